@@ -108,8 +108,8 @@ static void run(char *const paths[2], answers *a, fault kind, long at, bool last
         magenta += a->look[i] == TXM_LOOK_FAILED;
     ck_assert_msg(!magenta || s.tiles_failed + s.textures_failed > 0, "%d look-ups failed, and nothing is counted",
                   magenta);
-    /* What failed is remembered: no more is tried than there are tiles and files. */
-    ck_assert_uint_le(s.tiles_failed, 2 * 12);
+    /* What failed once is tried again, what goes on failing not for each look-up and each of its tiles. */
+    ck_assert_uint_le(s.tiles_failed, lasting ? 4 * LOOKS : 2 * 12);
     txm_cache_thread_free(&t);
     txm_cache_free(&c);
     ck_assert_uint_eq(memory.now, 0);
@@ -174,7 +174,7 @@ static uint8_t *map_of(const char *path)
 
 /* While the cache has it open, a file is cut short in place, or a page of it is not given by its disk or its file
  * server; of that a program's handler hears by SIGBUS and passes the address on. What is in memory stays, what is not
- * fails and says why, other files know nothing of it. */
+ * fails and says why, other files know nothing of it. A page that could not be read is tried again. */
 START_TEST(a_file_that_is_lost_while_it_is_open)
 {
     static const char *const causes[] = {"victim.tx: became shorter", "victim.tx: a part of it cannot be read"};
@@ -195,8 +195,9 @@ START_TEST(a_file_that_is_lost_while_it_is_open)
     else
         ck_assert_int_eq(truncate(victim, 5000), 0);
     for (int i = 0; i < 5; i++) {
-        ck_assert_int_eq(txm_cache_sample(t, a, &how, &there, NULL, out), TXM_LOOK_FAILED);
-        ck_assert(out[0] == 1 && out[1] == 0 && out[2] == 1 && out[3] == 1);
+        txm_look look = txm_cache_sample(t, a, &how, &there, NULL, out);
+        ck_assert_int_eq(look, _i && i ? TXM_LOOK_RESIDENT : TXM_LOOK_FAILED);
+        ck_assert(look == TXM_LOOK_RESIDENT || (out[0] == 1 && out[1] == 0 && out[2] == 1 && out[3] == 1));
         ck_assert_int_eq(txm_cache_sample(t, a, &how, &here, NULL, out), TXM_LOOK_RESIDENT);
         ck_assert(memcmp(out, first, sizeof out) == 0);
         ck_assert_int_eq(txm_cache_sample(t, b, &how, i % 2 ? &here : &there, NULL, out), TXM_LOOK_RESIDENT);

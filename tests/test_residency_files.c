@@ -66,8 +66,8 @@ static void wait_for_a_look(void)
     nanosleep(&(struct timespec){.tv_nsec = 120000000}, NULL);
 }
 
-/* A file that is gone, shorter, or another one when it is opened again fails from then on, once a tile, until it is
- * replaced. */
+/* A file that is shorter, or another one when it is opened again fails from then on, once a tile, until it is
+ * replaced. One that is gone is looked for again. */
 START_TEST(files_that_vanish_cost_their_tiles)
 {
     two_files f = two_files_open(1, MADE_NOISE);
@@ -93,13 +93,16 @@ START_TEST(files_that_vanish_cost_their_tiles)
     }
     txm_cache_texture_stats s;
     ck_assert_int_eq(txm_cache_texture_stats_of(c, a, &s, NULL), TXM_OK);
-    ck_assert_uint_eq(s.failures, 1);
+    if (_i == 0)
+        ck_assert(s.failures >= 1 && s.failures <= 3);
+    else
+        ck_assert_uint_eq(s.failures, 1);
     ck_assert_str_ne(s.message, "");
     ck_assert(strstr(s.message, "victim.tx"));
     static const char *const causes[] = {"cannot open", "is another file now",
                                          "became shorter than when it was opened"};
     ck_assert_msg(strstr(s.message, causes[_i]), "%s", s.message);
-    ck_assert_uint_eq(stats_of(c).tiles_failed, 1);
+    ck_assert_uint_eq(stats_of(c).tiles_failed, s.failures);
     free(write_cached("victim.tx", 512, 512, 4, TXM_TYPE_U8, MADE_CONSTANT, 4));
     ck_assert_int_eq(txm_cache_replace(c, a, NULL, NULL), TXM_OK);
     ck_assert_int_eq(look(t, a, 0.9f, 0.9f, out), TXM_LOOK_RESIDENT);

@@ -20,18 +20,23 @@
  * Blender's tiles, 1.2 MB with tiles that OpenEXR's PIZ compressed. Of the budget a sixteenth is set aside for open
  * files (256 KiB at least, 64 MiB at most). A budget that is too small costs time, never a colour. Open files are
  * mapped; their pages are the system's, and so are the stacks of threads that load. Not counted are some 100 bytes for
- * each 32 tiles, or each file, of a batch that waits in the queue of these threads.
+ * each of these threads that a batch waits for.
  *
- * Tiles that cannot be read (a file that vanished, shrank, was replaced, was written to or is damaged) are FAILED until
- * txm_cache_replace: magenta, counted, not tried again. While tiles of an open file are read, the cache checks ten
- * times a second whether the file was written to. A new modification time alone, such as 'txmill resolve --touch' sets,
- * is no change where the file holds the SHA-1 of its pixels, as Blender's and txmill's do; nor is a copy that takes its
- * place. See reader.h about SIGBUS.
+ * Tiles that cannot be read are FAILED: magenta, and counted. Where the file is damaged, shrank, was replaced or
+ * written to, that lasts until txm_cache_replace. Lack of memory or descriptors, a file that is not there and errors of
+ * disks and servers may pass, so such tiles, levels and textures are tried again: by the next look-up or launch that
+ * needs them, or, where that fails too, after as long again as trying took. While tiles of an open file are read, the
+ * cache checks ten times a second whether the file was written to. A new modification time alone, such as 'txmill
+ * resolve --touch' sets, is no change where the file holds the SHA-1 of its pixels, as Blender's and txmill's do; nor
+ * is a copy that takes its place. See reader.h about SIGBUS.
  *
  * Thread safety: all functions may be called at the same time from any thread, but for txm_cache_free. While somebody
  * looks up in a prepared view, nobody may call what moves or drops what it shows: txm_cache_prepare, _process,
  * _end_epoch, _add, _add_udim, _preload, _replace, _unload, _set_max_bytes, nor look-ups that load by themselves. A
  * txm_cache_thread serves one thread at a time.
+ *
+ * After fork() the child may use no cache of its parent, nor free it: threads that may hold its lock are not there any
+ * more. It may make caches of its own, and execute another program.
  */
 #ifndef TXMILL_CACHE_H
 #define TXMILL_CACHE_H
@@ -86,7 +91,8 @@ typedef struct txm_cache_options {
     uint32_t policy;       /* txm_cache_policy */
     uint32_t keep_epochs;  /* 1 as Cycles' code does, 2 as its description says */
     uint32_t max_requests; /* tiles that one txm_cache_process loads at most; those beyond are asked for again */
-    uint32_t threads;      /* that process loads with, the waiting one included; 0: one per processor */
+    uint32_t threads;      /* that process loads with, the waiting one included; 0: one per processor. They are started
+                              by the first batch that has work for them */
     uint32_t max_open;     /* files that are mapped at the same time, 1 or more */
     float resolution;      /* share of the resolution that is wanted, over 0 to 1: 0.25 is two levels of bias */
     uint32_t limit_px;     /* levels that are longer than this are left out; 0: none */
@@ -207,16 +213,22 @@ TXM_API uint32_t txm_cache_resolve(const txm_cache *cache, uint32_t texture, con
 
 /* Takes over what lanes have missed, empties their lists, and loads it in the order of the files, in threads of the
  * cache's own. At most max_requests and half the budget; look-ups that need what was left out miss again. Tiles that
- * were loaded stay until the next process. One ticket at a time: waits for the one before. *ticket is NULL where
- * everything was loaded at once. NO_MEMORY: nothing was taken over. */
+ * were loaded stay until the next process. One batch at a time: waits for the one before. Requests are void once
+ * another view was prepared: a lane whose launch was given up may be used again with `count` 0. NO_MEMORY: nothing was
+ * taken over. The ticket is the caller's: end it with txm_ticket_wait or txm_ticket_cancel before the cache is freed.
+ */
 TXM_API txm_status txm_cache_process(txm_cache *cache, txm_lane *const *lanes, size_t count, txm_ticket **ticket,
                                      txm_error *err);
 
-TXM_API uint32_t txm_ticket_total(const txm_ticket *ticket);     /* tiles that are loaded */
-TXM_API uint32_t txm_ticket_remaining(const txm_ticket *ticket); /* of these not yet */
+TXM_API uint32_t txm_ticket_total(const txm_ticket *ticket);     /* tiles that are loaded; 0 for NULL */
+TXM_API uint32_t txm_ticket_remaining(const txm_ticket *ticket); /* of these not yet; 0 for NULL */
 
 /* Waits until all are loaded and frees the ticket; sets *ticket to NULL. NULL-safe. */
 TXM_API void txm_ticket_wait(txm_ticket **ticket);
+
+/* Frees the ticket as well, but loads nothing that was not begun: look-ups ask for it again. Waits for nobody.
+ * NULL-safe. What lanes have on their lists needs no cancelling: set their `count` to 0. */
+TXM_API void txm_ticket_cancel(txm_ticket **ticket);
 
 /* ---- statistics ---------------------------------------------------------------------------------------------------
  */

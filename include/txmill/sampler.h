@@ -113,8 +113,8 @@ TXM_API const char *txm_filter_name(txm_filter filter);
 /* ---- the view -------------------------------------------------------------------------------------------------- */
 
 /* A tile in the page table. `slot` says where its pixels are: slot >> TXM_SLOT_BITS is the slab, the rest counts tiles
- * in it; the four highest values are states instead. Written with release order after the pixels, read with acquire
- * order. `mark` is the epoch in which a look-up last touched the tile: written only where it differs. */
+ * in it; values from TXM_SLOT_STATES on are states instead. Written with release order after the pixels, read with
+ * acquire order. `mark` is the epoch in which a look-up last touched the tile: written only where it differs. */
 typedef struct txm_tile_entry {
     uint32_t slot;
     uint32_t mark;
@@ -122,9 +122,12 @@ typedef struct txm_tile_entry {
 
 /* A slab holds 1 << TXM_SLOT_BITS tiles. */
 enum { TXM_SLOT_BITS = 7 };
-#define TXM_SLOT_NONE 0xFFFFFFFFu      /* not in memory, nobody asked */
-#define TXM_SLOT_REQUESTED 0xFFFFFFFEu /* not in memory, on some lane's list */
-#define TXM_SLOT_FAILED 0xFFFFFFFDu    /* could not be read, never asked for again */
+#define TXM_SLOT_STATES 0xFFFC0000u     /* slots are below it */
+#define TXM_SLOT_REQUESTED 0xFFFC0000u  /* + launch: not in memory, on the list of a lane of this launch */
+#define TXM_SLOT_UNREADABLE 0xFFFD0000u /* + round: could not be read for now; asked for again in another round */
+#define TXM_SLOT_NONE 0xFFFFFFFFu       /* not in memory, nobody asked */
+#define TXM_SLOT_LOADING 0xFFFFFFFEu    /* not in memory, being read */
+#define TXM_SLOT_FAILED 0xFFFFFFFDu     /* could not be read, never asked for again */
 /* The level has no entries of its own yet: textures share some that say so. What is asked for is entry `first` + level
  * of the texture, which stands for the level as a whole. */
 #define TXM_SLOT_UNREGISTERED 0xFFFFFFFCu
@@ -159,6 +162,9 @@ typedef struct txm_view {
     const uint32_t *udims; /* ten textures per row of UDIM tiles from 1001 on; TXM_NO_TEXTURE: hole */
     uint32_t texture_count;
     uint32_t epoch; /* tiles that are touched are marked with it; 0: not marked */
+    /* Requests carry the number of the launch that made them, passing failures that of their round: those with another
+     * number are void. So a list that its owner drops loses nothing. */
+    uint16_t launch, round;
 } txm_view;
 
 /* ---- looking up ------------------------------------------------------------------------------------------------ */

@@ -72,6 +72,11 @@ txm_status txm_tx_check(const txm_tx *tx, txm_error *err)
     return fail_lost(tx, err);
 }
 
+bool txm_tx_lost(const txm_tx *tx)
+{
+    return txm_map_lost(&tx->map);
+}
+
 /* Reading can only tell afterwards whether a page was lost on the way: then what was read is worth nothing. */
 txm_status txm_tx_settle(const txm_tx *tx, txm_status status, txm_error *err)
 {

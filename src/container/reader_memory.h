@@ -11,4 +11,7 @@ uint64_t txm_tx_own_bytes(const txm_tx *tx);
 /* Bytes that are kept while nobody reads; gives them back. What threads are reading with stays theirs. */
 uint64_t txm_scratch_idle_bytes(txm_tx *tx);
 void txm_scratch_trim(txm_tx *tx);
+
+/* Whether pages of its map could not be read. They never can be again: it is to be opened anew. */
+bool txm_tx_lost(const txm_tx *tx);
 #endif

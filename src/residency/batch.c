@@ -17,58 +17,116 @@ enum { TILES_OF_A_PART = 32, CHOICE = 8 /* times as many tiles are listed as the
 
 /* ---- running ---- */
 
-/* Consecutive jobs of one file, for one thread. */
-typedef struct stretch {
-    txm_ticket *ticket;
-    uint32_t begin, end;
-} stretch;
-
-/* A stretch of a file's tiles by one thread: neighbours in the file are neighbours on the disk. The scratch
- * memory for widening lives as long as the part: it counts against the budget, and threads of the pool keep
- * nothing. */
-static void run_part(void *arg)
+/* A tile that nobody has begun when its batch is cancelled: whoever needs it asks again. */
+static void give_up(txm_cache *c, const txm_job *job)
 {
-    stretch *p = arg;
-    txm_ticket *ticket = p->ticket;
-    txm_cache *c = ticket->cache;
+    pthread_mutex_lock(&c->lock);
+    txm_abandon(c, job);
+    pthread_mutex_unlock(&c->lock);
+}
+
+/* Reads what nobody has begun, part by part: neighbours in the file are neighbours on the disk. The scratch memory for
+ * widening lives as long as the part: it counts against the budget, and threads of the pool keep nothing. */
+static void run(txm_ticket *t)
+{
+    txm_cache *c = t->cache;
     uint8_t *unwidened = NULL;
     size_t unwidened_bytes = 0;
-    for (uint32_t i = p->begin; i < p->end; i++) {
-        txm_load(c, &ticket->jobs[i], &unwidened, &unwidened_bytes, ticket->pins);
-        atomic_fetch_sub(&ticket->remaining, 1);
-    }
+    for (uint32_t begin; (begin = atomic_fetch_add(&t->next, TILES_OF_A_PART)) < t->total;)
+        for (uint32_t i = begin; i < t->total && i - begin < TILES_OF_A_PART; i++) {
+            if (atomic_load(&t->cancelled))
+                give_up(c, &t->jobs[i]);
+            else
+                txm_load(c, &t->jobs[i], &unwidened, &unwidened_bytes, t->pins);
+            if (atomic_fetch_sub(&t->remaining, 1) == 1) {
+                pthread_mutex_lock(&c->lock);
+                pthread_cond_broadcast(&c->changed);
+                pthread_mutex_unlock(&c->lock);
+            }
+        }
+    if (!unwidened)
+        return;
     pthread_mutex_lock(&c->lock);
     txm_cache_release(c, unwidened, unwidened_bytes);
     pthread_mutex_unlock(&c->lock);
-    free(p);
 }
 
-/* The job owns its stretch and frees it; a job that was not accepted leaves it to us. */
-static bool submit_part(txm_ticket *t, uint32_t begin, uint32_t end)
+/* One user less, with the lock. The last frees the list, or leaves it to the next batch: to make it anew where memory
+ * is short would let tiles go that the next launch needs. */
+static void leave(txm_ticket *t)
 {
-    stretch *p = malloc(sizeof *p);
-    if (p) {
-        *p = (stretch){t, begin, end};
-        if (txm_group_submit(t->group, false, run_part, p))
-            return true;
+    txm_cache *c = t->cache;
+    if (--t->users)
+        return;
+    if (!t->preloads && c->spare_room < t->jobs_room) {
+        txm_cache_release(c, c->spare_jobs, c->spare_room * sizeof *c->spare_jobs);
+        c->spare_jobs = t->jobs;
+        c->spare_room = t->jobs_room;
+    } else {
+        txm_cache_release(c, t->jobs, t->jobs_room * sizeof *t->jobs);
     }
-    free(p);
-    return false;
+    free(t);
 }
 
-/* Without memory for a job the caller does it. A batch therefore never fails for want of memory: it is only
- * slower. */
-static void run_here(txm_ticket *t, uint32_t begin, uint32_t end)
+/* What a thread of the pool does for a batch. */
+static void run_along(void *arg)
 {
-    uint8_t *unwidened = NULL;
-    size_t unwidened_bytes = 0;
-    for (uint32_t i = begin; i < end; i++) {
-        txm_load(t->cache, &t->jobs[i], &unwidened, &unwidened_bytes, t->pins);
-        atomic_fetch_sub(&t->remaining, 1);
+    txm_ticket *t = arg;
+    txm_cache *c = t->cache;
+    run(t);
+    pthread_mutex_lock(&c->lock);
+    leave(t);
+    pthread_mutex_unlock(&c->lock);
+}
+
+/* Until all of it is over, reading along; with the lock, which is given up, and with a use of its own. */
+static void wait_for(txm_ticket *t)
+{
+    txm_cache *c = t->cache;
+    pthread_mutex_unlock(&c->lock);
+    run(t);
+    pthread_mutex_lock(&c->lock);
+    while (atomic_load(&t->remaining))
+        pthread_cond_wait(&c->changed, &c->lock);
+}
+
+/* For look-ups that wait for a tile which the owner of a ticket may not get round to for long. */
+bool txm_help(txm_cache *c)
+{
+    pthread_mutex_lock(&c->lock);
+    txm_ticket *t = c->ticket;
+    const bool idle = t && atomic_load(&t->next) < t->total;
+    if (idle) {
+        t->users++;
+        pthread_mutex_unlock(&c->lock);
+        run(t);
+        pthread_mutex_lock(&c->lock);
+        leave(t);
     }
-    pthread_mutex_lock(&t->cache->lock);
-    txm_cache_release(t->cache, unwidened, unwidened_bytes);
-    pthread_mutex_unlock(&t->cache->lock);
+    pthread_mutex_unlock(&c->lock);
+    return idle;
+}
+
+/* Threads are started for the first batch that has work for them. Where there can be none, whoever waits does it. */
+static void call_threads(txm_ticket *t)
+{
+    txm_cache *c = t->cache;
+    uint32_t parts = (t->total + TILES_OF_A_PART - 1) / TILES_OF_A_PART;
+    if (c->options.threads < 2 || !parts)
+        return;
+    pthread_mutex_lock(&c->lock);
+    if (!c->pool)
+        c->pool = txm_pool_new(c->options.threads);
+    if (c->pool && !c->group)
+        c->group = txm_group_new(c->pool);
+    for (uint32_t n = 0; c->group && n < parts && n + 1 < c->options.threads; n++) {
+        t->users++;
+        if (!txm_group_submit(c->group, false, run_along, t)) {
+            t->users--;
+            break;
+        }
+    }
+    pthread_mutex_unlock(&c->lock);
 }
 
 /* By file, level and tile: that is how they lie. Sources of one file, with different extensions, stay apart
@@ -86,107 +144,76 @@ static int by_place(const void *a, const void *b)
     return x->tile < y->tile ? -1 : x->tile > y->tile;
 }
 
-/* Memory of a list of jobs counts in the budget. One list of what lanes have missed is kept for the next batch: to make
- * it anew where memory is short would let tiles go that the next launch needs. */
-static void release_jobs(txm_cache *c, txm_job *jobs, uint32_t room, bool may_be_kept)
-{
-    pthread_mutex_lock(&c->lock);
-    if (may_be_kept && c->spare_room < room) {
-        txm_job *kept = c->spare_jobs;
-        uint32_t kept_room = c->spare_room;
-        c->spare_jobs = jobs;
-        c->spare_room = room;
-        jobs = kept;
-        room = kept_room;
-    }
-    txm_cache_release(c, jobs, room * sizeof *jobs);
-    pthread_mutex_unlock(&c->lock);
-}
-
-/* Loads jobs, whose array of `room` becomes the ticket's: in other threads, and in the one that waits. On failure
- * they remain the caller's. Tiles that this call loads are pinned on `pins`, which must outlive the ticket. */
-static txm_status start(txm_cache *c, txm_job *jobs, uint32_t room, uint32_t count, txm_pins *pins, txm_ticket **out,
-                        txm_error *err)
+/* A batch of jobs, whose array of `room` becomes its own. Tiles that are read are pinned on `pins`, which must outlive
+ * the batch. NULL: no memory, and the jobs remain the caller's. */
+static txm_ticket *ticket_of(txm_cache *c, txm_job *jobs, uint32_t room, uint32_t count, txm_pins *pins)
 {
     txm_ticket *t = calloc(1, sizeof *t);
-    if (t && !(t->group = txm_group_new(c->pool))) {
-        free(t);
-        t = NULL;
-    }
     if (!t)
-        return txm_fail(err, TXM_STATUS_NO_MEMORY, "no memory for a batch of tiles");
-    t->cache = c;
-    t->jobs = jobs;
-    t->jobs_room = room;
-    t->pins = pins;
-    t->total = count;
+        return NULL;
+    *t = (txm_ticket){.cache = c, .users = 1, .total = count, .jobs_room = room, .jobs = jobs, .pins = pins};
     atomic_init(&t->remaining, count);
-    qsort(jobs, count, sizeof *jobs, by_place);
-    for (uint32_t begin = 0, end; begin < count; begin = end) {
-        for (end = begin + 1; end < count && end - begin < TILES_OF_A_PART && jobs[end].source == jobs[begin].source;)
-            end++;
-        if (!submit_part(t, begin, end))
-            run_here(t, begin, end);
-    }
-    *out = t;
-    return TXM_OK;
+    return t;
 }
 
 uint32_t txm_ticket_total(const txm_ticket *ticket)
 {
-    return ticket->total;
+    return ticket ? ticket->total : 0;
 }
 
 /* May be polled by any thread. The cast takes const away only for atomic_load, which wants a plain pointer. */
 uint32_t txm_ticket_remaining(const txm_ticket *ticket)
 {
-    return atomic_load(&((txm_ticket *)ticket)->remaining);
+    return ticket ? atomic_load(&((txm_ticket *)ticket)->remaining) : 0;
 }
 
-/* Waits for the threads. Twice is possible: the next process may have waited before the owner of the ticket
- * does, so the group is cleared. */
-static void finish(txm_ticket *t)
-{
-    txm_group_wait(t->group, 0);
-    txm_group_free(t->group);
-    t->group = NULL;
-    release_jobs(t->cache, t->jobs, t->jobs_room, !t->preloads);
-    t->jobs = NULL;
-}
-
-/* NULL-safe, and required: a ticket holds pins. */
 void txm_ticket_wait(txm_ticket **ticket)
 {
     txm_ticket *t = ticket ? *ticket : NULL;
     if (!t)
         return;
-    if (t->group)
-        finish(t);
+    txm_cache *c = t->cache;
+    pthread_mutex_lock(&c->lock);
+    wait_for(t);
+    leave(t);
+    pthread_mutex_unlock(&c->lock);
+    *ticket = NULL;
+}
+
+/* What nobody has begun is given up here, so that nobody waits for it. */
+void txm_ticket_cancel(txm_ticket **ticket)
+{
+    txm_ticket *t = ticket ? *ticket : NULL;
+    if (!t)
+        return;
+    atomic_store(&t->cancelled, true);
+    run(t);
     pthread_mutex_lock(&t->cache->lock);
-    if (t->cache->ticket == t)
-        t->cache->ticket = NULL;
+    leave(t);
     pthread_mutex_unlock(&t->cache->lock);
-    free(t);
     *ticket = NULL;
 }
 
 /* ---- what lanes have missed ---- */
 
-/* Whether a batch may take one tile more: half the budget, so that what look-ups have found stays beside it. */
-static bool has_room(const txm_cache *c, uint32_t count, uint64_t bytes)
+/* Memory that the budget has for tiles; UINT64_MAX: no bound. */
+static uint64_t room_for_tiles(const txm_cache *c)
 {
-    return count < c->options.max_requests && (!c->options.max_bytes || c->options.policy == TXM_CACHE_POLICY_NONE ||
-                                               !count || bytes <= c->options.max_bytes / 2);
+    const uint64_t beside = c->allocated - c->stats.slab_bytes + txm_reader_share(c), most = c->options.max_bytes;
+    return !most || c->options.policy == TXM_CACHE_POLICY_NONE ? UINT64_MAX : most > beside ? most - beside : 0;
 }
 
-/* Nobody loads it: the next look-up asks again. The entry goes from REQUESTED back to NONE, or nobody could
- * ever ask for the tile again. */
+/* Whether a batch may take one tile more: half of that, so that what look-ups have found stays beside it. */
+static bool has_room(const txm_cache *c, uint32_t count, uint64_t bytes)
+{
+    return count < c->options.max_requests && (!count || bytes <= room_for_tiles(c) / 2);
+}
+
+/* Nobody loads it: the next look-up asks again. */
 static void drop_request(txm_cache *c, const txm_job *job)
 {
-    job->source->loading--;
     c->stats.requests_dropped++;
-    __atomic_store_n(&c->tiles[txm_entry_index(job->source, job->level, job->tile)].slot, TXM_SLOT_NONE,
-                     __ATOMIC_RELEASE);
+    txm_abandon(c, job);
 }
 
 /* Depth first, in a texture's tree of tiles: a tile before those of the finer levels that lie in it. Tiles are compared
@@ -211,8 +238,8 @@ static int by_area(const void *a, const void *b)
     return p->level > q->level ? -1 : p->level < q->level;
 }
 
-/* What is asked for: all that has room, and CHOICE times as many to choose from where not all has. Two lanes may not
- * hold the same tile: the first to ask turned its entry to REQUESTED, and the second saw that. Lists are emptied. */
+/* What is asked for: all that has room, and CHOICE times as many to choose from where not all has. Where two lists name
+ * a tile, as those of two launches may, the first takes it over. Lists are emptied. */
 static uint32_t collect(txm_cache *c, txm_lane *const *lanes, size_t count, txm_job **jobs, uint32_t *room)
 {
     uint32_t n = 0, fit = 0;
@@ -264,45 +291,87 @@ static uint32_t choose(txm_cache *c, txm_job *jobs, uint32_t count)
     return n;
 }
 
-/* One ticket at a time: a second call waits for the first. What the batch before it has pinned may go from
- * here on: the launch that asked for it has had its turn. */
+/* One batch at a time: a second call waits until the first is planned, and for its tiles. The lock is given up while
+ * files are opened, so that `processing` is needed. */
+static void begin_processing(txm_cache *c)
+{
+    while (c->processing)
+        pthread_cond_wait(&c->changed, &c->lock);
+    c->processing = true;
+    txm_ticket *before = c->ticket;
+    if (before) {
+        wait_for(before);
+        c->ticket = NULL;
+        leave(before);
+    }
+}
+
+static void end_processing(txm_cache *c)
+{
+    c->processing = false;
+    pthread_cond_broadcast(&c->changed);
+}
+
+/* What the batches before it have pinned may go, but for what the last launch has touched: look-ups that miss again may
+ * need it, and would never have all their tiles at a time. Those that were loaded first stay, up to half of the memory,
+ * so that some look-up gets on. */
+static void unpin_most(txm_cache *c)
+{
+    const uint32_t epoch = atomic_load(&c->epoch);
+    uint64_t kept_bytes = 0;
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < c->batch_pins.count; i++) {
+        const txm_pin pin = c->batch_pins.items[i];
+        txm_slot *s = txm_pinned_slot(c, &pin);
+        if (!s)
+            continue;
+        kept_bytes += txm_slot_bytes(c, pin.slot);
+        if (kept_bytes <= room_for_tiles(c) / 2 && c->prepared_epoch &&
+            __atomic_load_n(&c->tiles[s->entry].mark, __ATOMIC_RELAXED) - c->prepared_epoch <=
+                epoch - c->prepared_epoch)
+            c->batch_pins.items[kept++] = pin;
+        else
+            s->pins--;
+    }
+    c->batch_pins.count = kept;
+}
+
 txm_status txm_cache_process(txm_cache *c, txm_lane *const *lanes, size_t count, txm_ticket **ticket, txm_error *err)
 {
-    uint32_t n = 0;
     txm_error_clear(err);
     *ticket = NULL;
-    if (c->ticket && c->ticket->group)
-        finish(c->ticket);
     pthread_mutex_lock(&c->lock);
+    begin_processing(c);
     txm_job *jobs = c->spare_jobs;
     uint32_t room = c->spare_room;
     c->spare_jobs = NULL;
     c->spare_room = 0;
-    const bool listed = txm_cache_grow(c, (void **)&jobs, &room, 1, sizeof *jobs, false);
-    if (listed) {
-        txm_trace_launch(c);
-        txm_unpin(c, &c->batch_pins);
-        n = collect(c, lanes, count, &jobs, &room);
-        n = choose(c, jobs, n);
-        for (uint32_t i = 0; i < n; i++)
-            txm_plan_slot(c, &jobs[i]);
-    }
-    pthread_mutex_unlock(&c->lock);
-    if (!listed)
+    txm_ticket *t = NULL;
+    if (txm_cache_grow(c, (void **)&jobs, &room, 1, sizeof *jobs, false))
+        t = ticket_of(c, jobs, room, 0, &c->batch_pins);
+    if (!t) {
+        txm_cache_release(c, jobs, room * sizeof *jobs);
+        end_processing(c);
+        pthread_mutex_unlock(&c->lock);
         return txm_fail(err, TXM_STATUS_NO_MEMORY, "no memory for a batch of tiles");
-    txm_status status = start(c, jobs, room, n, &c->batch_pins, ticket, err);
-    if (status != TXM_OK) { /* one after the other, then */
-        txm_ticket plain = {.cache = c, .jobs = jobs, .pins = &c->batch_pins, .total = n};
-        atomic_init(&plain.remaining, n);
-        run_here(&plain, 0, n);
-        release_jobs(c, jobs, room, true);
-        *ticket = NULL;
-        txm_error_clear(err);
-        return TXM_OK;
     }
-    pthread_mutex_lock(&c->lock);
-    c->ticket = *ticket;
+    txm_trace_launch(c);
+    unpin_most(c);
+    uint32_t n = collect(c, lanes, count, &t->jobs, &t->jobs_room);
+    n = choose(c, t->jobs, n);
+    for (uint32_t i = 0; i < n; i++)
+        txm_plan_slot(c, &t->jobs[i]);
+    qsort(t->jobs, n, sizeof *t->jobs, by_place);
+    atomic_store(&t->remaining, n);
+    t->total = n;
+    if (n) {
+        t->users++;
+        c->ticket = t;
+    }
+    end_processing(c);
     pthread_mutex_unlock(&c->lock);
+    call_threads(t);
+    *ticket = t;
     return TXM_OK;
 }
 
@@ -316,9 +385,13 @@ txm_status txm_cache_prepare(txm_cache *c, txm_view *view, txm_cache_extent *ext
     txm_trace_launch(c);
     if (c->options.policy == TXM_CACHE_POLICY_LRU || c->options.policy == TXM_CACHE_POLICY_CLOCK4)
         txm_next_epoch(c);
+    txm_next_round(c);
     c->prepared = atomic_load(&c->generation);
+    c->launch = (uint16_t)((c->launch + 1u) % TXM_LAUNCHES);
     *view = c->view;
-    view->epoch = atomic_load(&c->epoch);
+    view->epoch = c->prepared_epoch = atomic_load(&c->epoch);
+    view->launch = c->launch;
+    view->round = (uint16_t)atomic_load(&c->round);
     if (extent)
         *extent = (txm_cache_extent){c->stats.textures, c->tile_count, c->slab_count, c->udim_count};
     pthread_mutex_unlock(&c->lock);
@@ -345,38 +418,50 @@ static void range_of(float a, float b, uint32_t size, uint32_t shift, uint32_t *
     *last = (to < size ? to : size - 1) >> shift;
 }
 
-/* Puts the tiles of one level that are not there on a list; returns how many. v counts from the bottom and
- * rows from the top, hence 1 - v. Preloading stops at seven eighths of the budget: beyond, each tile would
- * evict one that was preloaded before it. */
-static uint32_t want_level(txm_cache *c, txm_source *s, uint32_t level, const txm_cache_part *part, txm_job *jobs,
-                           uint32_t most, uint64_t *bytes)
+/* What is preloaded together. Some at a time, so that a large part does not pin the whole cache. */
+enum { PRELOADED_TOGETHER = 1024 };
+typedef struct preload {
+    txm_ticket *ticket;
+    uint64_t bytes, all_bytes; /* of tiles of this round; and of those before it */
+    bool full, over;           /* there may be more for another round; what is left does not fit the budget */
+} preload;
+
+/* Whether a tile more fits seven eighths of what the budget has for tiles: beyond, each would evict one that was
+ * preloaded before it. What this call has loaded counts whether or not it is still there, so that a call ends. */
+static bool has_space(const txm_cache *c, const preload *p, uint64_t tile_bytes)
+{
+    const uint64_t there = c->stats.tile_bytes + p->bytes, loaded = p->all_bytes + p->bytes;
+    return (there > loaded ? there : loaded) + tile_bytes <= room_for_tiles(c) / 8 * 7;
+}
+
+/* Puts the tiles of one level that are not there on the list. v counts from the bottom and rows from the top, hence
+ * 1 - v. */
+static void want_level(txm_cache *c, txm_source *s, uint32_t level, const txm_cache_part *part, preload *p)
 {
     const txm_view_texture *v = &s->view;
-    uint32_t x0, x1, y0, y1, n = 0, across = txm_view_tiles_across(v, level);
+    txm_ticket *t = p->ticket;
+    uint32_t x0, x1, y0, y1, across = txm_view_tiles_across(v, level);
     range_of(part->u0, part->u1, txm_level_size(v->width, level), v->tile_shift, &x0, &x1);
     range_of(1.0f - part->v0, 1.0f - part->v1, txm_level_size(v->height, level), v->tile_shift, &y0, &y1);
     for (uint32_t y = y0; y <= y1; y++)
-        for (uint32_t x = x0; x <= x1 && n < most; x++) {
-            uint32_t none = TXM_SLOT_NONE, entry = txm_entry_index(s, level, y * across + x);
-            if (c->options.max_bytes && c->options.policy != TXM_CACHE_POLICY_NONE &&
-                c->stats.tile_bytes + *bytes + v->tile_bytes > (c->options.max_bytes - txm_reader_share(c)) / 8 * 7)
-                return n;
-            if (!__atomic_compare_exchange_n(&c->tiles[entry].slot, &none, TXM_SLOT_REQUESTED, false, __ATOMIC_RELAXED,
-                                             __ATOMIC_RELAXED))
+        for (uint32_t x = x0; x <= x1; x++) {
+            p->over = p->over || !has_space(c, p, v->tile_bytes);
+            p->full = t->total == PRELOADED_TOGETHER || !has_room(c, t->total, p->bytes + v->tile_bytes);
+            if (p->over || p->full)
+                return;
+            if (!txm_claim(c, txm_entry_index(s, level, y * across + x)))
                 continue;
-            *bytes += v->tile_bytes;
+            p->bytes += v->tile_bytes;
             s->loading++;
-            jobs[n++] = (txm_job){s, level, y * across + x, TXM_NO_SLOT, NULL};
+            t->jobs[t->total++] = (txm_job){s, level, y * across + x, TXM_NO_SLOT, NULL};
         }
-    return n;
 }
 
 /* Plans a number of tiles of a part, coarse levels first; with the lock. Coarse levels cost little and
  * serve as stand-ins for what did not fit. */
-static txm_status want_part(txm_cache *c, uint32_t texture, const txm_cache_part *part, txm_job *jobs, uint32_t most,
-                            uint32_t *count, txm_error *err)
+static txm_status want_part(txm_cache *c, uint32_t texture, const txm_cache_part *part, preload *p, txm_error *err)
 {
-    *count = 0;
+    txm_ticket *t = p->ticket;
     if (texture >= c->stats.textures || !c->textures[texture].file)
         return txm_fail(err, TXM_STATUS_USAGE, "there is no texture %u of its own file", texture);
     txm_status status = txm_texture_open(c, texture, err);
@@ -385,42 +470,39 @@ static txm_status want_part(txm_cache *c, uint32_t texture, const txm_cache_part
         return status;
     uint32_t last = part->last_level < s->view.levels ? part->last_level : s->view.levels - 1;
     uint32_t first = part->first_level < last ? part->first_level : last;
-    uint64_t bytes = 0;
     status = txm_source_register(c, s, first, err);
-    for (uint32_t level = last + 1; status == TXM_OK && level-- > first;)
-        *count += want_level(c, s, level, part, jobs + *count, most - *count, &bytes);
-    for (uint32_t i = 0; i < *count; i++)
-        txm_plan_slot(c, &jobs[i]);
+    for (uint32_t level = last + 1; status == TXM_OK && !p->full && !p->over && level-- > first;)
+        want_level(c, s, level, part, p);
+    for (uint32_t i = 0; i < t->total; i++)
+        txm_plan_slot(c, &t->jobs[i]);
+    atomic_store(&t->remaining, t->total);
     return status;
 }
 
-/* Some at a time, so that a large part does not pin the whole cache. A full round means that there may be
- * more; the next one skips what is there, since those entries are no longer NONE. */
+/* The next round skips what is there. */
 txm_status txm_cache_preload(txm_cache *c, uint32_t texture, const txm_cache_part *given, txm_error *err)
 {
-    enum { AT_A_TIME = 1024 };
     const txm_cache_part all = {0, TXM_MAX_LEVELS, 0.0f, 0.0f, 1.0f, 1.0f};
     txm_status status = TXM_OK;
+    preload p = {.full = true};
     txm_error_clear(err);
-    for (uint32_t count = AT_A_TIME; status == TXM_OK && count == AT_A_TIME;) {
-        txm_ticket *ticket = NULL;
+    while (status == TXM_OK && p.full && !p.over) {
         txm_pins pins = {0};
         pthread_mutex_lock(&c->lock);
-        txm_job *jobs = txm_cache_allocate(c, AT_A_TIME * sizeof *jobs, _Alignof(txm_job));
-        if (jobs)
-            status = want_part(c, texture, given ? given : &all, jobs, AT_A_TIME, &count, err);
-        pthread_mutex_unlock(&c->lock);
-        if (!jobs)
-            return txm_fail(err, TXM_STATUS_NO_MEMORY, "no memory for a batch of tiles");
-        txm_ticket plain = {.cache = c, .jobs = jobs, .pins = &pins, .total = count};
-        atomic_init(&plain.remaining, count);
-        if (start(c, jobs, AT_A_TIME, count, &pins, &ticket, NULL) == TXM_OK) {
-            ticket->preloads = true;
-            txm_ticket_wait(&ticket);
+        txm_job *jobs = txm_cache_allocate(c, PRELOADED_TOGETHER * sizeof *jobs, _Alignof(txm_job));
+        p = (preload){.ticket = jobs ? ticket_of(c, jobs, PRELOADED_TOGETHER, 0, &pins) : NULL,
+                      .all_bytes = p.all_bytes + p.bytes};
+        if (p.ticket) {
+            p.ticket->preloads = true;
+            status = want_part(c, texture, given ? given : &all, &p, err);
         } else {
-            run_here(&plain, 0, count);
-            release_jobs(c, jobs, AT_A_TIME, false);
+            txm_cache_release(c, jobs, PRELOADED_TOGETHER * sizeof *jobs);
+            status = txm_fail(err, TXM_STATUS_NO_MEMORY, "no memory for a batch of tiles");
         }
+        pthread_mutex_unlock(&c->lock);
+        if (p.ticket)
+            call_threads(p.ticket);
+        txm_ticket_wait(&p.ticket);
         pthread_mutex_lock(&c->lock);
         txm_unpin(c, &pins);
         txm_cache_release(c, pins.items, pins.capacity * sizeof *pins.items);

@@ -8,7 +8,6 @@
  * A thread object belongs to one thread of the renderer at a time; it holds that thread's view, its
  * counters and its pins. The cache owns it only in so far as it must visit all of them when the world is
  * stopped. */
-#include <errno.h>
 #include <linux/membarrier.h>
 #include <math.h>
 #include <stdlib.h>
@@ -66,7 +65,7 @@ static uint32_t constants_of(uint64_t max_bytes)
     return !max_bytes || n > TXM_CONSTANTS ? TXM_CONSTANTS : (uint32_t)n;
 }
 
-/* Threads for loading start with the first batch. The object is aligned because its hot and cold members
+/* The object is aligned because its hot and cold members
  * are kept on cache lines of their own. A resolution below 1 is turned into a bias of the mip level here
  * once: half the resolution is one level. Where the kernel refuses membarrier(2), as some sandboxes do,
  * look-ups carry a full fence instead (quiet.c). */
@@ -86,17 +85,14 @@ txm_status txm_cache_new(const txm_cache_options *options, txm_cache **out, txm_
         return txm_fail(err, TXM_STATUS_NO_MEMORY, "no memory for a texture cache");
     txm_cache *c = memset(memory, 0, sizeof(txm_cache));
     c->options = o;
+    c->options.threads = o.threads ? o.threads : txm_cpu_count();
     c->bias = o.resolution < 1.0f ? -log2f(o.resolution) : 0.0f;
-    c->pool = txm_pool_new(o.threads ? o.threads : txm_cpu_count());
-    if (!c->pool) {
-        const int error = errno;
-        free(c);
-        return txm_fail_errno(err, error, "the threads of a texture cache cannot be started");
-    }
     c->allocated = c->stats.allocated_bytes_peak = sizeof *c;
     c->constants_most = constants_of(o.max_bytes);
     c->fences = syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) != 0;
     atomic_init(&c->epoch, 1);
+    atomic_init(&c->retry_seconds, INFINITY);
+    memset(c->left_blocks, 0xFF, sizeof c->left_blocks); /* TXM_NO_BLOCK */
     atomic_init(&c->watched, o.spurious > 0.0f);
     pthread_mutex_init(&c->lock, NULL);
     pthread_cond_init(&c->changed, NULL);
@@ -131,7 +127,12 @@ void txm_cache_free(txm_cache **cache)
     if (!c)
         return;
     txm_cache_trace_stop(c, NULL);
+    txm_group_free(c->group);
     txm_pool_free(c->pool);
+    if (c->ticket) { /* whose owner has waited for it */
+        txm_cache_release(c, c->ticket->jobs, c->ticket->jobs_room * sizeof *c->ticket->jobs);
+        free(c->ticket);
+    }
     free_textures(c);
     txm_slabs_free(c);
     txm_cache_release(c, c->textures, c->texture_capacity * sizeof *c->textures);
@@ -175,6 +176,7 @@ txm_status txm_cache_thread_new(txm_cache *c, txm_cache_thread **out, txm_error 
     if (t) {
         memset(t, 0, sizeof *t);
         t->cache = c;
+        atomic_init(&t->asks_of, UINT64_MAX);
         t->requests = t->few_requests;
         t->requests_most = TXM_LOOKUP_TILES;
         t->jobs = t->few_jobs;

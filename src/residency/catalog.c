@@ -14,6 +14,7 @@
 #include <errno.h>
 #include <sys/stat.h>
 
+#include "core/clock.h"
 #include "residency/residency_impl.h"
 
 /* ---- sources ---- */
@@ -61,15 +62,10 @@ void txm_source_drop(txm_cache *c, txm_source *s)
 {
     if (s->textures || s->loading)
         return;
-    txm_source **at = list_of(c, s);
-    while (*at != s)
-        at = &(*at)->next;
-    *at = s->next;
-    for (uint32_t i = 0; i < c->block_count; i++)
-        if (c->blocks[i].source == s) {
-            c->blocks[i].source = NULL;
-            c->blocks[i].texture = TXM_NO_TEXTURE;
-        }
+    *s->link = s->next;
+    if (s->next)
+        s->next->link = s->link;
+    txm_blocks_disown(c, s);
     txm_file_drop(c, &s->file);
     txm_cache_free_string(c, &s->message);
     txm_cache_release(c, s, sizeof *s);
@@ -121,7 +117,7 @@ static txm_status examine(txm_cache *c, uint32_t texture, txm_extension extensio
 /* A source that no texture shows any more is on its way out, and must not be picked up again. */
 static txm_source *find_duplicate(txm_cache *c, const txm_source *made)
 {
-    txm_source *s = *list_of(c, made);
+    txm_source *s = made->hash[0] ? *list_of(c, made) : NULL;
     while (s && !(s->textures && same_pixels(s, made)))
         s = s->next;
     return s;
@@ -147,6 +143,9 @@ static txm_status keep_source(txm_cache *c, const txm_source *made, txm_source *
         atomic_store(&c->largest_tile, s->view.tile_bytes);
     txm_source **list = list_of(c, s);
     s->next = *list;
+    s->link = list;
+    if (s->next)
+        s->next->link = &s->next;
     *list = s;
     *out = s;
     return TXM_OK;
@@ -181,21 +180,27 @@ static txm_status show_opened(txm_cache *c, uint32_t texture, const txm_source *
     return TXM_OK;
 }
 
-/* The whole texture: look-ups in it are magenta. The stub's entry says FAILED, so that they don't ask
- * again; only replacing the file helps. */
-static void fail_texture(txm_cache *c, uint32_t texture, const txm_error *cause)
+/* The whole texture: look-ups in it are magenta, and the stub's entry says so. The first failure is kept. */
+static void fail_texture(txm_cache *c, uint32_t texture, const txm_error *cause, double seconds)
 {
     txm_texture *t = &c->textures[texture];
+    c->stats.textures_failed += !t->failed;
     t->failed = true;
-    t->failure = cause->status;
-    t->message = txm_cache_strdup(c, cause->message);
-    c->stats.textures_failed++;
+    t->passes = txm_failure_passes(cause);
+    t->failures++;
+    if (!t->passes || !t->failure)
+        t->failure = cause->status;
+    if (!t->passes)
+        txm_cache_free_string(c, &t->message);
+    if (!t->message)
+        t->message = txm_cache_strdup(c, cause->message);
     c->stats.tiles_failed++;
-    __atomic_store_n(&c->tiles[c->view_textures[texture].first].slot, TXM_SLOT_FAILED, __ATOMIC_RELEASE);
+    __atomic_store_n(&c->tiles[c->view_textures[texture].first].slot, txm_failed_slot(c, cause, seconds),
+                     __ATOMIC_RELEASE);
 }
 
 /* Under the lock, which is given up while the file is read; others wait for the same texture only.
- * Idempotent: an opened texture is a success, one that failed fails again with its first message. UDIM sets
+ * Idempotent: an opened texture is a success, one that is damaged fails again with its message. UDIM sets
  * have nothing to open. `t` is not used after the lock was given up: the array may have moved. */
 txm_status txm_texture_open(txm_cache *c, uint32_t texture, txm_error *err)
 {
@@ -204,22 +209,27 @@ txm_status txm_texture_open(txm_cache *c, uint32_t texture, txm_error *err)
     txm_texture *t = &c->textures[texture];
     if (!t->file || t->source)
         return TXM_OK;
-    if (t->failed)
+    if (t->failed && !t->passes)
         return txm_fail(err, t->failure, "%s", t->message ? t->message : "cannot be read");
     t->opening = true;
     txm_source made = {.file = t->file};
     txm_extension extension = (txm_extension)t->extension;
     pthread_mutex_unlock(&c->lock);
     txm_error cause = {0};
+    const double begin = txm_clock_seconds();
     txm_status status = examine(c, texture, extension, &made, &cause);
     pthread_mutex_lock(&c->lock);
     if (status == TXM_OK)
         status = show_opened(c, texture, &made, &cause);
+    t = &c->textures[texture];
     if (status != TXM_OK) {
-        fail_texture(c, texture, &cause);
+        fail_texture(c, texture, &cause, txm_clock_seconds() - begin);
         txm_fail_as(err, &cause);
+    } else if (t->failed) {
+        t->failed = false;
+        c->stats.textures_failed--;
     }
-    c->textures[texture].opening = false;
+    t->opening = false;
     txm_notify(c);
     pthread_cond_broadcast(&c->changed);
     return status;
@@ -304,8 +314,8 @@ txm_status txm_texture_add(txm_cache *c, const char *path, txm_extension extensi
     }
     if (status != TXM_OK)
         return status;
-    c->textures[c->stats.textures] = (txm_texture){
-        .file = file, .extension = (uint8_t)extension, .next = TXM_NO_TEXTURE, .base = TXM_NO_TEXTURE};
+    c->textures[c->stats.textures] =
+        (txm_texture){.file = file, .extension = (uint8_t)extension, .next = TXM_NO_TEXTURE, .base = TXM_NO_TEXTURE};
     txm_texture_show(c, c->stats.textures, NULL, first);
     *texture = append_texture(c);
     return TXM_OK;
@@ -359,8 +369,8 @@ static bool grow_udims(txm_cache *c, uint64_t needed, bool has_base)
     const bool first = has_base && !c->quick_udims;
     if (!txm_cache_grow(c, (void **)&c->udims, &c->udim_capacity, needed, sizeof *c->udims, true))
         return false;
-    if ((has_base || c->quick_udims) && !txm_cache_grow(c, (void **)&c->quick_udims, &c->quick_udim_capacity, needed,
-                                                        sizeof *c->quick_udims, true))
+    if ((has_base || c->quick_udims) &&
+        !txm_cache_grow(c, (void **)&c->quick_udims, &c->quick_udim_capacity, needed, sizeof *c->quick_udims, true))
         return false;
     if (first && c->udim_count)
         memcpy(c->quick_udims, c->udims, c->udim_count * sizeof *c->udims);
@@ -424,7 +434,7 @@ static void forget_shared(txm_cache *c, const txm_source *s)
     uint32_t count = txm_source_tiles(s, s->registered), first = s->view.first + s->view.levels;
     for (uint32_t i = first; i < first + count; i++) {
         uint32_t slot = __atomic_load_n(&c->tiles[i].slot, __ATOMIC_RELAXED);
-        if (slot >= TXM_SLOT_UNREGISTERED || txm_slot_at(c, slot)->state != TXM_SLOT_STATE_SHARED)
+        if (slot >= TXM_SLOT_STATES || txm_slot_at(c, slot)->state != TXM_SLOT_STATE_SHARED)
             continue;
         txm_slot_at(c, slot)->entry--;
         __atomic_store_n(&c->tiles[i].slot, TXM_SLOT_NONE, __ATOMIC_RELEASE);
@@ -500,6 +510,7 @@ static txm_status replace(txm_cache *c, uint32_t texture, const char *path, txm_
     t->file = file;
     t->failed = false;
     t->failure = TXM_OK;
+    t->failures = 0;
     txm_trace_replace(c, texture);
     txm_notify(c);
     return TXM_OK;

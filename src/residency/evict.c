@@ -116,24 +116,31 @@ uint32_t txm_evict(txm_cache *c, uint32_t class, uint32_t count)
     return gone;
 }
 
-/* Pins are for `goes` to heed: a texture that is replaced loses pinned tiles as well. */
+/* Pins are for `goes` to heed: a texture that is replaced loses pinned tiles as well. All that go are taken out of the
+ * page table first, so that look-ups are waited for once; those that no entry names are the ones. */
 uint32_t txm_evict_if(txm_cache *c, bool (*goes)(txm_cache *, uint32_t slot, void *), void *arg)
 {
-    enum { AT_A_TIME = 512 };
-    uint32_t slots[AT_A_TIME], count = 0, all = 0;
+    uint32_t count = 0;
     for (uint32_t i = 0; i < c->slab_count; i++)
-        for (uint32_t j = 0; c->slabs[i].pixels && j < c->slabs[i].slots; j++) {
-            if (c->slabs[i].slot[j].state != TXM_SLOT_STATE_HELD || !goes(c, i << TXM_SLOT_BITS | j, arg))
-                continue;
-            slots[count++] = i << TXM_SLOT_BITS | j;
-            all++;
-            if (count == AT_A_TIME) {
-                txm_evict_slots(c, slots, count);
-                count = 0;
+        for (uint32_t j = 0, slot = i << TXM_SLOT_BITS; j < c->slabs[i].slots; j++, slot++)
+            if (c->slabs[i].slot[j].state == TXM_SLOT_STATE_HELD && goes(c, slot, arg)) {
+                __atomic_store_n(&c->tiles[c->slabs[i].slot[j].entry].slot, TXM_SLOT_NONE, __ATOMIC_RELEASE);
+                count++;
+            }
+    if (!count)
+        return 0;
+    txm_wait_quiet(c);
+    for (uint32_t i = 0, left = count; left && i < c->slab_count; i++)
+        for (uint32_t j = 0, slot = i << TXM_SLOT_BITS; j < c->slabs[i].slots; j++, slot++) {
+            const txm_slot *s = &c->slabs[i].slot[j];
+            if (s->state == TXM_SLOT_STATE_HELD &&
+                __atomic_load_n(&c->tiles[s->entry].slot, __ATOMIC_RELAXED) != slot) {
+                txm_slot_give(c, slot);
+                left--;
             }
         }
-    txm_evict_slots(c, slots, count);
-    return all;
+    c->stats.tiles_evicted += count;
+    return count;
 }
 
 /* ---- memory ---- */
@@ -147,7 +154,7 @@ static bool drop_constants(txm_cache *c)
         return false;
     for (uint32_t i = 0; i < c->tile_count; i++) {
         uint32_t slot = __atomic_load_n(&c->tiles[i].slot, __ATOMIC_RELAXED);
-        if (slot < TXM_SLOT_UNREGISTERED && txm_slot_at(c, slot)->state == TXM_SLOT_STATE_SHARED)
+        if (slot < TXM_SLOT_STATES && txm_slot_at(c, slot)->state == TXM_SLOT_STATE_SHARED)
             __atomic_store_n(&c->tiles[i].slot, TXM_SLOT_NONE, __ATOMIC_RELEASE);
     }
     txm_wait_quiet(c);

@@ -207,22 +207,22 @@ static bool due_to_look(txm_cache_file *f)
     return true;
 }
 
-/* What will be no better the next time is remembered. Shortage of memory or descriptors passes, so it is
- * tried again; a damaged file is not opened once for each of its tiles. */
+/* What will be no better the next time is remembered: a damaged file is not opened once for each of its tiles. */
 static void remember(txm_cache *c, txm_cache_file *f, const txm_error *err)
 {
-    if (err->status == TXM_STATUS_NO_MEMORY || err->sys_errno == EMFILE || err->sys_errno == ENFILE)
+    if (txm_failure_passes(err))
         return;
     f->broken = txm_cache_allocate(c, sizeof *f->broken, _Alignof(txm_error));
     if (f->broken)
         *f->broken = *err;
 }
 
-/* One reader less. What must not be read any more closes with its last one. */
+/* One reader less. What must not be read any more closes with its last one, and what has lost pages, which can be
+ * read again only when it is opened again. */
 static void leave(txm_cache *c, txm_cache_file *f)
 {
     f->readers--;
-    if (f->broken && !f->readers)
+    if ((f->broken || txm_tx_lost(f->tx)) && !f->readers)
         close_file(c, f);
 }
 

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  * From requests to tiles in memory.
  *
- * A request is the number of a page-table entry that some look-up has turned from NONE to REQUESTED;
- * whoever did so must see it through. txm_plan finds out what it means (a texture to open, a level to
- * register, a tile to read), txm_plan_slot finds memory, txm_load reads without the lock and publishes with
- * it. Whatever happens, the entry leaves REQUESTED: to a slot, or to FAILED, which samplers show as
- * magenta. An entry that stayed REQUESTED would hang every thread that waits for the tile. */
+ * A request is the number of a page-table entry that some look-up has turned from NONE to REQUESTED.
+ * txm_plan finds out what it means (a texture to open, a level to register, a tile to read) and makes it
+ * LOADING, txm_plan_slot finds memory, txm_load reads without the lock and publishes with it. Whatever
+ * happens, the entry leaves LOADING: to a slot, or to a failure, which samplers show as magenta. An entry
+ * that stayed LOADING would hang every thread that waits for the tile. */
+#include <math.h>
+
 #include "core/clock.h"
 #include "residency/residency_impl.h"
 
@@ -27,6 +29,8 @@ void txm_notify(txm_cache *c)
  * simply tried again, and if its own is still missing waits once more. */
 void txm_wait_for_others(txm_cache *c, uint64_t seen)
 {
+    while (atomic_load(&c->completions) == seen && txm_help(c))
+        ;
     pthread_mutex_lock(&c->lock);
     c->stats.waits++;
     c->waiting++;
@@ -49,14 +53,22 @@ static bool pin(txm_cache *c, txm_pins *pins, uint32_t slot)
     return true;
 }
 
-/* Stamps tell whether the slot still holds the tile that was pinned. Slots lose pinned tiles when a texture
- * is replaced; one that was given to another tile since must not be unpinned. */
+/* Stamps tell whether the slot still holds the tile that was pinned. Slots lose pinned tiles when a texture is
+ * replaced; one that was given to another tile since must not be unpinned. Its number may even be that of a
+ * slab of another class by now, with fewer slots. */
+txm_slot *txm_pinned_slot(txm_cache *c, const txm_pin *pin)
+{
+    const txm_slab *slab = &c->slabs[pin->slot >> TXM_SLOT_BITS];
+    const uint32_t place = pin->slot & (TXM_SLOTS - 1);
+    txm_slot *s = place < slab->slots ? &slab->slot[place] : NULL;
+    return s && s->state == TXM_SLOT_STATE_HELD && s->stamp == pin->stamp && s->pins ? s : NULL;
+}
+
 void txm_unpin(txm_cache *c, txm_pins *pins)
 {
     for (uint32_t i = 0; i < pins->count; i++) {
-        const txm_slab *slab = &c->slabs[pins->items[i].slot >> TXM_SLOT_BITS];
-        txm_slot *s = slab->pixels ? txm_slot_at(c, pins->items[i].slot) : NULL;
-        if (s && s->stamp == pins->items[i].stamp && s->pins)
+        txm_slot *s = txm_pinned_slot(c, &pins->items[i]);
+        if (s)
             s->pins--;
     }
     pins->count = 0;
@@ -75,12 +87,74 @@ static void note_failure(txm_cache *c, txm_source *s, const txm_error *cause)
         s->message = txm_cache_strdup(c, cause->message);
 }
 
+/* Lack of memory or descriptors, and what a disk or a share does not give at the moment. */
+bool txm_failure_passes(const txm_error *err)
+{
+    return err->status != TXM_STATUS_CHANGED &&
+           (txm_status_retryable(err->status) || err->status == TXM_STATUS_NOT_FOUND ||
+            err->status == TXM_STATUS_DENIED);
+}
+
+/* After a second without any, a failure is one that comes alone. */
+uint32_t txm_failed_slot(txm_cache *c, const txm_error *err, double seconds)
+{
+    if (!txm_failure_passes(err))
+        return TXM_SLOT_FAILED;
+    const double now = txm_clock_seconds(), due = atomic_load(&c->retry_seconds);
+    if (due != INFINITY)
+        atomic_store(&c->retry_seconds, (due > now ? due : now) + seconds);
+    else
+        atomic_store(&c->retry_seconds, now - c->failed_seconds > 1 ? now : now + seconds);
+    c->failed_seconds = now;
+    return TXM_SLOT_UNREADABLE + (uint16_t)atomic_load(&c->round);
+}
+
+bool txm_next_round(txm_cache *c)
+{
+    if (txm_clock_seconds() < atomic_load(&c->retry_seconds))
+        return false;
+    atomic_store(&c->retry_seconds, INFINITY);
+    atomic_fetch_add(&c->round, 1);
+    txm_slow_down(c);
+    return true;
+}
+
+/* Clocks are not asked while nothing has failed. */
+bool txm_retry(txm_cache *c)
+{
+    const double due = atomic_load_explicit(&c->retry_seconds, memory_order_relaxed);
+    if (due == INFINITY || txm_clock_seconds() < due)
+        return false;
+    pthread_mutex_lock(&c->lock);
+    txm_next_round(c);
+    pthread_mutex_unlock(&c->lock);
+    return true;
+}
+
 /* The whole level, where there is no memory for its entries. Said once in the level's own entry; look-ups
  * of any tile of it find it there. */
-static void fail_level(txm_cache *c, txm_source *s, uint32_t level, const txm_error *cause)
+static void fail_level(txm_cache *c, txm_source *s, uint32_t level, const txm_error *cause, double seconds)
 {
-    store_slot(c, s->view.first + level, TXM_SLOT_FAILED);
+    store_slot(c, s->view.first + level, txm_failed_slot(c, cause, seconds));
     note_failure(c, s, cause);
+}
+
+/* Makes a tile LOADING. `unasked`: even if nobody has asked for it. */
+static bool take_over(txm_cache *c, uint32_t entry, bool unasked)
+{
+    uint32_t slot = __atomic_load_n(&c->tiles[entry].slot, __ATOMIC_RELAXED);
+    while (txm_is_requested(slot) ||
+           (unasked && (slot == TXM_SLOT_NONE || (slot - TXM_SLOT_UNREADABLE <= UINT16_MAX &&
+                                                  slot != TXM_SLOT_UNREADABLE + (uint16_t)atomic_load(&c->round)))))
+        if (__atomic_compare_exchange_n(&c->tiles[entry].slot, &slot, TXM_SLOT_LOADING, false, __ATOMIC_RELAXED,
+                                        __ATOMIC_RELAXED))
+            return true;
+    return false;
+}
+
+bool txm_claim(txm_cache *c, uint32_t entry)
+{
+    return take_over(c, entry, true);
 }
 
 /* `entry` may be of a block that was left since the request was made; its block still says which tile was
@@ -104,12 +178,12 @@ bool txm_plan(txm_cache *c, uint32_t entry, txm_job *job)
     if (!s->textures)
         return false;
     if (tile == TXM_WHOLE_LEVEL) {
+        const double begin = txm_clock_seconds();
         if (txm_source_register(c, s, level, &err) != TXM_OK)
-            fail_level(c, s, level, &err);
+            fail_level(c, s, level, &err, txm_clock_seconds() - begin);
         return false;
     }
-    uint32_t now = txm_entry_index(s, level, tile);
-    if (__atomic_load_n(&c->tiles[now].slot, __ATOMIC_RELAXED) != TXM_SLOT_REQUESTED)
+    if (!take_over(c, txm_entry_index(s, level, tile), false))
         return false;
     c->stats.tile_requests++;
     s->loading++;
@@ -223,13 +297,13 @@ static void publish(txm_cache *c, const txm_job *job, bool constant, txm_pins *p
 }
 
 /* The slot goes back; FAILED needs none. */
-static void publish_failure(txm_cache *c, const txm_job *job, const txm_error *cause)
+static void publish_failure(txm_cache *c, const txm_job *job, const txm_error *cause, double seconds)
 {
     txm_source *s = job->source;
     if (job->slot != TXM_NO_SLOT)
         txm_slot_give(c, job->slot);
     note_failure(c, s, cause);
-    store_slot(c, txm_entry_index(s, job->level, job->tile), TXM_SLOT_FAILED);
+    store_slot(c, txm_entry_index(s, job->level, job->tile), txm_failed_slot(c, cause, seconds));
 }
 
 /* Files of two and three channels are read to memory of the thread's own first. There they are tight, and
@@ -244,6 +318,19 @@ static bool need_unwidened(txm_cache *c, size_t bytes, uint8_t **buffer, size_t 
     *buffer_bytes = *buffer ? bytes : 0;
     pthread_mutex_unlock(&c->lock);
     return *buffer;
+}
+
+void txm_abandon(txm_cache *c, const txm_job *job)
+{
+    txm_source *s = job->source;
+    if (job->slot != TXM_NO_SLOT)
+        txm_slot_give(c, job->slot);
+    s->loading--;
+    if (s->textures)
+        store_slot(c, txm_entry_index(s, job->level, job->tile), TXM_SLOT_NONE);
+    else
+        txm_source_drop(c, s);
+    txm_notify(c);
 }
 
 /* Without the lock, but for the last step. The source cannot vanish meanwhile: `loading` holds it. Time is
@@ -281,7 +368,7 @@ void txm_load(txm_cache *c, const txm_job *job, uint8_t **unwidened, size_t *unw
     } else if (status == TXM_OK) {
         publish(c, job, constant, pins);
     } else {
-        publish_failure(c, job, &err);
+        publish_failure(c, job, &err, seconds);
     }
     txm_notify(c);
     pthread_mutex_unlock(&c->lock);

@@ -61,6 +61,7 @@ void txm_fetch(txm_cache_thread *t, uint32_t requests)
         txm_plan_slot(c, &t->jobs[i]);
     if (!count)
         txm_notify(c);
+    atomic_store(&t->asks_of, UINT64_MAX);
     pthread_mutex_unlock(&c->lock);
     for (uint32_t i = 0; i < count; i++)
         txm_load(c, &t->jobs[i], &t->unwidened, &t->unwidened_bytes, &t->pins);
@@ -113,14 +114,14 @@ static inline txm_look look(txm_cache_thread *t, const call *k, txm_lane *lane)
 {
     txm_look result;
     *lane = (txm_lane){k->random ? *k->random : 0, TXM_LOOKUP_TILES, 0, t->requests};
-    txm_enter(t);
+    txm_enter_to_ask(t);
     if (k->texture < t->view.texture_count && t->view.textures[k->texture].udim_rows)
         result = look_in_set(t, k, lane);
     else if (k->du)
         result = txm_sample_d(&t->view, k->texture, k->how, k->at, lane, k->out, k->du, k->dv);
     else
         result = txm_sample(&t->view, k->texture, k->how, k->at, lane, k->out);
-    txm_leave(t);
+    txm_leave_asking(t, lane->count);
     return result;
 }
 
@@ -209,6 +210,8 @@ static __attribute__((noinline)) txm_look sample(txm_cache_thread *t, const call
         drop_some(t, &k);
     txm_look result = look(t, &k, &lane);
     txm_count(&t->quick.lookups, 1);
+    if (result == TXM_LOOK_FAILED && !lane.count && txm_retry(t->cache))
+        result = look(t, &k, &lane);
     if (result == TXM_LOOK_MISSED || lane.count) {
         txm_count(&t->missed, 1);
         result = look_until_there(t, &k, &lane, result);

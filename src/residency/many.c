@@ -117,9 +117,9 @@ static void begin_attempt(attempt *a, const txm_lookups *given)
 static size_t look_up(txm_cache_thread *t, uint32_t texture, const txm_sampler *how, attempt *a, txm_lane *lane)
 {
     size_t missed = 0;
-    txm_enter(t);
+    txm_enter_to_ask(t);
     txm_sample_n(&t->view, texture, how, &a->todo, lane);
-    txm_leave(t);
+    txm_leave_asking(t, lane->count);
     for (size_t i = 0; i < a->todo.count; i++) {
         a->mask[i] = (!a->todo.mask || a->todo.mask[i]) && a->look[i] == TXM_LOOK_MISSED;
         missed += a->mask[i];
@@ -396,6 +396,7 @@ txm_look txm_cache_sample_n(txm_cache_thread *t, uint32_t texture, const txm_sam
     txm_sampler biased = *how;
     division d = {1, 0, false};
     biased.mip_bias += t->cache->bias;
+    txm_retry(t->cache);
     if (has_base(t, texture) || atomic_load_explicit(&t->cache->watched, memory_order_relaxed))
         return sample_each(t, texture, how, batch);
     if (batch->count > FEW) {

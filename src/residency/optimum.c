@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The offline optimum: what is used again last goes first (Belady, 1966). Where tiles have several sizes the fewest
- * reads are hard to find; here parts of tiles may go, and then the same rule gives the fewest bytes, which no policy that
- * reads whole tiles gets below.
+ * reads are hard to find; here parts of tiles may go, and then the same rule gives the fewest bytes, which no policy
+ * that reads whole tiles gets below.
  *
- * The trace is walked once to number its tiles and to note their order; from the end of that, when each is used again is
- * known.
+ * The trace is walked once to number its tiles and to note their order; from the end of that, when each is used again
+ * is known.
  */
 #include "residency/optimum.h"
 
@@ -263,7 +263,8 @@ static txm_status play(optimum *o, const txm_replay_options *options, txm_replay
     return TXM_OK;
 }
 
-txm_status txm_optimum(const txm_trace *trace, const txm_replay_options *options, txm_replay_counts *out, txm_error *err)
+txm_status txm_optimum(const txm_trace *trace, const txm_replay_options *options, txm_replay_counts *out,
+                       txm_error *err)
 {
     optimum o = {.trace = trace, .smallest = UINT32_MAX};
     txm_status status = list_uses(&o, options->cancel, out, err);

@@ -7,18 +7,39 @@
  */
 #include <linux/membarrier.h>
 #include <sched.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "device/ops.h"
 #include "residency/residency_impl.h"
 
-/* Where the kernel has no membarrier, look-ups carry fences themselves (c->fences). */
-static void barrier_everywhere(const txm_cache *c)
+/* A barrier in all threads without membarrier: a page that every processor may know is taken away, of which all that
+ * run this process must hear before the call returns. Where not even that is allowed, the wait is far longer than any
+ * processor keeps a write to itself. */
+static void interrupt_all(void)
+{
+    static const struct timespec LONG = {.tv_nsec = 10000000};
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    uint8_t *p = mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (p != MAP_FAILED) {
+        *(volatile uint8_t *)p = 1;
+        munmap(p, page);
+    }
+    nanosleep(&LONG, NULL);
+}
+
+/* Where the kernel has no membarrier, look-ups carry fences themselves (c->fences). A sandbox may forbid the call later
+ * than it was asked for: then they do so from here on, and those that run without are waited for once more. */
+static void barrier_everywhere(txm_cache *c)
 {
     atomic_signal_fence(memory_order_seq_cst);
-    if (!c->fences)
-        syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
+    if (atomic_load(&c->fences) || syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) == 0)
+        return;
+    atomic_store(&c->fences, true);
+    txm_slow_down(c);
+    interrupt_all();
 }
 
 /* Changes between any two look-ups of a thread, and in none. */
@@ -69,7 +90,9 @@ void txm_learn(txm_cache_thread *t)
     const txm_cache *c = t->cache;
     t->view = t->quick.view = c->view;
     t->generation = atomic_load(&c->generation);
+    t->view.launch = t->quick.view.launch = TXM_LAUNCH_NONE;
     t->quick.view.epoch = atomic_load(&c->epoch);
+    t->quick.view.round = (uint16_t)atomic_load(&c->round);
     if (c->quick_udims)
         t->quick.view.udims = c->quick_udims;
     t->sample = txm_sample_ops_isa(txm_ops_best()->isa)->sample_guarded;

@@ -86,7 +86,8 @@ static bool touch(txm_cache_thread *t, const txm_tile_name *tiles, uint32_t coun
         const bool opened = t->cache->textures[tiles[i].texture].source;
         const uint32_t level = opened ? tiles[i].level : 0;
         txm_look look = TXM_LOOK_RESIDENT;
-        txm_tile_pixels(&t->view, v, level, v->first + v->level_first[level] + (opened ? tiles[i].tile : 0), lane, &look);
+        txm_tile_pixels(&t->view, v, level, v->first + v->level_first[level] + (opened ? tiles[i].tile : 0), lane,
+                        &look);
         there &= look == TXM_LOOK_RESIDENT;
     }
     txm_leave(t);

@@ -3,8 +3,9 @@
  * What the parts of the texture cache share.
  *
  * Who may change what. Look-ups of threads run between txm_enter and txm_leave, without a lock; they read the view's
- * arrays and change entries of the page table from NONE to REQUESTED, which makes the tile theirs to load. All else
- * changes under `lock`:
+ * arrays and change entries of the page table from NONE to REQUESTED, with the number of the launch. All else changes
+ * under `lock`:
+ *  - REQUESTED becomes LOADING where somebody takes the request over, and sees it through;
  *  - a slot is written to an entry when the tile's pixels are complete;
  *  - a slot that was taken out of the page table is reused when every look-up that may have seen it is over
  *    (txm_wait_quiet);
@@ -39,8 +40,8 @@ typedef struct txm_cache_file {
     uint64_t identity[4]; /* device, inode, size, time of change: another file under the same name is not read */
     bool has_digest;      /* of the image, which may have got another time since */
     uint64_t digest;
-    double looked_seconds; /* when it was last compared with that, while it is open */
-    txm_error *broken;     /* why it cannot be read: not tried again. NULL: it can */
+    double looked_seconds;                /* when it was last compared with that, while it is open */
+    txm_error *broken;                    /* why it cannot be read: not tried again. NULL: it can */
     struct txm_cache_file *newer, *older; /* open ones by their last use */
 } txm_cache_file;
 
@@ -64,18 +65,20 @@ typedef struct txm_source {
     double load_seconds;
     char *message; /* of the first failure */
     txm_status failure;
-    struct txm_source *next;
+    uint32_t blocks;                 /* that are or were its own: the last one, counted from 1; 0: none */
+    struct txm_source *next, **link; /* in its list; what points to it there */
 } txm_source;
 
 typedef struct txm_texture {
     txm_cache_file *file; /* NULL: a UDIM set */
     txm_source *source;   /* NULL: not opened */
     uint8_t extension;
-    bool opening, failed, traced;
+    bool opening, failed, passes, traced;   /* passes: the failure may */
     uint32_t next;                          /* of the same source */
     uint32_t base, base_columns, base_rows; /* UDIM sets */
     char *message;                          /* why it could not be opened */
     txm_status failure;
+    uint64_t failures;
 } txm_texture;
 
 /* Entries of the page table that belong together, by their first one: of a source an entry for each level, then the
@@ -85,7 +88,17 @@ typedef struct txm_block {
     uint32_t first, count, texture, registered;
     txm_source *source; /* NULL: `texture` is not open; both unset: free */
     uint64_t retired;   /* generation in which it was left; 0: in use */
+    uint32_t next;      /* of those that were left, in the order in which they were */
+    uint32_t of_source; /* the next block that is or was this source's, counted from 1; 0: none */
 } txm_block;
+
+/* Blocks that were left, by their size: a queue each. */
+typedef struct txm_block_queue {
+    uint32_t first, last; /* TXM_NO_BLOCK: empty */
+} txm_block_queue;
+
+enum { TXM_BLOCK_QUEUES = 256 };
+#define TXM_NO_BLOCK 0xFFFFFFFFu
 
 /* ---- tiles in memory --------------------------------------------------------------------------------------------- */
 
@@ -104,7 +117,7 @@ typedef enum txm_slot_state {
 } txm_slot_state;
 
 typedef struct txm_slot {
-    uint32_t entry; /* of the page table; of shared tiles how many entries */
+    uint32_t entry; /* of the page table; of shared tiles how many entries; of a free one the next of its slab */
     uint32_t stamp; /* counts loads: older ones go first among those that were used last in the same epoch */
     uint8_t state;  /* txm_slot_state */
     uint8_t age;    /* CLOCK4 */
@@ -114,19 +127,24 @@ typedef struct txm_slot {
 typedef struct txm_slab {
     uint8_t *pixels; /* NULL: none */
     uint32_t arena, class, slots, used;
+    uint32_t free, next, previous; /* the first free slot; slabs of the class that have one too */
     txm_slot *slot;
 } txm_slab;
 
-/* Memory that slabs are cut from: pieces that huge pages fit, where the budget is large. */
+/* Memory that slabs of a class are cut from: a huge page, where the budget is large, or one slab. */
 typedef struct txm_arena {
     uint8_t *memory; /* NULL: none */
     size_t bytes;
-    uint32_t slabs, used; /* used: one bit per slab */
+    size_t piece_bytes;
+    uint32_t class, slots, pieces, used; /* slots of each slab */
+    uint64_t taken;                      /* one bit per piece */
 } txm_arena;
 
 typedef struct txm_class {
-    uint32_t tile_bytes, slots; /* slots in all its slabs */
-    uint32_t *free, free_count, free_capacity, order_capacity;
+    uint32_t tile_bytes, slots;  /* slots in all its slabs */
+    uint32_t huge_slots, pieces; /* of a slab in a huge page; slabs there, 0: these tiles fill none */
+    uint32_t open, pieces_left;  /* the first slab with a free slot, TXM_NO_SLOT: none; in arenas */
+    uint32_t order_capacity;
     uint64_t *order; /* for choosing what goes: made when something must */
 } txm_class;
 
@@ -165,6 +183,7 @@ struct txm_cache_thread {
     txm_cache *cache;
     txm_view view;
     uint64_t generation;            /* of the view */
+    atomic_uint_least64_t asks_of;  /* of the view whose entries are on its lists; UINT64_MAX: there are none */
     atomic_uint_least64_t sections; /* that were left; written in none */
     atomic_uint_least64_t missed;
     uint32_t *requests, requests_most; /* `few`, or those of `many` */
@@ -186,15 +205,29 @@ static inline txm_cache_thread *txm_thread_of(txm_guard *quick)
     return (txm_cache_thread *)(void *)quick;
 }
 
+/* A batch of tiles that are being read. Kept by whoever counts in `users`: its owner, threads that read for it, and the
+ * cache for as long as it is the last one. */
 struct txm_ticket {
     txm_cache *cache;
-    txm_group *group;
-    atomic_uint remaining;
+    uint32_t users; /* under the lock */
     uint32_t total, jobs_room;
     txm_job *jobs;
     txm_pins *pins;
+    atomic_uint next, remaining; /* the first job that nobody has begun; jobs that are not over */
+    atomic_bool cancelled;
     bool preloads;
 };
+
+enum {
+    TXM_LAUNCHES = 0xFFFF,   /* their numbers repeat after so many */
+    TXM_LAUNCH_NONE = 0xFFFF /* that of look-ups which load by themselves */
+};
+
+/* Whether a lane or a thread has asked for a tile that nobody reads yet. */
+static inline bool txm_is_requested(uint32_t slot)
+{
+    return slot - TXM_SLOT_REQUESTED <= TXM_LAUNCH_NONE;
+}
 
 /* ---- the cache --------------------------------------------------------------------------------------------------- */
 
@@ -202,10 +235,12 @@ struct txm_cache {
     /* Read by every look-up, written rarely. */
     _Alignas(64) atomic_uint_least64_t generation; /* of the view; odd: the world is stopped */
     atomic_uint epoch;
-    atomic_bool watched; /* a trace is written, or misses are invented */
+    atomic_uint round;            /* of failures that may pass */
+    _Atomic double retry_seconds; /* when these are tried again; INFINITY: there are none */
+    atomic_bool watched;          /* a trace is written, or misses are invented */
     float bias;
     atomic_uint largest_tile, live_threads; /* bytes; threads that there are now */
-    bool fences;                            /* no membarrier(2) here: look-ups bring barriers of their own */
+    atomic_bool fences;                     /* no membarrier(2) here: look-ups bring barriers of their own */
 
     _Alignas(64) pthread_mutex_t lock;
     pthread_cond_t changed; /* a tile was loaded or failed, a texture opened, a file opened or free */
@@ -225,14 +260,15 @@ struct txm_cache {
     uint32_t *udims, udim_count, udim_capacity;
     uint32_t *quick_udims, quick_udim_capacity; /* sets that have a base texture have no tiles here; NULL: as udims */
     txm_block *blocks;
-    uint32_t block_count, block_capacity, retired_blocks;
+    uint32_t block_count, block_capacity;
+    txm_block_queue left_blocks[TXM_BLOCK_QUEUES];
     txm_source *sources[TXM_SOURCE_BUCKETS], *unhashed;
 
     txm_slab *slabs;
     uint64_t *slab_addresses;
-    uint32_t slab_count, slab_capacity, address_capacity;
+    uint32_t slab_count, slab_capacity, address_capacity, slabs_free; /* numbers below slab_count */
     txm_arena *arenas;
-    uint32_t arena_count, arena_capacity;
+    uint32_t arena_count, arena_capacity, arenas_free;
     txm_class classes[TXM_CLASSES];
     uint32_t class_count;
     txm_constant constants[TXM_CONSTANTS];
@@ -244,9 +280,14 @@ struct txm_cache {
     txm_cache_file *newest, *oldest; /* open files */
     txm_cache_thread *threads;
     uint32_t thread_count;
-    uint64_t prepared; /* generation of the view that was handed out */
-    txm_pool *pool;
-    txm_ticket *ticket;  /* the batch that runs */
+    uint64_t prepared;       /* generation of the view that was handed out */
+    uint16_t launch;         /* of that view */
+    uint32_t prepared_epoch; /* too; 0: there was none */
+    double failed_seconds;   /* when something failed last that may pass */
+    txm_pool *pool;          /* NULL: nothing was read yet by threads of its own */
+    txm_group *group;
+    bool processing;     /* somebody is in txm_cache_process */
+    txm_ticket *ticket;  /* the last batch of lanes */
     txm_job *spare_jobs; /* a list for the next one */
     uint32_t spare_room;
     txm_pins batch_pins;
@@ -292,8 +333,8 @@ void txm_slow_down(txm_cache *c);
 /* One thread's, with the lock; the same without it, between two look-ups of the thread. */
 void txm_learn(txm_cache_thread *t);
 void txm_renew(txm_cache_thread *t);
-/* look.c: quick look-ups where there is a resolution; and what a quick one does that has missed, with everything that it
- * was given, as one that is not quick. */
+/* look.c: quick look-ups where there is a resolution; and what a quick one does that has missed, with everything that
+ * it was given, as one that is not quick. */
 txm_look txm_look_biased(txm_guard *quick, uint32_t texture, const txm_sampler *how, const txm_lookup *at,
                          uint32_t *random, float out[4]);
 txm_look txm_look_again(txm_guard *quick, uint32_t texture, const txm_sampler *how, const txm_lookup *at,
@@ -301,7 +342,8 @@ txm_look txm_look_again(txm_guard *quick, uint32_t texture, const txm_sampler *h
 
 static inline bool txm_may_be_quick(const txm_cache *c)
 {
-    return !atomic_load_explicit(&c->watched, memory_order_relaxed) && !c->fences;
+    return !atomic_load_explicit(&c->watched, memory_order_relaxed) &&
+           !atomic_load_explicit(&c->fences, memory_order_relaxed);
 }
 
 /* The end of a look-up; the beginning of one. */
@@ -315,7 +357,7 @@ static inline void txm_enter(txm_cache_thread *t)
 {
     txm_cache *c = t->cache;
     for (;;) {
-        if (c->fences)
+        if (atomic_load_explicit(&c->fences, memory_order_relaxed))
             atomic_exchange(&t->quick.active, 1);
         else
             atomic_store_explicit(&t->quick.active, 1, memory_order_release);
@@ -326,6 +368,22 @@ static inline void txm_enter(txm_cache_thread *t)
         txm_renew(t);
     }
     t->view.epoch = atomic_load_explicit(&c->epoch, memory_order_relaxed);
+    t->view.round = (uint16_t)atomic_load_explicit(&c->round, memory_order_relaxed);
+}
+
+/* The same for look-ups that ask for what they miss: blocks of the page table that are on the thread's lists are not
+ * used for anything else before txm_fetch has seen to them. */
+static inline void txm_enter_to_ask(txm_cache_thread *t)
+{
+    atomic_store_explicit(&t->asks_of, t->generation, memory_order_release);
+    txm_enter(t);
+}
+
+static inline void txm_leave_asking(txm_cache_thread *t, uint32_t requests)
+{
+    if (!requests)
+        atomic_store_explicit(&t->asks_of, UINT64_MAX, memory_order_release);
+    txm_leave(t);
 }
 
 /* file.c: without the lock. */
@@ -340,6 +398,8 @@ bool txm_block_new(txm_cache *c, uint32_t count, uint32_t texture, txm_source *s
 /* At least so many UNREGISTERED entries in a row: all tiles of a level. */
 bool txm_zone_need(txm_cache *c, uint32_t count);
 void txm_block_retire(txm_cache *c, uint32_t first);
+/* The source is gone: requests for its entries lead nowhere from now on. */
+void txm_blocks_disown(txm_cache *c, const txm_source *s);
 txm_block *txm_block_of(txm_cache *c, uint32_t entry);
 uint32_t txm_source_tiles(const txm_source *s, uint32_t from_level); /* of this level and all coarser ones */
 uint32_t txm_entry_index(const txm_source *s, uint32_t level, uint32_t tile);
@@ -393,11 +453,27 @@ txm_look txm_look_until_there(txm_cache_thread *t, uint32_t texture, const txm_s
 void txm_rehearse_open(const txm_cache *c, uint32_t texture, txm_source *made);
 bool txm_rehearse_load(const txm_cache *c, const txm_job *job);
 
+/* batch.c: reads what nobody has begun of the last batch; false: there is no such tile. */
+bool txm_help(txm_cache *c);
+
 /* load.c */
+/* Whether a failure may pass. Such tiles, levels and textures are tried again: at once if nothing else failed lately,
+ * else after as long as trying has taken, so that at most half the time is lost to it. */
+bool txm_failure_passes(const txm_error *err);
+/* What an entry is to say after a failure that took so long. */
+uint32_t txm_failed_slot(txm_cache *c, const txm_error *err, double seconds);
+/* Begins another round if failures are to be tried again; with the lock, or without. */
+bool txm_next_round(txm_cache *c);
+bool txm_retry(txm_cache *c);
 /* Turns a request into a job where it is a tile; with the lock, which may be given up. False: nothing to read. */
 bool txm_plan(txm_cache *c, uint32_t entry, txm_job *job);
 bool txm_plan_slot(txm_cache *c, txm_job *job);
+/* Makes an entry LOADING that is neither in memory nor being read nor damaged. */
+bool txm_claim(txm_cache *c, uint32_t entry);
+/* A job that is not run: the tile may be asked for again. With the lock. */
+void txm_abandon(txm_cache *c, const txm_job *job);
 void txm_load(txm_cache *c, const txm_job *job, uint8_t **unwidened, size_t *unwidened_bytes, txm_pins *pins);
+txm_slot *txm_pinned_slot(txm_cache *c, const txm_pin *pin); /* NULL: it holds another tile by now */
 void txm_unpin(txm_cache *c, txm_pins *pins);
 void txm_notify(txm_cache *c);
 /* Waits until a tile was loaded since `completions` was read. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Memory for tiles: slabs of 512 KiB, each for tiles of one size. Slabs are cut from arenas; a large budget takes
- * arenas that huge pages fit, so that random look-ups miss fewer TLB entries.
+ * Memory for tiles: slabs of up to 512 KiB, each for tiles of one size and as long as these are. A large budget takes
+ * arenas that huge pages fit, so that random look-ups miss fewer TLB entries, and cuts slabs of one size from each.
  *
  * A slot is named by one number: slab in the upper bits, place in the lower TXM_SLOT_BITS. The page table
  * holds that number, and kernels turn it into an address by one table and one multiplication. A slab serves
@@ -14,7 +14,7 @@
 
 enum { SMALL_ALIGNMENT = 64, HUGE_BYTES = 2 << 20, HUGE_FROM_BYTES = 64 << 20 };
 
-/* The slab must exist: numbers from the page table are below TXM_SLOT_UNREGISTERED and held by a tile. */
+/* The slab must exist: numbers from the page table are below TXM_SLOT_STATES and held by a tile. */
 txm_slot *txm_slot_at(txm_cache *c, uint32_t slot)
 {
     return &c->slabs[slot >> TXM_SLOT_BITS].slot[slot & (TXM_SLOTS - 1)];
@@ -32,14 +32,19 @@ uint8_t *txm_slot_pixels(txm_cache *c, uint32_t slot)
 
 /* ---- arenas ---- */
 
-/* An arena that has room for a slab of `bytes`; c->arena_count: none. A slab for a single tile that is
- * larger than TXM_SLAB_BYTES always has an arena to itself. */
-static uint32_t arena_with_room(const txm_cache *c, size_t bytes)
+/* Rounded up, so that the slab after it in memory begins on a cache line too. */
+static size_t slab_bytes_of(uint32_t slots, uint32_t tile_bytes)
 {
-    uint32_t i = bytes <= TXM_SLAB_BYTES ? 0 : c->arena_count;
-    while (i < c->arena_count && !(c->arenas[i].memory && c->arenas[i].used != (1u << c->arenas[i].slabs) - 1))
-        i++;
-    return i;
+    return ((size_t)slots * tile_bytes + SMALL_ALIGNMENT - 1) & ~(size_t)(SMALL_ALIGNMENT - 1);
+}
+
+/* An arena with a piece left for a slab of this class; c->arena_count: none. The last one is the likeliest. */
+static uint32_t arena_with_room(const txm_cache *c, uint32_t class)
+{
+    for (uint32_t i = c->classes[class].pieces_left ? c->arena_count : 0; i-- > 0;)
+        if (c->arenas[i].memory && c->arenas[i].class == class && c->arenas[i].used < c->arenas[i].pieces)
+            return i;
+    return c->arena_count;
 }
 
 /* The first that is free. */
@@ -47,10 +52,12 @@ static uint8_t *piece_of(txm_cache *c, uint32_t arena)
 {
     txm_arena *a = &c->arenas[arena];
     uint32_t n = 0;
-    while (a->used >> n & 1)
+    while (a->taken >> n & 1)
         n++;
-    a->used |= 1u << n;
-    return a->memory + (size_t)n * TXM_SLAB_BYTES;
+    a->taken |= (uint64_t)1 << n;
+    a->used++;
+    c->classes[a->class].pieces_left--;
+    return a->memory + n * a->piece_bytes;
 }
 
 /* Whether memory for `bytes` more fits the budget, or must come from it all the same. Without a budget, or
@@ -61,73 +68,117 @@ static bool fits(const txm_cache *c, size_t bytes)
            txm_taken(c) + bytes <= c->options.max_bytes;
 }
 
-/* Huge pages from a budget on that is large beside them. Whether the kernel really gives them is its own
- * affair; madvise is a wish. Its first slab is taken at once. */
-static uint8_t *new_arena(txm_cache *c, size_t bytes, bool beyond, uint32_t *arena)
+/* Huge pages from a budget on that is large beside them, and for tiles that fill them. Whether the kernel really gives
+ * them is its own affair; madvise is a wish. Else the arena is one slab. */
+static bool is_huge(const txm_cache *c, const txm_class *k)
 {
-    bool huge = bytes <= TXM_SLAB_BYTES && (!c->options.max_bytes || c->options.max_bytes >= HUGE_FROM_BYTES) &&
-                fits(c, HUGE_BYTES);
-    size_t whole = huge ? HUGE_BYTES : bytes;
-    uint32_t i = 0;
+    return k->pieces && (!c->options.max_bytes || c->options.max_bytes >= HUGE_FROM_BYTES) && fits(c, HUGE_BYTES);
+}
+
+/* Slots of a slab that has an arena to itself. */
+static uint32_t lone_slots(const txm_class *k)
+{
+    const uint32_t n = TXM_SLAB_BYTES / k->tile_bytes;
+    return n > TXM_SLOTS ? TXM_SLOTS : n ? n : 1;
+}
+
+static bool new_arena(txm_cache *c, uint32_t class, bool beyond, uint32_t *arena)
+{
+    txm_class *k = &c->classes[class];
+    const bool huge = is_huge(c, k);
+    const uint32_t slots = huge ? k->huge_slots : lone_slots(k);
+    const size_t piece_bytes = slab_bytes_of(slots, k->tile_bytes), bytes = huge ? HUGE_BYTES : piece_bytes;
+    uint32_t i = c->arenas_free ? 0 : c->arena_count;
     while (i < c->arena_count && c->arenas[i].memory)
         i++;
-    if ((!beyond && !fits(c, whole)) ||
+    if ((!beyond && !fits(c, bytes)) ||
         !txm_cache_grow(c, (void **)&c->arenas, &c->arena_capacity, (uint64_t)i + 1, sizeof *c->arenas, false))
-        return NULL;
-    uint8_t *memory = txm_cache_allocate(c, whole, huge ? HUGE_BYTES : SMALL_ALIGNMENT);
+        return false;
+    uint8_t *memory = txm_cache_allocate(c, bytes, huge ? HUGE_BYTES : SMALL_ALIGNMENT);
     if (!memory)
-        return NULL;
+        return false;
     if (huge)
-        madvise(memory, whole, MADV_HUGEPAGE);
-    c->arena_count = i < c->arena_count ? c->arena_count : i + 1;
-    c->arenas[i] = (txm_arena){memory, whole, huge ? HUGE_BYTES / TXM_SLAB_BYTES : 1, 1};
-    c->stats.slab_bytes += whole;
+        madvise(memory, bytes, MADV_HUGEPAGE);
+    if (i == c->arena_count)
+        c->arena_count++;
+    else
+        c->arenas_free--;
+    c->arenas[i] = (txm_arena){.memory = memory,
+                               .bytes = bytes,
+                               .piece_bytes = piece_bytes,
+                               .class = class,
+                               .slots = slots,
+                               .pieces = huge ? k->pieces : 1};
+    k->pieces_left += c->arenas[i].pieces;
+    c->stats.slab_bytes += bytes;
     *arena = i;
-    return memory;
+    return true;
 }
 
 /* The last piece gives the arena back. */
 static void give_piece(txm_cache *c, uint32_t arena, const uint8_t *pixels)
 {
     txm_arena *a = &c->arenas[arena];
-    a->used &= ~(1u << (size_t)(pixels - a->memory) / (a->slabs > 1 ? TXM_SLAB_BYTES : a->bytes + 1));
-    if (a->used)
+    txm_class *k = &c->classes[a->class];
+    a->taken &= ~((uint64_t)1 << (size_t)(pixels - a->memory) / a->piece_bytes);
+    k->pieces_left++;
+    if (--a->used)
         return;
+    k->pieces_left -= a->pieces;
     c->stats.slab_bytes -= a->bytes;
+    c->arenas_free++;
     txm_cache_release(c, a->memory, a->bytes);
-    a->memory = NULL;
+    *a = (txm_arena){0};
 }
 
 /* ---- slabs ---- */
 
-/* At least one, for tiles that are larger than a slab. And at most what TXM_SLOT_BITS can number, for tiny
- * tiles. */
-static uint32_t slots_of(uint32_t tile_bytes)
+/* Into how many slabs of how many tiles a huge page is cut. The first way is taken that leaves at most a twentieth of
+ * it; tiles for which there is none, all but a few of them large, get no huge pages. */
+static void shape_class(txm_class *k)
 {
-    uint32_t n = TXM_SLAB_BYTES / tile_bytes;
-    return n > TXM_SLOTS ? TXM_SLOTS : n ? n : 1;
+    enum { MOST_PIECES = 63, WASTE = 20 };
+    for (uint32_t pieces = HUGE_BYTES / TXM_SLAB_BYTES; pieces <= MOST_PIECES; pieces++) {
+        uint32_t n = HUGE_BYTES / pieces / k->tile_bytes;
+        n = n < TXM_SLOTS ? n : TXM_SLOTS;
+        while (n && slab_bytes_of(n, k->tile_bytes) * pieces > HUGE_BYTES)
+            n--;
+        if (HUGE_BYTES - slab_bytes_of(n, k->tile_bytes) * pieces <= HUGE_BYTES / WASTE) {
+            k->pieces = pieces;
+            k->huge_slots = n;
+            return;
+        }
+    }
 }
 
-/* Rounded up, so that the slab after it in memory begins on a cache line too. */
-static size_t slab_bytes_of(uint32_t tile_bytes)
+/* Slabs of a class that have free slots are in a list; a slab's free slots are, too. */
+static void link_open(txm_cache *c, uint32_t number)
 {
-    return ((size_t)slots_of(tile_bytes) * tile_bytes + SMALL_ALIGNMENT - 1) & ~(size_t)(SMALL_ALIGNMENT - 1);
+    txm_slab *s = &c->slabs[number];
+    txm_class *k = &c->classes[s->class];
+    s->previous = TXM_NO_SLOT;
+    s->next = k->open;
+    if (k->open != TXM_NO_SLOT)
+        c->slabs[k->open].previous = number;
+    k->open = number;
 }
 
-/* Lists of free slots never lack room: it is made with the slab. */
-static bool widen_class(txm_cache *c, txm_class *k, uint32_t slots)
+static void unlink_open(txm_cache *c, uint32_t number)
 {
-    return txm_cache_grow(c, (void **)&k->free, &k->free_capacity, (uint64_t)k->slots + slots, sizeof *k->free, false);
+    const txm_slab *s = &c->slabs[number];
+    *(s->previous != TXM_NO_SLOT ? &c->slabs[s->previous].next : &c->classes[s->class].open) = s->next;
+    if (s->next != TXM_NO_SLOT)
+        c->slabs[s->next].previous = s->previous;
 }
 
 /* A number for a new slab; TXM_NO_SLOT: no memory. Numbers of dropped slabs are used again. Look-ups read
  * the addresses, so only that array is exchanged with the world stopped. */
 static uint32_t slab_number(txm_cache *c)
 {
-    uint32_t i = 0;
+    uint32_t i = c->slabs_free ? 0 : c->slab_count;
     while (i < c->slab_count && c->slabs[i].pixels)
         i++;
-    if (i + 1 >= TXM_SLOT_UNREGISTERED >> TXM_SLOT_BITS)
+    if (i + 1 >= TXM_SLOT_STATES >> TXM_SLOT_BITS)
         return TXM_NO_SLOT;
     if (!txm_cache_grow(c, (void **)&c->slabs, &c->slab_capacity, (uint64_t)i + 1, sizeof *c->slabs, false) ||
         !txm_cache_grow(c, (void **)&c->slab_addresses, &c->address_capacity, (uint64_t)i + 1,
@@ -138,48 +189,45 @@ static uint32_t slab_number(txm_cache *c)
 
 /* Whether there is room for another slab and what is kept about it, so that making it evicts nothing. An
  * estimate from above of what new_slab and txm_evict may allocate: arrays grow by half. */
-static bool slab_fits(const txm_cache *c, const txm_class *k)
+static bool slab_fits(const txm_cache *c, uint32_t class)
 {
-    enum { GROWTH = 3, ITEMS = sizeof *k->free + sizeof *k->order };
-    uint32_t n = slots_of(k->tile_bytes);
-    size_t bytes = slab_bytes_of(k->tile_bytes), more = n * sizeof(txm_slot);
-    if (arena_with_room(c, bytes) == c->arena_count)
-        more += bytes;
-    if (k->slots + n > k->free_capacity)
-        more += (size_t)(k->slots + n) * ITEMS * GROWTH / 2;
-    if (c->slab_count == c->slab_capacity)
+    enum { GROWTH = 3 };
+    const txm_class *k = &c->classes[class];
+    const uint32_t arena = arena_with_room(c, class);
+    const uint32_t n = arena < c->arena_count ? c->arenas[arena].slots : lone_slots(k);
+    size_t more = n * sizeof(txm_slot);
+    if (k->slots + n > k->order_capacity)
+        more += (size_t)(k->slots + n) * sizeof *k->order * GROWTH / 2;
+    if (!c->slabs_free && c->slab_count == c->slab_capacity)
         more += c->slab_count * (sizeof *c->slabs + sizeof *c->slab_addresses) * GROWTH / 2;
-    return fits(c, more);
+    return fits(c, more + (arena == c->arena_count ? slab_bytes_of(n, k->tile_bytes) : 0));
 }
 
-/* A new slab of a class; `beyond`: even where the budget has no room for it. Slots go on the free list from
- * the last to the first, so that they are handed out in the order in which they lie. */
+/* A new slab of a class; `beyond`: even where the budget has no room for it. Slots are handed out in the order in which
+ * they lie. */
 static bool new_slab(txm_cache *c, uint32_t class, bool beyond)
 {
-    txm_class *k = &c->classes[class];
-    uint32_t n = slots_of(k->tile_bytes), arena = 0, number;
-    size_t bytes = slab_bytes_of(k->tile_bytes);
-    if (!beyond && !slab_fits(c, k))
+    uint32_t number, arena;
+    if ((!beyond && !slab_fits(c, class)) || (number = slab_number(c)) == TXM_NO_SLOT ||
+        ((arena = arena_with_room(c, class)) == c->arena_count && !new_arena(c, class, beyond, &arena)))
         return false;
-    if (!widen_class(c, k, n) || (number = slab_number(c)) == TXM_NO_SLOT)
-        return false;
+    uint8_t *pixels = piece_of(c, arena); /* before anything else is allocated, for which slabs may go */
+    const uint32_t n = c->arenas[arena].slots;
     txm_slot *slots = txm_cache_allocate(c, n * sizeof *slots, SMALL_ALIGNMENT);
-    uint8_t *pixels = NULL;
-    if (slots && (arena = arena_with_room(c, bytes)) < c->arena_count)
-        pixels = piece_of(c, arena);
-    else if (slots)
-        pixels = new_arena(c, bytes, beyond, &arena);
-    if (!pixels) {
-        txm_cache_release(c, slots, n * sizeof *slots);
+    if (!slots) {
+        give_piece(c, arena, pixels);
         return false;
     }
-    memset(slots, 0, n * sizeof *slots);
-    c->slabs[number] = (txm_slab){pixels, arena, class, n, 0, slots};
+    for (uint32_t i = 0; i < n; i++)
+        slots[i] = (txm_slot){.entry = i + 1};
+    c->slabs[number] = (txm_slab){.pixels = pixels, .arena = arena, .class = class, .slots = n, .slot = slots};
     c->slab_addresses[number] = (uint64_t)(uintptr_t)pixels;
-    c->slab_count = number < c->slab_count ? c->slab_count : number + 1;
-    k->slots += n;
-    for (uint32_t i = n; i-- > 0;)
-        k->free[k->free_count++] = number << TXM_SLOT_BITS | i;
+    if (number == c->slab_count)
+        c->slab_count++;
+    else
+        c->slabs_free--;
+    c->classes[class].slots += n;
+    link_open(c, number);
     return true;
 }
 
@@ -187,13 +235,10 @@ static bool new_slab(txm_cache *c, uint32_t class, bool beyond)
 static void drop_slab(txm_cache *c, uint32_t number)
 {
     txm_slab *s = &c->slabs[number];
-    txm_class *k = &c->classes[s->class];
-    uint32_t kept = 0;
-    for (uint32_t i = 0; i < k->free_count; i++)
-        if (k->free[i] >> TXM_SLOT_BITS != number)
-            k->free[kept++] = k->free[i];
-    k->free_count = kept;
-    k->slots -= s->slots;
+    if (s->used < s->slots)
+        unlink_open(c, number);
+    c->classes[s->class].slots -= s->slots;
+    c->slabs_free++;
     txm_cache_release(c, s->slot, s->slots * sizeof *s->slot);
     give_piece(c, s->arena, s->pixels);
     *s = (txm_slab){0};
@@ -251,10 +296,8 @@ void txm_slabs_free(txm_cache *c)
     for (uint32_t i = 0; i < c->slab_count; i++)
         if (c->slabs[i].pixels)
             drop_slab(c, i);
-    for (uint32_t i = 0; i < c->class_count; i++) {
-        txm_cache_release(c, c->classes[i].free, c->classes[i].free_capacity * sizeof *c->classes[i].free);
+    for (uint32_t i = 0; i < c->class_count; i++)
         txm_cache_release(c, c->classes[i].order, c->classes[i].order_capacity * sizeof *c->classes[i].order);
-    }
     txm_cache_release(c, c->slabs, c->slab_capacity * sizeof *c->slabs);
     txm_cache_release(c, c->slab_addresses, c->address_capacity * sizeof *c->slab_addresses);
     txm_cache_release(c, c->arenas, c->arena_capacity * sizeof *c->arenas);
@@ -269,8 +312,10 @@ static uint32_t class_of(txm_cache *c, uint32_t tile_bytes)
     uint32_t i = 0;
     while (i < c->class_count && c->classes[i].tile_bytes != tile_bytes)
         i++;
-    if (i == c->class_count && i < TXM_CLASSES)
-        c->classes[c->class_count++] = (txm_class){.tile_bytes = tile_bytes};
+    if (i == c->class_count && i < TXM_CLASSES) {
+        c->classes[c->class_count++] = (txm_class){.tile_bytes = tile_bytes, .open = TXM_NO_SLOT};
+        shape_class(&c->classes[i]);
+    }
     return i;
 }
 
@@ -307,18 +352,21 @@ uint32_t txm_slot_take(txm_cache *c, uint32_t tile_bytes)
     if (class == TXM_CLASSES)
         return TXM_NO_SLOT;
     txm_class *k = &c->classes[class];
-    if (!k->free_count && !new_slab(c, class, false)) {
+    if (k->open == TXM_NO_SLOT && !new_slab(c, class, false)) {
         bool steals = !k->slots || others_are_older(c, class);
         if (!(steals && txm_slab_drop_one(c, class) && new_slab(c, class, false)))
             txm_evict(c, class, few_of(k->slots));
-        if (!k->free_count && txm_slab_drop_one(c, class))
+        if (k->open == TXM_NO_SLOT && txm_slab_drop_one(c, class))
             new_slab(c, class, false);
-        if (!k->free_count && !new_slab(c, class, true)) /* all are being read, or are needed by a look-up */
+        if (k->open == TXM_NO_SLOT && !new_slab(c, class, true)) /* all are being read, or are needed by a look-up */
             return TXM_NO_SLOT;
     }
-    uint32_t slot = k->free[--k->free_count];
-    txm_slot *s = txm_slot_at(c, slot);
-    c->slabs[slot >> TXM_SLOT_BITS].used++;
+    const uint32_t number = k->open, place = c->slabs[number].free, slot = number << TXM_SLOT_BITS | place;
+    txm_slab *slab = &c->slabs[number];
+    txm_slot *s = &slab->slot[place];
+    slab->free = s->entry;
+    if (++slab->used == slab->slots)
+        unlink_open(c, number);
     *s = (txm_slot){.entry = TXM_NO_SLOT, .stamp = ++c->stamp, .state = TXM_SLOT_STATE_LOADING};
     c->stats.tiles++;
     c->stats.tile_bytes += tile_bytes;
@@ -333,10 +381,10 @@ uint32_t txm_slot_take(txm_cache *c, uint32_t tile_bytes)
 void txm_slot_give(txm_cache *c, uint32_t slot)
 {
     txm_slab *s = &c->slabs[slot >> TXM_SLOT_BITS];
-    txm_class *k = &c->classes[s->class];
-    s->slot[slot & (TXM_SLOTS - 1)] = (txm_slot){0};
-    s->used--;
-    k->free[k->free_count++] = slot;
+    s->slot[slot & (TXM_SLOTS - 1)] = (txm_slot){.entry = s->free};
+    s->free = slot & (TXM_SLOTS - 1);
+    if (s->used-- == s->slots)
+        link_open(c, slot >> TXM_SLOT_BITS);
     c->stats.tiles--;
-    c->stats.tile_bytes -= k->tile_bytes;
+    c->stats.tile_bytes -= c->classes[s->class].tile_bytes;
 }

@@ -43,8 +43,8 @@ static void count_level(const txm_cache *c, const txm_source *s, uint32_t level,
     for (uint32_t i = 0; level >= s->registered && i < l->tiles; i++) {
         txm_tile_entry *e = &c->tiles[txm_entry_index(s, level, i)];
         uint32_t slot = __atomic_load_n(&e->slot, __ATOMIC_RELAXED);
-        l->resident += slot < TXM_SLOT_UNREGISTERED;
-        l->failed += slot == TXM_SLOT_FAILED;
+        l->resident += slot < TXM_SLOT_STATES;
+        l->failed += slot == TXM_SLOT_FAILED || slot == TXM_SLOT_UNREADABLE + (uint16_t)atomic_load(&c->round);
         l->loaded_once += __atomic_load_n(&e->mark, __ATOMIC_RELAXED) != 0;
     }
 }
@@ -65,10 +65,10 @@ txm_status txm_cache_texture_stats_of(txm_cache *c, uint32_t texture, txm_cache_
         stats->path = t->file ? t->file->path : NULL;
         stats->opened = s != NULL;
         stats->failed = t->failed;
-        const char *message = s ? s->message : t->message;
+        const char *message = s && s->message ? s->message : t->message;
         snprintf(stats->message, sizeof stats->message, "%s", message ? message : "");
-        stats->failure = (uint32_t)(s ? s->failure : t->failure);
-        stats->failures = t->failed;
+        stats->failure = (uint32_t)(s && s->failure ? s->failure : t->failure);
+        stats->failures = t->failures;
         stats->opens = t->file ? t->file->opens : 0;
     }
     if (s) {
@@ -76,7 +76,7 @@ txm_status txm_cache_texture_stats_of(txm_cache *c, uint32_t texture, txm_cache_
         stats->tile_bytes = s->view.tile_bytes;
         stats->loads = s->loads;
         stats->reloads = s->reloads;
-        stats->failures = s->failures;
+        stats->failures += s->failures;
         stats->opens = s->file->opens;
         stats->load_seconds = s->load_seconds;
         for (uint32_t i = 0; i < s->view.levels; i++) {

@@ -13,26 +13,54 @@
 
 /* ---- blocks ---- */
 
-/* The oldest view that somebody may hold requests from. A view that was handed out counts until the next
- * one is, since a device keeps it for a whole launch. */
+/* The oldest view that somebody may hold requests from: threads while they are after what they have missed. A view
+ * that was handed out counts until the next one is, since a device keeps it for a whole launch. */
 static uint64_t oldest_generation(const txm_cache *c)
 {
-    uint64_t oldest = c->ticket || c->prepared ? c->prepared : UINT64_MAX;
-    for (const txm_cache_thread *t = c->threads; t; t = t->next)
-        oldest = t->generation < oldest ? t->generation : oldest;
+    uint64_t oldest = c->prepared ? c->prepared : UINT64_MAX;
+    for (const txm_cache_thread *t = c->threads; t; t = t->next) {
+        const uint64_t asks_of = atomic_load(&t->asks_of);
+        oldest = asks_of < oldest ? asks_of : oldest;
+    }
     return oldest;
 }
 
-/* A block of this size that was left before any view that is still in use. Only of equal size: blocks are
- * kept in the order of their first entries, and are never split. */
+static txm_block_queue *queue_of(txm_cache *c, uint32_t count)
+{
+    return &c->left_blocks[(count ^ count >> 8 ^ count >> 16) % TXM_BLOCK_QUEUES];
+}
+
+static void disown_block(txm_cache *c, uint32_t block)
+{
+    txm_source *s = c->blocks[block].source;
+    uint32_t *at = s ? &s->blocks : NULL;
+    while (at && *at != block + 1)
+        at = &c->blocks[*at - 1].of_source;
+    if (at)
+        *at = c->blocks[block].of_source;
+}
+
+/* A block of this size that was left before any view that is still in use. Only of equal size: blocks are kept in the
+ * order of their first entries, and are never split. Those that were left first are in front; few sizes share a
+ * queue, so that a few steps find one. */
 static txm_block *find_retired(txm_cache *c, uint32_t count)
 {
-    uint64_t oldest = c->retired_blocks ? oldest_generation(c) : 0;
-    for (uint32_t i = 0; oldest && i < c->block_count; i++)
-        if (c->blocks[i].retired && c->blocks[i].count == count && c->blocks[i].retired < oldest) {
-            c->retired_blocks--;
-            return &c->blocks[i];
+    enum { STEPS = 32 };
+    txm_block_queue *q = queue_of(c, count);
+    const uint64_t oldest = q->first != TXM_NO_BLOCK ? oldest_generation(c) : 0;
+    uint32_t before = TXM_NO_BLOCK, i = q->first;
+    for (int n = 0; n < STEPS && i != TXM_NO_BLOCK && c->blocks[i].retired < oldest; n++) {
+        txm_block *b = &c->blocks[i];
+        if (b->count == count) {
+            *(before == TXM_NO_BLOCK ? &q->first : &c->blocks[before].next) = b->next;
+            if (q->last == i)
+                q->last = before;
+            disown_block(c, i);
+            return b;
         }
+        before = i;
+        i = b->next;
+    }
     return NULL;
 }
 
@@ -63,6 +91,10 @@ bool txm_block_new(txm_cache *c, uint32_t count, uint32_t texture, txm_source *s
     b->retired = 0;
     b->texture = texture;
     b->source = source;
+    if (source) {
+        b->of_source = source->blocks;
+        source->blocks = (uint32_t)(b - c->blocks) + 1;
+    }
     b->registered = source ? source->registered : 0;
     for (uint32_t i = 0; i < count; i++)
         c->tiles[b->first + i] = (txm_tile_entry){TXM_SLOT_NONE, 0};
@@ -88,8 +120,20 @@ txm_block *txm_block_of(txm_cache *c, uint32_t entry)
 void txm_block_retire(txm_cache *c, uint32_t first)
 {
     txm_block *b = txm_block_of(c, first);
+    txm_block_queue *q = queue_of(c, b->count);
+    const uint32_t number = (uint32_t)(b - c->blocks);
     b->retired = atomic_load(&c->generation) | 1;
-    c->retired_blocks++;
+    b->next = TXM_NO_BLOCK;
+    *(q->first == TXM_NO_BLOCK ? &q->first : &c->blocks[q->last].next) = number;
+    q->last = number;
+}
+
+void txm_blocks_disown(txm_cache *c, const txm_source *s)
+{
+    for (uint32_t i = s->blocks; i; i = c->blocks[i - 1].of_source) {
+        c->blocks[i - 1].source = NULL;
+        c->blocks[i - 1].texture = TXM_NO_TEXTURE;
+    }
 }
 
 /* ---- levels ---- */
@@ -192,7 +236,7 @@ static void move_entries(txm_cache *c, const txm_source *s, const txm_view_textu
         for (uint32_t n = txm_view_tiles(&s->view, i); n-- > 0; from++, to++) {
             c->tiles[to] = c->tiles[from];
             c->tiles[from].slot = TXM_SLOT_NONE;
-            txm_slot *slot = c->tiles[to].slot < TXM_SLOT_UNREGISTERED ? txm_slot_at(c, c->tiles[to].slot) : NULL;
+            txm_slot *slot = c->tiles[to].slot < TXM_SLOT_STATES ? txm_slot_at(c, c->tiles[to].slot) : NULL;
             if (slot && slot->state == TXM_SLOT_STATE_HELD)
                 slot->entry = to;
         }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Writing traces, as trace_format.h and txmill-trace(5) have them: what look-ups use, in the order of each thread, or of
- * each lane of a batch. A lane gathers blocks of its own; they are written under the cache's lock, which is slow beside a
- * look-up that is not watched. Memory is the process's, not the cache's: a cache that is watched keeps the same tiles.
+ * Writing traces, as trace_format.h and txmill-trace(5) have them: what look-ups use, in the order of each thread, or
+ * of each lane of a batch. A lane gathers blocks of its own; they are written under the cache's lock, which is slow
+ * beside a look-up that is not watched. Memory is the process's, not the cache's: a cache that is watched keeps the
+ * same tiles.
  *
  * A lane's tiles and rows are gathered apart, in two buffers; a trace may hold either or both. Errors are
  * kept in the writer and given when the trace is stopped: a render is not interrupted because a disk is
@@ -295,7 +296,7 @@ static void describe_constants(txm_cache *c)
         const txm_block *b = &c->blocks[i];
         for (uint32_t k = b->source && !b->retired ? b->source->view.levels : b->count; k < b->count; k++) {
             uint32_t level, tile, slot = __atomic_load_n(&c->tiles[b->first + k].slot, __ATOMIC_RELAXED);
-            if (slot >= TXM_SLOT_UNREGISTERED || txm_slot_at(c, slot)->state != TXM_SLOT_STATE_SHARED)
+            if (slot >= TXM_SLOT_STATES || txm_slot_at(c, slot)->state != TXM_SLOT_STATE_SHARED)
                 continue;
             txm_block_locate(b, b->first + k, &level, &tile);
             txm_trace_constant(c, b->source, level, tile, txm_slot_pixels(c, slot));
@@ -315,7 +316,8 @@ static struct txm_trace_lane *lane_of(struct txm_trace_writer *w, uint32_t numbe
             return w->lanes[middle];
         *(w->lanes[middle]->number < number ? &low : &high) = w->lanes[middle]->number < number ? middle + 1 : middle;
     }
-    struct txm_trace_lane *lane = TXM_GROW(w->lanes, w->lane_capacity, w->lane_count) ? txm_calloc(1, sizeof *lane) : NULL;
+    struct txm_trace_lane *lane =
+        TXM_GROW(w->lanes, w->lane_capacity, w->lane_count) ? txm_calloc(1, sizeof *lane) : NULL;
     if (!lane) {
         no_memory(w);
         return NULL;
@@ -436,8 +438,8 @@ static void free_writer(struct txm_trace_writer *w)
     free(w);
 }
 
-/* Under another name until it is complete: one that sweepers know, should the process be killed. A pipe or device has no other name; it is opened as it is, and a
- * reader must notice by itself that the end is missing. */
+/* Under another name until it is complete: one that sweepers know, should the process be killed. A pipe or device has
+ * no other name; it is opened as it is, and a reader must notice by itself that the end is missing. */
 static txm_status open_writer(const char *path, uint32_t records, struct txm_trace_writer **out, txm_error *err)
 {
     struct txm_trace_writer *w = txm_calloc(1, sizeof *w);

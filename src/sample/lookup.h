@@ -30,19 +30,28 @@
 
 /* ---- tiles ---- */
 
-/* What is not there: puts it on the lane's list, unless some lane has it already or the list is full. The
- * exchange is what makes the tile this lane's to ask for: of many lanes that miss it, precisely one wins. */
+/* Whether nobody sees to it: requests of other launches and failures of other rounds are over. */
+TXM_ARITH int txm_slot_may_be_asked_for(const txm_view *view, uint32_t slot)
+{
+    return slot == TXM_SLOT_NONE ||
+           (slot - TXM_SLOT_REQUESTED <= 0x1FFFFu && slot != TXM_SLOT_REQUESTED + view->launch);
+}
+
+/* What is not there: puts it on the lane's list, unless some lane of this launch has it already or the list is full.
+ * The exchange is what makes the tile this lane's to ask for: of many lanes that miss it, precisely one wins. */
 TXM_ARITH txm_look txm_tile_missing(const txm_view *view, const txm_view_texture *t, uint32_t level, uint32_t index,
                                     txm_lane *lane)
 {
-    uint32_t *slot = &view->tiles[index].slot, none = TXM_SLOT_NONE;
-    if (TXM_LOAD_SLOT(slot) == TXM_SLOT_UNREGISTERED) { /* the level as a whole */
+    uint32_t *slot = &view->tiles[index].slot, now = TXM_LOAD_SLOT(slot);
+    if (now == TXM_SLOT_UNREGISTERED) { /* the level as a whole */
         index = t->first + level;
         slot = &view->tiles[index].slot;
+        now = TXM_LOAD_SLOT(slot);
     }
-    if (TXM_LOAD_SLOT(slot) == TXM_SLOT_FAILED)
+    if (now == TXM_SLOT_FAILED || now == TXM_SLOT_UNREADABLE + view->round)
         return TXM_LOOK_FAILED;
-    if (lane->count < lane->capacity && TXM_SWAP_SLOT(slot, &none, TXM_SLOT_REQUESTED))
+    if (lane->count < lane->capacity && txm_slot_may_be_asked_for(view, now) &&
+        TXM_SWAP_SLOT(slot, &now, TXM_SLOT_REQUESTED + view->launch))
         lane->requests[lane->count++] = index;
     return TXM_LOOK_MISSED;
 }
@@ -55,7 +64,7 @@ TXM_FLOW const uint8_t *txm_tile_pixels(const txm_view *view, const txm_view_tex
 {
     txm_tile_entry *e = view->tiles + index;
     uint32_t slot = TXM_LOAD_SLOT(&e->slot);
-    if (slot >= TXM_SLOT_UNREGISTERED) {
+    if (slot >= TXM_SLOT_STATES) {
         *look = txm_tile_missing(view, t, level, index, lane);
         return 0;
     }

@@ -166,7 +166,7 @@ txm_status txm_texture_set_add(txm_texture_set *set, const char *path, txm_exten
     for (uint32_t i = 0; status == TXM_OK && i < v.levels; i++) {
         v.level_first[i] = (uint32_t)tiles;
         tiles += txm_view_tiles(&v, i);
-        if (tiles > TXM_SLOT_UNREGISTERED)
+        if (tiles > TXM_SLOT_STATES)
             status = txm_fail(err, TXM_STATUS_TOO_LARGE, "too many tiles");
     }
     if (status == TXM_OK && txm_tx_info_of(t.tx)->channels != v.channels) {

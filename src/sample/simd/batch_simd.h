@@ -235,7 +235,7 @@ TXM_FAST const uint8_t *group_find(const txm_view *view, const txm_view_texture 
 {
     txm_tile_entry *e = view->tiles + index;
     uint32_t slot = TXM_LOAD_SLOT(&e->slot);
-    if (slot >= TXM_SLOT_UNREGISTERED)
+    if (slot >= TXM_SLOT_STATES)
         return NULL;
     group_mark(view, e);
     return group_pixels(view, t, slot) + offset;

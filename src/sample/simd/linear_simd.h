@@ -145,7 +145,7 @@ TXM_FAST const uint8_t *linear_find(int type, const txm_view *view, const txm_vi
     uint32_t index = TXM_LINEAR_FIRST(words) + t->level_first[level] + (uint32_t)tile[0] + row + row * across;
     uint32_t slot = TXM_LOAD_SLOT(&view->tiles[index].slot);
     *entry = index;
-    if (TXM_UNLIKELY(slot >= TXM_SLOT_UNREGISTERED))
+    if (TXM_UNLIKELY(slot >= TXM_SLOT_STATES))
         return NULL;
     group_mark(view, &view->tiles[index]);
     uint64_t bytes = linear_members(&t->row_bytes);
