@@ -37,7 +37,7 @@ mistake 2 '--colorspace: colour space "sRGBB" is not in the OCIO config built-in
     make tex/wood.png -c sRGBB
 mistake 3 'tex/wodo.png: cannot be opened: No such file or directory' \
     make tex/wodo.png
-mistake 2 'tex/*.tga: no file matches this pattern, so the shell handed it on as it is; look with ls what is there' \
+mistake 2 'tex/*.tga: no file matches this pattern; list the folder to see what is there' \
     make 'tex/*.tga'
 mistake 2 'C:\textures\wood.png: is a Windows path, which means nothing here; give it as this machine sees it, with slashes, as /mnt/c/textures/wood.png for C:\textures\wood.png' \
     make 'C:\textures\wood.png'
@@ -69,11 +69,9 @@ mistake 2 '--working-space: working space "ACESgc" is not in the OCIO config bui
     make --working-space ACESgc tex/wood.png
 mistake 3 'list.txt: cannot open the list: No such file or directory' \
     make @list.txt
-mistake 3 'tex/wood.png: is a PNG image, not a tx file; '"'"'txmill resolve tex/wood.png'"'"' shows the tx file of an image' \
-    info tex/wood.png
-mistake 3 'shot.blend: is a zstd file, not a tx file; '"'"'txmill list shot.blend'"'"' shows the images of a scene' \
+mistake 3 'shot.blend: is a zstd file, not a tx file; '"'"'txmill list shot.blend'"'"' shows the images of the scene' \
     info shot.blend
-mistake 3 'notes.txt: is another kind of file, not a tx file; '"'"'txmill resolve notes.txt'"'"' shows the tx file of an image' \
+mistake 3 'notes.txt: is another kind of file, not a tx file' \
     info notes.txt
 mistake 2 'no tx file given; '"'"'txmill verify --help'"'"' lists the options' \
     verify
@@ -81,7 +79,7 @@ mistake 2 'standard output is no terminal: write a page with --html FILE, force 
     view "$tx"
 mistake 2 "--html $tx: is an input of this command, which would be lost; nothing was written. Give the output another name, as in --html page.html" \
     view --html "$tx" "$tx"
-mistake 3 'tex/stone.png: is a PNG image, not a tx file; '"'"'txmill resolve tex/stone.png'"'"' shows the tx file of an image' \
+mistake 3 'tex/stone.png: is a PNG image without a tx file; '"'"'txmill make tex/stone.png'"'"' makes one' \
     view --html page.html tex/stone.png
 mistake 2 'no output given; name one with -o, as in -o picture.png' \
     extract "$tx"

@@ -13,6 +13,7 @@
 
 #include "core/spelling.h"
 
+#define GROUP(title)
 #define COMMAND(name) extern const txm_command txm_cmd_##name;
 #include "tools/commands.def"
 #undef COMMAND
@@ -21,6 +22,8 @@
 const txm_command *const txm_commands[] = {
 #include "tools/commands.def"
     NULL};
+#undef COMMAND
+#undef GROUP
 
 /* Exact names only: abbreviations would break scripts when a command is added. */
 const txm_command *txm_command_find(const char *name)

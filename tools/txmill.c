@@ -11,10 +11,13 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "core/fail.h"
 #include "core/mem.h"
+#include "core/path.h"
 #include "tools/commands.h"
 #include "tools/output/exits.h"
 #include "tools/output/line.h"
@@ -69,9 +72,12 @@ static int run_command(const txm_command *command, int argc, char **argv)
         txm_no_memory(&err, NULL);
     else
         outcome = txm_parse(command, argc, argv, args, &operands, &err);
+    txm_advise_for(command->operand_values);
     switch (outcome) {
     case TXM_PARSED:
-        code = command->run(args, &operands);
+        code = command->operand_values && txm_operands_expand(&operands, &err) != TXM_OK
+                   ? usage_error(&err)
+                   : command->run(args, &operands);
         break;
     case TXM_PARSED_HELP:
         txm_help_print(stdout, command, txm_terminal_columns(STDOUT_FILENO));
@@ -84,8 +90,57 @@ static int run_command(const txm_command *command, int argc, char **argv)
     if (args)
         txm_args_free(command, args);
     free(args);
-    free(operands.items);
+    txm_operands_free(&operands);
     return code;
+}
+
+/* ---- what was meant --------------------------------------------------------------------------------------------- */
+
+/* A word as a shell takes it; cut where `out` is full. */
+static void add_word(char *out, size_t bytes, const char *word)
+{
+    bool plain = *word && strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                       "@%_-+=:,./") == strlen(word);
+    size_t n = strlen(out);
+    snprintf(out + n, bytes - n, plain ? " %s" : " '%s'", word);
+}
+
+/* The command for a file whose name stands where a command belongs; NULL if it is none. */
+static const char *command_for_file(const char *path)
+{
+    struct stat st;
+    bool there = stat(path, &st) == 0;
+    if (txm_path_has_ext(path, "tx"))
+        return "info";
+    if (there || txm_path_is_image(path) || txm_path_has_ext(path, "blend") || strpbrk(path, "/*@"))
+        return "make";
+    return NULL;
+}
+
+/* What other programs call it. */
+static bool is_make(const char *name)
+{
+    static const char *const words[] = {"convert", "maketx", "mktx", "mk", "build", "create", "generate", "bake"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (!strcasecmp(name, words[i]))
+            return true;
+    return false;
+}
+
+/* Writes the line that would have worked, with all that was typed; false if nothing is known. */
+static bool meant(const char *name, int argc, char **argv, char *line, size_t bytes)
+{
+    const char *command = is_make(name) ? "make" : command_for_file(name);
+    if (!command || name[0] == '-')
+        return false;
+    snprintf(line, bytes, "txmill %s", command);
+    if (!is_make(name))
+        add_word(line, bytes, name);
+    if (is_make(name) && argc == 0)
+        add_word(line, bytes, "textures");
+    for (int i = 0; i < argc; i++)
+        add_word(line, bytes, argv[i]);
+    return true;
 }
 
 /* Says what was probably meant. */
@@ -94,11 +149,14 @@ static int unknown_command(const char *name, int argc, char **argv)
     txm_error err = {0};
     const txm_command *near = txm_command_near(name), *command = NULL;
     const char *what = name[0] == '-' ? "option" : "command";
+    char line[TXM_MESSAGE_BYTES / 2];
     for (int i = 0; name[0] == '-' && !command && i < argc; i++)
         command = txm_command_find(argv[i]);
     if (command)
         txm_fail(&err, TXM_STATUS_USAGE, "%s: options come after the command, as in txmill %s %s", name, command->name,
                  name);
+    else if (meant(name, argc, argv, line, sizeof line))
+        txm_fail(&err, TXM_STATUS_USAGE, "%s is not a command; did you mean: %s", name, line);
     else if (near)
         txm_fail(&err, TXM_STATUS_USAGE, "unknown %s %s; did you mean '%s'? 'txmill --help' lists the commands", what,
                  name, near->name);
@@ -125,7 +183,9 @@ int main(int argc, char **argv)
     txm_signals_install();
     txm_aborts_install();
     if (argc < 2) {
-        txm_fail(&err, TXM_STATUS_USAGE, "no command given; 'txmill --help' lists the commands");
+        txm_lines_install();
+        txm_commands_help(stdout);
+        txm_fail(&err, TXM_STATUS_USAGE, "no command given");
         return usage_error(&err);
     }
     const char *word = argv[1];

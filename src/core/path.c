@@ -187,7 +187,7 @@ const char *txm_path_hint(const char *path)
     if (!*path)
         return "an argument is empty; is a variable of a script unset?";
     if (strpbrk(path, "*?["))
-        return "no file matches this pattern, so the shell handed it on as it is; look with ls what is there";
+        return "no file matches this pattern; list the folder to see what is there";
     return NULL;
 }
 

@@ -61,6 +61,40 @@ static void print_option(void *user, const txm_option_group *group, const txm_op
     wrap(p->out, option->help, TEXT_COLUMN, TEXT_COLUMN, p->columns);
 }
 
+/* Two a command: the plainest use, and one that is worth knowing. */
+static void print_examples(FILE *out, const char *command)
+{
+    static const struct {
+        const char *command, *lines[2];
+    } examples[] = {
+        {"make", {"make shot10.blend", "make textures --preset pbr"}},
+        {"check", {"check shot10.blend", "check textures --preset pbr"}},
+        {"list", {"list shot10.blend", "list --json shot10.blend"}},
+        {"info", {"info wood.png", "info --json textures"}},
+        {"view", {"view wood.png", "view --html page.html textures"}},
+        {"verify", {"verify textures", "verify --deep wood.png"}},
+        {"gc", {"gc textures", "gc --delete --older-than 30d textures"}},
+        {"settings", {"settings", "settings textures/wood.png"}},
+        {"watch", {"watch textures --preset pbr", "watch --settle 5 textures"}},
+        {"plan", {"plan --shards 8 textures", "plan --shards 16 --preset pbr textures"}},
+        {"report", {"report run.jsonl -o report.html", "report runs/*.jsonl -o report.html"}},
+        {"resolve", {"resolve wood.png", "resolve --preset pbr textures"}},
+        {"diff", {"diff old.tx new.tx", "diff textures/blender_tx backup/blender_tx"}},
+        {"extract", {"extract -o level2.png -l 2 wood.png", "extract -l 3 -o thumbnails/ textures"}},
+        {"tile", {"tile -t 1,0 -o tile.png wood.png", "tile --all -o sheet.png wood.png"}},
+        {"sample", {"sample wood.png", "sample --grid 64x64 -o patch.png wood.png"}},
+        {"borders", {"borders --check textures", "borders --add textures"}},
+        {"stream", {"stream render room -o picture.png", "stream budget room"}},
+        {"replay", {"replay render.trace", "replay --plot misses.svg render.trace"}},
+        {"colorspaces", {"colorspaces", "colorspaces --ocio show/config.ocio"}},
+        {"devices", {"devices", "devices --json"}},
+        {"doctor", {"doctor", "doctor --json"}},
+    };
+    for (size_t i = 0; i < sizeof examples / sizeof *examples; i++)
+        if (!strcmp(examples[i].command, command))
+            fprintf(out, "\nExamples:\n  txmill %s\n  txmill %s\n\n", examples[i].lines[0], examples[i].lines[1]);
+}
+
 /* One line per option and no more: the manual has the rest, and the last line says so. */
 void txm_help_print(FILE *out, const txm_command *command, unsigned columns)
 {
@@ -68,17 +102,35 @@ void txm_help_print(FILE *out, const txm_command *command, unsigned columns)
     fprintf(out, "Usage: txmill %s %s\n", command->name, command->synopsis);
     wrap(out, command->purpose, 0, 0, columns);
     txm_each_option(command, print_option, &p);
+    print_examples(out, command->name);
+    wrap(out, "Settings that always hold for a project can be kept in a file .txmill: see txmill settings.", 0, 0, columns);
     fprintf(out, "\nThe manual page txmill-%s(1) says more.\n", command->name);
 }
 
 /* A line per command, never wrapped, so that it can be searched with grep. */
 void txm_commands_help(FILE *out)
 {
+    static const struct {
+        const char *title, *command;
+    } lines[] = {
+#define GROUP(title) {title, NULL},
+#define COMMAND(name) {NULL, #name},
+#include "tools/commands.def"
+#undef COMMAND
+#undef GROUP
+    };
     fputs("Usage: txmill COMMAND [OPTION...] [FILE...]\n"
-          "Convert images into the tx files of Blender's Cycles texture cache, and look into them.\n\nCommands:\n",
+          "Convert images into the tx files of Blender's Cycles texture cache, and look into them.\n\n"
+          "  txmill make shot10.blend               the textures of a scene, with the scene's settings\n"
+          "  txmill make textures --preset pbr      a folder; normal and other data maps by their names\n"
+          "  txmill check shot10.blend              is all ready to render?\n",
           out);
-    for (const txm_command *const *c = txm_commands; *c; c++)
-        fprintf(out, "  %-12s  %s\n", (*c)->name, (*c)->purpose);
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        if (lines[i].title)
+            fprintf(out, "\n%s:\n", lines[i].title);
+        else
+            fprintf(out, "  %-12s  %s\n", lines[i].command, txm_command_find(lines[i].command)->purpose);
+    }
     fputs("\n  -h, --help    Print this help and exit\n"
           "      --version Print the version and exit\n"
           "\n'txmill COMMAND --help' lists a command's options; the manual starts at txmill(1).\n",

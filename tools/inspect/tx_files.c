@@ -7,6 +7,8 @@
  */
 #include "tools/inspect/tx_files.h"
 
+#include <dirent.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -14,6 +16,7 @@
 #include "core/fail.h"
 #include "core/mem.h"
 #include "core/path.h"
+#include "tools/options/project.h"
 #include "tools/output/exits.h"
 #include "tools/output/format.h"
 #include "tools/output/guard.h"
@@ -72,6 +75,85 @@ static txm_status check_any(const txm_files_how *how, const txm_operands *operan
                     how->what);
 }
 
+/* ---- the tx files of an image ----------------------------------------------------------------------------------- */
+
+/* A file that is there, is named as an image, and is no tx file under such a name. */
+static bool is_image(const char *path)
+{
+    struct stat st;
+    txm_tx *tx = NULL;
+    if (!txm_path_is_image(path) || stat(path, &st) != 0 || !S_ISREG(st.st_mode))
+        return false;
+    bool is_tx = txm_tx_open(path, &tx, NULL) == TXM_OK;
+    txm_tx_close(&tx);
+    return !is_tx;
+}
+
+/* Adds what a cache folder holds of the image. A folder that is not there holds nothing. */
+static txm_status add_from_cache(txm_inputs *inputs, const char *image, const char *folder, size_t *found, txm_error *err)
+{
+    size_t bytes;
+    unsigned version;
+    char md5[33];
+    const char *base = txm_path_base(image);
+    DIR *dir = opendir(folder);
+    txm_status status = TXM_OK;
+    if (!dir)
+        return errno == ENOENT || errno == ENOTDIR ? TXM_OK : txm_fail_errno(err, errno, "%s: cannot be read", folder);
+    for (struct dirent *e; status == TXM_OK && (e = readdir(dir));) {
+        if (!txm_tx_name_parse(e->d_name, &bytes, &version, md5) || bytes != strlen(base) ||
+            memcmp(base, e->d_name, bytes))
+            continue;
+        char *path = txm_path_join(folder, e->d_name);
+        status = path ? txm_inputs_add_entry(inputs, &(txm_input){.path = path}, err) : txm_no_memory(err, folder);
+        if (path)
+            txm_say(TXM_SAY_INFO, "%s: its tx file is %s", image, path);
+        free(path);
+        ++*found;
+    }
+    closedir(dir);
+    return status;
+}
+
+/* The cache folder that the project of the image names, as a path; NULL if it names none. */
+static char *cache_dir_of(const char *image)
+{
+    char *paths[] = {(char *)image}, *folder = NULL;
+    txm_project project = {0};
+    txm_error ignored = {0}; /* the command says what is wrong with a .txmill when it applies it */
+    if (txm_project_find(paths, 1, &project, &ignored) == TXM_OK)
+        for (size_t i = 0; !folder && i < project.count; i++)
+            if (project.values[i].key == TXM_KEY_CACHE_DIR && *project.values[i].value) {
+                char *dir = txm_path_dir(image);
+                folder = dir ? txm_path_join(dir, project.values[i].value) : NULL;
+                free(dir);
+            }
+    txm_project_free(&project);
+    return folder;
+}
+
+/* The tx files of an image, in the cache folder of its project and beside it; the image itself where there is none, so
+ * that the command says what it is. */
+static txm_status add_of_image(txm_inputs *inputs, const char *image, txm_error *err)
+{
+    size_t found = 0;
+    char *dir = txm_path_dir(image), *beside = dir ? txm_path_join(dir, "blender_tx") : NULL;
+    char *named = cache_dir_of(image);
+    txm_status status = beside ? TXM_OK : txm_no_memory(err, image);
+    if (status == TXM_OK && named)
+        status = add_from_cache(inputs, image, named, &found, err);
+    if (status == TXM_OK && !found)
+        status = add_from_cache(inputs, image, beside, &found, err);
+    if (status == TXM_OK && !found)
+        status = txm_inputs_add(inputs, image, err);
+    free(named);
+    free(beside);
+    free(dir);
+    return status;
+}
+
+/* ---- collecting ------------------------------------------------------------------------------------------------- */
+
 txm_status txm_globs_check(const txm_operands *operands, txm_error *err)
 {
     struct stat st;
@@ -112,7 +194,8 @@ txm_status txm_files_collect(const txm_files_how *how, const txm_tx_files_args *
     for (size_t i = 0; status == TXM_OK && i < operands->count; i++)
         status = how->dash_is_file && !strcmp(operands->items[i], "-")
                      ? txm_inputs_add_entry(*out, &(txm_input){.path = "-"}, err)
-                     : txm_inputs_add(*out, operands->items[i], err);
+                 : how->of_images && is_image(operands->items[i]) ? add_of_image(*out, operands->items[i], err)
+                                                                  : txm_inputs_add(*out, operands->items[i], err);
     if (status == TXM_OK)
         status = check_any(how, operands, *out, err);
     if (status != TXM_OK)
@@ -123,7 +206,7 @@ txm_status txm_files_collect(const txm_files_how *how, const txm_tx_files_args *
 txm_status txm_tx_files_collect(const char *command, const txm_tx_files_args *args, const txm_operands *operands,
                                 txm_inputs **out, txm_error *err)
 {
-    const txm_files_how how = {.command = command, .what = "tx file", .tx = true};
+    const txm_files_how how = {.command = command, .what = "tx file", .tx = true, .of_images = true};
     return txm_files_collect(&how, args, operands, out, err);
 }
 
@@ -211,6 +294,9 @@ void txm_tx_explain(const char *path, txm_error *err)
         return; /* something else is wrong */
     bool scene = txm_path_has_ext(path, "blend");
     txm_error_clear(err);
-    txm_fail(err, TXM_STATUS_UNSUPPORTED, "%s: is %s, not a tx file; 'txmill %s %s' shows %s", path, kind,
-             scene ? "list" : "resolve", path, scene ? "the images of a scene" : "the tx file of an image");
+    if (txm_path_is_image(path))
+        txm_fail(err, TXM_STATUS_UNSUPPORTED, "%s: is %s without a tx file; 'txmill make %s' makes one", path, kind, path);
+    else
+        txm_fail(err, TXM_STATUS_UNSUPPORTED, "%s: is %s, not a tx file%s%s%s", path, kind,
+                 scene ? "; 'txmill list " : "", scene ? path : "", scene ? "' shows the images of the scene" : "");
 }

@@ -36,6 +36,7 @@ typedef struct txm_files_how {
     bool tx;                  /* tx files in folders, else images */
     const char *const *usual; /* globs that are taken in folders where --include says nothing; may be NULL */
     bool may_be_none;
+    bool of_images; /* an image means its tx files */
     bool places; /* folders are taken as such, not searched */
     bool dash_is_file;      /* "-" is standard input itself, not a list; @- is the list */
     txm_inputs_scene scene; /* as in txm_inputs_options; may be NULL */

@@ -8,6 +8,7 @@
 #include "tools/options/opt.h"
 
 #include <errno.h>
+#include <glob.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -377,6 +378,75 @@ static void free_list(void *args, const txm_option_group *group, const txm_optio
         free(list->items);
         *list = (txm_opt_list){0};
     }
+}
+
+/* ---- patterns --------------------------------------------------------------------------------------------------- */
+
+static bool add_operand(char ***items, size_t *count, size_t *capacity, char *text)
+{
+    if (*count + 1 >= *capacity) {
+        size_t more = *capacity ? 2 * *capacity : 16;
+        char **grown = realloc(*items, txm_mul(more, sizeof *grown));
+        if (!grown)
+            return false;
+        *items = grown;
+        *capacity = more;
+    }
+    (*items)[(*count)++] = text;
+    (*items)[*count] = NULL;
+    return true;
+}
+
+/* Folders that cannot be read match nothing: the operand then fails under its own name. */
+static bool expand_one(txm_operands *o, char *text, char ***items, size_t *count, size_t capacity[2])
+{
+    struct stat st;
+    glob_t found = {0};
+    bool is_pattern = text[0] != '@' && text[0] != '-' && strpbrk(text, "*?[") && lstat(text, &st) != 0;
+    int rc = is_pattern ? glob(text, 0, NULL, &found) : GLOB_NOMATCH;
+    bool ok = rc != GLOB_NOSPACE;
+    if (ok && rc != 0)
+        ok = add_operand(items, count, &capacity[0], text);
+    for (size_t i = 0; ok && rc == 0 && i < found.gl_pathc; i++) {
+        char *path = txm_strdup(found.gl_pathv[i]);
+        ok = path && add_operand(&o->matches, &o->match_count, &capacity[1], path);
+        if (!ok)
+            free(path);
+        ok = ok && add_operand(items, count, &capacity[0], path);
+    }
+    if (is_pattern)
+        globfree(&found);
+    return ok;
+}
+
+txm_status txm_operands_expand(txm_operands *operands, txm_error *err)
+{
+    char **items = NULL;
+    size_t count = 0, capacity[2] = {0};
+    bool any = false;
+    for (size_t i = 0; i < operands->count; i++)
+        any |= strpbrk(operands->items[i], "*?[") != NULL;
+    for (size_t i = 0; any && i < operands->count; i++) {
+        if (!expand_one(operands, operands->items[i], &items, &count, capacity)) {
+            free(items);
+            return txm_no_memory(err, operands->items[i]);
+        }
+    }
+    if (any) {
+        free(operands->items);
+        operands->items = items;
+        operands->count = count;
+    }
+    return TXM_OK;
+}
+
+void txm_operands_free(txm_operands *operands)
+{
+    for (size_t i = 0; i < operands->match_count; i++)
+        free(operands->matches[i]);
+    free(operands->matches);
+    free(operands->items);
+    *operands = (txm_operands){0};
 }
 
 /* Lists are all that parsing allocates. */

@@ -81,7 +81,14 @@ typedef struct txm_operands {
     size_t count;
     const struct txm_option *given[64]; /* options that were named, each once */
     size_t given_count;
+    char **matches; /* of patterns, owned: txm_operands_free */
+    size_t match_count;
 } txm_operands;
+
+/* Puts the files that a pattern matches (*, ? and [...]) in its place, for those that were quoted, or come from a program
+ * that asks no shell. What is there under that very name, and what matches nothing, stays as it is. NO_MEMORY. */
+txm_status txm_operands_expand(txm_operands *operands, txm_error *err);
+void txm_operands_free(txm_operands *operands); /* zeroes */
 
 /* Whether the option of this long name was named on the command line. */
 bool txm_opt_given(const txm_operands *operands, const char *name);

@@ -15,6 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "tools/options/opt.h"
 #include "tools/output/json.h"
 #include "tools/output/line.h"
 #include "tools/output/say.h"
@@ -180,6 +181,46 @@ void txm_advise_config(const char *origin)
              config_place);
 }
 
+/* What a command reads decides what to do about it: a tx file is made again, an image is saved again. NULL: what fits an
+ * image fits. */
+static const char *step_for(const char *values, txm_status status)
+{
+    static const struct {
+        const char *values;
+        txm_status status;
+        const char *step;
+    } steps[] = {
+        {TXM_VALUES_TX, TXM_STATUS_CORRUPT, "make these tx files again with 'txmill make --force', or copy them again"},
+        {TXM_VALUES_TX, TXM_STATUS_UNSUPPORTED,
+         "give tx files, or folders that hold them; 'txmill make' makes the tx files of images"},
+        {TXM_VALUES_TX, TXM_STATUS_NOT_FOUND, "check the names, and whether the share is mounted"},
+        {TXM_VALUES_TX, TXM_STATUS_DENIED, "have the permissions changed"},
+        {TXM_VALUES_SCENE, TXM_STATUS_CORRUPT, "save these scenes again in Blender, or copy them again"},
+        {TXM_VALUES_SCENE, TXM_STATUS_UNSUPPORTED, "give scenes of Blender, .blend"},
+        {TXM_VALUES_SCENE, TXM_STATUS_NOT_FOUND, "check the names, and whether the share is mounted"},
+        {TXM_VALUES_SCENE, TXM_STATUS_DENIED, "have the permissions changed"},
+        {TXM_VALUES_LOG, TXM_STATUS_CORRUPT, "copy these logs again"},
+        {TXM_VALUES_LOG, TXM_STATUS_UNSUPPORTED, "give logs; 'txmill make --log run.jsonl' writes one"},
+        {TXM_VALUES_LOG, TXM_STATUS_NOT_FOUND, "check the names, and whether the share is mounted"},
+        {TXM_VALUES_LOG, TXM_STATUS_DENIED, "have the permissions changed"},
+        {TXM_VALUES_FILE, TXM_STATUS_CORRUPT, "copy these files again: they are damaged or cut short"},
+        {TXM_VALUES_FILE, TXM_STATUS_UNSUPPORTED, "give files of the kinds that the messages ask for"},
+        {TXM_VALUES_FILE, TXM_STATUS_NOT_FOUND, "check the names, and whether the share is mounted"},
+        {TXM_VALUES_FILE, TXM_STATUS_DENIED, "have the permissions changed"},
+    };
+    for (size_t i = 0; values && i < sizeof steps / sizeof *steps; i++)
+        if (steps[i].status == status && !strcmp(values, steps[i].values))
+            return steps[i].step;
+    return NULL;
+}
+
+static const char *files_read; /* of the command that runs */
+
+void txm_advise_for(const char *operand_values)
+{
+    files_read = operand_values;
+}
+
 /* Imperative, and naming a command or an option where one helps: these lines are what most users read
  * first. */
 const char *txm_next_step(txm_status status)
@@ -191,7 +232,7 @@ const char *txm_next_step(txm_status status)
             "free memory, use fewer threads with -j, or raise --max-memory; then run the same again",
         [TXM_STATUS_NOT_FOUND] =
             "check the names, and whether the share is mounted; 'txmill list' shows what a scene names",
-        [TXM_STATUS_NOT_A_FILE] = "name files; -r takes the files in folders",
+        [TXM_STATUS_NOT_A_FILE] = "name files",
         [TXM_STATUS_DENIED] =
             "have the permissions changed, or write elsewhere; tx files go to another folder with --cache-dir",
         [TXM_STATUS_IO] = "check the disk and the network, then run the same again; what is done stays",
@@ -207,7 +248,9 @@ const char *txm_next_step(txm_status status)
         [TXM_STATUS_NEWER] = "use the newer txmill that wrote them",
         [TXM_STATUS_DEVICE] = "--device cpu does without it; 'txmill devices' shows what there is",
     };
-    const char *step = (unsigned)status < TXM_STATUS_COUNT ? steps[status] : NULL;
+    const char *step = step_for(files_read, status);
+    if (!step && (unsigned)status < TXM_STATUS_COUNT)
+        step = steps[status];
     if (status == TXM_STATUS_CONFIG && *config_advice)
         step = config_advice;
     return step ? step : steps[TXM_STATUS_INTERNAL];

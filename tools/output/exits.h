@@ -60,6 +60,8 @@ void txm_advise_config(const char *origin);
 
 /* What to do about a kind of failure, in one clause that names a command or an option where there is one. Never NULL. */
 const char *txm_next_step(txm_status status);
+/* Which files the command reads, one of TXM_VALUES_* or NULL: the advice at the end fits them. */
+void txm_advise_for(const char *operand_values);
 
 /* Says what ended a run, and, where the message does not, the next step. */
 void txm_say_failure(const txm_error *err);

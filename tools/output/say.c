@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "core/text.h"
@@ -23,7 +24,7 @@
 /* One stderr per process: its state is the process's. */
 static pthread_mutex_t lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
 static txm_say_level most = TXM_SAY_INFO;
-static bool status_shown;
+static unsigned status_columns; /* of the status line that is shown, 0: none */
 
 enum { LINE = 4096 };
 
@@ -33,11 +34,14 @@ void txm_say_set_level(txm_say_level level)
     most = level;
 }
 
-/* A log file must not fill with progress, nor a terminal that cannot go back in its line. */
+/* A log file must not fill with progress, nor a terminal that cannot go back in its line. Where standard output is a pipe,
+ * the program at its other end writes to the same terminal, in the middle of such a line. */
 bool txm_say_can_animate(void)
 {
+    struct stat st;
     const char *term = getenv("TERM");
-    return isatty(STDERR_FILENO) && term && *term && strcmp(term, "dumb") != 0;
+    bool piped = fstat(STDOUT_FILENO, &st) == 0 && (S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode));
+    return !piped && isatty(STDERR_FILENO) && term && *term && strcmp(term, "dumb") != 0;
 }
 
 /* 80 where nobody knows, and where so little is reported that nothing would fit. */
@@ -93,12 +97,26 @@ static void put(const char *text)
     }
 }
 
-/* With the lock held. */
+/* Really, however few: a line that folds could not be cleared. */
+static unsigned status_width(void)
+{
+    struct winsize size;
+    return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col ? size.ws_col : 80;
+}
+
+/* With the lock held. A terminal that was made narrower has folded the line: its first row is above the cursor. */
 static void clear_status(void)
 {
-    if (status_shown)
-        put("\r\033[K");
-    status_shown = false;
+    char rows[32] = "";
+    if (!status_columns)
+        return;
+    unsigned folded = (status_columns - 1) / status_width();
+    if (folded)
+        snprintf(rows, sizeof rows, "\033[%uA", folded);
+    put("\r");
+    put(rows);
+    put(folded ? "\033[J" : "\033[K");
+    status_columns = 0;
 }
 
 /* Between hold and release nobody else writes, and no status line is in the way: standard output may share the
@@ -141,6 +159,7 @@ static void put_line(txm_say_level level, const char *prefix, const char *format
         strcat(line, "\n");
     pthread_mutex_lock(&lock);
     clear_status();
+    fflush(stdout); /* what came first is read first, where both go to one place */
     put(wrapped ? wrapped : line);
     pthread_mutex_unlock(&lock);
     free(wrapped);
@@ -188,15 +207,12 @@ void txm_say_status(const char *format, ...)
     vsnprintf(raw, sizeof raw, format, args);
     va_end(args);
     sanitize(raw, clean, sizeof clean);
-    /* A line that wraps could not be cleared again. */
-    unsigned columns = txm_terminal_columns(STDERR_FILENO);
+    unsigned columns = status_width();
     if (columns < sizeof clean)
         clean[columns - 1] = 0;
     pthread_mutex_lock(&lock);
     clear_status();
-    if (*clean) {
-        put(clean);
-        status_shown = true;
-    }
+    put(clean);
+    status_columns = txm_text_columns(clean);
     pthread_mutex_unlock(&lock);
 }
