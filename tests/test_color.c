@@ -174,11 +174,20 @@ START_TEST(known_as_loaded)
         same_name(known, loaded, roles[i]);
     }
     ck_assert_uint_ge(txm_color_count(loaded), 50);
-    for (size_t i = 0; i < txm_color_count(loaded); i++) {
+    size_t same = 0;
+    for (size_t i = 0, at = 0; i < txm_color_count(loaded); i++) {
         txm_color_entry k, l;
-        ck_assert_int_eq(txm_color_entry_at(known, i, &k, NULL), TXM_OK);
         ck_assert_int_eq(txm_color_entry_at(loaded, i, &l, NULL), TXM_OK);
-        ck_assert_str_eq(k.name, l.name);
+        ck_assert_int_eq(txm_color_entry_at(known, at, &k, NULL), TXM_OK);
+        if (strcmp(k.name, l.name) != 0) { /* this library cannot build it: listed last */
+            ck_assert_int_eq(txm_color_find(known, l.name, &(const txm_color_space *){NULL}, NULL),
+                             TXM_STATUS_COLORSPACE);
+            continue;
+        }
+        at++;
+        if (!l.available) /* a text alone is without the tables that are computed */
+            continue;
+        same++;
         ck_assert_str_eq(k.family, l.family);
         ck_assert_str_eq(k.description, l.description);
         ck_assert_int_eq(k.color_class, l.color_class);
@@ -189,6 +198,7 @@ START_TEST(known_as_loaded)
             same_name(known, loaded, k.aliases[j]);
         }
     }
+    ck_assert_uint_ge(same, 50);
     txm_color_free(&known);
     txm_color_free(&loaded);
 }

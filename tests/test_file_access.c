@@ -197,17 +197,24 @@ END_TEST
 
 enum { DPX_HEAD = 816 };
 
-/* The head of a DPX file of one element with `bits` bits per sample, whose pixels begin at byte 2048. */
-static void write_dpx(unsigned bits, bool filled, unsigned elements, unsigned encoding)
+/* The head of a DPX file with `bits` bits per sample, whose pixels begin at byte 2048. */
+static void write_head(unsigned descriptor, unsigned bits, bool filled, unsigned elements, unsigned encoding)
 {
     uint8_t h[DPX_HEAD] = {0};
     memcpy(h, "XPDS", 4); /* little-endian */
     txm_store_le16(h + 770, (uint16_t)elements);
+    h[800] = (uint8_t)descriptor;
     h[803] = (uint8_t)bits;
     txm_store_le16(h + 804, filled);
     txm_store_le16(h + 806, (uint16_t)encoding);
     txm_store_le32(h + 808, 2048);
     write_file(h, sizeof h);
+}
+
+/* In RGB. */
+static void write_dpx(unsigned bits, bool filled, unsigned elements, unsigned encoding)
+{
+    write_head(50, bits, filled, elements, encoding);
 }
 
 static uint64_t film_end(uint32_t width, uint32_t height, uint32_t channels)
@@ -222,6 +229,11 @@ START_TEST(film_ends_are_computed)
     ck_assert_uint_eq(film_end(100, 20, 3), 2048 + 100 * 4 * 20); /* three samples in 32 bits */
     write_dpx(10, true, 1, 0);
     ck_assert_uint_eq(film_end(5, 1, 1), 2048 + 8);
+    /* Two pixels of 4:2:2 share their colour differences, with an alpha each or without. */
+    write_head(100, 10, true, 1, 0);
+    ck_assert_uint_eq(film_end(192, 3, 3), 2048 + 128 * 4 * 3);
+    write_head(101, 16, false, 1, 0);
+    ck_assert_uint_eq(film_end(64, 64, 4), 2048 + 64 * 3 * 2 * 64);
     write_dpx(12, true, 1, 0);
     ck_assert_uint_eq(film_end(100, 20, 3), 2048 + 100 * 6 * 20);
     write_dpx(8, false, 1, 0);

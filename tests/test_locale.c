@@ -179,7 +179,7 @@ START_TEST(test_radiance_gamma)
     txm_source *source = NULL;
     txm_error err = {0};
     ck_assert_msg(!txm_source_open(path, NULL, &source, &err), "%s", err.message);
-    ck_assert_str_eq(txm_source_info_of(source)->colorspace_hint, "Gamma2.2");
+    ck_assert_str_eq(txm_source_info_of(source)->colorspace_hint, "g22_rec709_scene");
     txm_source_close(&source);
     leave();
 }

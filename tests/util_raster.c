@@ -69,8 +69,9 @@ bool raster_same_hint(const txm_source_info *direct, const txm_source_info *oiio
 
     if (strcmp(a, b) == 0)
         return true;
-    return raster_oiio_major() >= 3 &&
-           (*oiio->interop_id || (strncmp(a, "Gamma", 5) == 0 && strncmp(b, "Gamma", 5) == 0));
+    /* A text of a PNG file that is written like a curve of old versions: no colour space, and to the other reader none.
+     */
+    return strcmp(direct->format, "png") == 0 && strncmp(a, "Gamma", 5) == 0;
 }
 
 void raster_same(const raster *direct, const raster *oiio, const char *what)

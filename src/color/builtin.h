@@ -8,9 +8,10 @@ extern const char txm_builtin_config[];
 extern const size_t txm_builtin_config_bytes;
 
 typedef struct txm_builtin_missing {
-    const char *name, *reason;
+    const char *name, *alias, *reason; /* NULL: no alias */
 } txm_builtin_missing;
 
+/* Some that this version of OpenColorIO lacks are in the config where it does not. */
 extern const txm_builtin_missing txm_builtin_missing_spaces[];
 extern const size_t txm_builtin_missing_count;
 #endif

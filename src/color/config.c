@@ -20,7 +20,7 @@
 /* A failure here is a broken build, and says so. */
 txm_status txm_color_load_builtin(txm_ocio **out, txm_error *err)
 {
-    txm_status status = txm_ocio_from_text(txm_builtin_config, txm_builtin_config_bytes, NULL, false, out, err);
+    txm_status status = txm_ocio_from_builtin(txm_builtin_config, txm_builtin_config_bytes, out, err);
     if (status != TXM_OK)
         txm_error_prefix(err, "the built-in OCIO config");
     return status;
@@ -35,24 +35,40 @@ static bool is_known(const txm_known_config *known, const char *working_space)
     return wanted && strcmp(wanted, txm_known_role_space(known, "scene_linear")) == 0;
 }
 
+/* Those that the config does not have, after all others. */
+static bool list_missing(txm_color_config *config)
+{
+    for (size_t i = 0; i < txm_builtin_missing_count; i++) {
+        const txm_builtin_missing *from = &txm_builtin_missing_spaces[i];
+        if (config->known ? txm_known_canonical(config->known, from->name)
+                          : txm_ocio_canonical(config->library->ocio, from->name))
+            continue;
+        txm_color_missing *m = txm_color_missing_add(&config->missing);
+        if (!m || !(m->name = txm_strdup(from->name)) || !(m->reason = txm_strdup(from->reason)) ||
+            !(m->family = txm_strdup("View")))
+            return false;
+        if (from->alias &&
+            (!(m->aliases = txm_calloc(2, sizeof *m->aliases)) || !(m->aliases[0] = txm_strdup(from->alias))))
+            return false;
+        m->before = SIZE_MAX;
+    }
+    return true;
+}
+
 /* OpenColorIO is started only when a conversion needs a processor: names and roles are in tables. */
 static txm_status load_builtin(txm_color_config *config, const char *working_space, txm_error *err)
 {
     config->name = txm_strdup("built-in");
-    for (size_t i = 0; config->name && i < txm_builtin_missing_count; i++) {
-        txm_color_missing *m = txm_color_missing_add(&config->missing);
-        if (!m || !(m->name = txm_strdup(txm_builtin_missing_spaces[i].name)) ||
-            !(m->reason = txm_strdup(txm_builtin_missing_spaces[i].reason)) || !(m->family = txm_strdup("View")))
-            return txm_no_memory(err, NULL);
-        m->before = SIZE_MAX; /* after all others */
-    }
     if (!config->name)
         return txm_no_memory(err, NULL);
     if (is_known(&txm_builtin_known, working_space)) {
         config->known = &txm_builtin_known;
-        return TXM_OK;
+    } else {
+        txm_status status = txm_color_load_builtin(&config->library->ocio, err);
+        if (status != TXM_OK)
+            return status;
     }
-    return txm_color_load_builtin(&config->library->ocio, err);
+    return list_missing(config) ? TXM_OK : txm_no_memory(err, NULL);
 }
 
 /* Whether `space` is a linear encoding, seen from the config's own scene_linear: half the light is half the value. */

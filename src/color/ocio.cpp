@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "color/references.h"
+#include "color/tables.h"
 
 namespace OCIO = OCIO_NAMESPACE;
 
@@ -148,8 +149,8 @@ void on_no_memory()
     } catch (const std::bad_alloc &) {
         lacks_memory = true;
     } catch (const std::exception &) {
-        /* Embree's thread library: a thread that cannot be started is a runtime_error in a destructor, and bad_alloc that
-         * passes through a group of its tasks becomes another exception. */
+        /* Embree's thread library: a thread that cannot be started is a runtime_error in a destructor, and bad_alloc
+         * that passes through a group of its tasks becomes another exception. */
         lacks_memory = depth == 0;
     } catch (...) {
     }
@@ -212,6 +213,18 @@ try {
         config = edited;
     }
     *out = wrap(config);
+    return TXM_OK;
+} catch (...) {
+    return caught(TXM_STATUS_CONFIG, err);
+}
+
+txm_status txm_ocio_from_builtin(const char *text, size_t size_bytes, txm_ocio **out, txm_error *err)
+try {
+    const in_ocio call;
+    silence();
+    text_buffer buffer(text, size_bytes);
+    std::istream stream(&buffer);
+    *out = wrap(txm_fill_tables(load_strictly(stream)));
     return TXM_OK;
 } catch (...) {
     return caught(TXM_STATUS_CONFIG, err);

@@ -33,12 +33,14 @@ const char *txm_ocio_version(void);
  * warns of is a failure. CONFIG with the library's message. */
 txm_status txm_ocio_from_text(const char *text, size_t size_bytes, const char *folder, bool strict, txm_ocio **out,
                               txm_error *err);
+/* Loads the built-in config from its text, with the tables that it names (tables.h). */
+txm_status txm_ocio_from_builtin(const char *text, size_t size_bytes, txm_ocio **out, txm_error *err);
 /* Loads an archive or an `ocio://` name, where the library has them. */
 txm_status txm_ocio_from_library(const char *name, txm_ocio **out, txm_error *err);
-/* OpenColorIO does not survive lack of memory: it takes it for a config that is damaged or has less in it, reads through
- * NULL, or throws from functions that it declares not to throw, where C++ aborts. A program that says so at its start
- * has `end` called instead, on the thread that it happens on, to end the process in its own way. So does Embree, which
- * ends it for want of threads as well: they count as memory. */
+/* OpenColorIO does not survive lack of memory: it takes it for a config that is damaged or has less in it, reads
+ * through NULL, or throws from functions that it declares not to throw, where C++ aborts. A program that says so at its
+ * start has `end` called instead, on the thread that it happens on, to end the process in its own way. So does Embree,
+ * which ends it for want of threads as well: they count as memory. */
 void txm_ocio_before_abort(void (*end)(bool lacks_memory));
 void txm_ocio_free(txm_ocio **ocio); /* NULL-safe */
 

@@ -6,12 +6,13 @@
 #include <string.h>
 
 /* Whether a message is about memory that could not be had: an allocation, or its table of fields. Refusing what is
- * beyond a limit, or what a file is too small for, is another matter. */
+ * beyond a limit, or what a file is too small for, is another matter, and so is a list without entries, for which
+ * libtiff asks for no memory and complains that it got none. */
 static inline bool txm_libtiff_lacks_memory(const char *message)
 {
-    static const char *const about[] = {"emory", "alloc", "No space", "Merging", "field info failed",
-                                        "Insertion in"};
-    if (strstr(message, "beyond the") || strstr(message, "greater than filesize") || strstr(message, "disabled since"))
+    static const char *const about[] = {"emory", "alloc", "No space", "Merging", "field info failed", "Insertion in"};
+    if (strstr(message, "beyond the") || strstr(message, "greater than filesize") ||
+        strstr(message, "disabled since") || strstr(message, "(0 elements"))
         return false;
     for (size_t i = 0; i < sizeof about / sizeof *about; i++)
         if (strstr(message, about[i]))

@@ -115,24 +115,10 @@ txm_status txm_source_scene_defaults(const txm_source_info *info, const char *pa
     return TXM_OK;
 }
 
-/* What OpenImageIO 3.1, with which Blender 5.2 is built, says of the file's colour space: an interop id where the file
- * has one or a gamma that stands for one, nothing of other OpenEXR files, else what older versions say, too. */
-static const char *newer_hint(const txm_source_info *info)
-{
-    if (*info->interop_id)
-        return info->interop_id;
-    if (strcmp(info->colorspace_hint, "Gamma2.2") == 0)
-        return "g22_rec709_scene";
-    if (strcmp(info->colorspace_hint, "Gamma1.8") == 0)
-        return "g18_rec709_scene";
-    return strcmp(info->format, "openexr") == 0 ? "" : info->colorspace_hint;
-}
-
 /* What Cycles makes of an image without a colour space of its own. */
 const char *txm_source_auto_space(const txm_source_info *info, const txm_color_config *config)
 {
-    const char *hint = newer_hint(info), *space = *hint ? txm_color_canonical(config, hint) : NULL;
-    if (space)
-        return hint == info->colorspace_hint ? space : hint;
+    if (*info->colorspace_hint && txm_color_canonical(config, info->colorspace_hint))
+        return info->colorspace_hint;
     return role_space(config, txm_type_is_float(info->type));
 }

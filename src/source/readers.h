@@ -39,24 +39,35 @@ bool txm_source_keep(txm_source_info *info, const char *name, const char *value)
 /* Frees what was kept, and zeroes the rest. */
 void txm_source_forget(txm_source_info *info);
 
-/* The interop id for the first two code points of a cICP chunk (ITU-T H.273 primaries and transfer); matrix and range
- * do not matter, decoders deliver full-range RGB. "" where no interop id says the same. */
-const char *txm_interop_from_cicp(unsigned primaries, unsigned transfer);
+/* The interop ids for the first two code points of a cICP chunk (ITU-T H.273 primaries and transfer): of the space that
+ * Blender sets for an image with them, and of what Cycles takes `auto` for. NULL where there is none. */
+void txm_interop_from_cicp(unsigned primaries, unsigned transfer, const char **loaded, const char **automatic);
 
-/* Looks for the cICP chunk of a PNG file before its pixels; "" if there is none (or no PNG). */
-const char *txm_interop_of_png(const char *path);
+/* Sets interop_id and colorspace_hint by the chunks of a PNG file before its pixels. `info` holds what else decides:
+ * the text that is the file's own hint, "" if it has none, and what Exif says. */
+txm_status txm_png_read_color(const char *path, txm_source_info *info, txm_error *err);
+
+/* Sets colorspace_hint for an encoding with this exponent (2.2). */
+void txm_source_hint_gamma(txm_source_info *info, float exponent);
 /* Where the pixels of a DPX or Cineon file must end, bytes from its start; 0 where that is not known. */
 uint64_t txm_film_pixel_end(const char *path, const txm_source_info *info);
 
-/* Whether chromaticities (red, green, blue, white as x, y) are those of ACES2065-1: such an EXR file counts as being in
- * that space, whatever else it says. */
-static inline bool txm_is_aces2065(const float xy[8])
+#define TXM_INTEROP_ACES2065 "lin_ap0_scene"
+#define TXM_INTEROP_LINEAR "lin_rec709_scene"
+#define TXM_INTEROP_SRGB "srgb_rec709_scene"
+
+/* What Blender takes an EXR file for when it loads it: by chromaticities of ACES2065-1 (red, green, blue, white as x,
+ * y; NULL: none) or the flag of its container, else by its colorInteropID, else by the chromaticities of XYZ. `auto`
+ * sees the id alone. */
+static inline const char *txm_exr_loaded_as(const float xy[8], bool aces_flag, const char *interop_id)
 {
     static const float aces[8] = {0.7347f, 0.2653f, 0.0f, 1.0f, 0.0001f, -0.077f, 0.32168f, 0.33767f};
-    for (int i = 0; i < 8; i++)
-        if (!(xy[i] - aces[i] < 1e-6f && aces[i] - xy[i] < 1e-6f))
-            return false;
-    return true;
+    static const float xyz[8] = {1.0f, 0.0f, 0.0f, 1.0f, 0.0f, 0.0f, 1.0f / 3.0f, 1.0f / 3.0f};
+    bool is_aces = xy, is_xyz = xy;
+    for (int i = 0; xy && i < 8; i++) {
+        is_aces = is_aces && xy[i] - aces[i] < 1e-6f && aces[i] - xy[i] < 1e-6f;
+        is_xyz = is_xyz && xy[i] - xyz[i] < 1e-6f && xyz[i] - xy[i] < 1e-6f;
+    }
+    return is_aces || aces_flag ? TXM_INTEROP_ACES2065 : *interop_id ? interop_id : is_xyz ? "Linear CIE-XYZ E" : "";
 }
-#define TXM_INTEROP_ACES2065 "lin_ap0_scene"
 #endif

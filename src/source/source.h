@@ -42,8 +42,11 @@ typedef struct txm_source_info {
     txm_file_alpha file_alpha;
     char format[24]; /* OpenImageIO's name of the format: "png", "jpeg", "tiff", "openexr", "hdr", "targa" ... */
     char reader[24]; /* which reader serves it: "png", "jpeg", "tiff", "exr", "hdr", "webp", "pnm", "oiio" */
-    char colorspace_hint[128]; /* OIIO's oiio:ColorSpace, "" if none ("sRGB", "Linear", "Rec709" ...) */
-    char interop_id[128];      /* explicit colour metadata: EXR colorInteropID, PNG cICP as an interop id; "" if none */
+    char colorspace_hint[128]; /* what `auto` goes by: the colour space that OpenImageIO 3.1, with which Blender 5.2 is
+                                  built, names for the file ("srgb_rec709_scene"); "" if none */
+    char interop_id[128];      /* what `default` goes by: colour metadata that Blender's loader believes, of EXR and of
+                                  PNG's cICP; "" if none */
+    bool exif_says_srgb;
     bool tiff_premultiplied_default; /* 4-channel 16-bit TIFF: Blender's scene default alpha is premultiplied */
     bool tiled;                      /* the file is in tiles */
     char software[128];              /* the Software field, "" if none: how a tx file shows itself */
@@ -106,7 +109,7 @@ typedef struct txm_reader_ops {
     txm_status (*rewind)(void *self, txm_error *err);
     void (*close)(void *self);
     txm_status (*as_half)(void *self, txm_error *err); /* NULL where `narrowed` is never set */
-    const char *(*warning)(const void *self); /* NULL: never one */
+    const char *(*warning)(const void *self);          /* NULL: never one */
 } txm_reader_ops;
 
 #endif

@@ -139,25 +139,32 @@ static const char *text_of(txm_exr *x, const char *name)
     return value;
 }
 
-/* By the flag, or by the primaries of AP0. */
-static bool is_aces(txm_exr *x)
+/* What the header says of colours, to Blender's loader and to `auto`. */
+static void describe_colors(txm_exr *x, txm_source_info *info)
 {
-    exr_attr_chromaticities_t c;
-    int32_t flag = 0;
+    float xy[8];
+    bool has_xy = false, flag = false;
     const exr_attribute_t *a = NULL;
     /* Looked up first: asking for a missing attribute by type makes OpenEXR complain. */
-    if (exr_get_attribute_by_name(x->context, 0, "acesImageContainerFlag", &a) == EXR_ERR_SUCCESS && a &&
-        a->type == EXR_ATTR_INT)
-        flag = a->i;
+    if (exr_get_attribute_by_name(x->context, 0, "acesImageContainerFlag", &a) == EXR_ERR_SUCCESS && a)
+        flag = a->type == EXR_ATTR_INT && a->i == 1;
     a = NULL;
     if (exr_get_attribute_by_name(x->context, 0, "chromaticities", &a) == EXR_ERR_SUCCESS && a &&
         a->type == EXR_ATTR_CHROMATICITIES && a->chromaticities) {
-        c = *a->chromaticities;
-        const float xy[8] = {c.red_x, c.red_y, c.green_x, c.green_y, c.blue_x, c.blue_y, c.white_x, c.white_y};
-        if (txm_is_aces2065(xy))
-            return true;
+        const exr_attr_chromaticities_t *c = a->chromaticities;
+        const float values[8] = {c->red_x,  c->red_y,  c->green_x, c->green_y,
+                                 c->blue_x, c->blue_y, c->white_x, c->white_y};
+        memcpy(xy, values, sizeof xy);
+        has_xy = true;
     }
-    return flag == 1;
+    /* OpenImageIO ignores the case of the attribute's name, Blender's loader does not. */
+    const char *id = text_of(x, "colorInteropID");
+    a = NULL;
+    bool exact = exr_get_attribute_by_name(x->context, 0, "colorInteropID", &a) == EXR_ERR_SUCCESS && a &&
+                 a->type == EXR_ATTR_STRING && a->string && a->string->str;
+    snprintf(info->interop_id, sizeof info->interop_id, "%s",
+             txm_exr_loaded_as(has_xy ? xy : NULL, flag, exact ? a->string->str : ""));
+    snprintf(info->colorspace_hint, sizeof info->colorspace_hint, "%s", *id ? id : text_of(x, "oiio:ColorSpace"));
 }
 
 /* Aspect and pixels an inch, by the rules of OpenImageIO's reader. */
@@ -178,9 +185,7 @@ static txm_status describe_metadata(txm_exr *x, txm_source_info *info, txm_error
 {
     strcpy(info->format, "openexr");
     strcpy(info->reader, "exr");
-    strcpy(info->colorspace_hint, "Linear"); /* what OpenImageIO says of every EXR file */
-    snprintf(info->interop_id, sizeof info->interop_id, "%s",
-             is_aces(x) ? TXM_INTEROP_ACES2065 : text_of(x, "colorInteropID"));
+    describe_colors(x, info);
     info->tiled = x->tiled;
     describe_density(x, &info->density);
     snprintf(info->software, sizeof info->software, "%s", text_of(x, "Software"));

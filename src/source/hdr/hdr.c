@@ -84,16 +84,6 @@ static bool get_line(hdr *h, char line[LINE_BYTES])
     return false;
 }
 
-/* The gamma as OpenImageIO names it: rounded to hundredths, so that 1/0.454545 is 2.2. */
-static void take_gamma(txm_source_info *info, float gamma)
-{
-    float rounded = roundf(100.0f * (1.0f / gamma)) / 100.0f;
-    if (rounded == 1.0f)
-        strcpy(info->colorspace_hint, "linear");
-    else
-        txm_format(info->colorspace_hint, sizeof info->colorspace_hint, "Gamma%.2g", (double)rounded);
-}
-
 /* To the empty line. Lines that nobody needs are skipped; those that change pixels are refused or applied.
  * EXPOSURE is not applied, as in OpenImageIO. The bound on lines keeps a file without an empty one from
  * being read to its end. */
@@ -102,7 +92,7 @@ static txm_status read_lines(hdr *h, txm_source_info *info, txm_error *err)
     char line[LINE_BYTES];
     static const char gamma_is[] = "GAMMA=";
     bool format = false;
-    strcpy(info->colorspace_hint, "linear");
+    strcpy(info->colorspace_hint, TXM_INTEROP_LINEAR);
     for (int i = 0; i < HEADER_LINES && get_line(h, line); i++) {
         char *end;
         if (!*line)
@@ -113,7 +103,7 @@ static txm_status read_lines(hdr *h, txm_source_info *info, txm_error *err)
             continue;
         float gamma = txm_parse_float(line + sizeof gamma_is - 1, &end);
         if (end > line + sizeof gamma_is - 1)
-            take_gamma(info, gamma);
+            txm_source_hint_gamma(info, 1.0f / gamma);
     }
     return refuse(h, "an odd header", err);
 }

@@ -298,7 +298,7 @@ static txm_status describe(const jpeg_source *s, txm_source_info *info, txm_erro
     info->file_alpha = TXM_FILE_ALPHA_SILENT;
     snprintf(info->format, sizeof info->format, "jpeg");
     snprintf(info->reader, sizeof info->reader, "jpeg");
-    snprintf(info->colorspace_hint, sizeof info->colorspace_hint, "sRGB");
+    snprintf(info->colorspace_hint, sizeof info->colorspace_hint, TXM_INTEROP_SRGB);
     if (!read_meta(s, info))
         return txm_no_memory(err, s->path);
     return TXM_OK;

@@ -18,6 +18,7 @@
 
 #include "core/fail.h"
 #include "core/mem.h"
+#include "core/text.h"
 #include "source/oiio/worker.h"
 #include "source/random_file.h"
 #include "source/readers.h"
@@ -32,8 +33,8 @@ typedef struct oiio_source {
     size_t row_bytes;
     uint32_t cpu_seconds;
     bool answered; /* the last request was, if only by a failure */
-    bool failed; /* some call did: there is no more to be read */
-    bool spent;  /* the worker is not used for another image */
+    bool failed;   /* some call did: there is no more to be read */
+    bool spent;    /* the worker is not used for another image */
 } oiio_source;
 
 /* Computing time that no honest image needs for one call: a minute, and a second for every megabyte of the file and
@@ -177,7 +178,8 @@ static txm_status open_in_worker(oiio_source *s, txm_source_info *info, txm_erro
 
 /* ---- a second try ---- */
 
-/* Whether the decoder's refusal may come of a read that failed. One that crashed, or was stopped, is not asked twice. */
+/* Whether the decoder's refusal may come of a read that failed. One that crashed, or was stopped, is not asked twice.
+ */
 static bool is_doubtful(const oiio_source *s, txm_status status)
 {
     return s->answered && (status == TXM_STATUS_CORRUPT || status == TXM_STATUS_UNSUPPORTED);
@@ -213,6 +215,18 @@ static txm_status try_again(oiio_source *s, txm_source_info *info, txm_error *er
     return open_in_worker(s, info, err);
 }
 
+/* Versions of OpenImageIO before 3.1 say "Gamma2.2". */
+static void rename_gamma(txm_source_info *info)
+{
+    static const char word[] = "Gamma";
+    char *end = info->colorspace_hint;
+    if (strncmp(info->colorspace_hint, word, sizeof word - 1) != 0)
+        return;
+    float exponent = txm_parse_float(info->colorspace_hint + sizeof word - 1, &end);
+    if (!*end)
+        txm_source_hint_gamma(info, exponent);
+}
+
 /* The time limit grows with the file and, once it is known, with the image. OpenImageIO does not report
  * that a film scan is truncated, so its length is checked here. */
 static txm_status open_image(const char *path, const txm_source_options *options, txm_source_info *info, void **self,
@@ -239,6 +253,10 @@ static txm_status open_image(const char *path, const txm_source_options *options
         txm_film_pixel_end(path, info) > (uint64_t)st.st_size)
         status = txm_fail(err, TXM_STATUS_CORRUPT, "%s: the file is truncated: %llu bytes, its pixels end at %llu",
                           path, (unsigned long long)st.st_size, (unsigned long long)txm_film_pixel_end(path, info));
+    if (status == TXM_OK)
+        rename_gamma(info);
+    if (status == TXM_OK && strcmp(info->format, "png") == 0)
+        status = txm_png_read_color(path, info, err);
     if (status != TXM_OK) {
         close_image(s);
         return status;
@@ -249,8 +267,6 @@ static txm_status open_image(const char *path, const txm_source_options *options
     s->type = info->type;
     s->row_bytes = (size_t)info->width * info->channels * txm_type_bytes(info->type);
     s->cpu_seconds = time_limit(megabytes, (double)info->width * info->height / 1e6);
-    if (strcmp(info->format, "png") == 0)
-        snprintf(info->interop_id, sizeof info->interop_id, "%s", txm_interop_of_png(path));
     *self = s;
     return TXM_OK;
 }
@@ -270,8 +286,8 @@ static txm_status resume(oiio_source *s, txm_error *err)
 {
     txm_source_info now = {0};
     txm_status status = try_again(s, &now, err);
-    if (status == TXM_OK && (now.width != s->width || now.height != s->height || now.channels != s->channels ||
-                             now.type != s->type))
+    if (status == TXM_OK &&
+        (now.width != s->width || now.height != s->height || now.channels != s->channels || now.type != s->type))
         status = txm_fail(err, TXM_STATUS_CHANGED, "%s: the file changed while it was read", s->path);
     txm_source_forget(&now);
     if (status == TXM_OK && s->half)

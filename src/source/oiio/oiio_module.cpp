@@ -25,8 +25,8 @@
 #include <OpenImageIO/filesystem.h>
 #include <OpenImageIO/imageio.h>
 #include <string>
-#include <sys/mman.h>
 #include <strings.h>
+#include <sys/mman.h>
 #include <system_error>
 #include <unistd.h>
 #include <vector>
@@ -101,7 +101,8 @@ bool lacks_thread(const std::system_error &e)
     _exit(TXM_WORKER_LEFT + ENOMEM);
 }
 
-/* What is thrown where nothing may be, in a destructor or while a thread starts, is as often as not a lack of memory. */
+/* What is thrown where nothing may be, in a destructor or while a thread starts, is as often as not a lack of memory.
+ */
 [[noreturn]] void on_terminate()
 {
     try {
@@ -122,7 +123,8 @@ bool lacks_thread(const std::system_error &e)
  * crashes. Its threads live on between calls, so nothing is put back. */
 void end_when_memory_does()
 {
-    static const bool once = (std::set_new_handler([] { end_without_memory(); }), std::set_terminate(on_terminate), true);
+    static const bool once =
+        (std::set_new_handler([] { end_without_memory(); }), std::set_terminate(on_terminate), true);
     (void)once;
 }
 
@@ -263,35 +265,39 @@ void keep_density(const ImageSpec &spec, const std::string &format, txm_density 
     }
 }
 
-/* Explicit colour metadata. A file in the ACES container is what the container is defined to hold. */
-std::string interop_of(const ImageSpec &spec)
+/* Colour metadata that Blender's loader believes. */
+std::string interop_of(const ImageSpec &spec, const std::string &format)
 {
     float xy[8];
-    if (spec.get_int_attribute("acesImageContainerFlag", 0) == 1)
-        return TXM_INTEROP_ACES2065;
-    if (spec.getattribute("chromaticities", TypeDesc(TypeDesc::FLOAT, 8), xy) && txm_is_aces2065(xy))
-        return TXM_INTEROP_ACES2065;
-    return std::string(spec.get_string_attribute("colorInteropID"));
+    const bool has_xy = spec.getattribute("chromaticities", TypeDesc(TypeDesc::FLOAT, 8), xy);
+    const std::string id(spec.get_string_attribute("colorInteropID"));
+    if (format != "openexr")
+        return "";
+    return txm_exr_loaded_as(has_xy ? xy : nullptr, spec.get_int_attribute("acesImageContainerFlag", 0) == 1,
+                             id.c_str());
 }
 
-/* From 3.1 on OpenImageIO names colour spaces by interop ids, says sRGB of BMP files, and nothing of OpenEXR files
- * without an id. The rest of txmill, its own readers among it, has the words of the versions before. */
-std::string hint_of(const ImageSpec &spec, const std::string &format)
+/* The word of OpenImageIO 3.1, from its own or those of older versions. Before 3.1 every OpenEXR file is "Linear", and
+ * BMP nothing; what a PNG says is found elsewhere, but for a text of its own, and so is what a gamma of old versions is
+ * called. */
+void describe_hint(const ImageSpec &spec, const std::string &format, txm_source_info *info)
 {
-    int tenths = 0, end = 0;
-    const std::string hint = std::string(spec.get_string_attribute("oiio:ColorSpace"));
-    if (format == "openexr")
-        return "Linear";
-    if (format == "bmp")
-        return "";
-    if (hint == "srgb_rec709_scene")
-        return "sRGB";
-    if (hint == "lin_rec709_scene")
-        return "linear";
-    if (sscanf(hint.c_str(), "g%d_rec709_scene%n", &tenths, &end) == 1 && end == static_cast<int>(hint.size()))
-        return tenths % 10 ? OIIO::Strutil::sprintf("Gamma%d.%d", tenths / 10, tenths % 10)
-                           : OIIO::Strutil::sprintf("Gamma%d", tenths / 10);
-    return hint;
+    std::string hint(spec.get_string_attribute("oiio:ColorSpace"));
+    const bool is_curve =
+        hint.compare(0, 5, "Gamma") == 0 || hint == "sRGB" || hint == "linear" || hint == "Linear" ||
+        (hint.size() > 13 && hint[0] == 'g' && hint.compare(hint.size() - 13, 13, "_rec709_scene") == 0) ||
+        hint == TXM_INTEROP_SRGB || hint == TXM_INTEROP_LINEAR;
+    if (format == "openexr") {
+        const std::string id(spec.get_string_attribute("colorInteropID"));
+        hint = !id.empty() ? id : hint == "Linear" ? "" : hint;
+    } else if (format == "bmp" || (format == "png" && is_curve)) {
+        hint = "";
+    } else if (hint == "sRGB") {
+        hint = TXM_INTEROP_SRGB;
+    } else if (hint == "linear" || hint == "Linear") {
+        hint = TXM_INTEROP_LINEAR;
+    }
+    copy(info->colorspace_hint, sizeof info->colorspace_hint, hint);
 }
 
 void describe(const Source &s, txm_source_info *info)
@@ -306,8 +312,8 @@ void describe(const Source &s, txm_source_info *info)
     info->file_alpha = alpha_of(format, s.spec);
     copy(info->format, sizeof info->format, format);
     copy(info->reader, sizeof info->reader, "oiio");
-    copy(info->colorspace_hint, sizeof info->colorspace_hint, hint_of(s.spec, format).c_str());
-    copy(info->interop_id, sizeof info->interop_id, interop_of(s.spec).c_str());
+    describe_hint(s.spec, format, info);
+    copy(info->interop_id, sizeof info->interop_id, interop_of(s.spec, format));
     info->tiled = s.spec.tile_width != 0;
     keep_density(s.spec, format, &info->density);
     copy(info->software, sizeof info->software, s.spec.get_string_attribute("Software"));
@@ -408,7 +414,8 @@ txm_status check(Source &s, const txm_source_options *options, txm_error *err)
                     spec.height, TXM_MAX_SIZE_PX);
     if (format == "tiff" && spec.tile_width && spec.get_string_attribute("tiff:ColorSpace") == "CMYK")
         return fail(err, TXM_STATUS_UNSUPPORTED,
-                    "%s: CMYK in tiles in JPEG or other than 8 and 16 bits, of which OpenImageIO writes beyond its memory; save "
+                    "%s: CMYK in tiles in JPEG or other than 8 and 16 bits, of which OpenImageIO writes beyond its "
+                    "memory; save "
                     "it as RGB, or in strips",
                     path);
     s.type = read_type(type_of(spec));

@@ -145,12 +145,13 @@ static txm_status open_png(const char *path, const txm_source_options *options, 
         status = check_size(s, options, err);
     if (!status)
         status = allocate(s, err);
+    if (!status)
+        status = txm_png_read_color(path, info, err);
     if (status) {
         close_png(s);
         return status;
     }
     describe(&s->header, txm_png_convert_of(&s->header, &s->convert), info);
-    snprintf(info->interop_id, sizeof info->interop_id, "%s", txm_interop_of_png(path));
     s->ops = txm_unfilter_choose();
     s->idat.file = &s->file;
     s->idat.start = s->header.data_offset;

@@ -2,9 +2,10 @@
  *
  * What a PNG file says before its pixels, read by libpng.
  *
- * OpenImageIO reads PNG with libpng too, so which broken chunks are an error, which are ignored, and how gAMA, sRGB and
- * iCCP outweigh each other comes out the same by construction. Only the pixels, where the time goes, are not left to
- * it, and memory: it would believe any length that a chunk claims, and unpack any number of compressed texts. */
+ * OpenImageIO reads PNG with libpng too, so which broken chunks are an error and which are ignored comes out the same
+ * by construction. Not left to it are the pixels, where the time goes, colours, which its versions judge differently
+ * (interop.c), and memory: it would believe any length that a chunk claims, and unpack any number of compressed texts.
+ */
 #include "source/png/png_header.h"
 
 #include <ctype.h>
@@ -140,23 +141,6 @@ static void read_layout(png_structp png, png_infop tags, txm_png_header *h)
         read_key(png, tags, h);
 }
 
-/* OpenImageIO's names for the transfer curve. */
-static void read_colorspace(png_structp png, png_infop tags, txm_source_info *info)
-{
-    int intent;
-    double gamma = 0;
-
-    if (!png_get_sRGB(png, tags, &intent) && png_get_gAMA(png, tags, &gamma) && gamma > 0) {
-        float exponent = roundf(100.0f * (float)(1.0 / gamma)) / 100.0f;
-        if (exponent == 1.0f)
-            snprintf(info->colorspace_hint, sizeof info->colorspace_hint, "linear");
-        else
-            txm_format(info->colorspace_hint, sizeof info->colorspace_hint, "Gamma%.2g", exponent);
-        return;
-    }
-    snprintf(info->colorspace_hint, sizeof info->colorspace_hint, "sRGB");
-}
-
 /* Pixels a metre as pixels an inch, to a tenth. The aspect is libpng's, height to width: the inverse of what others
  * mean, which OpenImageIO takes as it is. */
 static void read_density(png_structp png, png_infop tags, txm_density *density)
@@ -239,8 +223,7 @@ static bool read_meta(png_structp png, png_infop tags, txm_source_info *info)
     bool ok = read_texts(png, tags, &meta, info);
     if (ok && png_get_eXIf_1(png, tags, &exif_bytes, &exif))
         ok = txm_raster_meta_add_exif(&meta, exif, exif_bytes);
-    if (ok && meta.says_srgb)
-        snprintf(info->colorspace_hint, sizeof info->colorspace_hint, "sRGB");
+    info->exif_says_srgb = meta.says_srgb;
     ok = ok && txm_raster_meta_store(&meta, info);
     txm_raster_meta_clear(&meta);
     return ok;
@@ -284,7 +267,6 @@ txm_status txm_png_read_header(txm_raster_file *file, const char *path, txm_png_
         goto destroy;
     }
     read_layout(png, tags, header);
-    read_colorspace(png, tags, info);
     read_density(png, tags, &info->density);
     header->data_offset = txm_raster_file_tell(file);
     header->data_bytes = txm_load_be32(p.chunk);

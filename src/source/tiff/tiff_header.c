@@ -3,9 +3,9 @@
  * The first directory of a TIFF source: layout and metadata, as OpenImageIO reports them.
  *
  * Served directly: grey and RGB with any extra samples, in whole pixels or separate planes, 8 and 16 bits, half, float,
- * double and, in tiles, floats of 24 bits, compressed without loss, and CMYK of 8 and 16 bits. Palettes, other bit depths,
- * other inks, Lab, JPEG and so on are OpenImageIO's, and so is metadata in blocks of its own (Exif, IPTC, XMP), where the same fields may be said
- * several times.
+ * double and, in tiles, floats of 24 bits, compressed without loss, and CMYK of 8 and 16 bits. Palettes, other bit
+ * depths, other inks, Lab, JPEG and so on are OpenImageIO's, and so is metadata in blocks of its own (Exif, IPTC, XMP),
+ * where the same fields may be said several times.
  */
 #include <stdio.h>
 #include <string.h>
@@ -192,7 +192,7 @@ static txm_status read_exif(txm_tiff *t, txm_source_info *info, txm_error *err)
     bool back = visit_exif(t, offset, &space);
     txm_status status = txm_tiff_cause(t, err);
     if (status == TXM_OK && space != 0xffff)
-        strcpy(info->colorspace_hint, "sRGB");
+        strcpy(info->colorspace_hint, TXM_INTEROP_SRGB);
     return status != TXM_OK || back ? status : txm_fail(err, TXM_STATUS_CORRUPT, "%s: %s", t->path, t->message);
 }
 

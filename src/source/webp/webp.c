@@ -137,7 +137,7 @@ static txm_status describe(webp_source *s, const txm_source_options *options, tx
     info->file_alpha = s->channels == 4 ? TXM_FILE_ALPHA_UNASSOCIATED : TXM_FILE_ALPHA_SILENT;
     snprintf(info->format, sizeof info->format, "webp");
     snprintf(info->reader, sizeof info->reader, "webp");
-    snprintf(info->colorspace_hint, sizeof info->colorspace_hint, "sRGB");
+    snprintf(info->colorspace_hint, sizeof info->colorspace_hint, TXM_INTEROP_SRGB);
     return read_meta(s, info) ? TXM_OK : txm_no_memory(err, s->path);
 }
 
