@@ -56,4 +56,11 @@ check cut-film says "the file is truncated: 3583 bytes, its pixels end at 3584"
 # A name that Blender does not know is no name here.
 txm make --strict -c lin_displayp3 plain.png
 check not-blenders says 'colour space "lin_displayp3" is not in the OCIO config built-in'
+
+# In a scene that works in ACEScg, auto is called by what the file says, and what stays encoded by its own id.
+txm make --strict --working-space ACEScg -c auto -o working.tx plain.png
+txm info --json working.tx
+check auto-by-its-word prints '"detected":"srgb_rec709_scene"'
+txm make --strict --working-space ACEScg -c srgb_ap1_scene -o encoded.tx ap0.exr
+check encoded-id grep -qa "colorInteropID.string.....srgb_ap1_scene" encoded.tx
 finish

@@ -65,7 +65,7 @@ mistake 3 'cut.png: row 0 of 200: the file ends inside the pixel data' \
     make cut.png
 mistake 3 'missing.ocio: the OCIO config cannot be opened: No such file or directory; name another one with --ocio, or leave out --ocio and unset $OCIO for the built-in config' \
     make --ocio missing.ocio tex/wood.png
-mistake 2 '--working-space: working space "ACESgc" is not in the OCIO config built-in; did you mean "ACEScg", "ACEScc", "ACES2065-1" or "ACEScct"?' \
+mistake 2 '--working-space: working space "ACESgc" is not in the OCIO config built-in; did you mean "ACEScg", "ACEScc" or "ACEScct"?' \
     make --working-space ACESgc tex/wood.png
 mistake 3 'list.txt: cannot open the list: No such file or directory' \
     make @list.txt
@@ -115,7 +115,7 @@ mistake 2 '--rule '"'"'*.png'"'"': colour space "Non-Colour" is not in the OCIO 
     watch --rule '*.png=Non-Colour' tex
 mistake 2 '--rule '"'"'*.png'"'"': colour space "Non-Colour" is not in the OCIO config built-in; did you mean "Non-Color"?' \
     gc --rule '*.png=Non-Colour' tex
-mistake 2 '--working-space: working space "ACESgc" is not in the OCIO config built-in; did you mean "ACEScg", "ACEScc", "ACES2065-1" or "ACEScct"?' \
+mistake 2 '--working-space: working space "ACESgc" is not in the OCIO config built-in; did you mean "ACEScg", "ACEScc" or "ACEScct"?' \
     colorspaces --working-space ACESgc
 mistake 2 'C:\textures: is a Windows path, which means nothing here; give it as this machine sees it, with slashes, as /mnt/c/textures/wood.png for C:\textures\wood.png' \
     watch 'C:\textures'
