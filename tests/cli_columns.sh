@@ -123,5 +123,5 @@ done
 # A picture and what it is about together on the smallest of terminals.
 on_terminal --screen 80x24 "$TXMILL" view "$tx"
 check view-fits test "$(sed -n 's/^lines //p' out)" -le 24
-check view-says grep -q '^Cycles loads it as it is' out
+check view-says grep -q '^Cycles uses it' out
 finish

@@ -11,7 +11,7 @@ o = [json.loads(line) for line in open(sys.argv[1], encoding="utf-8")]
 print(" ".join(sorted(x["reason"] + ":" + os.path.basename(x["path"]).split(".0-")[0] for x in o if x["type"] == "file")))
 EOF2
 }
-kept() { json out "o[-1]['kept']['$1']['files'] == $2"; }
+kept() { json out "o[-1]['kept']['${1//-/_}']['files'] == $2"; }
 tx_of() { find "$1" -name "$2.0-*.tx" | sort | head -n 1; }
 
 # ---- images that are gone ----------------------------------------------------------------------------------------------

@@ -269,10 +269,12 @@ txm check --ignore nonsense film
 check check-ignore-unknown rc_is 2
 txm make -q -r film
 txm check --lint film
-check check-lint rc_is 5
+check check-lint-harmless rc_is 0
 check check-lint-says prints "grey-rgb"
-txm check --lint film --ignore grey-rgb --ignore opaque-alpha
-check check-lint-ignored rc_is 0
+check check-lint-ready prints "ready to render: "
+txm check --lint --json film
+check check-lint-note json out 'all(x["severity"] == "note" for x in o if x.get("id") == "grey-rgb")'
+check check-json-words json out 'all("-" not in key for x in o for key in x)'
 cp "$TXM_TESTDATA"/blend/materials.blend . && cp -r "$TXM_TESTDATA"/blend/textures . && chmod -R u+w textures
 txm check materials.blend
 check check-scene rc_is 5

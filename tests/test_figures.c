@@ -7,9 +7,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "cache/verdict.h"
 #include "codec/tiff_decode.h"
 #include "core/density.h"
-#include "inspect/findings.h"
 #include "inspect/level_diff.h"
 #include "util_check.h"
 
@@ -107,55 +107,49 @@ END_TEST
 
 /* ---- verdict ---------------------------------------------------------------------------------------------------- */
 
-/* The verdict on a file with findings of these kinds, -1 ending them. */
-static txm_verdict verdict_of(const int *kinds)
+/* What a name and times decide, before any file is opened; the rest is tests/cli_verdicts.sh's. */
+START_TEST(cycles_compares_times_before_it_opens_a_file)
 {
-    txm_finding items[8] = {0};
-    txm_findings findings = {.items = items};
-    for (; kinds[findings.count] >= 0; findings.count++) {
-        txm_finding *f = &items[findings.count];
-        f->kind = txm_finding_kind_at((size_t)kinds[findings.count]);
-        f->level = f->tile_x = f->tile_y = -1;
-        strcpy(f->text, f->kind->id);
-    }
+    txm_evidence e = {.path = "/nowhere", .has_image = true, .image_time = 1000, .tx_time = 4600, .refusal = "torn"};
     txm_verdict v;
-    txm_verdict_of(&findings, &v);
-    return v;
-}
-#define VERDICT_OF(...) verdict_of((const int[]){__VA_ARGS__, -1})
-
-START_TEST(nothing_found_means_loaded)
-{
-    txm_verdict v = VERDICT_OF(-1);
-    ck_assert_int_eq(v.use, TXM_USE_LOADED);
-    ck_assert(v.used);
+    txm_decide(&e, &v);
+    ck_assert_int_eq(v.use, TXM_USE_OUTDATED);
+    ck_assert(!v.used);
+    ck_assert_str_eq(v.reason, "the image is older than the tx file by 1 hour");
+    e.tx_time = e.image_time;
+    txm_decide(&e, &v);
+    ck_assert_int_eq(v.use, TXM_USE_UNREADABLE);
+    ck_assert_str_eq(v.reason, "torn");
+    ck_assert_ptr_nonnull(strstr(v.shows, "source image"));
+    e.no_file = true;
+    txm_decide(&e, &v);
+    ck_assert_str_eq(v.reason, "not a regular file");
+    e.missing = true;
+    txm_decide(&e, &v);
+    ck_assert_int_eq(v.use, TXM_USE_MISSING);
     ck_assert_str_eq(v.reason, "");
 }
 END_TEST
 
-START_TEST(the_first_obstacle_counts)
-{
-    txm_verdict v = VERDICT_OF(TXM_FINDING_SOURCE_STALE, TXM_FINDING_TILE, TXM_FINDING_REFUSED);
-    ck_assert_int_eq(v.use, TXM_USE_REFUSED);
-    ck_assert(!v.used);
-    ck_assert_str_eq(v.reason, txm_finding_kind_at(TXM_FINDING_REFUSED)->id);
-    ck_assert_int_eq(VERDICT_OF(TXM_FINDING_TILE, TXM_FINDING_SOURCE_STALE).use, TXM_USE_OUTDATED);
-    ck_assert_int_eq(VERDICT_OF(TXM_FINDING_TILE, TXM_FINDING_UNREADABLE).use, TXM_USE_UNREADABLE);
-}
-END_TEST
-
-START_TEST(borders_do_not_keep_a_file_from_a_render)
-{
-    ck_assert_int_eq(VERDICT_OF(TXM_FINDING_BORDER).use, TXM_USE_LOADED);
-}
-END_TEST
-
+/* A file that scenes name themselves is not compared with an image. */
 START_TEST(files_of_other_names_have_no_image)
 {
-    txm_verdict v = VERDICT_OF(TXM_FINDING_NAME_OTHER, TXM_FINDING_SOURCE_STALE);
-    ck_assert_int_eq(v.use, TXM_USE_DIRECT);
-    ck_assert(v.used);
-    ck_assert_int_eq(VERDICT_OF(TXM_FINDING_NAME_OTHER, TXM_FINDING_TILE).use, TXM_USE_DAMAGED);
+    const txm_evidence e = {.path = "/nowhere", .direct = true, .has_image = true, .tx_time = 1, .refusal = "torn"};
+    txm_verdict v;
+    txm_decide(&e, &v);
+    ck_assert_int_eq(v.use, TXM_USE_UNREADABLE);
+}
+END_TEST
+
+START_TEST(every_use_is_a_state)
+{
+    for (int use = TXM_USE_MISSING; use <= TXM_USE_LOADED; use++) {
+        const bool used = use == TXM_USE_LOADED || use == TXM_USE_DIRECT;
+        ck_assert_int_eq(txm_state_of_use((txm_use)use) == TXM_TX_STATE_FRESH, used);
+        ck_assert_str_ne(txm_use_name((txm_use)use), "unknown");
+    }
+    ck_assert_int_eq(txm_state_of_use(TXM_USE_MISSING), TXM_TX_STATE_MISSING);
+    ck_assert_int_eq(txm_state_of_use(TXM_USE_OUTDATED), TXM_TX_STATE_OUTDATED);
 }
 END_TEST
 
@@ -225,9 +219,8 @@ int main(void)
     TCase *t = add_case(s, "all");
     add_tests(t, equal_tiles_have_no_difference, integers_are_apart_by_codes, halves_are_apart_by_places,
               floats_are_apart_by_value_and_nan_by_everything, merging_does_not_depend_on_order,
-              parity_is_rare_rounding, nothing_found_means_loaded, the_first_obstacle_counts,
-              borders_do_not_keep_a_file_from_a_render, files_of_other_names_have_no_image,
-              impossible_densities_are_dropped, packbits);
+              parity_is_rare_rounding, cycles_compares_times_before_it_opens_a_file, every_use_is_a_state,
+              files_of_other_names_have_no_image, impossible_densities_are_dropped, packbits);
     tcase_add_loop_test(t, horizontal_prediction, 0, 12);
     return run_suite(s);
 }

@@ -2,13 +2,13 @@
  *
  * txmill check: is everything there that a render needs? Looked up as make does, judged as info does.
  *
- * In: scenes, folders, images. Each image is looked up under the settings that a render would use, and its tx file
- * judged. Out: what is not ready, with the command that makes it so, and exit code 0 or 5: the last job before a
+ * In: scenes, folders, images. Each image is looked up under the settings that a render would use. Out: what is not
+ * ready and what Cycles shows instead, with the command that makes it so, and exit code 0 or 5: the last job before a
  * render can be this command.
  *
- * The same planning code as make runs underneath, as a dry run: what check calls fresh, make will not touch.
- * Findings have ids (see txmill-check(1)); --ignore takes them one by one, so a pipeline can accept a known one
- * without losing the rest.
+ * The same planning code as make runs underneath, as a dry run, and the verdict on each tx file is resolve's: what check
+ * calls fresh, make will not touch. Findings have ids (see txmill-check(1)); --ignore takes them one by one, so a
+ * pipeline can accept a known one without losing the rest.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,14 +27,14 @@
 #include "tools/output/say.h"
 #include "txmill/inspect.h"
 
-enum { CHECK_SCHEMA_VERSION = 1 };
+enum { CHECK_SCHEMA_VERSION = 2 };
 
 typedef struct check_args {
     txm_input_args input;
     txm_rule_args rules;
     txm_config_args config;
-    const char *cache_dir;
-    bool quick, lint;
+    txm_settings_args settings; /* colour space, alpha type and cache folder of them */
+    bool deep, lint;
     txm_opt_list ignore;
     txm_jobs_args jobs;
     txm_report_args report;
@@ -42,17 +42,24 @@ typedef struct check_args {
 
 /* ---- findings --------------------------------------------------------------------------------------------------- */
 
-/* What keeps a texture from being rendered fresh is an error; what lint sees is a warning. Ids are stable. */
+/* What keeps a texture from being rendered fresh is an error; what makes it look wrong a warning; what only costs memory is
+ * a note. Ids are stable. */
 typedef enum state { FRESH, AS_IS, OUTDATED, MISSING, UNUSABLE, NO_IMAGE, FAILED, STATES } state;
 
 static const struct {
-    const char *id, *word;
+    const char *id, *key, *word; /* key: of the sum in JSON */
 } states[STATES] = {
-    [FRESH] = {"fresh", "fresh"},          [AS_IS] = {"as-is", "used as they are"},
-    [OUTDATED] = {"outdated", "outdated"}, [MISSING] = {"missing", "missing"},
-    [UNUSABLE] = {"unusable", "unusable"}, [NO_IMAGE] = {"no-image", "without an image"},
-    [FAILED] = {"failed", "not checked"},
+    [FRESH] = {"fresh", "fresh", "fresh"},
+    [AS_IS] = {"as-is", "as_is", "used as they are"},
+    [OUTDATED] = {"outdated", "outdated", "outdated"},
+    [MISSING] = {"missing", "missing", "missing"},
+    [UNUSABLE] = {"unusable", "unusable", "unusable"},
+    [NO_IMAGE] = {"no-image", "no_image", "without an image"},
+    [FAILED] = {"failed", "failed", "not checked"},
 };
+
+/* Of lint, what makes scenes look for other tx files, or colours wrong. The rest costs memory and time alone. */
+enum { WRONG_LOOKS = TXM_LINT_DATA_AS_COLOR | TXM_LINT_COLOR_AS_DATA };
 
 /* An id that does not exist would silently ignore nothing: it is refused, with the list of those that do. */
 static txm_status check_id(const char *text, void *field, txm_error *err)
@@ -72,19 +79,21 @@ static txm_status check_id(const char *text, void *field, txm_error *err)
 #define AT(member) .offset = offsetof(check_args, member)
 static const txm_option options[] = {
     TXM_OPTION(FLAG, "lint", AT(lint), .help = "Look for likely mistakes, too, as warnings",
-               .more = "The images are read for it. Warnings count as findings, unless --ignore names them."),
+               .more = "The images are read for it. What makes a texture look wrong counts as a finding, unless --ignore "
+                       "names it; what only costs memory does not."),
     TXM_OPTION(
         LIST, "ignore", AT(ignore), .arg = "ID",
         .values =
             "outdated missing unusable no-image data-as-color color-as-data wide-8-bit opaque-alpha grey-rgb large",
         .parse = check_id, .help = "Ignore findings with this id (repeatable)"),
-    TXM_OPTION_QUICK(AT(quick)),
-    TXM_OPTION_CACHE_DIR(AT(cache_dir), "Folder of the tx files (default: blender_tx beside each image)", NULL),
+    TXM_OPTION_DEEP(AT(deep)),
+    TXM_OPTION_CACHE_DIR(AT(settings.settings.cache_dir), "Folder of the tx files (default: blender_tx beside each image)", NULL),
     {0},
 };
 
 static const txm_option_group groups[] = {
-    {"Checks", options, 0}, TXM_INPUTS_GROUP(check_args), TXM_RULES_GROUP(check_args), TXM_COLOUR_GROUP(check_args),
+    {"Checks", options, 0}, TXM_INPUTS_GROUP(check_args), TXM_RULES_GROUP(check_args),
+    {"Settings", txm_naming_options, offsetof(check_args, settings)}, TXM_COLOUR_GROUP(check_args),
     TXM_JOBS_GROUP(check_args), TXM_REPORTS_GROUP(check_args), {0},
 };
 
@@ -92,9 +101,18 @@ typedef struct checking {
     const check_args *args;
     txm_batch_job job;
     txm_tally tally;
-    size_t counts[STATES], warnings, ignored, damaged, total;
+    size_t counts[STATES], warnings, ignored, total;
+    size_t guessed;   /* that look like data by their names, and of which nobody says that they are colours */
+    bool guess_stale; /* one of them is not fresh */
+    size_t elsewhere; /* missing, of which nobody says how they are used, with a tx file of another colour space */
     txm_error err;
 } checking;
+
+/* What is known of a texture when it is reported. */
+typedef struct found {
+    state state;
+    char text[TXM_MESSAGE_BYTES], shows[sizeof((txm_verdict *)NULL)->shows];
+} found;
 
 /* A handful at most; no table is worth it. */
 static bool is_ignored(const checking *c, const char *id)
@@ -105,12 +123,13 @@ static bool is_ignored(const checking *c, const char *id)
     return false;
 }
 
-/* One finding as a line or an object. Notes and ignored findings do not make the exit code 5: as text they are
- * shown with --verbose only, while JSON has all, marked. */
+/* One finding as a line or an object. Notes and ignored findings do not make the exit code 5. As text, notes on what is
+ * fresh and ignored findings are shown with --verbose only, while JSON has all, marked. */
 static void tell(checking *c, const txm_batch_file *file, const char *id, const char *severity, const char *tx,
-                 const char *text)
+                 const found *what)
 {
-    bool ignored = is_ignored(c, id), counts = !ignored && strcmp(severity, "note") != 0;
+    const bool ignored = is_ignored(c, id), note = !strcmp(severity, "note"), counts = !ignored && !note;
+    const bool good = note && (!strcmp(id, states[FRESH].id) || !strcmp(id, states[AS_IS].id));
     c->tally.findings |= counts;
     c->ignored += ignored;
     if (c->args->report.json) {
@@ -123,77 +142,87 @@ static void tell(checking *c, const txm_batch_file *file, const char *id, const 
         txm_json_text(o, "severity", severity);
         txm_json_bool(o, "ignored", ignored);
         txm_json_text(o, "tx", tx);
-        txm_json_text(o, "message", *text ? text : NULL);
+        txm_json_text(o, "message", *what->text ? what->text : NULL);
+        txm_json_text(o, "shows", *what->shows ? what->shows : NULL);
         txm_json_emit(o);
         return;
     }
-    if ((!counts && !c->args->report.verbose) || c->args->report.quiet)
+    if (((good || ignored) && !c->args->report.verbose) || c->args->report.quiet)
         return;
     txm_print_begin();
     txm_print_line(file->input->path,
                    !counts                     ? TXM_PLAIN
                    : strcmp(severity, "error") ? TXM_DOUBTFUL
                                                : TXM_BAD,
-                   id, text);
+                   id, what->text);
     txm_print_end();
 }
 
 /* ---- one texture ------------------------------------------------------------------------------------------------ */
 
-/* The reason's first word is part of the library's interface for people and for this: missing, outdated, else
- * unusable. */
-static state state_of(const txm_result *r)
+/* Nobody said how the image is used: neither a scene, a rule or a list, nor the command line. */
+static bool is_undecided(const checking *c, const txm_batch_file *file)
 {
-    if (r->outcome == TXM_OUTCOME_IS_TX || r->outcome == TXM_OUTCOME_USED_AS_IS)
-        return AS_IS;
-    if (r->outcome != TXM_OUTCOME_WOULD_CREATE)
-        return FRESH;
-    return !strncmp(r->reason, "missing", 7) ? MISSING : !strncmp(r->reason, "outdated", 8) ? OUTDATED : UNUSABLE;
+    const char *space = c->args->settings.settings.colorspace;
+    return !file->input->from_scene && !file->decided_by && (!space || !strcmp(space, "default"));
 }
 
-/* A file of the right name and time is judged by all that is in it, and one that the plan calls unusable is looked at once
- * more. What cannot be read is neither fresh nor damaged: that is a failure of the check. */
-static txm_status judge(checking *c, const txm_batch_file *file, state *s, char *text, size_t text_bytes,
-                        txm_error *err)
+/* Names the other tx files of a missing one; true if there is one of another colour space. */
+static bool add_others(const txm_resolution *r, char *text, size_t text_bytes)
 {
-    const txm_verify_options how = {
-        .struct_size = sizeof(txm_verify_options), .no_decoding = c->args->quick, .source = file->input->path};
-    txm_context *context = txm_project_context(&c->job.contexts, file->index);
-    const bool again = *s == UNUSABLE;
-    txm_verdict verdict;
-    txm_status status = txm_judge(context, file->result->tx_path, &how, &verdict, err);
-    if (status == TXM_STATUS_NOT_FOUND) { /* removed since it was looked up */
-        *s = MISSING;
-        *text = 0;
-        return TXM_OK;
+    bool other_space = false;
+    for (size_t i = 0; i < r->other_count; i++) {
+        size_t used = strlen(text);
+        const char *difference = r->others[i].difference;
+        other_space |= !strncmp(difference, "colour space", strlen("colour space"));
+        snprintf(text + used, text_bytes - used, "%sthere is one with %s", used ? "; " : "", difference);
     }
-    if (status != TXM_OK) /* what is unusable for good stays that: a folder of this name, a file of somebody else's */
-        return again && !txm_status_retryable(status) && status != TXM_STATUS_CANCELLED ? TXM_OK : status;
-    if (verdict.used) {
-        *s = FRESH;
-        *text = 0;
-    } else if (!again) {
-        *s = UNUSABLE;
-        snprintf(text, text_bytes, "%s", verdict.reason);
-        c->damaged++;
-    }
+    return other_space;
+}
+
+/* What does not merely cost time is said beside the reason. */
+static void add_shows(found *what)
+{
+    size_t used = strlen(what->text);
+    if (what->state == UNUSABLE && strncmp(what->shows, "reads", 5) != 0)
+        snprintf(what->text + used, sizeof what->text - used, "; Cycles %s", what->shows);
+}
+
+/* resolve's answer, in the words of this command. */
+static txm_status resolve(checking *c, const txm_batch_file *file, found *out, txm_error *err)
+{
+    static const state of[] = {[TXM_TX_STATE_FRESH] = FRESH,
+                               [TXM_TX_STATE_SOURCE] = AS_IS,
+                               [TXM_TX_STATE_OUTDATED] = OUTDATED,
+                               [TXM_TX_STATE_UNUSABLE] = UNUSABLE,
+                               [TXM_TX_STATE_MISSING] = MISSING};
+    const txm_resolve_options how = {.struct_size = sizeof(txm_resolve_options), .deep = c->args->deep};
+    txm_settings settings = c->args->settings.settings;
+    txm_resolution r;
+    txm_rules_apply(c->job.rules, file->input, &settings);
+    txm_status status = txm_resolve_image(file->context, file->input->path, &settings, &how, &r, err);
+    if (status != TXM_OK)
+        return status;
+    out->state = of[r.state];
+    snprintf(out->text, sizeof out->text, "%s", r.reason);
+    snprintf(out->shows, sizeof out->shows, "%s", r.shows);
+    c->elsewhere += add_others(&r, out->text, sizeof out->text) && is_undecided(c, file);
+    add_shows(out);
+    txm_resolution_clear(&r);
     return TXM_OK;
 }
 
 /* Which state it is in, and in what respect. Fails where that could not be found out. */
-static txm_status look_at(checking *c, const txm_batch_file *file, state *s, char *text, size_t text_bytes,
-                          txm_error *err)
+static txm_status look_at(checking *c, const txm_batch_file *file, found *out, txm_error *err)
 {
+    const txm_result *r = file->result;
     if (file->err->status != TXM_OK)
         return txm_fail_as(err, file->err);
-    *s = state_of(file->result);
-    const char *reason = file->result->reason;
-    /* "outdated: ..." goes without the word that is said anyway. */
-    size_t word = strlen(states[*s].id);
-    bool repeats = !strncmp(reason, states[*s].id, word);
-    reason += repeats ? word + (reason[word] == ':' ? 2 : 0) : 0;
-    snprintf(text, text_bytes, "%s", *s == FRESH || *s == AS_IS ? "" : reason);
-    return *s == FRESH || *s == UNUSABLE ? judge(c, file, s, text, text_bytes, err) : TXM_OK;
+    if (r->outcome != TXM_OUTCOME_IS_TX && r->outcome != TXM_OUTCOME_USED_AS_IS)
+        return resolve(c, file, out, err);
+    out->state = AS_IS;
+    snprintf(out->shows, sizeof out->shows, "uses the image as it is");
+    return TXM_OK;
 }
 
 /* An image that a scene names: the scene itself, or what the command line names, is not one. */
@@ -206,16 +235,33 @@ static bool is_gone(const txm_batch_file *file)
 
 /* A texture that is gone is a finding; a name that was mistyped, or a disk that cannot be read, is a failure of the
  * check, and its cause is reported as by other commands. */
-static state state_of_failure(const txm_batch_file *file, const txm_error *err, char *text, size_t text_bytes)
+static void look_failed(const txm_batch_file *file, const txm_error *err, found *out)
 {
     /* The line begins with the path already. */
     size_t path = strlen(file->input->path);
     bool repeats = !strncmp(err->message, file->input->path, path) && !strncmp(err->message + path, ": ", 2);
-    snprintf(text, text_bytes, "%s", err->message + (repeats ? path + 2 : 0));
-    if (is_gone(file))
-        return NO_IMAGE;
-    txm_say(TXM_SAY_ERROR, "%s", err->message);
-    return FAILED;
+    snprintf(out->text, sizeof out->text, "%s", err->message + (repeats ? path + 2 : 0));
+    out->state = is_gone(file) ? NO_IMAGE : FAILED;
+    if (out->state == NO_IMAGE)
+        snprintf(out->shows, sizeof out->shows, "renders magenta");
+    else
+        txm_say(TXM_SAY_ERROR, "%s", err->message);
+}
+
+/* What lint sees: without --lint only what names tell of images that nobody says anything else of. */
+static void tell_lint(checking *c, const txm_batch_file *file, const char *tx, const found *image)
+{
+    for (unsigned bit = 1; bit < TXM_LINT_END; bit <<= 1) {
+        found what = {.state = image->state};
+        const bool counts = (bit & WRONG_LOOKS) != 0, guess = bit == TXM_LINT_DATA_AS_COLOR && is_undecided(c, file);
+        if (!(file->lint & bit))
+            continue;
+        c->warnings += counts && !guess;
+        c->guessed += guess && !is_ignored(c, txm_lint_name((txm_lint)bit));
+        c->guess_stale |= guess && image->state != FRESH;
+        snprintf(what.text, sizeof what.text, "%s", txm_lint_text((txm_lint)bit));
+        tell(c, file, txm_lint_name((txm_lint)bit), counts ? "warning" : "note", tx, &what);
+    }
 }
 
 /* Called by the batch for each input, one at a time, as it is judged. Inputs that share a tx file with an earlier one
@@ -224,26 +270,22 @@ static void on_done(void *user, const txm_batch_file *file)
 {
     checking *c = user;
     txm_error err = {0};
-    char text[TXM_MESSAGE_BYTES] = "";
-    state s = FAILED;
+    found what = {.state = FAILED};
     if (file->err->status == TXM_OK && file->result->outcome == TXM_OUTCOME_SAME)
         return; /* one texture, however often it is named */
-    txm_status status = look_at(c, file, &s, text, sizeof text, &err);
+    txm_status status = look_at(c, file, &what, &err);
     if (status == TXM_STATUS_CANCELLED)
         return;
     if (status != TXM_OK)
-        s = state_of_failure(file, &err, text, sizeof text);
+        look_failed(file, &err, &what);
+    const state s = what.state;
     const char *tx = file->err->status == TXM_OK ? file->result->tx_path : NULL;
     txm_tally_add(&c->tally, s == FAILED ? status : TXM_OK);
     c->total++;
     c->counts[s]++;
     if (s != FAILED || c->args->report.json) /* as text it was said on standard error */
-        tell(c, file, states[s].id, s == FRESH || s == AS_IS ? "note" : "error", tx, text);
-    for (unsigned bit = 1; bit < TXM_LINT_END; bit <<= 1)
-        if (file->lint & bit) {
-            c->warnings++;
-            tell(c, file, txm_lint_name((txm_lint)bit), "warning", tx, txm_lint_text((txm_lint)bit));
-        }
+        tell(c, file, states[s].id, s == FRESH || s == AS_IS ? "note" : "error", tx, &what);
+    tell_lint(c, file, tx, &what);
 }
 
 /* ---- the verdict ------------------------------------------------------------------------------------------------ */
@@ -271,15 +313,18 @@ static void print_command(const checking *c, const txm_operands *operands)
 {
     const check_args *a = c->args;
     fputs("; run: txmill make", stdout);
-    /* What is damaged bears the right name and time: only by force is it made again. */
-    fputs(c->damaged ? " --force" : "", stdout);
     fputs(names_folder(operands) ? " -r" : "", stdout);
+    fputs(a->deep ? " --deep" : "", stdout);
+    /* Without it the file would be made that scenes do not look for. */
+    fputs(c->guess_stale ? " --preset pbr" : "", stdout);
     /* What a .txmill says need not be said again. */
     print_option(operands, "preset", "--preset", a->rules.preset);
+    print_option(operands, "colorspace", "-c", a->settings.settings.colorspace);
+    print_option(operands, "alpha-type", "-a", txm_alpha_name(a->settings.settings.alpha));
     print_option(operands, "ocio", "--ocio", a->config.ocio);
     print_option(operands, "working-space", "--working-space", a->config.working_space);
     print_option(operands, "blender", "--blender", txm_blender_name(a->config.blender));
-    print_option(operands, "cache-dir", "-d", a->cache_dir);
+    print_option(operands, "cache-dir", "-d", a->settings.settings.cache_dir);
     for (size_t i = 0; i < txm_project_state()->rules; i++)
         print_option(operands, "rule", "--rule", a->rules.rules.items[i]);
     for (size_t i = 0; i < txm_project_state()->rule_files; i++)
@@ -288,6 +333,19 @@ static void print_command(const checking *c, const txm_operands *operands)
         putchar(' ');
         txm_print_argument(operands->items[i]);
     }
+}
+
+/* What is to be done. Where tx files of another colour space are there, making others may be the very mistake. */
+static void print_advice(const checking *c, const txm_operands *operands)
+{
+    if (c->guessed)
+        printf(", %zu %s like data by %s: --preset pbr, or name the scene", c->guessed,
+               c->guessed == 1 ? "looks" : "look", c->guessed == 1 ? "its name" : "their names");
+    if (c->elsewhere)
+        printf("; %zu missing here %s a tx file of another colour space: name the scene, or the colour space with -c",
+               c->elsewhere, c->elsewhere == 1 ? "has" : "have");
+    else if (c->counts[OUTDATED] + c->counts[MISSING] + c->counts[UNUSABLE])
+        print_command(c, operands);
 }
 
 /* What a signal kept from being looked at may be anything. */
@@ -312,8 +370,7 @@ static void print_sum(const checking *c, const txm_operands *operands)
         printf(", %s", txm_format_count(c->warnings, "warning", warnings));
     if (c->ignored)
         printf(" (%zu ignored)", c->ignored);
-    if (c->counts[OUTDATED] + c->counts[MISSING] + c->counts[UNUSABLE])
-        print_command(c, operands);
+    print_advice(c, operands);
     putchar('\n');
     txm_print_end();
 }
@@ -325,13 +382,20 @@ static void print_json_sum(const checking *c)
     txm_json_bool(o, "ready", is_ready(c));
     txm_json_uint(o, "textures", c->total);
     for (int s = FRESH; s < STATES; s++)
-        txm_json_uint(o, states[s].id, c->counts[s]);
-    txm_json_uint(o, "warnings", c->warnings);
+        txm_json_uint(o, states[s].key, c->counts[s]);
+    txm_json_uint(o, "warnings", c->warnings + c->guessed);
+    txm_json_uint(o, "data_by_name", c->guessed);
+    txm_json_bool(o, "deep", c->args->deep);
     txm_json_uint(o, "ignored", c->ignored);
     txm_json_emit(o);
 }
 
 /* ---- running ---------------------------------------------------------------------------------------------------- */
+
+static void defaults(void *p)
+{
+    txm_settings_args_default(&((check_args *)p)->settings);
+}
 
 /* A dry run on the CPU: nothing is converted, and no device is started to find that out. */
 static txm_status check(checking *c, const txm_operands *operands, txm_error *err)
@@ -342,11 +406,10 @@ static txm_status check(checking *c, const txm_operands *operands, txm_error *er
         .input = &a->input, .rules = &a->rules, .config = &a->config, .running = &running, .lint = a->lint};
     const txm_batch_events events = {
         .struct_size = sizeof(txm_batch_events), .user = c, .done = on_done, .warn = txm_say_warning};
-    txm_settings settings;
-    const txm_batch_options batch = {
-        .struct_size = sizeof(txm_batch_options), .settings = &settings, .dry_run = true, .events = &events};
-    txm_settings_init(&settings);
-    settings.cache_dir = a->cache_dir;
+    const txm_batch_options batch = {.struct_size = sizeof(txm_batch_options),
+                                     .settings = &a->settings.settings,
+                                     .dry_run = true,
+                                     .events = &events};
     txm_status status = txm_batch_job_collect(&c->job, &how, operands, err);
     if (status == TXM_OK)
         status = txm_batch_job_plan(&c->job, &how, &batch, err);
@@ -360,7 +423,7 @@ static int run_check(void *p, const txm_operands *operands)
     check_args *args = p;
     checking c = {.args = args};
     txm_error err = {0};
-    const txm_project_targets project = {&args->cache_dir, &args->config, &args->rules, &args->jobs.threads};
+    const txm_project_targets project = {&args->settings.settings.cache_dir, &args->config, &args->rules, &args->jobs.threads};
     txm_report_args_apply(&args->report);
     if (!operands->count)
         txm_fail(&err, TXM_STATUS_USAGE, "no scene, folder or image given; 'txmill check --help' lists the options");
@@ -377,4 +440,4 @@ static int run_check(void *p, const txm_operands *operands)
 
 TXM_COMMAND(check, check_args, .purpose = "Say whether a scene or folder is ready to render",
             .synopsis = "[OPTION...] SCENE.blend|FOLDER|IMAGE...", .operand_values = TXM_VALUES_IMAGE,
-            .exits = TXM_EXITS_FAIL | TXM_EXITS_RETRY | TXM_EXITS_FINDINGS | TXM_EXITS_SIGNAL);
+            .exits = TXM_EXITS_FAIL | TXM_EXITS_RETRY | TXM_EXITS_FINDINGS | TXM_EXITS_SIGNAL, .defaults = defaults);

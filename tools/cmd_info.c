@@ -5,8 +5,7 @@
  * In: tx files. Out: container, sizes, what the metadata says, and whether Cycles would load the file. info_report.c
  * prints; this file goes through the inputs and keeps the tally.
  *
- * Reading is quick unless it must not be: --quick leaves the tiles undecoded, --tiles decodes all and counts
- * them. The verdict (used, outdated, unusable ...) is the library's, the one that check and list give as well.
+ * Pixels are not read unless that is asked for: --deep decodes all tiles, --tiles counts them as well. The verdict (used, outdated, unusable ...) is the library's, the one that check and list give as well.
  */
 #include "core/fail.h"
 #include "core/mem.h"
@@ -24,10 +23,11 @@
 enum { ALL_TILES = 2 };
 
 typedef struct info_args {
-    bool json, all, quick;
+    bool json, all, deep;
     int tiles;
     txm_tx_files_args files;
     txm_config_args config;
+    txm_rule_args rules; /* of the .txmill alone */
     txm_jobs_args jobs;
 } info_args;
 
@@ -39,7 +39,7 @@ static const txm_option options[] = {
         .help = "Show every tile's bytes, and which hold one colour",
         .more = "Every tile is decoded for it. Of a file with more than 200 tiles the largest 200 are listed, with all "
                 "every one, row by row; JSON always holds them all."),
-    TXM_OPTION_QUICK(AT(quick)),
+    TXM_OPTION_DEEP(AT(deep)),
     TXM_OPTION(FLAG, "json", AT(json), .help = "Print one JSON object per file"),
     {0},
 };
@@ -49,11 +49,11 @@ static const txm_option_group groups[] = {
 };
 
 /* One file. The summary counts its verdict, not whether it could be read: that is the tally's. */
-static txm_status show(txm_context *context, const char *path, const info_args *args, txm_summary *summary,
-                       txm_error *err)
+static txm_status show(txm_context *context, const txm_rules *rules, const char *path, const info_args *args,
+                       txm_summary *summary, txm_error *err)
 {
     txm_info info;
-    txm_status status = txm_info_load(context, path, !args->quick, &info, err);
+    txm_status status = txm_info_load(context, path, rules, args->deep || args->tiles, &info, err);
     if (status == TXM_OK && args->tiles) {
         status = txm_tile_census_take(info.tx, txm_signal_flag(), NULL, NULL, &info.tiles, err);
         info.counted = true;
@@ -72,7 +72,8 @@ static txm_status show(txm_context *context, const char *path, const info_args *
 }
 
 /* A blank line between files for people, none in JSON; a file that fails does not stop the next. */
-static void show_all(const txm_project_contexts *contexts, const txm_inputs *inputs, const info_args *args, txm_tally *tally)
+static void show_all(const txm_project_contexts *contexts, const txm_rules *rules, const txm_inputs *inputs,
+                     const info_args *args, txm_tally *tally)
 {
     txm_summary summary = {.words = {"used"}};
     for (size_t i = 0; i < txm_inputs_count(inputs) && !txm_signal_caught(); i++) {
@@ -80,7 +81,8 @@ static void show_all(const txm_project_contexts *contexts, const txm_inputs *inp
         txm_error err = {0};
         txm_status status = txm_input_check(input, &err);
         if (status == TXM_OK)
-            status = show(txm_project_context(contexts, i), input->path, args, &summary, &err);
+            status = show(txm_project_context(contexts, i), txm_project_rules(contexts, i, rules), input->path, args,
+                          &summary, &err);
         if (status == TXM_STATUS_CANCELLED)
             return;
         txm_tally_add(tally, status);
@@ -100,16 +102,19 @@ static void show_all(const txm_project_contexts *contexts, const txm_inputs *inp
 static int run_info(void *p, const txm_operands *operands)
 {
     info_args *args = p;
-    const txm_project_targets project = {NULL, &args->config, NULL, &args->jobs.threads};
+    const txm_project_targets project = {NULL, &args->config, &args->rules, &args->jobs.threads};
     txm_tally tally = {0};
     txm_error err = {0};
     txm_inputs *inputs = NULL;
+    txm_rules *rules = NULL;
     txm_project_contexts contexts = {.place = txm_tx_place};
     const txm_settings settings = {.cache_dir = NULL};
     if (txm_tx_files_collect("info", &args->files, operands, &inputs, &err) == TXM_OK &&
         txm_project_apply(&project, operands, &err) == TXM_OK &&
-        txm_project_look(inputs, &args->config, &args->jobs, &settings, NULL, &contexts, &err) == TXM_OK)
-        show_all(&contexts, inputs, args, &tally);
+        txm_rule_args_read(&args->rules, &rules, &err) == TXM_OK &&
+        txm_project_look(inputs, &args->config, &args->jobs, &settings, rules, &contexts, &err) == TXM_OK)
+        show_all(&contexts, rules, inputs, args, &tally);
+    txm_rules_free(&rules);
     txm_project_contexts_free(&contexts);
     return txm_files_finish(&inputs, &tally, &err);
 }

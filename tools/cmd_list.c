@@ -23,7 +23,7 @@
 #include "txmill/blend.h"
 
 typedef struct list_options {
-    bool lint, json, quick;
+    bool lint, json, deep;
     const char *cache_dir;
 } list_options;
 
@@ -45,7 +45,7 @@ static const txm_option options[] = {
             "--lint looks for. They are read for that. See FINDINGS."),
     TXM_OPTION_CACHE_DIR(AT(cache_dir),
                          "Folder in which tx files are looked for (default: blender_tx beside each image)", NULL),
-    TXM_OPTION_QUICK(AT(quick)),
+    TXM_OPTION_DEEP(AT(deep)),
     TXM_OPTION(FLAG, "json", AT(json), .help = "Print one JSON object per scene, image, library and finding"),
     {0},
 };
@@ -76,7 +76,7 @@ static txm_status list_scene(const txm_input *input, const list_args *args, txm_
     const char *path = input->path;
     txm_list_report report = {.scene = path, .config = txm_context_color(context)};
     txm_context *own = NULL;
-    const txm_list_how how = {input->cache_dir ? input->cache_dir : args->list.cache_dir, args->list.quick};
+    const txm_list_how how = {input->cache_dir ? input->cache_dir : args->list.cache_dir, args->list.deep};
     const txm_blend_options blend_options = {.struct_size = sizeof(txm_blend_options),
                                              .colors = txm_blend_colors_of(txm_context_color(context)),
                                              .lint = args->list.lint};

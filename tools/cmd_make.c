@@ -19,6 +19,7 @@ static const txm_option output_options[] = {
     TXM_OPTION_OUTPUT(AT(output), "Write to this file, for a single image",
                       "Cycles finds it there only if it is the name that Cycles computes itself."),
     TXM_OPTION(FLAG, "force", .letter = 'f', AT(force), .help = "Write even what is up to date"),
+    TXM_OPTION(FLAG, "deep", AT(deep), .help = "Decode the tiles of what is up to date, and make again what is damaged"),
     TXM_OPTION(FLAG, "dry-run", .letter = 'n', AT(dry_run), .help = "Only show what would be made, and why"),
     TXM_OPTION(FLAG, "plan", AT(plan), .help = "Like --dry-run, in the order of the work, with its cost",
                .more = "Megapixels, memory at the peak and processor seconds are estimated from the images' headers."),

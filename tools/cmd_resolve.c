@@ -29,7 +29,7 @@
 enum { TXM_RESOLVE_SCHEMA_VERSION = 1 };
 
 typedef struct resolve_args {
-    bool touch, quick;
+    bool touch, deep;
     txm_tx_files_args files;
     txm_rule_args rules;
     txm_jobs_args jobs;
@@ -45,7 +45,7 @@ static const txm_option options[] = {
         .more =
             "For files whose times were lost on the way, by rsync, git, cp or zip. The image is converted again and "
             "everything compared, as with 'txmill verify --deep'; what differs is left alone."),
-    TXM_OPTION_QUICK(AT(quick)),
+    TXM_OPTION_DEEP(AT(deep)),
     {0},
 };
 
@@ -99,6 +99,11 @@ static void print_text(const char *image, const txm_resolution *r)
         txm_print_safe(r->reason);
         putchar('\n');
     }
+    if (!is_loaded(r)) {
+        fputs("  Cycles ", stdout);
+        txm_print_safe(r->shows);
+        putchar('\n');
+    }
     if (!is_loaded(r))
         printf("  asked for: colour space %s, alpha type %s\n", r->colorspace, txm_alpha_name(r->alpha));
     for (size_t i = 0; i < r->other_count; i++) {
@@ -129,6 +134,7 @@ static void print_json(const char *image, const txm_resolution *r)
     txm_json_bool(o, "touched", r->touched);
     txm_json_text(o, "path", r->path);
     txm_json_text(o, "reason", *r->reason ? r->reason : NULL);
+    txm_json_text(o, "shows", r->shows);
     txm_json_text(o, "colorspace", r->colorspace);
     txm_json_text(o, "alpha", txm_alpha_name(r->alpha));
     txm_json_number(o, "image_time", (double)r->image_time, 15);
@@ -172,7 +178,7 @@ static txm_status resolve_one(txm_context *context, const txm_input *input, cons
     txm_resolve_options how;
     txm_resolve_options_init(&how);
     how.touch = args->touch;
-    how.no_decoding = args->quick;
+    how.deep = args->deep;
     txm_context *own = NULL;
     txm_status status = input->working_space ? txm_context_derive(context, input->working_space, &own, err) : TXM_OK;
     if (!status)

@@ -53,29 +53,29 @@ static const txm_option_group groups[] = {
 };
 
 /* What the summary counts the file under: why Cycles does not use it, or else what is wrong with it. */
-static const char *word_of(const txm_findings *findings)
+static const char *word_of(const txm_findings *findings, const txm_verdict *verdict)
 {
-    txm_verdict verdict;
-    txm_verdict_of(findings, &verdict);
     if (!txm_verify_failed(findings))
         return "good";
-    return verdict.used || verdict.use == TXM_USE_NO_IMAGE ? "with findings" : txm_use_word(verdict.use);
+    return verdict->used || verdict->use == TXM_USE_NO_IMAGE ? "with findings" : txm_use_word(verdict->use);
 }
 
 /* Findings and failures differ: a file that is damaged was verified successfully. */
 static txm_status verify_one(txm_context *context, const txm_rules *rules, const char *path, const verify_args *args,
                              txm_tally *tally, txm_summary *summary, txm_error *err)
 {
+    txm_verdict verdict;
     const txm_verify_options how = {.struct_size = sizeof(txm_verify_options),
                                     .deep = args->deep,
                                     .source = args->source,
-                                    .rules = rules};
+                                    .rules = rules,
+                                    .verdict = &verdict};
     txm_findings findings = {0};
     txm_status status = txm_verify(context, path, &how, &findings, err);
     if (status == TXM_OK) {
-        const txm_verify_report report = {path, args->deep, &findings};
+        const txm_verify_report report = {path, args->deep, &findings, &verdict};
         tally->findings |= txm_verify_failed(&findings);
-        txm_summary_add(summary, word_of(&findings));
+        txm_summary_add(summary, word_of(&findings, &verdict));
         if (args->report.json)
             txm_verify_print_json(&report);
         else

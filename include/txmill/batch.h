@@ -175,6 +175,7 @@ typedef struct txm_batch_file {
     unsigned shard;           /* that it belongs to, from 1; 0: the batch is not divided */
     double weight_s;          /* that it counts in the division: what making it costs, needed or not */
     const char *content;      /* SHA-256 of the source; NULL unless asked for */
+    txm_context *context;     /* that it is converted with: of its config and working space */
 } txm_batch_file;
 
 /* What a plan adds up to; its list_key is valid during the call that hands it out. */
@@ -217,7 +218,8 @@ typedef struct txm_batch_options {
     bool dry_run;                   /* only plan: what would be made is handed to `done` as TXM_OUTCOME_WOULD_CREATE */
     bool largest_first;             /* a dry run hands out the inputs in the order of the work */
     bool no_claims;                 /* do not keep other processes from making the same files */
-    bool lint;                      /* look for likely mistakes */
+    bool lint;                      /* look for likely mistakes, and not only by the names of images */
+    bool deep;                      /* decode the tiles of what is up to date, and make again what is damaged */
     bool content;                   /* digest the sources when planning */
     const char *store;              /* folder of finished tx files to take from and add to; may be NULL */
     bool fail_fast;                 /* start nothing more after a failure */

@@ -50,6 +50,8 @@ typedef struct txm_findings {
 
 TXM_API void txm_findings_clear(txm_findings *findings); /* NULL-safe; zeroes */
 
+struct txm_verdict;
+
 /* How a tx file is verified; looked at during the call alone. */
 typedef struct txm_verify_options {
     size_t struct_size;            /* set by txm_verify_options_init */
@@ -59,6 +61,7 @@ typedef struct txm_verify_options {
     bool equiangular;              /* the renderer asks for that format where files hold it: Blender 5.2 does not */
     const char *source;            /* the source, where the path in the file does not lead to it; may be NULL */
     const struct txm_rules *rules; /* files must be made as these ask for; NULL, or none that matches: as they say */
+    struct txm_verdict *verdict;   /* receives whether a render uses the file; may be NULL */
 } txm_verify_options;
 
 /* Opens options: every member asks for nothing in particular. */
@@ -74,12 +77,12 @@ static inline void txm_verify_options_init(txm_verify_options *options)
 TXM_API txm_status txm_verify(txm_context *context, const char *path, const txm_verify_options *options,
                               txm_findings *findings, txm_error *err);
 
-/* Whether a render uses a tx file: one answer for every command that gives it. In the order in which they are reported:
- * the first that is true counts. */
+/* Whether a render uses a tx file: one answer for every command that gives it. */
 typedef enum txm_use {
+    TXM_USE_MISSING,    /* there is no file of that name */
     TXM_USE_UNREADABLE, /* no tx file at all, or one that is cut short */
     TXM_USE_REFUSED,    /* Cycles refuses its version, codec, tiles or levels */
-    TXM_USE_NAME,       /* Cycles looks for another name: settings inside and name do not fit, or not for Blender 5.2 */
+    TXM_USE_NAME,       /* settings inside and name do not fit, or Cycles never asks for this name */
     TXM_USE_OUTDATED,   /* the image has another time */
     TXM_USE_DAMAGED,    /* tiles cannot be decoded */
     TXM_USE_NO_IMAGE,   /* all is well with it, but its image is not there, so its time cannot be compared */
@@ -87,19 +90,17 @@ typedef enum txm_use {
     TXM_USE_LOADED      /* Cycles loads it as it is */
 } txm_use;
 
-/* "unreadable", "refused", "name", "outdated", "damaged", "no-image", "direct", "loaded". Never NULL. */
+/* "missing", "unreadable", "refused", "name", "outdated", "damaged", "no-image", "direct", "loaded". Never NULL. */
 TXM_API const char *txm_use_name(txm_use use);
 
-/* Whether a render uses a file, and why not. */
+/* Whether a render uses a file, why not, and what it shows. */
 typedef struct txm_verdict {
     txm_use use;
     bool used;        /* LOADED and DIRECT: nothing keeps Cycles from it */
     char reason[512]; /* why not, or what is uncertain, in one sentence; "" for LOADED */
+    char shows[160];  /* what Cycles does, a sentence without its subject: "renders magenta where ..." */
     uint64_t reserved[4];
 } txm_verdict;
-
-/* What the findings of txm_verify, with whatever options, say about the use of the file. */
-TXM_API void txm_verdict_of(const txm_findings *findings, txm_verdict *out);
 
 /* The verdict on one file: txm_verify, always with use_only. `options` may be NULL. As txm_verify. */
 TXM_API txm_status txm_judge(txm_context *context, const char *path, const txm_verify_options *options,
@@ -182,7 +183,8 @@ enum { TXM_MAX_OTHER_NAMES = 16 };
 typedef struct txm_found {
     txm_tx_state state;
     char *path;         /* the file that Cycles would load, or the one that it would (re)write; owned, free() */
-    char *reason;       /* why it is unusable, "" otherwise; owned, free() */
+    char *reason;       /* why it is outdated or unusable, "" otherwise; owned, free() */
+    char *shows;        /* what Cycles does, as in txm_verdict; owned, free() */
     bool foreign;       /* it is unusable for its codec alone: as good as fresh for readers that know the codec */
     txm_status trouble; /* it could not be looked at, and a retry may help: it may well be fresh. Else TXM_OK */
     uint64_t reserved[4];
@@ -205,7 +207,7 @@ TXM_API txm_status txm_image_defaults(const txm_color_config *config, const char
 typedef struct txm_resolve_options {
     size_t struct_size; /* set by txm_resolve_options_init */
     bool touch;         /* give an outdated tx file its image's time, if all else is right */
-    bool no_decoding;   /* do not decode tiles: damage in them stays unseen */
+    bool deep;          /* decode tiles: damage in them stays unseen otherwise */
 } txm_resolve_options;
 
 /* Opens options: every member asks for nothing in particular. */
@@ -226,7 +228,8 @@ typedef struct txm_version_answer {
 typedef struct txm_resolution {
     txm_tx_state state;
     char *path;           /* that Cycles loads, or would look for */
-    char *reason;         /* why it is unusable or was not touched, "" otherwise */
+    char *reason;         /* why it is outdated or unusable, or was not touched, "" otherwise */
+    char *shows;          /* what Cycles does, as in txm_verdict */
     char colorspace[128]; /* that the name was made for: "auto" stays "auto" */
     txm_alpha alpha;
     time_t image_time, tx_time;                 /* tx_time: 0 where there is no tx file */
@@ -238,8 +241,7 @@ typedef struct txm_resolution {
     uint64_t reserved[6];
 } txm_resolution;
 
-/* Which file Cycles would load for an image under these settings, and why; a file that txm_judge does not take for used
- * is not fresh. `settings` and `options` may be NULL: the defaults. To touch, deep verification must find nothing but
+/* Which file Cycles would load for an image under these settings, and why; the verdict is that of txm_judge. `settings` and `options` may be NULL: the defaults. To touch, deep verification must find nothing but
  * the time. Fails for problems with the image itself. */
 TXM_API txm_status txm_resolve_image(txm_context *context, const char *image, const txm_settings *settings,
                                      const txm_resolve_options *options, txm_resolution *out, txm_error *err);

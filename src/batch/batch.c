@@ -126,7 +126,8 @@ void txm_batch_tell(txm_batch *batch, size_t index, const txm_result *result, co
         .lint = item->lint,
         .shard = item->shard,
         .weight_s = (double)item->weight,
-        .content = item->content};
+        .content = item->content,
+        .context = item->context};
     if (err && err->status != TXM_OK)
         atomic_store(&batch->failed, true);
     pthread_mutex_lock(&batch->events_lock);

@@ -34,6 +34,7 @@ typedef struct txm_item {
     const char *tx_path, *requested, *detected, *reader, *reason, *settings_key, *content;
     uint8_t outcome, alpha, type, channels; /* as in txm_result */
     bool otherwise;
+    bool remake; /* up to date by name and time, but damaged */
     uint8_t lint;
     uint32_t width, height;
     uint64_t source_bytes, device, inode;

@@ -14,10 +14,12 @@
 
 #include "batch/batch.h"
 #include "batch/content.h"
+#include "batch/kind.h"
 #include "batch/lint.h"
 #include "batch/shard.h"
 #include "core/fail.h"
 #include "core/mem.h"
+#include "txmill/inspect.h"
 
 /* ---- settings --------------------------------------------------------------------------------------------------- */
 
@@ -83,7 +85,7 @@ static txm_status look_closer(txm_batch *b, size_t index, txm_error *err)
     if (b->options.lint && item->outcome != TXM_OUTCOME_IS_TX) {
         unsigned findings = txm_lint_settings(path, item->detected, item->width, item->height);
         status = txm_lint_pixels(path, b->context->max_memory_bytes, cancel, &findings, err);
-        item->lint = (uint8_t)findings;
+        item->lint |= (uint8_t)findings;
     }
     if (status == TXM_OK && b->options.content) {
         char content[TXM_CONTENT_HEX];
@@ -94,6 +96,32 @@ static txm_status look_closer(txm_batch *b, size_t index, txm_error *err)
         }
     }
     return status;
+}
+
+/* Nobody says how the image is used, and its name says that it holds no colours. Its space may be linear: the name of its tx
+ * file is another one all the same. */
+static bool is_guessed_wrong(const txm_batch *b, size_t index)
+{
+    const txm_input *input = txm_inputs_at(b->inputs, index);
+    const txm_item *item = &b->items[index];
+    return !input->from_scene && !item->decided_by && (!item->colorspace || !strcmp(item->colorspace, "default")) &&
+           txm_map_kind_of(input->path) > TXM_MAP_COLOR && strcmp(item->detected, "data") != 0;
+}
+
+/* By its tiles: what is damaged in them is made again. */
+static txm_status look_at_tiles(const char *path, txm_item *item, txm_result *result, txm_error *err)
+{
+    const txm_verify_options how = {.struct_size = sizeof(txm_verify_options), .source = path};
+    txm_verdict verdict;
+    if (result->outcome != TXM_OUTCOME_UP_TO_DATE)
+        return TXM_OK;
+    txm_status status = txm_judge(item->context, result->tx_path, &how, &verdict, err);
+    if (status != TXM_OK || verdict.use != TXM_USE_DAMAGED)
+        return status;
+    item->remake = true;
+    result->outcome = TXM_OUTCOME_WOULD_CREATE;
+    snprintf(result->reason, sizeof result->reason, "unusable: %.240s", verdict.reason);
+    return TXM_OK;
 }
 
 /* Header, name, freshness. */
@@ -109,11 +137,15 @@ static txm_status look_up(txm_batch *b, size_t index, txm_error *err)
     txm_result result = {0};
     struct stat st;
     txm_status status = txm_convert(item->context, input->path, &settings, &options, &result, err);
+    if (status == TXM_OK && b->options.deep)
+        status = look_at_tiles(input->path, item, &result, err);
     if (status == TXM_OK && !txm_item_take(b, item, &result))
         status = txm_no_memory(err, input->path);
     txm_result_clear(&result);
     if (status != TXM_OK)
         return status;
+    if (is_guessed_wrong(b, index))
+        item->lint |= TXM_LINT_DATA_AS_COLOR;
     if (stat(input->path, &st) == 0) {
         item->device = st.st_dev;
         item->inode = st.st_ino;

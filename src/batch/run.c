@@ -122,7 +122,7 @@ static bool convert(txm_batch *b, size_t index, bool last_try)
     const txm_settings settings = txm_batch_settings_of(b, index);
     const txm_convert_options options = {.struct_size = sizeof(txm_convert_options),
                                          .output = txm_batch_output_of(b, index),
-                                         .force = b->options.force,
+                                         .force = b->options.force || b->items[index].remake,
                                          .stages = b->options.stages,
                                          .progress = on_rows,
                                          .progress_user = &c};

@@ -2,26 +2,30 @@
  *
  * Finding the tx file that Cycles would load.
  *
- * In: an image and its settings. Out: the path of the tx file under the name that Cycles asks for, and whether it is
- * fresh, outdated, missing, or unusable, with the reason. The order of the places and the comparison of times follow
- * Cycles' loader.
+ * In: an image and its settings. Out: the path of the tx file under the name that Cycles asks for, and the verdict on
+ * it (verdict.h). The order of the places follows Cycles' loader.
  */
 #include "cache/lookup.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "cache/verdict.h"
 #include "core/fail.h"
 #include "core/mem.h"
 #include "core/path.h"
-#include "core/text.h"
 #include "txmill/describe.h"
 #include "txmill/reader.h"
 
-enum { REASON_BYTES = 512 };
+/* What is looked for: the image's name, its status, and how to tell whether a file was made as it should be. */
+typedef struct wanted {
+    const char *image, *cache_dir;
+    const txm_tx_key *key;
+    const struct stat *st;
+    const txm_tx_wish *wish; /* may be NULL */
+} wanted;
 
 /* Why a file is of no use: for its codec alone; or only now, as it could not be looked at (TXM_OK otherwise). */
 typedef struct shortcoming {
@@ -29,88 +33,99 @@ typedef struct shortcoming {
     txm_status trouble;
 } shortcoming;
 
-/* Whether Cycles would load the file as a native tx; `reason` and *why say why not. */
-static bool usable(const char *path, char reason[REASON_BYTES], shortcoming *why)
+/* What is inside a file of the right name and time. */
+static txm_status look_inside(const wanted *w, txm_evidence *e, txm_verdict *verdict, shortcoming *why, txm_error *err)
 {
     txm_tx *tx = NULL;
-    txm_error err = {0};
-    bool accepted = false;
-    txm_status status = txm_tx_open(path, &tx, &err);
-    *why = (shortcoming){.trouble = txm_status_retryable(status) ? status : TXM_OK};
-    if (status != TXM_OK)
-        snprintf(reason, REASON_BYTES, "%.*s", REASON_BYTES - 1, err.message);
-    else
-        accepted = txm_tx_cycles_accepts(tx, reason, REASON_BYTES);
-    if (tx)
-        why->foreign = !accepted && txm_tx_codec_is_foreign(tx) && txm_tx_is_pyramid(tx, NULL, 0);
+    txm_tx_description d;
+    char misfit[sizeof verdict->reason];
+    txm_status status = txm_tx_open(e->path, &tx, err);
+    if (status != TXM_OK) {
+        size_t path = strlen(e->path);
+        bool repeats = err && !strncmp(err->message, e->path, path) && !strncmp(err->message + path, ": ", 2);
+        e->refusal = err ? err->message + (repeats ? path + 2 : 0) : "";
+        txm_decide(e, verdict);
+        return status;
+    }
+    e->tx = tx;
+    if (w->wish && (status = txm_tx_describe(tx, &d, err)) == TXM_OK) {
+        if (!w->wish->fits(w->wish->user, &d, misfit, sizeof misfit)) {
+            e->fit = TXM_FIT_COLOURS;
+            e->misfit = misfit;
+        }
+        txm_tx_description_free(&d);
+    }
+    txm_decide(e, verdict);
+    why->foreign = verdict->use == TXM_USE_REFUSED && txm_tx_codec_is_foreign(tx) && txm_tx_is_pyramid(tx, NULL, 0);
     txm_tx_close(&tx);
-    return accepted;
+    return status;
 }
 
-/* State of one candidate. Outdated goes before unusable: Cycles compares times first. */
-static txm_tx_state candidate_state(const char *path, const struct stat *source, char reason[REASON_BYTES],
-                                    shortcoming *why)
+/* The verdict on one candidate. Times are compared before it is opened, as Cycles does. */
+static void judge(const wanted *w, const char *path, txm_verdict *verdict, shortcoming *why)
 {
     struct stat st;
-    reason[0] = 0;
+    txm_error err = {0};
+    txm_evidence e = {.path = path, .has_image = true, .image_time = w->st->st_mtime};
     *why = (shortcoming){0};
     if (stat(path, &st) != 0) {
-        if (errno == ENOENT || errno == ENOTDIR)
-            return TXM_TX_STATE_MISSING;
-        snprintf(reason, REASON_BYTES, "cannot be looked at: %s", strerror(errno));
-        txm_status status = txm_fail_errno(NULL, errno, " ");
-        why->trouble = txm_status_retryable(status) ? status : TXM_OK;
-        return TXM_TX_STATE_UNUSABLE;
+        txm_status status = txm_fail_errno(&err, errno, "cannot be looked at");
+        e.missing = errno == ENOENT || errno == ENOTDIR;
+        e.tx_time = e.image_time;
+        e.refusal = err.message;
+        why->trouble = !e.missing && txm_status_retryable(status) ? status : TXM_OK;
+        txm_decide(&e, verdict);
+        return;
     }
-    if (!S_ISREG(st.st_mode)) {
-        snprintf(reason, REASON_BYTES, "not a regular file");
-        return TXM_TX_STATE_UNUSABLE;
+    e.no_file = !S_ISREG(st.st_mode);
+    e.tx_time = st.st_mtime;
+    if (e.no_file || e.tx_time != e.image_time) {
+        txm_decide(&e, verdict);
+        return;
     }
-    if (st.st_mtime != source->st_mtime) {
-        char span[TXM_TIME_BYTES];
-        snprintf(reason, REASON_BYTES, "the image is %s than the tx file by %s",
-                 source->st_mtime > st.st_mtime ? "newer" : "older",
-                 txm_duration_text(difftime(source->st_mtime, st.st_mtime), span));
-        return TXM_TX_STATE_OUTDATED;
-    }
-    return usable(path, reason, why) ? TXM_TX_STATE_FRESH : TXM_TX_STATE_UNUSABLE;
+    txm_status status = look_inside(w, &e, verdict, why, &err);
+    why->trouble = txm_status_retryable(status) ? status : TXM_OK;
 }
 
-/* Whether the source itself serves. Few sources are tx files: those that do not look like a tiled container cost one
- * refused open. */
+/* Whether the source itself serves. What Blender's libtiff lacks the codec for does not: a tx file is made of it. */
 static bool source_serves(const char *source_path)
 {
-    char reason[REASON_BYTES];
-    shortcoming why;
-    return usable(source_path, reason, &why) || (!why.foreign && txm_tx_serves_itself(source_path));
+    txm_tx *tx = NULL;
+    bool foreign = txm_tx_open(source_path, &tx, NULL) == TXM_OK && txm_tx_codec_is_foreign(tx);
+    txm_tx_close(&tx);
+    return !foreign && txm_tx_serves_itself(source_path);
 }
 
 /* The default folder's file, when another folder is configured and that file is fresh; NULL otherwise. */
-static char *fresh_default(const char *source_path, const char *cache_dir, const txm_tx_key *key,
-                           const struct stat *source, bool *exhausted)
+static char *fresh_default(const wanted *w, txm_verdict *verdict, bool *exhausted)
 {
-    char reason[REASON_BYTES];
     shortcoming why;
+    txm_verdict other;
     *exhausted = false;
     /* As Cycles compares it: by its spelling. */
-    if (!cache_dir || !*cache_dir || !strcmp(cache_dir, "blender_tx"))
+    if (!w->cache_dir || !*w->cache_dir || !strcmp(w->cache_dir, "blender_tx"))
         return NULL;
-    char *path = txm_tx_path(source_path, NULL, key);
+    char *path = txm_tx_path(w->image, NULL, w->key);
     *exhausted = !path;
-    if (path && candidate_state(path, source, reason, &why) == TXM_TX_STATE_FRESH)
+    if (path)
+        judge(w, path, &other, &why);
+    if (path && other.used) {
+        *verdict = other;
         return path;
+    }
     free(path);
     return NULL;
 }
 
 /* Not finding a file is an answer, not a failure. */
-txm_status txm_tx_lookup(const char *source_path, const char *cache_dir, const txm_tx_key *key, txm_found *out,
-                         txm_error *err)
+txm_status txm_tx_lookup(const char *source_path, const char *cache_dir, const txm_tx_key *key, const txm_tx_wish *wish,
+                         txm_found *out, txm_error *err)
 {
     struct stat source;
-    char reason[REASON_BYTES];
-    bool exhausted = false;
+    bool exhausted = false, serves = false;
     shortcoming lacking;
+    txm_verdict verdict;
+    const wanted w = {source_path, cache_dir, key, &source, wish};
     if (stat(source_path, &source) != 0)
         return txm_fail_errno(err, errno, "%s: cannot examine the image", source_path);
     if (!S_ISREG(source.st_mode))
@@ -119,25 +134,31 @@ txm_status txm_tx_lookup(const char *source_path, const char *cache_dir, const t
     char *path = txm_tx_path(source_path, cache_dir, key);
     if (!path)
         return txm_path_absolute_failed(source_path, err);
-    txm_tx_state state = candidate_state(path, &source, reason, &lacking);
-    if (state != TXM_TX_STATE_FRESH) {
-        char *other = fresh_default(source_path, cache_dir, key, &source, &exhausted);
-        if (other || (!exhausted && source_serves(source_path))) {
+    judge(&w, path, &verdict, &lacking);
+    if (!verdict.used) {
+        char *other = fresh_default(&w, &verdict, &exhausted);
+        serves = !other && !exhausted && source_serves(source_path);
+        if (other || serves) {
             free(path);
-            state = other ? TXM_TX_STATE_FRESH : TXM_TX_STATE_SOURCE;
             path = other ? other : txm_strdup(source_path);
-            reason[0] = 0;
             lacking = (shortcoming){0};
         }
     }
-    char *why = txm_strdup(reason);
-    if (exhausted || !path || !why) {
+    if (serves)
+        verdict = (txm_verdict){.use = TXM_USE_LOADED, .used = true, .shows = "uses the image as it is"};
+    char *why = txm_strdup(verdict.reason), *shows = txm_strdup(verdict.shows);
+    if (exhausted || !path || !why || !shows) {
         free(path);
         free(why);
+        free(shows);
         return txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: out of memory", source_path);
     }
-    *out = (txm_found){
-        .state = state, .path = path, .reason = why, .foreign = lacking.foreign, .trouble = lacking.trouble};
+    *out = (txm_found){.state = serves ? TXM_TX_STATE_SOURCE : txm_state_of_use(verdict.use),
+                       .path = path,
+                       .reason = why,
+                       .shows = shows,
+                       .foreign = lacking.foreign,
+                       .trouble = lacking.trouble};
     return TXM_OK;
 }
 
@@ -147,5 +168,6 @@ void txm_found_clear(txm_found *lookup)
         return;
     free(lookup->path);
     free(lookup->reason);
+    free(lookup->shows);
     *lookup = (txm_found){0};
 }

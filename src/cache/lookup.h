@@ -9,10 +9,18 @@
 #ifndef TXM_CACHE_LOOKUP_H
 #define TXM_CACHE_LOOKUP_H
 #include "cache/name.h"
+#include "txmill/describe.h"
 #include "txmill/inspect.h"
 
+/* How a tx file must have been made: with the right name and time it is still of no use where other settings are inside. */
+typedef struct txm_tx_wish {
+    /* Whether the file that says this of itself has the pixels that are asked for; if not, `why` is a sentence. */
+    bool (*fits)(const void *user, const txm_tx_description *description, char *why, size_t why_bytes);
+    const void *user;
+} txm_tx_wish;
+
 /* Look-up order as Cycles: (a) the configured folder, (b) blender_tx if that is not the configured one, (c) the source.
- * Fails only for problems with the source itself. */
-txm_status txm_tx_lookup(const char *source_path, const char *cache_dir, const txm_tx_key *key, txm_found *out,
-                         txm_error *err);
+ * Fails only for problems with the source itself. `wish` may be NULL: what is inside does not matter then. */
+txm_status txm_tx_lookup(const char *source_path, const char *cache_dir, const txm_tx_key *key, const txm_tx_wish *wish,
+                         txm_found *out, txm_error *err);
 #endif

@@ -125,7 +125,9 @@ static txm_status look_up(conversion *c, txm_result *result, bool *needed, txm_e
         return TXM_OK;
     }
     txm_found found = {0};
-    txm_status status = txm_tx_lookup(c->path, c->settings.cache_dir, &c->resolved.key, &found, err);
+    const txm_resolved_image image = {c->context, c->info, &c->resolved};
+    const txm_tx_wish wish = {txm_resolved_fits, &image};
+    txm_status status = txm_tx_lookup(c->path, c->settings.cache_dir, &c->resolved.key, &wish, &found, err);
     if (status)
         return status;
     result->tx_path = found.path;

@@ -90,6 +90,46 @@ bool txm_resolved_config(const txm_color_space *space, const txm_tx_description 
     return false;
 }
 
+/* ---- made as asked for ------------------------------------------------------------------------------------------- */
+
+/* By class, or by what the transform does: names and aliases of one space give the same pixels. */
+static bool same_space(const txm_resolved_image *i, const char *detected)
+{
+    const txm_color_space *asked = i->resolved->space, *made = NULL;
+    if (!strcmp(txm_conform_detected(i->info, asked, i->resolved->named), detected))
+        return true;
+    return txm_color_find(i->context->color, detected, &made, NULL) == TXM_OK &&
+           txm_color_space_class(made) == txm_color_space_class(asked) &&
+           !strcmp(txm_color_space_transform_id(made), txm_color_space_transform_id(asked));
+}
+
+/* Alpha types differ only in what they do to an image that has alpha. */
+static bool same_alpha(const txm_resolved_image *i, txm_alpha alpha)
+{
+    const txm_conform asked = txm_conform_plan(i->info, i->resolved->space, i->resolved->alpha, NULL);
+    const txm_conform made = txm_conform_plan(i->info, i->resolved->space, alpha, NULL);
+    return asked.associate == made.associate && asked.set_opaque == made.set_opaque && asked.divide == made.divide;
+}
+
+bool txm_resolved_fits(const void *image, const txm_tx_description *d, char *why, size_t why_bytes)
+{
+    const txm_resolved_image *i = image;
+    const txm_resolved *r = i->resolved;
+    if (*d->detected && !same_space(i, d->detected))
+        snprintf(why, why_bytes, "made with colour space %.120s, not %.120s", *d->requested ? d->requested : d->detected,
+                 r->requested);
+    else if (d->has_alpha_type && !same_alpha(i, d->alpha))
+        snprintf(why, why_bytes, "made with alpha type %s, not %s", txm_alpha_name(d->alpha), txm_alpha_name(r->alpha));
+    else if (*d->xyz_to_scene_linear && strcmp(d->xyz_to_scene_linear, r->key.xyz_text) != 0)
+        snprintf(why, why_bytes, "made for working space %.120s, which is not the one asked for",
+                 *d->working_space ? d->working_space : "of another matrix");
+    else if (d->envlatl != r->key.equiangular)
+        snprintf(why, why_bytes, "made %s", d->envlatl ? "as a lat-long environment" : "as a plain texture");
+    else
+        return txm_resolved_config(r->space, d, why, why_bytes);
+    return false;
+}
+
 /* ---- the settings key -------------------------------------------------------------------------------------------- */
 
 /* Hex digits of a SHA-1, which is what a key is. */

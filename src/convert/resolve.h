@@ -38,6 +38,17 @@ const char *txm_key_word(const txm_color_config *config, const char *name);
 bool txm_resolved_config(const txm_color_space *space, const txm_tx_description *description, char *why,
                          size_t why_bytes);
 
+/* An image with its settings, for txm_resolved_fits. */
+typedef struct txm_resolved_image {
+    const txm_context *context;
+    const txm_source_info *info;
+    const txm_resolved *resolved;
+} txm_resolved_image;
+
+/* Whether the tx file that says this of itself has the pixels that these settings give of the image; if not, `why` says
+ * what it was made with. What a file does not say is not held against it. The shape of txm_tx_wish. */
+bool txm_resolved_fits(const void *image, const txm_tx_description *description, char *why, size_t why_bytes);
+
 /* Raised whenever the same input gives other pixels than before. */
 enum { TXM_PIXELS_VERSION = 2 };
 

@@ -24,6 +24,7 @@ FINDING(SETTINGS_ABSENT, "TXM-303", WARNING, "The file does not say with what se
 FINDING(NAME_UNKNOWN, "TXM-304", NOTE, "It is unknown whether the name fits the settings inside")
 FINDING(FORMAT, "TXM-305", NOTE, "The file is made for Cycles versions that ask for the format equiangular")
 FINDING(NAME_RULES, "TXM-306", WARNING, "The file is made with other settings than the rules ask for its image")
+FINDING(NAME_IMAGE, "TXM-307", NOTE, "The file was made from an image of another name, as copies from a store may be")
 FINDING(CONFIG, "TXM-308", WARNING, "The file was made with another OCIO config: its colours are not those of this one")
 FINDING(SOURCE_STALE, "TXM-401", WARNING, "The source has another time: Cycles does not use the file")
 FINDING(SOURCE_MISSING, "TXM-402", NOTE, "The source was not found, so its time was not compared")

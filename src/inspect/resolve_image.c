@@ -24,18 +24,10 @@
 #include "core/options.h"
 #include "core/path.h"
 #include "core/settings.h"
-#include "core/words.h"
 #include "inspect/verify_impl.h"
 #include "source/defaults.h"
 #include "source/source.h"
 #include "txmill/inspect.h"
-
-/* The words of the output and of JSON. */
-const char *txm_tx_state_name(txm_tx_state state)
-{
-    static const char *const names[] = {"fresh", "source", "outdated", "unusable", "missing"};
-    return TXM_WORD_OF(names, state);
-}
 
 /* NULL-safe, and harmless twice. */
 void txm_resolution_clear(txm_resolution *r)
@@ -44,6 +36,7 @@ void txm_resolution_clear(txm_resolution *r)
         return;
     free(r->path);
     free(r->reason);
+    free(r->shows);
     for (size_t i = 0; i < r->other_count; i++)
         free(r->others[i].path);
     for (size_t i = 0; i < r->version_count; i++)
@@ -56,6 +49,7 @@ typedef struct resolving {
     txm_context *context;
     const char *image;
     txm_resolved resolved;
+    const txm_source_info *info;
     struct stat st; /* of the image */
     txm_resolution *out;
     txm_resolve_options how;
@@ -190,11 +184,11 @@ static txm_status find_others(resolving *r, txm_error *err)
 /* ---- time ------------------------------------------------------------------------------------------------------- */
 
 /* In place of the one before, which is freed. */
-static txm_status set_reason(txm_resolution *r, const char *text, txm_error *err)
+static txm_status set_text(char **text, const char *value, txm_error *err)
 {
-    free(r->reason);
-    r->reason = txm_strdup(text);
-    return r->reason ? TXM_OK : txm_fail(err, TXM_STATUS_NO_MEMORY, "out of memory");
+    free(*text);
+    *text = txm_strdup(value);
+    return *text ? TXM_OK : txm_fail(err, TXM_STATUS_NO_MEMORY, "out of memory");
 }
 
 /* The finding that forbids to call the file fresh; NULL if only its time is wrong. */
@@ -250,7 +244,7 @@ static txm_status touch(resolving *r, txm_error *err)
     if (!status && found) {
         char text[640];
         snprintf(text, sizeof text, "not touched: %s %s (%s)", found->kind->id, found->kind->meaning, found->text);
-        status = set_reason(out, text, err);
+        status = set_text(&out->reason, text, err);
     } else if (!status) {
         txm_error own = {0};
         status = set_time(out->path, &r->st.st_mtim, &own);
@@ -260,7 +254,9 @@ static txm_status touch(resolving *r, txm_error *err)
             out->state = TXM_TX_STATE_FRESH;
             out->tx_time = r->st.st_mtime;
             out->touched = true;
-            status = set_reason(out, "", err);
+            status = set_text(&out->reason, "", err);
+            if (status == TXM_OK)
+                status = set_text(&out->shows, "uses it", err);
         }
     }
     txm_findings_clear(&findings);
@@ -269,19 +265,19 @@ static txm_status touch(resolving *r, txm_error *err)
 
 /* ---- the look-up ------------------------------------------------------------------------------------------------ */
 
-/* A file of the right name and time may still be one that Cycles refuses, or that is damaged. */
-static txm_status judge(resolving *r, const txm_settings *settings, txm_error *err)
+/* What the look-up leaves open: whether all tiles can be decoded. */
+static txm_status judge_tiles(resolving *r, const txm_settings *settings, txm_error *err)
 {
     const txm_verify_options options = {.struct_size = sizeof(txm_verify_options),
-                                        .no_decoding = r->how.no_decoding,
                                         .equiangular = settings->equiangular,
                                         .source = r->image};
     txm_verdict verdict;
     txm_status status = txm_judge(r->context, r->out->path, &options, &verdict, err);
-    if (status || verdict.used)
+    if (status || verdict.use != TXM_USE_DAMAGED)
         return status;
     r->out->state = TXM_TX_STATE_UNUSABLE;
-    return set_reason(r->out, verdict.reason, err);
+    status = set_text(&r->out->reason, verdict.reason, err);
+    return status ? status : set_text(&r->out->shows, verdict.shows, err);
 }
 
 /* Trouble is a failure of the system (a folder that cannot be read), which must not pass as 'missing'. */
@@ -289,7 +285,9 @@ static txm_status look_up(resolving *r, const txm_settings *settings, txm_error 
 {
     txm_found found = {0};
     struct stat tx;
-    txm_status status = txm_tx_lookup(r->image, settings->cache_dir, &r->resolved.key, &found, err);
+    const txm_resolved_image image = {r->context, r->info, &r->resolved};
+    const txm_tx_wish wish = {txm_resolved_fits, &image};
+    txm_status status = txm_tx_lookup(r->image, settings->cache_dir, &r->resolved.key, &wish, &found, err);
     if (status)
         return status;
     if (found.trouble != TXM_OK) {
@@ -300,9 +298,10 @@ static txm_status look_up(resolving *r, const txm_settings *settings, txm_error 
     r->out->state = found.state;
     r->out->path = found.path;
     r->out->reason = found.reason;
+    r->out->shows = found.shows;
     if (found.state != TXM_TX_STATE_SOURCE && stat(found.path, &tx) == 0)
         r->out->tx_time = tx.st_mtime;
-    return found.state == TXM_TX_STATE_FRESH ? judge(r, settings, err) : TXM_OK;
+    return found.state == TXM_TX_STATE_FRESH && r->how.deep ? judge_tiles(r, settings, err) : TXM_OK;
 }
 
 /* Versions look for the same file unless their matrices differ. */
@@ -345,7 +344,7 @@ static txm_status ask_versions(resolving *r, const txm_settings *settings, txm_e
 /* A single pixel is never converted: Cycles keeps such images as constants. */
 static txm_status run(resolving *r, txm_source *source, const txm_settings *settings, txm_error *err)
 {
-    const txm_source_info *info = txm_source_info_of(source);
+    const txm_source_info *info = r->info = txm_source_info_of(source);
     txm_resolution *out = r->out;
     txm_status status = txm_resolve(r->context, settings, r->image, info, true, &r->resolved, err);
     if (status)
@@ -359,7 +358,8 @@ static txm_status run(resolving *r, txm_source *source, const txm_settings *sett
         out->state = TXM_TX_STATE_SOURCE;
         out->path = txm_strdup(r->image);
         out->reason = txm_strdup("");
-        return out->path && out->reason ? TXM_OK : txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: out of memory", r->image);
+        out->shows = txm_strdup("uses the image as it is");
+        return out->path && out->reason && out->shows ? TXM_OK : txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: out of memory", r->image);
     }
     if ((status = look_up(r, settings, err)))
         return status;
@@ -437,5 +437,5 @@ txm_status txm_look_up(const txm_color_config *config, const char *image, const 
                             .colorspace = txm_key_word(config, no_space ? default_space : space),
                             .alpha = s.alpha == TXM_ALPHA_DEFAULT ? default_alpha : s.alpha,
                             .equiangular = s.equiangular};
-    return txm_tx_lookup(image, s.cache_dir, &key, out, err);
+    return txm_tx_lookup(image, s.cache_dir, &key, NULL, out, err);
 }

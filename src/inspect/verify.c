@@ -109,12 +109,18 @@ txm_status txm_verify(txm_context *context, const char *path, const txm_verify_o
         return status;
     txm_collector collector;
     txm_collector_init(&collector, findings);
-    txm_verification v = {.context = context, .path = path, .options = &o, .findings = &collector};
+    txm_verification v = {.context = context,
+                          .path = path,
+                          .options = &o,
+                          .findings = &collector,
+                          .first_finding = findings->count};
     status = run(&v, err);
     /* Findings about zeros that were read in place of the file are none. */
     if (!status && v.tx)
         status = txm_tx_check(v.tx, err);
     txm_collector_sort(&collector);
+    if (!status && o.verdict)
+        txm_verify_decide(&v, o.verdict);
     if (!status && collector.exhausted)
         status = txm_no_memory(err, path);
     txm_tx_description_free(&v.description);

@@ -34,6 +34,9 @@ typedef struct txm_verification {
     txm_tx_description description;
     txm_maker maker;
     char *source;                        /* where the source was found, NULL if it was not; owned */
+    time_t source_time;                  /* where it was found */
+    bool asked_for;                      /* settings are known that lead to the name, although others are inside */
+    size_t first_finding;                /* of this verification: the caller may have had some before */
     bool regular;                        /* levels are as tall and wide as they must be */
     atomic_bool damaged[TXM_MAX_LEVELS]; /* a tile of the level cannot be decoded */
 } txm_verification;
@@ -44,6 +47,9 @@ txm_status txm_verify_origin(txm_verification *v, txm_error *err); /* name and s
 txm_status txm_verify_pixels(txm_verification *v, txm_error *err); /* tiles, level 0, levels, borders */
 txm_status txm_verify_decoding(txm_verification *v, txm_error *err); /* tiles alone */
 txm_status txm_verify_deep(txm_verification *v, txm_error *err);     /* against the source */
+
+/* The verdict, once everything was found. */
+void txm_verify_decide(const txm_verification *v, txm_verdict *out);
 
 /* Removes what killed processes left of deep comparisons, the first time that it is called. */
 void txm_verify_sweep(void);
@@ -72,7 +78,8 @@ bool txm_status_is_finding(txm_status status);
 const char *txm_message_without_path(const char *message, const char *path);
 
 /* Where the source of a tx file is: for one in a blender_tx folder the image beside that folder, as Cycles sees it, if
- * there is one of that name; else where the file says; else beside the tx file's folder. New string, NULL if it is
+ * there is one of that name; else where the file says, if that image has the name that the tx file is named for; else
+ * beside the tx file's folder. New string, NULL if it is
  * nowhere; *exhausted says whether memory is, *trouble (untouched otherwise) which errno kept it from being looked at. */
 char *txm_locate_source(const char *tx_path, const char *stored, bool *exhausted, int *trouble);
 #endif

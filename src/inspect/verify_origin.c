@@ -29,13 +29,24 @@ static bool is_file(const char *path, struct stat *st, int *trouble)
     return false;
 }
 
+/* The name of the image that Cycles takes the file for: what the tx file is named after, which in a copy from a store
+ * need not be the image that it was made from. New string, NULL when memory is exhausted. */
+static char *image_name(const char *tx_path, const char *stored)
+{
+    size_t bytes;
+    unsigned version;
+    char md5[33];
+    const char *name = txm_path_base(tx_path);
+    return txm_tx_name_parse(name, &bytes, &version, md5) ? txm_strndup(name, bytes) : txm_strdup(txm_path_base(stored));
+}
+
 /* The image of that name in the folder above the tx file's: textures/blender_tx/wood.png.0-....tx. As the system sees
  * it: a link in the tx file's folder must not be resolved by spelling. NULL if there is none. */
-static char *image_beside(const char *tx_path, const char *stored, bool *exhausted, int *trouble)
+static char *image_beside(const char *tx_path, const char *image, bool *exhausted, int *trouble)
 {
     struct stat st;
     char *dir = txm_path_dir(tx_path), *above = dir ? txm_path_join(dir, "..") : NULL;
-    char *joined = above ? txm_path_join(above, txm_path_base(stored)) : NULL;
+    char *joined = above ? txm_path_join(above, image) : NULL;
     *exhausted = !joined;
     free(dir);
     free(above);
@@ -64,16 +75,21 @@ char *txm_locate_source(const char *tx_path, const char *stored, bool *exhausted
     *exhausted = false;
     if (!*stored)
         return NULL;
-    char *beside = in_usual_folder(tx_path, exhausted) ? image_beside(tx_path, stored, exhausted, trouble) : NULL;
-    if (beside || *exhausted)
-        return beside;
-    if (txm_path_is_absolute(stored) && is_file(stored, &st, trouble)) {
-        char *path = txm_strdup(stored);
-        *exhausted = !path;
-        return path;
+    char *image = image_name(tx_path, stored), *found = NULL;
+    *exhausted = !image;
+    bool usual = image && in_usual_folder(tx_path, exhausted);
+    if (usual && !*exhausted)
+        found = image_beside(tx_path, image, exhausted, trouble);
+    if (!found && !*exhausted && txm_path_is_absolute(stored) && !strcmp(txm_path_base(stored), image) &&
+        is_file(stored, &st, trouble)) {
+        found = txm_strdup(stored);
+        *exhausted = !found;
     }
     /* A project that was moved, or a name without its folder. */
-    return image_beside(tx_path, stored, exhausted, trouble);
+    if (!found && !*exhausted && !usual)
+        found = image_beside(tx_path, image, exhausted, trouble);
+    free(image);
+    return found;
 }
 
 /* An image that is gone is a finding of its own; one that cannot be examined is a failure. */
@@ -98,6 +114,7 @@ static txm_status check_source(txm_verification *v, txm_error *err)
         v->source = NULL;
         return TXM_OK;
     }
+    v->source_time = source.st_mtime;
     if (stat(v->path, &tx) == 0 && tx.st_mtime != source.st_mtime)
         txm_find(v->findings, TXM_FINDING_SOURCE_STALE, TXM_NO_PLACE,
                  "%.300s is %s than the tx file by %s: it is of %s, the tx file of %s", v->source,
@@ -143,14 +160,38 @@ static bool agrees(const txm_verification *v, const txm_name_match *m)
            txm_verify_is_space(v, space, d->detected);
 }
 
+/* Whether other settings inside than the name says give the same pixels of this image: a store hands out one file for all
+ * such names. An image that cannot be read leaves it open. */
+static bool same_pixels(const txm_verification *v, const txm_name_match *m)
+{
+    char why[256];
+    txm_settings settings;
+    txm_resolved resolved;
+    txm_source *source = NULL;
+    const txm_source_options reading = {.max_memory_bytes = v->context->max_memory_bytes};
+    if (!v->source || strcmp(m->xyz_to_scene_linear, v->description.xyz_to_scene_linear) != 0 ||
+        txm_source_open(v->source, &reading, &source, NULL) != TXM_OK)
+        return false;
+    txm_settings_init(&settings);
+    settings.colorspace = m->colorspace;
+    settings.alpha = m->alpha;
+    settings.equiangular = m->equiangular;
+    const txm_source_info *info = txm_source_info_of(source);
+    bool same = txm_resolve(v->context, &settings, v->source, info, false, &resolved, NULL) == TXM_OK;
+    const txm_resolved_image image = {v->context, info, &resolved};
+    same = same && txm_resolved_fits(&image, &v->description, why, sizeof why);
+    txm_source_close(&source);
+    return same;
+}
+
 /* Says which settings the name was made with, if any are found that lead to it. */
-static void report_misfit(txm_verification *v, const txm_name_match *m, bool found)
+static void report_misfit(txm_verification *v, const txm_name_match *m, bool found, bool copied)
 {
     const txm_tx_description *d = &v->description;
     const char *space = *d->requested ? d->requested : d->detected;
     /* A file that holds all of its settings can be judged; another one may have been made with settings unknown here,
      * as a colour space of another config: Cycles may well ask for it. */
-    if (!found && *d->requested && txm_path_is_absolute(d->source))
+    if (!found && *d->requested && !copied && txm_path_is_absolute(d->source))
         txm_find(v->findings, TXM_FINDING_NAME_MISFIT, TXM_NO_PLACE,
                  "colour space %s, alpha %s, %s, as stated inside, lead to another name, for any cache folder", space,
                  txm_alpha_name(d->alpha), d->envlatl ? "lat-long" : "plain");
@@ -185,10 +226,10 @@ static txm_status check_name(txm_verification *v, txm_error *err)
         txm_find(v->findings, TXM_FINDING_FORMAT, TXM_NO_PLACE,
                  "it is named for the format equiangular; Blender 5.2 asks for plain files alone");
     const char *base = txm_path_base(d->source);
-    if (*base && (strlen(base) != source_bytes || strncmp(name, base, source_bytes))) {
-        txm_find(v->findings, TXM_FINDING_NAME_MISFIT, TXM_NO_PLACE, "the name says source %.*s, inside is %.200s",
-                 (int)(source_bytes < 200 ? source_bytes : 200), name, base);
-        return TXM_OK;
+    const bool copied = *base && (strlen(base) != source_bytes || strncmp(name, base, source_bytes));
+    if (copied) {
+        txm_find(v->findings, TXM_FINDING_NAME_IMAGE, TXM_NO_PLACE, "it was made from %.200s, and is named for %.*s", base,
+                 (int)(source_bytes < 200 ? source_bytes : 200), name);
     }
     if (v->maker == TXM_MAKER_OTHER || !*d->xyz_to_scene_linear || !d->has_alpha_type)
         return TXM_OK; /* nothing inside to compare with: said by the check of the metadata */
@@ -207,11 +248,13 @@ static txm_status check_name(txm_verification *v, txm_error *err)
                              : *base   ? d->source
                                        : NULL,
                              d->xyz_to_scene_linear, &match, &found, err);
-    if (status || (found && agrees(v, &match)))
+    if (status || (found && (agrees(v, &match) || same_pixels(v, &match))))
         return status;
-    if (!found && ((status = txm_name_search_places(v, &fits, err)) || fits))
+    /* Where the image is another than the one that it was made from, so is the place that may be in the name. */
+    if (!found && !copied && ((status = txm_name_search_places(v, &fits, err)) || fits))
         return status;
-    report_misfit(v, &match, found);
+    v->asked_for = found;
+    report_misfit(v, &match, found, copied);
     return TXM_OK;
 }
 

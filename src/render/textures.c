@@ -126,7 +126,6 @@ static txm_status find_tx(txm_render_textures *t, const txm_render_options *o, c
     settings.alpha = image->alpha;
     settings.cache_dir = o->cache_dir;
     txm_resolve_options_init(&how);
-    how.no_decoding = true;
     txm_status status = txm_resolve_image(o->context, path, &settings, &how, &r, err);
     if (status)
         return status;

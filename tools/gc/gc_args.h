@@ -12,7 +12,7 @@
 #include "tools/output/json.h"
 #include "txmill/batch.h"
 
-enum { TXM_GC_SCHEMA_VERSION = 1 };
+enum { TXM_GC_SCHEMA_VERSION = 2 };
 
 typedef struct txm_gc_args {
     const char *store;

@@ -92,9 +92,14 @@ static txm_garbage_sum total(const txm_garbage_sum *sums, size_t count)
     return all;
 }
 
+/* Members are words with underscores: "old_name" sums what is "old-name". */
 static void add_sum(cJSON *o, const char *name, const txm_garbage_sum *sum)
 {
-    cJSON *s = txm_json_object(o, name);
+    char key[32];
+    snprintf(key, sizeof key, "%s", name);
+    for (char *dash = key; (dash = strchr(dash, '-'));)
+        *dash = '_';
+    cJSON *s = txm_json_object(o, key);
     txm_json_uint(s, "files", sum->files);
     txm_json_uint(s, "bytes", sum->bytes);
 }

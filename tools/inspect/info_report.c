@@ -33,11 +33,11 @@ static txm_source_state source_state(const char *tx_path, const char *source)
     return tx.st_mtime == src.st_mtime ? TXM_SOURCE_FRESH : TXM_SOURCE_OUTDATED;
 }
 
-/* The verdict is that of verify and resolve (inspect/judge.h): three commands that looked for themselves would
- * sooner or later disagree about one file. */
-txm_status txm_info_load(txm_context *context, const char *path, bool decode, txm_info *out, txm_error *err)
+/* The verdict is the library's: commands that looked for themselves would sooner or later disagree about one file. */
+txm_status txm_info_load(txm_context *context, const char *path, const txm_rules *rules, bool decode, txm_info *out,
+                         txm_error *err)
 {
-    const txm_verify_options how = {.struct_size = sizeof(txm_verify_options), .no_decoding = !decode};
+    const txm_verify_options how = {.struct_size = sizeof(txm_verify_options), .no_decoding = !decode, .rules = rules};
     memset(out, 0, sizeof *out);
     out->path = path;
     out->decoded = decode;
@@ -204,21 +204,23 @@ static void print_file(const txm_tx_info *i)
         printf(", border section %s: %s\n", txm_section_state_name(i->section), i->section_reason);
 }
 
-/* In the words of a user, not of the enum: what Cycles will do with this file when it comes across it. */
+/* Neither good nor bad: a file without its image is fine beside it. */
+static txm_style style_of(const txm_verdict *v)
+{
+    return v->used ? TXM_GOOD : v->use == TXM_USE_NO_IMAGE ? TXM_DOUBTFUL : TXM_BAD;
+}
+
+/* What Cycles does when it comes across this file, and why. */
 static void print_verdict(const txm_info *info)
 {
     const txm_verdict *v = &info->verdict;
     printf("  %-14s", "Cycles");
-    if (v->use == TXM_USE_LOADED)
-        txm_print_styled(TXM_GOOD, "loads it as it is");
-    else if (v->use == TXM_USE_DIRECT)
-        fputs("loads it where a scene names this very file: ", stdout);
-    else if (v->use == TXM_USE_NO_IMAGE)
-        fputs("would load it if its image has its time: ", stdout);
-    else
-        printf("%sdoes not use it%s (%s): ", txm_style_on(TXM_BAD), txm_style_on(TXM_PLAIN), txm_use_name(v->use));
-    txm_print_safe(v->reason);
-    puts(!info->decoded && v->use >= TXM_USE_NO_IMAGE ? "; its tiles were not decoded" : "");
+    txm_print_styled(style_of(v), v->shows);
+    if (*v->reason) {
+        fputs(": ", stdout);
+        txm_print_safe(v->reason);
+    }
+    putchar('\n');
 }
 
 /* The edge of a tile in memory: small ones of other programs are joined. Cycles loads a file whose tiles it cannot take
@@ -279,13 +281,8 @@ void txm_info_print_short(const txm_info *info, uint32_t level, unsigned columns
              *d->source ? ", made from " : "", txm_path_base(d->source));
     txm_print_cut(line, columns);
     putchar('\n');
-    snprintf(line, sizeof line, "Cycles %s%s%s",
-             v->use == TXM_USE_LOADED     ? "loads it as it is"
-             : v->use == TXM_USE_DIRECT   ? "loads it where a scene names this very file"
-             : v->use == TXM_USE_NO_IMAGE ? "loads it if its image has its time"
-                                          : "does not use it",
-             *v->reason ? ": " : "", v->reason);
-    fputs(txm_style_on(v->used ? TXM_GOOD : v->use == TXM_USE_NO_IMAGE ? TXM_DOUBTFUL : TXM_BAD), stdout);
+    snprintf(line, sizeof line, "Cycles %s%s%s", v->shows, *v->reason ? ": " : "", v->reason);
+    fputs(txm_style_on(style_of(v)), stdout);
     txm_print_cut(line, columns);
     putchar('\n');
     fputs(txm_style_on(TXM_PLAIN), stdout);
@@ -416,6 +413,7 @@ cJSON *txm_info_json(const txm_info *info, bool all_metadata)
     const txm_verdict *v = &info->verdict;
     txm_json_bool(cycles, "accepted", v->used || v->use == TXM_USE_NO_IMAGE);
     txm_json_text(cycles, "reason", *v->reason ? v->reason : NULL);
+    txm_json_text(cycles, "shows", v->shows);
     txm_json_text(o, "use", txm_use_name(v->use));
     txm_json_bool(o, "decoded", info->decoded);
     add_description(o, info);

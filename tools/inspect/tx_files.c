@@ -240,8 +240,9 @@ txm_status txm_input_check(const txm_input *input, txm_error *err)
 /* For the sums at the end of a run, where each word follows a number. */
 const char *txm_use_word(txm_use use)
 {
-    static const char *const words[] = {"unreadable", "refused by Cycles", "under a wrong name",   "outdated",
-                                        "damaged",    "without an image",  "outside of the cache", "used"};
+    static const char *const words[] = {"missing",  "unreadable", "refused by Cycles", "under a wrong name",
+                                        "outdated", "damaged",    "without an image",  "outside of the cache",
+                                        "used"};
     return words[use];
 }
 

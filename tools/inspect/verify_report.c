@@ -34,20 +34,19 @@ static void print_finding(const txm_finding *f)
     printf(")\n");
 }
 
-/* The first line answers the question that was asked, whether Cycles will use the file; the findings below say
- * why not. */
+/* The first line answers the question that was asked, what Cycles does with the file; the findings below say why. */
 void txm_verify_print_text(const txm_verify_report *r, bool quiet)
 {
     const txm_findings *f = r->findings;
     bool failed = txm_verify_failed(f);
     if (quiet && !failed)
         return;
-    txm_verdict v;
-    txm_verdict_of(f, &v);
+    char state[sizeof r->verdict->shows + 32];
+    snprintf(state, sizeof state, "Cycles %s", r->verdict->shows);
     txm_print_line(r->path, failed ? TXM_BAD : TXM_GOOD,
-                   !failed                                ? r->deep ? "good, and what its source gives" : "good"
-                   : !v.used && v.use != TXM_USE_NO_IMAGE ? "Cycles does not use it"
-                                                          : "Cycles loads it, but it is not right",
+                   !failed            ? r->deep ? "good, and what its source gives" : "good"
+                   : r->verdict->used ? "Cycles uses it, but it is not right"
+                                      : state,
                    NULL);
     for (size_t i = 0; i < f->count; i++)
         if (!quiet || f->items[i].kind->severity != TXM_SEVERITY_NOTE)
@@ -97,9 +96,8 @@ void txm_verify_print_json(const txm_verify_report *r)
     txm_json_uint(o, "warnings", r->findings->severities[TXM_SEVERITY_WARNING]);
     txm_json_uint(o, "notes", r->findings->severities[TXM_SEVERITY_NOTE]);
     txm_json_uint(o, "left_out", r->findings->left_out);
-    txm_verdict v;
-    txm_verdict_of(r->findings, &v);
-    txm_json_text(o, "use", txm_use_name(v.use));
+    txm_json_text(o, "use", txm_use_name(r->verdict->use));
+    txm_json_text(o, "shows", r->verdict->shows);
     txm_verify_add_findings(o, r->findings);
     txm_json_emit(o);
 }

@@ -12,6 +12,7 @@ typedef struct txm_verify_report {
     const char *path;
     bool deep;
     const txm_findings *findings;
+    const txm_verdict *verdict;
 } txm_verify_report;
 
 /* Whether there is a warning or an error among the findings. */

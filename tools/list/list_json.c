@@ -81,6 +81,7 @@ static void add_file(cJSON *files, const txm_blend_image_file *file, const txm_f
     txm_json_text(tx, "state", txm_tx_state_name(lookup->state));
     txm_json_text(tx, "path", lookup->path);
     optional_text(tx, "reason", lookup->reason);
+    optional_text(tx, "shows", lookup->shows);
 }
 
 /* A user is a node with an image in it; `owner` is what the node's tree belongs to. */

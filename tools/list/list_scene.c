@@ -28,39 +28,29 @@ txm_status txm_list_load_config(const txm_config_args *args, const char *scene_s
 
 /* ---- tx files --------------------------------------------------------------------------------------------------- */
 
-/* A file of the right name and time may still be one that Cycles refuses, or that is damaged. */
-static txm_status judge(txm_context *context, const char *image, bool quick, txm_found *out, txm_error *err)
-{
-    const txm_verify_options how = {.struct_size = sizeof(txm_verify_options), .no_decoding = quick, .source = image};
-    txm_verdict verdict;
-    txm_status status = txm_judge(context, out->path, &how, &verdict, err);
-    if (status != TXM_OK || verdict.used)
-        return status;
-    free(out->reason);
-    out->state = TXM_TX_STATE_UNUSABLE;
-    out->reason = txm_strdup(verdict.reason);
-    return TXM_OK;
-}
-
 /* An image that cannot be looked at has no usable tx file; that is a state, not the end of the list. */
 static txm_status look_up(const txm_blend_image *image, const char *path, txm_context *context, const txm_list_how *how,
                           txm_found *out, txm_error *err)
 {
     txm_settings settings;
+    txm_resolve_options options;
+    txm_resolution r;
     txm_error why = {0};
     txm_settings_init(&settings);
     settings.colorspace = image->colorspace;
     settings.alpha = image->alpha;
     settings.cache_dir = how->cache_dir;
-    txm_status status = txm_look_up(txm_context_color(context), path, &settings, out, &why);
-    if (status == TXM_OK && out->state == TXM_TX_STATE_FRESH) {
-        status = judge(context, path, how->quick, out, &why);
-    }
+    txm_resolve_options_init(&options);
+    options.deep = how->deep;
+    txm_status status = txm_resolve_image(context, path, &settings, &options, &r, &why);
     if (status == TXM_STATUS_NO_MEMORY || status == TXM_STATUS_CANCELLED) {
         return txm_fail(err, status, "%s", why.message);
     }
-    if (status != TXM_OK) {
-        txm_found_clear(out);
+    if (status == TXM_OK) {
+        *out = (txm_found){.state = r.state, .path = r.path, .reason = r.reason, .shows = r.shows};
+        r.path = r.reason = r.shows = NULL;
+        txm_resolution_clear(&r);
+    } else {
         *out = (txm_found){.state = TXM_TX_STATE_UNUSABLE,
                            .reason = txm_strdup(why.message),
                            .trouble = txm_status_retryable(status) ? status : TXM_OK};

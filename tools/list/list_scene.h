@@ -12,7 +12,7 @@ txm_status txm_list_load_config(const txm_config_args *args, const char *scene_s
 /* How tx files are looked up. */
 typedef struct txm_list_how {
     const char *cache_dir; /* as in txm_settings */
-    bool quick;            /* tiles are not decoded */
+    bool deep;             /* tiles are decoded */
 } txm_list_how;
 
 /* Fills report->lookups. */

@@ -46,6 +46,8 @@ txm_status txm_make_report_open_log(txm_make_report *report, const char *path, t
     return status;
 }
 
+enum { MOST_GUESSES = 3 }; /* that are named */
+
 /* ---- JSON ------------------------------------------------------------------------------------------------------- */
 
 /* Three types: file, error and, last, summary. */
@@ -202,6 +204,31 @@ static bool worth_a_line(const txm_make_report *report, const txm_result *result
     return result->outcome != TXM_OUTCOME_UP_TO_DATE || result->otherwise || report->verbose;
 }
 
+/* What --lint says of each, in one sentence for all: a scene will look for other tx files than these. */
+static void say_guessed(const txm_make_report *report)
+{
+    const size_t n = report->guessed;
+    const bool silent = report->lint || report->key || (report->watching && !report->lines);
+    if (n && !silent)
+        txm_say(TXM_SAY_WARNING,
+                "%zu image%s like data by %s (%s%s), but %s: use --preset pbr, or name the scene; -c says what they are",
+                n, n == 1 ? " looks" : "s look", n == 1 ? "its name" : "their names", report->guesses,
+                n > MOST_GUESSES ? " ..." : "",
+                n == 1 ? "is treated as colour" : "are treated as colour");
+}
+
+/* The first few by name. */
+static void count_guess(txm_make_report *report, const txm_batch_file *file)
+{
+    const char *slash = strrchr(file->input->path, '/');
+    size_t used = strlen(report->guesses);
+    if (!(file->lint & TXM_LINT_DATA_AS_COLOR) || file->result->outcome == TXM_OUTCOME_SAME)
+        return;
+    if (report->guessed++ < MOST_GUESSES)
+        snprintf(report->guesses + used, sizeof report->guesses - used, "%s%.50s", used ? ", " : "",
+                 slash ? slash + 1 : file->input->path);
+}
+
 /* Only counting is under the lock: printing has locks of its own. */
 void txm_make_report_add(txm_make_report *report, const txm_batch_file *file)
 {
@@ -215,6 +242,7 @@ void txm_make_report_add(txm_make_report *report, const txm_batch_file *file)
     if (err->status == TXM_OK) {
         report->count[result->outcome]++;
         report->tx_bytes += result->outcome == TXM_OUTCOME_CREATED ? result->tx_bytes : 0;
+        count_guess(report, file);
     }
     pthread_mutex_unlock(&report->lock);
     /* On a signal everything under way fails the same way: once is enough. */
@@ -227,7 +255,7 @@ void txm_make_report_add(txm_make_report *report, const txm_batch_file *file)
         txm_make_print_key(file);
     else if (shown)
         txm_make_print_file(file, report->plan);
-    for (unsigned bit = 1; bit < TXM_LINT_END; bit <<= 1)
+    for (unsigned bit = 1; report->lint && bit < TXM_LINT_END; bit <<= 1)
         if (file->lint & bit)
             txm_say(TXM_SAY_WARNING, "%s: %s (%s)", file->input->path, txm_lint_text((txm_lint)bit),
                     txm_lint_name((txm_lint)bit));
@@ -335,6 +363,7 @@ int txm_make_report_finish(txm_make_report *report)
     if (!report->json && !(report->stopped && !report->count[TXM_OUTCOME_CREATED]) &&
         (((report->inputs > 1 || silent) && !report->key) || report->tally.failed))
         say_summary(report, seconds);
+    say_guessed(report);
     close_log(report);
     pthread_mutex_destroy(&report->lock);
     /* Files that a stop left over count: the caller sees that the run was not complete. */

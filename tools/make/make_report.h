@@ -21,6 +21,9 @@ typedef struct txm_make_report {
     bool stopped;                    /* the run failed as a whole */
     bool json, quiet, verbose, plan; /* plan: costs are shown */
     bool watching;                   /* a round that found nothing to do says nothing */
+    bool lint;                       /* each finding has a line of its own */
+    size_t guessed;                  /* that look like data by their names, and are made as colours */
+    char guesses[160];               /* names of the first */
     size_t lines;                    /* printed, one a file */
     uint32_t tile_px;                /* of the files that are made */
     int key;                         /* only keys are: 1 of the settings, 2 of the content as well */

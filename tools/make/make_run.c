@@ -76,6 +76,7 @@ static txm_status convert(make_run *run, txm_error *err)
         .settings = &a->settings.settings,
         .output = a->output,
         .force = a->force,
+        .deep = a->deep,
         .dry_run = a->dry_run || a->plan || a->key,
         .largest_first = a->plan,
         .content = a->key > 1,
@@ -117,6 +118,7 @@ int txm_make_run(const txm_make_args *args, const txm_operands *operands)
     txm_make_report_init(&run.report, args->report.json, args->report.quiet, args->plan, args->key);
     run.report.verbose = args->report.verbose;
     run.report.watching = args->watching;
+    run.report.lint = args->lint;
     run.report.shard = args->shard;
     run.report.tile_px = args->settings.settings.tile_px;
     txm_status status = begin(&run, operands, &err);

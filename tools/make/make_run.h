@@ -20,7 +20,7 @@ typedef struct txm_make_args {
     int key; /* --key: 1, --key=content: 2 */
     const char *store, *log;
     bool watching; /* of txmill watch: folders may be empty */
-    bool force, dry_run, plan, lint, no_claims, fail_fast, progress;
+    bool force, deep, dry_run, plan, lint, no_claims, fail_fast, progress;
     txm_running_args running;
     txm_shard_args shard;
     txm_report_args report;

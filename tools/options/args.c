@@ -119,29 +119,35 @@ const txm_option txm_config_options[] = {
 };
 #undef AT
 
+/* What, besides place and format, the name of a tx file is made from: for commands that make files, and for those that look
+ * for them. */
+#define NAMING_OPTIONS \
+    TXM_OPTION( \
+        STRING, "colorspace", .letter = 'c', AT(settings.colorspace), .arg = "NAME", .values = TXM_VALUES_SPACE, \
+        .help = "Colour space of the image: a name of the config, default or auto (default: default)", \
+        .more = \
+            "The word default means what a Blender scene would ask for: the file's own colour metadata if the " \
+            "config " \
+            "knows it, else a file rule of the config that really matches, else the config's role for the format. The " \
+            "word " \
+            "auto is what Blender's own maketx command uses when it is given a bare image, and Cycles where a scene names no " \
+            "colour space or one that the config lacks. Any other word enters the name of the tx file as it is, so " \
+            "that an alias leads to another file than the name that it belongs to; scenes have what was saved in " \
+            "them, see txmill list. =default and =auto are colour spaces or roles of these names: Blender's config has " \
+            "a role default. 'txmill colorspaces' lists the names."), \
+    TXM_OPTION( \
+        CUSTOM, "alpha-type", .letter = 'a', AT(settings.alpha), .arg = "TYPE", \
+        .values = "straight premultiplied channel_packed none default auto", .parse = parse_alpha, \
+        .help = "Alpha: straight, premultiplied, channel_packed, none, default or auto", \
+        .more = \
+            "The default is default: what a Blender scene would hold for the file. That is premultiplied for OpenEXR, " \
+            "Cineon, " \
+            "DPX and Radiance files and straight for the others.")
+
 #define AT(member) .offset = offsetof(txm_settings_args, member)
+const txm_option txm_naming_options[] = {NAMING_OPTIONS, {0}};
 const txm_option txm_settings_options[] = {
-    TXM_OPTION(
-        STRING, "colorspace", .letter = 'c', AT(settings.colorspace), .arg = "NAME", .values = TXM_VALUES_SPACE,
-        .help = "Colour space of the image: a name of the config, default or auto (default: default)",
-        .more =
-            "The word default means what a Blender scene would ask for: the file's own colour metadata if the "
-            "config "
-            "knows it, else a file rule of the config that really matches, else the config's role for the format. The "
-            "word "
-            "auto is what Blender's own maketx command uses when it is given a bare image, and Cycles where a scene names no "
-            "colour space or one that the config lacks. Any other word enters the name of the tx file as it is, so "
-            "that an alias leads to another file than the name that it belongs to; scenes have what was saved in "
-            "them, see txmill list. =default and =auto are colour spaces or roles of these names: Blender's config has "
-            "a role default. 'txmill colorspaces' lists the names."),
-    TXM_OPTION(
-        CUSTOM, "alpha-type", .letter = 'a', AT(settings.alpha), .arg = "TYPE",
-        .values = "straight premultiplied channel_packed none default auto", .parse = parse_alpha,
-        .help = "Alpha: straight, premultiplied, channel_packed, none, default or auto",
-        .more =
-            "The default is default: what a Blender scene would hold for the file. That is premultiplied for OpenEXR, "
-            "Cineon, "
-            "DPX and Radiance files and straight for the others."),
+    NAMING_OPTIONS,
     TXM_OPTION(
         FLAG, "envlatl", AT(settings.equiangular), .help = "Filter as a lat-long environment, and name the file so",
         .more =

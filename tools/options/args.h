@@ -44,10 +44,10 @@
         .help = "Take finished tx files from this store, and add what is made", .more = explanation                    \
     }
 /* For commands that give a verdict. */
-#define TXM_OPTION_QUICK(field)                                                                                        \
+#define TXM_OPTION_DEEP(field)                                                                                         \
     {                                                                                                                  \
-        .name = "quick", .type = TXM_OPT_FLAG, field, .help = "Do not decode tiles; damage in them goes unnoticed",    \
-        .more = "Header, levels, name and time are still looked at. For many files on a slow share."                   \
+        .name = "deep", .type = TXM_OPT_FLAG, field, .help = "Decode every tile: damage in them goes unnoticed else",  \
+        .more = "Without it no pixel is read: place, name, time, header, levels and settings decide."                  \
     }
 #define TXM_OPTION_JOBS(field)                                                                                         \
     {                                                                                                                  \
@@ -68,7 +68,7 @@ typedef struct txm_settings_args {
     txm_settings settings; /* attributes: see txm_settings_args_finish */
     txm_opt_list attributes;
 } txm_settings_args;
-extern const txm_option txm_settings_options[];
+extern const txm_option txm_settings_options[], txm_naming_options[];
 #define TXM_SETTINGS_GROUP(args) {"Settings", txm_settings_options, offsetof(args, settings)}
 void txm_settings_args_default(txm_settings_args *args);
 /* Ties the parsed lists to the settings, and notes which were asked for by name; call once after parsing. */
