@@ -82,7 +82,7 @@ static void expect(const char *cache_dir, txm_tx_state state, const char *path, 
 {
     txm_found found = {0};
     txm_error err = {0};
-    ck_assert_msg(txm_tx_lookup(source, cache_dir, &key, &found, &err) == TXM_OK, "%s", err.message);
+    ck_assert_msg(txm_tx_lookup(source, cache_dir, &key, NULL, &found, &err) == TXM_OK, "%s", err.message);
     ck_assert_msg(found.state == state, "state %d, not %d: %s", found.state, state, found.reason);
     if (path)
         ck_assert_str_eq(found.path, path);
@@ -186,7 +186,7 @@ static void refused(const char *path, txm_status status)
 {
     txm_found found = {0};
     txm_error err = {0};
-    ck_assert_int_eq(txm_tx_lookup(path, NULL, &key, &found, &err), status);
+    ck_assert_int_eq(txm_tx_lookup(path, NULL, &key, NULL, &found, &err), status);
     ck_assert(!found.path && !found.reason);
     ck_assert_ptr_nonnull(strstr(err.message, path));
 }

@@ -249,7 +249,7 @@ START_TEST(origins_have_name_and_time)
     ck_assert_int_eq(rename("a.tx", wrong), 0);
     look(&l, wrong, TXM_MAKER_TXMILL);
     ck_assert_int_eq(txm_verify_origin(&l.v, NULL), TXM_OK);
-    ck_assert_ptr_nonnull(strstr(said(&l, "TXM-301"), "the name says source wood.png"));
+    ck_assert_ptr_nonnull(strstr(said(&l, "TXM-307"), "named for wood.png"));
     end(&l);
     ck_assert_int_eq(rename(wrong, misfit), 0);
     look(&l, misfit, TXM_MAKER_TXMILL);

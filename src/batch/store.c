@@ -127,10 +127,10 @@ static txm_status check_whole(txm_context *context, const char *object, txm_erro
 {
     txm_findings findings = {0};
     txm_verify_options all;
-    txm_verdict verdict;
+    txm_verdict verdict = {0};
     txm_verify_options_init(&all);
+    all.verdict = &verdict;
     txm_status status = txm_verify(context, object, &all, &findings, err);
-    txm_verdict_of(&findings, &verdict);
     bool damaged = verdict.use <= TXM_USE_REFUSED || findings.severities[TXM_SEVERITY_ERROR];
     txm_findings_clear(&findings);
     if (status != TXM_OK || !damaged)

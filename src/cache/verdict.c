@@ -129,9 +129,9 @@ void txm_decide(const txm_evidence *e, txm_verdict *out)
         say(out, TXM_USE_UNREADABLE, from_source, "not a regular file");
     else if (!e->direct && e->has_image && e->image_time != e->tx_time)
         say_outdated(e, out);
-    else if (!e->tx)
+    else if (!e->tx && e->refusal)
         say_unreadable(e, out);
-    else if (refused(e->tx, out))
+    else if (e->tx && refused(e->tx, out))
         ;
     else if (!e->direct && e->fit == TXM_FIT_NAME)
         say(out, TXM_USE_NAME, "never looks for this name", "%s", e->misfit);
@@ -146,6 +146,6 @@ void txm_decide(const txm_evidence *e, txm_verdict *out)
         say(out, TXM_USE_NO_IMAGE, "uses it beside its image; renders magenta where the image is missing", "%s",
             e->misfit ? e->misfit : "");
     else
-        say(out, TXM_USE_LOADED, is_native(e->tx) ? "uses it" : "uses it, but converts every tile while rendering: slow",
+        say(out, TXM_USE_LOADED, e->tx && is_native(e->tx) ? "uses it" : "uses it, but converts every tile while rendering: slow",
             "%s", "");
 }

@@ -26,8 +26,8 @@ typedef struct txm_evidence {
     bool has_image;        /* the image is there; its time is image_time */
     time_t image_time, tx_time;
     const char *image;   /* its name for messages; NULL: "the image" */
-    const txm_tx *tx;    /* NULL: it cannot be opened as one, for `refusal` */
-    const char *refusal; /* a sentence without the path */
+    const txm_tx *tx;    /* NULL: it cannot be opened as one, for `refusal`, or only by Cycles' own reader */
+    const char *refusal; /* a sentence without the path; NULL where Cycles can open it */
     txm_fit fit;
     const char *misfit; /* a sentence on `fit` */
     const char *damage; /* why a tile cannot be decoded, of level, tile_x, tile_y; NULL: all can, as far as is known */

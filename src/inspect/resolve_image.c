@@ -317,7 +317,7 @@ static txm_status ask_version(const resolving *r, const txm_settings *settings, 
         if (!found.path)
             return txm_no_memory(err, r->image);
     } else {
-        txm_status status = txm_tx_lookup(r->image, settings->cache_dir, &key, &found, err);
+        txm_status status = txm_tx_lookup(r->image, settings->cache_dir, &key, NULL, &found, err);
         if (status)
             return status;
     }

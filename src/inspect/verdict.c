@@ -50,7 +50,6 @@ void txm_verify_decide(const txm_verification *v, txm_verdict *out)
     const txm_findings *found = v->findings->findings;
     txm_evidence e = {.path = v->path,
                       .tx = v->tx,
-                      .refusal = "",
                       .has_image = v->source != NULL,
                       .image = v->source ? txm_path_base(v->source) : NULL,
                       .image_time = v->source_time};
