@@ -26,7 +26,7 @@ def stamp(path, time=TIME):
 IMAGE = "textures/wood.png"
 stamp(IMAGE)
 _, listed = txm("list", "--json", "materials.blend")
-SPACE, ALPHA, TX = next((o["colorspace"]["name"], o["alpha"], f["tx"]["path"]) for o in listed if o["type"] == "image"
+SPACE, ALPHA, TX = next((o["colorspace"]["lookup"], o["alpha"], f["tx"]["path"]) for o in listed if o["type"] == "image"
                         for f in o["files"] if f["path"].endswith("/wood.png"))
 AS = ["-c", SPACE, "-a", ALPHA]
 assert os.path.isabs(TX)
