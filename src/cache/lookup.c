@@ -56,7 +56,8 @@ static txm_status look_inside(const wanted *w, txm_evidence *e, txm_verdict *ver
         txm_tx_description_free(&d);
     }
     txm_decide(e, verdict);
-    why->foreign = verdict->use == TXM_USE_REFUSED && txm_tx_codec_is_foreign(tx) && txm_tx_is_pyramid(tx, NULL, 0);
+    why->foreign = verdict->use == TXM_USE_REFUSED && e->fit == TXM_FIT_YES && txm_tx_codec_is_foreign(tx) &&
+                   txm_tx_is_pyramid(tx, NULL, 0);
     txm_tx_close(&tx);
     return status;
 }

@@ -75,18 +75,6 @@ static txm_status check_output(const conversion *c, txm_error *err)
     return TXM_OK;
 }
 
-/* Name and time tell nothing of the config. */
-static bool of_another_config(const conversion *c, const txm_result *result, char *why, size_t why_bytes)
-{
-    txm_tx *tx = NULL;
-    txm_tx_description d = {0};
-    bool other = txm_tx_open(result->tx_path, &tx, NULL) == TXM_OK && txm_tx_describe(tx, &d, NULL) == TXM_OK &&
-                 !txm_resolved_config(c->resolved.space, &d, why, why_bytes);
-    txm_tx_description_free(&d);
-    txm_tx_close(&tx);
-    return other;
-}
-
 /* A file that is fresh is left alone, unless by force; one that was made with other settings is reported. */
 static txm_status leave_fresh(const conversion *c, txm_result *result, bool *needed, txm_error *err)
 {
@@ -94,13 +82,6 @@ static txm_status leave_fresh(const conversion *c, txm_result *result, bool *nee
     *needed = c->options->force;
     if (*needed)
         return force_place(c, result, err);
-    char why[160];
-    if (of_another_config(c, result, why, sizeof why)) {
-        *needed = true;
-        txm_status status = force_place(c, result, err);
-        snprintf(result->reason, sizeof result->reason, "%s", why);
-        return status;
-    }
     result->otherwise =
         txm_made_otherwise(result->tx_path, &c->settings, c->info->channels, result->reason, sizeof result->reason);
     return TXM_OK;
