@@ -44,7 +44,7 @@ txm make --shard 1/2 -r show
 txm make --shard 2/2 -r show
 keep below
 check shards-same-files same apart below 4
-# An outer .txmill says nothing for images that have an inner one.
+# An outer .txmill is inherited from, whichever way the images are named.
 printf 'ocio = a/a.ocio\nworking-space = ACES2065-1\ncache-dir = outer\n' >show/.txmill
 mkdir show/bad && cp "$golden/tile64.png" show/bad/grey.png && printf 'rule = grey.*=Non-Color\n' >show/bad/.txmill
 for path in "${good[@]}" show/bad; do txm make -r "$path"; done
@@ -52,7 +52,7 @@ keep outer-apart
 txm make -r show
 keep outer-together
 check nearest-counts same outer-apart outer-together 5
-check nearest-folder test -n "$(find outer-together/bad/blender_tx -name '*.tx')"
+check nearest-folder test -n "$(find outer-together/bad/outer -name '*.tx')"
 rm show/.txmill
 
 # ---- a config that cannot be used --------------------------------------------------------------------------------------
@@ -85,6 +85,7 @@ rm -r show/bad
 
 # Where it is the operands' own .txmill, too: images below that have another one are converted.
 mkdir lone && cp -r show/a show/wood.png lone/ && find lone -name '*.tx' -delete
+echo 'root = true' >>lone/a/.txmill
 for line in 'ocio = gone.ocio' 'working-space = Nowhere'; do
     printf '%s\n' "$line" >lone/.txmill
     name=${line%% *}

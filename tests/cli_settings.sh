@@ -95,12 +95,58 @@ rm other/.txmill
 TXMILL_THREADS=0 txm make other/tile64.png
 check variable-bad says "TXMILL_THREADS: threads is '0'"
 
+# ---- files above -----------------------------------------------------------------------------------------------------------
+mkdir -p nest/in/deep nest/alone && cp "$golden/rgb8.png" nest/in/deep/wood_normal.png
+cp "$golden/rgb8.png" nest/alone/wood_normal.png
+printf '\357\273\277cache-dir = outer  # for all\r\nthreads = 2\t# two\npreset = pbr\nrule = a*.png=Raw\n' >nest/.txmill
+printf 'cache-dir = "in#n er" # quoted\nrule = b#c*.png=Raw\n' >nest/in/.txmill
+txm settings nest/in/deep
+check inherits-exit rc_is 0
+check inherits-said prints "$work/nest/in/.txmill, which inherits from $work/nest/.txmill"
+check inherits-nearest prints "in#n er  ($work/nest/in/.txmill:1)"
+check inherits-above prints "2  ($work/nest/.txmill:2)"
+check inherits-preset prints "pbr  ($work/nest/.txmill:3)"
+txm settings --json nest/in/deep
+check inherits-rules json out '[x["value"] for x in o if x["setting"] == "rule"] == ["b#c*.png=Raw", "a*.png=Raw"]'
+txm make -q -r nest
+check inherits-made test -n "$(find nest/in/deep/in#n\ er -name '*.tx')" -a -n "$(find nest/alone/outer -name '*.tx')"
+txm info --json -r nest/in
+check inherits-data json out '[x["colorspace"]["detected"] for x in o] == ["data"]'
+printf 'root = true # of its own\nthreads = 3\n' >nest/alone/.txmill
+txm settings --json nest/alone
+check root-stops json out '{x["setting"]: x["value"] for x in o if x["setting"] in ("cache-dir", "threads", "preset")} == {"cache-dir": "blender_tx", "threads": "3", "preset": None}'
+printf 'root = false\npreset = none\n' >nest/alone/.txmill
+txm settings nest/alone
+check none-shown prints "none  ($work/nest/alone/.txmill:2)"
+txm make -q nest/alone/wood_normal.png
+txm make -n --json nest/alone/wood_normal.png
+check none-counts json out 'o[0]["colorspace"]["detected"] == "scene_linear_srgb"'
+txm make -n --json --preset none nest/in/deep/wood_normal.png
+check none-option json out 'o[0]["colorspace"]["detected"] == "scene_linear_srgb"'
+TXMILL_PRESET=none txm make -n --json nest/in/deep/wood_normal.png
+check none-variable json out 'o[0]["colorspace"]["detected"] == "scene_linear_srgb"'
+printf 'root = yes\n' >nest/alone/.txmill
+txm settings nest/alone
+check root-bad says "nest/alone/.txmill:1: root is 'yes', but must be true or false"
+printf 'cache-dir = "a b\n' >nest/alone/.txmill
+txm settings nest/alone
+check quote-open says "nest/alone/.txmill:1: cache-dir has a quote that is not closed"
+printf 'cache-dir = # nothing\n' >nest/alone/.txmill
+txm settings nest/alone
+check comment-alone says "nest/alone/.txmill:1: cache-dir has no value"
+printf 'theads = 3\n' >nest/.txmill
+txm settings nest/in
+check above-misspelt says "nest/.txmill:1: unknown setting 'theads'"
+TXMILL_SETTINGS=nest/in/.txmill txm settings nest/in
+check named-alone rc_is 0
+rm -r nest
+
 # ---- projects below a folder -----------------------------------------------------------------------------------------
 # Each image follows the .txmill of its own folder, in every command alike.
 mkdir -p show/a show/b/deep && cp "$golden/rgb8.png" show/wood.png && cp "$golden/rgb8.png" show/a/wood.png
 cp "$golden/rgb8.png" show/b/deep/wood.png
 printf 'rule = wood.*=Non-Color\n' >show/.txmill
-printf 'cache-dir = tx_a\nworking-space = ACEScg\n' >show/a/.txmill
+printf 'cache-dir = tx_a\nworking-space = ACEScg\nroot = true\n' >show/a/.txmill
 printf 'rule = wood.*=ACEScg,none\ncache-dir = tx_b\n' >show/b/.txmill
 txm make -n -v -r show
 check below-rule prints '"ACEScg" by wood.* ('"$work/show/b/.txmill:1"')'

@@ -316,9 +316,13 @@ START_TEST(inputs_follow_their_own_projects)
     txm_rule_args rules = {0};
     uint32_t threads = 0;
     const txm_project_targets targets = {&cache_dir, &config, &rules, &threads};
-    const txm_config_args same[] = {{NULL, NULL}, {"a", NULL}, {"a", "b"}, {"b", "b"}};
-    for (int i = 0; i < 4; i++)
-        for (int k = 0; k < 4; k++)
+    const txm_config_args same[] = {{NULL, NULL, TXM_BLENDER_NEWEST},
+                                    {"a", NULL, TXM_BLENDER_NEWEST},
+                                    {"a", "b", TXM_BLENDER_NEWEST},
+                                    {"b", "b", TXM_BLENDER_NEWEST},
+                                    {"b", "b", TXM_BLENDER_5_3}};
+    for (int i = 0; i < 5; i++)
+        for (int k = 0; k < 5; k++)
             ck_assert_int_eq(txm_config_args_same(&same[i], &same[k]), i == k);
     batch_folder("p");
     batch_folder("p/one");

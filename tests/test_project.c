@@ -61,7 +61,15 @@ START_TEST(the_nearest_file_above_holds)
     batch_file("film/shot/.txmill", "threads = 2\n");
     ck_assert_int_eq(find("film/shot/wood.png", &p, &err), TXM_OK);
     ck_assert_str_eq(value_of(&p, TXM_KEY_THREADS), "2");
+    ck_assert_str_eq(value_of(&p, TXM_KEY_CACHE_DIR), "/fast/tx");
+    ck_assert_uint_eq(p.above_count, 1);
+    ck_assert_ptr_nonnull(strstr(p.above[0], "film/.txmill"));
+    txm_project_free(&p);
+    batch_file("film/shot/.txmill", "\xEF\xBB\xBFroot = true\nthreads = 2 # of them\n");
+    ck_assert_int_eq(find("film/shot/wood.png", &p, &err), TXM_OK);
+    ck_assert_str_eq(value_of(&p, TXM_KEY_THREADS), "2");
     ck_assert_ptr_null(value_of(&p, TXM_KEY_CACHE_DIR));
+    ck_assert_uint_eq(p.above_count, 0);
     txm_project_free(&p);
     batch_leave();
 }

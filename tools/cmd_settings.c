@@ -75,6 +75,10 @@ static void show(const char *path, const txm_project *project, bool json)
         txm_print_safe(path);
         fputs(": ", stdout);
         txm_print_safe(project->path ? project->path : "no .txmill in this folder or above it");
+        for (size_t i = 0; i < project->above_count; i++) {
+            fputs(i ? ", " : ", which inherits from ", stdout);
+            txm_print_safe(project->above[i]);
+        }
         putchar('\n');
     }
     for (int key = 0; key < TXM_KEYS; key++) {

@@ -135,9 +135,9 @@ txm_status txm_rules_load(txm_rules *rules, const char *path, const volatile int
 txm_status txm_rules_preset(txm_rules *rules, const char *name, txm_error *err)
 {
     txm_error_clear(err);
-    if (strcmp(name, "pbr") != 0)
-        return txm_fail(err, TXM_STATUS_USAGE, "there is no preset '%s', only pbr", name);
-    rules->pbr = true;
+    if (strcmp(name, "pbr") != 0 && strcmp(name, "none") != 0)
+        return txm_fail(err, TXM_STATUS_USAGE, "there is no preset '%s', only pbr and none", name);
+    rules->pbr = !strcmp(name, "pbr");
     return TXM_OK;
 }
 

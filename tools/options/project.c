@@ -64,6 +64,9 @@ void txm_project_free(txm_project *project)
         free((char *)project->values[i].value);
         free((char *)project->values[i].origin);
     }
+    for (size_t i = 0; i < project->above_count; i++)
+        free(project->above[i]);
+    free(project->above);
     free(project->values);
     free(project->path);
     *project = (txm_project){0};
@@ -82,8 +85,8 @@ static txm_status check_value(txm_project_key key, const char *value, const char
     txm_blender blender;
     if (key == TXM_KEY_BLENDER && !txm_blender_parse(value, &blender))
         return txm_fail(err, TXM_STATUS_USAGE, "%s: blender is '%s', but must be 5.2 or 5.3", origin, value);
-    if (key == TXM_KEY_PRESET && strcmp(value, "pbr") != 0)
-        return txm_fail(err, TXM_STATUS_USAGE, "%s: there is no preset '%s', only pbr", origin, value);
+    if (key == TXM_KEY_PRESET && strcmp(value, "pbr") != 0 && strcmp(value, "none") != 0)
+        return txm_fail(err, TXM_STATUS_USAGE, "%s: there is no preset '%s', only pbr and none", origin, value);
     return TXM_OK;
 }
 
@@ -168,9 +171,41 @@ static txm_status unknown_key(const char *word, const char *origin, txm_error *e
                     origin, word, near ? " (did you mean '" : "", near ? near : "", near ? "'?)" : "");
 }
 
+/* A value in double quotes is taken as it is, blanks and all. Elsewhere a # after a blank begins a comment: names of
+ * files may hold one in their middle. False for a quote that is not closed. */
+static bool cut_value(char **value)
+{
+    char *text = *value;
+    if (*text == '"') {
+        char *end = strchr(text + 1, '"'), *rest = end ? trim(end + 1) : NULL;
+        if (!end || (*rest && *rest != '#'))
+            return false;
+        *end = 0;
+        *value = text + 1;
+        return true;
+    }
+    for (char *c = text; *c; c++)
+        if (*c == '#' && (c == text || c[-1] == ' ' || c[-1] == '\t')) {
+            *c = 0;
+            break;
+        }
+    *value = trim(text);
+    return true;
+}
+
+/* "root = true" is no setting: it only says that files above do not count. */
+static txm_status take_root(const char *value, const char *origin, bool *root, txm_error *err)
+{
+    *root = *root || !strcmp(value, "true");
+    return !strcmp(value, "true") || !strcmp(value, "false")
+               ? TXM_OK
+               : txm_fail(err, TXM_STATUS_USAGE, "%s: root is '%s', but must be true or false", origin, value);
+}
+
 /* An unknown setting fails the run: a misspelt one that was skipped would convert a whole project with
  * defaults. */
-static txm_status take_line(txm_project *p, char *line, const char *origin, txm_error *err)
+static txm_status take_line(txm_project *p, const char *path, char *line, const char *origin, bool *root,
+                            txm_error *err)
 {
     char *text = trim(line), *equals = strchr(text, '=');
     if (!*text || *text == '#')
@@ -180,6 +215,10 @@ static txm_status take_line(txm_project *p, char *line, const char *origin, txm_
     *equals = 0;
     const char *word = trim(text);
     char *value = trim(equals + 1);
+    if (!cut_value(&value))
+        return txm_fail(err, TXM_STATUS_USAGE, "%s: %s has a quote that is not closed, or text after it", origin, word);
+    if (!strcmp(word, "root"))
+        return take_root(value, origin, root, err);
     int key = 0;
     while (key < TXM_KEYS && strcmp(word, names[key]) != 0)
         key++;
@@ -190,29 +229,33 @@ static txm_status take_line(txm_project *p, char *line, const char *origin, txm_
         return status;
     /* Files that a project names lie in it. */
     bool is_file = key == TXM_KEY_RULES || (key == TXM_KEY_OCIO && strncmp(value, "ocio://", 7) != 0);
-    char *dir = is_file ? txm_path_dir(p->path) : NULL;
-    char *full = dir ? txm_path_join(dir, value) : txm_strdup(value);
+    char *dir = is_file ? txm_path_dir(path) : NULL;
+    char *full = dir ? txm_path_join(dir, value) : is_file ? NULL : txm_strdup(value);
     free(dir);
     return add(p, (txm_project_key)key, full, txm_strdup(origin), err);
 }
 
-/* Bounded in lines and length, since the file is found by searching upwards and may be anything. */
-static txm_status read_file(txm_project *p, txm_error *err)
+/* Some editors put a byte order mark in front. Bounded in lines and length, since the file is found by searching
+ * upwards and may be anything. *root: it inherits nothing. */
+static txm_status read_file(txm_project *p, const char *path, bool *root, txm_error *err)
 {
+    static const char mark[] = "\xEF\xBB\xBF";
     char line[MAX_LINE], origin[MAX_LINE + 32];
     txm_status status = TXM_OK;
-    FILE *f = fopen(p->path, "re");
+    *root = false;
+    FILE *f = fopen(path, "re");
     if (!f)
-        return txm_fail_errno(err, errno, "%s: cannot read the project's settings", p->path);
+        return txm_fail_errno(err, errno, "%s: cannot read the project's settings", path);
     for (size_t number = 1; status == TXM_OK && fgets(line, sizeof line, f); number++) {
-        snprintf(origin, sizeof origin, "%s:%zu", p->path, number);
+        bool marked = number == 1 && !strncmp(line, mark, sizeof mark - 1);
+        snprintf(origin, sizeof origin, "%s:%zu", path, number);
         if ((!strchr(line, '\n') && strlen(line) + 1 == sizeof line) || number > MAX_LINES)
             status = txm_fail(err, TXM_STATUS_USAGE, "%s: too long for a file of settings", origin);
         else
-            status = take_line(p, line, origin, err);
+            status = take_line(p, path, line + (marked ? sizeof mark - 1 : 0), origin, root, err);
     }
     if (status == TXM_OK && ferror(f))
-        status = txm_fail_errno(err, errno, "%s: reading the project's settings failed", p->path);
+        status = txm_fail_errno(err, errno, "%s: reading the project's settings failed", path);
     fclose(f);
     return status;
 }
@@ -293,7 +336,55 @@ static txm_status find_file(char *const *paths, size_t count, txm_project *p, tx
     return TXM_OK;
 }
 
-/* Variables come before the file in the list, and the first value of a setting wins. */
+/* Takes over `path`. */
+static txm_status add_above(txm_project *p, char *path, txm_error *err)
+{
+    char **above = realloc(p->above, (p->above_count + 1) * sizeof *above);
+    if (!above) {
+        free(path);
+        return txm_fail(err, TXM_STATUS_NO_MEMORY, "out of memory for settings");
+    }
+    p->above = above;
+    above[p->above_count++] = path;
+    return TXM_OK;
+}
+
+/* The .txmill that one inherits from; NULL where none lies above it. */
+static txm_status find_above(const char *path, char **found, txm_error *err)
+{
+    char *folder = txm_path_dir(path), *above = folder ? txm_path_dir(folder) : NULL;
+    txm_status status = TXM_OK;
+    *found = NULL;
+    if (!above)
+        status = txm_no_memory(err, path);
+    else if (strcmp(folder, "/") != 0)
+        status = search(above, found, err);
+    free(folder);
+    free(above);
+    return status;
+}
+
+/* From the nearest upwards, until one says that it is the root. One that a variable names stands alone. */
+static txm_status read_files(txm_project *p, txm_error *err)
+{
+    const char *named = getenv("TXMILL_SETTINGS");
+    bool root;
+    txm_status status = read_file(p, p->path, &root, err);
+    const char *path = p->path;
+    root = root || (named && *named);
+    while (status == TXM_OK && !root) {
+        char *above;
+        status = find_above(path, &above, err);
+        if (status != TXM_OK || !above)
+            break;
+        status = add_above(p, above, err);
+        if (status == TXM_OK)
+            status = read_file(p, path = above, &root, err);
+    }
+    return status;
+}
+
+/* Variables come before files in the list, nearer files before others, and the first value of a setting wins. */
 txm_status txm_project_find(char *const *paths, size_t count, txm_project *out, txm_error *err)
 {
     *out = (txm_project){0};
@@ -301,7 +392,7 @@ txm_status txm_project_find(char *const *paths, size_t count, txm_project *out, 
     if (status == TXM_OK)
         status = add_variables(out, err);
     if (status == TXM_OK && out->path)
-        status = read_file(out, err);
+        status = read_files(out, err);
     if (status != TXM_OK)
         txm_project_free(out);
     return status;
@@ -377,11 +468,10 @@ const char *txm_project_origin(const char *value, const char *otherwise)
     return otherwise;
 }
 
-/* The rest came from variables. */
-static bool is_from_file(const txm_project *project, const txm_project_value *v)
+/* By its absolute path; the rest came from variables. */
+static bool is_from_file(const txm_project_value *v)
 {
-    size_t n = project->path ? strlen(project->path) : 0;
-    return n && !strncmp(v->origin, project->path, n) && v->origin[n] == ':';
+    return v->origin[0] == '/';
 }
 
 /* Before the file is read: what the command line and the variables said counts. */
@@ -408,7 +498,7 @@ txm_status txm_project_apply(const txm_project_targets *targets, const txm_opera
         said[k] = *options[k] && txm_opt_given(operands, options[k]);
     for (size_t i = 0; status == TXM_OK && i < project->count; i++) {
         const txm_project_value *v = &project->values[i];
-        if (!noted && is_from_file(project, v)) {
+        if (!noted && is_from_file(v)) {
             note(said);
             noted = true;
         }

@@ -41,7 +41,9 @@ typedef struct txm_project_value {
 
 /* Zero-initialise. The strongest come first. */
 typedef struct txm_project {
-    char *path; /* of the .txmill; NULL: there is none */
+    char *path;   /* of the .txmill; NULL: there is none */
+    char **above; /* those that it inherits from, the nearest first */
+    size_t above_count;
     txm_project_value *values;
     size_t count;
 } txm_project;
