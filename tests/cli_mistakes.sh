@@ -45,7 +45,7 @@ mistake 3 'nowhere: cannot be opened: No such file or directory' \
     make -r nowhere
 mistake 2 '--rule: rule '"'"'normal'"'"': must be GLOB=SPACE or GLOB=SPACE,ALPHA' \
     make --rule normal tex/wood.png
-mistake 2 '--rule '"'"'*.png'"'"': '"'"'strait'"'"' is no alpha type (did you mean '"'"'straight'"'"'?); there are straight, premultiplied, channel_packed, none, default and auto' \
+mistake 2 '--rule '"'"'*.png'"'"': unknown alpha type '"'"'strait'"'"' (did you mean '"'"'straight'"'"'?); there are straight, premultiplied, channel_packed, none, default and auto' \
     make --rule '*.png=sRGB,strait' tex/wood.png
 mistake 2 '--compression gzip: must be zip, zip:1 to zip:12, zstd, zstd:1 to zstd:19, or none' \
     make --compression gzip tex/wood.png
@@ -75,7 +75,7 @@ mistake 3 'notes.txt: is another kind of file, not a tx file' \
     info notes.txt
 mistake 2 'no tx file given; '"'"'txmill verify --help'"'"' lists the options' \
     verify
-mistake 2 'standard output is no terminal: write a page with --html FILE, force a format with --format symbols, sixel or kitty, or write an image file with '"'"'txmill extract'"'"'' \
+mistake 2 'standard output is not a terminal: write a page with --html FILE, force a format with --format symbols, sixel or kitty, or write an image file with '"'"'txmill extract'"'"'' \
     view "$tx"
 mistake 2 "--html $tx: is an input of this command, which would be lost; nothing was written. Give the output another name, as in --html page.html" \
     view --html "$tx" "$tx"

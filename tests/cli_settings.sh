@@ -243,7 +243,7 @@ check space-exit rc_is 2
 check space-near says 'did you mean "sRGB"'
 txm make --rule '*.png=sRGB,strait' film/tex/wood_color.png
 check rule-exit rc_is 2
-check rule-names-the-word says "'strait' is no alpha type (did you mean 'straight'?)"
+check rule-names-the-word says "unknown alpha type 'strait' (did you mean 'straight'?)"
 txm make --rule '*.png=Nonn-Color' -r film
 check rule-space-exit rc_is 2
 check rule-space-says says "--rule '*.png'"

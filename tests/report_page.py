@@ -33,7 +33,7 @@ with Browser(1100, 900) as b:
     check("page-nothing-from-names", b.eval("document.querySelectorAll('#failures script, #failures b').length") == 0)
     check("page-created", text(b, "#created") == "10", text(b, "#created"))
     check("page-shards", column(b, "#runs", 1) == ["", "1 of 2", "2 of 2", ""], column(b, "#runs", 1))
-    check("page-killed-run-shown", "killed, or going on" in text(b, "#runs"))
+    check("page-killed-run-shown", "stopped, or still running" in text(b, "#runs"))
     check("page-stages", len(column(b, "#stages", 0)) == 8)
     check("page-lint", b.eval("document.querySelectorAll('#lint-grey-rgb li').length") == 1)
     # 1/2 of the resolution takes a quarter of level 0 and a third of that for what is below.

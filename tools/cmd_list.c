@@ -40,7 +40,7 @@ static const txm_option options[] = {
     TXM_OPTION(
         FLAG, "lint", AT(lint), .help = "Report what is missing and likely mistakes; exit with 5 if anything is found",
         .more =
-            "An image that feeds a Normal Map node but is no data; one image used as colour and as data; one file in "
+            "An image that feeds a Normal Map node but is not data; one image used as colour and as data; one file in "
             "two colour spaces; missing files and libraries; unknown colour spaces; and of the images what make "
             "--lint looks for. They are read for that. See FINDINGS."),
     TXM_OPTION_CACHE_DIR(AT(cache_dir),

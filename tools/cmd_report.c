@@ -108,12 +108,12 @@ static void say_sums(const txm_report *r, const txm_report_sums *s)
     else if (s->broken && !s->states[TXM_REPORT_FAILED])
         txm_say(TXM_SAY_WARNING, "%s with an error", s->broken == 1 ? "a run ended" : "runs ended");
     if (!s->images)
-        txm_say(TXM_SAY_WARNING, "no image was converted: the logs hold none");
+        txm_say(TXM_SAY_WARNING, "the logs contain no images");
     if (s->shards_missing)
         txm_say(TXM_SAY_WARNING, "%zu of %s %s no complete run", s->shards_missing,
                 txm_format_count(s->shards, "shard", shards), s->shards_missing == 1 ? "has" : "have");
     if (s->unfinished)
-        txm_say(TXM_SAY_WARNING, "the last run was stopped or killed, or goes on");
+        txm_say(TXM_SAY_WARNING, "the last run was stopped, or is still running");
     if (s->lists > 1)
         txm_say(TXM_SAY_WARNING, "the shards were cut from %zu different lists; run the job again", s->lists);
 }

@@ -310,7 +310,7 @@ static txm_status check_outputs(const txm_stream_args *a, bool is_budget, txm_er
                             files[i].option);
         for (size_t k = 0; files[i].path && k < i; k++)
             if (files[k].path && strcmp(files[k].path, files[i].path) == 0)
-                return txm_fail(err, TXM_STATUS_USAGE, "%s %s: is what %s writes already; give each a name of its own",
+                return txm_fail(err, TXM_STATUS_USAGE, "%s %s: %s already writes that file; give each a name of its own",
                                 files[i].option, files[i].path, files[k].option);
     }
     return TXM_OK;

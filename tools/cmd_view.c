@@ -292,7 +292,7 @@ static txm_status check(const view_args *args, txm_error *err)
         return txm_fail(err, TXM_STATUS_USAGE, "--json describes the page that is written: it needs --html FILE");
     if (!args->html && args->format == TXM_VIEW_AUTO && !isatty(STDOUT_FILENO))
         return txm_fail(err, TXM_STATUS_USAGE,
-                        "standard output is no terminal: write a page with --html FILE, force a format with --format "
+                        "standard output is not a terminal: write a page with --html FILE, force a format with --format "
                         "symbols, sixel or kitty, or write an image file with 'txmill extract'");
     return TXM_OK;
 }

@@ -84,7 +84,7 @@ static txm_status retry_later(rounds *r, txm_watch_work what, const txm_operands
     r->retry_s = r->retry_s ? 2 * r->retry_s : FIRST_RETRY_SECONDS;
     if (r->retry_s > LAST_RETRY_SECONDS)
         r->retry_s = LAST_RETRY_SECONDS;
-    txm_say(TXM_SAY_INFO, "what a retry may cure is tried again in %u s", r->retry_s);
+    txm_say(TXM_SAY_INFO, "failures that may pass are tried again in %u s", r->retry_s);
     if (what == TXM_WATCH_WORK_EVERYTHING)
         return txm_watch_again(r->watch, NULL, r->retry_s, err);
     for (size_t i = 0; status == TXM_OK && i < files->count; i++)

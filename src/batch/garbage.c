@@ -228,7 +228,7 @@ txm_status txm_garbage_collect(const char *path, const txm_garbage_options *opti
     txm_garbage_options o = {0};
     txm_status status = txm_options_take(&o, sizeof o, options, "txm_garbage_options", err);
     if (status == TXM_OK && isnan(o.older_than_s))
-        status = txm_fail(err, TXM_STATUS_USAGE, "an age that is no number");
+        status = txm_fail(err, TXM_STATUS_USAGE, "the age is not a number");
     walk w = {.options = &o, .result = result, .now = time(NULL)};
     if (status == TXM_OK && !o.dry_run && !(w.claims = txm_claims_new(NULL)))
         status = txm_fail_errno(err, errno, "cannot start the thread that renews claims");

@@ -118,7 +118,7 @@ txm_status txm_rules_load(txm_rules *rules, const char *path, const volatile int
     txm_status status = TXM_OK;
     for (size_t number = 1; status == TXM_OK && fgets(line, sizeof line, f); number++) {
         if (number > MAX_LINES)
-            status = txm_fail(err, TXM_STATUS_USAGE, "%s: more than %d lines: these are no rules", path, MAX_LINES);
+            status = txm_fail(err, TXM_STATUS_USAGE, "%s: more than %d lines, so not a file of rules", path, MAX_LINES);
         else if (!strchr(line, '\n') && strlen(line) + 1 == sizeof line)
             status = txm_fail(err, TXM_STATUS_USAGE, "%s:%zu: the line is longer than %d bytes", path, number,
                               MAX_RULE_BYTES - 2);

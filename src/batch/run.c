@@ -109,7 +109,7 @@ static txm_status judge_failure(const char *path, txm_error *err)
         return err->status;
     txm_error now = {0};
     txm_fail(&now, TXM_STATUS_CHANGED,
-             "%s; it was there a moment ago: it was removed, or its folder is not mounted any more", err->message);
+             "%s; it was there a moment ago: it was removed, or its folder is no longer mounted", err->message);
     *err = now;
     return err->status;
 }

@@ -140,7 +140,7 @@ txm_status txm_store_trim(const char *store, const txm_trim_options *options, tx
     *result = (txm_trim_result){0};
     txm_status status = txm_options_take(&own, sizeof own, options, "txm_trim_options", err);
     if (status == TXM_OK && isnan(own.older_than_s))
-        status = txm_fail(err, TXM_STATUS_USAGE, "an age that is no number");
+        status = txm_fail(err, TXM_STATUS_USAGE, "the age is not a number");
     if (status != TXM_OK)
         return status;
     options = &own;

@@ -42,7 +42,7 @@ static txm_status check_format(const txm_tile_format *f, txm_error *err)
         return TXM_OK; /* txm_deflate_new checks the level */
     if (txm_type_is_float(f->type))
         return txm_fail(err, TXM_STATUS_USAGE,
-                        "zstd compression is for integer images (TIFF): %s pixels are stored as EXR, which knows no "
+                        "zstd compression is for integer images (TIFF): %s pixels are stored as EXR, which has no "
                         "zstd; use zip or none",
                         txm_type_name(f->type));
     if (f->compression.level < 0 || f->compression.level > ZSTD_MAX_LEVEL)

@@ -121,7 +121,7 @@ txm_status txm_tiff_number(const txm_tiff *t, const txm_tiff_directory *dir, uin
         return status;
     uint64_t first = txm_load_uint(f.data, f.width, t->tx->swap);
     if (!txm_tiff_is_integer(&f) || first > UINT32_MAX)
-        return txm_tiff_corrupt(t, "a tag holds no sensible number", (uint64_t)(f.data - t->tx->map.data));
+        return txm_tiff_corrupt(t, "a tag holds an impossible number", (uint64_t)(f.data - t->tx->map.data));
     for (uint64_t i = 1; i < f.count && i < TXM_MAX_CHANNELS; i++)
         if (txm_load_uint(f.data + i * f.width, f.width, t->tx->swap) != first)
             return txm_fail(t->err, TXM_STATUS_UNSUPPORTED, "%s: its channels differ in type (tag %u)", t->tx->path,

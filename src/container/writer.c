@@ -41,7 +41,7 @@ static txm_status check_layout(const txm_tx_layout *l, const char *name, txm_err
         return txm_fail(err, TXM_STATUS_USAGE, "%s: tile size %u: must be a power of two from %d to %d", name,
                         l->tile_px, TXM_MIN_TILE_PX, TXM_MAX_TILE_PX);
     if (l->compression.codec == TXM_CODEC_ZSTD && txm_type_is_float(l->type))
-        return txm_fail(err, TXM_STATUS_USAGE, "%s: EXR knows no zstd compression: use zip or none", name);
+        return txm_fail(err, TXM_STATUS_USAGE, "%s: EXR files cannot be compressed with zstd; use zip or none", name);
     return TXM_OK;
 }
 

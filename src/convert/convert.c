@@ -290,7 +290,7 @@ static txm_status check_codec(const conversion *c, txm_error *err)
     if (c->settings.compression.codec != TXM_CODEC_ZSTD || !txm_type_is_float(conform.type))
         return TXM_OK;
     return txm_fail(err, TXM_STATUS_USAGE,
-                    "%s: its tx file is an EXR file, which knows no zstd compression: use zip or none", c->path);
+                    "%s: its tx file is an EXR file, which cannot be compressed with zstd; use zip or none", c->path);
 }
 
 /* Makes the file with the right to do so held; by the time that was granted, another process may have made it. */

@@ -22,7 +22,7 @@ static const struct {
 } table[TXM_STATUS_COUNT] = {
     [TXM_OK] = {"ok", "done", 0},
     [TXM_STATUS_INTERNAL] = {"internal", "an error inside txmill or one of its libraries", 0},
-    [TXM_STATUS_USAGE] = {"usage", "the request makes no sense", 0},
+    [TXM_STATUS_USAGE] = {"usage", "an argument or option is wrong", 0},
     [TXM_STATUS_NO_MEMORY] = {"no-memory", "memory is exhausted", 1},
     [TXM_STATUS_NOT_FOUND] = {"not-found", "the file does not exist", 0},
     [TXM_STATUS_NOT_A_FILE] = {"not-a-file", "not a regular file", 0},

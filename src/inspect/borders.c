@@ -74,10 +74,10 @@ static txm_status edit_commit(edit *e, txm_error *err)
     if (!there && errno != ENOENT)
         return txm_fail_errno(err, errno, "%s: cannot be examined again", e->path);
     if (!there)
-        return txm_fail(err, TXM_STATUS_CHANGED, "%s: disappeared while its borders were worked on", e->path);
+        return txm_fail(err, TXM_STATUS_CHANGED, "%s: disappeared while its borders were being written", e->path);
     if (now.st_ino != e->st.st_ino || now.st_dev != e->st.st_dev || now.st_size != e->st.st_size ||
         now.st_mtim.tv_sec != e->st.st_mtim.tv_sec || now.st_mtim.tv_nsec != e->st.st_mtim.tv_nsec)
-        return txm_fail(err, TXM_STATUS_CHANGED, "%s: was replaced while its borders were worked on; run again",
+        return txm_fail(err, TXM_STATUS_CHANGED, "%s: was replaced while its borders were being written; run again",
                         e->path);
     return txm_publish_commit(&e->publish, &e->st.st_mtim, err);
 }

@@ -73,7 +73,7 @@ static void describe_difference(const resolving *r, const txm_name_match *m, boo
     size_t bytes = sizeof other->difference;
     text[0] = 0;
     if (!found) {
-        snprintf(text, bytes, "made with settings that this config does not know, or for another place of the image");
+        snprintf(text, bytes, "made with settings that this config does not have, or for an image in another folder");
         return;
     }
     add_difference(text, bytes, "colour space", m->colorspace, *key->colorspace ? key->colorspace : "auto");

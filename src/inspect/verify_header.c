@@ -16,8 +16,8 @@ static void check_levels(txm_verification *v)
             continue;
         v->regular = false;
         txm_find(v->findings, TXM_FINDING_LEVEL_SIZE, (txm_place){(int)l, -1, -1},
-                 l < full ? "level %u is %ux%u px, where %ux%u px are due"
-                          : "level %u of %ux%u px is one too many: level 0 is halved down to %ux%u px before it",
+                 l < full ? "level %u is %ux%u px, not %ux%u px"
+                          : "level %u of %ux%u px is one too many: the level before it is %ux%u px already",
                  l, level->width, level->height, w, h);
     }
     if (i->levels < full)

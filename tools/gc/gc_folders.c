@@ -133,7 +133,7 @@ static void say_summary(const sweep *s)
         {TXM_KEPT_NO_FOLDER, "the image's folder is not there. If it is gone for good, and not just not mounted, "
                              "--missing-folders takes the tx file, too"},
         {TXM_KEPT_UNKNOWN_IMAGE, "it is not known where the image is"},
-        {TXM_KEPT_UNRECOGNISED, "named like a tx file, but none"},
+        {TXM_KEPT_UNRECOGNISED, "named like a tx file, but not one"},
         {TXM_KEPT_BUSY, "being made anew"},
     };
     const txm_garbage_result *r = &s->result;

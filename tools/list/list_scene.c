@@ -55,7 +55,7 @@ static txm_status look_up(const txm_blend_image *image, const char *path, txm_co
                            .reason = txm_strdup(why.message),
                            .trouble = txm_status_retryable(status) ? status : TXM_OK};
     }
-    return out->reason ? TXM_OK : txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: no memory to look its tx file up", path);
+    return out->reason ? TXM_OK : txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: no memory to look up its tx file", path);
 }
 
 /* The question of `txmill resolve`, asked for each file of each image by the same function. */

@@ -90,7 +90,7 @@ static txm_status check_space(const char *space, const char *who, const txm_colo
     } else if (front && txm_color_canonical(config, front)) {
         const char *near = txm_alpha_near(comma + 1);
         txm_fail(err, TXM_STATUS_USAGE,
-                 "%s: '%s' is no alpha type%s%s%s; there are straight, premultiplied, channel_packed, none, default "
+                 "%s: unknown alpha type '%s'%s%s%s; there are straight, premultiplied, channel_packed, none, default "
                  "and auto",
                  who, comma + 1, near ? " (did you mean '" : "", near ? near : "", near ? "'?)" : "");
     } else {

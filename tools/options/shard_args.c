@@ -52,7 +52,7 @@ static txm_status from_environment(const char *name, uint32_t otherwise, uint32_
     if (!text || !*text || parse_number(text, text + strlen(text), out))
         return TXM_OK;
     return txm_fail(err, TXM_STATUS_USAGE,
-                    "%s is \"%s\", which is no number; --shard I/N says which part is this task's", name, text);
+                    "%s is \"%s\", which is not a number; --shard I/N says which part is this task's", name, text);
 }
 
 /* Slurm's ids begin and step as the user of sbatch liked (--array=5-20:5); the shard is the place in that row. */

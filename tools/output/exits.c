@@ -347,11 +347,11 @@ const char *txm_exit_text(int code)
     } texts[] = {
         {TXM_EXIT_OK, "Everything was done, or was up to date already."},
         {TXM_EXIT_INTERNAL, "An error inside txmill or one of its libraries."},
-        {TXM_EXIT_USAGE, "The command line makes no sense."},
+        {TXM_EXIT_USAGE, "The command line is wrong."},
         {TXM_EXIT_FAILED, "Some inputs failed for good; none is worth a retry."},
         {TXM_EXIT_RETRY,
          "Some inputs failed in a way that a retry may cure (input and output, a lock, memory, a full disk)."},
-        {TXM_EXIT_FINDINGS, "Differences or findings: the files are not what was asked for."},
+        {TXM_EXIT_FINDINGS, "Differences or findings."},
         {TXM_EXIT_SIGINT, "Interrupted by SIGINT; temporary files were removed."},
         {TXM_EXIT_SIGTERM, "Ended by SIGTERM; temporary files were removed."},
     };

@@ -88,7 +88,7 @@ typedef struct txm_report_sums {
     size_t incomplete;     /* runs without a summary: killed, or going on */
     size_t broken;         /* runs that ended with an error and that no later run, of the same shard, made up for */
     const char *error;     /* of the last of them; NULL: its images failed, or it did not say */
-    bool unfinished;       /* without shards: the last run was stopped or killed, or goes on */
+    bool unfinished;       /* without shards: the last run was stopped, or is still running */
 } txm_report_sums;
 
 /* What the page and the summary say first, from the worst. */

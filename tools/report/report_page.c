@@ -102,7 +102,7 @@ static void put_verdict(FILE *out, const txm_report_sums *s)
     else
         fprintf(out, "<p><strong>All %zu images are done</strong></p>\n", s->images);
     if (failed)
-        fprintf(out, "<p>%zu of the failures may be cured by a retry, %zu will not; %s done.</p>\n", s->retryable,
+        fprintf(out, "<p>%zu of the failures may succeed on a retry, %zu will not; %s done.</p>\n", s->retryable,
                 failed - s->retryable, txm_format_are(done, "image", text));
     if (failed && s->unfinished)
         fputs("<p>The last run did not end by itself.</p>\n", out);

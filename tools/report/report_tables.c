@@ -152,8 +152,7 @@ static void put_run(FILE *out, const txm_report_run *run)
     put_count(out, run->inputs);
     if (!run->complete) {
         fputs("<td class=\"n\"></td><td class=\"n\"></td><td class=\"n\"></td><td class=\"warn-text\">no summary: "
-              "killed, or "
-              "going on</td><td></td></tr>\n",
+              "stopped, or still running</td><td></td></tr>\n",
               out);
         return;
     }

@@ -209,7 +209,7 @@ static txm_status open_streams(txm_gpu_job *j, txm_error *err)
 txm_status gpu_open(uint32_t device, const txm_gpu_plan *plan, txm_gpu_job **out, txm_error *err)
 {
     if (!sensible(plan))
-        return txm_fail(err, TXM_STATUS_INTERNAL, "a plan for a GPU that makes no sense");
+        return txm_fail(err, TXM_STATUS_INTERNAL, "the plan for the GPU is wrong");
     txm_gpu_job *j = txm_calloc(1, sizeof *j);
     if (!j)
         return txm_fail(err, TXM_STATUS_NO_MEMORY, "out of memory");

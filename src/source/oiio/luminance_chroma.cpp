@@ -73,7 +73,7 @@ ImageSpec spec_of(const Imf::Header &header)
     const bool alpha = header.channels().findChannel("A") != nullptr;
     const int64_t width = int64_t(data.max.x) - data.min.x + 1, height = int64_t(data.max.y) - data.min.y + 1;
     if (width < 1 || height < 1 || width > INT32_MAX || height > INT32_MAX)
-        throw std::runtime_error("the data window is empty or absurd");
+        throw std::runtime_error("the data window is empty or impossible");
     ImageSpec spec(static_cast<int>(width), static_cast<int>(height), alpha ? 4 : 3, TypeDesc::HALF);
     spec.x = data.min.x;
     spec.y = data.min.y;

@@ -78,7 +78,7 @@ static txm_status ask(oiio_source *s, const txm_worker_request *request, const c
     if (status == TXM_OK)
         status = txm_worker_receive(s->worker, reply, sizeof *reply, s->path, err);
     if (status == TXM_OK && (reply->text_bytes > TXM_WORKER_MAX_TEXT_BYTES || reply->status >= TXM_STATUS_COUNT))
-        status = txm_fail(err, TXM_STATUS_INTERNAL, "%s: the decoder's answer makes no sense", s->path);
+        status = txm_fail(err, TXM_STATUS_INTERNAL, "%s: the decoder gave an invalid answer", s->path);
     if (status == TXM_OK && !(message = txm_calloc(reply->text_bytes + 1, 1)))
         status = txm_no_memory(err, s->path);
     if (status == TXM_OK)
@@ -120,7 +120,7 @@ static txm_status accept_info(oiio_source *s, txm_source_info *info, const char 
     if (info->width < 1 || info->width > TXM_MAX_SIZE_PX || info->height < 1 || info->height > TXM_MAX_SIZE_PX ||
         info->channels < 1 || info->channels > TXM_MAX_CHANNELS || info->file_channels < info->channels ||
         (unsigned)info->type > TXM_TYPE_FLOAT || (info->narrowed && info->type != TXM_TYPE_U8))
-        return txm_fail(err, TXM_STATUS_INTERNAL, "%s: the decoder's description of the image makes no sense", s->path);
+        return txm_fail(err, TXM_STATUS_INTERNAL, "%s: the decoder described the image wrongly", s->path);
     for (size_t at = 0; at < text_bytes;) {
         const char *name = text + at, *value = name + strlen(name) + 1;
         if (value > text + text_bytes)

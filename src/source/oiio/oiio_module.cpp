@@ -767,7 +767,7 @@ txm_status encoder_finish(void *self, const void **data, size_t *bytes, txm_erro
             *data = e.map;
             *bytes = e.map_bytes;
         }
-        return *bytes ? TXM_OK : fail(err, TXM_STATUS_UNSUPPORTED, "%s is no format of files", e.format.c_str());
+        return *bytes ? TXM_OK : fail(err, TXM_STATUS_UNSUPPORTED, "%s is not a file format", e.format.c_str());
     });
 }
 

@@ -49,7 +49,7 @@ static txm_status receive_file(txm_worker *w, const char *name, txm_bytes *out, 
     char message[TXM_MESSAGE_BYTES] = "";
     txm_status status = txm_worker_receive(w, &reply, sizeof reply, name, err);
     if (status == TXM_OK && (reply.text_bytes >= sizeof message || reply.status >= TXM_STATUS_COUNT))
-        status = txm_fail(err, TXM_STATUS_INTERNAL, "%s: the encoder's answer makes no sense", name);
+        status = txm_fail(err, TXM_STATUS_INTERNAL, "%s: the encoder gave an invalid answer", name);
     if (status == TXM_OK)
         status = txm_worker_receive(w, message, reply.text_bytes, name, err);
     if (status == TXM_OK && reply.status != TXM_OK)
@@ -69,7 +69,7 @@ static txm_status check(const char *name, const txm_picture *p, txm_error *err)
     if ((unsigned)p->type > TXM_TYPE_FLOAT)
         return txm_fail(err, TXM_STATUS_USAGE, "%s: there is no sample type %d", name, (int)p->type);
     if (!p->pixels || !p->width || !p->height || !p->channels)
-        return txm_fail(err, TXM_STATUS_USAGE, "%s: %u x %u px of %u channels are no picture", name, p->width,
+        return txm_fail(err, TXM_STATUS_USAGE, "%s: %u x %u px of %u channels cannot be a picture", name, p->width,
                         p->height, p->channels);
     if (p->stride_bytes < txm_mul(txm_mul(p->width, p->channels), txm_type_bytes(p->type)))
         return txm_fail(err, TXM_STATUS_USAGE, "%s: rows of %zu bytes hold no %u px of %u channels", name,

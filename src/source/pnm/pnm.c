@@ -180,7 +180,7 @@ static txm_status read_pnm(void *self, uint32_t y, uint32_t rows, void *dst, siz
             return s->file.sys_errno
                        ? txm_fail_errno(err, s->file.sys_errno, "%s: row %u", s->path, y + r)
                        : txm_fail(err, TXM_STATUS_CORRUPT, "%s: row %u: %s", s->path, y + r,
-                                  ended ? "truncated: the file ends inside the image" : "something that is no number");
+                                  ended ? "truncated: the file ends inside the image" : "text where a number should be");
         }
         stretch(s, row, samples);
     }
