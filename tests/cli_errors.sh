@@ -27,7 +27,8 @@ refuses missing 3 "No such file" no-such.png
 : >empty.png
 refuses empty 3 "empty" empty.png
 mkdir folder.png
-refuses folder 3 "folder" folder.png
+txm make folder.png
+check folder-without-images says "folder.png: no image in this folder"
 echo "this is no image" >text.png
 refuses not-an-image 3 "text.png" text.png
 mkfifo pipe.png

@@ -37,7 +37,7 @@ cat out >>all.json
 "$TXMILL" make -r --json tex >fresh.jsonl 2>/dev/null
 sed '$d' fresh.jsonl >stopped.jsonl
 txm report stopped.jsonl -o stopped.html
-check killed-alone-says says "stopped or killed"
+check killed-alone-says says "stopped, or is still running"
 check killed-alone-verdict grep -qi 'the last run did not end by itself' stopped.html
 txm report --json stopped.jsonl fresh.jsonl
 check killed-then-finished json out 'not o[0]["unfinished"]'

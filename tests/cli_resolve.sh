@@ -53,7 +53,7 @@ if has_jsonschema; then
 fi
 mv "$tx" "${tx/926BDA85/00000000}"
 txm resolve rgb8.png
-check unknown-name prints "settings that this config does not know"
+check unknown-name prints "settings that this config does not have"
 mv "${tx/926BDA85/00000000}" "$tx"
 
 # ---- times -----------------------------------------------------------------------------------------------------------

@@ -252,7 +252,7 @@ check normal-none test "$(bumpy '')" = "[True, True, False]"
 check normal-map test "$(bumpy ' normal 0.7')" = "[True, False, True]"
 budgeted=$(python3 -c 'import json; print([i["used_bytes"] for i in json.load(open("out"))["images"]])')
 for engine in wave blocking reference; do
-  txm stream render bumpy --samples 1 --bounces 1 --engine $engine --json -q --force -o "bumpy-$engine.exr"
+  txm stream render bumpy --samples 1 --bounces 1 --engine $engine --json -q --overwrite -o "bumpy-$engine.exr"
   check "normal-budget-$engine" json out "[i['used_bytes'] for i in o[0]['images']] == $budgeted"
 done
 txm diff bumpy-wave.exr bumpy-reference.exr
@@ -338,7 +338,7 @@ guards trace render --engine blocking --trace rgba8.png
 guards tiles budget --tiles rgba8.png
 txm stream render room rgb8.png "${small[@]}" -o twice.png --heat-level twice.png
 check guard-twice test "$rc" -eq 2 -a ! -e twice.png
-check guard-twice-says says "--heat-level twice.png: is what -o writes already; give each a name of its own"
+check guard-twice-says says "--heat-level twice.png: -o already writes that file; give each a name of its own"
 for _ in 1 2; do
     txm stream render room rgb8.png "${small[@]}" --engine blocking --trace again.trace -o again.png --heat-passes passes.png --html again.html
     check again-render rc_is 0

@@ -105,9 +105,9 @@ for f in "$TXM_TESTDATA"/tx/*.tx; do
     if has_jsonschema && ! valid_json verify one; then bad=$((bad + 1)); fi
 done
 check corpus test $bad -eq 0
-txm verify missing.tx "$rgb" .
+txm verify missing.tx "$rgb"
 check unreadable rc_is 3
-check unreadable-last-line last_line_is "TXMILL-ERROR code=3 failed=2 total=3"
+check unreadable-last-line last_line_is "TXMILL-ERROR code=3 failed=1 total=2"
 txm verify --json missing.tx
 check unreadable-json json out 'o[0]["error"]["status"] == "not-found"'
 if has_jsonschema; then check schema-error valid_json verify out; fi

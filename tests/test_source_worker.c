@@ -87,7 +87,7 @@ static const struct {
     {"vanish in read", TXM_STATUS_CORRUPT, "gave up"},
     {"fail in open", TXM_STATUS_CORRUPT, "a decoder's words"},
     {"fail in read", TXM_STATUS_CORRUPT, "a row is damaged"},
-    {"lie in open", TXM_STATUS_INTERNAL, "invalid answer"},
+    {"lie in open", TXM_STATUS_INTERNAL, "described the image wrongly"},
 };
 
 START_TEST(costs_one_image)
