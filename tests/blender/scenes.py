@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Scenes made by Blender's Python. every_way(folder) uses images in every way that a Cycles scene can."""
+import ctypes
 import os
 
 import bpy
@@ -406,9 +407,29 @@ def studio(folder):
     return scene, {}
 
 
+def names(folder):
+    """Colour spaces under other names than the interface shows: aliases and roles, as other versions of Blender save them, none,
+    and one that no config has; an override that says another one than its library."""
+    library = os.path.join(folder, "lib", "lib.blend")
+    empty()
+    load(picture(os.path.join(folder, "lib", "own.png"), seed=1), "ACEScg").use_fake_user = True
+    save(library)
+    empty()
+    for at, name in enumerate(("Linear", "Raw", "scene_linear", "texture_paint", "default", "SRGB", "Linear ACEScg", "", "Nobody's", "auto")):
+        image = load(picture(os.path.join(folder, "%d.png" % at), seed=at))
+        (ctypes.c_char * 64).from_address(image.colorspace_settings.as_pointer()).value = name.encode()
+        shown("shown %d" % at, image, at)
+    with bpy.data.libraries.load(library, link=True, relative=True) as (_, wanted):
+        wanted.images = ["own.png"]
+    own = wanted.images[0].override_create()
+    own.colorspace_settings.name = "Non-Color"
+    shown("own", own, 10)
+    return save(os.path.join(folder, "names.blend")), {}
+
+
 def corners(folder):
     """{name: (scene, {image that is left out: its state in txmill list})}"""
-    return {make.__name__: make(os.path.join(folder, make.__name__)) for make in (overrides, nested, packed, offsets, elsewhere, studio)}
+    return {make.__name__: make(os.path.join(folder, make.__name__)) for make in (overrides, nested, packed, offsets, elsewhere, studio, names)}
 
 
 def tx_files(folder):
