@@ -15,8 +15,8 @@ from . import blend, client, jobs, operators, preferences, status
 def before_render(scene, *_):
     if not preferences.get().before_render or scene.render.engine != "CYCLES" or not scene.render.use_texture_cache:
         return
-    for name, reason in blend.left_out():
-        print("txmill: %s: no tx file, the image is %s" % (name, reason))
+    for line in operators.left_out():
+        print("txmill: %s" % line)
     options = {**blend.color_options(), **preferences.run_options()}
     if threading.current_thread() is threading.main_thread():
         # Nothing else is drawn meanwhile; only this thread can save a copy of the scene as it is now.

@@ -53,6 +53,7 @@ class TXMILL_OT_estimate(operators.Making, bpy.types.Operator):
         warnings = []
 
         def work(job):
+            preferences.require(run["program"])
             found = export.run(job.cancel)
             warnings.extend(found["warnings"])
             job.text = "Tracing the scene"

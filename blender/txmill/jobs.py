@@ -65,6 +65,12 @@ class Job:
         self.text = "%d of %d files, %.0f of %.0f MP" % (news.files_done, news.files, news.megapixels_done, news.megapixels)
 
 
+def later(function):
+    """Has the main thread call a function, when the timer comes round to it."""
+    if not bpy.app.background:
+        _errands.append(function)
+
+
 def in_main_thread(function, seconds=30):
     """Has the main thread call a function, and waits for that in another one. False: it failed, or did not come to it."""
     called, good = threading.Event(), []
@@ -105,7 +111,7 @@ def poll():
 def redraw():
     for window in bpy.context.window_manager.windows:
         for area in window.screen.areas:
-            if area.type == "PROPERTIES":
+            if area.type in ("PROPERTIES", "PREFERENCES"):
                 area.tag_redraw()
 
 

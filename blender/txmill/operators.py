@@ -38,6 +38,7 @@ def make_job(done):
 def make(path, **options):
     """client.make of a .blend file, and what to report about it: (client.MakeRun, kind of report, text). The file may be a
     copy of the scene: the text names what it is a copy of."""
+    preferences.require(options.get("program"))
     try:
         run = client.make(path, **options)
     except client.TxmillError as error:
@@ -50,15 +51,44 @@ def tx_files(count):
     return "%d tx file%s" % (count, "" if count == 1 else "s")
 
 
+def about(made):
+    """(what, sentence) of a file that failed: most messages begin with its path."""
+    message = made.error.message if made.error else "failed"
+    head = made.input + ": "
+    return (made.input, message[len(head):]) if message.startswith(head) else ("", message)
+
+
+def once(pairs):
+    """Lines of text of (what, sentence): a sentence that is said of several is said once, with their number."""
+    groups = {}
+    for what, sentence in pairs:
+        groups.setdefault(sentence, []).append(what)
+    lines = []
+    for sentence, whats in groups.items():
+        named = list(dict.fromkeys(what for what in whats if what))
+        line = "%s: %s" % (named[0], sentence) if named else sentence
+        lines.append(line if len(whats) == 1 else "%s (%d times)" % (line, len(whats)) if len(named) < 2 else
+                     "%s and %d more: %s" % (named[0], len(named) - 1, sentence))
+    return lines
+
+
+def left_out():
+    """Lines of text about the images that get no tx file."""
+    return once((name, "no tx file, the image is %s" % reason) for name, reason in blend.left_out())
+
+
 def summary(run):
     """(kind of report, text) about a client.MakeRun."""
-    failed = ["%s" % (f.error.message if f.error else f.input) for f in run.failed]
+    failed = once(about(f) for f in run.failed)
     if run.cancelled:
         return "WARNING", "Cancelled: %s made before" % tx_files(len(run.created))
     counts = "%s made, %d up to date" % (tx_files(len(run.created)), sum(f.state == "up-to-date" for f in run.files))
     if failed:
         more = ", and %d more" % (len(failed) - 3) if len(failed) > 3 else ""
-        return "ERROR", "%s, %d failed: %s%s" % (counts, len(failed), "; ".join(failed[:3]), more)
+        # Images that are not there are nothing new to who has the scene, and nothing that stops the others.
+        only_missing = all(f.error and f.error.status == "not-found" for f in run.failed) and len(run.failed) < len(run.files)
+        return "WARNING" if only_missing else "ERROR", "%s, %d failed: %s%s" % (
+            counts, len(run.failed), "; ".join(failed[:3]), more)
     return "INFO", counts
 
 
@@ -74,15 +104,13 @@ class Making:
 
     def begin(self, job):
         """Runs the job; the operator's result."""
-        for name, reason in blend.left_out():
-            self.report({"WARNING"}, "%s: no tx file, the image is %s" % (name, reason))
+        for line in left_out():
+            self.report({"WARNING"}, line)
         job.start()
         if not bpy.app.background:
             return {"FINISHED"}
-        run, kind, text = job.result or (None, "ERROR", job.error)
-        if kind == "ERROR":
-            self.report({"WARNING"}, text)  # ERROR would raise in the calling script
-        return {"FINISHED"} if run and run.ok else {"CANCELLED"}
+        run, kind, _ = job.result or (None, "ERROR", None)
+        return {"FINISHED"} if run and not run.cancelled and kind != "ERROR" else {"CANCELLED"}
 
 
 class TXMILL_OT_make(Making, bpy.types.Operator):
@@ -155,6 +183,7 @@ class TXMILL_OT_refresh(bpy.types.Operator):
     bl_description = "Look again which tx files of the saved scene are there"
 
     def execute(self, context):
+        preferences.forget()
         status.refresh()
         if status.current.error:
             self.report({"WARNING"}, status.current.error)
@@ -175,6 +204,7 @@ class TXMILL_OT_explain(bpy.types.Operator):
         path, colorspace, alpha = bpy.path.abspath(self.path), self.colorspace, self.alpha
 
         def work(job):
+            preferences.require(program)
             found = client.resolve(path, colorspace=colorspace, alpha_type=alpha, program=program, cancel=job.cancel, **options)
             return [line for resolved in found for line in explanation(resolved)]
 
@@ -231,6 +261,7 @@ class TXMILL_OT_open_report(bpy.types.Operator):
         program = preferences.run_options()["program"]
 
         def work(job):
+            preferences.require(program)
             return client.write_page(page, files, program=program, cancel=job.cancel)
 
         def done(job):

@@ -26,7 +26,9 @@ class TXMILL_PT_texture_cache(bpy.types.Panel):
         found, text = preferences.version(preferences.get().program)
         if found is False:
             layout.label(text=text, icon="ERROR")
-            layout.operator("preferences.addon_show", text="Preferences").module = __package__
+            row = layout.row()
+            row.operator("preferences.addon_show", text="Preferences").module = __package__
+            row.operator("txmill.refresh", text="", icon="FILE_REFRESH")
             return
         job = jobs.current()
         if job:

@@ -6,7 +6,15 @@ import threading
 
 import bpy
 
-from . import client
+from . import client, jobs
+
+
+def _look_again():
+    """Another program: what the panel shows came from the one before."""
+    from . import status  # which asks for these preferences
+
+    forget()
+    status.refresh()
 
 
 class TxmillPreferences(bpy.types.AddonPreferences):
@@ -14,7 +22,7 @@ class TxmillPreferences(bpy.types.AddonPreferences):
 
     program: bpy.props.StringProperty(
         name="Program", subtype="FILE_PATH", description="Path of the txmill program; empty: the one on PATH",
-        update=lambda self, context: _versions.clear())
+        update=lambda self, context: _look_again())
     threads: bpy.props.IntProperty(
         name="Threads", min=0, max=1024, default=0, description="Threads that convert; 0: one a processor")
     memory: bpy.props.IntProperty(
@@ -53,6 +61,23 @@ def _ask(program):
             _versions[program] = True, "txmill %s, %s" % (number, path)
     except (client.TxmillError, OSError) as error:
         _versions[program] = False, str(error)
+    jobs.later(jobs.redraw)
+
+
+def forget():
+    """The programs are asked again: one that was missing or too old may have been put right where it is."""
+    _versions.clear()
+
+
+def require(program):
+    """Raises TxmillError, which says why, unless the program is there and new enough. In a job's thread: it may take its
+    time to answer."""
+    key = program or ""
+    if not _versions.get(key, (None,))[0]:
+        _ask(key)
+    found, text = _versions[key]
+    if not found:
+        raise client.TxmillError(text)
 
 
 def version(program):
@@ -87,4 +112,4 @@ def register():
 
 def unregister():
     bpy.utils.unregister_class(TxmillPreferences)
-    _versions.clear()
+    forget()

@@ -55,6 +55,7 @@ def refresh():
     options, program, left_out = blend.color_options(), preferences.run_options()["program"], blend.left_out()
 
     def work(job):
+        preferences.require(program)
         return client.list_scene(path, program=program, cancel=job.cancel, **options)
 
     def done(job):

@@ -48,7 +48,8 @@ def make_and_explain(program, folder):
     result, text = printed(bpy.ops.txmill.make)
     made = scenes.tx_files(os.path.join(folder, "a"))
     check("make", len(made) == 21, "%d files, %s %s" % (len(made), result, text))
-    check("make-says-what-failed", result == {"CANCELLED"} and "gone.png" in text, (result, text))
+    check("make-says-what-failed", result == {"FINISHED"} and text.count("gone.png") == 1 and "txmill: warning: 21 tx files made" in text,
+          (result, text))
     check("make-names-the-scene", scene in text and "/txmill-" not in text, text)
     check("make-names-left-out", dict(part("blend").left_out()) == {"packed.png": "packed into the .blend file", "generated": "generated"},
           part("blend").left_out())
@@ -185,7 +186,10 @@ def program_missing(program, folder):
     bpy.ops.render.render(write_still=True)
     check("missing-renders-all-the-same", os.path.exists(target))
     preferences.before_render = False
-    preferences.program = program
+    preferences.program = program  # the panel notices by itself
+    found, text = part("preferences").version(program)
+    check("missing-corrected", found and part("status").current.error is None and part("status").current.files,
+          (text, part("status").current.error))
 
 
 def odd_programs(program, folder):
@@ -222,6 +226,17 @@ def odd_programs(program, folder):
     part("preferences")._versions.clear()
     found, text = part("preferences").version(odd)
     check("odd program, too old", found is False and "0.0.9" in text and "0.1.0 or newer" in text, text)
+    results = [printed(bpy.ops.txmill.make), printed(bpy.ops.txmill.explain, path=image), printed(bpy.ops.txmill.estimate),
+               printed(bpy.ops.txmill.make_and_render)]
+    check("odd program, too old: every button", all(result == {"CANCELLED"} and said.count("needs 0.1.0 or newer") == 1
+                                                    for result, said in results), results)
+    with open(odd, "w", encoding="utf-8") as file:
+        file.write('#!/bin/sh\nexec %s "$@"\n' % program)
+    bpy.ops.txmill.refresh()
+    check("odd program, put right in its place", part("preferences").version(odd)[0] and status.current.error is None, status.current.error)
+    operators = part("operators")
+    check("said once", operators.once([("a", "full"), ("b", "full"), ("c", "gone"), ("", "broken"), ("", "broken")]) ==
+          ["a and 1 more: full", "c: gone", "broken (2 times)"], operators.once([("a", "full"), ("b", "full")]))
     # Without a path: the first one on PATH.
     before, os.environ["PATH"] = os.environ["PATH"], top
     found, text = part("preferences").version("")
