@@ -212,10 +212,7 @@ class TXMILL_OT_explain(bpy.types.Operator):
             show("Explain", [job.error] if job.error else job.result or ["txmill said nothing about %s" % path])
 
         job = jobs.Job("Explaining", work, done).start()
-        if bpy.app.background and job.error:
-            self.report({"WARNING"}, job.error)
-            return {"CANCELLED"}
-        return {"FINISHED"}
+        return {"CANCELLED"} if bpy.app.background and job.error else {"FINISHED"}
 
 
 def explanation(resolved):
@@ -271,10 +268,7 @@ class TXMILL_OT_open_report(bpy.types.Operator):
                 bpy.ops.wm.url_open(url=pathlib.Path(page).as_uri())
 
         job = jobs.Job("Writing the report", work, done).start()
-        if bpy.app.background and job.error:
-            self.report({"WARNING"}, job.error)
-            return {"CANCELLED"}
-        return {"FINISHED"}
+        return {"CANCELLED"} if bpy.app.background and job.error else {"FINISHED"}
 
 
 class TXMILL_OT_report(bpy.types.Operator):
