@@ -4,7 +4,7 @@
 
     submit_shot.py SHOT.blend -- COMMAND...      e.g.  submit_shot.py shot10.blend -- sbatch render.sbatch shot10.blend
 
-Makes the tx files that the shot's render will look up, then runs the farm's own submit command. Exit codes: 0 submitted,
+Makes the tx files that a render of the shot uses, then runs the farm's own submit command. Exit codes: 0 submitted,
 3 an image cannot be used (fix it), 4 a passing failure (try again), else that of the submit command.
 """
 from __future__ import annotations
@@ -32,10 +32,9 @@ def textures_ready(shot: str) -> int:
     run = txmill.make(shot, progress=show)
     print(f"\rtextures: {len(run.created)} made, {len(run.failed)} failed", file=sys.stderr)
     for failure in run.failed:
-        assert failure.error is not None
         print(f"  {failure.error.message}", file=sys.stderr)
     if run.failed:
-        return 4 if all(f.error and f.error.retryable for f in run.failed) else 3
+        return 4 if all(f.error.retryable for f in run.failed) else 3
     return 0
 
 

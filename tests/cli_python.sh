@@ -22,4 +22,15 @@ import ast, pathlib, sys
 for path in pathlib.Path('$repo/python').rglob('*.py'):
     ast.parse(path.read_text(), str(path), feature_version=(3, 9))"
 check python-3.9-grammar rc_is 0
+# What README and the examples show is typed, and is checked as a strict user would check it.
+if command -v mypy >/dev/null; then
+    mkdir typed
+    awk '/^    (import txmill|with txmill)/ { block = 1 } /^[^ ]/ { block = 0 } block { print substr($0, 5) }' "$repo/README.md" >typed/readme.py
+    check python-readme-has-examples grep -q 'txmill.tiles' typed/readme.py
+    sed -i '1i import txmill' typed/readme.py
+    run env MYPYPATH="$repo/python" mypy --strict --cache-dir=typed/cache "$repo/python/txmill" "$repo"/examples/*.py typed/readme.py
+    check python-typed rc_is 0
+else
+    skip python-typed "mypy is not installed"
+fi
 finish

@@ -7,6 +7,9 @@
     for failure in run.failed:
         print(failure.input, failure.error.message)
 
+    if not txmill.check("shot10.blend").ready:
+        ...
+
     for image in txmill.list_scene("shot10.blend").images:
         print(image["path"], image["state"])
 
@@ -18,19 +21,30 @@ Pure Python 3.9 or newer, without dependencies; numpy is used by `tiles` where i
 """
 from ._program import Cancel, ProgramMissing, TxmillError, find_program, version
 from ._commands import (
+    Checked,
+    CheckRun,
     ErrorInfo,
+    Fact,
+    Failed,
+    GcRun,
     Info,
     Made,
     MakeRun,
     Progress,
+    Removed,
     Resolved,
     Scene,
+    Setting,
     Verdict,
+    check,
+    doctor,
+    gc,
     info,
     iter_make,
     list_scene,
     make,
     resolve,
+    settings,
     stream_budget,
     verify,
     write_page,
@@ -39,7 +53,12 @@ from ._tiles import Level, LibraryMissing, Tile, Tiles, tiles
 
 __all__ = [
     "Cancel",
+    "CheckRun",
+    "Checked",
     "ErrorInfo",
+    "Fact",
+    "Failed",
+    "GcRun",
     "Info",
     "Level",
     "LibraryMissing",
@@ -47,18 +66,24 @@ __all__ = [
     "MakeRun",
     "ProgramMissing",
     "Progress",
+    "Removed",
     "Resolved",
     "Scene",
+    "Setting",
     "Tile",
     "Tiles",
     "TxmillError",
     "Verdict",
+    "check",
+    "doctor",
     "find_program",
+    "gc",
     "info",
     "iter_make",
     "list_scene",
     "make",
     "resolve",
+    "settings",
     "stream_budget",
     "tiles",
     "verify",

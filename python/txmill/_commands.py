@@ -47,6 +47,13 @@ class Made:
 
 
 @dataclass(frozen=True)
+class Failed(Made):
+    """An input of which `make` made nothing, and why."""
+
+    error: ErrorInfo
+
+
+@dataclass(frozen=True)
 class MakeRun:
     """A whole run of `make`."""
 
@@ -54,16 +61,13 @@ class MakeRun:
     summary: Json
     cancelled: bool
 
-    def _in_state(self, state: str) -> List[Made]:
-        return [f for f in self.files if f.state == state]
-
     @property
     def created(self) -> List[Made]:
-        return self._in_state("created")
+        return [f for f in self.files if f.state == "created"]
 
     @property
-    def failed(self) -> List[Made]:
-        return self._in_state("failed")
+    def failed(self) -> List[Failed]:
+        return [f for f in self.files if isinstance(f, Failed)]
 
     @property
     def ok(self) -> bool:
@@ -105,6 +109,74 @@ class Resolved:
 
 
 @dataclass(frozen=True)
+class Checked:
+    """What `check` says about one texture. `id`: "fresh", "outdated", "missing" and so on, or that of a lint finding;
+    docs/schema/check.schema.json has them all. Without `message`, `id` says it all."""
+
+    image: str
+    id: str
+    severity: str  # "note", "warning" or "error"
+    ignored: bool
+    tx: Optional[str]
+    message: Optional[str]
+    data: Json = field(repr=False)
+
+
+@dataclass(frozen=True)
+class CheckRun:
+    """Whether a scene or folder is ready to render, and what was found. `summary` counts the textures by state."""
+
+    ready: bool
+    textures: List[Checked]
+    summary: Json
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A setting that holds for `path`. `origin`: "default", the variable, or the `.txmill` file and line that set it."""
+
+    path: str
+    setting: str
+    value: Optional[str]
+    origin: str
+
+
+@dataclass(frozen=True)
+class Removed:
+    """A file that `gc` removed, or would remove (`state`: "removed" or "would-remove"). Files of a store have no
+    `reason`: they go by age and size."""
+
+    path: str
+    state: str
+    reason: Optional[str]
+    bytes: int
+    data: Json = field(repr=False)
+
+
+@dataclass(frozen=True)
+class GcRun:
+    """A whole run of `gc`. `summary` counts what was found, kept and removed."""
+
+    files: List[Removed]
+    summary: Json
+
+    @property
+    def ok(self) -> bool:
+        """Nothing that was to be removed is still there."""
+        return not self.summary.get("failed")
+
+
+@dataclass(frozen=True)
+class Fact:
+    """One line of `doctor`. `health`: "good", "note" or "bad"."""
+
+    part: str
+    name: str
+    value: str
+    health: str
+
+
+@dataclass(frozen=True)
 class Scene:
     """The images of one .blend file, as docs/schema/list.schema.json describes them."""
 
@@ -122,6 +194,13 @@ def _error_of(o: Json) -> Optional[ErrorInfo]:
     return ErrorInfo(str(e.get("status", "")), text_of(e, "message") or "", bool(e.get("retryable", False)))
 
 
+def _made_of(o: Json) -> Made:
+    image, state, tx, error = text_of(o, "input") or "", str(o.get("state", "")), text_of(o, "tx"), _error_of(o)
+    if state == "failed":
+        return Failed(image, state, tx, error or ErrorInfo("failed", f"{image}: failed", False), o)
+    return Made(image, state, tx, error, o)
+
+
 def _flag(options: List[str], name: str, on: bool) -> None:
     if on:
         options.append(name)
@@ -130,6 +209,16 @@ def _flag(options: List[str], name: str, on: bool) -> None:
 def _value(options: List[str], name: str, value: Any) -> None:
     if value is not None:
         options.append(f"{name}={value}")
+
+
+def _values(options: List[str], name: str, values: Sequence[Any]) -> None:
+    for value in values:
+        _value(options, name, value)
+
+
+def _rule_options(options: List[str], preset: Optional[str], rules: Sequence[str]) -> None:
+    _value(options, "--preset", preset)
+    _values(options, "--rule", rules)
 
 
 def _color_options(
@@ -179,9 +268,7 @@ def iter_make(
     _flag(options, "--dry-run", dry_run)
     _flag(options, "--strict", strict)
     _color_options(options, colorspace, alpha_type, cache_dir, ocio, working_space)
-    _value(options, "--preset", preset)
-    for rule in rules:
-        _value(options, "--rule", rule)
+    _rule_options(options, preset, rules)
     _value(options, "--jobs", threads)
     _value(options, "--max-memory", max_memory)
     _value(options, "--shard", shard)
@@ -201,7 +288,7 @@ def iter_make(
         if o.get("type") == "summary":
             summary = o
         elif o.get("type") == "file":
-            yield Made(text_of(o, "input") or "", str(o.get("state", "")), text_of(o, "tx"), _error_of(o), o)
+            yield _made_of(o)
     if summary is None and cancel is not None and cancel.cancelled:
         # Stopped before the program had begun.
         yield {"type": "summary", "inputs": 0, "created": 0, "failed": 0, "exit_code": 143}
@@ -213,16 +300,44 @@ def iter_make(
     yield summary
 
 
-def make(paths: Paths, **options: Any) -> MakeRun:
+def make(
+    paths: Paths,
+    *,
+    recursive: bool = False,
+    colorspace: Optional[str] = None,
+    alpha_type: Optional[str] = None,
+    cache_dir: Optional[StrPath] = None,
+    ocio: Optional[StrPath] = None,
+    working_space: Optional[str] = None,
+    preset: Optional[str] = None,
+    rules: Sequence[str] = (),
+    force: bool = False,
+    dry_run: bool = False,
+    strict: bool = False,
+    threads: Optional[int] = None,
+    max_memory: Optional[str] = None,
+    shard: Optional[str] = None,
+    extra: Sequence[str] = (),
+    progress: Optional[Callable[[Progress], None]] = None,
+    cancel: Optional[Cancel] = None,
+    program: Optional[StrPath] = None,
+) -> MakeRun:
     """Converts images, folders (with `recursive=True`), UDIM or frame patterns, and .blend scenes into tx files.
 
-    Options are those of `iter_make`: `extra` takes further arguments as they are, `progress` is called with a `Progress`
-    from another thread, `cancel` is a `Cancel` that stops the run. Files that fail are in the result (`failed`), not
-    exceptions; `TxmillError` is raised where nothing could be done at all.
+    `extra` takes further arguments as they are, `progress` is called with a `Progress` from another thread, `cancel` is a
+    `Cancel` that stops the run. Files that fail are in the result (`failed`), not exceptions; `TxmillError` is raised
+    where nothing could be done at all.
     """
     files: List[Made] = []
     summary: Json = {}
-    for item in iter_make(paths, **options):
+    items = iter_make(
+        paths,
+        recursive=recursive, colorspace=colorspace, alpha_type=alpha_type, cache_dir=cache_dir,
+        ocio=ocio, working_space=working_space, preset=preset, rules=rules, force=force,
+        dry_run=dry_run, strict=strict, threads=threads, max_memory=max_memory, shard=shard,
+        extra=extra, progress=progress, cancel=cancel, program=program,
+    )
+    for item in items:
         if isinstance(item, Made):
             files.append(item)
         else:
@@ -282,6 +397,131 @@ def resolve(
                  text_of(o, "reason"), _error_of(o), o)
         for o in run
         if "image" in o
+    ]
+    run.expect(0, 3, 4, 5)
+    return found
+
+
+def check(
+    paths: Paths,
+    *,
+    recursive: bool = False,
+    deep: bool = False,
+    lint: bool = False,
+    ignore: Sequence[str] = (),
+    colorspace: Optional[str] = None,
+    alpha_type: Optional[str] = None,
+    cache_dir: Optional[StrPath] = None,
+    ocio: Optional[StrPath] = None,
+    working_space: Optional[str] = None,
+    preset: Optional[str] = None,
+    rules: Sequence[str] = (),
+    threads: Optional[int] = None,
+    program: Optional[StrPath] = None,
+    cancel: Optional[Cancel] = None,
+) -> CheckRun:
+    """Says whether scenes, folders or images are ready to render; `deep` decodes every tile.
+
+    A texture that is not ready is no exception: `ready` is False, and the texture says why.
+    """
+    options = ["--json"]
+    _flag(options, "--recursive", recursive)
+    _flag(options, "--deep", deep)
+    _flag(options, "--lint", lint)
+    _values(options, "--ignore", ignore)
+    _color_options(options, colorspace, alpha_type, cache_dir, ocio, working_space)
+    _rule_options(options, preset, rules)
+    _value(options, "--jobs", threads)
+    textures: List[Checked] = []
+    summary: Json = {}
+    run = Run("check", options, path_arguments(paths), program=program, cancel=cancel)
+    for o in run:
+        if o.get("type") == "summary":
+            summary = o
+        elif "image" in o:
+            textures.append(Checked(text_of(o, "image") or "", str(o.get("id", "")), str(o.get("severity", "")),
+                                    bool(o.get("ignored", False)), text_of(o, "tx"), text_of(o, "message"), o))
+    run.expect(0, 3, 4, 5)
+    if not summary:
+        raise TxmillError("txmill check ended without a summary", run.code)
+    return CheckRun(bool(summary.get("ready", False)), textures, summary)
+
+
+def settings(
+    paths: Paths = os.curdir, *, program: Optional[StrPath] = None, cancel: Optional[Cancel] = None
+) -> List[Setting]:
+    """The settings that hold for each path, and where each was set."""
+    run = Run("settings", ["--json"], path_arguments(paths), program=program, cancel=cancel)
+    found = [
+        Setting(text_of(o, "path") or "", str(o["setting"]), text_of(o, "value"), text_of(o, "origin") or "")
+        for o in run
+        if "setting" in o
+    ]
+    run.expect(0)
+    return found
+
+
+def gc(
+    folders: Paths = (),
+    *,
+    keep_for: Sequence[StrPath] = (),
+    delete: bool = False,
+    missing_folders: bool = False,
+    store: Optional[StrPath] = None,
+    older_than: Optional[str] = None,
+    max_size: Optional[str] = None,
+    cache_dir: Optional[StrPath] = None,
+    ocio: Optional[StrPath] = None,
+    working_space: Optional[str] = None,
+    preset: Optional[str] = None,
+    rules: Sequence[str] = (),
+    program: Optional[StrPath] = None,
+    cancel: Optional[Cancel] = None,
+) -> GcRun:
+    """Finds the tx files that nobody needs, or with `store` the least recently used ones of a store.
+
+    Nothing is removed without `delete=True`. With `keep_for`, a list of scenes and image folders, files that none of them
+    uses go as well. `older_than` is an age such as "30d", `max_size` a size such as "200G".
+    """
+    options = ["--json"]
+    _values(options, "--keep-for", [os.fspath(path) for path in keep_for])
+    _flag(options, "--delete", delete)
+    _flag(options, "--missing-folders", missing_folders)
+    _value(options, "--store", store)
+    _value(options, "--older-than", older_than)
+    _value(options, "--max-size", max_size)
+    _color_options(options, None, None, cache_dir, ocio, working_space)
+    _rule_options(options, preset, rules)
+    files: List[Removed] = []
+    summary: Json = {}
+    run = Run("gc", options, path_arguments(folders), program=program, cancel=cancel)
+    for o in run:
+        if o.get("type") == "summary":
+            summary = o
+        elif o.get("type") == "file":
+            files.append(Removed(text_of(o, "path") or "", str(o.get("state", "")), text_of(o, "reason"),
+                                 int(o.get("bytes", 0)), o))
+    run.expect(0, 3, 4)
+    if not summary:
+        raise TxmillError("txmill gc ended without a summary", run.code)
+    return GcRun(files, summary)
+
+
+def doctor(
+    *,
+    ocio: Optional[StrPath] = None,
+    working_space: Optional[str] = None,
+    program: Optional[StrPath] = None,
+    cancel: Optional[Cancel] = None,
+) -> List[Fact]:
+    """What a bug report needs: versions, libraries, devices, the OpenColorIO config, limits."""
+    options = ["--json"]
+    _color_options(options, None, None, None, ocio, working_space)
+    run = Run("doctor", options, [], program=program, cancel=cancel)
+    found = [
+        Fact(str(o.get("part", "")), str(o["name"]), text_of(o, "value") or "", str(o.get("health", "")))
+        for o in run
+        if "name" in o
     ]
     run.expect(0, 3, 4, 5)
     return found

@@ -214,8 +214,8 @@ class Run:
             if self._on_error_line is not None:
                 try:
                     self._on_error_line(line.rstrip("\n"))
-                except Exception:  # A caller's progress function must not stop the pipe from being drained.
-                    sys.excepthook(*sys.exc_info())
+                except Exception as error:  # A caller's progress function must not stop the pipe from being drained.
+                    sys.excepthook(type(error), error, error.__traceback__)
                     self._on_error_line = None
 
 

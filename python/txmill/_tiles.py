@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import ctypes
 import ctypes.util
+import importlib
 import os
 import sys
 import threading
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Tuple, Type, Union
@@ -159,7 +161,9 @@ class Tiles:
         self.extension = extension
         self._library = _load()
         self._handle = ctypes.c_void_p()
-        self._closing = threading.Lock()
+        self._lock = threading.Lock()
+        self._users = 0
+        self._closed = False
         self._check(self._library.txm_tx_open, os.fsencode(self.path), ctypes.byref(self._handle))
         info = self._library.txm_tx_info_of(self._handle).contents
         self.width: int = info.width
@@ -181,21 +185,35 @@ class Tiles:
         level = self._library.txm_tx_level_of(self._handle, index).contents
         return Level(level.width, level.height, level.tiles_x, level.tiles_y)
 
-    def _open(self) -> ctypes.c_void_p:
-        if not self._handle:
-            raise ValueError(f"{self.path}: closed")
-        return self._handle
+    @contextmanager
+    def _in_use(self) -> Iterator[ctypes.c_void_p]:
+        """The open file. The last of its users frees it where another thread has closed it meanwhile."""
+        with self._lock:
+            if self._closed:
+                raise ValueError(f"{self.path}: closed")
+            self._users += 1
+        try:
+            yield self._handle
+        finally:
+            with self._lock:
+                self._users -= 1
+                self._free_unused()
+
+    def _free_unused(self) -> None:
+        if self._closed and self._users == 0 and self._handle:
+            self._library.txm_tx_close(ctypes.byref(self._handle))
 
     @property
     def metadata(self) -> Dict[str, str]:
         """What the file says about itself, by name."""
         found: Dict[str, str] = {}
         name, value = ctypes.c_char_p(), ctypes.c_char_p()
-        while self._library.txm_tx_metadata_at(self._open(), len(found), ctypes.byref(name), ctypes.byref(value)):
-            text = (name.value or b"").decode(errors="replace")
-            while text in found:  # a name that is there twice keeps its first value under it
-                text += "'"
-            found[text] = (value.value or b"").decode(errors="replace")
+        with self._in_use() as handle:
+            while self._library.txm_tx_metadata_at(handle, len(found), ctypes.byref(name), ctypes.byref(value)):
+                text = (name.value or b"").decode(errors="replace")
+                while text in found:  # a name that is there twice keeps its first value under it
+                    text += "'"
+                found[text] = (value.value or b"").decode(errors="replace")
         return found
 
     def tile(self, level: int, x: int, y: int, padding: Optional[int] = None, extension: Optional[str] = None) -> Tile:
@@ -227,23 +245,25 @@ class Tiles:
             pixel_stride_bytes=pixel,
             row_stride_bytes=width * pixel,
         )
-        self._check(self._library.txm_tx_read_tile, self._open(), ctypes.byref(request))
+        with self._in_use() as handle:
+            self._check(self._library.txm_tx_read_tile, handle, ctypes.byref(request))
         del target
         return Tile(level, x, y, width - 2 * around, height - 2 * around, self._shaped(memory, width, height))
 
     def _shaped(self, memory: bytearray, width: int, height: int) -> Any:
         try:
-            import numpy  # type: ignore[import-not-found, unused-ignore]
+            numpy: Any = importlib.import_module("numpy")
         except ImportError:
             shape = (height, width, self.channels)
-            plain = memoryview(memory)
-            if self.type == "half":  # of which memoryview knows nothing: as float, which loses nothing
+            plain: Any = memoryview(memory)
+            if self.type == "half":  # memoryview has no halves; floats hold them exactly
                 count = height * width * self.channels
                 wide = (ctypes.c_float * count)()
                 half = (ctypes.c_char * len(memory)).from_buffer(memory)
                 self._library.txm_samples_to_float(self._type, half, wide, count)
-                return memoryview(wide).cast("B").cast("f", shape=shape)  # type: ignore[call-overload, unused-ignore]
-            return plain.cast(_FORMATS[self._type], shape=shape)  # type: ignore[call-overload, unused-ignore]
+                plain = memoryview(wide).cast("B")
+                return plain.cast("f", shape=shape)
+            return plain.cast(_FORMATS[self._type], shape=shape)
         return numpy.frombuffer(memory, dtype=_FORMATS[self._type]).reshape(height, width, self.channels)
 
     def __iter__(self) -> Iterator[Tile]:
@@ -253,9 +273,10 @@ class Tiles:
                     yield self.tile(level, x, y)
 
     def close(self) -> None:
-        with self._closing:
-            if self._handle:
-                self._library.txm_tx_close(ctypes.byref(self._handle))
+        """Closes the file. Other threads may be reading a tile: that read ends well, later ones raise ValueError."""
+        with self._lock:
+            self._closed = True
+            self._free_unused()
 
     def __enter__(self) -> "Tiles":
         return self
@@ -266,7 +287,7 @@ class Tiles:
         self.close()
 
     def __del__(self) -> None:
-        if not sys.is_finalizing() and hasattr(self, "_closing"):
+        if not sys.is_finalizing() and hasattr(self, "_closed"):
             self.close()
 
 

@@ -61,6 +61,11 @@ class Make(Case):
         self.assertFalse(failed["gone.png"].retryable)
         self.assertIn("gone.png", failed["gone.png"].message)
 
+    def test_a_misspelt_option_names_the_function(self):
+        for function in (txmill.make, txmill.check, txmill.gc):
+            with self.assertRaisesRegex(TypeError, rf"{function.__name__}\(\) got an unexpected keyword argument 'presett'"):
+                function(self.images(), presett="pbr")
+
     def test_what_makes_no_sense_is_an_exception(self):
         with self.assertRaises(txmill.TxmillError) as caught:
             txmill.make(self.images(), extra=["--no-such-option"])
@@ -239,6 +244,77 @@ class Inspect(Case):
         self.assertEqual(outdated.state, "outdated")
         self.assertTrue(outdated.reason)
         self.assertEqual(txmill.resolve(self.folder / "gone.png")[0].state, "failed")
+
+
+class Whole(Case):
+    """What concerns folders and the machine: check, settings, gc, doctor."""
+
+    def test_check(self):
+        (self.folder / "broken.png").write_bytes(b"not a picture")
+        before = txmill.check(self.folder)
+        self.assertFalse(before.ready)
+        states = {os.path.basename(t.image): t.id for t in before.textures}
+        self.assertEqual((states["rgb8.png"], states["broken.png"]), ("missing", "failed"))
+        (self.folder / "broken.png").unlink()
+        made = {os.path.realpath(f.tx) for f in txmill.make(self.folder, recursive=True).created}
+        after = txmill.check(self.folder)
+        self.assertTrue(after.ready)
+        self.assertEqual({os.path.realpath(t.tx) for t in after.textures}, made)
+        self.assertEqual({(t.id, t.severity) for t in after.textures}, {("fresh", "note")})
+        self.assertEqual(after.summary["textures"], 3)
+        self.assertFalse(txmill.check(self.folder / "rgb8.png", rules=["*.png=Non-Color"]).ready)
+        self.assertFalse(txmill.check(self.folder / "rgb8.png", colorspace="Non-Color", alpha_type="straight").ready)
+
+    def test_check_decodes_where_asked_to(self):
+        made = txmill.make(self.folder / "rgb8.png").created[0]
+        with open(made.tx, "r+b") as f:
+            f.seek(2000)
+            f.write(b"\xff" * 64)
+        os.utime(made.tx)
+        self.assertTrue(txmill.check(self.folder / "rgb8.png").ready)
+        self.assertFalse(txmill.check(self.folder / "rgb8.png", deep=True).ready)
+
+    def test_check_of_what_is_not_there(self):
+        run = txmill.check(self.folder / "no such.blend")
+        self.assertFalse(run.ready)
+        self.assertEqual([(t.id, t.severity) for t in run.textures], [("failed", "error")])
+
+    def test_settings(self):
+        (self.folder / ".txmill").write_text("preset = pbr\n")
+        found = {s.setting: s for s in txmill.settings(self.folder)}
+        self.assertEqual(found["preset"].value, "pbr")
+        self.assertIn(".txmill:1", found["preset"].origin)
+        self.assertEqual(found["cache-dir"].origin, "default")
+
+    def test_gc(self):
+        made = txmill.make(self.folder, recursive=True)
+        self.assertEqual(len(made.created), 3)
+        (self.folder / "gray8.png").unlink()
+        found = txmill.gc(self.folder)
+        self.assertEqual([(f.state, f.reason) for f in found.files], [("would-remove", "orphan")])
+        self.assertTrue(os.path.exists(found.files[0].path))
+        removed = txmill.gc(self.folder, delete=True)
+        self.assertTrue(removed.ok)
+        self.assertEqual(removed.summary["removed"], 1)
+        self.assertEqual(removed.files[0].state, "removed")
+        self.assertFalse(os.path.exists(removed.files[0].path))
+        unused = txmill.gc(self.folder, keep_for=[self.folder / "rgb8.png"], delete=True)
+        self.assertEqual([f.reason for f in unused.files], ["unused"])
+        self.assertEqual(len(list((self.folder / "blender_tx").iterdir())), 1)
+
+    def test_gc_of_a_store(self):
+        store = self.folder / "store"
+        store.mkdir()
+        txmill.make(self.images(), extra=[f"--store={store}"])
+        shutil.rmtree(self.folder / "blender_tx")  # its files are links to those of the store, which cost nothing
+        trimmed = txmill.gc(store=store, max_size="1", delete=True)
+        self.assertEqual({f.reason for f in trimmed.files}, {None})
+        self.assertGreater(trimmed.summary["removed"], 0)
+
+    def test_doctor(self):
+        facts = txmill.doctor()
+        self.assertEqual([f.value for f in facts if f.name == "txmill"], [txmill.version()])
+        self.assertIn("OpenColorIO", {f.name for f in facts if f.part == "library"})
 
 
 class Scenes(unittest.TestCase):

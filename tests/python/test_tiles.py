@@ -136,6 +136,39 @@ class TilesTest(unittest.TestCase):
                 thread.join()
             self.assertEqual(results, [first] * 4)
 
+    def test_closing_while_others_read(self):
+        """A read that has begun ends well, a later one is an exception; nothing touches a file that is freed."""
+        expected = {}
+        with txmill.tiles(self.tx["rgb8.png"]) as t:
+            for tile in t:
+                expected[tile[:3]] = tile.pixels.tobytes()
+        for _ in range(30):
+            t = txmill.tiles(self.tx["rgb8.png"])
+            started = threading.Barrier(5)
+            wrong, refused = [], []
+
+            def read():
+                started.wait()
+                try:
+                    while True:
+                        for tile in t:
+                            if tile.pixels.tobytes() != expected[tile[:3]]:
+                                wrong.append(tile[:3])
+                        t.metadata
+                except ValueError as error:
+                    refused.append(str(error))
+
+            threads = [threading.Thread(target=read) for _ in range(4)]
+            for thread in threads:
+                thread.start()
+            started.wait()
+            t.close()
+            t.close()
+            for thread in threads:
+                thread.join()
+            self.assertEqual((wrong, refused), ([], [f"{t.path}: closed"] * 4))
+            self.assertFalse(t._handle)  # freed by the last that used it
+
 
 if __name__ == "__main__":
     unittest.main()
