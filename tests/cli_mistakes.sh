@@ -151,8 +151,6 @@ mistake 2 '--format symbol: must be one of: auto symbols sixel kitty; did you me
     view -F symbol "$tx"
 mistake 3 '--source tex/wodo.png: cannot be read: No such file or directory' \
     verify --source tex/wodo.png "$tx"
-mistake 3 'shot.blend: is a scene, not an image; '"'"'txmill list shot.blend'"'"' shows its images' \
-    resolve shot.blend
 mistake 3 'notes.txt: is not an image of any kind that can be read' \
     make notes.txt
 mistake 3 "$tx: not a .blend file, but a tx file; 'txmill info $tx' shows what is in it" \

@@ -145,4 +145,39 @@ check empty-folder rc_is 2
 check empty-folder-says says "no tx file in this folder"
 txm info "$image"
 check image-for-tx eval 'rc_is 0 && says "its tx file is"'
+
+# ---- scenes, and images of which nobody says how they are used ----------------------------------------------------------
+txm resolve --json materials.blend "$image"
+check resolve-scene-image json out "len(o) >= 1 and all(x['image'].endswith('/wood.png') for x in o) and '$tx' in [x['path'] for x in o]"
+cp "$golden/rgb8.png" stranger.png
+txm resolve materials.blend stranger.png
+check resolve-scene-stranger rc_is 3
+check resolve-scene-stranger-says says "stranger.png: none of the scenes uses this image"
+mkdir pbr
+cp "$golden/rgb8.png" pbr/oak_color.png && cp "$golden/rgb8.png" pbr/oak_normal.png && cp "$golden/gray8.png" pbr/oak_rough.png
+txm make -r pbr
+check guess-make-names-them says "2 images look like data by their names (oak_normal.png, oak_rough.png)"
+check guess-make-advice says "--preset pbr"
+txm check pbr
+check guess-check rc_is 5
+check guess-check-line prints "oak_normal.png: data-as-color"
+check guess-check-sum prints "3 of 3 textures fresh, 2 look like data by their names: --preset pbr, or name the scene"
+txm check pbr --ignore data-as-color
+check guess-accepted rc_is 0
+txm check -c sRGB -a straight pbr
+check guess-said rc_is 0
+check guess-said-ready prints "ready to render: 3 of 3 textures fresh"
+txm check -c Non-Color pbr/oak_normal.png
+check other-space rc_is 5
+check other-space-says prints "there is one with colour space sRGB"
+check other-space-command prints "run: txmill make -c Non-Color pbr/oak_normal.png"
+# Made as data, asked for as colour: a make would leave a file that no scene looks for.
+rm -r pbr/blender_tx
+"$TXMILL" make -q --preset pbr -r pbr
+txm check pbr
+check made-as-data rc_is 5
+check made-as-data-says prints "there is one with colour space"
+check made-as-data-no-make test "$(grep -c 'run: txmill make' out)" -eq 0
+txm check --preset pbr pbr
+check made-as-data-preset prints "ready to render: 3 of 3 textures fresh"
 finish

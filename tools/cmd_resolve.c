@@ -11,12 +11,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <string.h>
 
 #include "core/fail.h"
 #include "core/mem.h"
 #include "core/path.h"
 #include "core/text.h"
 #include "tools/inspect/tx_files.h"
+#include "tools/make/make_scene.h"
 #include "tools/options/args.h"
 #include "tools/options/project.h"
 #include "tools/output/exits.h"
@@ -196,14 +199,54 @@ static txm_status resolve_one(txm_context *context, const txm_input *input, cons
     return TXM_OK;
 }
 
-/* The usual mistake: list takes scenes, resolve the images in them. */
-static void explain_scene(const char *path, txm_error *err)
+/* Where scenes and images are named, the images are those of the scenes that are meant: their settings are the scenes'. */
+typedef struct selection {
+    const txm_inputs *inputs;
+    bool scenes, images; /* there are inputs of each kind */
+} selection;
+
+static selection selection_of(const txm_inputs *inputs)
 {
-    if (err->status != TXM_STATUS_UNSUPPORTED || !txm_path_has_ext(path, "blend"))
-        return;
-    txm_error_clear(err);
-    txm_fail(err, TXM_STATUS_UNSUPPORTED, "%s: is a scene, not an image; 'txmill list %s' shows its images", path,
-             path);
+    selection s = {.inputs = inputs};
+    for (size_t i = 0; i < txm_inputs_count(inputs); i++) {
+        const bool of_scene = txm_inputs_at(inputs, i)->from_scene;
+        s.scenes |= of_scene;
+        s.images |= !of_scene;
+    }
+    return s;
+}
+
+/* By device and inode: scenes and users spell paths in their own ways. */
+static bool same_file(const char *a, const char *b)
+{
+    struct stat sa, sb;
+    return !strcmp(a, b) ||
+           (stat(a, &sa) == 0 && stat(b, &sb) == 0 && sa.st_dev == sb.st_dev && sa.st_ino == sb.st_ino);
+}
+
+/* Whether an input of the other kind means the same image. */
+static bool has_partner(const selection *s, const txm_input *input)
+{
+    for (size_t i = 0; i < txm_inputs_count(s->inputs); i++) {
+        const txm_input *other = txm_inputs_at(s->inputs, i);
+        if (other->from_scene != input->from_scene && same_file(other->path, input->path))
+            return true;
+    }
+    return false;
+}
+
+/* What is passed over: images of the scenes that were not named, and named images, for which the scenes' own stand. A named
+ * image that no scene has, and a scene that cannot be read, are failures. */
+static bool passed_over(const selection *s, const txm_input *input, txm_error *err)
+{
+    const bool whole_scene = input->from_scene && input->origin && !strcmp(input->origin, input->path);
+    if (!s->scenes || !s->images || whole_scene)
+        return false;
+    const bool partner = has_partner(s, input);
+    if (!input->from_scene && !partner && input->status == TXM_OK)
+        txm_fail(err, TXM_STATUS_NOT_FOUND, "%s: none of the scenes uses this image; without a scene, its own defaults count",
+                 input->path);
+    return input->from_scene ? !partner : partner;
 }
 
 /* One image after the other; --touch converts, and does that with all threads. */
@@ -211,10 +254,13 @@ static void resolve_all(const txm_project_contexts *contexts, const txm_rules *r
                         const txm_inputs *inputs, txm_tally *tally)
 {
     txm_summary summary = {.words = {"fresh"}};
+    const selection chosen = selection_of(inputs);
     for (size_t i = 0; i < txm_inputs_count(inputs) && !txm_signal_caught(); i++) {
         const txm_input *input = txm_inputs_at(inputs, i);
         txm_error own = {0};
-        txm_status status = txm_input_check(input, &own);
+        if (passed_over(&chosen, input, &own))
+            continue;
+        txm_status status = own.status ? own.status : txm_input_check(input, &own);
         if (status == TXM_OK)
             status = resolve_one(txm_project_context(contexts, i), input, rules, args, tally, &summary, &own);
         if (status == TXM_STATUS_CANCELLED)
@@ -222,7 +268,6 @@ static void resolve_all(const txm_project_contexts *contexts, const txm_rules *r
         txm_tally_add(tally, status);
         if (status == TXM_OK)
             continue;
-        explain_scene(input->path, &own);
         txm_summary_add(&summary, "failed");
         txm_say(TXM_SAY_ERROR, "%s", own.message);
         if (args->report.json)
@@ -235,8 +280,10 @@ static void resolve_all(const txm_project_contexts *contexts, const txm_rules *r
 /* Rules apply as in make, so that both look for the same name. */
 static int run_resolve(void *p, const txm_operands *operands)
 {
-    static const txm_files_how how = {.command = "resolve", .what = "image"};
     resolve_args *args = p;
+    txm_make_scenes scenes = {.config_args = &args->config};
+    const txm_files_how how = {
+        .command = "resolve", .what = "image", .scene = txm_make_add_scene, .scene_user = &scenes};
     txm_tally tally = {0};
     txm_error err = {0};
     txm_project_contexts contexts = {0};
@@ -246,17 +293,18 @@ static int run_resolve(void *p, const txm_operands *operands)
     txm_rules *rules = NULL;
     const txm_project_targets project = {&args->settings.settings.cache_dir, &args->config, &args->rules,
                                          &args->jobs.threads};
-    if (txm_files_collect(&how, &args->files, operands, &inputs, &err) == TXM_OK &&
-        txm_project_apply(&project, operands, &err) == TXM_OK &&
+    if (txm_project_apply(&project, operands, &err) == TXM_OK &&
+        txm_files_collect(&how, &args->files, operands, &inputs, &err) == TXM_OK &&
         txm_rule_args_read(&args->rules, &rules, &err) == TXM_OK &&
         txm_project_look(inputs, &args->config, &args->jobs, &args->settings.settings, rules, &contexts,
                          &err) == TXM_OK)
         resolve_all(&contexts, rules, args, inputs, &tally);
     txm_rules_free(&rules);
     txm_project_contexts_free(&contexts);
+    txm_make_scenes_free(&scenes);
     return txm_files_finish(&inputs, &tally, &err);
 }
 
 TXM_COMMAND(resolve, resolve_args, .purpose = "Say which tx file Cycles would load for an image, and why",
-            .synopsis = "[OPTION...] IMAGE...", .operand_values = TXM_VALUES_IMAGE,
+            .synopsis = "[OPTION...] [SCENE.blend] IMAGE...", .operand_values = TXM_VALUES_IMAGE,
             .exits = TXM_EXITS_FAIL | TXM_EXITS_RETRY | TXM_EXITS_FINDINGS | TXM_EXITS_SIGNAL, .defaults = defaults);
