@@ -103,6 +103,14 @@ check pipe-line grep -qxF "$tx: good" out
 
 # The status line is gone before a line is printed, and leaves nothing behind.
 mkdir many && for i in $(seq 30); do cp "$golden/rgb8.png" "many/texture_number_$i.png"; done
+# A terminal folds the line when it gets narrower: all its rows are taken back.
+mkdir large
+for i in 1 2 3; do { printf 'P5\n5000 5000\n255\n' && head -c 25000000 /dev/zero; } >large/texture_of_some_length_$i.pgm; done
+on_terminal --shrink 30 120x24 "$TXMILL" make -j 1 --force large
+check shrunk-rows-go grep -q $'\r\033\\[[12]A\033\\[J' out
+on_terminal 120x24 "$TXMILL" make -j 1 --force large
+check as-wide-nothing-goes test "$(grep -c $'\033\\[[0-9]*A' out)" -eq 0
+rm -r large
 for columns in 80 120; do
     on_terminal --screen "${columns}x24" "$TXMILL" make --force -r many
     check "make-lines-$columns" test "$(grep -c '^many/texture_number_[0-9]*\.png: created, ' out)" -eq 30

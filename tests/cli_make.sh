@@ -31,7 +31,7 @@ txm make --force rgb8.png
 check force-keeps-the-mode test "$(stat -c %a "$srgb")" = 600
 chmod 664 "$srgb"
 txm extract -o level.png "$srgb" && chmod 640 level.png
-txm extract -f -o level.png "$srgb"
+txm extract --overwrite -o level.png "$srgb"
 check output-keeps-the-mode test "$rc" -eq 0 -a "$(stat -c %a level.png)" = 640
 txm make --force rgb8.png
 check force-keeps-a-shared-mode test "$(stat -c %a "$srgb")" = 664

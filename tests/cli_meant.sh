@@ -100,6 +100,41 @@ if has_terminal; then
     check progress-otherwise grep -q 'looking at' out
 fi
 
+# ---- names -------------------------------------------------------------------------------------------------------------
+cp tex/rgb8.png tex/Wood.PNG
+for c in make check resolve; do
+    txm $c tex/wood.png
+    check "case-$c" eval 'rc_is 3 && says "Wood.PNG is there, wood.png is not"'
+done
+rm tex/Wood.PNG
+mkdir other && cp "$TXM_TESTDATA/blend/materials.blend" other/ && cp -r "$TXM_TESTDATA/blend/textures" other/
+mv other/textures/wood.png other/textures/Wood.PNG
+txm make -n other/materials.blend
+check case-in-scene says "is not there; Wood.PNG is: upper and lower case are different here"
+txm make -o oak.tx tex/rgb8.png
+check output-hint eval 'rc_is 0 && says "-o oak.tx: Cycles will not look for a file of this name"'
+txm make -o "copy/$(basename tex/blender_tx/rgb8*.tx)" tex/rgb8.png
+check output-no-hint eval '! says "will not look for"'
+txm info oak.tx
+check made-by-txmill grep -q '^  made by  *txmill, in the format of Blender maketx v0$' out
+"$TXMILL" make -q --strict -o strict.tx tex/rgb8.png
+txm info strict.tx
+check made-by-strict grep -q '^  made by  *txmill, ' out
+
+# ---- completion --------------------------------------------------------------------------------------------------------
+offers() { # WORD: what is offered for an operand of make
+    # shellcheck disable=SC1091
+    ( . "$(dirname "$TXMILL")/completion/txmill.bash"
+      COMP_WORDS=(txmill "${command:-make}" "$1") COMP_CWORD=2 COMPREPLY=()
+      _txmill
+      printf '[%s]' "${COMPREPLY[@]}" )
+}
+check complete-space test "$(offers tex/deep/a)" = "[tex/deep/a grey.png]"
+check complete-escaped test "$(offers 'tex/deep/a\ g')" = "[tex/deep/a grey.png]"
+check complete-quoted test "$(offers "'tex/deep/a g")" = "[tex/deep/a grey.png]"
+check complete-folder-space test "$(mkdir 'two words' && offers two)" = "[two words]"
+check complete-stream test "$(command=stream offers '')" = "[render][budget]"
+
 # ---- advice ------------------------------------------------------------------------------------------------------------
 echo text >notes.txt
 txm gc notes.txt

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""terminal.py [--screen] [--timeout SECONDS] COLUMNSxROWS COMMAND...
+"""terminal.py [--screen] [--shrink COLUMNS] [--timeout SECONDS] COLUMNSxROWS COMMAND...
 
 Runs a command on a pseudo-terminal of its own and passes on what it writes there; with --screen shows what the screen
-held, line by line, and the widest line, the number of lines and the exit code. Ends as the command does: with its exit
+held, line by line, and the widest line, the number of lines and the exit code; with --shrink the terminal gets narrower
+while the first percentage is shown. Ends as the command does: with its exit
 code, 128 + N for signal N (of --screen too), 124 when the time is up (60 s), 125 where no pseudo-terminal can be had.
 """
 import argparse
@@ -84,6 +85,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--screen", action="store_true")
     parser.add_argument("--timeout", type=float, default=60)
+    parser.add_argument("--shrink", type=int)
     parser.add_argument("size")
     parser.add_argument("command", nargs=argparse.REMAINDER)
     args = parser.parse_args()
@@ -94,6 +96,8 @@ def main():
     os.close(theirs)
     data = b""
     for piece in pieces(ours, command, deadline):
+        if args.shrink and b"% " in piece:
+            fcntl.ioctl(ours, termios.TIOCSWINSZ, struct.pack("HHHH", 24, args.shrink, 0, 0))
         if args.screen:
             data += piece
         else:

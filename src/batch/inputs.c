@@ -21,6 +21,9 @@
 #include "core/options.h"
 #include "core/path.h"
 
+/* A list of a million missing files must not read their folder a million times. */
+enum { MAX_LOOKS = 100 };
+
 /* Options are copied; the globs in them are not. */
 txm_status txm_inputs_new(const txm_inputs_options *options, txm_inputs **out, txm_error *err)
 {
@@ -243,6 +246,15 @@ txm_status txm_inputs_add_path(txm_inputs *inputs, const char *path, const txm_i
     if (!there && txm_path_hint(path)) {
         txm_error failure = {0};
         txm_fail(&failure, TXM_STATUS_USAGE, "%s: %s", *path ? path : "''", txm_path_hint(path));
+        return txm_inputs_add_failure(inputs, path, settings, &failure, err);
+    }
+    char *other = there || inputs->looks >= MAX_LOOKS ? NULL : txm_path_other_case(path);
+    inputs->looks += !there;
+    if (other) {
+        txm_error failure = {0};
+        txm_fail(&failure, TXM_STATUS_NOT_FOUND, "%s: %s is there, %s is not; upper and lower case are different here",
+                 path, other, txm_path_base(path));
+        free(other);
         return txm_inputs_add_failure(inputs, path, settings, &failure, err);
     }
     /* A file, or nothing: opening it says best what is wrong. */

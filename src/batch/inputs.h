@@ -17,6 +17,7 @@ struct txm_inputs {
     txm_names names; /* every string of the items */
     txm_input *items;
     size_t count, capacity;
+    unsigned looks; /* for names in other case: each reads a folder */
 };
 
 /* Adds what a path names that is no list: a file, a folder, a pattern. `settings` holds what is said about it, and its

@@ -8,10 +8,12 @@
 
 #include "core/path.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -189,6 +191,21 @@ const char *txm_path_hint(const char *path)
     if (strpbrk(path, "*?["))
         return "no file matches this pattern; list the folder to see what is there";
     return NULL;
+}
+
+/* For scenes and projects that come from systems where Wood.PNG and wood.png are the same file. */
+char *txm_path_other_case(const char *path)
+{
+    const char *base = txm_path_base(path);
+    char *folder = txm_path_dir(path), *found = NULL;
+    DIR *dir = folder ? opendir(folder) : NULL;
+    for (struct dirent *e; dir && !found && (e = readdir(dir));)
+        if (!strcasecmp(e->d_name, base) && strcmp(e->d_name, base))
+            found = txm_strdup(e->d_name);
+    if (dir)
+        closedir(dir);
+    free(folder);
+    return found;
 }
 
 /* NULL with errno: ENOMEM, or why the current folder is unknown. */

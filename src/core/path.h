@@ -26,6 +26,9 @@ bool txm_path_has_ext(const char *path, const char *ext);
 /* The most bytes of a name, up to `limit`, that do not cut a UTF-8 sequence: some file systems refuse names that are
  * not valid. */
 size_t txm_path_cut(const char *name, size_t limit);
+/* The name in the folder of `path` that differs from its own only by upper and lower case, a new string; NULL where there
+ * is none, or none can be found out. Reads the folder. */
+char *txm_path_other_case(const char *path);
 /* Whether the extension is one of an image that txmill takes as a source. */
 bool txm_path_is_image(const char *path);
 bool txm_path_is_absolute(const char *path);

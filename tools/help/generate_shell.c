@@ -65,6 +65,20 @@ static bool is_folders(const char *values)
     return values && !strcmp(values, TXM_VALUES_DIR);
 }
 
+/* The words that a command takes first, as "render|budget": its synopsis begins with them. Their bytes; 0: there are
+ * none. */
+static size_t first_words(const txm_command *command)
+{
+    size_t n = strcspn(command->synopsis, " ");
+    return command->synopsis[0] >= 'a' && command->synopsis[0] <= 'z' && memchr(command->synopsis, '|', n) ? n : 0;
+}
+
+static void put_first_words(FILE *out, const txm_command *command)
+{
+    for (size_t i = 0; i < first_words(command); i++)
+        fputc(command->synopsis[i] == '|' ? ' ' : command->synopsis[i], out);
+}
+
 /* ---- bash ------------------------------------------------------------------------------------------------------- */
 
 /* Folders always complete: what is looked for may be in them. Values without a kind are the words
@@ -75,13 +89,13 @@ static void bash_values(FILE *out, const char *values)
     if (is_spaces(values)) {
         fputs("_txmill_spaces", out);
     } else if (is_folders(values)) {
-        fputs("COMPREPLY=($(compgen -d -- \"$cur\"))", out);
+        fputs("mapfile -t COMPREPLY < <(compgen -d -- \"$cur\")", out);
     } else if (extensions && *extensions) {
         fputs("_txmill_files '", out);
         put_extensions(out, extensions, "", "", "|");
         fputs("'", out);
     } else if (extensions) {
-        fputs("COMPREPLY=($(compgen -f -- \"$cur\"))", out);
+        fputs("mapfile -t COMPREPLY < <(compgen -f -- \"$cur\")", out);
     } else {
         fprintf(out, "COMPREPLY=($(compgen -W '%s' -- \"$cur\"))", values ? values : "");
     }
@@ -118,7 +132,7 @@ void txm_generate_bash(FILE *out)
     fprintf(out, header, TXM_VERSION);
     fputs("_txmill_files()\n{\n"
           "    local f\n"
-          "    COMPREPLY=($(compgen -d -- \"$cur\"))\n"
+          "    mapfile -t COMPREPLY < <(compgen -d -- \"$cur\")\n"
           "    while IFS= read -r f; do\n"
           "        [[ ${f,,} =~ \\.($1)$ && ! -d $f ]] && COMPREPLY+=(\"$f\")\n"
           "    done < <(compgen -f -- \"$cur\")\n"
@@ -135,6 +149,8 @@ void txm_generate_bash(FILE *out)
           "    cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}\n"
           "    # bash splits --name=value into three words\n"
           "    if [[ $cur == = ]]; then cur=; elif [[ $prev == = ]]; then prev=${COMP_WORDS[COMP_CWORD-2]}; fi\n"
+          "    # as it is typed, with a quote in front or with backslashes\n"
+          "    cur=${cur#[\\'\\\"]} cur=${cur//\\\\/}\n"
           "    COMPREPLY=()\n"
           "    ((COMP_CWORD > 1)) && cmd=${COMP_WORDS[1]}\n"
           "    case $cmd in\n"
@@ -151,7 +167,13 @@ void txm_generate_bash(FILE *out)
         txm_each_option(*c, bash_argument, out);
         fputs("        esac\n        words='", out);
         txm_each_option(*c, bash_word, out);
-        fputs("'\n        [[ $cur == -* ]] || ", out);
+        fputs("'\n", out);
+        if (first_words(*c)) {
+            fputs("        if ((COMP_CWORD == 2)) && [[ $cur != -* ]]; then COMPREPLY=($(compgen -W '", out);
+            put_first_words(out, *c);
+            fputs("' -- \"$cur\")); return; fi\n", out);
+        }
+        fputs("        [[ $cur == -* ]] || ", out);
         bash_values(out, (*c)->operand_values);
         fputs(" ;;\n", out);
     }
@@ -255,6 +277,11 @@ void txm_generate_zsh(FILE *out)
     for (const txm_command *const *c = txm_commands; *c; c++) {
         fprintf(out, "        %s) _arguments -s \\\n", (*c)->name);
         txm_each_option(*c, zsh_option, out);
+        if (first_words(*c)) {
+            fputs("            '1:word:(", out);
+            put_first_words(out, *c);
+            fputs(")' \\\n", out);
+        }
         fputs("            '*:file:", out);
         zsh_values(out, (*c)->operand_values);
         fputs("' ;;\n", out);
@@ -356,6 +383,14 @@ void txm_generate_fish(FILE *out)
             else
                 fputs(is_folders((*c)->operand_values) ? " -f -a '(__fish_complete_directories)'" : " -f", out);
             fputc('\n', out);
+        }
+        if (first_words(*c)) {
+            fprintf(out, "complete -c txmill -n '__fish_seen_subcommand_from %s; and not __fish_seen_subcommand_from ",
+                    (*c)->name);
+            put_first_words(out, *c);
+            fputs("' -f -a '", out);
+            put_first_words(out, *c);
+            fputs("'\n", out);
         }
         fish f = {out, (*c)->name};
         txm_each_option(*c, fish_option, &f);

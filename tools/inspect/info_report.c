@@ -246,8 +246,16 @@ bool txm_info_print_text(const txm_info *info, const txm_info_extent *extent)
     printf("  %-14s%s %s\n", "pixels", txm_type_name(i->type), txm_format_channels(i->channels));
     print_file(i);
     print_verdict(info);
-    if (*d->software)
+    /* Both say that they are Blender's: readers look for that. Only txmill stores what was asked for, and borders. */
+    bool ours = *d->requested || i->section_bytes;
+    if (*d->software && ours)
+        printf("  %-14s%s", "made by", "txmill, in the format of ");
+    if (*d->software && ours) {
+        txm_print_safe(d->software);
+        putchar('\n');
+    } else if (*d->software) {
         print_field("made by", d->software);
+    }
     print_source(info);
     print_color_settings(d);
     print_statistics(d);

@@ -7,11 +7,15 @@
  */
 #include "tools/make/make_run.h"
 
+#include <string.h>
+
+#include "core/path.h"
 #include "tools/make/make_guard.h"
 #include "tools/make/make_report.h"
 #include "tools/output/guard.h"
 #include "tools/output/progress.h"
 #include "tools/output/say.h"
+#include "txmill/inspect.h"
 
 typedef struct make_run {
     const txm_make_args *args;
@@ -92,6 +96,19 @@ static txm_status convert(make_run *run, txm_error *err)
     return status == TXM_OK ? txm_batch_run(run->job.batch, err) : status;
 }
 
+/* Many name the output as they would of any other converter, and wonder why a render does not read it. */
+static void hint_output(const char *output, const char *image)
+{
+    size_t bytes;
+    unsigned version;
+    char md5[33];
+    const char *base = txm_path_base(output), *own = txm_path_base(image);
+    if (txm_tx_name_parse(base, &bytes, &version, md5) && bytes == strlen(own) && !memcmp(base, own, bytes))
+        return;
+    txm_say(TXM_SAY_INFO, "-o %s: Cycles will not look for a file of this name; leave -o out to make the one that it looks for",
+            output);
+}
+
 /* What is asked for before any input is looked at: the log is open as soon as it may be, so that it shows what goes
  * wrong afterwards. */
 static txm_status begin(make_run *run, const txm_operands *operands, txm_error *err)
@@ -107,7 +124,11 @@ static txm_status begin(make_run *run, const txm_operands *operands, txm_error *
         status = txm_batch_job_collect(&run->job, &from, operands, err);
     if (run->job.inputs)
         run->report.inputs = txm_inputs_count(run->job.inputs);
-    return status == TXM_OK ? txm_make_guard(a, run->job.inputs, err) : status;
+    if (status == TXM_OK)
+        status = txm_make_guard(a, run->job.inputs, err);
+    if (status == TXM_OK && a->output && txm_inputs_count(run->job.inputs) == 1)
+        hint_output(a->output, txm_inputs_at(run->job.inputs, 0)->path);
+    return status;
 }
 
 /* Returns the exit code. A signal is no failure of the run: what was done is summed up. */

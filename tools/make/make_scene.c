@@ -12,6 +12,7 @@
 
 #include "core/fail.h"
 #include "core/mem.h"
+#include "core/path.h"
 #include "tools/list/list_scene.h"
 #include "tools/options/project.h"
 #include "tools/output/say.h"
@@ -118,9 +119,13 @@ static txm_status report_rest(const txm_make_scenes *scenes, txm_inputs *inputs,
             scenes->packed(scenes->packed_user, image->packed[p].name);
         }
         if (image->state == TXM_BLEND_STATE_MISSING) {
-            status =
-                add_failure(inputs, scene, image->path, TXM_STATUS_NOT_FOUND,
-                            txm_asprintf("%s: image \"%s\" of %s is not there", image->path, image->name, scene), err);
+            char *other = txm_path_other_case(image->path);
+            status = add_failure(inputs, scene, image->path, TXM_STATUS_NOT_FOUND,
+                                 txm_asprintf("%s: image \"%s\" of %s is not there%s%s%s", image->path, image->name,
+                                              scene, other ? "; " : "", other ? other : "",
+                                              other ? " is: upper and lower case are different here" : ""),
+                                 err);
+            free(other);
         }
         if (!image->colorspace_known) {
             txm_say(TXM_SAY_WARNING, "%s: image \"%s\": the config does not know its colour space %s: taken as auto, as in Blender",
