@@ -197,7 +197,7 @@ costs() { # NAME EXIT MESSAGE
 rm show/b/other.ocio
 costs below-bad 3 "$work/show/b/.txmill:1: $work/show/b/other.ocio: the OCIO config cannot be opened: No such file or directory; name another config there, or none for the built-in one"
 printf 'working-space = ACESgc\n' >show/b/.txmill
-costs below-space 2 "$work/show/b/.txmill:1: working space \"ACESgc\" is not in the OCIO config built-in; did you mean \"ACEScg\", \"ACEScc\", \"ACES2065-1\" or \"ACEScct\"?"
+costs below-space 2 "$work/show/b/.txmill:1: working space \"ACESgc\" is not in the OCIO config built-in; did you mean \"ACEScg\", \"ACEScc\" or \"ACEScct\"?"
 printf 'colour = x\n' >show/b/.txmill
 costs below-word 2 "$work/show/b/.txmill:1: unknown setting 'colour'; there are cache-dir, ocio, working-space, blender, preset, rule, rules and threads"
 txm make -r show

@@ -26,8 +26,6 @@
 #include "core/mem.h"
 #include "core/options.h"
 #include "core/path.h"
-#include "txmill/describe.h"
-#include "txmill/reader.h"
 
 /* What Blender itself would write has neither borders nor dropped channels. */
 static txm_settings effective(const txm_settings *settings)
