@@ -36,12 +36,12 @@ txmill make --rules |$all
 txmill view --html |folder/ page.html
 txmill verify --source |$images
 txmill gc --keep-for |$images
-txmill make --colorspace ACES|ACES2065-1 ACEScc ACEScct ACEScg
-txmill make --working-space ACES|ACES2065-1 ACEScc ACEScct ACEScg
+txmill make --colorspace ACES|ACES2065-1 ACES 1.3 sRGB ACEScc ACEScct ACEScg
+txmill make --working-space ACES|ACES2065-1 ACES 1.3 sRGB ACEScc ACEScct ACEScg
 txmill make --compression |none zip zstd
 txmill make --device |auto cpu cuda
 txmill check --ignore out|outdated
-txmill make --preset |pbr
+txmill make --preset |none pbr
 txmill make --color |always auto never
 CASES
 commands=$("$TXMILL" --help | sed -n 's/^  \([a-z]*\)  .*/\1/p')
