@@ -180,4 +180,14 @@ check made-as-data-says prints "there is one with colour space"
 check made-as-data-no-make test "$(grep -c 'run: txmill make' out)" -eq 0
 txm check --preset pbr pbr
 check made-as-data-preset prints "ready to render: 3 of 3 textures fresh"
+
+# ---- aliases -----------------------------------------------------------------------------------------------------------
+for command in "make -n" check resolve; do
+    # shellcheck disable=SC2086
+    txm $command -c srgb_display stranger.png
+    check "alias-${command// /}" says '-c srgb_display: an alias of "sRGB"'
+    # shellcheck disable=SC2086
+    txm $command -c sRGB stranger.png
+    check "no-alias-${command// /}" test "$(grep -c 'an alias' err)" -eq 0
+done
 finish

@@ -297,8 +297,10 @@ static int run_resolve(void *p, const txm_operands *operands)
         txm_files_collect(&how, &args->files, operands, &inputs, &err) == TXM_OK &&
         txm_rule_args_read(&args->rules, &rules, &err) == TXM_OK &&
         txm_project_look(inputs, &args->config, &args->jobs, &args->settings.settings, rules, &contexts,
-                         &err) == TXM_OK)
+                         &err) == TXM_OK) {
+        txm_settings_warn_alias(&args->settings.settings, txm_context_color(contexts.common));
         resolve_all(&contexts, rules, args, inputs, &tally);
+    }
     txm_rules_free(&rules);
     txm_project_contexts_free(&contexts);
     txm_make_scenes_free(&scenes);

@@ -99,6 +99,8 @@ txm_status txm_batch_job_plan(txm_batch_job *job, const txm_batch_job_args *args
     o.max_memory_bytes = args->running->max_memory_bytes;
     txm_status status = txm_project_open(job->inputs, &context, o.settings, o.rules, &job->contexts, err);
     o.contexts = job->contexts.of;
+    if (status == TXM_OK && o.settings && !job->may_be_empty)
+        txm_settings_warn_alias(o.settings, txm_context_color(job->contexts.common));
     if (status == TXM_OK)
         status = txm_batch_new(job->contexts.common, job->inputs, &o, &job->batch, err);
     return status == TXM_OK ? txm_batch_plan(job->batch, err) : status;

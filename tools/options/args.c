@@ -264,6 +264,20 @@ void txm_settings_args_warn(const txm_settings_args *args)
                 s->tile_px, TXM_DEFAULT_TILE_PX);
 }
 
+/* Blender's own command names files after the alias as well, so it is not refused. Data spaces share one name, and the role
+ * of the working space is what scenes store. */
+void txm_settings_warn_alias(const txm_settings *settings, const txm_color_config *config)
+{
+    const char *space = settings->colorspace;
+    const char *name = space ? txm_color_canonical(config, space) : NULL;
+    if (!name || !strcmp(name, space) || txm_color_role(config, space) || txm_color_is_data(config, space))
+        return;
+    txm_say(TXM_SAY_WARNING,
+            "-c %s: an alias of \"%s\"; the tx file is named as by Blender's maketx command, while scenes that are set to "
+            "%s look for another: -c \"%s\" makes that one",
+            space, name, name, name);
+}
+
 /* --quiet wins over --verbose. */
 void txm_report_args_apply(const txm_report_args *args)
 {

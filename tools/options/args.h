@@ -75,6 +75,8 @@ void txm_settings_args_default(txm_settings_args *args);
 void txm_settings_args_finish(txm_settings_args *args, const txm_operands *operands);
 /* Warns of settings under which Cycles will not use what is made. */
 void txm_settings_args_warn(const txm_settings_args *args);
+/* Warns of a colour space that is given by an alias, which leads to another name than scenes look for. */
+void txm_settings_warn_alias(const txm_settings *settings, const txm_color_config *config);
 
 /* Commands whose work is spread over threads, and that choose no device. */
 typedef struct txm_jobs_args {
