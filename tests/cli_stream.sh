@@ -292,6 +292,20 @@ refuses images-of-folder 2 render cycles rgb8.png
 refuses trace-of-reference 2 render room rgb8.png --engine reference --trace none.trace
 txm stream render room rgb8.png "${small[@]}" -q --engine blocking --trace blocking.trace
 check trace-has-tiles test "$(stat -c %s blocking.trace)" -gt 100
+
+# A render that is stopped leaves the trace of an earlier one as it was.
+before=$(sha1sum <blocking.trace)
+"$TXMILL" stream render room rgb8.png -q -s 4000x4000 --samples 64 --trace blocking.trace -o stopped.exr 2>/dev/null &
+stopped=$!
+for i in {1..100}; do
+    compgen -G "*blocking.trace?*" >/dev/null || compgen -G ".*blocking.trace*" >/dev/null && break
+    sleep 0.1
+done
+kill -TERM $stopped
+wait $stopped
+check stopped-render test $? = 143
+check stopped-trace test "$(sha1sum <blocking.trace)" = "$before"
+check stopped-leaves-nothing test -z "$(compgen -G '.*trace*'; compgen -G 'blocking.trace?*')"
 refuses over-input 2 render room rgb8.png -o rgb8.png
 cp "$golden/rgb8.png" unmade.png
 refuses missing-tx 3 render room unmade.png

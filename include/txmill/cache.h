@@ -322,6 +322,10 @@ TXM_API void txm_cache_trace_look(txm_cache *cache, uint32_t lane, uint32_t text
  * file. */
 TXM_API txm_status txm_cache_trace_stop(txm_cache *cache, txm_error *err);
 
+/* Ends a trace of work that was not finished: no file appears, and one that was there under its name stays. No thread
+ * may look up meanwhile. */
+TXM_API void txm_cache_trace_drop(txm_cache *cache);
+
 #ifdef __cplusplus
 }
 #endif

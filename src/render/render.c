@@ -183,8 +183,8 @@ static txm_status render_tiles(txm_render_job *job, uint32_t height, txm_error *
     return status;
 }
 
-/* A trace is completed even if the picture fails, so that no half-written file stays; its own failure counts
- * only if nothing else went wrong. */
+/* A trace is published only with the picture that it is of: of a render that was stopped or failed it would be a
+ * cut one that looks whole, in place of a good one. */
 static txm_status run_job(txm_render_job *job, uint32_t height, txm_error *err)
 {
     txm_cache *cache = job->textures.cache;
@@ -195,11 +195,10 @@ static txm_status run_job(txm_render_job *job, uint32_t height, txm_error *err)
     if (status)
         return status;
     status = render_tiles(job, height, err);
-    if (cache && job->options->trace) {
-        txm_error own;
-        if (txm_cache_trace_stop(cache, &own) && status == TXM_OK)
-            status = txm_fail_as(err, &own);
-    }
+    if (cache && job->options->trace && status == TXM_OK)
+        status = txm_cache_trace_stop(cache, err);
+    else if (cache && job->options->trace)
+        txm_cache_trace_drop(cache);
     return status;
 }
 

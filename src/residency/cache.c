@@ -120,13 +120,13 @@ static void free_textures(txm_cache *c)
 }
 
 /* Nobody may look up any more. Threads of the cache must have been freed before. A trace that is still
- * being written is completed; its errors have nobody left to go to, so callers who care stop it themselves. */
+ * being written is dropped: who wants it stops it first. */
 void txm_cache_free(txm_cache **cache)
 {
     txm_cache *c = cache ? *cache : NULL;
     if (!c)
         return;
-    txm_cache_trace_stop(c, NULL);
+    txm_cache_trace_drop(c);
     txm_group_free(c->group);
     txm_pool_free(c->pool);
     if (c->ticket) { /* whose owner has waited for it */

@@ -518,13 +518,14 @@ static void write_end(txm_cache *c)
 
 /* Look-ups stop reporting under the lock; closing and renaming need it no more. The first error of the
  * whole trace is the one given. Renamed when everything is written. */
-txm_status txm_cache_trace_stop(txm_cache *c, txm_error *err)
+static txm_status end_trace(txm_cache *c, bool publish, txm_error *err)
 {
     txm_error_clear(err);
     pthread_mutex_lock(&c->lock);
     struct txm_trace_writer *w = c->trace;
     if (w) {
-        write_end(c);
+        if (publish)
+            write_end(c);
         c->trace = NULL;
         atomic_store(&c->watched, c->options.spurious > 0.0f);
         txm_slow_down(c);
@@ -534,11 +535,21 @@ txm_status txm_cache_trace_stop(txm_cache *c, txm_error *err)
         return TXM_OK;
     if (close(w->fd) != 0 && w->error.status == TXM_OK)
         txm_fail_errno(&w->error, errno, "%s: cannot write the trace", w->path);
-    if (w->error.status == TXM_OK && w->part && rename(w->part, w->path) != 0)
+    if (publish && w->error.status == TXM_OK && w->part && rename(w->part, w->path) != 0)
         txm_fail_errno(&w->error, errno, "%s: cannot write the trace", w->path);
-    if (w->error.status != TXM_OK && w->part)
+    if (w->part && (!publish || w->error.status != TXM_OK))
         unlink(w->part);
     txm_status status = w->error.status == TXM_OK ? TXM_OK : txm_fail_as(err, &w->error);
     free_writer(w);
     return status;
+}
+
+txm_status txm_cache_trace_stop(txm_cache *c, txm_error *err)
+{
+    return end_trace(c, true, err);
+}
+
+void txm_cache_trace_drop(txm_cache *c)
+{
+    end_trace(c, false, NULL);
 }
