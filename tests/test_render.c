@@ -37,15 +37,15 @@ START_TEST(whole_scene)
     txm_render_scene *s;
     snprintf(
         text, sizeof text,
-        "txmill-scene 1\n# a comment\n\ntitle \"a \\\"floor\\\"\" frame 7\nsize 1920 1080\n%slens 0.01 4.5\n"
+        "txmill-scene 1\n# a comment\n\ntitle \"a \\\"floor\\\"\"\nsize 1920 1080\n%slens 0.01 4.5\n"
         "image wood \"textures/wood.png\" colorspace \"sRGB\" alpha straight extension mirror interpolation smart\n"
         "image many \"/t/x.<UDIM>.png\" colorspace \"Non-Color\" alpha none extension clip interpolation closest udim "
         "1001 1012\n"
-        "material floor diffuse 0.8 0.7 0.6 title \"Floor\"\nmaterial ball glossy 1 1 1 roughness 0.25\n"
+        "material floor diffuse 0.8 0.7 0.6\nmaterial ball glossy 1 1 1 roughness 0.25\n"
         "material lens glass 1 1 1 ior 1.5\nmaterial lamp emission 4 4 4\nmaterial chrome mirror 0.9 0.9 0.9\n"
         "texture floor wood input \"Base Color\" uv \"\" transform 2 0 0.5 0 3 0.25\n"
         "texture floor many input \"Roughness\" uv \"second\" transform 1 0 0 0 1 0 warp -0.5\n"
-        "quad floor -1 -1 0 2 0 0 0 2 0\nsphere ball 0 0 1 0.5\nspline what 1 2 3\n"
+        "quad floor -1 -1 0 2 0 0 0 2 0\nsphere ball 0 0 1 0.5\n"
         "light sun power 3 3 3 direction 0 0 -2 angle 0.01\nlight point power 1 2 3 at 0 0 4 radius 0.1\n"
         "light spot power 1 1 1 at 0 0 4 direction 0 0 -1 radius 0 angle 1.2 blend 0.3\n"
         "light area power 9 9 9 to-world 1 0 0 0 0 1 0 0 0 0 1 3 size 1 2\n"
@@ -89,8 +89,18 @@ static const struct {
     const char *text, *says;
     txm_status status;
 } wrong[] = {
-    {"", "scene.txt:1: the scene has no camera", TXM_STATUS_CORRUPT},
-    {"hello\n", "scene.txt:1: this is no scene", TXM_STATUS_CORRUPT},
+    {"", "scene.txt:1: not a scene: the first line must be 'txmill-scene 1'", TXM_STATUS_CORRUPT},
+    {"hello\n", "scene.txt:1: not a scene", TXM_STATUS_CORRUPT},
+    {"# no first line\n\nsize 5 5\n", "scene.txt:3: not a scene", TXM_STATUS_CORRUPT},
+    {"txmill-scene 1\n", "scene.txt:1: the scene has no camera", TXM_STATUS_CORRUPT},
+    {"txmill-scene 1\ncamera perspective half 1 1 shift 0 0 clip 1 9 to-world 1 0 0 0 0 1 0 0 0 0 1 5\n",
+     "scene.txt:2: the scene has no geometry", TXM_STATUS_CORRUPT},
+    {"txmill-scene 1\n# a comment\ntextur m wall\n", "scene.txt:3: unknown word 'textur'", TXM_STATUS_CORRUPT},
+    {"txmill-scene 1\nsize 5 5 5\n", "scene.txt:2: unexpected '5' after the end of 'size'", TXM_STATUS_CORRUPT},
+    {"txmill-scene 1\nlight point power 1 1 1 at 0 0 0 radius -1\n", "scene.txt:2: the radius must be 0 or more",
+     TXM_STATUS_CORRUPT},
+    {"txmill-scene 1\nlight spot power 1 1 1 at 0 0 0 direction 0 0 1 radius 0 angle 1 blend 2\n",
+     "scene.txt:2: the blend must be at most 1", TXM_STATUS_CORRUPT},
     {"txmill-scene 2\n", "scene.txt:1: scenes of version 2 need a newer txmill", TXM_STATUS_NEWER},
     {"txmill-scene x\n", "the version must be a number, not 'x'", TXM_STATUS_CORRUPT},
     {"txmill-scene 1\nsize 0 5\n", "scene.txt:2: the width must be a whole number from 1 to 65536", TXM_STATUS_CORRUPT},

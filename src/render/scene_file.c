@@ -8,6 +8,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -38,12 +39,23 @@ typedef struct parser {
 /* Room for one more item, cleared and counted, so that txm_render_scene_free finds what it owns. NULL once something
  * has failed. */
 #define NEW_ITEM(parser_, kind)                                                                                        \
-    ((parser_)->words.failed || (parser_)->scene->kind##_count >= UINT32_MAX - 1 ||                                          \
+    ((parser_)->words.failed || (parser_)->scene->kind##_count >= UINT32_MAX - 1 ||                                    \
              !TXM_GROW((parser_)->scene->kind##s, (parser_)->scene->kind##_capacity, (parser_)->scene->kind##_count)   \
-         ? (txm_words_no_memory(&(parser_)->words), NULL)                                                                                \
+         ? (txm_words_no_memory(&(parser_)->words), NULL)                                                              \
          : memset(&(parser_)->scene->kind##s[(parser_)->scene->kind##_count++], 0, sizeof *(parser_)->scene->kind##s))
 
 /* ---- statements ---- */
+
+/* A number that lies in a range. */
+static float take_within(parser *p, const char *what, float least, float most)
+{
+    const float value = txm_take_number(&p->words, what);
+    if (!p->words.failed && !(value >= least))
+        txm_words_fail(&p->words, TXM_STATUS_CORRUPT, "%s must be %g or more", what, (double)least);
+    else if (!p->words.failed && value > most)
+        txm_words_fail(&p->words, TXM_STATUS_CORRUPT, "%s must be at most %g", what, (double)most);
+    return value;
+}
 
 /* The last title counts, as with all statements that appear once. */
 static void read_title(parser *p)
@@ -213,7 +225,8 @@ static void read_material(parser *p)
 static void read_texture(parser *p)
 {
     txm_scene_material *m = NULL;
-    uint32_t material = txm_refer_to_name(&p->words, 'm', "material"), image = txm_refer_to_name(&p->words, 'i', "image");
+    uint32_t material = txm_refer_to_name(&p->words, 'm', "material"),
+             image = txm_refer_to_name(&p->words, 'i', "image");
     if (p->words.failed)
         return;
     m = &p->scene->materials[material];
@@ -241,7 +254,8 @@ static void read_texture(parser *p)
         return;
     t->warp = txm_take_number(&p->words, "the warp");
     if (t->warp != 0.0f && m->texture_count == 1)
-        txm_words_fail(&p->words, TXM_STATUS_CORRUPT, "there is no texture of material '%s' above to warp this one", m->name);
+        txm_words_fail(&p->words, TXM_STATUS_CORRUPT, "there is no texture of material '%s' above to warp this one",
+                       m->name);
 }
 
 /* Read at once: a mesh that is missing is named with the line that asks for it. */
@@ -323,7 +337,7 @@ static void read_light(parser *p)
     }
     if (l.kind == TXM_LIGHT_POINT || l.kind == TXM_LIGHT_SPOT) {
         txm_take_keyword(&p->words, "radius");
-        l.radius = txm_take_number(&p->words, "the radius");
+        l.radius = take_within(p, "the radius", 0.0f, INFINITY);
     }
     if (l.kind == TXM_LIGHT_AREA) {
         txm_take_keyword(&p->words, "to-world");
@@ -334,11 +348,11 @@ static void read_light(parser *p)
     }
     if (l.kind == TXM_LIGHT_SPOT || l.kind == TXM_LIGHT_SUN) {
         txm_take_keyword(&p->words, "angle");
-        l.angle = txm_take_number(&p->words, "the angle");
+        l.angle = take_within(p, "the angle", 0.0f, INFINITY);
     }
     if (l.kind == TXM_LIGHT_SPOT) {
         txm_take_keyword(&p->words, "blend");
-        l.blend = txm_take_number(&p->words, "the blend");
+        l.blend = take_within(p, "the blend", 0.0f, 1.0f);
     }
     txm_scene_light *kept = NEW_ITEM(p, light);
     if (kept)
@@ -392,21 +406,35 @@ static const struct {
     {"bounces", read_bounces},   {"filter-glossy", read_filter_glossy},
 };
 
-/* What is not known is skipped: a later writer may say more. */
+/* A line means all that it says: a word that were skipped would be a texture or a light that is not in the figures. */
+static int shown(size_t bytes)
+{
+    return bytes < 64 ? (int)bytes : 64;
+}
+
 static void read_statement(parser *p)
 {
     const char *word;
     size_t n = txm_take_word(&p->words, &word);
     for (size_t i = 0; i < sizeof statements / sizeof *statements; i++)
-        if (txm_is_word(word, n, statements[i].word))
+        if (txm_is_word(word, n, statements[i].word)) {
             statements[i].read(p);
+            if (!p->words.failed && txm_words_more(&p->words)) {
+                size_t length = txm_take_word(&p->words, &word);
+                txm_words_fail(&p->words, TXM_STATUS_CORRUPT, "unexpected '%.*s' after the end of '%s'", shown(length),
+                               word, statements[i].word);
+            }
+            return;
+        }
+    txm_words_fail(&p->words, TXM_STATUS_CORRUPT,
+                   "unknown word '%.*s'; man 5 txmill-scene lists what a line may begin with", shown(n), word);
 }
 
 /* The first line. Later versions are refused by their number, so that a word can change its meaning. */
 static void read_header(parser *p)
 {
     if (!txm_take_if(&p->words, "txmill-scene")) {
-        txm_words_fail(&p->words, TXM_STATUS_CORRUPT, "this is no scene: it must begin with 'txmill-scene 1'");
+        txm_words_fail(&p->words, TXM_STATUS_CORRUPT, "not a scene: the first line must be 'txmill-scene 1'");
         return;
     }
     uint32_t version = txm_take_count(&p->words, "the version", 1, 1 << 20);
@@ -420,6 +448,7 @@ txm_status txm_scene_parse(txm_render_scene *scene, const char *name, const char
 {
     parser p = {.scene = scene, .folder = folder, .words = {.file = name, .err = err, .at = text, .end = text}};
     const char *last = text + bytes;
+    bool begun = false;
     if (memchr(text, 0, bytes))
         return txm_fail(err, TXM_STATUS_CORRUPT, "%s: this is no text", name);
     for (const char *line = text; line < last && !p.words.failed;) {
@@ -430,15 +459,21 @@ txm_status txm_scene_parse(txm_render_scene *scene, const char *name, const char
         p.words.line++;
         if (!txm_words_more(&p.words) || *p.words.at == '#')
             continue;
-        if (p.words.line == 1)
-            read_header(&p);
-        else
+        if (begun)
             read_statement(&p);
+        else
+            read_header(&p);
+        begun = true;
     }
     if (!p.words.line)
         p.words.line = 1;
+    if (!p.words.failed && !begun)
+        read_header(&p);
     if (!p.words.failed && !scene->has_camera)
         txm_words_fail(&p.words, TXM_STATUS_CORRUPT, "the scene has no camera");
+    if (!p.words.failed && !scene->object_count && scene->world.image == TXM_SCENE_NONE)
+        txm_words_fail(&p.words, TXM_STATUS_CORRUPT,
+                       "the scene has no geometry: no quad, sphere or instance, and no world with an image");
     txm_words_free(&p.words);
     return p.words.failed ? (err ? err->status : TXM_STATUS_CORRUPT) : TXM_OK;
 }
