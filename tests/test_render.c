@@ -37,11 +37,11 @@ START_TEST(whole_scene)
     txm_render_scene *s;
     snprintf(
         text, sizeof text,
-        "txmill-scene 1\n# a comment\n\ntitle \"a \\\"floor\\\"\"\nsize 1920 1080\n%slens 0.01 4.5\n"
+        "txmill-scene 1\n# a comment\n\ntitle \"a \\\"floor\\\"\" frame 7\nsize 1920 1080\n%slens 0.01 4.5\n"
         "image wood \"textures/wood.png\" colorspace \"sRGB\" alpha straight extension mirror interpolation smart\n"
         "image many \"/t/x.<UDIM>.png\" colorspace \"Non-Color\" alpha none extension clip interpolation closest udim "
         "1001 1012\n"
-        "material floor diffuse 0.8 0.7 0.6\nmaterial ball glossy 1 1 1 roughness 0.25\n"
+        "material floor diffuse 0.8 0.7 0.6 title \"Floor\"\nmaterial ball glossy 1 1 1 roughness 0.25\n"
         "material lens glass 1 1 1 ior 1.5\nmaterial lamp emission 4 4 4\nmaterial chrome mirror 0.9 0.9 0.9\n"
         "texture floor wood input \"Base Color\" uv \"\" transform 2 0 0.5 0 3 0.25\n"
         "texture floor many input \"Roughness\" uv \"second\" transform 1 0 0 0 1 0 warp -0.5\n"

@@ -406,12 +406,23 @@ static const struct {
     {"bounces", read_bounces},   {"filter-glossy", read_filter_glossy},
 };
 
-/* A line means all that it says: a word that were skipped would be a texture or a light that is not in the figures. */
+/* What Blender's extension adds for people: the frame, and the name that a thing has there. */
+static void read_note(parser *p)
+{
+    if (p->words.failed || !txm_words_more(&p->words))
+        return;
+    if (txm_take_if(&p->words, "frame"))
+        txm_take_number(&p->words, "the frame");
+    else if (txm_take_if(&p->words, "title"))
+        free(txm_take_text(&p->words, "the title"));
+}
+
 static int shown(size_t bytes)
 {
     return bytes < 64 ? (int)bytes : 64;
 }
 
+/* A line means all that it says: to skip a word would leave a texture or a light out of the figures. */
 static void read_statement(parser *p)
 {
     const char *word;
@@ -419,6 +430,7 @@ static void read_statement(parser *p)
     for (size_t i = 0; i < sizeof statements / sizeof *statements; i++)
         if (txm_is_word(word, n, statements[i].word)) {
             statements[i].read(p);
+            read_note(p);
             if (!p->words.failed && txm_words_more(&p->words)) {
                 size_t length = txm_take_word(&p->words, &word);
                 txm_words_fail(&p->words, TXM_STATUS_CORRUPT, "unexpected '%.*s' after the end of '%s'", shown(length),
