@@ -58,7 +58,7 @@ check override-text prints "file, ready, ACES2065-1, alpha premultiplied"
 python3 - "$TXM_TESTDATA/blend/small/library.blend" <<'EOF'
 import re, sys
 data = open(sys.argv[1], "rb").read()
-for name in ("scene_linear", "Non-Colour Data", "DEFAULT", "default", "Foo", ""):
+for name in ("scene_linear", "Non-Colour Data", "DEFAULT", "default", "Foo", "", "AgX Base sRGB"):
     stored = name.encode() + b"\0"
     changed = re.sub(rb"sRGB\0.{60}", lambda m: stored + m.group()[len(stored):], data, flags=re.S)
     assert changed != data
@@ -78,6 +78,10 @@ txm list --json "named default.blend"
 check word-lookup json out '{x["colorspace"]["lookup"] for x in o if x["type"] == "image"} == {"=default"}'
 txm list --json "named Foo.blend"
 check unknown-lookup json out '{x["colorspace"]["lookup"] for x in o if x["type"] == "image"} == {"auto"}'
+rm -rf textures && cp -r "$scenes/textures" textures
+mkdir below && mv "named AgX Base sRGB.blend" below/agx.blend
+txm list --json below/agx.blend
+check unbuildable-has-its-name json out '[f["tx"]["path"] for x in o if x["type"] == "image" for f in x["files"] if f["tx"] and f["tx"]["path"].endswith("F1AB52E3F52805C4B8687259AAAEEB6D.tx")]'
 cp "$golden/rgb8.png" word.png
 txm make -q -c =default word.png
 txm make -q -c scene_linear word.png

@@ -51,9 +51,17 @@ static txm_status look_up(const txm_blend_image *image, const char *path, txm_co
         r.path = r.reason = r.shows = NULL;
         txm_resolution_clear(&r);
     } else {
+        /* A space that cannot be converted from still has a name, which another config or Blender makes the file under. */
+        txm_found named = {0};
+        if (status == TXM_STATUS_COLORSPACE) {
+            txm_look_up(txm_context_color(context), path, &settings, &named, NULL);
+        }
         *out = (txm_found){.state = TXM_TX_STATE_UNUSABLE,
+                           .path = named.path,
                            .reason = txm_strdup(why.message),
                            .trouble = txm_status_retryable(status) ? status : TXM_OK};
+        named.path = NULL;
+        txm_found_clear(&named);
     }
     return out->reason ? TXM_OK : txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: no memory to look up its tx file", path);
 }
