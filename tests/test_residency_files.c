@@ -612,6 +612,42 @@ START_TEST(waves_have_the_same_bits)
 }
 END_TEST
 
+/* A lane's list that its owner drops, or a batch that is cancelled: the next launch asks again, and so do look-ups that
+ * load by themselves. */
+START_TEST(dropped_requests_lose_nothing)
+{
+    char *path = write_cached("a.tx", 512, 512, 4, TXM_TYPE_U8, MADE_NOISE, 1);
+    txm_cache_options o = budget_options(0, TXM_CACHE_POLICY_LRU);
+    o.threads = 1; /* nothing is read before somebody waits */
+    txm_cache *c = new_cache(&o);
+    uint32_t id = add_texture(c, path, TXM_EXTENSION_REPEAT), requests[16];
+    ck_assert_int_eq(txm_cache_register(c, id, NULL), TXM_OK);
+    txm_cache_thread *t = new_thread(c);
+    txm_sampler how = sampler(TXM_LEVEL_MODE_FLOOR);
+    const txm_lookup at = {0.5f, 0.5f, 0, 0, 0, 0};
+    float out[4];
+    for (int i = 0; i < 3; i++) {
+        txm_view view;
+        txm_lane lane = {.capacity = 16, .requests = requests}, *lanes[] = {&lane};
+        txm_ticket *ticket = NULL;
+        ck_assert_int_eq(txm_cache_prepare(c, &view, NULL, NULL), TXM_OK);
+        ck_assert_int_eq(txm_sample(&view, id, &how, &at, &lane, out), TXM_LOOK_MISSED);
+        ck_assert_uint_eq(lane.count, 1);
+        if (i == 0)
+            continue;
+        ck_assert_int_eq(txm_cache_process(c, lanes, 1, &ticket, NULL), TXM_OK);
+        ck_assert_uint_eq(txm_ticket_remaining(ticket), 1);
+        txm_ticket_cancel(&ticket);
+        ck_assert_ptr_null(ticket);
+    }
+    ck_assert_int_eq(txm_cache_sample(t, id, &how, &at, NULL, out), TXM_LOOK_RESIDENT);
+    ck_assert_uint_eq(stats_of(c).tiles_loaded, 1);
+    txm_cache_thread_free(&t);
+    txm_cache_free(&c);
+    free(path);
+}
+END_TEST
+
 /* One launch of the first `count` of 256 look-ups, scattered over a texture of 16 x 16 tiles, each of a tile of level 0
  * and the one of level 1 that it lies in; how many were complete, and in *first whether the first was. */
 static int launch_scattered(txm_cache *c, uint32_t id, int count, bool *first)
@@ -813,6 +849,7 @@ int main(void)
               a_resolution_is_a_bias, preloading_a_part, registering_all_levels, a_thousand_files_with_few_open,
               many_textures_cost_little);
     tcase_add_loop_test(tcase, waves_have_the_same_bits, 0, 9);
+    tcase_add_test(tcase, dropped_requests_lose_nothing);
     tcase_add_loop_test(tcase, reports_say_what_was_read_again, 0, 2);
     add_tests(tcase, verdicts_name_the_cause, traces_are_complete_or_not_there, options_are_checked);
     return run_suite(suite);
