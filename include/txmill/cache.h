@@ -26,9 +26,9 @@
  * written to, that lasts until txm_cache_replace. Lack of memory or descriptors, a file that is not there and errors of
  * disks and servers may pass, so such tiles, levels and textures are tried again: by the next look-up or launch that
  * needs them, or, where that fails too, after as long again as trying took. While tiles of an open file are read, the
- * cache checks ten times a second whether the file was written to. A new modification time alone, such as 'txmill
- * resolve --touch' sets, is no change where the file holds the SHA-1 of its pixels, as Blender's and txmill's do; nor
- * is a copy that takes its place. See reader.h about SIGBUS.
+ * cache checks ten times a second whether the file was written to. A time that somebody gives it, such as 'txmill resolve --touch'
+ * sets, is no change where the file holds the SHA-1 of its pixels, as Blender's and txmill's do; nor is a copy that takes
+ * its place. Plain touch(1) looks like writing. See reader.h about SIGBUS.
  *
  * Thread safety: all functions may be called at the same time from any thread, but for txm_cache_free. While somebody
  * looks up in a prepared view, nobody may call what moves or drops what it shows: txm_cache_prepare, _process,

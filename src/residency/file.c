@@ -181,6 +181,14 @@ static txm_status open_file(txm_cache_file *f, txm_tx **tx, txm_error *err)
     return txm_fail(err, TXM_STATUS_CHANGED, "%s: is another file now than when it was opened first", f->path);
 }
 
+/* Whether the time of the last change of pixels is that of the last change of anything: so it is where a file was written
+ * to, under a header that stayed, and not where somebody gave it another time. */
+static bool was_written(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 && st.st_mtim.tv_sec == st.st_ctim.tv_sec && st.st_mtim.tv_nsec == st.st_ctim.tv_nsec;
+}
+
 /* Whether another image was written into the file, or *known is what it is known by from now on. A map shows what is
  * written: tiles of another image, found by tables of this one. A file that is another one under the same name, or has
  * none any more, is still mapped as it was. */
@@ -189,7 +197,7 @@ static bool overwritten(const txm_cache_file *f, const txm_tx *tx, uint64_t know
     uint64_t now[4];
     if (!look_at(f->path, now) || now[0] != known[0] || now[1] != known[1] || memcmp(now, known, sizeof now) == 0)
         return false;
-    if (now[2] != known[2] || !same_image(f, tx))
+    if (now[2] != known[2] || !same_image(f, tx) || was_written(f->path))
         return true;
     memcpy(known, now, sizeof now);
     return false;
