@@ -164,10 +164,10 @@ static int run_report(void *p, const txm_operands *operands)
         status = txm_guard_output(&output, txm_files_path, inputs, &err);
     if (status == TXM_OK)
         status = add_logs(&report, inputs, &tally, &err);
-    if (status == TXM_OK) {
-        txm_report_look(&report);
+    if (status == TXM_OK)
+        status = txm_report_look(&report, &err);
+    if (status == TXM_OK)
         status = txm_report_sum(&report, &sums, &err);
-    }
     if (status == TXM_OK && args->report.json)
         print_json(&report, &sums);
     /* Nothing that was read is a log: an empty page would look like a result. */

@@ -94,8 +94,11 @@ static txm_status add_json(list *l, const char *text, txm_error *err)
     txm_input entry = {.origin = l->origin};
     txm_error failure = {0};
     const char *end = NULL;
+    errno = 0; /* it tells a refused allocation from bad syntax */
     cJSON *object = cJSON_ParseWithOpts(text, &end, 1);
     txm_status status;
+    if (!object && errno == ENOMEM)
+        return txm_no_memory(err, l->origin);
     if (!cJSON_IsObject(object))
         txm_fail(&failure, TXM_STATUS_USAGE,
                  "%s: not a JSON object on one line; give one as {\"path\": \"wood.png\"}, or the path alone",

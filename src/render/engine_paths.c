@@ -27,17 +27,19 @@ typedef struct worker {
     uint32_t requests[TXM_PATH_REQUESTS]; /* of a budget */
 } worker;
 
-/* All samples of a pixel by one thread, in their order: the sum is the same however many threads there are. */
+/* All samples of a pixel by one thread, in their order: the sum is the same however many threads there are. In a scene
+ * whose objects all lie in one place a ray takes milliseconds, so cancelling does not wait for the pixel's end. */
 static void trace_pixel(worker *t, uint32_t pixel, uint64_t *rays)
 {
     txm_render_job *job = t->shared->job;
-    for (uint32_t sample = 0; sample < job->options->samples; sample++) {
+    const volatile int *cancel = job->options->cancel;
+    for (uint32_t sample = 0; sample < job->options->samples && !txm_is_cancelled(cancel); sample++) {
         txm_path path;
         txm_path_start(&job->world, pixel, job->first_sample + sample, &path);
         do {
             txm_path_intersect(&job->world, &path);
             ++*rays;
-        } while (txm_path_shade(&job->world, &t->looker, &path) == TXM_STEP_ON);
+        } while (txm_path_shade(&job->world, &t->looker, &path) == TXM_STEP_ON && !txm_is_cancelled(cancel));
         txm_film_add(&job->film, &path);
     }
 }

@@ -52,7 +52,8 @@ static void start_span(void *arg)
 static void intersect_span(void *arg)
 {
     span *s = arg;
-    for (uint32_t i = s->first; i < s->first + s->count; i++)
+    const volatile int *cancel = s->wave->job->options->cancel;
+    for (uint32_t i = s->first; i < s->first + s->count && !txm_is_cancelled(cancel); i++)
         txm_path_intersect(&s->wave->job->world, &s->wave->paths[s->wave->active[i]]);
 }
 
@@ -60,14 +61,15 @@ static void intersect_span(void *arg)
 static void shade_span(void *arg)
 {
     span *s = arg;
-    for (uint32_t i = s->first; i < s->first + s->count; i++) {
+    const volatile int *cancel = s->wave->job->options->cancel;
+    for (uint32_t i = s->first; i < s->first + s->count && !txm_is_cancelled(cancel); i++) {
         uint32_t path = s->wave->pending[i];
         s->wave->steps[path] = (uint8_t)txm_path_shade(&s->wave->job->world, &s->looker, &s->wave->paths[path]);
     }
 }
 
-/* Runs `fn` over `count` items, some at a time. Returns when all of them are through. Spans are numbered by
- * the list, so a span's lane collects from neighbouring paths. */
+/* Runs `fn` over `count` items, some at a time. Returns when all of them are through, or CANCELLED with some left as they
+ * were. Spans are numbered by the list, so a span's lane collects from neighbouring paths. */
 static txm_status over(wave *w, uint32_t count, txm_job_fn fn, uint32_t *spans, txm_error *err)
 {
     txm_group *group = txm_group_new(w->job->pool);
@@ -81,6 +83,8 @@ static txm_status over(wave *w, uint32_t count, txm_job_fn fn, uint32_t *spans, 
             status = txm_no_memory(err, NULL);
     }
     txm_group_free(group);
+    if (status == TXM_OK && txm_is_cancelled(w->job->options->cancel))
+        status = txm_fail(err, TXM_STATUS_CANCELLED, "stopped");
     return status;
 }
 
@@ -158,8 +162,6 @@ static txm_status step(wave *w, uint32_t active, uint32_t *next, txm_error *err)
         w->pending[i] = w->active[i];
     while (status == TXM_OK && pending) {
         uint32_t count = width < pending ? width : pending, left = count;
-        if (txm_is_cancelled(job->options->cancel))
-            return txm_fail(err, TXM_STATUS_CANCELLED, "stopped");
         status = launch(w, count, &left, err);
         if (left < count) {
             width = width < active / 2 ? width * 2 : active;

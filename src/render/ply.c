@@ -101,7 +101,10 @@ static txm_status read_comment(const txm_scene_mesh *mesh, layout *l, const char
     unsigned long map = strtoul(line + 11, &end, 10);
     if (line[11] < '0' || line[11] > '9' || *end != ' ' || map >= MAX_MAPS)
         return fail(mesh, err, "a comment about a UV map that cannot be read");
+    errno = 0; /* it tells a refused allocation from bad syntax */
     cJSON *json = cJSON_Parse(end + 1); /* a JSON string, as all texts of a scene */
+    if (!json && errno == ENOMEM)
+        return txm_no_memory(err, mesh->path);
     const char *name = json ? cJSON_GetStringValue(json) : end + 1;
     free(l->names[map]);
     l->names[map] = txm_strdup(name ? name : "");

@@ -7,6 +7,7 @@
  */
 #include "render/scene_words.h"
 
+#include <errno.h>
 #include <cjson/cJSON.h>
 #include <math.h>
 #include <search.h>
@@ -175,13 +176,15 @@ char *txm_take_text(txm_words *p, const char *what)
         txm_words_fail(p, TXM_STATUS_CORRUPT, "%s must be in double quotes", what);
         return NULL;
     }
+    errno = 0; /* it tells a refused allocation from bad syntax */
     cJSON *json = cJSON_ParseWithLength(p->at, (size_t)(end + 1 - p->at));
     const char *value = json ? cJSON_GetStringValue(json) : NULL;
+    bool exhausted = !json && errno == ENOMEM;
     char *text = txm_strdup(value);
-    if (!value)
-        txm_words_fail(p, TXM_STATUS_CORRUPT, "%s is not a JSON string", what);
-    else if (!text)
+    if ((value && !text) || exhausted)
         txm_words_no_memory(p);
+    else if (!value)
+        txm_words_fail(p, TXM_STATUS_CORRUPT, "%s is not a JSON string", what);
     cJSON_Delete(json);
     p->at = end + 1;
     return text;

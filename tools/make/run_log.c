@@ -77,7 +77,10 @@ char *txm_run_log_path(const cJSON *object, const char *name)
 static txm_status take_line(reading *r, const char *line, bool whole, txm_error *err)
 {
     const char *end = NULL;
+    errno = 0; /* it tells a refused allocation from bad syntax */
     cJSON *object = cJSON_ParseWithOpts(line, &end, 1);
+    if (!object && errno == ENOMEM)
+        return txm_no_memory(err, r->name);
     const char *schema = txm_run_log_text(object, "schema");
     txm_status status = TXM_OK;
     if (!object || !schema || strcmp(schema, "txmill.make") != 0) {
@@ -97,10 +100,12 @@ static txm_status take_line(reading *r, const char *line, bool whole, txm_error 
 typedef struct pieces {
     FILE *file;
     size_t at, end;
+    bool exhausted; /* no memory for a line */
     char data[64 << 10];
 } pieces;
 
-/* Bounded: a file without line ends would be read as a whole. False at the end, and when memory is exhausted. */
+/* Bounded: a file without line ends would be read as a whole. False at the end, and when memory is
+ * exhausted. */
 static bool read_line(pieces *p, txm_bytes *line, bool *whole)
 {
     line->size = 0;
@@ -114,7 +119,8 @@ static bool read_line(pieces *p, txm_bytes *line, bool *whole)
         }
         const char *start = p->data + p->at, *newline = memchr(start, '\n', p->end - p->at);
         size_t n = newline ? (size_t)(newline - start) : p->end - p->at;
-        if (!txm_bytes_add(line, start, n))
+        p->exhausted = !txm_bytes_add(line, start, n);
+        if (p->exhausted)
             return false;
         *whole = newline != NULL;
         p->at += n + *whole;
@@ -143,7 +149,7 @@ static txm_status read_lines(reading *r, FILE *f, txm_error *err)
     }
     if (status == TXM_OK && ferror(f))
         status = txm_fail_errno(err, errno, "%s: reading failed", r->name);
-    else if (status == TXM_STATUS_NO_MEMORY || (status == TXM_OK && !feof(f)))
+    else if (status == TXM_STATUS_NO_MEMORY || (status == TXM_OK && p->exhausted))
         status = txm_no_memory(err, r->name);
     txm_bytes_free(&line);
     free(p);

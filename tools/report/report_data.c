@@ -224,13 +224,19 @@ txm_status txm_report_add(txm_report *report, const char *log, txm_error *err)
 /* ---- what the logs do not say ------------------------------------------------------------------------------------ */
 
 /* Files that were up to date have no size in the log; the tx files are asked where they can be reached. Where
- * they cannot, the table says less, and nothing fails. */
-void txm_report_look(txm_report *report)
+ * they cannot, the table says less, and nothing fails; only a lack of memory does. */
+txm_status txm_report_look(txm_report *report, txm_error *err)
 {
     for (size_t i = 0; i < report->file_count; i++) {
         txm_report_file *f = &report->files[i];
         txm_tx *tx = NULL;
-        if (f->state != TXM_REPORT_UP_TO_DATE || !f->tx || txm_tx_open(f->tx, &tx, NULL) != TXM_OK)
+        if (f->state != TXM_REPORT_UP_TO_DATE || !f->tx)
+            continue;
+        txm_status status = txm_tx_open(f->tx, &tx, err);
+        if (status == TXM_STATUS_NO_MEMORY)
+            return status;
+        txm_error_clear(err);
+        if (status != TXM_OK)
             continue;
         const txm_tx_info *info = txm_tx_info_of(tx);
         f->width = info->width;
@@ -243,6 +249,7 @@ void txm_report_look(txm_report *report)
         f->tx_bytes = info->file_bytes;
         txm_tx_close(&tx);
     }
+    return TXM_OK;
 }
 
 /* Strings are the names' of the report, so files and runs own nothing. */

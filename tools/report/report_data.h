@@ -63,7 +63,7 @@ typedef struct txm_report {
 txm_status txm_report_add(txm_report *report, const char *log, txm_error *err);
 /* Looks into the tx files of what was up to date: their levels and pixels, which the log does not say. Those that are
  * not there (any more) stay unknown. */
-void txm_report_look(txm_report *report);
+txm_status txm_report_look(txm_report *report, txm_error *err);
 void txm_report_free(txm_report *report);
 
 /* ---- sums ------------------------------------------------------------------------------------------------------- */

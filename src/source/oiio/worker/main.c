@@ -384,6 +384,14 @@ static void encode(const txm_worker_request *request)
     free(name);
 }
 
+/* No image has been seen yet: the libraries end the program while they are loaded when they get no thread or no memory,
+ * and the same may work a moment later. */
+static void give_up_loading(int sig)
+{
+    (void)sig;
+    _exit(TXM_WORKER_LEFT + EAGAIN);
+}
+
 /* For `txmill doctor`: which OpenImageIO there is, or why there is none. */
 static _Noreturn void say_version(void)
 {
@@ -406,7 +414,9 @@ int main(int argc, char **argv)
     signal(SIGHUP, SIG_IGN);
     limit(RLIMIT_CORE, 0);
     limit(RLIMIT_FSIZE, 0);
+    signal(SIGABRT, give_up_loading);
     load_decoder();
+    signal(SIGABRT, SIG_DFL);
     on_exit(leave_at_once, NULL); /* runs before what the module's libraries have registered */
     for (;;) {
         txm_worker_request request;
