@@ -193,6 +193,24 @@ check samples-one-text prints "one sample does not show"
 txm stream budget mirror
 check samples-text prints "the second half of the samples found"
 
+# An image that is magnified takes no more at a lower resolution, where both of its finest levels are drawn. The figures are
+# those of the resolution that is asked for.
+printf '%s\n' 'txmill-scene 1' 'samples 4' 'size 192 108' \
+  'camera perspective half 0.5 0.28 shift 0 0 clip 0.1 100 to-world 1 0 0 0 0 1 0 0 0 0 1 1' \
+  'image t "../rgb8.png" colorspace "sRGB" alpha straight extension repeat interpolation linear' \
+  'image u "../cycles/tex0.png" colorspace "sRGB" alpha straight extension repeat interpolation linear' \
+  'material wall diffuse 1 1 1' 'texture wall t input "Base Color" uv "" transform 1 0 0 0 1 0' \
+  'texture wall u input "Roughness" uv "" transform 1 0 0 0 1 0' 'quad wall -0.5 -0.4 -0.2 1 0 0 0 0.8 -0.5' >mirror/scene.txt
+txm stream budget mirror --json
+cp out full.json
+check half-is-no-more json full.json 'all(i["resolutions"][r]["used_bytes"] <= i["resolutions"][r-1]["used_bytes"] for i in o[0]["images"] for r in (1, 2))'
+check half-adds-up json full.json 'all(sum(i["resolutions"][r]["used_bytes"] for i in o[0]["images"]) == o[0]["resolutions"][r]["used_bytes"] for r in range(3))'
+txm stream budget mirror --json --resolution 50
+check half-asked-for json out '[r["resolution"] for r in o[0]["resolutions"]] == [0.5, 0.25, 0.125] and o[0]["touched_bytes"] == o[0]["resolutions"][0]["used_bytes"]'
+check half-asked-for-less json out "o[0]['touched_bytes'] < $(python3 -c 'import json; print(json.load(open("full.json"))["touched_bytes"])')"
+txm stream budget mirror --resolution 50
+check half-text prints "  12.5 %"
+
 # Filter Glossy is the share by which rays are widened: of the option, else of the scene, else 1.
 tiles_with() { # LINE OPTION...
   [ -z "$1" ] || budget_of line "$1"

@@ -226,13 +226,15 @@ typedef struct txm_render_budget {
      * goes, and bytes loaded in all. */
     uint32_t tile_px[TXM_BUDGET_TILES];
     uint64_t tile_peak[TXM_BUDGET_TILES], tile_loaded[TXM_BUDGET_TILES];
-    /* At 100, 50 and 25 % texture resolution: touched, and the peak with the render tile that was asked for. */
+    /* At the texture resolution of the options' cache, at half and at a quarter of it (100, 50, 25 %): touched, and the
+     * peak with the render tile that was asked for. Images never take more than at the resolution above, though Cycles
+     * may load some more tiles of those that the picture magnifies. */
     float resolution[TXM_BUDGET_RESOLUTIONS];
     uint64_t resolution_bytes[TXM_BUDGET_RESOLUTIONS], resolution_peak[TXM_BUDGET_RESOLUTIONS];
     double seconds;
-    txm_render_image_use *images; /* at 100 % */
+    txm_render_image_use *images; /* at the resolution of the options' cache */
     size_t image_count;
-    txm_render_tile *tiles; /* at 100 %, by image, level and row */
+    txm_render_tile *tiles; /* at the same, by image, level and row */
     size_t tile_count;
     /* Cycles looks for the light of a world's image by a map of this many directions; 0: it makes none. For that it
      * loads tiles before the first ray, and has them until the third render tile begins: how many, their bytes, and of

@@ -37,7 +37,8 @@ typedef struct budget {
     txm_render_options *options; /* the job's, whose samples are those that are traced next */
     txm_view views[TXM_BUDGET_RESOLUTIONS];
     uint32_t entry_count;
-    uint32_t *bytes_of; /* of each entry's tile */
+    uint32_t *bytes_of;   /* of each entry's tile */
+    uint32_t *texture_of; /* each entry's */
     uint32_t cell_px, across, down;
     cell *cells; /* of all cells, one resolution after the other */
     cell map;    /* what Cycles' map of the world asks for */
@@ -176,6 +177,58 @@ static txm_status ask_for_map(budget *b, const txm_render_scene *scene, txm_rend
     return harvest(b, &b->views[0], &b->map) ? TXM_OK : txm_no_memory(err, NULL);
 }
 
+/* ---- resolutions ---- */
+
+static void count_textures(const budget *b, uint32_t resolution, uint64_t *bytes)
+{
+    const txm_view *view = txm_texture_set_view(b->job.textures.set);
+    mark_used(b, resolution);
+    for (uint32_t i = 0; i < b->entry_count; i++)
+        bytes[b->texture_of[i]] += view->tiles[i].mark ? b->bytes_of[i] : 0;
+}
+
+/* Gives the cells of a resolution the tiles that some textures have at the one before. */
+static bool take_over(budget *b, uint32_t resolution, const uint64_t *before, const uint64_t *now)
+{
+    for (size_t i = 0; i < cell_count(b); i++) {
+        const cell *from = &b->cells[(resolution - 1) * cell_count(b) + i];
+        cell *to = &b->cells[resolution * cell_count(b) + i];
+        uint32_t *entries = txm_calloc(from->count + to->count + 1, sizeof *entries);
+        size_t count = 0;
+        if (!entries)
+            return false;
+        for (size_t k = 0; k < from->count + to->count; k++) {
+            const bool is_finer = k < from->count;
+            const uint32_t entry = is_finer ? from->entries[k] : to->entries[k - from->count];
+            const uint32_t texture = b->texture_of[entry];
+            if (is_finer == (now[texture] > before[texture]))
+                entries[count++] = entry;
+        }
+        free(to->entries);
+        *to = (cell){entries, count};
+    }
+    return true;
+}
+
+/* Where a texture is magnified, Cycles draws between the finest level and the next at half the resolution, and so uses
+ * more tiles than at the full one. Such a texture counts as it does at the higher resolution: nobody lowers it for
+ * that. */
+static txm_status settle_resolutions(budget *b, txm_error *err)
+{
+    const size_t count = txm_texture_set_view(b->job.textures.set)->texture_count;
+    uint64_t *bytes = txm_calloc(count + 1, TXM_BUDGET_RESOLUTIONS * sizeof *bytes);
+    bool ok = bytes != NULL;
+    for (uint32_t r = 0; ok && r < TXM_BUDGET_RESOLUTIONS; r++) {
+        uint64_t *now = bytes + r * (count + 1), *before = r ? now - (count + 1) : now;
+        count_textures(b, r, now);
+        ok = r == 0 || take_over(b, r, before, now);
+        for (size_t i = 0; i < count; i++)
+            now[i] = now[i] < before[i] ? now[i] : before[i];
+    }
+    free(bytes);
+    return ok ? TXM_OK : txm_no_memory(err, NULL);
+}
+
 /* ---- counting ---- */
 
 typedef struct tally {
@@ -231,7 +284,7 @@ static txm_status count_all(budget *b, const txm_render_options *o, txm_render_b
     }
     for (uint32_t r = 0; r < TXM_BUDGET_RESOLUTIONS; r++) {
         tally t = count_tiles(b, r, o->render_tile ? out->tile_px[1] : 0, last);
-        out->resolution[r] = 1.0f / (float)(1 << r);
+        out->resolution[r] = o->cache->resolution / (float)(1 << r);
         out->resolution_bytes[r] = t.touched;
         out->resolution_peak[r] = t.peak;
     }
@@ -253,13 +306,16 @@ static txm_status tables_new(budget *b, txm_error *err)
         b->entry_count = end > b->entry_count ? end : b->entry_count;
     }
     b->bytes_of = txm_calloc(b->entry_count + 1, sizeof *b->bytes_of);
-    if (!b->bytes_of)
+    b->texture_of = txm_calloc(b->entry_count + 1, sizeof *b->texture_of);
+    if (!b->bytes_of || !b->texture_of)
         return txm_no_memory(err, NULL);
     for (uint32_t i = 0; i < view->texture_count; i++) {
         const txm_view_texture *t = &view->textures[i];
         for (uint32_t level = 0; !t->udim_rows && level < t->levels; level++)
-            for (uint64_t k = 0; k < txm_use_tiles_of(t, level); k++)
+            for (uint64_t k = 0; k < txm_use_tiles_of(t, level); k++) {
                 b->bytes_of[t->first + t->level_first[level] + k] = t->tile_bytes;
+                b->texture_of[t->first + t->level_first[level] + k] = i;
+            }
     }
     for (uint32_t r = 0; r < TXM_BUDGET_RESOLUTIONS; r++) {
         b->views[r] = *view;
@@ -344,6 +400,7 @@ static void budget_free(budget *b)
     free(b->cells);
     free(b->map.entries);
     free(b->bytes_of);
+    free(b->texture_of);
     txm_render_textures_free(&b->warps);
     txm_render_textures_free(&b->job.textures);
     txm_pool_free(b->job.pool);
@@ -397,6 +454,8 @@ static txm_status run(budget *b, const txm_render_scene *scene, txm_render_budge
         status = b->cells ? trace(b, scene, out, err) : txm_no_memory(err, NULL);
     }
     if (status == TXM_OK)
+        status = settle_resolutions(b, err);
+    if (status == TXM_OK)
         status = count_all(b, o, out, err);
     return status == TXM_OK ? sum_images(b, scene, out, err) : status;
 }
@@ -414,7 +473,11 @@ txm_status txm_render_budget_of(const txm_render_scene *scene, const txm_render_
     txm_status status = txm_render_options_take(given, options, err);
     if (status)
         return status;
-    own.cache = NULL; /* a budget is that of the default cache at each of its resolutions */
+    /* A budget is that of the default cache, at the resolution that is wanted and at less. */
+    txm_cache_options cache;
+    txm_cache_options_init(&cache);
+    cache.resolution = own.cache ? own.cache->resolution : 1.0f;
+    own.cache = &cache;
     out->width = options->width ? options->width : scene->width;
     out->height = options->height ? options->height : scene->height;
     out->scene_samples = scene->samples;

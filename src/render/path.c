@@ -254,7 +254,7 @@ static void ask_biased(const txm_bound_image *bound, txm_looker *looker, const t
     const uint32_t random = looker->lane.random;
     for (uint32_t i = TXM_BUDGET_RESOLUTIONS; i-- > 0;) {
         txm_sampler how = bound->how;
-        how.mip_bias = (float)i;
+        how.mip_bias += (float)i;
         looker->lane.random = random;
         looker->lane.count = 0; /* the page table remembers */
         txm_sample(&looker->biased[i], bound->texture, &how, at, &looker->lane, out);

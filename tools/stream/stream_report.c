@@ -187,7 +187,7 @@ void txm_stream_print_budget(const char *scene, const txm_render_budget *b)
     }
     puts("\nresolution      at once      used");
     for (uint32_t i = 0; i < TXM_BUDGET_RESOLUTIONS; i++)
-        printf("%8.0f %%   %9s %9s\n", 100.0 * (double)b->resolution[i], txm_format_bytes(b->resolution_peak[i], peak),
+        printf("%8.4g %%   %9s %9s\n", 100.0 * (double)b->resolution[i], txm_format_bytes(b->resolution_peak[i], peak),
                txm_format_bytes(b->resolution_bytes[i], loaded));
     print_images(b->images, b->image_count);
 }
