@@ -193,6 +193,44 @@ check samples-one-text prints "one sample does not show"
 txm stream budget mirror
 check samples-text prints "the second half of the samples found"
 
+# All tx files that are missing are named at once, with the command that makes them as the scene has them; with a folder
+# of their own, too.
+mkdir -p lacking/set && cp rgb8.png lacking/a.png && cp rgba8.png lacking/b.png
+cp rgb8.png lacking/set/u.1001.png && cp rgb8.png lacking/set/u.1002.png
+printf '%s\n' 'txmill-scene 1' 'size 8 8' 'camera orthographic half 1 1 shift 0 0 clip 0.1 100 to-world 1 0 0 0 0 1 0 0 0 0 1 5' \
+  'image a "a.png" colorspace "sRGB" alpha straight extension repeat interpolation linear' \
+  'image a2 "a.png" colorspace "sRGB" alpha straight extension clip interpolation cubic' \
+  'image n "a.png" colorspace "Non-Color" alpha none extension repeat interpolation linear' \
+  'image b "b.png" colorspace "Non-Color" alpha channel_packed extension repeat interpolation linear' \
+  'image u "set/u.<UDIM>.png" colorspace "sRGB" alpha straight extension repeat interpolation linear udim 1001 1002' \
+  'material m diffuse 1 1 1' 'texture m a input "Base Color" uv "" transform 1 0 0 0 1 0' 'quad m -1 -1 0 2 0 0 0 2 0' >lacking/scene.txt
+for verb in budget render; do
+  txm stream $verb lacking
+  check "lacking-$verb" rc_is 3
+  check "lacking-all-$verb" test "$(grep -c 'its tx file is missing' err)" -eq 5
+  check "lacking-says-$verb" says "lacking: 5 of its tx files are missing or outdated; make them with 'txmill make \"lacking\"'"
+done
+txm make lacking
+check lacking-make rc_is 0
+txm stream budget lacking -q
+check lacking-made rc_is 0
+check lacking-made-5 test "$(ls lacking/blender_tx/*.tx lacking/set/blender_tx/*.tx | wc -l)" -eq 5
+rm lacking/blender_tx/b.png.*
+txm stream budget lacking
+check lacking-one says "1 of its tx files is missing or outdated; make it with"
+txm stream budget lacking --cache-dir "$PWD/other"
+check lacking-elsewhere says "txmill make -d \"$PWD/other\" \"lacking\""
+txm make -d "$PWD/other" lacking
+txm stream budget lacking --cache-dir "$PWD/other"
+check lacking-elsewhere-made rc_is 0
+printf 'some notes' >lacking/set/scene.txt
+txm make lacking/set -r -c sRGB -a straight
+check folder-with-notes rc_is 0
+printf 'txmill-scene 1\nimage' >lacking/set/scene.txt
+txm make lacking/set
+check folder-bad-scene rc_is 3
+check folder-bad-scene-says says "scene.txt:2"
+
 # An image that is magnified takes no more at a lower resolution, where both of its finest levels are drawn. The figures are
 # those of the resolution that is asked for.
 printf '%s\n' 'txmill-scene 1' 'samples 4' 'size 192 108' \

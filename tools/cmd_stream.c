@@ -360,6 +360,12 @@ static void show_progress(void *user, uint64_t done, uint64_t all)
                        done ? " left" : "");
 }
 
+static void say_missing(void *user, const char *message)
+{
+    (void)user;
+    txm_say(TXM_SAY_ERROR, "%s", message);
+}
+
 /* What is not asked for keeps the library's default. */
 static txm_cache_options cache_options_of(const txm_stream_args *a)
 {
@@ -409,6 +415,7 @@ static txm_render_options options_of(const txm_stream_args *a, bool budget, cons
     o.context = context;
     o.cache_dir = a->cache_dir;
     o.cancel = txm_signal_flag();
+    o.missing = say_missing;
     return o;
 }
 

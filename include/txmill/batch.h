@@ -61,7 +61,8 @@ typedef struct txm_inputs_options {
     const char *const *exclude; /* globs of files and subfolders to leave out in folders; may be NULL */
     void (*empty)(void *user, const char *message); /* called for folders and lists that hold nothing; may be NULL */
     void *empty_user;
-    txm_inputs_scene scene; /* called for files with the extension "blend"; NULL: they are inputs like others */
+    txm_inputs_scene scene; /* called for files with the extension "blend" and for folders of scenes, txmill-scene(5);
+                             * NULL: they are inputs like others */
     void *scene_user;
     const volatile int *cancel; /* not 0: stop waiting for a list; may be NULL */
 } txm_inputs_options;

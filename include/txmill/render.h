@@ -55,6 +55,21 @@ typedef struct txm_render_scene_info {
 TXM_API void txm_render_scene_describe(const txm_render_scene *scene, txm_render_scene_info *out);
 TXM_API const char *txm_render_image_path(const txm_render_scene *scene, size_t image); /* NULL beyond the last */
 
+/* A file that a scene loads; valid during the call. */
+typedef struct txm_render_scene_file {
+    const char *path;
+    const char *pattern; /* of the UDIM set that it is a tile of; NULL: none */
+    const char *colorspace;
+    txm_alpha alpha;
+} txm_render_scene_file;
+
+/* Calls `call` with each file of the scene, in its order; a file that several images show with the same settings comes
+ * once. Ends with the first call that does not return TXM_OK, and returns what that did. */
+TXM_API txm_status txm_render_scene_files(const txm_render_scene *scene,
+                                          txm_status (*call)(void *user, const txm_render_scene_file *file,
+                                                             txm_error *err),
+                                          void *user, txm_error *err);
+
 /* ---- rendering --------------------------------------------------------------------------------------------------- */
 
 /* How paths are traced, and what happens when they miss a tile. */
@@ -112,7 +127,11 @@ typedef struct txm_render_options {
      * else 1; `widen` says that none are. */
     float filter_glossy;
     uint32_t reserved_word;
-    uint64_t reserved[3];
+    /* Where tx files are missing or outdated: called with a message for each of them, before the render fails. May be
+     * NULL: the first is named. */
+    void (*missing)(void *user, const char *message);
+    void *missing_user;
+    uint64_t reserved[1];
 } txm_render_options;
 
 /* Puts what a scene says of its bounces into options, which are left as they are where it says nothing. */

@@ -10,10 +10,12 @@
 #include "batch/inputs.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "batch/pattern.h"
 #include "core/fail.h"
@@ -223,6 +225,22 @@ static txm_status add_folder(txm_inputs *inputs, const char *path, const txm_inp
     return status;
 }
 
+/* The folder of a scene, txmill-scene(5); other folders may have a text of that name. Non-blocking: it may be a pipe.
+ */
+static bool is_scene_folder(const char *path)
+{
+    static const char first[] = "txmill-scene ";
+    char read_first[sizeof first - 1];
+    char *file = txm_path_join(path, "scene.txt");
+    const int fd = file ? open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
+    free(file);
+    if (fd < 0)
+        return false;
+    const ssize_t n = read(fd, read_first, sizeof read_first);
+    close(fd);
+    return n == (ssize_t)sizeof read_first && memcmp(read_first, first, sizeof read_first) == 0;
+}
+
 /* A file that is there is never taken for a pattern, whatever its name. */
 txm_status txm_inputs_add_path(txm_inputs *inputs, const char *path, const txm_input *settings, txm_error *err)
 {
@@ -233,6 +251,8 @@ txm_status txm_inputs_add_path(txm_inputs *inputs, const char *path, const txm_i
         txm_fail_errno(&failure, errno, "%s: cannot be examined", path);
         return txm_inputs_add_failure(inputs, path, settings, &failure, err);
     }
+    if (there && S_ISDIR(st.st_mode) && inputs->options.scene && is_scene_folder(path))
+        return inputs->options.scene(inputs->options.scene_user, inputs, path, settings, err);
     if (there && S_ISDIR(st.st_mode)) {
         txm_error failure = {0};
         if (inputs->options.recursive)

@@ -60,6 +60,43 @@ txm_status txm_scene_find_udims(txm_scene_image *image, txm_error *err)
                              : txm_fail(err, TXM_STATUS_NOT_FOUND, "%s: none of its UDIM tiles is there", image->path);
 }
 
+/* Images that differ only in what happens outside of them, or between their pixels, have one file. */
+static bool comes_again(const txm_render_scene *scene, size_t index)
+{
+    const txm_scene_image *image = &scene->images[index];
+    for (size_t i = 0; i < index; i++) {
+        const txm_scene_image *before = &scene->images[i];
+        if (strcmp(before->path, image->path) == 0 && strcmp(before->colorspace, image->colorspace) == 0 &&
+            before->alpha == image->alpha && before->udim_count == image->udim_count)
+            return true;
+    }
+    return false;
+}
+
+txm_status txm_render_scene_files(const txm_render_scene *scene,
+                                  txm_status (*call)(void *user, const txm_render_scene_file *file, txm_error *err),
+                                  void *user, txm_error *err)
+{
+    txm_status status = TXM_OK;
+    txm_error_clear(err);
+    for (size_t i = 0; status == TXM_OK && i < scene->image_count; i++) {
+        const txm_scene_image *image = &scene->images[i];
+        txm_render_scene_file file = {image->path, NULL, image->colorspace, image->alpha};
+        if (comes_again(scene, i))
+            continue;
+        if (!image->udim_count)
+            status = call(user, &file, err);
+        for (size_t k = 0; status == TXM_OK && k < image->udim_count; k++) {
+            char *path = udim_path(image->path, image->udims[k]);
+            file.path = path;
+            file.pattern = image->path;
+            status = path ? call(user, &file, err) : txm_no_memory(err, image->path);
+            free(path);
+        }
+    }
+    return status;
+}
+
 /* Images of one pixel have no tx file: Cycles uses them as they are. Here they are given one in TMPDIR, whose name is
  * gone before it is looked up. */
 static txm_status make_of_pixel(txm_render_textures *t, const txm_render_options *o, const char *path,
@@ -141,6 +178,44 @@ static txm_status find_tx(txm_render_textures *t, const txm_render_options *o, c
         status = txm_no_memory(err, path);
     txm_resolution_clear(&r);
     return status;
+}
+
+typedef struct missing {
+    const txm_render_options *options;
+    txm_render_textures pixels; /* made for images of one pixel */
+    size_t count;
+} missing;
+
+static txm_status name_missing(void *user, const txm_render_scene_file *file, txm_error *err)
+{
+    missing *m = user;
+    const txm_scene_image image = {.colorspace = (char *)file->colorspace, .alpha = file->alpha};
+    txm_error why = {0};
+    char *tx = NULL;
+    const txm_status status = find_tx(&m->pixels, m->options, &image, file->path, &tx, &why);
+    free(tx);
+    if (status == TXM_OK)
+        return TXM_OK;
+    if (status != TXM_STATUS_NOT_FOUND)
+        return txm_fail_as(err, &why);
+    m->count++;
+    m->options->missing(m->options->missing_user, why.message);
+    return TXM_OK;
+}
+
+/* Once a tx file was missing: names all that are. What failed otherwise stays the failure. */
+static txm_status name_all_missing(const txm_render_scene *scene, const txm_render_options *o, txm_error *err)
+{
+    missing m = {.options = o};
+    txm_status status = txm_render_scene_files(scene, name_missing, &m, err);
+    txm_render_textures_free(&m.pixels);
+    if (status)
+        return status;
+    return txm_fail(err, TXM_STATUS_NOT_FOUND,
+                    "%s: %zu of its tx files %s missing or outdated; make %s with 'txmill make%s%s%s \"%s\"'",
+                    scene->folder, m.count, m.count == 1 ? "is" : "are", m.count == 1 ? "it" : "them",
+                    o->cache_dir ? " -d \"" : "", o->cache_dir ? o->cache_dir : "", o->cache_dir ? "\"" : "",
+                    scene->folder);
 }
 
 /* Size and colours of a tx file: where they are stored as sRGB, they are decoded after the look-up, as Cycles does. */
@@ -253,6 +328,8 @@ txm_status txm_render_textures_new(const txm_render_scene *scene, const txm_rend
         status = reference ? txm_texture_set_new(&t.set, err) : txm_cache_new(options->cache, &t.cache, err);
     for (size_t i = 0; status == TXM_OK && i < scene->image_count; i++)
         status = add_image(&t, options, scene, (uint32_t)i, load, err);
+    if (status == TXM_STATUS_NOT_FOUND && options->missing && scene->folder)
+        status = name_all_missing(scene, options, err);
     if (status) {
         txm_render_textures_free(&t);
         return status;

@@ -26,7 +26,7 @@ cycles_reads() { # FILTER
 agree() { # NAME FLOOR each|all OPTION...: the last render and a budget, by level or altogether
   local name=$1 floor=$2 what=$3
   shift 3
-  if step "$txmill" stream budget "$folder" --force --tiles "$folder/tiles.tsv" "$@" &&
+  if step "$txmill" stream budget "$folder" --overwrite --tiles "$folder/tiles.tsv" "$@" &&
     python3 "$here/tiles.py" compare "$folder" "$folder/trace" "$folder/tiles.tsv" "$floor" "$what"; then
     echo "pass $name"
   else

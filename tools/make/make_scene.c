@@ -2,13 +2,15 @@
  *
  * From a scene to inputs of a batch.
  *
- * In: a .blend file. Out: one input per image and setting that the scene uses, with the scene's name as origin; packed
- * images are unpacked first where a folder for them is given, and reported where none is.
+ * In: a .blend file, or the folder of a scene, txmill-scene(5). Out: one input per image and setting that the scene
+ * uses, with the scene's name as origin; packed images are unpacked first where a folder for them is given, and
+ * reported where none is.
  */
 #include "tools/make/make_scene.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "core/fail.h"
 #include "core/mem.h"
@@ -17,6 +19,7 @@
 #include "tools/options/project.h"
 #include "tools/output/say.h"
 #include "txmill/blend.h"
+#include "txmill/render.h"
 
 /* Something that should have been converted and cannot be. Takes `message` over; NULL means exhausted memory. */
 static txm_status add_failure(txm_inputs *inputs, const char *scene, const char *path, txm_status status, char *message,
@@ -152,12 +155,50 @@ static txm_status report_rest(const txm_make_scenes *scenes, txm_inputs *inputs,
     return status;
 }
 
+typedef struct folder_files {
+    txm_inputs *inputs;
+    const char *scene;
+    const txm_input *settings;
+} folder_files;
+
+static txm_status add_scene_file(void *user, const txm_render_scene_file *file, txm_error *err)
+{
+    const folder_files *to = user;
+    const txm_input input = {.path = file->path,
+                             .pattern = file->pattern,
+                             .origin = to->scene,
+                             .colorspace = file->colorspace,
+                             .alpha = file->alpha,
+                             .working_space = to->settings->working_space,
+                             .cache_dir = to->settings->cache_dir,
+                             .from_scene = true};
+    return txm_inputs_add_entry(to->inputs, &input, err);
+}
+
+/* A scene that the extension has exported. */
+static txm_status add_scene_folder(txm_inputs *inputs, const char *path, const txm_input *settings, txm_error *err)
+{
+    folder_files to = {inputs, path, settings};
+    txm_render_scene *scene = NULL;
+    txm_error why = {0};
+    txm_status status = txm_render_scene_open(path, &scene, &why);
+    if (status == TXM_STATUS_NO_MEMORY)
+        return txm_fail_as(err, &why);
+    status = status == TXM_OK ? txm_render_scene_files(scene, add_scene_file, &to, err)
+                              : add_failure(inputs, path, path, status, txm_strdup(why.message), err);
+    txm_render_scene_free(&scene);
+    return status;
+}
+
 txm_status txm_make_add_scene(void *user, txm_inputs *inputs, const char *path, const txm_input *settings,
                               txm_error *err)
 {
     txm_make_scenes *scenes = user;
     txm_blend *blend = NULL;
     txm_error why = {0};
+    struct stat s;
+    if (stat(path, &s) == 0 && S_ISDIR(s.st_mode))
+        return add_scene_folder(inputs, path, settings, err);
     txm_status status = load_config(scenes, path, err);
     if (status != TXM_OK) {
         return status;
