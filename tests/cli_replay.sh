@@ -24,7 +24,7 @@ picture=(render room a.png b.png --size 480x270 --samples 1 --tile 96)
 
 # What a run of one thread read is what its replay reads, with each policy.
 for policy in lru clock4 render-tiles; do
-    txm stream "${picture[@]}" --engine blocking -j 1 --cache 1M --policy $policy --json --trace $policy.trace -f
+    txm stream "${picture[@]}" --engine blocking -j 1 --cache 1M --policy $policy --json --trace $policy.trace
     cp out render.json
     txm replay $policy.trace --cache 1M --policy $policy --json
     check "counts-$policy" json out '(lambda p, r: r["reads"] == o[0]["traced"]["reads"] == p["tiles_loaded"] and r["reads_again"] == p["tiles_reloaded"] > 0)(json.load(open("render.json")), o[0]["runs"][0])'

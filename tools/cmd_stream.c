@@ -463,16 +463,23 @@ static txm_status write_sheet(const char *path, const txm_render_picture *p, txm
     return status;
 }
 
+static void show_replay(size_t done, size_t all)
+{
+    if (txm_say_can_animate())
+        txm_say_status("%3.0f%%  %zu of %zu caches for the page", 100.0 * (double)done / (double)all, done, all);
+}
+
 /* The page, with what other caches would have read where there is a trace. */
 static txm_status write_html(const txm_stream_args *a, const char *name, const txm_render_options *o,
                              const txm_render_picture *p, txm_error *err)
 {
-    const txm_replay_ask usual = {.keep_epochs = o->cache->keep_epochs, .threads = a->threads};
+    const txm_replay_ask usual = {.brief = true, .keep_epochs = o->cache->keep_epochs, .threads = a->threads};
     txm_replay_table table = {0};
     txm_trace *trace = NULL;
     txm_status status = a->trace ? txm_trace_open(a->trace, &trace, err) : TXM_OK;
     if (status == TXM_OK && trace)
-        status = txm_replay_table_make(a->trace, trace, &usual, o->cancel, NULL, &table, err);
+        status = txm_replay_table_make(a->trace, trace, &usual, o->cancel, a->quiet ? NULL : show_replay, &table, err);
+    txm_say_status("%s", "");
     if (status == TXM_OK)
         status = txm_stream_page(a->html, name, o, p, trace ? &table : NULL, err);
     txm_replay_table_free(&table);

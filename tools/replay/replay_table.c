@@ -71,7 +71,7 @@ static void choose_sizes(txm_replay_ask *ask, uint64_t whole)
 {
     static const unsigned eighths[] = {1, 2, 4, 8, 12, 16, 20};
     enum { STEP = 1 << 20 };
-    for (size_t i = 0; i < sizeof eighths / sizeof *eighths; i++) {
+    for (size_t i = 0; i < sizeof eighths / sizeof *eighths; i += ask->brief ? 2 : 1) {
         uint64_t bytes = (whole / 16 * eighths[i] + STEP - 1) / STEP * STEP;
         bytes = bytes ? bytes : STEP;
         if (!ask->size_count || ask->sizes[ask->size_count - 1] < bytes)
@@ -120,8 +120,9 @@ txm_status txm_replay_table_make(const char *path, const txm_trace *trace, const
     if (!out->ask.size_count)
         choose_sizes(&out->ask, out->all.peak_allocated_bytes);
     if (!out->ask.policy_count) {
-        memcpy(out->ask.policies, usual, sizeof usual);
-        out->ask.policy_count = sizeof usual / sizeof *usual;
+        for (size_t i = 0; i < sizeof usual / sizeof *usual; i++)
+            if (!ask->brief || usual[i] != TXM_CACHE_POLICY_CLOCK4)
+                out->ask.policies[out->ask.policy_count++] = usual[i];
     }
     if (out->ask.read_seconds <= 0.0)
         out->ask.read_seconds = info->tiles_loaded ? info->load_seconds / (double)info->tiles_loaded : 0.0;

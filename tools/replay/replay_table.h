@@ -7,6 +7,7 @@
  */
 #ifndef TXM_TOOLS_REPLAY_TABLE_H
 #define TXM_TOOLS_REPLAY_TABLE_H
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -21,6 +22,7 @@ typedef struct txm_replay_ask {
     size_t size_count;
     uint32_t policies[TXM_REPLAY_POLICIES];
     size_t policy_count;
+    bool brief;                    /* half as many of what is not asked for: a page must not take longer than its picture */
     uint32_t keep_epochs, threads; /* threads 0: one per processor */
     double read_seconds;           /* of one tile; 0: that of the traced run */
 } txm_replay_ask;
