@@ -144,10 +144,10 @@ mkdir folder.tx
 printf 'x' >$'bad\nname\xe9.tx'
 txm info empty.tx text.tx cut.tx folder.tx missing.tx $'bad\nname\xe9.tx' "$rgb"
 check bad-exit rc_is 3
-check bad-last-line last_line_is "TXMILL-ERROR code=3 failed=6 total=7"
+check bad-last-line last_line_is "TXMILL-ERROR code=3 failed=5 total=6"
 check bad-good-one-shown prints "300 x 200"
 for f in empty.tx text.tx cut.tx folder.tx missing.tx; do check "bad-names-$f" says "$f"; done
-check bad-name-one-line test "$(wc -l <err)" -eq "$((7 + $(grep -c "^txmill: [0-9]* failed: " err)))" -a "$(grep -c "^txmill: error: " err)" -eq 6
+check bad-name-one-line test "$(wc -l <err)" -eq "$((7 + $(grep -c "^txmill: [0-9]* failed: " err)))" -a "$(grep -c "^txmill: error: " err)" -eq 5
 txm info --json empty.tx missing.tx $'bad\nname\xe9.tx' "$rgb"
 check bad-json json out '[("error" in x) for x in o] == [True, True, True, False]'
 check bad-json-not-found json out 'o[1]["error"]["status"] == "not-found"'

@@ -102,7 +102,7 @@ START_TEST(what_is_no_tx_file_is_named)
 {
     static const struct {
         const char *path, *says;
-    } cases[] = {{"a.png", "txmill resolve a.png"}, {"s.blend", "txmill list s.blend"}};
+    } cases[] = {{"a.png", "txmill make a.png"}, {"s.blend", "txmill list s.blend"}};
     batch_png("a.png", 1);
     batch_file("s.blend", "BLENDER-v304");
     for (int i = 0; i < 2; i++) {

@@ -127,6 +127,7 @@ txm_status txm_context_derive(const txm_context *base, const char *working_space
 txm_status txm_context_derive_config(const txm_context *base, const char *ocio_path, const char *working_space,
                                      txm_context **out, txm_error *err)
 {
+    txm_error_clear(err);
     return txm_context_derive_blender(base, ocio_path, working_space, txm_color_blender(base->color), out, err);
 }
 

@@ -546,6 +546,7 @@ static txm_status end_trace(txm_cache *c, bool publish, txm_error *err)
 
 txm_status txm_cache_trace_stop(txm_cache *c, txm_error *err)
 {
+    txm_error_clear(err);
     return end_trace(c, true, err);
 }
 

@@ -16,6 +16,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "tools/output/values.h"
 #include "txmill/status.h"
 
 /* What an option does to its field. */
@@ -42,16 +43,6 @@ typedef struct txm_opt_list {
  * argument are put in front by the caller. With `field` NULL it only checks. */
 typedef txm_status (*txm_opt_parse_fn)(const char *text, void *field, txm_error *err);
 
-/* Kinds of arguments and operands that shells can complete, to be used as `values`. */
-#define TXM_VALUES_FILE "<file>"
-#define TXM_VALUES_DIR "<dir>"
-#define TXM_VALUES_TX "<tx>"       /* tx files */
-#define TXM_VALUES_IMAGE "<image>" /* what txmill make takes: images, scenes */
-#define TXM_VALUES_SCENE "<scene>" /* Blender scenes */
-#define TXM_VALUES_LOG "<log>"     /* JSON lines */
-#define TXM_VALUES_CONFIG "<config>" /* OpenColorIO configs */
-#define TXM_VALUES_PAGE "<page>"   /* HTML */
-#define TXM_VALUES_SPACE "<space>" /* names of colour spaces */
 
 typedef struct txm_option {
     const char *name; /* long form without dashes; NULL ends a table */

@@ -15,7 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "tools/options/opt.h"
+#include "tools/output/values.h"
 #include "tools/output/json.h"
 #include "tools/output/line.h"
 #include "tools/output/say.h"

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The kinds of things that options and commands take: completion offers them, and advice after a failure fits them.
+ */
+#ifndef TXM_TOOLS_OUTPUT_VALUES_H
+#define TXM_TOOLS_OUTPUT_VALUES_H
+
+/* Kinds of arguments and operands that shells can complete, to be used as `values`. */
+#define TXM_VALUES_FILE "<file>"
+#define TXM_VALUES_DIR "<dir>"
+#define TXM_VALUES_TX "<tx>"       /* tx files */
+#define TXM_VALUES_IMAGE "<image>" /* what txmill make takes: images, scenes */
+#define TXM_VALUES_SCENE "<scene>" /* Blender scenes */
+#define TXM_VALUES_LOG "<log>"     /* JSON lines */
+#define TXM_VALUES_CONFIG "<config>" /* OpenColorIO configs */
+#define TXM_VALUES_PAGE "<page>"   /* HTML */
+#define TXM_VALUES_SPACE "<space>" /* names of colour spaces */
+#endif
