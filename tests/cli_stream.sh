@@ -370,7 +370,7 @@ check names-command says "txmill make"
 "$TXMILL" make -q --force --compression zstd -c sRGB -a straight unmade.png 2>/dev/null
 refuses unusable-tx 3 budget room unmade.png
 check unusable-why says "unmade.png: its tx file is unusable: "
-check unusable-zstd says "zstd, which Blender's libtiff is built without; make it with 'txmill make -c \"sRGB\" -a straight \"unmade.png\"'"
+check unusable-zstd says "zstd, which the official Blender's libtiff is built without; make it with 'txmill make -c \"sRGB\" -a straight \"unmade.png\"'"
 # A cache folder is said by an option, or by the project; so is what helps.
 mkdir project && cp "$golden/rgb8.png" project/wood.png && printf 'cache-dir = tx files\n' >project/.txmill
 refuses project-missing 3 budget room project/wood.png

@@ -70,7 +70,7 @@ restore
 "$TXMILL" make -q --force --compression zstd "${settings[@]}" "$image"
 state zstd refused unusable
 txm info "$tx"
-check zstd-in-words prints "Blender's libtiff is built without"
+check zstd-in-words prints "official Blender's libtiff is built without"
 txm make -v "${settings[@]}" --compression zstd "$image"
 check zstd-asked-for-stays prints up-to-date
 txm make "${settings[@]}" "$image"

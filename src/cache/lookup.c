@@ -88,15 +88,6 @@ static void judge(const wanted *w, const char *path, txm_verdict *verdict, short
     why->trouble = txm_status_retryable(status) ? status : TXM_OK;
 }
 
-/* Whether the source itself serves. What Blender's libtiff lacks the codec for does not: a tx file is made of it. */
-static bool source_serves(const char *source_path)
-{
-    txm_tx *tx = NULL;
-    bool foreign = txm_tx_open(source_path, &tx, NULL) == TXM_OK && txm_tx_codec_is_foreign(tx);
-    txm_tx_close(&tx);
-    return !foreign && txm_tx_serves_itself(source_path);
-}
-
 /* The default folder's file, when another folder is configured and that file is fresh; NULL otherwise. */
 static char *fresh_default(const wanted *w, txm_verdict *verdict, bool *exhausted)
 {
@@ -138,7 +129,7 @@ txm_status txm_tx_lookup(const char *source_path, const char *cache_dir, const t
     judge(&w, path, &verdict, &lacking);
     if (!verdict.used) {
         char *other = fresh_default(&w, &verdict, &exhausted);
-        serves = !other && !exhausted && source_serves(source_path);
+        serves = !other && !exhausted && txm_tx_serves_itself(source_path);
         if (other || serves) {
             free(path);
             path = other ? other : txm_strdup(source_path);

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "container/acceptance.h"
 #include "core/text.h"
 #include "core/words.h"
 #include "txmill/describe.h"
@@ -42,6 +43,9 @@ txm_tx_state txm_state_of_use(txm_use use)
 static const char from_source[] =
     "reads the source image instead; with Auto Generate on, makes the tx file before it renders";
 
+/* Seen with and without Auto Generate: the header is all that is asked for before the first tile. */
+static const char foreign_codec[] = "renders magenta in the official Blender; builds whose libtiff has the codec use it";
+
 static void say(txm_verdict *v, txm_use use, const char *shows, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 static void say(txm_verdict *v, txm_use use, const char *shows, const char *format, ...)
@@ -62,19 +66,6 @@ static bool is_native(const txm_tx *tx)
            (i->container == TXM_CONTAINER_EXR) == (txm_type_is_float(i->type) != 0);
 }
 
-/* The first level that is not half of the one before it; 0 where there is none. */
-static uint32_t irregular_level(const txm_tx *tx)
-{
-    const txm_tx_info *i = txm_tx_info_of(tx);
-    uint32_t full = txm_level_count(i->width, i->height);
-    for (uint32_t l = 1; l < i->levels; l++) {
-        const txm_tx_level *level = txm_tx_level_of(tx, l);
-        if (l >= full || level->width != txm_level_size(i->width, l) || level->height != txm_level_size(i->height, l))
-            return l;
-    }
-    return 0;
-}
-
 /* ---- deciding --------------------------------------------------------------------------------------------------- */
 
 static void say_outdated(const txm_evidence *e, txm_verdict *out)
@@ -85,26 +76,33 @@ static void say_outdated(const txm_evidence *e, txm_verdict *out)
         txm_duration_text(difftime(e->image_time, e->tx_time), span));
 }
 
-/* OpenEXR holds its table of tiles at the front: Cycles opens such a file, and misses the tiles only when it draws. */
+/* Cycles may open what txmill cannot read: it looks at the header alone, and finds out about tiles when it draws. */
 static void say_unreadable(const txm_evidence *e, txm_verdict *out)
 {
-    bool opens = txm_tx_serves_itself(e->path);
-    say(out, TXM_USE_UNREADABLE, opens ? "renders magenta where tiles are missing" : from_source, "%s", e->refusal);
+    static const char *const shows[] = {[TXM_OPENING_NONE] = from_source,
+                                        [TXM_OPENING_PARTS] = "renders magenta where tiles are missing",
+                                        [TXM_OPENING_FOREIGN] = foreign_codec,
+                                        [TXM_OPENING_WHOLE] = "uses it, as far as its own libraries can read it"};
+    say(out, TXM_USE_UNREADABLE, shows[txm_tx_opening(e->path)], "%s", e->refusal);
 }
 
 /* What the header tells; false where it says nothing against the file. */
 static bool refused(const txm_tx *tx, txm_verdict *out)
 {
     char reason[256];
-    uint32_t odd = irregular_level(tx);
+    uint32_t width, height, odd = txm_tx_odd_level(tx, &width, &height);
+    const txm_tx_info *i = txm_tx_info_of(tx);
     if (!txm_tx_is_pyramid(tx, reason, sizeof reason))
         say(out, TXM_USE_REFUSED, from_source, "%s", reason);
     else if (!txm_tx_cycles_accepts(tx, reason, sizeof reason))
-        say(out, TXM_USE_REFUSED, "renders magenta in the official Blender; builds whose libtiff has zstd use it", "%s",
-            reason);
+        say(out, TXM_USE_REFUSED, foreign_codec, "%s", reason);
     else if (odd)
-        say(out, TXM_USE_REFUSED, "uses it, and shows wrong pixels in coarse levels",
-            "level %u does not have half the size of the one before it", odd);
+        say(out, TXM_USE_DAMAGED,
+            width > txm_level_size(i->width, odd) || height > txm_level_size(i->height, odd)
+                ? "renders magenta where it needs a coarse level"
+                : "uses it, and shows wrong pixels in coarse levels",
+            "level %u is %ux%u px, not %ux%u px", odd, width, height, txm_level_size(i->width, odd),
+            txm_level_size(i->height, odd));
     else if (txm_tx_lost_metadata(tx))
         say(out, TXM_USE_UNREADABLE, "uses it, although it was cut short",
             "a directory points to values outside of the file; it was cut short");

@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "container/acceptance.h"
 #include "container/blender_format.h"
 #include "container/reader_impl.h"
 #include "core/fail.h"
@@ -208,10 +209,17 @@ static int refuse(char *reason, size_t reason_bytes, const char *format, ...)
     return 0;
 }
 
-/* zstd in TIFF is our own option, for pipelines that never show the file to Blender. */
+/* zstd in TIFF is our own option, for pipelines that never show the file to the official Blender. */
 bool txm_tx_codec_is_foreign(const txm_tx *tx)
 {
-    return tx->info.container == TXM_CONTAINER_TIFF && !strcmp(tx->info.compression, "zstd");
+    return tx->foreign;
+}
+
+uint32_t txm_tx_odd_level(const txm_tx *tx, uint32_t *width, uint32_t *height)
+{
+    *width = tx->odd_width;
+    *height = tx->odd_height;
+    return tx->odd_width && tx->texture_format ? tx->info.levels : 0;
 }
 
 /* What Cycles checks, in its order, and what its libraries can decode. */
@@ -220,7 +228,7 @@ bool txm_tx_cycles_accepts(const txm_tx *tx, char *reason, size_t reason_bytes)
     if (!txm_tx_is_pyramid(tx, reason, reason_bytes))
         return false;
     if (txm_tx_codec_is_foreign(tx))
-        return refuse(reason, reason_bytes, "it is compressed with %s, which Blender's libtiff is built without",
+        return refuse(reason, reason_bytes, "it is compressed with %s, which the official Blender's libtiff is built without",
                       tx->info.compression);
     return true;
 }
@@ -239,13 +247,26 @@ static bool iff_serves(const char *path)
     return tiles == 1 && width == height && (width == 1 || width >= 8) && !(width & (width - 1));
 }
 
-/* An image that is a pyramid already is rendered as it is: neither Cycles nor we convert it. */
-bool txm_tx_serves_itself(const char *path)
+txm_opening txm_tx_opening(const char *path)
 {
     txm_tx *tx = NULL;
-    bool serves = txm_tx_open_outline(path, &tx, NULL) == TXM_OK ? txm_tx_is_pyramid(tx, NULL, 0) : iff_serves(path);
+    txm_opening how = TXM_OPENING_NONE;
+    if (txm_tx_open_outline(path, &tx, NULL) != TXM_OK)
+        return iff_serves(path) ? TXM_OPENING_WHOLE : TXM_OPENING_NONE;
+    if (txm_tx_is_pyramid(tx, NULL, 0))
+        how = tx->foreign                                  ? TXM_OPENING_FOREIGN
+              : tx->info.container == TXM_CONTAINER_EXR ? TXM_OPENING_PARTS
+                                                        : TXM_OPENING_WHOLE;
     txm_tx_close(&tx);
-    return serves;
+    return how;
+}
+
+/* An image that is a pyramid already is rendered as it is: neither Cycles nor we convert it. One that the official Blender
+ * cannot decode is converted: it renders magenta there. */
+bool txm_tx_serves_itself(const char *path)
+{
+    txm_opening how = txm_tx_opening(path);
+    return how == TXM_OPENING_WHOLE || how == TXM_OPENING_PARTS;
 }
 
 /* The same test as Blender's, sentence by sentence, with the first that fails as the reason. */
@@ -271,7 +292,8 @@ bool txm_tx_is_pyramid(const txm_tx *tx, char *reason, size_t reason_bytes)
     uint32_t need = 1, most = info->tile_w > USUAL_TILE_PX ? info->tile_w : USUAL_TILE_PX;
     while (txm_level_size(info->width, need - 1) > most || txm_level_size(info->height, need - 1) > most)
         need++;
-    if (info->levels < need)
+    uint32_t odd_width, odd_height, odd = txm_tx_odd_level(tx, &odd_width, &odd_height);
+    if (info->levels < need && !odd)
         return refuse(reason, reason_bytes, "it has %u level%s; %u are needed: down to a tile, or 64 px", info->levels,
                       info->levels == 1 ? "" : "s", need);
     if (need > 1 && info->container == TXM_CONTAINER_TIFF && !tx->texture_format)

@@ -215,6 +215,8 @@ struct txm_tx {
     txm_metadata metadata;
     bool swap;                               /* TIFF: big-endian file */
     bool outline;                            /* opened for that alone */
+    bool foreign;                            /* TIFF: a codec that the official Blender's libtiff lacks */
+    uint32_t odd_width, odd_height;          /* TIFF: of what Cycles takes for the next level, and is none; or 0 */
     bool texture_format;                     /* TIFF: tag 33302, without which OpenImageIO sees no levels */
     uint8_t exr_compression;                 /* EXR: number of the codec */
     uint8_t exr_slot[TXM_MAX_CHANNELS];      /* EXR: which channel of the pixel the n-th stored plane is */

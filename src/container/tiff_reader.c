@@ -58,7 +58,8 @@ static int sample_type(const shape *s)
     return -1;
 }
 
-/* The codecs that libtiff has wherever it is: CCITT and JPEG, old and new, besides those that are read here. */
+/* The codecs that libtiff has wherever it is: CCITT and JPEG, old and new, besides those that are read here. The official
+ * Blender's has no others. */
 static bool blender_decodes(uint32_t compression)
 {
     return (compression >= 1 && compression <= 8) || compression == TXM_TIFF_PACKBITS ||
@@ -74,10 +75,7 @@ static txm_status check_kind(const txm_tiff *t, const shape *s)
     if (s->depth != 1 || s->tile_depth != 1)
         return txm_fail(t->err, TXM_STATUS_UNSUPPORTED, "%s: a volume; only flat images are read", path);
     if (t->tx->outline)
-        return blender_decodes(s->compression)
-                   ? TXM_OK
-                   : txm_fail(t->err, TXM_STATUS_UNSUPPORTED, "%s: compression %u, which Blender's libtiff lacks", path,
-                              s->compression);
+        return TXM_OK;
     if (sample_type(s) < 0)
         return txm_fail(t->err, TXM_STATUS_UNSUPPORTED,
                         "%s: samples of %u bits, format %u; uint8, uint16, half and float are read", path, s->bits,
@@ -188,6 +186,7 @@ static txm_status read_levels(const txm_tiff *t, uint64_t offset, txm_tiff_direc
     tx->info.tile_h = first.tile_h;
     tx->info.type = sample_type(&first) < 0 ? TXM_TYPE_U8 : (txm_type)sample_type(&first);
     tx->info.channels = first.samples;
+    tx->foreign = !blender_decodes(first.compression);
     snprintf(tx->info.compression, sizeof tx->info.compression, "%s",
              txm_tiff_codec_name(first.compression) ? txm_tiff_codec_name(first.compression) : "");
     status = add_level(t, first_dir, &first);
@@ -198,8 +197,13 @@ static txm_status read_levels(const txm_tiff *t, uint64_t offset, txm_tiff_direc
         status = txm_tiff_open_directory(t, offset, &dir);
         if (status == TXM_OK)
             status = read_shape(t, &dir, &s);
-        if (status == TXM_OK && !is_next_level(tx, &first, &s))
+        if (status == TXM_OK && !is_next_level(tx, &first, &s)) {
+            if (s.tile_w == first.tile_w && s.tile_h == first.tile_h && s.bits == first.bits && s.samples == first.samples) {
+                tx->odd_width = s.width;
+                tx->odd_height = s.height;
+            }
             break;
+        }
         if (status == TXM_OK)
             status = add_level(t, &dir, &s);
         offset = dir.next;

@@ -157,7 +157,8 @@ const txm_option txm_settings_options[] = {
         CUSTOM, "compression", AT(settings.compression), .arg = "CODEC[:LEVEL]", .values = "zip zstd none",
         .parse = parse_compression, .help = "zip[:1-12], zstd[:1-19] or none (default: zip, level chosen per tile)",
         .more =
-            "Blender's libtiff is built without zstd: such files are for other readers. OpenEXR has no zstd either, "
+            "The official Blender's libtiff is built without zstd, and renders such files magenta; Debian's reads them. "
+            "OpenEXR has no zstd either, "
             "so it is "
             "refused for images that become half or float."),
     TXM_OPTION(CUSTOM, "tile", AT(settings.tile_px), .arg = "N", .values = "16 32 64 128 256 512 1024",
@@ -251,8 +252,8 @@ void txm_settings_args_warn(const txm_settings_args *args)
     const txm_settings *s = &args->settings;
     if (s->compression.codec == TXM_CODEC_ZSTD)
         txm_say(TXM_SAY_WARNING,
-                "--compression zstd: Blender's libtiff has no zstd, so Cycles cannot read these files; "
-                "they are for other readers. --compression zip makes files for Cycles");
+                "--compression zstd: the official Blender's libtiff has no zstd, so Cycles renders these files magenta; "
+                "Debian's Blender and other readers have it. --compression zip makes files for every Blender");
     if (s->equiangular)
         txm_say(TXM_SAY_WARNING,
                 "--envlatl: Blender 5.2 asks for plain files, environments included, and will not find "
