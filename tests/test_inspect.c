@@ -345,7 +345,7 @@ START_TEST(levels_in_the_wrong_order_are_found)
     save_file(out, data, bytes);
     free(data);
     expect(out, false, "TXM-104");
-    expect(out, false, "TXM-106");
+    expect(out, false, "TXM-103");
     free(out);
 }
 END_TEST
