@@ -43,6 +43,7 @@ commands() {
         each stream disk/p.png stream render room -s 64x64 -o disk/p.png "$tx"
         each stream-page disk/p.html stream render room -s 64x64 --html disk/p.html "$tx"
         each stream-trace disk/p.trace stream render room -s 64x64 --engine blocking --trace disk/p.trace "$tx"
+        each budget-page disk/p.html stream budget room -s 64x64 --html disk/p.html "$tx"
         each stream-tiles disk/p.tsv stream budget room -s 64x64 --tiles disk/p.tsv "$tx"
     fi
 }

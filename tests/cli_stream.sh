@@ -210,6 +210,8 @@ for verb in budget render; do
   check "lacking-all-$verb" test "$(grep -c 'its tx file is missing' err)" -eq 5
   check "lacking-says-$verb" says "lacking: 5 of its tx files are missing or outdated; make them with 'txmill make \"lacking\"'"
 done
+txm make --help
+check lacking-make-help prints "a folder with scene.txt"
 txm make lacking
 check lacking-make rc_is 0
 txm stream budget lacking -q
@@ -248,6 +250,44 @@ check half-asked-for json out '[r["resolution"] for r in o[0]["resolutions"]] ==
 check half-asked-for-less json out "o[0]['touched_bytes'] < $(python3 -c 'import json; print(json.load(open("full.json"))["touched_bytes"])')"
 txm stream budget mirror --resolution 50
 check half-text prints "  12.5 %"
+
+# The page of a budget: a verdict, all textures with the largest first, and what each would save at half its size.
+mkdir '<b>' && cp rgb8.png '<b>/&.png' && "$TXMILL" make -q -c sRGB -a straight '<b>/&.png'
+sed 's,"../rgb8.png","../<b>/\&.png",' mirror/scene.txt >'<b>/scene.txt'
+txm stream budget '<b>' --json --html budget.html
+check budget-page-rc rc_is 0
+check budget-page-said says "budget.html: wrote the page"
+check budget-page python3 - out budget.html <<'PY'
+import base64, hashlib, html, json, re, sys
+budget, page = json.load(open(sys.argv[1])), open(sys.argv[2]).read()
+def size(n):
+    for unit, step in ("B", 1), ("kB", 1e3), ("MB", 1e6), ("GB", 1e9):
+        if n < 1000 * step:
+            return f"{n} B" if unit == "B" else f"{n / step:.1f} {unit}"
+verdict = html.unescape(re.search('<p class="verdict">(.*)</p>', page)[1])
+assert f"needs {size(budget['resolutions'][0]['peak_bytes'])} of texture memory at once with render tiles of 2048 px" in verdict, verdict
+images = sorted(budget["images"], key=lambda i: -i["used_bytes"])
+saved = lambda i: i["resolutions"][0]["used_bytes"] - i["resolutions"][1]["used_bytes"]
+best = max(images, key=saved)
+assert saved(best) > 0 and f"halving {best['image']}: {size(saved(best))} (" in verdict, verdict
+table = re.search("<h2>Textures</h2>(.*?)</table>", page, re.S)[1]
+rows = [[html.unescape(c) for c in re.findall("<td>(.*?)</td>", r)] for r in re.findall("<tr>(<td>.*?)</tr>", table)]
+assert [r[0] for r in rows] == [i["image"] for i in images] and len(rows) == 2, rows
+for row, i in zip(rows, images):
+    assert row[2] == size(i["used_bytes"]) and row[5].startswith(size(saved(i)) + " ("), (row, i)
+    used, kept = (float(w) for w in re.findall('<rect width="([0-9.]+)"', row[4]))
+    most = images[0]["used_bytes"]
+    assert abs(used - 100 * i["used_bytes"] / most) < 0.01 and abs(kept - 100 * (i["used_bytes"] - saved(i)) / most) < 0.01, row
+style = re.search("<style>(.*?)</style>", page, re.S)[1]
+assert "sha256-" + base64.b64encode(hashlib.sha256(style.encode()).digest()).decode() in page
+assert "<script" not in page and " style=" not in page and "<b>" not in page and "://" not in page
+PY
+txm stream budget plane rgb8.png "${small[@]}" --tile 0 -q --overwrite --html budget.html
+check budget-page-whole grep -q 'of texture memory at once, and' budget.html
+printf '%s\n' 'txmill-scene 1' 'size 8 8' 'camera orthographic half 1 1 shift 0 0 clip 0.1 100 to-world 1 0 0 0 0 1 0 0 0 0 1 5' \
+  'material m diffuse 1 1 1' 'quad m -1 -1 0 2 0 0 0 2 0' >'<b>/scene.txt'
+txm stream budget '<b>' -q --html none.html
+check budget-page-none grep -q 'This picture uses no texture' none.html
 
 # Filter Glossy is the share by which rays are widened: of the option, else of the scene, else 1.
 tiles_with() { # LINE OPTION...
@@ -406,6 +446,9 @@ for option in -o --heat-level --heat-misses --heat-passes --heat-tiles --html; d
 done
 guards trace render --engine blocking --trace rgba8.png
 guards tiles budget --tiles rgba8.png
+guards budget-page budget --html rgb8.png
+guards budget-page-forced budget --overwrite --html rgb8.png
+guards budget-page-text budget --html notes.txt
 txm stream render room rgb8.png "${small[@]}" -o twice.png --heat-level twice.png
 check guard-twice test "$rc" -eq 2 -a ! -e twice.png
 check guard-twice-says says "--heat-level twice.png: -o already writes that file; give each a name of its own"

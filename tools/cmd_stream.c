@@ -155,8 +155,10 @@ static const txm_option outputs[] = {
     TXM_OPTION(STRING, "heat-tiles", AT(heat_tiles), .arg = "FILE", .values = TXM_VALUES_FILE,
                .help = "Write maps of the tiles of each texture that were used"),
     TXM_OPTION(STRING, "html", AT(html), .arg = "FILE", .values = TXM_VALUES_FILE,
-               .help = "Write a page with picture, maps, memory and what each texture cost",
-               .more = "With --trace also what caches of other sizes and policies would have read."),
+               .help = "Write a page: of a render with picture, maps and costs, of a budget with its textures",
+               .more = "Of a render with --trace also what caches of other sizes and policies would have read. Of a "
+                       "budget: how much memory is needed, the textures by what they take, and what each would save at "
+                       "half its size."),
     TXM_OPTION(STRING, "trace", AT(trace), .arg = "FILE", .values = TXM_VALUES_FILE,
                .help = "Write the tiles in the order of their use, for txmill replay"),
     TXM_OPTION(FLAG, "trace-lookups", AT(trace_lookups), .help = "Write the look-ups to the trace, too"),
@@ -303,8 +305,8 @@ static txm_status check_outputs(const txm_stream_args *a, bool is_budget, txm_er
     txm_output files[OUTPUTS];
     list_outputs(a, files);
     for (size_t i = 0; i < OUTPUTS; i++) {
-        bool of_budget = files[i].kind == TXM_OUTPUT_TABLE;
-        if (files[i].path && of_budget != is_budget)
+        const bool of_budget = files[i].kind == TXM_OUTPUT_TABLE;
+        if (files[i].path && files[i].kind != TXM_OUTPUT_PAGE && of_budget != is_budget)
             return txm_fail(err, TXM_STATUS_USAGE,
                             of_budget ? "%s: use 'txmill stream budget'"
                                       : "%s: a budget makes no picture; use 'txmill stream render'",
@@ -547,6 +549,8 @@ static txm_status budget(const txm_stream_args *a, const char *name, const txm_r
         return status;
     if (a->tiles)
         status = txm_stream_tiles(a->tiles, &b, err);
+    if (status == TXM_OK && a->html)
+        status = txm_stream_budget_page(a->html, name, o, &b, err);
     if (status == TXM_OK && a->json)
         txm_stream_json_budget(name, &b);
     else if (status == TXM_OK && !a->quiet)

@@ -61,13 +61,14 @@ static void print_option(void *user, const txm_option_group *group, const txm_op
     wrap(p->out, option->help, TEXT_COLUMN, TEXT_COLUMN, p->columns);
 }
 
-/* Two a command: the plainest use, and one that is worth knowing. */
+/* Two a command: the plainest use, and one that is worth knowing. `make` has a third, since nobody expects it to take
+ * the folder of a scene. */
 static void print_examples(FILE *out, const char *command)
 {
     static const struct {
-        const char *command, *lines[2];
+        const char *command, *lines[3];
     } examples[] = {
-        {"make", {"make shot10.blend", "make textures --preset pbr"}},
+        {"make", {"make shot10.blend", "make textures --preset pbr", "make exported/shot10  # a folder with scene.txt"}},
         {"check", {"check shot10.blend", "check textures --preset pbr"}},
         {"list", {"list shot10.blend", "list --json shot10.blend"}},
         {"info", {"info wood.png", "info --json textures"}},
@@ -91,8 +92,12 @@ static void print_examples(FILE *out, const char *command)
         {"doctor", {"doctor", "doctor --json"}},
     };
     for (size_t i = 0; i < sizeof examples / sizeof *examples; i++)
-        if (!strcmp(examples[i].command, command))
-            fprintf(out, "\nExamples:\n  txmill %s\n  txmill %s\n\n", examples[i].lines[0], examples[i].lines[1]);
+        if (!strcmp(examples[i].command, command)) {
+            fputs("\nExamples:\n", out);
+            for (size_t k = 0; k < 3 && examples[i].lines[k]; k++)
+                fprintf(out, "  txmill %s\n", examples[i].lines[k]);
+            putc('\n', out);
+        }
 }
 
 /* One line per option and no more: the manual has the rest, and the last line says so. */

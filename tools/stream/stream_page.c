@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The page of a render: its picture, its heat maps, memory over time, and what each texture cost: in
- * tiles, in time, and where. One file, no scripts.
+ * tiles, in time, and where. One file, no scripts. Here is also what it shares with the page of a budget.
  *
  * For looking at a render beside its figures, on a machine that may have no network: pictures are inside as
  * PNG, the style is named by its digest in the security policy, and there is no script to allow. Numbers
@@ -31,6 +31,7 @@ static const char style[] =
     ".tiles{display:grid;grid-template-columns:repeat(auto-fill,minmax(9em,1fr));gap:1em}.tiles img{width:9em;image-rendering:pixelated}"
     "table{border-collapse:collapse;width:100%}th,td{padding:.25em .6em;text-align:right;border-bottom:1px solid #ddd;font-variant-numeric:tabular-nums}"
     "th:first-child,td:first-child{text-align:left;word-break:break-all}"
+    ".verdict{font-size:1.15em}.bar{width:12em;height:.8em;display:inline-block}"
     "@media(prefers-color-scheme:dark){body{color:#ddd;background:#181818}th,td{border-color:#444}figcaption{color:#999}}";
 
 /* OpenSSL counts in int, and makes four characters of three bytes plus a zero at the end. */
@@ -194,21 +195,20 @@ static void write_replay(FILE *out, const txm_replay_table *replay)
     fputs("</figcaption></figure>\n", out);
 }
 
+typedef struct render_page {
+    const txm_render_options *options;
+    const txm_render_picture *picture;
+    const txm_replay_table *replay;
+} render_page;
+
 /* After a failure the rest is written all the same: the caller throws the text away, and the code stays
  * straight. */
-static txm_status write_page(FILE *out, const char *scene, const txm_render_options *o, const txm_render_picture *p,
-                             const txm_replay_table *replay, txm_error *err)
+static txm_status write_render(FILE *out, const void *data, txm_error *err)
 {
-    fputs("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"generator\" content=\"txmill\">"
-          "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; img-src data:; style-src ", out);
-    txm_html_digest(out, style, sizeof style - 1);
-    fprintf(out, "\"><meta name=\"viewport\" content=\"width=device-width\"><style>%s</style><title>txmill stream: ", style);
-    txm_html_text(out, scene);
-    fputs("</title></head><body>\n<h1>", out);
-    txm_html_text(out, scene);
-    fputs("</h1>\n", out);
+    const render_page *page = data;
+    const txm_render_picture *p = page->picture;
     txm_status status = write_figure(out, p->rgb, p->width, p->height, "The picture", err);
-    write_summary(out, o, p);
+    write_summary(out, page->options, p);
     fputs("<h2>Maps</h2>\n<div class=\"maps\">\n", out);
     if (status == TXM_OK)
         status = write_map(out, p->level, p, "Level that the camera sees; black: no texture", err);
@@ -218,26 +218,46 @@ static txm_status write_page(FILE *out, const char *scene, const txm_render_opti
         status = write_map(out, p->passes, p, "Launches until the pixel was complete", err);
     fputs("</div>\n", out);
     write_memory(out, p);
-    if (replay)
-        write_replay(out, replay);
+    if (page->replay)
+        write_replay(out, page->replay);
     write_images(out, p);
     if (status == TXM_OK)
         status = write_tiles(out, p, err);
-    fputs("</body></html>\n", out);
     return status;
 }
 
-/* A memory stream fails by fclose at the latest, so that is where memory is found to be short. */
 txm_status txm_stream_page(const char *path, const char *scene, const txm_render_options *options,
                            const txm_render_picture *picture, const txm_replay_table *replay, txm_error *err)
+{
+    const render_page page = {options, picture, replay};
+    return txm_stream_write_page(path, scene, write_render, &page, err);
+}
+
+/* ---- what pages share ---- */
+
+/* A memory stream fails by fclose at the latest, so that is where memory is found to be short. */
+txm_status txm_stream_write_page(const char *path, const char *scene,
+                                 txm_status (*body)(FILE *out, const void *data, txm_error *err), const void *data,
+                                 txm_error *err)
 {
     char *text = NULL;
     size_t bytes = 0;
     FILE *out = open_memstream(&text, &bytes);
-    txm_status status = out ? write_page(out, scene, options, picture, replay, err) : txm_no_memory(err, path);
-    if (status && out)
+    if (!out)
+        return txm_no_memory(err, path);
+    fputs("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"generator\" content=\"txmill\">"
+          "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; img-src data:; style-src ", out);
+    txm_html_digest(out, style, sizeof style - 1);
+    fprintf(out, "\"><meta name=\"viewport\" content=\"width=device-width\"><style>%s</style><title>txmill stream: ", style);
+    txm_html_text(out, scene);
+    fputs("</title></head><body>\n<h1>", out);
+    txm_html_text(out, scene);
+    fputs("</h1>\n", out);
+    txm_status status = body(out, data, err);
+    fputs("</body></html>\n", out);
+    if (status)
         txm_error_prefix(err, "%s", path);
-    if (out && fclose(out) && status == TXM_OK)
+    if (fclose(out) && status == TXM_OK)
         status = txm_no_memory(err, path);
     if (status == TXM_OK)
         status = txm_out_file_write(path, text, bytes, err);
