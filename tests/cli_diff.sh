@@ -72,6 +72,7 @@ cp "$golden"/{half-rgb.exr,rgb8.png,wide.png} .
 for pair in "half.tx other.tx" "a.tx b.tx" "rgb8.png data.tx" "wide.png wide.png"; do
     for j in 1 2 7; do
         # shellcheck disable=SC2086
+        rm -f "threads$j.ppm"
         "$TXMILL" diff --json -j $j -o "threads$j.ppm" $pair >threads$j
         rc=$?; [ $rc -eq 0 ] || [ $rc -eq 5 ] || echo "rc=$rc" >>threads$j
     done

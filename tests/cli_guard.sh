@@ -103,10 +103,16 @@ allows() {
     txm "$@"
     check "$name" rc_is 0
 }
-for f in picture.png picture.jpg picture.tif picture.exr picture.ppm; do
+for f in picture.png picture.jpg picture.tif picture.exr; do
     allows "first-$f" extract -o $f "$tx"
     allows "again-$f" extract -l 1 -o $f "$tx"
 done
+# This format cannot say who wrote it, so what is there may be a texture.
+allows first-picture.ppm extract -o picture.ppm "$tx"
+cp picture.ppm first.ppm
+txm extract --overwrite -l 1 -o picture.ppm "$tx"
+check again-picture.ppm-refused test "$rc" -eq 2
+check again-picture.ppm-kept cmp -s picture.ppm first.ppm
 allows page view --html page.html "$tx"
 allows page-again view --html page.html "$tx"
 allows report report -o report.html run.jsonl

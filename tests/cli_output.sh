@@ -21,7 +21,7 @@ write_diff() { txm diff --overwrite -o "$1" a.tx b.tx; }
 write_page() { txm view --overwrite --html "$1" a.tx; }
 write_report() { txm report --overwrite -o "$1" run.jsonl; }
 name_of() {
-    case $1 in raw) echo out.raw ;; text) echo out.txt ;; page | report) echo out.html ;; diff) echo out.ppm ;; *) echo out.png ;; esac
+    case $1 in raw) echo out.raw ;; text) echo out.txt ;; page | report) echo out.html ;; *) echo out.png ;; esac
 }
 commands="extract tile sheet raw text diff page report"
 only() { [ "$(ls -A "$1")" = "$2" ]; }

@@ -57,6 +57,12 @@ static bool begins(const head *h, const char *magic, size_t bytes)
     return h->bytes >= bytes && memcmp(h->data, magic, bytes) == 0;
 }
 
+/* PNM and PFM files hold no text, so that a picture of txmill's cannot be told from a texture. */
+static bool is_unmarked_picture(const head *h)
+{
+    return h->bytes > 2 && h->data[0] == 'P' && strchr("123456Ff", h->data[1]) && strchr(" \n\r\t#", h->data[2]);
+}
+
 /* The first bytes, never the extension: a name is what the user got wrong when this is asked. */
 static const char *kind_of_head(const head *h)
 {
@@ -81,6 +87,7 @@ static const char *kind_of_head(const head *h)
         {"XPDS", 4, "a DPX image"},
         {"BM", 2, "a BMP image"},
         {"GIF8", 4, "a GIF image"},
+        {"SIMPLE  =", 9, "a FITS image"},
         {"\x1F\x8B", 2, "a gzip file"},
         {"\x28\xB5\x2F\xFD", 4, "a zstd file"},
         {"<!doctype html", 14, "an HTML page"},
@@ -90,7 +97,7 @@ static const char *kind_of_head(const head *h)
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (begins(h, kinds[i].magic, kinds[i].bytes))
             return kinds[i].kind;
-    return "another kind of file";
+    return is_unmarked_picture(h) ? "a PNM or PFM image" : "another kind of file";
 }
 
 /* What maketx and its kin made: a pyramid that says so, or that bears the extension. */
@@ -134,12 +141,6 @@ static bool is_text_of_pixels(const head *h)
            strspn(line + n, "0123456789.+-einfa ") == length - (size_t)n;
 }
 
-/* PNM and PFM files hold no text: nobody keeps textures in what only programs hand to each other. */
-static bool is_exchange_picture(const head *h)
-{
-    return h->bytes > 2 && h->data[0] == 'P' && strchr("123456Ff", h->data[1]) && strchr(" \n\r\t#", h->data[2]);
-}
-
 /* Whether no option may replace the file: what somebody made, or what took hours. Formats without a magic number are
  * known by the name, where the contents are no text. */
 static bool is_precious(const char *path)
@@ -151,8 +152,7 @@ static bool is_precious(const char *path)
     for (size_t i = 0; known && i < sizeof replaceable / sizeof *replaceable; i++)
         known = strcmp(kind, replaceable[i]) != 0;
     look(path, false, &h);
-    return known || txm_path_has_ext(path, "blend") || is_exchange_picture(&h) ||
-           (txm_path_is_image(path) && memchr(h.data, 0, h.bytes));
+    return known || txm_path_has_ext(path, "blend") || (txm_path_is_image(path) && memchr(h.data, 0, h.bytes));
 }
 
 /* Whether the file may be replaced by one of `kind`: it is of that kind, or empty. */
@@ -178,7 +178,7 @@ static bool is_of_kind(const char *path, txm_output_kind kind)
     case TXM_OUTPUT_PLOT:
         return holds(&h, "<!-- made by txmill -->");
     case TXM_OUTPUT_PICTURE:
-        if (holds(&h, TXM_PICTURE_MARK) || is_exchange_picture(&h))
+        if (holds(&h, TXM_PICTURE_MARK))
             return true;
         look(path, true, &h);
         return holds(&h, TXM_PICTURE_MARK);
