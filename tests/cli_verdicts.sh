@@ -25,6 +25,8 @@ def stamp(path, time=TIME):
 
 IMAGE = "textures/wood.png"
 stamp(IMAGE)
+SOUND = "sound.png"
+shutil.copyfile(IMAGE, SOUND)
 _, listed = txm("list", "--json", "materials.blend")
 SPACE, ALPHA, TX = next((o["colorspace"]["lookup"], o["alpha"], f["tx"]["path"]) for o in listed if o["type"] == "image"
                         for f in o["files"] if f["path"].endswith("/wood.png"))
@@ -114,6 +116,14 @@ def linked():
     os.symlink(os.path.abspath("elsewhere.tx"), TX)
 
 
+def beside(bytes_of_image):
+    """A fresh file of an image that was damaged afterwards, and kept its time."""
+    data = made()
+    open(IMAGE, "wb").write(bytes_of_image)
+    stamp(IMAGE)
+    return data
+
+
 # name, how the file comes about, use, state, what Cycles does, time of the tx file. A use of None: info and verify, which
 # take the file itself, have nothing to look at.
 UNTIL = "reads the source image instead"
@@ -145,6 +155,10 @@ CASES = [
     ("another working space", lambda: made("--working-space", "ACEScg"), "name", "unusable", "uses it, with colours"),
     ("an alpha type of the same pixels", lambda: made(settings=["-c", SPACE, "-a", "straight"]), "loaded", "fresh", "uses it"),
     ("a copy of another image's", from_another, "loaded", "fresh", "uses it"),
+    ("an image cut in its header", lambda: beside(open(SOUND, "rb").read()[:20]), "loaded", "fresh", "uses it"),
+    ("an image cut short", lambda: beside(open(SOUND, "rb").read()[:4000]), "loaded", "fresh", "uses it"),
+    ("an empty image", lambda: beside(b""), "loaded", "fresh", "uses it"),
+    ("an image that is none", lambda: beside(b"not a picture\n" * 50), "loaded", "fresh", "uses it"),
     ("border section cut off", lambda: made()[:-5], "loaded", "fresh", "uses it"),
 ]
 
@@ -205,6 +219,8 @@ for name, build, use, state, shows, *time in CASES:
         txm("make", "--deep", "-q", *AS, IMAGE)
         code, o = txm("check", "--deep", "--json", *AS, IMAGE)
         same(name, "made again", (code, o[0]["id"]), (0, "fresh"))
+    shutil.copyfile(SOUND, IMAGE)
+    stamp(IMAGE)
     os.rmdir(TX) if os.path.isdir(TX) and not os.path.islink(TX) else os.path.lexists(TX) and os.remove(TX)
 PY
 check runs test "$(grep -c '^ok' table)" -gt 350

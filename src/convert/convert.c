@@ -359,12 +359,35 @@ static txm_status refuse_memory(conversion *c, txm_error *err)
     return txm_convert_refuse(c->path, needed, err);
 }
 
+/* Nothing can be made of the image, and nothing has to be: Cycles uses the tx file that is there. */
+static bool leave_unread(conversion *c, txm_result *result, const txm_error *why)
+{
+    txm_found found;
+    if (!why || c->options->force || c->options->output ||
+        !txm_serves_unread(c->context, &c->settings, c->path, why, &c->resolved, &found))
+        return false;
+    result->outcome = TXM_OUTCOME_UP_TO_DATE;
+    result->tx_path = found.path;
+    found.path = NULL;
+    result->alpha = c->resolved.alpha;
+    snprintf(result->colorspace, sizeof result->colorspace, "%s", c->resolved.requested);
+    snprintf(result->detected, sizeof result->detected, "%s", c->resolved.requested);
+    txm_context_log(c->context, TXM_LOG_LEVEL_WARNING, "%s: %s; its tx file is fresh, and Cycles uses it", c->path,
+                    found.reason);
+    txm_found_clear(&found);
+    return true;
+}
+
 /* Open, resolve, look up, make: each step may end it, with success as well. */
 static txm_status run(conversion *c, txm_result *result, txm_error *err)
 {
     const txm_source_options source = {.max_memory_bytes = c->context->max_memory_bytes};
     bool needed = false;
     txm_status status = txm_source_open(c->path, &source, &c->source, err);
+    if (status && leave_unread(c, result, err)) {
+        txm_error_clear(err);
+        return TXM_OK;
+    }
     if (status)
         return status == TXM_STATUS_TOO_LARGE && source.max_memory_bytes ? refuse_memory(c, err) : status;
     c->info = txm_source_info_of(c->source);

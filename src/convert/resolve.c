@@ -8,11 +8,13 @@
 #include "convert/resolve.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "color/fingerprint.h"
 #include "container/blender_format.h"
 #include "core/fail.h"
+#include "core/mem.h"
 #include "core/settings.h"
 #include "source/defaults.h"
 
@@ -87,6 +89,39 @@ bool txm_resolved_config(const txm_color_space *space, const txm_tx_description 
         return true;
     snprintf(why, why_bytes, "made with another OCIO config, in which colour space %.120s has other values",
              *d->requested ? d->requested : txm_color_space_name(space));
+    return false;
+}
+
+/* ---- images that cannot be read ----------------------------------------------------------------------------------- */
+
+bool txm_serves_unread(const txm_context *context, const txm_settings *settings, const char *path, const txm_error *why,
+                       txm_resolved *resolved, txm_found *out)
+{
+    const char *space = NULL;
+    char reason[sizeof why->message + 64];
+    *out = (txm_found){0};
+    if ((why->status != TXM_STATUS_CORRUPT && why->status != TXM_STATUS_UNSUPPORTED) ||
+        settings->alpha == TXM_ALPHA_DEFAULT || txm_space_chosen(settings->colorspace, &space) == TXM_SPACE_DEFAULT)
+        return false;
+    *resolved = (txm_resolved){.requested = space ? space : "auto",
+                               .alpha = settings->alpha,
+                               .key = {.xyz_text = txm_color_xyz_to_scene_linear_text(context->color),
+                                       .colorspace = txm_key_word(context->color, space),
+                                       .alpha = settings->alpha,
+                                       .equiangular = settings->equiangular}};
+    if (txm_tx_lookup(path, settings->cache_dir, &resolved->key, NULL, out, NULL) != TXM_OK)
+        return false;
+    if (out->state == TXM_TX_STATE_FRESH) {
+        size_t length = strlen(path);
+        bool repeats = !strncmp(why->message, path, length) && !strncmp(why->message + length, ": ", 2);
+        snprintf(reason, sizeof reason, "the image itself is damaged, save or copy it again: %s",
+                 why->message + (repeats ? length + 2 : 0));
+        free(out->reason);
+        out->reason = txm_strdup(reason);
+        if (out->reason)
+            return true;
+    }
+    txm_found_clear(out);
     return false;
 }
 

@@ -8,6 +8,7 @@
  */
 #ifndef TXM_CONVERT_RESOLVE_H
 #define TXM_CONVERT_RESOLVE_H
+#include "cache/lookup.h"
 #include "cache/name.h"
 #include "convert/conform.h"
 #include "convert/context.h"
@@ -32,6 +33,11 @@ txm_status txm_resolve(const txm_context *context, const txm_settings *settings,
 /* The word that goes into the name of a tx file: "" for auto (name NULL), one word for all data spaces, else the name
  * as it was asked for. */
 const char *txm_key_word(const txm_color_config *config, const char *name);
+
+/* The tx file of an image that cannot be read, for `why`. Cycles asks for its name and time alone, and uses it; so this is
+ * true where the settings leave nothing to be looked up in the image and the file is fresh: `out` then says so, and `resolved` has all but the space. */
+bool txm_serves_unread(const txm_context *context, const txm_settings *settings, const char *path, const txm_error *why,
+                       txm_resolved *resolved, txm_found *out);
 
 /* Whether a tx file of this space was made with a config that does the same with it; if not, `why` says so. Files that
  * record no config are taken for such. */

@@ -280,11 +280,23 @@ static txm_status judge_tiles(resolving *r, const txm_settings *settings, txm_er
     return status ? status : set_text(&r->out->shows, verdict.shows, err);
 }
 
+/* What the library's own look-up found, and how Cycles would use it. */
+static void take_found(txm_resolution *out, txm_found *found)
+{
+    struct stat tx;
+    out->state = found->state;
+    out->path = found->path;
+    out->reason = found->reason;
+    out->shows = found->shows;
+    if (found->state != TXM_TX_STATE_SOURCE && stat(found->path, &tx) == 0)
+        out->tx_time = tx.st_mtime;
+    *found = (txm_found){0};
+}
+
 /* Trouble is a failure of the system (a folder that cannot be read), which must not pass as 'missing'. */
 static txm_status look_up(resolving *r, const txm_settings *settings, txm_error *err)
 {
     txm_found found = {0};
-    struct stat tx;
     const txm_resolved_image image = {r->context, r->info, &r->resolved};
     const txm_tx_wish wish = {txm_resolved_fits, &image};
     txm_status status = txm_tx_lookup(r->image, settings->cache_dir, &r->resolved.key, &wish, &found, err);
@@ -295,13 +307,8 @@ static txm_status look_up(resolving *r, const txm_settings *settings, txm_error 
         txm_found_clear(&found);
         return err ? err->status : TXM_STATUS_IO;
     }
-    r->out->state = found.state;
-    r->out->path = found.path;
-    r->out->reason = found.reason;
-    r->out->shows = found.shows;
-    if (found.state != TXM_TX_STATE_SOURCE && stat(found.path, &tx) == 0)
-        r->out->tx_time = tx.st_mtime;
-    return found.state == TXM_TX_STATE_FRESH && r->how.deep ? judge_tiles(r, settings, err) : TXM_OK;
+    take_found(r->out, &found);
+    return r->out->state == TXM_TX_STATE_FRESH && r->how.deep ? judge_tiles(r, settings, err) : TXM_OK;
 }
 
 /* Versions look for the same file unless their matrices differ. */
@@ -371,6 +378,19 @@ static txm_status run(resolving *r, txm_source *source, const txm_settings *sett
     return out->state == TXM_TX_STATE_MISSING ? find_others(r, err) : TXM_OK;
 }
 
+/* An image that cannot be read, beside a tx file that can: what names it comes from the settings alone. */
+static bool resolve_unread(resolving *r, const txm_settings *settings, const txm_error *why)
+{
+    txm_found found;
+    if (stat(r->image, &r->st) != 0 || !txm_serves_unread(r->context, settings, r->image, why, &r->resolved, &found))
+        return false;
+    take_found(r->out, &found);
+    r->out->image_time = r->st.st_mtime;
+    r->out->alpha = r->resolved.alpha;
+    snprintf(r->out->colorspace, sizeof r->out->colorspace, "%s", r->resolved.requested);
+    return true;
+}
+
 /* Reads no more of the image than its header. */
 txm_status txm_resolve_image(txm_context *context, const char *image, const txm_settings *settings,
                              const txm_resolve_options *options, txm_resolution *out, txm_error *err)
@@ -380,14 +400,20 @@ txm_status txm_resolve_image(txm_context *context, const char *image, const txm_
     resolving r = {.context = context, .image = image, .out = out};
     txm_source *source = NULL;
     txm_settings s;
+    txm_error why = {0};
     memset(out, 0, sizeof *out);
     txm_status status = txm_settings_take(&s, settings, err);
     if (!status)
         status = txm_options_take(&r.how, sizeof r.how, options, "txm_resolve_options", err);
-    if (!status)
-        status = txm_source_open(image, &reading, &source, err);
-    if (!status)
-        status = run(&r, source, &s, err);
+    if (!status) {
+        status = txm_source_open(image, &reading, &source, &why);
+        if (status && resolve_unread(&r, &s, &why))
+            status = r.how.deep ? judge_tiles(&r, &s, err) : TXM_OK;
+        else if (status)
+            txm_fail_as(err, &why);
+        else
+            status = run(&r, source, &s, err);
+    }
     if (!status)
         status = ask_versions(&r, &s, err);
     txm_source_close(&source);
