@@ -9,14 +9,19 @@ import bpy
 from bpy.app.handlers import persistent
 
 
+_KNOWN = ("5.2", "5.3")  # what txmill knows of; other versions are served as its default, the newest release
+_VERSION = "%d.%d" % bpy.app.version[:2]
+
+
 def color_options():
-    """Cache folder, OpenColorIO config and working space, as Blender itself uses them."""
+    """Cache folder, OpenColorIO config, working space and version, as Blender itself uses them."""
     config = os.environ.get("OCIO") or os.path.join(
         bpy.utils.system_resource("DATAFILES", path="colormanagement"), "config.ocio")
     return {
         "cache_dir": bpy.context.preferences.filepaths.texture_cache_directory or None,
         "ocio": config,
         "working_space": bpy.data.colorspace.working_space,
+        "blender": _VERSION if _VERSION in _KNOWN else None,
     }
 
 

@@ -222,6 +222,8 @@ def explanation(resolved):
         lines.append("Cycles looks for %s" % resolved.tx)
     if resolved.reason:
         lines.append(resolved.reason)
+    if resolved.shows:
+        lines.append("Cycles %s" % resolved.shows)
     if resolved.error:
         lines.append(resolved.error.message)
     for other in resolved.data.get("others") or []:

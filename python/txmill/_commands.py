@@ -94,6 +94,11 @@ class Verdict:
     error: Optional[ErrorInfo]
     data: Json = field(repr=False)
 
+    @property
+    def shows(self) -> Optional[str]:
+        """What Cycles does, as "uses it" or "renders magenta where tile 3,2 of level 0 is damaged". None: not known."""
+        return text_of(self.data, "shows")
+
 
 @dataclass(frozen=True)
 class Resolved:
@@ -106,6 +111,11 @@ class Resolved:
     reason: Optional[str]
     error: Optional[ErrorInfo]
     data: Json = field(repr=False)
+
+    @property
+    def shows(self) -> Optional[str]:
+        """What Cycles does, as "uses it" or "renders magenta where tile 3,2 of level 0 is damaged". None: not known."""
+        return text_of(self.data, "shows")
 
 
 @dataclass(frozen=True)
@@ -120,6 +130,11 @@ class Checked:
     tx: Optional[str]
     message: Optional[str]
     data: Json = field(repr=False)
+
+    @property
+    def shows(self) -> Optional[str]:
+        """What Cycles does, as "uses it" or "renders magenta where tile 3,2 of level 0 is damaged". None: not known."""
+        return text_of(self.data, "shows")
 
 
 @dataclass(frozen=True)
@@ -228,12 +243,14 @@ def _color_options(
     cache_dir: Optional[StrPath],
     ocio: Optional[StrPath],
     working_space: Optional[str],
+    blender: Optional[str],
 ) -> None:
     _value(options, "--colorspace", colorspace)
     _value(options, "--alpha-type", alpha_type)
     _value(options, "--cache-dir", cache_dir)
     _value(options, "--ocio", ocio)
     _value(options, "--working-space", working_space)
+    _value(options, "--blender", blender)
 
 
 def iter_make(
@@ -245,6 +262,7 @@ def iter_make(
     cache_dir: Optional[StrPath] = None,
     ocio: Optional[StrPath] = None,
     working_space: Optional[str] = None,
+    blender: Optional[str] = None,
     preset: Optional[str] = None,
     rules: Sequence[str] = (),
     force: bool = False,
@@ -267,7 +285,7 @@ def iter_make(
     _flag(options, "--force", force)
     _flag(options, "--dry-run", dry_run)
     _flag(options, "--strict", strict)
-    _color_options(options, colorspace, alpha_type, cache_dir, ocio, working_space)
+    _color_options(options, colorspace, alpha_type, cache_dir, ocio, working_space, blender)
     _rule_options(options, preset, rules)
     _value(options, "--jobs", threads)
     _value(options, "--max-memory", max_memory)
@@ -309,6 +327,7 @@ def make(
     cache_dir: Optional[StrPath] = None,
     ocio: Optional[StrPath] = None,
     working_space: Optional[str] = None,
+    blender: Optional[str] = None,
     preset: Optional[str] = None,
     rules: Sequence[str] = (),
     force: bool = False,
@@ -333,7 +352,7 @@ def make(
     items = iter_make(
         paths,
         recursive=recursive, colorspace=colorspace, alpha_type=alpha_type, cache_dir=cache_dir,
-        ocio=ocio, working_space=working_space, preset=preset, rules=rules, force=force,
+        ocio=ocio, working_space=working_space, blender=blender, preset=preset, rules=rules, force=force,
         dry_run=dry_run, strict=strict, threads=threads, max_memory=max_memory, shard=shard,
         extra=extra, progress=progress, cancel=cancel, program=program,
     )
@@ -358,6 +377,7 @@ def verify(
     *,
     deep: bool = False,
     ocio: Optional[StrPath] = None,
+    blender: Optional[str] = None,
     threads: Optional[int] = None,
     program: Optional[StrPath] = None,
     cancel: Optional[Cancel] = None,
@@ -366,6 +386,7 @@ def verify(
     options = ["--json"]
     _flag(options, "--deep", deep)
     _value(options, "--ocio", ocio)
+    _value(options, "--blender", blender)
     _value(options, "--jobs", threads)
     run = Run("verify", options, path_arguments(paths), program=program, cancel=cancel)
     verdicts = [
@@ -385,12 +406,13 @@ def resolve(
     cache_dir: Optional[StrPath] = None,
     ocio: Optional[StrPath] = None,
     working_space: Optional[str] = None,
+    blender: Optional[str] = None,
     program: Optional[StrPath] = None,
     cancel: Optional[Cancel] = None,
 ) -> List[Resolved]:
     """Which tx file Cycles would load for each image with these settings, and why not another."""
     options = ["--json"]
-    _color_options(options, colorspace, alpha_type, cache_dir, ocio, working_space)
+    _color_options(options, colorspace, alpha_type, cache_dir, ocio, working_space, blender)
     run = Run("resolve", options, path_arguments(images), program=program, cancel=cancel)
     found = [
         Resolved(text_of(o, "image") or "", "failed" if "error" in o else str(o.get("state", "")), text_of(o, "path"),
@@ -414,6 +436,7 @@ def check(
     cache_dir: Optional[StrPath] = None,
     ocio: Optional[StrPath] = None,
     working_space: Optional[str] = None,
+    blender: Optional[str] = None,
     preset: Optional[str] = None,
     rules: Sequence[str] = (),
     threads: Optional[int] = None,
@@ -429,7 +452,7 @@ def check(
     _flag(options, "--deep", deep)
     _flag(options, "--lint", lint)
     _values(options, "--ignore", ignore)
-    _color_options(options, colorspace, alpha_type, cache_dir, ocio, working_space)
+    _color_options(options, colorspace, alpha_type, cache_dir, ocio, working_space, blender)
     _rule_options(options, preset, rules)
     _value(options, "--jobs", threads)
     textures: List[Checked] = []
@@ -473,6 +496,7 @@ def gc(
     cache_dir: Optional[StrPath] = None,
     ocio: Optional[StrPath] = None,
     working_space: Optional[str] = None,
+    blender: Optional[str] = None,
     preset: Optional[str] = None,
     rules: Sequence[str] = (),
     program: Optional[StrPath] = None,
@@ -490,7 +514,7 @@ def gc(
     _value(options, "--store", store)
     _value(options, "--older-than", older_than)
     _value(options, "--max-size", max_size)
-    _color_options(options, None, None, cache_dir, ocio, working_space)
+    _color_options(options, None, None, cache_dir, ocio, working_space, blender)
     _rule_options(options, preset, rules)
     files: List[Removed] = []
     summary: Json = {}
@@ -511,12 +535,13 @@ def doctor(
     *,
     ocio: Optional[StrPath] = None,
     working_space: Optional[str] = None,
+    blender: Optional[str] = None,
     program: Optional[StrPath] = None,
     cancel: Optional[Cancel] = None,
 ) -> List[Fact]:
     """What a bug report needs: versions, libraries, devices, the OpenColorIO config, limits."""
     options = ["--json"]
-    _color_options(options, None, None, None, ocio, working_space)
+    _color_options(options, None, None, None, ocio, working_space, blender)
     run = Run("doctor", options, [], program=program, cancel=cancel)
     found = [
         Fact(str(o.get("part", "")), str(o["name"]), text_of(o, "value") or "", str(o.get("health", "")))
@@ -550,6 +575,7 @@ def stream_budget(
     cache_dir: Optional[StrPath] = None,
     ocio: Optional[StrPath] = None,
     working_space: Optional[str] = None,
+    blender: Optional[str] = None,
     threads: Optional[int] = None,
     program: Optional[StrPath] = None,
     cancel: Optional[Cancel] = None,
@@ -564,7 +590,7 @@ def stream_budget(
     _value(options, "--tile", tile)
     _value(options, "--bounces", bounces)
     _value(options, "--jobs", threads)
-    _color_options(options, None, None, cache_dir, ocio, working_space)
+    _color_options(options, None, None, cache_dir, ocio, working_space, blender)
     run = Run("stream", ["budget", *options], path_arguments(scene), program=program, cancel=cancel)
     found = list(run)
     run.expect(0)
@@ -580,13 +606,14 @@ def list_scene(
     cache_dir: Optional[StrPath] = None,
     ocio: Optional[StrPath] = None,
     working_space: Optional[str] = None,
+    blender: Optional[str] = None,
     program: Optional[StrPath] = None,
     cancel: Optional[Cancel] = None,
 ) -> Scene:
     """The images of a .blend file, their settings, and the state of their tx files."""
     options = ["--json"]
     _flag(options, "--lint", lint)
-    _color_options(options, None, None, cache_dir, ocio, working_space)
+    _color_options(options, None, None, cache_dir, ocio, working_space, blender)
     run = Run("list", options, path_arguments(scene), program=program, cancel=cancel)
     kinds: dict[str, List[Json]] = {"scene": [], "image": [], "library": [], "finding": []}
     for o in run:

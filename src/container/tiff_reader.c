@@ -169,11 +169,21 @@ static bool is_next_level(const txm_tx *tx, const shape *first, const shape *s)
            s->fill_order == 1;
 }
 
+/* libtiff ends a chain where it comes back to a directory that it had. */
+static bool is_among(const uint64_t *offsets, uint32_t count, uint64_t offset)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (offsets[i] == offset)
+            return true;
+    return false;
+}
+
 /* A chain of directories as long as each is half of the one before it. What follows (thumbnails, other images)
  * is no level. */
 static txm_status read_levels(const txm_tiff *t, uint64_t offset, txm_tiff_directory *first_dir)
 {
     txm_tx *tx = t->tx;
+    uint64_t seen[TXM_MAX_LEVELS];
     shape first, s;
     txm_status status = txm_tiff_open_directory(t, offset, first_dir);
     if (status == TXM_OK)
@@ -182,6 +192,7 @@ static txm_status read_levels(const txm_tiff *t, uint64_t offset, txm_tiff_direc
         status = check_kind(t, &first);
     if (status != TXM_OK)
         return status;
+    seen[0] = offset;
     tx->info.tile_w = first.tile_w;
     tx->info.tile_h = first.tile_h;
     tx->info.type = sample_type(&first) < 0 ? TXM_TYPE_U8 : (txm_type)sample_type(&first);
@@ -198,12 +209,14 @@ static txm_status read_levels(const txm_tiff *t, uint64_t offset, txm_tiff_direc
         if (status == TXM_OK)
             status = read_shape(t, &dir, &s);
         if (status == TXM_OK && !is_next_level(tx, &first, &s)) {
-            if (s.tile_w == first.tile_w && s.tile_h == first.tile_h && s.bits == first.bits && s.samples == first.samples) {
+            if (!is_among(seen, tx->info.levels, offset) && s.tile_w == first.tile_w && s.tile_h == first.tile_h && s.bits == first.bits && s.samples == first.samples) {
                 tx->odd_width = s.width;
                 tx->odd_height = s.height;
             }
             break;
         }
+        if (status == TXM_OK)
+            seen[tx->info.levels] = offset;
         if (status == TXM_OK)
             status = add_level(t, &dir, &s);
         offset = dir.next;

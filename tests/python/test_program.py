@@ -234,6 +234,7 @@ class Inspect(Case):
         verdicts = txmill.verify(self.tx)
         self.assertEqual([v.good for v in verdicts], [False, True, True])
         self.assertTrue(verdicts[0].findings)
+        self.assertIn("renders magenta where tile", verdicts[0].shows)
 
     def test_resolve(self):
         image = self.folder / "rgb8.png"
@@ -243,6 +244,10 @@ class Inspect(Case):
         outdated = txmill.resolve(image)[0]
         self.assertEqual(outdated.state, "outdated")
         self.assertTrue(outdated.reason)
+        self.assertIn("reads the source image instead", outdated.shows)
+        self.assertEqual({r.shows for r in txmill.resolve(image, blender="5.3")}, {outdated.shows})
+        with self.assertRaises(txmill.TxmillError):
+            txmill.resolve(image, blender="4.2")
         self.assertEqual(txmill.resolve(self.folder / "gone.png")[0].state, "failed")
 
 
