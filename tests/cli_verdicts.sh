@@ -214,6 +214,10 @@ for name, build, use, state, shows, *time in CASES:
         about_image("quick check", o[0]["id"], o[0]["shows"])
         _, o = txm("make", "--dry-run", "--json", *AS, IMAGE)
         same(name, "quick make", o[0]["state"], "up-to-date" if state == "fresh" else "would-create")
+    # What a render uses is never collected.
+    _, o = txm("gc", "--json", "--keep-for", "materials.blend", os.path.dirname(TX))
+    if state == "fresh":
+        same(name, "gc", [x["state"] for x in o if x.get("path") == TX and x["type"] == "file"], [])
     # What make says that it would mend is mended, and stays so.
     if state != "fresh" and not os.path.isdir(TX):
         txm("make", "--deep", "-q", *AS, IMAGE)

@@ -157,13 +157,15 @@ static txm_status judge_missing(const subject *s, txm_garbage_verdict *out, txm_
 /* The image is there: is this its tx file, and wanted? */
 static txm_status judge_present(const subject *s, const struct stat *st, txm_garbage_verdict *out, txm_error *err)
 {
+    /* What a render was found to use stays, whatever settings it says it was made with. */
+    bool used = s->options->used && is_used(s->options->used, st, s->name);
     bool exhausted = false, known = *s->description.requested != 0;
-    bool fits = !known || s->relative || txm_own_name_fits(s->path, &s->description, out->image, s->dir, &exhausted);
+    bool fits = used || !known || s->relative || txm_own_name_fits(s->path, &s->description, out->image, s->dir, &exhausted);
     if (exhausted)
         return txm_no_memory(err, s->path);
     if (!fits)
         condemn(out, TXM_GARBAGE_OLD_NAME);
-    else if (s->options->used && !is_used(s->options->used, st, s->name))
+    else if (s->options->used && !used)
         condemn(out, TXM_GARBAGE_UNUSED);
     return TXM_OK;
 }
