@@ -64,6 +64,34 @@ check page-verdict grep -q 'working set is' page.html
 txm stream "${picture[@]}" -q --trace page.trace --html page.html
 check written-over rc_is 0
 
+# On a terminal every phase shows what is going on, and nothing of that stays.
+if has_terminal; then
+    on_terminal 100x24 "$TXMILL" stream "${picture[@]}" --trace page.trace --overwrite --html page.html -o page.png
+    for phase in 'preparing the scene' '100%  [0-9.]* of [0-9.]* million samples' 'writing pictures' 'reading the trace for the page' \
+        '100%  [0-9]* of [0-9]* caches for the page' 'writing the page'; do
+        check "progress: $phase" grep -aq "$phase" out
+    done
+    on_terminal 100x24 "$TXMILL" stream "${picture[@]}" -q --trace page.trace --overwrite --html page.html
+    check progress-quiet test "$(grep -c 'the scene\|caches\|the page' out)" -eq 0
+else
+    skip progress "no terminals here"
+fi
+
+# The page with its replays costs at most three times what the picture alone does: in processor time, as others run too.
+check page-cost python3 - "$TXMILL" "${picture[@]}" <<'PY'
+import resource, subprocess, sys
+def spent(*more):
+    def now():
+        u = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return u.ru_utime + u.ru_stime
+    before = now()
+    subprocess.run([sys.argv[1], "stream", *sys.argv[2:], "-q", "--overwrite", "--samples", "8", "-o", "cost.png", *more], check=True)
+    return now() - before
+alone = min(spent() for _ in range(2))
+page = min(spent("--trace", "cost.trace", "--html", "cost.html") for _ in range(2))
+assert page <= 3 * alone, (page, alone)
+PY
+
 refuses() { txm replay "${@:3}"; check "refuses-$1" rc_is "$2"; }
 refuses nothing 2
 refuses two 2 waves.trace other.trace

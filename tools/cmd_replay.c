@@ -143,7 +143,11 @@ static void defaults(void *p)
 /* By caches: how long each takes is not known before. */
 static void show_progress(size_t done, size_t all)
 {
-    if (txm_say_can_animate())
+    if (!txm_say_can_animate())
+        return;
+    if (!all)
+        txm_say_status("reading the trace");
+    else
         txm_say_status("%3.0f%%  %zu of %zu caches", 100.0 * (double)done / (double)all, done, all);
 }
 

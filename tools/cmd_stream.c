@@ -362,6 +362,13 @@ static void show_progress(void *user, uint64_t done, uint64_t all)
                        done ? " left" : "");
 }
 
+/* What has no measure of how much of it is done. */
+static void show_phase(const txm_stream_args *a, const char *phase)
+{
+    if (!a->quiet && txm_say_can_animate())
+        txm_say_status("%s", phase);
+}
+
 static void say_missing(void *user, const char *message)
 {
     (void)user;
@@ -467,7 +474,11 @@ static txm_status write_sheet(const char *path, const txm_render_picture *p, txm
 
 static void show_replay(size_t done, size_t all)
 {
-    if (txm_say_can_animate())
+    if (!txm_say_can_animate())
+        return;
+    if (!all)
+        txm_say_status("reading the trace for the page");
+    else
         txm_say_status("%3.0f%%  %zu of %zu caches for the page", 100.0 * (double)done / (double)all, done, all);
 }
 
@@ -481,7 +492,7 @@ static txm_status write_html(const txm_stream_args *a, const char *name, const t
     txm_status status = a->trace ? txm_trace_open(a->trace, &trace, err) : TXM_OK;
     if (status == TXM_OK && trace)
         status = txm_replay_table_make(a->trace, trace, &usual, o->cancel, a->quiet ? NULL : show_replay, &table, err);
-    txm_say_status("%s", "");
+    show_phase(a, "writing the page");
     if (status == TXM_OK)
         status = txm_stream_page(a->html, name, o, p, trace ? &table : NULL, err);
     txm_replay_table_free(&table);
@@ -513,10 +524,12 @@ static txm_status render(const txm_stream_args *a, const char *name, const txm_r
     txm_render_picture p;
     if (o->trace)
         txm_sweep_beside(o->trace);
+    show_phase(a, "preparing the scene");
     txm_status status = txm_render(scene, o, &p, err);
     txm_say_status("%s", "");
     if (status)
         return status;
+    show_phase(a, "writing pictures");
     status = write_rgb(a->output, p.rgb, p.width, p.height, err);
     if (status == TXM_OK)
         status = write_heat(a->heat_level, p.level, &p, err);
@@ -528,6 +541,7 @@ static txm_status render(const txm_stream_args *a, const char *name, const txm_r
         status = write_sheet(a->heat_tiles, &p, err);
     if (status == TXM_OK && a->html)
         status = write_html(a, name, o, &p, err);
+    txm_say_status("%s", "");
     if (status == TXM_OK && a->json)
         txm_stream_json_picture(name, o, &p);
     else if (status == TXM_OK && !a->quiet)
@@ -543,6 +557,7 @@ static txm_status budget(const txm_stream_args *a, const char *name, const txm_r
                          const txm_render_options *o, txm_error *err)
 {
     txm_render_budget b;
+    show_phase(a, "preparing the scene");
     txm_status status = txm_render_budget_of(scene, o, &b, err);
     txm_say_status("%s", "");
     if (status)

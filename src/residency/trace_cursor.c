@@ -16,6 +16,14 @@
 
 /* ---- cursors ---- */
 
+/* What a number means in the current block: finding that out takes longer than all else that is done for a tile. */
+typedef struct meaning {
+    uint32_t number, level; /* number UINT32_MAX: nothing is known */
+    uint32_t texture, tiles; /* of the level */
+} meaning;
+
+enum { MEANINGS = 256 };
+
 struct txm_trace_cursor {
     const txm_trace *trace;
     ZSTD_DCtx *zstd;
@@ -26,11 +34,17 @@ struct txm_trace_cursor {
     uint64_t key;
     uint32_t launch, epoch, rows_launch, rows_epoch;
     uint32_t values[TXM_TRACE_COLUMNS]; /* of the row before */
-    uint32_t number, texture;           /* the last one that was found, in `block` */
+    meaning meanings[MEANINGS];         /* in `block` */
     size_t texture_next;                /* naming that may replace another */
     txm_blank blank;
     txm_tile_name tiles[TXM_BLANK_TILES];
 };
+
+static void forget_meanings(txm_trace_cursor *c)
+{
+    for (size_t i = 0; i < MEANINGS; i++)
+        c->meanings[i].number = UINT32_MAX;
+}
 
 txm_status txm_trace_cursor_new(const txm_trace *trace, txm_trace_cursor **out, txm_error *err)
 {
@@ -40,7 +54,7 @@ txm_status txm_trace_cursor_new(const txm_trace *trace, txm_trace_cursor **out, 
     if (!c)
         return txm_no_memory(err, trace->path);
     c->trace = trace;
-    c->number = UINT32_MAX;
+    forget_meanings(c);
     c->zstd = ZSTD_createDCtx();
     c->stored = malloc(txm_trace_stored_max());
     c->raw = malloc(TXM_TRACE_BLOCK_MAX);
@@ -63,15 +77,15 @@ void txm_trace_cursor_free(txm_trace_cursor **cursor)
     *cursor = NULL;
 }
 
-/* The texture that a number is in the current block. Consecutive tiles are mostly of one texture, so the
- * last answer is kept for the block. */
-static uint32_t texture_of(txm_trace_cursor *c, uint32_t number)
+/* Rays wander between textures and levels, so more than the last answer is kept. */
+static const meaning *meaning_of(txm_trace_cursor *c, uint32_t number, uint32_t level)
 {
-    if (number != c->number) {
-        c->number = number;
-        c->texture = txm_trace_find_naming(c->trace, number, c->block);
+    meaning *m = &c->meanings[(8 * number + level) % MEANINGS];
+    if (m->number != number || m->level != level) {
+        *m = (meaning){number, level, txm_trace_find_naming(c->trace, number, c->block), 0};
+        m->tiles = txm_trace_level_tiles(c->trace, m->texture, level);
     }
-    return c->texture;
+    return m;
 }
 
 /* ---- tiles ---- */
@@ -97,10 +111,13 @@ static bool get_number(txm_trace_cursor *c, uint64_t *n)
 static txm_status next_tile(txm_trace_cursor *c, uint64_t n, txm_trace_event *e, txm_error *err)
 {
     c->key += n >> 1 ^ (n & 1 ? UINT64_MAX : 0);
-    if (!(c->key >> 23 & 1) ||
-        !txm_trace_name_tile(c->trace, texture_of(c, (uint32_t)c->key & 0x7FFFFF), c->key, &c->tiles[e->tile_count]))
+    txm_tile_name *tile = &c->tiles[e->tile_count];
+    *tile = txm_tile_key_unpack(c->key);
+    const meaning *m = meaning_of(c, tile->texture, tile->level);
+    if (!(c->key >> 23 & 1) || tile->udim || tile->tile >= m->tiles)
         return txm_trace_corrupt(c->trace, err, "a tile is of no texture");
-    e->texture = c->tiles[e->tile_count++].texture;
+    tile->texture = e->texture = m->texture;
+    e->tile_count++;
     return TXM_OK;
 }
 
@@ -166,7 +183,7 @@ static txm_status next_row(txm_trace_cursor *c, txm_trace_event *e, txm_error *e
     c->at++;
     uint32_t sampler = c->values[TXM_TRACE_COLUMN_SAMPLER];
     e->texture =
-        c->values[TXM_TRACE_COLUMN_TEXTURE] >> 23 ? TXM_NO_TEXTURE : texture_of(c, c->values[TXM_TRACE_COLUMN_TEXTURE]);
+        c->values[TXM_TRACE_COLUMN_TEXTURE] >> 23 ? TXM_NO_TEXTURE : meaning_of(c, c->values[TXM_TRACE_COLUMN_TEXTURE], 0)->texture;
     if (e->texture == TXM_NO_TEXTURE || sampler >= t->sampler_count)
         return txm_trace_corrupt(t, err, "a look-up is of no texture");
     e->how = t->samplers[sampler];
@@ -218,7 +235,7 @@ static txm_status next_block(txm_trace_cursor *c, txm_error *err)
 {
     const txm_trace_stored *b = &c->trace->blocks[c->next];
     c->block = c->next++;
-    c->number = UINT32_MAX;
+    forget_meanings(c);
     c->at = c->end = 0;
     if (b->kind != TXM_TRACE_BLOCK_TILES && b->kind != TXM_TRACE_BLOCK_LOOKUPS)
         return TXM_OK;

@@ -55,6 +55,6 @@ txm_status txm_trace_unpack(const txm_trace *t, const txm_trace_stored *b, ZSTD_
 size_t txm_trace_stored_max(void);
 /* The texture that `number` is in that block; TXM_NO_TEXTURE: none. */
 uint32_t txm_trace_find_naming(const txm_trace *t, uint32_t number, size_t at_block);
-/* The tile of a key; false: `texture`, an index, has no such tile. */
-bool txm_trace_name_tile(const txm_trace *t, uint32_t texture, txm_tile_key key, txm_tile_name *out);
+/* Tiles of a level of a texture, an index; 0: there is no such level or texture. */
+uint32_t txm_trace_level_tiles(const txm_trace *t, uint32_t texture, uint32_t level);
 #endif

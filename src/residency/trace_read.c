@@ -224,17 +224,14 @@ static txm_status read_samplers(txm_trace *t, const uint8_t *raw, size_t bytes, 
     return TXM_OK;
 }
 
-/* A tile that its texture has; its texture as an index. */
-bool txm_trace_name_tile(const txm_trace *t, uint32_t texture, txm_tile_key key, txm_tile_name *out)
+uint32_t txm_trace_level_tiles(const txm_trace *t, uint32_t texture, uint32_t level)
 {
-    *out = txm_tile_key_unpack(key);
-    out->texture = texture;
-    if (texture == TXM_NO_TEXTURE || out->udim || out->level >= t->textures[texture].levels)
-        return false;
+    if (texture == TXM_NO_TEXTURE || level >= t->textures[texture].levels)
+        return 0;
     const txm_trace_texture *x = &t->textures[texture];
-    uint32_t across = (txm_level_size(x->width, out->level) + x->tile_px - 1) / x->tile_px;
-    uint32_t down = (txm_level_size(x->height, out->level) + x->tile_px - 1) / x->tile_px;
-    return out->tile < across * down;
+    uint32_t across = (txm_level_size(x->width, level) + x->tile_px - 1) / x->tile_px;
+    uint32_t down = (txm_level_size(x->height, level) + x->tile_px - 1) / x->tile_px;
+    return across * down;
 }
 
 /* Named when all textures are known. */
@@ -244,10 +241,11 @@ static txm_status read_constants(txm_trace *t, size_t at_block, const uint8_t *r
         txm_trace_constant_tile c;
         if (bytes < TXM_TRACE_CONSTANT_BYTES)
             return txm_trace_corrupt(t, err, "a tile of one colour is cut short");
-        txm_tile_key key = txm_load_le64(raw);
-        if (!txm_trace_name_tile(t, txm_trace_find_naming(t, (uint32_t)key & 0x7FFFFF, at_block), key, &c.tile))
+        c.tile = txm_tile_key_unpack(txm_load_le64(raw));
+        c.tile.texture = txm_trace_find_naming(t, c.tile.texture, at_block);
+        if (c.tile.udim || c.tile.tile >= txm_trace_level_tiles(t, c.tile.texture, c.tile.level))
             return txm_trace_corrupt(t, err, "a tile of one colour is of no texture");
-        memcpy(c.pixel, raw + sizeof key, sizeof c.pixel);
+        memcpy(c.pixel, raw + sizeof(txm_tile_key), sizeof c.pixel);
         if (!TXM_GROW(t->constants, t->constant_capacity, t->constant_count))
             return txm_no_memory(err, t->path);
         t->constants[t->constant_count++] = c;

@@ -114,6 +114,8 @@ txm_status txm_replay_table_make(const char *path, const txm_trace *trace, const
     txm_replay_options_init(&unbounded);
     unbounded.policy = TXM_CACHE_POLICY_NONE;
     unbounded.cancel = cancel;
+    if (progress)
+        progress(0, 0);
     txm_status status = txm_replay(trace, &unbounded, &out->all, err);
     if (status != TXM_OK)
         return status;

@@ -38,7 +38,8 @@ typedef struct txm_replay_table {
 /* "lru", "clock", "tiles", "none", "opt", as on the command line; NULL beyond. */
 const char *txm_replay_policy_name(uint32_t policy);
 
-/* Plays all of it. `progress`, which may be NULL, is called from any thread, one at a time. */
+/* Plays all of it. `progress`, which may be NULL, is called from any thread, one at a time; with 0 of 0 before the trace
+ * is read for the first time, when the number of caches is not known yet. */
 txm_status txm_replay_table_make(const char *path, const txm_trace *trace, const txm_replay_ask *ask,
                                  const volatile int *cancel, void (*progress)(size_t done, size_t all),
                                  txm_replay_table *out, txm_error *err);
