@@ -121,6 +121,11 @@ check failed-others-listed json out 'any(x.get("name") == "far" for x in o)'
 check failed-json json out '[x["error"]["status"] for x in o if "error" in x] == ["corrupt", "not-found", "unsupported"]'
 if has_jsonschema; then check failed-json-schema valid_json list out; fi
 check failed-says says "cut.blend: the zstd data ends at byte 5000: the file is truncated"
+# What a library that is cut short holds is unknown: a list without it is not the whole list.
+mkdir -p half/lib && cp "$scenes/graph.blend" half && head -c 3000 "$scenes/lib/graph.blend" >half/lib/graph.blend
+txm list half/graph.blend
+check library-cut rc_is 3
+check library-cut-says says "half/lib/graph.blend: the zstd data ends at byte 3000"
 txm list
 check usage rc_is 2
 printf 'ocio_profile_version: 2\n' >broken.ocio

@@ -125,6 +125,15 @@ check attribute-stored json info.json '{"name": "project", "value": "demo"} in o
 check copyright-stored json info.json 'any(m["value"] == "A. Body" for m in o[0]["metadata"])'
 check requested-space-stored json info.json 'o[0]["colorspace"]["requested"] == "sRGB"'
 
+# ---- names that pose as others ---------------------------------------------------------------------------------------
+for c in $'\u202e' $'\u2066' $'\u200f' $'\u061c' $'\u2028' $'\u0085'; do
+    mkdir poses && cp rgb8.png "poses/x${c}gnp.png"
+    LC_ALL=C.UTF-8 txm make poses
+    check "direction-$(printf %s "$c" | od -An -tx1 | tr -d ' ')" test "$rc" -eq 0 -a "$(cat out err | grep -cF "$c")" -eq 0 \
+        -a "$(grep -c '\\x' out)" -eq 1
+    rm -r poses
+done
+
 # ---- several inputs --------------------------------------------------------------------------------------------------
 mkdir many
 for i in $(seq 24); do cp "$golden/tile64.png" "many/$i.png"; done

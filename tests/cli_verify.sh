@@ -125,4 +125,21 @@ fi
 
 # The page lists what the table holds.
 check page-lists-findings test "$(grep -c '^\.It TXM-' "$build/man/txmill-verify.1")" -eq "$(grep -c '^FINDING' "$repo/src/inspect/finding_table.h")"
+# Nothing is said about a file where there is no place to convert its source again.
+: >plain-file
+TMPDIR=$PWD/plain-file txm verify --deep "$rgb"
+check deep-without-tmpdir rc_is 3
+check deep-without-tmpdir-says says "no temporary file can be made in" "plain-file" "TMPDIR"
+check deep-without-tmpdir-no-verdict test ! -s out -o "$(grep -c 'TXM-60' out)" -eq 0
+if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null; then
+    mkdir closed && cp "$golden/rgb8.png" closed/hidden.png && txm make -q -d "$PWD/open" closed/hidden.png
+    chmod 700 closed && chmod 755 . open
+    cp "$TXMILL" own && for c in info verify; do
+        run setpriv --reuid 65534 --regid 65534 --clear-groups env LSAN_OPTIONS=detect_leaks=0 "$PWD/own" $c open/*.tx
+        check "closed-folder-$c" prints "cannot be examined"
+        check "closed-folder-$c-not-missing" test "$(grep -c -e 'not there' -e 'no file at' out)" -eq 0
+    done
+else
+    skip closed-folder "needs root and setpriv"
+fi
 finish

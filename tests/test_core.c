@@ -7,6 +7,8 @@
 #include <semaphore.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -381,6 +383,28 @@ START_TEST(many_processors_are_counted)
 }
 END_TEST
 
+/* A folder that is exchanged for a link, between the look at a file and its removal, leads to somebody else's file. */
+START_TEST(only_the_judged_file_is_removed)
+{
+    char top[] = "/tmp/txm-core-XXXXXX", text[256];
+    struct stat judged, other;
+    ck_assert_ptr_nonnull(mkdtemp(top));
+    ck_assert_int_eq(chdir(top), 0);
+    ck_assert_int_eq(mkdir("ours", 0700) | mkdir("theirs", 0700), 0);
+    close(creat("ours/a.tx", 0600));
+    close(creat("theirs/a.tx", 0600));
+    ck_assert_int_eq(stat("ours/a.tx", &judged), 0);
+    ck_assert_int_eq(rename("ours", "old") | symlink("theirs", "ours"), 0);
+    ck_assert_int_eq(txm_file_remove("ours/a.tx", &judged), ESTALE);
+    ck_assert_int_eq(stat("theirs/a.tx", &other), 0);
+    ck_assert_int_eq(txm_file_remove("old/a.tx", &judged), 0);
+    ck_assert_int_eq(txm_file_remove("old/a.tx", &judged), ENOENT);
+    ck_assert_int_eq(txm_file_remove("none/a.tx", &judged), ENOENT);
+    snprintf(text, sizeof text, "rm -r %s", top);
+    ck_assert_int_eq(chdir("/") | system(text), 0);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("core");
@@ -395,6 +419,6 @@ int main(void)
 #endif
     tcase_add_loop_test(t, nested_tasks_finish, 1, 6);
     tcase_add_loop_test(t, strands_keep_order, 0, 4);
-    add_tests(t, many_processors_are_counted, writers_hold_nobody_up);
+    add_tests(t, many_processors_are_counted, writers_hold_nobody_up, only_the_judged_file_is_removed);
     return run_suite(suite);
 }

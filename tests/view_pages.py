@@ -99,8 +99,8 @@ def check_pixels(b, name, tx, tolerance):
     b.open(name + ".html", ready=READY)
     press(b, "t", "g", "p", "1")
     at, worst, gap = settled(b), 0, max(1, int(max(info["width"], info["height"]) / 48 + 0.5))
-    txmill("extract", "--atlas", "-o", "atlas.ppm", tx)
-    stride, _, atlas = pnm("atlas.ppm")
+    txmill("extract", "--atlas", "-o", name + ".ppm", tx)
+    stride, _, atlas = pnm(name + ".ppm")
     width, height = info["width"] * 2 + gap, sum(level["height"] + gap for level in info["levels"])
     canvas = rgb(b.canvas("#stage", int(at["left"]), int(at["top"]), width, height))
     for level, here, there in zip(info["levels"], level_places(info, gap), level_places(info, 0)):

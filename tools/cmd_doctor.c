@@ -9,6 +9,7 @@
  * cannot be written, a config that does not load. Nothing leaves the machine, and values of variables that may
  * hold secrets are not among those listed.
  */
+#include <errno.h>
 #include <fcntl.h>
 #include <libdeflate.h>
 #include <openexr.h>
@@ -126,7 +127,10 @@ static bool first_line(const char *program, const char *argument, char *line, si
     if (out)
         fclose(out);
     line[strcspn(line, "\n")] = 0;
-    return pid > 0 && waitpid(pid, &status, 0) == pid && WIFEXITED(status) && WEXITSTATUS(status) == 0 && *line;
+    pid_t ended = 0;
+    while (pid > 0 && (ended = waitpid(pid, &status, 0)) < 0 && errno == EINTR)
+        ;
+    return pid > 0 && ended == pid && WIFEXITED(status) && WEXITSTATUS(status) == 0 && *line;
 }
 
 /* The worker is asked, which loads it as it does for an image: where one of its 258 libraries is missing, it says so. */

@@ -75,17 +75,9 @@ static void on_swept(void *user, const char *path, bool claim, uint64_t bytes)
 
 /* ---- one file --------------------------------------------------------------------------------------------------- */
 
-/* Also the time of the inode: a file that was replaced by one of the same inode number is another. */
-static bool same_file(const struct stat *a, const struct stat *b)
-{
-    return a->st_ino == b->st_ino && a->st_dev == b->st_dev && a->st_ctim.tv_sec == b->st_ctim.tv_sec &&
-           a->st_ctim.tv_nsec == b->st_ctim.tv_nsec;
-}
-
 /* *busy: somebody is making it, or has just made it anew. */
 static txm_status remove_file(const walk *w, const char *path, const struct stat *judged, bool *busy, txm_error *err)
 {
-    struct stat now;
     txm_claim *claim = NULL;
     txm_error own = {0};
     txm_status status = txm_claims_take(w->claims, path, &claim, &own);
@@ -98,13 +90,10 @@ static txm_status remove_file(const walk *w, const char *path, const struct stat
         return txm_fail_errno(err, own.sys_errno, "%s: cannot be removed", path);
     if (status != TXM_OK)
         return *busy ? TXM_OK : txm_fail_as(err, &own);
-    int looked = lstat(path, &now) == 0 ? 0 : errno;
-    if (looked && looked != ENOENT)
-        status = txm_fail_errno(err, looked, "%s: cannot be examined", path);
-    else if (looked || !same_file(&now, judged))
-        *busy = true;
-    else if (unlink(path) != 0)
-        status = txm_fail_errno(err, errno, "%s: cannot be removed", path);
+    int rc = txm_file_remove(path, judged);
+    *busy = rc == ENOENT || rc == ESTALE;
+    if (rc && !*busy)
+        status = txm_fail_errno(err, rc, "%s: cannot be removed", path);
     txm_claims_drop(w->claims, &claim);
     return status;
 }

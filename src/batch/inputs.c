@@ -236,7 +236,9 @@ static bool is_scene_folder(const char *path)
     free(file);
     if (fd < 0)
         return false;
-    const ssize_t n = read(fd, read_first, sizeof read_first);
+    ssize_t n;
+    while ((n = read(fd, read_first, sizeof read_first)) < 0 && errno == EINTR)
+        ;
     close(fd);
     return n == (ssize_t)sizeof read_first && memcmp(read_first, first, sizeof read_first) == 0;
 }

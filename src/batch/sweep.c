@@ -72,9 +72,10 @@ static bool sweep_file(sweep *s, const kind *k, const char *path, const char *na
     txm_owner_state state = k->contended ? state_by_content(path) : txm_owned_name_state(name, k->suffix);
     if (state == TXM_OWNER_ALIVE)
         return false;
-    if (state == TXM_OWNER_DEAD && (s->dry_run || (k->contended ? txm_claim_file_sweep(path) : unlink(path) == 0)))
+    if (state == TXM_OWNER_DEAD &&
+        (s->dry_run || (k->contended ? txm_claim_file_sweep(path) : txm_file_remove(path, st) == 0)))
         return true;
-    return is_old(s, st) && (s->dry_run || unlink(path) == 0);
+    return is_old(s, st) && (s->dry_run || txm_file_remove(path, st) == 0);
 }
 
 /* One entry; what cannot be examined is left. */

@@ -29,6 +29,9 @@ typedef struct object {
     uint64_t bytes;
     double unused_s;
     bool shared; /* a tx file somewhere is the same file */
+    dev_t dev;   /* which file it is, until it is removed */
+    ino_t ino;
+    struct timespec changed;
 } object;
 
 typedef struct objects {
@@ -70,6 +73,9 @@ static bool add_file(objects *o, const char *folder, const char *name, time_t no
     item.bytes = (uint64_t)st.st_size;
     item.unused_s = (double)(now - st.st_atim.tv_sec);
     item.shared = st.st_nlink > 1;
+    item.dev = st.st_dev;
+    item.ino = st.st_ino;
+    item.changed = st.st_ctim;
     if (add(o, &item))
         return true;
     free(item.path);
@@ -122,7 +128,8 @@ static int compare(const void *pa, const void *pb)
 /* The folder of an object stays: it will be needed again. */
 static void remove_object(const object *item, const txm_trim_options *options, txm_trim_result *result)
 {
-    if (!options->dry_run && unlink(item->path) != 0) {
+    const struct stat judged = {.st_dev = item->dev, .st_ino = item->ino, .st_ctim = item->changed};
+    if (!options->dry_run && txm_file_remove(item->path, &judged) != 0) {
         result->failed++;
         return;
     }

@@ -328,8 +328,8 @@ txm_status txm_publish_commit(txm_publish **publish, const struct timespec *mtim
     *publish = NULL;
     if ((rc = keep_mode(p)) != 0)
         what = "cannot give the temporary file the mode of the file that it replaces";
-    if (rc == 0 && durable && fsync(fd) != 0)
-        rc = errno;
+    while (rc == 0 && durable && fsync(fd) != 0)
+        rc = errno == EINTR ? 0 : errno;
     if (rc == 0 && futimens(fd, times) != 0) {
         rc = errno;
         what = "cannot set the time of the temporary file";

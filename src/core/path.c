@@ -10,6 +10,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -268,4 +269,27 @@ txm_status txm_folders_make(const char *path, txm_error *err)
     if (stat(path, &st) != 0)
         return explain(path, errno, err);
     return S_ISDIR(st.st_mode) ? TXM_OK : explain(path, ENOTDIR, err);
+}
+
+/* The folder is held open, so that what is looked at and what is removed is in the same one. The time of the inode tells a
+ * file that was replaced by one of the same inode number. */
+int txm_file_remove(const char *path, const struct stat *judged)
+{
+    struct stat now;
+    char *dir = txm_path_dir(path);
+    int folder = dir ? open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1, rc = dir ? 0 : ENOMEM;
+    const char *name = txm_path_base(path);
+    if (dir && folder < 0)
+        rc = errno;
+    if (rc == 0 && fstatat(folder, name, &now, AT_SYMLINK_NOFOLLOW) != 0)
+        rc = errno;
+    if (rc == 0 && (now.st_ino != judged->st_ino || now.st_dev != judged->st_dev ||
+                    now.st_ctim.tv_sec != judged->st_ctim.tv_sec || now.st_ctim.tv_nsec != judged->st_ctim.tv_nsec))
+        rc = ESTALE;
+    if (rc == 0 && unlinkat(folder, name, 0) != 0)
+        rc = errno;
+    if (folder >= 0)
+        close(folder);
+    free(dir);
+    return rc;
 }

@@ -10,6 +10,7 @@
 #define TXM_CORE_PATH_H
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/stat.h>
 
 #include "txmill/status.h"
 
@@ -48,4 +49,8 @@ txm_status txm_path_absolute_failed(const char *path, txm_error *err);
 /* Creates a folder and its parents; another process may do so at the same time. A link that leads nowhere (its disk is
  * not mounted) is named with its target: NOT_FOUND. */
 txm_status txm_folders_make(const char *path, txm_error *err);
+
+/* Removes the file that `judged` describes, and no other that has come to that name: also when a folder on the way has
+ * been exchanged for a link meanwhile. 0 or an errno; ESTALE: another file is there now. */
+int txm_file_remove(const char *path, const struct stat *judged);
 #endif

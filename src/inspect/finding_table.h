@@ -27,7 +27,7 @@ FINDING(NAME_RULES, "TXM-306", WARNING, "The file is made with other settings th
 FINDING(NAME_IMAGE, "TXM-307", NOTE, "The file was made from an image of another name, as copies from a store may be")
 FINDING(CONFIG, "TXM-308", WARNING, "The file was made with another OCIO config: its colours are not those of this one")
 FINDING(SOURCE_STALE, "TXM-401", WARNING, "The source has another time: Cycles does not use the file")
-FINDING(SOURCE_MISSING, "TXM-402", NOTE, "The source was not found, so its time was not compared")
+FINDING(SOURCE_MISSING, "TXM-402", NOTE, "The source was not found or cannot be examined, so its time was not compared")
 FINDING(SECTION_DAMAGED, "TXM-501", WARNING, "The border section is damaged or cut off")
 FINDING(SECTION_STALE, "TXM-502", WARNING, "The border section was made for another image part")
 FINDING(SECTION_NEWER, "TXM-503", NOTE, "The border section is of a newer version than this program knows")

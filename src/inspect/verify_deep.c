@@ -7,6 +7,8 @@
  * compression and without borders, which were compared already, and removed afterwards; it needs as much room
  * as the image has pixels.
  */
+#include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -92,12 +94,21 @@ void txm_verify_sweep(void)
     pthread_once(&once, sweep);
 }
 
-/* A name that says whose it is: what a killed run left there is swept by the next. */
+/* A name that says whose it is: what a killed run left there is swept by the next. Whether a file can be made there is
+ * tried first: if not, that says nothing about the file that is verified. */
 static txm_status name_file(deep *d, txm_error *err)
 {
     txm_verify_sweep();
     d->path = txm_owned_path(folder_of_conversions(), "txmill-verify", ".txm-tmp");
-    return d->path ? TXM_OK : txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: out of memory", d->v->path);
+    if (!d->path)
+        return txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: out of memory", d->v->path);
+    int fd = open(d->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (fd < 0)
+        return txm_fail_errno(err, errno, "%s: cannot convert the source again: no temporary file can be made in %s, which "
+                                          "TMPDIR names", d->v->path, folder_of_conversions());
+    close(fd);
+    txm_owned_remove(d->path);
+    return TXM_OK;
 }
 
 /* The settings that decide pixels are the file's own. Compression and borders do not. */

@@ -18,13 +18,13 @@
 
 /* ---- the source ------------------------------------------------------------------------------------------------- */
 
-/* A file that cannot be looked at just now (a server that does not answer, no memory) is none that is missing: *trouble is
- * that errno then. */
+/* A file that cannot be examined (a closed folder, a server that does not answer) is not missing: *trouble is the errno
+ * then. */
 static bool is_file(const char *path, struct stat *st, int *trouble)
 {
     if (stat(path, st) == 0)
         return S_ISREG(st->st_mode);
-    if (txm_status_retryable(txm_fail_errno(NULL, errno, " ")))
+    if (errno != ENOENT && errno != ENOTDIR && !*trouble)
         *trouble = errno;
     return false;
 }
@@ -104,9 +104,17 @@ static txm_status check_source(txm_verification *v, txm_error *err)
     if (exhausted || (given && !v->source))
         return txm_path_absolute_failed(v->path, err);
     bool there = v->source && is_file(v->source, &source, &trouble);
-    if (!there && trouble)
+    if (!there && trouble && txm_status_retryable(txm_fail_errno(NULL, trouble, " ")))
         return txm_fail_errno(err, trouble, "%s: its image %.400s cannot be examined", v->path,
                               given ? given : stored);
+    if (!there && trouble) {
+        txm_error why = {0};
+        txm_fail_errno(&why, trouble, "%.400s cannot be examined", given ? given : stored);
+        txm_find(v->findings, TXM_FINDING_SOURCE_MISSING, TXM_NO_PLACE, "%s", why.message);
+        free(v->source);
+        v->source = NULL;
+        return TXM_OK;
+    }
     if (!there) {
         txm_find(v->findings, TXM_FINDING_SOURCE_MISSING, TXM_NO_PLACE, "%s%.400s",
                  given || *stored ? "no file at " : "the file names no source", given ? given : stored);

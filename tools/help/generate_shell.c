@@ -377,7 +377,12 @@ void txm_generate_fish(FILE *out)
         fputc('\n', out);
         const char *extensions = extensions_of((*c)->operand_values);
         if (!extensions || *extensions) {
-            fprintf(out, "complete -c txmill -n '__fish_seen_subcommand_from %s'", (*c)->name);
+            fprintf(out, "complete -c txmill -n '__fish_seen_subcommand_from %s", (*c)->name);
+            if (first_words(*c)) {
+                fputs("; and __fish_seen_subcommand_from ", out);
+                put_first_words(out, *c);
+            }
+            fputc('\'', out);
             if (extensions)
                 fish_files(out, extensions, "-f");
             else

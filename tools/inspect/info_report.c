@@ -8,6 +8,7 @@
 #include "tools/inspect/info_report.h"
 
 #include <inttypes.h>
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -29,7 +30,7 @@ static txm_source_state source_state(const char *tx_path, const char *source)
     if (!txm_path_is_absolute(source) || stat(tx_path, &tx) != 0)
         return TXM_SOURCE_UNKNOWN;
     if (stat(source, &src) != 0)
-        return TXM_SOURCE_MISSING;
+        return errno == ENOENT || errno == ENOTDIR ? TXM_SOURCE_MISSING : TXM_SOURCE_UNKNOWN;
     return tx.st_mtime == src.st_mtime ? TXM_SOURCE_FRESH : TXM_SOURCE_OUTDATED;
 }
 
@@ -121,9 +122,12 @@ static void print_source(const txm_info *info)
     const txm_tx_description *d = &info->description;
     if (!*d->source)
         return;
+    const char *remark = info->source_state == TXM_SOURCE_UNKNOWN && txm_path_is_absolute(d->source)
+                             ? " (cannot be examined)"
+                             : remarks[info->source_state];
     printf("  %-14s", "source");
-    txm_print_path_in(d->source, 16 + (unsigned)strlen(remarks[info->source_state]));
-    printf("%s\n", remarks[info->source_state]);
+    txm_print_path_in(d->source, 16 + (unsigned)strlen(remark));
+    printf("%s\n", remark);
     if (*d->date)
         print_date(d->date);
 }

@@ -20,7 +20,7 @@ enum { TXM_INFO_SCHEMA_VERSION = 1 };
 
 /* How the tx file's time compares with the source's, where the source is still at its place. */
 typedef enum txm_source_state {
-    TXM_SOURCE_UNKNOWN, /* the file does not name a place */
+    TXM_SOURCE_UNKNOWN, /* the file does not name a place, or one that cannot be examined */
     TXM_SOURCE_FRESH,   /* equal to the second: what Cycles asks for */
     TXM_SOURCE_OUTDATED,
     TXM_SOURCE_MISSING

@@ -102,7 +102,7 @@ txm_status txm_list_trouble(const txm_list_report *report, txm_error *err)
     }
     for (size_t i = 0; i < txm_blend_library_count(report->blend); i++) {
         const txm_blend_library *library = txm_blend_library_at(report->blend, i);
-        if (txm_status_retryable(library->status)) {
+        if (txm_status_retryable(library->status) || library->state == TXM_BLEND_LIBRARY_STATE_BROKEN) {
             return txm_fail(err, library->status, "library of %s: %s", report->scene, library->message);
         }
     }

@@ -11,8 +11,10 @@
 
 #include "core/hash.h"
 #include "core/text.h"
+#include "tools/output/say.h"
 
-/* Bytes that are no UTF-8 become U+FFFD, so that the page is valid whatever a file is called. */
+/* Bytes that are not UTF-8, and characters that could turn what is around them, become U+FFFD: the page is valid and says
+ * what it means to say whatever a file is called. */
 void txm_html_text(FILE *out, const char *text)
 {
     static const char replacement[] = "\xEF\xBF\xBD";
@@ -29,7 +31,7 @@ void txm_html_text(FILE *out, const char *text)
             fputs("&quot;", out);
         else if (c == '\'')
             fputs("&#39;", out);
-        else if (!n || c < 32 || c == 127)
+        else if (!n || !txm_shown_bytes(text))
             fputs(replacement, out);
         else
             fwrite(text, 1, n, out);

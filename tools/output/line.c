@@ -26,14 +26,14 @@ unsigned txm_line_columns(void)
 /* One character, or an escape sequence, which takes no columns: its bytes. */
 static size_t step(const char *text, unsigned *columns)
 {
-    char one[8] = "";
+    char one[8] = "", escape[TXM_ESCAPE_BYTES];
     size_t n = txm_shown_bytes(text);
     if (text[0] == '\033' && text[1] == '[') {
         *columns = 0;
         n = 2 + strcspn(text + 2, "ABCDEFGHJKSTfhlmnsu");
         return text[n] ? n + 1 : n;
     }
-    n = n ? n : 1;
+    n = n ? n : txm_escape(text, escape);
     memcpy(one, text, n);
     *columns = text[0] == '\t' ? 8 : txm_text_columns(one);
     return n;

@@ -53,8 +53,8 @@ unsigned txm_terminal_columns(int fd)
     return 80;
 }
 
-/* Bytes of the character at `text` that may go to a terminal as they are; 0 for what must be shown as an
- * escape: control characters of ASCII and of U+0080 to U+009F, which terminals obey as well. */
+/* Control characters are escaped: those of ASCII and of U+0080 to U+009F, which terminals obey as well, those that turn
+ * the direction of writing, behind which a name can pose as another, and Unicode's ends of lines. */
 size_t txm_shown_bytes(const char *text)
 {
     const unsigned char *c = (const unsigned char *)text;
@@ -63,21 +63,34 @@ size_t txm_shown_bytes(const char *text)
         return c[0] >= 0xA0;
     if (n == 1)
         return c[0] >= 32 && c[0] != 127;
-    return n == 2 && c[0] == 0xC2 && c[1] < 0xA0 ? 0 : n;
+    const bool obeyed = (n == 2 && c[0] == 0xC2 && c[1] < 0xA0) || (n == 2 && c[0] == 0xD8 && c[1] == 0x9C) ||
+                        (n == 3 && c[0] == 0xE2 && c[1] == 0x80 && (c[2] == 0x8E || c[2] == 0x8F)) ||
+                        (n == 3 && c[0] == 0xE2 && c[1] == 0x80 && c[2] >= 0xA8 && c[2] <= 0xAE) ||
+                        (n == 3 && c[0] == 0xE2 && c[1] == 0x81 && c[2] >= 0xA6 && c[2] <= 0xA9);
+    return obeyed ? 0 : n;
+}
+
+size_t txm_escape(const char *text, char out[TXM_ESCAPE_BYTES])
+{
+    size_t n = txm_utf8_sequence(text), at = 0;
+    for (size_t i = 0; i < (n ? n : 1); i++)
+        at += (size_t)snprintf(out + at, TXM_ESCAPE_BYTES - at, "\\x%02X", (unsigned char)text[i]);
+    return n ? n : 1;
 }
 
 /* What is not shown becomes visible. Cut where `out` is full. */
 static void sanitize(const char *in, char *out, size_t out_bytes)
 {
     size_t n = 0;
-    while (*in && n + 5 < out_bytes) {
-        size_t shown = txm_shown_bytes(in);
+    char escape[TXM_ESCAPE_BYTES];
+    while (*in && n + TXM_ESCAPE_BYTES < out_bytes) {
+        size_t shown = txm_shown_bytes(in), hidden = shown ? 0 : txm_escape(in, escape);
         if (shown)
             memcpy(out + n, in, shown);
         else
-            snprintf(out + n, out_bytes - n, *in == '\n' ? "\\n" : "\\x%02X", (unsigned char)*in);
+            strcpy(out + n, *in == '\n' ? "\\n" : escape);
         n += shown ? shown : strlen(out + n);
-        in += shown ? shown : 1;
+        in += shown + hidden;
     }
     out[n] = 0;
 }

@@ -38,12 +38,14 @@ void txm_print_end(void)
 /* Names of files may hold anything: escape sequences become visible instead of being obeyed. */
 static void print_bytes(const char *text, size_t bytes)
 {
-    for (size_t i = 0, shown; i < bytes; i += shown ? shown : 1) {
-        shown = txm_shown_bytes(text + i);
+    char escape[TXM_ESCAPE_BYTES];
+    for (size_t i = 0; i < bytes;) {
+        size_t shown = txm_shown_bytes(text + i), hidden = shown ? 0 : txm_escape(text + i, escape);
         if (shown)
             fwrite(text + i, 1, shown, stdout);
         else
-            printf("\\x%02X", (unsigned char)text[i]);
+            fputs(escape, stdout);
+        i += shown + hidden;
     }
 }
 
@@ -103,9 +105,9 @@ static size_t measure(const char *text, unsigned *columns)
     unsigned char c = (unsigned char)*text;
     size_t n = txm_utf8_sequence(text);
     bool shown = txm_shown_bytes(text) > 0;
-    *columns = shown ? 1 : 4;
+    *columns = shown ? 1 : 4 * (unsigned)(n ? n : 1);
     if (n < 2 || !shown)
-        return 1;
+        return n ? n : 1;
     uint32_t code = c & (0x7Fu >> n);
     for (size_t i = 1; i < n; i++)
         code = code << 6 | ((unsigned char)text[i] & 0x3F);

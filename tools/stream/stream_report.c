@@ -15,6 +15,7 @@
 #include "core/path.h"
 #include "tools/output/format.h"
 #include "tools/output/json.h"
+#include "tools/output/say.h"
 #include "tools/output/text.h"
 #include "tools/stream/stream_args.h"
 #include "txmill/out_file.h"
@@ -192,6 +193,20 @@ void txm_stream_print_budget(const char *scene, const txm_render_budget *b)
     print_images(b->images, b->image_count);
 }
 
+/* A name on a line of its own must not end the line or a column: what a terminal would not show is escaped, and so is the
+ * backslash that begins an escape. */
+static bool put_name(txm_bytes *text, const char *name)
+{
+    char escape[TXM_ESCAPE_BYTES];
+    bool ok = true;
+    while (ok && *name) {
+        size_t shown = *name == '\\' ? 0u : txm_shown_bytes(name), hidden = shown ? 0 : txm_escape(name, escape);
+        ok = shown ? txm_bytes_add(text, name, shown) : txm_bytes_puts(text, escape);
+        name += shown + hidden;
+    }
+    return ok;
+}
+
 /* Tabs, and one line that begins with #: what cut and awk take. Images are named without their folders;
  * only UDIM sets have parts other than 0. */
 txm_status txm_stream_tiles(const char *path, const txm_render_budget *b, txm_error *err)
@@ -199,8 +214,8 @@ txm_status txm_stream_tiles(const char *path, const txm_render_budget *b, txm_er
     txm_bytes text = {0};
     bool ok = txm_bytes_puts(&text, "# image\tpart\tlevel\tcolumn\trow, from the top\n");
     for (size_t i = 0; ok && i < b->tile_count; i++)
-        ok = txm_bytes_printf(&text, "%s\t%u\t%u\t%u\t%u\n", txm_path_base(b->images[b->tiles[i].image].path),
-                              b->tiles[i].part, b->tiles[i].level, b->tiles[i].x, b->tiles[i].y);
+        ok = put_name(&text, txm_path_base(b->images[b->tiles[i].image].path)) &&
+             txm_bytes_printf(&text, "\t%u\t%u\t%u\t%u\n", b->tiles[i].part, b->tiles[i].level, b->tiles[i].x, b->tiles[i].y);
     txm_status status = ok ? txm_out_file_write(path, text.data, text.size, err) : txm_no_memory(err, path);
     txm_bytes_free(&text);
     return status;

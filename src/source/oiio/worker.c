@@ -206,6 +206,8 @@ static pid_t reap(txm_worker *w, int *how)
     pid_t got = 0;
     for (int i = 0; i < 100 && got == 0; i++) {
         got = waitpid(w->pid, how, WNOHANG);
+        if (got < 0 && errno == EINTR)
+            got = 0;
         if (got == 0)
             nanosleep(&moment, NULL);
     }
