@@ -310,7 +310,7 @@ def estimated(program, folder):
         scenes.shown(name, scenes.load(scenes.picture(os.path.join(top, name), 512, 512, index)), index)
     scenes.save(os.path.join(top, "scene.blend"))
     result, text = printed(bpy.ops.txmill.estimate)
-    check("estimate-lacks-tx", result == {"CANCELLED"} and "tx file is missing" in text, (result, text))
+    check("estimate-lacks-tx", result == {"CANCELLED"} and "tx files are missing or outdated" in text, (result, text))
     files = bpy.context.preferences.filepaths
     for cache in ("cache/of tx", os.path.join(folder, "estimate store"), ""):  # the default folder is found in any case
         files.texture_cache_directory = cache

@@ -343,6 +343,8 @@ def program_that_does_not_answer(heart, folder):
         file.write("#!/bin/sh\ntrap '' TERM\nexec sleep 600\n")
     os.chmod(deaf, 0o755)
     heart.reset()
+    refresh = part("status").refresh
+    part("status").refresh = lambda: None  # the look at the scene would be the job that is cancelled
     preferences.get().program = deaf
     check("version-is-asked-for", preferences.version(deaf)[0] is None, preferences.version(deaf))
     area, _ = properties()
@@ -354,6 +356,7 @@ def program_that_does_not_answer(heart, folder):
     yield 0.5
     check("deaf-goes-on", jobs.current() is job)
     preferences.get().program = program  # what follows asks one that answers
+    part("status").refresh = refresh
     job.cancel._since -= job.cancel._PATIENCE_SECONDS
     bpy.ops.txmill.cancel("INVOKE_DEFAULT")
     yield from until(lambda: jobs.current() is not job, 20)

@@ -104,8 +104,11 @@ COPIED_BY_BLENDER = {"Make", "Model", "Orientation", "ImageUniqueID", "DocumentN
 COPIED_LAYOUT = {"name", "openexr:chunkCount", "lineOrder"}
 
 
-def is_our_colorspace(text):
-    return text is not None and re.fullmatch(r'txmill:ColorSpace=("[^"]*"|\S+)', text) is not None
+OURS = r'txmill:(ColorSpace|Config)=("[^"]*"|\S+)'
+
+
+def is_ours(text):
+    return text is not None and re.fullmatch(OURS + "( " + OURS + ")*", text) is not None
 
 
 def no_density(value):
@@ -147,15 +150,15 @@ def intended_metadata(name, theirs, ours, source):
         return "how the source stores its colours is not copied"
     if ours is None and name in names_in(source) - KEPT:
         return "of a source's attributes only some are kept"
-    if theirs is None and (name == "txmill:ColorSpace" or name == "ImageDescription" and is_our_colorspace(ours)):
-        return "txmill:ColorSpace is ours alone"
+    if theirs is None and (name in ("txmill:ColorSpace", "txmill:Config") or name == "ImageDescription" and is_ours(ours)):
+        return "txmill:ColorSpace and txmill:Config are ours alone"
     if theirs is None and name in KEPT | KEPT_TAGS and iptc_says(source, ours):
         return "what IPTC says is kept"
     if name in ("txmill:reserved", "type") and theirs is None:
         return "what the writer of our OpenEXR headers needs"
     if name in COPIED_LAYOUT:
         return "parts and line orders of the source are not copied"
-    if name == "ImageDescription" and theirs is None and re.search(r' txmill:ColorSpace=("[^"]*"|\S+)$', ours):
+    if name == "ImageDescription" and theirs is None and re.search(" " + OURS + "$", ours):
         return "a description is kept in TIFF as well"
     if name in COPIED_BY_BLENDER or name.startswith(("Exif:", "IPTC:", "GPS:")):
         return "cameras and orientations are not copied"
