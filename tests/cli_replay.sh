@@ -77,21 +77,6 @@ else
     skip progress "no terminals here"
 fi
 
-# The page with its replays costs at most three times what the picture alone does: in processor time, as others run too.
-check page-cost python3 - "$TXMILL" "${picture[@]}" <<'PY'
-import resource, subprocess, sys
-def spent(*more):
-    def now():
-        u = resource.getrusage(resource.RUSAGE_CHILDREN)
-        return u.ru_utime + u.ru_stime
-    before = now()
-    subprocess.run([sys.argv[1], "stream", *sys.argv[2:], "-q", "--overwrite", "--samples", "8", "-o", "cost.png", *more], check=True)
-    return now() - before
-alone = min(spent() for _ in range(2))
-page = min(spent("--trace", "cost.trace", "--html", "cost.html") for _ in range(2))
-assert page <= 3 * alone, (page, alone)
-PY
-
 refuses() { txm replay "${@:3}"; check "refuses-$1" rc_is "$2"; }
 refuses nothing 2
 refuses two 2 waves.trace other.trace
