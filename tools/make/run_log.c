@@ -101,6 +101,7 @@ typedef struct pieces {
     FILE *file;
     size_t at, end;
     bool exhausted; /* no memory for a line */
+    int failed;     /* the errno of a read: parsing what came before it leaves another one */
     char data[64 << 10];
 } pieces;
 
@@ -114,6 +115,8 @@ static bool read_line(pieces *p, txm_bytes *line, bool *whole)
         if (p->at == p->end) {
             p->at = 0;
             p->end = fread(p->data, 1, sizeof p->data, p->file);
+            if (ferror(p->file) && !p->failed)
+                p->failed = errno;
             if (!p->end)
                 break;
         }
@@ -137,7 +140,6 @@ static txm_status read_lines(reading *r, FILE *f, txm_error *err)
     txm_status status = p && txm_bytes_puts(&line, "") ? TXM_OK : TXM_STATUS_NO_MEMORY;
     if (p)
         p->file = f;
-    errno = 0;
     while (status == TXM_OK && read_line(p, &line, &whole)) {
         r->line++;
         if (line.size > MAX_LINE_BYTES)
@@ -147,8 +149,8 @@ static txm_status read_lines(reading *r, FILE *f, txm_error *err)
         else if (line.size)
             status = take_line(r, line.data, whole, err);
     }
-    if (status == TXM_OK && ferror(f))
-        status = txm_fail_errno(err, errno, "%s: reading failed", r->name);
+    if (status == TXM_OK && p->failed)
+        status = txm_fail_errno(err, p->failed, "%s: reading failed", r->name);
     else if (status == TXM_STATUS_NO_MEMORY || (status == TXM_OK && p->exhausted))
         status = txm_no_memory(err, r->name);
     txm_bytes_free(&line);

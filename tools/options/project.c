@@ -280,7 +280,10 @@ static txm_status search(const char *start, char **found, txm_error *err)
             status = txm_no_memory(err, start);
         else if (!there && errno != ENOENT && errno != ENOTDIR && errno != EACCES)
             status = txm_fail_errno(err, errno, "%s: cannot be examined", path);
-        if (status == TXM_OK && there && S_ISREG(st.st_mode) && txm_settings_trusted(path))
+        bool trusted = false;
+        if (status == TXM_OK && there && S_ISREG(st.st_mode))
+            status = txm_settings_trust(path, &trusted, err);
+        if (trusted)
             *found = path;
         else
             free(path);

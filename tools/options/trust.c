@@ -8,11 +8,13 @@
  */
 #include "tools/options/trust.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/fail.h"
 #include "core/mem.h"
 #include "core/path.h"
 #include "tools/output/say.h"
@@ -24,29 +26,30 @@ static bool is_ours(uid_t owner)
     return owner == 0 || owner == geteuid() || (user && *user && owner == (uid_t)strtoul(user, NULL, 10));
 }
 
-/* Of a link both count: the one who made it chose the file. A folder that cannot be examined is one to be careful
- * with. */
-static bool is_trusted(const char *path, const char *folder)
+/* Of a link both count: the one who made it chose the file. */
+static txm_status examine(const char *path, const char *folder, bool *trusted, txm_error *err)
 {
     struct stat file, link, dir;
-    if (lstat(path, &link) == 0 && stat(path, &file) == 0 && is_ours(link.st_uid) && is_ours(file.st_uid))
-        return true;
-    return stat(folder, &dir) == 0 && !(dir.st_mode & S_IWOTH);
+    if (lstat(path, &link) != 0 || stat(path, &file) != 0 || stat(folder, &dir) != 0)
+        return txm_fail_errno(err, errno, "%s: cannot be examined", path);
+    *trusted = (is_ours(link.st_uid) && is_ours(file.st_uid)) || !(dir.st_mode & S_IWOTH);
+    return TXM_OK;
 }
 
-bool txm_settings_trusted(const char *path)
+txm_status txm_settings_trust(const char *path, bool *trusted, txm_error *err)
 {
     static char *warned; /* many images share their settings */
     char *folder = txm_path_dir(path);
-    bool trusted = folder && is_trusted(path, folder);
+    *trusted = false;
+    txm_status status = folder ? examine(path, folder, trusted, err) : txm_no_memory(err, path);
     free(folder);
-    if (trusted || (warned && strcmp(warned, path) == 0))
-        return trusted;
+    if (status != TXM_OK || *trusted || (warned && strcmp(warned, path) == 0))
+        return status;
     txm_say(TXM_SAY_WARNING,
             "%s: ignored: it belongs to another user, in a folder that everybody may write; if you trust it, set "
             "TXMILL_SETTINGS to this path",
             path);
     free(warned);
     warned = txm_strdup(path);
-    return false;
+    return TXM_OK;
 }
