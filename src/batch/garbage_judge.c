@@ -68,7 +68,9 @@ txm_status txm_used_add(txm_used *used, const char *tx_path, txm_error *err)
     struct stat st;
     char id[TXM_FILE_ID_BYTES];
     if (stat(tx_path, &st) != 0)
-        return TXM_OK;
+        return errno == ENOENT || errno == ENOTDIR
+                   ? TXM_OK
+                   : txm_fail_errno(err, errno, "%s: cannot be examined, so nothing is removed", tx_path);
     txm_file_id(&st, id);
     return txm_names_put(&used->files, id) ? TXM_OK : txm_no_memory(err, tx_path);
 }
