@@ -387,19 +387,24 @@ END_TEST
 START_TEST(only_the_judged_file_is_removed)
 {
     char top[] = "/tmp/txm-core-XXXXXX", text[256];
-    struct stat judged, other;
+    struct stat judged, other, folder;
     ck_assert_ptr_nonnull(mkdtemp(top));
     ck_assert_int_eq(chdir(top), 0);
     ck_assert_int_eq(mkdir("ours", 0700) | mkdir("theirs", 0700), 0);
     close(creat("ours/a.tx", 0600));
     close(creat("theirs/a.tx", 0600));
-    ck_assert_int_eq(stat("ours/a.tx", &judged), 0);
+    close(creat("ours/b.tx", 0600));
+    ck_assert_int_eq(link("ours/b.tx", "theirs/b.tx"), 0); /* as a store makes them */
+    ck_assert_int_eq(stat("ours/a.tx", &judged) | stat("ours/b.tx", &other) | stat("ours", &folder), 0);
     ck_assert_int_eq(rename("ours", "old") | symlink("theirs", "ours"), 0);
-    ck_assert_int_eq(txm_file_remove("ours/a.tx", &judged), ESTALE);
-    ck_assert_int_eq(stat("theirs/a.tx", &other), 0);
-    ck_assert_int_eq(txm_file_remove("old/a.tx", &judged), 0);
-    ck_assert_int_eq(txm_file_remove("old/a.tx", &judged), ENOENT);
-    ck_assert_int_eq(txm_file_remove("none/a.tx", &judged), ENOENT);
+    ck_assert_int_eq(txm_file_remove("ours/a.tx", NULL, &judged), ESTALE);
+    ck_assert_int_eq(txm_file_remove("ours/a.tx", &folder, &judged), ESTALE);
+    ck_assert_int_eq(txm_file_remove("ours/b.tx", &folder, &other), ESTALE);
+    ck_assert_int_eq(access("theirs/a.tx", F_OK) | access("theirs/b.tx", F_OK), 0);
+    ck_assert_int_eq(txm_file_remove("old/b.tx", &folder, &other), 0);
+    ck_assert_int_eq(txm_file_remove("old/a.tx", NULL, &judged), 0);
+    ck_assert_int_eq(txm_file_remove("old/a.tx", &folder, &judged), ENOENT);
+    ck_assert_int_eq(txm_file_remove("none/a.tx", NULL, &judged), ENOENT);
     snprintf(text, sizeof text, "rm -r %s", top);
     ck_assert_int_eq(chdir("/") | system(text), 0);
 }

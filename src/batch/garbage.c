@@ -30,6 +30,7 @@ typedef struct walk {
     time_t now;
     char **pending; /* folders still to be read: depth costs no stack */
     size_t count, capacity;
+    struct stat folder; /* the one that is being gone through */
 } walk;
 
 /* Words of reports and JSON. */
@@ -90,7 +91,7 @@ static txm_status remove_file(const walk *w, const char *path, const struct stat
         return txm_fail_errno(err, own.sys_errno, "%s: cannot be removed", path);
     if (status != TXM_OK)
         return *busy ? TXM_OK : txm_fail_as(err, &own);
-    int rc = txm_file_remove(path, judged);
+    int rc = txm_file_remove(path, &w->folder, judged);
     *busy = rc == ENOENT || rc == ESTALE;
     if (rc && !*busy)
         status = txm_fail_errno(err, rc, "%s: cannot be removed", path);
@@ -179,6 +180,8 @@ static txm_status visit(walk *w, char *path, txm_error *err)
 static txm_status read_folder(walk *w, const char *folder, txm_error *err)
 {
     txm_entries entries = {0};
+    if (stat(folder, &w->folder) != 0)
+        return txm_fail_errno(err, errno, "%s: cannot examine the folder", folder);
     txm_status status = txm_entries_read(folder, &entries, err);
     for (size_t i = 0; status == TXM_OK && i < entries.count; i++) {
         if (txm_is_cancelled(w->options->cancel))
@@ -206,7 +209,10 @@ static txm_status begin(walk *w, const char *path, txm_error *err)
         return txm_fail(err, TXM_STATUS_UNSUPPORTED, "%s: is neither a folder nor named as the tx files of a texture cache are, "
                                               "IMAGE.0-MD5.tx; name the folder that holds the tx files",
                         path);
-    return visit_file(w, path, &st, err);
+    char *folder = txm_path_dir(path);
+    const int rc = !folder ? ENOMEM : stat(folder, &w->folder) == 0 ? 0 : errno;
+    free(folder);
+    return rc ? txm_fail_errno(err, rc, "%s: cannot examine its folder", path) : visit_file(w, path, &st, err);
 }
 
 /* A dry run takes no claims: it writes nothing. */

@@ -34,6 +34,7 @@ typedef struct sweep {
     bool asked;          /* the clock was */
     struct timespec now; /* of the file server; 0: unknown */
     txm_swept *swept;
+    struct stat place; /* which folder that is */
 } sweep;
 
 /* By suffix; every kind is hidden, so a name without a dot in front is none. */
@@ -73,9 +74,9 @@ static bool sweep_file(sweep *s, const kind *k, const char *path, const char *na
     if (state == TXM_OWNER_ALIVE)
         return false;
     if (state == TXM_OWNER_DEAD &&
-        (s->dry_run || (k->contended ? txm_claim_file_sweep(path) : txm_file_remove(path, st) == 0)))
+        (s->dry_run || (k->contended ? txm_claim_file_sweep(path) : txm_file_remove(path, &s->place, st) == 0)))
         return true;
-    return is_old(s, st) && (s->dry_run || txm_file_remove(path, st) == 0);
+    return is_old(s, st) && (s->dry_run || txm_file_remove(path, &s->place, st) == 0);
 }
 
 /* One entry; what cannot be examined is left. */
@@ -97,6 +98,8 @@ static void look_at(sweep *s, const char *name)
 void txm_sweep_folder(const char *folder, bool dry_run, txm_swept *swept)
 {
     sweep s = {.folder = folder, .dry_run = dry_run != 0, .swept = swept};
+    if (stat(folder, &s.place) != 0)
+        return;
     DIR *dir = opendir(folder);
     struct dirent *d;
     if (!dir)

@@ -129,7 +129,7 @@ static int compare(const void *pa, const void *pb)
 static void remove_object(const object *item, const txm_trim_options *options, txm_trim_result *result)
 {
     const struct stat judged = {.st_dev = item->dev, .st_ino = item->ino, .st_ctim = item->changed};
-    if (!options->dry_run && txm_file_remove(item->path, &judged) != 0) {
+    if (!options->dry_run && txm_file_remove(item->path, NULL, &judged) != 0) {
         result->failed++;
         return;
     }

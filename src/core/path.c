@@ -273,23 +273,25 @@ txm_status txm_folders_make(const char *path, txm_error *err)
 
 /* The folder is held open, so that what is looked at and what is removed is in the same one. The time of the inode tells a
  * file that was replaced by one of the same inode number. */
-int txm_file_remove(const char *path, const struct stat *judged)
+int txm_file_remove(const char *path, const struct stat *folder, const struct stat *judged)
 {
     struct stat now;
     char *dir = txm_path_dir(path);
-    int folder = dir ? open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1, rc = dir ? 0 : ENOMEM;
+    int fd = dir ? open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1, rc = dir ? 0 : ENOMEM;
     const char *name = txm_path_base(path);
-    if (dir && folder < 0)
+    if (dir && (fd < 0 || fstat(fd, &now) != 0))
         rc = errno;
-    if (rc == 0 && fstatat(folder, name, &now, AT_SYMLINK_NOFOLLOW) != 0)
+    if (rc == 0 && folder && (now.st_ino != folder->st_ino || now.st_dev != folder->st_dev))
+        rc = ESTALE;
+    if (rc == 0 && fstatat(fd, name, &now, AT_SYMLINK_NOFOLLOW) != 0)
         rc = errno;
     if (rc == 0 && (now.st_ino != judged->st_ino || now.st_dev != judged->st_dev ||
                     now.st_ctim.tv_sec != judged->st_ctim.tv_sec || now.st_ctim.tv_nsec != judged->st_ctim.tv_nsec))
         rc = ESTALE;
-    if (rc == 0 && unlinkat(folder, name, 0) != 0)
+    if (rc == 0 && unlinkat(fd, name, 0) != 0)
         rc = errno;
-    if (folder >= 0)
-        close(folder);
+    if (fd >= 0)
+        close(fd);
     free(dir);
     return rc;
 }

@@ -50,7 +50,8 @@ txm_status txm_path_absolute_failed(const char *path, txm_error *err);
  * not mounted) is named with its target: NOT_FOUND. */
 txm_status txm_folders_make(const char *path, txm_error *err);
 
-/* Removes the file that `judged` describes, and no other that has come to that name: also when a folder on the way has
- * been exchanged for a link meanwhile. 0 or an errno; ESTALE: another file is there now. */
-int txm_file_remove(const char *path, const struct stat *judged);
+/* Removes the file that `judged` describes from the folder that `folder` describes (NULL: whichever has it), and no other
+ * that has come to that name: also when a folder on the way has been exchanged for a link meanwhile, to hard links of the
+ * same files even. 0 or an errno; ESTALE: another file or folder is there now. */
+int txm_file_remove(const char *path, const struct stat *folder, const struct stat *judged);
 #endif

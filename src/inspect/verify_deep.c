@@ -194,7 +194,7 @@ static const char *obstacle(const txm_verification *v)
     if (v->maker == TXM_MAKER_OTHER)
         return "another program made the file, with settings that it does not state";
     if (!v->source)
-        return "the source was not found; name it with --source";
+        return "the source was not found or cannot be examined; name it with --source";
     if (!v->regular || v->info->tile_w != v->info->tile_h)
         return "its levels or tiles are not of the usual shape";
     if (!*d->detected || !*d->xyz_to_scene_linear || !d->has_alpha_type)
