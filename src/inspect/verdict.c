@@ -5,11 +5,13 @@
  * In: a verification that has come to its end. Out: the verdict, from what it found: the decision itself is made in
  * src/cache, where those ask who look a file up.
  */
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "cache/verdict.h"
+#include "core/fail.h"
 #include "core/options.h"
 #include "core/path.h"
 #include "inspect/verify_impl.h"
@@ -44,7 +46,7 @@ static void add_evidence(const txm_verification *v, const txm_finding *f, txm_ev
     }
 }
 
-void txm_verify_decide(const txm_verification *v, txm_verdict *out)
+txm_status txm_verify_decide(const txm_verification *v, txm_verdict *out, txm_error *err)
 {
     struct stat st;
     const txm_findings *found = v->findings->findings;
@@ -54,10 +56,14 @@ void txm_verify_decide(const txm_verification *v, txm_verdict *out)
                       .image = v->source ? txm_path_base(v->source) : NULL,
                       .image_time = v->source_time};
     e.missing = stat(v->path, &st) != 0;
+    /* One that was open a moment ago is not missing: it was removed, and nothing is known about what comes next. */
+    if (e.missing && (v->tx || (errno != ENOENT && errno != ENOTDIR)))
+        return txm_fail_errno(err, errno, "%s: cannot be examined", v->path);
     e.tx_time = e.missing ? 0 : st.st_mtime;
     for (size_t i = v->first_finding; i < found->count; i++)
         add_evidence(v, &found->items[i], &e);
     txm_decide(&e, out);
+    return TXM_OK;
 }
 
 /* Only what decides (use_only): pixels are not recomputed. */

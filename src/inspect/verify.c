@@ -120,7 +120,7 @@ txm_status txm_verify(txm_context *context, const char *path, const txm_verify_o
         status = txm_tx_check(v.tx, err);
     txm_collector_sort(&collector);
     if (!status && o.verdict)
-        txm_verify_decide(&v, o.verdict);
+        status = txm_verify_decide(&v, o.verdict, err);
     if (!status && collector.exhausted)
         status = txm_no_memory(err, path);
     txm_tx_description_free(&v.description);

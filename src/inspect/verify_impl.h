@@ -49,7 +49,7 @@ txm_status txm_verify_decoding(txm_verification *v, txm_error *err); /* tiles al
 txm_status txm_verify_deep(txm_verification *v, txm_error *err);     /* against the source */
 
 /* The verdict, once everything was found. */
-void txm_verify_decide(const txm_verification *v, txm_verdict *out);
+txm_status txm_verify_decide(const txm_verification *v, txm_verdict *out, txm_error *err);
 
 /* Removes what killed processes left of deep comparisons, the first time that it is called. */
 void txm_verify_sweep(void);

@@ -123,7 +123,9 @@ static txm_status check_source(txm_verification *v, txm_error *err)
         return TXM_OK;
     }
     v->source_time = source.st_mtime;
-    if (stat(v->path, &tx) == 0 && tx.st_mtime != source.st_mtime)
+    if (stat(v->path, &tx) != 0)
+        return txm_fail_errno(err, errno, "%s: cannot be examined", v->path);
+    if (tx.st_mtime != source.st_mtime)
         txm_find(v->findings, TXM_FINDING_SOURCE_STALE, TXM_NO_PLACE,
                  "%.300s is %s than the tx file by %s: it is of %s, the tx file of %s", v->source,
                  source.st_mtime > tx.st_mtime ? "newer" : "older",

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "core/fail.h"
 #include "core/path.h"
 #include "tools/output/format.h"
 #include "tools/output/json.h"
@@ -24,14 +25,19 @@ static const char *const source_words[] = {"unknown", "fresh", "outdated", "miss
 /* ---- loading ---------------------------------------------------------------------------------------------------- */
 
 /* Compares times as Cycles does: equal to the second, or not fresh. */
-static txm_source_state source_state(const char *tx_path, const char *source)
+static txm_status find_source_state(const char *tx_path, const char *source, txm_source_state *out, txm_error *err)
 {
     struct stat tx, src;
-    if (!txm_path_is_absolute(source) || stat(tx_path, &tx) != 0)
-        return TXM_SOURCE_UNKNOWN;
-    if (stat(source, &src) != 0)
-        return errno == ENOENT || errno == ENOTDIR ? TXM_SOURCE_MISSING : TXM_SOURCE_UNKNOWN;
-    return tx.st_mtime == src.st_mtime ? TXM_SOURCE_FRESH : TXM_SOURCE_OUTDATED;
+    *out = TXM_SOURCE_UNKNOWN;
+    if (!txm_path_is_absolute(source))
+        return TXM_OK;
+    if (stat(tx_path, &tx) != 0)
+        return txm_fail_errno(err, errno, "%s: cannot be examined", tx_path);
+    if (stat(source, &src) == 0)
+        *out = tx.st_mtime == src.st_mtime ? TXM_SOURCE_FRESH : TXM_SOURCE_OUTDATED;
+    else if (errno == ENOENT || errno == ENOTDIR)
+        *out = TXM_SOURCE_MISSING;
+    return TXM_OK;
 }
 
 /* The verdict is the library's: commands that looked for themselves would sooner or later disagree about one file. */
@@ -50,14 +56,13 @@ txm_status txm_info_load(txm_context *context, const char *path, const txm_rules
     /* The levels' sizes are read from the file as well, once. */
     if (status == TXM_OK && txm_tx_level_of(out->tx, 0))
         status = txm_tx_check(out->tx, err);
-    if (status != TXM_OK) {
-        txm_info_clear(out);
-        return status;
-    }
     /* The image that counts may be another one than the file names: the one beside it in a project that was moved. */
-    out->source_state =
-        out->verdict.use == TXM_USE_LOADED ? TXM_SOURCE_FRESH : source_state(path, out->description.source);
-    return TXM_OK;
+    out->source_state = TXM_SOURCE_FRESH;
+    if (status == TXM_OK && out->verdict.use != TXM_USE_LOADED)
+        status = find_source_state(path, out->description.source, &out->source_state, err);
+    if (status != TXM_OK)
+        txm_info_clear(out);
+    return status;
 }
 
 /* Also after a load that failed half-way: what was not reached is zero. */

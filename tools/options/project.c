@@ -278,8 +278,12 @@ static txm_status search(const char *start, char **found, txm_error *err)
         bool there = path && stat(path, &st) == 0;
         if (!path || (!top && !above))
             status = txm_no_memory(err, start);
-        else if (!there && errno != ENOENT && errno != ENOTDIR && errno != EACCES)
-            status = txm_fail_errno(err, errno, "%s: cannot be examined", path);
+        else if (!there && errno != ENOENT && errno != ENOTDIR) {
+            /* What is in a folder that this user may not search is not meant for them. */
+            const int why = errno;
+            if (why != EACCES || access(folder, X_OK) == 0)
+                status = txm_fail_errno(err, why, "%s: cannot be examined", path);
+        }
         bool trusted = false;
         if (status == TXM_OK && there && S_ISREG(st.st_mode))
             status = txm_settings_trust(path, &trusted, err);
