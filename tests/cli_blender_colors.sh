@@ -53,7 +53,7 @@ head -c -1 dpx422_10bit.dpx >cut.dpx
 txm make --strict cut.dpx
 check cut-film says "the file is truncated: 3583 bytes, its pixels end at 3584"
 
-# A name that Blender does not know is no name here.
+# A name that Blender does not know counts as unset here, too.
 txm make --strict -c lin_displayp3 plain.png
 check not-blenders says 'colour space "lin_displayp3" is not in the OCIO config built-in'
 

@@ -109,7 +109,7 @@ mistake 2 '--cache-dir: its argument DIR is empty; is a variable of a script uns
     make --cache-dir "" tex/wood.png
 mistake 2 "--tile '': must be 16, 32, 64, 128, 256, 512 or 1024" \
     make --tile "" tex/wood.png
-mistake 2 "--preset: there is no preset 'prb', only pbr and none" \
+mistake 2 "--preset: unknown preset 'prb'; use pbr or none" \
     make --preset prb tex/wood.png
 mistake 2 '--rule '"'"'*.png'"'"': colour space "Non-Colour" is not in the OCIO config built-in; did you mean "Non-Color"?' \
     watch --rule '*.png=Non-Colour' tex

@@ -132,7 +132,7 @@ static const struct {
      "scene.txt:3: the width of the map must be a whole number from 4 to 65536", TXM_STATUS_CORRUPT},
     {"txmill-scene 1\nimage a \"x\" colorspace \"s\" alpha straight extension repeat interpolation linear\n"
      "material m diffuse 1 1 1\ntexture m a input \"\" uv \"\" transform 1 0 0 0 1 0 warp 1\n",
-     "scene.txt:4: there is no texture of material 'm' above to warp this one", TXM_STATUS_CORRUPT},
+     "scene.txt:4: material 'm' has no texture above to warp this one", TXM_STATUS_CORRUPT},
     {"txmill-scene 1\nmaterial a diffuse 1 1 1\nmaterial b mix a c share 0\n", "there is no material 'c' above",
      TXM_STATUS_CORRUPT},
     {"txmill-scene 1\nmaterial a diffuse 1 1 1\nmaterial b mix a b share 0\n",

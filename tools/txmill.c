@@ -105,7 +105,7 @@ static void add_word(char *out, size_t bytes, const char *word)
     snprintf(out + n, bytes - n, plain ? " %s" : " '%s'", word);
 }
 
-/* The command for a file whose name stands where a command belongs; NULL if it is none. */
+/* The command that was meant where a file is named in place of one; NULL if it is not a file. */
 static const char *command_for_file(const char *path)
 {
     struct stat st;

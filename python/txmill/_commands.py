@@ -445,7 +445,7 @@ def check(
 ) -> CheckRun:
     """Says whether scenes, folders or images are ready to render; `deep` decodes every tile.
 
-    A texture that is not ready is no exception: `ready` is False, and the texture says why.
+    Nothing is raised for a texture that is not ready: `ready` is False, and the texture says why.
     """
     options = ["--json"]
     _flag(options, "--recursive", recursive)

@@ -136,7 +136,7 @@ txm_status txm_rules_preset(txm_rules *rules, const char *name, txm_error *err)
 {
     txm_error_clear(err);
     if (strcmp(name, "pbr") != 0 && strcmp(name, "none") != 0)
-        return txm_fail(err, TXM_STATUS_USAGE, "there is no preset '%s', only pbr and none", name);
+        return txm_fail(err, TXM_STATUS_USAGE, "unknown preset '%s'; use pbr or none", name);
     rules->pbr = !strcmp(name, "pbr");
     return TXM_OK;
 }

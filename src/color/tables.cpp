@@ -64,7 +64,7 @@ OCIO::TransformRcPtr filled(const std::string &name)
         return apple_log();
     if (name == "txmill aces 2")
         return aces_2();
-    throw OCIO::Exception(("there is no table \"" + name + "\"").c_str());
+    throw OCIO::Exception(("unknown table \"" + name + "\"").c_str());
 }
 
 /* The transform with its tables. False where one cannot be had. */

@@ -254,7 +254,7 @@ static void read_texture(parser *p)
         return;
     t->warp = txm_take_number(&p->words, "the warp");
     if (t->warp != 0.0f && m->texture_count == 1)
-        txm_words_fail(&p->words, TXM_STATUS_CORRUPT, "there is no texture of material '%s' above to warp this one",
+        txm_words_fail(&p->words, TXM_STATUS_CORRUPT, "material '%s' has no texture above to warp this one",
                        m->name);
 }
 

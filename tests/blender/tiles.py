@@ -175,7 +175,7 @@ def hall(folder):
 
 
 def save(folder, made):
-    """The scene, and what the extension is asked for."""
+    """The scene, and the calls that the extension makes."""
     import json
 
     import bpy

@@ -77,7 +77,7 @@ static txm_status check_any(const txm_files_how *how, const txm_operands *operan
 
 /* ---- the tx files of an image ----------------------------------------------------------------------------------- */
 
-/* A file that is there, is named as an image, and is no tx file under such a name. */
+/* A file that is there, is named as an image, and is not a tx file under such a name. */
 static bool is_image(const char *path)
 {
     struct stat st;

@@ -86,7 +86,7 @@ static txm_status check_value(txm_project_key key, const char *value, const char
     if (key == TXM_KEY_BLENDER && !txm_blender_parse(value, &blender))
         return txm_fail(err, TXM_STATUS_USAGE, "%s: blender is '%s', but must be 5.2 or 5.3", origin, value);
     if (key == TXM_KEY_PRESET && strcmp(value, "pbr") != 0 && strcmp(value, "none") != 0)
-        return txm_fail(err, TXM_STATUS_USAGE, "%s: there is no preset '%s', only pbr and none", origin, value);
+        return txm_fail(err, TXM_STATUS_USAGE, "%s: unknown preset '%s'; use pbr or none", origin, value);
     return TXM_OK;
 }
 
@@ -193,7 +193,7 @@ static bool cut_value(char **value)
     return true;
 }
 
-/* "root = true" is no setting: it only says that files above do not count. */
+/* "root = true" is not a setting: it only says that files above do not count. */
 static txm_status take_root(const char *value, const char *origin, bool *root, txm_error *err)
 {
     *root = *root || !strcmp(value, "true");
@@ -307,7 +307,7 @@ static char *start_of(const char *operand)
     return stat(operand, &st) == 0 && S_ISDIR(st.st_mode) ? txm_strdup(operand) : txm_path_dir(operand);
 }
 
-/* *path is the caller's to free; NULL where no folder above has one, which is no failure. A file that a variable names
+/* *path is the caller's to free; NULL where no folder above has one, which is not a failure. A file that a variable names
  * takes the place of the search, whoever owns it. */
 txm_status txm_project_path(const char *file, char **path, txm_error *err)
 {

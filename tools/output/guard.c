@@ -142,7 +142,7 @@ static bool is_text_of_pixels(const head *h)
 }
 
 /* Whether no option may replace the file: what somebody made, or what took hours. Formats without a magic number are
- * known by the name, where the contents are no text. */
+ * known by the name, where the contents are not text. */
 static bool is_precious(const char *path)
 {
     static _Thread_local head h;
