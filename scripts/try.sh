@@ -25,7 +25,7 @@ show() {
     printf '\n$ %s\n' "$*"
     "$@"
 }
-show txmill make -r textures --preset pbr
+show txmill make textures --preset pbr
 show txmill check textures --preset pbr
 show txmill info textures/blender_tx/wood_normal.png* textures/blender_tx/glow.exr*
 cat <<EOF
