@@ -27,14 +27,7 @@ skip() { echo "skip $1 ($2)"; }
 
 # Runs a command; leaves its exit code in $rc and its output in the files out and err of the scratch folder.
 run() { "$@" >"$work/out" 2>"$work/err"; rc=$?; }
-# LeakSanitizer may fail itself, while a thread of Embree's pool is still beginning: that says nothing about the program.
-txm() {
-    local tries=0
-    run "$TXMILL" "$@"
-    while [ "$1" = stream ] && [ $((tries++)) -lt 3 ] && grep -q 'LeakSanitizer has encountered a fatal error' "$work/err"; do
-        run "$TXMILL" "$@"
-    done
-}
+txm() { run "$TXMILL" "$@"; }
 # The same on a terminal: on_terminal [--screen] COLUMNSxROWS COMMAND... (tests/terminal.py).
 on_terminal() { run python3 "$repo/tests/terminal.py" "$@"; }
 # Not so in a chroot without /dev/pts.

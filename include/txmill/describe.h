@@ -46,7 +46,7 @@ TXM_API void txm_tx_description_free(txm_tx_description *description); /* NULL-s
 TXM_API bool txm_tx_is_pyramid(const txm_tx *tx, char *reason, size_t reason_bytes);
 
 /* Whether Cycles uses an image as it is, whatever its samples are: an outline as above, in TIFF, OpenEXR, or IFF, whose
- * first tile is all of it. */
+ * first tile is all of it. False for a TIFF whose codec the official Blender lacks: it renders magenta there. */
 TXM_API bool txm_tx_serves_itself(const char *path);
 
 /* Whether the tiles are compressed with a codec that Blender's libtiff lacks: other readers may still know it. */

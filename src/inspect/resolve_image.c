@@ -382,7 +382,7 @@ static txm_status run(resolving *r, txm_source *source, const txm_settings *sett
 static bool resolve_unread(resolving *r, const txm_settings *settings, const txm_error *why)
 {
     txm_found found;
-    if (stat(r->image, &r->st) != 0 || !txm_serves_unread(r->context, settings, r->image, why, &r->resolved, &found))
+    if (!r->image || stat(r->image, &r->st) != 0 || !txm_serves_unread(r->context, settings, r->image, why, &r->resolved, &found))
         return false;
     take_found(r->out, &found);
     r->out->image_time = r->st.st_mtime;
