@@ -92,7 +92,7 @@ static txm_status remove_file(const walk *w, const char *path, const struct stat
     if (status != TXM_OK)
         return *busy ? TXM_OK : txm_fail_as(err, &own);
     int rc = txm_file_remove(path, &w->folder, judged);
-    *busy = rc == ENOENT || rc == ESTALE;
+    *busy = rc == ENOENT || rc == TXM_REMOVE_OTHER;
     if (rc && !*busy)
         status = txm_fail_errno(err, rc, "%s: cannot be removed", path);
     txm_claims_drop(w->claims, &claim);

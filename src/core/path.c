@@ -282,12 +282,12 @@ int txm_file_remove(const char *path, const struct stat *folder, const struct st
     if (dir && (fd < 0 || fstat(fd, &now) != 0))
         rc = errno;
     if (rc == 0 && folder && (now.st_ino != folder->st_ino || now.st_dev != folder->st_dev))
-        rc = ESTALE;
+        rc = TXM_REMOVE_OTHER;
     if (rc == 0 && fstatat(fd, name, &now, AT_SYMLINK_NOFOLLOW) != 0)
         rc = errno;
     if (rc == 0 && (now.st_ino != judged->st_ino || now.st_dev != judged->st_dev ||
                     now.st_ctim.tv_sec != judged->st_ctim.tv_sec || now.st_ctim.tv_nsec != judged->st_ctim.tv_nsec))
-        rc = ESTALE;
+        rc = TXM_REMOVE_OTHER;
     if (rc == 0 && unlinkat(fd, name, 0) != 0)
         rc = errno;
     if (fd >= 0)

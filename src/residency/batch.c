@@ -253,10 +253,12 @@ static uint32_t collect(txm_cache *c, txm_lane *const *lanes, size_t count, txm_
             if (fit == n && has_room(c, n, bytes))
                 fit++;
             if ((n < fit || n / CHOICE < fit) &&
-                txm_cache_grow(c, (void **)jobs, room, (uint64_t)n + 1, sizeof **jobs, false))
+                txm_cache_grow(c, (void **)jobs, room, (uint64_t)n + 1, sizeof **jobs, false)) {
+                job.rank = n;
                 (*jobs)[n++] = job;
-            else
+            } else {
                 drop_request(c, &job);
+            }
         }
         lanes[i]->count = 0;
     }
@@ -312,28 +314,45 @@ static void end_processing(txm_cache *c)
     pthread_cond_broadcast(&c->changed);
 }
 
-/* What the batches before it have pinned may go, but for what the last launch has touched: look-ups that miss again may
- * need it, and would never have all their tiles at a time. Those that were loaded first stay, up to half of the memory,
- * so that some look-up gets on. */
+/* What was asked for first, and of that what was loaded last. */
+static int by_claim(const void *a, const void *b)
+{
+    const txm_pin *p = a, *q = b;
+    if (p->rank != q->rank)
+        return p->rank < q->rank ? -1 : 1;
+    return p->stamp > q->stamp ? -1 : p->stamp < q->stamp;
+}
+
+/* Lets go of what earlier batches have pinned, except for tiles that the last launch touched: look-ups that missed again
+ * may need them, and would never have all their tiles at once. Up to half of the memory is kept. It goes to whoever
+ * asked first, since the look-up that heads the list in every launch then gathers its tiles one by one, until it is done
+ * and another heads the list. That has to work in the smallest budget, so a look-up's number of such tiles is kept even
+ * beyond half. */
 static void unpin_most(txm_cache *c)
 {
     const uint32_t epoch = atomic_load(&c->epoch);
+    const uint64_t most = room_for_tiles(c) / 2;
+    txm_pins *pins = &c->batch_pins;
     uint64_t kept_bytes = 0;
     uint32_t kept = 0;
-    for (uint32_t i = 0; i < c->batch_pins.count; i++) {
-        const txm_pin pin = c->batch_pins.items[i];
+    if (pins->count)
+        qsort(pins->items, pins->count, sizeof *pins->items, by_claim);
+    for (uint32_t i = 0; i < pins->count; i++) {
+        const txm_pin pin = pins->items[i];
         txm_slot *s = txm_pinned_slot(c, &pin);
         if (!s)
             continue;
-        kept_bytes += txm_slot_bytes(c, pin.slot);
-        if (kept_bytes <= room_for_tiles(c) / 2 && c->prepared_epoch &&
-            __atomic_load_n(&c->tiles[s->entry].mark, __ATOMIC_RELAXED) - c->prepared_epoch <=
-                epoch - c->prepared_epoch)
-            c->batch_pins.items[kept++] = pin;
-        else
+        const bool touched = c->prepared_epoch && __atomic_load_n(&c->tiles[s->entry].mark, __ATOMIC_RELAXED) -
+                                                          c->prepared_epoch <= epoch - c->prepared_epoch;
+        const uint32_t bytes = txm_slot_bytes(c, pin.slot);
+        if (touched && (kept_bytes + bytes <= most || (!pin.rank && kept < TXM_LOOKUP_TILES))) {
+            kept_bytes += bytes;
+            pins->items[kept++] = pin;
+        } else {
             s->pins--;
+        }
     }
-    c->batch_pins.count = kept;
+    pins->count = kept;
 }
 
 txm_status txm_cache_process(txm_cache *c, txm_lane *const *lanes, size_t count, txm_ticket **ticket, txm_error *err)
@@ -453,7 +472,7 @@ static void want_level(txm_cache *c, txm_source *s, uint32_t level, const txm_ca
                 continue;
             p->bytes += v->tile_bytes;
             s->loading++;
-            t->jobs[t->total++] = (txm_job){s, level, y * across + x, TXM_NO_SLOT, NULL};
+            t->jobs[t->total++] = (txm_job){.source = s, .level = level, .tile = y * across + x, .slot = TXM_NO_SLOT};
         }
 }
 

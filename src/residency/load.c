@@ -44,12 +44,12 @@ void txm_wait_for_others(txm_cache *c, uint64_t seen)
 
 /* A tile is kept until the look-up that wanted it has used it. Without memory for the list the tile is
  * published unpinned: it may then be evicted before its use and be read twice. */
-static bool pin(txm_cache *c, txm_pins *pins, uint32_t slot)
+static bool pin(txm_cache *c, txm_pins *pins, uint32_t slot, uint32_t rank)
 {
     if (!txm_cache_grow(c, (void **)&pins->items, &pins->capacity, (uint64_t)pins->count + 1, sizeof *pins->items,
                         false))
         return false;
-    pins->items[pins->count++] = (txm_pin){slot, txm_slot_at(c, slot)->stamp};
+    pins->items[pins->count++] = (txm_pin){slot, txm_slot_at(c, slot)->stamp, rank};
     return true;
 }
 
@@ -187,7 +187,7 @@ bool txm_plan(txm_cache *c, uint32_t entry, txm_job *job)
         return false;
     c->stats.tile_requests++;
     s->loading++;
-    *job = (txm_job){s, level, tile, TXM_NO_SLOT, NULL};
+    *job = (txm_job){.source = s, .level = level, .tile = tile, .slot = TXM_NO_SLOT};
     return true;
 }
 
@@ -284,7 +284,7 @@ static void publish(txm_cache *c, const txm_job *job, bool constant, txm_pins *p
     if (held->state == TXM_SLOT_STATE_SHARED) {
         held->entry++;
     } else {
-        bool pinned = pin(c, pins, slot); /* which may drop what is HELD to make room for the list */
+        bool pinned = pin(c, pins, slot, job->rank); /* which may drop what is HELD to make room for the list */
         held->entry = entry;
         held->state = TXM_SLOT_STATE_HELD;
         held->pins = pinned;

@@ -159,6 +159,7 @@ enum { TXM_CONSTANTS = 64 };
 /* A slot that may not go, for as long as its stamp is this one. */
 typedef struct txm_pin {
     uint32_t slot, stamp;
+    uint32_t rank; /* of the job that loaded the tile */
 } txm_pin;
 
 typedef struct txm_pins {
@@ -170,6 +171,7 @@ typedef struct txm_pins {
 typedef struct txm_job {
     txm_source *source;
     uint32_t level, tile, slot;
+    uint32_t rank;   /* place in the batch's list of requests; the first is 0 */
     uint8_t *pixels; /* of the slot */
 } txm_job;
 

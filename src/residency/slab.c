@@ -75,10 +75,13 @@ static bool is_huge(const txm_cache *c, const txm_class *k)
     return k->pieces && (!c->options.max_bytes || c->options.max_bytes >= HUGE_FROM_BYTES) && fits(c, HUGE_BYTES);
 }
 
-/* Slots of a slab that has an arena to itself. */
-static uint32_t lone_slots(const txm_class *k)
+/* Slots of a slab that has an arena to itself. In a small budget it is a small part of that: one tile that may not go
+ * keeps its slab, and there may be such a tile in every class. */
+static uint32_t lone_slots(const txm_cache *c, const txm_class *k)
 {
-    const uint32_t n = TXM_SLAB_BYTES / k->tile_bytes;
+    enum { PARTS = 64 };
+    const uint64_t most = c->options.max_bytes / PARTS;
+    const uint32_t n = (uint32_t)(most && most < TXM_SLAB_BYTES ? most : TXM_SLAB_BYTES) / k->tile_bytes;
     return n > TXM_SLOTS ? TXM_SLOTS : n ? n : 1;
 }
 
@@ -86,7 +89,7 @@ static bool new_arena(txm_cache *c, uint32_t class, bool beyond, uint32_t *arena
 {
     txm_class *k = &c->classes[class];
     const bool huge = is_huge(c, k);
-    const uint32_t slots = huge ? k->huge_slots : lone_slots(k);
+    const uint32_t slots = huge ? k->huge_slots : lone_slots(c, k);
     const size_t piece_bytes = slab_bytes_of(slots, k->tile_bytes), bytes = huge ? HUGE_BYTES : piece_bytes;
     uint32_t i = c->arenas_free ? 0 : c->arena_count;
     while (i < c->arena_count && c->arenas[i].memory)
@@ -194,7 +197,7 @@ static bool slab_fits(const txm_cache *c, uint32_t class)
     enum { GROWTH = 3 };
     const txm_class *k = &c->classes[class];
     const uint32_t arena = arena_with_room(c, class);
-    const uint32_t n = arena < c->arena_count ? c->arenas[arena].slots : lone_slots(k);
+    const uint32_t n = arena < c->arena_count ? c->arenas[arena].slots : lone_slots(c, k);
     size_t more = n * sizeof(txm_slot);
     if (k->slots + n > k->order_capacity)
         more += (size_t)(k->slots + n) * sizeof *k->order * GROWTH / 2;
