@@ -402,6 +402,32 @@ wait $stopped
 check stopped-render test $? = 143
 check stopped-trace test "$(sha1sum <blocking.trace)" = "$before"
 check stopped-leaves-nothing test -z "$(compgen -G '.*trace*'; compgen -G 'blocking.trace?*')"
+# Where that is wanted, what was traced until then is kept, and every reader says that it is not all.
+"$TXMILL" stream render room rgb8.png -q -s 4000x4000 --samples 64 --trace part.trace --keep-partial -o stopped.exr 2>err &
+stopped=$!
+for i in {1..100}; do
+    compgen -G ".*part.trace*" >/dev/null && break
+    sleep 0.1
+done
+sleep 0.3
+kill -TERM $stopped
+wait $stopped
+check partial-render test $? = 143
+check partial-leaves-no-temporary test -z "$(compgen -G '.*trace*')"
+check partial-trace test -s part.trace
+check partial-picture test ! -e stopped.exr
+txm replay part.trace --plot part.svg
+check partial-is-said prints "partial     the render was not finished: "
+check partial-in-the-plot grep -q 'it was not finished' part.svg
+txm replay part.trace --json
+check partial-in-json json out 'o[0]["partial"]'
+txm replay blocking.trace --json
+check whole-in-json json out 'o[0]["partial"] is None'
+txm stream render room rgb8.png "${small[@]}" -q --engine blocking --trace blocking.trace --keep-partial
+check partial-not-of-a-whole test $rc = 0
+txm replay blocking.trace --json
+check still-whole json out 'o[0]["partial"] is None'
+refuses partial-of-nothing 2 render room rgb8.png --keep-partial
 refuses over-input 2 render room rgb8.png -o rgb8.png
 cp "$golden/rgb8.png" unmade.png
 refuses missing-tx 3 render room unmade.png

@@ -429,6 +429,25 @@ static void write_file(const char *path, const uint8_t *data, size_t bytes)
     close(fd);
 }
 
+START_TEST(partial_traces_say_why)
+{
+    char *path = strdup(temp_file("p.trace"));
+    const char *reasons[] = {"stopped on request", "", NULL};
+    for (size_t i = 0; i < 3; i++) {
+        txm_cache *c = new_cache(NULL);
+        ck_assert_int_eq(txm_cache_trace_start(c, path, TXM_TRACE_TILES, NULL), TXM_OK);
+        ck_assert_int_eq(txm_cache_trace_stop_partial(c, reasons[i], NULL), TXM_OK);
+        txm_trace *trace = open_trace(path);
+        ck_assert_ptr_nonnull(txm_trace_info_of(trace)->partial);
+        ck_assert_str_eq(txm_trace_info_of(trace)->partial, i ? "the work was not finished" : reasons[0]);
+        txm_trace_free(&trace);
+        txm_cache_free(&c);
+    }
+    ck_assert_int_eq(read_through(path), TXM_OK);
+    free(path);
+}
+END_TEST
+
 START_TEST(damage_is_found)
 {
     char *path = strdup(temp_file("t.trace")), *spoiled = strdup(temp_file("u.trace"));
@@ -501,6 +520,6 @@ int main(void)
     tcase_set_timeout(tcase, 300);
     tcase_add_loop_test(tcase, replays_count_what_the_cache_counted, 0, BUDGETS);
     add_tests(tcase, the_optimum_is_a_bound, the_optimum_is_reached, look_ups_and_tiles_agree, waves_are_traced,
-              replaced_files_are_other_textures, damage_is_found, options_are_checked);
+              replaced_files_are_other_textures, partial_traces_say_why, damage_is_found, options_are_checked);
     return run_suite(suite);
 }

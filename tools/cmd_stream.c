@@ -162,6 +162,10 @@ static const txm_option outputs[] = {
     TXM_OPTION(STRING, "trace", AT(trace), .arg = "FILE", .values = TXM_VALUES_FILE,
                .help = "Write the tiles in the order of their use, for txmill replay"),
     TXM_OPTION(FLAG, "trace-lookups", AT(trace_lookups), .help = "Write the look-ups to the trace, too"),
+    TXM_OPTION(FLAG, "keep-partial", AT(keep_partial),
+               .help = "Write the trace of a render that is stopped or fails, too, marked as partial",
+               .more = "txmill replay then says what its figures cover. Without this option such a render leaves no trace, "
+                       "and the trace of an earlier one as it was."),
     TXM_OPTION(STRING, "tiles", AT(tiles), .arg = "FILE", .values = TXM_VALUES_FILE,
                .help = "Of a budget: write every tile that is used, as lines of image, level, column and row"),
     TXM_OPTION_OVERWRITE(AT(overwrite)),
@@ -418,6 +422,7 @@ static txm_render_options options_of(const txm_stream_args *a, bool budget, cons
     o.open_first = a->open_first;
     o.cache = cache;
     o.trace = a->trace;
+    o.keep_partial = a->keep_partial;
     if (a->trace_lookups)
         o.trace_records |= TXM_TRACE_LOOKUPS;
     o.heat = a->heat_level || a->heat_misses || a->heat_passes || a->html;
@@ -586,6 +591,8 @@ static txm_status check(const txm_stream_args *a, const txm_operands *operands, 
         return txm_fail(err, TXM_STATUS_USAGE,
                         "no scene given: a folder with scene.txt, or one of plane, room, grid, udim, sphere, fly and "
                         "images");
+    if (a->keep_partial && !a->trace)
+        return txm_fail(err, TXM_STATUS_USAGE, "--keep-partial is about a trace; name one with --trace FILE");
     return check_outputs(a, *is_budget, err);
 }
 

@@ -322,6 +322,10 @@ TXM_API void txm_cache_trace_look(txm_cache *cache, uint32_t lane, uint32_t text
  * file. */
 TXM_API txm_status txm_cache_trace_stop(txm_cache *cache, txm_error *err);
 
+/* The same for work that was not finished but whose trace is wanted all the same: the file says that it is partial, and
+ * `why`, a sentence of at most 1024 bytes in UTF-8 (txm_trace_info.partial). */
+TXM_API txm_status txm_cache_trace_stop_partial(txm_cache *cache, const char *why, txm_error *err);
+
 /* Ends a trace of work that was not finished: no file appears, and one that was there under its name stays. No thread
  * may look up meanwhile. */
 TXM_API void txm_cache_trace_drop(txm_cache *cache);

@@ -183,6 +183,19 @@ static txm_status render_tiles(txm_render_job *job, uint32_t height, txm_error *
     return status;
 }
 
+/* What was traced before a render was stopped or failed, where that is wanted. The error remains the render's, and says
+ * what became of the trace. */
+static void keep_partial_trace(const txm_render_job *job, txm_error *err)
+{
+    txm_error own = {0};
+    const txm_error why = *err;
+    if (txm_cache_trace_stop_partial(job->textures.cache, why.message, &own) == TXM_OK)
+        txm_fail(err, why.status, "%s; %s has what was traced until then", why.message, job->options->trace);
+    else
+        txm_fail(err, why.status, "%s; %s", why.message, own.message);
+    err->sys_errno = why.sys_errno;
+}
+
 /* A trace is published only with the picture that it is of: of a render that was stopped or failed it would be a
  * cut one that looks whole, in place of a good one. */
 static txm_status run_job(txm_render_job *job, uint32_t height, txm_error *err)
@@ -197,6 +210,8 @@ static txm_status run_job(txm_render_job *job, uint32_t height, txm_error *err)
     status = render_tiles(job, height, err);
     if (cache && job->options->trace && status == TXM_OK)
         status = txm_cache_trace_stop(cache, err);
+    else if (cache && job->options->trace && job->options->keep_partial)
+        keep_partial_trace(job, err);
     else if (cache && job->options->trace)
         txm_cache_trace_drop(cache);
     return status;

@@ -516,14 +516,23 @@ static void write_end(txm_cache *c)
     write_block(w, TXM_TRACE_BLOCK_END, (uint32_t)w->lane_count, raw, sizeof raw);
 }
 
-/* Look-ups stop reporting under the lock; closing and renaming need it no more. The first error of the
- * whole trace is the one given. Renamed when everything is written. */
-static txm_status end_trace(txm_cache *c, bool publish, txm_error *err)
+/* A block of its own, which readers that do not know of it refuse: they would take the trace for a whole one. */
+static void write_partial(struct txm_trace_writer *w, const char *why)
+{
+    const size_t length = strnlen(why, TXM_TRACE_PARTIAL_MAX);
+    write_block(w, TXM_TRACE_BLOCK_PARTIAL, 0, why, length);
+}
+
+/* Look-ups stop reporting under the lock; closing and renaming need it no more. The first error of the whole trace is
+ * the one given. Renamed when everything is written. `partial`: why the work was not finished; NULL: it was. */
+static txm_status end_trace(txm_cache *c, bool publish, const char *partial, txm_error *err)
 {
     txm_error_clear(err);
     pthread_mutex_lock(&c->lock);
     struct txm_trace_writer *w = c->trace;
     if (w) {
+        if (publish && partial)
+            write_partial(w, partial);
         if (publish)
             write_end(c);
         c->trace = NULL;
@@ -547,10 +556,16 @@ static txm_status end_trace(txm_cache *c, bool publish, txm_error *err)
 txm_status txm_cache_trace_stop(txm_cache *c, txm_error *err)
 {
     txm_error_clear(err);
-    return end_trace(c, true, err);
+    return end_trace(c, true, NULL, err);
+}
+
+txm_status txm_cache_trace_stop_partial(txm_cache *c, const char *why, txm_error *err)
+{
+    txm_error_clear(err);
+    return end_trace(c, true, why && *why ? why : "the work was not finished", err);
 }
 
 void txm_cache_trace_drop(txm_cache *c)
 {
-    end_trace(c, false, NULL);
+    end_trace(c, false, NULL, NULL);
 }

@@ -21,7 +21,8 @@ typedef enum txm_trace_block {
     TXM_TRACE_BLOCK_END, /* the last one */
     TXM_TRACE_BLOCK_SAMPLERS,
     TXM_TRACE_BLOCK_LOOKUPS,
-    TXM_TRACE_BLOCK_CONSTANTS
+    TXM_TRACE_BLOCK_CONSTANTS,
+    TXM_TRACE_BLOCK_PARTIAL /* why the trace covers a part of the work alone */
 } txm_trace_block;
 
 /* TEXTURES: records of this size, and the path. */
@@ -52,6 +53,9 @@ typedef enum txm_trace_column {
 
 /* CONSTANTS: key of a tile of one colour, and its pixel, filled up with zeros. */
 enum { TXM_TRACE_CONSTANT_BYTES = 24, TXM_TRACE_PIXEL_BYTES = 16 };
+
+/* PARTIAL: a sentence in UTF-8, without a zero byte. */
+enum { TXM_TRACE_PARTIAL_MAX = 1024 };
 
 /* END: policy, keep_epochs, max_bytes, tiles loaded, bytes loaded, tiles loaded again, nanoseconds loading, look-ups;
  * 64 bits each, since the trace began. */

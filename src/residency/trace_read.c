@@ -86,7 +86,7 @@ static txm_status list_blocks(txm_trace *t, txm_error *err)
             at, txm_load_le64(h + 16), kind, txm_load_le32(h + 4), txm_load_le32(h + 8), txm_load_le32(h + 12)};
         if (b.raw > TXM_TRACE_BLOCK_MAX || b.stored > txm_trace_stored_max())
             return txm_trace_corrupt(t, err, "a block is too large");
-        if (!kind || kind > TXM_TRACE_BLOCK_CONSTANTS)
+        if (!kind || kind > TXM_TRACE_BLOCK_PARTIAL)
             return txm_trace_corrupt(t, err, "a block is of no known kind");
         if (b.stored > t->bytes - at)
             return incomplete(t, err);
@@ -296,6 +296,15 @@ static txm_status read_end(txm_trace *t, const txm_trace_stored *b, const uint8_
     return TXM_OK;
 }
 
+/* Shown to people, who need not be told of it twice. */
+static txm_status read_partial(txm_trace *t, const uint8_t *raw, size_t bytes, txm_error *err)
+{
+    if (t->partial || !bytes || bytes > TXM_TRACE_PARTIAL_MAX || memchr(raw, 0, bytes))
+        return txm_trace_corrupt(t, err, "why it is partial makes no sense");
+    t->info.partial = t->partial = txm_strndup((const char *)raw, bytes);
+    return t->partial ? TXM_OK : txm_no_memory(err, t->path);
+}
+
 /* ---- opening ---- */
 
 /* Reads the blocks of one kind that are not the look-ups'. One kind after the other, since tiles of one
@@ -317,6 +326,7 @@ static txm_status read_kind(txm_trace *t, txm_trace_block kind, ZSTD_DCtx *zstd,
         status = kind == TXM_TRACE_BLOCK_TEXTURES    ? read_textures(t, i, raw, b->raw, err)
                  : kind == TXM_TRACE_BLOCK_SAMPLERS  ? read_samplers(t, raw, b->raw, err)
                  : kind == TXM_TRACE_BLOCK_CONSTANTS ? read_constants(t, i, raw, b->raw, err)
+                 : kind == TXM_TRACE_BLOCK_PARTIAL   ? read_partial(t, raw, b->raw, err)
                                                      : read_end(t, b, raw, err);
     }
     return status;
@@ -346,7 +356,8 @@ static txm_status read_all(txm_trace *t, txm_error *err)
 {
     enum { MORE = 2 << 20, TIMES = 8 }; /* of the file's size; in memory, records take up to seven times as much */
     static const txm_trace_block kinds[] = {TXM_TRACE_BLOCK_TEXTURES, TXM_TRACE_BLOCK_SAMPLERS,
-                                            TXM_TRACE_BLOCK_CONSTANTS, TXM_TRACE_BLOCK_END};
+                                            TXM_TRACE_BLOCK_CONSTANTS, TXM_TRACE_BLOCK_PARTIAL,
+                                            TXM_TRACE_BLOCK_END};
     txm_status status = read_header(t, err);
     if (status == TXM_OK)
         status = list_blocks(t, err);
@@ -413,6 +424,7 @@ void txm_trace_free(txm_trace **trace)
     free(t->samplers);
     free(t->constants);
     free(t->blocks);
+    free(t->partial);
     free(t->path);
     free(t);
     *trace = NULL;

@@ -50,10 +50,15 @@ static void print_policies(const txm_replay_table *t, size_t first, size_t count
     }
 }
 
-/* What the cache really did while the trace was written, to hold the table against. A trace whose run
- * loaded nothing has no such line. */
+/* What the cache really did while the trace was written, to hold the table against, and whether that was all of the
+ * render. A trace whose run loaded nothing has no such line. */
 static void print_traced(const txm_replay_table *t)
 {
+    if (t->info->partial) {
+        fputs("partial     the render was not finished: ", stdout);
+        txm_print_safe(t->info->partial);
+        putchar('\n');
+    }
     char size[TXM_REPLAY_SIZE_TEXT], seconds[TXM_FORMAT_BYTES], tiles[TXM_FORMAT_COUNT];
     if (!t->info->tiles_loaded)
         return;
@@ -127,6 +132,7 @@ void txm_replay_json(const txm_replay_table *t)
     txm_json_uint(o, "working_set_bytes", t->all.tile_bytes);
     txm_json_number(o, "read_seconds", t->ask.read_seconds, 6);
     json_traced(o, t->info);
+    txm_json_text(o, "partial", t->info->partial);
     txm_json_text(o, "verdict", txm_replay_verdict(t, verdict));
     cJSON *runs = txm_json_array(o, "runs");
     for (size_t i = 0; i < t->ask.size_count; i++)

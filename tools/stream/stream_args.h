@@ -23,7 +23,7 @@ typedef struct txm_stream_args {
     uint64_t cache_bytes;
     float resolution, frame, filter_glossy;
     int engine, policy, differentials, rule, mode;
-    bool narrow, untextured, apart, open_first, trace_lookups, overwrite, json, quiet;
+    bool narrow, untextured, apart, open_first, trace_lookups, keep_partial, overwrite, json, quiet;
     const char *output, *heat_level, *heat_misses, *heat_passes, *heat_tiles, *html, *trace, *tiles, *cache_dir;
     txm_tx_files_args images; /* of a built-in scene */
     txm_config_args config;
