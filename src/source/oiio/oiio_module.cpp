@@ -128,6 +128,11 @@ void end_when_memory_does()
     (void)once;
 }
 
+/* OpenImageIO keeps its message in a variable of the thread, and the C library ends the process where it has no memory to
+ * note that such a variable must be destroyed. Asked for here, that happens while the module is loaded, when the worker
+ * knows what it means; later it would be taken for the fault of an image. */
+const bool noted = (OIIO::geterror(), true);
+
 /* Runs `work` and turns whatever it throws into a status: nothing may pass the C boundary. */
 template <typename Work> txm_status guarded(const std::string &path, txm_error *err, Work work)
 {
