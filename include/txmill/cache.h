@@ -208,7 +208,8 @@ TXM_API txm_status txm_cache_prepare(txm_cache *cache, txm_view *view, txm_cache
 TXM_API float txm_cache_bias(const txm_cache *cache);
 
 /* The texture that a look-up in a UDIM set goes to: a tile of it, or its base texture, and the look-up as seen from
- * there. Textures that are no sets are their own. TXM_NO_TEXTURE: none. For look-ups in a prepared view. */
+ * there. Textures that are no sets are their own. TXM_NO_TEXTURE: none. For look-ups in a prepared view: those in sets,
+ * which txm_view_texture.udim_rows tells, as this takes a lock. */
 TXM_API uint32_t txm_cache_resolve(const txm_cache *cache, uint32_t texture, const txm_sampler *how, txm_lookup *at);
 
 /* Takes over what lanes have missed, empties their lists, and loads it in the order of the files, in threads of the

@@ -305,7 +305,7 @@ static bool look_up(const txm_path_world *w, txm_looker *looker, uint32_t image,
     }
     if (looker->notes)
         txm_cache_trace_look(looker->traced, looker->number, texture, &bound->how, &at, looker->lane.random);
-    if (looker->cache)
+    if (looker->cache && texture < looker->view->texture_count && looker->view->textures[texture].udim_rows)
         texture = txm_cache_resolve(looker->cache, texture, &bound->how, &at);
     const txm_look look =
         out->with_derivatives

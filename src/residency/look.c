@@ -29,7 +29,7 @@ static bool base_serves(const txm_cache *c, const txm_texture *set, const txm_sa
 
 /* Sets within sets do not exist. Called between enter and leave, or with the lock. Outside the set is
  * TXM_NO_TEXTURE, as is a number that has no tile. */
-uint32_t txm_cache_resolve(const txm_cache *c, uint32_t texture, const txm_sampler *how, txm_lookup *at)
+uint32_t txm_shown_texture(const txm_cache *c, uint32_t texture, const txm_sampler *how, txm_lookup *at)
 {
     if (texture >= c->view.texture_count)
         return TXM_NO_TEXTURE;
@@ -41,6 +41,17 @@ uint32_t txm_cache_resolve(const txm_cache *c, uint32_t texture, const txm_sampl
         return set->base;
     uint32_t number = txm_udim_of(&at->u, &at->v);
     return number && number - 1001 < v->udim_rows * 10 ? c->udims[v->first + number - 1001] : TXM_NO_TEXTURE;
+}
+
+/* Arrays that grow are exchanged while the threads of the cache are between two look-ups. The caller need not be one of
+ * them, hence the lock. The cast takes const away only for that. */
+uint32_t txm_cache_resolve(const txm_cache *c, uint32_t texture, const txm_sampler *how, txm_lookup *at)
+{
+    pthread_mutex_t *lock = &((txm_cache *)c)->lock;
+    pthread_mutex_lock(lock);
+    texture = txm_shown_texture(c, texture, how, at);
+    pthread_mutex_unlock(lock);
+    return texture;
 }
 
 /* ---- misses ---- */
@@ -103,7 +114,7 @@ typedef struct call {
 static txm_look look_in_set(txm_cache_thread *t, const call *k, txm_lane *lane)
 {
     txm_lookup at = *k->at;
-    uint32_t texture = txm_cache_resolve(t->cache, k->texture, k->how, &at);
+    uint32_t texture = txm_shown_texture(t->cache, k->texture, k->how, &at);
     return k->du ? txm_sample_d(&t->view, texture, k->how, &at, lane, k->out, k->du, k->dv)
                  : txm_sample(&t->view, texture, k->how, &at, lane, k->out);
 }
@@ -181,7 +192,7 @@ static void drop_some(txm_cache_thread *t, const call *k)
     if (!chance(t))
         return;
     pthread_mutex_lock(&c->lock);
-    uint32_t texture = txm_cache_resolve(c, k->texture, k->how, &at);
+    uint32_t texture = txm_shown_texture(c, k->texture, k->how, &at);
     txm_source *s = texture < c->stats.textures ? c->textures[texture].source : NULL;
     if (s) {
         dropping d = {t, s->view.first, s->view.first + s->view.levels + txm_source_tiles(s, s->registered), 0};

@@ -437,7 +437,9 @@ void txm_next_epoch(txm_cache *c);
 bool txm_slot_evictable(const txm_slot *s);
 uint64_t txm_slot_order(const txm_cache *c, const txm_slot *s);
 
-/* look.c: loads the first `requests` that a thread has missed. */
+/* look.c: txm_cache_resolve for those between enter and leave, and those that have the lock. */
+uint32_t txm_shown_texture(const txm_cache *c, uint32_t texture, const txm_sampler *how, txm_lookup *at);
+/* Loads the first `requests` that a thread has missed. */
 void txm_fetch(txm_cache_thread *t, uint32_t requests);
 void txm_release_pins(txm_cache_thread *t);
 /* What to wait for when another thread has what is missing: seen before the look-up, so that nothing is missed. */

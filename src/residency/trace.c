@@ -346,7 +346,7 @@ static void add_lookup(txm_cache *c, uint32_t number, uint32_t texture, const tx
     txm_tile_name tiles[TXM_BLANK_TILES];
     txm_tile_key keys[TXM_BLANK_TILES];
     txm_lookup at = *given;
-    uint32_t shown = txm_cache_resolve(c, texture, how, &at), count = 0, kept = 0;
+    uint32_t shown = txm_shown_texture(c, texture, how, &at), count = 0, kept = 0;
     const txm_source *s = shown < c->stats.textures ? c->textures[shown].source : NULL;
     struct txm_trace_lane *lane = s ? lane_of(w, number) : NULL;
     if (!lane)
