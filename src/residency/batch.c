@@ -186,11 +186,12 @@ void txm_ticket_cancel(txm_ticket **ticket)
     txm_ticket *t = ticket ? *ticket : NULL;
     if (!t)
         return;
+    txm_cache *c = t->cache;
     atomic_store(&t->cancelled, true);
     run(t);
-    pthread_mutex_lock(&t->cache->lock);
+    pthread_mutex_lock(&c->lock);
     leave(t);
-    pthread_mutex_unlock(&t->cache->lock);
+    pthread_mutex_unlock(&c->lock);
     *ticket = NULL;
 }
 
