@@ -235,16 +235,16 @@ txm_status txm_stream_page(const char *path, const char *scene, const txm_render
 
 /* ---- what pages share ---- */
 
-/* A memory stream fails by fclose at the latest, so that is where memory is found to be short. */
+/* The file appears when it is complete. */
 txm_status txm_stream_write_page(const char *path, const char *scene,
                                  txm_status (*body)(FILE *out, const void *data, txm_error *err), const void *data,
                                  txm_error *err)
 {
-    char *text = NULL;
-    size_t bytes = 0;
-    FILE *out = open_memstream(&text, &bytes);
-    if (!out)
-        return txm_no_memory(err, path);
+    txm_out_file *file = NULL;
+    txm_status status = txm_out_file_begin(path, false, &file, err);
+    if (status != TXM_OK)
+        return status;
+    FILE *out = txm_out_file_stream(file);
     fputs("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"generator\" content=\"txmill\">"
           "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; img-src data:; style-src ", out);
     txm_html_digest(out, style, sizeof style - 1);
@@ -253,14 +253,11 @@ txm_status txm_stream_write_page(const char *path, const char *scene,
     fputs("</title></head><body>\n<h1>", out);
     txm_html_text(out, scene);
     fputs("</h1>\n", out);
-    txm_status status = body(out, data, err);
+    status = body(out, data, err);
     fputs("</body></html>\n", out);
-    if (status)
-        txm_error_prefix(err, "%s", path);
-    if (fclose(out) && status == TXM_OK)
-        status = txm_no_memory(err, path);
     if (status == TXM_OK)
-        status = txm_out_file_write(path, text, bytes, err);
-    free(text);
+        return txm_out_file_commit(&file, err);
+    txm_error_prefix(err, "%s", path);
+    txm_out_file_abort(&file);
     return status;
 }
