@@ -120,6 +120,8 @@ check made-by-txmill grep -q '^  made by  *txmill, in the format of Blender make
 "$TXMILL" make -q --strict -o strict.tx tex/rgb8.png
 txm info strict.tx
 check made-by-strict grep -q '^  made by  *txmill, ' out
+txm info --json strict.tx
+check made-by-json json out 'o[0]["made_by"] == "txmill" and o[0]["software"] == "Blender maketx v0"'
 
 # ---- completion --------------------------------------------------------------------------------------------------------
 offers() { # WORD: what is offered for an operand of make

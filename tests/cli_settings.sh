@@ -226,7 +226,7 @@ rm -r own doctored
 # The command that check recommends can be pasted.
 mkdir "wood's" && cp "$golden/rgb8.png" "wood's/a b.png"
 txm check --rule '* b.png=Non-Color' "wood's" -d 'tx files'
-check pasted-words prints "run: txmill make -r -d 'tx files' --rule '* b.png=Non-Color' 'wood'\\''s'"
+check pasted-words prints "run: txmill make -d 'tx files' --rule '* b.png=Non-Color' 'wood'\\''s'"
 eval "$(sed -n 's/^.*; run: txmill/"$TXMILL"/p' out)" >made
 check pasted-runs test -n "$(find "wood's/tx files" -name '*.tx')"
 rm -r "wood's" made
@@ -251,6 +251,18 @@ check rule-space-says says "--rule '*.png'"
 txm make -d "$work/plain" film/tex/wood_color.png
 check cache-dir-exit rc_is 2
 check cache-dir-says says "is a file, not a folder"
+# A name that counts from each image's folder is known to be a file only there.
+mkdir -p in-place/tex && cp "$golden/rgb8.png" in-place/tex/ && echo x >in-place/tex/taken
+echo 'cache-dir = taken' >in-place/.txmill
+txm make in-place/tex
+check relative-says eval 'rc_is 2 && says "tex/taken: a folder is needed, but this is a file; choose another folder with --cache-dir"'
+check relative-stays test "$(cat in-place/tex/taken)" = x
+echo "cache-dir = $PWD/in-place/tex/taken" >in-place/.txmill
+txm make in-place/tex
+check absolute-names-the-line eval 'rc_is 2 && says "in-place/.txmill:1: cache-dir " && says "is a file, not a folder"'
+rm in-place/.txmill
+run env TXMILL_CACHE_DIR="$PWD/in-place/tex/taken" "$TXMILL" make in-place/tex
+check names-the-variable eval 'rc_is 2 && says "TXMILL_CACHE_DIR: cache-dir "'
 
 # ---- failures of a run are objects, reports are red ---------------------------------------------------------------------
 for how in "--ocio nosuch.ocio" "--working-space Nowhere" "-c sRGBB" "--device cuda:99"; do
@@ -304,7 +316,7 @@ touch -d '2020-01-01' film/tex/wood_color.png
 cp "$golden/tile64.png" film/tex/new.png
 txm check film
 check check-exit rc_is 5
-check check-sum prints "not ready to render: 1 of 3 textures fresh, 1 outdated, 1 missing; run: txmill make -r"
+check check-sum prints "not ready to render: 1 of 3 textures fresh, 1 outdated, 1 missing; run: txmill make"
 check check-lists prints "film/tex/new.png: missing"
 txm check --json film
 check check-json json out 'o[-1]["ready"] is False and o[-1]["outdated"] == 1 and o[-1]["missing"] == 1'

@@ -13,7 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "core/fail.h"
 #include "core/mem.h"
@@ -290,16 +289,6 @@ static void on_done(void *user, const txm_batch_file *file)
 
 /* ---- the verdict ------------------------------------------------------------------------------------------------ */
 
-/* The advice at the end names -r only where a folder is among the operands. */
-static bool names_folder(const txm_operands *operands)
-{
-    struct stat st;
-    for (size_t i = 0; i < operands->count; i++)
-        if (stat(operands->items[i], &st) == 0 && S_ISDIR(st.st_mode))
-            return true;
-    return false;
-}
-
 static void print_option(const txm_operands *operands, const char *name, const char *shown, const char *value)
 {
     if (!txm_opt_given(operands, name))
@@ -308,12 +297,11 @@ static void print_option(const txm_operands *operands, const char *name, const c
     txm_print_argument(value);
 }
 
-/* "txmill make -r textures": the command that would put things right. */
+/* "txmill make textures": the command that would put things right. */
 static void print_command(const checking *c, const txm_operands *operands)
 {
     const check_args *a = c->args;
     fputs("; run: txmill make", stdout);
-    fputs(names_folder(operands) ? " -r" : "", stdout);
     fputs(a->deep ? " --deep" : "", stdout);
     /* Without it the file would be made that scenes do not look for. */
     fputs(c->guess_stale ? " --preset pbr" : "", stdout);

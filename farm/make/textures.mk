@@ -14,7 +14,7 @@ TXMILL_LOG   ?= textures.jsonl
 
 .PHONY: textures textures-verify textures-clean
 textures:
-	$(TXMILL) make -r $(TXMILL_FLAGS) --log $(TXMILL_LOG) $(SCENES) $(TEXTURES)
+	$(TXMILL) make $(TXMILL_FLAGS) --log $(TXMILL_LOG) $(SCENES) $(TEXTURES)
 
 textures-verify: textures
 	$(TXMILL) verify --quiet --run $(TXMILL_LOG)

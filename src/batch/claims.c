@@ -264,8 +264,8 @@ static txm_status make_file(txm_claims *c, const char *path, const char *target,
         rc = txm_claim_file_make(path, fd);
         if (rc == 0)
             return TXM_OK;
-        if (rc == ENOENT || rc == ELOOP) {
-            /* The folder is new, was removed under us, or is a link to nowhere. */
+        if (rc == ENOENT || rc == ELOOP || rc == ENOTDIR) {
+            /* The folder is new, was removed under us, is a link to nowhere, or there is a file in its place. */
             txm_status made = make_folder_of(target, err);
             if (made != TXM_OK)
                 return made;

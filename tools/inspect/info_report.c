@@ -240,6 +240,13 @@ static uint32_t joined_tile_px(const txm_tx_info *i)
     return can_be && i->tile_w < 64 ? 64 : i->tile_w;
 }
 
+/* txmill's files say that they are Blender's, since readers look for that. Only txmill stores what was asked for, and
+ * borders. */
+static bool made_by_txmill(const txm_info *info)
+{
+    return *info->description.requested || txm_tx_info_of(info->tx)->section_bytes;
+}
+
 /* What is always wanted comes first; tiles and metadata, which may be long, only where they were asked for. */
 bool txm_info_print_text(const txm_info *info, const txm_info_extent *extent)
 {
@@ -255,8 +262,7 @@ bool txm_info_print_text(const txm_info *info, const txm_info_extent *extent)
     printf("  %-14s%s %s\n", "pixels", txm_type_name(i->type), txm_format_channels(i->channels));
     print_file(i);
     print_verdict(info);
-    /* Both say that they are Blender's: readers look for that. Only txmill stores what was asked for, and borders. */
-    bool ours = *d->requested || i->section_bytes;
+    const bool ours = made_by_txmill(info);
     if (*d->software && ours)
         printf("  %-14s%s", "made by", "txmill, in the format of ");
     if (*d->software && ours) {
@@ -386,6 +392,7 @@ static void add_description(cJSON *o, const txm_info *info)
     txm_json_text(o, "alpha", d->has_alpha_type ? txm_alpha_name(d->alpha) : NULL);
     txm_json_text(o, "format", d->envlatl ? "equiangular" : "plain");
     text_or_null(o, "software", d->software);
+    txm_json_text(o, "made_by", !*d->software ? NULL : made_by_txmill(info) ? "txmill" : "other");
     add_colors(o, "average", d->average, d->average_count);
     add_colors(o, "constant", d->constant, d->constant_count);
     text_or_null(o, "sha1", d->sha1);
