@@ -163,6 +163,16 @@ CASES = [
 ]
 
 
+open("scene.txt", "w").write("""txmill-scene 1
+size 8 8
+camera orthographic half 1 1 shift 0 0 clip 0.1 100 to-world 1 0 0 0 0 1 0 0 0 0 1 5
+image a "textures/wood.png" colorspace "%s" alpha %s extension repeat interpolation linear
+material m diffuse 1 1 1
+texture m a input "Base Color" uv "" transform 1 0 0 0 1 0
+quad m -1 -1 0 2 0 0 0 2 0
+""" % (SPACE, ALPHA))
+
+
 def same(case, command, said, expected):
     print("ok" if said == expected else "not ok", "%s: %s" % (case, command),
           "" if said == expected else "says %r, not %r" % (said, expected))
@@ -208,6 +218,18 @@ for name, build, use, state, shows, *time in CASES:
         same(name, "verify shows", o[0]["shows"][:len(shows)], shows)
     # Nothing but a tile that cannot be decoded escapes who reads no pixel.
     if not name.startswith(("tile of", "last level")):
+        done = subprocess.run([TXMILL, "stream", "budget", "-q", "."], capture_output=True, text=True)
+        same(name, "stream", (done.returncode, "its tx file is %s" % state in done.stderr and "; Cycles %s" % shows in done.stderr),
+             (0, False) if state == "fresh" else (3, True))
+        if use:
+            done = subprocess.run([TXMILL, "sample", "--json", TX], capture_output=True, text=True)
+            o = json.loads(done.stdout.splitlines()[0])
+            if "use" in o:
+                same(name, "sample", o["use"], use)
+                same(name, "sample shows", o["cycles"]["shows"][:len(shows)], shows)
+                same(name, "sample warns", "warning: %s: Cycles %s" % (TX, shows) in done.stderr, not o["cycles"]["accepted"])
+            else:
+                same(name, "sample refuses", (done.returncode in (3, 4), use in ("unreadable", "refused", "damaged")), (True, True))
         _, o = txm("resolve", "--json", *AS, IMAGE)
         about_image("quick resolve", o[0]["state"], o[0]["shows"])
         _, o = txm("check", "--json", *AS, IMAGE)

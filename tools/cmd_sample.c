@@ -17,8 +17,11 @@
 #include "core/fail.h"
 #include "core/mem.h"
 #include "core/text.h"
+#include "tools/inspect/info_report.h"
 #include "tools/inspect/tx_files.h"
 #include "tools/options/args.h"
+#include "tools/options/project.h"
+#include "tools/options/rule_args.h"
 #include "tools/output/exits.h"
 #include "tools/output/guard.h"
 #include "tools/output/json.h"
@@ -47,6 +50,9 @@ typedef struct sample_args {
     const char *output;
     bool unassociate, srgb, explain, overwrite, json;
     txm_tx_files_args files;
+    txm_config_args config;
+    txm_rule_args rules; /* of the .txmill alone */
+    txm_jobs_args jobs;
 } sample_args;
 
 /* Remembers whether the number was given: 0 is a place, too. */
@@ -138,7 +144,8 @@ static const txm_option outputs[] = {
 #undef NUMBER
 
 static const txm_option_group groups[] = {
-    {"Where", places, 0}, {"How", hows, 0}, TXM_FILES_GROUP(sample_args), {"Output", outputs, 0}, {0},
+    {"Where", places, 0}, {"How", hows, 0}, TXM_FILES_GROUP(sample_args), TXM_COLOUR_GROUP(sample_args),
+    TXM_JOBS_GROUP(sample_args), {"Output", outputs, 0}, {0},
 };
 
 /* From options to the struct that a renderer would fill in. */
@@ -165,6 +172,7 @@ typedef struct texture {
     const txm_inputs *inputs; /* the files: `count` of them from `first` on */
     size_t first, count;
     uint32_t columns, rows; /* of UDIM tiles up to the last one; 0: one file */
+    txm_verdict *verdicts;  /* one a file */
 } texture;
 
 /* Inputs from `first` on that are one texture. */
@@ -221,13 +229,54 @@ static txm_status texture_open(texture *t, txm_extension extension, txm_error *e
     return status;
 }
 
+/* Which of the files is a UDIM tile's; t->count: a hole. */
+static size_t tile_index(const texture *t, uint32_t tile)
+{
+    size_t i = 0;
+    while (i < t->count && txm_input_udim(txm_inputs_at(t->inputs, t->first + i)) != tile)
+        i++;
+    return i;
+}
+
 /* The file of a UDIM tile; NULL: a hole. */
 static const char *tile_path(const texture *t, uint32_t tile)
 {
-    for (size_t i = 0; i < t->count; i++)
-        if (txm_input_udim(txm_inputs_at(t->inputs, t->first + i)) == tile)
-            return txm_inputs_at(t->inputs, t->first + i)->path;
-    return NULL;
+    const size_t i = tile_index(t, tile);
+    return i < t->count ? txm_inputs_at(t->inputs, t->first + i)->path : NULL;
+}
+
+/* ---- what Cycles does with it ---- */
+
+/* What looking has come to: lack of memory and a signal end the command, and a disk may answer the next time. Of a file
+ * whose image may not be looked at, the colour is shown all the same. */
+static bool ends_here(txm_status status)
+{
+    return status == TXM_STATUS_NO_MEMORY || status == TXM_STATUS_CANCELLED || status == TXM_STATUS_IO;
+}
+
+/* A colour that no render would show needs a warning: whoever looks it up takes it for what Cycles sees. */
+static txm_status judge(texture *t, const txm_project_contexts *contexts, const txm_rules *rules, txm_error *err)
+{
+    t->verdicts = txm_calloc(t->count, sizeof *t->verdicts);
+    if (!t->verdicts)
+        return txm_no_memory(err, t->name);
+    for (size_t i = 0; i < t->count; i++) {
+        const size_t input = t->first + i;
+        const txm_verify_options how = {.struct_size = sizeof how,
+                                        .no_decoding = true,
+                                        .rules = txm_project_rules(contexts, input, rules)};
+        const char *path = txm_inputs_at(t->inputs, input)->path;
+        txm_verdict *v = &t->verdicts[i];
+        txm_error own = {0};
+        const txm_status status = txm_judge(txm_project_context(contexts, input), path, &how, v, &own);
+        if (ends_here(status))
+            return txm_fail_as(err, &own);
+        if (status != TXM_OK)
+            txm_say(TXM_SAY_WARNING, "%s", own.message);
+        else if (!txm_info_is_good(v))
+            txm_say(TXM_SAY_WARNING, "%s: Cycles %s%s%s", path, v->shows, *v->reason ? ": " : "", v->reason);
+    }
+    return TXM_OK;
 }
 
 /* ---- one look-up ---- */
@@ -300,9 +349,11 @@ static bool print_json(const texture *from, const txm_sampler *how, const sample
                    {"dudy", at->dudy}, {"dvdy", at->dvdy}, {"mip_bias", how->mip_bias}};
     cJSON *object = txm_json_new("txmill.sample", TXM_SAMPLE_SCHEMA_VERSION);
     txm_json_text(object, "file", from->name);
+    size_t file = 0;
     if (from->rows) {
         txm_lookup inside = *at;
         uint32_t tile = udim_at(from, &inside);
+        file = tile_index(from, tile);
         cJSON *udim = txm_json_object(object, "udim");
         txm_json_uint(udim, "number", tile);
         if (tile_path(from, tile))
@@ -317,6 +368,8 @@ static bool print_json(const texture *from, const txm_sampler *how, const sample
     txm_json_text(object, "rule", txm_level_rule_name((txm_level_rule)how->rule));
     txm_json_text(object, "mode", txm_level_mode_name((txm_level_mode)how->mode));
     txm_json_uint(object, "anisotropy", how->anisotropy);
+    if (file < from->count && *from->verdicts[file].shows)
+        txm_info_add_verdict(object, &from->verdicts[file]);
     json_values(object, "color", out);
     txm_json_bool(object, "clipped", e->rejected);
     txm_json_number(object, "level", (double)e->level, 9);
@@ -522,11 +575,15 @@ static void print_json_error(const char *path, const txm_error *err)
 }
 
 /* One texture from opening to freeing. */
-static txm_status sample(texture *t, const sample_args *args, bool named, txm_error *err)
+static txm_status sample(texture *t, const sample_args *args, const txm_project_contexts *contexts,
+                         const txm_rules *rules, bool named, txm_error *err)
 {
     txm_status status = texture_open(t, (txm_extension)args->extension, err);
     if (status == TXM_OK)
+        status = judge(t, contexts, rules, err);
+    if (status == TXM_OK)
         status = args->grid.w ? render_patch(t, args, err) : sample_place(t, args, named, err);
+    free(t->verdicts);
     txm_texture_set_free(&t->set);
     if (status == TXM_OK && args->grid.w)
         txm_say(TXM_SAY_INFO, "%s: wrote the patch, %u x %u px", args->output, args->grid.w, args->grid.h);
@@ -534,7 +591,8 @@ static txm_status sample(texture *t, const sample_args *args, bool named, txm_er
 }
 
 /* Textures one after the other; with several, each output names its file. */
-static void sample_all(const sample_args *args, const txm_inputs *inputs, txm_tally *tally)
+static void sample_all(const sample_args *args, const txm_inputs *inputs, const txm_project_contexts *contexts,
+                       const txm_rules *rules, txm_tally *tally)
 {
     txm_summary summary = {.words = {"sampled"}};
     size_t count = texture_count(inputs), n;
@@ -544,7 +602,7 @@ static void sample_all(const sample_args *args, const txm_inputs *inputs, txm_ta
         texture t = {
             .name = txm_input_udim(input) ? input->pattern : input->path, .inputs = inputs, .first = i, .count = n};
         txm_error err = {0};
-        txm_status status = sample(&t, args, count > 1, &err);
+        txm_status status = sample(&t, args, contexts, rules, count > 1, &err);
         txm_tally_add(tally, status);
         txm_summary_add(&summary, status == TXM_OK ? "sampled" : "failed");
         if (status == TXM_OK)
@@ -565,15 +623,24 @@ static int run_sample(void *p, const txm_operands *operands)
     txm_tally tally = {0};
     txm_error err = {0};
     txm_inputs *inputs = NULL;
+    txm_rules *rules = NULL;
+    txm_project_contexts contexts = {.place = txm_tx_place};
+    const txm_settings settings = {.cache_dir = NULL};
+    const txm_project_targets project = {NULL, &args->config, &args->rules, &args->jobs.threads};
     const txm_output output = {"-o", args->output, TXM_OUTPUT_PICTURE, args->overwrite};
     if (check(args, &err) == TXM_OK &&
-        txm_tx_files_collect("sample", &args->files, operands, &inputs, &err) == TXM_OK) {
+        txm_tx_files_collect("sample", &args->files, operands, &inputs, &err) == TXM_OK &&
+        txm_project_apply(&project, operands, &err) == TXM_OK &&
+        txm_rule_args_read(&args->rules, &rules, &err) == TXM_OK &&
+        txm_project_look(inputs, &args->config, &args->jobs, &settings, rules, &contexts, &err) == TXM_OK) {
         size_t count = texture_count(inputs);
         if (args->grid.w && count > 1)
             txm_fail(&err, TXM_STATUS_USAGE, "--grid takes a single texture, but %zu are given", count);
         else if (!args->grid.w || txm_guard_output(&output, txm_files_path, inputs, &err) == TXM_OK)
-            sample_all(args, inputs, &tally);
+            sample_all(args, inputs, &contexts, rules, &tally);
     }
+    txm_rules_free(&rules);
+    txm_project_contexts_free(&contexts);
     return txm_files_finish(&inputs, &tally, &err);
 }
 

@@ -426,19 +426,29 @@ static void add_metadata(cJSON *o, const txm_tx *tx)
     }
 }
 
+/* A file whose image is elsewhere is fine beside it. */
+bool txm_info_is_good(const txm_verdict *v)
+{
+    return v->used || v->use == TXM_USE_NO_IMAGE;
+}
+
 /* `use` is the whole verdict, `accepted` its short form for scripts that only ask whether Cycles takes the
  * file. */
+void txm_info_add_verdict(cJSON *object, const txm_verdict *v)
+{
+    cJSON *cycles = txm_json_object(object, "cycles");
+    txm_json_bool(cycles, "accepted", txm_info_is_good(v));
+    txm_json_text(cycles, "reason", *v->reason ? v->reason : NULL);
+    txm_json_text(cycles, "shows", v->shows);
+    txm_json_text(object, "use", txm_use_name(v->use));
+}
+
 cJSON *txm_info_json(const txm_info *info, bool all_metadata)
 {
     cJSON *o = new_object(info->path);
     add_name(o, info->path);
     add_image(o, txm_tx_info_of(info->tx));
-    cJSON *cycles = txm_json_object(o, "cycles");
-    const txm_verdict *v = &info->verdict;
-    txm_json_bool(cycles, "accepted", v->used || v->use == TXM_USE_NO_IMAGE);
-    txm_json_text(cycles, "reason", *v->reason ? v->reason : NULL);
-    txm_json_text(cycles, "shows", v->shows);
-    txm_json_text(o, "use", txm_use_name(v->use));
+    txm_info_add_verdict(o, &info->verdict);
     txm_json_bool(o, "decoded", info->decoded);
     add_description(o, info);
     add_levels(o, info->tx);

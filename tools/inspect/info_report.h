@@ -55,4 +55,8 @@ void txm_info_print_short(const txm_info *info, uint32_t level, unsigned columns
 /* The object of a file; of one that could not be read. */
 cJSON *txm_info_json(const txm_info *info, bool all_metadata);
 cJSON *txm_info_json_error(const char *path, const txm_error *err);
+/* The members `cycles` and `use` of an object about a tx file. */
+void txm_info_add_verdict(cJSON *object, const txm_verdict *verdict);
+/* Whether nothing is wrong with a tx file: a renderer would show the pixels that are in it. */
+bool txm_info_is_good(const txm_verdict *verdict);
 #endif
