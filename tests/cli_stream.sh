@@ -43,7 +43,7 @@ check pixel-budget json out 'o[0]["images"][1]["image"].endswith("pixel.png") an
 check pixel-leaves-nothing test -z "$(ls -A none)"
 TMPDIR=$PWD/pixel.png txm stream budget room rgb8.png pixel.png "${small[@]}"
 check pixel-no-folder test "$rc" -ne 0
-check pixel-no-folder-says says "pixel.png: cannot create the folder"
+check pixel-no-folder-says says "pixel.png: a folder is needed, but this is a file"
 txm stream budget sphere rgb8.png "${small[@]}" --json
 used=$(python3 -c 'import json; print(json.load(open("out"))["images"][0]["used_bytes"])')
 txm stream render sphere rgb8.png "${small[@]}" --json
@@ -436,7 +436,7 @@ check names-command says "txmill make"
 "$TXMILL" make -q --force --compression zstd -c sRGB -a straight unmade.png 2>/dev/null
 refuses unusable-tx 3 budget room unmade.png
 check unusable-why says "unmade.png: its tx file is unusable: "
-check unusable-zstd says "zstd, which the official Blender's libtiff is built without; make it with 'txmill make -c \"sRGB\" -a straight \"unmade.png\"'"
+check unusable-zstd says "zstd, which the official Blender's libtiff is built without; Cycles renders magenta in the official Blender; builds whose libtiff has the codec use it; make it with 'txmill make -c \"sRGB\" -a straight \"unmade.png\"'"
 # A cache folder is said by an option, or by the project; so is what helps.
 mkdir project && cp "$golden/rgb8.png" project/wood.png && printf 'cache-dir = tx files\n' >project/.txmill
 refuses project-missing 3 budget room project/wood.png

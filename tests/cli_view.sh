@@ -90,7 +90,7 @@ if [ -e /dev/full ]; then
 fi
 touch file
 txm view --json --html file/page.html rgb.tx half.tx
-check no-folder test "$rc" -ge 3
+check no-folder eval 'rc_is 2 && says "file: a folder is needed, but this is a file"'
 check no-folder-json json out 'len(o) == 2 and all("error" in x for x in o)'
 check no-folder-last-line grep -q 'failed=2 total=2$' err
 if has_jsonschema; then check schema-no-folder valid_json view out; fi

@@ -311,7 +311,7 @@ START_TEST(test_refusals)
     txm_publish *p = begin("x");
     ck_assert_int_eq(txm_publish_commit(&p, &stamp, NULL), TXM_OK);
     snprintf(path, sizeof path, "%s/x.tx", target); /* a file in place of a folder */
-    refused(path, TXM_STATUS_NOT_FOUND, "not a folder");
+    refused(path, TXM_STATUS_USAGE, "a folder is needed, but this is a file");
     char *folder = txm_path_dir(target);
     refused(folder, TXM_STATUS_NOT_A_FILE, "move it away");
     free(folder);

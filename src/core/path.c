@@ -239,8 +239,12 @@ static txm_status explain(const char *path, int sys_errno, txm_error *err)
 {
     char target[PATH_MAX];
     ssize_t n = readlink(path, target, sizeof target - 1);
-    if (n < 0 && sys_errno == ENOTDIR)
-        return txm_fail(err, TXM_STATUS_USAGE, "%s: a folder is needed, but this is a file", path);
+    if (n < 0 && sys_errno == ENOTDIR) {
+        txm_fail(err, TXM_STATUS_USAGE, "%s: a folder is needed, but this is a file", path);
+        if (err)
+            err->sys_errno = sys_errno;
+        return TXM_STATUS_USAGE;
+    }
     if (n < 0)
         return txm_fail_errno(err, sys_errno, "%s: cannot create the folder", path);
     target[n] = 0;
