@@ -166,6 +166,11 @@ if [ "$(id -u)" -eq 0 ] && as_nobody env TXMILL_PLUGINS="$work/program" "$work/p
     nobody make closed/rgb8.png
     check unsearchable-exit rc_is 3
     check unsearchable-message says "Permission denied"
+    cp "$TXM_TESTDATA"/blend/materials.blend . && cp -r "$TXM_TESTDATA"/blend/textures . && chmod 700 textures
+    nobody list materials.blend
+    check unsearchable-list-exit rc_is 3
+    check unsearchable-list-names says ".png: cannot be opened: Permission denied"
+    check unsearchable-list-state prints "    file, not readable, "
 else
     skip unreadable "only root can become nobody"
 fi

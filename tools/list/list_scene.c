@@ -28,6 +28,12 @@ txm_status txm_list_load_config(const txm_config_args *args, const char *scene_s
 
 /* ---- tx files --------------------------------------------------------------------------------------------------- */
 
+/* Whether a list with such a failure in it may be wrong: another time, or another user, would see another one. */
+static bool leaves_doubt(txm_status status)
+{
+    return txm_status_retryable(status) || status == TXM_STATUS_DENIED;
+}
+
 /* An image that cannot be looked at has no usable tx file; that is a state, not the end of the list. */
 static txm_status look_up(const txm_blend_image *image, const char *path, txm_context *context, const txm_list_how *how,
                           txm_found *out, txm_error *err)
@@ -59,7 +65,7 @@ static txm_status look_up(const txm_blend_image *image, const char *path, txm_co
         *out = (txm_found){.state = TXM_TX_STATE_UNUSABLE,
                            .path = named.path,
                            .reason = txm_strdup(why.message),
-                           .trouble = txm_status_retryable(status) ? status : TXM_OK};
+                           .trouble = leaves_doubt(status) ? status : TXM_OK};
         named.path = NULL;
         txm_found_clear(&named);
     }

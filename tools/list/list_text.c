@@ -49,6 +49,15 @@ static void print_library(const txm_blend_library *library)
     putchar('\n');
 }
 
+/* Its files have a place, but may not be looked at. */
+static bool is_closed(const txm_blend_image *image, const txm_found *lookups)
+{
+    for (size_t i = 0; image->state == TXM_BLEND_STATE_READY && i < image->file_count; i++)
+        if (lookups[i].trouble != TXM_OK)
+            return true;
+    return false;
+}
+
 /* "3 files, 1.2 MB; tx: 2 fresh, 1 missing". */
 static void print_files(const txm_blend_image *image, const txm_found *lookups)
 {
@@ -123,7 +132,8 @@ static void print_image(const txm_list_report *report, const txm_blend_image *im
     txm_print_safe(image->name);
     printf(": ");
     txm_print_safe(*image->path ? image->path : "no path");
-    printf("\n    %s, %s, ", txm_blend_source_name(image->source), txm_blend_state_name(image->state));
+    printf("\n    %s, %s, ", txm_blend_source_name(image->source),
+           is_closed(image, lookups) ? "not readable" : txm_blend_state_name(image->state));
     print_colorspace(report, image);
     printf(", alpha %s\n", txm_alpha_name(image->alpha));
     if (image->tile_count > 1) {
