@@ -8,6 +8,7 @@ mkdir place && cd place || exit 1
 cp "$golden/rgb8.png" wood.png && touch UPPER.EXR notes.txt shot.blend run.jsonl page.html old.tx config.ocio && mkdir folder
 all="UPPER.EXR config.ocio folder/ notes.txt old.tx page.html run.jsonl shot.blend wood.png"
 images="UPPER.EXR folder/ shot.blend wood.png"
+both="UPPER.EXR folder/ old.tx wood.png" # tx files, or the images that they are of
 
 # LINE|WORDS: what is offered at the end of the line.
 cat >"$work/cases" <<CASES
@@ -16,13 +17,13 @@ txmill check |$images
 txmill plan |$images
 txmill resolve |$images
 txmill watch |folder/
-txmill info |folder/ old.tx
-txmill verify |folder/ old.tx
+txmill info |$both
+txmill verify |$both
 txmill borders |folder/ old.tx
-txmill tile |folder/ old.tx
-txmill sample |folder/ old.tx
-txmill extract |folder/ old.tx
-txmill view |folder/ old.tx
+txmill tile |$both
+txmill sample |$both
+txmill extract |$both
+txmill view |$both
 txmill gc |folder/ old.tx
 txmill diff |$all
 txmill list |folder/ shot.blend

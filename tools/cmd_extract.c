@@ -246,5 +246,5 @@ static int run_extract(void *p, const txm_operands *operands)
 }
 
 TXM_COMMAND(extract, extract_args, .purpose = "Write a level of tx files, or all of them, as pictures",
-            .synopsis = "[OPTION...] -o FILE|DIR TX...", .operand_values = TXM_VALUES_TX,
+            .synopsis = "[OPTION...] -o FILE|DIR TX...", .operand_values = TXM_VALUES_TX_OR_IMAGE,
             .exits = TXM_EXITS_FAIL | TXM_EXITS_RETRY | TXM_EXITS_SIGNAL, .defaults = defaults);

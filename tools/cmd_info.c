@@ -120,4 +120,4 @@ static int run_info(void *p, const txm_operands *operands)
 }
 
 TXM_COMMAND(info, info_args, .purpose = "Show what is inside tx files", .synopsis = "[OPTION...] TX...",
-            .operand_values = TXM_VALUES_TX, .exits = TXM_EXITS_FAIL | TXM_EXITS_RETRY | TXM_EXITS_SIGNAL);
+            .operand_values = TXM_VALUES_TX_OR_IMAGE, .exits = TXM_EXITS_FAIL | TXM_EXITS_RETRY | TXM_EXITS_SIGNAL);

@@ -645,5 +645,5 @@ static int run_sample(void *p, const txm_operands *operands)
 }
 
 TXM_COMMAND(sample, sample_args, .purpose = "Look up a colour in a tx file as a renderer does, and explain it",
-            .synopsis = "[OPTION...] TX", .operand_values = TXM_VALUES_TX,
+            .synopsis = "[OPTION...] TX", .operand_values = TXM_VALUES_TX_OR_IMAGE,
             .exits = TXM_EXITS_FAIL | TXM_EXITS_RETRY | TXM_EXITS_SIGNAL, .defaults = defaults);

@@ -347,5 +347,5 @@ static int run_tile(void *p, const txm_operands *operands)
 }
 
 TXM_COMMAND(tile, tile_args, .purpose = "Show one tile of a tx file, with the pixels around it",
-            .synopsis = "[OPTION...] TX...", .operand_values = TXM_VALUES_TX,
+            .synopsis = "[OPTION...] TX...", .operand_values = TXM_VALUES_TX_OR_IMAGE,
             .exits = TXM_EXITS_FAIL | TXM_EXITS_RETRY | TXM_EXITS_SIGNAL, .defaults = defaults);

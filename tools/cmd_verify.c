@@ -153,5 +153,5 @@ static int run_verify(void *p, const txm_operands *operands)
 }
 
 TXM_COMMAND(verify, verify_args, .purpose = "Check tx files: structure, tiles, levels, names, sources",
-            .synopsis = "[OPTION...] TX...", .operand_values = TXM_VALUES_TX,
+            .synopsis = "[OPTION...] TX...", .operand_values = TXM_VALUES_TX_OR_IMAGE,
             .exits = TXM_EXITS_FAIL | TXM_EXITS_RETRY | TXM_EXITS_FINDINGS | TXM_EXITS_SIGNAL);

@@ -331,5 +331,5 @@ static int run_view(void *p, const txm_operands *operands)
 }
 
 TXM_COMMAND(view, view_args, .purpose = "Show tx files in the terminal, or as a page for the browser",
-            .synopsis = "[OPTION...] TX...", .operand_values = TXM_VALUES_TX,
+            .synopsis = "[OPTION...] TX...", .operand_values = TXM_VALUES_TX_OR_IMAGE,
             .exits = TXM_EXITS_FAIL | TXM_EXITS_RETRY | TXM_EXITS_SIGNAL, .defaults = defaults);

@@ -19,6 +19,8 @@
 /* fish, bash and zsh all take # for a comment. */
 static const char header[] = "# Generated from the tables of options of txmill %s.\n";
 
+#define IMAGES "png jpg jpeg tif tiff exr hdr tga bmp dpx cin webp psd jp2 dds"
+
 /* Files of a kind, by their extensions, in lower case; without any: every file. */
 static const struct {
     const char *values;
@@ -26,7 +28,8 @@ static const struct {
 } kinds[] = {
     {TXM_VALUES_FILE, ""},
     {TXM_VALUES_TX, "tx"},
-    {TXM_VALUES_IMAGE, "png jpg jpeg tif tiff exr hdr tga bmp dpx cin webp psd jp2 dds blend"},
+    {TXM_VALUES_TX_OR_IMAGE, "tx " IMAGES},
+    {TXM_VALUES_IMAGE, IMAGES " blend"},
     {TXM_VALUES_SCENE, "blend"},
     {TXM_VALUES_LOG, "jsonl json log"},
     {TXM_VALUES_CONFIG, "ocio ocioz"},

@@ -208,6 +208,9 @@ static const char *step_for(const char *values, txm_status status)
         {TXM_VALUES_FILE, TXM_STATUS_NOT_FOUND, "check the names, and whether the share is mounted"},
         {TXM_VALUES_FILE, TXM_STATUS_DENIED, "have the permissions changed"},
     };
+    /* An image is no more than another way to name its tx file. */
+    if (values && !strcmp(values, TXM_VALUES_TX_OR_IMAGE))
+        values = TXM_VALUES_TX;
     for (size_t i = 0; values && i < sizeof steps / sizeof *steps; i++)
         if (steps[i].status == status && !strcmp(values, steps[i].values))
             return steps[i].step;

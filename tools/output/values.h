@@ -9,6 +9,7 @@
 #define TXM_VALUES_FILE "<file>"
 #define TXM_VALUES_DIR "<dir>"
 #define TXM_VALUES_TX "<tx>"       /* tx files */
+#define TXM_VALUES_TX_OR_IMAGE "<tx, image>" /* tx files, or the images that they were made from */
 #define TXM_VALUES_IMAGE "<image>" /* what txmill make takes: images, scenes */
 #define TXM_VALUES_SCENE "<scene>" /* Blender scenes */
 #define TXM_VALUES_LOG "<log>"     /* JSON lines */
