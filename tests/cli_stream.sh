@@ -370,6 +370,7 @@ txm stream render room rgb8.png rgba8.png --size 480x270 --samples 1 --json -o d
 check damaged-rc test "$rc" -eq 3 -a -s damaged.png
 check damaged-says says "rgb8.png: $(python3 -c 'import json; print(json.load(open("out"))["images"][0]["failures"])') of its tiles could not be read and are magenta: "
 check damaged-json json out 'o[0]["images"][0]["failures"] > 1 and "rgb8.png" in o[0]["images"][0]["failure"] and o[0]["images"][1]["failures"] == 0'
+check damaged-advice eval 'says "make damaged tx files again" && ! says "save or copy"'
 check damaged-last last_line_is "TXMILL-ERROR code=3 failed=1 total=1"
 cp -p whole.tx "$(echo blender_tx/rgb8.png.*.tx)"
 

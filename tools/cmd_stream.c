@@ -620,6 +620,7 @@ static int run_stream(void *p, const txm_operands *operands)
     if (a->json)
         txm_finish_in_json("txmill.stream", TXM_STREAM_SCHEMA_VERSION);
     txm_say_set_level(a->quiet ? TXM_SAY_ERROR : TXM_SAY_INFO);
+    txm_advise_for(TXM_VALUES_STREAMED);
     txm_status status = check(a, operands, &is_budget, &err);
     if (status == TXM_OK)
         status = apply_project(a, operands, &err);

@@ -53,6 +53,33 @@ static bool asks_for_json(const txm_command *command, int argc, char **argv)
     return false;
 }
 
+/* Which of the options that bound memory a command has. */
+typedef struct memory_options {
+    bool jobs, max_memory, cache;
+} memory_options;
+
+static void note_option(void *user, const txm_option_group *group, const txm_option *option)
+{
+    memory_options *m = user;
+    (void)group;
+    m->jobs |= !strcmp(option->name, "jobs");
+    m->max_memory |= !strcmp(option->name, "max-memory");
+    m->cache |= !strcmp(option->name, "cache");
+}
+
+/* No advice names an option that the command lacks. */
+static void advise_memory(const txm_command *command)
+{
+    memory_options m = {0};
+    txm_each_option(command, note_option, &m);
+    if (m.max_memory)
+        txm_advise_memory("free memory, use fewer threads with -j, or raise --max-memory; then run the same again");
+    else if (m.cache && m.jobs)
+        txm_advise_memory("free memory, use fewer threads with -j, or a smaller --cache; then run the same again");
+    else if (m.jobs)
+        txm_advise_memory("free memory, or use fewer threads with -j; then run the same again");
+}
+
 /* Options are parsed into a block of memory of the command's own struct, zeroed, then its defaults are set:
  * what nobody sets is 0. */
 static int run_command(const txm_command *command, int argc, char **argv)
@@ -73,6 +100,7 @@ static int run_command(const txm_command *command, int argc, char **argv)
     else
         outcome = txm_parse(command, argc, argv, args, &operands, &err);
     txm_advise_for(command->operand_values);
+    advise_memory(command);
     switch (outcome) {
     case TXM_PARSED:
         code = command->operand_values && txm_operands_expand(&operands, &err) != TXM_OK

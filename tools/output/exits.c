@@ -199,6 +199,12 @@ static const char *step_for(const char *values, txm_status status)
         {TXM_VALUES_SCENE, TXM_STATUS_UNSUPPORTED, "give scenes of Blender, .blend"},
         {TXM_VALUES_SCENE, TXM_STATUS_NOT_FOUND, "check the names, and whether the share is mounted"},
         {TXM_VALUES_SCENE, TXM_STATUS_DENIED, "have the permissions changed"},
+        {TXM_VALUES_STREAMED, TXM_STATUS_CORRUPT,
+         "make damaged tx files again with 'txmill make --force', and mend or export again a scene's folder"},
+        {TXM_VALUES_STREAMED, TXM_STATUS_UNSUPPORTED, "give the folder of a scene, or a built-in scene and images"},
+        {TXM_VALUES_STREAMED, TXM_STATUS_NOT_FOUND,
+         "check the names, and whether the share is mounted; 'txmill make FOLDER' makes the tx files of a scene's folder"},
+        {TXM_VALUES_STREAMED, TXM_STATUS_DENIED, "have the permissions changed, or write elsewhere"},
         {TXM_VALUES_LOG, TXM_STATUS_CORRUPT, "copy these logs again"},
         {TXM_VALUES_LOG, TXM_STATUS_UNSUPPORTED, "give logs; 'txmill make --log run.jsonl' writes one"},
         {TXM_VALUES_LOG, TXM_STATUS_NOT_FOUND, "check the names, and whether the share is mounted"},
@@ -218,10 +224,16 @@ static const char *step_for(const char *values, txm_status status)
 }
 
 static const char *files_read; /* of the command that runs */
+static const char *memory_step = "free memory, then run the same again";
 
 void txm_advise_for(const char *operand_values)
 {
     files_read = operand_values;
+}
+
+void txm_advise_memory(const char *step)
+{
+    memory_step = step;
 }
 
 /* Imperative, and naming a command or an option where one helps: these lines are what most users read
@@ -231,8 +243,6 @@ const char *txm_next_step(txm_status status)
     static const char *const steps[TXM_STATUS_COUNT] = {
         [TXM_STATUS_INTERNAL] = "please report it with what 'txmill doctor' prints",
         [TXM_STATUS_USAGE] = "give the names or options as the messages above say",
-        [TXM_STATUS_NO_MEMORY] =
-            "free memory, use fewer threads with -j, or raise --max-memory; then run the same again",
         [TXM_STATUS_NOT_FOUND] =
             "check the names, and whether the share is mounted; 'txmill list' shows what a scene names",
         [TXM_STATUS_NOT_A_FILE] = "name files",
@@ -256,6 +266,8 @@ const char *txm_next_step(txm_status status)
         step = steps[status];
     if (status == TXM_STATUS_CONFIG && *config_advice)
         step = config_advice;
+    if (status == TXM_STATUS_NO_MEMORY)
+        step = memory_step;
     return step ? step : steps[TXM_STATUS_INTERNAL];
 }
 

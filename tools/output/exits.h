@@ -62,6 +62,8 @@ void txm_advise_config(const char *origin);
 const char *txm_next_step(txm_status status);
 /* Which files the command reads, one of TXM_VALUES_* or NULL: the advice at the end fits them. */
 void txm_advise_for(const char *operand_values);
+/* What to do where memory is short, which depends on the command's options; a static string. */
+void txm_advise_memory(const char *step);
 
 /* Says what ended a run, and, where the message does not, the next step. */
 void txm_say_failure(const txm_error *err);
