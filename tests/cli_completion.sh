@@ -8,7 +8,7 @@ mkdir place && cd place || exit 1
 cp "$golden/rgb8.png" wood.png && touch UPPER.EXR notes.txt shot.blend run.jsonl page.html old.tx config.ocio && mkdir folder
 all="UPPER.EXR config.ocio folder/ notes.txt old.tx page.html run.jsonl shot.blend wood.png"
 images="UPPER.EXR folder/ shot.blend wood.png"
-both="UPPER.EXR folder/ old.tx wood.png" # tx files, or the images that they are of
+both="UPPER.EXR folder/ old.tx wood.png" # tx files, or the images they were made from
 
 # LINE|WORDS: what is offered at the end of the line.
 cat >"$work/cases" <<CASES

@@ -251,7 +251,7 @@ check rule-space-says says "--rule '*.png'"
 txm make -d "$work/plain" film/tex/wood_color.png
 check cache-dir-exit rc_is 2
 check cache-dir-says says "is a file, not a folder"
-# A name that counts from each image's folder is known to be a file only there.
+# A relative cache-dir counts from each image's folder, so only there it turns out to be a file.
 mkdir -p in-place/tex && cp "$golden/rgb8.png" in-place/tex/ && echo x >in-place/tex/taken
 echo 'cache-dir = taken' >in-place/.txmill
 txm make in-place/tex

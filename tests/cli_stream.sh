@@ -403,7 +403,7 @@ wait $stopped
 check stopped-render test $? = 143
 check stopped-trace test "$(sha1sum <blocking.trace)" = "$before"
 check stopped-leaves-nothing test -z "$(compgen -G '.*trace*'; compgen -G 'blocking.trace?*')"
-# Where that is wanted, what was traced until then is kept, and every reader says that it is not all.
+# With --keep-partial the trace so far is kept, and every reader says that it is not complete.
 "$TXMILL" stream render room rgb8.png -q -s 4000x4000 --samples 64 --trace part.trace --keep-partial -o stopped.exr 2>err &
 stopped=$!
 for i in {1..100}; do
@@ -419,7 +419,7 @@ check partial-trace test -s part.trace
 check partial-picture test ! -e stopped.exr
 txm replay part.trace --plot part.svg
 check partial-is-said prints "partial     the render was not finished: "
-check partial-in-the-plot grep -q 'it was not finished' part.svg
+check partial-in-the-plot grep -q 'partial: the render was not finished' part.svg
 txm replay part.trace --json
 check partial-in-json json out 'o[0]["partial"]'
 txm replay blocking.trace --json

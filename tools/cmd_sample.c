@@ -247,14 +247,8 @@ static const char *tile_path(const texture *t, uint32_t tile)
 
 /* ---- what Cycles does with it ---- */
 
-/* What looking has come to: lack of memory and a signal end the command, and a disk may answer the next time. Of a file
- * whose image may not be looked at, the colour is shown all the same. */
-static bool ends_here(txm_status status)
-{
-    return status == TXM_STATUS_NO_MEMORY || status == TXM_STATUS_CANCELLED || status == TXM_STATUS_IO;
-}
-
-/* A colour that no render would show needs a warning: whoever looks it up takes it for what Cycles sees. */
+/* Warns of colours that no render would show, since people look them up to see what Cycles sees. If there can be no
+ * verdict, as for an image in a closed folder, the colour is shown all the same; if a retry may bring one, it is not. */
 static txm_status judge(texture *t, const txm_project_contexts *contexts, const txm_rules *rules, txm_error *err)
 {
     t->verdicts = txm_calloc(t->count, sizeof *t->verdicts);
@@ -269,7 +263,7 @@ static txm_status judge(texture *t, const txm_project_contexts *contexts, const 
         txm_verdict *v = &t->verdicts[i];
         txm_error own = {0};
         const txm_status status = txm_judge(txm_project_context(contexts, input), path, &how, v, &own);
-        if (ends_here(status))
+        if (txm_status_retryable(status) || status == TXM_STATUS_CANCELLED)
             return txm_fail_as(err, &own);
         if (status != TXM_OK)
             txm_say(TXM_SAY_WARNING, "%s", own.message);

@@ -163,9 +163,9 @@ static const txm_option outputs[] = {
                .help = "Write the tiles in the order of their use, for txmill replay"),
     TXM_OPTION(FLAG, "trace-lookups", AT(trace_lookups), .help = "Write the look-ups to the trace, too"),
     TXM_OPTION(FLAG, "keep-partial", AT(keep_partial),
-               .help = "Write the trace of a render that is stopped or fails, too, marked as partial",
-               .more = "txmill replay then says what its figures cover. Without this option such a render leaves no trace, "
-                       "and the trace of an earlier one as it was."),
+               .help = "Also write the trace of a render that is stopped or fails, marked as partial",
+               .more = "txmill replay then says that its figures cover only a part. Without this option such a render "
+                       "writes no trace, and leaves an earlier one as it was."),
     TXM_OPTION(STRING, "tiles", AT(tiles), .arg = "FILE", .values = TXM_VALUES_FILE,
                .help = "Of a budget: write every tile that is used, as lines of image, level, column and row"),
     TXM_OPTION_OVERWRITE(AT(overwrite)),
@@ -592,7 +592,7 @@ static txm_status check(const txm_stream_args *a, const txm_operands *operands, 
                         "no scene given: a folder with scene.txt, or one of plane, room, grid, udim, sphere, fly and "
                         "images");
     if (a->keep_partial && !a->trace)
-        return txm_fail(err, TXM_STATUS_USAGE, "--keep-partial is about a trace; name one with --trace FILE");
+        return txm_fail(err, TXM_STATUS_USAGE, "--keep-partial needs a trace to keep: --trace FILE");
     return check_outputs(a, *is_budget, err);
 }
 

@@ -67,7 +67,7 @@ static void note_option(void *user, const txm_option_group *group, const txm_opt
     m->cache |= !strcmp(option->name, "cache");
 }
 
-/* No advice names an option that the command lacks. */
+/* Advice must not name an option that the command does not have. */
 static void advise_memory(const txm_command *command)
 {
     memory_options m = {0};

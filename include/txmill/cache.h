@@ -208,8 +208,8 @@ TXM_API txm_status txm_cache_prepare(txm_cache *cache, txm_view *view, txm_cache
 TXM_API float txm_cache_bias(const txm_cache *cache);
 
 /* The texture that a look-up in a UDIM set goes to: a tile of it, or its base texture, and the look-up as seen from
- * there. Textures that are no sets are their own. TXM_NO_TEXTURE: none. For look-ups in a prepared view: those in sets,
- * which txm_view_texture.udim_rows tells, as this takes a lock. */
+ * there. Any other texture is returned as it is. TXM_NO_TEXTURE: none. For look-ups in a prepared view. It takes a lock,
+ * so call it only for sets: those whose txm_view_texture.udim_rows is not 0. */
 TXM_API uint32_t txm_cache_resolve(const txm_cache *cache, uint32_t texture, const txm_sampler *how, txm_lookup *at);
 
 /* Takes over what lanes have missed, empties their lists, and loads it in the order of the files, in threads of the
@@ -323,8 +323,8 @@ TXM_API void txm_cache_trace_look(txm_cache *cache, uint32_t lane, uint32_t text
  * file. */
 TXM_API txm_status txm_cache_trace_stop(txm_cache *cache, txm_error *err);
 
-/* The same for work that was not finished but whose trace is wanted all the same: the file says that it is partial, and
- * `why`, a sentence of at most 1024 bytes in UTF-8 (txm_trace_info.partial). */
+/* The same for work that was not finished. The file is marked as partial and holds the reason, `why`: at most 1024 bytes
+ * of UTF-8, or NULL for a general one. Readers find it in txm_trace_info.partial. */
 TXM_API txm_status txm_cache_trace_stop_partial(txm_cache *cache, const char *why, txm_error *err);
 
 /* Ends a trace of work that was not finished: no file appears, and one that was there under its name stays. No thread

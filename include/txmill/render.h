@@ -126,8 +126,8 @@ typedef struct txm_render_options {
     /* Blender's setting, above 0: rays are widened by min(1, filter_glossy) times the roughness. 0: the scene's, or
      * else 1; `widen` says that none are. */
     float filter_glossy;
-    /* Publish the trace of a render that was stopped or failed, too, marked as partial; not 0: yes. Otherwise such a
-     * render leaves no trace, and one that was there under its name stays. */
+    /* Not 0: also publish the trace of a render that was stopped or failed, marked as partial. Otherwise such a render
+     * writes no trace, and leaves an earlier one of that name alone. */
     uint32_t keep_partial;
     /* Where tx files are missing or outdated: called with a message for each of them, before the render fails. May be
      * NULL: the first is named. */

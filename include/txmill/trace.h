@@ -60,7 +60,7 @@ typedef struct txm_trace_info {
     uint64_t max_bytes, lookups; /* blocking ones */
     uint64_t tiles_loaded, loaded_bytes, tiles_reloaded;
     double load_seconds;
-    const char *partial; /* why the traced work was not finished, which the counts above then cover in part; NULL: it was */
+    const char *partial; /* why the traced work was not finished; NULL: it was */
     uint64_t reserved[7];
 } txm_trace_info;
 

@@ -265,7 +265,7 @@ static txm_status make_file(txm_claims *c, const char *path, const char *target,
         if (rc == 0)
             return TXM_OK;
         if (rc == ENOENT || rc == ELOOP || rc == ENOTDIR) {
-            /* The folder is new, was removed under us, is a link to nowhere, or there is a file in its place. */
+            /* The folder is new, was removed under us, or is a link to nowhere; or a file has its name. */
             txm_status made = make_folder_of(target, err);
             if (made != TXM_OK)
                 return made;

@@ -52,7 +52,8 @@ txm_status txm_folders_make(const char *path, txm_error *err);
 
 /* Removes the file that `judged` describes from the folder that `folder` describes (NULL: whichever has it), and no other
  * that has come to that name: also when a folder on the way has been exchanged for a link meanwhile, to hard links of the
- * same files even. 0 or an errno; TXM_REMOVE_OTHER, which is no errno: another file or folder is there now. */
+ * same files even. Returns 0, an errno, or TXM_REMOVE_OTHER (below 0, unlike any errno): another file or folder is
+ * there now. */
 enum { TXM_REMOVE_OTHER = -1 };
 int txm_file_remove(const char *path, const struct stat *folder, const struct stat *judged);
 #endif

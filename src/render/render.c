@@ -183,17 +183,18 @@ static txm_status render_tiles(txm_render_job *job, uint32_t height, txm_error *
     return status;
 }
 
-/* What was traced before a render was stopped or failed, where that is wanted. The error remains the render's, and says
- * what became of the trace. */
-static void keep_partial_trace(const txm_render_job *job, txm_error *err)
+/* Publishes what was traced before the render was stopped or failed. The error remains the render's; its message also
+ * says what became of the trace. */
+static void keep_partial_trace(const txm_render_job *job, txm_status status, txm_error *err)
 {
     txm_error own = {0};
-    const txm_error why = *err;
+    const txm_error why = err ? *err : (txm_error){.status = status};
     if (txm_cache_trace_stop_partial(job->textures.cache, why.message, &own) == TXM_OK)
-        txm_fail(err, why.status, "%s; %s has what was traced until then", why.message, job->options->trace);
+        txm_fail(err, status, "%s; the trace so far is in %s", why.message, job->options->trace);
     else
-        txm_fail(err, why.status, "%s; %s", why.message, own.message);
-    err->sys_errno = why.sys_errno;
+        txm_fail(err, status, "%s; %s", why.message, own.message);
+    if (err)
+        err->sys_errno = why.sys_errno;
 }
 
 /* A trace is published only with the picture that it is of: of a render that was stopped or failed it would be a
@@ -211,7 +212,7 @@ static txm_status run_job(txm_render_job *job, uint32_t height, txm_error *err)
     if (cache && job->options->trace && status == TXM_OK)
         status = txm_cache_trace_stop(cache, err);
     else if (cache && job->options->trace && job->options->keep_partial)
-        keep_partial_trace(job, err);
+        keep_partial_trace(job, status, err);
     else if (cache && job->options->trace)
         txm_cache_trace_drop(cache);
     return status;

@@ -315,7 +315,7 @@ static void end_processing(txm_cache *c)
     pthread_cond_broadcast(&c->changed);
 }
 
-/* What was asked for first, and of that what was loaded last. */
+/* Tiles that were asked for first come first; among those, the ones that were loaded last. */
 static int by_claim(const void *a, const void *b)
 {
     const txm_pin *p = a, *q = b;
@@ -325,10 +325,10 @@ static int by_claim(const void *a, const void *b)
 }
 
 /* Lets go of what earlier batches have pinned, except for tiles that the last launch touched: look-ups that missed again
- * may need them, and would never have all their tiles at once. Up to half of the memory is kept. It goes to whoever
- * asked first, since the look-up that heads the list in every launch then gathers its tiles one by one, until it is done
- * and another heads the list. That has to work in the smallest budget, so a look-up's number of such tiles is kept even
- * beyond half. */
+ * may need them, and would never have all their tiles at once. Pins may hold up to half of the memory. Whoever asked
+ * first comes first, so the look-up at the head of every launch's list gathers its tiles one by one until it is done and
+ * the next one is at the head. This must also work in the smallest budget, so as many head tiles as one look-up can need
+ * are kept even beyond that half. */
 static void unpin_most(txm_cache *c)
 {
     const uint32_t epoch = atomic_load(&c->epoch);

@@ -43,8 +43,8 @@ uint32_t txm_shown_texture(const txm_cache *c, uint32_t texture, const txm_sampl
     return number && number - 1001 < v->udim_rows * 10 ? c->udims[v->first + number - 1001] : TXM_NO_TEXTURE;
 }
 
-/* Arrays that grow are exchanged while the threads of the cache are between two look-ups. The caller need not be one of
- * them, hence the lock. The cast takes const away only for that. */
+/* Arrays that grow are replaced once no thread of the cache is in a look-up. The caller may be another thread, so only the
+ * lock keeps the arrays in place. The cast takes const away for the lock alone. */
 uint32_t txm_cache_resolve(const txm_cache *c, uint32_t texture, const txm_sampler *how, txm_lookup *at)
 {
     pthread_mutex_t *lock = &((txm_cache *)c)->lock;

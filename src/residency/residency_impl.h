@@ -437,7 +437,7 @@ void txm_next_epoch(txm_cache *c);
 bool txm_slot_evictable(const txm_slot *s);
 uint64_t txm_slot_order(const txm_cache *c, const txm_slot *s);
 
-/* look.c: txm_cache_resolve for those between enter and leave, and those that have the lock. */
+/* look.c: txm_cache_resolve for callers that are between enter and leave, or hold the lock. */
 uint32_t txm_shown_texture(const txm_cache *c, uint32_t texture, const txm_sampler *how, txm_lookup *at);
 /* Loads the first `requests` that a thread has missed. */
 void txm_fetch(txm_cache_thread *t, uint32_t requests);

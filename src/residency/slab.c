@@ -75,8 +75,8 @@ static bool is_huge(const txm_cache *c, const txm_class *k)
     return k->pieces && (!c->options.max_bytes || c->options.max_bytes >= HUGE_FROM_BYTES) && fits(c, HUGE_BYTES);
 }
 
-/* Slots of a slab that has an arena to itself. In a small budget it is a small part of that: one tile that may not go
- * keeps its slab, and there may be such a tile in every class. */
+/* Slots of a slab that has an arena to itself. A slab is a small part of a small budget: one pinned tile keeps its whole
+ * slab in memory, and every class may have such a tile. */
 static uint32_t lone_slots(const txm_cache *c, const txm_class *k)
 {
     enum { PARTS = 64 };

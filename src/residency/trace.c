@@ -516,7 +516,7 @@ static void write_end(txm_cache *c)
     write_block(w, TXM_TRACE_BLOCK_END, (uint32_t)w->lane_count, raw, sizeof raw);
 }
 
-/* A block of its own, which readers that do not know of it refuse: they would take the trace for a whole one. */
+/* This is a block of its own so that older readers, which would take the trace for a complete one, refuse it. */
 static void write_partial(struct txm_trace_writer *w, const char *why)
 {
     const size_t length = strnlen(why, TXM_TRACE_PARTIAL_MAX);

@@ -22,7 +22,7 @@ typedef enum txm_trace_block {
     TXM_TRACE_BLOCK_SAMPLERS,
     TXM_TRACE_BLOCK_LOOKUPS,
     TXM_TRACE_BLOCK_CONSTANTS,
-    TXM_TRACE_BLOCK_PARTIAL /* why the trace covers a part of the work alone */
+    TXM_TRACE_BLOCK_PARTIAL /* why the trace covers only a part of the work */
 } txm_trace_block;
 
 /* TEXTURES: records of this size, and the path. */

@@ -43,7 +43,6 @@ struct txm_trace {
     size_t sampler_count, sampler_capacity;
     txm_trace_constant_tile *constants; /* by tile */
     size_t constant_count, constant_capacity;
-    char *partial; /* what info.partial shows */
     txm_trace_info info;
 };
 

@@ -296,13 +296,13 @@ static txm_status read_end(txm_trace *t, const txm_trace_stored *b, const uint8_
     return TXM_OK;
 }
 
-/* Shown to people, who need not be told of it twice. */
+/* The text is shown to people: one of them, and not a long one. */
 static txm_status read_partial(txm_trace *t, const uint8_t *raw, size_t bytes, txm_error *err)
 {
-    if (t->partial || !bytes || bytes > TXM_TRACE_PARTIAL_MAX || memchr(raw, 0, bytes))
-        return txm_trace_corrupt(t, err, "why it is partial makes no sense");
-    t->info.partial = t->partial = txm_strndup((const char *)raw, bytes);
-    return t->partial ? TXM_OK : txm_no_memory(err, t->path);
+    if (t->info.partial || !bytes || bytes > TXM_TRACE_PARTIAL_MAX || memchr(raw, 0, bytes))
+        return txm_trace_corrupt(t, err, "the reason why it is partial is not text, or too long");
+    t->info.partial = txm_strndup((const char *)raw, bytes);
+    return t->info.partial ? TXM_OK : txm_no_memory(err, t->path);
 }
 
 /* ---- opening ---- */
@@ -424,7 +424,7 @@ void txm_trace_free(txm_trace **trace)
     free(t->samplers);
     free(t->constants);
     free(t->blocks);
-    free(t->partial);
+    free((char *)t->info.partial);
     free(t->path);
     free(t);
     *trace = NULL;

@@ -191,20 +191,12 @@ static void check_last_line(trial *t, int rc)
         fprintf(t->wrong, "the last line is not \"%s...\"\n", wanted);
 }
 
-/* Two signals came: the fault's, and the one that ends what would go on. The second ends a program at once. */
-static bool ended_at_once(const trial *t)
-{
-    const int status = t->result->status;
-    return WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM && t->fault->kind == FAULT_TERM && t->stage->scenario->until;
-}
-
 /* Whoever is killed, cannot remove a file for good, or does not get to know that one was made. */
 static bool may_leave(const trial *t)
 {
     const fault *f = t->fault;
     const char *call = f->call >= 0 ? fault_calls[f->call].name : "";
-    return f->kind == FAULT_KILL || ended_at_once(t) || t->result->hung ||
-           (f->kind == FAULT_ERROR_ON && strncmp(call, "unlink", 6) == 0) ||
+    return f->kind == FAULT_KILL || t->result->hung || (f->kind == FAULT_ERROR_ON && strncmp(call, "unlink", 6) == 0) ||
            (f->kind == FAULT_ERROR_LATE && (strcmp(call, "openat") == 0 || strncmp(call, "link", 4) == 0));
 }
 
@@ -269,8 +261,6 @@ static void check_end(trial *t)
     if (t->result->peers_failed)
         fprintf(t->wrong, "another process that ran beside it failed\n");
     if (t->result->hung || (WIFSIGNALED(status) && t->fault->kind == FAULT_KILL))
-        return;
-    if (ended_at_once(t))
         return;
     if (WIFSIGNALED(status)) {
         fprintf(t->wrong, "ended by signal %d (%s)\n", WTERMSIG(status), strsignal(WTERMSIG(status)));

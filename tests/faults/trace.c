@@ -286,8 +286,10 @@ static int strike(session *s, pid_t t, const fault_call *call, struct user_regs_
     case FAULT_KILL:
         kill(s->pid, SIGKILL);
         break;
-    case FAULT_TERM:
-        kill(s->pid, SIGTERM);
+    case FAULT_TERM: /* one that was asked to end is ending already; a second signal would kill it */
+        struck = !s->asked_to_end;
+        if (struck)
+            kill(s->pid, SIGTERM);
         break;
     default:
         struck = false;

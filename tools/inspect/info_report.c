@@ -426,7 +426,7 @@ static void add_metadata(cJSON *o, const txm_tx *tx)
     }
 }
 
-/* A file whose image is elsewhere is fine beside it. */
+/* A tx file that was copied without its image is good: Cycles uses it once it is beside the image. */
 bool txm_info_is_good(const txm_verdict *v)
 {
     return v->used || v->use == TXM_USE_NO_IMAGE;

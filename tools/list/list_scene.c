@@ -28,7 +28,7 @@ txm_status txm_list_load_config(const txm_config_args *args, const char *scene_s
 
 /* ---- tx files --------------------------------------------------------------------------------------------------- */
 
-/* Whether a list with such a failure in it may be wrong: another time, or another user, would see another one. */
+/* Whether a list with such a failure may be wrong: a second try, or another user, might see something else. */
 static bool leaves_doubt(txm_status status)
 {
     return txm_status_retryable(status) || status == TXM_STATUS_DENIED;

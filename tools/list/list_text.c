@@ -49,7 +49,7 @@ static void print_library(const txm_blend_library *library)
     putchar('\n');
 }
 
-/* Its files have a place, but may not be looked at. */
+/* Whether a file of it is named but could not be looked at. */
 static bool is_closed(const txm_blend_image *image, const txm_found *lookups)
 {
     for (size_t i = 0; image->state == TXM_BLEND_STATE_READY && i < image->file_count; i++)

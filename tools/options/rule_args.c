@@ -129,9 +129,10 @@ static txm_status check_cache_dir(const char *dir, txm_error *err)
             return txm_fail(err, TXM_STATUS_NO_MEMORY, "out of memory");
     }
     bool is_folder = stat(path, &st) != 0 || S_ISDIR(st.st_mode);
-    if (!is_folder)
-        txm_fail(err, TXM_STATUS_USAGE, "%s: cache-dir %s: %s is a file, not a folder; name a folder",
-                 txm_project_origin(dir, "command line"), dir, path);
+    if (!is_folder) {
+        txm_fail(err, TXM_STATUS_USAGE, "cache-dir %s: %s is a file, not a folder; name a folder", dir, path);
+        txm_error_prefix(err, "%s", txm_project_origin(dir, "command line"));
+    }
     free(path);
     return is_folder ? TXM_OK : TXM_STATUS_USAGE;
 }

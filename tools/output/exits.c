@@ -200,7 +200,7 @@ static const char *step_for(const char *values, txm_status status)
         {TXM_VALUES_SCENE, TXM_STATUS_NOT_FOUND, "check the names, and whether the share is mounted"},
         {TXM_VALUES_SCENE, TXM_STATUS_DENIED, "have the permissions changed"},
         {TXM_VALUES_STREAMED, TXM_STATUS_CORRUPT,
-         "make damaged tx files again with 'txmill make --force', and mend or export again a scene's folder"},
+         "make damaged tx files again with 'txmill make --force'; repair a damaged scene, or export it again"},
         {TXM_VALUES_STREAMED, TXM_STATUS_UNSUPPORTED, "give the folder of a scene, or a built-in scene and images"},
         {TXM_VALUES_STREAMED, TXM_STATUS_NOT_FOUND,
          "check the names, and whether the share is mounted; 'txmill make FOLDER' makes the tx files of a scene's folder"},
@@ -214,7 +214,7 @@ static const char *step_for(const char *values, txm_status status)
         {TXM_VALUES_FILE, TXM_STATUS_NOT_FOUND, "check the names, and whether the share is mounted"},
         {TXM_VALUES_FILE, TXM_STATUS_DENIED, "have the permissions changed"},
     };
-    /* An image is no more than another way to name its tx file. */
+    /* An image is only another way to name its tx file. */
     if (values && !strcmp(values, TXM_VALUES_TX_OR_IMAGE))
         values = TXM_VALUES_TX;
     for (size_t i = 0; values && i < sizeof steps / sizeof *steps; i++)

@@ -12,7 +12,7 @@
 #define TXM_VALUES_TX_OR_IMAGE "<tx, image>" /* tx files, or the images that they were made from */
 #define TXM_VALUES_IMAGE "<image>" /* what txmill make takes: images, scenes */
 #define TXM_VALUES_SCENE "<scene>" /* Blender scenes */
-#define TXM_VALUES_STREAMED "<streamed>" /* what txmill stream reads: scenes' folders and, of their images, tx files */
+#define TXM_VALUES_STREAMED "<streamed>" /* what txmill stream reads: folders of scenes, and tx files */
 #define TXM_VALUES_LOG "<log>"     /* JSON lines */
 #define TXM_VALUES_CONFIG "<config>" /* OpenColorIO configs */
 #define TXM_VALUES_PAGE "<page>"   /* HTML */

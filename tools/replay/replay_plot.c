@@ -153,7 +153,7 @@ void txm_replay_plot(FILE *out, const txm_replay_table *t, int alone)
     if (alone)
         fprintf(out, "<rect width=\"%d\" height=\"%d\" fill=\"#fff\"/>\n", WIDTH, HEIGHT);
     if (t->info->partial)
-        text(out, (LEFT + RIGHT) / 2, TOP + 4, "middle", "a part of the render: it was not finished");
+        text(out, (LEFT + RIGHT) / 2, TOP + 4, "middle", "partial: the render was not finished");
     draw_reads(out, t, y);
     draw_sizes(out, t, x);
     for (size_t k = 0; k < t->ask.policy_count; k++)

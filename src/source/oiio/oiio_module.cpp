@@ -128,9 +128,9 @@ void end_when_memory_does()
     (void)once;
 }
 
-/* OpenImageIO keeps its message in a variable of the thread, and the C library ends the process where it has no memory to
- * note that such a variable must be destroyed. Asked for here, that happens while the module is loaded, when the worker
- * knows what it means; later it would be taken for the fault of an image. */
+/* OpenImageIO keeps its error message in a thread-local variable, and glibc aborts the process if it lacks the memory to
+ * register that variable's destructor. Asking for the message here makes that happen while the module is loaded, when the
+ * worker knows that an abort means lack of memory; later an image would be blamed. */
 const bool noted = (OIIO::geterror(), true);
 
 /* Runs `work` and turns whatever it throws into a status: nothing may pass the C boundary. */
