@@ -404,7 +404,7 @@ check stopped-render test $? = 143
 check stopped-trace test "$(sha1sum <blocking.trace)" = "$before"
 check stopped-leaves-nothing test -z "$(compgen -G '.*trace*'; compgen -G 'blocking.trace?*')"
 # With --keep-partial the trace so far is kept, and every reader says that it is not complete.
-"$TXMILL" stream render room rgb8.png -q -s 4000x4000 --samples 64 --trace part.trace --keep-partial -o stopped.exr 2>err &
+"$TXMILL" stream render room rgb8.png -q -s 4000x4000 --samples 64 --trace part.trace --keep-partial -o stopped.exr 2>partial.err &
 stopped=$!
 for i in {1..100}; do
     compgen -G ".*part.trace*" >/dev/null && break
@@ -416,6 +416,7 @@ wait $stopped
 check partial-render test $? = 143
 check partial-leaves-no-temporary test -z "$(compgen -G '.*trace*')"
 check partial-trace test -s part.trace
+check partial-is-named grep -q '^txmill: error: stopped; the trace so far is in part.trace$' partial.err
 check partial-picture test ! -e stopped.exr
 txm replay part.trace --plot part.svg
 check partial-is-said prints "partial     the render was not finished: "

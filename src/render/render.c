@@ -189,6 +189,7 @@ static void keep_partial_trace(const txm_render_job *job, txm_status status, txm
 {
     txm_error own = {0};
     const txm_error why = err ? *err : (txm_error){.status = status};
+    txm_error_clear(err); /* the first message would stay otherwise */
     if (txm_cache_trace_stop_partial(job->textures.cache, why.message, &own) == TXM_OK)
         txm_fail(err, status, "%s; the trace so far is in %s", why.message, job->options->trace);
     else
