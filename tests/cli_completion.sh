@@ -8,6 +8,7 @@ mkdir place && cd place || exit 1
 cp "$golden/rgb8.png" wood.png && touch UPPER.EXR notes.txt shot.blend run.jsonl page.html old.tx config.ocio && mkdir folder
 all="UPPER.EXR config.ocio folder/ notes.txt old.tx page.html run.jsonl shot.blend wood.png"
 images="UPPER.EXR folder/ shot.blend wood.png"
+aces=$("$TXMILL" colorspaces --names | sed -n '/^ACES/{s/ /\\ /g;p}' | sort -u | xargs) # one more with OpenColorIO 2.4
 both="UPPER.EXR folder/ old.tx wood.png" # tx files, or the images they were made from
 
 # LINE|WORDS: what is offered at the end of the line.
@@ -37,8 +38,8 @@ txmill make --rules |$all
 txmill view --html |folder/ page.html
 txmill verify --source |$images
 txmill gc --keep-for |$images
-txmill make --colorspace ACES|ACES2065-1 ACES 1.3 sRGB ACEScc ACEScct ACEScg
-txmill make --working-space ACES|ACES2065-1 ACES 1.3 sRGB ACEScc ACEScct ACEScg
+txmill make --colorspace ACES|$aces
+txmill make --working-space ACES|$aces
 txmill make --compression |none zip zstd
 txmill make --device |auto cpu cuda
 txmill check --ignore out|outdated

@@ -72,14 +72,23 @@ done
 check role-text grep -q "scene_linear, a role of Linear Rec.709, alpha" "text scene_linear"
 check data-text grep -q "Non-Colour Data, an alias of Non-Color, alpha" "text Non-Colour Data"
 check word-text grep -q "default, a role of Linear Rec.709, alpha" "text default"
-check unknown-text grep -q "auto, since the OCIO config does not know Foo, alpha" "text Foo"
-check unset-text grep -q "auto, since no colour space is stored, alpha" "text "
+check unknown-text grep -q "scene-linear, since the OCIO config does not know Foo, alpha" "text Foo"
+check unset-text grep -q "scene-linear, since no colour space is stored, alpha" "text "
 txm list --json "named default.blend"
 check word-lookup json out '{x["colorspace"]["lookup"] for x in o if x["type"] == "image"} == {"=default"}'
 txm list --json "named Foo.blend"
-check unknown-lookup json out '{x["colorspace"]["lookup"] for x in o if x["type"] == "image"} == {"auto"}'
+check unknown-lookup json out '{x["colorspace"]["lookup"] for x in o if x["type"] == "image"} == {"="}'
 rm -rf textures && cp -r "$scenes/textures" textures
-mkdir below && mv "named AgX Base sRGB.blend" below/agx.blend
+mkdir below && mv "named AgX Base sRGB.blend" below/agx.blend && mv "named Foo.blend" below/foo.blend
+# Blender converts what has no colour space as scene-linear, under the name of auto.
+cp "$TXM_TESTDATA/blend/lib/far.blend" below
+txm make --json below/foo.blend
+check unknown-made json out '[x["colorspace"] for x in o if x["type"] == "file" and x["input"].endswith("/lib.png")] == [{"requested": "=", "detected": "scene_linear"}]'
+check unknown-ready "$TXMILL" check -q --deep below/foo.blend
+mapfile -t made < <(find textures/lib -name "lib.png.*.tx")
+check unknown-verifies "$TXMILL" verify -q --deep "${made[@]}"
+txm info "${made[0]}"
+check unknown-info prints "none (=)"
 txm list --json below/agx.blend
 check unbuildable-has-its-name json out '[f["tx"]["path"] for x in o if x["type"] == "image" for f in x["files"] if f["tx"] and f["tx"]["path"].endswith("F1AB52E3F52805C4B8687259AAAEEB6D.tx")]'
 cp "$golden/rgb8.png" word.png

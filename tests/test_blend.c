@@ -132,7 +132,7 @@ START_TEST(takes_the_configs_names)
     ck_assert(im->colorspace_known && !im->data);
     im = image_named(blend, "rough"); /* unknown to this config: Blender clears it */
     ck_assert_str_eq(im->colorspace_stored, "Raw");
-    ck_assert_str_eq(im->colorspace, "auto");
+    ck_assert_str_eq(im->colorspace, "=");
     ck_assert(!im->colorspace_known && !im->colorspace_name);
     ck_assert(image_named(blend, "wood normal")->data);
     txm_blend_close(&blend);

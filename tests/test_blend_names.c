@@ -91,7 +91,7 @@ START_TEST(words_may_be_names)
                 {"auto", NULL, TXM_SPACE_AUTO},      {"=default", "default", TXM_SPACE_NAMED},
                 {"=auto", "auto", TXM_SPACE_NAMED},  {"Default", "Default", TXM_SPACE_NAMED},
                 {"=sRGB", "=sRGB", TXM_SPACE_NAMED}, {"", "", TXM_SPACE_NAMED},
-                {"=", "=", TXM_SPACE_NAMED}};
+                {"=", NULL, TXM_SPACE_UNSET}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const char *name;
         ck_assert_int_eq(txm_space_chosen(rows[i].setting, &name), rows[i].choice);
@@ -100,7 +100,7 @@ START_TEST(words_may_be_names)
             ck_assert_str_eq(txm_space_setting(name), rows[i].setting);
         }
     }
-    ck_assert_str_eq(txm_space_setting(NULL), "auto");
+    ck_assert_str_eq(txm_space_setting(NULL), "=");
 }
 END_TEST
 

@@ -146,7 +146,7 @@ END_TEST
 
 typedef struct chunk_of {
     const char *type;
-    uint8_t data[24];
+    uint8_t data[25];
     size_t bytes;
     bool damaged;
 } chunk_of;

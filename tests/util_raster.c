@@ -69,6 +69,9 @@ bool raster_same_hint(const txm_source_info *direct, const txm_source_info *oiio
 
     if (strcmp(a, b) == 0)
         return true;
+    /* OpenImageIO 3.1 takes the ACES container for a colour space; Blender makes no tx files of such images. */
+    if (strcmp(direct->format, "openexr") == 0 && !*a && strcmp(b, "lin_ap0_scene") == 0)
+        return true;
     /* A text of a PNG file that is written like a curve of old versions: no colour space, and to the other reader none.
      */
     return strcmp(direct->format, "png") == 0 && strncmp(a, "Gamma", 5) == 0;

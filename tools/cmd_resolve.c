@@ -17,6 +17,7 @@
 #include "core/fail.h"
 #include "core/mem.h"
 #include "core/path.h"
+#include "core/settings.h"
 #include "core/text.h"
 #include "tools/inspect/tx_files.h"
 #include "tools/make/make_scene.h"
@@ -108,7 +109,7 @@ static void print_text(const char *image, const txm_resolution *r)
         putchar('\n');
     }
     if (!is_loaded(r))
-        printf("  asked for: colour space %s, alpha type %s\n", r->colorspace, txm_alpha_name(r->alpha));
+        printf("  asked for: colour space %s, alpha type %s\n", txm_space_shown(r->colorspace), txm_alpha_name(r->alpha));
     for (size_t i = 0; i < r->other_count; i++) {
         fputs("  there as ", stdout);
         txm_print_path(r->others[i].path);

@@ -29,7 +29,7 @@ def colorspace(image):
     """The colour space of an image as Cycles puts it into the name of its tx file, in the words of `txmill make -c`. Python is
     told the config's own name for it, but aliases and roles, which other versions saved, have tx files of their own."""
     stored = (ctypes.c_char * 64).from_address(image.colorspace_settings.as_pointer()).value.decode("utf-8", "surrogateescape")
-    return "=" + stored if stored in ("auto", "default") else stored or "auto"
+    return "=" + stored if stored in ("", "auto", "default") else stored
 
 
 opened = 0  # how many files were opened: tells one scene from the next

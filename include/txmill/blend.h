@@ -113,7 +113,7 @@ typedef struct txm_blend_image {
     txm_blend_source source;
     txm_blend_state state;
     const char *colorspace_stored; /* "" when the file's version stores none */
-    const char *colorspace;        /* that its tx file is looked up under, for txm_settings: the stored name, or "auto"
+    const char *colorspace;        /* that its tx file is looked up under, for txm_settings: the stored name, or "="
                                     * where none is stored or the config does not know it */
     bool colorspace_known;         /* false: the config does not know the stored name, which Blender then clears */
     bool data;                     /* the colour space is data */

@@ -178,6 +178,8 @@ txm_status txm_lint_image(const txm_color_config *config, const char *path, cons
     if (status != TXM_OK)
         return status;
     const txm_source_info *info = txm_source_info_of(source);
+    if (choice == TXM_SPACE_UNSET)
+        name = "scene_linear";
     if (choice == TXM_SPACE_AUTO && !(name = txm_source_auto_space(info, config)))
         status = txm_fail(err, TXM_STATUS_COLORSPACE, "%s: the OCIO config %s has no role for colour space auto", path,
                           txm_color_config_name(config));

@@ -148,7 +148,7 @@ bool txm_blend_is_data(const txm_blend *blend, const char *colorspace)
 }
 
 /* Cycles puts the stored name into the name of the tx file as it is, be it an alias or a role. Blender clears names
- * that its config lacks when it opens the file, and Cycles then decides by the image's metadata. */
+ * that its config lacks when it opens the file. */
 static bool settle_colorspace(txm_blend *blend, const txm_model *model, const txm_image *image, txm_blend_image *out)
 {
     bool legacy_data = image->legacy_data && before(model, 280, 66);

@@ -105,13 +105,19 @@ bool txm_tx_name_parse(const char *tx_name, size_t *source_name_bytes, unsigned 
     return *version == txm_blender_format_now()->version;
 }
 
+const char *txm_requested_word(const txm_tx_description *d)
+{
+    if (!strcmp(d->requested, "auto") || !strcmp(d->requested, "="))
+        return "";
+    return !strcmp(d->detected, "data") ? "data" : d->requested;
+}
+
 /* Only for files that state all of their settings, which ours do. */
 bool txm_own_name_fits(const char *tx_path, const txm_tx_description *description, const char *source, const char *dir,
                        bool *exhausted)
 {
     const txm_tx_description *d = description;
-    const char *word = !strcmp(d->requested, "auto") ? "" : !strcmp(d->detected, "data") ? "data" : d->requested;
-    const txm_tx_key key = {d->xyz_to_scene_linear, word, d->alpha, d->envlatl};
+    const txm_tx_key key = {d->xyz_to_scene_linear, txm_requested_word(d), d->alpha, d->envlatl};
     if (!*d->requested || !*d->xyz_to_scene_linear || !d->has_alpha_type)
         return false;
     char *path = txm_tx_path(source, dir, &key);

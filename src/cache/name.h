@@ -12,7 +12,7 @@
 
 typedef struct txm_tx_key {
     const char *xyz_text;   /* txm_color_xyz_to_scene_linear_text */
-    const char *colorspace; /* as asked for: name, "data" for data spaces, "" for literal auto */
+    const char *colorspace; /* as asked for: name, "data" for data spaces, "" for auto and where none is set */
     txm_alpha alpha;        /* resolved: not TXM_ALPHA_DEFAULT */
     bool equiangular;
 } txm_tx_key;
@@ -21,6 +21,9 @@ typedef struct txm_tx_key {
  * absolute: then the source's path relative to it enters the MD5). New string; NULL with errno when memory is
  * exhausted or there is no current folder (txm_path_absolute_failed). */
 char *txm_tx_path(const char *source_path, const char *cache_dir, const txm_tx_key *key);
+
+/* The word for the requested colour space that is in names; only of files that hold one. */
+const char *txm_requested_word(const txm_tx_description *description);
 
 /* Whether the settings that the file at `tx_path` holds give its name, for the image `source` (a path or, without a
  * folder, its name) and the cache folder `dir`: NULL for one that counts from the image's folder, else absolute. Only

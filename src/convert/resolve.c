@@ -60,12 +60,15 @@ txm_status txm_resolve(const txm_context *context, const txm_settings *settings,
                         path, txm_color_config_name(config));
     txm_resolved r = {.alpha = settings->alpha};
     const char *name;
-    if (txm_space_chosen(settings->colorspace, &name) == TXM_SPACE_DEFAULT)
+    const txm_space_choice choice = txm_space_chosen(settings->colorspace, &name);
+    if (choice == TXM_SPACE_DEFAULT)
         name = scene_space;
-    r.requested = name ? name : "auto";
+    r.requested = name ? name : settings->colorspace;
     if (r.alpha == TXM_ALPHA_DEFAULT)
         r.alpha = scene_alpha;
-    const char *pixels = name ? name : txm_source_auto_space(info, config);
+    const char *pixels = name                         ? name
+                         : choice == TXM_SPACE_UNSET ? "scene_linear"
+                                                     : txm_source_auto_space(info, config);
     if (!pixels)
         return txm_fail(err, TXM_STATUS_COLORSPACE, "%s: the OCIO config %s has no role for colour space auto", path,
                         txm_color_config_name(config));
@@ -103,7 +106,7 @@ bool txm_serves_unread(const txm_context *context, const txm_settings *settings,
     if ((why->status != TXM_STATUS_CORRUPT && why->status != TXM_STATUS_UNSUPPORTED) ||
         settings->alpha == TXM_ALPHA_DEFAULT || txm_space_chosen(settings->colorspace, &space) == TXM_SPACE_DEFAULT)
         return false;
-    *resolved = (txm_resolved){.requested = space ? space : "auto",
+    *resolved = (txm_resolved){.requested = space ? space : settings->colorspace,
                                .alpha = settings->alpha,
                                .key = {.xyz_text = txm_color_xyz_to_scene_linear_text(context->color),
                                        .colorspace = txm_key_word(context->color, space),
@@ -151,8 +154,8 @@ bool txm_resolved_fits(const void *image, const txm_tx_description *d, char *why
     const txm_resolved_image *i = image;
     const txm_resolved *r = i->resolved;
     if (*d->detected && !same_space(i, d->detected))
-        snprintf(why, why_bytes, "made with colour space %.120s, not %.120s", *d->requested ? d->requested : d->detected,
-                 r->requested);
+        snprintf(why, why_bytes, "made with colour space %.120s, not %.120s", *d->requested ? txm_space_shown(d->requested) : d->detected,
+                 txm_space_shown(r->requested));
     else if (d->has_alpha_type && !same_alpha(i, d->alpha))
         snprintf(why, why_bytes, "made with alpha type %s, not %s", txm_alpha_name(d->alpha), txm_alpha_name(r->alpha));
     else if (*d->xyz_to_scene_linear && strcmp(d->xyz_to_scene_linear, r->key.xyz_text) != 0)

@@ -18,9 +18,9 @@
 #include "txmill/describe.h"
 
 typedef struct txm_resolved {
-    const char *requested;        /* the colour space as it counts for the name: a name or "auto" */
+    const char *requested;        /* the colour space as it counts for the name: a name, "auto" or "=" */
     const txm_color_space *space; /* what the pixels are in */
-    const char *named;            /* the same as it was asked for, or for "auto" as the file says it */
+    const char *named;            /* the same as it was asked for, or what "auto" and "=" stand for */
     txm_alpha alpha;              /* not DEFAULT */
     txm_tx_key key;
 } txm_resolved;
@@ -30,7 +30,7 @@ typedef struct txm_resolved {
 txm_status txm_resolve(const txm_context *context, const txm_settings *settings, const char *path,
                        const txm_source_info *info, bool warn, txm_resolved *out, txm_error *err);
 
-/* The word that goes into the name of a tx file: "" for auto (name NULL), one word for all data spaces, else the name
+/* The word that goes into the name of a tx file: "" for auto and for the empty name (name NULL), one word for all data spaces, else the name
  * as it was asked for. */
 const char *txm_key_word(const txm_color_config *config, const char *name);
 

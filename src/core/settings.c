@@ -62,13 +62,20 @@ txm_space_choice txm_space_chosen(const char *setting, const char **name)
         return TXM_SPACE_DEFAULT;
     if (!strcmp(setting, "auto"))
         return TXM_SPACE_AUTO;
+    if (!strcmp(setting, "="))
+        return TXM_SPACE_UNSET;
     *name = !strcmp(setting, "=default") || !strcmp(setting, "=auto") ? setting + 1 : setting;
     return TXM_SPACE_NAMED;
 }
 
 const char *txm_space_setting(const char *name)
 {
-    return !name ? "auto" : !strcmp(name, "default") ? "=default" : !strcmp(name, "auto") ? "=auto" : name;
+    return !name ? "=" : !strcmp(name, "default") ? "=default" : !strcmp(name, "auto") ? "=auto" : name;
+}
+
+const char *txm_space_shown(const char *setting)
+{
+    return !strcmp(setting, "=") ? "none (=)" : setting;
 }
 
 const char *txm_codec_name(txm_codec codec)

@@ -1,19 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * What a colour space setting asks for. Two words are not names, and a config may have spaces or roles that are called
- * like them: Blender's has a role "default", which scenes may hold.
+ * like them: Blender's has a role "default", which scenes may hold. "=" says that a name follows as a scene stores it;
+ * on its own it is the empty name.
  */
 #ifndef TXM_CORE_SETTINGS_H
 #define TXM_CORE_SETTINGS_H
 
 typedef enum txm_space_choice {
     TXM_SPACE_DEFAULT, /* what Blender sets when it loads the image */
-    TXM_SPACE_AUTO,    /* what Cycles takes where nothing is set */
+    TXM_SPACE_AUTO,    /* what the image's own metadata say */
+    TXM_SPACE_UNSET,   /* the empty name of a scene: Cycles takes the pixels for scene-linear */
     TXM_SPACE_NAMED
 } txm_space_choice;
 
 /* *name points into `setting`, and is NULL unless it is NAMED. */
 txm_space_choice txm_space_chosen(const char *setting, const char **name);
-/* The setting that asks for a name; NULL: for auto. Lives as long as `name`. */
+/* The setting that asks for a name; NULL: for none at all, UNSET. Lives as long as `name`. */
 const char *txm_space_setting(const char *name);
+/* A setting or a name in a sentence. */
+const char *txm_space_shown(const char *setting);
 #endif

@@ -54,12 +54,6 @@ txm_status txm_verify_decide(const txm_verification *v, txm_verdict *out, txm_er
 /* Removes what killed processes left of deep comparisons, the first time that it is called. */
 void txm_verify_sweep(void);
 
-/* The word for the requested colour space that is in names; only of files that hold one. */
-static inline const char *txm_name_word(const txm_tx_description *d)
-{
-    return !strcmp(d->requested, "auto") ? "" : !strcmp(d->detected, "data") ? "data" : d->requested;
-}
-
 /* Whether what a file says of its colour space is said of this space: its class, or one of its names. */
 bool txm_verify_is_space(const txm_verification *v, const txm_color_space *space, const char *detected);
 

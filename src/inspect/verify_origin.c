@@ -161,7 +161,7 @@ static bool agrees(const txm_verification *v, const txm_name_match *m)
     if (m->alpha != d->alpha || m->equiangular != d->envlatl || strcmp(m->xyz_to_scene_linear, d->xyz_to_scene_linear))
         return false;
     if (!strcmp(m->colorspace, "auto"))
-        return *d->requested == 0 || !strcmp(d->requested, "auto");
+        return *d->requested == 0 || !*txm_requested_word(d);
     if (*d->requested)
         return false; /* its own settings were tried before */
     if (!strcmp(m->colorspace, "data"))

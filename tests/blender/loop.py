@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Scenes through Blender and through txmill: sets of names, renders from our files.
 
-    blender -b --factory-startup --python-exit-code 1 --python loop.py -- TXMILL FOLDER [quick] [names] [corners] [percent] [renders]
+    blender -b --factory-startup --python-exit-code 1 --python loop.py -- TXMILL FOLDER [quick] [names] [spaces] [corners] [percent] [renders]
     python loop.py TXMILL FOLDER [...]      with a Python that has the package bpy
 
 TXMILL is a command, "chroot /host /path/txmill" for one. Prints `pass NAME` or `FAIL NAME: why` a check."""
@@ -40,11 +40,15 @@ class Txmill:
         shutil.copytree(bpy.utils.system_resource("DATAFILES", path="colormanagement"), config)
         self.config = os.path.join(config, "config.ocio")
 
-    def __call__(self, *args):
-        done = subprocess.run([*self.command, args[0], "--ocio", self.config, *args[1:]], capture_output=True, text=True)
-        if done.returncode not in (0, 3):
+    def run(self, *args, expected=(0, 3)):
+        environment = {name: value for name, value in os.environ.items() if name != "OCIO"}
+        done = subprocess.run([*self.command, *args], capture_output=True, text=True, env=environment)
+        if done.returncode not in expected:
             sys.exit("%s: exit status %d\n%s" % (" ".join(self.command), done.returncode, done.stderr))
         return done
+
+    def __call__(self, *args):
+        return self.run(args[0], "--ocio", self.config, *args[1:])
 
 
 def said(work):
@@ -127,6 +131,38 @@ def corners(txmill, folder, quick):
         check("left out, %s" % name, all(listed.get(image) == state for image, state in left_out.items()), listed)
 
 
+# Of the built-in config, which leaves out what needs look-up tables.
+NOT_BUILT_IN = {"Filmic sRGB", "AgX Base sRGB", "Khronos PBR Neutral sRGB", "Luminance Compensation Rec.2020",
+                "Luminance Compensation BT.2020"}
+
+
+def spaces(txmill, folder, quick):
+    """Every name that a scene may hold for a colour space: names and pixels, by Blender's config and by the built-in one."""
+    scene, names = scenes.spaces(folder, txmill.config)
+    bpy.ops.wm.open_mainfile(filepath=scene)
+    bpy.ops.render.generate_texture_cache()
+    theirs, ours = (os.path.join(folder, name) for name in ("theirs", "blender_tx"))
+    os.rename(ours, theirs)
+    check("a tx file for each of %d names" % len(names), len(os.listdir(theirs)) == len(names) > 290)
+    for config, run in (("Blender's config", txmill), ("the built-in config", txmill.run)):
+        remove_tx(ours)
+        run("make", "-q", scene)
+        made, wanted = ({name.split(".0-")[0]: name for name in os.listdir(path)} for path in (ours, theirs))
+        lacking = {names[image] for image in wanted if image not in made}
+        check("made with %s" % config, lacking == (NOT_BUILT_IN if run == txmill.run else set()), lacking)
+        check("names with %s" % config, all(wanted[image] == made[image] for image in made),
+              [names[image] for image in made if wanted[image] != made[image]])
+        pairs = os.path.join(folder, "pairs")
+        shutil.rmtree(pairs, ignore_errors=True)
+        os.mkdir(pairs)
+        for image in made:
+            shutil.copy2(os.path.join(theirs, wanted[image]), pairs)
+        records = [json.loads(line) for line in txmill.run("diff", "--json", "--max-error", "0.0005", pairs, ours,
+                                                           expected=(0, 5)).stdout.splitlines()]
+        others = [names[os.path.basename(record["a"]).split(".0-")[0]] for record in records if not record["within"]]
+        check("pixels with %s" % config, len(records) == len(made) and not others, others)
+
+
 def percent(txmill, folder, quick):
     """OpenImageIO takes % in a path for digits of a temporary name: Blender makes no tx file there, and uses ours."""
     folder = os.path.join(folder, "100 %")
@@ -203,7 +239,7 @@ def main():
     os.makedirs(folder)
     txmill = Txmill(args[0], folder)
     only = [word for word in args[2:] if word != "quick"]
-    for test in (names, corners, percent, renders):
+    for test in (names, spaces, corners, percent, renders):
         if only and test.__name__ not in only:
             continue
         own = os.path.join(folder, test.__name__)

@@ -2,6 +2,8 @@
 """Scenes made by Blender's Python. every_way(folder) uses images in every way that a Cycles scene can."""
 import ctypes
 import os
+import re
+import shutil
 
 import bpy
 import numpy as np
@@ -407,6 +409,31 @@ def studio(folder):
     return scene, {}
 
 
+def stored(image, name):
+    """The image with this name of a colour space as files hold it; Python sets names of the interface alone."""
+    (ctypes.c_char * 64).from_address(image.colorspace_settings.as_pointer()).value = name.encode()
+    return image
+
+
+def spaces(folder, config):
+    """An image for each colour space, alias and role of a config, in other spellings, and for names that it does not have. Returns
+    the scene, and {image: name}."""
+    with open(config, encoding="utf-8") as f:
+        text = f.read()
+    found = re.findall(r"^ {4}name: (.*)$", text, re.M) + re.findall(r"^  (\w+): .*$", text.split("\nroles:")[1].split("\n\ndisplays:")[0], re.M)
+    for aliases in re.findall(r"^ {4}aliases: \[(.*)\]$", text, re.M):
+        found += [alias.strip(' "') for alias in aliases.split(",")]
+    found += [name.upper() for name in ("sRGB", "Linear Rec.709", "scene_linear", "lin_rec2020")]
+    found += ["", "auto", "sRGB ", " sRGB", "__builtin_srgb", "Gamma 2.2", "Nobody's", "x" * 63]
+    names = dict(("%03d.png" % at, name) for at, name in enumerate(dict.fromkeys(name for name in found if len(name) < 64)))
+    empty()
+    first = picture(os.path.join(folder, "first.png"), 48, 32)
+    for at, (file, name) in enumerate(names.items()):
+        shutil.copy(first, os.path.join(folder, file))
+        shown(file, stored(load(os.path.join(folder, file)), name), at)
+    return save(os.path.join(folder, "spaces.blend")), names
+
+
 def names(folder):
     """Colour spaces under other names than the interface shows: aliases and roles, as other versions of Blender save them, none,
     and one that no config has; an override that says another one than its library."""
@@ -416,9 +443,7 @@ def names(folder):
     save(library)
     empty()
     for at, name in enumerate(("Linear", "Raw", "scene_linear", "texture_paint", "default", "SRGB", "Linear ACEScg", "", "Nobody's", "auto")):
-        image = load(picture(os.path.join(folder, "%d.png" % at), seed=at))
-        (ctypes.c_char * 64).from_address(image.colorspace_settings.as_pointer()).value = name.encode()
-        shown("shown %d" % at, image, at)
+        shown("shown %d" % at, stored(load(picture(os.path.join(folder, "%d.png" % at), seed=at)), name), at)
     with bpy.data.libraries.load(library, link=True, relative=True) as (_, wanted):
         wanted.images = ["own.png"]
     own = wanted.images[0].override_create()

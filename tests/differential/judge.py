@@ -133,7 +133,7 @@ def names_in(path):
         names = {a.name for a in source.spec().extra_attribs} if source else set()
     if open(path, "rb").read(4) == b"\x76\x2f\x31\x01":
         names |= set(txfile.metadata(path)[1])
-    return names | {"timeCode" for name in names if name == "smpte:TimeCode"}
+    return names | {name[6].lower() + name[7:] for name in names if name in ("smpte:TimeCode", "smpte:KeyCode")}
 
 
 def iptc_says(path, text):

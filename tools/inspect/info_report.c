@@ -15,6 +15,7 @@
 
 #include "core/fail.h"
 #include "core/path.h"
+#include "core/settings.h"
 #include "tools/output/format.h"
 #include "tools/output/json.h"
 #include "tools/output/line.h"
@@ -141,7 +142,7 @@ static void print_source(const txm_info *info)
 static void print_color_settings(const txm_tx_description *d)
 {
     if (*d->requested)
-        print_field("colour space", d->requested);
+        print_field("colour space", txm_space_shown(d->requested));
     if (*d->detected)
         print_field("detected as", d->detected);
     if (*d->working_space)
@@ -299,7 +300,7 @@ void txm_info_print_short(const txm_info *info, uint32_t level, unsigned columns
              level, l->width, l->height);
     txm_print_cut(line, columns);
     putchar('\n');
-    snprintf(line, sizeof line, "%s%s%s%s%s", *d->requested ? d->requested : d->detected,
+    snprintf(line, sizeof line, "%s%s%s%s%s", *d->requested ? txm_space_shown(d->requested) : d->detected,
              d->has_alpha_type ? ", alpha " : "", d->has_alpha_type ? txm_alpha_name(d->alpha) : "",
              *d->source ? ", made from " : "", txm_path_base(d->source));
     txm_print_cut(line, columns);

@@ -110,7 +110,8 @@ static void print_colorspace(const txm_list_report *report, const txm_blend_imag
 {
     const char *stored = image->colorspace_stored, *name = image->colorspace_name;
     if (!name) {
-        fputs(*stored ? "auto, since the OCIO config does not know " : "auto, since no colour space is stored", stdout);
+        fputs(*stored ? "scene-linear, since the OCIO config does not know " : "scene-linear, since no colour space is stored",
+              stdout);
         txm_print_safe(stored);
         return;
     }

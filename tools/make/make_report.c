@@ -16,6 +16,7 @@
 #include "core/fail.h"
 #include "core/hash.h"
 #include "core/path.h"
+#include "core/settings.h"
 #include "tools/make/make_text.h"
 #include "tools/make/run_log.h"
 #include "tools/output/format.h"
@@ -177,7 +178,7 @@ static void print_json(txm_make_report *report, const txm_batch_file *file)
 static void say_details(const char *input, const txm_result *r)
 {
     const txm_stage_seconds *s = &r->stages;
-    txm_say(TXM_SAY_DETAIL, "%s: colour space %s (%s), alpha %s", input, r->colorspace, r->detected,
+    txm_say(TXM_SAY_DETAIL, "%s: colour space %s (%s), alpha %s", input, txm_space_shown(r->colorspace), r->detected,
             txm_alpha_name(r->alpha));
     if (r->outcome == TXM_OUTCOME_CREATED)
         txm_say(

@@ -131,7 +131,7 @@ static txm_status report_rest(const txm_make_scenes *scenes, txm_inputs *inputs,
             free(other);
         }
         if (!image->colorspace_known) {
-            txm_say(TXM_SAY_WARNING, "%s: image \"%s\": the config does not know its colour space %s: taken as auto, as in Blender",
+            txm_say(TXM_SAY_WARNING, "%s: image \"%s\": the config does not know its colour space %s: taken for scene-linear, as in Cycles",
                     scene, image->name, image->colorspace_stored);
         }
     }

@@ -130,11 +130,11 @@ const txm_option txm_config_options[] = {
             "config " \
             "knows it, else a file rule of the config that really matches, else the config's role for the format. The " \
             "word " \
-            "auto is what Blender's own maketx command uses when it is given a bare image, and Cycles where a scene names no " \
-            "colour space or one that the config lacks. Any other word enters the name of the tx file as it is, so " \
+            "auto is what Blender's own maketx command uses when it is given a bare image. Any other word enters the name of the tx file as it is, so " \
             "that an alias leads to another file than the name that it belongs to; scenes have what was saved in " \
             "them, see txmill list. =default and =auto are colour spaces or roles of these names: Blender's config has " \
-            "a role default. 'txmill colorspaces' lists the names."), \
+            "a role default. = alone is for images whose colour space a scene leaves empty or which the config lacks: " \
+            "Cycles takes them for scene-linear, under the name of auto. 'txmill colorspaces' lists the names."), \
     TXM_OPTION( \
         CUSTOM, "alpha-type", .letter = 'a', AT(settings.alpha), .arg = "TYPE", \
         .values = "straight premultiplied channel_packed none default auto", .parse = parse_alpha, \
