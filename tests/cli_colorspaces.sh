@@ -14,13 +14,41 @@ check built-in-silent-on-stderr test ! -s err
 check built-in-named prints "built-in"
 check built-in-matrix prints "$matrix"
 check built-in-alias prints "srgb_rec709_scene"
+run env PATH=/none "$TXMILL" colorspaces
 check built-in-unavailable prints "not available: a view transform"
-txm colorspaces --json
+run env PATH=/none "$TXMILL" colorspaces --json
 cp out built-in.json
 check json-one-line test "$(wc -l <built-in.json)" -eq 1
 check json-spaces json built-in.json "len(o[0]['colorspaces']) == 63 and sum(s['available'] for s in o[0]['colorspaces']) in (58, 59)"
 check json-classes json built-in.json "[s['class'] for s in o[0]['colorspaces'] if s['name'] in ('Linear Rec.709', 'Non-Color', 'sRGB', 'ACEScg')] == ['scene_linear_srgb', 'scene_linear', 'other', 'data']"
 check json-nothing-left-out json built-in.json "o[0]['left_out'] is None and o[0]['config'] == 'built-in'"
+
+# What the built-in config leaves out comes from the Blender in PATH: unpacked, or installed and linked to.
+cp "$golden/rgb8.png" . && chmod u+w rgb8.png
+of_filmic() { run env "PATH=$1:/none" "$TXMILL" make -q -c "Filmic sRGB" -d "$2" rgb8.png; }
+for place in unpacked/5.2 installed/share/blender; do
+    mkdir -p "$place/datafiles/colormanagement"
+    { cat "$golden/config.ocio" && printf '  - !<ColorSpace>\n    name: Filmic sRGB\n    to_scene_reference: !<CDLTransform> {slope: [2, 3, 4]}\n'; } \
+        >"$place/datafiles/colormanagement/config.ocio"
+done
+mkdir -p links installed/bin
+touch unpacked/blender
+of_filmic "$work/unpacked" none
+check blender-is-a-program rc_is 2
+chmod +x unpacked/blender && cp unpacked/blender installed/bin/blender && ln -s ../installed/bin/blender links/blender
+of_filmic "$work/unpacked" unpacked-tx
+check blender-unpacked rc_is 0
+of_filmic "$work/links" linked-tx
+check blender-linked rc_is 0
+txm make -q --ocio unpacked/5.2/datafiles/colormanagement/config.ocio -c "Filmic sRGB" -d named-tx rgb8.png
+check blender-same-file cmp unpacked-tx/*.tx named-tx/*.tx
+check blender-same-link cmp linked-tx/*.tx named-tx/*.tx
+of_filmic unpacked relative-tx
+check blender-not-relative rc_is 2
+echo "roles: [" >unpacked/5.2/datafiles/colormanagement/config.ocio
+of_filmic "$work/unpacked" broken-tx
+check blender-broken-exit rc_is 2
+check blender-broken-says says "unpacked/5.2/datafiles/colormanagement/config.ocio"
 
 # ---- working spaces --------------------------------------------------------------------------------------------------
 for row in "Linear Rec.709=lin_rec709_scene" "Linear Rec.2020=lin_rec2020_scene" "ACEScg=lin_ap1_scene"; do

@@ -101,7 +101,7 @@ check strict-unknown-space-warns-once test "$(grep -c "No Such Space" err)" -eq 
 check strict-unknown-space-made test -f blender_tx/rgb8.png.0-3679B0BFF3405EC327901EFFCB3518C9.tx
 rm -rf blender_tx
 for view in "AgX Base sRGB" "Filmic sRGB" "Khronos PBR Neutral sRGB"; do
-    txm make --strict --colorspace "$view" rgb8.png
+    run env PATH=/none "$TXMILL" make --strict --colorspace "$view" rgb8.png
     check "strict-${view// /-}-exit" rc_is 3
     check "strict-${view// /-}-way-out" says "Blender's own config with --ocio"
     check "strict-${view// /-}-nothing-made" nothing_in .

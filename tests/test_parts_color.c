@@ -191,6 +191,36 @@ START_TEST(matrices_come_from_interchange_roles)
 }
 END_TEST
 
+/* Nothing is looked for where the environment is to be left alone, and what was found is kept. */
+START_TEST(a_blender_in_path_lends_its_config)
+{
+    char folder[] = "/tmp/txm-XXXXXX", text[4096];
+    txm_ocio *first = NULL, *second = NULL;
+    txm_color_config *alone = load(), *config = NULL;
+    const txm_color_options options = {.struct_size = sizeof options};
+    ck_assert_ptr_nonnull(mkdtemp(folder));
+    snprintf(text, sizeof text,
+             "mkdir -p %s/9.1/datafiles/colormanagement && touch %s/blender && chmod +x %s/blender && "
+             "cp '%s/golden/config.ocio' %s/9.1/datafiles/colormanagement",
+             folder, folder, folder, getenv("TXM_TESTDATA"), folder);
+    ck_assert_int_eq(system(text), 0);
+    unsetenv("OCIO");
+    char *kept = strdup(getenv("PATH"));
+    setenv("PATH", folder, 1);
+    ck_assert_int_eq(txm_color_load(&options, &config, NULL), TXM_OK);
+    ck_assert_int_eq(txm_color_blenders(alone, &first, NULL), TXM_STATUS_NOT_FOUND);
+    ck_assert_int_eq(txm_color_blenders(config, &first, NULL), TXM_OK);
+    setenv("PATH", kept, 1);
+    ck_assert_int_eq(txm_color_blenders(config, &second, NULL), TXM_OK);
+    ck_assert(first && first == second);
+    snprintf(text, sizeof text, "rm -r %s", folder);
+    ck_assert_int_eq(system(text), 0);
+    txm_color_free(&config);
+    txm_color_free(&alone);
+    free(kept);
+}
+END_TEST
+
 START_TEST(versions_have_names_and_matrices)
 {
     txm_blender b = TXM_BLENDER_NEWEST;
@@ -263,7 +293,8 @@ START_TEST(builtin_srgb_is_encoded_or_decoded)
 }
 END_TEST
 
-/* ---- fingerprints -------------------------------------------------------------------------------------------------- */
+/* ---- fingerprints --------------------------------------------------------------------------------------------------
+ */
 
 /* To a neighbouring digit. */
 static void step(char *digit)
@@ -414,7 +445,8 @@ int main(void)
     tcase_set_timeout(t, 60);
     add_tests(t, the_built_in_config_is_known, the_matrix_is_that_of_linear_rec709, near_names_are_suggested,
               options_win_over_the_environment, advice_follows_the_reason, missing_spaces_own_their_strings,
-              matrices_come_from_interchange_roles, versions_have_names_and_matrices, builtin_srgb_is_encoded_or_decoded, fingerprints_follow_the_transform, trees_are_read_and_written_without_what_was_dropped,
-              trees_are_edited, what_is_no_yaml_is_refused);
+              matrices_come_from_interchange_roles, a_blender_in_path_lends_its_config,
+              versions_have_names_and_matrices, builtin_srgb_is_encoded_or_decoded, fingerprints_follow_the_transform,
+              trees_are_read_and_written_without_what_was_dropped, trees_are_edited, what_is_no_yaml_is_refused);
     return run_suite(suite);
 }

@@ -3,7 +3,8 @@
  * The built-in config, embedded from builtin.ocio.
  *
  * It holds the spaces of Blender's default config under the same names, without what needs Blender's look-up tables:
- * those are listed here with the reason and the way out.
+ * those are listed here with the reason and the way out, and come from a Blender in PATH where there is one
+ * (blenders.c).
  *
  * Apart from config.c because the program that makes known.inc (generate/known.c) is linked with it: the config
  * must be there before the tables that are made from it.
@@ -17,7 +18,9 @@ const size_t txm_builtin_config_bytes = sizeof txm_builtin_config;
 
 /* Most are views: pictures that were rendered, not scenes, and undoing their tone curves needs look-up tables. Listed
  * so that asking for one is answered with the reason and the ways out. */
-#define BLENDERS_OWN "give Blender's own config with --ocio (datafiles/colormanagement/config.ocio in Blender's folder)"
+#define BLENDERS_OWN                                                                                                   \
+    "put Blender's folder into PATH, or give Blender's own config with --ocio (datafiles/colormanagement/config.ocio " \
+    "in that folder)"
 #define VIEW "a view transform, which needs look-up tables: " BLENDERS_OWN
 #define OR_SRGB ", or say sRGB, which textures saved through it are in"
 const txm_builtin_missing txm_builtin_missing_spaces[] = {

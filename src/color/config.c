@@ -51,6 +51,7 @@ static bool list_missing(txm_color_config *config)
             (!(m->aliases = txm_calloc(2, sizeof *m->aliases)) || !(m->aliases[0] = txm_strdup(from->alias))))
             return false;
         m->before = SIZE_MAX;
+        m->blenders = true;
     }
     return true;
 }
@@ -155,6 +156,7 @@ txm_status txm_color_load(const txm_color_options *options, txm_color_config **o
     }
     pthread_mutex_init(&library->lock, NULL);
     config->library = library;
+    library->ignores_environment = own.ignore_environment;
     config->blender = txm_blender_versions()[txm_blender_index(own.blender)];
     status = origin ? txm_color_load_origin(config, origin, err) : load_builtin(config, options->working_space, err);
     if (status == TXM_OK)
@@ -177,6 +179,7 @@ void txm_color_free(txm_color_config **config)
     txm_color_free_spaces(c);
     txm_color_missing_free(&c->missing);
     txm_ocio_free(&c->library->ocio);
+    txm_color_free(&c->library->blenders);
     pthread_mutex_destroy(&c->library->lock);
     free(c->library);
     free(c->left_out);

@@ -31,7 +31,8 @@ struct txm_color_space {
     bool is_data;
     /* Set once under the config's lock, when somebody asks for the space. */
     bool tried;
-    char *reason; /* why it cannot be built; NULL if it can */
+    char *reason;        /* why it cannot be built; NULL if it can */
+    const char *lacking; /* why the built-in config leaves it out, so that a Blender's is asked; NULL for all others */
     txm_color_class color_class;
     txm_ocio_processor *processor;           /* to scene_linear; TXM_COLOR_CLASS_OTHER only */
     struct txm_builtin_srgb *builtin;        /* in place of a processor */
@@ -42,6 +43,8 @@ struct txm_color_space {
 typedef struct txm_color_library {
     pthread_mutex_t lock; /* guards what a space has "set once", and the loading of a config that is known without */
     txm_ocio *ocio;       /* NULL: known, and not yet loaded */
+    struct txm_color_config *blenders; /* NULL: not asked for yet, or not found */
+    bool ignores_environment;
 } txm_color_library;
 
 struct txm_color_config {
@@ -73,6 +76,9 @@ txm_color_space *txm_color_lookup(const txm_color_config *config, const char *na
 
 /* What the config names for a role, whether that exists or not; NULL if it lacks the role. */
 const char *txm_color_role_space(const txm_color_config *config, const char *role);
+
+/* The library's side of a Blender's config on this machine. Under the lock. NOT_FOUND if there is none. */
+txm_status txm_color_blenders(const txm_color_config *config, txm_ocio **out, txm_error *err);
 
 /* Fills matrix, its texts and the interop ids. CONFIG when they depend on what was left out of the config. */
 txm_status txm_color_compute_matrix(txm_color_config *config, txm_error *err);

@@ -18,6 +18,7 @@ typedef struct txm_color_missing {
     char *name, *family, *description, *reason;
     char **aliases; /* NULL-terminated, NULL if none */
     size_t before;  /* how many spaces that the library was given come before it */
+    bool blenders;  /* the built-in config leaves it out; a Blender has it */
 } txm_color_missing;
 
 typedef struct txm_color_missing_list {

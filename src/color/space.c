@@ -62,6 +62,10 @@ static bool fill_from_missing(const txm_color_missing *missing, txm_color_space 
     space->aliases = txm_calloc(n + 1, sizeof *space->aliases);
     for (size_t i = 0; space->aliases && i < n; i++)
         space->aliases[i] = missing->aliases[i];
+    if (missing->blenders) {
+        space->lacking = missing->reason;
+        return space->aliases;
+    }
     space->tried = true;
     space->reason = txm_strdup(missing->reason);
     return space->aliases && space->reason;
@@ -198,6 +202,28 @@ static txm_color_class classify(const txm_ocio_processor *processor)
 
 /* ---- building ------------------------------------------------------------------------------------------------ */
 
+/* Where the space's transform comes from: the config itself, loaded by now, or a Blender's. */
+static txm_status library_of(const txm_color_config *config, const txm_color_space *space, txm_ocio **out,
+                             txm_error *err)
+{
+    if (space->lacking)
+        return txm_color_blenders(config, out, err);
+    txm_status status = TXM_OK;
+    if (!config->library->ocio)
+        status = txm_color_load_builtin(&config->library->ocio, err);
+    *out = config->library->ocio;
+    return status;
+}
+
+/* A new string. Of a space that Blender's config has and this library cannot build, our own reason says more. */
+static char *reason_of(const txm_color_space *space, const txm_error *why)
+{
+    if (!space->lacking)
+        return txm_strdup(why->message);
+    return why->status == TXM_STATUS_CONFIG ? txm_asprintf("%s (%s)", space->lacking, why->message)
+                                            : txm_strdup(space->lacking);
+}
+
 /* Builds a space once; later calls see what came out. Under the lock. */
 static txm_status build(const txm_color_config *config, txm_color_space *space, txm_error *err)
 {
@@ -211,21 +237,20 @@ static txm_status build(const txm_color_config *config, txm_color_space *space, 
             txm_color_take_fingerprint(space);
         return status;
     }
-    if (!config->library->ocio) {
-        txm_status status = txm_color_load_builtin(&config->library->ocio, err);
-        if (status != TXM_OK)
-            return status;
-    }
+    txm_ocio *ocio = NULL;
+    txm_status status = library_of(config, space, &ocio, &why);
+    if (status != TXM_OK && !space->lacking)
+        return txm_fail(err, status, "%s", why.message);
     if (space->is_data) {
         space->color_class = TXM_COLOR_CLASS_DATA;
-    } else if (txm_ocio_processor_new(config->library->ocio, space->name, "scene_linear", &space->processor, &why) ==
-               TXM_OK) {
+    } else if (status == TXM_OK &&
+               txm_ocio_processor_new(ocio, space->name, "scene_linear", &space->processor, &why) == TXM_OK) {
         space->color_class = classify(space->processor);
         if (space->color_class != TXM_COLOR_CLASS_OTHER)
             txm_ocio_processor_free(&space->processor);
         else
             txm_color_take_fingerprint(space);
-    } else if (why.status == TXM_STATUS_NO_MEMORY || !(space->reason = txm_strdup(why.message))) {
+    } else if (why.status == TXM_STATUS_NO_MEMORY || !(space->reason = reason_of(space, &why))) {
         return txm_fail(err, TXM_STATUS_NO_MEMORY, "out of memory for colour space \"%s\"", space->name);
     }
     space->tried = true;
