@@ -174,6 +174,79 @@ def hall(folder):
     save(folder, made)
 
 
+def grove(folder):
+    """Instances of a tree whose leaves are partly transparent, over a floor whose texture is scaled and turned; a mirror and glass."""
+    import random
+
+    import bpy
+    import mathutils
+    sys.path[:0] = [os.path.dirname(os.path.abspath(__file__))]
+    import scenes
+    made, chance = scenes.empty(), random.Random(7)
+    made.cycles.samples = 16
+    made.render.resolution_x, made.render.resolution_y = 420, 260
+    made.render.threads_mode, made.render.threads = "FIXED", 1
+    camera = made.camera
+    camera.data.type, camera.data.lens = "PERSP", 32
+    camera.location = (6, -10, 2.6)
+    camera.rotation_euler = (mathutils.Vector((0, 2, 1.6)) - camera.location).to_track_quat("-Z", "Y").to_euler()
+    names = iter("tex%d.png" % i for i in range(10))
+
+    def picture(tree):
+        path = os.path.join(folder, next(names))
+        write_png(path)
+        node = tree.nodes.new("ShaderNodeTexImage")
+        node.image = bpy.data.images.load(path)
+        return node
+
+    def added(make, shader, alpha=False, scale=None, **where):
+        make(**where)
+        thing = bpy.context.object
+        nodes = bpy.data.materials.new("m")
+        nodes.use_nodes = True
+        tree = nodes.node_tree
+        principled = next(node for node in tree.nodes if node.bl_idname == "ShaderNodeBsdfPrincipled")
+        for name, value in shader.items():
+            principled.inputs[name].default_value = value
+        color = picture(tree)
+        tree.links.new(color.outputs["Color"], principled.inputs["Base Color"])
+        if alpha:
+            tree.links.new(picture(tree).outputs["Color"], principled.inputs["Alpha"])
+        if scale:
+            mapping = tree.nodes.new("ShaderNodeMapping")
+            mapping.inputs["Scale"].default_value = (scale, scale, 1)
+            mapping.inputs["Rotation"].default_value = (0, 0, 0.3)
+            tree.links.new(tree.nodes.new("ShaderNodeTexCoord").outputs["UV"], mapping.inputs[0])
+            tree.links.new(mapping.outputs[0], color.inputs[0])
+        thing.data.materials.append(nodes)
+        return thing
+
+    mesh = bpy.ops.mesh
+    added(mesh.primitive_plane_add, {"Roughness": 0.9}, scale=3, size=40)
+    leaf = added(mesh.primitive_plane_add, {"Roughness": 0.6}, alpha=True, size=1.6, location=(0, 0, 2.4))
+    leaf.rotation_euler = (1.2, 0, 0)
+    other = leaf.copy()
+    other.rotation_euler = (1.2, 0, 2.1)
+    trunk = added(mesh.primitive_cylinder_add, {"Roughness": 0.8}, radius=0.15, depth=2.4, location=(0, 0, 1.2))
+    tree = bpy.data.collections.new("tree")
+    for part in (leaf, other, trunk):
+        tree.objects.link(part)
+        if part != other:
+            made.collection.objects.unlink(part)
+    for _ in range(40):
+        thing = bpy.data.objects.new("tree", None)
+        thing.instance_type, thing.instance_collection = "COLLECTION", tree
+        thing.location = (chance.uniform(-9, 5), chance.uniform(-4, 16), 0)
+        thing.rotation_euler = (0, 0, chance.uniform(0, 6))
+        thing.scale = [chance.uniform(0.6, 1.5)] * 3
+        made.collection.objects.link(thing)
+    added(mesh.primitive_uv_sphere_add, {"Metallic": 1, "Roughness": 0}, radius=0.9, location=(2.6, -4, 0.9))
+    bpy.ops.object.shade_smooth()
+    added(mesh.primitive_ico_sphere_add, {"Transmission Weight": 1, "Roughness": 0}, radius=0.6, location=(4.2, -5.5, 0.6))
+    bpy.ops.object.shade_smooth()
+    save(folder, made)
+
+
 def save(folder, made):
     """The scene, and the calls that the extension makes."""
     import json
@@ -421,7 +494,7 @@ def compare(folder, trace, table, floor, what):
 if __name__ == "__main__":
     what, *words = sys.argv[sys.argv.index("--") + 1:] if "--" in sys.argv else sys.argv[1:]
     if what == "scene":
-        hall(words[0]) if words[1] == "hall" else scene(words[0], words[1])
+        {"hall": hall, "grove": grove}.get(words[1], lambda folder: scene(folder, words[1]))(words[0])
     elif what == "render":
         render(words[0], float(words[1]))
     else:

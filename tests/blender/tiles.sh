@@ -59,7 +59,7 @@ exported() { # KIND
     --python "$here/../../blender/txmill/exporter.py" -- "$folder/request" "$folder/answer"
 }
 if [ "$which" = blender ]; then
-  for kind in shaders normals hall; do
+  for kind in shaders normals hall grove; do
     if exported $kind && cycles_reads 1; then
       if [ $kind = shaders ]; then agree exported-shaders 0.80 each; else agree "exported-$kind" 0.85 all; fi
     else
