@@ -45,17 +45,20 @@ GEN_SRC    :=
 LIB_OBJ    := $(LIB_SRC:%.c=$(B)/%.o) $(LIB_CXX:%.cpp=$(B)/%.o)
 
 # libtxtile is what a renderer links: tx files read and sampled, in plain C over the codecs alone. libtxmill converts; it
-# has copies of its own of what both need, and shows none of them.
+# links libtxtile and holds none of it. The static libtxmill has both.
 TILE_SRC   := $(addprefix src/,$(addprefix core/,bytes.c file_map.c mem.c options.c owner.c path.c pixel.c pool.c settings.c status.c text.c) \
               $(addprefix codec/,decode_table.c exr_decode.c inflate_parts.c tiff_decode.c) \
               $(addprefix container/,describe.c exr_channels.c exr_reader.c exr_tile.c identity.c openexr_core.c output.c \
                 reader.c reader_tile.c section_reader.c border_decode.c tiff_directory.c tiff_reader.c tiff_tile.c)) \
               $(filter-out src/device/gpu/%,$(filter src/device/% src/residency/% src/sample/%,$(LIB_SRC)))
 TILE_OBJ   := $(TILE_SRC:%.c=$(B)/%.o)
+MILL_OBJ   := $(filter-out $(TILE_OBJ),$(LIB_OBJ))
 TILE_LIBS  := -ldeflate -lisal -lzstd -lxxhash -lpthread -ldl -lm
 # Their headers; libtxmill's are the others.
 TILE_API   := $(addprefix include/txmill/,cache.h describe.h export.h pixel.h ray.h reader.h sampler.h settings.h status.h trace.h)
 MILL_API   := $(filter-out $(TILE_API),$(wildcard include/txmill/*.h))
+# Headers of what libtxtile shows to libtxmill alone.
+SHARED     := $(shell grep -l '^TXM_SHARED ' src/*/*.h src/*/*/*.h)
 $(LIB_OBJ): ALL_CFLAGS += -fvisibility=hidden
 $(LIB_OBJ): ALL_CXXFLAGS += -fvisibility=hidden
 TOOL_SRC   := $(wildcard tools/*.c tools/*/*.c)
@@ -117,17 +120,18 @@ $(B)/lib%.a:
 	rm -f $@
 	ar rcs $@ $^
 # What the headers of a library declare is what it shows.
-$(B)/gen/libtxtile.map: $(TILE_API)
+$(B)/gen/libtxtile.map: $(TILE_API) $(SHARED)
 $(B)/gen/libtxmill.map: $(MILL_API)
 $(B)/gen/lib%.map: scripts/exports.sh
 	@mkdir -p $(@D)
-	scripts/exports.sh $* $(filter %.h,$^) > $@
+	scripts/exports.sh $* $(VERSION) $(filter %.h,$^) > $@
 $(B)/libtxtile.so: $(TILE_OBJ) $(B)/gen/libtxtile.map $(B)/flags/link
 	$(CC) -shared -Wl,-soname,$(@F).$(SOVERSION) -Wl,--version-script=$(B)/gen/libtxtile.map -Wl,--no-undefined \
+	  -Wl,-Bsymbolic-functions \
 	  $(ALL_LDFLAGS) $(TILE_OBJ) $(TILE_LIBS) -o $@
-$(B)/libtxmill.so: $(LIB_OBJ) $(B)/gen/libtxmill.map $(B)/flags/link
+$(B)/libtxmill.so: $(MILL_OBJ) $(B)/libtxtile.so $(B)/gen/libtxmill.map $(B)/flags/link
 	$(CC) -shared -Wl,-soname,$(@F).$(SOVERSION) -Wl,--version-script=$(B)/gen/libtxmill.map $(ALL_LDFLAGS) \
-	  $(LIB_OBJ) $(LIBS) -o $@
+	  $(MILL_OBJ) $(B)/libtxtile.so $(LIBS) -o $@
 $(B)/txmill: $(TOOL_OBJ) $(B)/libtxmill.a $(B)/flags/link
 	$(CC) $(ALL_LDFLAGS) $(TOOL_OBJ) $(B)/libtxmill.a $(LIBS) $(TOOL_LIBS) -o $@
 # OpenImageIO pulls in 258 libraries and 130 MB: a module, loaded when a source needs it.

@@ -139,7 +139,7 @@ Renderers and tools link libtxtile to open the tiled, mip-mapped tx files
 that Cycles renders from: levels, tiles with the pixels around them, metadata,
 and exact texture look-ups. Plain C over the codecs alone.
 END
-pack txmill "$arch" graphics "$mill_needs, $openexr, python3:any" "makes and inspects the tx files of Blender's texture cache" <<'END'
+pack txmill "$arch" graphics "$mill_needs, libtxtile0 (= $version), $openexr, python3:any" "makes and inspects the tx files of Blender's texture cache" <<'END'
 Cycles renders large scenes from tiled, mip-mapped copies of the textures.
 txmill makes them without Blender, ahead of the render, on all cores, and
 looks into those that are there: the same names, the same pixels, the same

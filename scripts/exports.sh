@@ -1,9 +1,17 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# The version script of a library from its public headers: exports.sh LIBRARY HEADER... Every function declared TXM_API is
-# shown, nothing else.
-library=$1
-shift
-printf '%s_0 {\nglobal:\n' "$(echo "${library#lib}" | tr '[:lower:]' '[:upper:]')"
-sed -nE 's/^TXM_API .*[ *](txm_[a-z0-9_]+)\(.*/    \1;/p' "$@" | LC_ALL=C sort -u
+# The version script of a library from its headers: exports.sh LIBRARY VERSION HEADER... Functions declared TXM_API are
+# shown to all, those declared TXM_SHARED under a version of this release alone (core/shared.h), nothing else.
+library=$(echo "${1#lib}" | tr '[:lower:]' '[:upper:]')
+version=$2
+shift 2
+declared() { # MARK HEADER...
+    mark=$1
+    shift
+    sed -nE "s/^$mark .*[ *](txm_[a-z0-9_]+)\(.*/    \1;/p" "$@" | LC_ALL=C sort -u
+}
+printf '%s_0 {\nglobal:\n' "$library"
+declared TXM_API "$@"
 printf 'local:\n    *;\n};\n'
+shared=$(declared TXM_SHARED "$@")
+[ -z "$shared" ] || printf '%s_PRIVATE_%s {\nglobal:\n%s\n};\n' "$library" "$version" "$shared"

@@ -25,7 +25,7 @@ for path in sys.argv[1:]:
             print(found[1])
 EOF
 }
-shown() { nm -D --defined-only "$1" | awk '$2 != "A" { sub(/@.*/, "", $3); print $3 }' | LC_ALL=C sort; }
+shown() { nm -D --defined-only "$1" | awk '$2 != "A" && $3 !~ /@TXTILE_PRIVATE_/ { sub(/@.*/, "", $3); print $3 }' | LC_ALL=C sort; }
 
 include=$repo/include/txmill
 tile=()
@@ -43,6 +43,16 @@ run diff tile.declared tile.shown
 check txtile-shows-its-headers rc_is 0
 run diff mill.declared mill.shown
 check txmill-shows-its-headers rc_is 0
+
+# libtxmill holds nothing of libtxtile, and takes no more from it than it uses.
+nm -g --defined-only "$build/libtxtile.a" 2>/dev/null | awk 'NF == 3 { print $3 }' | LC_ALL=C sort -u >tile.all
+nm --defined-only "$build/libtxmill.so" | awk '{ print $3 }' | LC_ALL=C sort -u >mill.all
+check libraries-are-seen test "$(wc -l <tile.all)" -gt 300 -a "$(wc -l <mill.all)" -gt 1000
+check txmill-holds-no-txtile test -z "$(LC_ALL=C comm -12 tile.all mill.all)"
+nm -D --defined-only "$build/libtxtile.so" | sed -n 's/.* \(txm_[a-z0-9_]*\)@@\{0,1\}TXTILE_PRIVATE_.*/\1/p' | LC_ALL=C sort -u >tile.shared
+nm -D --undefined-only "$build/libtxmill.so" | sed -n 's/.* \(txm_[a-z0-9_]*\)@TXTILE_PRIVATE_.*/\1/p' | LC_ALL=C sort -u >mill.takes
+run diff tile.shared mill.takes
+check txtile-shares-what-is-taken rc_is 0
 
 # Every function that can fail clears the error first, so that a reused one tells nothing of an old file.
 python3 - "$repo" >uncleared <<'EOF'

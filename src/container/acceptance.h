@@ -6,6 +6,7 @@
  */
 #ifndef TXM_CONTAINER_ACCEPTANCE_H
 #define TXM_CONTAINER_ACCEPTANCE_H
+#include "core/shared.h"
 #include "txmill/reader.h"
 
 typedef enum txm_opening {
@@ -16,9 +17,9 @@ typedef enum txm_opening {
 } txm_opening;
 
 /* How Cycles opens a file, whatever its samples are. */
-txm_opening txm_tx_opening(const char *path);
+TXM_SHARED txm_opening txm_tx_opening(const char *path);
 
 /* A directory of a TIFF that follows the last level, is tiled as the levels are, and has another size than the next level
  * has: Cycles takes it for that level. 0 if there is none. */
-uint32_t txm_tx_odd_level(const txm_tx *tx, uint32_t *width, uint32_t *height);
+TXM_SHARED uint32_t txm_tx_odd_level(const txm_tx *tx, uint32_t *width, uint32_t *height);
 #endif

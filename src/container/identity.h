@@ -21,10 +21,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/shared.h"
 #include "txmill/reader.h"
 
 /* `image`: the image part, in memory or mapped. False if it is neither TIFF nor EXR, or ends within its header. */
-bool txm_image_identity(const uint8_t *image, size_t image_bytes, uint64_t *identity);
+TXM_SHARED bool txm_image_identity(const uint8_t *image, size_t image_bytes, uint64_t *identity);
 
 /* That of an open file's image part as it is now. False if it can't be read any more. */
 bool txm_tx_identity(const txm_tx *tx, uint64_t *identity);

@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/shared.h"
 #include "txmill/status.h"
 
 typedef struct txm_output {
@@ -24,21 +25,21 @@ typedef struct txm_output {
 } txm_output;
 
 /* Output starts at offset `start` of fd: what is before stays readable and patchable. */
-txm_status txm_output_open(txm_output *out, int fd, uint64_t start, const char *name, txm_error *err);
-void txm_output_free(txm_output *out); /* drops what was not flushed; accepts a zeroed object */
+TXM_SHARED txm_status txm_output_open(txm_output *out, int fd, uint64_t start, const char *name, txm_error *err);
+TXM_SHARED void txm_output_free(txm_output *out); /* drops what was not flushed; accepts a zeroed object */
 
 /* Size of the file so far. */
-uint64_t txm_output_end(const txm_output *out);
+TXM_SHARED uint64_t txm_output_end(const txm_output *out);
 
 /* Writes at any offset; a gap after the end is filled with zeros. False after a failure, now and ever after. */
-bool txm_output_write(txm_output *out, uint64_t offset, const void *data, size_t size_bytes);
-bool txm_output_append(txm_output *out, const void *data, size_t size_bytes);
+TXM_SHARED bool txm_output_write(txm_output *out, uint64_t offset, const void *data, size_t size_bytes);
+TXM_SHARED bool txm_output_append(txm_output *out, const void *data, size_t size_bytes);
 /* Reads back what was written; false beyond the end too. */
-bool txm_output_read(txm_output *out, uint64_t offset, void *data, size_t size_bytes);
-bool txm_output_flush(txm_output *out);
+TXM_SHARED bool txm_output_read(txm_output *out, uint64_t offset, void *data, size_t size_bytes);
+TXM_SHARED bool txm_output_flush(txm_output *out);
 
 /* TXM_OK, or the first failure, recorded in `err`. */
-txm_status txm_output_status(const txm_output *out, txm_error *err);
+TXM_SHARED txm_status txm_output_status(const txm_output *out, txm_error *err);
 
 /* Loops over short counts and interruptions. 0, or errno. */
 int txm_pwrite_all(int fd, const void *data, size_t size_bytes, uint64_t offset);

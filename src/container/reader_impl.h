@@ -18,6 +18,7 @@
 #include "core/bytes.h"
 #include "core/endian.h"
 #include "core/file_map.h"
+#include "core/shared.h"
 #include "txmill/reader.h"
 
 /* The outcome of a call that read from the map: `status`, unless what it read was not the file's. Every public function
@@ -60,7 +61,7 @@ struct txm_scratch;
 txm_status txm_tx_open_outline(const char *path, txm_tx **out, txm_error *err);
 
 /* As txm_tx_open, of an open file; `path` is its name in messages. The descriptor stays the caller's. */
-txm_status txm_tx_open_fd(int fd, const char *path, txm_tx **out, txm_error *err);
+TXM_SHARED txm_status txm_tx_open_fd(int fd, const char *path, txm_tx **out, txm_error *err);
 
 /* What TIFF and EXR do differently. None of them trusts the file. */
 typedef struct txm_container_ops {

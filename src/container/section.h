@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "container/writer.h"
+#include "core/shared.h"
 #include "txmill/reader.h"
 
 /* ---- encoding one border (any thread, each with its own encoder) ---- */
@@ -46,7 +47,7 @@ txm_status txm_section_writer_new(const txm_tx_layout *layout, const char *spill
 txm_status txm_section_writer_add(txm_section_writer *writer, uint32_t level, uint32_t tile, const void *encoded,
                                   size_t size_bytes, txm_error *err);
 /* Writes the image part of an open file to `fd`, for a section to follow. CHANGED if the file became shorter. */
-txm_status txm_section_copy_image(const txm_tx *tx, int fd, txm_error *err);
+TXM_SHARED txm_status txm_section_copy_image(const txm_tx *tx, int fd, txm_error *err);
 /* Appends the section to `fd` after the finished image part of image_bytes bytes. */
 txm_status txm_section_writer_finish(txm_section_writer *writer, int fd, uint64_t image_bytes, txm_error *err);
 void txm_section_writer_free(txm_section_writer **writer); /* NULL-safe */

@@ -6,6 +6,7 @@
 #ifndef TXM_CONTAINER_TIFF_READER_H
 #define TXM_CONTAINER_TIFF_READER_H
 #include "container/reader_impl.h"
+#include "core/shared.h"
 
 /* Compression tag values. */
 enum {
@@ -69,28 +70,28 @@ typedef struct txm_tiff_field {
 } txm_tiff_field;
 
 /* Reads the header; false if it is none. *first is the first directory's offset. */
-bool txm_tiff_header(txm_tiff *t, uint64_t *first);
+TXM_SHARED bool txm_tiff_header(txm_tiff *t, uint64_t *first);
 
 txm_status txm_tiff_corrupt(const txm_tiff *t, const char *what, uint64_t where);
 
-txm_status txm_tiff_open_directory(const txm_tiff *t, uint64_t offset, txm_tiff_directory *out);
+TXM_SHARED txm_status txm_tiff_open_directory(const txm_tiff *t, uint64_t offset, txm_tiff_directory *out);
 
 /* The field at `index`; false if its type is unknown or its values lie outside of the file. Tag and type are filled in
  * every case. */
 bool txm_tiff_field_at(const txm_tiff *t, const txm_tiff_directory *dir, uint64_t index, txm_tiff_field *out);
 
 /* Finds a tag; *found is false when it is absent. CORRUPT when it is there without values. */
-txm_status txm_tiff_find(const txm_tiff *t, const txm_tiff_directory *dir, uint16_t tag, txm_tiff_field *out,
+TXM_SHARED txm_status txm_tiff_find(const txm_tiff *t, const txm_tiff_directory *dir, uint16_t tag, txm_tiff_field *out,
                          bool *found);
 
 /* The number in a tag; `fallback` when it is absent. All values of the tag must be the same (BitsPerSample has one a
  * channel). */
-txm_status txm_tiff_number(const txm_tiff *t, const txm_tiff_directory *dir, uint16_t tag, uint32_t fallback,
+TXM_SHARED txm_status txm_tiff_number(const txm_tiff *t, const txm_tiff_directory *dir, uint16_t tag, uint32_t fallback,
                            uint32_t *out);
 
-bool txm_tiff_is_integer(const txm_tiff_field *field);
+TXM_SHARED bool txm_tiff_is_integer(const txm_tiff_field *field);
 /* An integer field's value at `index`. */
-uint64_t txm_tiff_value(const txm_tiff *t, const txm_tiff_field *field, uint64_t index);
+TXM_SHARED uint64_t txm_tiff_value(const txm_tiff *t, const txm_tiff_field *field, uint64_t index);
 
 /* Keeps a field as metadata if it means something to people. False when memory is exhausted. */
 bool txm_tiff_keep(const txm_tiff *t, const txm_tiff_field *field);

@@ -2,6 +2,8 @@
  * How densely an image's pixels lie and how wide they are, as OpenImageIO 3.1 reports it. */
 #ifndef TXM_CORE_DENSITY_H
 #define TXM_CORE_DENSITY_H
+#include "core/shared.h"
+
 
 typedef struct txm_density {
     float aspect;  /* PixelAspectRatio; 0: not said */
@@ -10,5 +12,5 @@ typedef struct txm_density {
 } txm_density;
 
 /* Forgets the numbers that no image has: those below or at 0, NaN, and those of 2^32 and above, infinity with them. */
-void txm_density_drop_nonsense(txm_density *density);
+TXM_SHARED void txm_density_drop_nonsense(txm_density *density);
 #endif

@@ -2,6 +2,7 @@
  * Recording failures. The first one counts: whatever goes wrong while it is cleaned up after changes nothing. */
 #ifndef TXM_CORE_FAIL_H
 #define TXM_CORE_FAIL_H
+#include "core/shared.h"
 #include "txmill/status.h"
 
 #ifdef __cplusplus
@@ -9,17 +10,17 @@ extern "C" {
 #endif
 
 /* Records a failure and returns `status`. */
-txm_status txm_fail(txm_error *err, txm_status status, const char *format, ...) __attribute__((format(printf, 3, 4)));
+TXM_SHARED txm_status txm_fail(txm_error *err, txm_status status, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 /* As txm_fail, for a failed system call: derives the status from `sys_errno` (ENOSPC, EACCES, ECANCELED ...) and appends
  * its text. */
-txm_status txm_fail_errno(txm_error *err, int sys_errno, const char *format, ...) __attribute__((format(printf, 3, 4)));
+TXM_SHARED txm_status txm_fail_errno(txm_error *err, int sys_errno, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 /* Records what went wrong further down as it is: status, errno and message. Returns cause->status. */
-txm_status txm_fail_as(txm_error *err, const txm_error *cause);
+TXM_SHARED txm_status txm_fail_as(txm_error *err, const txm_error *cause);
 
 /* Puts "prefix: " in front of a recorded message, to add context on the way up. Returns err->status. */
-txm_status txm_error_prefix(txm_error *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
+TXM_SHARED txm_status txm_error_prefix(txm_error *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 #ifdef __cplusplus
 }

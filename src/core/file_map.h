@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/shared.h"
+
 typedef struct txm_map {
     const uint8_t *data;
     size_t bytes;
@@ -20,8 +22,8 @@ typedef struct txm_map {
 
 /* Maps the first `bytes` bytes of a file; the descriptor may be closed afterwards. `map` stays where it is until it is
  * closed. 0 or an errno. */
-int txm_map_open(txm_map *map, int fd, size_t bytes);
-void txm_map_close(txm_map *map); /* nothing where no map was opened */
+TXM_SHARED int txm_map_open(txm_map *map, int fd, size_t bytes);
+TXM_SHARED void txm_map_close(txm_map *map); /* nothing where no map was opened */
 
 /* Whether bytes that were read from the map may not be the file's. */
 static inline bool txm_map_lost(const txm_map *map)

@@ -15,10 +15,11 @@
 #include <stdlib.h>
 
 #include "core/fail.h"
+#include "core/shared.h"
 
 /* Records NO_MEMORY and returns it: "SUBJECT: out of memory", where the subject, mostly a file, is known (else NULL).
  */
-txm_status txm_no_memory(txm_error *err, const char *subject);
+TXM_SHARED txm_status txm_no_memory(txm_error *err, const char *subject);
 
 /* count * size, or SIZE_MAX on overflow (which no allocation can satisfy). */
 static inline size_t txm_mul(size_t count, size_t size)
@@ -28,21 +29,21 @@ static inline size_t txm_mul(size_t count, size_t size)
 }
 
 /* Zeroed memory for count * size bytes; NULL on overflow or exhaustion. Free with free(). */
-void *txm_calloc(size_t count, size_t size);
+TXM_SHARED void *txm_calloc(size_t count, size_t size);
 
 /* 64-byte aligned, uninitialised; NULL on overflow or exhaustion. Free with free(). */
-void *txm_alloc_pixels(size_t count, size_t size);
+TXM_SHARED void *txm_alloc_pixels(size_t count, size_t size);
 
 /* Makes room for one more item after `count` in an array that doubles when it is full. False when memory is exhausted:
  * the array is as it was. */
 #define TXM_GROW(items, capacity, count) txm_grow((void **)&(items), &(capacity), count, sizeof *(items))
-bool txm_grow(void **items, size_t *capacity, size_t count, size_t item_bytes);
+TXM_SHARED bool txm_grow(void **items, size_t *capacity, size_t count, size_t item_bytes);
 
 /* Copies of strings; NULL on exhaustion or when given NULL. */
-char *txm_strdup(const char *s);
-char *txm_strndup(const char *s, size_t n);
+TXM_SHARED char *txm_strdup(const char *s);
+TXM_SHARED char *txm_strndup(const char *s, size_t n);
 
 /* printf into a new string; NULL on exhaustion. */
-char *txm_asprintf(const char *format, ...) __attribute__((format(printf, 1, 2)));
+TXM_SHARED char *txm_asprintf(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

@@ -13,6 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/shared.h"
+
 enum { TXM_HOST_BYTES = 65 };
 
 typedef struct txm_owner {
@@ -29,11 +31,11 @@ typedef enum txm_owner_state {
 } txm_owner_state;
 
 /* This process. */
-txm_owner txm_owner_self(void);
-txm_owner_state txm_owner_state_of(const txm_owner *owner);
+TXM_SHARED txm_owner txm_owner_self(void);
+TXM_SHARED txm_owner_state txm_owner_state_of(const txm_owner *owner);
 
 /* 64 random bits: unique names. */
-uint64_t txm_random_bits(void);
+TXM_SHARED uint64_t txm_random_bits(void);
 
 /* "HOST-MACHINE-PID" as file names hold it, at most TXM_OWNER_TEXT - 1 bytes. */
 enum { TXM_OWNER_TEXT = 100 };
@@ -49,13 +51,13 @@ int txm_owner_parse(const char *text, size_t bytes, txm_owner *out);
 
 /* Path of a new such name of this process in `folder`. `what` is shortened where the name would pass the 255 bytes that
  * file systems allow; `suffix` has up to 32 bytes. New string, NULL when memory is exhausted. */
-char *txm_owned_path(const char *folder, const char *what, const char *suffix);
+TXM_SHARED char *txm_owned_path(const char *folder, const char *what, const char *suffix);
 /* Removes such a file: what is left of it makes others wait, or stays for ever, so that a failure that passes does not
  * count. Whether it is gone. */
-bool txm_owned_remove(const char *path);
+TXM_SHARED bool txm_owned_remove(const char *path);
 /* A new file in `folder`, open for reading and writing, that has no name; `what`: of its short-lived name where the file
  * system (NFS, FUSE) cannot do without one. -1 with errno. */
-int txm_nameless_file(const char *folder, const char *what);
+TXM_SHARED int txm_nameless_file(const char *folder, const char *what);
 /* The state of the process that such a name tells. ELSEWHERE for names of another form. */
-txm_owner_state txm_owned_name_state(const char *name, const char *suffix);
+TXM_SHARED txm_owner_state txm_owned_name_state(const char *name, const char *suffix);
 #endif

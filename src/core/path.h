@@ -12,48 +12,49 @@
 #include <stddef.h>
 #include <sys/stat.h>
 
+#include "core/shared.h"
 #include "txmill/status.h"
 
 /* The part after the last '/'; points into `path`. */
-const char *txm_path_base(const char *path);
+TXM_SHARED const char *txm_path_base(const char *path);
 /* The folder of a path: "." when there is none, "/" for the root. */
-char *txm_path_dir(const char *path);
+TXM_SHARED char *txm_path_dir(const char *path);
 /* "dir/name"; `name` alone when it is absolute or dir is empty. */
-char *txm_path_join(const char *dir, const char *name);
+TXM_SHARED char *txm_path_join(const char *dir, const char *name);
 /* The extension with its dot, in the original case, "" when there is none; points into `path`. */
-const char *txm_path_ext(const char *path);
+TXM_SHARED const char *txm_path_ext(const char *path);
 /* Case-insensitive comparison of the extension ("exr" or ".exr"). */
-bool txm_path_has_ext(const char *path, const char *ext);
+TXM_SHARED bool txm_path_has_ext(const char *path, const char *ext);
 /* The most bytes of a name, up to `limit`, that do not cut a UTF-8 sequence: some file systems refuse names that are
  * not valid. */
-size_t txm_path_cut(const char *name, size_t limit);
+TXM_SHARED size_t txm_path_cut(const char *name, size_t limit);
 /* The name in the folder of `path` that differs from its own only by upper and lower case, a new string; NULL where there
  * is none, or none can be found out. Reads the folder. */
-char *txm_path_other_case(const char *path);
+TXM_SHARED char *txm_path_other_case(const char *path);
 /* Whether the extension is one of an image that txmill takes as a source. */
-bool txm_path_is_image(const char *path);
-bool txm_path_is_absolute(const char *path);
+TXM_SHARED bool txm_path_is_image(const char *path);
+TXM_SHARED bool txm_path_is_absolute(const char *path);
 /* Lexical clean-up: repeated '/', "." and ".." resolved without looking at links (std::filesystem's lexically_normal,
  * without a trailing slash). */
-char *txm_path_normal(const char *path);
+TXM_SHARED char *txm_path_normal(const char *path);
 /* `path` relative to `base`, both absolute and normalised first ("../src/rgb8.png"), as lexically_relative does. */
-char *txm_path_relative(const char *path, const char *base);
+TXM_SHARED char *txm_path_relative(const char *path, const char *base);
 /* What probably went wrong with a path that leads to nothing, and what to do: a glob that the shell handed on, a path of
  * Windows. NULL if it looks like any other. */
-const char *txm_path_hint(const char *path);
+TXM_SHARED const char *txm_path_hint(const char *path);
 /* Current directory + path, normalised. Asks the system for the current directory. */
-char *txm_path_absolute(const char *path);
+TXM_SHARED char *txm_path_absolute(const char *path);
 /* Records why txm_path_absolute, called just before, answered NULL: there need be no current folder. */
-txm_status txm_path_absolute_failed(const char *path, txm_error *err);
+TXM_SHARED txm_status txm_path_absolute_failed(const char *path, txm_error *err);
 
 /* Creates a folder and its parents; another process may do so at the same time. A link that leads nowhere (its disk is
  * not mounted) is named with its target: NOT_FOUND. */
-txm_status txm_folders_make(const char *path, txm_error *err);
+TXM_SHARED txm_status txm_folders_make(const char *path, txm_error *err);
 
 /* Removes the file that `judged` describes from the folder that `folder` describes (NULL: whichever has it), and no other
  * that has come to that name: also when a folder on the way has been exchanged for a link meanwhile, to hard links of the
  * same files even. Returns 0, an errno, or TXM_REMOVE_OTHER (below 0, unlike any errno): another file or folder is
  * there now. */
 enum { TXM_REMOVE_OTHER = -1 };
-int txm_file_remove(const char *path, const struct stat *folder, const struct stat *judged);
+TXM_SHARED int txm_file_remove(const char *path, const struct stat *folder, const struct stat *judged);
 #endif

@@ -6,6 +6,8 @@
  */
 #ifndef TXM_CORE_SETTINGS_H
 #define TXM_CORE_SETTINGS_H
+#include "core/shared.h"
+
 
 typedef enum txm_space_choice {
     TXM_SPACE_DEFAULT, /* what Blender sets when it loads the image */
@@ -15,9 +17,9 @@ typedef enum txm_space_choice {
 } txm_space_choice;
 
 /* *name points into `setting`, and is NULL unless it is NAMED. */
-txm_space_choice txm_space_chosen(const char *setting, const char **name);
+TXM_SHARED txm_space_choice txm_space_chosen(const char *setting, const char **name);
 /* The setting that asks for a name; NULL: for none at all, UNSET. Lives as long as `name`. */
-const char *txm_space_setting(const char *name);
+TXM_SHARED const char *txm_space_setting(const char *name);
 /* A setting or a name in a sentence. */
-const char *txm_space_shown(const char *setting);
+TXM_SHARED const char *txm_space_shown(const char *setting);
 #endif

@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/shared.h"
 #include "txmill/pixel.h"
 
 /* What is known of the samples of level 0 so far. */
@@ -60,9 +61,9 @@ typedef struct txm_ops {
 
 /* The table for this machine, built on first use. TXMILL_ISA=scalar|avx2|avx512|neon forces one that the machine has.
  */
-const txm_ops *txm_ops_best(void);
+TXM_SHARED const txm_ops *txm_ops_best(void);
 /* The names of the ISAs of this machine and build, in rising order of preference; NULL beyond the last. */
-const char *txm_ops_isa_name(size_t index);
+TXM_SHARED const char *txm_ops_isa_name(size_t index);
 /* The table of one ISA; NULL if this machine or build lacks it. */
 const txm_ops *txm_ops_isa(const char *isa);
 /* Fills in what a back-end leaves to scalar code. */
