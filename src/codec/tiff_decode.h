@@ -18,7 +18,8 @@ bool txm_packbits_decode(const uint8_t *src, size_t src_bytes, uint8_t *dst, siz
 /* Undoes a predictor in place over `rows` rows of `width` pixels, tight. Horizontal (2): differences to the pixel on
  * the left, samples as integers. Floating point (3): bytes of equal weight side by side, then differences; `line` is
  * scratch for one row. */
-TXM_SHARED void txm_unpredict_horizontal(uint8_t *pixels, uint32_t width, uint32_t rows, uint32_t channels, unsigned sample_bytes);
-TXM_SHARED void txm_unpredict_float(uint8_t *pixels, uint32_t width, uint32_t rows, uint32_t channels, unsigned sample_bytes,
-                         uint8_t *line);
+TXM_SHARED void txm_unpredict_horizontal(uint8_t *pixels, uint32_t width, uint32_t rows, uint32_t channels,
+                                         unsigned sample_bytes);
+TXM_SHARED void txm_unpredict_float(uint8_t *pixels, uint32_t width, uint32_t rows, uint32_t channels,
+                                    unsigned sample_bytes, uint8_t *line);
 #endif

@@ -56,8 +56,8 @@ typedef struct txm_pixels {
 
 struct txm_scratch;
 
-/* Opens a file for its outline: size, tiles, levels and metadata, whatever its samples are. Nothing else may be asked of
- * it. UNSUPPORTED for what has no tiles, or a codec that Blender's libraries lack. */
+/* Opens a file for its outline: size, tiles, levels and metadata, whatever its samples are. Nothing else may be asked
+ * of it. UNSUPPORTED for what has no tiles, or a codec that Blender's libraries lack. */
 txm_status txm_tx_open_outline(const char *path, txm_tx **out, txm_error *err);
 
 /* As txm_tx_open, of an open file; `path` is its name in messages. The descriptor stays the caller's. */

@@ -82,12 +82,12 @@ bool txm_tiff_field_at(const txm_tiff *t, const txm_tiff_directory *dir, uint64_
 
 /* Finds a tag; *found is false when it is absent. CORRUPT when it is there without values. */
 TXM_SHARED txm_status txm_tiff_find(const txm_tiff *t, const txm_tiff_directory *dir, uint16_t tag, txm_tiff_field *out,
-                         bool *found);
+                                    bool *found);
 
 /* The number in a tag; `fallback` when it is absent. All values of the tag must be the same (BitsPerSample has one a
  * channel). */
 TXM_SHARED txm_status txm_tiff_number(const txm_tiff *t, const txm_tiff_directory *dir, uint16_t tag, uint32_t fallback,
-                           uint32_t *out);
+                                      uint32_t *out);
 
 TXM_SHARED bool txm_tiff_is_integer(const txm_tiff_field *field);
 /* An integer field's value at `index`. */

@@ -4,7 +4,6 @@
 #define TXM_CORE_DENSITY_H
 #include "core/shared.h"
 
-
 typedef struct txm_density {
     float aspect;  /* PixelAspectRatio; 0: not said */
     float x, y;    /* XResolution, YResolution: pixels a unit; 0: not said */

@@ -10,11 +10,13 @@ extern "C" {
 #endif
 
 /* Records a failure and returns `status`. */
-TXM_SHARED txm_status txm_fail(txm_error *err, txm_status status, const char *format, ...) __attribute__((format(printf, 3, 4)));
+TXM_SHARED txm_status txm_fail(txm_error *err, txm_status status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
-/* As txm_fail, for a failed system call: derives the status from `sys_errno` (ENOSPC, EACCES, ECANCELED ...) and appends
- * its text. */
-TXM_SHARED txm_status txm_fail_errno(txm_error *err, int sys_errno, const char *format, ...) __attribute__((format(printf, 3, 4)));
+/* As txm_fail, for a failed system call: derives the status from `sys_errno` (ENOSPC, EACCES, ECANCELED ...) and
+ * appends its text. */
+TXM_SHARED txm_status txm_fail_errno(txm_error *err, int sys_errno, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
 /* Records what went wrong further down as it is: status, errno and message. Returns cause->status. */
 TXM_SHARED txm_status txm_fail_as(txm_error *err, const txm_error *cause);

@@ -11,7 +11,8 @@
 /* Copies what was given, whose first member says how large it is, over the defaults in `own` (of own_bytes): members
  * that an older program does not know keep their defaults. NULL is all defaults. USAGE for what no txm_..._init opened,
  * and for a newer program's struct that asks for something unknown here. `name` is the type's, for messages. */
-TXM_SHARED txm_status txm_options_take(void *own, size_t own_bytes, const void *given, const char *name, txm_error *err);
+TXM_SHARED txm_status txm_options_take(void *own, size_t own_bytes, const void *given, const char *name,
+                                       txm_error *err);
 
 /* The same for settings, which are checked, too. */
 TXM_SHARED txm_status txm_settings_take(txm_settings *own, const txm_settings *given, txm_error *err);

@@ -55,8 +55,8 @@ TXM_SHARED char *txm_owned_path(const char *folder, const char *what, const char
 /* Removes such a file: what is left of it makes others wait, or stays for ever, so that a failure that passes does not
  * count. Whether it is gone. */
 TXM_SHARED bool txm_owned_remove(const char *path);
-/* A new file in `folder`, open for reading and writing, that has no name; `what`: of its short-lived name where the file
- * system (NFS, FUSE) cannot do without one. -1 with errno. */
+/* A new file in `folder`, open for reading and writing, that has no name; `what`: of its short-lived name where the
+ * file system (NFS, FUSE) cannot do without one. -1 with errno. */
 TXM_SHARED int txm_nameless_file(const char *folder, const char *what);
 /* The state of the process that such a name tells. ELSEWHERE for names of another form. */
 TXM_SHARED txm_owner_state txm_owned_name_state(const char *name, const char *suffix);

@@ -28,8 +28,8 @@ TXM_SHARED bool txm_path_has_ext(const char *path, const char *ext);
 /* The most bytes of a name, up to `limit`, that do not cut a UTF-8 sequence: some file systems refuse names that are
  * not valid. */
 TXM_SHARED size_t txm_path_cut(const char *name, size_t limit);
-/* The name in the folder of `path` that differs from its own only by upper and lower case, a new string; NULL where there
- * is none, or none can be found out. Reads the folder. */
+/* The name in the folder of `path` that differs from its own only by upper and lower case, a new string; NULL where
+ * there is none, or none can be found out. Reads the folder. */
 TXM_SHARED char *txm_path_other_case(const char *path);
 /* Whether the extension is one of an image that txmill takes as a source. */
 TXM_SHARED bool txm_path_is_image(const char *path);
@@ -39,8 +39,8 @@ TXM_SHARED bool txm_path_is_absolute(const char *path);
 TXM_SHARED char *txm_path_normal(const char *path);
 /* `path` relative to `base`, both absolute and normalised first ("../src/rgb8.png"), as lexically_relative does. */
 TXM_SHARED char *txm_path_relative(const char *path, const char *base);
-/* What probably went wrong with a path that leads to nothing, and what to do: a glob that the shell handed on, a path of
- * Windows. NULL if it looks like any other. */
+/* What probably went wrong with a path that leads to nothing, and what to do: a glob that the shell handed on, a path
+ * of Windows. NULL if it looks like any other. */
 TXM_SHARED const char *txm_path_hint(const char *path);
 /* Current directory + path, normalised. Asks the system for the current directory. */
 TXM_SHARED char *txm_path_absolute(const char *path);
@@ -51,10 +51,10 @@ TXM_SHARED txm_status txm_path_absolute_failed(const char *path, txm_error *err)
  * not mounted) is named with its target: NOT_FOUND. */
 TXM_SHARED txm_status txm_folders_make(const char *path, txm_error *err);
 
-/* Removes the file that `judged` describes from the folder that `folder` describes (NULL: whichever has it), and no other
- * that has come to that name: also when a folder on the way has been exchanged for a link meanwhile, to hard links of the
- * same files even. Returns 0, an errno, or TXM_REMOVE_OTHER (below 0, unlike any errno): another file or folder is
- * there now. */
+/* Removes the file that `judged` describes from the folder that `folder` describes (NULL: whichever has it), and no
+ * other that has come to that name: also when a folder on the way has been exchanged for a link meanwhile, to hard
+ * links of the same files even. Returns 0, an errno, or TXM_REMOVE_OTHER (below 0, unlike any errno): another file or
+ * folder is there now. */
 enum { TXM_REMOVE_OTHER = -1 };
 TXM_SHARED int txm_file_remove(const char *path, const struct stat *folder, const struct stat *judged);
 #endif

@@ -8,7 +8,6 @@
 #define TXM_CORE_SETTINGS_H
 #include "core/shared.h"
 
-
 typedef enum txm_space_choice {
     TXM_SPACE_DEFAULT, /* what Blender sets when it loads the image */
     TXM_SPACE_AUTO,    /* what the image's own metadata say */

@@ -15,7 +15,8 @@
 
 /* snprintf and vsnprintf with a decimal point. The program's locale is left alone, other threads' too. */
 TXM_SHARED int txm_format(char *out, size_t bytes, const char *format, ...) __attribute__((format(printf, 3, 4)));
-TXM_SHARED int txm_vformat(char *out, size_t bytes, const char *format, va_list args) __attribute__((format(printf, 3, 0)));
+TXM_SHARED int txm_vformat(char *out, size_t bytes, const char *format, va_list args)
+    __attribute__((format(printf, 3, 0)));
 
 /* strtof and strtod with a decimal point. */
 TXM_SHARED float txm_parse_float(const char *text, char **end);

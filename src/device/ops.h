@@ -41,7 +41,8 @@ typedef struct txm_ops {
 
     /* Two rows of 2 * count pixels to one of count. */
     void (*box)(uint32_t channels, const float *row0, const float *row1, float *dst, size_t count);
-    /* Two rows of src_width pixels, weight `g` of the second, to one of count. row1 NULL: the level below has one row. */
+    /* Two rows of src_width pixels, weight `g` of the second, to one of count. row1 NULL: the level below has one row.
+     */
     void (*bilinear)(uint32_t channels, const float *row0, const float *row1, float g, size_t src_width, float *dst,
                      size_t count);
     /* A level's linear values to +-65504 before the next one is filtered from them; NaN becomes 65504. */

@@ -5,7 +5,8 @@
                                in which all surfaces are emissive, so that paths end where the camera's rays do, or
                                `shaders`: artists' ones, in a scene that the extension is to export, as FOLDER/request says;
                                `normals`: such a one with normal maps, rough and clear glass, mirrors and instances; `hall`:
-                               another, a pillared hall with a sun and a sky, which is seen from outside
+                               another, a pillared hall with a sun and a sky, which is seen from outside; `grove`: instances
+                               with partly transparent leaves
     render FOLDER FILTER       renders it; FILTER is the setting Filter Glossy, at 0 of which Cycles widens no differentials
 
 Outside:

@@ -228,9 +228,11 @@ class Inspect(Case):
 
     def test_verify(self):
         self.assertTrue(all(v.good for v in txmill.verify(self.tx, deep=True)))
+        times = os.stat(self.tx[0])
         with open(self.tx[0], "r+b") as f:
             f.seek(2000)
             f.write(b"\xff" * 64)
+        os.utime(self.tx[0], ns=(times.st_atime_ns, times.st_mtime_ns))
         verdicts = txmill.verify(self.tx)
         self.assertEqual([v.good for v in verdicts], [False, True, True])
         self.assertTrue(verdicts[0].findings)
