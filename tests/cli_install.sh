@@ -128,6 +128,8 @@ example convert_folder convert_folder.c txmill cc -std=c11
 example read_tiles read_tiles.c txtile cc -std=c11
 example read_means read_tiles.cpp txtile c++ -std=c++17
 example view_texture view_texture.c txtile cc -std=c11
+example renderer renderer.c txtile cc -std=c11
+example wavefront wavefront.c txtile cc -std=c11
 export LD_LIBRARY_PATH=$root$prefix/lib
 run ./convert_folder textures
 check example-converts test "$(grep -c ': created ' out)" -eq 3
@@ -150,6 +152,29 @@ p = open('one.ppm', 'rb').read()
 assert p[:11] == b'P6\n1 1\n255\n' and abs((sum(p[-3:]) + 255) / 4 / 255 - $mean) < 1e-3, (p, $mean)"
 run ./view_texture "$exr"
 check example-view-terminal prints "▀"
+# A floor of 640 x 360 pixels, blue sky left black: one picture from both renderers, whatever the budget.
+run ./renderer "$tx" threads.ppm
+check example-renders prints " look-ups, "
+run ./wavefront "$tx" waves.ppm 1
+check example-waves prints " launches for 23 waves"
+check example-same-picture cmp threads.ppm waves.ppm
+check example-has-a-picture test "$(od -An -v -tu1 -w3 -j15 threads.ppm | sort -u | wc -l)" -gt 500
+cp "$tx" spoilt.tx && chmod u+w spoilt.tx
+python3 - spoilt.tx <<'PY'
+import sys
+with open(sys.argv[1], "r+b") as f:
+    data = f.read()
+    f.seek(len(data) // 4)
+    f.write(bytes(b ^ 255 for b in data[len(data) // 4:len(data) // 2]))
+PY
+run ./renderer spoilt.tx spoilt.ppm
+check example-damaged rc_is 1
+check example-damaged-says says "damaged"
+run ./wavefront spoilt.tx spoilt.ppm
+check example-waves-damaged rc_is 1
+check example-waves-damaged-says says "damaged"
+run ./wavefront absent.tx absent.ppm
+check example-waves-absent says "absent.tx"
 run ./read_tiles absent.tx
 check example-failure rc_is 1
 check example-failure-says says "absent.tx"
