@@ -107,7 +107,7 @@ static txm_status settle(walk *w, const char *path, const struct stat *st, const
     double age = difftime(w->now, st->st_ctim.tv_sec);
     uint64_t freed = st->st_nlink > 1 ? 0 : (uint64_t)st->st_size;
     const txm_garbage_file file = {path, verdict->why, verdict->image, (uint64_t)st->st_size, age > 0 ? age : 0};
-    bool young = age <= w->options->older_than_s, busy = false;
+    bool young = w->options->older_than_s >= 0 && age <= w->options->older_than_s, busy = false;
     txm_kept kept = verdict->kept;
     if (verdict->garbage && young)
         kept = TXM_KEPT_YOUNG;
