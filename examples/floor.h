@@ -45,11 +45,15 @@ static int write_ppm(const char *path, float (*pixels)[4])
 {
     FILE *out = fopen(path, "wb");
     if (!out)
-        return 1;
+        return perror(path), 1;
     fprintf(out, "P6\n%d %d\n255\n", WIDTH, HEIGHT);
     for (int i = 0; i < WIDTH * HEIGHT; i++)
         for (int c = 0; c < 3; c++)
             putc((int)((pixels[i][c] > 0 ? pixels[i][c] < 1 ? pixels[i][c] : 1 : 0) * 255 + 0.5f), out);
-    return fclose(out) != 0;
+    int failed = ferror(out);
+    failed |= fclose(out);
+    if (failed)
+        perror(path);
+    return failed != 0;
 }
 #endif

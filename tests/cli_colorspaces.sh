@@ -43,12 +43,16 @@ check blender-linked rc_is 0
 txm make -q --ocio unpacked/5.2/datafiles/colormanagement/config.ocio -c "Filmic sRGB" -d named-tx rgb8.png
 check blender-same-file cmp unpacked-tx/*.tx named-tx/*.tx
 check blender-same-link cmp linked-tx/*.tx named-tx/*.tx
+cp -r unpacked "of [5] ?*ä"
+of_filmic "$work/of [5] ?*ä" odd-tx
+check blender-in-odd-folder cmp odd-tx/*.tx named-tx/*.tx
 of_filmic unpacked relative-tx
 check blender-not-relative rc_is 2
 echo "roles: [" >unpacked/5.2/datafiles/colormanagement/config.ocio
 of_filmic "$work/unpacked" broken-tx
 check blender-broken-exit rc_is 2
-check blender-broken-says says "unpacked/5.2/datafiles/colormanagement/config.ocio"
+check blender-broken-says says "the one in PATH cannot be used, see 'txmill colorspaces --ocio $work/unpacked/5.2/datafiles/colormanagement/config.ocio'"
+check blender-broken-advises-no-option-twice test "$(grep -c -- "leave out --ocio" err)" -eq 0
 
 # ---- working spaces --------------------------------------------------------------------------------------------------
 for row in "Linear Rec.709=lin_rec709_scene" "Linear Rec.2020=lin_rec2020_scene" "ACEScg=lin_ap1_scene"; do

@@ -173,6 +173,9 @@ check example-damaged-says says "damaged"
 run ./wavefront spoilt.tx spoilt.ppm
 check example-waves-damaged rc_is 1
 check example-waves-damaged-says says "damaged"
+run ./renderer "$tx" /dev/full
+check example-full-disk rc_is 1
+check example-full-disk-says says "/dev/full: No space left on device"
 run ./wavefront absent.tx absent.ppm
 check example-waves-absent says "absent.tx"
 run ./read_tiles absent.tx

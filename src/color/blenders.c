@@ -18,13 +18,23 @@
 #include "core/mem.h"
 #include "core/text.h"
 
+/* A folder's name as a pattern that only it matches. New string. */
+static char *literal(const char *folder)
+{
+    char *out = txm_calloc(2 * strlen(folder) + 1, 1), *end = out;
+    for (; out && *folder; *end++ = *folder++)
+        if (strchr("*?[\\", *folder))
+            *end++ = '\\';
+    return out;
+}
+
 /* Of several versions the last. New string; NULL if there is none. */
-static char *config_in(const char *folder)
+static char *config_in(const char *path)
 {
     static const char *const places[] = {"%s/[0-9]*.[0-9]*/%s", "%s/../share/blender/%s",
                                          "%s/../share/blender/[0-9]*.[0-9]*/%s"};
-    char *found = NULL;
-    for (size_t i = 0; !found && i < sizeof places / sizeof *places; i++) {
+    char *found = NULL, *folder = literal(path);
+    for (size_t i = 0; folder && !found && i < sizeof places / sizeof *places; i++) {
         glob_t matches = {0};
         char *pattern = txm_asprintf(places[i], folder, "datafiles/colormanagement/config.ocio");
         if (pattern && glob(pattern, 0, NULL, &matches) == 0)
@@ -32,6 +42,7 @@ static char *config_in(const char *folder)
         globfree(&matches);
         free(pattern);
     }
+    free(folder);
     return found;
 }
 
@@ -65,7 +76,12 @@ txm_status txm_color_blenders(const txm_color_config *config, txm_ocio **out, tx
                                            .working_space = txm_color_role_space(config, "scene_linear"),
                                            .ignore_environment = true,
                                            .blender = config->blender};
-        status = txm_color_load(&options, &library->blenders, err);
+        txm_error why = {0};
+        status = txm_color_load(&options, &library->blenders, &why);
+        if (status == TXM_STATUS_CONFIG)
+            txm_fail(err, status, "the one in PATH cannot be used, see 'txmill colorspaces --ocio %s'", path);
+        else if (status != TXM_OK)
+            txm_fail(err, status, "%s", why.message);
         free(path);
     }
     if (status == TXM_OK)

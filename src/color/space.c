@@ -239,7 +239,7 @@ static txm_status build(const txm_color_config *config, txm_color_space *space, 
     }
     txm_ocio *ocio = NULL;
     txm_status status = library_of(config, space, &ocio, &why);
-    if (status != TXM_OK && !space->lacking)
+    if (status != TXM_OK && (!space->lacking || txm_status_retryable(status)))
         return txm_fail(err, status, "%s", why.message);
     if (space->is_data) {
         space->color_class = TXM_COLOR_CLASS_DATA;

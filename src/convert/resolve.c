@@ -66,9 +66,7 @@ txm_status txm_resolve(const txm_context *context, const txm_settings *settings,
     r.requested = name ? name : settings->colorspace;
     if (r.alpha == TXM_ALPHA_DEFAULT)
         r.alpha = scene_alpha;
-    const char *pixels = name                         ? name
-                         : choice == TXM_SPACE_UNSET ? "scene_linear"
-                                                     : txm_source_auto_space(info, config);
+    const char *pixels = name ? name : choice == TXM_SPACE_UNSET ? "scene_linear" : txm_source_auto_space(info, config);
     if (!pixels)
         return txm_fail(err, TXM_STATUS_COLORSPACE, "%s: the OCIO config %s has no role for colour space auto", path,
                         txm_color_config_name(config));
@@ -84,7 +82,8 @@ txm_status txm_resolve(const txm_context *context, const txm_settings *settings,
     return TXM_OK;
 }
 
-/* ---- the config --------------------------------------------------------------------------------------------------- */
+/* ---- the config ---------------------------------------------------------------------------------------------------
+ */
 
 bool txm_resolved_config(const txm_color_space *space, const txm_tx_description *d, char *why, size_t why_bytes)
 {
@@ -95,7 +94,8 @@ bool txm_resolved_config(const txm_color_space *space, const txm_tx_description 
     return false;
 }
 
-/* ---- images that cannot be read ----------------------------------------------------------------------------------- */
+/* ---- images that cannot be read -----------------------------------------------------------------------------------
+ */
 
 bool txm_serves_unread(const txm_context *context, const txm_settings *settings, const char *path, const txm_error *why,
                        txm_resolved *resolved, txm_found *out)
@@ -154,8 +154,8 @@ bool txm_resolved_fits(const void *image, const txm_tx_description *d, char *why
     const txm_resolved_image *i = image;
     const txm_resolved *r = i->resolved;
     if (*d->detected && !same_space(i, d->detected))
-        snprintf(why, why_bytes, "made with colour space %.120s, not %.120s", *d->requested ? txm_space_shown(d->requested) : d->detected,
-                 txm_space_shown(r->requested));
+        snprintf(why, why_bytes, "made with colour space %.120s, not %.120s",
+                 *d->requested ? txm_space_shown(d->requested) : d->detected, txm_space_shown(r->requested));
     else if (d->has_alpha_type && !same_alpha(i, d->alpha))
         snprintf(why, why_bytes, "made with alpha type %s, not %s", txm_alpha_name(d->alpha), txm_alpha_name(r->alpha));
     else if (*d->xyz_to_scene_linear && strcmp(d->xyz_to_scene_linear, r->key.xyz_text) != 0)
@@ -184,8 +184,8 @@ void txm_settings_key(const txm_source_info *info, const txm_color_space *space,
     int n = snprintf(text, sizeof text,
                      "format:%u pixels:%d class:%s transform:%.300s associate:%d opaque:%d divide:%d latlong:%d "
                      "mono:%d",
-                     txm_blender_format_now()->version, TXM_PIXELS_VERSION,
-                     classes[txm_color_space_class(space)], txm_color_space_transform_id(space),
-                     c.associate, c.set_opaque, c.divide, settings->equiangular, settings->mono && c.channels > 1);
+                     txm_blender_format_now()->version, TXM_PIXELS_VERSION, classes[txm_color_space_class(space)],
+                     txm_color_space_transform_id(space), c.associate, c.set_opaque, c.divide, settings->equiangular,
+                     settings->mono && c.channels > 1);
     txm_sha1_of(text, (size_t)n, out);
 }

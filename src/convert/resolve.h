@@ -30,8 +30,8 @@ typedef struct txm_resolved {
 txm_status txm_resolve(const txm_context *context, const txm_settings *settings, const char *path,
                        const txm_source_info *info, bool warn, txm_resolved *out, txm_error *err);
 
-/* The word that goes into the name of a tx file: "" for auto and for the empty name (name NULL), one word for all data spaces, else the name
- * as it was asked for. */
+/* The word that goes into the name of a tx file: "" for auto and for the empty name (name NULL), one word for all data
+ * spaces, else the name as it was asked for. */
 const char *txm_key_word(const txm_color_config *config, const char *name);
 
 /* The tx file of an image that cannot be read, for `why`. Cycles asks for its name and time alone, and uses it; so this is

@@ -10,7 +10,7 @@
 
 typedef enum txm_space_choice {
     TXM_SPACE_DEFAULT, /* what Blender sets when it loads the image */
-    TXM_SPACE_AUTO,    /* what the image's own metadata say */
+    TXM_SPACE_AUTO,    /* what the image's metadata says */
     TXM_SPACE_UNSET,   /* the empty name of a scene: Cycles takes the pixels for scene-linear */
     TXM_SPACE_NAMED
 } txm_space_choice;
