@@ -45,7 +45,6 @@ int main(int argc, char **argv)
     if (argc < 3)
         return fprintf(stderr, "usage: %s FILE.tx FILE.ppm [MEGABYTES]\n", argv[0]), 2;
     txm_cache_options_init(&options);
-    options.policy = TXM_CACHE_POLICY_LRU; /* the default lets tiles go where a render tile of Cycles ends */
     options.max_bytes = strtoull(argc > 3 ? argv[3] : "64", NULL, 10) << 20;
     if (txm_cache_new(&options, &cache, &err) != TXM_OK ||
         txm_cache_add(cache, argv[1], TXM_EXTENSION_REPEAT, &texture, &err) != TXM_OK ||

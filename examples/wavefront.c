@@ -55,7 +55,6 @@ int main(int argc, char **argv)
     if (argc < 3)
         return fprintf(stderr, "usage: %s FILE.tx FILE.ppm [MEGABYTES]\n", argv[0]), 2;
     txm_cache_options_init(&options);
-    options.policy = TXM_CACHE_POLICY_LRU;
     options.max_bytes = strtoull(argc > 3 ? argv[3] : "64", NULL, 10) << 20;
     txm_status status = txm_cache_new(&options, &cache, &err);
     if (status == TXM_OK)

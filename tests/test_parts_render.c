@@ -178,7 +178,7 @@ static txm_render_options options_of(txm_cache_options *cache)
 {
     txm_render_options o;
     txm_render_options_init(&o);
-    txm_cache_options_init(cache);
+    txm_cache_options_init_cycles(cache);
     cache->threads = 1;
     o.cache = cache;
     return o;
@@ -295,7 +295,7 @@ START_TEST(moments_keep_the_peaks)
 {
     enum { NOTES = 3 * TXM_MOMENTS + 7, PEAK_AT = 700 };
     txm_cache_options o;
-    txm_cache_options_init(&o);
+    txm_cache_options_init_cycles(&o);
     o.threads = 1;
     txm_cache *c = new_cache(&o);
     txm_moments m;

@@ -64,7 +64,7 @@ static txm_render_options small(void)
     o.height = 54;
     o.samples = 3;
     o.threads = 1;
-    txm_cache_options_init(&cache);
+    txm_cache_options_init_cycles(&cache);
     cache.threads = 1;
     o.cache = &cache;
     return o;

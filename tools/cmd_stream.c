@@ -189,7 +189,7 @@ static void defaults(void *p)
     txm_render_options o;
     txm_cache_options cache;
     txm_render_options_init(&o);
-    txm_cache_options_init(&cache);
+    txm_cache_options_init_cycles(&cache);
     *a = (txm_stream_args){.samples = 0,
                            .bounces = NOT_GIVEN,
                            .filter_glossy = -1.0f,
@@ -383,7 +383,7 @@ static void say_missing(void *user, const char *message)
 static txm_cache_options cache_options_of(const txm_stream_args *a)
 {
     txm_cache_options o;
-    txm_cache_options_init(&o);
+    txm_cache_options_init_cycles(&o);
     o.max_bytes = a->cache_bytes;
     o.policy = (uint32_t)a->policy;
     o.keep_epochs = a->keep_epochs;

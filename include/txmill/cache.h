@@ -11,7 +11,9 @@
  *    tile load it once. A look-up that hits takes no lock and writes nothing that is shared, but a mark that is tested
  *    before it is set.
  *  - Batches, for wavefronts and devices: txm_cache_prepare -> look-ups in the view (txm_sample), whose lanes collect
- *    what they miss -> txm_cache_process -> txm_ticket_wait -> the look-ups that missed again.
+ *    what they miss -> txm_cache_process -> txm_ticket_wait -> txm_cache_prepare -> the look-ups that missed again.
+ *    Interactive renderers don't wait: they prepare the next view and look up in it while the ticket's tiles load, and
+ *    see these as soon as all of them are there and another view is prepared.
  *
  * Memory: what the cache has allocated (tiles, tables and the lists of batches: txm_cache_stats.allocated_bytes) and
  * what open files keep (reader_bytes, with what OpenEXR's library keeps of them) stay at or below max_bytes plus one
@@ -30,10 +32,12 @@
  * sets, is no change where the file holds the SHA-1 of its pixels, as Blender's and txmill's do; nor is a copy that takes
  * its place. Plain touch(1) looks like writing. See reader.h about SIGBUS.
  *
- * Thread safety: all functions may be called at the same time from any thread, but for txm_cache_free. While somebody
- * looks up in a prepared view, nobody may call what moves or drops what it shows: txm_cache_prepare, _process,
- * _end_epoch, _add, _add_udim, _preload, _replace, _unload, _set_max_bytes, nor look-ups that load by themselves. A
- * txm_cache_thread serves one thread at a time.
+ * Thread safety: all functions may be called at the same time from any thread, but for txm_cache_free. What a viewer
+ * (txm_cache_viewer) has prepared stays as it is, whatever else is called, until the viewer prepares again, processes or
+ * is closed. The view of txm_cache_prepare is weaker, so that programs which prepare and never process keep no memory:
+ * while somebody looks up in it, nobody may call txm_cache_prepare, _process, _end_epoch, _preload, _replace, _unload,
+ * _invalidate, _pin, _set_max_bytes, nor look-ups that load by themselves. A txm_cache_thread and a viewer serve one
+ * thread at a time; any number of threads may look up in a view.
  *
  * After fork() the child may use no cache of its parent, nor free it: threads that may hold its lock are not there any
  * more. It may make caches of its own, and execute another program.
@@ -49,9 +53,11 @@
 extern "C" {
 #endif
 
-/* The cache, what each thread needs to look up in it, and a batch of tiles that is being loaded. */
+/* The cache, what each thread needs to look up in it, what each device or group of threads needs that works in launches,
+ * and a batch of tiles that is being loaded. */
 typedef struct txm_cache txm_cache;
 typedef struct txm_cache_thread txm_cache_thread;
+typedef struct txm_cache_viewer txm_cache_viewer;
 typedef struct txm_ticket txm_ticket;
 
 /* ---- options --------------------------------------------------------------------------------------------------- */
@@ -99,16 +105,40 @@ typedef struct txm_cache_options {
     uint32_t coalesce;     /* TXM_COALESCE_* */
     float spurious;        /* for tests: 0 to 1, chance that a look-up drops tiles that it is about to use */
     txm_cache_allocator allocator;
+    uint32_t max_queued;   /* tiles of all batches that are not over; those beyond are asked for again */
+    uint32_t reject;       /* not 0: where lists of requests are too short, requests are left out at random
+                              (txm_view.rejection): 1 - unique / total of the viewer's last launch */
+    uint64_t launch_bytes; /* of tiles that one txm_cache_process loads at most, but one tile; 0: no limit */
+    float launch_seconds;  /* that a batch has; what nobody has begun by then, but one tile, is given up; 0: no limit */
+    uint32_t stand_in;     /* txm_stand_in_kind */
 } txm_cache_options;
 
-/* Opens options of struct_size bytes: 1 GiB, render tiles with one epoch, 8192 requests, 128 open files, full
- * resolution, everything coalesced. For other languages; C and C++ call txm_cache_options_init. */
+/* What every texture has in memory from txm_cache_add on, so that a look-up has a colour from the first launch on
+ * (txm_on_miss). Its file is opened then; that it cannot be is no failure of txm_cache_add. */
+typedef enum txm_stand_in_kind {
+    TXM_STAND_IN_KIND_NONE = 0, /* nothing: until the file is opened by a look-up, the colour is grey */
+    TXM_STAND_IN_KIND_AVERAGE,  /* the colour of the 1x1 level: TXM_ON_MISS_AVERAGE; takes no tile */
+    TXM_STAND_IN_KIND_TILE      /* also the finest level that fits a tile, as far as half the budget goes:
+                                   TXM_ON_MISS_COARSER */
+} txm_stand_in_kind;
+
+/* Opens options of struct_size bytes for a renderer of any kind: 1 GiB, the tiles that were used least recently go, 8192
+ * requests a batch and queued, 128 open files, full resolution, everything coalesced, no stand-ins. Nobody needs to call
+ * txm_cache_end_epoch. For other languages; C and C++ call txm_cache_options_init. */
 TXM_API void txm_cache_options_init_sized(txm_cache_options *options, size_t struct_size);
+
+/* The same for a renderer that does as Cycles does: render tiles with one epoch, which txm_cache_end_epoch ends. */
+TXM_API void txm_cache_options_init_cycles_sized(txm_cache_options *options, size_t struct_size);
 
 /* Opens options with these defaults. */
 static inline void txm_cache_options_init(txm_cache_options *options)
 {
     txm_cache_options_init_sized(options, sizeof *options);
+}
+
+static inline void txm_cache_options_init_cycles(txm_cache_options *options)
+{
+    txm_cache_options_init_cycles_sized(options, sizeof *options);
 }
 
 /* "render-tiles", "lru", "clock4", "none"; NULL outside the range. */
@@ -164,6 +194,18 @@ typedef struct txm_cache_part {
     float u0, v0, u1, v1;
 } txm_cache_part;
 
+/* What was read of a part is not valid any more, as where somebody paints: its tiles go, those that are being read are
+ * read again, failures are forgotten. Later look-ups and views load it anew. For textures that share tiles
+ * (TXM_COALESCE_DUPLICATE) it holds for all of them. NULL: all of the texture. USAGE. */
+TXM_API txm_status txm_cache_invalidate(txm_cache *cache, uint32_t texture, const txm_cache_part *part,
+                                        txm_error *err);
+
+/* Loads a part and keeps it in memory until it is unpinned, invalidated, unloaded or replaced. Pinning twice is pinning
+ * once. NULL: all. At most half the budget is kept: TOO_LARGE where a part does not fit, and what was pinned before the
+ * call stays pinned. Tiles that fail are counted, and are no failure here. */
+TXM_API txm_status txm_cache_pin(txm_cache *cache, uint32_t texture, const txm_cache_part *part, txm_error *err);
+TXM_API txm_status txm_cache_unpin(txm_cache *cache, uint32_t texture, const txm_cache_part *part, txm_error *err);
+
 /* Loads a part, as far as it fits the budget; NULL: all. Tiles that fail are counted, and are no failure here. */
 TXM_API txm_status txm_cache_preload(txm_cache *cache, uint32_t texture, const txm_cache_part *part, txm_error *err);
 
@@ -200,8 +242,10 @@ typedef struct txm_cache_extent {
     uint32_t textures, tiles, slabs, udims;
 } txm_cache_extent;
 
-/* The view with all that was loaded so far; a new epoch for LRU and CLOCK4. Look-ups in it may be made until the next
- * txm_cache_process; `extent` may be NULL. Biases of `resolution` are the caller's: txm_cache_bias. */
+/* The view with all batches that are over; a new epoch for LRU and CLOCK4. It is a copy, which look-ups mark: what is
+ * loaded, evicted, added or replaced meanwhile is seen by the next one, each batch as a whole. Look-ups in it may be made
+ * until the next txm_cache_prepare or _process; `extent` may be NULL. Biases of `resolution` are the caller's:
+ * txm_cache_bias. NO_MEMORY: there is no view. */
 TXM_API txm_status txm_cache_prepare(txm_cache *cache, txm_view *view, txm_cache_extent *extent, txm_error *err);
 
 /* What to add to txm_sampler.mip_bias: -log2(resolution). */
@@ -213,16 +257,34 @@ TXM_API float txm_cache_bias(const txm_cache *cache);
 TXM_API uint32_t txm_cache_resolve(const txm_cache *cache, uint32_t texture, const txm_sampler *how, txm_lookup *at);
 
 /* Takes over what lanes have missed, empties their lists, and loads it in the order of the files, in threads of the
- * cache's own. At most max_requests and half the budget; look-ups that need what was left out miss again. Tiles that
- * were loaded stay until the next process. One batch at a time: waits for the one before. Requests are void once
- * another view was prepared: a lane whose launch was given up may be used again with `count` 0. NO_MEMORY: nothing was
- * taken over. The ticket is the caller's: end it with txm_ticket_wait or txm_ticket_cancel before the cache is freed.
- */
+ * cache's own. Waits for no other batch: they queue up. At most max_requests, and with what is queued max_queued and half
+ * the budget; look-ups that need what was left out miss again. Tiles that were loaded stay until the next process.
+ * A lane whose launch was given up may be used again with `count` 0. NO_MEMORY: nothing was taken over. The ticket is
+ * the caller's: end it with txm_ticket_wait or txm_ticket_cancel before the cache is freed. */
 TXM_API txm_status txm_cache_process(txm_cache *cache, txm_lane *const *lanes, size_t count, txm_ticket **ticket,
                                      txm_error *err);
 
+/* Several views at once, one for each device or group of threads, without a barrier between them: prepare, look up,
+ * process as above, each viewer at its own pace. From _prepare to the next _prepare, _process or _close of the same
+ * viewer its view is open: the memory of tiles that it shows is not used for others, whatever is called and from where.
+ * Close a view that nobody looks up in, or its tiles stay. Where open views hold the memory, batches are cut, and an
+ * eighth of the budget is handed on with every view that is prepared. A view takes 8 bytes a tile that is registered and
+ * sizeof(txm_view_texture) a texture, of the budget. NO_MEMORY. */
+TXM_API txm_status txm_cache_viewer_new(txm_cache *cache, txm_cache_viewer **viewer, txm_error *err);
+/* To be freed before the cache; waits for its batches. NULL-safe; sets *viewer to NULL. */
+TXM_API void txm_cache_viewer_free(txm_cache_viewer **viewer);
+TXM_API txm_status txm_cache_viewer_prepare(txm_cache_viewer *viewer, txm_view *view, txm_cache_extent *extent,
+                                            txm_error *err);
+TXM_API txm_status txm_cache_viewer_process(txm_cache_viewer *viewer, txm_lane *const *lanes, size_t count,
+                                            txm_ticket **ticket, txm_error *err);
+TXM_API void txm_cache_viewer_close(txm_cache_viewer *viewer);
+
 TXM_API uint32_t txm_ticket_total(const txm_ticket *ticket);     /* tiles that are loaded; 0 for NULL */
 TXM_API uint32_t txm_ticket_remaining(const txm_ticket *ticket); /* of these not yet; 0 for NULL */
+
+/* Whether all are loaded, or were given up: the next view shows them. Waits for nothing; but where the cache has no
+ * threads of its own (threads is 1, or they could not be started) it loads up to 32 tiles itself. True for NULL. */
+TXM_API bool txm_ticket_poll(txm_ticket *ticket);
 
 /* Waits until all are loaded and frees the ticket; sets *ticket to NULL. NULL-safe. */
 TXM_API void txm_ticket_wait(txm_ticket **ticket);
@@ -239,7 +301,7 @@ typedef struct txm_cache_stats {
     uint64_t lookups, lookups_missed; /* blocking ones */
     uint64_t tile_requests;           /* tiles that look-ups asked to load */
     uint64_t tiles_loaded, tiles_reloaded, tiles_evicted, tiles_failed, tiles_coalesced;
-    uint64_t requests_dropped;                      /* beyond the limits of a batch */
+    uint64_t requests_dropped;                      /* beyond the limits of a batch, or without memory for now */
     uint64_t tiles, tiles_peak;                     /* in memory */
     uint64_t tile_bytes, tile_bytes_peak;           /* of tiles in memory, padding included */
     uint64_t slab_bytes;                            /* memory that holds them */
@@ -257,7 +319,12 @@ typedef struct txm_cache_stats {
     uint32_t epoch;
     double load_seconds;                      /* decoding and reading, of all threads */
     uint64_t reader_bytes, reader_bytes_peak; /* that open files and their readers keep; part of the budget */
-    uint64_t reserved[14];
+    /* Requests that look-ups in views made, of which these were rejected, and for these the list was full; tiles that
+     * were given up when a batch had had its time (launch_seconds). */
+    uint64_t requests_made, requests_rejected, requests_full, requests_late;
+    uint64_t tiles_queued; /* of batches that are not over */
+    uint64_t kept_bytes;   /* of tiles that txm_cache_pin keeps, and of stand-ins */
+    uint64_t reserved[8];
 } txm_cache_stats;
 
 /* Fills in *stats. While threads look up, their latest look-ups may be missing. */

@@ -165,6 +165,8 @@ typedef struct txm_view {
     /* Requests carry the number of the launch that made them, passing failures that of their round: those with another
      * number are void. So a list that its owner drops loses nothing. */
     uint16_t launch, round;
+    uint32_t rejection; /* chance that a request is left out, in units of 2^-32: lists that are too short for all are
+                           filled from the whole launch, not by the look-ups that come first. 0: all are made */
 } txm_view;
 
 /* ---- looking up ------------------------------------------------------------------------------------------------ */
@@ -189,6 +191,9 @@ typedef struct txm_lane {
     uint32_t random;
     uint32_t capacity, count; /* of `requests` */
     uint32_t *requests;       /* entries of the view's tiles that were missed, each on one list only */
+    /* Counts since txm_cache_process took the list: requests that look-ups made, those that were rejected (txm_view),
+     * and those for which the list was full. */
+    uint32_t asked, rejected, full;
 } txm_lane;
 
 /* One look-up. `how` has passed txm_sampler_check. */

@@ -475,7 +475,7 @@ txm_status txm_render_budget_of(const txm_render_scene *scene, const txm_render_
         return status;
     /* A budget is that of the default cache, at the resolution that is wanted and at less. */
     txm_cache_options cache;
-    txm_cache_options_init(&cache);
+    txm_cache_options_init_cycles(&cache);
     cache.resolution = own.cache ? own.cache->resolution : 1.0f;
     own.cache = &cache;
     out->width = options->width ? options->width : scene->width;

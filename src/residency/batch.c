@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Batches: what a launch of look-ups has missed, loaded in the order of the files by threads of the cache's own.
  *
- * In come the request lists of a wavefront's lanes; out goes a ticket that the renderer waits for while it
- * does other work. Three steps, of which only the middle one may evict: requests become jobs (txm_plan),
+ * In come the request lists of a wavefront's lanes; out goes a ticket that the renderer waits for, or polls while the
+ * next launch runs. Three steps, of which only the middle one may evict: requests become jobs (txm_plan),
  * jobs get slots, threads fill the slots. All slots are taken before the first read, so that one tile of a
- * batch can never be evicted for the sake of another: tiles that are loading are not evictable. Blocking
- * look-ups share all of this but the ticket; they are in look.c. */
+ * batch can never be evicted for the sake of another: tiles that are loading are not evictable. Batches queue up
+ * within a bound, and views show a batch when all of it is there. Blocking look-ups share all of this but the ticket;
+ * they are in look.c. */
 #include <math.h>
 #include <stdlib.h>
 
+#include "core/clock.h"
 #include "residency/residency_impl.h"
 
 /* Long enough that a thread reads ahead in one file, and short enough that a batch from a single file still
@@ -17,37 +19,13 @@ enum { TILES_OF_A_PART = 32, CHOICE = 8 /* times as many tiles are listed as the
 
 /* ---- running ---- */
 
-/* A tile that nobody has begun when its batch is cancelled: whoever needs it asks again. */
-static void give_up(txm_cache *c, const txm_job *job)
-{
-    pthread_mutex_lock(&c->lock);
-    txm_abandon(c, job);
-    pthread_mutex_unlock(&c->lock);
-}
-
-/* Reads what nobody has begun, part by part: neighbours in the file are neighbours on the disk. The scratch memory for
- * widening lives as long as the part: it counts against the budget, and threads of the pool keep nothing. */
-static void run(txm_ticket *t)
+/* A tile that nobody has begun when its batch is ended: whoever needs it asks again. */
+static void give_up(txm_ticket *t, const txm_job *job)
 {
     txm_cache *c = t->cache;
-    uint8_t *unwidened = NULL;
-    size_t unwidened_bytes = 0;
-    for (uint32_t begin; (begin = atomic_fetch_add(&t->next, TILES_OF_A_PART)) < t->total;)
-        for (uint32_t i = begin; i < t->total && i - begin < TILES_OF_A_PART; i++) {
-            if (atomic_load(&t->cancelled))
-                give_up(c, &t->jobs[i]);
-            else
-                txm_load(c, &t->jobs[i], &unwidened, &unwidened_bytes, t->pins);
-            if (atomic_fetch_sub(&t->remaining, 1) == 1) {
-                pthread_mutex_lock(&c->lock);
-                pthread_cond_broadcast(&c->changed);
-                pthread_mutex_unlock(&c->lock);
-            }
-        }
-    if (!unwidened)
-        return;
     pthread_mutex_lock(&c->lock);
-    txm_cache_release(c, unwidened, unwidened_bytes);
+    c->stats.requests_late += !atomic_load(&t->cancelled);
+    txm_abandon(c, job);
     pthread_mutex_unlock(&c->lock);
 }
 
@@ -68,6 +46,88 @@ static void leave(txm_ticket *t)
     free(t);
 }
 
+/* From planning to the last tile: the batch is one of those that run. With the lock. */
+static void begin_ticket(txm_ticket *t)
+{
+    txm_cache *c = t->cache;
+    txm_ticket **at = &c->tickets;
+    while (*at)
+        at = &(*at)->next_running;
+    *at = t;
+    t->users++;
+    c->queued += t->total;
+    for (uint32_t i = 0; i < t->total; i++)
+        t->bytes += t->jobs[i].source->view.tile_bytes;
+    c->queued_bytes += t->bytes;
+    if (t->viewer)
+        t->viewer->tickets++;
+}
+
+/* All of its tiles were read or given up, so views may show them. With the lock, and with a use of its own. */
+static void end_ticket(txm_ticket *t)
+{
+    txm_cache *c = t->cache;
+    txm_ticket **at = &c->tickets;
+    while (*at != t)
+        at = &(*at)->next_running;
+    *at = t->next_running;
+    c->queued -= t->total;
+    c->queued_bytes -= t->bytes;
+    for (uint32_t i = 0; i < t->total; i++) {
+        const txm_job *job = &t->jobs[i];
+        if (job->source->textures && c->viewers)
+            txm_entry_changed(c, txm_entry_index(job->source, job->level, job->tile));
+        txm_job_over(c, job);
+    }
+    if (t->viewer)
+        t->viewer->tickets--;
+    t->over = true;
+    pthread_cond_broadcast(&c->changed);
+    leave(t);
+}
+
+/* Whether nothing more of a batch is to be begun: it was cancelled, or has had its time. One tile of each is read all
+ * the same, so that a limit which is too small costs time alone. */
+static bool is_ended(txm_ticket *t)
+{
+    return atomic_load(&t->cancelled) || (t->deadline_seconds != INFINITY && atomic_load(&t->begun) &&
+                                          txm_clock_seconds() > t->deadline_seconds);
+}
+
+/* Reads what nobody has begun, part by part, at most so many parts: neighbours in the file are neighbours on the disk.
+ * The scratch memory for widening lives as long as the part: it counts against the budget, and threads of the pool keep
+ * nothing. */
+static void run_parts(txm_ticket *t, uint32_t parts)
+{
+    txm_cache *c = t->cache;
+    uint8_t *unwidened = NULL;
+    size_t unwidened_bytes = 0;
+    for (uint32_t begin; parts-- && (begin = atomic_fetch_add(&t->next, TILES_OF_A_PART)) < t->total;)
+        for (uint32_t i = begin; i < t->total && i - begin < TILES_OF_A_PART; i++) {
+            if (is_ended(t)) {
+                give_up(t, &t->jobs[i]);
+            } else {
+                atomic_fetch_add(&t->begun, 1);
+                txm_load(c, &t->jobs[i], &unwidened, &unwidened_bytes, t->pins);
+            }
+            if (atomic_fetch_sub(&t->remaining, 1) == 1) {
+                pthread_mutex_lock(&c->lock);
+                end_ticket(t);
+                pthread_mutex_unlock(&c->lock);
+            }
+        }
+    if (!unwidened)
+        return;
+    pthread_mutex_lock(&c->lock);
+    txm_cache_release(c, unwidened, unwidened_bytes);
+    pthread_mutex_unlock(&c->lock);
+}
+
+static void run(txm_ticket *t)
+{
+    run_parts(t, UINT32_MAX);
+}
+
 /* What a thread of the pool does for a batch. */
 static void run_along(void *arg)
 {
@@ -86,7 +146,7 @@ static void wait_for(txm_ticket *t)
     pthread_mutex_unlock(&c->lock);
     run(t);
     pthread_mutex_lock(&c->lock);
-    while (atomic_load(&t->remaining))
+    while (!t->over)
         pthread_cond_wait(&c->changed, &c->lock);
 }
 
@@ -94,8 +154,10 @@ static void wait_for(txm_ticket *t)
 bool txm_help(txm_cache *c)
 {
     pthread_mutex_lock(&c->lock);
-    txm_ticket *t = c->ticket;
-    const bool idle = t && atomic_load(&t->next) < t->total;
+    txm_ticket *t = c->tickets;
+    while (t && atomic_load(&t->next) >= t->total)
+        t = t->next_running;
+    const bool idle = t;
     if (idle) {
         t->users++;
         pthread_mutex_unlock(&c->lock);
@@ -144,16 +206,49 @@ static int by_place(const void *a, const void *b)
     return x->tile < y->tile ? -1 : x->tile > y->tile;
 }
 
+/* Nobody loads it: the next look-up asks again. */
+static void drop_request(txm_cache *c, const txm_job *job)
+{
+    c->stats.requests_dropped++;
+    txm_abandon(c, job);
+}
+
 /* A batch of jobs, whose array of `room` becomes its own. Tiles that are read are pinned on `pins`, which must outlive
  * the batch. NULL: no memory, and the jobs remain the caller's. */
-static txm_ticket *ticket_of(txm_cache *c, txm_job *jobs, uint32_t room, uint32_t count, txm_pins *pins)
+static txm_ticket *ticket_of(txm_cache *c, txm_job *jobs, uint32_t room, txm_pins *pins)
 {
     txm_ticket *t = calloc(1, sizeof *t);
-    if (!t)
-        return NULL;
-    *t = (txm_ticket){.cache = c, .users = 1, .total = count, .jobs_room = room, .jobs = jobs, .pins = pins};
-    atomic_init(&t->remaining, count);
+    if (t)
+        *t = (txm_ticket){.cache = c,
+                          .users = 1,
+                          .jobs_room = room,
+                          .jobs = jobs,
+                          .pins = pins,
+                          .deadline_seconds = INFINITY,
+                          .over = true};
     return t;
+}
+
+/* Its jobs get memory and their order, with the lock; threads are called without it. Jobs for which there is no memory
+ * now are left out, unless they are the ones that a look-up needs to get on, or memory could not be had at all. */
+static void fill_ticket(txm_ticket *t, uint32_t count)
+{
+    txm_cache *c = t->cache;
+    for (uint32_t i = 0; i < count; i++) {
+        txm_job job = t->jobs[i];
+        if (!txm_plan_slot(c, &job, job.rank < TXM_LOOKUP_TILES) && c->open_views && job.rank >= TXM_LOOKUP_TILES) {
+            drop_request(c, &job);
+            continue;
+        }
+        job.of_batch = true;
+        t->jobs[t->total++] = job;
+    }
+    qsort(t->jobs, t->total, sizeof *t->jobs, by_place);
+    atomic_store(&t->remaining, t->total);
+    if (t->total) {
+        t->over = false;
+        begin_ticket(t);
+    }
 }
 
 uint32_t txm_ticket_total(const txm_ticket *ticket)
@@ -165,6 +260,19 @@ uint32_t txm_ticket_total(const txm_ticket *ticket)
 uint32_t txm_ticket_remaining(const txm_ticket *ticket)
 {
     return ticket ? atomic_load(&((txm_ticket *)ticket)->remaining) : 0;
+}
+
+/* Where a cache has no threads of its own to load with, somebody else must. */
+bool txm_ticket_poll(txm_ticket *ticket)
+{
+    if (!ticket)
+        return true;
+    if (!ticket->cache->group)
+        run_parts(ticket, 1);
+    pthread_mutex_lock(&ticket->cache->lock);
+    const bool over = ticket->over;
+    pthread_mutex_unlock(&ticket->cache->lock);
+    return over;
 }
 
 void txm_ticket_wait(txm_ticket **ticket)
@@ -204,17 +312,16 @@ static uint64_t room_for_tiles(const txm_cache *c)
     return !most || c->options.policy == TXM_CACHE_POLICY_NONE ? UINT64_MAX : most > beside ? most - beside : 0;
 }
 
-/* Whether a batch may take one tile more: half of that, so that what look-ups have found stays beside it. */
+/* Whether a batch may take one tile more: half of that, with what is queued, so that what look-ups have found stays
+ * beside it. */
 static bool has_room(const txm_cache *c, uint32_t count, uint64_t bytes)
 {
-    return count < c->options.max_requests && (!count || bytes <= room_for_tiles(c) / 2);
-}
-
-/* Nobody loads it: the next look-up asks again. */
-static void drop_request(txm_cache *c, const txm_job *job)
-{
-    c->stats.requests_dropped++;
-    txm_abandon(c, job);
+    const txm_cache_options *o = &c->options;
+    if (count >= o->max_requests || count + c->queued >= o->max_queued)
+        return false;
+    if (!count && !c->queued)
+        return true;
+    return bytes + c->queued_bytes <= room_for_tiles(c) / 2 && (!count || !o->launch_bytes || bytes <= o->launch_bytes);
 }
 
 /* Depth first, in a texture's tree of tiles: a tile before those of the finer levels that lie in it. Tiles are compared
@@ -294,19 +401,12 @@ static uint32_t choose(txm_cache *c, txm_job *jobs, uint32_t count)
     return n;
 }
 
-/* One batch at a time: a second call waits until the first is planned, and for its tiles. The lock is given up while
- * files are opened, so that `processing` is needed. */
+/* One batch is planned at a time. The lock is given up while files are opened, so that `processing` is needed. */
 static void begin_processing(txm_cache *c)
 {
     while (c->processing)
         pthread_cond_wait(&c->changed, &c->lock);
     c->processing = true;
-    txm_ticket *before = c->ticket;
-    if (before) {
-        wait_for(before);
-        c->ticket = NULL;
-        leave(before);
-    }
 }
 
 static void end_processing(txm_cache *c)
@@ -329,11 +429,12 @@ static int by_claim(const void *a, const void *b)
  * first comes first, so the look-up at the head of every launch's list gathers its tiles one by one until it is done and
  * the next one is at the head. This must also work in the smallest budget, so as many head tiles as one look-up can need
  * are kept even beyond that half. */
-static void unpin_most(txm_cache *c)
+static void unpin_most(txm_cache_viewer *v)
 {
+    txm_cache *c = v->cache;
     const uint32_t epoch = atomic_load(&c->epoch);
-    const uint64_t most = room_for_tiles(c) / 2;
-    txm_pins *pins = &c->batch_pins;
+    const uint64_t most = room_for_tiles(c) / 2 / c->viewer_count;
+    txm_pins *pins = &v->pins;
     uint64_t kept_bytes = 0;
     uint32_t kept = 0;
     if (pins->count)
@@ -343,8 +444,8 @@ static void unpin_most(txm_cache *c)
         txm_slot *s = txm_pinned_slot(c, &pin);
         if (!s)
             continue;
-        const bool touched = c->prepared_epoch && __atomic_load_n(&c->tiles[s->entry].mark, __ATOMIC_RELAXED) -
-                                                          c->prepared_epoch <= epoch - c->prepared_epoch;
+        const uint32_t mark = __atomic_load_n(&c->tiles[s->entry].mark, __ATOMIC_RELAXED);
+        const bool touched = v->epoch && mark - v->epoch <= epoch - v->epoch;
         const uint32_t bytes = txm_slot_bytes(c, pin.slot);
         if (touched && (kept_bytes + bytes <= most || (!pin.rank && kept < TXM_LOOKUP_TILES))) {
             kept_bytes += bytes;
@@ -356,11 +457,30 @@ static void unpin_most(txm_cache *c)
     pins->count = kept;
 }
 
-txm_status txm_cache_process(txm_cache *c, txm_lane *const *lanes, size_t count, txm_ticket **ticket, txm_error *err)
+/* Chance that a request of the next view is left out, in units of 2^-32: 1 - unique/total, where lists were too short.
+ * Duplicates take no place in our lists, but without rejection the look-ups that come first would always fill them. */
+static uint32_t rejection_of(txm_cache *c, txm_lane *const *lanes, size_t count)
 {
-    txm_error_clear(err);
-    *ticket = NULL;
-    pthread_mutex_lock(&c->lock);
+    uint64_t total = 0, unique = 0, capacity = 0, full = 0;
+    for (size_t i = 0; i < count; i++) {
+        total += lanes[i]->asked;
+        unique += lanes[i]->count;
+        capacity += lanes[i]->capacity;
+        full += lanes[i]->full;
+        c->stats.requests_made += lanes[i]->asked;
+        c->stats.requests_rejected += lanes[i]->rejected;
+        c->stats.requests_full += lanes[i]->full;
+        lanes[i]->asked = lanes[i]->rejected = lanes[i]->full = 0;
+    }
+    if (!c->options.reject || !(full || total > capacity) || !unique)
+        return 0;
+    return (uint32_t)((1.0 - (double)unique / (double)total) * 4294967295.0);
+}
+
+static txm_status process(txm_cache_viewer *v, txm_lane *const *lanes, size_t count, txm_ticket **ticket,
+                          txm_error *err)
+{
+    txm_cache *c = v->cache;
     begin_processing(c);
     txm_job *jobs = c->spare_jobs;
     uint32_t room = c->spare_room;
@@ -368,54 +488,51 @@ txm_status txm_cache_process(txm_cache *c, txm_lane *const *lanes, size_t count,
     c->spare_room = 0;
     txm_ticket *t = NULL;
     if (txm_cache_grow(c, (void **)&jobs, &room, 1, sizeof *jobs, false))
-        t = ticket_of(c, jobs, room, 0, &c->batch_pins);
+        t = ticket_of(c, jobs, room, &v->pins);
     if (!t) {
         txm_cache_release(c, jobs, room * sizeof *jobs);
         end_processing(c);
-        pthread_mutex_unlock(&c->lock);
         return txm_fail(err, TXM_STATUS_NO_MEMORY, "no memory for a batch of tiles");
     }
+    t->viewer = v;
+    if (c->options.launch_seconds > 0)
+        t->deadline_seconds = txm_clock_seconds() + (double)c->options.launch_seconds;
     txm_trace_launch(c);
-    unpin_most(c);
+    txm_viewer_close(v);
+    unpin_most(v);
+    v->rejection = rejection_of(c, lanes, count);
     uint32_t n = collect(c, lanes, count, &t->jobs, &t->jobs_room);
     n = choose(c, t->jobs, n);
-    for (uint32_t i = 0; i < n; i++)
-        txm_plan_slot(c, &t->jobs[i]);
-    qsort(t->jobs, n, sizeof *t->jobs, by_place);
-    atomic_store(&t->remaining, n);
-    t->total = n;
-    if (n) {
-        t->users++;
-        c->ticket = t;
-    }
+    fill_ticket(t, n);
+    /* Room for all pins, so that nothing is allocated, and so evicted, while the next launch runs. */
+    txm_cache_grow(c, (void **)&v->pins.items, &v->pins.capacity, (uint64_t)v->pins.count + c->queued,
+                   sizeof *v->pins.items, false);
     end_processing(c);
-    pthread_mutex_unlock(&c->lock);
-    call_threads(t);
     *ticket = t;
     return TXM_OK;
 }
 
-/* The view is a copy of pointers and sizes; it is valid until the next process. For policies that count by
- * launch an epoch begins here. The generation is kept so that page-table blocks that this view shows are
- * not reused while a device may still hold entries of them (table.c). */
-txm_status txm_cache_prepare(txm_cache *c, txm_view *view, txm_cache_extent *extent, txm_error *err)
+txm_status txm_cache_viewer_process(txm_cache_viewer *v, txm_lane *const *lanes, size_t count, txm_ticket **ticket,
+                                    txm_error *err)
 {
     txm_error_clear(err);
+    *ticket = NULL;
+    pthread_mutex_lock(&v->cache->lock);
+    txm_status status = process(v, lanes, count, ticket, err);
+    pthread_mutex_unlock(&v->cache->lock);
+    if (*ticket)
+        call_threads(*ticket);
+    return status;
+}
+
+txm_status txm_cache_process(txm_cache *c, txm_lane *const *lanes, size_t count, txm_ticket **ticket, txm_error *err)
+{
+    txm_error_clear(err);
+    *ticket = NULL;
     pthread_mutex_lock(&c->lock);
-    txm_trace_launch(c);
-    if (c->options.policy == TXM_CACHE_POLICY_LRU || c->options.policy == TXM_CACHE_POLICY_CLOCK4)
-        txm_next_epoch(c);
-    txm_next_round(c);
-    c->prepared = atomic_load(&c->generation);
-    c->launch = (uint16_t)((c->launch + 1u) % TXM_LAUNCHES);
-    *view = c->view;
-    view->epoch = c->prepared_epoch = atomic_load(&c->epoch);
-    view->launch = c->launch;
-    view->round = (uint16_t)atomic_load(&c->round);
-    if (extent)
-        *extent = (txm_cache_extent){c->stats.textures, c->tile_count, c->slab_count, c->udim_count};
+    txm_status status = c->own ? TXM_OK : txm_viewer_new(c, &c->own, err);
     pthread_mutex_unlock(&c->lock);
-    return TXM_OK;
+    return status ? status : txm_cache_viewer_process(c->own, lanes, count, ticket, err);
 }
 
 float txm_cache_bias(const txm_cache *c)
@@ -473,7 +590,7 @@ static void want_level(txm_cache *c, txm_source *s, uint32_t level, const txm_ca
                 continue;
             p->bytes += v->tile_bytes;
             s->loading++;
-            t->jobs[t->total++] = (txm_job){.source = s, .level = level, .tile = y * across + x, .slot = TXM_NO_SLOT};
+            t->jobs[t->total++] = (txm_job){.source = s, .level = level, .tile = y * across + x, .slot = TXM_NO_SLOT, .version = s->version};
         }
 }
 
@@ -493,9 +610,9 @@ static txm_status want_part(txm_cache *c, uint32_t texture, const txm_cache_part
     status = txm_source_register(c, s, first, err);
     for (uint32_t level = last + 1; status == TXM_OK && !p->full && !p->over && level-- > first;)
         want_level(c, s, level, part, p);
-    for (uint32_t i = 0; i < t->total; i++)
-        txm_plan_slot(c, &t->jobs[i]);
-    atomic_store(&t->remaining, t->total);
+    const uint32_t count = t->total;
+    t->total = 0;
+    fill_ticket(t, count);
     return status;
 }
 
@@ -509,8 +626,9 @@ txm_status txm_cache_preload(txm_cache *c, uint32_t texture, const txm_cache_par
     while (status == TXM_OK && p.full && !p.over) {
         txm_pins pins = {0};
         pthread_mutex_lock(&c->lock);
+        txm_own_view_ends(c);
         txm_job *jobs = txm_cache_allocate(c, PRELOADED_TOGETHER * sizeof *jobs, _Alignof(txm_job));
-        p = (preload){.ticket = jobs ? ticket_of(c, jobs, PRELOADED_TOGETHER, 0, &pins) : NULL,
+        p = (preload){.ticket = jobs ? ticket_of(c, jobs, PRELOADED_TOGETHER, &pins) : NULL,
                       .all_bytes = p.all_bytes + p.bytes};
         if (p.ticket) {
             p.ticket->preloads = true;

@@ -50,7 +50,7 @@ bool txm_blank_look(txm_blank *b, const txm_view_texture *shape, const txm_sampl
         return false;
     asking.on_miss = TXM_ON_MISS_AVERAGE; /* stand-ins are no tiles of the look-up */
     const txm_view view = {.textures = &b->texture, .tiles = b->entries, .texture_count = 1};
-    txm_lane lane = {random, TXM_BLANK_TILES, 0, requests};
+    txm_lane lane = {.random = random, .capacity = TXM_BLANK_TILES, .requests = requests};
     txm_sample(&view, 0, &asking, at, &lane, out);
     for (uint32_t i = 0; i < lane.count; i++) {
         uint32_t level = 0, entry = requests[i];

@@ -25,16 +25,28 @@ const char *txm_cache_policy_name(txm_cache_policy policy)
     return (unsigned)policy < TXM_CACHE_POLICY_COUNT ? policies[policy] : NULL;
 }
 
-void txm_cache_options_init_sized(txm_cache_options *options, size_t struct_size)
+static void open_options(txm_cache_options *options, size_t struct_size, txm_cache_policy policy)
 {
     const txm_cache_options all = {.struct_size = struct_size,
                                    .max_bytes = 1u << 30,
+                                   .policy = policy,
                                    .keep_epochs = 1,
                                    .max_requests = 8192,
+                                   .max_queued = 8192,
                                    .max_open = 128,
                                    .resolution = 1.0f,
                                    .coalesce = TXM_COALESCE_CONSTANT | TXM_COALESCE_DUPLICATE};
     txm_options_open(options, struct_size, &all, sizeof all);
+}
+
+void txm_cache_options_init_sized(txm_cache_options *options, size_t struct_size)
+{
+    open_options(options, struct_size, TXM_CACHE_POLICY_LRU);
+}
+
+void txm_cache_options_init_cycles_sized(txm_cache_options *options, size_t struct_size)
+{
+    open_options(options, struct_size, TXM_CACHE_POLICY_RENDER_TILES);
 }
 
 /* Each bound with its sentence. Comparisons of floats are negated so that a NaN fails them. */
@@ -44,8 +56,11 @@ static txm_status check(const txm_cache_options *o, txm_error *err)
         return txm_fail(err, TXM_STATUS_USAGE, "cache: no policy %u", o->policy);
     if (o->keep_epochs < 1 || o->keep_epochs > 2)
         return txm_fail(err, TXM_STATUS_USAGE, "cache: keep_epochs is %u, and must be 1 or 2", o->keep_epochs);
-    if (!o->max_requests || !o->max_open)
-        return txm_fail(err, TXM_STATUS_USAGE, "cache: max_requests and max_open must be 1 or more");
+    if (!o->max_requests || !o->max_queued || !o->max_open)
+        return txm_fail(err, TXM_STATUS_USAGE, "cache: max_requests, max_queued and max_open must be 1 or more");
+    if (!(o->launch_seconds >= 0.0f))
+        return txm_fail(err, TXM_STATUS_USAGE, "cache: launch_seconds is %g, and must be 0 or more",
+                        (double)o->launch_seconds);
     if (!(o->resolution > 0.0f && o->resolution <= 1.0f))
         return txm_fail(err, TXM_STATUS_USAGE, "cache: resolution is %g, and must be over 0 and at most 1",
                         (double)o->resolution);
@@ -53,6 +68,8 @@ static txm_status check(const txm_cache_options *o, txm_error *err)
         return txm_fail(err, TXM_STATUS_USAGE, "cache: unknown bits in `coalesce`: %u", o->coalesce);
     if (!(o->spurious >= 0.0f && o->spurious <= 1.0f))
         return txm_fail(err, TXM_STATUS_USAGE, "cache: spurious is %g, and must be 0 to 1", (double)o->spurious);
+    if (o->stand_in > TXM_STAND_IN_KIND_TILE)
+        return txm_fail(err, TXM_STATUS_USAGE, "cache: no kind %u of stand-ins", o->stand_in);
     if (!o->allocator.allocate != !o->allocator.release)
         return txm_fail(err, TXM_STATUS_USAGE, "cache: an allocator needs both functions");
     return TXM_OK;
@@ -93,6 +110,7 @@ txm_status txm_cache_new(const txm_cache_options *options, txm_cache **out, txm_
     atomic_init(&c->epoch, 1);
     atomic_init(&c->retry_seconds, INFINITY);
     memset(c->left_blocks, 0xFF, sizeof c->left_blocks); /* TXM_NO_BLOCK */
+    c->retired_first = TXM_NO_SLOT;
     atomic_init(&c->watched, o.spurious > 0.0f);
     pthread_mutex_init(&c->lock, NULL);
     pthread_cond_init(&c->changed, NULL);
@@ -129,10 +147,10 @@ void txm_cache_free(txm_cache **cache)
     txm_cache_trace_drop(c);
     txm_group_free(c->group);
     txm_pool_free(c->pool);
-    if (c->ticket) { /* whose owner has waited for it */
-        txm_cache_release(c, c->ticket->jobs, c->ticket->jobs_room * sizeof *c->ticket->jobs);
-        free(c->ticket);
-    }
+    pthread_mutex_lock(&c->lock);
+    if (c->own)
+        txm_viewer_free(c->own);
+    pthread_mutex_unlock(&c->lock);
     free_textures(c);
     txm_slabs_free(c);
     txm_cache_release(c, c->textures, c->texture_capacity * sizeof *c->textures);
@@ -142,7 +160,6 @@ void txm_cache_free(txm_cache **cache)
     txm_cache_release(c, c->quick_udims, c->quick_udim_capacity * sizeof *c->quick_udims);
     txm_cache_release(c, c->blocks, c->block_capacity * sizeof *c->blocks);
     txm_cache_release(c, c->spare_jobs, c->spare_room * sizeof *c->spare_jobs);
-    txm_cache_release(c, c->batch_pins.items, c->batch_pins.capacity * sizeof *c->batch_pins.items);
     pthread_cond_destroy(&c->changed);
     pthread_mutex_destroy(&c->lock);
     free(c);
@@ -155,6 +172,7 @@ txm_status txm_cache_set_max_bytes(txm_cache *c, uint64_t max_bytes, txm_error *
 {
     txm_error_clear(err);
     pthread_mutex_lock(&c->lock);
+    txm_own_view_ends(c);
     __atomic_store_n(&c->options.max_bytes, max_bytes, __ATOMIC_RELAXED); /* look-ups of many read it */
     c->constants_most = constants_of(max_bytes);
     txm_make_room(c, 0);

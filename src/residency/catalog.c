@@ -195,8 +195,7 @@ static void fail_texture(txm_cache *c, uint32_t texture, const txm_error *cause,
     if (!t->message)
         t->message = txm_cache_strdup(c, cause->message);
     c->stats.tiles_failed++;
-    __atomic_store_n(&c->tiles[c->view_textures[texture].first].slot, txm_failed_slot(c, cause, seconds),
-                     __ATOMIC_RELEASE);
+    txm_entry_set(c, c->view_textures[texture].first, txm_failed_slot(c, cause, seconds));
 }
 
 /* Under the lock, which is given up while the file is read; others wait for the same texture only.
@@ -437,7 +436,7 @@ static void forget_shared(txm_cache *c, const txm_source *s)
         if (slot >= TXM_SLOT_STATES || txm_slot_at(c, slot)->state != TXM_SLOT_STATE_SHARED)
             continue;
         txm_slot_at(c, slot)->entry--;
-        __atomic_store_n(&c->tiles[i].slot, TXM_SLOT_NONE, __ATOMIC_RELEASE);
+        txm_entry_set(c, i, TXM_SLOT_NONE);
     }
 }
 
@@ -523,6 +522,7 @@ txm_status txm_cache_replace(txm_cache *c, uint32_t texture, const char *path, t
     if (status != TXM_OK)
         return status;
     pthread_mutex_lock(&c->lock);
+    txm_own_view_ends(c);
     status = replace(c, texture, path, err);
     pthread_mutex_unlock(&c->lock);
     return status;
@@ -534,6 +534,7 @@ txm_status txm_cache_unload(txm_cache *c, uint32_t texture, txm_error *err)
 {
     txm_error_clear(err);
     pthread_mutex_lock(&c->lock);
+    txm_own_view_ends(c);
     txm_status status = check_texture(c, texture, err);
     if (status == TXM_OK && c->textures[texture].source)
         drop_tiles(c, c->textures[texture].source);

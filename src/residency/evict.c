@@ -18,7 +18,7 @@
  * together or not at all (drop_constants). */
 bool txm_slot_evictable(const txm_slot *s)
 {
-    return s->state == TXM_SLOT_STATE_HELD && !s->pins;
+    return s->state == TXM_SLOT_STATE_HELD && !s->pins && !s->kept;
 }
 
 /* Written by look-ups without a lock; a mark that is a moment old does no harm. */
@@ -45,10 +45,10 @@ void txm_evict_slots(txm_cache *c, const uint32_t *slots, uint32_t count)
     if (!count)
         return;
     for (uint32_t i = 0; i < count; i++)
-        __atomic_store_n(&c->tiles[txm_slot_at(c, slots[i])->entry].slot, TXM_SLOT_NONE, __ATOMIC_RELEASE);
+        txm_entry_set(c, txm_slot_at(c, slots[i])->entry, TXM_SLOT_NONE);
     txm_wait_quiet(c);
     for (uint32_t i = 0; i < count; i++)
-        txm_slot_give(c, slots[i]);
+        txm_slot_retire(c, slots[i]);
     c->stats.tiles_evicted += count;
 }
 
@@ -82,10 +82,16 @@ static void select_lowest(uint64_t *v, int64_t count, int64_t first)
     }
 }
 
-/* By age, the oldest first, as many as asked for if there are so many. Marks may change between the two
+/* Tiles that no open view shows are free at once; the others when these views are closed. */
+static bool may_go(const txm_cache *c, const txm_slot *s, bool shown)
+{
+    return txm_slot_evictable(s) && txm_is_shown(c, s) == shown;
+}
+
+/* By age, the oldest first, as many as asked for if there are so many: of those that open views show, or of the others. Marks may change between the two
  * walks, since look-ups go on: a slot that was used meanwhile has moved above the bound and stays, which is
  * what we want, and `count` keeps the list from overflowing. Growing the array of orders may itself drop slabs. */
-uint32_t txm_evict(txm_cache *c, uint32_t class, uint32_t count)
+uint32_t txm_evict(txm_cache *c, uint32_t class, uint32_t count, bool shown)
 {
     enum { MOST = 1024 };
     txm_class *k = &c->classes[class];
@@ -94,7 +100,7 @@ uint32_t txm_evict(txm_cache *c, uint32_t class, uint32_t count)
         return 0;
     for (uint32_t i = 0; i < c->slab_count; i++)
         for (uint32_t j = 0; c->slabs[i].pixels && c->slabs[i].class == class && j < c->slabs[i].slots; j++)
-            if (txm_slot_evictable(&c->slabs[i].slot[j]))
+            if (may_go(c, &c->slabs[i].slot[j], shown))
                 k->order[n++] = txm_slot_order(c, &c->slabs[i].slot[j]);
     count = count > MOST ? MOST : count;
     if (!n || !count)
@@ -108,7 +114,7 @@ uint32_t txm_evict(txm_cache *c, uint32_t class, uint32_t count)
     }
     for (uint32_t i = 0; i < c->slab_count; i++)
         for (uint32_t j = 0; c->slabs[i].pixels && c->slabs[i].class == class && j < c->slabs[i].slots; j++)
-            if (gone < count && txm_slot_evictable(&c->slabs[i].slot[j]) &&
+            if (gone < count && may_go(c, &c->slabs[i].slot[j], shown) &&
                 txm_slot_order(c, &c->slabs[i].slot[j]) <= bound)
                 slots[gone++] = i << TXM_SLOT_BITS | j;
     txm_evict_slots(c, slots, gone);
@@ -124,7 +130,7 @@ uint32_t txm_evict_if(txm_cache *c, bool (*goes)(txm_cache *, uint32_t slot, voi
     for (uint32_t i = 0; i < c->slab_count; i++)
         for (uint32_t j = 0, slot = i << TXM_SLOT_BITS; j < c->slabs[i].slots; j++, slot++)
             if (c->slabs[i].slot[j].state == TXM_SLOT_STATE_HELD && goes(c, slot, arg)) {
-                __atomic_store_n(&c->tiles[c->slabs[i].slot[j].entry].slot, TXM_SLOT_NONE, __ATOMIC_RELEASE);
+                txm_entry_set(c, c->slabs[i].slot[j].entry, TXM_SLOT_NONE);
                 count++;
             }
     if (!count)
@@ -135,7 +141,7 @@ uint32_t txm_evict_if(txm_cache *c, bool (*goes)(txm_cache *, uint32_t slot, voi
             const txm_slot *s = &c->slabs[i].slot[j];
             if (s->state == TXM_SLOT_STATE_HELD &&
                 __atomic_load_n(&c->tiles[s->entry].slot, __ATOMIC_RELAXED) != slot) {
-                txm_slot_give(c, slot);
+                txm_slot_retire(c, slot);
                 left--;
             }
         }
@@ -150,12 +156,12 @@ uint32_t txm_evict_if(txm_cache *c, bool (*goes)(txm_cache *, uint32_t slot, voi
  * drop. */
 static bool drop_constants(txm_cache *c)
 {
-    if (!c->constant_count)
+    if (!c->constant_count || c->open_views) /* views may show them */
         return false;
     for (uint32_t i = 0; i < c->tile_count; i++) {
         uint32_t slot = __atomic_load_n(&c->tiles[i].slot, __ATOMIC_RELAXED);
         if (slot < TXM_SLOT_STATES && txm_slot_at(c, slot)->state == TXM_SLOT_STATE_SHARED)
-            __atomic_store_n(&c->tiles[i].slot, TXM_SLOT_NONE, __ATOMIC_RELEASE);
+            txm_entry_set(c, i, TXM_SLOT_NONE);
     }
     txm_wait_quiet(c);
     while (c->constant_count)
@@ -212,7 +218,7 @@ void txm_next_epoch(txm_cache *c)
 static bool is_stale(txm_cache *c, uint32_t slot, void *arg)
 {
     const txm_slot *s = txm_slot_at(c, slot);
-    return !s->pins && mark_of(c, s) < *(const uint32_t *)arg;
+    return txm_slot_evictable(s) && mark_of(c, s) < *(const uint32_t *)arg;
 }
 
 /* Where Cycles lets tiles go, and the only place; here a full budget is another. Called by the renderer
@@ -220,6 +226,9 @@ static bool is_stale(txm_cache *c, uint32_t slot, void *arg)
 void txm_cache_end_epoch(txm_cache *c)
 {
     pthread_mutex_lock(&c->lock);
+    txm_own_view_ends(c);
+    for (txm_cache_viewer *v = c->viewers; v; v = v->next)
+        txm_viewer_merge(v);
     if (c->options.policy == TXM_CACHE_POLICY_RENDER_TILES) {
         txm_evict_if(c, is_stale, &c->tile_began[c->options.keep_epochs - 1]);
         txm_slabs_drop_empty(c);

@@ -11,12 +11,6 @@
 #include "core/clock.h"
 #include "residency/residency_impl.h"
 
-/* Released after the pixels: a look-up that sees the slot sees them. */
-static void store_slot(txm_cache *c, uint32_t entry, uint32_t slot)
-{
-    __atomic_store_n(&c->tiles[entry].slot, slot, __ATOMIC_RELEASE);
-}
-
 /* Called with the lock. The count changes even if nobody waits: somebody may have read it and be about to. */
 void txm_notify(txm_cache *c)
 {
@@ -135,26 +129,24 @@ bool txm_retry(txm_cache *c)
  * of any tile of it find it there. */
 static void fail_level(txm_cache *c, txm_source *s, uint32_t level, const txm_error *cause, double seconds)
 {
-    store_slot(c, s->view.first + level, txm_failed_slot(c, cause, seconds));
+    txm_entry_set(c, s->view.first + level, txm_failed_slot(c, cause, seconds));
     note_failure(c, s, cause);
 }
 
-/* Makes a tile LOADING. `unasked`: even if nobody has asked for it. */
-static bool take_over(txm_cache *c, uint32_t entry, bool unasked)
-{
-    uint32_t slot = __atomic_load_n(&c->tiles[entry].slot, __ATOMIC_RELAXED);
-    while (txm_is_requested(slot) ||
-           (unasked && (slot == TXM_SLOT_NONE || (slot - TXM_SLOT_UNREADABLE <= UINT16_MAX &&
-                                                  slot != TXM_SLOT_UNREADABLE + (uint16_t)atomic_load(&c->round)))))
-        if (__atomic_compare_exchange_n(&c->tiles[entry].slot, &slot, TXM_SLOT_LOADING, false, __ATOMIC_RELAXED,
-                                        __ATOMIC_RELAXED))
-            return true;
-    return false;
-}
-
+/* Requests that views hold are in their own copies of the page table, so NONE may be claimed as well. */
 bool txm_claim(txm_cache *c, uint32_t entry)
 {
-    return take_over(c, entry, true);
+    uint32_t slot = __atomic_load_n(&c->tiles[entry].slot, __ATOMIC_RELAXED);
+    while (txm_is_requested(slot) || slot == TXM_SLOT_NONE ||
+           (slot - TXM_SLOT_UNREADABLE <= UINT16_MAX &&
+            slot != TXM_SLOT_UNREADABLE + (uint16_t)atomic_load(&c->round)))
+        if (__atomic_compare_exchange_n(&c->tiles[entry].slot, &slot, TXM_SLOT_LOADING, false, __ATOMIC_RELAXED,
+                                        __ATOMIC_RELAXED)) {
+            if (c->viewers)
+                txm_entry_changed(c, entry);
+            return true;
+        }
+    return false;
 }
 
 /* `entry` may be of a block that was left since the request was made; its block still says which tile was
@@ -183,19 +175,19 @@ bool txm_plan(txm_cache *c, uint32_t entry, txm_job *job)
             fail_level(c, s, level, &err, txm_clock_seconds() - begin);
         return false;
     }
-    if (!take_over(c, txm_entry_index(s, level, tile), false))
+    if (!txm_claim(c, txm_entry_index(s, level, tile)))
         return false;
     c->stats.tile_requests++;
     s->loading++;
-    *job = (txm_job){.source = s, .level = level, .tile = tile, .slot = TXM_NO_SLOT};
+    *job = (txm_job){.source = s, .level = level, .tile = tile, .slot = TXM_NO_SLOT, .version = s->version};
     return true;
 }
 
 /* May evict; with the lock. A job without a slot goes on to txm_load all the same, which publishes the
  * failure. */
-bool txm_plan_slot(txm_cache *c, txm_job *job)
+bool txm_plan_slot(txm_cache *c, txm_job *job, bool must)
 {
-    job->slot = txm_slot_take(c, job->source->view.tile_bytes);
+    job->slot = txm_slot_take(c, job->source->view.tile_bytes, must);
     job->pixels = job->slot == TXM_NO_SLOT ? NULL : txm_slot_pixels(c, job->slot);
     return job->pixels;
 }
@@ -290,7 +282,7 @@ static void publish(txm_cache *c, const txm_job *job, bool constant, txm_pins *p
         held->pins = pinned;
     }
     __atomic_store_n(&e->mark, atomic_load_explicit(&c->epoch, memory_order_relaxed), __ATOMIC_RELAXED);
-    store_slot(c, entry, slot);
+    txm_entry_set(c, entry, slot);
     /* What was used last is known by epochs that are short beside the time a tile stays, shorter than a render tile. */
     if (c->options.policy != TXM_CACHE_POLICY_NONE && ++c->loads_of_epoch > c->stats.tiles / 16)
         txm_next_epoch(c);
@@ -303,7 +295,7 @@ static void publish_failure(txm_cache *c, const txm_job *job, const txm_error *c
     if (job->slot != TXM_NO_SLOT)
         txm_slot_give(c, job->slot);
     note_failure(c, s, cause);
-    store_slot(c, txm_entry_index(s, job->level, job->tile), txm_failed_slot(c, cause, seconds));
+    txm_entry_set(c, txm_entry_index(s, job->level, job->tile), txm_failed_slot(c, cause, seconds));
 }
 
 /* Files of two and three channels are read to memory of the thread's own first. There they are tight, and
@@ -325,12 +317,17 @@ void txm_abandon(txm_cache *c, const txm_job *job)
     txm_source *s = job->source;
     if (job->slot != TXM_NO_SLOT)
         txm_slot_give(c, job->slot);
-    s->loading--;
     if (s->textures)
-        store_slot(c, txm_entry_index(s, job->level, job->tile), TXM_SLOT_NONE);
-    else
-        txm_source_drop(c, s);
+        txm_entry_set(c, txm_entry_index(s, job->level, job->tile), TXM_SLOT_NONE);
+    if (!job->of_batch)
+        txm_job_over(c, job);
     txm_notify(c);
+}
+
+void txm_job_over(txm_cache *c, const txm_job *job)
+{
+    job->source->loading--;
+    txm_source_drop(c, job->source);
 }
 
 /* Without the lock, but for the last step. The source cannot vanish meanwhile: `loading` holds it. Time is
@@ -360,16 +357,20 @@ void txm_load(txm_cache *c, const txm_job *job, uint8_t **unwidened, size_t *unw
     double seconds = txm_clock_seconds() - begin;
     c->stats.load_seconds += seconds;
     s->load_seconds += seconds;
-    s->loading--;
     if (!s->textures) { /* replaced meanwhile: nobody asks for it any more */
         if (job->slot != TXM_NO_SLOT)
             txm_slot_give(c, job->slot);
-        txm_source_drop(c, s);
+    } else if (job->version != s->version) { /* what was read may be of before: whoever needs it asks again */
+        if (job->slot != TXM_NO_SLOT)
+            txm_slot_give(c, job->slot);
+        txm_entry_set(c, txm_entry_index(s, job->level, job->tile), TXM_SLOT_NONE);
     } else if (status == TXM_OK) {
         publish(c, job, constant, pins);
     } else {
         publish_failure(c, job, &err, seconds);
     }
+    if (!job->of_batch)
+        txm_job_over(c, job);
     txm_notify(c);
     pthread_mutex_unlock(&c->lock);
 }

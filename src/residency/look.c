@@ -64,12 +64,13 @@ void txm_fetch(txm_cache_thread *t, uint32_t requests)
     txm_cache *c = t->cache;
     uint32_t count = 0;
     pthread_mutex_lock(&c->lock);
+    txm_own_view_ends(c);
     c->stats.locks++;
     for (uint32_t i = 0; i < requests; i++)
         if (txm_plan(c, t->requests[i], &t->jobs[count]))
             count++;
     for (uint32_t i = 0; i < count; i++)
-        txm_plan_slot(c, &t->jobs[i]);
+        txm_plan_slot(c, &t->jobs[i], true);
     if (!count)
         txm_notify(c);
     atomic_store(&t->asks_of, UINT64_MAX);
@@ -124,7 +125,7 @@ static txm_look look_in_set(txm_cache_thread *t, const call *k, txm_lane *lane)
 static inline txm_look look(txm_cache_thread *t, const call *k, txm_lane *lane)
 {
     txm_look result;
-    *lane = (txm_lane){k->random ? *k->random : 0, TXM_LOOKUP_TILES, 0, t->requests};
+    *lane = (txm_lane){.random = k->random ? *k->random : 0, .capacity = TXM_LOOKUP_TILES, .requests = t->requests};
     txm_enter_to_ask(t);
     if (k->texture < t->view.texture_count && t->view.textures[k->texture].udim_rows)
         result = look_in_set(t, k, lane);
@@ -180,7 +181,7 @@ static bool is_dropped(txm_cache *c, uint32_t slot, void *arg)
 {
     dropping *d = arg;
     const txm_slot *s = txm_slot_at(c, slot);
-    return !s->pins && s->entry >= d->begin && s->entry < d->end && chance(d->thread);
+    return txm_slot_evictable(s) && s->entry >= d->begin && s->entry < d->end && chance(d->thread);
 }
 
 /* Drops tiles of the texture that is about to be looked up. So every path that a tight budget would take is

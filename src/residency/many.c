@@ -169,7 +169,7 @@ static txm_look sample_few(txm_cache_thread *t, uint32_t texture, const txm_samp
     size_t before = SIZE_MAX;
     begin_attempt(&a, given);
     for (int idle = 0; idle < IDLE_ROUNDS;) {
-        txm_lane lane = {0, tiles_of_round(t), 0, t->requests};
+        txm_lane lane = {.capacity = tiles_of_round(t), .requests = t->requests};
         const size_t left = look_up(t, texture, how, &a, &lane);
         txm_release_pins(t);
         if (before == SIZE_MAX)

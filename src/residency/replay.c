@@ -97,7 +97,7 @@ static bool touch(txm_cache_thread *t, const txm_tile_name *tiles, uint32_t coun
 static txm_status look(txm_cache_thread *t, const txm_trace_event *e, txm_error *err)
 {
     for (;;) {
-        txm_lane lane = {0, TXM_LOOKUP_TILES, 0, t->requests};
+        txm_lane lane = {.capacity = TXM_LOOKUP_TILES, .requests = t->requests};
         if (touch(t, e->tiles, e->tile_count, &lane))
             break;
         if (!lane.count) /* a tile that cannot be had: nobody else is there to load it */
@@ -161,7 +161,7 @@ static txm_status new_cache(const txm_trace *trace, const txm_replay_options *o,
 {
     txm_cache_options how;
     uint32_t id;
-    txm_cache_options_init(&how);
+    txm_cache_options_init_cycles(&how);
     how.max_bytes = o->max_bytes;
     how.policy = o->policy;
     how.keep_epochs = o->keep_epochs;

@@ -57,7 +57,8 @@ typedef struct txm_source {
     uint32_t registered; /* finest level that has entries; view.levels: none */
     uint32_t textures;   /* 0: replaced, and gone when `loading` is 0 */
     uint32_t first_texture;
-    uint32_t loading; /* tiles that are being read */
+    uint32_t loading; /* tiles that are being read, or of a batch that is */
+    uint32_t version; /* counts invalidations */
     bool widens;
     uint64_t file_bytes;
     char hash[TXM_HASH_BYTES]; /* oiio:SHA-1, "" if it has none */
@@ -113,14 +114,18 @@ typedef enum txm_slot_state {
     TXM_SLOT_STATE_FREE = 0,
     TXM_SLOT_STATE_LOADING,
     TXM_SLOT_STATE_HELD,
-    TXM_SLOT_STATE_SHARED
+    TXM_SLOT_STATE_SHARED,
+    TXM_SLOT_STATE_RETIRED /* evicted, but an open view may still show it */
 } txm_slot_state;
 
 typedef struct txm_slot {
-    uint32_t entry; /* of the page table; of shared tiles how many entries; of a free one the next of its slab */
-    uint32_t stamp; /* counts loads: older ones go first among those that were used last in the same epoch */
+    uint32_t entry; /* of the page table; of shared tiles how many entries; of a free one the next of its slab, of a
+                       retired one the next of these */
+    uint32_t stamp; /* counts loads: older ones go first among those that were used last in the same epoch; of a retired
+                       one the number of the newest view that may show it */
     uint8_t state;  /* txm_slot_state */
-    uint8_t age;    /* CLOCK4 */
+    uint8_t age : 7; /* CLOCK4 */
+    bool kept : 1;   /* pinned by the caller, or a stand-in: stays until it is unpinned */
     uint16_t pins;  /* look-ups and batches that need it; 0: may go */
 } txm_slot;
 
@@ -171,7 +176,9 @@ typedef struct txm_pins {
 typedef struct txm_job {
     txm_source *source;
     uint32_t level, tile, slot;
-    uint32_t rank;   /* place in the batch's list of requests; the first is 0 */
+    uint32_t rank;    /* place in the batch's list of requests; the first is 0 */
+    uint32_t version; /* of the source, as it was asked for: what was invalidated since is not shown */
+    bool of_batch;    /* its source counts it until the whole batch is over */
     uint8_t *pixels; /* of the slot */
 } txm_job;
 
@@ -208,17 +215,48 @@ static inline txm_cache_thread *txm_thread_of(txm_guard *quick)
 }
 
 /* A batch of tiles that are being read. Kept by whoever counts in `users`: its owner, threads that read for it, and the
- * cache for as long as it is the last one. */
+ * cache until it is over. Sources count its tiles as loading until then, so that its jobs can be looked at. */
 struct txm_ticket {
     txm_cache *cache;
     uint32_t users; /* under the lock */
     uint32_t total, jobs_room;
+    uint64_t bytes; /* of its tiles */
     txm_job *jobs;
     txm_pins *pins;
+    txm_cache_viewer *viewer; /* NULL: of no launch */
+    double deadline_seconds;     /* jobs that nobody has begun by then are given up; INFINITY: never */
     atomic_uint next, remaining; /* the first job that nobody has begun; jobs that are not over */
+    atomic_uint begun;           /* jobs that were read, or are */
     atomic_bool cancelled;
-    bool preloads;
+    bool preloads, over; /* over: its tiles may be shown to views; under the lock */
+    txm_ticket *next_running;
 };
+
+/* What look-ups of one launch see: copies of the cache's arrays as they were when the view was prepared, which look-ups
+ * mark and write requests to. They are brought up to date by what has changed since. */
+struct txm_cache_viewer {
+    txm_cache *cache;
+    txm_view_texture *textures;
+    txm_tile_entry *tiles;
+    uint64_t *slabs;
+    uint32_t *udims;
+    uint32_t texture_count, tile_count, udim_count; /* that are shown */
+    uint32_t texture_capacity, tile_capacity, slab_capacity, udim_capacity;
+    uint64_t *changed_textures, *changed_tiles; /* a bit for each texture, and for every TXM_CHUNK tiles */
+    uint32_t changed_textures_capacity, changed_tiles_capacity;
+    bool open;           /* somebody may be looking up in it */
+    uint16_t launch;     /* of the view */
+    uint32_t epoch;      /* of the view; 0: there was none */
+    uint32_t stamp;      /* of the cache when it was prepared: tiles of later stamps are not in it */
+    uint32_t number;     /* counts views of all viewers */
+    uint64_t generation; /* of the cache then */
+    uint32_t rejection;  /* of the next view; see txm_view */
+    uint32_t tickets;    /* of its own that are not over */
+    txm_pins pins;       /* tiles that its last batches have loaded */
+    txm_cache_viewer *next;
+};
+
+enum { TXM_CHUNK_SHIFT = 6, TXM_CHUNK = 1 << TXM_CHUNK_SHIFT };
 
 enum {
     TXM_LAUNCHES = 0xFFFF,   /* their numbers repeat after so many */
@@ -282,17 +320,22 @@ struct txm_cache {
     txm_cache_file *newest, *oldest; /* open files */
     txm_cache_thread *threads;
     uint32_t thread_count;
-    uint64_t prepared;       /* generation of the view that was handed out */
-    uint16_t launch;         /* of that view */
-    uint32_t prepared_epoch; /* too; 0: there was none */
-    double failed_seconds;   /* when something failed last that may pass */
-    txm_pool *pool;          /* NULL: nothing was read yet by threads of its own */
+    txm_cache_viewer *viewers; /* all of them */
+    txm_cache_viewer *own;     /* that of txm_cache_prepare; NULL: not called yet */
+    uint32_t viewer_count, open_views;
+    uint32_t views;                         /* that were prepared, and are numbered so */
+    uint32_t shown_stamp;                   /* tiles of later stamps are in no open view */
+    uint32_t retired_first, retired_last;   /* slots; TXM_NO_SLOT: none */
+    uint64_t retired_bytes, kept_bytes;
+    double failed_seconds; /* when something failed last that may pass */
+    txm_pool *pool;        /* NULL: nothing was read yet by threads of its own */
     txm_group *group;
-    bool processing;     /* somebody is in txm_cache_process */
-    txm_ticket *ticket;  /* the last batch of lanes */
-    txm_job *spare_jobs; /* a list for the next one */
+    bool processing;       /* somebody is in txm_cache_process */
+    txm_ticket *tickets;   /* that are not over, the oldest first */
+    uint64_t queued_bytes; /* of their tiles, */
+    uint32_t queued;       /* and how many these are */
+    txm_job *spare_jobs;   /* a list for the next one */
     uint32_t spare_room;
-    txm_pins batch_pins;
     struct txm_trace_writer *trace;
     const struct txm_trace *rehearsed; /* a replay: textures are those of this trace, and no file is read */
 };
@@ -324,6 +367,29 @@ static inline uint64_t txm_taken(const txm_cache *c)
 
 /* The arrays that the view shows have changed. */
 void txm_cache_refresh(txm_cache *c);
+
+/* viewer.c, with the lock. Every change of the page table that views are to see goes through these. */
+void txm_entry_changed(txm_cache *c, uint32_t entry);
+void txm_texture_changed(txm_cache *c, uint32_t texture);
+/* Released after the pixels: a look-up that sees the slot sees them. */
+static inline void txm_entry_set(txm_cache *c, uint32_t entry, uint32_t slot)
+{
+    __atomic_store_n(&c->tiles[entry].slot, slot, __ATOMIC_RELEASE);
+    if (c->viewers)
+        txm_entry_changed(c, entry);
+}
+/* What only the view of txm_cache_prepare forbids while look-ups are in it begins: so there are none. */
+void txm_own_view_ends(txm_cache *c);
+txm_status txm_viewer_new(txm_cache *c, txm_cache_viewer **out, txm_error *err);
+void txm_viewer_free(txm_cache_viewer *v);
+/* Tells the page table which tiles look-ups in a view have touched, and lets go of the view. */
+void txm_viewer_merge(txm_cache_viewer *v);
+void txm_viewer_close(txm_cache_viewer *v);
+/* Whether an open view may show the tile in a slot. */
+static inline bool txm_is_shown(const txm_cache *c, const txm_slot *s)
+{
+    return c->open_views && (int32_t)(s->stamp - c->shown_stamp) <= 0;
+}
 
 /* quiet.c */
 void txm_wait_quiet(txm_cache *c);
@@ -419,8 +485,14 @@ void txm_source_drop(txm_cache *c, txm_source *s);
 
 /* slab.c: with the lock. */
 #define TXM_NO_SLOT 0xFFFFFFFFu
-uint32_t txm_slot_take(txm_cache *c, uint32_t tile_bytes);
+/* `must`: beyond the budget, if there is no other way. */
+uint32_t txm_slot_take(txm_cache *c, uint32_t tile_bytes, bool must);
 void txm_slot_give(txm_cache *c, uint32_t slot);
+/* The same for a tile that look-ups could find until now: at once where no open view shows it. */
+void txm_slot_retire(txm_cache *c, uint32_t slot);
+void txm_slots_free_retired(txm_cache *c);
+/* Whether tiles that open views show may still be evicted, to be free when these are closed. */
+bool txm_may_retire(const txm_cache *c);
 txm_slot *txm_slot_at(txm_cache *c, uint32_t slot);
 uint8_t *txm_slot_pixels(txm_cache *c, uint32_t slot);
 uint32_t txm_slot_bytes(const txm_cache *c, uint32_t slot);
@@ -429,7 +501,7 @@ void txm_slabs_drop_empty(txm_cache *c);
 void txm_slabs_free(txm_cache *c);
 
 /* evict.c: with the lock. */
-uint32_t txm_evict(txm_cache *c, uint32_t class, uint32_t count);
+uint32_t txm_evict(txm_cache *c, uint32_t class, uint32_t count, bool shown);
 void txm_evict_slots(txm_cache *c, const uint32_t *slots, uint32_t count);
 uint32_t txm_evict_if(txm_cache *c, bool (*goes)(txm_cache *, uint32_t slot, void *), void *arg);
 void txm_make_room(txm_cache *c, size_t bytes);
@@ -471,11 +543,13 @@ bool txm_next_round(txm_cache *c);
 bool txm_retry(txm_cache *c);
 /* Turns a request into a job where it is a tile; with the lock, which may be given up. False: nothing to read. */
 bool txm_plan(txm_cache *c, uint32_t entry, txm_job *job);
-bool txm_plan_slot(txm_cache *c, txm_job *job);
+bool txm_plan_slot(txm_cache *c, txm_job *job, bool must);
 /* Makes an entry LOADING that is neither in memory nor being read nor damaged. */
 bool txm_claim(txm_cache *c, uint32_t entry);
 /* A job that is not run: the tile may be asked for again. With the lock. */
 void txm_abandon(txm_cache *c, const txm_job *job);
+/* Once for every job, after it was run or abandoned: those of batches when the batch is over. With the lock. */
+void txm_job_over(txm_cache *c, const txm_job *job);
 void txm_load(txm_cache *c, const txm_job *job, uint8_t **unwidened, size_t *unwidened_bytes, txm_pins *pins);
 txm_slot *txm_pinned_slot(txm_cache *c, const txm_pin *pin); /* NULL: it holds another tile by now */
 void txm_unpin(txm_cache *c, txm_pins *pins);

@@ -268,21 +268,39 @@ static uint64_t slab_order(txm_cache *c, const txm_slab *s)
     return sum / s->slots;
 }
 
-/* The slab whose tiles were used longest ago, all of them at once. TXM_NO_SLOT for a class excludes none.
- * False: every slab has a tile that may not go. */
-bool txm_slab_drop_one(txm_cache *c, uint32_t not_of_class)
+static bool shows_slab(const txm_cache *c, const txm_slab *s)
 {
-    uint32_t best = TXM_NO_SLOT, slots[TXM_SLOTS], count = 0;
+    for (uint32_t i = 0; c->open_views && i < s->slots; i++)
+        if (s->slot[i].state != TXM_SLOT_STATE_FREE && txm_is_shown(c, &s->slot[i]))
+            return true;
+    return false;
+}
+
+/* The slab whose tiles were used longest ago, of those that open views show or of the others; TXM_NO_SLOT: none. */
+static uint32_t oldest_slab(txm_cache *c, uint32_t not_of_class, bool shown)
+{
+    uint32_t best = TXM_NO_SLOT;
     uint64_t best_order = UINT64_MAX;
     for (uint32_t i = 0; i < c->slab_count; i++) {
-        if (!c->slabs[i].pixels || c->slabs[i].class == not_of_class)
-            continue;
-        uint64_t order = slab_order(c, &c->slabs[i]);
-        if (order < best_order) {
+        const txm_slab *s = &c->slabs[i];
+        const uint64_t order = s->pixels && s->class != not_of_class ? slab_order(c, s) : UINT64_MAX;
+        if (order < best_order && shows_slab(c, s) == shown) {
             best_order = order;
             best = i;
         }
     }
+    return best;
+}
+
+/* The slab whose tiles were used longest ago, all of them at once. TXM_NO_SLOT for a class excludes none.
+ * False: every slab has a tile that may not go, or that an open view shows. Of the latter one is evicted all the same,
+ * to be free when the view is closed. */
+bool txm_slab_drop_one(txm_cache *c, uint32_t not_of_class)
+{
+    uint32_t slots[TXM_SLOTS], count = 0, best = oldest_slab(c, not_of_class, false);
+    const bool free_at_once = best != TXM_NO_SLOT;
+    if (!free_at_once && txm_may_retire(c))
+        best = oldest_slab(c, not_of_class, true);
     if (best == TXM_NO_SLOT)
         return false;
     for (uint32_t i = 0; i < c->slabs[best].slots; i++)
@@ -290,8 +308,9 @@ bool txm_slab_drop_one(txm_cache *c, uint32_t not_of_class)
             slots[count++] = best << TXM_SLOT_BITS | i;
     txm_evict_slots(c, slots, count);
     c->squeezed += count;
-    drop_slab(c, best);
-    return true;
+    if (free_at_once)
+        drop_slab(c, best);
+    return free_at_once;
 }
 
 void txm_slabs_free(txm_cache *c)
@@ -348,8 +367,9 @@ static bool others_are_older(txm_cache *c, uint32_t class)
 
 /* From the class's free slots, a new slab, another class, or by eviction, in this order. The slot is
  * LOADING, hence safe from eviction, until it is published or given back. As a last resort the budget is
- * exceeded: a look-up that holds pins and cannot get one tile more would wait for itself. */
-uint32_t txm_slot_take(txm_cache *c, uint32_t tile_bytes)
+ * exceeded: a look-up that holds pins and cannot get one tile more would wait for itself. What only batches need, for
+ * which there is another time, does without while open views hold the memory. */
+uint32_t txm_slot_take(txm_cache *c, uint32_t tile_bytes, bool must)
 {
     uint32_t class = class_of(c, tile_bytes);
     if (class == TXM_CLASSES)
@@ -358,10 +378,13 @@ uint32_t txm_slot_take(txm_cache *c, uint32_t tile_bytes)
     if (k->open == TXM_NO_SLOT && !new_slab(c, class, false)) {
         bool steals = !k->slots || others_are_older(c, class);
         if (!(steals && txm_slab_drop_one(c, class) && new_slab(c, class, false)))
-            txm_evict(c, class, few_of(k->slots));
+            txm_evict(c, class, few_of(k->slots), false);
         if (k->open == TXM_NO_SLOT && txm_slab_drop_one(c, class))
             new_slab(c, class, false);
-        if (k->open == TXM_NO_SLOT && !new_slab(c, class, true)) /* all are being read, or are needed by a look-up */
+        if (k->open == TXM_NO_SLOT && txm_may_retire(c))
+            txm_evict(c, class, few_of(k->slots), true);
+        /* All are being read, or are needed by a look-up, or shown. */
+        if (k->open == TXM_NO_SLOT && !((must || !c->open_views) && new_slab(c, class, true)))
             return TXM_NO_SLOT;
     }
     const uint32_t number = k->open, place = c->slabs[number].free, slot = number << TXM_SLOT_BITS | place;
@@ -384,10 +407,52 @@ uint32_t txm_slot_take(txm_cache *c, uint32_t tile_bytes)
 void txm_slot_give(txm_cache *c, uint32_t slot)
 {
     txm_slab *s = &c->slabs[slot >> TXM_SLOT_BITS];
+    c->kept_bytes -= s->slot[slot & (TXM_SLOTS - 1)].kept ? c->classes[s->class].tile_bytes : 0;
     s->slot[slot & (TXM_SLOTS - 1)] = (txm_slot){.entry = s->free};
     s->free = slot & (TXM_SLOTS - 1);
     if (s->used-- == s->slots)
         link_open(c, slot >> TXM_SLOT_BITS);
     c->stats.tiles--;
     c->stats.tile_bytes -= c->classes[s->class].tile_bytes;
+}
+
+/* ---- tiles that open views show ---- */
+
+/* So much of the memory, beside what is shown, that batches get on while other views are always open. */
+bool txm_may_retire(const txm_cache *c)
+{
+    enum { PART = 8 };
+    return c->open_views && c->retired_bytes < c->options.max_bytes / PART;
+}
+
+/* In the order of the views: those that were evicted first are free first. */
+void txm_slot_retire(txm_cache *c, uint32_t slot)
+{
+    txm_slot *s = txm_slot_at(c, slot);
+    if (!txm_is_shown(c, s)) {
+        txm_slot_give(c, slot);
+        return;
+    }
+    c->kept_bytes -= s->kept ? txm_slot_bytes(c, slot) : 0;
+    *s = (txm_slot){.entry = TXM_NO_SLOT, .stamp = c->views, .state = TXM_SLOT_STATE_RETIRED};
+    *(c->retired_first == TXM_NO_SLOT ? &c->retired_first : &txm_slot_at(c, c->retired_last)->entry) = slot;
+    c->retired_last = slot;
+    c->retired_bytes += txm_slot_bytes(c, slot);
+}
+
+/* Those that were evicted before the oldest open view was prepared. */
+void txm_slots_free_retired(txm_cache *c)
+{
+    uint32_t oldest = c->views + 1;
+    for (const txm_cache_viewer *v = c->viewers; v; v = v->next)
+        if (v->open && (int32_t)(v->number - oldest) < 0)
+            oldest = v->number;
+    for (uint32_t slot; (slot = c->retired_first) != TXM_NO_SLOT;) {
+        const txm_slot *s = txm_slot_at(c, slot);
+        if ((int32_t)(s->stamp - oldest) >= 0)
+            break;
+        c->retired_first = s->entry;
+        c->retired_bytes -= txm_slot_bytes(c, slot);
+        txm_slot_give(c, slot);
+    }
 }

@@ -13,11 +13,13 @@
 
 /* ---- blocks ---- */
 
-/* The oldest view that somebody may hold requests from: threads while they are after what they have missed. A view
- * that was handed out counts until the next one is, since a device keeps it for a whole launch. */
+/* The oldest view that somebody may hold requests from: threads while they are after what they have missed, and views
+ * while they are open. */
 static uint64_t oldest_generation(const txm_cache *c)
 {
-    uint64_t oldest = c->prepared ? c->prepared : UINT64_MAX;
+    uint64_t oldest = UINT64_MAX;
+    for (const txm_cache_viewer *v = c->viewers; v; v = v->next)
+        oldest = v->open && v->generation < oldest ? v->generation : oldest;
     for (const txm_cache_thread *t = c->threads; t; t = t->next) {
         const uint64_t asks_of = atomic_load(&t->asks_of);
         oldest = asks_of < oldest ? asks_of : oldest;
@@ -96,8 +98,10 @@ bool txm_block_new(txm_cache *c, uint32_t count, uint32_t texture, txm_source *s
         source->blocks = (uint32_t)(b - c->blocks) + 1;
     }
     b->registered = source ? source->registered : 0;
-    for (uint32_t i = 0; i < count; i++)
-        c->tiles[b->first + i] = (txm_tile_entry){TXM_SLOT_NONE, 0};
+    for (uint32_t i = 0; i < count; i++) {
+        c->tiles[b->first + i].mark = 0;
+        txm_entry_set(c, b->first + i, TXM_SLOT_NONE);
+    }
     *first = b->first;
     return true;
 }
@@ -183,7 +187,7 @@ bool txm_zone_need(txm_cache *c, uint32_t count)
     if (!txm_block_new(c, larger, TXM_NO_TEXTURE, NULL, &first))
         return false;
     for (uint32_t i = 0; i < larger; i++)
-        c->tiles[first + i].slot = TXM_SLOT_UNREGISTERED;
+        txm_entry_set(c, first + i, TXM_SLOT_UNREGISTERED);
     c->zone = first;
     c->zone_count = larger;
     return true;
@@ -193,6 +197,7 @@ bool txm_zone_need(txm_cache *c, uint32_t count)
 void txm_texture_show(txm_cache *c, uint32_t texture, const txm_source *s, uint32_t first)
 {
     txm_view_texture *v = &c->view_textures[texture];
+    txm_texture_changed(c, texture);
     if (s) {
         *v = s->view;
         return;
@@ -234,8 +239,9 @@ static void move_entries(txm_cache *c, const txm_source *s, const txm_view_textu
     for (uint32_t i = old_registered; i < s->view.levels; i++) {
         uint32_t from = old->first + old->level_first[i], to = txm_entry_index(s, i, 0);
         for (uint32_t n = txm_view_tiles(&s->view, i); n-- > 0; from++, to++) {
-            c->tiles[to] = c->tiles[from];
-            c->tiles[from].slot = TXM_SLOT_NONE;
+            c->tiles[to].mark = c->tiles[from].mark;
+            txm_entry_set(c, to, c->tiles[from].slot);
+            txm_entry_set(c, from, TXM_SLOT_NONE);
             txm_slot *slot = c->tiles[to].slot < TXM_SLOT_STATES ? txm_slot_at(c, c->tiles[to].slot) : NULL;
             if (slot && slot->state == TXM_SLOT_STATE_HELD)
                 slot->entry = to;

@@ -36,7 +36,7 @@ static txm_look sample_with_derivatives(const txm_view *view, uint32_t texture, 
 static __attribute__((noinline)) txm_look sample_one_guarded(txm_guard *g, uint32_t texture, const txm_sampler *how,
                                                              const txm_lookup *at, uint32_t *random, float out[4])
 {
-    txm_lane lane = {random ? *random : 0, 0, 0, NULL};
+    txm_lane lane = {.random = random ? *random : 0};
     if (TXM_SAMPLE_ONE(&g->view, texture, how, at, &lane, out) != TXM_LOOK_RESIDENT)
         return txm_guard_missed(g, texture, how, at, random, out);
     if (random)

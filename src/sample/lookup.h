@@ -37,6 +37,16 @@ TXM_ARITH int txm_slot_may_be_asked_for(const txm_view *view, uint32_t slot)
            (slot - TXM_SLOT_REQUESTED <= 0x1FFFFu && slot != TXM_SLOT_REQUESTED + view->launch);
 }
 
+/* Which requests are rejected: a hash that differs for each request of a lane and each launch, so that no tile is
+ * always unlucky (the finalizer of MurmurHash3). */
+TXM_ARITH uint32_t txm_request_draw(uint32_t index, uint32_t asked, uint32_t launch)
+{
+    uint32_t h = index ^ asked * 0x9E3779B9u ^ launch * 0x7FEB352Du;
+    h = (h ^ h >> 16) * 0x85EBCA6Bu;
+    h = (h ^ h >> 13) * 0xC2B2AE35u;
+    return h ^ h >> 16;
+}
+
 /* What is not there: puts it on the lane's list, unless some lane of this launch has it already or the list is full.
  * The exchange is what makes the tile this lane's to ask for: of many lanes that miss it, precisely one wins. */
 TXM_ARITH txm_look txm_tile_missing(const txm_view *view, const txm_view_texture *t, uint32_t level, uint32_t index,
@@ -50,8 +60,16 @@ TXM_ARITH txm_look txm_tile_missing(const txm_view *view, const txm_view_texture
     }
     if (now == TXM_SLOT_FAILED || now == TXM_SLOT_UNREADABLE + view->round)
         return TXM_LOOK_FAILED;
-    if (lane->count < lane->capacity && txm_slot_may_be_asked_for(view, now) &&
-        TXM_SWAP_SLOT(slot, &now, TXM_SLOT_REQUESTED + view->launch))
+    if (!lane->capacity || now == TXM_SLOT_LOADING)
+        return TXM_LOOK_MISSED;
+    lane->asked++;
+    if (view->rejection && txm_request_draw(index, lane->asked, view->launch) < view->rejection)
+        lane->rejected++;
+    else if (!txm_slot_may_be_asked_for(view, now))
+        return TXM_LOOK_MISSED;
+    else if (lane->count == lane->capacity)
+        lane->full++;
+    else if (TXM_SWAP_SLOT(slot, &now, TXM_SLOT_REQUESTED + view->launch))
         lane->requests[lane->count++] = index;
     return TXM_LOOK_MISSED;
 }
@@ -189,7 +207,7 @@ TXM_ARITH txm_sum txm_stand_in(const txm_view *view, const txm_view_texture *t, 
     const txm_rgba zero = txm_rgba_make(0.0f, 0.0f, 0.0f, 0.0f);
     float inverse = 1.0f / t->scale;
     txm_sum sum = {zero, zero, zero};
-    txm_lane nobody = {0, 0, 0, 0}; /* what is missing here is not asked for */
+    txm_lane nobody = {0, 0, 0, 0, 0, 0, 0}; /* what is missing here is not asked for */
     uint32_t first = how->on_miss == TXM_ON_MISS_COARSER ? level + 1 : t->levels - 1;
     for (uint32_t i = first; how->on_miss != TXM_ON_MISS_AVERAGE && i < t->levels; i++)
         if (txm_level_sample(view, t, how, i, u, v, jitter, 0, &nobody, &sum) == TXM_LOOK_RESIDENT)
