@@ -247,7 +247,7 @@ START_TEST(lists_of_batches_are_counted)
     o.threads = 1; /* nothing is loaded before somebody waits */
     txm_cache *c = new_cache(&o);
     static uint32_t requests[REQUESTS];
-    txm_lane lane = {0, REQUESTS, 0, requests}, *lanes[] = {&lane};
+    txm_lane lane = {.capacity = REQUESTS, .requests = requests}, *lanes[] = {&lane};
     txm_sampler how = sampler(TXM_LEVEL_MODE_FLOOR);
     how.filter = TXM_FILTER_CLOSEST;
     char *path = write_cached("wide.tx", EDGE, EDGE, 1, TXM_TYPE_U8, MADE_CONSTANT, 1);

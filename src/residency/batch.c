@@ -170,7 +170,7 @@ bool txm_help(txm_cache *c)
 }
 
 /* Threads are started for the first batch that has work for them. Where there can be none, whoever waits does it. */
-static void call_threads(txm_ticket *t)
+void txm_ticket_start(txm_ticket *t)
 {
     txm_cache *c = t->cache;
     uint32_t parts = (t->total + TILES_OF_A_PART - 1) / TILES_OF_A_PART;
@@ -215,7 +215,7 @@ static void drop_request(txm_cache *c, const txm_job *job)
 
 /* A batch of jobs, whose array of `room` becomes its own. Tiles that are read are pinned on `pins`, which must outlive
  * the batch. NULL: no memory, and the jobs remain the caller's. */
-static txm_ticket *ticket_of(txm_cache *c, txm_job *jobs, uint32_t room, txm_pins *pins)
+txm_ticket *txm_ticket_of(txm_cache *c, txm_job *jobs, uint32_t room, txm_pins *pins)
 {
     txm_ticket *t = calloc(1, sizeof *t);
     if (t)
@@ -231,7 +231,7 @@ static txm_ticket *ticket_of(txm_cache *c, txm_job *jobs, uint32_t room, txm_pin
 
 /* Its jobs get memory and their order, with the lock; threads are called without it. Jobs for which there is no memory
  * now are left out, unless they are the ones that a look-up needs to get on, or memory could not be had at all. */
-static void fill_ticket(txm_ticket *t, uint32_t count)
+void txm_ticket_fill(txm_ticket *t, uint32_t count)
 {
     txm_cache *c = t->cache;
     for (uint32_t i = 0; i < count; i++) {
@@ -306,7 +306,7 @@ void txm_ticket_cancel(txm_ticket **ticket)
 /* ---- what lanes have missed ---- */
 
 /* Memory that the budget has for tiles; UINT64_MAX: no bound. */
-static uint64_t room_for_tiles(const txm_cache *c)
+uint64_t txm_room_for_tiles(const txm_cache *c)
 {
     const uint64_t beside = c->allocated - c->stats.slab_bytes + txm_reader_share(c), most = c->options.max_bytes;
     return !most || c->options.policy == TXM_CACHE_POLICY_NONE ? UINT64_MAX : most > beside ? most - beside : 0;
@@ -314,14 +314,14 @@ static uint64_t room_for_tiles(const txm_cache *c)
 
 /* Whether a batch may take one tile more: half of that, with what is queued, so that what look-ups have found stays
  * beside it. */
-static bool has_room(const txm_cache *c, uint32_t count, uint64_t bytes)
+bool txm_batch_has_room(const txm_cache *c, uint32_t count, uint64_t bytes)
 {
     const txm_cache_options *o = &c->options;
     if (count >= o->max_requests || count + c->queued >= o->max_queued)
         return false;
     if (!count && !c->queued)
         return true;
-    return bytes + c->queued_bytes <= room_for_tiles(c) / 2 && (!count || !o->launch_bytes || bytes <= o->launch_bytes);
+    return bytes + c->queued_bytes <= txm_room_for_tiles(c) / 2 && (!count || !o->launch_bytes || bytes <= o->launch_bytes);
 }
 
 /* Depth first, in a texture's tree of tiles: a tile before those of the finer levels that lie in it. Tiles are compared
@@ -358,7 +358,7 @@ static uint32_t collect(txm_cache *c, txm_lane *const *lanes, size_t count, txm_
             if (!txm_plan(c, lanes[i]->requests[k], &job))
                 continue;
             bytes += job.source->view.tile_bytes;
-            if (fit == n && has_room(c, n, bytes))
+            if (fit == n && txm_batch_has_room(c, n, bytes))
                 fit++;
             if ((n < fit || n / CHOICE < fit) &&
                 txm_cache_grow(c, (void **)jobs, room, (uint64_t)n + 1, sizeof **jobs, false)) {
@@ -381,7 +381,7 @@ static uint32_t choose(txm_cache *c, txm_job *jobs, uint32_t count)
 {
     uint32_t n = 0;
     uint64_t bytes = 0;
-    while (n < count && has_room(c, n, bytes + jobs[n].source->view.tile_bytes))
+    while (n < count && txm_batch_has_room(c, n, bytes + jobs[n].source->view.tile_bytes))
         bytes += jobs[n++].source->view.tile_bytes;
     if (n == count)
         return count;
@@ -391,7 +391,7 @@ static uint32_t choose(txm_cache *c, txm_job *jobs, uint32_t count)
         bytes += jobs[i].source->view.tile_bytes;
     qsort(jobs + n, count - n, sizeof *jobs, by_area);
     for (uint32_t i = n; i < count; i++) {
-        if (has_room(c, n, bytes + jobs[i].source->view.tile_bytes)) {
+        if (txm_batch_has_room(c, n, bytes + jobs[i].source->view.tile_bytes)) {
             bytes += jobs[i].source->view.tile_bytes;
             jobs[n++] = jobs[i];
         } else {
@@ -433,7 +433,7 @@ static void unpin_most(txm_cache_viewer *v)
 {
     txm_cache *c = v->cache;
     const uint32_t epoch = atomic_load(&c->epoch);
-    const uint64_t most = room_for_tiles(c) / 2 / c->viewer_count;
+    const uint64_t most = txm_room_for_tiles(c) / 2 / c->viewer_count;
     txm_pins *pins = &v->pins;
     uint64_t kept_bytes = 0;
     uint32_t kept = 0;
@@ -488,7 +488,7 @@ static txm_status process(txm_cache_viewer *v, txm_lane *const *lanes, size_t co
     c->spare_room = 0;
     txm_ticket *t = NULL;
     if (txm_cache_grow(c, (void **)&jobs, &room, 1, sizeof *jobs, false))
-        t = ticket_of(c, jobs, room, &v->pins);
+        t = txm_ticket_of(c, jobs, room, &v->pins);
     if (!t) {
         txm_cache_release(c, jobs, room * sizeof *jobs);
         end_processing(c);
@@ -503,7 +503,7 @@ static txm_status process(txm_cache_viewer *v, txm_lane *const *lanes, size_t co
     v->rejection = rejection_of(c, lanes, count);
     uint32_t n = collect(c, lanes, count, &t->jobs, &t->jobs_room);
     n = choose(c, t->jobs, n);
-    fill_ticket(t, n);
+    txm_ticket_fill(t, n);
     /* Room for all pins, so that nothing is allocated, and so evicted, while the next launch runs. */
     txm_cache_grow(c, (void **)&v->pins.items, &v->pins.capacity, (uint64_t)v->pins.count + c->queued,
                    sizeof *v->pins.items, false);
@@ -521,7 +521,7 @@ txm_status txm_cache_viewer_process(txm_cache_viewer *v, txm_lane *const *lanes,
     txm_status status = process(v, lanes, count, ticket, err);
     pthread_mutex_unlock(&v->cache->lock);
     if (*ticket)
-        call_threads(*ticket);
+        txm_ticket_start(*ticket);
     return status;
 }
 
@@ -538,113 +538,4 @@ txm_status txm_cache_process(txm_cache *c, txm_lane *const *lanes, size_t count,
 float txm_cache_bias(const txm_cache *c)
 {
     return c->bias;
-}
-
-/* ---- preloading ---- */
-
-/* The range of tiles that [a, b] of a side of `size` pixels touches. Clamped to the texture, whatever its
- * extension: a part names pixels, not a place in a repeating pattern. An empty range is the one tile that
- * it lies in. */
-static void range_of(float a, float b, uint32_t size, uint32_t shift, uint32_t *first, uint32_t *last)
-{
-    float low = fminf(fmaxf(fminf(a, b), 0.0f), 1.0f) * (float)size;
-    float high = fminf(fmaxf(fmaxf(a, b), 0.0f), 1.0f) * (float)size;
-    uint32_t from = (uint32_t)low, to = (uint32_t)ceilf(high);
-    to = to > from ? to - 1 : from;
-    *first = (from < size ? from : size - 1) >> shift;
-    *last = (to < size ? to : size - 1) >> shift;
-}
-
-/* What is preloaded together. Some at a time, so that a large part does not pin the whole cache. */
-enum { PRELOADED_TOGETHER = 1024 };
-typedef struct preload {
-    txm_ticket *ticket;
-    uint64_t bytes, all_bytes; /* of tiles of this round; and of those before it */
-    bool full, over;           /* there may be more for another round; what is left does not fit the budget */
-} preload;
-
-/* Whether a tile more fits seven eighths of what the budget has for tiles: beyond, each would evict one that was
- * preloaded before it. What this call has loaded counts whether or not it is still there, so that a call ends. */
-static bool has_space(const txm_cache *c, const preload *p, uint64_t tile_bytes)
-{
-    const uint64_t there = c->stats.tile_bytes + p->bytes, loaded = p->all_bytes + p->bytes;
-    return (there > loaded ? there : loaded) + tile_bytes <= room_for_tiles(c) / 8 * 7;
-}
-
-/* Puts the tiles of one level that are not there on the list. v counts from the bottom and rows from the top, hence
- * 1 - v. */
-static void want_level(txm_cache *c, txm_source *s, uint32_t level, const txm_cache_part *part, preload *p)
-{
-    const txm_view_texture *v = &s->view;
-    txm_ticket *t = p->ticket;
-    uint32_t x0, x1, y0, y1, across = txm_view_tiles_across(v, level);
-    range_of(part->u0, part->u1, txm_level_size(v->width, level), v->tile_shift, &x0, &x1);
-    range_of(1.0f - part->v0, 1.0f - part->v1, txm_level_size(v->height, level), v->tile_shift, &y0, &y1);
-    for (uint32_t y = y0; y <= y1; y++)
-        for (uint32_t x = x0; x <= x1; x++) {
-            p->over = p->over || !has_space(c, p, v->tile_bytes);
-            p->full = t->total == PRELOADED_TOGETHER || !has_room(c, t->total, p->bytes + v->tile_bytes);
-            if (p->over || p->full)
-                return;
-            if (!txm_claim(c, txm_entry_index(s, level, y * across + x)))
-                continue;
-            p->bytes += v->tile_bytes;
-            s->loading++;
-            t->jobs[t->total++] = (txm_job){.source = s, .level = level, .tile = y * across + x, .slot = TXM_NO_SLOT, .version = s->version};
-        }
-}
-
-/* Plans a number of tiles of a part, coarse levels first; with the lock. Coarse levels cost little and
- * serve as stand-ins for what did not fit. */
-static txm_status want_part(txm_cache *c, uint32_t texture, const txm_cache_part *part, preload *p, txm_error *err)
-{
-    txm_ticket *t = p->ticket;
-    if (texture >= c->stats.textures || !c->textures[texture].file)
-        return txm_fail(err, TXM_STATUS_USAGE, "there is no texture %u of its own file", texture);
-    txm_status status = txm_texture_open(c, texture, err);
-    txm_source *s = c->textures[texture].source;
-    if (status != TXM_OK || !s)
-        return status;
-    uint32_t last = part->last_level < s->view.levels ? part->last_level : s->view.levels - 1;
-    uint32_t first = part->first_level < last ? part->first_level : last;
-    status = txm_source_register(c, s, first, err);
-    for (uint32_t level = last + 1; status == TXM_OK && !p->full && !p->over && level-- > first;)
-        want_level(c, s, level, part, p);
-    const uint32_t count = t->total;
-    t->total = 0;
-    fill_ticket(t, count);
-    return status;
-}
-
-/* The next round skips what is there. */
-txm_status txm_cache_preload(txm_cache *c, uint32_t texture, const txm_cache_part *given, txm_error *err)
-{
-    const txm_cache_part all = {0, TXM_MAX_LEVELS, 0.0f, 0.0f, 1.0f, 1.0f};
-    txm_status status = TXM_OK;
-    preload p = {.full = true};
-    txm_error_clear(err);
-    while (status == TXM_OK && p.full && !p.over) {
-        txm_pins pins = {0};
-        pthread_mutex_lock(&c->lock);
-        txm_own_view_ends(c);
-        txm_job *jobs = txm_cache_allocate(c, PRELOADED_TOGETHER * sizeof *jobs, _Alignof(txm_job));
-        p = (preload){.ticket = jobs ? ticket_of(c, jobs, PRELOADED_TOGETHER, &pins) : NULL,
-                      .all_bytes = p.all_bytes + p.bytes};
-        if (p.ticket) {
-            p.ticket->preloads = true;
-            status = want_part(c, texture, given ? given : &all, &p, err);
-        } else {
-            txm_cache_release(c, jobs, PRELOADED_TOGETHER * sizeof *jobs);
-            status = txm_fail(err, TXM_STATUS_NO_MEMORY, "no memory for a batch of tiles");
-        }
-        pthread_mutex_unlock(&c->lock);
-        if (p.ticket)
-            call_threads(p.ticket);
-        txm_ticket_wait(&p.ticket);
-        pthread_mutex_lock(&c->lock);
-        txm_unpin(c, &pins);
-        txm_cache_release(c, pins.items, pins.capacity * sizeof *pins.items);
-        pthread_mutex_unlock(&c->lock);
-    }
-    return status;
 }

@@ -331,6 +331,8 @@ txm_status txm_cache_add(txm_cache *c, const char *path, txm_extension extension
     pthread_mutex_lock(&c->lock);
     status = txm_texture_add(c, path, extension, texture, err);
     pthread_mutex_unlock(&c->lock);
+    if (status == TXM_OK)
+        txm_stand_in_load(c, *texture);
     return status;
 }
 
@@ -525,6 +527,8 @@ txm_status txm_cache_replace(txm_cache *c, uint32_t texture, const char *path, t
     txm_own_view_ends(c);
     status = replace(c, texture, path, err);
     pthread_mutex_unlock(&c->lock);
+    if (status == TXM_OK)
+        txm_stand_in_load(c, texture);
     return status;
 }
 

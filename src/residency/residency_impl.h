@@ -327,6 +327,7 @@ struct txm_cache {
     uint32_t shown_stamp;                   /* tiles of later stamps are in no open view */
     uint32_t retired_first, retired_last;   /* slots; TXM_NO_SLOT: none */
     uint64_t retired_bytes, kept_bytes;
+    uint64_t reserved_bytes; /* for tiles that are about to be kept */
     double failed_seconds; /* when something failed last that may pass */
     txm_pool *pool;        /* NULL: nothing was read yet by threads of its own */
     txm_group *group;
@@ -529,8 +530,22 @@ txm_look txm_look_until_there(txm_cache_thread *t, uint32_t texture, const txm_s
 void txm_rehearse_open(const txm_cache *c, uint32_t texture, txm_source *made);
 bool txm_rehearse_load(const txm_cache *c, const txm_job *job);
 
-/* batch.c: reads what nobody has begun of the last batch; false: there is no such tile. */
+/* batch.c: reads what nobody has begun of a batch; false: there is no such tile. Without the lock. */
 bool txm_help(txm_cache *c);
+/* A batch of jobs, whose array of `room` becomes its own. Tiles that are read are pinned on `pins`, which must outlive
+ * the batch. NULL: no memory, and the jobs remain the caller's. With the lock, as the two after it. */
+txm_ticket *txm_ticket_of(txm_cache *c, txm_job *jobs, uint32_t room, txm_pins *pins);
+/* The first `count` of its jobs get memory and their order. */
+void txm_ticket_fill(txm_ticket *t, uint32_t count);
+/* Memory that the budget has for tiles; UINT64_MAX: no bound. */
+uint64_t txm_room_for_tiles(const txm_cache *c);
+/* Whether a batch of so many tiles, the last one included, and so many bytes may be. */
+bool txm_batch_has_room(const txm_cache *c, uint32_t count, uint64_t bytes);
+/* Without the lock: threads of the cache begin to read. */
+void txm_ticket_start(txm_ticket *t);
+
+/* part.c, without the lock: what a texture has in memory from its registration on. */
+void txm_stand_in_load(txm_cache *c, uint32_t texture);
 
 /* load.c */
 /* Whether a failure may pass. Such tiles, levels and textures are tried again: at once if nothing else failed lately,

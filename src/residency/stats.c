@@ -28,6 +28,8 @@ void txm_cache_stats_of(txm_cache *c, txm_cache_stats *stats)
     stats->allocated_bytes = c->allocated;
     stats->overhead_bytes = c->allocated - c->stats.slab_bytes;
     stats->epoch = atomic_load(&c->epoch);
+    stats->tiles_queued = c->queued;
+    stats->kept_bytes = c->kept_bytes;
     pthread_mutex_unlock(&c->lock);
 }
 
