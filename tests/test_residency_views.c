@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "util_check.h"
 #include "util_residency.h"
 #include "util_sample.h"
 #include "util_tx.h"
