@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Every call that cache.h allows, all of them at the same time: threads that look up and block, wavefronts whose batches
- * are waited for, cancelled or dropped, threads that change budgets, textures and traces, and a hand that destroys files
+ * are waited for, polled, cancelled or dropped, in views of their own and in the cache's, threads that change budgets,
+ * textures, pins and traces, and a hand that destroys files
  * and puts them back, while memory is refused and files cannot be opened. Colours are those of the sampler with every
  * tile in memory; a look-up may fail only while something is made to fail. Afterwards every texture recovers and nothing
  * is left allocated.
@@ -35,7 +36,7 @@ enum {
     SET = TEXTURES - 1,
     SET_TILES = 2,
     LOOKERS = 4,
-    WAVES = 2,
+    WAVES = 4, /* half of them with viewers of their own */
     HANDS = 2, /* that change things */
     WAVE = 300,
     CALL = 100,
@@ -55,7 +56,7 @@ static txm_texture_set *reference;
 static const txm_view *truth;
 static uint32_t ids[TEXTURES], truths[TEXTURES];
 
-/* Look-ups in a prepared view exclude calls that move what it shows, which cache.h lists: those take it for reading. */
+/* Look-ups in the cache's own view exclude calls that cache.h lists: those take it for reading. Viewers need no lock. */
 static pthread_rwlock_t view_lock;
 
 static _Atomic bool stop, harmed; /* harmed: files are being destroyed, or the system refuses something */
@@ -254,12 +255,14 @@ typedef struct step {
     bool done;
 } step;
 
-/* One launch: what it has missed is on the lane's list. How many are still to be done. */
-static size_t launch(step *steps, txm_lane *lane)
+/* One launch, in the view of a viewer or, without one, of the cache: what it has missed is on the lane's list. How many
+ * are still to be done. */
+static size_t launch(txm_cache_viewer *viewer, step *steps, txm_lane *lane)
 {
     txm_view view;
     size_t left = 0;
-    while (txm_cache_prepare(cache, &view, NULL, NULL) != TXM_OK)
+    while ((viewer ? txm_cache_viewer_prepare(viewer, &view, NULL, NULL)
+                   : txm_cache_prepare(cache, &view, NULL, NULL)) != TXM_OK)
         ;
     lane->count = 0; /* of another view, hence void */
     for (step *p = steps; p < steps + WAVE; p++) {
@@ -281,17 +284,25 @@ static size_t launch(step *steps, txm_lane *lane)
     return left;
 }
 
-/* Loads what was missed: waited for, given up at once or half-way, or not even asked for. */
-static void load(txm_lane *lane, uint64_t *s)
+/* Loads what was missed: waited for, polled in the next launches, given up at once or half-way, or not asked for. */
+static void load(txm_cache_viewer *viewer, txm_lane *lane, txm_ticket **polled, uint64_t *s)
 {
     txm_lane *lanes[] = {lane};
     txm_ticket *ticket = NULL;
+    if (*polled && !txm_ticket_poll(*polled))
+        return;
+    txm_ticket_wait(polled);
     if (sample_random(s) % 16 == 0) { /* the frame is dropped */
         atomic_fetch_add(&cancelled, 1);
         return;
     }
-    if (txm_cache_process(cache, lanes, 1, &ticket, NULL) != TXM_OK)
+    if ((viewer ? txm_cache_viewer_process(viewer, lanes, 1, &ticket, NULL)
+                : txm_cache_process(cache, lanes, 1, &ticket, NULL)) != TXM_OK)
         return;
+    if (sample_random(s) % 4 == 0) {
+        *polled = ticket;
+        return;
+    }
     const uint32_t total = txm_ticket_total(ticket);
     const uint64_t way = sample_random(s) % 16;
     if (way < 3) {
@@ -309,7 +320,11 @@ static void *wave(void *seed)
     uint64_t s = *(const uint64_t *)seed;
     step steps[WAVE];
     uint32_t *requests = malloc(REQUESTS * sizeof *requests);
-    txm_lane lane = {.capacity = REQUESTS, .requests = requests};
+    txm_lane lane = {.capacity = s & 2 ? REQUESTS : 64, .requests = requests};
+    txm_ticket *polled = NULL;
+    txm_cache_viewer *viewer = NULL;
+    while (s & 1 && txm_cache_viewer_new(cache, &viewer, NULL) != TXM_OK)
+        ;
     while (!atomic_load(&stop)) {
         for (step *p = steps; p < steps + WAVE; p++)
             *p = (step){.texture = (uint32_t)(sample_random(&s) % TEXTURES), .random = (uint32_t)sample_random(&s) | 1,
@@ -317,15 +332,23 @@ static void *wave(void *seed)
         size_t left = 1;
         for (int n = 0; left && !atomic_load(&stop); n++) {
             ck_assert_msg(n < LAUNCHES, "%zu look-ups never get all of their tiles", left);
-            pthread_rwlock_wrlock(&view_lock);
-            left = launch(steps, &lane);
-            pthread_rwlock_unlock(&view_lock);
-            pthread_rwlock_rdlock(&view_lock);
+            if (!viewer)
+                pthread_rwlock_wrlock(&view_lock);
+            left = launch(viewer, steps, &lane);
+            if (!viewer) {
+                pthread_rwlock_unlock(&view_lock);
+                pthread_rwlock_rdlock(&view_lock);
+            }
             if (left)
-                load(&lane, &s);
-            pthread_rwlock_unlock(&view_lock);
+                load(viewer, &lane, &polled, &s);
+            if (!viewer)
+                pthread_rwlock_unlock(&view_lock);
+            else if (sample_random(&s) % 8 == 0)
+                txm_cache_viewer_close(viewer);
         }
     }
+    txm_ticket_cancel(&polled);
+    txm_cache_viewer_free(&viewer);
     free(requests);
     return NULL;
 }
@@ -384,7 +407,7 @@ static void change(uint64_t *s)
     const uint32_t i = (uint32_t)(sample_random(s) % FILES), id = ids[i];
     const txm_cache_part part = {(uint32_t)(sample_random(s) % 4), (uint32_t)(sample_random(s) % 8), unit(s), unit(s),
                                  unit(s), unit(s)};
-    switch (sample_random(s) % 8) {
+    switch (sample_random(s) % 11) {
     case 0:
         txm_cache_set_max_bytes(cache, sample_random(s) % 20 ? (100 << 10) + sample_random(s) % (4 << 20) : 0, NULL);
         break;
@@ -405,6 +428,15 @@ static void change(uint64_t *s)
         break;
     case 6:
         txm_cache_open(cache, id, NULL, NULL);
+        break;
+    case 7:
+        txm_cache_invalidate(cache, id, sample_random(s) % 4 ? &part : NULL, NULL);
+        break;
+    case 8:
+        txm_cache_pin(cache, id, sample_random(s) % 4 ? &part : NULL, NULL);
+        break;
+    case 9:
+        txm_cache_unpin(cache, id, sample_random(s) % 4 ? &part : NULL, NULL);
         break;
     default:
         if (atomic_fetch_add(&added, 1) < MOST_ADDED &&
@@ -602,6 +634,10 @@ START_TEST(all_calls_at_once)
         txm_cache_options o = budget_options(1 << 20, policy);
         o.max_open = 3;
         o.keep_epochs = 1 + policy % 2;
+        o.stand_in = policy;
+        o.reject = policy != 0;
+        o.max_queued = policy == 1 ? 100 : 8192;
+        o.launch_seconds = policy == 2 ? 0.005f : 0.0f;
         o.allocator = (txm_cache_allocator){allocate, give_back, NULL};
         run(&o, most / 3, seed + policy);
         ck_assert_int_eq(atomic_load(&live), 0);
