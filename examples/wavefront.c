@@ -1,52 +1,84 @@
 /* SPDX-License-Identifier: Apache-2.0
  * A renderer that works in waves, as devices do: all look-ups of a wave run without waiting, those that miss note what
- * they lack, the lot is loaded in one go, and only they run again. Colours that were found are kept. cc wavefront.c
- * $(pkg-config --cflags --libs txtile) -o wavefront
+ * they lack, the lot is loaded in one go, and only they run again. Colours that were found are kept. Two waves are under
+ * way, each with a viewer of its own, so that one looks up while the tiles of the other are loaded.
+ *     cc wavefront.c $(pkg-config --cflags --libs txtile) -o wavefront
  *     ./wavefront blender_tx/wood.png.*.tx floor.ppm [MEGABYTES] */
 #include <stdlib.h>
 #include <txmill/cache.h>
 
 #include "floor.h"
 
-enum { ROWS = 16, WAVE = ROWS * WIDTH }; /* few enough that what one wave needs fits into a small budget */
+enum { ROWS = 16, WAVE = ROWS * WIDTH, WAVES = 2 }; /* few enough rows that what they need fits into a small budget */
+
+typedef struct wave {
+    txm_cache_viewer *viewer;
+    txm_ticket *loading; /* NULL: nothing is */
+    int first_row, left; /* look-ups that have no colour yet */
+    unsigned char done[WAVE];
+    uint32_t requests[4096];
+} wave;
 
 static float pixels[WIDTH * HEIGHT][4];
-static uint32_t requests[4096];
 
-/* One wave, launched until every look-up has its colour. */
-static txm_status render_rows(txm_cache *cache, uint32_t texture, int first_row, int *launches, int *failed,
-                              txm_error *err)
+static void begin_wave(wave *w, int first_row)
+{
+    w->first_row = first_row;
+    w->left = 0;
+    for (int i = 0; i < WAVE; i++) {
+        txm_lookup at;
+        int y = first_row + i / WIDTH;
+        w->done[i] = y >= HEIGHT || !floor_at(i % WIDTH, y, &at);
+        w->left += !w->done[i];
+    }
+}
+
+/* One launch: what is still to be done, in a view of what has been loaded so far. What it misses begins to load. */
+static txm_status launch(wave *w, uint32_t texture, int *failed, txm_error *err)
 {
     const txm_sampler how = floor_sampler();
-    txm_lane lane = {.requests = requests, .capacity = sizeof requests / sizeof *requests}, *lanes[] = {&lane};
-    static unsigned char done[WAVE];
+    txm_lane lane = {.requests = w->requests, .capacity = sizeof w->requests / sizeof *w->requests}, *lanes[] = {&lane};
+    txm_view view;
+    txm_status status = txm_cache_viewer_prepare(w->viewer, &view, NULL, err);
+    for (int i = 0; i < WAVE && status == TXM_OK; i++) {
+        int x = i % WIDTH, y = w->first_row + i / WIDTH;
+        txm_lookup at;
+        if (w->done[i] || !floor_at(x, y, &at))
+            continue;
+        txm_look look = txm_sample(&view, texture, &how, &at, &lane, pixels[y * WIDTH + x]);
+        w->done[i] = look != TXM_LOOK_MISSED;
+        w->left -= w->done[i];
+        *failed |= look == TXM_LOOK_FAILED;
+    }
+    txm_cache_viewer_close(w->viewer); /* nobody looks up in it any more: its tiles may go */
+    return status ? status : txm_cache_viewer_process(w->viewer, lanes, 1, &w->loading, err);
+}
+
+static txm_status render(wave waves[WAVES], uint32_t texture, int *launches, int *failed, txm_error *err)
+{
     txm_status status = TXM_OK;
-    for (int i = 0; i < WAVE; i++)
-        done[i] = 0;
-    for (int missed = 1; missed && status == TXM_OK; ++*launches) {
-        txm_view view;
-        txm_ticket *ticket = NULL;
-        missed = 0;
-        status = txm_cache_prepare(cache, &view, NULL, err); /* shows what was loaded so far */
-        for (int i = 0; i < WAVE && status == TXM_OK; i++) {
-            int x = i % WIDTH, y = first_row + i / WIDTH;
-            txm_lookup at;
-            if (done[i] || y >= HEIGHT || !floor_at(x, y, &at))
-                continue;
-            txm_look look = txm_sample(&view, texture, &how, &at, &lane, pixels[y * WIDTH + x]);
-            done[i] = look != TXM_LOOK_MISSED;
-            missed += look == TXM_LOOK_MISSED;
-            *failed |= look == TXM_LOOK_FAILED;
-        }
-        if (missed && status == TXM_OK)
-            status = txm_cache_process(cache, lanes, 1, &ticket, err);
-        txm_ticket_wait(&ticket); /* other work fits in here: see txm_ticket_remaining */
+    int next_row = 0, under_way = WAVES;
+    for (int i = 0; under_way && status == TXM_OK; i = (i + 1) % WAVES) {
+        wave *w = &waves[i];
+        if (!txm_ticket_poll(w->loading) && i + 1 < WAVES) /* the other wave meanwhile; the last one waits */
+            continue;
+        txm_ticket_wait(&w->loading);
+        for (; !w->left && next_row < HEIGHT; next_row += ROWS)
+            begin_wave(w, next_row);
+        under_way = 0;
+        for (int k = 0; k < WAVES; k++)
+            under_way += waves[k].left != 0;
+        if (!w->left)
+            continue;
+        status = launch(w, texture, failed, err);
+        ++*launches;
     }
     return status;
 }
 
 int main(int argc, char **argv)
 {
+    static wave waves[WAVES];
     txm_error err;
     txm_cache *cache = NULL;
     txm_cache_options options;
@@ -57,16 +89,22 @@ int main(int argc, char **argv)
     txm_cache_options_init(&options);
     options.max_bytes = strtoull(argc > 3 ? argv[3] : "64", NULL, 10) << 20;
     txm_status status = txm_cache_new(&options, &cache, &err);
+    for (int i = 0; i < WAVES && status == TXM_OK; i++)
+        status = txm_cache_viewer_new(cache, &waves[i].viewer, &err);
     if (status == TXM_OK)
         status = txm_cache_add(cache, argv[1], TXM_EXTENSION_REPEAT, &texture, &err);
-    for (int y = 0; y < HEIGHT && status == TXM_OK; y += ROWS)
-        status = render_rows(cache, texture, y, &launches, &failed, &err);
+    if (status == TXM_OK)
+        status = render(waves, texture, &launches, &failed, &err);
     txm_cache_texture_stats of;
     if (status == TXM_OK && failed && txm_cache_texture_stats_of(cache, texture, &of, &err) == TXM_OK)
         fprintf(stderr, "%s\n", of.message);
     if (status != TXM_OK)
         fprintf(stderr, "%s\n", err.message);
     printf("%d launches for %d waves\n", launches, (HEIGHT + ROWS - 1) / ROWS);
+    for (int i = 0; i < WAVES; i++) {
+        txm_ticket_cancel(&waves[i].loading);
+        txm_cache_viewer_free(&waves[i].viewer);
+    }
     txm_cache_free(&cache);
     return status != TXM_OK || failed || write_ppm(argv[2], pixels);
 }

@@ -71,6 +71,7 @@ static void compare_whole(const txm_view *view, uint32_t id, const whole_image *
         if (i % 16 == 0)
             how = sample_random_sampler(state);
         txm_lookup at = sample_random_lookup(state, m->width, m->height, 1);
+        sample_give_level(state, &how, &at);
         txm_lane lane = {.random = sample_random(state) % 8 ? sample_random(state) : 0};
         uint32_t random = lane.random;
         float out[3][4], want[3][4];
@@ -343,6 +344,81 @@ START_TEST(logarithm)
 }
 END_TEST
 
+/* Levels by the caller's own numbers: the finer one below, the coarser one above, as Cycles' rule spreads them; the
+ * nearer one without any. */
+START_TEST(chance_of_the_caller)
+{
+    txm_sampler how;
+    txm_sampler_init(&how);
+    how.rule = TXM_LEVEL_RULE_GIVEN;
+    how.chance = TXM_CHANCE_NUMBER;
+    txm_lookup at = {0, 0, 2.5f, 0, 0, 0};
+    for (int full = 0; full < 2; full++) {
+        how.mode = full ? TXM_LEVEL_MODE_STOCHASTIC_FULL : TXM_LEVEL_MODE_STOCHASTIC;
+        int coarser = 0;
+        for (uint32_t i = 0; i < 256; i++) {
+            uint32_t number = i << 24, kept = number;
+            coarser += (int)txm_level_of(1024, 1024, &how, &at, &number) == 3;
+            ck_assert_uint_eq(number, kept);
+        }
+        ck_assert_int_eq(coarser, 128);
+    }
+    how.chance = TXM_CHANCE_NONE;
+    uint32_t unread = 77;
+    for (at.dudx = 0.0f; at.dudx < 5.0f; at.dudx += 0.125f) {
+        ck_assert_int_eq((int)txm_level_of(1024, 1024, &how, &at, &unread), (int)(at.dudx + 0.5f));
+        ck_assert_uint_eq(unread, 77);
+    }
+}
+END_TEST
+
+/* What the cache and batches do where they are given NULL; single look-ups in views have a state in their lane. */
+START_TEST(null_is_the_nearer_level)
+{
+    made_image m = make_image(64, 64, 4, TXM_TYPE_U8, 16, (txm_compression){0}, MADE_NOISE);
+    txm_texture_set *set = new_set();
+    const uint32_t id = add(set, write_made(&m), TXM_EXTENSION_REPEAT, 1);
+    const txm_view *view = txm_texture_set_view(set);
+    txm_sampler how, floor;
+    txm_sampler_init(&how);
+    how.rule = TXM_LEVEL_RULE_GIVEN;
+    floor = how;
+    floor.mode = TXM_LEVEL_MODE_FLOOR;
+    for (float level = 0.0f; level < 5.0f; level += 0.125f) {
+        const float u = 0.3f, v = 0.7f, zero = 0.0f, nearer = floorf(level + 0.5f);
+        float got[4], want[4];
+        txm_lane lane = {0};
+        const txm_lookups batch = {.count = 1,    .u = &u,       .v = &v,       .dudx = &level,
+                                   .dvdx = &zero, .dudy = &zero, .dvdy = &zero, .out = {got, got + 1, got + 2, got + 3}};
+        ck_assert_int_eq(txm_sample_n(view, id, &how, &batch, &lane), TXM_LOOK_RESIDENT);
+        ck_assert_int_eq(txm_sample(view, id, &floor, &(txm_lookup){u, v, nearer, 0, 0, 0}, &lane, want),
+                         TXM_LOOK_RESIDENT);
+        ck_assert_mem_eq(got, want, sizeof got);
+    }
+    txm_texture_set_free(&set);
+
+    /* Nothing is loaded: magenta, and asked for. */
+    set = new_set();
+    add(set, write_made(&m), TXM_EXTENSION_REPEAT, 0);
+    float got[4];
+    uint32_t requests[4];
+    txm_lane lane = {.capacity = 4, .requests = requests};
+    how.on_miss = TXM_ON_MISS_FAIL;
+    ck_assert_int_eq(txm_sample(txm_texture_set_view(set), 0, &how, &(txm_lookup){0.5f, 0.5f, 0, 0, 0, 0}, &lane, got),
+                     TXM_LOOK_MISSED);
+    ck_assert(got[0] == 1.0f && got[1] == 0.0f && got[2] == 1.0f && got[3] == 1.0f && lane.count == 1);
+    txm_error err;
+    how.filter = TXM_FILTER_STOCHASTIC_EWA;
+    ck_assert_int_eq(txm_sampler_check(&how, &err), TXM_STATUS_USAGE);
+    how.filter = TXM_FILTER_LINEAR;
+    ck_assert_int_eq(txm_sampler_check(&how, &err), TXM_OK);
+    how.chance = 3;
+    ck_assert_int_eq(txm_sampler_check(&how, &err), TXM_STATUS_USAGE);
+    txm_texture_set_free(&set);
+    free_image(&m);
+}
+END_TEST
+
 /* An ellipse's level does not depend on how the texture is turned; Cycles' does. */
 START_TEST(ellipses_turn)
 {
@@ -429,7 +505,7 @@ START_TEST(jitter_has_the_filters_moments)
         double weight = 0, mean[2] = {0}, second[2] = {0}, cross = 0;
         enum { N = 400000 };
         for (int i = 0; i < N; i++) {
-            txm_jitter j = txm_jitter_of(f, &state);
+            txm_jitter j = txm_jitter_of(&(txm_sampler){.filter = (uint8_t)f}, &state);
             for (uint32_t k = 0; k < j.taps; k++) {
                 double w = j.weight[k], x = j.x[k], y = j.y[k];
                 weight += w / N;
@@ -566,7 +642,8 @@ int main(void)
     tcase_add_loop_test(many, tiles_equal_whole_levels, 0, 8);
     tcase_add_loop_test(many, isas_equal_scalar, 1, 4);
     add_tests(tc, misses_are_requested_once_and_cured, stand_ins_marks_and_failures, damaged_tiles_fail_alone,
-              udim_sets_have_holes, tile_keys, samplers_are_checked, logarithm, ellipses_turn, lobes,
+              udim_sets_have_holes, tile_keys, samplers_are_checked, logarithm, chance_of_the_caller,
+              null_is_the_nearer_level, ellipses_turn, lobes,
               jitter_has_the_filters_moments, boxes_are_linear_on_average, derivatives_are_slopes, explanations_add_up);
     return run_suite(suite);
 }

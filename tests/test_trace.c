@@ -324,7 +324,7 @@ START_TEST(waves_are_traced)
                 for (txm_look look = TXM_LOOK_MISSED; look == TXM_LOOK_MISSED;) {
                     txm_view view;
                     txm_ticket *ticket;
-                    txm_lane missed = {0, 16, 0, requests}, *lanes[] = {&missed};
+                    txm_lane missed = {.capacity = 16, .requests = requests}, *lanes[] = {&missed};
                     float out[4];
                     txm_cache_prepare(c, &view, NULL, NULL);
                     look = txm_sample(&view, id, &how, &at, &missed, out);

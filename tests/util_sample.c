@@ -77,14 +77,29 @@ txm_sampler sample_random_sampler(uint64_t *state)
     txm_sampler how;
     uint32_t n = sample_random(state);
     txm_sampler_init(&how);
-    how.rule = (uint8_t)(n % 3);
+    how.rule = (uint8_t)(n % 4);
     how.mode = (uint8_t)((n >> 4) % 4);
     how.filter = (uint8_t)((n >> 8) % 3 ? (n >> 16) % 4 : (n >> 16) % 10);
-    how.on_miss = (uint8_t)((n >> 10) % 3);
+    if (how.rule == TXM_LEVEL_RULE_GIVEN && how.filter == TXM_FILTER_STOCHASTIC_EWA)
+        how.filter = TXM_FILTER_LINEAR;
+    how.on_miss = (uint8_t)((n >> 10) % 4);
     how.anisotropy = (uint8_t)(n & 1 << 24 ? 16 : 1 + (n >> 25) % 16);
     how.after = (uint8_t)((n >> 29) ? 0 : sample_random(state) % 4);
     how.mip_bias = biases[sample_random(state) % 6];
+    const uint32_t chance = sample_random(state) % 8;
+    how.chance = (uint8_t)(chance < 2 ? 1 + chance : 0);
     return how;
+}
+
+void sample_give_level(uint64_t *state, const txm_sampler *how, txm_lookup *at)
+{
+    static const float special[] = {-3.0f, -0.0f, 0.25f, 1.0f, 2.5f, 40.0f, 1e20f, 3.4e38f};
+    const uint32_t n = sample_random(state);
+    if (how->rule != TXM_LEVEL_RULE_GIVEN)
+        return;
+    at->dudx = n % 4 ? 12.0f * random_unit(state) - 1.0f : special[(n >> 4) % 8];
+    if (n % 64 == 1)
+        at->dudx = txm_bits_float(n & 256 ? 0x7FC00000u : 0x7F800000u | (n & 512) << 22);
 }
 
 /* ---- a view of its own ---- */
@@ -272,6 +287,8 @@ static int compare_batch(const txm_sample_ops *ops, const sample_view *v, const 
         }
         in[0][i] = at.u, in[1][i] = at.v, in[2][i] = at.dudx, in[3][i] = at.dvdx, in[4][i] = at.dudy,
         in[5][i] = at.dvdy;
+        sample_give_level(state, how, &at);
+        in[2][i] = at.dudx;
         random[i] = sample_random(state) % 4 ? sample_random(state) : 0;
         mask[i] = sample_random(state) % 4 != 0;
     }
@@ -328,7 +345,9 @@ static int guarded_as_plain(const txm_sample_ops *ops, const txm_view *view, uin
         float plain[4], out[4] = {0};
         uint32_t state = random;
         watch w = {.guard = {.view = *view, .missed = watch_missed, .active = 1, .lookups = 7}};
-        txm_look look = txm_sample_scalar.sample(view, texture, how, at, &lane, plain);
+        txm_sampler certain = *how;
+        certain.chance = stateless ? TXM_CHANCE_NONE : how->chance;
+        txm_look look = txm_sample_scalar.sample(view, texture, &certain, at, &lane, plain);
         txm_look guarded = ops->sample_guarded(&w.guard, texture, how, at, stateless ? NULL : &state, out);
         uint64_t counted = atomic_load(&w.guard.lookups) - 7;
         if (atomic_load(&w.guard.active) || counted + w.misses != 1 || counted != (look == TXM_LOOK_RESIDENT))
@@ -352,6 +371,7 @@ static int compare_one(const txm_sample_ops *ops, const sample_view *v, const tx
     uint32_t texture = sample_random(state) % 4 == 0;
     if (texture)
         into_set(state, &at.u, &at.v);
+    sample_give_level(state, how, &at);
     uint32_t random = sample_random(state) % 4 ? sample_random(state) : 0;
     const txm_sample_ops *both[2] = {&txm_sample_scalar, ops};
     txm_look look[2][2];

@@ -15,6 +15,9 @@ txm_lookup sample_random_lookup(uint64_t *state, uint32_t width, uint32_t height
 /* Any valid sampler. */
 txm_sampler sample_random_sampler(uint64_t *state);
 
+/* Where the sampler wants levels: any, in place of the derivative that `at` has. */
+void sample_give_level(uint64_t *state, const txm_sampler *how, txm_lookup *at);
+
 enum { SAMPLE_UDIM_ROWS = 3 };
 
 /* A view of one random texture of this type and number of channels, made in memory without a file, its page table

@@ -194,7 +194,7 @@ void whole_sample(const whole_image *m, const txm_sampler *how, const txm_lookup
     uint32_t levels = how->rule == TXM_LEVEL_RULE_CYCLES ? m->tiled_levels : m->levels;
     uint32_t low =
         txm_level_clamp(txm_level_jitter(how, f.level, random), levels, how->mode == TXM_LEVEL_MODE_TRILINEAR, &blend);
-    txm_jitter jitter = txm_jitter_of(how->filter, random);
+    txm_jitter jitter = txm_jitter_of(how, random);
     if (ewa) {
         at.u += jitter.x[0] * at.dudx + jitter.y[0] * at.dudy;
         at.v += jitter.x[0] * at.dvdx + jitter.y[0] * at.dvdy;

@@ -39,13 +39,18 @@ typedef enum txm_level_rule {
     TXM_LEVEL_RULE_ELLIPSE,
     /* The same, with several probes along the long axis where the ellipse is elongated: twice the ratio less one, so 7
      * for 4:1 and 31 for 16:1, weighted by (1 - d^2)^2 of their distance d from the centre. */
-    TXM_LEVEL_RULE_PROBES
+    TXM_LEVEL_RULE_PROBES,
+    /* The caller gives the level (tex2DLod): txm_lookup.dudx holds it, the other derivatives are not looked at. Fractions
+     * are for the mode, the bias is added; below 0 and NaN are level 0, beyond the last is the last. Not for
+     * TXM_FILTER_STOCHASTIC_EWA, which needs a footprint. UDIM sets are never served by their base texture. */
+    TXM_LEVEL_RULE_GIVEN
 } txm_level_rule;
 
 /* What becomes of the fraction of a level. */
 typedef enum txm_level_mode {
-    /* One level, as Cycles chooses it: the coarser one with probability clamp(2 fraction - 1/2, 0, 1). Without a random
-     * state the finer one. */
+    /* One level, as Cycles chooses it: the coarser one with probability clamp(2 fraction - 1/2, 0, 1). A random state of 0
+     * is the finer one, as where Cycles' shaders have none; no random number at all (NULL, TXM_CHANCE_NONE) the nearer
+     * one. */
     TXM_LEVEL_MODE_STOCHASTIC = 0,
     /* One level: the coarser one with the probability of the fraction. */
     TXM_LEVEL_MODE_STOCHASTIC_FULL,
@@ -74,8 +79,21 @@ typedef enum txm_filter {
 typedef enum txm_on_miss {
     TXM_ON_MISS_AVERAGE = 0, /* the image's average, as Cycles */
     TXM_ON_MISS_COARSER,     /* the next coarser level whose tile is resident, else the average */
-    TXM_ON_MISS_ONE          /* the coarsest level if it is resident, else the average */
+    TXM_ON_MISS_ONE,         /* the coarsest level if it is resident, else the average */
+    TXM_ON_MISS_FAIL         /* magenta, whatever is there: the result is MISSED all the same */
 } txm_on_miss;
+
+/* What the random state of a look-up is: txm_lane.random, and `random` wherever else it is asked for. */
+typedef enum txm_chance {
+    TXM_CHANCE_STATE = 0, /* of Cycles' generator, which is moved on; 0: there is none */
+    /* A number of the caller's own, such as of a low-discrepancy sequence: any of 32 bits, all equally likely, as a
+     * fraction of 2^32. It chooses the level, and filters that need more numbers make them from it. It is left as it
+     * is. */
+    TXM_CHANCE_NUMBER,
+    /* Not looked at: levels are rounded to the nearer one, stochastic filters are the closest pixel. So is every
+     * look-up that is given NULL for its random numbers. */
+    TXM_CHANCE_NONE
+} txm_chance;
 
 /* What is done to the colour after the look-up, as Cycles' image node does: any of these together. */
 enum {
@@ -94,7 +112,8 @@ typedef struct txm_sampler {
     uint8_t on_miss;    /* txm_on_miss */
     uint8_t anisotropy; /* 1 to TXM_MAX_ANISOTROPY */
     uint8_t after;      /* TXM_AFTER_* */
-    uint8_t reserved[2];
+    uint8_t chance;     /* txm_chance */
+    uint8_t reserved;
     float mip_bias; /* added to the level: -log2 of the share of the resolution that is wanted */
 } txm_sampler;
 
@@ -104,7 +123,7 @@ TXM_API void txm_sampler_init(txm_sampler *how);
 /* USAGE with a message if a member is outside its range. Look-ups do not check. */
 TXM_API txm_status txm_sampler_check(const txm_sampler *how, txm_error *err);
 
-/* "cycles", "ellipse", "probes"; "stochastic", "stochastic-full", "floor", "trilinear"; "closest" ... "mitchell". NULL
+/* "cycles", "ellipse", "probes", "given"; "stochastic", "stochastic-full", "floor", "trilinear"; "closest" ... "mitchell". NULL
  * outside the range. */
 TXM_API const char *txm_level_rule_name(txm_level_rule rule);
 TXM_API const char *txm_level_mode_name(txm_level_mode mode);
@@ -171,7 +190,8 @@ typedef struct txm_view {
 
 /* ---- looking up ------------------------------------------------------------------------------------------------ */
 
-/* A place in a texture, and its derivatives by the pixel's x and y; units as above. */
+/* A place in a texture, and its derivatives by the pixel's x and y; units as above. With TXM_LEVEL_RULE_GIVEN dudx is the
+ * level. */
 typedef struct txm_lookup {
     float u, v, dudx, dvdx, dudy, dvdy;
 } txm_lookup;
@@ -185,8 +205,8 @@ typedef enum txm_look {
 
 /* What a thread, or a lane of a device, brings along. Zero is valid: no random state, requests are not collected. */
 typedef struct txm_lane {
-    /* State of Cycles' generator, x <- 1103515245 x + 12345; 0 means none. One step a look-up that chooses its level at
-     * random, more for stochastic filters; none where the CLIP extension rejects. A look-up that is repeated after a
+    /* See txm_chance. State of Cycles' generator, x <- 1103515245 x + 12345; 0 means none. One step a look-up that chooses
+     * its level at random, more for stochastic filters; none where the CLIP extension rejects. A look-up that is repeated after a
      * miss must begin with the same state: keep a copy. */
     uint32_t random;
     uint32_t capacity, count; /* of `requests` */
@@ -209,7 +229,7 @@ TXM_API txm_look txm_sample_d(const txm_view *view, uint32_t texture, const txm_
 typedef struct txm_lookups {
     size_t count;
     const float *u, *v, *dudx, *dvdx, *dudy, *dvdy;
-    uint32_t *random;    /* state of each look-up; NULL: none */
+    uint32_t *random;    /* state of each look-up, or its number (txm_chance); NULL: none */
     const uint8_t *mask; /* 0: leave this one out, its outputs stay as they are; NULL: all */
     float *out[4];       /* r, g, b, a */
     uint8_t *look;       /* txm_look of each; may be NULL */

@@ -293,7 +293,7 @@ static txm_status grow_textures(txm_cache *c, txm_error *err)
 static uint32_t append_texture(txm_cache *c)
 {
     uint32_t id = c->stats.textures++;
-    txm_cache_refresh(c);
+    __atomic_store_n(&c->view.texture_count, c->stats.textures, __ATOMIC_RELEASE); /* read by txm_shown_texture */
     atomic_fetch_add(&c->generation, 2);
     txm_slow_down(c);
     return id;

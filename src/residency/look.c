@@ -9,6 +9,7 @@
  * Termination: what a thread has loaded is pinned until its look-up has succeeded, so each round leaves
  * fewer tiles to miss, and tiles that cannot be read count as found. Look-ups of many are in many.c. */
 #include "residency/residency_impl.h"
+#include "sample/level.h"
 
 /* ---- UDIM sets ---- */
 
@@ -20,7 +21,7 @@ static bool base_serves(const txm_cache *c, const txm_texture *set, const txm_sa
     float x = 1.0f / (float)set->base_columns, y = 1.0f / (float)set->base_rows;
     txm_lookup whole = {at->u * x, at->v * y, at->dudx * x, at->dvdx * y, at->dudy * x, at->dvdy * y};
     uint32_t none = 0;
-    if (!(whole.u >= 0.0f && whole.u < 1.0f && whole.v >= 0.0f && whole.v < 1.0f) ||
+    if (how->rule == TXM_LEVEL_RULE_GIVEN || !(whole.u >= 0.0f && whole.u < 1.0f && whole.v >= 0.0f && whole.v < 1.0f) ||
         !(txm_level_of(base->width, base->height, how, &whole, &none) >= 0.0f))
         return false;
     *at = whole;
@@ -31,7 +32,7 @@ static bool base_serves(const txm_cache *c, const txm_texture *set, const txm_sa
  * TXM_NO_TEXTURE, as is a number that has no tile. */
 uint32_t txm_shown_texture(const txm_cache *c, uint32_t texture, const txm_sampler *how, txm_lookup *at)
 {
-    if (texture >= c->view.texture_count)
+    if (texture >= __atomic_load_n(&c->view.texture_count, __ATOMIC_ACQUIRE))
         return TXM_NO_TEXTURE;
     const txm_view_texture *v = &c->view_textures[texture];
     if (!v->udim_rows)
@@ -125,7 +126,9 @@ static txm_look look_in_set(txm_cache_thread *t, const call *k, txm_lane *lane)
 static inline txm_look look(txm_cache_thread *t, const call *k, txm_lane *lane)
 {
     txm_look result;
-    *lane = (txm_lane){.random = k->random ? *k->random : 0, .capacity = TXM_LOOKUP_TILES, .requests = t->requests};
+    *lane = (txm_lane){.random = k->random ? *k->random : 0,
+                       .capacity = TXM_LOOKUP_TILES,
+                       .requests = t->requests};
     txm_enter_to_ask(t);
     if (k->texture < t->view.texture_count && t->view.textures[k->texture].udim_rows)
         result = look_in_set(t, k, lane);
@@ -211,6 +214,9 @@ static __attribute__((noinline)) txm_look sample(txm_cache_thread *t, const call
     txm_lane lane;
     call k = *given;
     txm_sampler biased;
+    txm_sampler certain;
+    if (!k.random)
+        k.how = txm_sampler_without_chance(k.how, &certain);
     uint32_t begin = k.random ? *k.random : 0;
     bool watched = atomic_load_explicit(&t->cache->watched, memory_order_relaxed);
     if (t->cache->bias != 0.0f) {

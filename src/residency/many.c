@@ -396,6 +396,8 @@ txm_look txm_cache_sample_n(txm_cache_thread *t, uint32_t texture, const txm_sam
     txm_sampler biased = *how;
     division d = {1, 0, false};
     biased.mip_bias += t->cache->bias;
+    if (!batch->random)
+        biased.chance = TXM_CHANCE_NONE;
     txm_retry(t->cache);
     if (has_base(t, texture) || atomic_load_explicit(&t->cache->watched, memory_order_relaxed))
         return sample_each(t, texture, how, batch);

@@ -203,6 +203,12 @@ static void add_json(txm_cache *c, const txm_cache_stats *s, const char *sentenc
     NUMBER(tiles_failed);
     NUMBER(tiles_coalesced);
     NUMBER(requests_dropped);
+    NUMBER(requests_made);
+    NUMBER(requests_rejected);
+    NUMBER(requests_full);
+    NUMBER(requests_late);
+    NUMBER(tiles_queued);
+    NUMBER(kept_bytes);
     NUMBER(tiles);
     NUMBER(tiles_peak);
     NUMBER(tile_bytes);

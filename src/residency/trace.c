@@ -224,7 +224,8 @@ static uint32_t sampler_of(struct txm_trace_writer *w, const txm_sampler *how)
     w->samplers[w->sampler_count++] = *how;
     uint32_t bias;
     memcpy(&bias, &how->mip_bias, sizeof bias);
-    const uint8_t members[] = {how->rule, how->mode, how->filter, how->on_miss, how->anisotropy, how->after};
+    const uint8_t members[] = {how->rule,       how->mode,  how->filter, how->on_miss,
+                               how->anisotropy, how->after, how->chance};
     txm_store_le32(raw, (uint32_t)i);
     memcpy(raw + 4, members, sizeof members);
     txm_store_le32(raw + 12, bias);

@@ -38,7 +38,7 @@ typedef enum txm_trace_mark {
 } txm_trace_mark;
 enum { TXM_TRACE_NUMBER_BYTES = 10 };
 
-/* SAMPLERS: number, rule, mode, filter, on_miss, anisotropy, after, two zero bytes, mip bias. */
+/* SAMPLERS: number, rule, mode, filter, on_miss, anisotropy, after, chance, a zero byte, mip bias. */
 enum { TXM_TRACE_SAMPLER_BYTES = 16 };
 
 /* LOOKUPS: how many, launch, epoch; then columns of 32 bits each, every value exclusive-or the one before in its column

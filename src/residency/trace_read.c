@@ -213,7 +213,7 @@ static txm_status read_samplers(txm_trace *t, const uint8_t *raw, size_t bytes, 
     for (; bytes; raw += TXM_TRACE_SAMPLER_BYTES, bytes -= TXM_TRACE_SAMPLER_BYTES) {
         if (bytes < TXM_TRACE_SAMPLER_BYTES)
             return txm_trace_corrupt(t, err, "a way to look up is cut short");
-        txm_sampler how = {raw[4], raw[5], raw[6], raw[7], raw[8], raw[9], {0, 0}, 0.0f};
+        txm_sampler how = {raw[4], raw[5], raw[6], raw[7], raw[8], raw[9], raw[10], raw[11], 0.0f};
         memcpy(&how.mip_bias, raw + 12, sizeof how.mip_bias);
         if (txm_load_le32(raw) != t->sampler_count || txm_sampler_check(&how, NULL) != TXM_OK)
             return txm_trace_corrupt(t, err, "a way to look up makes no sense");

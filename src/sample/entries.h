@@ -37,7 +37,9 @@ static __attribute__((noinline)) txm_look sample_one_guarded(txm_guard *g, uint3
                                                              const txm_lookup *at, uint32_t *random, float out[4])
 {
     txm_lane lane = {.random = random ? *random : 0};
-    if (TXM_SAMPLE_ONE(&g->view, texture, how, at, &lane, out) != TXM_LOOK_RESIDENT)
+    txm_sampler copy;
+    const txm_sampler *used = random ? how : txm_sampler_without_chance(how, &copy);
+    if (TXM_SAMPLE_ONE(&g->view, texture, used, at, &lane, out) != TXM_LOOK_RESIDENT)
         return txm_guard_missed(g, texture, how, at, random, out);
     if (random)
         *random = lane.random;

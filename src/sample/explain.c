@@ -131,7 +131,7 @@ txm_look txm_sample_explain(const txm_view *view, uint32_t texture, const txm_sa
     e->level_low = txm_level_clamp(e->level, txm_levels_of(t, how), how->mode == TXM_LEVEL_MODE_TRILINEAR, &e->blend);
     if (e->rejected)
         return look;
-    txm_jitter jitter = txm_jitter_of(how->filter, &random);
+    txm_jitter jitter = txm_jitter_of(how, &random);
     if (how->filter == TXM_FILTER_STOCHASTIC_EWA) {
         at.u += jitter.x[0] * at.dudx + jitter.y[0] * at.dudy;
         at.v += jitter.x[0] * at.dvdx + jitter.y[0] * at.dvdy;

@@ -145,8 +145,9 @@ TXM_ARITH txm_footprint txm_footprint_of(const txm_sampler *how, float w, float 
 {
     txm_footprint f = {0.0f, 1, 0.0f, 0.0f, 1.0f};
     float anisotropy = (float)how->anisotropy;
-    if (how->rule == TXM_LEVEL_RULE_CYCLES) {
-        f.level = txm_level_cycles(w, h, anisotropy, dudx, dvdx, dudy, dvdy);
+    if (how->rule == TXM_LEVEL_RULE_CYCLES || how->rule == TXM_LEVEL_RULE_GIVEN) {
+        f.level = how->rule == TXM_LEVEL_RULE_GIVEN ? dudx
+                                                    : txm_level_cycles(w, h, anisotropy, dudx, dvdx, dudy, dvdy);
         return f;
     }
     txm_ellipse e = txm_ellipse_of(w, h, anisotropy, dudx, dvdx, dudy, dvdy);
@@ -156,14 +157,25 @@ TXM_ARITH txm_footprint txm_footprint_of(const txm_sampler *how, float w, float 
     return f;
 }
 
-/* Bias, and chance where the mode wants it. A state of 0 means that there is no chance, and stays 0. The
- * generator steps only in the two modes that ask for it. */
+/* The sampler of a look-up that was given no random numbers; `copy` is room for it. */
+TXM_ARITH const txm_sampler *txm_sampler_without_chance(const txm_sampler *how, txm_sampler *copy)
+{
+    *copy = *how;
+    copy->chance = TXM_CHANCE_NONE;
+    return copy;
+}
+
+/* Bias, and chance where the mode wants it: a half, which rounds to the nearer level, where no number is asked for. A
+ * state of 0 adds nothing, as in Cycles, and stays 0. The generator steps only in the two modes that ask for it. */
 TXM_ARITH float txm_level_jitter(const txm_sampler *how, float level, uint32_t *random)
 {
-    if (*random && (how->mode == TXM_LEVEL_MODE_STOCHASTIC || how->mode == TXM_LEVEL_MODE_STOCHASTIC_FULL)) {
-        *random = txm_random_step(*random);
-        float r = txm_random_float(*random);
-        level += how->mode == TXM_LEVEL_MODE_STOCHASTIC ? 0.5f + (r - 0.5f) * 0.5f : r;
+    if (how->mode == TXM_LEVEL_MODE_STOCHASTIC || how->mode == TXM_LEVEL_MODE_STOCHASTIC_FULL) {
+        const int adds = *random || how->chance != TXM_CHANCE_STATE;
+        if (*random && how->chance == TXM_CHANCE_STATE)
+            *random = txm_random_step(*random);
+        float r = how->chance == TXM_CHANCE_NONE ? 0.5f : txm_random_float(*random);
+        if (adds)
+            level += how->mode == TXM_LEVEL_MODE_STOCHASTIC ? 0.5f + (r - 0.5f) * 0.5f : r;
     }
     return level + how->mip_bias;
 }

@@ -209,7 +209,8 @@ TXM_ARITH txm_sum txm_stand_in(const txm_view *view, const txm_view_texture *t, 
     txm_sum sum = {zero, zero, zero};
     txm_lane nobody = {0, 0, 0, 0, 0, 0, 0}; /* what is missing here is not asked for */
     uint32_t first = how->on_miss == TXM_ON_MISS_COARSER ? level + 1 : t->levels - 1;
-    for (uint32_t i = first; how->on_miss != TXM_ON_MISS_AVERAGE && i < t->levels; i++)
+    const int tries = how->on_miss == TXM_ON_MISS_COARSER || how->on_miss == TXM_ON_MISS_ONE;
+    for (uint32_t i = first; tries && i < t->levels; i++)
         if (txm_level_sample(view, t, how, i, u, v, jitter, 0, &nobody, &sum) == TXM_LOOK_RESIDENT)
             return sum;
     sum.color = txm_rgba_make(t->average[0] * inverse, t->average[1] * inverse, t->average[2] * inverse,
@@ -376,7 +377,7 @@ TXM_FLOW txm_look txm_lookup_sample(const txm_view *view, uint32_t texture, cons
     txm_levels levels;
     levels.low = txm_level_clamp(txm_level_jitter(how, f.level, &lane->random), txm_levels_of(t, how),
                                  how->mode == TXM_LEVEL_MODE_TRILINEAR, &levels.blend);
-    txm_jitter jitter = txm_jitter_of(how->filter, &lane->random);
+    txm_jitter jitter = txm_jitter_of(how, &lane->random);
     if (how->filter == TXM_FILTER_STOCHASTIC_EWA) {
         at.u += jitter.x[0] * at.dudx + jitter.y[0] * at.dudy;
         at.v += jitter.x[0] * at.dvdx + jitter.y[0] * at.dvdy;
@@ -395,7 +396,7 @@ TXM_FLOW txm_look txm_lookup_sample(const txm_view *view, uint32_t texture, cons
     } else {
         look = txm_probe_sample(view, t, how, levels, u, v, &jitter, du ? slope : 0, lane, &sum);
     }
-    if (look == TXM_LOOK_FAILED) {
+    if (look == TXM_LOOK_FAILED || (look == TXM_LOOK_MISSED && how->on_miss == TXM_ON_MISS_FAIL)) {
         txm_color_constant(1.0f, 0.0f, 1.0f, 1.0f, out, du, dv);
         return look;
     }

@@ -89,12 +89,15 @@ txm_look txm_sample_d(const txm_view *view, uint32_t texture, const txm_sampler 
 txm_look txm_sample_n(const txm_view *view, uint32_t texture, const txm_sampler *how, const txm_lookups *batch,
                       txm_lane *lane)
 {
+    txm_sampler certain;
+    if (!batch->random)
+        how = txm_sampler_without_chance(how, &certain);
     return ops()->sample_n(view, texture, how, batch, lane);
 }
 
 /* ---- options ---- */
 
-static const char *const rules[] = {"cycles", "ellipse", "probes"};
+static const char *const rules[] = {"cycles", "ellipse", "probes", "given"};
 static const char *const modes[] = {"stochastic", "stochastic-full", "floor", "trilinear"};
 static const char *const filters[] = {"closest", "linear",   "cubic", "smart",   "box",
                                       "tent",    "gaussian", "ewa",   "lanczos", "mitchell"};
@@ -136,14 +139,18 @@ txm_status txm_sampler_check(const txm_sampler *how, txm_error *err)
         return txm_fail(err, TXM_STATUS_USAGE, "sampler: no level mode %u", how->mode);
     if (how->filter >= FILTERS)
         return txm_fail(err, TXM_STATUS_USAGE, "sampler: no filter %u", how->filter);
-    if (how->on_miss > TXM_ON_MISS_ONE)
+    if (how->on_miss > TXM_ON_MISS_FAIL)
         return txm_fail(err, TXM_STATUS_USAGE, "sampler: no stand-in %u for what is missed", how->on_miss);
     if (how->anisotropy < 1 || how->anisotropy > TXM_MAX_ANISOTROPY)
         return txm_fail(err, TXM_STATUS_USAGE, "sampler: anisotropy is %u, and must be 1 to %d", how->anisotropy,
                         TXM_MAX_ANISOTROPY);
     if (how->after & ~(TXM_AFTER_UNASSOCIATE | TXM_AFTER_SRGB))
         return txm_fail(err, TXM_STATUS_USAGE, "sampler: unknown bits in `after`: %u", how->after);
-    if (how->reserved[0] || how->reserved[1])
+    if (how->rule == TXM_LEVEL_RULE_GIVEN && how->filter == TXM_FILTER_STOCHASTIC_EWA)
+        return txm_fail(err, TXM_STATUS_USAGE, "sampler: the filter ewa needs a footprint, and there is only a level");
+    if (how->chance > TXM_CHANCE_NONE)
+        return txm_fail(err, TXM_STATUS_USAGE, "sampler: no kind %u of random numbers", how->chance);
+    if (how->reserved)
         return txm_fail(err, TXM_STATUS_USAGE, "sampler: it was not opened: call txm_sampler_init first");
     if (!(how->mip_bias >= -32.0f && how->mip_bias <= 32.0f))
         return txm_fail(err, TXM_STATUS_USAGE, "sampler: a mip bias of %g makes no sense", (double)how->mip_bias);

@@ -92,11 +92,14 @@ TXM_ARITH void txm_jitter_lobes(uint32_t *state, int mitchell, txm_jitter *j)
     j->weight[1] = -(2.0f * p * n);
 }
 
-/* Without a state there is no chance: all of these filters are then the closest pixel. */
-TXM_ARITH txm_jitter txm_jitter_of(int filter, uint32_t *state)
+/* Without a state there is no chance: all of these filters are then the closest pixel. A number of the caller's is a
+ * state of which nothing is told. */
+TXM_ARITH txm_jitter txm_jitter_of(const txm_sampler *how, uint32_t *random)
 {
+    const int filter = how->filter, numbered = how->chance == TXM_CHANCE_NUMBER;
     txm_jitter j = {1, {0.0f, 0.0f}, {0.0f, 0.0f}, {1.0f, 0.0f}};
-    if (filter < TXM_FILTER_STOCHASTIC_BOX || !*state)
+    uint32_t number = *random, *state = numbered ? &number : random;
+    if (filter < TXM_FILTER_STOCHASTIC_BOX || how->chance == TXM_CHANCE_NONE || (!numbered && !*state))
         return j;
     switch (filter) {
     case TXM_FILTER_STOCHASTIC_BOX:

@@ -96,6 +96,8 @@ TXM_FAST vf group_gradient(vf derivative, float size)
 TXM_FAST vf group_level_of(const txm_sampler *how, float w, float h, vf dudx, vf dvdx, vf dudy, vf dvdy)
 {
     float anisotropy = (float)how->anisotropy, share = 1.0f / (anisotropy * anisotropy);
+    if (how->rule == TXM_LEVEL_RULE_GIVEN)
+        return dudx;
     if (how->rule == TXM_LEVEL_RULE_CYCLES) {
         vf along_u = (dudx * dudx + dudy * dudy) * (w * w), along_v = (dvdx * dvdx + dvdy * dvdy) * (h * h);
         return 0.5f * group_log2(vf_max(vf_min(along_u, along_v), vf_max(along_u, along_v) * share));
@@ -114,7 +116,13 @@ TXM_FAST vf group_jitter(const txm_sampler *how, vf level, vi inside, vu *random
     if (how->mode == TXM_LEVEL_MODE_STOCHASTIC || how->mode == TXM_LEVEL_MODE_STOCHASTIC_FULL) {
         vi steps = (vi)(*random != 0) & inside;
         vu next = *random * 1103515245u + 12345u;
+        if (how->chance != TXM_CHANCE_STATE) {
+            steps = vi_set(-1);
+            next = *random;
+        }
         vf r = __builtin_convertvector(next, vf) * 2.3283064365386963e-10f;
+        if (how->chance == TXM_CHANCE_NONE)
+            r = vf_set(0.5f);
         if (how->mode == TXM_LEVEL_MODE_STOCHASTIC)
             r = 0.5f + (r - 0.5f) * 0.5f;
         vf moved = level + r;

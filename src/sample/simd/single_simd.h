@@ -149,7 +149,8 @@ TXM_RARE txm_look single_sample(const txm_view *view, uint32_t texture, const tx
         lane->random = random;
         return TXM_LOOK_RESIDENT;
     }
-    float level = how->rule == TXM_LEVEL_RULE_CYCLES
+    float level = how->rule == TXM_LEVEL_RULE_GIVEN ? at->dudx
+                  : how->rule == TXM_LEVEL_RULE_CYCLES
                       ? txm_level_cycles((float)t->width, (float)t->height, (float)how->anisotropy, at->dudx, at->dvdx,
                                          at->dudy, at->dvdy)
                       : single_ellipse(t, how, at);
