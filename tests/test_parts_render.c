@@ -251,7 +251,7 @@ START_TEST(uses_are_counted_by_image_and_level)
         txm_cache_thread *thread = reference ? NULL : new_thread(t.cache);
         for (int i = 0; i < 2; i++) {
             float out[4];
-            txm_lane lane = {0, 0, 0, NULL};
+            txm_lane lane = {.capacity = 0, .requests = NULL};
             txm_sampler how = t.bound[i].how;
             how.mode = TXM_LEVEL_MODE_FLOOR;
             if (reference)

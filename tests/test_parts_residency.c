@@ -110,7 +110,7 @@ START_TEST(slots_have_pixels_of_their_own)
     txm_cache *c = cache_of(0, 4);
     uint32_t slots[MANY];
     for (uint32_t i = 0; i < MANY; i++) {
-        slots[i] = txm_slot_take(c, TILE_BYTES);
+        slots[i] = txm_slot_take(c, TILE_BYTES, true);
         ck_assert_uint_ne(slots[i], TXM_NO_SLOT);
         ck_assert_uint_eq(txm_slot_bytes(c, slots[i]), TILE_BYTES);
         ck_assert_int_eq(txm_slot_at(c, slots[i])->state, TXM_SLOT_STATE_LOADING);
@@ -127,7 +127,7 @@ START_TEST(slots_have_pixels_of_their_own)
     uint32_t stamp = txm_slot_at(c, slots[40])->stamp;
     txm_slot_give(c, slots[40]);
     ck_assert_int_eq(txm_slot_at(c, slots[40])->state, TXM_SLOT_STATE_FREE);
-    ck_assert_uint_eq(txm_slot_take(c, TILE_BYTES), slots[40]);
+    ck_assert_uint_eq(txm_slot_take(c, TILE_BYTES, true), slots[40]);
     ck_assert_uint_ne(txm_slot_at(c, slots[40])->stamp, stamp);
     for (uint32_t i = 0; i < MANY; i++)
         txm_slot_give(c, slots[i]);
@@ -146,7 +146,7 @@ START_TEST(tiles_of_any_size_have_slots)
         1, 5 * 5, TXM_SLAB_BYTES - 1, TXM_SLAB_BYTES, TXM_SLAB_BYTES + 1, 1028 * 1028 * 16};
     txm_cache *c = cache_of(0, 4);
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-        uint32_t a = txm_slot_take(c, sizes[i]), b = txm_slot_take(c, sizes[i]);
+        uint32_t a = txm_slot_take(c, sizes[i], true), b = txm_slot_take(c, sizes[i], true);
         ck_assert(a != TXM_NO_SLOT && b != TXM_NO_SLOT && a != b);
         memset(txm_slot_pixels(c, a), 1, sizes[i]);
         memset(txm_slot_pixels(c, b), 2, sizes[i]);
@@ -154,9 +154,9 @@ START_TEST(tiles_of_any_size_have_slots)
     }
     /* There are so many sizes of padded tiles and no more. */
     for (uint32_t i = 6; i < TXM_CLASSES; i++)
-        ck_assert_uint_ne(txm_slot_take(c, 1000 + i), TXM_NO_SLOT);
-    ck_assert_uint_eq(txm_slot_take(c, 999), TXM_NO_SLOT);
-    ck_assert_uint_ne(txm_slot_take(c, 1), TXM_NO_SLOT);
+        ck_assert_uint_ne(txm_slot_take(c, 1000 + i, true), TXM_NO_SLOT);
+    ck_assert_uint_eq(txm_slot_take(c, 999, true), TXM_NO_SLOT);
+    ck_assert_uint_ne(txm_slot_take(c, 1, true), TXM_NO_SLOT);
     free_all(&c);
 }
 END_TEST
@@ -167,12 +167,12 @@ START_TEST(slots_without_memory)
     for (long n = 1;; n++) {
         txm_cache *c = cache_of(0, 4);
         count.refuse_in = n;
-        uint32_t slot = txm_slot_take(c, TILE_BYTES);
+        uint32_t slot = txm_slot_take(c, TILE_BYTES, true);
         bool failed = slot == TXM_NO_SLOT;
         ck_assert_uint_eq(c->stats.tiles, failed ? 0 : 1);
         count.refuse_in = 0;
         if (failed)
-            ck_assert_uint_ne(txm_slot_take(c, TILE_BYTES), TXM_NO_SLOT);
+            ck_assert_uint_ne(txm_slot_take(c, TILE_BYTES, true), TXM_NO_SLOT);
         free_all(&c);
         if (!failed) {
             ck_assert_int_gt(n, 3);
@@ -190,7 +190,7 @@ START_TEST(full_slabs_give_way)
     uint32_t first, slots[MOST], n = 0, all = TXM_SLAB_BYTES / TILE_BYTES * 2;
     ck_assert(txm_block_new(c, MOST, TXM_NO_TEXTURE, NULL, &first));
     for (; n < all; n++) {
-        slots[n] = txm_slot_take(c, TILE_BYTES);
+        slots[n] = txm_slot_take(c, TILE_BYTES, true);
         txm_slot_at(c, slots[n])->entry = first + n;
         c->tiles[first + n] = (txm_tile_entry){slots[n], n + 1};
     }
@@ -199,7 +199,7 @@ START_TEST(full_slabs_give_way)
     for (uint32_t i = 0; i < n; i++)
         txm_slot_at(c, slots[i])->state = TXM_SLOT_STATE_HELD;
     txm_slot_at(c, slots[n - 1])->pins = 1;
-    uint32_t one_more = txm_slot_take(c, TILE_BYTES);
+    uint32_t one_more = txm_slot_take(c, TILE_BYTES, true);
     ck_assert_uint_ne(one_more, TXM_NO_SLOT);
     ck_assert_uint_le(c->allocated, c->options.max_bytes);
     ck_assert_uint_eq(c->tiles[first].slot, TXM_SLOT_NONE);
@@ -280,7 +280,7 @@ START_TEST(levels_are_registered_from_coarse_to_fine)
         for (uint32_t n = 0; n < txm_source_tiles(&s, i) - txm_source_tiles(&s, i + 1); n++)
             ck_assert_uint_eq(c->tiles[txm_entry_index(&s, i, n)].slot, TXM_SLOT_UNREGISTERED);
     ck_assert_int_eq(txm_source_register(c, &s, 2, NULL), TXM_OK);
-    uint32_t slot = txm_slot_take(c, TILE_BYTES), entry = txm_entry_index(&s, 2, 1), old = s.view.first;
+    uint32_t slot = txm_slot_take(c, TILE_BYTES, true), entry = txm_entry_index(&s, 2, 1), old = s.view.first;
     c->tiles[entry] = (txm_tile_entry){slot, 5};
     c->tiles[txm_entry_index(&s, 3, 0)].slot = TXM_SLOT_REQUESTED;
     *txm_slot_at(c, slot) = (txm_slot){.entry = entry, .state = TXM_SLOT_STATE_HELD};
@@ -517,11 +517,11 @@ START_TEST(requests_become_tiles)
     ck_assert(!txm_plan(c, s->view.first, &job));
     ck_assert_uint_eq(s->registered, 0);
     ck_assert(!txm_plan(c, UINT32_MAX, &job));
-    ck_assert(!txm_plan(c, txm_entry_index(s, 0, 3), &job)); /* which nobody wants */
     uint32_t entry = request(c, s, 0, 3);
     ck_assert(txm_plan(c, entry, &job));
+    ck_assert(!txm_plan(c, entry, &job)); /* it is being read */
     ck_assert(job.source == s && job.level == 0 && job.tile == 3);
-    ck_assert(txm_plan_slot(c, &job));
+    ck_assert(txm_plan_slot(c, &job, true));
     uint64_t seen = atomic_load(&c->completions);
     txm_load(c, &job, &unwidened, &unwidened_bytes, &pins);
     ck_assert_uint_eq(c->tiles[entry].slot, job.slot);
@@ -560,7 +560,7 @@ START_TEST(tiles_that_cannot_be_read_fail)
     uint32_t a = request(c, s, 0, 0), b = request(c, s, 0, 1);
     ck_assert(txm_plan(c, a, &job) && txm_plan(c, b, &second));
     count.refuse_in = 1;
-    ck_assert(!txm_plan_slot(c, &job));
+    ck_assert(!txm_plan_slot(c, &job, true));
     count.refuse_in = 0;
     txm_load(c, &job, &unwidened, &unwidened_bytes, &pins);
     ck_assert_uint_eq(c->tiles[a].slot, TXM_SLOT_UNREADABLE); /* in the first round */
@@ -574,7 +574,7 @@ START_TEST(tiles_that_cannot_be_read_fail)
     txm_file_give(c, closer);
     txm_file_drop(c, &closer);
     ck_assert_int_eq(rename(other, f->path), 0);
-    ck_assert(txm_plan_slot(c, &second));
+    ck_assert(txm_plan_slot(c, &second, true));
     uint64_t tiles = c->stats.tiles;
     txm_load(c, &second, &unwidened, &unwidened_bytes, &pins);
     ck_assert_uint_eq(c->tiles[b].slot, TXM_SLOT_FAILED);
@@ -599,7 +599,7 @@ START_TEST(tiles_of_one_colour_share_a_slot)
     uint32_t slot = TXM_NO_SLOT;
     for (uint32_t tile = 0; tile < 8; tile++) {
         uint32_t entry = request(c, s, 0, tile);
-        ck_assert(txm_plan(c, entry, &job) && txm_plan_slot(c, &job));
+        ck_assert(txm_plan(c, entry, &job) && txm_plan_slot(c, &job, true));
         txm_load(c, &job, &unwidened, &unwidened_bytes, &pins);
         slot = tile ? slot : c->tiles[entry].slot;
         ck_assert_uint_eq(c->tiles[entry].slot, slot);

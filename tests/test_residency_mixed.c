@@ -39,7 +39,7 @@ enum {
     WAVES = 4, /* half of them with viewers of their own */
     HANDS = 2, /* that change things */
     WAVE = 300,
-    CALL = 100,
+    CALL = 5000,
     MOST_ADDED = 40
 };
 
@@ -124,10 +124,13 @@ static txm_sampler some_sampler(uint64_t *s)
 {
     txm_sampler how;
     txm_sampler_init(&how);
-    how.rule = (uint8_t)(sample_random(s) % 3);
+    how.rule = (uint8_t)(sample_random(s) % 4);
     how.mode = (uint8_t)(sample_random(s) % 4);
     how.filter = (uint8_t)(sample_random(s) % 10);
-    how.on_miss = (uint8_t)(sample_random(s) % 3);
+    if (how.rule == TXM_LEVEL_RULE_GIVEN && how.filter == TXM_FILTER_STOCHASTIC_EWA)
+        how.filter = TXM_FILTER_SMART;
+    how.on_miss = (uint8_t)(sample_random(s) % 4);
+    how.chance = (uint8_t)(sample_random(s) % 3);
     how.anisotropy = (uint8_t)(1 + sample_random(s) % 4);
     how.mip_bias = sample_random(s) % 4 ? 0.0f : 4.0f * unit(s) - 1.0f;
     return how;
@@ -187,32 +190,47 @@ static void look_once(txm_cache_thread *t, uint64_t *s)
     }
 }
 
-static void look_often(txm_cache_thread *t, uint64_t *s)
+/* Many at a time: small calls anywhere, large ones around a place, as renderers make them. */
+typedef struct call {
+    txm_lookups batch;
+    float in[6][CALL], out[4][CALL];
+    uint32_t random[CALL];
+    uint8_t look[CALL];
+} call;
+
+static void make_call(call *c, size_t count, uint64_t *s)
 {
-    static const size_t counts[] = {1, 7, 33, CALL};
+    txm_lookup at = somewhere(s);
+    for (size_t k = 0; k < count; k++) {
+        if (count < CALL)
+            at = somewhere(s);
+        const float near = count < CALL ? 0.0f : 0.03f;
+        const float place[6] = {at.u + near * unit(s), at.v + near * unit(s), at.dudx, at.dvdx, at.dudy, at.dvdy};
+        for (int n = 0; n < 6; n++)
+            c->in[n][k] = place[n];
+        c->random[k] = (uint32_t)sample_random(s) | 1;
+    }
+    c->batch = (txm_lookups){.count = count, .u = c->in[0], .v = c->in[1], .dudx = c->in[2], .dvdx = c->in[3],
+                             .dudy = c->in[4], .dvdy = c->in[5], .random = c->random, .look = c->look,
+                             .out = {c->out[0], c->out[1], c->out[2], c->out[3]}};
+}
+
+static void look_often(txm_cache_thread *t, uint64_t *s, call *mine, call *true_one)
+{
+    static const size_t counts[] = {1, 7, 33, 100, CALL, CALL};
     const uint32_t i = (uint32_t)(sample_random(s) % TEXTURES);
     const txm_sampler how = some_sampler(s);
-    txm_lookup at[CALL];
-    float in[6][CALL], out[4][CALL];
-    uint32_t random[CALL], began[CALL];
-    uint8_t look[CALL];
-    const size_t count = counts[sample_random(s) % 4];
+    const size_t count = counts[sample_random(s) % (sizeof counts / sizeof *counts)];
+    uint64_t again = *s;
+    txm_lane lane = {0};
+    make_call(mine, count, s);
+    make_call(true_one, count, &again);
+    txm_cache_sample_n(t, ids[i], &how, &mine->batch);
+    txm_sample_n(truth, truths[i], &how, &true_one->batch, &lane);
     for (size_t k = 0; k < count; k++) {
-        at[k] = somewhere(s);
-        const float place[6] = {at[k].u, at[k].v, at[k].dudx, at[k].dvdx, at[k].dudy, at[k].dvdy};
-        for (int n = 0; n < 6; n++)
-            in[n][k] = place[n];
-        random[k] = began[k] = (uint32_t)sample_random(s) | 1;
-    }
-    const txm_lookups batch = {.count = count, .u = in[0], .v = in[1], .dudx = in[2], .dvdx = in[3], .dudy = in[4],
-                               .dvdy = in[5], .random = random, .out = {out[0], out[1], out[2], out[3]}, .look = look};
-    txm_cache_sample_n(t, ids[i], &how, &batch);
-    for (size_t k = 0; k < count; k++) {
-        const float got[4] = {out[0][k], out[1][k], out[2][k], out[3][k]};
-        float want[4];
-        txm_lane lane = {.random = began[k]};
-        const txm_look true_look = txm_sample(truth, truths[i], &how, &at[k], &lane, want);
-        judge("sample_n", i, (txm_look)look[k], got, true_look, want, 4);
+        const float got[4] = {mine->out[0][k], mine->out[1][k], mine->out[2][k], mine->out[3][k]};
+        const float want[4] = {true_one->out[0][k], true_one->out[1][k], true_one->out[2][k], true_one->out[3][k]};
+        judge("sample_n", i, (txm_look)mine->look[k], got, (txm_look)true_one->look[k], want, 4);
     }
 }
 
@@ -227,6 +245,7 @@ static txm_cache_thread *thread_of_cache(void)
 static void *look_up(void *seed)
 {
     uint64_t s = *(const uint64_t *)seed;
+    call *calls = malloc(2 * sizeof *calls);
     txm_cache_thread *t = thread_of_cache();
     for (uint32_t n = 1; !atomic_load(&stop); n++) {
         pthread_rwlock_rdlock(&view_lock);
@@ -234,7 +253,7 @@ static void *look_up(void *seed)
             for (int i = 0; i < 30; i++)
                 look_once(t, &s);
         else
-            look_often(t, &s);
+            look_often(t, &s, &calls[0], &calls[1]);
         pthread_rwlock_unlock(&view_lock);
         if (n % 500 == 0) { /* threads of a renderer come and go */
             txm_cache_thread_free(&t);
@@ -242,6 +261,7 @@ static void *look_up(void *seed)
         }
     }
     txm_cache_thread_free(&t);
+    free(calls);
     return NULL;
 }
 
@@ -289,8 +309,10 @@ static void load(txm_cache_viewer *viewer, txm_lane *lane, txm_ticket **polled, 
 {
     txm_lane *lanes[] = {lane};
     txm_ticket *ticket = NULL;
-    if (*polled && !txm_ticket_poll(*polled))
+    if (*polled && !txm_ticket_poll(*polled)) {
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL); /* the rest of a frame */
         return;
+    }
     txm_ticket_wait(polled);
     if (sample_random(s) % 16 == 0) { /* the frame is dropped */
         atomic_fetch_add(&cancelled, 1);
@@ -594,8 +616,10 @@ static void run(const txm_cache_options *options, uint64_t most, uint64_t seed)
         }
         wait_for_lookups(most / 2);
         atomic_store(&stop, true);
+        alarm(300); /* a call that does not return */
         while (n)
             pthread_join(threads[--n], NULL);
+        alarm(0);
         atomic_store(&refuse, 0);
     }
     check_recovery(seed);

@@ -79,9 +79,13 @@ static void end_ticket(txm_ticket *t)
             txm_entry_changed(c, txm_entry_index(job->source, job->level, job->tile));
         txm_job_over(c, job);
     }
+    for (uint32_t i = 0; i < t->pins->count; i++)
+        if (t->pins->items[i].batch == t->number && !t->pins->items[i].shown_from)
+            t->pins->items[i].shown_from = c->views + 1 ? c->views + 1 : 1;
     if (t->viewer)
         t->viewer->tickets--;
     t->over = true;
+    atomic_fetch_add(&c->completions, 1); /* there is room in the queue */
     pthread_cond_broadcast(&c->changed);
     leave(t);
 }
@@ -234,13 +238,15 @@ txm_ticket *txm_ticket_of(txm_cache *c, txm_job *jobs, uint32_t room, txm_pins *
 void txm_ticket_fill(txm_ticket *t, uint32_t count)
 {
     txm_cache *c = t->cache;
+    c->batches = c->batches + 1 ? c->batches + 1 : 1;
+    t->number = c->batches;
     for (uint32_t i = 0; i < count; i++) {
         txm_job job = t->jobs[i];
         if (!txm_plan_slot(c, &job, job.rank < TXM_LOOKUP_TILES) && c->open_views && job.rank >= TXM_LOOKUP_TILES) {
             drop_request(c, &job);
             continue;
         }
-        job.of_batch = true;
+        job.batch = t->number;
         t->jobs[t->total++] = job;
     }
     qsort(t->jobs, t->total, sizeof *t->jobs, by_place);
@@ -424,8 +430,15 @@ static int by_claim(const void *a, const void *b)
     return p->stamp > q->stamp ? -1 : p->stamp < q->stamp;
 }
 
-/* Lets go of what earlier batches have pinned, except for tiles that the last launch touched: look-ups that missed again
- * may need them, and would never have all their tiles at once. Pins may hold up to half of the memory. Whoever asked
+/* Whether the viewer has had a view that shows what a pin holds. */
+static bool was_shown(const txm_cache_viewer *v, const txm_pin *pin)
+{
+    return pin->shown_from && (int32_t)(v->number - pin->shown_from) >= 0;
+}
+
+/* Lets go of what earlier batches have pinned, except for tiles that no view has shown yet and those that the last launch
+ * touched: look-ups that missed again may need them, and would never have all their tiles at once. Pins may hold up to
+ * half of the memory. Whoever asked
  * first comes first, so the look-up at the head of every launch's list gathers its tiles one by one until it is done and
  * the next one is at the head. This must also work in the smallest budget, so as many head tiles as one look-up can need
  * are kept even beyond that half. */
@@ -437,6 +450,10 @@ static void unpin_most(txm_cache_viewer *v)
     txm_pins *pins = &v->pins;
     uint64_t kept_bytes = 0;
     uint32_t kept = 0;
+    for (uint32_t i = 0; i < pins->count; i++)
+        kept_bytes += txm_pinned_slot(c, &pins->items[i]) && !was_shown(v, &pins->items[i])
+                          ? txm_slot_bytes(c, pins->items[i].slot)
+                          : 0;
     if (pins->count)
         qsort(pins->items, pins->count, sizeof *pins->items, by_claim);
     for (uint32_t i = 0; i < pins->count; i++) {
@@ -447,7 +464,9 @@ static void unpin_most(txm_cache_viewer *v)
         const uint32_t mark = __atomic_load_n(&c->tiles[s->entry].mark, __ATOMIC_RELAXED);
         const bool touched = v->epoch && mark - v->epoch <= epoch - v->epoch;
         const uint32_t bytes = txm_slot_bytes(c, pin.slot);
-        if (touched && (kept_bytes + bytes <= most || (!pin.rank && kept < TXM_LOOKUP_TILES))) {
+        if (!was_shown(v, &pin))
+            pins->items[kept++] = pin;
+        else if (touched && (kept_bytes + bytes <= most || (!pin.rank && kept < TXM_LOOKUP_TILES))) {
             kept_bytes += bytes;
             pins->items[kept++] = pin;
         } else {

@@ -38,12 +38,12 @@ void txm_wait_for_others(txm_cache *c, uint64_t seen)
 
 /* A tile is kept until the look-up that wanted it has used it. Without memory for the list the tile is
  * published unpinned: it may then be evicted before its use and be read twice. */
-static bool pin(txm_cache *c, txm_pins *pins, uint32_t slot, uint32_t rank)
+static bool pin(txm_cache *c, txm_pins *pins, uint32_t slot, const txm_job *job)
 {
     if (!txm_cache_grow(c, (void **)&pins->items, &pins->capacity, (uint64_t)pins->count + 1, sizeof *pins->items,
                         false))
         return false;
-    pins->items[pins->count++] = (txm_pin){slot, txm_slot_at(c, slot)->stamp, rank};
+    pins->items[pins->count++] = (txm_pin){slot, txm_slot_at(c, slot)->stamp, job->rank, job->batch, 0};
     return true;
 }
 
@@ -276,7 +276,7 @@ static void publish(txm_cache *c, const txm_job *job, bool constant, txm_pins *p
     if (held->state == TXM_SLOT_STATE_SHARED) {
         held->entry++;
     } else {
-        bool pinned = pin(c, pins, slot, job->rank); /* which may drop what is HELD to make room for the list */
+        bool pinned = pin(c, pins, slot, job); /* which may drop what is HELD to make room for the list */
         held->entry = entry;
         held->state = TXM_SLOT_STATE_HELD;
         held->pins = pinned;
@@ -319,7 +319,7 @@ void txm_abandon(txm_cache *c, const txm_job *job)
         txm_slot_give(c, job->slot);
     if (s->textures)
         txm_entry_set(c, txm_entry_index(s, job->level, job->tile), TXM_SLOT_NONE);
-    if (!job->of_batch)
+    if (!job->batch)
         txm_job_over(c, job);
     txm_notify(c);
 }
@@ -369,7 +369,7 @@ void txm_load(txm_cache *c, const txm_job *job, uint8_t **unwidened, size_t *unw
     } else {
         publish_failure(c, job, &err, seconds);
     }
-    if (!job->of_batch)
+    if (!job->batch)
         txm_job_over(c, job);
     txm_notify(c);
     pthread_mutex_unlock(&c->lock);

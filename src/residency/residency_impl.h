@@ -164,7 +164,8 @@ enum { TXM_CONSTANTS = 64 };
 /* A slot that may not go, for as long as its stamp is this one. */
 typedef struct txm_pin {
     uint32_t slot, stamp;
-    uint32_t rank; /* of the job that loaded the tile */
+    uint32_t rank, batch; /* of the job that loaded the tile */
+    uint32_t shown_from;  /* the first view that shows it; 0: its batch is not over */
 } txm_pin;
 
 typedef struct txm_pins {
@@ -178,7 +179,7 @@ typedef struct txm_job {
     uint32_t level, tile, slot;
     uint32_t rank;    /* place in the batch's list of requests; the first is 0 */
     uint32_t version; /* of the source, as it was asked for: what was invalidated since is not shown */
-    bool of_batch;    /* its source counts it until the whole batch is over */
+    uint32_t batch;   /* number of it, whose end its source waits for; 0: of none */
     uint8_t *pixels; /* of the slot */
 } txm_job;
 
@@ -219,7 +220,7 @@ static inline txm_cache_thread *txm_thread_of(txm_guard *quick)
 struct txm_ticket {
     txm_cache *cache;
     uint32_t users; /* under the lock */
-    uint32_t total, jobs_room;
+    uint32_t number, total, jobs_room;
     uint64_t bytes; /* of its tiles */
     txm_job *jobs;
     txm_pins *pins;
@@ -323,7 +324,7 @@ struct txm_cache {
     txm_cache_viewer *viewers; /* all of them */
     txm_cache_viewer *own;     /* that of txm_cache_prepare; NULL: not called yet */
     uint32_t viewer_count, open_views;
-    uint32_t views;                         /* that were prepared, and are numbered so */
+    uint32_t views, batches;                /* numbers of the last ones */
     uint32_t shown_stamp;                   /* tiles of later stamps are in no open view */
     uint32_t retired_first, retired_last;   /* slots; TXM_NO_SLOT: none */
     uint64_t retired_bytes, kept_bytes;
