@@ -29,7 +29,7 @@ shown() { nm -D --defined-only "$1" | awk '$2 != "A" && $3 !~ /@TXTILE_PRIVATE_/
 
 include=$repo/include/txmill
 tile=()
-for h in cache describe export pixel ray reader sampler settings status trace; do tile+=("$include/$h.h"); done
+for h in cache describe export name pixel ray reader sampler settings status trace; do tile+=("$include/$h.h"); done
 mill=()
 for h in "$include"/*.h; do
     case " ${tile[*]} " in *" $h "*) ;; *) mill+=("$h") ;; esac

@@ -34,7 +34,9 @@ typedef struct txm_tx_description {
     unsigned constant_count; /* channels of `constant`, 0: not a constant image, or not said */
     float constant[4];
     char *config; /* what the OCIO config made of the colour space, as txmill records it; owned; NULL: not recorded */
-    uint64_t reserved[3];
+    txm_encoding encoding; /* what `detected` means for whoever uses the colours */
+    uint32_t reserved_word;
+    uint64_t reserved[2];
 } txm_tx_description;
 
 /* Only fails when memory is exhausted. Texts that are too long are cut; malformed ones count as absent. */

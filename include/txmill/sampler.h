@@ -137,8 +137,9 @@ enum { TXM_SLOT_BITS = 7 };
  * last pixel of the level in tiles at its edges. */
 typedef struct txm_view_texture {
     uint32_t width, height; /* of level 0, px */
-    uint32_t levels;        /* that can be read */
-    uint32_t tiled_levels;  /* those that Cycles keeps: down to the first that fits a tile */
+    uint16_t levels;        /* that can be read */
+    uint16_t tiled_levels;  /* those that Cycles keeps: down to the first that fits a tile */
+    uint32_t encoding;      /* txm_encoding: SRGB is looked up with TXM_AFTER_SRGB for scene-linear colours */
     uint8_t type;           /* txm_type */
     uint8_t channels;       /* 1 or 4 */
     uint8_t extension;      /* txm_extension; the padding is made for it */

@@ -488,7 +488,7 @@ static txm_status want_part(txm_cache *c, uint32_t texture, const txm_cache_part
     txm_source *s = c->textures[texture].source;
     if (status != TXM_OK || !s)
         return status;
-    uint32_t last = part->last_level < s->view.levels ? part->last_level : s->view.levels - 1;
+    uint32_t last = part->last_level < s->view.levels ? part->last_level : s->view.levels - 1u;
     uint32_t first = part->first_level < last ? part->first_level : last;
     status = txm_source_register(c, s, first, err);
     for (uint32_t level = last + 1; status == TXM_OK && !p->full && !p->over && level-- > first;)

@@ -135,7 +135,7 @@ void txm_trace_shape(const txm_trace *t, uint32_t texture, txm_view_texture *v)
         shift++;
     *v = (txm_view_texture){.width = x->width,
                             .height = x->height,
-                            .levels = x->levels,
+                            .levels = (uint16_t)x->levels,
                             .type = (uint8_t)x->type,
                             .channels = (uint8_t)x->channels,
                             .extension = (uint8_t)x->extension,
