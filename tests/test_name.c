@@ -116,8 +116,14 @@ static void expect_usage(const char *image, const txm_tx_wanted *wanted, const c
 
 START_TEST(nonsense)
 {
-    static const char *const spaces[] = {"Linear", "1", "1_2_3", "1_2_3_4_5_6_7_8_9_10_11_", "1_2_3_4_5_6_7_8_9_10_11_x",
-                                         "1_2_3_4_5_6_7_8_9_10_11_12_13", "_", "1__2"};
+    static const char *const spaces[] = {"Linear",
+                                         "1",
+                                         "1_2_3",
+                                         "1_2_3_4_5_6_7_8_9_10_11_",
+                                         "1_2_3_4_5_6_7_8_9_10_11_x",
+                                         "1_2_3_4_5_6_7_8_9_10_11_12_13",
+                                         "_",
+                                         "1__2"};
     txm_tx_wanted wanted = {0};
     expect_usage("a.png", &wanted, "txm_tx_wanted_init");
     txm_tx_wanted_init(&wanted);
@@ -163,7 +169,8 @@ static void set_up(void)
     snprintf(dir, sizeof dir, "/tmp/txm-name-XXXXXX");
     ck_assert_ptr_nonnull(mkdtemp(dir));
     snprintf(image, sizeof image, "%s/rgb8.png", dir);
-    snprintf(command, sizeof command, "cp '%s/golden/rgb8.png' '%s/golden/half-rgba.exr' '%s'", testdata(), testdata(), dir);
+    snprintf(command, sizeof command, "cp '%s/golden/rgb8.png' '%s/golden/half-rgba.exr' '%s'", testdata(), testdata(),
+             dir);
     ck_assert_int_eq(system(command), 0);
     ck_assert_int_eq(unsetenv("OCIO"), 0);
     ck_assert_msg(txm_context_new(NULL, &context, &err) == TXM_OK, "%s", err.message);

@@ -26,9 +26,9 @@
  * written to, that lasts until txm_cache_replace. Lack of memory or descriptors, a file that is not there and errors of
  * disks and servers may pass, so such tiles, levels and textures are tried again: by the next look-up or launch that
  * needs them, or, where that fails too, after as long again as trying took. While tiles of an open file are read, the
- * cache checks ten times a second whether the file was written to. A time that somebody gives it, such as 'txmill resolve --touch'
- * sets, is no change where the file holds the SHA-1 of its pixels, as Blender's and txmill's do; nor is a copy that takes
- * its place. Plain touch(1) looks like writing. See reader.h about SIGBUS.
+ * cache checks ten times a second whether the file was written to. A time that somebody gives it, such as 'txmill
+ * resolve --touch' sets, is no change where the file holds the SHA-1 of its pixels, as Blender's and txmill's do; nor
+ * is a copy that takes its place. Plain touch(1) looks like writing. See reader.h about SIGBUS.
  *
  * Thread safety: all functions may be called at the same time from any thread, but for txm_cache_free. While somebody
  * looks up in a prepared view, nobody may call what moves or drops what it shows: txm_cache_prepare, _process,
@@ -117,7 +117,8 @@ TXM_API const char *txm_cache_policy_name(txm_cache_policy policy);
 /* NULL options: those of txm_cache_options_init. USAGE, NO_MEMORY. */
 TXM_API txm_status txm_cache_new(const txm_cache_options *options, txm_cache **out, txm_error *err);
 
-/* All threads and tickets must have been freed. NULL-safe; sets *cache to NULL. */
+/* All threads of txm_cache_thread_new and tickets must have been freed, and nobody may look up any more. NULL-safe;
+ * sets *cache to NULL. */
 TXM_API void txm_cache_free(txm_cache **cache);
 
 /* ---- textures -------------------------------------------------------------------------------------------------- */
@@ -179,6 +180,12 @@ TXM_API void txm_cache_end_epoch(txm_cache *cache);
 TXM_API txm_status txm_cache_thread_new(txm_cache *cache, txm_cache_thread **out, txm_error *err);
 TXM_API void txm_cache_thread_free(txm_cache_thread **thread); /* NULL-safe; sets *thread to NULL */
 
+/* What the calling thread looks up with: made by its first call with this cache, the same one from then on. For
+ * renderers that keep nothing for each thread; it takes no lock but in the first call, and some nanoseconds. It belongs
+ * to the library, which frees it when the thread or the cache ends, whichever comes first: do not free it, nor hand it
+ * to another thread. Callbacks of an allocator must not call this. NO_MEMORY. */
+TXM_API txm_status txm_cache_thread_current(txm_cache *cache, txm_cache_thread **out, txm_error *err);
+
 /* One look-up: RESIDENT or FAILED. `random` is the state of Cycles' generator, NULL for none: see txm_lane. */
 TXM_API txm_look txm_cache_sample(txm_cache_thread *thread, uint32_t texture, const txm_sampler *how,
                                   const txm_lookup *at, uint32_t *random, float out[4]);
@@ -208,8 +215,8 @@ TXM_API txm_status txm_cache_prepare(txm_cache *cache, txm_view *view, txm_cache
 TXM_API float txm_cache_bias(const txm_cache *cache);
 
 /* The texture that a look-up in a UDIM set goes to: a tile of it, or its base texture, and the look-up as seen from
- * there. Any other texture is returned as it is. TXM_NO_TEXTURE: none. For look-ups in a prepared view. It takes a lock,
- * so call it only for sets: those whose txm_view_texture.udim_rows is not 0. */
+ * there. Any other texture is returned as it is. TXM_NO_TEXTURE: none. For look-ups in a prepared view. It takes a
+ * lock, so call it only for sets: those whose txm_view_texture.udim_rows is not 0. */
 TXM_API uint32_t txm_cache_resolve(const txm_cache *cache, uint32_t texture, const txm_sampler *how, txm_lookup *at);
 
 /* Takes over what lanes have missed, empties their lists, and loads it in the order of the files, in threads of the
@@ -323,8 +330,8 @@ TXM_API void txm_cache_trace_look(txm_cache *cache, uint32_t lane, uint32_t text
  * file. */
 TXM_API txm_status txm_cache_trace_stop(txm_cache *cache, txm_error *err);
 
-/* The same for work that was not finished. The file is marked as partial and holds the reason, `why`: at most 1024 bytes
- * of UTF-8, or NULL for a general one. Readers find it in txm_trace_info.partial. */
+/* The same for work that was not finished. The file is marked as partial and holds the reason, `why`: at most 1024
+ * bytes of UTF-8, or NULL for a general one. Readers find it in txm_trace_info.partial. */
 TXM_API txm_status txm_cache_trace_stop_partial(txm_cache *cache, const char *why, txm_error *err);
 
 /* Ends a trace of work that was not finished: no file appears, and one that was there under its name stays. No thread

@@ -80,8 +80,8 @@ TXM_API void txm_found_clear(txm_found *found); /* NULL-safe; zeroes */
 /* What a scene says of an image. Looked at during the call alone. */
 typedef struct txm_tx_wanted {
     size_t struct_size; /* set by txm_tx_wanted_init */
-    /* The name of the image's colour space, as the scene holds it: "sRGB", "Non-Color", "Linear Rec.709". "auto" is what
-     * 'blender --command maketx' uses by itself; no scene asks for it. */
+    /* The name of the image's colour space, as the scene holds it: "sRGB", "Non-Color", "Linear Rec.709". "auto" is
+     * what 'blender --command maketx' uses by itself; no scene asks for it. */
     const char *colorspace;
     /* The space holds data, not colours, in a config of your own. "Non-Color" and its other names in Blender's config
      * are known: leave this false for them. */
@@ -106,16 +106,16 @@ static inline void txm_tx_wanted_init(txm_tx_wanted *wanted)
 }
 
 /* The path under which Cycles looks for the tx file of an image, whether there is one or not. *path is a new string:
- * free() it. `image` may be relative to the current folder, and need not exist. `wanted` NULL: the defaults. USAGE for a
- * colour space that is NULL or "", no alpha mode, or a working space that is neither a name nor 12 numbers; NO_MEMORY,
- * NOT_FOUND or DENIED where the cache folder is absolute and there is no current folder. */
+ * free() it. `image` may be relative to the current folder, and need not exist. `wanted` NULL: the defaults. USAGE for
+ * a colour space that is NULL or "", no alpha mode, or a working space that is neither a name nor 12 numbers;
+ * NO_MEMORY, NOT_FOUND or DENIED where the cache folder is absolute and there is no current folder. */
 TXM_API txm_status txm_tx_path_of(const char *image, const txm_tx_wanted *wanted, char **path, txm_error *err);
 
-/* Looks where Cycles does: in the folder that is wanted, then in blender_tx, then at the image itself, which may be a tx
- * file already. A tx file is of use if it has the image's time, to the second, and Cycles takes its header: states FRESH
- * and SOURCE, whose found->path is what to open. OUTDATED, UNUSABLE and MISSING come with the path that 'txmill make'
- * would write, and why. What is inside is taken to be what the name says. Free the result with txm_found_clear. What
- * txm_tx_path_of returns, and NOT_FOUND, NOT_A_FILE, DENIED and IO for the image. */
+/* Looks where Cycles does: in the folder that is wanted, then in blender_tx, then at the image itself, which may be a
+ * tx file already. A tx file is of use if it has the image's time, to the second, and Cycles takes its header: states
+ * FRESH and SOURCE, whose found->path is what to open. OUTDATED, UNUSABLE and MISSING come with the path that 'txmill
+ * make' would write, and why. What is inside is taken to be what the name says. Free the result with txm_found_clear.
+ * What txm_tx_path_of returns, and NOT_FOUND, NOT_A_FILE, DENIED and IO for the image. */
 TXM_API txm_status txm_tx_find(const char *image, const txm_tx_wanted *wanted, txm_found *found, txm_error *err);
 
 /* ---- the other way ---------------------------------------------------------------------------------------------- */
@@ -123,7 +123,6 @@ TXM_API txm_status txm_tx_find(const char *image, const txm_tx_wanted *wanted, t
 /* Splits a tx file name: length of the source name part and the 32 hex digits. False if it is no such name or its
  * format version is not `version` (written out when the name has the shape). */
 TXM_API bool txm_tx_name_parse(const char *tx_name, size_t *source_name_bytes, unsigned *version, char md5_hex[33]);
-
 
 #ifdef __cplusplus
 }
