@@ -155,6 +155,29 @@ check example-view-terminal prints "▀"
 # A floor of 640 x 360 pixels, blue sky left black: one picture from both renderers, whatever the budget.
 run ./renderer "$tx" threads.ppm
 check example-renders prints " look-ups, "
+# The same with libtxtile inside the program, as docs/texture-cache.md says it, and inside a plug-in that shows none of it.
+static_flags() { pkg-config --cflags --static --libs txtile | sed "s|$root$root|$root|g; s/-ltxtile/-l:libtxtile.a/"; }
+# shellcheck disable=SC2046
+run cc -std=c11 "$repo/examples/renderer.c" $(static_flags) -o renderer-static
+check txtile-static-links rc_is 0
+check txtile-static-needs-codecs-alone test -z "$(ldd renderer-static |
+    grep -vE 'linux-vdso|ld-linux|lib(c|m|deflate|isal|zstd|xxhash)\.so')"
+run env -u LD_LIBRARY_PATH ./renderer-static "$tx" static.ppm
+check txtile-static-runs rc_is 0
+check txtile-static-same-picture cmp threads.ppm static.ppm
+cat >plugin.c <<'EOF_C'
+#include <txmill/cache.h>
+const char *plugin_version(void)
+{
+    txm_cache *cache = NULL;
+    txm_cache_free(&cache);
+    return txm_version();
+}
+EOF_C
+# shellcheck disable=SC2046
+run cc -shared -fPIC plugin.c $(static_flags) -Wl,--exclude-libs,libtxtile.a -o plugin.so
+check txtile-in-a-plugin rc_is 0
+check plugin-shows-itself-alone test "$(nm -D --defined-only plugin.so | awk '{ print $3 }')" = plugin_version
 run ./wavefront "$tx" waves.ppm 1
 check example-waves prints " launches for 23 waves"
 check example-same-picture cmp threads.ppm waves.ppm

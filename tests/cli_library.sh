@@ -72,6 +72,27 @@ EOF
 check functions-that-fail test "$(head -n 1 uncleared)" -gt 60
 check errors-are-cleared-first test -z "$(tail -n +2 uncleared)"
 
+# Every header of libtxtile with pointers says what NULL does, and the functions that take it are called with it.
+for h in "${tile[@]}"; do
+    case $(basename "$h") in export.h) continue ;; esac
+    check "null-is-said-in-$(basename "$h")" grep -q '^ \* .*NULL: ' "$h"
+done
+python3 - "$repo/tests/test_null.c" "${tile[@]}" >untried <<'EOF'
+import re, sys
+tried, seen = open(sys.argv[1]).read(), 0
+for path in sys.argv[2:]:
+    text = open(path).read()
+    safe = re.findall(r"TXM_API void (txm_\w+)\([^;]*\); /\* NULL-safe", text)
+    safe += re.findall(r"NULL-safe[^/]*\*/\nTXM_API void (txm_\w+)", text)
+    seen += len(safe)
+    for name in safe:
+        if f"{name}(NULL)" not in tried:
+            print(name)
+print("seen", seen)
+EOF
+check null-safe-functions-are-seen test "$(sed -n 's/^seen //p' untried)" -ge 10
+check null-safe-functions-are-called test "$(wc -l <untried)" -eq 1
+
 # make docs: comments that are right pass; those that name what is not there, or that Doxygen cannot place, fail, and so do
 # declarations without one.
 docs() { env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL make -s -C "$repo" B="$work/docs" HEADERS="$work/headers" docs; }

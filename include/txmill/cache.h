@@ -30,6 +30,10 @@
  * resolve --touch' sets, is no change where the file holds the SHA-1 of its pixels, as Blender's and txmill's do; nor
  * is a copy that takes its place. Plain touch(1) looks like writing. See reader.h about SIGBUS.
  *
+ * NULL: as status.h says; options, `info`, `part`, `extent`, `random`, `why` and the path of txm_cache_replace may be
+ * NULL, with what their functions say. Look-ups check no pointer. The two functions of an allocator are called with the
+ * cache's lock held: they may not call functions of the cache, nor throw.
+ *
  * Thread safety: all functions may be called at the same time from any thread, but for txm_cache_free. While somebody
  * looks up in a prepared view, nobody may call what moves or drops what it shows: txm_cache_prepare, _process,
  * _end_epoch, _add, _add_udim, _preload, _replace, _unload, _set_max_bytes, nor look-ups that load by themselves. A

@@ -2,6 +2,8 @@
  *
  * What a tx file's metadata says, taken apart: TIFF and EXR files, Blender's and ours, tell the same things in
  * different places and wordings.
+ *
+ * NULL: as status.h says. `reason` may be NULL where reason_bytes is 0; a path that is NULL serves nothing.
  */
 #ifndef TXMILL_DESCRIBE_H
 #define TXMILL_DESCRIBE_H

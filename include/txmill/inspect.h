@@ -51,8 +51,6 @@ typedef struct txm_findings {
 
 TXM_API void txm_findings_clear(txm_findings *findings); /* NULL-safe; zeroes */
 
-struct txm_verdict;
-
 /* How a tx file is verified; looked at during the call alone. */
 typedef struct txm_verify_options {
     size_t struct_size;            /* set by txm_verify_options_init */

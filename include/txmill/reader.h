@@ -13,6 +13,9 @@
  * server that fails, raise SIGBUS, as for every memory map. The library installs no handler; a program whose handler
  * calls txm_tx_catch_fault loses the file and nothing else.
  *
+ * NULL: as status.h says; members of txm_tx_request that may be NULL say so, and any address may be asked about with
+ * txm_tx_catch_fault. txm_tx_level_of and txm_tx_metadata_of answer NULL for what is not there.
+ *
  * Thread safety: one txm_tx may be read from any number of threads at once.
  */
 #ifndef TXMILL_READER_H

@@ -389,6 +389,8 @@ txm_status txm_trace_open(const char *path, txm_trace **out, txm_error *err)
     struct stat st;
     txm_error_clear(err);
     *out = NULL;
+    if (!path)
+        return txm_fail(err, TXM_STATUS_USAGE, "no trace given: its path is NULL");
     txm_trace *t = txm_calloc(1, sizeof *t);
     if (!t || !(t->path = txm_strdup(path))) {
         free(t);
