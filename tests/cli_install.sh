@@ -29,7 +29,8 @@ python=lib/python3.$(python3 -c 'import sys; print(sys.version_info[1])')/dist-p
 for f in bin/txmill lib/libtxmill.a lib/libtxmill.so lib/libtxmill.so.0 lib/libtxtile.a lib/libtxtile.so.0 \
     lib/pkgconfig/txmill.pc lib/pkgconfig/txtile.pc lib/txmill/txmill-oiio.so \
     include/txmill/convert.h include/txmill/reader.h share/man/man1/txmill.1 share/man/man1/txmill-make.1 \
-    share/man/man1/txmill-info.1 share/man/man5/txmill-tx.5 share/bash-completion/completions/txmill \
+    share/man/man1/txmill-info.1 share/man/man5/txmill-tx.5 share/man/man3/txtile.3 \
+    share/man/man3/txmill.3 share/doc/txmill/texture-cache.md share/doc/txmill/examples/renderer.c share/bash-completion/completions/txmill \
     "$python/txmill/__init__.py" share/zsh/site-functions/_txmill share/fish/vendor_completions.d/txmill.fish \
     share/doc/txmill/info.schema.json; do
     check "installed-$(basename $f)" test -s "$root$prefix/$f"
@@ -213,6 +214,19 @@ run cc -Wall -Wextra -Werror first.c $(flags --cflags) $(flags --libs) -o first
 check readme-program-builds rc_is 0
 run ./first rgb8.png
 check readme-program-runs prints "blender_tx/rgb8.png.0-"
+# So are those of the manual.
+for page in txtile txmill; do
+    MANPATH=$root$prefix/share/man man -l "$root$prefix/share/man/man3/$page.3" >"$page.txt" 2>/dev/null
+    check "man-$page" test -s "$page.txt"
+    sed -n '/^\.Sh EXAMPLES/,/^\.Ed/p' "$root$prefix/share/man/man3/$page.3" | grep -v '^\.' | sed 's/\\e/\\/g' >"$page-man.c"
+    # shellcheck disable=SC2046
+    run cc -Wall -Wextra -Werror "$page-man.c" $(pkg-config --cflags --libs $page | sed "s|$root$root|$root|g") -o "$page-man"
+    check "man-$page-builds" rc_is 0
+done
+run ./txtile-man "$tx"
+check man-txtile-runs test "$(wc -w <out)" -eq 4
+run ./txmill-man rgb8.png
+check man-txmill-runs prints "blender_tx/rgb8.png.0-"
 unset LD_LIBRARY_PATH
 
 run make_here uninstall
