@@ -218,7 +218,8 @@ check readme-program-runs prints "blender_tx/rgb8.png.0-"
 for page in txtile txmill; do
     MANPATH=$root$prefix/share/man man -l "$root$prefix/share/man/man3/$page.3" >"$page.txt" 2>/dev/null
     check "man-$page" test -s "$page.txt"
-    sed -n '/^\.Sh EXAMPLES/,/^\.Ed/p' "$root$prefix/share/man/man3/$page.3" | grep -v '^\.' | sed 's/\\e/\\/g' >"$page-man.c"
+    awk '/^\.Ed/ { code = 0 } code; /^\.Sh EXAMPLES/ { examples = 1 } /^\.Bd/ { code = examples }' \
+        "$root$prefix/share/man/man3/$page.3" | sed 's/\\e/\\/g' >"$page-man.c"
     # shellcheck disable=SC2046
     run cc -Wall -Wextra -Werror "$page-man.c" $(pkg-config --cflags --libs $page | sed "s|$root$root|$root|g") -o "$page-man"
     check "man-$page-builds" rc_is 0
