@@ -136,6 +136,55 @@ run needed "$build/libtxtile.so"
 check txtile-needs-codecs-alone test -z "$(tr ' ' '\n' <out | grep -vxE 'libc|libm|libdeflate|libisal|libzstd|libxxhash|')"
 check txtile-has-soname sh -c "objdump -p '$build/libtxtile.so' | grep -q 'SONAME *libtxtile.so.0$'"
 
+# A library that is unloaded leaves nothing behind that the end of a thread would call.
+cat >unload.c <<'EOF'
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <txmill/cache.h>
+static void *library;
+static pthread_barrier_t looked, closed;
+static void *look(void *keep)
+{
+    txm_status (*make)(const txm_cache_options *, txm_cache **, txm_error *) = dlsym(library, "txm_cache_new");
+    txm_status (*current)(txm_cache *, txm_cache_thread **, txm_error *) = dlsym(library, "txm_cache_thread_current");
+    void (*end)(txm_cache **) = dlsym(library, "txm_cache_free");
+    txm_cache *cache;
+    txm_cache_thread *thread;
+    if (make(NULL, &cache, NULL) || current(cache, &thread, NULL))
+        abort();
+    if (!keep)
+        end(&cache);
+    pthread_barrier_wait(&looked);
+    pthread_barrier_wait(&closed);
+    return NULL;
+}
+int main(int argc, char **argv)
+{
+    pthread_t thread;
+    pthread_barrier_init(&looked, NULL, 2);
+    pthread_barrier_init(&closed, NULL, 2);
+    for (int i = 0; i < 4; i++) {
+        library = dlopen(argv[argc - 1], RTLD_NOW | RTLD_LOCAL);
+        if (!library || pthread_create(&thread, NULL, look, i % 2 ? &thread : NULL))
+            return 1;
+        pthread_barrier_wait(&looked);
+        dlclose(library);
+        if (dlopen(argv[argc - 1], RTLD_NOW | RTLD_NOLOAD))
+            return 2;
+        pthread_barrier_wait(&closed);
+        pthread_join(thread, NULL);
+    }
+    puts("unloaded");
+    return 0;
+}
+EOF
+run ${CC:-cc} -Wall -Wextra -Werror -I"$repo/include" unload.c -o unload -ldl -lpthread
+check unload-builds rc_is 0
+run ./unload "$build/libtxtile.so"
+check unloads-under-threads prints unloaded
+
 # A program that opens tx files starts without a converter's libraries; OpenEXRCore comes with the first tile that needs it.
 cat >reader.c <<'EOF'
 #include <stdio.h>
