@@ -26,9 +26,9 @@
  * written to, that lasts until txm_cache_replace. Lack of memory or descriptors, a file that is not there and errors of
  * disks and servers may pass, so such tiles, levels and textures are tried again: by the next look-up or launch that
  * needs them, or, where that fails too, after as long again as trying took. While tiles of an open file are read, the
- * cache checks ten times a second whether the file was written to. A time that somebody gives it, such as 'txmill
- * resolve --touch' sets, is no change where the file holds the SHA-1 of its pixels, as Blender's and txmill's do; nor
- * is a copy that takes its place. Plain touch(1) looks like writing. See reader.h about SIGBUS.
+ * cache checks ten times a second whether the file was written to. A time that somebody gives it, such as 'txmill resolve --touch'
+ * sets, is no change where the file holds the SHA-1 of its pixels, as Blender's and txmill's do; nor is a copy that takes
+ * its place. Plain touch(1) looks like writing. See reader.h about SIGBUS.
  *
  * NULL: as status.h says; options, `info`, `part`, `extent`, `random`, `why` and the path of txm_cache_replace may be
  * NULL, with what their functions say. Look-ups check no pointer. The two functions of an allocator are called with the
@@ -219,8 +219,8 @@ TXM_API txm_status txm_cache_prepare(txm_cache *cache, txm_view *view, txm_cache
 TXM_API float txm_cache_bias(const txm_cache *cache);
 
 /* The texture that a look-up in a UDIM set goes to: a tile of it, or its base texture, and the look-up as seen from
- * there. Any other texture is returned as it is. TXM_NO_TEXTURE: none. For look-ups in a prepared view. It takes a
- * lock, so call it only for sets: those whose txm_view_texture.udim_rows is not 0. */
+ * there. Any other texture is returned as it is. TXM_NO_TEXTURE: none. For look-ups in a prepared view. It takes a lock,
+ * so call it only for sets: those whose txm_view_texture.udim_rows is not 0. */
 TXM_API uint32_t txm_cache_resolve(const txm_cache *cache, uint32_t texture, const txm_sampler *how, txm_lookup *at);
 
 /* Takes over what lanes have missed, empties their lists, and loads it in the order of the files, in threads of the
@@ -334,8 +334,8 @@ TXM_API void txm_cache_trace_look(txm_cache *cache, uint32_t lane, uint32_t text
  * file. */
 TXM_API txm_status txm_cache_trace_stop(txm_cache *cache, txm_error *err);
 
-/* The same for work that was not finished. The file is marked as partial and holds the reason, `why`: at most 1024
- * bytes of UTF-8, or NULL for a general one. Readers find it in txm_trace_info.partial. */
+/* The same for work that was not finished. The file is marked as partial and holds the reason, `why`: at most 1024 bytes
+ * of UTF-8, or NULL for a general one. Readers find it in txm_trace_info.partial. */
 TXM_API txm_status txm_cache_trace_stop_partial(txm_cache *cache, const char *why, txm_error *err);
 
 /* Ends a trace of work that was not finished: no file appears, and one that was there under its name stays. No thread
