@@ -383,22 +383,21 @@ START_TEST(triangles)
     for (int i = 0; i < 2000; i++) {
         const double size = pow(10, random_from(-3, 3)), h = 1e-4;
         double uv[3][2];
-        float narrow_uv[3][2];
+        txm_uv narrow_uv[3];
         vec p[3];
         txm_vec3 corner[3];
         txm_tangents t;
         for (int k = 0; k < 3; k++) {
             corner[k] = narrow(random_point(size));
             p[k] = widen(corner[k]);
-            for (int m = 0; m < 2; m++) {
-                narrow_uv[k][m] = (float)random_from(-2, 2);
-                uv[k][m] = (double)narrow_uv[k][m];
-            }
+            narrow_uv[k] = (txm_uv){(float)random_from(-2, 2), (float)random_from(-2, 2)};
+            uv[k][0] = (double)narrow_uv[k].u;
+            uv[k][1] = (double)narrow_uv[k].v;
         }
         double det = (uv[1][0] - uv[0][0]) * (uv[2][1] - uv[0][1]) - (uv[2][0] - uv[0][0]) * (uv[1][1] - uv[0][1]);
         if (fabs(det) < 0.05)
             continue;
-        ck_assert(txm_triangle_tangents((const txm_vec3 *)corner, (const float(*)[2])narrow_uv, &t));
+        ck_assert(txm_triangle_tangents(corner, narrow_uv, &t));
         vec at = point_of(p, (const double(*)[2])uv, 0.1, 0.2), u = point_of(p, (const double(*)[2])uv, 0.1 + h, 0.2),
             v = point_of(p, (const double(*)[2])uv, 0.1, 0.2 + h);
         expect_near(t.dPdu, add((vec){0, 0, 0}, 1 / h, add(u, -1, at)), 1e-4, "dPdu");
@@ -427,9 +426,9 @@ START_TEST(degenerate_triangles)
     const txm_vec3 corner[3] = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}}, point[3] = {{1, 2, 3}, {1, 2, 3}, {1, 2, 3}};
     const txm_vec3 lost[3] = {{0, 0, 0}, {INFINITY, 0, 0}, {0, 1, 0}},
                    far[3] = {{0, 0, 0}, {3e38f, 0, 0}, {0, 3e38f, 0}};
-    const float uv[3][2] = {{0, 0}, {1, 0}, {0, 1}}, equal[3][2] = {{.5f, .5f}, {.5f, .5f}, {.5f, .5f}};
-    const float line[3][2] = {{0, 0}, {1, 1}, {2, 2}}, none[3][2] = {{0, 0}, {NAN, 0}, {0, 1}};
-    const float close[3][2] = {{0, 0}, {1e-30f, 0}, {0, 1e-30f}}, half[3][2] = {{0, 0}, {.01f, 0}, {0, .01f}};
+    const txm_uv uv[3] = {{0, 0}, {1, 0}, {0, 1}}, equal[3] = {{.5f, .5f}, {.5f, .5f}, {.5f, .5f}};
+    const txm_uv line[3] = {{0, 0}, {1, 1}, {2, 2}}, none[3] = {{0, 0}, {NAN, 0}, {0, 1}};
+    const txm_uv close[3] = {{0, 0}, {1e-30f, 0}, {0, 1e-30f}}, half[3] = {{0, 0}, {.01f, 0}, {0, .01f}};
     txm_tangents t;
     ck_assert(!txm_triangle_tangents(corner, equal, &t) && is_zero(&t));
     ck_assert(!txm_triangle_tangents(corner, line, &t) && is_zero(&t));

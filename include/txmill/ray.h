@@ -95,6 +95,11 @@ TXM_RAY txm_vec3 txm_vec_tangent(txm_vec3 n)
 
 /* ---- surfaces ---- */
 
+/* Texture coordinates of a corner. */
+typedef struct txm_uv {
+    float u, v;
+} txm_uv;
+
 /* How the position on a surface changes with its texture coordinates. */
 typedef struct txm_tangents {
     txm_vec3 dPdu, dPdv;
@@ -117,13 +122,13 @@ TXM_RAY bool txm_tangents_finite(txm_tangents *t)
     return false;
 }
 
-/* A triangle of these corners with these texture coordinates, u and v of each: the same tangents all over it. false,
+/* A triangle of these corners with these texture coordinates: the same tangents all over it. false,
  * and both 0, where the texture coordinates span no area in float32 (two corners alike, or all on a line: the triangle
  * shows a line of the texture at most) or numbers are not finite. */
-TXM_RAY bool txm_triangle_tangents(const txm_vec3 corner[3], const float uv[3][2], txm_tangents *out)
+TXM_RAY bool txm_triangle_tangents(const txm_vec3 corner[3], const txm_uv uv[3], txm_tangents *out)
 {
-    float u1 = uv[1][0] - uv[0][0], v1 = uv[1][1] - uv[0][1];
-    float u2 = uv[2][0] - uv[0][0], v2 = uv[2][1] - uv[0][1];
+    float u1 = uv[1].u - uv[0].u, v1 = uv[1].v - uv[0].v;
+    float u2 = uv[2].u - uv[0].u, v2 = uv[2].v - uv[0].v;
     float det = u1 * v2 - u2 * v1, inverse = det != 0.0f ? 1.0f / det : INFINITY;
     out->dPdu = txm_edges(corner[0], corner[1], v2 * inverse, corner[2], v1 * inverse);
     out->dPdv = txm_edges(corner[0], corner[2], u1 * inverse, corner[1], u2 * inverse);
