@@ -298,6 +298,8 @@ txm_opening txm_tx_opening(const char *path)
 {
     txm_tx *tx = NULL;
     txm_opening how = TXM_OPENING_NONE;
+    if (!path)
+        return how;
     if (txm_tx_open_outline(path, &tx, NULL) != TXM_OK)
         return iff_serves(path) ? TXM_OPENING_WHOLE : TXM_OPENING_NONE;
     if (txm_tx_is_pyramid(tx, NULL, 0))
