@@ -301,6 +301,15 @@ static void *make_and_free(void *unused)
     return unused;
 }
 
+/* Holds the cache's lock most of the time. */
+static void *ask_for_a_budget(void *cache)
+{
+    while (!atomic_load(&enough))
+        for (int i = 0; i < 1000; i++)
+            txm_cache_set_max_bytes(cache, 0, NULL);
+    return NULL;
+}
+
 /* Of a key that was made after the library's, so it comes after that. What the child leaves is no leak. */
 static void end_child(void *unused)
 {
@@ -308,15 +317,16 @@ static void end_child(void *unused)
     _exit(0);
 }
 
-/* A child that forks while others make and free, has a cache of its own, and ends its thread: it waits for nobody. */
+/* A child that forks while others hold locks has a cache of its own, and ends its thread: it waits for nobody. */
 START_TEST(children)
 {
-    pthread_t thread;
+    pthread_t threads[2];
     pthread_key_t end;
     txm_cache *c = cache_with_texture();
     look_once(c);
     ck_assert_int_eq(pthread_key_create(&end, end_child), 0);
-    ck_assert_int_eq(pthread_create(&thread, NULL, make_and_free, NULL), 0);
+    ck_assert_int_eq(pthread_create(&threads[0], NULL, make_and_free, NULL), 0);
+    ck_assert_int_eq(pthread_create(&threads[1], NULL, ask_for_a_budget, c), 0);
     for (int i = 0; i < 50; i++) {
         int status;
         pid_t child = fork();
@@ -336,7 +346,8 @@ START_TEST(children)
         look_once(c);
     }
     atomic_store(&enough, true);
-    pthread_join(thread, NULL);
+    pthread_join(threads[0], NULL);
+    pthread_join(threads[1], NULL);
     txm_cache_free(&c);
 }
 END_TEST
