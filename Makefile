@@ -46,16 +46,17 @@ LIB_OBJ    := $(LIB_SRC:%.c=$(B)/%.o) $(LIB_CXX:%.cpp=$(B)/%.o)
 
 # libtxtile is what a renderer links: tx files read and sampled, in plain C over the codecs alone. libtxmill converts; it
 # links libtxtile and holds none of it. The static libtxmill has both.
-TILE_SRC   := $(addprefix src/,$(addprefix core/,bytes.c file_map.c mem.c options.c owner.c path.c pixel.c pool.c settings.c status.c text.c) \
+TILE_SRC   := $(addprefix src/,$(addprefix core/,bytes.c file_map.c md5.c mem.c options.c owner.c path.c pixel.c pool.c settings.c status.c text.c) \
               $(addprefix codec/,decode_table.c exr_decode.c inflate_parts.c tiff_decode.c) \
-              $(addprefix container/,describe.c exr_channels.c exr_reader.c exr_tile.c identity.c openexr_core.c output.c \
+              $(addprefix cache/,find.c lookup.c name.c verdict.c) \
+              $(addprefix container/,blender_format.c describe.c exr_channels.c exr_reader.c exr_tile.c identity.c openexr_core.c output.c \
                 reader.c reader_tile.c section_reader.c border_decode.c tiff_directory.c tiff_reader.c tiff_tile.c)) \
               $(filter-out src/device/gpu/%,$(filter src/device/% src/residency/% src/sample/%,$(LIB_SRC)))
 TILE_OBJ   := $(TILE_SRC:%.c=$(B)/%.o)
 MILL_OBJ   := $(filter-out $(TILE_OBJ),$(LIB_OBJ))
 TILE_LIBS  := -ldeflate -lisal -lzstd -lxxhash -lpthread -ldl -lm
 # Their headers; libtxmill's are the others.
-TILE_API   := $(addprefix include/txmill/,cache.h describe.h export.h pixel.h ray.h reader.h sampler.h settings.h status.h trace.h)
+TILE_API   := $(addprefix include/txmill/,cache.h describe.h export.h name.h pixel.h ray.h reader.h sampler.h settings.h status.h trace.h)
 MILL_API   := $(filter-out $(TILE_API),$(wildcard include/txmill/*.h))
 # Headers of what libtxtile shows to libtxmill alone.
 SHARED     := $(shell grep -l '^TXM_SHARED ' src/*/*.h src/*/*/*.h)

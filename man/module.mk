@@ -6,7 +6,7 @@ FISHCOMPDIR ?= $(PREFIX)/share/fish/vendor_completions.d
 DOCDIR      ?= $(PREFIX)/share/doc/txmill
 
 MAN_IN    := $(wildcard man/*.in)
-MAN_PLAIN := $(wildcard man/*.1 man/*.5)
+MAN_PLAIN := $(wildcard man/*.1 man/*.3 man/*.5)
 MAN_PAGES := $(MAN_IN:%.in=$(B)/%) $(MAN_PLAIN:%=$(B)/%)
 COMPLETION := $(B)/completion/txmill.bash $(B)/completion/_txmill $(B)/completion/txmill.fish
 
@@ -32,18 +32,18 @@ $(B)/completion/txmill.fish: $(B)/txmill
 .PHONY: install-docs uninstall-docs
 install: install-docs
 install-docs: all
-	install -d $(DESTDIR)$(MANDIR)/man1 $(DESTDIR)$(MANDIR)/man5 $(DESTDIR)$(BASHCOMPDIR) $(DESTDIR)$(ZSHCOMPDIR) \
-	  $(DESTDIR)$(FISHCOMPDIR) $(DESTDIR)$(DOCDIR)
-	$(if $(filter %.1,$(MAN_PAGES)),install -m 644 $(filter %.1,$(MAN_PAGES)) $(DESTDIR)$(MANDIR)/man1/)
-	$(if $(filter %.5,$(MAN_PAGES)),install -m 644 $(filter %.5,$(MAN_PAGES)) $(DESTDIR)$(MANDIR)/man5/)
+	install -d $(foreach s,1 3 5,$(DESTDIR)$(MANDIR)/man$(s)) $(DESTDIR)$(BASHCOMPDIR) $(DESTDIR)$(ZSHCOMPDIR) \
+	  $(DESTDIR)$(FISHCOMPDIR) $(DESTDIR)$(DOCDIR)/examples
+	$(foreach s,1 3 5,install -m 644 $(filter %.$(s),$(MAN_PAGES)) $(DESTDIR)$(MANDIR)/man$(s)/ &&) true
 	install -m 644 docs/schema/*.json $(DESTDIR)$(DOCDIR)/
+	sed 's|](\.\./examples/|](examples/|' docs/texture-cache.md >$(DESTDIR)$(DOCDIR)/texture-cache.md
+	install -m 644 examples/*.c examples/*.cpp examples/*.h examples/*.py $(DESTDIR)$(DOCDIR)/examples/
 	install -m 644 $(B)/completion/txmill.bash $(DESTDIR)$(BASHCOMPDIR)/txmill
 	install -m 644 $(B)/completion/_txmill $(DESTDIR)$(ZSHCOMPDIR)/_txmill
 	install -m 644 $(B)/completion/txmill.fish $(DESTDIR)$(FISHCOMPDIR)/txmill.fish
 
 uninstall: uninstall-docs
 uninstall-docs:
-	rm -f $(addprefix $(DESTDIR)$(MANDIR)/man1/,$(notdir $(filter %.1,$(MAN_PAGES)))) \
-	  $(addprefix $(DESTDIR)$(MANDIR)/man5/,$(notdir $(filter %.5,$(MAN_PAGES)))) \
+	rm -f $(foreach s,1 3 5,$(addprefix $(DESTDIR)$(MANDIR)/man$(s)/,$(notdir $(filter %.$(s),$(MAN_PAGES))))) \
 	  $(DESTDIR)$(BASHCOMPDIR)/txmill $(DESTDIR)$(ZSHCOMPDIR)/_txmill $(DESTDIR)$(FISHCOMPDIR)/txmill.fish
 	rm -rf $(DESTDIR)$(DOCDIR)

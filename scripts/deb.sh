@@ -4,7 +4,7 @@
 #
 #   txmill          the program with its manual, completion, farm scripts and modules, and libtxmill, which is its own
 #   libtxtile0      the library that renderers link
-#   libtxtile-dev   headers, static libraries and pkg-config of libtxtile and libtxmill
+#   libtxtile-dev   headers, manual, guide, examples, static libraries and pkg-config of libtxtile and libtxmill
 #   python3-txmill  the Python package
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -34,7 +34,7 @@ take() { # PACKAGE PATTERN...: of what was installed
     done
 }
 take libtxtile0 "$libdir/libtxtile.so.*"
-take libtxtile-dev /usr/include "$libdir/pkgconfig" "$libdir"/lib{txtile,txmill}.{a,so}
+take libtxtile-dev /usr/include /usr/share/man/man3 /usr/share/doc/txmill/{examples,texture-cache.md} "$libdir/pkgconfig" "$libdir"/lib{txtile,txmill}.{a,so}
 take python3-txmill /usr/lib/python3
 take txmill /usr
 cd "$work"

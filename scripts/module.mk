@@ -7,7 +7,7 @@ docs:
 	@command -v doxygen >/dev/null || { echo "make docs: doxygen is missing (apt-get install doxygen)" >&2; exit 1; }
 	scripts/check_comments.py $(wildcard $(HEADERS)/*.h)
 	@mkdir -p $(B)/docs
-	{ cat docs/Doxyfile && echo 'INPUT = $(HEADERS)' && echo 'OUTPUT_DIRECTORY = $(B)/docs' && \
+	{ cat docs/Doxyfile && echo 'INPUT = $(HEADERS) docs/mainpage.dox' && echo 'OUTPUT_DIRECTORY = $(B)/docs' && \
 	  echo 'PROJECT_NUMBER = $(VERSION)'; } | doxygen -
 	@echo '$(B)/docs/html/index.html'
 

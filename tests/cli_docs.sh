@@ -38,7 +38,7 @@ for c in $commands; do
     check "$c-in-main-page" grep -q "txmill-$c 1" "$build/man/txmill.1"
 done
 if command -v mandoc >/dev/null; then
-    for page in "$build"/man/*.[15]; do
+    for page in "$build"/man/*.[135]; do
         # The other pages are not installed where mandoc looks for them.
         mandoc -Tlint -Wstyle "$page" 2>&1 | grep -v 'referenced manual not found\|outdated mandoc.db' >out
         check "lint-$(basename "$page")" test ! -s out
@@ -46,6 +46,16 @@ if command -v mandoc >/dev/null; then
 else
     skip lint "mandoc is not installed"
 fi
+
+# The pages of the libraries lead to every header, and name nothing that is not there.
+for h in "$repo"/include/txmill/*.h; do
+    name=txmill/$(basename "$h")
+    [ "$name" = txmill/export.h ] || check "$(basename "$h")-in-section-3" \
+        grep -qE "^\.It In (.* In )?$name( |\$)" "$build/man/txtile.3" "$build/man/txmill.3"
+done
+run sh -c "grep -ohE 'txm_[a-z0-9_]+|TXM_[A-Z_]+' '$build'/man/*.3 | sort -u | while read -r n; do
+    grep -rqw \"\$n\" '$repo/include/txmill' || echo \"\$n\"; done"
+check section-3-names-what-is-there test ! -s out
 
 # ---- completion ------------------------------------------------------------------------------------------------------
 check bash-syntax bash -n "$build/completion/txmill.bash"

@@ -29,7 +29,8 @@ python=lib/python3.$(python3 -c 'import sys; print(sys.version_info[1])')/dist-p
 for f in bin/txmill lib/libtxmill.a lib/libtxmill.so lib/libtxmill.so.0 lib/libtxtile.a lib/libtxtile.so.0 \
     lib/pkgconfig/txmill.pc lib/pkgconfig/txtile.pc lib/txmill/txmill-oiio.so \
     include/txmill/convert.h include/txmill/reader.h share/man/man1/txmill.1 share/man/man1/txmill-make.1 \
-    share/man/man1/txmill-info.1 share/man/man5/txmill-tx.5 share/bash-completion/completions/txmill \
+    share/man/man1/txmill-info.1 share/man/man5/txmill-tx.5 share/man/man3/txtile.3 \
+    share/man/man3/txmill.3 share/doc/txmill/texture-cache.md share/doc/txmill/examples/renderer.c share/bash-completion/completions/txmill \
     "$python/txmill/__init__.py" share/zsh/site-functions/_txmill share/fish/vendor_completions.d/txmill.fish \
     share/doc/txmill/info.schema.json; do
     check "installed-$(basename $f)" test -s "$root$prefix/$f"
@@ -155,6 +156,29 @@ check example-view-terminal prints "▀"
 # A floor of 640 x 360 pixels, blue sky left black: one picture from both renderers, whatever the budget.
 run ./renderer "$tx" threads.ppm
 check example-renders prints " look-ups, "
+# The same with libtxtile inside the program, as docs/texture-cache.md says it, and inside a plug-in that shows none of it.
+static_flags() { pkg-config --cflags --static --libs txtile | sed "s|$root$root|$root|g; s/-ltxtile/-l:libtxtile.a/"; }
+# shellcheck disable=SC2046
+run cc -std=c11 "$repo/examples/renderer.c" $(static_flags) -o renderer-static
+check txtile-static-links rc_is 0
+check txtile-static-needs-codecs-alone test -z "$(ldd renderer-static |
+    grep -vE 'linux-vdso|ld-linux|lib(c|m|deflate|isal|zstd|xxhash)\.so')"
+run env -u LD_LIBRARY_PATH ./renderer-static "$tx" static.ppm
+check txtile-static-runs rc_is 0
+check txtile-static-same-picture cmp threads.ppm static.ppm
+cat >plugin.c <<'EOF_C'
+#include <txmill/cache.h>
+const char *plugin_version(void)
+{
+    txm_cache *cache = NULL;
+    txm_cache_free(&cache);
+    return txm_version();
+}
+EOF_C
+# shellcheck disable=SC2046
+run cc -shared -fPIC plugin.c $(static_flags) -Wl,--exclude-libs,libtxtile.a -o plugin.so
+check txtile-in-a-plugin rc_is 0
+check plugin-shows-itself-alone test "$(nm -D --defined-only plugin.so | awk '{ print $3 }')" = plugin_version
 run ./wavefront "$tx" waves.ppm 1
 check example-waves prints " launches for 23 waves"
 check example-same-picture cmp threads.ppm waves.ppm
@@ -190,6 +214,20 @@ run cc -Wall -Wextra -Werror first.c $(flags --cflags) $(flags --libs) -o first
 check readme-program-builds rc_is 0
 run ./first rgb8.png
 check readme-program-runs prints "blender_tx/rgb8.png.0-"
+# So are those of the manual.
+for page in txtile txmill; do
+    MANPATH=$root$prefix/share/man man -l "$root$prefix/share/man/man3/$page.3" >"$page.txt" 2>/dev/null
+    check "man-$page" test -s "$page.txt"
+    awk '/^\.Ed/ { code = 0 } code; /^\.Sh EXAMPLES/ { examples = 1 } /^\.Bd/ { code = examples }' \
+        "$root$prefix/share/man/man3/$page.3" | sed 's/\\e/\\/g' >"$page-man.c"
+    # shellcheck disable=SC2046
+    run cc -Wall -Wextra -Werror "$page-man.c" $(pkg-config --cflags --libs $page | sed "s|$root$root|$root|g") -o "$page-man"
+    check "man-$page-builds" rc_is 0
+done
+run ./txtile-man "$tx"
+check man-txtile-runs test "$(wc -w <out)" -eq 4
+run ./txmill-man rgb8.png
+check man-txmill-runs prints "blender_tx/rgb8.png.0-"
 unset LD_LIBRARY_PATH
 
 run make_here uninstall

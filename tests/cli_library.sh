@@ -29,7 +29,7 @@ shown() { nm -D --defined-only "$1" | awk '$2 != "A" && $3 !~ /@TXTILE_PRIVATE_/
 
 include=$repo/include/txmill
 tile=()
-for h in cache describe export pixel ray reader sampler settings status trace; do tile+=("$include/$h.h"); done
+for h in cache describe export name pixel ray reader sampler settings status trace; do tile+=("$include/$h.h"); done
 mill=()
 for h in "$include"/*.h; do
     case " ${tile[*]} " in *" $h "*) ;; *) mill+=("$h") ;; esac
@@ -71,6 +71,27 @@ for name in sorted(failing - {"txm_error_clear"}):
 EOF
 check functions-that-fail test "$(head -n 1 uncleared)" -gt 60
 check errors-are-cleared-first test -z "$(tail -n +2 uncleared)"
+
+# Every header of libtxtile with pointers says what NULL does, and the functions that take it are called with it.
+for h in "${tile[@]}"; do
+    case $(basename "$h") in export.h) continue ;; esac
+    check "null-is-said-in-$(basename "$h")" grep -q '^ \* .*NULL: ' "$h"
+done
+python3 - "$repo/tests/test_null.c" "${tile[@]}" >untried <<'EOF'
+import re, sys
+tried, seen = open(sys.argv[1]).read(), 0
+for path in sys.argv[2:]:
+    text = open(path).read()
+    safe = re.findall(r"TXM_API void (txm_\w+)\([^;]*\); /\* NULL-safe", text)
+    safe += re.findall(r"NULL-safe[^/]*\*/\nTXM_API void (txm_\w+)", text)
+    seen += len(safe)
+    for name in safe:
+        if f"{name}(NULL)" not in tried:
+            print(name)
+print("seen", seen)
+EOF
+check null-safe-functions-are-seen test "$(sed -n 's/^seen //p' untried)" -ge 10
+check null-safe-functions-are-called test "$(wc -l <untried)" -eq 1
 
 # make docs: comments that are right pass; those that name what is not there, or that Doxygen cannot place, fail, and so do
 # declarations without one.
@@ -114,6 +135,55 @@ needed() { objdump -p "$1" | sed -nE 's/^ *NEEDED *(lib[A-Za-z_+-]+).*/\1/p' | L
 run needed "$build/libtxtile.so"
 check txtile-needs-codecs-alone test -z "$(tr ' ' '\n' <out | grep -vxE 'libc|libm|libdeflate|libisal|libzstd|libxxhash|')"
 check txtile-has-soname sh -c "objdump -p '$build/libtxtile.so' | grep -q 'SONAME *libtxtile.so.0$'"
+
+# A library that is unloaded leaves nothing behind that the end of a thread would call.
+cat >unload.c <<'EOF'
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <txmill/cache.h>
+static void *library;
+static pthread_barrier_t looked, closed;
+static void *look(void *keep)
+{
+    txm_status (*make)(const txm_cache_options *, txm_cache **, txm_error *) = dlsym(library, "txm_cache_new");
+    txm_status (*current)(txm_cache *, txm_cache_thread **, txm_error *) = dlsym(library, "txm_cache_thread_current");
+    void (*end)(txm_cache **) = dlsym(library, "txm_cache_free");
+    txm_cache *cache;
+    txm_cache_thread *thread;
+    if (make(NULL, &cache, NULL) || current(cache, &thread, NULL))
+        abort();
+    if (!keep)
+        end(&cache);
+    pthread_barrier_wait(&looked);
+    pthread_barrier_wait(&closed);
+    return NULL;
+}
+int main(int argc, char **argv)
+{
+    pthread_t thread;
+    pthread_barrier_init(&looked, NULL, 2);
+    pthread_barrier_init(&closed, NULL, 2);
+    for (int i = 0; i < 4; i++) {
+        library = dlopen(argv[argc - 1], RTLD_NOW | RTLD_LOCAL);
+        if (!library || pthread_create(&thread, NULL, look, i % 2 ? &thread : NULL))
+            return 1;
+        pthread_barrier_wait(&looked);
+        dlclose(library);
+        if (dlopen(argv[argc - 1], RTLD_NOW | RTLD_NOLOAD))
+            return 2;
+        pthread_barrier_wait(&closed);
+        pthread_join(thread, NULL);
+    }
+    puts("unloaded");
+    return 0;
+}
+EOF
+run ${CC:-cc} -Wall -Wextra -Werror -I"$repo/include" unload.c -o unload -ldl -lpthread
+check unload-builds rc_is 0
+run ./unload "$build/libtxtile.so"
+check unloads-under-threads prints unloaded
 
 # A program that opens tx files starts without a converter's libraries; OpenEXRCore comes with the first tile that needs it.
 cat >reader.c <<'EOF'

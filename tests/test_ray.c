@@ -343,11 +343,156 @@ START_TEST(cameras)
 }
 END_TEST
 
+/* ---- tangents ---- */
+
+static double random_from(double low, double high)
+{
+    return low + (high - low) * rand() / RAND_MAX;
+}
+
+static vec random_point(double size)
+{
+    return (vec){random_from(-size, size), random_from(-size, size), random_from(-size, size)};
+}
+
+static vec widen(txm_vec3 a)
+{
+    return (vec){a.x, a.y, a.z};
+}
+
+static void expect_near(txm_vec3 got, vec want, double tolerance, const char *what)
+{
+    vec d = add(widen(got), -1, want);
+    ck_assert_msg(sqrt(dot(d, d)) <= tolerance * (1e-3 + sqrt(dot(want, want))), "%s: %g %g %g, not %g %g %g", what,
+                  (double)got.x, (double)got.y, (double)got.z, want.x, want.y, want.z);
+}
+
+/* Where the triangle has the texture coordinates (u, v), by its weights at the corners. */
+static vec point_of(const vec p[3], const double uv[3][2], double u, double v)
+{
+    double a = uv[1][0] - uv[0][0], b = uv[2][0] - uv[0][0], c = uv[1][1] - uv[0][1], d = uv[2][1] - uv[0][1];
+    double x = u - uv[0][0], y = v - uv[0][1], det = a * d - b * c;
+    double second = (x * d - y * b) / det, third = (a * y - c * x) / det;
+    return add(add(add((vec){0, 0, 0}, 1 - second - third, p[0]), second, p[1]), third, p[2]);
+}
+
+/* Against differences; and a step on the surface is found again in u and v. */
+START_TEST(triangles)
+{
+    srand(7);
+    for (int i = 0; i < 2000; i++) {
+        const double size = pow(10, random_from(-3, 3)), h = 1e-4;
+        double uv[3][2];
+        txm_uv narrow_uv[3];
+        vec p[3];
+        txm_vec3 corner[3];
+        txm_tangents t;
+        for (int k = 0; k < 3; k++) {
+            corner[k] = narrow(random_point(size));
+            p[k] = widen(corner[k]);
+            narrow_uv[k] = (txm_uv){(float)random_from(-2, 2), (float)random_from(-2, 2)};
+            uv[k][0] = (double)narrow_uv[k].u;
+            uv[k][1] = (double)narrow_uv[k].v;
+        }
+        double det = (uv[1][0] - uv[0][0]) * (uv[2][1] - uv[0][1]) - (uv[2][0] - uv[0][0]) * (uv[1][1] - uv[0][1]);
+        if (fabs(det) < 0.05)
+            continue;
+        ck_assert(txm_triangle_tangents(corner, narrow_uv, &t));
+        vec at = point_of(p, (const double(*)[2])uv, 0.1, 0.2), u = point_of(p, (const double(*)[2])uv, 0.1 + h, 0.2),
+            v = point_of(p, (const double(*)[2])uv, 0.1, 0.2 + h);
+        expect_near(t.dPdu, add((vec){0, 0, 0}, 1 / h, add(u, -1, at)), 1e-4, "dPdu");
+        expect_near(t.dPdv, add((vec){0, 0, 0}, 1 / h, add(v, -1, at)), 1e-4, "dPdv");
+        txm_vec3 normal = txm_vec_cross(t.dPdu, t.dPdv);
+        float length = txm_vec_length(normal), flat = length / (txm_vec_length(t.dPdu) * txm_vec_length(t.dPdv));
+        if (flat < 0.05f)
+            continue;
+        txm_vec3 step = txm_vec_add(txm_vec_scale(t.dPdu, 0.25f), -0.5f, t.dPdv);
+        txm_uv_differential d = txm_uv_of(txm_vec_scale(normal, 1 / length), t.dPdu, t.dPdv, step, t.dPdv);
+        ck_assert_msg(fabsf(d.dudx - 0.25f) < 1e-3f && fabsf(d.dvdx + 0.5f) < 1e-3f && fabsf(d.dudy) < 1e-3f &&
+                          fabsf(d.dvdy - 1) < 1e-3f,
+                      "%g %g %g %g", (double)d.dudx, (double)d.dvdx, (double)d.dudy, (double)d.dvdy);
+    }
+}
+END_TEST
+
+static bool is_zero(const txm_tangents *t)
+{
+    return txm_vec_length(t->dPdu) == 0 && txm_vec_length(t->dPdv) == 0;
+}
+
+/* No area in the texture, or what is no number: no tangents, and a footprint that is a point. */
+START_TEST(degenerate_triangles)
+{
+    const txm_vec3 corner[3] = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}}, point[3] = {{1, 2, 3}, {1, 2, 3}, {1, 2, 3}};
+    const txm_vec3 lost[3] = {{0, 0, 0}, {INFINITY, 0, 0}, {0, 1, 0}},
+                   far[3] = {{0, 0, 0}, {3e38f, 0, 0}, {0, 3e38f, 0}};
+    const txm_uv uv[3] = {{0, 0}, {1, 0}, {0, 1}}, equal[3] = {{.5f, .5f}, {.5f, .5f}, {.5f, .5f}};
+    const txm_uv line[3] = {{0, 0}, {1, 1}, {2, 2}}, none[3] = {{0, 0}, {NAN, 0}, {0, 1}};
+    const txm_uv close[3] = {{0, 0}, {1e-30f, 0}, {0, 1e-30f}}, half[3] = {{0, 0}, {.01f, 0}, {0, .01f}};
+    txm_tangents t;
+    ck_assert(!txm_triangle_tangents(corner, equal, &t) && is_zero(&t));
+    ck_assert(!txm_triangle_tangents(corner, line, &t) && is_zero(&t));
+    ck_assert(!txm_triangle_tangents(corner, none, &t) && is_zero(&t));
+    ck_assert(!txm_triangle_tangents(corner, close, &t) && is_zero(&t));
+    ck_assert(!txm_triangle_tangents(lost, uv, &t) && is_zero(&t));
+    ck_assert(!txm_triangle_tangents(far, half, &t) && is_zero(&t));
+    ck_assert(txm_triangle_tangents(point, uv, &t) && is_zero(&t)); /* nothing hits it */
+    txm_uv_differential d =
+        txm_cone_uv((txm_cone){1, 0}, txm_vec_make(0, 0, -1), txm_vec_make(0, 0, 1), t.dPdu, t.dPdv);
+    ck_assert(d.dudx == 0 && d.dudy == 0 && d.dvdx == 0 && d.dvdy == 0);
+}
+END_TEST
+
+static vec globe(double radius, double u, double v)
+{
+    double longitude = 2 * M_PI * u, latitude = M_PI * (v - 0.5);
+    return (vec){radius * cos(latitude) * cos(longitude), radius * cos(latitude) * sin(longitude),
+                 radius * sin(latitude)};
+}
+
+START_TEST(globes)
+{
+    for (int i = 0; i < 2000; i++) {
+        const double radius = pow(10, random_from(-3, 3)), u = random_from(0, 1), v = random_from(0.001, 0.999),
+                     h = 1e-5;
+        txm_tangents t;
+        ck_assert(txm_sphere_tangents(narrow(globe(radius, u, v)), &t));
+        vec by_u = add(globe(radius, u + h, v), -1, globe(radius, u - h, v));
+        vec by_v = add(globe(radius, u, v + h), -1, globe(radius, u, v - h));
+        expect_near(t.dPdu, add((vec){0, 0, 0}, 0.5 / h, by_u), 1e-3, "dPdu");
+        expect_near(t.dPdv, add((vec){0, 0, 0}, 0.5 / h, by_v), 1e-3, "dPdv");
+    }
+}
+END_TEST
+
+/* At a pole the footprint is as beside it: as wide in u as can be told, and the right one in v. */
+START_TEST(poles)
+{
+    for (int i = 0; i < 2; i++) {
+        const txm_vec3 pole = txm_vec_make(0, 0, i ? 3.0f : -3.0f), up = txm_vec_make(0, 0, 1);
+        const txm_vec3 beside = txm_vec_make(3e-6f, 0, pole.z);
+        txm_tangents t, near;
+        ck_assert(txm_sphere_tangents(pole, &t) && txm_sphere_tangents(beside, &near));
+        expect_near(t.dPdu, widen(near.dPdu), 1e-3, "dPdu");
+        expect_near(t.dPdv, widen(near.dPdv), 1e-3, "dPdv");
+        txm_uv_differential d = txm_compact_uv((txm_compact){0.01f, 0}, up, t.dPdu, t.dPdv);
+        double in_v = hypot((double)d.dvdx, (double)d.dvdy), in_u = hypot((double)d.dudx, (double)d.dudy);
+        ck_assert_msg(fabs(in_v - 0.01 / (3 * M_PI)) < 1e-6 && in_u > 100 && in_u < INFINITY, "%g %g", in_u, in_v);
+    }
+    const txm_vec3 bad[] = {{0, 0, 0}, {1e-30f, 0, 0}, {NAN, 0, 1}, {INFINITY, 0, 0}, {1e30f, 0, 0}};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        txm_tangents t;
+        ck_assert_msg(!txm_sphere_tangents(bad[i], &t) && is_zero(&t), "%zu", i);
+    }
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("ray");
     TCase *tc = add_case(suite, "ray");
     add_tests(tc, a_plane_alone, mirror_balls, hollow_mirrors, glass_balls, mirrors_behind_glass, total_reflection,
-              cones_near_the_axis, cones_on_slanted_surfaces, widening, cameras);
+              cones_near_the_axis, cones_on_slanted_surfaces, widening, cameras, triangles, degenerate_triangles,
+              globes, poles);
     return run_suite(suite);
 }

@@ -143,9 +143,9 @@ void sample_view_make(sample_view *v, uint64_t *state, txm_type type, uint32_t c
         uint32_t w = txm_level_size(width, l), h = txm_level_size(height, l);
         t->level_first[l] = v->tiles;
         v->tiles += ((w + 15) >> 4) * ((h + 15) >> 4);
-        t->levels = l + 1;
+        t->levels = (uint16_t)(l + 1);
         if (!t->tiled_levels && w <= 16 && h <= 16)
-            t->tiled_levels = l + 1;
+            t->tiled_levels = (uint16_t)(l + 1);
         if (w == 1 && h == 1)
             break;
     }

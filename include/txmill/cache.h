@@ -32,6 +32,10 @@
  * sets, is no change where the file holds the SHA-1 of its pixels, as Blender's and txmill's do; nor is a copy that takes
  * its place. Plain touch(1) looks like writing. See reader.h about SIGBUS.
  *
+ * NULL: as status.h says; options, `info`, `part`, `extent`, `random`, `why` and the path of txm_cache_replace may be
+ * NULL, with what their functions say. Look-ups check no pointer. The two functions of an allocator are called with the
+ * cache's lock held: they may not call functions of the cache, nor throw.
+ *
  * Thread safety: all functions may be called at the same time from any thread, but for txm_cache_free. What a viewer
  * (txm_cache_viewer) has prepared stays as it is, whatever else is called, until the viewer prepares again, processes or
  * is closed. The view of txm_cache_prepare is weaker, so that programs which prepare and never process keep no memory:
@@ -147,7 +151,8 @@ TXM_API const char *txm_cache_policy_name(txm_cache_policy policy);
 /* NULL options: those of txm_cache_options_init. USAGE, NO_MEMORY. */
 TXM_API txm_status txm_cache_new(const txm_cache_options *options, txm_cache **out, txm_error *err);
 
-/* All threads and tickets must have been freed. NULL-safe; sets *cache to NULL. */
+/* All threads of txm_cache_thread_new and tickets must have been freed, and nobody may look up any more. NULL-safe;
+ * sets *cache to NULL. */
 TXM_API void txm_cache_free(txm_cache **cache);
 
 /* ---- textures -------------------------------------------------------------------------------------------------- */
@@ -220,6 +225,12 @@ TXM_API void txm_cache_end_epoch(txm_cache *cache);
 /* What a thread looks up with; its memory counts in the budget. To be freed before the cache. NO_MEMORY. */
 TXM_API txm_status txm_cache_thread_new(txm_cache *cache, txm_cache_thread **out, txm_error *err);
 TXM_API void txm_cache_thread_free(txm_cache_thread **thread); /* NULL-safe; sets *thread to NULL */
+
+/* What the calling thread looks up with: made by its first call with this cache, the same one from then on. For
+ * renderers that keep nothing for each thread; it takes no lock but in the first call, and some nanoseconds. It belongs
+ * to the library, which frees it when the thread or the cache ends, whichever comes first: do not free it, nor hand it
+ * to another thread. Callbacks of an allocator must not call this. NO_MEMORY. */
+TXM_API txm_status txm_cache_thread_current(txm_cache *cache, txm_cache_thread **out, txm_error *err);
 
 /* One look-up: RESIDENT or FAILED. `random` is the state of Cycles' generator, NULL for none: see txm_lane. */
 TXM_API txm_look txm_cache_sample(txm_cache_thread *thread, uint32_t texture, const txm_sampler *how,

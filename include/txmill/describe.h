@@ -2,6 +2,8 @@
  *
  * What a tx file's metadata says, taken apart: TIFF and EXR files, Blender's and ours, tell the same things in
  * different places and wordings.
+ *
+ * NULL: as status.h says. `reason` may be NULL where reason_bytes is 0; a path that is NULL serves nothing.
  */
 #ifndef TXMILL_DESCRIBE_H
 #define TXMILL_DESCRIBE_H
@@ -34,7 +36,9 @@ typedef struct txm_tx_description {
     unsigned constant_count; /* channels of `constant`, 0: not a constant image, or not said */
     float constant[4];
     char *config; /* what the OCIO config made of the colour space, as txmill records it; owned; NULL: not recorded */
-    uint64_t reserved[3];
+    txm_encoding encoding; /* what `detected` means for whoever uses the colours */
+    uint32_t reserved_word;
+    uint64_t reserved[2];
 } txm_tx_description;
 
 /* Only fails when memory is exhausted. Texts that are too long are cut; malformed ones count as absent. */

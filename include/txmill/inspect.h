@@ -10,6 +10,7 @@
 
 #include "txmill/convert.h"
 #include "txmill/export.h"
+#include "txmill/name.h"
 #include "txmill/reader.h"
 
 #ifdef __cplusplus
@@ -50,8 +51,6 @@ typedef struct txm_findings {
 
 TXM_API void txm_findings_clear(txm_findings *findings); /* NULL-safe; zeroes */
 
-struct txm_verdict;
-
 /* How a tx file is verified; looked at during the call alone. */
 typedef struct txm_verify_options {
     size_t struct_size;            /* set by txm_verify_options_init */
@@ -77,38 +76,9 @@ static inline void txm_verify_options_init(txm_verify_options *options)
 TXM_API txm_status txm_verify(txm_context *context, const char *path, const txm_verify_options *options,
                               txm_findings *findings, txm_error *err);
 
-/* Whether a render uses a tx file: one answer for every command that gives it. */
-typedef enum txm_use {
-    TXM_USE_MISSING,    /* there is no file of that name */
-    TXM_USE_UNREADABLE, /* no tx file at all, or one that is cut short */
-    TXM_USE_REFUSED,    /* Cycles refuses its version, codec, tiles or levels */
-    TXM_USE_NAME,       /* settings inside and name do not fit, or Cycles never asks for this name */
-    TXM_USE_OUTDATED,   /* the image has another time */
-    TXM_USE_DAMAGED,    /* tiles cannot be decoded */
-    TXM_USE_NO_IMAGE,   /* all is well with it, but its image is not there, so its time cannot be compared */
-    TXM_USE_DIRECT,     /* no name of a texture cache: used where a scene names this very file as its image */
-    TXM_USE_LOADED      /* Cycles loads it as it is */
-} txm_use;
-
-/* "missing", "unreadable", "refused", "name", "outdated", "damaged", "no-image", "direct", "loaded". Never NULL. */
-TXM_API const char *txm_use_name(txm_use use);
-
-/* Whether a render uses a file, why not, and what it shows. */
-typedef struct txm_verdict {
-    txm_use use;
-    bool used;        /* LOADED and DIRECT: nothing keeps Cycles from it */
-    char reason[512]; /* why not, or what is uncertain, in one sentence; "" for LOADED */
-    char shows[160];  /* what Cycles does, a sentence without its subject: "renders magenta where ..." */
-    uint64_t reserved[4];
-} txm_verdict;
-
 /* The verdict on one file: txm_verify, always with use_only. `options` may be NULL. As txm_verify. */
 TXM_API txm_status txm_judge(txm_context *context, const char *path, const txm_verify_options *options,
                              txm_verdict *out, txm_error *err);
-
-/* Splits a tx file name: length of the source name part and the 32 hex digits. False if it is no such name or its
- * format version is not `version` (written out when the name has the shape). */
-TXM_API bool txm_tx_name_parse(const char *tx_name, size_t *source_name_bytes, unsigned *version, char md5_hex[33]);
 
 /* Settings that lead to a tx file's name. */
 typedef struct txm_name_match {
@@ -158,18 +128,6 @@ TXM_API txm_status txm_diff(txm_context *context, const char *a, const char *b, 
                             txm_error *err);
 TXM_API void txm_difference_clear(txm_difference *difference); /* NULL-safe; zeroes */
 
-/* The state of an image's tx file. */
-typedef enum txm_tx_state {
-    TXM_TX_STATE_FRESH,    /* Cycles loads the tx file */
-    TXM_TX_STATE_SOURCE,   /* the image is a tx file itself, or 1x1: Cycles loads it as it is */
-    TXM_TX_STATE_OUTDATED, /* the tx file has another time than the image */
-    TXM_TX_STATE_UNUSABLE, /* Cycles refuses the tx file */
-    TXM_TX_STATE_MISSING
-} txm_tx_state;
-
-/* "fresh", "source", "outdated", "unusable", "missing". Never NULL. */
-TXM_API const char *txm_tx_state_name(txm_tx_state state);
-
 /* A tx file of the same image under another name. */
 typedef struct txm_other_name {
     char *path;
@@ -179,24 +137,13 @@ typedef struct txm_other_name {
 /* Other names that are kept; further ones are not looked for. */
 enum { TXM_MAX_OTHER_NAMES = 16 };
 
-/* The tx file of an image by its name and time alone. */
-typedef struct txm_found {
-    txm_tx_state state;
-    char *path;         /* the file that Cycles would load, or the one that it would (re)write; owned, free() */
-    char *reason;       /* why it is outdated or unusable, "" otherwise; owned, free() */
-    char *shows;        /* what Cycles does, as in txm_verdict; owned, free() */
-    bool foreign;       /* it is unusable for its codec alone: as good as fresh for readers that know the codec */
-    txm_status trouble; /* it could not be looked at, and a retry may help: it may well be fresh. Else TXM_OK */
-    uint64_t reserved[4];
-} txm_found;
-
 /* Where Cycles looks for the tx file of an image, and in what state it is there: what is quick to know, since neither
  * the image nor tiles are decoded. Of `settings` colour space, alpha, format and cache folder count; those that ask for
  * Blender's defaults are looked up in the image's header. Fails only for problems with the image itself, and CONFIG
  * where the config has no role for it. Free the result with txm_found_clear. */
 TXM_API txm_status txm_look_up(const txm_color_config *config, const char *image, const txm_settings *settings,
                                txm_found *out, txm_error *err);
-TXM_API void txm_found_clear(txm_found *found); /* NULL-safe; zeroes */
+
 
 /* The colour space, which belongs to the config, and alpha type that Blender sets when it loads an image: what DEFAULT
  * means. Either may be NULL. As opening an image; COLORSPACE when the config has no role for it. */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Sample types and the limits of an image.
+ *
+ * NULL: as status.h says; arrays may be NULL where their count is 0.
  */
 #ifndef TXMILL_PIXEL_H
 #define TXMILL_PIXEL_H

@@ -9,7 +9,14 @@
  *   full     derivatives of origin and direction by the pixel's x and y (Igehy 1999)
  *
  * All of it is plain C in float32 that any compiler takes, CUDA's included; no state, no allocation. Directions are
- * unit vectors. A surface is given by its unit normal and the derivatives of its position by u and v.
+ * unit vectors. A surface is given by its unit normal and the derivatives of its position by u and v, which
+ * txm_triangle_tangents and txm_sphere_tangents make.
+ *
+ * Normals: `geometric` is that of the surface itself, of a triangle's plane, at right angles to dPdu and dPdv; either
+ * side will do. `normal` is the one that the renderer bends the ray with, which may be interpolated or bumped.
+ *
+ * What is degenerate (no area, a length of 0, numbers that are not finite) gives what the functions say, never a trap.
+ * Derivatives of 0 mean the finest level. NULL: no pointer may be NULL.
  */
 #ifndef TXMILL_RAY_H
 #define TXMILL_RAY_H
@@ -86,11 +93,73 @@ TXM_RAY txm_vec3 txm_vec_tangent(txm_vec3 n)
     return txm_vec_scale(t, 1.0f / txm_vec_length(t));
 }
 
+/* ---- surfaces ---- */
+
+/* Texture coordinates of a corner. */
+typedef struct txm_uv {
+    float u, v;
+} txm_uv;
+
+/* How the position on a surface changes with its texture coordinates. */
+typedef struct txm_tangents {
+    txm_vec3 dPdu, dPdv;
+} txm_tangents;
+
+/* (p - origin) times s, minus (q - origin) times t: a combination of two edges of a triangle. */
+TXM_RAY txm_vec3 txm_edges(txm_vec3 origin, txm_vec3 p, float s, txm_vec3 q, float t)
+{
+    return txm_vec_add(txm_vec_scale(txm_vec_add(p, -1.0f, origin), s), -t, txm_vec_add(q, -1.0f, origin));
+}
+
+/* Whether all numbers are finite; if not, both vectors become 0. */
+TXM_RAY bool txm_tangents_finite(txm_tangents *t)
+{
+    float sum =
+        fabsf(t->dPdu.x) + fabsf(t->dPdu.y) + fabsf(t->dPdu.z) + fabsf(t->dPdv.x) + fabsf(t->dPdv.y) + fabsf(t->dPdv.z);
+    if (sum < INFINITY)
+        return true;
+    t->dPdu = t->dPdv = txm_vec_make(0.0f, 0.0f, 0.0f);
+    return false;
+}
+
+/* A triangle of these corners with these texture coordinates: the same tangents all over it. false,
+ * and both 0, where the texture coordinates span no area in float32 (two corners alike, or all on a line: the triangle
+ * shows a line of the texture at most) or numbers are not finite. */
+TXM_RAY bool txm_triangle_tangents(const txm_vec3 corner[3], const txm_uv uv[3], txm_tangents *out)
+{
+    float u1 = uv[1].u - uv[0].u, v1 = uv[1].v - uv[0].v;
+    float u2 = uv[2].u - uv[0].u, v2 = uv[2].v - uv[0].v;
+    float det = u1 * v2 - u2 * v1, inverse = det != 0.0f ? 1.0f / det : INFINITY;
+    out->dPdu = txm_edges(corner[0], corner[1], v2 * inverse, corner[2], v1 * inverse);
+    out->dPdv = txm_edges(corner[0], corner[2], u1 * inverse, corner[1], u2 * inverse);
+    return txm_tangents_finite(out);
+}
+
+/* A sphere with longitude and latitude: u rises from 0 to 1 around its z axis, from x over y (atan2(y, x) / 2 pi), v
+ * from 0 at -z to 1 at +z. `from_centre` is the point less the centre, in the sphere's own axes: its length is the
+ * radius, and the tangents turn with the sphere as vectors do. Where an image runs the other way round, as Blender's
+ * environment does (0.5 - u), dPdu points the other way. At the poles u has no direction: there, and a millionth of the
+ * radius around them, the tangents are those a millionth of the radius beside the pole. false, and both 0, for a radius
+ * that is 0 or not finite. */
+TXM_RAY bool txm_sphere_tangents(txm_vec3 from_centre, txm_tangents *out)
+{
+    const float pi = 3.14159265f;
+    float radius = txm_vec_length(from_centre), x = from_centre.x, y = from_centre.y, z = from_centre.z;
+    float ring = sqrtf(x * x + y * y), least = 1e-6f * radius;
+    if (!(ring > least)) {
+        x = ring = least;
+        y = 0.0f;
+    }
+    out->dPdu = txm_vec_make(-2.0f * pi * y, 2.0f * pi * x, 0.0f);
+    out->dPdv = txm_vec_make(-pi * z * (x / ring), -pi * z * (y / ring), pi * ring);
+    return txm_tangents_finite(out);
+}
+
 /* The derivatives of u and v that move the surface's point by dPdx and dPdy, which lie in its plane: solved in the two
  * axes in which the surface looks largest. All 0 where dPdu and dPdv span no plane. */
-TXM_RAY txm_uv_differential txm_uv_of(txm_vec3 normal, txm_vec3 dPdu, txm_vec3 dPdv, txm_vec3 dPdx, txm_vec3 dPdy)
+TXM_RAY txm_uv_differential txm_uv_of(txm_vec3 geometric, txm_vec3 dPdu, txm_vec3 dPdv, txm_vec3 dPdx, txm_vec3 dPdy)
 {
-    float x = fabsf(normal.x), y = fabsf(normal.y), z = fabsf(normal.z);
+    float x = fabsf(geometric.x), y = fabsf(geometric.y), z = fabsf(geometric.z);
     float u0 = dPdu.x, v0 = dPdv.x, x0 = dPdx.x, y0 = dPdy.x;
     float u1 = dPdu.y, v1 = dPdv.y, x1 = dPdx.y, y1 = dPdy.y;
     if (z < x || z < y) {
@@ -139,12 +208,12 @@ TXM_RAY txm_compact txm_compact_transfer(txm_compact c, float t)
     return c;
 }
 
-/* The footprint on the surface, a disc of radius dP round its normal. Reflection and refraction keep dD; dP is that of
- * the hit. */
-TXM_RAY txm_uv_differential txm_compact_uv(txm_compact at_hit, txm_vec3 normal, txm_vec3 dPdu, txm_vec3 dPdv)
+/* The footprint on the surface, a disc of radius dP round its geometric normal. Reflection and refraction keep dD; dP
+ * is that of the hit. */
+TXM_RAY txm_uv_differential txm_compact_uv(txm_compact at_hit, txm_vec3 geometric, txm_vec3 dPdu, txm_vec3 dPdv)
 {
-    txm_vec3 a = txm_vec_tangent(normal), b = txm_vec_cross(normal, a);
-    return txm_uv_of(normal, dPdu, dPdv, txm_vec_scale(a, at_hit.dP), txm_vec_scale(b, at_hit.dP));
+    txm_vec3 a = txm_vec_tangent(geometric), b = txm_vec_cross(geometric, a);
+    return txm_uv_of(geometric, dPdu, dPdv, txm_vec_scale(a, at_hit.dP), txm_vec_scale(b, at_hit.dP));
 }
 
 /* Widening at a bounce: `roughness2` is the mean squared roughness of the surface's lobes by their probability (mirror
@@ -207,16 +276,17 @@ TXM_RAY txm_cone txm_cone_widen(txm_cone c, float roughness2)
     return c;
 }
 
-/* The footprint on the surface: an ellipse, longer along the ray by 1/cosine, at most 16 times. */
-TXM_RAY txm_uv_differential txm_cone_uv(txm_cone at_hit, txm_vec3 direction, txm_vec3 normal, txm_vec3 dPdu,
+/* The footprint on the surface, whose geometric normal is given: an ellipse, longer along the ray by 1/cosine, at most
+ * 16 times. */
+TXM_RAY txm_uv_differential txm_cone_uv(txm_cone at_hit, txm_vec3 direction, txm_vec3 geometric, txm_vec3 dPdu,
                                         txm_vec3 dPdv)
 {
-    float cosine = txm_vec_dot(direction, normal), width = fabsf(at_hit.width);
-    txm_vec3 along = txm_vec_add(direction, -cosine, normal);
+    float cosine = txm_vec_dot(direction, geometric), width = fabsf(at_hit.width);
+    txm_vec3 along = txm_vec_add(direction, -cosine, geometric);
     float sine = txm_vec_length(along), inverse = fabsf(cosine) > 0.0625f ? 1.0f / fabsf(cosine) : 16.0f;
-    along = sine > 1e-6f ? txm_vec_scale(along, 1.0f / sine) : txm_vec_tangent(normal);
-    txm_vec3 across = txm_vec_cross(normal, along);
-    return txm_uv_of(normal, dPdu, dPdv, txm_vec_scale(along, width * inverse), txm_vec_scale(across, width));
+    along = sine > 1e-6f ? txm_vec_scale(along, 1.0f / sine) : txm_vec_tangent(geometric);
+    txm_vec3 across = txm_vec_cross(geometric, along);
+    return txm_uv_of(geometric, dPdu, dPdv, txm_vec_scale(along, width * inverse), txm_vec_scale(across, width));
 }
 
 /* ---- full ---- */
@@ -228,25 +298,26 @@ typedef struct txm_full {
 } txm_full;
 
 /* One of the two directions, carried to the plane of the surface. */
-TXM_RAY txm_vec3 txm_full_project(txm_vec3 dP, txm_vec3 dD, txm_vec3 direction, float t, txm_vec3 normal)
+TXM_RAY txm_vec3 txm_full_project(txm_vec3 dP, txm_vec3 dD, txm_vec3 direction, float t, txm_vec3 geometric)
 {
     txm_vec3 moved = txm_vec_add(dP, t, dD);
-    float cosine = txm_vec_dot(direction, normal);
-    return cosine != 0.0f ? txm_vec_add(moved, -(txm_vec_dot(moved, normal) / cosine), direction) : moved;
+    float cosine = txm_vec_dot(direction, geometric);
+    return cosine != 0.0f ? txm_vec_add(moved, -(txm_vec_dot(moved, geometric) / cosine), direction) : moved;
 }
 
-/* After t units along `direction`, on a surface with this normal. */
-TXM_RAY txm_full txm_full_transfer(txm_full f, txm_vec3 direction, float t, txm_vec3 normal)
+/* After t units along `direction`, on a surface with this geometric normal; where the ray only grazes it (a cosine of
+ * 0) the derivatives are not projected. */
+TXM_RAY txm_full txm_full_transfer(txm_full f, txm_vec3 direction, float t, txm_vec3 geometric)
 {
-    f.dPdx = txm_full_project(f.dPdx, f.dDdx, direction, t, normal);
-    f.dPdy = txm_full_project(f.dPdy, f.dDdy, direction, t, normal);
+    f.dPdx = txm_full_project(f.dPdx, f.dDdx, direction, t, geometric);
+    f.dPdy = txm_full_project(f.dPdy, f.dDdy, direction, t, geometric);
     return f;
 }
 
 /* The footprint on the surface: the derivatives of the hit point, which txm_full_transfer gave, in u and v. */
-TXM_RAY txm_uv_differential txm_full_uv(txm_full at_hit, txm_vec3 normal, txm_vec3 dPdu, txm_vec3 dPdv)
+TXM_RAY txm_uv_differential txm_full_uv(txm_full at_hit, txm_vec3 geometric, txm_vec3 dPdu, txm_vec3 dPdv)
 {
-    return txm_uv_of(normal, dPdu, dPdv, at_hit.dPdx, at_hit.dPdy);
+    return txm_uv_of(geometric, dPdu, dPdv, at_hit.dPdx, at_hit.dPdy);
 }
 
 /* Derivative of a reflected direction: d - 2 (d.n) n. `dn` is how the normal changes along this direction of the pixel

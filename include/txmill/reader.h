@@ -13,6 +13,9 @@
  * server that fails, raise SIGBUS, as for every memory map. The library installs no handler; a program whose handler
  * calls txm_tx_catch_fault loses the file and nothing else.
  *
+ * NULL: as status.h says; members of txm_tx_request that may be NULL say so, and any address may be asked about with
+ * txm_tx_catch_fault. txm_tx_level_of and txm_tx_metadata_of answer NULL for what is not there.
+ *
  * Thread safety: one txm_tx may be read from any number of threads at once.
  */
 #ifndef TXMILL_READER_H
@@ -72,6 +75,17 @@ typedef struct txm_tx_level {
     uint64_t encoded_bytes;    /* sum over its tiles */
 } txm_tx_level;
 
+/* What the stored numbers mean, as the file says. */
+typedef enum txm_encoding {
+    TXM_ENCODING_UNKNOWN = 0, /* the file does not say: neither Blender nor txmill made it */
+    TXM_ENCODING_LINEAR,      /* colours in the scene-linear working space */
+    TXM_ENCODING_SRGB,        /* the same through the sRGB curve, alpha apart: decode before use (TXM_AFTER_SRGB) */
+    TXM_ENCODING_DATA         /* no colours: normals, roughness; used as they are */
+} txm_encoding;
+
+/* "unknown", "linear", "srgb", "data". Never NULL. */
+TXM_API const char *txm_encoding_name(txm_encoding encoding);
+
 /* What a tx file holds. width and height are those of level 0; tiles have one size in all levels. */
 typedef struct txm_tx_info {
     txm_container container;
@@ -83,6 +97,7 @@ typedef struct txm_tx_info {
     txm_section_state section;
     uint64_t section_bytes;
     char section_reason[160]; /* why a section is not used, "" otherwise */
+    txm_encoding encoding;
 } txm_tx_info;
 
 /* Opens a tx file. Allocates at most 64 bytes per tile that the file really can hold (its size bounds their number)

@@ -14,6 +14,9 @@
  * of u and v by the pixel's x and y, in the same units. Colours are float RGBA; a texture of one channel gives
  * (f, f, f, 1). Integers are scaled to 0..1, half and float are taken as they are.
  *
+ * NULL: as status.h says; arrays of txm_lookups that may be NULL say so. Look-ups check no pointer. A lane must be
+ * given; its `requests` may be NULL where its capacity is 0.
+ *
  * Thread safety: any number of threads may look up in one view; each brings its own txm_lane.
  */
 #ifndef TXMILL_SAMPLER_H
@@ -156,8 +159,9 @@ enum { TXM_SLOT_BITS = 7 };
  * last pixel of the level in tiles at its edges. */
 typedef struct txm_view_texture {
     uint32_t width, height; /* of level 0, px */
-    uint32_t levels;        /* that can be read */
-    uint32_t tiled_levels;  /* those that Cycles keeps: down to the first that fits a tile */
+    uint16_t levels;        /* that can be read */
+    uint16_t tiled_levels;  /* those that Cycles keeps: down to the first that fits a tile */
+    uint32_t encoding;      /* txm_encoding: SRGB is looked up with TXM_AFTER_SRGB for scene-linear colours */
     uint8_t type;           /* txm_type */
     uint8_t channels;       /* 1 or 4 */
     uint8_t extension;      /* txm_extension; the padding is made for it */
@@ -239,7 +243,8 @@ typedef struct txm_lookups {
 TXM_API txm_look txm_sample_n(const txm_view *view, uint32_t texture, const txm_sampler *how, const txm_lookups *batch,
                               txm_lane *lane);
 
-/* The level before it is clamped or rounded, and after what `mode` does to it at random (mip bias included). */
+/* The level before it is clamped or rounded, and after what `mode` does to it at random (mip bias included). `random`
+ * NULL: no random state. */
 TXM_API float txm_level_of(uint32_t width, uint32_t height, const txm_sampler *how, const txm_lookup *at,
                            uint32_t *random);
 

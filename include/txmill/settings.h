@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * What a conversion is asked to do: the settings that enter the name of a tx file, and those that shape its content.
+ *
+ * NULL: as status.h says. Words that are parsed may be NULL, and are none then; so may strings of settings that say so.
  */
 #ifndef TXMILL_SETTINGS_H
 #define TXMILL_SETTINGS_H

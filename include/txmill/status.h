@@ -12,6 +12,14 @@
  * values (indices, flags, pixels) mean nothing. What a call adds to (inputs, findings, sums) keeps what was added
  * before it failed.
  *
+ * NULL: `err` may be NULL. A path that is NULL is USAGE. Functions that free, close, clear, wait for or cancel
+ * something take NULL, or a pointer to NULL, and do nothing. Every other pointer must point to something, members of
+ * structs included, unless its comment says what NULL means: nothing catches it. What is returned is not NULL, unless
+ * the comment says so. `user` of a callback may be anything.
+ *
+ * Callbacks are called from C, which may hold locks: they must return, and may not throw C++ exceptions or longjmp out.
+ * The libraries throw nothing: what C++ libraries throw inside becomes a status.
+ *
  * How structs grow, so that programs that are compiled keep running: settings, options and requests begin with
  * `struct_size` and are opened by their txm_..._init. What the library hands out by pointer may gain members at its
  * end: copy it by its members. Results that a program holds itself have `reserved` room, which is 0.

@@ -9,6 +9,8 @@
  * Files are checked: sizes, numbers and checksums before use, and memory is bounded by 64 times the file's size and 16
  * MiB, but for TXM_REPLAY_OPT: see there. A file that changes while it is read gives an error.
  *
+ * NULL: as status.h says. txm_replay with NULL options takes those of txm_replay_options_init.
+ *
  * Thread safety: a txm_trace may be read and replayed from any number of threads; a txm_trace_cursor serves one.
  */
 #ifndef TXMILL_TRACE_H

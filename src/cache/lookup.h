@@ -2,7 +2,7 @@
  *
  * Where Cycles looks for a tx file, and in what state it is there.
  *
- * The room src/cache knows how Cycles' texture cache uses the file system: which name it looks up (name.h), where and
+ * The room src/cache knows how Cycles' texture cache uses the file system: which name it looks up (name.h, find.c), where and
  * when it takes a file (here), how a file appears under its name complete or not at all (publish.h), and how borders
  * are added to a finished file (borders.h).
  */
@@ -10,7 +10,7 @@
 #define TXM_CACHE_LOOKUP_H
 #include "cache/name.h"
 #include "txmill/describe.h"
-#include "txmill/inspect.h"
+#include "txmill/name.h"
 
 /* How a tx file must have been made: with the right name and time it is still of no use where other settings are inside. */
 typedef struct txm_tx_wish {
@@ -21,6 +21,6 @@ typedef struct txm_tx_wish {
 
 /* Look-up order as Cycles: (a) the configured folder, (b) blender_tx if that is not the configured one, (c) the source.
  * Fails only for problems with the source itself. `wish` may be NULL: what is inside does not matter then. */
-txm_status txm_tx_lookup(const char *source_path, const char *cache_dir, const txm_tx_key *key, const txm_tx_wish *wish,
-                         txm_found *out, txm_error *err);
+TXM_SHARED txm_status txm_tx_lookup(const char *source_path, const char *cache_dir, const txm_tx_key *key,
+                                    const txm_tx_wish *wish, txm_found *out, txm_error *err);
 #endif

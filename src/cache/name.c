@@ -13,7 +13,7 @@
 
 #include "container/blender_format.h"
 #include "core/bytes.h"
-#include "core/hash.h"
+#include "core/md5.h"
 #include "core/mem.h"
 #include "core/path.h"
 

@@ -4,9 +4,9 @@
 #define TXM_CACHE_NAME_H
 #include <stdbool.h>
 
-#include "txmill/color.h"
+#include "core/shared.h"
 #include "txmill/describe.h"
-#include "txmill/inspect.h"
+#include "txmill/name.h"
 #include "txmill/settings.h"
 #include "txmill/status.h"
 
@@ -20,14 +20,14 @@ typedef struct txm_tx_key {
 /* The path of the tx file of `source_path` in `cache_dir` (NULL or "": blender_tx; relative to the source's folder, or
  * absolute: then the source's path relative to it enters the MD5). New string; NULL with errno when memory is
  * exhausted or there is no current folder (txm_path_absolute_failed). */
-char *txm_tx_path(const char *source_path, const char *cache_dir, const txm_tx_key *key);
+TXM_SHARED char *txm_tx_path(const char *source_path, const char *cache_dir, const txm_tx_key *key);
 
 /* The word for the requested colour space that is in names; only of files that hold one. */
-const char *txm_requested_word(const txm_tx_description *description);
+TXM_SHARED const char *txm_requested_word(const txm_tx_description *description);
 
 /* Whether the settings that the file at `tx_path` holds give its name, for the image `source` (a path or, without a
  * folder, its name) and the cache folder `dir`: NULL for one that counts from the image's folder, else absolute. Only
  * txmill's files hold all that it takes; of others nothing fits. *exhausted: memory ran out. */
-bool txm_own_name_fits(const char *tx_path, const txm_tx_description *description, const char *source, const char *dir,
-                       bool *exhausted);
+TXM_SHARED bool txm_own_name_fits(const char *tx_path, const txm_tx_description *description, const char *source,
+                                  const char *dir, bool *exhausted);
 #endif

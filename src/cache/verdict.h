@@ -10,7 +10,9 @@
 #define TXM_CACHE_VERDICT_H
 #include <time.h>
 
-#include "txmill/inspect.h"
+#include "core/shared.h"
+#include "txmill/name.h"
+#include "txmill/reader.h"
 
 /* How the settings inside relate to the name. */
 typedef enum txm_fit {
@@ -35,7 +37,7 @@ typedef struct txm_evidence {
 } txm_evidence;
 
 /* The evidence is taken in the order in which Cycles would notice: the first that speaks against a file decides. */
-void txm_decide(const txm_evidence *evidence, txm_verdict *out);
+TXM_SHARED void txm_decide(const txm_evidence *evidence, txm_verdict *out);
 
 /* What `resolve` calls a file with this use. */
 txm_tx_state txm_state_of_use(txm_use use);

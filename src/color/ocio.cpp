@@ -9,9 +9,11 @@
 #include "color/ocio.h"
 #include "core/fail.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <exception>
+#include <limits>
 #include <memory>
 #include <mutex>
 #include <new>
@@ -115,6 +117,16 @@ txm_status caught(txm_status status, txm_error *err)
         return fail_in_one_line(err, status, e.what());
     } catch (...) {
         return txm_fail(err, TXM_STATUS_INTERNAL, "OpenColorIO threw an unknown exception");
+    }
+}
+
+/* A destructor that throws has nothing left to tell. */
+template <typename Object> void drop(Object *object)
+{
+    try {
+        delete object;
+    } catch (...) {
+        /* What it held may be lost. */
     }
 }
 
@@ -243,15 +255,17 @@ try {
 void txm_ocio_free(txm_ocio **ocio)
 {
     if (ocio) {
-        delete *ocio;
+        drop(*ocio);
         *ocio = nullptr;
     }
 }
 
 void txm_ocio_profile(const txm_ocio *ocio, unsigned *major, unsigned *minor)
-{
+try {
     *major = ocio->config->getMajorVersion();
     *minor = ocio->config->getMinorVersion();
+} catch (...) {
+    *major = *minor = 0;
 }
 
 txm_status txm_ocio_set_role(txm_ocio *ocio, const char *role, const char *space, txm_error *err)
@@ -271,18 +285,22 @@ size_t txm_ocio_count(const txm_ocio *ocio)
 }
 
 void txm_ocio_space_at(const txm_ocio *ocio, size_t index, txm_ocio_space *out)
-{
+try {
     const auto &space = ocio->spaces[index];
     out->name = space->getName();
     out->family = space->getFamily();
     out->description = space->getDescription();
     out->aliases = space->getNumAliases();
     out->is_data = space->isData();
+} catch (...) {
+    *out = {"", "", "", 0, false};
 }
 
 const char *txm_ocio_alias_at(const txm_ocio *ocio, size_t index, size_t alias)
-{
+try {
     return ocio->spaces[index]->getAlias(alias);
+} catch (...) {
+    return "";
 }
 
 const char *txm_ocio_canonical(const txm_ocio *ocio, const char *name)
@@ -317,13 +335,17 @@ try {
 }
 
 size_t txm_ocio_role_count(const txm_ocio *ocio)
-{
+try {
     return (size_t)ocio->config->getNumRoles();
+} catch (...) {
+    return 0;
 }
 
 const char *txm_ocio_role_at(const txm_ocio *ocio, size_t index)
-{
+try {
     return ocio->config->getRoleName((int)index);
+} catch (...) {
+    return "";
 }
 
 const char *txm_ocio_file_rule(const txm_ocio *ocio, const char *path)
@@ -352,7 +374,7 @@ try {
 void txm_ocio_processor_free(txm_ocio_processor **processor)
 {
     if (processor) {
-        delete *processor;
+        drop(*processor);
         *processor = nullptr;
     }
 }
@@ -368,9 +390,24 @@ const char *txm_ocio_processor_id(const txm_ocio_processor *processor)
     }
 }
 
+/* One pixel needs no memory, and nothing else fails; should a library do so all the same, the colour is not a number,
+ * so that it is taken for no other. */
 void txm_ocio_apply_rgb(const txm_ocio_processor *processor, float rgb[3])
-{
+try {
     processor->cpu->applyRGB(rgb);
+} catch (...) {
+    rgb[0] = rgb[1] = rgb[2] = std::numeric_limits<float>::quiet_NaN();
+}
+
+static void apply_each(const txm_ocio_processor *processor, float *rgba, size_t count)
+{
+    size_t done = 0;
+    try {
+        for (; done < count; done++)
+            processor->cpu->applyRGBA(rgba + 4 * done);
+    } catch (...) {
+        std::fill(rgba + 4 * done, rgba + 4 * count, std::numeric_limits<float>::quiet_NaN());
+    }
 }
 
 static void apply(const txm_ocio_processor *processor, float *rgba, size_t count)
@@ -379,9 +416,8 @@ static void apply(const txm_ocio_processor *processor, float *rgba, size_t count
         OCIO::PackedImageDesc pixels(rgba, static_cast<long>(count), 1, 4);
         processor->cpu->apply(pixels);
     } catch (...) {
-        /* Only memory for its row buffers can be missing, before any pixel is touched. One pixel needs none. */
-        for (size_t i = 0; i < count; i++)
-            processor->cpu->applyRGBA(rgba + 4 * i);
+        /* Only memory for its row buffers can be missing, before any pixel is touched. */
+        apply_each(processor, rgba, count);
     }
 }
 

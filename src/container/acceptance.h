@@ -17,7 +17,7 @@ typedef enum txm_opening {
 } txm_opening;
 
 /* How Cycles opens a file, whatever its samples are. */
-TXM_SHARED txm_opening txm_tx_opening(const char *path);
+txm_opening txm_tx_opening(const char *path);
 
 /* A directory of a TIFF that follows the last level, is tiled as the levels are, and has another size than the next
  * level has: Cycles takes it for that level. 0 if there is none. */

@@ -9,6 +9,7 @@
  */
 #ifndef TXM_CONTAINER_BLENDER_FORMAT_H
 #define TXM_CONTAINER_BLENDER_FORMAT_H
+#include "core/shared.h"
 
 /* What the Software entry of every version begins with; its number follows. */
 #define TXM_BLENDER_SOFTWARE "Blender maketx v"
@@ -20,7 +21,13 @@ typedef struct txm_blender_format {
 } txm_blender_format;
 
 /* The format that is written and looked up. */
-const txm_blender_format *txm_blender_format_now(void);
+TXM_SHARED const txm_blender_format *txm_blender_format_now(void);
+/* The working spaces that Blender offers, by name and interop id, and the matrix from CIE XYZ (D65) to each as names of
+ * tx files hold it; a test compares the texts with the built-in config. NULL beyond the last. */
+typedef struct txm_blender_space {
+    const char *name, *interop_id, *xyz_text;
+} txm_blender_space;
+const txm_blender_space *txm_blender_space_at(unsigned index);
 /* Blender's name of a version ("5.2"); NULL for one that this build does not know. */
-const txm_blender_format *txm_blender_format_of(unsigned version);
+TXM_SHARED const txm_blender_format *txm_blender_format_of(unsigned version);
 #endif

@@ -21,6 +21,7 @@
 #include "core/fail.h"
 #include "core/mem.h"
 #include "core/text.h"
+#include "core/words.h"
 
 /* Copies at most `n` bytes, cut to the field's size. */
 static void set(char *field, size_t field_bytes, const char *text, size_t n)
@@ -58,25 +59,77 @@ static bool set_alpha(txm_tx_description *d, const char *word)
     return d->has_alpha_type;
 }
 
-/* TIFF: "<source> (colorspace: <space>, xyz_to_scene_linear:<numbers>, alpha: <word>)". */
-static bool parse_document_name(const char *text, txm_tx_description *d)
+/* The parts of TIFF's "<source> (colorspace: <space>, xyz_to_scene_linear:<numbers>, alpha: <word>)"; each ends where
+ * the words before the next one begin. */
+typedef struct document_parts {
+    size_t source_bytes, space_bytes, numbers_bytes, alpha_bytes;
+    const char *space, *numbers, *alpha;
+} document_parts;
+
+/* False for a text of another shape. */
+static bool split_document_name(const char *text, document_parts *out)
 {
     static const char space[] = " (colorspace: ", matrix[] = ", xyz_to_scene_linear:", alpha[] = ", alpha: ";
     const char *s = last_of(text, space), *m = last_of(text, matrix), *a = last_of(text, alpha);
     size_t n = strlen(text);
-    bool shaped = s && m && a && s + sizeof space - 1 <= m && m + sizeof matrix - 1 <= a && text[n - 1] == ')';
-    if (!shaped) {
+    if (!s || !m || !a || s + sizeof space - 1 > m || m + sizeof matrix - 1 > a || text[n - 1] != ')')
+        return false;
+    out->space = s + sizeof space - 1;
+    out->numbers = m + sizeof matrix - 1;
+    out->alpha = a + sizeof alpha - 1;
+    out->source_bytes = (size_t)(s - text);
+    out->space_bytes = (size_t)(m - out->space);
+    out->numbers_bytes = (size_t)(a - out->numbers);
+    out->alpha_bytes = (size_t)(text + n - 1 - out->alpha);
+    return true;
+}
+
+/* What is no such text is taken for a path. */
+static bool parse_document_name(const char *text, txm_tx_description *d)
+{
+    document_parts parts;
+    char word[32];
+    if (!split_document_name(text, &parts)) {
         d->source = txm_strdup(text);
         return d->source != NULL;
     }
-    char word[32];
-    const char *space_name = s + sizeof space - 1, *numbers = m + sizeof matrix - 1, *w = a + sizeof alpha - 1;
-    set(d->detected, sizeof d->detected, space_name, (size_t)(m - space_name));
-    set(d->xyz_to_scene_linear, sizeof d->xyz_to_scene_linear, numbers, (size_t)(a - numbers));
-    set(word, sizeof word, w, (size_t)(text + n - 1 - w));
+    set(d->detected, sizeof d->detected, parts.space, parts.space_bytes);
+    set(d->xyz_to_scene_linear, sizeof d->xyz_to_scene_linear, parts.numbers, parts.numbers_bytes);
+    set(word, sizeof word, parts.alpha, parts.alpha_bytes);
     set_alpha(d, word);
-    d->source = txm_strndup(text, (size_t)(s - text));
+    d->source = txm_strndup(text, parts.source_bytes);
     return d->source != NULL;
+}
+
+/* ---- what the numbers mean -------------------------------------------------------------------------------------- */
+
+const char *txm_encoding_name(txm_encoding encoding)
+{
+    static const char *const names[] = {"unknown", "linear", "srgb", "data"};
+    return TXM_WORD_OF(names, encoding);
+}
+
+/* A space's own name stands there where the pixels were converted to the working space. */
+static txm_encoding encoding_of(const char *space, size_t bytes)
+{
+    static const char encoded[] = "scene_linear_srgb", data[] = "data";
+    return !bytes                                                                    ? TXM_ENCODING_UNKNOWN
+           : bytes == sizeof encoded - 1 && !memcmp(space, encoded, sizeof encoded - 1) ? TXM_ENCODING_SRGB
+           : bytes == sizeof data - 1 && !memcmp(space, data, sizeof data - 1)          ? TXM_ENCODING_DATA
+                                                                                     : TXM_ENCODING_LINEAR;
+}
+
+/* Where txm_tx_describe finds the space, without memory of its own: every file that is opened is asked. */
+txm_encoding txm_tx_read_encoding(const txm_tx *tx)
+{
+    document_parts parts;
+    const char *space = txm_tx_metadata_of(tx, "blender:SourceColorSpace");
+    const char *text = txm_tx_metadata_of(tx, "DocumentName");
+    if (space)
+        return encoding_of(space, strlen(space));
+    if (txm_tx_metadata_of(tx, "blender:SourceFile") || !text || !split_document_name(text, &parts))
+        return TXM_ENCODING_UNKNOWN;
+    return encoding_of(parts.space, parts.space_bytes);
 }
 
 /* "0.5,0.25,1": how many numbers there are, 0 if it is anything else. */
@@ -102,20 +155,13 @@ static unsigned parse_color(const char *text, float color[4])
     return 0;
 }
 
-/* The working spaces that Blender offers. The texts are those of the built-in config; a test compares them with it. */
+/* By the matrix, or by the interop id of OpenEXR files. */
 static void name_working_space(txm_tx_description *d, const char *interop_id)
 {
-    static const struct {
-        const char *name, *id, *xyz;
-    } known[] = {
-        {"Linear Rec.709", "lin_rec709_scene", "3.241_-1.537_-0.4986_0_-0.9692_1.876_0.04155_0_0.05563_-0.204_1.057_0"},
-        {"Linear Rec.2020", "lin_rec2020_scene",
-         "1.717_-0.3557_-0.2534_0_-0.6667_1.616_0.01577_0_0.01764_-0.04277_0.9421_0"},
-        {"ACEScg", "lin_ap1_scene", "1.661_-0.3153_-0.2415_0_-0.6599_1.608_0.0173_0_0.009002_-0.003567_0.9136_0"},
-    };
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        if (!strcmp(d->xyz_to_scene_linear, known[i].xyz) || (interop_id && !strcmp(interop_id, known[i].id)))
-            set(d->working_space, sizeof d->working_space, known[i].name, strlen(known[i].name));
+    const txm_blender_space *s;
+    for (unsigned i = 0; (s = txm_blender_space_at(i)); i++)
+        if (!strcmp(d->xyz_to_scene_linear, s->xyz_text) || (interop_id && !strcmp(interop_id, s->interop_id)))
+            set(d->working_space, sizeof d->working_space, s->name, strlen(s->name));
 }
 
 /* A digest of 40 digits, or nothing: whatever else is there is no SHA-1. */
@@ -175,6 +221,7 @@ txm_status txm_tx_describe(const txm_tx *tx, txm_tx_description *out, txm_error 
     d.average_count = parse_color(txm_tx_metadata_of(tx, "oiio:AverageColor"), d.average);
     d.constant_count = parse_color(txm_tx_metadata_of(tx, "oiio:ConstantColor"), d.constant);
     name_working_space(&d, txm_tx_metadata_of(tx, "colorInteropID"));
+    d.encoding = tx->info.encoding;
     *out = d;
     return TXM_OK;
 }
@@ -251,6 +298,8 @@ txm_opening txm_tx_opening(const char *path)
 {
     txm_tx *tx = NULL;
     txm_opening how = TXM_OPENING_NONE;
+    if (!path)
+        return how;
     if (txm_tx_open_outline(path, &tx, NULL) != TXM_OK)
         return iff_serves(path) ? TXM_OPENING_WHOLE : TXM_OPENING_NONE;
     if (txm_tx_is_pyramid(tx, NULL, 0))

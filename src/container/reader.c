@@ -139,6 +139,7 @@ static txm_status open_fd(int fd, const char *path, bool outline, txm_tx **out, 
         return status;
     }
     tx->info.file_bytes = tx->map.bytes;
+    tx->info.encoding = txm_tx_read_encoding(tx);
     *out = tx;
     return TXM_OK;
 }

@@ -237,6 +237,9 @@ txm_status txm_exr_reader_open(txm_tx *tx, bool *is, txm_error *err);
 bool txm_tiff_lost_values(const txm_tx *tx);
 /* Sums the sizes of an EXR file's tiles, which precede each of them. */
 void txm_exr_reader_measure(txm_tx *tx);
+
+/* describe.c: what the metadata say of the stored numbers. */
+txm_encoding txm_tx_read_encoding(const txm_tx *tx);
 void txm_exr_core_free(txm_tx *tx);
 void txm_exr_chunk_free(txm_scratch *scratch);
 /* What they keep. */

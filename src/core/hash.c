@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Digests through OpenSSL. The plain functions, not the ones that OpenSSL has its users take now: they need
- * no memory and no openssl.cnf, do not crash where the library's first allocation fails, and have MD5, which only makes
- * names here, even where a policy forbids it.
+ * no memory and no openssl.cnf, and do not crash where the library's first allocation fails.
  */
 #define OPENSSL_SUPPRESS_DEPRECATED
 #include "core/hash.h"
 
-#include <openssl/md5.h>
 #include <openssl/sha.h>
 #include <stdlib.h>
 
@@ -20,17 +18,6 @@ static void to_hex(const unsigned char *digest, size_t n, char *out)
         out[2 * i + 1] = digits[digest[i] & 15];
     }
     out[2 * n] = 0;
-}
-
-/* For names only, where Cycles asks for it: nothing relies on it against forgery. */
-void txm_md5_hex(const void *data, size_t size_bytes, char out[TXM_MD5_HEX])
-{
-    unsigned char digest[MD5_DIGEST_LENGTH];
-    MD5_CTX md5;
-    MD5_Init(&md5);
-    MD5_Update(&md5, data, size_bytes);
-    MD5_Final(digest, &md5);
-    to_hex(digest, sizeof digest, out);
 }
 
 struct txm_sha1 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Digests: MD5 for tx names, SHA-1 for pixels, SHA-256 for content (OpenSSL, which uses the CPU's SHA instructions),
+ * Digests: SHA-1 for pixels, SHA-256 for content (OpenSSL, which uses the CPU's SHA instructions),
  * xxh64 for integrity.
  */
 #ifndef TXM_CORE_HASH_H
@@ -8,10 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { TXM_MD5_HEX = 33, TXM_SHA1_HEX = 41 }; /* upper-case hex digits and the NUL */
-
-/* MD5 of `size_bytes` bytes as 32 upper-case hex digits. */
-void txm_md5_hex(const void *data, size_t size_bytes, char out[TXM_MD5_HEX]);
+enum { TXM_SHA1_HEX = 41 }; /* upper-case hex digits and the NUL */
 
 /* SHA-1, at once, as 40 upper-case hex digits, and in pieces. new returns NULL on exhaustion; free is NULL-safe. `finish` also resets for the next use. */
 typedef struct txm_sha1 txm_sha1;

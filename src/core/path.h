@@ -38,7 +38,7 @@ TXM_SHARED bool txm_path_is_absolute(const char *path);
  * without a trailing slash). */
 TXM_SHARED char *txm_path_normal(const char *path);
 /* `path` relative to `base`, both absolute and normalised first ("../src/rgb8.png"), as lexically_relative does. */
-TXM_SHARED char *txm_path_relative(const char *path, const char *base);
+char *txm_path_relative(const char *path, const char *base);
 /* What probably went wrong with a path that leads to nothing, and what to do: a glob that the shell handed on, a path
  * of Windows. NULL if it looks like any other. */
 TXM_SHARED const char *txm_path_hint(const char *path);

@@ -46,7 +46,7 @@ const char *txm_alpha_stored_name(txm_alpha alpha)
 /* Words of options and of files: both appear where people type. */
 bool txm_alpha_parse(const char *word, txm_alpha *out)
 {
-    for (int i = 0; i <= TXM_ALPHA_AUTO; i++)
+    for (int i = 0; word && i <= TXM_ALPHA_AUTO; i++)
         if (!strcmp(word, words[i].option) || !strcmp(word, words[i].stored)) {
             *out = (txm_alpha)i;
             return true;

@@ -222,15 +222,12 @@ static txm_status name_all_missing(const txm_render_scene *scene, const txm_rend
 static txm_status read_shape(const char *path, txm_bound_image *bound, txm_error *err)
 {
     txm_tx *tx = NULL;
-    txm_tx_description d;
     txm_status status = txm_tx_open(path, &tx, err);
-    if (status == TXM_OK)
-        status = txm_tx_describe(tx, &d, err);
     if (status == TXM_OK) {
-        bound->how.after = strcmp(d.detected, "scene_linear_srgb") == 0 ? TXM_AFTER_SRGB : 0;
-        bound->width = txm_tx_info_of(tx)->width;
-        bound->height = txm_tx_info_of(tx)->height;
-        txm_tx_description_free(&d);
+        const txm_tx_info *info = txm_tx_info_of(tx);
+        bound->how.after = info->encoding == TXM_ENCODING_SRGB ? TXM_AFTER_SRGB : 0;
+        bound->width = info->width;
+        bound->height = info->height;
     }
     txm_tx_close(&tx);
     return status;

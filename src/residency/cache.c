@@ -102,6 +102,7 @@ txm_status txm_cache_new(const txm_cache_options *options, txm_cache **out, txm_
         return txm_fail(err, TXM_STATUS_NO_MEMORY, "no memory for a texture cache");
     txm_cache *c = memset(memory, 0, sizeof(txm_cache));
     c->options = o;
+    c->id = txm_next_cache_id();
     c->options.threads = o.threads ? o.threads : txm_cpu_count();
     c->bias = o.resolution < 1.0f ? -log2f(o.resolution) : 0.0f;
     c->allocated = c->stats.allocated_bytes_peak = sizeof *c;
@@ -144,6 +145,7 @@ void txm_cache_free(txm_cache **cache)
     txm_cache *c = cache ? *cache : NULL;
     if (!c)
         return;
+    txm_end_current(c);
     txm_cache_trace_drop(c);
     txm_group_free(c->group);
     txm_pool_free(c->pool);

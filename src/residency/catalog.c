@@ -323,6 +323,8 @@ txm_status txm_texture_add(txm_cache *c, const char *path, txm_extension extensi
 txm_status txm_cache_add(txm_cache *c, const char *path, txm_extension extension, uint32_t *texture, txm_error *err)
 {
     txm_error_clear(err);
+    if (!path)
+        return txm_fail(err, TXM_STATUS_USAGE, "no tx file given: its path is NULL");
     if ((unsigned)extension > TXM_EXTENSION_MIRROR)
         return txm_fail(err, TXM_STATUS_USAGE, "%s: no extension %d", path, (int)extension);
     txm_status status = look_at(path, err);

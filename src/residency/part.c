@@ -30,7 +30,7 @@ static void range_of(float a, float b, uint32_t size, uint32_t shift, uint32_t *
 
 static void levels_of_part(const txm_source *s, const txm_cache_part *part, uint32_t *first, uint32_t *last)
 {
-    *last = part->last_level < s->view.levels ? part->last_level : s->view.levels - 1;
+    *last = part->last_level < s->view.levels ? part->last_level : s->view.levels - 1u;
     *first = part->first_level < *last ? part->first_level : *last;
 }
 

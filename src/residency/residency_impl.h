@@ -282,6 +282,7 @@ struct txm_cache {
     float bias;
     atomic_uint largest_tile, live_threads; /* bytes; threads that there are now */
     atomic_bool fences;                     /* no membarrier(2) here: look-ups bring barriers of their own */
+    uint64_t id;                            /* of this cache alone, as long as the process lives */
 
     _Alignas(64) pthread_mutex_t lock;
     pthread_cond_t changed; /* a tile was loaded or failed, a texture opened, a file opened or free */
@@ -338,6 +339,7 @@ struct txm_cache {
     uint32_t queued;       /* and how many these are */
     txm_job *spare_jobs;   /* a list for the next one */
     uint32_t spare_room;
+    struct txm_current *current; /* see current.c */
     struct txm_trace_writer *trace;
     const struct txm_trace *rehearsed; /* a replay: textures are those of this trace, and no file is read */
 };
@@ -366,6 +368,11 @@ static inline uint64_t txm_taken(const txm_cache *c)
     const uint64_t share = txm_reader_share(c);
     return c->allocated + (c->stats.reader_bytes > share ? c->stats.reader_bytes : share);
 }
+
+/* current.c: a number for a new cache; and the end of what threads look up with that found it by themselves, when the
+ * cache ends. */
+uint64_t txm_next_cache_id(void);
+void txm_end_current(txm_cache *c);
 
 /* The arrays that the view shows have changed. */
 void txm_cache_refresh(txm_cache *c);

@@ -254,7 +254,7 @@ static void move_entries(txm_cache *c, const txm_source *s, const txm_view_textu
 txm_status txm_source_register(txm_cache *c, txm_source *s, uint32_t level, txm_error *err)
 {
     uint32_t first, old_registered = s->registered;
-    bool whole = old_registered == s->view.levels + 1; /* a new source: not even its levels have entries */
+    bool whole = old_registered == s->view.levels + 1u; /* a new source: not even its levels have entries */
     if (level >= old_registered)
         return TXM_OK;
     uint64_t count = (uint64_t)s->view.levels + txm_source_tiles(s, level);

@@ -476,6 +476,8 @@ static txm_status open_writer(const char *path, uint32_t records, struct txm_tra
 txm_status txm_cache_trace_start(txm_cache *c, const char *path, uint32_t records, txm_error *err)
 {
     txm_error_clear(err);
+    if (!path)
+        return txm_fail(err, TXM_STATUS_USAGE, "no file given for a trace: its path is NULL");
     if (!records || records & ~(uint32_t)(TXM_TRACE_TILES | TXM_TRACE_LOOKUPS))
         return txm_fail(err, TXM_STATUS_USAGE, "%s: a trace holds tiles, look-ups or both", path);
     pthread_mutex_lock(&c->lock);

@@ -135,7 +135,7 @@ void txm_trace_shape(const txm_trace *t, uint32_t texture, txm_view_texture *v)
         shift++;
     *v = (txm_view_texture){.width = x->width,
                             .height = x->height,
-                            .levels = x->levels,
+                            .levels = (uint16_t)x->levels,
                             .type = (uint8_t)x->type,
                             .channels = (uint8_t)x->channels,
                             .extension = (uint8_t)x->extension,
@@ -389,6 +389,8 @@ txm_status txm_trace_open(const char *path, txm_trace **out, txm_error *err)
     struct stat st;
     txm_error_clear(err);
     *out = NULL;
+    if (!path)
+        return txm_fail(err, TXM_STATUS_USAGE, "no trace given: its path is NULL");
     txm_trace *t = txm_calloc(1, sizeof *t);
     if (!t || !(t->path = txm_strdup(path))) {
         free(t);

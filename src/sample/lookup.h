@@ -208,7 +208,7 @@ TXM_ARITH txm_sum txm_stand_in(const txm_view *view, const txm_view_texture *t, 
     float inverse = 1.0f / t->scale;
     txm_sum sum = {zero, zero, zero};
     txm_lane nobody = {0, 0, 0, 0, 0, 0, 0}; /* what is missing here is not asked for */
-    uint32_t first = how->on_miss == TXM_ON_MISS_COARSER ? level + 1 : t->levels - 1;
+    uint32_t first = how->on_miss == TXM_ON_MISS_COARSER ? level + 1 : t->levels - 1u;
     const int tries = how->on_miss == TXM_ON_MISS_COARSER || how->on_miss == TXM_ON_MISS_ONE;
     for (uint32_t i = first; tries && i < t->levels; i++)
         if (txm_level_sample(view, t, how, i, u, v, jitter, 0, &nobody, &sum) == TXM_LOOK_RESIDENT)

@@ -160,8 +160,9 @@ txm_status txm_sampler_check(const txm_sampler *how, txm_error *err)
 /* For callers that want to know without looking anything up. */
 float txm_level_of(uint32_t width, uint32_t height, const txm_sampler *how, const txm_lookup *at, uint32_t *random)
 {
+    uint32_t none = 0;
     txm_footprint f = txm_footprint_of(how, (float)width, (float)height, at->dudx, at->dvdx, at->dudy, at->dvdy);
-    return txm_level_jitter(how, f.level, random);
+    return txm_level_jitter(how, f.level, random ? random : &none);
 }
 
 /* Of the last row one column has no number of four digits. */

@@ -89,7 +89,7 @@ txm_status txm_texture_set_new(txm_texture_set **out, txm_error *err)
 /* Views that were handed out are gone with it. */
 void txm_texture_set_free(txm_texture_set **set)
 {
-    if (!*set)
+    if (!set || !*set)
         return;
     texture *t = (*set)->textures.items;
     for (size_t i = 0; i < (*set)->textures.count; i++) {

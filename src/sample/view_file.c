@@ -47,7 +47,7 @@ static void count_levels(const txm_tx *tx, uint32_t skip, uint32_t tile_px, txm_
         if (l->width != txm_level_size(v->width, i) || l->height != txm_level_size(v->height, i))
             break;
         if (!v->tiled_levels && l->width <= tile_px && l->height <= tile_px)
-            v->tiled_levels = i + 1;
+            v->tiled_levels = (uint16_t)(i + 1);
     }
     if (!v->tiled_levels)
         v->tiled_levels = v->levels;
@@ -70,6 +70,7 @@ txm_status txm_view_describe(const txm_tx *tx, txm_extension extension, uint32_t
                             .type = (uint8_t)info->type,
                             .channels = info->channels == 1 ? 1 : 4,
                             .extension = (uint8_t)extension,
+                            .encoding = info->encoding,
                             .scale = info->type == TXM_TYPE_U8    ? 1.0f / 255.0f
                                      : info->type == TXM_TYPE_U16 ? 1.0f / 65535.0f
                                                                   : 1.0f};
