@@ -131,6 +131,7 @@ example read_means read_tiles.cpp txtile c++ -std=c++17
 example view_texture view_texture.c txtile cc -std=c11
 example renderer renderer.c txtile cc -std=c11
 example wavefront wavefront.c txtile cc -std=c11
+example procedural procedural.c txtile cc -std=c11
 export LD_LIBRARY_PATH=$root$prefix/lib
 run ./convert_folder textures
 check example-converts test "$(grep -c ': created ' out)" -eq 3
@@ -182,6 +183,12 @@ check plugin-shows-itself-alone test "$(nm -D --defined-only plugin.so | awk '{ 
 run ./wavefront "$tx" waves.ppm 1
 check example-waves prints " launches for 23 waves"
 check example-same-picture cmp threads.ppm waves.ppm
+# 21 GB of tiles that nobody stores, in two budgets.
+run ./procedural board.ppm 1
+check example-procedural prints " tiles of 21[0-9]*[0-9] MB were computed"
+run ./procedural larger.ppm 64
+check example-procedural-same cmp board.ppm larger.ppm
+check example-procedural-has-a-picture test "$(od -An -v -tu1 -w3 -j15 board.ppm | sort -u | wc -l)" -gt 50
 check example-has-a-picture test "$(od -An -v -tu1 -w3 -j15 threads.ppm | sort -u | wc -l)" -gt 500
 cp "$tx" spoilt.tx && chmod u+w spoilt.tx
 python3 - spoilt.tx <<'PY'

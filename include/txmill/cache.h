@@ -6,6 +6,8 @@
  * comes out has the bits of the sampler (sampler.h) with every tile in memory, whatever the budget, the policy, the
  * number of threads and the order in which tiles come in.
  *
+ * Tiles come from tx files, or from sources of the caller's own (txm_tile_source).
+ *
  * Two ways to use it:
  *  - Blocking: txm_cache_sample loads what it misses and answers when the colour is there. Two threads that want one
  *    tile load it once. A look-up that hits takes no lock and writes nothing that is shared, but a mark that is tested
@@ -163,6 +165,41 @@ TXM_API void txm_cache_free(txm_cache **cache);
  * IO, NO_MEMORY, TOO_LARGE. */
 TXM_API txm_status txm_cache_add(txm_cache *cache, const char *path, txm_extension extension, uint32_t *texture,
                                  txm_error *err);
+
+/* Where tiles come from that are in no tx file: images in memory, procedural textures, files of another kind. What it
+ * describes itself as. */
+typedef struct txm_tile_shape {
+    size_t struct_size;     /* set by the cache, with all else 0 */
+    uint32_t width, height; /* of level 0, px: 1 to 65536 */
+    uint32_t levels;        /* each half as large as the one before, rounded down, and at least 1 px; at least one */
+    uint32_t tile_px;       /* what is read at a time: a power of two, 8 to 512 */
+    uint32_t channels;      /* 1 or 4 */
+    uint32_t type;          /* txm_type */
+    uint32_t encoding;      /* txm_encoding */
+    float average[4];       /* as looked up: what is shown where nothing is loaded */
+    char digest[41];        /* textures with equal digests and shapes share tiles; "": it shares none */
+} txm_tile_shape;
+
+/* The functions that the cache calls, from any of its threads and of those that look up, several at once, without a lock;
+ * they may not call the cache, but for txm_cache_invalidate, nor throw. A status other than TXM_OK is a failure, with a
+ * message in *err or without. Those that txm_status_retryable names, and NOT_FOUND and DENIED, are tried again. */
+typedef struct txm_tile_source {
+    size_t struct_size; /* sizeof(txm_tile_source) */
+    void *user;
+    /* Once, before anything is read; again after txm_cache_replace. */
+    txm_status (*describe)(void *user, txm_tile_shape *shape, txm_error *err);
+    /* A rectangle that lies in a level, at most tile_px + 4 px wide and high: channels interleaved, in the shape's type,
+     * from the top down. The cache makes borders of it as the extension says. */
+    txm_status (*read)(void *user, uint32_t level, uint32_t x, uint32_t y, uint32_t width, uint32_t height, void *pixels,
+                       size_t row_stride_bytes, txm_error *err);
+    /* After everything else, when the texture was replaced or the cache is freed; may be NULL. The cache may be locked. */
+    void (*close)(void *user);
+} txm_tile_source;
+
+/* Registers a texture whose tiles come from a source, which is copied; `name` stands for its path in messages, reports
+ * and traces. Where it fails nothing was called, and the source is the caller's. USAGE, NO_MEMORY, TOO_LARGE. */
+TXM_API txm_status txm_cache_add_source(txm_cache *cache, const char *name, const txm_tile_source *source,
+                                        txm_extension extension, uint32_t *texture, txm_error *err);
 
 /* Opens the file of a texture now, to know early whether it can be read: what txm_tx_open returns, UNSUPPORTED where
  * tiles are not square or not a power of two. *info, which may be NULL, receives the shape as it is looked up. */

@@ -73,45 +73,14 @@ void txm_source_drop(txm_cache *c, txm_source *s)
 
 /* ---- opening ---- */
 
-/* What a file is; without the lock. `limit_px` is kept by leaving fine levels out; the coarsest one is kept
- * whatever its size. `registered` is one past any level, which tells txm_source_register that not even the
- * levels have entries. */
-static txm_status describe(const txm_cache *c, txm_tx *tx, txm_extension extension, txm_source *s, txm_error *err)
-{
-    const txm_tx_info *info = txm_tx_info_of(tx);
-    uint32_t limit = c->options.limit_px;
-    while (limit && s->skip + 1 < info->levels &&
-           (txm_level_size(info->width, s->skip) > limit || txm_level_size(info->height, s->skip) > limit))
-        s->skip++;
-    txm_status status = txm_view_describe(tx, extension, s->skip, &s->view, err);
-    if (status != TXM_OK)
-        return status;
-    s->widens = info->channels != s->view.channels;
-    s->file_bytes = info->file_bytes;
-    s->registered = s->view.levels + 1;
-    const char *hash = txm_tx_metadata_of(tx, "oiio:SHA-1");
-    if (hash && c->options.coalesce & TXM_COALESCE_DUPLICATE && strlen(hash) < sizeof s->hash)
-        memcpy(s->hash, hash, strlen(hash) + 1);
-    return TXM_OK;
-}
-
 /* Copies of a texture are common in productions: they share tiles. That is for show_opened to find; here
  * the file is read without the lock, or, in a replay, its shape taken from the trace. */
 static txm_status examine(txm_cache *c, uint32_t texture, txm_extension extension, txm_source *made, txm_error *err)
 {
-    txm_tx *tx;
-    if (c->rehearsed) {
-        txm_rehearse_open(c, texture, made);
-        return TXM_OK;
-    }
-    txm_status status = txm_file_acquire(c, made->file, &tx, err);
-    if (status != TXM_OK)
-        return status;
-    status = describe(c, tx, extension, made, err);
-    if (status != TXM_OK)
-        txm_error_prefix(err, "%s", made->file->path);
-    txm_file_give(c, made->file);
-    return status;
+    if (!c->rehearsed)
+        return made->file->origin->describe(c, extension, made, err);
+    txm_rehearse_open(c, texture, made);
+    return TXM_OK;
 }
 
 /* A source that no texture shows any more is on its way out, and must not be picked up again. */
@@ -301,7 +270,8 @@ static uint32_t append_texture(txm_cache *c)
 
 /* Registers a stub; the file is not looked at, which replays rely on: their textures need not exist any
  * more. */
-txm_status txm_texture_add(txm_cache *c, const char *path, txm_extension extension, uint32_t *texture, txm_error *err)
+txm_status txm_texture_add(txm_cache *c, const char *path, const txm_tile_source *called, txm_extension extension,
+                           uint32_t *texture, txm_error *err)
 {
     uint32_t first = 0;
     txm_cache_file *file = NULL;
@@ -313,6 +283,10 @@ txm_status txm_texture_add(txm_cache *c, const char *path, txm_extension extensi
     }
     if (status != TXM_OK)
         return status;
+    if (called) {
+        file->called = *called;
+        file->origin = &txm_origin_called;
+    }
     c->textures[c->stats.textures] =
         (txm_texture){.file = file, .extension = (uint8_t)extension, .next = TXM_NO_TEXTURE, .base = TXM_NO_TEXTURE};
     txm_texture_show(c, c->stats.textures, NULL, first);
@@ -331,7 +305,23 @@ txm_status txm_cache_add(txm_cache *c, const char *path, txm_extension extension
     if (status != TXM_OK)
         return status;
     pthread_mutex_lock(&c->lock);
-    status = txm_texture_add(c, path, extension, texture, err);
+    status = txm_texture_add(c, path, NULL, extension, texture, err);
+    pthread_mutex_unlock(&c->lock);
+    if (status == TXM_OK)
+        txm_stand_in_load(c, *texture);
+    return status;
+}
+
+txm_status txm_cache_add_source(txm_cache *c, const char *name, const txm_tile_source *source, txm_extension extension,
+                                uint32_t *texture, txm_error *err)
+{
+    txm_error_clear(err);
+    if (!name || !source || source->struct_size < sizeof *source || !source->describe || !source->read)
+        return txm_fail(err, TXM_STATUS_USAGE, "a source of tiles needs a name, its struct_size, describe and read");
+    if ((unsigned)extension > TXM_EXTENSION_MIRROR)
+        return txm_fail(err, TXM_STATUS_USAGE, "%s: no extension %d", name, (int)extension);
+    pthread_mutex_lock(&c->lock);
+    txm_status status = txm_texture_add(c, name, source, extension, texture, err);
     pthread_mutex_unlock(&c->lock);
     if (status == TXM_OK)
         txm_stand_in_load(c, *texture);
@@ -489,7 +479,10 @@ static txm_status replace(txm_cache *c, uint32_t texture, const char *path, txm_
     if (status != TXM_OK)
         return status;
     txm_texture *t = &c->textures[texture];
-    txm_cache_file *file = txm_file_new(c, path ? path : t->file->path);
+    const bool same = !path && t->file->called.read; /* callbacks stay: they are described again */
+    txm_cache_file *file = same ? t->file : txm_file_new(c, path ? path : t->file->path);
+    if (same)
+        file->textures++;
     uint32_t first;
     if (!file || !txm_block_new(c, 1, texture, NULL, &first)) {
         txm_file_drop(c, &file);

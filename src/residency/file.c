@@ -22,7 +22,7 @@ txm_cache_file *txm_file_new(txm_cache *c, const char *path)
     txm_cache_file *f = txm_cache_allocate(c, sizeof *f, _Alignof(txm_cache_file));
     if (!f)
         return NULL;
-    *f = (txm_cache_file){.path = txm_cache_strdup(c, path), .textures = 1};
+    *f = (txm_cache_file){.path = txm_cache_strdup(c, path), .origin = &txm_origin_file, .textures = 1};
     if (!f->path) {
         txm_cache_release(c, f, sizeof *f);
         return NULL;
@@ -115,6 +115,8 @@ void txm_file_drop(txm_cache *c, txm_cache_file **file)
         return;
     if (f->tx)
         close_file(c, f);
+    if (f->called.close)
+        f->called.close(f->called.user);
     if (f->broken)
         txm_cache_release(c, f->broken, sizeof *f->broken);
     txm_cache_free_string(c, &f->path);

@@ -337,7 +337,6 @@ void txm_load(txm_cache *c, const txm_job *job, uint8_t **unwidened, size_t *unw
     txm_source *s = job->source;
     const txm_view_texture *v = &s->view; /* what is read of it here never changes */
     txm_error err = {0};
-    txm_tx *tx;
     double begin = txm_clock_seconds();
     txm_status status = TXM_OK;
     bool constant = false;
@@ -345,11 +344,8 @@ void txm_load(txm_cache *c, const txm_job *job, uint8_t **unwidened, size_t *unw
         status = txm_fail(&err, TXM_STATUS_NO_MEMORY, "%s: no memory for a tile", s->file->path);
     if (status == TXM_OK && c->rehearsed)
         constant = txm_rehearse_load(c, job);
-    else if (status == TXM_OK)
-        status = txm_file_acquire(c, s->file, &tx, &err);
-    if (status == TXM_OK && !c->rehearsed) {
-        status = txm_view_read_tile(tx, v, s->skip, job->level, job->tile, job->pixels, *unwidened, &err);
-        txm_file_give(c, s->file);
+    else if (status == TXM_OK) {
+        status = s->file->origin->read_tile(c, s, job->level, job->tile, job->pixels, *unwidened, &err);
         constant = status == TXM_OK && c->options.coalesce & TXM_COALESCE_CONSTANT &&
                    is_constant(v, job->level, job->tile, job->pixels);
     }

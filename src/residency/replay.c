@@ -174,7 +174,7 @@ static txm_status new_cache(const txm_trace *trace, const txm_replay_options *o,
     (*out)->rehearsed = trace;
     const txm_trace_texture *x;
     for (uint32_t i = 0; status == TXM_OK && (x = txm_trace_texture_at(trace, i)); i++)
-        status = txm_texture_add(*out, x->path, x->extension, &id, err);
+        status = txm_texture_add(*out, x->path, NULL, x->extension, &id, err);
     return status;
 }
 

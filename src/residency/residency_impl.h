@@ -31,9 +31,22 @@ struct txm_trace_writer;
 
 /* ---- files ------------------------------------------------------------------------------------------------------ */
 
+typedef struct txm_source txm_source;
+
+/* Where the tiles of a texture come from: tx files, or callbacks of the caller (origin.c). Without the lock. */
+typedef struct txm_origin {
+    /* Shape, digest and levels that are left out. */
+    txm_status (*describe)(txm_cache *c, txm_extension extension, txm_source *made, txm_error *err);
+    /* A tile with its border. `unwidened`: memory of a tile's size. */
+    txm_status (*read_tile)(txm_cache *c, const txm_source *s, uint32_t level, uint32_t tile, uint8_t *pixels,
+                            uint8_t *unwidened, txm_error *err);
+} txm_origin;
+
 typedef struct txm_cache_file {
     char *path;
-    txm_tx *tx; /* NULL: not open */
+    const txm_origin *origin;
+    txm_tile_source called; /* of callbacks; all zeros: a tx file, which the members below are about */
+    txm_tx *tx;             /* NULL: not open */
     uint32_t readers, textures, opens;
     uint64_t own_bytes, idle_bytes; /* of the open file; that its reader keeps for the next tile */
     bool opening, known;            /* known: `identity` is that of the file that was opened first */
@@ -50,7 +63,7 @@ typedef struct txm_cache_file {
 enum { TXM_HASH_BYTES = 41, TXM_SOURCE_BUCKETS = 1024 };
 
 /* A file as it is looked up: textures with the same pixels and extension share one. */
-typedef struct txm_source {
+struct txm_source {
     txm_cache_file *file;
     txm_view_texture view;
     uint32_t skip;       /* levels of the file that limit_px leaves out */
@@ -67,8 +80,8 @@ typedef struct txm_source {
     char *message; /* of the first failure */
     txm_status failure;
     uint32_t blocks;                 /* that are or were its own: the last one, counted from 1; 0: none */
-    struct txm_source *next, **link; /* in its list; what points to it there */
-} txm_source;
+    txm_source *next, **link; /* in its list; what points to it there */
+};
 
 typedef struct txm_texture {
     txm_cache_file *file; /* NULL: a UDIM set */
@@ -463,6 +476,9 @@ static inline void txm_leave_asking(txm_cache_thread *t, uint32_t requests)
     txm_leave(t);
 }
 
+/* origin.c */
+extern const txm_origin txm_origin_file, txm_origin_called;
+
 /* file.c: without the lock. */
 txm_status txm_file_acquire(txm_cache *c, txm_cache_file *f, txm_tx **tx, txm_error *err);
 void txm_file_give(txm_cache *c, txm_cache_file *f);
@@ -488,7 +504,8 @@ txm_status txm_source_register(txm_cache *c, txm_source *s, uint32_t level, txm_
 void txm_texture_show(txm_cache *c, uint32_t texture, const txm_source *s, uint32_t first);
 
 /* catalog.c: with the lock, which is given up while a file is read. */
-txm_status txm_texture_add(txm_cache *c, const char *path, txm_extension extension, uint32_t *texture, txm_error *err);
+txm_status txm_texture_add(txm_cache *c, const char *path, const txm_tile_source *called, txm_extension extension,
+                           uint32_t *texture, txm_error *err);
 txm_status txm_texture_open(txm_cache *c, uint32_t texture, txm_error *err);
 void txm_source_drop(txm_cache *c, txm_source *s);
 

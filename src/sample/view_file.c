@@ -53,6 +53,38 @@ static void count_levels(const txm_tx *tx, uint32_t skip, uint32_t tile_px, txm_
         v->tiled_levels = v->levels;
 }
 
+/* All but levels and average. Images smaller than a tile take no more memory than they have pixels. */
+static void shape_view(uint32_t width, uint32_t height, uint32_t tile_px, txm_type type, uint32_t channels,
+                       txm_extension extension, txm_view_texture *v)
+{
+    uint32_t edge = tile_px;
+    *v = (txm_view_texture){.width = width,
+                            .height = height,
+                            .type = (uint8_t)type,
+                            .channels = channels == 1 ? 1 : 4,
+                            .extension = (uint8_t)extension,
+                            .scale = type == TXM_TYPE_U8    ? 1.0f / 255.0f
+                                     : type == TXM_TYPE_U16 ? 1.0f / 65535.0f
+                                                            : 1.0f};
+    while (edge / 2 >= v->width && edge / 2 >= v->height)
+        edge /= 2;
+    while (edge >> v->tile_shift > 1)
+        v->tile_shift++;
+    v->pixel_bytes = v->channels * (uint32_t)txm_type_bytes(type);
+    v->row_bytes = (edge + 2 * TXM_BORDER_PX) * v->pixel_bytes;
+    v->tile_bytes = (edge + 2 * TXM_BORDER_PX) * v->row_bytes;
+}
+
+void txm_view_shape(uint32_t width, uint32_t height, uint32_t levels, uint32_t tile_px, txm_type type, uint32_t channels,
+                    txm_extension extension, txm_view_texture *v)
+{
+    shape_view(width, height, tile_px, type, channels, extension, v);
+    v->levels = v->tiled_levels = (uint16_t)levels;
+    for (uint32_t i = levels; i-- > 0;)
+        if (txm_level_size(width, i) <= tile_px && txm_level_size(height, i) <= tile_px)
+            v->tiled_levels = (uint16_t)(i + 1);
+}
+
 /* `skip` leaves out the finest levels, where a bound on resolution asks for that. */
 txm_status txm_view_describe(const txm_tx *tx, txm_extension extension, uint32_t skip, txm_view_texture *v,
                              txm_error *err)
@@ -65,27 +97,12 @@ txm_status txm_view_describe(const txm_tx *tx, txm_extension extension, uint32_t
                         "tiles of %u x %u px cannot be looked up: they must be square and a power of two, as "
                         "'txmill make' and 'maketx --tile 64 64' write them",
                         info->tile_w, info->tile_h);
-    *v = (txm_view_texture){.width = top->width,
-                            .height = top->height,
-                            .type = (uint8_t)info->type,
-                            .channels = info->channels == 1 ? 1 : 4,
-                            .extension = (uint8_t)extension,
-                            .encoding = info->encoding,
-                            .scale = info->type == TXM_TYPE_U8    ? 1.0f / 255.0f
-                                     : info->type == TXM_TYPE_U16 ? 1.0f / 65535.0f
-                                                                  : 1.0f};
     /* As Cycles loads them since Blender 5.2.1: small tiles of other programs' files are joined. */
     if (edge < TXM_VIEW_TILE_PX)
         edge = TXM_VIEW_TILE_PX;
+    shape_view(top->width, top->height, edge, info->type, info->channels, extension, v);
+    v->encoding = info->encoding;
     count_levels(tx, skip, edge, v);
-    /* Images smaller than a tile take no more memory than they have pixels. */
-    while (edge / 2 >= v->width && edge / 2 >= v->height)
-        edge /= 2;
-    while (edge >> v->tile_shift > 1)
-        v->tile_shift++;
-    v->pixel_bytes = v->channels * (uint32_t)txm_type_bytes(info->type);
-    v->row_bytes = (edge + 2 * TXM_BORDER_PX) * v->pixel_bytes;
-    v->tile_bytes = (edge + 2 * TXM_BORDER_PX) * v->row_bytes;
     read_average(tx, v);
     return TXM_OK;
 }
