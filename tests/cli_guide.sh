@@ -20,7 +20,7 @@ for language, name in (("c", "guide.c"), ("cpp", "guide.cpp")):
     print(language, len(blocks), max(len(line) for block in blocks for line in block.splitlines()))
 PY
 check has-snippets grep -q 'shade_wave' guide.c
-flags=(-Wall -Wextra -Werror -I"$repo/include" -L"$build" -ltxtile -lm -Wl,-rpath,"$work")
+flags=(-Wall -Wextra -Werror -I"$repo/include" -L"$build" -ltxtile -lm "-Wl,-rpath,$work")
 ln -s "$build/libtxtile.so" libtxtile.so.0
 run ${CC:-cc} -std=gnu11 guide.c "${flags[@]}" -o guide
 check c-compiles rc_is 0

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "txmill/describe.h"
+#include "txmill/inspect.h"
 #include "txmill/name.h"
 #include "txmill/trace.h"
 #include "util_check.h"
@@ -97,6 +98,28 @@ START_TEST(paths)
     ck_assert(!txm_tx_serves_itself(NULL));
     txm_texture_set_free(&set);
     txm_cache_free(&cache);
+}
+END_TEST
+
+/* The same in libtxmill. */
+START_TEST(paths_of_libtxmill)
+{
+    txm_context *context;
+    txm_settings settings;
+    txm_result result;
+    txm_findings findings = {0};
+    txm_difference difference;
+    txm_verdict verdict;
+    txm_found found;
+    txm_settings_init(&settings);
+    ck_assert_int_eq(txm_context_new(NULL, &context, NULL), TXM_OK);
+    expect_usage(txm_convert(context, NULL, NULL, NULL, &result, &err));
+    expect_usage(txm_verify(context, NULL, NULL, &findings, &err));
+    expect_usage(txm_judge(context, NULL, NULL, &verdict, &err));
+    expect_usage(txm_diff(context, NULL, path, false, &difference, &err));
+    expect_usage(txm_diff(context, path, NULL, false, &difference, &err));
+    expect_usage(txm_look_up(txm_context_color(context), NULL, &settings, &found, &err));
+    txm_context_free(&context);
 }
 END_TEST
 
@@ -268,6 +291,6 @@ int main(void)
     TCase *t = add_case(suite, "null");
     temp_file("");
     tcase_add_checked_fixture(t, write_texture, free_texture);
-    add_tests(t, ends_of_nothing, paths, errors, traces, meanings, lanes_and_batches);
+    add_tests(t, ends_of_nothing, paths, paths_of_libtxmill, errors, traces, meanings, lanes_and_batches);
     return run_suite(suite);
 }

@@ -12,10 +12,10 @@
  * values (indices, flags, pixels) mean nothing. What a call adds to (inputs, findings, sums) keeps what was added
  * before it failed.
  *
- * NULL: `err` may be NULL. A path that is NULL is USAGE. Functions that free, close, clear, wait for or cancel
- * something take NULL, or a pointer to NULL, and do nothing. Every other pointer must point to something, members of
- * structs included, unless its comment says what NULL means: nothing catches it. What is returned is not NULL, unless
- * the comment says so. `user` of a callback may be anything.
+ * NULL: `err` may be NULL. The path of an image, tx file or trace that is NULL is USAGE. Functions that free, close,
+ * clear, wait for or cancel something take NULL, or a pointer to NULL, and do nothing. Every other pointer must point
+ * to something, members of structs included, unless its comment says what NULL means: nothing catches it. What is
+ * returned is not NULL, unless the comment says so. `user` of a callback may be anything.
  *
  * Callbacks are called from C, which may hold locks: they must return, and may not throw C++ exceptions or longjmp out.
  * The libraries throw nothing: what C++ libraries throw inside becomes a status.

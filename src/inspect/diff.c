@@ -300,6 +300,8 @@ txm_status txm_diff(txm_context *context, const char *a, const char *b, bool wit
     const char *const paths[2] = {a, b};
     comparison c = {.context = context, .out = out};
     memset(out, 0, sizeof *out);
+    if (!a || !b)
+        return txm_fail(err, TXM_STATUS_USAGE, "no tx file given: its path is NULL");
     pthread_mutex_init(&c.lock, NULL);
     txm_status status = run(&c, paths, with_map, err);
     for (int s = 0; s < 2 && !status; s++)
