@@ -63,10 +63,12 @@ txm_status txm_resolve(const txm_context *context, const txm_settings *settings,
     const txm_space_choice choice = txm_space_chosen(settings->colorspace, &name);
     if (choice == TXM_SPACE_DEFAULT)
         name = scene_space;
-    r.requested = name ? name : settings->colorspace;
+    r.requested = name && choice != TXM_SPACE_UNKNOWN ? name : settings->colorspace;
     if (r.alpha == TXM_ALPHA_DEFAULT)
         r.alpha = scene_alpha;
-    const char *pixels = name ? name : choice == TXM_SPACE_UNSET ? "scene_linear" : txm_source_auto_space(info, config);
+    const char *pixels = choice == TXM_SPACE_UNSET || choice == TXM_SPACE_UNKNOWN ? "scene_linear"
+                         : name                                                   ? name
+                                                                                  : txm_source_auto_space(info, config);
     if (!pixels)
         return txm_fail(err, TXM_STATUS_COLORSPACE, "%s: the OCIO config %s has no role for colour space auto", path,
                         txm_color_config_name(config));
@@ -106,7 +108,9 @@ bool txm_serves_unread(const txm_context *context, const txm_settings *settings,
     if ((why->status != TXM_STATUS_CORRUPT && why->status != TXM_STATUS_UNSUPPORTED) ||
         settings->alpha == TXM_ALPHA_DEFAULT || txm_space_chosen(settings->colorspace, &space) == TXM_SPACE_DEFAULT)
         return false;
-    *resolved = (txm_resolved){.requested = space ? space : settings->colorspace,
+    *resolved = (txm_resolved){.requested = settings->colorspace && !strncmp(settings->colorspace, "==", 2) ? settings->colorspace
+                                            : space ? space
+                                                    : settings->colorspace,
                                .alpha = settings->alpha,
                                .key = {.xyz_text = txm_color_xyz_to_scene_linear_text(context->color),
                                        .colorspace = txm_key_word(context->color, space),

@@ -1,0 +1,2 @@
+# Scenes of Cycles in XML.
+LIBS += -lexpat
