@@ -26,9 +26,8 @@
 #include "core/path.h"
 #include "core/text.h"
 #include "core/names.h"
-#include "txmill/pixel.h"
 
-enum { MAX_DEPTH = 256, MAX_NESTING = 64, MAX_FILE_BYTES = 1 << 30, MAX_TILES = 10000 };
+enum { MAX_DEPTH = 256, MAX_NESTING = 64, MAX_FILE_BYTES = 1 << 30, MAX_TILES = TXM_NODE_MAX_TILES };
 
 /* Where in a file the parser is. */
 typedef enum xml_place { AT_TOP, IN_SCENE, IN_SHADER, ELSEWHERE } xml_place;
@@ -66,27 +65,6 @@ static const char *attribute(const XML_Char **attributes, const char *name)
         }
     }
     return NULL;
-}
-
-/* Index of the word in a list that ends with NULL; 0 where Cycles would keep the first, its default. */
-static int word_index(const char *word, const char *const *words)
-{
-    for (int i = 0; word && words[i]; i++) {
-        if (strcmp(word, words[i]) == 0) {
-            return i;
-        }
-    }
-    return 0;
-}
-
-static txm_alpha alpha_of(const char *word)
-{
-    for (int a = 0; word && a <= TXM_ALPHA_AUTO; a++) {
-        if (a != TXM_ALPHA_DEFAULT && strcmp(word, txm_alpha_stored_name((txm_alpha)a)) == 0) {
-            return (txm_alpha)a;
-        }
-    }
-    return TXM_ALPHA_AUTO;
 }
 
 /* Numbers apart by spaces, as many as there are; numbers that no tile has are left out. */
@@ -129,10 +107,6 @@ static void stop(xml_file *file, txm_status status)
 
 static void take_image_node(xml_file *file, const XML_Char **attributes, bool environment)
 {
-    static const char *const extensions[] = {"periodic", "clamp", "black", "mirror", NULL};
-    static const txm_extension meant[] = {TXM_EXTENSION_REPEAT, TXM_EXTENSION_EXTEND, TXM_EXTENSION_CLIP,
-                                          TXM_EXTENSION_MIRROR};
-    static const char *const interpolations[] = {"linear", "closest", "cubic", "smart", NULL};
     const char *name = attribute(attributes, "name"), *filename = attribute(attributes, "filename"),
                *space = attribute(attributes, "colorspace"),
                *numbers = environment ? NULL : attribute(attributes, "tiles");
@@ -149,12 +123,12 @@ static void take_image_node(xml_file *file, const XML_Char **attributes, bool en
             .stored_path = filename ? filename : "",
             .path = path,
             .colorspace = space ? space : TXM_NODE_COLORSPACE,
-            .alpha = alpha_of(attribute(attributes, "alpha_type")),
+            .alpha = txm_node_alpha(attribute(attributes, "alpha_type")),
             .environment = environment,
             .tiles = tiles,
             .tile_count = read_tiles(numbers, tiles),
-            .extension = meant[environment ? 0 : word_index(attribute(attributes, "extension"), extensions)],
-            .interpolation = interpolations[word_index(attribute(attributes, "interpolation"), interpolations)]};
+            .extension = txm_node_extension(environment ? NULL : attribute(attributes, "extension")),
+            .interpolation = txm_node_interpolation(attribute(attributes, "interpolation"))};
         node.tiled = node.tile_count > 0;
         txm_status status = txm_nodes_add(file->scene->blend, &file->scene->nodes, &node, file->err);
         if (status != TXM_OK) {

@@ -55,6 +55,43 @@ txm_status txm_nodes_add_library(txm_blend *blend, const char *path, const char 
     return library->path && library->parent && library->message ? TXM_OK : txm_blend_exhausted(blend, err);
 }
 
+/* ---- words --------------------------------------------------------------------------------------------------------- */
+
+/* Index of the word in a list that ends with NULL; 0 where Cycles keeps the first, its default. */
+static int word_index(const char *word, const char *const *words)
+{
+    for (int i = 0; word && words[i]; i++) {
+        if (strcmp(word, words[i]) == 0) {
+            return i;
+        }
+    }
+    return 0;
+}
+
+txm_alpha txm_node_alpha(const char *word)
+{
+    for (int a = 0; word && a <= TXM_ALPHA_AUTO; a++) {
+        if (a != TXM_ALPHA_DEFAULT && strcmp(word, txm_alpha_stored_name((txm_alpha)a)) == 0) {
+            return (txm_alpha)a;
+        }
+    }
+    return TXM_ALPHA_AUTO;
+}
+
+txm_extension txm_node_extension(const char *word)
+{
+    static const char *const words[] = {"periodic", "clamp", "black", "mirror", NULL};
+    static const txm_extension meant[] = {TXM_EXTENSION_REPEAT, TXM_EXTENSION_EXTEND, TXM_EXTENSION_CLIP,
+                                          TXM_EXTENSION_MIRROR};
+    return meant[word_index(word, words)];
+}
+
+const char *txm_node_interpolation(const char *word)
+{
+    static const char *const words[] = {"linear", "closest", "cubic", "smart", NULL};
+    return words[word_index(word, words)];
+}
+
 /* ---- nodes -------------------------------------------------------------------------------------------------------- */
 
 /* A space of Cycles' own is one without a config. What nobody knows stays in the name, and the pixels count as

@@ -28,6 +28,13 @@ typedef struct txm_image_node {
     const char *interpolation; /* static */
 } txm_image_node;
 
+enum { TXM_NODE_MAX_TILES = 10000 };
+
+/* What Cycles' words mean, as its nodes have them; NULL and other words are what a new node has. */
+txm_alpha txm_node_alpha(const char *word);
+txm_extension txm_node_extension(const char *word);
+const char *txm_node_interpolation(const char *word);
+
 typedef struct txm_node_entry {
     txm_blend_image image;
     txm_blend_user user;
