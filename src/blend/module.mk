@@ -5,10 +5,10 @@ LIBS += -lexpat
 all: $(B)/txmill-usd.py
 $(B)/txmill-usd.py: usd/txmill-usd.py
 	@mkdir -p $(@D)
-	install -m 755 $< $@
+	install -m 644 $< $@
 $(TESTS): | $(B)/txmill-usd.py
 .PHONY: install-usd
 install: install-usd
 install-usd: all
 	install -d $(DESTDIR)$(MODULEDIR)
-	install -m 755 $(B)/txmill-usd.py $(DESTDIR)$(MODULEDIR)/
+	install -m 644 $(B)/txmill-usd.py $(DESTDIR)$(MODULEDIR)/
