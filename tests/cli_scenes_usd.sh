@@ -67,6 +67,16 @@ export TXMILL_USD_SECONDS=1
 fails hangs 3 "USD took more than 1 s for it" <<<'exec sleep 100'
 fails hangs-with-pipe-closed 3 "USD crashed on it, with signal 9" <<<'exec sleep 100 >/dev/null'
 unset TXMILL_USD_SECONDS
+# A farm stops the program alone.
+helper <<<'exec sleep 100'
+for command in list make; do
+    "$TXMILL" $command shot/s.usda >out 2>err &
+    pid=$!
+    sleep 1 && kill -TERM $pid
+    wait $pid
+    rc=$?
+    check "stopped-$command" test "$rc" -eq 143
+done
 check nothing-runs-on test -z "$(pgrep -f "^sleep 100$" -P 1)"
 helper <<<'echo "{\"kind\": \"node\", \"path\": 7, \"tiles\": {\"a\": []}, \"node\": null, \"colorspace\": 3, \"alpha_type\": []}"; echo "{\"kind\": \"end\"}"'
 txm list shot/s.usda

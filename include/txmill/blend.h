@@ -51,6 +51,7 @@ typedef struct txm_blend_options {
     size_t struct_size; /* set by txm_blend_options_init */
     txm_blend_colors colors;
     bool lint; /* look at what the nodes do with the images: fills the findings */
+    const volatile int *cancel; /* reading USD stops soon after it becomes nonzero: CANCELLED; may be NULL */
 } txm_blend_options;
 
 /* Opens options: every member asks for nothing in particular. */

@@ -104,6 +104,7 @@ txm_status txm_blend_open(const char *path, const txm_blend_options *options, tx
     blend->store.limit_bytes = TXM_BLEND_STORE_BYTES;
     blend->colors = o.colors;
     blend->lint = o.lint;
+    blend->cancel = o.cancel;
     status = read_scene(blend, absolute, err);
     free(absolute);
     if (status != TXM_OK) {

@@ -33,6 +33,7 @@ struct txm_blend {
     txm_store store;
     txm_blend_colors colors;
     bool lint;
+    const volatile int *cancel;
     txm_blend_info info;
     TXM_TABLE(txm_blend_file) files;
     TXM_TABLE(txm_blend_library) libraries;

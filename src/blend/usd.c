@@ -242,9 +242,11 @@ static txm_status listen_to_helper(usd_answer *a, int fd)
     while (status == TXM_OK && !a->ended) {
         struct pollfd waiting = {.fd = fd, .events = POLLIN};
         long long left = end - milliseconds();
-        int ready = left > 0 ? poll(&waiting, 1, left > 1000 ? 1000 : (int)left) : 0;
+        int ready = left > 0 ? poll(&waiting, 1, left > 200 ? 200 : (int)left) : 0;
         ssize_t n = -1;
-        if (left <= 0) {
+        if (a->blend->cancel && *a->blend->cancel) {
+            status = txm_fail(a->err, TXM_STATUS_CANCELLED, "%s: stopped", scene);
+        } else if (left <= 0) {
             status = txm_fail(a->err, TXM_STATUS_TOO_LARGE,
                               "%s: USD took more than %ld s for it; TXMILL_USD_SECONDS allows more", scene, seconds);
         } else if (ready > 0 && !txm_bytes_reserve(&bytes, bytes.size + READ_BYTES)) {

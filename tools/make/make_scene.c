@@ -17,6 +17,7 @@
 #include "core/path.h"
 #include "tools/list/list_scene.h"
 #include "tools/options/project.h"
+#include "tools/output/exits.h"
 #include "tools/output/say.h"
 #include "txmill/blend.h"
 #include "txmill/render.h"
@@ -206,10 +207,12 @@ txm_status txm_make_add_scene(void *user, txm_inputs *inputs, const char *path, 
     if (status != TXM_OK) {
         return status;
     }
-    txm_blend_options options = {
-        .struct_size = sizeof(txm_blend_options), .colors = txm_blend_colors_of(scenes->config), .lint = scenes->lint};
+    txm_blend_options options = {.struct_size = sizeof(txm_blend_options),
+                                 .colors = txm_blend_colors_of(scenes->config),
+                                 .lint = scenes->lint,
+                                 .cancel = txm_signal_flag()};
     status = txm_blend_open(path, &options, &blend, &why);
-    if (status == TXM_STATUS_NO_MEMORY) {
+    if (status == TXM_STATUS_NO_MEMORY || status == TXM_STATUS_CANCELLED) {
         return txm_fail(err, status, "%s", why.message);
     }
     if (status != TXM_OK) {
