@@ -266,6 +266,18 @@ txm make shot/s.usda
 check usd-missing rc_is 3
 check usd-missing-layer says "library of shot/s.usda: $work/shot/sub/none.usda: is not there"
 check usd-missing-image says "$work/shot/tex/none.png: image"
+# A layer that exists and that no reader of this USD takes; texts that are not UTF-8; scenes that are parts of themselves.
+echo '<x/>' >part.nobody
+printf '#usda 1.0\ndef "A" (\n    references = @./part.nobody@\n)\n{\n}\n' >part.usda
+txm make part.usda
+check usd-other-format rc_is 3
+check usd-other-format-says says "part.nobody: this USD has no reader for such files"
+printf '#usda 1.0\ndef Shader "T"\n{\n    asset inputs:file = @\xff.png@\n}\n' >bytes.usda
+txm list bytes.usda
+check usd-bytes says "USD cannot open it: it is not UTF-8"
+printf '#usda 1.0\n(\n    subLayers = [@./self.usda@]\n)\ndef "A" (\n    references = </A>\n)\n{\n}\n' >self.usda
+run timeout 60 "$TXMILL" list self.usda
+check usd-self test "$rc" -ne 124
 # Damaged and hostile ones.
 bad=0
 for cut in 0 1 9 88 400 2000; do

@@ -164,8 +164,14 @@ def say_layers(stage, root):
             say("layer", path=layer.realPath, parent=root, there=True)
         for named in layer.GetCompositionAssetDependencies():
             path = anchored(layer, named)
-            if path and not Sdf.Layer.IsAnonymousLayerIdentifier(path) and not resolver.Resolve(path):
+            if not path or Sdf.Layer.IsAnonymousLayerIdentifier(path):
+                continue
+            found = resolver.Resolve(path)
+            if not found:
                 say("layer", path=path, parent=layer.realPath or root, there=False)
+            elif not Sdf.Layer.Find(path) and not Sdf.FileFormat.FindByExtension(str(found)):
+                say("layer", path=path, parent=layer.realPath or root, there=True,
+                    message="this USD has no reader for such files")
 
 
 def read(path):
@@ -188,7 +194,10 @@ try:
 except MemoryError:
     say("failed", message="it needs more memory than this machine has")
 except Exception as e:  # of pxr, of any kind: "Error in 'function' at line N in file F : 'what is wrong'", several
-    whole = " ".join(str(e).split())
+    try:
+        whole = " ".join(str(e).split())
+    except UnicodeDecodeError:  # the file is quoted in it
+        whole = "it is not UTF-8"
     say("failed", message=("; ".join(re.findall(r" : '(.*?)'(?= Error in |$)", whole)) or whole or type(e).__name__)[:400])
 say("end")
 OUT.flush()

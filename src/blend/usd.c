@@ -110,10 +110,11 @@ static txm_status take_usd_node(usd_answer *a, const cJSON *o)
 
 static txm_status take_usd_layer(usd_answer *a, const cJSON *o)
 {
-    bool there = flag_of(o, "there");
-    const char *path = text_of(o, "path");
+    const char *path = text_of(o, "path"), *message = text_of(o, "message");
     txm_error why = {0};
-    if (!there) {
+    if (*message) {
+        txm_fail(&why, TXM_STATUS_UNSUPPORTED, "%s: %.400s", path, message);
+    } else if (!flag_of(o, "there")) {
         txm_fail(&why, TXM_STATUS_NOT_FOUND, "%s: is not there", path);
     }
     for (size_t i = 0; i < a->blend->libraries.count; i++) {
