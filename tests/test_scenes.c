@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Scenes that are not .blend files, from the list of their nodes to the tables; XML and USD with every allocation refused
- * once. tests/cli_scenes_*.sh have the formats. */
+ * Scenes that are not .blend files, from the list of their nodes to the tables; XML and USD with every allocation
+ * refused once. tests/cli_scenes_*.sh have the formats. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,8 +52,8 @@ static void setup(void)
 
 static void teardown(void)
 {
-    static const char *const names[] = {"a.png",  "t.1001.png", "t.1011.png", "t.10110.png", "t.abcd.png", "s.xml",
-                                        "i.xml", "s.usda",     "python"};
+    static const char *const names[] = {"a.png", "t.1001.png", "t.1011.png", "t.10110.png", "t.abcd.png",
+                                        "s.xml", "i.xml",      "s.usda",     "python"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         unlink(in_folder(names[i]));
     }
@@ -66,12 +66,20 @@ static const char *config_name(void *user, const char *name)
     return strcmp(name, "Raw") == 0 ? "Non-Color" : strcmp(name, "nobody") == 0 ? NULL : name;
 }
 
-/* ---- nodes -------------------------------------------------------------------------------------------------------- */
+/* ---- nodes --------------------------------------------------------------------------------------------------------
+ */
 
 static txm_image_node node_of(const char *node, const char *path, const char *space)
 {
-    return (txm_image_node){.node = node, .owner = "m", .owner_type = "material", .library = "", .stored_path = path,
-                            .path = path, .colorspace = space, .alpha = TXM_ALPHA_AUTO, .interpolation = "linear"};
+    return (txm_image_node){.node = node,
+                            .owner = "m",
+                            .owner_type = "material",
+                            .library = "",
+                            .stored_path = path,
+                            .path = path,
+                            .colorspace = space,
+                            .alpha = TXM_ALPHA_AUTO,
+                            .interpolation = "linear"};
 }
 
 START_TEST(nodes_of_one_look_up_are_one_image)
@@ -82,8 +90,8 @@ START_TEST(nodes_of_one_look_up_are_one_image)
     static const uint32_t numbers[] = {1001, 1002};
     strcpy(a, in_folder("a.png"));
     strcpy(tiles, in_folder("t.<UDIM>.png"));
-    txm_image_node nodes[] = {node_of("1", a, "sRGB"),   node_of("2", a, "Raw"), node_of("3", a, "sRGB"),
-                              node_of("4", a, "nobody"), node_of("5", a, ""),    node_of("6", tiles, "sRGB"),
+    txm_image_node nodes[] = {node_of("1", a, "sRGB"),     node_of("2", a, "Raw"),   node_of("3", a, "sRGB"),
+                              node_of("4", a, "nobody"),   node_of("5", a, ""),      node_of("6", tiles, "sRGB"),
                               node_of("7", tiles, "sRGB"), node_of("8", "", "sRGB"), node_of("9", "", "sRGB")};
     nodes[5].tiled = nodes[6].tiled = true;
     nodes[6].tiles = numbers;
@@ -97,10 +105,10 @@ START_TEST(nodes_of_one_look_up_are_one_image)
         const char *users, *colorspace;
         txm_blend_state state;
         size_t files;
-    } expected[] = {{"8", "sRGB", TXM_BLEND_STATE_NO_PATH, 0}, {"9", "sRGB", TXM_BLEND_STATE_NO_PATH, 0},
+    } expected[] = {{"8", "sRGB", TXM_BLEND_STATE_NO_PATH, 0},   {"9", "sRGB", TXM_BLEND_STATE_NO_PATH, 0},
                     {"4", "==nobody", TXM_BLEND_STATE_READY, 1}, {"2", "Raw", TXM_BLEND_STATE_READY, 1},
-                    {"5", "auto", TXM_BLEND_STATE_READY, 1},   {"13", "sRGB", TXM_BLEND_STATE_READY, 1},
-                    {"6", "sRGB", TXM_BLEND_STATE_READY, 2},   {"7", "sRGB", TXM_BLEND_STATE_READY, 1}};
+                    {"5", "auto", TXM_BLEND_STATE_READY, 1},     {"13", "sRGB", TXM_BLEND_STATE_READY, 1},
+                    {"6", "sRGB", TXM_BLEND_STATE_READY, 2},     {"7", "sRGB", TXM_BLEND_STATE_READY, 1}};
     ck_assert_uint_eq(txm_blend_image_count(scene), sizeof expected / sizeof *expected);
     for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
         const txm_blend_image *image = txm_blend_image_at(scene, i);
@@ -136,7 +144,8 @@ START_TEST(words_of_cycles)
 }
 END_TEST
 
-/* ---- faults ------------------------------------------------------------------------------------------------------- */
+/* ---- faults -------------------------------------------------------------------------------------------------------
+ */
 
 static const char *const scenes[] = {"s.xml", "s.usda"};
 
@@ -160,8 +169,9 @@ START_TEST(refused_memory)
             return;
         }
         /* Where there is no memory for the name of a folder, the helper is not looked for in it. */
-        ck_assert_msg(status == TXM_STATUS_NO_MEMORY || (_i == 1 && status == TXM_STATUS_UNSUPPORTED) || (status == TXM_OK && images == (_i == 0 ? 3 : 1)), "%ld: %d %s", n,
-                      (int)status, err.message);
+        ck_assert_msg(status == TXM_STATUS_NO_MEMORY || (_i == 1 && status == TXM_STATUS_UNSUPPORTED) ||
+                          (status == TXM_OK && images == (_i == 0 ? 3 : 1)),
+                      "%ld: %d %s", n, (int)status, err.message);
         ck_assert_msg(live == 0, "%ld: %ld left", n, live);
     }
 }

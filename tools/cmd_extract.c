@@ -67,7 +67,8 @@ static const txm_option outputs[] = {
         "with a number if need be. A name that ends with a slash is that of a folder, which is made where it is "
         "missing."),
     TXM_OPTION(CUSTOM, "format", AT(format), .arg = "EXTENSION", .values = "png exr tif jpg hdr webp tga bmp dpx",
-               .parse = parse_format, .help = "Format of the pictures (default: by the output's name; in a folder png)"),
+               .parse = parse_format,
+               .help = "Format of the pictures (default: by the output's name; in a folder png)"),
     TXM_OPTION_OVERWRITE(AT(overwrite)),
     TXM_OPTION(
         FLAG, "raw", AT(raw), .help = "Write values as they are stored, in formats for viewing too",

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The images that a scene's shaders use, read without Blender: of a .blend file, Cycles' own XML (.xml) or USD (.usd, .usda, .usdc,
- * .usdz: in a Python with usd-core, UNSUPPORTED without). What is said
- * of .blend files here holds for the others where they have the like: an included file is a library.
+ * The images that a scene's shaders use, read without Blender: of a .blend file, Cycles' own XML (.xml) or USD (.usd,
+ * .usda, .usdc, .usdz: in a Python with usd-core, UNSUPPORTED without). What is said of .blend files here holds for the
+ * others where they have the like: an included file is a library.
  *
  * Every layout since 2.4 is read: 4- and 8-byte pointers, both byte orders, the header of Blender 5, plain, gzip and
  * zstd. Linked libraries are followed, and of them only what is linked. The scene and what its libraries hold are kept

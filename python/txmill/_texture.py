@@ -29,8 +29,9 @@ Numbers = Union[float, Sequence[float], Any]
 
 
 class Pixels:
-    """Samples in memory: a buffer of the shape (height, width, channels), of unsigned integers or floats, row by row from the
-    top. `numpy.asarray` and `memoryview` share its memory, which is its own: it outlives the file, and may be written to.
+    """Samples in memory: a buffer of the shape (height, width, channels), of unsigned integers or floats, row by row from
+    the top. `numpy.asarray` and `memoryview` share its memory, which is its own: it outlives the file, and may be written
+    to.
 
     Colours from `Texture.sample` are one, too, of the shape of the coordinates and 4.
     """
@@ -115,7 +116,8 @@ def _repeated(number: float, count: int) -> Any:
 
 
 class Texture(TxFile):
-    """An open tx file: its levels, `texture[0]` the largest, its tiles and its colours. Any number of threads may use it."""
+    """An open tx file: its levels, `texture[0]` the largest, its tiles and its colours. Any number of threads may use
+    it."""
 
     def __init__(self, path: StrPath) -> None:
         self._sets: Dict[str, Tuple[ctypes.c_void_p, int]] = {}
@@ -181,15 +183,15 @@ class Texture(TxFile):
     ) -> Any:
         """Looks colours up as a renderer does, RGBA as floats.
 
-        (u, v) = (0, 0) is the bottom left corner of the image, (1, 1) the top right one; the derivatives say how they change
-        from one pixel of the picture to the next, and so the level. All are one number, or arrays of one shape: for
+        (u, v) = (0, 0) is the bottom left corner of the image, (1, 1) the top right one; the derivatives say how they
+        change from one pixel of the picture to the next, and so the level. All are one number, or arrays of one shape: for
         numbers alone the answer is a tuple of four floats, else `Pixels` of that shape and 4.
 
         `extension`, `filter`, `mode` and `rule` are the words of `txmill sample`. `mode="stochastic"` and the
         stochastic filters draw numbers, the same ones for the same `seed`; without it they do not. `srgb` decodes the
         colours, as Cycles does for 8-bit sRGB images, `unassociate` divides them by alpha.
 
-        Tiles that look-ups need are loaded, and kept until the file is closed. A tile that is damaged raises TxmillError.
+        Tiles that look-ups need are loaded, and kept until the file is closed. A damaged one raises TxmillError.
         """
         how = self._sampler(rule, mode, filter, anisotropy, mip_bias, (_UNASSOCIATE * unassociate) | (_SRGB * srgb))
         if extension not in _EXTENSIONS:
@@ -206,7 +208,8 @@ class Texture(TxFile):
         count = 1
         for size in shape or ():
             count *= size
-        floats = [numbers if own is not None or count == 1 else _repeated(numbers[0], count) for own, numbers in given.values()]
+        floats = [numbers if own is not None or count == 1 else _repeated(numbers[0], count)
+                  for own, numbers in given.values()]
         planes = [(ctypes.c_float * count)() for _ in range(4)]
         draw = None if seed is None else random.Random(seed)
         with self._sampling, self._in_use():
@@ -306,7 +309,7 @@ def open(path: StrPath) -> Texture:
             tile = texture.tile(0, 0, 0, padding=2)     # with two pixels all round
             colour = texture.sample(0.5, 0.25)          # RGBA
 
-    What cannot be opened or is damaged raises TxmillError. Levels and colours have memory of their own, and stay when the
-    file is closed. The library is the one that $TXTILE names, else the one of this installation, else the system's.
+    What cannot be opened or is damaged raises TxmillError. Levels and colours have memory of their own, and stay when
+    the file is closed. The library is the one that $TXTILE names, else the one of this installation, else the system's.
     """
     return Texture(path)

@@ -98,7 +98,7 @@ class Tile(NamedTuple):
     pixels: Any
 
 
-# ---- looking up -------------------------------------------------------------------------------------------------------
+# ---- looking up ---------------------------------------------------------------------------------------------------
 
 
 class Sampler(ctypes.Structure):
@@ -151,7 +151,8 @@ def declare_sampler(library: ctypes.CDLL) -> None:
     library.txm_texture_set_new.argtypes = [ctypes.POINTER(handle), error]
     library.txm_texture_set_free.argtypes = [ctypes.POINTER(handle)]
     library.txm_texture_set_free.restype = None
-    library.txm_texture_set_add.argtypes = [handle, ctypes.c_char_p, ctypes.c_int, ctypes.POINTER(ctypes.c_uint32), error]
+    number = ctypes.POINTER(ctypes.c_uint32)
+    library.txm_texture_set_add.argtypes = [handle, ctypes.c_char_p, ctypes.c_int, number, error]
     library.txm_texture_set_load.argtypes = [handle, lane, error]
     library.txm_texture_set_view.argtypes = [handle]
     library.txm_texture_set_view.restype = handle
@@ -300,7 +301,9 @@ class TxFile:
         del target
         return Tile(level, x, y, width - 2 * around, height - 2 * around, self._shaped(memory, width, height))
 
-    def _read_tile(self, level: int, x: int, y: int, around: int, extension: int, address: int, pixel: int, row: int) -> None:
+    def _read_tile(
+        self, level: int, x: int, y: int, around: int, extension: int, address: int, pixel: int, row: int
+    ) -> None:
         request = _Request(
             struct_size=ctypes.sizeof(_Request),
             level=level,

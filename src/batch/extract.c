@@ -38,16 +38,17 @@ static txm_status fit_level(const txm_tx *tx, uint32_t fit_px, uint32_t *level, 
         }
     }
     const txm_tx_level *last = txm_tx_level_of(tx, levels - 1);
-    return txm_fail(err, TXM_STATUS_TOO_LARGE, "no level fits into %u x %u px, the smallest has %u x %u", fit_px, fit_px,
-                    last->width, last->height);
+    return txm_fail(err, TXM_STATUS_TOO_LARGE, "no level fits into %u x %u px, the smallest has %u x %u", fit_px,
+                    fit_px, last->width, last->height);
 }
 
 /* Encoded in memory first: an encoder that fails has touched nothing. */
 static txm_status write_picture(const txm_level_picture *p, const char *output, const char *format_name, txm_error *err)
 {
-    const txm_picture picture = {
-        p->pixels, (size_t)p->width * p->channels * txm_type_bytes(p->type), p->width, p->height, p->channels, p->type,
-        p->colorspace};
+    const txm_picture picture = {p->pixels,    (size_t)p->width * p->channels * txm_type_bytes(p->type),
+                                 p->width,     p->height,
+                                 p->channels,  p->type,
+                                 p->colorspace};
     txm_bytes file = {0};
     txm_status status = txm_picture_encode_bytes(format_name, &picture, &file, err);
     if (status == TXM_OK)

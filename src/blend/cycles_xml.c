@@ -3,9 +3,9 @@
  * Scenes of Cycles' own program, in XML.
  *
  * In: a file <cycles>, and those that it includes. Out: the image nodes of its shaders, as Cycles creates them: from
- * <image_texture> and <environment_texture> in <shader> and <background>, wherever <transform>, <state> and <object> nest
- * them. Names of files are relative to the file that they are in, attributes that a node has not are those of a new one,
- * and words that Cycles does not know count for nothing, as there.
+ * <image_texture> and <environment_texture> in <shader> and <background>, wherever <transform>, <state> and <object>
+ * nest them. Names of files are relative to the file that they are in, attributes that a node has not are those of a
+ * new one, and words that Cycles does not know count for nothing, as there.
  *
  * Files may be hostile. Expat sees each whole, in one piece, since it would look at a long attribute again with every
  * further piece; size and depth are bounded, and a file that declares entities is refused: Cycles' parser has none.
@@ -23,9 +23,9 @@
 #include "core/bytes.h"
 #include "core/fail.h"
 #include "core/mem.h"
+#include "core/names.h"
 #include "core/path.h"
 #include "core/text.h"
-#include "core/names.h"
 
 enum { MAX_DEPTH = 256, MAX_NESTING = 64, MAX_FILE_BYTES = 1 << 30, MAX_TILES = TXM_NODE_MAX_TILES };
 
@@ -55,7 +55,8 @@ typedef struct xml_file {
 
 static txm_status read_xml_file(xml_scene *scene, const char *path, const char *library, txm_error *err);
 
-/* ---- attributes ---------------------------------------------------------------------------------------------------- */
+/* ---- attributes ----------------------------------------------------------------------------------------------------
+ */
 
 static const char *attribute(const XML_Char **attributes, const char *name)
 {
@@ -97,7 +98,8 @@ static char *path_in(const xml_file *file, const char *stored)
     return path;
 }
 
-/* ---- elements ------------------------------------------------------------------------------------------------------ */
+/* ---- elements ------------------------------------------------------------------------------------------------------
+ */
 
 static void stop(xml_file *file, txm_status status)
 {
@@ -115,20 +117,21 @@ static void take_image_node(xml_file *file, const XML_Char **attributes, bool en
     if (!path || (numbers && !tiles)) {
         stop(file, txm_no_memory(file->err, file->path));
     } else {
-        txm_image_node node = {
-            .node = name ? name : environment ? "environment_texture" : "image_texture",
-            .owner = file->owner,
-            .owner_type = file->background ? "world" : "material",
-            .library = file->library,
-            .stored_path = filename ? filename : "",
-            .path = path,
-            .colorspace = space ? space : TXM_NODE_COLORSPACE,
-            .alpha = txm_node_alpha(attribute(attributes, "alpha_type")),
-            .environment = environment,
-            .tiles = tiles,
-            .tile_count = read_tiles(numbers, tiles),
-            .extension = txm_node_extension(environment ? NULL : attribute(attributes, "extension")),
-            .interpolation = txm_node_interpolation(attribute(attributes, "interpolation"))};
+        txm_image_node node = {.node = name          ? name
+                                       : environment ? "environment_texture"
+                                                     : "image_texture",
+                               .owner = file->owner,
+                               .owner_type = file->background ? "world" : "material",
+                               .library = file->library,
+                               .stored_path = filename ? filename : "",
+                               .path = path,
+                               .colorspace = space ? space : TXM_NODE_COLORSPACE,
+                               .alpha = txm_node_alpha(attribute(attributes, "alpha_type")),
+                               .environment = environment,
+                               .tiles = tiles,
+                               .tile_count = read_tiles(numbers, tiles),
+                               .extension = txm_node_extension(environment ? NULL : attribute(attributes, "extension")),
+                               .interpolation = txm_node_interpolation(attribute(attributes, "interpolation"))};
         node.tiled = node.tile_count > 0;
         txm_status status = txm_nodes_add(file->scene->blend, &file->scene->nodes, &node, file->err);
         if (status != TXM_OK) {
@@ -205,12 +208,14 @@ static void XMLCALL on_start(void *user, const XML_Char *name, const XML_Char **
         return;
     }
     if (file->depth == MAX_DEPTH) {
-        stop(file, txm_fail(file->err, TXM_STATUS_CORRUPT, "%s: its elements are more than %d deep", file->path, MAX_DEPTH));
+        stop(file,
+             txm_fail(file->err, TXM_STATUS_CORRUPT, "%s: its elements are more than %d deep", file->path, MAX_DEPTH));
         return;
     }
     if (place == AT_TOP && strcmp(name, "cycles") != 0) {
-        stop(file, txm_fail(file->err, TXM_STATUS_UNSUPPORTED,
-                            "%s: not a scene of Cycles: its first element is <%.100s>, not <cycles>", file->path, name));
+        stop(file,
+             txm_fail(file->err, TXM_STATUS_UNSUPPORTED,
+                      "%s: not a scene of Cycles: its first element is <%.100s>, not <cycles>", file->path, name));
     } else if (place == AT_TOP) {
         inside = IN_SCENE;
     } else if (place == IN_SCENE) {
@@ -240,12 +245,13 @@ static void XMLCALL on_entity(void *user, const XML_Char *name, int is_parameter
     xml_file *file = user;
     (void)is_parameter, (void)value, (void)length, (void)base, (void)system_id, (void)public_id, (void)notation;
     if (file->status == TXM_OK) {
-        stop(file, txm_fail(file->err, TXM_STATUS_CORRUPT, "%s: declares an entity (%.100s), which scenes of Cycles do not",
-                            file->path, name));
+        stop(file, txm_fail(file->err, TXM_STATUS_CORRUPT,
+                            "%s: declares an entity (%.100s), which scenes of Cycles do not", file->path, name));
     }
 }
 
-/* ---- files --------------------------------------------------------------------------------------------------------- */
+/* ---- files ---------------------------------------------------------------------------------------------------------
+ */
 
 /* The whole file. Non-blocking: it may be a pipe, which is not waited for. */
 static txm_status load_xml_bytes(const char *path, txm_bytes *out, txm_error *err)

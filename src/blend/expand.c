@@ -147,10 +147,10 @@ static txm_status read_tiles(txm_blend *blend, const char *path, file_table *fil
 {
     char *like = tile_path(path, 1001), *folder = like ? txm_path_dir(like) : NULL;
     const char *token = strstr(txm_path_base(path), "<UDIM>");
-    txm_status status = !folder ? txm_blend_exhausted(blend, err)
-                        : token ? read_frames(blend, folder, txm_path_base(like), (size_t)(token - txm_path_base(path)),
-                                              4, files, err)
-                                : add_file(blend, files, like, 1001, true, err);
+    txm_status status =
+        !folder ? txm_blend_exhausted(blend, err)
+        : token ? read_frames(blend, folder, txm_path_base(like), (size_t)(token - txm_path_base(path)), 4, files, err)
+                : add_file(blend, files, like, 1001, true, err);
     free(folder);
     free(like);
     return status;
@@ -183,7 +183,8 @@ static txm_status expand_sequence(txm_blend *blend, const txm_blend_image *image
         return add_file(blend, files, image->path, 0, true, err);
     }
     char *folder = txm_path_dir(image->path);
-    txm_status status = folder ? read_frames(blend, folder, like, begin, digits, files, err) : txm_blend_exhausted(blend, err);
+    txm_status status =
+        folder ? read_frames(blend, folder, like, begin, digits, files, err) : txm_blend_exhausted(blend, err);
     free(folder);
     return status;
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Scenes that are not .blend files: what their readers find is a list of image nodes as Cycles would create them, and from
- * that list the images and users of the scene are made.
+ * Scenes that are not .blend files: what their readers find is a list of image nodes as Cycles would create them, and
+ * from that list the images and users of the scene are made.
  *
- * Cycles takes nothing from a Blender scene here: a node's own colour space is part of the name of the tx file, whether or
- * not the config knows it, and "auto" means the node's alpha type of that name.
+ * Cycles takes nothing from a Blender scene here: a node's own colour space is part of the name of the tx file, whether
+ * or not the config knows it, and "auto" means the node's alpha type of that name.
  */
 #ifndef TXM_BLEND_NODES_H
 #define TXM_BLEND_NODES_H

@@ -6,8 +6,8 @@
  * for. From then on the tables are constant and may be read from any thread. What a scene may take in memory is
  * bounded by its store.
  */
-#include "blend/nodes.h"
 #include "blend/scene.h"
+#include "blend/nodes.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -2,10 +2,10 @@
  *
  * USD scenes, as Cycles' Hydra delegate sees them.
  *
- * In: a .usd, .usda, .usdc or .usdz file. Out: the image nodes that the delegate makes of it. USD's composition of layers,
- * references and variants is what usd-core does: the helper txmill-usd.py runs in the user's python3, asks it, and
- * answers with one JSON object a line. It is a process of its own, so that a file on which USD crashes, loops or runs out
- * of memory costs that scene only; what it says is checked like a file.
+ * In: a .usd, .usda, .usdc or .usdz file. Out: the image nodes that the delegate makes of it. USD's composition of
+ * layers, references and variants is what usd-core does: the helper txmill-usd.py runs in the user's python3, asks it,
+ * and answers with one JSON object a line. It is a process of its own, so that a file on which USD crashes, loops or
+ * runs out of memory costs that scene only; what it says is checked like a file.
  *
  * $TXMILL_PYTHON names another Python, $TXMILL_USD_SECONDS another limit of time than ten minutes.
  */
@@ -43,7 +43,8 @@ typedef struct usd_answer {
     txm_error *err;
 } usd_answer;
 
-/* ---- what it says -------------------------------------------------------------------------------------------------- */
+/* ---- what it says --------------------------------------------------------------------------------------------------
+ */
 
 /* "" for what is no text: nothing that a helper says is relied on. */
 static const char *text_of(const cJSON *o, const char *name)
@@ -137,16 +138,18 @@ static txm_status take_usd_line(usd_answer *a, const char *line)
         status = take_usd_layer(a, o);
     } else if (strcmp(kind, "lacking") == 0) {
         a->ended = true;
-        status = txm_fail(a->err, TXM_STATUS_UNSUPPORTED,
-                          "%s: reading USD needs usd-core for %s (%.200s): pip install 'txmill[usd]', or pip install usd-core",
-                          scene, a->python, text_of(o, "message"));
+        status = txm_fail(
+            a->err, TXM_STATUS_UNSUPPORTED,
+            "%s: reading USD needs usd-core for %s (%.200s): pip install 'txmill[usd]', or pip install usd-core", scene,
+            a->python, text_of(o, "message"));
     } else if (strcmp(kind, "failed") == 0) {
         status = txm_fail(a->err, TXM_STATUS_CORRUPT, "%s: USD cannot open it: %.400s", scene, text_of(o, "message"));
     } else if (strcmp(kind, "end") == 0) {
         a->ended = true;
     } else {
-        status = txm_fail(a->err, TXM_STATUS_UNSUPPORTED,
-                          "%s: %s gave an answer that cannot be read; TXMILL_PYTHON names another Python", scene, a->python);
+        status =
+            txm_fail(a->err, TXM_STATUS_UNSUPPORTED,
+                     "%s: %s gave an answer that cannot be read; TXMILL_PYTHON names another Python", scene, a->python);
     }
     cJSON_Delete(o);
     return status;
@@ -172,7 +175,8 @@ static txm_status take_usd_lines(usd_answer *a, txm_bytes *bytes)
     return status;
 }
 
-/* ---- the process --------------------------------------------------------------------------------------------------- */
+/* ---- the process ---------------------------------------------------------------------------------------------------
+ */
 
 extern char **environ;
 
@@ -283,12 +287,12 @@ static txm_status explain_usd_end(usd_answer *a, int how)
         return txm_fail(a->err, TXM_STATUS_CORRUPT, "%s: USD crashed on it, with signal %d (%s)", scene, WTERMSIG(how),
                         strsignal(WTERMSIG(how)));
     }
-    return txm_fail(a->err, TXM_STATUS_UNSUPPORTED, "%s: %s ended with %d before it had read the scene", scene, a->python,
-                    WEXITSTATUS(how));
+    return txm_fail(a->err, TXM_STATUS_UNSUPPORTED, "%s: %s ended with %d before it had read the scene", scene,
+                    a->python, WEXITSTATUS(how));
 }
 
-/* What has answered, or failed, has nothing left to do. One that only closed its pipe ends soon, or hangs in a handler of
- * its crash. */
+/* What has answered, or failed, has nothing left to do. One that only closed its pipe ends soon, or hangs in a handler
+ * of its crash. */
 static int end_helper(pid_t pid, bool at_once)
 {
     const struct timespec nap = {.tv_nsec = 10 * 1000 * 1000};
@@ -323,11 +327,12 @@ static txm_status ask_usd(usd_answer *a, const char *helper)
     close(ends[1]);
     if (rc != 0) {
         close(ends[0]);
-        return rc == ENOENT ? txm_fail(a->err, TXM_STATUS_UNSUPPORTED,
-                                       "%s: reading USD needs Python with usd-core, and there is no %s: install python3, then "
-                                       "pip install usd-core",
-                                       scene, a->python)
-                            : txm_fail_errno(a->err, rc, "%s: %s cannot be started", scene, a->python);
+        return rc == ENOENT
+                   ? txm_fail(a->err, TXM_STATUS_UNSUPPORTED,
+                              "%s: reading USD needs Python with usd-core, and there is no %s: install python3, then "
+                              "pip install usd-core",
+                              scene, a->python)
+                   : txm_fail_errno(a->err, rc, "%s: %s cannot be started", scene, a->python);
     }
     txm_status status = listen_to_helper(a, ends[0]);
     close(ends[0]);
@@ -335,7 +340,8 @@ static txm_status ask_usd(usd_answer *a, const char *helper)
     return status == TXM_OK && !a->ended ? explain_usd_end(a, how) : status;
 }
 
-/* ---- the scene ----------------------------------------------------------------------------------------------------- */
+/* ---- the scene -----------------------------------------------------------------------------------------------------
+ */
 
 /* USD's messages for these say less. */
 static txm_status check_usd_file(const char *path, txm_error *err)
@@ -357,7 +363,8 @@ txm_status txm_blend_read_usd(txm_blend *blend, const char *path, txm_error *err
         status = check_usd_file(path, err);
     }
     if (status == TXM_OK && !helper) {
-        status = looked_in ? txm_fail(err, TXM_STATUS_UNSUPPORTED, "%s: %s", path, looked_in) : txm_no_memory(err, path);
+        status =
+            looked_in ? txm_fail(err, TXM_STATUS_UNSUPPORTED, "%s: %s", path, looked_in) : txm_no_memory(err, path);
     }
     if (status == TXM_OK) {
         status = ask_usd(&a, helper);

@@ -55,7 +55,8 @@ bool txm_alpha_parse(const char *word, txm_alpha *out)
     return false;
 }
 
-/* "==" is in front of a name that no config need know; "=" in front of either word makes a name of it; in front of anything else it is a part of the name. */
+/* "==" is in front of a name that no config need know; "=" in front of either word makes a name of it; in front of
+ * anything else it is a part of the name. */
 txm_space_choice txm_space_chosen(const char *setting, const char **name)
 {
     *name = NULL;

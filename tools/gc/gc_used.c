@@ -76,7 +76,8 @@ static void on_done(void *user, const txm_batch_file *file)
     txm_error own;
     const txm_error *err = file->err;
     const char *origin = file->input->origin;
-    bool scene = txm_path_scene(file->input->path) != TXM_PATH_NONE, gone = err->status == TXM_STATUS_NOT_FOUND && !scene && origin;
+    bool scene = txm_path_scene(file->input->path) != TXM_PATH_NONE,
+         gone = err->status == TXM_STATUS_NOT_FOUND && !scene && origin;
     source *from = origin ? source_of(f, origin) : NULL;
     if (origin && !from) {
         txm_no_memory(&f->err, origin);

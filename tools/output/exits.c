@@ -203,7 +203,8 @@ static const char *step_for(const char *values, txm_status status)
          "make damaged tx files again with 'txmill make --force'; repair a damaged scene, or export it again"},
         {TXM_VALUES_STREAMED, TXM_STATUS_UNSUPPORTED, "give the folder of a scene, or a built-in scene and images"},
         {TXM_VALUES_STREAMED, TXM_STATUS_NOT_FOUND,
-         "check the names, and whether the share is mounted; 'txmill make FOLDER' makes the tx files of a scene's folder"},
+         "check the names, and whether the share is mounted; 'txmill make FOLDER' makes the tx files of a scene's "
+         "folder"},
         {TXM_VALUES_STREAMED, TXM_STATUS_DENIED, "have the permissions changed, or write elsewhere"},
         {TXM_VALUES_LOG, TXM_STATUS_CORRUPT, "copy these logs again"},
         {TXM_VALUES_LOG, TXM_STATUS_UNSUPPORTED, "give logs; 'txmill make --log run.jsonl' writes one"},
