@@ -76,7 +76,7 @@ SCRIPTS    := $(wildcard tests/cli_*.sh)
 all: $(B)/txmill $(B)/libtxmill.a $(B)/libtxmill.so $(B)/libtxtile.a $(B)/libtxtile.so $(B)/txmill-oiio.so
 
 -include $(wildcard src/*/module.mk src/*/*/module.mk tools/*/module.mk tests/module.mk man/module.mk \
-                    blender/module.mk scripts/module.mk)
+                    blender/module.mk desktop/module.mk scripts/module.mk)
 
 # What other flags were given for is built again: objects and programs depend on files that hold the flags of the last
 # build, which change when the flags do.

@@ -32,7 +32,7 @@ for f in bin/txmill lib/libtxmill.a lib/libtxmill.so lib/libtxmill.so.0 lib/libt
     share/man/man1/txmill-info.1 share/man/man5/txmill-tx.5 share/man/man3/txtile.3 \
     share/man/man3/txmill.3 share/doc/txmill/texture-cache.md share/doc/txmill/examples/renderer.c share/bash-completion/completions/txmill \
     "$python/txmill/__init__.py" share/zsh/site-functions/_txmill share/fish/vendor_completions.d/txmill.fish \
-    share/doc/txmill/info.schema.json; do
+    share/mime/packages/txmill.xml share/thumbnailers/txmill.thumbnailer share/doc/txmill/info.schema.json; do
     check "installed-$(basename $f)" test -s "$root$prefix/$f"
 done
 

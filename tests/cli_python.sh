@@ -9,8 +9,8 @@ export TXTILE=$build/libtxtile.so TXMILL TXM_TESTDATA PYTHONPATH=$repo/python PY
 for file in "$repo"/tests/python/test_*.py; do
     name=$(basename "$file" .py)
     case $name:$(basename "$build") in
-        test_tiles:build | test_tiles:build-clang) ;;
-        test_tiles:*) skip python-tiles "a sanitized library needs a sanitized Python"; continue ;;
+        test_t[ie]*:build | test_t[ie]*:build-clang) ;;
+        test_tiles:* | test_texture:*) skip "python-${name#test_}" "a sanitized library needs a sanitized Python"; continue ;;
     esac
     run timeout 300 python3 -W error::ResourceWarning "$file" -v
     sed -nE 's/^(test_[a-z0-9_]+) .*\.\.\. ok$/ok python-\1/p; s/^(test_[a-z0-9_]+) .*\.\.\. skipped (.*)$/skip python-\1 (\2)/p' err

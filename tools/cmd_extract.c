@@ -33,7 +33,7 @@
 enum { TXM_EXTRACT_SCHEMA_VERSION = 1 };
 
 typedef struct extract_args {
-    uint32_t level;
+    uint32_t level, fit_px;
     bool atlas, raw, overwrite, json;
     const char *output, *format;
     txm_tx_files_args files;
@@ -52,6 +52,9 @@ static txm_status parse_format(const char *text, void *field, txm_error *err)
 #define AT(member) .offset = offsetof(extract_args, member)
 static const txm_option options[] = {
     TXM_OPTION_LEVEL(AT(level), "0"),
+    TXM_OPTION(UINT, "fit", AT(fit_px), .arg = "PIXELS", .min = 1, .max = 65536,
+               .help = "The largest level of which neither side is longer",
+               .more = "As thumbnails want it. A file of which no level is that small fails."),
     TXM_OPTION(FLAG, "atlas", AT(atlas), .help = "All levels in one picture",
                .more = "Level 0 is on the left, the others are stacked to its right."),
     {0},
@@ -64,7 +67,8 @@ static const txm_option outputs[] = {
         "with a number if need be. A name that ends with a slash is that of a folder, which is made where it is "
         "missing."),
     TXM_OPTION(CUSTOM, "format", AT(format), .arg = "EXTENSION", .values = "png exr tif jpg hdr webp tga bmp dpx",
-               .parse = parse_format, .help = "Of the pictures in a folder (default: png)"),
+               .parse = parse_format,
+               .help = "Format of the pictures (default: by the output's name; in a folder png)"),
     TXM_OPTION_OVERWRITE(AT(overwrite)),
     TXM_OPTION(
         FLAG, "raw", AT(raw), .help = "Write values as they are stored, in formats for viewing too",
@@ -78,12 +82,6 @@ static const txm_option outputs[] = {
 static const txm_option_group groups[] = {
     {"Which pixels", options, 0}, TXM_FILES_GROUP(extract_args), {"Output", outputs, 0}, {0},
 };
-
-/* PNG holds what most textures hold; floats are written as they are only in formats that can (EXR, TIFF). */
-static void defaults(void *p)
-{
-    ((extract_args *)p)->format = "png";
-}
 
 /* One file on its way into a picture. */
 typedef struct extraction {
@@ -107,7 +105,7 @@ static void print_json(const extraction *x, const txm_extracted *p)
     if (x->args->atlas)
         txm_json_text(o, "level", NULL);
     else
-        txm_json_uint(o, "level", x->args->level);
+        txm_json_uint(o, "level", p->level);
     txm_json_size(o, p->width, p->height);
     txm_json_uint(o, "channels", p->channels);
     txm_json_text(o, "data_type", txm_type_name(p->type));
@@ -119,7 +117,7 @@ static void print_json(const extraction *x, const txm_extracted *p)
 static void say_written(const extraction *x, const txm_extracted *p)
 {
     char level[32];
-    snprintf(level, sizeof level, "level %u", x->args->level);
+    snprintf(level, sizeof level, "level %u", p->level);
     txm_say(TXM_SAY_INFO, "%s: wrote %s, %u x %u px, %s %s", x->output, x->args->atlas ? "all levels" : level, p->width,
             p->height, txm_type_name(p->type), txm_format_channels(p->channels));
 }
@@ -128,8 +126,12 @@ static void say_written(const extraction *x, const txm_extracted *p)
 static txm_status extract(const extraction *x, txm_error *err)
 {
     const extract_args *args = x->args;
-    const txm_extract_options how = {
-        .struct_size = sizeof(txm_extract_options), .level = args->level, .atlas = args->atlas, .raw = args->raw};
+    const txm_extract_options how = {.struct_size = sizeof(txm_extract_options),
+                                     .level = args->level,
+                                     .atlas = args->atlas,
+                                     .raw = args->raw,
+                                     .fit_px = args->fit_px,
+                                     .format = args->format};
     txm_extracted result;
     txm_status status = txm_extract(x->path, x->output, &how, &result, err);
     if (!status && args->json)
@@ -152,7 +154,8 @@ static bool names_folder(const char *output)
  * from several folders share both with a number. NULL when memory is exhausted. */
 static char *picture_name(const extract_args *args, const char *path, txm_names *taken)
 {
-    const char *base = txm_path_base(path);
+    /* PNG holds what most textures hold; floats are written as they are only in formats that can (EXR, TIFF). */
+    const char *base = txm_path_base(path), *format = args->format ? args->format : "png";
     size_t image_bytes, bytes = strlen(base);
     unsigned version;
     char md5[33];
@@ -166,7 +169,7 @@ static char *picture_name(const extract_args *args, const char *path, txm_names 
         free(name);
         if (own > 1)
             snprintf(number, sizeof number, ".%u", own);
-        name = txm_asprintf("%.*s%s.%s", (int)n, base, number, args->format);
+        name = txm_asprintf("%.*s%s.%s", (int)n, base, number, format);
         if (!name || !txm_names_has(taken, name))
             break;
     }
@@ -237,7 +240,9 @@ static int run_extract(void *p, const txm_operands *operands)
     txm_error err = {0};
     txm_tally tally = {0};
     txm_inputs *inputs = NULL;
-    if (operands->count && (!args->output || !*args->output))
+    if (args->fit_px && (args->atlas || txm_opt_given(operands, "level")))
+        txm_fail(&err, TXM_STATUS_USAGE, "--fit chooses the level: give it without --level and --atlas");
+    else if (operands->count && (!args->output || !*args->output))
         txm_fail(&err, TXM_STATUS_USAGE, "no output given; name one with -o, as in -o picture.png");
     else if (txm_tx_files_collect("extract", &args->files, operands, &inputs, &err) == TXM_OK &&
              check(args, inputs, &err) == TXM_OK)
@@ -247,4 +252,4 @@ static int run_extract(void *p, const txm_operands *operands)
 
 TXM_COMMAND(extract, extract_args, .purpose = "Write a level of tx files, or all of them, as pictures",
             .synopsis = "[OPTION...] -o FILE|DIR TX...", .operand_values = TXM_VALUES_TX_OR_IMAGE,
-            .exits = TXM_EXITS_FAIL | TXM_EXITS_RETRY | TXM_EXITS_SIGNAL, .defaults = defaults);
+            .exits = TXM_EXITS_FAIL | TXM_EXITS_RETRY | TXM_EXITS_SIGNAL);

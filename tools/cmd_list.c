@@ -79,7 +79,8 @@ static txm_status list_scene(const txm_input *input, const list_args *args, txm_
     const txm_list_how how = {input->cache_dir ? input->cache_dir : args->list.cache_dir, args->list.deep};
     const txm_blend_options blend_options = {.struct_size = sizeof(txm_blend_options),
                                              .colors = txm_blend_colors_of(txm_context_color(context)),
-                                             .lint = args->list.lint};
+                                             .lint = args->list.lint,
+                                             .cancel = txm_signal_flag()};
     txm_status status = txm_blend_open(path, &blend_options, &report.blend, err);
     if (status == TXM_OK) {
         status = context_for(report.blend, input, args, context, &own, err);
@@ -160,10 +161,10 @@ static void list_all(const txm_inputs *inputs, const list_args *args, const txm_
     }
 }
 
-/* Folders are searched for *.blend only. */
+/* Folders are searched for these; a file .xml there may be anything. */
 static int run_list(void *p, const txm_operands *operands)
 {
-    static const char *const scenes[] = {"*.blend", NULL};
+    static const char *const scenes[] = {"*.blend", "*.usd", "*.usda", "*.usdc", "*.usdz", NULL};
     list_args *args = p;
     const txm_files_how how = {.command = "list", .what = "scene", .usual = scenes};
     txm_tally tally = {0};
@@ -185,6 +186,6 @@ static int run_list(void *p, const txm_operands *operands)
     return txm_files_finish(&inputs, &tally, &err);
 }
 
-TXM_COMMAND(list, list_args, .purpose = "List the images of Blender scenes and the state of their tx files",
-            .synopsis = "[OPTION...] SCENE.blend...", .operand_values = TXM_VALUES_SCENE,
+TXM_COMMAND(list, list_args, .purpose = "List the images of scenes and the state of their tx files",
+            .synopsis = "[OPTION...] SCENE...", .operand_values = TXM_VALUES_SCENE,
             .exits = TXM_EXITS_FAIL | TXM_EXITS_RETRY | TXM_EXITS_FINDINGS | TXM_EXITS_SIGNAL);

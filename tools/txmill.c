@@ -140,7 +140,7 @@ static const char *command_for_file(const char *path)
     bool there = stat(path, &st) == 0;
     if (txm_path_has_ext(path, "tx"))
         return "info";
-    if (there || txm_path_is_image(path) || txm_path_has_ext(path, "blend") || strpbrk(path, "/*@"))
+    if (there || txm_path_is_image(path) || txm_path_scene(path) != TXM_PATH_NONE || strpbrk(path, "/*@"))
         return "make";
     return NULL;
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The images that a Blender scene's shader trees use, read from the .blend file without Blender.
+ * The images that a scene's shaders use, read without Blender: of a .blend file, Cycles' own XML (.xml) or USD (.usd,
+ * .usda, .usdc, .usdz: in a Python with usd-core, UNSUPPORTED without). What is said of .blend files here holds for the
+ * others where they have the like: an included file is a library.
  *
  * Every layout since 2.4 is read: 4- and 8-byte pointers, both byte orders, the header of Blender 5, plain, gzip and
  * zstd. Linked libraries are followed, and of them only what is linked. The scene and what its libraries hold are kept
@@ -49,6 +51,7 @@ typedef struct txm_blend_options {
     size_t struct_size; /* set by txm_blend_options_init */
     txm_blend_colors colors;
     bool lint; /* look at what the nodes do with the images: fills the findings */
+    const volatile int *cancel; /* reading USD stops soon after it becomes nonzero: CANCELLED; may be NULL */
 } txm_blend_options;
 
 /* Opens options: every member asks for nothing in particular. */
@@ -162,6 +165,7 @@ typedef struct txm_blend_info {
     unsigned pointer_bytes;
     bool big_endian;
     const char *working_space; /* scene-linear space of the file (5.1 and later), NULL: the config's */
+    const char *format;        /* "blend", "cycles-xml", "usd"; versions are 0 for all but "blend" */
 } txm_blend_info;
 
 /* Reads a scene. `options` may be NULL. Libraries that are missing or broken are no failure: txm_blend_library_at

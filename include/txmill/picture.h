@@ -80,6 +80,8 @@ typedef struct txm_extract_options {
     uint32_t level;
     bool atlas; /* all levels in one picture, as txm_level_picture_read places them; `level` is ignored */
     bool raw;   /* values as they are stored in formats for viewing, too */
+    uint32_t fit_px;    /* the largest level of which neither side is longer, whatever `level` says; 0: `level` */
+    const char *format; /* extension of the format, as "png", whatever the output is called; NULL: by its name */
 } txm_extract_options;
 
 /* Opens options: every member asks for nothing in particular. */
@@ -93,13 +95,15 @@ static inline void txm_extract_options_init(txm_extract_options *options)
 typedef struct txm_extracted {
     uint32_t width, height, channels;
     txm_type type;
-    bool encoded; /* for viewing: 8 bits through the sRGB curve */
+    bool encoded;   /* for viewing: 8 bits through the sRGB curve */
+    uint32_t level; /* 0 for an atlas */
     uint64_t reserved[4];
 } txm_extracted;
 
 /* Writes a level of a tx file as a picture, as txm_picture_write does. Formats for viewing (PNG, JPEG ...) get
  * scene-linear values through the sRGB curve, all others what is stored; primaries are not converted. `options` may be
- * NULL: level 0; so may `result`. What txm_tx_open, txm_level_picture_read and txm_picture_write return. */
+ * NULL: level 0; so may `result`. TOO_LARGE when no level fits into fit_px; else what txm_tx_open,
+ * txm_level_picture_read and txm_picture_write return. */
 TXM_API txm_status txm_extract(const char *tx_path, const char *output, const txm_extract_options *options,
                                txm_extracted *result, txm_error *err);
 

@@ -61,7 +61,8 @@ typedef struct txm_settings {
     size_t struct_size;     /* set by txm_settings_init */
     const char *colorspace; /* a name, alias or role; "auto"; or NULL / "default": what a Blender scene would ask for.
                              * "=default" and "=auto" are a config's spaces or roles of these names, "=" is the empty
-                             * name of a scene: the name of auto, pixels taken for scene-linear */
+                             * name of a scene: the name of auto, pixels taken for scene-linear; "==NAME" is a name
+                             * that the config lacks, pixels taken likewise */
     txm_alpha alpha;
     bool equiangular; /* --envlatl */
     bool strict;      /* write what Blender itself would: implies mono = false, borders = false, unknown spaces

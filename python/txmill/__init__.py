@@ -13,11 +13,15 @@
     for image in txmill.list_scene("shot10.blend").images:
         print(image["path"], image["state"])
 
-Every function runs the program and reads its JSON lines; nothing here computes a pixel. The program is the one that
-`program=` names, else $TXMILL, else the one installed beside this package, else the first on PATH. `tiles` alone reads tx
-files in this process, through the library.
+    with txmill.open("wood.png.0-....tx") as texture:
+        small = numpy.asarray(texture[3])
+        colours = texture.sample(u, v)
 
-Pure Python 3.9 or newer, without dependencies; numpy is used by `tiles` where it is installed.
+Most functions run the program and read its JSON lines. The program is the one that `program=` names, else $TXMILL, else
+the one installed beside this package, else the first on PATH. `open` and `tiles` read tx files in this process, through
+libtxtile.
+
+Pure Python 3.9 or newer, without dependencies; numpy is used where it is installed.
 """
 from ._program import Cancel, ProgramMissing, TxmillError, find_program, version
 from ._commands import (
@@ -50,6 +54,7 @@ from ._commands import (
     write_page,
 )
 from ._tiles import Level, LibraryMissing, Tile, Tiles, tiles
+from ._texture import Pixels, Texture, open
 
 __all__ = [
     "Cancel",
@@ -65,11 +70,13 @@ __all__ = [
     "Made",
     "MakeRun",
     "ProgramMissing",
+    "Pixels",
     "Progress",
     "Removed",
     "Resolved",
     "Scene",
     "Setting",
+    "Texture",
     "Tile",
     "Tiles",
     "TxmillError",
@@ -82,6 +89,7 @@ __all__ = [
     "iter_make",
     "list_scene",
     "make",
+    "open",
     "resolve",
     "settings",
     "stream_budget",

@@ -2,6 +2,7 @@
 """Finding the txmill program, running it, and reading its JSON lines as they come."""
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
 import shutil
@@ -34,6 +35,14 @@ class TxmillError(Exception):
 
 class ProgramMissing(TxmillError):
     """There is no txmill program to run."""
+
+
+def _environment() -> Dict[str, str]:
+    """USD scenes are read in this Python, where it has what that takes."""
+    environment = dict(os.environ)
+    if "TXMILL_PYTHON" not in environment and sys.executable and importlib.util.find_spec("pxr"):
+        environment["TXMILL_PYTHON"] = sys.executable
+    return environment
 
 
 class Cancel:
@@ -162,7 +171,7 @@ class Run:
                 stdin = names
             try:
                 process = subprocess.Popen(self._argv, stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                                           encoding="utf-8", errors="surrogateescape")
+                                           encoding="utf-8", errors="surrogateescape", env=_environment())
             except OSError as error:
                 raise TxmillError(f"{self._argv[0]}: cannot be run: {error.strerror}") from error
         assert process.stdout is not None and process.stderr is not None

@@ -98,6 +98,67 @@ class Tile(NamedTuple):
     pixels: Any
 
 
+# ---- looking up ---------------------------------------------------------------------------------------------------
+
+
+class Sampler(ctypes.Structure):
+    _fields_ = [
+        ("rule", ctypes.c_uint8),
+        ("mode", ctypes.c_uint8),
+        ("filter", ctypes.c_uint8),
+        ("on_miss", ctypes.c_uint8),
+        ("anisotropy", ctypes.c_uint8),
+        ("after", ctypes.c_uint8),
+        ("reserved", ctypes.c_uint8 * 2),
+        ("mip_bias", ctypes.c_float),
+    ]
+
+
+class Lane(ctypes.Structure):
+    _fields_ = [
+        ("random", ctypes.c_uint32),
+        ("capacity", ctypes.c_uint32),
+        ("count", ctypes.c_uint32),
+        ("requests", ctypes.c_void_p),
+    ]
+
+
+class Lookups(ctypes.Structure):
+    _fields_ = [
+        ("count", ctypes.c_size_t),
+        ("u", ctypes.c_void_p),
+        ("v", ctypes.c_void_p),
+        ("dudx", ctypes.c_void_p),
+        ("dvdx", ctypes.c_void_p),
+        ("dudy", ctypes.c_void_p),
+        ("dvdy", ctypes.c_void_p),
+        ("random", ctypes.c_void_p),
+        ("mask", ctypes.c_void_p),
+        ("out", ctypes.c_void_p * 4),
+        ("look", ctypes.c_void_p),
+    ]
+
+
+def declare_sampler(library: ctypes.CDLL) -> None:
+    handle, error, lane = ctypes.c_void_p, ctypes.POINTER(_Error), ctypes.POINTER(Lane)
+    library.txm_sampler_init.argtypes = [ctypes.POINTER(Sampler)]
+    library.txm_sampler_init.restype = None
+    library.txm_sampler_check.argtypes = [ctypes.POINTER(Sampler), error]
+    for name in ("rule", "mode", "filter"):
+        words = getattr(library, "txm_filter_name" if name == "filter" else f"txm_level_{name}_name")
+        words.argtypes = [ctypes.c_int]
+        words.restype = ctypes.c_char_p
+    library.txm_texture_set_new.argtypes = [ctypes.POINTER(handle), error]
+    library.txm_texture_set_free.argtypes = [ctypes.POINTER(handle)]
+    library.txm_texture_set_free.restype = None
+    number = ctypes.POINTER(ctypes.c_uint32)
+    library.txm_texture_set_add.argtypes = [handle, ctypes.c_char_p, ctypes.c_int, number, error]
+    library.txm_texture_set_load.argtypes = [handle, lane, error]
+    library.txm_texture_set_view.argtypes = [handle]
+    library.txm_texture_set_view.restype = handle
+    library.txm_sample_n.argtypes = [handle, ctypes.c_uint32, ctypes.POINTER(Sampler), ctypes.POINTER(Lookups), lane]
+
+
 _lock = threading.Lock()
 _library: Optional[ctypes.CDLL] = None
 
@@ -145,13 +206,14 @@ def _load() -> ctypes.CDLL:
             library.txm_tx_read_tile.argtypes = [handle, ctypes.POINTER(_Request), error]
             library.txm_samples_to_float.argtypes = [ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t]
             library.txm_samples_to_float.restype = None
+            declare_sampler(library)
             _library = library
             return library
         raise LibraryMissing("libtxtile cannot be loaded: " + "; ".join(problems))
 
 
-class Tiles:
-    """An open tx file. Iterating gives every tile of every level; any number of threads may read at once."""
+class TxFile:
+    """An open tx file, from which any number of threads may read at once."""
 
     def __init__(self, path: StrPath, padding: int = 0, extension: str = "repeat") -> None:
         if extension not in _EXTENSIONS:
@@ -234,21 +296,27 @@ class Tiles:
         pixel = self.channels * _BYTES[self._type]
         memory = bytearray(width * height * pixel)
         target = (ctypes.c_char * len(memory)).from_buffer(memory)
+        beyond = _EXTENSIONS[self.extension if extension is None else extension]
+        self._read_tile(level, x, y, around, beyond, ctypes.addressof(target), pixel, width * pixel)
+        del target
+        return Tile(level, x, y, width - 2 * around, height - 2 * around, self._shaped(memory, width, height))
+
+    def _read_tile(
+        self, level: int, x: int, y: int, around: int, extension: int, address: int, pixel: int, row: int
+    ) -> None:
         request = _Request(
             struct_size=ctypes.sizeof(_Request),
             level=level,
             tile_x=x,
             tile_y=y,
             padding_px=around,
-            extension=_EXTENSIONS[self.extension if extension is None else extension],
-            pixels=ctypes.addressof(target),
+            extension=extension,
+            pixels=address,
             pixel_stride_bytes=pixel,
-            row_stride_bytes=width * pixel,
+            row_stride_bytes=row,
         )
         with self._in_use() as handle:
             self._check(self._library.txm_tx_read_tile, handle, ctypes.byref(request))
-        del target
-        return Tile(level, x, y, width - 2 * around, height - 2 * around, self._shaped(memory, width, height))
 
     def _shaped(self, memory: bytearray, width: int, height: int) -> Any:
         try:
@@ -266,20 +334,11 @@ class Tiles:
             return plain.cast(_FORMATS[self._type], shape=shape)
         return numpy.frombuffer(memory, dtype=_FORMATS[self._type]).reshape(height, width, self.channels)
 
-    def __iter__(self) -> Iterator[Tile]:
-        for level, shape in enumerate(self.levels):
-            for y in range(shape.tiles_y):
-                for x in range(shape.tiles_x):
-                    yield self.tile(level, x, y)
-
     def close(self) -> None:
         """Closes the file. Other threads may be reading a tile: that read ends well, later ones raise ValueError."""
         with self._lock:
             self._closed = True
             self._free_unused()
-
-    def __enter__(self) -> "Tiles":
-        return self
 
     def __exit__(
         self, kind: Optional[Type[BaseException]], value: Optional[BaseException], trace: Optional[TracebackType]
@@ -289,6 +348,19 @@ class Tiles:
     def __del__(self) -> None:
         if not sys.is_finalizing() and hasattr(self, "_closed"):
             self.close()
+
+
+class Tiles(TxFile):
+    """An open tx file. Iterating gives every tile of every level; any number of threads may read at once."""
+
+    def __iter__(self) -> Iterator[Tile]:
+        for level, shape in enumerate(self.levels):
+            for y in range(shape.tiles_y):
+                for x in range(shape.tiles_x):
+                    yield self.tile(level, x, y)
+
+    def __enter__(self) -> "Tiles":
+        return self
 
 
 def tiles(path: StrPath, padding: int = 0, extension: str = "repeat") -> Tiles:

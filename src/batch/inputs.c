@@ -155,7 +155,7 @@ txm_status txm_inputs_add_file(txm_inputs *inputs, const char *path, const txm_i
 {
     txm_input e = *settings;
     e.path = path;
-    if (!inputs->options.scene || !txm_path_has_ext(path, "blend"))
+    if (!inputs->options.scene || txm_path_scene(path) == TXM_PATH_NONE)
         return txm_inputs_add_entry(inputs, &e, err);
     if (!e.colorspace && !e.alpha && !e.output)
         return inputs->options.scene(inputs->options.scene_user, inputs, path, settings, err);

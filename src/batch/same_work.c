@@ -18,6 +18,7 @@
 #include "core/fail.h"
 #include "core/mem.h"
 #include "core/path.h"
+#include "core/settings.h"
 #include "txmill/garbage.h"
 
 typedef struct comparing {
@@ -91,7 +92,8 @@ static bool compare_spaces(comparing *c, txm_batch *b, size_t index)
         const txm_item *other = &b->items[first];
         if (strcmp(other->requested, item->requested) != 0)
             txm_batch_warn(b, "%s: asked for with two colour spaces, \"%s\" and \"%s\": two tx files",
-                           txm_inputs_at(b->inputs, index)->path, other->requested, item->requested);
+                           txm_inputs_at(b->inputs, index)->path, txm_space_shown(other->requested),
+                           txm_space_shown(item->requested));
     }
     return first != TXM_NO_INDEX;
 }

@@ -66,38 +66,7 @@ static int compare_numbers(const void *a, const void *b)
     return strcmp(left->path, right->path);
 }
 
-/* ---- UDIM ----------------------------------------------------------------------------------------------------- */
-
-/* The path of a tile: <UDIM> is its number, <UVTILE> its column and row counted from 1. A path without token is one
- * file that serves all tiles. NULL: no memory. */
-static char *tile_path(const char *path, uint32_t tile)
-{
-    const char *udim = strstr(path, "<UDIM>"), *uv = strstr(path, "<UVTILE>");
-    uint32_t index = tile > 1000 ? tile - 1001 : 0;
-    if (udim) {
-        return txm_asprintf("%.*s%04u%s", (int)(udim - path), path, tile, udim + strlen("<UDIM>"));
-    }
-    if (uv) {
-        return txm_asprintf("%.*su%u_v%u%s", (int)(uv - path), path, index % 10 + 1, index / 10 + 1,
-                            uv + strlen("<UVTILE>"));
-    }
-    return txm_strdup(path);
-}
-
-/* Each tile of the set, there or not: missing ones are listed as such. */
-static txm_status expand_tiles(txm_blend *blend, const txm_blend_image *image, file_table *files, txm_error *err)
-{
-    bool has_token = strstr(image->path, "<UDIM>") || strstr(image->path, "<UVTILE>");
-    txm_status status = TXM_OK;
-    for (size_t i = 0; status == TXM_OK && i < (has_token ? image->tile_count : 1); i++) {
-        char *path = tile_path(image->path, image->tiles[i]);
-        status = path ? add_file(blend, files, path, image->tiles[i], true, err) : txm_blend_exhausted(blend, err);
-        free(path);
-    }
-    return status;
-}
-
-/* ---- sequences ------------------------------------------------------------------------------------------------ */
+/* ---- numbered files ------------------------------------------------------------------------------------------- */
 
 /* The frame number in a file name: its last digits before the extension. *digits 0 if there are none. */
 static size_t frame_digits(const char *name, size_t *digits)
@@ -129,10 +98,10 @@ static bool is_frame(const char *name, const char *like, size_t begin, size_t di
     return true;
 }
 
-/* Adds the frames of the sequence that `like` belongs to. */
-static txm_status read_frames(txm_blend *blend, const char *folder, const char *like, file_table *files, txm_error *err)
+/* Adds the files of the folder that are named as `like` but for the digits there. */
+static txm_status read_frames(txm_blend *blend, const char *folder, const char *like, size_t begin, size_t digits,
+                              file_table *files, txm_error *err)
 {
-    size_t digits, begin = frame_digits(like, &digits);
     txm_status status = TXM_OK;
     struct dirent *entry;
     DIR *dir = opendir(folder);
@@ -155,17 +124,67 @@ static txm_status read_frames(txm_blend *blend, const char *folder, const char *
     return status;
 }
 
+/* ---- UDIM ----------------------------------------------------------------------------------------------------- */
+
+/* The path of a tile: <UDIM> is its number, <UVTILE> its column and row counted from 1. A path without token is one
+ * file that serves all tiles. NULL: no memory. */
+static char *tile_path(const char *path, uint32_t tile)
+{
+    const char *udim = strstr(path, "<UDIM>"), *uv = strstr(path, "<UVTILE>");
+    uint32_t index = tile > 1000 ? tile - 1001 : 0;
+    if (udim) {
+        return txm_asprintf("%.*s%04u%s", (int)(udim - path), path, tile, udim + strlen("<UDIM>"));
+    }
+    if (uv) {
+        return txm_asprintf("%.*su%u_v%u%s", (int)(uv - path), path, index % 10 + 1, index / 10 + 1,
+                            uv + strlen("<UVTILE>"));
+    }
+    return txm_strdup(path);
+}
+
+/* Without a list of tiles, those that are in the folder: the token has the place of four digits. */
+static txm_status read_tiles(txm_blend *blend, const char *path, file_table *files, txm_error *err)
+{
+    char *like = tile_path(path, 1001), *folder = like ? txm_path_dir(like) : NULL;
+    const char *token = strstr(txm_path_base(path), "<UDIM>");
+    txm_status status =
+        !folder ? txm_blend_exhausted(blend, err)
+        : token ? read_frames(blend, folder, txm_path_base(like), (size_t)(token - txm_path_base(path)), 4, files, err)
+                : add_file(blend, files, like, 1001, true, err);
+    free(folder);
+    free(like);
+    return status;
+}
+
+/* Each tile of the set, there or not: missing ones are listed as such. */
+static txm_status expand_tiles(txm_blend *blend, const txm_blend_image *image, file_table *files, txm_error *err)
+{
+    if (!image->tile_count) {
+        return read_tiles(blend, image->path, files, err);
+    }
+    bool has_token = strstr(image->path, "<UDIM>") || strstr(image->path, "<UVTILE>");
+    txm_status status = TXM_OK;
+    for (size_t i = 0; status == TXM_OK && i < (has_token ? image->tile_count : 1); i++) {
+        char *path = tile_path(image->path, image->tiles[i]);
+        status = path ? add_file(blend, files, path, image->tiles[i], true, err) : txm_blend_exhausted(blend, err);
+        free(path);
+    }
+    return status;
+}
+
+/* ---- sequences ------------------------------------------------------------------------------------------------ */
+
 /* A name without digits is one file, whatever the image says. */
 static txm_status expand_sequence(txm_blend *blend, const txm_blend_image *image, file_table *files, txm_error *err)
 {
     const char *like = txm_path_base(image->path);
-    size_t digits;
-    frame_digits(like, &digits);
+    size_t digits, begin = frame_digits(like, &digits);
     if (digits == 0 || digits > 9) { /* no number of a frame */
         return add_file(blend, files, image->path, 0, true, err);
     }
     char *folder = txm_path_dir(image->path);
-    txm_status status = folder ? read_frames(blend, folder, like, files, err) : txm_blend_exhausted(blend, err);
+    txm_status status =
+        folder ? read_frames(blend, folder, like, begin, digits, files, err) : txm_blend_exhausted(blend, err);
     free(folder);
     return status;
 }

@@ -7,6 +7,7 @@
  * bounded by its store.
  */
 #include "blend/scene.h"
+#include "blend/nodes.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -39,7 +40,8 @@ static txm_status fill_info(txm_blend *blend, txm_error *err)
                                    .subversion = m->subversion,
                                    .compression = m->compression,
                                    .pointer_bytes = m->format.pointer_bytes,
-                                   .big_endian = m->format.big_endian};
+                                   .big_endian = m->format.big_endian,
+                                   .format = "blend"};
     if (*m->working_space) {
         const txm_blend_colors *c = &blend->colors;
         const char *name = c->canonical ? c->canonical(c->user, m->working_space) : NULL;
@@ -50,6 +52,31 @@ static txm_status fill_info(txm_blend *blend, txm_error *err)
         }
     }
     return TXM_OK;
+}
+
+static txm_status read_blend(txm_blend *blend, const char *path, txm_error *err)
+{
+    txm_status status = txm_blend_link(blend, path, err);
+    if (status == TXM_OK) {
+        status = fill_info(blend, err);
+    }
+    if (status == TXM_OK) {
+        status = txm_blend_collect(blend, err);
+    }
+    return status == TXM_OK && blend->lint ? txm_blend_examine(blend, err) : status;
+}
+
+/* What a scene is, its name says: the programs that write them go by it, too. */
+static txm_status read_scene(txm_blend *blend, const char *path, txm_error *err)
+{
+    switch (txm_path_scene(path)) {
+    case TXM_PATH_XML:
+        return txm_blend_read_xml(blend, path, err);
+    case TXM_PATH_USD:
+        return txm_blend_read_usd(blend, path, err);
+    default:
+        return read_blend(blend, path, err);
+    }
 }
 
 /* *out is NULL after a failure; libraries that fail are findings of a scene that opened. */
@@ -77,17 +104,9 @@ txm_status txm_blend_open(const char *path, const txm_blend_options *options, tx
     blend->store.limit_bytes = TXM_BLEND_STORE_BYTES;
     blend->colors = o.colors;
     blend->lint = o.lint;
-    status = txm_blend_link(blend, absolute, err);
+    blend->cancel = o.cancel;
+    status = read_scene(blend, absolute, err);
     free(absolute);
-    if (status == TXM_OK) {
-        status = fill_info(blend, err);
-    }
-    if (status == TXM_OK) {
-        status = txm_blend_collect(blend, err);
-    }
-    if (status == TXM_OK && blend->lint) {
-        status = txm_blend_examine(blend, err);
-    }
     if (status != TXM_OK) {
         txm_blend_close(&blend);
         return status;

@@ -109,6 +109,8 @@ const char *txm_requested_word(const txm_tx_description *d)
 {
     if (!strcmp(d->requested, "auto") || !strcmp(d->requested, "="))
         return "";
+    if (!strncmp(d->requested, "==", 2))
+        return d->requested + 2;
     return !strcmp(d->detected, "data") ? "data" : d->requested;
 }
 

@@ -45,6 +45,13 @@ static txm_status find_space(const txm_context *context, const txm_settings *set
     return TXM_OK;
 }
 
+/* What the tx file keeps of the setting: a name, or the setting where that says more than the name. */
+static const char *requested_as(const char *setting, const char *name)
+{
+    const char *unused;
+    return name && txm_space_chosen(setting, &unused) != TXM_SPACE_UNKNOWN ? name : setting;
+}
+
 /* `warn` is false for look-ups that only ask. */
 txm_status txm_resolve(const txm_context *context, const txm_settings *settings, const char *path,
                        const txm_source_info *info, bool warn, txm_resolved *out, txm_error *err)
@@ -63,10 +70,12 @@ txm_status txm_resolve(const txm_context *context, const txm_settings *settings,
     const txm_space_choice choice = txm_space_chosen(settings->colorspace, &name);
     if (choice == TXM_SPACE_DEFAULT)
         name = scene_space;
-    r.requested = name ? name : settings->colorspace;
+    r.requested = requested_as(settings->colorspace, name);
     if (r.alpha == TXM_ALPHA_DEFAULT)
         r.alpha = scene_alpha;
-    const char *pixels = name ? name : choice == TXM_SPACE_UNSET ? "scene_linear" : txm_source_auto_space(info, config);
+    const char *pixels = choice == TXM_SPACE_UNSET || choice == TXM_SPACE_UNKNOWN ? "scene_linear"
+                         : name                                                   ? name
+                                                                                  : txm_source_auto_space(info, config);
     if (!pixels)
         return txm_fail(err, TXM_STATUS_COLORSPACE, "%s: the OCIO config %s has no role for colour space auto", path,
                         txm_color_config_name(config));
@@ -106,7 +115,7 @@ bool txm_serves_unread(const txm_context *context, const txm_settings *settings,
     if ((why->status != TXM_STATUS_CORRUPT && why->status != TXM_STATUS_UNSUPPORTED) ||
         settings->alpha == TXM_ALPHA_DEFAULT || txm_space_chosen(settings->colorspace, &space) == TXM_SPACE_DEFAULT)
         return false;
-    *resolved = (txm_resolved){.requested = space ? space : settings->colorspace,
+    *resolved = (txm_resolved){.requested = requested_as(settings->colorspace, space),
                                .alpha = settings->alpha,
                                .key = {.xyz_text = txm_color_xyz_to_scene_linear_text(context->color),
                                        .colorspace = txm_key_word(context->color, space),

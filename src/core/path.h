@@ -25,6 +25,9 @@ TXM_SHARED char *txm_path_join(const char *dir, const char *name);
 TXM_SHARED const char *txm_path_ext(const char *path);
 /* Case-insensitive comparison of the extension ("exr" or ".exr"). */
 TXM_SHARED bool txm_path_has_ext(const char *path, const char *ext);
+/* What kind of scene a file is by its name; a .xml file may be anything else, too. */
+typedef enum txm_path_kind { TXM_PATH_NONE, TXM_PATH_BLEND, TXM_PATH_XML, TXM_PATH_USD } txm_path_kind;
+TXM_SHARED txm_path_kind txm_path_scene(const char *path);
 /* The most bytes of a name, up to `limit`, that do not cut a UTF-8 sequence: some file systems refuse names that are
  * not valid. */
 TXM_SHARED size_t txm_path_cut(const char *name, size_t limit);

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "core/fail.h"
+#include "core/mem.h"
 #include "core/options.h"
 #include "core/words.h"
 #include "txmill/pixel.h"
@@ -54,7 +55,8 @@ bool txm_alpha_parse(const char *word, txm_alpha *out)
     return false;
 }
 
-/* "=" in front of either word makes a name of it; in front of anything else it is a part of the name. */
+/* "==" is in front of a name that no config need know; "=" in front of either word makes a name of it; in front of
+ * anything else it is a part of the name. */
 txm_space_choice txm_space_chosen(const char *setting, const char **name)
 {
     *name = NULL;
@@ -64,6 +66,10 @@ txm_space_choice txm_space_chosen(const char *setting, const char **name)
         return TXM_SPACE_AUTO;
     if (!strcmp(setting, "="))
         return TXM_SPACE_UNSET;
+    if (!strncmp(setting, "==", 2)) {
+        *name = setting + 2;
+        return TXM_SPACE_UNKNOWN;
+    }
     *name = !strcmp(setting, "=default") || !strcmp(setting, "=auto") ? setting + 1 : setting;
     return TXM_SPACE_NAMED;
 }
@@ -73,9 +79,14 @@ const char *txm_space_setting(const char *name)
     return !name ? "=" : !strcmp(name, "default") ? "=default" : !strcmp(name, "auto") ? "=auto" : name;
 }
 
+char *txm_space_unknown(const char *name)
+{
+    return txm_asprintf("==%s", name);
+}
+
 const char *txm_space_shown(const char *setting)
 {
-    return !strcmp(setting, "=") ? "none (=)" : setting;
+    return !strcmp(setting, "=") ? "none (=)" : !strncmp(setting, "==", 2) ? setting + 2 : setting;
 }
 
 const char *txm_codec_name(txm_codec codec)

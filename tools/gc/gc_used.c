@@ -76,7 +76,8 @@ static void on_done(void *user, const txm_batch_file *file)
     txm_error own;
     const txm_error *err = file->err;
     const char *origin = file->input->origin;
-    bool scene = txm_path_has_ext(file->input->path, "blend"), gone = err->status == TXM_STATUS_NOT_FOUND && !scene && origin;
+    bool scene = txm_path_scene(file->input->path) != TXM_PATH_NONE,
+         gone = err->status == TXM_STATUS_NOT_FOUND && !scene && origin;
     source *from = origin ? source_of(f, origin) : NULL;
     if (origin && !from) {
         txm_no_memory(&f->err, origin);
@@ -126,7 +127,7 @@ static txm_status add(txm_inputs *inputs, const char *name, txm_error *err)
 {
     size_t before = txm_inputs_count(inputs);
     txm_status status = txm_inputs_add(inputs, name, err);
-    if (status == TXM_OK && txm_inputs_count(inputs) == before && !txm_path_has_ext(name, "blend"))
+    if (status == TXM_OK && txm_inputs_count(inputs) == before && txm_path_scene(name) == TXM_PATH_NONE)
         status = txm_fail(err, TXM_STATUS_USAGE, "--keep-for %s: names no image; nothing is removed", name);
     return status;
 }

@@ -293,7 +293,7 @@ void txm_tx_explain(const char *path, txm_error *err)
     const char *kind = txm_kind_of_file(path);
     if (!strcmp(kind, "a tx file"))
         return; /* something else is wrong */
-    bool scene = txm_path_has_ext(path, "blend");
+    bool scene = txm_path_scene(path) != TXM_PATH_NONE;
     txm_error_clear(err);
     if (txm_path_is_image(path))
         txm_fail(err, TXM_STATUS_UNSUPPORTED, "%s: is %s without a tx file; 'txmill make %s' makes one", path, kind, path);

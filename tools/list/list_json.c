@@ -40,6 +40,7 @@ static bool print_scene(const txm_list_report *report)
     const txm_blend_info *info = txm_blend_info_of(report->blend);
     cJSON *o = record("scene", report->scene);
     txm_json_text(o, "path", info->path);
+    txm_json_text(o, "format", info->format);
     txm_json_uint(o, "file_version", (uint64_t)info->version);
     txm_json_uint(o, "file_subversion", info->subversion > 0 ? (uint64_t)info->subversion : 0);
     txm_json_text(o, "compression", info->compression);

@@ -23,7 +23,10 @@ static void print_scene(const txm_list_report *report)
 {
     const txm_blend_info *info = txm_blend_info_of(report->blend);
     txm_print_safe(report->scene);
-    printf(": Blender %d.%d.%d, %s", info->version / 100, info->version % 100, info->subversion, info->compression);
+    if (!strcmp(info->format, "blend"))
+        printf(": Blender %d.%d.%d, %s", info->version / 100, info->version % 100, info->subversion, info->compression);
+    else
+        printf(": %s", !strcmp(info->format, "usd") ? "USD" : "XML of Cycles");
     if (info->working_space) {
         printf(", working space ");
         txm_print_safe(info->working_space);
@@ -109,6 +112,10 @@ static void print_user(const txm_blend_user *user)
 static void print_colorspace(const txm_list_report *report, const txm_blend_image *image)
 {
     const char *stored = image->colorspace_stored, *name = image->colorspace_name;
+    if (!strcmp(image->colorspace, "auto")) {
+        fputs("auto", stdout);
+        return;
+    }
     if (!name) {
         fputs(*stored ? "scene-linear, since the OCIO config does not know " : "scene-linear, since no colour space is stored",
               stdout);

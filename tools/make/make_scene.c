@@ -17,6 +17,7 @@
 #include "core/path.h"
 #include "tools/list/list_scene.h"
 #include "tools/options/project.h"
+#include "tools/output/exits.h"
 #include "tools/output/say.h"
 #include "txmill/blend.h"
 #include "txmill/render.h"
@@ -111,10 +112,11 @@ static txm_status report_rest(const txm_make_scenes *scenes, txm_inputs *inputs,
                               const txm_blend *blend, txm_error *err)
 {
     txm_status status = TXM_OK;
-    size_t packed = 0, generated = 0, movies = 0, unnamed = 0;
+    size_t packed = 0, inside = 0, generated = 0, movies = 0, unnamed = 0;
     for (size_t i = 0; status == TXM_OK && i < txm_blend_image_count(blend); i++) {
         const txm_blend_image *image = txm_blend_image_at(blend, i);
-        packed += image->state == TXM_BLEND_STATE_PACKED;
+        packed += image->state == TXM_BLEND_STATE_PACKED && image->packed_count;
+        inside += image->state == TXM_BLEND_STATE_PACKED && !image->packed_count;
         unnamed += image->state == TXM_BLEND_STATE_NO_PATH;
         generated += image->source == TXM_BLEND_SOURCE_GENERATED;
         movies += image->source == TXM_BLEND_SOURCE_MOVIE;
@@ -149,6 +151,8 @@ static txm_status report_rest(const txm_make_scenes *scenes, txm_inputs *inputs,
         say_left_out(scene, packed, (const char *const[]){"packed image is", "packed images are"},
                      "; --packed DIR unpacks and converts them");
     }
+    say_left_out(scene, inside, (const char *const[]){"image inside the package is", "images inside the package are"},
+                 ": Cycles looks up no tx files for them");
     say_left_out(scene, generated, (const char *const[]){"generated image is", "generated images are"}, ", as by Blender");
     say_left_out(scene, movies, (const char *const[]){"movie is", "movies are"}, ", as by Blender");
     say_left_out(scene, unnamed, (const char *const[]){"image without a file is", "images without a file are"}, "");
@@ -203,10 +207,12 @@ txm_status txm_make_add_scene(void *user, txm_inputs *inputs, const char *path, 
     if (status != TXM_OK) {
         return status;
     }
-    txm_blend_options options = {
-        .struct_size = sizeof(txm_blend_options), .colors = txm_blend_colors_of(scenes->config), .lint = scenes->lint};
+    txm_blend_options options = {.struct_size = sizeof(txm_blend_options),
+                                 .colors = txm_blend_colors_of(scenes->config),
+                                 .lint = scenes->lint,
+                                 .cancel = txm_signal_flag()};
     status = txm_blend_open(path, &options, &blend, &why);
-    if (status == TXM_STATUS_NO_MEMORY) {
+    if (status == TXM_STATUS_NO_MEMORY || status == TXM_STATUS_CANCELLED) {
         return txm_fail(err, status, "%s", why.message);
     }
     if (status != TXM_OK) {

@@ -152,7 +152,7 @@ static bool is_precious(const char *path)
     for (size_t i = 0; known && i < sizeof replaceable / sizeof *replaceable; i++)
         known = strcmp(kind, replaceable[i]) != 0;
     look(path, false, &h);
-    return known || txm_path_has_ext(path, "blend") || (txm_path_is_image(path) && memchr(h.data, 0, h.bytes));
+    return known || txm_path_scene(path) != TXM_PATH_NONE || (txm_path_is_image(path) && memchr(h.data, 0, h.bytes));
 }
 
 /* Whether the file may be replaced by one of `kind`: it is of that kind, or empty. */

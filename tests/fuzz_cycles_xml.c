@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Scenes of Cycles made of anything. Images and includes that they name are looked for beside the input, where there is
+ * nothing.
+ *
+ * Seeds: testdata/fuzz/cycles*.xml */
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "blend/nodes.h"
+#include "fuzz_input.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    txm_blend *blend = calloc(1, sizeof *blend);
+    if (!blend)
+        return 0;
+    blend->store.limit_bytes = TXM_BLEND_STORE_BYTES;
+    if (txm_blend_read_xml(blend, fuzz_input_path(data, size), NULL) == TXM_OK) {
+        txm_blend_entry *entries = NULL;
+        size_t count;
+        if (txm_blend_entries(blend, NULL, &entries, &count, NULL) == TXM_OK)
+            txm_blend_entries_free(&entries, count);
+    }
+    txm_blend_close(&blend);
+    return 0;
+}

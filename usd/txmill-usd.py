@@ -1,0 +1,203 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which images a USD scene uses, for txmill: txmill-usd.py SCENE, run by the python3 that has usd-core (pxr).
+
+Standard output has one JSON object a line: a node, a layer, or why there is none of them, and "end" last: what ends
+otherwise was killed. Nodes are those that Cycles' Hydra delegate makes image nodes of, with the values that it gives them:
+names and defaults of those are Cycles', see src/blend/usd.c for what is made of the rest.
+"""
+import json
+import os
+import re
+import sys
+
+# What else prints goes to standard error.
+OUT = os.fdopen(os.dup(1), "w", encoding="utf-8", errors="surrogateescape", newline="\n")
+os.dup2(2, 1)
+MAX_SAMPLES = 10000
+
+
+def say(kind, **fields):
+    OUT.write(json.dumps({"kind": kind, **fields}) + "\n")
+
+
+def limit_memory():
+    """What would swap ends instead."""
+    try:
+        import resource
+        pages, page = os.sysconf("SC_PHYS_PAGES"), os.sysconf("SC_PAGE_SIZE")
+        resource.setrlimit(resource.RLIMIT_AS, (pages * page, pages * page))
+    except (ImportError, OSError, ValueError):
+        pass
+
+
+try:
+    from pxr import Ar, Sdf, Usd, UsdShade
+except ImportError as e:
+    say("lacking", message=str(e))
+    OUT.flush()
+    sys.exit(0)
+
+
+def text(value):
+    """Of a token, a string or None."""
+    return "" if value is None else str(value)
+
+
+def producers(shader, names):
+    """(name of Cycles' socket, attribute) of the inputs that say something, over the interfaces of materials and groups."""
+    for given in shader.GetInputs():
+        base = given.GetBaseName()
+        name = names.get(base, base.lower())
+        for attribute in given.GetValueProducingAttributes():
+            if UsdShade.Utils.GetType(attribute.GetName()) == UsdShade.AttributeType.Input:
+                yield name, attribute
+
+
+def anchored(layer, path):
+    """The absolute path of an asset that the resolver does not find: <UDIM> sets, files that are gone. A name without ./
+    may be searched for elsewhere; where it is not found, it is meant beside the layer."""
+    absolute = layer.ComputeAbsolutePath(path)
+    if os.path.isabs(absolute) or Ar.IsPackageRelativePath(absolute):
+        return absolute
+    return os.path.join(os.path.dirname(layer.realPath), path)
+
+
+def anchored_in(attribute, path):
+    for spec in attribute.GetPropertyStack(Usd.TimeCode.EarliestTime()):
+        if spec.layer:
+            return anchored(spec.layer, path)
+    return path
+
+
+def images_of(attribute):
+    """(path as stored, absolute path) for every frame that the attribute has a value for."""
+    times = attribute.GetTimeSamples()[:MAX_SAMPLES] or [Usd.TimeCode.Default()]
+    seen = set()
+    for time in times:
+        value = attribute.Get(time)
+        if isinstance(value, Sdf.AssetPath):
+            stored, path = value.path, value.resolvedPath or (anchored_in(attribute, value.path) if value.path else "")
+        else:
+            stored = path = text(value)
+        if (stored, path) not in seen:
+            seen.add((stored, path))
+            yield stored, path
+
+
+def layer_of(prim, root):
+    """Where the prim is defined first; "" for the scene itself."""
+    for spec in prim.GetPrimStack():
+        path = spec.layer.realPath
+        if path:
+            return "" if path == root else path
+    return ""
+
+
+def say_images(attribute, **fields):
+    for stored, path in images_of(attribute):
+        # "package.usdz[picture.png]"
+        inside = Ar.IsPackageRelativePath(path)
+        if path and not inside:
+            path = os.path.abspath(path)
+        say("node", stored=stored, path=path, inside=inside, **fields)
+
+
+USD_NAMES = {"file": "filename", "sourceColorSpace": "colorspace", "wrapS": "wrap_s", "wrapT": "wrap_t"}
+
+
+def value_of(attributes, name):
+    attribute = attributes.get(name)
+    return None if attribute is None else attribute.Get(Usd.TimeCode.EarliestTime())
+
+
+def material_x_space(kind, attribute):
+    """The space that the document gives a colour; what is no colour is data."""
+    if not kind.endswith(("_color3", "_color4")):
+        return "data"
+    space = attribute.GetColorSpace() if attribute.HasColorSpace() else ""
+    return space or "scene_linear"
+
+
+def say_shader(prim, shader, root):
+    kind = text(shader.GetIdAttr().Get())
+    material_x = kind.startswith(("ND_image_", "ND_tiledimage_", "ND_hextiledimage_"))
+    cycles = kind[7:] if kind.startswith("cycles") else ""
+    if kind != "UsdUVTexture" and not material_x and cycles not in ("image_texture", "environment_texture"):
+        return
+    attributes = dict(producers(shader, {} if cycles else USD_NAMES))
+    if "filename" not in attributes:
+        return
+    fields = {"node": prim.GetName(), "owner": text(prim.GetParent().GetPath()), "owner_type": "material",
+              "library": layer_of(prim, root), "environment": cycles == "environment_texture"}
+    if "colorspace" in attributes:
+        fields["colorspace"] = text(value_of(attributes, "colorspace"))
+    elif material_x:
+        fields["colorspace"] = material_x_space(kind, attributes["filename"])
+    for name in ("alpha_type", "extension", "interpolation"):
+        if name in attributes:
+            fields[name] = text(value_of(attributes, name))
+    # The delegate sets both, in this order.
+    for name in ("wrap_s", "wrap_t"):
+        if name in attributes:
+            fields["extension"] = {"repeat": "periodic"}.get(text(value_of(attributes, name)), text(value_of(attributes, name)))
+    tiles = value_of(attributes, "tiles")
+    if tiles is not None:
+        fields["tiles"] = [int(tile) for tile in tiles][:MAX_SAMPLES]
+    say_images(attributes["filename"], **fields)
+
+
+def say_light(prim, root):
+    for name in ("inputs:texture:file", "texture:file"):
+        attribute = prim.GetAttribute(name)
+        if attribute and attribute.HasValue() and text(attribute.Get(Usd.TimeCode.EarliestTime())):
+            say_images(attribute, node=prim.GetName(), owner=text(prim.GetPath()), owner_type="light",
+                       library=layer_of(prim, root), environment=prim.GetTypeName().startswith("DomeLight"))
+            return
+
+
+def say_layers(stage, root):
+    resolver = Ar.GetResolver()
+    for layer in stage.GetUsedLayers():
+        if layer.anonymous:
+            continue
+        if layer.realPath and layer.realPath != root:
+            say("layer", path=layer.realPath, parent=root, there=True)
+        for named in layer.GetCompositionAssetDependencies():
+            path = anchored(layer, named)
+            if not path or Sdf.Layer.IsAnonymousLayerIdentifier(path):
+                continue
+            found = resolver.Resolve(path)
+            if not found:
+                say("layer", path=path, parent=layer.realPath or root, there=False)
+            elif not Sdf.Layer.Find(path) and not Sdf.FileFormat.FindByExtension(str(found)):
+                say("layer", path=path, parent=layer.realPath or root, there=True,
+                    message="this USD has no reader for such files")
+
+
+def read(path):
+    stage = Usd.Stage.Open(path, Usd.Stage.LoadAll)
+    root = stage.GetRootLayer().realPath
+    say_layers(stage, root)
+    # What is instanced is there once.
+    ranges = [stage.Traverse()] + [Usd.PrimRange(prototype) for prototype in stage.GetPrototypes()]
+    for prims in ranges:
+        for prim in prims:
+            if prim.IsA(UsdShade.Shader):
+                say_shader(prim, UsdShade.Shader(prim), root)
+            elif prim.GetTypeName().endswith(("Light", "Light_1")):
+                say_light(prim, root)
+
+
+limit_memory()
+try:
+    read(sys.argv[1])
+except MemoryError:
+    say("failed", message="it needs more memory than this machine has")
+except Exception as e:  # of pxr, of any kind: "Error in 'function' at line N in file F : 'what is wrong'", several
+    try:
+        whole = " ".join(str(e).split())
+    except UnicodeDecodeError:  # the file is quoted in it
+        whole = "it is not UTF-8"
+    say("failed", message=("; ".join(re.findall(r" : '(.*?)'(?= Error in |$)", whole)) or whole or type(e).__name__)[:400])
+say("end")
+OUT.flush()
