@@ -50,6 +50,10 @@ START_TEST(ends_of_nothing)
     txm_ticket_wait(&ticket);
     txm_ticket_cancel(NULL);
     txm_ticket_cancel(&ticket);
+    txm_cache_viewer *viewer = NULL;
+    txm_cache_viewer_free(NULL);
+    txm_cache_viewer_free(&viewer);
+    ck_assert(txm_ticket_poll(NULL));
     txm_texture_set_free(NULL);
     txm_texture_set_free(&set);
     txm_trace_free(NULL);

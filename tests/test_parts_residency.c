@@ -513,6 +513,7 @@ START_TEST(requests_become_tiles)
     txm_job job;
     uint8_t *unwidened = NULL;
     size_t unwidened_bytes = 0;
+    ck_assert_ptr_eq(s->file->origin, &txm_origin_file);
     /* A level is registered first; its tiles are asked for after that. */
     ck_assert(!txm_plan(c, s->view.first, &job));
     ck_assert_uint_eq(s->registered, 0);

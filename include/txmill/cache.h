@@ -142,6 +142,7 @@ static inline void txm_cache_options_init(txm_cache_options *options)
     txm_cache_options_init_sized(options, sizeof *options);
 }
 
+/* Opens options with the defaults for what does as Cycles does. */
 static inline void txm_cache_options_init_cycles(txm_cache_options *options)
 {
     txm_cache_options_init_cycles_sized(options, sizeof *options);
