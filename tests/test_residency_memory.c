@@ -7,6 +7,7 @@
 #include <malloc.h>
 #include <openexr.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -555,6 +556,92 @@ START_TEST(hits_see_what_has_changed)
 }
 END_TEST
 
+/* ---- open files ---- */
+
+/* Files that are read by turns stay open where a sixteenth of the budget is too little for their tables. */
+START_TEST(open_files_get_the_room_they_need)
+{
+    enum { TEXTURES = 12, LOOKUPS = 4000 };
+    char *path = write_cached("tables.tx", 4096, 4096, 1, TXM_TYPE_U8, MADE_SMOOTH, 1);
+    counted memory = {0};
+    txm_cache_options o = budget_options(4 << 20, TXM_CACHE_POLICY_LRU);
+    o.coalesce = 0;
+    o.allocator = count_in(&memory);
+    txm_cache *c = new_cache(&o);
+    uint32_t ids[TEXTURES];
+    for (int i = 0; i < TEXTURES; i++)
+        ids[i] = add_texture(c, path, TXM_EXTENSION_REPEAT);
+    txm_cache_thread *t = new_thread(c);
+    const txm_sampler how = sampler(TXM_LEVEL_MODE_FLOOR);
+    uint64_t seed = 5;
+    for (int i = 0; i < LOOKUPS; i++) {
+        float out[4];
+        const txm_lookup at = at_level(unit(&seed), unit(&seed), 0, 4096);
+        ck_assert_int_eq(txm_cache_sample(t, ids[sample_random(&seed) % TEXTURES], &how, &at, NULL, out),
+                         TXM_LOOK_RESIDENT);
+    }
+    const txm_cache_stats s = stats_of(c);
+    ck_assert_msg(s.files_opened <= 5 * TEXTURES, "%u opens", s.files_opened);
+    ck_assert_uint_le(memory.most + s.reader_bytes, (4 << 20) + (512 << 10));
+    txm_cache_thread_free(&t);
+    txm_cache_free(&c);
+    free(path);
+}
+END_TEST
+
+static uint64_t resident_bytes(void)
+{
+    unsigned long size = 0, resident = 0;
+    FILE *f = fopen("/proc/self/statm", "r");
+    ck_assert(f && fscanf(f, "%lu %lu", &size, &resident) == 2);
+    fclose(f);
+    return (uint64_t)resident * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+/* What a farm counts: the memory of the process, while 60 MB of files are read through a budget of 16 MB. */
+START_TEST(processes_are_as_large_as_their_budget)
+{
+#ifdef __SANITIZE_ADDRESS__
+    return; /* which keeps memory of its own */
+#endif
+    enum { FILES = 4, BUDGET = 16 << 20 };
+    char *paths[FILES];
+    for (int i = 0; i < FILES; i++) {
+        char name[20];
+        snprintf(name, sizeof name, "large%d.tx", i);
+        paths[i] = write_cached(name, 2048, 2048, 4, TXM_TYPE_U8, MADE_NOISE, (unsigned)i);
+    }
+    malloc_trim(0);
+    for (int drops = 0; drops < 2; drops++) {
+        const uint64_t before = resident_bytes();
+        uint64_t most = 0, seed = 3;
+        txm_cache_options o = budget_options(BUDGET, TXM_CACHE_POLICY_LRU);
+        o.drop_pages = (uint32_t)drops;
+        txm_cache *c = new_cache(&o);
+        uint32_t ids[FILES];
+        for (int i = 0; i < FILES; i++)
+            ids[i] = add_texture(c, paths[i], TXM_EXTENSION_REPEAT);
+        txm_cache_thread *t = new_thread(c);
+        const txm_sampler how = sampler(TXM_LEVEL_MODE_FLOOR);
+        for (int i = 0; i < 10000; i++) {
+            float out[4];
+            const txm_lookup at = at_level(unit(&seed), unit(&seed), 0, 2048);
+            txm_cache_sample(t, ids[i % FILES], &how, &at, NULL, out);
+            const uint64_t now = i % 100 == 99 ? resident_bytes() : 0;
+            most = now > most ? now : most;
+        }
+        if (drops)
+            ck_assert_msg(most < before + BUDGET + (16u << 20), "%llu MB more", (unsigned long long)(most - before) >> 20);
+        else
+            ck_assert_msg(most > before + BUDGET + (30u << 20), "%llu MB more", (unsigned long long)(most - before) >> 20);
+        txm_cache_thread_free(&t);
+        txm_cache_free(&c);
+    }
+    for (int i = 0; i < FILES; i++)
+        free(paths[i]);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("residency memory");
@@ -563,7 +650,8 @@ int main(void)
     tcase_set_timeout(tcase, 300);
     add_tests(tcase, budgets_are_kept_at_every_instant, what_openexr_keeps_is_counted, lists_of_batches_are_counted,
               readers_keep_little, many_look_ups_share_their_loads,
-              memory_that_is_refused_costs_tiles_alone, hits_take_no_lock, hits_see_what_has_changed);
+              memory_that_is_refused_costs_tiles_alone, hits_take_no_lock, hits_see_what_has_changed,
+              open_files_get_the_room_they_need, processes_are_as_large_as_their_budget);
     tcase_add_loop_test(tcase, all_memory_is_in_the_budget, 0, TXM_CACHE_POLICY_NONE);
     tcase_add_loop_test(tcase, what_is_used_again_stays, 0, TXM_CACHE_POLICY_NONE);
     tcase_add_loop_test(tcase, large_tiles_keep_the_budget, 0, TXM_CACHE_POLICY_NONE);

@@ -23,7 +23,7 @@
  * for a tile a slab of 512 KiB, or the tiles of its look-up where they are more, and what it reads with: 200 KiB with
  * Blender's tiles, 1.2 MB with tiles that OpenEXR's PIZ compressed. Of the budget a sixteenth is set aside for open
  * files (256 KiB at least, 64 MiB at most). A budget that is too small costs time, never a colour. Open files are
- * mapped; their pages are the system's, and so are the stacks of threads that load. Not counted are some 100 bytes for
+ * mapped; their pages are the system's (but see drop_pages), and so are the stacks of threads that load. Not counted are some 100 bytes for
  * each of these threads that a batch waits for.
  *
  * Tiles that cannot be read are FAILED: magenta, and counted. Where the file is damaged, shrank, was replaced or
@@ -117,6 +117,8 @@ typedef struct txm_cache_options {
     uint64_t launch_bytes; /* of tiles that one txm_cache_process loads at most, but one tile; 0: no limit */
     float launch_seconds;  /* that a batch has; what nobody has begun by then, but one tile, is given up; 0: no limit */
     uint32_t stand_in;     /* txm_stand_in_kind */
+    uint32_t drop_pages;   /* not 0: after each tile that is read of a file, the memory that maps it is given back, so that
+                              the process is no larger than the budget says, as farms count it. A tenth slower */
 } txm_cache_options;
 
 /* What every texture has in memory from txm_cache_add on, so that a look-up has a colour from the first launch on

@@ -72,6 +72,11 @@ txm_status txm_tx_check(const txm_tx *tx, txm_error *err)
     return fail_lost(tx, err);
 }
 
+void txm_tx_drop_pages(const txm_tx *tx)
+{
+    txm_map_drop_pages(&tx->map);
+}
+
 bool txm_tx_lost(const txm_tx *tx)
 {
     return txm_map_lost(&tx->map);

@@ -12,6 +12,9 @@ uint64_t txm_tx_own_bytes(const txm_tx *tx);
 uint64_t txm_scratch_idle_bytes(txm_tx *tx);
 void txm_scratch_trim(txm_tx *tx);
 
+/* Gives back the memory of what was read of its file; not what the reader keeps. */
+void txm_tx_drop_pages(const txm_tx *tx);
+
 /* Whether pages of its map could not be read. They never can be again: it is to be opened anew. */
 bool txm_tx_lost(const txm_tx *tx);
 #endif

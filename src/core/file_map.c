@@ -72,6 +72,14 @@ void txm_map_close(txm_map *map)
     atomic_store(&map->place->map, NULL);
 }
 
+/* The pages stay in the system's cache of files, whence they come back without the disk; the process does not count them
+ * any more. */
+void txm_map_drop_pages(const txm_map *map)
+{
+    if (map->data)
+        madvise((void *)(uintptr_t)map->data, map->bytes, MADV_DONTNEED);
+}
+
 /* Called from the handler of SIGBUS of a program that installs one, in the thread that reads: its map stays open
  * meanwhile. */
 bool txm_map_catch(void *address)

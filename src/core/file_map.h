@@ -25,6 +25,9 @@ typedef struct txm_map {
 TXM_SHARED int txm_map_open(txm_map *map, int fd, size_t bytes);
 TXM_SHARED void txm_map_close(txm_map *map); /* nothing where no map was opened */
 
+/* Gives back the memory of pages that were read; the next read fetches them again. */
+void txm_map_drop_pages(const txm_map *map);
+
 /* Whether bytes that were read from the map may not be the file's. */
 static inline bool txm_map_lost(const txm_map *map)
 {

@@ -177,6 +177,7 @@ txm_status txm_cache_set_max_bytes(txm_cache *c, uint64_t max_bytes, txm_error *
     txm_own_view_ends(c);
     __atomic_store_n(&c->options.max_bytes, max_bytes, __ATOMIC_RELAXED); /* look-ups of many read it */
     c->constants_most = constants_of(max_bytes);
+    c->more_for_readers = 0;
     txm_make_room(c, 0);
     pthread_mutex_unlock(&c->lock);
     return TXM_OK;

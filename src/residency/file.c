@@ -236,6 +236,22 @@ static void leave(txm_cache *c, txm_cache_file *f)
         close_file(c, f);
 }
 
+/* A file that is opened again was closed for want of room: the share of open files grows by what it takes, as far as a
+ * quarter of the budget goes. It shrinks again when no file had to be opened for a while. */
+static void adapt_share(txm_cache *c, const txm_cache_file *f)
+{
+    enum { WHILE_TILES = 4096, PART = 4, STEPS = 8 };
+    const uint64_t most = c->options.max_bytes / PART, now = txm_reader_share(c);
+    if (f && f->opens > 1 && now < most) {
+        const uint64_t wanted = f->own_bytes, room = most - now;
+        c->more_for_readers += wanted < room ? wanted : room;
+    }
+    if (f)
+        c->loads_since_reopened = 0;
+    else if (++c->loads_since_reopened % WHILE_TILES == 0)
+        c->more_for_readers -= (c->more_for_readers + STEPS - 1) / STEPS;
+}
+
 /* Opened without the lock; whoever wants the same file waits for it. On success the file cannot close until
  * txm_file_give. A second attempt is made only where closing all idle files may have helped. */
 txm_status txm_file_acquire(txm_cache *c, txm_cache_file *f, txm_tx **tx, txm_error *err)
@@ -264,6 +280,7 @@ txm_status txm_file_acquire(txm_cache *c, txm_cache_file *f, txm_tx **tx, txm_er
             c->stats.files_opened++;
             f->opens++;
             count_kept(c, f, txm_tx_own_bytes(f->tx), 0);
+            adapt_share(c, f);
             if (++c->stats.files_open > c->stats.files_open_peak)
                 c->stats.files_open_peak = c->stats.files_open;
         } else {
@@ -312,6 +329,7 @@ void txm_file_give(txm_cache *c, txm_cache_file *f)
 {
     pthread_mutex_lock(&c->lock);
     count_kept(c, f, txm_tx_own_bytes(f->tx), txm_scratch_idle_bytes(f->tx));
+    adapt_share(c, NULL);
     leave(c, f);
     trim_readers(c);
     if (c->stats.files_open > c->options.max_open)

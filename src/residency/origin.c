@@ -4,6 +4,7 @@
  * and read one tile with its border; the cache knows no more of either. What callbacks say is checked before it is
  * used, and borders are made here of rectangles that lie in the level.
  */
+#include "container/reader_memory.h"
 #include "residency/residency_impl.h"
 #include "sample/wrap.h"
 
@@ -54,6 +55,8 @@ static txm_status read_file_tile(txm_cache *c, const txm_source *s, uint32_t lev
     if (status != TXM_OK)
         return status;
     status = txm_view_read_tile(tx, &s->view, s->skip, level, tile, pixels, unwidened, err);
+    if (c->options.drop_pages)
+        txm_tx_drop_pages(tx);
     txm_file_give(c, s->file);
     return status;
 }

@@ -329,6 +329,8 @@ struct txm_cache {
     txm_constant constants[TXM_CONSTANTS];
     uint32_t constant_count, constants_most;
     uint32_t stamp, loads_of_epoch;
+    uint64_t more_for_readers; /* beyond txm_reader_share's least: grows while files are opened again and again */
+    uint32_t loads_since_reopened;
     uint64_t squeezed;      /* tiles that went for want of memory */
     uint32_t tile_began[2]; /* the epochs in which this render tile began, and the one before; 0: there was none */
 
@@ -366,12 +368,13 @@ void txm_cache_free_string(txm_cache *c, char **text);
 /* A larger copy of an array in place of it; false: no memory. `stops`: look-ups read it, so the world is stopped when
  * it is exchanged. */
 bool txm_cache_grow(txm_cache *c, void **items, uint32_t *capacity, uint64_t needed, size_t item_bytes, bool stops);
-/* What is set aside for open files: a sixteenth of the budget, but what one reader takes, and no more than many do. */
+/* What is set aside for open files: a sixteenth of the budget, but what one reader takes, and no more than many do; up
+ * to a quarter where that is too little for the files that are read by turns. */
 static inline uint64_t txm_reader_share(const txm_cache *c)
 {
     enum { LEAST = 256 << 10, MOST = 64 << 20 };
     const uint64_t budget = c->options.max_bytes, part = budget / 16, least = budget / 4 < LEAST ? budget / 4 : LEAST;
-    return part > MOST ? MOST : part < least ? least : part;
+    return (part > MOST ? MOST : part < least ? least : part) + c->more_for_readers;
 }
 
 /* What counts in the budget: what the cache has allocated, and what open files keep, or may. So replays, which open
