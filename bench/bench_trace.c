@@ -6,10 +6,6 @@
  * prints a table (-p: of the rows with that text in their names; -o: without OpenImageIO): nanoseconds of CPU that a
  * look-up takes, each thread of the trace on a thread of its own, rounds of both in turn, the best of each. All tiles
  * are in memory.
- *
- * A renderer does not look up all the time: between two look-ups it goes through its geometry, and what the look-ups
- * have in the nearest caches is gone. So rows are there twice: look-ups that follow each other, and look-ups between
- * which memory is read at random as a ray does, whose time, measured by itself, is taken off.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -23,7 +19,6 @@
 #include "txmill/trace.h"
 
 enum { MAX_THREADS = 64, CACHE_MB = 16384 };
-enum { GEOMETRY_BYTES = 8 << 20, NODES = 48 }; /* of a renderer: the tree over its triangles, what a ray visits of it */
 
 typedef struct place {
     uint32_t texture, random;
@@ -36,17 +31,13 @@ typedef struct row {
     txm_level_mode mode;
     uint8_t anisotropy;
     int oiio_mode;
-    bool between; /* memory is read between look-ups */
-    double goal;  /* times OpenImageIO's; 0: none */
+    double goal; /* times OpenImageIO's; 0: none */
 } row;
 
 static const row rows[] = {
-    {"trilinear", TXM_LEVEL_RULE_CYCLES, TXM_LEVEL_MODE_TRILINEAR, 1, OIIO_TRILINEAR, false, 3},
-    {"one level, stochastic", TXM_LEVEL_RULE_CYCLES, TXM_LEVEL_MODE_STOCHASTIC, 1, OIIO_ONE_LEVEL, false, 3},
-    {"16:1, probes", TXM_LEVEL_RULE_PROBES, TXM_LEVEL_MODE_TRILINEAR, 16, OIIO_ANISOTROPIC, false, 0},
-    {"trilinear, rays between", TXM_LEVEL_RULE_CYCLES, TXM_LEVEL_MODE_TRILINEAR, 1, OIIO_TRILINEAR, true, 3},
-    {"one level, stochastic, rays between", TXM_LEVEL_RULE_CYCLES, TXM_LEVEL_MODE_STOCHASTIC, 1, OIIO_ONE_LEVEL, true, 3},
-    {"16:1, probes, rays between", TXM_LEVEL_RULE_PROBES, TXM_LEVEL_MODE_TRILINEAR, 16, OIIO_ANISOTROPIC, true, 0},
+    {"trilinear", TXM_LEVEL_RULE_CYCLES, TXM_LEVEL_MODE_TRILINEAR, 1, OIIO_TRILINEAR, 3},
+    {"one level, stochastic", TXM_LEVEL_RULE_CYCLES, TXM_LEVEL_MODE_STOCHASTIC, 1, OIIO_ONE_LEVEL, 3},
+    {"16:1, probes", TXM_LEVEL_RULE_PROBES, TXM_LEVEL_MODE_TRILINEAR, 16, OIIO_ANISOTROPIC, 0},
 };
 enum { ROWS = sizeof rows / sizeof *rows };
 
@@ -60,7 +51,6 @@ static struct {
     txm_cache *cache;
     oiio_textures *oiio; /* NULL: left out */
     const char *only;
-    uint64_t *geometry;
 } bench;
 
 static _Noreturn void die(const char *what)
@@ -124,30 +114,10 @@ static void read_trace(const char *path)
 /* What comes out is kept, so that no compiler leaves the work away. */
 static _Thread_local float sink;
 
-/* The nodes that a ray visits: each says where the next one is, so they are read one after the other. */
-static inline uint64_t trace_ray(uint64_t at)
-{
-    for (int i = 0; i < NODES; i++)
-        at = bench.geometry[(at ^ (uint64_t)i * 0x9E3779B97F4A7C15u) % (GEOMETRY_BYTES / sizeof(uint64_t))];
-    return at;
-}
-
-static void rays_alone(const row *r, const place *p, size_t count)
-{
-    uint64_t node = 1;
-    (void)r;
-    for (size_t i = 0; i < count; i++) {
-        node = trace_ray(node + p[i].random);
-        sink += p[i].at.u;
-    }
-    sink += (float)node;
-}
-
 static void ours(const row *r, const place *p, size_t count)
 {
     txm_cache_thread *thread;
     txm_sampler how;
-    uint64_t node = 1;
     if (txm_cache_thread_new(bench.cache, &thread, NULL))
         die("no memory");
     txm_sampler_init(&how);
@@ -157,30 +127,23 @@ static void ours(const row *r, const place *p, size_t count)
     for (size_t i = 0; i < count; i++) {
         float out[4];
         uint32_t random = p[i].random | 1;
-        if (r->between)
-            node = trace_ray(node + p[i].random);
         if (txm_cache_sample(thread, p[i].texture, &how, &p[i].at, &random, out) != TXM_LOOK_RESIDENT)
             die("a look-up failed");
         sink += out[0];
     }
-    sink += (float)node;
     txm_cache_thread_free(&thread);
 }
 
 static void theirs(const row *r, const place *p, size_t count)
 {
     oiio_caller *caller = oiio_caller_new(bench.oiio, r->oiio_mode, OIIO_BILINEAR, r->anisotropy);
-    uint64_t node = 1;
     for (size_t i = 0; i < count; i++) {
         float out[4], at[6];
         memcpy(at, &p[i].at, sizeof at);
-        if (r->between)
-            node = trace_ray(node + p[i].random);
         if (!oiio_caller_sample(caller, p[i].texture, at, out))
             die("OpenImageIO failed");
         sink += out[0];
     }
-    sink += (float)node;
     oiio_caller_free(caller);
 }
 
@@ -229,7 +192,7 @@ static double nanoseconds(work how, const row *r, double best)
 /* The first pass of each is not counted: it loads the tiles. */
 static void measure(const row *r, int rounds)
 {
-    double a = 1e9, b = 1e9, rays = r->between ? 1e9 : 0;
+    double a = 1e9, b = 1e9;
     nanoseconds(ours, r, 0);
     if (bench.oiio)
         nanoseconds(theirs, r, 0);
@@ -237,15 +200,13 @@ static void measure(const row *r, int rounds)
         if (bench.oiio)
             a = nanoseconds(theirs, r, a);
         b = nanoseconds(ours, r, b);
-        if (r->between)
-            rays = nanoseconds(rays_alone, r, rays);
     }
     if (!bench.oiio) {
-        printf("| %s | | %.1f | | | |\n", r->name, b - rays);
+        printf("| %s | | %.1f | | | |\n", r->name, b);
         return;
     }
-    double ratio = (a - rays) / (b - rays);
-    printf("| %s | %.1f | %.1f | %.1f |", r->name, a - rays, b - rays, ratio);
+    double ratio = a / b;
+    printf("| %s | %.1f | %.1f | %.1f |", r->name, a, b, ratio);
     if (r->goal > 0)
         printf(" %g | %s |\n", r->goal, ratio >= r->goal ? "reached" : "missed");
     else
@@ -272,11 +233,6 @@ int main(int argc, char **argv)
     if (beside && !(bench.oiio = oiio_textures_new(CACHE_MB)))
         die("no OpenImageIO");
     read_trace(argv[optind]);
-    bench.geometry = malloc(GEOMETRY_BYTES);
-    if (!bench.geometry)
-        die("no memory");
-    for (size_t i = 0; i < GEOMETRY_BYTES / sizeof *bench.geometry; i++)
-        bench.geometry[i] = (uint64_t)(bench_unit() * 16777216.0f);
     printf("| ns of CPU a look-up, %zu look-ups, %u threads | OpenImageIO | txmill | ratio | goal | |\n|---|---|---|---|---|---|\n",
            bench.lookups, bench.thread_count);
     for (int i = 0; i < ROWS; i++)
@@ -286,6 +242,5 @@ int main(int argc, char **argv)
     txm_cache_free(&bench.cache);
     for (unsigned i = 0; i < bench.thread_count; i++)
         free(bench.threads[i].places);
-    free(bench.geometry);
     return 0;
 }

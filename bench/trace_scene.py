@@ -42,6 +42,6 @@ for i in range(TEXTURES):
         run("make", "-q", "-c", "sRGB", "-a", "straight", "-o", tx, png)
         os.remove(os.path.join(FOLDER, png))
     images.append(os.path.join(os.path.abspath(FOLDER), tx))
-run("stream", "render", "room", *images, "-q", "--engine", "blocking", "-j", "2", "--size", "960x540", "--samples", "1", "--bounces", "3",
+run("stream", "render", "room", *images, "-q", "--engine", "blocking", "-j", "2", "--size", "960x540", "--samples", "1", "--bounces", "3", "--no-widen",
     "--trace", "room.trace", "--trace-lookups", "--overwrite", "-o", "room.exr")
 os.remove(os.path.join(FOLDER, "room.exr"))
