@@ -7,12 +7,16 @@ check-sample: all $(B)/tests/test_sample
 
 # Look-ups per second beside OpenImageIO's TextureSystem; the tables are those of bench/results.md.
 .PHONY: bench-lookup
-bench-lookup: all $(B)/bench_lookup
+bench-lookup: all $(B)/bench_lookup $(B)/bench_trace
 	@bench/lookup.sh $(B)
 $(B)/bench_lookup: bench/bench_lookup.c $(B)/bench/oiio_lookup.o $(B)/libtxmill.a
 	$(CC) $(ALL_CFLAGS) -MF $@.d -Ibench $< $(B)/bench/oiio_lookup.o $(B)/libtxmill.a $(ALL_LDFLAGS) \
 	  -lOpenImageIO -lOpenImageIO_Util $(LIBS) -o $@
 -include $(B)/bench_lookup.d
+$(B)/bench_trace: bench/bench_trace.c $(B)/bench/oiio_lookup.o $(B)/libtxmill.a
+	$(CC) $(ALL_CFLAGS) -MF $@.d -Ibench $< $(B)/bench/oiio_lookup.o $(B)/libtxmill.a $(ALL_LDFLAGS) \
+	  -lOpenImageIO -lOpenImageIO_Util $(LIBS) -o $@
+-include $(B)/bench_trace.d
 
 # OpenImageIO as a second opinion.
 $(B)/tests/test_sample_oiio: LIBS += $(B)/bench/oiio_lookup.o -lOpenImageIO -lOpenImageIO_Util
