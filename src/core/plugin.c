@@ -60,8 +60,8 @@ char *txm_plugin_path(const char *file, char **looked_in)
         }
     }
     if (!path && looked_in)
-        *looked_in = txm_asprintf(*TXM_MODULE_DIR ? "%s is neither in %s nor in %s" : "%s is not in %s", file,
-                                  library && *library ? library : program ? program : "", TXM_MODULE_DIR);
+        *looked_in = txm_asprintf("%s is neither in %s nor in %s", file, library && *library ? library : program ? program : "",
+                                  *TXM_MODULE_DIR ? TXM_MODULE_DIR : "../lib/txmill beside it");
     free(beside_library);
     free(beside_program);
     free(library);
