@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Packs a folder as a wheel: wheel.py VERSION ROOT DEPS OUT. auditwheel then completes it.
 
-The wheel is for any Python from 3.9 on: nothing in it is linked with Python. The command is a script that replaces itself by the
-program; pip, pipx and uv put it into their folders of programs.
+The wheel is for any Python from 3.9 on: nothing in it is linked with Python. The command is a script that replaces
+itself by the program; pip, pipx and uv put it into their folders of programs.
 """
 import base64
 import hashlib
@@ -19,7 +19,8 @@ import os
 import sys
 
 found = importlib.util.find_spec("txmill")
-program = os.path.join(os.path.dirname(found.origin), "bin", "txmill") if found and found.origin else "txmill/bin/txmill"
+folder = os.path.dirname(found.origin) if found and found.origin else "txmill"
+program = os.path.join(folder, "bin", "txmill")
 try:
     os.execv(program, sys.argv)
 except OSError as problem:
@@ -71,7 +72,8 @@ def debian_notes():
     # Linked in, so no library of theirs shows.
     for package in ("libchafa-dev", "libglib2.0-dev", "libpcre2-dev", "libfmt-dev"):
         notes[package] = pathlib.Path("/usr/share/doc/%s/copyright" % package)
-    return {name: path for name, path in notes.items() if path.exists() and name not in ("libc6", "libstdc++6", "libgcc-s1")}
+    outside = ("libc6", "libstdc++6", "libgcc-s1")  # not copied
+    return {name: path for name, path in notes.items() if path.exists() and name not in outside}
 
 
 def licenses():

