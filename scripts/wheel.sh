@@ -5,7 +5,7 @@
 # OpenColorIO and OpenImageIO are the versions that Blender has (scripts/wheel.txt), taken from the packages of those
 # projects on PyPI and put into the wheel: a wheel that depended on these packages would break when they are upgraded,
 # and wait for them with every new Python. Everything else is this Debian's. auditwheel copies the libraries, and decides
-# which systems the wheel is for. Embree is left out; `txmill stream` traces without it.
+# which systems the wheel is for. Embree is left out, and `txmill stream` says so.
 #
 # What was downloaded stays in FOLDER/downloads and is not asked for again. Needs python3-venv and libfmt-dev.
 set -euo pipefail
