@@ -1,5 +1,5 @@
 # What is made of the libraries for people and packagers: reference, ABI check, Debian packages.
-.PHONY: docs check-abi abi-reference deb check-deb
+.PHONY: docs check-abi abi-reference deb check-deb wheel check-wheel
 # The reference of the public headers, in $(B)/docs/html. A declaration without a comment fails, and so do a comment that
 # names what is not there and anything that Doxygen warns of.
 HEADERS := include/txmill
@@ -23,6 +23,12 @@ deb: all
 	scripts/deb.sh $(B)
 check-deb:
 	tests/deb/check.sh
+
+# A Python wheel, in $(B)/wheel/dist (network the first time); installed and used in clean chroots (root, network).
+wheel:
+	scripts/wheel.sh $(B)/wheel
+check-wheel: wheel
+	tests/wheel/check.sh $(B)/wheel/dist
 
 # What linking the libraries costs: start-up, padded tiles a second. `make bench` measures it with the rest. OLD=BUILD, of
 # another version, is measured in the same run.

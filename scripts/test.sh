@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# All tests, as continuous integration runs them, on Debian 12: installs what is missing, builds, runs the checks in the plain
+# All tests, as continuous integration runs them, on Debian 12 or 13: installs what is missing, builds, runs the checks in the plain
 # build, under AddressSanitizer and UBSan, and as Clang compiles it, compiles for CUDA where nvcc is there, runs every fuzz
 # target for a short time, injects faults for a minute. Environment: FUZZ_SECONDS, for each of the parsers of other people's
 # files (60; a sixth for the other targets; 0: none); FAULT_SECONDS (60; 0: none); SANITIZED=no leaves the sanitized build

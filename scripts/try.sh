@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The first command for a new user, on Debian 12: installs what is missing, builds, converts the sample images, and shows
+# The first command for a new user, on Debian 12 or 13: installs what is missing, builds, converts the sample images, and shows
 # what it made.
 set -euo pipefail
 cd "$(dirname "$0")/.."

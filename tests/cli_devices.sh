@@ -21,6 +21,22 @@ if command -v taskset >/dev/null; then
     check affinity json out "o[0]['cpu']['threads'] == 1"
 fi
 
+# ---- colours ----------------------------------------------------------------------------------------------------------
+txm devices --json
+check json-color json out "o[0]['color']['exact'] == o[0]['color']['library'].startswith('2.5.')"
+txm devices
+case $(sed -n 's/^colours  OpenColorIO \([0-9.]*\).*/\1/p' out) in
+2.5.*) check colours prints "exactly Blender's" ;;
+?*) check colours prints "Blender 5.2 has 2.5: converted colours may be a rounding step off" ;;
+*) check colours false ;;
+esac
+run "$TXMILL" make -v --force --colorspace ACEScg "$golden/rgb8.png" -o colours.tx
+if grep -q "exactly Blender's" out || "$TXMILL" devices | grep -q "exactly Blender's"; then
+    check colours-once test "$(grep -c 'converted by OpenColorIO' err)" = 0
+else
+    check colours-once test "$(grep -c '1 image was converted by OpenColorIO' err)" = 1
+fi
+
 # ---- devices ----------------------------------------------------------------------------------------------------------
 fake() { run env TXMILL_PLUGINS="$build/tests/gpu" "$@"; }
 fake env TXM_FAKE_DEVICES=2 TXM_FAKE_MEMORY=3000000000 "$TXMILL" devices

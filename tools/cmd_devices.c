@@ -2,8 +2,8 @@
  *
  * txmill devices: lists what this machine can compute with.
  *
- * Out: the vector code that the CPU can run, and every GPU with its memory and, where it cannot be used, why. Nothing
- * is converted.
+ * Out: the vector code that the CPU can run, every GPU with its memory and, where it cannot be used, why, and the
+ * OpenColorIO that converts colours. Nothing is converted.
  *
  * The same facts that --device auto decides by: when a conversion runs on the CPU though there is a GPU, this
  * says why.
@@ -15,10 +15,12 @@
 #include "core/fail.h"
 #include "tools/options/args.h"
 #include "tools/options/opt.h"
+#include "tools/output/colors.h"
 #include "tools/output/exits.h"
 #include "tools/output/format.h"
 #include "tools/output/json.h"
 #include "tools/output/text.h"
+#include "txmill/color.h"
 #include "txmill/devices.h"
 
 enum { TXM_DEVICES_SCHEMA_VERSION = 1 };
@@ -88,6 +90,9 @@ static void print_text(const devices *d)
         txm_print_safe(d->none.message);
         putchar('\n');
     }
+    char colors[TXM_MESSAGE_BYTES];
+    txm_colors_describe(colors, sizeof colors);
+    printf("%-8s OpenColorIO %s\n", "colours", colors);
 }
 
 /* ---- JSON ------------------------------------------------------------------------------------------------------- */
@@ -122,6 +127,9 @@ static void print_json(const devices *d)
     cJSON *list = txm_json_array(cuda, "devices");
     for (size_t i = 0; i < d->gpu_count; i++)
         add_gpu(list, &d->gpus[i]);
+    cJSON *color = txm_json_object(object, "color");
+    txm_json_text(color, "library", txm_color_library_version());
+    txm_json_bool(color, "exact", txm_colors_exact());
     txm_json_emit(object);
 }
 

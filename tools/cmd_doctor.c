@@ -21,6 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/statfs.h>
 #include <sys/statvfs.h>
 #include <sys/utsname.h>
@@ -34,6 +35,7 @@
 #include "core/fail.h"
 #include "core/plugin.h"
 #include "tools/options/project.h"
+#include "tools/output/colors.h"
 #include "tools/output/exits.h"
 #include "tools/output/format.h"
 #include "tools/output/json.h"
@@ -97,6 +99,47 @@ static void examine_program(examination *x)
     if (uname(&system) == 0) {
         snprintf(text, sizeof text, "%s %s, %s", system.sysname, system.release, system.machine);
         tell(x, GOOD, "program", "system", text);
+    }
+}
+
+static bool same_file(const struct stat *a, const struct stat *b)
+{
+    return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+/* The file that runs, and the one that is started: a wheel's command is a script that becomes the program. */
+static bool is_this_program(const char *path)
+{
+    struct stat this, that, started;
+    const char *name = program_invocation_name;
+    if (stat(path, &that) != 0)
+        return false;
+    return (stat("/proc/self/exe", &this) == 0 && same_file(&this, &that)) ||
+           (strchr(name, '/') && stat(name, &started) == 0 && same_file(&started, &that));
+}
+
+/* Which txmill this is, and whether PATH leads to others: a wheel's beside a distribution's is common. */
+static void examine_place(examination *x)
+{
+    char self[VALUE], text[2 * VALUE];
+    const char *path = getenv("PATH");
+    bool first = true;
+    ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+    self[n > 0 ? n : 0] = 0;
+    tell(x, GOOD, "program", "path", self);
+    for (const char *folder = path; folder && *folder;) {
+        size_t length = strcspn(folder, ":");
+        char other[VALUE];
+        snprintf(other, sizeof other, "%.*s/txmill", (int)length, folder);
+        folder += length + (folder[length] == ':');
+        if (!length || access(other, X_OK) != 0)
+            continue;
+        if (!is_this_program(other)) {
+            snprintf(text, sizeof text, "%s is another txmill, %s in PATH", other, first ? "first" : "later");
+            tell(x, NOTE, "program", "also here", text);
+        } else {
+            first = false;
+        }
     }
 }
 
@@ -172,7 +215,8 @@ static void examine_libraries(examination *x)
              WebPGetDecoderVersion() & 255);
     tell(x, GOOD, "library", "libwebp", text);
     tell(x, GOOD, "library", "libyaml", yaml_get_version_string());
-    tell(x, GOOD, "library", "OpenColorIO", txm_color_library_version());
+    txm_colors_describe(text, sizeof text);
+    tell(x, txm_colors_exact() ? GOOD : NOTE, "library", "OpenColorIO", text);
     exr_get_library_version(&number[0], &number[1], &number[2], &extra);
     snprintf(text, sizeof text, "%d.%d.%d%s", number[0], number[1], number[2], extra ? extra : "");
     tell(x, GOOD, "library", "OpenEXR", text);
@@ -365,6 +409,7 @@ static int run_doctor(void *p, const txm_operands *operands)
     /* What is wrong with the project is found below. */
     txm_project_apply(&project, operands, &err);
     examine_program(&x);
+    examine_place(&x);
     examine_libraries(&x);
     examine_devices(&x);
     examine_config(&x, &args->config);

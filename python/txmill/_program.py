@@ -101,7 +101,8 @@ def find_program(program: Optional[StrPath] = None) -> str:
         if found is None:
             raise ProgramMissing(f"$TXMILL is {named}, where there is no program")
         return found
-    # PREFIX/lib/python3/dist-packages/txmill/_program.py belongs to PREFIX/bin/txmill.
+    # A wheel has it in the package, txmill/bin/txmill; PREFIX/lib/python3/dist-packages/txmill/_program.py belongs to
+    # PREFIX/bin/txmill.
     for parent in Path(__file__).resolve().parents:
         beside = parent / "bin" / "txmill"
         if beside.is_file() and os.access(beside, os.X_OK):

@@ -168,7 +168,12 @@ def _candidates() -> Iterator[str]:
     if named:
         yield named
         return
-    # The one of this installation: PREFIX/lib/python3.X/dist-packages/txmill belongs to PREFIX/lib.
+    # The one of this installation: a wheel has it in the package, PREFIX/lib/python3.X/dist-packages/txmill belongs to
+    # PREFIX/lib.
+    inside = Path(__file__).resolve().parent / "lib" / _SONAME
+    if inside.is_file():
+        yield str(inside)
+        return
     for folder in Path(__file__).resolve().parents:
         if folder.name.startswith("python3"):
             yield str(folder.parent / _SONAME)

@@ -3,14 +3,16 @@
  * Where the parts lie that are loaded or started when they are needed.
  *
  * In: a file name. Out: its path: in the folder that $TXMILL_PLUGINS names, beside the library or the program, or
- * where it was installed, in this order.
+ * where it was installed, in this order. A build for a Python wheel (MODULEDIR empty) is installed nowhere in particular.
  */
 #include "core/plugin.h"
 
 #include <dlfcn.h>
 #include <limits.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <unistd.h>
 
 #include "core/mem.h"
@@ -25,13 +27,15 @@ static char *program_folder(void)
     return n > 0 ? txm_path_dir(exe) : txm_strdup("");
 }
 
-/* The folder of the shared library that this code is part of, or of the program that holds it; "" if unknown. */
+/* The folder of the shared library that this code is part of; "" if unknown, or if it is part of the program, which the
+ * system names as whoever started it did. */
 static char *library_folder(void)
 {
     static const char in_this_library;
     Dl_info found;
     char real[PATH_MAX];
     if (!dladdr(&in_this_library, &found) || !found.dli_fname || !strchr(found.dli_fname, '/') ||
+        (getauxval(AT_PHDR) & ~(unsigned long)4095) == (unsigned long)(uintptr_t)found.dli_fbase ||
         !realpath(found.dli_fname, real))
         return txm_strdup("");
     return txm_path_dir(real);
@@ -57,7 +61,7 @@ char *txm_plugin_path(const char *file, char **looked_in)
     }
     if (!path && looked_in)
         *looked_in = txm_asprintf("%s is neither in %s nor in %s", file, library && *library ? library : program ? program : "",
-                                  TXM_MODULE_DIR);
+                                  *TXM_MODULE_DIR ? TXM_MODULE_DIR : "../lib/txmill beside it");
     free(beside_library);
     free(beside_program);
     free(library);

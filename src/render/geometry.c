@@ -36,7 +36,7 @@ static void load(txm_error *err)
     if (!path && !looked_in)
         txm_no_memory(err, NULL);
     else if (!path)
-        txm_fail(err, TXM_STATUS_UNSUPPORTED, "rays cannot be traced without Embree: %s", looked_in);
+        txm_fail(err, TXM_STATUS_UNSUPPORTED, "rays cannot be traced without Embree, which Python wheels leave out: %s", looked_in);
     else if (!t)
         txm_fail(err, TXM_STATUS_UNSUPPORTED, "rays cannot be traced without Embree: %s", dlerror());
     else if (t->abi != TXM_GEOMETRY_ABI || t->hit_bytes != sizeof(txm_ray_hit) || t->ray_bytes != sizeof(txm_ray))

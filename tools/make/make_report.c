@@ -19,6 +19,7 @@
 #include "core/settings.h"
 #include "tools/make/make_text.h"
 #include "tools/make/run_log.h"
+#include "tools/output/colors.h"
 #include "tools/output/format.h"
 #include "tools/output/json.h"
 #include "tools/output/say.h"
@@ -243,6 +244,7 @@ void txm_make_report_add(txm_make_report *report, const txm_batch_file *file)
     if (err->status == TXM_OK) {
         report->count[result->outcome]++;
         report->tx_bytes += result->outcome == TXM_OUTCOME_CREATED ? result->tx_bytes : 0;
+        report->converted += result->outcome == TXM_OUTCOME_CREATED && result->stages.color > 0;
         count_guess(report, file);
     }
     pthread_mutex_unlock(&report->lock);
@@ -307,6 +309,10 @@ static void print_json_summary(txm_make_report *report, double seconds)
     txm_json_uint(o, "tx_bytes", report->tx_bytes);
     if (n[TXM_OUTCOME_WOULD_CREATE])
         add_cost(o, &report->totals.cost);
+    cJSON *color = txm_json_object(o, "color");
+    txm_json_text(color, "library", txm_color_library_version());
+    txm_json_uint(color, "converted", report->converted);
+    txm_json_bool(color, "exact", !report->converted || txm_colors_exact());
     txm_json_number(o, "seconds", seconds, 6);
     txm_json_uint(o, "exit_code", (uint64_t)txm_tally_exit(&report->tally));
     emit(report, o);
@@ -334,6 +340,16 @@ static void say_summary(const txm_make_report *report, double seconds)
                 report->tally.failed, txm_format_seconds(seconds, time));
     if (left)
         txm_say(TXM_SAY_INFO, "%zu file%s not started", left, left == 1 ? " was" : "s were");
+}
+
+/* Once a run, and only to who asks for details. */
+static void say_colors(const txm_make_report *report)
+{
+    char text[TXM_MESSAGE_BYTES];
+    if (!report->verbose || report->json || !report->converted || txm_colors_exact())
+        return;
+    txm_colors_differ(report->converted, text, sizeof text);
+    txm_say(TXM_SAY_INFO, "%s", text);
 }
 
 /* A log that is not whole would be taken for the whole story: that is a failure which a retry may cure. */
@@ -365,6 +381,7 @@ int txm_make_report_finish(txm_make_report *report)
         (((report->inputs > 1 || silent) && !report->key) || report->tally.failed))
         say_summary(report, seconds);
     say_guessed(report);
+    say_colors(report);
     close_log(report);
     pthread_mutex_destroy(&report->lock);
     /* Files that a stop left over count: the caller sees that the run was not complete. */

@@ -34,6 +34,7 @@ typedef struct txm_make_report {
     char list_key[TXM_KEY_HEX]; /* copy of what the totals say */
     txm_tally tally;
     uint64_t tx_bytes;
+    size_t converted; /* by OpenColorIO: known where stages are timed */
     double begin; /* of the monotonic clock */
     FILE *log;    /* gets the JSON, too; NULL: none */
     const char *log_path;

@@ -1,0 +1,45 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# make check-wheel: the wheel is installed into clean chroots of Debian 12, 13 and unstable that have
+# Python's pip and nothing else, and does there, without a network, what README's first lines say. Root and network;
+# chroots are kept in $TXM_CHROOTS (default: build/chroots).
+#   check.sh FOLDER [SUITE...]       FOLDER: with the wheel
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+repo=$(cd "$here/../.." && pwd)
+root=${TXM_CHROOTS:-$repo/build/chroots}
+export TXM_CHROOTS=$root
+wheel=$(realpath "$1"/txmill-*.whl)
+shift
+[ $# -gt 0 ] || set -- bookworm trixie unstable
+# bootstrap and run are those of the chroots with Blender.
+# shellcheck source=tests/blender/chroots.sh
+. "$repo/tests/blender/chroots.sh" library
+say() { echo "check-wheel: $*"; }
+fail() { echo "check-wheel: $*" >&2; exit 1; }
+
+use_wheel() { # SUITE
+    local suite=$1 base=wheel-base-$1 at=$root/wheel-clean-$1
+    mkdir -p "$root"
+    if [ ! -e "$root/$base/ready" ]; then
+        say "$suite: setting up the clean chroot"
+        bootstrap "$base" "$suite"
+        apt_install "$base" python3-pip python3-venv
+        touch "$root/$base/ready"
+    fi
+    rm -rf --one-file-system "$at" && cp -a "$root/$base" "$at"
+    mkdir -p "$at/opt/wheel"
+    cp "$wheel" "$repo/tests/deb/stranger.py" "$here/stranger.sh" "$at/opt/wheel/"
+    cp -R "$repo/testdata/golden" "$at/opt/wheel/golden"
+    cp -R "$repo/examples" "$at/opt/wheel/examples"
+    say "$suite: installing and using"
+    # Without a network: nothing but the wheel is needed.
+    (run "wheel-clean-$suite" unshare -n env -i HOME=/var/home PATH=/usr/bin:/bin LC_ALL=C.UTF-8 \
+        sh -eu /opt/wheel/stranger.sh) ||
+        fail "$suite: a stranger's commands failed"
+    rm -rf --one-file-system "$at"
+    say "$suite: ok"
+}
+
+for suite in "$@"; do use_wheel "$suite"; done
+say "$(stat -c %s "$wheel") bytes, installed and used: $*"

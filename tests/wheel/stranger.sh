@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: Apache-2.0
+# What somebody does who has the wheel and nothing else. Run by check.sh in a clean chroot.
+cd /opt/wheel
+begin=$(date +%s%N)
+python3 -m venv tool
+tool/bin/pip install --no-index ./txmill-*.whl
+PATH=$PWD/tool/bin:$PATH
+mkdir textures
+cp golden/rgb8.png textures/wood_color.png
+cp golden/tile64.png textures/wood_normal.png
+cp golden/light.hdr textures/sky.hdr
+cp golden/half-rgb.exr textures/glow.exr
+cp golden/rgba8.tga textures/leaf.tga
+txmill make textures --preset pbr | tee made
+echo "from nothing to tx files: $((($(date +%s%N) - begin) / 1000000)) ms"
+[ "$(grep -c ': created' made)" -eq 5 ]
+txmill check textures --preset pbr
+txmill info textures/blender_tx/glow.exr*
+txmill make --json --force --colorspace ACEScg golden/rgb8.png -o converted.tx >converted.json
+grep -q '"converted":1,"exact":true' converted.json
+txmill verify textures/blender_tx
+
+# Python: a batch, its tiles, the command without PATH.
+cp golden/rgb8.png golden/rgba8.tga golden/half-rgba.exr .
+tool/bin/python stranger.py
+tool/bin/python -m txmill --version
+
+txmill devices | grep "exactly Blender's"
+txmill doctor
+txmill doctor | grep "^library *OpenImageIO *3\.1\."
+! txmill doctor | grep "also here"
+
+# Another txmill that PATH has later, and one that it has first, are named.
+mkdir other
+printf '#!/bin/sh\n' >other/txmill
+chmod 755 other/txmill
+PATH=$PATH:$PWD/other txmill doctor | grep "other/txmill is another txmill, later in PATH"
+PATH=$PWD/other:$PATH tool/bin/txmill doctor | grep "other/txmill is another txmill, first in PATH"
+
+# An installation that lost its program says what to do, in one line.
+rm tool/lib/python3*/site-packages/txmill/bin/txmill
+if txmill --version 2>said; then exit 1; fi
+cat said
+[ "$(wc -l <said)" -eq 1 ]
+grep -q "pip install --force-reinstall txmill" said
