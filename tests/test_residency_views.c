@@ -238,6 +238,49 @@ START_TEST(a_launch_has_limits)
 }
 END_TEST
 
+/* The view of txm_cache_prepare shows less, and nothing wrong, when its tiles have gone. */
+START_TEST(the_own_view_follows)
+{
+    txm_cache_options o = budget_options(4 << 20, TXM_CACHE_POLICY_LRU);
+    uint32_t ids[2], requests[MANY];
+    txm_cache *c = cache_of(&o, ids);
+    txm_view view;
+    txm_lane lane = {.capacity = MANY, .requests = requests}, *lanes = &lane;
+    txm_ticket *ticket;
+    const txm_sampler how = sampler(TXM_LEVEL_MODE_FLOOR);
+    txm_cache_thread *t = new_thread(c);
+    for (int way = 0; way < 4; way++) {
+        uint32_t there = 0;
+        for (int i = 0; i < 5 && there < 60; i++) {
+            ck_assert_int_eq(txm_cache_prepare(c, &view, NULL, NULL), TXM_OK);
+            there = look_at_tiles(&view, ids[0], 0, 0, 60, &lane);
+            if (there == 60)
+                break;
+            ck_assert_int_eq(txm_cache_process(c, &lanes, 1, &ticket, NULL), TXM_OK);
+            txm_ticket_wait(&ticket);
+        }
+        ck_assert_uint_eq(there, 60);
+        if (way == 0)
+            txm_cache_unload(c, ids[0], NULL);
+        if (way == 1)
+            txm_cache_set_max_bytes(c, 1 << 20, NULL);
+        if (way == 2)
+            txm_cache_replace(c, ids[0], NULL, NULL);
+        for (uint32_t i = 0; way == 3 && i < 300; i++) {
+            const txm_lookup at = in_tile(i);
+            float out[4];
+            txm_cache_sample(t, ids[1], &how, &at, NULL, out);
+        }
+        there = look_at_tiles(&view, ids[0], 0, 0, 60, &lane); /* what a batch has pinned may stay */
+        ck_assert(way & 1 ? there <= 60 : there == 0);
+        txm_cache_set_max_bytes(c, 4 << 20, NULL);
+        lane.count = 0;
+    }
+    txm_cache_thread_free(&t);
+    txm_cache_free(&c);
+}
+END_TEST
+
 /* ---- several viewers ---- */
 
 /* Whatever goes on beside it, a view stays as it was. */
@@ -627,6 +670,7 @@ int main(void)
     tcase_add_test(tcase, frames_do_not_wait);
     tcase_add_test(tcase, the_queue_is_bounded);
     tcase_add_test(tcase, a_launch_has_limits);
+    tcase_add_test(tcase, the_own_view_follows);
     tcase_add_test(tcase, an_open_view_stays);
     tcase_add_test(tcase, viewers_do_not_starve_each_other);
     tcase_add_test(tcase, viewers_of_many_threads);

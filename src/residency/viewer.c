@@ -16,13 +16,27 @@ enum { WORD_BITS = 64 };
 
 /* ---- changes ---- */
 
-/* What lies beyond a viewer's counts is new to it, and copied anyway. */
+/* The cache's own view shows no tile any more that has gone. */
+static void forget_gone(const txm_cache *c, txm_cache_viewer *v, uint32_t entry)
+{
+    uint32_t *shown = &v->tiles[entry].slot;
+    if (__atomic_load_n(shown, __ATOMIC_RELAXED) < TXM_SLOT_STATES &&
+        __atomic_load_n(&c->tiles[entry].slot, __ATOMIC_RELAXED) != *shown)
+        __atomic_store_n(shown, TXM_SLOT_NONE, __ATOMIC_RELEASE);
+}
+
+/* What lies beyond a viewer's counts is new to it, and copied anyway. Programs may go on looking up in the cache's own
+ * view when a call has ended it that lets tiles go, so it follows. */
 void txm_entry_changed(txm_cache *c, uint32_t entry)
 {
     const uint32_t chunk = entry >> TXM_CHUNK_SHIFT;
-    for (txm_cache_viewer *v = c->viewers; v; v = v->next)
-        if (entry < v->tile_count)
-            v->changed_tiles[chunk / WORD_BITS] |= (uint64_t)1 << chunk % WORD_BITS;
+    for (txm_cache_viewer *v = c->viewers; v; v = v->next) {
+        if (entry >= v->tile_count)
+            continue;
+        v->changed_tiles[chunk / WORD_BITS] |= (uint64_t)1 << chunk % WORD_BITS;
+        if (v == c->own && !v->open)
+            forget_gone(c, v, entry);
+    }
 }
 
 void txm_texture_changed(txm_cache *c, uint32_t texture)
@@ -63,12 +77,28 @@ static void note_open_views(txm_cache *c)
         }
 }
 
+/* Of what has changed since it was prepared. */
+static void forget_all_gone(txm_cache_viewer *v)
+{
+    const uint32_t chunks = (v->tile_count + TXM_CHUNK - 1) >> TXM_CHUNK_SHIFT;
+    for (uint32_t chunk = 0; chunk < chunks; chunk++) {
+        const uint64_t word = v->changed_tiles[chunk / WORD_BITS];
+        if (!word)
+            chunk |= WORD_BITS - 1;
+        else if (word >> chunk % WORD_BITS & 1)
+            for (uint32_t i = chunk << TXM_CHUNK_SHIFT; i >> TXM_CHUNK_SHIFT == chunk && i < v->tile_count; i++)
+                forget_gone(v->cache, v, i);
+    }
+}
+
 void txm_viewer_close(txm_cache_viewer *v)
 {
     if (!v->open)
         return;
     txm_viewer_merge(v);
     v->open = false;
+    if (v == v->cache->own)
+        forget_all_gone(v);
     note_open_views(v->cache);
     txm_slots_free_retired(v->cache);
     txm_make_room(v->cache, 0);
