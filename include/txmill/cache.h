@@ -19,12 +19,13 @@
  *
  * Memory: what the cache has allocated (tiles, tables and the lists of batches: txm_cache_stats.allocated_bytes) and
  * what open files keep (reader_bytes, with what OpenEXR's library keeps of them) stay at or below max_bytes plus one
- * batch together at every instant. A batch is what txm_cache_process was given last, or for each thread that is waiting
+ * batch together at every instant. A batch is what is queued by txm_cache_process, or for each thread that is waiting
  * for a tile a slab of 512 KiB, or the tiles of its look-up where they are more, and what it reads with: 200 KiB with
- * Blender's tiles, 1.2 MB with tiles that OpenEXR's PIZ compressed. Of the budget a sixteenth is set aside for open
- * files (256 KiB at least, 64 MiB at most). A budget that is too small costs time, never a colour. Open files are
- * mapped; their pages are the system's (but see drop_pages), and so are the stacks of threads that load. Not counted are some 100 bytes for
- * each of these threads that a batch waits for.
+ * Blender's tiles, 1.2 MB with tiles that OpenEXR's PIZ compressed. While viewers keep views open, threads that wait
+ * may need that twice. Of the budget a sixteenth is set aside for open files (256 KiB at least, 64 MiB at most), and up
+ * to a quarter where files would otherwise be opened again and again. A budget that is too small costs time, never a
+ * colour. Open files are mapped; their pages are the system's (but see drop_pages), and so are the stacks of threads
+ * that load. Not counted are some 100 bytes for each of these threads that a batch waits for.
  *
  * Tiles that cannot be read are FAILED: magenta, and counted. Where the file is damaged, shrank, was replaced or
  * written to, that lasts until txm_cache_replace. Lack of memory or descriptors, a file that is not there and errors of
