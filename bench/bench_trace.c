@@ -233,7 +233,8 @@ int main(int argc, char **argv)
     if (beside && !(bench.oiio = oiio_textures_new(CACHE_MB)))
         die("no OpenImageIO");
     read_trace(argv[optind]);
-    printf("| ns of CPU a look-up, %zu look-ups, %u threads | OpenImageIO | txmill | ratio | goal | |\n|---|---|---|---|---|---|\n",
+    printf("| ns of CPU a look-up, %zu look-ups, %u threads | OpenImageIO | txmill | ratio | goal | "
+           "|\n|---|---|---|---|---|---|\n",
            bench.lookups, bench.thread_count);
     for (int i = 0; i < ROWS; i++)
         if (!bench.only || strstr(rows[i].name, bench.only))

@@ -13,7 +13,7 @@ typedef struct oiio_textures oiio_textures;
 enum { OIIO_ONE_LEVEL, OIIO_TRILINEAR, OIIO_ANISOTROPIC };
 enum { OIIO_CLOSEST, OIIO_BILINEAR, OIIO_BICUBIC, OIIO_SMART };
 
-oiio_textures *oiio_textures_new(int cache_mb); /* without a file */
+oiio_textures *oiio_textures_new(int cache_mb);                    /* without a file */
 oiio_textures *oiio_textures_open(const char *path, int cache_mb); /* NULL on failure */
 void oiio_textures_close(oiio_textures *textures);
 /* One more file; its number, from 0 on. Below 0 on failure. Not while others look up. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * A renderer that works in waves, as devices do: all look-ups of a wave run without waiting, those that miss note what
- * they lack, the lot is loaded in one go, and only they run again. Colours that were found are kept. Two waves are under
- * way, each with a viewer of its own, so that one looks up while the tiles of the other are loaded.
- *     cc wavefront.c $(pkg-config --cflags --libs txtile) -o wavefront
+ * they lack, the lot is loaded in one go, and only they run again. Colours that were found are kept. Two waves are
+ * under way, each with a viewer of its own, so that one looks up while the tiles of the other are loaded. cc
+ * wavefront.c $(pkg-config --cflags --libs txtile) -o wavefront
  *     ./wavefront blender_tx/wood.png.*.tx floor.ppm [MEGABYTES] */
 #include <stdlib.h>
 #include <txmill/cache.h>

@@ -205,7 +205,8 @@ START_TEST(images_are_bound_to_textures)
         txm_render_textures_free(&t);
         txm_render_textures_free(&t);
     }
-    /* Half the resolution is one level, whatever the engine: where a look-up waits, its caller leaves it to the cache. */
+    /* Half the resolution is one level, whatever the engine: where a look-up waits, its caller leaves it to the cache.
+     */
     cache.resolution = 0.5f;
     for (uint32_t engine = 0; engine < 2; engine++) {
         txm_render_textures t;

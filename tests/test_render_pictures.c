@@ -23,7 +23,8 @@ static const char *paths[IMAGES];
 
 static void make_noise_tx(const char *path, uint32_t width, uint32_t height, uint32_t channels)
 {
-    made_image image = make_image(width, height, channels, TXM_TYPE_U8, 64, (txm_compression){TXM_CODEC_ZIP, 4}, MADE_NOISE);
+    made_image image =
+        make_image(width, height, channels, TXM_TYPE_U8, 64, (txm_compression){TXM_CODEC_ZIP, 4}, MADE_NOISE);
     const txm_tx_metadata metadata = made_metadata();
     const txm_tx_summary summary = made_summary();
     uint64_t bytes;
@@ -139,14 +140,20 @@ START_TEST(parts_of_mixes)
     o.width = o.height = 32;
     for (uint32_t share = 0; share < 2; share++) {
         txm_render_scene *s = txm_scene_new();
-        int n = snprintf(text, sizeof text,
-                         "txmill-scene 1\ncamera perspective half 0.3 0.3 shift 0 0 clip 0.1 100 to-world 1 0 0 0 0 1 0 0 0 0 1 3\n"
-                         "material a diffuse 1 1 1\nmaterial b glossy 1 1 1 roughness 0.2\nmaterial floor mix a b share %u\n", share);
+        int n = snprintf(
+            text, sizeof text,
+            "txmill-scene 1\ncamera perspective half 0.3 0.3 shift 0 0 clip 0.1 100 to-world 1 0 0 0 0 1 0 0 0 0 1 3\n"
+            "material a diffuse 1 1 1\nmaterial b glossy 1 1 1 roughness 0.2\nmaterial floor mix a b share %u\n",
+            share);
         for (int i = 0; i < IMAGES; i++)
             n += snprintf(text + n, sizeof text - (size_t)n,
                           "image %d \"%s\" colorspace \"sRGB\" alpha straight extension repeat interpolation linear\n"
                           "texture %s %d input \"Base Color\" uv \"\" transform 1 0 0 0 1 0\n",
-                          i, images[i], i == 0 ? "a" : i == 1 ? "b" : "floor", i);
+                          i, images[i],
+                          i == 0   ? "a"
+                          : i == 1 ? "b"
+                                   : "floor",
+                          i);
         snprintf(text + n, sizeof text - (size_t)n, "quad floor -5 -5 0 10 0 0 0 10 0\n");
         ck_assert_msg(s && txm_scene_parse(s, "scene.txt", ".", text, strlen(text), &err) == TXM_OK, "%s", err.message);
         ck_assert_msg(txm_render_budget_of(s, &o, &b, &err) == TXM_OK, "%s", err.message);
@@ -167,7 +174,8 @@ static txm_render_scene *warped_floor(uint32_t depth)
     make_noise_tx(grey, 400, 300, 1);
     txm_render_scene *s = txm_scene_new();
     int n = snprintf(text, sizeof text,
-                     "txmill-scene 1\ncamera perspective half 0.7 0.4 shift 0 0 clip 0.1 100 to-world 1 0 0 0 0 0.5 -0.86 -2 0 0.86 0.5 1.5\n"
+                     "txmill-scene 1\ncamera perspective half 0.7 0.4 shift 0 0 clip 0.1 100 to-world 1 0 0 0 0 0.5 "
+                     "-0.86 -2 0 0.86 0.5 1.5\n"
                      "light sun power 2 2 2 direction 0.3 0.2 -1 angle 0.1\nmaterial m diffuse 1 1 1\n"
                      "quad m -4 -4 0 8 0 0 0 8 0\n");
     for (uint32_t i = 0; i <= depth; i++)
@@ -334,7 +342,8 @@ START_TEST(took)
     uint64_t most = 0;
     for (size_t i = 0; i < p.moment_count; i++) {
         most = p.moments[i].tile_bytes > most ? p.moments[i].tile_bytes : most;
-        ck_assert(!i || (p.moments[i].seconds >= p.moments[i - 1].seconds && p.moments[i].samples >= p.moments[i - 1].samples));
+        ck_assert(!i || (p.moments[i].seconds >= p.moments[i - 1].seconds &&
+                         p.moments[i].samples >= p.moments[i - 1].samples));
     }
     ck_assert_uint_le(most, p.cache.tile_bytes_peak);
     if (p.moment_count) {

@@ -198,8 +198,8 @@ START_TEST(large_tiles_keep_the_budget)
         for (int k = 0; k < 6; k++)
             in[k][i] = p[k];
     }
-    const txm_lookups b = {COUNT, in[0], in[1], in[2], in[3], in[4], in[5], NULL, NULL, {out[0], out[1], out[2], out[3]},
-                           NULL};
+    const txm_lookups b = {
+        COUNT, in[0], in[1], in[2], in[3], in[4], in[5], NULL, NULL, {out[0], out[1], out[2], out[3]}, NULL};
     ck_assert_int_eq(txm_cache_sample_n(t, add_texture(c, path, TXM_EXTENSION_REPEAT), &how, &b), TXM_LOOK_RESIDENT);
     ck_assert_uint_gt(stats_of(c).tiles_loaded, EDGE / TILE * EDGE / TILE / 2);
     ck_assert_uint_le(count.most, BUDGET + TILE_BYTES + (64 << 10));
@@ -631,9 +631,11 @@ START_TEST(processes_are_as_large_as_their_budget)
             most = now > most ? now : most;
         }
         if (drops)
-            ck_assert_msg(most < before + BUDGET + (16u << 20), "%llu MB more", (unsigned long long)(most - before) >> 20);
+            ck_assert_msg(most < before + BUDGET + (16u << 20), "%llu MB more",
+                          (unsigned long long)(most - before) >> 20);
         else
-            ck_assert_msg(most > before + BUDGET + (30u << 20), "%llu MB more", (unsigned long long)(most - before) >> 20);
+            ck_assert_msg(most > before + BUDGET + (30u << 20), "%llu MB more",
+                          (unsigned long long)(most - before) >> 20);
         txm_cache_thread_free(&t);
         txm_cache_free(&c);
     }
@@ -649,9 +651,9 @@ int main(void)
     temp_file("");
     tcase_set_timeout(tcase, 300);
     add_tests(tcase, budgets_are_kept_at_every_instant, what_openexr_keeps_is_counted, lists_of_batches_are_counted,
-              readers_keep_little, many_look_ups_share_their_loads,
-              memory_that_is_refused_costs_tiles_alone, hits_take_no_lock, hits_see_what_has_changed,
-              open_files_get_the_room_they_need, processes_are_as_large_as_their_budget);
+              readers_keep_little, many_look_ups_share_their_loads, memory_that_is_refused_costs_tiles_alone,
+              hits_take_no_lock, hits_see_what_has_changed, open_files_get_the_room_they_need,
+              processes_are_as_large_as_their_budget);
     tcase_add_loop_test(tcase, all_memory_is_in_the_budget, 0, TXM_CACHE_POLICY_NONE);
     tcase_add_loop_test(tcase, what_is_used_again_stays, 0, TXM_CACHE_POLICY_NONE);
     tcase_add_loop_test(tcase, large_tiles_keep_the_budget, 0, TXM_CACHE_POLICY_NONE);

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Every call that cache.h allows, all of them at the same time: threads that look up and block, wavefronts whose batches
- * are waited for, polled, cancelled or dropped, in views of their own and in the cache's, threads that change budgets,
- * textures, pins and traces, and a hand that destroys files
- * and puts them back, while memory is refused and files cannot be opened. Colours are those of the sampler with every
- * tile in memory; a look-up may fail only while something is made to fail. Afterwards every texture recovers and nothing
- * is left allocated.
+ * Every call that cache.h allows, all of them at the same time: threads that look up and block, wavefronts whose
+ * batches are waited for, polled, cancelled or dropped, in views of their own and in the cache's, threads that change
+ * budgets, textures, pins and traces, and a hand that destroys files and puts them back, while memory is refused and
+ * files cannot be opened. Colours are those of the sampler with every tile in memory; a look-up may fail only while
+ * something is made to fail. Afterwards every texture recovers and nothing is left allocated.
  *
  * TXM_MIXED_LOOKUPS: how many look-ups (default: 200,000), TXM_MIXED_SEED: other random numbers.
  */
@@ -56,7 +55,8 @@ static txm_texture_set *reference;
 static const txm_view *truth;
 static uint32_t ids[TEXTURES], truths[TEXTURES];
 
-/* Look-ups in the cache's own view exclude calls that cache.h lists: those take it for reading. Viewers need no lock. */
+/* Look-ups in the cache's own view exclude calls that cache.h lists: those take it for reading. Viewers need no lock.
+ */
 static pthread_rwlock_t view_lock;
 
 static _Atomic bool stop, harmed; /* harmed: files are being destroyed, or the system refuses something */
@@ -82,7 +82,8 @@ static void *allocate(void *user, size_t bytes, size_t alignment)
 {
     void *memory = NULL;
     (void)user;
-    if (is_refused() || posix_memalign(&memory, alignment < sizeof memory ? sizeof memory : alignment, bytes ? bytes : 1))
+    if (is_refused() ||
+        posix_memalign(&memory, alignment < sizeof memory ? sizeof memory : alignment, bytes ? bytes : 1))
         return NULL;
     atomic_fetch_add(&live, (int64_t)bytes);
     return memory;
@@ -140,7 +141,7 @@ static txm_sampler some_sampler(uint64_t *s)
 static txm_lookup somewhere(uint64_t *s)
 {
     const float size = exp2f(10.0f * unit(s) - 10.0f);
-    txm_lookup at = {2.0f * unit(s) - 0.5f,      2.0f * unit(s) - 0.5f,      size * (unit(s) - 0.5f),
+    txm_lookup at = {2.0f * unit(s) - 0.5f,       2.0f * unit(s) - 0.5f,       size * (unit(s) - 0.5f),
                      size * (unit(s) - 0.5f) / 5, size * (unit(s) - 0.5f) / 5, size * (unit(s) - 0.5f)};
     const uint64_t odd = sample_random(s) % 4000;
     if (odd == 0)
@@ -185,8 +186,8 @@ static void look_once(txm_cache_thread *t, uint64_t *s)
         judge("sample", i, look, got, txm_sample(truth, truths[i], &how, &at, &lane, want), want, 4);
     } else {
         const txm_look look = txm_cache_sample_d(t, ids[i], &how, &at, &random, got, got + 4, got + 8);
-        judge("sample_d", i, look, got,
-              txm_sample_d(truth, truths[i], &how, &at, &lane, want, want + 4, want + 8), want, 12);
+        judge("sample_d", i, look, got, txm_sample_d(truth, truths[i], &how, &at, &lane, want, want + 4, want + 8),
+              want, 12);
     }
 }
 
@@ -210,8 +211,15 @@ static void make_call(call *c, size_t count, uint64_t *s)
             c->in[n][k] = place[n];
         c->random[k] = (uint32_t)sample_random(s) | 1;
     }
-    c->batch = (txm_lookups){.count = count, .u = c->in[0], .v = c->in[1], .dudx = c->in[2], .dvdx = c->in[3],
-                             .dudy = c->in[4], .dvdy = c->in[5], .random = c->random, .look = c->look,
+    c->batch = (txm_lookups){.count = count,
+                             .u = c->in[0],
+                             .v = c->in[1],
+                             .dudx = c->in[2],
+                             .dvdx = c->in[3],
+                             .dudy = c->in[4],
+                             .dvdy = c->in[5],
+                             .random = c->random,
+                             .look = c->look,
                              .out = {c->out[0], c->out[1], c->out[2], c->out[3]}};
 }
 
@@ -349,8 +357,10 @@ static void *wave(void *seed)
         ;
     while (!atomic_load(&stop)) {
         for (step *p = steps; p < steps + WAVE; p++)
-            *p = (step){.texture = (uint32_t)(sample_random(&s) % TEXTURES), .random = (uint32_t)sample_random(&s) | 1,
-                        .how = some_sampler(&s), .at = somewhere(&s)};
+            *p = (step){.texture = (uint32_t)(sample_random(&s) % TEXTURES),
+                        .random = (uint32_t)sample_random(&s) | 1,
+                        .how = some_sampler(&s),
+                        .at = somewhere(&s)};
         size_t left = 1;
         for (int n = 0; left && !atomic_load(&stop); n++) {
             ck_assert_msg(n < LAUNCHES, "%zu look-ups never get all of their tiles", left);
@@ -392,7 +402,8 @@ static void ask(uint64_t *s)
         txm_cache_texture_stats_of(cache, ids[sample_random(s) % TEXTURES], &of_texture, NULL);
         break;
     case 2:
-        free(txm_cache_report(cache, sample_random(s) % 2 ? TXM_CACHE_REPORT_FORMAT_JSON : TXM_CACHE_REPORT_FORMAT_TEXT));
+        free(txm_cache_report(cache,
+                              sample_random(s) % 2 ? TXM_CACHE_REPORT_FORMAT_JSON : TXM_CACHE_REPORT_FORMAT_TEXT));
         break;
     default:
         txm_cache_resolve(cache, ids[SET], &how, &at);
@@ -404,7 +415,8 @@ static void trace(uint64_t *s)
 {
     static bool on;
     if (!on && sample_random(s) % 4 == 0) {
-        on = txm_cache_trace_start(cache, temp_file("mixed.trace"), (uint32_t)(1 + sample_random(s) % 3), NULL) == TXM_OK;
+        on = txm_cache_trace_start(cache, temp_file("mixed.trace"), (uint32_t)(1 + sample_random(s) % 3), NULL) ==
+             TXM_OK;
         return;
     }
     if (!on || sample_random(s) % 4)
@@ -427,8 +439,8 @@ static void change(uint64_t *s)
     static _Atomic uint32_t added;
     uint32_t more;
     const uint32_t i = (uint32_t)(sample_random(s) % FILES), id = ids[i];
-    const txm_cache_part part = {(uint32_t)(sample_random(s) % 4), (uint32_t)(sample_random(s) % 8), unit(s), unit(s),
-                                 unit(s), unit(s)};
+    const txm_cache_part part = {
+        (uint32_t)(sample_random(s) % 4), (uint32_t)(sample_random(s) % 8), unit(s), unit(s), unit(s), unit(s)};
     switch (sample_random(s) % 11) {
     case 0:
         txm_cache_set_max_bytes(cache, sample_random(s) % 20 ? (100 << 10) + sample_random(s) % (4 << 20) : 0, NULL);
@@ -462,8 +474,7 @@ static void change(uint64_t *s)
         break;
     default:
         if (atomic_fetch_add(&added, 1) < MOST_ADDED &&
-            txm_cache_add(cache, files[i].path, TXM_EXTENSION_MIRROR, &more, NULL) == TXM_OK &&
-            sample_random(s) % 2) {
+            txm_cache_add(cache, files[i].path, TXM_EXTENSION_MIRROR, &more, NULL) == TXM_OK && sample_random(s) % 2) {
             const uint32_t numbers[] = {1001};
             txm_cache_add_udim(cache, &(txm_cache_udim){numbers, &more, 1, TXM_NO_TEXTURE, 0, 0}, &more, NULL);
         }
@@ -651,7 +662,8 @@ START_TEST(all_calls_at_once)
     for (uint32_t i = 0; i < FILES; i++) {
         char name[20];
         snprintf(name, sizeof name, "m%u.tx", i);
-        files[i].path = write_cached(name, made[i].width, made[i].height, made[i].channels, made[i].type, MADE_NOISE, i);
+        files[i].path =
+            write_cached(name, made[i].width, made[i].height, made[i].channels, made[i].type, MADE_NOISE, i);
         files[i].bytes = load_file(files[i].path, &files[i].count);
     }
     for (uint32_t policy = 0; policy <= TXM_CACHE_POLICY_CLOCK4; policy++) {

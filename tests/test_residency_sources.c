@@ -180,8 +180,13 @@ static txm_status read_painted(void *user, uint32_t level, uint32_t x, uint32_t 
 static painted canvas(void)
 {
     return (painted){.value = 1,
-                     .shape = {.struct_size = sizeof(txm_tile_shape), .width = 1024, .height = 512, .levels = 11,
-                               .tile_px = 32, .channels = 1, .type = TXM_TYPE_FLOAT}};
+                     .shape = {.struct_size = sizeof(txm_tile_shape),
+                               .width = 1024,
+                               .height = 512,
+                               .levels = 11,
+                               .tile_px = 32,
+                               .channels = 1,
+                               .type = TXM_TYPE_FLOAT}};
 }
 
 static uint32_t add_painted(txm_cache *c, painted *p)
@@ -243,8 +248,9 @@ START_TEST(sources_that_fail)
         atomic_store(&p.fails, 1);
         ck_assert_int_eq(look_at_canvas(t, id, 0.5f, 0.5f, &value), TXM_LOOK_FAILED);
         ck_assert_int_eq(txm_cache_texture_stats_of(c, id, &stats, NULL), TXM_OK);
-        ck_assert_msg(strstr(stats.message, p.silent ? "canvas: its source cannot be read" : "canvas: the paint is wet"),
-                      "%s", stats.message);
+        ck_assert_msg(
+            strstr(stats.message, p.silent ? "canvas: its source cannot be read" : "canvas: the paint is wet"), "%s",
+            stats.message);
         if (p.failure != TXM_STATUS_IO) {
             ck_assert_int_eq(look_at_canvas(t, id, 0.5f, 0.5f, &value), TXM_LOOK_FAILED);
             ck_assert_int_eq(txm_cache_invalidate(c, id, NULL, NULL), TXM_OK);

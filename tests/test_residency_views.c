@@ -323,9 +323,9 @@ START_TEST(an_open_view_stays)
     for (int i = 0; i < 40; i++) /* arrays move */
         add_texture(c, path, TXM_EXTENSION_CLIP);
     free(path);
-    ck_assert_int_eq(txm_cache_add_udim(c, &(txm_cache_udim){(uint32_t[]){1001}, ids, 1, TXM_NO_TEXTURE, 0, 0}, &again,
-                                        NULL),
-                     TXM_OK);
+    ck_assert_int_eq(
+        txm_cache_add_udim(c, &(txm_cache_udim){(uint32_t[]){1001}, ids, 1, TXM_NO_TEXTURE, 0, 0}, &again, NULL),
+        TXM_OK);
     for (uint32_t i = 0; i < 256; i++) {
         const txm_lookup at = in_tile(i);
         float out[4];

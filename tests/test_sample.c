@@ -388,8 +388,14 @@ START_TEST(null_is_the_nearer_level)
         const float u = 0.3f, v = 0.7f, zero = 0.0f, nearer = floorf(level + 0.5f);
         float got[4], want[4];
         txm_lane lane = {0};
-        const txm_lookups batch = {.count = 1,    .u = &u,       .v = &v,       .dudx = &level,
-                                   .dvdx = &zero, .dudy = &zero, .dvdy = &zero, .out = {got, got + 1, got + 2, got + 3}};
+        const txm_lookups batch = {.count = 1,
+                                   .u = &u,
+                                   .v = &v,
+                                   .dudx = &level,
+                                   .dvdx = &zero,
+                                   .dudy = &zero,
+                                   .dvdy = &zero,
+                                   .out = {got, got + 1, got + 2, got + 3}};
         ck_assert_int_eq(txm_sample_n(view, id, &how, &batch, &lane), TXM_LOOK_RESIDENT);
         ck_assert_int_eq(txm_sample(view, id, &floor, &(txm_lookup){u, v, nearer, 0, 0, 0}, &lane, want),
                          TXM_LOOK_RESIDENT);
@@ -643,7 +649,7 @@ int main(void)
     tcase_add_loop_test(many, isas_equal_scalar, 1, 4);
     add_tests(tc, misses_are_requested_once_and_cured, stand_ins_marks_and_failures, damaged_tiles_fail_alone,
               udim_sets_have_holes, tile_keys, samplers_are_checked, logarithm, chance_of_the_caller,
-              null_is_the_nearer_level, ellipses_turn, lobes,
-              jitter_has_the_filters_moments, boxes_are_linear_on_average, derivatives_are_slopes, explanations_add_up);
+              null_is_the_nearer_level, ellipses_turn, lobes, jitter_has_the_filters_moments,
+              boxes_are_linear_on_average, derivatives_are_slopes, explanations_add_up);
     return run_suite(suite);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Traces: what caches write is what is read; replays count what the cache counted; the optimum is one; damaged files are
- * refused.
+ * Traces: what caches write is what is read; replays count what the cache counted; the optimum is one; damaged files
+ * are refused.
  */
 #include <check.h>
 #include <fcntl.h>
@@ -364,7 +364,7 @@ END_TEST
 START_TEST(replaced_files_are_other_textures)
 {
     char *path = strdup(temp_file("t.trace")), *tx[] = {write_cached("a.tx", 256, 256, 4, TXM_TYPE_U8, MADE_NOISE, 1),
-                                                       write_cached("b.tx", 128, 128, 4, TXM_TYPE_U8, MADE_NOISE, 2)};
+                                                        write_cached("b.tx", 128, 128, 4, TXM_TYPE_U8, MADE_NOISE, 2)};
     txm_cache *c = new_cache(NULL);
     txm_cache_thread *t = new_thread(c);
     uint32_t id = add_texture(c, tx[0], TXM_EXTENSION_REPEAT);
@@ -410,8 +410,7 @@ static txm_status read_through(const char *path)
     txm_status status = txm_trace_open(path, &trace, &err);
     if (status == TXM_OK)
         status = txm_trace_cursor_new(trace, &cursor, &err);
-    while (status == TXM_OK && (status = txm_trace_next(cursor, &e, &err)) == TXM_OK &&
-           e.kind != TXM_TRACE_EVENT_END)
+    while (status == TXM_OK && (status = txm_trace_next(cursor, &e, &err)) == TXM_OK && e.kind != TXM_TRACE_EVENT_END)
         ;
     if (status != TXM_OK) {
         ck_assert_str_ne(err.message, "");
@@ -471,7 +470,8 @@ START_TEST(damage_is_found)
     for (size_t i = 0; i < 1000; i++) { /* every byte of the first blocks, some of the others */
         size_t at = i < 500 ? i : i * bytes / 1000;
         bool thread = false; /* any number of a thread is one */
-        for (size_t b = 16; b + 24 <= bytes; b += 24 + (data[b + 8] | (size_t)data[b + 9] << 8 | (size_t)data[b + 10] << 16))
+        for (size_t b = 16; b + 24 <= bytes;
+             b += 24 + (data[b + 8] | (size_t)data[b + 9] << 8 | (size_t)data[b + 10] << 16))
             thread |= at >= b + 4 && at < b + 8;
         data[at] ^= 0x41;
         write_file(spoiled, data, bytes);

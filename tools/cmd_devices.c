@@ -141,7 +141,8 @@ static int run_devices(void *p, const txm_operands *operands)
     const devices_args *args = p;
     devices d = {0};
     if (operands->count) {
-        txm_fail(&d.none, TXM_STATUS_USAGE, "unexpected argument '%s'; devices looks at this machine and takes none", operands->items[0]);
+        txm_fail(&d.none, TXM_STATUS_USAGE, "unexpected argument '%s'; devices looks at this machine and takes none",
+                 operands->items[0]);
         return txm_finish_failed(&d.none, 0);
     }
     txm_cpu_describe(&d.cpu);

@@ -176,7 +176,8 @@ static bool first_line(const char *program, const char *argument, char *line, si
     return pid > 0 && ended == pid && WIFEXITED(status) && WEXITSTATUS(status) == 0 && *line;
 }
 
-/* The worker is asked, which loads it as it does for an image: where one of its 258 libraries is missing, it says so. */
+/* The worker is asked, which loads it as it does for an image: where one of its 258 libraries is missing, it says so.
+ */
 static void examine_image_library(examination *x)
 {
     char said[VALUE / 2], text[VALUE], *looked_in = NULL;
@@ -358,8 +359,9 @@ static void examine_folder(examination *x, const char *name, const char *path)
 /* Only variables that change what txmill does. */
 static void examine_environment(examination *x)
 {
-    static const char *const names[] = {"OCIO",     "TMPDIR",         "LC_ALL",        "LANG",         "TERM",
-                                        "NO_COLOR", "TXMILL_PLUGINS", "TXMILL_READER", "TXMILL_FSYNC", "TXMILL_SETTINGS"};
+    static const char *const names[] = {"OCIO",         "TMPDIR",         "LC_ALL",         "LANG",
+                                        "TERM",         "NO_COLOR",       "TXMILL_PLUGINS", "TXMILL_READER",
+                                        "TXMILL_FSYNC", "TXMILL_SETTINGS"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         const char *value = getenv(names[i]);
         if (value && *value)

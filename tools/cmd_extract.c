@@ -6,8 +6,8 @@
  * that, else encoded for viewing.
  *
  * Several files need a folder as output; pictures are named after the images, or, where two would share a name,
- * after the whole tx file, with a number if need be. --raw keeps scene-linear values in 8-bit formats, for looking at what is stored
- * rather than at the texture.
+ * after the whole tx file, with a number if need be. --raw keeps scene-linear values in 8-bit formats, for looking at
+ * what is stored rather than at the texture.
  */
 #include <limits.h>
 #include <stdio.h>
@@ -80,7 +80,10 @@ static const txm_option outputs[] = {
 };
 
 static const txm_option_group groups[] = {
-    {"Which pixels", options, 0}, TXM_FILES_GROUP(extract_args), {"Output", outputs, 0}, {0},
+    {"Which pixels", options, 0},
+    TXM_FILES_GROUP(extract_args),
+    {"Output", outputs, 0},
+    {0},
 };
 
 /* One file on its way into a picture. */
@@ -150,8 +153,8 @@ static bool names_folder(const char *output)
     return output[strlen(output) - 1] == '/' || (stat(output, &st) == 0 && S_ISDIR(st.st_mode));
 }
 
-/* The picture of a file in the folder: by its image's name, where that is taken by its own, and where images of one name
- * from several folders share both with a number. NULL when memory is exhausted. */
+/* The picture of a file in the folder: by its image's name, where that is taken by its own, and where images of one
+ * name from several folders share both with a number. NULL when memory is exhausted. */
 static char *picture_name(const extract_args *args, const char *path, txm_names *taken)
 {
     /* PNG holds what most textures hold; floats are written as they are only in formats that can (EXR, TIFF). */

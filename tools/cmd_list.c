@@ -51,8 +51,12 @@ static const txm_option options[] = {
 };
 
 static const txm_option_group groups[] = {
-    {"Listing", options, offsetof(list_args, list)}, TXM_FILES_GROUP(list_args), TXM_RULES_GROUP(list_args),
-    TXM_COLOUR_GROUP(list_args), TXM_JOBS_GROUP(list_args), {0},
+    {"Listing", options, offsetof(list_args, list)},
+    TXM_FILES_GROUP(list_args),
+    TXM_RULES_GROUP(list_args),
+    TXM_COLOUR_GROUP(list_args),
+    TXM_JOBS_GROUP(list_args),
+    {0},
 };
 
 /* The context as the scene's render sees it: with the scene's own working space, where the file has one. */

@@ -175,8 +175,13 @@ static const txm_option outputs[] = {
 };
 
 static const txm_option_group groups[] = {
-    {"Picture", pictures, 0}, {"Images of built-in scenes", txm_tx_files_options, offsetof(txm_stream_args, images)},
-    {"Textures", textures, 0}, {"Engine", engines, 0}, TXM_COLOUR_GROUP(txm_stream_args), {"Output", outputs, 0}, {0},
+    {"Picture", pictures, 0},
+    {"Images of built-in scenes", txm_tx_files_options, offsetof(txm_stream_args, images)},
+    {"Textures", textures, 0},
+    {"Engine", engines, 0},
+    TXM_COLOUR_GROUP(txm_stream_args),
+    {"Output", outputs, 0},
+    {0},
 };
 
 enum { NOT_GIVEN = 1 << 16 };
@@ -317,8 +322,9 @@ static txm_status check_outputs(const txm_stream_args *a, bool is_budget, txm_er
                             files[i].option);
         for (size_t k = 0; files[i].path && k < i; k++)
             if (files[k].path && strcmp(files[k].path, files[i].path) == 0)
-                return txm_fail(err, TXM_STATUS_USAGE, "%s %s: %s already writes that file; give each a name of its own",
-                                files[i].option, files[i].path, files[k].option);
+                return txm_fail(err, TXM_STATUS_USAGE,
+                                "%s %s: %s already writes that file; give each a name of its own", files[i].option,
+                                files[i].path, files[k].option);
     }
     return TXM_OK;
 }
@@ -636,9 +642,8 @@ static int run_stream(void *p, const txm_operands *operands)
         double begin = txm_clock_seconds();
         o.progress = a->quiet ? NULL : show_progress;
         o.progress_user = &begin;
-        status =
-            is_budget ? budget(a, operands->items[1], scene, &o, &err)
-                      : render(a, operands->items[1], scene, &o, &damage, &err);
+        status = is_budget ? budget(a, operands->items[1], scene, &o, &err)
+                           : render(a, operands->items[1], scene, &o, &damage, &err);
     }
     txm_render_scene_free(&scene);
     txm_context_free(&context);

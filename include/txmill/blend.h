@@ -50,7 +50,7 @@ TXM_API txm_blend_colors txm_blend_colors_of(const txm_color_config *config);
 typedef struct txm_blend_options {
     size_t struct_size; /* set by txm_blend_options_init */
     txm_blend_colors colors;
-    bool lint; /* look at what the nodes do with the images: fills the findings */
+    bool lint;                  /* look at what the nodes do with the images: fills the findings */
     const volatile int *cancel; /* reading USD stops soon after it becomes nonzero: CANCELLED; may be NULL */
 } txm_blend_options;
 

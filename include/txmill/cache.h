@@ -31,20 +31,20 @@
  * written to, that lasts until txm_cache_replace. Lack of memory or descriptors, a file that is not there and errors of
  * disks and servers may pass, so such tiles, levels and textures are tried again: by the next look-up or launch that
  * needs them, or, where that fails too, after as long again as trying took. While tiles of an open file are read, the
- * cache checks ten times a second whether the file was written to. A time that somebody gives it, such as 'txmill resolve --touch'
- * sets, is no change where the file holds the SHA-1 of its pixels, as Blender's and txmill's do; nor is a copy that takes
- * its place. Plain touch(1) looks like writing. See reader.h about SIGBUS.
+ * cache checks ten times a second whether the file was written to. A time that somebody gives it, such as 'txmill
+ * resolve --touch' sets, is no change where the file holds the SHA-1 of its pixels, as Blender's and txmill's do; nor
+ * is a copy that takes its place. Plain touch(1) looks like writing. See reader.h about SIGBUS.
  *
  * NULL: as status.h says; options, `info`, `part`, `extent`, `random`, `why` and the path of txm_cache_replace may be
  * NULL, with what their functions say. Look-ups check no pointer. The two functions of an allocator are called with the
  * cache's lock held: they may not call functions of the cache, nor throw.
  *
  * Thread safety: all functions may be called at the same time from any thread, but for txm_cache_free. What a viewer
- * (txm_cache_viewer) has prepared stays as it is, whatever else is called, until the viewer prepares again, processes or
- * is closed. The view of txm_cache_prepare is weaker, so that programs which prepare and never process keep no memory:
- * while somebody looks up in it, nobody may call txm_cache_prepare, _process, _end_epoch, _preload, _replace, _unload,
- * _invalidate, _pin, _set_max_bytes, nor look-ups that load by themselves. A txm_cache_thread and a viewer serve one
- * thread at a time; any number of threads may look up in a view.
+ * (txm_cache_viewer) has prepared stays as it is, whatever else is called, until the viewer prepares again, processes
+ * or is closed. The view of txm_cache_prepare is weaker, so that programs which prepare and never process keep no
+ * memory: while somebody looks up in it, nobody may call txm_cache_prepare, _process, _end_epoch, _preload, _replace,
+ * _unload, _invalidate, _pin, _set_max_bytes, nor look-ups that load by themselves. A txm_cache_thread and a viewer
+ * serve one thread at a time; any number of threads may look up in a view.
  *
  * After fork() the child may use no cache of its parent, nor free it: threads that may hold its lock are not there any
  * more. It may make caches of its own, and execute another program.
@@ -60,8 +60,8 @@
 extern "C" {
 #endif
 
-/* The cache, what each thread needs to look up in it, what each device or group of threads needs that works in launches,
- * and a batch of tiles that is being loaded. */
+/* The cache, what each thread needs to look up in it, what each device or group of threads needs that works in
+ * launches, and a batch of tiles that is being loaded. */
 typedef struct txm_cache txm_cache;
 typedef struct txm_cache_thread txm_cache_thread;
 typedef struct txm_cache_viewer txm_cache_viewer;
@@ -118,8 +118,8 @@ typedef struct txm_cache_options {
     uint64_t launch_bytes; /* of tiles that one txm_cache_process loads at most, but one tile; 0: no limit */
     float launch_seconds;  /* that a batch has; what nobody has begun by then, but one tile, is given up; 0: no limit */
     uint32_t stand_in;     /* txm_stand_in_kind */
-    uint32_t drop_pages;   /* not 0: after each tile that is read of a file, the memory that maps it is given back, so that
-                              the process is no larger than the budget says, as farms count it. A tenth slower */
+    uint32_t drop_pages;   /* not 0: after each tile that is read of a file, the memory that maps it is given back, so
+                              that the process is no larger than the budget says, as farms count it. A tenth slower */
 } txm_cache_options;
 
 /* What every texture has in memory from txm_cache_add on, so that a look-up has a colour from the first launch on
@@ -131,9 +131,9 @@ typedef enum txm_stand_in_kind {
                                    TXM_ON_MISS_COARSER */
 } txm_stand_in_kind;
 
-/* Opens options of struct_size bytes for a renderer of any kind: 1 GiB, the tiles that were used least recently go, 8192
- * requests a batch and queued, 128 open files, full resolution, everything coalesced, no stand-ins. Nobody needs to call
- * txm_cache_end_epoch. For other languages; C and C++ call txm_cache_options_init. */
+/* Opens options of struct_size bytes for a renderer of any kind: 1 GiB, the tiles that were used least recently go,
+ * 8192 requests a batch and queued, 128 open files, full resolution, everything coalesced, no stand-ins. Nobody needs
+ * to call txm_cache_end_epoch. For other languages; C and C++ call txm_cache_options_init. */
 TXM_API void txm_cache_options_init_sized(txm_cache_options *options, size_t struct_size);
 
 /* The same for a renderer that does as Cycles does: render tiles with one epoch, which txm_cache_end_epoch ends. */
@@ -184,19 +184,21 @@ typedef struct txm_tile_shape {
     char digest[41];        /* textures with equal digests and shapes share tiles; "": it shares none */
 } txm_tile_shape;
 
-/* The functions that the cache calls, from any of its threads and of those that look up, several at once, without a lock;
- * they may not call the cache, but for txm_cache_invalidate, nor throw. A status other than TXM_OK is a failure, with a
- * message in *err or without. Those that txm_status_retryable names, and NOT_FOUND and DENIED, are tried again. */
+/* The functions that the cache calls, from any of its threads and of those that look up, several at once, without a
+ * lock; they may not call the cache, but for txm_cache_invalidate, nor throw. A status other than TXM_OK is a failure,
+ * with a message in *err or without. Those that txm_status_retryable names, and NOT_FOUND and DENIED, are tried again.
+ */
 typedef struct txm_tile_source {
     size_t struct_size; /* sizeof(txm_tile_source) */
     void *user;
     /* Once, before anything is read; again after txm_cache_replace. */
     txm_status (*describe)(void *user, txm_tile_shape *shape, txm_error *err);
-    /* A rectangle that lies in a level, at most tile_px + 4 px wide and high: channels interleaved, in the shape's type,
-     * from the top down. The cache makes borders of it as the extension says. */
-    txm_status (*read)(void *user, uint32_t level, uint32_t x, uint32_t y, uint32_t width, uint32_t height, void *pixels,
-                       size_t row_stride_bytes, txm_error *err);
-    /* After everything else, when the texture was replaced or the cache is freed; may be NULL. The cache may be locked. */
+    /* A rectangle that lies in a level, at most tile_px + 4 px wide and high: channels interleaved, in the shape's
+     * type, from the top down. The cache makes borders of it as the extension says. */
+    txm_status (*read)(void *user, uint32_t level, uint32_t x, uint32_t y, uint32_t width, uint32_t height,
+                       void *pixels, size_t row_stride_bytes, txm_error *err);
+    /* After everything else, when the texture was replaced or the cache is freed; may be NULL. The cache may be locked.
+     */
     void (*close)(void *user);
 } txm_tile_source;
 
@@ -243,8 +245,7 @@ typedef struct txm_cache_part {
 /* What was read of a part is not valid any more, as where somebody paints: its tiles go, those that are being read are
  * read again, failures are forgotten. Later look-ups and views load it anew. For textures that share tiles
  * (TXM_COALESCE_DUPLICATE) it holds for all of them. NULL: all of the texture. USAGE. */
-TXM_API txm_status txm_cache_invalidate(txm_cache *cache, uint32_t texture, const txm_cache_part *part,
-                                        txm_error *err);
+TXM_API txm_status txm_cache_invalidate(txm_cache *cache, uint32_t texture, const txm_cache_part *part, txm_error *err);
 
 /* Loads a part and keeps it in memory until it is unpinned, invalidated, unloaded or replaced. Pinning twice is pinning
  * once. NULL: all. At most half the budget is kept: TOO_LARGE where a part does not fit, and what was pinned before the
@@ -295,8 +296,8 @@ typedef struct txm_cache_extent {
 } txm_cache_extent;
 
 /* The view with all batches that are over; a new epoch for LRU and CLOCK4. It is a copy, which look-ups mark: what is
- * loaded, evicted, added or replaced meanwhile is seen by the next one, each batch as a whole. Look-ups in it may be made
- * until the next txm_cache_prepare or _process; `extent` may be NULL. Biases of `resolution` are the caller's:
+ * loaded, evicted, added or replaced meanwhile is seen by the next one, each batch as a whole. Look-ups in it may be
+ * made until the next txm_cache_prepare or _process; `extent` may be NULL. Biases of `resolution` are the caller's:
  * txm_cache_bias. NO_MEMORY: there is no view. */
 TXM_API txm_status txm_cache_prepare(txm_cache *cache, txm_view *view, txm_cache_extent *extent, txm_error *err);
 
@@ -304,13 +305,13 @@ TXM_API txm_status txm_cache_prepare(txm_cache *cache, txm_view *view, txm_cache
 TXM_API float txm_cache_bias(const txm_cache *cache);
 
 /* The texture that a look-up in a UDIM set goes to: a tile of it, or its base texture, and the look-up as seen from
- * there. Any other texture is returned as it is. TXM_NO_TEXTURE: none. For look-ups in a prepared view. It takes a lock,
- * so call it only for sets: those whose txm_view_texture.udim_rows is not 0. */
+ * there. Any other texture is returned as it is. TXM_NO_TEXTURE: none. For look-ups in a prepared view. It takes a
+ * lock, so call it only for sets: those whose txm_view_texture.udim_rows is not 0. */
 TXM_API uint32_t txm_cache_resolve(const txm_cache *cache, uint32_t texture, const txm_sampler *how, txm_lookup *at);
 
 /* Takes over what lanes have missed, empties their lists, and loads it in the order of the files, in threads of the
- * cache's own. Waits for no other batch: they queue up. At most max_requests, and with what is queued max_queued and half
- * the budget; look-ups that need what was left out miss again. Tiles that were loaded stay until the next process.
+ * cache's own. Waits for no other batch: they queue up. At most max_requests, and with what is queued max_queued and
+ * half the budget; look-ups that need what was left out miss again. Tiles that were loaded stay until the next process.
  * A lane whose launch was given up may be used again with `count` 0. NO_MEMORY: nothing was taken over. The ticket is
  * the caller's: end it with txm_ticket_wait or txm_ticket_cancel before the cache is freed. */
 TXM_API txm_status txm_cache_process(txm_cache *cache, txm_lane *const *lanes, size_t count, txm_ticket **ticket,
@@ -320,8 +321,8 @@ TXM_API txm_status txm_cache_process(txm_cache *cache, txm_lane *const *lanes, s
  * process as above, each viewer at its own pace. From _prepare to the next _prepare, _process or _close of the same
  * viewer its view is open: the memory of tiles that it shows is not used for others, whatever is called and from where.
  * Close a view that nobody looks up in, or its tiles stay. Where open views hold the memory, batches are cut, and an
- * eighth of the budget is handed on with every view that is prepared. A view takes 8 bytes a tile that is registered and
- * sizeof(txm_view_texture) a texture, of the budget. NO_MEMORY. */
+ * eighth of the budget is handed on with every view that is prepared. A view takes 8 bytes a tile that is registered
+ * and sizeof(txm_view_texture) a texture, of the budget. NO_MEMORY. */
 TXM_API txm_status txm_cache_viewer_new(txm_cache *cache, txm_cache_viewer **viewer, txm_error *err);
 /* To be freed before the cache; waits for its batches. NULL-safe; sets *viewer to NULL. */
 TXM_API void txm_cache_viewer_free(txm_cache_viewer **viewer);
@@ -442,8 +443,8 @@ TXM_API void txm_cache_trace_look(txm_cache *cache, uint32_t lane, uint32_t text
  * file. */
 TXM_API txm_status txm_cache_trace_stop(txm_cache *cache, txm_error *err);
 
-/* The same for work that was not finished. The file is marked as partial and holds the reason, `why`: at most 1024 bytes
- * of UTF-8, or NULL for a general one. Readers find it in txm_trace_info.partial. */
+/* The same for work that was not finished. The file is marked as partial and holds the reason, `why`: at most 1024
+ * bytes of UTF-8, or NULL for a general one. Readers find it in txm_trace_info.partial. */
 TXM_API txm_status txm_cache_trace_stop_partial(txm_cache *cache, const char *why, txm_error *err);
 
 /* Ends a trace of work that was not finished: no file appears, and one that was there under its name stays. No thread

@@ -91,9 +91,10 @@ typedef struct txm_name_match {
 } txm_name_match;
 
 /* Which settings give the MD5 in the name of `tx_path`: tries the names, aliases and roles of the context's config, the
- * words data and auto, all alpha types and formats, other versions of Blender, common working spaces, and `xyz` (may be NULL), the matrix that the
- * file itself holds. `source` (may be NULL) is needed to try names for absolute cache folders. *found is false when
- * nothing leads there or the name is none of a tx file; *match means something only where it is true. */
+ * words data and auto, all alpha types and formats, other versions of Blender, common working spaces, and `xyz` (may be
+ * NULL), the matrix that the file itself holds. `source` (may be NULL) is needed to try names for absolute cache
+ * folders. *found is false when nothing leads there or the name is none of a tx file; *match means something only where
+ * it is true. */
 TXM_API txm_status txm_name_search(txm_context *context, const char *tx_path, const char *source, const char *xyz,
                                    txm_name_match *match, bool *found, txm_error *err);
 
@@ -144,7 +145,6 @@ enum { TXM_MAX_OTHER_NAMES = 16 };
 TXM_API txm_status txm_look_up(const txm_color_config *config, const char *image, const txm_settings *settings,
                                txm_found *out, txm_error *err);
 
-
 /* The colour space, which belongs to the config, and alpha type that Blender sets when it loads an image: what DEFAULT
  * means. Either may be NULL. As opening an image; COLORSPACE when the config has no role for it. */
 TXM_API txm_status txm_image_defaults(const txm_color_config *config, const char *image, const char **colorspace,
@@ -188,8 +188,9 @@ typedef struct txm_resolution {
     uint64_t reserved[6];
 } txm_resolution;
 
-/* Which file Cycles would load for an image under these settings, and why; the verdict is that of txm_judge. `settings` and `options` may be NULL: the defaults. To touch, deep verification must find nothing but
- * the time. Fails for problems with the image itself. */
+/* Which file Cycles would load for an image under these settings, and why; the verdict is that of txm_judge. `settings`
+ * and `options` may be NULL: the defaults. To touch, deep verification must find nothing but the time. Fails for
+ * problems with the image itself. */
 TXM_API txm_status txm_resolve_image(txm_context *context, const char *image, const txm_settings *settings,
                                      const txm_resolve_options *options, txm_resolution *out, txm_error *err);
 TXM_API void txm_resolution_clear(txm_resolution *resolution); /* NULL-safe; zeroes */

@@ -78,8 +78,8 @@ TXM_API txm_status txm_picture_encode(const char *name, const txm_picture *pictu
 typedef struct txm_extract_options {
     size_t struct_size; /* set by txm_extract_options_init */
     uint32_t level;
-    bool atlas; /* all levels in one picture, as txm_level_picture_read places them; `level` is ignored */
-    bool raw;   /* values as they are stored in formats for viewing, too */
+    bool atlas;         /* all levels in one picture, as txm_level_picture_read places them; `level` is ignored */
+    bool raw;           /* values as they are stored in formats for viewing, too */
     uint32_t fit_px;    /* the largest level of which neither side is longer, whatever `level` says; 0: `level` */
     const char *format; /* extension of the format, as "png", whatever the output is called; NULL: by its name */
 } txm_extract_options;

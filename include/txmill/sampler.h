@@ -43,17 +43,17 @@ typedef enum txm_level_rule {
     /* The same, with several probes along the long axis where the ellipse is elongated: twice the ratio less one, so 7
      * for 4:1 and 31 for 16:1, weighted by (1 - d^2)^2 of their distance d from the centre. */
     TXM_LEVEL_RULE_PROBES,
-    /* The caller gives the level (tex2DLod): txm_lookup.dudx holds it, the other derivatives are not looked at. Fractions
-     * are for the mode, the bias is added; below 0 and NaN are level 0, beyond the last is the last. Not for
+    /* The caller gives the level (tex2DLod): txm_lookup.dudx holds it, the other derivatives are not looked at.
+     * Fractions are for the mode, the bias is added; below 0 and NaN are level 0, beyond the last is the last. Not for
      * TXM_FILTER_STOCHASTIC_EWA, which needs a footprint. UDIM sets are never served by their base texture. */
     TXM_LEVEL_RULE_GIVEN
 } txm_level_rule;
 
 /* What becomes of the fraction of a level. */
 typedef enum txm_level_mode {
-    /* One level, as Cycles chooses it: the coarser one with probability clamp(2 fraction - 1/2, 0, 1). A random state of 0
-     * is the finer one, as where Cycles' shaders have none; no random number at all (NULL, TXM_CHANCE_NONE) the nearer
-     * one. */
+    /* One level, as Cycles chooses it: the coarser one with probability clamp(2 fraction - 1/2, 0, 1). A random state
+     * of 0 is the finer one, as where Cycles' shaders have none; no random number at all (NULL, TXM_CHANCE_NONE) the
+     * nearer one. */
     TXM_LEVEL_MODE_STOCHASTIC = 0,
     /* One level: the coarser one with the probability of the fraction. */
     TXM_LEVEL_MODE_STOCHASTIC_FULL,
@@ -126,8 +126,8 @@ TXM_API void txm_sampler_init(txm_sampler *how);
 /* USAGE with a message if a member is outside its range. Look-ups do not check. */
 TXM_API txm_status txm_sampler_check(const txm_sampler *how, txm_error *err);
 
-/* "cycles", "ellipse", "probes", "given"; "stochastic", "stochastic-full", "floor", "trilinear"; "closest" ... "mitchell". NULL
- * outside the range. */
+/* "cycles", "ellipse", "probes", "given"; "stochastic", "stochastic-full", "floor", "trilinear"; "closest" ...
+ * "mitchell". NULL outside the range. */
 TXM_API const char *txm_level_rule_name(txm_level_rule rule);
 TXM_API const char *txm_level_mode_name(txm_level_mode mode);
 TXM_API const char *txm_filter_name(txm_filter filter);
@@ -194,8 +194,8 @@ typedef struct txm_view {
 
 /* ---- looking up ------------------------------------------------------------------------------------------------ */
 
-/* A place in a texture, and its derivatives by the pixel's x and y; units as above. With TXM_LEVEL_RULE_GIVEN dudx is the
- * level. */
+/* A place in a texture, and its derivatives by the pixel's x and y; units as above. With TXM_LEVEL_RULE_GIVEN dudx is
+ * the level. */
 typedef struct txm_lookup {
     float u, v, dudx, dvdx, dudy, dvdy;
 } txm_lookup;
@@ -209,9 +209,9 @@ typedef enum txm_look {
 
 /* What a thread, or a lane of a device, brings along. Zero is valid: no random state, requests are not collected. */
 typedef struct txm_lane {
-    /* See txm_chance. State of Cycles' generator, x <- 1103515245 x + 12345; 0 means none. One step a look-up that chooses
-     * its level at random, more for stochastic filters; none where the CLIP extension rejects. A look-up that is repeated after a
-     * miss must begin with the same state: keep a copy. */
+    /* See txm_chance. State of Cycles' generator, x <- 1103515245 x + 12345; 0 means none. One step a look-up that
+     * chooses its level at random, more for stochastic filters; none where the CLIP extension rejects. A look-up that
+     * is repeated after a miss must begin with the same state: keep a copy. */
     uint32_t random;
     uint32_t capacity, count; /* of `requests` */
     uint32_t *requests;       /* entries of the view's tiles that were missed, each on one list only */

@@ -2,9 +2,9 @@
  *
  * Where Cycles looks for a tx file, and in what state it is there.
  *
- * The room src/cache knows how Cycles' texture cache uses the file system: which name it looks up (name.h, find.c), where and
- * when it takes a file (here), how a file appears under its name complete or not at all (publish.h), and how borders
- * are added to a finished file (borders.h).
+ * The room src/cache knows how Cycles' texture cache uses the file system: which name it looks up (name.h, find.c),
+ * where and when it takes a file (here), how a file appears under its name complete or not at all (publish.h), and how
+ * borders are added to a finished file (borders.h).
  */
 #ifndef TXM_CACHE_LOOKUP_H
 #define TXM_CACHE_LOOKUP_H
@@ -12,7 +12,8 @@
 #include "txmill/describe.h"
 #include "txmill/name.h"
 
-/* How a tx file must have been made: with the right name and time it is still of no use where other settings are inside. */
+/* How a tx file must have been made: with the right name and time it is still of no use where other settings are
+ * inside. */
 typedef struct txm_tx_wish {
     /* Whether the file that says this of itself has the pixels that are asked for; if not, `why` is a sentence. */
     bool (*fits)(const void *user, const txm_tx_description *description, char *why, size_t why_bytes);

@@ -4,7 +4,8 @@
  *
  * In: what is known of the file: whether it is there, its time and its image's, its header, whether the settings inside
  * are those that its name was made for, a tile that cannot be decoded. Out: the verdict. Whoever looks a tx file up
- * (make, check, resolve, list ...) and whoever comes across one (info, verify, view) gathers the evidence and asks here.
+ * (make, check, resolve, list ...) and whoever comes across one (info, verify, view) gathers the evidence and asks
+ * here.
  */
 #ifndef TXM_CACHE_VERDICT_H
 #define TXM_CACHE_VERDICT_H

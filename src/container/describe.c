@@ -113,10 +113,10 @@ const char *txm_encoding_name(txm_encoding encoding)
 static txm_encoding encoding_of(const char *space, size_t bytes)
 {
     static const char encoded[] = "scene_linear_srgb", data[] = "data";
-    return !bytes                                                                    ? TXM_ENCODING_UNKNOWN
+    return !bytes                                                                       ? TXM_ENCODING_UNKNOWN
            : bytes == sizeof encoded - 1 && !memcmp(space, encoded, sizeof encoded - 1) ? TXM_ENCODING_SRGB
            : bytes == sizeof data - 1 && !memcmp(space, data, sizeof data - 1)          ? TXM_ENCODING_DATA
-                                                                                     : TXM_ENCODING_LINEAR;
+                                                                                        : TXM_ENCODING_LINEAR;
 }
 
 /* Where txm_tx_describe finds the space, without memory of its own: every file that is opened is asked. */
@@ -275,7 +275,8 @@ bool txm_tx_cycles_accepts(const txm_tx *tx, char *reason, size_t reason_bytes)
     if (!txm_tx_is_pyramid(tx, reason, reason_bytes))
         return false;
     if (txm_tx_codec_is_foreign(tx))
-        return refuse(reason, reason_bytes, "it is compressed with %s, which the official Blender's libtiff is built without",
+        return refuse(reason, reason_bytes,
+                      "it is compressed with %s, which the official Blender's libtiff is built without",
                       tx->info.compression);
     return true;
 }
@@ -303,15 +304,15 @@ txm_opening txm_tx_opening(const char *path)
     if (txm_tx_open_outline(path, &tx, NULL) != TXM_OK)
         return iff_serves(path) ? TXM_OPENING_WHOLE : TXM_OPENING_NONE;
     if (txm_tx_is_pyramid(tx, NULL, 0))
-        how = tx->foreign                                  ? TXM_OPENING_FOREIGN
+        how = tx->foreign                               ? TXM_OPENING_FOREIGN
               : tx->info.container == TXM_CONTAINER_EXR ? TXM_OPENING_PARTS
                                                         : TXM_OPENING_WHOLE;
     txm_tx_close(&tx);
     return how;
 }
 
-/* An image that is a pyramid already is rendered as it is: neither Cycles nor we convert it. One that the official Blender
- * cannot decode is converted: it renders magenta there. */
+/* An image that is a pyramid already is rendered as it is: neither Cycles nor we convert it. One that the official
+ * Blender cannot decode is converted: it renders magenta there. */
 bool txm_tx_serves_itself(const char *path)
 {
     txm_opening how = txm_tx_opening(path);

@@ -14,8 +14,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* Where a map lies. `begin` is 0 while nothing of the rest is to be trusted; who looks at it twice and finds it unchanged
- * has read what belongs together. */
+/* Where a map lies. `begin` is 0 while nothing of the rest is to be trusted; who looks at it twice and finds it
+ * unchanged has read what belongs together. */
 typedef struct txm_map_place {
     _Atomic uintptr_t begin, end;
     _Atomic(txm_map *) map;
@@ -72,8 +72,8 @@ void txm_map_close(txm_map *map)
     atomic_store(&map->place->map, NULL);
 }
 
-/* The pages stay in the system's cache of files, whence they come back without the disk; the process does not count them
- * any more. */
+/* The pages stay in the system's cache of files, whence they come back without the disk; the process does not count
+ * them any more. */
 void txm_map_drop_pages(const txm_map *map)
 {
     if (map->data)

@@ -10,7 +10,8 @@
 
 enum { TXM_SHA1_HEX = 41 }; /* upper-case hex digits and the NUL */
 
-/* SHA-1, at once, as 40 upper-case hex digits, and in pieces. new returns NULL on exhaustion; free is NULL-safe. `finish` also resets for the next use. */
+/* SHA-1, at once, as 40 upper-case hex digits, and in pieces. new returns NULL on exhaustion; free is NULL-safe.
+ * `finish` also resets for the next use. */
 typedef struct txm_sha1 txm_sha1;
 txm_sha1 *txm_sha1_new(void);
 void txm_sha1_add(txm_sha1 *h, const void *data, size_t size_bytes);

@@ -29,8 +29,8 @@ const char *txm_path_base(const char *path)
     return slash ? slash + 1 : path;
 }
 
-/* Of the formats that Blender reads as images and OpenImageIO can read; movies are none. By extension alone: opening every
- * file of a project would take minutes. */
+/* Of the formats that Blender reads as images and OpenImageIO can read; movies are none. By extension alone: opening
+ * every file of a project would take minutes. */
 bool txm_path_is_image(const char *path)
 {
     static const char *const extensions[] = {
@@ -288,8 +288,8 @@ txm_status txm_folders_make(const char *path, txm_error *err)
     return S_ISDIR(st.st_mode) ? TXM_OK : explain(path, ENOTDIR, err);
 }
 
-/* The folder is held open, so that what is looked at and what is removed is in the same one. The time of the inode tells a
- * file that was replaced by one of the same inode number. */
+/* The folder is held open, so that what is looked at and what is removed is in the same one. The time of the inode
+ * tells a file that was replaced by one of the same inode number. */
 int txm_file_remove(const char *path, const struct stat *folder, const struct stat *judged)
 {
     struct stat now;

@@ -3,7 +3,8 @@
  * Where the parts lie that are loaded or started when they are needed.
  *
  * In: a file name. Out: its path: in the folder that $TXMILL_PLUGINS names, beside the library or the program, or
- * where it was installed, in this order. A build for a Python wheel (MODULEDIR empty) is installed nowhere in particular.
+ * where it was installed, in this order. A build for a Python wheel (MODULEDIR empty) is installed nowhere in
+ * particular.
  */
 #include "core/plugin.h"
 
@@ -48,8 +49,8 @@ char *txm_plugin_path(const char *file, char **looked_in)
     /* An installation that was moved as a whole keeps its modules at the same distance: LIBDIR/txmill. */
     char *beside_program = program && *program ? txm_path_join(program, "../lib/txmill") : NULL;
     char *beside_library = library && *library ? txm_path_join(library, "txmill") : NULL;
-    const char *folders[] = {secure_getenv("TXMILL_PLUGINS"), library, beside_library, program, beside_program,
-                             TXM_MODULE_DIR};
+    const char *folders[] = {
+        secure_getenv("TXMILL_PLUGINS"), library, beside_library, program, beside_program, TXM_MODULE_DIR};
     for (size_t i = 0; i < sizeof folders / sizeof folders[0] && !path; i++) {
         if (!folders[i] || !*folders[i])
             continue;
@@ -60,7 +61,10 @@ char *txm_plugin_path(const char *file, char **looked_in)
         }
     }
     if (!path && looked_in)
-        *looked_in = txm_asprintf("%s is neither in %s nor in %s", file, library && *library ? library : program ? program : "",
+        *looked_in = txm_asprintf("%s is neither in %s nor in %s", file,
+                                  library && *library ? library
+                                  : program           ? program
+                                                      : "",
                                   *TXM_MODULE_DIR ? TXM_MODULE_DIR : "../lib/txmill beside it");
     free(beside_library);
     free(beside_program);

@@ -40,8 +40,8 @@ typedef struct budget {
     uint32_t *bytes_of;   /* of each entry's tile */
     uint32_t *texture_of; /* each entry's */
     uint32_t cell_px, across, down;
-    cell *cells; /* of all cells, one resolution after the other */
-    cell map;    /* what Cycles' map of the world asks for */
+    cell *cells;               /* of all cells, one resolution after the other */
+    cell map;                  /* what Cycles' map of the world asks for */
     txm_render_textures warps; /* the same textures in a cache: where rays depend on what is in them */
 } budget;
 

@@ -36,7 +36,8 @@ static void load(txm_error *err)
     if (!path && !looked_in)
         txm_no_memory(err, NULL);
     else if (!path)
-        txm_fail(err, TXM_STATUS_UNSUPPORTED, "rays cannot be traced without Embree, which Python wheels leave out: %s", looked_in);
+        txm_fail(err, TXM_STATUS_UNSUPPORTED, "rays cannot be traced without Embree, which Python wheels leave out: %s",
+                 looked_in);
     else if (!t)
         txm_fail(err, TXM_STATUS_UNSUPPORTED, "rays cannot be traced without Embree: %s", dlerror());
     else if (t->abi != TXM_GEOMETRY_ABI || t->hit_bytes != sizeof(txm_ray_hit) || t->ray_bytes != sizeof(txm_ray))
@@ -135,7 +136,7 @@ txm_status txm_scene_geometry_new(const txm_render_scene *scene, unsigned thread
     if (!g.call)
         return txm_fail_as(err, &own);
     int *meshes = calloc(scene->mesh_count + 1, sizeof *meshes);
-    g.data = meshes ? g.call->new(threads) : NULL;
+    g.data = meshes ? g.call->new (threads) : NULL;
     txm_status status = TXM_OK;
     if (!g.data)
         status = txm_fail(err, TXM_STATUS_NO_MEMORY, "no memory for the geometry");
@@ -278,7 +279,6 @@ txm_surface_uv txm_surface_uv_of(const txm_surface *s, const txm_scene_texture *
         u = at[0][0] + s->s * duds + s->t * dudt;
         v = at[0][1] + s->s * dvds + s->t * dvdt;
     }
-    return (txm_surface_uv){f[0] * u + f[1] * v + f[2],     f[3] * u + f[4] * v + f[5],
-                            f[0] * duds + f[1] * dvds,      f[0] * dudt + f[1] * dvdt,
-                            f[3] * duds + f[4] * dvds,      f[3] * dudt + f[4] * dvdt};
+    return (txm_surface_uv){f[0] * u + f[1] * v + f[2], f[3] * u + f[4] * v + f[5], f[0] * duds + f[1] * dvds,
+                            f[0] * dudt + f[1] * dvdt,  f[3] * duds + f[4] * dvds,  f[3] * dudt + f[4] * dvdt};
 }

@@ -169,11 +169,12 @@ static txm_status find_tx(txm_render_textures *t, const txm_render_options *o, c
     if (r.state == TXM_TX_STATE_SOURCE)
         status = take_as_is(t, o, path, &settings, tx, err);
     else if (r.state != TXM_TX_STATE_FRESH)
-        status = txm_fail(err, TXM_STATUS_NOT_FOUND,
-                          "%s: its tx file is %s%s%s; Cycles %s; make it with 'txmill make -c \"%s\" -a %s%s%s%s \"%s\"'",
-                          path, txm_tx_state_name(r.state), *r.reason ? ": " : "", r.reason, r.shows, image->colorspace,
-                          txm_alpha_name(image->alpha), o->cache_dir ? " -d \"" : "", o->cache_dir ? o->cache_dir : "",
-                          o->cache_dir ? "\"" : "", path);
+        status =
+            txm_fail(err, TXM_STATUS_NOT_FOUND,
+                     "%s: its tx file is %s%s%s; Cycles %s; make it with 'txmill make -c \"%s\" -a %s%s%s%s \"%s\"'",
+                     path, txm_tx_state_name(r.state), *r.reason ? ": " : "", r.reason, r.shows, image->colorspace,
+                     txm_alpha_name(image->alpha), o->cache_dir ? " -d \"" : "", o->cache_dir ? o->cache_dir : "",
+                     o->cache_dir ? "\"" : "", path);
     else if (!(*tx = txm_strdup(r.path)))
         status = txm_no_memory(err, path);
     txm_resolution_clear(&r);

@@ -94,8 +94,8 @@ static void end_ticket(txm_ticket *t)
  * the same, so that a limit which is too small costs time alone. */
 static bool is_ended(txm_ticket *t)
 {
-    return atomic_load(&t->cancelled) || (t->deadline_seconds != INFINITY && atomic_load(&t->begun) &&
-                                          txm_clock_seconds() > t->deadline_seconds);
+    return atomic_load(&t->cancelled) ||
+           (t->deadline_seconds != INFINITY && atomic_load(&t->begun) && txm_clock_seconds() > t->deadline_seconds);
 }
 
 /* Reads what nobody has begun, part by part, at most so many parts: neighbours in the file are neighbours on the disk.
@@ -327,7 +327,8 @@ bool txm_batch_has_room(const txm_cache *c, uint32_t count, uint64_t bytes)
         return false;
     if (!count && !c->queued)
         return true;
-    return bytes + c->queued_bytes <= txm_room_for_tiles(c) / 2 && (!count || !o->launch_bytes || bytes <= o->launch_bytes);
+    return bytes + c->queued_bytes <= txm_room_for_tiles(c) / 2 &&
+           (!count || !o->launch_bytes || bytes <= o->launch_bytes);
 }
 
 /* Depth first, in a texture's tree of tiles: a tile before those of the finer levels that lie in it. Tiles are compared
@@ -436,12 +437,11 @@ static bool was_shown(const txm_cache_viewer *v, const txm_pin *pin)
     return pin->shown_from && (int32_t)(v->number - pin->shown_from) >= 0;
 }
 
-/* Lets go of what earlier batches have pinned, except for tiles that no view has shown yet and those that the last launch
- * touched: look-ups that missed again may need them, and would never have all their tiles at once. Pins may hold up to
- * half of the memory. Whoever asked
- * first comes first, so the look-up at the head of every launch's list gathers its tiles one by one until it is done and
- * the next one is at the head. This must also work in the smallest budget, so as many head tiles as one look-up can need
- * are kept even beyond that half. */
+/* Lets go of what earlier batches have pinned, except for tiles that no view has shown yet and those that the last
+ * launch touched: look-ups that missed again may need them, and would never have all their tiles at once. Pins may hold
+ * up to half of the memory. Whoever asked first comes first, so the look-up at the head of every launch's list gathers
+ * its tiles one by one until it is done and the next one is at the head. This must also work in the smallest budget, so
+ * as many head tiles as one look-up can need are kept even beyond that half. */
 static void unpin_most(txm_cache_viewer *v)
 {
     txm_cache *c = v->cache;

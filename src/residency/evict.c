@@ -88,9 +88,10 @@ static bool may_go(const txm_cache *c, const txm_slot *s, bool shown)
     return txm_slot_evictable(s) && txm_is_shown(c, s) == shown;
 }
 
-/* By age, the oldest first, as many as asked for if there are so many: of those that open views show, or of the others. Marks may change between the two
- * walks, since look-ups go on: a slot that was used meanwhile has moved above the bound and stays, which is
- * what we want, and `count` keeps the list from overflowing. Growing the array of orders may itself drop slabs. */
+/* By age, the oldest first, as many as asked for if there are so many: of those that open views show, or of the others.
+ * Marks may change between the two walks, since look-ups go on: a slot that was used meanwhile has moved above the
+ * bound and stays, which is what we want, and `count` keeps the list from overflowing. Growing the array of orders may
+ * itself drop slabs. */
 uint32_t txm_evict(txm_cache *c, uint32_t class, uint32_t count, bool shown)
 {
     enum { MOST = 1024 };

@@ -183,8 +183,8 @@ static txm_status open_file(txm_cache_file *f, txm_tx **tx, txm_error *err)
     return txm_fail(err, TXM_STATUS_CHANGED, "%s: is another file now than when it was opened first", f->path);
 }
 
-/* Whether the time of the last change of pixels is that of the last change of anything: so it is where a file was written
- * to, under a header that stayed, and not where somebody gave it another time. */
+/* Whether the time of the last change of pixels is that of the last change of anything: so it is where a file was
+ * written to, under a header that stayed, and not where somebody gave it another time. */
 static bool was_written(const char *path)
 {
     struct stat st;

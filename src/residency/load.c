@@ -138,8 +138,7 @@ bool txm_claim(txm_cache *c, uint32_t entry)
 {
     uint32_t slot = __atomic_load_n(&c->tiles[entry].slot, __ATOMIC_RELAXED);
     while (txm_is_requested(slot) || slot == TXM_SLOT_NONE ||
-           (slot - TXM_SLOT_UNREADABLE <= UINT16_MAX &&
-            slot != TXM_SLOT_UNREADABLE + (uint16_t)atomic_load(&c->round)))
+           (slot - TXM_SLOT_UNREADABLE <= UINT16_MAX && slot != TXM_SLOT_UNREADABLE + (uint16_t)atomic_load(&c->round)))
         if (__atomic_compare_exchange_n(&c->tiles[entry].slot, &slot, TXM_SLOT_LOADING, false, __ATOMIC_RELAXED,
                                         __ATOMIC_RELAXED)) {
             if (c->viewers)

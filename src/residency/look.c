@@ -21,7 +21,8 @@ static bool base_serves(const txm_cache *c, const txm_texture *set, const txm_sa
     float x = 1.0f / (float)set->base_columns, y = 1.0f / (float)set->base_rows;
     txm_lookup whole = {at->u * x, at->v * y, at->dudx * x, at->dvdx * y, at->dudy * x, at->dvdy * y};
     uint32_t none = 0;
-    if (how->rule == TXM_LEVEL_RULE_GIVEN || !(whole.u >= 0.0f && whole.u < 1.0f && whole.v >= 0.0f && whole.v < 1.0f) ||
+    if (how->rule == TXM_LEVEL_RULE_GIVEN ||
+        !(whole.u >= 0.0f && whole.u < 1.0f && whole.v >= 0.0f && whole.v < 1.0f) ||
         !(txm_level_of(base->width, base->height, how, &whole, &none) >= 0.0f))
         return false;
     *at = whole;
@@ -44,8 +45,8 @@ uint32_t txm_shown_texture(const txm_cache *c, uint32_t texture, const txm_sampl
     return number && number - 1001 < v->udim_rows * 10 ? c->udims[v->first + number - 1001] : TXM_NO_TEXTURE;
 }
 
-/* Arrays that grow are replaced once no thread of the cache is in a look-up. The caller may be another thread, so only the
- * lock keeps the arrays in place. The cast takes const away for the lock alone. */
+/* Arrays that grow are replaced once no thread of the cache is in a look-up. The caller may be another thread, so only
+ * the lock keeps the arrays in place. The cast takes const away for the lock alone. */
 uint32_t txm_cache_resolve(const txm_cache *c, uint32_t texture, const txm_sampler *how, txm_lookup *at)
 {
     pthread_mutex_t *lock = &((txm_cache *)c)->lock;
@@ -126,9 +127,7 @@ static txm_look look_in_set(txm_cache_thread *t, const call *k, txm_lane *lane)
 static inline txm_look look(txm_cache_thread *t, const call *k, txm_lane *lane)
 {
     txm_look result;
-    *lane = (txm_lane){.random = k->random ? *k->random : 0,
-                       .capacity = TXM_LOOKUP_TILES,
-                       .requests = t->requests};
+    *lane = (txm_lane){.random = k->random ? *k->random : 0, .capacity = TXM_LOOKUP_TILES, .requests = t->requests};
     txm_enter_to_ask(t);
     if (k->texture < t->view.texture_count && t->view.textures[k->texture].udim_rows)
         result = look_in_set(t, k, lane);

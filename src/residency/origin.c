@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Where tiles come from: tx files, and callbacks of the caller, behind one interface (txm_origin). Both describe a texture
- * and read one tile with its border; the cache knows no more of either. What callbacks say is checked before it is
- * used, and borders are made here of rectangles that lie in the level.
+ * Where tiles come from: tx files, and callbacks of the caller, behind one interface (txm_origin). Both describe a
+ * texture and read one tile with its border; the cache knows no more of either. What callbacks say is checked before it
+ * is used, and borders are made here of rectangles that lie in the level.
  */
 #include "container/reader_memory.h"
 #include "residency/residency_impl.h"
@@ -159,7 +159,8 @@ static txm_status fetch(const padded *p, uint32_t level, int32_t from_x, int32_t
     return txm_fail_as(err, &said);
 }
 
-/* A column of the border from the rows that lie in the level, or a pixel of a corner. CLIP is clear beyond the level. */
+/* A column of the border from the rows that lie in the level, or a pixel of a corner. CLIP is clear beyond the level.
+ */
 static txm_status fetch_beyond(const padded *p, int32_t x, int32_t y, int32_t width, int32_t height, txm_error *err)
 {
     const txm_view_texture *v = p->view;

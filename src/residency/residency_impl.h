@@ -79,7 +79,7 @@ struct txm_source {
     double load_seconds;
     char *message; /* of the first failure */
     txm_status failure;
-    uint32_t blocks;                 /* that are or were its own: the last one, counted from 1; 0: none */
+    uint32_t blocks;          /* that are or were its own: the last one, counted from 1; 0: none */
     txm_source *next, **link; /* in its list; what points to it there */
 };
 
@@ -139,7 +139,7 @@ typedef struct txm_slot {
     uint8_t state;  /* txm_slot_state */
     uint8_t age : 7; /* CLOCK4 */
     bool kept : 1;   /* pinned by the caller, or a stand-in: stays until it is unpinned */
-    uint16_t pins;  /* look-ups and batches that need it; 0: may go */
+    uint16_t pins;   /* look-ups and batches that need it; 0: may go */
 } txm_slot;
 
 typedef struct txm_slab {
@@ -193,7 +193,7 @@ typedef struct txm_job {
     uint32_t rank;    /* place in the batch's list of requests; the first is 0 */
     uint32_t version; /* of the source, as it was asked for: what was invalidated since is not shown */
     uint32_t batch;   /* number of it, whose end its source waits for; 0: of none */
-    uint8_t *pixels; /* of the slot */
+    uint8_t *pixels;  /* of the slot */
 } txm_job;
 
 /* ---- threads ----------------------------------------------------------------------------------------------------- */
@@ -237,7 +237,7 @@ struct txm_ticket {
     uint64_t bytes; /* of its tiles */
     txm_job *jobs;
     txm_pins *pins;
-    txm_cache_viewer *viewer; /* NULL: of no launch */
+    txm_cache_viewer *viewer;    /* NULL: of no launch */
     double deadline_seconds;     /* jobs that nobody has begun by then are given up; INFINITY: never */
     atomic_uint next, remaining; /* the first job that nobody has begun; jobs that are not over */
     atomic_uint begun;           /* jobs that were read, or are */
@@ -340,13 +340,13 @@ struct txm_cache {
     txm_cache_viewer *viewers; /* all of them */
     txm_cache_viewer *own;     /* that of txm_cache_prepare; NULL: not called yet */
     uint32_t viewer_count, open_views;
-    uint32_t views, batches;                /* numbers of the last ones */
-    uint32_t shown_stamp;                   /* tiles of later stamps are in no open view */
-    uint32_t retired_first, retired_last;   /* slots; TXM_NO_SLOT: none */
+    uint32_t views, batches;              /* numbers of the last ones */
+    uint32_t shown_stamp;                 /* tiles of later stamps are in no open view */
+    uint32_t retired_first, retired_last; /* slots; TXM_NO_SLOT: none */
     uint64_t retired_bytes, kept_bytes;
     uint64_t reserved_bytes; /* for tiles that are about to be kept */
-    double failed_seconds; /* when something failed last that may pass */
-    txm_pool *pool;        /* NULL: nothing was read yet by threads of its own */
+    double failed_seconds;   /* when something failed last that may pass */
+    txm_pool *pool;          /* NULL: nothing was read yet by threads of its own */
     txm_group *group;
     bool processing;       /* somebody is in txm_cache_process */
     txm_ticket *tickets;   /* that are not over, the oldest first */

@@ -75,8 +75,8 @@ static bool is_huge(const txm_cache *c, const txm_class *k)
     return k->pieces && (!c->options.max_bytes || c->options.max_bytes >= HUGE_FROM_BYTES) && fits(c, HUGE_BYTES);
 }
 
-/* Slots of a slab that has an arena to itself. A slab is a small part of a small budget: one pinned tile keeps its whole
- * slab in memory, and every class may have such a tile. */
+/* Slots of a slab that has an arena to itself. A slab is a small part of a small budget: one pinned tile keeps its
+ * whole slab in memory, and every class may have such a tile. */
 static uint32_t lone_slots(const txm_cache *c, const txm_class *k)
 {
     enum { PARTS = 64 };

@@ -9,9 +9,9 @@
 
 enum {
     TXM_TRACE_VERSION = 1,
-    TXM_TRACE_HEADER_BYTES = 16, /* magic, version, flags: TXM_TRACE_TILES, TXM_TRACE_LOOKUPS */
+    TXM_TRACE_HEADER_BYTES = 16,       /* magic, version, flags: TXM_TRACE_TILES, TXM_TRACE_LOOKUPS */
     TXM_TRACE_BLOCK_HEADER_BYTES = 24, /* kind, thread, stored bytes, raw bytes; xxh64 of the stored bytes */
-    TXM_TRACE_BLOCK_MAX = 1 << 20 /* raw bytes */
+    TXM_TRACE_BLOCK_MAX = 1 << 20      /* raw bytes */
 };
 
 /* A block is one zstd frame. */

@@ -356,8 +356,7 @@ static txm_status read_all(txm_trace *t, txm_error *err)
 {
     enum { MORE = 2 << 20, TIMES = 8 }; /* of the file's size; in memory, records take up to seven times as much */
     static const txm_trace_block kinds[] = {TXM_TRACE_BLOCK_TEXTURES, TXM_TRACE_BLOCK_SAMPLERS,
-                                            TXM_TRACE_BLOCK_CONSTANTS, TXM_TRACE_BLOCK_PARTIAL,
-                                            TXM_TRACE_BLOCK_END};
+                                            TXM_TRACE_BLOCK_CONSTANTS, TXM_TRACE_BLOCK_PARTIAL, TXM_TRACE_BLOCK_END};
     txm_status status = read_header(t, err);
     if (status == TXM_OK)
         status = list_blocks(t, err);

@@ -194,8 +194,7 @@ static txm_status prepare(txm_cache_viewer *v, txm_view *view, txm_cache_extent 
     if (c->slab_count)
         memcpy(v->slabs, c->slab_addresses, c->slab_count * sizeof *v->slabs);
     if (c->udim_count > v->udim_count)
-        memcpy(v->udims + v->udim_count, c->udims + v->udim_count,
-               (c->udim_count - v->udim_count) * sizeof *v->udims);
+        memcpy(v->udims + v->udim_count, c->udims + v->udim_count, (c->udim_count - v->udim_count) * sizeof *v->udims);
     v->udim_count = c->udim_count;
     v->generation = atomic_load(&c->generation);
     v->launch = (uint16_t)((v->launch + 1u) % TXM_LAUNCHES);

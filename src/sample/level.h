@@ -146,8 +146,7 @@ TXM_ARITH txm_footprint txm_footprint_of(const txm_sampler *how, float w, float 
     txm_footprint f = {0.0f, 1, 0.0f, 0.0f, 1.0f};
     float anisotropy = (float)how->anisotropy;
     if (how->rule == TXM_LEVEL_RULE_CYCLES || how->rule == TXM_LEVEL_RULE_GIVEN) {
-        f.level = how->rule == TXM_LEVEL_RULE_GIVEN ? dudx
-                                                    : txm_level_cycles(w, h, anisotropy, dudx, dvdx, dudy, dvdy);
+        f.level = how->rule == TXM_LEVEL_RULE_GIVEN ? dudx : txm_level_cycles(w, h, anisotropy, dudx, dvdx, dudy, dvdy);
         return f;
     }
     txm_ellipse e = txm_ellipse_of(w, h, anisotropy, dudx, dvdx, dudy, dvdy);

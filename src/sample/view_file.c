@@ -75,8 +75,8 @@ static void shape_view(uint32_t width, uint32_t height, uint32_t tile_px, txm_ty
     v->tile_bytes = (edge + 2 * TXM_BORDER_PX) * v->row_bytes;
 }
 
-void txm_view_shape(uint32_t width, uint32_t height, uint32_t levels, uint32_t tile_px, txm_type type, uint32_t channels,
-                    txm_extension extension, txm_view_texture *v)
+void txm_view_shape(uint32_t width, uint32_t height, uint32_t levels, uint32_t tile_px, txm_type type,
+                    uint32_t channels, txm_extension extension, txm_view_texture *v)
 {
     shape_view(width, height, tile_px, type, channels, extension, v);
     v->levels = v->tiled_levels = (uint16_t)levels;

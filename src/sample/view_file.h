@@ -16,8 +16,8 @@ txm_status txm_view_describe(const txm_tx *tx, txm_extension extension, uint32_t
                              txm_error *err);
 
 /* The same for pixels that are in no file: `levels` of tiles of tile_px. The average is left at 0. */
-void txm_view_shape(uint32_t width, uint32_t height, uint32_t levels, uint32_t tile_px, txm_type type, uint32_t channels,
-                    txm_extension extension, txm_view_texture *v);
+void txm_view_shape(uint32_t width, uint32_t height, uint32_t levels, uint32_t tile_px, txm_type type,
+                    uint32_t channels, txm_extension extension, txm_view_texture *v);
 
 /* Tiles of a level of the view: across, and in all. */
 uint32_t txm_view_tiles_across(const txm_view_texture *v, uint32_t level);

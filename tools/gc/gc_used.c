@@ -51,8 +51,8 @@ static source *source_of(finding *f, const char *name)
     return grown[f->count].name ? &grown[f->count++] : NULL;
 }
 
-/* An image that is gone needs no tx file. But where its folder is missing as well, it may be a share that is not mounted
- * that has the image. */
+/* An image that is gone needs no tx file. But where its folder is missing as well, it may be a share that is not
+ * mounted that has the image. */
 static void on_gone(finding *f, const txm_batch_file *file)
 {
     char *folder = txm_path_dir(file->input->path);
@@ -62,10 +62,11 @@ static void on_gone(finding *f, const txm_batch_file *file)
     else if (f->missing_folders || stat(folder, &st) == 0)
         txm_say(TXM_SAY_WARNING, "%s", file->err->message);
     else
-        txm_fail(&f->err, TXM_STATUS_NOT_FOUND,
-                 "%s: its folder is missing, so it is unknown which tx files %s uses and nothing is removed; if the folder "
-                 "is gone for good, add --missing-folders",
-                 file->input->path, file->input->origin);
+        txm_fail(
+            &f->err, TXM_STATUS_NOT_FOUND,
+            "%s: its folder is missing, so it is unknown which tx files %s uses and nothing is removed; if the folder "
+            "is gone for good, add --missing-folders",
+            file->input->path, file->input->origin);
     free(folder);
 }
 
@@ -137,7 +138,8 @@ txm_status txm_gc_find_used(const txm_gc_args *args, txm_used **used, txm_error 
 {
     static const txm_input_args input;
     static const txm_running_args running;
-    const txm_batch_job_args how = {.input = &input, .rules = &args->rules, .config = &args->config, .running = &running};
+    const txm_batch_job_args how = {
+        .input = &input, .rules = &args->rules, .config = &args->config, .running = &running};
     finding f = {.missing_folders = args->missing_folders};
     const txm_batch_events events = {.struct_size = sizeof(txm_batch_events), .user = &f, .done = on_done};
     txm_settings settings;

@@ -52,7 +52,8 @@ static bool is_spaces(const char *values)
 }
 
 /* Writes each extension with something before and after it, `between` them. */
-static void put_extensions(FILE *out, const char *extensions, const char *before, const char *after, const char *between)
+static void put_extensions(FILE *out, const char *extensions, const char *before, const char *after,
+                           const char *between)
 {
     for (const char *e = extensions; *e;) {
         size_t n = strcspn(e, " ");

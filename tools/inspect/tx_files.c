@@ -27,8 +27,9 @@
 const txm_option txm_tx_files_options[] = {
     TXM_OPTION(FLAG, "recursive", .letter = 'r', AT(recursive),
                .help = "No effect: folders are always searched with their subfolders",
-               .more = "The files that have the extension are taken. A list, one path per line, is taken with @FILE, from "
-                       "standard input with -."),
+               .more =
+                   "The files that have the extension are taken. A list, one path per line, is taken with @FILE, from "
+                   "standard input with -."),
     TXM_OPTION(LIST, "include", AT(include), .arg = "GLOB",
                .help = "In folders, take the files that match (repeatable)"),
     TXM_OPTION(LIST, "exclude", AT(exclude), .arg = "GLOB",
@@ -90,7 +91,8 @@ static bool is_image(const char *path)
 }
 
 /* Adds what a cache folder holds of the image. A folder that is not there holds nothing. */
-static txm_status add_from_cache(txm_inputs *inputs, const char *image, const char *folder, size_t *found, txm_error *err)
+static txm_status add_from_cache(txm_inputs *inputs, const char *image, const char *folder, size_t *found,
+                                 txm_error *err)
 {
     size_t bytes;
     unsigned version;
@@ -166,10 +168,11 @@ txm_status txm_globs_check(const txm_operands *operands, txm_error *err)
         if (is_list || stat(operand, &st) != 0 || S_ISDIR(st.st_mode))
             return TXM_OK;
     }
-    return txm_fail(err, TXM_STATUS_USAGE,
-                    "--%s: chooses among the files of folders, and no folder is given; name a folder, or only the files "
-                    "that are wanted",
-                    glob);
+    return txm_fail(
+        err, TXM_STATUS_USAGE,
+        "--%s: chooses among the files of folders, and no folder is given; name a folder, or only the files "
+        "that are wanted",
+        glob);
 }
 
 /* A user's own --include replaces the usual patterns; joined with them it could never narrow anything. */
@@ -296,7 +299,8 @@ void txm_tx_explain(const char *path, txm_error *err)
     bool scene = txm_path_scene(path) != TXM_PATH_NONE;
     txm_error_clear(err);
     if (txm_path_is_image(path))
-        txm_fail(err, TXM_STATUS_UNSUPPORTED, "%s: is %s without a tx file; 'txmill make %s' makes one", path, kind, path);
+        txm_fail(err, TXM_STATUS_UNSUPPORTED, "%s: is %s without a tx file; 'txmill make %s' makes one", path, kind,
+                 path);
     else
         txm_fail(err, TXM_STATUS_UNSUPPORTED, "%s: is %s, not a tx file%s%s%s", path, kind,
                  scene ? "; 'txmill list " : "", scene ? path : "", scene ? "' shows the images of the scene" : "");

@@ -117,14 +117,15 @@ static void print_colorspace(const txm_list_report *report, const txm_blend_imag
         return;
     }
     if (!name) {
-        fputs(*stored ? "scene-linear, since the OCIO config does not know " : "scene-linear, since no colour space is stored",
+        fputs(*stored ? "scene-linear, since the OCIO config does not know "
+                      : "scene-linear, since no colour space is stored",
               stdout);
         txm_print_safe(stored);
         return;
     }
     txm_print_safe(stored);
     if (strcmp(stored, name) != 0) {
-        fputs(txm_casecmp(stored, name) == 0             ? ", another spelling of "
+        fputs(txm_casecmp(stored, name) == 0           ? ", another spelling of "
               : txm_color_role(report->config, stored) ? ", a role of "
                                                        : ", an alias of ",
               stdout);

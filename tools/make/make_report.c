@@ -212,11 +212,11 @@ static void say_guessed(const txm_make_report *report)
     const size_t n = report->guessed;
     const bool silent = report->lint || report->key || (report->watching && !report->lines);
     if (n && !silent)
-        txm_say(TXM_SAY_WARNING,
-                "%zu image%s like data by %s (%s%s), but %s: use --preset pbr, or name the scene; -c says what they are",
-                n, n == 1 ? " looks" : "s look", n == 1 ? "its name" : "their names", report->guesses,
-                n > MOST_GUESSES ? " ..." : "",
-                n == 1 ? "is treated as colour" : "are treated as colour");
+        txm_say(
+            TXM_SAY_WARNING,
+            "%zu image%s like data by %s (%s%s), but %s: use --preset pbr, or name the scene; -c says what they are", n,
+            n == 1 ? " looks" : "s look", n == 1 ? "its name" : "their names", report->guesses,
+            n > MOST_GUESSES ? " ..." : "", n == 1 ? "is treated as colour" : "are treated as colour");
 }
 
 /* The first few by name. */

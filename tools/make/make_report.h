@@ -35,8 +35,8 @@ typedef struct txm_make_report {
     txm_tally tally;
     uint64_t tx_bytes;
     size_t converted; /* by OpenColorIO: known where stages are timed */
-    double begin; /* of the monotonic clock */
-    FILE *log;    /* gets the JSON, too; NULL: none */
+    double begin;     /* of the monotonic clock */
+    FILE *log;        /* gets the JSON, too; NULL: none */
     const char *log_path;
     int log_errno; /* of a line that could not be written; 0: none */
 } txm_make_report;

@@ -133,8 +133,10 @@ static txm_status report_rest(const txm_make_scenes *scenes, txm_inputs *inputs,
             free(other);
         }
         if (!image->colorspace_known) {
-            txm_say(TXM_SAY_WARNING, "%s: image \"%s\": the config does not know its colour space %s: taken for scene-linear, as in Cycles",
-                    scene, image->name, image->colorspace_stored);
+            txm_say(
+                TXM_SAY_WARNING,
+                "%s: image \"%s\": the config does not know its colour space %s: taken for scene-linear, as in Cycles",
+                scene, image->name, image->colorspace_stored);
         }
     }
     for (size_t i = 0; status == TXM_OK && i < txm_blend_library_count(blend); i++) {
@@ -153,7 +155,8 @@ static txm_status report_rest(const txm_make_scenes *scenes, txm_inputs *inputs,
     }
     say_left_out(scene, inside, (const char *const[]){"image inside the package is", "images inside the package are"},
                  ": Cycles looks up no tx files for them");
-    say_left_out(scene, generated, (const char *const[]){"generated image is", "generated images are"}, ", as by Blender");
+    say_left_out(scene, generated, (const char *const[]){"generated image is", "generated images are"},
+                 ", as by Blender");
     say_left_out(scene, movies, (const char *const[]){"movie is", "movies are"}, ", as by Blender");
     say_left_out(scene, unnamed, (const char *const[]){"image without a file is", "images without a file are"}, "");
     return status;

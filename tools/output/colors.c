@@ -21,8 +21,8 @@ void txm_colors_describe(char *out, size_t out_bytes)
 {
     const char *blender = txm_blender_name(TXM_BLENDER_NEWEST);
     if (txm_colors_exact())
-        snprintf(out, out_bytes, "%s, as in Blender %s: colours are exactly Blender's",
-                 txm_color_library_version(), blender);
+        snprintf(out, out_bytes, "%s, as in Blender %s: colours are exactly Blender's", txm_color_library_version(),
+                 blender);
     else
         snprintf(out, out_bytes,
                  "%s, Blender %s has %s: converted colours may be a rounding step off; pip install txmill has %s",
@@ -31,8 +31,9 @@ void txm_colors_describe(char *out, size_t out_bytes)
 
 void txm_colors_differ(size_t images, char *out, size_t out_bytes)
 {
-    snprintf(out, out_bytes,
-             "%zu image%s converted by OpenColorIO %s; Blender %s has %s, so colours may be a rounding step off Blender's",
-             images, images == 1 ? " was" : "s were", txm_color_library_version(), txm_blender_name(TXM_BLENDER_NEWEST),
-             BLENDERS);
+    snprintf(
+        out, out_bytes,
+        "%zu image%s converted by OpenColorIO %s; Blender %s has %s, so colours may be a rounding step off Blender's",
+        images, images == 1 ? " was" : "s were", txm_color_library_version(), txm_blender_name(TXM_BLENDER_NEWEST),
+        BLENDERS);
 }

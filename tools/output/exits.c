@@ -73,8 +73,9 @@ void txm_signals_install(void)
 static void on_abort(bool lacks_memory)
 {
     txm_remove_temporaries();
-    txm_say(TXM_SAY_ERROR, lacks_memory ? "out of memory or of threads in a library that cannot go on: OpenColorIO or Embree"
-                                        : "an exception in a library, which nothing has caught");
+    txm_say(TXM_SAY_ERROR, lacks_memory
+                               ? "out of memory or of threads in a library that cannot go on: OpenColorIO or Embree"
+                               : "an exception in a library, which nothing has caught");
     int code = lacks_memory ? TXM_EXIT_RETRY : TXM_EXIT_INTERNAL;
     txm_say_last("TXMILL-ERROR code=%d failed=1 total=1", code);
     _exit(code);
@@ -181,8 +182,8 @@ void txm_advise_config(const char *origin)
              config_place);
 }
 
-/* What a command reads decides what to do about it: a tx file is made again, an image is saved again. NULL: what fits an
- * image fits. */
+/* What a command reads decides what to do about it: a tx file is made again, an image is saved again. NULL: what fits
+ * an image fits. */
 static const char *step_for(const char *values, txm_status status)
 {
     static const struct {
@@ -252,7 +253,8 @@ const char *txm_next_step(txm_status status)
         [TXM_STATUS_IO] = "check the disk and the network, then run the same again; what is done stays",
         [TXM_STATUS_DISK_FULL] = "free space ('txmill gc' finds tx files that nobody needs), then run the same again",
         [TXM_STATUS_CORRUPT] = "save or copy these files again: they are damaged or cut short",
-        [TXM_STATUS_UNSUPPORTED] = "give files of the kinds that the messages ask for; images can be saved as PNG, TIFF or OpenEXR",
+        [TXM_STATUS_UNSUPPORTED] =
+            "give files of the kinds that the messages ask for; images can be saved as PNG, TIFF or OpenEXR",
         [TXM_STATUS_TOO_LARGE] = "make them smaller, or raise the limit that the messages name",
         [TXM_STATUS_COLORSPACE] = "'txmill colorspaces' lists the names that the config knows",
         [TXM_STATUS_CONFIG] = "name an OpenColorIO config with --ocio, or unset OCIO for the built-in one",

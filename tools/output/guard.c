@@ -244,7 +244,7 @@ static const char *const wanted[] = {"a tx file",
                                      "a table of tiles",
                                      "a plot that txmill wrote"};
 static const char *const examples[] = {"wood.tx",  "picture.png",  "page.html", "run.jsonl",
-                                       "tile.txt", "render.trace", "tiles.tsv",  "plot.svg"};
+                                       "tile.txt", "render.trace", "tiles.tsv", "plot.svg"};
 
 /* Nearly always `--log *.png` or the like: the shell put an image where the output's name was left out. The
  * message says that, with an example of the right form. */
@@ -302,16 +302,16 @@ txm_status txm_guard_tx_of(const txm_output *o, const char *image, txm_error *er
     size_t bytes;
     unsigned version;
     char md5[33];
-    if (!o->path || stat(o->path, &st) != 0 ||
-        !txm_tx_name_parse(txm_path_base(o->path), &bytes, &version, md5))
+    if (!o->path || stat(o->path, &st) != 0 || !txm_tx_name_parse(txm_path_base(o->path), &bytes, &version, md5))
         return TXM_OK;
     const char *name = txm_path_base(o->path), *own = txm_path_base(image);
     if (strlen(own) == bytes && !strncmp(own, name, bytes))
         return TXM_OK;
-    return txm_fail(err, TXM_STATUS_USAGE,
-                    "%s %s: is the tx file of %.*s, which would be lost; nothing was written. Was the name after %s left "
-                    "out, as in %s %s? Give another name, or remove the file",
-                    o->option, o->path, (int)bytes, name, o->option, o->option, examples[o->kind]);
+    return txm_fail(
+        err, TXM_STATUS_USAGE,
+        "%s %s: is the tx file of %.*s, which would be lost; nothing was written. Was the name after %s left "
+        "out, as in %s %s? Give another name, or remove the file",
+        o->option, o->path, (int)bytes, name, o->option, o->option, examples[o->kind]);
 }
 
 typedef struct operands {

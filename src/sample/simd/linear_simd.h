@@ -306,9 +306,8 @@ TXM_FAST txm_look linear_sample(linear_caller caller, int type, txm_level_rule r
     if (mode > TXM_LEVEL_MODE_STOCHASTIC_FULL && !(how->mip_bias > 0.0f) && !(extent[0] > k->one[0])) {
         p = linear_find(type, view, t, words, 0, uv, size, &entry, &row_bytes, &f);
     } else {
-        const txm_sampler jitter = {.mode = (uint8_t)mode,
-                                    .chance = stateless ? TXM_CHANCE_NONE : how->chance,
-                                    .mip_bias = how->mip_bias};
+        const txm_sampler jitter = {
+            .mode = (uint8_t)mode, .chance = stateless ? TXM_CHANCE_NONE : how->chance, .mip_bias = how->mip_bias};
         state = stateless ? 0 : *random;
         uint32_t last = (rule == TXM_LEVEL_RULE_CYCLES ? t->tiled_levels : t->levels) - 1;
         float level = txm_max(txm_level_jitter(&jitter, 0.5f * txm_log2(extent[0]), &state), 0.0f);
