@@ -290,6 +290,7 @@ void describe_hint(const ImageSpec &spec, const std::string &format, txm_source_
     std::string hint(spec.get_string_attribute("oiio:ColorSpace"));
     const bool is_curve =
         hint.compare(0, 5, "Gamma") == 0 || hint == "sRGB" || hint == "linear" || hint == "Linear" ||
+        hint == "lin_srgb" ||
         (hint.size() > 13 && hint[0] == 'g' && hint.compare(hint.size() - 13, 13, "_rec709_scene") == 0) ||
         hint == TXM_INTEROP_SRGB || hint == TXM_INTEROP_LINEAR;
     if (format == "openexr") {
@@ -299,7 +300,7 @@ void describe_hint(const ImageSpec &spec, const std::string &format, txm_source_
         hint = "";
     } else if (hint == "sRGB") {
         hint = TXM_INTEROP_SRGB;
-    } else if (hint == "linear" || hint == "Linear") {
+    } else if (hint == "linear" || hint == "Linear" || hint == "lin_srgb") {
         hint = TXM_INTEROP_LINEAR;
     }
     copy(info->colorspace_hint, sizeof info->colorspace_hint, hint);
