@@ -102,7 +102,7 @@ if command -v fish >/dev/null; then
         check "fish-$1" test "$got" = "$3"
     }
     fish_completes command "txmill ma" make
-    fish_completes option "txmill make --al" --alpha-type
+    fish_completes option "txmill make --alph" --alpha-type # fish 4 also offers what has these letters in this order
     fish_completes value "txmill make --alpha-type pre" premultiplied
     fish_completes short-value "txmill make -a cha" channel_packed
     fish_completes file "txmill make im" image.png
