@@ -15,7 +15,13 @@
 #pragma GCC diagnostic ignored "-Wpsabi"
 #endif
 
+/* Memory need not be aligned for them. GCC 14 for AArch64 ends with an internal error where vectors that say so are
+ * parameters, so there the loads and stores say it instead. */
+#ifdef __aarch64__
+#define TXM_VECTOR(type, count) type __attribute__((vector_size(sizeof(type) * (count)), may_alias))
+#else
 #define TXM_VECTOR(type, count) type __attribute__((vector_size(sizeof(type) * (count)), aligned(1), may_alias))
+#endif
 
 typedef TXM_VECTOR(float, TXM_LANES) vf;
 typedef TXM_VECTOR(int32_t, TXM_LANES) vi;
@@ -27,8 +33,22 @@ typedef TXM_VECTOR(uint8_t, TXM_LANES) vb;
 typedef TXM_VECTOR(float, 4) vf4;
 typedef TXM_VECTOR(double, 4) vd4;
 
+#ifdef __aarch64__
+#define TXM_LOAD(type, p)                                                                                              \
+    ({                                                                                                                 \
+        type loaded;                                                                                                   \
+        memcpy(&loaded, (p), sizeof loaded);                                                                           \
+        loaded;                                                                                                        \
+    })
+#define TXM_STORE(type, p, v)                                                                                          \
+    ({                                                                                                                 \
+        const type stored = (v);                                                                                       \
+        memcpy((p), &stored, sizeof stored);                                                                           \
+    })
+#else
 #define TXM_LOAD(type, p) (*(const type *)(const void *)(p))
 #define TXM_STORE(type, p, v) (*(type *)(void *)(p) = (v))
+#endif
 
 /* All lanes equal. */
 static inline vf vf_set(float v)
