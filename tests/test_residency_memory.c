@@ -599,6 +599,30 @@ static uint64_t resident_bytes(void)
 }
 
 /* What a farm counts: the memory of the process, while 60 MB of files are read through a budget of 16 MB. */
+/* Opening a file touches more of its pages than reading a tile does. */
+START_TEST(opening_files_keeps_no_pages)
+{
+#ifdef __SANITIZE_ADDRESS__
+    return; /* which keeps memory of its own */
+#endif
+    enum { TEXTURES = 60 };
+    char *path = write_cached("opened.tx", 4096, 4096, 1, TXM_TYPE_U8, MADE_NOISE, 1);
+    txm_cache_options o = budget_options(64 << 20, TXM_CACHE_POLICY_LRU);
+    o.coalesce = 0;
+    o.drop_pages = 1;
+    malloc_trim(0);
+    const uint64_t before = resident_bytes();
+    txm_cache *c = new_cache(&o);
+    for (int i = 0; i < TEXTURES; i++)
+        ck_assert_int_eq(txm_cache_open(c, add_texture(c, path, TXM_EXTENSION_REPEAT), NULL, NULL), TXM_OK);
+    const txm_cache_stats s = stats_of(c);
+    ck_assert_uint_eq(s.files_open, TEXTURES);
+    ck_assert_uint_lt(resident_bytes(), before + s.allocated_bytes + s.reader_bytes + (6u << 20));
+    txm_cache_free(&c);
+    free(path);
+}
+END_TEST
+
 START_TEST(processes_are_as_large_as_their_budget)
 {
 #ifdef __SANITIZE_ADDRESS__
@@ -653,7 +677,7 @@ int main(void)
     add_tests(tcase, budgets_are_kept_at_every_instant, what_openexr_keeps_is_counted, lists_of_batches_are_counted,
               readers_keep_little, many_look_ups_share_their_loads, memory_that_is_refused_costs_tiles_alone,
               hits_take_no_lock, hits_see_what_has_changed, open_files_get_the_room_they_need,
-              processes_are_as_large_as_their_budget);
+              opening_files_keeps_no_pages, processes_are_as_large_as_their_budget);
     tcase_add_loop_test(tcase, all_memory_is_in_the_budget, 0, TXM_CACHE_POLICY_NONE);
     tcase_add_loop_test(tcase, what_is_used_again_stays, 0, TXM_CACHE_POLICY_NONE);
     tcase_add_loop_test(tcase, large_tiles_keep_the_budget, 0, TXM_CACHE_POLICY_NONE);

@@ -111,33 +111,75 @@ START_TEST(images_in_memory)
 }
 END_TEST
 
-/* Equal digests share tiles; others, and none, do not. */
-START_TEST(digests_are_shared)
+/* Where the finest levels are left out, borders too are of the levels that are left: each level has its number as its
+ * colour, also at the edges of the image. */
+static txm_status read_numbers(void *user, uint32_t level, uint32_t x, uint32_t y, uint32_t width, uint32_t height,
+                               void *pixels, size_t row_stride_bytes, txm_error *err)
+{
+    (void)user, (void)x, (void)y, (void)err;
+    for (uint32_t row = 0; row < height; row++)
+        for (uint32_t i = 0; i < width; i++)
+            ((float *)(void *)((uint8_t *)pixels + row * row_stride_bytes))[i] = (float)level;
+    return TXM_OK;
+}
+
+static txm_status describe_numbers(void *user, txm_tile_shape *shape, txm_error *err)
+{
+    const float *average = user;
+    (void)err;
+    shape->width = shape->height = 1024;
+    shape->levels = 11;
+    shape->tile_px = 64;
+    shape->channels = 1;
+    shape->type = TXM_TYPE_FLOAT;
+    if (average)
+        memcpy(shape->average, average, sizeof shape->average);
+    return TXM_OK;
+}
+
+START_TEST(fine_levels_are_left_out)
 {
     txm_cache_options o = budget_options(0, TXM_CACHE_POLICY_LRU);
-    char *path = write_cached("packed.tx", 256, 256, 4, TXM_TYPE_U8, MADE_NOISE, 1);
-    packed p[2] = {{.image = whole_read(path, TXM_EXTENSION_REPEAT), .tile_px = 64}, {.tile_px = 64}};
-    p[1].image = p[0].image;
+    const txm_tile_source source = {sizeof source, NULL, describe_numbers, read_numbers, NULL};
+    o.limit_px = 256;
     txm_cache *c = new_cache(&o);
-    for (int i = 0; i < 2; i++) {
-        const txm_tile_source source = source_of(&p[i]);
+    txm_cache_thread *t = new_thread(c);
+    const txm_sampler how = sampler(TXM_LEVEL_MODE_FLOOR);
+    for (int extension = TXM_EXTENSION_REPEAT; extension <= TXM_EXTENSION_MIRROR; extension++) {
         uint32_t id;
-        ck_assert_int_eq(txm_cache_add_source(c, "packed", &source, TXM_EXTENSION_REPEAT, &id, NULL), TXM_OK);
-        ck_assert_int_eq(txm_cache_preload(c, id, NULL, NULL), TXM_OK);
+        ck_assert_int_eq(txm_cache_add_source(c, "numbers", &source, (txm_extension)extension, &id, NULL), TXM_OK);
+        for (uint32_t level = 0; level < 3; level++)
+            for (int i = 0; i < 9 && (extension != TXM_EXTENSION_CLIP || i == 4); i++) {
+                const txm_lookup at = at_level((float)(i % 3) / 2.0f, (float)(i / 3) / 2.0f, (float)level, 256);
+                float out[4];
+                ck_assert_int_eq(txm_cache_sample(t, id, &how, &at, NULL, out), TXM_LOOK_RESIDENT);
+                ck_assert_msg(out[0] == (float)(level + 2), "extension %d, level %u, place %d: %g", extension, level, i,
+                              (double)out[0]);
+            }
     }
-    ck_assert_uint_eq(stats_of(c).duplicates, 0);
-    ck_assert_int_eq(p[0].reads, p[1].reads);
-    ck_assert_int_eq(txm_cache_replace(c, 0, NULL, NULL), TXM_OK); /* itself again */
-    ck_assert_int_eq(txm_cache_open(c, 0, NULL, NULL), TXM_OK);
-    ck_assert_int_eq(p[0].described, 2);
-    ck_assert_int_eq(p[0].closed, 0);
-    ck_assert_int_eq(txm_cache_replace(c, 0, path, NULL), TXM_OK); /* by a file */
-    ck_assert_int_eq(p[0].closed, 1);
+    txm_cache_thread_free(&t);
     txm_cache_free(&c);
-    ck_assert_int_eq(p[0].closed, 1);
-    ck_assert_int_eq(p[1].closed, 1);
-    whole_free(&p[0].image);
-    free(path);
+}
+END_TEST
+
+/* What a source names is what stands in for it; else the 1x1 level does. */
+START_TEST(averages)
+{
+    const float named[4] = {3.0f, 3.0f, 3.0f, 1.0f};
+    for (int i = 0; i < 4; i++) {
+        txm_cache_options o = budget_options(0, TXM_CACHE_POLICY_LRU);
+        const txm_tile_source source = {sizeof source, i & 1 ? (void *)(uintptr_t)named : NULL, describe_numbers,
+                                        read_numbers, NULL};
+        txm_view_texture info;
+        uint32_t id;
+        o.stand_in = i & 2 ? TXM_STAND_IN_KIND_AVERAGE : TXM_STAND_IN_KIND_NONE;
+        txm_cache *c = new_cache(&o);
+        ck_assert_int_eq(txm_cache_add_source(c, "numbers", &source, TXM_EXTENSION_REPEAT, &id, NULL), TXM_OK);
+        ck_assert_int_eq(txm_cache_open(c, id, &info, NULL), TXM_OK);
+        const float want = i & 1 ? 3.0f : i & 2 ? 10.0f : 0.5f;
+        ck_assert_msg(info.average[0] == want, "%d: %g", i, (double)info.average[0]);
+        txm_cache_free(&c);
+    }
 }
 END_TEST
 
@@ -196,6 +238,51 @@ static uint32_t add_painted(txm_cache *c, painted *p)
     ck_assert_int_eq(txm_cache_add_source(c, "canvas", &source, TXM_EXTENSION_REPEAT, &id, NULL), TXM_OK);
     return id;
 }
+
+/* Equal digests share tiles; others, and none, do not. */
+START_TEST(digests_are_shared)
+{
+    txm_cache_options o = budget_options(0, TXM_CACHE_POLICY_LRU);
+    char *path = write_cached("packed.tx", 256, 256, 4, TXM_TYPE_U8, MADE_NOISE, 1);
+    packed p[2] = {{.image = whole_read(path, TXM_EXTENSION_REPEAT), .tile_px = 64}, {.tile_px = 64}};
+    p[1].image = p[0].image;
+    txm_cache *c = new_cache(&o);
+    for (int i = 0; i < 2; i++) {
+        const txm_tile_source source = source_of(&p[i]);
+        uint32_t id;
+        ck_assert_int_eq(txm_cache_add_source(c, "packed", &source, TXM_EXTENSION_REPEAT, &id, NULL), TXM_OK);
+        ck_assert_int_eq(txm_cache_preload(c, id, NULL, NULL), TXM_OK);
+    }
+    ck_assert_uint_eq(stats_of(c).duplicates, 0);
+    ck_assert_int_eq(p[0].reads, p[1].reads);
+    painted same[3] = {canvas(), canvas(), canvas()};
+    uint32_t shared[3];
+    for (int i = 0; i < 3; i++) {
+        strcpy(same[i].shape.digest, i < 2 ? "one" : "another");
+        shared[i] = add_painted(c, &same[i]);
+        ck_assert_int_eq(txm_cache_preload(c, shared[i], NULL, NULL), TXM_OK);
+    }
+    ck_assert_uint_eq(stats_of(c).duplicates, 1);
+    ck_assert_uint_gt(same[0].reads, 0);
+    ck_assert_uint_eq(same[1].reads, 0);
+    ck_assert_uint_eq(same[2].reads, same[0].reads);
+    ck_assert_int_eq(txm_cache_replace(c, shared[0], path, NULL), TXM_OK); /* the other goes on with its tiles */
+    ck_assert_int_eq(txm_cache_unload(c, shared[1], NULL), TXM_OK);
+    ck_assert_int_eq(txm_cache_preload(c, shared[1], NULL, NULL), TXM_OK);
+    ck_assert_uint_gt(same[0].reads + same[1].reads, same[2].reads);
+    ck_assert_int_eq(txm_cache_replace(c, 0, NULL, NULL), TXM_OK); /* itself again */
+    ck_assert_int_eq(txm_cache_open(c, 0, NULL, NULL), TXM_OK);
+    ck_assert_int_eq(p[0].described, 2);
+    ck_assert_int_eq(p[0].closed, 0);
+    ck_assert_int_eq(txm_cache_replace(c, 0, path, NULL), TXM_OK); /* by a file */
+    ck_assert_int_eq(p[0].closed, 1);
+    txm_cache_free(&c);
+    ck_assert_int_eq(p[0].closed, 1);
+    ck_assert_int_eq(p[1].closed, 1);
+    whole_free(&p[0].image);
+    free(path);
+}
+END_TEST
 
 static txm_look look_at_canvas(txm_cache_thread *t, uint32_t id, float u, float v, float *value)
 {
@@ -271,7 +358,9 @@ END_TEST
 START_TEST(shapes_that_cannot_be)
 {
     const txm_tile_shape good = canvas().shape;
-    txm_tile_shape bad[] = {good, good, good, good, good, good, good, good, good, good, good};
+    txm_tile_shape bad[13];
+    for (int i = 0; i < 13; i++)
+        bad[i] = good;
     bad[0].width = 0;
     bad[1].height = 65537;
     bad[2].width = UINT32_MAX;
@@ -283,11 +372,14 @@ START_TEST(shapes_that_cannot_be)
     bad[8].channels = 3;
     bad[9].type = 77;
     memset(bad[10].digest, 'x', sizeof bad[10].digest);
+    bad[11].encoding = 77;
+    bad[12].width = bad[12].height = 65536; /* whose tables would be larger than many budgets */
+    bad[12].tile_px = 32;
     txm_cache_options o = budget_options(1 << 20, TXM_CACHE_POLICY_LRU);
     txm_cache *c = new_cache(&o);
     txm_cache_thread *t = new_thread(c);
-    painted p[11];
-    for (int i = 0; i < 11; i++) {
+    painted p[13];
+    for (int i = 0; i < 13; i++) {
         txm_error err;
         float value;
         p[i] = canvas();
@@ -297,6 +389,7 @@ START_TEST(shapes_that_cannot_be)
         ck_assert_int_eq(look_at_canvas(t, id, 0.5f, 0.5f, &value), TXM_LOOK_FAILED);
         ck_assert_uint_eq(p[i].reads, 0);
     }
+    ck_assert_uint_lt(stats_of(c).allocated_bytes_peak, 1 << 20);
     const txm_tile_source none = {.struct_size = sizeof none}, old = {8, p, describe_painted, read_painted, NULL};
     uint32_t id;
     ck_assert_int_eq(txm_cache_add_source(c, "none", &none, TXM_EXTENSION_CLIP, &id, NULL), TXM_STATUS_USAGE);
@@ -365,7 +458,7 @@ int main(void)
     temp_file("");
     tcase_set_timeout(tcase, 300);
     tcase_add_loop_test(tcase, images_in_memory, 0, 4);
-    tcase_add_test(tcase, digests_are_shared);
+    add_tests(tcase, digests_are_shared, fine_levels_are_left_out, averages);
     tcase_add_test(tcase, painting);
     tcase_add_test(tcase, sources_that_fail);
     tcase_add_test(tcase, shapes_that_cannot_be);

@@ -118,7 +118,7 @@ typedef struct txm_cache_options {
     uint64_t launch_bytes; /* of tiles that one txm_cache_process loads at most, but one tile; 0: no limit */
     float launch_seconds;  /* that a batch has; what nobody has begun by then, but one tile, is given up; 0: no limit */
     uint32_t stand_in;     /* txm_stand_in_kind */
-    uint32_t drop_pages;   /* not 0: after each tile that is read of a file, the memory that maps it is given back, so
+    uint32_t drop_pages;   /* not 0: after each use of a file, the memory that maps it is given back, so
                               that the process is no larger than the budget says, as farms count it. A tenth slower */
 } txm_cache_options;
 
@@ -173,14 +173,15 @@ TXM_API txm_status txm_cache_add(txm_cache *cache, const char *path, txm_extensi
 /* Where tiles come from that are in no tx file: images in memory, procedural textures, files of another kind. What it
  * describes itself as. */
 typedef struct txm_tile_shape {
-    size_t struct_size;     /* set by the cache, with all else 0 */
+    size_t struct_size;     /* set by the cache, with all else 0 but the average */
     uint32_t width, height; /* of level 0, px: 1 to 65536 */
     uint32_t levels;        /* each half as large as the one before, rounded down, and at least 1 px; at least one */
-    uint32_t tile_px;       /* what is read at a time: a power of two, 8 to 512 */
+    uint32_t tile_px;       /* what is read at a time: a power of two, 8 to 512; a level may have 2^20 tiles */
     uint32_t channels;      /* 1 or 4 */
     uint32_t type;          /* txm_type */
     uint32_t encoding;      /* txm_encoding */
-    float average[4];       /* as looked up: what is shown where nothing is loaded */
+    float average[4];       /* as looked up: what is shown where nothing is loaded. Left as it is: grey, or with stand-ins
+                               the colour of the 1x1 level */
     char digest[41];        /* textures with equal digests and shapes share tiles; "": it shares none */
 } txm_tile_shape;
 

@@ -324,9 +324,11 @@ txm_status txm_file_acquire(txm_cache *c, txm_cache_file *f, txm_tx **tx, txm_er
 }
 
 /* Counts what the reader has kept, and brings both bounds back into force that a burst of readers may have
- * exceeded. */
+ * exceeded. Pages go whatever was read, since opening a file touches more of them than a tile does. */
 void txm_file_give(txm_cache *c, txm_cache_file *f)
 {
+    if (c->options.drop_pages)
+        txm_tx_drop_pages(f->tx);
     pthread_mutex_lock(&c->lock);
     count_kept(c, f, txm_tx_own_bytes(f->tx), txm_scratch_idle_bytes(f->tx));
     adapt_share(c, NULL);

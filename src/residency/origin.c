@@ -4,7 +4,7 @@
  * texture and read one tile with its border; the cache knows no more of either. What callbacks say is checked before it
  * is used, and borders are made here of rectangles that lie in the level.
  */
-#include "container/reader_memory.h"
+#include "residency/blank.h"
 #include "residency/residency_impl.h"
 #include "sample/wrap.h"
 
@@ -55,8 +55,6 @@ static txm_status read_file_tile(txm_cache *c, const txm_source *s, uint32_t lev
     if (status != TXM_OK)
         return status;
     status = txm_view_read_tile(tx, &s->view, s->skip, level, tile, pixels, unwidened, err);
-    if (c->options.drop_pages)
-        txm_tx_drop_pages(tx);
     txm_file_give(c, s->file);
     return status;
 }
@@ -98,6 +96,9 @@ static txm_status check_shape(const txm_cache_file *f, const txm_tile_shape *s, 
     if ((s->channels != 1 && s->channels != 4) || s->type > TXM_TYPE_FLOAT)
         return txm_fail(err, TXM_STATUS_UNSUPPORTED, "%s: its source has %u channels of type %u", f->path, s->channels,
                         s->type);
+    if (s->encoding > TXM_ENCODING_DATA)
+        return txm_fail(err, TXM_STATUS_UNSUPPORTED, "%s: its source has no encoding that is known: %u", f->path,
+                        s->encoding);
     if (!memchr(s->digest, 0, sizeof s->digest))
         return txm_fail(err, TXM_STATUS_UNSUPPORTED, "%s: the digest of its source does not end", f->path);
     return TXM_OK;
@@ -106,7 +107,7 @@ static txm_status check_shape(const txm_cache_file *f, const txm_tile_shape *s, 
 static txm_status describe_called(txm_cache *c, txm_extension extension, txm_source *made, txm_error *err)
 {
     const txm_cache_file *f = made->file;
-    txm_tile_shape shape = {.struct_size = sizeof shape};
+    txm_tile_shape shape = {.struct_size = sizeof shape, .average = {0.5f, 0.5f, 0.5f, 1.0f}};
     txm_error said = {0};
     txm_status status = f->called.describe(f->called.user, &shape, &said);
     if (status != TXM_OK) {
@@ -120,18 +121,24 @@ static txm_status describe_called(txm_cache *c, txm_extension extension, txm_sou
     txm_view_shape(txm_level_size(shape.width, made->skip), txm_level_size(shape.height, made->skip),
                    shape.levels - made->skip, shape.tile_px, (txm_type)shape.type, shape.channels, extension,
                    &made->view);
+    /* Tables of a level take 8 bytes a tile, whatever the budget is: as many as tx files can have are enough. */
+    if (txm_view_tiles(&made->view, 0) > TXM_BLANK_LEVEL_TILES)
+        return txm_fail(err, TXM_STATUS_UNSUPPORTED,
+                        "%s: tiles of %u px are too small for the %u x %u px of its source: a level may have %d", f->path,
+                        shape.tile_px, shape.width, shape.height, TXM_BLANK_LEVEL_TILES);
     made->view.encoding = shape.encoding;
     memcpy(made->view.average, shape.average, sizeof shape.average);
     finish_source(c, made, shape.digest);
     return TXM_OK;
 }
 
-/* What a padded tile shows, in pixels of the level: of it, the part from x0 to x1 and y0 to y1 lies in the level. */
+/* What a padded tile shows, in pixels of the level: of it, the part from x0 to x1 and y0 to y1 lies in the level, which
+ * is number `level` of the view and `stored` of the source. */
 typedef struct padded {
     const txm_cache_file *file;
     const txm_view_texture *view;
     uint8_t *pixels;
-    uint32_t level;
+    uint32_t level, stored;
     int32_t left, top, x0, y0, x1, y1;
 } padded;
 
@@ -141,8 +148,8 @@ static uint8_t *pixel_at(const padded *p, int32_t x, int32_t y)
 }
 
 /* `width` by `height` pixels from (from_x, from_y) of the level, which may have been read already, to (x, y). */
-static txm_status fetch(const padded *p, uint32_t level, int32_t from_x, int32_t from_y, int32_t width, int32_t height,
-                        int32_t x, int32_t y, bool read, txm_error *err)
+static txm_status fetch(const padded *p, int32_t from_x, int32_t from_y, int32_t width, int32_t height, int32_t x,
+                        int32_t y, bool read, txm_error *err)
 {
     const txm_tile_source *s = &p->file->called;
     if (read && from_x >= p->x0 && from_x + width <= p->x1 && from_y >= p->y0 && from_y + height <= p->y1) {
@@ -151,7 +158,7 @@ static txm_status fetch(const padded *p, uint32_t level, int32_t from_x, int32_t
         return TXM_OK;
     }
     txm_error said = {0};
-    txm_status status = s->read(s->user, level, (uint32_t)from_x, (uint32_t)from_y, (uint32_t)width, (uint32_t)height,
+    txm_status status = s->read(s->user, p->stored, (uint32_t)from_x, (uint32_t)from_y, (uint32_t)width, (uint32_t)height,
                                 pixel_at(p, x, y), p->view->row_bytes, &said);
     if (status == TXM_OK)
         return TXM_OK;
@@ -167,7 +174,7 @@ static txm_status fetch_beyond(const padded *p, int32_t x, int32_t y, int32_t wi
     const int32_t w = (int32_t)txm_level_size(v->width, p->level), h = (int32_t)txm_level_size(v->height, p->level);
     const int32_t from_x = txm_wrap_pixel(x, w, v->extension), from_y = txm_wrap_pixel(y, h, v->extension);
     if (from_x >= 0 && from_y >= 0)
-        return fetch(p, p->level, from_x, from_y, width, height, x, y, true, err);
+        return fetch(p, from_x, from_y, width, height, x, y, true, err);
     for (int32_t row = 0; row < height; row++)
         memset(pixel_at(p, x, y + row), 0, (size_t)width * v->pixel_bytes);
     return TXM_OK;
@@ -185,13 +192,12 @@ static txm_status read_called_tile(txm_cache *c, const txm_source *s, uint32_t l
     const uint32_t across = txm_view_tiles_across(v, level);
     const int32_t x = (int32_t)(tile % across) * edge, y = (int32_t)(tile / across) * edge;
     const int32_t right = (x + edge < w ? x + edge : w) + border, bottom = (y + edge < h ? y + edge : h) + border;
-    padded p = {s->file, v, pixels, level, x - border, y - border, 0, 0, 0, 0};
+    padded p = {s->file, v, pixels, level, s->skip + level, x - border, y - border, 0, 0, 0, 0};
     p.x0 = p.left > 0 ? p.left : 0;
     p.y0 = p.top > 0 ? p.top : 0;
     p.x1 = right < w ? right : w;
     p.y1 = bottom < h ? bottom : h;
-    txm_status status = fetch(&p, s->skip + level, p.x0, p.y0, p.x1 - p.x0, p.y1 - p.y0, p.x0, p.y0, false, err);
-    p.level = level;
+    txm_status status = fetch(&p, p.x0, p.y0, p.x1 - p.x0, p.y1 - p.y0, p.x0, p.y0, false, err);
     for (int32_t i = p.left; i < right && status == TXM_OK; i++)
         if (i < p.x0 || i >= p.x1)
             status = fetch_beyond(&p, i, p.y0, 1, p.y1 - p.y0, err);

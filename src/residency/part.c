@@ -366,8 +366,8 @@ txm_status txm_cache_invalidate(txm_cache *c, uint32_t texture, const txm_cache_
 static void average_of_pixels(txm_cache *c, uint32_t texture)
 {
     static const float unnamed[4] = {0.5f, 0.5f, 0.5f, 1.0f};
-    txm_sampler how = {.rule = TXM_LEVEL_RULE_CYCLES, .mode = TXM_LEVEL_MODE_FLOOR, .anisotropy = 1};
-    const txm_lookup far = {0.5f, 0.5f, 1.0f, 0.0f, 0.0f, 1.0f};
+    txm_sampler how = {.rule = TXM_LEVEL_RULE_GIVEN, .mode = TXM_LEVEL_MODE_FLOOR, .anisotropy = 1};
+    const txm_lookup far = {.u = 0.5f, .v = 0.5f, .dudx = TXM_MAX_LEVELS}; /* beyond the last */
     txm_view_texture v;
     txm_cache_thread *thread;
     float color[4];
