@@ -180,14 +180,15 @@ typedef struct txm_tile_shape {
     uint32_t channels;      /* 1 or 4 */
     uint32_t type;          /* txm_type */
     uint32_t encoding;      /* txm_encoding */
-    float average[4];       /* as looked up: what is shown where nothing is loaded. Left as it is: grey, or with stand-ins
-                               the colour of the 1x1 level */
-    char digest[41];        /* textures with equal digests and shapes share tiles; "": it shares none */
+    float average[4]; /* as looked up: what is shown where nothing is loaded. Left as it is: grey, or with stand-ins
+                         the colour of the 1x1 level */
+    char digest[41];  /* textures with equal digests and shapes share tiles; "": it shares none */
 } txm_tile_shape;
 
 /* The functions that the cache calls, from any of its threads and of those that look up, several at once, without a
- * lock; they may not call the cache, but for txm_cache_invalidate, nor throw. A status other than TXM_OK is a failure,
- * with a message in *err or without. Those that txm_status_retryable names, and NOT_FOUND and DENIED, are tried again.
+ * lock; they may not call the cache, which could wait for the very tile that they read, nor throw. A status other than
+ * TXM_OK is a failure, with a message in *err or without. Those that txm_status_retryable names, and NOT_FOUND and
+ * DENIED, are tried again.
  */
 typedef struct txm_tile_source {
     size_t struct_size; /* sizeof(txm_tile_source) */

@@ -68,6 +68,8 @@ static txm_status called_failed(const txm_cache_file *f, txm_status status, cons
 {
     if ((unsigned)status >= TXM_STATUS_COUNT)
         status = TXM_STATUS_INTERNAL;
+    if (err)
+        err->message[sizeof err->message - 1] = 0; /* it may have filled all of it */
     if (err && err->status != TXM_OK && err->message[0]) {
         err->status = status;
         txm_error_prefix(err, "%s", f->path);
@@ -124,8 +126,8 @@ static txm_status describe_called(txm_cache *c, txm_extension extension, txm_sou
     /* Tables of a level take 8 bytes a tile, whatever the budget is: as many as tx files can have are enough. */
     if (txm_view_tiles(&made->view, 0) > TXM_BLANK_LEVEL_TILES)
         return txm_fail(err, TXM_STATUS_UNSUPPORTED,
-                        "%s: tiles of %u px are too small for the %u x %u px of its source: a level may have %d", f->path,
-                        shape.tile_px, shape.width, shape.height, TXM_BLANK_LEVEL_TILES);
+                        "%s: tiles of %u px are too small for the %u x %u px of its source: a level may have %d",
+                        f->path, shape.tile_px, shape.width, shape.height, TXM_BLANK_LEVEL_TILES);
     made->view.encoding = shape.encoding;
     memcpy(made->view.average, shape.average, sizeof shape.average);
     finish_source(c, made, shape.digest);
@@ -158,8 +160,8 @@ static txm_status fetch(const padded *p, int32_t from_x, int32_t from_y, int32_t
         return TXM_OK;
     }
     txm_error said = {0};
-    txm_status status = s->read(s->user, p->stored, (uint32_t)from_x, (uint32_t)from_y, (uint32_t)width, (uint32_t)height,
-                                pixel_at(p, x, y), p->view->row_bytes, &said);
+    txm_status status = s->read(s->user, p->stored, (uint32_t)from_x, (uint32_t)from_y, (uint32_t)width,
+                                (uint32_t)height, pixel_at(p, x, y), p->view->row_bytes, &said);
     if (status == TXM_OK)
         return TXM_OK;
     called_failed(p->file, status, "be read", &said);
