@@ -21,6 +21,8 @@ import sys
 found = importlib.util.find_spec("txmill")
 folder = os.path.dirname(found.origin) if found and found.origin else "txmill"
 program = os.path.join(folder, "bin", "txmill")
+if sys.executable and importlib.util.find_spec("pxr"):
+    os.environ.setdefault("TXMILL_PYTHON", sys.executable)  # USD scenes are read in this Python
 try:
     os.execv(program, sys.argv)
 except OSError as problem:

@@ -95,6 +95,7 @@ find "$root" -type f ! -name '*.py' ! -name py.typed -exec strip --strip-unneede
 patchelf --set-rpath '$ORIGIN/../lib' "$root/txmill/bin/txmill"
 patchelf --set-rpath '$ORIGIN' "$root/txmill/lib/libtxtile.so.0" "$root/txmill/lib/$openexr"
 patchelf --set-rpath '$ORIGIN/..' "$root"/txmill/lib/txmill/*
+cp usd/txmill-usd.py "$root/txmill/lib/txmill/"
 
 "$python" scripts/wheel.py "$version" "$root" "$deps" "$out/plain"
 rm -rf "$out/dist"

@@ -3,10 +3,10 @@
 import os
 import sys
 
-from ._program import ProgramMissing, find_program
+from ._program import ProgramMissing, _environment, find_program
 
 try:
     program = find_program()
-    os.execv(program, [program, *sys.argv[1:]])
+    os.execve(program, [program, *sys.argv[1:]], _environment())
 except (ProgramMissing, OSError) as problem:
     sys.exit(f"txmill: error: {problem}")

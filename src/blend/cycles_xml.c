@@ -27,6 +27,13 @@
 #include "core/path.h"
 #include "core/text.h"
 
+/* Expat 2.9 has another function for it, and warns of the one that older versions have. */
+#if XML_MAJOR_VERSION > 2 || XML_MINOR_VERSION >= 9
+#define LINE_OF(parser) XML_GetCurrentLineNumber64(parser)
+#else
+#define LINE_OF(parser) XML_GetCurrentLineNumber(parser)
+#endif
+
 enum { MAX_DEPTH = 256, MAX_NESTING = 64, MAX_FILE_BYTES = 1 << 30, MAX_TILES = TXM_NODE_MAX_TILES };
 
 /* Where in a file the parser is. */
@@ -301,7 +308,7 @@ static txm_status parse_xml(xml_file *file, const txm_bytes *bytes)
         file->status = code == XML_ERROR_NO_MEMORY
                            ? txm_no_memory(file->err, file->path)
                            : txm_fail(file->err, TXM_STATUS_CORRUPT, "%s: line %lu: %s", file->path,
-                                      (unsigned long)XML_GetCurrentLineNumber(file->parser), XML_ErrorString(code));
+                                      (unsigned long)LINE_OF(file->parser), XML_ErrorString(code));
     }
     XML_ParserFree(file->parser);
     return file->status;

@@ -24,7 +24,7 @@ use_wheel() { # SUITE
     if [ ! -e "$root/$base/ready" ]; then
         say "$suite: setting up the clean chroot"
         bootstrap "$base" "$suite"
-        apt_install "$base" python3-pip python3-venv
+        apt_install "$base" python3-pip ca-certificates
         touch "$root/$base/ready"
     fi
     rm -rf --one-file-system "$at" && cp -a "$root/$base" "$at"

@@ -2,9 +2,8 @@
 # What somebody does who has the wheel and nothing else. Run by check.sh in a clean chroot.
 cd /opt/wheel
 begin=$(date +%s%N)
-python3 -m venv tool
-tool/bin/pip install --no-index ./txmill-*.whl
-PATH=$PWD/tool/bin:$PATH
+python3 -m pip install --no-index --break-system-packages --root-user-action=ignore ./txmill-*.whl
+PATH=/usr/local/bin:$PATH
 mkdir textures
 cp golden/rgb8.png textures/wood_color.png
 cp golden/tile64.png textures/wood_normal.png
@@ -22,8 +21,8 @@ txmill verify textures/blender_tx
 
 # Python: a batch, its tiles, the command without PATH.
 cp golden/rgb8.png golden/rgba8.tga golden/half-rgba.exr .
-tool/bin/python stranger.py
-tool/bin/python -m txmill --version
+python3 stranger.py
+python3 -m txmill --version
 
 txmill devices | grep "exactly Blender's"
 txmill doctor
@@ -35,10 +34,10 @@ mkdir other
 printf '#!/bin/sh\n' >other/txmill
 chmod 755 other/txmill
 PATH=$PATH:$PWD/other txmill doctor | grep "other/txmill is another txmill, later in PATH"
-PATH=$PWD/other:$PATH tool/bin/txmill doctor | grep "other/txmill is another txmill, first in PATH"
+PATH=$PWD/other:$PATH /usr/local/bin/txmill doctor | grep "other/txmill is another txmill, first in PATH"
 
 # An installation that lost its program says what to do, in one line.
-rm tool/lib/python3*/site-packages/txmill/bin/txmill
+rm "$(python3 -c "import txmill, os; print(os.path.dirname(txmill.__file__))")/bin/txmill"
 if txmill --version 2>said; then exit 1; fi
 cat said
 [ "$(wc -l <said)" -eq 1 ]
