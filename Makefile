@@ -36,34 +36,26 @@ ALL_CFLAGS   := -std=c11 $(COMMON) $(WARN) $(PKG_CFLAGS) $(CFLAGS)
 ALL_CXXFLAGS := -std=c++17 $(COMMON) $(WARNXX) $(PKG_CFLAGS) $(CXXFLAGS)
 ALL_LDFLAGS  := $(SAN) -pthread $(LDFLAGS)
 
-MODULE_SRC := src/source/oiio/oiio_module.cpp src/source/oiio/luminance_chroma.cpp
+# The folder says which library a file belongs to. Programs of the build and plug-ins have rules of their own.
+MODULE_SRC := $(addprefix src/mill/source/oiio/,oiio_module.cpp luminance_chroma.cpp)
 MODULE_OBJ := $(MODULE_SRC:%.cpp=$(B)/%.o)
-# src/device/cuda is a plug-in of its own, src/color/generate a program of the build.
-LIB_SRC    := $(filter-out src/device/cuda/% src/color/generate/% src/render/embree/%,$(wildcard src/*/*.c src/*/*/*.c))
-LIB_CXX    := $(filter-out $(MODULE_SRC),$(wildcard src/*/*.cpp src/*/*/*.cpp))
-GEN_SRC    :=
-LIB_OBJ    := $(LIB_SRC:%.c=$(B)/%.o) $(LIB_CXX:%.cpp=$(B)/%.o)
+TILE_OBJ   := $(patsubst %.c,$(B)/%.o,$(wildcard src/tile/*/*.c src/tile/*/*/*.c))
+MILL_OBJ   := $(patsubst %.c,$(B)/%.o,$(filter-out src/mill/cuda/% src/mill/color/generate/%,$(wildcard src/mill/*/*.c src/mill/*/*/*.c))) \
+              $(patsubst %.cpp,$(B)/%.o,$(filter-out $(MODULE_SRC),$(wildcard src/mill/*/*.cpp)))
+STREAM_OBJ := $(patsubst %.c,$(B)/%.o,$(wildcard src/stream/*.c))
+LIB_OBJ    := $(TILE_OBJ) $(MILL_OBJ)
 
 # libtxtile is what a renderer links: tx files read and sampled, in plain C over the codecs alone. libtxmill converts; it
-# links libtxtile and holds none of it. The static libtxmill has both.
-TILE_SRC   := $(addprefix src/,$(addprefix core/,bytes.c file_map.c md5.c mem.c options.c owner.c path.c pixel.c pool.c settings.c status.c text.c) \
-              $(addprefix codec/,decode_table.c exr_decode.c inflate_parts.c tiff_decode.c) \
-              $(addprefix cache/,find.c lookup.c name.c verdict.c) \
-              $(addprefix container/,blender_format.c describe.c exr_channels.c exr_reader.c exr_tile.c identity.c openexr_core.c output.c \
-                reader.c reader_tile.c section_reader.c border_decode.c tiff_directory.c tiff_reader.c tiff_tile.c)) \
-              $(filter-out src/device/gpu/%,$(filter src/device/% src/residency/% src/sample/%,$(LIB_SRC)))
-TILE_OBJ   := $(TILE_SRC:%.c=$(B)/%.o)
-MILL_OBJ   := $(filter-out $(TILE_OBJ),$(LIB_OBJ))
+# links libtxtile and holds none of it.
 TILE_LIBS  := -ldeflate -lisal -lzstd -lxxhash -lpthread -ldl -lm
-# Their headers; libtxmill's are the others.
-TILE_API   := $(addprefix include/txmill/,cache.h describe.h export.h name.h pixel.h ray.h reader.h sampler.h settings.h status.h trace.h)
-MILL_API   := $(filter-out $(TILE_API),$(wildcard include/txmill/*.h))
-# Headers of what libtxtile shows to libtxmill alone.
-SHARED     := $(shell grep -l '^TXM_SHARED ' src/*/*.h src/*/*/*.h)
+TILE_API   := $(wildcard include/txtile/*.h)
+MILL_API   := $(wildcard include/txmill/*.h)
+# Headers of what a library shows to the rest of txmill alone.
+TILE_SHARED := $(shell grep -l '^TXM_SHARED ' src/tile/*/*.h src/tile/*/*/*.h)
 $(LIB_OBJ): ALL_CFLAGS += -fvisibility=hidden
 $(LIB_OBJ): ALL_CXXFLAGS += -fvisibility=hidden
 TOOL_SRC   := $(wildcard tools/*.c tools/*/*.c)
-TOOL_OBJ   := $(TOOL_SRC:%.c=$(B)/%.o)
+TOOL_OBJ   := $(TOOL_SRC:%.c=$(B)/%.o) $(STREAM_OBJ)
 TOOL_LIB   := $(filter-out $(B)/tools/txmill.o,$(TOOL_OBJ))
 TESTS      := $(patsubst tests/%.c,$(B)/tests/%,$(wildcard tests/test_*.c))
 TEST_UTIL  := $(patsubst %.c,$(B)/%.o,$(wildcard tests/util_*.c))
@@ -90,19 +82,19 @@ $(eval $(call remember,c,$(CC) $(ALL_CFLAGS)))
 $(eval $(call remember,cxx,$(CXX) $(ALL_CXXFLAGS)))
 $(eval $(call remember,link,$(CC) $(CXX) $(ALL_LDFLAGS) $(LIBS)))
 $(eval $(call remember,prefix,$(MODULEDIR)))
-$(B)/src/core/plugin.o: ALL_CFLAGS += -DTXM_MODULE_DIR='"$(MODULEDIR)"'
-$(B)/src/core/plugin.o: $(B)/flags/prefix
+$(B)/src/mill/base/plugin.o: ALL_CFLAGS += -DTXM_MODULE_DIR='"$(MODULEDIR)"'
+$(B)/src/mill/base/plugin.o: $(B)/flags/prefix
 
 # The readers of tx files load OpenEXRCore by the name of the version that they were compiled for.
 OPENEXR_SONAME := $(shell objdump -p "$$($(CC) -print-file-name=libOpenEXRCore.so)" | sed -n 's/.*SONAME *//p')
-$(B)/src/container/%.o: ALL_CFLAGS += -DTXM_OPENEXR_SONAME='"$(OPENEXR_SONAME)"'
+$(B)/src/tile/reader/%.o: ALL_CFLAGS += -DTXM_OPENEXR_SONAME='"$(OPENEXR_SONAME)"'
 
 # One file an ISA, with the flags that it needs; chosen at run time.
-$(B)/src/device/x86/%_avx2.o $(B)/src/sample/x86/%_avx2.o: ISA := -mavx2 -mf16c -O3
-$(B)/src/device/x86/%_avx512.o $(B)/src/sample/x86/%_avx512.o: ISA := -mavx512f -mavx512bw -mavx512dq -mavx512vl -mf16c -mprefer-vector-width=512 -O3
+$(B)/src/tile/ops/x86/%_avx2.o $(B)/src/tile/sample/x86/%_avx2.o: ISA := -mavx2 -mf16c -O3
+$(B)/src/tile/ops/x86/%_avx512.o $(B)/src/tile/sample/x86/%_avx512.o: ISA := -mavx512f -mavx512bw -mavx512dq -mavx512vl -mf16c -mprefer-vector-width=512 -O3
 # No parser is in these, and with coverage they take minutes to compile.
 ifdef FUZZING
-$(B)/src/sample/x86/%_avx2.o $(B)/src/sample/x86/%_avx512.o: ISA += -O1 -fno-sanitize=all
+$(B)/src/tile/sample/x86/%_avx2.o $(B)/src/tile/sample/x86/%_avx512.o: ISA += -O1 -fno-sanitize=all
 endif
 
 # Headers of the program are named from the top folder.
@@ -121,7 +113,7 @@ $(B)/lib%.a:
 	rm -f $@
 	ar rcs $@ $^
 # What the headers of a library declare is what it shows.
-$(B)/gen/libtxtile.map: $(TILE_API) $(SHARED)
+$(B)/gen/libtxtile.map: $(TILE_API) $(TILE_SHARED)
 $(B)/gen/libtxmill.map: $(MILL_API)
 $(B)/gen/lib%.map: scripts/exports.sh
 	@mkdir -p $(@D)
@@ -171,7 +163,7 @@ clean:
 
 install: all
 	install -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(MODULEDIR) \
-	  $(DESTDIR)$(INCLUDEDIR)/txmill $(DESTDIR)$(MANDIR)/man1 $(DESTDIR)$(MANDIR)/man5
+	  $(DESTDIR)$(INCLUDEDIR)/txmill $(DESTDIR)$(INCLUDEDIR)/txtile $(DESTDIR)$(MANDIR)/man1 $(DESTDIR)$(MANDIR)/man5
 	install -m 755 $(B)/txmill $(DESTDIR)$(BINDIR)/txmill
 	install -m 644 $(B)/libtxmill.a $(B)/libtxtile.a $(DESTDIR)$(LIBDIR)/
 	for l in libtxmill libtxtile; do \
@@ -180,7 +172,8 @@ install: all
 	  ln -sf $$l.so.$(SOVERSION) $(DESTDIR)$(LIBDIR)/$$l.so || exit; done
 	install -m 755 $(B)/txmill-oiio.so $(B)/txmill-oiio-worker $(DESTDIR)$(MODULEDIR)/
 	[ ! -e $(B)/txmill-embree.so ] || install -m 755 $(B)/txmill-embree.so $(DESTDIR)$(MODULEDIR)/
-	install -m 644 include/txmill/*.h $(DESTDIR)$(INCLUDEDIR)/txmill/
+	install -m 644 $(TILE_API) $(DESTDIR)$(INCLUDEDIR)/txtile/
+	install -m 644 $(MILL_API) $(DESTDIR)$(INCLUDEDIR)/txmill/
 	install -d $(DESTDIR)$(PYTHONDIR)/txmill
 	install -m 644 python/txmill/*.py python/txmill/py.typed $(DESTDIR)$(PYTHONDIR)/txmill/
 	for f in farm/*/*; do install -D -m $$([ -x $$f ] && echo 755 || echo 644) $$f $(DESTDIR)$(DATADIR)/$$f || exit; done
@@ -192,7 +185,7 @@ install: all
 uninstall:
 	rm -f $(DESTDIR)$(BINDIR)/txmill $(foreach l,txmill txtile,$(DESTDIR)$(LIBDIR)/lib$(l).a \
 	  $(DESTDIR)$(LIBDIR)/lib$(l).so* $(DESTDIR)$(LIBDIR)/pkgconfig/$(l).pc) \
-	  $(addprefix $(DESTDIR)$(INCLUDEDIR)/,$(patsubst include/%,%,$(wildcard include/txmill/*.h)))
+	  $(addprefix $(DESTDIR)$(INCLUDEDIR)/,$(patsubst include/%,%,$(TILE_API) $(MILL_API)))
 	rm -rf $(DESTDIR)$(MODULEDIR) $(DESTDIR)$(DATADIR)/farm $(DESTDIR)$(PYTHONDIR)/txmill
 	rmdir $(DESTDIR)$(INCLUDEDIR)/txmill 2>/dev/null || true
 

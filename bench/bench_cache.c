@@ -15,7 +15,7 @@
 
 #include "lookup_util.h"
 #include "oiio_lookup.h"
-#include "txmill/cache.h"
+#include "txtile/cache.h"
 
 enum { PLACES = 1 << 21, LOOKUPS = 1 << 19, WAVE = 1 << 20, REQUESTS = 8192, ALL_MB = 1024, QUARTER_MB = 16 };
 

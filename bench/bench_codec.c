@@ -10,10 +10,10 @@
 #include <time.h>
 #include <zlib.h>
 
-#include "codec/tile.h"
-#include "container/section.h"
-#include "core/mem.h"
-#include "pyramid/border.h"
+#include "mill/encode/tile.h"
+#include "tile/reader/section.h"
+#include "tile/base/mem.h"
+#include "mill/pyramid/border.h"
 
 typedef struct image {
     uint8_t *pixels;

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "device/gpu/gpu_plugin.h"
+#include "mill/gpu/gpu_plugin.h"
 
 enum { MEASURES = 16, CHUNK_ROWS = 4096 };
 

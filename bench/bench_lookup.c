@@ -15,7 +15,7 @@
 
 #include "lookup_util.h"
 #include "oiio_lookup.h"
-#include "txmill/sampler.h"
+#include "txtile/sampler.h"
 
 enum { LOOKUPS = 1 << 19, BATCH = 16, MAX_THREADS = 64 }; /* places of a pattern: the same for both */
 

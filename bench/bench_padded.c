@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "bench_oiio.h"
-#include "txmill/reader.h"
+#include "txtile/reader.h"
 
 enum { PADDING = 2, TILES = 2048, COMPARED = 200 };
 

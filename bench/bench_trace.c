@@ -15,8 +15,8 @@
 
 #include "lookup_util.h"
 #include "oiio_lookup.h"
-#include "txmill/cache.h"
-#include "txmill/trace.h"
+#include "txtile/cache.h"
+#include "txtile/trace.h"
 
 enum { MAX_THREADS = 64, CACHE_MB = 16384 };
 

@@ -14,7 +14,7 @@ OLD = os.path.abspath(sys.argv[3]) if len(sys.argv) > 3 else None
 ROUNDS, TARGET_MS = 200, 3.0
 
 NOTHING = "int main(void) { return 0; }\n"
-OPENS = """#include <txmill/reader.h>
+OPENS = """#include <txtile/reader.h>
 int main(int argc, char **argv)
 {
     txm_tx *tx;

@@ -3,8 +3,8 @@
 #ifndef FLOOR_H
 #define FLOOR_H
 #include <stdio.h>
-#include <txmill/ray.h>
-#include <txmill/sampler.h>
+#include <txtile/ray.h>
+#include <txtile/sampler.h>
 
 enum { WIDTH = 640, HEIGHT = 360 };
 

@@ -4,7 +4,7 @@
  * $(pkg-config --cflags --libs txtile) -o procedural
  *     ./procedural floor.ppm [MEGABYTES] */
 #include <stdlib.h>
-#include <txmill/cache.h>
+#include <txtile/cache.h>
 
 #include "floor.h"
 

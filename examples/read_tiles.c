@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <txmill/reader.h>
+#include <txtile/reader.h>
 
 /* Reads one level; *bytes grows by what its padded tiles take in memory. */
 static txm_status read_level(txm_tx *tx, uint32_t level, void *pixels, uint64_t *bytes, txm_error *err)

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include <txmill/reader.h>
+#include <txtile/reader.h>
 
 namespace
 {

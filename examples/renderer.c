@@ -5,7 +5,7 @@
  *     ./renderer blender_tx/wood.png.*.tx floor.ppm [MEGABYTES] */
 #include <pthread.h>
 #include <stdlib.h>
-#include <txmill/cache.h>
+#include <txtile/cache.h>
 
 #include "floor.h"
 

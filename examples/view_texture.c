@@ -5,7 +5,7 @@
  *     ./view_texture blender_tx/wood.png.*.tx [0 wood.ppm] */
 #include <stdio.h>
 #include <stdlib.h>
-#include <txmill/reader.h>
+#include <txtile/reader.h>
 
 /* Codes of what is displayed: floats are scene-linear, and shown through the square root, which is close to a display's
  * curve; integers are as the image was. */

@@ -5,7 +5,7 @@
  * wavefront.c $(pkg-config --cflags --libs txtile) -o wavefront
  *     ./wavefront blender_tx/wood.png.*.tx floor.ppm [MEGABYTES] */
 #include <stdlib.h>
-#include <txmill/cache.h>
+#include <txtile/cache.h>
 
 #include "floor.h"
 

@@ -9,9 +9,9 @@ if ! command -v "$nvcc" >/dev/null; then
     skip cuda-code "nvcc is not installed"
     finish
 fi
-flags=$(sed -nE 's/^NVCC_FLAGS := (.*) \\$/\1/p' "$repo/src/device/cuda/module.mk" | sed 's/--threads 2//; s/-cudart static//')
+flags=$(sed -nE 's/^NVCC_FLAGS := (.*) \\$/\1/p' "$repo/src/mill/cuda/module.mk" | sed 's/--threads 2//; s/-cudart static//')
 # shellcheck disable=SC2086
-run "$nvcc" $flags -I"$repo/include" -I"$repo/src" -arch=compute_75 -ptx "$repo/src/device/cuda/runtime_cuda.cu" -o code.ptx
+run "$nvcc" $flags -I"$repo/include" -I"$repo/src" -arch=compute_75 -ptx "$repo/src/mill/cuda/runtime_cuda.cu" -o code.ptx
 check compiles rc_is 0
 exact() { # exact PREFIX FILE
     check "$1has-divisions" grep -q 'div\.rn\.f32' "$2"

@@ -18,9 +18,9 @@ cat >embed.c <<'EOF'
 #include <string.h>
 #include <sys/stat.h>
 #include <txmill/batch.h>
-#include <txmill/blend.h>
+#include <txmill/scene.h>
 #include <txmill/inspect.h>
-#include <txmill/reader.h>
+#include <txtile/reader.h>
 #include <unistd.h>
 static volatile int cancel;
 static size_t settled, failures;

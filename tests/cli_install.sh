@@ -18,7 +18,7 @@ make_here() { env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL make -s -C "$repo" "${vari
 # What is compiled for other flags, as far as a dry run tells: what the build asks itself (color/known) it cannot foresee.
 compiled() { make_here -n all "$@" | sed -nE "s/.* -c ([^ ]+) .*/\1/p" | grep -v color/known; }
 check nothing-is-left-to-build test -z "$(compiled)"
-check prefix-rebuilds-what-holds-it test "$(compiled PREFIX=/opt/elsewhere | head -n 1)" = src/core/plugin.c
+check prefix-rebuilds-what-holds-it test "$(compiled PREFIX=/opt/elsewhere | head -n 1)" = src/mill/base/plugin.c
 check prefix-rebuilds-no-more test -z "$(compiled PREFIX=/opt/elsewhere | grep -v core/plugin)"
 compiled CFLAGS=-DOTHER >compiled
 check flags-rebuild-all test "$(grep -c '^src/' compiled)" -gt 100
@@ -28,7 +28,7 @@ check install-exit rc_is 0
 python=lib/python3.$(python3 -c 'import sys; print(sys.version_info[1])')/dist-packages
 for f in bin/txmill lib/libtxmill.a lib/libtxmill.so lib/libtxmill.so.0 lib/libtxtile.a lib/libtxtile.so.0 \
     lib/pkgconfig/txmill.pc lib/pkgconfig/txtile.pc lib/txmill/txmill-oiio.so \
-    include/txmill/convert.h include/txmill/reader.h share/man/man1/txmill.1 share/man/man1/txmill-make.1 \
+    include/txmill/convert.h include/txtile/reader.h share/man/man1/txmill.1 share/man/man1/txmill-make.1 \
     share/man/man1/txmill-info.1 share/man/man5/txmill-tx.5 share/man/man3/txtile.3 \
     share/man/man3/txmill.3 share/doc/txmill/texture-cache.md share/doc/txmill/examples/renderer.c share/bash-completion/completions/txmill \
     "$python/txmill/__init__.py" share/zsh/site-functions/_txmill share/fish/vendor_completions.d/txmill.fish \
@@ -59,7 +59,7 @@ check headers-together-cxx c++ -std=c++17 -Wall -Wextra -Werror -fsyntax-only -I
 cat >program.c <<'EOF'
 #include <stdio.h>
 #include <txmill/convert.h>
-#include <txmill/reader.h>
+#include <txtile/reader.h>
 int main(int argc, char **argv)
 {
     txm_context *context = NULL;
@@ -168,7 +168,7 @@ run env -u LD_LIBRARY_PATH ./renderer-static "$tx" static.ppm
 check txtile-static-runs rc_is 0
 check txtile-static-same-picture cmp threads.ppm static.ppm
 cat >plugin.c <<'EOF_C'
-#include <txmill/cache.h>
+#include <txtile/cache.h>
 const char *plugin_version(void)
 {
     txm_cache *cache = NULL;

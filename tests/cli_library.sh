@@ -142,7 +142,7 @@ cat >unload.c <<'EOF'
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <txmill/cache.h>
+#include <txtile/cache.h>
 static void *library;
 static pthread_barrier_t looked, closed;
 static void *look(void *keep)
@@ -189,8 +189,8 @@ check unloads-under-threads prints unloaded
 cat >reader.c <<'EOF'
 #include <stdio.h>
 #include <string.h>
-#include <txmill/reader.h>
-#include <txmill/sampler.h>
+#include <txtile/reader.h>
+#include <txtile/sampler.h>
 static int loaded(const char *name)
 {
     char line[512];

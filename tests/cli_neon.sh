@@ -10,8 +10,8 @@ done
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 if aarch64-linux-gnu-gcc -std=c11 -O2 -ffp-contract=off -fno-math-errno -D_GNU_SOURCE -DTXM_VERSION='""' -static -Iinclude -Isrc \
-    -Itests tests/isa_main.c tests/util_isa.c tests/util_sample.c src/sample/s[ac]*.c src/sample/arm/*.c src/sample/simd/*.c src/device/*.c \
-    src/device/arm/*.c src/core/pixel.c src/core/status.c src/core/text.c src/core/bytes.c -lm -lpthread -o "$dir/isa"; then
+    -Itests tests/isa_main.c tests/util_isa.c tests/util_sample.c src/tile/sample/s[ac]*.c src/tile/sample/arm/*.c src/tile/sample/simd/*.c src/tile/ops/*.c \
+    src/tile/ops/arm/*.c src/tile/base/pixel.c src/tile/base/status.c src/tile/base/text.c src/tile/base/bytes.c -lm -lpthread -o "$dir/isa"; then
     said=$(qemu-aarch64 "$dir/isa" neon 40)
     for what in "row operations" look-ups; do
         case $said in

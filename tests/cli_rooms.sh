@@ -30,7 +30,7 @@ edges src 1 src/ >"$work/rooms"
 check sees-includes grep -qx 'container core' "$work/rooms"
 check no-cycle acyclic "$work/rooms"
 # Formats know what all of them share, not each other.
-edges src/source 2 src/ | grep '^source' | grep ' source' >"$work/formats"
+edges src/mill/source 2 src/ | grep '^source' | grep ' source' >"$work/formats"
 check sees-formats grep -qx 'source/png source' "$work/formats"
 check formats-apart test -z "$(awk '$1 ~ /\/(png|tiff|exr|jpeg|hdr)$/ && $2 ~ /\// && $2 !~ /\/meta$/' "$work/formats")"
 edges tools 1 tools/ | awk 'NF == 2' >"$work/program"
@@ -65,7 +65,7 @@ shown() {
 }
 grep -ohE '(txm|gpu)_[a-z0-9_]+' tests/test_*.c tests/util_*.[ch] | sort -u >"$work/words"
 shown | awk 'NR == FNR { word[$1]; next } $2 in word { print $1 }' "$work/words" - | sort -u >"$work/tested"
-check sees-tests grep -qx 'src/core/mem.c' "$work/tested"
+check sees-tests grep -qx 'src/tile/base/mem.c' "$work/tested"
 sed -n '/^## Files that no test calls/,$p' docs/architecture.md | grep -oE '`(src|tools)/[^`]+`' | tr -d '`' | sort >"$work/excused"
 find src tools \( -name '*.c' -o -name '*.cpp' \) ! -path 'tools/cmd_*' ! -path tools/txmill.c | sort |
     comm -23 - "$work/tested" >"$work/untested"

@@ -124,7 +124,7 @@ else
 fi
 
 # The page lists what the table holds.
-check page-lists-findings test "$(grep -c '^\.It TXM-' "$build/man/txmill-verify.1")" -eq "$(grep -c '^FINDING' "$repo/src/inspect/finding_table.h")"
+check page-lists-findings test "$(grep -c '^\.It TXM-' "$build/man/txmill-verify.1")" -eq "$(grep -c '^FINDING' "$repo/src/mill/inspect/finding_table.h")"
 # Nothing is said about a file where there is no place to convert its source again.
 : >plain-file
 TMPDIR=$PWD/plain-file txm verify --deep "$rgb"

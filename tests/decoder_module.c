@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "source/oiio/oiio_module.h"
+#include "mill/source/oiio/oiio_module.h"
 
 typedef struct fake {
     char deed[32];

@@ -7,9 +7,9 @@
 #include <stdint.h>
 #include <unistd.h>
 
-#include "blend/scene_scan.h"
+#include "mill/scene/scene_scan.h"
 #include "fuzz_input.h"
-#include "txmill/blend.h"
+#include "txmill/scene.h"
 
 static void scan_as_library(int fd)
 {

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "color/scan.h"
-#include "color/tree.h"
+#include "mill/color/scan.h"
+#include "mill/color/tree.h"
 
 static void edit(txm_tree *tree, const uint8_t *data, size_t size)
 {

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "codec/deflate.h"
-#include "codec/sparse.h"
+#include "mill/encode/deflate.h"
+#include "mill/encode/sparse.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

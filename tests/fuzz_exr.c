@@ -2,7 +2,7 @@
  * The direct EXR reader on hostile bytes.
  * Seeds: testdata/sources/[a-z]*.exr */
 #include "fuzz_input.h"
-#include "source/readers.h"
+#include "mill/source/readers.h"
 
 /* Not more rows than this: a header may promise 65536 of them, each refused for the same reason. */
 enum { MAX_ROWS = 300, BAND_ROWS = 19 };

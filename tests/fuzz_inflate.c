@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "codec/inflate_parts.h"
-#include "codec/sparse.h"
+#include "tile/decode/inflate_parts.h"
+#include "mill/encode/sparse.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

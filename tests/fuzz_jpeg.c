@@ -4,7 +4,7 @@
  *
  * Seeds: testdata/jpeg/[a-z]*.jpg testdata/sources/[a-z]*.jpg testdata/density/[a-z]*.jpg testdata/fuzz/jpeg-* */
 #include "fuzz_input.h"
-#include "source/readers.h"
+#include "mill/source/readers.h"
 
 /* Of pixels: sizes in the header are cheap, decoding them is not. */
 enum { MAX_PIXELS = 1 << 20, BAND = 5 };

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "source/meta/raster_meta.h"
+#include "mill/source/meta/raster_meta.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

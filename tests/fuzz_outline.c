@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "container/reader_impl.h"
+#include "tile/reader/reader_impl.h"
 #include "fuzz_input.h"
-#include "txmill/describe.h"
+#include "txtile/describe.h"
 
 /* What may be asked of an outline. */
 static bool look(const txm_tx *tx)

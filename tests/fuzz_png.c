@@ -9,8 +9,8 @@
 #include <libdeflate.h>
 
 #include "fuzz_input.h"
-#include "source/readers.h"
-#include "core/checksum.h"
+#include "mill/source/readers.h"
+#include "tile/base/checksum.h"
 
 /* Of pixels read from one input: an image may be 65536 px per side. */
 enum { MAX_BYTES = 1 << 17 };

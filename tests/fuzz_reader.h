@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "fuzz_input.h"
-#include "txmill/reader.h"
+#include "txtile/reader.h"
 
 /* Reads the first and last tile of every level, plain and padded, and all metadata. Costs a fixed number of tiles, so
  * that hostile sizes show as slow units. */

@@ -4,10 +4,10 @@
  * Seeds: testdata/tx/good-*borders*.tx */
 #include <stdio.h>
 
-#include "container/identity.h"
-#include "container/section_format.h"
+#include "tile/reader/identity.h"
+#include "tile/reader/section_format.h"
 #include "fuzz_reader.h"
-#include "core/checksum.h"
+#include "tile/base/checksum.h"
 
 /* Makes identity and checksum of a plausible footer right. */
 static void mend(uint8_t *file, size_t bytes)

@@ -3,8 +3,8 @@
 #ifndef FUZZ_SOURCE_H
 #define FUZZ_SOURCE_H
 #include "fuzz_input.h"
-#include "source/readers.h"
-#include "txmill/pixel.h"
+#include "mill/source/readers.h"
+#include "txtile/pixel.h"
 
 /* A header may promise more rows than there is time for. */
 enum { FUZZ_MAX_ROWS = 300, FUZZ_BAND_ROWS = 7 };

@@ -7,7 +7,7 @@
 #include <tiff.h>
 
 #include "fuzz_input.h"
-#include "source/tiff/tiff_strip.h"
+#include "mill/source/tiff/tiff_strip.h"
 
 /* Of pixels: a strip may hold any number. */
 enum { MAX_BYTES = 1 << 20 };

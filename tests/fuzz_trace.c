@@ -7,11 +7,11 @@
 #include <string.h>
 #include <zstd.h>
 
-#include "core/checksum.h"
-#include "core/endian.h"
+#include "tile/base/checksum.h"
+#include "tile/base/endian.h"
 #include "fuzz_input.h"
-#include "residency/trace_format.h"
-#include "txmill/trace.h"
+#include "tile/cache/trace_format.h"
+#include "txtile/trace.h"
 
 /* The trace with blocks that come through: `raw` of each is what is stored unpacked, else what is stored. */
 static uint8_t *mend(const uint8_t *data, size_t size, size_t *bytes)

@@ -5,8 +5,8 @@
 #define TXM_LOAD_MARK(p) (*(const volatile uint32_t *)(p))
 #define TXM_STORE_MARK(p, v) (*(volatile uint32_t *)(p) = (v))
 #define TXM_SWAP_SLOT(p, expected, desired) (atomicCAS(p, *(expected), desired) == *(expected))
-#include "sample/lookup.h"
-#include "txmill/ray.h"
+#include "tile/sample/lookup.h"
+#include "txtile/ray.h"
 
 extern "C" __global__ void look_up(txm_view view, uint32_t texture, txm_sampler how, const txm_cone *cones,
                                    const txm_vec3 *geometry, txm_lookup *at, txm_lane *lanes, float *out, float *slopes,

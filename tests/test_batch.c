@@ -9,8 +9,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "batch/batch.h"
-#include "batch/store.h"
+#include "mill/farm/batch.h"
+#include "mill/farm/store.h"
 #include "txmill/batch.h"
 #include "util_batch.h"
 #include "util_check.h"

@@ -8,10 +8,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "batch/glob.h"
-#include "batch/kind.h"
-#include "batch/pattern.h"
-#include "core/names.h"
+#include "mill/farm/glob.h"
+#include "mill/farm/kind.h"
+#include "mill/farm/pattern.h"
+#include "mill/base/names.h"
 #include "txmill/batch.h"
 #include "util_batch.h"
 #include "util_check.h"

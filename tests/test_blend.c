@@ -6,9 +6,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "core/mem.h"
-#include "core/path.h"
-#include "txmill/blend.h"
+#include "tile/base/mem.h"
+#include "tile/base/path.h"
+#include "txmill/scene.h"
 #include "util_blend.h"
 #include "util_check.h"
 

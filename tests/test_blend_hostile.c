@@ -14,10 +14,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "blend/stream.h"
-#include "core/bytes.h"
-#include "core/mem.h"
-#include "core/path.h"
+#include "mill/scene/stream.h"
+#include "tile/base/bytes.h"
+#include "tile/base/mem.h"
+#include "tile/base/path.h"
 #include "util_blend.h"
 #include "util_check.h"
 #include "util_scene_file.h"

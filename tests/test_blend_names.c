@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/mem.h"
-#include "core/settings.h"
+#include "tile/base/mem.h"
+#include "tile/base/settings.h"
 #include "txmill/color.h"
 #include "txmill/inspect.h"
 #include "util_blend.h"

@@ -8,9 +8,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "blend/locate.h"
-#include "blend/scene_run.h"
-#include "blend/tape.h"
+#include "mill/scene/locate.h"
+#include "mill/scene/scene_run.h"
+#include "mill/scene/tape.h"
 #include "util_blend.h"
 #include "util_check.h"
 #include "util_scene_file.h"

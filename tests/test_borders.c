@@ -8,7 +8,7 @@
 #include <string.h>
 #include <tiffio.h>
 
-#include "container/section_format.h"
+#include "tile/reader/section_format.h"
 #include "txmill/borders.h"
 #include "util_check.h"
 #include "util_tx.h"

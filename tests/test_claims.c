@@ -14,8 +14,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "batch/claim_file.h"
-#include "batch/claims.h"
+#include "mill/farm/claim_file.h"
+#include "mill/farm/claims.h"
 #include "txmill/garbage.h"
 #include "util_batch.h"
 #include "util_check.h"

@@ -6,12 +6,12 @@
 #include <string.h>
 #include <zlib.h>
 
-#include "codec/deflate.h"
-#include "codec/filter.h"
-#include "codec/deflate_block.h"
-#include "codec/sparse.h"
-#include "codec/tile.h"
-#include "core/mem.h"
+#include "mill/encode/deflate.h"
+#include "mill/encode/filter.h"
+#include "mill/encode/deflate_block.h"
+#include "mill/encode/sparse.h"
+#include "mill/encode/tile.h"
+#include "tile/base/mem.h"
 #include "util_check.h"
 
 static uint64_t seed;

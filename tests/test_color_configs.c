@@ -11,8 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "color/ocio.h"
-#include "color/scan.h"
+#include "mill/color/ocio.h"
+#include "mill/color/scan.h"
 #include "txmill/color.h"
 #include "util_check.h"
 #include "util_gamut.h"

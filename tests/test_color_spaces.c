@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "color/ocio.h"
+#include "mill/color/ocio.h"
 #include "txmill/color.h"
 #include "util_check.h"
 #include "util_gamut.h"

@@ -6,9 +6,9 @@
 #include <string.h>
 #include <zlib.h>
 
-#include "codec/filter.h"
-#include "container/exr_reader.h"
-#include "container/openexr_core.h"
+#include "mill/encode/filter.h"
+#include "tile/reader/exr_reader.h"
+#include "tile/reader/openexr_core.h"
 #include "util_check.h"
 #include "util_faults.h"
 #include "util_tx.h"

@@ -6,7 +6,7 @@
 #include <zlib.h>
 #include <zstd.h>
 
-#include "container/tiff_reader.h"
+#include "tile/reader/tiff_reader.h"
 #include "util_check.h"
 #include "util_faults.h"
 

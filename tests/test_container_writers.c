@@ -9,7 +9,7 @@
 #include <tiffio.h>
 #include <unistd.h>
 
-#include "container/writer_impl.h"
+#include "mill/write/writer_impl.h"
 #include "util_check.h"
 #include "util_faults.h"
 #include "util_writer.h"

@@ -11,11 +11,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "convert/context.h"
-#include "convert/pixel_hash.h"
-#include "core/path.h"
+#include "mill/convert/context.h"
+#include "mill/convert/pixel_hash.h"
+#include "tile/base/path.h"
 #include "txmill/convert.h"
-#include "txmill/reader.h"
+#include "txtile/reader.h"
 #include "util_check.h"
 #include "util_tx.h"
 

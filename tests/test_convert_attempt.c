@@ -10,8 +10,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "convert/attempt.h"
-#include "convert/gpu_stage.h"
+#include "mill/convert/attempt.h"
+#include "mill/convert/gpu_stage.h"
 #include "txmill/devices.h"
 #include "util_batch.h"
 #include "util_check.h"

@@ -15,18 +15,18 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "core/bytes.h"
-#include "core/checksum.h"
-#include "core/fail.h"
-#include "core/hash.h"
-#include "core/md5.h"
-#include "core/mem.h"
-#include "core/path.h"
-#include "core/pool.h"
-#include "core/sha1_pair.h"
-#include "core/sha1_pair_blocks.h"
-#include "txmill/pixel.h"
-#include "txmill/status.h"
+#include "tile/base/bytes.h"
+#include "tile/base/checksum.h"
+#include "tile/base/fail.h"
+#include "mill/base/hash.h"
+#include "tile/base/md5.h"
+#include "tile/base/mem.h"
+#include "tile/base/path.h"
+#include "tile/base/pool.h"
+#include "mill/base/sha1_pair.h"
+#include "mill/base/sha1_pair_blocks.h"
+#include "txtile/pixel.h"
+#include "txtile/status.h"
 #include "util_check.h"
 
 START_TEST(first_error_is_kept)

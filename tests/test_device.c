@@ -10,12 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "device/arith.h"
-#include "device/ops.h"
+#include "tile/ops/arith.h"
+#include "tile/ops/ops.h"
 
 #define TXM_LANES 4
-#include "device/simd/curve.h"
-#include "device/tables.h"
+#include "tile/ops/simd/curve.h"
+#include "tile/ops/tables.h"
 #include "util_check.h"
 #include "util_isa.h"
 

@@ -17,12 +17,12 @@
 #include <unistd.h>
 
 #include "txmill/batch.h"
-#include "txmill/blend.h"
+#include "txmill/scene.h"
 #include "txmill/convert.h"
 #include "txmill/garbage.h"
 #include "txmill/inspect.h"
 #include "txmill/picture.h"
-#include "txmill/reader.h"
+#include "txtile/reader.h"
 #include "txmill/watch.h"
 #include "util_check.h"
 #include "util_tx.h"

@@ -10,11 +10,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "container/output.h"
-#include "core/endian.h"
-#include "source/random_file.h"
-#include "source/raster_file.h"
-#include "source/readers.h"
+#include "tile/reader/output.h"
+#include "tile/base/endian.h"
+#include "mill/source/random_file.h"
+#include "mill/source/raster_file.h"
+#include "mill/source/readers.h"
 #include "util_check.h"
 
 static char path[] = "/tmp/test_file_access-XXXXXX";

@@ -15,12 +15,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/mem.h"
-#include "core/path.h"
-#include "device/arith.h"
+#include "tile/base/mem.h"
+#include "tile/base/path.h"
+#include "tile/ops/arith.h"
 #include "txmill/color.h"
 #include "txmill/convert.h"
-#include "txmill/reader.h"
+#include "txtile/reader.h"
 #include "util_check.h"
 #include "util_tx.h"
 

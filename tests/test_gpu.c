@@ -10,12 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "codec/filter.h"
-#include "codec/tile.h"
-#include "device/gpu/gpu_abi.h"
-#include "device/ops.h"
-#include "pyramid/border.h"
-#include "pyramid/pyramid.h"
+#include "mill/encode/filter.h"
+#include "mill/encode/tile.h"
+#include "mill/gpu/gpu_abi.h"
+#include "tile/ops/ops.h"
+#include "mill/pyramid/border.h"
+#include "mill/pyramid/pyramid.h"
 #include "util_check.h"
 
 static const txm_gpu_plugin *gpu;

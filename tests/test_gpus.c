@@ -9,8 +9,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "convert/gpu_rates.h"
-#include "convert/gpus.h"
+#include "mill/convert/gpu_rates.h"
+#include "mill/convert/gpus.h"
 #include "util_check.h"
 
 static char why[TXM_MESSAGE_BYTES];

@@ -9,7 +9,7 @@
 
 #include <jpeglib.h>
 
-#include "core/mem.h"
+#include "tile/base/mem.h"
 #include "util_check.h"
 #include "util_png.h"
 #include "util_raster.h"

@@ -10,12 +10,12 @@
 #include <string.h>
 #include <sys/time.h>
 
-#include "core/mem.h"
-#include "core/text.h"
-#include "source/source.h"
-#include "txmill/cache.h"
+#include "tile/base/mem.h"
+#include "tile/base/text.h"
+#include "mill/source/source.h"
+#include "txtile/cache.h"
 #include "txmill/convert.h"
-#include "txmill/describe.h"
+#include "txtile/describe.h"
 #include "txmill/inspect.h"
 #include "util_check.h"
 #include "util_tx.h"

@@ -9,13 +9,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cache/lookup.h"
-#include "core/mem.h"
+#include "tile/name/lookup.h"
+#include "tile/base/mem.h"
 #include "txmill/color.h"
 #include "txmill/convert.h"
-#include "txmill/describe.h"
+#include "txtile/describe.h"
 #include "txmill/inspect.h"
-#include "txmill/reader.h"
+#include "txtile/reader.h"
 #include "util_check.h"
 
 static const char xyz[] = "3.241_-1.537_-0.4986_0_-0.9692_1.876_0.04155_0_0.05563_-0.204_1.057_0";

@@ -10,12 +10,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/path.h"
-#include "txmill/cache.h"
+#include "tile/base/path.h"
+#include "txtile/cache.h"
 #include "txmill/convert.h"
-#include "txmill/describe.h"
+#include "txtile/describe.h"
 #include "txmill/inspect.h"
-#include "txmill/name.h"
+#include "txtile/name.h"
 #include "util_check.h"
 
 static const char *testdata(void)

@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "txmill/describe.h"
+#include "txtile/describe.h"
 #include "txmill/inspect.h"
-#include "txmill/name.h"
-#include "txmill/trace.h"
+#include "txtile/name.h"
+#include "txtile/trace.h"
 #include "util_check.h"
 #include "util_residency.h"
 #include "util_tx.h"

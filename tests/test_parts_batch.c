@@ -10,10 +10,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "batch/batch.h"
-#include "batch/entries.h"
-#include "batch/inputs.h"
-#include "batch/stored.h"
+#include "mill/farm/batch.h"
+#include "mill/farm/entries.h"
+#include "mill/farm/inputs.h"
+#include "mill/farm/stored.h"
 #include "util_batch.h"
 #include "util_check.h"
 #include "util_tx.h"

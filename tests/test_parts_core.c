@@ -9,11 +9,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "blend/scene_run.h"
-#include "core/fail.h"
-#include "core/file_map.h"
-#include "core/plugin.h"
-#include "core/text_file.h"
+#include "mill/scene/scene_run.h"
+#include "tile/base/fail.h"
+#include "tile/base/file_map.h"
+#include "mill/base/plugin.h"
+#include "mill/base/text_file.h"
 #include "util_batch.h"
 #include "util_check.h"
 

@@ -14,13 +14,13 @@
 #include <unistd.h>
 #include <utime.h>
 
-#include "container/reader_impl.h"
-#include "container/section.h"
-#include "convert/context.h"
-#include "core/owner.h"
-#include "inspect/borders_make.h"
-#include "inspect/compare.h"
-#include "inspect/verify_pixels.h"
+#include "tile/reader/reader_impl.h"
+#include "tile/reader/section.h"
+#include "mill/convert/context.h"
+#include "tile/base/owner.h"
+#include "mill/inspect/borders_make.h"
+#include "mill/inspect/compare.h"
+#include "mill/inspect/verify_pixels.h"
 #include "txmill/convert.h"
 #include "txmill/picture.h"
 #include "util_batch.h"

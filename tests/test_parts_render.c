@@ -8,9 +8,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "render/engine.h"
-#include "render/scene_words.h"
-#include "render/use.h"
+#include "stream/engine.h"
+#include "stream/scene_words.h"
+#include "stream/use.h"
 #include "util_batch.h"
 #include "util_check.h"
 #include "util_residency.h"

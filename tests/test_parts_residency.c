@@ -10,9 +10,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "residency/blank.h"
-#include "residency/optimum.h"
-#include "residency/residency_impl.h"
+#include "tile/cache/blank.h"
+#include "tile/cache/optimum.h"
+#include "tile/cache/cache_impl.h"
 #include "util_check.h"
 #include "util_residency.h"
 #include "util_tx.h"

@@ -5,12 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/fail.h"
-#include "device/ops.h"
-#include "inspect/rows.h"
-#include "sample/view_file.h"
-#include "source/png/png_header.h"
-#include "source/png/png_pixels.h"
+#include "tile/base/fail.h"
+#include "tile/ops/ops.h"
+#include "mill/inspect/rows.h"
+#include "tile/sample/view_file.h"
+#include "mill/source/png/png_header.h"
+#include "mill/source/png/png_pixels.h"
 #include "tools/inspect/tile_census.h"
 #include "util_check.h"
 #include "util_png.h"

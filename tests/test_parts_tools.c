@@ -9,14 +9,14 @@
 #include <sys/inotify.h>
 #include <unistd.h>
 
-#include "batch/inputs.h"
-#include "batch/store.h"
-#include "batch/watch_tree.h"
-#include "codec/decode_table.h"
-#include "convert/hooks.h"
-#include "convert/resolve.h"
-#include "core/fail.h"
-#include "device/tables.h"
+#include "mill/farm/inputs.h"
+#include "mill/farm/store.h"
+#include "mill/farm/watch_tree.h"
+#include "tile/decode/decode_table.h"
+#include "mill/convert/hooks.h"
+#include "mill/convert/resolve.h"
+#include "tile/base/fail.h"
+#include "tile/ops/tables.h"
 #include "tools/commands.h"
 #include "tools/help/generate.h"
 #include "tools/inspect/diff_report.h"

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "source/png/png_unfilter.h"
+#include "mill/source/png/png_unfilter.h"
 #include "util_check.h"
 #include "util_png.h"
 

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include "txmill/ray.h"
+#include "txtile/ray.h"
 #include "util_check.h"
 
 /* ---- rays in double precision ---- */

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "txmill/reader.h"
+#include "txtile/reader.h"
 #include "util_check.h"
 #include "util_tx.h"
 

@@ -11,8 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "render/light.h"
-#include "render/random.h"
+#include "stream/light.h"
+#include "stream/random.h"
 #include "util_check.h"
 #include "util_tx.h"
 

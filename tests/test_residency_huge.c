@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/endian.h"
+#include "tile/base/endian.h"
 #include "util_check.h"
 #include "util_residency.h"
 #include "util_sample.h"

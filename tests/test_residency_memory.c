@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "txmill/trace.h"
+#include "txtile/trace.h"
 #include "util_check.h"
 #include "util_residency.h"
 #include "util_sample.h"

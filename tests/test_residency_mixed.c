@@ -23,7 +23,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "txmill/reader.h"
+#include "txtile/reader.h"
 #include "util_check.h"
 #include "util_residency.h"
 #include "util_sample.h"

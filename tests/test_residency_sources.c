@@ -8,7 +8,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "core/fail.h"
+#include "tile/base/fail.h"
 #include "util_check.h"
 #include "util_residency.h"
 #include "util_sample.h"

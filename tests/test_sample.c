@@ -11,9 +11,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "device/ops.h"
-#include "sample/lobes.h"
-#include "sample/stochastic.h"
+#include "tile/ops/ops.h"
+#include "tile/sample/lobes.h"
+#include "tile/sample/stochastic.h"
 #include "util_check.h"
 #include "util_sample.h"
 #include "util_tx.h"

@@ -11,10 +11,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "device/arith.h"
-#include "sample/wrap.h"
-#include "txmill/ray.h"
-#include "txmill/sampler.h"
+#include "tile/ops/arith.h"
+#include "tile/sample/wrap.h"
+#include "txtile/ray.h"
+#include "txtile/sampler.h"
 #include "util_check.h"
 #include "util_table.h"
 #include "util_tx.h"

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "bench/oiio_lookup.h"
-#include "txmill/sampler.h"
+#include "txtile/sampler.h"
 #include "util_check.h"
 #include "util_sample.h"
 #include "util_tx.h"

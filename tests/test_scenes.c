@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "blend/nodes.h"
+#include "mill/scene/nodes.h"
 #include "util_check.h"
 #include "util_faults.h"
 

@@ -6,10 +6,10 @@
 #include <string.h>
 #include <tiffio.h>
 
-#include "container/section_format.h"
-#include "container/section_reader.h"
-#include "core/checksum.h"
-#include "pyramid/border.h"
+#include "tile/reader/section_format.h"
+#include "tile/reader/section_reader.h"
+#include "tile/base/checksum.h"
+#include "mill/pyramid/border.h"
 #include "util_check.h"
 #include "util_faults.h"
 #include "util_tx.h"

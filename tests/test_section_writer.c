@@ -12,13 +12,13 @@
 #include <unistd.h>
 #include <zstd.h>
 
-#include "container/identity.h"
-#include "container/section.h"
-#include "container/section_format.h"
-#include "core/checksum.h"
-#include "core/mem.h"
-#include "pyramid/border.h"
-#include "txmill/reader.h"
+#include "tile/reader/identity.h"
+#include "tile/reader/section.h"
+#include "tile/reader/section_format.h"
+#include "tile/base/checksum.h"
+#include "tile/base/mem.h"
+#include "mill/pyramid/border.h"
+#include "txtile/reader.h"
 #include "util_check.h"
 #include "util_writer.h"
 

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "source/meta/raster_meta.h"
-#include "source/readers.h"
+#include "mill/source/meta/raster_meta.h"
+#include "mill/source/readers.h"
 #include "util_check.h"
 #include "util_faults.h"
 

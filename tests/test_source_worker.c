@@ -10,10 +10,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "core/mem.h"
-#include "source/oiio/picture.h"
-#include "source/oiio/worker.h"
-#include "source/readers.h"
+#include "tile/base/mem.h"
+#include "mill/source/oiio/picture.h"
+#include "mill/source/oiio/worker.h"
+#include "mill/source/readers.h"
 #include "util_check.h"
 
 static char path[64];

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "container/spill.h"
+#include "mill/write/spill.h"
 #include "util_check.h"
 
 /* Bytes that are there, copied. */

@@ -12,10 +12,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "batch/claim_file.h"
-#include "batch/claims.h"
-#include "core/owner.h"
-#include "core/path.h"
+#include "mill/farm/claim_file.h"
+#include "mill/farm/claims.h"
+#include "tile/base/owner.h"
+#include "tile/base/path.h"
 #include "txmill/garbage.h"
 #include "util_batch.h"
 #include "util_check.h"

@@ -10,7 +10,7 @@
 #include <tiffio.h>
 #include <unistd.h>
 
-#include "source/tiff/tiff_strip.h"
+#include "mill/source/tiff/tiff_strip.h"
 #include "util_check.h"
 
 enum { WIDTH = 500, HEIGHT = 90, BYTES = WIDTH * HEIGHT };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Reads that failed, as the worker keeps them for its decoders. Its functions stand in for the C library's in this
  * program, too, so their source is part of it. */
-#include "source/oiio/worker/reads.c"
+#include "mill/source/oiio/worker/reads.c"
 
 #include <check.h>
 #include <fcntl.h>

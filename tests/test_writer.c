@@ -15,10 +15,10 @@
 #include <tiffio.h>
 #include <unistd.h>
 
-#include "container/read_back.h"
-#include "container/writer_metadata.h"
-#include "core/endian.h"
-#include "core/mem.h"
+#include "mill/write/read_back.h"
+#include "mill/write/writer_metadata.h"
+#include "tile/base/endian.h"
+#include "tile/base/mem.h"
 #include "util_check.h"
 #include "util_writer.h"
 

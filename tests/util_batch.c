@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "batch/entries.h"
+#include "mill/farm/entries.h"
 #include "util_png.h"
 
 static char scratch[64];

@@ -10,9 +10,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "core/bytes.h"
-#include "core/mem.h"
-#include "core/path.h"
+#include "tile/base/bytes.h"
+#include "tile/base/mem.h"
+#include "tile/base/path.h"
 
 char *scene_path(const char *name)
 {

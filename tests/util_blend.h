@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "txmill/blend.h"
+#include "txmill/scene.h"
 #include "util_scene_file.h"
 
 /* Absolute path of a file of testdata/blend; free(). */

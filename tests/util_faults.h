@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "txmill/status.h"
+#include "txtile/status.h"
 
 typedef enum fault { FAULT_OPEN, FAULT_MMAP, FAULT_MEMORY, FAULTS } fault;
 

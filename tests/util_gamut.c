@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "color/ocio.h"
+#include "mill/color/ocio.h"
 
 void matrix_apply(const matrix *a, const double in[3], double out[3])
 {

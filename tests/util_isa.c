@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "device/arith.h"
+#include "tile/ops/arith.h"
 
 enum { MAX_PIXELS = 300, BYTES = MAX_PIXELS * 16 + 64 };
 

@@ -2,7 +2,7 @@
  * Comparing an ISA's row operations with scalar C. */
 #ifndef UTIL_ISA_H
 #define UTIL_ISA_H
-#include "device/ops.h"
+#include "tile/ops/ops.h"
 
 /* Runs every operation on random and on edge input of every length around the vector widths. NULL when every bit is
  * equal, else the first difference in words. `proven`, if not NULL, is an ISA that passes on a real processor: where even

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/mem.h"
+#include "tile/base/mem.h"
 
 raster raster_read(const char *path, bool oiio, uint32_t band)
 {

@@ -3,8 +3,8 @@
  * Decodes whole files through the readers and compares direct ones with OpenImageIO. */
 #ifndef TESTS_UTIL_RASTER_H
 #define TESTS_UTIL_RASTER_H
-#include "core/bytes.h"
-#include "source/source.h"
+#include "tile/base/bytes.h"
+#include "mill/source/source.h"
 
 typedef struct raster {
     txm_status status; /* of opening or of reading */

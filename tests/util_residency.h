@@ -5,7 +5,7 @@
 #include <pthread.h>
 #include <stdbool.h>
 
-#include "txmill/cache.h"
+#include "txtile/cache.h"
 #include "util_writer.h"
 
 /* A tx file of its own pixels in this process's folder; free() the name. `seed` makes it another file. */

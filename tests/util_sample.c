@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "device/arith.h"
-#include "sample/wrap.h"
+#include "tile/ops/arith.h"
+#include "tile/sample/wrap.h"
 
 uint32_t sample_random(uint64_t *state)
 {

@@ -3,7 +3,7 @@
  */
 #ifndef UTIL_SAMPLE_H
 #define UTIL_SAMPLE_H
-#include "sample/sample_ops.h"
+#include "tile/sample/sample_ops.h"
 
 /* Numbers for tests: state must not be 0. */
 uint32_t sample_random(uint64_t *state);

@@ -12,8 +12,8 @@
 #include <tiffio.h>
 #include <unistd.h>
 
-#include "container/section.h"
-#include "pyramid/border.h"
+#include "tile/reader/section.h"
+#include "mill/pyramid/border.h"
 
 /* ---- files ---- */
 

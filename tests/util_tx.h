@@ -4,7 +4,7 @@
 #define UTIL_TX_H
 #include <stdbool.h>
 
-#include "txmill/reader.h"
+#include "txtile/reader.h"
 #include "util_writer.h"
 
 typedef struct foreign_tiff {

@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "container/section_reader.h"
-#include "core/mem.h"
-#include "sample/stochastic.h"
-#include "sample/taps.h"
+#include "tile/reader/section_reader.h"
+#include "tile/base/mem.h"
+#include "tile/sample/stochastic.h"
+#include "tile/sample/taps.h"
 #include "util_tx.h"
 
 whole_image whole_read(const char *path, txm_extension extension)

@@ -2,7 +2,7 @@
  * The sampler's reference: whole levels decoded in memory, each tap passed through txm_extend. No tiles, no padding. */
 #ifndef UTIL_WHOLE_H
 #define UTIL_WHOLE_H
-#include "txmill/sampler.h"
+#include "txtile/sampler.h"
 
 typedef struct whole_image {
     uint32_t width, height, levels, tiled_levels, channels;

@@ -2,7 +2,7 @@
  * Images made up for tests, and writing them as tx files through the tile encoder and the writer alone. */
 #ifndef UTIL_WRITER_H
 #define UTIL_WRITER_H
-#include "container/writer.h"
+#include "mill/write/writer.h"
 
 typedef struct made_image {
     txm_tx_layout layout;

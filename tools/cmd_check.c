@@ -14,9 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/fail.h"
-#include "core/mem.h"
-#include "core/text.h"
+#include "tile/base/fail.h"
+#include "tile/base/mem.h"
+#include "tile/base/text.h"
 #include "tools/make/batch_job.h"
 #include "tools/options/project.h"
 #include "tools/output/exits.h"

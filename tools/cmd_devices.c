@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/fail.h"
+#include "tile/base/fail.h"
 #include "tools/options/args.h"
 #include "tools/options/opt.h"
 #include "tools/output/colors.h"

@@ -32,8 +32,8 @@
 #include <yaml.h>
 #include <zstd.h>
 
-#include "core/fail.h"
-#include "core/plugin.h"
+#include "tile/base/fail.h"
+#include "mill/base/plugin.h"
 #include "tools/options/project.h"
 #include "tools/output/colors.h"
 #include "tools/output/exits.h"

@@ -6,13 +6,13 @@
  * touched, and the same lines are printed as with it.
  *
  * Removing is the one thing that cannot be undone: it takes --delete, and what is removed is listed either way.
- * Folders are judged file by file in batch/garbage_judge.c; whatever cannot be judged is kept.
+ * Folders are judged file by file in mill/farm/garbage_judge.c; whatever cannot be judged is kept.
  */
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/fail.h"
-#include "core/text.h"
+#include "tile/base/fail.h"
+#include "tile/base/text.h"
 #include "tools/gc/gc_args.h"
 #include "tools/inspect/tx_files.h"
 #include "tools/options/project.h"

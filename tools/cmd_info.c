@@ -7,8 +7,8 @@
  *
  * Pixels are not read unless that is asked for: --deep decodes all tiles, --tiles counts them as well. The verdict (used, outdated, unusable ...) is the library's, the one that check and list give as well.
  */
-#include "core/fail.h"
-#include "core/mem.h"
+#include "tile/base/fail.h"
+#include "tile/base/mem.h"
 #include "tools/inspect/info_report.h"
 #include "tools/inspect/tx_files.h"
 #include "tools/options/opt.h"

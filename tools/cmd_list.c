@@ -5,13 +5,13 @@
  * In: scenes. Out: the images that a render would look up, what uses them, and the state of their tx files; with
  * --lint, findings about nodes and files. Nothing is made.
  *
- * A scene is read by our own reader (src/blend), without Blender; the state of tx files is looked up as Cycles
+ * A scene is read by our own reader (src/mill/scene), without Blender; the state of tx files is looked up as Cycles
  * would. Exit code 5 with --lint when something is found, 0 otherwise.
  */
 #include <stdio.h>
 #include <string.h>
 
-#include "core/fail.h"
+#include "tile/base/fail.h"
 #include "tools/inspect/tx_files.h"
 #include "tools/list/list_scene.h"
 #include "tools/options/opt.h"
@@ -20,7 +20,7 @@
 #include "tools/output/guard.h"
 #include "tools/output/say.h"
 #include "tools/output/summary.h"
-#include "txmill/blend.h"
+#include "txmill/scene.h"
 
 typedef struct list_options {
     bool lint, json, deep;

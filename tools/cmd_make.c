@@ -8,7 +8,7 @@
  * Order of what is checked: options, shard, project settings, then inputs. Each can be wrong in a way that the
  * next would hide.
  */
-#include "core/fail.h"
+#include "tile/base/fail.h"
 #include "tools/inspect/tx_files.h"
 #include "tools/make/make_run.h"
 #include "tools/options/project.h"

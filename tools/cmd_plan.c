@@ -12,8 +12,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/fail.h"
-#include "core/mem.h"
+#include "tile/base/fail.h"
+#include "tile/base/mem.h"
 #include "tools/make/batch_job.h"
 #include "tools/options/shard_args.h"
 #include "tools/options/project.h"

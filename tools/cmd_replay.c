@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/fail.h"
-#include "core/mem.h"
+#include "tile/base/fail.h"
+#include "tile/base/mem.h"
 #include "tools/options/args.h"
 #include "tools/output/exits.h"
 #include "tools/output/guard.h"

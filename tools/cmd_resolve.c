@@ -14,11 +14,11 @@
 #include <sys/stat.h>
 #include <string.h>
 
-#include "core/fail.h"
-#include "core/mem.h"
-#include "core/path.h"
-#include "core/settings.h"
-#include "core/text.h"
+#include "tile/base/fail.h"
+#include "tile/base/mem.h"
+#include "tile/base/path.h"
+#include "tile/base/settings.h"
+#include "tile/base/text.h"
 #include "tools/inspect/tx_files.h"
 #include "tools/make/make_scene.h"
 #include "tools/options/args.h"

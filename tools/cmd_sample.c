@@ -14,9 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/fail.h"
-#include "core/mem.h"
-#include "core/text.h"
+#include "tile/base/fail.h"
+#include "tile/base/mem.h"
+#include "tile/base/text.h"
 #include "tools/inspect/info_report.h"
 #include "tools/inspect/tx_files.h"
 #include "tools/options/args.h"
@@ -29,7 +29,7 @@
 #include "tools/output/summary.h"
 #include "tools/output/text.h"
 #include "txmill/picture.h"
-#include "txmill/sampler.h"
+#include "txtile/sampler.h"
 
 enum { TXM_SAMPLE_SCHEMA_VERSION = 1, REQUESTS = 4096 };
 

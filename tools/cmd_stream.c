@@ -4,7 +4,7 @@
  *
  * `render` proves the cache on a scene: pictures are the same whatever the budget. `budget` traces the same
  * rays without reading a tile and says what memory textures will take. Both print text, --json or a page
- * (tools/stream); the library does the rendering (src/render).
+ * (tools/stream); the library does the rendering (src/stream).
  *
  * Order of a run: options, project settings, config, scene, outputs. Outputs are guarded before the first
  * ray, since a render may take an hour and must not find at its end that its picture would replace one of
@@ -16,12 +16,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/clock.h"
-#include "core/fail.h"
-#include "core/mem.h"
-#include "core/path.h"
-#include "core/spelling.h"
-#include "core/text.h"
+#include "tile/base/clock.h"
+#include "tile/base/fail.h"
+#include "tile/base/mem.h"
+#include "tile/base/path.h"
+#include "mill/base/spelling.h"
+#include "tile/base/text.h"
 #include "tools/options/project.h"
 #include "tools/output/exits.h"
 #include "tools/output/format.h"

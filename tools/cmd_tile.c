@@ -13,9 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/fail.h"
-#include "core/mem.h"
-#include "core/path.h"
+#include "tile/base/fail.h"
+#include "tile/base/mem.h"
+#include "tile/base/path.h"
 #include "tools/inspect/tx_files.h"
 #include "tools/options/args.h"
 #include "tools/output/exits.h"
@@ -27,7 +27,7 @@
 #include "tools/picture/tile_sheet.h"
 #include "txmill/out_file.h"
 #include "txmill/picture.h"
-#include "txmill/reader.h"
+#include "txtile/reader.h"
 
 enum { TXM_TILE_SCHEMA_VERSION = 1 };
 enum { FORMAT_AUTO, FORMAT_TEXT, FORMAT_RAW, FORMAT_IMAGE };

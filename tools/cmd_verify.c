@@ -6,13 +6,13 @@
  * exit code 5 if there are any that matter.
  *
  * Quick checks are always made; --deep converts the source again and compares pixels, which takes as long as
- * make. What is found is listed by the finding's cost to a render, errors first (src/inspect/finding_table.h
+ * make. What is found is listed by the finding's cost to a render, errors first (src/mill/inspect/finding_table.h
  * has all kinds).
  */
 #include <errno.h>
 #include <unistd.h>
 
-#include "core/fail.h"
+#include "tile/base/fail.h"
 #include "tools/inspect/tx_files.h"
 #include "tools/inspect/verify_report.h"
 #include "tools/make/run_log.h"

@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-#include "core/spelling.h"
+#include "mill/base/spelling.h"
 
 #define GROUP(title)
 #define COMMAND(name) extern const txm_command txm_cmd_##name;

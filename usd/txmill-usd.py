@@ -3,7 +3,7 @@
 
 Standard output has one JSON object a line: a node, a layer, or why there is none of them, and "end" last: what ends
 otherwise was killed. Nodes are those that Cycles' Hydra delegate makes image nodes of, with the values that it gives them:
-names and defaults of those are Cycles', see src/blend/usd.c for what is made of the rest.
+names and defaults of those are Cycles', see src/mill/scene/usd.c for what is made of the rest.
 """
 import json
 import os

@@ -17,7 +17,7 @@
 #include <string.h>
 
 #include "txmill/convert.h"
-#include "txmill/export.h"
+#include "txtile/export.h"
 
 #ifdef __cplusplus
 extern "C" {

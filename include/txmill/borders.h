@@ -15,8 +15,8 @@
 #include <stdint.h>
 
 #include "txmill/convert.h"
-#include "txmill/export.h"
-#include "txmill/reader.h"
+#include "txtile/export.h"
+#include "txtile/reader.h"
 
 #ifdef __cplusplus
 extern "C" {

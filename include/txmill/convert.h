@@ -9,10 +9,10 @@
 #include <time.h>
 
 #include "txmill/color.h"
-#include "txmill/export.h"
-#include "txmill/pixel.h"
-#include "txmill/settings.h"
-#include "txmill/status.h"
+#include "txtile/export.h"
+#include "txtile/pixel.h"
+#include "txtile/settings.h"
+#include "txtile/status.h"
 
 #ifdef __cplusplus
 extern "C" {

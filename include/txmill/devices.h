@@ -8,8 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "txmill/export.h"
-#include "txmill/status.h"
+#include "txtile/export.h"
+#include "txtile/status.h"
 
 #ifdef __cplusplus
 extern "C" {

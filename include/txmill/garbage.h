@@ -12,8 +12,8 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "txmill/export.h"
-#include "txmill/status.h"
+#include "txtile/export.h"
+#include "txtile/status.h"
 
 #ifdef __cplusplus
 extern "C" {

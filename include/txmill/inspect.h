@@ -9,9 +9,9 @@
 #include <string.h>
 
 #include "txmill/convert.h"
-#include "txmill/export.h"
-#include "txmill/name.h"
-#include "txmill/reader.h"
+#include "txtile/export.h"
+#include "txtile/name.h"
+#include "txtile/reader.h"
 
 #ifdef __cplusplus
 extern "C" {

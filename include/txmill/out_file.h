@@ -3,7 +3,7 @@
  * Files that a command writes where its user says: pictures, pages, pixels.
  *
  * A file appears complete or not at all, and a failed command leaves what was there before: content goes to a temporary
- * beside it (cache/publish.h), every write is checked, and the rename comes last. What killed commands left in the
+ * beside it (mill/write/publish.h), every write is checked, and the rename comes last. What killed commands left in the
  * folder is swept first. A symbolic link is replaced, not followed. A device, a pipe or a socket under that name gets
  * the bytes as they come, and "-" is standard output.
  */
@@ -14,8 +14,8 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#include "txmill/export.h"
-#include "txmill/status.h"
+#include "txtile/export.h"
+#include "txtile/status.h"
 
 #ifdef __cplusplus
 extern "C" {

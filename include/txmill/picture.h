@@ -7,9 +7,9 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "txmill/describe.h"
-#include "txmill/export.h"
-#include "txmill/pixel.h"
+#include "txtile/describe.h"
+#include "txtile/export.h"
+#include "txtile/pixel.h"
 
 #ifdef __cplusplus
 extern "C" {

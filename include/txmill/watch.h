@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "txmill/batch.h"
-#include "txmill/export.h"
+#include "txtile/export.h"
 
 #ifdef __cplusplus
 extern "C" {

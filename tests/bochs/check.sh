@@ -28,8 +28,8 @@ fi
 # ---- the program, alone in its machine -------------------------------------------------------------------------------
 cd "$repo" || exit 1
 linked=()
-for source in src/device/*.c src/device/x86/*.c src/sample/s[ac]*.c src/sample/x86/*.c src/sample/simd/*.c \
-    src/core/{pixel,status,text,bytes}.c; do
+for source in src/tile/ops/*.c src/tile/ops/x86/*.c src/tile/sample/s[ac]*.c src/tile/sample/x86/*.c src/tile/sample/simd/*.c \
+    src/tile/base/{pixel,status,text,bytes}.c; do
     object=$objects/${source#src/}
     linked+=("${object%.c}.o")
 done

@@ -12,8 +12,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "core/fail.h"
-#include "core/mem.h"
+#include "tile/base/fail.h"
+#include "tile/base/mem.h"
 #include "tools/gc/gc_used.h"
 #include "tools/inspect/tx_files.h"
 #include "tools/output/exits.h"

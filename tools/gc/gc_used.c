@@ -9,10 +9,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "core/fail.h"
-#include "core/mem.h"
+#include "tile/base/fail.h"
+#include "tile/base/mem.h"
 #include "tools/make/batch_job.h"
-#include "core/path.h"
+#include "tile/base/path.h"
 #include "tools/output/exits.h"
 #include "tools/output/say.h"
 

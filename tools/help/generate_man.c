@@ -115,7 +115,7 @@ void txm_generate_man_commands(FILE *out)
     fputs(".El\n", out);
 }
 
-/* The table of src/inspect is the only place where findings are described; a new one is in the manual by being
+/* The table of src/mill/inspect is the only place where findings are described; a new one is in the manual by being
  * there. */
 void txm_generate_man_findings(FILE *out)
 {

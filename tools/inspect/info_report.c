@@ -13,9 +13,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "core/fail.h"
-#include "core/path.h"
-#include "core/settings.h"
+#include "tile/base/fail.h"
+#include "tile/base/path.h"
+#include "tile/base/settings.h"
 #include "tools/output/format.h"
 #include "tools/output/json.h"
 #include "tools/output/line.h"

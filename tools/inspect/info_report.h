@@ -13,7 +13,7 @@
 
 #include "tools/inspect/info_tiles.h"
 #include "txmill/batch.h"
-#include "txmill/describe.h"
+#include "txtile/describe.h"
 #include "txmill/inspect.h"
 
 enum { TXM_INFO_SCHEMA_VERSION = 1 };

@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/cancel.h"
-#include "core/fail.h"
-#include "core/mem.h"
+#include "tile/base/cancel.h"
+#include "tile/base/fail.h"
+#include "tile/base/mem.h"
 
 typedef struct counting {
     txm_tx *tx;

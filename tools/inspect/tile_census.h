@@ -9,7 +9,7 @@
 #define TXM_TOOLS_TILE_CENSUS_H
 #include <stdbool.h>
 
-#include "txmill/reader.h"
+#include "txtile/reader.h"
 
 enum { TXM_TILE_SIZE_CLASSES = 33 };
 

@@ -13,15 +13,15 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "core/fail.h"
-#include "core/mem.h"
-#include "core/path.h"
+#include "tile/base/fail.h"
+#include "tile/base/mem.h"
+#include "tile/base/path.h"
 #include "tools/options/project.h"
 #include "tools/output/exits.h"
 #include "tools/output/format.h"
 #include "tools/output/guard.h"
 #include "tools/output/say.h"
-#include "txmill/describe.h"
+#include "txtile/describe.h"
 
 #define AT(member) .offset = offsetof(txm_tx_files_args, member)
 const txm_option txm_tx_files_options[] = {

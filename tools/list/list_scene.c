@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/fail.h"
-#include "core/mem.h"
+#include "tile/base/fail.h"
+#include "tile/base/mem.h"
 #include "txmill/inspect.h"
 
 /* ---- colour ----------------------------------------------------------------------------------------------------- */

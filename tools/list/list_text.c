@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/text.h"
+#include "tile/base/text.h"
 #include "tools/output/format.h"
 #include "tools/list/list_report.h"
 #include "tools/output/text.h"

@@ -12,11 +12,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/clock.h"
-#include "core/fail.h"
-#include "core/hash.h"
-#include "core/path.h"
-#include "core/settings.h"
+#include "tile/base/clock.h"
+#include "tile/base/fail.h"
+#include "mill/base/hash.h"
+#include "tile/base/path.h"
+#include "tile/base/settings.h"
 #include "tools/make/make_text.h"
 #include "tools/make/run_log.h"
 #include "tools/output/colors.h"

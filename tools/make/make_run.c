@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-#include "core/path.h"
+#include "tile/base/path.h"
 #include "tools/make/make_guard.h"
 #include "tools/make/make_report.h"
 #include "tools/output/guard.h"

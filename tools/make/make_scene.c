@@ -12,15 +12,15 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "core/fail.h"
-#include "core/mem.h"
-#include "core/path.h"
+#include "tile/base/fail.h"
+#include "tile/base/mem.h"
+#include "tile/base/path.h"
 #include "tools/list/list_scene.h"
 #include "tools/options/project.h"
 #include "tools/output/exits.h"
 #include "tools/output/say.h"
-#include "txmill/blend.h"
-#include "txmill/render.h"
+#include "txmill/scene.h"
+#include "stream/render.h"
 
 /* Something that should have been converted and cannot be. Takes `message` over; NULL means exhausted memory. */
 static txm_status add_failure(txm_inputs *inputs, const char *scene, const char *path, txm_status status, char *message,

@@ -2,7 +2,7 @@
  * What `txmill make` says of one file, in words. */
 #ifndef TXM_TOOLS_MAKE_TEXT_H
 #define TXM_TOOLS_MAKE_TEXT_H
-#include "core/hash.h"
+#include "mill/base/hash.h"
 #include "txmill/batch.h"
 
 /* "created", "up-to-date", "skipped", "would-create", "failed": few and stable, in the JSON as well. */

@@ -12,12 +12,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/names.h"
-#include "core/bytes.h"
-#include "core/fail.h"
-#include "core/mem.h"
-#include "core/text.h"
-#include "core/text_file.h"
+#include "mill/base/names.h"
+#include "tile/base/bytes.h"
+#include "tile/base/fail.h"
+#include "tile/base/mem.h"
+#include "tile/base/text.h"
+#include "mill/base/text_file.h"
 #include "tools/output/exits.h"
 
 /* An object is paths and numbers. */

@@ -18,7 +18,7 @@
 #include "tools/output/json.h"
 #include "txmill/batch.h"
 #include "txmill/convert.h"
-#include "txmill/status.h"
+#include "txtile/status.h"
 
 typedef struct txm_run_log_counts {
     size_t objects, foreign; /* foreign: lines that are no objects of `txmill make` */

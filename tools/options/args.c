@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/fail.h"
+#include "tile/base/fail.h"
 #include "tools/options/project.h"
 #include "tools/options/rule_args.h"
 #include "tools/output/exits.h"

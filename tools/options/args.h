@@ -10,7 +10,7 @@
 #define TXM_TOOLS_ARGS_H
 #include "tools/options/opt.h"
 #include "txmill/convert.h"
-#include "txmill/settings.h"
+#include "txtile/settings.h"
 
 /* Single options that several commands have in structs of their own; `field` is AT(member). */
 #define TXM_OPTION_LEVEL(field, none_given)                                                                            \

@@ -15,9 +15,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "core/fail.h"
-#include "core/mem.h"
-#include "core/spelling.h"
+#include "tile/base/fail.h"
+#include "tile/base/mem.h"
+#include "mill/base/spelling.h"
 #include "tools/output/text.h"
 
 /* Of the process, not of a command: there is no field. */

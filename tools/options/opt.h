@@ -17,7 +17,7 @@
 #include <stdio.h>
 
 #include "tools/output/values.h"
-#include "txmill/status.h"
+#include "txtile/status.h"
 
 /* What an option does to its field. */
 typedef enum txm_opt_type {

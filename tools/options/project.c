@@ -15,10 +15,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/fail.h"
-#include "core/mem.h"
-#include "core/path.h"
-#include "core/spelling.h"
+#include "tile/base/fail.h"
+#include "tile/base/mem.h"
+#include "tile/base/path.h"
+#include "mill/base/spelling.h"
 #include "tools/options/trust.h"
 #include "tools/output/say.h"
 

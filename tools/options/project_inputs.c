@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/fail.h"
-#include "core/mem.h"
-#include "core/names.h"
-#include "core/path.h"
+#include "tile/base/fail.h"
+#include "tile/base/mem.h"
+#include "mill/base/names.h"
+#include "tile/base/path.h"
 #include "tools/options/project.h"
 #include "tools/output/exits.h"
 

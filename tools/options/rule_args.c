@@ -12,11 +12,11 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "core/fail.h"
-#include "core/mem.h"
-#include "core/path.h"
-#include "core/settings.h"
-#include "core/spelling.h"
+#include "tile/base/fail.h"
+#include "tile/base/mem.h"
+#include "tile/base/path.h"
+#include "tile/base/settings.h"
+#include "mill/base/spelling.h"
 #include "tools/options/project.h"
 #include "tools/output/exits.h"
 

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/fail.h"
+#include "tile/base/fail.h"
 
 /* Digits up to `end`, below a billion. */
 static bool parse_number(const char *text, const char *end, uint32_t *out)

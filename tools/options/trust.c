@@ -14,9 +14,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/fail.h"
-#include "core/mem.h"
-#include "core/path.h"
+#include "tile/base/fail.h"
+#include "tile/base/mem.h"
+#include "tile/base/path.h"
 #include "tools/output/say.h"
 
 /* Root decides anyway. Under sudo the user who typed the command is meant. */

@@ -4,7 +4,7 @@
 #define TXM_TOOLS_TRUST_H
 #include <stdbool.h>
 
-#include "txmill/status.h"
+#include "txtile/status.h"
 
 /* Whether the settings file at `path`, which a search came across, may decide what a run does. *trusted is false, with a
  * warning once a file, where somebody else put it into a folder that everybody may write, such as /tmp. Fails where that

@@ -20,7 +20,7 @@
 #include "tools/output/line.h"
 #include "tools/output/say.h"
 #include "txmill/convert.h"
-#include "txmill/reader.h"
+#include "txtile/reader.h"
 
 /* ---- signals ---------------------------------------------------------------------------------------------------- */
 

@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "txmill/status.h"
+#include "txtile/status.h"
 
 typedef enum txm_exit {
     TXM_EXIT_OK = 0,

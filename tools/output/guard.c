@@ -16,9 +16,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/fail.h"
-#include "core/path.h"
-#include "txmill/describe.h"
+#include "tile/base/fail.h"
+#include "tile/base/path.h"
+#include "txtile/describe.h"
 #include "txmill/inspect.h"
 #include "txmill/picture.h"
 

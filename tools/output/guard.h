@@ -15,7 +15,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "txmill/status.h"
+#include "txtile/status.h"
 
 typedef enum txm_output_kind {
     TXM_OUTPUT_TX,

@@ -9,8 +9,8 @@
 
 #include <openssl/evp.h>
 
-#include "core/hash.h"
-#include "core/text.h"
+#include "mill/base/hash.h"
+#include "tile/base/text.h"
 #include "tools/output/say.h"
 
 /* Bytes that are not UTF-8, and characters that could turn what is around them, become U+FFFD: the page is valid and says

@@ -18,8 +18,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/bytes.h"
-#include "core/text.h"
+#include "tile/base/bytes.h"
+#include "tile/base/text.h"
 #include "tools/output/exits.h"
 #include "tools/output/say.h"
 

@@ -15,7 +15,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "txmill/status.h"
+#include "txtile/status.h"
 
 /* A new object that begins with its schema ("txmill.make") and that schema's version. */
 cJSON *txm_json_new(const char *schema, unsigned version);

@@ -9,8 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/bytes.h"
-#include "core/mem.h"
+#include "tile/base/bytes.h"
+#include "tile/base/mem.h"
 #include "tools/output/say.h"
 
 enum { INDENT = 2, MIN_PATH = 8 };

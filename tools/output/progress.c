@@ -10,9 +10,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "core/clock.h"
-#include "core/mem.h"
-#include "core/path.h"
+#include "tile/base/clock.h"
+#include "tile/base/mem.h"
+#include "tile/base/path.h"
 #include "tools/output/format.h"
 #include "tools/output/say.h"
 

@@ -17,7 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/text.h"
+#include "tile/base/text.h"
 
 #include "tools/output/line.h"
 

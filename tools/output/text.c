@@ -12,9 +12,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/mem.h"
-#include "core/path.h"
-#include "core/text.h"
+#include "tile/base/mem.h"
+#include "tile/base/path.h"
+#include "tile/base/text.h"
 #include "tools/output/say.h"
 #include "txmill/inspect.h"
 

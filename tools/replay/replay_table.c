@@ -11,10 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/fail.h"
-#include "core/mem.h"
-#include "core/pool.h"
-#include "core/text.h"
+#include "tile/base/fail.h"
+#include "tile/base/mem.h"
+#include "tile/base/pool.h"
+#include "tile/base/text.h"
 #include "tools/output/format.h"
 
 /* Shorter than the library's names, which the command line takes as well: these head the columns. */

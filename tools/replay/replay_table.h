@@ -12,7 +12,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "txmill/trace.h"
+#include "txtile/trace.h"
 
 enum { TXM_REPLAY_SCHEMA_VERSION = 1, TXM_REPLAY_SIZES = 64, TXM_REPLAY_POLICIES = TXM_REPLAY_OPT + 1 };
 

@@ -10,10 +10,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/bytes.h"
-#include "core/fail.h"
-#include "core/mem.h"
-#include "txmill/reader.h"
+#include "tile/base/bytes.h"
+#include "tile/base/fail.h"
+#include "tile/base/mem.h"
+#include "txtile/reader.h"
 
 typedef struct adding {
     txm_report *report;

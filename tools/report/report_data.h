@@ -8,7 +8,7 @@
  */
 #ifndef TXM_TOOLS_REPORT_DATA_H
 #define TXM_TOOLS_REPORT_DATA_H
-#include "core/names.h"
+#include "mill/base/names.h"
 #include "tools/make/run_log.h"
 #include "txmill/batch.h"
 

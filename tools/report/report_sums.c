@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/fail.h"
+#include "tile/base/fail.h"
 
-#include "core/mem.h"
+#include "tile/base/mem.h"
 #include "tools/report/report_data.h"
 
 /* A failure that a later run made up for is none. `done`: inputs, with the last run that did not fail, from 1. */

@@ -6,8 +6,8 @@
  * an element's own. */
 #include <stdlib.h>
 
-#include "core/fail.h"
-#include "core/mem.h"
+#include "tile/base/fail.h"
+#include "tile/base/mem.h"
 #include "tools/output/format.h"
 #include "tools/output/html.h"
 #include "tools/stream/stream_args.h"

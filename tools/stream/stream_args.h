@@ -2,14 +2,14 @@
  *
  * What `txmill stream` was asked for, and what it prints.
  *
- * cmd_stream.c parses and renders; stream_report.c prints what the render room measured (txmill/render.h),
+ * cmd_stream.c parses and renders; stream_report.c prints what the render room measured (stream/render.h),
  * stream_maps.c, stream_page.c and budget_page.c draw it. Neither computes anything that a caller of the library could not have as well.
  */
 #ifndef TXM_TOOLS_STREAM_ARGS_H
 #define TXM_TOOLS_STREAM_ARGS_H
 #include "tools/inspect/tx_files.h"
 #include "tools/replay/replay_table.h"
-#include "txmill/render.h"
+#include "stream/render.h"
 
 enum { TXM_STREAM_SCHEMA_VERSION = 1 };
 

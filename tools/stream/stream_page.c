@@ -12,10 +12,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "core/bytes.h"
-#include "core/fail.h"
-#include "core/mem.h"
-#include "core/path.h"
+#include "tile/base/bytes.h"
+#include "tile/base/fail.h"
+#include "tile/base/mem.h"
+#include "tile/base/path.h"
 #include "tools/output/format.h"
 #include "tools/output/html.h"
 #include "tools/stream/stream_args.h"

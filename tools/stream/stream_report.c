@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/bytes.h"
-#include "core/mem.h"
-#include "core/path.h"
+#include "tile/base/bytes.h"
+#include "tile/base/mem.h"
+#include "tile/base/path.h"
 #include "tools/output/format.h"
 #include "tools/output/json.h"
 #include "tools/output/say.h"

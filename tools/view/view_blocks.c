@@ -17,9 +17,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/cancel.h"
-#include "core/fail.h"
-#include "core/mem.h"
+#include "tile/base/cancel.h"
+#include "tile/base/fail.h"
+#include "tile/base/mem.h"
 
 /* A page is made once and looked at often, but nobody waits a minute for it. */
 enum { BLOCK_PX = 256, DEFLATE_LEVEL = 7, MAX_CODERS = 64, CODERS_BYTES = 256 << 20 };

@@ -15,9 +15,9 @@
  */
 #ifndef TXM_TOOLS_VIEW_BLOCKS_H
 #define TXM_TOOLS_VIEW_BLOCKS_H
-#include "core/bytes.h"
+#include "tile/base/bytes.h"
 #include "txmill/convert.h"
-#include "txmill/reader.h"
+#include "txtile/reader.h"
 
 /* Size of a block in px: the smallest multiple of the tile that is at least 256. */
 uint32_t txm_view_block_px(uint32_t tile_px);

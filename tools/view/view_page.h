@@ -15,7 +15,7 @@
 #include <stdbool.h>
 
 #include "txmill/convert.h"
-#include "txmill/reader.h"
+#include "txtile/reader.h"
 
 typedef struct txm_view_page txm_view_page;
 

@@ -15,8 +15,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "core/fail.h"
-#include "core/mem.h"
+#include "tile/base/fail.h"
+#include "tile/base/mem.h"
 #include "tools/output/line.h"
 
 /* Where nothing says otherwise. The rows leave room for the text below the picture, and for a prompt. */

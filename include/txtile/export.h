@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What the shared libraries show: everything else in them is hidden. */
+#ifndef TXTILE_EXPORT_H
+#define TXTILE_EXPORT_H
+
+/* Marks a function that programs may call. */
+#if defined __GNUC__
+#define TXM_API __attribute__((visibility("default")))
+#else
+#define TXM_API
+#endif
+#endif

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Sample types and the limits of an image.
+ *
+ * NULL: as status.h says; arrays may be NULL where their count is 0.
+ */
+#ifndef TXTILE_PIXEL_H
+#define TXTILE_PIXEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "txtile/export.h"
+
+/* Functions that device code calls too. */
+#ifdef __CUDACC__
+#define TXM_HOST_DEVICE __host__ __device__
+#else
+#define TXM_HOST_DEVICE
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* How a sample is stored. Multi-byte samples are in the machine's byte order (little-endian machines only). */
+typedef enum txm_type { TXM_TYPE_U8 = 0, TXM_TYPE_U16 = 1, TXM_TYPE_HALF = 2, TXM_TYPE_FLOAT = 3 } txm_type;
+
+/* Limits and sizes. */
+enum {
+    TXM_MAX_SIZE_PX = 65536,  /* width and height of a source or tx image */
+    TXM_MAX_LEVELS = 17,      /* 65536 down to 1 */
+    TXM_MAX_CHANNELS = 4,     /* channels of a tx file */
+    TXM_MIN_TILE_PX = 16,     /* tile edge that we write (TIFF wants multiples of 16) */
+    TXM_MAX_TILE_PX = 1024,   /* tile edge that we write or read */
+    TXM_DEFAULT_TILE_PX = 64, /* what Blender writes */
+    TXM_BORDER_PX = 2         /* width of the stored border */
+};
+
+/* Bytes of one sample: 1, 2, 2, 4. */
+static inline size_t txm_type_bytes(txm_type type)
+{
+    return type == TXM_TYPE_U8 ? 1 : type == TXM_TYPE_FLOAT ? 4 : 2;
+}
+
+/* Whether the type is half or float: such tx files are EXR, the others TIFF. */
+static inline bool txm_type_is_float(txm_type type)
+{
+    return type == TXM_TYPE_HALF || type == TXM_TYPE_FLOAT;
+}
+
+/* "uint8", "uint16", "half", "float". */
+TXM_API const char *txm_type_name(txm_type type);
+
+/* `count` samples as float32 and back. Integers are 0 to 1 as float: times the rounded reciprocal of their maximum, and
+ * back clamped, NaN to 0, rounded half up. Halves round to even and are clamped to +-65504. */
+TXM_API void txm_samples_to_float(txm_type type, const void *samples, float *out, size_t count);
+TXM_API void txm_samples_from_float(txm_type type, const float *values, void *out, size_t count);
+
+/* Edge length of level `level` of an image edge of `size_px`: halves, rounding down, never below 1. */
+static TXM_HOST_DEVICE inline uint32_t txm_level_size(uint32_t size_px, uint32_t level)
+{
+    uint32_t s = size_px >> level;
+    return s ? s : 1;
+}
+
+/* Number of levels down to 1x1: 1 + floor(log2(max(width, height))). */
+TXM_API uint32_t txm_level_count(uint32_t width_px, uint32_t height_px);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

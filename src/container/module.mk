@@ -1,2 +1,0 @@
-# Residuals of borders are written for the vectoriser, which GCC only runs in full at -O3.
-$(B)/src/container/border_encode.o: ISA := -O3

@@ -1,9 +1,0 @@
-/* SPDX-License-Identifier: Apache-2.0
- * Words for enumerators. */
-#ifndef TXM_CORE_WORDS_H
-#define TXM_CORE_WORDS_H
-
-/* The word in an array of words that belongs to an enumerator; "unknown" for what is none. */
-#define TXM_WORD_OF(words, enumerator) \
-    ((unsigned)(enumerator) < sizeof(words) / sizeof *(words) ? (words)[enumerator] : "unknown")
-#endif

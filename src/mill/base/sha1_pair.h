@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * SHA-1 of two messages of the same length at once. One message keeps the CPU's SHA unit less than half busy, because
+ * every round waits for the one before; two independent ones fill it.
+ */
+#ifndef TXM_BASE_SHA1_PAIR_H
+#define TXM_BASE_SHA1_PAIR_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "mill/base/hash.h"
+
+typedef struct txm_sha1_pair {
+    uint32_t state[2][5];
+    uint8_t rest[2][64]; /* of the last block, rest_bytes of it */
+    size_t rest_bytes;
+    uint64_t total_bytes;
+} txm_sha1_pair;
+
+/* Whether this machine has what it takes; if not, use txm_sha1. */
+bool txm_sha1_pair_available(void);
+
+void txm_sha1_pair_begin(txm_sha1_pair *pair);
+/* Appends size_bytes bytes to each message. */
+void txm_sha1_pair_add(txm_sha1_pair *pair, const void *a, const void *b, size_t size_bytes);
+void txm_sha1_pair_finish(txm_sha1_pair *pair, char a[TXM_SHA1_HEX], char b[TXM_SHA1_HEX]);
+#endif

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The config of a Blender on this machine, for the few spaces that the built-in config leaves out since they need
+ * look-up tables.
+ *
+ * The Blender is the one that PATH leads to; only its config is read, nothing is run. Its folder holds the config in
+ * datafiles/, below a folder named after the version where Blender was unpacked, and below share/blender where a
+ * distribution installed it.
+ */
+#include <glob.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "mill/color/config.h"
+#include "tile/base/fail.h"
+#include "tile/base/mem.h"
+#include "tile/base/text.h"
+
+/* A folder's name as a pattern that only it matches. New string. */
+static char *literal(const char *folder)
+{
+    char *out = txm_calloc(2 * strlen(folder) + 1, 1), *end = out;
+    for (; out && *folder; *end++ = *folder++)
+        if (strchr("*?[\\", *folder))
+            *end++ = '\\';
+    return out;
+}
+
+/* Of several versions the last. New string; NULL if there is none. */
+static char *config_in(const char *path)
+{
+    static const char *const places[] = {"%s/[0-9]*.[0-9]*/%s", "%s/../share/blender/%s",
+                                         "%s/../share/blender/[0-9]*.[0-9]*/%s"};
+    char *found = NULL, *folder = literal(path);
+    for (size_t i = 0; folder && !found && i < sizeof places / sizeof *places; i++) {
+        glob_t matches = {0};
+        char *pattern = txm_asprintf(places[i], folder, "datafiles/colormanagement/config.ocio");
+        if (pattern && glob(pattern, 0, NULL, &matches) == 0)
+            found = txm_strdup(matches.gl_pathv[matches.gl_pathc - 1]);
+        globfree(&matches);
+        free(pattern);
+    }
+    free(folder);
+    return found;
+}
+
+/* Distributions and users put a link into a folder of PATH. */
+static char *config_on_path(void)
+{
+    char *path = txm_strdup(getenv("PATH") ? getenv("PATH") : ""), *rest = path, *found = NULL, *folder;
+    while (path && !found && (folder = strsep(&rest, ":"))) {
+        char *program = txm_asprintf("%s/blender", folder), real[PATH_MAX];
+        if (*folder == '/' && program && access(program, X_OK) == 0 && realpath(program, real)) {
+            *strrchr(real, '/') = 0;
+            found = config_in(real);
+        }
+        free(program);
+    }
+    free(path);
+    return found;
+}
+
+/* With the working space and the version of `config`, so that its processors end where those of `config` do. */
+txm_status txm_color_blenders(const txm_color_config *config, txm_ocio **out, txm_error *err)
+{
+    txm_color_library *library = config->library;
+    txm_status status = TXM_OK;
+    if (!library->blenders) {
+        char *path = library->ignores_environment ? NULL : config_on_path();
+        if (!path)
+            return txm_fail(err, TXM_STATUS_NOT_FOUND, "no Blender was found in PATH");
+        const txm_color_options options = {.struct_size = sizeof options,
+                                           .ocio_path = path,
+                                           .working_space = txm_color_role_space(config, "scene_linear"),
+                                           .ignore_environment = true,
+                                           .blender = config->blender};
+        txm_error why = {0};
+        status = txm_color_load(&options, &library->blenders, &why);
+        if (status == TXM_STATUS_CONFIG)
+            txm_fail(err, status, "the one in PATH cannot be used, see 'txmill colorspaces --ocio %s'", path);
+        else if (status != TXM_OK)
+            txm_fail(err, status, "%s", why.message);
+        free(path);
+    }
+    if (status == TXM_OK)
+        *out = library->blenders->library->ocio;
+    return status;
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The space that Cycles has under the name __builtin_srgb, without asking the config.
+ *
+ * In: a config. Out: what becomes of pixels of that space. Blender's maketx command takes the name, and takes it for
+ * space auto where the config has no role for it. Blender 5.2 encodes such pixels where they should be decoded, and
+ * what it stores so is what it finds: the files must be alike. 5.3 decodes them.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "mill/color/config.h"
+#include "tile/base/fail.h"
+#include "tile/base/mem.h"
+
+const char txm_builtin_srgb_name[] = "__builtin_srgb";
+
+typedef struct txm_builtin_srgb {
+    bool decodes;    /* before the matrix; else encodes after it */
+    bool has_matrix; /* Rec.709 is not the working space */
+    txm_matrix3 matrix;
+    char id[200];
+} txm_builtin_srgb;
+
+/* Between two linear spaces, in the direction that the version takes. */
+static bool find_matrix(const txm_color_config *config, bool decodes, txm_matrix3 out)
+{
+    txm_matrix3 to_linear, from;
+    for (int k = 0; k < 9; k++)
+        to_linear[k / 3][k % 3] = config->matrix[k / 3 * 4 + k % 3];
+    const txm_matrix3 *to_rec709 = txm_xyz_to_rec709(config->blender);
+    if (!txm_matrix_invert(decodes ? *to_rec709 : (const float(*)[3])to_linear, from))
+        return false;
+    if (decodes)
+        txm_matrix_multiply((const float(*)[3])to_linear, (const float(*)[3])from, out);
+    else
+        txm_matrix_multiply((const float(*)[3])from, *to_rec709, out);
+    return true;
+}
+
+/* Where Rec.709 is the working space and pixels are decoded, nothing is to be done: sRGB stays encoded in the file. */
+txm_status txm_builtin_srgb_build(const txm_color_config *config, txm_color_space *space, txm_error *err)
+{
+    bool decodes = config->blender >= TXM_BLENDER_5_3;
+    bool has_matrix = strcmp(config->srgb_interop_id, "srgb_rec709_scene") != 0;
+    space->color_class = decodes && !has_matrix ? TXM_COLOR_CLASS_SRGB : TXM_COLOR_CLASS_OTHER;
+    if (space->color_class == TXM_COLOR_CLASS_SRGB)
+        return TXM_OK;
+    txm_builtin_srgb *b = txm_calloc(1, sizeof *b);
+    if (!b)
+        return txm_no_memory(err, NULL);
+    b->decodes = decodes;
+    b->has_matrix = has_matrix && find_matrix(config, decodes, b->matrix);
+    snprintf(b->id, sizeof b->id, "%s %s %s", space->name, decodes ? "decoded" : "encoded",
+             has_matrix ? txm_color_xyz_to_scene_linear_text(config) : "");
+    space->builtin = b;
+    return TXM_OK;
+}
+
+const char *txm_builtin_srgb_id(const txm_builtin_srgb *builtin)
+{
+    return builtin->id;
+}
+
+static float encode(float v)
+{
+    if (v < 0.0031308f)
+        return v < 0.0f ? 0.0f : v * 12.92f;
+    return 1.055f * powf(v, 1.0f / 2.4f) - 0.055f;
+}
+
+static float decode(float v)
+{
+    if (v < 0.04045f)
+        return v < 0.0f ? 0.0f : v * (1.0f / 12.92f);
+    return powf((v + 0.055f) * (1.0f / 1.055f), 2.4f);
+}
+
+void txm_builtin_srgb_apply(const txm_builtin_srgb *b, float *rgba, size_t count)
+{
+    for (size_t i = 0; i < count; i++, rgba += 4) {
+        float rgb[3];
+        for (int c = 0; c < 3; c++)
+            rgb[c] = b->decodes ? decode(rgba[c]) : rgba[c];
+        for (int c = 0; c < 3; c++)
+            rgba[c] =
+                b->has_matrix ? b->matrix[c][0] * rgb[0] + b->matrix[c][1] * rgb[1] + b->matrix[c][2] * rgb[2] : rgb[c];
+        for (int c = 0; c < 3 && !b->decodes; c++)
+            rgba[c] = encode(rgba[c]);
+    }
+}

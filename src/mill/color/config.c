@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Loading a config and asking it about names, roles and file rules.
+ *
+ * In: what the user said about a config, or nothing. Out: a config that answers for names, roles and file rules, and
+ * knows the working space. For the built-in config most answers come from a table.
+ */
+#include "mill/color/config.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "mill/color/builtin.h"
+#include "mill/color/origin.h"
+#include "tile/base/fail.h"
+#include "tile/base/mem.h"
+#include "tile/base/options.h"
+
+/* A failure here is a broken build, and says so. */
+txm_status txm_color_load_builtin(txm_ocio **out, txm_error *err)
+{
+    txm_status status = txm_ocio_from_builtin(txm_builtin_config, txm_builtin_config_bytes, out, err);
+    if (status != TXM_OK)
+        txm_error_prefix(err, "the built-in OCIO config");
+    return status;
+}
+
+/* Another working space than the config's own makes other classes and another matrix. */
+static bool is_known(const txm_known_config *known, const char *working_space)
+{
+    if (!known->space_count || !working_space)
+        return known->space_count;
+    const char *wanted = txm_known_canonical(known, working_space);
+    return wanted && strcmp(wanted, txm_known_role_space(known, "scene_linear")) == 0;
+}
+
+/* Those that the config does not have, after all others. */
+static bool list_missing(txm_color_config *config)
+{
+    for (size_t i = 0; i < txm_builtin_missing_count; i++) {
+        const txm_builtin_missing *from = &txm_builtin_missing_spaces[i];
+        if (config->known ? txm_known_canonical(config->known, from->name)
+                          : txm_ocio_canonical(config->library->ocio, from->name))
+            continue;
+        txm_color_missing *m = txm_color_missing_add(&config->missing);
+        if (!m || !(m->name = txm_strdup(from->name)) || !(m->reason = txm_strdup(from->reason)) ||
+            !(m->family = txm_strdup("View")))
+            return false;
+        if (from->alias &&
+            (!(m->aliases = txm_calloc(2, sizeof *m->aliases)) || !(m->aliases[0] = txm_strdup(from->alias))))
+            return false;
+        m->before = SIZE_MAX;
+        m->blenders = true;
+    }
+    return true;
+}
+
+/* OpenColorIO is started only when a conversion needs a processor: names and roles are in tables. */
+static txm_status load_builtin(txm_color_config *config, const char *working_space, txm_error *err)
+{
+    config->name = txm_strdup("built-in");
+    if (!config->name)
+        return txm_no_memory(err, NULL);
+    if (is_known(&txm_builtin_known, working_space)) {
+        config->known = &txm_builtin_known;
+    } else {
+        txm_status status = txm_color_load_builtin(&config->library->ocio, err);
+        if (status != TXM_OK)
+            return status;
+    }
+    return list_missing(config) ? TXM_OK : txm_no_memory(err, NULL);
+}
+
+/* Whether `space` is a linear encoding, seen from the config's own scene_linear: half the light is half the value. */
+static bool is_linear(const txm_color_config *config, const char *space)
+{
+    txm_ocio_processor *processor = NULL;
+    float full[3] = {0.75f, 0.5f, 0.25f}, half[3] = {0.375f, 0.25f, 0.125f};
+    if (txm_ocio_processor_new(config->library->ocio, space, "scene_linear", &processor, NULL) != TXM_OK)
+        return false;
+    txm_ocio_apply_rgb(processor, full);
+    txm_ocio_apply_rgb(processor, half);
+    txm_ocio_processor_free(&processor);
+    for (int c = 0; c < 3; c++) {
+        float difference = full[c] - 2 * half[c];
+        if (!(difference < 1e-4f && difference > -1e-4f))
+            return false;
+    }
+    return true;
+}
+
+/* Makes the scene's working space the config's scene_linear role, as Blender does. */
+static txm_status set_working_space(txm_color_config *config, const char *name, txm_error *err)
+{
+    txm_color_space *space = txm_color_lookup(config, name);
+    if (!space) {
+        txm_fail(err, TXM_STATUS_COLORSPACE, "working space \"%.200s\" is not in the OCIO config %.400s", name,
+                 config->name);
+        if (err)
+            txm_color_suggest(config, name, err->message, sizeof err->message);
+        return TXM_STATUS_COLORSPACE;
+    }
+    if (space->is_data || space->reason || !is_linear(config, space->name))
+        return txm_fail(err, TXM_STATUS_COLORSPACE,
+                        "\"%s\" cannot be the working space: it is not a linear colour space that can be built; "
+                        "Blender offers Linear Rec.709, Linear Rec.2020 and ACEScg",
+                        space->name);
+    return txm_ocio_set_role(config->library->ocio, "scene_linear", space->name, err);
+}
+
+/* What every config needs, wherever it came from: its spaces, its version, the matrix. */
+static txm_status finish(txm_color_config *config, const txm_color_options *options, txm_error *err)
+{
+    unsigned major, minor;
+    txm_status status = txm_color_list_spaces(config, err);
+    if (status != TXM_OK)
+        return status;
+    if (config->known) {
+        snprintf(config->version, sizeof config->version, "%s", config->known->version);
+        return txm_color_compute_matrix(config, err);
+    }
+    if (!config->version[0]) {
+        txm_ocio_profile(config->library->ocio, &major, &minor);
+        snprintf(config->version, sizeof config->version, "%u.%u", major, minor);
+    }
+    const txm_color_space *linear = txm_color_lookup(config, "scene_linear");
+    if (!linear || linear->reason)
+        return txm_fail(err, TXM_STATUS_CONFIG,
+                        "%s: not a usable OCIO config: textures are converted to its role scene_linear, which %s%s",
+                        config->name, linear ? "cannot be built: " : "it lacks", linear ? linear->reason : "");
+    if (options->working_space)
+        status = set_working_space(config, options->working_space, err);
+    return status == TXM_OK ? txm_color_compute_matrix(config, err) : status;
+}
+
+/* --ocio, then $OCIO, then the built-in config; what was named and fails is an error. */
+txm_status txm_color_load(const txm_color_options *options, txm_color_config **out, txm_error *err)
+{
+    txm_error_clear(err);
+    *out = NULL;
+    txm_color_options own = {.struct_size = sizeof own};
+    txm_status status = txm_options_take(&own, sizeof own, options, "txm_color_options", err);
+    if (status != TXM_OK)
+        return status;
+    options = &own;
+    if (txm_blender_index(own.blender) < 0)
+        return txm_fail(err, TXM_STATUS_USAGE, "Blender %d: unknown version", (int)own.blender);
+    txm_color_config *config = txm_calloc(1, sizeof *config);
+    txm_color_library *library = txm_calloc(1, sizeof *library);
+    const char *origin = txm_color_origin(options);
+    if (!config || !library) {
+        free(config);
+        free(library);
+        return txm_no_memory(err, NULL);
+    }
+    pthread_mutex_init(&library->lock, NULL);
+    config->library = library;
+    library->ignores_environment = own.ignore_environment;
+    config->blender = txm_blender_versions()[txm_blender_index(own.blender)];
+    status = origin ? txm_color_load_origin(config, origin, err) : load_builtin(config, options->working_space, err);
+    if (status == TXM_OK)
+        status = finish(config, options, err);
+    if (status == TXM_STATUS_CONFIG && origin)
+        txm_color_advise(err);
+    if (status == TXM_OK)
+        *out = config;
+    else
+        txm_color_free(&config);
+    return status;
+}
+
+/* Spaces hold processors of the library, so they go before it. */
+void txm_color_free(txm_color_config **config)
+{
+    if (!config || !*config)
+        return;
+    txm_color_config *c = *config;
+    txm_color_free_spaces(c);
+    txm_color_missing_free(&c->missing);
+    txm_ocio_free(&c->library->ocio);
+    txm_color_free(&c->library->blenders);
+    pthread_mutex_destroy(&c->library->lock);
+    free(c->library);
+    free(c->left_out);
+    free(c->name);
+    free(c);
+    *config = NULL;
+}
+
+/* For messages: a path, a name, or "built-in". */
+const char *txm_color_config_name(const txm_color_config *config)
+{
+    return config->name;
+}
+
+const char *txm_color_config_version(const txm_color_config *config)
+{
+    return config->version;
+}
+
+/* What had to be taken out of a newer config so that the library would load it; "" if nothing had. */
+const char *txm_color_config_left_out(const txm_color_config *config)
+{
+    return config->left_out ? config->left_out : "";
+}
+
+/* Three rows of four, as Cycles holds it. */
+void txm_color_xyz_to_scene_linear(const txm_color_config *config, float matrix[12])
+{
+    memcpy(matrix, config->matrix, sizeof config->matrix);
+}
+
+/* The text that enters the names of tx files: a digit that differs is another name. */
+const char *txm_color_xyz_to_scene_linear_text(const txm_color_config *config)
+{
+    return txm_color_xyz_text_of(config, config->blender);
+}
+
+const char *txm_color_xyz_text_of(const txm_color_config *config, txm_blender blender)
+{
+    int version = txm_blender_index(blender);
+    return version < 0 ? "" : config->matrix_texts[version];
+}
+
+txm_blender txm_color_blender(const txm_color_config *config)
+{
+    return config->blender;
+}
+
+const char *txm_color_srgb_interop_id(const txm_color_config *config)
+{
+    return config->srgb_interop_id;
+}
+
+const char *txm_color_working_interop_id(const txm_color_config *config)
+{
+    return config->interop_id;
+}
+
+/* The space's own name; NULL where there is no such role. */
+const char *txm_color_role(const txm_color_config *config, const char *role)
+{
+    return role ? txm_color_canonical(config, txm_color_role_space(config, role)) : NULL;
+}
+
+/* For a name, an alias or a role; NULL: unknown. */
+const char *txm_color_canonical(const txm_color_config *config, const char *name)
+{
+    const txm_color_space *space = txm_color_lookup(config, name);
+    return space ? space->name : NULL;
+}
+
+/* Answered without building the space. */
+bool txm_color_is_data(const txm_color_config *config, const char *name)
+{
+    const txm_color_space *space = txm_color_lookup(config, name);
+    return space && space->is_data;
+}
+
+/* The built-in config has no file rules. */
+const char *txm_color_file_rule(const txm_color_config *config, const char *path)
+{
+    if (!path || config->known)
+        return NULL;
+    return txm_color_canonical(config, txm_ocio_file_rule(config->library->ocio, path));
+}
+
+const char *txm_color_library_version(void)
+{
+    return txm_ocio_version();
+}

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What a config makes of a colour space, short enough to be recorded in every tx file.
+ *
+ * In: a space. Out: for one that is converted, the mean colours of the eight corners of its cube after conversion, and
+ * of bright greys; for others, the word for their class. A digest of the config's text would change with every comment,
+ * and differ between configs that give the same pixels: txmill's own and Blender's. Means follow what the transform
+ * does, look-up tables in other files included, and let rounding by another OpenColorIO pass.
+ */
+#include "mill/color/fingerprint.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "mill/color/config.h"
+#include "tile/base/text.h"
+
+enum { SIDE = 16, CORNERS = 8, MEANS = 3 * (CORNERS + 1), DIGITS = 8 };
+
+/* Sums in double, and in one order: the same transform gives the same digits. */
+static void add(const txm_color_space *space, float *rgba, size_t count, double sum[3])
+{
+    txm_color_apply(space, rgba, count);
+    for (size_t i = 0; i < count; i++, rgba += 4)
+        for (int c = 0; c < 3; c++)
+            if (isfinite(rgba[c]))
+                sum[c] += fmax(-65504.0, fmin(65504.0, (double)rgba[c]));
+}
+
+/* One row of the cube at a time; its halves belong to two corners. */
+static void measure(const txm_color_space *space, float means[MEANS])
+{
+    double sums[CORNERS + 1][3] = {{0}};
+    float row[SIDE / 2][4], greys[5][4];
+    for (int b = 0; b < SIDE; b++)
+        for (int g = 0; g < SIDE; g++)
+            for (int half = 0; half < 2; half++) {
+                for (int r = 0; r < SIDE / 2; r++) {
+                    const float rgb[3] = {(float)(r + half * SIDE / 2), (float)g, (float)b};
+                    for (int c = 0; c < 3; c++)
+                        row[r][c] = rgb[c] / (SIDE - 1);
+                    row[r][3] = 1.0f;
+                }
+                add(space, row[0], SIDE / 2, sums[half + g / (SIDE / 2) * 2 + b / (SIDE / 2) * 4]);
+            }
+    for (int i = 0; i < 5; i++)
+        for (int c = 0; c < 4; c++)
+            greys[i][c] = c == 3 ? 1.0f : 1.5f * (float)(1 << i);
+    add(space, greys[0], 5, sums[CORNERS]);
+    for (int i = 0; i < MEANS; i++)
+        means[i] = (float)(sums[i / 3][i % 3] / (i / 3 == CORNERS ? 5 : SIDE * SIDE * SIDE / CORNERS));
+}
+
+/* The bits of a float: no decimal point that a locale could change. */
+void txm_color_take_fingerprint(txm_color_space *space)
+{
+    float means[MEANS];
+    uint32_t bits;
+    measure(space, means);
+    size_t used = (size_t)txm_format(space->fingerprint, sizeof space->fingerprint, "%.40s ", txm_ocio_version());
+    for (int i = 0; i < MEANS; i++) {
+        memcpy(&bits, &means[i], sizeof bits);
+        used += (size_t)txm_format(space->fingerprint + used, sizeof space->fingerprint - used, "%08X", (unsigned)bits);
+    }
+}
+
+const char *txm_color_fingerprint(const txm_color_space *space)
+{
+    return space->color_class == TXM_COLOR_CLASS_OTHER ? space->fingerprint : txm_color_space_detected(space);
+}
+
+/* From the first digit after the version. False for anything else. */
+static bool parse(const char *text, float means[MEANS])
+{
+    const char *digits = strchr(text, ' ');
+    if (!digits || strspn(++digits, "0123456789ABCDEF") != MEANS * DIGITS || digits[MEANS * DIGITS])
+        return false;
+    for (int i = 0; i < MEANS; i++, digits += DIGITS) {
+        char one[DIGITS + 1] = "";
+        memcpy(one, digits, DIGITS);
+        uint32_t bits = (uint32_t)strtoul(one, NULL, 16);
+        memcpy(&means[i], &bits, sizeof bits);
+        if (!isfinite(means[i]))
+            return false;
+    }
+    return true;
+}
+
+/* One library gives the same to rounding; another version may have other curves, exact to half of what half can hold.
+ */
+static bool agree(const float a[MEANS], const float b[MEANS], bool same_library)
+{
+    float largest = 0, tolerance = same_library ? 2e-5f : 2e-3f;
+    for (int i = 0; i < MEANS; i++)
+        largest = fmaxf(largest, i < 3 * CORNERS ? fabsf(b[i]) : 0.0f);
+    for (int i = 0; i < MEANS; i++)
+        if (!(fabsf(a[i] - b[i]) <= tolerance * (fmaxf(fabsf(a[i]), fabsf(b[i])) + 0.01f * largest)))
+            return false;
+    return true;
+}
+
+/* A class is one of three words, which no list of means is. */
+bool txm_color_fingerprint_fits(const txm_color_space *space, const char *stored)
+{
+    static const char *const classes[] = {"data", "scene_linear", "scene_linear_srgb"};
+    const char *now = txm_color_fingerprint(space);
+    float made[MEANS], means[MEANS];
+    bool measured = parse(stored, made), says = measured;
+    for (size_t i = 0; !says && i < sizeof classes / sizeof *classes; i++)
+        says = strcmp(stored, classes[i]) == 0;
+    if (!says || strcmp(stored, now) == 0)
+        return true;
+    size_t version = strcspn(now, " ") + 1;
+    return measured && parse(now, means) && agree(made, means, strncmp(stored, now, version) == 0);
+}

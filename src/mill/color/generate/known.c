@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Writes what known.c includes: what OpenColorIO says of the built-in config. Linked with the library in place of
+ * known.c, so that the config really is loaded. Any answer that a table could not hold is a failure of the build.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "mill/color/config.h"
+#include "mill/color/known.h"
+
+const txm_known_config txm_builtin_known = {.version = ""};
+
+/* The two functions of known.c that config.c is linked against. The table above is empty, so that config.c
+ * loads the config: a call of these would mean that a table is made from a table. */
+const char *txm_known_canonical(const txm_known_config *known, const char *name)
+{
+    (void)known, (void)name;
+    abort();
+}
+
+const char *txm_known_role_space(const txm_known_config *known, const char *role)
+{
+    (void)known, (void)role;
+    abort();
+}
+
+/* A message and a failed build. */
+static void fail(const char *what, const char *why)
+{
+    fprintf(stderr, "the built-in OCIO config: %s: %s\n", what, why);
+    exit(1);
+}
+
+/* Names are ASCII; quotes and backslashes are all that needs escaping. */
+static void print_string(const char *text)
+{
+    putchar('"');
+    for (; *text; text++) {
+        if (*text == '"' || *text == '\\')
+            putchar('\\');
+        putchar(*text);
+    }
+    putchar('"');
+}
+
+/* An array of its own for each space, as C has no nested arrays of different lengths; NULL ends it. */
+static void print_aliases(const txm_ocio *ocio, size_t index, size_t count)
+{
+    printf("static const char *const aliases_%zu[] = {", index);
+    for (size_t i = 0; i < count; i++) {
+        print_string(txm_ocio_alias_at(ocio, index, i));
+        printf(", ");
+    }
+    printf("NULL};\n");
+}
+
+/* The class is found by building the space, as a conversion would. */
+static void print_space(const txm_color_config *config, size_t index)
+{
+    static const char *const classes[] = {"TXM_COLOR_CLASS_DATA", "TXM_COLOR_CLASS_SCENE_LINEAR",
+                                          "TXM_COLOR_CLASS_SRGB", "TXM_COLOR_CLASS_OTHER"};
+    const txm_color_space *built = NULL;
+    txm_ocio_space space;
+    txm_error err = {0};
+    txm_ocio_space_at(config->library->ocio, index, &space);
+    if (txm_color_find(config, space.name, &built, &err))
+        fail(space.name, err.message);
+    printf("    {");
+    print_string(space.name);
+    printf(", ");
+    print_string(space.family);
+    printf(", ");
+    print_string(space.description);
+    printf(", aliases_%zu, %s, %s},\n", index, space.is_data ? "true" : "false", classes[built->color_class]);
+}
+
+/* In the library's order. All aliases come first, since the table of spaces refers to them. */
+static void print_spaces(const txm_color_config *config)
+{
+    const txm_ocio *ocio = config->library->ocio;
+    txm_ocio_space space;
+    for (size_t i = 0; i < txm_ocio_count(ocio); i++) {
+        txm_ocio_space_at(ocio, i, &space);
+        print_aliases(ocio, i, space.aliases);
+    }
+    printf("static const txm_known_space spaces[] = {\n");
+    for (size_t i = 0; i < txm_ocio_count(ocio); i++)
+        print_space(config, i);
+    printf("};\n");
+}
+
+/* A role is written with the canonical name of its space: what looks one up need not resolve aliases again. */
+static void print_roles(const txm_ocio *ocio)
+{
+    printf("static const txm_known_role roles[] = {\n");
+    for (size_t i = 0; i < txm_ocio_role_count(ocio); i++) {
+        const char *role = txm_ocio_role_at(ocio, i), *space = txm_ocio_canonical(ocio, txm_ocio_role(ocio, role));
+        if (!space)
+            fail(role, "a role without a colour space");
+        printf("    {");
+        print_string(role);
+        printf(", ");
+        print_string(space);
+        printf("},\n");
+    }
+    printf("};\n");
+}
+
+/* Prints C; module.mk puts it where known.c includes it. Environment variables are ignored: the build must
+ * not depend on whoever runs it. The matrix is printed in hexadecimal, so that the table has its bits and
+ * not a decimal near them. */
+int main(void)
+{
+    const txm_color_options options = {.struct_size = sizeof(txm_color_options), .ignore_environment = true};
+    txm_color_config *config = NULL;
+    txm_error err = {0};
+    if (txm_color_load(&options, &config, &err))
+        fail("loading", err.message);
+    if (txm_color_file_rule(config, "a.png"))
+        fail("file rules", "the table holds none");
+    printf("/* Made by generate/known.c. */\n");
+    print_spaces(config);
+    print_roles(config->library->ocio);
+    printf("const txm_known_config txm_builtin_known = {\"%s\", spaces, %zu, roles, %zu, {",
+           txm_color_config_version(config), txm_ocio_count(config->library->ocio),
+           txm_ocio_role_count(config->library->ocio));
+    for (int i = 0; i < 12; i++)
+        printf("%s%af", i ? ", " : "", (double)config->matrix[i]);
+    printf("}};\n");
+    txm_color_free(&config);
+    return fflush(stdout) || ferror(stdout) ? 1 : 0;
+}

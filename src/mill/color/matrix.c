@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The matrix from CIE XYZ (D65) to scene_linear that names tx files. The names must be those that Cycles computes, so
+ * this is float arithmetic in a fixed order: a rounding difference in the fourth digit would be another file.
+ *
+ * In: a config. Out: its matrix as numbers and as the text that names hold, and the interop id of its working space,
+ * found by name or else by its primaries.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "mill/color/config.h"
+#include "tile/base/fail.h"
+#include "tile/base/text.h"
+
+/* ACES AP0 to CIE XYZ (D65), Bradford-adapted, in the six decimals that Cycles has. */
+static const txm_matrix3 aces_to_xyz = {
+    {0.938280f, -0.004451f, 0.016628f}, {0.337369f, 0.729522f, -0.066890f}, {0.001174f, -0.003711f, 1.091595f}};
+
+/* Interop ids of the linear spaces that a scene may work in, with their matrix from XYZ. */
+static const struct {
+    const char *id;
+    txm_matrix3 from_xyz;
+} working_spaces[] = {
+    {"lin_rec709_scene",
+     {{3.2409699f, -1.5373832f, -0.4986108f},
+      {-0.9692436f, 1.8759675f, 0.0415551f},
+      {0.0556301f, -0.2039770f, 1.0569715f}}},
+    {"lin_rec2020_scene",
+     {{1.7166512f, -0.3556708f, -0.2533663f},
+      {-0.6666844f, 1.6164812f, 0.0157685f},
+      {0.0176399f, -0.0427706f, 0.9421031f}}},
+    {"lin_ap1_scene",
+     {{1.6605853f, -0.3152955f, -0.2415093f},
+      {-0.6599261f, 1.6083915f, 0.0172986f},
+      {0.0090026f, -0.0035669f, 0.9136433f}}},
+};
+
+/* What Cycles falls back to when a config has neither interchange role: Rec.709, which Blender 5.2 has with other
+ * decimals. */
+const txm_matrix3 *txm_xyz_to_rec709(txm_blender blender)
+{
+    static const txm_matrix3 older = {{3.2404542f, -1.5371385f, -0.4985314f},
+                                      {-0.9692660f, 1.8760108f, 0.0415560f},
+                                      {0.0556434f, -0.2040259f, 1.0572252f}};
+    return blender < TXM_BLENDER_5_3 ? &older : &working_spaces[0].from_xyz;
+}
+
+static float cofactor(const txm_matrix3 m, int row, int column)
+{
+    int r0 = (row + 1) % 3, r1 = (row + 2) % 3, c0 = (column + 1) % 3, c1 = (column + 2) % 3;
+    return m[r0][c0] * m[r1][c1] - m[r0][c1] * m[r1][c0];
+}
+
+/* Adjugate over determinant. False for a singular or non-finite matrix. */
+bool txm_matrix_invert(const txm_matrix3 m, txm_matrix3 out)
+{
+    float det = m[0][0] * cofactor(m, 0, 0) + m[0][1] * cofactor(m, 0, 1) + m[0][2] * cofactor(m, 0, 2);
+    if (det == 0.0f || !isfinite(det))
+        return false;
+    for (int r = 0; r < 3; r++)
+        for (int c = 0; c < 3; c++)
+            out[r][c] = cofactor(m, c, r) / det;
+    return true;
+}
+
+/* In this order of additions: the text of the matrix is part of names. */
+void txm_matrix_multiply(const txm_matrix3 a, const txm_matrix3 b, txm_matrix3 out)
+{
+    for (int r = 0; r < 3; r++)
+        for (int c = 0; c < 3; c++)
+            out[r][c] = a[r][0] * b[0][c] + a[r][1] * b[1][c] + a[r][2] * b[2][c];
+}
+
+/* The inverse of scene_linear -> role, found by sending the three primaries through the processor. */
+static bool from_role(const txm_color_config *config, const char *role, txm_matrix3 out, txm_error *why)
+{
+    txm_ocio_processor *processor = NULL;
+    txm_matrix3 m;
+    if (txm_ocio_processor_new(config->library->ocio, "scene_linear", role, &processor, why) != TXM_OK)
+        return false;
+    for (int primary = 0; primary < 3; primary++) {
+        float rgb[3] = {primary == 0, primary == 1, primary == 2};
+        txm_ocio_apply_rgb(processor, rgb);
+        for (int r = 0; r < 3; r++)
+            m[r][primary] = rgb[r];
+    }
+    txm_ocio_processor_free(&processor);
+    return txm_matrix_invert(m, out);
+}
+
+/* As Cycles goes about it, with its fall-back where the config is of no help. But where it is we who left something out
+ * of the config, Cycles knows better: a matrix that it does not have would name files that it never looks up. */
+static txm_status from_config(const txm_color_config *config, txm_matrix3 out, bool *fell_back, txm_error *err)
+{
+    bool aces = txm_ocio_role(config->library->ocio, "aces_interchange") != NULL;
+    const char *role = aces ? "aces_interchange" : "XYZ";
+    txm_error why = {0};
+    txm_matrix3 from_aces, xyz_to_aces;
+    memcpy(out, *txm_xyz_to_rec709(config->blender), sizeof(txm_matrix3));
+    *fell_back = true;
+    if (!txm_ocio_role(config->library->ocio, role))
+        return TXM_OK;
+    if (from_role(config, role, from_aces, &why)) {
+        *fell_back = false;
+        if (!aces)
+            memcpy(out, from_aces, sizeof from_aces);
+        else if (txm_matrix_invert(aces_to_xyz, xyz_to_aces))
+            txm_matrix_multiply(from_aces, xyz_to_aces, out);
+        return TXM_OK;
+    }
+    if (why.status == TXM_STATUS_NO_MEMORY)
+        return txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: %s", config->name, why.message);
+    if (config->missing.count == 0)
+        return TXM_OK;
+    return txm_fail(
+        err, TXM_STATUS_CONFIG,
+        "%s: not a usable OCIO config: the names of tx files depend on its role %s, which cannot be built: %s",
+        config->name, role, why.message);
+}
+
+/* By the config's word (the id is the space's name or one of its aliases), else by its primaries: configs older than
+ * the interop ids have the spaces without the names. */
+static const char *interop_id(const txm_color_config *config)
+{
+    const char *scene_linear = txm_color_role(config, "scene_linear");
+    for (size_t i = 0; i < sizeof working_spaces / sizeof working_spaces[0]; i++) {
+        const char *named = txm_color_canonical(config, working_spaces[i].id);
+        if (named && scene_linear && strcmp(named, scene_linear) == 0)
+            return working_spaces[i].id;
+    }
+    for (size_t i = 0; i < sizeof working_spaces / sizeof working_spaces[0]; i++) {
+        float worst = 0;
+        for (int k = 0; k < 12; k++)
+            if (k % 4 != 3)
+                worst = fmaxf(worst, fabsf(config->matrix[k] - working_spaces[i].from_xyz[k / 4][k % 4]));
+        /* Apart by far more than the ways to round the same primaries, and by far less than two sets of them. */
+        if (worst < 2e-3f)
+            return working_spaces[i].id;
+    }
+    return "";
+}
+
+/* ACEScg to CIE XYZ as Cycles has it, whose inverse it compares with. */
+static const txm_matrix3 acescg_to_xyz = {
+    {0.652238f, 0.128237f, 0.169983f}, {0.267672f, 0.674340f, 0.057988f}, {-0.005382f, 0.001369f, 1.093071f}};
+
+/* With the tolerance of Cycles, which leaves its own default config out in 5.2: the fourth decimal differs. */
+static bool is_near(const txm_color_config *config, const txm_matrix3 m)
+{
+    for (int k = 0; k < 12; k++)
+        if (k % 4 != 3 && !(fabsf(config->matrix[k] - m[k / 4][k % 4]) <= 1e-4f))
+            return false;
+    return true;
+}
+
+/* In the order of Cycles, which asks no names here. */
+static const char *srgb_interop_id(const txm_color_config *config)
+{
+    txm_matrix3 xyz_to_acescg;
+    if (is_near(config, *txm_xyz_to_rec709(config->blender)))
+        return "srgb_rec709_scene";
+    if (is_near(config, working_spaces[1].from_xyz))
+        return "srgb_rec2020_scene";
+    return txm_matrix_invert(acescg_to_xyz, xyz_to_acescg) && is_near(config, xyz_to_acescg) ? "srgb_ap1_scene" : "";
+}
+
+static void print_matrix(const float matrix[12], char text[TXM_MATRIX_TEXT_BYTES])
+{
+    size_t used = 0;
+    for (int k = 0; k < 12; k++) /* 12 numbers of at most 11 characters ("-1.234e-10_") fit */
+        used +=
+            (size_t)txm_format(text + used, TXM_MATRIX_TEXT_BYTES - used, "%s%.4g", k ? "_" : "", (double)matrix[k]);
+}
+
+static void fill_matrix(const txm_matrix3 m, float out[12])
+{
+    for (int k = 0; k < 12; k++)
+        out[k] = k % 4 == 3 ? 0.0f : m[k / 4][k % 4];
+}
+
+/* Number and text together, so that nobody formats it again. */
+txm_status txm_color_compute_matrix(txm_color_config *config, txm_error *err)
+{
+    txm_matrix3 m;
+    bool fell_back = false;
+    txm_status status = config->known ? TXM_OK : from_config(config, m, &fell_back, err);
+    if (status != TXM_OK)
+        return status;
+    if (config->known)
+        memcpy(config->matrix, config->known->xyz_to_scene_linear, sizeof config->matrix);
+    else
+        fill_matrix(m, config->matrix);
+    for (int i = 0; i < TXM_BLENDERS; i++) {
+        float other[12];
+        fill_matrix(*txm_xyz_to_rec709(txm_blender_versions()[i]), other);
+        print_matrix(fell_back ? other : config->matrix, config->matrix_texts[i]);
+    }
+    config->interop_id = interop_id(config);
+    config->srgb_interop_id = srgb_interop_id(config);
+    return TXM_OK;
+}

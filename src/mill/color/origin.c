@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Finding and reading a config that the user named: a file, an archive or an `ocio://` name. A config that was named
+ * and cannot be used is an error: another one in its place would give other pixels under the same settings.
+ *
+ * In: the value of --ocio or $OCIO. Out: the config's text, parsed by the library or reduced until it can be. Failures
+ * keep apart what a retry may cure (a share that does not answer) and what it cannot (a syntax error).
+ */
+#include "mill/color/origin.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "mill/color/scan.h"
+#include "tile/base/bytes.h"
+#include "tile/base/fail.h"
+#include "tile/base/mem.h"
+#include "tile/base/text.h"
+#include "tile/base/path.h"
+
+/* NULL: the built-in config. */
+const char *txm_color_origin(const txm_color_options *options)
+{
+    const char *env = options && options->ignore_environment ? NULL : getenv("OCIO");
+    if (options && options->ocio_path)
+        return options->ocio_path;
+    return env && *env ? env : NULL;
+}
+
+/* Adds to a recorded message. */
+static void append(txm_error *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Messages of the library are completed with what helps. */
+static void append(txm_error *err, const char *format, ...)
+{
+    if (!err)
+        return;
+    size_t used = strlen(err->message);
+    va_list args;
+    va_start(args, format);
+    txm_vformat(err->message + used, sizeof err->message - used, format, args);
+    va_end(args);
+}
+
+/* What a retry may cure is reported as such; the rest is a config that cannot be had. */
+static txm_status unreadable(const char *path, const char *what, txm_error *err)
+{
+    txm_error why = {0};
+    txm_status status = txm_fail_errno(&why, errno, "%s: the OCIO config cannot be %s", path, what);
+    return txm_fail(err, txm_status_retryable(status) ? status : TXM_STATUS_CONFIG, "%s", why.message);
+}
+
+/* Bounded: /dev/zero must not fill the memory. */
+static txm_status read_all(int fd, const char *path, txm_bytes *text, txm_error *err)
+{
+    char chunk[65536];
+    ssize_t n;
+    while ((n = read(fd, chunk, sizeof chunk)) != 0) {
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return unreadable(path, "read", err);
+        if (text->size + (size_t)n > TXM_CONFIG_MAX_BYTES)
+            return txm_fail(err, TXM_STATUS_CONFIG, "%s: larger than %d MiB, so not an OCIO config", path,
+                            TXM_CONFIG_MAX_BYTES >> 20);
+        if (!txm_bytes_add(text, chunk, (size_t)n))
+            return txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: out of memory for the OCIO config", path);
+    }
+    return TXM_OK;
+}
+
+static txm_status read_file(const char *path, txm_bytes *text, txm_error *err)
+{
+    struct stat st;
+    /* A pipe nobody writes to must not hang the program. */
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0)
+        return unreadable(path, "opened", err);
+    txm_status status;
+    if (fstat(fd, &st) != 0)
+        status = unreadable(path, "examined", err);
+    else if (!S_ISREG(st.st_mode))
+        status = txm_fail(err, TXM_STATUS_CONFIG, "%s: not a regular file, so not an OCIO config", path);
+    else
+        status = read_all(fd, path, text, err);
+    close(fd);
+    return status;
+}
+
+/* Names and archives are the library's to resolve. */
+static txm_status load_from_library(txm_color_config *config, const char *kind, txm_error *err)
+{
+    unsigned major, minor;
+    txm_ocio_newest_profile(&major, &minor);
+    if (!txm_ocio_has_archives())
+        return txm_fail(err, TXM_STATUS_CONFIG,
+                        "%s: %s need OpenColorIO 2.2 or newer, and this txmill has %u.%u; unpack or export it to a "
+                        "config.ocio file",
+                        config->name, kind, major, minor);
+    txm_status status = txm_ocio_from_library(config->name, &config->library->ocio, err);
+    if (status != TXM_OK)
+        txm_error_prefix(err, "%s: not a usable OCIO config", config->name);
+    return status;
+}
+
+/* A config newer than the library: what the library can make of it. */
+static txm_status load_newer(txm_color_config *config, const txm_bytes *text, const char *folder,
+                             const txm_config_scan *scan, txm_error *err)
+{
+    unsigned major, minor;
+    txm_ocio_newest_profile(&major, &minor);
+    if (scan->major != major)
+        return txm_fail(err, TXM_STATUS_CONFIG, "its profile version is %u.%u, and OpenColorIO %u.%u reads up to %u",
+                        scan->major, scan->minor, major, minor, major);
+    snprintf(config->version, sizeof config->version, "%u.%u", scan->major, scan->minor);
+    txm_status status = txm_color_load_reduced(text->data, text->size, folder, &config->library->ocio, &config->missing,
+                                               &config->left_out, err);
+    if (status == TXM_STATUS_CONFIG)
+        append(err, " (the config has profile version %u.%u, newer than OpenColorIO %u.%u)", scan->major, scan->minor,
+               major, minor);
+    return status;
+}
+
+/* Scanned before it is parsed: see scan.c for why. */
+static txm_status load_text(txm_color_config *config, const txm_bytes *text, txm_error *err)
+{
+    txm_config_scan scan;
+    unsigned major, minor;
+    char *folder = txm_path_dir(config->name);
+    if (!folder)
+        return txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: out of memory for the OCIO config", config->name);
+    txm_ocio_newest_profile(&major, &minor);
+    txm_status status = txm_config_scan_text(text->data, text->size, &scan, err);
+    if (status == TXM_OK && (scan.major > major || (scan.major == major && scan.minor > minor)))
+        status = load_newer(config, text, folder, &scan, err);
+    else if (status == TXM_OK)
+        status = txm_ocio_from_text(text->data, text->size, folder, false, &config->library->ocio, err);
+    free(folder);
+    if (status != TXM_OK)
+        txm_error_prefix(err, "%s: not a usable OCIO config", config->name);
+    return status;
+}
+
+/* The parser says little about an empty file, so we do. */
+static txm_status load_file(txm_color_config *config, txm_error *err)
+{
+    txm_bytes text = {0};
+    txm_status status = read_file(config->name, &text, err);
+    if (status == TXM_OK && text.size == 0)
+        status = txm_fail(err, TXM_STATUS_CONFIG, "%s: empty, so not an OCIO config", config->name);
+    if (status == TXM_OK)
+        status = load_text(config, &text, err);
+    txm_bytes_free(&text);
+    return status;
+}
+
+txm_status txm_color_load_origin(txm_color_config *config, const char *origin, txm_error *err)
+{
+    txm_status status;
+    config->name = txm_strdup(origin);
+    if (!config->name)
+        return txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: out of memory for the OCIO config", origin);
+    if (strncmp(origin, "ocio://", 7) == 0)
+        status = load_from_library(config, "ocio:// names", err);
+    else if (txm_path_has_ext(origin, "ocioz"))
+        status = load_from_library(config, "config archives (.ocioz)", err);
+    else
+        status = load_file(config, err);
+    return status;
+}
+
+/* The way out, at the end of every failure of a config. */
+void txm_color_advise(txm_error *err)
+{
+    append(err, "; name another one with --ocio, or leave out --ocio and unset $OCIO for the built-in config");
+}

@@ -1,0 +1,424 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Loading a config that is newer than the library.
+ *
+ * One unknown style fails a whole config, so what textures do not need goes first: displays, views, looks. If the rest
+ * is still too much, every colour space, view transform and file rule is tried by itself, and those that the library
+ * refuses, or would read in part, are left out and listed with its reason. The library is the judge, no list of what
+ * each version has.
+ */
+#include "mill/color/reduce.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "mill/color/tree.h"
+#include "tile/base/fail.h"
+#include "tile/base/mem.h"
+#include "tile/base/text.h"
+
+typedef struct reduction {
+    txm_tree tree;
+    int root;
+    const char *folder;
+    txm_color_missing_list *missing;
+    txm_bytes sections, rules, spaces; /* names of what was left out, separated by commas */
+    bool lenient; /* the library warns of the config as such: warnings say nothing about its items */
+} reduction;
+
+/* What textures need of a config, and what of a colour space. Newer keys of these two levels only describe. */
+static const char *const config_keys[] = {"ocio_profile_version",
+                                          "name",
+                                          "description",
+                                          "environment",
+                                          "search_path",
+                                          "strictparsing",
+                                          "family_separator",
+                                          "luma",
+                                          "roles",
+                                          "file_rules",
+                                          "colorspaces",
+                                          "display_colorspaces",
+                                          "inactive_colorspaces",
+                                          "view_transforms",
+                                          "default_view_transform"};
+static const char *const space_keys[] = {"name",
+                                         "aliases",
+                                         "family",
+                                         "equalitygroup",
+                                         "bitdepth",
+                                         "description",
+                                         "isdata",
+                                         "categories",
+                                         "encoding",
+                                         "allocation",
+                                         "allocationvars",
+                                         "to_reference",
+                                         "from_reference",
+                                         "to_scene_reference",
+                                         "from_scene_reference",
+                                         "to_display_reference",
+                                         "from_display_reference"};
+
+static bool listed(const char *const *words, size_t count, const char *word)
+{
+    for (size_t i = 0; word && i < count; i++)
+        if (strcmp(words[i], word) == 0)
+            return true;
+    return false;
+}
+
+/* Names for the report of what fell away. */
+static bool note(txm_bytes *names, const char *name)
+{
+    return txm_bytes_printf(names, "%s%s", names->size ? ", " : "", name);
+}
+
+/* ---- what textures do not need ------------------------------------------------------------------------------- */
+
+/* Drops the entries of a mapping that are not in `words`; their keys go to `names`, if given. */
+static bool drop_others(reduction *r, int mapping, const char *const *words, size_t count, txm_bytes *names)
+{
+    for (size_t i = 0, n = txm_tree_count(&r->tree, mapping); i < n; i++) {
+        int key = 0, value = txm_tree_item(&r->tree, mapping, i, &key);
+        const char *word = txm_tree_text(&r->tree, key);
+        if (listed(words, count, word))
+            continue;
+        txm_tree_drop(&r->tree, value, true);
+        if (names && !note(names, word ? word : "?"))
+            return false;
+    }
+    return true;
+}
+
+/* Whether any colour space of a list is called `name`. */
+static bool name_taken(reduction *r, int list, const char *name)
+{
+    for (size_t i = 0, n = txm_tree_count(&r->tree, list); i < n; i++) {
+        int space = txm_tree_item(&r->tree, list, i, NULL), aliases = txm_tree_value(&r->tree, space, "aliases");
+        const char *own = txm_tree_text(&r->tree, txm_tree_value(&r->tree, space, "name"));
+        if (own && txm_casecmp(own, name) == 0)
+            return true;
+        for (size_t k = 0, m = txm_tree_count(&r->tree, aliases); k < m; k++) {
+            const char *alias = txm_tree_text(&r->tree, txm_tree_item(&r->tree, aliases, k, NULL));
+            if (alias && txm_casecmp(alias, name) == 0)
+                return true;
+        }
+    }
+    return false;
+}
+
+/* Roles are referred to by rules, which must not lose what they name. */
+static bool role_exists(reduction *r, const char *name)
+{
+    int roles = txm_tree_value(&r->tree, r->root, "roles");
+    for (size_t i = 0, n = txm_tree_count(&r->tree, roles); i < n; i++) {
+        int key = 0;
+        txm_tree_item(&r->tree, roles, i, &key);
+        const char *role = txm_tree_text(&r->tree, key);
+        if (role && txm_casecmp(role, name) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* An interop id names its space to newer libraries: as an alias it does so for this one. */
+static bool prepare_spaces(reduction *r, const char *section)
+{
+    int list = txm_tree_value(&r->tree, r->root, section);
+    int scene = txm_tree_value(&r->tree, r->root, "colorspaces");
+    int display = txm_tree_value(&r->tree, r->root, "display_colorspaces");
+    for (size_t i = 0, n = txm_tree_count(&r->tree, list); i < n; i++) {
+        int space = txm_tree_item(&r->tree, list, i, NULL);
+        const char *id = txm_tree_text(&r->tree, txm_tree_value(&r->tree, space, "interop_id"));
+        /* "unknown" names nothing, and "data" mostly is a role. */
+        bool wanted = id && *id && strcmp(id, "unknown") != 0;
+        if (wanted && !role_exists(r, id) && !name_taken(r, scene, id) && !name_taken(r, display, id) &&
+            !txm_tree_append(&r->tree, space, "aliases", id))
+            return false;
+        drop_others(r, space, space_keys, sizeof space_keys / sizeof *space_keys, NULL);
+    }
+    return true;
+}
+
+/* The library wants a default rule or the space of the role `default`, which a trial may have set aside. */
+static bool prepare_rules(reduction *r)
+{
+    static const char *const entries[][2] = {{"name", "Default"}, {"colorspace", "default"}};
+    return txm_tree_value(&r->tree, r->root, "file_rules") ||
+           txm_tree_append_mapping(&r->tree, r->root, "file_rules", "Rule", entries, 2);
+}
+
+/* ---- trials -------------------------------------------------------------------------------------------------- */
+
+/* The tree as it is now, written out and parsed: milliseconds for most configs. */
+static txm_status load(reduction *r, bool strict, txm_ocio **out, txm_error *err)
+{
+    txm_bytes text = {0};
+    txm_status status = txm_tree_write(&r->tree, &text, err);
+    if (status == TXM_OK)
+        status = txm_ocio_from_text(text.data, text.size, r->folder, strict, out, err);
+    txm_bytes_free(&text);
+    return status;
+}
+
+/* Whether the library takes what is in the tree now. */
+static txm_status try(reduction *r, txm_error *why)
+{
+    txm_ocio *ocio = NULL;
+    txm_status status = load(r, !r->lenient, &ocio, why);
+    txm_ocio_free(&ocio);
+    return status;
+}
+
+/* The library's message without its preamble and the line of a text that nobody sees. */
+static const char *gist(const char *message)
+{
+    static const char *const preambles[] = {"profile failed. ", "parsing failed: ", "Warning]: ", "At line "};
+    for (size_t i = 0; i < sizeof preambles / sizeof *preambles; i++) {
+        const char *at = strstr(message, preambles[i]);
+        message = at ? at + strlen(preambles[i]) : message;
+    }
+    size_t number = strspn(message, "0123456789");
+    return number && strncmp(message + number, ", ", 2) == 0 ? message + number + 2 : message;
+}
+
+static char *copy_text(reduction *r, int mapping, const char *key)
+{
+    const char *text = txm_tree_text(&r->tree, txm_tree_value(&r->tree, mapping, key));
+    return txm_strdup(text ? text : "");
+}
+
+/* Lists a refused colour space. */
+static bool add_missing(reduction *r, int space, size_t before, const char *message)
+{
+    int aliases = txm_tree_value(&r->tree, space, "aliases");
+    size_t n = txm_tree_count(&r->tree, aliases), used = 0;
+    unsigned major, minor;
+    txm_color_missing *m = txm_color_missing_add(r->missing);
+    if (!m)
+        return false;
+    txm_ocio_newest_profile(&major, &minor);
+    m->before = before;
+    m->name = copy_text(r, space, "name");
+    m->family = copy_text(r, space, "family");
+    m->description = copy_text(r, space, "description");
+    m->reason = txm_asprintf("OpenColorIO %u.%u cannot build it: %s", major, minor, gist(message));
+    m->aliases = txm_calloc(n + 1, sizeof *m->aliases);
+    for (size_t i = 0; m->aliases && i < n; i++) {
+        const char *alias = txm_tree_text(&r->tree, txm_tree_item(&r->tree, aliases, i, NULL));
+        if (alias && !(m->aliases[used++] = txm_strdup(alias)))
+            return false;
+    }
+    return m->name && m->family && m->description && m->reason && m->aliases;
+}
+
+static bool is_default_rule(reduction *r, int item)
+{
+    const char *name = txm_tree_text(&r->tree, txm_tree_value(&r->tree, item, "name"));
+    return name && txm_casecmp(name, "Default") == 0;
+}
+
+/* Drops all items of a list but one. File rules are none without the default rule. */
+static void isolate(reduction *r, int list, int item, bool is_rules)
+{
+    for (size_t i = 0, n = txm_tree_count(&r->tree, list); i < n; i++) {
+        int other = txm_tree_item(&r->tree, list, i, NULL);
+        txm_tree_drop(&r->tree, other, other != item && !(is_rules && is_default_rule(r, other)));
+    }
+}
+
+/* Puts all items of a list in again but the refused ones. */
+static void restore(reduction *r, int list, const bool *refused)
+{
+    for (size_t i = 0, n = txm_tree_count(&r->tree, list); i < n; i++)
+        txm_tree_drop(&r->tree, txm_tree_item(&r->tree, list, i, NULL), refused[i]);
+}
+
+/* The sections whose items are tried with the other sections out of the way. */
+static const char *const tried[] = {"colorspaces", "display_colorspaces", "view_transforms"};
+
+/* Leaves the sections out, all but `section`, or puts them in again. */
+static void set_aside(reduction *r, const char *section, bool aside)
+{
+    for (size_t s = 0; s < sizeof tried / sizeof *tried; s++)
+        if (strcmp(tried[s], section) != 0)
+            txm_tree_drop(&r->tree, txm_tree_value(&r->tree, r->root, tried[s]), aside);
+}
+
+typedef bool (*refused_fn)(reduction *r, int item, size_t kept, const char *message);
+
+/* Tries the items of one section one by one and drops those that are refused. Counts the others in `kept`. */
+static txm_status try_items(reduction *r, const char *section, refused_fn on_refused, size_t *kept, txm_error *err)
+{
+    int list = txm_tree_value(&r->tree, r->root, section);
+    size_t n = txm_tree_count(&r->tree, list);
+    bool *refused = txm_calloc(n + 1, sizeof *refused);
+    if (!refused)
+        return txm_no_memory(err, NULL);
+    txm_status status = TXM_OK;
+    set_aside(r, section, true);
+    for (size_t i = 0; status == TXM_OK && i < n; i++) {
+        int item = txm_tree_item(&r->tree, list, i, NULL);
+        txm_error why = {0};
+        isolate(r, list, item, strcmp(section, "file_rules") == 0);
+        status = try(r, &why);
+        if (status == TXM_OK) {
+            ++*kept;
+        } else if (status == TXM_STATUS_CONFIG) {
+            refused[i] = true;
+            status = on_refused(r, item, *kept, why.message) ? TXM_OK : TXM_STATUS_NO_MEMORY;
+        }
+    }
+    restore(r, list, refused);
+    set_aside(r, section, false);
+    free(refused);
+    return status == TXM_OK ? status : txm_fail(err, status, "out of memory");
+}
+
+/* A refused space is listed with the library's reason. */
+static bool refused_space(reduction *r, int item, size_t kept, const char *message)
+{
+    const char *name = txm_tree_text(&r->tree, txm_tree_value(&r->tree, item, "name"));
+    return add_missing(r, item, kept, message) && note(&r->spaces, name ? name : "?");
+}
+
+/* Rules have no users to ask for them by name. */
+static bool refused_other(reduction *r, int item, size_t kept, const char *message)
+{
+    const char *name = txm_tree_text(&r->tree, txm_tree_value(&r->tree, item, "name"));
+    (void)kept;
+    (void)message;
+    return note(&r->rules, name ? name : "?");
+}
+
+/* Whether a view transform was refused that scene and display meet by: the one named as default, else the first. */
+static bool default_view_lost(reduction *r)
+{
+    int views = txm_tree_value(&r->tree, r->root, "view_transforms");
+    const char *view = txm_tree_text(&r->tree, txm_tree_value(&r->tree, r->root, "default_view_transform"));
+    for (size_t i = 0, n = txm_tree_count(&r->tree, views); i < n; i++) {
+        int item = txm_tree_item(&r->tree, views, i, NULL);
+        const char *name = txm_tree_text(&r->tree, txm_tree_value(&r->tree, item, "name"));
+        if (view && *view ? name && txm_casecmp(name, view) == 0 : i == 0)
+            return txm_tree_is_dropped(&r->tree, item);
+    }
+    return false;
+}
+
+/* Item by item, in an order in which what is tried depends on nothing that is still untried. */
+static txm_status try_everything(reduction *r, txm_error *err)
+{
+    size_t kept = 0, others = 0;
+    txm_status status;
+    /* What is warned of without any of the items is not theirs to answer for. */
+    set_aside(r, "file_rules", true);
+    isolate(r, txm_tree_value(&r->tree, r->root, "file_rules"), 0, true);
+    r->lenient = try(r, NULL) != TXM_OK;
+    set_aside(r, "file_rules", false);
+    /* A rule that is refused would be in the way of all the rest. */
+    status = try_items(r, "file_rules", refused_other, &others, err);
+    /* In the order of the file: the library lists the spaces so. */
+    for (size_t i = 0, n = txm_tree_count(&r->tree, r->root); status == TXM_OK && i < n; i++) {
+        int key = 0;
+        txm_tree_item(&r->tree, r->root, i, &key);
+        const char *section = txm_tree_text(&r->tree, key);
+        if (section && (strcmp(section, "colorspaces") == 0 || strcmp(section, "display_colorspaces") == 0))
+            status = try_items(r, section, refused_space, &kept, err);
+        else if (section && strcmp(section, "view_transforms") == 0)
+            status = try_items(r, section, refused_other, &others, err);
+    }
+    /* Display-referred spaces reach the scene by the default view transform. Another one in its place would be another
+     * conversion: without any, the library refuses it. */
+    if (default_view_lost(r))
+        txm_tree_drop(&r->tree, txm_tree_value(&r->tree, r->root, "view_transforms"), true);
+    return status;
+}
+
+/* ---- the whole ----------------------------------------------------------------------------------------------- */
+
+/* For --verbose and doctor: in words, by kind. */
+static char *describe(const reduction *r)
+{
+    txm_bytes text = {0};
+    bool ok = true;
+    if (r->sections.size)
+        ok = txm_bytes_printf(&text, "what textures do not need (%s)", r->sections.data);
+    if (ok && r->rules.size)
+        ok = txm_bytes_printf(&text, "%srules and view transforms that the library does not know (%s)",
+                              text.size ? "; " : "", r->rules.data);
+    if (ok && r->spaces.size)
+        ok = txm_bytes_printf(&text, "%scolour spaces that the library cannot build (%s)", text.size ? "; " : "",
+                              r->spaces.data);
+    if (ok)
+        ok = txm_bytes_puts(&text, "");
+    if (!ok)
+        txm_bytes_free(&text);
+    return text.data ? text.data : txm_strdup("");
+}
+
+/* The version is set to the library's own: otherwise nothing would load at all. */
+static txm_status reduce(reduction *r, txm_ocio **out, txm_error *err)
+{
+    char version[24];
+    unsigned major, minor;
+    txm_ocio_newest_profile(&major, &minor);
+    snprintf(version, sizeof version, "%u.%u", major, minor);
+    r->root = txm_tree_root(&r->tree);
+    if (!txm_tree_value(&r->tree, r->root, "ocio_profile_version"))
+        return txm_fail(err, TXM_STATUS_CONFIG, "no mapping with ocio_profile_version");
+    if (!drop_others(r, r->root, config_keys, sizeof config_keys / sizeof *config_keys, &r->sections) ||
+        !prepare_spaces(r, "colorspaces") || !prepare_spaces(r, "display_colorspaces") || !prepare_rules(r) ||
+        !txm_tree_set(&r->tree, r->root, "ocio_profile_version", version))
+        return txm_no_memory(err, NULL);
+    txm_status status = load(r, true, out, NULL);
+    if (status != TXM_STATUS_CONFIG)
+        return status == TXM_OK ? status : txm_fail(err, status, "out of memory");
+    status = try_everything(r, err);
+    return status == TXM_OK ? load(r, false, out, err) : status;
+}
+
+/* *left_out is the caller's to free. */
+txm_status txm_color_load_reduced(const char *text, size_t size_bytes, const char *folder, txm_ocio **out,
+                                  txm_color_missing_list *missing, char **left_out, txm_error *err)
+{
+    reduction r = {.folder = folder, .missing = missing};
+    txm_status status = txm_tree_load(&r.tree, text, size_bytes, err);
+    if (status == TXM_OK)
+        status = reduce(&r, out, err);
+    if (status == TXM_OK && !(*left_out = describe(&r)))
+        status = txm_no_memory(err, NULL);
+    txm_tree_free(&r.tree);
+    txm_bytes_free(&r.sections);
+    txm_bytes_free(&r.rules);
+    txm_bytes_free(&r.spaces);
+    return status;
+}
+
+/* ---- the list of what fell away ---------------------------------------------------------------------------------- */
+
+txm_color_missing *txm_color_missing_add(txm_color_missing_list *list)
+{
+    if (!TXM_GROW(list->items, list->capacity, list->count))
+        return NULL;
+    return memset(&list->items[list->count++], 0, sizeof list->items[0]);
+}
+
+void txm_color_missing_free(txm_color_missing_list *list)
+{
+    if (!list)
+        return;
+    for (size_t i = 0; i < list->count; i++) {
+        txm_color_missing *m = &list->items[i];
+        for (char **alias = m->aliases; alias && *alias; alias++)
+            free(*alias);
+        free(m->aliases);
+        free(m->name);
+        free(m->family);
+        free(m->description);
+        free(m->reason);
+    }
+    free(list->items);
+    memset(list, 0, sizeof *list);
+}

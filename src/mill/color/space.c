@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The colour spaces of a config: looking them up, classifying them as Cycles does, converting with them. A space is
+ * built when it is first asked for: a conversion needs one or two of the many.
+ *
+ * Classification decides whether a file stays 8 bits: a space whose curve and primaries are sRGB's, judged by values
+ * and not by name, needs no conversion. Conversion goes through the library's CPU processor on rows of floats.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "mill/color/config.h"
+#include "tile/base/fail.h"
+#include "tile/base/mem.h"
+#include "tile/base/text.h"
+
+/* ---- the list ------------------------------------------------------------------------------------------------ */
+
+/* Strings stay the library's. */
+static bool fill_from_library(const txm_ocio *ocio, size_t index, txm_color_space *space)
+{
+    txm_ocio_space s;
+    txm_ocio_space_at(ocio, index, &s);
+    space->name = s.name;
+    space->family = s.family;
+    space->description = s.description;
+    space->is_data = s.is_data;
+    space->aliases = txm_calloc(s.aliases + 1, sizeof *space->aliases);
+    for (size_t i = 0; space->aliases && i < s.aliases; i++)
+        space->aliases[i] = txm_ocio_alias_at(ocio, index, i);
+    return space->aliases != NULL;
+}
+
+/* Classes are known, too; a space that has to be converted is built like any other. */
+static bool fill_from_known(const txm_known_space *known, txm_color_space *space)
+{
+    size_t n = 0;
+    while (known->aliases[n])
+        n++;
+    space->name = known->name;
+    space->family = known->family;
+    space->description = known->description;
+    space->is_data = known->is_data;
+    space->color_class = known->color_class;
+    space->tried = known->color_class != TXM_COLOR_CLASS_OTHER;
+    space->aliases = txm_calloc(n + 1, sizeof *space->aliases);
+    if (space->aliases)
+        memcpy(space->aliases, known->aliases, n * sizeof *space->aliases);
+    return space->aliases != NULL;
+}
+
+/* Spaces that cannot be used are listed among the others, with the reason. */
+static bool fill_from_missing(const txm_color_missing *missing, txm_color_space *space)
+{
+    size_t n = 0;
+    while (missing->aliases && missing->aliases[n])
+        n++;
+    space->name = missing->name;
+    space->family = missing->family ? missing->family : "";
+    space->description = missing->description ? missing->description : "";
+    space->aliases = txm_calloc(n + 1, sizeof *space->aliases);
+    for (size_t i = 0; space->aliases && i < n; i++)
+        space->aliases[i] = missing->aliases[i];
+    if (missing->blenders) {
+        space->lacking = missing->reason;
+        return space->aliases;
+    }
+    space->tried = true;
+    space->reason = txm_strdup(missing->reason);
+    return space->aliases && space->reason;
+}
+
+static const char *no_aliases[] = {NULL};
+
+/* In the config's order, those that were left out in their old places. */
+txm_status txm_color_list_spaces(txm_color_config *config, txm_error *err)
+{
+    size_t known = config->known ? config->known->space_count : txm_ocio_count(config->library->ocio), m = 0;
+    config->spaces = txm_calloc(known + config->missing.count, sizeof *config->spaces);
+    config->builtin_srgb = txm_calloc(1, sizeof *config->builtin_srgb);
+    if (!config->builtin_srgb || (!config->spaces && known + config->missing.count))
+        return txm_no_memory(err, config->name);
+    *config->builtin_srgb =
+        (txm_color_space){.name = txm_builtin_srgb_name, .family = "", .description = "", .aliases = no_aliases};
+    for (size_t i = 0; i <= known; i++) {
+        bool ok = true;
+        for (; ok && m < config->missing.count && (i == known || config->missing.items[m].before <= i); m++)
+            ok = fill_from_missing(&config->missing.items[m], &config->spaces[config->count++]);
+        txm_color_space *next = &config->spaces[config->count];
+        if (ok && i < known)
+            ok = config->known ? fill_from_known(&config->known->spaces[i], next)
+                               : fill_from_library(config->library->ocio, i, next);
+        config->count += i < known;
+        if (!ok)
+            return txm_no_memory(err, config->name);
+    }
+    return TXM_OK;
+}
+
+/* Names and descriptions are the library's or the table's. */
+void txm_color_free_spaces(txm_color_config *config)
+{
+    for (size_t i = 0; i < config->count; i++) {
+        txm_ocio_processor_free(&config->spaces[i].processor);
+        free(config->spaces[i].aliases);
+        free(config->spaces[i].reason);
+    }
+    free(config->spaces);
+    if (config->builtin_srgb)
+        free(config->builtin_srgb->builtin);
+    free(config->builtin_srgb);
+}
+
+/* OpenColorIO ignores case; so does Blender's look-up of what it stored. */
+static bool is_called(const txm_color_space *space, const char *name)
+{
+    for (const char **alias = space->aliases; *alias; alias++)
+        if (txm_casecmp(*alias, name) == 0)
+            return true;
+    return txm_casecmp(space->name, name) == 0;
+}
+
+/* The table answers as the library would. */
+static const char *canonical_of(const txm_color_config *config, const char *name)
+{
+    return config->known ? txm_known_canonical(config->known, name) : txm_ocio_canonical(config->library->ocio, name);
+}
+
+const char *txm_color_role_space(const txm_color_config *config, const char *role)
+{
+    return config->known ? txm_known_role_space(config->known, role) : txm_ocio_role(config->library->ocio, role);
+}
+
+/* By name, alias or role. */
+txm_color_space *txm_color_lookup(const txm_color_config *config, const char *name)
+{
+    /* The library knows its own order of precedence; what it was not given, also by way of a role, is ours to know. */
+    const char *canonical = name ? canonical_of(config, name) : NULL;
+    const char *role = name && !canonical ? txm_color_role_space(config, name) : NULL;
+    name = role ? role : name;
+    for (size_t i = 0; name && i < config->count; i++)
+        if (canonical ? strcmp(config->spaces[i].name, canonical) == 0 : is_called(&config->spaces[i], name))
+            return &config->spaces[i];
+    /* In this case alone, as Cycles compares it. */
+    return name && strcmp(name, txm_builtin_srgb_name) == 0 ? config->builtin_srgb : NULL;
+}
+
+/* ---- classes ------------------------------------------------------------------------------------------------- */
+
+/* With the constants of Cycles' own function: the comparison below is within 1e-4 of it. */
+static float srgb_to_linear(float v)
+{
+    return v < 0.04045f ? v * (1.0f / 12.92f) : powf((v + 0.055f) * (1.0f / 1.055f), 2.4f);
+}
+
+/* Equal to `tolerance`, or within 64 representable floats. NaN is near nothing. */
+static bool near(float a, float b, float tolerance)
+{
+    int32_t ia, ib;
+    if (fabsf(a - b) < tolerance)
+        return true;
+    if (!isfinite(a) || !isfinite(b) || signbit(a) != signbit(b))
+        return false;
+    memcpy(&ia, &a, sizeof ia);
+    memcpy(&ib, &b, sizeof ib);
+    return llabs((int64_t)ia - ib) < 64;
+}
+
+/* Whether each channel depends on itself alone: primaries of this level stay primaries and add up to `white`. */
+static bool channels_independent(const txm_ocio_processor *processor, float level, const float white[3])
+{
+    for (int primary = 0; primary < 3; primary++) {
+        float rgb[3] = {0};
+        rgb[primary] = level;
+        txm_ocio_apply_rgb(processor, rgb);
+        for (int c = 0; c < 3; c++)
+            if (c != primary && !(fabsf(rgb[c]) <= 1e-5f))
+                return false;
+        if (!near(rgb[primary], white[primary], 1e-6f))
+            return false;
+    }
+    return true;
+}
+
+/* The test of Cycles: 256 steps of grey and of the primaries, so that the same spaces count as linear or sRGB. */
+static txm_color_class classify(const txm_ocio_processor *processor)
+{
+    bool linear = true, srgb = true;
+    for (int i = 0; i < 256 && (linear || srgb); i++) {
+        float v = (float)i / 255.0f, white[3] = {v, v, v};
+        txm_ocio_apply_rgb(processor, white);
+        if (!channels_independent(processor, v, white) || !near(white[0], white[1], 1e-6f) ||
+            !near(white[1], white[2], 1e-6f))
+            return TXM_COLOR_CLASS_OTHER;
+        float mean = (white[0] + white[1] + white[2]) * (1.0f / 3.0f);
+        linear = linear && near(v, mean, 1e-6f);
+        srgb = srgb && near(srgb_to_linear(v), mean, 1e-4f);
+    }
+    return linear ? TXM_COLOR_CLASS_SCENE_LINEAR : srgb ? TXM_COLOR_CLASS_SRGB : TXM_COLOR_CLASS_OTHER;
+}
+
+/* ---- building ------------------------------------------------------------------------------------------------ */
+
+/* Where the space's transform comes from: the config itself, loaded by now, or a Blender's. */
+static txm_status library_of(const txm_color_config *config, const txm_color_space *space, txm_ocio **out,
+                             txm_error *err)
+{
+    if (space->lacking)
+        return txm_color_blenders(config, out, err);
+    txm_status status = TXM_OK;
+    if (!config->library->ocio)
+        status = txm_color_load_builtin(&config->library->ocio, err);
+    *out = config->library->ocio;
+    return status;
+}
+
+/* A new string. Of a space that Blender's config has and this library cannot build, our own reason says more. */
+static char *reason_of(const txm_color_space *space, const txm_error *why)
+{
+    if (!space->lacking)
+        return txm_strdup(why->message);
+    return why->status == TXM_STATUS_CONFIG ? txm_asprintf("%s (%s)", space->lacking, why->message)
+                                            : txm_strdup(space->lacking);
+}
+
+/* Builds a space once; later calls see what came out. Under the lock. */
+static txm_status build(const txm_color_config *config, txm_color_space *space, txm_error *err)
+{
+    txm_error why = {0};
+    if (space->tried)
+        return TXM_OK;
+    if (space == config->builtin_srgb) {
+        txm_status status = txm_builtin_srgb_build(config, space, err);
+        space->tried = status == TXM_OK;
+        if (space->builtin)
+            txm_color_take_fingerprint(space);
+        return status;
+    }
+    txm_ocio *ocio = NULL;
+    txm_status status = library_of(config, space, &ocio, &why);
+    if (status != TXM_OK && (!space->lacking || txm_status_retryable(status)))
+        return txm_fail(err, status, "%s", why.message);
+    if (space->is_data) {
+        space->color_class = TXM_COLOR_CLASS_DATA;
+    } else if (status == TXM_OK &&
+               txm_ocio_processor_new(ocio, space->name, "scene_linear", &space->processor, &why) == TXM_OK) {
+        space->color_class = classify(space->processor);
+        if (space->color_class != TXM_COLOR_CLASS_OTHER)
+            txm_ocio_processor_free(&space->processor);
+        else
+            txm_color_take_fingerprint(space);
+    } else if (why.status == TXM_STATUS_NO_MEMORY || !(space->reason = reason_of(space, &why))) {
+        return txm_fail(err, TXM_STATUS_NO_MEMORY, "out of memory for colour space \"%s\"", space->name);
+    }
+    space->tried = true;
+    return TXM_OK;
+}
+
+/* Under a lock: two threads may ask for one space at the same time. */
+static txm_status ensure_built(const txm_color_config *config, txm_color_space *space, txm_error *err)
+{
+    pthread_mutex_lock(&config->library->lock);
+    txm_status status = build(config, space, err);
+    pthread_mutex_unlock(&config->library->lock);
+    return status;
+}
+
+/* With near names: most unknown ones are misspelt. */
+static txm_status unknown(const txm_color_config *config, const char *name, txm_error *err)
+{
+    txm_fail(err, TXM_STATUS_COLORSPACE, "colour space \"%.200s\" is not in the OCIO config %.400s", name,
+             config->name);
+    if (err)
+        txm_color_suggest(config, name, err->message, sizeof err->message);
+    return TXM_STATUS_COLORSPACE;
+}
+
+/* NULL or a space that is not there: COLORSPACE. */
+txm_status txm_color_find(const txm_color_config *config, const char *name, const txm_color_space **out, txm_error *err)
+{
+    txm_error_clear(err);
+    *out = NULL;
+    txm_color_space *space = txm_color_lookup(config, name);
+    if (!space)
+        return unknown(config, name ? name : "", err);
+    txm_status status = ensure_built(config, space, err);
+    if (status != TXM_OK)
+        return status;
+    if (space->reason)
+        return txm_fail(err, TXM_STATUS_COLORSPACE, "colour space \"%s\" of the OCIO config %s cannot be used: %s",
+                        space->name, config->name, space->reason);
+    *out = space;
+    return TXM_OK;
+}
+
+const char *txm_color_space_name(const txm_color_space *space)
+{
+    return space->name;
+}
+
+/* Of a space that txm_color_find has handed out, hence built. */
+txm_color_class txm_color_space_class(const txm_color_space *space)
+{
+    return space->color_class;
+}
+
+/* The word that Cycles writes into the file: of a class, or the space's name where it had to be converted. */
+const char *txm_color_space_detected(const txm_color_space *space)
+{
+    static const char *const words[] = {"data", "scene_linear", "scene_linear_srgb"};
+    return space->color_class == TXM_COLOR_CLASS_OTHER ? space->name : words[space->color_class];
+}
+
+/* Equal ids, equal pixels: what keys are made of. */
+const char *txm_color_space_transform_id(const txm_color_space *space)
+{
+    return space->processor ? txm_ocio_processor_id(space->processor)
+           : space->builtin ? txm_builtin_srgb_id(space->builtin)
+                            : "";
+}
+
+/* Spaces without a processor need no conversion. */
+void txm_color_apply(const txm_color_space *space, float *rgba, size_t count)
+{
+    if (space->processor)
+        txm_ocio_apply_rgba(space->processor, rgba, count);
+    else if (space->builtin)
+        txm_builtin_srgb_apply(space->builtin, rgba, count);
+}
+
+size_t txm_color_count(const txm_color_config *config)
+{
+    return config->count;
+}
+
+/* Builds the space, to be able to say its class; a list of all takes a while with a large config. */
+txm_status txm_color_entry_at(const txm_color_config *config, size_t index, txm_color_entry *out, txm_error *err)
+{
+    txm_error_clear(err);
+    *out = (txm_color_entry){0};
+    if (index >= config->count)
+        return txm_fail(err, TXM_STATUS_USAGE, "colour space %zu of %zu does not exist", index, config->count);
+    txm_color_space *space = &config->spaces[index];
+    txm_status status = ensure_built(config, space, err);
+    if (status != TXM_OK)
+        return status;
+    *out = (txm_color_entry){.name = space->name,
+                             .family = space->family,
+                             .description = space->description,
+                             .aliases = space->aliases,
+                             .available = !space->reason,
+                             .unavailable_reason = space->reason ? space->reason : "",
+                             .color_class = space->color_class};
+    return TXM_OK;
+}

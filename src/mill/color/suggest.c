@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Near names for a colour space that a config does not know: edit distance over names and aliases.
+ *
+ * In: the name that was asked for and a message. Out: the message with the nearest names appended, or with the command
+ * that lists all of them where none is near.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "mill/color/config.h"
+#include "mill/base/spelling.h"
+#include "tile/base/text.h"
+
+enum {
+    SHOWN = 4,
+    LONGEST = 63 /* bytes that are compared */
+};
+
+/* Whether `part` occurs in `whole`, ignoring case. */
+static bool contains(const char *whole, const char *part)
+{
+    size_t n = strlen(part);
+    for (; *whole; whole++)
+        if (txm_ncasecmp(whole, part, n) == 0)
+            return true;
+    return false;
+}
+
+/* How far a typed name is from one of the config's; a name that holds the other one is near whatever its length. */
+static unsigned score(const char *typed, const char *known)
+{
+    unsigned d = txm_spelling_distance(typed, known);
+    if (strlen(typed) >= 3 && contains(known, typed) && d > 1)
+        d = 1 + (d > LONGEST / 2);
+    return d;
+}
+
+/* The best of all the names that a space has. */
+static unsigned space_score(const txm_color_space *space, const char *typed)
+{
+    unsigned best = score(typed, space->name);
+    for (const char **alias = space->aliases; *alias; alias++) {
+        unsigned d = score(typed, *alias);
+        best = d < best ? d : best;
+    }
+    return best;
+}
+
+/* The nearest few, best first. */
+void txm_color_suggest(const txm_color_config *config, const char *name, char *message, size_t message_bytes)
+{
+    const txm_color_space *near[SHOWN];
+    unsigned scores[SHOWN];
+    size_t shown = 0, used = strlen(message);
+    /* A third of the letters wrong is still a typing mistake. */
+    unsigned limit = 1 + (unsigned)strnlen(name, LONGEST) / 3;
+    for (size_t i = 0; i < config->count; i++) {
+        unsigned d = space_score(&config->spaces[i], name);
+        size_t at = shown;
+        while (at > 0 && scores[at - 1] > d)
+            at--;
+        if (d > limit || at == SHOWN)
+            continue;
+        if (shown < SHOWN)
+            shown++;
+        memmove(near + at + 1, near + at, (shown - 1 - at) * sizeof near[0]);
+        memmove(scores + at + 1, scores + at, (shown - 1 - at) * sizeof scores[0]);
+        near[at] = &config->spaces[i];
+        scores[at] = d;
+    }
+    if (shown == 0)
+        snprintf(message + used, message_bytes - used, "; 'txmill colorspaces' lists its names");
+    for (size_t i = 0; i < shown && used < message_bytes; i++) {
+        const char *before = i == 0 ? "; did you mean " : i + 1 < shown ? ", " : " or ";
+        int n = snprintf(message + used, message_bytes - used, "%s\"%s\"%s", before, near[i]->name,
+                         i + 1 == shown ? "?" : "");
+        used += n > 0 ? (size_t)n : 0;
+    }
+}

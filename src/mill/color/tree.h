@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A config as a tree of YAML nodes, from which parts can be taken out before it is written again.
+ *
+ * libyaml's document with a mark per node. Taking a part out must be cheap to undo, since reduce.c tries one
+ * part after another; so nodes are marked and skipped when the tree is written, and never removed.
+ */
+#ifndef TXM_COLOR_TREE_H
+#define TXM_COLOR_TREE_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <yaml.h>
+
+#include "tile/base/bytes.h"
+#include "txtile/status.h"
+
+/* libyaml does not always say that it was memory: then it gives no reason at all. */
+static inline bool txm_yaml_lacks_memory(const yaml_parser_t *parser)
+{
+    return parser->error == YAML_MEMORY_ERROR || parser->error == YAML_NO_ERROR;
+}
+
+typedef struct txm_tree {
+    yaml_document_t document;
+    bool *dropped; /* by node number: left out when written */
+    size_t nodes;  /* that `dropped` covers */
+    bool has_document;
+} txm_tree;
+
+/* Nodes are numbered from 1, as libyaml does; 0 is none. */
+txm_status txm_tree_load(txm_tree *tree, const char *text, size_t size_bytes, txm_error *err);
+void txm_tree_free(txm_tree *tree); /* also one that failed to load */
+
+int txm_tree_root(txm_tree *tree);
+/* The value of a mapping's key; 0 if `node` is no mapping or lacks the key. */
+int txm_tree_value(txm_tree *tree, int node, const char *key);
+/* Text of a scalar; NULL for other nodes. */
+const char *txm_tree_text(txm_tree *tree, int node);
+/* Number of items of a list or entries of a mapping, 0 for others; the n-th item, or the n-th entry's value (and key).
+ */
+size_t txm_tree_count(txm_tree *tree, int node);
+int txm_tree_item(txm_tree *tree, int node, size_t n, int *key);
+
+/* Leaves a node (a list's item, an entry's value) out of what is written, or puts it in again. Nodes that were added
+ * after loading cannot be dropped. */
+void txm_tree_drop(txm_tree *tree, int node, bool drop);
+bool txm_tree_is_dropped(const txm_tree *tree, int node);
+
+/* Replaces the value of an existing key by a string. False when memory is exhausted or the key is not there. */
+bool txm_tree_set(txm_tree *tree, int mapping, const char *key, const char *text);
+/* Appends a string to the list under `key`, which is made if the mapping lacks it. False when memory is exhausted or
+ * `mapping` is none. */
+bool txm_tree_append(txm_tree *tree, int mapping, const char *key, const char *text);
+
+/* Appends a tagged mapping of `count` keys and values to the list under `key`, which is made if the mapping lacks it.
+ * False when memory is exhausted. */
+bool txm_tree_append_mapping(txm_tree *tree, int mapping, const char *key, const char *tag,
+                             const char *const (*entries)[2], size_t count);
+
+/* Writes the tree as YAML, without what was dropped. */
+txm_status txm_tree_write(txm_tree *tree, txm_bytes *out, txm_error *err);
+#endif

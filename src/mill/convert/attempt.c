@@ -1,0 +1,448 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * One attempt at a conversion.
+ *
+ * It opens the stages, connects them and tears them down in reverse: feeder -> hash, pyramid or device -> tiler ->
+ * encode queue -> writer. Stages run on the pool; the first failure of any of them stops all. What comes out is a
+ * complete file on a descriptor and the numbers for the report.
+ *
+ * In: an open source, settings resolved, a folder for temporaries. An attempt can turn out to be the wrong one,
+ * when the device fails or an image that looked grey shows a colour: the caller then runs another with that
+ * known, which is why nothing here is visible under its final name.
+ */
+#include "mill/convert/attempt.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "mill/write/read_back.h"
+#include "tile/reader/section.h"
+#include "mill/convert/encode_queue.h"
+#include "mill/convert/gpu_stage.h"
+#include "mill/convert/hash_stage.h"
+#include "mill/convert/memory.h"
+#include "mill/convert/tiler.h"
+#include "tile/base/fail.h"
+#include "tile/base/mem.h"
+#include "tile/base/path.h"
+
+/* Two blocks are hashed together where the rows of one may be held back in this much memory. */
+enum { HELD_FOR_HASH_BYTES = 16 << 20 };
+
+typedef struct attempt {
+    const txm_attempt_request *request;
+    txm_job job;
+    txm_conform conform;
+    txm_feed feed;
+    txm_tx_layout layout;
+    txm_publish *publish;
+    txm_tx_writer *writer;
+    txm_section_writer *section;
+    txm_encode_queue *queue;
+    txm_tiler *tiler;
+    txm_pixel_hash *hash;
+    txm_hash_stage *hash_stage;
+    bool hash_pairs;
+    txm_strand *pyramid_strand;
+    uint64_t pinned_limit; /* what a device may pin of the memory that bands would take; 0: no bound */
+    txm_gpu_lease lease;   /* gpus is NULL: none */
+    txm_gpu_stage *stage;  /* in place of the tiler */
+} attempt;
+
+/* A band on its way to the pyramid. */
+typedef struct delivery {
+    attempt *a;
+    txm_band *band;
+} delivery;
+
+/* ---- the sink of the feeder ----------------------------------------------------------------------------------- */
+
+/* Without borders there is no section, and every use of it below is skipped. */
+static txm_status open_section(attempt *a, const char *folder, txm_error *err)
+{
+    if (!a->request->settings->borders)
+        return TXM_OK;
+    return txm_section_writer_new(&a->layout, folder, &a->section, err);
+}
+
+/* The tiler's sink, as functions without types of this file. */
+static bool encode_tiles(void *context, txm_band *band)
+{
+    return txm_encode_queue_tiles(context, band);
+}
+
+static bool encode_borders(void *context, txm_band *band, txm_band *const around[4])
+{
+    return txm_encode_queue_borders(context, band, around);
+}
+
+static txm_status open_tiler(attempt *a, const txm_pyramid_spec *spec, txm_error *err)
+{
+    const txm_tiler_sink sink = {a->queue, encode_tiles, a->section ? encode_borders : NULL};
+    return txm_tiler_new(&a->job, spec, &a->layout, a->request->context->ops, &sink, &a->tiler, err);
+}
+
+/* ---- a device ---- */
+
+/* What a device would make of this image. Rows that OpenColorIO converts are conformed here. */
+static txm_gpu_plan device_plan(const attempt *a, const txm_pyramid_spec *spec)
+{
+    const txm_conform *c = &a->conform;
+    bool floats = txm_type_is_float(c->type);
+    txm_gpu_plan p = {.width = spec->width,
+                      .height = spec->height,
+                      .tile_px = a->layout.tile_px,
+                      .type = spec->type,
+                      .conform = {c->src_channels, c->channels, c->associate, c->set_opaque, floats},
+                      .channels = spec->channels,
+                      .srgb = spec->srgb,
+                      .filter = a->layout.compression.codec != TXM_CODEC_NONE,
+                      .borders = a->section != NULL};
+    if (c->space)
+        p.conform = (txm_gpu_conform){.src_channels = p.channels, .channels = p.channels};
+    else
+        p.rows = floats || c->associate || c->set_opaque || c->src_channels != p.channels;
+    return p;
+}
+
+/* Looks for a device; without one, the lease stays empty. */
+static void lease_device(attempt *a, const txm_feed_start *what, const txm_pyramid_spec *spec)
+{
+    const txm_attempt_request *r = a->request;
+    char why[TXM_MESSAGE_BYTES] = "latitude-longitude images are filtered there";
+    const txm_gpu_plan plan = device_plan(a, spec);
+    txm_gpu_choice choice = TXM_GPU_NONE;
+    if (!r->devices || !r->context->gpus || what->constant)
+        return;
+    if (!spec->equiangular)
+        choice = txm_gpus_lease(r->context->gpus, &plan, a->pinned_limit, &a->lease, why);
+    txm_context_log(r->context, choice == TXM_GPU_REFUSED ? TXM_LOG_LEVEL_WARNING : TXM_LOG_LEVEL_INFO, "%s: on %s: %s",
+                    r->target, choice == TXM_GPU_LEASED ? a->lease.label : "the CPU", why);
+}
+
+/* A block's rows are held for its partner only where the device's buffers can hold as many. */
+static bool may_hold_rows(const attempt *a)
+{
+    const txm_gpu_plan *p = &a->lease.plan;
+    return !a->lease.gpus || (p->slots > 2 && p->chunk_rows >= TXM_HASH_BLOCK_ROWS);
+}
+
+/* A device that refuses leaves the image to the CPU. */
+static void open_stage(attempt *a)
+{
+    const txm_gpu_stage_setup setup = {&a->job, &a->lease, a->queue, a->hash_stage, &a->feed.stats};
+    txm_error err = {0};
+    if (!a->lease.gpus)
+        return;
+    if (txm_gpu_stage_open(&setup, &a->stage, &err)) {
+        txm_gpus_return(&a->lease, err.status == TXM_STATUS_DEVICE);
+        txm_context_log(a->request->context, TXM_LOG_LEVEL_WARNING, "%s: on the CPU: %s: %s", a->request->target,
+                        a->lease.label, err.message);
+    }
+    a->feed.raw = a->stage && !a->conform.space;
+}
+
+/* A device that failed is not asked again by this process. */
+static void close_stage(attempt *a)
+{
+    bool failed = false;
+    txm_gpu_stage_close(&a->stage, &failed);
+    txm_gpus_return(&a->lease, failed);
+}
+
+/* ---- opening ---- */
+
+/* Called when the feeder knows what the image is: size, type and channels of the file are decided by then. */
+static txm_status open_output(attempt *a, const txm_feed_start *what, txm_error *err)
+{
+    const txm_attempt_request *r = a->request;
+    a->layout = (txm_tx_layout){.width = what->width,
+                                .height = what->height,
+                                .levels = txm_level_count(what->width, what->height),
+                                .channels = what->channels,
+                                .type = what->type,
+                                .tile_px = r->settings->tile_px,
+                                .compression = r->settings->compression};
+    const txm_pyramid_spec spec = {what->width,
+                                   what->height,
+                                   what->channels,
+                                   what->type,
+                                   txm_color_space_class(r->resolved->space) == TXM_COLOR_CLASS_SRGB,
+                                   r->settings->equiangular,
+                                   false};
+    const txm_ops *ops = r->context->ops;
+    txm_status status;
+    if ((status = txm_publish_begin(r->target, TXM_PUBLISH_IN_CACHE, &a->publish, err)))
+        return status;
+    char *folder = txm_path_dir(r->target);
+    if (!folder)
+        return txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: out of memory", r->target);
+    if ((status =
+             txm_tx_writer_open(txm_publish_fd(a->publish), r->target, &a->layout, r->metadata, &a->writer, err)) ||
+        (status = open_section(a, folder, err)) ||
+        (status = txm_encode_queue_new(&a->job, &a->layout, a->writer, a->section, folder, &a->queue, err)) ||
+        (status = txm_pixel_hash_new(what->width, what->height, what->channels, what->type, ops, &a->hash, err)))
+        goto done;
+    lease_device(a, what, &spec);
+    if ((status = txm_hash_stage_new(&a->job, a->hash, a->hash_pairs && may_hold_rows(a), &a->hash_stage, err)))
+        goto done;
+    open_stage(a);
+    if (!a->stage)
+        status = open_tiler(a, &spec, err);
+done:
+    free(folder);
+    return status;
+}
+
+/* False stops the feeder; the error is the job's. */
+static bool start(void *context, const txm_feed_start *what)
+{
+    attempt *a = context;
+    txm_error err = {0};
+    if (open_output(a, what, &err)) {
+        txm_job_fail(&a->job, &err);
+        return false;
+    }
+    return true;
+}
+
+/* A strand keeps the bands in order; between two of them its thread encodes. */
+static void run_pyramid(void *arg)
+{
+    delivery *d = arg;
+    if (txm_job_runs(&d->a->job))
+        txm_tiler_push(d->a->tiler, d->band);
+    txm_band_drop(d->band);
+    free(d);
+}
+
+/* The strand holds a reference until it has run. */
+static bool deliver_to_pyramid(attempt *a, txm_band *band)
+{
+    delivery *d = malloc(sizeof *d);
+    if (!d)
+        return false;
+    *d = (delivery){a, txm_band_keep(band)};
+    if (txm_strand_submit(a->pyramid_strand, run_pyramid, d))
+        return true;
+    txm_band_drop(band);
+    free(d);
+    return false;
+}
+
+/* The band as the hash may read it: the tiler closes the poles and edges of latitude-longitude images in place, and the
+ * digest is of the rows before that. */
+static txm_band *band_to_hash(attempt *a, txm_band *band)
+{
+    if (!a->request->settings->equiangular)
+        return txm_band_keep(band);
+    txm_band *copy = txm_band_new(a->job.bands, 0, band->y, band->rows, band->stride_bytes, band->alive);
+    if (copy)
+        memcpy(copy->pixels, band->pixels, band->rows * band->stride_bytes);
+    return copy;
+}
+
+/* Each conformed band goes two ways, to the pyramid (or device) and to the hash. Lat-long images are hashed
+ * from a copy, since the pyramid closes the edges of the band that it gets. */
+static void take_band(void *context, txm_band *band)
+{
+    attempt *a = context;
+    txm_band *to_hash = band_to_hash(a, band);
+    bool ok = to_hash && (a->stage ? txm_gpu_stage_band(a->stage, band) : deliver_to_pyramid(a, band));
+    ok = ok && txm_hash_stage_take(a->hash_stage, to_hash);
+    txm_band_drop(to_hash);
+    txm_band_drop(band);
+    if (!ok && txm_job_runs(&a->job)) {
+        txm_error err = {0};
+        txm_fail(&err, TXM_STATUS_NO_MEMORY, "out of memory for a job");
+        txm_job_fail(&a->job, &err);
+    }
+}
+
+/* Where a device conforms, the decoder writes straight into its buffers. */
+static void *place_raw(void *context, uint32_t rows)
+{
+    attempt *a = context;
+    return txm_gpu_stage_place(a->stage, rows);
+}
+
+static bool placed_raw(void *context, uint32_t rows)
+{
+    attempt *a = context;
+    return txm_gpu_stage_take(a->stage, rows);
+}
+
+/* Waits for what is still on the device. */
+static bool end(void *context)
+{
+    attempt *a = context;
+    return !a->stage || txm_gpu_stage_end(a->stage);
+}
+
+/* ---- before and after ------------------------------------------------------------------------------------------ */
+
+/* How many bands may be in flight, and whether there is room to hold some back for the hash. */
+static txm_status plan_memory(attempt *a, unsigned *bands, txm_error *err)
+{
+    const txm_attempt_request *r = a->request;
+    const txm_conform *c = &a->conform;
+    unsigned threads = txm_pool_threads(r->context->pool), held = txm_hash_held_bands(r->settings->tile_px);
+    uint64_t bound = r->context->max_memory_bytes, needed = 0;
+    *bands = txm_convert_bands(c, r->settings, threads, bound, &needed);
+    if (!*bands)
+        return txm_convert_refuse(r->target, needed, err);
+    uint64_t held_bytes = (uint64_t)held * r->settings->tile_px * c->width * c->channels * txm_type_bytes(c->type);
+    a->hash_pairs = held_bytes <= HELD_FOR_HASH_BYTES &&
+                    (!bound || txm_convert_memory(c, r->settings, *bands + held, threads) <= bound);
+    if (a->hash_pairs)
+        *bands += held;
+    /* With a device the bands of level 0 and their likes above are not there: its buffers are. */
+    if (bound)
+        a->pinned_limit =
+            txm_convert_memory(c, r->settings, *bands, threads) - txm_convert_memory(c, r->settings, 1, threads);
+    return TXM_OK;
+}
+
+/* Memory is planned before anything is opened: a limit that is too low is refused with the number that would
+ * do. */
+static txm_status set_up(attempt *a, txm_error *err)
+{
+    const txm_attempt_request *r = a->request;
+    txm_status status = txm_job_init(&a->job, r->context->pool, r->context->cancel, r->options->stages, err);
+    if (status)
+        return status;
+    if (!(a->pyramid_strand = txm_strand_new(a->job.group)))
+        return txm_fail(err, TXM_STATUS_NO_MEMORY, "out of memory for a conversion");
+    a->conform =
+        txm_conform_plan(txm_source_info_of(r->source), r->resolved->space, r->resolved->alpha, r->context->ops);
+    unsigned in_flight = 0;
+    if ((status = plan_memory(a, &in_flight, err)))
+        return status;
+    a->feed = (txm_feed){.job = &a->job,
+                         .source = r->source,
+                         .conform = &a->conform,
+                         .band_rows = r->settings->tile_px,
+                         .may_be_grey = r->may_be_grey,
+                         .keep_zeros = r->keep_zeros,
+                         .sink = {a, start, take_band, place_raw, placed_raw, end},
+                         .bands_in_flight = in_flight,
+                         .progress = r->options->progress,
+                         .progress_user = r->options->progress_user};
+    return TXM_OK;
+}
+
+/* In the order in which stages depend on each other, the last consumer first. Safe however far set_up came. */
+static void tear_down(attempt *a)
+{
+    if (a->job.group)
+        txm_group_wait(a->job.group, 0);
+    txm_tiler_free(&a->tiler);
+    txm_encode_queue_free(&a->queue);
+    txm_hash_stage_free(&a->hash_stage);
+    txm_pixel_hash_free(&a->hash);
+    close_stage(a); /* after all that holds its buffers as bands */
+    txm_section_writer_free(&a->section);
+    txm_tx_writer_close(&a->writer);
+    txm_strand_free(a->pyramid_strand);
+    txm_publish_abort(&a->publish);
+    txm_job_destroy(&a->job);
+}
+
+/* Averages are of the source's samples, in double, as Blender's writer states them. */
+static txm_status summarize(attempt *a, txm_tx_summary *out, txm_error *err)
+{
+    const txm_stats *st = &a->feed.stats;
+    const txm_source_info *info = txm_source_info_of(a->request->source);
+    double pixels = (double)info->width * info->height;
+    memset(out, 0, sizeof *out);
+    for (uint32_t c = 0; c < a->layout.channels; c++)
+        out->average[c] = (float)(st->sum[c] / pixels);
+    out->constant = a->feed.constant;
+    if (out->constant)
+        a->request->context->ops->to_float(a->layout.type, a->feed.stats.first, out->constant_color,
+                                           a->layout.channels);
+    return txm_pixel_hash_finish(a->hash, out->sha1, err);
+}
+
+/* CPU time by stage, for --verbose and the benchmarks. */
+static void collect_stages(const attempt *a, txm_stage_seconds *out)
+{
+    double s[TXM_STAGES];
+    for (int i = 0; i < TXM_STAGES; i++)
+        s[i] = (double)atomic_load(&a->job.stage_ns[i]) * 1e-9;
+    *out = (txm_stage_seconds){.decode = s[TXM_STAGE_DECODE],
+                               .conform = s[TXM_STAGE_CONFORM],
+                               .color = s[TXM_STAGE_COLOR],
+                               .pyramid = s[TXM_STAGE_PYRAMID],
+                               .hash = s[TXM_STAGE_HASH],
+                               .encode = s[TXM_STAGE_ENCODE],
+                               .borders = s[TXM_STAGE_BORDERS],
+                               .write = s[TXM_STAGE_WRITE]};
+}
+
+/* Levels above the first are appended from the spill, then what is known only now (digest, averages), then the
+ * section. The file is read back before it counts as made. */
+static txm_status finish(attempt *a, txm_attempt_result *result, txm_error *err)
+{
+    txm_status status = txm_encode_queue_finish(a->queue, err);
+    if (status)
+        return status;
+    unsigned long long clock = txm_job_clock(&a->job);
+    if ((status = summarize(a, &result->summary, err)))
+        return status;
+    int fd = txm_publish_fd(a->publish);
+    if ((status = txm_tx_writer_finish(a->writer, &result->summary, &result->image_bytes, err)))
+        return status;
+    if (a->section && (status = txm_section_writer_finish(a->section, fd, result->image_bytes, err))) {
+        txm_error_prefix(err, "%s", a->request->target);
+        return status;
+    }
+    if ((status = txm_tx_read_back(fd, a->request->target, &a->layout, a->request->metadata, &result->summary,
+                                   result->image_bytes, a->section != NULL, err)))
+        return status;
+    struct stat st;
+    if (fstat(fd, &st))
+        return txm_fail_errno(err, errno, "%s", a->request->target);
+    txm_job_book(&a->job, TXM_STAGE_WRITE, clock);
+    result->file_bytes = (uint64_t)st.st_size;
+    result->layout = a->layout;
+    result->grey = a->feed.grey;
+    snprintf(result->device, sizeof result->device, "%s", a->stage ? a->lease.label : "cpu");
+    collect_stages(a, &result->stages);
+    return TXM_OK;
+}
+
+/* The publication is the caller's, if all went well: it decides when the file appears. */
+txm_status txm_attempt_run(const txm_attempt_request *request, txm_publish **publish, txm_attempt_result *result,
+                           txm_error *err)
+{
+    attempt *a = txm_calloc(1, sizeof *a);
+    if (!a)
+        return txm_fail(err, TXM_STATUS_NO_MEMORY, "out of memory for a conversion");
+    a->request = request;
+    memset(result, 0, sizeof *result);
+    txm_error own = {0};
+    txm_status status = set_up(a, &own);
+    if (!status)
+        status = txm_feed_run(&a->feed, &own);
+    /* The job holds the first error of any thread: that is the one to tell. */
+    if (a->job.error.status)
+        status = txm_fail_as(err, &a->job.error);
+    else if (status)
+        txm_fail_as(err, &own);
+    result->not_grey = !status && a->feed.not_grey;
+    result->lost_zeros = !status && a->feed.lost_zeros;
+    bool in_vain = result->not_grey || result->lost_zeros;
+    if (!status && !in_vain)
+        status = finish(a, result, err);
+    if (!status && !in_vain) {
+        *publish = a->publish;
+        a->publish = NULL;
+    }
+    tear_down(a);
+    free(a);
+    return status;
+}

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Bands.
+ *
+ * The last reference gives a band's memory back to the pool of its conversion, which cuts bands of small levels out of
+ * shared blocks. Lent bands have pixels that belong to somebody else, who is called when the last reference goes.
+ *
+ * A band is the rows of one row of tiles, of one level, with a count of references: tiler, hash and encoders
+ * share it without copying. Blocks are kept until the conversion ends, since allocating megabytes again and
+ * again costs page faults.
+ */
+#include "mill/convert/band.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#include "tile/base/mem.h"
+
+/* Pixels of level 0's bands, of which there soon are as many as there ever will be, are cut from blocks of whole huge
+ * pages: a conversion touches tens of megabytes for a fraction of a second, and getting and giving back ten thousand
+ * small pages takes a fortieth of that. */
+enum { HUGE_PAGE_BYTES = 2 << 20, ALIGN_BYTES = 64 };
+
+typedef struct block {
+    struct block *next;
+    uint8_t *bytes;
+    size_t used, capacity;
+} block;
+
+struct txm_band_pool {
+    pthread_mutex_t lock; /* guards what follows */
+    txm_band *idle;
+    block *blocks;
+};
+
+/* One per conversion: what a large image took is given back when it is done. */
+txm_band_pool *txm_band_pool_new(void)
+{
+    txm_band_pool *pool = txm_calloc(1, sizeof *pool);
+    if (pool)
+        pthread_mutex_init(&pool->lock, NULL);
+    return pool;
+}
+
+/* All bands must have been dropped. */
+void txm_band_pool_free(txm_band_pool **pool)
+{
+    if (!pool || !*pool)
+        return;
+    for (txm_band *b = (*pool)->idle, *next; b; b = next) {
+        next = b->next;
+        free(b);
+    }
+    for (block *b = (*pool)->blocks, *next; b; b = next) {
+        next = b->next;
+        free(b->bytes);
+        free(b);
+    }
+    pthread_mutex_destroy(&(*pool)->lock);
+    free(*pool);
+    *pool = NULL;
+}
+
+/* An idle band whose memory fits: not too small, and not wastefully large (levels differ by factors of two). */
+static txm_band *take_idle(txm_band_pool *pool, size_t bytes)
+{
+    txm_band **at = &pool->idle, *found = NULL;
+    while (*at && !((*at)->capacity >= bytes && (*at)->capacity / 2 <= bytes))
+        at = &(*at)->next;
+    if ((found = *at))
+        *at = found->next;
+    return found;
+}
+
+/* Size of the block to cut a band of so many bytes from: huge pages where they would waste at most an eighth. */
+static size_t block_bytes(uint32_t level, size_t bytes)
+{
+    size_t huge = txm_mul(bytes / HUGE_PAGE_BYTES + (bytes % HUGE_PAGE_BYTES > 0), HUGE_PAGE_BYTES);
+#ifdef __SANITIZE_ADDRESS__ /* which looks at what lies between two allocations */
+    return bytes;
+#endif
+    return level > 0 || bytes < HUGE_PAGE_BYTES / 8 || huge == SIZE_MAX || huge % bytes > huge / 8 ? bytes : huge;
+}
+
+/* Multiples of 2 MiB are aligned to it and asked to be huge pages: bands are touched once from end to end. */
+static block *add_block(txm_band_pool *pool, size_t capacity)
+{
+    block *b = txm_calloc(1, sizeof *b);
+    bool huge = capacity % HUGE_PAGE_BYTES == 0;
+    if (!b || !(b->bytes = aligned_alloc(huge ? HUGE_PAGE_BYTES : ALIGN_BYTES, capacity))) {
+        free(b);
+        return NULL;
+    }
+    if (huge)
+        madvise(b->bytes, capacity, MADV_HUGEPAGE); /* where the system has none, small ones will do */
+    b->capacity = capacity;
+    b->next = pool->blocks;
+    pool->blocks = b;
+    return b;
+}
+
+/* Room for so many bytes in a block that has it, or in a new one; NULL when memory is exhausted. */
+static uint8_t *cut(txm_band_pool *pool, uint32_t level, size_t bytes)
+{
+    block *b = pool->blocks;
+    while (b && b->capacity - b->used < bytes)
+        b = b->next;
+    if (!b && !(b = add_block(pool, block_bytes(level, bytes))))
+        return NULL;
+    uint8_t *at = b->bytes + b->used;
+    b->used += bytes;
+    return at;
+}
+
+/* Bands of small levels are cut from shared blocks: each would waste most of a page. */
+static txm_band *add_band(txm_band_pool *pool, uint32_t level, size_t bytes)
+{
+    txm_band *b = bytes < SIZE_MAX - ALIGN_BYTES ? txm_calloc(1, sizeof *b) : NULL;
+    bytes = (bytes + ALIGN_BYTES - 1) / ALIGN_BYTES * ALIGN_BYTES;
+    if (!b || !(b->pixels = cut(pool, level, bytes))) {
+        free(b);
+        return NULL;
+    }
+    b->capacity = bytes;
+    b->pool = pool;
+    return b;
+}
+
+/* What a band is about, whoever owns its pixels; the caller holds the first reference. */
+static txm_band *place(txm_band *b, uint32_t level, uint32_t y, uint32_t rows, size_t stride_bytes)
+{
+    atomic_init(&b->references, 1);
+    b->level = level;
+    b->y = y;
+    b->rows = rows;
+    b->stride_bytes = stride_bytes;
+    return b;
+}
+
+/* `alive` counts bands of level 0, which is what the feeder waits for. */
+txm_band *txm_band_new(txm_band_pool *pool, uint32_t level, uint32_t y, uint32_t rows, size_t stride_bytes,
+                       atomic_uint *alive)
+{
+    size_t bytes = txm_mul(rows, stride_bytes);
+    pthread_mutex_lock(&pool->lock);
+    txm_band *b = take_idle(pool, bytes);
+    if (!b)
+        b = add_band(pool, level, bytes);
+    pthread_mutex_unlock(&pool->lock);
+    if (!b)
+        return NULL;
+    b->alive = alive;
+    b->next = NULL;
+    if (alive)
+        atomic_fetch_add(alive, 1);
+    return place(b, level, y, rows, stride_bytes);
+}
+
+/* Used for what a device hands back: the buffer is the device's, and returns to it when nobody reads it any
+ * more. */
+txm_band *txm_band_lend(uint32_t level, uint32_t y, uint32_t rows, size_t stride_bytes, const uint8_t *pixels,
+                        void (*give_back)(void *owner), void *owner)
+{
+    txm_band *b = txm_calloc(1, sizeof *b);
+    if (!b)
+        return NULL;
+    b->pixels = (uint8_t *)(uintptr_t)pixels; /* bands are not written to once they are complete */
+    b->give_back = give_back;
+    b->owner = owner;
+    return place(b, level, y, rows, stride_bytes);
+}
+
+/* NULL stays NULL, so that callers need not ask. */
+txm_band *txm_band_keep(txm_band *band)
+{
+    if (band)
+        atomic_fetch_add(&band->references, 1);
+    return band;
+}
+
+/* The count of living bands falls last: whoever waits for it may free the pool at once. */
+void txm_band_drop(txm_band *band)
+{
+    if (!band || atomic_fetch_sub(&band->references, 1) != 1)
+        return;
+    if (band->give_back) {
+        band->give_back(band->owner);
+        free(band);
+        return;
+    }
+    atomic_uint *alive = band->alive;
+    txm_band_pool *pool = band->pool;
+    pthread_mutex_lock(&pool->lock);
+    band->next = pool->idle;
+    pool->idle = band;
+    pthread_mutex_unlock(&pool->lock);
+    if (alive)
+        atomic_fetch_sub(alive, 1);
+}
+
+/* A border spans at most the band, its two neighbours and, where the image wraps round, the bands at its other
+ * end. */
+const uint8_t *txm_band_row_near(const txm_band *band, txm_band *const around[TXM_BANDS_AROUND], uint32_t y)
+{
+    const txm_band *found = band;
+    for (int i = 0; i < TXM_BANDS_AROUND && (y < found->y || y >= found->y + found->rows); i++) {
+        const txm_band *a = around[i];
+        if (a && y >= a->y && y < a->y + a->rows)
+            found = a;
+    }
+    return txm_band_row(found, y);
+}

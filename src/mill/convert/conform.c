@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Conforming rows of a source.
+ *
+ * In: rows of the source in its type and channels. Out: rows of level 0. The plan is made once per image from
+ * settings, colour space and metadata; where it turns out that nothing is to be done, rows are passed on as they are.
+ *
+ * What may be done: integers to half for other colour spaces, colour conversion in float32, alpha multiplied
+ * in, channels filled up to four, alpha made opaque. Which of it and in which order is Blender's, and the
+ * golden files hold us to it.
+ */
+#include "mill/convert/conform.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "tile/reader/blender_format.h"
+#include "tile/ops/arith.h"
+
+/* 'auto' believes the file. */
+static bool alpha_is_unassociated(const txm_source_info *info, txm_alpha alpha)
+{
+    return alpha == TXM_ALPHA_STRAIGHT || (alpha == TXM_ALPHA_AUTO && info->file_alpha == TXM_FILE_ALPHA_UNASSOCIATED);
+}
+
+/* A tiled image of 1 or 4 channels with the mark of Blender's tx writer counts as scene-linear already. */
+static bool is_linear_already(const txm_source_info *info)
+{
+    int version = -1, end = 0;
+    return info->tiled && (info->file_channels == 1 || info->file_channels == 4) &&
+           sscanf(info->software, TXM_BLENDER_SOFTWARE "%d%n", &version, &end) == 1 && end && version >= 0 &&
+           txm_blender_format_of((unsigned)version);
+}
+
+/* What Blender writes as detected space: its own words for the classes it knows, a name for all else. */
+const char *txm_conform_detected(const txm_source_info *info, const txm_color_space *space, const char *named)
+{
+    if (txm_color_space_class(space) != TXM_COLOR_CLASS_OTHER)
+        return txm_color_space_detected(space);
+    if (is_linear_already(info))
+        return "scene_linear";
+    return named;
+}
+
+/* `ops` may be NULL where only the plan is of interest, as for keys. */
+txm_conform txm_conform_plan(const txm_source_info *info, const txm_color_space *space, txm_alpha alpha,
+                             const txm_ops *ops)
+{
+    txm_color_class class = txm_color_space_class(space);
+    txm_conform c = {
+        .ops = ops,
+        .width = info->width,
+        .src_channels = info->channels,
+        .channels = info->channels == 1 ? 1 : 4,
+        .src_type = info->type,
+        .type = info->type,
+    };
+    if (class == TXM_COLOR_CLASS_OTHER) {
+        c.space = is_linear_already(info) ? NULL : space;
+        if (!txm_type_is_float(info->type))
+            c.type = TXM_TYPE_HALF; /* integers are read as half before they are converted */
+    }
+    /* Exactly four channels: Cycles does not associate files with more, whatever the fourth is. */
+    c.associate = info->file_channels == 4 && class != TXM_COLOR_CLASS_DATA && alpha_is_unassociated(info, alpha);
+    c.set_opaque = c.channels == 4 && alpha == TXM_ALPHA_NONE;
+    c.divide = alpha != TXM_ALPHA_NONE && alpha != TXM_ALPHA_CHANNEL_PACKED;
+    return c;
+}
+
+/* Then the decoder writes into the band itself. */
+bool txm_conform_in_place(const txm_conform *c)
+{
+    return c->src_channels == c->channels && c->src_type == c->type;
+}
+
+/* Floats for one row of RGBA. */
+size_t txm_conform_scratch(const txm_conform *c)
+{
+    return 4 * (size_t)c->width;
+}
+
+/* Integer samples as half, through the rounded reciprocal, as OpenImageIO converts on reading. */
+static void integers_to_half(const txm_conform *c, const void *src, void *dst, float *scratch)
+{
+    size_t samples = (size_t)c->width * c->src_channels;
+    c->ops->to_float(c->src_type, src, scratch, samples);
+    c->ops->from_float(TXM_TYPE_HALF, scratch, dst, samples);
+}
+
+/* Multiplies colour by 1/alpha; the alphas that divide nothing stay out of it. */
+static void divide_alpha(float *rgba, size_t count)
+{
+    for (size_t i = 0; i < count; i++, rgba += 4) {
+        if (txm_alpha_divides(rgba[3])) {
+            float inverse = 1.0f / rgba[3];
+            for (int c = 0; c < 3; c++)
+                rgba[c] *= inverse;
+        }
+    }
+}
+
+/* The counterpart of divide_alpha: what was not divided is not multiplied. */
+static void multiply_alpha(float *rgba, size_t count)
+{
+    for (size_t i = 0; i < count; i++, rgba += 4) {
+        if (txm_alpha_divides(rgba[3])) {
+            for (int c = 0; c < 3; c++)
+                rgba[c] *= rgba[3];
+        }
+    }
+}
+
+/* Samples for OpenColorIO. */
+static void load(const txm_conform *c, const void *row, float *samples, size_t count)
+{
+    c->ops->to_float(c->type, row, samples, count);
+    for (size_t i = 0; c->type == TXM_TYPE_HALF && i < count; i++)
+        samples[i] = txm_half_infinity(samples[i]);
+}
+
+/* A pixel of halves with NaN, or whose alpha is NaN, has no colour, whatever OpenColorIO makes of it: some versions and
+ * curves turn NaN into a number. One NaN in the last channel makes the whole pixel 0 afterwards. The unconverted row is
+ * still in its place. */
+static void keep_nan(const txm_conform *c, const void *row, float *converted)
+{
+    size_t bytes = txm_type_bytes(c->type), channels = c->channels, last = channels - 1;
+    const uint8_t *sample = row;
+    for (size_t i = 0; i < channels * c->width; i++, sample += bytes) {
+        float before;
+        c->ops->to_float(c->type, sample, &before, 1);
+        if (isnan(before) && (c->type == TXM_TYPE_HALF || i % channels == 3))
+            converted[i / channels * channels + last] = before;
+    }
+}
+
+/* Without a branch per sample: nearly no row has one. */
+static bool has_nan(const float *samples, size_t count)
+{
+    bool nan = false;
+    for (size_t i = 0; i < count; i++)
+        nan |= isnan(samples[i]) != 0;
+    return nan;
+}
+
+/* Converted as RGBA with equal channels. A transform may make a colour of grey: the mean of the three is kept. */
+static void convert_grey(const txm_conform *c, void *row, float *scratch)
+{
+    size_t count = c->width;
+    /* One float per pixel first, spread to RGBA from the back so that nothing is overwritten unread. */
+    load(c, row, scratch, count);
+    bool nan = has_nan(scratch, count);
+    for (size_t i = count; i-- > 0;) {
+        float v = scratch[i];
+        float *p = scratch + 4 * i;
+        p[0] = p[1] = p[2] = v;
+        p[3] = 1.0f;
+    }
+    txm_color_apply(c->space, scratch, count);
+    for (size_t i = 0; i < count; i++) {
+        const float *p = scratch + 4 * i;
+        scratch[i] = (p[0] + p[1] + p[2]) * (1.0f / 3.0f);
+    }
+    if (nan)
+        keep_nan(c, row, scratch);
+    c->ops->from_float(c->type, scratch, row, count);
+}
+
+/* NaN is put back where it was: a transform would smear it, or make a number of it. */
+static void convert_rgba(const txm_conform *c, void *row, float *scratch)
+{
+    load(c, row, scratch, 4 * (size_t)c->width);
+    bool nan = has_nan(scratch, 4 * (size_t)c->width);
+    if (c->divide)
+        divide_alpha(scratch, c->width);
+    txm_color_apply(c->space, scratch, c->width);
+    if (c->divide)
+        multiply_alpha(scratch, c->width);
+    if (nan)
+        keep_nan(c, row, scratch);
+    c->ops->from_float(c->type, scratch, row, 4 * (size_t)c->width);
+}
+
+/* Source and destination may be the same rows. */
+void txm_conform_rows(const txm_conform *c, const void *src, size_t src_stride, void *dst, size_t dst_stride,
+                      uint32_t rows, float *scratch)
+{
+    size_t b = txm_type_bytes(c->type);
+    for (uint32_t y = 0; y < rows; y++) {
+        const uint8_t *s = (const uint8_t *)src + y * src_stride;
+        uint8_t *d = (uint8_t *)dst + y * dst_stride;
+        bool widens = c->src_channels != c->channels;
+        /* A row that is widened is first moved to the end of its place, in the storage type. */
+        if (c->src_type != c->type) {
+            uint8_t *typed = widens ? d + (c->channels - c->src_channels) * b * c->width : d;
+            integers_to_half(c, s, typed, scratch);
+            s = typed;
+        } else if (!widens && s != d) {
+            memcpy(d, s, b * c->channels * c->width);
+        }
+        if (c->associate)
+            c->ops->associate(c->type, d, c->width);
+        if (widens)
+            c->ops->widen(c->type, c->src_channels, s, d, c->width);
+        if (c->set_opaque)
+            c->ops->set_opaque(c->type, d, c->width);
+        if (c->space && c->channels == 1)
+            convert_grey(c, d, scratch);
+        else if (c->space)
+            convert_rgba(c, d, scratch);
+        c->ops->zero_nonfinite(c->type, c->channels, d, c->width);
+    }
+}

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What conversions share.
+ *
+ * Threads, colour config, row operations and devices are made once and shared by any number of conversions. A derived
+ * context shares all of it but the colour config: scenes have working spaces of their own, and projects configs.
+ */
+#include "mill/convert/context.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "mill/write/publish.h"
+#include "mill/color/ocio.h"
+#include "tile/base/fail.h"
+#include "tile/base/mem.h"
+#include "tile/base/options.h"
+#include "tile/base/text.h"
+
+/* Nothing is started yet, except for devices that were asked for by name. */
+static txm_status find_devices(txm_context *c, const txm_context_options *o, unsigned threads, txm_error *err)
+{
+    const txm_gpus_options options = {o->device, o->device_memory_bytes, threads, c->ops};
+    char why[TXM_MESSAGE_BYTES];
+    txm_status status = txm_gpus_new(&options, &c->gpus, why, err);
+    if (!status && !c->gpus && *why)
+        txm_context_log(c, TXM_LOG_LEVEL_INFO, "computing on the CPU: %s", why);
+    return status;
+}
+
+/* Keeps the path for contexts that are derived from this one. */
+static txm_status load_color(txm_context *c, const char *ocio_path, const char *working_space, txm_blender blender,
+                             txm_error *err)
+{
+    if (ocio_path && !(c->ocio_path = txm_strdup(ocio_path)))
+        return txm_no_memory(err, NULL);
+    const txm_color_options options = {.struct_size = sizeof(txm_color_options),
+                                       .ocio_path = c->ocio_path,
+                                       .ignore_environment = c->ignore_environment,
+                                       .working_space = working_space,
+                                       .blender = blender};
+    return txm_color_load(&options, &c->color, err);
+}
+
+static void tell_left_out(const txm_context *c)
+{
+    if (*txm_color_config_left_out(c->color))
+        txm_context_log(c, TXM_LOG_LEVEL_INFO, "%s: profile %s is newer than the library; left out: %s",
+                        txm_color_config_name(c->color), txm_color_config_version(c->color),
+                        txm_color_config_left_out(c->color));
+}
+
+/* Each part that fails takes the ones before it along. */
+txm_status txm_context_new(const txm_context_options *options, txm_context **out, txm_error *err)
+{
+    txm_error_clear(err);
+    *out = NULL;
+    txm_context_options given = {0}, *o = &given;
+    txm_status status = txm_options_take(o, sizeof *o, options, "txm_context_options", err);
+    if (status)
+        return status;
+    txm_context *c = txm_calloc(1, sizeof *c);
+    if (!c)
+        return txm_no_memory(err, NULL);
+    c->ops = txm_ops_best();
+    c->max_memory_bytes = o->max_memory_bytes;
+    c->log = o->log;
+    c->log_user = o->log_user;
+    c->cancel = o->cancel;
+    c->ignore_environment = o->ignore_environment;
+    status = load_color(c, o->ocio_path, o->working_space, o->blender, err);
+    if (status)
+        goto fail;
+    tell_left_out(c);
+    unsigned threads = o->threads ? o->threads : txm_cpu_count();
+    c->pool = txm_pool_new(threads);
+    if (!c->pool) {
+        status = txm_fail_errno(err, errno, "cannot start %u threads; ask for fewer", threads);
+        goto fail;
+    }
+    status = find_devices(c, o, threads, err);
+    if (status)
+        goto fail;
+    *out = c;
+    return TXM_OK;
+fail:
+    txm_context_free(&c);
+    return status;
+}
+
+void txm_cancel_request(volatile int *cancel)
+{
+    __atomic_store_n(cancel, 1, __ATOMIC_RELEASE);
+}
+
+/* The pool and the devices stay the base's, which must live longer. */
+static txm_status derive(const txm_context *base, const char *ocio_path, const char *working_space, txm_blender blender,
+                         txm_context **out, txm_error *err)
+{
+    *out = NULL;
+    txm_context *c = txm_calloc(1, sizeof *c);
+    if (!c)
+        return txm_no_memory(err, NULL);
+    *c = *base;
+    c->color = NULL;
+    c->ocio_path = NULL;
+    c->borrows_pool = true;
+    txm_status status = load_color(c, ocio_path, working_space, blender, err);
+    if (status)
+        txm_context_free(&c);
+    else
+        *out = c;
+    return status;
+}
+
+/* For one scene at a time. */
+txm_status txm_context_derive(const txm_context *base, const char *working_space, txm_context **out, txm_error *err)
+{
+    txm_error_clear(err);
+    return derive(base, base->ocio_path, working_space, txm_color_blender(base->color), out, err);
+}
+
+/* For the images of a project. Nobody has been warned yet of what is left out of its config. */
+txm_status txm_context_derive_config(const txm_context *base, const char *ocio_path, const char *working_space,
+                                     txm_context **out, txm_error *err)
+{
+    txm_error_clear(err);
+    return txm_context_derive_blender(base, ocio_path, working_space, txm_color_blender(base->color), out, err);
+}
+
+txm_status txm_context_derive_blender(const txm_context *base, const char *ocio_path, const char *working_space,
+                                      txm_blender blender, txm_context **out, txm_error *err)
+{
+    txm_error_clear(err);
+    txm_status status = derive(base, ocio_path, working_space, blender, out, err);
+    if (!status)
+        tell_left_out(*out);
+    return status;
+}
+
+/* A derived context frees only its colours. */
+void txm_context_free(txm_context **context)
+{
+    if (!context || !*context)
+        return;
+    if (!(*context)->borrows_pool) {
+        txm_pool_free((*context)->pool);
+        txm_gpus_free(&(*context)->gpus);
+    }
+    txm_color_free(&(*context)->color);
+    free((*context)->ocio_path);
+    free(*context);
+    *context = NULL;
+}
+
+/* Nothing is formatted if nobody listens. */
+void txm_context_log(const txm_context *context, txm_log_level level, const char *format, ...)
+{
+    char message[TXM_MESSAGE_BYTES];
+    va_list args;
+    if (!context->log)
+        return;
+    va_start(args, format);
+    txm_vformat(message, sizeof message, format, args);
+    va_end(args);
+    context->log(context->log_user, level, message);
+}
+
+txm_pool *txm_context_pool(txm_context *context)
+{
+    return context ? context->pool : NULL;
+}
+
+unsigned txm_context_threads(const txm_context *context)
+{
+    return txm_pool_threads(context->pool);
+}
+
+typedef struct piece {
+    void (*work)(void *user, size_t index);
+    void *user;
+    size_t index;
+} piece;
+
+static void run_piece(void *arg)
+{
+    const piece *p = arg;
+    p->work(p->user, p->index);
+}
+
+void txm_context_run(txm_context *context, size_t count, void (*work)(void *user, size_t index), void *user)
+{
+    piece *pieces = txm_calloc(count, sizeof *pieces);
+    txm_group *group = pieces ? txm_group_new_outer(context->pool) : NULL;
+    for (size_t i = 0; i < count; i++) {
+        if (pieces)
+            pieces[i] = (piece){work, user, i};
+        /* Whatever lacks memory is done here and now. */
+        if (!group || !txm_group_submit(group, false, run_piece, &pieces[i]))
+            work(user, i);
+    }
+    txm_group_free(group);
+    free(pieces);
+}
+
+const txm_color_config *txm_context_color(const txm_context *context)
+{
+    return context->color;
+}
+
+/* For handlers of signals: only what is safe there. */
+void txm_remove_temporaries(void)
+{
+    txm_publish_abort_all();
+}
+
+void txm_before_abort(void (*end)(bool lacks_memory))
+{
+    txm_ocio_before_abort(end);
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What conversions share. */
+#ifndef TXM_CONVERT_CONTEXT_H
+#define TXM_CONVERT_CONTEXT_H
+#include "mill/convert/gpus.h"
+#include "tile/base/pool.h"
+#include "tile/ops/ops.h"
+#include "txmill/color.h"
+#include "txmill/convert.h"
+
+struct txm_context {
+    txm_pool *pool;
+    txm_color_config *color;
+    const txm_ops *ops;
+    txm_gpus *gpus; /* NULL: the CPU does everything */
+    uint64_t max_memory_bytes;
+    txm_log_fn log;
+    void *log_user;
+    const volatile int *cancel;
+    char *ocio_path; /* as given, for contexts that are derived; may be NULL */
+    bool ignore_environment, borrows_pool;
+};
+
+void txm_context_log(const txm_context *context, txm_log_level level, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Its threads, which live as long as it does; NULL for none. */
+txm_pool *txm_context_pool(txm_context *context);
+
+#endif

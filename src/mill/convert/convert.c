@@ -1,0 +1,460 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Converting one source image: resolve the settings, look up what is there, run the attempt, publish.
+ *
+ * In: a path, settings, options. Out: a published tx file and what became of it. What is fresh is left alone; what is
+ * to be made is made under a claim, so that of several processes one works; hooks let a batch fetch the file from a
+ * store instead.
+ */
+#include "txmill/convert.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "tile/name/lookup.h"
+#include "mill/color/fingerprint.h"
+#include "mill/convert/attempt.h"
+#include "mill/convert/hooks.h"
+#include "mill/convert/memory.h"
+#include "mill/convert/otherwise.h"
+#include "mill/convert/resolve.h"
+#include "tile/base/clock.h"
+#include "tile/base/fail.h"
+#include "tile/base/mem.h"
+#include "tile/base/options.h"
+#include "tile/base/path.h"
+
+/* What Blender itself would write has neither borders nor dropped channels. */
+static txm_settings effective(const txm_settings *settings)
+{
+    txm_settings s = *settings;
+    if (s.strict)
+        s.mono = s.borders = false;
+    return s;
+}
+
+/* A conversion in progress. */
+typedef struct conversion {
+    txm_context *context;
+    const char *path;
+    txm_settings settings;
+    const txm_convert_options *options;
+    const txm_convert_hooks *hooks; /* may be NULL */
+    txm_source *source;
+    const txm_source_info *info;
+    txm_resolved resolved;
+    char *stored_source; /* the path as the file will hold it */
+    txm_tx_attribute *attributes;
+    size_t attribute_count;
+    char *attribute_names; /* of --attrib, NUL-separated, in one piece */
+} conversion;
+
+/* What is written by force goes to the configured folder, even where the fresh file was found in the default one. */
+static txm_status force_place(const conversion *c, txm_result *result, txm_error *err)
+{
+    char *path = txm_tx_path(c->path, c->settings.cache_dir, &c->resolved.key);
+    if (!path)
+        return txm_path_absolute_failed(c->path, err);
+    free(result->tx_path);
+    result->tx_path = path;
+    snprintf(result->reason, sizeof result->reason, "forced");
+    return TXM_OK;
+}
+
+/* -o must not name the image itself, by whatever spelling or link: the source would be gone. */
+static txm_status check_output(const conversion *c, txm_error *err)
+{
+    struct stat st;
+    if (stat(c->options->output, &st) == 0 && st.st_dev == c->info->device && st.st_ino == c->info->inode)
+        return txm_fail(err, TXM_STATUS_USAGE, "%s: the output is the image itself; give it another name", c->path);
+    return TXM_OK;
+}
+
+/* A file that is fresh is left alone, unless by force; one that was made with other settings is reported. */
+static txm_status leave_fresh(const conversion *c, txm_result *result, bool *needed, txm_error *err)
+{
+    result->outcome = TXM_OUTCOME_UP_TO_DATE;
+    *needed = c->options->force;
+    if (*needed)
+        return force_place(c, result, err);
+    result->otherwise =
+        txm_made_otherwise(result->tx_path, &c->settings, c->info->channels, result->reason, sizeof result->reason);
+    return TXM_OK;
+}
+
+/* Decides whether there is anything to do; *target is where the file goes. */
+static txm_status look_up(conversion *c, txm_result *result, bool *needed, txm_error *err)
+{
+    *needed = true;
+    if (c->options->output) {
+        txm_status refused = check_output(c, err);
+        if (refused)
+            return refused;
+        snprintf(result->reason, sizeof result->reason, "written where -o says");
+        return (result->tx_path = txm_strdup(c->options->output))
+                   ? TXM_OK
+                   : txm_fail(err, TXM_STATUS_NO_MEMORY, "out of memory");
+    }
+    if (c->info->width == 1 && c->info->height == 1) {
+        result->outcome = TXM_OUTCOME_USED_AS_IS;
+        *needed = false;
+        return TXM_OK;
+    }
+    txm_found found = {0};
+    const txm_resolved_image image = {c->context, c->info, &c->resolved};
+    const txm_tx_wish wish = {txm_resolved_fits, &image};
+    txm_status status = txm_tx_lookup(c->path, c->settings.cache_dir, &c->resolved.key, &wish, &found, err);
+    if (status)
+        return status;
+    result->tx_path = found.path;
+    found.path = NULL;
+    switch (found.state) {
+    case TXM_TX_STATE_SOURCE:
+        result->outcome = TXM_OUTCOME_IS_TX;
+        *needed = false;
+        break;
+    case TXM_TX_STATE_FRESH:
+        status = leave_fresh(c, result, needed, err);
+        break;
+    case TXM_TX_STATE_OUTDATED:
+        snprintf(result->reason, sizeof result->reason, "outdated: %.200s", found.reason);
+        break;
+    case TXM_TX_STATE_UNUSABLE:
+        /* What Blender cannot read was made for other readers, and is what was asked for. */
+        if (found.foreign && c->settings.compression.codec == TXM_CODEC_ZSTD) {
+            status = leave_fresh(c, result, needed, err);
+            break;
+        }
+        snprintf(result->reason, sizeof result->reason, "unusable: %.200s", found.reason);
+        break;
+    case TXM_TX_STATE_MISSING:
+        snprintf(result->reason, sizeof result->reason, "missing");
+        break;
+    }
+    txm_found_clear(&found);
+    return status;
+}
+
+/* Collects what is kept of the source's metadata and what --attrib gives. */
+static txm_status collect_attributes(conversion *c, txm_error *err)
+{
+    const char *const *given = c->settings.attributes;
+    size_t extra = 0, bytes = 1;
+    for (; given && given[extra]; extra++)
+        bytes += strlen(given[extra]) + 1;
+    c->attributes = txm_calloc(c->info->attribute_count + extra, sizeof *c->attributes);
+    c->attribute_names = txm_calloc(bytes, 1);
+    if (!c->attributes || !c->attribute_names)
+        return txm_fail(err, TXM_STATUS_NO_MEMORY, "out of memory for metadata");
+    for (size_t i = 0; i < c->info->attribute_count; i++)
+        c->attributes[c->attribute_count++] =
+            (txm_tx_attribute){c->info->attributes[i].name, c->info->attributes[i].value};
+    char *p = c->attribute_names;
+    for (size_t i = 0; i < extra; i++) {
+        const char *equals = strchr(given[i], '=');
+        if (!equals || equals == given[i])
+            return txm_fail(err, TXM_STATUS_USAGE, "attribute '%s': expected NAME=VALUE", given[i]);
+        strcpy(p, given[i]);
+        p[equals - given[i]] = 0;
+        c->attributes[c->attribute_count++] = (txm_tx_attribute){p, p + (equals - given[i]) + 1};
+        p += strlen(given[i]) + 1;
+    }
+    return TXM_OK;
+}
+
+/* Strings belong to the conversion and live until the file is written. */
+static txm_status make_metadata(conversion *c, txm_tx_metadata *out, txm_error *err)
+{
+    txm_color_class class = txm_color_space_class(c->resolved.space);
+    c->stored_source = c->settings.redact ? txm_strdup(txm_path_base(c->path)) : txm_path_absolute(c->path);
+    if (!c->stored_source)
+        return txm_path_absolute_failed(c->path, err);
+    txm_status status = collect_attributes(c, err);
+    *out = (txm_tx_metadata){
+        .source = c->stored_source,
+        .detected_colorspace = txm_conform_detected(c->info, c->resolved.space, c->resolved.named),
+        .requested_colorspace = c->resolved.requested,
+        .config = txm_color_fingerprint(c->resolved.space),
+        .xyz_to_scene_linear = c->resolved.key.xyz_text,
+        .alpha = c->resolved.alpha,
+        .interop_id = class == TXM_COLOR_CLASS_DATA   ? "data"
+                      : class == TXM_COLOR_CLASS_SRGB ? txm_color_srgb_interop_id(c->context->color)
+                                                      : txm_color_working_interop_id(c->context->color),
+        .equiangular = c->settings.equiangular,
+        .source_mtime = c->info->mtime.tv_sec,
+        .density = c->info->density,
+        .attributes = c->attributes,
+        .attribute_count = c->attribute_count,
+    };
+    return status;
+}
+
+/* From the attempt that succeeded. */
+static void report(const conversion *c, const txm_attempt_result *made, txm_result *result)
+{
+    result->outcome = TXM_OUTCOME_CREATED;
+    result->width = made->layout.width;
+    result->height = made->layout.height;
+    result->levels = made->layout.levels;
+    result->channels = made->layout.channels;
+    result->type = made->layout.type;
+    result->mono = made->grey;
+    result->constant = made->summary.constant;
+    result->tx_bytes = made->file_bytes;
+    result->section_bytes = made->file_bytes - made->image_bytes;
+    result->stages = made->stages;
+    snprintf(result->device, sizeof result->device, "%s", made->device);
+    (void)c;
+}
+
+/* Tries until an attempt's guesses hold: that the image is grey, or of one colour, that the device lasts. */
+static txm_status attempt(const conversion *c, txm_attempt_request *request, txm_publish **publish,
+                          txm_attempt_result *made, txm_error *err)
+{
+    for (;;) {
+        txm_error own = {0};
+        txm_status status = txm_attempt_run(request, publish, made, &own);
+        if (!status && (made->not_grey || made->lost_zeros)) {
+            request->may_be_grey = request->may_be_grey && !made->not_grey;
+            request->keep_zeros = request->keep_zeros || made->lost_zeros;
+        } else if (status == TXM_STATUS_DEVICE && request->devices) {
+            txm_context_log(c->context, TXM_LOG_LEVEL_WARNING, "%s: %s; starting again on the CPU", c->path,
+                            own.message);
+            request->devices = false;
+        } else {
+            return status ? txm_fail_as(err, &own) : TXM_OK;
+        }
+        if ((status = txm_source_rewind(c->source, err)))
+            return status;
+    }
+}
+
+/* Makes the file and puts it in place. */
+static txm_status make(conversion *c, txm_result *result, txm_error *err)
+{
+    txm_tx_metadata metadata;
+    txm_status status = make_metadata(c, &metadata, err);
+    txm_attempt_request request = {.context = c->context,
+                                   .settings = &c->settings,
+                                   .options = c->options,
+                                   .source = c->source,
+                                   .resolved = &c->resolved,
+                                   .metadata = &metadata,
+                                   .target = result->tx_path,
+                                   .may_be_grey = c->settings.mono,
+                                   .devices = true};
+    txm_attempt_result made = {0};
+    txm_publish *publish = NULL;
+    if (!status)
+        status = attempt(c, &request, &publish, &made, err);
+    if (!status)
+        status = txm_source_check_unchanged(c->source, err);
+    if (!status && txm_source_warning(c->source))
+        txm_context_log(c->context, TXM_LOG_LEVEL_WARNING, "%s: %s", c->path, txm_source_warning(c->source));
+    if (!status)
+        status = txm_publish_commit(&publish, &c->info->mtime, err);
+    txm_publish_abort(&publish);
+    if (!status) {
+        report(c, &made, result);
+        snprintf(result->via, sizeof result->via, "converted");
+    }
+    return status;
+}
+
+/* For all outcomes: a dry run, too, says what would be made. */
+static void describe(const conversion *c, txm_result *result)
+{
+    snprintf(result->colorspace, sizeof result->colorspace, "%s", c->resolved.requested);
+    snprintf(result->detected, sizeof result->detected, "%s",
+             txm_conform_detected(c->info, c->resolved.space, c->resolved.named));
+    snprintf(result->reader, sizeof result->reader, "%s", c->info->reader);
+    result->alpha = c->resolved.alpha;
+    result->source_bytes = (uint64_t)c->info->file_bytes;
+    result->width = c->info->width;
+    result->height = c->info->height;
+    result->levels = txm_level_count(c->info->width, c->info->height);
+    result->channels = c->info->channels == 1 ? 1 : 4;
+    result->type = c->info->type;
+    txm_settings_key(c->info, c->resolved.space, c->resolved.alpha, &c->settings, result->settings_key);
+}
+
+/* What would fail when the file is made fails when it is planned. */
+static txm_status check_codec(const conversion *c, txm_error *err)
+{
+    const txm_conform conform = txm_conform_plan(c->info, c->resolved.space, c->resolved.alpha, NULL);
+    if (c->settings.compression.codec != TXM_CODEC_ZSTD || !txm_type_is_float(conform.type))
+        return TXM_OK;
+    return txm_fail(err, TXM_STATUS_USAGE,
+                    "%s: its tx file is an EXR file, which cannot be compressed with zstd; use zip or none", c->path);
+}
+
+/* Makes the file with the right to do so held; by the time that was granted, another process may have made it. */
+static txm_status convert_holding_claim(conversion *c, const txm_convert_hooks *hooks, txm_result *result,
+                                        txm_error *err)
+{
+    const txm_making making = {c->path, result->tx_path, c->source, c->info, &c->settings, &c->resolved};
+    if (hooks->fetch && hooks->fetch(hooks->user, &making, result)) {
+        result->outcome = TXM_OUTCOME_CREATED;
+        return TXM_OK;
+    }
+    txm_status status = make(c, result, err);
+    if (!status && hooks->keep)
+        hooks->keep(hooks->user, &making);
+    return status;
+}
+
+/* With the claim in hand the look-up is made again: another process may have finished the file in between. */
+static txm_status make_hooked(conversion *c, txm_result *result, txm_error *err)
+{
+    const txm_convert_hooks *hooks = c->hooks;
+    bool needed = true;
+    txm_status status = hooks->acquire ? hooks->acquire(hooks->user, result->tx_path, err) : TXM_OK;
+    if (status)
+        return status;
+    if (hooks->acquire) {
+        free(result->tx_path);
+        result->tx_path = NULL;
+        status = look_up(c, result, &needed, err);
+        if (!status && !needed)
+            snprintf(result->reason, sizeof result->reason, "made by another process meanwhile");
+    }
+    if (!status && needed)
+        status = convert_holding_claim(c, hooks, result, err);
+    if (hooks->release)
+        hooks->release(hooks->user);
+    return status;
+}
+
+static bool opens_within(const char *path, uint64_t bytes)
+{
+    const txm_source_options options = {.max_memory_bytes = bytes};
+    txm_source *source = NULL;
+    txm_error ignored = {0};
+    txm_status status = txm_source_open(path, &options, &source, &ignored);
+    txm_source_close(&source);
+    return status != TXM_STATUS_TOO_LARGE;
+}
+
+/* A reader knows what it takes itself; what the whole conversion takes is worth more to who has to choose the limit.
+ * What is beyond other limits keeps its failure. */
+static txm_status refuse_memory(conversion *c, txm_error *err)
+{
+    const uint64_t most = (uint64_t)1 << 44;
+    const txm_source_options unbounded = {0};
+    txm_error ignored = {0};
+    uint64_t needed = 0;
+    if (txm_source_open(c->path, &unbounded, &c->source, &ignored) != TXM_OK)
+        return TXM_STATUS_TOO_LARGE;
+    c->info = txm_source_info_of(c->source);
+    if (txm_resolve(c->context, &c->settings, c->path, c->info, !c->hooks, &c->resolved, &ignored) != TXM_OK)
+        return TXM_STATUS_TOO_LARGE;
+    const txm_conform conform = txm_conform_plan(c->info, c->resolved.space, c->resolved.alpha, c->context->ops);
+    txm_convert_bands(&conform, &c->settings, txm_pool_threads(c->context->pool), 1, &needed);
+    while (needed < most && !opens_within(c->path, needed))
+        needed += needed / 4;
+    txm_error_clear(err);
+    return txm_convert_refuse(c->path, needed, err);
+}
+
+/* Nothing can be made of the image, and nothing has to be: Cycles uses the tx file that is there. */
+static bool leave_unread(conversion *c, txm_result *result, const txm_error *why)
+{
+    txm_found found;
+    if (!why || c->options->force || c->options->output ||
+        !txm_serves_unread(c->context, &c->settings, c->path, why, &c->resolved, &found))
+        return false;
+    result->outcome = TXM_OUTCOME_UP_TO_DATE;
+    result->tx_path = found.path;
+    found.path = NULL;
+    result->alpha = c->resolved.alpha;
+    snprintf(result->colorspace, sizeof result->colorspace, "%s", c->resolved.requested);
+    snprintf(result->detected, sizeof result->detected, "%s", c->resolved.requested);
+    txm_context_log(c->context, TXM_LOG_LEVEL_WARNING, "%s: %s; its tx file is fresh, and Cycles uses it", c->path,
+                    found.reason);
+    txm_found_clear(&found);
+    return true;
+}
+
+/* Open, resolve, look up, make: each step may end it, with success as well. */
+static txm_status run(conversion *c, txm_result *result, txm_error *err)
+{
+    const txm_source_options source = {.max_memory_bytes = c->context->max_memory_bytes};
+    bool needed = false;
+    txm_status status = txm_source_open(c->path, &source, &c->source, err);
+    if (status && leave_unread(c, result, err)) {
+        txm_error_clear(err);
+        return TXM_OK;
+    }
+    if (status)
+        return status == TXM_STATUS_TOO_LARGE && source.max_memory_bytes ? refuse_memory(c, err) : status;
+    c->info = txm_source_info_of(c->source);
+    if ((status = txm_resolve(c->context, &c->settings, c->path, c->info, !c->hooks, &c->resolved, err)))
+        return status;
+    if (c->info->narrowed && txm_color_space_class(c->resolved.space) == TXM_COLOR_CLASS_OTHER &&
+        (status = txm_source_as_half(c->source, err)))
+        return status;
+    describe(c, result);
+    if ((status = look_up(c, result, &needed, err)) || !needed)
+        return status;
+    if ((status = check_codec(c, err)))
+        return status;
+    if (c->options->dry_run) {
+        result->outcome = TXM_OUTCOME_WOULD_CREATE;
+        return TXM_OK;
+    }
+    return c->hooks ? make_hooked(c, result, err) : make(c, result, err);
+}
+
+/* For programs: structs of any version are accepted. */
+txm_status txm_convert(txm_context *context, const char *source, const txm_settings *settings,
+                       const txm_convert_options *options, txm_result *result, txm_error *err)
+{
+    txm_error_clear(err);
+    txm_settings s;
+    txm_convert_options o = {0};
+    memset(result, 0, sizeof *result);
+    if (!source)
+        return txm_fail(err, TXM_STATUS_USAGE, "no image given: its path is NULL");
+    txm_status status = txm_settings_take(&s, settings, err);
+    if (!status)
+        status = txm_options_take(&o, sizeof o, options, "txm_convert_options", err);
+    return status ? status : txm_convert_hooked(context, source, &s, &o, NULL, result, err);
+}
+
+/* For the batch, whose structs are our own. */
+txm_status txm_convert_hooked(txm_context *context, const char *source, const txm_settings *settings,
+                              const txm_convert_options *options, const txm_convert_hooks *hooks, txm_result *result,
+                              txm_error *err)
+{
+    static const txm_convert_options no_options;
+    double begin = txm_clock_seconds();
+    conversion c = {.context = context,
+                    .path = source,
+                    .settings = effective(settings),
+                    .options = options ? options : &no_options,
+                    .hooks = hooks};
+    memset(result, 0, sizeof *result);
+    txm_status status = txm_settings_in_bounds(&c.settings, err);
+    if (!status)
+        status = run(&c, result, err);
+    txm_source_close(&c.source);
+    free(c.stored_source);
+    free(c.attributes);
+    free(c.attribute_names);
+    if (status)
+        txm_result_clear(result);
+    else
+        result->seconds = txm_clock_seconds() - begin;
+    return status;
+}
+
+void txm_result_clear(txm_result *result)
+{
+    if (result) {
+        free(result->tx_path);
+        *result = (txm_result){0};
+    }
+}

@@ -1,0 +1,455 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Encoding on all threads, writing in one order.
+ *
+ * Queued batches form a list in the order of the file. Whoever finishes the first of them writes it and all finished
+ * ones after it; the others go on encoding.
+ *
+ * In: bands, from the tiler, in any order of levels. Out: tiles appended to the file in its order, which
+ * readers and Blender expect: level 0 first, row by row. Tiles of other levels are ready long before level 0
+ * is; they go to a spill and are appended at the end. Borders go to the section writer, which keeps its own
+ * order.
+ */
+#include "mill/convert/encode_queue.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "mill/encode/tile.h"
+#include "mill/write/spill.h"
+#include "tile/base/fail.h"
+#include "tile/base/mem.h"
+#include "mill/pyramid/border.h"
+
+enum {
+    BATCH_PIXELS = 64 * 64 * 16, /* of one batch: a quarter of a millisecond of encoding and more */
+    SPILL_MEMORY_BYTES = 1 << 20 /* of upper levels' tiles in memory before they go to disk */
+};
+
+typedef struct batch {
+    struct batch *next; /* in the order of committing, or in the list of spare ones */
+    txm_encode_queue *queue;
+    bool borders, done;
+    uint32_t tile_x, tiles; /* first tile and number of tiles */
+    txm_band *band, *around[TXM_BANDS_AROUND];
+    uint8_t *bytes; /* the encoded tiles, one after the other */
+    size_t bytes_used, bytes_capacity;
+    uint32_t *sizes; /* of each */
+} batch;
+
+/* One thread's encoders, lent to a batch for as long as it runs. */
+typedef struct encoders {
+    struct encoders *next;
+    txm_tile_encoder *tile;
+    txm_border_encoder *border;
+    uint8_t *border_pixels;
+} encoders;
+
+typedef struct upper_level {
+    uint64_t *offsets; /* of each tile in the spill */
+    uint32_t *sizes;
+    uint32_t tiles;
+} upper_level;
+
+struct txm_encode_queue {
+    txm_job *job;
+    txm_tx_layout layout;
+    size_t pixel_bytes;
+    txm_tx_writer *writer;
+    txm_section_writer *section;
+    txm_spill *spill;
+    txm_strand *commits;
+    uint32_t batch_tiles;
+    upper_level upper[TXM_MAX_LEVELS];
+
+    pthread_mutex_t lock; /* guards what follows */
+    batch *first, **last; /* queued, in order */
+    batch
+        *spare[2]; /* of tiles, of borders: memory for tiles would be lost on borders, which are a tenth of the size */
+    encoders *idle;
+};
+
+/* Of a level, the last one in a row may be narrow. */
+static uint32_t tiles_across(const txm_encode_queue *q, uint32_t level)
+{
+    return (txm_level_size(q->layout.width, level) + q->layout.tile_px - 1) / q->layout.tile_px;
+}
+
+static uint32_t tiles_down(const txm_encode_queue *q, uint32_t level)
+{
+    return (txm_level_size(q->layout.height, level) + q->layout.tile_px - 1) / q->layout.tile_px;
+}
+
+/* `section` may be NULL. A batch is a number of tiles that is worth a job; it is the unit of order, too. */
+txm_status txm_encode_queue_new(txm_job *job, const txm_tx_layout *layout, txm_tx_writer *writer,
+                                txm_section_writer *section, const char *spill_dir, txm_encode_queue **out,
+                                txm_error *err)
+{
+    txm_encode_queue *q = txm_calloc(1, sizeof *q);
+    if (!q)
+        return txm_no_memory(err, NULL);
+    q->job = job;
+    q->layout = *layout;
+    q->pixel_bytes = txm_type_bytes(layout->type) * layout->channels;
+    q->writer = writer;
+    q->section = section;
+    q->last = &q->first;
+    pthread_mutex_init(&q->lock, NULL);
+    q->batch_tiles = BATCH_PIXELS / (layout->tile_px * layout->tile_px);
+    if (q->batch_tiles == 0)
+        q->batch_tiles = 1;
+    q->commits = txm_strand_new_writer(job->group);
+    q->spill = txm_spill_new(spill_dir, SPILL_MEMORY_BYTES);
+    bool ok = q->commits && q->spill;
+    for (uint32_t l = 1; ok && l < layout->levels; l++) {
+        upper_level *u = &q->upper[l];
+        u->tiles = tiles_across(q, l) * tiles_down(q, l);
+        u->offsets = txm_calloc(u->tiles, sizeof *u->offsets);
+        u->sizes = txm_calloc(u->tiles, sizeof *u->sizes);
+        ok = u->offsets && u->sizes;
+    }
+    if (!ok) {
+        txm_encode_queue_free(&q);
+        return txm_no_memory(err, NULL);
+    }
+    *out = q;
+    return TXM_OK;
+}
+
+/* As soon as a batch is encoded: bands are what memory is short of. */
+static void drop_bands(batch *b)
+{
+    txm_band_drop(b->band);
+    b->band = NULL;
+    for (int i = 0; i < TXM_BANDS_AROUND; i++) {
+        txm_band_drop(b->around[i]);
+        b->around[i] = NULL;
+    }
+}
+
+static void free_batches(batch *b)
+{
+    while (b) {
+        batch *next = b->next;
+        drop_bands(b);
+        free(b->bytes);
+        free(b->sizes);
+        free(b);
+        b = next;
+    }
+}
+
+/* There are as many as threads ever encoded at once. */
+static void free_encoders(encoders *e)
+{
+    while (e) {
+        encoders *next = e->next;
+        txm_tile_encoder_free(&e->tile);
+        txm_border_encoder_free(&e->border);
+        free(e->border_pixels);
+        free(e);
+        e = next;
+    }
+}
+
+/* Nothing may be running any more. */
+void txm_encode_queue_free(txm_encode_queue **queue)
+{
+    txm_encode_queue *q = queue ? *queue : NULL;
+    if (!q)
+        return;
+    free_batches(q->first);
+    free_batches(q->spare[false]);
+    free_batches(q->spare[true]);
+    free_encoders(q->idle);
+    for (uint32_t l = 1; l < TXM_MAX_LEVELS; l++) {
+        free(q->upper[l].offsets);
+        free(q->upper[l].sizes);
+    }
+    txm_spill_free(&q->spill);
+    txm_strand_free(q->commits);
+    pthread_mutex_destroy(&q->lock);
+    free(q);
+    *queue = NULL;
+}
+
+/* ---- encoding ------------------------------------------------------------------------------------------------ */
+
+/* Encoders have megabytes of tables: they are made when first needed and then passed on. */
+static txm_status take_encoders(txm_encode_queue *q, encoders **out, txm_error *err)
+{
+    pthread_mutex_lock(&q->lock);
+    encoders *e = q->idle;
+    if (e)
+        q->idle = e->next;
+    pthread_mutex_unlock(&q->lock);
+    if (e) {
+        *out = e;
+        return TXM_OK;
+    }
+    const txm_tile_format format = {q->layout.type, q->layout.channels, q->layout.tile_px, q->layout.compression};
+    txm_status status = TXM_STATUS_NO_MEMORY;
+    if (!(e = txm_calloc(1, sizeof *e)))
+        goto fail;
+    if ((status = txm_tile_encoder_new(&format, &e->tile, err)))
+        goto fail;
+    if (q->section) {
+        if ((status = txm_border_encoder_new(&q->layout, &e->border, err)))
+            goto fail;
+        status = TXM_STATUS_NO_MEMORY;
+        e->border_pixels = txm_alloc_pixels(txm_border_pixels(q->layout.tile_px, q->layout.tile_px), q->pixel_bytes);
+        if (!e->border_pixels)
+            goto fail;
+    }
+    *out = e;
+    return TXM_OK;
+fail:
+    free_encoders(e);
+    return txm_fail(err, status, "out of memory for an encoder");
+}
+
+static void give_encoders(txm_encode_queue *q, encoders *e)
+{
+    if (!e)
+        return;
+    pthread_mutex_lock(&q->lock);
+    e->next = q->idle;
+    q->idle = e;
+    pthread_mutex_unlock(&q->lock);
+}
+
+/* Grows by a quarter: sizes of tiles resemble each other. */
+static bool append(batch *b, const void *encoded, size_t size_bytes)
+{
+    if (size_bytes > b->bytes_capacity - b->bytes_used) {
+        size_t capacity = b->bytes_used + size_bytes + b->bytes_capacity / 4;
+        uint8_t *bytes = realloc(b->bytes, capacity);
+        if (!bytes)
+            return false;
+        b->bytes = bytes;
+        b->bytes_capacity = capacity;
+    }
+    memcpy(b->bytes + b->bytes_used, encoded, size_bytes);
+    b->bytes_used += size_bytes;
+    return true;
+}
+
+/* A row of the level, from whichever of the batch's bands holds it. */
+static const uint8_t *border_row(void *context, uint32_t y)
+{
+    const batch *b = context;
+    return txm_band_row_near(b->band, b->around, y);
+}
+
+/* A tile, or a border record with the tile's edges after it, that a device has brought this far. All tiles of a row of
+ * tiles but the last are full, so each begins where that many full ones end. */
+static txm_status encode_ready(const batch *b, encoders *e, uint32_t tile_x, uint32_t w, const void **encoded,
+                               size_t *size, txm_error *err)
+{
+    const txm_encode_queue *q = b->queue;
+    uint32_t px = q->layout.tile_px, h = b->band->rows;
+    if (!b->borders)
+        return txm_tile_encode_filtered(e->tile, b->band->pixels + tile_x * txm_tile_raw_bytes(e->tile, px, h), w, h,
+                                        encoded, size, err);
+    size_t border = txm_border_pixels(w, h) * q->pixel_bytes;
+    size_t full = (txm_border_pixels(px, h) + 2 * ((size_t)px + h)) * q->pixel_bytes;
+    const uint8_t *record = b->band->pixels + tile_x * full, *top = record + border,
+                  *left = top + 2 * w * q->pixel_bytes;
+    const txm_border_edges edges = {top, top + w * q->pixel_bytes, left, left + h * q->pixel_bytes, q->pixel_bytes};
+    return txm_border_encode_edges(e->border, record, &edges, w, h, encoded, size, err);
+}
+
+/* Devices hand over tiles that are filtered already (ready). */
+static txm_status encode_one(batch *b, encoders *e, uint32_t tile_x, const void **encoded, size_t *size, txm_error *err)
+{
+    const txm_encode_queue *q = b->queue;
+    uint32_t px = q->layout.tile_px, level_w = txm_level_size(q->layout.width, b->band->level);
+    uint32_t x = tile_x * px, w = level_w - x < px ? level_w - x : px, h = b->band->rows;
+    if (b->band->ready)
+        return encode_ready(b, e, tile_x, w, encoded, size, err);
+    const uint8_t *pixels = b->band->pixels + (size_t)x * q->pixel_bytes;
+    if (!b->borders)
+        return txm_tile_encode(e->tile, pixels, b->band->stride_bytes, w, h, encoded, size, err);
+    uint32_t level_h = txm_level_size(q->layout.height, b->band->level);
+    txm_border_gather(border_row, b, level_w, level_h, q->pixel_bytes, x, b->band->y, w, h, e->border_pixels);
+    return txm_border_encode(e->border, e->border_pixels, pixels, b->band->stride_bytes, w, h, encoded, size, err);
+}
+
+/* The bytes stay with the batch until it is its turn to be written. */
+static void encode_batch(batch *b)
+{
+    txm_encode_queue *q = b->queue;
+    encoders *e = NULL;
+    txm_error err = {0};
+    unsigned long long clock = txm_job_clock(q->job);
+    txm_status status = take_encoders(q, &e, &err);
+    for (uint32_t i = 0; !status && i < b->tiles; i++) {
+        const void *encoded = NULL;
+        size_t size = 0;
+        status = encode_one(b, e, b->tile_x + i, &encoded, &size, &err);
+        if (!status && !append(b, encoded, size))
+            status = txm_no_memory(&err, NULL);
+        b->sizes[i] = (uint32_t)size;
+    }
+    give_encoders(q, e);
+    if (status)
+        txm_job_fail(q->job, &err);
+    txm_job_book(q->job, b->borders ? TXM_STAGE_BORDERS : TXM_STAGE_ENCODE, clock);
+}
+
+/* ---- committing ---------------------------------------------------------------------------------------------- */
+
+/* Where an encoded tile goes: section, file or spill. */
+static txm_status commit_one(txm_encode_queue *q, const batch *b, uint32_t tile, const uint8_t *bytes, uint32_t size,
+                             txm_error *err)
+{
+    uint32_t level = b->band->level;
+    if (b->borders)
+        return txm_section_writer_add(q->section, level, tile, bytes, size, err);
+    if (level == 0)
+        return txm_tx_writer_add(q->writer, bytes, size, err);
+    q->upper[level].offsets[tile] = txm_spill_size(q->spill);
+    q->upper[level].sizes[tile] = size;
+    return txm_spill_add(q->spill, bytes, size, err);
+}
+
+/* Called for the head of the list alone. */
+static void commit_batch(txm_encode_queue *q, const batch *b)
+{
+    txm_error err = {0};
+    unsigned long long clock = txm_job_clock(q->job);
+    const uint8_t *bytes = b->bytes;
+    uint32_t tile = b->band->y / q->layout.tile_px * tiles_across(q, b->band->level) + b->tile_x;
+    for (uint32_t i = 0; i < b->tiles; i++) {
+        if (commit_one(q, b, tile + i, bytes, b->sizes[i], &err)) {
+            txm_job_fail(q->job, &err);
+            break;
+        }
+        bytes += b->sizes[i];
+    }
+    txm_job_book(q->job, TXM_STAGE_WRITE, clock);
+}
+
+/* Commits what is ready at the head of the queue; runs on the strand, one at a time. */
+static void commit_ready(void *arg)
+{
+    txm_encode_queue *q = arg;
+    for (;;) {
+        pthread_mutex_lock(&q->lock);
+        batch *b = q->first;
+        if (b && b->done) {
+            q->first = b->next;
+            if (!q->first)
+                q->last = &q->first;
+        } else {
+            b = NULL;
+        }
+        pthread_mutex_unlock(&q->lock);
+        if (!b)
+            return;
+        if (txm_job_runs(q->job))
+            commit_batch(q, b);
+        drop_bands(b);
+        pthread_mutex_lock(&q->lock);
+        b->next = q->spare[b->borders];
+        q->spare[b->borders] = b;
+        pthread_mutex_unlock(&q->lock);
+    }
+}
+
+/* Writing is on a strand, so that no thread that could encode waits for a lock. */
+static void run_batch(void *arg)
+{
+    batch *b = arg;
+    txm_encode_queue *q = b->queue;
+    if (txm_job_runs(q->job))
+        encode_batch(b);
+    pthread_mutex_lock(&q->lock);
+    b->done = true;
+    bool head = q->first == b;
+    pthread_mutex_unlock(&q->lock);
+    /* Whoever finishes the head starts the committing; what finished out of order before goes with it. */
+    if (head && !txm_strand_submit(q->commits, commit_ready, q)) {
+        txm_error err = {0};
+        txm_no_memory(&err, NULL);
+        txm_job_fail(q->job, &err);
+    }
+}
+
+/* ---- queueing ------------------------------------------------------------------------------------------------ */
+
+/* Batches are kept with their buffers for the next band. */
+static batch *new_batch(txm_encode_queue *q, bool borders)
+{
+    pthread_mutex_lock(&q->lock);
+    batch *b = q->spare[borders];
+    if (b)
+        q->spare[borders] = b->next;
+    pthread_mutex_unlock(&q->lock);
+    if (!b) {
+        b = txm_calloc(1, sizeof *b);
+        if (b && !(b->sizes = txm_calloc(q->batch_tiles, sizeof *b->sizes))) {
+            free(b);
+            b = NULL;
+        }
+        if (!b)
+            return NULL;
+        b->queue = q;
+        b->borders = borders;
+    }
+    b->next = NULL;
+    b->done = false;
+    b->bytes_used = 0;
+    return b;
+}
+
+/* Entered in the list under the lock, in the order of calls: that is the order of the file. */
+static bool queue_batches(txm_encode_queue *q, txm_band *band, txm_band *const around[TXM_BANDS_AROUND])
+{
+    uint32_t tiles = tiles_across(q, band->level);
+    for (uint32_t x = 0; x < tiles; x += q->batch_tiles) {
+        batch *b = new_batch(q, around != NULL);
+        if (!b)
+            return false;
+        b->tile_x = x;
+        b->tiles = tiles - x < q->batch_tiles ? tiles - x : q->batch_tiles;
+        b->band = txm_band_keep(band);
+        for (int i = 0; around && i < TXM_BANDS_AROUND; i++)
+            b->around[i] = txm_band_keep(around[i]);
+        pthread_mutex_lock(&q->lock);
+        *q->last = b;
+        q->last = &b->next;
+        pthread_mutex_unlock(&q->lock);
+        if (!txm_group_submit(q->job->group, false, run_batch, b))
+            return false;
+    }
+    return true;
+}
+
+bool txm_encode_queue_tiles(txm_encode_queue *q, txm_band *band)
+{
+    return queue_batches(q, band, NULL);
+}
+
+bool txm_encode_queue_borders(txm_encode_queue *q, txm_band *band, txm_band *const around[TXM_BANDS_AROUND])
+{
+    return queue_batches(q, band, around);
+}
+
+/* All jobs must have ended. Reads the spill once, from its start to its end. */
+txm_status txm_encode_queue_finish(txm_encode_queue *q, txm_error *err)
+{
+    const uint8_t *tile = NULL;
+    txm_status status = TXM_OK;
+    unsigned long long clock = txm_job_clock(q->job);
+    for (uint32_t l = 1; !status && l < q->layout.levels; l++) {
+        const upper_level *u = &q->upper[l];
+        for (uint32_t t = 0; !status && t < u->tiles; t++) {
+            status = txm_spill_view(q->spill, u->offsets[t], u->sizes[t], &tile, err);
+            if (!status)
+                status = txm_tx_writer_add(q->writer, tile, u->sizes[t], err);
+        }
+    }
+    txm_job_book(q->job, TXM_STAGE_WRITE, clock);
+    return status;
+}

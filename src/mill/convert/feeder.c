@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The feeder.
+ *
+ * It reads ahead of the other stages by as many bands as memory allows and waits when too many are alive. Statistics
+ * for constant and grey images are taken here, from conformed rows, before they are handed on.
+ *
+ * In: a source that is read from top to bottom. Out: conformed bands, and, before the first of them, what kind
+ * of image it is. That kind is a guess until the last row: one colour all over is known only at the end, and
+ * grey may stop being grey. So bands of one colour are counted instead of handed on, and a grey image that
+ * shows a colour is begun again by the caller.
+ */
+#include "mill/convert/feeder.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "tile/base/fail.h"
+#include "tile/base/mem.h"
+
+/* Rows are conformed by several threads at once where a colour conversion makes that worth while. */
+enum { CHUNKS = 16 };
+
+typedef struct state {
+    txm_feed *feed;
+    const txm_source_info *info;
+    size_t src_stride, row_bytes; /* of the source's rows; of conformed rows */
+    uint32_t channels;            /* of conformed rows */
+    uint8_t *raw;                 /* a band as the source delivers it, where it has to change its layout */
+    float *scratch[CHUNKS];
+    bool started;
+    bool both_zeros;  /* of the rows that were all equal some hold 0 where others hold -0 */
+    uint8_t last[16]; /* the last pixel of these rows */
+} state;
+
+static txm_status out_of_memory(const state *s, txm_error *err)
+{
+    return txm_fail(err, TXM_STATUS_NO_MEMORY, "out of memory for bands of %u px", s->info->width);
+}
+
+/* Another stage stopped the job: its error is the one to report. */
+static txm_status job_failed(const state *s, txm_error *err)
+{
+    return txm_fail_as(err, &s->feed->job->error);
+}
+
+/* ---- conforming ---------------------------------------------------------------------------------------------- */
+
+typedef struct chunk {
+    state *s;
+    txm_band *band;
+    uint32_t y, rows, index;
+} chunk;
+
+/* A part of a band's rows: colour conversion is the dearest part of reading and is spread over threads. */
+static void conform_chunk(void *arg)
+{
+    const chunk *c = arg;
+    state *s = c->s;
+    unsigned long long clock = txm_job_clock(s->feed->job);
+    uint8_t *dst = c->band->pixels + c->y * s->row_bytes;
+    const uint8_t *src = s->raw ? s->raw + c->y * s->src_stride : dst;
+    txm_conform_rows(s->feed->conform, src, s->src_stride, dst, s->row_bytes, c->rows, s->scratch[c->index]);
+    txm_job_book(s->feed->job, s->feed->conform->space ? TXM_STAGE_COLOR : TXM_STAGE_CONFORM, clock);
+}
+
+/* Conforms a band in `count` pieces. The pieces have a group of their own: only they are waited for. */
+static bool conform_in_pieces(state *s, txm_band *band, uint32_t count)
+{
+    chunk chunks[CHUNKS];
+    txm_group *group = txm_group_new(s->feed->job->pool);
+    bool ok = group != NULL;
+    for (uint32_t i = 0; ok && i < count; i++) {
+        uint32_t begin = band->rows * i / count, end = band->rows * (i + 1) / count;
+        chunks[i] = (chunk){s, band, begin, end - begin, i};
+        ok = txm_group_submit(group, true, conform_chunk, &chunks[i]);
+    }
+    txm_group_free(group);
+    return ok;
+}
+
+/* Without colour conversion one thread is as fast as memory. */
+static txm_status conform(state *s, txm_band *band, txm_error *err)
+{
+    uint32_t pieces = s->feed->conform->space ? txm_pool_threads(s->feed->job->pool) : 1;
+    pieces = pieces > CHUNKS ? CHUNKS : pieces > band->rows ? band->rows : pieces;
+    if (pieces > 1)
+        return conform_in_pieces(s, band, pieces) ? TXM_OK : out_of_memory(s, err);
+    chunk all = {s, band, 0, band->rows, 0};
+    conform_chunk(&all);
+    return TXM_OK;
+}
+
+/* Reads and conforms a band. */
+static txm_status read_band(state *s, uint32_t y, txm_band **out, txm_error *err)
+{
+    uint32_t left = s->info->height - y, rows = left < s->feed->band_rows ? left : s->feed->band_rows;
+    txm_band *band = txm_band_new(s->feed->job->bands, 0, y, rows, s->row_bytes, &s->feed->alive);
+    if (!band)
+        return out_of_memory(s, err);
+    unsigned long long clock = txm_job_clock(s->feed->job);
+    txm_status status = txm_source_read(s->feed->source, y, rows, s->raw ? s->raw : band->pixels, s->src_stride, err);
+    txm_job_book(s->feed->job, TXM_STAGE_DECODE, clock);
+    if (!status)
+        status = conform(s, band, err);
+    if (status)
+        txm_band_drop(band);
+    else
+        *out = band;
+    return status;
+}
+
+/* ---- what kind of image it is --------------------------------------------------------------------------------- */
+
+/* Row by row, in order: the sums have a defined order. */
+static void add_stats(state *s, const txm_band *band)
+{
+    txm_feed *f = s->feed;
+    unsigned long long clock = txm_job_clock(f->job);
+    for (uint32_t y = 0; y < band->rows; y++)
+        f->conform->ops->stats(f->conform->type, s->channels, band->pixels + y * band->stride_bytes, s->info->width,
+                               &f->stats);
+    txm_job_book(f->job, TXM_STAGE_CONFORM, clock);
+}
+
+/* When the feeder may read on. */
+static bool few_alive(void *arg)
+{
+    const txm_feed *f = arg;
+    return atomic_load(&f->alive) <= f->bands_in_flight;
+}
+
+/* Gives a band to the sink, and works on what is queued when it has enough: memory stays bounded. */
+static void give(state *s, txm_band *band)
+{
+    s->feed->sink.band(s->feed->sink.context, band);
+    txm_pool_wait_until(s->feed->job->pool, few_alive, s->feed);
+}
+
+/* Hands a band on, as one channel where that is what the output has. */
+static txm_status hand_on(state *s, txm_band *band, txm_error *err)
+{
+    txm_feed *f = s->feed;
+    txm_band *out = band;
+    if (f->grey && s->channels == 4) {
+        const txm_ops *ops = f->conform->ops;
+        out = txm_band_new(s->feed->job->bands, 0, band->y, band->rows, s->row_bytes / 4, &s->feed->alive);
+        for (uint32_t y = 0; out && y < band->rows; y++)
+            ops->take_first(f->conform->type, band->pixels + y * band->stride_bytes,
+                            out->pixels + y * out->stride_bytes, s->info->width);
+        txm_band_drop(band);
+        if (!out)
+            return out_of_memory(s, err);
+    }
+    give(s, out);
+    return TXM_OK;
+}
+
+/* Level 0 rows y .. y+rows-1 of the constant colour, `width` pixels of `pixel_bytes`. */
+static txm_status hand_on_constant(state *s, uint32_t width, uint32_t y, uint32_t rows, txm_error *err)
+{
+    txm_feed *f = s->feed;
+    size_t pixel_bytes = txm_type_bytes(f->conform->type) * (f->grey ? 1 : s->channels);
+    txm_band *band = txm_band_new(s->feed->job->bands, 0, y, rows, width * pixel_bytes, &s->feed->alive);
+    if (!band)
+        return out_of_memory(s, err);
+    for (size_t i = 0; i < (size_t)width * rows; i++)
+        memcpy(band->pixels + i * pixel_bytes, f->stats.first, pixel_bytes);
+    give(s, band);
+    return TXM_OK;
+}
+
+/* Opens the other stages, which need to know what is coming. */
+static txm_status start(state *s, uint32_t width, uint32_t height, bool constant, txm_error *err)
+{
+    txm_feed *f = s->feed;
+    /* Grey as far as it has been seen; one-channel sources have nothing to drop. */
+    f->grey = f->may_be_grey && f->stats.grey;
+    const txm_feed_start what = {width, height, f->grey ? 1 : s->channels, f->conform->type, constant};
+    s->started = true;
+    return f->sink.start(f->sink.context, &what) ? TXM_OK : job_failed(s, err);
+}
+
+/* The image turned out not to be constant: the rows before this band were, and are written from the one colour. */
+static txm_status start_late(state *s, const txm_band *band, txm_error *err)
+{
+    txm_status status = start(s, s->info->width, s->info->height, false, err);
+    for (uint32_t y = 0; !status && y < band->y; y += s->feed->band_rows)
+        status = hand_on_constant(s, s->info->width, y, s->feed->band_rows, err);
+    return status;
+}
+
+/* A band whose pixels all equal the first one: whether the bits are the same, and which come last. */
+static void note_zeros(state *s, const txm_band *band)
+{
+    const txm_feed *f = s->feed;
+    size_t pixel_bytes = txm_type_bytes(f->conform->type) * s->channels;
+    for (uint32_t y = 0; y < band->rows && txm_type_is_float(f->conform->type) && !s->both_zeros; y++) {
+        const uint8_t *row = band->pixels + y * band->stride_bytes;
+        s->both_zeros = memcmp(row, f->stats.first, pixel_bytes) != 0 ||
+                        memcmp(row, row + pixel_bytes, (s->info->width - 1) * pixel_bytes) != 0;
+    }
+    memcpy(s->last, band->pixels + (band->rows - 1) * band->stride_bytes + (s->info->width - 1) * pixel_bytes,
+           pixel_bytes);
+}
+
+/* Whether this attempt has come to nothing. */
+static bool in_vain(const txm_feed *f)
+{
+    return f->not_grey || f->lost_zeros;
+}
+
+/* Bands of one colour need not be kept: they can be made again, should another colour come. */
+static txm_status take_band(state *s, txm_band *band, txm_error *err)
+{
+    txm_feed *f = s->feed;
+    txm_status status = TXM_OK;
+    add_stats(s, band);
+    if (!f->stats.varies && !f->keep_zeros) {
+        note_zeros(s, band);
+        txm_band_drop(band);
+        return TXM_OK;
+    }
+    f->lost_zeros = s->both_zeros;
+    if (!s->started && !f->lost_zeros)
+        status = start_late(s, band, err);
+    if (f->grey && !f->stats.grey)
+        f->not_grey = true;
+    if (status || in_vain(f)) {
+        txm_band_drop(band);
+        return status;
+    }
+    return hand_on(s, band, err);
+}
+
+/* One band, from file to stage. */
+static txm_status next_band(state *s, uint32_t y, uint32_t *rows, txm_error *err)
+{
+    txm_band *band = NULL;
+    txm_status status = read_band(s, y, &band, err);
+    *rows = band ? band->rows : 0;
+    return status ? status : take_band(s, band, err);
+}
+
+/* A constant image becomes one tile, as in Blender: of the last pixel's zeros. */
+static txm_status finish_constant(state *s, uint32_t band_rows, txm_error *err)
+{
+    txm_feed *f = s->feed;
+    uint32_t w = s->info->width < TXM_DEFAULT_TILE_PX ? s->info->width : TXM_DEFAULT_TILE_PX;
+    uint32_t h = s->info->height < TXM_DEFAULT_TILE_PX ? s->info->height : TXM_DEFAULT_TILE_PX;
+    f->constant = true;
+    memcpy(f->stats.first, s->last, sizeof s->last);
+    txm_status status = start(s, w, h, true, err);
+    for (uint32_t y = 0; !status && y < h; y += band_rows)
+        status = hand_on_constant(s, w, y, h - y < band_rows ? h - y : band_rows, err);
+    return status;
+}
+
+/* ---- rows that the sink conforms ------------------------------------------------------------------------------- */
+
+/* For statistics that a device took. */
+static void check_grey(txm_feed *f)
+{
+    f->not_grey |= f->grey && !f->stats.grey;
+}
+
+/* Reads the next rows straight into the sink's memory. */
+static txm_status next_raw(state *s, uint32_t y, uint32_t *rows, txm_error *err)
+{
+    txm_feed *f = s->feed;
+    uint32_t left = s->info->height - y;
+    *rows = left < f->band_rows ? left : f->band_rows;
+    void *place = f->sink.place(f->sink.context, *rows);
+    if (!place)
+        return job_failed(s, err);
+    unsigned long long clock = txm_job_clock(f->job);
+    txm_status status = txm_source_read(f->source, y, *rows, place, s->src_stride, err);
+    txm_job_book(f->job, TXM_STAGE_DECODE, clock);
+    if (!status && !f->sink.placed(f->sink.context, *rows))
+        status = job_failed(s, err);
+    check_grey(f);
+    return status;
+}
+
+static txm_status end(const state *s, txm_error *err)
+{
+    txm_feed *f = s->feed;
+    if (!f->sink.end(f->sink.context))
+        return job_failed(s, err);
+    check_grey(f);
+    return TXM_OK;
+}
+
+/* ---- the loop ------------------------------------------------------------------------------------------------ */
+
+/* Until the last row, a failure, or a colour in a grey image. */
+static txm_status run(state *s, txm_error *err)
+{
+    txm_feed *f = s->feed;
+    txm_status status = TXM_OK;
+    for (uint32_t y = 0; !status && y < s->info->height && !in_vain(f);) {
+        uint32_t rows = 0;
+        if (!txm_job_runs(f->job))
+            return job_failed(s, err);
+        status = f->raw ? next_raw(s, y, &rows, err) : next_band(s, y, &rows, err);
+        y += rows;
+        if (!status && f->progress)
+            f->progress(f->progress_user, y, s->info->height);
+    }
+    if (!status && !f->stats.varies && !in_vain(f))
+        status = finish_constant(s, f->band_rows, err);
+    return status || in_vain(f) ? status : end(s, err);
+}
+
+/* Buffers are for one band: reading waits where others are slower. */
+txm_status txm_feed_run(txm_feed *feed, txm_error *err)
+{
+    const txm_conform *c = feed->conform;
+    state s = {.feed = feed, .info = txm_source_info_of(feed->source), .channels = c->channels};
+    s.src_stride = (size_t)s.info->width * c->src_channels * txm_type_bytes(c->src_type);
+    s.row_bytes = (size_t)s.info->width * c->channels * txm_type_bytes(c->type);
+    memset(&feed->stats, 0, sizeof feed->stats);
+    feed->not_grey = feed->lost_zeros = feed->grey = feed->constant = feed->raw = false;
+    bool ok = true;
+    if (!txm_conform_in_place(c))
+        ok = (s.raw = txm_alloc_pixels(feed->band_rows, s.src_stride)) != NULL;
+    for (int i = 0; ok && i < (c->space ? CHUNKS : 1); i++)
+        ok = (s.scratch[i] = txm_alloc_pixels(txm_conform_scratch(c), sizeof(float))) != NULL;
+    txm_status status = ok ? run(&s, err) : out_of_memory(&s, err);
+    if (status) {
+        txm_error own = {0};
+        txm_fail(&own, status, "%s", err ? err->message : "");
+        txm_job_fail(feed->job, &own);
+    }
+    txm_group_wait(feed->job->group, 0);
+    free(s.raw);
+    for (int i = 0; i < CHUNKS; i++)
+        free(s.scratch[i]);
+    return status;
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The feeder: reads the source band by band, conforms it, and decides what kind of file it becomes from what it has
+ * seen so far - one constant colour, one channel of grey, or what the source is. The guess is optimistic: nothing
+ * starts while the image is constant; grey starts as grey, and the first coloured pixel ends the attempt (`not_grey`):
+ * the conversion starts again with four channels. Rows of one colour are not kept, for they can be made again; but 0
+ * and -0 are equal, and where another colour follows both, the conversion starts again and keeps them (`lost_zeros`).
+ */
+#ifndef TXM_CONVERT_FEEDER_H
+#define TXM_CONVERT_FEEDER_H
+#include "mill/convert/band.h"
+#include "mill/convert/conform.h"
+#include "mill/convert/job.h"
+
+/* What the feeder found when the output has to start. */
+typedef struct txm_feed_start {
+    uint32_t width, height, channels; /* of level 0 as it will be stored */
+    txm_type type;
+    bool constant;
+} txm_feed_start;
+
+/* Where bands go. `start` is called once, before the first band; `band` takes over its reference. Failures go to the
+ * job. */
+typedef struct txm_feed_sink {
+    void *context;
+    bool (*start)(void *context, const txm_feed_start *start);
+    void (*band)(void *context, txm_band *band);
+    /* For a sink that conforms rows itself (`raw` below): where the next rows go as the source delivers them, and that
+     * they are there. It adds to the feed's statistics. NULL and false: the job failed. */
+    void *(*place)(void *context, uint32_t rows);
+    bool (*placed)(void *context, uint32_t rows);
+    /* All rows were given; called once where `start` was. False: the job failed. */
+    bool (*end)(void *context);
+} txm_feed_sink;
+
+typedef struct txm_feed {
+    txm_job *job;
+    txm_source *source;
+    const txm_conform *conform;
+    uint32_t band_rows;
+    bool may_be_grey; /* one channel is wanted where the image allows it */
+    bool keep_zeros;  /* it is known not to be constant: every row is handed on as it is */
+    txm_feed_sink sink;
+    unsigned bands_in_flight; /* back-pressure: bands of level 0 alive at once */
+    atomic_uint alive;        /* living bands: the feed must outlive them */
+    void (*progress)(void *user, uint32_t rows_done, uint32_t rows);
+    void *progress_user;
+    bool raw; /* set by `start`: rows are no longer conformed here */
+    /* results */
+    txm_stats stats; /* of the whole of level 0, as conformed: one channel or four */
+    bool not_grey;   /* the attempt was wrong: start again with may_be_grey = false */
+    bool lost_zeros; /* the same: with keep_zeros = true */
+    bool grey;       /* stored as one channel */
+    bool constant;
+} txm_feed;
+
+/* Reads the source from its first row to its last. Returns the job's status; with not_grey or lost_zeros set nothing
+ * else matters. */
+txm_status txm_feed_run(txm_feed *feed, txm_error *err);
+#endif

@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The stage of a device.
+ *
+ * Rows are submitted in chunks; what comes back is handed out piece by piece. A device that fails makes the attempt
+ * fail with a status of its own, after which the conversion runs again on the CPU.
+ */
+#include "mill/convert/gpu_stage.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "tile/base/fail.h"
+#include "tile/base/mem.h"
+
+/* A result whose pieces are lent to the compressors. */
+typedef struct lent {
+    txm_gpu_stage *stage;
+    txm_gpu_result *result;
+    atomic_uint references;
+} lent;
+
+struct txm_gpu_stage {
+    txm_gpu_stage_setup setup;
+    const txm_gpu_plugin *plugin;
+    txm_gpu_job *job;
+    size_t raw_row, stored_row;
+    /* The chunk that is being filled. */
+    uint8_t *chunk;
+    uint32_t rows;
+    bool conformed;
+    unsigned on_device; /* chunks submitted and not collected */
+    atomic_uint lent;   /* results that compressors still read */
+    bool failed;
+};
+
+/* ---- failing ---------------------------------------------------------------------------------------------------- */
+
+/* Whatever a device fails of, the file can be made without it: the caller tells by the status. */
+static bool device_failed(txm_gpu_stage *s, const txm_error *cause)
+{
+    txm_error err = {0};
+    s->failed |= cause->status != TXM_STATUS_NO_MEMORY;
+    txm_fail(&err, TXM_STATUS_DEVICE, "%s: %s", s->setup.lease->label, cause->message);
+    txm_job_fail(s->setup.job, &err);
+    return false;
+}
+
+/* Of this machine, not of the device: that would be device_failed. */
+static bool out_of_memory(txm_gpu_stage *s)
+{
+    txm_error err = {0};
+    txm_no_memory(&err, NULL);
+    txm_job_fail(s->setup.job, &err);
+    return false;
+}
+
+/* ---- opening ---------------------------------------------------------------------------------------------------- */
+
+/* The lease has decided device and chunk size. */
+txm_status txm_gpu_stage_open(const txm_gpu_stage_setup *setup, txm_gpu_stage **out, txm_error *err)
+{
+    const txm_gpu_plan *plan = &setup->lease->plan;
+    txm_gpu_stage *s = txm_calloc(1, sizeof *s);
+    if (!s)
+        return txm_no_memory(err, NULL);
+    s->setup = *setup;
+    s->plugin = setup->lease->plugin;
+    s->raw_row = (size_t)plan->width * plan->conform.src_channels * txm_type_bytes(plan->type);
+    s->stored_row = (size_t)plan->width * plan->channels * txm_type_bytes(plan->type);
+    txm_status status = s->plugin->open(setup->lease->device, plan, &s->job, err);
+    if (status)
+        free(s);
+    else
+        *out = s;
+    return status;
+}
+
+/* Bands that were lent must be back. */
+void txm_gpu_stage_close(txm_gpu_stage **stage, bool *failed)
+{
+    txm_gpu_stage *s = stage ? *stage : NULL;
+    if (!s)
+        return;
+    *failed = s->failed;
+    s->plugin->close(&s->job);
+    free(s);
+    *stage = NULL;
+}
+
+/* ---- what comes back -------------------------------------------------------------------------------------------- */
+
+/* Called from whichever thread drops the last band of a result. */
+static void give_back(void *owner)
+{
+    lent *l = owner;
+    if (atomic_fetch_sub(&l->references, 1) != 1)
+        return;
+    txm_gpu_stage *s = l->stage;
+    s->plugin->release(s->job, l->result);
+    free(l);
+    /* Last: the stage may be closed from here on. */
+    atomic_fetch_sub(&s->lent, 1);
+}
+
+/* Each band holds a reference of the result it is part of. */
+static txm_band *lend(lent *l, uint32_t level, uint32_t y, uint32_t rows, size_t stride, const uint8_t *bytes)
+{
+    atomic_fetch_add(&l->references, 1);
+    txm_band *band = txm_band_lend(level, y, rows, stride, bytes, give_back, l);
+    if (!band)
+        give_back(l);
+    return band;
+}
+
+/* Rows of level 0 in the pieces in which the CPU would hash them. */
+static bool hash_rows(txm_gpu_stage *s, lent *l, const uint8_t *rows)
+{
+    uint32_t px = s->setup.lease->plan.tile_px;
+    bool ok = true;
+    for (uint32_t y = 0; ok && y < l->result->rows; y += px) {
+        uint32_t n = l->result->rows - y < px ? l->result->rows - y : px;
+        txm_band *band = lend(l, 0, l->result->y + y, n, s->stored_row, rows + y * s->stored_row);
+        ok = band && txm_hash_stage_take(s->setup.hash, band);
+        txm_band_drop(band);
+    }
+    return ok;
+}
+
+/* Pieces are tiles, borders, or rows for the hash. */
+static bool queue_piece(txm_gpu_stage *s, lent *l, const txm_gpu_piece *p)
+{
+    if (p->kind == TXM_GPU_ROWS)
+        return hash_rows(s, l, p->bytes);
+    txm_band *band = lend(l, p->level, p->y, p->rows, 0, p->bytes), *const nobody[4] = {NULL};
+    bool ok = band != NULL;
+    if (ok) {
+        band->ready = true;
+        ok = p->kind == TXM_GPU_TILES ? txm_encode_queue_tiles(s->setup.queue, band)
+                                      : txm_encode_queue_borders(s->setup.queue, band, nobody);
+    }
+    txm_band_drop(band);
+    return ok;
+}
+
+/* As the CPU counts: the sums of rows, one after the other. */
+static void add_stats(txm_gpu_stage *s, const txm_gpu_result *r)
+{
+    const txm_gpu_plan *plan = &s->setup.lease->plan;
+    txm_stats *st = s->setup.stats;
+    uint32_t channels = plan->conform.channels;
+    txm_gpu_pixel first = txm_gpu_load(plan->type, channels, st->first);
+    for (uint32_t y = 0; y < r->rows; y++) {
+        const txm_gpu_row_stats *row = &r->stats[y];
+        for (uint32_t c = 0; c < channels; c++) {
+            st->sum[c] += row->sum[c];
+            float v = txm_gpu_number(plan->type, first.v[c]);
+            st->varies |= row->min[c] != v || row->max[c] != v;
+        }
+        st->grey = st->grey && row->grey;
+    }
+}
+
+/* A result may hold statistics as well; its memory returns to the device when its last piece was encoded. */
+static bool use(txm_gpu_stage *s, txm_gpu_result *r)
+{
+    const txm_gpu_plan *plan = &s->setup.lease->plan;
+    lent *l = malloc(sizeof *l);
+    if (!l) {
+        s->plugin->release(s->job, r);
+        return out_of_memory(s);
+    }
+    *l = (lent){.stage = s, .result = r};
+    atomic_init(&l->references, 1);
+    atomic_fetch_add(&s->lent, 1);
+    bool ok = true;
+    if (r->stats)
+        add_stats(s, r);
+    /* Rows that came as they are stored are hashed where they lie; conformed bands were hashed by who gave them. */
+    if (r->stats && !plan->rows)
+        ok = hash_rows(s, l, r->submitted);
+    for (size_t i = 0; ok && i < r->piece_count; i++)
+        ok = queue_piece(s, l, &r->pieces[i]);
+    give_back(l);
+    return ok || out_of_memory(s);
+}
+
+/* Takes what the oldest chunk has become, if it is finished or `wait`. */
+static bool collect(txm_gpu_stage *s, bool wait)
+{
+    txm_gpu_result *r = NULL;
+    txm_error err = {0};
+    if (!s->on_device)
+        return true;
+    unsigned long long clock = txm_job_clock(s->setup.job);
+    bool ok = s->plugin->collect(s->job, wait, &r, &err) == TXM_OK || device_failed(s, &err);
+    if (ok && r) {
+        s->on_device--;
+        ok = use(s, r);
+    }
+    txm_job_book(s->setup.job, TXM_STAGE_PYRAMID, clock);
+    return ok;
+}
+
+/* ---- what goes in ----------------------------------------------------------------------------------------------- */
+
+/* The last chunk may be short. Whatever has come back meanwhile is handed on at once. */
+static bool submit(txm_gpu_stage *s)
+{
+    txm_error err = {0};
+    if (!s->rows)
+        return true;
+    unsigned long long clock = txm_job_clock(s->setup.job);
+    bool ok = s->plugin->submit(s->job, s->rows, s->conformed, &err) == TXM_OK || device_failed(s, &err);
+    txm_job_book(s->setup.job, TXM_STAGE_PYRAMID, clock);
+    s->on_device += ok;
+    s->chunk = NULL;
+    s->rows = 0;
+    return ok && collect(s, false);
+}
+
+/* The device has as many slots as the plan says; all lent means it would stand still. */
+static bool some_came_back(void *arg)
+{
+    txm_gpu_stage *s = arg;
+    return atomic_load(&s->lent) < s->setup.lease->plan.slots || atomic_load(&s->setup.job->stopped);
+}
+
+/* A buffer to fill. While there is none, what the device has finished is collected, then compressed. */
+static bool next_chunk(txm_gpu_stage *s)
+{
+    while (!(s->chunk = s->plugin->place(s->job))) {
+        if (!txm_job_runs(s->setup.job))
+            return false;
+        if (!s->on_device)
+            txm_pool_wait_until(s->setup.job->pool, some_came_back, s);
+        else if (!collect(s, true))
+            return false;
+    }
+    return true;
+}
+
+/* Room for `rows` more rows of one of the two formats in the chunk. */
+static uint8_t *place(txm_gpu_stage *s, uint32_t rows, bool conformed)
+{
+    bool full = s->rows + rows > s->setup.lease->plan.chunk_rows || s->conformed != conformed;
+    if (s->rows && full && !submit(s))
+        return NULL;
+    if (!s->chunk && !next_chunk(s))
+        return NULL;
+    s->conformed = conformed;
+    return s->chunk + s->rows * (conformed ? s->stored_row : s->raw_row);
+}
+
+/* Room in the current chunk for raw rows. */
+uint8_t *txm_gpu_stage_place(txm_gpu_stage *s, uint32_t rows)
+{
+    return place(s, rows, false);
+}
+
+bool txm_gpu_stage_take(txm_gpu_stage *s, uint32_t rows)
+{
+    s->rows += rows;
+    return s->rows < s->setup.lease->plan.chunk_rows ? collect(s, false) : submit(s);
+}
+
+/* For images that the CPU conforms: they are copied once. */
+bool txm_gpu_stage_band(txm_gpu_stage *s, const txm_band *band)
+{
+    uint8_t *at = place(s, band->rows, true);
+    if (!at)
+        return false;
+    memcpy(at, band->pixels, band->rows * s->stored_row);
+    return txm_gpu_stage_take(s, band->rows);
+}
+
+/* Waits for all results. */
+bool txm_gpu_stage_end(txm_gpu_stage *s)
+{
+    bool ok = submit(s);
+    while (ok && s->on_device)
+        ok = collect(s, true);
+    return ok;
+}

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The hashing stage.
+ *
+ * Blocks of rows are independent messages of the digest, so strands hash several of them at once. Where the machine
+ * hashes two messages for the price of one, bands are held back until the partner block's band is there.
+ */
+#include "mill/convert/hash_stage.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "tile/base/fail.h"
+#include "tile/base/mem.h"
+
+/* Blocks (or pairs of them) run side by side, the rows of each in order. */
+enum { STRANDS = 4, HELD = TXM_HASH_BLOCK_ROWS / TXM_MIN_TILE_PX };
+
+/* Rows of one band that lie in one block. */
+typedef struct piece {
+    txm_band *band;
+    uint32_t y, rows;
+} piece;
+
+typedef struct delivery {
+    txm_hash_stage *stage;
+    piece piece, partner; /* partner.band is NULL for a piece of its own */
+} delivery;
+
+struct txm_hash_stage {
+    txm_job *job;
+    txm_pixel_hash *hash;
+    bool pairs;
+    txm_strand *strands[STRANDS];
+    piece held[HELD]; /* of the first block of a pair, in order */
+    unsigned held_count, held_used;
+};
+
+/* Several strands: blocks are independent, and SHA-1 is the slowest part of many conversions. */
+txm_status txm_hash_stage_new(txm_job *job, txm_pixel_hash *hash, bool pairs, txm_hash_stage **out, txm_error *err)
+{
+    txm_hash_stage *s = txm_calloc(1, sizeof *s);
+    bool ok = s != NULL;
+    if (ok) {
+        s->job = job;
+        s->hash = hash;
+        s->pairs = pairs;
+    }
+    for (int i = 0; ok && i < STRANDS; i++)
+        ok = (s->strands[i] = txm_strand_new(job->group)) != NULL;
+    if (!ok) {
+        txm_hash_stage_free(&s);
+        return txm_no_memory(err, NULL);
+    }
+    *out = s;
+    return TXM_OK;
+}
+
+void txm_hash_stage_free(txm_hash_stage **stage)
+{
+    txm_hash_stage *s = stage ? *stage : NULL;
+    if (!s)
+        return;
+    for (unsigned i = s->held_used; i < s->held_count; i++)
+        txm_band_drop(s->held[i].band);
+    for (int i = 0; i < STRANDS; i++)
+        txm_strand_free(s->strands[i]);
+    free(s);
+    *stage = NULL;
+}
+
+/* One piece of a block, or two of a pair. */
+static void run(void *arg)
+{
+    delivery *d = arg;
+    const piece *p = &d->piece, *q = &d->partner;
+    txm_job *job = d->stage->job;
+    if (txm_job_runs(job)) {
+        unsigned long long clock = txm_job_clock(job);
+        const uint8_t *rows = txm_band_row(p->band, p->y);
+        if (q->band)
+            txm_pixel_hash_pair(d->stage->hash, p->y, p->rows, rows, txm_band_row(q->band, q->y),
+                                p->band->stride_bytes);
+        else
+            txm_pixel_hash_rows(d->stage->hash, p->y, p->rows, rows, p->band->stride_bytes);
+        txm_job_book(job, TXM_STAGE_HASH, clock);
+    }
+    txm_band_drop(p->band);
+    txm_band_drop(q->band);
+    free(d);
+}
+
+/* Takes over the references of both pieces. */
+static bool deliver(txm_hash_stage *s, uint32_t strand, piece p, piece partner)
+{
+    delivery *d = malloc(sizeof *d);
+    if (d) {
+        *d = (delivery){s, p, partner};
+        if (txm_strand_submit(s->strands[strand % STRANDS], run, d))
+            return true;
+    }
+    free(d);
+    txm_band_drop(p.band);
+    txm_band_drop(partner.band);
+    return false;
+}
+
+/* The first block of a pair waits for the second. */
+static bool take_piece(txm_hash_stage *s, piece p)
+{
+    uint32_t block = p.y / TXM_HASH_BLOCK_ROWS;
+    txm_band_keep(p.band);
+    if (!s->pairs || !txm_pixel_hash_pairs(s->hash, block))
+        return deliver(s, block, p, (piece){0});
+    if (block % 2 == 0) {
+        if (s->held_used == s->held_count)
+            s->held_used = s->held_count = 0;
+        s->held[s->held_count++] = p;
+        return true;
+    }
+    /* Bands begin at the same rows in every block, so partners come in the same pieces. */
+    return deliver(s, block / 2, s->held[s->held_used++], p);
+}
+
+/* A band may reach over the end of a block: it is cut there. */
+bool txm_hash_stage_take(txm_hash_stage *s, txm_band *band)
+{
+    bool ok = true;
+    for (uint32_t y = band->y, end = band->y + band->rows; ok && y < end;) {
+        uint32_t next = (y / TXM_HASH_BLOCK_ROWS + 1) * TXM_HASH_BLOCK_ROWS;
+        uint32_t rows = (next < end ? next : end) - y;
+        ok = take_piece(s, (piece){band, y, rows});
+        y += rows;
+    }
+    return ok;
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What a conversion takes in memory.
+ *
+ * The estimate is what a conversion cannot do without: bands, the pyramid's rows, encoders, the decoder. What --max-
+ * memory leaves beyond that becomes more bands, down to the fewest with which the stages cannot wait for each other
+ * forever.
+ */
+#include "mill/convert/memory.h"
+
+#include "tile/base/fail.h"
+
+enum {
+    QUEUE_BYTES = 20 << 20, /* spills of tiles and borders up to their budgets, descriptors of tiles */
+    THREAD_BYTES = 2 << 20  /* compressors and scratch of one thread */
+};
+
+/* An estimate from above for what this library takes; decoders of rarer formats are in the worker process and
+ * bounded there. */
+uint64_t txm_convert_memory(const txm_conform *c, const txm_settings *s, unsigned bands, unsigned threads)
+{
+    uint64_t row = (uint64_t)c->width * c->channels * txm_type_bytes(c->type), band = row * s->tile_px;
+    uint64_t raw = (uint64_t)c->width * c->src_channels * txm_type_bytes(c->src_type) * s->tile_px;
+    uint64_t float_row = (uint64_t)c->width * c->channels * sizeof(float);
+    /* Level 0's bands; four of every level above, which add up to four of level 0's; their encoded tiles, which are
+     * smaller; four float rows per level of the pyramid. */
+    return band * (bands + 4) + band * bands / 2 + raw + 8 * float_row + QUEUE_BYTES + (uint64_t)threads * THREAD_BYTES;
+}
+
+/* As many bands as fit, from what keeps all threads busy down to the least that works. 0 if not even that fits;
+ * *needed_bytes then says what would. */
+unsigned txm_convert_bands(const txm_conform *c, const txm_settings *s, unsigned threads, uint64_t max_memory_bytes,
+                           uint64_t *needed_bytes)
+{
+    unsigned least = s->equiangular ? 2 * TXM_MIN_BANDS : TXM_MIN_BANDS;
+    uint64_t needed = 0;
+    for (unsigned bands = least + 1 + threads; bands >= least; bands--) {
+        needed = TXM_PROCESS_BYTES + txm_convert_memory(c, s, bands, threads);
+        if (!max_memory_bytes || needed <= max_memory_bytes)
+            return bands;
+    }
+    if (needed_bytes)
+        *needed_bytes = needed;
+    return 0;
+}
+
+txm_status txm_convert_refuse(const char *path, uint64_t needed_bytes, txm_error *err)
+{
+    return txm_fail(err, TXM_STATUS_TOO_LARGE,
+                    "%s: needs about %llu MB, more than --max-memory allows; --max-memory %lluM would suffice", path,
+                    (unsigned long long)(needed_bytes / 1000000 + 1), (unsigned long long)(needed_bytes >> 20) + 1);
+}

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * From what was asked for to what is done.
+ *
+ * In: settings as asked for and the header of the source. Out: the colour space and alpha type that count, and the key
+ * from which the file's name is made: the order of defaults is Blender's.
+ */
+#include "mill/convert/resolve.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "mill/color/fingerprint.h"
+#include "tile/reader/blender_format.h"
+#include "tile/base/fail.h"
+#include "tile/base/mem.h"
+#include "tile/base/settings.h"
+#include "mill/source/defaults.h"
+
+const char *txm_key_word(const txm_color_config *config, const char *name)
+{
+    if (!name)
+        return "";
+    return txm_color_is_data(config, name) ? "data" : name;
+}
+
+/* An unknown space is an error here, where Blender takes linear; with strict we do as Blender does, and say so. */
+static txm_status find_space(const txm_context *context, const txm_settings *settings, const char *path,
+                             const char *name, bool warn, const txm_color_space **out, txm_error *err)
+{
+    txm_error own = {0};
+    txm_status status = txm_color_find(context->color, name, out, &own);
+    if (status == TXM_STATUS_COLORSPACE && settings->strict && !txm_color_canonical(context->color, name)) {
+        /* What Blender does, but not in silence. A space that is there and cannot be built is another matter: Blender
+         * builds it. */
+        const char *linear = txm_color_role(context->color, "scene_linear");
+        if (warn)
+            txm_context_log(context, TXM_LOG_LEVEL_WARNING, "%s: %s; --strict: taken as linear", path, own.message);
+        txm_error_clear(&own);
+        status = txm_color_find(context->color, linear ? linear : "scene_linear", out, &own);
+    }
+    if (status)
+        return txm_fail(err, status, "%s: %s", path, own.message);
+    return TXM_OK;
+}
+
+/* What the tx file keeps of the setting: a name, or the setting where that says more than the name. */
+static const char *requested_as(const char *setting, const char *name)
+{
+    const char *unused;
+    return name && txm_space_chosen(setting, &unused) != TXM_SPACE_UNKNOWN ? name : setting;
+}
+
+/* `warn` is false for look-ups that only ask. */
+txm_status txm_resolve(const txm_context *context, const txm_settings *settings, const char *path,
+                       const txm_source_info *info, bool warn, txm_resolved *out, txm_error *err)
+{
+    const txm_color_config *config = context->color;
+    const char *scene_space = NULL;
+    txm_alpha scene_alpha = TXM_ALPHA_STRAIGHT;
+    txm_status status = txm_source_scene_defaults(info, path, config, &scene_space, &scene_alpha);
+    if (status)
+        return txm_fail(err, status,
+                        "%s: the OCIO config %s has no role default_byte or default_float: name the colour "
+                        "space with --colorspace",
+                        path, txm_color_config_name(config));
+    txm_resolved r = {.alpha = settings->alpha};
+    const char *name;
+    const txm_space_choice choice = txm_space_chosen(settings->colorspace, &name);
+    if (choice == TXM_SPACE_DEFAULT)
+        name = scene_space;
+    r.requested = requested_as(settings->colorspace, name);
+    if (r.alpha == TXM_ALPHA_DEFAULT)
+        r.alpha = scene_alpha;
+    const char *pixels = choice == TXM_SPACE_UNSET || choice == TXM_SPACE_UNKNOWN ? "scene_linear"
+                         : name                                                   ? name
+                                                                                  : txm_source_auto_space(info, config);
+    if (!pixels)
+        return txm_fail(err, TXM_STATUS_COLORSPACE, "%s: the OCIO config %s has no role for colour space auto", path,
+                        txm_color_config_name(config));
+    status = find_space(context, settings, path, pixels, warn, &r.space, err);
+    if (status)
+        return status;
+    r.named = pixels;
+    r.key.xyz_text = txm_color_xyz_to_scene_linear_text(config);
+    r.key.colorspace = txm_key_word(config, name);
+    r.key.alpha = r.alpha;
+    r.key.equiangular = settings->equiangular;
+    *out = r;
+    return TXM_OK;
+}
+
+/* ---- the config ---------------------------------------------------------------------------------------------------
+ */
+
+bool txm_resolved_config(const txm_color_space *space, const txm_tx_description *d, char *why, size_t why_bytes)
+{
+    if (!d->config || txm_color_fingerprint_fits(space, d->config))
+        return true;
+    snprintf(why, why_bytes, "made with another OCIO config, in which colour space %.120s has other values",
+             *d->requested ? d->requested : txm_color_space_name(space));
+    return false;
+}
+
+/* ---- images that cannot be read -----------------------------------------------------------------------------------
+ */
+
+bool txm_serves_unread(const txm_context *context, const txm_settings *settings, const char *path, const txm_error *why,
+                       txm_resolved *resolved, txm_found *out)
+{
+    const char *space = NULL;
+    char reason[sizeof why->message + 64];
+    *out = (txm_found){0};
+    if ((why->status != TXM_STATUS_CORRUPT && why->status != TXM_STATUS_UNSUPPORTED) ||
+        settings->alpha == TXM_ALPHA_DEFAULT || txm_space_chosen(settings->colorspace, &space) == TXM_SPACE_DEFAULT)
+        return false;
+    *resolved = (txm_resolved){.requested = requested_as(settings->colorspace, space),
+                               .alpha = settings->alpha,
+                               .key = {.xyz_text = txm_color_xyz_to_scene_linear_text(context->color),
+                                       .colorspace = txm_key_word(context->color, space),
+                                       .alpha = settings->alpha,
+                                       .equiangular = settings->equiangular}};
+    if (txm_tx_lookup(path, settings->cache_dir, &resolved->key, NULL, out, NULL) != TXM_OK)
+        return false;
+    if (out->state == TXM_TX_STATE_FRESH) {
+        size_t length = strlen(path);
+        bool repeats = !strncmp(why->message, path, length) && !strncmp(why->message + length, ": ", 2);
+        snprintf(reason, sizeof reason, "the image itself is damaged, save or copy it again: %s",
+                 why->message + (repeats ? length + 2 : 0));
+        free(out->reason);
+        out->reason = txm_strdup(reason);
+        if (out->reason)
+            return true;
+    }
+    txm_found_clear(out);
+    return false;
+}
+
+/* ---- made as asked for ------------------------------------------------------------------------------------------- */
+
+/* By class, or by what the transform does: names and aliases of one space give the same pixels. */
+static bool same_space(const txm_resolved_image *i, const char *detected)
+{
+    const txm_color_space *asked = i->resolved->space, *made = NULL;
+    if (!strcmp(txm_conform_detected(i->info, asked, i->resolved->named), detected))
+        return true;
+    return txm_color_find(i->context->color, detected, &made, NULL) == TXM_OK &&
+           txm_color_space_class(made) == txm_color_space_class(asked) &&
+           !strcmp(txm_color_space_transform_id(made), txm_color_space_transform_id(asked));
+}
+
+/* Alpha types differ only in what they do to an image that has alpha. */
+static bool same_alpha(const txm_resolved_image *i, txm_alpha alpha)
+{
+    const txm_conform asked = txm_conform_plan(i->info, i->resolved->space, i->resolved->alpha, NULL);
+    const txm_conform made = txm_conform_plan(i->info, i->resolved->space, alpha, NULL);
+    return asked.associate == made.associate && asked.set_opaque == made.set_opaque && asked.divide == made.divide;
+}
+
+bool txm_resolved_fits(const void *image, const txm_tx_description *d, char *why, size_t why_bytes)
+{
+    const txm_resolved_image *i = image;
+    const txm_resolved *r = i->resolved;
+    if (*d->detected && !same_space(i, d->detected))
+        snprintf(why, why_bytes, "made with colour space %.120s, not %.120s",
+                 *d->requested ? txm_space_shown(d->requested) : d->detected, txm_space_shown(r->requested));
+    else if (d->has_alpha_type && !same_alpha(i, d->alpha))
+        snprintf(why, why_bytes, "made with alpha type %s, not %s", txm_alpha_name(d->alpha), txm_alpha_name(r->alpha));
+    else if (*d->xyz_to_scene_linear && strcmp(d->xyz_to_scene_linear, r->key.xyz_text) != 0)
+        snprintf(why, why_bytes, "made for working space %.120s, which is not the one asked for",
+                 *d->working_space ? d->working_space : "of another matrix");
+    else if (d->envlatl != r->key.equiangular)
+        snprintf(why, why_bytes, "made %s", d->envlatl ? "as a lat-long environment" : "as a plain texture");
+    else
+        return txm_resolved_config(r->space, d, why, why_bytes);
+    return false;
+}
+
+/* ---- the settings key -------------------------------------------------------------------------------------------- */
+
+/* Hex digits of a SHA-1, which is what a key is. */
+_Static_assert((int)TXM_KEY_HEX == (int)TXM_SHA1_HEX, "a key is a SHA-1");
+
+/* Equal keys mean equal pixels: everything that changes a pixel takes part, and nothing else. */
+void txm_settings_key(const txm_source_info *info, const txm_color_space *space, txm_alpha alpha,
+                      const txm_settings *settings, char out[TXM_KEY_HEX])
+{
+    static const char *const classes[] = {"data", "scene_linear", "scene_linear_srgb", "converted"};
+    const txm_conform c = txm_conform_plan(info, space, alpha, NULL);
+    char text[512];
+    /* A transform's digest takes part alone, not the name of its space: the same transform gives the same pixels. */
+    int n = snprintf(text, sizeof text,
+                     "format:%u pixels:%d class:%s transform:%.300s associate:%d opaque:%d divide:%d latlong:%d "
+                     "mono:%d",
+                     txm_blender_format_now()->version, TXM_PIXELS_VERSION, classes[txm_color_space_class(space)],
+                     txm_color_space_transform_id(space), c.associate, c.set_opaque, c.divide, settings->equiangular,
+                     settings->mono && c.channels > 1);
+    txm_sha1_of(text, (size_t)n, out);
+}

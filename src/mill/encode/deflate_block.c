@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A deflate block with dynamic codes, and the codes.
+ *
+ * In: counts of symbols and the sequences to write. Out: one block with its header. Lengths come from a Huffman tree
+ * of limited depth; ties are broken by symbol, so that the result is the same everywhere.
+ */
+#include "mill/encode/deflate_block.h"
+
+/* ---- Huffman codes --------------------------------------------------------------------------------------------- */
+
+enum { DEPTHS = 48 }; /* a tree over a sum below 2^31 has at most 45 levels (Fibonacci numbers), whatever its limit */
+
+/* Orders the used symbols by frequency, rare ones first, equal ones by symbol: one key holds both. Two passes of a
+ * counting sort over bytes do for frequencies below 65536, and blocks with larger ones take four. */
+static size_t sort_symbols(const uint32_t *frequencies, size_t count, uint64_t *sorted)
+{
+    uint64_t other[TXM_HUFFMAN_MAX_SYMBOLS], *from = sorted, *to = other;
+    uint32_t all = 0;
+    size_t used = 0;
+    for (size_t s = 0; s < count; s++)
+        if (frequencies[s]) {
+            from[used++] = (uint64_t)frequencies[s] << 32 | s;
+            all |= frequencies[s];
+        }
+    for (int shift = 32; shift < 64 && all >> (shift - 32); shift += 8) {
+        size_t start[257] = {0};
+        for (size_t i = 0; i < used; i++)
+            start[(from[i] >> shift & 255) + 1]++;
+        for (int b = 0; b < 256; b++)
+            start[b + 1] += start[b];
+        for (size_t i = 0; i < used; i++)
+            to[start[from[i] >> shift & 255]++] = from[i];
+        uint64_t *swap = from;
+        from = to;
+        to = swap;
+    }
+    if (from != sorted)
+        memcpy(sorted, from, used * sizeof *from);
+    return used;
+}
+
+/* Counts the leaves at each depth of the Huffman tree over ascending weights. Leaves and inner nodes each come in
+ * ascending order, so the two smallest nodes are always at the head of one of two queues. */
+static void count_depths(const uint64_t *sorted, size_t used, uint32_t *depths)
+{
+    uint32_t weight[TXM_HUFFMAN_MAX_SYMBOLS];     /* of inner nodes */
+    uint16_t parent[2 * TXM_HUFFMAN_MAX_SYMBOLS]; /* of leaves 0 .. used-1, then inner nodes */
+    uint8_t depth[TXM_HUFFMAN_MAX_SYMBOLS];       /* of inner nodes */
+    size_t leaf = 0, inner = 0, made = 0;
+    while (made < used - 1) {
+        uint32_t sum = 0;
+        for (int child = 0; child < 2; child++) {
+            if (leaf < used && (inner >= made || sorted[leaf] >> 32 <= weight[inner])) {
+                sum += (uint32_t)(sorted[leaf] >> 32);
+                parent[leaf++] = (uint16_t)made;
+            } else {
+                sum += weight[inner];
+                parent[used + inner++] = (uint16_t)made;
+            }
+        }
+        weight[made++] = sum;
+    }
+    depth[made - 1] = 0; /* the root is made last; every parent comes after its children */
+    for (size_t i = made - 1; i-- > 0;)
+        depth[i] = (uint8_t)(depth[parent[used + i]] + 1);
+    for (size_t i = 0; i < used; i++)
+        depths[depth[parent[i]] + 1]++;
+}
+
+/* Makes a code with leaves deeper than max_bits fit: they move up to max_bits, which overfills the code space; each
+ * step then takes one unit back by hanging a leaf of max_bits beside a shallower one, which goes one deeper. */
+static void limit_depths(uint32_t *depths, int max_bits)
+{
+    uint64_t space = 0;
+    for (int d = max_bits + 1; d < DEPTHS; d++) {
+        depths[max_bits] += depths[d];
+        depths[d] = 0;
+    }
+    for (int d = 1; d <= max_bits; d++)
+        space += (uint64_t)depths[d] << (max_bits - d);
+    for (; space > 1ull << max_bits; space--) {
+        int d = max_bits - 1;
+        while (!depths[d])
+            d--;
+        depths[d]--;
+        depths[d + 1] += 2;
+        depths[max_bits]--;
+    }
+}
+
+/* Lengths beyond the limit are rare: limit_depths pushes them back, at next to no cost. */
+void txm_huffman_lengths(const uint32_t *frequencies, size_t count, int max_bits, uint8_t *lengths)
+{
+    uint64_t sorted[TXM_HUFFMAN_MAX_SYMBOLS];
+    uint32_t depths[DEPTHS] = {0};
+    size_t used = sort_symbols(frequencies, count, sorted);
+    memset(lengths, 0, count);
+    if (used < 2) {
+        size_t only = used ? (size_t)(sorted[0] & 0xffffffff) : 0;
+        lengths[only] = 1;
+        lengths[only ? 0 : 1] = 1;
+        return;
+    }
+    count_depths(sorted, used, depths);
+    limit_depths(depths, max_bits);
+    size_t i = 0;
+    for (int d = max_bits; d > 0; d--) /* rare symbols first: the longest codes */
+        for (uint32_t k = 0; k < depths[d]; k++)
+            lengths[sorted[i++] & 0xffffffff] = (uint8_t)d;
+}
+
+/* Deflate writes codes from their other end. */
+static uint16_t reverse(unsigned code, int bits)
+{
+    code = (code & 0x5555) << 1 | (code >> 1 & 0x5555);
+    code = (code & 0x3333) << 2 | (code >> 2 & 0x3333);
+    code = (code & 0x0f0f) << 4 | (code >> 4 & 0x0f0f);
+    code = (code & 0x00ff) << 8 | (code >> 8 & 0x00ff);
+    return (uint16_t)(code >> (16 - bits));
+}
+
+void txm_huffman_codes(const uint8_t *lengths, size_t count, uint16_t *codes)
+{
+    unsigned depths[TXM_HUFFMAN_MAX_BITS + 1] = {0}, next[TXM_HUFFMAN_MAX_BITS + 2] = {0};
+    for (size_t s = 0; s < count; s++)
+        depths[lengths[s]]++;
+    depths[0] = 0;
+    for (int d = 1; d <= TXM_HUFFMAN_MAX_BITS; d++)
+        next[d + 1] = (next[d] + depths[d]) << 1;
+    for (size_t s = 0; s < count; s++)
+        codes[s] = lengths[s] ? reverse(next[lengths[s]]++, lengths[s]) : 0;
+}
+
+/* ---- the block ------------------------------------------------------------------------------------------------- */
+
+enum { END_OF_BLOCK = 256, PRECODE_SYMBOLS = 19, PRECODE_BITS = 7 };
+
+/* The code lengths of both codes, run-length coded with symbols 16 to 18. `items`: symbol | extra << 8. */
+static size_t pack_lengths(const uint8_t *lengths, size_t count, uint16_t *items)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < count;) {
+        size_t run = 1;
+        while (i + run < count && lengths[i + run] == lengths[i])
+            run++;
+        i += run;
+        uint8_t v = lengths[i - 1];
+        if (v) {
+            items[n++] = v;
+            run--;
+        }
+        while (run >= 3) {
+            size_t most = v ? 6 : 138, k = run < most ? run : most;
+            items[n++] = (uint16_t)(v ? 16 | (k - 3) << 8 : k <= 10 ? 17 | (k - 3) << 8 : 18 | (k - 11) << 8);
+            run -= k;
+        }
+        while (run--)
+            items[n++] = v;
+    }
+    return n;
+}
+
+/* Lengths are run-length coded, then coded by a code of their own. */
+static void write_header(txm_bit_writer *w, const uint8_t *litlen, const uint8_t *distance, bool last)
+{
+    static const uint8_t order[PRECODE_SYMBOLS] = {16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15};
+    static const uint8_t extra_bits[3] = {2, 3, 7};
+    uint8_t lengths[TXM_LITLEN_SYMBOLS + TXM_DISTANCE_SYMBOLS], pre_lengths[PRECODE_SYMBOLS];
+    uint16_t items[TXM_LITLEN_SYMBOLS + TXM_DISTANCE_SYMBOLS], pre_codes[PRECODE_SYMBOLS];
+    uint32_t counts[PRECODE_SYMBOLS] = {0};
+    size_t nl = TXM_LITLEN_SYMBOLS, nd = TXM_DISTANCE_SYMBOLS, np = PRECODE_SYMBOLS;
+    while (nl > 257 && !litlen[nl - 1])
+        nl--;
+    while (nd > 1 && !distance[nd - 1])
+        nd--;
+    memcpy(lengths, litlen, nl);
+    memcpy(lengths + nl, distance, nd);
+    size_t n = pack_lengths(lengths, nl + nd, items);
+    for (size_t i = 0; i < n; i++)
+        counts[items[i] & 255]++;
+    txm_huffman_lengths(counts, PRECODE_SYMBOLS, PRECODE_BITS, pre_lengths);
+    txm_huffman_codes(pre_lengths, PRECODE_SYMBOLS, pre_codes);
+    while (np > 4 && !pre_lengths[order[np - 1]])
+        np--;
+    txm_put_bits(w, last | 2 << 1, 3);
+    txm_put_bits(w, nl - 257, 5);
+    txm_put_bits(w, nd - 1, 5);
+    txm_put_bits(w, np - 4, 4);
+    for (size_t i = 0; i < np; i++) {
+        txm_put_bits(w, pre_lengths[order[i]], 3);
+        txm_flush_bits(w);
+    }
+    for (size_t i = 0; i < n; i++) {
+        unsigned symbol = items[i] & 255;
+        txm_put_bits(w, pre_codes[symbol], pre_lengths[symbol]);
+        if (symbol >= 16)
+            txm_put_bits(w, items[i] >> 8, extra_bits[symbol - 16]);
+        txm_flush_bits(w);
+    }
+}
+
+/* Code and length of a symbol in one word: one load per literal. */
+static inline void put_literal(txm_bit_writer *w, uint32_t entry)
+{
+    txm_put_bits(w, entry >> 8, entry & 255);
+}
+
+/* Four at a time fit the bit buffer between two flushes. */
+static const uint8_t *write_literals(txm_bit_writer *w, const uint32_t *entries, const uint8_t *p, size_t n)
+{
+    for (; n >= 4; n -= 4, p += 4) {
+        put_literal(w, entries[p[0]]);
+        put_literal(w, entries[p[1]]);
+        put_literal(w, entries[p[2]]);
+        put_literal(w, entries[p[3]]);
+        txm_flush_bits(w);
+    }
+    for (; n; n--, p++)
+        put_literal(w, entries[*p]);
+    txm_flush_bits(w);
+    return p;
+}
+
+/* Literals that no match covers, matches, the end of the block. */
+void txm_deflate_block(txm_bit_writer *w, const uint8_t *src, size_t n, const txm_sequence *sequences, size_t matches,
+                       uint32_t *litlen, const uint32_t *distance_counts, bool last)
+{
+    uint8_t ll[TXM_LITLEN_SYMBOLS], dl[TXM_DISTANCE_SYMBOLS];
+    uint16_t lc[TXM_LITLEN_SYMBOLS], dc[TXM_DISTANCE_SYMBOLS];
+    uint32_t entries[TXM_LITERALS];
+    const uint8_t *p = src;
+    litlen[END_OF_BLOCK] = 1;
+    txm_huffman_lengths(litlen, TXM_LITLEN_SYMBOLS, TXM_LITLEN_BITS, ll);
+    txm_huffman_lengths(distance_counts, TXM_DISTANCE_SYMBOLS, TXM_HUFFMAN_MAX_BITS, dl);
+    txm_huffman_codes(ll, TXM_LITLEN_SYMBOLS, lc);
+    txm_huffman_codes(dl, TXM_DISTANCE_SYMBOLS, dc);
+    for (int i = 0; i < TXM_LITERALS; i++)
+        entries[i] = (uint32_t)lc[i] << 8 | ll[i];
+    write_header(w, ll, dl, last);
+    for (size_t i = 0; i < matches; i++) {
+        const txm_sequence *q = &sequences[i];
+        p = write_literals(w, entries, p, q->literals) + q->length;
+        txm_coded length = txm_code_length(q->length), distance = txm_code_distance(q->distance);
+        txm_put_bits(w, lc[length.symbol], ll[length.symbol]);
+        txm_put_bits(w, length.extra, length.extra_bits);
+        txm_put_bits(w, dc[distance.symbol], dl[distance.symbol]);
+        txm_put_bits(w, distance.extra, distance.extra_bits);
+        txm_flush_bits(w);
+    }
+    write_literals(w, entries, p, n - (size_t)(p - src));
+    txm_put_bits(w, lc[END_OF_BLOCK], ll[END_OF_BLOCK]);
+    txm_flush_bits(w);
+}

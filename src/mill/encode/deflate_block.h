@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Writing one deflate block (RFC 1951) with dynamic Huffman codes from a list of matches and the counts of its symbols;
+ * and the length-limited codes. Integer arithmetic only: the same counts give the same code on every machine.
+ */
+#ifndef TXM_ENCODE_DEFLATE_BLOCK_H
+#define TXM_ENCODE_DEFLATE_BLOCK_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+enum {
+    TXM_LITERALS = 256,
+    TXM_LITLEN_SYMBOLS = 286,
+    TXM_DISTANCE_SYMBOLS = 30,
+    TXM_FIRST_LENGTH = 257, /* symbol */
+    TXM_MAX_MATCH = 258,
+    TXM_MAX_DISTANCE = 32768,
+    TXM_LITLEN_BITS = 11,        /* not 15: four literals then fit into 64 bits after seven that wait */
+    TXM_BLOCK_HEADER_BYTES = 600 /* at most: 17 + 19 * 3 bits, 316 lengths of at most 14 bits */
+};
+
+/* A match and how many literals come before it. */
+typedef struct txm_sequence {
+    uint32_t literals;
+    uint16_t length, distance; /* 3 to 258, 1 to 32768 */
+} txm_sequence;
+
+typedef struct txm_bit_writer {
+    uint64_t bits;
+    unsigned count; /* below 8 after a flush */
+    uint8_t *out;
+} txm_bit_writer;
+
+static inline void txm_put_bits(txm_bit_writer *w, uint64_t bits, unsigned count)
+{
+    w->bits |= bits << w->count;
+    w->count += count;
+}
+
+/* Writes eight bytes, of which whole ones count: dst needs that much slack. */
+static inline void txm_flush_bits(txm_bit_writer *w)
+{
+    memcpy(w->out, &w->bits, 8);
+    w->out += w->count >> 3;
+    w->bits >>= w->count & ~7u;
+    w->count &= 7;
+}
+
+static inline unsigned txm_log2_floor(uint32_t v)
+{
+    return 31u - (unsigned)__builtin_clz(v);
+}
+
+/* Symbol, number of extra bits and their value. From 9 (distances: 5) on, four (two) symbols share each power of two.
+ */
+typedef struct txm_coded {
+    unsigned symbol, extra_bits, extra;
+} txm_coded;
+
+static inline txm_coded txm_code_length(unsigned length)
+{
+    if (length == TXM_MAX_MATCH)
+        return (txm_coded){285, 0, 0};
+    unsigned v = length - 3;
+    if (v < 8)
+        return (txm_coded){TXM_FIRST_LENGTH + v, 0, 0};
+    unsigned e = txm_log2_floor(v) - 2;
+    return (txm_coded){TXM_FIRST_LENGTH + 4 * e + (v >> e), e, v & ((1u << e) - 1)};
+}
+
+static inline txm_coded txm_code_distance(unsigned distance)
+{
+    unsigned v = distance - 1;
+    if (v < 4)
+        return (txm_coded){v, 0, 0};
+    unsigned e = txm_log2_floor(v) - 1;
+    return (txm_coded){2 * e + (v >> e), e, v & ((1u << e) - 1)};
+}
+
+enum { TXM_HUFFMAN_MAX_SYMBOLS = 288, TXM_HUFFMAN_MAX_BITS = 15 };
+
+/* Code lengths of `count` symbols (at most TXM_HUFFMAN_MAX_SYMBOLS) for their frequencies (sum below 2^31), none longer
+ * than max_bits, where 2^max_bits >= count. Unused symbols get 0. The code is always complete: where fewer than two
+ * symbols are used, the first unused ones get a code as well, since decoders refuse incomplete codes. */
+void txm_huffman_lengths(const uint32_t *frequencies, size_t count, int max_bits, uint8_t *lengths);
+
+/* Canonical codes for lengths, bits reversed as deflate sends them. */
+void txm_huffman_codes(const uint8_t *lengths, size_t count, uint16_t *codes);
+/* Writes a block of n bytes. `litlen` and `distance` count the symbols that `matches` sequences and the literals
+ * between and after them take; the end of the block is counted here. A literal takes at most TXM_LITLEN_BITS; flushes
+ * write eight bytes of which some do not count. */
+void txm_deflate_block(txm_bit_writer *writer, const uint8_t *src, size_t n, const txm_sequence *sequences,
+                       size_t matches, uint32_t *litlen, const uint32_t *distance, bool last);
+#endif

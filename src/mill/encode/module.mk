@@ -1,0 +1,13 @@
+# The filters are written for the vectoriser, which GCC only runs in full at -O3.
+$(B)/src/mill/encode/filter.o: ISA := -O3
+# Lanes are registers only where loops over them are unrolled early; counting lengths is for vectors.
+$(B)/src/tile/decode/inflate_parts.o $(B)/src/tile/decode/decode_table.o: ISA := -O3
+
+# zlib is the judge of our streams, in tests (all of which have tests/util_deflate.c) and as the yardstick of sizes.
+$(TESTS): LIBS += -lz
+
+# Time and size of the tile encoder on a raw image.
+bench-codec: $(B)/bench_codec
+.PHONY: bench-codec
+$(B)/bench_codec: bench/bench_codec.c $(B)/libtxmill.a
+	$(CC) $(ALL_CFLAGS) -MF $@.d $< $(B)/libtxmill.a $(ALL_LDFLAGS) $(LIBS) -lz -o $@

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Tile encoders for TIFF and EXR.
+ *
+ * In: the valid pixels of a tile. Out: the bytes that the container stores: filled up to the full size for TIFF,
+ * filtered, compressed, or stored where compression does not pay. One encoder per thread; it owns its buffers and its
+ * result until the next call.
+ */
+#include "mill/encode/tile.h"
+
+#include <string.h>
+
+#include "mill/encode/deflate.h"
+#include "tile/decode/exr_decode.h"
+#include "mill/encode/filter.h"
+#include "tile/decode/zstd_status.h"
+#include "tile/base/fail.h"
+#include "tile/base/mem.h"
+
+enum { ZSTD_DEFAULT_LEVEL = 3, ZSTD_MAX_LEVEL = 19 };
+
+struct txm_tile_encoder {
+    txm_tile_format format;
+    size_t pixel_bytes, raw_bytes; /* of a full tile */
+    txm_deflate *deflate;          /* codec zip */
+    ZSTD_CCtx *zstd;               /* codec zstd */
+    uint8_t *raw;                  /* the tile as the file has it before compression */
+    uint8_t *filtered;             /* EXR: after the zip filter */
+    uint8_t *packed;
+    size_t packed_capacity;
+};
+
+/* What no container can hold is refused when the encoder is made, not per tile. */
+static txm_status check_format(const txm_tile_format *f, txm_error *err)
+{
+    if (f->channels < 1 || f->channels > TXM_MAX_CHANNELS)
+        return txm_fail(err, TXM_STATUS_USAGE, "%u channels: a tx file has 1 to %d", f->channels, TXM_MAX_CHANNELS);
+    if (f->tile_px < TXM_MIN_TILE_PX || f->tile_px > TXM_MAX_TILE_PX || (f->tile_px & (f->tile_px - 1)))
+        return txm_fail(err, TXM_STATUS_USAGE, "tile size %u: must be a power of two from %d to %d", f->tile_px,
+                        TXM_MIN_TILE_PX, TXM_MAX_TILE_PX);
+    if (f->compression.codec != TXM_CODEC_ZSTD)
+        return TXM_OK; /* txm_deflate_new checks the level */
+    if (txm_type_is_float(f->type))
+        return txm_fail(err, TXM_STATUS_USAGE,
+                        "zstd compression is for integer images (TIFF): %s pixels are stored as EXR, which has no "
+                        "zstd; use zip or none",
+                        txm_type_name(f->type));
+    if (f->compression.level < 0 || f->compression.level > ZSTD_MAX_LEVEL)
+        return txm_fail(err, TXM_STATUS_USAGE, "zstd level %d: must be 1 (fastest) to %d (smallest)",
+                        f->compression.level, ZSTD_MAX_LEVEL);
+    return TXM_OK;
+}
+
+/* The codec's own state. */
+static txm_status open_codec(txm_tile_encoder *e, txm_error *err)
+{
+    const txm_compression *c = &e->format.compression;
+    if (c->codec == TXM_CODEC_ZIP) {
+        bool exr = txm_type_is_float(e->format.type);
+        /* EXR's split bytes have no pixels; every second position finds what all find, in half the time. */
+        txm_deflate_shape shape = {e->raw_bytes, exr ? 2 : e->pixel_bytes, exr ? 2 : 1, e->format.type == TXM_TYPE_U16};
+        txm_status status = txm_deflate_new(c->level, &shape, &e->deflate, err);
+        e->packed_capacity = status == TXM_OK ? txm_deflate_bound(e->deflate) : 0;
+        return status;
+    }
+    if (c->codec != TXM_CODEC_ZSTD)
+        return TXM_OK;
+    e->packed_capacity = ZSTD_compressBound(e->raw_bytes);
+    e->zstd = ZSTD_createCCtx();
+    if (!e->zstd)
+        return txm_no_memory(err, NULL);
+    size_t rc = ZSTD_CCtx_setParameter(e->zstd, ZSTD_c_compressionLevel, c->level ? c->level : ZSTD_DEFAULT_LEVEL);
+    return ZSTD_isError(rc) ? txm_fail(err, txm_zstd_status(rc, TXM_STATUS_INTERNAL), "zstd: %s", ZSTD_getErrorName(rc))
+                            : TXM_OK;
+}
+
+/* All buffers for the largest tile: encoding allocates nothing. */
+txm_status txm_tile_encoder_new(const txm_tile_format *format, txm_tile_encoder **out, txm_error *err)
+{
+    txm_status status = check_format(format, err);
+    if (status != TXM_OK)
+        return status;
+    txm_tile_encoder *e = txm_calloc(1, sizeof *e);
+    if (!e)
+        return txm_no_memory(err, NULL);
+    e->format = *format;
+    e->pixel_bytes = format->channels * txm_type_bytes(format->type);
+    e->raw_bytes = (size_t)format->tile_px * format->tile_px * e->pixel_bytes;
+    status = open_codec(e, err);
+    if (status != TXM_OK)
+        goto free_encoder;
+    e->raw = txm_alloc_pixels(e->raw_bytes, 1);
+    e->filtered = txm_type_is_float(format->type) ? txm_alloc_pixels(e->raw_bytes, 1) : NULL;
+    e->packed = e->packed_capacity ? txm_alloc_pixels(e->packed_capacity, 1) : NULL;
+    if (!e->raw || (txm_type_is_float(format->type) && !e->filtered) || (e->packed_capacity && !e->packed)) {
+        status = txm_fail(err, TXM_STATUS_NO_MEMORY, "no memory for tiles of %u px", format->tile_px);
+        goto free_encoder;
+    }
+    *out = e;
+    return TXM_OK;
+free_encoder:
+    txm_tile_encoder_free(&e);
+    return status;
+}
+
+void txm_tile_encoder_free(txm_tile_encoder **encoder)
+{
+    if (!encoder || !*encoder)
+        return;
+    txm_tile_encoder *e = *encoder;
+    txm_deflate_free(&e->deflate);
+    ZSTD_freeCCtx(e->zstd);
+    free(e->raw);
+    free(e->filtered);
+    free(e->packed);
+    free(e);
+    *encoder = NULL;
+}
+
+/* One row of a TIFF tile into e->raw, filled up to the tile's width by its last pixel. */
+static void tiff_row(txm_tile_encoder *e, const uint8_t *src, uint32_t valid_w, uint32_t y)
+{
+    uint32_t channels = e->format.channels;
+    size_t row_bytes = e->format.tile_px * e->pixel_bytes, valid_bytes = valid_w * e->pixel_bytes;
+    uint8_t *dst = e->raw + y * row_bytes;
+    if (e->format.compression.codec != TXM_CODEC_NONE) {
+        /* A repeated pixel differs from its neighbour by zero. */
+        if (e->format.type == TXM_TYPE_U8)
+            txm_predict_row_u8(src, valid_bytes, channels, dst);
+        else
+            txm_predict_row_u16((const uint16_t *)(const void *)src, valid_bytes / 2, channels,
+                                (uint16_t *)(void *)dst);
+        memset(dst + valid_bytes, 0, row_bytes - valid_bytes);
+        return;
+    }
+    memcpy(dst, src, valid_bytes);
+    for (size_t i = valid_bytes; i < row_bytes; i++)
+        dst[i] = dst[i - e->pixel_bytes];
+}
+
+/* TIFF tiles are full: the last row and column are repeated, which compresses best. */
+static void tiff_raw(txm_tile_encoder *e, const uint8_t *pixels, size_t stride_bytes, uint32_t valid_w,
+                     uint32_t valid_h)
+{
+    size_t row_bytes = e->format.tile_px * e->pixel_bytes;
+    for (uint32_t y = 0; y < valid_h; y++)
+        tiff_row(e, pixels + y * stride_bytes, valid_w, y);
+    const uint8_t *last = e->raw + (valid_h - 1) * row_bytes;
+    for (uint32_t y = valid_h; y < e->format.tile_px; y++)
+        memcpy(e->raw + y * row_bytes, last, row_bytes);
+}
+
+/* An EXR tile: one plane per channel within each scanline, valid pixels only. */
+static void exr_raw(txm_tile_encoder *e, const uint8_t *pixels, size_t stride_bytes, uint32_t valid_w, uint32_t valid_h)
+{
+    size_t row_bytes = valid_w * e->pixel_bytes;
+    for (uint32_t y = 0; y < valid_h; y++) {
+        const void *src = pixels + y * stride_bytes;
+        void *dst = e->raw + y * row_bytes;
+        if (e->format.type == TXM_TYPE_HALF)
+            txm_planes_u16(src, valid_w, e->format.channels, dst);
+        else
+            txm_planes_u32(src, valid_w, e->format.channels, dst);
+    }
+}
+
+/* EXR tiles hold valid pixels only. */
+size_t txm_tile_raw_bytes(const txm_tile_encoder *e, uint32_t valid_w, uint32_t valid_h)
+{
+    return txm_type_is_float(e->format.type) ? (size_t)valid_w * valid_h * e->pixel_bytes : e->raw_bytes;
+}
+
+/* A mistake of the pipeline, not of the user. */
+static txm_status check_valid(const txm_tile_encoder *e, uint32_t valid_w, uint32_t valid_h, txm_error *err)
+{
+    if (valid_w && valid_h && valid_w <= e->format.tile_px && valid_h <= e->format.tile_px)
+        return TXM_OK;
+    return txm_fail(err, TXM_STATUS_INTERNAL, "a tile of %u x %u px where tiles have %u px", valid_w, valid_h,
+                    e->format.tile_px);
+}
+
+/* Compresses what went through the filter into e->packed. */
+static txm_status compress(txm_tile_encoder *e, const void *filtered, size_t raw_bytes, size_t *n, txm_error *err)
+{
+    if (e->format.compression.codec == TXM_CODEC_ZIP)
+        return txm_deflate_run(e->deflate, filtered, raw_bytes, e->packed, n, err);
+    if (e->format.compression.codec == TXM_CODEC_NONE)
+        return TXM_OK;
+    *n = ZSTD_compress2(e->zstd, e->packed, e->packed_capacity, filtered, raw_bytes);
+    return ZSTD_isError(*n) ? txm_fail(err, txm_zstd_status(*n, TXM_STATUS_INTERNAL), "zstd: %s", ZSTD_getErrorName(*n))
+                            : TXM_OK;
+}
+
+/* EXR readers take a chunk of the raw size as stored, unfiltered; TIFF has no such escape. */
+static bool is_stored(const txm_tile_encoder *e, size_t packed_bytes, size_t raw_bytes)
+{
+    return e->format.compression.codec == TXM_CODEC_NONE ||
+           (txm_type_is_float(e->format.type) && packed_bytes >= raw_bytes);
+}
+
+/* *encoded belongs to the encoder and is valid until the next call. */
+txm_status txm_tile_encode(txm_tile_encoder *e, const void *pixels, size_t stride_bytes, uint32_t valid_w,
+                           uint32_t valid_h, const void **encoded, size_t *encoded_bytes, txm_error *err)
+{
+    bool exr = txm_type_is_float(e->format.type), split = exr && e->format.compression.codec == TXM_CODEC_ZIP;
+    size_t raw_bytes = txm_tile_raw_bytes(e, valid_w, valid_h), n = 0;
+    txm_status status = check_valid(e, valid_w, valid_h, err);
+    if (status != TXM_OK)
+        return status;
+    if (exr)
+        exr_raw(e, pixels, stride_bytes, valid_w, valid_h);
+    else
+        tiff_raw(e, pixels, stride_bytes, valid_w, valid_h);
+    if (split)
+        txm_zip_filter(e->raw, raw_bytes, e->filtered);
+    if ((status = compress(e, split ? e->filtered : e->raw, raw_bytes, &n, err)) != TXM_OK)
+        return status;
+    bool stored = is_stored(e, n, raw_bytes);
+    *encoded = stored ? e->raw : e->packed;
+    *encoded_bytes = stored ? raw_bytes : n;
+    return TXM_OK;
+}
+
+/* For devices, which have done the filtering. */
+txm_status txm_tile_encode_filtered(txm_tile_encoder *e, const void *filtered, uint32_t valid_w, uint32_t valid_h,
+                                    const void **encoded, size_t *encoded_bytes, txm_error *err)
+{
+    size_t raw_bytes = txm_tile_raw_bytes(e, valid_w, valid_h), n = 0;
+    txm_status status = check_valid(e, valid_w, valid_h, err);
+    if (status != TXM_OK || (status = compress(e, filtered, raw_bytes, &n, err)) != TXM_OK)
+        return status;
+    *encoded = e->packed;
+    *encoded_bytes = n;
+    if (!is_stored(e, n, raw_bytes))
+        return TXM_OK;
+    *encoded = filtered;
+    *encoded_bytes = raw_bytes;
+    if (e->format.compression.codec != TXM_CODEC_NONE) {
+        memcpy(e->filtered, filtered, raw_bytes);
+        txm_exr_unsplit(e->filtered, e->raw, raw_bytes);
+        *encoded = e->raw;
+    }
+    return TXM_OK;
+}

@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The file of a claim.
+ *
+ * In: a path and an owner. Out: a claim file that holds the owner's note, appears whole under its name or not at all,
+ * and is removed only by its owner or by somebody who holds the right to break it. Every step may meet another process
+ * that does the same; the order of the calls is what keeps two of them from both succeeding. claims.c decides when to
+ * do what. The file server's clock is asked here as well, since a claim's age, and a temporary's, means something by that
+ * clock alone.
+ */
+#include "mill/farm/claim_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "tile/base/mem.h"
+#include "tile/base/owner.h"
+#include "tile/base/path.h"
+
+enum { NOTE_BYTES = 512 };
+
+/* In lines, for people who wonder what holds their render up. */
+static int print_note(char out[NOTE_BYTES])
+{
+    const txm_owner self = txm_owner_self();
+    char when[32] = "";
+    time_t now = time(NULL);
+    struct tm utc;
+    if (gmtime_r(&now, &utc))
+        strftime(when, sizeof when, "%Y-%m-%dT%H:%M:%SZ", &utc);
+    return snprintf(out, NOTE_BYTES,
+                    "txmill claim 1\nhost %s\nmachine %08" PRIx32 "\npid %ld\nstart %" PRIu64 "\nnonce %016" PRIx64
+                    "\ntime %s\n",
+                    self.host, self.machine, self.pid, self.start, txm_random_bits(), when);
+}
+
+/* Versions of the note are told apart by the first words; others name nobody. */
+static bool parse_note(const char *text, txm_claim_note *out)
+{
+    txm_owner *o = &out->owner;
+    return sscanf(text, "txmill claim 1 host %64s machine %" SCNx32 " pid %ld start %" SCNu64 " nonce %" SCNx64,
+                  o->host, &o->machine, &o->pid, &o->start, &out->nonce) == 5;
+}
+
+static int write_all(int fd, const char *data, size_t bytes)
+{
+    while (bytes) {
+        ssize_t n = write(fd, data, bytes);
+        if (n == 0 || (n < 0 && errno != EINTR))
+            return n == 0 ? ENOSPC : errno; /* a write of nothing never ends */
+        data += n > 0 ? n : 0;
+        bytes -= n > 0 ? (size_t)n : 0;
+    }
+    return 0;
+}
+
+/* Up to `bytes` bytes from the beginning, as many as there are: *got. 0 or an errno. */
+static int read_all(int fd, char *data, size_t bytes, size_t *got)
+{
+    *got = 0;
+    for (ssize_t n = 1; n != 0 && *got < bytes;) {
+        n = pread(fd, data + *got, bytes - *got, (off_t)*got);
+        if (n < 0 && errno != EINTR)
+            return errno;
+        *got += n > 0 ? (size_t)n : 0;
+    }
+    return 0;
+}
+
+/* Opens the claim again and makes sure that it is the one that was written: a process that was stopped just before has
+ * lost it to one that found an empty claim. What is there then is the other's. */
+static int check_own(const char *path, const char *note, size_t bytes)
+{
+    char there[NOTE_BYTES];
+    size_t got;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    if (fd < 0)
+        return errno == ENOENT ? EEXIST : errno;
+    int rc = read_all(fd, there, bytes, &got);
+    close(fd);
+    /* An empty one is nobody's: what was written is not there. */
+    if (rc == 0 && !got)
+        rc = EIO;
+    return rc ? rc : got == bytes && memcmp(there, note, bytes) == 0 ? 0 : EEXIST;
+}
+
+/* Network file systems send what was written, and report a full disk, when a descriptor is closed, whichever. */
+static int flush(int fd)
+{
+    int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+    if (copy < 0)
+        return errno;
+    return close(copy) == 0 || errno == EINTR ? 0 : errno;
+}
+
+bool txm_claim_file_remove(const char *path, int fd)
+{
+    struct stat ours, there;
+    /* Should it have been taken over, the file under this name is another's. Where that is unknown, double work is
+     * better than waiting for nobody. */
+    if (fstat(fd, &ours) == 0 && lstat(path, &there) == 0 &&
+        (ours.st_ino != there.st_ino || ours.st_dev != there.st_dev))
+        return true;
+    return txm_owned_remove(path);
+}
+
+/* Writes a claim under its own name, which is empty for a moment. 0 or an errno. */
+static int write_claim(const char *path, int *fd)
+{
+    char note[NOTE_BYTES];
+    size_t n = (size_t)print_note(note);
+    int f = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (f < 0)
+        return errno;
+    int rc = write_all(f, note, n);
+    if (rc == 0)
+        rc = flush(f);
+    if (rc == 0)
+        rc = check_own(path, note, n);
+    if (rc == 0) {
+        *fd = f;
+        return 0;
+    }
+    if (rc != EEXIST)
+        txm_claim_file_remove(path, f);
+    close(f);
+    return rc;
+}
+
+/* Never follows links: a claim is a file that we made. */
+int txm_claim_file_read(const char *path, txm_claim_note *out)
+{
+    char text[NOTE_BYTES + 1];
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
+    if (fd < 0)
+        return errno;
+    txm_claim_note note = {0};
+    size_t n = 0;
+    int rc = fstat(fd, &note.st) != 0 ? errno : read_all(fd, text, NOTE_BYTES, &n);
+    close(fd);
+    if (rc)
+        return rc;
+    text[n] = 0;
+    note.named = parse_note(text, &note);
+    if (!note.named)
+        note.nonce = 0;
+    *out = note;
+    return 0;
+}
+
+/* By nonce and inode: a path alone may have changed hands. */
+static bool same_claim(const txm_claim_note *a, const txm_claim_note *b)
+{
+    return a->named == b->named && a->nonce == b->nonce && a->st.st_ino == b->st.st_ino && a->st.st_dev == b->st.st_dev;
+}
+
+/* Gives the file `draft` the name `path` too. 0 or an errno. */
+static int link_draft(const char *draft, const char *path)
+{
+    txm_claim_note own, there;
+    int rc = link(draft, path) == 0 ? 0 : errno;
+    /* To a network file system that lost the answer and asked again, the name is taken: by this very file. */
+    bool made = rc == EEXIST && txm_claim_file_read(draft, &own) == 0 && txm_claim_file_read(path, &there) == 0 &&
+                same_claim(&own, &there);
+    return made ? 0 : rc;
+}
+
+/* It is written under a name that tells its owner and appears complete: whenever its holder is killed, what is left
+ * says whose it was. Where files cannot have two names it is written in its place, and one that names nobody yet may be
+ * left; sweepers remove that when it is old. */
+int txm_claim_file_make(const char *path, int *fd)
+{
+    char *dir = txm_path_dir(path), *draft = dir ? txm_owned_path(dir, "claim", ".txm-tmp") : NULL;
+    int f, rc = draft ? write_claim(draft, &f) : ENOMEM;
+    bool written = rc == 0;
+    if (written)
+        rc = link_draft(draft, path);
+    if (draft)
+        txm_owned_remove(draft);
+    if (written && rc)
+        close(f);
+    if (written && rc && rc != EEXIST)
+        rc = write_claim(path, &f);
+    if (rc == 0)
+        *fd = f;
+    free(draft);
+    free(dir);
+    return rc;
+}
+
+/* ---- breaking ---------------------------------------------------------------------------------------------------
+ *
+ * Breaking needs a right of its own, bound to the one claim that is to go: two who both found it stale would otherwise
+ * remove, one after the other, the stale claim and the new one in its place. Who holds the file
+ * `<claim>.<id>.txm-break` looks again, and only the claim that the id is of is removed.
+ *
+ * A right has the form of a claim, and is broken like one when its holder died: `<claim>.<id>.<id>.txm-break` is the
+ * right to do so. */
+
+/* The right to break a claim is a file as well, named after that claim: of two who want to break it, one makes
+ * the file. */
+static char *name_of_right(const char *path, const txm_claim_note *note)
+{
+    static const char suffix[] = ".txm-break";
+    size_t n = strlen(path), s = sizeof suffix - 1;
+    uint64_t id = note->named ? note->nonce : (uint64_t)note->st.st_ino;
+    if (n > s && strcmp(path + n - s, suffix) == 0)
+        n -= s;
+    return txm_asprintf("%.*s.%016" PRIx64 "%s", (int)n, path, id, suffix);
+}
+
+/* Takes a right: 0 or an errno, EEXIST when somebody has it. */
+static int take_right(const char *right)
+{
+    int fd, rc = txm_claim_file_make(right, &fd);
+    if (rc == 0)
+        close(fd);
+    return rc;
+}
+
+/* Read again under the right: nobody else may remove it now. */
+static bool remove_same(const char *path, const txm_claim_note *note)
+{
+    txm_claim_note now;
+    return txm_claim_file_read(path, &now) == 0 && same_claim(&now, note) && unlink(path) == 0;
+}
+
+/* The right is given up in any case. */
+bool txm_claim_file_break(const char *path, const txm_claim_note *note)
+{
+    char *right = name_of_right(path, note);
+    int rc = right ? take_right(right) : ENOMEM;
+    /* Its holder may have died in the middle of these few calls. */
+    if (rc == EEXIST && txm_claim_file_sweep(right))
+        rc = take_right(right);
+    bool broken = rc == 0 && remove_same(path, note);
+    if (rc == 0)
+        txm_owned_remove(right);
+    free(right);
+    return broken;
+}
+
+/* Of hosts whose processes we can see; others are judged by their age, in claims.c. */
+bool txm_claim_file_sweep(const char *path)
+{
+    txm_claim_note note;
+    return txm_claim_file_read(path, &note) == 0 && note.named && txm_owner_state_of(&note.owner) == TXM_OWNER_DEAD &&
+           txm_claim_file_break(path, &note);
+}
+
+/* ---- the server's clock ------------------------------------------------------------------------------------------ */
+
+/* A probe that a kill leaves behind is swept like any other temporary. */
+bool txm_server_clock(const char *folder, struct timespec *now)
+{
+    char *probe = txm_owned_path(folder, "clock", ".txm-clock");
+    int fd = probe ? open(probe, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666) : -1;
+    struct stat st;
+    bool known = false;
+    if (fd >= 0) {
+        known = futimens(fd, NULL) == 0 && fstat(fd, &st) == 0;
+        if (known)
+            *now = st.st_mtim;
+        close(fd);
+        txm_owned_remove(probe);
+    }
+    free(probe);
+    return known;
+}

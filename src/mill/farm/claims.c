@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Claims: taking, renewing, finding out stale ones.
+ *
+ * One thread renews all claims of the process by giving their files a new time. Claims of others are remembered as
+ * they were first seen: one whose file has not changed for long enough, by this host's monotonic clock, is stale,
+ * whatever the clocks of the hosts say. claim_file.c does what touches the file system.
+ */
+#include "mill/farm/claims.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "mill/farm/claim_file.h"
+#include "tile/base/checksum.h"
+#include "tile/base/clock.h"
+#include "tile/base/fail.h"
+#include "tile/base/mem.h"
+#include "tile/base/path.h"
+
+const txm_claim_times txm_claim_times_default = {5, 60, 15, 3};
+
+/* A claim that this process holds. */
+struct txm_claim {
+    txm_claim *next;
+    char *path;
+    int fd; /* open while it is held: renewing needs no name, which could be another's by now */
+};
+
+/* Somebody else's claim that was met: as it looked, and since when it has looked so. */
+typedef struct watched {
+    struct watched *next;
+    char *path;
+    uint64_t nonce;
+    ino_t inode;
+    struct timespec mtime; /* the file's */
+    double since;          /* of our clock, 0: never met */
+    bool old;              /* older than `stale` by the file server's own times, when it was first seen so */
+} watched;
+
+struct txm_claims {
+    txm_claim_times times;
+    pthread_mutex_t lock; /* guards all below */
+    pthread_cond_t ending;
+    bool end, threaded;
+    pthread_t thread;
+    txm_claim *held;
+    watched *watching;
+};
+
+static double seconds_between(const struct timespec *a, const struct timespec *b)
+{
+    return (double)(b->tv_sec - a->tv_sec) + 1e-9 * (double)(b->tv_nsec - a->tv_nsec);
+}
+
+/* ---- renewing --------------------------------------------------------------------------------------------------- */
+
+/* All of the process's claims in one pass. Where the file system is slow, renewals are late but never pile up. */
+static void *renew(void *arg)
+{
+    txm_claims *c = arg;
+    pthread_mutex_lock(&c->lock);
+    while (!c->end) {
+        uint64_t at = txm_clock_ns(CLOCK_MONOTONIC) + (uint64_t)(c->times.renew * 1e9);
+        const struct timespec until = {(time_t)(at / 1000000000), (long)(at % 1000000000)};
+        while (!c->end && pthread_cond_timedwait(&c->ending, &c->lock, &until) != ETIMEDOUT)
+            continue;
+        /* NULL: the file server's present time. A failure is a renewal that did not happen; the next may. */
+        for (txm_claim *held = c->held; held && !c->end; held = held->next)
+            futimens(held->fd, NULL);
+    }
+    pthread_mutex_unlock(&c->lock);
+    return NULL;
+}
+
+/* NULL with errno if there is no thread to be had. */
+txm_claims *txm_claims_new(const txm_claim_times *times)
+{
+    txm_claims *c = txm_calloc(1, sizeof *c);
+    pthread_condattr_t attributes;
+    if (!c)
+        return NULL;
+    c->times = times ? *times : txm_claim_times_default;
+    pthread_mutex_init(&c->lock, NULL);
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&c->ending, &attributes);
+    pthread_condattr_destroy(&attributes);
+    int rc = pthread_create(&c->thread, NULL, renew, c);
+    c->threaded = rc == 0;
+    if (rc != 0) {
+        txm_claims_free(&c);
+        errno = rc;
+    }
+    return c;
+}
+
+/* What is still held is dropped: other processes need not wait for it to become stale. */
+void txm_claims_free(txm_claims **claims)
+{
+    txm_claims *c = claims ? *claims : NULL;
+    if (!c)
+        return;
+    pthread_mutex_lock(&c->lock);
+    c->end = true;
+    pthread_cond_signal(&c->ending);
+    pthread_mutex_unlock(&c->lock);
+    if (c->threaded)
+        pthread_join(c->thread, NULL);
+    while (c->held) {
+        txm_claim *held = c->held;
+        txm_claims_drop(c, &held);
+    }
+    while (c->watching) {
+        watched *next = c->watching->next;
+        free(c->watching->path);
+        free(c->watching);
+        c->watching = next;
+    }
+    pthread_cond_destroy(&c->ending);
+    pthread_mutex_destroy(&c->lock);
+    free(c);
+    *claims = NULL;
+}
+
+/* ---- others' claims --------------------------------------------------------------------------------------------- */
+
+/* Age of a file by the clock that gives the times in its folder. Negative when it is unknown. */
+static double age_by_server(const char *path, const struct timespec *mtime)
+{
+    char *dir = txm_path_dir(path);
+    struct timespec now;
+    double age = dir && txm_server_clock(dir, &now) ? seconds_between(mtime, &now) : -1;
+    free(dir);
+    return age;
+}
+
+/* The record of a claim, made if there is none. Lock held. NULL when memory is exhausted. */
+static watched *record_of(txm_claims *c, const char *path)
+{
+    watched *w = c->watching;
+    while (w && strcmp(w->path, path) != 0)
+        w = w->next;
+    if (w || !(w = txm_calloc(1, sizeof *w)))
+        return w;
+    if (!(w->path = txm_strdup(path))) {
+        free(w);
+        return NULL;
+    }
+    w->next = c->watching;
+    c->watching = w;
+    return w;
+}
+
+/* Called when a claim that was watched is gone. */
+static void forget(txm_claims *c, const char *path)
+{
+    pthread_mutex_lock(&c->lock);
+    for (watched **w = &c->watching; *w; w = &(*w)->next) {
+        if (strcmp((*w)->path, path) == 0) {
+            watched *gone = *w;
+            *w = gone->next;
+            free(gone->path);
+            free(gone);
+            break;
+        }
+    }
+    pthread_mutex_unlock(&c->lock);
+}
+
+/* Whether a claim has not changed for long enough, as seen from here. */
+static bool unchanged_for_long(txm_claims *c, const char *path, const txm_claim_note *note)
+{
+    pthread_mutex_lock(&c->lock);
+    const txm_claim_times times = c->times;
+    double now = txm_clock_seconds();
+    watched *w = record_of(c, path);
+    bool stale = false;
+    if (w && (w->nonce != note->nonce || w->inode != note->st.st_ino ||
+              seconds_between(&w->mtime, &note->st.st_mtim) != 0 || w->since == 0)) {
+        w->nonce = note->nonce;
+        w->inode = note->st.st_ino;
+        w->mtime = note->st.st_mtim;
+        w->since = now;
+        w->old = age_by_server(path, &w->mtime) > times.stale;
+    } else if (w) {
+        double enough = !note->named ? times.unnamed : w->old ? times.confirm : times.stale;
+        stale = now - w->since >= enough;
+    }
+    pthread_mutex_unlock(&c->lock);
+    return stale;
+}
+
+/* Judges the claim that is there. OK: it is gone, try again. LOCKED: it holds. */
+static txm_status judge(txm_claims *c, const char *path, const char *target, txm_error *err)
+{
+    txm_claim_note note;
+    int rc = txm_claim_file_read(path, &note);
+    if (rc == ENOENT || rc == ESTALE)
+        return TXM_OK;
+    if (rc)
+        return txm_fail_errno(err, rc, "%s: cannot read the claim on it, %s", target, path);
+    bool dead = note.named && txm_owner_state_of(&note.owner) == TXM_OWNER_DEAD;
+    if ((dead || unchanged_for_long(c, path, &note)) && txm_claim_file_break(path, &note))
+        return TXM_OK;
+    if (!note.named)
+        return txm_fail(err, TXM_STATUS_LOCKED, "%s: being made by another process", target);
+    return txm_fail(err, TXM_STATUS_LOCKED, "%s: being made by process %ld on %s", target, note.owner.pid,
+                    note.owner.host);
+}
+
+/* ---- taking ----------------------------------------------------------------------------------------------------- */
+
+/* Beside the target and hidden. Long names are cut and told apart by a digest. */
+char *txm_claim_path(const char *target)
+{
+    static const char suffix[] = ".txm-claim";
+    /* Room for what breaking appends, within the 255 bytes of a name. */
+    enum { LONGEST = 200 };
+    const char *base = txm_path_base(target);
+    char *dir = txm_path_dir(target), *name;
+    if (strlen(base) <= LONGEST)
+        name = txm_asprintf(".%s%s", base, suffix);
+    else
+        name = txm_asprintf(".%.*s-%016llx%s", (int)txm_path_cut(base, LONGEST - 17), base,
+                            (unsigned long long)txm_xxh64(base, strlen(base), 0), suffix);
+    char *path = dir && name ? txm_path_join(dir, name) : NULL;
+    free(dir);
+    free(name);
+    return path;
+}
+
+/* The cache folder may not exist yet; the message says which option names another. */
+static txm_status make_folder_of(const char *target, txm_error *err)
+{
+    txm_error own = {0};
+    char *dir = txm_path_dir(target);
+    txm_status status =
+        dir ? txm_folders_make(dir, &own) : txm_fail(&own, TXM_STATUS_NO_MEMORY, "%s: out of memory", target);
+    free(dir);
+    return status == TXM_OK ? status : txm_fail(err, status, "%s; choose another folder with --cache-dir", own.message);
+}
+
+static txm_status fail(txm_error *err, int sys_errno, const char *target, const char *what, const char *advice)
+{
+    txm_error own = {0};
+    txm_status status = txm_fail_errno(&own, sys_errno, "%s: %s", target, what);
+    txm_fail(err, status, "%s; %s", own.message, advice);
+    if (err)
+        err->sys_errno = sys_errno;
+    return status;
+}
+
+/* Makes the claim's file, past stale ones. */
+static txm_status make_file(txm_claims *c, const char *path, const char *target, int *fd, txm_error *err)
+{
+    enum { TRIES = 16 };
+    int rc = 0;
+    for (int i = 0; i < TRIES; i++) {
+        rc = txm_claim_file_make(path, fd);
+        if (rc == 0)
+            return TXM_OK;
+        if (rc == ENOENT || rc == ELOOP || rc == ENOTDIR) {
+            /* The folder is new, was removed under us, or is a link to nowhere; or a file has its name. */
+            txm_status made = make_folder_of(target, err);
+            if (made != TXM_OK)
+                return made;
+        } else if (rc == EROFS) {
+            return fail(err, rc, target, "cannot be written", "choose another folder with --cache-dir or -o");
+        } else if (rc == EACCES || rc == EPERM) {
+            return fail(
+                err, rc, target, "cannot be written",
+                "its folder is read-only for this user: have that changed, or choose another with --cache-dir or -o");
+        } else if (rc == ENOSPC || rc == EDQUOT) {
+            return fail(err, rc, target, "cannot be claimed",
+                        "free space on that file system or choose another folder with --cache-dir");
+        } else if (rc != EEXIST) {
+            return fail(err, rc, target, "cannot be claimed",
+                        "--no-claims does without, --cache-dir chooses another folder");
+        } else {
+            txm_status judged = judge(c, path, target, err);
+            if (judged != TXM_OK)
+                return judged;
+        }
+    }
+    if (rc == ENOENT)
+        return txm_fail_errno(err, rc, "%s: cannot claim it, although its folder is there", target);
+    return txm_fail(err, TXM_STATUS_LOCKED, "%s: other processes take it again and again", target);
+}
+
+/* LOCKED while another process holds it. */
+txm_status txm_claims_take(txm_claims *claims, const char *target, txm_claim **out, txm_error *err)
+{
+    txm_claim *claim = txm_calloc(1, sizeof *claim);
+    if (!claim || !(claim->path = txm_claim_path(target))) {
+        free(claim);
+        return txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: out of memory", target);
+    }
+    txm_status status = make_file(claims, claim->path, target, &claim->fd, err);
+    if (status != TXM_OK) {
+        free(claim->path);
+        free(claim);
+        return status;
+    }
+    forget(claims, claim->path);
+    pthread_mutex_lock(&claims->lock);
+    claim->next = claims->held;
+    claims->held = claim;
+    pthread_mutex_unlock(&claims->lock);
+    *out = claim;
+    return TXM_OK;
+}
+
+/* After the file was published, so that whoever waited finds it. */
+void txm_claims_drop(txm_claims *claims, txm_claim **claim)
+{
+    txm_claim *gone = claim ? *claim : NULL;
+    if (!gone)
+        return;
+    pthread_mutex_lock(&claims->lock);
+    txm_claim **p = &claims->held;
+    while (*p && *p != gone)
+        p = &(*p)->next;
+    if (*p)
+        *p = gone->next;
+    pthread_mutex_unlock(&claims->lock);
+    txm_claim_file_remove(gone->path, gone->fd);
+    close(gone->fd);
+    free(gone->path);
+    free(gone);
+    *claim = NULL;
+}

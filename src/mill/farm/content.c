@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Digests of whole files.
+ *
+ * In: a path, or a text. Out: the SHA-256 as hex digits. Files are read in pieces, so a source of any size takes
+ * little memory, and a request to cancel ends it between two of them.
+ */
+#include "mill/farm/content.h"
+#include "tile/base/cancel.h"
+#include "tile/base/fail.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "mill/base/hash.h"
+#include "tile/base/mem.h"
+
+enum { PIECE_BYTES = 256 << 10 };
+
+/* Lower case: these are names of files in a store. */
+static void to_hex(const unsigned char digest[TXM_SHA256_BYTES], char out[TXM_CONTENT_HEX])
+{
+    static const char digits[] = "0123456789abcdef";
+    for (int i = 0; i < TXM_SHA256_BYTES; i++) {
+        out[2 * i] = digits[digest[i] >> 4];
+        out[2 * i + 1] = digits[digest[i] & 15];
+    }
+    out[2 * TXM_SHA256_BYTES] = 0;
+}
+
+void txm_content_hash_text(const char *text, char out[TXM_CONTENT_HEX])
+{
+    unsigned char digest[TXM_SHA256_BYTES];
+    txm_sha256_of(text, strlen(text), digest);
+    to_hex(digest, out);
+}
+
+/* In pieces, and with a look at cancellation between two of them. */
+static txm_status hash_fd(int fd, const char *path, const volatile int *cancel, txm_sha256 *hash, void *piece,
+                          txm_error *err)
+{
+    struct stat st;
+    off_t done = 0;
+    if (fstat(fd, &st) != 0)
+        return txm_fail_errno(err, errno, "%s: cannot be examined", path);
+    for (;;) {
+        ssize_t n = read(fd, piece, PIECE_BYTES);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return txm_fail_errno(err, errno, "%s: reading it failed", path);
+        /* The digest of a beginning is that of another file. */
+        if (n == 0 && done < st.st_size)
+            return txm_fail(err, TXM_STATUS_CHANGED, "%s: ended after %lld of %lld bytes while it was read", path,
+                            (long long)done, (long long)st.st_size);
+        if (n == 0)
+            return TXM_OK;
+        done += n;
+        if (txm_is_cancelled(cancel))
+            return txm_fail(err, TXM_STATUS_CANCELLED, "%s: stopped on request", path);
+        txm_sha256_add(hash, piece, (size_t)n);
+    }
+}
+
+/* Through the page cache, which the decoder reads from next. */
+txm_status txm_content_hash(const char *path, const volatile int *cancel, char out[TXM_CONTENT_HEX], txm_error *err)
+{
+    unsigned char digest[TXM_SHA256_BYTES];
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return txm_fail_errno(err, errno, "%s: cannot be opened", path);
+    txm_sha256 *hash = txm_sha256_new();
+    void *piece = malloc(PIECE_BYTES);
+    txm_status status;
+    if (!hash || !piece)
+        status = txm_no_memory(err, path);
+    else
+        status = hash_fd(fd, path, cancel, hash, piece, err);
+    if (status == TXM_OK) {
+        txm_sha256_finish(hash, digest);
+        to_hex(digest, out);
+    }
+    free(piece);
+    txm_sha256_free(hash);
+    close(fd);
+    return status;
+}

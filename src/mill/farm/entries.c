@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The names in a folder.
+ *
+ * Names are read at once and sorted by their bytes, so that whoever walks a folder does so in the same order on every
+ * machine, and the folder may change while its entries are being worked on.
+ */
+#include "mill/farm/entries.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tile/base/fail.h"
+#include "tile/base/mem.h"
+
+/* Whether an entry is a plain file is remembered where the file system says so: it saves a stat for each. */
+static bool add(txm_entries *e, const struct dirent *d)
+{
+    if (e->count == e->capacity) {
+        size_t capacity = e->capacity ? 2 * e->capacity : 64;
+        txm_entry *items = realloc(e->items, txm_mul(capacity, sizeof *items));
+        if (!items)
+            return false;
+        e->items = items;
+        e->capacity = capacity;
+    }
+    txm_entry entry = {txm_strdup(d->d_name), d->d_type != DT_UNKNOWN && d->d_type != DT_DIR && d->d_type != DT_LNK};
+    if (!entry.name)
+        return false;
+    e->items[e->count++] = entry;
+    return true;
+}
+
+/* By bytes, not by the locale. */
+static int compare(const void *a, const void *b)
+{
+    return strcmp(((const txm_entry *)a)->name, ((const txm_entry *)b)->name);
+}
+
+/* All names at once: a folder of a hundred thousand takes a few megabytes. */
+txm_status txm_entries_read(const char *folder, txm_entries *out, txm_error *err)
+{
+    DIR *dir = opendir(folder);
+    if (!dir)
+        return txm_fail_errno(err, errno, "%s: cannot read the folder", folder);
+    txm_entries e = {0};
+    txm_status status = TXM_OK;
+    struct dirent *d;
+    /* readdir tells its end from a failure by errno alone. */
+    for (errno = 0; status == TXM_OK && (d = readdir(dir)); errno = 0) {
+        if (strcmp(d->d_name, ".") && strcmp(d->d_name, "..") && !add(&e, d))
+            status = txm_no_memory(err, folder);
+    }
+    if (status == TXM_OK && errno)
+        status = txm_fail_errno(err, errno, "%s: reading the folder failed", folder);
+    closedir(dir);
+    if (status != TXM_OK) {
+        txm_entries_free(&e);
+        return status;
+    }
+    if (e.count)
+        qsort(e.items, e.count, sizeof *e.items, compare);
+    *out = e;
+    return TXM_OK;
+}
+
+void txm_entries_free(txm_entries *entries)
+{
+    for (size_t i = 0; i < entries->count; i++)
+        free(entries->items[i].name);
+    free(entries->items);
+    *entries = (txm_entries){0};
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The names in a folder, in an order that does not depend on the file system. */
+#ifndef TXM_FARM_ENTRIES_H
+#define TXM_FARM_ENTRIES_H
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "txtile/status.h"
+
+typedef struct txm_entry {
+    char *name;
+    bool is_file; /* a file for certain: neither a folder nor a link to one. Not all file systems tell */
+} txm_entry;
+
+/* Zero-initialise. */
+typedef struct txm_entries {
+    txm_entry *items; /* owned, with their names */
+    size_t count, capacity;
+} txm_entries;
+
+/* Reads the names in a folder but "." and "..", sorted as bytes. NOT_FOUND, DENIED, IO, NO_MEMORY; nothing is held
+ * then. */
+txm_status txm_entries_read(const char *folder, txm_entries *out, txm_error *err);
+void txm_entries_free(txm_entries *entries);
+#endif

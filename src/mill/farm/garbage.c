@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Going through folders for garbage, and removing it. A file is removed under its claim, so that no process is making
+ * it anew at that moment, and only while it is still the file that was judged.
+ */
+#include "txmill/garbage.h"
+
+#include <errno.h>
+#include <math.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "mill/farm/claims.h"
+#include "mill/farm/entries.h"
+#include "mill/farm/garbage_judge.h"
+#include "tile/name/name.h"
+#include "tile/base/cancel.h"
+#include "tile/base/fail.h"
+#include "tile/base/mem.h"
+#include "tile/base/options.h"
+#include "tile/base/path.h"
+#include "tile/base/words.h"
+#include "txmill/garbage.h"
+
+typedef struct walk {
+    const txm_garbage_options *options;
+    txm_claims *claims; /* NULL on a dry run */
+    txm_garbage_result *result;
+    time_t now;
+    char **pending; /* folders still to be read: depth costs no stack */
+    size_t count, capacity;
+    struct stat folder; /* the one that is being gone through */
+} walk;
+
+/* Words of reports and JSON. */
+const char *txm_garbage_name(txm_garbage garbage)
+{
+    static const char *const names[] = {"orphan", "old-name", "unused", "temporary", "claim"};
+    return TXM_WORD_OF(names, garbage);
+}
+
+const char *txm_kept_name(txm_kept kept)
+{
+    static const char *const names[] = {"used", "young", "unrecognised", "unknown-image", "no-folder", "busy"};
+    return TXM_WORD_OF(names, kept);
+}
+
+static void add(txm_garbage_sum *sum, uint64_t bytes)
+{
+    sum->files++;
+    sum->bytes += bytes;
+}
+
+/* Before or after removing, the same lines: a dry run can be compared with the real one. */
+static void report(const walk *w, const txm_garbage_file *file, uint64_t freed_bytes)
+{
+    add(&w->result->garbage[file->why], freed_bytes);
+    if (w->options->found)
+        w->options->found(w->options->user, file);
+}
+
+static void report_failure(const walk *w, const txm_error *err)
+{
+    if (w->options->failed)
+        w->options->failed(w->options->user, err);
+}
+
+/* What killed runs left is garbage of two kinds of its own. */
+static void on_swept(void *user, const char *path, bool claim, uint64_t bytes)
+{
+    const txm_garbage_file file = {
+        .path = path, .why = claim ? TXM_GARBAGE_CLAIM : TXM_GARBAGE_TEMPORARY, .bytes = bytes};
+    report(user, &file, bytes);
+}
+
+/* ---- one file --------------------------------------------------------------------------------------------------- */
+
+/* *busy: somebody is making it, or has just made it anew. */
+static txm_status remove_file(const walk *w, const char *path, const struct stat *judged, bool *busy, txm_error *err)
+{
+    txm_claim *claim = NULL;
+    txm_error own = {0};
+    txm_status status = txm_claims_take(w->claims, path, &claim, &own);
+    *busy = status == TXM_STATUS_LOCKED;
+    /* A full disk has no room for a claim, and is why this was called: that it came to making one says that nobody
+     * holds it. Who takes the file for a fresh one at this very moment makes it anew. */
+    if (status == TXM_STATUS_DISK_FULL)
+        status = TXM_OK;
+    if (status == TXM_STATUS_DENIED && own.sys_errno)
+        return txm_fail_errno(err, own.sys_errno, "%s: cannot be removed", path);
+    if (status != TXM_OK)
+        return *busy ? TXM_OK : txm_fail_as(err, &own);
+    int rc = txm_file_remove(path, &w->folder, judged);
+    *busy = rc == ENOENT || rc == TXM_REMOVE_OTHER;
+    if (rc && !*busy)
+        status = txm_fail_errno(err, rc, "%s: cannot be removed", path);
+    txm_claims_drop(w->claims, &claim);
+    return status;
+}
+
+/* Young files are kept: a render may be about to use what a scene that is not saved yet refers to. */
+static txm_status settle(walk *w, const char *path, const struct stat *st, const txm_garbage_verdict *verdict,
+                         txm_error *err)
+{
+    /* A tx file's own time is its image's; when it came here is what its inode says. */
+    double age = difftime(w->now, st->st_ctim.tv_sec);
+    uint64_t freed = st->st_nlink > 1 ? 0 : (uint64_t)st->st_size;
+    const txm_garbage_file file = {path, verdict->why, verdict->image, (uint64_t)st->st_size, age > 0 ? age : 0};
+    bool young = w->options->older_than_s >= 0 && age <= w->options->older_than_s, busy = false;
+    txm_kept kept = verdict->kept;
+    if (verdict->garbage && young)
+        kept = TXM_KEPT_YOUNG;
+    if (verdict->garbage && !young) {
+        if (!w->options->dry_run && remove_file(w, path, st, &busy, err) != TXM_OK)
+            return err->status;
+        kept = TXM_KEPT_BUSY;
+        if (!busy) {
+            report(w, &file, freed);
+            return TXM_OK;
+        }
+    }
+    add(&w->result->kept[kept], freed);
+    return TXM_OK;
+}
+
+/* Only memory is a failure: what is wrong with one file is reported. */
+static txm_status visit_file(walk *w, const char *path, const struct stat *st, txm_error *err)
+{
+    txm_garbage_verdict verdict = {0};
+    txm_error own = {0};
+    txm_status status = txm_garbage_judge(path, st, w->options, &verdict, &own);
+    if (status == TXM_OK)
+        status = settle(w, path, st, &verdict, &own);
+    free(verdict.image);
+    if (status == TXM_STATUS_NO_MEMORY)
+        return txm_fail(err, status, "%s", own.message);
+    /* Gone in the meantime: nothing to do. */
+    if (status != TXM_OK && status != TXM_STATUS_NOT_FOUND)
+        report_failure(w, &own);
+    return TXM_OK;
+}
+
+/* ---- folders ---------------------------------------------------------------------------------------------------- */
+
+/* Takes over `path`. */
+static txm_status push(walk *w, char *path, txm_error *err)
+{
+    if (!path || !TXM_GROW(w->pending, w->capacity, w->count)) {
+        free(path);
+        return txm_fail(err, TXM_STATUS_NO_MEMORY, "out of memory for the list of folders");
+    }
+    w->pending[w->count++] = path;
+    return TXM_OK;
+}
+
+/* Takes over `path`. */
+static txm_status visit(walk *w, char *path, txm_error *err)
+{
+    struct stat st;
+    size_t name_bytes;
+    unsigned version;
+    char md5[33];
+    bool there = path && lstat(path, &st) == 0;
+    if (!path || (there && S_ISDIR(st.st_mode)))
+        return push(w, path, err);
+    txm_status status = TXM_OK;
+    if (!there && errno != ENOENT) {
+        txm_error own = {0};
+        txm_fail_errno(&own, errno, "%s: cannot be examined", path);
+        report_failure(w, &own);
+    }
+    if (there && S_ISREG(st.st_mode) && txm_tx_name_parse(txm_path_base(path), &name_bytes, &version, md5))
+        status = visit_file(w, path, &st, err);
+    free(path);
+    return status;
+}
+
+/* Folders below are visited as well; links are not followed. */
+static txm_status read_folder(walk *w, const char *folder, txm_error *err)
+{
+    txm_entries entries = {0};
+    if (stat(folder, &w->folder) != 0)
+        return txm_fail_errno(err, errno, "%s: cannot examine the folder", folder);
+    txm_status status = txm_entries_read(folder, &entries, err);
+    for (size_t i = 0; status == TXM_OK && i < entries.count; i++) {
+        if (txm_is_cancelled(w->options->cancel))
+            status = txm_fail(err, TXM_STATUS_CANCELLED, "stopped on request");
+        else
+            status = visit(w, txm_path_join(folder, entries.items[i].name), err);
+    }
+    txm_entries_free(&entries);
+    txm_swept swept = {.user = w, .removed = on_swept};
+    if (status == TXM_OK)
+        txm_sweep_folder(folder, w->options->dry_run, &swept);
+    return status;
+}
+
+/* What was named: a folder, or one file. */
+static txm_status begin(walk *w, const char *path, txm_error *err)
+{
+    struct stat st;
+    size_t name_bytes;
+    unsigned version;
+    char md5[33];
+    if (lstat(path, &st) != 0 || !S_ISREG(st.st_mode))
+        return read_folder(w, path, err);
+    if (!txm_tx_name_parse(txm_path_base(path), &name_bytes, &version, md5))
+        return txm_fail(err, TXM_STATUS_UNSUPPORTED, "%s: is neither a folder nor named as the tx files of a texture cache are, "
+                                              "IMAGE.0-MD5.tx; name the folder that holds the tx files",
+                        path);
+    char *folder = txm_path_dir(path);
+    const int rc = !folder ? ENOMEM : stat(folder, &w->folder) == 0 ? 0 : errno;
+    free(folder);
+    return rc ? txm_fail_errno(err, rc, "%s: cannot examine its folder", path) : visit_file(w, path, &st, err);
+}
+
+/* A dry run takes no claims: it writes nothing. */
+txm_status txm_garbage_collect(const char *path, const txm_garbage_options *options, txm_garbage_result *result,
+                               txm_error *err)
+{
+    txm_error_clear(err);
+    txm_garbage_options o = {0};
+    txm_status status = txm_options_take(&o, sizeof o, options, "txm_garbage_options", err);
+    if (status == TXM_OK && isnan(o.older_than_s))
+        status = txm_fail(err, TXM_STATUS_USAGE, "the age is not a number");
+    walk w = {.options = &o, .result = result, .now = time(NULL)};
+    if (status == TXM_OK && !o.dry_run && !(w.claims = txm_claims_new(NULL)))
+        status = txm_fail_errno(err, errno, "cannot start the thread that renews claims");
+    if (status == TXM_OK)
+        status = begin(&w, path, err);
+    while (status == TXM_OK && w.count) {
+        char *next = w.pending[--w.count];
+        txm_error own = {0};
+        status = read_folder(&w, next, &own);
+        free(next);
+        if (status == TXM_STATUS_NO_MEMORY || status == TXM_STATUS_CANCELLED) {
+            txm_fail(err, status, "%s", own.message);
+        } else if (status != TXM_OK) {
+            report_failure(&w, &own);
+            status = TXM_OK;
+        }
+    }
+    while (w.count)
+        free(w.pending[--w.count]);
+    free(w.pending);
+    txm_claims_free(&w.claims);
+    return status;
+}

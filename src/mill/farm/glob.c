@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Globs. fnmatch(3) compares components (in the C locale, which the program stays in, it works on bytes); `**` and the
+ * rule for where a glob may begin are ours.
+ *
+ * Both the glob and the path are cut at their slashes. After each part of the glob it is known which components of the
+ * path have been reached, so `**` costs no more than any other part and nothing is tried twice.
+ */
+#include "mill/farm/glob.h"
+
+#include <fnmatch.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "tile/base/path.h"
+
+/* Longest component: file systems allow 255 bytes, globs may be longer. Paths end at 4096 bytes. */
+enum { COMPONENT_BYTES = 1024, MAX_COMPONENTS = 2048 };
+
+/* Copies the component at `p`; false when it is longer than any that could match. */
+static bool take(const char *p, size_t n, char out[COMPONENT_BYTES])
+{
+    if (n >= COMPONENT_BYTES)
+        return false;
+    memcpy(out, p, n);
+    out[n] = 0;
+    return true;
+}
+
+/* Case is folded: textures come from systems that do not tell wood.PNG from wood.png. */
+static bool component_matches(const char *glob, size_t glob_bytes, const char *name, size_t name_bytes)
+{
+    char g[COMPONENT_BYTES], n[COMPONENT_BYTES];
+    return take(glob, glob_bytes, g) && take(name, name_bytes, n) && fnmatch(g, n, FNM_CASEFOLD) == 0;
+}
+
+/* Start of the component after the one that ends at `end`. */
+static const char *step(const char *p, size_t n)
+{
+    p += n;
+    return p + strspn(p, "/");
+}
+
+/* Splits a path into components; their number, at most MAX_COMPONENTS. */
+static size_t split(const char *path, const char *parts[MAX_COMPONENTS], size_t bytes[MAX_COMPONENTS])
+{
+    size_t count = 0;
+    for (const char *p = path + strspn(path, "/"); *p && count < MAX_COMPONENTS; count++) {
+        parts[count] = p;
+        bytes[count] = strcspn(p, "/");
+        p = step(p, bytes[count]);
+    }
+    return count;
+}
+
+/* reach[i]: the glob's components so far match the path's first i. One pass a glob component: the time is the product
+ * of both lengths at most, whatever the number of `**`. */
+bool txm_glob_match(const char *glob, const char *path)
+{
+    if (!strchr(glob, '/')) {
+        const char *base = txm_path_base(path);
+        return component_matches(glob, strlen(glob), base, strlen(base));
+    }
+    const char *parts[MAX_COMPONENTS];
+    size_t bytes[MAX_COMPONENTS], count = split(path, parts, bytes);
+    bool reach[MAX_COMPONENTS + 1] = {true};
+    /* Anchored globs begin at the root, the others at any component. */
+    for (size_t i = 1; i <= count && glob[0] != '/'; i++)
+        reach[i] = true;
+    for (const char *g = glob + strspn(glob, "/"); *g;) {
+        size_t n = strcspn(g, "/");
+        if (n == 2 && memcmp(g, "**", 2) == 0) {
+            for (size_t i = 1; i <= count; i++)
+                reach[i] = reach[i] || reach[i - 1];
+        } else {
+            for (size_t i = count; i > 0; i--)
+                reach[i] = reach[i - 1] && component_matches(g, n, parts[i - 1], bytes[i - 1]);
+            reach[0] = false;
+        }
+        g = step(g, n);
+    }
+    return reach[count];
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Globs of --include, --exclude and rules.
+ *
+ *     *       any characters but '/'          [a-z]   one of them, [!a-z] none of them
+ *     ?       one character but '/'           **      as a whole component: any folders, or none
+ *     \       takes away the next character's meaning
+ *
+ * Upper and lower case are the same (ASCII): the textures of one project are rarely spelled alike. A glob without '/'
+ * is compared with the file name alone. One with '/' is compared with whole components at the end of the path, or with
+ * the whole path when it begins with '/'. Paths are bytes: what is not UTF-8 matches like anything else.
+ */
+#ifndef TXM_FARM_GLOB_H
+#define TXM_FARM_GLOB_H
+#include <stdbool.h>
+
+bool txm_glob_match(const char *glob, const char *path);
+#endif

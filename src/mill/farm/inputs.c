@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Collecting inputs. Nothing that a user names gets lost: what cannot be read is in the collection as a failure, in
+ * its place, and is reported with the rest.
+ *
+ * In: operands as the user typed them - files, folders, patterns, @lists. Out: an ordered list of inputs, each with
+ * what is known about its settings. folder.c, pattern.c and list.c find the files; this file puts them in and keeps
+ * their strings.
+ */
+#include "mill/farm/inputs.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "mill/farm/pattern.h"
+#include "tile/base/fail.h"
+#include "tile/base/mem.h"
+#include "tile/base/options.h"
+#include "tile/base/path.h"
+
+/* A list of a million missing files must not read their folder a million times. */
+enum { MAX_LOOKS = 100 };
+
+/* Options are copied; the globs in them are not. */
+txm_status txm_inputs_new(const txm_inputs_options *options, txm_inputs **out, txm_error *err)
+{
+    txm_error_clear(err);
+    *out = NULL;
+    txm_inputs_options o = {0};
+    txm_status status = txm_options_take(&o, sizeof o, options, "txm_inputs_options", err);
+    if (status)
+        return status;
+    txm_inputs *inputs = txm_calloc(1, sizeof *inputs);
+    if (!inputs)
+        return txm_no_memory(err, NULL);
+    inputs->options = o;
+    *out = inputs;
+    return TXM_OK;
+}
+
+void txm_inputs_free(txm_inputs **inputs)
+{
+    if (!inputs || !*inputs)
+        return;
+    txm_names_free(&(*inputs)->names);
+    free((*inputs)->items);
+    free(*inputs);
+    *inputs = NULL;
+}
+
+size_t txm_inputs_count(const txm_inputs *inputs)
+{
+    return inputs->count;
+}
+
+const txm_input *txm_inputs_at(const txm_inputs *inputs, size_t index)
+{
+    return index < inputs->count ? &inputs->items[index] : NULL;
+}
+
+/* 0 for inputs that are no UDIM tile. */
+uint32_t txm_input_udim(const txm_input *input)
+{
+    return input->pattern ? txm_pattern_tile(txm_path_base(input->pattern), txm_path_base(input->path)) : 0;
+}
+
+/* Replaces a string by the collection's copy; false when memory is exhausted. */
+static bool keep(txm_inputs *inputs, const char **text)
+{
+    const char *given = *text;
+    *text = txm_names_put(&inputs->names, given);
+    return !given || *text;
+}
+
+/* Strings are kept once each in a common set. */
+txm_status txm_inputs_add_entry(txm_inputs *inputs, const txm_input *entry, txm_error *err)
+{
+    txm_error_clear(err);
+    txm_input e = *entry;
+    if ((unsigned)e.alpha > TXM_ALPHA_AUTO)
+        return txm_fail(err, TXM_STATUS_USAGE, "%s: there is no alpha type %d", e.path, (int)e.alpha);
+    if (!TXM_GROW(inputs->items, inputs->capacity, inputs->count))
+        return txm_no_memory(err, NULL);
+    /* Paths differ, the rest repeats. */
+    e.path = txm_names_copy(&inputs->names, entry->path);
+    if (!e.path || !keep(inputs, &e.pattern) || !keep(inputs, &e.origin) || !keep(inputs, &e.colorspace) ||
+        !keep(inputs, &e.working_space) || !keep(inputs, &e.cache_dir) || !keep(inputs, &e.output) ||
+        !keep(inputs, &e.message) || !keep(inputs, &e.decided_by))
+        return txm_no_memory(err, NULL);
+    inputs->items[inputs->count++] = e;
+    return TXM_OK;
+}
+
+/* Running out of memory is not the input's failure. */
+txm_status txm_inputs_add_failure(txm_inputs *inputs, const char *path, const txm_input *settings,
+                                  const txm_error *failure, txm_error *err)
+{
+    if (failure->status == TXM_STATUS_NO_MEMORY)
+        return txm_fail(err, failure->status, "%s", failure->message);
+    txm_input e = settings ? *settings : (txm_input){0};
+    e.path = path;
+    e.status = failure->status;
+    e.message = failure->message;
+    return txm_inputs_add_entry(inputs, &e, err);
+}
+
+static txm_status no_input(const txm_inputs *inputs, size_t index, txm_error *err)
+{
+    return txm_fail(err, TXM_STATUS_USAGE, "there is no input %zu of %zu", index, inputs->count);
+}
+
+/* For failures that are found later, such as a project file that cannot be read. */
+txm_status txm_inputs_fail(txm_inputs *inputs, size_t index, const txm_error *failure, txm_error *err)
+{
+    txm_error_clear(err);
+    if (index >= inputs->count)
+        return no_input(inputs, index, err);
+    txm_input *e = &inputs->items[index];
+    const char *message = txm_names_put(&inputs->names, failure->message);
+    if (!message)
+        return txm_no_memory(err, NULL);
+    e->status = failure->status;
+    e->message = message;
+    return TXM_OK;
+}
+
+/* What a project file says about an input, filled in afterwards. */
+txm_status txm_inputs_say(txm_inputs *inputs, size_t index, const txm_input *said, txm_error *err)
+{
+    txm_error_clear(err);
+    if (index >= inputs->count)
+        return no_input(inputs, index, err);
+    txm_input s = *said, *e = &inputs->items[index];
+    if ((unsigned)s.alpha > TXM_ALPHA_AUTO)
+        return txm_fail(err, TXM_STATUS_USAGE, "%s: there is no alpha type %d", e->path, (int)s.alpha);
+    if (!keep(inputs, &s.colorspace) || !keep(inputs, &s.working_space) || !keep(inputs, &s.cache_dir) ||
+        !keep(inputs, &s.decided_by))
+        return txm_no_memory(err, NULL);
+    e->colorspace = s.colorspace;
+    e->alpha = s.alpha;
+    e->working_space = s.working_space;
+    e->cache_dir = s.cache_dir;
+    e->ruled = s.ruled;
+    e->decided_by = s.decided_by;
+    return TXM_OK;
+}
+
+/* Scenes are handed to a callback, which adds their images in the same place. */
+txm_status txm_inputs_add_file(txm_inputs *inputs, const char *path, const txm_input *settings, txm_error *err)
+{
+    txm_input e = *settings;
+    e.path = path;
+    if (!inputs->options.scene || txm_path_scene(path) == TXM_PATH_NONE)
+        return txm_inputs_add_entry(inputs, &e, err);
+    if (!e.colorspace && !e.alpha && !e.output)
+        return inputs->options.scene(inputs->options.scene_user, inputs, path, settings, err);
+    txm_error failure = {0};
+    txm_fail(&failure, TXM_STATUS_USAGE,
+             "%s%s%s: is a scene, which holds the colour space and alpha type of its images: leave colorspace, alpha "
+             "and output out",
+             e.origin ? e.origin : "", e.origin ? ": " : "", path);
+    return txm_inputs_add_failure(inputs, path, settings, &failure, err);
+}
+
+/* ---- patterns --------------------------------------------------------------------------------------------------- */
+
+typedef struct adding {
+    txm_inputs *inputs;
+    txm_input entry;
+    txm_error *err;
+} adding;
+
+/* Called for each file of a pattern. */
+static bool add_match(void *user, const char *path)
+{
+    adding *a = user;
+    struct stat st;
+    /* A folder may bear such a name; it is not what the pattern means. */
+    if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
+        return true;
+    return txm_inputs_add_file(a->inputs, path, &a->entry, a->err) == TXM_OK;
+}
+
+/* The pattern is kept with its files, for reports and for UDIM sets. */
+static txm_status add_pattern(txm_inputs *inputs, const char *path, const txm_input *settings, txm_error *err)
+{
+    adding a = {inputs, *settings, err};
+    txm_error failure = {0};
+    a.entry.pattern = path;
+    if (txm_pattern_each(path, add_match, &a, &failure) == TXM_OK)
+        return TXM_OK;
+    return txm_inputs_add_failure(inputs, path, &a.entry, &failure, err);
+}
+
+/* ---- arguments -------------------------------------------------------------------------------------------------- */
+
+/* Not an error, but hardly what was meant. */
+static void tell_empty(const txm_inputs *inputs, const char *format, const char *name)
+{
+    char message[TXM_MESSAGE_BYTES];
+    if (!inputs->options.empty)
+        return;
+    snprintf(message, sizeof message, format, name);
+    inputs->options.empty(inputs->options.empty_user, message);
+}
+
+/* The warning names the reason: filters, or nothing there. */
+static txm_status add_folder(txm_inputs *inputs, const char *path, const txm_input *settings, txm_error *err)
+{
+    size_t before = inputs->count;
+    txm_status status = txm_inputs_add_folder(inputs, path, settings, err);
+    if (status == TXM_OK && inputs->count == before)
+        tell_empty(inputs,
+                   inputs->options.include || inputs->options.exclude
+                       ? "%s: no file in this folder is left by --include and --exclude"
+                   : inputs->options.tx_files
+                       ? "%s: no tx file in this folder"
+                       : "%s: no image in this folder: images are known by their extensions, as .png, .exr or .tif",
+                   path);
+    return status;
+}
+
+/* The folder of a scene, txmill-scene(5); other folders may have a text of that name. Non-blocking: it may be a pipe.
+ */
+static bool is_scene_folder(const char *path)
+{
+    static const char first[] = "txmill-scene ";
+    char read_first[sizeof first - 1];
+    char *file = txm_path_join(path, "scene.txt");
+    const int fd = file ? open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
+    free(file);
+    if (fd < 0)
+        return false;
+    ssize_t n;
+    while ((n = read(fd, read_first, sizeof read_first)) < 0 && errno == EINTR)
+        ;
+    close(fd);
+    return n == (ssize_t)sizeof read_first && memcmp(read_first, first, sizeof read_first) == 0;
+}
+
+/* A file that is there is never taken for a pattern, whatever its name. */
+txm_status txm_inputs_add_path(txm_inputs *inputs, const char *path, const txm_input *settings, txm_error *err)
+{
+    struct stat st;
+    bool there = stat(path, &st) == 0;
+    if (!there && errno != ENOENT) {
+        txm_error failure = {0};
+        txm_fail_errno(&failure, errno, "%s: cannot be examined", path);
+        return txm_inputs_add_failure(inputs, path, settings, &failure, err);
+    }
+    if (there && S_ISDIR(st.st_mode) && inputs->options.scene && is_scene_folder(path))
+        return inputs->options.scene(inputs->options.scene_user, inputs, path, settings, err);
+    if (there && S_ISDIR(st.st_mode)) {
+        txm_error failure = {0};
+        if (inputs->options.recursive)
+            return add_folder(inputs, path, settings, err);
+        txm_fail(&failure, TXM_STATUS_NOT_A_FILE, "%s: is a folder; -r takes the %s in it and in its subfolders", path,
+                 inputs->options.tx_files ? "tx files" : "images");
+        return txm_inputs_add_failure(inputs, path, settings, &failure, err);
+    }
+    if (!there && txm_pattern_is(path))
+        return add_pattern(inputs, path, settings, err);
+    if (!there && txm_path_hint(path)) {
+        txm_error failure = {0};
+        txm_fail(&failure, TXM_STATUS_USAGE, "%s: %s", *path ? path : "''", txm_path_hint(path));
+        return txm_inputs_add_failure(inputs, path, settings, &failure, err);
+    }
+    char *other = there || inputs->looks >= MAX_LOOKS ? NULL : txm_path_other_case(path);
+    inputs->looks += !there;
+    if (other) {
+        txm_error failure = {0};
+        txm_fail(&failure, TXM_STATUS_NOT_FOUND, "%s: %s is there, %s is not; upper and lower case are different here",
+                 path, other, txm_path_base(path));
+        free(other);
+        return txm_inputs_add_failure(inputs, path, settings, &failure, err);
+    }
+    /* A file, or nothing: opening it says best what is wrong. */
+    return txm_inputs_add_file(inputs, path, settings, err);
+}
+
+static txm_status add_list(txm_inputs *inputs, const char *path, txm_error *err)
+{
+    size_t before = inputs->count;
+    txm_status status = txm_inputs_add_list(inputs, path, err);
+    if (status == TXM_OK && inputs->count == before)
+        tell_empty(inputs, "%s: the list names nothing", strcmp(path, "-") ? path : "standard input");
+    return status;
+}
+
+/* One operand of a command line. */
+txm_status txm_inputs_add(txm_inputs *inputs, const char *argument, txm_error *err)
+{
+    txm_error_clear(err);
+    static const txm_input nothing;
+    if (!argument)
+        return txm_fail(err, TXM_STATUS_USAGE, "no input given: it is NULL");
+    /* An image may have a name that begins with '@': ./@name.png names it. */
+    if (!strcmp(argument, "-"))
+        return add_list(inputs, argument, err);
+    if (argument[0] == '@')
+        return add_list(inputs, argument + 1, err);
+    return txm_inputs_add_path(inputs, argument, &nothing, err);
+}

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Kinds of maps by their file names.
+ *
+ * The name is split into words, the last one that is no number, resolution or variant is looked up in a table, alone
+ * and together with the one before. Rules use the kind for their preset, lint for its findings.
+ */
+#include "mill/farm/kind.h"
+
+#include <ctype.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "tile/base/path.h"
+
+enum { WORD_BYTES = 32, MAX_WORDS = 64 };
+
+/* As texture libraries and painting programs write them. Two words in the name are compared as one, too: "base_color"
+ * is "basecolor". */
+static const struct {
+    const char *word;
+    txm_map_kind kind;
+} words[] = {
+    {"albedo", TXM_MAP_COLOR},
+    {"basecolor", TXM_MAP_COLOR},
+    {"basecolour", TXM_MAP_COLOR},
+    {"color", TXM_MAP_COLOR},
+    {"colour", TXM_MAP_COLOR},
+    {"col", TXM_MAP_COLOR},
+    {"diff", TXM_MAP_COLOR},
+    {"diffuse", TXM_MAP_COLOR},
+    {"emission", TXM_MAP_COLOR},
+    {"emissive", TXM_MAP_COLOR},
+    {"normal", TXM_MAP_NORMAL},
+    {"normals", TXM_MAP_NORMAL},
+    {"normalgl", TXM_MAP_NORMAL},
+    {"normaldx", TXM_MAP_NORMAL},
+    {"nrm", TXM_MAP_NORMAL},
+    {"nor", TXM_MAP_NORMAL},
+    {"norm", TXM_MAP_NORMAL},
+    {"nml", TXM_MAP_NORMAL},
+    {"bump", TXM_MAP_NORMAL},
+    {"rough", TXM_MAP_ROUGHNESS},
+    {"roughness", TXM_MAP_ROUGHNESS},
+    {"rgh", TXM_MAP_ROUGHNESS},
+    {"gloss", TXM_MAP_ROUGHNESS},
+    {"glossiness", TXM_MAP_ROUGHNESS},
+    {"metal", TXM_MAP_DATA},
+    {"metallic", TXM_MAP_DATA},
+    {"metalness", TXM_MAP_DATA},
+    {"metallness", TXM_MAP_DATA},
+    {"mtl", TXM_MAP_DATA},
+    {"ao", TXM_MAP_DATA},
+    {"occlusion", TXM_MAP_DATA},
+    {"ambientocclusion", TXM_MAP_DATA},
+    {"disp", TXM_MAP_DATA},
+    {"displacement", TXM_MAP_DATA},
+    {"vdisp", TXM_MAP_DATA},
+    {"height", TXM_MAP_DATA},
+    {"mask", TXM_MAP_DATA},
+    {"opacity", TXM_MAP_DATA},
+    {"cavity", TXM_MAP_DATA},
+    {"curvature", TXM_MAP_DATA},
+    {"thickness", TXM_MAP_DATA},
+    {"orm", TXM_MAP_DATA},
+    {"rma", TXM_MAP_DATA},
+    {"specularlevel", TXM_MAP_DATA},
+};
+
+/* What follows the word that names the kind: conventions of normal maps, and the word "map" itself. */
+static const char *const variants[] = {"gl", "dx", "opengl", "directx", "ogl", "map", "tex", "texture"};
+
+typedef struct name_words {
+    char word[MAX_WORDS][WORD_BYTES]; /* lower case; cut where too long, which no word of ours is */
+    size_t count;
+} name_words;
+
+/* Splits a file name without its extension into words: at what is no letter or digit, where lower case turns to upper
+ * case, and between letters and digits. Only the last MAX_WORDS are of interest, so a longer name starts again. */
+static void split(const char *path, name_words *w)
+{
+    const char *name = txm_path_base(path), *end = txm_path_ext(name);
+    size_t n = 0;
+    unsigned char last = 0;
+    w->count = 0;
+    for (const char *p = name; p <= end; p++) {
+        unsigned char c = p < end ? (unsigned char)*p : 0;
+        bool turn = (isupper(c) && islower(last)) || (isdigit(c) && isalpha(last)) || (isalpha(c) && isdigit(last));
+        if (n && (!isalnum(c) || turn)) {
+            w->word[w->count++][n] = 0;
+            n = 0;
+            if (w->count == MAX_WORDS)
+                w->count = 0;
+        }
+        if (isalnum(c) && n < WORD_BYTES - 1)
+            w->word[w->count][n++] = (char)tolower(c);
+        last = c;
+    }
+}
+
+/* "2", "k" of "2k", "u1" and "v1" of a tile's place, variants. */
+static bool is_ignored_word(const char *word)
+{
+    if (isdigit((unsigned char)word[0]) || !strcmp(word, "k") || !strcmp(word, "u") || !strcmp(word, "v") ||
+        !strcmp(word, "udim"))
+        return true;
+    for (size_t i = 0; i < sizeof variants / sizeof *variants; i++)
+        if (!strcmp(word, variants[i]))
+            return true;
+    return false;
+}
+
+/* The table is short enough to walk. */
+static txm_map_kind look_up(const char *word, size_t length)
+{
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strlen(words[i].word) == length && memcmp(words[i].word, word, length) == 0)
+            return words[i].kind;
+    return TXM_MAP_UNKNOWN;
+}
+
+/* One word, also with "map" grown on: "normalmap". */
+static txm_map_kind kind_of_word(const char *word)
+{
+    size_t n = strlen(word);
+    txm_map_kind kind = look_up(word, n);
+    if (!kind && n > 3 && strcmp(word + n - 3, "map") == 0)
+        kind = look_up(word, n - 3);
+    return kind;
+}
+
+/* The pair comes first: "base_normal" is a pair that nobody lists, "base_color" one that somebody does. */
+txm_map_kind txm_map_kind_of(const char *path)
+{
+    name_words w;
+    split(path, &w);
+    while (w.count && is_ignored_word(w.word[w.count - 1]))
+        w.count--;
+    if (!w.count)
+        return TXM_MAP_UNKNOWN;
+    if (w.count > 1) {
+        char pair[2 * WORD_BYTES];
+        size_t first = strlen(w.word[w.count - 2]);
+        memcpy(pair, w.word[w.count - 2], first);
+        strcpy(pair + first, w.word[w.count - 1]);
+        txm_map_kind kind = kind_of_word(pair);
+        if (kind)
+            return kind;
+    }
+    return kind_of_word(w.word[w.count - 1]);
+}
+
+const char *txm_map_kind_name(txm_map_kind kind)
+{
+    static const char *const names[] = {[TXM_MAP_UNKNOWN] = "image",
+                                        [TXM_MAP_COLOR] = "colour map",
+                                        [TXM_MAP_NORMAL] = "normal map",
+                                        [TXM_MAP_ROUGHNESS] = "roughness map",
+                                        [TXM_MAP_DATA] = "data map"};
+    return names[kind];
+}

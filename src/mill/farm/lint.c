@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Lint.
+ *
+ * In: an image, its settings, and its rows where a suspicion asks for them. Out: bits of txm_lint. Suspicions come
+ * from the name, the header and the settings; those about pixels (opaque alpha, grey, widened 8 bits) are refuted by
+ * the first row that contradicts, so most images are not read to their end.
+ */
+#include "mill/farm/lint.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "mill/farm/kind.h"
+#include "tile/base/cancel.h"
+#include "tile/base/fail.h"
+#include "tile/base/mem.h"
+#include "tile/base/settings.h"
+#include "mill/source/defaults.h"
+#include "mill/source/source.h"
+#include "txmill/inspect.h"
+
+/* Read at once; and beyond this an image is large for a texture. */
+enum { ROWS = 64, LARGE_PX = 16384 };
+
+static const struct {
+    txm_lint bit;
+    const char *id, *text;
+} findings_table[] = {
+    {TXM_LINT_DATA_AS_COLOR, "data-as-color",
+     "by its name a map without colours (normal, roughness ...), but set to a colour space; Non-Color is usual"},
+    {TXM_LINT_COLOR_AS_DATA, "color-as-data", "by its name a colour map, but set to Non-Color"},
+    {TXM_LINT_WIDE, "wide-8-bit", "16 bits per sample, but its content has 8: twice the memory for nothing"},
+    {TXM_LINT_OPAQUE, "opaque-alpha", "its alpha is 1 everywhere"},
+    {TXM_LINT_GREY, "grey-rgb", "its three colour channels are the same everywhere"},
+    {TXM_LINT_LARGE, "large", "wider or higher than 16384 pixels"},
+};
+
+const char *txm_lint_name(txm_lint finding)
+{
+    for (size_t i = 0; i < sizeof findings_table / sizeof *findings_table; i++)
+        if (findings_table[i].bit == finding)
+            return findings_table[i].id;
+    return "";
+}
+
+const char *txm_lint_text(txm_lint finding)
+{
+    for (size_t i = 0; i < sizeof findings_table / sizeof *findings_table; i++)
+        if (findings_table[i].bit == finding)
+            return findings_table[i].text;
+    return "";
+}
+
+/* What needs no pixel. */
+unsigned txm_lint_settings(const char *path, const char *detected, uint32_t width, uint32_t height)
+{
+    txm_map_kind kind = txm_map_kind_of(path);
+    bool data = strcmp(detected, "data") == 0, linear = strcmp(detected, "scene_linear") == 0;
+    unsigned findings = 0;
+    /* A linear space changes no value either: maps in float formats come so by default. */
+    if (kind > TXM_MAP_COLOR && !data && !linear)
+        findings |= TXM_LINT_DATA_AS_COLOR;
+    if (kind == TXM_MAP_COLOR && data)
+        findings |= TXM_LINT_COLOR_AS_DATA;
+    if (width > LARGE_PX || height > LARGE_PX)
+        findings |= TXM_LINT_LARGE;
+    return findings;
+}
+
+/* ---- pixels ----------------------------------------------------------------------------------------------------- */
+
+/* Bytes are compared, whatever they mean: equal samples have equal bytes, but for zeros of two signs. */
+static bool rows_are_grey(const uint8_t *p, size_t pixels, unsigned channels, size_t sample)
+{
+    for (size_t i = 0; i < pixels; i++, p += channels * sample)
+        if (memcmp(p, p + sample, sample) != 0 || memcmp(p, p + 2 * sample, sample) != 0)
+            return false;
+    return true;
+}
+
+/* Alpha must be the largest value exactly. */
+static bool rows_are_opaque(const uint8_t *p, size_t pixels, unsigned channels, txm_type type)
+{
+    static const uint16_t one_u16 = 65535, one_half = 0x3C00;
+    static const uint8_t one_u8 = 255;
+    static const float one_float = 1.0f;
+    const void *const ones[] = {&one_u8, &one_u16, &one_half, &one_float};
+    size_t sample = txm_type_bytes(type);
+    p += (channels - 1) * sample;
+    for (size_t i = 0; i < pixels; i++, p += channels * sample)
+        if (memcmp(p, ones[type], sample) != 0)
+            return false;
+    return true;
+}
+
+/* Widened from 8 bits: by 257, as it should be, or by 256. */
+static bool rows_are_widened(const uint8_t *p, size_t samples)
+{
+    bool doubled = true, shifted = true;
+    for (size_t i = 0; i < samples && (doubled || shifted); i++) {
+        doubled &= p[2 * i] == p[2 * i + 1];
+        shifted &= p[2 * i] == 0;
+    }
+    return doubled || shifted;
+}
+
+/* What the header allows. */
+static unsigned suspicions(const txm_source_info *info)
+{
+    unsigned s = 0;
+    if (info->type == TXM_TYPE_U16)
+        s |= TXM_LINT_WIDE;
+    if (info->file_channels == 2 || info->file_channels == 4)
+        s |= TXM_LINT_OPAQUE;
+    if (info->channels >= 3)
+        s |= TXM_LINT_GREY;
+    return s;
+}
+
+/* Each row can only clear a suspicion. */
+static unsigned refute(unsigned left, const txm_source_info *info, const uint8_t *rows, uint32_t count)
+{
+    size_t pixels = (size_t)info->width * count, sample = txm_type_bytes(info->type);
+    if (left & TXM_LINT_WIDE && !rows_are_widened(rows, pixels * info->channels))
+        left &= ~(unsigned)TXM_LINT_WIDE;
+    if (left & TXM_LINT_OPAQUE && !rows_are_opaque(rows, pixels, info->channels, info->type))
+        left &= ~(unsigned)TXM_LINT_OPAQUE;
+    if (left & TXM_LINT_GREY && !rows_are_grey(rows, pixels, info->channels, sample))
+        left &= ~(unsigned)TXM_LINT_GREY;
+    return left;
+}
+
+/* Stops at the row that clears the last suspicion. */
+txm_status txm_lint_pixels(const char *path, uint64_t max_memory_bytes, const volatile int *cancel, unsigned *findings,
+                           txm_error *err)
+{
+    const txm_source_options options = {.max_memory_bytes = max_memory_bytes};
+    txm_source *source = NULL;
+    uint8_t *rows = NULL;
+    txm_status status = txm_source_open(path, &options, &source, err);
+    if (status != TXM_OK)
+        return status;
+    const txm_source_info *info = txm_source_info_of(source);
+    unsigned left = suspicions(info);
+    size_t stride = (size_t)info->width * info->channels * txm_type_bytes(info->type);
+    if (left && !(rows = txm_alloc_pixels(ROWS, stride)))
+        status = txm_no_memory(err, path);
+    for (uint32_t y = 0; status == TXM_OK && left && y < info->height; y += ROWS) {
+        uint32_t count = info->height - y < ROWS ? info->height - y : ROWS;
+        if (txm_is_cancelled(cancel))
+            status = txm_fail(err, TXM_STATUS_CANCELLED, "%s: stopped on request", path);
+        else if ((status = txm_source_read(source, y, count, rows, stride, err)) == TXM_OK)
+            left = refute(left, info, rows, count);
+    }
+    if (status == TXM_OK)
+        *findings |= left;
+    free(rows);
+    txm_source_close(&source);
+    return status;
+}
+
+/* Both kinds of findings, for programs. */
+txm_status txm_lint_image(const txm_color_config *config, const char *path, const char *colorspace,
+                          const volatile int *cancel, unsigned *findings, txm_error *err)
+{
+    txm_error_clear(err);
+    const txm_color_space *space = NULL;
+    txm_source *source = NULL;
+    *findings = 0;
+    txm_status status = TXM_OK;
+    const char *name;
+    const txm_space_choice choice = txm_space_chosen(colorspace, &name);
+    if (choice == TXM_SPACE_DEFAULT)
+        status = txm_image_defaults(config, path, &name, NULL, err);
+    if (status == TXM_OK)
+        status = txm_source_open(path, NULL, &source, err);
+    if (status != TXM_OK)
+        return status;
+    const txm_source_info *info = txm_source_info_of(source);
+    if (choice == TXM_SPACE_UNSET)
+        name = "scene_linear";
+    if (choice == TXM_SPACE_AUTO && !(name = txm_source_auto_space(info, config)))
+        status = txm_fail(err, TXM_STATUS_COLORSPACE, "%s: the OCIO config %s has no role for colour space auto", path,
+                          txm_color_config_name(config));
+    if (status == TXM_OK)
+        status = txm_color_find(config, name, &space, err);
+    if (status != TXM_OK) {
+        txm_source_close(&source);
+        return status;
+    }
+    *findings = txm_lint_settings(path, txm_color_space_detected(space), info->width, info->height);
+    txm_source_close(&source);
+    return txm_lint_pixels(path, 0, cancel, findings, err);
+}

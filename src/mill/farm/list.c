@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Lists of inputs: one path per line, or separated by NUL bytes (as `find -print0` writes them), or one JSON object per
+ * line with settings of its own:
+ *
+ *     {"path": "wood.png", "colorspace": "sRGB", "alpha": "straight"}
+ *
+ * Members: path or path_encoded (bytes, percent-encoded), colorspace, alpha, working_space, cache_dir, output, pattern.
+ * Others are refused: a misspelt one would be a setting that is silently not applied. Paths count from the current
+ * folder, as those on the command line do.
+ */
+#include <cjson/cJSON.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "mill/farm/inputs.h"
+#include "tile/base/bytes.h"
+#include "tile/base/fail.h"
+#include "tile/base/mem.h"
+#include "tile/base/text.h"
+#include "mill/base/text_file.h"
+
+/* An entry is a path and a few words. What goes on for longer than millions of them is a device, or no list. */
+enum { MAX_ENTRY_BYTES = 1 << 20, MAX_LIST_BYTES = 512 << 20, READ_BYTES = 64 << 10 };
+
+typedef struct list {
+    txm_inputs *inputs;
+    const char *name; /* for messages */
+    FILE *file;
+    size_t number; /* of the entry, from 1 */
+    char origin[512];
+} list;
+
+/* ---- JSON entries ----------------------------------------------------------------------------------------------- */
+
+static txm_status take_alpha(const char *word, txm_input *entry, txm_error *err)
+{
+    if (!txm_alpha_parse(word, &entry->alpha))
+        return txm_fail(err, TXM_STATUS_USAGE,
+                        "alpha \"%s\": use straight, premultiplied, channel_packed, none, default or auto", word);
+    return TXM_OK;
+}
+
+/* Puts one member into the entry; its strings stay cJSON's. */
+static txm_status take_member(cJSON *member, txm_input *entry, txm_error *err)
+{
+    const struct {
+        const char *name;
+        const char **field;
+    } fields[] = {{"path", &entry->path},
+                  {"path_encoded", &entry->path},
+                  {"pattern", &entry->pattern},
+                  {"colorspace", &entry->colorspace},
+                  {"working_space", &entry->working_space},
+                  {"cache_dir", &entry->cache_dir},
+                  {"output", &entry->output}};
+    if (!cJSON_IsString(member))
+        return txm_fail(err, TXM_STATUS_USAGE, "member \"%s\" must be a string", member->string);
+    if (!strcmp(member->string, "alpha"))
+        return take_alpha(member->valuestring, entry, err);
+    if (!strcmp(member->string, "path_encoded") && !txm_percent_decode(member->valuestring))
+        return txm_fail(err, TXM_STATUS_USAGE, "member \"path_encoded\" is not percent-encoded");
+    /* The exact bytes win over a path that had to be made readable. */
+    if (!strcmp(member->string, "path") && entry->path)
+        return TXM_OK;
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
+        if (strcmp(member->string, fields[i].name) == 0) {
+            *fields[i].field = member->valuestring;
+            return TXM_OK;
+        }
+    }
+    return txm_fail(err, TXM_STATUS_USAGE,
+                    "member \"%s\" is unknown; there are path, path_encoded, colorspace, alpha, working_space, "
+                    "cache_dir, output and pattern",
+                    member->string);
+}
+
+/* The path is the one member that must be there. */
+static txm_status parse_object(cJSON *object, txm_input *entry, txm_error *err)
+{
+    txm_status status = TXM_OK;
+    for (cJSON *m = object->child; status == TXM_OK && m; m = m->next)
+        status = take_member(m, entry, err);
+    if (status == TXM_OK && (!entry->path || !*entry->path))
+        status = txm_fail(err, TXM_STATUS_USAGE, "the member \"path\" is missing");
+    return status;
+}
+
+/* A mistake in a line is a failure of that line; the others count. */
+static txm_status add_json(list *l, const char *text, txm_error *err)
+{
+    txm_input entry = {.origin = l->origin};
+    txm_error failure = {0};
+    const char *end = NULL;
+    errno = 0; /* it tells a refused allocation from bad syntax */
+    cJSON *object = cJSON_ParseWithOpts(text, &end, 1);
+    txm_status status;
+    if (!object && errno == ENOMEM)
+        return txm_no_memory(err, l->origin);
+    if (!cJSON_IsObject(object))
+        txm_fail(&failure, TXM_STATUS_USAGE,
+                 "%s: not a JSON object on one line; give one as {\"path\": \"wood.png\"}, or the path alone",
+                 l->origin);
+    else if (parse_object(object, &entry, &failure) != TXM_OK)
+        txm_error_prefix(&failure, "%s", l->origin);
+    if (failure.status)
+        status = txm_inputs_add_failure(l->inputs, entry.path ? entry.path : l->origin, &entry, &failure, err);
+    else
+        status = txm_inputs_add_path(l->inputs, entry.path, &entry, err);
+    cJSON_Delete(object);
+    return status;
+}
+
+/* ---- the list --------------------------------------------------------------------------------------------------- */
+
+/* Blank lines are nothing; a name that begins with '{' must be written as JSON. */
+static txm_status add_line(list *l, char *line, txm_error *err)
+{
+    if (!*line)
+        return TXM_OK;
+    snprintf(l->origin, sizeof l->origin, "%s:%zu", l->name, l->number);
+    if (line[0] == '{')
+        return add_json(l, line, err);
+    const txm_input entry = {.origin = l->origin};
+    return txm_inputs_add_path(l->inputs, line, &entry, err);
+}
+
+/* Reads a file to its end, or a little beyond the limit. The inputs are kept in memory anyway. */
+static bool read_all(FILE *f, txm_bytes *out)
+{
+    size_t got = 1;
+    while (got && out->size <= MAX_LIST_BYTES && txm_bytes_reserve(out, READ_BYTES)) {
+        got = fread(out->data + out->size, 1, READ_BYTES, f);
+        out->size += got;
+        out->data[out->size] = 0;
+    }
+    return got == 0 || out->size > MAX_LIST_BYTES;
+}
+
+/* Cuts the text into entries. One NUL byte anywhere means that NUL bytes separate them: a path holds none. */
+static txm_status split(list *l, txm_bytes *text, txm_error *failure, txm_error *err)
+{
+    char *p = text->data, *end = p + text->size;
+    int separator = text->size && memchr(p, 0, text->size) ? 0 : '\n';
+    txm_status status = TXM_OK;
+    while (status == TXM_OK && p < end) {
+        char *stop = memchr(p, separator, (size_t)(end - p));
+        if (!stop)
+            stop = end;
+        l->number++;
+        if (stop - p > MAX_ENTRY_BYTES) {
+            txm_fail(failure, TXM_STATUS_CORRUPT, "%s: entry %zu is longer than %d bytes: this is not a list of paths",
+                     l->name, l->number, MAX_ENTRY_BYTES);
+            break;
+        }
+        *stop = 0;
+        /* Lists from other systems end their lines with CR LF. */
+        if (separator == '\n' && stop > p && stop[-1] == '\r')
+            stop[-1] = 0;
+        status = add_line(l, p, err);
+        p = stop + 1;
+    }
+    return status;
+}
+
+/* Read as a whole, within a bound: /dev/zero is no list. */
+static txm_status read_list(list *l, txm_error *failure, txm_error *err)
+{
+    txm_bytes text = {0};
+    txm_status status = TXM_OK;
+    if (!read_all(l->file, &text))
+        status = txm_no_memory(err, l->name);
+    else if (ferror(l->file))
+        txm_fail_errno(failure, errno, "%s: reading the list failed", l->name);
+    else if (text.size > MAX_LIST_BYTES)
+        txm_fail(failure, TXM_STATUS_USAGE, "%s: does not end within %d MiB: this is not a list of paths", l->name,
+                 MAX_LIST_BYTES >> 20);
+    else
+        status = split(l, &text, failure, err);
+    txm_bytes_free(&text);
+    return status;
+}
+
+/* A list that cannot be opened is a failed input under the list's name. */
+txm_status txm_inputs_add_list(txm_inputs *inputs, const char *path, txm_error *err)
+{
+    bool standard = strcmp(path, "-") == 0;
+    list l = {.inputs = inputs, .name = standard ? "standard input" : path};
+    txm_error failure = {0};
+    txm_status status = TXM_OK;
+    l.file = txm_text_file_open(path, inputs->options.cancel);
+    if (!l.file)
+        txm_fail_errno(&failure, errno, "%s: cannot open the list", l.name);
+    else
+        status = read_list(&l, &failure, err);
+    if (l.file)
+        fclose(l.file);
+    if (status == TXM_OK && failure.status == TXM_STATUS_CANCELLED)
+        status = txm_fail_as(err, &failure);
+    else if (status == TXM_OK && failure.status)
+        status = txm_inputs_add_failure(inputs, l.name, NULL, &failure, err);
+    return status;
+}

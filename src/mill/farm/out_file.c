@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Output files of commands, and pictures as such files.
+ *
+ * In: a path or "-", and bytes as they come. Out: the finished file under its name, or the old one as it was. Errors
+ * of any write are kept and come out at the commit, so that callers that print need not check each call.
+ */
+#include "txmill/out_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "mill/write/publish.h"
+#include "tile/base/fail.h"
+#include "tile/base/mem.h"
+#include "tile/base/path.h"
+#include "mill/source/oiio/picture.h"
+#include "txmill/garbage.h"
+
+struct txm_out_file {
+    char *path;
+    txm_publish *publish; /* NULL: bytes go straight to `fd` */
+    int fd;               /* the temporary's, owned by `publish`, or a device's; -1: standard output */
+    FILE *stream;
+    int sys_errno; /* of the first write that failed */
+};
+
+/* stdio forgets why a write failed by the time that anybody asks: its writes come through here. */
+static ssize_t write_all(void *cookie, const char *data, size_t bytes)
+{
+    txm_out_file *file = cookie;
+    size_t done = 0;
+    while (done < bytes && !file->sys_errno) {
+        ssize_t n = write(file->fd, data + done, bytes - done);
+        if (n > 0)
+            done += (size_t)n;
+        else if (n == 0)
+            file->sys_errno = ENOSPC; /* a write of nothing never ends */
+        else if (errno != EINTR)
+            file->sys_errno = errno;
+    }
+    return file->sys_errno ? 0 : (ssize_t)done;
+}
+
+/* A device or pipe is written to as it is; everything else is replaced. */
+static txm_status open_target(txm_out_file *file, bool make_folder, txm_error *err)
+{
+    struct stat st;
+    if (stat(file->path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode)) {
+        file->fd = open(file->path, O_WRONLY | O_CLOEXEC);
+        return file->fd >= 0 ? TXM_OK : txm_fail_errno(err, errno, "%s: cannot open it for writing", file->path);
+    }
+    txm_sweep_beside(file->path);
+    txm_status status = txm_publish_begin(file->path, make_folder ? TXM_PUBLISH_IN_NEW_FOLDER : TXM_PUBLISH_IN_FOLDER,
+                                          &file->publish, err);
+    if (status == TXM_OK)
+        file->fd = txm_publish_fd(file->publish);
+    return status;
+}
+
+/* Devices and standard output are written to as they are; everything else through a temporary file. */
+txm_status txm_out_file_begin(const char *path, bool make_folder, txm_out_file **out, txm_error *err)
+{
+    txm_error_clear(err);
+    static const cookie_io_functions_t functions = {.write = write_all};
+    *out = NULL;
+    txm_out_file *file = txm_calloc(1, sizeof *file);
+    if (file)
+        file->fd = -1;
+    txm_status status = TXM_OK;
+    if (!file || !(file->path = txm_strdup(path)))
+        status = txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: out of memory", path);
+    bool to_stdout = strcmp(path, "-") == 0;
+    if (status == TXM_OK && !to_stdout)
+        status = open_target(file, make_folder, err);
+    if (status == TXM_OK && !(file->stream = to_stdout ? stdout : fopencookie(file, "w", functions)))
+        status = txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: out of memory", path);
+    if (status == TXM_OK)
+        *out = file;
+    else
+        txm_out_file_abort(&file);
+    return status;
+}
+
+FILE *txm_out_file_stream(const txm_out_file *file)
+{
+    return file->stream;
+}
+
+txm_status txm_out_file_status(const txm_out_file *file, txm_error *err)
+{
+    txm_error_clear(err);
+    return file->sys_errno ? txm_fail_errno(err, file->sys_errno, "%s: cannot write", file->path) : TXM_OK;
+}
+
+/* Closes what neither `publish` nor anybody else owns. */
+static void close_all(txm_out_file *file)
+{
+    if (file->stream && file->stream != stdout && fclose(file->stream) != 0 && !file->sys_errno)
+        file->sys_errno = errno;
+    if (!file->publish && file->fd >= 0 && close(file->fd) != 0 && !file->sys_errno && errno != EINTR)
+        file->sys_errno = errno;
+    file->stream = NULL;
+    file->fd = -1;
+}
+
+/* stdio must be closed, but may write nothing any more. */
+static void discard(txm_out_file *file)
+{
+    file->sys_errno = ECANCELED; /* what stdio still holds goes nowhere */
+    close_all(file);
+    txm_publish_abort(&file->publish);
+    free(file->path);
+    free(file);
+}
+
+/* Errors of all writes come out here; *out is consumed in any case. */
+txm_status txm_out_file_commit(txm_out_file **out, txm_error *err)
+{
+    txm_error_clear(err);
+    txm_out_file *file = *out;
+    struct timespec now;
+    *out = NULL;
+    close_all(file);
+    txm_status status = txm_out_file_status(file, err);
+    clock_gettime(CLOCK_REALTIME, &now);
+    if (status == TXM_OK && file->publish)
+        status = txm_publish_commit(&file->publish, &now, err);
+    discard(file);
+    return status;
+}
+
+void txm_out_file_abort(txm_out_file **out)
+{
+    if (out && *out) {
+        discard(*out);
+        *out = NULL;
+    }
+}
+
+txm_status txm_out_file_write(const char *path, const void *data, size_t bytes, txm_error *err)
+{
+    txm_error_clear(err);
+    txm_out_file *file = NULL;
+    txm_status status = txm_out_file_begin(path, false, &file, err);
+    if (status != TXM_OK)
+        return status;
+    fwrite(data, 1, bytes, file->stream);
+    return txm_out_file_commit(&file, err);
+}
+
+/* ---- pictures -------------------------------------------------------------------------------------------------- */
+
+/* Encoded in memory first: an encoder that fails has touched nothing. */
+txm_status txm_picture_write(const char *path, const txm_picture *picture, txm_error *err)
+{
+    txm_error_clear(err);
+    txm_bytes file = {0};
+    txm_status status = txm_picture_encode_bytes(path, picture, &file, err);
+    if (status == TXM_OK)
+        status = txm_out_file_write(path, file.data, file.size, err);
+    txm_bytes_free(&file);
+    return status;
+}
+
+/* For callers that send pictures elsewhere. */
+txm_status txm_picture_encode(const char *name, const txm_picture *picture, unsigned char **file, size_t *file_bytes,
+                              txm_error *err)
+{
+    txm_error_clear(err);
+    txm_bytes bytes = {0};
+    *file = NULL;
+    *file_bytes = 0;
+    txm_status status = txm_picture_encode_bytes(name, picture, &bytes, err);
+    if (status != TXM_OK) {
+        txm_bytes_free(&bytes);
+        return status;
+    }
+    *file = (unsigned char *)bytes.data;
+    *file_bytes = bytes.size;
+    return TXM_OK;
+}

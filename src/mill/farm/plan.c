@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Planning: decides the settings of every input, looks at all of them in parallel (header, name of the tx file,
+ * whether it is fresh), finds inputs that mean the same tx file, and orders the work.
+ *
+ * Three passes: decide the settings of each input from rules and options; look at all of them in parallel; order what
+ * has to be made by its estimated cost, largest first, and give each shard its part. After it, an item is up to date,
+ * to be made, or failed. Inputs that fail here never stop the others.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "mill/farm/batch.h"
+#include "mill/farm/content.h"
+#include "mill/farm/kind.h"
+#include "mill/farm/lint.h"
+#include "mill/farm/shard.h"
+#include "tile/base/fail.h"
+#include "tile/base/mem.h"
+#include "txmill/inspect.h"
+
+/* ---- settings --------------------------------------------------------------------------------------------------- */
+
+/* The context of a working space: that of the input's config where it is the same space. */
+static txm_context *context_for(txm_batch *b, size_t index, const char *working_space, txm_error *err)
+{
+    txm_context *config = b->options.contexts ? b->options.contexts[index] : NULL;
+    txm_context *base = config ? config : b->context;
+    const char *own = txm_color_role(base->color, "scene_linear");
+    const char *asked = working_space ? txm_color_canonical(base->color, working_space) : NULL;
+    if (!working_space || (own && asked && strcmp(own, asked) == 0))
+        return base;
+    for (size_t i = 0; i < b->space_count; i++)
+        if (b->spaces[i].base == base && strcmp(b->spaces[i].name, working_space) == 0)
+            return b->spaces[i].context;
+    txm_batch_space *grown = realloc(b->spaces, txm_mul(b->space_count + 1, sizeof *grown));
+    if (!grown) {
+        txm_no_memory(err, NULL);
+        return NULL;
+    }
+    b->spaces = grown;
+    txm_batch_space s = {.base = base, .name = working_space};
+    if (txm_context_derive(base, working_space, &s.context, err) != TXM_OK)
+        return NULL;
+    b->spaces[b->space_count++] = s;
+    return s.context;
+}
+
+/* Puts together who said what: see rules.c for the order. */
+static bool decide(txm_batch *b, size_t index, txm_error *err)
+{
+    const txm_input *input = txm_inputs_at(b->inputs, index);
+    txm_item *item = &b->items[index];
+    bool said = input->from_scene || input->colorspace || input->alpha;
+    const txm_rule *rule = input->from_scene || input->ruled ? NULL : txm_rules_match(b->options.rules, input->path);
+    *item = (txm_item){.same_as = TXM_NO_INDEX, .colorspace = input->colorspace, .asked_alpha = input->alpha};
+    if (rule && (!input->colorspace || !input->alpha)) {
+        char text[512];
+        item->colorspace = input->colorspace ? input->colorspace : rule->colorspace;
+        item->asked_alpha = input->alpha ? input->alpha : rule->alpha;
+        snprintf(text, sizeof text, "%s (%s)", rule->glob, rule->origin);
+        item->decided_by = txm_names_put(&b->names, text);
+    } else if (said) {
+        item->decided_by = input->decided_by ? input->decided_by : input->origin;
+    }
+    if (!item->colorspace && !input->from_scene)
+        item->colorspace = b->settings.colorspace;
+    if (!item->asked_alpha && !input->from_scene)
+        item->asked_alpha = b->settings.alpha;
+    item->context = context_for(b, index, input->working_space, err);
+    return item->context != NULL;
+}
+
+/* ---- looking ---------------------------------------------------------------------------------------------------- */
+
+/* What is asked for beyond a plan. */
+static txm_status look_closer(txm_batch *b, size_t index, txm_error *err)
+{
+    txm_item *item = &b->items[index];
+    const char *path = txm_inputs_at(b->inputs, index)->path;
+    const volatile int *cancel = b->context->cancel;
+    txm_status status = TXM_OK;
+    if (b->options.lint && item->outcome != TXM_OUTCOME_IS_TX) {
+        unsigned findings = txm_lint_settings(path, item->detected, item->width, item->height);
+        status = txm_lint_pixels(path, b->context->max_memory_bytes, cancel, &findings, err);
+        item->lint |= (uint8_t)findings;
+    }
+    if (status == TXM_OK && b->options.content) {
+        char content[TXM_CONTENT_HEX];
+        if ((status = txm_content_hash(path, cancel, content, err)) == TXM_OK) {
+            pthread_mutex_lock(&b->names_lock);
+            item->content = txm_names_copy(&b->names, content);
+            pthread_mutex_unlock(&b->names_lock);
+        }
+    }
+    return status;
+}
+
+/* Nobody says how the image is used, and its name says that it holds no colours. Its space may be linear: the name of its tx
+ * file is another one all the same. */
+static bool is_guessed_wrong(const txm_batch *b, size_t index)
+{
+    const txm_input *input = txm_inputs_at(b->inputs, index);
+    const txm_item *item = &b->items[index];
+    return !input->from_scene && !item->decided_by && (!item->colorspace || !strcmp(item->colorspace, "default")) &&
+           txm_map_kind_of(input->path) > TXM_MAP_COLOR && strcmp(item->detected, "data") != 0;
+}
+
+/* By its tiles: what is damaged in them is made again. */
+static txm_status look_at_tiles(const char *path, txm_item *item, txm_result *result, txm_error *err)
+{
+    const txm_verify_options how = {.struct_size = sizeof(txm_verify_options), .source = path};
+    txm_verdict verdict;
+    if (result->outcome != TXM_OUTCOME_UP_TO_DATE)
+        return TXM_OK;
+    txm_status status = txm_judge(item->context, result->tx_path, &how, &verdict, err);
+    if (status != TXM_OK || verdict.use != TXM_USE_DAMAGED)
+        return status;
+    item->remake = true;
+    result->outcome = TXM_OUTCOME_WOULD_CREATE;
+    snprintf(result->reason, sizeof result->reason, "unusable: %.240s", verdict.reason);
+    return TXM_OK;
+}
+
+/* Header, name, freshness. */
+static txm_status look_up(txm_batch *b, size_t index, txm_error *err)
+{
+    const txm_input *input = txm_inputs_at(b->inputs, index);
+    txm_item *item = &b->items[index];
+    const txm_settings settings = txm_batch_settings_of(b, index);
+    const txm_convert_options options = {.struct_size = sizeof(txm_convert_options),
+                                         .output = txm_batch_output_of(b, index),
+                                         .force = b->options.force,
+                                         .dry_run = true};
+    txm_result result = {0};
+    struct stat st;
+    txm_status status = txm_convert(item->context, input->path, &settings, &options, &result, err);
+    if (status == TXM_OK && b->options.deep)
+        status = look_at_tiles(input->path, item, &result, err);
+    if (status == TXM_OK && !txm_item_take(b, item, &result))
+        status = txm_no_memory(err, input->path);
+    txm_result_clear(&result);
+    if (status != TXM_OK)
+        return status;
+    if (is_guessed_wrong(b, index))
+        item->lint |= TXM_LINT_DATA_AS_COLOR;
+    if (stat(input->path, &st) == 0) {
+        item->device = st.st_dev;
+        item->inode = st.st_ino;
+    }
+    const txm_cost cost =
+        txm_cost_estimate(input->path, item, &settings, txm_pool_threads(txm_context_pool(b->context)));
+    item->weight = (float)cost.seconds;
+    if (item->outcome == TXM_OUTCOME_WOULD_CREATE)
+        item->cost = cost;
+    return TXM_OK;
+}
+
+/* What the first failure of a run stops is not for another shard's files to say. */
+static void settle(txm_batch *b, size_t index)
+{
+    txm_item *item = &b->items[index];
+    /* On a request to stop, what was being looked at was not started. */
+    item->looked_at = item->status != TXM_STATUS_CANCELLED;
+    if (item->status && (!b->options.shards || (item->shard && txm_batch_is_mine(b, index))))
+        atomic_store(&b->failed, true);
+}
+
+/* One input: its header is read, its name computed, its tx file looked up. */
+static void look_at(txm_batch *b, size_t index)
+{
+    const txm_input *input = txm_inputs_at(b->inputs, index);
+    txm_item *item = &b->items[index];
+    txm_error err = {0};
+    if (input->status) {
+        item->status = input->status;
+        item->message = input->message;
+    } else if (!item->status && look_up(b, index, &err) != TXM_OK) {
+        txm_item_fail(b, item, &err);
+    }
+    settle(b, index);
+}
+
+/* Of what is to be reported alone: it takes reading whole images. */
+static void look_closer_at(txm_batch *b, size_t index)
+{
+    txm_item *item = &b->items[index];
+    txm_error err = {0};
+    if (!item->looked_at || item->status || !txm_batch_is_mine(b, index))
+        return;
+    if (look_closer(b, index, &err) != TXM_OK)
+        txm_item_fail(b, item, &err);
+    settle(b, index);
+}
+
+typedef struct looking {
+    txm_batch *batch;
+    void (*look)(txm_batch *batch, size_t index);
+    atomic_size_t next;
+} looking;
+
+/* One a thread: takes the next input until there is none. */
+static void look_at_inputs(void *arg)
+{
+    looking *l = arg;
+    size_t i;
+    while (txm_batch_may_start(l->batch) && (i = atomic_fetch_add(&l->next, 1)) < l->batch->count)
+        l->look(l->batch, i);
+}
+
+/* On all threads: on a share, looking is waiting. */
+static txm_status look_at_all(txm_batch *b, void (*look)(txm_batch *batch, size_t index), txm_error *err)
+{
+    txm_pool *pool = txm_context_pool(b->context);
+    looking l = {.batch = b, .look = look};
+    txm_group *group = txm_group_new_outer(pool);
+    bool ok = group != NULL;
+    for (unsigned i = 0; ok && i < txm_pool_threads(pool); i++)
+        ok = txm_group_submit(group, false, look_at_inputs, &l);
+    txm_group_free(group);
+    if (!ok || atomic_load(&b->exhausted))
+        return txm_no_memory(err, NULL);
+    return TXM_OK;
+}
+
+/* ---- order ------------------------------------------------------------------------------------------------------ */
+
+static int compare_cost(const void *pa, const void *pb, void *user)
+{
+    const txm_item *items = user;
+    size_t a = *(const size_t *)pa, b = *(const size_t *)pb;
+    double ca = items[a].cost.seconds, cb = items[b].cost.seconds;
+    /* Equal ones in the order given: the plan is the same on every machine. */
+    return ca != cb ? (ca < cb ? 1 : -1) : a < b ? -1 : a > b;
+}
+
+/* What is left for run.c. */
+static bool is_work(const txm_item *item)
+{
+    return item->looked_at && !item->status && item->same_as == TXM_NO_INDEX &&
+           item->outcome == TXM_OUTCOME_WOULD_CREATE;
+}
+
+/* Only this shard's part is ordered and summed. */
+static txm_batch_totals put_in_order(txm_batch *b)
+{
+    txm_batch_totals totals = {.listed = b->count, .list_key = b->list_key};
+    for (size_t i = 0; i < b->count; i++) {
+        const txm_cost *cost = &b->items[i].cost;
+        if (!txm_batch_is_mine(b, i))
+            continue;
+        totals.inputs++;
+        if (!is_work(&b->items[i]))
+            continue;
+        b->order[b->order_count++] = i;
+        totals.cost.megapixels += cost->megapixels;
+        totals.cost.seconds += cost->seconds;
+        if (cost->memory_bytes > totals.cost.memory_bytes)
+            totals.cost.memory_bytes = cost->memory_bytes;
+    }
+    totals.to_create = b->order_count;
+    qsort_r(b->order, b->order_count, sizeof *b->order, compare_cost, b->items);
+    return totals;
+}
+
+/* ---- shards ----------------------------------------------------------------------------------------------------- */
+
+/* Inputs of other shards are settled as well, without a report. */
+static txm_status divide(txm_batch *b, txm_error *err)
+{
+    txm_status status = txm_shards_assign(b, err);
+    for (size_t i = 0; status == TXM_OK && i < b->count; i++)
+        settle(b, i);
+    return status;
+}
+
+/* ---- the plan --------------------------------------------------------------------------------------------------- */
+
+/* Outcomes that are known without running. */
+static void tell_item(txm_batch *b, size_t index)
+{
+    txm_item *item = &b->items[index];
+    if (item->status) {
+        txm_error err = {0};
+        txm_fail(&err, item->status, "%s", item->message ? item->message : "out of memory");
+        txm_batch_tell(b, index, NULL, &err);
+        return;
+    }
+    if (item->same_as != TXM_NO_INDEX)
+        item->outcome = TXM_OUTCOME_SAME;
+    const txm_result result = txm_item_expand(item);
+    txm_batch_tell(b, index, &result, NULL);
+}
+
+/* Hands out what is settled: of a dry run everything, else what needs no work. */
+static void tell(txm_batch *b)
+{
+    bool dry = b->options.dry_run, ordered = dry && b->options.largest_first;
+    for (size_t i = 0; ordered && i < b->order_count; i++)
+        tell_item(b, b->order[i]);
+    for (size_t i = 0; i < b->count; i++)
+        if (b->items[i].looked_at && txm_batch_is_mine(b, i) && (!is_work(&b->items[i]) || (dry && !ordered)))
+            tell_item(b, i);
+}
+
+/* Afterwards either everything is planned, or memory ran out, or it was cancelled. */
+txm_status txm_batch_plan(txm_batch *batch, txm_error *err)
+{
+    txm_error_clear(err);
+    txm_error failure = {0};
+    for (size_t i = 0; i < batch->count; i++) {
+        if (decide(batch, i, &failure))
+            continue;
+        /* A working space that the config lacks concerns the inputs that ask for it, not the others. */
+        if (failure.status == TXM_STATUS_NO_MEMORY)
+            return txm_fail(err, failure.status, "%s", failure.message);
+        txm_item_fail(batch, &batch->items[i], &failure);
+        txm_error_clear(&failure);
+    }
+    txm_status status = look_at_all(batch, look_at, err);
+    if (status == TXM_OK)
+        status = txm_find_same_work(batch, err);
+    if (status == TXM_OK && batch->options.shards && txm_batch_may_start(batch))
+        status = divide(batch, err);
+    if (status == TXM_OK)
+        status = look_at_all(batch, look_closer_at, err);
+    if (status != TXM_OK)
+        return status;
+    const txm_batch_totals totals = put_in_order(batch);
+    if (batch->events.planned)
+        batch->events.planned(batch->events.user, &totals);
+    tell(batch);
+    return txm_batch_cancelled(batch) ? txm_fail(err, TXM_STATUS_CANCELLED, "stopped on request") : TXM_OK;
+}

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Rules: which colour space and alpha go with which file names.
+ *
+ * Who decides, from the strongest: what a scene or a list says about the file; --rule, in the order given; --rules
+ * files; --preset; --colorspace and --alpha-type; and where none of them says anything, what a Blender scene would
+ * hold: the file's own metadata, a file rule of the OCIO config, the config's role for the format. Colour space and
+ * alpha come from the same rule: one that names no alpha leaves it to the command line.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "mill/farm/glob.h"
+#include "mill/farm/kind.h"
+#include "tile/base/fail.h"
+#include "tile/base/mem.h"
+#include "mill/base/names.h"
+#include "mill/base/text_file.h"
+#include "txmill/batch.h"
+
+struct txm_rules {
+    txm_names names;
+    txm_rule *items;
+    size_t count, capacity;
+    bool pbr;
+};
+
+enum { MAX_RULES = 100000, MAX_LINES = 1000000, MAX_RULE_BYTES = 4096 };
+
+/* What --preset pbr decides. It comes after all globs. */
+static const txm_rule pbr = {
+    .glob = "the name of a map without colours", .colorspace = "Non-Color", .origin = "preset pbr"};
+
+txm_status txm_rules_new(txm_rules **out, txm_error *err)
+{
+    txm_error_clear(err);
+    *out = txm_calloc(1, sizeof(txm_rules));
+    return *out ? TXM_OK : txm_no_memory(err, NULL);
+}
+
+void txm_rules_free(txm_rules **rules)
+{
+    if (rules && *rules) {
+        txm_names_free(&(*rules)->names);
+        free((*rules)->items);
+        free(*rules);
+        *rules = NULL;
+    }
+}
+
+/* In the order of precedence: the first match wins. */
+static txm_status add(txm_rules *r, const txm_rule *rule, txm_error *err)
+{
+    if (r->count == MAX_RULES)
+        return txm_fail(err, TXM_STATUS_USAGE, "%s: more than %d rules", rule->origin, MAX_RULES);
+    if (!TXM_GROW(r->items, r->capacity, r->count))
+        return txm_fail(err, TXM_STATUS_NO_MEMORY, "out of memory for rules");
+    txm_rule *n = &r->items[r->count];
+    *n = (txm_rule){txm_names_put(&r->names, rule->glob), txm_names_put(&r->names, rule->colorspace), rule->alpha,
+                    txm_names_put(&r->names, rule->origin)};
+    if (!n->glob || !n->origin || (rule->colorspace && !n->colorspace))
+        return txm_fail(err, TXM_STATUS_NO_MEMORY, "out of memory for rules");
+    r->count++;
+    return TXM_OK;
+}
+
+/* Checked when they are read: a space that the config lacks is found by the command, which has one. */
+txm_status txm_rules_add(txm_rules *rules, const char *text, const char *origin, txm_error *err)
+{
+    txm_error_clear(err);
+    char copy[MAX_RULE_BYTES];
+    txm_rule rule = {.glob = copy, .origin = origin};
+    if (snprintf(copy, sizeof copy, "%s", text) >= (int)sizeof copy)
+        return txm_fail(err, TXM_STATUS_USAGE, "%s: a rule is longer than %d bytes", origin, MAX_RULE_BYTES - 1);
+    /* A glob may hold '=', a colour space hardly; a colour space may hold ',', an alpha type never. */
+    char *equals = strrchr(copy, '=');
+    if (!equals || equals == copy)
+        return txm_fail(err, TXM_STATUS_USAGE, "%s: rule '%s': must be GLOB=SPACE or GLOB=SPACE,ALPHA", origin, text);
+    *equals = 0;
+    char *comma = strrchr(equals + 1, ',');
+    bool has_alpha = comma && txm_alpha_parse(comma + 1, &rule.alpha);
+    if (comma && !has_alpha && comma == equals + 1)
+        return txm_fail(err, TXM_STATUS_USAGE,
+                        "%s: rule '%s': the alpha type must be straight, premultiplied, channel_packed, none, default "
+                        "or auto",
+                        origin, text);
+    if (has_alpha)
+        *comma = 0;
+    if (equals[1])
+        rule.colorspace = equals + 1;
+    else if (!has_alpha)
+        return txm_fail(err, TXM_STATUS_USAGE, "%s: rule '%s' names no colour space", origin, text);
+    return add(rules, &rule, err);
+}
+
+/* With file and line as origin, for messages. */
+static txm_status load_line(txm_rules *rules, char *line, const char *path, size_t number, txm_error *err)
+{
+    char origin[512];
+    line[strcspn(line, "\r\n")] = 0;
+    if (!*line || *line == '#')
+        return TXM_OK;
+    snprintf(origin, sizeof origin, "%s:%zu", path, number);
+    return txm_rules_add(rules, line, origin, err);
+}
+
+txm_status txm_rules_load(txm_rules *rules, const char *path, const volatile int *cancel, txm_error *err)
+{
+    txm_error_clear(err);
+    if (!path)
+        return txm_fail(err, TXM_STATUS_USAGE, "no rules given: their path is NULL");
+    FILE *f = txm_text_file_open(path, cancel);
+    if (!f)
+        return txm_fail_errno(err, errno, "%s: cannot open the rules", path);
+    char line[MAX_RULE_BYTES];
+    txm_status status = TXM_OK;
+    for (size_t number = 1; status == TXM_OK && fgets(line, sizeof line, f); number++) {
+        if (number > MAX_LINES)
+            status = txm_fail(err, TXM_STATUS_USAGE, "%s: more than %d lines, so not a file of rules", path, MAX_LINES);
+        else if (!strchr(line, '\n') && strlen(line) + 1 == sizeof line)
+            status = txm_fail(err, TXM_STATUS_USAGE, "%s:%zu: the line is longer than %d bytes", path, number,
+                              MAX_RULE_BYTES - 2);
+        else
+            status = load_line(rules, line, path, number, err);
+    }
+    if (status == TXM_OK && ferror(f))
+        status = txm_fail_errno(err, errno, "%s: reading the rules failed", path);
+    fclose(f);
+    return status;
+}
+
+/* Presets come after all other rules. */
+txm_status txm_rules_preset(txm_rules *rules, const char *name, txm_error *err)
+{
+    txm_error_clear(err);
+    if (strcmp(name, "pbr") != 0 && strcmp(name, "none") != 0)
+        return txm_fail(err, TXM_STATUS_USAGE, "unknown preset '%s'; use pbr or none", name);
+    rules->pbr = !strcmp(name, "pbr");
+    return TXM_OK;
+}
+
+const txm_rule *txm_rules_match(const txm_rules *rules, const char *path)
+{
+    for (size_t i = 0; rules && i < rules->count; i++)
+        if (txm_glob_match(rules->items[i].glob, path))
+            return &rules->items[i];
+    return rules && rules->pbr && txm_map_kind_of(path) > TXM_MAP_COLOR ? &pbr : NULL;
+}
+
+const txm_rule *txm_rules_at(const txm_rules *rules, size_t index)
+{
+    return rules && index < rules->count ? &rules->items[index] : NULL;
+}
+
+/* What a scene says is final, also where it says 'default'. */
+void txm_rules_apply(const txm_rules *rules, const txm_input *input, txm_settings *settings)
+{
+    const txm_rule *rule = input->from_scene || input->ruled ? NULL : txm_rules_match(rules, input->path);
+    const char *space = input->colorspace ? input->colorspace : rule ? rule->colorspace : NULL;
+    txm_alpha alpha = input->alpha ? input->alpha : rule ? rule->alpha : TXM_ALPHA_DEFAULT;
+    if (space || input->from_scene)
+        settings->colorspace = space;
+    if (alpha || input->from_scene)
+        settings->alpha = alpha;
+    if (input->cache_dir)
+        settings->cache_dir = input->cache_dir;
+}

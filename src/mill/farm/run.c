@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Carrying out a plan: as many conversions at once as there are threads, biggest first, within a bound of memory. What
+ * one conversion does on a single thread (decoding a PNG) so overlaps with the others; they share the context's pool,
+ * which never runs more threads than asked for.
+ *
+ * A thread takes the next item that fits into what memory is left, claims its tx file, converts, publishes, and
+ * reports. One that another process holds is put back and tried again later, until that process is done or has given
+ * up. fail_fast and cancellation are looked at before each item.
+ */
+#include <errno.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "mill/farm/batch.h"
+#include "mill/farm/stored.h"
+#include "mill/convert/hooks.h"
+#include "mill/convert/memory.h"
+#include "tile/base/clock.h"
+#include "tile/base/fail.h"
+#include "tile/base/mem.h"
+#include <stdlib.h>
+
+/* How far after the biggest one a smaller file is looked for that still fits into the bound. */
+enum { LOOK_AHEAD = 256 };
+/* Conversions under way at once, however many threads there are: each holds a few files open. */
+enum { MOST_AT_ONCE = 128 };
+
+/* A file that another process is making is tried again, at first after a moment, then less often, but not for ever: a
+ * process may hang in a read that never returns, and renew its claim. */
+#define FIRST_RETRY_SECONDS 0.02
+#define LAST_RETRY_SECONDS 1.0
+#define PATIENCE_SECONDS 3600.0
+
+/* A place in the order. */
+typedef struct turn {
+    bool started;
+    float retry;               /* seconds until the next try, 0: never tried */
+    double locked, not_before; /* since when another process has it, when to try again; of the stopwatch */
+} turn;
+
+typedef struct running {
+    txm_batch *batch;
+    pthread_mutex_t lock; /* guards all below but the counter */
+    size_t first;         /* before this place in the order everything was started */
+    turn *turns;
+    uint64_t memory_bytes;
+    size_t active;
+    atomic_size_t finished; /* conversions so far: what waiting threads look at */
+} running;
+
+/* ---- one conversion --------------------------------------------------------------------------------------------- */
+
+typedef struct conversion {
+    txm_batch *batch;
+    size_t index;
+    txm_claim *claim; /* while it is held */
+    char *object;     /* where the store keeps the file */
+} conversion;
+
+/* From any thread; the callback must be able to take that. */
+static void on_rows(void *user, uint32_t rows_done, uint32_t rows)
+{
+    const conversion *u = user;
+    const txm_batch_events *e = &u->batch->events;
+    if (e->rows)
+        e->rows(e->user, u->index, rows_done, rows);
+}
+
+static void tell_begin(txm_batch *b, size_t index)
+{
+    const txm_batch_file file = {
+        .index = index, .input = txm_inputs_at(b->inputs, index), .cost = b->items[index].cost};
+    pthread_mutex_lock(&b->events_lock);
+    if (b->events.begin)
+        b->events.begin(b->events.user, &file);
+    pthread_mutex_unlock(&b->events_lock);
+}
+
+/* Hooks of the conversion: claims and stores are the batch's business, not the converter's. */
+static txm_status acquire(void *user, const char *target, txm_error *err)
+{
+    conversion *c = user;
+    return txm_claims_take(c->batch->claims, target, &c->claim, err);
+}
+
+static void release(void *user)
+{
+    conversion *c = user;
+    txm_claims_drop(c->batch->claims, &c->claim);
+}
+
+static bool fetch(void *user, const txm_making *making, txm_result *result)
+{
+    conversion *c = user;
+    return txm_batch_fetch(c->batch, making, result, &c->object);
+}
+
+static void keep(void *user, const txm_making *making)
+{
+    const conversion *c = user;
+    txm_batch_keep(c->batch, making, c->object);
+}
+
+/* What was there when the plan was made is not missing for good: somebody is at work on it, or its share went away. */
+static txm_status judge_failure(const char *path, txm_error *err)
+{
+    if (err->status != TXM_STATUS_NOT_FOUND || access(path, F_OK) == 0)
+        return err->status;
+    txm_error now = {0};
+    txm_fail(&now, TXM_STATUS_CHANGED,
+             "%s; it was there a moment ago: it was removed, or its folder is no longer mounted", err->message);
+    *err = now;
+    return err->status;
+}
+
+/* Converts one input and reports it; false when another process is making its file, which is reported only with
+ * `last_try`. */
+static bool convert(txm_batch *b, size_t index, bool last_try)
+{
+    conversion c = {.batch = b, .index = index};
+    const txm_settings settings = txm_batch_settings_of(b, index);
+    const txm_convert_options options = {.struct_size = sizeof(txm_convert_options),
+                                         .output = txm_batch_output_of(b, index),
+                                         .force = b->options.force || b->items[index].remake,
+                                         .stages = b->options.stages,
+                                         .progress = on_rows,
+                                         .progress_user = &c};
+    const txm_convert_hooks hooks = {.user = &c,
+                                     .acquire = b->claims ? acquire : NULL,
+                                     .fetch = b->options.store ? fetch : NULL,
+                                     .keep = keep,
+                                     .release = release};
+    txm_result result = {0};
+    txm_error err = {0};
+    tell_begin(b, index);
+    txm_status status = txm_convert_hooked(b->items[index].context, txm_inputs_at(b->inputs, index)->path, &settings,
+                                           &options, &hooks, &result, &err);
+    free(c.object);
+    if (status != TXM_OK)
+        status = judge_failure(txm_inputs_at(b->inputs, index)->path, &err);
+    if (status == TXM_STATUS_LOCKED && !last_try)
+        return false;
+    txm_batch_tell(b, index, status == TXM_OK ? &result : NULL, &err);
+    txm_result_clear(&result);
+    return true;
+}
+
+/* ---- taking turns ----------------------------------------------------------------------------------------------- */
+
+/* By estimate. What is running counts with what it was estimated to take. */
+static bool fits(const running *r, const txm_item *item)
+{
+    uint64_t bound = r->batch->options.max_memory_bytes, taken = TXM_PROCESS_BYTES + r->memory_bytes;
+    /* A file that is too big for the bound by this estimate runs alone: the converter adapts, or refuses it. */
+    return !bound || !r->active || (taken <= bound && item->cost.memory_bytes <= bound - taken);
+}
+
+typedef enum taken {
+    TAKEN,     /* a place in the order */
+    NO_ROOM,   /* memory must be given back first */
+    NOT_YET,   /* all that is left is being made by other processes */
+    NONE_LEFT, /* or nothing may be started any more */
+} taken;
+
+/* Takes the biggest file that fits. Lock held. *wait_s: with NOT_YET, until when the next try is due. */
+static taken take(running *r, size_t *place, double *wait_s)
+{
+    const txm_batch *b = r->batch;
+    bool full = false;
+    double now = txm_clock_seconds(), next = now + LAST_RETRY_SECONDS;
+    while (r->first < b->order_count && r->turns[r->first].started)
+        r->first++;
+    if (r->first == b->order_count || !txm_batch_may_start(b))
+        return NONE_LEFT;
+    for (size_t i = r->first; i < b->order_count && i - r->first < LOOK_AHEAD; i++) {
+        turn *t = &r->turns[i];
+        if (t->started)
+            continue;
+        if (t->not_before > now) {
+            next = t->not_before < next ? t->not_before : next;
+            continue;
+        }
+        const txm_item *item = &b->items[b->order[i]];
+        if (!fits(r, item)) {
+            full = true;
+            continue;
+        }
+        t->started = true;
+        r->active++;
+        r->memory_bytes += item->cost.memory_bytes;
+        *place = i;
+        return TAKEN;
+    }
+    *wait_s = next - now;
+    return full ? NO_ROOM : NOT_YET;
+}
+
+/* Gives the turn back. Lock held. `done`: the file is settled; else it is tried again later. */
+static void give_back(running *r, size_t place, bool done)
+{
+    turn *t = &r->turns[place];
+    r->active--;
+    r->memory_bytes -= r->batch->items[r->batch->order[place]].cost.memory_bytes;
+    if (done)
+        return;
+    double now = txm_clock_seconds();
+    if (t->retry <= 0)
+        t->locked = now;
+    t->retry = t->retry > 0 ? t->retry * 2 : (float)FIRST_RETRY_SECONDS;
+    if (t->retry > (float)LAST_RETRY_SECONDS)
+        t->retry = (float)LAST_RETRY_SECONDS;
+    t->not_before = now + (double)t->retry;
+    t->started = false;
+    if (place < r->first)
+        r->first = place;
+}
+
+typedef struct finish_wait {
+    running *r;
+    size_t seen;
+} finish_wait;
+
+/* Wakes threads that wait for memory. */
+static bool another_finished(void *arg)
+{
+    const finish_wait *w = arg;
+    return atomic_load(&w->r->finished) != w->seen;
+}
+
+/* Short sleeps: a request to stop is noticed at once. */
+static void sleep_a_little(double seconds)
+{
+    long ns = (long)((seconds < FIRST_RETRY_SECONDS ? seconds : FIRST_RETRY_SECONDS) * 1e9);
+    nanosleep(&(struct timespec){0, ns > 0 ? ns : 1}, NULL);
+}
+
+/* One a thread: converts one file after the other. A thread that must wait for memory works on the others' bands. */
+static void work(void *arg)
+{
+    running *r = arg;
+    for (;;) {
+        size_t place = 0;
+        double wait_s = 0;
+        finish_wait wait = {r, atomic_load(&r->finished)};
+        pthread_mutex_lock(&r->lock);
+        taken what = take(r, &place, &wait_s);
+        pthread_mutex_unlock(&r->lock);
+        if (what == NONE_LEFT)
+            return;
+        if (what == NO_ROOM)
+            txm_pool_wait_until(txm_context_pool(r->batch->context), another_finished, &wait);
+        else if (what == NOT_YET)
+            sleep_a_little(wait_s);
+        if (what != TAKEN)
+            continue;
+        const turn *t = &r->turns[place];
+        bool done = convert(r->batch, r->batch->order[place],
+                            t->retry > 0 && txm_clock_seconds() - t->locked > PATIENCE_SECONDS);
+        pthread_mutex_lock(&r->lock);
+        give_back(r, place, done);
+        pthread_mutex_unlock(&r->lock);
+        atomic_fetch_add(&r->finished, 1);
+    }
+}
+
+/* As many workers as threads, but no more than MOST_AT_ONCE: beyond that, files only take memory from each
+ * other. */
+txm_status txm_batch_run(txm_batch *batch, txm_error *err)
+{
+    txm_error_clear(err);
+    if (batch->options.dry_run || !batch->order_count)
+        return TXM_OK;
+    if (!batch->options.no_claims && !(batch->claims = txm_claims_new(NULL)))
+        return txm_fail_errno(err, errno, "cannot start the thread that renews claims (--no-claims does without)");
+    txm_pool *pool = txm_context_pool(batch->context);
+    running r = {.batch = batch, .turns = txm_calloc(batch->order_count, sizeof *r.turns)};
+    txm_group *group = r.turns ? txm_group_new_outer(pool) : NULL;
+    unsigned threads = txm_pool_threads(pool), most = threads < MOST_AT_ONCE ? threads : MOST_AT_ONCE, workers = 0;
+    pthread_mutex_init(&r.lock, NULL);
+    while (group && workers < most && txm_group_submit(group, false, work, &r))
+        workers++;
+    txm_group_free(group);
+    pthread_mutex_destroy(&r.lock);
+    free(r.turns);
+    txm_claims_free(&batch->claims);
+    if (!workers)
+        return txm_no_memory(err, NULL);
+    return txm_batch_cancelled(batch) ? txm_fail(err, TXM_STATUS_CANCELLED, "stopped on request") : TXM_OK;
+}

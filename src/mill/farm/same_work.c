@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Inputs that mean the same tx file. Two inputs are the same work when their tx files are the same file: same real
+ * folder, same name. That covers one image under two spellings of its path and keeps links apart: wood.png and a link
+ * oak.png to it have tx files of their own, since Cycles looks them up by the name that the scene uses.
+ *
+ * In: the planned items. Out: each item either does its own work or names the one that does it. Inputs whose outputs
+ * would overwrite each other with other pixels are refused: the order of the arguments must not decide what a render
+ * shows.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "mill/farm/batch.h"
+#include "tile/base/fail.h"
+#include "tile/base/mem.h"
+#include "tile/base/path.h"
+#include "tile/base/settings.h"
+#include "txmill/garbage.h"
+
+typedef struct comparing {
+    txm_names folders; /* folder as spelled -> its real path */
+    txm_names targets; /* real tx path -> index + 1 */
+    txm_names sources; /* "device:inode" -> index + 1 */
+} comparing;
+
+/* The real path of a folder that may not exist yet: its parent's, then. New string. */
+static char *real_folder(const char *folder)
+{
+    char *real = realpath(folder, NULL);
+    if (real || errno != ENOENT)
+        return real ? real : txm_path_absolute(folder);
+    char *parent = txm_path_dir(folder), *parent_real = parent ? realpath(parent, NULL) : NULL;
+    real = parent_real ? txm_path_join(parent_real, txm_path_base(folder)) : txm_path_absolute(folder);
+    free(parent);
+    free(parent_real);
+    return real;
+}
+
+/* Folders repeat: their real paths are asked for once. Where files may be made, what dead runs left there goes. NULL
+ * when memory is exhausted. */
+static const char *known_folder(comparing *c, const char *folder, bool sweep)
+{
+    txm_name *entry = txm_names_entry(&c->folders, folder);
+    if (entry && !entry->value) {
+        txm_swept swept = {0};
+        if (sweep)
+            txm_sweep_folder(folder, false, &swept);
+        char *real = real_folder(folder);
+        entry->value = (uintptr_t)txm_names_copy(&c->folders, real);
+        free(real);
+    }
+    return entry ? (const char *)entry->value : NULL;
+}
+
+/* The index that `key` was first seen with; `index` itself when that is now. TXM_NO_INDEX on exhaustion. */
+static ptrdiff_t first_of(txm_names *names, const char *key, size_t index)
+{
+    txm_name *entry = key ? txm_names_entry(names, key) : NULL;
+    if (!entry)
+        return TXM_NO_INDEX;
+    if (!entry->value)
+        entry->value = index + 1;
+    return (ptrdiff_t)(entry->value - 1);
+}
+
+/* By real folder and name: links to folders lead to the same file. */
+static ptrdiff_t first_with_target(comparing *c, const txm_batch *b, size_t index)
+{
+    const txm_item *item = &b->items[index];
+    const char *path = item->tx_path ? item->tx_path : txm_inputs_at(b->inputs, index)->path;
+    char *folder = txm_path_dir(path);
+    const char *real = folder ? known_folder(c, folder, item->tx_path && !b->options.dry_run) : NULL;
+    char *target = real ? txm_path_join(real, txm_path_base(path)) : NULL;
+    ptrdiff_t first = first_of(&c->targets, target, index);
+    free(target);
+    free(folder);
+    return first;
+}
+
+/* One image in two colour spaces is what a texture looks like that is used as colour and as data, or by mistake. */
+static bool compare_spaces(comparing *c, txm_batch *b, size_t index)
+{
+    const txm_item *item = &b->items[index];
+    char id[48];
+    snprintf(id, sizeof id, "%" PRIx64 ":%" PRIx64, item->device, item->inode);
+    ptrdiff_t first = first_of(&c->sources, id, index);
+    if (first != TXM_NO_INDEX && first != (ptrdiff_t)index) {
+        const txm_item *other = &b->items[first];
+        if (strcmp(other->requested, item->requested) != 0)
+            txm_batch_warn(b, "%s: asked for with two colour spaces, \"%s\" and \"%s\": two tx files",
+                           txm_inputs_at(b->inputs, index)->path, txm_space_shown(other->requested),
+                           txm_space_shown(item->requested));
+    }
+    return first != TXM_NO_INDEX;
+}
+
+/* Images of one pixel and images that are tx files themselves serve as they are: nothing is written for them. */
+static bool has_target(const txm_item *item)
+{
+    return item->outcome != TXM_OUTCOME_USED_AS_IS && item->outcome != TXM_OUTCOME_IS_TX;
+}
+
+/* Whether both make the same pixels of the same image, by whatever names the settings go. */
+static bool same_making(const txm_item *a, const txm_item *b)
+{
+    return a->device == b->device && a->inode == b->inode && strcmp(a->settings_key, b->settings_key) == 0;
+}
+
+/* Two different things cannot go to one place: only --output and lists can ask for that. */
+static void refuse_clash(txm_batch *b, size_t index, size_t first)
+{
+    size_t writer = has_target(&b->items[index]) ? index : first;
+    txm_item *item = &b->items[writer];
+    txm_error err = {0};
+    txm_fail(&err, TXM_STATUS_USAGE, "%s: its tx file would overwrite that of another input, %s", item->tx_path,
+             txm_inputs_at(b->inputs, writer == index ? first : index)->path);
+    txm_item_fail(b, item, &err);
+}
+
+/* False when memory is out. */
+static bool compare(comparing *c, txm_batch *b, size_t index)
+{
+    txm_item *item = &b->items[index];
+    ptrdiff_t first = first_with_target(c, b, index);
+    if (first == TXM_NO_INDEX)
+        return false;
+    if (first != (ptrdiff_t)index) {
+        const txm_item *other = &b->items[first];
+        if (!has_target(item) && !has_target(other))
+            return true;
+        if (!same_making(item, other))
+            refuse_clash(b, index, (size_t)first);
+        item->same_as = first;
+        item->cost = (txm_cost){0};
+        return true;
+    }
+    return !has_target(item) || compare_spaces(c, b, index);
+}
+
+/* In the order of the inputs: the first one does the work. */
+txm_status txm_find_same_work(txm_batch *b, txm_error *err)
+{
+    comparing c = {0};
+    bool ok = true;
+    for (size_t i = 0; ok && i < b->count; i++)
+        if (b->items[i].looked_at && !b->items[i].status)
+            ok = compare(&c, b, i);
+    txm_names_free(&c.folders);
+    txm_names_free(&c.targets);
+    txm_names_free(&c.sources);
+    return ok ? TXM_OK : txm_no_memory(err, NULL);
+}

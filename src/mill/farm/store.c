@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The store: finding, linking, keeping.
+ *
+ * Fetching tries the cheapest way first: a reflink, a hard link, a copy. What is fetched is checked before it gets its
+ * final name, and a damaged object is removed. Keeping publishes the finished tx file under its digest, complete or
+ * not at all, so any number of hosts may share a store.
+ */
+#include "mill/farm/store.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "mill/write/publish.h"
+#include "tile/base/bytes.h"
+#include "tile/base/fail.h"
+#include "tile/base/mem.h"
+#include "tile/base/owner.h"
+#include "tile/base/path.h"
+#include "txtile/describe.h"
+#include "txmill/inspect.h"
+
+/* Raised when files of the same settings are written differently. */
+enum { STORE_VERSION = 1 };
+
+/* The settings key covers the pixels; here comes what else is in the file. */
+static bool describe(const txm_making *m, const char *settings_key, const char *content, txm_bytes *out)
+{
+    const txm_settings *s = m->settings;
+    bool ok = txm_bytes_printf(
+        out, "store:%d content:%s key:%s tile:%u codec:%d level:%d borders:%d xyz:%s alpha:%s space:%s redact:%d",
+        STORE_VERSION, content, settings_key, s->tile_px, (int)s->compression.codec, s->compression.level, s->borders,
+        m->resolved->key.xyz_text, txm_alpha_stored_name(m->resolved->alpha), m->resolved->requested, s->redact);
+    /* With --redact the file holds the source's name; without it a path that is true of the first one only. */
+    if (ok && s->redact)
+        ok = txm_bytes_printf(out, " name:%s", txm_path_base(m->source));
+    for (const char *const *a = s->attributes; ok && a && *a; a++)
+        ok = txm_bytes_printf(out, " attribute:%zu:%s", strlen(*a), *a);
+    return ok;
+}
+
+/* Two digits are the folder, as in many such stores: no folder gets millions of entries. */
+char *txm_store_path(const char *store, const txm_making *making, const char *settings_key, const char *content)
+{
+    txm_bytes text = {0};
+    char hex[TXM_CONTENT_HEX], *path = NULL;
+    if (describe(making, settings_key, content, &text)) {
+        txm_content_hash_text(text.data, hex);
+        path = txm_asprintf("%s/%.2s/%s.tx", store, hex, hex + 2);
+    }
+    txm_bytes_free(&text);
+    return path;
+}
+
+/* ---- placing ---------------------------------------------------------------------------------------------------- */
+
+/* A second name for the file, in place of what has the name `target`; their folder is there. 0 or an errno. */
+static int hard_link(const char *from, const char *target)
+{
+    char *dir = txm_path_dir(target);
+    char *temp = dir ? txm_owned_path(dir, "link", ".txm-tmp") : NULL;
+    int rc = !temp ? ENOMEM : link(from, temp) == 0 ? 0 : errno;
+    if (rc == 0) {
+        if (rename(temp, target) != 0)
+            rc = errno;
+        /* Renaming one name of a file over another of the same file does nothing: the first one is left. */
+        txm_owned_remove(temp);
+    }
+    free(temp);
+    free(dir);
+    return rc;
+}
+
+/* Puts the open file `fd`, called `from`, into place at `target`. */
+static txm_status place(int fd, const struct stat *st, const char *from, const char *target,
+                        const struct timespec *mtime, const char **how, txm_error *err)
+{
+    txm_publish *publish = NULL;
+    txm_status status = txm_publish_begin(target, TXM_PUBLISH_IN_CACHE, &publish, err);
+    if (status != TXM_OK)
+        return status;
+    *how = "reflink";
+    if (!txm_publish_share(publish, fd)) {
+        if (st->st_mtim.tv_sec == mtime->tv_sec && hard_link(from, target) == 0) {
+            txm_publish_abort(&publish);
+            *how = "hardlink";
+            return TXM_OK;
+        }
+        *how = "copy";
+        status = txm_publish_copy(publish, fd, from, err);
+    }
+    if (status == TXM_OK)
+        return txm_publish_commit(&publish, mtime, err);
+    txm_publish_abort(&publish);
+    return status;
+}
+
+/* ---- fetching and keeping --------------------------------------------------------------------------------------- */
+
+/* Opens a file that must be a regular one: a pipe among the objects would be waited for. */
+static txm_status open_file(const char *path, const char *what, int *out, struct stat *st, txm_error *err)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0)
+        return txm_fail_errno(err, errno, "%s: %s", path, what);
+    txm_status status = TXM_OK;
+    if (fstat(fd, st) != 0)
+        status = txm_fail_errno(err, errno, "%s: cannot be examined", path);
+    else if (!S_ISREG(st->st_mode))
+        status = txm_fail(err, TXM_STATUS_NOT_A_FILE, "%s: not a regular file", path);
+    if (status == TXM_OK)
+        *out = fd;
+    else
+        close(fd);
+    return status;
+}
+
+/* Disks lose power and flip bits, and what one user made everybody gets: the object is verified in full, pixels and
+ * SHA-1 included, and a damaged one goes. One that cannot be looked at just now (no memory, too many open files)
+ * stays. */
+static txm_status check_whole(txm_context *context, const char *object, txm_error *err)
+{
+    txm_findings findings = {0};
+    txm_verify_options all;
+    txm_verdict verdict = {0};
+    txm_verify_options_init(&all);
+    all.verdict = &verdict;
+    txm_status status = txm_verify(context, object, &all, &findings, err);
+    bool damaged = verdict.use <= TXM_USE_REFUSED || findings.severities[TXM_SEVERITY_ERROR];
+    txm_findings_clear(&findings);
+    if (status != TXM_OK || !damaged)
+        return status;
+    bool gone = txm_owned_remove(object);
+    return txm_fail(err, TXM_STATUS_CORRUPT, "%s: the stored file is damaged and %s", object,
+                    gone ? "was removed" : "cannot be removed");
+}
+
+/* The time of the image is given to the copy, since Cycles compares times. */
+txm_status txm_store_fetch(txm_context *context, const char *object, const char *target, const struct timespec *mtime,
+                           char via[16], txm_error *err)
+{
+    struct stat st;
+    const char *how = "";
+    int fd;
+    txm_status status = open_file(object, "not in the store", &fd, &st, err);
+    if (status != TXM_OK)
+        return status;
+    status = check_whole(context, object, err);
+    if (status == TXM_OK)
+        status = place(fd, &st, object, target, mtime, &how, err);
+    if (status == TXM_OK) {
+        /* Used now; its other time stays. An object of another user's may not be touched: no harm. */
+        const struct timespec times[2] = {{.tv_nsec = UTIME_NOW}, {.tv_nsec = UTIME_OMIT}};
+        utimensat(AT_FDCWD, object, times, 0);
+        snprintf(via, 16, "%s", how);
+    }
+    close(fd);
+    return status;
+}
+
+/* An object that is there already is the same by its name. */
+txm_status txm_store_keep(const char *object, const char *tx, txm_error *err)
+{
+    struct stat st;
+    const char *how;
+    if (access(object, F_OK) == 0)
+        return TXM_OK;
+    int fd;
+    txm_status status = open_file(tx, "cannot be opened", &fd, &st, err);
+    if (status != TXM_OK)
+        return status;
+    status = place(fd, &st, tx, object, &st.st_mtim, &how, err);
+    close(fd);
+    return status;
+}

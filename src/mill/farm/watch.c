@@ -1,0 +1,420 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Watching folders: what happened to which file when, and when that is worth reporting.
+ *
+ * In: events of watch_tree.c. A change puts a path down with the moment at which it will have been quiet for long
+ * enough; when that comes, the path is handed out. Overflow of the kernel's queue, or of our own bound, asks for a
+ * look at everything instead of forgetting something.
+ */
+#include "txmill/watch.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/inotify.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "mill/farm/inputs.h"
+#include "mill/farm/watch_tree.h"
+#include "tile/base/cancel.h"
+#include "tile/base/clock.h"
+#include "tile/base/fail.h"
+#include "tile/base/mem.h"
+#include "tile/base/options.h"
+#include "tile/base/path.h"
+
+/* Waiting ends that often, to look whether the folders are still the same ones, and for a request to stop. */
+#define TICK_SECONDS 1.0
+#define BLIND_RESCAN_SECONDS 60.0
+
+/* A file that something happened to. */
+typedef struct change {
+    double ready; /* of the stopwatch: when it is handed out, if nothing more happens */
+    char *path;   /* owned */
+} change;
+
+/* A folder as given. Its identity shows when another one has taken its place: inotify does not. */
+typedef struct root {
+    const char *path;
+    dev_t device;
+    ino_t inode;
+    bool there;
+} root;
+
+struct txm_watch {
+    txm_watch_options options;
+    txm_inputs_options inputs; /* options.inputs points here */
+    txm_watch_tree tree;
+    root *roots;
+    size_t root_count;
+    change *changes; /* not ordered: there are few, or everything is looked at */
+    size_t count, capacity;
+    bool everything;
+    double last_everything, everything_at; /* at: when it is asked for again, 0: not */
+    char **files;                          /* handed out */
+    size_t file_count;
+};
+
+/* About places that cannot be watched, once each. */
+static void warn(const txm_watch *w, const char *path, const char *what)
+{
+    char message[TXM_MESSAGE_BYTES];
+    snprintf(message, sizeof message, "%s: %s", path, what);
+    if (w->options.warn)
+        w->options.warn(w->options.user, message);
+}
+
+/* ---- changes ---------------------------------------------------------------------------------------------------- */
+
+static void drop_changes(txm_watch *w)
+{
+    while (w->count)
+        free(w->changes[--w->count].path);
+}
+
+/* Everything covers what is known of single files. */
+static void ask_for_everything(txm_watch *w)
+{
+    drop_changes(w);
+    w->everything = true;
+}
+
+/* Few at a time: files being saved right now. */
+static change *find_change(const txm_watch *w, const char *path)
+{
+    for (size_t i = 0; i < w->count; i++)
+        if (strcmp(w->changes[i].path, path) == 0)
+            return &w->changes[i];
+    return NULL;
+}
+
+/* False when memory is exhausted. */
+static bool note(txm_watch *w, const char *path, double ready)
+{
+    change *c = find_change(w, path);
+    if (c) {
+        c->ready = ready;
+        return true;
+    }
+    if (w->count == TXM_WATCH_MOST_PENDING) {
+        ask_for_everything(w);
+        return true;
+    }
+    if (!TXM_GROW(w->changes, w->capacity, w->count))
+        return false;
+    char *copy = txm_strdup(path);
+    if (!copy)
+        return false;
+    w->changes[w->count++] = (change){ready, copy};
+    return true;
+}
+
+/* A folder that appears brings files with it, which no event will tell of. */
+static bool on_found(void *user, const char *path)
+{
+    txm_watch *w = user;
+    return w->everything || note(w, path, txm_clock_seconds() + w->options.settle_s);
+}
+
+/* Gone before it was quiet. */
+static void forget(txm_watch *w, const char *path)
+{
+    change *c = find_change(w, path);
+    if (!c)
+        return;
+    free(c->path);
+    *c = w->changes[--w->count];
+}
+
+/* ---- the folders ------------------------------------------------------------------------------------------------ */
+
+/* Without the '/' that ends it or not, globs see what comes after. */
+static size_t root_bytes(const char *path)
+{
+    size_t n = strlen(path);
+    return n && path[n - 1] == '/' ? n : n + 1;
+}
+
+/* Device and inode tell later whether a folder was replaced under its name. */
+static txm_status open_root(txm_watch *w, root *r, txm_error *err)
+{
+    struct stat st;
+    if (stat(r->path, &st) != 0)
+        return txm_fail_errno(err, errno, "%s: cannot be watched", r->path);
+    txm_status status = txm_watch_tree_add(&w->tree, r->path, root_bytes(r->path), NULL, NULL, err);
+    if (status == TXM_OK) {
+        r->there = true;
+        r->device = st.st_dev;
+        r->inode = st.st_ino;
+    }
+    return status;
+}
+
+/* Whether the folder that was watched is still the one under its name; one that is back is watched again. */
+static txm_status look_after(txm_watch *w, root *r, txm_error *err)
+{
+    struct stat st;
+    txm_error own = {0};
+    int why = stat(r->path, &st) == 0 ? 0 : errno;
+    bool there = why == 0 && S_ISDIR(st.st_mode);
+    if (r->there && there && st.st_dev == r->device && st.st_ino == r->inode)
+        return TXM_OK;
+    if (r->there) {
+        char text[160] = "is gone; waiting for it to come back";
+        if (there)
+            snprintf(text, sizeof text, "another folder has taken its place");
+        else if (why && why != ENOENT && why != ENOTDIR)
+            snprintf(text, sizeof text, "cannot be examined: %s; waiting until it can", strerror(why));
+        warn(w, r->path, text);
+        txm_watch_tree_remove(&w->tree, r->path);
+        r->there = false;
+    }
+    if (there && open_root(w, r, &own) == TXM_STATUS_NO_MEMORY)
+        return txm_fail(err, TXM_STATUS_NO_MEMORY, "%s", own.message);
+    if (r->there) {
+        warn(w, r->path, "is watched again");
+        ask_for_everything(w);
+    }
+    return TXM_OK;
+}
+
+txm_status txm_watch_new(const char *const *folders, size_t count, const txm_watch_options *options, txm_watch **out,
+                         txm_error *err)
+{
+    txm_error_clear(err);
+    *out = NULL;
+    txm_watch_options given = {0};
+    txm_status status = txm_options_take(&given, sizeof given, options, "txm_watch_options", err);
+    txm_inputs_options inputs = {0};
+    if (status == TXM_OK)
+        status = txm_options_take(&inputs, sizeof inputs, given.inputs, "txm_inputs_options", err);
+    if (status == TXM_OK && !(given.settle_s >= 0 && given.rescan_s >= 0))
+        status = txm_fail(err, TXM_STATUS_USAGE, "folders are watched for times of 0 s or more");
+    if (status != TXM_OK)
+        return status;
+    txm_watch *w = txm_calloc(1, sizeof *w);
+    if (!w || !(w->roots = txm_calloc(count, sizeof *w->roots))) {
+        free(w);
+        return txm_no_memory(err, NULL);
+    }
+    w->options = given;
+    w->inputs = inputs;
+    w->options.inputs = &w->inputs;
+    w->everything = true;
+    w->root_count = count;
+    w->tree = (txm_watch_tree){.fd = inotify_init1(IN_NONBLOCK | IN_CLOEXEC), .options = &w->options};
+    if (w->tree.fd < 0)
+        status = txm_fail_errno(err, errno, "folders cannot be watched%s",
+                                errno == EMFILE ? " (too many watches run: see fs.inotify.max_user_instances)" : "");
+    for (size_t i = 0; status == TXM_OK && i < count; i++) {
+        w->roots[i].path = folders[i];
+        status = open_root(w, &w->roots[i], err);
+    }
+    if (status != TXM_OK)
+        txm_watch_free(&w);
+    *out = w;
+    return status;
+}
+
+static void drop_files(txm_watch *w)
+{
+    while (w->file_count)
+        free(w->files[--w->file_count]);
+    free(w->files);
+    w->files = NULL;
+}
+
+void txm_watch_free(txm_watch **watch)
+{
+    txm_watch *w = watch ? *watch : NULL;
+    if (!w)
+        return;
+    txm_watch_tree_clear(&w->tree);
+    if (w->tree.fd >= 0)
+        close(w->tree.fd);
+    drop_changes(w);
+    drop_files(w);
+    free(w->changes);
+    free(w->roots);
+    free(w);
+    *watch = NULL;
+}
+
+/* ---- what the kernel tells -------------------------------------------------------------------------------------- */
+
+/* New ones are watched with all below them; those that moved away are forgotten. */
+static txm_status on_folder(txm_watch *w, uint32_t mask, const char *path, size_t below, txm_error *err)
+{
+    if (mask & (IN_MOVED_FROM | IN_DELETE))
+        txm_watch_tree_remove(&w->tree, path);
+    if (!(mask & (IN_CREATE | IN_MOVED_TO | IN_ATTRIB)))
+        return TXM_OK;
+    txm_error own = {0};
+    /* Gone again, or not for us to read: its parent tells when that changes. */
+    if (txm_watch_tree_add(&w->tree, path, below, on_found, w, &own) == TXM_STATUS_NO_MEMORY)
+        return txm_fail(err, TXM_STATUS_NO_MEMORY, "%s", own.message);
+    return TXM_OK;
+}
+
+/* The kernel watches a folder no more: it was removed, or its file system unmounted. One that is made anew under the
+ * name of a root may get its inode, too. */
+static void lose(txm_watch *w, const txm_watched_folder *folder, int wd)
+{
+    for (size_t i = 0; folder && i < w->root_count; i++)
+        if (w->roots[i].there && strcmp(w->roots[i].path, folder->path) == 0)
+            w->roots[i].device = w->roots[i].inode = 0;
+    txm_watch_tree_forget(&w->tree, wd);
+}
+
+/* Renaming is a removal here and an arrival there. */
+static txm_status on_event(txm_watch *w, const struct inotify_event *e, txm_error *err)
+{
+    if (e->mask & IN_Q_OVERFLOW)
+        ask_for_everything(w);
+    const txm_watched_folder *folder = txm_watch_tree_at(&w->tree, e->wd);
+    if (e->mask & IN_IGNORED)
+        lose(w, folder, e->wd);
+    if (!folder || !e->len || (e->mask & IN_IGNORED))
+        return TXM_OK;
+    char *path = txm_path_join(folder->path, e->name);
+    size_t below = folder->root_bytes;
+    bool is_folder = (e->mask & IN_ISDIR) != 0, ok = path != NULL;
+    txm_status status = TXM_OK;
+    if (ok && txm_inputs_want(w->options.inputs, path, below, is_folder)) {
+        if (is_folder)
+            status = on_folder(w, e->mask, path, below, err);
+        else if (e->mask & (IN_DELETE | IN_MOVED_FROM))
+            forget(w, path);
+        else
+            ok = on_found(w, path);
+    }
+    free(path);
+    return ok ? status : txm_no_memory(err, NULL);
+}
+
+/* Until the kernel has no more; the descriptor does not block. */
+static txm_status read_events(txm_watch *w, txm_error *err)
+{
+    _Alignas(struct inotify_event) char buffer[16 << 10];
+    txm_status status = TXM_OK;
+    ssize_t n = 0;
+    while (status == TXM_OK && (n = read(w->tree.fd, buffer, sizeof buffer)) > 0) {
+        for (char *p = buffer; status == TXM_OK && p < buffer + n;) {
+            const struct inotify_event *e = (const void *)p;
+            status = on_event(w, e, err);
+            p += sizeof *e + e->len;
+        }
+    }
+    if (status == TXM_OK && n < 0 && errno != EAGAIN && errno != EINTR)
+        status = txm_fail_errno(err, errno, "inotify: reading failed");
+    return status;
+}
+
+/* ---- handing out ------------------------------------------------------------------------------------------------ */
+
+/* Moves what is ready to the list of files. False when memory is exhausted. */
+static bool collect(txm_watch *w, double now)
+{
+    drop_files(w);
+    if (!(w->files = txm_calloc(TXM_WATCH_MOST_AT_ONCE, sizeof *w->files)))
+        return false;
+    for (size_t i = w->count; i-- > 0 && w->file_count < TXM_WATCH_MOST_AT_ONCE;) {
+        if (w->changes[i].ready > now)
+            continue;
+        char *path = w->changes[i].path;
+        w->changes[i] = w->changes[--w->count];
+        if (access(path, F_OK) == 0)
+            w->files[w->file_count++] = path;
+        else
+            free(path); /* gone with its folder */
+    }
+    return true;
+}
+
+/* What is due now: a look at everything, or files that have been quiet long enough. */
+static txm_status look_round(txm_watch *w, double now, txm_watch_work *what, txm_error *err)
+{
+    double rescan = w->tree.blind && (w->options.rescan_s <= 0 || w->options.rescan_s > BLIND_RESCAN_SECONDS)
+                        ? BLIND_RESCAN_SECONDS
+                        : w->options.rescan_s;
+    for (size_t i = 0; i < w->root_count; i++) {
+        txm_status status = look_after(w, &w->roots[i], err);
+        if (status != TXM_OK)
+            return status;
+    }
+    if ((rescan > 0 && now - w->last_everything >= rescan) || (w->everything_at > 0 && now >= w->everything_at))
+        ask_for_everything(w);
+    if (w->everything) {
+        w->everything = false;
+        w->everything_at = 0;
+        w->last_everything = now;
+        *what = TXM_WATCH_WORK_EVERYTHING;
+    } else if (!collect(w, now)) {
+        return txm_no_memory(err, NULL);
+    } else if (w->file_count) {
+        *what = TXM_WATCH_WORK_FILES;
+    }
+    return TXM_OK;
+}
+
+/* Seconds until the next file is ready, at most `most`. */
+static double until_ready(const txm_watch *w, double now, double most)
+{
+    for (size_t i = 0; i < w->count; i++)
+        if (w->changes[i].ready - now < most)
+            most = w->changes[i].ready - now;
+    return most > 0 ? most : 0;
+}
+
+/* Also returns when there is nothing to do, so that callers can look at signals. */
+txm_status txm_watch_wait(txm_watch *watch, double seconds, txm_watch_work *what, txm_error *err)
+{
+    txm_error_clear(err);
+    double end = txm_clock_seconds() + seconds, now;
+    *what = TXM_WATCH_WORK_NOTHING;
+    do {
+        if (txm_is_cancelled(watch->options.cancel))
+            return txm_fail(err, TXM_STATUS_CANCELLED, "stopped on request");
+        txm_status status = read_events(watch, err);
+        now = txm_clock_seconds();
+        if (status == TXM_OK)
+            status = look_round(watch, now, what, err);
+        if (status != TXM_OK || *what != TXM_WATCH_WORK_NOTHING)
+            return status;
+        struct pollfd p = {.fd = watch->tree.fd, .events = POLLIN};
+        double left = end - now < TICK_SECONDS ? end - now : TICK_SECONDS;
+        poll(&p, 1, left > 0 ? (int)(until_ready(watch, now, left) * 1000) + 1 : 0);
+    } while (txm_clock_seconds() < end);
+    return TXM_OK;
+}
+
+char *const *txm_watch_files(const txm_watch *watch, size_t *count)
+{
+    *count = watch->file_count;
+    return watch->files;
+}
+
+/* NULL asks for everything. A file that changed since has its own time already. */
+txm_status txm_watch_again(txm_watch *watch, const char *path, double seconds, txm_error *err)
+{
+    txm_error_clear(err);
+    if (!path)
+        watch->everything_at = txm_clock_seconds() + seconds;
+    if (!path || find_change(watch, path) || note(watch, path, txm_clock_seconds() + seconds))
+        return TXM_OK;
+    return txm_no_memory(err, NULL);
+}
+
+bool txm_watch_is_there(const txm_watch *watch, size_t index)
+{
+    return index < watch->root_count && watch->roots[index].there;
+}
+
+size_t txm_watch_folders(const txm_watch *watch)
+{
+    return watch->tree.count;
+}

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The folders under watch. The kernel numbers them upwards and gives a folder that is watched already the number that
+ * it has: that is how links that lead back are noticed.
+ *
+ * In: folders, gone through recursively, links followed. Out: one inotify watch per real folder, and the path under
+ * which it is known. Where the kernel has no watch left, a warning says so once.
+ */
+#include "mill/farm/watch_tree.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/inotify.h>
+#include <sys/stat.h>
+
+#include "mill/farm/entries.h"
+#include "mill/farm/inputs.h"
+#include "tile/base/fail.h"
+#include "tile/base/mem.h"
+#include "tile/base/path.h"
+
+/* Attributes: whoever changes a file's time makes its tx file outdated. Creation: links appear so. */
+static const uint32_t events = IN_CLOSE_WRITE | IN_MODIFY | IN_ATTRIB | IN_CREATE | IN_DELETE | IN_MOVED_FROM |
+                               IN_MOVED_TO | IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR;
+
+/* Folders still to be read: depth costs no stack. */
+typedef struct pending {
+    char **paths;
+    size_t count, capacity;
+} pending;
+
+/* Where the number is, or belongs. */
+static size_t place_of(const txm_watch_tree *tree, int wd)
+{
+    size_t low = 0, high = tree->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (tree->folders[middle].wd < wd)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+const txm_watched_folder *txm_watch_tree_at(const txm_watch_tree *tree, int wd)
+{
+    size_t i = place_of(tree, wd);
+    return i < tree->count && tree->folders[i].wd == wd ? &tree->folders[i] : NULL;
+}
+
+/* Sorted by number: the order is kept. */
+static void drop(txm_watch_tree *tree, size_t i)
+{
+    free(tree->folders[i].path);
+    memmove(&tree->folders[i], &tree->folders[i + 1], (tree->count - i - 1) * sizeof *tree->folders);
+    tree->count--;
+}
+
+void txm_watch_tree_forget(txm_watch_tree *tree, int wd)
+{
+    size_t i = place_of(tree, wd);
+    if (i < tree->count && tree->folders[i].wd == wd)
+        drop(tree, i);
+}
+
+/* With everything below it: the kernel goes on watching what was moved away. */
+void txm_watch_tree_remove(txm_watch_tree *tree, const char *path)
+{
+    size_t n = strlen(path);
+    for (size_t i = tree->count; i-- > 0;) {
+        const txm_watched_folder *f = &tree->folders[i];
+        if (strncmp(f->path, path, n) != 0 || (f->path[n] && f->path[n] != '/'))
+            continue;
+        inotify_rm_watch(tree->fd, f->wd);
+        drop(tree, i);
+    }
+}
+
+void txm_watch_tree_clear(txm_watch_tree *tree)
+{
+    while (tree->count) {
+        inotify_rm_watch(tree->fd, tree->folders[tree->count - 1].wd);
+        drop(tree, tree->count - 1);
+    }
+    free(tree->folders);
+    tree->folders = NULL;
+    tree->capacity = 0;
+}
+
+/* Puts a folder into the table. *known: it is there already. False when memory is exhausted. */
+static bool insert(txm_watch_tree *tree, int wd, const char *path, size_t root_bytes, bool *known)
+{
+    size_t i = place_of(tree, wd);
+    *known = i < tree->count && tree->folders[i].wd == wd;
+    if (*known)
+        return true;
+    if (!TXM_GROW(tree->folders, tree->capacity, tree->count))
+        return false;
+    char *copy = txm_strdup(path);
+    if (!copy)
+        return false;
+    memmove(&tree->folders[i + 1], &tree->folders[i], (tree->count - i) * sizeof *tree->folders);
+    tree->folders[i] = (txm_watched_folder){wd, copy, root_bytes};
+    tree->count++;
+    return true;
+}
+
+/* Without a watch on all folders only looking at everything finds what happens in the others. */
+static void warn_of_limit(txm_watch_tree *tree)
+{
+    tree->blind = true;
+    if (tree->warned || !tree->options->warn)
+        return;
+    tree->warned = true;
+    tree->options->warn(
+        tree->options->user,
+        "more folders than this system lets a user watch (fs.inotify.max_user_watches): what happens in "
+        "the others is found by looking at everything, each minute");
+}
+
+/* *known tells that the folder is in the tree already, under this or another path. */
+static txm_status watch_one(txm_watch_tree *tree, const char *path, size_t root_bytes, bool *known, txm_error *err)
+{
+    int wd = inotify_add_watch(tree->fd, path, events);
+    if (wd < 0 && errno == ENOSPC) {
+        warn_of_limit(tree);
+        *known = false;
+        return TXM_OK;
+    }
+    if (wd < 0)
+        return txm_fail_errno(err, errno, "%s: cannot watch the folder", path);
+    return insert(tree, wd, path, root_bytes, known)
+               ? TXM_OK
+               : txm_fail(err, TXM_STATUS_NO_MEMORY, "out of memory for the watch");
+}
+
+/* Takes over `path`. */
+static bool push(pending *p, char *path)
+{
+    if (!TXM_GROW(p->paths, p->capacity, p->count)) {
+        free(path);
+        return false;
+    }
+    p->paths[p->count++] = path;
+    return true;
+}
+
+/* It is left to the look at everything that finds what no watch tells. A folder that is gone is nobody's. */
+static void warn_of_folder(txm_watch_tree *tree, const txm_error *why)
+{
+    char message[TXM_MESSAGE_BYTES + 64];
+    if (why->sys_errno == ENOENT)
+        return;
+    tree->blind = true;
+    snprintf(message, sizeof message, "%s; what happens in it is found by looking at everything", why->message);
+    if (tree->options->warn)
+        tree->options->warn(tree->options->user, message);
+}
+
+/* Takes over `path`. */
+static bool visit(txm_watch_tree *tree, pending *p, char *path, size_t root_bytes, txm_watch_found found,
+                  void *user)
+{
+    struct stat st;
+    bool there = stat(path, &st) == 0, folder = there && S_ISDIR(st.st_mode), ok = true;
+    if (!there && txm_inputs_want(tree->options->inputs, path, root_bytes, true)) {
+        txm_error why = {0};
+        txm_fail_errno(&why, errno, "%s: cannot be watched", path);
+        warn_of_folder(tree, &why);
+    }
+    if (there && txm_inputs_want(tree->options->inputs, path, root_bytes, folder)) {
+        if (folder)
+            return push(p, path);
+        if (found && S_ISREG(st.st_mode))
+            ok = found(user, path);
+    }
+    free(path);
+    return ok;
+}
+
+/* Watches first, reads then: what comes in between is seen twice, nothing is missed. */
+static txm_status add_one(txm_watch_tree *tree, pending *p, const char *path, size_t root_bytes, txm_watch_found found,
+                          void *user, txm_error *err)
+{
+    bool known = false, ok = true;
+    txm_entries entries = {0};
+    txm_status status = watch_one(tree, path, root_bytes, &known, err);
+    if (status != TXM_OK || known)
+        return status;
+    status = txm_entries_read(path, &entries, err);
+    for (size_t i = 0; status == TXM_OK && ok && i < entries.count; i++) {
+        char *below = txm_path_join(path, entries.items[i].name);
+        ok = below && visit(tree, p, below, root_bytes, found, user);
+    }
+    txm_entries_free(&entries);
+    return ok ? status : txm_fail(err, TXM_STATUS_NO_MEMORY, "out of memory for the watch");
+}
+
+/* A folder below that cannot be watched is a warning; the first one's failure is the caller's. */
+txm_status txm_watch_tree_add(txm_watch_tree *tree, const char *path, size_t root_bytes, txm_watch_found found,
+                              void *user, txm_error *err)
+{
+    pending p = {0};
+    txm_status status = add_one(tree, &p, path, root_bytes, found, user, err);
+    while (status == TXM_OK && p.count) {
+        char *next = p.paths[--p.count];
+        txm_error own = {0};
+        txm_status added = add_one(tree, &p, next, root_bytes, found, user, &own);
+        if (added != TXM_OK && added != TXM_STATUS_NO_MEMORY)
+            warn_of_folder(tree, &own);
+        if (added == TXM_STATUS_NO_MEMORY)
+            status = txm_fail(err, TXM_STATUS_NO_MEMORY, "%s", own.message);
+        free(next);
+    }
+    while (p.count)
+        free(p.paths[--p.count]);
+    free(p.paths);
+    return status;
+}

@@ -1,0 +1,402 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What one thread of each kernel does. The bodies are plain inline C over arith.h: runtime_cuda.cu calls them from
+ * kernels, tests call them from loops over the same grids, and both give the bits of scalar C.
+ *
+ * A body is called for every thread of a grid, also for those beyond the image: it checks its own bounds. `type` and
+ * `channels` are arguments of their own so that a kernel can pass constants, of which a compiler makes straight code.
+ */
+#ifndef TXM_GPU_KERNELS_H
+#define TXM_GPU_KERNELS_H
+#include "mill/gpu/pixel.h"
+
+/* ---- where rows lie --------------------------------------------------------------------------------------------- */
+
+/* A level's rows in storage type: the newest ones in a circle, the first ones (which the repeat extension needs again
+ * at the end) in a place of their own. */
+typedef struct txm_gpu_store {
+    uint8_t *head, *recent;
+    uint32_t head_rows, capacity; /* rows of either */
+    uint64_t stride_bytes;
+} txm_gpu_store;
+
+/* A level's rows as linear float32, what the next level is filtered from; a circle too. */
+typedef struct txm_gpu_floats {
+    float *rows;
+    uint32_t capacity;
+    uint64_t stride; /* samples */
+} txm_gpu_floats;
+
+TXM_ARITH uint8_t *txm_gpu_row(const txm_gpu_store *s, uint32_t y)
+{
+    return y < s->head_rows ? s->head + y * s->stride_bytes : s->recent + (y % s->capacity) * s->stride_bytes;
+}
+
+TXM_ARITH float *txm_gpu_float_row(const txm_gpu_floats *f, uint32_t y)
+{
+    return f->rows + (y % f->capacity) * f->stride;
+}
+
+/* Stores a filtered pixel: as the level holds it, and (rows not NULL) as the next level is made from it. */
+TXM_ARITH void txm_gpu_keep(txm_type type, uint32_t channels, bool srgb, const txm_tables *t, txm_gpu_light p,
+                            uint32_t x, uint32_t y, const txm_gpu_store *store, const txm_gpu_floats *floats)
+{
+    txm_gpu_pixel stored = txm_gpu_encode(type, channels, srgb, t, p);
+    txm_gpu_save(type, channels, stored, txm_gpu_row(store, y) + (uint64_t)x * channels * txm_gpu_bytes(type));
+    if (!floats->rows)
+        return;
+    for (uint32_t c = 0; c < channels; c++)
+        p.v[c] = txm_gpu_same_nan(type == TXM_TYPE_HALF ? txm_clamp_level(p.v[c]) : p.v[c]);
+    txm_gpu_save_light(channels, p, txm_gpu_float_row(floats, y) + (uint64_t)x * channels);
+}
+
+/* ---- ingest: level 0 and, where both edges are even, level 1 in one pass over the source ------------------------- */
+
+typedef struct txm_gpu_ingest {
+    txm_type type;
+    uint32_t channels;  /* stored: 1 or 4; 1 after RGBA is grey, its first channel */
+    const uint8_t *raw; /* the chunk's rows as the source delivers them */
+    uint64_t raw_stride_bytes;
+    uint32_t width, y, rows; /* the chunk; y is even */
+    txm_gpu_conform conform;
+    uint8_t *rows_out; /* a tight copy of the chunk's stored rows; NULL: none */
+    bool box, srgb;    /* make level 1 too */
+    txm_gpu_store store0, store1;
+    txm_gpu_floats floats1;
+    const txm_tables *tables;
+} txm_gpu_ingest;
+
+/* Two by two pixels: (2 qx, 2 qy) of the chunk and its neighbours. */
+TXM_ARITH void txm_gpu_ingest_body(const txm_gpu_ingest *a, txm_type type, uint32_t channels, uint32_t qx, uint32_t qy)
+{
+    uint32_t src_bytes = a->conform.src_channels * txm_gpu_bytes(type), bytes = channels * txm_gpu_bytes(type);
+    txm_gpu_light quad[4] = {{{0}}};
+    if (2 * qx >= a->width || 2 * qy >= a->rows)
+        return;
+    TXM_GPU_UNROLL
+    for (uint32_t i = 0; i < 4; i++) {
+        uint32_t x = 2 * qx + (i & 1), row = 2 * qy + (i >> 1);
+        if (x >= a->width || row >= a->rows)
+            continue;
+        const uint8_t *src = a->raw + row * a->raw_stride_bytes + (uint64_t)x * src_bytes;
+        txm_gpu_pixel p = txm_gpu_conform_pixel(type, &a->conform, txm_gpu_load(type, a->conform.src_channels, src));
+        txm_gpu_save(type, channels, p, txm_gpu_row(&a->store0, a->y + row) + (uint64_t)x * bytes);
+        if (a->rows_out)
+            txm_gpu_save(type, channels, p, a->rows_out + ((uint64_t)row * a->width + x) * bytes);
+        if (a->box)
+            quad[i] = txm_gpu_decode(type, channels, a->srgb, a->tables, p);
+    }
+    if (!a->box)
+        return;
+    txm_gpu_light p = {{0, 0, 0, 0}};
+    for (uint32_t c = 0; c < channels; c++)
+        p.v[c] = txm_box(quad[0].v[c], quad[1].v[c], quad[2].v[c], quad[3].v[c]);
+    txm_gpu_keep(type, channels, a->srgb, a->tables, p, qx, a->y / 2 + qy, &a->store1, &a->floats1);
+}
+
+/* ---- statistics ------------------------------------------------------------------------------------------------- */
+
+/* Of one row of level 0, before RGBA that is grey loses its other channels. */
+typedef struct txm_gpu_row_stats {
+    double sum[4];        /* as txm_stats has it: of samples as float32 */
+    float min[4], max[4]; /* codes of integers, values of floats */
+    uint32_t grey;        /* r == g == b and alpha full in every pixel */
+} txm_gpu_row_stats;
+
+typedef struct txm_gpu_count {
+    txm_type type;
+    const uint8_t *raw;
+    uint64_t raw_stride_bytes;
+    uint32_t width, rows;
+    txm_gpu_conform conform;
+    txm_gpu_row_stats *out; /* one a row */
+} txm_gpu_count;
+
+TXM_ARITH float txm_gpu_number(txm_type type, uint32_t v)
+{
+    return txm_gpu_is_integer(type) ? (float)v : txm_gpu_to_float(type, v);
+}
+
+/* One channel of one row: the sum of floats has an order, so nobody shares it. The rows of a chunk keep a GPU busy. */
+TXM_ARITH void txm_gpu_count_body(const txm_gpu_count *a, txm_type type, uint32_t channel, uint32_t row)
+{
+    if (row >= a->rows || channel >= a->conform.channels)
+        return;
+    const uint8_t *src = a->raw + row * a->raw_stride_bytes;
+    uint32_t step = a->conform.src_channels * txm_gpu_bytes(type), one = txm_gpu_one(type);
+    double sum = 0;
+    uint64_t shares = 0;
+    float min = 0, max = 0;
+    bool grey = a->conform.channels == 4;
+    for (uint32_t x = 0; x < a->width; x++, src += step) {
+        txm_gpu_pixel p = txm_gpu_conform_pixel(type, &a->conform, txm_gpu_load(type, a->conform.src_channels, src));
+        uint32_t sample = channel < 2 ? p.v[channel ? 1 : 0] : p.v[channel == 2 ? 2 : 3];
+        float v = txm_gpu_number(type, sample);
+        if (txm_gpu_is_integer(type))
+            shares += txm_sample_share(txm_gpu_to_float(type, sample));
+        else
+            sum += (double)v;
+        min = x == 0 || v < min ? v : min;
+        max = x == 0 || v > max ? v : max;
+        /* Zeros of either sign are equal: compared as numbers. */
+        float r = txm_gpu_number(type, p.v[0]), g = txm_gpu_number(type, p.v[1]), b = txm_gpu_number(type, p.v[2]);
+        grey = grey && r == g && g == b && p.v[3] == one;
+    }
+    a->out[row].sum[channel] = txm_gpu_is_integer(type) ? txm_shares_sum(shares) : sum;
+    a->out[row].min[channel] = min;
+    a->out[row].max[channel] = max;
+    if (channel == 0)
+        a->out[row].grey = grey;
+}
+
+/* ---- levels ----------------------------------------------------------------------------------------------------- */
+
+typedef struct txm_gpu_level {
+    txm_type type;
+    uint32_t channels;
+    bool box, srgb;
+    uint32_t src_width, src_height, width, height;
+    uint32_t y, rows;        /* to make */
+    bool from_store;         /* the level below is level 0, in storage type */
+    txm_gpu_store src_store; /* then this */
+    txm_gpu_floats src, dst; /* else this; dst.rows NULL: nobody filters further */
+    txm_gpu_store store;
+    const txm_tables *tables;
+} txm_gpu_level;
+
+TXM_ARITH txm_gpu_light txm_gpu_source(const txm_gpu_level *a, txm_type type, uint32_t channels, uint32_t x, uint32_t y)
+{
+    if (!a->from_store)
+        return txm_gpu_load_light(channels, txm_gpu_float_row(&a->src, y) + (uint64_t)x * channels);
+    const uint8_t *p = txm_gpu_row(&a->src_store, y) + (uint64_t)x * channels * txm_gpu_bytes(type);
+    return txm_gpu_decode(type, channels, a->srgb, a->tables, txm_gpu_load(type, channels, p));
+}
+
+TXM_ARITH void txm_gpu_level_body(const txm_gpu_level *a, txm_type type, uint32_t channels, uint32_t x, uint32_t row)
+{
+    uint32_t y = a->y + row, x0 = 2 * x, x1 = 2 * x + 1, y0 = 2 * y, y1 = 2 * y + 1;
+    float f = 0.5f, g = 0.5f;
+    if (x >= a->width || row >= a->rows)
+        return;
+    if (!a->box) {
+        txm_bilinear_position(x, a->width, a->src_width, &x0, &x1, &f);
+        txm_bilinear_position(y, a->height, a->src_height, &y0, &y1, &g);
+    }
+    const txm_gpu_light none = {{0, 0, 0, 0}};
+    bool right = a->src_width > 1, below = a->src_height > 1;
+    txm_gpu_light p00 = txm_gpu_source(a, type, channels, x0, y0), p10 = none, p01 = none, p11 = none, p = none;
+    if (right)
+        p10 = txm_gpu_source(a, type, channels, x1, y0);
+    if (below)
+        p01 = txm_gpu_source(a, type, channels, x0, y1);
+    if (right && below)
+        p11 = txm_gpu_source(a, type, channels, x1, y1);
+    for (uint32_t c = 0; c < channels; c++)
+        p.v[c] = a->box ? txm_box(p00.v[c], p10.v[c], p01.v[c], p11.v[c])
+                        : txm_bilinear(p00.v[c], p10.v[c], p01.v[c], p11.v[c], f, g);
+    txm_gpu_keep(type, channels, a->srgb, a->tables, p, x, y, &a->store, &a->dst);
+}
+
+/* ---- tiles ------------------------------------------------------------------------------------------------------ */
+
+/* Whole rows of tiles as the compressor gets them: TIFF tiles are full, the last pixel and row repeated,
+ * EXR tiles hold their valid pixels, one plane per channel within each line. Tiles lie one after the other. */
+typedef struct txm_gpu_tiles {
+    txm_type type;
+    uint32_t channels, tile_px, tile_shift; /* tile_px = 1 << tile_shift: a shift is cheaper than a division */
+    bool filter;                            /* TIFF: horizontal predictor; EXR: byte split and differences */
+    uint32_t width, height;                 /* of the level */
+    uint32_t y, bands;                      /* first row, a multiple of tile_px; how many rows of tiles */
+    txm_gpu_store store;
+    uint8_t *out;
+} txm_gpu_tiles;
+
+TXM_ARITH uint32_t txm_gpu_shift(uint32_t tile_px)
+{
+    uint32_t shift = 0;
+    while (1u << shift < tile_px)
+        shift++;
+    return shift;
+}
+
+/* Bytes of the tiles of one row of tiles with `rows` valid pixel rows. */
+TXM_ARITH uint64_t txm_gpu_tiles_bytes(txm_type type, uint32_t channels, uint32_t tile_px, uint32_t width,
+                                       uint32_t rows)
+{
+    uint64_t pixel = channels * txm_gpu_bytes(type), across = (width + tile_px - 1) / tile_px;
+    return txm_gpu_is_integer(type) ? across * tile_px * tile_px * pixel : width * pixel * rows;
+}
+
+/* Pixel x of a row of tiles, row `row` of them. */
+TXM_ARITH void txm_gpu_tile_tiff(const txm_gpu_tiles *a, txm_type type, uint32_t channels, uint32_t x, uint32_t row,
+                                 uint32_t band)
+{
+    uint32_t bytes = channels * txm_gpu_bytes(type), tile = x >> a->tile_shift, in = x & (a->tile_px - 1);
+    uint32_t y0 = a->y + band * a->tile_px, last_y = a->height - 1, y = y0 + row < last_y ? y0 + row : last_y;
+    uint64_t band_bytes = txm_gpu_tiles_bytes(type, channels, a->tile_px, a->width, a->tile_px);
+    uint64_t at = (((uint64_t)tile << a->tile_shift) + row) << a->tile_shift;
+    const uint8_t *src = txm_gpu_row(&a->store, y);
+    txm_gpu_pixel v = txm_gpu_load(type, channels, src + (uint64_t)(x < a->width ? x : a->width - 1) * bytes);
+    /* What repeats its neighbour differs from it by zero. */
+    if (a->filter && in) {
+        txm_gpu_pixel left = v;
+        if (x < a->width)
+            left = txm_gpu_load(type, channels, src + (uint64_t)(x - 1) * bytes);
+        for (uint32_t c = 0; c < channels; c++)
+            v.v[c] = (v.v[c] - left.v[c]) & (type == TXM_TYPE_U8 ? 0xFFu : 0xFFFFu);
+    }
+    txm_gpu_save(type, channels, v, a->out + band * band_bytes + (at + in) * bytes);
+}
+
+/* A tile of an EXR file, and a place in its order: line by line, plane by plane. */
+typedef struct txm_gpu_exr_place {
+    uint32_t x0, y0, w, h;
+    uint32_t row, plane, x;
+} txm_gpu_exr_place;
+
+TXM_ARITH uint32_t txm_gpu_exr_sample(const txm_gpu_tiles *a, txm_type type, uint32_t channels,
+                                      const txm_gpu_exr_place *at)
+{
+    const uint8_t *row = txm_gpu_row(&a->store, at->y0 + at->row);
+    uint64_t sample = (uint64_t)(at->x0 + at->x) * channels + at->plane;
+    return type == TXM_TYPE_HALF ? txm_gpu_load_16(row + 2 * sample) : txm_gpu_load_32(row + 4 * sample);
+}
+
+/* The sample before this one; of the first one, the last. */
+TXM_ARITH txm_gpu_exr_place txm_gpu_exr_before(uint32_t channels, txm_gpu_exr_place at)
+{
+    at.row = at.x || at.plane ? at.row : at.row ? at.row - 1 : at.h - 1;
+    at.plane = at.x ? at.plane : at.plane ? at.plane - 1 : channels - 1;
+    at.x = at.x ? at.x - 1 : at.w - 1;
+    return at;
+}
+
+TXM_ARITH void txm_gpu_tile_exr(const txm_gpu_tiles *a, txm_type type, uint32_t channels, txm_gpu_exr_place at,
+                                uint8_t *out)
+{
+    uint32_t bytes = txm_gpu_bytes(type), half = at.w * at.h * channels * bytes / 2;
+    uint32_t n = (at.row * channels + at.plane) * at.w + at.x, s = txm_gpu_exr_sample(a, type, channels, &at);
+    if (!a->filter) {
+        for (uint32_t b = 0; b < bytes; b++)
+            out[n * bytes + b] = (uint8_t)(s >> (8 * b));
+        return;
+    }
+    /* The bytes at even places go to the first half, those at odd ones to the second; each is stored as its difference
+     * to the one before it there, plus 128. The first byte stands as it is; the second half begins after the last
+     * byte of the first one. */
+    txm_gpu_exr_place place = txm_gpu_exr_before(channels, at);
+    uint32_t before = txm_gpu_exr_sample(a, type, channels, &place), top = 8 * (bytes - 2);
+    uint32_t even = n ? before >> top & 0xFF : 128, odd = before >> (n ? top + 8 : top) & 0xFF;
+    for (uint32_t b = 0; b < bytes; b += 2) {
+        uint32_t low = s >> (8 * b) & 0xFF, high = s >> (8 * b + 8) & 0xFF, to = (n * bytes + b) / 2;
+        out[to] = (uint8_t)(low - even + 128);
+        out[half + to] = (uint8_t)(high - odd + 128);
+        even = low;
+        odd = high;
+    }
+}
+
+/* One pixel (TIFF) or sample (EXR): `i` counts them over a line of a row of tiles, tile by tile. */
+TXM_ARITH void txm_gpu_tiles_body(const txm_gpu_tiles *a, txm_type type, uint32_t channels, uint32_t i, uint32_t row,
+                                  uint32_t band)
+{
+    uint32_t px = a->tile_px, y0 = a->y + band * px;
+    if (band >= a->bands || row >= px)
+        return;
+    if (txm_gpu_is_integer(type)) {
+        if (i < (a->width + px - 1) >> a->tile_shift << a->tile_shift)
+            txm_gpu_tile_tiff(a, type, channels, i, row, band);
+        return;
+    }
+    uint32_t h = a->height - y0 < px ? a->height - y0 : px;
+    if (i >= a->width * channels || row >= h)
+        return;
+    uint32_t x0 = i / channels >> a->tile_shift << a->tile_shift, w = a->width - x0 < px ? a->width - x0 : px;
+    uint32_t in = i - x0 * channels, plane = w == px ? in >> a->tile_shift : in / w;
+    const txm_gpu_exr_place place = {x0, y0, w, h, row, plane, in - plane * w};
+    uint64_t at = txm_gpu_tiles_bytes(type, channels, px, a->width, px) * band +
+                  (uint64_t)x0 * h * channels * txm_gpu_bytes(type);
+    txm_gpu_tile_exr(a, type, channels, place, a->out + at);
+}
+
+/* Threads of one line. */
+TXM_ARITH uint32_t txm_gpu_tiles_threads(const txm_gpu_tiles *a)
+{
+    return txm_gpu_is_integer(a->type) ? (a->width + a->tile_px - 1) / a->tile_px * a->tile_px : a->width * a->channels;
+}
+
+/* ---- borders ----------------------------------------------------------------------------------------------------- */
+
+/* For each tile its border in the order of mill/pyramid/border.h, and after it the tile's own outermost pixels, from which
+ * the border is predicted when it is encoded: first row, last row, first column, last column. */
+typedef struct txm_gpu_borders {
+    txm_type type;
+    uint32_t channels, tile_px;
+    uint32_t width, height;
+    uint32_t y, bands; /* as for tiles */
+    txm_gpu_store store;
+    uint8_t *out;
+} txm_gpu_borders;
+
+/* Pixels of one record. */
+TXM_ARITH uint32_t txm_gpu_border_pixels(uint32_t w, uint32_t h)
+{
+    return 4 * (w + h + 4) + 2 * (w + h);
+}
+
+/* Pixels of the records of one row of tiles with `rows` valid pixel rows. */
+TXM_ARITH uint32_t txm_gpu_borders_pixels(uint32_t tile_px, uint32_t width, uint32_t rows)
+{
+    uint32_t full = width / tile_px, rest = width % tile_px;
+    return full * txm_gpu_border_pixels(tile_px, rows) + (rest ? txm_gpu_border_pixels(rest, rows) : 0);
+}
+
+/* Where pixel `i` of a record comes from, relative to the tile's first pixel. */
+TXM_ARITH void txm_gpu_border_place(uint32_t i, uint32_t w, uint32_t h, int32_t *x, int32_t *y)
+{
+    uint32_t row = w + 4, sides = 2 * row, below = sides + 4 * h, edges = below + 2 * row, columns = edges + 2 * w;
+    if (i < sides || (i >= below && i < edges)) { /* two rows above, two below */
+        uint32_t k = i < sides ? i : i - below, second = k >= row;
+        *x = (int32_t)(k - second * row) - 2;
+        *y = i < sides ? (int32_t)second - 2 : (int32_t)(h + second);
+    } else if (i < below) { /* two pixels on either side */
+        int32_t k = (int32_t)((i - sides) % 4);
+        *x = k < 2 ? k - 2 : (int32_t)w + k - 2;
+        *y = (int32_t)((i - sides) / 4);
+    } else if (i < columns) {
+        uint32_t last = i - edges >= w;
+        *x = (int32_t)(i - edges - last * w);
+        *y = last ? (int32_t)h - 1 : 0;
+    } else {
+        uint32_t last = i - columns >= h;
+        *x = last ? (int32_t)w - 1 : 0;
+        *y = (int32_t)(i - columns - last * h);
+    }
+}
+
+/* Levels may be narrower than the border is wide: the plane repeats as often as needed. */
+TXM_ARITH uint32_t txm_gpu_wrap(uint32_t origin, int32_t offset, uint32_t size)
+{
+    uint32_t v = origin + 2 * size + (uint32_t)offset;
+    return v >= 2 * size && v < 3 * size ? v - 2 * size : v % size;
+}
+
+/* Pixel `i` of the record of one tile. */
+TXM_ARITH void txm_gpu_borders_body(const txm_gpu_borders *a, txm_type type, uint32_t channels, uint32_t i,
+                                    uint32_t tile, uint32_t band)
+{
+    uint32_t px = a->tile_px, x0 = tile * px, y0 = a->y + band * px, bytes = channels * txm_gpu_bytes(type);
+    if (band >= a->bands || x0 >= a->width)
+        return;
+    uint32_t w = a->width - x0 < px ? a->width - x0 : px, h = a->height - y0 < px ? a->height - y0 : px;
+    if (i >= txm_gpu_border_pixels(w, h))
+        return;
+    int32_t dx, dy;
+    txm_gpu_border_place(i, w, h, &dx, &dy);
+    const uint8_t *row = txm_gpu_row(&a->store, txm_gpu_wrap(y0, dy, a->height));
+    uint64_t at =
+        (uint64_t)txm_gpu_borders_pixels(px, a->width, px) * band + (uint64_t)tile * txm_gpu_border_pixels(px, h) + i;
+    txm_gpu_pixel p = txm_gpu_load(type, channels, row + (uint64_t)txm_gpu_wrap(x0, dx, a->width) * bytes);
+    txm_gpu_save(type, channels, p, a->out + at * bytes);
+}
+#endif

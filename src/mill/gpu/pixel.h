@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Single pixels for the kernels: loading, conforming, the curves, storing. Plain inline C over arith.h, with `type` and
+ * `channels` as arguments, so that kernels can pass constants.
+ */
+#ifndef TXM_GPU_PIXEL_H
+#define TXM_GPU_PIXEL_H
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "tile/ops/arith.h"
+#include "tile/ops/tables.h"
+#include "txtile/pixel.h"
+
+/* In front of a loop whose arrays are to stay in registers. */
+#ifdef __CUDA_ARCH__
+#define TXM_GPU_UNROLL _Pragma("unroll")
+#else
+#define TXM_GPU_UNROLL
+#endif
+
+/* ---- samples ----------------------------------------------------------------------------------------------------- */
+
+typedef struct txm_gpu_pixel {
+    uint32_t v[4]; /* the bits of each sample */
+} txm_gpu_pixel;
+
+/* Words of aligned bytes: RGBA pixels move in one or two of them, and their rows are aligned to a pixel. The compiler
+ * has to know that, or a GPU moves them byte by byte. */
+TXM_ARITH uint32_t txm_gpu_load_16(const uint8_t *p)
+{
+    uint16_t v;
+    memcpy(&v, __builtin_assume_aligned(p, sizeof v), sizeof v);
+    return v;
+}
+
+TXM_ARITH uint32_t txm_gpu_load_32(const uint8_t *p)
+{
+    uint32_t v;
+    memcpy(&v, __builtin_assume_aligned(p, sizeof v), sizeof v);
+    return v;
+}
+
+TXM_ARITH uint64_t txm_gpu_load_64(const uint8_t *p)
+{
+    uint64_t v;
+    memcpy(&v, __builtin_assume_aligned(p, sizeof v), sizeof v);
+    return v;
+}
+
+TXM_ARITH void txm_gpu_save_16(uint8_t *p, uint32_t v)
+{
+    const uint16_t sample = (uint16_t)v;
+    memcpy(__builtin_assume_aligned(p, sizeof sample), &sample, sizeof sample);
+}
+
+TXM_ARITH void txm_gpu_save_32(uint8_t *p, uint32_t v)
+{
+    memcpy(__builtin_assume_aligned(p, sizeof v), &v, sizeof v);
+}
+
+TXM_ARITH void txm_gpu_save_64(uint8_t *p, uint64_t v)
+{
+    memcpy(__builtin_assume_aligned(p, sizeof v), &v, sizeof v);
+}
+
+TXM_ARITH uint32_t txm_gpu_bytes(txm_type type)
+{
+    return type == TXM_TYPE_U8 ? 1 : type == TXM_TYPE_FLOAT ? 4 : 2;
+}
+
+TXM_ARITH bool txm_gpu_is_integer(txm_type type)
+{
+    return type == TXM_TYPE_U8 || type == TXM_TYPE_U16;
+}
+
+TXM_ARITH txm_gpu_pixel txm_gpu_load(txm_type type, uint32_t channels, const uint8_t *p)
+{
+    txm_gpu_pixel out = {{0, 0, 0, 0}};
+    if (channels == 4 && type == TXM_TYPE_U8) {
+        uint32_t word = txm_gpu_load_32(p);
+        for (int c = 0; c < 4; c++)
+            out.v[c] = word >> (8 * c) & 0xFF;
+        return out;
+    }
+    if (channels == 4 && type != TXM_TYPE_FLOAT) {
+        uint64_t word = txm_gpu_load_64(p);
+        for (int c = 0; c < 4; c++)
+            out.v[c] = (uint32_t)(word >> (16 * c)) & 0xFFFF;
+        return out;
+    }
+    /* Unrolled: an array that is indexed by what is not known would lie in slow memory. */
+    for (uint32_t c = 0; c < 4; c++)
+        if (c < channels)
+            out.v[c] = type == TXM_TYPE_U8      ? p[c]
+                       : type == TXM_TYPE_FLOAT ? txm_gpu_load_32(p + 4 * c)
+                                                : txm_gpu_load_16(p + 2 * c);
+    return out;
+}
+
+TXM_ARITH void txm_gpu_save(txm_type type, uint32_t channels, txm_gpu_pixel v, uint8_t *p)
+{
+    if (channels == 4 && type == TXM_TYPE_U8) {
+        txm_gpu_save_32(p, v.v[0] | v.v[1] << 8 | v.v[2] << 16 | v.v[3] << 24);
+        return;
+    }
+    if (channels == 4 && type != TXM_TYPE_FLOAT) {
+        txm_gpu_save_64(p, (uint64_t)(v.v[0] | v.v[1] << 16) | (uint64_t)(v.v[2] | v.v[3] << 16) << 32);
+        return;
+    }
+    for (uint32_t c = 0; c < channels; c++) {
+        if (type == TXM_TYPE_U8)
+            p[c] = (uint8_t)v.v[c];
+        else if (type == TXM_TYPE_FLOAT)
+            txm_gpu_save_32(p + 4 * c, v.v[c]);
+        else
+            txm_gpu_save_16(p + 2 * c, v.v[c]);
+    }
+}
+
+/* ---- conforming ------------------------------------------------------------------------------------------------- */
+
+typedef struct txm_gpu_conform {
+    uint32_t src_channels, channels; /* of the source; after widening: 1 or 4 */
+    bool associate, set_opaque, finite;
+} txm_gpu_conform;
+
+TXM_ARITH uint32_t txm_gpu_one(txm_type type)
+{
+    return type == TXM_TYPE_U8 ? 255 : type == TXM_TYPE_U16 ? 65535 : type == TXM_TYPE_HALF ? 0x3C00u : 0x3F800000u;
+}
+
+TXM_ARITH uint32_t txm_gpu_times(txm_type type, uint32_t c, uint32_t a)
+{
+    if (type == TXM_TYPE_U8)
+        return c * a / 255u;
+    if (type == TXM_TYPE_U16)
+        return c * a / 65535u;
+    if (type == TXM_TYPE_HALF)
+        return txm_half_times((uint16_t)c, (uint16_t)a);
+    return txm_float_bits(txm_bits_float(c) * txm_bits_float(a));
+}
+
+TXM_ARITH bool txm_gpu_finite(txm_type type, uint32_t v)
+{
+    return type == TXM_TYPE_HALF    ? (v & 0x7C00u) != 0x7C00u
+           : type == TXM_TYPE_FLOAT ? (v & 0x7F800000u) != 0x7F800000u
+                                    : true;
+}
+
+/* A pixel of the source as level 0 has it. */
+TXM_ARITH txm_gpu_pixel txm_gpu_conform_pixel(txm_type type, const txm_gpu_conform *f, txm_gpu_pixel p)
+{
+    if (f->associate && f->src_channels == 4)
+        for (int c = 0; c < 3; c++)
+            p.v[c] = txm_gpu_times(type, p.v[c], p.v[3]);
+    if (f->channels == 4 && f->src_channels < 4) {
+        p.v[3] = f->src_channels == 2 ? p.v[1] : txm_gpu_one(type);
+        if (f->src_channels < 3)
+            p.v[1] = p.v[2] = p.v[0];
+    }
+    if (f->set_opaque)
+        p.v[3] = txm_gpu_one(type);
+    bool finite = true;
+    for (uint32_t c = 0; c < 4; c++)
+        finite = finite && (c >= f->channels || txm_gpu_finite(type, p.v[c]));
+    if (f->finite && !finite)
+        p.v[0] = p.v[1] = p.v[2] = p.v[3] = 0;
+    return p;
+}
+
+/* ---- the curves ------------------------------------------------------------------------------------------------- */
+
+typedef struct txm_gpu_light {
+    float v[4];
+} txm_gpu_light;
+
+TXM_ARITH float txm_gpu_to_float(txm_type type, uint32_t v)
+{
+    return type == TXM_TYPE_U8     ? txm_u8_to_float((uint8_t)v)
+           : type == TXM_TYPE_U16  ? txm_u16_to_float((uint16_t)v)
+           : type == TXM_TYPE_HALF ? txm_half_to_float((uint16_t)v)
+                                   : txm_bits_float(v);
+}
+
+/* A stored pixel as the float32 that levels are filtered in. */
+TXM_ARITH txm_gpu_light txm_gpu_decode(txm_type type, uint32_t channels, bool srgb, const txm_tables *t,
+                                       txm_gpu_pixel p)
+{
+    txm_gpu_light out = {{0, 0, 0, 0}};
+    for (uint32_t c = 0; c < channels; c++)
+        out.v[c] = txm_gpu_to_float(type, p.v[c]);
+    if (!srgb)
+        return out;
+    if (channels == 1) {
+        out.v[0] = type == TXM_TYPE_U8    ? t->u8_grey[p.v[0]]
+                   : type == TXM_TYPE_U16 ? t->u16_grey[p.v[0]]
+                                          : txm_srgb_decode_grey(out.v[0]);
+    } else if (type == TXM_TYPE_U8) {
+        for (int c = 0; c < 3; c++)
+            out.v[c] = t->u8_rgba[p.v[3]][p.v[c]];
+    } else if (type == TXM_TYPE_U16 && (p.v[3] == 0 || p.v[3] == 65535)) {
+        for (int c = 0; c < 3; c++)
+            out.v[c] = t->u16_opaque[p.v[c]];
+    } else {
+        txm_srgb_decode_pixel(out.v);
+    }
+    return out;
+}
+
+/* What infinity times zero gives has other bits on a GPU than on x86-64, whose files count. */
+TXM_ARITH float txm_gpu_same_nan(float v)
+{
+#ifdef __CUDA_ARCH__
+    return v != v ? txm_bits_float(0xFFC00000u) : v;
+#else
+    return v;
+#endif
+}
+
+TXM_ARITH uint32_t txm_gpu_from_float(txm_type type, float v)
+{
+    return type == TXM_TYPE_U8     ? txm_float_to_code(v, 255.0f)
+           : type == TXM_TYPE_U16  ? txm_float_to_code(v, 65535.0f)
+           : type == TXM_TYPE_HALF ? txm_float_to_half(txm_gpu_same_nan(txm_clamp_half(v)))
+                                   : txm_float_bits(txm_gpu_same_nan(v));
+}
+
+/* The reverse. */
+TXM_ARITH txm_gpu_pixel txm_gpu_encode(txm_type type, uint32_t channels, bool srgb, const txm_tables *t,
+                                       txm_gpu_light p)
+{
+    txm_gpu_pixel out = {{0, 0, 0, 0}};
+    bool table = srgb && type == TXM_TYPE_U8 && (channels == 1 || !txm_alpha_divides(p.v[3]));
+    uint32_t colors = channels == 1 ? 1 : 3;
+    if (table) {
+        for (uint32_t c = 0; c < colors; c++) {
+            uint32_t bin = txm_srgb8_bin(txm_float_bits(p.v[c]));
+            out.v[c] = t->bin_code[bin] + (p.v[c] >= t->bin_next[bin] ? 1u : 0u);
+        }
+    } else if (srgb && channels == 1) {
+        p.v[0] = txm_srgb_encode(p.v[0]);
+    } else if (srgb) {
+        txm_srgb_encode_pixel(p.v);
+    }
+    for (uint32_t c = 0; c < channels; c++)
+        if (srgb && type == TXM_TYPE_HALF)
+            out.v[c] = txm_float_to_half(txm_gpu_same_nan(p.v[c])); /* not clamped */
+        else if (!table || c >= colors)
+            out.v[c] = txm_gpu_from_float(type, p.v[c]);
+    return out;
+}
+
+TXM_ARITH txm_gpu_light txm_gpu_load_light(uint32_t channels, const float *p)
+{
+    txm_gpu_light out = {{0, 0, 0, 0}};
+#ifdef __CUDA_ARCH__
+    if (channels == 4) {
+        float4 v = *(const float4 *)p;
+        out.v[0] = v.x, out.v[1] = v.y, out.v[2] = v.z, out.v[3] = v.w;
+        return out;
+    }
+#endif
+    for (uint32_t c = 0; c < channels; c++)
+        out.v[c] = p[c];
+    return out;
+}
+
+TXM_ARITH void txm_gpu_save_light(uint32_t channels, txm_gpu_light v, float *p)
+{
+#ifdef __CUDA_ARCH__
+    if (channels == 4) {
+        *(float4 *)p = make_float4(v.v[0], v.v[1], v.v[2], v.v[3]);
+        return;
+    }
+#endif
+    for (uint32_t c = 0; c < channels; c++)
+        p[c] = v.v[c];
+}
+#endif

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A level of a tx file against the same level of another.
+ *
+ * In: two open files and a level. Out: the differences of its tiles, merged in the order of rows whatever the order in
+ * which threads finish.
+ *
+ * verify uses it twice: a source converted again against the file (deep), and levels recomputed from level 0
+ * against those stored. Both sides have the same sizes by then, so the tiles of one side are those of the
+ * other.
+ */
+#include "mill/inspect/compare.h"
+
+#include <stdlib.h>
+
+#include "tile/base/fail.h"
+#include "tile/base/mem.h"
+
+/* Rows of tiles that wait at a time: a huge file must not queue a job for each of them at once. */
+enum { MAX_QUEUED = 64 };
+
+typedef struct comparison {
+    txm_job *job;
+    txm_tx *expected, *found;
+    uint32_t level;
+    pthread_mutex_t lock;
+    txm_level_diff diff;
+} comparison;
+
+typedef struct tile_row {
+    comparison *c;
+    uint32_t y;
+} tile_row;
+
+/* Compares one row of tiles with memory for two tiles; false when a tile that must be there is not. */
+static bool compare_row(const tile_row *row, uint8_t *pixels, txm_level_diff *diff, txm_error *err)
+{
+    const comparison *c = row->c;
+    const txm_tx_info *i = txm_tx_info_of(c->found);
+    size_t px = i->channels * txm_type_bytes(i->type), stride = i->tile_w * px;
+    uint8_t *other = pixels + i->tile_h * stride;
+    for (uint32_t x = 0; x < txm_tx_level_of(c->found, c->level)->tiles_x && txm_job_runs(c->job); x++) {
+        uint32_t w, h;
+        txm_tx_request tile = {.struct_size = sizeof(txm_tx_request),
+                               .level = c->level,
+                               .tile_x = x,
+                               .tile_y = row->y,
+                               .pixels = other,
+                               .pixel_stride_bytes = px,
+                               .row_stride_bytes = stride,
+                               .width = &w,
+                               .height = &h};
+        if (txm_tx_read_tile(c->expected, &tile, err) != TXM_OK)
+            return false;
+        tile.pixels = pixels;
+        if (txm_tx_read_tile(c->found, &tile, NULL) == TXM_OK)
+            txm_level_diff_tile(diff, i->type, i->channels, other, stride, pixels, stride, w, h, x, row->y);
+    }
+    return true;
+}
+
+/* One row of tiles is one job: enough work to be worth queueing, and two tiles of memory. */
+static void run_row(void *arg)
+{
+    tile_row *row = arg;
+    comparison *c = row->c;
+    const txm_tx_info *i = txm_tx_info_of(c->found);
+    txm_level_diff diff = {0};
+    txm_error err = {0};
+    uint8_t *pixels = NULL;
+    if (txm_job_runs(c->job)) {
+        pixels = txm_alloc_pixels(2 * (size_t)i->tile_w * i->tile_h, i->channels * txm_type_bytes(i->type));
+        if (!pixels)
+            txm_no_memory(&err, NULL);
+        if (!pixels || !compare_row(row, pixels, &diff, &err))
+            txm_job_fail(c->job, &err);
+    }
+    pthread_mutex_lock(&c->lock);
+    txm_level_diff_merge(&c->diff, &diff);
+    pthread_mutex_unlock(&c->lock);
+    free(pixels);
+    free(row);
+}
+
+/* Waits for all of its rows. A job that could not be queued stops the others, as any failure of one does. */
+txm_status txm_compare_level(txm_job *job, txm_tx *expected, txm_tx *found, uint32_t level, txm_level_diff *diff,
+                             txm_error *err)
+{
+    comparison c = {.job = job, .expected = expected, .found = found, .level = level};
+    pthread_mutex_init(&c.lock, NULL);
+    for (uint32_t y = 0; y < txm_tx_level_of(found, level)->tiles_y && txm_job_runs(job); y++) {
+        tile_row *row = malloc(sizeof *row);
+        if (row)
+            *row = (tile_row){&c, y};
+        if (!row || !txm_group_submit(job->group, false, run_row, row)) {
+            free(row);
+            txm_error own = {0};
+            txm_no_memory(&own, NULL);
+            txm_job_fail(job, &own);
+        }
+        txm_group_wait(job->group, MAX_QUEUED);
+    }
+    txm_group_wait(job->group, 0);
+    pthread_mutex_destroy(&c.lock);
+    *diff = c.diff;
+    /* A cancellation may come after the last job. */
+    return txm_job_runs(job) ? TXM_OK : txm_fail_as(err, &job->error);
+}

@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Differences between two files, level by level. Bands of rows are compared on all threads; their figures are added up
+ * in the order of the rows, so that the result does not depend on how many threads there are.
+ *
+ * In: two paths, each a tx file or any image that a reader knows. Out: for each level its largest and mean
+ * error, PSNR, the number of samples that differ and the worst tile; for level 0, if asked for, a map. Unlike
+ * compare.c the two sides need not be of one type, or both be tx files.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "mill/convert/job.h"
+#include "tile/base/fail.h"
+#include "tile/base/mem.h"
+#include "mill/inspect/rows.h"
+#include "txmill/inspect.h"
+
+enum { MAP_MAX_PX = 2048, MAX_BANDS = 64, BANDS_BYTES = 256 << 20 };
+
+/* Figures of one band. */
+typedef struct part {
+    uint64_t different;
+    double max, peak, square_sum, error_sum;
+    uint32_t worst_x, worst_y;
+} part;
+
+typedef struct comparison comparison;
+
+/* A band under way. */
+typedef struct band {
+    comparison *c;
+    struct band *next; /* of those that are free */
+    uint32_t level, y, count;
+    txm_row_buffer side[2];
+    float *map; /* a row of the map; NULL if there is none */
+    part *part;
+} band;
+
+struct comparison {
+    txm_context *context;
+    txm_job job;
+    txm_rows side[2];
+    txm_difference *out;
+    uint32_t band_rows;
+    band bands[MAX_BANDS];
+    unsigned band_count;
+    band *free;
+    pthread_mutex_t lock; /* guards `free` and the map */
+};
+
+/* ---- one band --------------------------------------------------------------------------------------------------- */
+
+/* Channel c of a pixel as RGBA: grey is spread, what is missing is opaque. */
+static float as_rgba(const float *pixel, uint32_t channels, uint32_t c)
+{
+    if (c == 3)
+        return channels == 4 ? pixel[3] : channels == 2 ? pixel[1] : 1.0f;
+    return pixel[channels < 3 ? 0 : c];
+}
+
+/* Two NaN are equal, and so are two infinities; a NaN against a number is infinitely far away. */
+static double error_of(float a, float b)
+{
+    if (a == b || (isnan(a) && isnan(b)))
+        return 0;
+    double d = fabs((double)a - (double)b);
+    return isnan(d) ? (double)INFINITY : d;
+}
+
+/* One pixel; returns its largest error. */
+static double add_pixel(const comparison *c, part *p, const float *a, const float *b, uint32_t channels)
+{
+    double worst = 0;
+    for (uint32_t k = 0; k < channels; k++) {
+        bool same = c->side[0].channels == c->side[1].channels;
+        float va = same ? a[k] : as_rgba(a, c->side[0].channels, k);
+        float vb = same ? b[k] : as_rgba(b, c->side[1].channels, k);
+        double error = error_of(va, vb), size = fmax(fabs((double)va), fabs((double)vb));
+        p->peak = size > p->peak ? size : p->peak;
+        if (error > 0) {
+            p->different++;
+            p->error_sum += error;
+            p->square_sum += error * error;
+            worst = error > worst ? error : worst;
+        }
+    }
+    return worst;
+}
+
+/* A row of the picture into the map, whose blocks rows of other bands may lie in as well. */
+static void add_to_map(comparison *c, const band *b, uint32_t y)
+{
+    const txm_difference *d = c->out;
+    float *row = d->map + (size_t)(y / d->map_block) * d->map_width;
+    pthread_mutex_lock(&c->lock);
+    for (uint32_t x = 0; x < d->map_width; x++)
+        row[x] = b->map[x] > row[x] ? b->map[x] : row[x];
+    pthread_mutex_unlock(&c->lock);
+    memset(b->map, 0, d->map_width * sizeof *b->map);
+}
+
+/* Sums are kept per band (part), so that no lock is needed inside the loop. */
+static void compare_row(const band *b, uint32_t row)
+{
+    comparison *c = b->c;
+    uint32_t width = c->out->level[b->level].width[0], na = c->side[0].channels, nb = c->side[1].channels;
+    const float *va = b->side[0].values + (size_t)row * width * na, *vb = b->side[1].values + (size_t)row * width * nb;
+    bool mapped = !b->level && b->map, differs = false;
+    for (uint32_t x = 0; x < width; x++, va += na, vb += nb) {
+        double worst = add_pixel(c, b->part, va, vb, na == nb ? na : 4);
+        if (worst > b->part->max) {
+            b->part->max = worst;
+            b->part->worst_x = x;
+            b->part->worst_y = b->y + row;
+        }
+        if (worst > 0 && mapped) {
+            float *place = &b->map[x / c->out->map_block];
+            *place = worst > (double)*place ? (float)worst : *place;
+            differs = true;
+        }
+    }
+    if (differs)
+        add_to_map(c, b, b->y + row);
+}
+
+/* Tx files are read here, on many threads. A plain image has been read before, by the thread that queues, since
+ * its reader goes from top to bottom. */
+static void run_band(void *arg)
+{
+    band *b = arg;
+    comparison *c = b->c;
+    txm_error err = {0};
+    txm_status status = TXM_OK;
+    for (int s = 0; s < 2 && !status && txm_job_runs(&c->job); s++)
+        if (c->side[s].tx)
+            status = txm_rows_read(&c->side[s], c->context->ops, b->level, b->y, b->count, &b->side[s], &err);
+    if (status)
+        txm_job_fail(&c->job, &err);
+    for (uint32_t row = 0; row < b->count && txm_job_runs(&c->job); row++)
+        compare_row(b, row);
+    pthread_mutex_lock(&c->lock);
+    b->next = c->free;
+    c->free = b;
+    pthread_mutex_unlock(&c->lock);
+}
+
+/* ---- one level -------------------------------------------------------------------------------------------------- */
+
+/* Adds up the bands from the top: floating-point sums depend on their order, and reports must not depend on the
+ * number of threads. PSNR counts from 1 for integers, from the largest value for floats. */
+static void conclude(const comparison *c, txm_level_error *e, const part *parts, uint32_t count)
+{
+    bool floats = txm_type_is_float(c->side[0].type) || txm_type_is_float(c->side[1].type);
+    uint32_t na = c->side[0].channels, nb = c->side[1].channels;
+    double error_sum = 0, square_sum = 0, peak = 0;
+    for (uint32_t n = 0; n < count; n++) {
+        const part *p = &parts[n];
+        e->different += p->different;
+        error_sum += p->error_sum;
+        square_sum += p->square_sum;
+        peak = p->peak > peak ? p->peak : peak;
+        if (p->max > e->max) {
+            e->max = p->max;
+            e->worst_x = p->worst_x;
+            e->worst_y = p->worst_y;
+        }
+    }
+    e->compared = true;
+    e->samples = (uint64_t)e->width[0] * e->height[0] * (na == nb ? na : 4);
+    double mean_square = square_sum / (double)e->samples, most = floats ? peak : 1.0;
+    e->mean = error_sum / (double)e->samples;
+    e->psnr = mean_square > 0 ? 10 * log10(most * most / mean_square) : (double)INFINITY;
+}
+
+/* Waits until one of the bands is free: that is the bound on memory. */
+static band *take_band(comparison *c)
+{
+    txm_group_wait(c->job.group, c->band_count - 1);
+    pthread_mutex_lock(&c->lock);
+    band *b = c->free;
+    c->free = b->next;
+    pthread_mutex_unlock(&c->lock);
+    return b;
+}
+
+/* Rows of a plain image come in order: they are read here, those of a tx file by the job. */
+static void queue_band(comparison *c, uint32_t level, uint32_t y, uint32_t count, part *p)
+{
+    txm_error err = {0};
+    txm_status status = TXM_OK;
+    band *b = take_band(c);
+    b->level = level;
+    b->y = y;
+    b->count = count;
+    b->part = p;
+    for (int s = 0; s < 2 && !status; s++)
+        if (c->side[s].source)
+            status = txm_rows_read(&c->side[s], c->context->ops, level, y, count, &b->side[s], &err);
+    if (!status && txm_group_submit(c->job.group, false, run_band, b))
+        return;
+    if (!status)
+        txm_fail(&err, TXM_STATUS_NO_MEMORY, "out of memory for %u rows", count);
+    txm_job_fail(&c->job, &err);
+    run_band(b); /* stops at once, and gives the band back */
+}
+
+/* Levels of different size are left as not compared, which every threshold treats as a difference. */
+static txm_status compare_level(comparison *c, uint32_t level, txm_error *err)
+{
+    txm_level_error *e = &c->out->level[level];
+    for (int s = 0; s < 2; s++)
+        txm_rows_size(&c->side[s], level, &e->width[s], &e->height[s]);
+    if (!e->width[0] || e->width[0] != e->width[1] || e->height[0] != e->height[1])
+        return TXM_OK;
+    uint32_t count = (e->height[0] - 1) / c->band_rows + 1;
+    part *parts = txm_calloc(count, sizeof *parts);
+    if (!parts)
+        return txm_fail(err, TXM_STATUS_NO_MEMORY, "out of memory for level %u", level);
+    for (uint32_t n = 0; n < count && txm_job_runs(&c->job); n++) {
+        uint32_t y = n * c->band_rows, left = e->height[0] - y;
+        queue_band(c, level, y, left < c->band_rows ? left : c->band_rows, &parts[n]);
+    }
+    txm_group_wait(c->job.group, 0);
+    bool whole = txm_job_runs(&c->job);
+    if (whole)
+        conclude(c, e, parts, count);
+    free(parts);
+    return whole ? TXM_OK : txm_fail_as(err, &c->job.error);
+}
+
+/* ---- before and after ------------------------------------------------------------------------------------------- */
+
+/* Level 0 in at most 2048 x 2048 blocks. */
+static txm_status start_map(txm_difference *d, uint32_t width, uint32_t height, txm_error *err)
+{
+    uint32_t longer = width > height ? width : height;
+    d->map_block = (longer - 1) / MAP_MAX_PX + 1;
+    d->map_width = (width - 1) / d->map_block + 1;
+    d->map_height = (height - 1) / d->map_block + 1;
+    d->map = txm_calloc(txm_mul(d->map_width, d->map_height), sizeof *d->map);
+    return d->map ? TXM_OK : txm_no_memory(err, NULL);
+}
+
+/* Two bands per thread: one is read or waits while the other is compared. Fewer where they are wide. */
+static txm_status start_bands(comparison *c, uint32_t width, txm_error *err)
+{
+    unsigned wanted = 2 * txm_pool_threads(c->context->pool);
+    size_t bytes = (size_t)width * c->band_rows * (c->side[0].channels + c->side[1].channels) * 2 * sizeof(float);
+    if (wanted > MAX_BANDS)
+        wanted = MAX_BANDS;
+    if (wanted > BANDS_BYTES / bytes)
+        wanted = (unsigned)(BANDS_BYTES / bytes);
+    while (c->band_count < wanted || !c->band_count) {
+        band *b = &c->bands[c->band_count++];
+        bool ok = true;
+        b->c = c;
+        for (int s = 0; s < 2; s++)
+            ok = txm_row_buffer_init(&b->side[s], &c->side[s], c->band_rows) && ok;
+        if (c->out->map)
+            ok = (b->map = txm_calloc(c->out->map_width, sizeof *b->map)) && ok;
+        if (!ok)
+            return txm_fail(err, TXM_STATUS_NO_MEMORY, "out of memory for %u rows", c->band_rows);
+        b->next = c->free;
+        c->free = b;
+    }
+    return TXM_OK;
+}
+
+/* A tx file against a plain image compares level 0 alone. */
+static txm_status run(comparison *c, const char *const paths[2], bool with_map, txm_error *err)
+{
+    uint32_t width, height;
+    txm_status status = txm_job_init(&c->job, c->context->pool, c->context->cancel, false, err);
+    for (int s = 0; s < 2 && !status; s++)
+        status = txm_rows_open(c->context, paths[s], &c->side[s], err);
+    if (status)
+        return status;
+    txm_difference *d = c->out;
+    const txm_rows *a = &c->side[0], *b = &c->side[1];
+    d->plain = !a->tx || !b->tx || a->levels == 1 || b->levels == 1;
+    d->levels = d->plain ? 1 : a->levels > b->levels ? a->levels : b->levels;
+    d->tile_px = a->tile_h;
+    c->band_rows = a->tile_h > b->tile_h ? a->tile_h : b->tile_h;
+    txm_rows_size(a, 0, &width, &height);
+    if (with_map && (status = start_map(d, width, height, err)))
+        return status;
+    status = start_bands(c, width, err);
+    for (uint32_t l = 0; !status && l < d->levels; l++)
+        status = compare_level(c, l, err);
+    return status;
+}
+
+/* Files that changed while they were being read are failures, not differences. */
+txm_status txm_diff(txm_context *context, const char *a, const char *b, bool with_map, txm_difference *out,
+                    txm_error *err)
+{
+    txm_error_clear(err);
+    const char *const paths[2] = {a, b};
+    comparison c = {.context = context, .out = out};
+    memset(out, 0, sizeof *out);
+    if (!a || !b)
+        return txm_fail(err, TXM_STATUS_USAGE, "no tx file given: its path is NULL");
+    pthread_mutex_init(&c.lock, NULL);
+    txm_status status = run(&c, paths, with_map, err);
+    for (int s = 0; s < 2 && !status; s++)
+        if (c.side[s].tx)
+            status = txm_tx_check(c.side[s].tx, err);
+    for (unsigned n = 0; n < c.band_count; n++) {
+        for (int s = 0; s < 2; s++)
+            txm_row_buffer_free(&c.bands[n].side[s]);
+        free(c.bands[n].map);
+    }
+    for (int s = 0; s < 2; s++)
+        txm_rows_close(&c.side[s]);
+    txm_job_destroy(&c.job);
+    pthread_mutex_destroy(&c.lock);
+    if (status)
+        txm_difference_clear(out);
+    return status;
+}
+
+/* NULL-safe, and harmless twice. */
+void txm_difference_clear(txm_difference *difference)
+{
+    if (difference) {
+        free(difference->map);
+        *difference = (txm_difference){0};
+    }
+}

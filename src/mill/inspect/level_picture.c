@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Whole levels in memory.
+ *
+ * In: an open tx file and a level, or all of them. Out: tight pixels in memory, as stored or encoded through the sRGB
+ * curve with alpha divided out, whichever the format of the picture needs.
+ */
+#include "txmill/picture.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "tile/base/fail.h"
+#include "tile/base/mem.h"
+#include "tile/ops/arith.h"
+#include "tile/ops/ops.h"
+
+/* Decodes a level into the rectangle of the picture that begins at (left, top). Tiles go straight to their
+ * place, without a copy. */
+static txm_status put_level(txm_tx *tx, uint32_t level, const txm_level_picture *p, uint32_t left, uint32_t top,
+                            txm_error *err)
+{
+    const txm_tx_info *i = txm_tx_info_of(tx);
+    const txm_tx_level *l = txm_tx_level_of(tx, level);
+    size_t px = i->channels * txm_type_bytes(i->type), stride = p->width * px;
+    uint8_t *at = p->pixels + top * stride + left * px;
+    for (uint32_t y = 0; y < l->tiles_y; y++)
+        for (uint32_t x = 0; x < l->tiles_x; x++) {
+            uint8_t *tile = at + (size_t)y * i->tile_h * stride + (size_t)x * i->tile_w * px;
+            txm_status status = txm_tx_read_tile(tx,
+                                                 &(txm_tx_request){.struct_size = sizeof(txm_tx_request),
+                                                                   .level = level,
+                                                                   .tile_x = x,
+                                                                   .tile_y = y,
+                                                                   .pixels = tile,
+                                                                   .pixel_stride_bytes = px,
+                                                                   .row_stride_bytes = stride},
+                                                 err);
+            if (status)
+                return status;
+        }
+    return TXM_OK;
+}
+
+/* Size of all levels in one picture. */
+static void atlas_size(const txm_tx *tx, size_t *width, size_t *height)
+{
+    const txm_tx_level *first = txm_tx_level_of(tx, 0), *l;
+    size_t column = 0, column_width = 0;
+    for (uint32_t n = 1; (l = txm_tx_level_of(tx, n)); n++) {
+        column += l->height;
+        column_width = l->width > column_width ? l->width : column_width;
+    }
+    *width = first->width + column_width;
+    *height = first->height > column ? first->height : column;
+}
+
+/* Level 0 at the left, the others below each other at its right, as texture artists draw a mip map. */
+static txm_status put_atlas(txm_tx *tx, const txm_level_picture *p, txm_error *err)
+{
+    uint32_t top = 0, left = txm_tx_level_of(tx, 0)->width;
+    const txm_tx_level *l;
+    txm_status status = put_level(tx, 0, p, 0, 0, err);
+    for (uint32_t n = 1; !status && (l = txm_tx_level_of(tx, n)); n++) {
+        status = put_level(tx, n, p, left, top, err);
+        top += l->height;
+    }
+    return status;
+}
+
+/* The size is checked before memory is taken, and the message says what helps. */
+txm_status txm_level_picture_read(txm_tx *tx, uint32_t level, bool atlas, txm_level_picture *out, txm_error *err)
+{
+    txm_error_clear(err);
+    const txm_tx_info *i = txm_tx_info_of(tx);
+    const txm_tx_level *l = txm_tx_level_of(tx, atlas ? 0 : level);
+    memset(out, 0, sizeof *out);
+    if (!l)
+        return txm_fail(err, TXM_STATUS_USAGE, "no level %u, the last is %u", level, i->levels - 1);
+    size_t width = l->width, height = l->height;
+    if (atlas)
+        atlas_size(tx, &width, &height);
+    size_t bytes = txm_mul(txm_mul(width, height), i->channels * txm_type_bytes(i->type));
+    if (bytes > TXM_PICTURE_MAX_BYTES)
+        return txm_fail(err, TXM_STATUS_TOO_LARGE, "%zux%zu px take more than 4 GiB; take a higher level", width,
+                        height);
+    *out = (txm_level_picture){.width = (uint32_t)width,
+                               .height = (uint32_t)height,
+                               .channels = i->channels,
+                               .type = i->type,
+                               .pixels = txm_calloc(bytes, 1)};
+    txm_status status =
+        out->pixels ? TXM_OK : txm_fail(err, TXM_STATUS_NO_MEMORY, "no memory for %zux%zu px", width, height);
+    if (!status)
+        status = atlas ? put_atlas(tx, out, err) : put_level(tx, level, out, 0, 0, err);
+    if (status)
+        txm_level_picture_clear(out);
+    return status;
+}
+
+/* NULL-safe, and harmless twice. */
+void txm_level_picture_clear(txm_level_picture *picture)
+{
+    if (!picture)
+        return;
+    free(picture->pixels);
+    *picture = (txm_level_picture){0};
+}
+
+/* Alpha is not encoded: with four channels the operation knows, with two it is put right afterwards. */
+static void encode_row(const txm_ops *ops, const txm_level_picture *p, const uint8_t *src, float *linear, uint8_t *dst)
+{
+    size_t samples = (size_t)p->width * p->channels;
+    ops->to_float(p->type, src, linear, samples);
+    if (p->channels == 4)
+        ops->srgb_encode(TXM_TYPE_U8, 4, linear, dst, p->width);
+    else
+        ops->srgb_encode(TXM_TYPE_U8, 1, linear, dst, samples);
+    for (size_t x = 1; p->channels == 2 && x < samples; x += 2)
+        ops->from_float(TXM_TYPE_U8, linear + x, dst + x, 1);
+}
+
+/* What the stored numbers mean: data, linear light, or the sRGB curve. The file's own word counts. */
+txm_values txm_values_of(const txm_tx_description *d, txm_type type)
+{
+    if (!strcmp(d->detected, "data"))
+        return TXM_VALUES_DATA;
+    if (*d->detected)
+        return strcmp(d->detected, "scene_linear_srgb") ? TXM_VALUES_LINEAR : TXM_VALUES_ENCODED;
+    /* Files of other programs say nothing: integers are shown as they are, floats are linear. */
+    return txm_type_is_float(type) ? TXM_VALUES_LINEAR : TXM_VALUES_ENCODED;
+}
+
+/* Alpha is divided out first: the curve is for colours, not for colours times alpha. */
+txm_status txm_level_picture_encode(const txm_tx *tx, txm_level_picture *p, txm_error *err)
+{
+    txm_error_clear(err);
+    static const char *const spaces[] = {NULL, "sRGB", "Linear"};
+    txm_tx_description d;
+    txm_status status = txm_tx_describe(tx, &d, err);
+    if (status)
+        return status;
+    txm_values values = txm_values_of(&d, p->type);
+    txm_tx_description_free(&d);
+    p->colorspace = spaces[values];
+    /* Floats of the sRGB class and data are cut to 8 bits by the writer. */
+    if (values != TXM_VALUES_LINEAR)
+        return TXM_OK;
+    size_t samples = (size_t)p->width * p->channels, stride = samples * txm_type_bytes(p->type);
+    uint8_t *encoded = txm_alloc_pixels(txm_mul(samples, p->height), 1);
+    float *row = txm_alloc_pixels(samples, sizeof *row);
+    if (!encoded || !row) {
+        free(encoded);
+        free(row);
+        return txm_fail(err, TXM_STATUS_NO_MEMORY, "no memory for %ux%u px", p->width, p->height);
+    }
+    for (uint32_t y = 0; y < p->height; y++)
+        encode_row(txm_ops_best(), p, p->pixels + y * stride, row, encoded + y * samples);
+    free(row);
+    free(p->pixels);
+    p->pixels = encoded;
+    p->type = TXM_TYPE_U8;
+    p->colorspace = "sRGB";
+    p->encoded = true;
+    return TXM_OK;
+}
+
+/* Each sample in place: it is never larger than it was. The memory keeps its old size: it is freed soon. */
+txm_status txm_level_picture_to_8_bits(txm_level_picture *p, txm_error *err)
+{
+    txm_error_clear(err);
+    size_t samples = (size_t)p->width * p->height * p->channels;
+    if (p->type == TXM_TYPE_U8)
+        return TXM_OK;
+    float *values = txm_alloc_pixels(samples, sizeof *values);
+    if (!values)
+        return txm_fail(err, TXM_STATUS_NO_MEMORY, "no memory for %ux%u px", p->width, p->height);
+    txm_ops_best()->to_float(p->type, p->pixels, values, samples);
+    txm_ops_best()->from_float(TXM_TYPE_U8, values, p->pixels, samples);
+    p->type = TXM_TYPE_U8;
+    free(values);
+    return TXM_OK;
+}
+
+/* For callers that need one value, such as the terminal. */
+unsigned txm_srgb_code(float value)
+{
+    return txm_float_to_code(txm_srgb_encode(value), 255.0f);
+}

@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Which settings lead to a tx file's name. A name holds an MD5 alone, but what it can come from is little: the spaces
+ * of a config under all their names, five alpha types, two formats, a handful of working spaces, and the source's place
+ * or not. All of them are tried.
+ *
+ * In: a tx file's name and what is known of its source. Out: the settings that it was made with, or that no
+ * setting known here leads to it. Hundreds of names are hashed, which takes milliseconds; nothing on disk is
+ * touched.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tile/name/name.h"
+#include "mill/convert/context.h"
+#include "tile/base/fail.h"
+#include "tile/base/mem.h"
+#include "tile/base/path.h"
+#include "mill/inspect/verify_impl.h"
+
+/* What is looked for, and where sources and folders come from. */
+typedef bool (*word_fn)(void *user, const char *word); /* true: found, stop */
+
+typedef struct search {
+    const char *name;  /* file name of the tx file */
+    char *source_name; /* its first part */
+    char *source;      /* absolute */
+    char *dir;         /* of the tx file, absolute; both are NULL if names with places are not tried */
+    const txm_color_config *config;
+    const char *xyz;
+    txm_name_match *match;
+    bool exhausted;
+} search;
+
+static const char *const roles[] = {
+    "scene_linear", "default_byte", "default_float",   "default_sequencer", "color_picking",          "texture_paint",
+    "matte_paint",  "color_timing", "compositing_log", "aces_interchange",  "cie_xyz_d65_interchange"};
+
+/* Whether one combination of settings leads to the name that is looked for. */
+static bool fits(search *s, const txm_tx_key *key, bool absolute)
+{
+    char *path = txm_tx_path(absolute ? s->source : s->source_name, absolute ? s->dir : NULL, key);
+    s->exhausted |= !path;
+    bool same = path && !strcmp(txm_path_base(path), s->name);
+    free(path);
+    return same;
+}
+
+/* One colour space word with everything else that may go with it. */
+static bool try_word(void *user, const char *word)
+{
+    search *s = user;
+    if (s->exhausted)
+        return false;
+    for (int absolute = 0; absolute <= (s->dir != NULL); absolute++)
+        for (int alpha = TXM_ALPHA_STRAIGHT; alpha <= TXM_ALPHA_AUTO; alpha++)
+            for (int equiangular = 0; equiangular < 2; equiangular++) {
+                const txm_tx_key key = {s->xyz, word, (txm_alpha)alpha, equiangular};
+                if (!fits(s, &key, absolute))
+                    continue;
+                txm_name_match *m = s->match;
+                memset(m, 0, sizeof *m);
+                snprintf(m->colorspace, sizeof m->colorspace, "%s", *word ? word : "auto");
+                snprintf(m->xyz_to_scene_linear, sizeof m->xyz_to_scene_linear, "%s", s->xyz);
+                m->alpha = (txm_alpha)alpha;
+                m->equiangular = equiangular;
+                m->absolute_dir = absolute;
+                return true;
+            }
+    return false;
+}
+
+/* Every word that a colour space may be asked for by. The likely ones first: data, nothing at all, roles;
+ * then every space under its name and aliases. An entry that cannot be read is passed over. */
+static bool each_word(const txm_color_config *config, word_fn fn, void *user)
+{
+    if (fn(user, "data") || fn(user, ""))
+        return true;
+    for (size_t i = 0; i < sizeof roles / sizeof *roles; i++)
+        if (fn(user, roles[i]))
+            return true;
+    for (size_t i = 0, n = txm_color_count(config); i < n; i++) {
+        txm_color_entry entry;
+        if (txm_color_entry_at(config, i, &entry, NULL) != TXM_OK)
+            continue;
+        if (fn(user, entry.name))
+            return true;
+        for (const char *const *alias = entry.aliases; alias && *alias; alias++)
+            if (fn(user, *alias))
+                return true;
+    }
+    return false;
+}
+
+/* All words under one working space. */
+static bool try_words(search *s)
+{
+    return each_word(s->config, try_word, s);
+}
+
+/* The working spaces that Blender offers; loading a config for each takes a while, so they come last. */
+static txm_status try_working_spaces(search *s, const txm_context *context, bool *found, txm_error *err)
+{
+    static const char *const spaces[] = {"Linear Rec.709", "Linear Rec.2020", "ACEScg"};
+    for (size_t i = 0; i < sizeof spaces / sizeof *spaces && !*found && !s->exhausted; i++) {
+        txm_context *other = NULL;
+        txm_status status = txm_context_derive(context, spaces[i], &other, NULL);
+        if (status == TXM_STATUS_NO_MEMORY)
+            return txm_fail(err, status, "out of memory for a working space");
+        if (status)
+            continue; /* a config that lacks it */
+        s->xyz = txm_color_xyz_to_scene_linear_text(txm_context_color(other));
+        *found = try_words(s);
+        if (*found)
+            snprintf(s->match->working_space, sizeof s->match->working_space, "%s", spaces[i]);
+        txm_context_free(&other);
+    }
+    return TXM_OK;
+}
+
+/* The name of an absolute cache folder is part of what was hashed. */
+static char *absolute_folder(const char *path)
+{
+    char *dir = txm_path_dir(path), *absolute = dir ? txm_path_absolute(dir) : NULL;
+    free(dir);
+    return absolute;
+}
+
+/* Working spaces in turn: the config's own, the file's, then the usual ones. A name that is none of Cycles'
+ * leads to nothing, which is no failure. Places are only tried if the source's name is that of the file. */
+txm_status txm_name_search(txm_context *context, const char *tx_path, const char *source, const char *xyz,
+                           txm_name_match *match, bool *found, txm_error *err)
+{
+    txm_error_clear(err);
+    size_t source_bytes = 0;
+    unsigned version;
+    char md5[33];
+    search s = {.name = txm_path_base(tx_path), .config = txm_context_color(context), .match = match};
+    const char *own = txm_color_xyz_to_scene_linear_text(s.config);
+    txm_status status = TXM_OK;
+    *found = false;
+    if (!txm_tx_name_parse(s.name, &source_bytes, &version, md5))
+        return TXM_OK;
+    s.source_name = txm_strndup(s.name, source_bytes);
+    bool with_place = source && s.source_name && !strcmp(txm_path_base(source), s.source_name);
+    if (with_place && (s.source = txm_path_absolute(source)))
+        s.dir = absolute_folder(tx_path);
+    s.exhausted = !s.source_name || (with_place && !s.dir);
+    s.xyz = own;
+    *found = !s.exhausted && try_words(&s);
+    if (!*found && !s.exhausted && xyz && *xyz && strcmp(xyz, own)) {
+        s.xyz = xyz;
+        *found = try_words(&s);
+    }
+    for (const txm_blender *b = txm_blender_versions(); *b && !*found && !s.exhausted; b++) {
+        s.xyz = txm_color_xyz_text_of(s.config, *b);
+        *found = strcmp(s.xyz, own) != 0 && try_words(&s);
+    }
+    if (!*found && !s.exhausted)
+        status = try_working_spaces(&s, context, found, err);
+    if (!status && s.exhausted && !*found)
+        status = txm_path_absolute_failed(tx_path, err);
+    free(s.source_name);
+    free(s.source);
+    free(s.dir);
+    return status;
+}
+
+/* ---- any absolute cache folder ---------------------------------------------------------------------------------- */
+
+/* A source may lie as many folders above the cache folder as are tried. */
+enum { MAX_UPS = 12, UP_BYTES = 2 };
+
+/* A name for an absolute cache folder holds the way from there to the source. That is some steps up and then the end of
+ * the source's path: few enough ways to try them all, wherever the folder was. */
+typedef struct place_search {
+    txm_verification *v;
+    const char *word; /* that is being tried */
+    bool exhausted;
+} place_search;
+
+/* Here the settings are known, from the file itself, and the cache folder is what is tried. */
+static bool leads_to_name(place_search *p, const char *cache_dir)
+{
+    const txm_tx_description *d = &p->v->description;
+    const txm_tx_key key = {d->xyz_to_scene_linear, p->word, d->alpha, d->envlatl};
+    char *path = txm_tx_path(d->source, cache_dir, &key);
+    p->exhausted |= !path;
+    bool same = path && !strcmp(txm_path_base(path), txm_path_base(p->v->path));
+    free(path);
+    return same;
+}
+
+/* Folders that represent all that have `prefix` in common with the source: below it by 0 to MAX_UPS others. */
+static bool try_below(place_search *p, const char *prefix)
+{
+    char steps[MAX_UPS * UP_BYTES + 1] = "";
+    for (int ups = 0; ups <= MAX_UPS && !p->exhausted; ups++) {
+        char *dir = txm_asprintf("%s%s", prefix, steps);
+        p->exhausted |= !dir;
+        bool found = dir && leads_to_name(p, *dir ? dir : "/");
+        free(dir);
+        if (found)
+            return true;
+        /* A folder that no path has: only that it is another one counts. */
+        if (ups < MAX_UPS)
+            strcat(steps, "/\001");
+    }
+    return false;
+}
+
+/* From the source's folder upwards: a project that was moved as a whole still has the cache folder below some
+ * folder above the image. */
+static bool try_places(void *user, const char *word)
+{
+    place_search *p = user;
+    char *prefix = txm_path_dir(p->v->description.source), *slash;
+    bool found = false;
+    p->word = word;
+    p->exhausted |= !prefix;
+    while (prefix && !p->exhausted && (slash = strrchr(prefix, '/'))) {
+        if (!strcmp(prefix, "/"))
+            break;
+        if ((found = try_below(p, prefix)))
+            break;
+        *slash = 0;
+    }
+    found = found || (prefix && !p->exhausted && try_below(p, ""));
+    free(prefix);
+    return found;
+}
+
+/* Spaces of a class are known by it; others by name, under any alias. */
+bool txm_verify_is_space(const txm_verification *v, const txm_color_space *space, const char *detected)
+{
+    if (!strcmp(txm_color_space_detected(space), detected))
+        return true;
+    const char *named = txm_color_canonical(txm_context_color(v->context), detected);
+    return txm_color_space_class(space) == TXM_COLOR_CLASS_OTHER && named &&
+           !strcmp(named, txm_color_space_name(space));
+}
+
+/* A word counts if the space after it is what the file says that it was made from. */
+static bool try_fitting_word(void *user, const char *word)
+{
+    place_search *p = user;
+    const txm_color_space *space = NULL;
+    const char *detected = p->v->description.detected;
+    bool fits = !strcmp(word, "data") ? !strcmp(detected, "data") : !*word;
+    if (!fits && *word)
+        fits = txm_color_find(txm_context_color(p->v->context), word, &space, NULL) == TXM_OK &&
+               txm_verify_is_space(p->v, space, detected);
+    return fits && try_places(p, word);
+}
+
+/* Only for absolute sources: with a relative one, the folder is not part of the name. */
+txm_status txm_name_search_places(txm_verification *v, bool *found, txm_error *err)
+{
+    const txm_tx_description *d = &v->description;
+    place_search p = {.v = v};
+    *found = false;
+    if (!txm_path_is_absolute(d->source))
+        return TXM_OK;
+    if (*d->requested)
+        *found = try_places(&p, txm_requested_word(d));
+    else
+        *found = each_word(txm_context_color(v->context), try_fitting_word, &p);
+    return p.exhausted ? txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: out of memory", v->path) : TXM_OK;
+}

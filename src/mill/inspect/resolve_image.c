@@ -1,0 +1,467 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What Cycles would load for an image, and if nothing, why: the look-up itself, the other names under which the image
+ * is in the folder, and giving files their time back.
+ *
+ * In: an image, settings, options. Out: the path that Cycles looks up, whether it would load what is there, and
+ * if not, a reason and the other tx files of the same image, each with how its settings differ. Nothing is
+ * changed unless touch is asked for, and then only times.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tile/name/lookup.h"
+#include "mill/write/publish.h"
+#include "mill/convert/resolve.h"
+#include "tile/base/fail.h"
+#include "tile/base/mem.h"
+#include "tile/base/options.h"
+#include "tile/base/path.h"
+#include "tile/base/settings.h"
+#include "mill/inspect/verify_impl.h"
+#include "mill/source/defaults.h"
+#include "mill/source/source.h"
+#include "txmill/inspect.h"
+
+/* NULL-safe, and harmless twice. */
+void txm_resolution_clear(txm_resolution *r)
+{
+    if (!r)
+        return;
+    free(r->path);
+    free(r->reason);
+    free(r->shows);
+    for (size_t i = 0; i < r->other_count; i++)
+        free(r->others[i].path);
+    for (size_t i = 0; i < r->version_count; i++)
+        free(r->versions[i].path);
+    free(r->versions);
+    memset(r, 0, sizeof *r);
+}
+
+typedef struct resolving {
+    txm_context *context;
+    const char *image;
+    txm_resolved resolved;
+    const txm_source_info *info;
+    struct stat st; /* of the image */
+    txm_resolution *out;
+    txm_resolve_options how;
+} resolving;
+
+/* ---- other names ------------------------------------------------------------------------------------------------ */
+
+/* Several are joined by semicolons; what no longer fits is cut off. */
+static void add_difference(char *text, size_t text_bytes, const char *what, const char *found, const char *asked)
+{
+    size_t used = strlen(text);
+    if (strcmp(found, asked) != 0 && used < text_bytes)
+        snprintf(text + used, text_bytes - used, "%s%s %s, not %s", used ? "; " : "", what, found, asked);
+}
+
+/* In the words of the options, so that the sentence says what to change. */
+static void describe_difference(const resolving *r, const txm_name_match *m, bool found, txm_other_name *other)
+{
+    const txm_tx_key *key = &r->resolved.key;
+    char *text = other->difference;
+    size_t bytes = sizeof other->difference;
+    text[0] = 0;
+    if (!found) {
+        snprintf(text, bytes, "made with settings that this config does not have, or for an image in another folder");
+        return;
+    }
+    add_difference(text, bytes, "colour space", m->colorspace, *key->colorspace ? key->colorspace : "auto");
+    add_difference(text, bytes, "alpha type", txm_alpha_name(m->alpha), txm_alpha_name(key->alpha));
+    add_difference(text, bytes, "format", m->equiangular ? "lat-long" : "plain",
+                   key->equiangular ? "lat-long" : "plain");
+    const txm_color_config *color = r->context->color;
+    const txm_blender *version = txm_blender_versions();
+    while (*version && strcmp(m->xyz_to_scene_linear, txm_color_xyz_text_of(color, *version)) != 0)
+        version++;
+    if (*version)
+        add_difference(text, bytes, "for Blender", txm_blender_name(*version),
+                       txm_blender_name(txm_color_blender(color)));
+    else if (strcmp(m->xyz_to_scene_linear, key->xyz_text) != 0)
+        add_difference(text, bytes, "working space", *m->working_space ? m->working_space : "another", "this one");
+    if (!*text)
+        snprintf(text, bytes, "%s",
+                 m->absolute_dir ? "named for an absolute cache folder" : "named for a cache folder beside the image");
+}
+
+/* Takes over `path`. */
+static txm_status add_other(resolving *r, char *path, txm_error *err)
+{
+    txm_name_match match;
+    bool found = false;
+    txm_resolution *out = r->out;
+    txm_status status = txm_name_search(r->context, path, r->image, NULL, &match, &found, err);
+    if (status) {
+        free(path);
+        return status;
+    }
+    txm_other_name *other = &out->others[out->other_count++];
+    other->path = path;
+    describe_difference(r, &match, found, other);
+    return TXM_OK;
+}
+
+/* The same image under another digest, in the same folder. */
+static bool is_other(const resolving *r, const char *name)
+{
+    size_t source_bytes;
+    unsigned version;
+    char md5[33];
+    const char *base = txm_path_base(r->image);
+    return txm_tx_name_parse(name, &source_bytes, &version, md5) && source_bytes == strlen(base) &&
+           !strncmp(name, base, source_bytes) && strcmp(name, txm_path_base(r->out->path)) != 0;
+}
+
+/* readdir has no order of its own. */
+static int by_path(const void *a, const void *b)
+{
+    return strcmp(((const txm_other_name *)a)->path, ((const txm_other_name *)b)->path);
+}
+
+/* tx files of the image in one folder, which may not be there. */
+static txm_status find_in(resolving *r, const char *folder, txm_error *err)
+{
+    DIR *dir = opendir(folder);
+    txm_status status = TXM_OK;
+    struct dirent *entry = NULL;
+    if (!dir && (errno == ENOENT || errno == ENOTDIR))
+        return TXM_OK;
+    if (!dir)
+        return txm_fail_errno(err, errno, "%s: cannot be listed", folder);
+    errno = 0;
+    while (!status && r->out->other_count < TXM_MAX_OTHER_NAMES && (errno = 0, entry = readdir(dir))) {
+        if (!is_other(r, entry->d_name))
+            continue;
+        char *path = txm_path_join(folder, entry->d_name);
+        status = path ? add_other(r, path, err) : txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: out of memory", r->image);
+    }
+    if (!status && !entry && errno != 0)
+        status = txm_fail_errno(err, errno, "%s: cannot be listed", folder);
+    closedir(dir);
+    return status;
+}
+
+/* By device and inode, since links may give one folder two names. */
+static bool same_folder(const char *a, const char *b)
+{
+    struct stat sa, sb;
+    return !strcmp(a, b) ||
+           (stat(a, &sa) == 0 && stat(b, &sb) == 0 && sa.st_dev == sb.st_dev && sa.st_ino == sb.st_ino);
+}
+
+/* In the folder where the right one is missing, and in the one beside the image, where Cycles looks as well. */
+static txm_status find_others(resolving *r, txm_error *err)
+{
+    char *folder = txm_path_dir(r->out->path), *usual = NULL;
+    /* No "./" in front of files in the current folder. */
+    char *beside = strchr(r->image, '/') ? txm_path_dir(r->image) : txm_strdup("");
+    txm_status status = TXM_OK;
+    if (beside)
+        usual = txm_path_join(beside, "blender_tx");
+    if (!folder || !usual)
+        status = txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: out of memory", r->image);
+    if (!status)
+        status = find_in(r, folder, err);
+    if (!status && !same_folder(folder, usual))
+        status = find_in(r, usual, err);
+    free(folder);
+    free(beside);
+    free(usual);
+    qsort(r->out->others, r->out->other_count, sizeof r->out->others[0], by_path);
+    return status;
+}
+
+/* ---- time ------------------------------------------------------------------------------------------------------- */
+
+/* In place of the one before, which is freed. */
+static txm_status set_text(char **text, const char *value, txm_error *err)
+{
+    free(*text);
+    *text = txm_strdup(value);
+    return *text ? TXM_OK : txm_fail(err, TXM_STATUS_NO_MEMORY, "out of memory");
+}
+
+/* The finding that forbids to call the file fresh; NULL if only its time is wrong. */
+static const txm_finding *obstacle(const txm_findings *findings)
+{
+    for (size_t i = 0; i < findings->count; i++) {
+        const txm_finding *f = &findings->items[i];
+        if (f->kind->severity != TXM_SEVERITY_NOTE && strcmp(f->kind->id, "TXM-401") != 0)
+            return f;
+    }
+    return NULL;
+}
+
+/* A file with other names too, as those of a store have, gets a copy of its own: under them it is other images' tx
+ * file, whose times must stay. */
+static txm_status set_time(const char *path, const struct timespec *time, txm_error *err)
+{
+    const struct timespec times[2] = {{0, UTIME_OMIT}, *time};
+    txm_publish *publish = NULL;
+    struct stat st;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0 || fstat(fd, &st) != 0) {
+        txm_status failed = txm_fail_errno(err, errno, "%s: cannot be opened", path);
+        if (fd >= 0)
+            close(fd);
+        return failed;
+    }
+    txm_status status = TXM_OK;
+    if (st.st_nlink == 1) {
+        if (utimensat(AT_FDCWD, path, times, 0) != 0)
+            status = txm_fail_errno(err, errno, "%s: cannot set its time", path);
+    } else {
+        status = txm_publish_begin(path, TXM_PUBLISH_IN_CACHE, &publish, err);
+        if (status == TXM_OK && !txm_publish_share(publish, fd))
+            status = txm_publish_copy(publish, fd, path, err);
+        if (status == TXM_OK)
+            status = txm_publish_commit(&publish, time, err);
+        txm_publish_abort(&publish);
+    }
+    close(fd);
+    return status;
+}
+
+/* Gives an outdated file the image's time if it is what the image gives. Nothing else is changed, so a file
+ * that differs stays outdated and says by what. Notes are no obstacle. */
+static txm_status touch(resolving *r, txm_error *err)
+{
+    const txm_verify_options deep = {.struct_size = sizeof(txm_verify_options), .deep = true, .source = r->image};
+    txm_findings findings = {0};
+    txm_resolution *out = r->out;
+    txm_status status = txm_verify(r->context, out->path, &deep, &findings, err);
+    const txm_finding *found = status ? NULL : obstacle(&findings);
+    if (!status && found) {
+        char text[640];
+        snprintf(text, sizeof text, "not touched: %s %s (%s)", found->kind->id, found->kind->meaning, found->text);
+        status = set_text(&out->reason, text, err);
+    } else if (!status) {
+        txm_error own = {0};
+        status = set_time(out->path, &r->st.st_mtim, &own);
+        if (status != TXM_OK) {
+            txm_fail(err, status, "%s", own.message);
+        } else {
+            out->state = TXM_TX_STATE_FRESH;
+            out->tx_time = r->st.st_mtime;
+            out->touched = true;
+            status = set_text(&out->reason, "", err);
+            if (status == TXM_OK)
+                status = set_text(&out->shows, "uses it", err);
+        }
+    }
+    txm_findings_clear(&findings);
+    return status;
+}
+
+/* ---- the look-up ------------------------------------------------------------------------------------------------ */
+
+/* What the look-up leaves open: whether all tiles can be decoded. */
+static txm_status judge_tiles(resolving *r, const txm_settings *settings, txm_error *err)
+{
+    const txm_verify_options options = {.struct_size = sizeof(txm_verify_options),
+                                        .equiangular = settings->equiangular,
+                                        .source = r->image};
+    txm_verdict verdict;
+    txm_status status = txm_judge(r->context, r->out->path, &options, &verdict, err);
+    if (status || verdict.use != TXM_USE_DAMAGED)
+        return status;
+    r->out->state = TXM_TX_STATE_UNUSABLE;
+    status = set_text(&r->out->reason, verdict.reason, err);
+    return status ? status : set_text(&r->out->shows, verdict.shows, err);
+}
+
+/* What the library's own look-up found, and how Cycles would use it. */
+static void take_found(txm_resolution *out, txm_found *found)
+{
+    struct stat tx;
+    out->state = found->state;
+    out->path = found->path;
+    out->reason = found->reason;
+    out->shows = found->shows;
+    if (found->state != TXM_TX_STATE_SOURCE && stat(found->path, &tx) == 0)
+        out->tx_time = tx.st_mtime;
+    *found = (txm_found){0};
+}
+
+/* Trouble is a failure of the system (a folder that cannot be read), which must not pass as 'missing'. */
+static txm_status look_up(resolving *r, const txm_settings *settings, txm_error *err)
+{
+    txm_found found = {0};
+    const txm_resolved_image image = {r->context, r->info, &r->resolved};
+    const txm_tx_wish wish = {txm_resolved_fits, &image};
+    txm_status status = txm_tx_lookup(r->image, settings->cache_dir, &r->resolved.key, &wish, &found, err);
+    if (status)
+        return status;
+    if (found.trouble != TXM_OK) {
+        txm_fail(err, found.trouble, "%s: %s", found.path, found.reason);
+        txm_found_clear(&found);
+        return err ? err->status : TXM_STATUS_IO;
+    }
+    take_found(r->out, &found);
+    return r->out->state == TXM_TX_STATE_FRESH && r->how.deep ? judge_tiles(r, settings, err) : TXM_OK;
+}
+
+/* Versions look for the same file unless their matrices differ. */
+static txm_status ask_version(const resolving *r, const txm_settings *settings, txm_blender blender,
+                              txm_version_answer *answer, txm_error *err)
+{
+    txm_tx_key key = r->resolved.key;
+    const char *own = key.xyz_text;
+    key.xyz_text = txm_color_xyz_text_of(r->context->color, blender);
+    txm_found found = {.state = r->out->state};
+    if (r->out->state == TXM_TX_STATE_SOURCE || !strcmp(key.xyz_text, own)) {
+        found.path = txm_strdup(r->out->path);
+        if (!found.path)
+            return txm_no_memory(err, r->image);
+    } else {
+        txm_status status = txm_tx_lookup(r->image, settings->cache_dir, &key, NULL, &found, err);
+        if (status)
+            return status;
+    }
+    *answer = (txm_version_answer){blender, found.path, found.state};
+    found.path = NULL;
+    txm_found_clear(&found);
+    return TXM_OK;
+}
+
+static txm_status ask_versions(resolving *r, const txm_settings *settings, txm_error *err)
+{
+    const txm_blender *list = txm_blender_versions();
+    txm_resolution *out = r->out;
+    size_t count = 0;
+    while (list[count] != TXM_BLENDER_NEWEST)
+        count++;
+    out->versions = txm_calloc(count, sizeof *out->versions);
+    txm_status status = out->versions ? TXM_OK : txm_no_memory(err, r->image);
+    for (; !status && out->version_count < count; out->version_count += !status)
+        status = ask_version(r, settings, list[out->version_count], &out->versions[out->version_count], err);
+    return status;
+}
+
+/* A single pixel is never converted: Cycles keeps such images as constants. */
+static txm_status run(resolving *r, txm_source *source, const txm_settings *settings, txm_error *err)
+{
+    const txm_source_info *info = r->info = txm_source_info_of(source);
+    txm_resolution *out = r->out;
+    txm_status status = txm_resolve(r->context, settings, r->image, info, true, &r->resolved, err);
+    if (status)
+        return status;
+    snprintf(out->colorspace, sizeof out->colorspace, "%s", r->resolved.requested);
+    out->alpha = r->resolved.alpha;
+    if (stat(r->image, &r->st) != 0)
+        return txm_fail_errno(err, errno, "%s: cannot examine the image", r->image);
+    out->image_time = r->st.st_mtime;
+    if (info->width == 1 && info->height == 1) {
+        out->state = TXM_TX_STATE_SOURCE;
+        out->path = txm_strdup(r->image);
+        out->reason = txm_strdup("");
+        out->shows = txm_strdup("uses the image as it is");
+        return out->path && out->reason && out->shows ? TXM_OK : txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: out of memory", r->image);
+    }
+    if ((status = look_up(r, settings, err)))
+        return status;
+    /* A comparison that was cut short may have come as far as the time: nothing would be compared again. */
+    if (r->how.touch)
+        txm_verify_sweep();
+    if (out->state == TXM_TX_STATE_OUTDATED && r->how.touch)
+        return touch(r, err);
+    return out->state == TXM_TX_STATE_MISSING ? find_others(r, err) : TXM_OK;
+}
+
+/* An image that cannot be read, beside a tx file that can: what names it comes from the settings alone. */
+static bool resolve_unread(resolving *r, const txm_settings *settings, const txm_error *why)
+{
+    txm_found found;
+    if (!r->image || stat(r->image, &r->st) != 0 || !txm_serves_unread(r->context, settings, r->image, why, &r->resolved, &found))
+        return false;
+    take_found(r->out, &found);
+    r->out->image_time = r->st.st_mtime;
+    r->out->alpha = r->resolved.alpha;
+    snprintf(r->out->colorspace, sizeof r->out->colorspace, "%s", r->resolved.requested);
+    return true;
+}
+
+/* Reads no more of the image than its header. */
+txm_status txm_resolve_image(txm_context *context, const char *image, const txm_settings *settings,
+                             const txm_resolve_options *options, txm_resolution *out, txm_error *err)
+{
+    txm_error_clear(err);
+    const txm_source_options reading = {.max_memory_bytes = context->max_memory_bytes};
+    resolving r = {.context = context, .image = image, .out = out};
+    txm_source *source = NULL;
+    txm_settings s;
+    txm_error why = {0};
+    memset(out, 0, sizeof *out);
+    txm_status status = txm_settings_take(&s, settings, err);
+    if (!status)
+        status = txm_options_take(&r.how, sizeof r.how, options, "txm_resolve_options", err);
+    if (!status) {
+        status = txm_source_open(image, &reading, &source, &why);
+        if (status && resolve_unread(&r, &s, &why))
+            status = r.how.deep ? judge_tiles(&r, &s, err) : TXM_OK;
+        else if (status)
+            txm_fail_as(err, &why);
+        else
+            status = run(&r, source, &s, err);
+    }
+    if (!status)
+        status = ask_versions(&r, &s, err);
+    txm_source_close(&source);
+    if (status)
+        txm_resolution_clear(out);
+    return status;
+}
+
+/* ---- look-ups without more of an image than its header -------------------------------------------------------------
+ */
+
+/* For programs that want to know what 'default' will mean, before they choose anything else. */
+txm_status txm_image_defaults(const txm_color_config *config, const char *image, const char **colorspace,
+                              txm_alpha *alpha, txm_error *err)
+{
+    txm_error_clear(err);
+    txm_source *source = NULL;
+    if (colorspace)
+        *colorspace = NULL;
+    txm_status status = txm_source_open(image, NULL, &source, err);
+    if (status != TXM_OK)
+        return status;
+    status = txm_source_scene_defaults(txm_source_info_of(source), image, config, colorspace, alpha);
+    txm_source_close(&source);
+    if (status != TXM_OK)
+        return txm_fail(err, status, "the OCIO config has no role default_byte or default_float");
+    return TXM_OK;
+}
+
+/* What Cycles does when it meets an image, in one call: the header is read only if a default has to be found. */
+txm_status txm_look_up(const txm_color_config *config, const char *image, const txm_settings *settings, txm_found *out,
+                       txm_error *err)
+{
+    txm_error_clear(err);
+    const char *default_space = NULL;
+    txm_alpha default_alpha = TXM_ALPHA_STRAIGHT;
+    txm_settings s;
+    *out = (txm_found){0};
+    txm_status status = txm_settings_take(&s, settings, err);
+    const char *space = NULL;
+    bool no_space = status == TXM_OK && txm_space_chosen(s.colorspace, &space) == TXM_SPACE_DEFAULT;
+    if (status == TXM_OK && (no_space || s.alpha == TXM_ALPHA_DEFAULT))
+        status = txm_image_defaults(config, image, &default_space, &default_alpha, err);
+    if (status != TXM_OK)
+        return status;
+    const txm_tx_key key = {.xyz_text = txm_color_xyz_to_scene_linear_text(config),
+                            .colorspace = txm_key_word(config, no_space ? default_space : space),
+                            .alpha = s.alpha == TXM_ALPHA_DEFAULT ? default_alpha : s.alpha,
+                            .equiangular = s.equiangular};
+    return txm_tx_lookup(image, s.cache_dir, &key, NULL, out, err);
+}

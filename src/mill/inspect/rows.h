@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Rows of pixels as floats, from a level of a tx file or from a plain image.
+ *
+ * diff and `verify --deep` compare two things of which each may be either kind. Both sides come through here as
+ * floats, so that the comparison knows neither containers nor types.
+ */
+#ifndef TXM_INSPECT_ROWS_H
+#define TXM_INSPECT_ROWS_H
+#include "mill/convert/context.h"
+#include "mill/source/source.h"
+#include "txtile/reader.h"
+
+/* One side of a comparison: either a tx file or a source. Zero-initialise. */
+typedef struct txm_rows {
+    txm_tx *tx;
+    txm_source *source;
+    uint32_t levels, channels, tile_h;
+    txm_type type;
+} txm_rows;
+
+/* Opens a tx file, or else an image. */
+txm_status txm_rows_open(const txm_context *context, const char *path, txm_rows *out, txm_error *err);
+void txm_rows_close(txm_rows *rows); /* accepts half-open and zeroed ones */
+
+/* Size of a level; 0x0 beyond the last. */
+void txm_rows_size(const txm_rows *rows, uint32_t level, uint32_t *width, uint32_t *height);
+
+/* Memory for some rows of any level: one a thread. Zero-initialise. */
+typedef struct txm_row_buffer {
+    float *values; /* what was read: `channels` floats per pixel, tight */
+    uint8_t *raw;  /* as stored */
+} txm_row_buffer;
+
+/* False when memory for up to `count` rows is exhausted. */
+bool txm_row_buffer_init(txm_row_buffer *buffer, const txm_rows *rows, uint32_t count);
+void txm_row_buffer_free(txm_row_buffer *buffer); /* NULL-safe; zeroes */
+
+/* Rows y .. y+count-1 of a level. Of a tx file in any order and from any thread; of a plain image in order, once, from
+ * one thread at a time. */
+txm_status txm_rows_read(const txm_rows *rows, const txm_ops *ops, uint32_t level, uint32_t y, uint32_t count,
+                         txm_row_buffer *buffer, txm_error *err);
+#endif

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The verdict on a file that somebody came across, by its path alone.
+ *
+ * In: a verification that has come to its end. Out: the verdict, from what it found: the decision itself is made in
+ * src/tile/name, where those ask who look a file up.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "tile/name/verdict.h"
+#include "tile/base/fail.h"
+#include "tile/base/options.h"
+#include "tile/base/path.h"
+#include "mill/inspect/verify_impl.h"
+
+static bool is_kind(const txm_finding *f, enum txm_finding_number number)
+{
+    return f->kind == txm_finding_kind_at(number);
+}
+
+/* One finding as evidence. Of several of a sort the first counts. */
+static void add_evidence(const txm_verification *v, const txm_finding *f, txm_evidence *e)
+{
+    bool never = is_kind(f, TXM_FINDING_FORMAT) || is_kind(f, TXM_FINDING_NAME_RULES);
+    if (is_kind(f, TXM_FINDING_UNREADABLE) && !e->tx) {
+        e->refusal = f->text;
+    } else if (is_kind(f, TXM_FINDING_TILE) && !e->damage) {
+        e->damage = f->text;
+        e->level = f->level;
+        e->tile_x = f->tile_x;
+        e->tile_y = f->tile_y;
+    } else if (is_kind(f, TXM_FINDING_NAME_OTHER)) {
+        e->direct = true;
+        e->misfit = f->text;
+    } else if (e->fit == TXM_FIT_YES && (never || is_kind(f, TXM_FINDING_NAME_MISFIT))) {
+        e->fit = never || !v->asked_for ? TXM_FIT_NAME : TXM_FIT_COLOURS;
+        e->misfit = f->text;
+    } else if (e->fit == TXM_FIT_YES && is_kind(f, TXM_FINDING_CONFIG)) {
+        e->fit = TXM_FIT_COLOURS;
+        e->misfit = f->text;
+    } else if (is_kind(f, TXM_FINDING_SOURCE_MISSING) && !e->misfit) {
+        e->misfit = f->text;
+    }
+}
+
+txm_status txm_verify_decide(const txm_verification *v, txm_verdict *out, txm_error *err)
+{
+    struct stat st;
+    const txm_findings *found = v->findings->findings;
+    txm_evidence e = {.path = v->path,
+                      .tx = v->tx,
+                      .has_image = v->source != NULL,
+                      .image = v->source ? txm_path_base(v->source) : NULL,
+                      .image_time = v->source_time};
+    e.missing = stat(v->path, &st) != 0;
+    /* One that was open a moment ago is not missing: it was removed, and nothing is known about what comes next. */
+    if (e.missing && (v->tx || (errno != ENOENT && errno != ENOTDIR)))
+        return txm_fail_errno(err, errno, "%s: cannot be examined", v->path);
+    e.tx_time = e.missing ? 0 : st.st_mtime;
+    for (size_t i = v->first_finding; i < found->count; i++)
+        add_evidence(v, &found->items[i], &e);
+    txm_decide(&e, out);
+    return TXM_OK;
+}
+
+/* Only what decides (use_only): pixels are not recomputed. */
+txm_status txm_judge(txm_context *context, const char *path, const txm_verify_options *options, txm_verdict *out,
+                     txm_error *err)
+{
+    txm_verify_options how;
+    txm_findings findings = {0};
+    txm_error_clear(err);
+    *out = (txm_verdict){0};
+    txm_verify_options_init(&how);
+    txm_status status = txm_options_take(&how, sizeof how, options, "txm_verify_options", err);
+    how.use_only = true;
+    how.verdict = out;
+    if (!status)
+        status = txm_verify(context, path, &how, &findings, err);
+    txm_findings_clear(&findings);
+    return status;
+}

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Verifying a tx file: the order of the checks.
+ *
+ * In: a path and options. Out: findings, sorted. A file that cannot be opened is itself a finding where the file is to
+ * blame, and a failure where the system is. Later checks run only if earlier ones leave them something to work on.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "tile/base/fail.h"
+
+#include "tile/base/mem.h"
+#include "tile/base/options.h"
+#include "mill/inspect/verify_impl.h"
+
+/* These say something about the file; all other failures are about this machine, now. */
+bool txm_status_is_finding(txm_status status)
+{
+    return status == TXM_STATUS_CORRUPT || status == TXM_STATUS_UNSUPPORTED || status == TXM_STATUS_TOO_LARGE ||
+           status == TXM_STATUS_NEWER;
+}
+
+/* Findings are listed under their file: the path in front of a message would be said twice. */
+const char *txm_message_without_path(const char *message, const char *path)
+{
+    size_t n = strlen(path);
+    return !strncmp(message, path, n) && !strncmp(message + n, ": ", 2) ? message + n + 2 : message;
+}
+
+/* Sums of rounded halves of both signs may be that far off. */
+enum { ROUNDED_ULPS = 64 };
+
+/* Files of our own must be exact. Blender's level 0 as well; its other levels may differ as far as its
+ * arithmetic differs between builds and machines. */
+void txm_report_level(const txm_verification *v, enum txm_finding_number number, uint32_t level,
+                      const txm_level_diff *d)
+{
+    bool exact = v->maker == TXM_MAKER_TXMILL || level == 0;
+    if (d->different <= d->rounded && d->worst <= (v->info->type == TXM_TYPE_HALF ? ROUNDED_ULPS : 1))
+        return;
+    if (exact ? !d->different : txm_level_diff_is_parity(d, v->info->type))
+        return;
+    txm_find(v->findings, number, (txm_place){(int)level, (int)d->tile_x, (int)d->tile_y},
+             "%llu of %llu samples in %llu tile%s differ, by up to %.6g%s", (unsigned long long)d->different,
+             (unsigned long long)d->samples, (unsigned long long)d->tiles, d->tiles == 1 ? "" : "s", d->worst,
+             txm_level_diff_unit(v->info->type));
+}
+
+/* We store the requested colour space, Blender its format version. */
+static txm_maker maker_of(const txm_tx_description *d)
+{
+    if (*d->requested)
+        return TXM_MAKER_TXMILL;
+    return d->format_version >= 0 ? TXM_MAKER_BLENDER : TXM_MAKER_OTHER;
+}
+
+/* What cannot be opened at all is the last thing to be found. */
+static txm_status open_file(txm_verification *v, bool *usable, txm_error *err)
+{
+    txm_error own = {0};
+    txm_status status = txm_tx_open(v->path, &v->tx, &own);
+    *usable = status == TXM_OK;
+    /* Samples of a kind that only Cycles' reader knows: an image that serves itself. */
+    if (status == TXM_STATUS_UNSUPPORTED && txm_tx_serves_itself(v->path)) {
+        txm_find(v->findings, TXM_FINDING_PIXEL_KIND, TXM_NO_PLACE, "%s",
+                 txm_message_without_path(own.message, v->path));
+        txm_find(v->findings, TXM_FINDING_NAME_OTHER, TXM_NO_PLACE, "an image in tiles, used in place of a tx file");
+        return TXM_OK;
+    }
+    /* A call of the system that failed (a name too long for it) says nothing about the file. */
+    if (txm_status_is_finding(status) && !own.sys_errno) {
+        txm_find(v->findings, TXM_FINDING_UNREADABLE, TXM_NO_PLACE, "%s",
+                 txm_message_without_path(own.message, v->path));
+        return TXM_OK;
+    }
+    return status ? txm_fail_as(err, &own) : TXM_OK;
+}
+
+/* From cheap to dear: header, origin, tiles or pixels, the source converted again. */
+static txm_status run(txm_verification *v, txm_error *err)
+{
+    bool usable = false;
+    txm_status status = open_file(v, &usable, err);
+    if (status || !usable)
+        return status;
+    v->info = txm_tx_info_of(v->tx);
+    if ((status = txm_tx_describe(v->tx, &v->description, err)))
+        return status;
+    v->maker = maker_of(&v->description);
+    if ((status = txm_verify_header(v, err)) || (status = txm_verify_origin(v, err)))
+        return status;
+    if (v->options->use_only)
+        return v->options->no_decoding ? TXM_OK : txm_verify_decoding(v, err);
+    if ((status = txm_verify_pixels(v, err)))
+        return status;
+    return v->options->deep ? txm_verify_deep(v, err) : TXM_OK;
+}
+
+/* A file that shrank while it was read shows zeros: such findings are dropped, and the change is what is
+ * reported. */
+txm_status txm_verify(txm_context *context, const char *path, const txm_verify_options *options, txm_findings *findings,
+                      txm_error *err)
+{
+    txm_error_clear(err);
+    txm_verify_options o = {0};
+    txm_status status = txm_options_take(&o, sizeof o, options, "txm_verify_options", err);
+    if (status)
+        return status;
+    txm_collector collector;
+    txm_collector_init(&collector, findings);
+    txm_verification v = {.context = context,
+                          .path = path,
+                          .options = &o,
+                          .findings = &collector,
+                          .first_finding = findings->count};
+    status = run(&v, err);
+    /* Findings about zeros that were read in place of the file are none. */
+    if (!status && v.tx)
+        status = txm_tx_check(v.tx, err);
+    txm_collector_sort(&collector);
+    if (!status && o.verdict)
+        status = txm_verify_decide(&v, o.verdict, err);
+    if (!status && collector.exhausted)
+        status = txm_no_memory(err, path);
+    txm_tx_description_free(&v.description);
+    txm_tx_close(&v.tx);
+    free(v.source);
+    txm_collector_destroy(&collector);
+    return status;
+}

@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Deep verification: converts the source again, with the settings that the file states, into a temporary file, and
+ * compares the two - sizes, metadata, every tile of every level.
+ *
+ * In: an open file whose pixels were checked, and its source. Out: findings. The copy is made without
+ * compression and without borders, which were compared already, and removed afterwards; it needs as much room
+ * as the image has pixels.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "mill/convert/context.h"
+#include "tile/base/fail.h"
+#include "tile/base/mem.h"
+#include "tile/base/owner.h"
+#include "tile/base/text.h"
+#include "mill/inspect/compare.h"
+#include "mill/inspect/verify_impl.h"
+#include "txmill/garbage.h"
+
+typedef struct deep {
+    txm_verification *v;
+    txm_context *context; /* with the file's working space */
+    txm_context *derived; /* the same if it had to be made; owned */
+    char *path;           /* of the conversion */
+    txm_tx *again;
+    txm_tx_description description;
+} deep;
+
+/* By the text of the matrix, which is what the name was made from. */
+static bool fits_working_space(const deep *d, const txm_context *context)
+{
+    return !strcmp(txm_color_xyz_to_scene_linear_text(txm_context_color(context)),
+                   d->v->description.xyz_to_scene_linear);
+}
+
+/* A context whose working space is the file's; none is a finding, not a failure. */
+static txm_status find_context(deep *d, bool *found, txm_error *err)
+{
+    const txm_tx_description *said = &d->v->description;
+    d->context = d->v->context;
+    *found = fits_working_space(d, d->context);
+    if (*found || !*said->working_space)
+        return TXM_OK;
+    txm_status status = txm_context_derive(d->v->context, said->working_space, &d->derived, NULL);
+    if (status == TXM_STATUS_NO_MEMORY)
+        return txm_fail(err, status, "%s: out of memory for a working space", d->v->path);
+    d->context = d->derived;
+    *found = !status && fits_working_space(d, d->derived);
+    return TXM_OK;
+}
+
+/* The colour space to ask for. Blender's files hold only what it was found to be: any space of that class does. */
+static const char *colorspace_of(const deep *d)
+{
+    const txm_tx_description *said = &d->v->description;
+    const txm_color_config *config = txm_context_color(d->context);
+    const char *name = *said->requested ? said->requested : said->detected;
+    txm_color_class wanted = !strcmp(name, "scene_linear_srgb") ? TXM_COLOR_CLASS_SRGB
+                             : !strcmp(name, "scene_linear")    ? TXM_COLOR_CLASS_SCENE_LINEAR
+                             : !strcmp(name, "data")            ? TXM_COLOR_CLASS_DATA
+                                                                : TXM_COLOR_CLASS_OTHER;
+    if (*said->requested || wanted == TXM_COLOR_CLASS_OTHER)
+        return name;
+    for (size_t i = 0, n = txm_color_count(config); i < n; i++) {
+        txm_color_entry e;
+        if (txm_color_entry_at(config, i, &e, NULL) == TXM_OK && e.available && e.color_class == wanted)
+            return e.name;
+    }
+    return name;
+}
+
+static const char *folder_of_conversions(void)
+{
+    const char *tmp = getenv("TMPDIR");
+    return tmp && *tmp ? tmp : "/tmp";
+}
+
+static void sweep(void)
+{
+    txm_swept swept = {0};
+    txm_sweep_folder(folder_of_conversions(), false, &swept);
+}
+
+void txm_verify_sweep(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, sweep);
+}
+
+/* A name that says whose it is: what a killed run left there is swept by the next. Whether a file can be made there is
+ * tried first: if not, that says nothing about the file that is verified. */
+static txm_status name_file(deep *d, txm_error *err)
+{
+    txm_verify_sweep();
+    d->path = txm_owned_path(folder_of_conversions(), "txmill-verify", ".txm-tmp");
+    if (!d->path)
+        return txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: out of memory", d->v->path);
+    int fd = open(d->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (fd < 0)
+        return txm_fail_errno(err, errno, "%s: cannot convert the source again: no temporary file can be made in %s, which "
+                                          "TMPDIR names", d->v->path, folder_of_conversions());
+    close(fd);
+    txm_owned_remove(d->path);
+    return TXM_OK;
+}
+
+/* The settings that decide pixels are the file's own. Compression and borders do not. */
+static txm_status convert_again(deep *d, txm_error *err)
+{
+    const txm_tx_info *i = d->v->info;
+    txm_settings s;
+    txm_settings_init(&s);
+    txm_result result;
+    s.colorspace = colorspace_of(d);
+    s.alpha = d->v->description.alpha;
+    s.equiangular = d->v->description.envlatl;
+    s.mono = i->channels == 1;
+    s.borders = false; /* compared with the pixels themselves already */
+    s.tile_px = i->tile_w;
+    s.compression = (txm_compression){TXM_CODEC_NONE, 0};
+    const txm_convert_options options = {.struct_size = sizeof(txm_convert_options), .output = d->path};
+    txm_status status = txm_convert(d->context, d->v->source, &s, &options, &result, err);
+    txm_result_clear(&result);
+    return status;
+}
+
+/* ---- comparing -------------------------------------------------------------------------------------------------- */
+
+/* The stated value and the one that the source gives, in one sentence. */
+static void compare_text(const deep *d, const char *what, const char *found, const char *expected)
+{
+    if (txm_casecmp(found, expected) != 0)
+        txm_find(d->v->findings, TXM_FINDING_DEEP_HEADER, TXM_NO_PLACE, "%s: %.150s, where the source gives %.150s",
+                 what, *found ? found : "(none)", expected);
+}
+
+/* Whether pixels can be compared at all. */
+static bool compare_headers(const deep *d)
+{
+    const txm_tx_info *a = d->v->info, *b = txm_tx_info_of(d->again);
+    if (a->width != b->width || a->height != b->height || a->channels != b->channels || a->type != b->type ||
+        a->levels > b->levels) {
+        txm_find(d->v->findings, TXM_FINDING_DEEP_HEADER, TXM_NO_PLACE,
+                 "%ux%u px, %u channels, %s, %u levels, where the source gives %ux%u px, %u channels, %s, %u levels",
+                 a->width, a->height, a->channels, txm_type_name(a->type), a->levels, b->width, b->height, b->channels,
+                 txm_type_name(b->type), b->levels);
+        return false;
+    }
+    compare_text(d, "detected colour space", d->v->description.detected, d->description.detected);
+    compare_text(d, "SHA-1", d->v->description.sha1, d->description.sha1);
+    return true;
+}
+
+/* Level by level, and what is found by level: one wrong tile of level 0 spoils those above it. */
+static txm_status compare_pixels(const deep *d, txm_job *job, txm_error *err)
+{
+    txm_status status = TXM_OK;
+    for (uint32_t l = 0; !status && l < d->v->info->levels; l++) {
+        txm_level_diff diff;
+        /* Damaged tiles have been found before. */
+        status = txm_compare_level(job, d->again, d->v->tx, l, &diff, err);
+        if (!status)
+            txm_report_level(d->v, TXM_FINDING_DEEP_PIXELS, l, &diff);
+    }
+    return status;
+}
+
+/* Where sizes or types differ there is nothing more to compare. */
+static txm_status compare(const deep *d, txm_error *err)
+{
+    txm_job job;
+    if (!compare_headers(d))
+        return TXM_OK;
+    txm_status status = txm_job_init(&job, d->v->context->pool, d->v->context->cancel, false, err);
+    if (!status)
+        status = compare_pixels(d, &job, err);
+    txm_job_destroy(&job);
+    return status;
+}
+
+/* ---- the course ------------------------------------------------------------------------------------------------- */
+
+/* What the file and its surroundings lack, NULL if nothing. */
+static const char *obstacle(const txm_verification *v)
+{
+    const txm_tx_description *d = &v->description;
+    if (v->maker == TXM_MAKER_OTHER)
+        return "another program made the file, with settings that it does not state";
+    if (!v->source)
+        return "the source was not found or cannot be examined; name it with --source";
+    if (!v->regular || v->info->tile_w != v->info->tile_h)
+        return "its levels or tiles are not of the usual shape";
+    if (!*d->detected || !*d->xyz_to_scene_linear || !d->has_alpha_type)
+        return "the file does not state its settings";
+    return NULL;
+}
+
+/* A source that cannot be read, or colours that this config does not know, make a finding: it was asked for,
+ * and could not be done. */
+static txm_status run(deep *d, txm_error *err)
+{
+    txm_verification *v = d->v;
+    bool found = false;
+    txm_error own = {0};
+    txm_status status = find_context(d, &found, err);
+    if (status)
+        return status;
+    if (!found) {
+        txm_find(v->findings, TXM_FINDING_DEEP_FAILED, TXM_NO_PLACE,
+                 "the OCIO config has no working space like the file's; name config and working space with --ocio and "
+                 "--working-space");
+        return TXM_OK;
+    }
+    if ((status = name_file(d, err)))
+        return status;
+    status = convert_again(d, &own);
+    if (status && (status == TXM_STATUS_CANCELLED || txm_status_retryable(status)))
+        return txm_fail(err, status, "%s", own.message);
+    if (status) {
+        txm_find(v->findings, TXM_FINDING_DEEP_FAILED, TXM_NO_PLACE, "%.400s", own.message);
+        return TXM_OK;
+    }
+    if ((status = txm_tx_open(d->path, &d->again, err)) || (status = txm_tx_describe(d->again, &d->description, err)))
+        return status;
+    return compare(d, err);
+}
+
+/* The temporary is removed whatever happens. */
+txm_status txm_verify_deep(txm_verification *v, txm_error *err)
+{
+    const char *why = obstacle(v);
+    if (why) {
+        txm_find(v->findings, TXM_FINDING_DEEP_FAILED, TXM_NO_PLACE, "%s", why);
+        return TXM_OK;
+    }
+    deep d = {.v = v};
+    txm_status status = run(&d, err);
+    txm_tx_description_free(&d.description);
+    txm_tx_close(&d.again);
+    txm_context_free(&d.derived);
+    if (d.path)
+        txm_owned_remove(d.path);
+    free(d.path);
+    return status;
+}

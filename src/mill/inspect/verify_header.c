@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What can be known without looking at pixels: sizes of levels, what Cycles asks for, the state of the border section.
+ */
+#include "tile/reader/acceptance.h"
+#include "mill/inspect/verify_impl.h"
+
+/* Each level has half the size of the one before it, rounded down, at least 1; the last one has a single pixel. */
+static void check_levels(txm_verification *v)
+{
+    const txm_tx_info *i = v->info;
+    uint32_t full = txm_level_count(i->width, i->height);
+    v->regular = true;
+    for (uint32_t l = 1; l < i->levels; l++) {
+        const txm_tx_level *level = txm_tx_level_of(v->tx, l);
+        uint32_t w = txm_level_size(i->width, l), h = txm_level_size(i->height, l);
+        if (l < full && level->width == w && level->height == h)
+            continue;
+        v->regular = false;
+        txm_find(v->findings, TXM_FINDING_LEVEL_SIZE, (txm_place){(int)l, -1, -1},
+                 l < full ? "level %u is %ux%u px, not %ux%u px"
+                          : "level %u of %ux%u px is one too many: the level before it is %ux%u px already",
+                 l, level->width, level->height, w, h);
+    }
+    uint32_t width, height, odd = txm_tx_odd_level(v->tx, &width, &height);
+    if (odd)
+        txm_find(v->findings, TXM_FINDING_LEVEL_SIZE, (txm_place){(int)odd, -1, -1}, "level %u is %ux%u px, not %ux%u px",
+                 odd, width, height, txm_level_size(i->width, odd), txm_level_size(i->height, odd));
+    if (i->levels < full)
+        txm_find(v->findings, TXM_FINDING_LEVELS_MISSING, TXM_NO_PLACE, "%u levels, where %ux%u px have %u", i->levels,
+                 i->width, i->height, full);
+}
+
+/* Texts may lie after the last tile: losing them alone leaves a file that can be read. */
+static void check_values(txm_verification *v)
+{
+    if (txm_tx_lost_metadata(v->tx))
+        txm_find(v->findings, TXM_FINDING_UNREADABLE, TXM_NO_PLACE,
+                 "a directory points to values outside of the file; it was cut short");
+}
+
+/* What Cycles checks when it opens a file, and what it expects of one that was made for it. */
+static void check_acceptance(txm_verification *v)
+{
+    char reason[256];
+    const txm_tx_info *i = v->info;
+    if (!txm_tx_cycles_accepts(v->tx, reason, sizeof reason))
+        txm_find(v->findings, TXM_FINDING_REFUSED, TXM_NO_PLACE, "%s", reason);
+    if (i->channels != 1 && i->channels != 4)
+        txm_find(v->findings, TXM_FINDING_PIXEL_KIND, TXM_NO_PLACE, "%u channels, where native files have 1 or 4",
+                 i->channels);
+    bool is_exr = i->container == TXM_CONTAINER_EXR;
+    if (is_exr != (txm_type_is_float(i->type) != 0))
+        txm_find(v->findings, TXM_FINDING_PIXEL_KIND, TXM_NO_PLACE, "%s samples in %s", txm_type_name(i->type),
+                 is_exr ? "OpenEXR" : "TIFF");
+}
+
+/* Files of other programs owe us none. */
+static void check_metadata(txm_verification *v)
+{
+    const txm_tx_description *d = &v->description;
+    if (v->maker == TXM_MAKER_OTHER)
+        return;
+    if (!*d->sha1)
+        txm_find(v->findings, TXM_FINDING_SHA1_ABSENT, TXM_NO_PLACE, "oiio:SHA-1 is missing or malformed");
+    if (!*d->detected || !*d->xyz_to_scene_linear || !d->has_alpha_type)
+        txm_find(v->findings, TXM_FINDING_SETTINGS_ABSENT, TXM_NO_PLACE, "%s missing or malformed",
+                 !*d->detected              ? "the source's colour space is"
+                 : !*d->xyz_to_scene_linear ? "the working space's matrix is"
+                                            : "the alpha type is");
+}
+
+/* A file without a section ends with its image. Other programs may pad it; txmill does not, so even one byte more is
+ * what is left of a section. */
+static void check_end(txm_verification *v)
+{
+    uint64_t end = txm_tx_image_end(v->tx);
+    if (v->maker == TXM_MAKER_TXMILL && end < v->info->file_bytes)
+        txm_find(v->findings, TXM_FINDING_SECTION_DAMAGED, TXM_NO_PLACE, "%llu bytes follow the image: cut off",
+                 (unsigned long long)(v->info->file_bytes - end));
+    else
+        txm_find(v->findings, TXM_FINDING_SECTION_NONE, TXM_NO_PLACE, "the file ends with its image");
+}
+
+/* Stale: the image was rewritten after the section was. Newer: not for us to judge. */
+static void check_section(txm_verification *v)
+{
+    const char *reason = v->info->section_reason;
+    switch (v->info->section) {
+    case TXM_SECTION_STATE_VALID:
+        break;
+    case TXM_SECTION_STATE_NONE:
+        check_end(v);
+        break;
+    case TXM_SECTION_STATE_STALE:
+        txm_find(v->findings, TXM_FINDING_SECTION_STALE, TXM_NO_PLACE, "%s", reason);
+        break;
+    case TXM_SECTION_STATE_DAMAGED:
+        txm_find(v->findings, TXM_FINDING_SECTION_DAMAGED, TXM_NO_PLACE, "%s", reason);
+        break;
+    case TXM_SECTION_STATE_NEWER:
+        txm_find(v->findings, TXM_FINDING_SECTION_NEWER, TXM_NO_PLACE, "%s", reason);
+        break;
+    }
+}
+
+/* Fails never; it has the shape of the other stages. */
+txm_status txm_verify_header(txm_verification *v, txm_error *err)
+{
+    (void)err;
+    check_values(v);
+    check_levels(v);
+    check_acceptance(v);
+    check_metadata(v);
+    check_section(v);
+    return TXM_OK;
+}

@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Where a file comes from: does its name fit the settings inside, and has its source changed since? */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "tile/name/name.h"
+#include "mill/convert/context.h"
+#include "mill/convert/resolve.h"
+#include "tile/base/fail.h"
+#include "tile/base/mem.h"
+#include "tile/base/path.h"
+#include "tile/base/text.h"
+#include "mill/inspect/verify_impl.h"
+#include "txmill/batch.h"
+
+/* ---- the source ------------------------------------------------------------------------------------------------- */
+
+/* A file that cannot be examined (a closed folder, a server that does not answer) is not missing: *trouble is the errno
+ * then. */
+static bool is_file(const char *path, struct stat *st, int *trouble)
+{
+    if (stat(path, st) == 0)
+        return S_ISREG(st->st_mode);
+    if (errno != ENOENT && errno != ENOTDIR && !*trouble)
+        *trouble = errno;
+    return false;
+}
+
+/* The name of the image that Cycles takes the file for: what the tx file is named after, which in a copy from a store
+ * need not be the image that it was made from. New string, NULL when memory is exhausted. */
+static char *image_name(const char *tx_path, const char *stored)
+{
+    size_t bytes;
+    unsigned version;
+    char md5[33];
+    const char *name = txm_path_base(tx_path);
+    return txm_tx_name_parse(name, &bytes, &version, md5) ? txm_strndup(name, bytes) : txm_strdup(txm_path_base(stored));
+}
+
+/* The image of that name in the folder above the tx file's: textures/blender_tx/wood.png.0-....tx. As the system sees
+ * it: a link in the tx file's folder must not be resolved by spelling. NULL if there is none. */
+static char *image_beside(const char *tx_path, const char *image, bool *exhausted, int *trouble)
+{
+    struct stat st;
+    char *dir = txm_path_dir(tx_path), *above = dir ? txm_path_join(dir, "..") : NULL;
+    char *joined = above ? txm_path_join(above, image) : NULL;
+    *exhausted = !joined;
+    free(dir);
+    free(above);
+    if (joined && is_file(joined, &st, trouble))
+        return joined;
+    free(joined);
+    return NULL;
+}
+
+/* Whether the tx file lies where Cycles takes it for the image beside, whatever path it holds. */
+static bool in_usual_folder(const char *tx_path, bool *exhausted)
+{
+    char *dir = txm_path_dir(tx_path), *absolute = dir ? txm_path_absolute(dir) : NULL;
+    bool usual = absolute && !strcmp(txm_path_base(absolute), "blender_tx");
+    *exhausted = !absolute;
+    free(dir);
+    free(absolute);
+    return usual;
+}
+
+/* The image beside the cache folder comes before the path that is stored: projects are moved and copied, and
+ * then the stored path leads to somebody else's file, or to none. */
+char *txm_locate_source(const char *tx_path, const char *stored, bool *exhausted, int *trouble)
+{
+    struct stat st;
+    *exhausted = false;
+    if (!*stored)
+        return NULL;
+    char *image = image_name(tx_path, stored), *found = NULL;
+    *exhausted = !image;
+    bool usual = image && in_usual_folder(tx_path, exhausted);
+    if (usual && !*exhausted)
+        found = image_beside(tx_path, image, exhausted, trouble);
+    if (!found && !*exhausted && txm_path_is_absolute(stored) && !strcmp(txm_path_base(stored), image) &&
+        is_file(stored, &st, trouble)) {
+        found = txm_strdup(stored);
+        *exhausted = !found;
+    }
+    /* A project that was moved, or a name without its folder. */
+    if (!found && !*exhausted && !usual)
+        found = image_beside(tx_path, image, exhausted, trouble);
+    free(image);
+    return found;
+}
+
+/* An image that is gone is a finding of its own; one that cannot be examined is a failure. */
+static txm_status check_source(txm_verification *v, txm_error *err)
+{
+    struct stat tx, source;
+    char tx_time[TXM_TIME_BYTES], source_time[TXM_TIME_BYTES], span[TXM_TIME_BYTES];
+    bool exhausted = false;
+    int trouble = 0;
+    const char *given = v->options->source, *stored = v->description.source;
+    v->source = given ? txm_strdup(given) : txm_locate_source(v->path, stored, &exhausted, &trouble);
+    if (exhausted || (given && !v->source))
+        return txm_path_absolute_failed(v->path, err);
+    bool there = v->source && is_file(v->source, &source, &trouble);
+    if (!there && trouble && txm_status_retryable(txm_fail_errno(NULL, trouble, " ")))
+        return txm_fail_errno(err, trouble, "%s: its image %.400s cannot be examined", v->path,
+                              given ? given : stored);
+    if (!there && trouble) {
+        txm_error why = {0};
+        txm_fail_errno(&why, trouble, "%.400s cannot be examined", given ? given : stored);
+        txm_find(v->findings, TXM_FINDING_SOURCE_MISSING, TXM_NO_PLACE, "%s", why.message);
+        free(v->source);
+        v->source = NULL;
+        return TXM_OK;
+    }
+    if (!there) {
+        txm_find(v->findings, TXM_FINDING_SOURCE_MISSING, TXM_NO_PLACE, "%s%.400s",
+                 given || *stored ? "no file at " : "the file names no source", given ? given : stored);
+        free(v->source);
+        v->source = NULL;
+        return TXM_OK;
+    }
+    v->source_time = source.st_mtime;
+    if (stat(v->path, &tx) != 0)
+        return txm_fail_errno(err, errno, "%s: cannot be examined", v->path);
+    if (tx.st_mtime != source.st_mtime)
+        txm_find(v->findings, TXM_FINDING_SOURCE_STALE, TXM_NO_PLACE,
+                 "%.300s is %s than the tx file by %s: it is of %s, the tx file of %s", v->source,
+                 source.st_mtime > tx.st_mtime ? "newer" : "older",
+                 txm_duration_text(difftime(source.st_mtime, tx.st_mtime), span),
+                 txm_time_text(source.st_mtime, source_time), txm_time_text(tx.st_mtime, tx_time));
+    return TXM_OK;
+}
+
+/* ---- the name --------------------------------------------------------------------------------------------------- */
+
+/* Whether the settings that the file holds lead to its name, with the source's place or without. */
+static bool own_settings_fit(const txm_verification *v, const char *source_name, bool *exhausted)
+{
+    const txm_tx_description *d = &v->description;
+    char *dir = txm_path_dir(v->path), *absolute = dir ? txm_path_absolute(dir) : NULL;
+    const char *places[][2] = {{source_name, NULL}, {d->source, absolute}, {v->source, absolute}};
+    bool fits = false;
+    *exhausted = !absolute;
+    for (size_t i = 0; i < 3 && !fits && !*exhausted; i++) {
+        if (places[i][0] && *places[i][0])
+            fits = txm_own_name_fits(v->path, d, places[i][0], places[i][1], exhausted);
+    }
+    free(dir);
+    free(absolute);
+    return fits;
+}
+
+/* Whether settings found after the name could be those inside. */
+static bool agrees(const txm_verification *v, const txm_name_match *m)
+{
+    const txm_tx_description *d = &v->description;
+    const txm_color_space *space = NULL;
+    if (m->alpha != d->alpha || m->equiangular != d->envlatl || strcmp(m->xyz_to_scene_linear, d->xyz_to_scene_linear))
+        return false;
+    if (!strcmp(m->colorspace, "auto"))
+        return *d->requested == 0 || !*txm_requested_word(d);
+    if (*d->requested)
+        return false; /* its own settings were tried before */
+    if (!strcmp(m->colorspace, "data"))
+        return !strcmp(d->detected, "data");
+    return txm_color_find(txm_context_color(v->context), m->colorspace, &space, NULL) == TXM_OK &&
+           txm_verify_is_space(v, space, d->detected);
+}
+
+/* Whether other settings inside than the name says give the same pixels of this image: a store hands out one file for all
+ * such names. An image that cannot be read leaves it open. */
+static bool same_pixels(const txm_verification *v, const txm_name_match *m)
+{
+    char why[256];
+    txm_settings settings;
+    txm_resolved resolved;
+    txm_source *source = NULL;
+    const txm_source_options reading = {.max_memory_bytes = v->context->max_memory_bytes};
+    if (!v->source || strcmp(m->xyz_to_scene_linear, v->description.xyz_to_scene_linear) != 0 ||
+        txm_source_open(v->source, &reading, &source, NULL) != TXM_OK)
+        return false;
+    txm_settings_init(&settings);
+    settings.colorspace = m->colorspace;
+    settings.alpha = m->alpha;
+    settings.equiangular = m->equiangular;
+    const txm_source_info *info = txm_source_info_of(source);
+    bool same = txm_resolve(v->context, &settings, v->source, info, false, &resolved, NULL) == TXM_OK;
+    const txm_resolved_image image = {v->context, info, &resolved};
+    same = same && txm_resolved_fits(&image, &v->description, why, sizeof why);
+    txm_source_close(&source);
+    return same;
+}
+
+/* Says which settings the name was made with, if any are found that lead to it. */
+static void report_misfit(txm_verification *v, const txm_name_match *m, bool found, bool copied)
+{
+    const txm_tx_description *d = &v->description;
+    const char *space = *d->requested ? d->requested : d->detected;
+    /* A file that holds all of its settings can be judged; another one may have been made with settings unknown here,
+     * as a colour space of another config: Cycles may well ask for it. */
+    if (!found && *d->requested && !copied && txm_path_is_absolute(d->source))
+        txm_find(v->findings, TXM_FINDING_NAME_MISFIT, TXM_NO_PLACE,
+                 "colour space %s, alpha %s, %s, as stated inside, lead to another name, for any cache folder", space,
+                 txm_alpha_name(d->alpha), d->envlatl ? "lat-long" : "plain");
+    else if (!found)
+        txm_find(v->findings, TXM_FINDING_NAME_UNKNOWN, TXM_NO_PLACE,
+                 "no settings that the OCIO config %.200s knows lead to it; if the file was made with another config, "
+                 "name it with --ocio",
+                 txm_color_config_name(txm_context_color(v->context)));
+    else
+        txm_find(v->findings, TXM_FINDING_NAME_MISFIT, TXM_NO_PLACE,
+                 "the name says colour space %s, alpha %s, %s%s%s; inside are colour space %s, alpha %s, %s%s",
+                 m->colorspace, txm_alpha_name(m->alpha), m->equiangular ? "lat-long" : "plain",
+                 *m->working_space ? ", working space " : "", m->working_space, space, txm_alpha_name(d->alpha),
+                 d->envlatl ? "lat-long" : "plain",
+                 strcmp(m->xyz_to_scene_linear, d->xyz_to_scene_linear) ? ", another working space" : "");
+}
+
+/* A name that is no cache name at all is a note: scenes may name such files directly. */
+static txm_status check_name(txm_verification *v, txm_error *err)
+{
+    const txm_tx_description *d = &v->description;
+    const char *name = txm_path_base(v->path);
+    size_t source_bytes;
+    unsigned version;
+    char md5[33];
+    if (!txm_tx_name_parse(name, &source_bytes, &version, md5)) {
+        txm_find(v->findings, TXM_FINDING_NAME_OTHER, TXM_NO_PLACE,
+                 "it is not <source>.0-<32 digits>.tx, the shape of names in a texture cache");
+        return TXM_OK;
+    }
+    if (d->envlatl && !v->options->equiangular)
+        txm_find(v->findings, TXM_FINDING_FORMAT, TXM_NO_PLACE,
+                 "it is named for the format equiangular; Blender 5.2 asks for plain files alone");
+    const char *base = txm_path_base(d->source);
+    const bool copied = *base && (strlen(base) != source_bytes || strncmp(name, base, source_bytes));
+    if (copied) {
+        txm_find(v->findings, TXM_FINDING_NAME_IMAGE, TXM_NO_PLACE, "it was made from %.200s, and is named for %.*s", base,
+                 (int)(source_bytes < 200 ? source_bytes : 200), name);
+    }
+    if (v->maker == TXM_MAKER_OTHER || !*d->xyz_to_scene_linear || !d->has_alpha_type)
+        return TXM_OK; /* nothing inside to compare with: said by the check of the metadata */
+    bool exhausted = false, found = false;
+    char *source_name = txm_strndup(name, source_bytes);
+    bool fits = source_name && *d->requested && own_settings_fit(v, source_name, &exhausted);
+    txm_status status = TXM_OK;
+    if (!source_name || exhausted)
+        status = txm_path_absolute_failed(v->path, err);
+    free(source_name);
+    if (status || fits)
+        return status;
+    txm_name_match match;
+    status = txm_name_search(v->context, v->path,
+                             v->source ? v->source
+                             : *base   ? d->source
+                                       : NULL,
+                             d->xyz_to_scene_linear, &match, &found, err);
+    if (status || (found && (agrees(v, &match) || same_pixels(v, &match))))
+        return status;
+    /* Where the image is another than the one that it was made from, so is the place that may be in the name. */
+    if (!found && !copied && ((status = txm_name_search_places(v, &fits, err)) || fits))
+        return status;
+    v->asked_for = found;
+    report_misfit(v, &match, found, copied);
+    return TXM_OK;
+}
+
+/* ---- rules ------------------------------------------------------------------------------------------------------ */
+
+/* What a rule asks for an image against what the file says that it was made with. */
+static void check_rules(const txm_verification *v)
+{
+    const txm_tx_description *d = &v->description;
+    const txm_color_config *config = txm_context_color(v->context);
+    const char *image = v->source ? v->source : d->source;
+    const txm_rule *rule = v->options->rules && *image ? txm_rules_match(v->options->rules, image) : NULL;
+    const char *asked = rule && rule->colorspace ? rule->colorspace : NULL;
+    if (asked && *d->detected) {
+        const txm_color_space *space = NULL;
+        const char *detected = txm_color_is_data(config, asked) ? "data" : "";
+        if (!*detected && txm_color_find(config, asked, &space, NULL) == TXM_OK)
+            detected = txm_color_space_detected(space);
+        if (strcmp(detected, d->detected) != 0)
+            txm_find(v->findings, TXM_FINDING_NAME_RULES, TXM_NO_PLACE, "%.100s (%.100s) asks for colour space %.100s, "
+                     "inside is %.100s", rule->origin, rule->glob, asked, *d->requested ? d->requested : d->detected);
+    }
+    if (rule && rule->alpha && rule->alpha != TXM_ALPHA_DEFAULT && d->has_alpha_type && rule->alpha != d->alpha)
+        txm_find(v->findings, TXM_FINDING_NAME_RULES, TXM_NO_PLACE,
+                 "%.100s (%.100s) asks for alpha type %s, inside is %s", rule->origin, rule->glob,
+                 txm_alpha_name(rule->alpha), txm_alpha_name(d->alpha));
+}
+
+/* ---- the config -------------------------------------------------------------------------------------------------- */
+
+/* Where the working space is the config's own, its space of that name must do what it did. Space auto depends on the
+ * image; a name that this config does not have is none that it could have changed. */
+static void check_config(const txm_verification *v)
+{
+    const txm_tx_description *d = &v->description;
+    const txm_color_config *config = txm_context_color(v->context);
+    const txm_color_space *space = NULL;
+    char why[256];
+    if (!d->config || !*d->requested || !strcmp(d->requested, "auto") ||
+        strcmp(d->xyz_to_scene_linear, txm_color_xyz_to_scene_linear_text(config)) != 0 ||
+        txm_color_find(config, d->requested, &space, NULL) != TXM_OK)
+        return;
+    if (!txm_resolved_config(space, d, why, sizeof why))
+        txm_find(v->findings, TXM_FINDING_CONFIG, TXM_NO_PLACE, "%s; make it again, or name that config with --ocio",
+                 why);
+}
+
+/* The source first: its place takes part in the search for the name. */
+txm_status txm_verify_origin(txm_verification *v, txm_error *err)
+{
+    txm_status status = check_source(v, err);
+    if (!status)
+        check_rules(v);
+    if (!status)
+        check_config(v);
+    return status ? status : check_name(v, err);
+}

@@ -1,0 +1,464 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Verifying pixels: the course of level 0 through hash, statistics and pyramid, and what follows from the results.
+ *
+ * In: an open file. Out: findings about its digest, average, levels and borders. Level 0 is decoded once, band
+ * by band; the hash, the statistics and a pyramid take each band as it comes, and the levels that the pyramid
+ * makes are compared with those of the file on the way. Memory holds a few bands, not the image.
+ */
+#include "mill/inspect/verify_pixels.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "mill/convert/context.h"
+#include "mill/convert/hash_stage.h"
+#include "tile/base/fail.h"
+#include "tile/base/mem.h"
+#include "tile/base/text.h"
+
+enum {
+    /* Bands that the tiler holds, one that moves, one in reserve. */
+    BASE_BANDS = 5,
+    HELD_FOR_HASH_BYTES = 16 << 20,
+    MAX_PENDING = 8,
+    MAX_QUEUED = 256 /* jobs: the queue must not hold one for each tile of a huge file */
+};
+
+/* A band of level 0 whose tiles are being decoded. */
+typedef struct pending {
+    txm_band *band;
+    atomic_uint left; /* runs of tiles not yet decoded */
+} pending;
+
+typedef struct course {
+    txm_pixel_check check;
+    bool recomputes; /* levels are recomputed from level 0 */
+    bool hashes;     /* the SHA-1 is of a kind that we know */
+    txm_tiler *tiler;
+    txm_pixel_hash *hash;
+    txm_hash_stage *hash_stage;
+    txm_strand *pyramid_strand, *stats_strand;
+    txm_stats stats;
+    atomic_uint alive; /* bands of level 0 */
+    unsigned limit;    /* of them */
+    pending queue[MAX_PENDING];
+    unsigned first, count, depth; /* of the queue */
+} course;
+
+typedef struct delivery {
+    course *c;
+    txm_band *band;
+} delivery;
+
+/* A run of tiles of level 0 on their way into a band. */
+typedef struct decoding {
+    txm_tile_run tiles;
+    txm_band *band;
+    atomic_uint *left;
+} decoding;
+
+/* Stops all threads of the check; the caller just returns. */
+static bool fail_memory(course *c)
+{
+    txm_error err = {0};
+    txm_fail(&err, TXM_STATUS_NO_MEMORY, "%s: out of memory", c->check.v->path);
+    txm_job_fail(&c->check.job, &err);
+    return false;
+}
+
+/* ---- the tiler's sink ------------------------------------------------------------------------------------------- */
+
+/* The sink of the tiler, where a conversion would encode: here bands are compared. */
+static bool take_tiles(void *context, txm_band *band)
+{
+    course *c = context;
+    /* Level 0 came from the file; levels that the file lacks have been found missing. */
+    return !band->level || band->level >= c->check.v->info->levels || txm_submit_compare(&c->check, band);
+}
+
+/* Levels that the file lacks have been reported with the header. */
+static bool take_borders(void *context, txm_band *band, txm_band *const around[4])
+{
+    course *c = context;
+    const txm_tx_info *i = c->check.v->info;
+    return band->level >= i->levels || txm_submit_borders(&c->check, band->level, band->y / i->tile_h, band, around);
+}
+
+/* ---- what happens to a band of level 0 -------------------------------------------------------------------------- */
+
+/* On a strand: bands must reach the pyramid in their order, one at a time. */
+static void run_pyramid(void *arg)
+{
+    delivery *d = arg;
+    if (txm_job_runs(&d->c->check.job))
+        txm_tiler_push(d->c->tiler, d->band);
+    txm_band_drop(d->band);
+    free(d);
+}
+
+/* On a strand of its own, beside the pyramid's. */
+static void run_stats(void *arg)
+{
+    delivery *d = arg;
+    const txm_tx_info *i = d->c->check.v->info;
+    for (uint32_t y = 0; y < d->band->rows && txm_job_runs(&d->c->check.job); y++)
+        d->c->check.v->context->ops->stats(i->type, i->channels, d->band->pixels + y * d->band->stride_bytes, i->width,
+                                           &d->c->stats);
+    txm_band_drop(d->band);
+    free(d);
+}
+
+/* Hands a reference of the band to a strand. */
+static bool deliver(course *c, txm_strand *strand, txm_job_fn fn, txm_band *band)
+{
+    delivery *d = malloc(sizeof *d);
+    if (!d)
+        return false;
+    *d = (delivery){c, txm_band_keep(band)};
+    if (txm_strand_submit(strand, fn, d))
+        return true;
+    txm_band_drop(band);
+    free(d);
+    return false;
+}
+
+/* Whoever has nothing to check of this file gets nothing. */
+static bool hand_on(course *c, txm_band *band)
+{
+    bool ok = true;
+    if (c->tiler)
+        ok = deliver(c, c->pyramid_strand, run_pyramid, band);
+    if (c->hashes)
+        ok = ok && txm_hash_stage_take(c->hash_stage, band) && deliver(c, c->stats_strand, run_stats, band);
+    return ok;
+}
+
+/* ---- decoding level 0 ------------------------------------------------------------------------------------------- */
+
+/* A tile that cannot be decoded leaves zeros: nothing that is computed from them is reported. */
+static void clear_tile(const txm_band *band, size_t x, size_t row_bytes)
+{
+    for (uint32_t y = 0; y < band->rows; y++)
+        memset(band->pixels + y * band->stride_bytes + x, 0, row_bytes);
+}
+
+/* A run of tiles into its place in the band. Damaged tiles are noted, and leave their pixels as they are. */
+static void decode(void *arg)
+{
+    decoding *d = arg;
+    txm_pixel_check *check = d->tiles.check;
+    const txm_tx_info *i = check->v->info;
+    for (uint32_t n = 0; n < d->tiles.count && txm_job_runs(&check->job); n++) {
+        uint32_t x = d->tiles.first + n, left = i->width - x * i->tile_w;
+        size_t at = (size_t)x * i->tile_w * check->pixel_bytes;
+        bool ok = false;
+        if (!txm_check_decode(check, 0, x, d->tiles.tile_y, d->band->pixels + at, d->band->stride_bytes, NULL, NULL,
+                              &ok))
+            break;
+        if (!ok)
+            clear_tile(d->band, at, (left < i->tile_w ? left : i->tile_w) * check->pixel_bytes);
+    }
+    atomic_fetch_sub(d->left, 1);
+    free(d);
+}
+
+static bool is_decoded(void *arg)
+{
+    return atomic_load((atomic_uint *)arg) == 0;
+}
+
+/* Or the job was stopped: nobody must wait for room that will not come. */
+static bool has_room(void *arg)
+{
+    course *c = arg;
+    return atomic_load(&c->alive) < c->limit || atomic_load(&c->check.job.stopped);
+}
+
+/* Hands the oldest band on once its tiles are there. */
+static bool deliver_oldest(course *c)
+{
+    pending *p = &c->queue[c->first];
+    txm_pool_wait_until(c->check.job.pool, is_decoded, &p->left);
+    bool ok = hand_on(c, p->band) || fail_memory(c);
+    txm_band_drop(p->band);
+    c->first = (c->first + 1) % MAX_PENDING;
+    c->count--;
+    return ok;
+}
+
+/* Several bands are decoded at the same time; they are taken from the queue in order. */
+static bool queue_band(course *c, uint32_t tile_y)
+{
+    txm_pixel_check *check = &c->check;
+    const txm_tx_info *i = check->v->info;
+    uint32_t y = tile_y * i->tile_h, left = i->height - y, length = txm_tile_run_length(check);
+    uint32_t tiles = txm_tx_level_of(check->v->tx, 0)->tiles_x;
+    txm_band *band = txm_band_new(check->job.bands, 0, y, left < i->tile_h ? left : i->tile_h,
+                                  i->width * check->pixel_bytes, &c->alive);
+    if (!band)
+        return fail_memory(c);
+    pending *p = &c->queue[(c->first + c->count++) % MAX_PENDING];
+    p->band = band;
+    atomic_init(&p->left, (tiles - 1) / length + 1);
+    for (uint32_t first = 0; first < tiles; first += length) {
+        decoding *d = malloc(sizeof *d);
+        if (d) {
+            *d = (decoding){{check, 0, tile_y, first, tiles - first < length ? tiles - first : length}, band, &p->left};
+            if (txm_group_submit(check->job.group, false, decode, d))
+                continue;
+        }
+        free(d);
+        atomic_fetch_sub(&p->left, 1);
+        fail_memory(c); /* the other runs still end before the band is handed on */
+    }
+    return true;
+}
+
+/* All bands of level 0 in order, `depth` of them decoded at a time. */
+static void run_level0(course *c)
+{
+    uint32_t rows = txm_tx_level_of(c->check.v->tx, 0)->tiles_y;
+    for (uint32_t y = 0; y < rows && txm_job_runs(&c->check.job); y++) {
+        while (c->count && (c->count >= c->depth || !has_room(c)))
+            deliver_oldest(c);
+        txm_pool_wait_until(c->check.job.pool, has_room, c);
+        if (!queue_band(c, y))
+            break;
+    }
+    while (c->count)
+        deliver_oldest(c);
+}
+
+/* What does not come out of the pyramid is looked at tile by tile. */
+static void run_other_levels(course *c)
+{
+    const txm_tx_info *i = c->check.v->info;
+    bool borders = i->section == TXM_SECTION_STATE_VALID, ok = true;
+    for (uint32_t l = 0; l < i->levels; l++)
+        for (uint32_t y = 0; ok && y < txm_tx_level_of(c->check.v->tx, l)->tiles_y; y++) {
+            txm_group_wait(c->check.job.group, MAX_QUEUED);
+            if (l && !txm_job_runs(&c->check.job))
+                return;
+            ok = !l || txm_submit_decode(&c->check, l, y);
+            if (ok && borders)
+                ok = txm_submit_borders(&c->check, l, y, NULL, NULL);
+        }
+    if (!ok)
+        fail_memory(c);
+}
+
+/* ---- results ---------------------------------------------------------------------------------------------------- */
+
+/* As stored: six significant digits of sums that were added in another order. */
+static bool close_enough(double a, double b)
+{
+    return fabs(a - b) <= 1e-5 * fmax(fabs(a), fabs(b)) + 1e-9;
+}
+
+/* Of float32 sums, in whatever order Blender added them: equality is not to be expected. */
+static void check_average(const course *c)
+{
+    const txm_verification *v = c->check.v;
+    const txm_tx_description *d = &v->description;
+    const txm_tx_info *i = v->info;
+    double pixels = (double)i->width * i->height;
+    for (unsigned n = 0; n < d->average_count && n < i->channels; n++) {
+        double average = c->stats.sum[n] / pixels;
+        if (!close_enough(average, (double)d->average[n])) {
+            txm_find(v->findings, TXM_FINDING_AVERAGE, TXM_NO_PLACE, "channel %u: stated %.6g, found %.6g", n,
+                     (double)d->average[n], average);
+            return;
+        }
+    }
+}
+
+/* Stated constant, and yet some pixel differs: a render would show one colour. */
+static void check_constant(const course *c)
+{
+    const txm_verification *v = c->check.v;
+    const txm_tx_description *d = &v->description;
+    float first[4];
+    if (!d->constant_count)
+        return;
+    v->context->ops->to_float(v->info->type, c->stats.first, first, v->info->channels);
+    bool same = !c->stats.varies;
+    for (unsigned n = 0; n < d->constant_count && n < v->info->channels; n++)
+        same = same && close_enough((double)first[n], (double)d->constant[n]);
+    if (!same)
+        txm_find(v->findings, TXM_FINDING_CONSTANT, TXM_NO_PLACE, "%s",
+                 c->stats.varies ? "the pixels differ from one another" : "the pixels have another colour");
+}
+
+/* Upper and lower case of the digits do not matter. */
+static txm_status check_hash(const course *c, txm_error *err)
+{
+    const txm_verification *v = c->check.v;
+    char sha1[TXM_SHA1_HEX];
+    txm_status status = txm_pixel_hash_finish(c->hash, sha1, err);
+    if (!status && *v->description.sha1 && txm_casecmp(sha1, v->description.sha1))
+        txm_find(v->findings, TXM_FINDING_SHA1, (txm_place){0, -1, -1}, "stated %s, found %s", v->description.sha1,
+                 sha1);
+    return status;
+}
+
+/* What could not be checked is said, with the reason: silence would look like a pass. */
+static txm_status conclude(course *c, txm_error *err)
+{
+    txm_verification *v = c->check.v;
+    const char *why = atomic_load(&v->damaged[0])   ? "level 0 has damaged tiles"
+                      : v->maker == TXM_MAKER_OTHER ? "another program made the file, with options of its own"
+                      : !c->recomputes              ? "levels, tiles or channels are not of the usual shape"
+                                                    : NULL;
+    if (why)
+        txm_find(v->findings, TXM_FINDING_NOT_RECOMPUTED, TXM_NO_PLACE, "%s", why);
+    if (why || !c->hashes)
+        return TXM_OK;
+    /* Digest and average of latitude-longitude images are of level 0 before its poles and edges were closed. */
+    txm_status status = v->description.envlatl ? TXM_OK : check_hash(c, err);
+    if (!v->description.envlatl)
+        check_average(c);
+    check_constant(c);
+    for (uint32_t l = 1; l < v->info->levels; l++) {
+        /* Poles and edges of level 0 were rounded for the file, but not for the levels above it. */
+        if (v->description.envlatl && v->info->type != TXM_TYPE_FLOAT)
+            c->check.diffs[l].rounded =
+                2 * v->info->channels *
+                ((uint64_t)txm_level_size(v->info->width, l) + txm_level_size(v->info->height, l));
+        txm_report_level(v, TXM_FINDING_LEVEL, l, &c->check.diffs[l]);
+    }
+    return status;
+}
+
+/* ---- before and after ------------------------------------------------------------------------------------------- */
+
+/* Pairs of blocks are hashed together where the bands in between fit a bound of memory. */
+static txm_status set_up_hash(course *c, txm_error *err)
+{
+    const txm_tx_info *i = c->check.v->info;
+    uint64_t held = txm_hash_held_bands(i->tile_h);
+    uint64_t held_bytes = held * i->tile_h * i->width * c->check.pixel_bytes;
+    bool pairs =
+        i->tile_h >= TXM_MIN_TILE_PX && TXM_HASH_BLOCK_ROWS % i->tile_h == 0 && held_bytes <= HELD_FOR_HASH_BYTES;
+    txm_status status =
+        txm_pixel_hash_new(i->width, i->height, i->channels, i->type, c->check.v->context->ops, &c->hash, err);
+    if (!status)
+        status = txm_hash_stage_new(&c->check.job, c->hash, pairs, &c->hash_stage, err);
+    c->limit += pairs ? (unsigned)held : 0;
+    return status;
+}
+
+/* The same tiler and pyramid as in a conversion, so that both make the same pixels. */
+static txm_status set_up_tiler(course *c, txm_error *err)
+{
+    const txm_verification *v = c->check.v;
+    const txm_tx_info *i = v->info;
+    const txm_tx_layout layout = {.width = i->width,
+                                  .height = i->height,
+                                  .levels = txm_level_count(i->width, i->height),
+                                  .channels = i->channels,
+                                  .type = i->type,
+                                  .tile_px = i->tile_h};
+    const txm_pyramid_spec spec = {i->width,
+                                   i->height,
+                                   i->channels,
+                                   i->type,
+                                   !strcmp(v->description.detected, "scene_linear_srgb"),
+                                   v->description.envlatl,
+                                   true};
+    const txm_tiler_sink sink = {c, take_tiles, i->section == TXM_SECTION_STATE_VALID ? take_borders : NULL};
+    return txm_tiler_new(&c->check.job, &spec, &layout, v->context->ops, &sink, &c->tiler, err);
+}
+
+/* Decides what this file allows: hashing needs a native file, recomputing regular levels and a known class of
+ * colours. */
+static txm_status set_up(course *c, txm_error *err)
+{
+    txm_verification *v = c->check.v;
+    const txm_tx_info *i = v->info;
+    txm_status status = txm_job_init(&c->check.job, v->context->pool, v->context->cancel, false, err);
+    if (status)
+        return status;
+    unsigned threads = txm_pool_threads(v->context->pool);
+    bool native = i->channels == 1 || i->channels == 4;
+    c->check.pixel_bytes = i->channels * txm_type_bytes(i->type);
+    c->hashes = native && v->maker != TXM_MAKER_OTHER;
+    c->recomputes = c->hashes && v->regular && i->tile_w == i->tile_h && *v->description.detected;
+    c->depth = threads + 1 < MAX_PENDING ? threads + 1 : MAX_PENDING;
+    c->limit = BASE_BANDS + c->depth;
+    c->pyramid_strand = txm_strand_new(c->check.job.group);
+    c->stats_strand = txm_strand_new(c->check.job.group);
+    if (!c->pyramid_strand || !c->stats_strand)
+        return txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: out of memory", v->path);
+    if (c->hashes && (status = set_up_hash(c, err)))
+        return status;
+    return c->recomputes ? set_up_tiler(c, err) : TXM_OK;
+}
+
+/* First waits for jobs that still use what is about to be freed. */
+static void tear_down(course *c)
+{
+    if (c->check.job.group)
+        txm_group_wait(c->check.job.group, 0);
+    txm_tiler_free(&c->tiler);
+    txm_hash_stage_free(&c->hash_stage);
+    txm_pixel_hash_free(&c->hash);
+    txm_strand_free(c->pyramid_strand);
+    txm_strand_free(c->stats_strand);
+    txm_job_destroy(&c->check.job);
+    pthread_mutex_destroy(&c->check.lock);
+}
+
+/* Levels that are not recomputed are at least decoded. */
+txm_status txm_verify_pixels(txm_verification *v, txm_error *err)
+{
+    course *c = txm_calloc(1, sizeof *c);
+    if (!c)
+        return txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: out of memory", v->path);
+    c->check.v = v;
+    pthread_mutex_init(&c->check.lock, NULL);
+    txm_status status = set_up(c, err);
+    if (!status) {
+        run_level0(c);
+        if (!c->recomputes)
+            run_other_levels(c);
+        txm_group_wait(c->check.job.group, 0);
+        status = c->check.job.error.status;
+        if (status)
+            txm_fail_as(err, &c->check.job.error);
+        else
+            status = conclude(c, err);
+    }
+    tear_down(c);
+    free(c);
+    return status;
+}
+
+/* ---- tiles alone ------------------------------------------------------------------------------------------------ */
+
+/* For files that are only judged: every tile is decoded, nothing is computed. */
+txm_status txm_verify_decoding(txm_verification *v, txm_error *err)
+{
+    txm_pixel_check check = {.v = v};
+    txm_status status = txm_job_init(&check.job, v->context->pool, v->context->cancel, false, err);
+    if (status)
+        return status;
+    bool ok = true;
+    pthread_mutex_init(&check.lock, NULL);
+    check.pixel_bytes = v->info->channels * txm_type_bytes(v->info->type);
+    for (uint32_t l = 0; l < v->info->levels; l++)
+        for (uint32_t y = 0; ok && y < txm_tx_level_of(v->tx, l)->tiles_y && txm_job_runs(&check.job); y++) {
+            txm_group_wait(check.job.group, MAX_QUEUED);
+            ok = txm_submit_decode(&check, l, y);
+        }
+    txm_group_wait(check.job.group, 0);
+    status = check.job.error.status;
+    if (status)
+        txm_fail(err, status, "%s", check.job.error.message);
+    else if (!ok)
+        status = txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: out of memory", v->path);
+    txm_job_destroy(&check.job);
+    pthread_mutex_destroy(&check.lock);
+    return status;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Gathering a border by the full-image rule for the repeat extension.
+ *
+ * Rows are asked for through a function, since they may lie in different bands; columns and rows beyond the level's
+ * edges wrap round as often as it takes, because a level may be narrower than its border.
+ */
+#include "mill/pyramid/border.h"
+
+#include <string.h>
+
+/* Copies `count` pixels of a row from column x0 (may lie outside) on, wrapping round. */
+static uint8_t *copy_wrapped(const uint8_t *row, uint32_t level_w, size_t pixel_bytes, int64_t x0, uint32_t count,
+                             uint8_t *dst)
+{
+    uint32_t x = (uint32_t)(((x0 % (int64_t)level_w) + level_w) % level_w);
+    while (count) {
+        uint32_t n = count < level_w - x ? count : level_w - x;
+        memcpy(dst, row + x * pixel_bytes, n * pixel_bytes);
+        dst += n * pixel_bytes;
+        count -= n;
+        x = 0;
+    }
+    return dst;
+}
+
+/* In the order of section_format.h: two rows above, the sides row by row, two rows below. */
+void txm_border_gather(txm_row_fn row, void *context, uint32_t level_w, uint32_t level_h, size_t pixel_bytes,
+                       uint32_t x0, uint32_t y0, uint32_t w, uint32_t h, uint8_t *border)
+{
+    for (int64_t y = -TXM_BORDER_PX; y < (int64_t)h + TXM_BORDER_PX; y++) {
+        int64_t source_y = ((int64_t)y0 + y) % level_h;
+        if (source_y < 0)
+            source_y += level_h;
+        const uint8_t *src = row(context, (uint32_t)source_y);
+        int64_t left = (int64_t)x0 - TXM_BORDER_PX;
+        if (y < 0 || y >= (int64_t)h) {
+            border = copy_wrapped(src, level_w, pixel_bytes, left, w + 2 * TXM_BORDER_PX, border);
+        } else {
+            border = copy_wrapped(src, level_w, pixel_bytes, left, TXM_BORDER_PX, border);
+            border = copy_wrapped(src, level_w, pixel_bytes, (int64_t)x0 + w, TXM_BORDER_PX, border);
+        }
+    }
+}

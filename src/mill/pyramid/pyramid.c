@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The cascade of levels.
+ *
+ * Each level keeps a window of four rows. A row that arrives may complete a row of the level above, which then arrives
+ * there in turn, and so on up to 1 x 1. The arithmetic of a row is that of src/tile/ops; this file decides which rows
+ * meet.
+ */
+#include "mill/pyramid/pyramid.h"
+
+#include <stdlib.h>
+
+#include "tile/base/fail.h"
+#include "tile/base/mem.h"
+#include "tile/ops/arith.h"
+#include "mill/pyramid/latlong.h"
+
+/* A bilinear row needs two source rows of which the second is the newest or the one before: four slots keep what is
+ * needed and leave one for the row that is being written. */
+enum { WINDOW = 4 };
+
+/* One level above 0, with the window of its source rows. */
+typedef struct level {
+    uint32_t src_width, src_height, width, height;
+    bool box;         /* both source edges even */
+    uint32_t arrived; /* source rows so far */
+    uint32_t made;    /* own rows so far */
+    float *window;
+} level;
+
+struct txm_pyramid {
+    txm_pyramid_spec spec;
+    const txm_ops *ops;
+    txm_pyramid_sink sink;
+    uint32_t levels; /* level 0 included */
+    level level[TXM_MAX_LEVELS];
+    float *last_row;   /* rows of the last level, which nobody filters further */
+    float *level0_row; /* of latitude-longitude images in sRGB: closed before it is decoded */
+};
+
+/* Rows overwrite each other in turn: four are all that meet. */
+static float *window_row(const txm_pyramid *p, const level *l, uint32_t y)
+{
+    return l->window + (size_t)(y % WINDOW) * l->src_width * p->spec.channels;
+}
+
+/* The sink provides memory for rows and hears when they are complete. */
+txm_status txm_pyramid_new(const txm_pyramid_spec *spec, const txm_ops *ops, const txm_pyramid_sink *sink,
+                           txm_pyramid **out, txm_error *err)
+{
+    txm_pyramid *p = txm_calloc(1, sizeof *p);
+    if (!p)
+        return txm_no_memory(err, NULL);
+    p->spec = *spec;
+    p->ops = ops;
+    p->sink = *sink;
+    p->levels = txm_level_count(spec->width, spec->height);
+    p->last_row = txm_alloc_pixels(spec->channels, sizeof(float));
+    if (spec->equiangular)
+        p->level0_row = txm_alloc_pixels(txm_mul(spec->width, spec->channels), sizeof(float));
+    bool ok = p->last_row && (p->level0_row || !spec->equiangular);
+    for (uint32_t i = 1; ok && i < p->levels; i++) {
+        level *l = &p->level[i];
+        l->src_width = txm_level_size(spec->width, i - 1);
+        l->src_height = txm_level_size(spec->height, i - 1);
+        l->width = txm_level_size(spec->width, i);
+        l->height = txm_level_size(spec->height, i);
+        l->box = l->src_width % 2 == 0 && l->src_height % 2 == 0;
+        l->window = txm_alloc_pixels(txm_mul(WINDOW * (size_t)l->src_width, spec->channels), sizeof(float));
+        ok = l->window != NULL;
+    }
+    if (!ok) {
+        txm_pyramid_free(&p);
+        return txm_fail(err, TXM_STATUS_NO_MEMORY, "out of memory for a pyramid of %ux%u px", spec->width,
+                        spec->height);
+    }
+    *out = p;
+    return TXM_OK;
+}
+
+void txm_pyramid_free(txm_pyramid **pyramid)
+{
+    if (!pyramid || !*pyramid)
+        return;
+    for (uint32_t i = 1; i < (*pyramid)->levels; i++)
+        free((*pyramid)->level[i].window);
+    free((*pyramid)->last_row);
+    free((*pyramid)->level0_row);
+    free(*pyramid);
+    *pyramid = NULL;
+}
+
+/* Filters row l->made of level `l` into `dst` if its source rows are there. */
+static bool filter(const txm_pyramid *p, const level *l, float *dst)
+{
+    uint32_t y = l->made, first = 2 * y, second = 2 * y + 1, channels = p->spec.channels;
+    float g = 0.5f;
+    if (!l->box)
+        txm_bilinear_position(y, l->height, l->src_height, &first, &second, &g);
+    if (second >= l->arrived)
+        return false;
+    const float *row0 = window_row(p, l, first), *row1 = l->src_height > 1 ? window_row(p, l, second) : NULL;
+    if (p->spec.equiangular)
+        g = txm_latlong_weight(first, second, l->src_height, g);
+    if (l->box && !p->spec.equiangular)
+        p->ops->box(channels, row0, row1, dst, l->width);
+    else
+        p->ops->bilinear(channels, row0, row1, g, l->src_width, dst, l->width);
+    if (p->spec.equiangular)
+        txm_latlong_edges(dst, channels, l->width, y, l->height);
+    return true;
+}
+
+/* Stores a filtered row in the sink. */
+static bool store(const txm_pyramid *p, uint32_t index, uint32_t y, const float *row)
+{
+    const level *l = &p->level[index];
+    void *place = p->sink.place(p->sink.context, index, y);
+    if (!place)
+        return false;
+    if (p->spec.srgb)
+        p->ops->srgb_encode(p->spec.type, p->spec.channels, row, place, l->width);
+    else
+        p->ops->from_float(p->spec.type, row, place, (size_t)l->width * p->spec.channels);
+    p->sink.placed(p->sink.context, index, y);
+    return true;
+}
+
+/* A source row of level `index` has arrived in its window: makes every row that this completes, here and above. A level
+ * makes at most one row of each row below but at the very end, so the recursion is as deep as there are levels. */
+static bool arrive(txm_pyramid *p, uint32_t index)
+{
+    level *l = &p->level[index], *next = index + 1 < p->levels ? l + 1 : NULL;
+    l->arrived++;
+    while (l->made < l->height) {
+        float *dst = next ? window_row(p, next, l->made) : p->last_row;
+        if (!filter(p, l, dst))
+            break;
+        if (!store(p, index, l->made, dst))
+            return false;
+        if (p->spec.type == TXM_TYPE_HALF)
+            p->ops->clamp_half(dst, (size_t)l->width * p->spec.channels);
+        l->made++;
+        if (next && !arrive(p, index + 1))
+            return false;
+    }
+    return true;
+}
+
+/* A row of level 0 as the float32 that levels are filtered in. */
+static void load(const txm_pyramid *p, const void *src, uint32_t y, float *dst)
+{
+    const txm_pyramid_spec *s = &p->spec;
+    txm_type type = s->type;
+    if (s->equiangular && !s->closed) {
+        float *row = s->srgb ? p->level0_row : dst;
+        p->ops->to_float(type, src, row, (size_t)s->width * s->channels);
+        txm_latlong_edges(row, s->channels, s->width, y, s->height);
+        if (!s->srgb)
+            return;
+        src = row;
+        type = TXM_TYPE_FLOAT;
+    }
+    if (s->srgb)
+        p->ops->srgb_decode(type, s->channels, src, dst, s->width);
+    else
+        p->ops->to_float(type, src, dst, (size_t)s->width * s->channels);
+}
+
+/* Rows of level 0 from the top; false when the sink has no memory. */
+bool txm_pyramid_push(txm_pyramid *p, const void *pixels, size_t stride_bytes, uint32_t rows)
+{
+    if (p->levels < 2)
+        return true;
+    for (uint32_t y = 0; y < rows; y++) {
+        const uint8_t *src = (const uint8_t *)pixels + y * stride_bytes;
+        level *l = &p->level[1];
+        load(p, src, l->arrived, window_row(p, l, l->arrived));
+        if (!arrive(p, 1))
+            return false;
+    }
+    return true;
+}

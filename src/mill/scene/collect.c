@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * From what is reached to the list of images and their users, in an order that depends on names alone.
+ *
+ * In: the linked model of a scene and its libraries. Out: the images a render will look up, each once per combination
+ * of settings, with the nodes, materials and objects that use it. The order is by names, so that the same scene lists
+ * the same way whatever its blocks' addresses are.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "mill/scene/scene.h"
+#include "tile/base/path.h"
+
+static const txm_image *image_of(const txm_blend *blend, const txm_blend_use *use)
+{
+    return &blend->files.data[use->image_file].model.images.data[use->image];
+}
+
+static const txm_id *image_id_of(const txm_blend *blend, const txm_blend_use *use)
+{
+    return &blend->files.data[use->image_file].model.ids.data[image_of(blend, use)->id];
+}
+
+/* The scene itself comes before its libraries. */
+static const char *library_path(const txm_blend *blend, uint32_t file)
+{
+    return file == 0 ? "" : blend->files.data[file].path;
+}
+
+/* "MAwood" without its type. */
+static const char *plain_name(const char *id_name)
+{
+    return strlen(id_name) > 2 ? id_name + 2 : "";
+}
+
+/* ---- uses ----------------------------------------------------------------------------------------------------- */
+
+/* Nodes whose image cannot be found (a library that is missing) are no uses: the library is a finding already. */
+static bool collect_node(txm_blend *blend, uint32_t file, uint32_t tree, uint32_t node)
+{
+    const txm_model *from = &blend->files.data[file].model;
+    const txm_node *n = &from->nodes.data[node];
+    txm_blend_use use = {.file = file, .id = from->trees.data[tree].id, .tree = tree, .node = node, .image_file = file};
+    uint32_t id;
+    if (!n->id || !txm_blend_follow(blend, &use.image_file, n->id, &id)) {
+        return true;
+    }
+    txm_model *model = &blend->files.data[use.image_file].model;
+    use.image = model->ids.data[id].image;
+    if (use.image == TXM_NO_INDEX) {
+        return true; /* a node group, a script ... */
+    }
+    txm_image *image = &model->images.data[use.image];
+    image->legacy_data |= n->legacy_data;
+    if (image->in_scene == TXM_NO_INDEX) {
+        txm_blend_use *origin = TXM_STORE_ADD(&blend->store, &blend->origins);
+        if (!origin) {
+            return false;
+        }
+        *origin = use;
+        image->in_scene = (uint32_t)blend->origins.count - 1;
+    }
+    txm_blend_use *out = TXM_STORE_ADD(&blend->store, &blend->uses);
+    if (out) {
+        *out = use;
+    }
+    return out != NULL;
+}
+
+/* Only trees that a render can reach. */
+static bool collect_uses(txm_blend *blend)
+{
+    for (uint32_t file = 0; file < blend->files.count; file++) {
+        const txm_model *model = &blend->files.data[file].model;
+        for (size_t t = 0; t < model->trees.count; t++) {
+            const txm_tree *tree = &model->trees.data[t];
+            for (uint32_t n = tree->nodes.begin; n < tree->nodes.end && model->ids.data[tree->id].reached; n++) {
+                if (!collect_node(blend, file, (uint32_t)t, n)) {
+                    return false;
+                }
+            }
+        }
+    }
+    return true;
+}
+
+/* ---- order ---------------------------------------------------------------------------------------------------- */
+
+/* Names are unique within a file; with libraries it takes their paths as well. */
+static int compare_origins(const void *a, const void *b, void *scene)
+{
+    const txm_blend *blend = scene;
+    const txm_blend_use *left = a, *right = b;
+    int order = strcmp(image_id_of(blend, left)->name, image_id_of(blend, right)->name);
+    if (order == 0) {
+        order = strcmp(library_path(blend, left->image_file), library_path(blend, right->image_file));
+    }
+    return order ? order : left->image < right->image ? -1 : left->image > right->image;
+}
+
+/* By image first, so that the users of an image are next to each other in the table. */
+static int compare_uses(const void *a, const void *b, void *scene)
+{
+    const txm_blend *blend = scene;
+    const txm_blend_use *left = a, *right = b;
+    const txm_model *lm = &blend->files.data[left->file].model, *rm = &blend->files.data[right->file].model;
+    uint32_t li = image_of(blend, left)->in_scene, ri = image_of(blend, right)->in_scene;
+    if (li != ri) {
+        return li < ri ? -1 : 1;
+    }
+    int order = strcmp(lm->ids.data[left->id].name, rm->ids.data[right->id].name);
+    if (order == 0) {
+        order = strcmp(library_path(blend, left->file), library_path(blend, right->file));
+    }
+    if (order == 0) {
+        order = strcmp(lm->nodes.data[left->node].name, rm->nodes.data[right->node].name);
+    }
+    return order ? order : left->node < right->node ? -1 : left->node > right->node;
+}
+
+/* Images get their numbers here: all tables that follow refer to them. */
+static void put_in_order(txm_blend *blend)
+{
+    if (blend->origins.count == 0) {
+        return;
+    }
+    qsort_r(blend->origins.data, blend->origins.count, sizeof *blend->origins.data, compare_origins, blend);
+    for (size_t i = 0; i < blend->origins.count; i++) {
+        const txm_blend_use *origin = &blend->origins.data[i];
+        blend->files.data[origin->image_file].model.images.data[origin->image].in_scene = (uint32_t)i;
+    }
+    qsort_r(blend->uses.data, blend->uses.count, sizeof *blend->uses.data, compare_uses, blend);
+}
+
+/* ---- users ---------------------------------------------------------------------------------------------------- */
+
+/* From the two letters in front of an ID's name. */
+static const char *owner_type(const char *id_name)
+{
+    static const char *const types[][2] = {
+        {"MA", "material"}, {"WO", "world"}, {"LA", "light"}, {"LS", "line style"}, {"NT", "node group"}};
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+        if (strncmp(id_name, types[i][0], 2) == 0) {
+            return types[i][1];
+        }
+    }
+    return "other";
+}
+
+/* Settings that this version does not know are given as the default of the node. */
+static txm_blend_user user_of(const txm_blend *blend, const txm_blend_use *use)
+{
+    static const char *const interpolations[] = {"linear", "closest", "cubic", "smart"};
+    const txm_model *model = &blend->files.data[use->file].model;
+    const txm_node *node = &model->nodes.data[use->node];
+    const char *owner = model->ids.data[use->id].name;
+    bool extension_known = node->extension >= TXM_EXTENSION_REPEAT && node->extension <= TXM_EXTENSION_MIRROR;
+    bool interpolation_known = node->interpolation >= 0 && node->interpolation < 4;
+    return (txm_blend_user){
+        .node = node->name,
+        .owner = plain_name(owner),
+        .owner_type = owner_type(owner),
+        .library = library_path(blend, use->file),
+        .environment = node->environment,
+        .extension = extension_known && !node->environment ? (txm_extension)node->extension : TXM_EXTENSION_REPEAT,
+        .interpolation = interpolations[interpolation_known ? node->interpolation : 0],
+    };
+}
+
+/* Afterwards each image has its part of the table. */
+static bool collect_users(txm_blend *blend)
+{
+    for (size_t i = 0; i < blend->uses.count; i++) {
+        txm_blend_user *user = TXM_STORE_ADD(&blend->store, &blend->users);
+        if (!user) {
+            return false;
+        }
+        *user = user_of(blend, &blend->uses.data[i]);
+    }
+    /* The table does not grow any more: images may point into it. */
+    for (size_t i = 0, begin = 0; i < blend->images.count; i++) {
+        size_t end = begin;
+        while (end < blend->uses.count && image_of(blend, &blend->uses.data[end])->in_scene == i) {
+            end++;
+        }
+        blend->images.data[i].users = blend->users.data + begin;
+        blend->images.data[i].user_count = end - begin;
+        begin = end;
+    }
+    return true;
+}
+
+/* What an image's settings mean (settle.c), which files it has (expand.c) and what is packed (unpack.c) is
+ * filled in here, one image after the other. */
+txm_status txm_blend_collect(txm_blend *blend, txm_error *err)
+{
+    if (!collect_uses(blend)) {
+        return txm_blend_exhausted(blend, err);
+    }
+    put_in_order(blend);
+    for (size_t i = 0; i < blend->origins.count; i++) {
+        const txm_blend_use *origin = &blend->origins.data[i];
+        const txm_blend_file *file = &blend->files.data[origin->image_file];
+        const txm_image *image = image_of(blend, origin);
+        txm_blend_image *out = TXM_STORE_ADD(&blend->store, &blend->images);
+        if (!out) {
+            return txm_blend_exhausted(blend, err);
+        }
+        out->name = plain_name(image_id_of(blend, origin)->name);
+        out->library = library_path(blend, origin->image_file);
+        txm_status status = txm_blend_settle(blend, file, image, out, err);
+        if (status == TXM_OK) {
+            status = txm_blend_expand(blend, image, out, err);
+        }
+        if (status == TXM_OK) {
+            status = txm_blend_name_packed(blend, file, image, out, err);
+        }
+        if (status != TXM_OK) {
+            return status;
+        }
+    }
+    return collect_users(blend) ? TXM_OK : txm_blend_exhausted(blend, err);
+}
+
+/* Paths count from the file that the data-block came from, also where a library passed it on. */
+const char *txm_blend_folder_of(txm_blend *blend, const txm_blend_file *file, const txm_id *id)
+{
+    const txm_model *model = &file->model;
+    uint32_t library = id->library ? txm_model_find(model, id->library) : TXM_NO_INDEX;
+    if (library == TXM_NO_INDEX || model->ids.data[library].own_library == TXM_NO_INDEX) {
+        return file->folder;
+    }
+    const txm_library *named = &model->libraries.data[model->ids.data[library].own_library];
+    /* The archive that holds packed data-blocks may leave its path to its parent. */
+    uint32_t parent = !*named->path ? txm_model_find(model, named->archive_parent) : TXM_NO_INDEX;
+    if (parent != TXM_NO_INDEX && model->ids.data[parent].own_library != TXM_NO_INDEX) {
+        named = &model->libraries.data[model->ids.data[parent].own_library];
+    }
+    const char *path = txm_blend_path(blend, named->path, file->folder);
+    char *folder = path ? txm_path_dir(path) : NULL;
+    const char *kept = folder ? txm_store_string(&blend->store, folder, strlen(folder)) : NULL;
+    free(folder);
+    return kept;
+}

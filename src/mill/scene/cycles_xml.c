@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Scenes of Cycles' own program, in XML.
+ *
+ * In: a file <cycles>, and those that it includes. Out: the image nodes of its shaders, as Cycles creates them: from
+ * <image_texture> and <environment_texture> in <shader> and <background>, wherever <transform>, <state> and <object>
+ * nest them. Names of files are relative to the file that they are in, attributes that a node has not are those of a
+ * new one, and words that Cycles does not know count for nothing, as there.
+ *
+ * Files may be hostile. Expat sees each whole, in one piece, since it would look at a long attribute again with every
+ * further piece; size and depth are bounded, and a file that declares entities is refused: Cycles' parser has none.
+ */
+#include <errno.h>
+#include <expat.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "mill/scene/nodes.h"
+#include "tile/base/bytes.h"
+#include "tile/base/fail.h"
+#include "tile/base/mem.h"
+#include "mill/base/names.h"
+#include "tile/base/path.h"
+#include "tile/base/text.h"
+
+/* Expat 2.9 has another function for it, and warns of the one that older versions have. */
+#if XML_MAJOR_VERSION > 2 || XML_MINOR_VERSION >= 9
+#define LINE_OF(parser) XML_GetCurrentLineNumber64(parser)
+#else
+#define LINE_OF(parser) XML_GetCurrentLineNumber(parser)
+#endif
+
+enum { MAX_DEPTH = 256, MAX_NESTING = 64, MAX_FILE_BYTES = 1 << 30, MAX_TILES = TXM_NODE_MAX_TILES };
+
+/* Where in a file the parser is. */
+typedef enum xml_place { AT_TOP, IN_SCENE, IN_SHADER, ELSEWHERE } xml_place;
+
+/* What all files of a scene share. */
+typedef struct xml_scene {
+    txm_blend *blend;
+    txm_node_list nodes;
+    txm_names seen; /* files that were read */
+    unsigned nesting;
+} xml_scene;
+
+typedef struct xml_file {
+    xml_scene *scene;
+    XML_Parser parser;
+    const char *path, *library; /* library: "" for the scene itself */
+    char *folder;
+    xml_place places[MAX_DEPTH];
+    unsigned depth;
+    char *owner;
+    bool background;
+    txm_status status; /* that made the parser stop; the message is in `err` */
+    txm_error *err;
+} xml_file;
+
+static txm_status read_xml_file(xml_scene *scene, const char *path, const char *library, txm_error *err);
+
+/* ---- attributes ----------------------------------------------------------------------------------------------------
+ */
+
+static const char *attribute(const XML_Char **attributes, const char *name)
+{
+    for (; *attributes; attributes += 2) {
+        if (strcmp(attributes[0], name) == 0) {
+            return attributes[1];
+        }
+    }
+    return NULL;
+}
+
+/* Numbers apart by spaces, as many as there are; numbers that no tile has are left out. */
+static size_t read_tiles(const char *text, uint32_t *tiles)
+{
+    size_t count = 0;
+    while (text && *text && count < MAX_TILES) {
+        char *end;
+        text += strspn(text, " \t\r\n");
+        long tile = strtol(text, &end, 10);
+        if (tile > 1000 && tile < 100000) {
+            tiles[count++] = (uint32_t)tile;
+        }
+        text = end + strcspn(end, " \t\r\n");
+    }
+    return count;
+}
+
+/* Backslashes are Windows' and mean the same. NULL: no memory. */
+static char *path_in(const xml_file *file, const char *stored)
+{
+    char *slashes = txm_strdup(stored), *joined, *path;
+    for (char *p = slashes; p && *p; p++) {
+        *p = *p == '\\' ? '/' : *p;
+    }
+    joined = slashes ? txm_path_join(file->folder, slashes) : NULL;
+    path = joined ? txm_path_normal(joined) : NULL;
+    free(joined);
+    free(slashes);
+    return path;
+}
+
+/* ---- elements ------------------------------------------------------------------------------------------------------
+ */
+
+static void stop(xml_file *file, txm_status status)
+{
+    file->status = status;
+    XML_StopParser(file->parser, XML_FALSE);
+}
+
+static void take_image_node(xml_file *file, const XML_Char **attributes, bool environment)
+{
+    const char *name = attribute(attributes, "name"), *filename = attribute(attributes, "filename"),
+               *space = attribute(attributes, "colorspace"),
+               *numbers = environment ? NULL : attribute(attributes, "tiles");
+    uint32_t *tiles = numbers ? txm_calloc(MAX_TILES, sizeof *tiles) : NULL;
+    char *path = filename && *filename ? path_in(file, filename) : txm_strdup("");
+    if (!path || (numbers && !tiles)) {
+        stop(file, txm_no_memory(file->err, file->path));
+    } else {
+        txm_image_node node = {.node = name          ? name
+                                       : environment ? "environment_texture"
+                                                     : "image_texture",
+                               .owner = file->owner,
+                               .owner_type = file->background ? "world" : "material",
+                               .library = file->library,
+                               .stored_path = filename ? filename : "",
+                               .path = path,
+                               .colorspace = space ? space : TXM_NODE_COLORSPACE,
+                               .alpha = txm_node_alpha(attribute(attributes, "alpha_type")),
+                               .environment = environment,
+                               .tiles = tiles,
+                               .tile_count = read_tiles(numbers, tiles),
+                               .extension = txm_node_extension(environment ? NULL : attribute(attributes, "extension")),
+                               .interpolation = txm_node_interpolation(attribute(attributes, "interpolation"))};
+        node.tiled = node.tile_count > 0;
+        txm_status status = txm_nodes_add(file->scene->blend, &file->scene->nodes, &node, file->err);
+        if (status != TXM_OK) {
+            stop(file, status);
+        }
+    }
+    free(path);
+    free(tiles);
+}
+
+/* A file that cannot be included ends Cycles; here it is a library that is missing, and the rest is told. */
+static void take_include(xml_file *file, const char *src)
+{
+    xml_scene *scene = file->scene;
+    txm_error why = {0};
+    char *path = src ? path_in(file, src) : NULL;
+    if (!src) {
+        return;
+    }
+    if (!path) {
+        stop(file, txm_no_memory(file->err, file->path));
+        return;
+    }
+    txm_status status = TXM_OK;
+    if (!txm_names_has(&scene->seen, path)) {
+        status = scene->nesting < MAX_NESTING
+                     ? read_xml_file(scene, path, path, &why)
+                     : txm_fail(&why, TXM_STATUS_CORRUPT, "%s: included more than %d files deep", path, MAX_NESTING);
+        if (status == TXM_STATUS_NO_MEMORY || status == TXM_STATUS_TOO_LARGE) {
+            stop(file, txm_fail(file->err, status, "%s", why.message));
+        } else {
+            status = txm_nodes_add_library(scene->blend, path, file->path, status, why.message, file->err);
+            if (status != TXM_OK) {
+                stop(file, status);
+            }
+        }
+    }
+    free(path);
+}
+
+/* What the element is in its place, which is that of its children. */
+static xml_place take_scene_element(xml_file *file, const char *name, const XML_Char **attributes)
+{
+    static const char *const nesting[] = {"transform", "state", "object"};
+    bool background = txm_casecmp(name, "background") == 0;
+    if (background || txm_casecmp(name, "shader") == 0) {
+        const char *owner = attribute(attributes, "name");
+        free(file->owner);
+        file->owner = txm_strdup(background ? "background" : owner ? owner : "shader");
+        file->background = background;
+        if (!file->owner) {
+            stop(file, txm_no_memory(file->err, file->path));
+        }
+        return IN_SHADER;
+    }
+    if (txm_casecmp(name, "include") == 0) {
+        take_include(file, attribute(attributes, "src"));
+        return ELSEWHERE;
+    }
+    for (size_t i = 0; i < sizeof nesting / sizeof *nesting; i++) {
+        if (txm_casecmp(name, nesting[i]) == 0) {
+            return IN_SCENE;
+        }
+    }
+    return ELSEWHERE;
+}
+
+static void XMLCALL on_start(void *user, const XML_Char *name, const XML_Char **attributes)
+{
+    xml_file *file = user;
+    xml_place place = file->depth ? file->places[file->depth - 1] : AT_TOP, inside = ELSEWHERE;
+    /* Expat goes on to the end of what it has begun. */
+    if (file->status != TXM_OK) {
+        return;
+    }
+    if (file->depth == MAX_DEPTH) {
+        stop(file,
+             txm_fail(file->err, TXM_STATUS_CORRUPT, "%s: its elements are more than %d deep", file->path, MAX_DEPTH));
+        return;
+    }
+    if (place == AT_TOP && strcmp(name, "cycles") != 0) {
+        stop(file,
+             txm_fail(file->err, TXM_STATUS_UNSUPPORTED,
+                      "%s: not a scene of Cycles: its first element is <%.100s>, not <cycles>", file->path, name));
+    } else if (place == AT_TOP) {
+        inside = IN_SCENE;
+    } else if (place == IN_SCENE) {
+        inside = take_scene_element(file, name, attributes);
+    } else if (place == IN_SHADER) {
+        bool environment = strcmp(name, "environment_texture") == 0;
+        if (environment || strcmp(name, "image_texture") == 0) {
+            take_image_node(file, attributes, environment);
+        }
+    }
+    file->places[file->depth++] = inside;
+}
+
+static void XMLCALL on_end(void *user, const XML_Char *name)
+{
+    xml_file *file = user;
+    (void)name;
+    if (file->depth) {
+        file->depth--;
+    }
+}
+
+static void XMLCALL on_entity(void *user, const XML_Char *name, int is_parameter, const XML_Char *value, int length,
+                              const XML_Char *base, const XML_Char *system_id, const XML_Char *public_id,
+                              const XML_Char *notation)
+{
+    xml_file *file = user;
+    (void)is_parameter, (void)value, (void)length, (void)base, (void)system_id, (void)public_id, (void)notation;
+    if (file->status == TXM_OK) {
+        stop(file, txm_fail(file->err, TXM_STATUS_CORRUPT,
+                            "%s: declares an entity (%.100s), which scenes of Cycles do not", file->path, name));
+    }
+}
+
+/* ---- files ---------------------------------------------------------------------------------------------------------
+ */
+
+/* The whole file. Non-blocking: it may be a pipe, which is not waited for. */
+static txm_status load_xml_bytes(const char *path, txm_bytes *out, txm_error *err)
+{
+    struct stat st;
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0 || fstat(fd, &st) != 0) {
+        txm_status status = txm_fail_errno(err, errno, "%s: cannot open", path);
+        if (fd >= 0) {
+            close(fd);
+        }
+        return status;
+    }
+    txm_status status = TXM_OK;
+    if (!S_ISREG(st.st_mode)) {
+        status = txm_fail(err, TXM_STATUS_NOT_A_FILE, "%s: not a regular file", path);
+    } else if (st.st_size > MAX_FILE_BYTES) {
+        status = txm_fail(err, TXM_STATUS_TOO_LARGE, "%s: has more than %d MiB", path, MAX_FILE_BYTES >> 20);
+    } else if (!txm_bytes_reserve(out, (size_t)st.st_size + 1)) {
+        status = txm_no_memory(err, path);
+    }
+    while (status == TXM_OK && out->size < (size_t)st.st_size) {
+        ssize_t n = read(fd, out->data + out->size, (size_t)st.st_size - out->size);
+        if (n < 0 && errno != EINTR) {
+            status = txm_fail_errno(err, errno, "%s: cannot read", path);
+        } else if (n == 0) {
+            break;
+        }
+        out->size += n > 0 ? (size_t)n : 0;
+    }
+    close(fd);
+    return status;
+}
+
+static txm_status parse_xml(xml_file *file, const txm_bytes *bytes)
+{
+    file->parser = XML_ParserCreate(NULL);
+    if (!file->parser) {
+        return txm_no_memory(file->err, file->path);
+    }
+    XML_SetUserData(file->parser, file);
+    XML_SetElementHandler(file->parser, on_start, on_end);
+    XML_SetEntityDeclHandler(file->parser, on_entity);
+    enum XML_Status parsed = XML_Parse(file->parser, (const char *)bytes->data, (int)bytes->size, XML_TRUE);
+    enum XML_Error code = XML_GetErrorCode(file->parser);
+    if (file->status == TXM_OK && parsed != XML_STATUS_OK) {
+        file->status = code == XML_ERROR_NO_MEMORY
+                           ? txm_no_memory(file->err, file->path)
+                           : txm_fail(file->err, TXM_STATUS_CORRUPT, "%s: line %lu: %s", file->path,
+                                      (unsigned long)LINE_OF(file->parser), XML_ErrorString(code));
+    }
+    XML_ParserFree(file->parser);
+    return file->status;
+}
+
+/* Nodes that come before the place where a file breaks off are told with the rest. */
+static txm_status read_xml_file(xml_scene *scene, const char *path, const char *library, txm_error *err)
+{
+    txm_bytes bytes = {0};
+    xml_file *file = txm_calloc(1, sizeof *file);
+    char *folder = txm_path_dir(path);
+    txm_status status = TXM_OK;
+    if (!file || !folder || !txm_names_put(&scene->seen, path)) {
+        status = txm_no_memory(err, path);
+    }
+    if (status == TXM_OK) {
+        status = load_xml_bytes(path, &bytes, err);
+    }
+    if (status == TXM_OK) {
+        *file = (xml_file){.scene = scene, .path = path, .library = library, .folder = folder, .err = err};
+        scene->nesting++;
+        status = parse_xml(file, &bytes);
+        scene->nesting--;
+        free(file->owner);
+    }
+    txm_bytes_free(&bytes);
+    free(folder);
+    free(file);
+    return status;
+}
+
+txm_status txm_blend_read_xml(txm_blend *blend, const char *path, txm_error *err)
+{
+    xml_scene scene = {.blend = blend};
+    txm_status status = txm_nodes_begin(blend, path, "cycles-xml", err);
+    if (status == TXM_OK) {
+        status = read_xml_file(&scene, path, "", err);
+    }
+    if (status == TXM_OK) {
+        status = txm_nodes_collect(blend, &scene.nodes, err);
+    }
+    txm_names_free(&scene.seen);
+    free(scene.nodes.entries.data);
+    return status;
+}

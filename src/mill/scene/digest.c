@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Images, libraries and shader trees of a run.
+ *
+ * Nodes that use a data-block (images, groups) are kept, and for lint every node and the links between them.
+ * Unconnected nodes count: a render loads their images as soon as someone connects them, and Blender's own operator
+ * takes them too.
+ *
+ * Images and libraries have lists of tiles and packed files. A block is in one list only, so all lists of a run
+ * together are followed for as many steps as it has blocks: one that bites its own tail ends.
+ */
+#include "mill/scene/digest.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- shader trees ------------------------------------------------------------------------------------------------ */
+
+enum { SHADER_TREE = 0, ENVIRONMENT_NODE = 157, NON_COLOR_DATA = 0 };
+
+/* What the node's storage block says about texture look-up. */
+static void digest_storage(const txm_digest *d, txm_run *run, uint64_t address, txm_node *node)
+{
+    const txm_run_block *image = txm_run_find(run, address, TXM_KIND_TEX_IMAGE);
+    const txm_run_block *environment = txm_run_find(run, address, TXM_KIND_TEX_ENVIRONMENT);
+    int64_t color_space = -1;
+    if (image && !node->environment) {
+        txm_record r = txm_run_record(run, image);
+        node->extension = (int)txm_record_integer(d->schema, r, TXM_TEX_IMAGE_EXTENSION, 0);
+        node->interpolation = (int)txm_record_integer(d->schema, r, TXM_TEX_IMAGE_INTERPOLATION, 0);
+        color_space = txm_record_integer(d->schema, r, TXM_TEX_IMAGE_COLOR_SPACE, -1);
+    } else if (environment && node->environment) {
+        txm_record r = txm_run_record(run, environment);
+        node->interpolation = (int)txm_record_integer(d->schema, r, TXM_TEX_ENVIRONMENT_INTERPOLATION, 0);
+        color_space = txm_record_integer(d->schema, r, TXM_TEX_ENVIRONMENT_COLOR_SPACE, -1);
+    }
+    node->legacy_data = color_space == NON_COLOR_DATA;
+}
+
+/* Without lint only nodes that use a data-block are kept: scenes have hundreds of thousands of others. */
+static bool digest_node(const txm_digest *d, txm_run *run, uint64_t address, txm_record r)
+{
+    uint64_t id = txm_record_address(d->schema, r, TXM_NODE_ID);
+    if (!id && !d->links) {
+        return true;
+    }
+    txm_node *node = TXM_STORE_ADD(d->store, &d->model->nodes);
+    if (!node) {
+        return false;
+    }
+    node->address = address;
+    node->id = id;
+    node->name = txm_record_string(d->schema, r, TXM_NODE_NAME, d->store);
+    node->idname = txm_record_string(d->schema, r, TXM_NODE_IDNAME, d->store);
+    if (!node->name || !node->idname) {
+        return false;
+    }
+    node->environment = !strcmp(node->idname, "ShaderNodeTexEnvironment") ||
+                        txm_record_integer(d->schema, r, TXM_NODE_TYPE, 0) == ENVIRONMENT_NODE;
+    digest_storage(d, run, txm_record_address(d->schema, r, TXM_NODE_STORAGE), node);
+    return true;
+}
+
+/* ---- links ---------------------------------------------------------------------------------------------------- */
+
+/* The tree's node at an address; TXM_NO_INDEX if there is none. Nodes were sorted by address before. */
+static uint32_t node_at(const txm_model *model, txm_span nodes, uint64_t address)
+{
+    uint32_t low = nodes.begin, high = nodes.end;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (model->nodes.data[middle].address < address) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low < nodes.end && model->nodes.data[low].address == address ? low : TXM_NO_INDEX;
+}
+
+/* A socket's identifier; before 2.67 sockets have a name only. */
+static const char *socket_name(const txm_digest *d, txm_run *run, uint64_t address, int *type)
+{
+    const txm_run_block *b = txm_run_find(run, address, TXM_KIND_SOCKET);
+    if (!b) {
+        return "";
+    }
+    txm_record r = txm_run_record(run, b);
+    *type = (int)txm_record_integer(d->schema, r, TXM_SOCKET_TYPE, -1);
+    txm_field_id field = txm_record_has(d->schema, r, TXM_SOCKET_IDENTIFIER) ? TXM_SOCKET_IDENTIFIER : TXM_SOCKET_NAME;
+    return txm_record_string(d->schema, r, field, d->store);
+}
+
+/* Links are found by the node that they leave. */
+static int compare_links(const void *a, const void *b)
+{
+    const txm_link *left = a, *right = b;
+    return left->from < right->from ? -1 : left->from > right->from;
+}
+
+/* Links end up ordered by the node that they come from. */
+static bool digest_links(const txm_digest *d, txm_run *run, uint64_t next, txm_span nodes)
+{
+    size_t begin = d->model->links.count;
+    while (next && txm_run_step(run)) {
+        const txm_run_block *b = txm_run_find(run, next, TXM_KIND_LINK);
+        if (!b) {
+            break;
+        }
+        txm_record r = txm_run_record(run, b);
+        int from_type = -1;
+        txm_link link = {.to_type = -1};
+        link.from = node_at(d->model, nodes, txm_record_address(d->schema, r, TXM_LINK_FROM_NODE));
+        link.to = node_at(d->model, nodes, txm_record_address(d->schema, r, TXM_LINK_TO_NODE));
+        next = txm_record_address(d->schema, r, TXM_LINK_NEXT);
+        if (link.from == TXM_NO_INDEX || link.to == TXM_NO_INDEX) {
+            continue;
+        }
+        link.from_socket = socket_name(d, run, txm_record_address(d->schema, r, TXM_LINK_FROM_SOCKET), &from_type);
+        link.to_socket = socket_name(d, run, txm_record_address(d->schema, r, TXM_LINK_TO_SOCKET), &link.to_type);
+        txm_link *out = link.from_socket && link.to_socket ? TXM_STORE_ADD(d->store, &d->model->links) : NULL;
+        if (!out) {
+            return false;
+        }
+        *out = link;
+    }
+    if (d->model->links.count > begin) {
+        qsort(d->model->links.data + begin, d->model->links.count - begin, sizeof(txm_link), compare_links);
+    }
+    return true;
+}
+
+/* ---- trees ---------------------------------------------------------------------------------------------------- */
+
+/* And nodes by the address that links name them with. */
+static int compare_nodes(const void *a, const void *b)
+{
+    const txm_node *left = a, *right = b;
+    return left->address < right->address ? -1 : left->address > right->address;
+}
+
+/* The list of nodes is followed as Blender does, by its pointers; a pointer that leads nowhere ends it. */
+static bool digest_tree(const txm_digest *d, uint32_t id, txm_run *run, txm_record tree)
+{
+    txm_model *m = d->model;
+    txm_span nodes = {.begin = (uint32_t)m->nodes.count}, links = {.begin = (uint32_t)m->links.count};
+    uint64_t next = txm_record_address(d->schema, tree, TXM_TREE_NODES);
+    while (next && txm_run_step(run)) {
+        const txm_run_block *b = txm_run_find(run, next, TXM_KIND_NODE);
+        if (!b) {
+            break;
+        }
+        txm_record r = txm_run_record(run, b);
+        if (!digest_node(d, run, next, r)) {
+            return false;
+        }
+        next = txm_record_address(d->schema, r, TXM_NODE_NEXT);
+    }
+    nodes.end = (uint32_t)m->nodes.count;
+    if (d->links && nodes.end > nodes.begin) {
+        qsort(m->nodes.data + nodes.begin, nodes.end - nodes.begin, sizeof *m->nodes.data, compare_nodes);
+        if (!digest_links(d, run, txm_record_address(d->schema, tree, TXM_TREE_LINKS), nodes)) {
+            return false;
+        }
+    }
+    links.end = (uint32_t)m->links.count;
+    txm_tree *out = TXM_STORE_ADD(d->store, &m->trees);
+    if (out) {
+        *out = (txm_tree){id, nodes, links};
+        m->ids.data[id].trees.end = (uint32_t)m->trees.count;
+    }
+    return out != NULL;
+}
+
+/* Adds every shader tree of the run of ID `id`. False when memory or the store's limit is exhausted. */
+static bool digest_trees(const txm_digest *d, uint32_t id, txm_run *run)
+{
+    d->model->ids.data[id].trees = (txm_span){(uint32_t)d->model->trees.count, (uint32_t)d->model->trees.count};
+    /* Look-ups order the table: once before walking it. */
+    txm_run_find(run, 0, TXM_KIND_TREE);
+    for (size_t i = 0; i < run->blocks.count; i++) {
+        if (run->blocks.data[i].kind != TXM_KIND_TREE) {
+            continue;
+        }
+        txm_record tree = txm_run_record(run, &run->blocks.data[i]);
+        if (txm_record_integer(d->schema, tree, TXM_TREE_TYPE, SHADER_TREE) == SHADER_TREE &&
+            !digest_tree(d, id, run, tree)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* ---- images and libraries ---------------------------------------------------------------------------------------- */
+
+enum { IGNORE_ALPHA_FLAG = 1 << 12 };
+
+/* Where the bytes of a PackedFile block lie. False (and an empty `out`) when the file does not hold them. */
+static bool find_packed(const txm_digest *d, txm_run *run, uint64_t address, txm_packed *out)
+{
+    const txm_run_block *head = txm_run_find(run, address, TXM_KIND_PACKED);
+    if (!head) {
+        return false;
+    }
+    txm_record r = txm_run_record(run, head);
+    int64_t size = txm_record_integer(d->schema, r, TXM_PACKED_SIZE, 0);
+    const txm_run_block *data = txm_run_find(run, txm_record_address(d->schema, r, TXM_PACKED_DATA), TXM_KIND_OTHER);
+    if (!data || size <= 0 || (uint64_t)size > data->bytes) {
+        return false;
+    }
+    out->position = data->position;
+    out->bytes = (uint64_t)size;
+    return true;
+}
+
+/* Numbers of UDIM tiles. Images that have no list have tile 1001. */
+static bool digest_tiles(const txm_digest *d, txm_run *run, txm_record image, txm_image *out)
+{
+    uint64_t next = txm_record_address(d->schema, image, TXM_IMAGE_TILES);
+    out->tiles.begin = (uint32_t)d->model->tiles.count;
+    while (next && txm_run_step(run)) {
+        const txm_run_block *b = txm_run_find(run, next, TXM_KIND_TILE);
+        if (!b) {
+            break;
+        }
+        txm_record r = txm_run_record(run, b);
+        uint32_t *number = TXM_STORE_ADD(d->store, &d->model->tiles);
+        if (!number) {
+            return false;
+        }
+        /* Blender has 1001 where files hold 0. */
+        int64_t stored = txm_record_integer(d->schema, r, TXM_TILE_NUMBER, 0);
+        *number = stored > 0 && stored <= 9999 ? (uint32_t)stored : 1001;
+        next = txm_record_address(d->schema, r, TXM_TILE_NEXT);
+    }
+    out->tiles.end = (uint32_t)d->model->tiles.count;
+    return true;
+}
+
+static bool add_packed(const txm_digest *d, txm_packed packed)
+{
+    txm_packed *p = TXM_STORE_ADD(d->store, &d->model->packed);
+    if (p) {
+        *p = packed;
+    }
+    return p != NULL;
+}
+
+/* A list since 2.76 (one a tile and view), a single PackedFile before. */
+static bool digest_packed(const txm_digest *d, txm_run *run, txm_record image, txm_image *out)
+{
+    txm_packed one = {.path = ""};
+    uint64_t next = txm_record_address(d->schema, image, TXM_IMAGE_PACKED_FILES);
+    out->packed.begin = (uint32_t)d->model->packed.count;
+    while (next && txm_run_step(run)) {
+        const txm_run_block *b = txm_run_find(run, next, TXM_KIND_IMAGE_PACKED);
+        if (!b) {
+            break;
+        }
+        txm_record r = txm_run_record(run, b);
+        txm_packed p = {.path = txm_record_string(d->schema, r, TXM_IMAGE_PACKED_PATH, d->store)};
+        p.tile = (uint32_t)txm_record_integer(d->schema, r, TXM_IMAGE_PACKED_TILE, 0);
+        uint64_t file = txm_record_address(d->schema, r, TXM_IMAGE_PACKED_FILE_OF);
+        if (!p.path || (file && find_packed(d, run, file, &p) && !add_packed(d, p))) {
+            return false;
+        }
+        next = txm_record_address(d->schema, r, TXM_IMAGE_PACKED_NEXT);
+    }
+    uint64_t single = txm_record_address(d->schema, image, TXM_IMAGE_PACKED_FILE);
+    if (d->model->packed.count == out->packed.begin && single && find_packed(d, run, single, &one) &&
+        !add_packed(d, one)) {
+        return false;
+    }
+    out->packed.end = (uint32_t)d->model->packed.count;
+    return true;
+}
+
+/* Whether a block holds that text alone. */
+static bool is_text(txm_record block, const char *text)
+{
+    size_t n = strlen(text);
+    return block.bytes > n && memcmp(block.data, text, n + 1) == 0;
+}
+
+/* Blender makes a library override anew when it opens the file: a copy of the library's data-block in which it changes
+ * the listed properties. Of those that matter here, only path and alpha type can be listed. */
+static void digest_override(const txm_digest *d, txm_run *run, txm_record head, txm_image *out)
+{
+    const txm_run_block *b = txm_run_find(run, txm_record_address(d->schema, head, TXM_ID_OVERRIDE), TXM_KIND_OVERRIDE);
+    if (!b) {
+        return;
+    }
+    txm_record r = txm_run_record(run, b);
+    out->overrides = txm_record_address(d->schema, r, TXM_OVERRIDE_REFERENCE);
+    uint64_t next = txm_record_address(d->schema, r, TXM_OVERRIDE_PROPERTIES);
+    while (next && txm_run_step(run) && (b = txm_run_find(run, next, TXM_KIND_OVERRIDDEN))) {
+        r = txm_run_record(run, b);
+        next = txm_record_address(d->schema, r, TXM_OVERRIDDEN_NEXT);
+        b = txm_run_find(run, txm_record_address(d->schema, r, TXM_OVERRIDDEN_PATH), TXM_KIND_OTHER);
+        r = b ? txm_run_record(run, b) : (txm_record){NULL, 0};
+        out->own_path |= is_text(r, "filepath");
+        out->own_alpha |= is_text(r, "alpha_mode");
+    }
+}
+
+/* Everything as it is stored; what it means depends on the version and is settle.c's. */
+static bool digest_image(const txm_digest *d, uint32_t id, txm_run *run, const txm_run_block *head)
+{
+    txm_record r = txm_run_record(run, head);
+    txm_image image = {
+        .id = id,
+        .path = txm_record_string(d->schema, r, TXM_IMAGE_PATH, d->store),
+        .colorspace = txm_record_string(d->schema, r, TXM_IMAGE_COLORSPACE, d->store),
+        .source = (int)txm_record_integer(d->schema, r, TXM_IMAGE_SOURCE, 0),
+        .alpha_mode = (int)txm_record_integer(d->schema, r, TXM_IMAGE_ALPHA_MODE, -1),
+        .ignore_alpha = txm_record_integer(d->schema, r, TXM_IMAGE_FLAG, 0) & IGNORE_ALPHA_FLAG,
+        .has_tile_list = txm_record_has(d->schema, r, TXM_IMAGE_TILES),
+        .is_packed = txm_record_address(d->schema, r, TXM_IMAGE_PACKED_FILES) ||
+                     txm_record_address(d->schema, r, TXM_IMAGE_PACKED_FILE),
+        .in_scene = TXM_NO_INDEX,
+    };
+    if (!image.path || !image.colorspace || !digest_tiles(d, run, r, &image) || !digest_packed(d, run, r, &image)) {
+        return false;
+    }
+    digest_override(d, run, r, &image);
+    txm_image *out = TXM_STORE_ADD(d->store, &d->model->images);
+    if (out) {
+        *out = image;
+        d->model->ids.data[id].image = (uint32_t)d->model->images.count - 1;
+    }
+    return out != NULL;
+}
+
+/* A library may be packed, as a file inside of the file. */
+static bool digest_library(const txm_digest *d, uint32_t id, txm_run *run, const txm_run_block *head)
+{
+    txm_record r = txm_run_record(run, head);
+    txm_library library = {.path = txm_record_string(d->schema, r, TXM_LIBRARY_PATH, d->store),
+                           .archive_parent = txm_record_address(d->schema, r, TXM_LIBRARY_ARCHIVE_PARENT),
+                           .packed.path = "",
+                           .scene_file = TXM_NO_INDEX};
+    uint64_t packed = txm_record_address(d->schema, r, TXM_LIBRARY_PACKED_FILE);
+    txm_library *out = library.path ? TXM_STORE_ADD(d->store, &d->model->libraries) : NULL;
+    if (!out) {
+        return false;
+    }
+    if (packed) {
+        find_packed(d, run, packed, &library.packed);
+    }
+    *out = library;
+    d->model->ids.data[id].own_library = (uint32_t)d->model->libraries.count - 1;
+    return true;
+}
+
+/* A run whose head is missing is a data-block that we know by address alone. */
+bool txm_digest_run(const txm_digest *d, uint32_t id, txm_run *run)
+{
+    const txm_id *owner = &d->model->ids.data[id];
+    const txm_run_block *head;
+    switch (owner->role) {
+    case TXM_ROLE_IMAGE:
+        head = txm_run_find(run, owner->address, TXM_KIND_IMAGE);
+        return !head || digest_image(d, id, run, head);
+    case TXM_ROLE_LIBRARY:
+        head = txm_run_find(run, owner->address, TXM_KIND_LIBRARY);
+        return !head || digest_library(d, id, run, head);
+    case TXM_ROLE_TREE:
+        return digest_trees(d, id, run);
+    default:
+        return true;
+    }
+}

@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Lint: what the nodes do with an image, compared with its colour space. From each image node the links are followed
+ * downstream, through nodes that pass values on and in and out of node groups, to the sockets that make use of them.
+ *
+ * This is advice, so it may give up early: a walk takes at most MAX_STEPS steps, which also ends circles, and all walks
+ * together MAX_TOTAL_STEPS, which no scene that people made reaches.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "mill/scene/scene.h"
+#include "tile/base/mem.h"
+
+enum { MAX_STEPS = 1 << 16, MAX_TOTAL_STEPS = 1 << 26, MAX_DEPTH = 16 };
+
+enum { SOCKET_COLOR = 2, SOCKET_SHADER = 3 };
+
+/* What is done with an image. */
+enum { USED_AS_COLOR = 1, USED_AS_DATA = 2, USED_AS_NORMAL = 4 };
+
+/* A group node that uses a tree. */
+typedef struct call {
+    uint32_t file, id;        /* the group */
+    uint32_t from_file, tree; /* the tree that the node is in */
+    uint32_t node;
+} call;
+
+typedef TXM_TABLE(call) call_table;
+
+/* Group nodes that the walk went into, innermost first. */
+typedef struct frame {
+    const struct frame *outer;
+    const call *entered;
+} frame;
+
+typedef struct walk {
+    const txm_blend *blend;
+    const call_table *calls;
+    unsigned steps, total_steps, uses;
+} walk;
+
+/* Whether one more step may be taken. */
+static bool step(walk *w)
+{
+    return w->steps++ < MAX_STEPS && w->total_steps++ < MAX_TOTAL_STEPS;
+}
+
+static void follow_output(walk *w, uint32_t file, const txm_tree *tree, uint32_t node, const char *socket,
+                          const frame *inside, int depth);
+
+static bool is_one_of(const char *idname, const char *const *names)
+{
+    for (; *names; names++) {
+        if (strcmp(idname, *names) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Nodes whose output is a transformed input. */
+static bool passes_on(const char *idname)
+{
+    static const char *const names[] = {
+        "NodeReroute",          "ShaderNodeSeparateRGB",  "ShaderNodeSeparateColor",  "ShaderNodeSeparateXYZ",
+        "ShaderNodeCombineRGB", "ShaderNodeCombineColor", "ShaderNodeCombineXYZ",     "ShaderNodeMath",
+        "ShaderNodeVectorMath", "ShaderNodeMapRange",     "ShaderNodeClamp",          "ShaderNodeValToRGB",
+        "ShaderNodeRGBToBW",    "ShaderNodeRGBCurve",     "ShaderNodeVectorCurve",    "ShaderNodeFloatCurve",
+        "ShaderNodeInvert",     "ShaderNodeGamma",        "ShaderNodeBrightContrast", "ShaderNodeHueSaturation",
+        "ShaderNodeMixRGB",     "ShaderNodeMix",          "ShaderNodeSqueeze",        NULL};
+    return is_one_of(idname, names);
+}
+
+/* What a link into this socket makes of the value. */
+static unsigned use_of(const txm_node *to, const txm_link *link)
+{
+    if (strcmp(to->idname, "ShaderNodeNormalMap") == 0) {
+        return USED_AS_NORMAL | USED_AS_DATA;
+    }
+    return link->to_type == SOCKET_COLOR ? USED_AS_COLOR : link->to_type == SOCKET_SHADER ? 0 : USED_AS_DATA;
+}
+
+/* ---- groups --------------------------------------------------------------------------------------------------- */
+
+/* By the group that is called, so that all its callers are found together. */
+static int compare_calls(const void *a, const void *b)
+{
+    const call *left = a, *right = b;
+    if (left->file != right->file) {
+        return left->file < right->file ? -1 : 1;
+    }
+    return left->id < right->id ? -1 : left->id > right->id;
+}
+
+/* Who calls which group, over all files. */
+static bool collect_calls(txm_blend *blend, uint32_t file, uint32_t t, call_table *calls)
+{
+    const txm_model *model = &blend->files.data[file].model;
+    const txm_tree *tree = &model->trees.data[t];
+    for (uint32_t n = tree->nodes.begin; n < tree->nodes.end && model->ids.data[tree->id].reached; n++) {
+        call c = {.file = file, .from_file = file, .tree = t, .node = n};
+        if (!model->nodes.data[n].id || !txm_blend_follow(blend, &c.file, model->nodes.data[n].id, &c.id) ||
+            blend->files.data[c.file].model.ids.data[c.id].role != TXM_ROLE_TREE) {
+            continue;
+        }
+        call *out = TXM_STORE_ADD(&blend->store, calls);
+        if (!out) {
+            return false;
+        }
+        *out = c;
+    }
+    return true;
+}
+
+/* The first of the calls of a group, which stand together. */
+static size_t first_call(const call_table *calls, uint32_t file, uint32_t id)
+{
+    call key = {.file = file, .id = id};
+    size_t low = 0, high = calls->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (compare_calls(&calls->data[middle], &key) < 0) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+/* Into a group: on from all its input nodes. */
+static void enter_group(walk *w, uint32_t file, uint32_t tree, uint32_t node, const char *socket, const frame *inside,
+                        int depth)
+{
+    const txm_blend *blend = w->blend;
+    call entered = {.file = file, .from_file = file, .tree = tree, .node = node};
+    uint64_t group = blend->files.data[file].model.nodes.data[node].id;
+    if (!txm_blend_follow(blend, &entered.file, group, &entered.id)) {
+        return;
+    }
+    const frame here = {inside, &entered};
+    const txm_model *model = &blend->files.data[entered.file].model;
+    txm_span trees = model->ids.data[entered.id].trees;
+    for (uint32_t t = trees.begin; t < trees.end; t++) {
+        const txm_tree *inner = &model->trees.data[t];
+        for (uint32_t n = inner->nodes.begin; n < inner->nodes.end && step(w); n++) {
+            if (strcmp(model->nodes.data[n].idname, "NodeGroupInput") == 0) {
+                follow_output(w, entered.file, inner, n, socket, &here, depth + 1);
+            }
+        }
+    }
+}
+
+/* Out of a group: back to where the walk came from, or to all that use the group if it began inside. */
+static void leave_group(walk *w, uint32_t file, const txm_tree *tree, const char *socket, const frame *inside,
+                        int depth)
+{
+    if (inside) {
+        const call *c = inside->entered;
+        const txm_tree *outer = &w->blend->files.data[c->from_file].model.trees.data[c->tree];
+        follow_output(w, c->from_file, outer, c->node, socket, inside->outer, depth + 1);
+        return;
+    }
+    for (size_t i = first_call(w->calls, file, tree->id); i < w->calls->count && step(w); i++) {
+        const call *c = &w->calls->data[i];
+        if (c->file != file || c->id != tree->id) {
+            break;
+        }
+        const txm_tree *outer = &w->blend->files.data[c->from_file].model.trees.data[c->tree];
+        follow_output(w, c->from_file, outer, c->node, socket, NULL, depth + 1);
+    }
+}
+
+/* ---- walking -------------------------------------------------------------------------------------------------- */
+
+/* In and out of groups as Blender's evaluation goes; where a value is used, the kind of use is noted. */
+static void follow_link(walk *w, uint32_t file, const txm_tree *tree, const txm_link *link, const frame *inside,
+                        int depth)
+{
+    const txm_model *model = &w->blend->files.data[file].model;
+    const txm_node *to = &model->nodes.data[link->to];
+    bool factor = strncmp(link->to_socket, "Fac", 3) == 0; /* of a mix: a mask, not what is mixed */
+    if (strcmp(to->idname, "ShaderNodeGroup") == 0) {
+        enter_group(w, file, (uint32_t)(tree - model->trees.data), link->to, link->to_socket, inside, depth);
+    } else if (strcmp(to->idname, "NodeGroupOutput") == 0) {
+        leave_group(w, file, tree, link->to_socket, inside, depth);
+    } else if (passes_on(to->idname) && (!factor || strcmp(to->idname, "ShaderNodeValToRGB") == 0)) {
+        follow_output(w, file, tree, link->to, NULL, inside, depth + 1);
+    } else {
+        w->uses |= use_of(to, link);
+    }
+}
+
+/* Follows the links out of a node; with `socket`, out of that socket alone. */
+static void follow_output(walk *w, uint32_t file, const txm_tree *tree, uint32_t node, const char *socket,
+                          const frame *inside, int depth)
+{
+    const txm_model *model = &w->blend->files.data[file].model;
+    uint32_t low = tree->links.begin, high = tree->links.end;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (model->links.data[middle].from < node) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    for (; low < tree->links.end && model->links.data[low].from == node && depth < MAX_DEPTH; low++) {
+        const txm_link *link = &model->links.data[low];
+        if ((!socket || strcmp(link->from_socket, socket) == 0) && step(w)) {
+            follow_link(w, file, tree, link, inside, depth);
+        }
+    }
+}
+
+/* ---- findings ------------------------------------------------------------------------------------------------- */
+
+/* Takes over the message; false when memory is out. */
+static bool add_finding(txm_blend *blend, const char *id, size_t image, char *message)
+{
+    const char *kept = message ? txm_store_string(&blend->store, message, strlen(message)) : NULL;
+    txm_blend_finding *f = kept ? TXM_STORE_ADD(&blend->store, &blend->findings) : NULL;
+    free(message);
+    if (f) {
+        *f = (txm_blend_finding){id, kept, image};
+    }
+    return f != NULL;
+}
+
+static const char *space_name(const txm_blend_image *image)
+{
+    return image->colorspace_name ? image->colorspace_stored : "no colour space";
+}
+
+/* All names of data lead to one tx file; two names of another space to two. */
+static bool same_space(const txm_blend_image *a, const txm_blend_image *b)
+{
+    return (a->data && b->data) || strcmp(a->colorspace, b->colorspace) == 0;
+}
+
+/* Two findings that are wrong in nearly every scene that has them. */
+static bool report_uses(txm_blend *blend, size_t i, unsigned uses)
+{
+    const txm_blend_image *image = &blend->images.data[i];
+    if (uses & USED_AS_NORMAL && !image->data &&
+        !add_finding(blend, "normal-map-color", i,
+                     txm_asprintf("image \"%s\" feeds a Normal Map node but is in %s: set it to Non-Color", image->name,
+                                  space_name(image)))) {
+        return false;
+    }
+    return !(uses & USED_AS_COLOR && uses & USED_AS_DATA) ||
+           add_finding(blend, "color-and-data", i,
+                       txm_asprintf("image \"%s\" (%s) is used as colour and as data: one of them is wrong",
+                                    image->name, space_name(image)));
+}
+
+/* Images are ordered by path for this. */
+static int compare_paths(const void *a, const void *b, void *scene)
+{
+    const txm_blend *blend = scene;
+    size_t left = *(const size_t *)a, right = *(const size_t *)b;
+    int order = strcmp(blend->images.data[left].path, blend->images.data[right].path);
+    return order ? order : left < right ? -1 : left > right;
+}
+
+/* One file asked for in two colour spaces costs two tx files, and is a mistake more often than not. */
+static bool report_shared_files(txm_blend *blend)
+{
+    size_t count = blend->images.count;
+    size_t *order = txm_calloc(count, sizeof *order);
+    bool ok = order != NULL;
+    for (size_t i = 0; ok && i < count; i++) {
+        order[i] = i;
+    }
+    if (ok && count > 0) {
+        qsort_r(order, count, sizeof *order, compare_paths, blend);
+    }
+    for (size_t i = 1; ok && i < count; i++) {
+        const txm_blend_image *a = &blend->images.data[order[i - 1]], *b = &blend->images.data[order[i]];
+        if (a->state != TXM_BLEND_STATE_READY || strcmp(a->path, b->path) != 0 || same_space(a, b)) {
+            continue;
+        }
+        ok = add_finding(blend, "two-colorspaces", order[i],
+                         txm_asprintf("images \"%s\" (%s) and \"%s\" (%s) are the same file: %s", a->name,
+                                      space_name(a), b->name, space_name(b), a->path));
+    }
+    free(order);
+    return ok;
+}
+
+/* Walks from each node that shows the image, with steps counted anew. */
+static bool examine_uses(txm_blend *blend, const call_table *calls)
+{
+    walk w = {.blend = blend, .calls = calls};
+    /* Uses are in the order of the images. */
+    for (size_t u = 0, image = 0; image < blend->images.count; image++) {
+        w.uses = 0;
+        for (size_t n = 0; n < blend->images.data[image].user_count; n++, u++) {
+            const txm_blend_use *use = &blend->uses.data[u];
+            w.steps = 0;
+            follow_output(&w, use->file, &blend->files.data[use->file].model.trees.data[use->tree], use->node, "Color",
+                          NULL, 0);
+        }
+        if (!report_uses(blend, image, w.uses)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Calls first: leaving a group means knowing who entered it. */
+txm_status txm_blend_examine(txm_blend *blend, txm_error *err)
+{
+    call_table calls = {0};
+    bool ok = true;
+    for (uint32_t file = 0; ok && file < blend->files.count; file++) {
+        for (size_t t = 0; ok && t < blend->files.data[file].model.trees.count; t++) {
+            ok = collect_calls(blend, file, (uint32_t)t, &calls);
+        }
+    }
+    if (ok && calls.count > 0) {
+        qsort(calls.data, calls.count, sizeof *calls.data, compare_calls);
+    }
+    ok = ok && examine_uses(blend, &calls) && report_shared_files(blend);
+    free(calls.data);
+    return ok ? TXM_OK : txm_blend_exhausted(blend, err);
+}

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The files of an image on disk: one, the tiles of a UDIM set that exist, or the frames of a sequence that exist.
+ *
+ * In: an image with its path as the file has it. Out: the paths that a render would open, in order of their numbers.
+ * For a sequence the folder is read and names that match are taken, so that the cost is that of the folder, not of the
+ * range that the file claims.
+ */
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "mill/scene/scene.h"
+#include "tile/base/fail.h"
+#include "tile/base/mem.h"
+#include "tile/base/path.h"
+
+typedef TXM_TABLE(txm_blend_image_file) file_table;
+
+/* What is there but cannot be examined is another matter. */
+static bool is_missing(int sys_errno)
+{
+    return sys_errno == ENOENT || sys_errno == ENOTDIR;
+}
+
+/* Whether a name cannot be reached until somebody does something about it. Other failures pass. */
+static bool is_out_of_reach(int sys_errno)
+{
+    return is_missing(sys_errno) || sys_errno == EACCES || sys_errno == ELOOP || sys_errno == ENAMETOOLONG;
+}
+
+/* Adds a file; with `only_existing`, silently none if it is not there. One that cannot be reached counts as there:
+ * opening it says what is wrong. */
+static txm_status add_file(txm_blend *blend, file_table *files, const char *path, uint32_t number, bool only_existing,
+                           txm_error *err)
+{
+    struct stat st;
+    int rc = stat(path, &st) == 0 ? 0 : errno;
+    bool exists = rc ? !is_missing(rc) : S_ISREG(st.st_mode);
+    if (rc && !is_out_of_reach(rc)) {
+        return txm_fail_errno(err, rc, "%s: cannot be examined", path);
+    }
+    if (!exists && only_existing) {
+        return TXM_OK;
+    }
+    const char *kept = txm_store_string(&blend->store, path, strlen(path));
+    txm_blend_image_file *f = kept ? TXM_STORE_ADD(&blend->store, files) : NULL;
+    if (!f) {
+        return txm_blend_exhausted(blend, err);
+    }
+    *f = (txm_blend_image_file){kept, number, exists, exists && !rc ? (uint64_t)st.st_size : 0};
+    return TXM_OK;
+}
+
+/* By number, then by name, should two files have one number. */
+static int compare_numbers(const void *a, const void *b)
+{
+    const txm_blend_image_file *left = a, *right = b;
+    if (left->number != right->number) {
+        return left->number < right->number ? -1 : 1;
+    }
+    return strcmp(left->path, right->path);
+}
+
+/* ---- numbered files ------------------------------------------------------------------------------------------- */
+
+/* The frame number in a file name: its last digits before the extension. *digits 0 if there are none. */
+static size_t frame_digits(const char *name, size_t *digits)
+{
+    size_t end = (size_t)(txm_path_ext(name) - name);
+    while (end > 0 && !isdigit((unsigned char)name[end - 1])) {
+        end--;
+    }
+    size_t begin = end;
+    while (begin > 0 && isdigit((unsigned char)name[begin - 1])) {
+        begin--;
+    }
+    *digits = end - begin;
+    return begin;
+}
+
+/* Whether `name` is a frame of the sequence that `like` belongs to: same head, tail and number of digits. */
+static bool is_frame(const char *name, const char *like, size_t begin, size_t digits)
+{
+    if (strlen(name) != strlen(like) || memcmp(name, like, begin) != 0 ||
+        strcmp(name + begin + digits, like + begin + digits) != 0) {
+        return false;
+    }
+    for (size_t i = begin; i < begin + digits; i++) {
+        if (!isdigit((unsigned char)name[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Adds the files of the folder that are named as `like` but for the digits there. */
+static txm_status read_frames(txm_blend *blend, const char *folder, const char *like, size_t begin, size_t digits,
+                              file_table *files, txm_error *err)
+{
+    txm_status status = TXM_OK;
+    struct dirent *entry;
+    DIR *dir = opendir(folder);
+    if (!dir) { /* no folder, no frames: the image is missing */
+        return is_out_of_reach(errno) ? TXM_OK : txm_fail_errno(err, errno, "%s: cannot open the folder", folder);
+    }
+    while (status == TXM_OK && (errno = 0, entry = readdir(dir))) {
+        if (!is_frame(entry->d_name, like, begin, digits)) {
+            continue;
+        }
+        char *path = txm_path_join(folder, entry->d_name);
+        uint32_t number = (uint32_t)strtoul(entry->d_name + begin, NULL, 10);
+        status = path ? add_file(blend, files, path, number, true, err) : txm_blend_exhausted(blend, err);
+        free(path);
+    }
+    if (status == TXM_OK && errno) {
+        status = txm_fail_errno(err, errno, "%s: cannot read the folder", folder);
+    }
+    closedir(dir);
+    return status;
+}
+
+/* ---- UDIM ----------------------------------------------------------------------------------------------------- */
+
+/* The path of a tile: <UDIM> is its number, <UVTILE> its column and row counted from 1. A path without token is one
+ * file that serves all tiles. NULL: no memory. */
+static char *tile_path(const char *path, uint32_t tile)
+{
+    const char *udim = strstr(path, "<UDIM>"), *uv = strstr(path, "<UVTILE>");
+    uint32_t index = tile > 1000 ? tile - 1001 : 0;
+    if (udim) {
+        return txm_asprintf("%.*s%04u%s", (int)(udim - path), path, tile, udim + strlen("<UDIM>"));
+    }
+    if (uv) {
+        return txm_asprintf("%.*su%u_v%u%s", (int)(uv - path), path, index % 10 + 1, index / 10 + 1,
+                            uv + strlen("<UVTILE>"));
+    }
+    return txm_strdup(path);
+}
+
+/* Without a list of tiles, those that are in the folder: the token has the place of four digits. */
+static txm_status read_tiles(txm_blend *blend, const char *path, file_table *files, txm_error *err)
+{
+    char *like = tile_path(path, 1001), *folder = like ? txm_path_dir(like) : NULL;
+    const char *token = strstr(txm_path_base(path), "<UDIM>");
+    txm_status status =
+        !folder ? txm_blend_exhausted(blend, err)
+        : token ? read_frames(blend, folder, txm_path_base(like), (size_t)(token - txm_path_base(path)), 4, files, err)
+                : add_file(blend, files, like, 1001, true, err);
+    free(folder);
+    free(like);
+    return status;
+}
+
+/* Each tile of the set, there or not: missing ones are listed as such. */
+static txm_status expand_tiles(txm_blend *blend, const txm_blend_image *image, file_table *files, txm_error *err)
+{
+    if (!image->tile_count) {
+        return read_tiles(blend, image->path, files, err);
+    }
+    bool has_token = strstr(image->path, "<UDIM>") || strstr(image->path, "<UVTILE>");
+    txm_status status = TXM_OK;
+    for (size_t i = 0; status == TXM_OK && i < (has_token ? image->tile_count : 1); i++) {
+        char *path = tile_path(image->path, image->tiles[i]);
+        status = path ? add_file(blend, files, path, image->tiles[i], true, err) : txm_blend_exhausted(blend, err);
+        free(path);
+    }
+    return status;
+}
+
+/* ---- sequences ------------------------------------------------------------------------------------------------ */
+
+/* A name without digits is one file, whatever the image says. */
+static txm_status expand_sequence(txm_blend *blend, const txm_blend_image *image, file_table *files, txm_error *err)
+{
+    const char *like = txm_path_base(image->path);
+    size_t digits, begin = frame_digits(like, &digits);
+    if (digits == 0 || digits > 9) { /* no number of a frame */
+        return add_file(blend, files, image->path, 0, true, err);
+    }
+    char *folder = txm_path_dir(image->path);
+    txm_status status =
+        folder ? read_frames(blend, folder, like, begin, digits, files, err) : txm_blend_exhausted(blend, err);
+    free(folder);
+    return status;
+}
+
+/* ---- images --------------------------------------------------------------------------------------------------- */
+
+/* Movies, generated and viewer images have no files that Cycles' cache would hold. */
+static txm_status expand(txm_blend *blend, const txm_blend_image *image, file_table *files, txm_error *err)
+{
+    switch (image->source) {
+    case TXM_BLEND_SOURCE_TILED:
+        return expand_tiles(blend, image, files, err);
+    case TXM_BLEND_SOURCE_SEQUENCE:
+        return expand_sequence(blend, image, files, err);
+    default:
+        return add_file(blend, files, image->path, 0, false, err);
+    }
+}
+
+/* The state says at a glance what kind of answer the list of files is. */
+txm_status txm_blend_expand(txm_blend *blend, const txm_image *image, txm_blend_image *out, txm_error *err)
+{
+    file_table files = {0};
+    txm_status status = TXM_OK;
+    bool has_files = out->source == TXM_BLEND_SOURCE_FILE || out->source == TXM_BLEND_SOURCE_SEQUENCE ||
+                     out->source == TXM_BLEND_SOURCE_TILED;
+    out->state = TXM_BLEND_STATE_READY;
+    if (!has_files) {
+        out->state = TXM_BLEND_STATE_NO_FILE;
+    } else if (image->is_packed) {
+        out->state = TXM_BLEND_STATE_PACKED;
+    } else if (!*out->path) {
+        out->state = TXM_BLEND_STATE_NO_PATH;
+    } else {
+        status = expand(blend, out, &files, err);
+    }
+    if (status != TXM_OK) {
+        free(files.data);
+        return status;
+    }
+    if (out->state == TXM_BLEND_STATE_READY) {
+        if (files.count > 1) {
+            qsort(files.data, files.count, sizeof *files.data, compare_numbers);
+        }
+        if (files.count == 0 || (files.count == 1 && !files.data[0].exists)) {
+            out->state = TXM_BLEND_STATE_MISSING;
+        }
+    }
+    out->files = files.data;
+    out->file_count = files.count;
+    return TXM_OK;
+}
+
+/* "//" is the folder of the file. Backslashes are Windows' and mean the same. */
+const char *txm_blend_path(txm_blend *blend, const char *stored, const char *folder)
+{
+    char *slashes = txm_strdup(stored), *path = NULL;
+    for (char *p = slashes; p && *p; p++) {
+        *p = *p == '\\' ? '/' : *p; /* as settle.c does with images' paths */
+    }
+    if (slashes && slashes[0] == '/' && slashes[1] == '/') {
+        char *joined = txm_asprintf("%s/%s", folder, slashes + 2);
+        path = joined ? txm_path_normal(joined) : NULL;
+        free(joined);
+    } else if (slashes) {
+        path = txm_path_absolute(slashes);
+    }
+    const char *kept = path ? txm_store_string(&blend->store, path, strlen(path)) : NULL;
+    free(path);
+    free(slashes);
+    return kept;
+}

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * From the image nodes of a scene to its images, each once for each combination of file and settings, with their users.
+ *
+ * In: nodes in any order. Out: the same tables that a .blend file gives, ordered by path, so that every command takes
+ * these scenes as it takes those.
+ */
+#include "mill/scene/nodes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "mill/color/config.h"
+#include "tile/base/fail.h"
+#include "tile/base/path.h"
+#include "tile/base/settings.h"
+
+static const char *keep(txm_blend *blend, const char *text)
+{
+    return txm_store_string(&blend->store, text, strlen(text));
+}
+
+txm_status txm_nodes_begin(txm_blend *blend, const char *path, const char *format, txm_error *err)
+{
+    txm_blend_file *file = TXM_STORE_ADD(&blend->store, &blend->files);
+    const char *kept = file ? keep(blend, path) : NULL;
+    if (!kept) {
+        blend->files.count = 0;
+        return txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: no memory for the scene", path);
+    }
+    file->path = kept;
+    file->library = file->inside = TXM_NO_INDEX;
+    blend->info = (txm_blend_info){.path = kept, .compression = "plain", .pointer_bytes = 8, .format = format};
+    return TXM_OK;
+}
+
+txm_status txm_nodes_add_library(txm_blend *blend, const char *path, const char *parent, txm_status status,
+                                 const char *message, txm_error *err)
+{
+    if (blend->libraries.count >= TXM_BLEND_MAX_FILES) {
+        return txm_fail(err, TXM_STATUS_TOO_LARGE, "%s: the scene consists of more than %d files", blend->info.path,
+                        TXM_BLEND_MAX_FILES);
+    }
+    txm_blend_library *library = TXM_STORE_ADD(&blend->store, &blend->libraries);
+    if (!library) {
+        return txm_blend_exhausted(blend, err);
+    }
+    *library = (txm_blend_library){.path = keep(blend, path),
+                                   .parent = keep(blend, parent),
+                                   .state = status == TXM_OK                 ? TXM_BLEND_LIBRARY_STATE_READ
+                                            : status == TXM_STATUS_NOT_FOUND ? TXM_BLEND_LIBRARY_STATE_MISSING
+                                                                             : TXM_BLEND_LIBRARY_STATE_BROKEN,
+                                   .status = status,
+                                   .message = keep(blend, message)};
+    return library->path && library->parent && library->message ? TXM_OK : txm_blend_exhausted(blend, err);
+}
+
+/* ---- words ---------------------------------------------------------------------------------------------------------
+ */
+
+/* Index of the word in a list that ends with NULL; 0 where Cycles keeps the first, its default. */
+static int word_index(const char *word, const char *const *words)
+{
+    for (int i = 0; word && words[i]; i++) {
+        if (strcmp(word, words[i]) == 0) {
+            return i;
+        }
+    }
+    return 0;
+}
+
+txm_alpha txm_node_alpha(const char *word)
+{
+    for (int a = 0; word && a <= TXM_ALPHA_AUTO; a++) {
+        if (a != TXM_ALPHA_DEFAULT && strcmp(word, txm_alpha_stored_name((txm_alpha)a)) == 0) {
+            return (txm_alpha)a;
+        }
+    }
+    return TXM_ALPHA_AUTO;
+}
+
+txm_extension txm_node_extension(const char *word)
+{
+    static const char *const words[] = {"periodic", "clamp", "black", "mirror", NULL};
+    static const txm_extension meant[] = {TXM_EXTENSION_REPEAT, TXM_EXTENSION_EXTEND, TXM_EXTENSION_CLIP,
+                                          TXM_EXTENSION_MIRROR};
+    return meant[word_index(word, words)];
+}
+
+const char *txm_node_interpolation(const char *word)
+{
+    static const char *const words[] = {"linear", "closest", "cubic", "smart", NULL};
+    return words[word_index(word, words)];
+}
+
+/* ---- nodes --------------------------------------------------------------------------------------------------------
+ */
+
+/* A space of Cycles' own is one without a config. What nobody knows stays in the name, and the pixels count as
+ * scene-linear. NULL: no memory. */
+static const char *space_setting(txm_blend *blend, const char *stored, txm_blend_image *out)
+{
+    const txm_blend_colors *c = &blend->colors;
+    bool builtin = strcmp(stored, txm_builtin_srgb_name) == 0;
+    const char *name = !*stored ? NULL : builtin || !c->canonical ? stored : c->canonical(c->user, stored);
+    out->colorspace_known = name || !*stored;
+    if (name) {
+        out->colorspace_name = keep(blend, name);
+        out->data = txm_blend_is_data(blend, name);
+    }
+    if (!*stored) {
+        return "auto";
+    }
+    if (name) {
+        return keep(blend, txm_space_setting(stored));
+    }
+    char *setting = txm_space_unknown(stored);
+    const char *kept = setting ? keep(blend, setting) : NULL;
+    free(setting);
+    return kept;
+}
+
+/* Their place in the table, which moves as it grows. */
+static bool keep_tiles(txm_blend *blend, const txm_image_node *node, txm_node_entry *e)
+{
+    txm_model *model = &blend->files.data[0].model;
+    e->tiles_begin = model->tiles.count;
+    for (size_t i = 0; node->tiled && i < node->tile_count; i++) {
+        uint32_t *tile = TXM_STORE_ADD(&blend->store, &model->tiles);
+        if (!tile) {
+            return false;
+        }
+        *tile = node->tiles[i];
+        e->image.tile_count++;
+    }
+    return true;
+}
+
+txm_status txm_nodes_add(txm_blend *blend, txm_node_list *list, const txm_image_node *node, txm_error *err)
+{
+    txm_node_entry *e = TXM_STORE_ADD(&blend->store, &list->entries);
+    if (!e) {
+        return txm_blend_exhausted(blend, err);
+    }
+    e->image = (txm_blend_image){
+        .name = keep(blend, *node->path ? txm_path_base(node->path) : node->node),
+        .stored_path = keep(blend, node->stored_path),
+        .path = keep(blend, node->path),
+        .library = "",
+        .source = node->tiled ? TXM_BLEND_SOURCE_TILED : TXM_BLEND_SOURCE_FILE,
+        .state = node->inside ? TXM_BLEND_STATE_PACKED : TXM_BLEND_STATE_READY,
+        .colorspace_stored = keep(blend, node->colorspace),
+        .alpha = node->alpha,
+    };
+    e->image.colorspace = space_setting(blend, node->colorspace, &e->image);
+    e->user = (txm_blend_user){.node = keep(blend, node->node),
+                               .owner = keep(blend, node->owner),
+                               .owner_type = node->owner_type,
+                               .library = keep(blend, node->library),
+                               .environment = node->environment,
+                               .extension = node->extension,
+                               .interpolation = node->interpolation};
+    bool kept = e->image.name && e->image.stored_path && e->image.path && e->image.colorspace_stored &&
+                e->image.colorspace && (!e->image.colorspace_known || !*node->colorspace || e->image.colorspace_name) &&
+                e->user.node && e->user.owner && e->user.library && keep_tiles(blend, node, e);
+    return kept ? TXM_OK : txm_blend_exhausted(blend, err);
+}
+
+/* ---- images -------------------------------------------------------------------------------------------------------
+ */
+
+static int compare_tiles(const txm_blend_image *a, const txm_blend_image *b)
+{
+    if (a->tile_count != b->tile_count) {
+        return a->tile_count < b->tile_count ? -1 : 1;
+    }
+    return a->tile_count ? memcmp(a->tiles, b->tiles, a->tile_count * sizeof *a->tiles) : 0;
+}
+
+/* Nodes that differ in none of these look the same tx files up. */
+static int compare_lookups(const txm_blend_image *a, const txm_blend_image *b)
+{
+    int order = strcmp(a->path, b->path);
+    if (order == 0) {
+        order = strcmp(a->colorspace, b->colorspace);
+    }
+    if (order == 0) {
+        order = (int)a->alpha - (int)b->alpha;
+    }
+    if (order == 0) {
+        order = (int)a->source - (int)b->source;
+    }
+    return order ? order : compare_tiles(a, b);
+}
+
+static int compare_nodes(const void *a, const void *b)
+{
+    const txm_node_entry *left = a, *right = b;
+    int order = compare_lookups(&left->image, &right->image);
+    if (order == 0) {
+        order = strcmp(left->user.owner, right->user.owner);
+    }
+    return order ? order : strcmp(left->user.node, right->user.node);
+}
+
+/* One image a file and settings; those without a path stay apart, since their nodes are all that tells them apart. */
+static bool starts_image(const txm_node_list *list, size_t i)
+{
+    const txm_node_entry *e = list->entries.data;
+    return i == 0 || !*e[i].image.path || compare_lookups(&e[i - 1].image, &e[i].image) != 0;
+}
+
+/* Users are in the order of the images: each image has a run of them. */
+static txm_status add_images(txm_blend *blend, const txm_node_list *list, txm_error *err)
+{
+    for (size_t i = 0; i < list->entries.count; i++) {
+        const txm_node_entry *e = &list->entries.data[i];
+        txm_blend_user *user = TXM_STORE_ADD(&blend->store, &blend->users);
+        if (!user) {
+            return txm_blend_exhausted(blend, err);
+        }
+        *user = e->user;
+        if (starts_image(list, i)) {
+            txm_blend_image *image = TXM_STORE_ADD(&blend->store, &blend->images);
+            if (!image) {
+                return txm_blend_exhausted(blend, err);
+            }
+            *image = e->image;
+        }
+        blend->images.data[blend->images.count - 1].user_count++;
+    }
+    return TXM_OK;
+}
+
+txm_status txm_nodes_collect(txm_blend *blend, txm_node_list *list, txm_error *err)
+{
+    static const txm_image plain, packed = {.is_packed = true};
+    for (size_t i = 0; i < list->entries.count; i++) {
+        txm_node_entry *e = &list->entries.data[i];
+        e->image.tiles = e->image.tile_count ? &blend->files.data[0].model.tiles.data[e->tiles_begin] : NULL;
+    }
+    if (list->entries.count) {
+        qsort(list->entries.data, list->entries.count, sizeof *list->entries.data, compare_nodes);
+    }
+    txm_status status = add_images(blend, list, err);
+    const txm_blend_user *users = blend->users.data;
+    for (size_t i = 0; status == TXM_OK && i < blend->images.count; i++) {
+        txm_blend_image *image = &blend->images.data[i];
+        image->users = users;
+        users += image->user_count;
+        status = txm_blend_expand(blend, image->state == TXM_BLEND_STATE_PACKED ? &packed : &plain, image, err);
+    }
+    return status;
+}

@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Opening and closing a scene, and its public tables.
+ *
+ * Opening runs the stages one after the other: scanning, following libraries, collecting, and lint where it is asked
+ * for. From then on the tables are constant and may be read from any thread. What a scene may take in memory is
+ * bounded by its store.
+ */
+#include "mill/scene/scene.h"
+#include "mill/scene/nodes.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tile/base/fail.h"
+#include "tile/base/mem.h"
+#include "tile/base/options.h"
+#include "tile/base/path.h"
+#include "tile/base/words.h"
+
+/* Two reasons for one failure: no memory, or more of it than a scene may take. */
+txm_status txm_blend_exhausted(const txm_blend *blend, txm_error *err)
+{
+    const char *name = blend->files.count ? blend->files.data[0].path : "scene";
+    if (!blend->store.over_limit)
+        return txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: no memory for the images and node trees of the scene", name);
+    return txm_fail(err, TXM_STATUS_TOO_LARGE,
+                    "%s: the images and node trees of the scene need more than %d MiB of memory", name,
+                    TXM_BLEND_STORE_BYTES >> 20);
+}
+
+/* The working space is given by the config's own name for it, where it knows one. */
+static txm_status fill_info(txm_blend *blend, txm_error *err)
+{
+    const txm_blend_file *scene = &blend->files.data[0];
+    const txm_model *m = &scene->model;
+    blend->info = (txm_blend_info){.path = scene->path,
+                                   .version = m->format.version,
+                                   .subversion = m->subversion,
+                                   .compression = m->compression,
+                                   .pointer_bytes = m->format.pointer_bytes,
+                                   .big_endian = m->format.big_endian,
+                                   .format = "blend"};
+    if (*m->working_space) {
+        const txm_blend_colors *c = &blend->colors;
+        const char *name = c->canonical ? c->canonical(c->user, m->working_space) : NULL;
+        name = name ? name : m->working_space; /* unknown to the config: whoever uses it will say so */
+        blend->info.working_space = txm_store_string(&blend->store, name, strlen(name));
+        if (!blend->info.working_space) {
+            return txm_blend_exhausted(blend, err);
+        }
+    }
+    return TXM_OK;
+}
+
+static txm_status read_blend(txm_blend *blend, const char *path, txm_error *err)
+{
+    txm_status status = txm_blend_link(blend, path, err);
+    if (status == TXM_OK) {
+        status = fill_info(blend, err);
+    }
+    if (status == TXM_OK) {
+        status = txm_blend_collect(blend, err);
+    }
+    return status == TXM_OK && blend->lint ? txm_blend_examine(blend, err) : status;
+}
+
+/* What a scene is, its name says: the programs that write them go by it, too. */
+static txm_status read_scene(txm_blend *blend, const char *path, txm_error *err)
+{
+    switch (txm_path_scene(path)) {
+    case TXM_PATH_XML:
+        return txm_blend_read_xml(blend, path, err);
+    case TXM_PATH_USD:
+        return txm_blend_read_usd(blend, path, err);
+    default:
+        return read_blend(blend, path, err);
+    }
+}
+
+/* *out is NULL after a failure; libraries that fail are findings of a scene that opened. */
+txm_status txm_blend_open(const char *path, const txm_blend_options *options, txm_blend **out, txm_error *err)
+{
+    txm_error_clear(err);
+    *out = NULL;
+    if (!path) {
+        return txm_fail(err, TXM_STATUS_USAGE, "no scene given: its path is NULL");
+    }
+    txm_blend_options o = {0};
+    txm_status status = txm_options_take(&o, sizeof o, options, "txm_blend_options", err);
+    if (status != TXM_OK) {
+        return status;
+    }
+    txm_blend *blend = txm_calloc(1, sizeof *blend);
+    char *absolute = txm_path_absolute(path);
+    if (!blend || !absolute) {
+        /* Or there is no current folder any more. */
+        status = txm_fail_errno(err, errno, "%s: cannot open the scene", path);
+        free(blend);
+        free(absolute);
+        return status;
+    }
+    blend->store.limit_bytes = TXM_BLEND_STORE_BYTES;
+    blend->colors = o.colors;
+    blend->lint = o.lint;
+    blend->cancel = o.cancel;
+    status = read_scene(blend, absolute, err);
+    free(absolute);
+    if (status != TXM_OK) {
+        txm_blend_close(&blend);
+        return status;
+    }
+    *out = blend;
+    return TXM_OK;
+}
+
+/* Tables that have memory of their own first, then the store with everything else. */
+void txm_blend_close(txm_blend **blend)
+{
+    txm_blend *b = *blend;
+    if (!b) {
+        return;
+    }
+    for (size_t i = 0; i < b->files.count; i++) {
+        txm_model_free(&b->files.data[i].model);
+    }
+    for (size_t i = 0; i < b->images.count; i++) {
+        free((void *)b->images.data[i].files);
+        free((void *)b->images.data[i].packed);
+    }
+    free(b->files.data);
+    free(b->libraries.data);
+    free(b->uses.data);
+    free(b->images.data);
+    free(b->origins.data);
+    free(b->users.data);
+    free(b->findings.data);
+    txm_store_free(&b->store);
+    free(b);
+    *blend = NULL;
+}
+
+/* This and what follows: valid until the scene is closed, and NULL beyond the last item. */
+const txm_blend_info *txm_blend_info_of(const txm_blend *blend)
+{
+    return &blend->info;
+}
+
+size_t txm_blend_image_count(const txm_blend *blend)
+{
+    return blend->images.count;
+}
+
+const txm_blend_image *txm_blend_image_at(const txm_blend *blend, size_t index)
+{
+    return index < blend->images.count ? &blend->images.data[index] : NULL;
+}
+
+size_t txm_blend_library_count(const txm_blend *blend)
+{
+    return blend->libraries.count;
+}
+
+const txm_blend_library *txm_blend_library_at(const txm_blend *blend, size_t index)
+{
+    return index < blend->libraries.count ? &blend->libraries.data[index] : NULL;
+}
+
+size_t txm_blend_finding_count(const txm_blend *blend)
+{
+    return blend->findings.count;
+}
+
+const txm_blend_finding *txm_blend_finding_at(const txm_blend *blend, size_t index)
+{
+    return index < blend->findings.count ? &blend->findings.data[index] : NULL;
+}
+
+/* ---- names ---------------------------------------------------------------------------------------------------- */
+
+/* Numbers of newer Blenders may come from the file: they are "unknown". */
+const char *txm_blend_source_name(txm_blend_source source)
+{
+    static const char *const names[] = {"unknown", "file", "sequence", "movie", "generated", "viewer", "tiled"};
+    return source >= TXM_BLEND_SOURCE_FILE && source <= TXM_BLEND_SOURCE_TILED ? names[source] : names[0];
+}
+
+const char *txm_blend_state_name(txm_blend_state state)
+{
+    static const char *const names[] = {"ready", "missing", "packed", "no-path", "no-file"};
+    return TXM_WORD_OF(names, state);
+}
+
+const char *txm_blend_library_state_name(txm_blend_library_state state)
+{
+    static const char *const names[] = {"read", "packed", "missing", "broken"};
+    return TXM_WORD_OF(names, state);
+}
+
+/* ---- entries ----------------------------------------------------------------------------------------------------- */
+
+/* What a batch makes of a scene: the files to convert, with the settings under which the render looks them up. */
+
+typedef struct entry_list {
+    txm_blend *blend;
+    TXM_TABLE(txm_blend_entry) entries;
+} entry_list;
+
+/* Takes `path` over. NULL means exhausted memory. */
+static txm_status add_entry(entry_list *list, size_t image, char *path, txm_error *err)
+{
+    const txm_blend_image *im = &list->blend->images.data[image];
+    txm_blend_entry *e = path ? TXM_STORE_ADD(&list->blend->store, &list->entries) : NULL;
+    if (!e) {
+        free(path);
+        return txm_blend_exhausted(list->blend, err);
+    }
+    bool many = im->state == TXM_BLEND_STATE_READY &&
+                (im->source == TXM_BLEND_SOURCE_TILED || im->source == TXM_BLEND_SOURCE_SEQUENCE);
+    *e = (txm_blend_entry){.path = path,
+                           .pattern = many ? im->path : NULL,
+                           .colorspace = im->colorspace,
+                           .alpha = im->alpha,
+                           .image = image};
+    return TXM_OK;
+}
+
+/* Packed images become files here, if a folder for them was given. */
+static txm_status add_image(entry_list *list, size_t image, const char *packed_folder, txm_error *err)
+{
+    const txm_blend_image *im = &list->blend->images.data[image];
+    txm_status status = TXM_OK;
+    for (size_t f = 0; status == TXM_OK && im->state == TXM_BLEND_STATE_READY && f < im->file_count; f++) {
+        status = add_entry(list, image, txm_strdup(im->files[f].path), err);
+    }
+    for (size_t p = 0; status == TXM_OK && packed_folder && p < im->packed_count; p++) {
+        char *path = NULL;
+        status = txm_blend_unpack(list->blend, image, p, packed_folder, &path, err);
+        if (status == TXM_OK) {
+            status = add_entry(list, image, path, err);
+        }
+    }
+    return status;
+}
+
+/* NULL comes before every text. */
+static int compare_text(const char *a, const char *b)
+{
+    return a && b ? strcmp(a, b) : (a != NULL) - (b != NULL);
+}
+
+/* Entries that differ in none of these are the same work. */
+static int compare_settings(const void *a, const void *b)
+{
+    const txm_blend_entry *left = a, *right = b;
+    int order = strcmp(left->path, right->path);
+    if (order == 0) {
+        order = compare_text(left->colorspace, right->colorspace);
+    }
+    return order ? order : (int)left->alpha - (int)right->alpha;
+}
+
+/* The first image comes first among entries that are the same work, so that it is the one kept. */
+static int compare_entries(const void *a, const void *b)
+{
+    const txm_blend_entry *left = a, *right = b;
+    int order = compare_settings(a, b);
+    return order ? order : left->image < right->image ? -1 : left->image > right->image;
+}
+
+/* The order that is handed out: by image, then by path. */
+static int compare_images(const void *a, const void *b)
+{
+    const txm_blend_entry *left = a, *right = b;
+    if (left->image != right->image) {
+        return left->image < right->image ? -1 : 1;
+    }
+    return strcmp(left->path, right->path);
+}
+
+/* Data-blocks often share a file: of entries that ask for the same, the first image's stays. */
+static size_t drop_repeated(txm_blend_entry *entries, size_t count)
+{
+    size_t kept = 0;
+    if (count == 0) {
+        return 0;
+    }
+    qsort(entries, count, sizeof *entries, compare_entries);
+    for (size_t i = 0; i < count; i++) {
+        if (kept > 0 && compare_settings(&entries[kept - 1], &entries[i]) == 0) {
+            free(entries[i].path);
+        } else {
+            entries[kept++] = entries[i];
+        }
+    }
+    qsort(entries, kept, sizeof *entries, compare_images);
+    return kept;
+}
+
+/* One entry per file and settings, however many images ask for it. */
+txm_status txm_blend_entries(txm_blend *blend, const char *packed_folder, txm_blend_entry **out, size_t *count,
+                             txm_error *err)
+{
+    txm_error_clear(err);
+    entry_list list = {.blend = blend};
+    txm_status status = TXM_OK;
+    *out = NULL;
+    *count = 0;
+    for (size_t i = 0; status == TXM_OK && i < blend->images.count; i++) {
+        status = add_image(&list, i, packed_folder, err);
+    }
+    if (status != TXM_OK) {
+        txm_blend_entries_free(&list.entries.data, list.entries.count);
+        return status;
+    }
+    *count = drop_repeated(list.entries.data, list.entries.count);
+    *out = list.entries.data;
+    return TXM_OK;
+}
+
+/* Paths are the entries' own; other strings are the scene's. */
+void txm_blend_entries_free(txm_blend_entry **entries, size_t count)
+{
+    for (size_t i = 0; *entries && i < count; i++) {
+        free((*entries)[i].path);
+    }
+    free(*entries);
+    *entries = NULL;
+}

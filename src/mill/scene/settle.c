@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What an image's settings mean in the version that wrote the file. The fix-ups are those that Blender applies when it
+ * opens an old file, because the render sees their outcome.
+ *
+ * In: images as stored, the file's version, the colour config. Out: images with the colour space and alpha type that
+ * the render sees, tiles counted, paths with the separators of this system.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "mill/scene/scene.h"
+#include "mill/color/config.h"
+#include "tile/base/path.h"
+#include "tile/base/settings.h"
+
+enum { FIRST_TILE = 1001 };
+
+/* Whether the file was written before that version, in Blender's own counting. */
+static bool before(const txm_model *model, int version, int subversion)
+{
+    return model->format.version < version || (model->format.version == version && model->subversion < subversion);
+}
+
+/* ---- tiled paths ---------------------------------------------------------------------------------------------- */
+
+/* What comes before and after a UDIM number, as in wood.1001.png. */
+static bool separates(char c)
+{
+    return c == '.' || c == '_' || c == '-';
+}
+
+/* The last UDIM number in a file name: four digits, 1 or 2 first, between separators. NULL if there is none. */
+static const char *last_udim(const char *name)
+{
+    const char *found = NULL;
+    for (const char *p = name; *p; p++) {
+        size_t digits = strspn(p, "0123456789");
+        if (digits == 4 && (*p == '1' || *p == '2') && p > name && separates(p[-1]) && separates(p[4])) {
+            found = p;
+        }
+        p += digits ? digits - 1 : 0;
+    }
+    return found;
+}
+
+/* The last "u1_v1" that ends before a separator; *length is its length. */
+static const char *last_uv(const char *name, size_t *length)
+{
+    const char *found = NULL;
+    for (const char *p = name; *p; p++) {
+        size_t u = *p == 'u' ? strspn(p + 1, "0123456789") : 0;
+        if (u < 1 || u > 2 || p[1 + u] != '_' || p[2 + u] != 'v') {
+            continue;
+        }
+        size_t v = strspn(p + 3 + u, "0123456789");
+        if (v >= 1 && v <= 3 && separates(p[3 + u + v])) {
+            found = p;
+            *length = 3 + u + v;
+        }
+    }
+    return found;
+}
+
+/* Before 3.1.6 the path of a tiled image is that of its first tile: the token goes in place of the number. */
+static const char *with_token(txm_blend *blend, const char *path)
+{
+    if (strstr(path, "<UDIM>") || strstr(path, "<UVTILE>")) {
+        return path;
+    }
+    const char *name = txm_path_base(path), *token = "<UDIM>";
+    size_t length = 4;
+    const char *at = last_udim(name);
+    if (!at) {
+        at = last_uv(name, &length);
+        token = "<UVTILE>";
+    }
+    if (!at) {
+        return path;
+    }
+    char text[1100]; /* stored paths have at most 1024 bytes */
+    size_t head = (size_t)(at - path), tail = strlen(at + length);
+    if (head + 8 + tail >= sizeof text) {
+        return path;
+    }
+    memcpy(text, path, head);
+    memcpy(text + head, token, strlen(token));
+    memcpy(text + head + strlen(token), at + length, tail);
+    return txm_store_string(&blend->store, text, head + strlen(token) + tail);
+}
+
+/* Windows' way to write paths; Blender treats both alike, and turns one into the other when it opens a file. */
+static const char *with_slashes(txm_blend *blend, const char *path)
+{
+    char text[1100]; /* stored paths have at most 1024 bytes */
+    size_t n = strlen(path);
+    if (n >= sizeof text || !strchr(path, '\\')) {
+        return path;
+    }
+    for (size_t i = 0; i <= n; i++) {
+        text[i] = path[i] == '\\' ? '/' : path[i];
+    }
+    return txm_store_string(&blend->store, text, n);
+}
+
+/* Before tiles were stored in a list of their own, a tiled image had a single one. */
+static bool settle_tiles(txm_blend *blend, const txm_model *model, const txm_image *image, txm_blend_image *out)
+{
+    static const uint32_t first_tile[1] = {FIRST_TILE};
+    if (out->source != TXM_BLEND_SOURCE_TILED) {
+        return true;
+    }
+    out->tiles = first_tile;
+    out->tile_count = 1;
+    if (image->has_tile_list && !before(model, 283, 3) && image->tiles.end > image->tiles.begin) {
+        out->tiles = model->tiles.data + image->tiles.begin;
+        out->tile_count = image->tiles.end - image->tiles.begin;
+    }
+    if (before(model, 301, 6)) {
+        out->stored_path = with_token(blend, out->stored_path);
+    }
+    return out->stored_path != NULL;
+}
+
+/* ---- colour and alpha ----------------------------------------------------------------------------------------- */
+
+/* Without a config every name is its own. */
+static const char *canonical(const txm_blend *blend, const char *name)
+{
+    const txm_blend_colors *c = &blend->colors;
+    return c->canonical ? c->canonical(c->user, name) : name;
+}
+
+/* Without a config, the names that Blender's own configs have had. */
+bool txm_blend_is_data(const txm_blend *blend, const char *colorspace)
+{
+    static const char *const data_names[] = {"Non-Color", "Non-Colour Data", "Generic Data",
+                                             "Raw",       "Utility - Raw",   "data"};
+    if (blend->colors.is_data) {
+        return blend->colors.is_data(blend->colors.user, colorspace);
+    }
+    for (size_t i = 0; i < sizeof data_names / sizeof *data_names; i++) {
+        if (strcmp(colorspace, data_names[i]) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Cycles puts the stored name into the name of the tx file as it is, be it an alias or a role. Blender clears names
+ * that its config lacks when it opens the file. */
+static bool settle_colorspace(txm_blend *blend, const txm_model *model, const txm_image *image, txm_blend_image *out)
+{
+    bool legacy_data = image->legacy_data && before(model, 280, 66);
+    const char *stored = legacy_data ? "Non-Color" : image->colorspace,
+               *name = *stored ? canonical(blend, stored) : NULL;
+    const char *asked = name ? stored : NULL;
+    if (!name && legacy_data) {
+        asked = name = canonical(blend, "data"); /* a config may name its data space otherwise */
+    }
+    out->colorspace_stored = stored;
+    out->colorspace_known = name || !*stored;
+    asked = txm_space_setting(asked);
+    out->colorspace = txm_store_string(&blend->store, asked, strlen(asked));
+    if (name) {
+        out->colorspace_name = txm_store_string(&blend->store, name, strlen(name));
+        out->data = txm_blend_is_data(blend, name);
+    }
+    return out->colorspace && (!name || out->colorspace_name);
+}
+
+/* A mode of a later Blender is what a new image would have. */
+static txm_alpha settle_alpha(const txm_model *model, const txm_image *image)
+{
+    static const txm_alpha modes[] = {TXM_ALPHA_STRAIGHT, TXM_ALPHA_PREMULTIPLIED, TXM_ALPHA_CHANNEL_PACKED,
+                                      TXM_ALPHA_NONE};
+    if (before(model, 280, 70) && image->ignore_alpha) {
+        return TXM_ALPHA_NONE;
+    }
+    bool known = image->alpha_mode >= 0 && image->alpha_mode < (int)(sizeof modes / sizeof *modes);
+    return known ? modes[image->alpha_mode] : TXM_ALPHA_DEFAULT;
+}
+
+/* ---- library overrides ------------------------------------------------------------------------------------------ */
+
+typedef struct source {
+    const txm_image *image;
+    const txm_blend_file *file;
+} source;
+
+static bool sets_path(const txm_image *image)
+{
+    return image->own_path;
+}
+
+static bool sets_alpha(const txm_image *image)
+{
+    return image->own_alpha;
+}
+
+/* The image that an override takes a property from: the next one down the line of libraries that sets it itself, else
+ * the last one that is there. No override sets what has no `own`. */
+static source source_of(const txm_blend *blend, source of, bool (*own)(const txm_image *))
+{
+    for (int hops = 0; of.image->overrides && !(own && own(of.image)) && hops < 64; hops++) {
+        uint32_t file = (uint32_t)(of.file - blend->files.data), id;
+        if (!txm_blend_follow(blend, &file, of.image->overrides, &id)) {
+            break; /* Blender keeps what the scene holds, too, where the library is gone */
+        }
+        const txm_model *model = &blend->files.data[file].model;
+        if (model->ids.data[id].image == TXM_NO_INDEX) {
+            break;
+        }
+        of = (source){&model->images.data[model->ids.data[id].image], &blend->files.data[file]};
+    }
+    return of;
+}
+
+/* From stored to meant; nothing here opens a file. */
+txm_status txm_blend_settle(txm_blend *blend, const txm_blend_file *file, const txm_image *image, txm_blend_image *out,
+                            txm_error *err)
+{
+    const source self = {image, file}, all = source_of(blend, self, NULL), path = source_of(blend, self, sets_path),
+                 alpha = source_of(blend, self, sets_alpha);
+    out->stored_path = with_slashes(blend, path.image->path);
+    out->source = (txm_blend_source)all.image->source;
+    out->alpha = settle_alpha(&alpha.file->model, alpha.image);
+    if (!out->stored_path || !settle_tiles(blend, &all.file->model, all.image, out) ||
+        !settle_colorspace(blend, &all.file->model, all.image, out)) {
+        return txm_blend_exhausted(blend, err);
+    }
+    const char *folder = txm_blend_folder_of(blend, path.file, &path.file->model.ids.data[path.image->id]);
+    out->path = !folder ? NULL : *out->stored_path ? txm_blend_path(blend, out->stored_path, folder) : "";
+    return out->path ? TXM_OK : txm_blend_exhausted(blend, err);
+}
+
+/* ---- the colour config's names ----------------------------------------------------------------------------------- */
+
+/* Reading scenes takes no OpenColorIO: whether a name exists, under this or another spelling, and whether a space is data
+ * is asked through callbacks, and these lead to a config. */
+static const char *config_canonical(void *user, const char *name)
+{
+    /* Cycles has this space without the config; Blender has not, and clears it like any unknown name. */
+    return strcmp(name, txm_builtin_srgb_name) == 0 ? NULL : txm_color_canonical(user, name);
+}
+
+static bool config_is_data(void *user, const char *name)
+{
+    return txm_color_is_data(user, name);
+}
+
+txm_blend_colors txm_blend_colors_of(const txm_color_config *config)
+{
+    return (txm_blend_colors){(void *)config, config_canonical, config_is_data};
+}

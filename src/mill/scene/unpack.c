@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Packed files: how Blender would name them when it unpacks, and writing them out.
+ *
+ * In: an open scene and a folder. Out: files named as Blender's own unpacking names them, with an extension found from
+ * the first bytes where the name has none. A file that is there with the same bytes is left; one with other bytes
+ * makes the next get a number. Names from the scene never leave the folder, and are those of images: what another tool obeys or hides, such
+ * as a .txmill, is never among them.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "mill/scene/scene.h"
+#include "mill/write/publish.h"
+#include "tile/base/fail.h"
+#include "tile/base/mem.h"
+#include "tile/base/path.h"
+
+enum {
+    CHUNK_BYTES = 256 << 10,
+    MAGIC_BYTES = 16,
+    STEM_MAX_BYTES = 240, /* of a file name, which no file system wants longer than 255 with number and extension */
+    MAX_NAMES = 1000
+};
+
+/* ---- names ---------------------------------------------------------------------------------------------------- */
+
+/* The extension that Blender gives to what it finds in a nameless packed file; "" for what it does not know. */
+static const char *extension_for(const uint8_t *m)
+{
+    static const struct {
+        const char *magic, *extension;
+        uint8_t bytes, at;
+    } types[] = {{"\x89PNG", ".png", 4, 0},
+                 {"\xFF\xD8\xFF", ".jpg", 3, 0},
+                 {"\x76\x2F\x31\x01", ".exr", 4, 0},
+                 {"#?RADIANCE", ".hdr", 10, 0},
+                 {"#?RGBE", ".hdr", 6, 0},
+                 {"II*\0", ".tif", 4, 0},
+                 {"MM\0*", ".tif", 4, 0},
+                 {"BM", ".bmp", 2, 0},
+                 {"WEBP", ".webp", 4, 8},
+                 {"DDS ", ".dds", 4, 0},
+                 {"\0\0\0\x0CjP  ", ".jp2", 8, 0},
+                 {"\xFF\x4F\xFF\x51", ".jp2", 4, 0},
+                 {"SDPX", ".dpx", 4, 0},
+                 {"XPDS", ".dpx", 4, 0}};
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+        if (memcmp(m + types[i].at, types[i].magic, types[i].bytes) == 0) {
+            return types[i].extension;
+        }
+    }
+    return "";
+}
+
+/* What file systems refuse becomes an underscore, in a name made of an ID's name, which may hold anything; in every name,
+ * control characters and the dots in front: "." and ".." are folders, others are hidden, or settings that are obeyed. */
+static void make_safe(char *name, bool of_id)
+{
+    bool in_front = true;
+    for (char *p = name; *p; p++) {
+        in_front = in_front && *p == '.';
+        if ((unsigned char)*p < 0x20 || *p == 0x7F || in_front || (of_id && strchr("/\\?*:|\"<>", *p))) {
+            *p = '_';
+        }
+    }
+}
+
+/* "wood.1002" for the second tile of a nameless image "wood". NULL: no memory. */
+static char *name_from_id(const char *id_name, bool tiled, const txm_packed *packed)
+{
+    char *name = tiled ? txm_asprintf("%s.%u", id_name, packed->tile) : txm_strdup(id_name);
+    if (name) {
+        make_safe(name, true);
+    }
+    return name;
+}
+
+/* With the extension at the end, and short enough to be numbered. Takes over `name`. NULL: no memory. */
+static char *with_extension(char *name, const char *extension)
+{
+    size_t n = strlen(name), own = *extension && txm_path_has_ext(name, extension) ? strlen(extension) : 0;
+    char *end = name + n - own;
+    const char *kept = own ? end : extension;
+    size_t stem = n - own < STEM_MAX_BYTES ? n - own : STEM_MAX_BYTES;
+    char *whole = txm_asprintf("%.*s%s", (int)txm_path_cut(name, stem), name, kept);
+    free(name);
+    return whole;
+}
+
+/* The file name of a stored path, which may be Windows'. "" when it ends with a folder. */
+static const char *stored_base(const char *path)
+{
+    const char *slash = strrchr(path, '/'), *backslash = strrchr(path, '\\');
+    const char *last = !slash || (backslash && backslash > slash) ? backslash : slash;
+    return last ? last + 1 : path;
+}
+
+/* The first bytes of a packed file, and zeros after its end. Where damage keeps them from being read they are zeros: the
+ * name then has no extension. */
+static txm_status read_magic(const txm_blend *blend, uint32_t file, const txm_packed *packed,
+                             uint8_t magic[MAGIC_BYTES], txm_error *err)
+{
+    txm_stream *stream = NULL;
+    txm_error why = {0};
+    memset(magic, 0, MAGIC_BYTES);
+    size_t bytes = packed->bytes < MAGIC_BYTES ? (size_t)packed->bytes : MAGIC_BYTES;
+    txm_status status = txm_blend_stream(blend, file, &stream, &why);
+    if (status == TXM_OK) {
+        status = txm_stream_seek(stream, packed->position, &why);
+    }
+    if (status == TXM_OK) {
+        status = txm_stream_read(stream, magic, bytes, &why);
+    }
+    txm_stream_close(&stream);
+    if (status != TXM_OK) {
+        memset(magic, 0, MAGIC_BYTES);
+    }
+    return status == TXM_OK || status == TXM_STATUS_CORRUPT ? TXM_OK : txm_fail_as(err, &why);
+}
+
+/* Only extensions of images are written; a name without one gets what its bytes tell, and where they tell nothing it
+ * stays without, and is refused when it is unpacked. NULL with the failure recorded. */
+static const char *packed_name(txm_blend *blend, const txm_blend_file *file, const txm_image *image,
+                               const txm_packed *packed, const txm_blend_image *out, txm_error *err)
+{
+    const char *base = stored_base(*packed->path ? packed->path : out->stored_path);
+    const char *id_name = file->model.ids.data[image->id].name;
+    char *name = *base ? txm_strdup(base)
+                       : name_from_id(strlen(id_name) > 2 ? id_name + 2 : "image", out->source == TXM_BLEND_SOURCE_TILED,
+                                      packed);
+    uint8_t magic[MAGIC_BYTES];
+    if (name && *base) {
+        make_safe(name, false);
+    }
+    if (name && *base && txm_path_is_image(name)) {
+        name = with_extension(name, txm_path_ext(name));
+    } else if (name) {
+        if (read_magic(blend, (uint32_t)(file - blend->files.data), packed, magic, err) != TXM_OK) {
+            free(name);
+            return NULL;
+        }
+        name = with_extension(name, extension_for(magic));
+    }
+    const char *kept = name ? txm_store_string(&blend->store, name, strlen(name)) : NULL;
+    free(name);
+    if (!kept) {
+        txm_blend_exhausted(blend, err);
+    }
+    return kept;
+}
+
+/* Names are decided when the scene is opened, so that a list shows what unpacking will write. */
+txm_status txm_blend_name_packed(txm_blend *blend, const txm_blend_file *file, const txm_image *image,
+                                 txm_blend_image *out, txm_error *err)
+{
+    TXM_TABLE(txm_blend_packed_file) table = {0};
+    for (uint32_t i = image->packed.begin; out->state == TXM_BLEND_STATE_PACKED && i < image->packed.end; i++) {
+        const txm_packed *packed = &file->model.packed.data[i];
+        txm_error own = {0};
+        const char *name = packed_name(blend, file, image, packed, out, &own);
+        txm_blend_packed_file *p = name ? TXM_STORE_ADD(&blend->store, &table) : NULL;
+        if (!p) {
+            free(table.data);
+            return name ? txm_blend_exhausted(blend, err) : txm_fail_as(err, &own);
+        }
+        /* Images that are no UDIM set carry the number of a first tile. */
+        *p = (txm_blend_packed_file){name, out->source == TXM_BLEND_SOURCE_TILED ? packed->tile : 0, packed->bytes};
+    }
+    out->packed = table.data;
+    out->packed_count = table.count;
+    return TXM_OK;
+}
+
+/* ---- writing -------------------------------------------------------------------------------------------------- */
+
+/* Calls `sink` for the packed bytes in order, until it says that it has seen enough. */
+typedef txm_status (*sink_fn)(void *user, const uint8_t *data, size_t bytes, bool *enough, txm_error *err);
+
+/* In chunks: packed images may be of gigabytes. */
+static txm_status pour(txm_stream *stream, const txm_packed *packed, sink_fn sink, void *user, txm_error *err)
+{
+    uint8_t *chunk = malloc(CHUNK_BYTES);
+    if (!chunk) {
+        return txm_no_memory(err, txm_stream_name(stream));
+    }
+    bool enough = false;
+    txm_status status = txm_stream_seek(stream, packed->position, err);
+    for (uint64_t done = 0; status == TXM_OK && !enough && done < packed->bytes;) {
+        size_t n = packed->bytes - done < CHUNK_BYTES ? (size_t)(packed->bytes - done) : CHUNK_BYTES;
+        status = txm_stream_read(stream, chunk, n, err);
+        if (status == TXM_OK) {
+            status = sink(user, chunk, n, &enough, err);
+        }
+        done += n;
+    }
+    free(chunk);
+    return status;
+}
+
+typedef struct written {
+    int fd;
+    const char *path;
+} written;
+
+/* An interrupted write goes on; one of nothing is a full disk. */
+static txm_status write_sink(void *user, const uint8_t *data, size_t bytes, bool *enough, txm_error *err)
+{
+    const written *w = user;
+    (void)enough;
+    while (bytes > 0) {
+        ssize_t n = write(w->fd, data, bytes);
+        if (n > 0) {
+            data += n;
+            bytes -= (size_t)n;
+        } else if (n == 0 || errno != EINTR) {
+            return txm_fail_errno(err, n == 0 ? EIO : errno, "%s: cannot write the unpacked image", w->path);
+        }
+    }
+    return TXM_OK;
+}
+
+typedef struct compared {
+    int fd;
+    const char *path;
+    bool same;
+    uint8_t buffer[CHUNK_BYTES];
+} compared;
+
+/* Stops at the first difference. */
+static txm_status compare_sink(void *user, const uint8_t *data, size_t bytes, bool *enough, txm_error *err)
+{
+    compared *c = user;
+    for (size_t got = 0; c->same && got < bytes;) {
+        ssize_t n = read(c->fd, c->buffer, bytes - got);
+        if (n < 0 && errno == EINTR) {
+            continue;
+        }
+        if (n < 0) {
+            return txm_fail_errno(err, errno, "%s: cannot be compared with the packed image", c->path);
+        }
+        c->same = n > 0 && memcmp(c->buffer, data + got, (size_t)n) == 0;
+        got += n > 0 ? (size_t)n : 0;
+    }
+    *enough = !c->same;
+    return TXM_OK;
+}
+
+/* Whether the file at `path` holds the packed bytes already. */
+static txm_status holds(const char *path, txm_stream *stream, const txm_packed *packed, bool *same, txm_error *err)
+{
+    struct stat st;
+    *same = false;
+    if (stat(path, &st) != 0) {
+        return errno == ENOENT ? TXM_OK : txm_fail_errno(err, errno, "%s: cannot be examined", path);
+    }
+    if (!S_ISREG(st.st_mode) || (uint64_t)st.st_size != packed->bytes) {
+        return TXM_OK;
+    }
+    compared *c = malloc(sizeof *c);
+    if (!c) {
+        return txm_no_memory(err, path);
+    }
+    c->same = true;
+    c->path = path;
+    c->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    txm_status status = TXM_OK;
+    if (c->fd >= 0) {
+        status = pour(stream, packed, compare_sink, c, err);
+        *same = status == TXM_OK && c->same;
+        close(c->fd);
+    } else if (errno != EACCES && errno != ENOENT) { /* another's file is another */
+        status = txm_fail_errno(err, errno, "%s: cannot be compared with the packed image", path);
+    }
+    free(c);
+    return status;
+}
+
+/* Published whole, as tx files are. */
+static txm_status write_file(const char *path, txm_stream *stream, const txm_packed *packed, txm_error *err)
+{
+    txm_publish *publish = NULL;
+    struct timespec now;
+    txm_status status = txm_publish_begin(path, TXM_PUBLISH_IN_NEW_FOLDER, &publish, err);
+    if (status != TXM_OK) {
+        return status;
+    }
+    written w = {txm_publish_fd(publish), path};
+    status = pour(stream, packed, write_sink, &w, err);
+    if (status != TXM_OK) {
+        txm_publish_abort(&publish);
+        return status;
+    }
+    clock_gettime(CLOCK_REALTIME, &now);
+    return txm_publish_commit(&publish, &now, err);
+}
+
+/* "wood.png", then "wood.001.png" ... */
+static char *numbered(const char *folder, const char *name, unsigned number)
+{
+    const char *extension = txm_path_ext(name);
+    char *own =
+        number == 0 ? txm_strdup(name) : txm_asprintf("%.*s.%03u%s", (int)(extension - name), name, number, extension);
+    char *path = own ? txm_path_join(folder, own) : NULL;
+    free(own);
+    return path;
+}
+
+/* The first name that is free or holds these very bytes. */
+static txm_status unpack(txm_stream *stream, const txm_packed *packed, const char *folder, const char *name, char **out,
+                         txm_error *err)
+{
+    for (unsigned number = 0; number < MAX_NAMES; number++) {
+        struct stat st;
+        bool same = false;
+        char *path = numbered(folder, name, number);
+        txm_status status = path ? holds(path, stream, packed, &same, err)
+                                 : txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: no memory to unpack %s", folder, name);
+        bool fresh = status == TXM_OK && !same && lstat(path, &st) != 0;
+        if (fresh) {
+            status = write_file(path, stream, packed, err);
+        }
+        if (status != TXM_OK || (!same && !fresh)) {
+            free(path);
+            if (status != TXM_OK) {
+                return status;
+            }
+            continue;
+        }
+        *out = path;
+        return TXM_OK;
+    }
+    return txm_fail(err, TXM_STATUS_USAGE, "%s: %d other files are called %s already: unpack into another folder",
+                    folder, MAX_NAMES, name);
+}
+
+/* Once per packed file and folder; the path is the caller's. */
+txm_status txm_blend_unpack(txm_blend *blend, size_t image, size_t packed, const char *folder, char **path,
+                            txm_error *err)
+{
+    txm_error_clear(err);
+    *path = NULL;
+    if (image >= blend->images.count || packed >= blend->images.data[image].packed_count) {
+        return txm_fail(err, TXM_STATUS_USAGE, "%s: there is no packed image of that number", blend->info.path);
+    }
+    const txm_blend_use *origin = &blend->origins.data[image];
+    const char *name = blend->images.data[image].packed[packed].name;
+    if (!txm_path_is_image(name)) {
+        return txm_fail(err, TXM_STATUS_UNSUPPORTED,
+                        "%s: the packed file %s is not an image of a known format, and was not unpacked; pack the image "
+                        "again in Blender",
+                        blend->info.path, name);
+    }
+    const txm_model *model = &blend->files.data[origin->image_file].model;
+    const txm_packed *where = &model->packed.data[model->images.data[origin->image].packed.begin + packed];
+    txm_stream *stream = NULL;
+    txm_status status = txm_blend_stream(blend, origin->image_file, &stream, err);
+    if (status == TXM_OK) {
+        status = unpack(stream, where, folder, name, path, err);
+    }
+    txm_stream_close(&stream);
+    return status;
+}

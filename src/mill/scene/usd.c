@@ -1,0 +1,379 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * USD scenes, as Cycles' Hydra delegate sees them.
+ *
+ * In: a .usd, .usda, .usdc or .usdz file. Out: the image nodes that the delegate makes of it. USD's composition of
+ * layers, references and variants is what usd-core does: the helper txmill-usd.py runs in the user's python3, asks it,
+ * and answers with one JSON object a line. It is a process of its own, so that a file on which USD crashes, loops or
+ * runs out of memory costs that scene only; what it says is checked like a file.
+ *
+ * $TXMILL_PYTHON names another Python, $TXMILL_USD_SECONDS another limit of time than ten minutes.
+ */
+#include <cjson/cJSON.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "mill/scene/nodes.h"
+#include "tile/base/bytes.h"
+#include "tile/base/fail.h"
+#include "tile/base/mem.h"
+#include "tile/base/path.h"
+#include "mill/base/plugin.h"
+
+#define HELPER_FILE "txmill-usd.py"
+
+enum { MAX_LINE_BYTES = 4 << 20, READ_BYTES = 64 << 10, USUAL_SECONDS = 600, MOST_SECONDS = 1000000 };
+
+/* What the helper has said so far. */
+typedef struct usd_answer {
+    txm_blend *blend;
+    txm_node_list nodes;
+    const char *python;
+    bool ended;        /* it said all that it had to say */
+    txm_status status; /* that it gave as its answer, or that kept us from taking it */
+    txm_error *err;
+} usd_answer;
+
+/* ---- what it says --------------------------------------------------------------------------------------------------
+ */
+
+/* "" for what is no text: nothing that a helper says is relied on. */
+static const char *text_of(const cJSON *o, const char *name)
+{
+    const char *text = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(o, name));
+    return text ? text : "";
+}
+
+static bool flag_of(const cJSON *o, const char *name)
+{
+    return cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(o, name));
+}
+
+static size_t tiles_of(const cJSON *o, uint32_t *tiles)
+{
+    size_t count = 0;
+    const cJSON *tile;
+    cJSON_ArrayForEach(tile, cJSON_GetObjectItemCaseSensitive(o, "tiles"))
+    {
+        double number = cJSON_IsNumber(tile) ? tile->valuedouble : 0;
+        if (count < TXM_NODE_MAX_TILES && number > 1000 && number < 100000) {
+            tiles[count++] = (uint32_t)number;
+        }
+    }
+    return count;
+}
+
+/* Of a texture without a space of its own the delegate keeps what a new node has. */
+static txm_status take_usd_node(usd_answer *a, const cJSON *o)
+{
+    static const char *const owner_types[] = {"material", "light"};
+    const cJSON *space = cJSON_GetObjectItemCaseSensitive(o, "colorspace"),
+                *extension = cJSON_GetObjectItemCaseSensitive(o, "extension"),
+                *interpolation = cJSON_GetObjectItemCaseSensitive(o, "interpolation"),
+                *alpha = cJSON_GetObjectItemCaseSensitive(o, "alpha_type");
+    const char *path = text_of(o, "path");
+    uint32_t *tiles = txm_calloc(TXM_NODE_MAX_TILES, sizeof *tiles);
+    char *normal = *path == '/' ? txm_path_normal(path) : txm_strdup("");
+    txm_status status = TXM_OK;
+    if (!tiles || !normal) {
+        status = txm_no_memory(a->err, a->blend->info.path);
+    } else {
+        txm_image_node node = {.node = text_of(o, "node"),
+                               .owner = text_of(o, "owner"),
+                               .owner_type = owner_types[strcmp(text_of(o, "owner_type"), "light") == 0],
+                               .library = text_of(o, "library"),
+                               .stored_path = text_of(o, "stored"),
+                               .path = normal,
+                               .colorspace = cJSON_IsString(space) ? space->valuestring : TXM_NODE_COLORSPACE,
+                               .alpha = txm_node_alpha(cJSON_GetStringValue(alpha)),
+                               .environment = flag_of(o, "environment"),
+                               .inside = flag_of(o, "inside"),
+                               .tiles = tiles,
+                               .tile_count = tiles_of(o, tiles),
+                               .extension = txm_node_extension(cJSON_GetStringValue(extension)),
+                               .interpolation = txm_node_interpolation(cJSON_GetStringValue(interpolation))};
+        node.tiled = !node.inside && (node.tile_count > 0 || strstr(txm_path_base(normal), "<UDIM>"));
+        status = txm_nodes_add(a->blend, &a->nodes, &node, a->err);
+    }
+    free(normal);
+    free(tiles);
+    return status;
+}
+
+static txm_status take_usd_layer(usd_answer *a, const cJSON *o)
+{
+    const char *path = text_of(o, "path"), *message = text_of(o, "message");
+    txm_error why = {0};
+    if (*message) {
+        txm_fail(&why, TXM_STATUS_UNSUPPORTED, "%s: %.400s", path, message);
+    } else if (!flag_of(o, "there")) {
+        txm_fail(&why, TXM_STATUS_NOT_FOUND, "%s: is not there", path);
+    }
+    for (size_t i = 0; i < a->blend->libraries.count; i++) {
+        if (strcmp(a->blend->libraries.data[i].path, path) == 0) {
+            return TXM_OK;
+        }
+    }
+    return txm_nodes_add_library(a->blend, path, text_of(o, "parent"), why.status, why.message, a->err);
+}
+
+static txm_status take_usd_line(usd_answer *a, const char *line)
+{
+    const char *scene = a->blend->info.path;
+    cJSON *o = cJSON_Parse(line);
+    const char *kind = text_of(o, "kind");
+    txm_status status = TXM_OK;
+    if (strcmp(kind, "node") == 0) {
+        status = take_usd_node(a, o);
+    } else if (strcmp(kind, "layer") == 0) {
+        status = take_usd_layer(a, o);
+    } else if (strcmp(kind, "lacking") == 0) {
+        a->ended = true;
+        status = txm_fail(
+            a->err, TXM_STATUS_UNSUPPORTED,
+            "%s: reading USD needs usd-core for %s (%.200s): pip install 'txmill[usd]', or pip install usd-core", scene,
+            a->python, text_of(o, "message"));
+    } else if (strcmp(kind, "failed") == 0) {
+        status = txm_fail(a->err, TXM_STATUS_CORRUPT, "%s: USD cannot open it: %.400s", scene, text_of(o, "message"));
+    } else if (strcmp(kind, "end") == 0) {
+        a->ended = true;
+    } else {
+        status =
+            txm_fail(a->err, TXM_STATUS_UNSUPPORTED,
+                     "%s: %s gave an answer that cannot be read; TXMILL_PYTHON names another Python", scene, a->python);
+    }
+    cJSON_Delete(o);
+    return status;
+}
+
+/* All lines that are whole; what follows stays for the next time. */
+static txm_status take_usd_lines(usd_answer *a, txm_bytes *bytes)
+{
+    char *data = (char *)bytes->data, *end;
+    size_t used = 0;
+    txm_status status = TXM_OK;
+    while (status == TXM_OK && (end = memchr(data + used, '\n', bytes->size - used))) {
+        *end = 0;
+        status = take_usd_line(a, data + used);
+        used = (size_t)(end - data) + 1;
+    }
+    memmove(data, data + used, bytes->size - used);
+    bytes->size -= used;
+    if (status == TXM_OK && bytes->size > MAX_LINE_BYTES) {
+        status = txm_fail(a->err, TXM_STATUS_TOO_LARGE, "%s: a node of it takes more than %d MiB", a->blend->info.path,
+                          MAX_LINE_BYTES >> 20);
+    }
+    return status;
+}
+
+/* ---- the process ---------------------------------------------------------------------------------------------------
+ */
+
+extern char **environ;
+
+/* With the signals of a new process, and none of our files but the pipe. */
+static int spawn_usd_helper(const char *python, const char *helper, const char *scene, int out, pid_t *pid)
+{
+    posix_spawn_file_actions_t files;
+    posix_spawnattr_t attributes;
+    sigset_t none, all;
+    char *const argv[] = {(char *)python, (char *)helper, (char *)scene, NULL};
+    int rc = posix_spawn_file_actions_init(&files);
+    if (rc != 0) {
+        return rc;
+    }
+    if ((rc = posix_spawnattr_init(&attributes)) != 0) {
+        posix_spawn_file_actions_destroy(&files);
+        return rc;
+    }
+    sigemptyset(&none);
+    sigfillset(&all);
+    posix_spawnattr_setsigmask(&attributes, &none);
+    posix_spawnattr_setsigdefault(&attributes, &all);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+    /* The pipe first: where the caller has closed its standard files, it may be one of them. */
+    if (rc == 0) {
+        rc = posix_spawn_file_actions_adddup2(&files, out, 1);
+    }
+    if (rc == 0) {
+        rc = posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
+    }
+    if (rc == 0) {
+        rc = posix_spawn_file_actions_addopen(&files, 2, "/dev/null", O_WRONLY, 0);
+    }
+    if (rc == 0) {
+        rc = posix_spawn_file_actions_addclosefrom_np(&files, 3);
+    }
+    if (rc == 0) {
+        rc = posix_spawnp(pid, python, &files, &attributes, argv, environ);
+    }
+    posix_spawnattr_destroy(&attributes);
+    posix_spawn_file_actions_destroy(&files);
+    return rc;
+}
+
+static long long milliseconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * 1000LL + now.tv_nsec / 1000000;
+}
+
+static long usd_seconds(void)
+{
+    const char *said = getenv("TXMILL_USD_SECONDS");
+    char *end = NULL;
+    long seconds = said ? strtol(said, &end, 10) : 0;
+    return said && *said && !*end && seconds > 0 && seconds <= MOST_SECONDS ? seconds : USUAL_SECONDS;
+}
+
+/* Reads until the helper closes its end, or its time is over. */
+static txm_status listen_to_helper(usd_answer *a, int fd)
+{
+    const char *scene = a->blend->info.path;
+    long seconds = usd_seconds();
+    long long end = milliseconds() + seconds * 1000LL;
+    txm_bytes bytes = {0};
+    txm_status status = TXM_OK;
+    while (status == TXM_OK && !a->ended) {
+        struct pollfd waiting = {.fd = fd, .events = POLLIN};
+        long long left = end - milliseconds();
+        int ready = left > 0 ? poll(&waiting, 1, left > 200 ? 200 : (int)left) : 0;
+        ssize_t n = -1;
+        if (a->blend->cancel && *a->blend->cancel) {
+            status = txm_fail(a->err, TXM_STATUS_CANCELLED, "%s: stopped", scene);
+        } else if (left <= 0) {
+            status = txm_fail(a->err, TXM_STATUS_TOO_LARGE,
+                              "%s: USD took more than %ld s for it; TXMILL_USD_SECONDS allows more", scene, seconds);
+        } else if (ready > 0 && !txm_bytes_reserve(&bytes, bytes.size + READ_BYTES)) {
+            status = txm_no_memory(a->err, scene);
+        } else if (ready > 0) {
+            n = read(fd, bytes.data + bytes.size, READ_BYTES);
+            if (n == 0) {
+                break;
+            }
+            if (n < 0 && errno != EINTR) {
+                status = txm_fail_errno(a->err, errno, "%s: cannot read what USD says of it", scene);
+            }
+        } else if (ready < 0 && errno != EINTR) {
+            status = txm_fail_errno(a->err, errno, "%s: cannot wait for USD", scene);
+        }
+        if (status == TXM_OK && n > 0) {
+            bytes.size += (size_t)n;
+            status = take_usd_lines(a, &bytes);
+        }
+    }
+    txm_bytes_free(&bytes);
+    return status;
+}
+
+/* Why it ended before its end. */
+static txm_status explain_usd_end(usd_answer *a, int how)
+{
+    const char *scene = a->blend->info.path;
+    if (WIFSIGNALED(how) && (WTERMSIG(how) == SIGINT || WTERMSIG(how) == SIGTERM)) {
+        return txm_fail(a->err, TXM_STATUS_CANCELLED, "%s: stopped", scene);
+    }
+    if (WIFSIGNALED(how)) {
+        return txm_fail(a->err, TXM_STATUS_CORRUPT, "%s: USD crashed on it, with signal %d (%s)", scene, WTERMSIG(how),
+                        strsignal(WTERMSIG(how)));
+    }
+    return txm_fail(a->err, TXM_STATUS_UNSUPPORTED, "%s: %s ended with %d before it had read the scene", scene,
+                    a->python, WEXITSTATUS(how));
+}
+
+/* What has answered, or failed, has nothing left to do. One that only closed its pipe ends soon, or hangs in a handler
+ * of its crash. */
+static int end_helper(pid_t pid, bool at_once)
+{
+    const struct timespec nap = {.tv_nsec = 10 * 1000 * 1000};
+    int how = 0;
+    for (int naps = 0; !at_once && naps < 500; naps++) {
+        pid_t gone = waitpid(pid, &how, WNOHANG);
+        if (gone == pid || (gone < 0 && errno != EINTR)) {
+            return how;
+        }
+        nanosleep(&nap, NULL);
+    }
+    kill(pid, SIGKILL);
+    while (waitpid(pid, &how, 0) < 0 && errno == EINTR)
+        ;
+    return how;
+}
+
+static txm_status ask_usd(usd_answer *a, const char *helper)
+{
+    const char *scene = a->blend->info.path;
+    int ends[2];
+    pid_t pid;
+    if (pipe2(ends, O_CLOEXEC) != 0) {
+        return txm_fail_errno(a->err, errno, "%s: USD cannot be asked", scene);
+    }
+    /* A descriptor that is 1 already would keep its close-on-exec flag when it is duplicated onto itself. */
+    int theirs = ends[1] == 1 ? fcntl(ends[1], F_DUPFD_CLOEXEC, 3) : ends[1];
+    int rc = theirs < 0 ? errno : spawn_usd_helper(a->python, helper, scene, theirs, &pid);
+    if (theirs >= 0 && theirs != ends[1]) {
+        close(theirs);
+    }
+    close(ends[1]);
+    if (rc != 0) {
+        close(ends[0]);
+        return rc == ENOENT
+                   ? txm_fail(a->err, TXM_STATUS_UNSUPPORTED,
+                              "%s: reading USD needs Python with usd-core, and there is no %s: install python3, then "
+                              "pip install usd-core",
+                              scene, a->python)
+                   : txm_fail_errno(a->err, rc, "%s: %s cannot be started", scene, a->python);
+    }
+    txm_status status = listen_to_helper(a, ends[0]);
+    close(ends[0]);
+    int how = end_helper(pid, a->ended || status != TXM_OK);
+    return status == TXM_OK && !a->ended ? explain_usd_end(a, how) : status;
+}
+
+/* ---- the scene -----------------------------------------------------------------------------------------------------
+ */
+
+/* USD's messages for these say less. */
+static txm_status check_usd_file(const char *path, txm_error *err)
+{
+    struct stat st;
+    if (stat(path, &st) != 0 || access(path, R_OK) != 0) {
+        return txm_fail_errno(err, errno, "%s: cannot open", path);
+    }
+    return S_ISREG(st.st_mode) ? TXM_OK : txm_fail(err, TXM_STATUS_NOT_A_FILE, "%s: not a regular file", path);
+}
+
+txm_status txm_blend_read_usd(txm_blend *blend, const char *path, txm_error *err)
+{
+    const char *python = getenv("TXMILL_PYTHON");
+    usd_answer a = {.blend = blend, .python = python && *python ? python : "python3", .err = err};
+    char *looked_in = NULL, *helper = txm_plugin_path(HELPER_FILE, &looked_in);
+    txm_status status = txm_nodes_begin(blend, path, "usd", err);
+    if (status == TXM_OK) {
+        status = check_usd_file(path, err);
+    }
+    if (status == TXM_OK && !helper) {
+        status =
+            looked_in ? txm_fail(err, TXM_STATUS_UNSUPPORTED, "%s: %s", path, looked_in) : txm_no_memory(err, path);
+    }
+    if (status == TXM_OK) {
+        status = ask_usd(&a, helper);
+    }
+    if (status == TXM_OK) {
+        status = txm_nodes_collect(blend, &a.nodes, err);
+    }
+    free(helper);
+    free(looked_in);
+    free(a.nodes.entries.data);
+    return status;
+}

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The direct EXR reader: rows from rows of chunks. A row of chunks that is asked for as a whole is decoded straight
+ * into the caller's memory; one that is asked for in part is kept until its last row is out.
+ */
+#include "mill/source/exr/exr.h"
+
+#include <libdeflate.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tile/base/fail.h"
+#include "tile/base/mem.h"
+
+/* Safe however far opening came. */
+static void close_image(void *self)
+{
+    txm_exr *x = self;
+    if (!x)
+        return;
+    if (x->pipeline.context)
+        exr_decoding_destroy(x->pipeline.context, &x->pipeline);
+    if (x->context)
+        exr_finish(&x->context);
+    txm_random_file_close(&x->file);
+    libdeflate_free_decompressor(x->inflater);
+    free(x->packed);
+    free(x->scratch);
+    free(x->planes);
+    free(x->band);
+    free(x->path);
+    free(x);
+}
+
+/* Keeps OpenEXR's message, which it would print. */
+static void remember_message(exr_const_context_t context, exr_result_t code, const char *message)
+{
+    void *user = NULL;
+    if (exr_get_user_data(context, &user) != EXR_ERR_SUCCESS || !user)
+        return;
+    txm_exr *x = user;
+    snprintf(x->message, sizeof x->message, "%s", message);
+    x->no_memory |= code == EXR_ERR_OUT_OF_MEMORY;
+}
+
+/* OpenEXR reads through this: one descriptor, no position shared. */
+static int64_t read_file(exr_const_context_t context, void *user, void *buffer, uint64_t bytes, uint64_t offset,
+                         exr_stream_error_func_ptr_t fail)
+{
+    (void)context, (void)fail;
+    return txm_random_file_read(&((txm_exr *)user)->file, buffer, bytes, offset);
+}
+
+static int64_t file_size(exr_const_context_t context, void *user)
+{
+    (void)context;
+    return (int64_t)((txm_exr *)user)->file.bytes;
+}
+
+/* What really went wrong, where OpenEXR's error is only its consequence. */
+txm_status txm_exr_cause(const txm_exr *x, txm_error *err)
+{
+    return x->no_memory ? txm_no_memory(err, x->path) : txm_random_file_status(&x->file, x->path, err);
+}
+
+static bool probe(const uint8_t *head, size_t head_bytes, const char *path)
+{
+    static const uint8_t magic[4] = {0x76, 0x2f, 0x31, 0x01};
+    (void)path;
+    return head_bytes >= 8 && memcmp(head, magic, 4) == 0;
+}
+
+/* Memory for one chunk, within the bound and within what a file of this size can hold: deflate shrinks at most 1032
+ * times. */
+static txm_status allocate(txm_exr *x, const txm_source_options *options, txm_error *err)
+{
+    uint32_t w = x->chunk_w < x->width ? x->chunk_w : x->width, h = x->chunk_h < x->height ? x->chunk_h : x->height;
+    size_t band = txm_mul(txm_mul(x->width, h), (size_t)x->channels * x->sample_bytes);
+    x->chunk_bytes = txm_mul(txm_mul(w, h), (size_t)x->file_channels * x->sample_bytes);
+    if (x->compression != EXR_COMPRESSION_PIZ && x->chunk_bytes / 1032 > x->file.bytes)
+        return txm_fail(err, TXM_STATUS_CORRUPT, "%s: a file of %llu bytes cannot hold blocks of %zu", x->path,
+                        (unsigned long long)x->file.bytes, x->chunk_bytes);
+    double need = 3.0 * (double)x->chunk_bytes + (double)band;
+    if (options->max_memory_bytes && need > (double)options->max_memory_bytes)
+        return txm_fail(err, TXM_STATUS_TOO_LARGE,
+                        "%s: a row of its blocks needs %.0f MiB to decode, the limit is %.0f MiB", x->path,
+                        need / 1048576, (double)options->max_memory_bytes / 1048576);
+    x->packed = txm_alloc_pixels(x->chunk_bytes, 1);
+    x->scratch = txm_alloc_pixels(x->chunk_bytes, 1);
+    x->planes = txm_alloc_pixels(x->chunk_bytes, 1);
+    x->inflater = libdeflate_alloc_decompressor();
+    return x->packed && x->scratch && x->planes && x->inflater ? TXM_OK : txm_no_memory(err, x->path);
+}
+
+/* UNSUPPORTED hands the file on to the next reader. */
+static txm_status open_image(const char *path, const txm_source_options *options, txm_source_info *info, void **self,
+                             txm_error *err)
+{
+    txm_exr *x = txm_calloc(1, sizeof *x);
+    if (!x)
+        return txm_no_memory(err, path);
+    x->file.fd = -1;
+    x->path = txm_strdup(path);
+    txm_status status = x->path ? txm_random_file_open(&x->file, path, err) : txm_no_memory(err, path);
+    if (status != TXM_OK) {
+        close_image(x);
+        return status;
+    }
+    exr_context_initializer_t init = EXR_DEFAULT_CONTEXT_INITIALIZER;
+    init.error_handler_fn = remember_message;
+    init.read_fn = read_file;
+    init.size_fn = file_size;
+    init.user_data = x;
+    exr_result_t opened = exr_start_read(&x->context, path, &init);
+    x->no_memory |= opened == EXR_ERR_OUT_OF_MEMORY; /* of which it says nothing while there is no context */
+    status = txm_exr_cause(x, err);
+    /* A header that OpenEXR's C library refuses may still be one that OpenImageIO reads: its word counts. */
+    if (status == TXM_OK && opened != EXR_ERR_SUCCESS)
+        status =
+            txm_fail(err, TXM_STATUS_UNSUPPORTED, "%s: %s", path, *x->message ? x->message : "the header is damaged");
+    if (status == TXM_OK)
+        status = txm_exr_describe(x, info, err);
+    if (status == TXM_OK)
+        status = allocate(x, options, err);
+    if (status == TXM_OK)
+        *self = x;
+    else
+        close_image(x);
+    return status;
+}
+
+/* Makes sure that the band holds image row `y`. */
+static txm_status load_band(txm_exr *x, uint32_t y, txm_error *err)
+{
+    size_t row_bytes = (size_t)x->width * x->channels * x->sample_bytes;
+    if (y >= x->band_begin && y < x->band_end)
+        return TXM_OK;
+    uint32_t most = x->chunk_h < x->height ? x->chunk_h : x->height;
+    if (!x->band && !(x->band = txm_alloc_pixels(txm_mul(row_bytes, most), 1)))
+        return txm_no_memory(err, x->path);
+    uint32_t begin = y / x->chunk_h * x->chunk_h;
+    x->band_begin = x->band_end = 0;
+    txm_status status = txm_exr_decode_rows(x, begin, x->band, row_bytes, err);
+    if (status == TXM_OK) {
+        x->band_begin = begin;
+        x->band_end = x->height - begin < x->chunk_h ? x->height : begin + x->chunk_h;
+    }
+    return status;
+}
+
+/* Whole rows of chunks go straight to the caller; a part is copied from the one that is kept. */
+static txm_status read_rows(void *self, uint32_t y, uint32_t rows, void *dst, size_t stride_bytes, txm_error *err)
+{
+    txm_exr *x = self;
+    size_t row_bytes = (size_t)x->width * x->channels * x->sample_bytes;
+    uint32_t end = y + rows;
+    uint8_t *out = dst;
+    while (y < end) {
+        uint32_t whole = x->height - y < x->chunk_h ? x->height - y : x->chunk_h, taken = 1;
+        txm_status status;
+        if (y % x->chunk_h == 0 && end - y >= whole && stride_bytes <= INT32_MAX) {
+            status = txm_exr_decode_rows(x, y, out, stride_bytes, err);
+            taken = whole;
+        } else {
+            status = load_band(x, y, err);
+            if (status == TXM_OK)
+                memcpy(out, x->band + (y - x->band_begin) * row_bytes, row_bytes);
+        }
+        if (status != TXM_OK)
+            return status;
+        y += taken;
+        out += taken * stride_bytes;
+    }
+    return TXM_OK;
+}
+
+/* Chunks are found by their place: there is nothing to wind back. */
+static txm_status rewind_image(void *self, txm_error *err)
+{
+    (void)self, (void)err;
+    return TXM_OK;
+}
+
+const txm_reader_ops txm_exr_reader = {"exr", probe, open_image, read_rows, rewind_image, close_image, NULL, NULL};

@@ -1,0 +1,447 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The direct reader of JPEG: grey, colour and CMYK, baseline and progressive, decoded by libjpeg-turbo row by row.
+ *
+ * OpenImageIO uses the same library with its defaults (accurate integer DCT, smooth upsampling), so pixels are the
+ * same. It is less patient with damage: libjpeg pads what is missing with grey and merely warns, which must not become
+ * a texture. Only the end marker may be missing, since nothing of the image is in it. */
+#include <setjmp.h>
+#include <stdio.h> /* before jpeglib.h, which relies on it */
+#include <stdlib.h>
+#include <string.h>
+
+#include <jpeglib.h>
+
+#include <jerror.h>
+
+#include "tile/base/fail.h"
+#include "tile/base/mem.h"
+#include "mill/source/meta/raster_meta.h"
+#include "mill/source/raster_file.h"
+#include "mill/source/readers.h"
+
+/* Every scan of a progressive file is a pass over the whole image but may take a few bytes only; encoders write about
+ * ten. */
+enum { MAX_SCANS = 500, ROWS_AT_ONCE = 16, CMYK_CHANNELS = 4, RGB_CHANNELS = 3 };
+enum { MARKER_EXIF_XMP = JPEG_APP0 + 1, MARKER_PHOTOSHOP = JPEG_APP0 + 13, MARKER_BYTES = 0xffff };
+
+typedef struct jpeg_source {
+    char *path;
+    txm_raster_file file;
+    struct jpeg_decompress_struct jpeg;
+    struct jpeg_error_mgr errors;
+    struct jpeg_source_mgr input;
+    struct jpeg_progress_mgr progress;
+    jmp_buf escape;
+    uint8_t *cmyk;                 /* ROWS_AT_ONCE rows of a CMYK image as they are decoded, else NULL */
+    bool started;                  /* decompression has begun */
+    bool end_missing;              /* the file ended, and libjpeg was given an end marker */
+    txm_status status;             /* of the first failure; nothing can be read after it */
+    char message[JMSG_LENGTH_MAX]; /* for it */
+} jpeg_source;
+
+static const char truncated[] = "truncated: the file ends inside the image";
+
+/* ---- what libjpeg calls ------------------------------------------------------------------------------------- */
+
+/* libjpeg reports by not returning: we leave through setjmp. */
+static void give_up(jpeg_source *s, txm_status status, const char *message)
+{
+    s->status = status;
+    snprintf(s->message, sizeof s->message, "%s", message);
+    longjmp(s->escape, 1);
+}
+
+/* Kinds of JPEG that libjpeg does not know are handed on, the rest is damage. */
+static void on_error(j_common_ptr jpeg)
+{
+    jpeg_source *s = jpeg->client_data;
+    char message[JMSG_LENGTH_MAX];
+    int code = jpeg->err->msg_code;
+
+    if (s->end_missing)
+        give_up(s, TXM_STATUS_CORRUPT, truncated);
+    bool unsupported = code == JERR_BAD_PRECISION || code == JERR_SOF_UNSUPPORTED || code == JERR_ARITH_NOTIMPL ||
+                       code == JERR_CONVERSION_NOTIMPL;
+
+    jpeg->err->format_message(jpeg, message);
+    give_up(s,
+            code == JERR_OUT_OF_MEMORY ? TXM_STATUS_NO_MEMORY
+            : unsupported              ? TXM_STATUS_UNSUPPORTED
+                                       : TXM_STATUS_CORRUPT,
+            message);
+}
+
+/* Oddities of the header that say nothing against the pixels. */
+static bool harmless(const jpeg_source *s, int code)
+{
+    switch (code) {
+    case JWRN_JFIF_MAJOR:
+    case JWRN_ADOBE_XFORM:
+    case JWRN_NOT_SEQUENTIAL:
+    case JWRN_BOGUS_PROGRESSION:
+        return true;
+    case JWRN_EXTRANEOUS_DATA:
+        return s->jpeg.input_scan_number == 0; /* between the header's markers; after them data went astray */
+    default:
+        return false;
+    }
+}
+
+/* Warnings of libjpeg are errors here, but for a few that harm no pixel. */
+static void on_message(j_common_ptr jpeg, int level)
+{
+    if (level < 0 && !harmless(jpeg->client_data, jpeg->err->msg_code))
+        on_error(jpeg);
+}
+
+/* Progressive files with thousands of scans take minutes per megabyte: nobody makes them by accident. */
+static void on_progress(j_common_ptr jpeg)
+{
+    jpeg_source *s = jpeg->client_data;
+
+    if (s->jpeg.input_scan_number > MAX_SCANS)
+        give_up(s, TXM_STATUS_CORRUPT, "more than 500 scans");
+}
+
+/* At the end of the file an end marker is made up, once, so that libjpeg comes to an end. */
+static boolean fill_input(j_decompress_ptr jpeg)
+{
+    static const JOCTET end_marker[] = {0xff, JPEG_EOI};
+    jpeg_source *s = jpeg->client_data;
+    txm_raster_file *f = &s->file;
+
+    f->pos = f->end; /* libjpeg has used all of it */
+    if (!txm_raster_file_fill(f)) {
+        if (f->sys_errno)
+            give_up(s, TXM_STATUS_IO, strerror(f->sys_errno));
+        /* Whether anything but the marker is missing shows when libjpeg comes to it too early - but not with arithmetic
+         * coding, whose data may end before the image does. */
+        if (!s->started || s->end_missing || jpeg->arith_code)
+            give_up(s, TXM_STATUS_CORRUPT, truncated);
+        s->end_missing = true;
+        s->input.next_input_byte = end_marker;
+        s->input.bytes_in_buffer = sizeof end_marker;
+        return TRUE;
+    }
+    s->input.next_input_byte = f->buffer;
+    s->input.bytes_in_buffer = f->end;
+    return TRUE;
+}
+
+/* Skipping may go beyond the buffer. */
+static void skip_input(j_decompress_ptr jpeg, long bytes)
+{
+    jpeg_source *s = jpeg->client_data;
+
+    while (bytes > (long)s->input.bytes_in_buffer) {
+        bytes -= (long)s->input.bytes_in_buffer;
+        fill_input(jpeg);
+    }
+    if (bytes > 0) {
+        s->input.next_input_byte += bytes;
+        s->input.bytes_in_buffer -= (size_t)bytes;
+    }
+}
+
+/* Beginning and end are open_jpeg's and close_jpeg's. */
+static void ignore(j_decompress_ptr jpeg)
+{
+    (void)jpeg;
+}
+
+/* ---- metadata ----------------------------------------------------------------------------------------------- */
+
+/* Markers of one number are shared by several kinds of data, told apart by how they begin. */
+static bool has_prefix(const struct jpeg_marker_struct *m, const char *prefix, size_t bytes)
+{
+    return m->data_length >= bytes && memcmp(m->data, prefix, bytes) == 0;
+}
+
+/* Exif's resolution unless JFIF has one: there a density of 1 only tells the aspect. The aspect is width to height of
+ * the density, the inverse of what it should be, and the unit JFIF's even for Exif's numbers: as OpenImageIO has it. */
+static void read_density(const jpeg_source *s, const txm_raster_meta *meta, txm_density *density)
+{
+    static const char *const units[] = {"none", "in", "cm"};
+    const struct jpeg_decompress_struct *j = &s->jpeg;
+    float x = density->x = meta->x_resolution, y = density->y = meta->y_resolution;
+    if (j->X_density && j->Y_density) {
+        x = j->X_density;
+        y = j->Y_density;
+        if (x > 1 && y > 1) {
+            density->x = x;
+            density->y = y;
+        }
+    }
+    if (x == 0 || y == 0)
+        return;
+    density->aspect = x != y ? x / y : 0;
+    if (density->x != 0 && j->density_unit < sizeof units / sizeof *units)
+        strcpy(density->unit, units[j->density_unit]);
+}
+
+/* In the order of the markers: a later field replaces an earlier one only where OpenImageIO does so. */
+static bool read_meta(const jpeg_source *s, txm_source_info *info)
+{
+    static const char exif[6] = "Exif\0", xmp[] = "http://ns.adobe.com/xap/1.0/", photoshop[] = "Photoshop 3.0";
+    txm_raster_meta meta = {0};
+    bool ok = true;
+
+    for (const struct jpeg_marker_struct *m = s->jpeg.marker_list; m && ok; m = m->next) {
+        const uint8_t *data = m->data;
+        if (m->marker == MARKER_EXIF_XMP && has_prefix(m, exif, sizeof exif))
+            ok = txm_raster_meta_add_exif(&meta, data + sizeof exif, m->data_length - sizeof exif);
+        else if (m->marker == MARKER_EXIF_XMP && has_prefix(m, xmp, sizeof xmp))
+            ok = txm_raster_meta_add_xmp(&meta, (const char *)data + sizeof xmp, m->data_length - sizeof xmp);
+        else if (m->marker == MARKER_PHOTOSHOP && has_prefix(m, photoshop, sizeof photoshop))
+            ok = txm_raster_meta_add_iptc(&meta, data + sizeof photoshop, m->data_length - sizeof photoshop);
+        else if (m->marker == JPEG_COM && !meta.fields[TXM_META_DESCRIPTION])
+            ok = txm_raster_meta_set_bytes(&meta, TXM_META_DESCRIPTION, data, m->data_length);
+    }
+    read_density(s, &meta, &info->density);
+    ok = ok && txm_raster_meta_store(&meta, info);
+    txm_raster_meta_clear(&meta);
+    return ok;
+}
+
+/* ---- the reader --------------------------------------------------------------------------------------------- */
+
+/* The start of the image and the first byte of any marker. */
+static bool probe(const uint8_t *head, size_t head_bytes, const char *path)
+{
+    (void)path;
+    return head_bytes >= 3 && head[0] == 0xff && head[1] == 0xd8 && head[2] == 0xff;
+}
+
+/* After a long jump as well: libjpeg's own memory goes with its object. */
+static void close_jpeg(void *self)
+{
+    jpeg_source *s = self;
+
+    if (!s)
+        return;
+    jpeg_destroy_decompress(&s->jpeg); /* takes a zeroed object as well */
+    txm_raster_file_close(&s->file);
+    free(s->cmyk);
+    free(s->path);
+    free(s);
+}
+
+/* From the start of the file to the first scan. False on a failure, which may come by a long jump. */
+static bool read_header(jpeg_source *s)
+{
+    if (setjmp(s->escape))
+        return false;
+    if (!s->jpeg.mem) {
+        jpeg_create_decompress(&s->jpeg);
+        s->jpeg.client_data = s;
+        s->jpeg.src = &s->input;
+        s->jpeg.progress = &s->progress;
+        jpeg_save_markers(&s->jpeg, MARKER_EXIF_XMP, MARKER_BYTES);
+        jpeg_save_markers(&s->jpeg, MARKER_PHOTOSHOP, MARKER_BYTES);
+        jpeg_save_markers(&s->jpeg, JPEG_COM, MARKER_BYTES);
+    } else {
+        jpeg_abort_decompress(&s->jpeg);
+    }
+    s->started = s->end_missing = false;
+    s->status = TXM_OK;
+    s->errors.num_warnings = 0;
+    txm_raster_file_seek(&s->file, 0);
+    s->input.bytes_in_buffer = 0;
+    jpeg_read_header(&s->jpeg, TRUE);
+    jpeg_calc_output_dimensions(&s->jpeg);
+    return true;
+}
+
+/* Bytes that libjpeg holds for the whole image: the coefficients, where they do not come in one go. */
+static uint64_t coefficient_bytes(jpeg_source *s)
+{
+    uint64_t bytes = 0;
+
+    for (int i = 0; jpeg_has_multiple_scans(&s->jpeg) && i < s->jpeg.num_components; i++) {
+        const jpeg_component_info *c = &s->jpeg.comp_info[i];
+        bytes += (uint64_t)c->width_in_blocks * c->height_in_blocks * sizeof(JBLOCK);
+    }
+    return bytes;
+}
+
+/* What libjpeg would allocate is computed before it does. */
+static txm_status check(jpeg_source *s, const txm_source_options *options, txm_error *err)
+{
+    const struct jpeg_decompress_struct *j = &s->jpeg;
+
+    if (j->out_color_space != JCS_GRAYSCALE && j->out_color_space != JCS_RGB && j->out_color_space != JCS_CMYK)
+        return txm_fail(err, TXM_STATUS_UNSUPPORTED, "%s: JPEG with %d components is left to OpenImageIO", s->path,
+                        j->num_components);
+    if (j->output_width > TXM_MAX_SIZE_PX || j->output_height > TXM_MAX_SIZE_PX)
+        return txm_fail(err, TXM_STATUS_TOO_LARGE, "%s: %u x %u px; the limit is %d px per side", s->path,
+                        j->output_width, j->output_height, TXM_MAX_SIZE_PX);
+    /* Two rows of blocks, in all their stages, for what is decoded as it comes. */
+    uint64_t need = coefficient_bytes(s) + TXM_RASTER_PIECE_BYTES + (uint64_t)j->output_width * CMYK_CHANNELS * 64;
+    if (options && options->max_memory_bytes && need > options->max_memory_bytes)
+        return txm_fail(err, TXM_STATUS_TOO_LARGE,
+                        "%s: decoding a JPEG of %u x %u px in several scans takes %.1f MiB, the "
+                        "limit is %.1f MiB",
+                        s->path, j->output_width, j->output_height, (double)need / 1048576,
+                        (double)options->max_memory_bytes / 1048576);
+    return TXM_OK;
+}
+
+/* CMYK is delivered as RGB. The profile of the file is not looked at: colours are what the user or the
+ * rules say. */
+static txm_status describe(const jpeg_source *s, txm_source_info *info, txm_error *err)
+{
+    info->width = s->jpeg.output_width;
+    info->height = s->jpeg.output_height;
+    info->file_channels = info->channels = s->cmyk ? RGB_CHANNELS : (uint32_t)s->jpeg.output_components;
+    info->type = TXM_TYPE_U8;
+    info->file_alpha = TXM_FILE_ALPHA_SILENT;
+    snprintf(info->format, sizeof info->format, "jpeg");
+    snprintf(info->reader, sizeof info->reader, "jpeg");
+    snprintf(info->colorspace_hint, sizeof info->colorspace_hint, TXM_INTEROP_SRGB);
+    if (!read_meta(s, info))
+        return txm_no_memory(err, s->path);
+    return TXM_OK;
+}
+
+/* All callbacks, before anything can fail. */
+static void prepare(jpeg_source *s)
+{
+    s->jpeg.err = jpeg_std_error(&s->errors);
+    s->errors.error_exit = on_error;
+    s->errors.emit_message = on_message;
+    s->jpeg.client_data = s;
+    s->progress.progress_monitor = on_progress;
+    s->input.init_source = ignore;
+    s->input.fill_input_buffer = fill_input;
+    s->input.skip_input_data = skip_input;
+    s->input.resync_to_restart = jpeg_resync_to_restart;
+    s->input.term_source = ignore;
+}
+
+/* Only the header is decoded. Rows of CMYK need room of their own, as libjpeg delivers four channels where
+ * three go out. */
+static txm_status open_jpeg(const char *path, const txm_source_options *options, txm_source_info *info, void **self,
+                            txm_error *err)
+{
+    txm_status status;
+    jpeg_source *s = txm_calloc(1, sizeof *s);
+
+    if (!s)
+        return txm_no_memory(err, path);
+    s->file.fd = -1;
+    prepare(s);
+    s->path = txm_strdup(path);
+    status = s->path ? txm_raster_file_open(&s->file, path, err) : txm_no_memory(err, path);
+    if (!status && !read_header(s))
+        status = txm_fail(err, s->status, "%s: %s", path, s->message);
+    if (!status)
+        status = check(s, options, err);
+    if (!status && s->jpeg.out_color_space == JCS_CMYK &&
+        !(s->cmyk = txm_calloc((size_t)s->jpeg.output_width * CMYK_CHANNELS, ROWS_AT_ONCE)))
+        status = txm_no_memory(err, path);
+    if (!status)
+        status = describe(s, info, err);
+    if (status) {
+        close_jpeg(s);
+        return status;
+    }
+    *self = s;
+    return TXM_OK;
+}
+
+/* Of an image in several scans: whether all of them came, as far as the scans that came tell. */
+static bool is_complete(const jpeg_source *s)
+{
+    const struct jpeg_decompress_struct *j = &s->jpeg;
+
+    for (int c = 0; c < j->num_components; c++) {
+        if (!j->comp_info[c].quant_table) /* set by its first scan */
+            return false;
+        for (int k = 0; j->progressive_mode && k < DCTSIZE2; k++)
+            if (j->coef_bits[c][k] != 0) /* bits to come, -1 for all */
+                return false;
+    }
+    return true;
+}
+
+/* Files of Adobe's programs hold the complement of each ink, and OpenImageIO takes every CMYK file for one of theirs.
+ * No product of two codes falls between two others. */
+static void cmyk_to_rgb(const uint8_t *cmyk, uint32_t pixels, uint8_t *rgb)
+{
+    for (; pixels; pixels--, cmyk += CMYK_CHANNELS, rgb += RGB_CHANNELS)
+        for (int c = 0; c < RGB_CHANNELS; c++)
+            rgb[c] = (uint8_t)((cmyk[c] * cmyk[3] + 127) / 255);
+}
+
+/* Leaves by a long jump on a failure, so nothing here may own memory. A progressive file is read whole by
+ * jpeg_start_decompress. */
+static void decode_rows(jpeg_source *s, uint32_t rows, uint8_t *dst, size_t stride_bytes)
+{
+    if (!s->started) {
+        s->started = true;
+        jpeg_start_decompress(&s->jpeg);
+        if (s->end_missing && !is_complete(s))
+            give_up(s, TXM_STATUS_CORRUPT, truncated);
+    }
+    while (rows) {
+        JSAMPROW lines[ROWS_AT_ONCE];
+        JDIMENSION want = rows < ROWS_AT_ONCE ? rows : ROWS_AT_ONCE;
+        for (JDIMENSION i = 0; i < want; i++)
+            lines[i] = s->cmyk ? s->cmyk + (size_t)i * s->jpeg.output_width * CMYK_CHANNELS : dst + i * stride_bytes;
+        JDIMENSION got = jpeg_read_scanlines(&s->jpeg, lines, want);
+        for (JDIMENSION i = 0; s->cmyk && i < got; i++)
+            cmyk_to_rgb(lines[i], s->jpeg.output_width, dst + i * stride_bytes);
+        rows -= got;
+        dst += got * stride_bytes;
+    }
+}
+
+/* False on a failure; the row that could not be decoded is output_scanline then. */
+static bool decode(jpeg_source *s, uint32_t rows, uint8_t *dst, size_t stride_bytes)
+{
+    if (s->status || setjmp(s->escape))
+        return false;
+    decode_rows(s, rows, dst, stride_bytes);
+    return true;
+}
+
+/* Once something has failed every further call fails the same way: libjpeg's state is not to be used again
+ * before a rewind. */
+static txm_status read_jpeg(void *self, uint32_t y, uint32_t rows, void *dst, size_t stride_bytes, txm_error *err)
+{
+    jpeg_source *s = self;
+
+    (void)y; /* rows come in order */
+    if (decode(s, rows, dst, stride_bytes))
+        return TXM_OK;
+    return txm_fail(err, s->status, "%s: row %u of %u: %s", s->path, s->jpeg.output_scanline, s->jpeg.output_height,
+                    s->message);
+}
+
+/* Reads the header anew, and insists on the same size. */
+static txm_status rewind_jpeg(void *self, txm_error *err)
+{
+    jpeg_source *s = self;
+    const JDIMENSION width = s->jpeg.output_width, height = s->jpeg.output_height;
+    const int components = s->jpeg.output_components;
+
+    if (!read_header(s))
+        return txm_fail(err, s->status, "%s: %s", s->path, s->message);
+    if (s->jpeg.output_width != width || s->jpeg.output_height != height || s->jpeg.output_components != components) {
+        s->status = TXM_STATUS_CHANGED;
+        snprintf(s->message, sizeof s->message, "the file changed while it was read");
+        return txm_fail(err, TXM_STATUS_CHANGED, "%s: %s", s->path, s->message);
+    }
+    return TXM_OK;
+}
+
+/* For the report: the texture is complete, the file is not. */
+static const char *warning_of(const void *self)
+{
+    const jpeg_source *s = self;
+
+    return s->end_missing && !s->status ? "its end marker is missing, but all its rows are there" : NULL;
+}
+
+const txm_reader_ops txm_jpeg_reader = {"jpeg", probe, open_jpeg, read_jpeg, rewind_jpeg, close_jpeg, NULL, warning_of};

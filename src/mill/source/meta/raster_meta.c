@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Descriptive fields: named texts, Exif, IPTC (XMP: raster_xmp.c).
+ *
+ * Read here and not by libexif, libiptcdata or expat, since what enters a tx file must be what OpenImageIO would have
+ * found, and its readers have habits of their own: of a truncated Exif block everything counts whose bytes are there;
+ * of several values of a tag the first; any Exif colour space means sRGB; an IPTC block counts only if it begins with
+ * its records; an XMP packet that is not well-formed counts up to where it breaks, and a later value replaces an
+ * earlier one. tests/test_source_same.c compares with OpenImageIO, tests/fuzz_meta.c is about hostile bytes.
+ */
+#include "mill/source/meta/raster_meta.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tile/base/endian.h"
+#include "tile/base/mem.h"
+#include "tile/base/text.h"
+#include "mill/source/readers.h"
+
+static const char *const names[TXM_META_FIELDS] = {
+    [TXM_META_ARTIST] = "Artist",
+    [TXM_META_COPYRIGHT] = "Copyright",
+    [TXM_META_DESCRIPTION] = "ImageDescription",
+    [TXM_META_SOFTWARE] = "Software",
+};
+
+bool txm_raster_meta_set_bytes(txm_raster_meta *meta, int field, const void *text, size_t bytes)
+{
+    char *copy = txm_strndup(text, bytes);
+
+    if (!copy)
+        return false;
+    free(meta->fields[field]);
+    meta->fields[field] = copy;
+    return true;
+}
+
+/* Names that are not listed are dropped. */
+bool txm_raster_meta_set(txm_raster_meta *meta, const char *name, const char *value)
+{
+    for (int i = 0; i < TXM_META_FIELDS; i++)
+        if (txm_casecmp(name, names[i]) == 0)
+            return txm_raster_meta_set_bytes(meta, i, value, strlen(value));
+    return true;
+}
+
+/* Software has a place of its own: it decides nothing, but is shown. */
+bool txm_raster_meta_store(const txm_raster_meta *meta, txm_source_info *info)
+{
+    const char *software = meta->fields[TXM_META_SOFTWARE];
+
+    if (software)
+        snprintf(info->software, sizeof info->software, "%s", software);
+    for (int i = 0; i < TXM_META_SOFTWARE; i++)
+        if (!txm_source_keep(info, names[i], meta->fields[i]))
+            return false;
+    return true;
+}
+
+void txm_raster_meta_clear(txm_raster_meta *meta)
+{
+    for (int i = 0; i < TXM_META_FIELDS; i++)
+        free(meta->fields[i]);
+    *meta = (txm_raster_meta){0};
+}
+
+/* ---- Exif: a TIFF header and lists of tags, of which the first and the Exif list below it are looked at ---------- */
+
+enum { TYPE_ASCII = 2, TYPE_SHORT = 3, TYPE_LONG = 4, TYPE_RATIONAL = 5 };
+enum {
+    TAG_DESCRIPTION = 0x010e,
+    TAG_X_RESOLUTION = 0x011a,
+    TAG_Y_RESOLUTION = 0x011b,
+    TAG_SOFTWARE = 0x0131,
+    TAG_ARTIST = 0x013b,
+    TAG_COPYRIGHT = 0x8298,
+    TAG_EXIF_LIST = 0x8769,
+    TAG_COLOR_SPACE = 0xa001
+};
+enum { ENTRY_BYTES = 12, UNCALIBRATED = 0xffff };
+
+typedef struct block {
+    const uint8_t *data;
+    size_t bytes;
+    bool big_endian;
+} block;
+
+static uint32_t read16(const block *b, size_t at)
+{
+    return (uint32_t)txm_load_uint(b->data + at, 2, b->big_endian);
+}
+
+static uint32_t read32(const block *b, size_t at)
+{
+    return (uint32_t)txm_load_uint(b->data + at, 4, b->big_endian);
+}
+
+static int exif_field(uint32_t tag)
+{
+    switch (tag) {
+    case TAG_DESCRIPTION:
+        return TXM_META_DESCRIPTION;
+    case TAG_SOFTWARE:
+        return TXM_META_SOFTWARE;
+    case TAG_ARTIST:
+        return TXM_META_ARTIST;
+    case TAG_COPYRIGHT:
+        return TXM_META_COPYRIGHT;
+    default:
+        return -1;
+    }
+}
+
+/* The first value counts, and only if all its bytes are there. */
+static bool add_text(txm_raster_meta *meta, const block *b, size_t entry, int field)
+{
+    size_t bytes = read32(b, entry + 4);
+    size_t at = bytes <= 4 ? entry + 8 : read32(b, entry + 8);
+
+    if (meta->fields[field] || bytes == 0 || at > b->bytes || bytes > b->bytes - at)
+        return true;
+    return txm_raster_meta_set_bytes(meta, field, b->data + at, bytes);
+}
+
+/* The first ratio counts; what is divided by 0 is infinite, as OpenImageIO has it. */
+static void add_ratio(float *ratio, const block *b, size_t entry)
+{
+    size_t at = read32(b, entry + 8);
+    if (*ratio == 0 && read32(b, entry + 4) == 1 && at <= b->bytes && b->bytes - at >= 8)
+        *ratio = (float)((double)read32(b, at) / read32(b, at + 4));
+}
+
+/* Twelve bytes: tag, type, count, value or offset. */
+static bool add_entry(txm_raster_meta *meta, const block *b, size_t at)
+{
+    uint32_t tag = read16(b, at), type = read16(b, at + 2);
+    int field = exif_field(tag);
+
+    if (tag == TAG_COLOR_SPACE && (type == TYPE_SHORT || type == TYPE_LONG)) {
+        uint32_t space = type == TYPE_SHORT ? read16(b, at + 8) : read32(b, at + 8);
+        meta->says_srgb = space != UNCALIBRATED;
+    }
+    if (type == TYPE_RATIONAL && tag == TAG_X_RESOLUTION)
+        add_ratio(&meta->x_resolution, b, at);
+    if (type == TYPE_RATIONAL && tag == TAG_Y_RESOLUTION)
+        add_ratio(&meta->y_resolution, b, at);
+    return field < 0 || type != TYPE_ASCII || add_text(meta, b, at, field);
+}
+
+/* The list below the first one is used entry by entry, up to the first that does not end before the block does. */
+static bool add_exif_list(txm_raster_meta *meta, const block *b, size_t at)
+{
+    if (at + 2 > b->bytes)
+        return true;
+    size_t count = read16(b, at);
+    at += 2;
+    for (size_t i = 0; i < count && at + ENTRY_BYTES < b->bytes; i++, at += ENTRY_BYTES)
+        if (!add_entry(meta, b, at))
+            return false;
+    return true;
+}
+
+/* The first list is used if it is there as a whole. */
+static bool add_first_list(txm_raster_meta *meta, const block *b, size_t at)
+{
+    if (at + 2 > b->bytes)
+        return true;
+    size_t count = read16(b, at);
+    at += 2;
+    if (at + count * ENTRY_BYTES > b->bytes)
+        return true;
+    for (size_t i = 0; i < count; i++, at += ENTRY_BYTES) {
+        bool ok = read16(b, at) == TAG_EXIF_LIST ? add_exif_list(meta, b, read32(b, at + 8)) : add_entry(meta, b, at);
+        if (!ok)
+            return false;
+    }
+    return true;
+}
+
+/* Damaged blocks leave what was found before; only memory fails. */
+bool txm_raster_meta_add_exif(txm_raster_meta *meta, const uint8_t *data, size_t bytes)
+{
+    block b = {data, bytes, false};
+
+    if (bytes < 8 || (memcmp(data, "II", 2) != 0 && memcmp(data, "MM", 2) != 0))
+        return true;
+    b.big_endian = data[0] == 'M';
+    return add_first_list(meta, &b, read32(&b, 4));
+}
+
+/* ---- IPTC: the descriptive records in a Photoshop block ---------------------------------------------------------- */
+
+enum { RECORD_HEAD = 5, RECORD_TAG = 0x1c, APPLICATION = 2 };
+
+static int iptc_field(uint8_t data_set)
+{
+    switch (data_set) {
+    case 65: /* originating program */
+        return TXM_META_SOFTWARE;
+    case 80: /* creator, "by-line" */
+        return TXM_META_ARTIST;
+    case 116:
+        return TXM_META_COPYRIGHT;
+    case 120: /* caption */
+        return TXM_META_DESCRIPTION;
+    default:
+        return -1;
+    }
+}
+
+/* Records one after the other; the first that is none ends it. */
+bool txm_raster_meta_add_iim(txm_raster_meta *meta, const uint8_t *data, size_t bytes)
+{
+    while (bytes >= RECORD_HEAD && data[0] == RECORD_TAG) {
+        size_t size = txm_load_be16(data + 3);
+        int field = data[1] == APPLICATION ? iptc_field(data[2]) : -1;
+        data += RECORD_HEAD;
+        bytes -= RECORD_HEAD;
+        if (size > bytes)
+            size = bytes;
+        if (field >= 0 && !meta->fields[field] && !txm_raster_meta_set_bytes(meta, field, data, size))
+            return false;
+        data += size;
+        bytes -= size;
+    }
+    return true;
+}
+
+/* In a Photoshop resource; others of its kind are ignored. */
+bool txm_raster_meta_add_iptc(txm_raster_meta *meta, const uint8_t *data, size_t bytes)
+{
+    /* The signature, the number of the resource, an empty name, the upper half of the length. */
+    static const uint8_t head[] = {'8', 'B', 'I', 'M', 4, 4, 0, 0, 0, 0};
+
+    if (bytes < sizeof head + 2 || memcmp(data, head, sizeof head) != 0)
+        return true;
+    size_t length = txm_load_be16(data + sizeof head);
+    data += sizeof head + 2;
+    bytes -= sizeof head + 2;
+    return txm_raster_meta_add_iim(meta, data, bytes < length ? bytes : length);
+}

@@ -1,0 +1,24 @@
+# libpng reads what comes before a PNG's pixels.
+LIBS += -lpng
+LIBS += -lwebpdemux -lwebp
+
+# Undoing PNG filters: one file per ISA, chosen at run time.
+$(B)/src/mill/source/png/png_unfilter_sse41.o: ISA := -msse4.1
+$(B)/src/mill/source/png/png_unfilter_avx2.o: ISA := -mavx2
+
+# OpenImageIO's decoders run in a process of their own, which loads the module.
+all: $(B)/txmill-oiio-worker
+$(B)/txmill-oiio-worker: $(B)/src/mill/source/oiio/worker/main.o $(B)/src/mill/source/oiio/worker/reads.o $(B)/libtxmill.a
+	$(CC) $(ALL_LDFLAGS) $^ -ldl -o $@
+-include $(B)/src/mill/source/oiio/worker/main.d $(B)/src/mill/source/oiio/worker/reads.d
+
+# A module that crashes, loops and hangs on demand, with a worker beside it, for the tests of what that costs.
+$(B)/tests/decoders/txmill-oiio.so: tests/decoder_module.c | $(B)/txmill-oiio-worker
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) -MF $(B)/tests/decoder_module.d -shared $(ALL_LDFLAGS) $< -o $@
+$(B)/tests/decoders/txmill-oiio-worker: $(B)/txmill-oiio-worker
+	@mkdir -p $(@D)
+	cp $< $@
+$(B)/tests/test_source_worker: | $(B)/tests/decoders/txmill-oiio.so $(B)/tests/decoders/txmill-oiio-worker
+$(TESTS): | $(B)/txmill-oiio-worker
+-include $(B)/tests/decoder_module.d

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Film scans (DPX, Cineon): OpenImageIO reads what a truncated file lacks as whatever was in memory, without a word.
+ * Pixels are stored without compression, so their end can be computed from the header. (The size of the file is in the
+ * header too, but common programs write it wrong.)
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "tile/base/endian.h"
+#include "mill/source/readers.h"
+
+enum { HEADER_BYTES = 816 };
+#define CINEON_MAGIC 0x802a5fd7u
+
+/* Least bytes of a row of `samples` samples; padding at its end is left out. 0: not known. `filled`:
+ * samples are put into words of 16 or 32 bits with room left over, method A or B of the standard; both take
+ * as much. */
+static uint64_t row_bytes(uint64_t samples, unsigned bits, bool filled)
+{
+    if (bits == 10 && filled)
+        return (samples + 2) / 3 * 4; /* three in 32 bits */
+    if (bits == 12 && filled)
+        return samples * 2;
+    return bits == 8 || bits == 10 || bits == 12 || bits == 16 || bits == 32 || bits == 64 ? samples * bits / 8 : 0;
+}
+
+/* Samples of a pixel, as stored: of those where two pixels share their colour differences, OpenImageIO delivers one
+ * more. */
+static uint64_t samples_of(uint8_t descriptor, uint32_t channels)
+{
+    enum { CBYCRY = 100, CBYACRYA = 101 };
+    return descriptor == CBYCRY ? 2 : descriptor == CBYACRYA ? 3 : channels;
+}
+
+/* 0 where it cannot be computed (run-length encoding, several elements): the file is then believed. Reads
+ * the header a second time, by itself: OpenImageIO does not tell where pixels begin. Both orders of bytes
+ * are in use. */
+uint64_t txm_film_pixel_end(const char *path, const txm_source_info *info)
+{
+    uint8_t h[HEADER_BYTES] = {0};
+    FILE *f = fopen(path, "rbe");
+    if (!f)
+        return 0;
+    size_t got = fread(h, 1, sizeof h, f);
+    fclose(f);
+    uint64_t row = 0, offset = 0;
+    if (got == sizeof h && (memcmp(h, "SDPX", 4) == 0 || memcmp(h, "XPDS", 4) == 0)) {
+        bool big = h[0] == 'S';
+        /* One element with all channels, not run-length encoded. */
+        if (txm_load_uint(h + 770, 2, big) == 1 && txm_load_uint(h + 806, 2, big) == 0)
+            row = row_bytes(info->width * samples_of(h[800], info->file_channels), h[803],
+                            txm_load_uint(h + 804, 2, big) != 0);
+        offset = txm_load_uint(h + 808, 4, big);
+    } else if (got == sizeof h && (txm_load_be32(h) == CINEON_MAGIC || txm_load_le32(h) == CINEON_MAGIC)) {
+        row = h[198] == 10 ? row_bytes((uint64_t)info->width * info->file_channels, 10, true) : 0;
+        offset = txm_load_uint(h + 4, 4, txm_load_be32(h) == CINEON_MAGIC);
+    }
+    return row ? offset + row * info->height : 0;
+}

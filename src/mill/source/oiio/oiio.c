@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The OpenImageIO reader: passes every call to a worker process and checks what comes back.
+ *
+ * Every call becomes a request and an answer on a socket. Sizes in an answer are checked against what was announced
+ * before memory is asked for; a worker that dies or stays silent costs this image and nothing else.
+ *
+ * Libraries know no failed read: to them it is damage, or no image at all. What a decoder refuses is therefore read
+ * through here; where that fails, it is the cause, and where it does not, the decoder has a second try before its word
+ * counts. Only images that fail cost this.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tile/base/fail.h"
+#include "tile/base/mem.h"
+#include "tile/base/text.h"
+#include "mill/source/oiio/worker.h"
+#include "mill/source/random_file.h"
+#include "mill/source/readers.h"
+
+typedef struct oiio_source {
+    txm_worker *worker;
+    char *path;
+    uint64_t max_memory_bytes;
+    uint32_t width, height, channels;
+    txm_type type; /* as it was opened */
+    bool half;     /* it was asked for as half */
+    size_t row_bytes;
+    uint32_t cpu_seconds;
+    bool answered; /* the last request was, if only by a failure */
+    bool failed;   /* some call did: there is no more to be read */
+    bool spent;    /* the worker is not used for another image */
+} oiio_source;
+
+/* Computing time that no honest image needs for one call: a minute, and a second for every megabyte of the file and
+ * every megapixel. */
+static uint32_t time_limit(double megabytes, double megapixels)
+{
+    return txm_worker_seconds(60 + megabytes + megapixels);
+}
+
+/* Whether a worker may go on after a damaged image. A decoder that ran over damage may have harmed its own memory
+ * without dying of it, so the next image gets a new one - but for $TXMILL_DECODER_REUSE, which tests set that decode
+ * thousands of damaged files. */
+static bool outlives_damage(void)
+{
+    const char *word = getenv("TXMILL_DECODER_REUSE");
+    return word && strcmp(word, "1") == 0;
+}
+
+/* The last reader takes everything; what it cannot read fails when it is opened. */
+static bool probe(const uint8_t *head, size_t head_bytes, const char *path)
+{
+    (void)head, (void)head_bytes, (void)path;
+    return true;
+}
+
+/* What all requests have; the rest is 0, which is right for those that need no more. */
+static txm_worker_request request_for(const oiio_source *s, txm_worker_op op)
+{
+    return (txm_worker_request){
+        .version = TXM_WORKER_VERSION, .info_bytes = sizeof(txm_source_info), .op = op, .cpu_seconds = s->cpu_seconds};
+}
+
+/* Sends a request and receives the reply with its text (new string, NUL-terminated). A failure that the
+ * worker reports is recorded in its own message. What follows the text, info or rows, is for the caller to
+ * receive. `text` may be NULL. On success its string is the caller's to free. */
+static txm_status ask(oiio_source *s, const txm_worker_request *request, const char *cwd, txm_worker_reply *reply,
+                      char **text, txm_error *err)
+{
+    char *message = NULL;
+    txm_status status = txm_worker_send(s->worker, request, cwd, s->path, err);
+    if (status == TXM_OK)
+        status = txm_worker_receive(s->worker, reply, sizeof *reply, s->path, err);
+    if (status == TXM_OK && (reply->text_bytes > TXM_WORKER_MAX_TEXT_BYTES || reply->status >= TXM_STATUS_COUNT))
+        status = txm_fail(err, TXM_STATUS_INTERNAL, "%s: the decoder gave an invalid answer", s->path);
+    if (status == TXM_OK && !(message = txm_calloc(reply->text_bytes + 1, 1)))
+        status = txm_no_memory(err, s->path);
+    if (status == TXM_OK)
+        status = txm_worker_receive(s->worker, message, reply->text_bytes, s->path, err);
+    s->answered = status == TXM_OK;
+    if (s->answered && reply->status != TXM_OK)
+        status = txm_fail(err, (txm_status)reply->status, "%s", message);
+    if (status == TXM_OK && text) {
+        *text = message;
+        message = NULL;
+    }
+    free(message);
+    /* A refusal is no failure of the decoder. */
+    bool refused = status == TXM_STATUS_UNSUPPORTED || status == TXM_STATUS_TOO_LARGE;
+    s->failed |= status != TXM_OK && !refused;
+    s->spent |= status != TXM_OK && !(s->answered && (refused || outlives_damage()));
+    return status;
+}
+
+/* Strings that came from another process end where their field ends. */
+static void terminate(char *text, size_t capacity)
+{
+    text[capacity - 1] = 0;
+}
+
+/* Takes over what the worker says of the image, if it can be true. Pointers in it are of another process
+ * and are dropped before anything else; attributes come as text instead. */
+static txm_status accept_info(oiio_source *s, txm_source_info *info, const char *text, size_t text_bytes,
+                              txm_error *err)
+{
+    info->attributes = NULL;
+    info->attribute_count = 0;
+    terminate(info->format, sizeof info->format);
+    terminate(info->reader, sizeof info->reader);
+    terminate(info->colorspace_hint, sizeof info->colorspace_hint);
+    terminate(info->interop_id, sizeof info->interop_id);
+    terminate(info->software, sizeof info->software);
+    terminate(info->density.unit, sizeof info->density.unit);
+    if (info->width < 1 || info->width > TXM_MAX_SIZE_PX || info->height < 1 || info->height > TXM_MAX_SIZE_PX ||
+        info->channels < 1 || info->channels > TXM_MAX_CHANNELS || info->file_channels < info->channels ||
+        (unsigned)info->type > TXM_TYPE_FLOAT || (info->narrowed && info->type != TXM_TYPE_U8))
+        return txm_fail(err, TXM_STATUS_INTERNAL, "%s: the decoder described the image wrongly", s->path);
+    for (size_t at = 0; at < text_bytes;) {
+        const char *name = text + at, *value = name + strlen(name) + 1;
+        if (value > text + text_bytes)
+            break;
+        if (!txm_source_keep(info, name, value))
+            return txm_no_memory(err, s->path);
+        at = (size_t)(value - text) + strlen(value) + 1;
+    }
+    return TXM_OK;
+}
+
+/* A worker that still answers serves the next image. */
+static void close_image(void *self)
+{
+    oiio_source *s = self;
+    if (!s)
+        return;
+    if (s->worker && !s->spent) {
+        txm_worker_request request = request_for(s, TXM_WORKER_CLOSE);
+        txm_worker_reply reply;
+        /* Some decoders fail while they close: then this worker has served. */
+        ask(s, &request, NULL, &reply, NULL, NULL);
+    }
+    txm_worker_put(s->worker, !s->spent);
+    free(s->path);
+    free(s);
+}
+
+/* The current folder goes along, since the worker was started in another one. Without a current folder, as
+ * where it was removed, an absolute path still works. */
+static txm_status open_in_worker(oiio_source *s, txm_source_info *info, txm_error *err)
+{
+    txm_worker_request request = request_for(s, TXM_WORKER_OPEN);
+    txm_worker_reply reply;
+    s->answered = false;
+    if (txm_worker_get(&s->worker, err) != TXM_OK)
+        return txm_error_prefix(err, "%s", s->path);
+    char *cwd = getcwd(NULL, 0), *text = NULL;
+    request.max_memory_bytes = s->max_memory_bytes;
+    request.cwd_bytes = cwd ? (uint32_t)strlen(cwd) : 0;
+    request.path_bytes = (uint32_t)strlen(s->path);
+    txm_status status = ask(s, &request, cwd, &reply, &text, err);
+    if (status == TXM_OK) {
+        status = txm_worker_receive(s->worker, info, sizeof *info, s->path, err);
+        if (status == TXM_OK)
+            status = accept_info(s, info, text, reply.text_bytes, err);
+        else
+            memset(info, 0, sizeof *info);
+        s->spent |= status != TXM_OK;
+    }
+    free(cwd);
+    free(text);
+    return status;
+}
+
+/* ---- a second try ---- */
+
+/* Whether the decoder's refusal may come of a read that failed. One that crashed, or was stopped, is not asked twice.
+ */
+static bool is_doubtful(const oiio_source *s, txm_status status)
+{
+    return s->answered && (status == TXM_STATUS_CORRUPT || status == TXM_STATUS_UNSUPPORTED);
+}
+
+/* OK where the whole file can be read, else why not. */
+static txm_status read_through(const char *path, txm_error *err)
+{
+    char piece[1 << 16];
+    int64_t got = 1;
+    txm_random_file file;
+    txm_status status = txm_random_file_open(&file, path, err);
+    if (status != TXM_OK)
+        return status;
+    for (uint64_t at = 0; got > 0; at += (uint64_t)got)
+        got = txm_random_file_read(&file, piece, sizeof piece, at);
+    status = txm_random_file_status(&file, path, err);
+    txm_random_file_close(&file);
+    return status;
+}
+
+/* Opens the image once more, if the file can be read: OK when another worker is where the first was when it had opened
+ * it. */
+static txm_status try_again(oiio_source *s, txm_source_info *info, txm_error *err)
+{
+    txm_status status = read_through(s->path, err);
+    if (status != TXM_OK)
+        return status;
+    txm_worker_put(s->worker, !s->spent);
+    s->worker = NULL;
+    s->failed = s->spent = false;
+    txm_source_forget(info);
+    return open_in_worker(s, info, err);
+}
+
+/* Versions of OpenImageIO before 3.1 say "Gamma2.2". */
+static void rename_gamma(txm_source_info *info)
+{
+    static const char word[] = "Gamma";
+    char *end = info->colorspace_hint;
+    if (strncmp(info->colorspace_hint, word, sizeof word - 1) != 0)
+        return;
+    float exponent = txm_parse_float(info->colorspace_hint + sizeof word - 1, &end);
+    if (!*end)
+        txm_source_hint_gamma(info, exponent);
+}
+
+/* The time limit grows with the file and, once it is known, with the image. OpenImageIO does not report
+ * that a film scan is truncated, so its length is checked here. */
+static txm_status open_image(const char *path, const txm_source_options *options, txm_source_info *info, void **self,
+                             txm_error *err)
+{
+    struct stat st;
+    if (stat(path, &st) != 0)
+        return txm_fail_errno(err, errno, "%s: cannot be examined", path);
+    const double megabytes = (double)st.st_size / 1e6;
+    oiio_source *s = txm_calloc(1, sizeof *s);
+    if (!s || !(s->path = txm_strdup(path))) {
+        close_image(s);
+        return txm_no_memory(err, path);
+    }
+    s->cpu_seconds = time_limit(megabytes, 0);
+    s->max_memory_bytes = options->max_memory_bytes;
+    txm_error first = {0};
+    txm_status status = open_in_worker(s, info, &first);
+    if (is_doubtful(s, status))
+        status = try_again(s, info, err);
+    else if (status != TXM_OK)
+        txm_fail_as(err, &first);
+    if (status == TXM_OK && (strcmp(info->format, "dpx") == 0 || strcmp(info->format, "cineon") == 0) &&
+        txm_film_pixel_end(path, info) > (uint64_t)st.st_size)
+        status = txm_fail(err, TXM_STATUS_CORRUPT, "%s: the file is truncated: %llu bytes, its pixels end at %llu",
+                          path, (unsigned long long)st.st_size, (unsigned long long)txm_film_pixel_end(path, info));
+    if (status == TXM_OK)
+        rename_gamma(info);
+    if (status == TXM_OK && strcmp(info->format, "png") == 0)
+        status = txm_png_read_color(path, info, err);
+    if (status != TXM_OK) {
+        close_image(s);
+        return status;
+    }
+    s->width = info->width;
+    s->height = info->height;
+    s->channels = info->channels;
+    s->type = info->type;
+    s->row_bytes = (size_t)info->width * info->channels * txm_type_bytes(info->type);
+    s->cpu_seconds = time_limit(megabytes, (double)info->width * info->height / 1e6);
+    *self = s;
+    return TXM_OK;
+}
+
+/* Asks for something that has no answer but success. A decoder that failed once is asked nothing more. */
+static txm_status order(oiio_source *s, txm_worker_op op, txm_error *err)
+{
+    txm_worker_request request = request_for(s, op);
+    txm_worker_reply reply;
+    if (s->failed)
+        return txm_fail(err, TXM_STATUS_IO, "%s: decoding it failed before", s->path);
+    return ask(s, &request, NULL, &reply, NULL, err);
+}
+
+/* In the middle of an image: what is opened then must be what was opened before. */
+static txm_status resume(oiio_source *s, txm_error *err)
+{
+    txm_source_info now = {0};
+    txm_status status = try_again(s, &now, err);
+    if (status == TXM_OK &&
+        (now.width != s->width || now.height != s->height || now.channels != s->channels || now.type != s->type))
+        status = txm_fail(err, TXM_STATUS_CHANGED, "%s: the file changed while it was read", s->path);
+    txm_source_forget(&now);
+    if (status == TXM_OK && s->half)
+        status = order(s, TXM_WORKER_AS_HALF, err);
+    s->failed |= status != TXM_OK;
+    return status;
+}
+
+/* Rows arrive tight and are spread over the caller's stride. The worker may not decide how much is written:
+ * the number of bytes is known beforehand. */
+static txm_status read_once(oiio_source *s, uint32_t y, uint32_t rows, void *dst, size_t stride_bytes, txm_error *err)
+{
+    txm_worker_request request = request_for(s, TXM_WORKER_READ);
+    txm_worker_reply reply;
+    request.y = y;
+    request.rows = rows;
+    txm_status status = ask(s, &request, NULL, &reply, NULL, err);
+    if (status == TXM_OK && reply.data_bytes != s->row_bytes * rows)
+        status = txm_fail(err, TXM_STATUS_INTERNAL, "%s: the decoder delivers %llu bytes for %u rows", s->path,
+                          (unsigned long long)reply.data_bytes, rows);
+    for (uint32_t r = 0; r < rows && status == TXM_OK; r++)
+        status = txm_worker_receive(s->worker, (char *)dst + r * stride_bytes, s->row_bytes, s->path, err);
+    /* What was promised and did not come may still be on its way: nothing else may be asked. */
+    s->spent |= status != TXM_OK && !s->failed;
+    s->failed |= status != TXM_OK;
+    return status;
+}
+
+static txm_status read_rows(void *self, uint32_t y, uint32_t rows, void *dst, size_t stride_bytes, txm_error *err)
+{
+    oiio_source *s = self;
+    txm_error first = {0};
+    if (s->failed)
+        return txm_fail(err, TXM_STATUS_IO, "%s: decoding it failed before", s->path);
+    txm_status status = read_once(s, y, rows, dst, stride_bytes, &first);
+    if (!is_doubtful(s, status))
+        return status == TXM_OK ? TXM_OK : txm_fail_as(err, &first);
+    status = resume(s, err);
+    return status == TXM_OK ? read_once(s, y, rows, dst, stride_bytes, err) : status;
+}
+
+/* What is opened anew is at its first row. */
+static txm_status rewind_image(void *self, txm_error *err)
+{
+    oiio_source *s = self;
+    txm_error first = {0};
+    txm_status status = order(s, TXM_WORKER_REWIND, &first);
+    if (is_doubtful(s, status))
+        return resume(s, err);
+    return status == TXM_OK ? TXM_OK : txm_fail_as(err, &first);
+}
+
+/* For types that we have no place for: the decoder converts. Rows were of 8 bits before, so their size
+ * grows by that of a half. */
+static txm_status as_half(void *self, txm_error *err)
+{
+    oiio_source *s = self;
+    txm_status status = order(s, TXM_WORKER_AS_HALF, err);
+    if (status == TXM_OK) {
+        s->row_bytes *= txm_type_bytes(TXM_TYPE_HALF);
+        s->half = true;
+    }
+    return status;
+}
+
+const txm_reader_ops txm_oiio_reader = {"oiio", probe, open_image, read_rows, rewind_image, close_image, as_half, NULL};

@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What a PNG file says before its pixels, read by libpng.
+ *
+ * OpenImageIO reads PNG with libpng too, so which broken chunks are an error and which are ignored comes out the same
+ * by construction. Not left to it are the pixels, where the time goes, colours, which its versions judge differently
+ * (interop.c), and memory: it would believe any length that a chunk claims, and unpack any number of compressed texts.
+ */
+#include "mill/source/png/png_header.h"
+
+#include <ctype.h>
+#include <malloc.h>
+#include <math.h>
+#include <png.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tile/base/endian.h"
+#include "tile/base/fail.h"
+#include "tile/base/mem.h"
+#include "tile/base/text.h"
+#include "mill/source/meta/raster_meta.h"
+#include "mill/source/readers.h"
+
+/* What libpng may hold altogether: profiles take a few MB at most, texts less. */
+enum { MAX_MEMORY_BYTES = 64 << 20 };
+
+typedef struct parser {
+    txm_raster_file *file;
+    size_t memory; /* that libpng holds */
+    txm_status status;
+    char message[200]; /* libpng's reason for giving up */
+    uint8_t chunk[8];  /* the last eight bytes read at once: at the end, the head of the first IDAT chunk */
+} parser;
+
+/* libpng reports by not returning, like libjpeg. */
+static void on_read(png_structp png, png_bytep data, size_t bytes)
+{
+    parser *p = png_get_io_ptr(png);
+
+    if (!txm_raster_file_get(p->file, data, bytes)) {
+        if (p->file->sys_errno)
+            p->status = TXM_STATUS_IO;
+        png_error(png, p->file->sys_errno ? strerror(p->file->sys_errno) : "the file ends before the pixel data");
+    }
+    if (bytes == sizeof p->chunk)
+        memcpy(p->chunk, data, bytes);
+}
+
+/* Leaves libpng by its own long jump; everything it holds is freed by png_destroy_read_struct. */
+static void on_error(png_structp png, png_const_charp message)
+{
+    parser *p = png_get_error_ptr(png);
+
+    snprintf(p->message, sizeof p->message, "%s", message);
+    png_longjmp(png, 1);
+}
+
+/* With a bound for the file: a few bytes of compressed text may unfold to gigabytes. */
+static png_voidp on_malloc(png_structp png, png_alloc_size_t bytes)
+{
+    parser *p = png_get_mem_ptr(png);
+    bool allowed = bytes <= MAX_MEMORY_BYTES && p->memory <= MAX_MEMORY_BYTES - bytes;
+    void *memory = allowed ? malloc(bytes) : NULL;
+
+    if (memory)
+        p->memory += malloc_usable_size(memory);
+    else if (allowed)
+        p->status = TXM_STATUS_NO_MEMORY;
+    return memory;
+}
+
+static void on_free(png_structp png, png_voidp memory)
+{
+    parser *p = png_get_mem_ptr(png);
+
+    p->memory -= malloc_usable_size(memory);
+    free(memory);
+}
+
+static void on_warning(png_structp png, png_const_charp message)
+{
+    (void)png, (void)message; /* what libpng tolerates, OpenImageIO tolerates silently */
+}
+
+/* 256 entries in any case: indexes beyond the palette are black, as with libpng. */
+static void read_palette(png_structp png, png_infop tags, txm_png_header *h)
+{
+    png_colorp colors = NULL;
+    png_bytep alphas = NULL;
+    int color_count = 0, alpha_count = 0;
+
+    png_get_PLTE(png, tags, &colors, &color_count);
+    png_get_tRNS(png, tags, &alphas, &alpha_count, NULL);
+    h->colors_have_alpha = alpha_count > 0;
+    for (int i = 0; i < 256; i++) {
+        uint8_t *c = h->colors[i];
+        if (i < color_count) {
+            c[0] = colors[i].red;
+            c[1] = colors[i].green;
+            c[2] = colors[i].blue;
+        }
+        c[3] = i < alpha_count ? alphas[i] : 255;
+    }
+}
+
+/* The one colour that is transparent. */
+static void read_key(png_structp png, png_infop tags, txm_png_header *h)
+{
+    png_color_16p color = NULL;
+    /* libpng compares as many bits as a sample has. */
+    unsigned mask = (1u << h->depth) - 1;
+
+    if (!png_get_tRNS(png, tags, NULL, NULL, &color) || !color)
+        return;
+    h->keyed = true;
+    if (h->file_samples == 1) {
+        h->key[0] = (uint16_t)(color->gray & mask);
+    } else {
+        h->key[0] = (uint16_t)(color->red & mask);
+        h->key[1] = (uint16_t)(color->green & mask);
+        h->key[2] = (uint16_t)(color->blue & mask);
+    }
+}
+
+/* What unfiltering and expansion depend on. */
+static void read_layout(png_structp png, png_infop tags, txm_png_header *h)
+{
+    int color_type = png_get_color_type(png, tags);
+
+    h->width = png_get_image_width(png, tags);
+    h->height = png_get_image_height(png, tags);
+    h->depth = png_get_bit_depth(png, tags);
+    h->file_samples = png_get_channels(png, tags);
+    h->interlaced = png_get_interlace_type(png, tags) != PNG_INTERLACE_NONE;
+    h->palette = color_type == PNG_COLOR_TYPE_PALETTE;
+    if (h->palette)
+        read_palette(png, tags, h);
+    else if (!(color_type & PNG_COLOR_MASK_ALPHA))
+        read_key(png, tags, h);
+}
+
+/* Pixels a metre as pixels an inch, to a tenth. The aspect is libpng's, height to width: the inverse of what others
+ * mean, which OpenImageIO takes as it is. */
+static void read_density(png_structp png, png_infop tags, txm_density *density)
+{
+    png_uint_32 x, y;
+    int unit;
+    if (!png_get_pHYs(png, tags, &x, &y, &unit))
+        return;
+    bool metre = unit == PNG_RESOLUTION_METER;
+    density->x = metre ? roundf(10.0f * ((float)x * (2.54f / 100.0f))) / 10.0f : (float)x;
+    density->y = metre ? roundf(10.0f * ((float)y * (2.54f / 100.0f))) / 10.0f : (float)y;
+    strcpy(density->unit, metre ? "inch" : "none");
+    float aspect = png_get_pixel_aspect_ratio(png, tags);
+    density->aspect = aspect != 1 ? aspect : 0;
+}
+
+/* A chunk of text may hold a whole Exif block in hexadecimal digits: a first line that names it, a second one with its
+ * length, then "Exif\0\0" and the block itself, broken into lines. */
+static bool read_hex_exif(txm_raster_meta *meta, const char *text)
+{
+    static const uint8_t introduction[6] = "Exif\0";
+    size_t bytes = 0, room = strlen(text) / 2 + 1;
+    const char *p = strstr(text, "exif");
+    uint8_t *block;
+    bool ok = true;
+
+    p = p ? strchr(p, '\n') : NULL;
+    p = p ? strchr(p + 1, '\n') : NULL;
+    if (!p)
+        return true;
+    block = malloc(room);
+    if (!block)
+        return false;
+    for (int high = -1; *p; p++) {
+        if (!isxdigit((unsigned char)*p))
+            continue;
+        int digit = *p <= '9' ? *p - '0' : (*p | 0x20) - 'a' + 10;
+        if (high >= 0)
+            block[bytes++] = (uint8_t)(high << 4 | digit);
+        high = high >= 0 ? -1 : digit;
+    }
+    if (bytes > sizeof introduction && memcmp(block, introduction, sizeof introduction) == 0)
+        ok = txm_raster_meta_add_exif(meta, block + sizeof introduction, bytes - sizeof introduction);
+    free(block);
+    return ok;
+}
+
+/* PNG's keywords become the fields that OpenImageIO makes of them. */
+static bool read_texts(png_structp png, png_infop tags, txm_raster_meta *meta, txm_source_info *info)
+{
+    png_textp texts = NULL;
+    int count = png_get_text(png, tags, &texts, NULL);
+    bool ok = true;
+
+    for (int i = 0; i < count && ok; i++) {
+        const char *key = texts[i].key, *text = texts[i].text;
+        if (txm_casecmp(key, "Description") == 0)
+            ok = txm_raster_meta_set(meta, "ImageDescription", text);
+        else if (txm_casecmp(key, "Author") == 0)
+            ok = txm_raster_meta_set(meta, "Artist", text);
+        else if (txm_casecmp(key, "Raw profile type exif") == 0)
+            ok = read_hex_exif(meta, text);
+        else if (txm_casecmp(key, "XML:com.adobe.xmp") == 0)
+            ok = txm_raster_meta_add_xmp(meta, text, strlen(text));
+        else if (txm_casecmp(key, "oiio:ColorSpace") == 0)
+            snprintf(info->colorspace_hint, sizeof info->colorspace_hint, "%s", text);
+        else
+            ok = txm_raster_meta_set(meta, key, text);
+    }
+    return ok;
+}
+
+/* Texts first, then Exif; which of two wins is OpenImageIO's order. */
+static bool read_meta(png_structp png, png_infop tags, txm_source_info *info)
+{
+    txm_raster_meta meta = {0};
+    png_uint_32 exif_bytes = 0;
+    png_bytep exif = NULL;
+
+    bool ok = read_texts(png, tags, &meta, info);
+    if (ok && png_get_eXIf_1(png, tags, &exif_bytes, &exif))
+        ok = txm_raster_meta_add_exif(&meta, exif, exif_bytes);
+    info->exif_says_srgb = meta.says_srgb;
+    ok = ok && txm_raster_meta_store(&meta, info);
+    txm_raster_meta_clear(&meta);
+    return ok;
+}
+
+/* Runs libpng up to the first IDAT chunk. Kept apart because a long jump may end it: no local variable that changes
+ * after setjmp is used later. */
+static bool parse(png_structp png, png_infop tags)
+{
+    if (setjmp(png_jmpbuf(png)))
+        return false;
+    /* Sizes are judged by our own limits, with our own message. */
+    png_set_user_limits(png, PNG_UINT_31_MAX, PNG_UINT_31_MAX);
+    png_read_info(png, tags);
+    return true;
+}
+
+/* Leaves the file at the first IDAT. */
+txm_status txm_png_read_header(txm_raster_file *file, const char *path, txm_png_header *header, txm_source_info *info,
+                               txm_error *err)
+{
+    parser p = {.file = file, .status = TXM_STATUS_CORRUPT};
+    txm_status status = TXM_OK;
+    png_structp png = png_create_read_struct_2(PNG_LIBPNG_VER_STRING, &p, on_error, on_warning, &p, on_malloc, on_free);
+    png_infop tags = png ? png_create_info_struct(png) : NULL;
+
+    memset(header, 0, sizeof *header);
+    if (!tags) {
+        status = txm_no_memory(err, path);
+        goto destroy;
+    }
+    png_set_read_fn(png, &p, on_read);
+    /* For lack of memory libpng also leaves out chunks that it takes for dispensable, without a word. */
+    bool parsed = parse(png, tags);
+    if (p.status == TXM_STATUS_NO_MEMORY) {
+        status = txm_no_memory(err, path);
+        goto destroy;
+    }
+    if (!parsed) {
+        status = txm_fail(err, p.status, "%s: %s", path, p.message);
+        goto destroy;
+    }
+    read_layout(png, tags, header);
+    read_density(png, tags, &info->density);
+    header->data_offset = txm_raster_file_tell(file);
+    header->data_bytes = txm_load_be32(p.chunk);
+    if (!read_meta(png, tags, info))
+        status = txm_no_memory(err, path);
+destroy:
+    png_destroy_read_struct(&png, &tags, NULL);
+    return status;
+}

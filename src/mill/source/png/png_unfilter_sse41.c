@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Undoing PNG's row filters with SSE4.1. */
+#if defined(__x86_64__)
+#include "mill/source/png/png_unfilter_x86.h"
+
+const txm_unfilter_ops txm_unfilter_sse41 = UNFILTER_TABLE("sse41");
+#endif

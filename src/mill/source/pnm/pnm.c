@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The direct reader of PGM and PPM, plain and binary. OpenImageIO before version 2.5 makes 16-bit samples one too small
+ * here and there.
+ *
+ * In: P2, P3, P5 and P6, of any peak from 1 to 65535. Out: 8- or 16-bit samples stretched to the whole
+ * range of their type, rows from the top. Left to OpenImageIO: bitmaps and PAM. The header is read
+ * through the same buffer as the pixels, so a file that is growing or cut short is noticed wherever it
+ * ends. */
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tile/base/endian.h"
+#include "tile/base/fail.h"
+#include "tile/base/mem.h"
+#include "mill/source/raster_file.h"
+#include "mill/source/readers.h"
+
+typedef struct pnm_source {
+    char *path;
+    txm_raster_file file;
+    bool plain; /* samples as decimal numbers */
+    uint32_t width, height, channels, peak;
+    uint64_t pixels_at; /* bytes from the start of the file */
+} pnm_source;
+
+/* Takes what open_pnm had come to when it failed, NULL included. */
+static void close_pnm(void *self)
+{
+    pnm_source *s = self;
+    if (!s)
+        return;
+    txm_raster_file_close(&s->file);
+    free(s->path);
+    free(s);
+}
+
+/* Bitmaps (P1, P4) and PAM are OpenImageIO's. */
+static bool probe(const uint8_t *head, size_t head_bytes, const char *path)
+{
+    (void)path;
+    return head_bytes >= 8 && head[0] == 'P' &&
+           (head[1] == '2' || head[1] == '3' || head[1] == '5' || head[1] == '6') &&
+           (isspace(head[2]) || head[2] == '#');
+}
+
+/* The next byte, -1 at the end. Also where reading failed: file.sys_errno tells the two apart. */
+static int peek(pnm_source *s)
+{
+    return txm_raster_file_fill(&s->file) ? s->file.buffer[s->file.pos] : -1;
+}
+
+/* The next decimal number, after white space and comments; capped far above what any may be. A comment runs
+ * to the end of its line, and may stand between any two numbers. */
+static bool next_number(pnm_source *s, uint32_t *out)
+{
+    int c = peek(s);
+    while (c >= 0 && (isspace(c) || c == '#')) {
+        bool comment = c == '#';
+        do {
+            s->file.pos++;
+            c = peek(s);
+        } while (comment && c >= 0 && c != '\n');
+    }
+    if (c < '0' || c > '9')
+        return false;
+    for (*out = 0; c >= '0' && c <= '9'; c = peek(s)) {
+        *out = *out < 100000000 ? *out * 10 + (uint32_t)(c - '0') : *out;
+        s->file.pos++;
+    }
+    return true;
+}
+
+/* One white space follows the header, then pixels begin, which may look like a comment. Damaged headers are
+ * not told apart: describe says what it can. */
+static bool read_header(pnm_source *s)
+{
+    char kind[2];
+    if (!txm_raster_file_get(&s->file, kind, 2) || !next_number(s, &s->width) || !next_number(s, &s->height) ||
+        !next_number(s, &s->peak) || !isspace(peek(s)))
+        return false;
+    s->file.pos++;
+    s->plain = kind[1] < '4';
+    s->channels = kind[1] == '3' || kind[1] == '6' ? 3 : 1;
+    s->pixels_at = txm_raster_file_tell(&s->file);
+    return true;
+}
+
+/* A peak that is not 255 or 65535 means that samples are stretched. Rec709 is what the specification says
+ * samples are encoded by, and what OpenImageIO reports. */
+static txm_status describe(pnm_source *s, txm_source_info *info, txm_error *err)
+{
+    bool whole = read_header(s);
+    if (!whole && s->file.sys_errno)
+        return txm_fail_errno(err, s->file.sys_errno, "%s: cannot be read", s->path);
+    if (!whole || s->width < 1 || s->height < 1)
+        return txm_fail(err, TXM_STATUS_CORRUPT, "%s: the PNM header is damaged", s->path);
+    if (s->peak < 1 || s->peak > 65535)
+        return txm_fail(err, TXM_STATUS_UNSUPPORTED, "%s: samples of up to %u are not read directly", s->path, s->peak);
+    if (s->width > TXM_MAX_SIZE_PX || s->height > TXM_MAX_SIZE_PX)
+        return txm_fail(err, TXM_STATUS_TOO_LARGE, "%s: %u x %u px; the limit is %d px per side", s->path, s->width,
+                        s->height, TXM_MAX_SIZE_PX);
+    info->width = s->width;
+    info->height = s->height;
+    info->channels = info->file_channels = s->channels;
+    info->type = s->peak > 255 ? TXM_TYPE_U16 : TXM_TYPE_U8;
+    info->file_alpha = TXM_FILE_ALPHA_SILENT;
+    snprintf(info->format, sizeof info->format, "pnm");
+    snprintf(info->reader, sizeof info->reader, "pnm");
+    snprintf(info->colorspace_hint, sizeof info->colorspace_hint, "Rec709");
+    return TXM_OK;
+}
+
+/* Needs no memory beyond the buffer, so max_memory_bytes does not matter. */
+static txm_status open_pnm(const char *path, const txm_source_options *options, txm_source_info *info, void **self,
+                           txm_error *err)
+{
+    txm_status status;
+    pnm_source *s = txm_calloc(1, sizeof *s);
+    (void)options;
+    if (!s)
+        return txm_no_memory(err, path);
+    s->file.fd = -1;
+    s->path = txm_strdup(path);
+    status = s->path ? txm_raster_file_open(&s->file, path, err) : txm_no_memory(err, path);
+    if (status == TXM_OK)
+        status = describe(s, info, err);
+    if (status == TXM_OK)
+        *self = s;
+    else
+        close_pnm(s);
+    return status;
+}
+
+/* A row as the file has it, to the start of a row of `bytes` bytes per sample. Numbers above the peak are
+ * taken for the peak. Two bytes are big-endian here as in binary files, so that stretch sees one kind. */
+static bool read_samples(pnm_source *s, uint8_t *row, size_t samples, size_t bytes)
+{
+    if (!s->plain)
+        return txm_raster_file_get(&s->file, row, samples * bytes);
+    for (size_t i = 0; i < samples; i++, row += bytes) {
+        uint32_t v;
+        if (!next_number(s, &v))
+            return false;
+        v = v < s->peak ? v : s->peak;
+        if (bytes == 2)
+            *row = (uint8_t)(v >> 8);
+        row[bytes - 1] = (uint8_t)v;
+    }
+    return true;
+}
+
+/* Stretches samples, those of two bytes big-endian, to the whole range of their type. Rounded down. 32 bits
+ * hold the product: 65535 times 65535 is the largest. */
+static void stretch(const pnm_source *s, uint8_t *row, size_t samples)
+{
+    if (s->peak <= 255) {
+        for (size_t i = 0; i < samples; i++)
+            row[i] = (uint8_t)(row[i] >= s->peak ? 255u : row[i] * 255u / s->peak);
+        return;
+    }
+    for (size_t i = 0; i < samples; i++) {
+        uint32_t v = txm_load_be16(row + 2 * i);
+        uint16_t sample = (uint16_t)(v >= s->peak ? 65535u : v * 65535u / s->peak);
+        memcpy(row + 2 * i, &sample, sizeof sample);
+    }
+}
+
+/* Plain files end in the middle of a number as often as binary ones in the middle of a row. */
+static txm_status read_pnm(void *self, uint32_t y, uint32_t rows, void *dst, size_t stride_bytes, txm_error *err)
+{
+    pnm_source *s = self;
+    size_t samples = (size_t)s->width * s->channels, bytes = s->peak > 255 ? 2 : 1;
+    for (uint32_t r = 0; r < rows; r++) {
+        uint8_t *row = (uint8_t *)dst + r * stride_bytes;
+        if (!read_samples(s, row, samples, bytes)) {
+            bool ended = peek(s) < 0;
+            return s->file.sys_errno
+                       ? txm_fail_errno(err, s->file.sys_errno, "%s: row %u", s->path, y + r)
+                       : txm_fail(err, TXM_STATUS_CORRUPT, "%s: row %u: %s", s->path, y + r,
+                                  ended ? "truncated: the file ends inside the image" : "text where a number should be");
+        }
+        stretch(s, row, samples);
+    }
+    return TXM_OK;
+}
+
+/* Seeking cannot fail here; the read after it can. */
+static txm_status rewind_pnm(void *self, txm_error *err)
+{
+    pnm_source *s = self;
+    (void)err;
+    txm_raster_file_seek(&s->file, s->pixels_at);
+    return TXM_OK;
+}
+
+const txm_reader_ops txm_pnm_reader = {"pnm", probe, open_pnm, read_pnm, rewind_pnm, close_pnm, NULL, NULL};

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A file that is read at any place.
+ *
+ * Reads are pread(2) on one descriptor and continue where they were interrupted; the first errno is kept for the
+ * failure that follows from it.
+ */
+#include "mill/source/random_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tile/base/fail.h"
+
+txm_status txm_random_file_open(txm_random_file *file, const char *path, txm_error *err)
+{
+    struct stat st;
+    *file = (txm_random_file){.fd = open(path, O_RDONLY | O_CLOEXEC)};
+    if (file->fd >= 0 && fstat(file->fd, &st) == 0) {
+        file->bytes = (uint64_t)st.st_size;
+        return TXM_OK;
+    }
+    txm_status status = txm_fail_errno(err, errno, "%s: cannot be opened", path);
+    txm_random_file_close(file);
+    return status;
+}
+
+void txm_random_file_close(txm_random_file *file)
+{
+    if (file->fd >= 0)
+        close(file->fd);
+    file->fd = -1;
+}
+
+/* Fewer bytes at the end of the file; -1 and the errno on failure. */
+int64_t txm_random_file_read(txm_random_file *file, void *dst, size_t bytes, uint64_t offset)
+{
+    size_t got = 0;
+    while (got < bytes) {
+        ssize_t n = pread(file->fd, (char *)dst + got, bytes - got, (off_t)(offset + got));
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0 && file->sys_errno == 0)
+            file->sys_errno = errno;
+        if (n < 0)
+            return -1;
+        if (n == 0)
+            break;
+        got += (size_t)n;
+    }
+    return (int64_t)got;
+}
+
+/* OK as long as no read failed. */
+txm_status txm_random_file_status(const txm_random_file *file, const char *path, txm_error *err)
+{
+    return file->sys_errno ? txm_fail_errno(err, file->sys_errno, "%s: cannot be read", path) : TXM_OK;
+}

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Source images: finds the reader that serves a file and keeps its callers honest.
+ *
+ * Readers are asked in the order of the table. A direct reader that meets a kind of file it does not serve answers
+ * UNSUPPORTED and the next one is asked; OpenImageIO, which reads everything and takes longest to load, comes last.
+ */
+#include "mill/source/source.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tile/base/fail.h"
+#include "tile/base/mem.h"
+#include "mill/source/random_file.h"
+#include "mill/source/readers.h"
+
+enum { HEAD_BYTES = 1024 };
+
+static const txm_reader_ops *const readers[] = {
+    &txm_png_reader, &txm_jpeg_reader, &txm_exr_reader, &txm_tiff_reader,
+    &txm_hdr_reader, &txm_webp_reader, &txm_pnm_reader, &txm_oiio_reader,
+};
+
+struct txm_source {
+    char *path;
+    txm_source_info info;
+    const txm_reader_ops *reader;
+    void *self;
+    uint32_t next_row;
+};
+
+void txm_source_forget(txm_source_info *info)
+{
+    for (size_t i = 0; i < info->attribute_count; i++) {
+        free(info->attributes[i].name);
+        free(info->attributes[i].value);
+    }
+    free(info->attributes);
+    memset(info, 0, sizeof *info);
+}
+
+/* Empty values are no attributes. */
+bool txm_source_keep(txm_source_info *info, const char *name, const char *value)
+{
+    if (!value || !*value)
+        return true;
+    txm_attribute *grown = realloc(info->attributes, (info->attribute_count + 1) * sizeof *grown);
+    if (!grown)
+        return false;
+    info->attributes = grown;
+    txm_attribute *a = &grown[info->attribute_count];
+    a->name = txm_strdup(name);
+    a->value = txm_strdup(value);
+    if (!a->name || !a->value) {
+        free(a->name);
+        free(a->value);
+        return false;
+    }
+    info->attribute_count++;
+    return true;
+}
+
+/* Says what the file is before any decoder sees it, and reads its first bytes. Folders, pipes and devices must not
+ * reach a decoder: some of them would wait for ever. */
+static txm_status look_at(const char *path, struct stat *st, uint8_t head[HEAD_BYTES], size_t *head_bytes,
+                          txm_error *err)
+{
+    txm_random_file file = {.fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
+    if (file.fd < 0)
+        return txm_fail_errno(err, errno, "%s: cannot be opened", path);
+    txm_status status = TXM_OK;
+    if (fstat(file.fd, st) != 0) {
+        status = txm_fail_errno(err, errno, "%s: cannot be examined", path);
+    } else if (S_ISDIR(st->st_mode)) {
+        status = txm_fail(err, TXM_STATUS_NOT_A_FILE, "%s: is a folder, not an image", path);
+    } else if (!S_ISREG(st->st_mode)) {
+        status = txm_fail(err, TXM_STATUS_NOT_A_FILE, "%s: is not a regular file", path);
+    } else if (st->st_size == 0) {
+        status = txm_fail(err, TXM_STATUS_CORRUPT, "%s: the file is empty", path);
+    } else {
+        int64_t got = txm_random_file_read(&file, head, HEAD_BYTES, 0);
+        *head_bytes = got > 0 ? (size_t)got : 0;
+        status = txm_random_file_status(&file, path, err);
+        if (status == TXM_OK && *head_bytes < HEAD_BYTES && (off_t)*head_bytes < st->st_size)
+            status = txm_fail(err, TXM_STATUS_CHANGED, "%s: ended after %zu of %lld bytes while it was read", path,
+                              *head_bytes, (long long)st->st_size);
+    }
+    txm_random_file_close(&file);
+    return status;
+}
+
+/* By a caller, or by $TXMILL_READER, to compare the readers. */
+static bool oiio_is_forced(const txm_source_options *options)
+{
+    const char *word = getenv("TXMILL_READER");
+    return options->force_oiio || (word && strcmp(word, "oiio") == 0);
+}
+
+/* Asks one reader after the other. *err holds the message of the last one asked. */
+static txm_status choose_reader(txm_source *s, const txm_source_options *options, const uint8_t *head,
+                                size_t head_bytes, txm_error *err)
+{
+    bool forced = oiio_is_forced(options);
+    txm_status status = TXM_STATUS_UNSUPPORTED;
+    for (size_t i = 0; i < sizeof readers / sizeof readers[0] && status == TXM_STATUS_UNSUPPORTED; i++) {
+        const txm_reader_ops *reader = readers[i];
+        if ((forced && reader != &txm_oiio_reader) || !reader->probe(head, head_bytes, s->path))
+            continue;
+        txm_error_clear(err);
+        txm_source_forget(&s->info);
+        status = reader->open(s->path, options, &s->info, &s->self, err);
+        if (status != TXM_OK)
+            continue;
+        s->reader = reader;
+        txm_density_drop_nonsense(&s->info.density);
+    }
+    return status;
+}
+
+/* The message of the last reader is the one that is reported: it reads everything. */
+txm_status txm_source_open(const char *path, const txm_source_options *options, txm_source **out, txm_error *err)
+{
+    static const txm_source_options no_options;
+    uint8_t head[HEAD_BYTES];
+    size_t head_bytes = 0;
+    struct stat st;
+    /* A caller's error may hold an earlier failure that counts; ours is kept apart until it is the outcome. */
+    txm_error own = {0};
+    *out = NULL;
+    if (!path)
+        return txm_fail(err, TXM_STATUS_USAGE, "no image given: its path is NULL");
+    txm_status status = look_at(path, &st, head, &head_bytes, err);
+    if (status != TXM_OK)
+        return status;
+    txm_source *s = txm_calloc(1, sizeof *s);
+    if (!s || !(s->path = txm_strdup(path))) {
+        status = txm_no_memory(err, path);
+        goto fail;
+    }
+    status = choose_reader(s, options ? options : &no_options, head, head_bytes, &own);
+    if (status != TXM_OK) {
+        txm_fail_as(err, &own);
+        goto fail;
+    }
+    s->info.file_bytes = st.st_size;
+    s->info.mtime = st.st_mtim;
+    s->info.device = st.st_dev;
+    s->info.inode = st.st_ino;
+    *out = s;
+    return TXM_OK;
+fail:
+    txm_source_close(&s);
+    return status;
+}
+
+const txm_source_info *txm_source_info_of(const txm_source *source)
+{
+    return &source->info;
+}
+
+/* Order and stride are checked here, so that readers can rely on both. */
+txm_status txm_source_read(txm_source *source, uint32_t y, uint32_t rows, void *dst, size_t stride_bytes,
+                           txm_error *err)
+{
+    const txm_source_info *info = &source->info;
+    if (y != source->next_row || rows > info->height - y)
+        return txm_fail(err, TXM_STATUS_USAGE, "%s: rows %u to %u asked for, row %u of %u is next", source->path, y,
+                        y + rows, source->next_row, info->height);
+    if (stride_bytes < (size_t)info->width * info->channels * txm_type_bytes(info->type))
+        return txm_fail(err, TXM_STATUS_USAGE, "%s: a stride of %zu bytes does not hold a row", source->path,
+                        stride_bytes);
+    if (rows == 0)
+        return TXM_OK;
+    txm_status status = source->reader->read(source->self, y, rows, dst, stride_bytes, err);
+    if (status == TXM_OK)
+        source->next_row = y + rows;
+    return status;
+}
+
+const char *txm_source_warning(const txm_source *source)
+{
+    return source->reader->warning ? source->reader->warning(source->self) : NULL;
+}
+
+/* Before the first row only. */
+txm_status txm_source_as_half(txm_source *source, txm_error *err)
+{
+    if (!source->info.narrowed || source->next_row > 0)
+        return txm_fail(err, TXM_STATUS_USAGE, "%s: cannot be read as half", source->path);
+    txm_status status = source->reader->as_half(source->self, err);
+    if (status == TXM_OK) {
+        source->info.type = TXM_TYPE_HALF;
+        source->info.narrowed = false;
+    }
+    return status;
+}
+
+txm_status txm_source_rewind(txm_source *source, txm_error *err)
+{
+    txm_status status = source->reader->rewind(source->self, err);
+    if (status == TXM_OK)
+        source->next_row = 0;
+    return status;
+}
+
+/* Size, times and inode, as they were when it was opened. */
+txm_status txm_source_check_unchanged(const txm_source *source, txm_error *err)
+{
+    const txm_source_info *info = &source->info;
+    struct stat st;
+    if (stat(source->path, &st) != 0)
+        return errno == ENOENT
+                   ? txm_fail(err, TXM_STATUS_CHANGED, "%s: the file disappeared while it was read", source->path)
+                   : txm_fail_errno(err, errno, "%s: cannot be examined", source->path);
+    if (st.st_size != info->file_bytes || st.st_mtim.tv_sec != info->mtime.tv_sec ||
+        st.st_mtim.tv_nsec != info->mtime.tv_nsec || st.st_dev != info->device || st.st_ino != info->inode)
+        return txm_fail(err, TXM_STATUS_CHANGED, "%s: the file changed while it was read", source->path);
+    return TXM_OK;
+}
+
+void txm_source_close(txm_source **source)
+{
+    txm_source *s = source ? *source : NULL;
+    if (!s)
+        return;
+    if (s->reader)
+        s->reader->close(s->self);
+    txm_source_forget(&s->info);
+    free(s->path);
+    free(s);
+    *source = NULL;
+}

@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The direct TIFF reader: rows from strips and tiles, decoded by libtiff, whose messages are kept for ours.
+ *
+ * Blocks are decoded whole, which is fastest, a strip that is asked for as a whole straight into the caller's rows.
+ * Strips too large for that (some programs write an image as a single one) are decoded a row at a time: deflate, LZW
+ * and PackBits as streams of our own, the rest by libtiff, which holds such a strip as it is in the file. That counts
+ * against the bound.
+ */
+#include "mill/source/tiff/tiff.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tile/reader/libtiff.h"
+#include "tile/base/fail.h"
+#include "tile/base/mem.h"
+#include "tile/base/text.h"
+
+enum { LARGE_STRIP_BYTES = 8 << 20 };
+
+/* One per plane. */
+static void free_streams(txm_tiff *t)
+{
+    for (uint32_t p = 0; p < TXM_MAX_CHANNELS; p++) {
+        txm_tiff_strip_free(t->strip[p]);
+        t->strip[p] = NULL;
+    }
+}
+
+static void close_image(void *self)
+{
+    txm_tiff *t = self;
+    if (!t)
+        return;
+    if (t->tif)
+        TIFFClose(t->tif);
+    txm_random_file_close(&t->file);
+    free_streams(t);
+    free(t->block);
+    free(t->line);
+    free(t->band);
+    free(t->path);
+    free(t);
+}
+
+/* Whether a complaint is about a tag that says how pixels are stored: libtiff goes on without what it cannot read, and
+ * the image is another one then. It quotes the names of tags. */
+static bool concerns_pixels(const char *message)
+{
+    static const char *const tags[] = {
+        "ImageWidth",   "ImageLength",      "BitsPerSample",       "Compression",         "PhotometricInterpretation",
+        "StripOffsets", "SamplesPerPixel",  "RowsPerStrip",        "PlanarConfiguration", "Predictor",
+        "ColorMap",     "StripByteCounts",  "TileWidth",           "TileLength",          "ExtraSamples",
+        "SampleFormat", "TileOffsets",      "TileByteCounts",      "YCbCrCoefficients",   "JPEGTables",
+        "InkSet",       "YCbCrSubsampling", "ReferenceBlackWhite",
+    };
+    for (size_t i = 0; i < sizeof tags / sizeof tags[0]; i++) {
+        const char *name = strstr(message, tags[i]);
+        if (name && name > message && name[-1] == '"' && name[strlen(tags[i])] == '"')
+            return true;
+    }
+    return false;
+}
+
+/* Keeps what libtiff says last - but nothing over what casts doubt on the pixels. */
+__attribute__((format(printf, 2, 0))) static void keep_message(txm_tiff *t, const char *format, va_list args)
+{
+    char message[sizeof t->message];
+    txm_vformat(message, sizeof message, format, args);
+    t->no_memory |= txm_libtiff_lacks_memory(message);
+    if (t->guarded && txm_libtiff_breaks_handle(message))
+        longjmp(t->escape, 1);
+    if (t->doubtful)
+        return;
+    for (char *c = message; *c; c++)
+        if ((unsigned char)*c < ' ')
+            *c = ' ';
+    strcpy(t->message, message);
+    t->doubtful = concerns_pixels(t->message);
+}
+
+__attribute__((format(printf, 4, 0))) static int remember_message(TIFF *tif, void *user, const char *module,
+                                                                  const char *format, va_list args)
+{
+    (void)tif, (void)module;
+    keep_message(user, format, args);
+    return 1; /* handled: nothing is printed */
+}
+
+/* Warnings do not concern pixels, but for tags that lie beyond the end of the file: they may have said what pixels
+ * mean. */
+__attribute__((format(printf, 4, 0))) static int judge_warning(TIFF *tif, void *user, const char *module,
+                                                               const char *format, va_list args)
+{
+    (void)tif, (void)module;
+    if (strstr(format, "IO error"))
+        keep_message(user, format, args);
+    return 1;
+}
+
+/* Classic and BigTIFF, either byte order. */
+static bool probe(const uint8_t *head, size_t head_bytes, const char *path)
+{
+    (void)path;
+    if (head_bytes < 8)
+        return false;
+    return memcmp(head, "II\x2a\0", 4) == 0 || memcmp(head, "MM\0\x2a", 4) == 0 || memcmp(head, "II\x2b\0", 4) == 0 ||
+           memcmp(head, "MM\0\x2b", 4) == 0;
+}
+
+/* ---- the file, as libtiff asks for it ---- */
+
+/* libtiff never maps or opens the file itself. What cannot be read are no bytes to it: it counts a -1 as bytes, and clears
+ * what is missing from one byte before its buffer on. */
+static tmsize_t read_file(thandle_t user, void *dst, tmsize_t bytes)
+{
+    txm_tiff *t = user;
+    int64_t got = bytes < 0 ? 0 : txm_random_file_read(&t->file, dst, (size_t)bytes, t->position);
+    got = got > 0 ? got : 0;
+    t->position += (uint64_t)got;
+    return (tmsize_t)got;
+}
+
+static tmsize_t write_file(thandle_t user, void *src, tmsize_t bytes)
+{
+    (void)user, (void)src, (void)bytes;
+    return -1;
+}
+
+static toff_t seek_file(thandle_t user, toff_t offset, int whence)
+{
+    txm_tiff *t = user;
+    t->position = offset + (whence == SEEK_CUR ? t->position : whence == SEEK_END ? t->file.bytes : 0);
+    return t->position;
+}
+
+static toff_t file_size(thandle_t user)
+{
+    return ((const txm_tiff *)user)->file.bytes;
+}
+
+static int close_file(thandle_t user)
+{
+    (void)user;
+    return 0;
+}
+
+/* As txm_exr_cause: failing reads and missing memory come before what libtiff makes of them. */
+txm_status txm_tiff_cause(const txm_tiff *t, txm_error *err)
+{
+    return t->no_memory ? txm_no_memory(err, t->path) : txm_random_file_status(&t->file, t->path, err);
+}
+
+/* No mapping ('m'): mapped pages count as memory of ours. */
+static TIFF *open_guarded(txm_tiff *t, TIFFOpenOptions *options)
+{
+    if (setjmp(t->escape) != 0) {
+        t->guarded = false;
+        return NULL;
+    }
+    t->guarded = true;
+    TIFF *tif = TIFFClientOpenExt(t->path, "rm", t, read_file, write_file, seek_file, close_file, file_size, NULL, NULL,
+                                  options);
+    t->guarded = false;
+    return tif;
+}
+
+/* Messages are collected, memory is bounded by the caller's limit. */
+static TIFF *open_tiff(txm_tiff *t, const txm_source_options *bounds)
+{
+    TIFFOpenOptions *options = TIFFOpenOptionsAlloc();
+    t->no_memory = !options;
+    if (!options)
+        return NULL;
+    TIFFOpenOptionsSetErrorHandlerExtR(options, remember_message, t);
+    TIFFOpenOptionsSetWarningHandlerExtR(options, judge_warning, t);
+    if (bounds->max_memory_bytes && bounds->max_memory_bytes <= INT64_MAX)
+        TIFFOpenOptionsSetMaxSingleMemAlloc(options, (tmsize_t)bounds->max_memory_bytes);
+    TIFF *tif = open_guarded(t, options);
+    TIFFOpenOptionsFree(options);
+    return tif;
+}
+
+/* What libtiff would hold of a strip that it decodes row by row. */
+static uint64_t largest_strip(TIFF *tif)
+{
+    uint64_t largest = 0;
+    for (uint32_t i = 0; i < TIFFNumberOfStrips(tif); i++) {
+        uint64_t bytes = TIFFGetStrileByteCount(tif, i);
+        largest = bytes > largest ? bytes : largest;
+    }
+    return largest;
+}
+
+/* What the streams of large strips can decode. */
+static bool is_streamable(txm_tiff *t, uint16_t compression)
+{
+    uint16_t fill_order = FILLORDER_MSB2LSB;
+    TIFFGetFieldDefaulted(t->tif, TIFFTAG_FILLORDER, &fill_order);
+    t->predictor = PREDICTOR_NONE;
+    if (compression != COMPRESSION_PACKBITS)
+        TIFFGetFieldDefaulted(t->tif, TIFFTAG_PREDICTOR, &t->predictor);
+    return fill_order == FILLORDER_MSB2LSB &&
+           (t->predictor == PREDICTOR_NONE || (t->predictor == PREDICTOR_HORIZONTAL && t->sample_bytes <= 4) ||
+            (t->predictor == PREDICTOR_FLOATINGPOINT && t->sample_bytes > 1));
+}
+
+/* Makes streams of large strips, where that can be. False: no memory. */
+static bool prepare_streams(txm_tiff *t, uint16_t compression)
+{
+    if (!is_streamable(t, compression))
+        return true;
+    for (uint32_t p = 0; p < t->planes; p++) {
+        uint32_t first = TIFFComputeStrip(t->tif, 0, (uint16_t)p);
+        t->strip[p] = txm_tiff_strip_new(t->file.fd, compression);
+        /* What a stream does not take from the start, libtiff may. */
+        if (!t->strip[p] || !txm_tiff_strip_begin(t->strip[p], TIFFGetStrileOffset(t->tif, first),
+                                                  TIFFGetStrileByteCount(t->tif, first))) {
+            free_streams(t);
+            return true;
+        }
+    }
+    return (t->line = txm_alloc_pixels(txm_tiff_plane_row(t), 1)) != NULL;
+}
+
+/* Whether libtiff's idea of the layout is ours: it pads tiles, never rows. */
+static bool layout_agrees(const txm_tiff *t)
+{
+    size_t tile = txm_mul(txm_mul(t->block_w, t->block_h), (size_t)t->plane_channels * t->sample_bytes);
+    return t->tiled ? TIFFTileSize64(t->tif) == tile : TIFFScanlineSize64(t->tif) == txm_tiff_plane_row(t);
+}
+
+/* Decides how blocks are decoded: sets by_scanline and the streams, and the bytes of what has to be held. */
+static txm_status plan(txm_tiff *t, uint16_t compression, size_t *block, size_t *band, txm_error *err)
+{
+    size_t row = txm_mul(txm_tiff_plane_row(t), t->planes);
+    *band = txm_mul(row, t->block_h < t->height ? t->block_h : t->height);
+    *block = t->tiled ? (size_t)TIFFTileSize64(t->tif) : 0;
+    if (t->tiled || *band <= LARGE_STRIP_BYTES)
+        return TXM_OK;
+    if (!prepare_streams(t, compression))
+        return txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: no memory to decode rows of %u px", t->path, t->width);
+    /* libtiff decodes a compressed strip in order, and one strip at a time: rows of planes in turn are beyond it. */
+    t->by_scanline = t->strip[0] || t->planes == 1 || compression == COMPRESSION_NONE;
+    if (t->by_scanline) {
+        *block = row;
+        *band = 0;
+    }
+    return TXM_OK;
+}
+
+/* Decides between whole blocks and single rows by what memory allows. */
+static txm_status allocate(txm_tiff *t, const txm_source_options *options, txm_error *err)
+{
+    size_t block, band;
+    uint16_t compression = COMPRESSION_NONE;
+    if (!layout_agrees(t))
+        return txm_fail(err, TXM_STATUS_UNSUPPORTED, "%s: this layout of samples is not read directly", t->path);
+    TIFFGetFieldDefaulted(t->tif, TIFFTAG_COMPRESSION, &compression);
+    txm_status status = plan(t, compression, &block, &band, err);
+    if (status != TXM_OK)
+        return status;
+    /* No codec but zstd shrinks pixels more than a thousandfold or so. */
+    size_t largest = block ? block : band;
+    if (compression != COMPRESSION_ZSTD && largest / 1400 > t->file.bytes)
+        return txm_fail(err, TXM_STATUS_CORRUPT, "%s: a file of %llu bytes cannot hold blocks of %zu", t->path,
+                        (unsigned long long)t->file.bytes, largest);
+    bool held = t->by_scanline && !t->strip[0] && compression != COMPRESSION_NONE;
+    uint64_t packed = held ? largest_strip(t->tif) : 0;
+    if (packed > t->file.bytes)
+        return txm_fail(err, TXM_STATUS_CORRUPT, "%s: a strip of %llu bytes in a file of %llu: the file is damaged",
+                        t->path, (unsigned long long)packed, (unsigned long long)t->file.bytes);
+    double need = (double)block + (double)band + (double)packed;
+    if (options->max_memory_bytes && need > (double)options->max_memory_bytes)
+        return txm_fail(err, TXM_STATUS_TOO_LARGE, "%s: a %s of it needs %.0f MiB to decode, the limit is %.0f MiB",
+                        t->path, t->tiled ? "row of tiles" : "strip", need / 1048576,
+                        (double)options->max_memory_bytes / 1048576);
+    if ((block && !(t->block = txm_alloc_pixels(block, 1))) || (band && !(t->band = txm_alloc_pixels(band, 1))))
+        return txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: no memory to decode %u x %u px in blocks of %u x %u", t->path,
+                        t->width, t->height, t->block_w, t->block_h);
+    return TXM_OK;
+}
+
+enum { TAGS_BYTES = 1 << 20 };
+
+/* Kinds that are not served are known from the header. */
+static txm_status open_image(const char *path, const txm_source_options *options, txm_source_info *info, void **self,
+                             txm_error *err)
+{
+    txm_tiff *t = txm_calloc(1, sizeof *t);
+    if (!t)
+        return txm_no_memory(err, path);
+    t->file.fd = -1;
+    t->path = txm_strdup(path);
+    txm_status status = t->path ? txm_random_file_open(&t->file, path, err) : txm_no_memory(err, path);
+    bool cramped = false;
+    if (status == TXM_OK) {
+        t->tif = open_tiff(t, options);
+        /* A limit that no TIFF file fits into, not even its tags: libtiff mostly calls that a lack of memory. */
+        cramped = (!t->tif || t->no_memory) && options->max_memory_bytes && options->max_memory_bytes < TAGS_BYTES;
+        t->no_memory &= !cramped;
+        /* Where it could not read a tag, libtiff may have gone on without. */
+        status = txm_tiff_cause(t, err);
+    }
+    if (status == TXM_OK && cramped)
+        status = txm_fail(err, TXM_STATUS_TOO_LARGE, "%s: its tags need up to 1 MiB, the limit is %.1f MiB", path,
+                          (double)options->max_memory_bytes / 1048576);
+    /* Of damage it speaks. */
+    if (status == TXM_OK && !t->tif)
+        status = *t->message ? txm_fail(err, TXM_STATUS_CORRUPT, "%s: %s", path, t->message) : txm_no_memory(err, path);
+    if (status == TXM_OK)
+        status = txm_tiff_describe(t, info, err);
+    if (status == TXM_OK)
+        status = allocate(t, options, err);
+    if (status == TXM_OK)
+        *self = t;
+    else
+        close_image(t);
+    return status;
+}
+
+/* Strips and tiles are found by their place, and row 0 starts its strip anew. */
+static txm_status rewind_image(void *self, txm_error *err)
+{
+    (void)self, (void)err;
+    return TXM_OK;
+}
+
+const txm_reader_ops txm_tiff_reader = {"tiff",       probe,       open_image, txm_tiff_read_rows,
+                                        rewind_image, close_image, NULL,       NULL};

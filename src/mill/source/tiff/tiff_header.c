@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The first directory of a TIFF source: layout and metadata, as OpenImageIO reports them.
+ *
+ * Served directly: grey and RGB with any extra samples, in whole pixels or separate planes, 8 and 16 bits, half, float,
+ * double and, in tiles, floats of 24 bits, compressed without loss, and CMYK of 8 and 16 bits. Palettes, other bit
+ * depths, other inks, Lab, JPEG and so on are OpenImageIO's, and so is metadata in blocks of its own (Exif, IPTC, XMP),
+ * where the same fields may be said several times.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "tile/base/fail.h"
+#include "mill/source/meta/raster_meta.h"
+#include "mill/source/tiff/tiff.h"
+
+enum { MAX_CHANNELS = 64 };
+
+/* Not damage: OpenImageIO reads it. */
+static txm_status refuse(const txm_tiff *t, txm_error *err, const char *what)
+{
+    txm_status status = txm_tiff_cause(t, err);
+    return status != TXM_OK ? status
+                            : txm_fail(err, TXM_STATUS_UNSUPPORTED, "%s: %s is not read directly", t->path, what);
+}
+
+/* With libtiff's default where the tag is missing. */
+static uint16_t short_tag(txm_tiff *t, uint32_t tag)
+{
+    uint16_t v = 0;
+    TIFFGetFieldDefaulted(t->tif, tag, &v);
+    return v;
+}
+
+/* Floats of 24 bits in strips are OpenImageIO's, which takes their bits for something else, and Blender with it. In
+ * tiles it delivers memory that nobody wrote. */
+static bool type_of(uint16_t bits, uint16_t format, bool tiled, txm_type *type)
+{
+    if (bits == 8 && format != SAMPLEFORMAT_INT)
+        *type = TXM_TYPE_U8;
+    else if (bits == 16 && format == SAMPLEFORMAT_UINT)
+        *type = TXM_TYPE_U16;
+    else if (bits == 16 && format == SAMPLEFORMAT_IEEEFP)
+        *type = TXM_TYPE_HALF;
+    else if ((bits == 32 || bits == 64 || (bits == 24 && tiled)) && format == SAMPLEFORMAT_IEEEFP)
+        *type = TXM_TYPE_FLOAT;
+    else
+        return false;
+    return true;
+}
+
+/* Codecs without loss that this libtiff was built with. */
+static bool is_served(uint16_t compression)
+{
+    switch (compression) {
+    case COMPRESSION_NONE:
+    case COMPRESSION_LZW:
+    case COMPRESSION_ADOBE_DEFLATE:
+    case COMPRESSION_DEFLATE:
+    case COMPRESSION_PACKBITS:
+    case COMPRESSION_ZSTD:
+        return TIFFIsCODECConfigured(compression);
+    default:
+        return false;
+    }
+}
+
+/* Four inks without more are converted to RGB; of those in tiles OpenImageIO writes beyond its memory. */
+static bool is_cmyk(txm_tiff *t, uint16_t photometric, uint16_t channels)
+{
+    uint16_t extra_count = 0, *extra = NULL, bits = short_tag(t, TIFFTAG_BITSPERSAMPLE);
+    TIFFGetFieldDefaulted(t->tif, TIFFTAG_EXTRASAMPLES, &extra_count, &extra);
+    return photometric == PHOTOMETRIC_SEPARATED && channels == TXM_INKS && !extra_count && (bits == 8 || bits == 16) &&
+           short_tag(t, TIFFTAG_SAMPLEFORMAT) == SAMPLEFORMAT_UINT && short_tag(t, TIFFTAG_INKSET) == INKSET_CMYK;
+}
+
+/* What OpenImageIO would make of photometric, bits and format. */
+static txm_status describe_samples(txm_tiff *t, txm_source_info *info, txm_error *err)
+{
+    uint16_t channels = short_tag(t, TIFFTAG_SAMPLESPERPIXEL), photometric;
+    if (channels < 1 || channels > MAX_CHANNELS)
+        return refuse(t, err, "this number of channels");
+    if (!TIFFGetField(t->tif, TIFFTAG_PHOTOMETRIC, &photometric))
+        photometric = channels == 1 ? PHOTOMETRIC_MINISBLACK : PHOTOMETRIC_RGB;
+    t->inks = is_cmyk(t, photometric, channels);
+    if (!t->inks && photometric != PHOTOMETRIC_MINISBLACK && photometric != PHOTOMETRIC_MINISWHITE &&
+        photometric != PHOTOMETRIC_RGB)
+        return refuse(t, err, "this colour model");
+    if (!type_of(short_tag(t, TIFFTAG_BITSPERSAMPLE), short_tag(t, TIFFTAG_SAMPLEFORMAT), t->tiled, &info->type))
+        return refuse(t, err, "this sample type");
+    if (!is_served(short_tag(t, TIFFTAG_COMPRESSION)))
+        return refuse(t, err, "this compression");
+    t->file_channels = channels;
+    info->file_channels = t->inks ? TXM_INKS - 1 : channels;
+    info->channels = t->channels = info->file_channels < TXM_MAX_CHANNELS ? info->file_channels : TXM_MAX_CHANNELS;
+    /* OpenImageIO inverts bytes only, and all of them. */
+    t->invert = photometric == PHOTOMETRIC_MINISWHITE && info->type == TXM_TYPE_U8;
+    t->sample_bytes = short_tag(t, TIFFTAG_BITSPERSAMPLE) / 8u;
+    bool separate = channels > 1 && short_tag(t, TIFFTAG_PLANARCONFIG) == PLANARCONFIG_SEPARATE;
+    t->planes = !separate ? 1 : t->inks ? TXM_INKS : t->channels;
+    t->plane_channels = separate ? 1 : channels;
+
+    /* Alpha is what an extra sample says it is. */
+    uint16_t extra_count = 0, *extra = NULL, first = photometric == PHOTOMETRIC_RGB ? 3 : 1;
+    TIFFGetFieldDefaulted(t->tif, TIFFTAG_EXTRASAMPLES, &extra_count, &extra);
+    for (uint16_t i = 0; extra && i < extra_count && first + i < channels; i++)
+        if (extra[i] == EXTRASAMPLE_UNASSALPHA)
+            info->file_alpha = TXM_FILE_ALPHA_UNASSOCIATED;
+    info->tiff_premultiplied_default = info->file_channels == 4 && info->type == TXM_TYPE_U16;
+    return TXM_OK;
+}
+
+/* Volumes are not images; blocks larger than the limits are left to OpenImageIO. */
+static txm_status describe_layout(txm_tiff *t, txm_source_info *info, txm_error *err)
+{
+    uint32_t depth = 1, tile_depth = 1, rows = 0;
+    if (!TIFFGetField(t->tif, TIFFTAG_IMAGEWIDTH, &t->width) ||
+        !TIFFGetField(t->tif, TIFFTAG_IMAGELENGTH, &t->height) || t->width < 1 || t->height < 1)
+        return refuse(t, err, "an image without a size");
+    if (t->width > TXM_MAX_SIZE_PX || t->height > TXM_MAX_SIZE_PX)
+        return txm_fail(err, TXM_STATUS_TOO_LARGE, "%s: %u x %u px; the limit is %d px per side", t->path, t->width,
+                        t->height, TXM_MAX_SIZE_PX);
+    TIFFGetFieldDefaulted(t->tif, TIFFTAG_IMAGEDEPTH, &depth);
+    TIFFGetFieldDefaulted(t->tif, TIFFTAG_TILEDEPTH, &tile_depth);
+    if (depth > 1 || tile_depth > 1)
+        return refuse(t, err, "a volume");
+    t->tiled = info->tiled = TIFFIsTiled(t->tif);
+    if (t->tiled) {
+        if (!TIFFGetField(t->tif, TIFFTAG_TILEWIDTH, &t->block_w) ||
+            !TIFFGetField(t->tif, TIFFTAG_TILELENGTH, &t->block_h) || t->block_w < 1 || t->block_h < 1 ||
+            t->block_w > TXM_MAX_SIZE_PX || t->block_h > TXM_MAX_SIZE_PX)
+            return refuse(t, err, "this size of tiles");
+    } else {
+        TIFFGetFieldDefaulted(t->tif, TIFFTAG_ROWSPERSTRIP, &rows);
+        t->block_w = t->width;
+        t->block_h = rows < 1 || rows > t->height ? t->height : rows;
+    }
+    info->width = t->width;
+    info->height = t->height;
+    return TXM_OK;
+}
+
+/* Tags that are there but empty count as missing. */
+static bool add_text(txm_tiff *t, txm_raster_meta *meta, uint32_t tag, int field)
+{
+    const char *text = NULL;
+    if (!TIFFGetField(t->tif, tag, &text) || !text || !*text)
+        return true;
+    return txm_raster_meta_set_bytes(meta, field, text, strlen(text));
+}
+
+/* The fields from where OpenImageIO takes them, in its order: tags, IPTC for what they leave open, XMP over both. */
+static bool read_fields(txm_tiff *t, txm_raster_meta *meta)
+{
+    uint32_t count = 0;
+    void *data = NULL;
+    bool ok = add_text(t, meta, TIFFTAG_ARTIST, TXM_META_ARTIST) &&
+              add_text(t, meta, TIFFTAG_COPYRIGHT, TXM_META_COPYRIGHT) &&
+              add_text(t, meta, TIFFTAG_IMAGEDESCRIPTION, TXM_META_DESCRIPTION) &&
+              add_text(t, meta, TIFFTAG_SOFTWARE, TXM_META_SOFTWARE);
+    if (ok && TIFFGetField(t->tif, TIFFTAG_RICHTIFFIPTC, &count, &data) && data)
+        ok = txm_raster_meta_add_iim(meta, data, count);
+    if (ok && TIFFGetField(t->tif, TIFFTAG_XMLPACKET, &count, &data) && data)
+        ok = txm_raster_meta_add_xmp(meta, data, count);
+    return ok;
+}
+
+/* Leaves the directory and enters it again. False where that fails. */
+static bool visit_exif(txm_tiff *t, toff_t offset, uint16_t *space)
+{
+    if (setjmp(t->escape) != 0) {
+        t->guarded = false;
+        t->tif = NULL; /* lost */
+        return false;
+    }
+    t->guarded = true;
+    if (TIFFReadEXIFDirectory(t->tif, offset))
+        TIFFGetField(t->tif, EXIFTAG_COLORSPACE, space);
+    *t->message = 0; /* damage there is none of the image */
+    bool back = TIFFSetDirectory(t->tif, 0);
+    t->guarded = false;
+    return back;
+}
+
+/* Only the colour space is looked for; the directory is left as it was. */
+static txm_status read_exif(txm_tiff *t, txm_source_info *info, txm_error *err)
+{
+    toff_t offset = 0;
+    uint16_t space = 0xffff; /* uncalibrated */
+    if (!TIFFGetField(t->tif, TIFFTAG_EXIFIFD, &offset))
+        return txm_tiff_cause(t, err);
+    bool back = visit_exif(t, offset, &space);
+    txm_status status = txm_tiff_cause(t, err);
+    if (status == TXM_OK && space != 0xffff)
+        strcpy(info->colorspace_hint, TXM_INTEROP_SRGB);
+    return status != TXM_OK || back ? status : txm_fail(err, TXM_STATUS_CORRUPT, "%s: %s", t->path, t->message);
+}
+
+/* Aspect as OpenImageIO computes it. */
+static void describe_density(txm_tiff *t, txm_density *density)
+{
+    static const char *const units[] = {[RESUNIT_NONE] = "none", [RESUNIT_INCH] = "in", [RESUNIT_CENTIMETER] = "cm"};
+    uint16_t unit = 0;
+    TIFFGetField(t->tif, TIFFTAG_XRESOLUTION, &density->x);
+    TIFFGetField(t->tif, TIFFTAG_YRESOLUTION, &density->y);
+    if (density->x != 0 && density->y != 0)
+        density->aspect = density->y / density->x;
+    if (TIFFGetField(t->tif, TIFFTAG_RESOLUTIONUNIT, &unit) && unit >= RESUNIT_NONE && unit <= RESUNIT_CENTIMETER)
+        strcpy(density->unit, units[unit]);
+}
+
+/* Blocks of metadata that OpenImageIO reads its own way are left to it. */
+static txm_status describe_metadata(txm_tiff *t, txm_source_info *info, txm_error *err)
+{
+    txm_raster_meta meta = {0};
+    uint32_t count = 0;
+    void *data = NULL;
+    if (TIFFIsByteSwapped(t->tif) && TIFFGetField(t->tif, TIFFTAG_RICHTIFFIPTC, &count, &data))
+        return refuse(t, err, "IPTC metadata in big-endian words");
+    strcpy(info->format, "tiff");
+    strcpy(info->reader, "tiff");
+    describe_density(t, &info->density);
+    bool ok = read_fields(t, &meta);
+    const char *description = ok ? meta.fields[TXM_META_DESCRIPTION] : NULL;
+    txm_status status = TXM_OK;
+    /* Textures carry digests and averages in the description, which OpenImageIO takes out. */
+    if (description && (strstr(description, "oiio:") || strstr(description, "SHA-1=")))
+        status = refuse(t, err, "a texture's description");
+    else if (!ok || !txm_raster_meta_store(&meta, info))
+        status = txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: no memory for its metadata", t->path);
+    txm_raster_meta_clear(&meta);
+    return status == TXM_OK ? read_exif(t, info, err) : status;
+}
+
+/* In this order: layout decides what kinds of samples there may be. */
+txm_status txm_tiff_describe(txm_tiff *t, txm_source_info *info, txm_error *err)
+{
+    if (t->doubtful)
+        return txm_fail(err, TXM_STATUS_CORRUPT, "%s: %s", t->path, t->message);
+    txm_status status = describe_layout(t, info, err);
+    if (status == TXM_OK)
+        status = describe_samples(t, info, err);
+    if (status == TXM_OK)
+        status = describe_metadata(t, info, err);
+    return status;
+}

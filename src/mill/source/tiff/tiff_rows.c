@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Rows of a TIFF source, from rows of strips or tiles. A strip that is asked for as a whole, and is laid out as the
+ * caller wants it, is decoded straight into the caller's memory; the others are kept until their last row is out.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "tile/decode/tiff_decode.h"
+#include "tile/base/fail.h"
+#include "mill/source/tiff/tiff.h"
+
+/* libtiff's own words, with the row. */
+static txm_status damaged(const txm_tiff *t, uint32_t y, txm_error *err)
+{
+    txm_status status = txm_tiff_cause(t, err);
+    return status != TXM_OK ? status
+                            : txm_fail(err, TXM_STATUS_CORRUPT, "%s: row %u: %s", t->path, y,
+                                       *t->message ? t->message : "libtiff cannot decode it");
+}
+
+/* ---- from the file ---- */
+
+/* Decodes a plane of the row of blocks that begins at image row `y` to dst, without gaps. */
+static txm_status decode_blocks(txm_tiff *t, uint32_t y, uint32_t plane, uint8_t *dst, txm_error *err)
+{
+    size_t row = txm_tiff_plane_row(t), pixel = (size_t)t->plane_channels * t->sample_bytes;
+    uint32_t rows = t->height - y < t->block_h ? t->height - y : t->block_h;
+    *t->message = 0;
+    if (!t->tiled) {
+        tmsize_t want = (tmsize_t)(row * rows);
+        tmsize_t got = TIFFReadEncodedStrip(t->tif, TIFFComputeStrip(t->tif, y, (uint16_t)plane), dst, want);
+        /* Of damage it speaks. */
+        t->no_memory |= got < 0 && !*t->message;
+        return got == want ? TXM_OK : damaged(t, y, err);
+    }
+    for (uint32_t x = 0; x < t->width; x += t->block_w) {
+        uint32_t width = t->width - x < t->block_w ? t->width - x : t->block_w;
+        if (TIFFReadTile(t->tif, t->block, x, y, 0, (uint16_t)plane) < 0)
+            return damaged(t, y, err);
+        for (uint32_t r = 0; r < rows; r++)
+            memcpy(dst + r * row + x * pixel, t->block + (size_t)r * t->block_w * pixel, width * pixel);
+    }
+    return TXM_OK;
+}
+
+/* Samples of the file's byte order to ours, differences to samples. */
+static void undo_predictor(const txm_tiff *t, uint8_t *row)
+{
+    tmsize_t samples = (tmsize_t)((size_t)t->width * t->plane_channels);
+    if (t->predictor == PREDICTOR_FLOATINGPOINT) {
+        txm_unpredict_float(row, t->width, 1, t->plane_channels, t->sample_bytes, t->line);
+        return;
+    }
+    if (TIFFIsByteSwapped(t->tif) && t->sample_bytes == 2)
+        TIFFSwabArrayOfShort((uint16_t *)(void *)row, samples);
+    else if (TIFFIsByteSwapped(t->tif) && t->sample_bytes == 4)
+        TIFFSwabArrayOfLong((uint32_t *)(void *)row, samples);
+    else if (TIFFIsByteSwapped(t->tif) && t->sample_bytes == 8)
+        TIFFSwabArrayOfDouble((double *)(void *)row, samples);
+    if (t->predictor == PREDICTOR_HORIZONTAL)
+        txm_unpredict_horizontal(row, t->width, 1, t->plane_channels, t->sample_bytes);
+}
+
+/* The next row of strips that are decoded as streams; rows are asked for in order. */
+static txm_status stream_row(txm_tiff *t, uint32_t y, uint32_t plane, uint8_t *row, txm_error *err)
+{
+    txm_tiff_strip *s = t->strip[plane];
+    bool ok = true;
+    if (y % t->block_h == 0) {
+        uint32_t strip = TIFFComputeStrip(t->tif, y, (uint16_t)plane);
+        ok = txm_tiff_strip_begin(s, TIFFGetStrileOffset(t->tif, strip), TIFFGetStrileByteCount(t->tif, strip));
+    }
+    ok = ok && txm_tiff_strip_read(s, row, txm_tiff_plane_row(t));
+    if (!ok && txm_tiff_strip_errno(s))
+        return txm_fail_errno(err, txm_tiff_strip_errno(s), "%s: row %u: cannot be read", t->path, y);
+    if (!ok)
+        return txm_fail(err, TXM_STATUS_CORRUPT, "%s: row %u: %s", t->path, y, txm_tiff_strip_reason(s));
+    undo_predictor(t, row);
+    return TXM_OK;
+}
+
+/* Row `y` of all planes to the block. libtiff decodes a strip in order; the rows before were all asked for before. */
+static txm_status load_scanline(txm_tiff *t, uint32_t y, txm_error *err)
+{
+    txm_status status = TXM_OK;
+    *t->message = 0;
+    for (uint32_t p = 0; p < t->planes && status == TXM_OK; p++) {
+        uint8_t *row = t->block + p * txm_tiff_plane_row(t);
+        if (t->strip[p])
+            status = stream_row(t, y, p, row, err);
+        else if (TIFFReadScanline(t->tif, row, y, (uint16_t)p) < 0)
+            status = damaged(t, y, err);
+    }
+    return status;
+}
+
+/* Makes sure that the band holds image row `y`. */
+static txm_status load_band(txm_tiff *t, uint32_t y, txm_error *err)
+{
+    if (y >= t->band_begin && y < t->band_end)
+        return TXM_OK;
+    uint32_t begin = y / t->block_h * t->block_h,
+             rows = t->height - begin < t->block_h ? t->height - begin : t->block_h;
+    txm_status status = TXM_OK;
+    t->band_begin = t->band_end = 0;
+    for (uint32_t p = 0; p < t->planes && status == TXM_OK; p++)
+        status = decode_blocks(t, begin, p, t->band + p * rows * txm_tiff_plane_row(t), err);
+    if (status == TXM_OK) {
+        t->band_begin = begin;
+        t->band_end = begin + rows;
+    }
+    return status;
+}
+
+/* ---- to the caller ---- */
+
+/* With steps, since planes are woven and extra samples skipped. */
+static void copy_samples(uint8_t *dst, size_t dst_step, const uint8_t *src, size_t src_step, size_t bytes,
+                         uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        memcpy(dst + i * dst_step, src + i * src_step, bytes);
+}
+
+/* 24-bit floats and doubles. */
+static bool becomes_float(const txm_tiff *t)
+{
+    return t->sample_bytes == 3 || t->sample_bytes == 8;
+}
+
+/* 1 bit of sign, 7 of exponent, 16 of mantissa (Adobe's TIFF technical note 3), all of which a float holds. */
+static float float24(const uint8_t bytes[3])
+{
+    uint32_t bits = bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16;
+    uint32_t exponent = bits >> 16 & 0x7F, magnitude = (bits & 0xFFFF) << 7;
+    float sample;
+    if (exponent == 0) {
+        sample = ldexpf((float)magnitude, -62 - 23);
+        return bits >> 23 ? -sample : sample;
+    }
+    magnitude |= (exponent == 0x7F ? 0xFF : exponent + 127 - 63) << 23;
+    magnitude |= bits >> 23 << 31;
+    memcpy(&sample, &magnitude, sizeof sample);
+    return sample;
+}
+
+/* Samples of 3 or 8 bytes. */
+static void to_floats(uint8_t *dst, size_t dst_step, const uint8_t *src, size_t src_step, size_t bytes,
+                      uint32_t channels, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++, dst += dst_step, src += src_step)
+        for (uint32_t c = 0; c < channels; c++) {
+            float sample;
+            double wide;
+            if (bytes == sizeof wide) {
+                memcpy(&wide, src + c * bytes, sizeof wide);
+                sample = (float)wide;
+            } else {
+                sample = float24(src + c * bytes);
+            }
+            memcpy(dst + c * sizeof sample, &sample, sizeof sample);
+        }
+}
+
+/* 8 or 16 bits to 0 ... 1, and back. */
+static float share_of(const uint8_t *sample, uint32_t bytes)
+{
+    uint16_t wide;
+    memcpy(&wide, sample, bytes == 2 ? 2 : 1);
+    return bytes == 2 ? (float)wide * (1.0f / 65535.0f) : (float)*sample * (1.0f / 255.0f);
+}
+
+static void put_share(uint8_t *sample, uint32_t bytes, float share)
+{
+    const uint16_t wide = (uint16_t)(share * 65535.0f + 0.5f);
+    if (bytes == 2)
+        memcpy(sample, &wide, 2);
+    else
+        *sample = (uint8_t)(share * 255.0f + 0.5f);
+}
+
+/* One row of CMYK as OpenImageIO converts it, without a look at the profile: what ink and black leave of the light. */
+static void inks_to_colors(const txm_tiff *t, const uint8_t *row, size_t plane_step, uint8_t *dst)
+{
+    const uint32_t bytes = t->sample_bytes, black = TXM_INKS - 1;
+    const size_t pixel = (size_t)t->plane_channels * bytes, ink = t->planes > 1 ? plane_step : bytes;
+    for (uint32_t x = 0; x < t->width; x++, row += pixel) {
+        const float light = 1.0f - share_of(row + black * ink, bytes);
+        for (uint32_t c = 0; c < black; c++, dst += bytes)
+            put_share(dst, bytes, (1.0f - share_of(row + c * ink, bytes)) * light);
+    }
+}
+
+/* One row: the channels that are delivered, from planes that lie `plane_step` bytes apart. */
+static void deliver_row(const txm_tiff *t, const uint8_t *row, size_t plane_step, uint8_t *dst)
+{
+    size_t bytes = becomes_float(t) ? sizeof(float) : t->sample_bytes;
+    size_t from = (size_t)t->plane_channels * t->sample_bytes, to = t->channels * bytes;
+    uint32_t channels = t->channels / t->planes; /* of a plane */
+    if (t->inks) {
+        inks_to_colors(t, row, plane_step, dst);
+        return;
+    }
+    for (uint32_t p = 0; p < t->planes; p++, row += plane_step, dst += bytes) {
+        if (becomes_float(t))
+            to_floats(dst, to, row, from, t->sample_bytes, channels, t->width);
+        else if (from == to)
+            memcpy(dst, row, to * t->width);
+        else if (t->planes > 1 && bytes == 1)
+            copy_samples(dst, to, row, 1, 1, t->width);
+        else if (t->planes > 1 && bytes == 2)
+            copy_samples(dst, to, row, 2, 2, t->width);
+        else if (t->planes > 1)
+            copy_samples(dst, to, row, 4, 4, t->width);
+        else
+            copy_samples(dst, to, row, from, to, t->width);
+    }
+}
+
+/* Minis white: stored with 0 as white. */
+static void invert_rows(const txm_tiff *t, uint32_t rows, uint8_t *dst, size_t stride_bytes)
+{
+    for (uint32_t r = 0; r < rows; r++, dst += stride_bytes)
+        for (size_t i = 0; i < (size_t)t->width * t->channels; i++)
+            dst[i] = (uint8_t)~dst[i];
+}
+
+/* Whole blocks straight to the caller where the layout is his. */
+txm_status txm_tiff_read_rows(void *self, uint32_t y, uint32_t rows, void *dst, size_t stride_bytes, txm_error *err)
+{
+    txm_tiff *t = self;
+    uint8_t *out = dst;
+    size_t row = txm_tiff_plane_row(t);
+    bool tight = t->planes == 1 && t->channels == t->file_channels && !becomes_float(t) && stride_bytes == row;
+    for (uint32_t end = y + rows, taken; y < end; y += taken, out += taken * stride_bytes) {
+        uint32_t whole = t->height - y < t->block_h ? t->height - y : t->block_h;
+        txm_status status;
+        taken = 1;
+        if (t->by_scanline) {
+            status = load_scanline(t, y, err);
+            if (status == TXM_OK)
+                deliver_row(t, t->block, row, out);
+        } else if (tight && y % t->block_h == 0 && end - y >= whole) {
+            status = decode_blocks(t, y, 0, out, err);
+            taken = whole;
+        } else {
+            status = load_band(t, y, err);
+            if (status == TXM_OK)
+                deliver_row(t, t->band + (y - t->band_begin) * row, (t->band_end - t->band_begin) * row, out);
+        }
+        if (status != TXM_OK)
+            return status;
+        if (t->invert)
+            invert_rows(t, taken, out, stride_bytes);
+    }
+    return TXM_OK;
+}

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The direct reader of WebP, decoded by libwebp: the first picture of the file, on its canvas.
+ *
+ * Alpha comes as it is in the file, not associated, which OpenImageIO does from version 2.5 on only.
+ *
+ * In: lossy, lossless and animated files. Out: 8-bit RGB or RGBA, rows from the top, the size of the
+ * canvas. What costs memory is known before it is taken: the file when it is opened, the picture when its
+ * first row is asked for, so that looking at headers is cheap. From then on rewinding costs nothing. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include <webp/decode.h>
+#include <webp/demux.h>
+
+#include "tile/base/fail.h"
+#include "tile/base/mem.h"
+#include "mill/source/meta/raster_meta.h"
+#include "mill/source/raster_file.h"
+#include "mill/source/readers.h"
+
+typedef struct webp_source {
+    char *path;
+    uint8_t *file; /* NULL once it is decoded */
+    size_t file_bytes;
+    WebPDemuxer *demuxer; /* of the file in memory */
+    uint32_t width, height, channels;
+    uint8_t *pixels; /* all of them, once the first row was asked for */
+} webp_source;
+
+/* Once the pixels are there, the file is not needed any more. */
+static void forget_file(webp_source *s)
+{
+    WebPDemuxDelete(s->demuxer);
+    free(s->file);
+    s->demuxer = NULL;
+    s->file = NULL;
+}
+
+static void close_webp(void *self)
+{
+    webp_source *s = self;
+    if (!s)
+        return;
+    forget_file(s);
+    free(s->pixels);
+    free(s->path);
+    free(s);
+}
+
+/* RIFF is the container of WAV and AVI as well; the name of the form is what counts. */
+static bool probe(const uint8_t *head, size_t head_bytes, const char *path)
+{
+    (void)path;
+    return head_bytes >= 16 && memcmp(head, "RIFF", 4) == 0 && memcmp(head + 8, "WEBP", 4) == 0;
+}
+
+/* Both figures in MiB. The whole picture is decoded at once: libwebp has no rows for pictures on a canvas. */
+static txm_status too_large(const webp_source *s, double need, uint64_t limit, txm_error *err)
+{
+    return txm_fail(err, TXM_STATUS_TOO_LARGE, "%s: decoding it needs %.0f MiB, the limit is %.0f MiB", s->path,
+                    need / 1048576, (double)limit / 1048576);
+}
+
+/* Read whole, as the demuxer wants it. Its size is looked at before it is opened, and a file that shrinks
+ * in between is reported as changed, not as damaged. */
+static txm_status load(webp_source *s, uint64_t limit, txm_error *err)
+{
+    struct stat st;
+    txm_raster_file f;
+    if (stat(s->path, &st) != 0)
+        return txm_fail_errno(err, errno, "%s: cannot be examined", s->path);
+    if (limit && (uint64_t)st.st_size > limit)
+        return too_large(s, (double)st.st_size, limit, err);
+    txm_status status = txm_raster_file_open(&f, s->path, err);
+    if (status != TXM_OK)
+        return status;
+    s->file_bytes = (size_t)st.st_size;
+    if (!(s->file = txm_alloc_pixels(s->file_bytes, 1)))
+        status = txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: no memory for a file of %zu bytes", s->path, s->file_bytes);
+    else if (!txm_raster_file_get(&f, s->file, s->file_bytes))
+        status = f.sys_errno
+                     ? txm_fail_errno(err, f.sys_errno, "%s: cannot be read", s->path)
+                     : txm_fail(err, TXM_STATUS_CHANGED, "%s: the file became shorter while it was read", s->path);
+    txm_raster_file_close(&f);
+    return status;
+}
+
+/* Exif with or without the prefix that JPEG has. XMP and colour profiles are left alone. False: no memory. */
+static bool read_meta(const webp_source *s, txm_source_info *info)
+{
+    static const uint8_t prefix[6] = "Exif\0";
+    txm_raster_meta meta = {0};
+    WebPChunkIterator chunk;
+    bool ok = true;
+    if (WebPDemuxGetChunk(s->demuxer, "EXIF", 1, &chunk)) {
+        size_t skip = chunk.chunk.size >= sizeof prefix && memcmp(chunk.chunk.bytes, prefix, sizeof prefix) == 0
+                          ? sizeof prefix
+                          : 0;
+        ok = txm_raster_meta_add_exif(&meta, chunk.chunk.bytes + skip, chunk.chunk.size - skip) &&
+             txm_raster_meta_store(&meta, info);
+        WebPDemuxReleaseChunkIterator(&chunk);
+    }
+    txm_raster_meta_clear(&meta);
+    return ok;
+}
+
+/* The canvas, not the first frame, is the size of the image. Whether there is alpha is said by a flag of
+ * the file, not by its pixels, so an opaque picture may have four channels. */
+static txm_status describe(webp_source *s, const txm_source_options *options, txm_source_info *info, txm_error *err)
+{
+    const WebPData data = {s->file, s->file_bytes};
+    errno = 0; /* libwebp says nothing of memory here */
+    if (!(s->demuxer = WebPDemux(&data)))
+        return errno == ENOMEM
+                   ? txm_no_memory(err, s->path)
+                   : txm_fail(err, TXM_STATUS_CORRUPT, "%s: not a whole WebP file: truncated or damaged", s->path);
+    s->width = WebPDemuxGetI(s->demuxer, WEBP_FF_CANVAS_WIDTH);
+    s->height = WebPDemuxGetI(s->demuxer, WEBP_FF_CANVAS_HEIGHT);
+    s->channels = WebPDemuxGetI(s->demuxer, WEBP_FF_FORMAT_FLAGS) & ALPHA_FLAG ? 4 : 3;
+    if (s->width < 1 || s->height < 1)
+        return txm_fail(err, TXM_STATUS_CORRUPT, "%s: the header says %u x %u px", s->path, s->width, s->height);
+    if (s->width > TXM_MAX_SIZE_PX || s->height > TXM_MAX_SIZE_PX)
+        return txm_fail(err, TXM_STATUS_TOO_LARGE, "%s: %u x %u px; the limit is %d px per side", s->path, s->width,
+                        s->height, TXM_MAX_SIZE_PX);
+    /* The file, the picture, and what libwebp holds of it. */
+    double need = (double)s->file_bytes + (double)s->width * s->height * (s->channels + 4);
+    if (options->max_memory_bytes && need > (double)options->max_memory_bytes)
+        return too_large(s, need, options->max_memory_bytes, err);
+    info->width = s->width;
+    info->height = s->height;
+    info->channels = info->file_channels = s->channels;
+    info->type = TXM_TYPE_U8;
+    info->file_alpha = s->channels == 4 ? TXM_FILE_ALPHA_UNASSOCIATED : TXM_FILE_ALPHA_SILENT;
+    snprintf(info->format, sizeof info->format, "webp");
+    snprintf(info->reader, sizeof info->reader, "webp");
+    snprintf(info->colorspace_hint, sizeof info->colorspace_hint, TXM_INTEROP_SRGB);
+    return read_meta(s, info) ? TXM_OK : txm_no_memory(err, s->path);
+}
+
+/* close_webp takes a source at any stage, so every failure ends in it. */
+static txm_status open_webp(const char *path, const txm_source_options *options, txm_source_info *info, void **self,
+                            txm_error *err)
+{
+    txm_status status;
+    webp_source *s = txm_calloc(1, sizeof *s);
+    if (!s || !(s->path = txm_strdup(path)))
+        status = txm_no_memory(err, path);
+    else
+        status = load(s, options->max_memory_bytes, err);
+    if (status == TXM_OK)
+        status = describe(s, options, info, err);
+    if (status == TXM_OK)
+        *self = s;
+    else
+        close_webp(s);
+    return status;
+}
+
+/* An animation's first picture may be smaller than the canvas, which is transparent or black around it.
+ * Decoded to its place on the canvas without a copy; the file says where that is, so it is checked first. */
+static VP8StatusCode decode_frame(webp_source *s, const WebPIterator *frame)
+{
+    size_t stride = (size_t)s->width * s->channels;
+    int64_t right = (int64_t)frame->x_offset + frame->width, bottom = (int64_t)frame->y_offset + frame->height;
+    if (frame->x_offset < 0 || frame->y_offset < 0 || right > s->width || bottom > s->height)
+        return VP8_STATUS_BITSTREAM_ERROR;
+    size_t offset = (size_t)frame->y_offset * stride + (size_t)frame->x_offset * s->channels;
+    WebPDecoderConfig config;
+    if (!WebPInitDecoderConfig(&config))
+        return VP8_STATUS_INVALID_PARAM;
+    config.output.colorspace = s->channels == 4 ? MODE_RGBA : MODE_RGB;
+    config.output.is_external_memory = 1;
+    config.output.u.RGBA =
+        (WebPRGBABuffer){.rgba = s->pixels + offset, .stride = (int)stride, .size = stride * s->height - offset};
+    VP8StatusCode code = WebPDecode(frame->fragment.bytes, frame->fragment.size, &config);
+    WebPFreeDecBuffer(&config.output);
+    return code;
+}
+
+/* What the first frame does not cover is transparent. After a failure it may be called again: the file is
+ * still there. libwebp reports a lack of memory in some places as damage, which is why errno is asked as
+ * well. */
+static txm_status decode(webp_source *s, txm_error *err)
+{
+    WebPIterator frame;
+    VP8StatusCode code = VP8_STATUS_BITSTREAM_ERROR;
+    s->pixels = txm_calloc((size_t)s->width * s->height, s->channels);
+    if (!s->pixels)
+        return txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: no memory to decode %u x %u px", s->path, s->width, s->height);
+    errno = 0;
+    if (WebPDemuxGetFrame(s->demuxer, 1, &frame)) {
+        code = decode_frame(s, &frame);
+        WebPDemuxReleaseIterator(&frame);
+    }
+    if (code == VP8_STATUS_OK) {
+        forget_file(s);
+        return TXM_OK;
+    }
+    bool exhausted = code == VP8_STATUS_OUT_OF_MEMORY || errno == ENOMEM;
+    free(s->pixels);
+    s->pixels = NULL;
+    if (exhausted)
+        return txm_no_memory(err, s->path);
+    return txm_fail(err, TXM_STATUS_CORRUPT, "%s: libwebp cannot decode it: the file is damaged", s->path);
+}
+
+/* Decoded when the first row is asked for. */
+static txm_status read_webp(void *self, uint32_t y, uint32_t rows, void *dst, size_t stride_bytes, txm_error *err)
+{
+    webp_source *s = self;
+    size_t row = (size_t)s->width * s->channels;
+    txm_status status = s->pixels ? TXM_OK : decode(s, err);
+    for (uint32_t r = 0; r < rows && status == TXM_OK; r++)
+        memcpy((uint8_t *)dst + r * stride_bytes, s->pixels + (y + r) * row, row);
+    return status;
+}
+
+/* All rows are in memory, or will be. */
+static txm_status rewind_webp(void *self, txm_error *err)
+{
+    (void)self, (void)err;
+    return TXM_OK;
+}
+
+const txm_reader_ops txm_webp_reader = {"webp", probe, open_webp, read_webp, rewind_webp, close_webp, NULL, NULL};

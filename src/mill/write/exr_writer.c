@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Tiled, mip-mapped OpenEXR: OpenEXRCore keeps header and chunk table, chunks go in as they are.
+ *
+ * The core freezes attributes with the header, before SHA-1 and averages are known. The header is therefore written
+ * twice: at the start with a filler attribute that reserves room, and at the end, to memory, with the real values and
+ * the filler shortened by their length; those bytes then replace the first header.
+ */
+#include <openexr.h>
+#include <string.h>
+
+#include "tile/reader/blender_format.h"
+#include "mill/write/writer_impl.h"
+#include "mill/write/writer_metadata.h"
+#include "tile/base/bytes.h"
+#include "tile/base/fail.h"
+#include "tile/base/mem.h"
+
+typedef struct exr_writer {
+    const txm_tx_layout *layout;
+    const txm_tx_metadata *metadata;
+    txm_output *out;
+    exr_context_t exr;
+    size_t header_bytes;
+} exr_writer;
+
+enum { SHORT_NAME_BYTES = 31 };
+static const char filler_name[] = "txmill:reserved";
+
+/* What OpenEXR says is for developers: the message adds the file and what was being written. */
+static txm_status refused(const txm_output *out, const char *what, exr_result_t code, txm_error *err)
+{
+    txm_status status = code == EXR_ERR_OUT_OF_MEMORY ? TXM_STATUS_NO_MEMORY : TXM_STATUS_INTERNAL;
+    return txm_fail(err, status, "%s: OpenEXR cannot write %s: %s", out->name, what,
+                    exr_get_default_error_message(code));
+}
+
+/* Messages come back as codes: nothing is to be printed. */
+static void ignore_message(exr_const_context_t exr, exr_result_t code, const char *message)
+{
+    (void)exr, (void)code, (void)message;
+}
+
+/* The core's writes go through our buffer, which keeps the first error. */
+static int64_t write_to_output(exr_const_context_t exr, void *user, const void *data, uint64_t size, uint64_t offset,
+                               exr_stream_error_func_ptr_t fail)
+{
+    (void)exr, (void)fail;
+    return txm_output_write(user, offset, data, (size_t)size) ? (int64_t)size : -1;
+}
+
+static int64_t write_to_memory(exr_const_context_t exr, void *user, const void *data, uint64_t size, uint64_t offset,
+                               exr_stream_error_func_ptr_t fail)
+{
+    txm_bytes *b = user;
+    (void)exr, (void)fail;
+    return offset == b->size && txm_bytes_add(b, data, (size_t)size) ? (int64_t)size : -1;
+}
+
+/* ---- the header ---- */
+
+/* Bytes of a string attribute in the header: name, NUL, "string", NUL, size, text. */
+static size_t attribute_bytes(const char *name, size_t text_bytes)
+{
+    return strlen(name) + 1 + sizeof "string" + 4 + text_bytes;
+}
+
+/* Sets a string attribute once nothing has failed before. */
+static void set_text(exr_context_t exr, const char *name, const char *value, exr_result_t *rc)
+{
+    if (*rc == EXR_ERR_SUCCESS)
+        *rc = exr_attr_set_string(exr, 0, name, value);
+}
+
+/* Names beyond 31 bytes mark the file as one that old readers refuse: only when there is one. */
+static bool needs_long_names(const txm_tx_metadata *m)
+{
+    for (size_t i = 0; i < m->attribute_count; i++)
+        if (strlen(m->attributes[i].name) > SHORT_NAME_BYTES && !txm_metadata_is_reserved(m->attributes[i].name))
+            return true;
+    return false;
+}
+
+/* Channel names are those of Blender's writer, odd as they are: the golden files have them. */
+static exr_result_t set_structure(exr_context_t exr, const txm_tx_layout *l, const txm_tx_metadata *m)
+{
+    /* As Blender names them. By name they are in the order of the pixel. */
+    static const char *const names[] = {"R", "channel1", "channel2", "channel3"};
+    exr_pixel_type_t type = l->type == TXM_TYPE_HALF ? EXR_PIXEL_HALF : EXR_PIXEL_FLOAT;
+    exr_compression_t zip = l->compression.codec == TXM_CODEC_NONE ? EXR_COMPRESSION_NONE : EXR_COMPRESSION_ZIP;
+    int part;
+    exr_result_t rc = exr_set_longname_support(exr, needs_long_names(m));
+    if (rc == EXR_ERR_SUCCESS)
+        rc = exr_add_part(exr, NULL, EXR_STORAGE_TILED, &part);
+    if (rc == EXR_ERR_SUCCESS)
+        rc = exr_initialize_required_attr_simple(exr, 0, (int32_t)l->width, (int32_t)l->height, zip);
+    if (rc == EXR_ERR_SUCCESS)
+        rc = exr_set_tile_descriptor(exr, 0, l->tile_px, l->tile_px, EXR_TILE_MIPMAP_LEVELS, EXR_TILE_ROUND_DOWN);
+    for (uint32_t c = 0; rc == EXR_ERR_SUCCESS && c < l->channels; c++)
+        rc = exr_add_channel(exr, 0, names[c], type, EXR_PERCEPTUALLY_LOGARITHMIC, 1, 1);
+    return rc;
+}
+
+/* As OpenImageIO stores it: pixels an inch whatever the unit, but for those a centimetre, which it converts; the unit's
+ * name is the source's nevertheless. OpenEXR takes aspects from 1e-6 to 1e6. */
+static void set_density(exr_context_t exr, const txm_density *d, exr_result_t *rc)
+{
+    bool both = d->x > 0 && d->y > 0;
+    float aspect = d->aspect > 0 ? d->aspect : both ? d->x / d->y : 0;
+    float x = both && !strcmp(d->unit, "cm") ? d->x / 2.54f : d->x;
+    if (*rc == EXR_ERR_SUCCESS && aspect >= 1e-6f && aspect <= 1e6f)
+        *rc = exr_set_pixel_aspect_ratio(exr, 0, aspect);
+    if (*rc == EXR_ERR_SUCCESS && x > 0)
+        *rc = exr_attr_set_float(exr, 0, "xDensity", x);
+    if (*d->unit)
+        set_text(exr, "ResolutionUnit", d->unit, rc);
+}
+
+/* In Blender's order, since attributes are written in the order in which they are set. */
+static void set_texts(exr_context_t exr, const txm_tx_metadata *m, exr_result_t *rc)
+{
+    char date[TXM_DATE_BYTES];
+    txm_metadata_date(m->source_mtime, date);
+    set_text(exr, "Software", txm_blender_format_now()->software, rc);
+    set_text(exr, "blender:SourceAlpha", txm_alpha_stored_name(m->alpha), rc);
+    set_text(exr, "blender:SourceColorSpace", m->detected_colorspace, rc);
+    set_text(exr, "blender:SourceFile", m->source, rc);
+    set_text(exr, "blender:XYZToSceneLinear", m->xyz_to_scene_linear, rc);
+    set_text(exr, "capDate", date, rc);
+    if (*m->interop_id)
+        set_text(exr, "colorInteropID", m->interop_id, rc);
+    set_density(exr, &m->density, rc);
+    set_text(exr, "textureformat", txm_tx_texture_format(m), rc);
+    set_text(exr, "wrapmodes", txm_tx_wrap_modes(m), rc);
+    if (m->equiangular && *rc == EXR_ERR_SUCCESS)
+        *rc = exr_attr_set_envmap(exr, 0, "envmap", EXR_ENVMAP_LATLONG);
+    if (*m->requested_colorspace)
+        set_text(exr, "txmill:ColorSpace", m->requested_colorspace, rc);
+    if (*m->config)
+        set_text(exr, "txmill:Config", m->config, rc);
+    for (size_t i = 0; i < m->attribute_count; i++)
+        if (!txm_metadata_is_reserved(m->attributes[i].name))
+            set_text(exr, txm_metadata_exr_name(m->attributes[i].name), m->attributes[i].value, rc);
+}
+
+/* SHA-1, colours, and the filler that keeps the header's size. */
+static void set_late(exr_context_t exr, const txm_tx_summary *s, uint32_t channels, exr_result_t *rc)
+{
+    static const char unknown[] = "----------------------------------------";
+    char color[TXM_COLOR_BYTES], filler[4 * TXM_COLOR_BYTES];
+    size_t room =
+        attribute_bytes("oiio:ConstantColor", TXM_COLOR_BYTES) + attribute_bytes("oiio:AverageColor", TXM_COLOR_BYTES);
+    set_text(exr, "oiio:SHA-1", s ? s->sha1 : unknown, rc);
+    if (s) {
+        txm_metadata_color(s->average, channels, color);
+        set_text(exr, "oiio:AverageColor", color, rc);
+        room -= attribute_bytes("oiio:AverageColor", strlen(color));
+    }
+    if (s && s->constant) {
+        txm_metadata_color(s->constant_color, channels, color);
+        set_text(exr, "oiio:ConstantColor", color, rc);
+        room -= attribute_bytes("oiio:ConstantColor", strlen(color));
+    }
+    memset(filler, ' ', room);
+    filler[room] = 0;
+    set_text(exr, filler_name, filler, rc);
+}
+
+/* A context whose header has been handed to `write`. */
+static exr_result_t write_header(const exr_writer *w, const txm_tx_summary *late, exr_write_func_ptr_t write,
+                                 void *user, exr_context_t *out)
+{
+    exr_context_initializer_t init = EXR_DEFAULT_CONTEXT_INITIALIZER;
+    init.error_handler_fn = ignore_message;
+    init.user_data = user;
+    init.write_fn = write;
+    exr_result_t rc = exr_start_write(out, w->out->name, EXR_WRITE_FILE_DIRECTLY, &init);
+    if (rc == EXR_ERR_SUCCESS)
+        rc = set_structure(*out, w->layout, w->metadata);
+    set_texts(*out, w->metadata, &rc);
+    set_late(*out, late, w->layout->channels, &rc);
+    return rc == EXR_ERR_SUCCESS ? exr_write_header(*out) : rc;
+}
+
+/* ---- the container ---- */
+
+/* Also after failures: the core frees what it has. */
+static void exr_close(void *self)
+{
+    exr_writer *w = self;
+    if (!w)
+        return;
+    if (w->exr)
+        exr_finish(&w->exr);
+    free(w);
+}
+
+/* The first header has room for texts that are not known yet. */
+static txm_status exr_open(const txm_tx_layout *layout, const txm_tx_metadata *metadata, txm_output *out, void **self,
+                           txm_error *err)
+{
+    exr_writer *w = txm_calloc(1, sizeof *w);
+    if (!w)
+        return txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: no memory for an EXR writer", out->name);
+    w->layout = layout;
+    w->metadata = metadata;
+    w->out = out;
+    exr_result_t rc = write_header(w, NULL, write_to_output, out, &w->exr);
+    if (rc != EXR_ERR_SUCCESS) {
+        exr_close(w);
+        return refused(out, "the header", rc, err);
+    }
+    w->header_bytes = (size_t)txm_output_end(out);
+    *self = w;
+    return TXM_OK;
+}
+
+/* Chunks arrive compressed: the core only enters them in its table. */
+static txm_status exr_add(void *self, const txm_tile_place *place, const void *encoded, size_t size_bytes,
+                          txm_error *err)
+{
+    exr_writer *w = self;
+    exr_result_t rc = exr_write_tile_chunk(w->exr, 0, (int)place->x, (int)place->y, (int)place->level,
+                                           (int)place->level, encoded, size_bytes);
+    return rc == EXR_ERR_SUCCESS ? TXM_OK : refused(w->out, "a tile", rc, err);
+}
+
+static txm_status exr_end_level(void *self, uint32_t level, txm_error *err)
+{
+    (void)self, (void)level, (void)err;
+    return TXM_OK;
+}
+
+/* Offsets are final when the core has finished; then the header is made again with the real texts. */
+static txm_status exr_finish_file(void *self, const txm_tx_summary *summary, txm_error *err)
+{
+    exr_writer *w = self;
+    exr_context_t second = NULL;
+    txm_bytes header = {0};
+    exr_result_t rc = exr_finish(&w->exr);
+    if (rc != EXR_ERR_SUCCESS)
+        return refused(w->out, "the end", rc, err);
+    rc = write_header(w, summary, write_to_memory, &header, &second);
+    if (rc == EXR_ERR_WRITE_IO) /* as OpenEXR calls it */
+        rc = EXR_ERR_OUT_OF_MEMORY;
+    txm_status status = TXM_OK;
+    if (rc != EXR_ERR_SUCCESS || header.size != w->header_bytes ||
+        !txm_output_write(w->out, 0, header.data, header.size))
+        status = refused(w->out, "the header", rc, err);
+    if (second)
+        exr_finish(&second); /* reports that its image is missing, which is so */
+    txm_bytes_free(&header);
+    return status;
+}
+
+const txm_container_ops txm_exr_writer_ops = {exr_open, exr_add, exr_end_level, exr_finish_file, exr_close};

@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Publishing through a temporary in the target's folder.
+ *
+ * Durability: by default nothing is forced to the platter before the rename. A tx file is derived data that the next
+ * run makes again, and fsync costs more than the conversion of a small texture. What must not happen is a
+ * complete-looking name with missing content: ext4, XFS and Btrfs write a file's blocks out before they let a rename
+ * replace an existing file, and where a crash still leaves an empty or short file, Cycles and the up-to-date check
+ * refuse it. Network file systems report a full disk or a lost server only on close or sync, so the commit closes the
+ * file and checks that before it renames. Where machines lose power often, TXMILL_FSYNC=1 in the environment adds fsync
+ * of the file and its folder.
+ */
+#include "mill/write/publish.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tile/base/fail.h"
+#include "tile/base/mem.h"
+#include "tile/base/owner.h"
+#include "tile/base/path.h"
+
+/* Temporaries that this process has open, for abort_all: a fixed table of atomic pointers is all that a signal handler
+ * may walk. A process that publishes more files at once than there are slots still works; those beyond are left to the
+ * sweepers should it be interrupted. */
+enum { SLOTS = 1024 };
+static _Atomic(char *) live[SLOTS];
+static atomic_bool aborted;
+
+struct txm_publish {
+    int fd;
+    char *target, *temp;
+    int slot; /* in `live`, -1: none was free */
+    txm_publish_place place;
+};
+
+/* A fixed table without a lock: a signal handler reads it. */
+static int take_slot(char *temp)
+{
+    for (int i = 0; i < SLOTS; i++) {
+        char *none = NULL;
+        if (atomic_compare_exchange_strong(&live[i], &none, temp))
+            return i;
+    }
+    return -1;
+}
+
+/* Safe in a handler of signals; the process is about to end. */
+void txm_publish_abort_all(void)
+{
+    atomic_store(&aborted, true);
+    for (int i = 0; i < SLOTS; i++) {
+        char *temp = atomic_load(&live[i]);
+        if (temp)
+            txm_owned_remove(temp);
+    }
+}
+
+/* Takes the temporary's name out of the table and frees it. A handler may hold the name that it just loaded from there:
+ * once an abort has begun, names stay in the table of the ending process, which is harmless, as none is used twice. */
+static void drop_name(txm_publish *p)
+{
+    char *name = p->temp;
+    if (p->slot >= 0) {
+        atomic_store(&live[p->slot], NULL);
+        if (atomic_load(&aborted)) {
+            atomic_store(&live[p->slot], name);
+            name = NULL;
+        }
+    }
+    free(name);
+    p->slot = -1;
+    p->temp = NULL;
+}
+
+/* The temporary itself is gone, or has its final name. */
+static void discard(txm_publish *p)
+{
+    drop_name(p);
+    if (p->fd >= 0)
+        close(p->fd);
+    free(p->target);
+    free(p);
+}
+
+/* In the folder of the target, since rename works within a file system only. The name says whose it is. */
+static char *temp_name(const char *target)
+{
+    char *dir = txm_path_dir(target);
+    char *path = dir ? txm_owned_path(dir, txm_path_base(target), ".txm-tmp") : NULL;
+    free(dir);
+    return path;
+}
+
+/* What to do about a failure. */
+static const char *advice(int sys_errno, txm_publish_place place)
+{
+    bool cache = place == TXM_PUBLISH_IN_CACHE;
+    switch (sys_errno) {
+    case ENOSPC:
+        return cache ? "free space on that file system or choose another folder with --cache-dir"
+                     : "free space on that file system or write it elsewhere";
+    case EDQUOT:
+        return cache ? "the disk quota is used up: free space or choose another folder with --cache-dir"
+                     : "the disk quota is used up: free space or write it elsewhere";
+    case EROFS:
+        return cache ? "choose another folder with --cache-dir or -o" : "write it elsewhere";
+    case EACCES:
+    case EPERM:
+        return cache ? "its folder is read-only for this user: have that changed, or choose another with --cache-dir "
+                       "or -o"
+                     : "its folder is read-only for this user: have that changed, or write it elsewhere";
+    case ENOENT:
+    case ELOOP:
+        return cache ? "mend that or choose another folder with --cache-dir" : "mend that or write it elsewhere";
+    case ENOTDIR:
+        return "a part of the path is not a folder";
+    case ENAMETOOLONG:
+        return cache ? "the name is too long for the file system: shorten the source's name"
+                     : "the name is too long for the file system";
+    default:
+        return "the file was not written";
+    }
+}
+
+/* The reason, and what to do about it: where to write instead, what to free. */
+static txm_status fail(txm_error *err, int sys_errno, const txm_publish *p, const char *what)
+{
+    if (atomic_load(&aborted))
+        return txm_fail(err, TXM_STATUS_CANCELLED, "%s: stopped on request", p->target);
+    txm_error cause = {0};
+    txm_status status = txm_fail_errno(&cause, sys_errno, "%s: %s", p->target, what);
+    txm_fail(err, status, "%s; %s", cause.message, advice(sys_errno, p->place));
+    if (err)
+        err->sys_errno = sys_errno;
+    return status;
+}
+
+/* Opens the temporary. Its name is in the table before the file exists, and the flag is read after: whichever way a
+ * signal falls, the handler or this function removes the file. */
+static int open_temp(txm_publish *p)
+{
+    for (int tries = 0; tries < 8; tries++) {
+        p->temp = temp_name(p->target);
+        if (!p->temp)
+            return ENOMEM;
+        p->slot = take_slot(p->temp);
+        p->fd = open(p->temp, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+        if (p->fd >= 0 && atomic_load(&aborted)) {
+            txm_owned_remove(p->temp);
+            return ECANCELED;
+        }
+        if (p->fd >= 0)
+            return 0;
+        if (errno != EEXIST)
+            return errno;
+        drop_name(p);
+    }
+    return EEXIST;
+}
+
+/* Makes the folder, in the cache, and refuses what a rename could not replace. */
+static txm_status prepare_target(const txm_publish *p, txm_error *err)
+{
+    struct stat st;
+    txm_status status = TXM_OK;
+    if (p->place != TXM_PUBLISH_IN_FOLDER) {
+        txm_error own = {0};
+        char *dir = txm_path_dir(p->target);
+        status = dir ? txm_folders_make(dir, &own) : txm_fail_errno(&own, ENOMEM, "%s", p->target);
+        free(dir);
+        if (status != TXM_OK) {
+            status = txm_fail(err, status, "%s; %s", own.message, advice(own.sys_errno, p->place));
+            if (err)
+                err->sys_errno = own.sys_errno;
+        }
+    }
+    if (status != TXM_OK)
+        return status;
+    bool there = stat(p->target, &st) == 0;
+    /* The name of the temporary was shortened: only the rename would find it out, when all is done. */
+    if (!there && errno == ENAMETOOLONG)
+        status = fail(err, errno, p, "cannot be created");
+    if (there && !S_ISREG(st.st_mode))
+        status = txm_fail(err, TXM_STATUS_NOT_A_FILE, "%s: a folder or device has the name of the file; move it away",
+                          p->target);
+    return status;
+}
+
+/* Nothing is visible under the target's name until it is committed. */
+txm_status txm_publish_begin(const char *target, txm_publish_place place, txm_publish **out, txm_error *err)
+{
+    txm_publish *p = txm_calloc(1, sizeof *p);
+    char *copy = txm_strdup(target);
+    if (!p || !copy) {
+        free(p);
+        free(copy);
+        return txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: out of memory", target);
+    }
+    *p = (txm_publish){.fd = -1, .slot = -1, .target = copy, .place = place};
+    txm_status status = prepare_target(p, err);
+    int rc = status == TXM_OK ? open_temp(p) : 0;
+    if (rc)
+        status = fail(err, rc, p, "cannot create a temporary file beside it");
+    if (status == TXM_OK)
+        *out = p;
+    else
+        discard(p);
+    return status;
+}
+
+int txm_publish_fd(const txm_publish *publish)
+{
+    return publish->fd;
+}
+
+const char *txm_publish_temp_path(const txm_publish *publish)
+{
+    return publish->temp;
+}
+
+/* A reflink, where the file system has them. */
+bool txm_publish_share(const txm_publish *publish, int from)
+{
+    return ioctl(publish->fd, FICLONE, from) == 0;
+}
+
+/* The kernel cannot do it between these files: we can. */
+static bool copies_elsewhere(int sys_errno)
+{
+    return sys_errno == EXDEV || sys_errno == EINVAL || sys_errno == ENOSYS || sys_errno == EOPNOTSUPP;
+}
+
+/* Copies in the kernel where it can. *done: bytes so far; the rest is for read and write, also where the kernel copies
+ * nothing without a word, as some file systems make it do. 0 or an errno. */
+static int copy_in_kernel(int from, int to, uint64_t size, uint64_t *done)
+{
+    while (*done < size) {
+        ssize_t n = copy_file_range(from, NULL, to, NULL, 1 << 30, 0);
+        if (n == 0 || (n < 0 && copies_elsewhere(errno)))
+            return 0;
+        if (n < 0 && errno != EINTR)
+            return errno;
+        *done += n > 0 ? (uint64_t)n : 0;
+    }
+    return 0;
+}
+
+/* From where the kernel stopped. */
+static int copy_by_hand(int from, int to, uint64_t *done)
+{
+    char piece[64 << 10];
+    for (;;) {
+        ssize_t n = read(from, piece, sizeof piece), at = 0;
+        if (n == 0)
+            return 0;
+        if (n < 0 && errno != EINTR)
+            return errno;
+        while (at < n) {
+            ssize_t w = write(to, piece + at, (size_t)(n - at));
+            if (w == 0 || (w < 0 && errno != EINTR))
+                return w == 0 ? ENOSPC : errno; /* a write of nothing never ends */
+            at += w > 0 ? w : 0;
+        }
+        *done += n > 0 ? (uint64_t)n : 0;
+    }
+}
+
+txm_status txm_publish_copy(const txm_publish *publish, int from, const char *name, txm_error *err)
+{
+    struct stat st;
+    uint64_t done = 0;
+    int rc = fstat(from, &st) == 0 ? 0 : errno;
+    if (rc == 0)
+        rc = copy_in_kernel(from, publish->fd, (uint64_t)st.st_size, &done);
+    if (rc == 0)
+        rc = copy_by_hand(from, publish->fd, &done);
+    if (rc)
+        return fail(err, rc, publish, "copying failed");
+    return done == (uint64_t)st.st_size
+               ? TXM_OK
+               : txm_fail(err, TXM_STATUS_CHANGED, "%s: its size changed while it was copied", name);
+}
+
+/* Makes the new name survive a power cut. Not every file system can sync a folder: that is no failure. */
+static void sync_folder(const char *target)
+{
+    char *dir = txm_path_dir(target);
+    int fd = dir ? open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    if (fd >= 0) {
+        fsync(fd);
+        close(fd);
+    }
+    free(dir);
+}
+
+/* Who may read a file stays as it was when the file is replaced. 0 or an errno; a file system may have no modes. */
+static int keep_mode(const txm_publish *p)
+{
+    struct stat old, new;
+    if (stat(p->target, &old) != 0)
+        return errno == ENOENT ? 0 : errno;
+    if (fstat(p->fd, &new) != 0)
+        return errno;
+    if ((old.st_mode & 0777) == (new.st_mode & 0777) || fchmod(p->fd, old.st_mode & 0777) == 0)
+        return 0;
+    return errno == EPERM || errno == EOPNOTSUPP || errno == ENOSYS ? 0 : errno;
+}
+
+/* *publish is consumed, whatever happens. */
+txm_status txm_publish_commit(txm_publish **publish, const struct timespec *mtime, txm_error *err)
+{
+    txm_publish *p = *publish;
+    const struct timespec times[2] = {*mtime, *mtime};
+    const char *env = getenv("TXMILL_FSYNC");
+    bool durable = env && !strcmp(env, "1");
+    int rc = 0, fd = p->fd;
+    const char *what = "writing the temporary file failed";
+    *publish = NULL;
+    if ((rc = keep_mode(p)) != 0)
+        what = "cannot give the temporary file the mode of the file that it replaces";
+    while (rc == 0 && durable && fsync(fd) != 0)
+        rc = errno == EINTR ? 0 : errno;
+    if (rc == 0 && futimens(fd, times) != 0) {
+        rc = errno;
+        what = "cannot set the time of the temporary file";
+    }
+    p->fd = -1;
+    if (close(fd) != 0 && rc == 0 && errno != EINTR)
+        rc = errno;
+    if (rc == 0 && rename(p->temp, p->target) != 0) {
+        rc = errno;
+        what = "cannot rename the temporary file into place";
+    }
+    if (rc == 0) {
+        if (durable)
+            sync_folder(p->target);
+        discard(p);
+        return TXM_OK;
+    }
+    txm_status status = fail(err, rc, p, what);
+    txm_owned_remove(p->temp);
+    discard(p);
+    return status;
+}
+
+void txm_publish_abort(txm_publish **publish)
+{
+    if (publish && *publish) {
+        txm_owned_remove((*publish)->temp);
+        discard(*publish);
+        *publish = NULL;
+    }
+}

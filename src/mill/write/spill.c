@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Bytes that wait in memory, then in an unlinked file.
+ *
+ * Bytes go to memory until the budget is spent, then to a file that has no name from the start where the file system
+ * allows that. Views of what was written are read back in windows, larger ones as reading goes on in order.
+ *
+ * In: pieces of bytes of which nobody knows yet where they will go. Out: the same, by offset. The file has no
+ * name, so a process that is killed leaves none.
+ */
+#include "mill/write/spill.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tile/reader/output.h"
+#include "tile/base/fail.h"
+#include "tile/base/mem.h"
+#include "tile/base/owner.h"
+
+enum { FIRST_BYTES = 1 << 16, WINDOW_BYTES = 1 << 18 };
+
+/* Bytes [0, used) are in memory, [used, used + file end) in the file: once it exists, memory is closed. */
+struct txm_spill {
+    char *dir;
+    size_t budget, capacity, used;
+    uint8_t *memory;
+    int fd; /* -1: none yet */
+    txm_output file;
+    uint8_t *window; /* what was last read back: tiles are small and asked for nearly in order */
+    uint64_t window_at;
+    size_t window_bytes, window_capacity;
+};
+
+/* Nothing is opened until the budget is exceeded. */
+txm_spill *txm_spill_new(const char *dir, size_t budget_bytes)
+{
+    txm_spill *s = txm_calloc(1, sizeof *s);
+    if (!s)
+        return NULL;
+    s->fd = -1;
+    s->budget = budget_bytes;
+    s->dir = txm_strdup(dir);
+    if (!s->dir)
+        txm_spill_free(&s);
+    return s;
+}
+
+void txm_spill_free(txm_spill **spill)
+{
+    if (!spill || !*spill)
+        return;
+    txm_spill *s = *spill;
+    txm_output_free(&s->file);
+    if (s->fd >= 0)
+        close(s->fd);
+    free(s->memory);
+    free(s->window);
+    free(s->dir);
+    free(s);
+    *spill = NULL;
+}
+
+uint64_t txm_spill_size(const txm_spill *s)
+{
+    return s->used + (s->fd >= 0 ? txm_output_end(&s->file) : 0);
+}
+
+/* In the folder of the target: there is room for the file, and often none in /tmp. */
+static txm_status open_file(txm_spill *s, txm_error *err)
+{
+    s->fd = txm_nameless_file(s->dir, "spill");
+    if (s->fd < 0)
+        return txm_fail_errno(err, errno, "%s: cannot make a temporary file", s->dir);
+    char *name = txm_asprintf("%s: temporary file", s->dir);
+    txm_status status = txm_output_open(&s->file, s->fd, 0, name ? name : s->dir, err);
+    free(name);
+    if (status != TXM_OK) {
+        close(s->fd);
+        s->fd = -1;
+    }
+    return status;
+}
+
+/* Room for size_bytes more in memory, within the budget. */
+static bool grow(txm_spill *s, size_t size_bytes)
+{
+    if (size_bytes <= s->capacity - s->used)
+        return true;
+    size_t capacity = s->capacity ? s->capacity : FIRST_BYTES;
+    while (capacity - s->used < size_bytes)
+        capacity *= 2;
+    uint8_t *memory = realloc(s->memory, capacity < s->budget ? capacity : s->budget);
+    if (!memory)
+        return false;
+    s->memory = memory;
+    s->capacity = capacity < s->budget ? capacity : s->budget;
+    return true;
+}
+
+/* Once there is a file, everything goes there: offsets run through both. */
+txm_status txm_spill_add(txm_spill *s, const void *data, size_t size_bytes, txm_error *err)
+{
+    /* Memory that the system refuses is no failure while a file can take its place. */
+    if (s->fd < 0 && size_bytes <= s->budget - s->used && grow(s, size_bytes)) {
+        if (size_bytes)
+            memcpy(s->memory + s->used, data, size_bytes);
+        s->used += size_bytes;
+        return TXM_OK;
+    }
+    if (s->fd < 0) {
+        txm_status status = open_file(s, err);
+        if (status != TXM_OK)
+            return status;
+    }
+    txm_output_append(&s->file, data, size_bytes);
+    return txm_output_status(&s->file, err);
+}
+
+/* Fills the window from `offset` on with at least size_bytes bytes, which are there. What it holds stays true: the
+ * spill only grows. */
+static txm_status fill_window(txm_spill *s, uint64_t offset, size_t size_bytes, txm_error *err)
+{
+    uint64_t left = txm_spill_size(s) - offset, from_file = offset > s->used ? offset - s->used : 0;
+    size_t wanted = size_bytes > WINDOW_BYTES ? size_bytes : left < WINDOW_BYTES ? (size_t)left : WINDOW_BYTES;
+    size_t in_memory = offset < s->used ? s->used - (size_t)offset : 0;
+    if (wanted > s->window_capacity) {
+        free(s->window);
+        s->window_bytes = s->window_capacity = 0;
+        if (!(s->window = txm_alloc_pixels(wanted, 1)))
+            return txm_no_memory(err, s->dir);
+        s->window_capacity = wanted;
+    }
+    s->window_bytes = 0;
+    if (in_memory)
+        memcpy(s->window, s->memory + offset, in_memory);
+    if (!txm_output_read(&s->file, from_file, s->window + in_memory, wanted - in_memory))
+        return txm_output_status(&s->file, err);
+    s->window_at = offset;
+    s->window_bytes = wanted;
+    return TXM_OK;
+}
+
+/* Valid until the next call. */
+txm_status txm_spill_view(txm_spill *s, uint64_t offset, size_t size_bytes, const uint8_t **bytes, txm_error *err)
+{
+    static const uint8_t nothing;
+    uint64_t size = txm_spill_size(s);
+    if (offset > size || size_bytes > size - offset)
+        return txm_fail(err, TXM_STATUS_INTERNAL, "%s: read beyond the end of the temporary file", s->dir);
+    if (offset + size_bytes <= s->used) {
+        *bytes = size_bytes ? s->memory + offset : &nothing; /* there may be no memory yet */
+        return TXM_OK;
+    }
+    bool inside = offset >= s->window_at && offset + size_bytes <= s->window_at + s->window_bytes;
+    txm_status status = inside ? TXM_OK : fill_window(s, offset, size_bytes, err);
+    *bytes = status == TXM_OK ? s->window + (offset - s->window_at) : NULL;
+    return status;
+}

@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Tiled TIFF: libtiff keeps the directories, tiles go in as they are. Level 0 is the first directory, each further
+ * level the next one.
+ *
+ * The first directory is written after the tiles of level 0, before SHA-1 and averages are known. Its ImageDescription
+ * therefore reserves the longest text that can come; finish writes the real text over it and shortens the directory
+ * entry's count. (libtiff's own way, rewriting the directory, would leave a dead copy with all tile offsets behind.)
+ */
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <tiffio.h>
+
+#include "tile/reader/blender_format.h"
+#include "tile/reader/libtiff.h"
+#include "mill/write/writer_impl.h"
+#include "mill/write/writer_metadata.h"
+#include "tile/base/bytes.h"
+#include "tile/base/endian.h"
+#include "tile/base/fail.h"
+#include "tile/base/mem.h"
+#include "tile/base/text.h"
+
+typedef struct tiff_writer {
+    const txm_tx_layout *layout;
+    const txm_tx_metadata *metadata;
+    txm_output *out;
+    TIFF *tiff;
+    uint64_t position; /* of libtiff in the file */
+    bool big;
+    txm_bytes document_name, description; /* description: room for the final one */
+    char date[TXM_DATE_BYTES];
+    char said[256]; /* libtiff's first message */
+    bool broken;    /* an allocation failed inside of it */
+} tiff_writer;
+
+/* ---- the descriptor, as libtiff sees it ---- */
+
+/* The answer to libtiff about a transfer: all of it or nothing. */
+static tmsize_t moved(tiff_writer *w, bool ok, tmsize_t size)
+{
+    if (!ok)
+        return 0;
+    w->position += (uint64_t)size;
+    return size;
+}
+
+/* libtiff reads and writes through our output, at a position that is its own. */
+static tmsize_t proc_read(thandle_t handle, void *data, tmsize_t size)
+{
+    tiff_writer *w = handle;
+    return moved(w, txm_output_read(w->out, w->position, data, (size_t)size), size);
+}
+
+static tmsize_t proc_write(thandle_t handle, void *data, tmsize_t size)
+{
+    tiff_writer *w = handle;
+    return moved(w, txm_output_write(w->out, w->position, data, (size_t)size), size);
+}
+
+static toff_t proc_seek(thandle_t handle, toff_t offset, int whence)
+{
+    tiff_writer *w = handle;
+    uint64_t base = whence == SEEK_END ? txm_output_end(w->out) : whence == SEEK_CUR ? w->position : 0;
+    w->position = base + offset;
+    return w->position;
+}
+
+static toff_t proc_size(thandle_t handle)
+{
+    tiff_writer *w = handle;
+    return txm_output_end(w->out);
+}
+
+/* The descriptor is not libtiff's to close. */
+static int proc_close(thandle_t handle)
+{
+    (void)handle;
+    return 0;
+}
+
+/* Per file, so that neither a caller's own use of libtiff nor stderr is disturbed. */
+static int on_error(TIFF *tiff, void *user, const char *module, const char *format, va_list args)
+{
+    tiff_writer *w = user;
+    (void)tiff;
+    (void)module;
+    if (!w->said[0]) /* what follows is its echo */
+        txm_vformat(w->said, sizeof w->said, format, args);
+    return 1;
+}
+
+/* Warnings are about what we do on purpose. */
+static int on_warning(TIFF *tiff, void *user, const char *module, const char *format, va_list args)
+{
+    (void)tiff, (void)user, (void)module, (void)format, (void)args;
+    return 1;
+}
+
+static txm_status refused(tiff_writer *w, const char *what, txm_error *err)
+{
+    /* Where it says nothing, there was no memory either. */
+    if (!w->said[0] || txm_libtiff_lacks_memory(w->said)) {
+        w->broken = true;
+        return txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: no memory for libtiff to write %s", w->out->name, what);
+    }
+    return txm_fail(err, TXM_STATUS_INTERNAL, "%s: libtiff cannot write %s: %s", w->out->name, what, w->said);
+}
+
+/* ---- directories ---- */
+
+/* Classic TIFF ends at 4 GiB. The encoded size is not known yet, so the worst case decides: every tile stored raw, with
+ * the codec's overhead (under 1/256) and 16 bytes for offset and count. */
+static bool needs_big(const txm_tx_layout *l)
+{
+    uint64_t tile_bytes = (uint64_t)l->tile_px * l->tile_px * l->channels * txm_type_bytes(l->type);
+    uint64_t total = 1 << 20;
+    for (uint32_t i = 0; i < l->levels; i++) {
+        uint64_t x = (txm_level_size(l->width, i) + l->tile_px - 1) / l->tile_px;
+        uint64_t y = (txm_level_size(l->height, i) + l->tile_px - 1) / l->tile_px;
+        total += x * y * (tile_bytes + tile_bytes / 256 + 80);
+    }
+    return total > UINT32_MAX;
+}
+
+/* The predictor belongs to the codec: tiles are filtered when they arrive. */
+static int set_compression(TIFF *t, txm_codec codec)
+{
+    if (codec == TXM_CODEC_NONE)
+        return TIFFSetField(t, TIFFTAG_COMPRESSION, COMPRESSION_NONE);
+    return TIFFSetField(t, TIFFTAG_COMPRESSION,
+                        codec == TXM_CODEC_ZSTD ? COMPRESSION_ZSTD : COMPRESSION_ADOBE_DEFLATE) &&
+           TIFFSetField(t, TIFFTAG_PREDICTOR, PREDICTOR_HORIZONTAL);
+}
+
+/* A text for which there is no memory is taken all the same, and missing, or read through NULL, when it is to be
+ * written: what was really kept is looked at. The same goes for ExtraSamples. */
+static int set_text(TIFF *t, uint32_t tag, const char *text)
+{
+    const char *kept = NULL;
+    return TIFFSetField(t, tag, text) && TIFFGetField(t, tag, &kept) && kept && !strcmp(kept, text);
+}
+
+/* Unspecified, as Blender has it, though alpha mostly is associated. */
+static int set_extra_sample(TIFF *t)
+{
+    const uint16_t extra = EXTRASAMPLE_UNSPECIFIED, *kept = NULL;
+    uint16_t count = 0;
+    return TIFFSetField(t, TIFFTAG_EXTRASAMPLES, 1, &extra) && TIFFGetField(t, TIFFTAG_EXTRASAMPLES, &count, &kept) &&
+           count == 1 && kept && *kept == extra;
+}
+
+/* What every level's directory holds. */
+static int set_structure(tiff_writer *w, uint32_t level)
+{
+    TIFF *t = w->tiff;
+    const txm_tx_layout *l = w->layout;
+    int ok = TIFFSetField(t, TIFFTAG_IMAGEWIDTH, txm_level_size(l->width, level));
+    ok = ok && TIFFSetField(t, TIFFTAG_IMAGELENGTH, txm_level_size(l->height, level));
+    ok = ok && TIFFSetField(t, TIFFTAG_TILEWIDTH, l->tile_px) && TIFFSetField(t, TIFFTAG_TILELENGTH, l->tile_px);
+    ok = ok && TIFFSetField(t, TIFFTAG_BITSPERSAMPLE, (int)(8 * txm_type_bytes(l->type)));
+    ok = ok && TIFFSetField(t, TIFFTAG_SAMPLEFORMAT, SAMPLEFORMAT_UINT);
+    ok = ok && TIFFSetField(t, TIFFTAG_SAMPLESPERPIXEL, (int)l->channels);
+    ok = ok && TIFFSetField(t, TIFFTAG_PLANARCONFIG, PLANARCONFIG_CONTIG);
+    ok = ok && TIFFSetField(t, TIFFTAG_ORIENTATION, ORIENTATION_TOPLEFT);
+    ok = ok && TIFFSetField(t, TIFFTAG_PHOTOMETRIC, l->channels == 1 ? PHOTOMETRIC_MINISBLACK : PHOTOMETRIC_RGB);
+    if (ok && l->channels == 4)
+        ok = set_extra_sample(t);
+    ok = ok && set_compression(t, l->compression.codec);
+    return ok && set_text(t, TIFFTAG_DATETIME, w->date);
+}
+
+/* 0 is not a unit: no resolution is written then. */
+static uint16_t unit_code(const char *unit)
+{
+    if (!strcmp(unit, "none"))
+        return RESUNIT_NONE;
+    if (!strcmp(unit, "in") || !strcmp(unit, "inch"))
+        return RESUNIT_INCH;
+    return !strcmp(unit, "cm") ? RESUNIT_CENTIMETER : 0;
+}
+
+/* TIFF has no aspect but in its resolutions, which therefore follow it where they contradict it, by the rules of
+ * OpenImageIO's writer; resolutions below 1 tell nothing but the aspect there. */
+static int set_density(TIFF *t, const txm_density *d)
+{
+    float aspect = d->aspect > 0 ? d->aspect : 1, x = d->x > 0 ? d->x : 1, y = d->y > 0 ? d->y : 1;
+    bool said_x = d->x > 0, said_y = d->y > 0;
+    uint16_t unit = unit_code(d->unit);
+    if (x < 1 || y < 1 || aspect * x != y) {
+        if (x < 1 || y < 1) {
+            x = 1;
+            unit = RESUNIT_NONE;
+        }
+        y = x * aspect;
+        said_x = said_y = y > 0x1p-32f && y < 0x1p32f; /* else it is no ratio of 32-bit numbers */
+    }
+    int ok = !said_x || TIFFSetField(t, TIFFTAG_XRESOLUTION, (double)x);
+    ok = ok && (!said_y || TIFFSetField(t, TIFFTAG_YRESOLUTION, (double)y));
+    return ok && (!unit || TIFFSetField(t, TIFFTAG_RESOLUTIONUNIT, unit));
+}
+
+/* What only the first directory holds. */
+static int set_texts(tiff_writer *w)
+{
+    TIFF *t = w->tiff;
+    int ok = set_text(t, TIFFTAG_DOCUMENTNAME, w->document_name.data);
+    ok = ok && set_text(t, TIFFTAG_IMAGEDESCRIPTION, w->description.data);
+    ok = ok && set_density(t, &w->metadata->density);
+    ok = ok && set_text(t, TIFFTAG_SOFTWARE, txm_blender_format_now()->software);
+    ok = ok && set_text(t, TIFFTAG_PIXAR_TEXTUREFORMAT, txm_tx_texture_format(w->metadata));
+    ok = ok && set_text(t, TIFFTAG_PIXAR_WRAPMODES, txm_tx_wrap_modes(w->metadata));
+    for (size_t i = 0; ok && i < w->metadata->attribute_count; i++) {
+        uint32_t tag = txm_metadata_tiff_tag(w->metadata->attributes[i].name);
+        if (tag)
+            ok = set_text(t, tag, w->metadata->attributes[i].value);
+    }
+    return ok;
+}
+
+/* Texts go into the first directory only, as Blender's do. */
+static txm_status begin_level(tiff_writer *w, uint32_t level, txm_error *err)
+{
+    if (set_structure(w, level) && (level || set_texts(w)))
+        return TXM_OK;
+    return refused(w, "a directory", err);
+}
+
+static void tiff_close(void *self)
+{
+    tiff_writer *w = self;
+    if (!w)
+        return;
+    /* libtiff counts a field before it has memory for it, and would free what never was there: such a handle is left as
+     * it is. Of others nothing is written any more: whatever is still to be written belongs to a directory that failed.
+     */
+    if (w->tiff && !w->broken) {
+        TIFFSetMode(w->tiff, O_RDONLY);
+        TIFFClose(w->tiff);
+    }
+    txm_bytes_free(&w->document_name);
+    txm_bytes_free(&w->description);
+    free(w);
+}
+
+/* The texts, with room in ImageDescription for what comes late. */
+static bool make_texts(tiff_writer *w)
+{
+    txm_tx_summary none = {.sha1 = "----------------------------------------"};
+    txm_metadata_date(w->metadata->source_mtime, w->date);
+    bool ok = txm_metadata_document_name(w->metadata, &w->document_name);
+    ok = ok && txm_metadata_description(w->metadata, &none, w->layout->channels, &w->description);
+    return ok && txm_bytes_printf(&w->description, "%*s", TXM_LATE_BYTES + (int)sizeof " oiio:ConstantColor=", "");
+}
+
+static txm_status tiff_open(const txm_tx_layout *layout, const txm_tx_metadata *metadata, txm_output *out, void **self,
+                            txm_error *err)
+{
+    tiff_writer *w = txm_calloc(1, sizeof *w);
+    TIFFOpenOptions *options = w ? TIFFOpenOptionsAlloc() : NULL;
+    txm_status status = TXM_OK;
+    if (!options) {
+        status = txm_no_memory(err, out->name);
+        goto close_writer;
+    }
+    w->layout = layout;
+    w->metadata = metadata;
+    w->out = out;
+    w->big = needs_big(layout);
+    if (!make_texts(w)) {
+        status = txm_no_memory(err, out->name);
+        goto close_writer;
+    }
+    TIFFOpenOptionsSetErrorHandlerExtR(options, on_error, w);
+    TIFFOpenOptionsSetWarningHandlerExtR(options, on_warning, w);
+    w->tiff = TIFFClientOpenExt(out->name, w->big ? "w8l" : "w4l", w, proc_read, proc_write, proc_seek, proc_close,
+                                proc_size, NULL, NULL, options);
+    status = w->tiff ? begin_level(w, 0, err) : refused(w, "a header", err);
+    if (status != TXM_OK)
+        goto close_writer;
+    TIFFOpenOptionsFree(options);
+    *self = w;
+    return TXM_OK;
+close_writer:
+    if (options)
+        TIFFOpenOptionsFree(options);
+    tiff_close(w);
+    return status;
+}
+
+/* Compressed already: libtiff enters offset and size. */
+static txm_status tiff_add(void *self, const txm_tile_place *place, const void *encoded, size_t size_bytes,
+                           txm_error *err)
+{
+    tiff_writer *w = self;
+    uint32_t tile = place->y * place->tiles_x + place->x;
+    if (TIFFWriteRawTile(w->tiff, tile, (void *)encoded, (tmsize_t)size_bytes) == (tmsize_t)size_bytes)
+        return TXM_OK;
+    return refused(w, "a tile", err);
+}
+
+/* Directories are written after their tiles, when the tables are complete. */
+static txm_status tiff_end_level(void *self, uint32_t level, txm_error *err)
+{
+    tiff_writer *w = self;
+    if (!TIFFWriteDirectory(w->tiff))
+        return refused(w, "a directory", err);
+    return level + 1 < w->layout->levels ? begin_level(w, level + 1, err) : TXM_OK;
+}
+
+/* ---- the late description ---- */
+
+/* Where the first directory's entry for `tag` is: 0 if it cannot be found. Entries are 12 bytes in classic TIFF
+ * (tag, type, count, offset: 2 2 4 4), 20 in BigTIFF (2 2 8 8). */
+static uint64_t find_entry(tiff_writer *w, unsigned tag)
+{
+    uint8_t b[20];
+    int word = w->big ? 8 : 4, count_bytes = w->big ? 8 : 2, entry_bytes = w->big ? 20 : 12;
+    if (!txm_output_read(w->out, (uint64_t)word, b, (size_t)word))
+        return 0;
+    uint64_t at = txm_load_uint(b, (size_t)word, false);
+    if (!txm_output_read(w->out, at, b, (size_t)count_bytes))
+        return 0;
+    uint64_t entries = txm_load_uint(b, (size_t)count_bytes, false);
+    at += (uint64_t)count_bytes;
+    for (uint64_t i = 0; i < entries; i++, at += (uint64_t)entry_bytes)
+        if (!txm_output_read(w->out, at, b, (size_t)entry_bytes))
+            return 0;
+        else if (txm_load_le16(b) == tag)
+            return at;
+    return 0;
+}
+
+/* Writes the real ImageDescription into its reserved room and its length into the directory. */
+static txm_status tiff_finish(void *self, const txm_tx_summary *summary, txm_error *err)
+{
+    tiff_writer *w = self;
+    txm_bytes text = {0};
+    int word = w->big ? 8 : 4;
+    uint8_t entry[20], count[8];
+    txm_status status = TXM_OK;
+    if (!txm_metadata_description(w->metadata, summary, w->layout->channels, &text)) {
+        status = txm_no_memory(err, w->out->name);
+        goto done;
+    }
+    uint64_t at = find_entry(w, TIFFTAG_IMAGEDESCRIPTION);
+    if (!at || text.size > w->description.size || !txm_output_read(w->out, at, entry, (size_t)(4 + 2 * word))) {
+        status =
+            txm_fail(err, TXM_STATUS_INTERNAL, "%s: no room for ImageDescription (%zu bytes)", w->out->name, text.size);
+        goto done;
+    }
+    uint64_t offset = txm_load_uint(entry + 4 + word, (size_t)word, false), length = text.size + 1; /* the NUL counts */
+    for (int i = 0; i < word; i++)
+        count[i] = (uint8_t)(length >> (8 * i));
+    /* What is left of the reserved room is zeroed: no bytes without meaning in the file. */
+    size_t left = w->description.size - text.size;
+    memset(w->description.data, 0, w->description.size);
+    if (!txm_output_write(w->out, at + 4, count, (size_t)word) ||
+        !txm_output_write(w->out, offset, text.data, text.size) ||
+        !txm_output_write(w->out, offset + text.size, w->description.data, left))
+        status = refused(w, "the description", err);
+done:
+    txm_bytes_free(&text);
+    return status;
+}
+
+const txm_container_ops txm_tiff_writer_ops = {tiff_open, tiff_add, tiff_end_level, tiff_finish, tiff_close};

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The order of tiles, and the choice of the container.
+ *
+ * In: a layout, metadata and tiles in order. The order is checked here, so that a mistake in the pipeline is an
+ * INTERNAL failure and never a file with tiles in the wrong place; the containers' own writers can rely on it.
+ */
+#include "mill/write/writer.h"
+
+#include <string.h>
+
+#include "tile/reader/output.h"
+#include "mill/write/writer_impl.h"
+#include "mill/write/writer_metadata.h"
+#include "tile/base/fail.h"
+#include "tile/base/mem.h"
+
+struct txm_tx_writer {
+    txm_tx_layout layout;
+    txm_tx_metadata metadata;
+    txm_output out;
+    const txm_container_ops *ops;
+    void *container;
+    txm_tile_place next; /* the tile that add expects; level == layout.levels: all are there */
+    uint32_t tiles_y;    /* grid of its level */
+    bool finished;
+};
+
+/* The writer makes native files only; what other files may be is the reader's business. */
+static txm_status check_layout(const txm_tx_layout *l, const char *name, txm_error *err)
+{
+    if (!l->width || !l->height || l->width > TXM_MAX_SIZE_PX || l->height > TXM_MAX_SIZE_PX)
+        return txm_fail(err, TXM_STATUS_TOO_LARGE, "%s: %u x %u px: a tx file has 1 to %d px per side", name, l->width,
+                        l->height, TXM_MAX_SIZE_PX);
+    if (l->channels != 1 && l->channels != 4)
+        return txm_fail(err, TXM_STATUS_USAGE, "%s: %u channels: a tx file has 1 or 4", name, l->channels);
+    if (l->levels != txm_level_count(l->width, l->height))
+        return txm_fail(err, TXM_STATUS_USAGE, "%s: %u levels for %u x %u px: must be %u, down to 1x1", name, l->levels,
+                        l->width, l->height, txm_level_count(l->width, l->height));
+    if (l->tile_px < TXM_MIN_TILE_PX || l->tile_px > TXM_MAX_TILE_PX || (l->tile_px & (l->tile_px - 1)))
+        return txm_fail(err, TXM_STATUS_USAGE, "%s: tile size %u: must be a power of two from %d to %d", name,
+                        l->tile_px, TXM_MIN_TILE_PX, TXM_MAX_TILE_PX);
+    if (l->compression.codec == TXM_CODEC_ZSTD && txm_type_is_float(l->type))
+        return txm_fail(err, TXM_STATUS_USAGE, "%s: EXR files cannot be compressed with zstd; use zip or none", name);
+    return TXM_OK;
+}
+
+/* Level after level, rows from the top. */
+static void enter_level(txm_tx_writer *w, uint32_t level)
+{
+    uint32_t tile = w->layout.tile_px;
+    w->next = (txm_tile_place){level, 0, 0, (txm_level_size(w->layout.width, level) + tile - 1) / tile};
+    w->tiles_y = (txm_level_size(w->layout.height, level) + tile - 1) / tile;
+}
+
+/* A failed call's status, with the descriptor's own failure in front of what a library made of it. */
+static txm_status settle(const txm_tx_writer *w, txm_status status, const txm_error *said, txm_error *err)
+{
+    if (w->out.error.status != TXM_OK)
+        return txm_output_status(&w->out, err);
+    return status == TXM_OK ? TXM_OK : txm_fail(err, status, "%s", said->message);
+}
+
+/* Float types go to EXR, integers to TIFF, as Blender's cache has it. */
+txm_status txm_tx_writer_open(int fd, const char *name, const txm_tx_layout *layout, const txm_tx_metadata *metadata,
+                              txm_tx_writer **out, txm_error *err)
+{
+    txm_status status = check_layout(layout, name, err);
+    if (status != TXM_OK)
+        return status;
+    txm_tx_writer *w = txm_calloc(1, sizeof *w);
+    txm_error said = {0};
+    if (!w)
+        return txm_no_memory(err, name);
+    w->layout = *layout;
+    w->ops = txm_type_is_float(layout->type) ? &txm_exr_writer_ops : &txm_tiff_writer_ops;
+    status = txm_output_open(&w->out, fd, 0, name, err);
+    if (status != TXM_OK)
+        goto close_writer;
+    status = txm_metadata_copy(metadata, &w->metadata, err);
+    if (status != TXM_OK)
+        goto close_writer;
+    status = settle(w, w->ops->open(&w->layout, &w->metadata, &w->out, &w->container, &said), &said, err);
+    if (status != TXM_OK)
+        goto close_writer;
+    enter_level(w, 0);
+    *out = w;
+    return TXM_OK;
+close_writer:
+    txm_tx_writer_close(&w);
+    return status;
+}
+
+/* The position is counted here: a caller that forgets a tile cannot shift the others. */
+txm_status txm_tx_writer_add(txm_tx_writer *w, const void *encoded, size_t size_bytes, txm_error *err)
+{
+    txm_error said = {0};
+    if (w->next.level >= w->layout.levels)
+        return txm_fail(err, TXM_STATUS_INTERNAL, "%s: more tiles than the image has", w->out.name);
+    txm_status status = w->ops->add(w->container, &w->next, encoded, size_bytes, &said);
+    if (status == TXM_OK && ++w->next.x == w->next.tiles_x) {
+        w->next.x = 0;
+        if (++w->next.y == w->tiles_y) {
+            status = w->ops->end_level(w->container, w->next.level, &said);
+            enter_level(w, w->next.level + 1);
+        }
+    }
+    return settle(w, status, &said, err);
+}
+
+/* Every tile must have come. Texts that are known only now are filled in. */
+txm_status txm_tx_writer_finish(txm_tx_writer *w, const txm_tx_summary *summary, uint64_t *image_bytes, txm_error *err)
+{
+    txm_error said = {0};
+    if (w->finished || w->next.level != w->layout.levels)
+        return txm_fail(err, TXM_STATUS_INTERNAL, "%s: finished at level %u of %u, tile %u, %u", w->out.name,
+                        w->next.level, w->layout.levels, w->next.x, w->next.y);
+    txm_status status = settle(w, w->ops->finish(w->container, summary, &said), &said, err);
+    if (status != TXM_OK)
+        return status;
+    if (!txm_output_flush(&w->out))
+        return txm_output_status(&w->out, err);
+    w->finished = true;
+    if (image_bytes)
+        *image_bytes = txm_output_end(&w->out);
+    return TXM_OK;
+}
+
+/* Before or after finishing; the file is the caller's to keep or to remove. */
+void txm_tx_writer_close(txm_tx_writer **writer)
+{
+    if (!writer || !*writer)
+        return;
+    txm_tx_writer *w = *writer;
+    if (w->ops)
+        w->ops->close(w->container);
+    txm_metadata_clear(&w->metadata);
+    txm_output_free(&w->out);
+    free(w);
+    *writer = NULL;
+}

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The metadata of a tx file as text.
+ *
+ * In: what is known about the source and the conversion. Out: the strings of both containers. Their wording is that of
+ * Blender's own writer, since Cycles and this project's reader take them apart again.
+ */
+#include "mill/write/writer_metadata.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <tiffio.h>
+
+#include "tile/base/fail.h"
+#include "tile/base/mem.h"
+#include "tile/base/text.h"
+
+/* Attributes with a place of their own. Names are OpenImageIO's; EXR spells some of them differently. */
+static const struct {
+    const char *name;
+    uint32_t tag;
+    const char *exr;
+} known[] = {
+    {"ImageDescription", 0, "comments"},
+    {"Copyright", TIFFTAG_COPYRIGHT, "owner"},
+    {"Artist", TIFFTAG_ARTIST, NULL},
+    {"Make", TIFFTAG_MAKE, "cameraMake"},
+    {"Model", TIFFTAG_MODEL, "cameraModel"},
+    {"HostComputer", TIFFTAG_HOSTCOMPUTER, NULL},
+    {"TargetPrinter", TIFFTAG_TARGETPRINTER, NULL},
+};
+
+/* What the writers store themselves, and OpenEXR's own attributes. Anything below these prefixes is reserved as well.
+ */
+static const char *const reserved[] = {
+    "Software",       "DateTime",
+    "DocumentName",   "capDate",
+    "textureformat",  "wrapmodes",
+    "channels",       "compression",
+    "dataWindow",     "displayWindow",
+    "lineOrder",      "pixelAspectRatio",
+    "tiles",          "type",
+    "name",           "version",
+    "chunkCount",     "screenWindowCenter",
+    "Orientation",    "screenWindowWidth",
+    "colorInteropID", "PageName",
+    "envmap",         "xDensity",
+    "XResolution",    "YResolution",
+    "ResolutionUnit",
+};
+static const char *const reserved_prefixes[] = {"oiio:", "blender:", "txmill:"};
+
+const char *txm_tx_texture_format(const txm_tx_metadata *m)
+{
+    return m->equiangular ? "LatLong Environment" : "Plain Texture";
+}
+
+const char *txm_tx_wrap_modes(const txm_tx_metadata *m)
+{
+    return m->equiangular ? "periodic,clamp" : "black,black";
+}
+
+/* Names are OpenImageIO's, which is what --attrib takes. */
+uint32_t txm_metadata_tiff_tag(const char *name)
+{
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (!txm_casecmp(name, known[i].name))
+            return known[i].tag;
+    return 0;
+}
+
+const char *txm_metadata_exr_name(const char *name)
+{
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (known[i].exr && !txm_casecmp(name, known[i].name))
+            return known[i].exr;
+    return name;
+}
+
+/* What the writer itself states cannot be set from outside: a digest that is wrong on purpose helps nobody. */
+bool txm_metadata_is_reserved(const char *name)
+{
+    for (size_t i = 0; i < sizeof reserved / sizeof *reserved; i++)
+        if (!txm_casecmp(name, reserved[i]))
+            return true;
+    for (size_t i = 0; i < sizeof reserved_prefixes / sizeof *reserved_prefixes; i++)
+        if (!txm_ncasecmp(name, reserved_prefixes[i], strlen(reserved_prefixes[i])))
+            return true;
+    return !*name;
+}
+
+static bool copy_string(const char *from, const char **to)
+{
+    *to = txm_strdup(from ? from : "");
+    return *to != NULL;
+}
+
+/* NULL becomes "", so that writers need not ask. */
+txm_status txm_metadata_copy(const txm_tx_metadata *from, txm_tx_metadata *to, txm_error *err)
+{
+    txm_tx_metadata m = *from;
+    m.source = m.detected_colorspace = m.requested_colorspace = m.xyz_to_scene_linear = m.interop_id = m.config = NULL;
+    txm_tx_attribute *attributes = txm_calloc(from->attribute_count, sizeof *attributes);
+    m.attributes = attributes;
+    bool ok = attributes != NULL;
+    m.attribute_count = ok ? from->attribute_count : 0;
+    ok = copy_string(from->source, &m.source) && ok;
+    ok = copy_string(from->detected_colorspace, &m.detected_colorspace) && ok;
+    ok = copy_string(from->requested_colorspace, &m.requested_colorspace) && ok;
+    ok = copy_string(from->xyz_to_scene_linear, &m.xyz_to_scene_linear) && ok;
+    ok = copy_string(from->interop_id, &m.interop_id) && ok;
+    ok = copy_string(from->config, &m.config) && ok;
+    for (size_t i = 0; ok && i < m.attribute_count; i++) {
+        ok = copy_string(from->attributes[i].name, &attributes[i].name);
+        ok = copy_string(from->attributes[i].value, &attributes[i].value) && ok;
+    }
+    if (!ok) {
+        txm_metadata_clear(&m);
+        return txm_no_memory(err, NULL);
+    }
+    *to = m;
+    return TXM_OK;
+}
+
+void txm_metadata_clear(txm_tx_metadata *m)
+{
+    free((char *)m->source);
+    free((char *)m->detected_colorspace);
+    free((char *)m->requested_colorspace);
+    free((char *)m->xyz_to_scene_linear);
+    free((char *)m->interop_id);
+    free((char *)m->config);
+    for (size_t i = 0; i < m->attribute_count; i++) {
+        free((char *)m->attributes[i].name);
+        free((char *)m->attributes[i].value);
+    }
+    free((txm_tx_attribute *)m->attributes);
+    memset(m, 0, sizeof *m);
+}
+
+/* Local time, as in EXIF and as Blender writes it. */
+void txm_metadata_date(time_t t, char out[TXM_DATE_BYTES])
+{
+    struct tm local;
+    memset(out, 0, TXM_DATE_BYTES);
+    if (!localtime_r(&t, &local) || !strftime(out, TXM_DATE_BYTES, "%Y:%m:%d %H:%M:%S", &local))
+        strcpy(out, "0000:00:00 00:00:00"); /* a time beyond the calendar: a date of the right length all the same */
+}
+
+/* The number of digits is Blender's. */
+void txm_metadata_color(const float *color, uint32_t channels, char out[TXM_COLOR_BYTES])
+{
+    size_t used = 0;
+    for (uint32_t c = 0; c < channels && c < 4; c++) /* at most 13 characters a number */
+        used += (size_t)txm_format(out + used, TXM_COLOR_BYTES - used, "%s%.6g", c ? "," : "", (double)color[c]);
+}
+
+/* The line by which Cycles recognises what a file was made from: character by character Blender's. */
+bool txm_metadata_document_name(const txm_tx_metadata *m, txm_bytes *out)
+{
+    return txm_bytes_printf(out, "%s (colorspace: %s, xyz_to_scene_linear:%s, alpha: %s)", m->source,
+                            m->detected_colorspace, m->xyz_to_scene_linear, txm_alpha_stored_name(m->alpha));
+}
+
+/* One word NAME="value" after what is there; control characters would end the text for some readers. */
+static bool add_word(txm_bytes *out, const char *name, const char *value)
+{
+    bool ok = txm_bytes_printf(out, "%s%s=\"", out->size ? " " : "", name);
+    for (const char *p = value; ok && *p; p++) {
+        char c = (unsigned char)*p < ' ' ? ' ' : *p;
+        ok = (c != '"' && c != '\\') || txm_bytes_puts(out, "\\");
+        ok = ok && txm_bytes_add(out, &c, 1);
+    }
+    return ok && txm_bytes_puts(out, "\"");
+}
+
+/* A description of the source comes first; what is ours follows it. */
+bool txm_metadata_description(const txm_tx_metadata *m, const txm_tx_summary *s, uint32_t channels, txm_bytes *out)
+{
+    char color[TXM_COLOR_BYTES];
+    bool ok = true;
+    for (size_t i = 0; ok && i < m->attribute_count; i++)
+        if (!txm_casecmp(m->attributes[i].name, "ImageDescription"))
+            ok = txm_bytes_printf(out, "%s ", m->attributes[i].value);
+    ok = ok && txm_bytes_printf(out, "oiio:SHA-1=%s", s->sha1);
+    if (ok && s->constant) {
+        txm_metadata_color(s->constant_color, channels, color);
+        ok = txm_bytes_printf(out, " oiio:ConstantColor=%s", color);
+    }
+    txm_metadata_color(s->average, channels, color);
+    ok = ok && txm_bytes_printf(out, " oiio:AverageColor=%s", color);
+    if (ok && *m->requested_colorspace)
+        ok = add_word(out, "txmill:ColorSpace", m->requested_colorspace);
+    if (ok && *m->config)
+        ok = add_word(out, "txmill:Config", m->config);
+    for (size_t i = 0; ok && i < m->attribute_count; i++) {
+        const char *name = m->attributes[i].name;
+        if (txm_casecmp(name, "ImageDescription") && !txm_metadata_tiff_tag(name) && !txm_metadata_is_reserved(name))
+            ok = add_word(out, name, m->attributes[i].value);
+    }
+    return ok;
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The metadata of a tx file as text, shared by the TIFF and the EXR writer.
+ *
+ * Where things go:
+ *
+ *   meaning                  TIFF                                      EXR string attribute
+ *   source                   DocumentName, in Blender's wording        blender:SourceFile
+ *   space, alpha, matrix     the same                                  blender:SourceColorSpace, :SourceAlpha,
+ *                                                                      :XYZToSceneLinear
+ *   SHA-1, colours           words of ImageDescription                 oiio:SHA-1, :AverageColor, :ConstantColor
+ *   requested colour space   word txmill:ColorSpace of the same        txmill:ColorSpace
+ *   well-known attributes    their tag (Copyright, Artist, Make ...)   their OpenEXR name (owner, comments ...)
+ *   all other attributes     words NAME="value" of ImageDescription    their own name
+ *
+ * Readers look for the words that they know in ImageDescription and ignore the rest, as they ignore unknown EXR
+ * attributes. A description that the source brought comes first. Attributes whose name belongs to the container or to
+ * the entries above are left out: a copied `compression` or `Software` would tell lies about the new file.
+ */
+#ifndef TXM_WRITE_WRITER_METADATA_H
+#define TXM_WRITE_WRITER_METADATA_H
+#include "mill/write/writer.h"
+#include "tile/base/bytes.h"
+
+enum {
+    TXM_DATE_BYTES = 20,  /* "2026:11:21 02:04:54" and the NUL */
+    TXM_COLOR_BYTES = 64, /* four numbers of "%.6g", commas, NUL */
+    /* Longest sum of average and constant colour as words or attributes; what is not used of it is filled up. */
+    TXM_LATE_BYTES = 2 * TXM_COLOR_BYTES
+};
+
+
+/* "Plain Texture" and "black,black", or "LatLong Environment" and "periodic,clamp". */
+const char *txm_tx_texture_format(const txm_tx_metadata *m);
+const char *txm_tx_wrap_modes(const txm_tx_metadata *m);
+
+/* A deep copy in one allocation-owning struct; free with txm_metadata_clear. */
+txm_status txm_metadata_copy(const txm_tx_metadata *from, txm_tx_metadata *to, txm_error *err);
+void txm_metadata_clear(txm_tx_metadata *m); /* NULL strings allowed */
+
+/* The source's time in local time, as TIFF and EXR spell dates. */
+void txm_metadata_date(time_t t, char out[TXM_DATE_BYTES]);
+
+/* "0.5,0.25,0.75,1": `channels` numbers as Blender prints them. */
+void txm_metadata_color(const float *color, uint32_t channels, char out[TXM_COLOR_BYTES]);
+
+/* DocumentName. False when memory is exhausted. */
+bool txm_metadata_document_name(const txm_tx_metadata *m, txm_bytes *out);
+
+/* ImageDescription. */
+bool txm_metadata_description(const txm_tx_metadata *m, const txm_tx_summary *s, uint32_t channels, txm_bytes *out);
+
+/* The TIFF tag in which an attribute goes; 0: none fits (a word of ImageDescription then). */
+uint32_t txm_metadata_tiff_tag(const char *name);
+/* The name of an attribute in EXR. */
+const char *txm_metadata_exr_name(const char *name);
+/* Whether the attribute is left out, because its name belongs to the container or to txmill. */
+bool txm_metadata_is_reserved(const char *name);
+#endif

@@ -1,0 +1,413 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Embree behind the table of geometry_module.h. Triangles are Embree's, robust; parallelograms and spheres are user
+ * geometry with the arithmetic below, so that what is hit does not depend on how Embree cuts them up.
+ *
+ * A module of its own because Embree brings its thread library and tens of megabytes with it: programs that
+ * only convert or look up never load it. Nothing here knows textures, materials or paths; a hit is a number of
+ * an object, a number of a triangle and two parameters.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#if __has_include(<embree4/rtcore.h>)
+#include <embree4/rtcore.h>
+#else
+#include <embree3/rtcore.h>
+#endif
+
+#include "stream/geometry_module.h"
+
+#define EXPORT __attribute__((visibility("default")))
+
+typedef enum shape_kind { INSTANCE, QUAD, SPHERE } shape_kind;
+
+/* What an object is, by its number; instances need nothing of it but the number. In world space. */
+typedef struct shape {
+    shape_kind kind;
+    float corner[3], u[3], v[3], normal[3]; /* of a quad */
+    float center[3], radius;                /* of a sphere */
+} shape;
+
+struct txm_geometry {
+    RTCDevice device;
+    RTCScene scene;
+    RTCScene *meshes;
+    size_t mesh_count, mesh_capacity;
+    /* Quads and spheres keep their address: Embree points to them. */
+    shape **shapes;
+    size_t shape_count, shape_capacity;
+    char message[256];
+};
+
+/* Embree reports errors to a callback, from any thread. The first one is kept: what follows, as a geometry that is no
+ * valid argument since there was no memory for it, comes of it. */
+static void remember(void *user, enum RTCError code, const char *text)
+{
+    txm_geometry *g = user;
+    (void)code;
+    if (!*g->message)
+        snprintf(g->message, sizeof g->message, "Embree: %s", text ? text : "failed");
+}
+
+/* Both ways in which Embree reports: the callback's message, and the device's error code, which asking clears. */
+static bool ok(txm_geometry *g)
+{
+    enum RTCError code = rtcGetDeviceError(g->device);
+    if (code != RTC_ERROR_NONE && !*g->message)
+        snprintf(g->message, sizeof g->message, "Embree: error %d", (int)code);
+    return !*g->message;
+}
+
+/* Robust scenes: rays that run along the edge between two triangles must hit one of them, or single pixels
+ * would differ from machine to machine. `threads` bounds Embree's own pool, which builds the tree; rays are
+ * traced in the caller's threads. NULL: no memory, or no device. */
+static txm_geometry *geometry_new(unsigned threads)
+{
+    char config[64];
+    txm_geometry *g = calloc(1, sizeof *g);
+    if (!g)
+        return NULL;
+    snprintf(config, sizeof config, "threads=%u,set_affinity=0", threads);
+    g->device = rtcNewDevice(config);
+    if (g->device) {
+        rtcSetDeviceErrorFunction(g->device, remember, g);
+        g->scene = rtcNewScene(g->device);
+    }
+    if (!g->scene) {
+        if (g->device)
+            rtcReleaseDevice(g->device);
+        free(g);
+        return NULL;
+    }
+    rtcSetSceneFlags(g->scene, RTC_SCENE_FLAG_ROBUST);
+    return g;
+}
+
+/* The scene goes before the meshes that its instances refer to. */
+static void geometry_free(txm_geometry *g)
+{
+    if (!g)
+        return;
+    rtcReleaseScene(g->scene);
+    for (size_t i = 0; i < g->mesh_count; i++)
+        rtcReleaseScene(g->meshes[i]);
+    rtcReleaseDevice(g->device);
+    for (size_t i = 0; i < g->shape_count; i++)
+        free(g->shapes[i]);
+    free(g->shapes);
+    free(g->meshes);
+    free(g);
+}
+
+/* Only after a failure. Valid as long as the geometry. */
+static const char *geometry_message(const txm_geometry *g)
+{
+    return *g->message ? g->message : "out of memory";
+}
+
+/* The library's own helpers are not linked here. Room for one more item. */
+static bool grow(void **items, size_t *capacity, size_t count, size_t bytes)
+{
+    if (count < *capacity)
+        return true;
+    size_t more = *capacity ? *capacity * 2 : 64;
+    void *p = realloc(*items, more * bytes);
+    if (!p)
+        return false;
+    *items = p;
+    *capacity = more;
+    return true;
+}
+
+/* ---- triangles ---- */
+
+/* Every mesh is a scene of its own, to be instanced any number of times. A mesh without triangles stays
+ * empty, and is instanced like the others: the numbers of objects must not shift. Indices were checked when
+ * the mesh was read; Embree does not check them. */
+static int geometry_add_mesh(txm_geometry *g, const float *positions, size_t vertices, const uint32_t *corners,
+                             size_t triangles)
+{
+    if (!grow((void **)&g->meshes, &g->mesh_capacity, g->mesh_count, sizeof *g->meshes))
+        return -1;
+    RTCScene scene = rtcNewScene(g->device);
+    RTCGeometry mesh = rtcNewGeometry(g->device, RTC_GEOMETRY_TYPE_TRIANGLE);
+    if (triangles) {
+        /* Copied: Embree reads 16 bytes at the last vertex, which may have only 12. */
+        float *p = rtcSetNewGeometryBuffer(mesh, RTC_BUFFER_TYPE_VERTEX, 0, RTC_FORMAT_FLOAT3, 12, vertices);
+        uint32_t *c = rtcSetNewGeometryBuffer(mesh, RTC_BUFFER_TYPE_INDEX, 0, RTC_FORMAT_UINT3, 12, triangles);
+        if (p && c) {
+            memcpy(p, positions, vertices * 12);
+            memcpy(c, corners, triangles * 12);
+        }
+        rtcCommitGeometry(mesh);
+        rtcAttachGeometryByID(scene, mesh, 0);
+    }
+    rtcReleaseGeometry(mesh);
+    rtcSetSceneFlags(scene, RTC_SCENE_FLAG_ROBUST);
+    rtcCommitScene(scene);
+    g->meshes[g->mesh_count] = scene;
+    return ok(g) ? (int)g->mesh_count++ : (rtcReleaseScene(scene), -1);
+}
+
+/* ---- parallelograms and spheres ---- */
+
+/* In float and in this order: the build forbids contraction, so that every machine finds the same hits. */
+static float dot(const float *a, const float *b)
+{
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
+
+/* `out` may be neither of the two. */
+static void cross(const float *a, const float *b, float *out)
+{
+    out[0] = a[1] * b[2] - a[2] * b[1];
+    out[1] = a[2] * b[0] - a[0] * b[2];
+    out[2] = a[0] * b[1] - a[1] * b[0];
+}
+
+/* The parameters come from areas, by cross products against the normal, which holds for parallelograms of
+ * any angle. Both sides are hit. The normal is not of length 1: its square is the area's, by which the
+ * parameters are divided. */
+static bool hit_quad(const shape *s, const struct RTCRay *ray, float *t, float *u, float *v)
+{
+    const float d[3] = {ray->dir_x, ray->dir_y, ray->dir_z};
+    const float to[3] = {s->corner[0] - ray->org_x, s->corner[1] - ray->org_y, s->corner[2] - ray->org_z};
+    float facing = dot(s->normal, d), area = dot(s->normal, s->normal), p[3], side[3];
+    if (facing == 0.0f)
+        return false;
+    *t = dot(s->normal, to) / facing;
+    if (!(*t > ray->tnear && *t < ray->tfar))
+        return false;
+    for (int i = 0; i < 3; i++)
+        p[i] = *t * d[i] - to[i];
+    cross(p, s->v, side);
+    *u = dot(side, s->normal) / area;
+    cross(s->u, p, side);
+    *v = dot(side, s->normal) / area;
+    return *u >= 0.0f && *u <= 1.0f && *v >= 0.0f && *v <= 1.0f;
+}
+
+/* In double: the difference of squares of a large sphere far away has no digits left in float. Longitude
+ * from -x round to -x and latitude from the south pole, each from 0 to 1; z is up. A ray from inside hits
+ * the far side. */
+static bool hit_sphere(const shape *s, const struct RTCRay *ray, float *t, float *u, float *v)
+{
+    const double d[3] = {(double)ray->dir_x, (double)ray->dir_y, (double)ray->dir_z};
+    const double o[3] = {(double)ray->org_x - (double)s->center[0], (double)ray->org_y - (double)s->center[1],
+                         (double)ray->org_z - (double)s->center[2]};
+    double r = (double)s->radius, a = d[0] * d[0] + d[1] * d[1] + d[2] * d[2];
+    double b = o[0] * d[0] + o[1] * d[1] + o[2] * d[2], c = o[0] * o[0] + o[1] * o[1] + o[2] * o[2] - r * r;
+    double root2 = b * b - a * c;
+    if (root2 < 0.0)
+        return false;
+    double root = sqrt(root2), near_t = (-b - root) / a, far_t = (-b + root) / a;
+    double at = near_t > (double)ray->tnear ? near_t : far_t;
+    if (!(at > (double)ray->tnear && at < (double)ray->tfar))
+        return false;
+    double p[3], z;
+    for (int i = 0; i < 3; i++)
+        p[i] = (o[i] + at * d[i]) / r;
+    z = p[2] < -1.0 ? -1.0 : p[2] > 1.0 ? 1.0 : p[2];
+    *t = (float)at;
+    *u = (float)(0.5 + atan2(p[1], p[0]) / 6.283185307179586);
+    *v = (float)(0.5 + asin(z) / 3.141592653589793);
+    return true;
+}
+
+/* The one test for nearest hits and for shadows: they cannot disagree. */
+static bool hit_shape(const shape *s, const struct RTCRay *ray, float *t, float *u, float *v)
+{
+    return s->kind == QUAD ? hit_quad(s, ray, t, u, v) : hit_sphere(s, ray, t, u, v);
+}
+
+/* Embree calls this with one ray at a time; `valid` says whether that one is still wanted. The far end
+ * moves to the hit, which is how Embree knows that nothing beyond matters. */
+static void intersect_shape(const struct RTCIntersectFunctionNArguments *args)
+{
+    struct RTCRayHit *r = (struct RTCRayHit *)args->rayhit;
+    float t, u, v;
+    if (!args->valid[0] || !hit_shape(args->geometryUserPtr, &r->ray, &t, &u, &v))
+        return;
+    r->ray.tfar = t;
+    r->hit.u = u;
+    r->hit.v = v;
+    r->hit.geomID = args->geomID;
+    r->hit.primID = args->primID;
+    r->hit.instID[0] = args->context->instID[0];
+}
+
+/* A far end below 0 is how Embree marks a ray as blocked. */
+static void occlude_shape(const struct RTCOccludedFunctionNArguments *args)
+{
+    struct RTCRay *ray = (struct RTCRay *)args->ray;
+    float t, u, v;
+    if (args->valid[0] && hit_shape(args->geometryUserPtr, ray, &t, &u, &v))
+        ray->tfar = -INFINITY;
+}
+
+/* In world space. A box that is too small loses hits silently; one that is too large only costs time. */
+static void bound_shape(const struct RTCBoundsFunctionArguments *args)
+{
+    const shape *s = args->geometryUserPtr;
+    float low[3], high[3];
+    for (int i = 0; i < 3; i++) {
+        if (s->kind == SPHERE) {
+            low[i] = s->center[i] - s->radius;
+            high[i] = s->center[i] + s->radius;
+        } else {
+            float c = s->corner[i], u = s->u[i], v = s->v[i];
+            low[i] = c + (u < 0.0f ? u : 0.0f) + (v < 0.0f ? v : 0.0f);
+            high[i] = c + (u > 0.0f ? u : 0.0f) + (v > 0.0f ? v : 0.0f);
+        }
+        /* A few ulp of room: flat boxes are hit at their faces. */
+        float size = fmaxf(fabsf(low[i]), fabsf(high[i])) * 1e-6f + 1e-30f;
+        low[i] -= size;
+        high[i] += size;
+    }
+    *args->bounds_o = (struct RTCBounds){.lower_x = low[0], .lower_y = low[1], .lower_z = low[2],
+                                         .upper_x = high[0], .upper_y = high[1], .upper_z = high[2]};
+}
+
+/* ---- objects ---- */
+
+/* Counted at once, so that it is freed with the geometry whatever happens next. NULL: no memory. */
+static shape *new_shape(txm_geometry *g, shape_kind kind)
+{
+    shape *s = grow((void **)&g->shapes, &g->shape_capacity, g->shape_count, sizeof *g->shapes) ? calloc(1, sizeof *s)
+                                                                                                 : NULL;
+    if (s) {
+        s->kind = kind;
+        g->shapes[g->shape_count++] = s;
+    }
+    return s;
+}
+
+/* The object's number in the scene is Embree's number of the geometry: what a hit answers needs no table. */
+static bool attach(txm_geometry *g, RTCGeometry geometry)
+{
+    rtcCommitGeometry(geometry);
+    rtcAttachGeometryByID(g->scene, geometry, (unsigned)(g->shape_count - 1));
+    rtcReleaseGeometry(geometry);
+    return ok(g);
+}
+
+/* Rows of a matrix for column vectors, the translation last in each, as Embree's row-major format has them. */
+static bool geometry_add_instance(txm_geometry *g, int mesh, const float to_world[12])
+{
+    if (!new_shape(g, INSTANCE))
+        return false;
+    RTCGeometry instance = rtcNewGeometry(g->device, RTC_GEOMETRY_TYPE_INSTANCE);
+    rtcSetGeometryInstancedScene(instance, g->meshes[mesh]);
+    rtcSetGeometryTransform(instance, 0, RTC_FORMAT_FLOAT3X4_ROW_MAJOR, to_world);
+    return attach(g, instance);
+}
+
+/* One primitive each: there are few of them, and each has its own material. Embree keeps the shape's
+ * address, which therefore must not move. */
+static bool add_user(txm_geometry *g, shape *s)
+{
+    RTCGeometry user = rtcNewGeometry(g->device, RTC_GEOMETRY_TYPE_USER);
+    rtcSetGeometryUserPrimitiveCount(user, 1);
+    rtcSetGeometryUserData(user, s);
+    rtcSetGeometryBoundsFunction(user, bound_shape, NULL);
+    rtcSetGeometryIntersectFunction(user, intersect_shape);
+    rtcSetGeometryOccludedFunction(user, occlude_shape);
+    return attach(g, user);
+}
+
+/* The normal is computed here once; the scene's reader has seen to it that it is not 0. */
+static bool geometry_add_quad(txm_geometry *g, const float corner[3], const float u[3], const float v[3])
+{
+    shape *s = new_shape(g, QUAD);
+    if (!s)
+        return false;
+    memcpy(s->corner, corner, sizeof s->corner);
+    memcpy(s->u, u, sizeof s->u);
+    memcpy(s->v, v, sizeof s->v);
+    cross(u, v, s->normal);
+    return add_user(g, s);
+}
+
+static bool geometry_add_sphere(txm_geometry *g, const float center[3], float radius)
+{
+    shape *s = new_shape(g, SPHERE);
+    if (!s)
+        return false;
+    memcpy(s->center, center, sizeof s->center);
+    s->radius = radius;
+    return add_user(g, s);
+}
+
+/* Builds the tree over all objects. From here on the scene is only read, from any thread. */
+static bool geometry_commit(txm_geometry *g)
+{
+    rtcCommitScene(g->scene);
+    return ok(g);
+}
+
+/* ---- rays ---- */
+
+/* Time and flags stay 0; the mask lets every object be hit. The direction need not be of length 1: t counts
+ * in its lengths. */
+static void fill_ray(struct RTCRay *out, const txm_ray *ray)
+{
+    *out = (struct RTCRay){.org_x = ray->origin[0], .org_y = ray->origin[1], .org_z = ray->origin[2],
+                           .tnear = ray->near_t, .dir_x = ray->direction[0], .dir_y = ray->direction[1],
+                           .dir_z = ray->direction[2], .tfar = ray->far_t, .mask = ~0u};
+}
+
+/* The number of the instance where there is one, else that of the geometry: objects are numbered through all
+ * kinds. */
+static void geometry_intersect(const txm_geometry *g, const txm_ray *ray, txm_ray_hit *hit)
+{
+    struct RTCRayHit r;
+    memset(&r, 0, sizeof r);
+    fill_ray(&r.ray, ray);
+    r.hit.geomID = r.hit.instID[0] = RTC_INVALID_GEOMETRY_ID;
+#if RTC_VERSION_MAJOR >= 4
+    rtcIntersect1(g->scene, &r, NULL);
+#else
+    struct RTCIntersectContext context;
+    rtcInitIntersectContext(&context);
+    rtcIntersect1(g->scene, &context, &r);
+#endif
+    bool instance = r.hit.instID[0] != RTC_INVALID_GEOMETRY_ID;
+    *hit = (txm_ray_hit){.t = r.ray.tfar, .u = r.hit.u, .v = r.hit.v,
+                         .object = instance ? r.hit.instID[0] : r.hit.geomID, .primitive = r.hit.primID};
+}
+
+/* Any hit between the ends, not the nearest: that is what makes shadow rays cheaper. */
+static bool geometry_occluded(const txm_geometry *g, const txm_ray *ray)
+{
+    struct RTCRay r;
+    fill_ray(&r, ray);
+#if RTC_VERSION_MAJOR >= 4
+    rtcOccluded1(g->scene, &r, NULL);
+#else
+    struct RTCIntersectContext context;
+    rtcInitIntersectContext(&context);
+    rtcOccluded1(g->scene, &context, &r);
+#endif
+    return r.tfar < 0.0f;
+}
+
+/* The one symbol that is seen from outside, under the name that the loader asks for. */
+EXPORT extern const txm_geometry_table txm_geometry_table_of_embree __asm__(TXM_GEOMETRY_SYMBOL);
+const txm_geometry_table txm_geometry_table_of_embree = {
+    .abi = TXM_GEOMETRY_ABI,
+    .hit_bytes = sizeof(txm_ray_hit),
+    .ray_bytes = sizeof(txm_ray),
+    .new = geometry_new,
+    .add_mesh = geometry_add_mesh,
+    .add_instance = geometry_add_instance,
+    .add_quad = geometry_add_quad,
+    .add_sphere = geometry_add_sphere,
+    .commit = geometry_commit,
+    .message = geometry_message,
+    .intersect = geometry_intersect,
+    .occluded = geometry_occluded,
+    .free = geometry_free,
+};

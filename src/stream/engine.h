@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The engines: what runs steps of paths, and in which order.
+ *
+ * An engine gets a rectangle of the picture and adds finished paths to the film. Two exist: engine_wave.c
+ * launches many paths at once over a prepared view, as a GPU would; engine_paths.c follows one path per thread,
+ * over a blocking cache, over a set that misses nothing (the reference) or over page tables (a budget).
+ * Whichever runs, the film receives the same numbers in the same order per pixel, so pictures are equal to the
+ * bit.
+ */
+#ifndef TXM_STREAM_ENGINE_H
+#define TXM_STREAM_ENGINE_H
+#include "tile/base/cancel.h"
+#include "tile/base/clock.h"
+#include "tile/base/pool.h"
+#include "stream/use.h"
+
+/* A rectangle of the picture, px. */
+typedef struct txm_render_rect {
+    uint32_t x, y, w, h;
+} txm_render_rect;
+
+/* The picture being made. */
+typedef struct txm_film {
+    uint32_t width;
+    float *rgb;                    /* sums of samples, in their order */
+    float *level, *misses, *passes; /* NULL: not asked for */
+    uint32_t *level_count;
+} txm_film;
+
+typedef struct txm_render_job {
+    const txm_render_options *options;
+    txm_path_world world;
+    txm_render_textures textures;
+    txm_film film;
+    uint32_t first_sample;  /* of each pixel: a budget traces some after the others */
+    const txm_view *biased; /* of a budget; NULL: a picture is made */
+    txm_cache *warps;       /* of a budget: where textures that warp others are looked up; NULL: there are none */
+    uint32_t depth;         /* the most look-ups of a step that depend on one another, less 1 */
+    txm_pool *pool;
+    uint32_t threads;
+    txm_render_counts counts;
+    txm_moments moments; /* empty without a cache */
+    uint64_t samples_done, samples_all;
+} txm_render_job;
+
+/* Each renders a rectangle. */
+txm_status txm_engine_wave(txm_render_job *job, txm_render_rect rect, txm_error *err);
+txm_status txm_engine_paths(txm_render_job *job, txm_render_rect rect, txm_error *err);
+
+/* Adds a finished path; those of one pixel are added in the order of their samples. */
+void txm_film_add(txm_film *film, const txm_path *path);
+
+static inline uint32_t txm_rect_pixel(const txm_render_rect *rect, uint32_t width, uint64_t index)
+{
+    return (rect->y + (uint32_t)(index / rect->w)) * width + rect->x + (uint32_t)(index % rect->w);
+}
+
+#endif

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * One path at a time in each thread: over a cache, a thread waits for each tile that it misses; over a set with all
+ * tiles in memory nothing is missed, and the picture is the reference; over page tables alone only questions are asked.
+ */
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "tile/base/fail.h"
+#include "tile/base/mem.h"
+#include "stream/engine.h"
+
+enum { PIXELS_PER_TURN = 256 };
+
+/* What all workers see. The counters are the only things that they write together. */
+typedef struct shared {
+    txm_render_job *job;
+    txm_render_rect rect;
+    txm_view view; /* of the set */
+    atomic_ullong next, done, rays, steps;
+} shared;
+
+typedef struct worker {
+    shared *shared;
+    bool is_caller; /* who reports progress */
+    txm_looker looker;
+    uint32_t requests[TXM_PATH_REQUESTS]; /* of a budget */
+} worker;
+
+/* All samples of a pixel by one thread, in their order: the sum is the same however many threads there are. In a scene
+ * whose objects all lie in one place a ray takes milliseconds, so cancelling does not wait for the pixel's end. */
+static void trace_pixel(worker *t, uint32_t pixel, uint64_t *rays)
+{
+    txm_render_job *job = t->shared->job;
+    const volatile int *cancel = job->options->cancel;
+    for (uint32_t sample = 0; sample < job->options->samples && !txm_is_cancelled(cancel); sample++) {
+        txm_path path;
+        txm_path_start(&job->world, pixel, job->first_sample + sample, &path);
+        do {
+            txm_path_intersect(&job->world, &path);
+            ++*rays;
+        } while (txm_path_shade(&job->world, &t->looker, &path) == TXM_STEP_ON && !txm_is_cancelled(cancel));
+        txm_film_add(&job->film, &path);
+    }
+}
+
+/* Threads take pixels from a counter, 256 at a time, which evens out expensive parts of the picture. Only the
+ * thread that called reports progress: callbacks need no lock of their own. */
+static void work(void *arg)
+{
+    worker *t = arg;
+    shared *s = t->shared;
+    const txm_render_options *o = s->job->options;
+    uint64_t pixels = (uint64_t)s->rect.w * s->rect.h, rays = 0;
+    for (uint64_t first; (first = atomic_fetch_add(&s->next, PIXELS_PER_TURN)) < pixels;) {
+        uint64_t end = first + PIXELS_PER_TURN < pixels ? first + PIXELS_PER_TURN : pixels;
+        if (txm_is_cancelled(o->cancel))
+            break;
+        for (uint64_t i = first; i < end; i++)
+            trace_pixel(t, txm_rect_pixel(&s->rect, s->job->world.width, i), &rays);
+        uint64_t done = atomic_fetch_add(&s->done, end - first) + (end - first);
+        if (t->is_caller && s->job->textures.cache)
+            txm_moments_note(&s->job->moments, s->job->textures.cache, s->job->samples_done + done * o->samples);
+        if (o->progress && t->is_caller)
+            o->progress(o->progress_user, s->job->samples_done + done * o->samples, s->job->samples_all);
+    }
+    atomic_fetch_add(&s->rays, rays);
+}
+
+/* The caller works too. Should a job not be taken, those that run finish what there is; the failure is reported
+ * afterwards. */
+static txm_status run(shared *s, worker *workers, uint32_t count, txm_error *err)
+{
+    txm_status status = TXM_OK;
+    txm_group *group = txm_group_new(s->job->pool);
+    if (!group)
+        return txm_no_memory(err, NULL);
+    for (uint32_t i = 1; status == TXM_OK && i < count; i++)
+        if (!txm_group_submit(group, false, work, &workers[i]))
+            status = txm_no_memory(err, NULL);
+    if (status == TXM_OK)
+        work(&workers[0]);
+    txm_group_free(group);
+    return status;
+}
+
+/* Each worker has a cache thread, which remembers its last tiles; the view is used where there is no cache. */
+txm_status txm_engine_paths(txm_render_job *job, txm_render_rect rect, txm_error *err)
+{
+    shared s = {.job = job, .rect = rect};
+    worker *workers = txm_calloc(job->threads, sizeof *workers);
+    txm_status status = workers ? TXM_OK : txm_no_memory(err, NULL);
+    if (job->textures.set) {
+        s.view = *txm_texture_set_view(job->textures.set);
+        s.view.epoch = 1; /* what is used is counted */
+    }
+    for (uint32_t i = 0; status == TXM_OK && i < job->threads; i++) {
+        workers[i].shared = &s;
+        workers[i].is_caller = i == 0;
+        workers[i].looker = (txm_looker){.view = &s.view,
+                                         .untextured = job->options->untextured,
+                                         .biased = job->biased,
+                                         .lane = {.capacity = job->biased ? TXM_PATH_REQUESTS : 0,
+                                                  .requests = workers[i].requests}};
+        txm_cache *waits = job->biased ? job->warps : job->textures.cache;
+        if (waits)
+            status = txm_cache_thread_new(waits, &workers[i].looker.thread, err);
+    }
+    double begin = txm_clock_seconds();
+    if (status == TXM_OK)
+        status = run(&s, workers, job->threads, err);
+    job->counts.trace_seconds += txm_clock_seconds() - begin;
+    for (uint32_t i = 0; workers && i < job->threads; i++)
+        txm_cache_thread_free(&workers[i].looker.thread);
+    free(workers);
+    uint64_t samples = (uint64_t)rect.w * rect.h * job->options->samples;
+    job->counts.paths += samples;
+    job->counts.rays += s.rays;
+    job->counts.steps += s.rays;
+    job->samples_done += samples;
+    if (status == TXM_OK && txm_is_cancelled(job->options->cancel))
+        status = txm_fail(err, TXM_STATUS_CANCELLED, "stopped");
+    return status;
+}

@@ -1,0 +1,16 @@
+# Embree traces the rays of `txmill stream`: a module, loaded by that command alone. Without its headers the module is left
+# out, and the command says so.
+EMBREE := $(firstword $(foreach v,4 3,$(shell $(CC) -E -include embree$(v)/rtcore.h -x c /dev/null >/dev/null 2>&1 && echo embree$(v))))
+EMBREE_SRC := src/stream/embree/embree_module.c
+ifneq ($(EMBREE),)
+all: $(B)/txmill-embree.so
+$(B)/txmill-embree.so: $(EMBREE_SRC) $(B)/flags/c $(B)/flags/link
+	@mkdir -p $(B)/src/stream/embree
+	$(CC) $(ALL_CFLAGS) -fvisibility=hidden -MF $(B)/src/stream/embree/embree_module.d -shared $(ALL_LDFLAGS) $< -l$(EMBREE) -lm -o $@
+-include $(B)/src/stream/embree/embree_module.d
+$(TESTS): | $(B)/txmill-embree.so
+endif
+# Claims about texture caches, measured: tables and plots of docs/streaming.md.
+.PHONY: bench-stream
+bench-stream: all
+	python3 bench/stream.py $(B)/txmill docs/streaming.md

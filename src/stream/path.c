@@ -1,0 +1,702 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A light path: camera rays, what surfaces do to them, light sampling, and how wide the ray is everywhere.
+ *
+ * Comes in: a world that does not change while a picture is made, and a path. Goes out: the path one step
+ * further, or unchanged. Random numbers are a function of seed, pixel, sample and what they are for (the
+ * DIMENSION_ numbers below), never of a state that is passed on: paths may be stepped in any order, and again.
+ */
+#include "stream/path.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "stream/bsdf.h"
+#include "stream/light.h"
+#include "stream/random.h"
+
+/* Dimensions of random numbers: those of the camera, then some for each bounce. */
+enum { DIMENSION_CAMERA = 0, DIMENSION_BOUNCE = 8, PER_BOUNCE = 8, BSDF = 0, LIGHT = 1, LOOK = 2, PART = 3 };
+
+static const float pi = 3.14159265f;
+
+/* Of length 1 for every ray that a path follows. */
+static txm_vec3 direction_of(const txm_ray *ray)
+{
+    return txm_vec_make(ray->direction[0], ray->direction[1], ray->direction[2]);
+}
+
+/* Rays leave the surface by moving their origin (leave), so that they may begin at 0. */
+static void set_ray(txm_ray *ray, txm_vec3 from, txm_vec3 direction, float near_t, float far_t)
+{
+    *ray = (txm_ray){{from.x, from.y, from.z}, {direction.x, direction.y, direction.z}, near_t, far_t};
+}
+
+/* Blender since 5.2.1: by Filter Glossy, up to 1. */
+static float widening_of(const txm_render_scene *scene, const txm_render_options *options)
+{
+    const float said = options->filter_glossy > 0.0f ? options->filter_glossy : scene->filter_glossy;
+    if (!options->widen)
+        return 0.0f;
+    return said >= 0.0f && said < 1.0f ? said : 1.0f;
+}
+
+/* Borrows the scene and the geometry. */
+txm_path_world txm_path_world_of(const txm_render_scene *scene, const txm_scene_geometry *geometry,
+                                 const txm_render_options *options, uint32_t width, uint32_t height)
+{
+    return (txm_path_world){.scene = scene,
+                            .geometry = geometry,
+                            .width = width,
+                            .height = height,
+                            .bounces = options->bounces,
+                            .seed = options->seed,
+                            .differentials = (txm_render_differentials)options->differentials,
+                            .widen = widening_of(scene, options)};
+}
+
+/* ---- the camera ---- */
+
+/* The integral is summed in 8192 steps of double, then inverted by walking along it once. A table, since the
+ * filter is drawn from twice per sample. */
+void txm_path_filter(float width, float table[TXM_FILTER_TABLE])
+{
+    enum { STEPS = 8192 };
+    double sum[STEPS + 1];
+    sum[0] = 0.0;
+    for (int i = 0; i < STEPS; i++) {
+        double x = 2.0 * M_PI * (i + 0.5) / STEPS;
+        sum[i + 1] = sum[i] + 0.35875 - 0.48829 * cos(x) + 0.14128 * cos(2.0 * x) - 0.01168 * cos(3.0 * x);
+    }
+    for (int i = 0, at = 0; i < TXM_FILTER_TABLE; i++) {
+        double wanted = (i + 0.5) / TXM_FILTER_TABLE * sum[STEPS];
+        while (at < STEPS - 1 && sum[at + 1] < wanted)
+            at++;
+        double place = (at + (wanted - sum[at]) / (sum[at + 1] - sum[at])) / STEPS;
+        table[i] = (float)((place - 0.5) * (double)width);
+    }
+}
+
+/* The camera's ray through a place of the picture, in camera space. */
+static void camera_ray(const txm_scene_camera *c, float x, float y, txm_vec3 *from, txm_vec3 *to)
+{
+    float a = (x + c->shift[0]) * c->half[0], b = (y + c->shift[1]) * c->half[1];
+    bool perspective = c->kind == TXM_CAMERA_PERSPECTIVE;
+    *from = perspective ? txm_vec_make(0.0f, 0.0f, 0.0f) : txm_vec_make(a, b, 0.0f);
+    *to = perspective ? txm_vec_make(a, b, -1.0f) : txm_vec_make(0.0f, 0.0f, -1.0f);
+}
+
+/* Derivatives of the ray by the pixel's x and y: an orthographic camera moves the origin, a perspective one
+ * turns the direction. The compact and cone forms are made from the same two vectors, so the three kinds can be
+ * compared. */
+static void start_differential(const txm_path_world *w, txm_vec3 direction, float length, txm_path *path)
+{
+    const txm_scene_camera *c = &w->scene->camera;
+    txm_vec3 by_x = txm_matrix_vector(&c->to_world, txm_vec_make(2.0f * c->half[0] / (float)w->width, 0.0f, 0.0f));
+    txm_vec3 by_y = txm_matrix_vector(&c->to_world, txm_vec_make(0.0f, 2.0f * c->half[1] / (float)w->height, 0.0f));
+    const txm_vec3 zero = txm_vec_make(0.0f, 0.0f, 0.0f);
+    txm_full full = {by_x, by_y, zero, zero};
+    if (c->kind == TXM_CAMERA_PERSPECTIVE) {
+        full = (txm_full){zero, zero, txm_unit_derivative(direction, length, by_x),
+                          txm_unit_derivative(direction, length, by_y)};
+    }
+    float dP = txm_compact_of(full.dPdx, full.dPdy), dD = txm_compact_of(full.dDdx, full.dDdy);
+    switch (w->differentials) {
+    case TXM_RENDER_DIFFERENTIALS_COMPACT:
+        path->differential.compact = (txm_compact){dP, dD};
+        break;
+    case TXM_RENDER_DIFFERENTIALS_CONE:
+        path->differential.cone = (txm_cone){dP, dD};
+        break;
+    default:
+        path->differential.full = full;
+    }
+}
+
+/* Draws a place in the pixel by the filter and one on the lens. The direction goes through the same point in
+ * focus wherever on the lens the ray starts. */
+void txm_path_start(const txm_path_world *w, uint32_t pixel, uint32_t sample, txm_path *path)
+{
+    const txm_scene_camera *c = &w->scene->camera;
+    float random[4];
+    txm_random_four(w->seed, pixel, sample, DIMENSION_CAMERA, random);
+    *path = (txm_path){.pixel = pixel, .sample = sample, .throughput = {1.0f, 1.0f, 1.0f}, .level = -1.0f};
+    float px = (float)(pixel % w->width) + 0.5f + w->filter[(int)(random[0] * TXM_FILTER_TABLE)];
+    float py = (float)(pixel / w->width) + 0.5f + w->filter[(int)(random[1] * TXM_FILTER_TABLE)];
+    txm_vec3 from, to;
+    camera_ray(c, 2.0f * px / (float)w->width - 1.0f, 1.0f - 2.0f * py / (float)w->height, &from, &to);
+    if (c->lens_radius > 0.0f && c->kind == TXM_CAMERA_PERSPECTIVE) {
+        float r = c->lens_radius * sqrtf(random[2]), phi = 2.0f * pi * random[3];
+        txm_vec3 focus = txm_vec_scale(to, c->focus);
+        from = txm_vec_make(r * cosf(phi), r * sinf(phi), 0.0f);
+        to = txm_vec_scale(txm_vec_add(focus, -1.0f, from), 1.0f / c->focus);
+    }
+    txm_vec3 direction = txm_matrix_vector(&c->to_world, to);
+    float length = txm_vec_length(direction);
+    direction = txm_vec_scale(direction, 1.0f / length);
+    /* Clip distances are along the camera's axis. */
+    float stretch = length / txm_vec_length(txm_matrix_vector(&c->to_world, txm_vec_make(0.0f, 0.0f, 1.0f)));
+    set_ray(&path->ray, txm_matrix_point(&c->to_world, from), direction, c->clip[0] * stretch, c->clip[1] * stretch);
+    start_differential(w, direction, length, path);
+}
+
+/* Changes nothing but the hit, so it too may be repeated. */
+void txm_path_intersect(const txm_path_world *w, txm_path *path)
+{
+    w->geometry->call->intersect(w->geometry->data, &path->ray, &path->hit);
+}
+
+/* ---- how wide the ray is ---- */
+
+/* Carries the ray's width to the surface. */
+static txm_path_differential transfer(const txm_path_world *w, const txm_path *path, const txm_surface *s)
+{
+    txm_path_differential d = path->differential;
+    switch (w->differentials) {
+    case TXM_RENDER_DIFFERENTIALS_COMPACT:
+        d.compact = txm_compact_transfer(d.compact, path->hit.t);
+        break;
+    case TXM_RENDER_DIFFERENTIALS_CONE:
+        d.cone = txm_cone_transfer(d.cone, path->hit.t);
+        break;
+    default:
+        d.full = txm_full_transfer(d.full, direction_of(&path->ray), path->hit.t, s->normal);
+    }
+    return d;
+}
+
+/* The derivatives of the surface's two parameters by the pixel. */
+static txm_uv_differential on_surface(const txm_path_world *w, const txm_path_differential *d, txm_vec3 direction,
+                                      const txm_surface *s)
+{
+    switch (w->differentials) {
+    case TXM_RENDER_DIFFERENTIALS_COMPACT:
+        return txm_compact_uv(d->compact, s->normal, s->dPds, s->dPdt);
+    case TXM_RENDER_DIFFERENTIALS_CONE:
+        return txm_cone_uv(d->cone, direction, s->normal, s->dPds, s->dPdt);
+    default:
+        return txm_full_uv(d->full, s->normal, s->dPds, s->dPdt);
+    }
+}
+
+/* How the shading normal turns where the surface's parameters change by ds and dt. */
+static txm_vec3 normal_change(const txm_surface *s, float ds, float dt)
+{
+    return txm_vec_add(txm_vec_scale(s->dNds, ds), dt, s->dNdt);
+}
+
+/* What a lobe of this roughness makes of full differentials: at least as wide a spread in both directions. */
+static void widen_full(txm_full *f, txm_vec3 direction, float roughness2)
+{
+    float wide = sqrtf(roughness2);
+    txm_vec3 x, y;
+    txm_frame_of(direction, &x, &y);
+    if (txm_vec_length(f->dDdx) < wide)
+        f->dDdx = txm_vec_scale(x, wide);
+    if (txm_vec_length(f->dDdy) < wide)
+        f->dDdy = txm_vec_scale(y, wide);
+}
+
+/* What scattering does to the width: curvature bends it (cone and full), roughness widens it (where the option
+ * asks for that). Transmission that has turned into total reflection by rounding keeps what it had. */
+static txm_path_differential bounce(const txm_path_world *w, txm_path_differential d, txm_uv_differential uv,
+                                    txm_vec3 direction, const txm_surface *s, const txm_scatter *scatter)
+{
+    float roughness2 = w->widen * w->widen * scatter->roughness2;
+    txm_vec3 dNdx = normal_change(s, uv.dudx, uv.dvdx), dNdy = normal_change(s, uv.dudy, uv.dvdy);
+    switch (w->differentials) {
+    case TXM_RENDER_DIFFERENTIALS_COMPACT:
+        d.compact = txm_compact_widen(d.compact, roughness2);
+        break;
+    case TXM_RENDER_DIFFERENTIALS_CONE:
+        d.cone = scatter->transmitted ? txm_cone_refract(d.cone, s->curvature, scatter->eta)
+                                      : txm_cone_reflect(d.cone, s->curvature);
+        d.cone = txm_cone_widen(d.cone, roughness2);
+        break;
+    default:
+        if (!scatter->transmitted ||
+            !txm_full_refract(&d.full, direction, s->shading, dNdx, dNdy, scatter->eta))
+            d.full = txm_full_reflect(d.full, direction, s->shading, dNdx, dNdy);
+        if (roughness2 > 0.0f)
+            widen_full(&d.full, scatter->direction, roughness2);
+    }
+    return d;
+}
+
+static txm_vec3 at_most(txm_vec3 v, float most)
+{
+    float length = txm_vec_length(v);
+    return length > most ? txm_vec_scale(v, most / length) : v;
+}
+
+/* How much the direction turns from one pixel to the next. The compact and the cone form know only how
+ * much, so any two directions across the ray will do. No wider than a cell of the world's map, as in Cycles: a wider
+ * look-up would blur away the bright spots that were chosen for their brightness. */
+static void spread_of(const txm_path_world *w, const txm_path_differential *d, txm_vec3 direction, txm_vec3 *by_x,
+                      txm_vec3 *by_y)
+{
+    txm_vec3 x, y;
+    txm_frame_of(direction, &x, &y);
+    float wide = w->differentials == TXM_RENDER_DIFFERENTIALS_COMPACT ? d->compact.dD : d->cone.angle;
+    *by_x = w->differentials == TXM_RENDER_DIFFERENTIALS_FULL ? d->full.dDdx : txm_vec_scale(x, wide);
+    *by_y = w->differentials == TXM_RENDER_DIFFERENTIALS_FULL ? d->full.dDdy : txm_vec_scale(y, wide);
+    if (w->map) {
+        *by_x = at_most(*by_x, txm_world_map_angle(w->map));
+        *by_y = at_most(*by_y, txm_world_map_angle(w->map));
+    }
+}
+
+/* ---- look-ups ---- */
+
+/* Only asks for tiles, at several resolutions at once, which all choose alike from the same random state. */
+static void ask_biased(const txm_bound_image *bound, txm_looker *looker, const txm_lookup *at, float out[4])
+{
+    const uint32_t random = looker->lane.random;
+    for (uint32_t i = TXM_BUDGET_RESOLUTIONS; i-- > 0;) {
+        txm_sampler how = bound->how;
+        how.mip_bias += (float)i;
+        looker->lane.random = random;
+        looker->lane.count = 0; /* the page table remembers */
+        txm_sample(&looker->biased[i], bound->texture, &how, at, &looker->lane, out);
+    }
+}
+
+/* What a look-up found, and how it changes by the texture's u and v: what a look-up that depends on it needs as well. */
+typedef struct found_color {
+    float rgba[4], du[4], dv[4];
+    bool with_derivatives; /* are asked for */
+    bool decides;          /* rays depend on what is found: a budget must not do without it */
+} found_color;
+
+/* In a cache, waiting for what is missed. It adds its bias itself. */
+static void wait_for(txm_cache_thread *thread, const txm_bound_image *bound, const txm_lookup *at, uint32_t *random,
+                     found_color *out)
+{
+    txm_sampler how = bound->how;
+    how.mip_bias = 0.0f;
+    if (out->with_derivatives)
+        txm_cache_sample_d(thread, bound->texture, &how, at, random, out->rgba, out->du, out->dv);
+    else
+        txm_cache_sample(thread, bound->texture, &how, at, random, out->rgba);
+}
+
+/* One look-up; the worst result of those that a step makes is kept in *worst. `seen`: the path whose ray it is; NULL:
+ * none's. Returns whether the colour is the texture's. */
+static bool look_up(const txm_path_world *w, txm_looker *looker, uint32_t image, txm_lookup at, txm_path *seen,
+                    found_color *out, txm_look *worst)
+{
+    const txm_bound_image *bound = &w->images[image];
+    uint32_t texture = bound->texture, none = 0, random = looker->lane.random;
+    if (seen && seen->bounce == 0 && seen->level < 0.0f)
+        seen->level = fmaxf(0.0f, txm_level_of(bound->width, bound->height, &bound->how, &at, &none));
+    if (looker->untextured) {
+        *out = (found_color){.rgba = {0.5f, 0.5f, 0.5f, 1.0f}};
+        return true;
+    }
+    if (looker->biased) {
+        ask_biased(bound, looker, &at, out->rgba);
+        if (out->with_derivatives || out->decides)
+            wait_for(looker->thread, bound, &at, &random, out);
+        return true;
+    }
+    if (looker->thread) {
+        wait_for(looker->thread, bound, &at, &looker->lane.random, out);
+        return true;
+    }
+    if (looker->notes)
+        txm_cache_trace_look(looker->traced, looker->number, texture, &bound->how, &at, looker->lane.random);
+    if (looker->cache && texture < looker->view->texture_count && looker->view->textures[texture].udim_rows)
+        texture = txm_cache_resolve(looker->cache, texture, &bound->how, &at);
+    const txm_look look =
+        out->with_derivatives
+            ? txm_sample_d(looker->view, texture, &bound->how, &at, &looker->lane, out->rgba, out->du, out->dv)
+            : txm_sample(looker->view, texture, &bound->how, &at, &looker->lane, out->rgba);
+    *worst = look == TXM_LOOK_MISSED ? look : *worst;
+    return look != TXM_LOOK_MISSED;
+}
+
+/* The surface that scatters at this hit: of a mix, one of its parts, drawn by their shares. */
+static const txm_scene_material *chosen_part(const txm_path_world *w, const txm_path *path, uint32_t material)
+{
+    const txm_scene_material *all = w->scene->materials, *m = &all[material];
+    float random[4];
+    if (m->kind != TXM_SURFACE_MIX)
+        return m;
+    txm_random_four(w->seed, path->pixel, path->sample, DIMENSION_BOUNCE + PER_BOUNCE * path->bounce + PART, random);
+    float r = random[0];
+    while (m->kind == TXM_SURFACE_MIX) {
+        const bool second = r < m->share;
+        /* What is left of the number decides the next mix. */
+        r = second ? r / m->share : (r - m->share) / (1.0f - m->share);
+        m = &all[second ? m->second : m->first];
+    }
+    return m;
+}
+
+/* Where a texture is looked up by the surface alone. */
+static txm_lookup place_of(const txm_surface *s, txm_uv_differential d, const txm_scene_texture *t)
+{
+    const txm_surface_uv uv = txm_surface_uv_of(s, t);
+    return (txm_lookup){uv.u, uv.v, uv.duds * d.dudx + uv.dudt * d.dvdx, uv.dvds * d.dudx + uv.dvdt * d.dvdx,
+                        uv.duds * d.dudy + uv.dudt * d.dvdy, uv.dvds * d.dudy + uv.dvdt * d.dvdy};
+}
+
+/* Moves a place by the red and green that were found at `from`; its derivatives by the chain rule. */
+static txm_lookup warped(txm_lookup at, float warp, const txm_lookup *from, const found_color *found)
+{
+    at.u += warp * (found->rgba[0] - 0.5f);
+    at.v += warp * (found->rgba[1] - 0.5f);
+    at.dudx += warp * (found->du[0] * from->dudx + found->dv[0] * from->dvdx);
+    at.dvdx += warp * (found->du[1] * from->dudx + found->dv[1] * from->dvdx);
+    at.dudy += warp * (found->du[0] * from->dudy + found->dv[0] * from->dvdy);
+    at.dvdy += warp * (found->du[1] * from->dudy + found->dv[1] * from->dvdy);
+    return at;
+}
+
+/* The direction whose mirror image of `out` is just above the surface, where that of `normal` is below: a bumpy mirror
+ * reflects nothing into itself, as in Cycles. */
+static txm_vec3 reflecting(const txm_surface *s, txm_vec3 out, txm_vec3 normal)
+{
+    const float least = fminf(0.9f * txm_vec_dot(out, s->normal), 0.01f);
+    const txm_vec3 mirrored = txm_vec_add(txm_vec_scale(out, -1.0f), 2.0f * txm_vec_dot(out, normal), normal);
+    const float above = txm_vec_dot(mirrored, s->normal);
+    if (above >= least)
+        return normal;
+    const txm_vec3 half = txm_vec_add(txm_vec_add(mirrored, least - above, s->normal), 1.0f, out);
+    const float length = txm_vec_length(half);
+    return length > 1e-6f ? txm_vec_scale(half, 1.0f / length) : s->normal;
+}
+
+/* The shading normal as a normal map in tangent space turns it, whose colour that is. */
+static txm_vec3 turned_normal(const txm_surface *s, const txm_scene_texture *t, const float color[4], txm_vec3 out)
+{
+    const txm_scene_texture plain = {.uv = t->uv, .transform = {1.0f, 0.0f, 0.0f, 0.0f, 1.0f, 0.0f}};
+    const txm_surface_uv uv = txm_surface_uv_of(s, &plain);
+    const float det = uv.duds * uv.dvdt - uv.dudt * uv.dvds, side = s->inside ? -1.0f : 1.0f;
+    const float depth = 1.0f + fminf(t->normal, 1.0f) * (2.0f * color[2] - 2.0f);
+    const txm_vec3 n = txm_vec_scale(s->shading, side); /* outwards, as the map was made */
+    const txm_vec3 by_u = txm_vec_scale(txm_vec_add(txm_vec_scale(s->dPds, uv.dvdt), -uv.dvds, s->dPdt), 1.0f / det);
+    const txm_vec3 by_v = txm_vec_scale(txm_vec_add(txm_vec_scale(s->dPdt, uv.duds), -uv.dudt, s->dPds), 1.0f / det);
+    const txm_vec3 along = txm_vec_add(by_u, -txm_vec_dot(by_u, n), n);
+    const float length = txm_vec_length(along);
+    if (!(length > 0.0f && isfinite(length)))
+        return s->shading;
+    const txm_vec3 x = txm_vec_scale(along, 1.0f / length);
+    txm_vec3 y = txm_vec_cross(n, x);
+    y = txm_vec_dot(y, by_v) < 0.0f ? txm_vec_scale(y, -1.0f) : y;
+    txm_vec3 r =
+        txm_vec_add(txm_vec_scale(x, t->normal * (2.0f * color[0] - 1.0f)), t->normal * (2.0f * color[1] - 1.0f), y);
+    r = txm_vec_add(r, depth, n);
+    const float size = txm_vec_length(r);
+    if (!(size > 1e-6f && isfinite(size)))
+        return s->shading;
+    r = txm_vec_scale(r, side / size);
+    return txm_vec_dot(r, out) > 0.0f ? reflecting(s, out, r) : s->shading;
+}
+
+/* Looks up the normal maps of a material. *normal: of the mix that it is a part of, turned by them. */
+static txm_look turn_normal(const txm_path_world *w, txm_looker *looker, const txm_surface *s,
+                            const txm_scene_material *m, txm_uv_differential d, txm_path *path, txm_vec3 *normal)
+{
+    txm_look worst = TXM_LOOK_RESIDENT;
+    for (size_t i = 0; i < m->texture_count; i++) {
+        const txm_scene_texture *t = &m->textures[i];
+        found_color found = {.decides = true};
+        if (t->normal != 0.0f && look_up(w, looker, t->image, place_of(s, d, t), path, &found, &worst) &&
+            !looker->untextured)
+            *normal = turned_normal(s, t, found.rgba, txm_vec_scale(direction_of(&path->ray), -1.0f));
+    }
+    return worst;
+}
+
+/* A material's colour at the hit: that of its last colour texture; and its normal, where it or the mix that it is a
+ * part of has normal maps. Every texture is looked up, as shaders do: those of a mix's parts, too, whichever of them
+ * was chosen and gives the colour. But one whose place follows from a texture that missed is left for the next launch,
+ * with the random state as if it had been looked up: Cycles goes on with that texture's average colour, and loads tiles
+ * that nobody needs. */
+static txm_look surface_color(const txm_path_world *w, txm_looker *looker, const txm_surface *s,
+                              const txm_scene_material *m, const txm_scene_material *chosen, txm_uv_differential d,
+                              txm_path *path, txm_vec3 normal, float color[3], txm_vec3 *shading)
+{
+    txm_look worst = turn_normal(w, looker, s, m, d, path, &normal);
+    txm_lookup before = {0};
+    found_color found = {0};
+    bool known = true;
+    if (m == chosen) {
+        memcpy(color, m->color, 3 * sizeof *color);
+        *shading = normal;
+    }
+    for (uint32_t part = 0; m->kind == TXM_SURFACE_MIX && part < 2; part++) {
+        const txm_scene_material *of = &w->scene->materials[part ? m->second : m->first];
+        if (surface_color(w, looker, s, of, chosen, d, path, normal, color, shading) == TXM_LOOK_MISSED)
+            worst = TXM_LOOK_MISSED;
+    }
+    for (size_t i = 0; i < m->texture_count; i++) {
+        const txm_scene_texture *t = &m->textures[i];
+        const txm_bound_image *bound = &w->images[t->image];
+        txm_lookup at = place_of(s, d, t);
+        if (t->normal != 0.0f)
+            continue;
+        known = known || t->warp == 0.0f;
+        if (!known) {
+            txm_level_of(bound->width, bound->height, &bound->how, &at, &looker->lane.random);
+            continue;
+        }
+        if (t->warp != 0.0f)
+            at = warped(at, t->warp, &before, &found);
+        found = (found_color){.with_derivatives = i + 1 < m->texture_count && m->textures[i + 1].warp != 0.0f};
+        known = look_up(w, looker, t->image, at, path, &found, &worst);
+        before = at;
+        if (t->is_color && m == chosen)
+            for (int c = 0; c < 3; c++)
+                color[c] = m->kind == TXM_SURFACE_EMISSION ? m->color[c] * found.rgba[c] : found.rgba[c];
+    }
+    return worst;
+}
+
+/* What the world sends from a direction, seen through a ray of that width. */
+static txm_look world_color(const txm_path_world *w, txm_looker *looker, txm_vec3 d, const txm_path_differential *width,
+                            txm_path *seen, float color[3])
+{
+    const txm_scene_world *world = &w->scene->world;
+    txm_look worst = TXM_LOOK_RESIDENT;
+    memcpy(color, world->color, 3 * sizeof *color);
+    if (world->image == TXM_SCENE_NONE)
+        return worst;
+    txm_vec3 by_x, by_y;
+    found_color found = {0};
+    spread_of(w, width, d, &by_x, &by_y);
+    look_up(w, looker, world->image, txm_world_look(world, d, by_x, by_y), seen, &found, &worst);
+    for (int c = 0; c < 3; c++)
+        color[c] *= found.rgba[c];
+    return worst;
+}
+
+/* ---- lights ---- */
+
+/* Where light comes from, as a surface chose. */
+typedef struct light_choice {
+    const txm_scene_light *lamp; /* NULL: the world */
+    txm_vec3 direction;
+    float distance;
+    float share;    /* BSDF times cosine over probability, and of the world what other ways leave for this one */
+    float color[3]; /* of the world there: looked up with the surface's textures */
+} light_choice;
+
+/* Light that two ways find is shared between them: Veach's power heuristic. */
+static float power_share(float mine, float other)
+{
+    return mine * mine / (mine * mine + other * other);
+}
+
+/* A little above the surface, by the digits that its place has. Relative to the place: a fixed distance
+ * would be too small far from the origin and too large near it. */
+static txm_vec3 leave(const txm_surface *s, float side)
+{
+    float size = fmaxf(fmaxf(fabsf(s->at.x), fabsf(s->at.y)), fmaxf(fabsf(s->at.z), 1e-3f));
+    return txm_vec_add(s->at, side * size * 2e-5f, s->normal);
+}
+
+/* Chooses where light is looked for: a lamp or the world, all equally likely, so that what comes from there counts as
+ * often as there are of them. Only the surface decides, so nothing of it changes when a step is run again. False: no
+ * light comes from there. */
+static bool choose_light(const txm_path_world *w, const txm_surface *s, txm_vec3 shading, const txm_scene_material *m,
+                         const txm_path *path, light_choice *out)
+{
+    float random[4];
+    txm_light_sample lamp = {.distance = INFINITY};
+    const size_t lamps = w->scene->light_count, count = lamps + (w->map != NULL);
+    if (!count || txm_bsdf_is_singular(m->kind) || m->kind == TXM_SURFACE_EMISSION)
+        return false;
+    txm_random_four(w->seed, path->pixel, path->sample, DIMENSION_BOUNCE + PER_BOUNCE * path->bounce + LIGHT, random);
+    size_t chosen = (size_t)(random[0] * (float)count);
+    chosen = chosen < count ? chosen : count - 1;
+    *out = (light_choice){.lamp = chosen < lamps ? &w->scene->lights[chosen] : NULL};
+    float probability = 1.0f;
+    if (!out->lamp)
+        lamp.direction = txm_world_map_draw(w->map, random + 1, &probability);
+    else if (!txm_light_draw(out->lamp, s->at, random, &lamp))
+        return false;
+    txm_vec3 back = txm_vec_scale(direction_of(&path->ray), -1.0f);
+    float f = txm_vec_dot(lamp.direction, s->normal) > 0.0f ? txm_bsdf_eval(m, shading, back, lamp.direction) : 0.0f;
+    out->direction = lamp.direction;
+    out->distance = lamp.distance;
+    out->share = f * (float)count * (out->lamp ? lamp.irradiance : 1.0f / probability);
+    /* The last bounce sends no ray on that could find the world as well. */
+    if (!out->lamp && path->bounce < w->bounces)
+        out->share *= power_share(probability / (float)count, txm_bsdf_probability(m, shading, back, lamp.direction));
+    return out->share > 0.0f && isfinite(out->share);
+}
+
+/* Adds the light that was chosen, unless something is in its way. Lamps cannot be hit by rays, so nothing of theirs is
+ * counted twice. */
+static void add_light(const txm_path_world *w, const txm_surface *s, const light_choice *light, const float color[3],
+                      txm_path *path)
+{
+    txm_ray shadow;
+    set_ray(&shadow, leave(s, 1.0f), light->direction, 0.0f, light->distance * 0.9999f);
+    if (w->geometry->call->occluded(w->geometry->data, &shadow))
+        return;
+    const float *power = light->lamp ? light->lamp->power : light->color;
+    for (int c = 0; c < 3; c++)
+        path->radiance[c] += path->throughput[c] * color[c] * power[c] * light->share;
+}
+
+/* ---- a step ---- */
+
+/* What a step looks up: the colour of what was hit, and of the world where a surface looks for its light. */
+typedef struct step_looks {
+    const txm_surface *s; /* NULL: nothing was hit */
+    const txm_scene_material *part; /* of its material, the one that scatters */
+    txm_path_differential at_hit;
+    txm_uv_differential uv;
+    float color[3];
+    txm_vec3 shading; /* the normal, turned by normal maps */
+    light_choice light;
+    bool is_lit; /* a light was chosen */
+} step_looks;
+
+/* The roughness of a direction: of all parts of a mix, each by the probability that it scatters there, as Cycles means
+ * it. Mirrors and glass, which scatter nowhere else, are rough as they are. Adds to the sums. */
+static void add_roughness(const txm_scene_material *all, const txm_scene_material *m, float share, txm_vec3 normal,
+                          txm_vec3 out, txm_vec3 in, float *probability, float *weighted)
+{
+    if (m->kind == TXM_SURFACE_MIX) {
+        add_roughness(all, &all[m->first], share * (1.0f - m->share), normal, out, in, probability, weighted);
+        add_roughness(all, &all[m->second], share * m->share, normal, out, in, probability, weighted);
+        return;
+    }
+    const float p = share * txm_bsdf_probability(m, normal, out, in);
+    *probability += p;
+    *weighted += p * txm_bsdf_roughness2(m);
+}
+
+static float roughness2_of(const txm_path_world *w, const step_looks *l, txm_vec3 out, txm_vec3 in)
+{
+    const txm_scene_material *all = w->scene->materials, *m = &all[l->s->material];
+    float probability = 0.0f, weighted = 0.0f;
+    if (m->kind != TXM_SURFACE_MIX || txm_bsdf_is_singular(l->part->kind))
+        return txm_bsdf_roughness2(l->part);
+    add_roughness(all, m, 1.0f, l->shading, out, in, &probability, &weighted);
+    return probability > 0.0f ? weighted / probability : txm_bsdf_roughness2(l->part);
+}
+
+/* All of them, also where one misses, so that one launch collects what the step needs. The world is looked up before
+ * it is known whether it is seen, as in Cycles: with the width of a ray that was scattered there, or both ways of finding
+ * it would see different skies. */
+static txm_look look_around(const txm_path_world *w, txm_looker *looker, txm_path *path, step_looks *l)
+{
+    const txm_vec3 direction = direction_of(&path->ray);
+    if (!l->s)
+        return world_color(w, looker, direction, &path->differential, path, l->color);
+    txm_look worst = surface_color(w, looker, l->s, &w->scene->materials[l->s->material], l->part, l->uv, path,
+                                   l->s->shading, l->color, &l->shading),
+             look;
+    l->is_lit = choose_light(w, l->s, l->shading, l->part, path, &l->light);
+    if (!l->is_lit || l->light.lamp)
+        return worst;
+    const txm_scatter there = {.direction = l->light.direction,
+                               .roughness2 = roughness2_of(w, l, txm_vec_scale(direction, -1.0f), l->light.direction)};
+    const txm_path_differential width = bounce(w, l->at_hit, l->uv, direction, l->s, &there);
+    look = world_color(w, looker, l->light.direction, &width, NULL, l->light.color);
+    return look == TXM_LOOK_MISSED ? look : worst;
+}
+
+/* The same, and where all of it was there, its look-ups once more for the trace: so that each is in it once, however
+ * often the step was run. */
+static txm_look look_and_note(const txm_path_world *w, txm_looker *looker, txm_path *path, step_looks *l)
+{
+    const uint32_t random = looker->lane.random;
+    txm_look look = look_around(w, looker, path, l);
+    if (!looker->traced || look == TXM_LOOK_MISSED)
+        return look;
+    looker->lane.random = random;
+    looker->notes = true;
+    look_around(w, looker, path, l);
+    looker->notes = false;
+    return look;
+}
+
+/* A path that leaves the scene ends here, unless the sky's tile is missing. Of what the surface before could find by its
+ * map as well, a share. */
+static txm_step shade_world(const txm_path_world *w, txm_looker *looker, txm_path *path)
+{
+    step_looks l = {0};
+    float share = 1.0f;
+    if (look_and_note(w, looker, path, &l) == TXM_LOOK_MISSED)
+        return TXM_STEP_MISSED;
+    if (w->map && path->probability > 0.0f) {
+        float by_map = txm_world_map_probability(w->map, direction_of(&path->ray)) / (float)(w->scene->light_count + 1);
+        share = power_share(path->probability, by_map);
+    }
+    for (int c = 0; c < 3; c++)
+        path->radiance[c] += path->throughput[c] * l.color[c] * share;
+    return TXM_STEP_DONE;
+}
+
+/* What kind of bounce that is; false if the path has had as many as it may. */
+static bool count_bounce(const txm_path_world *w, const txm_scene_material *m, const txm_scatter *next, txm_path *path)
+{
+    txm_bounce kind = m->kind == TXM_SURFACE_DIFFUSE ? TXM_BOUNCE_DIFFUSE
+                      : next->transmitted            ? TXM_BOUNCE_TRANSMISSION
+                                                     : TXM_BOUNCE_GLOSSY;
+    if (next->transmitted && m->ior == 1.0f && m->roughness == 0.0f)
+        kind = TXM_BOUNCE_TRANSPARENT;
+    if (kind != TXM_BOUNCE_TRANSPARENT && path->bounce - path->bounces_of[TXM_BOUNCE_TRANSPARENT] >= w->bounces)
+        return false;
+    return path->bounces_of[kind]++ < w->scene->bounces_of[kind];
+}
+
+/* Sends the path on. No Russian roulette: paths end by the number of bounces, so that the tiles they look
+ * up don't depend on brightness. */
+static txm_step scatter(const txm_path_world *w, const step_looks *l, txm_path *path)
+{
+    const txm_surface *s = l->s;
+    const txm_scene_material *m = l->part;
+    float random[4], brightest = 0.0f;
+    txm_scatter next;
+    txm_vec3 direction = direction_of(&path->ray), out = txm_vec_scale(direction, -1.0f);
+    txm_random_four(w->seed, path->pixel, path->sample, DIMENSION_BOUNCE + PER_BOUNCE * path->bounce + BSDF, random);
+    if (!txm_bsdf_sample(m, l->shading, out, s->inside, random, &next) || !count_bounce(w, m, &next, path))
+        return TXM_STEP_DONE;
+    float side = next.transmitted ? -1.0f : 1.0f;
+    if (!(txm_vec_dot(next.direction, s->normal) * side > 0.0f))
+        return TXM_STEP_DONE;
+    for (int c = 0; c < 3; c++) {
+        path->throughput[c] *= l->color[c] * next.weight;
+        brightest = fmaxf(brightest, path->throughput[c]);
+    }
+    if (!(brightest > 0.0f))
+        return TXM_STEP_DONE;
+    next.roughness2 = roughness2_of(w, l, out, next.direction);
+    path->differential = bounce(w, l->at_hit, l->uv, direction, s, &next);
+    path->probability = txm_bsdf_probability(m, l->shading, out, next.direction);
+    set_ray(&path->ray, leave(s, side), next.direction, 0.0f, INFINITY);
+    path->bounce++;
+    return TXM_STEP_ON;
+}
+
+/* All look-ups come first: when one misses, nothing of the path has been changed, and the step can be run again
+ * from the start. */
+txm_step txm_path_shade(const txm_path_world *w, txm_looker *looker, txm_path *path)
+{
+    txm_surface s;
+    /* Every step has a random state of its own, so that one that is run again chooses the same levels. */
+    looker->lane.random =
+        txm_random_state(w->seed, path->pixel, path->sample, DIMENSION_BOUNCE + PER_BOUNCE * path->bounce + LOOK);
+    if (path->hit.object == UINT32_MAX)
+        return shade_world(w, looker, path);
+    txm_surface_of(w->scene, &path->ray, &path->hit, &s);
+    step_looks l = {.s = &s, .part = chosen_part(w, path, s.material), .at_hit = transfer(w, path, &s)};
+    l.uv = on_surface(w, &l.at_hit, direction_of(&path->ray), &s);
+    if (look_and_note(w, looker, path, &l) == TXM_LOOK_MISSED)
+        return TXM_STEP_MISSED;
+    if (l.part->kind == TXM_SURFACE_EMISSION) {
+        for (int c = 0; c < 3; c++)
+            path->radiance[c] += path->throughput[c] * l.color[c];
+        return TXM_STEP_DONE;
+    }
+    if (l.is_lit)
+        add_light(w, &s, &l.light, l.color, path);
+    return scatter(w, &l, path);
+}

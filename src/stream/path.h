@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * One light path, a step at a time. A step either happens or leaves the path as it was: where a texture's tile is not
+ * in memory it answers MISSED, and is run again once the tile is there. That is what makes the picture independent of
+ * who loads what when.
+ *
+ * Engines decide how many paths run at once and who loads tiles. They own the looker; a path itself is plain
+ * data, may be copied, and belongs to no thread.
+ */
+#ifndef TXM_STREAM_PATH_H
+#define TXM_STREAM_PATH_H
+#include "stream/geometry.h"
+#include "stream/scene.h"
+#include "stream/render.h"
+
+/* A texture of the view, and how an image is looked up. */
+typedef struct txm_bound_image {
+    uint32_t texture;
+    uint32_t width, height; /* of level 0; of a UDIM set, of a tile */
+    txm_sampler how;
+} txm_bound_image;
+
+/* Who answers look-ups, for one thread. */
+typedef struct txm_looker {
+    /* Blocking: nothing is ever missed. Of a budget: for textures that warp others, alone. NULL: in the view. */
+    txm_cache_thread *thread;
+    const txm_cache *cache;   /* of the view; NULL: it is a texture set's */
+    const txm_view *view;
+    bool untextured; /* nobody: all is grey */
+    const txm_view *biased; /* a budget's: `view` and the next ones, for one level of bias more each; NULL: none */
+    txm_cache *traced; /* the cache, while a trace of it is written in a wave; NULL: none */
+    uint32_t number;   /* of this looker in the trace */
+    bool notes;        /* look-ups go to the trace as well */
+    txm_lane lane;     /* collects what is missed */
+} txm_looker;
+
+/* What all paths share. */
+typedef struct txm_path_world {
+    const txm_render_scene *scene;
+    const txm_scene_geometry *geometry;
+    const txm_bound_image *images; /* as the scene's */
+    const struct txm_world_map *map; /* of the world, light.h; NULL: none */
+    const float *filter;           /* offsets of the pixel filter: TXM_FILTER_TABLE of them, by their probability */
+    uint32_t width, height, bounces, seed;
+    txm_render_differentials differentials;
+    float widen; /* share of the roughness that widens differentials */
+} txm_path_world;
+
+enum { TXM_FILTER_TABLE = 1024, TXM_PATH_REQUESTS = 4096 };
+
+/* What the options say; images and filter are the caller's. */
+txm_path_world txm_path_world_of(const txm_render_scene *scene, const txm_scene_geometry *geometry,
+                                 const txm_render_options *options, uint32_t width, uint32_t height);
+
+/* The inverse of the Blackman-Harris filter's integral, `width` pixels wide, as Cycles draws from it. */
+void txm_path_filter(float width, float table[TXM_FILTER_TABLE]);
+
+typedef union txm_path_differential {
+    txm_compact compact;
+    txm_cone cone;
+    txm_full full;
+} txm_path_differential;
+
+typedef struct txm_path {
+    uint32_t pixel, sample, bounce;
+    uint16_t bounces_of[TXM_BOUNCES]; /* of these, by their kinds */
+    txm_ray ray;
+    txm_ray_hit hit;
+    txm_path_differential differential;
+    float throughput[3], radiance[3];
+    float probability; /* of the ray's direction, where light could be looked for in it as well; else 0 */
+    float level; /* that the camera ray's first look-up chose; below 0: none */
+} txm_path;
+
+typedef enum txm_step { TXM_STEP_ON, TXM_STEP_DONE, TXM_STEP_MISSED } txm_step;
+
+/* The camera ray of a sample: `pixel` counts row by row from the top left corner. */
+void txm_path_start(const txm_path_world *world, uint32_t pixel, uint32_t sample, txm_path *path);
+/* Finds what the ray hits: no look-ups. */
+void txm_path_intersect(const txm_path_world *world, txm_path *path);
+/* Shades what was hit. */
+txm_step txm_path_shade(const txm_path_world *world, txm_looker *looker, txm_path *path);
+#endif

@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Meshes: binary little-endian PLY of triangles with positions, normals and UV maps, as txmill-scene(5) has it. Comes
+ * in: bytes of anybody. Goes out: arrays whose indices all lie inside.
+ */
+#include <cjson/cJSON.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tile/base/endian.h"
+#include "tile/base/fail.h"
+#include "tile/base/file_map.h"
+#include "tile/base/mem.h"
+#include "tile/base/text.h"
+#include "stream/scene.h"
+
+enum { MAX_PROPERTIES = 256, MAX_MAPS = 64, FACE_BYTES = 13, NOTHING = -1 };
+
+/* Where a vertex has what, in bytes. */
+typedef struct layout {
+    uint64_t vertices, faces;
+    uint32_t vertex_bytes;
+    int position[3], normal[3], maps[MAX_MAPS][2];
+    char *names[MAX_MAPS];
+    bool little_endian, face_list;
+    int element; /* 0 none yet, 1 vertex, 2 face, 3 another */
+} layout;
+
+static txm_status fail(const txm_scene_mesh *mesh, txm_error *err, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+static txm_status fail(const txm_scene_mesh *mesh, txm_error *err, const char *format, ...)
+{
+    char reason[256];
+    va_list args;
+    va_start(args, format);
+    txm_vformat(reason, sizeof reason, format, args);
+    va_end(args);
+    return txm_fail(err, TXM_STATUS_CORRUPT, "%s: %s", mesh->path ? mesh->path : "mesh", reason);
+}
+
+/* ---- the header ---- */
+
+/* "u" and "v" are map 0, "u3" and "v3" map 3; NOTHING for other names. */
+static int map_of(const char *name)
+{
+    char *end;
+    if (*name != 'u' && *name != 'v')
+        return NOTHING;
+    if (!name[1])
+        return 0;
+    unsigned long n = strtoul(name + 1, &end, 10);
+    return name[1] >= '1' && name[1] <= '9' && !*end && n < MAX_MAPS ? (int)n : NOTHING;
+}
+
+/* What is not known by name (colours, other attributes) only counts for the stride. */
+static void place_property(layout *l, const char *name)
+{
+    static const char *const positions[] = {"x", "y", "z"}, *const normals[] = {"nx", "ny", "nz"};
+    int map = map_of(name);
+    for (int i = 0; i < 3; i++) {
+        if (strcmp(name, positions[i]) == 0)
+            l->position[i] = (int)l->vertex_bytes;
+        if (strcmp(name, normals[i]) == 0)
+            l->normal[i] = (int)l->vertex_bytes;
+    }
+    if (map != NOTHING)
+        l->maps[map][*name == 'v'] = (int)l->vertex_bytes;
+}
+
+/* Floats alone: with other types the stride would need a table that no exporter of ours makes use of. */
+static txm_status read_property(const txm_scene_mesh *mesh, layout *l, const char *line, txm_error *err)
+{
+    char type[16], name[64];
+    if (l->element == 2) {
+        l->face_list = strcmp(line, "property list uchar int vertex_indices") == 0;
+        return l->face_list ? TXM_OK : fail(mesh, err, "faces must be 'property list uchar int vertex_indices'");
+    }
+    if (l->element != 1)
+        return TXM_OK;
+    if (sscanf(line, "property %15s %63s", type, name) != 2 || strcmp(type, "float") != 0)
+        return fail(mesh, err, "properties of a vertex must be floats");
+    if (l->vertex_bytes >= 4 * MAX_PROPERTIES)
+        return fail(mesh, err, "more than %d properties", MAX_PROPERTIES);
+    place_property(l, name);
+    l->vertex_bytes += 4;
+    return TXM_OK;
+}
+
+/* PLY has no names of UV maps; ours are in comments, as JSON strings, because names may hold anything. */
+static txm_status read_comment(const txm_scene_mesh *mesh, layout *l, const char *line, txm_error *err)
+{
+    char *end;
+    if (strncmp(line, "comment uv ", 11) != 0)
+        return TXM_OK;
+    unsigned long map = strtoul(line + 11, &end, 10);
+    if (line[11] < '0' || line[11] > '9' || *end != ' ' || map >= MAX_MAPS)
+        return fail(mesh, err, "a comment about a UV map that cannot be read");
+    errno = 0; /* it tells a refused allocation from bad syntax */
+    cJSON *json = cJSON_Parse(end + 1); /* a JSON string, as all texts of a scene */
+    if (!json && errno == ENOMEM)
+        return txm_no_memory(err, mesh->path);
+    const char *name = json ? cJSON_GetStringValue(json) : end + 1;
+    free(l->names[map]);
+    l->names[map] = txm_strdup(name ? name : "");
+    cJSON_Delete(json);
+    return l->names[map] ? TXM_OK : txm_no_memory(err, mesh->path);
+}
+
+/* Vertices must be announced before faces, which is the order that the data then have. Elements that follow are
+ * passed over with what belongs to them. */
+static txm_status read_line(const txm_scene_mesh *mesh, layout *l, const char *line, txm_error *err)
+{
+    unsigned long long count;
+    if (strcmp(line, "format binary_little_endian 1.0") == 0)
+        l->little_endian = true;
+    else if (strncmp(line, "comment", 7) == 0)
+        return read_comment(mesh, l, line, err);
+    else if (sscanf(line, "element vertex %llu", &count) == 1 && l->element == 0)
+        l->vertices = count, l->element = 1;
+    else if (sscanf(line, "element face %llu", &count) == 1 && l->element == 1)
+        l->faces = count, l->element = 2;
+    else if (strncmp(line, "element ", 8) == 0)
+    {
+        if (l->element != 2)
+            return fail(mesh, err, "vertices must come first, then faces");
+        l->element = 3;
+    }
+    else if (strncmp(line, "property ", 9) == 0)
+        return read_property(mesh, l, line, err);
+    return TXM_OK;
+}
+
+/* Reads lines up to end_header; *body is what follows. */
+static txm_status read_header(const txm_scene_mesh *mesh, layout *l, const uint8_t *data, size_t bytes,
+                              const uint8_t **body, txm_error *err)
+{
+    const uint8_t *end = data + bytes;
+    if (bytes < 4 || memcmp(data, "ply\n", 4) != 0)
+        return fail(mesh, err, "this is no PLY file");
+    for (const uint8_t *at = data + 4; at < end;) {
+        char line[1024];
+        const uint8_t *stop = memchr(at, '\n', (size_t)(end - at));
+        size_t n = stop ? (size_t)(stop - at) : 0;
+        if (!stop || n >= sizeof line)
+            break;
+        memcpy(line, at, n);
+        line[n] = 0;
+        at = stop + 1;
+        if (strcmp(line, "end_header") == 0) {
+            *body = at;
+            if (!l->little_endian)
+                return fail(mesh, err, "only binary little-endian PLY is read");
+            for (int i = 0; i < 3; i++)
+                if (l->position[i] == NOTHING)
+                    return fail(mesh, err, "vertices have no x, y and z");
+            return l->faces && !l->face_list ? fail(mesh, err, "faces have no vertex_indices") : TXM_OK;
+        }
+        txm_status status = read_line(mesh, l, line, err);
+        if (status)
+            return status;
+    }
+    return fail(mesh, err, "the header has no end");
+}
+
+/* ---- the data ---- */
+
+/* Values of `n` floats per vertex, from anywhere in it. NaN and infinity become 0. */
+static float *gather(const uint8_t *vertices, size_t count, uint32_t stride, const int *offsets, int n)
+{
+    float *out = count ? txm_alloc_pixels(count, (size_t)n * sizeof *out) : calloc(1, sizeof *out);
+    for (size_t i = 0; out && i < count; i++)
+        for (int k = 0; k < n; k++) {
+            float f;
+            memcpy(&f, vertices + i * stride + offsets[k], sizeof f);
+            /* What is no number would send rays nowhere. */
+            out[i * (size_t)n + (size_t)k] = f - f == 0.0f ? f : 0.0f;
+        }
+    return out;
+}
+
+/* A map of which only u or v is there is none. */
+static txm_status read_maps(txm_scene_mesh *mesh, layout *l, const uint8_t *vertices, txm_error *err)
+{
+    mesh->maps = calloc(MAX_MAPS, sizeof *mesh->maps);
+    if (!mesh->maps)
+        return txm_no_memory(err, mesh->path);
+    for (int i = 0; i < MAX_MAPS; i++) {
+        if (l->maps[i][0] == NOTHING || l->maps[i][1] == NOTHING)
+            continue;
+        txm_uv_map *map = &mesh->maps[mesh->map_count++];
+        map->name = l->names[i] ? txm_strdup(l->names[i]) : txm_strdup("");
+        map->uv = gather(vertices, mesh->vertex_count, l->vertex_bytes, l->maps[i], 2);
+        if (!map->name || !map->uv)
+            return txm_no_memory(err, mesh->path);
+    }
+    return TXM_OK;
+}
+
+/* Corners are checked here, once, so that nobody has to when rays hit. */
+static txm_status read_faces(txm_scene_mesh *mesh, const uint8_t *faces, txm_error *err)
+{
+    mesh->corners = txm_calloc(mesh->triangle_count + 1, 3 * sizeof *mesh->corners);
+    if (!mesh->corners)
+        return txm_no_memory(err, mesh->path);
+    for (size_t i = 0; i < mesh->triangle_count; i++, faces += FACE_BYTES) {
+        if (*faces != 3)
+            return fail(mesh, err, "face %zu has %u corners: only triangles are read", i, *faces);
+        for (size_t k = 0; k < 3; k++) {
+            uint32_t corner = txm_load_le32(faces + 1 + 4 * k);
+            if (corner >= mesh->vertex_count)
+                return fail(mesh, err, "face %zu names vertex %u of %zu", i, corner, mesh->vertex_count);
+            mesh->corners[3 * i + k] = corner;
+        }
+    }
+    return TXM_OK;
+}
+
+/* The counts are held against the size of the file before anything is allocated: no header makes us take more
+ * memory than its file is long. */
+static txm_status read_body(txm_scene_mesh *mesh, layout *l, const uint8_t *body, size_t left, txm_error *err)
+{
+    if (l->vertices > UINT32_MAX || l->faces > UINT32_MAX || l->vertices > left / l->vertex_bytes ||
+        l->faces > (left - l->vertices * l->vertex_bytes) / FACE_BYTES)
+        return fail(mesh, err, "%llu vertices and %llu faces are announced, and the file ends before them",
+                    (unsigned long long)l->vertices, (unsigned long long)l->faces);
+    mesh->vertex_count = (size_t)l->vertices;
+    mesh->triangle_count = (size_t)l->faces;
+    mesh->positions = gather(body, mesh->vertex_count, l->vertex_bytes, l->position, 3);
+    bool smooth = l->normal[0] != NOTHING && l->normal[1] != NOTHING && l->normal[2] != NOTHING;
+    if (smooth)
+        mesh->normals = gather(body, mesh->vertex_count, l->vertex_bytes, l->normal, 3);
+    if (!mesh->positions || (smooth && !mesh->normals))
+        return txm_no_memory(err, mesh->path);
+    txm_status status = read_maps(mesh, l, body, err);
+    return status ? status : read_faces(mesh, body + mesh->vertex_count * l->vertex_bytes, err);
+}
+
+/* Takes bytes, which is what the fuzzer has. Whatever was read before a failure stays in `mesh`, for the scene
+ * to free. */
+txm_status txm_mesh_parse(txm_scene_mesh *mesh, const uint8_t *data, size_t bytes, txm_error *err)
+{
+    layout l = {.position = {NOTHING, NOTHING, NOTHING}, .normal = {NOTHING, NOTHING, NOTHING}};
+    const uint8_t *body = NULL;
+    for (int i = 0; i < MAX_MAPS; i++)
+        l.maps[i][0] = l.maps[i][1] = NOTHING;
+    txm_status status = read_header(mesh, &l, data, bytes, &body, err);
+    if (status == TXM_OK)
+        status = read_body(mesh, &l, body, (size_t)(data + bytes - body), err);
+    for (int i = 0; i < MAX_MAPS; i++)
+        free(l.names[i]);
+    return status;
+}
+
+/* Non-blocking, so that a FIFO of that name does not hang the program; and a regular file only, since its size
+ * is believed. */
+txm_status txm_mesh_read(txm_scene_mesh *mesh, txm_error *err)
+{
+    struct stat s;
+    txm_map map;
+    int fd = open(mesh->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    int error = fd < 0 ? errno : fstat(fd, &s) ? errno : 0;
+    txm_status status = TXM_OK;
+    if (error)
+        status = txm_fail_errno(err, error, "%s", mesh->path);
+    else if (!S_ISREG(s.st_mode))
+        status = txm_fail(err, TXM_STATUS_NOT_A_FILE, "%s: not a file", mesh->path);
+    else if (s.st_size == 0)
+        status = fail(mesh, err, "the file is empty");
+    else if ((error = txm_map_open(&map, fd, (size_t)s.st_size)))
+        status = txm_fail_errno(err, error, "%s: cannot map", mesh->path);
+    if (fd >= 0)
+        close(fd);
+    if (status)
+        return status;
+    status = txm_mesh_parse(mesh, map.data, map.bytes, err);
+    if (txm_map_lost(&map))
+        status = txm_fail(err, TXM_STATUS_CHANGED, "%s: cut short while it was read", mesh->path);
+    txm_map_close(&map);
+    return status;
+}

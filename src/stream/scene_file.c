@@ -1,0 +1,550 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The text of a scene, txmill-scene(5): one statement a line, names defined before they are used. Comes in: bytes of
+ * anybody. Goes out: a scene whose indices, sizes and numbers need no further check.
+ *
+ * Statements take their values from scene_words.c, which stops at the first mistake. Limits are at the top: a
+ * scene that exceeds them is refused before memory is taken.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tile/base/fail.h"
+#include "tile/base/mem.h"
+#include "tile/base/path.h"
+#include "stream/scene_words.h"
+
+enum {
+    FORMAT_VERSION = 1,
+    MAX_TEXT_BYTES = 256 << 20,
+    MAX_PICTURE_PX = 65536,
+    MAX_UDIMS = 8999,
+    MAX_PARTS = 64,
+    MAX_SAMPLES = 1 << 24,
+    MAX_BOUNCES = 1024,
+    MAX_MAP_COLUMNS = 65536
+};
+
+typedef struct parser {
+    txm_render_scene *scene;
+    const char *folder;
+    txm_words words;
+} parser;
+
+/* Room for one more item, cleared and counted, so that txm_render_scene_free finds what it owns. NULL once something
+ * has failed. */
+#define NEW_ITEM(parser_, kind)                                                                                        \
+    ((parser_)->words.failed || (parser_)->scene->kind##_count >= UINT32_MAX - 1 ||                                    \
+             !TXM_GROW((parser_)->scene->kind##s, (parser_)->scene->kind##_capacity, (parser_)->scene->kind##_count)   \
+         ? (txm_words_no_memory(&(parser_)->words), NULL)                                                              \
+         : memset(&(parser_)->scene->kind##s[(parser_)->scene->kind##_count++], 0, sizeof *(parser_)->scene->kind##s))
+
+/* ---- statements ---- */
+
+/* A number that lies in a range. */
+static float take_within(parser *p, const char *what, float least, float most)
+{
+    const float value = txm_take_number(&p->words, what);
+    if (!p->words.failed && !(value >= least))
+        txm_words_fail(&p->words, TXM_STATUS_CORRUPT, "%s must be %g or more", what, (double)least);
+    else if (!p->words.failed && value > most)
+        txm_words_fail(&p->words, TXM_STATUS_CORRUPT, "%s must be at most %g", what, (double)most);
+    return value;
+}
+
+/* The last title counts, as with all statements that appear once. */
+static void read_title(parser *p)
+{
+    free(p->scene->title);
+    p->scene->title = txm_take_text(&p->words, "the title");
+}
+
+/* In pixels. Options may give another size. */
+static void read_size(parser *p)
+{
+    p->scene->width = txm_take_count(&p->words, "the width", 1, MAX_PICTURE_PX);
+    p->scene->height = txm_take_count(&p->words, "the height", 1, MAX_PICTURE_PX);
+}
+
+/* Of the final render: how far a budget goes at most. */
+static void read_samples(parser *p)
+{
+    p->scene->samples = txm_take_count(&p->words, "the samples", 1, MAX_SAMPLES);
+}
+
+/* In all, then those of each kind, in any order. */
+static void read_bounces(parser *p)
+{
+    static const char *const kinds[] = {"diffuse", "glossy", "transmission", "transparent", NULL};
+    p->scene->bounces = txm_take_count(&p->words, "the bounces", 0, MAX_BOUNCES);
+    while (txm_words_more(&p->words)) {
+        const int kind = txm_take_choice(&p->words, "kind of bounce", kinds);
+        p->scene->bounces_of[kind] = txm_take_count(&p->words, "the bounces", 0, MAX_BOUNCES);
+    }
+}
+
+static void read_filter_glossy(parser *p)
+{
+    p->scene->filter_glossy = txm_take_number(&p->words, "Filter Glossy");
+    if (!p->words.failed && p->scene->filter_glossy < 0.0f)
+        txm_words_fail(&p->words, TXM_STATUS_CORRUPT, "Filter Glossy must not be negative");
+}
+
+/* `half` is half the width and height at distance 1 (perspective) or in metres (orthographic): sensor and focal
+ * length have been turned into it by whoever wrote the scene, who knows Blender's rules for them. */
+static void read_camera(parser *p)
+{
+    static const char *const kinds[] = {"perspective", "orthographic", NULL};
+    txm_scene_camera *c = &p->scene->camera;
+    c->kind = (txm_camera_kind)txm_take_choice(&p->words, "kind of camera", kinds);
+    txm_take_keyword(&p->words, "half");
+    c->half[0] = txm_take_positive(&p->words, "half the width");
+    c->half[1] = txm_take_positive(&p->words, "half the height");
+    txm_take_keyword(&p->words, "shift");
+    txm_take_numbers(&p->words, "the shift", c->shift, 2);
+    txm_take_keyword(&p->words, "clip");
+    txm_take_numbers(&p->words, "the clip distance", c->clip, 2);
+    if (!p->words.failed && !(c->clip[0] >= 0.0f && c->clip[1] > c->clip[0]))
+        txm_words_fail(&p->words, TXM_STATUS_CORRUPT, "the far clip distance must be beyond the near one");
+    txm_take_keyword(&p->words, "to-world");
+    c->to_world = txm_take_matrix(&p->words);
+    p->scene->has_camera = true;
+}
+
+/* In metres: the radius of the opening, and the distance along the axis that is sharp. */
+static void read_lens(parser *p)
+{
+    p->scene->camera.lens_radius = txm_take_number(&p->words, "the lens radius");
+    p->scene->camera.focus = txm_take_positive(&p->words, "the distance in focus");
+    if (!p->words.failed && p->scene->camera.lens_radius < 0.0f)
+        txm_words_fail(&p->words, TXM_STATUS_CORRUPT, "the lens radius must not be negative");
+}
+
+/* To the end of the line. Tiles that are listed must be there; which are is for textures.c to find out. */
+static void read_udims(parser *p, txm_scene_image *image)
+{
+    size_t capacity = 0;
+    while (txm_words_more(&p->words)) {
+        uint32_t number = txm_take_count(&p->words, "the UDIM tile", 1001, 9999);
+        if (image->udim_count >= MAX_UDIMS)
+            txm_words_fail(&p->words, TXM_STATUS_CORRUPT, "more than %d UDIM tiles", MAX_UDIMS);
+        if (!p->words.failed && !TXM_GROW(image->udims, capacity, image->udim_count))
+            txm_words_no_memory(&p->words);
+        if (!p->words.failed)
+            image->udims[image->udim_count++] = number;
+    }
+    if (!image->udim_count)
+        txm_words_fail(&p->words, TXM_STATUS_CORRUPT, "the UDIM tiles are missing");
+}
+
+/* The path counts from the scene's folder, so that a folder can be moved as a whole. */
+static void read_image(parser *p)
+{
+    static const char *const alphas[] = {"straight", "premultiplied", "channel_packed", "none", NULL};
+    static const txm_alpha alpha_of[] = {TXM_ALPHA_STRAIGHT, TXM_ALPHA_PREMULTIPLIED, TXM_ALPHA_CHANNEL_PACKED,
+                                         TXM_ALPHA_NONE};
+    static const char *const extensions[] = {"repeat", "extend", "clip", "mirror", NULL};
+    static const char *const filters[] = {"closest", "linear", "cubic", "smart", NULL};
+    txm_scene_image *image = NEW_ITEM(p, image);
+    if (!image)
+        return;
+    image->name = txm_define_name(&p->words, 'i', (uint32_t)p->scene->image_count - 1);
+    char *path = txm_take_text(&p->words, "the path");
+    image->path = path ? txm_path_join(p->folder, path) : NULL;
+    if (path && !image->path)
+        txm_words_no_memory(&p->words);
+    free(path);
+    txm_take_keyword(&p->words, "colorspace");
+    image->colorspace = txm_take_text(&p->words, "the colour space");
+    txm_take_keyword(&p->words, "alpha");
+    image->alpha = alpha_of[txm_take_choice(&p->words, "alpha type", alphas)];
+    txm_take_keyword(&p->words, "extension");
+    image->extension = (txm_extension)txm_take_choice(&p->words, "extension", extensions);
+    txm_take_keyword(&p->words, "interpolation");
+    image->filter = (txm_filter)txm_take_choice(&p->words, "interpolation", filters);
+    if (txm_words_more(&p->words) && txm_take_if(&p->words, "udim"))
+        read_udims(p, image);
+}
+
+/* Parts are defined above, so that mixes of mixes end. They are counted, since each is looked up at every hit. */
+static void read_mix(parser *p, txm_scene_material *m)
+{
+    m->first = txm_refer_to_name(&p->words, 'm', "material");
+    m->second = txm_refer_to_name(&p->words, 'm', "material");
+    txm_take_keyword(&p->words, "share");
+    m->share = txm_take_number(&p->words, "the share");
+    if (p->words.failed)
+        return;
+    if (m->first + 1 == p->scene->material_count || m->second + 1 == p->scene->material_count) {
+        txm_words_fail(&p->words, TXM_STATUS_CORRUPT, "a mix cannot be a part of itself");
+        return;
+    }
+    m->parts = p->scene->materials[m->first].parts + p->scene->materials[m->second].parts;
+    if (m->share < 0.0f || m->share > 1.0f)
+        txm_words_fail(&p->words, TXM_STATUS_CORRUPT, "the share of the second material must be from 0 to 1");
+    else if (m->parts > MAX_PARTS)
+        txm_words_fail(&p->words, TXM_STATUS_CORRUPT, "a mix of more than %d materials", MAX_PARTS);
+}
+
+/* A roughness above 1 is taken for 1. 0 is refused: that is a mirror, and has a word of its own. */
+static void read_material(parser *p)
+{
+    static const char *const kinds[] = {"diffuse", "glossy", "mirror", "glass", "emission", "mix", NULL};
+    txm_scene_material *m = NEW_ITEM(p, material);
+    if (!m)
+        return;
+    m->name = txm_define_name(&p->words, 'm', (uint32_t)p->scene->material_count - 1);
+    m->kind = (txm_surface_kind)txm_take_choice(&p->words, "kind of surface", kinds);
+    m->parts = 1;
+    m->ior = 1.0f;
+    if (m->kind == TXM_SURFACE_MIX) {
+        read_mix(p, m);
+        return;
+    }
+    txm_take_numbers(&p->words, "the colour", m->color, 3);
+    if (m->kind == TXM_SURFACE_GLOSSY) {
+        txm_take_keyword(&p->words, "roughness");
+        m->roughness = txm_take_positive(&p->words, "the roughness");
+    }
+    if (m->kind == TXM_SURFACE_GLASS) {
+        txm_take_keyword(&p->words, "ior");
+        m->ior = txm_take_positive(&p->words, "the index of refraction");
+        if (txm_words_more(&p->words) && txm_take_if(&p->words, "roughness"))
+            m->roughness = txm_take_positive(&p->words, "the roughness");
+    }
+    m->roughness = m->roughness < 1.0f ? m->roughness : 1.0f;
+}
+
+/* Only what goes to "Base Color" colours the picture. Other inputs are looked up and discarded, unless they warp the
+ * next texture: a shader would evaluate them, and memory is what this is about. */
+static void read_texture(parser *p)
+{
+    txm_scene_material *m = NULL;
+    uint32_t material = txm_refer_to_name(&p->words, 'm', "material"),
+             image = txm_refer_to_name(&p->words, 'i', "image");
+    if (p->words.failed)
+        return;
+    m = &p->scene->materials[material];
+    if (!TXM_GROW(m->textures, m->texture_capacity, m->texture_count)) {
+        txm_words_no_memory(&p->words);
+        return;
+    }
+    txm_scene_texture *t = &m->textures[m->texture_count++];
+    *t = (txm_scene_texture){.image = image};
+    txm_take_keyword(&p->words, "input");
+    char *input = txm_take_text(&p->words, "the input");
+    t->is_color = input && strcmp(input, "Base Color") == 0;
+    free(input);
+    txm_take_keyword(&p->words, "uv");
+    t->uv = txm_take_text(&p->words, "the UV map");
+    txm_take_keyword(&p->words, "transform");
+    txm_take_numbers(&p->words, "the transform", t->transform, 6);
+    if (!txm_words_more(&p->words))
+        return;
+    if (txm_take_if(&p->words, "normal")) {
+        t->normal = txm_take_positive(&p->words, "the strength of the normal map");
+        return;
+    }
+    if (!txm_take_if(&p->words, "warp"))
+        return;
+    t->warp = txm_take_number(&p->words, "the warp");
+    if (t->warp != 0.0f && m->texture_count == 1)
+        txm_words_fail(&p->words, TXM_STATUS_CORRUPT, "material '%s' has no texture above to warp this one",
+                       m->name);
+}
+
+/* Read at once: a mesh that is missing is named with the line that asks for it. */
+static void read_mesh(parser *p)
+{
+    txm_render_scene *scene = p->scene;
+    if (p->words.failed || !TXM_GROW(scene->meshes, scene->mesh_capacity, scene->mesh_count)) {
+        txm_words_no_memory(&p->words);
+        return;
+    }
+    txm_scene_mesh *mesh = memset(&scene->meshes[scene->mesh_count++], 0, sizeof *mesh);
+    mesh->name = txm_define_name(&p->words, 's', (uint32_t)scene->mesh_count - 1);
+    char *path = txm_take_text(&p->words, "the path");
+    mesh->path = path ? txm_path_join(p->folder, path) : NULL;
+    if (path && !mesh->path)
+        txm_words_no_memory(&p->words);
+    free(path);
+    txm_error own = {0};
+    if (!p->words.failed && txm_mesh_read(mesh, &own))
+        txm_words_fail(&p->words, own.status, "%s", own.message);
+}
+
+/* Added when its statement was read to the end: an object is whole or not there. */
+static void add_object(parser *p, const txm_scene_object *object)
+{
+    txm_scene_object *kept = NEW_ITEM(p, object);
+    if (kept)
+        *kept = *object;
+}
+
+/* Names refer to what is defined above, so indices are final when they are read. */
+static void read_instance(parser *p)
+{
+    txm_scene_object o = {.kind = TXM_OBJECT_INSTANCE};
+    o.mesh = txm_refer_to_name(&p->words, 's', "mesh");
+    o.material = txm_refer_to_name(&p->words, 'm', "material");
+    o.to_world = txm_take_matrix(&p->words);
+    add_object(p, &o);
+}
+
+/* Edges that are parallel would have no normal. */
+static void read_quad(parser *p)
+{
+    txm_scene_object o = {.kind = TXM_OBJECT_QUAD};
+    o.material = txm_refer_to_name(&p->words, 'm', "material");
+    o.corner = txm_take_vector(&p->words, "the corner");
+    o.u = txm_take_vector(&p->words, "the first edge");
+    o.v = txm_take_vector(&p->words, "the second edge");
+    if (!p->words.failed && !(txm_vec_length(txm_vec_cross(o.u, o.v)) > 0.0f))
+        txm_words_fail(&p->words, TXM_STATUS_CORRUPT, "the edges span no area");
+    add_object(p, &o);
+}
+
+/* No rotation: its poles are those of z. */
+static void read_sphere(parser *p)
+{
+    txm_scene_object o = {.kind = TXM_OBJECT_SPHERE};
+    o.material = txm_refer_to_name(&p->words, 'm', "material");
+    o.center = txm_take_vector(&p->words, "the centre");
+    o.radius = txm_take_positive(&p->words, "the radius");
+    add_object(p, &o);
+}
+
+/* Which words follow depends on the kind, in the order that txmill-scene(5) gives. */
+static void read_light(parser *p)
+{
+    static const char *const kinds[] = {"point", "spot", "area", "sun", NULL};
+    txm_scene_light l = {.direction = {0.0f, 0.0f, -1.0f}};
+    l.kind = (txm_light_kind)txm_take_choice(&p->words, "kind of light", kinds);
+    txm_take_keyword(&p->words, "power");
+    txm_take_numbers(&p->words, "the power", l.power, 3);
+    if (l.kind == TXM_LIGHT_POINT || l.kind == TXM_LIGHT_SPOT) {
+        txm_take_keyword(&p->words, "at");
+        l.at = txm_take_vector(&p->words, "the place");
+    }
+    if (l.kind == TXM_LIGHT_SPOT || l.kind == TXM_LIGHT_SUN) {
+        txm_take_keyword(&p->words, "direction");
+        l.direction = txm_take_direction(&p->words, "the light");
+    }
+    if (l.kind == TXM_LIGHT_POINT || l.kind == TXM_LIGHT_SPOT) {
+        txm_take_keyword(&p->words, "radius");
+        l.radius = take_within(p, "the radius", 0.0f, INFINITY);
+    }
+    if (l.kind == TXM_LIGHT_AREA) {
+        txm_take_keyword(&p->words, "to-world");
+        l.to_world = txm_take_matrix(&p->words);
+        txm_take_keyword(&p->words, "size");
+        l.size[0] = txm_take_positive(&p->words, "the width");
+        l.size[1] = txm_take_positive(&p->words, "the height");
+    }
+    if (l.kind == TXM_LIGHT_SPOT || l.kind == TXM_LIGHT_SUN) {
+        txm_take_keyword(&p->words, "angle");
+        l.angle = take_within(p, "the angle", 0.0f, INFINITY);
+    }
+    if (l.kind == TXM_LIGHT_SPOT) {
+        txm_take_keyword(&p->words, "blend");
+        l.blend = take_within(p, "the blend", 0.0f, 1.0f);
+    }
+    txm_scene_light *kept = NEW_ITEM(p, light);
+    if (kept)
+        *kept = l;
+}
+
+/* Cycles' three ways to look for light in a world's image. */
+static void read_sampling(parser *p, txm_scene_world *w)
+{
+    static const char *const ways[] = {"automatic", "none", "manual", NULL};
+    int way = txm_take_choice(&p->words, "kind of sampling", ways);
+    w->unsampled = way == 1;
+    if (way == 2)
+        w->map_columns = txm_take_count(&p->words, "the width of the map", 4, MAX_MAP_COLUMNS);
+}
+
+/* A colour or an image; the later statement replaces the earlier one. */
+static void read_world(parser *p)
+{
+    static const char *const projections[] = {"latlong", "mirror-ball", NULL};
+    txm_scene_world w = {.image = TXM_SCENE_NONE};
+    if (txm_take_if(&p->words, "color")) {
+        txm_take_numbers(&p->words, "the colour", w.color, 3);
+    } else {
+        w.image = txm_refer_to_name(&p->words, 'i', "image");
+        txm_take_keyword(&p->words, "projection");
+        w.mirror_ball = txm_take_choice(&p->words, "projection", projections) == 1;
+        float strength = txm_take_if(&p->words, "strength") ? txm_take_number(&p->words, "the strength") : 1.0f;
+        for (int c = 0; c < 3; c++)
+            w.color[c] = strength;
+        w.mapped = txm_take_if(&p->words, "mapping");
+        if (w.mapped)
+            w.mapping = txm_take_matrix(&p->words);
+        if (txm_take_if(&p->words, "sampling"))
+            read_sampling(p, &w);
+    }
+    p->scene->world = w;
+}
+
+static const struct {
+    const char *word;
+    void (*read)(parser *p);
+} statements[] = {
+    {"title", read_title},       {"size", read_size},
+    {"camera", read_camera},     {"lens", read_lens},
+    {"image", read_image},       {"material", read_material},
+    {"texture", read_texture},   {"mesh", read_mesh},
+    {"instance", read_instance}, {"quad", read_quad},
+    {"sphere", read_sphere},     {"light", read_light},
+    {"world", read_world},       {"samples", read_samples},
+    {"bounces", read_bounces},   {"filter-glossy", read_filter_glossy},
+};
+
+/* What Blender's extension adds for people: the frame, and the name that a thing has there. */
+static void read_note(parser *p)
+{
+    if (p->words.failed || !txm_words_more(&p->words))
+        return;
+    if (txm_take_if(&p->words, "frame"))
+        txm_take_number(&p->words, "the frame");
+    else if (txm_take_if(&p->words, "title"))
+        free(txm_take_text(&p->words, "the title"));
+}
+
+static int shown(size_t bytes)
+{
+    return bytes < 64 ? (int)bytes : 64;
+}
+
+/* A line means all that it says: to skip a word would leave a texture or a light out of the figures. */
+static void read_statement(parser *p)
+{
+    const char *word;
+    size_t n = txm_take_word(&p->words, &word);
+    for (size_t i = 0; i < sizeof statements / sizeof *statements; i++)
+        if (txm_is_word(word, n, statements[i].word)) {
+            statements[i].read(p);
+            read_note(p);
+            if (!p->words.failed && txm_words_more(&p->words)) {
+                size_t length = txm_take_word(&p->words, &word);
+                txm_words_fail(&p->words, TXM_STATUS_CORRUPT, "unexpected '%.*s' after the end of '%s'", shown(length),
+                               word, statements[i].word);
+            }
+            return;
+        }
+    txm_words_fail(&p->words, TXM_STATUS_CORRUPT,
+                   "unknown word '%.*s'; man 5 txmill-scene lists what a line may begin with", shown(n), word);
+}
+
+/* The first line. Later versions are refused by their number, so that a word can change its meaning. */
+static void read_header(parser *p)
+{
+    if (!txm_take_if(&p->words, "txmill-scene")) {
+        txm_words_fail(&p->words, TXM_STATUS_CORRUPT, "not a scene: the first line must be 'txmill-scene 1'");
+        return;
+    }
+    uint32_t version = txm_take_count(&p->words, "the version", 1, 1 << 20);
+    if (!p->words.failed && version > FORMAT_VERSION)
+        txm_words_fail(&p->words, TXM_STATUS_NEWER, "scenes of version %u need a newer txmill", version);
+}
+
+/* Lines are found first, words inside them: nothing that a statement expects can run on into the next line. */
+txm_status txm_scene_parse(txm_render_scene *scene, const char *name, const char *folder, const char *text,
+                           size_t bytes, txm_error *err)
+{
+    parser p = {.scene = scene, .folder = folder, .words = {.file = name, .err = err, .at = text, .end = text}};
+    const char *last = text + bytes;
+    bool begun = false;
+    if (memchr(text, 0, bytes))
+        return txm_fail(err, TXM_STATUS_CORRUPT, "%s: this is no text", name);
+    for (const char *line = text; line < last && !p.words.failed;) {
+        const char *end = memchr(line, '\n', (size_t)(last - line));
+        p.words.at = line;
+        p.words.end = end ? end : last;
+        line = p.words.end + 1;
+        p.words.line++;
+        if (!txm_words_more(&p.words) || *p.words.at == '#')
+            continue;
+        if (begun)
+            read_statement(&p);
+        else
+            read_header(&p);
+        begun = true;
+    }
+    if (!p.words.line)
+        p.words.line = 1;
+    if (!p.words.failed && !begun)
+        read_header(&p);
+    if (!p.words.failed && !scene->has_camera)
+        txm_words_fail(&p.words, TXM_STATUS_CORRUPT, "the scene has no camera");
+    if (!p.words.failed && !scene->object_count && scene->world.image == TXM_SCENE_NONE)
+        txm_words_fail(&p.words, TXM_STATUS_CORRUPT,
+                       "the scene has no geometry: no quad, sphere or instance, and no world with an image");
+    txm_words_free(&p.words);
+    return p.words.failed ? (err ? err->status : TXM_STATUS_CORRUPT) : TXM_OK;
+}
+
+/* The whole file; NULL with errno. Non-blocking, so that a pipe of that name hangs nobody; only a regular
+ * file is read. A file that shrinks gives what is there. */
+static char *read_whole(const char *path, size_t *bytes)
+{
+    struct stat s;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    int error = fd < 0 ? errno : fstat(fd, &s) ? errno : !S_ISREG(s.st_mode) ? EINVAL : 0;
+    if (!error && s.st_size > MAX_TEXT_BYTES)
+        error = EFBIG;
+    char *text = error ? NULL : malloc((size_t)s.st_size + 1);
+    if (!error && !text)
+        error = ENOMEM;
+    for (*bytes = 0; !error && *bytes < (size_t)s.st_size;) {
+        ssize_t n = read(fd, text + *bytes, (size_t)s.st_size - *bytes);
+        if (n == 0)
+            break;
+        if (n < 0 && errno != EINTR)
+            error = errno;
+        *bytes += n > 0 ? (size_t)n : 0;
+    }
+    if (fd >= 0)
+        close(fd);
+    if (error) {
+        free(text);
+        text = NULL;
+    }
+    errno = error;
+    return text;
+}
+
+/* `folder` is kept with the scene: meshes and images count from it. */
+txm_status txm_scene_read(txm_render_scene *scene, const char *path, txm_error *err)
+{
+    char *file = txm_path_join(path, "scene.txt");
+    size_t bytes;
+    char *text = file ? read_whole(file, &bytes) : NULL;
+    txm_status status = TXM_OK;
+    scene->folder = txm_strdup(path);
+    if (!file || !scene->folder)
+        status = txm_no_memory(err, path);
+    else if (!text && errno == EINVAL)
+        status =
+            txm_fail(err, TXM_STATUS_NOT_A_FILE, "%s: not a file, but a scene is a folder with a text scene.txt", file);
+    else if (!text && errno == EFBIG)
+        status = txm_fail(err, TXM_STATUS_TOO_LARGE, "%s: more than %d MB", file, MAX_TEXT_BYTES >> 20);
+    else if (!text && errno == ENOENT)
+        status = txm_fail(err, TXM_STATUS_NOT_FOUND,
+                          "%s: is no scene: there is no scene.txt in this folder; in Blender, the extension's Export "
+                          "Scene writes one",
+                          path);
+    else if (!text)
+        status = txm_fail_errno(err, errno, "%s: the scene cannot be opened", file);
+    else
+        status = txm_scene_parse(scene, file, path, text, bytes, err);
+    free(text);
+    free(file);
+    return status;
+}

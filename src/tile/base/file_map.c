@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Maps of files, and which of them a fault belongs to.
+ *
+ * Which addresses are mapped is kept in places that are never freed, so that the handler of SIGBUS can walk them
+ * without a lock, whatever other threads open and close. A page that vanished is replaced by
+ * zeros and its map is marked as lost; readers look at the mark before they trust what they decoded.
+ */
+#include "tile/base/file_map.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* Where a map lies. `begin` is 0 while nothing of the rest is to be trusted; who looks at it twice and finds it
+ * unchanged has read what belongs together. */
+typedef struct txm_map_place {
+    _Atomic uintptr_t begin, end;
+    _Atomic(txm_map *) map;
+    struct txm_map_place *next;
+} place;
+
+static _Atomic(place *) places;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of those who open and close */
+
+/* One that is free, or a new one; NULL: no memory. */
+static place *take_place(txm_map *map)
+{
+    place *p = atomic_load(&places);
+    while (p && atomic_load(&p->map))
+        p = p->next;
+    if (!p && (p = calloc(1, sizeof *p))) {
+        p->next = atomic_load(&places);
+        atomic_store(&places, p);
+    }
+    if (p)
+        atomic_store(&p->map, map);
+    return p;
+}
+
+/* 0 or an errno. Shared and read-only: the page cache is the memory. */
+int txm_map_open(txm_map *map, int fd, size_t bytes)
+{
+    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    pthread_mutex_lock(&lock);
+    place *p = take_place(map);
+    pthread_mutex_unlock(&lock);
+    if (!p)
+        return ENOMEM;
+    void *data = mmap(NULL, bytes, PROT_READ, MAP_SHARED, fd, 0);
+    if (data == MAP_FAILED) {
+        const int error = errno;
+        atomic_store(&p->map, NULL);
+        return error;
+    }
+    *map = (txm_map){.data = data, .bytes = bytes, .place = p};
+    atomic_store(&p->end, ((uintptr_t)data + bytes + page - 1) & ~(page - 1));
+    atomic_store(&p->begin, (uintptr_t)data);
+    return 0;
+}
+
+/* Forgotten before it is unmapped, so that a fault never finds a map that is gone. */
+void txm_map_close(txm_map *map)
+{
+    if (!map->data)
+        return;
+    atomic_store(&map->place->begin, 0);
+    munmap((void *)map->data, map->bytes);
+    map->data = NULL;
+    atomic_store(&map->place->map, NULL);
+}
+
+/* The pages stay in the system's cache of files, whence they come back without the disk; the process does not count
+ * them any more. */
+void txm_map_drop_pages(const txm_map *map)
+{
+    if (map->data)
+        madvise((void *)(uintptr_t)map->data, map->bytes, MADV_DONTNEED);
+}
+
+/* Called from the handler of SIGBUS of a program that installs one, in the thread that reads: its map stays open
+ * meanwhile. */
+bool txm_map_catch(void *address)
+{
+    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), at = (uintptr_t)address & ~(page - 1);
+    for (place *p = atomic_load(&places); p; p = p->next) {
+        const uintptr_t begin = atomic_load(&p->begin), end = atomic_load(&p->end);
+        txm_map *map = atomic_load(&p->map);
+        if (!begin || at < begin || at >= end || !map || atomic_load(&p->begin) != begin)
+            continue;
+        /* First the mark: whoever reads the zeros finds it. */
+        atomic_store(&map->lost, true);
+        return mmap((void *)at, end - at, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != MAP_FAILED;
+    }
+    return false;
+}

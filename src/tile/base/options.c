@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Taking options from programs that are older or newer than the library.
+ *
+ * Every struct of options begins with its size, filled in by its init function. A program that was compiled
+ * with an older header hands over a shorter struct, one with a newer header a longer one, of which the part
+ * that this library does not know must be zero: what it asks for would silently not happen.
+ */
+#include "tile/base/options.h"
+
+#include <string.h>
+
+#include "tile/base/fail.h"
+
+txm_status txm_options_take(void *own, size_t own_bytes, const void *given, const char *name, txm_error *err)
+{
+    size_t bytes;
+    if (!given)
+        return TXM_OK;
+    memcpy(&bytes, given, sizeof bytes);
+    if (bytes < sizeof bytes || bytes > 65536)
+        return txm_fail(err, TXM_STATUS_USAGE, "a %s was not opened: call %s_init first", name, name);
+    const unsigned char *beyond = given;
+    for (size_t i = own_bytes; i < bytes; i++)
+        if (beyond[i])
+            return txm_fail(err, TXM_STATUS_USAGE,
+                            "a %s asks for something that this version of the library (%s) does not know", name,
+                            txm_version());
+    memcpy(own, given, bytes < own_bytes ? bytes : own_bytes);
+    memcpy(own, &own_bytes, sizeof own_bytes);
+    return TXM_OK;
+}
+
+void txm_options_open(void *options, size_t struct_size, const void *all, size_t all_bytes)
+{
+    memset(options, 0, struct_size);
+    memcpy(options, all, struct_size < all_bytes ? struct_size : all_bytes);
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Names of sample types, number of levels, density of pixels.
+ *
+ * The few facts about types and levels that every room needs and that public headers declare.
+ */
+#include "txtile/pixel.h"
+
+#include <stddef.h>
+
+#include "tile/base/density.h"
+#include "tile/base/words.h"
+
+const char *txm_type_name(txm_type type)
+{
+    static const char *const names[] = {"uint8", "uint16", "half", "float"};
+    return TXM_WORD_OF(names, type);
+}
+
+/* Halved, rounded down, until the longer side is 1. */
+uint32_t txm_level_count(uint32_t width_px, uint32_t height_px)
+{
+    uint32_t longest = width_px > height_px ? width_px : height_px, levels = 1;
+    while (longest >>= 1)
+        levels++;
+    return levels;
+}
+
+/* 0 is 'not stated'. */
+void txm_density_drop_nonsense(txm_density *density)
+{
+    float *numbers[] = {&density->aspect, &density->x, &density->y};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        if (!(*numbers[i] > 0 && *numbers[i] < 0x1p32f)) /* NaN as well */
+            *numbers[i] = 0;
+}

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Names, texts and recording of failures.
+ *
+ * In: a status, an errno, a format. Out: a failure in the caller's struct, the first of which counts. An errno becomes
+ * a status by one table, so that "disk full" is the same whatever call met it.
+ */
+#include "tile/base/fail.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tile/base/text.h"
+
+static const struct {
+    const char *name, *text;
+    int retryable;
+} table[TXM_STATUS_COUNT] = {
+    [TXM_OK] = {"ok", "done", 0},
+    [TXM_STATUS_INTERNAL] = {"internal", "an error inside txmill or one of its libraries", 0},
+    [TXM_STATUS_USAGE] = {"usage", "an argument or option is wrong", 0},
+    [TXM_STATUS_NO_MEMORY] = {"no-memory", "memory is exhausted", 1},
+    [TXM_STATUS_NOT_FOUND] = {"not-found", "the file does not exist", 0},
+    [TXM_STATUS_NOT_A_FILE] = {"not-a-file", "not a regular file", 0},
+    [TXM_STATUS_DENIED] = {"denied", "access is denied", 0},
+    [TXM_STATUS_IO] = {"io", "reading or writing failed", 1},
+    [TXM_STATUS_DISK_FULL] = {"disk-full", "no space is left", 1},
+    [TXM_STATUS_CORRUPT] = {"corrupt", "the data is damaged or truncated", 0},
+    [TXM_STATUS_UNSUPPORTED] = {"unsupported", "a kind of file that txmill cannot process", 0},
+    [TXM_STATUS_TOO_LARGE] = {"too-large", "beyond a limit", 0},
+    [TXM_STATUS_COLORSPACE] = {"colorspace", "the colour space is unknown or cannot be built", 0},
+    [TXM_STATUS_CONFIG] = {"config", "the OCIO config cannot be used", 0},
+    [TXM_STATUS_LOCKED] = {"locked", "another process is at work on the file", 1},
+    [TXM_STATUS_CHANGED] = {"changed", "the source changed while it was read", 1},
+    [TXM_STATUS_CANCELLED] = {"cancelled", "stopped on request", 1},
+    [TXM_STATUS_NEWER] = {"newer", "written by a newer version", 0},
+    [TXM_STATUS_DEVICE] = {"device", "the device is missing or failed", 1},
+};
+
+const char *txm_version(void)
+{
+    return TXM_VERSION;
+}
+
+static int known(txm_status status)
+{
+    return (unsigned)status < TXM_STATUS_COUNT;
+}
+
+const char *txm_status_name(txm_status status)
+{
+    return table[known(status) ? status : TXM_STATUS_INTERNAL].name;
+}
+
+const char *txm_status_text(txm_status status)
+{
+    return table[known(status) ? status : TXM_STATUS_INTERNAL].text;
+}
+
+/* What may go away by itself: disks, shares, locks, memory. */
+bool txm_status_retryable(txm_status status)
+{
+    return known(status) && table[status].retryable;
+}
+
+/* Writes a message that ends with `suffix`. One that is too long loses its middle: paths are what is long, what is wrong
+ * with them comes last. */
+static void compose(char message[TXM_MESSAGE_BYTES], const char *suffix, const char *format, va_list args)
+{
+    static const char gap[] = " ... ";
+    const size_t head = TXM_MESSAGE_BYTES / 2, tail = TXM_MESSAGE_BYTES - head - (sizeof gap - 1), s = strlen(suffix);
+    va_list again;
+    va_copy(again, args);
+    int length = txm_vformat(message, TXM_MESSAGE_BYTES, format, args);
+    size_t n = length > 0 ? (size_t)length : 0;
+    char *whole = n + s < TXM_MESSAGE_BYTES ? NULL : malloc(n + s + 1);
+    if (n + s < TXM_MESSAGE_BYTES) {
+        memcpy(message + n, suffix, s + 1);
+    } else if (whole) {
+        txm_vformat(whole, n + 1, format, again);
+        memcpy(whole + n, suffix, s + 1);
+        memcpy(message, whole, head);
+        memcpy(message + head, gap, sizeof gap - 1);
+        memcpy(message + TXM_MESSAGE_BYTES - tail, whole + n + s + 1 - tail, tail);
+    }
+    va_end(again);
+    free(whole);
+}
+
+/* The first failure stays; NULL only returns the status. */
+txm_status txm_fail(txm_error *err, txm_status status, const char *format, ...)
+{
+    if (err && err->status == TXM_OK) {
+        va_list args;
+        err->status = status;
+        err->sys_errno = 0;
+        va_start(args, format);
+        compose(err->message, "", format, args);
+        va_end(args);
+    }
+    return status;
+}
+
+/* One table for all calls. */
+static txm_status status_of_errno(int sys_errno)
+{
+    switch (sys_errno) {
+    case ENOENT:
+    case ENOTDIR:
+    case ELOOP:
+        return TXM_STATUS_NOT_FOUND;
+    case EISDIR:
+        return TXM_STATUS_NOT_A_FILE;
+    case EACCES:
+    case EPERM:
+    case EROFS:
+        return TXM_STATUS_DENIED;
+    case ENOSPC:
+    case EDQUOT:
+        return TXM_STATUS_DISK_FULL;
+    case ENOMEM:
+        return TXM_STATUS_NO_MEMORY;
+    case ECANCELED:
+        return TXM_STATUS_CANCELLED;
+    case EFBIG:
+    case EOVERFLOW:
+    case ENAMETOOLONG:
+        return TXM_STATUS_TOO_LARGE;
+    default:
+        return TXM_STATUS_IO;
+    }
+}
+
+/* The system's reason is appended. */
+txm_status txm_fail_errno(txm_error *err, int sys_errno, const char *format, ...)
+{
+    txm_status status = status_of_errno(sys_errno);
+    if (err && err->status == TXM_OK) {
+        va_list args;
+        char text[128], reason[132];
+        err->status = status;
+        err->sys_errno = sys_errno;
+        /* GNU strerror_r: returns the text, which may or may not be in the buffer. */
+        snprintf(reason, sizeof reason, ": %s", strerror_r(sys_errno, text, sizeof text));
+        va_start(args, format);
+        compose(err->message, reason, format, args);
+        va_end(args);
+    }
+    return status;
+}
+
+txm_status txm_fail_as(txm_error *err, const txm_error *cause)
+{
+    if (err && err->status == TXM_OK)
+        *err = *cause;
+    return cause->status;
+}
+
+/* Adds who was at work, further out. */
+txm_status txm_error_prefix(txm_error *err, const char *format, ...)
+{
+    if (!err)
+        return TXM_STATUS_INTERNAL;
+    char old[TXM_MESSAGE_BYTES + 2];
+    va_list args;
+    snprintf(old, sizeof old, ": %s", err->message);
+    va_start(args, format);
+    compose(err->message, old, format, args);
+    va_end(args);
+    return err->status;
+}
+
+/* The message is not wiped, only ended: it is long, and this is called often. */
+void txm_error_clear(txm_error *err)
+{
+    if (err)
+        memset(err, 0, offsetof(txm_error, message) + 1);
+}

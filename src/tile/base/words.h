@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Words for enumerators. */
+#ifndef TXM_BASE_WORDS_H
+#define TXM_BASE_WORDS_H
+
+/* The word in an array of words that belongs to an enumerator; "unknown" for what is none. */
+#define TXM_WORD_OF(words, enumerator) \
+    ((unsigned)(enumerator) < sizeof(words) / sizeof *(words) ? (words)[enumerator] : "unknown")
+#endif

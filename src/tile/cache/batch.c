@@ -1,0 +1,560 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Batches: what a launch of look-ups has missed, loaded in the order of the files by threads of the cache's own.
+ *
+ * In come the request lists of a wavefront's lanes; out goes a ticket that the renderer waits for, or polls while the
+ * next launch runs. Three steps, of which only the middle one may evict: requests become jobs (txm_plan),
+ * jobs get slots, threads fill the slots. All slots are taken before the first read, so that one tile of a
+ * batch can never be evicted for the sake of another: tiles that are loading are not evictable. Batches queue up
+ * within a bound, and views show a batch when all of it is there. Blocking look-ups share all of this but the ticket;
+ * they are in look.c. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "tile/base/clock.h"
+#include "tile/cache/cache_impl.h"
+
+/* Long enough that a thread reads ahead in one file, and short enough that a batch from a single file still
+ * keeps all threads busy. */
+enum { TILES_OF_A_PART = 32, CHOICE = 8 /* times as many tiles are listed as there is room for, to choose from */ };
+
+/* ---- running ---- */
+
+/* A tile that nobody has begun when its batch is ended: whoever needs it asks again. */
+static void give_up(txm_ticket *t, const txm_job *job)
+{
+    txm_cache *c = t->cache;
+    pthread_mutex_lock(&c->lock);
+    c->stats.requests_late += !atomic_load(&t->cancelled);
+    txm_abandon(c, job);
+    pthread_mutex_unlock(&c->lock);
+}
+
+/* One user less, with the lock. The last frees the list, or leaves it to the next batch: to make it anew where memory
+ * is short would let tiles go that the next launch needs. */
+static void leave(txm_ticket *t)
+{
+    txm_cache *c = t->cache;
+    if (--t->users)
+        return;
+    if (!t->preloads && c->spare_room < t->jobs_room) {
+        txm_cache_release(c, c->spare_jobs, c->spare_room * sizeof *c->spare_jobs);
+        c->spare_jobs = t->jobs;
+        c->spare_room = t->jobs_room;
+    } else {
+        txm_cache_release(c, t->jobs, t->jobs_room * sizeof *t->jobs);
+    }
+    free(t);
+}
+
+/* From planning to the last tile: the batch is one of those that run. With the lock. */
+static void begin_ticket(txm_ticket *t)
+{
+    txm_cache *c = t->cache;
+    txm_ticket **at = &c->tickets;
+    while (*at)
+        at = &(*at)->next_running;
+    *at = t;
+    t->users++;
+    c->queued += t->total;
+    for (uint32_t i = 0; i < t->total; i++)
+        t->bytes += t->jobs[i].source->view.tile_bytes;
+    c->queued_bytes += t->bytes;
+    if (t->viewer)
+        t->viewer->tickets++;
+}
+
+/* All of its tiles were read or given up, so views may show them. With the lock, and with a use of its own. */
+static void end_ticket(txm_ticket *t)
+{
+    txm_cache *c = t->cache;
+    txm_ticket **at = &c->tickets;
+    while (*at != t)
+        at = &(*at)->next_running;
+    *at = t->next_running;
+    c->queued -= t->total;
+    c->queued_bytes -= t->bytes;
+    for (uint32_t i = 0; i < t->total; i++) {
+        const txm_job *job = &t->jobs[i];
+        if (job->source->textures && c->viewers)
+            txm_entry_changed(c, txm_entry_index(job->source, job->level, job->tile));
+        txm_job_over(c, job);
+    }
+    for (uint32_t i = 0; i < t->pins->count; i++)
+        if (t->pins->items[i].batch == t->number && !t->pins->items[i].shown_from)
+            t->pins->items[i].shown_from = c->views + 1 ? c->views + 1 : 1;
+    if (t->viewer)
+        t->viewer->tickets--;
+    t->over = true;
+    atomic_fetch_add(&c->completions, 1); /* there is room in the queue */
+    pthread_cond_broadcast(&c->changed);
+    leave(t);
+}
+
+/* Whether nothing more of a batch is to be begun: it was cancelled, or has had its time. One tile of each is read all
+ * the same, so that a limit which is too small costs time alone. */
+static bool is_ended(txm_ticket *t)
+{
+    return atomic_load(&t->cancelled) ||
+           (t->deadline_seconds != INFINITY && atomic_load(&t->begun) && txm_clock_seconds() > t->deadline_seconds);
+}
+
+/* Reads what nobody has begun, part by part, at most so many parts: neighbours in the file are neighbours on the disk.
+ * The scratch memory for widening lives as long as the part: it counts against the budget, and threads of the pool keep
+ * nothing. */
+static void run_parts(txm_ticket *t, uint32_t parts)
+{
+    txm_cache *c = t->cache;
+    uint8_t *unwidened = NULL;
+    size_t unwidened_bytes = 0;
+    for (uint32_t begin; parts-- && (begin = atomic_fetch_add(&t->next, TILES_OF_A_PART)) < t->total;)
+        for (uint32_t i = begin; i < t->total && i - begin < TILES_OF_A_PART; i++) {
+            if (is_ended(t)) {
+                give_up(t, &t->jobs[i]);
+            } else {
+                atomic_fetch_add(&t->begun, 1);
+                txm_load(c, &t->jobs[i], &unwidened, &unwidened_bytes, t->pins);
+            }
+            if (atomic_fetch_sub(&t->remaining, 1) == 1) {
+                pthread_mutex_lock(&c->lock);
+                end_ticket(t);
+                pthread_mutex_unlock(&c->lock);
+            }
+        }
+    if (!unwidened)
+        return;
+    pthread_mutex_lock(&c->lock);
+    txm_cache_release(c, unwidened, unwidened_bytes);
+    pthread_mutex_unlock(&c->lock);
+}
+
+static void run(txm_ticket *t)
+{
+    run_parts(t, UINT32_MAX);
+}
+
+/* What a thread of the pool does for a batch. */
+static void run_along(void *arg)
+{
+    txm_ticket *t = arg;
+    txm_cache *c = t->cache;
+    run(t);
+    pthread_mutex_lock(&c->lock);
+    leave(t);
+    pthread_mutex_unlock(&c->lock);
+}
+
+/* Until all of it is over, reading along; with the lock, which is given up, and with a use of its own. */
+static void wait_for(txm_ticket *t)
+{
+    txm_cache *c = t->cache;
+    pthread_mutex_unlock(&c->lock);
+    run(t);
+    pthread_mutex_lock(&c->lock);
+    while (!t->over)
+        pthread_cond_wait(&c->changed, &c->lock);
+}
+
+/* For look-ups that wait for a tile which the owner of a ticket may not get round to for long. */
+bool txm_help(txm_cache *c)
+{
+    pthread_mutex_lock(&c->lock);
+    txm_ticket *t = c->tickets;
+    while (t && atomic_load(&t->next) >= t->total)
+        t = t->next_running;
+    const bool idle = t;
+    if (idle) {
+        t->users++;
+        pthread_mutex_unlock(&c->lock);
+        run(t);
+        pthread_mutex_lock(&c->lock);
+        leave(t);
+    }
+    pthread_mutex_unlock(&c->lock);
+    return idle;
+}
+
+/* Threads are started for the first batch that has work for them. Where there can be none, whoever waits does it. */
+void txm_ticket_start(txm_ticket *t)
+{
+    txm_cache *c = t->cache;
+    uint32_t parts = (t->total + TILES_OF_A_PART - 1) / TILES_OF_A_PART;
+    if (c->options.threads < 2 || !parts)
+        return;
+    pthread_mutex_lock(&c->lock);
+    if (!c->pool)
+        c->pool = txm_pool_new(c->options.threads);
+    if (c->pool && !c->group)
+        c->group = txm_group_new(c->pool);
+    for (uint32_t n = 0; c->group && n < parts && n + 1 < c->options.threads; n++) {
+        t->users++;
+        if (!txm_group_submit(c->group, false, run_along, t)) {
+            t->users--;
+            break;
+        }
+    }
+    pthread_mutex_unlock(&c->lock);
+}
+
+/* By file, level and tile: that is how they lie. Sources of one file, with different extensions, stay apart
+ * but adjacent. */
+static int by_place(const void *a, const void *b)
+{
+    const txm_job *x = a, *y = b;
+    int files = strcmp(x->source->file->path, y->source->file->path);
+    if (x->source != y->source && files)
+        return files;
+    if (x->source != y->source)
+        return x->source < y->source ? -1 : 1;
+    if (x->level != y->level)
+        return x->level < y->level ? -1 : 1;
+    return x->tile < y->tile ? -1 : x->tile > y->tile;
+}
+
+/* Nobody loads it: the next look-up asks again. */
+static void drop_request(txm_cache *c, const txm_job *job)
+{
+    c->stats.requests_dropped++;
+    txm_abandon(c, job);
+}
+
+/* A batch of jobs, whose array of `room` becomes its own. Tiles that are read are pinned on `pins`, which must outlive
+ * the batch. NULL: no memory, and the jobs remain the caller's. */
+txm_ticket *txm_ticket_of(txm_cache *c, txm_job *jobs, uint32_t room, txm_pins *pins)
+{
+    txm_ticket *t = calloc(1, sizeof *t);
+    if (t)
+        *t = (txm_ticket){.cache = c,
+                          .users = 1,
+                          .jobs_room = room,
+                          .jobs = jobs,
+                          .pins = pins,
+                          .deadline_seconds = INFINITY,
+                          .over = true};
+    return t;
+}
+
+/* Its jobs get memory and their order, with the lock; threads are called without it. Jobs for which there is no memory
+ * now are left out, unless they are the ones that a look-up needs to get on, or memory could not be had at all. */
+void txm_ticket_fill(txm_ticket *t, uint32_t count)
+{
+    txm_cache *c = t->cache;
+    c->batches = c->batches + 1 ? c->batches + 1 : 1;
+    t->number = c->batches;
+    for (uint32_t i = 0; i < count; i++) {
+        txm_job job = t->jobs[i];
+        if (!txm_plan_slot(c, &job, job.rank < TXM_LOOKUP_TILES) && c->open_views && job.rank >= TXM_LOOKUP_TILES) {
+            drop_request(c, &job);
+            continue;
+        }
+        job.batch = t->number;
+        t->jobs[t->total++] = job;
+    }
+    qsort(t->jobs, t->total, sizeof *t->jobs, by_place);
+    atomic_store(&t->remaining, t->total);
+    if (t->total) {
+        t->over = false;
+        begin_ticket(t);
+    }
+}
+
+uint32_t txm_ticket_total(const txm_ticket *ticket)
+{
+    return ticket ? ticket->total : 0;
+}
+
+/* May be polled by any thread. The cast takes const away only for atomic_load, which wants a plain pointer. */
+uint32_t txm_ticket_remaining(const txm_ticket *ticket)
+{
+    return ticket ? atomic_load(&((txm_ticket *)ticket)->remaining) : 0;
+}
+
+/* Where a cache has no threads of its own to load with, somebody else must. */
+bool txm_ticket_poll(txm_ticket *ticket)
+{
+    if (!ticket)
+        return true;
+    if (!ticket->cache->group)
+        run_parts(ticket, 1);
+    pthread_mutex_lock(&ticket->cache->lock);
+    const bool over = ticket->over;
+    pthread_mutex_unlock(&ticket->cache->lock);
+    return over;
+}
+
+void txm_ticket_wait(txm_ticket **ticket)
+{
+    txm_ticket *t = ticket ? *ticket : NULL;
+    if (!t)
+        return;
+    txm_cache *c = t->cache;
+    pthread_mutex_lock(&c->lock);
+    wait_for(t);
+    leave(t);
+    pthread_mutex_unlock(&c->lock);
+    *ticket = NULL;
+}
+
+/* What nobody has begun is given up here, so that nobody waits for it. */
+void txm_ticket_cancel(txm_ticket **ticket)
+{
+    txm_ticket *t = ticket ? *ticket : NULL;
+    if (!t)
+        return;
+    txm_cache *c = t->cache;
+    atomic_store(&t->cancelled, true);
+    run(t);
+    pthread_mutex_lock(&c->lock);
+    leave(t);
+    pthread_mutex_unlock(&c->lock);
+    *ticket = NULL;
+}
+
+/* ---- what lanes have missed ---- */
+
+/* Memory that the budget has for tiles; UINT64_MAX: no bound. */
+uint64_t txm_room_for_tiles(const txm_cache *c)
+{
+    const uint64_t beside = c->allocated - c->stats.slab_bytes + txm_reader_share(c), most = c->options.max_bytes;
+    return !most || c->options.policy == TXM_CACHE_POLICY_NONE ? UINT64_MAX : most > beside ? most - beside : 0;
+}
+
+/* Whether a batch may take one tile more: half of that, with what is queued, so that what look-ups have found stays
+ * beside it. */
+bool txm_batch_has_room(const txm_cache *c, uint32_t count, uint64_t bytes)
+{
+    const txm_cache_options *o = &c->options;
+    if (count >= o->max_requests || count + c->queued >= o->max_queued)
+        return false;
+    if (!count && !c->queued)
+        return true;
+    return bytes + c->queued_bytes <= txm_room_for_tiles(c) / 2 &&
+           (!count || !o->launch_bytes || bytes <= o->launch_bytes);
+}
+
+/* Depth first, in a texture's tree of tiles: a tile before those of the finer levels that lie in it. Tiles are compared
+ * by where they begin, in tiles of level 0; of two places the one is first that has the lower bit where they first
+ * differ, rows before columns (Morton order, without its codes). */
+static int by_area(const void *a, const void *b)
+{
+    const txm_job *p = a, *q = b;
+    if (p->source->first_texture != q->source->first_texture)
+        return p->source->first_texture < q->source->first_texture ? -1 : 1;
+    if (p->source != q->source)
+        return p->source < q->source ? -1 : 1;
+    const uint32_t p_across = txm_view_tiles_across(&p->source->view, p->level);
+    const uint32_t q_across = txm_view_tiles_across(&q->source->view, q->level);
+    const uint32_t px = p->tile % p_across << p->level, py = p->tile / p_across << p->level;
+    const uint32_t qx = q->tile % q_across << q->level, qy = q->tile / q_across << q->level;
+    const uint32_t x = px ^ qx, y = py ^ qy;
+    if (y < x && y < (x ^ y)) /* the highest bit that differs is one of x */
+        return px < qx ? -1 : 1;
+    if (y)
+        return py < qy ? -1 : 1;
+    return p->level > q->level ? -1 : p->level < q->level;
+}
+
+/* What is asked for: all that has room, and CHOICE times as many to choose from where not all has. Where two lists name
+ * a tile, as those of two launches may, the first takes it over. Lists are emptied. */
+static uint32_t collect(txm_cache *c, txm_lane *const *lanes, size_t count, txm_job **jobs, uint32_t *room)
+{
+    uint32_t n = 0, fit = 0;
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < count; i++) {
+        for (uint32_t k = 0; k < lanes[i]->count; k++) {
+            txm_job job;
+            if (!txm_plan(c, lanes[i]->requests[k], &job))
+                continue;
+            bytes += job.source->view.tile_bytes;
+            if (fit == n && txm_batch_has_room(c, n, bytes))
+                fit++;
+            if ((n < fit || n / CHOICE < fit) &&
+                txm_cache_grow(c, (void **)jobs, room, (uint64_t)n + 1, sizeof **jobs, false)) {
+                job.rank = n;
+                (*jobs)[n++] = job;
+            } else {
+                drop_request(c, &job);
+            }
+        }
+        lanes[i]->count = 0;
+    }
+    return n;
+}
+
+/* What of it is loaded, if not all has room. A quarter of the room is for those that asked first, and not less than a
+ * look-up may ask for, so that they get on whatever the others want. The rest is filled area by area: look-ups need
+ * tiles of several levels, and tiles of a coarser one serve many. In the order of asking, few of those that share one
+ * would be loaded together, and it would be loaded for each of them. */
+static uint32_t choose(txm_cache *c, txm_job *jobs, uint32_t count)
+{
+    uint32_t n = 0;
+    uint64_t bytes = 0;
+    while (n < count && txm_batch_has_room(c, n, bytes + jobs[n].source->view.tile_bytes))
+        bytes += jobs[n++].source->view.tile_bytes;
+    if (n == count)
+        return count;
+    n = n / 4 > TXM_LOOKUP_TILES ? n / 4 : n < TXM_LOOKUP_TILES ? n : TXM_LOOKUP_TILES;
+    bytes = 0;
+    for (uint32_t i = 0; i < n; i++)
+        bytes += jobs[i].source->view.tile_bytes;
+    qsort(jobs + n, count - n, sizeof *jobs, by_area);
+    for (uint32_t i = n; i < count; i++) {
+        if (txm_batch_has_room(c, n, bytes + jobs[i].source->view.tile_bytes)) {
+            bytes += jobs[i].source->view.tile_bytes;
+            jobs[n++] = jobs[i];
+        } else {
+            drop_request(c, &jobs[i]);
+        }
+    }
+    return n;
+}
+
+/* One batch is planned at a time. The lock is given up while files are opened, so that `processing` is needed. */
+static void begin_processing(txm_cache *c)
+{
+    while (c->processing)
+        pthread_cond_wait(&c->changed, &c->lock);
+    c->processing = true;
+}
+
+static void end_processing(txm_cache *c)
+{
+    c->processing = false;
+    pthread_cond_broadcast(&c->changed);
+}
+
+/* Tiles that were asked for first come first; among those, the ones that were loaded last. */
+static int by_claim(const void *a, const void *b)
+{
+    const txm_pin *p = a, *q = b;
+    if (p->rank != q->rank)
+        return p->rank < q->rank ? -1 : 1;
+    return p->stamp > q->stamp ? -1 : p->stamp < q->stamp;
+}
+
+/* Whether the viewer has had a view that shows what a pin holds. */
+static bool was_shown(const txm_cache_viewer *v, const txm_pin *pin)
+{
+    return pin->shown_from && (int32_t)(v->number - pin->shown_from) >= 0;
+}
+
+/* Lets go of what earlier batches have pinned, except for tiles that no view has shown yet and those that the last
+ * launch touched: look-ups that missed again may need them, and would never have all their tiles at once. Pins may hold
+ * up to half of the memory. Whoever asked first comes first, so the look-up at the head of every launch's list gathers
+ * its tiles one by one until it is done and the next one is at the head. This must also work in the smallest budget, so
+ * as many head tiles as one look-up can need are kept even beyond that half. */
+static void unpin_most(txm_cache_viewer *v)
+{
+    txm_cache *c = v->cache;
+    const uint32_t epoch = atomic_load(&c->epoch);
+    const uint64_t most = txm_room_for_tiles(c) / 2 / c->viewer_count;
+    txm_pins *pins = &v->pins;
+    uint64_t kept_bytes = 0;
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < pins->count; i++)
+        kept_bytes += txm_pinned_slot(c, &pins->items[i]) && !was_shown(v, &pins->items[i])
+                          ? txm_slot_bytes(c, pins->items[i].slot)
+                          : 0;
+    if (pins->count)
+        qsort(pins->items, pins->count, sizeof *pins->items, by_claim);
+    for (uint32_t i = 0; i < pins->count; i++) {
+        const txm_pin pin = pins->items[i];
+        txm_slot *s = txm_pinned_slot(c, &pin);
+        if (!s)
+            continue;
+        const uint32_t mark = __atomic_load_n(&c->tiles[s->entry].mark, __ATOMIC_RELAXED);
+        const bool touched = v->epoch && mark - v->epoch <= epoch - v->epoch;
+        const uint32_t bytes = txm_slot_bytes(c, pin.slot);
+        if (!was_shown(v, &pin))
+            pins->items[kept++] = pin;
+        else if (touched && (kept_bytes + bytes <= most || (!pin.rank && kept < TXM_LOOKUP_TILES))) {
+            kept_bytes += bytes;
+            pins->items[kept++] = pin;
+        } else {
+            s->pins--;
+        }
+    }
+    pins->count = kept;
+}
+
+/* Chance that a request of the next view is left out, in units of 2^-32: 1 - unique/total, where lists were too short.
+ * Duplicates take no place in our lists, but without rejection the look-ups that come first would always fill them. */
+static uint32_t rejection_of(txm_cache *c, txm_lane *const *lanes, size_t count)
+{
+    uint64_t total = 0, unique = 0, capacity = 0, full = 0;
+    for (size_t i = 0; i < count; i++) {
+        total += lanes[i]->asked;
+        unique += lanes[i]->count;
+        capacity += lanes[i]->capacity;
+        full += lanes[i]->full;
+        c->stats.requests_made += lanes[i]->asked;
+        c->stats.requests_rejected += lanes[i]->rejected;
+        c->stats.requests_full += lanes[i]->full;
+        lanes[i]->asked = lanes[i]->rejected = lanes[i]->full = 0;
+    }
+    if (!c->options.reject || !(full || total > capacity) || !unique)
+        return 0;
+    return (uint32_t)((1.0 - (double)unique / (double)total) * 4294967295.0);
+}
+
+static txm_status process(txm_cache_viewer *v, txm_lane *const *lanes, size_t count, txm_ticket **ticket,
+                          txm_error *err)
+{
+    txm_cache *c = v->cache;
+    begin_processing(c);
+    txm_job *jobs = c->spare_jobs;
+    uint32_t room = c->spare_room;
+    c->spare_jobs = NULL;
+    c->spare_room = 0;
+    txm_ticket *t = NULL;
+    if (txm_cache_grow(c, (void **)&jobs, &room, 1, sizeof *jobs, false))
+        t = txm_ticket_of(c, jobs, room, &v->pins);
+    if (!t) {
+        txm_cache_release(c, jobs, room * sizeof *jobs);
+        end_processing(c);
+        return txm_fail(err, TXM_STATUS_NO_MEMORY, "no memory for a batch of tiles");
+    }
+    t->viewer = v;
+    if (c->options.launch_seconds > 0)
+        t->deadline_seconds = txm_clock_seconds() + (double)c->options.launch_seconds;
+    txm_trace_launch(c);
+    txm_viewer_close(v);
+    unpin_most(v);
+    v->rejection = rejection_of(c, lanes, count);
+    uint32_t n = collect(c, lanes, count, &t->jobs, &t->jobs_room);
+    n = choose(c, t->jobs, n);
+    txm_ticket_fill(t, n);
+    /* Room for all pins, so that nothing is allocated, and so evicted, while the next launch runs. */
+    txm_cache_grow(c, (void **)&v->pins.items, &v->pins.capacity, (uint64_t)v->pins.count + c->queued,
+                   sizeof *v->pins.items, false);
+    end_processing(c);
+    *ticket = t;
+    return TXM_OK;
+}
+
+txm_status txm_cache_viewer_process(txm_cache_viewer *v, txm_lane *const *lanes, size_t count, txm_ticket **ticket,
+                                    txm_error *err)
+{
+    txm_error_clear(err);
+    *ticket = NULL;
+    pthread_mutex_lock(&v->cache->lock);
+    txm_status status = process(v, lanes, count, ticket, err);
+    pthread_mutex_unlock(&v->cache->lock);
+    if (*ticket)
+        txm_ticket_start(*ticket);
+    return status;
+}
+
+txm_status txm_cache_process(txm_cache *c, txm_lane *const *lanes, size_t count, txm_ticket **ticket, txm_error *err)
+{
+    txm_error_clear(err);
+    *ticket = NULL;
+    pthread_mutex_lock(&c->lock);
+    txm_status status = c->own ? TXM_OK : txm_viewer_new(c, &c->own, err);
+    pthread_mutex_unlock(&c->lock);
+    return status ? status : txm_cache_viewer_process(c->own, lanes, count, ticket, err);
+}
+
+float txm_cache_bias(const txm_cache *c)
+{
+    return c->bias;
+}

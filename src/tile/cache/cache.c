@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The cache as a whole: options, beginning and end, threads, the budget.
+ *
+ * What is created here is what every other file of the room works on: the budget and policy from the
+ * caller's options, one lock, one pool of threads for loading. Textures are catalog.c's, tiles slab.c's,
+ * look-ups look.c's.
+ *
+ * A thread object belongs to one thread of the renderer at a time; it holds that thread's view, its
+ * counters and its pins. The cache owns it only in so far as it must visit all of them when the world is
+ * stopped. */
+#include <linux/membarrier.h>
+#include <math.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "tile/base/options.h"
+#include "tile/ops/ops.h"
+#include "tile/cache/cache_impl.h"
+
+static const char *const policies[TXM_CACHE_POLICY_COUNT] = {"render-tiles", "lru", "clock4", "none"};
+
+const char *txm_cache_policy_name(txm_cache_policy policy)
+{
+    return (unsigned)policy < TXM_CACHE_POLICY_COUNT ? policies[policy] : NULL;
+}
+
+static void open_options(txm_cache_options *options, size_t struct_size, txm_cache_policy policy)
+{
+    const txm_cache_options all = {.struct_size = struct_size,
+                                   .max_bytes = 1u << 30,
+                                   .policy = policy,
+                                   .keep_epochs = 1,
+                                   .max_requests = 8192,
+                                   .max_queued = 8192,
+                                   .max_open = 128,
+                                   .resolution = 1.0f,
+                                   .coalesce = TXM_COALESCE_CONSTANT | TXM_COALESCE_DUPLICATE};
+    txm_options_open(options, struct_size, &all, sizeof all);
+}
+
+void txm_cache_options_init_sized(txm_cache_options *options, size_t struct_size)
+{
+    open_options(options, struct_size, TXM_CACHE_POLICY_LRU);
+}
+
+void txm_cache_options_init_cycles_sized(txm_cache_options *options, size_t struct_size)
+{
+    open_options(options, struct_size, TXM_CACHE_POLICY_RENDER_TILES);
+}
+
+/* Each bound with its sentence. Comparisons of floats are negated so that a NaN fails them. */
+static txm_status check(const txm_cache_options *o, txm_error *err)
+{
+    if (o->policy >= TXM_CACHE_POLICY_COUNT)
+        return txm_fail(err, TXM_STATUS_USAGE, "cache: no policy %u", o->policy);
+    if (o->keep_epochs < 1 || o->keep_epochs > 2)
+        return txm_fail(err, TXM_STATUS_USAGE, "cache: keep_epochs is %u, and must be 1 or 2", o->keep_epochs);
+    if (!o->max_requests || !o->max_queued || !o->max_open)
+        return txm_fail(err, TXM_STATUS_USAGE, "cache: max_requests, max_queued and max_open must be 1 or more");
+    if (!(o->launch_seconds >= 0.0f))
+        return txm_fail(err, TXM_STATUS_USAGE, "cache: launch_seconds is %g, and must be 0 or more",
+                        (double)o->launch_seconds);
+    if (!(o->resolution > 0.0f && o->resolution <= 1.0f))
+        return txm_fail(err, TXM_STATUS_USAGE, "cache: resolution is %g, and must be over 0 and at most 1",
+                        (double)o->resolution);
+    if (o->coalesce & ~(uint32_t)(TXM_COALESCE_CONSTANT | TXM_COALESCE_DUPLICATE))
+        return txm_fail(err, TXM_STATUS_USAGE, "cache: unknown bits in `coalesce`: %u", o->coalesce);
+    if (!(o->spurious >= 0.0f && o->spurious <= 1.0f))
+        return txm_fail(err, TXM_STATUS_USAGE, "cache: spurious is %g, and must be 0 to 1", (double)o->spurious);
+    if (o->stand_in > TXM_STAND_IN_KIND_TILE)
+        return txm_fail(err, TXM_STATUS_USAGE, "cache: no kind %u of stand-ins", o->stand_in);
+    if (!o->allocator.allocate != !o->allocator.release)
+        return txm_fail(err, TXM_STATUS_USAGE, "cache: an allocator needs both functions");
+    return TXM_OK;
+}
+
+/* Shared tiles never go, and each may keep a slab: one for 8 MiB of the budget. */
+static uint32_t constants_of(uint64_t max_bytes)
+{
+    uint64_t n = max_bytes >> 23;
+    return !max_bytes || n > TXM_CONSTANTS ? TXM_CONSTANTS : (uint32_t)n;
+}
+
+/* The object is aligned because its hot and cold members
+ * are kept on cache lines of their own. A resolution below 1 is turned into a bias of the mip level here
+ * once: half the resolution is one level. Where the kernel refuses membarrier(2), as some sandboxes do,
+ * look-ups carry a full fence instead (quiet.c). */
+txm_status txm_cache_new(const txm_cache_options *options, txm_cache **out, txm_error *err)
+{
+    txm_cache_options o;
+    txm_error_clear(err);
+    txm_cache_options_init(&o);
+    *out = NULL;
+    txm_status status = txm_options_take(&o, sizeof o, options, "txm_cache_options", err);
+    if (status == TXM_OK)
+        status = check(&o, err);
+    if (status != TXM_OK)
+        return status;
+    void *memory;
+    if (posix_memalign(&memory, _Alignof(txm_cache), sizeof(txm_cache)))
+        return txm_fail(err, TXM_STATUS_NO_MEMORY, "no memory for a texture cache");
+    txm_cache *c = memset(memory, 0, sizeof(txm_cache));
+    c->options = o;
+    c->id = txm_next_cache_id();
+    c->options.threads = o.threads ? o.threads : txm_cpu_count();
+    c->bias = o.resolution < 1.0f ? -log2f(o.resolution) : 0.0f;
+    c->allocated = c->stats.allocated_bytes_peak = sizeof *c;
+    c->constants_most = constants_of(o.max_bytes);
+    c->fences = syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) != 0;
+    atomic_init(&c->epoch, 1);
+    atomic_init(&c->retry_seconds, INFINITY);
+    memset(c->left_blocks, 0xFF, sizeof c->left_blocks); /* TXM_NO_BLOCK */
+    c->retired_first = TXM_NO_SLOT;
+    atomic_init(&c->watched, o.spurious > 0.0f);
+    pthread_mutex_init(&c->lock, NULL);
+    pthread_cond_init(&c->changed, NULL);
+    *out = c;
+    return TXM_OK;
+}
+
+/* Files are shared by textures: the last one closes them. Sources in the hash table may outlive their
+ * textures while tiles of them load; by now the pool has stopped. */
+static void free_textures(txm_cache *c)
+{
+    for (uint32_t i = 0; i < c->stats.textures; i++) {
+        txm_file_drop(c, &c->textures[i].file);
+        txm_cache_free_string(c, &c->textures[i].message);
+    }
+    for (uint32_t i = 0; i <= TXM_SOURCE_BUCKETS; i++) {
+        txm_source **list = i < TXM_SOURCE_BUCKETS ? &c->sources[i] : &c->unhashed;
+        for (txm_source *s; (s = *list);) {
+            *list = s->next;
+            txm_file_drop(c, &s->file);
+            txm_cache_free_string(c, &s->message);
+            txm_cache_release(c, s, sizeof *s);
+        }
+    }
+}
+
+/* Nobody may look up any more. Threads of the cache must have been freed before. A trace that is still
+ * being written is dropped: who wants it stops it first. */
+void txm_cache_free(txm_cache **cache)
+{
+    txm_cache *c = cache ? *cache : NULL;
+    if (!c)
+        return;
+    txm_end_current(c);
+    txm_cache_trace_drop(c);
+    txm_group_free(c->group);
+    txm_pool_free(c->pool);
+    pthread_mutex_lock(&c->lock);
+    if (c->own)
+        txm_viewer_free(c->own);
+    pthread_mutex_unlock(&c->lock);
+    free_textures(c);
+    txm_slabs_free(c);
+    txm_cache_release(c, c->textures, c->texture_capacity * sizeof *c->textures);
+    txm_cache_release(c, c->view_textures, c->view_capacity * sizeof *c->view_textures);
+    txm_cache_release(c, c->tiles, c->tile_capacity * sizeof *c->tiles);
+    txm_cache_release(c, c->udims, c->udim_capacity * sizeof *c->udims);
+    txm_cache_release(c, c->quick_udims, c->quick_udim_capacity * sizeof *c->quick_udims);
+    txm_cache_release(c, c->blocks, c->block_capacity * sizeof *c->blocks);
+    txm_cache_release(c, c->spare_jobs, c->spare_room * sizeof *c->spare_jobs);
+    pthread_cond_destroy(&c->changed);
+    pthread_mutex_destroy(&c->lock);
+    free(c);
+    *cache = NULL;
+}
+
+/* A smaller budget takes effect at once. What look-ups hold pinned stays until they let go, so the figure
+ * may be exceeded for a moment. */
+txm_status txm_cache_set_max_bytes(txm_cache *c, uint64_t max_bytes, txm_error *err)
+{
+    txm_error_clear(err);
+    pthread_mutex_lock(&c->lock);
+    txm_own_view_ends(c);
+    __atomic_store_n(&c->options.max_bytes, max_bytes, __ATOMIC_RELAXED); /* look-ups of many read it */
+    c->constants_most = constants_of(max_bytes);
+    c->more_for_readers = 0;
+    txm_make_room(c, 0);
+    pthread_mutex_unlock(&c->lock);
+    return TXM_OK;
+}
+
+/* ---- threads ---- */
+
+/* Its memory counts against the budget, as everything does. It begins with room for one look-up's requests;
+ * look.c gives it more when it looks up many at a time. The number seeds the generator of spurious misses,
+ * so that a test's run can be repeated. */
+txm_status txm_cache_thread_new(txm_cache *c, txm_cache_thread **out, txm_error *err)
+{
+    txm_error_clear(err);
+    *out = NULL;
+    pthread_mutex_lock(&c->lock);
+    txm_cache_thread *t = txm_cache_allocate(c, sizeof *t, _Alignof(txm_cache_thread));
+    if (t) {
+        memset(t, 0, sizeof *t);
+        t->cache = c;
+        atomic_init(&t->asks_of, UINT64_MAX);
+        t->requests = t->few_requests;
+        t->requests_most = TXM_LOOKUP_TILES;
+        t->jobs = t->few_jobs;
+        t->chance = t->number = ++c->thread_count;
+        t->next = c->threads;
+        c->threads = t;
+        txm_learn(t);
+        atomic_fetch_add(&c->live_threads, 1);
+    }
+    pthread_mutex_unlock(&c->lock);
+    if (!t)
+        return txm_fail(err, TXM_STATUS_NO_MEMORY, "no memory for a thread of the texture cache");
+    *out = t;
+    return TXM_OK;
+}
+
+/* Its counters are added to those of the cache, which would otherwise fall when a thread ends. */
+void txm_cache_thread_free(txm_cache_thread **thread)
+{
+    txm_cache_thread *t = thread ? *thread : NULL;
+    if (!t)
+        return;
+    txm_cache *c = t->cache;
+    pthread_mutex_lock(&c->lock);
+    txm_cache_thread **at = &c->threads;
+    while (*at != t)
+        at = &(*at)->next;
+    *at = t->next;
+    atomic_fetch_sub(&c->live_threads, 1);
+    txm_unpin(c, &t->pins);
+    txm_cache_release(c, t->pins.items, t->pins.capacity * sizeof *t->pins.items);
+    txm_cache_release(c, t->unwidened, t->unwidened_bytes);
+    txm_cache_release(c, t->many, t->many_bytes);
+    c->stats.lookups += atomic_load(&t->quick.lookups);
+    c->stats.lookups_missed += atomic_load(&t->missed);
+    txm_cache_release(c, t, sizeof *t);
+    pthread_mutex_unlock(&c->lock);
+    *thread = NULL;
+}

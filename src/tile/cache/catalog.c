@@ -1,0 +1,542 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Textures of the cache: registered by name, opened when they are looked up, replaced, put together to UDIM
+ * sets.
+ *
+ * A texture is what a renderer names, a source what a file holds. Several textures may show one source:
+ * those of equal pixels and equal extension, found by the digest that the maker of the file wrote into it.
+ * Until the first look-up a texture is a stub of one pixel whose only level is not registered: the look-up
+ * misses, the miss names an entry of the stub's block, and the block names the texture to open. So a scene
+ * of ten thousand textures costs ten thousand stats and no open file.
+ *
+ * Opening gives the lock up while the file is read. `opening` keeps others from the same texture meanwhile;
+ * whatever else was known before must be looked at again afterwards, above all pointers into arrays that
+ * may have moved. */
+#include <errno.h>
+#include <sys/stat.h>
+
+#include "tile/base/clock.h"
+#include "tile/cache/cache_impl.h"
+
+/* ---- sources ---- */
+
+/* FNV-1a: the digests are random already. Any mixing would do, as long as it takes all characters in. */
+static uint32_t bucket_of(const char *hash)
+{
+    uint32_t h = 2166136261u;
+    for (; *hash; hash++)
+        h = (h ^ (uint8_t)*hash) * 16777619u;
+    return h % TXM_SOURCE_BUCKETS;
+}
+
+/* Files without a digest are never shared, and have a list of their own so that no bucket grows long. */
+static txm_source **list_of(txm_cache *c, const txm_source *s)
+{
+    return s->hash[0] ? &c->sources[bucket_of(s->hash)] : &c->unhashed;
+}
+
+/* By digest and by everything that decides what a look-up returns. The digest covers level 0 alone, and two
+ * makers may have tiled it or filtered the other levels differently: hence the rest. */
+static bool same_pixels(const txm_source *a, const txm_source *b)
+{
+    const txm_view_texture *v = &a->view, *w = &b->view;
+    return a->hash[0] && strcmp(a->hash, b->hash) == 0 && a->file_bytes == b->file_bytes && a->skip == b->skip &&
+           v->width == w->width && v->height == w->height && v->levels == w->levels && v->type == w->type &&
+           v->channels == w->channels && v->extension == w->extension && v->tile_shift == w->tile_shift &&
+           a->widens == b->widens && memcmp(v->average, w->average, sizeof v->average) == 0;
+}
+
+/* A texture becomes one more user of a source. */
+static void show_source(txm_cache *c, uint32_t texture, txm_source *s)
+{
+    c->textures[texture].source = s;
+    c->textures[texture].next = s->first_texture;
+    s->first_texture = texture;
+    s->textures++;
+    txm_texture_show(c, texture, s, 0);
+}
+
+/* Frees a source that no texture shows and no thread reads. Called by whoever brings either count to 0, so
+ * it is freed once. Its blocks stay in the table, but name nobody: requests that are still under way for
+ * them then lead nowhere. */
+void txm_source_drop(txm_cache *c, txm_source *s)
+{
+    if (s->textures || s->loading)
+        return;
+    *s->link = s->next;
+    if (s->next)
+        s->next->link = s->link;
+    txm_blocks_disown(c, s);
+    txm_file_drop(c, &s->file);
+    txm_cache_free_string(c, &s->message);
+    txm_cache_release(c, s, sizeof *s);
+}
+
+/* ---- opening ---- */
+
+/* Copies of a texture are common in productions: they share tiles. That is for show_opened to find; here
+ * the file is read without the lock, or, in a replay, its shape taken from the trace. */
+static txm_status examine(txm_cache *c, uint32_t texture, txm_extension extension, txm_source *made, txm_error *err)
+{
+    if (!c->rehearsed)
+        return made->file->origin->describe(c, extension, made, err);
+    txm_rehearse_open(c, texture, made);
+    return TXM_OK;
+}
+
+/* A source that no texture shows any more is on its way out, and must not be picked up again. */
+static txm_source *find_duplicate(txm_cache *c, const txm_source *made)
+{
+    txm_source *s = made->hash[0] ? *list_of(c, made) : NULL;
+    while (s && !(s->textures && same_pixels(s, made)))
+        s = s->next;
+    return s;
+}
+
+/* A source of its own for a file; its levels get entries. It counts as one more user of the file, which so
+ * stays known as long as its tiles may be read again. The largest tile bounds how many tiles a thread may
+ * load at a time (look.c). */
+static txm_status keep_source(txm_cache *c, const txm_source *made, txm_source **out, txm_error *err)
+{
+    txm_source *s = txm_cache_allocate(c, sizeof *s, _Alignof(txm_source));
+    if (!s)
+        return txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: no memory for a texture", made->file->path);
+    *s = *made;
+    s->first_texture = TXM_NO_TEXTURE;
+    txm_status status = txm_source_register(c, s, s->view.levels, err);
+    if (status != TXM_OK) {
+        txm_cache_release(c, s, sizeof *s);
+        return status;
+    }
+    s->file->textures++;
+    if (s->view.tile_bytes > atomic_load(&c->largest_tile))
+        atomic_store(&c->largest_tile, s->view.tile_bytes);
+    txm_source **list = list_of(c, s);
+    s->next = *list;
+    s->link = list;
+    if (s->next)
+        s->next->link = &s->next;
+    *list = s;
+    *out = s;
+    return TXM_OK;
+}
+
+/* What the texture would take if all its levels were in memory, borders included: Cycles' "virtual" memory. */
+static uint64_t bytes_of(const txm_source *s)
+{
+    return (uint64_t)txm_source_tiles(s, 0) * s->view.tile_bytes;
+}
+
+/* Under the lock, after the file was read without it. Another thread may have opened a copy in the
+ * meantime, so duplicates are looked for now, not earlier. The stub's block is retired, not reused at once:
+ * look-ups may still hold its number. */
+static txm_status show_opened(txm_cache *c, uint32_t texture, const txm_source *made, txm_error *err)
+{
+    txm_source *s = find_duplicate(c, made);
+    if (s)
+        c->stats.duplicates++;
+    else {
+        txm_status status = keep_source(c, made, &s, err);
+        if (status != TXM_OK)
+            return status;
+        c->stats.virtual_bytes += bytes_of(s);
+    }
+    uint32_t stub = c->view_textures[texture].first;
+    txm_stop_world(c);
+    show_source(c, texture, s);
+    txm_block_retire(c, stub);
+    txm_resume_world(c);
+    c->stats.textures_opened++;
+    return TXM_OK;
+}
+
+/* The whole texture: look-ups in it are magenta, and the stub's entry says so. The first failure is kept. */
+static void fail_texture(txm_cache *c, uint32_t texture, const txm_error *cause, double seconds)
+{
+    txm_texture *t = &c->textures[texture];
+    c->stats.textures_failed += !t->failed;
+    t->failed = true;
+    t->passes = txm_failure_passes(cause);
+    t->failures++;
+    if (!t->passes || !t->failure)
+        t->failure = cause->status;
+    if (!t->passes)
+        txm_cache_free_string(c, &t->message);
+    if (!t->message)
+        t->message = txm_cache_strdup(c, cause->message);
+    c->stats.tiles_failed++;
+    txm_entry_set(c, c->view_textures[texture].first, txm_failed_slot(c, cause, seconds));
+}
+
+/* Under the lock, which is given up while the file is read; others wait for the same texture only.
+ * Idempotent: an opened texture is a success, one that is damaged fails again with its message. UDIM sets
+ * have nothing to open. `t` is not used after the lock was given up: the array may have moved. */
+txm_status txm_texture_open(txm_cache *c, uint32_t texture, txm_error *err)
+{
+    while (c->textures[texture].opening)
+        pthread_cond_wait(&c->changed, &c->lock);
+    txm_texture *t = &c->textures[texture];
+    if (!t->file || t->source)
+        return TXM_OK;
+    if (t->failed && !t->passes)
+        return txm_fail(err, t->failure, "%s", t->message ? t->message : "cannot be read");
+    t->opening = true;
+    txm_source made = {.file = t->file};
+    txm_extension extension = (txm_extension)t->extension;
+    pthread_mutex_unlock(&c->lock);
+    txm_error cause = {0};
+    const double begin = txm_clock_seconds();
+    txm_status status = examine(c, texture, extension, &made, &cause);
+    pthread_mutex_lock(&c->lock);
+    if (status == TXM_OK)
+        status = show_opened(c, texture, &made, &cause);
+    t = &c->textures[texture];
+    if (status != TXM_OK) {
+        fail_texture(c, texture, &cause, txm_clock_seconds() - begin);
+        txm_fail_as(err, &cause);
+    } else if (t->failed) {
+        t->failed = false;
+        c->stats.textures_failed--;
+    }
+    t->opening = false;
+    txm_notify(c);
+    pthread_cond_broadcast(&c->changed);
+    return status;
+}
+
+txm_status txm_cache_open(txm_cache *c, uint32_t texture, txm_view_texture *info, txm_error *err)
+{
+    txm_error_clear(err);
+    txm_status status = TXM_OK;
+    pthread_mutex_lock(&c->lock);
+    if (texture >= c->stats.textures)
+        status = txm_fail(err, TXM_STATUS_USAGE, "there is no texture %u", texture);
+    else
+        status = txm_texture_open(c, texture, err);
+    if (info)
+        *info = status == TXM_OK ? c->view_textures[texture] : (txm_view_texture){0};
+    pthread_mutex_unlock(&c->lock);
+    return status;
+}
+
+txm_status txm_cache_register(txm_cache *c, uint32_t texture, txm_error *err)
+{
+    txm_error_clear(err);
+    pthread_mutex_lock(&c->lock);
+    txm_status status = texture < c->stats.textures && c->textures[texture].file
+                            ? txm_texture_open(c, texture, err)
+                            : txm_fail(err, TXM_STATUS_USAGE, "there is no texture %u of its own file", texture);
+    if (status == TXM_OK && c->textures[texture].source)
+        status = txm_source_register(c, c->textures[texture].source, 0, err);
+    pthread_mutex_unlock(&c->lock);
+    return status;
+}
+
+/* ---- registering ---- */
+
+/* Missing files are reported when they are added, not in the middle of a render. */
+static txm_status look_at(const char *path, txm_error *err)
+{
+    struct stat st;
+    if (stat(path, &st) != 0)
+        return txm_fail_errno(err, errno, "%s: cannot open", path);
+    if (!S_ISREG(st.st_mode))
+        return txm_fail(err, TXM_STATUS_NOT_A_FILE, "%s: not a regular file", path);
+    return TXM_OK;
+}
+
+/* Look-ups that run keep the old arrays until they have moved on. Both arrays grow before either is written
+ * to, so a failure leaves the catalogue as it was. */
+static txm_status grow_textures(txm_cache *c, txm_error *err)
+{
+    uint64_t needed = (uint64_t)c->stats.textures + 1;
+    if (needed >= TXM_NO_TEXTURE)
+        return txm_fail(err, TXM_STATUS_TOO_LARGE, "too many textures in one cache");
+    if (!txm_cache_grow(c, (void **)&c->textures, &c->texture_capacity, needed, sizeof *c->textures, true) ||
+        !txm_cache_grow(c, (void **)&c->view_textures, &c->view_capacity, needed, sizeof *c->view_textures, true))
+        return txm_fail(err, TXM_STATUS_NO_MEMORY, "no memory for a texture");
+    return TXM_OK;
+}
+
+/* Threads see the new texture when they look at the view again. By 2, since an odd generation would say
+ * that the world is stopped. */
+static uint32_t append_texture(txm_cache *c)
+{
+    uint32_t id = c->stats.textures++;
+    __atomic_store_n(&c->view.texture_count, c->stats.textures, __ATOMIC_RELEASE); /* read by txm_shown_texture */
+    atomic_fetch_add(&c->generation, 2);
+    txm_slow_down(c);
+    return id;
+}
+
+/* Registers a stub; the file is not looked at, which replays rely on: their textures need not exist any
+ * more. */
+txm_status txm_texture_add(txm_cache *c, const char *path, const txm_tile_source *called, txm_extension extension,
+                           uint32_t *texture, txm_error *err)
+{
+    uint32_t first = 0;
+    txm_cache_file *file = NULL;
+    txm_status status = grow_textures(c, err);
+    if (status == TXM_OK && (!(file = txm_file_new(c, path)) || !txm_zone_need(c, 1) ||
+                             !txm_block_new(c, 1, c->stats.textures, NULL, &first))) {
+        txm_file_drop(c, &file);
+        status = txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: no memory for a texture", path);
+    }
+    if (status != TXM_OK)
+        return status;
+    if (called) {
+        file->called = *called;
+        file->origin = &txm_origin_called;
+    }
+    c->textures[c->stats.textures] =
+        (txm_texture){.file = file, .extension = (uint8_t)extension, .next = TXM_NO_TEXTURE, .base = TXM_NO_TEXTURE};
+    txm_texture_show(c, c->stats.textures, NULL, first);
+    *texture = append_texture(c);
+    return TXM_OK;
+}
+
+txm_status txm_cache_add(txm_cache *c, const char *path, txm_extension extension, uint32_t *texture, txm_error *err)
+{
+    txm_error_clear(err);
+    if (!path)
+        return txm_fail(err, TXM_STATUS_USAGE, "no tx file given: its path is NULL");
+    if ((unsigned)extension > TXM_EXTENSION_MIRROR)
+        return txm_fail(err, TXM_STATUS_USAGE, "%s: no extension %d", path, (int)extension);
+    txm_status status = look_at(path, err);
+    if (status != TXM_OK)
+        return status;
+    pthread_mutex_lock(&c->lock);
+    status = txm_texture_add(c, path, NULL, extension, texture, err);
+    pthread_mutex_unlock(&c->lock);
+    if (status == TXM_OK)
+        txm_stand_in_load(c, *texture);
+    return status;
+}
+
+txm_status txm_cache_add_source(txm_cache *c, const char *name, const txm_tile_source *source, txm_extension extension,
+                                uint32_t *texture, txm_error *err)
+{
+    txm_error_clear(err);
+    if (!name || !source || source->struct_size < sizeof *source || !source->describe || !source->read)
+        return txm_fail(err, TXM_STATUS_USAGE, "a source of tiles needs a name, its struct_size, describe and read");
+    if ((unsigned)extension > TXM_EXTENSION_MIRROR)
+        return txm_fail(err, TXM_STATUS_USAGE, "%s: no extension %d", name, (int)extension);
+    pthread_mutex_lock(&c->lock);
+    txm_status status = txm_texture_add(c, name, source, extension, texture, err);
+    pthread_mutex_unlock(&c->lock);
+    if (status == TXM_OK)
+        txm_stand_in_load(c, *texture);
+    return status;
+}
+
+/* ---- UDIM sets ---- */
+
+/* Numbers and textures of a set. UDIM 1001 + u + 10 v: ten columns, and as many rows as the highest number
+ * needs. A base texture covers base_columns x base_rows of these with one image of less detail. */
+static txm_status check_udim(const txm_cache *c, const txm_cache_udim *u, uint32_t *rows, txm_error *err)
+{
+    uint32_t last = 0;
+    for (size_t i = 0; i < u->count; i++) {
+        if (u->numbers[i] < 1001 || u->numbers[i] > 9999)
+            return txm_fail(err, TXM_STATUS_USAGE, "%u is no number of a UDIM tile: they go from 1001 to 9999",
+                            u->numbers[i]);
+        if (u->textures[i] >= c->stats.textures || !c->textures[u->textures[i]].file)
+            return txm_fail(err, TXM_STATUS_USAGE, "UDIM tile %u: there is no texture %u", u->numbers[i],
+                            u->textures[i]);
+        last = u->numbers[i] > last ? u->numbers[i] : last;
+    }
+    if (!u->count)
+        return txm_fail(err, TXM_STATUS_USAGE, "a UDIM set needs a tile");
+    if (u->base != TXM_NO_TEXTURE && (u->base >= c->stats.textures || !c->textures[u->base].file))
+        return txm_fail(err, TXM_STATUS_USAGE, "UDIM set: there is no base texture %u", u->base);
+    if (u->base != TXM_NO_TEXTURE &&
+        (u->base_columns < 1 || u->base_columns > 10 || u->base_rows < 1 || u->base_rows > 900))
+        return txm_fail(err, TXM_STATUS_USAGE, "UDIM set: a base texture of %u x %u tiles makes no sense",
+                        u->base_columns, u->base_rows);
+    *rows = (last - 1001) / 10 + 1;
+    return TXM_OK;
+}
+
+/* Room for so many numbers, also among those of quick look-ups if there are such, or if this set brings them. */
+static bool grow_udims(txm_cache *c, uint64_t needed, bool has_base)
+{
+    const bool first = has_base && !c->quick_udims;
+    if (!txm_cache_grow(c, (void **)&c->udims, &c->udim_capacity, needed, sizeof *c->udims, true))
+        return false;
+    if ((has_base || c->quick_udims) &&
+        !txm_cache_grow(c, (void **)&c->quick_udims, &c->quick_udim_capacity, needed, sizeof *c->quick_udims, true))
+        return false;
+    if (first && c->udim_count)
+        memcpy(c->quick_udims, c->udims, c->udim_count * sizeof *c->udims);
+    return true;
+}
+
+/* The grid lies in one array with those of all sets, TXM_NO_TEXTURE where a number has no tile; kernels
+ * index it by u and v alone. */
+static txm_status add_udim(txm_cache *c, const txm_cache_udim *u, uint32_t *texture, txm_error *err)
+{
+    uint32_t rows = 0;
+    txm_status status = check_udim(c, u, &rows, err);
+    if (status == TXM_OK && u->base != TXM_NO_TEXTURE) /* its size decides what it serves */
+        status = txm_texture_open(c, u->base, err);
+    if (status == TXM_OK)
+        status = grow_textures(c, err);
+    if (status == TXM_OK && !grow_udims(c, (uint64_t)c->udim_count + rows * 10, u->base != TXM_NO_TEXTURE))
+        status = txm_fail(err, TXM_STATUS_NO_MEMORY, "no memory for UDIM tiles");
+    if (status != TXM_OK)
+        return status;
+    uint32_t *grid = c->udims + c->udim_count;
+    for (uint32_t i = 0; i < rows * 10; i++)
+        grid[i] = TXM_NO_TEXTURE;
+    for (size_t i = 0; i < u->count; i++)
+        grid[u->numbers[i] - 1001] = u->textures[i];
+    for (uint32_t i = 0; c->quick_udims && i < rows * 10; i++)
+        c->quick_udims[c->udim_count + i] = u->base == TXM_NO_TEXTURE ? grid[i] : TXM_NO_TEXTURE;
+    c->view_textures[c->stats.textures] = (txm_view_texture){.udim_rows = rows, .first = c->udim_count};
+    c->textures[c->stats.textures] = (txm_texture){
+        .next = TXM_NO_TEXTURE, .base = u->base, .base_columns = u->base_columns, .base_rows = u->base_rows};
+    c->udim_count += rows * 10;
+    c->stats.udim_sets++;
+    *texture = append_texture(c);
+    return TXM_OK;
+}
+
+txm_status txm_cache_add_udim(txm_cache *c, const txm_cache_udim *udim, uint32_t *texture, txm_error *err)
+{
+    txm_error_clear(err);
+    pthread_mutex_lock(&c->lock);
+    txm_status status = add_udim(c, udim, texture, err);
+    pthread_mutex_unlock(&c->lock);
+    return status;
+}
+
+/* ---- dropping tiles, replacing files ---- */
+
+/* A slot knows only its entry; the block that the entry lies in knows the source. */
+static bool is_of_source(txm_cache *c, uint32_t slot, void *arg)
+{
+    const txm_source *s = arg;
+    const txm_slot *held = txm_slot_at(c, slot);
+    const txm_block *b = txm_block_of(c, held->entry);
+    return b && b->source == s;
+}
+
+/* Tiles of one colour are nobody's own: entries just cease to show them. For shared slots `entry` counts
+ * how many show them; the slot itself stays for other textures. */
+static void forget_shared(txm_cache *c, const txm_source *s)
+{
+    uint32_t count = txm_source_tiles(s, s->registered), first = s->view.first + s->view.levels;
+    for (uint32_t i = first; i < first + count; i++) {
+        uint32_t slot = __atomic_load_n(&c->tiles[i].slot, __ATOMIC_RELAXED);
+        if (slot >= TXM_SLOT_STATES || txm_slot_at(c, slot)->state != TXM_SLOT_STATE_SHARED)
+            continue;
+        txm_slot_at(c, slot)->entry--;
+        txm_entry_set(c, i, TXM_SLOT_NONE);
+    }
+}
+
+/* Tiles go, entries of the page table stay. */
+static void drop_tiles(txm_cache *c, txm_source *s)
+{
+    txm_evict_if(c, is_of_source, s);
+    forget_shared(c, s);
+    txm_slabs_drop_empty(c);
+}
+
+/* The last texture takes the source with it. Tiles that are being read at this moment keep it alive until
+ * they are done: txm_load sees that nobody wants them and drops it. */
+static void leave_source(txm_cache *c, uint32_t texture)
+{
+    txm_source *s = c->textures[texture].source;
+    uint32_t *at = &s->first_texture;
+    while (*at != texture)
+        at = &c->textures[*at].next;
+    *at = c->textures[texture].next;
+    c->textures[texture].next = TXM_NO_TEXTURE;
+    c->textures[texture].source = NULL;
+    if (--s->textures)
+        return;
+    drop_tiles(c, s);
+    c->stats.virtual_bytes -= bytes_of(s);
+    txm_block_retire(c, s->view.first);
+    txm_source_drop(c, s);
+}
+
+static txm_status check_texture(const txm_cache *c, uint32_t texture, txm_error *err)
+{
+    if (texture >= c->stats.textures || !c->textures[texture].file)
+        return txm_fail(err, TXM_STATUS_USAGE, "there is no texture %u of its own file", texture);
+    return TXM_OK;
+}
+
+/* The same number, another file: a renderer need not rebuild its shaders. Everything that can fail comes
+ * first. The texture becomes a stub again and opens its new file with the next look-up; without a path the
+ * same file is read anew, for an artist who has saved over it. */
+static txm_status replace(txm_cache *c, uint32_t texture, const char *path, txm_error *err)
+{
+    txm_status status = check_texture(c, texture, err);
+    while (status == TXM_OK && c->textures[texture].opening)
+        pthread_cond_wait(&c->changed, &c->lock);
+    if (status != TXM_OK)
+        return status;
+    txm_texture *t = &c->textures[texture];
+    const bool same = !path && t->file->called.read; /* callbacks stay: they are described again */
+    txm_cache_file *file = same ? t->file : txm_file_new(c, path ? path : t->file->path);
+    if (same)
+        file->textures++;
+    uint32_t first;
+    if (!file || !txm_block_new(c, 1, texture, NULL, &first)) {
+        txm_file_drop(c, &file);
+        return txm_fail(err, TXM_STATUS_NO_MEMORY, "no memory for a texture");
+    }
+    uint32_t stub = c->view_textures[texture].first;
+    bool opened = t->source;
+    txm_stop_world(c);
+    txm_texture_show(c, texture, NULL, first);
+    txm_resume_world(c);
+    if (opened) {
+        leave_source(c, texture);
+        c->stats.textures_opened--;
+    } else {
+        txm_block_of(c, stub)->texture = TXM_NO_TEXTURE;
+        txm_block_retire(c, stub);
+    }
+    c->stats.textures_failed -= t->failed;
+    txm_file_drop(c, &t->file);
+    txm_cache_free_string(c, &t->message);
+    t->file = file;
+    t->failed = false;
+    t->failure = TXM_OK;
+    t->failures = 0;
+    txm_trace_replace(c, texture);
+    txm_notify(c);
+    return TXM_OK;
+}
+
+txm_status txm_cache_replace(txm_cache *c, uint32_t texture, const char *path, txm_error *err)
+{
+    txm_error_clear(err);
+    txm_status status = path ? look_at(path, err) : TXM_OK;
+    if (status != TXM_OK)
+        return status;
+    pthread_mutex_lock(&c->lock);
+    txm_own_view_ends(c);
+    status = replace(c, texture, path, err);
+    pthread_mutex_unlock(&c->lock);
+    if (status == TXM_OK)
+        txm_stand_in_load(c, texture);
+    return status;
+}
+
+/* Frees the tiles, for textures that share the source as well, but keeps the file known: the next look-up
+ * reads them again. */
+txm_status txm_cache_unload(txm_cache *c, uint32_t texture, txm_error *err)
+{
+    txm_error_clear(err);
+    pthread_mutex_lock(&c->lock);
+    txm_own_view_ends(c);
+    txm_status status = check_texture(c, texture, err);
+    if (status == TXM_OK && c->textures[texture].source)
+        drop_tiles(c, c->textures[texture].source);
+    pthread_mutex_unlock(&c->lock);
+    return status;
+}

@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * From requests to tiles in memory.
+ *
+ * A request is the number of a page-table entry that some look-up has turned from NONE to REQUESTED.
+ * txm_plan finds out what it means (a texture to open, a level to register, a tile to read) and makes it
+ * LOADING, txm_plan_slot finds memory, txm_load reads without the lock and publishes with it. Whatever
+ * happens, the entry leaves LOADING: to a slot, or to a failure, which samplers show as magenta. An entry
+ * that stayed LOADING would hang every thread that waits for the tile. */
+#include <math.h>
+
+#include "tile/base/clock.h"
+#include "tile/cache/cache_impl.h"
+
+/* Called with the lock. The count changes even if nobody waits: somebody may have read it and be about to. */
+void txm_notify(txm_cache *c)
+{
+    atomic_fetch_add(&c->completions, 1);
+    if (c->waiting)
+        pthread_cond_broadcast(&c->changed);
+}
+
+/* Until any tile has been completed since `seen` was read. Any tile, not a certain one: the look-up is
+ * simply tried again, and if its own is still missing waits once more. */
+void txm_wait_for_others(txm_cache *c, uint64_t seen)
+{
+    while (atomic_load(&c->completions) == seen && txm_help(c))
+        ;
+    pthread_mutex_lock(&c->lock);
+    c->stats.waits++;
+    c->waiting++;
+    while (atomic_load(&c->completions) == seen)
+        pthread_cond_wait(&c->changed, &c->lock);
+    c->waiting--;
+    pthread_mutex_unlock(&c->lock);
+}
+
+/* ---- pins ---- */
+
+/* A tile is kept until the look-up that wanted it has used it. Without memory for the list the tile is
+ * published unpinned: it may then be evicted before its use and be read twice. */
+static bool pin(txm_cache *c, txm_pins *pins, uint32_t slot, const txm_job *job)
+{
+    if (!txm_cache_grow(c, (void **)&pins->items, &pins->capacity, (uint64_t)pins->count + 1, sizeof *pins->items,
+                        false))
+        return false;
+    pins->items[pins->count++] = (txm_pin){slot, txm_slot_at(c, slot)->stamp, job->rank, job->batch, 0};
+    return true;
+}
+
+/* Stamps tell whether the slot still holds the tile that was pinned. Slots lose pinned tiles when a texture is
+ * replaced; one that was given to another tile since must not be unpinned. Its number may even be that of a
+ * slab of another class by now, with fewer slots. */
+txm_slot *txm_pinned_slot(txm_cache *c, const txm_pin *pin)
+{
+    const txm_slab *slab = &c->slabs[pin->slot >> TXM_SLOT_BITS];
+    const uint32_t place = pin->slot & (TXM_SLOTS - 1);
+    txm_slot *s = place < slab->slots ? &slab->slot[place] : NULL;
+    return s && s->state == TXM_SLOT_STATE_HELD && s->stamp == pin->stamp && s->pins ? s : NULL;
+}
+
+void txm_unpin(txm_cache *c, txm_pins *pins)
+{
+    for (uint32_t i = 0; i < pins->count; i++) {
+        txm_slot *s = txm_pinned_slot(c, &pins->items[i]);
+        if (s)
+            s->pins--;
+    }
+    pins->count = 0;
+}
+
+/* ---- planning ---- */
+
+/* The first failure of a texture is kept, by its kind and in words; all are counted. */
+static void note_failure(txm_cache *c, txm_source *s, const txm_error *cause)
+{
+    s->failures++;
+    c->stats.tiles_failed++;
+    if (s->failure == TXM_OK)
+        s->failure = cause->status;
+    if (!s->message)
+        s->message = txm_cache_strdup(c, cause->message);
+}
+
+/* Lack of memory or descriptors, and what a disk or a share does not give at the moment. */
+bool txm_failure_passes(const txm_error *err)
+{
+    return err->status != TXM_STATUS_CHANGED &&
+           (txm_status_retryable(err->status) || err->status == TXM_STATUS_NOT_FOUND ||
+            err->status == TXM_STATUS_DENIED);
+}
+
+/* After a second without any, a failure is one that comes alone. */
+uint32_t txm_failed_slot(txm_cache *c, const txm_error *err, double seconds)
+{
+    if (!txm_failure_passes(err))
+        return TXM_SLOT_FAILED;
+    const double now = txm_clock_seconds(), due = atomic_load(&c->retry_seconds);
+    if (due != INFINITY)
+        atomic_store(&c->retry_seconds, (due > now ? due : now) + seconds);
+    else
+        atomic_store(&c->retry_seconds, now - c->failed_seconds > 1 ? now : now + seconds);
+    c->failed_seconds = now;
+    return TXM_SLOT_UNREADABLE + (uint16_t)atomic_load(&c->round);
+}
+
+bool txm_next_round(txm_cache *c)
+{
+    if (txm_clock_seconds() < atomic_load(&c->retry_seconds))
+        return false;
+    atomic_store(&c->retry_seconds, INFINITY);
+    atomic_fetch_add(&c->round, 1);
+    txm_slow_down(c);
+    return true;
+}
+
+/* Clocks are not asked while nothing has failed. */
+bool txm_retry(txm_cache *c)
+{
+    const double due = atomic_load_explicit(&c->retry_seconds, memory_order_relaxed);
+    if (due == INFINITY || txm_clock_seconds() < due)
+        return false;
+    pthread_mutex_lock(&c->lock);
+    txm_next_round(c);
+    pthread_mutex_unlock(&c->lock);
+    return true;
+}
+
+/* The whole level, where there is no memory for its entries. Said once in the level's own entry; look-ups
+ * of any tile of it find it there. */
+static void fail_level(txm_cache *c, txm_source *s, uint32_t level, const txm_error *cause, double seconds)
+{
+    txm_entry_set(c, s->view.first + level, txm_failed_slot(c, cause, seconds));
+    note_failure(c, s, cause);
+}
+
+/* Requests that views hold are in their own copies of the page table, so NONE may be claimed as well. */
+bool txm_claim(txm_cache *c, uint32_t entry)
+{
+    uint32_t slot = __atomic_load_n(&c->tiles[entry].slot, __ATOMIC_RELAXED);
+    while (txm_is_requested(slot) || slot == TXM_SLOT_NONE ||
+           (slot - TXM_SLOT_UNREADABLE <= UINT16_MAX && slot != TXM_SLOT_UNREADABLE + (uint16_t)atomic_load(&c->round)))
+        if (__atomic_compare_exchange_n(&c->tiles[entry].slot, &slot, TXM_SLOT_LOADING, false, __ATOMIC_RELAXED,
+                                        __ATOMIC_RELAXED)) {
+            if (c->viewers)
+                txm_entry_changed(c, entry);
+            return true;
+        }
+    return false;
+}
+
+/* `entry` may be of a block that was left since the request was made; its block still says which tile was
+ * meant, and the entry of that tile today decides. Opening a texture and registering a level give no job:
+ * the look-up is repeated, and then asks for tiles. A source without textures was replaced, and its
+ * requests die with it. */
+bool txm_plan(txm_cache *c, uint32_t entry, txm_job *job)
+{
+    txm_error err = {0};
+    const txm_block *b = txm_block_of(c, entry);
+    if (!b)
+        return false;
+    if (!b->source) {
+        if (b->texture != TXM_NO_TEXTURE)
+            txm_texture_open(c, b->texture, NULL);
+        return false;
+    }
+    txm_source *s = b->source;
+    uint32_t level, tile;
+    txm_block_locate(b, entry, &level, &tile);
+    if (!s->textures)
+        return false;
+    if (tile == TXM_WHOLE_LEVEL) {
+        const double begin = txm_clock_seconds();
+        if (txm_source_register(c, s, level, &err) != TXM_OK)
+            fail_level(c, s, level, &err, txm_clock_seconds() - begin);
+        return false;
+    }
+    if (!txm_claim(c, txm_entry_index(s, level, tile)))
+        return false;
+    c->stats.tile_requests++;
+    s->loading++;
+    *job = (txm_job){.source = s, .level = level, .tile = tile, .slot = TXM_NO_SLOT, .version = s->version};
+    return true;
+}
+
+/* May evict; with the lock. A job without a slot goes on to txm_load all the same, which publishes the
+ * failure. */
+bool txm_plan_slot(txm_cache *c, txm_job *job, bool must)
+{
+    job->slot = txm_slot_take(c, job->source->view.tile_bytes, must);
+    job->pixels = job->slot == TXM_NO_SLOT ? NULL : txm_slot_pixels(c, job->slot);
+    return job->pixels;
+}
+
+/* ---- tiles of one colour ---- */
+
+/* Border included: filters read it. Tiles at the right and lower edge are compared only as far as they hold
+ * pixels. The first row is compared with itself shifted by a pixel, the others with the first: most tiles
+ * are told apart by the first few bytes. */
+static bool is_constant(const txm_view_texture *v, uint32_t level, uint32_t tile, const uint8_t *pixels)
+{
+    uint32_t across = txm_view_tiles_across(v, level), edge = 1u << v->tile_shift;
+    uint32_t left_w = txm_level_size(v->width, level) - tile % across * edge;
+    uint32_t left_h = txm_level_size(v->height, level) - tile / across * edge;
+    uint32_t w = (left_w < edge ? left_w : edge) + 2 * TXM_BORDER_PX,
+             h = (left_h < edge ? left_h : edge) + 2 * TXM_BORDER_PX;
+    size_t row = (size_t)w * v->pixel_bytes;
+    if (memcmp(pixels, pixels + v->pixel_bytes, row - v->pixel_bytes) != 0)
+        return false;
+    for (uint32_t y = 1; y < h; y++)
+        if (memcmp(pixels, pixels + (size_t)y * v->row_bytes, row) != 0)
+            return false;
+    return true;
+}
+
+/* A short list: most textures have few colours all over. Equal bytes of equal size: a slot may serve
+ * textures of different types that happen to agree, since only bytes are stored. */
+static txm_constant *find_constant(txm_cache *c, const txm_view_texture *v, const uint8_t *pixel)
+{
+    for (uint32_t i = 0; i < c->constant_count; i++)
+        if (c->constants[i].tile_bytes == v->tile_bytes && c->constants[i].pixel_bytes == v->pixel_bytes &&
+            memcmp(c->constants[i].pixel, pixel, v->pixel_bytes) == 0)
+            return &c->constants[i];
+    return NULL;
+}
+
+/* The slot that all tiles of this colour share: `slot` itself becomes it where there is none yet and one
+ * more may be kept. It is filled to its last byte, for it may come to serve tiles that are not cut at the
+ * edge. When the list is full the tile keeps its slot and is an ordinary one. */
+static uint32_t share(txm_cache *c, const txm_view_texture *v, uint32_t slot)
+{
+    uint8_t *pixels = txm_slot_pixels(c, slot);
+    txm_constant *known = find_constant(c, v, pixels);
+    if (known) {
+        txm_slot_give(c, slot);
+        c->stats.tiles_coalesced++;
+        return known->slot;
+    }
+    if (c->constant_count == c->constants_most)
+        return slot;
+    for (size_t at = v->pixel_bytes; at < v->tile_bytes; at += v->pixel_bytes)
+        memcpy(pixels + at, pixels, v->pixel_bytes);
+    known = &c->constants[c->constant_count++];
+    *known = (txm_constant){.tile_bytes = v->tile_bytes, .pixel_bytes = v->pixel_bytes, .slot = slot};
+    memcpy(known->pixel, pixels, v->pixel_bytes);
+    *txm_slot_at(c, slot) = (txm_slot){.state = TXM_SLOT_STATE_SHARED, .stamp = txm_slot_at(c, slot)->stamp};
+    return slot;
+}
+
+/* ---- publishing ---- */
+
+/* From here on look-ups find the tile. A mark other than 0 says that the tile was here before: marks
+ * survive eviction, which is how reloads are counted without a list of all tiles ever seen. The order at
+ * the end matters: slot and mark are complete before the entry names the slot. */
+static void publish(txm_cache *c, const txm_job *job, bool constant, txm_pins *pins)
+{
+    txm_source *s = job->source;
+    uint32_t entry = txm_entry_index(s, job->level, job->tile), slot = job->slot;
+    txm_tile_entry *e = &c->tiles[entry];
+    bool again = __atomic_load_n(&e->mark, __ATOMIC_RELAXED) != 0;
+    s->loads++;
+    s->level_loads[job->level]++;
+    c->stats.tiles_loaded++;
+    c->stats.loaded_bytes += s->view.tile_bytes;
+    c->stats.working_set_bytes += again ? 0 : s->view.tile_bytes;
+    if (again) {
+        s->reloads++;
+        c->stats.tiles_reloaded++;
+        c->stats.reloaded_bytes += s->view.tile_bytes;
+    }
+    if (constant) {
+        txm_trace_constant(c, s, job->level, job->tile, job->pixels);
+        slot = share(c, &s->view, slot);
+    }
+    txm_slot *held = txm_slot_at(c, slot);
+    if (held->state == TXM_SLOT_STATE_SHARED) {
+        held->entry++;
+    } else {
+        bool pinned = pin(c, pins, slot, job); /* which may drop what is HELD to make room for the list */
+        held->entry = entry;
+        held->state = TXM_SLOT_STATE_HELD;
+        held->pins = pinned;
+    }
+    __atomic_store_n(&e->mark, atomic_load_explicit(&c->epoch, memory_order_relaxed), __ATOMIC_RELAXED);
+    txm_entry_set(c, entry, slot);
+    /* What was used last is known by epochs that are short beside the time a tile stays, shorter than a render tile. */
+    if (c->options.policy != TXM_CACHE_POLICY_NONE && ++c->loads_of_epoch > c->stats.tiles / 16)
+        txm_next_epoch(c);
+}
+
+/* The slot goes back; FAILED needs none. */
+static void publish_failure(txm_cache *c, const txm_job *job, const txm_error *cause, double seconds)
+{
+    txm_source *s = job->source;
+    if (job->slot != TXM_NO_SLOT)
+        txm_slot_give(c, job->slot);
+    note_failure(c, s, cause);
+    txm_entry_set(c, txm_entry_index(s, job->level, job->tile), txm_failed_slot(c, cause, seconds));
+}
+
+/* Files of two and three channels are read to memory of the thread's own first. There they are tight, and
+ * spread to four channels on their way to the slot. The buffer only grows, and is released by its owner. */
+static bool need_unwidened(txm_cache *c, size_t bytes, uint8_t **buffer, size_t *buffer_bytes)
+{
+    if (*buffer_bytes >= bytes)
+        return true;
+    pthread_mutex_lock(&c->lock);
+    txm_cache_release(c, *buffer, *buffer_bytes);
+    *buffer = txm_cache_allocate(c, bytes, 64);
+    *buffer_bytes = *buffer ? bytes : 0;
+    pthread_mutex_unlock(&c->lock);
+    return *buffer;
+}
+
+void txm_abandon(txm_cache *c, const txm_job *job)
+{
+    txm_source *s = job->source;
+    if (job->slot != TXM_NO_SLOT)
+        txm_slot_give(c, job->slot);
+    if (s->textures)
+        txm_entry_set(c, txm_entry_index(s, job->level, job->tile), TXM_SLOT_NONE);
+    if (!job->batch)
+        txm_job_over(c, job);
+    txm_notify(c);
+}
+
+void txm_job_over(txm_cache *c, const txm_job *job)
+{
+    job->source->loading--;
+    txm_source_drop(c, job->source);
+}
+
+/* Without the lock, but for the last step. The source cannot vanish meanwhile: `loading` holds it. Time is
+ * that of the whole load, waiting for the file included: what a render lost to it. */
+void txm_load(txm_cache *c, const txm_job *job, uint8_t **unwidened, size_t *unwidened_bytes, txm_pins *pins)
+{
+    txm_source *s = job->source;
+    const txm_view_texture *v = &s->view; /* what is read of it here never changes */
+    txm_error err = {0};
+    double begin = txm_clock_seconds();
+    txm_status status = TXM_OK;
+    bool constant = false;
+    if (job->slot == TXM_NO_SLOT || (s->widens && !need_unwidened(c, v->tile_bytes, unwidened, unwidened_bytes)))
+        status = txm_fail(&err, TXM_STATUS_NO_MEMORY, "%s: no memory for a tile", s->file->path);
+    if (status == TXM_OK && c->rehearsed)
+        constant = txm_rehearse_load(c, job);
+    else if (status == TXM_OK) {
+        status = s->file->origin->read_tile(c, s, job->level, job->tile, job->pixels, *unwidened, &err);
+        constant = status == TXM_OK && c->options.coalesce & TXM_COALESCE_CONSTANT &&
+                   is_constant(v, job->level, job->tile, job->pixels);
+    }
+    pthread_mutex_lock(&c->lock);
+    double seconds = txm_clock_seconds() - begin;
+    c->stats.load_seconds += seconds;
+    s->load_seconds += seconds;
+    if (!s->textures) { /* replaced meanwhile: nobody asks for it any more */
+        if (job->slot != TXM_NO_SLOT)
+            txm_slot_give(c, job->slot);
+    } else if (job->version != s->version) { /* what was read may be of before: whoever needs it asks again */
+        if (job->slot != TXM_NO_SLOT)
+            txm_slot_give(c, job->slot);
+        txm_entry_set(c, txm_entry_index(s, job->level, job->tile), TXM_SLOT_NONE);
+    } else if (status == TXM_OK) {
+        publish(c, job, constant, pins);
+    } else {
+        publish_failure(c, job, &err, seconds);
+    }
+    if (!job->batch)
+        txm_job_over(c, job);
+    txm_notify(c);
+    pthread_mutex_unlock(&c->lock);
+}

@@ -1,0 +1,419 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Look-ups of many at a time: a tile that many of them need is loaded once for all.
+ *
+ * A few hundred look-ups at a time ask for what they miss together and are repeated together. Where the tiles of
+ * the texture may not be in memory all at once, the order decides how often each is read: what is there is
+ * looked up first, and what has missed is then taken up area by area of the texture, each so small that its
+ * tiles of all levels fit. In the order in which they came, random look-ups would read nearly every tile
+ * again for each few hundred. */
+#include <math.h>
+
+#include "tile/cache/cache_impl.h"
+
+enum {
+    FEW = 512,            /* look-ups that are repeated together */
+    MOST = 1 << 20,       /* that are put in order together */
+    MOST_TILES = 1 << 12, /* that are loaded together */
+    MOST_ACROSS = 15      /* areas of a texture along a side: their numbers are bytes */
+};
+
+/* ---- shares of the budget ---- */
+
+/* A thread's share of a part of the budget; without a bound all that may be wanted. Threads that do nothing
+ * at the moment count as well: their share must be there when they begin. */
+static uint64_t share_of(const txm_cache *c, unsigned part)
+{
+    const uint64_t most = __atomic_load_n(&c->options.max_bytes, __ATOMIC_RELAXED);
+    return most && c->options.policy != TXM_CACHE_POLICY_NONE
+               ? most / part / atomic_load_explicit(&c->live_threads, memory_order_relaxed)
+               : UINT64_MAX;
+}
+
+/* Memory for lists of tiles, a 64th of the budget, and for the areas of so many look-ups, a sixteenth. Where
+ * there is none, tiles are asked for as a single look-up does, and in any order. One piece of memory in
+ * falling order of alignment; it is only ever exchanged for a larger one, and goes with the thread. */
+static void make_many(txm_cache_thread *t, size_t look_ups)
+{
+    enum { LISTS = 64, AREAS = 16, EACH_TILE = sizeof(txm_job) + sizeof(uint32_t) };
+    txm_cache *c = t->cache;
+    if (t->many && look_ups <= t->areas_most)
+        return;
+    pthread_mutex_lock(&c->lock);
+    uint64_t share = share_of(c, AREAS), tiles = share_of(c, LISTS) / EACH_TILE;
+    const uint64_t space = look_ups < share ? look_ups : share;
+    tiles = tiles < MOST_TILES ? tiles : MOST_TILES;
+    const size_t bytes = tiles * EACH_TILE + space;
+    uint8_t *many = NULL;
+    if (tiles > TXM_LOOKUP_TILES && (!t->many || space > t->areas_most))
+        many = txm_cache_allocate(c, bytes, _Alignof(txm_job));
+    if (many) {
+        txm_cache_release(c, t->many, t->many_bytes);
+        t->many = many;
+        t->many_bytes = bytes;
+        t->jobs = (txm_job *)(void *)many;
+        t->requests = (uint32_t *)(void *)(t->jobs + tiles);
+        t->requests_most = (uint32_t)tiles;
+        t->areas = (uint8_t *)(t->requests + tiles);
+        t->areas_most = space;
+    }
+    pthread_mutex_unlock(&c->lock);
+}
+
+/* Tiles that a thread may load, and hold, together: half the budget of all threads, or where that is less, a slab. The
+ * largest tile of all textures is assumed, so that no mixture can exceed the share. One tile at least: a look-up that
+ * needs more gets them when it is looked up alone. */
+static uint32_t tiles_of_round(const txm_cache_thread *t)
+{
+    const uint32_t known = atomic_load_explicit(&t->cache->largest_tile, memory_order_relaxed);
+    const uint32_t largest = known ? known : 1, slab = TXM_SLAB_BYTES / largest;
+    const uint32_t least = slab > TXM_LOOKUP_TILES ? TXM_LOOKUP_TILES : slab ? slab : 1;
+    const uint64_t fit = share_of(t->cache, 2) / largest;
+    const uint32_t most = fit < t->requests_most ? (uint32_t)fit : t->requests_most;
+    return most > least ? most : least;
+}
+
+/* ---- a few ---- */
+
+static txm_look worse(txm_look a, txm_look b)
+{
+    return a > b ? a : b;
+}
+
+/* What repeating needs of each of a few look-ups. */
+typedef struct attempt {
+    txm_lookups todo; /* of the caller's arrays; mask and look are those below */
+    uint8_t mask[FEW], look[FEW];
+    uint32_t random[FEW]; /* as they began */
+} attempt;
+
+/* Elements begin to begin + count - 1 of a batch. */
+static txm_lookups part_of(const txm_lookups *b, size_t begin, size_t count)
+{
+    return (txm_lookups){count,
+                         b->u + begin,
+                         b->v + begin,
+                         b->dudx + begin,
+                         b->dvdx + begin,
+                         b->dudy + begin,
+                         b->dvdy + begin,
+                         b->random ? b->random + begin : NULL,
+                         b->mask ? b->mask + begin : NULL,
+                         {b->out[0] + begin, b->out[1] + begin, b->out[2] + begin, b->out[3] + begin},
+                         b->look ? b->look + begin : NULL};
+}
+
+/* The caller's mask is only read, and its `look` written at the end. */
+static void begin_attempt(attempt *a, const txm_lookups *given)
+{
+    a->todo = *given;
+    a->todo.look = a->look;
+    memset(a->look, TXM_LOOK_RESIDENT, given->count);
+    if (given->random)
+        memcpy(a->random, given->random, given->count * sizeof *a->random);
+}
+
+/* One round. Leaves those to be repeated that have missed, with the random state that they began with; how
+ * many. What has hit is finished: its results are in the caller's arrays. */
+static size_t look_up(txm_cache_thread *t, uint32_t texture, const txm_sampler *how, attempt *a, txm_lane *lane)
+{
+    size_t missed = 0;
+    txm_enter_to_ask(t);
+    txm_sample_n(&t->view, texture, how, &a->todo, lane);
+    txm_leave_asking(t, lane->count);
+    for (size_t i = 0; i < a->todo.count; i++) {
+        a->mask[i] = (!a->todo.mask || a->todo.mask[i]) && a->look[i] == TXM_LOOK_MISSED;
+        missed += a->mask[i];
+        if (a->mask[i] && a->todo.random)
+            a->todo.random[i] = a->random[i];
+    }
+    a->todo.mask = a->mask;
+    return missed;
+}
+
+/* The worst result of those that were wanted; the caller gets each. */
+static txm_look end_attempt(const attempt *a, const txm_lookups *given)
+{
+    txm_look worst = TXM_LOOK_RESIDENT;
+    for (size_t i = 0; i < given->count; i++) {
+        worst = worse(worst, (txm_look)a->look[i]);
+        if (given->look && (!given->mask || given->mask[i]))
+            given->look[i] = a->look[i];
+    }
+    return worst;
+}
+
+/* Those that are left, each until its tiles are there. One look-up's tiles always fit, since a slab is
+ * taken beyond the budget if it must be. */
+static void finish_each(txm_cache_thread *t, uint32_t texture, const txm_sampler *how, attempt *a)
+{
+    const txm_lookups *b = &a->todo;
+    for (size_t i = 0; i < b->count; i++) {
+        float out[4];
+        const txm_lookup at = {b->u[i], b->v[i], b->dudx[i], b->dvdx[i], b->dudy[i], b->dvdy[i]};
+        if (!a->mask[i])
+            continue;
+        a->look[i] = (uint8_t)txm_look_until_there(t, texture, how, &at, b->random ? &b->random[i] : NULL, out);
+        for (int n = 0; n < 4; n++)
+            b->out[n][i] = out[n];
+    }
+}
+
+/* At most FEW. Elements that missed are looked up again together; where that leads nowhere, one by one, which
+ * always ends. `missed` receives how many did at first. */
+static txm_look sample_few(txm_cache_thread *t, uint32_t texture, const txm_sampler *how, const txm_lookups *given,
+                           size_t *missed)
+{
+    enum { IDLE_ROUNDS = 8 }; /* a budget that is far too small drops what others of these need */
+    attempt a;
+    txm_watch w = {0};
+    size_t before = SIZE_MAX;
+    begin_attempt(&a, given);
+    for (int idle = 0; idle < IDLE_ROUNDS;) {
+        txm_lane lane = {.capacity = tiles_of_round(t), .requests = t->requests};
+        const size_t left = look_up(t, texture, how, &a, &lane);
+        txm_release_pins(t);
+        if (before == SIZE_MAX)
+            *missed = left;
+        if (!left && !lane.count)
+            return end_attempt(&a, given);
+        txm_get(t, lane.count, &w);
+        idle = left < before ? 0 : idle + 1;
+        before = left;
+    }
+    finish_each(t, texture, how, &a);
+    txm_release_pins(t);
+    return end_attempt(&a, given);
+}
+
+/* ---- areas ---- */
+
+/* How a texture is divided: `across` areas along each side; of a set of UDIM tiles each tile is one. */
+typedef struct division {
+    uint32_t across; /* 1: not at all */
+    uint8_t extension;
+    bool set;
+} division;
+
+enum { UDIM_COLUMNS = 10, MOST_AREAS = MOST_ACROSS * MOST_ACROSS };
+
+/* The texture as it is looked up; all zeros: there is none. One that nobody has opened is a pixel of which
+ * nothing is registered, and is opened now: its size decides. What fails here fails in the look-ups. */
+static txm_view_texture shape_of(txm_cache_thread *t, uint32_t texture)
+{
+    for (bool opened = false;; opened = true) {
+        txm_view_texture v = {0};
+        bool stub = false;
+        txm_enter(t);
+        if (texture < t->view.texture_count) {
+            v = t->view.textures[texture];
+            stub = !v.udim_rows && v.width == 1 && v.height == 1 &&
+                   __atomic_load_n(&t->view.tiles[v.first + v.level_first[0]].slot, __ATOMIC_RELAXED) ==
+                       TXM_SLOT_UNREGISTERED;
+        }
+        txm_leave(t);
+        if (!stub || opened)
+            return v;
+        txm_cache_open(t->cache, texture, NULL, NULL);
+    }
+}
+
+/* All levels of an area, and what its neighbours share with it, have half the thread's budget. */
+static division divide(txm_cache_thread *t, uint32_t texture)
+{
+    const uint64_t fit = share_of(t->cache, 2);
+    if (fit == UINT64_MAX)
+        return (division){.across = 1};
+    const txm_view_texture v = shape_of(t, texture);
+    if (v.udim_rows || !v.width)
+        return (division){.across = 1, .set = v.udim_rows};
+    const double across = ceil(sqrt(4.0 / 3 * txm_view_tiles(&v, 0) * v.tile_bytes / (double)(fit + 1)));
+    return (division){.across = across < MOST_ACROSS ? (uint32_t)across : MOST_ACROSS, .extension = v.extension};
+}
+
+static bool is_divided(const division *d)
+{
+    return d->set || d->across > 1;
+}
+
+static uint32_t areas_of(const division *d)
+{
+    return d->set ? MOST_AREAS : d->across * d->across;
+}
+
+/* From the texture's coordinates to 0..1, well enough for choosing an area. */
+static float wrapped(float x, uint8_t extension)
+{
+    if (extension == TXM_EXTENSION_REPEAT)
+        return x - floorf(x);
+    if (extension == TXM_EXTENSION_MIRROR) {
+        x = x - 2 * floorf(x / 2);
+        return x > 1 ? 2 - x : x;
+    }
+    return fminf(fmaxf(x, 0), 1);
+}
+
+/* The number of an area from 1 on. Rows are walked to and fro, so that one area's coarse tiles serve the next. */
+static uint8_t area_of(const division *d, float u, float v)
+{
+    if (d->set) {
+        const float number = floorf(fminf(fmaxf(u, 0), UDIM_COLUMNS - 1)) + UDIM_COLUMNS * floorf(fmaxf(v, 0));
+        return (uint8_t)(1 + (number < 1e6f ? (uint32_t)number % MOST_AREAS : 0)); /* NaN is not below */
+    }
+    const float n = (float)d->across, x = wrapped(u, d->extension) * n, y = wrapped(v, d->extension) * n;
+    const uint32_t last = d->across - 1, column = x < n ? (uint32_t)x : last, row = y < n ? (uint32_t)y : last;
+    return (uint8_t)(1 + row * d->across + (row & 1 ? last - column : column));
+}
+
+/* What is in memory; asks for nothing. What misses is noted in `areas`, others get a 0; how many. */
+static size_t sample_present(txm_cache_thread *t, uint32_t texture, const txm_sampler *how, const txm_lookups *given,
+                             const division *d, uint8_t *areas, txm_look *worst)
+{
+    attempt a;
+    txm_lane lane = {0};
+    begin_attempt(&a, given);
+    const size_t missed = look_up(t, texture, how, &a, &lane);
+    for (size_t i = 0; i < given->count; i++) {
+        areas[i] = a.mask[i] ? area_of(d, given->u[i], given->v[i]) : 0;
+        if (a.mask[i])
+            a.look[i] = TXM_LOOK_RESIDENT; /* it will be */
+    }
+    *worst = worse(*worst, end_attempt(&a, given));
+    return missed;
+}
+
+/* Look-ups of an area, gathered from wherever they lie. */
+typedef struct gathered {
+    size_t count;
+    float in[6][FEW], out[4][FEW];
+    uint32_t from[FEW], random[FEW];
+    uint8_t look[FEW];
+} gathered;
+
+static void gather(gathered *g, const txm_lookups *b, size_t i)
+{
+    const float *const in[] = {b->u, b->v, b->dudx, b->dvdx, b->dudy, b->dvdy};
+    for (int k = 0; k < 6; k++)
+        g->in[k][g->count] = in[k][i];
+    if (b->random)
+        g->random[g->count] = b->random[i];
+    g->from[g->count++] = (uint32_t)i;
+}
+
+/* Looks up what was gathered and puts it where it came from. */
+static txm_look sample_gathered(txm_cache_thread *t, uint32_t texture, const txm_sampler *how, const txm_lookups *b,
+                                gathered *g)
+{
+    const txm_lookups together = {g->count, g->in[0],
+                                  g->in[1], g->in[2],
+                                  g->in[3], g->in[4],
+                                  g->in[5], b->random ? g->random : NULL,
+                                  NULL,     {g->out[0], g->out[1], g->out[2], g->out[3]},
+                                  g->look};
+    size_t missed;
+    const txm_look worst = sample_few(t, texture, how, &together, &missed);
+    for (size_t i = 0; i < g->count; i++) {
+        const uint32_t to = g->from[i];
+        for (int n = 0; n < 4; n++)
+            b->out[n][to] = g->out[n][i];
+        if (b->random)
+            b->random[to] = g->random[i];
+        if (b->look)
+            b->look[to] = g->look[i];
+    }
+    g->count = 0;
+    return worst;
+}
+
+/* As many as `areas` has room for. Threads begin at different areas, so that they load for each other. */
+static txm_look sample_by_areas(txm_cache_thread *t, uint32_t texture, const txm_sampler *how, const txm_lookups *part,
+                                const division *d, size_t *missed)
+{
+    const uint32_t areas = areas_of(d), first = t->number * 5 * areas / 8 % areas; /* about the golden section */
+    const uint8_t *end = t->areas + part->count;
+    txm_look worst = TXM_LOOK_RESIDENT;
+    gathered g = {.count = 0};
+    *missed = 0;
+    for (size_t i = 0; i < part->count; i += FEW) {
+        const txm_lookups few = part_of(part, i, part->count - i < FEW ? part->count - i : FEW);
+        *missed += sample_present(t, texture, how, &few, d, t->areas + i, &worst);
+    }
+    for (uint32_t k = 0; *missed && k < areas; k++) {
+        const int area = 1 + (int)((first + k) % areas);
+        for (const uint8_t *p = t->areas; p < end && (p = memchr(p, area, (size_t)(end - p))); p++) {
+            gather(&g, part, (size_t)(p - t->areas));
+            if (g.count == FEW)
+                worst = worse(worst, sample_gathered(t, texture, how, part, &g));
+        }
+        if (g.count)
+            worst = worse(worst, sample_gathered(t, texture, how, part, &g));
+    }
+    return worst;
+}
+
+/* ---- the call ---- */
+
+/* One by one: for textures of UDIM tiles that have a base, and where look-ups are watched. */
+static txm_look sample_each(txm_cache_thread *t, uint32_t texture, const txm_sampler *how, const txm_lookups *b)
+{
+    txm_look worst = TXM_LOOK_RESIDENT;
+    for (size_t i = 0; i < b->count; i++) {
+        if (b->mask && !b->mask[i])
+            continue;
+        float out[4];
+        const txm_lookup at = {b->u[i], b->v[i], b->dudx[i], b->dvdx[i], b->dudy[i], b->dvdy[i]};
+        txm_look result = txm_cache_sample(t, texture, how, &at, b->random ? &b->random[i] : NULL, out);
+        for (int n = 0; n < 4; n++)
+            b->out[n][i] = out[n];
+        if (b->look)
+            b->look[i] = (uint8_t)result;
+        worst = worse(worst, result);
+    }
+    return worst;
+}
+
+/* Sets with a base choose between two textures for each element, which the batch sampler cannot; plain sets
+ * it resolves itself. */
+static bool has_base(txm_cache_thread *t, uint32_t texture)
+{
+    txm_enter(t);
+    bool has = texture < t->view.texture_count && t->view.textures[texture].udim_rows &&
+               t->cache->textures[texture].base != TXM_NO_TEXTURE;
+    txm_leave(t);
+    return has;
+}
+
+static uint64_t wanted_of(const txm_lookups *b)
+{
+    uint64_t wanted = b->mask ? 0 : b->count;
+    for (size_t i = 0; b->mask && i < b->count; i++)
+        wanted += b->mask[i] != 0;
+    return wanted;
+}
+
+txm_look txm_cache_sample_n(txm_cache_thread *t, uint32_t texture, const txm_sampler *how, const txm_lookups *batch)
+{
+    txm_look worst = TXM_LOOK_RESIDENT;
+    txm_sampler biased = *how;
+    division d = {1, 0, false};
+    biased.mip_bias += t->cache->bias;
+    if (!batch->random)
+        biased.chance = TXM_CHANCE_NONE;
+    txm_retry(t->cache);
+    if (has_base(t, texture) || atomic_load_explicit(&t->cache->watched, memory_order_relaxed))
+        return sample_each(t, texture, how, batch);
+    if (batch->count > FEW) {
+        d = divide(t, texture);
+        make_many(t, is_divided(&d) ? (batch->count < MOST ? batch->count : MOST) : 0);
+    }
+    const size_t most = is_divided(&d) && t->areas_most > FEW ? t->areas_most : FEW;
+    for (size_t begin = 0, n; begin < batch->count; begin += n) {
+        n = batch->count - begin < most ? batch->count - begin : most;
+        const txm_lookups part = part_of(batch, begin, n);
+        size_t missed;
+        worst = worse(worst, most > FEW ? sample_by_areas(t, texture, &biased, &part, &d, &missed)
+                                        : sample_few(t, texture, &biased, &part, &missed));
+        txm_count(&t->missed, missed);
+    }
+    txm_count(&t->quick.lookups, wanted_of(batch));
+    return worst;
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Memory of the cache: every byte is counted, and room is made for it in the budget first.
+ *
+ * Called with the lock held, so the counters need no atomics. Callers keep the size of what they hold and
+ * give it back with it: an allocator of the renderer's own may need it, and no header in front of the
+ * memory breaks alignment. Freeing is not a way to make room: it is txm_make_room that decides what goes,
+ * before the memory is taken. */
+#include <stdlib.h>
+
+#include "tile/cache/cache_impl.h"
+
+/* Arrays begin on a cache line. They grow by half while small and by an eighth when large, since the budget
+ * pays for the slack. */
+enum { ALIGNMENT = 64, FIRST_ITEMS = 16, MANY_ITEMS = 1 << 10 };
+
+/* Counted before anybody can see it. Making room may evict tiles, so nothing that the caller has read from
+ * a slot before may be trusted after. */
+void *txm_cache_allocate(txm_cache *c, size_t bytes, size_t alignment)
+{
+    void *memory = NULL;
+    alignment = alignment < sizeof(void *) ? sizeof(void *) : alignment; /* posix_memalign takes no less */
+    txm_make_room(c, bytes);
+    if (c->options.allocator.allocate)
+        memory = c->options.allocator.allocate(c->options.allocator.user, bytes, alignment);
+    else if (posix_memalign(&memory, alignment, bytes ? bytes : 1))
+        memory = NULL;
+    if (memory) {
+        c->allocated += bytes;
+        if (c->allocated > c->stats.allocated_bytes_peak)
+            c->stats.allocated_bytes_peak = c->allocated;
+    }
+    return memory;
+}
+
+/* `bytes` must be what was asked for. */
+void txm_cache_release(txm_cache *c, void *memory, size_t bytes)
+{
+    if (!memory)
+        return;
+    c->allocated -= bytes;
+    if (c->options.allocator.release)
+        c->options.allocator.release(c->options.allocator.user, memory, bytes);
+    else
+        free(memory);
+}
+
+char *txm_cache_strdup(txm_cache *c, const char *text)
+{
+    size_t bytes = strlen(text) + 1;
+    char *copy = txm_cache_allocate(c, bytes, sizeof(void *));
+    return copy ? memcpy(copy, text, bytes) : NULL;
+}
+
+void txm_cache_free_string(txm_cache *c, char **text)
+{
+    if (*text)
+        txm_cache_release(c, *text, strlen(*text) + 1);
+    *text = NULL;
+}
+
+/* `stops` is for arrays that look-ups read: they are stopped while it moves. New items are zero. On failure
+ * the array is as it was. */
+bool txm_cache_grow(txm_cache *c, void **items, uint32_t *capacity, uint64_t needed, size_t item_bytes, bool stops)
+{
+    if (needed <= *capacity)
+        return true;
+    uint64_t larger = *capacity + *capacity / (*capacity < MANY_ITEMS ? 2 : 8);
+    larger = larger < FIRST_ITEMS ? FIRST_ITEMS : larger;
+    larger = larger < needed ? needed : larger;
+    larger = larger > UINT32_MAX ? UINT32_MAX : larger;
+    void *fresh = needed > UINT32_MAX ? NULL : txm_cache_allocate(c, (size_t)larger * item_bytes, ALIGNMENT);
+    if (!fresh)
+        return false;
+    if (stops)
+        txm_stop_world(c);
+    void *old = *items;
+    size_t old_bytes = *capacity * item_bytes;
+    if (old)
+        memcpy(fresh, old, old_bytes);
+    memset((uint8_t *)fresh + old_bytes, 0, (size_t)larger * item_bytes - old_bytes);
+    *items = fresh;
+    *capacity = (uint32_t)larger;
+    if (stops)
+        txm_resume_world(c);
+    txm_cache_release(c, old, old_bytes);
+    return true;
+}
+
+/* What threads copy when the generation has changed. */
+void txm_cache_refresh(txm_cache *c)
+{
+    c->view = (txm_view){.textures = c->view_textures,
+                         .tiles = c->tiles,
+                         .slabs = c->slab_addresses,
+                         .udims = c->udims,
+                         .texture_count = c->stats.textures};
+}

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Where tiles come from: tx files, and callbacks of the caller, behind one interface (txm_origin). Both describe a
+ * texture and read one tile with its border; the cache knows no more of either. What callbacks say is checked before it
+ * is used, and borders are made here of rectangles that lie in the level.
+ */
+#include "tile/cache/blank.h"
+#include "tile/cache/cache_impl.h"
+#include "tile/sample/wrap.h"
+
+/* Levels that are too long are left out, but for the coarsest one. */
+static uint32_t levels_to_skip(const txm_cache *c, uint32_t width, uint32_t height, uint32_t levels)
+{
+    const uint32_t limit = c->options.limit_px;
+    uint32_t skip = 0;
+    while (limit && skip + 1 < levels && (txm_level_size(width, skip) > limit || txm_level_size(height, skip) > limit))
+        skip++;
+    return skip;
+}
+
+/* `registered` is one past any level, which tells txm_source_register that not even the levels have entries. */
+static void finish_source(const txm_cache *c, txm_source *made, const char *digest)
+{
+    made->registered = made->view.levels + 1;
+    if (digest && c->options.coalesce & TXM_COALESCE_DUPLICATE && strlen(digest) < sizeof made->hash)
+        memcpy(made->hash, digest, strlen(digest) + 1);
+}
+
+/* ---- tx files ---- */
+
+static txm_status describe_file(txm_cache *c, txm_extension extension, txm_source *made, txm_error *err)
+{
+    txm_tx *tx;
+    txm_status status = txm_file_acquire(c, made->file, &tx, err);
+    if (status != TXM_OK)
+        return status;
+    const txm_tx_info *info = txm_tx_info_of(tx);
+    made->skip = levels_to_skip(c, info->width, info->height, info->levels);
+    status = txm_view_describe(tx, extension, made->skip, &made->view, err);
+    if (status != TXM_OK)
+        txm_error_prefix(err, "%s", made->file->path);
+    made->widens = info->channels != made->view.channels;
+    made->file_bytes = info->file_bytes;
+    if (status == TXM_OK)
+        finish_source(c, made, txm_tx_metadata_of(tx, "oiio:SHA-1"));
+    txm_file_give(c, made->file);
+    return status;
+}
+
+static txm_status read_file_tile(txm_cache *c, const txm_source *s, uint32_t level, uint32_t tile, uint8_t *pixels,
+                                 uint8_t *unwidened, txm_error *err)
+{
+    txm_tx *tx;
+    txm_status status = txm_file_acquire(c, s->file, &tx, err);
+    if (status != TXM_OK)
+        return status;
+    status = txm_view_read_tile(tx, &s->view, s->skip, level, tile, pixels, unwidened, err);
+    txm_file_give(c, s->file);
+    return status;
+}
+
+const txm_origin txm_origin_file = {describe_file, read_file_tile};
+
+/* ---- callbacks ---- */
+
+/* A callback may fail without a word, or say so in its own. */
+static txm_status called_failed(const txm_cache_file *f, txm_status status, const char *what, txm_error *err)
+{
+    if ((unsigned)status >= TXM_STATUS_COUNT)
+        status = TXM_STATUS_INTERNAL;
+    if (err)
+        err->message[sizeof err->message - 1] = 0; /* it may have filled all of it */
+    if (err && err->status != TXM_OK && err->message[0]) {
+        err->status = status;
+        txm_error_prefix(err, "%s", f->path);
+        return status;
+    }
+    txm_error_clear(err);
+    return txm_fail(err, status, "%s: its source cannot %s", f->path, what);
+}
+
+static txm_status check_shape(const txm_cache_file *f, const txm_tile_shape *s, txm_error *err)
+{
+    enum { LONGEST = 65536, SMALLEST_TILE = 8, LARGEST_TILE = 512 };
+    if (!s->width || !s->height || s->width > LONGEST || s->height > LONGEST)
+        return txm_fail(err, TXM_STATUS_UNSUPPORTED, "%s: its source has %u x %u px, and 1 to %d are possible", f->path,
+                        s->width, s->height, LONGEST);
+    uint32_t most = 1;
+    while (s->width >> most || s->height >> most)
+        most++;
+    if (!s->levels || s->levels > most || s->levels > TXM_MAX_LEVELS)
+        return txm_fail(err, TXM_STATUS_UNSUPPORTED, "%s: its source has %u levels, and 1 to %u are possible", f->path,
+                        s->levels, most);
+    if (s->tile_px < SMALLEST_TILE || s->tile_px > LARGEST_TILE || s->tile_px & (s->tile_px - 1))
+        return txm_fail(err, TXM_STATUS_UNSUPPORTED,
+                        "%s: its source has tiles of %u px, and powers of two from %d to %d are possible", f->path,
+                        s->tile_px, SMALLEST_TILE, LARGEST_TILE);
+    if ((s->channels != 1 && s->channels != 4) || s->type > TXM_TYPE_FLOAT)
+        return txm_fail(err, TXM_STATUS_UNSUPPORTED, "%s: its source has %u channels of type %u", f->path, s->channels,
+                        s->type);
+    if (s->encoding > TXM_ENCODING_DATA)
+        return txm_fail(err, TXM_STATUS_UNSUPPORTED, "%s: its source has no encoding that is known: %u", f->path,
+                        s->encoding);
+    if (!memchr(s->digest, 0, sizeof s->digest))
+        return txm_fail(err, TXM_STATUS_UNSUPPORTED, "%s: the digest of its source does not end", f->path);
+    return TXM_OK;
+}
+
+static txm_status describe_called(txm_cache *c, txm_extension extension, txm_source *made, txm_error *err)
+{
+    const txm_cache_file *f = made->file;
+    txm_tile_shape shape = {.struct_size = sizeof shape, .average = {0.5f, 0.5f, 0.5f, 1.0f}};
+    txm_error said = {0};
+    txm_status status = f->called.describe(f->called.user, &shape, &said);
+    if (status != TXM_OK) {
+        called_failed(f, status, "be described", &said);
+        return txm_fail_as(err, &said);
+    }
+    status = check_shape(f, &shape, err);
+    if (status != TXM_OK)
+        return status;
+    made->skip = levels_to_skip(c, shape.width, shape.height, shape.levels);
+    txm_view_shape(txm_level_size(shape.width, made->skip), txm_level_size(shape.height, made->skip),
+                   shape.levels - made->skip, shape.tile_px, (txm_type)shape.type, shape.channels, extension,
+                   &made->view);
+    /* Tables of a level take 8 bytes a tile, whatever the budget is: as many as tx files can have are enough. */
+    if (txm_view_tiles(&made->view, 0) > TXM_BLANK_LEVEL_TILES)
+        return txm_fail(err, TXM_STATUS_UNSUPPORTED,
+                        "%s: tiles of %u px are too small for the %u x %u px of its source: a level may have %d",
+                        f->path, shape.tile_px, shape.width, shape.height, TXM_BLANK_LEVEL_TILES);
+    made->view.encoding = shape.encoding;
+    memcpy(made->view.average, shape.average, sizeof shape.average);
+    finish_source(c, made, shape.digest);
+    return TXM_OK;
+}
+
+/* What a padded tile shows, in pixels of the level: of it, the part from x0 to x1 and y0 to y1 lies in the level, which
+ * is number `level` of the view and `stored` of the source. */
+typedef struct padded {
+    const txm_cache_file *file;
+    const txm_view_texture *view;
+    uint8_t *pixels;
+    uint32_t level, stored;
+    int32_t left, top, x0, y0, x1, y1;
+} padded;
+
+static uint8_t *pixel_at(const padded *p, int32_t x, int32_t y)
+{
+    return p->pixels + (size_t)(y - p->top) * p->view->row_bytes + (size_t)(x - p->left) * p->view->pixel_bytes;
+}
+
+/* `width` by `height` pixels from (from_x, from_y) of the level, which may have been read already, to (x, y). */
+static txm_status fetch(const padded *p, int32_t from_x, int32_t from_y, int32_t width, int32_t height, int32_t x,
+                        int32_t y, bool read, txm_error *err)
+{
+    const txm_tile_source *s = &p->file->called;
+    if (read && from_x >= p->x0 && from_x + width <= p->x1 && from_y >= p->y0 && from_y + height <= p->y1) {
+        for (int32_t row = 0; row < height; row++)
+            memcpy(pixel_at(p, x, y + row), pixel_at(p, from_x, from_y + row), (size_t)width * p->view->pixel_bytes);
+        return TXM_OK;
+    }
+    txm_error said = {0};
+    txm_status status = s->read(s->user, p->stored, (uint32_t)from_x, (uint32_t)from_y, (uint32_t)width,
+                                (uint32_t)height, pixel_at(p, x, y), p->view->row_bytes, &said);
+    if (status == TXM_OK)
+        return TXM_OK;
+    called_failed(p->file, status, "be read", &said);
+    return txm_fail_as(err, &said);
+}
+
+/* A column of the border from the rows that lie in the level, or a pixel of a corner. CLIP is clear beyond the level.
+ */
+static txm_status fetch_beyond(const padded *p, int32_t x, int32_t y, int32_t width, int32_t height, txm_error *err)
+{
+    const txm_view_texture *v = p->view;
+    const int32_t w = (int32_t)txm_level_size(v->width, p->level), h = (int32_t)txm_level_size(v->height, p->level);
+    const int32_t from_x = txm_wrap_pixel(x, w, v->extension), from_y = txm_wrap_pixel(y, h, v->extension);
+    if (from_x >= 0 && from_y >= 0)
+        return fetch(p, from_x, from_y, width, height, x, y, true, err);
+    for (int32_t row = 0; row < height; row++)
+        memset(pixel_at(p, x, y + row), 0, (size_t)width * v->pixel_bytes);
+    return TXM_OK;
+}
+
+/* One rectangle for nearly all of it; where the border leaves the level, a few that are a pixel wide or high. */
+static txm_status read_called_tile(txm_cache *c, const txm_source *s, uint32_t level, uint32_t tile, uint8_t *pixels,
+                                   uint8_t *unwidened, txm_error *err)
+{
+    (void)c;
+    (void)unwidened;
+    const txm_view_texture *v = &s->view;
+    const int32_t edge = 1 << v->tile_shift, border = TXM_BORDER_PX;
+    const int32_t w = (int32_t)txm_level_size(v->width, level), h = (int32_t)txm_level_size(v->height, level);
+    const uint32_t across = txm_view_tiles_across(v, level);
+    const int32_t x = (int32_t)(tile % across) * edge, y = (int32_t)(tile / across) * edge;
+    const int32_t right = (x + edge < w ? x + edge : w) + border, bottom = (y + edge < h ? y + edge : h) + border;
+    padded p = {s->file, v, pixels, level, s->skip + level, x - border, y - border, 0, 0, 0, 0};
+    p.x0 = p.left > 0 ? p.left : 0;
+    p.y0 = p.top > 0 ? p.top : 0;
+    p.x1 = right < w ? right : w;
+    p.y1 = bottom < h ? bottom : h;
+    txm_status status = fetch(&p, p.x0, p.y0, p.x1 - p.x0, p.y1 - p.y0, p.x0, p.y0, false, err);
+    for (int32_t i = p.left; i < right && status == TXM_OK; i++)
+        if (i < p.x0 || i >= p.x1)
+            status = fetch_beyond(&p, i, p.y0, 1, p.y1 - p.y0, err);
+    for (int32_t k = p.top; k < bottom && status == TXM_OK; k++)
+        for (int32_t i = p.left; (k < p.y0 || k >= p.y1) && i < right && status == TXM_OK; i++) {
+            const bool inside = i >= p.x0 && i < p.x1;
+            status = fetch_beyond(&p, i, k, inside ? p.x1 - p.x0 : 1, 1, err);
+            i = inside ? p.x1 - 1 : i;
+        }
+    return status;
+}
+
+const txm_origin txm_origin_called = {describe_called, read_called_tile};

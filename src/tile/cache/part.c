@@ -1,0 +1,406 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Parts of a texture that the caller names: loaded ahead, kept, or invalidated.
+ *
+ * A part is a range of levels and a rectangle. Its tiles are walked coarse levels first: these cost little, and serve
+ * as stand-ins for what does not fit. Stand-ins are parts as well, of every texture. */
+#include <math.h>
+
+#include "tile/cache/cache_impl.h"
+
+/* ---- walking ---- */
+
+/* What is done for each tile of a part; false: enough. */
+typedef bool (*txm_part_step)(txm_cache *c, txm_source *s, uint32_t level, uint32_t tile, void *arg);
+
+static const txm_cache_part whole_texture = {0, TXM_MAX_LEVELS, 0.0f, 0.0f, 1.0f, 1.0f};
+
+/* The range of tiles that [a, b] of a side of `size` pixels touches. Clamped to the texture, whatever its
+ * extension: a part names pixels, not a place in a repeating pattern. An empty range is the one tile that
+ * it lies in. */
+static void range_of(float a, float b, uint32_t size, uint32_t shift, uint32_t *first, uint32_t *last)
+{
+    float low = fminf(fmaxf(fminf(a, b), 0.0f), 1.0f) * (float)size;
+    float high = fminf(fmaxf(fmaxf(a, b), 0.0f), 1.0f) * (float)size;
+    uint32_t from = (uint32_t)low, to = (uint32_t)ceilf(high);
+    to = to > from ? to - 1 : from;
+    *first = (from < size ? from : size - 1) >> shift;
+    *last = (to < size ? to : size - 1) >> shift;
+}
+
+static void levels_of_part(const txm_source *s, const txm_cache_part *part, uint32_t *first, uint32_t *last)
+{
+    *last = part->last_level < s->view.levels ? part->last_level : s->view.levels - 1u;
+    *first = part->first_level < *last ? part->first_level : *last;
+}
+
+/* v counts from the bottom and rows from the top, hence 1 - v. */
+static bool walk_level(txm_cache *c, txm_source *s, uint32_t level, const txm_cache_part *part, txm_part_step step,
+                       void *arg)
+{
+    const txm_view_texture *v = &s->view;
+    uint32_t x0, x1, y0, y1, across = txm_view_tiles_across(v, level);
+    range_of(part->u0, part->u1, txm_level_size(v->width, level), v->tile_shift, &x0, &x1);
+    range_of(1.0f - part->v0, 1.0f - part->v1, txm_level_size(v->height, level), v->tile_shift, &y0, &y1);
+    for (uint32_t y = y0; y <= y1; y++)
+        for (uint32_t x = x0; x <= x1; x++)
+            if (!step(c, s, level, y * across + x, arg))
+                return false;
+    return true;
+}
+
+/* Only levels that have entries: of the others nothing is in memory. */
+static bool walk_part(txm_cache *c, txm_source *s, const txm_cache_part *part, txm_part_step step, void *arg)
+{
+    uint32_t first, last;
+    levels_of_part(s, part, &first, &last);
+    first = first > s->registered ? first : s->registered;
+    for (uint32_t level = last + 1; level-- > first;)
+        if (!walk_level(c, s, level, part, step, arg))
+            return false;
+    return true;
+}
+
+static txm_status check_part(const txm_cache *c, uint32_t texture, const txm_cache_part **part, txm_error *err)
+{
+    *part = *part ? *part : &whole_texture;
+    if (texture >= c->stats.textures || !c->textures[texture].file)
+        return txm_fail(err, TXM_STATUS_USAGE, "there is no texture %u of its own file", texture);
+    if (isnan((*part)->u0) || isnan((*part)->v0) || isnan((*part)->u1) || isnan((*part)->v1))
+        return txm_fail(err, TXM_STATUS_USAGE, "texture %u: a part needs numbers, not NaN", texture);
+    return TXM_OK;
+}
+
+/* Opens the texture, and gives the levels of the part entries. With the lock, which may be given up. */
+static txm_status open_part(txm_cache *c, uint32_t texture, const txm_cache_part *part, txm_source **out,
+                            txm_error *err)
+{
+    uint32_t first, last;
+    txm_status status = txm_texture_open(c, texture, err);
+    txm_source *s = *out = status == TXM_OK ? c->textures[texture].source : NULL;
+    if (!s)
+        return status;
+    levels_of_part(s, part, &first, &last);
+    return txm_source_register(c, s, first, err);
+}
+
+/* ---- loading ---- */
+
+/* What is loaded together. Some at a time, so that a large part does not pin the whole cache. */
+enum { LOADED_TOGETHER = 1024 };
+
+typedef struct part_load {
+    txm_ticket *ticket;
+    uint32_t count;
+    uint64_t bytes, all_bytes; /* of tiles of this round; and of those before it */
+    bool full, over;           /* there may be more for another round; what is left does not fit the budget */
+    bool keeps;                /* tiles that are there are kept */
+    bool waits;                /* somebody else loads a tile of it */
+} part_load;
+
+/* Whether a tile more fits seven eighths of what the budget has for tiles: beyond, each would evict one that was
+ * loaded before it. What this call has loaded counts whether or not it is still there, so that a call ends. */
+static bool has_space(const txm_cache *c, const part_load *p, uint64_t tile_bytes)
+{
+    const uint64_t there = c->stats.tile_bytes + p->bytes, loaded = p->all_bytes + p->bytes;
+    return (there > loaded ? there : loaded) + tile_bytes <= txm_room_for_tiles(c) / 8 * 7;
+}
+
+static void keep_tile(txm_cache *c, uint32_t slot)
+{
+    txm_slot *held = txm_slot_at(c, slot);
+    if (held->state != TXM_SLOT_STATE_HELD || held->kept)
+        return;
+    held->kept = true;
+    c->kept_bytes += txm_slot_bytes(c, slot);
+}
+
+/* Tiles that are kept have had their room reserved. */
+static bool want_tile(txm_cache *c, txm_source *s, uint32_t level, uint32_t tile, void *arg)
+{
+    part_load *p = arg;
+    const uint32_t entry = txm_entry_index(s, level, tile), bytes = s->view.tile_bytes;
+    const uint32_t slot = __atomic_load_n(&c->tiles[entry].slot, __ATOMIC_RELAXED);
+    if (slot < TXM_SLOT_STATES) {
+        if (p->keeps)
+            keep_tile(c, slot);
+        return true;
+    }
+    p->waits |= slot == TXM_SLOT_LOADING;
+    p->over = p->over || (!p->keeps && !has_space(c, p, bytes));
+    p->full = p->count == LOADED_TOGETHER || !txm_batch_has_room(c, p->count, p->bytes + bytes);
+    if (p->over || p->full)
+        return false;
+    if (!txm_claim(c, entry))
+        return true;
+    p->bytes += bytes;
+    s->loading++;
+    p->ticket->jobs[p->count++] =
+        (txm_job){.source = s, .level = level, .tile = tile, .slot = TXM_NO_SLOT, .version = s->version};
+    return true;
+}
+
+/* One round, which skips what is there. The tiles it has loaded are pinned until the next round of the same call. */
+static txm_status load_round(txm_cache *c, uint32_t texture, const txm_cache_part *part, part_load *p, txm_pins *pins,
+                             txm_error *err)
+{
+    txm_status status;
+    txm_source *s = NULL;
+    pthread_mutex_lock(&c->lock);
+    txm_own_view_ends(c);
+    p->all_bytes += p->bytes;
+    p->bytes = p->count = 0;
+    p->full = p->waits = false;
+    txm_job *jobs = txm_cache_allocate(c, LOADED_TOGETHER * sizeof *jobs, _Alignof(txm_job));
+    p->ticket = jobs ? txm_ticket_of(c, jobs, LOADED_TOGETHER, pins) : NULL;
+    if (p->ticket) {
+        p->ticket->preloads = true;
+        status = open_part(c, texture, part, &s, err);
+        if (status == TXM_OK && s)
+            walk_part(c, s, part, want_tile, p);
+        txm_unpin(c, pins); /* what is kept is by now */
+        txm_ticket_fill(p->ticket, p->count);
+    } else {
+        txm_cache_release(c, jobs, LOADED_TOGETHER * sizeof *jobs);
+        status = txm_fail(err, TXM_STATUS_NO_MEMORY, "no memory for a batch of tiles");
+    }
+    pthread_mutex_unlock(&c->lock);
+    if (p->ticket)
+        txm_ticket_start(p->ticket);
+    txm_ticket_wait(&p->ticket);
+    return status;
+}
+
+static void drop_pins(txm_cache *c, txm_pins *pins)
+{
+    pthread_mutex_lock(&c->lock);
+    txm_unpin(c, pins);
+    txm_cache_release(c, pins->items, pins->capacity * sizeof *pins->items);
+    pthread_mutex_unlock(&c->lock);
+}
+
+txm_status txm_cache_preload(txm_cache *c, uint32_t texture, const txm_cache_part *part, txm_error *err)
+{
+    part_load p = {.full = true};
+    txm_pins pins = {0};
+    txm_error_clear(err);
+    pthread_mutex_lock(&c->lock);
+    txm_status status = check_part(c, texture, &part, err);
+    pthread_mutex_unlock(&c->lock);
+    while (status == TXM_OK && p.full && !p.over) {
+        const uint64_t seen = atomic_load(&c->completions);
+        status = load_round(c, texture, part, &p, &pins, err);
+        if (status == TXM_OK && p.full && !p.count) /* other batches have the room */
+            txm_wait_for_others(c, seen);
+    }
+    drop_pins(c, &pins);
+    return status;
+}
+
+/* ---- keeping ---- */
+
+/* Bytes of tiles of a part that are not kept yet. */
+static bool count_unkept(txm_cache *c, txm_source *s, uint32_t level, uint32_t tile, void *arg)
+{
+    const uint32_t slot = __atomic_load_n(&c->tiles[txm_entry_index(s, level, tile)].slot, __ATOMIC_RELAXED);
+    if (slot >= TXM_SLOT_STATES || !txm_slot_at(c, slot)->kept)
+        *(uint64_t *)arg += s->view.tile_bytes;
+    return true;
+}
+
+/* Room is reserved for all of the part first, so that what does not fit is not begun. */
+static txm_status reserve_part(txm_cache *c, uint32_t texture, const txm_cache_part **part, uint64_t *bytes,
+                               txm_error *err)
+{
+    txm_source *s = NULL;
+    *bytes = 0;
+    pthread_mutex_lock(&c->lock);
+    txm_own_view_ends(c);
+    txm_status status = check_part(c, texture, part, err);
+    if (status == TXM_OK)
+        status = open_part(c, texture, *part, &s, err);
+    if (status == TXM_OK && s)
+        walk_part(c, s, *part, count_unkept, bytes);
+    const uint64_t most = txm_room_for_tiles(c) / 2, kept = c->kept_bytes + c->reserved_bytes;
+    if (*bytes && (*bytes > most || kept > most - *bytes)) {
+        status = txm_fail(err, TXM_STATUS_TOO_LARGE,
+                          "texture %u: %llu bytes of tiles cannot be pinned, since %llu of %llu are left for that",
+                          texture, (unsigned long long)*bytes, (unsigned long long)(kept < most ? most - kept : 0),
+                          (unsigned long long)most);
+        *bytes = 0;
+    }
+    c->reserved_bytes += *bytes;
+    pthread_mutex_unlock(&c->lock);
+    return status;
+}
+
+/* Until a round finds nothing to load: tiles that another thread loads are waited for. */
+txm_status txm_cache_pin(txm_cache *c, uint32_t texture, const txm_cache_part *part, txm_error *err)
+{
+    part_load p = {.keeps = true, .full = true};
+    txm_pins pins = {0};
+    uint64_t reserved;
+    txm_error_clear(err);
+    txm_status status = reserve_part(c, texture, &part, &reserved, err);
+    while (status == TXM_OK && (p.full || p.count || p.waits)) {
+        const uint64_t seen = atomic_load(&c->completions);
+        status = load_round(c, texture, part, &p, &pins, err);
+        if (status == TXM_OK && (p.waits || p.full) && !p.count)
+            txm_wait_for_others(c, seen);
+    }
+    pthread_mutex_lock(&c->lock);
+    c->reserved_bytes -= reserved;
+    pthread_mutex_unlock(&c->lock);
+    drop_pins(c, &pins);
+    return status;
+}
+
+/* The level whose tile is a texture's stand-in; UINT32_MAX: none. */
+static uint32_t stand_in_level(const txm_cache *c, const txm_source *s)
+{
+    uint32_t level = 0;
+    if (c->options.stand_in != TXM_STAND_IN_KIND_TILE)
+        return UINT32_MAX;
+    while (level + 1 < s->view.levels && txm_view_tiles(&s->view, level) > 1)
+        level++;
+    return level;
+}
+
+static bool unkeep(txm_cache *c, txm_source *s, uint32_t level, uint32_t tile, void *arg)
+{
+    const uint32_t slot = __atomic_load_n(&c->tiles[txm_entry_index(s, level, tile)].slot, __ATOMIC_RELAXED);
+    if (slot < TXM_SLOT_STATES && txm_slot_at(c, slot)->kept && level != *(const uint32_t *)arg) {
+        txm_slot_at(c, slot)->kept = false;
+        c->kept_bytes -= s->view.tile_bytes;
+    }
+    return true;
+}
+
+txm_status txm_cache_unpin(txm_cache *c, uint32_t texture, const txm_cache_part *part, txm_error *err)
+{
+    txm_error_clear(err);
+    pthread_mutex_lock(&c->lock);
+    txm_status status = check_part(c, texture, &part, err);
+    txm_source *s = status == TXM_OK ? c->textures[texture].source : NULL;
+    uint32_t stays = s ? stand_in_level(c, s) : 0;
+    if (s)
+        walk_part(c, s, part, unkeep, &stays);
+    pthread_mutex_unlock(&c->lock);
+    return status;
+}
+
+/* ---- invalidating ---- */
+
+/* Tiles that go together, so that look-ups that run are waited for once. */
+typedef struct going {
+    uint32_t slots[1024], count;
+} going;
+
+static bool invalidate_tile(txm_cache *c, txm_source *s, uint32_t level, uint32_t tile, void *arg)
+{
+    enum { MOST = sizeof((going *)0)->slots / sizeof(uint32_t) };
+    going *g = arg;
+    const uint32_t entry = txm_entry_index(s, level, tile);
+    const uint32_t slot = __atomic_load_n(&c->tiles[entry].slot, __ATOMIC_RELAXED);
+    if (slot < TXM_SLOT_STATES && txm_slot_at(c, slot)->state == TXM_SLOT_STATE_HELD) {
+        g->slots[g->count++] = slot;
+    } else if (slot != TXM_SLOT_LOADING && slot != TXM_SLOT_NONE && !txm_is_requested(slot)) {
+        if (slot < TXM_SLOT_STATES)
+            txm_slot_at(c, slot)->entry--; /* of one colour, which others go on showing */
+        txm_entry_set(c, entry, TXM_SLOT_NONE);
+    }
+    if (g->count == MOST) {
+        txm_evict_slots(c, g->slots, g->count);
+        g->count = 0;
+    }
+    return true;
+}
+
+/* Levels that had no memory for entries are tried again as well. */
+static void forget_failed_levels(txm_cache *c, const txm_source *s)
+{
+    for (uint32_t i = 0; i < s->view.levels; i++)
+        if (__atomic_load_n(&c->tiles[s->view.first + i].slot, __ATOMIC_RELAXED) != TXM_SLOT_NONE)
+            txm_entry_set(c, s->view.first + i, TXM_SLOT_NONE);
+}
+
+/* A texture whose file or source could not be opened is opened again. */
+static void forget_failure(txm_cache *c, uint32_t texture)
+{
+    txm_texture *t = &c->textures[texture];
+    if (t->opening || t->source || !t->failed)
+        return;
+    t->failed = false;
+    c->stats.textures_failed--;
+    txm_cache_free_string(c, &t->message);
+    t->failure = TXM_OK;
+    txm_entry_set(c, c->view_textures[texture].first, TXM_SLOT_NONE);
+}
+
+txm_status txm_cache_invalidate(txm_cache *c, uint32_t texture, const txm_cache_part *part, txm_error *err)
+{
+    going g = {.count = 0};
+    txm_error_clear(err);
+    pthread_mutex_lock(&c->lock);
+    txm_own_view_ends(c);
+    txm_status status = check_part(c, texture, &part, err);
+    txm_source *s = status == TXM_OK ? c->textures[texture].source : NULL;
+    if (s) {
+        s->version++;
+        walk_part(c, s, part, invalidate_tile, &g);
+        txm_evict_slots(c, g.slots, g.count);
+        forget_failed_levels(c, s);
+    } else if (status == TXM_OK) {
+        forget_failure(c, texture);
+    }
+    txm_notify(c);
+    pthread_mutex_unlock(&c->lock);
+    if (s)
+        txm_stand_in_load(c, texture);
+    return status;
+}
+
+/* ---- stand-ins ---- */
+
+/* The colour of the coarsest level, for files that name no average. */
+static void average_of_pixels(txm_cache *c, uint32_t texture)
+{
+    static const float unnamed[4] = {0.5f, 0.5f, 0.5f, 1.0f};
+    txm_sampler how = {.rule = TXM_LEVEL_RULE_GIVEN, .mode = TXM_LEVEL_MODE_FLOOR, .anisotropy = 1};
+    const txm_lookup far = {.u = 0.5f, .v = 0.5f, .dudx = TXM_MAX_LEVELS}; /* beyond the last */
+    txm_view_texture v;
+    txm_cache_thread *thread;
+    float color[4];
+    if (txm_cache_open(c, texture, &v, NULL) != TXM_OK || memcmp(v.average, unnamed, sizeof unnamed) != 0 ||
+        txm_level_size(v.width, v.levels - 1) != 1 || txm_level_size(v.height, v.levels - 1) != 1 ||
+        txm_cache_thread_new(c, &thread, NULL) != TXM_OK)
+        return;
+    if (txm_cache_sample(thread, texture, &how, &far, NULL, color) == TXM_LOOK_RESIDENT) {
+        pthread_mutex_lock(&c->lock);
+        txm_source *s = c->textures[texture].source;
+        if (s && !c->textures[texture].opening) {
+            txm_stop_world(c);
+            memcpy(s->view.average, color, sizeof color);
+            for (uint32_t i = s->first_texture; i != TXM_NO_TEXTURE; i = c->textures[i].next)
+                txm_texture_show(c, i, s, 0);
+            txm_resume_world(c);
+        }
+        pthread_mutex_unlock(&c->lock);
+    }
+    txm_cache_thread_free(&thread);
+}
+
+/* What cannot be had is done without: look-ups say why when they need it. */
+void txm_stand_in_load(txm_cache *c, uint32_t texture)
+{
+    txm_cache_part part = whole_texture;
+    if (c->options.stand_in == TXM_STAND_IN_KIND_NONE || txm_cache_open(c, texture, NULL, NULL) != TXM_OK)
+        return;
+    average_of_pixels(c, texture);
+    pthread_mutex_lock(&c->lock);
+    const txm_source *s = c->textures[texture].source;
+    part.first_level = part.last_level = s ? stand_in_level(c, s) : UINT32_MAX;
+    pthread_mutex_unlock(&c->lock);
+    if (part.first_level != UINT32_MAX)
+        txm_cache_pin(c, texture, &part, NULL);
+}

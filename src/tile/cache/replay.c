@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Replays: the cache as it is, with a trace in place of look-ups and of files. Slabs are asked for without
+ * being written to, so that they cost addresses, not memory.
+ *
+ * What is compared are policies and budgets, so nothing of the cache is imitated: page table, slabs,
+ * eviction and epochs are the real ones; only pixels are missing. Lanes of the trace are played one after
+ * the other as the file has them, by one thread: who waits for whom is not part of the result.
+ */
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#include "tile/base/cancel.h"
+#include "tile/base/options.h"
+#include "tile/cache/optimum.h"
+#include "tile/cache/cache_impl.h"
+#include "tile/cache/trace_read.h"
+#include "tile/sample/lookup.h"
+
+void txm_replay_options_init_sized(txm_replay_options *options, size_t struct_size)
+{
+    const txm_replay_options all = {.struct_size = struct_size, .keep_epochs = 1};
+    txm_options_open(options, struct_size, &all, sizeof all);
+}
+
+/* ---- in place of files ---- */
+
+/* In place of reading a header: the shape as the trace has it. No digest: textures that shared tiles are
+ * one texture in a trace. */
+void txm_rehearse_open(const txm_cache *c, uint32_t texture, txm_source *made)
+{
+    txm_trace_shape(c->rehearsed, texture, &made->view);
+    made->registered = made->view.levels + 1;
+    made->widens = txm_trace_texture_at(c->rehearsed, texture)->widened;
+}
+
+/* In place of reading a tile; whether it is of one colour. Its pixel is all that is written, and is enough
+ * for tiles to be shared. */
+bool txm_rehearse_load(const txm_cache *c, const txm_job *job)
+{
+    const txm_source *s = job->source;
+    const uint8_t *pixel = txm_trace_pixel(c->rehearsed, (txm_tile_name){s->first_texture, 0, job->level, job->tile});
+    if (pixel)
+        memcpy(job->pixels, pixel, s->view.pixel_bytes);
+    return pixel;
+}
+
+/* Large pieces are mapped: what is not written to takes no memory. A cache does without some small ones, at the cost of
+ * tiles that go too early: what a replay counts would not be the policy's, so it must know. */
+enum { MAPPED_BYTES = 64 << 10 };
+
+static void *allocate(void *user, size_t bytes, size_t alignment)
+{
+    bool *refused = user;
+    void *memory = NULL;
+    if (bytes < MAPPED_BYTES) {
+        if (posix_memalign(&memory, alignment, bytes ? bytes : 1) == 0)
+            return memory;
+        *refused = true;
+        return NULL;
+    }
+    /* Pages satisfy any alignment but that of huge pages, which nothing here needs. */
+    memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return memory == MAP_FAILED ? NULL : memory;
+}
+
+static void release(void *user, void *memory, size_t bytes)
+{
+    (void)user;
+    if (bytes < MAPPED_BYTES)
+        free(memory);
+    else
+        munmap(memory, bytes);
+}
+
+/* ---- look-ups ---- */
+
+/* Marks the tiles that are there and asks for the others, as a look-up does; whether all are there. */
+static bool touch(txm_cache_thread *t, const txm_tile_name *tiles, uint32_t count, txm_lane *lane)
+{
+    bool there = true;
+    txm_enter(t);
+    for (uint32_t i = 0; i < count; i++) {
+        const txm_view_texture *v = &t->view.textures[tiles[i].texture];
+        /* A texture that nobody has opened shows one pixel. */
+        const bool opened = t->cache->textures[tiles[i].texture].source;
+        const uint32_t level = opened ? tiles[i].level : 0;
+        txm_look look = TXM_LOOK_RESIDENT;
+        txm_tile_pixels(&t->view, v, level, v->first + v->level_first[level] + (opened ? tiles[i].tile : 0), lane,
+                        &look);
+        there &= look == TXM_LOOK_RESIDENT;
+    }
+    txm_leave(t);
+    return there;
+}
+
+static txm_status look(txm_cache_thread *t, const txm_trace_event *e, txm_error *err)
+{
+    for (;;) {
+        txm_lane lane = {.capacity = TXM_LOOKUP_TILES, .requests = t->requests};
+        if (touch(t, e->tiles, e->tile_count, &lane))
+            break;
+        if (!lane.count) /* a tile that cannot be had: nobody else is there to load it */
+            return txm_fail(err, TXM_STATUS_NO_MEMORY, "no memory for the page table of a replay");
+        txm_fetch(t, lane.count);
+    }
+    txm_release_pins(t);
+    return TXM_OK;
+}
+
+/* As txm_cache_prepare does for these policies, without handing a view out. */
+static void end_launch(txm_cache *c)
+{
+    if (c->options.policy == TXM_CACHE_POLICY_LRU || c->options.policy == TXM_CACHE_POLICY_CLOCK4)
+        txm_next_epoch(c);
+}
+
+/* ---- a replay ---- */
+
+/* Where a trace has tiles, its look-ups are skipped: they are the same ones, and computing their tiles
+ * costs more than reading them. A replaced file loses its tiles; the trace lists the new one as a texture
+ * of its own. */
+static txm_status play(txm_cache *c, txm_cache_thread *t, txm_trace_cursor *cursor, const txm_replay_options *o,
+                       txm_replay_counts *out, txm_error *err)
+{
+    const bool tiles = txm_trace_info_of(c->rehearsed)->records & TXM_TRACE_TILES;
+    txm_trace_event e;
+    txm_status status;
+    while ((status = txm_trace_next(cursor, &e, err)) == TXM_OK && e.kind != TXM_TRACE_EVENT_END) {
+        if (txm_is_cancelled(o->cancel))
+            return txm_fail(err, TXM_STATUS_CANCELLED, "stopped");
+        switch (e.kind) {
+        case TXM_TRACE_EVENT_TILES:
+        case TXM_TRACE_EVENT_LOOKUP:
+            if (tiles && e.kind == TXM_TRACE_EVENT_LOOKUP)
+                continue;
+            out->lookups++;
+            status = look(t, &e, err);
+            break;
+        case TXM_TRACE_EVENT_LAUNCH:
+            end_launch(c);
+            break;
+        case TXM_TRACE_EVENT_EPOCH:
+            txm_cache_end_epoch(c);
+            break;
+        case TXM_TRACE_EVENT_REPLACED:
+            status = txm_cache_unload(c, e.texture, err);
+            break;
+        case TXM_TRACE_EVENT_END:
+            break;
+        }
+        if (status != TXM_OK)
+            break;
+    }
+    return status;
+}
+
+/* Indices of textures are those of the trace, since they are added in its order. */
+static txm_status new_cache(const txm_trace *trace, const txm_replay_options *o, bool *refused, txm_cache **out,
+                            txm_error *err)
+{
+    txm_cache_options how;
+    uint32_t id;
+    txm_cache_options_init_cycles(&how);
+    how.max_bytes = o->max_bytes;
+    how.policy = o->policy;
+    how.keep_epochs = o->keep_epochs;
+    how.threads = 1;
+    how.coalesce = TXM_COALESCE_CONSTANT;
+    how.allocator = (txm_cache_allocator){allocate, release, refused};
+    txm_status status = txm_cache_new(&how, out, err);
+    if (status != TXM_OK)
+        return status;
+    (*out)->rehearsed = trace;
+    const txm_trace_texture *x;
+    for (uint32_t i = 0; status == TXM_OK && (x = txm_trace_texture_at(trace, i)); i++)
+        status = txm_texture_add(*out, x->path, NULL, x->extension, &id, err);
+    return status;
+}
+
+/* A tile that failed was never loaded, and the figures would flatter the policy: so any failure fails the
+ * replay. */
+static txm_status rehearse(const txm_trace *trace, const txm_replay_options *o, txm_replay_counts *out, txm_error *err)
+{
+    txm_cache *c = NULL;
+    txm_cache_thread *t = NULL;
+    txm_trace_cursor *cursor = NULL;
+    txm_cache_stats s;
+    bool refused = false;
+    txm_status status = new_cache(trace, o, &refused, &c, err);
+    if (status == TXM_OK)
+        status = txm_cache_thread_new(c, &t, err);
+    if (status == TXM_OK)
+        status = txm_trace_cursor_new(trace, &cursor, err);
+    if (status == TXM_OK)
+        status = play(c, t, cursor, o, out, err);
+    if (status == TXM_OK) {
+        txm_cache_stats_of(c, &s);
+        out->reads = s.tiles_loaded;
+        out->reads_again = s.tiles_reloaded;
+        out->tiles = s.tiles_loaded - s.tiles_reloaded;
+        out->tile_bytes = s.working_set_bytes;
+        out->read_bytes = s.loaded_bytes;
+        out->evicted = s.tiles_evicted;
+        out->peak_bytes = s.tile_bytes_peak;
+        out->peak_allocated_bytes = s.allocated_bytes_peak;
+        if (s.tiles_failed || s.textures_failed || refused)
+            status = txm_fail(err, TXM_STATUS_NO_MEMORY, "no memory for the tiles of a replay");
+    }
+    txm_trace_cursor_free(&cursor);
+    txm_cache_thread_free(&t);
+    txm_cache_free(&c);
+    return status;
+}
+
+txm_status txm_replay(const txm_trace *trace, const txm_replay_options *options, txm_replay_counts *out, txm_error *err)
+{
+    txm_replay_options o;
+    txm_error_clear(err);
+    *out = (txm_replay_counts){0};
+    txm_replay_options_init(&o);
+    txm_status status = txm_options_take(&o, sizeof o, options, "txm_replay_options", err);
+    if (status != TXM_OK)
+        return status;
+    if (o.policy > TXM_REPLAY_OPT)
+        return txm_fail(err, TXM_STATUS_USAGE, "replay: no policy %u", o.policy);
+    status = o.policy == TXM_REPLAY_OPT ? txm_optimum(trace, &o, out, err) : rehearse(trace, &o, out, err);
+    if (status != TXM_OK)
+        *out = (txm_replay_counts){0};
+    return status;
+}

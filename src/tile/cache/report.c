@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The report: figures under the names that Cycles and OpenImageIO print, and what they mean.
+ *
+ * For people who tune a budget: the text has the order and words of Cycles' statistics, the JSON every
+ * member of txm_cache_stats under its own name, and both end in one sentence that says what to do. Nothing
+ * is measured here; figures come from stats.c. */
+#include "tile/base/bytes.h"
+#include "tile/base/text.h"
+#include "tile/cache/cache_impl.h"
+
+static double percent(uint64_t part, uint64_t whole)
+{
+    return whole ? 100.0 * (double)part / (double)whole : 0.0;
+}
+
+/* As Cycles prints sizes. It divides by 1024 but changes the unit at 1000, so that no figure has four
+ * digits before the point. */
+static void print_bytes(char text[32], uint64_t bytes)
+{
+    static const char *const units[] = {"bytes", "KB", "MB", "GB", "TB"};
+    double n = (double)bytes;
+    int unit = 0;
+    for (; n >= 1000 && unit < 4; unit++)
+        n /= 1024;
+    txm_format(text, 32, unit ? "%.1f %s" : "%.0f %s", n, units[unit]);
+}
+
+/* One sentence: what is wrong, and what to do. In order of urgency: failures first, then a cache that reads
+ * one tile in a hundred again, then one that used less than a quarter of its budget. Tiles that the caller let go, or a
+ * render tile that ended, say nothing about the size of the cache. The working set is what was read at least once, plus
+ * what the cache needs around it. */
+static void verdict(txm_cache *c, const txm_cache_stats *s, char text[256])
+{
+    char set[32];
+    const double again = percent(s->tiles_reloaded, s->tiles_loaded);
+    print_bytes(set, s->working_set_bytes + s->overhead_bytes);
+    pthread_mutex_lock(&c->lock);
+    const bool squeezed = c->squeezed, ended = c->tile_began[0] && c->options.policy == TXM_CACHE_POLICY_RENDER_TILES;
+    pthread_mutex_unlock(&c->lock);
+    if (s->tiles_failed == 1)
+        txm_format(text, 256, "1 tile could not be read and is magenta: see the texture with a failure");
+    else if (s->tiles_failed || s->textures_failed)
+        txm_format(text, 256, "%llu tiles could not be read and are magenta: see the textures with failures",
+                   (unsigned long long)s->tiles_failed);
+    else if (!s->tiles_loaded)
+        txm_format(text, 256, "nothing was loaded");
+    else if (again >= 1 && !squeezed)
+        txm_format(text, 256, "%.1f %% of tiles read again, none for want of memory: %s; the working set is about %s",
+                   again, ended ? "render tiles had ended that did not use them" : "they had been unloaded", set);
+    else if (again >= 1)
+        txm_format(text, 256, "cache too small: %.1f %% of tiles read again; the working set is about %s", again, set);
+    else if (c->options.max_bytes && s->allocated_bytes_peak * 4 < c->options.max_bytes)
+        txm_format(text, 256, "cache larger than needed: the working set is about %s", set);
+    else
+        txm_format(text, 256, "cache large enough: no tiles to speak of were read again; the working set is about %s",
+                   set);
+}
+
+/* ---- text ---- */
+
+static void line_bytes(txm_bytes *b, const char *name, uint64_t bytes)
+{
+    char text[32];
+    print_bytes(text, bytes);
+    txm_bytes_printf(b, "  %-26s %s\n", name, text);
+}
+
+static void line_share(txm_bytes *b, const char *name, uint64_t n, uint64_t of)
+{
+    txm_bytes_printf(b, "  %-26s %llu (%.1f%%)\n", name, (unsigned long long)n, percent(n, of));
+}
+
+/* Textures that nobody looked up are left out. The line of opens has the words of OpenImageIO's statistics,
+ * which people search for. */
+static void add_texture_text(txm_cache *c, txm_bytes *b, uint32_t id)
+{
+    txm_cache_texture_stats t;
+    char size[32];
+    if (txm_cache_texture_stats_of(c, id, &t, NULL) != TXM_OK || !t.path || (!t.opened && !t.failed))
+        return;
+    print_bytes(size, t.resident_bytes);
+    txm_bytes_printf(b, "  %s  %s", t.path, size);
+    if (t.reloads)
+        txm_bytes_printf(b, ", %llu read again", (unsigned long long)t.reloads);
+    txm_bytes_printf(b, "\n");
+    for (uint32_t i = 0; i < t.levels; i++)
+        if (t.level[i].loaded_once)
+            txm_bytes_printf(b, "    %ux%u: %u / %u (%.1f%%)\n", t.level[i].width, t.level[i].height,
+                             t.level[i].loaded_once, t.level[i].tiles,
+                             percent(t.level[i].loaded_once, t.level[i].tiles));
+    char read[32], again[32];
+    print_bytes(read, t.loads * t.tile_bytes);
+    print_bytes(again, t.reloads * t.tile_bytes);
+    txm_bytes_printf(b, "    opens %u, tiles %llu, %s, redundant %llu tiles, %s, I/O time %.2f s, MIP-COUNT [", t.opens,
+                     (unsigned long long)t.loads, read, (unsigned long long)t.reloads, again, t.load_seconds);
+    for (uint32_t i = 0; i < t.levels; i++)
+        txm_bytes_printf(b, "%s%llu", i ? "," : "", (unsigned long long)t.level[i].loads);
+    txm_bytes_printf(b, "]\n");
+    if (t.failures)
+        txm_bytes_printf(b, "    failed: %llu (%s)\n", (unsigned long long)t.failures, t.message);
+}
+
+/* Names and order are those of Cycles' statistics, for people who know them. */
+static void add_text(txm_cache *c, const txm_cache_stats *s, const char *sentence, txm_bytes *b)
+{
+    txm_bytes_printf(b, "Full Images:\n  none: small images have small tiles\nTiled Images:\n");
+    for (uint32_t i = 0; i < s->textures; i++)
+        add_texture_text(c, b, i);
+    txm_bytes_printf(b, "Memory:\n");
+    line_bytes(b, "Full image memory", 0);
+    line_bytes(b, "Tiled image memory", s->tile_bytes);
+    line_bytes(b, "Peak tiled image memory", s->tile_bytes_peak);
+    line_bytes(b, "Overhead image memory", s->overhead_bytes);
+    line_bytes(b, "Total image memory", s->allocated_bytes);
+    line_bytes(b, "Peak total image memory", s->allocated_bytes_peak);
+    line_bytes(b, "Virtual image memory", s->virtual_bytes);
+    line_bytes(b, "Peak cache memory", s->allocated_bytes_peak);
+    line_bytes(b, "Peak reader memory", s->reader_bytes_peak);
+    txm_bytes_printf(b, "Tiles:\n  %-26s %llu\n", "Loaded", (unsigned long long)s->tiles_loaded);
+    line_share(b, "Peak", s->tiles_peak, s->tiles_loaded);
+    line_share(b, "Evicted", s->tiles_evicted, s->tiles_loaded);
+    line_share(b, "Reloaded", s->tiles_reloaded, s->tiles_loaded);
+    line_share(b, "Coalesced", s->tiles_coalesced, s->tiles_loaded);
+    txm_bytes_printf(b, "  %-26s %llu\n", "Failed", (unsigned long long)s->tiles_failed);
+    txm_bytes_printf(b, "Requests:\n  %-26s %llu\n", "Look-ups", (unsigned long long)s->lookups);
+    txm_bytes_printf(b, "  %-26s none: the page table needs no cache in front of it\n", "Micro-cache misses");
+    line_share(b, "Main cache misses", s->lookups_missed, s->lookups);
+    txm_bytes_printf(b, "  %-26s %llu\n", "Total tile requests", (unsigned long long)s->tile_requests);
+    char again[32];
+    print_bytes(again, s->reloaded_bytes);
+    txm_bytes_printf(b, "  %-26s %llu tiles, %s\n", "Redundant reads", (unsigned long long)s->tiles_reloaded, again);
+    txm_bytes_printf(b, "  %-26s %llu\n", "Waits", (unsigned long long)s->waits);
+    txm_bytes_printf(b, "  %-26s %.2f s\n", "Tile load time", s->load_seconds);
+    txm_bytes_printf(b, "Files:\n  %-26s %u\n  %-26s %u\n  %-26s %u\n", "Textures", s->textures, "Unique",
+                     s->textures_opened - s->duplicates, "Opens", s->files_opened);
+    txm_bytes_printf(b, "  %-26s %u\n", "Peak files open", s->files_open_peak);
+    txm_bytes_printf(b, "Verdict: %s\n", sentence);
+}
+
+/* ---- JSON ---- */
+
+/* Paths may hold any bytes: what is not UTF-8 is replaced. */
+static void add_string(txm_bytes *b, const char *text)
+{
+    txm_bytes_add(b, "\"", 1);
+    for (const char *p = text; *p;) {
+        size_t n = txm_utf8_sequence(p);
+        if (!n)
+            txm_bytes_puts(b, "\xEF\xBF\xBD"); /* U+FFFD */
+        else if (*p == '"' || *p == '\\')
+            txm_bytes_printf(b, "\\%c", *p);
+        else if ((unsigned char)*p < 0x20)
+            txm_bytes_printf(b, "\\u%04x", (unsigned)*p);
+        else
+            txm_bytes_add(b, p, n);
+        p += n ? n : 1;
+    }
+    txm_bytes_add(b, "\"", 1);
+}
+
+/* A UDIM set has no path; it is listed with null, so that indices remain those of the renderer. */
+static void add_texture_json(txm_cache *c, txm_bytes *b, uint32_t id)
+{
+    txm_cache_texture_stats t;
+    if (txm_cache_texture_stats_of(c, id, &t, NULL) != TXM_OK)
+        return;
+    txm_bytes_printf(b, "%s{\"texture\":%u,\"path\":", id ? "," : "", id);
+    if (t.path)
+        add_string(b, t.path);
+    else
+        txm_bytes_puts(b, "null");
+    txm_bytes_printf(b,
+                     ",\"opened\":%s,\"failed\":%s,\"opens\":%u,\"load_seconds\":%.6f,\"resident_bytes\":%llu,"
+                     "\"loads\":%llu,\"reloads\":%llu,\"failures\":%llu,\"message\":",
+                     t.opened ? "true" : "false", t.failed ? "true" : "false", t.opens, t.load_seconds,
+                     (unsigned long long)t.resident_bytes, (unsigned long long)t.loads, (unsigned long long)t.reloads,
+                     (unsigned long long)t.failures);
+    add_string(b, t.message);
+    txm_bytes_puts(b, ",\"levels\":[");
+    for (uint32_t i = 0; i < t.levels; i++)
+        txm_bytes_printf(b,
+                         "%s{\"width\":%u,\"height\":%u,\"tiles\":%u,\"resident\":%u,\"loaded\":%u,\"loads\":%llu,"
+                         "\"failed\":%u}",
+                         i ? "," : "", t.level[i].width, t.level[i].height, t.level[i].tiles, t.level[i].resident,
+                         t.level[i].loaded_once, (unsigned long long)t.level[i].loads, t.level[i].failed);
+    txm_bytes_puts(b, "]}");
+}
+
+/* The members of txm_cache_stats under their own names. */
+#define NUMBER(NAME) txm_bytes_printf(b, "\"" #NAME "\":%llu,", (unsigned long long)s->NAME)
+
+static void add_json(txm_cache *c, const txm_cache_stats *s, const char *sentence, txm_bytes *b)
+{
+    txm_bytes_printf(b, "{\"policy\":\"%s\",\"max_bytes\":%llu,",
+                     txm_cache_policy_name((txm_cache_policy)c->options.policy),
+                     (unsigned long long)c->options.max_bytes);
+    NUMBER(lookups);
+    NUMBER(lookups_missed);
+    NUMBER(tile_requests);
+    NUMBER(tiles_loaded);
+    NUMBER(tiles_reloaded);
+    NUMBER(tiles_evicted);
+    NUMBER(tiles_failed);
+    NUMBER(tiles_coalesced);
+    NUMBER(requests_dropped);
+    NUMBER(requests_made);
+    NUMBER(requests_rejected);
+    NUMBER(requests_full);
+    NUMBER(requests_late);
+    NUMBER(tiles_queued);
+    NUMBER(kept_bytes);
+    NUMBER(tiles);
+    NUMBER(tiles_peak);
+    NUMBER(tile_bytes);
+    NUMBER(tile_bytes_peak);
+    NUMBER(slab_bytes);
+    NUMBER(overhead_bytes);
+    NUMBER(allocated_bytes);
+    NUMBER(allocated_bytes_peak);
+    NUMBER(virtual_bytes);
+    NUMBER(loaded_bytes);
+    NUMBER(reloaded_bytes);
+    NUMBER(reader_bytes);
+    NUMBER(reader_bytes_peak);
+    NUMBER(waits);
+    NUMBER(locks);
+    NUMBER(graces);
+    NUMBER(working_set_bytes);
+    NUMBER(textures);
+    NUMBER(textures_opened);
+    NUMBER(textures_failed);
+    NUMBER(duplicates);
+    NUMBER(udim_sets);
+    NUMBER(files_open);
+    NUMBER(files_open_peak);
+    NUMBER(files_opened);
+    NUMBER(epoch);
+    txm_bytes_printf(b, "\"load_seconds\":%.6f,\"verdict\":", s->load_seconds);
+    add_string(b, sentence);
+    txm_bytes_puts(b, ",\"texture_stats\":[");
+    for (uint32_t i = 0; i < s->textures; i++)
+        add_texture_json(c, b, i);
+    txm_bytes_puts(b, "]}\n");
+}
+
+/* NULL when memory is out. The caller frees it. Textures are visited one by one, each under the lock: while
+ * a render runs, the figures of two textures may be moments apart. */
+char *txm_cache_report(txm_cache *c, txm_cache_report_format format)
+{
+    txm_cache_stats s;
+    char sentence[256];
+    txm_bytes b = {0};
+    txm_cache_stats_of(c, &s);
+    verdict(c, &s, sentence);
+    if (format == TXM_CACHE_REPORT_FORMAT_JSON)
+        add_json(c, &s, sentence, &b);
+    else
+        add_text(c, &s, sentence, &b);
+    return txm_bytes_take(&b);
+}

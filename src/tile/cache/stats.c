@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Figures of the cache.
+ *
+ * Counters of threads are added up here, so that look-ups never share one.
+ */
+#include <stdio.h>
+
+#include "tile/cache/cache_impl.h"
+
+/* Threads go on while it adds, so the sum is exact only when they rest. */
+uint64_t txm_lookups_of(const txm_cache *c)
+{
+    uint64_t n = c->stats.lookups; /* of threads that are gone */
+    for (const txm_cache_thread *t = c->threads; t; t = t->next)
+        n += atomic_load_explicit(&t->quick.lookups, memory_order_relaxed);
+    return n;
+}
+
+/* Overhead is everything that is not memory for tiles: tables, lists, threads, strings. */
+void txm_cache_stats_of(txm_cache *c, txm_cache_stats *stats)
+{
+    pthread_mutex_lock(&c->lock);
+    *stats = c->stats;
+    stats->lookups = txm_lookups_of(c);
+    for (txm_cache_thread *t = c->threads; t; t = t->next)
+        stats->lookups_missed += atomic_load_explicit(&t->missed, memory_order_relaxed);
+    stats->allocated_bytes = c->allocated;
+    stats->overhead_bytes = c->allocated - c->stats.slab_bytes;
+    stats->epoch = atomic_load(&c->epoch);
+    stats->tiles_queued = c->queued;
+    stats->kept_bytes = c->kept_bytes;
+    pthread_mutex_unlock(&c->lock);
+}
+
+/* Counts the entries of a level. Levels without entries have never been asked for, and count nothing but
+ * their size. A mark is left in the entry when its tile is evicted, so `loaded_once` counts tiles, not
+ * reads. */
+static void count_level(const txm_cache *c, const txm_source *s, uint32_t level, txm_cache_level_stats *l)
+{
+    l->width = txm_level_size(s->view.width, level);
+    l->height = txm_level_size(s->view.height, level);
+    l->tiles = txm_view_tiles(&s->view, level);
+    l->loads = s->level_loads[level];
+    for (uint32_t i = 0; level >= s->registered && i < l->tiles; i++) {
+        txm_tile_entry *e = &c->tiles[txm_entry_index(s, level, i)];
+        uint32_t slot = __atomic_load_n(&e->slot, __ATOMIC_RELAXED);
+        l->resident += slot < TXM_SLOT_STATES;
+        l->failed += slot == TXM_SLOT_FAILED || slot == TXM_SLOT_UNREADABLE + (uint16_t)atomic_load(&c->round);
+        l->loaded_once += __atomic_load_n(&e->mark, __ATOMIC_RELAXED) != 0;
+    }
+}
+
+/* Walks the texture's entries: for reports, not for every frame. Textures that share a source each report
+ * all of it: adding them up counts it twice. */
+txm_status txm_cache_texture_stats_of(txm_cache *c, uint32_t texture, txm_cache_texture_stats *stats, txm_error *err)
+{
+    txm_error_clear(err);
+    *stats = (txm_cache_texture_stats){0};
+    pthread_mutex_lock(&c->lock);
+    txm_status status = TXM_OK;
+    if (texture >= c->stats.textures)
+        status = txm_fail(err, TXM_STATUS_USAGE, "there is no texture %u", texture);
+    const txm_texture *t = status == TXM_OK ? &c->textures[texture] : NULL;
+    const txm_source *s = t ? t->source : NULL;
+    if (t) {
+        stats->path = t->file ? t->file->path : NULL;
+        stats->opened = s != NULL;
+        stats->failed = t->failed;
+        const char *message = s && s->message ? s->message : t->message;
+        snprintf(stats->message, sizeof stats->message, "%s", message ? message : "");
+        stats->failure = (uint32_t)(s && s->failure ? s->failure : t->failure);
+        stats->failures = t->failures;
+        stats->opens = t->file ? t->file->opens : 0;
+    }
+    if (s) {
+        stats->levels = s->view.levels;
+        stats->tile_bytes = s->view.tile_bytes;
+        stats->loads = s->loads;
+        stats->reloads = s->reloads;
+        stats->failures += s->failures;
+        stats->opens = s->file->opens;
+        stats->load_seconds = s->load_seconds;
+        for (uint32_t i = 0; i < s->view.levels; i++) {
+            count_level(c, s, i, &stats->level[i]);
+            stats->resident_bytes += (uint64_t)stats->level[i].resident * s->view.tile_bytes;
+        }
+    }
+    pthread_mutex_unlock(&c->lock);
+    return status;
+}

@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The page table: blocks of entries, and which levels of a source have any. A source begins with an entry for each of
+ * its levels; tiles get entries when their level is asked for the first time, together with all coarser ones: so a
+ * texture of 8192 px that is seen from afar takes 15 entries, not 21,860.
+ *
+ * An entry is eight bytes: the slot and the epoch of the last use. Kernels reach it by adding (view.first +
+ * level_first[level] + tile), so a level that has no entries needs some place all the same that says so:
+ * the zone, a run of UNREGISTERED entries that is as long as the largest level of any texture, and that all
+ * such levels share.
+ */
+#include "tile/cache/cache_impl.h"
+
+/* ---- blocks ---- */
+
+/* The oldest view that somebody may hold requests from: threads while they are after what they have missed, and views
+ * while they are open. */
+static uint64_t oldest_generation(const txm_cache *c)
+{
+    uint64_t oldest = UINT64_MAX;
+    for (const txm_cache_viewer *v = c->viewers; v; v = v->next)
+        oldest = v->open && v->generation < oldest ? v->generation : oldest;
+    for (const txm_cache_thread *t = c->threads; t; t = t->next) {
+        const uint64_t asks_of = atomic_load(&t->asks_of);
+        oldest = asks_of < oldest ? asks_of : oldest;
+    }
+    return oldest;
+}
+
+static txm_block_queue *queue_of(txm_cache *c, uint32_t count)
+{
+    return &c->left_blocks[(count ^ count >> 8 ^ count >> 16) % TXM_BLOCK_QUEUES];
+}
+
+static void disown_block(txm_cache *c, uint32_t block)
+{
+    txm_source *s = c->blocks[block].source;
+    uint32_t *at = s ? &s->blocks : NULL;
+    while (at && *at != block + 1)
+        at = &c->blocks[*at - 1].of_source;
+    if (at)
+        *at = c->blocks[block].of_source;
+}
+
+/* A block of this size that was left before any view that is still in use. Only of equal size: blocks are kept in the
+ * order of their first entries, and are never split. Those that were left first are in front; few sizes share a
+ * queue, so that a few steps find one. */
+static txm_block *find_retired(txm_cache *c, uint32_t count)
+{
+    enum { STEPS = 32 };
+    txm_block_queue *q = queue_of(c, count);
+    const uint64_t oldest = q->first != TXM_NO_BLOCK ? oldest_generation(c) : 0;
+    uint32_t before = TXM_NO_BLOCK, i = q->first;
+    for (int n = 0; n < STEPS && i != TXM_NO_BLOCK && c->blocks[i].retired < oldest; n++) {
+        txm_block *b = &c->blocks[i];
+        if (b->count == count) {
+            *(before == TXM_NO_BLOCK ? &q->first : &c->blocks[before].next) = b->next;
+            if (q->last == i)
+                q->last = before;
+            disown_block(c, i);
+            return b;
+        }
+        before = i;
+        i = b->next;
+    }
+    return NULL;
+}
+
+/* At the end: entries never move, since look-ups hold their numbers. The arrays may move, with the world
+ * stopped; the numbers remain. */
+static txm_block *append_block(txm_cache *c, uint32_t count)
+{
+    if (!txm_cache_grow(c, (void **)&c->blocks, &c->block_capacity, (uint64_t)c->block_count + 1, sizeof *c->blocks,
+                        false) ||
+        !txm_cache_grow(c, (void **)&c->tiles, &c->tile_capacity, (uint64_t)c->tile_count + count, sizeof *c->tiles,
+                        true))
+        return NULL;
+    txm_block *b = &c->blocks[c->block_count++];
+    b->first = c->tile_count;
+    b->count = count;
+    c->tile_count += count;
+    return b;
+}
+
+/* Retired blocks are used again once nobody can see them. */
+bool txm_block_new(txm_cache *c, uint32_t count, uint32_t texture, txm_source *source, uint32_t *first)
+{
+    txm_block *b = find_retired(c, count);
+    if (!b)
+        b = append_block(c, count);
+    if (!b)
+        return false;
+    b->retired = 0;
+    b->texture = texture;
+    b->source = source;
+    if (source) {
+        b->of_source = source->blocks;
+        source->blocks = (uint32_t)(b - c->blocks) + 1;
+    }
+    b->registered = source ? source->registered : 0;
+    for (uint32_t i = 0; i < count; i++) {
+        c->tiles[b->first + i].mark = 0;
+        txm_entry_set(c, b->first + i, TXM_SLOT_NONE);
+    }
+    *first = b->first;
+    return true;
+}
+
+/* By binary search; NULL for an entry that is nobody's. Blocks are appended in ascending order, so the list
+ * is sorted from the start. */
+txm_block *txm_block_of(txm_cache *c, uint32_t entry)
+{
+    uint32_t low = 0, high = c->block_count;
+    while (high - low > 1) {
+        uint32_t middle = low + (high - low) / 2;
+        *(c->blocks[middle].first <= entry ? &low : &high) = middle;
+    }
+    txm_block *b = c->blocks + low;
+    return low < high && entry >= b->first && entry - b->first < b->count ? b : NULL;
+}
+
+/* With the generation, before which look-ups may still hold its numbers. Odd, whether or not the world is
+ * stopped: the block is free when every view is of a later, even one. */
+void txm_block_retire(txm_cache *c, uint32_t first)
+{
+    txm_block *b = txm_block_of(c, first);
+    txm_block_queue *q = queue_of(c, b->count);
+    const uint32_t number = (uint32_t)(b - c->blocks);
+    b->retired = atomic_load(&c->generation) | 1;
+    b->next = TXM_NO_BLOCK;
+    *(q->first == TXM_NO_BLOCK ? &q->first : &c->blocks[q->last].next) = number;
+    q->last = number;
+}
+
+void txm_blocks_disown(txm_cache *c, const txm_source *s)
+{
+    for (uint32_t i = s->blocks; i; i = c->blocks[i - 1].of_source) {
+        c->blocks[i - 1].source = NULL;
+        c->blocks[i - 1].texture = TXM_NO_TEXTURE;
+    }
+}
+
+/* ---- levels ---- */
+
+/* Of this and all coarser levels. */
+uint32_t txm_source_tiles(const txm_source *s, uint32_t from_level)
+{
+    uint32_t n = 0; /* 1.4 million at most: 65536 x 65536 px in tiles of 64 */
+    for (uint32_t i = from_level; i < s->view.levels; i++)
+        n += txm_view_tiles(&s->view, i);
+    return n;
+}
+
+/* As kernels compute it, in 32 bits that may wrap: for levels in the zone level_first is a difference that
+ * may be negative. */
+uint32_t txm_entry_index(const txm_source *s, uint32_t level, uint32_t tile)
+{
+    return s->view.first + s->view.level_first[level] + tile;
+}
+
+/* The inverse of txm_entry_index. By the block's own `registered`, not the source's: the block may be one
+ * that the source has left. */
+void txm_block_locate(const txm_block *b, uint32_t entry, uint32_t *level, uint32_t *tile)
+{
+    const txm_source *s = b->source;
+    uint32_t at = entry - b->first;
+    *level = at;
+    *tile = TXM_WHOLE_LEVEL;
+    if (at < s->view.levels)
+        return;
+    at -= s->view.levels;
+    for (*level = b->registered; *level + 1 < s->view.levels && at >= txm_view_tiles(&s->view, *level); ++*level)
+        at -= txm_view_tiles(&s->view, *level);
+    *tile = at;
+}
+
+/* Shared by all levels that nobody has registered: looking there asks for the level. By powers of two, and
+ * the old one is left where it is: textures that were placed before go on using it. */
+bool txm_zone_need(txm_cache *c, uint32_t count)
+{
+    if (count <= c->zone_count)
+        return true;
+    uint32_t larger = 1;
+    while (larger < count)
+        larger *= 2;
+    uint32_t first;
+    if (!txm_block_new(c, larger, TXM_NO_TEXTURE, NULL, &first))
+        return false;
+    for (uint32_t i = 0; i < larger; i++)
+        txm_entry_set(c, first + i, TXM_SLOT_UNREGISTERED);
+    c->zone = first;
+    c->zone_count = larger;
+    return true;
+}
+
+/* With a source its description, without one a stand-in of one pixel. */
+void txm_texture_show(txm_cache *c, uint32_t texture, const txm_source *s, uint32_t first)
+{
+    txm_view_texture *v = &c->view_textures[texture];
+    txm_texture_changed(c, texture);
+    if (s) {
+        *v = s->view;
+        return;
+    }
+    /* One pixel whose only level nobody has registered. Its extension is not the texture's: CLIP would reject, and so
+     * answer, look-ups near the edge before the size of the image is known. */
+    *v = (txm_view_texture){.width = 1,
+                            .height = 1,
+                            .levels = 1,
+                            .tiled_levels = 1,
+                            .channels = 4,
+                            .extension = TXM_EXTENSION_EXTEND,
+                            .pixel_bytes = 4,
+                            .row_bytes = 5 * 4,
+                            .tile_bytes = 5 * 5 * 4,
+                            .first = first,
+                            .level_first = {c->zone - first},
+                            .scale = 1.0f,
+                            .average = {0.5f, 0.5f, 0.5f, 1.0f}};
+}
+
+/* Where the levels of a source begin in a block that holds those from `registered` on. Unregistered ones
+ * point into the zone, as a difference from the block's own first entry. */
+static void place_levels(txm_cache *c, txm_source *s, uint32_t first)
+{
+    uint32_t at = s->view.levels;
+    s->view.first = first;
+    for (uint32_t i = 0; i < s->view.levels; i++) {
+        s->view.level_first[i] = i < s->registered ? c->zone - first : at;
+        at += i < s->registered ? 0 : txm_view_tiles(&s->view, i);
+    }
+}
+
+/* Carries the entries of levels that had some to their new place, and tells slots of it. Marks move along,
+ * REQUESTED as well: txm_plan looks at the new entry. Shared slots only count their entries, and need not
+ * be told. Nothing is left behind: what the old entries named may be gone before the block is used again. */
+static void move_entries(txm_cache *c, const txm_source *s, const txm_view_texture *old, uint32_t old_registered)
+{
+    for (uint32_t i = old_registered; i < s->view.levels; i++) {
+        uint32_t from = old->first + old->level_first[i], to = txm_entry_index(s, i, 0);
+        for (uint32_t n = txm_view_tiles(&s->view, i); n-- > 0; from++, to++) {
+            c->tiles[to].mark = c->tiles[from].mark;
+            txm_entry_set(c, to, c->tiles[from].slot);
+            txm_entry_set(c, from, TXM_SLOT_NONE);
+            txm_slot *slot = c->tiles[to].slot < TXM_SLOT_STATES ? txm_slot_at(c, c->tiles[to].slot) : NULL;
+            if (slot && slot->state == TXM_SLOT_STATE_HELD)
+                slot->entry = to;
+        }
+    }
+}
+
+/* The new block replaces the old one; tiles in memory keep their places. Everything that may fail is done
+ * before the world is stopped. All textures of the source show the new place before it resumes. */
+txm_status txm_source_register(txm_cache *c, txm_source *s, uint32_t level, txm_error *err)
+{
+    uint32_t first, old_registered = s->registered;
+    bool whole = old_registered == s->view.levels + 1u; /* a new source: not even its levels have entries */
+    if (level >= old_registered)
+        return TXM_OK;
+    uint64_t count = (uint64_t)s->view.levels + txm_source_tiles(s, level);
+    s->registered = level;
+    if (!txm_zone_need(c, txm_view_tiles(&s->view, 0)) ||
+        !txm_block_new(c, (uint32_t)count, TXM_NO_TEXTURE, s, &first)) {
+        s->registered = old_registered;
+        return txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: no memory for a page table of %llu tiles", s->file->path,
+                        (unsigned long long)count);
+    }
+    txm_view_texture old = s->view;
+    txm_stop_world(c);
+    place_levels(c, s, first);
+    if (!whole) {
+        move_entries(c, s, &old, old_registered);
+        txm_block_retire(c, old.first);
+        for (uint32_t i = s->first_texture; i != TXM_NO_TEXTURE; i = c->textures[i].next)
+            txm_texture_show(c, i, s, 0);
+    }
+    txm_resume_world(c);
+    return TXM_OK;
+}

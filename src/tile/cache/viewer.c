@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Views: what the look-ups of a launch see, while the cache goes on changing.
+ *
+ * A view is a copy of the arrays that look-ups read: texture structs, page table, addresses of slabs, UDIM grids. The
+ * cache notes what changes, 64 entries of the page table to a bit, and a viewer copies that much when it prepares its
+ * next view. So batches that end and tiles that go while look-ups run are seen by the next launch as a whole, several
+ * viewers need not wait for each other, and requests and marks of one are no shared writes for another.
+ *
+ * Tiles of a batch that is not over are LOADING in a view, though the cache may have them. The memory of evicted tiles
+ * is not used again while an open view may show them (txm_slot_retire). When a view is closed, what it has touched is
+ * told to the page table, by which evictions are ordered. */
+#include "tile/base/clock.h"
+#include "tile/cache/cache_impl.h"
+
+enum { WORD_BITS = 64 };
+
+/* ---- changes ---- */
+
+/* The cache's own view shows no tile any more that has gone. */
+static void forget_gone(const txm_cache *c, txm_cache_viewer *v, uint32_t entry)
+{
+    uint32_t *shown = &v->tiles[entry].slot;
+    if (__atomic_load_n(shown, __ATOMIC_RELAXED) < TXM_SLOT_STATES &&
+        __atomic_load_n(&c->tiles[entry].slot, __ATOMIC_RELAXED) != *shown)
+        __atomic_store_n(shown, TXM_SLOT_NONE, __ATOMIC_RELEASE);
+}
+
+/* What lies beyond a viewer's counts is new to it, and copied anyway. Programs may go on looking up in the cache's own
+ * view when a call has ended it that lets tiles go, so it follows. */
+void txm_entry_changed(txm_cache *c, uint32_t entry)
+{
+    const uint32_t chunk = entry >> TXM_CHUNK_SHIFT;
+    for (txm_cache_viewer *v = c->viewers; v; v = v->next) {
+        if (entry >= v->tile_count)
+            continue;
+        v->changed_tiles[chunk / WORD_BITS] |= (uint64_t)1 << chunk % WORD_BITS;
+        if (v == c->own && !v->open)
+            forget_gone(c, v, entry);
+    }
+}
+
+void txm_texture_changed(txm_cache *c, uint32_t texture)
+{
+    for (txm_cache_viewer *v = c->viewers; v; v = v->next)
+        if (texture < v->texture_count)
+            v->changed_textures[texture / WORD_BITS] |= (uint64_t)1 << texture % WORD_BITS;
+}
+
+/* ---- open and closed ---- */
+
+/* Look-ups write marks without a lock while this reads them; one that is a moment old does no harm. */
+void txm_viewer_merge(txm_cache_viewer *v)
+{
+    txm_cache *c = v->cache;
+    if (!v->open)
+        return;
+    for (uint32_t i = 0; i < c->slab_count; i++)
+        for (uint32_t j = 0; c->slabs[i].pixels && j < c->slabs[i].slots; j++) {
+            const txm_slot *s = &c->slabs[i].slot[j];
+            if (s->state != TXM_SLOT_STATE_HELD || s->entry >= v->tile_count ||
+                __atomic_load_n(&v->tiles[s->entry].mark, __ATOMIC_RELAXED) != v->epoch)
+                continue;
+            uint32_t *mark = &c->tiles[s->entry].mark;
+            if (__atomic_load_n(mark, __ATOMIC_RELAXED) < v->epoch)
+                __atomic_store_n(mark, v->epoch, __ATOMIC_RELAXED);
+        }
+}
+
+static void note_open_views(txm_cache *c)
+{
+    c->open_views = 0;
+    for (const txm_cache_viewer *v = c->viewers; v; v = v->next)
+        if (v->open) {
+            if (!c->open_views || (int32_t)(v->stamp - c->shown_stamp) > 0)
+                c->shown_stamp = v->stamp;
+            c->open_views++;
+        }
+}
+
+/* Of what has changed since it was prepared. */
+static void forget_all_gone(txm_cache_viewer *v)
+{
+    const uint32_t chunks = (v->tile_count + TXM_CHUNK - 1) >> TXM_CHUNK_SHIFT;
+    for (uint32_t chunk = 0; chunk < chunks; chunk++) {
+        const uint64_t word = v->changed_tiles[chunk / WORD_BITS];
+        if (!word)
+            chunk |= WORD_BITS - 1;
+        else if (word >> chunk % WORD_BITS & 1)
+            for (uint32_t i = chunk << TXM_CHUNK_SHIFT; i >> TXM_CHUNK_SHIFT == chunk && i < v->tile_count; i++)
+                forget_gone(v->cache, v, i);
+    }
+}
+
+void txm_viewer_close(txm_cache_viewer *v)
+{
+    if (!v->open)
+        return;
+    txm_viewer_merge(v);
+    v->open = false;
+    if (v == v->cache->own)
+        forget_all_gone(v);
+    note_open_views(v->cache);
+    txm_slots_free_retired(v->cache);
+    txm_make_room(v->cache, 0);
+}
+
+void txm_own_view_ends(txm_cache *c)
+{
+    if (c->own)
+        txm_viewer_close(c->own);
+}
+
+/* ---- bringing up to date ---- */
+
+/* Room for all that the cache has now. To make it may evict tiles, so it comes before anything is copied. */
+static bool make_room_to_show(txm_cache *c, txm_cache_viewer *v)
+{
+    const uint64_t texture_words = ((uint64_t)c->stats.textures + WORD_BITS - 1) / WORD_BITS;
+    const uint64_t tile_words = ((uint64_t)c->tile_count + TXM_CHUNK * WORD_BITS - 1) / (TXM_CHUNK * WORD_BITS);
+    return txm_cache_grow(c, (void **)&v->textures, &v->texture_capacity, c->stats.textures, sizeof *v->textures,
+                          false) &&
+           txm_cache_grow(c, (void **)&v->tiles, &v->tile_capacity, c->tile_count, sizeof *v->tiles, false) &&
+           txm_cache_grow(c, (void **)&v->udims, &v->udim_capacity, c->udim_count, sizeof *v->udims, false) &&
+           txm_cache_grow(c, (void **)&v->changed_textures, &v->changed_textures_capacity, texture_words,
+                          sizeof *v->changed_textures, false) &&
+           txm_cache_grow(c, (void **)&v->changed_tiles, &v->changed_tiles_capacity, tile_words,
+                          sizeof *v->changed_tiles, false) &&
+           txm_cache_grow(c, (void **)&v->slabs, &v->slab_capacity, c->slab_count, sizeof *v->slabs, false);
+}
+
+static void copy_entries(const txm_cache *c, txm_cache_viewer *v, uint32_t from, uint32_t to)
+{
+    for (uint32_t i = from; i < to; i++) { /* look-ups of threads write to both words */
+        v->tiles[i].slot = __atomic_load_n(&c->tiles[i].slot, __ATOMIC_ACQUIRE);
+        v->tiles[i].mark = __atomic_load_n(&c->tiles[i].mark, __ATOMIC_RELAXED);
+    }
+}
+
+static void copy_tiles(const txm_cache *c, txm_cache_viewer *v)
+{
+    const uint32_t words = (v->tile_count + TXM_CHUNK * WORD_BITS - 1) / (TXM_CHUNK * WORD_BITS);
+    for (uint32_t i = 0; i < words; i++)
+        for (; v->changed_tiles[i]; v->changed_tiles[i] &= v->changed_tiles[i] - 1) {
+            const uint32_t chunk = i * WORD_BITS + (uint32_t)__builtin_ctzll(v->changed_tiles[i]);
+            const uint32_t from = chunk << TXM_CHUNK_SHIFT, left = v->tile_count - from;
+            copy_entries(c, v, from, from + (left < TXM_CHUNK ? left : TXM_CHUNK));
+        }
+    copy_entries(c, v, v->tile_count, c->tile_count);
+    v->tile_count = c->tile_count;
+}
+
+static void copy_textures(const txm_cache *c, txm_cache_viewer *v)
+{
+    const uint32_t words = (v->texture_count + WORD_BITS - 1) / WORD_BITS, count = c->stats.textures;
+    for (uint32_t i = 0; i < words; i++)
+        for (; v->changed_textures[i]; v->changed_textures[i] &= v->changed_textures[i] - 1) {
+            const uint32_t texture = i * WORD_BITS + (uint32_t)__builtin_ctzll(v->changed_textures[i]);
+            v->textures[texture] = c->view_textures[texture];
+        }
+    if (count > v->texture_count)
+        memcpy(v->textures + v->texture_count, c->view_textures + v->texture_count,
+               (count - v->texture_count) * sizeof *v->textures);
+    v->texture_count = count;
+}
+
+/* What a batch has loaded so far is not shown before all of it is there. */
+static void hide_unfinished(const txm_cache *c, txm_cache_viewer *v)
+{
+    for (const txm_ticket *t = c->tickets; t; t = t->next_running)
+        for (uint32_t i = 0; i < t->total; i++) {
+            const txm_job *job = &t->jobs[i];
+            if (!job->source->textures)
+                continue;
+            txm_tile_entry *e = &v->tiles[txm_entry_index(job->source, job->level, job->tile)];
+            if (e->slot < TXM_SLOT_STATES)
+                e->slot = TXM_SLOT_LOADING;
+        }
+}
+
+/* For policies that count by launch an epoch begins here. */
+static txm_status prepare(txm_cache_viewer *v, txm_view *view, txm_cache_extent *extent, txm_error *err)
+{
+    txm_cache *c = v->cache;
+    txm_viewer_close(v);
+    txm_trace_launch(c);
+    if (!make_room_to_show(c, v))
+        return txm_fail(err, TXM_STATUS_NO_MEMORY, "no memory for a view of the texture cache");
+    if (c->options.policy == TXM_CACHE_POLICY_LRU || c->options.policy == TXM_CACHE_POLICY_CLOCK4)
+        txm_next_epoch(c);
+    txm_next_round(c);
+    copy_textures(c, v);
+    copy_tiles(c, v);
+    hide_unfinished(c, v);
+    if (c->slab_count)
+        memcpy(v->slabs, c->slab_addresses, c->slab_count * sizeof *v->slabs);
+    if (c->udim_count > v->udim_count)
+        memcpy(v->udims + v->udim_count, c->udims + v->udim_count, (c->udim_count - v->udim_count) * sizeof *v->udims);
+    v->udim_count = c->udim_count;
+    v->generation = atomic_load(&c->generation);
+    v->launch = (uint16_t)((v->launch + 1u) % TXM_LAUNCHES);
+    v->epoch = atomic_load(&c->epoch);
+    v->stamp = c->stamp;
+    v->number = ++c->views;
+    v->open = true;
+    note_open_views(c);
+    *view = (txm_view){.textures = v->textures,
+                       .tiles = v->tiles,
+                       .slabs = v->slabs,
+                       .udims = v->udims,
+                       .texture_count = v->texture_count,
+                       .epoch = v->epoch,
+                       .launch = v->launch,
+                       .round = (uint16_t)atomic_load(&c->round),
+                       .rejection = v->rejection};
+    if (extent)
+        *extent = (txm_cache_extent){v->texture_count, v->tile_count, c->slab_count, v->udim_count};
+    return TXM_OK;
+}
+
+txm_status txm_cache_viewer_prepare(txm_cache_viewer *v, txm_view *view, txm_cache_extent *extent, txm_error *err)
+{
+    txm_error_clear(err);
+    pthread_mutex_lock(&v->cache->lock);
+    txm_status status = prepare(v, view, extent, err);
+    pthread_mutex_unlock(&v->cache->lock);
+    return status;
+}
+
+txm_status txm_cache_prepare(txm_cache *c, txm_view *view, txm_cache_extent *extent, txm_error *err)
+{
+    txm_error_clear(err);
+    pthread_mutex_lock(&c->lock);
+    txm_status status = c->own ? TXM_OK : txm_viewer_new(c, &c->own, err);
+    if (status == TXM_OK)
+        status = prepare(c->own, view, extent, err);
+    pthread_mutex_unlock(&c->lock);
+    return status;
+}
+
+/* ---- beginning and end ---- */
+
+txm_status txm_viewer_new(txm_cache *c, txm_cache_viewer **out, txm_error *err)
+{
+    txm_cache_viewer *v = txm_cache_allocate(c, sizeof *v, _Alignof(txm_cache_viewer));
+    if (!v)
+        return txm_fail(err, TXM_STATUS_NO_MEMORY, "no memory for a view of the texture cache");
+    *v = (txm_cache_viewer){.cache = c, .next = c->viewers};
+    c->viewers = v;
+    c->viewer_count++;
+    *out = v;
+    return TXM_OK;
+}
+
+txm_status txm_cache_viewer_new(txm_cache *c, txm_cache_viewer **out, txm_error *err)
+{
+    txm_error_clear(err);
+    *out = NULL;
+    pthread_mutex_lock(&c->lock);
+    txm_status status = txm_viewer_new(c, out, err);
+    pthread_mutex_unlock(&c->lock);
+    return status;
+}
+
+void txm_cache_viewer_close(txm_cache_viewer *v)
+{
+    pthread_mutex_lock(&v->cache->lock);
+    txm_viewer_close(v);
+    pthread_mutex_unlock(&v->cache->lock);
+}
+
+/* Batches that are not over put what they load on the viewer's list. */
+void txm_viewer_free(txm_cache_viewer *v)
+{
+    txm_cache *c = v->cache;
+    txm_viewer_close(v);
+    while (v->tickets) {
+        pthread_mutex_unlock(&c->lock);
+        const bool helped = txm_help(c);
+        pthread_mutex_lock(&c->lock);
+        if (!helped && v->tickets)
+            pthread_cond_wait(&c->changed, &c->lock);
+    }
+    txm_cache_viewer **at = &c->viewers;
+    while (*at != v)
+        at = &(*at)->next;
+    *at = v->next;
+    c->viewer_count--;
+    txm_unpin(c, &v->pins);
+    txm_cache_release(c, v->pins.items, v->pins.capacity * sizeof *v->pins.items);
+    txm_cache_release(c, v->textures, v->texture_capacity * sizeof *v->textures);
+    txm_cache_release(c, v->tiles, v->tile_capacity * sizeof *v->tiles);
+    txm_cache_release(c, v->slabs, v->slab_capacity * sizeof *v->slabs);
+    txm_cache_release(c, v->udims, v->udim_capacity * sizeof *v->udims);
+    txm_cache_release(c, v->changed_textures, v->changed_textures_capacity * sizeof *v->changed_textures);
+    txm_cache_release(c, v->changed_tiles, v->changed_tiles_capacity * sizeof *v->changed_tiles);
+    txm_cache_release(c, v, sizeof *v);
+}
+
+void txm_cache_viewer_free(txm_cache_viewer **viewer)
+{
+    txm_cache_viewer *v = viewer ? *viewer : NULL;
+    if (!v)
+        return;
+    txm_cache *c = v->cache;
+    pthread_mutex_lock(&c->lock);
+    txm_viewer_free(v);
+    pthread_mutex_unlock(&c->lock);
+    *viewer = NULL;
+}

@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Two or three deflate blocks at a time.
+ *
+ * In: a zlib stream that our encoder wrote in parts, each a block that refers to nothing outside of it, with a
+ * mark between them. Out: its bytes, all parts inflated in turns by one thread. A symbol depends on the one
+ * before it, so a single stream leaves most of a processor idle; two or three at once use it. Any other stream
+ * is refused, and goes the usual way.
+ */
+#include "tile/decode/inflate_parts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "tile/decode/decode_table.h"
+#include "tile/base/mem.h"
+
+enum {
+    END_OF_BLOCK = 256,
+    FIRST_LENGTH = 257,
+    DYNAMIC = 2,
+    STORED = 0,
+    MARK_BYTES = 4,
+    LOOKUPS = 5, /* of TXM_DECODE_BITS bits each, from one fill of at least 56 */
+    COPY_STEP = 16,
+    /* Room that the fast steps need: they write, and read, without looking where the end is. */
+    OUT_ROOM = LOOKUPS,
+    IN_ROOM = 8
+};
+
+/* A part on its way. */
+typedef struct part {
+    txm_bit_reader reader;
+    uint8_t *begin, *out, *end; /* what it has to give */
+    const txm_decode_table *table;
+    bool done, bad;
+} part;
+
+struct txm_parts {
+    txm_decode_table tables[TXM_MAX_PARTS];
+};
+
+txm_parts *txm_parts_new(void)
+{
+    return txm_calloc(1, sizeof(txm_parts));
+}
+
+void txm_parts_free(txm_parts **parts)
+{
+    if (parts) {
+        free(*parts);
+        *parts = NULL;
+    }
+}
+
+/* ---- matches ---- */
+
+typedef struct match {
+    size_t length, distance;
+} match;
+
+/* What a length or distance amounts to, whose code has been taken: its extra bits follow. */
+static size_t take_value(txm_bit_reader *r, uint32_t value)
+{
+    return (value >> TXM_VALUE_SHIFT) + txm_take_bits(r, value & 15);
+}
+
+/* The rest of a match whose first symbol has been taken: up to 33 bits. Length 0 if it is none, or reaches out of
+ * its part. */
+static match take_match(part *p, unsigned symbol)
+{
+    match m = {0, 0};
+    txm_bit_reader *r = &p->reader;
+    if (symbol - FIRST_LENGTH >= TXM_DECODE_LENGTHS)
+        return m;
+    size_t length = take_value(r, txm_length_values[symbol - FIRST_LENGTH]);
+    unsigned entry = p->table->distances[r->bits & ((1 << TXM_DECODE_DISTANCE_BITS) - 1)];
+    unsigned d = txm_entry_symbol(entry);
+    if (d == TXM_DECODE_LONG)
+        d = txm_decode_slowly(&p->table->distance, r);
+    else
+        txm_take_bits(r, txm_entry_bits(entry));
+    if (d >= TXM_DECODE_DISTANCES)
+        return m;
+    m.distance = take_value(r, txm_distance_values[d]);
+    if (m.distance <= (size_t)(p->out - p->begin) && length <= (size_t)(p->end - p->out))
+        m.length = length;
+    return m;
+}
+
+/* Byte by byte: at the end of the output, or where source and destination overlap closely. */
+static void copy_carefully(part *p, match m)
+{
+    for (; m.length; m.length--, p->out++)
+        *p->out = *(p->out - m.distance);
+}
+
+/* In whole steps, where there is room for them. */
+static inline void copy_fast(part *p, match m)
+{
+    uint8_t *out = p->out, *end = out + m.length;
+    const uint8_t *from = out - m.distance;
+    if (p->end - end < COPY_STEP || (m.distance > 2 && m.distance < COPY_STEP)) {
+        copy_carefully(p, m);
+        return;
+    }
+    p->out = end;
+    if (m.distance <= 2) { /* a run of equal bytes; the encoder finds it at its second pixel, or position */
+        uint64_t eight = ((uint64_t)out[-1] << 8 | from[0]) * 0x0001000100010001u;
+        for (; out < end; out += sizeof eight)
+            memcpy(out, &eight, sizeof eight);
+        return;
+    }
+    for (; out < end; out += COPY_STEP, from += COPY_STEP)
+        memcpy(out, from, COPY_STEP);
+}
+
+/* ---- symbols ---- */
+
+/* The literal or length of an entry, or the end. */
+static inline unsigned take_symbol(part *p, unsigned entry)
+{
+    unsigned symbol = txm_entry_symbol(entry);
+    if (symbol == TXM_DECODE_LONG) {
+        txm_fill_bits(&p->reader); /* longer than what a look-up may count on */
+        return txm_decode_slowly(&p->table->litlen, &p->reader);
+    }
+    txm_take_bits(&p->reader, txm_entry_bits(entry));
+    return symbol;
+}
+
+/* Everything but a literal of the table: a match, the end, or a code too long for it. False where the bits may not
+ * suffice for another look-up. */
+static bool step_rare(part *p, unsigned entry)
+{
+    unsigned symbol = take_symbol(p, entry);
+    if (symbol < END_OF_BLOCK) {
+        *p->out++ = (uint8_t)symbol;
+        return true;
+    }
+    if (symbol == END_OF_BLOCK) {
+        p->done = true;
+        return false;
+    }
+    txm_fill_bits(&p->reader);
+    match m = take_match(p, symbol);
+    if (m.length)
+        copy_fast(p, m);
+    else
+        p->bad = true;
+    return false;
+}
+
+/* Far enough from both ends for steps without checks. */
+static inline bool can_run(const part *p)
+{
+    return !p->done && !p->bad && p->end - p->out >= OUT_ROOM && p->reader.end - p->reader.in >= IN_ROOM;
+}
+
+/* What a look-up waits for, out of the part and in registers; the rest beside it. */
+typedef struct lane {
+    uint64_t bits;
+    const uint8_t *in;
+    uint8_t *out;
+    unsigned count; /* modulo 64: entries are subtracted whole */
+    const uint16_t *table;
+    const uint8_t *last_in, *last_out; /* up to where there is room */
+} lane;
+
+/* The reader's state in local variables: registers, if all goes well. */
+static inline lane enter(const part *p)
+{
+    const txm_bit_reader *r = &p->reader;
+    return (lane){r->bits, r->in, p->out, r->count, p->table->litlens, r->end - IN_ROOM, p->end - OUT_ROOM};
+}
+
+static inline void leave(part *p, const lane *l)
+{
+    p->reader.bits = l->bits;
+    p->reader.count = l->count & 63;
+    p->reader.in = l->in;
+    p->out = l->out;
+}
+
+/* At least 56 bits, in one load. Bits above `count` are there as well: the next fill, fast or not, loads the same
+ * again. */
+static inline void fill_fast(lane *l)
+{
+    uint64_t more;
+    memcpy(&more, l->in, sizeof more);
+    l->count &= 63;
+    l->bits |= more << l->count;
+    l->in += (63 - l->count) >> 3;
+    l->count |= 56;
+}
+
+/* One look-up; false if there must be a fill before the next. */
+static inline bool step_fast(lane *l, part *p)
+{
+    unsigned entry = l->table[l->bits & ((1 << TXM_DECODE_BITS) - 1)];
+    if (__builtin_expect(entry & TXM_DECODE_RARE, 0)) {
+        leave(p, l);
+        bool more = step_rare(p, entry);
+        l->bits = p->reader.bits;
+        l->in = p->reader.in;
+        l->out = p->out;
+        l->count = p->reader.count;
+        return more;
+    }
+    *l->out++ = (uint8_t)(entry >> 8);
+    l->bits >>= txm_entry_bits(entry);
+    l->count -= entry;
+    return true;
+}
+
+/* All n parts as long as all can, which they do at first. To be inlined for each n: the lanes then are registers. */
+static inline __attribute__((always_inline)) void run_lanes(part *const *parts, size_t n)
+{
+    lane l[TXM_MAX_PARTS];
+    ptrdiff_t room;
+    for (size_t i = 0; i < n; i++)
+        l[i] = enter(parts[i]);
+    do {
+        for (size_t i = 0; i < n; i++)
+            fill_fast(&l[i]);
+#pragma GCC unroll 5
+        for (int k = 0; k < LOOKUPS; k++)
+            for (size_t i = 0; i < n; i++)
+                if (!step_fast(&l[i], parts[i])) {
+                    if (parts[i]->done || parts[i]->bad)
+                        goto leave_lanes;
+                    goto next_fill;
+                }
+    next_fill:
+        room = 0; /* negative if one has none left */
+        for (size_t i = 0; i < n; i++)
+            room |= (l[i].last_in - l[i].in) | (l[i].last_out - l[i].out);
+    } while (room >= 0);
+leave_lanes:
+    for (size_t i = 0; i < n; i++)
+        leave(parts[i], &l[i]);
+}
+
+/* All parts, fewer and fewer at a time. */
+static void run_fast(part *parts, size_t n)
+{
+    part *running[TXM_MAX_PARTS];
+    do {
+        size_t left = 0;
+        for (size_t i = 0; i < n; i++)
+            if (can_run(&parts[i]))
+                running[left++] = &parts[i];
+        if (left == 3)
+            run_lanes(running, 3);
+        else if (left == 2)
+            run_lanes(running, 2);
+        else if (left == 1)
+            run_lanes(running, 1);
+        else
+            return;
+    } while (true);
+}
+
+/* The last bytes, within bounds to the byte. */
+static void run_carefully(part *p)
+{
+    while (!p->done && !p->bad) {
+        txm_bit_reader *r = &p->reader;
+        txm_fill_bits(r);
+        unsigned symbol = take_symbol(p, p->table->litlens[r->bits & ((1 << TXM_DECODE_BITS) - 1)]);
+        if (symbol == END_OF_BLOCK) {
+            p->done = true;
+        } else if (symbol < END_OF_BLOCK && p->out < p->end) {
+            *p->out++ = (uint8_t)symbol;
+        } else {
+            match m = take_match(p, symbol);
+            p->bad = !m.length;
+            copy_carefully(p, m);
+        }
+        p->bad |= r->past > sizeof r->bits;
+    }
+}
+
+/* ---- blocks ---- */
+
+/* A part between two marks, or a mark and the end. */
+static bool begin(part *p, txm_decode_table *table, const uint8_t *src, const uint8_t *src_end, bool last)
+{
+    txm_bit_reader *r = &p->reader;
+    *r = (txm_bit_reader){.in = src, .end = src_end};
+    p->table = table;
+    txm_fill_bits(r);
+    return txm_take_bits(r, 3) == (DYNAMIC << 1 | (unsigned)last) && txm_decode_table_read(table, r);
+}
+
+/* Where the reader is, rounded up to a whole byte. */
+static const uint8_t *position(const txm_bit_reader *r)
+{
+    return r->in + r->past - r->count / 8;
+}
+
+/* The two lengths of an empty stored block. */
+static bool is_mark(const uint8_t *p)
+{
+    static const uint8_t mark[MARK_BYTES] = {0, 0, 0xff, 0xff};
+    return !memcmp(p, mark, sizeof mark);
+}
+
+/* What follows the next empty stored block; NULL if there is none. Of the words at even places one is the first half of
+ * its mark, 0x0000, or its middle, 0xff00: stretches that have neither, and that is nearly all, are passed over. */
+static const uint8_t *find_mark(const uint8_t *src, const uint8_t *end)
+{
+    enum { WORDS = 64 };
+    const uint8_t *p = src;
+    for (uint16_t words[WORDS]; (size_t)(end - p) >= sizeof words + MARK_BYTES; p += sizeof words) {
+        uint16_t suspect = 0;
+        memcpy(words, p, sizeof words);
+        for (int i = 0; i < WORDS; i++)
+            suspect |= (words[i] == 0) | (words[i] == 0xff00);
+        for (int i = 0; suspect && i < WORDS; i++) {
+            if (is_mark(p + 2 * i))
+                return p + 2 * i + MARK_BYTES;
+            if (p + 2 * i > src && is_mark(p + 2 * i - 1))
+                return p + 2 * i - 1 + MARK_BYTES;
+        }
+    }
+    for (p -= p > src; end - p >= MARK_BYTES; p++)
+        if (is_mark(p))
+            return p + MARK_BYTES;
+    return NULL;
+}
+
+/* Whether a part gave what it should and ends where the next begins: three bits of a stored block, then its mark. */
+static bool ended_at(part *p, const uint8_t *next)
+{
+    if (p->bad || p->out != p->end)
+        return false;
+    txm_fill_bits(&p->reader);
+    return txm_take_bits(&p->reader, 3) == STORED && position(&p->reader) + MARK_BYTES == next;
+}
+
+/* 0: not a stream in parts, or damaged. */
+size_t txm_parts_inflate(txm_parts *parts, const uint8_t *src, size_t src_bytes, uint8_t *dst, size_t dst_bytes)
+{
+    part p[TXM_MAX_PARTS] = {0};
+    const uint8_t *from[TXM_MAX_PARTS] = {src}, *src_end = src + src_bytes;
+    size_t ends[TXM_MAX_PARTS], n = txm_parts_of(dst_bytes, ends);
+    if (dst_bytes > TXM_PARTS_MAX_BYTES)
+        return 0;
+    for (size_t i = 0; i < n; i++) {
+        p[i].begin = p[i].out = dst + (i ? ends[i - 1] : 0);
+        p[i].end = dst + ends[i];
+        if (i && !(from[i] = find_mark(from[i - 1], src_end)))
+            return 0;
+    }
+    for (size_t i = 0; i < n; i++)
+        if (!begin(&p[i], &parts->tables[i], from[i], src_end, i == n - 1))
+            return 0;
+    run_fast(p, n);
+    for (size_t i = 0; i < n; i++)
+        run_carefully(&p[i]);
+    for (size_t i = 0; i + 1 < n; i++)
+        if (!ended_at(&p[i], from[i + 1]))
+            return 0;
+    part *last = &p[n - 1];
+    bool good = !last->bad && last->out == last->end && last->reader.past <= last->reader.count / 8;
+    return good ? (size_t)(position(&last->reader) - src) : 0;
+}

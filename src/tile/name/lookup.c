@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Finding the tx file that Cycles would load.
+ *
+ * In: an image and its settings. Out: the path of the tx file under the name that Cycles asks for, and the verdict on
+ * it (verdict.h). The order of the places follows Cycles' loader.
+ */
+#include "tile/name/lookup.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "tile/name/verdict.h"
+#include "tile/base/fail.h"
+#include "tile/base/mem.h"
+#include "tile/base/path.h"
+#include "txtile/describe.h"
+#include "txtile/reader.h"
+
+/* What is looked for: the image's name, its status, and how to tell whether a file was made as it should be. */
+typedef struct wanted {
+    const char *image, *cache_dir;
+    const txm_tx_key *key;
+    const struct stat *st;
+    const txm_tx_wish *wish; /* may be NULL */
+} wanted;
+
+/* Why a file is of no use: for its codec alone; or only now, as it could not be looked at (TXM_OK otherwise). */
+typedef struct shortcoming {
+    bool foreign;
+    txm_status trouble;
+} shortcoming;
+
+/* What is inside a file of the right name and time. */
+static txm_status look_inside(const wanted *w, txm_evidence *e, txm_verdict *verdict, shortcoming *why, txm_error *err)
+{
+    txm_tx *tx = NULL;
+    txm_tx_description d;
+    char misfit[sizeof verdict->reason];
+    txm_status status = txm_tx_open(e->path, &tx, err);
+    if (status != TXM_OK) {
+        size_t path = strlen(e->path);
+        bool repeats = err && !strncmp(err->message, e->path, path) && !strncmp(err->message + path, ": ", 2);
+        e->refusal = err ? err->message + (repeats ? path + 2 : 0) : "";
+        txm_decide(e, verdict);
+        return status;
+    }
+    e->tx = tx;
+    if (w->wish && (status = txm_tx_describe(tx, &d, err)) == TXM_OK) {
+        if (!w->wish->fits(w->wish->user, &d, misfit, sizeof misfit)) {
+            e->fit = TXM_FIT_COLOURS;
+            e->misfit = misfit;
+        }
+        txm_tx_description_free(&d);
+    }
+    txm_decide(e, verdict);
+    why->foreign = verdict->use == TXM_USE_REFUSED && e->fit == TXM_FIT_YES && txm_tx_codec_is_foreign(tx) &&
+                   txm_tx_is_pyramid(tx, NULL, 0);
+    txm_tx_close(&tx);
+    return status;
+}
+
+/* The verdict on one candidate. Times are compared before it is opened, as Cycles does. */
+static void judge(const wanted *w, const char *path, txm_verdict *verdict, shortcoming *why)
+{
+    struct stat st;
+    txm_error err = {0};
+    txm_evidence e = {.path = path, .has_image = true, .image_time = w->st->st_mtime};
+    *why = (shortcoming){0};
+    if (stat(path, &st) != 0) {
+        txm_status status = txm_fail_errno(&err, errno, "cannot be looked at");
+        e.missing = errno == ENOENT || errno == ENOTDIR;
+        e.tx_time = e.image_time;
+        e.refusal = err.message;
+        why->trouble = !e.missing && txm_status_retryable(status) ? status : TXM_OK;
+        txm_decide(&e, verdict);
+        return;
+    }
+    e.no_file = !S_ISREG(st.st_mode);
+    e.tx_time = st.st_mtime;
+    if (e.no_file || e.tx_time != e.image_time) {
+        txm_decide(&e, verdict);
+        return;
+    }
+    txm_status status = look_inside(w, &e, verdict, why, &err);
+    why->trouble = txm_status_retryable(status) ? status : TXM_OK;
+}
+
+/* The default folder's file, when another folder is configured and that file is fresh; NULL otherwise. */
+static char *fresh_default(const wanted *w, txm_verdict *verdict, bool *exhausted)
+{
+    shortcoming why;
+    txm_verdict other;
+    *exhausted = false;
+    /* As Cycles compares it: by its spelling. */
+    if (!w->cache_dir || !*w->cache_dir || !strcmp(w->cache_dir, "blender_tx"))
+        return NULL;
+    char *path = txm_tx_path(w->image, NULL, w->key);
+    *exhausted = !path;
+    if (path)
+        judge(w, path, &other, &why);
+    if (path && other.used) {
+        *verdict = other;
+        return path;
+    }
+    free(path);
+    return NULL;
+}
+
+/* Not finding a file is an answer, not a failure. */
+txm_status txm_tx_lookup(const char *source_path, const char *cache_dir, const txm_tx_key *key, const txm_tx_wish *wish,
+                         txm_found *out, txm_error *err)
+{
+    struct stat source;
+    bool exhausted = false, serves = false;
+    shortcoming lacking;
+    txm_verdict verdict;
+    const wanted w = {source_path, cache_dir, key, &source, wish};
+    if (stat(source_path, &source) != 0)
+        return txm_fail_errno(err, errno, "%s: cannot examine the image", source_path);
+    if (!S_ISREG(source.st_mode))
+        return txm_fail(err, TXM_STATUS_NOT_A_FILE, "%s: not an image but a %s; give the path of a file", source_path,
+                        S_ISDIR(source.st_mode) ? "folder" : "device or socket");
+    char *path = txm_tx_path(source_path, cache_dir, key);
+    if (!path)
+        return txm_path_absolute_failed(source_path, err);
+    judge(&w, path, &verdict, &lacking);
+    if (!verdict.used) {
+        char *other = fresh_default(&w, &verdict, &exhausted);
+        serves = !other && !exhausted && txm_tx_serves_itself(source_path);
+        if (other || serves) {
+            free(path);
+            path = other ? other : txm_strdup(source_path);
+            lacking = (shortcoming){0};
+        }
+    }
+    if (serves)
+        verdict = (txm_verdict){.use = TXM_USE_LOADED, .used = true, .shows = "uses the image as it is"};
+    char *why = txm_strdup(verdict.reason), *shows = txm_strdup(verdict.shows);
+    if (exhausted || !path || !why || !shows) {
+        free(path);
+        free(why);
+        free(shows);
+        return txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: out of memory", source_path);
+    }
+    *out = (txm_found){.state = serves ? TXM_TX_STATE_SOURCE : txm_state_of_use(verdict.use),
+                       .path = path,
+                       .reason = why,
+                       .shows = shows,
+                       .foreign = lacking.foreign,
+                       .trouble = lacking.trouble};
+    return TXM_OK;
+}
+
+void txm_found_clear(txm_found *lookup)
+{
+    if (!lookup)
+        return;
+    free(lookup->path);
+    free(lookup->reason);
+    free(lookup->shows);
+    *lookup = (txm_found){0};
+}

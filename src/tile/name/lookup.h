@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Where Cycles looks for a tx file, and in what state it is there.
+ *
+ * The room src/tile/name knows how Cycles' texture cache uses the file system: which name it looks up (name.h, find.c),
+ * where and when it takes a file (here), and what that says about the file (verdict.h).
+ */
+#ifndef TXM_NAME_LOOKUP_H
+#define TXM_NAME_LOOKUP_H
+#include "tile/name/name.h"
+#include "txtile/describe.h"
+#include "txtile/name.h"
+
+/* How a tx file must have been made: with the right name and time it is still of no use where other settings are
+ * inside. */
+typedef struct txm_tx_wish {
+    /* Whether the file that says this of itself has the pixels that are asked for; if not, `why` is a sentence. */
+    bool (*fits)(const void *user, const txm_tx_description *description, char *why, size_t why_bytes);
+    const void *user;
+} txm_tx_wish;
+
+/* Look-up order as Cycles: (a) the configured folder, (b) blender_tx if that is not the configured one, (c) the source.
+ * Fails only for problems with the source itself. `wish` may be NULL: what is inside does not matter then. */
+TXM_SHARED txm_status txm_tx_lookup(const char *source_path, const char *cache_dir, const txm_tx_key *key,
+                                    const txm_tx_wish *wish, txm_found *out, txm_error *err);
+#endif

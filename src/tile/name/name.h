@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The name under which Cycles looks a tx file up: <source file name>.<format version>-<MD5 of the settings>.tx */
+#ifndef TXM_NAME_NAME_H
+#define TXM_NAME_NAME_H
+#include <stdbool.h>
+
+#include "tile/base/shared.h"
+#include "txtile/describe.h"
+#include "txtile/name.h"
+#include "txtile/settings.h"
+#include "txtile/status.h"
+
+typedef struct txm_tx_key {
+    const char *xyz_text;   /* txm_color_xyz_to_scene_linear_text */
+    const char *colorspace; /* as asked for: name, "data" for data spaces, "" for auto and where none is set */
+    txm_alpha alpha;        /* resolved: not TXM_ALPHA_DEFAULT */
+    bool equiangular;
+} txm_tx_key;
+
+/* The path of the tx file of `source_path` in `cache_dir` (NULL or "": blender_tx; relative to the source's folder, or
+ * absolute: then the source's path relative to it enters the MD5). New string; NULL with errno when memory is
+ * exhausted or there is no current folder (txm_path_absolute_failed). */
+TXM_SHARED char *txm_tx_path(const char *source_path, const char *cache_dir, const txm_tx_key *key);
+
+/* The word for the requested colour space that is in names; only of files that hold one. */
+TXM_SHARED const char *txm_requested_word(const txm_tx_description *description);
+
+/* Whether the settings that the file at `tx_path` holds give its name, for the image `source` (a path or, without a
+ * folder, its name) and the cache folder `dir`: NULL for one that counts from the image's folder, else absolute. Only
+ * txmill's files hold all that it takes; of others nothing fits. *exhausted: memory ran out. */
+TXM_SHARED bool txm_own_name_fits(const char *tx_path, const txm_tx_description *description, const char *source,
+                                  const char *dir, bool *exhausted);
+#endif

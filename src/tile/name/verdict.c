@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * From evidence to the one answer whether a render uses a tx file, and what it shows.
+ *
+ * What is said here of pictures was seen in renders of Blender 5.2.2 and 5.2.3, with and without Auto Generate.
+ */
+#include "tile/name/verdict.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "tile/reader/acceptance.h"
+#include "tile/base/text.h"
+#include "tile/base/words.h"
+#include "txtile/describe.h"
+
+const char *txm_use_name(txm_use use)
+{
+    static const char *const names[] = {"missing",  "unreadable", "refused", "name",  "outdated",
+                                        "damaged", "no-image",   "direct",  "loaded"};
+    return TXM_WORD_OF(names, use);
+}
+
+/* The words of the output and of JSON. */
+const char *txm_tx_state_name(txm_tx_state state)
+{
+    static const char *const names[] = {"fresh", "source", "outdated", "unusable", "missing"};
+    return TXM_WORD_OF(names, state);
+}
+
+txm_tx_state txm_state_of_use(txm_use use)
+{
+    return use == TXM_USE_MISSING                            ? TXM_TX_STATE_MISSING
+           : use == TXM_USE_OUTDATED                         ? TXM_TX_STATE_OUTDATED
+           : use == TXM_USE_LOADED || use == TXM_USE_DIRECT ? TXM_TX_STATE_FRESH
+                                                             : TXM_TX_STATE_UNUSABLE;
+}
+
+/* ---- what a render shows ---------------------------------------------------------------------------------------- */
+
+/* A file that Cycles does not take costs no picture, but time. */
+static const char from_source[] =
+    "reads the source image instead; with Auto Generate on, makes the tx file before it renders";
+
+/* Seen with and without Auto Generate: the header is all that is asked for before the first tile. */
+static const char foreign_codec[] = "renders magenta in the official Blender; builds whose libtiff has the codec use it";
+
+static void say(txm_verdict *v, txm_use use, const char *shows, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+static void say(txm_verdict *v, txm_use use, const char *shows, const char *format, ...)
+{
+    va_list args;
+    *v = (txm_verdict){.use = use, .used = use == TXM_USE_LOADED || use == TXM_USE_DIRECT};
+    va_start(args, format);
+    txm_vformat(v->reason, sizeof v->reason, format, args);
+    va_end(args);
+    snprintf(v->shows, sizeof v->shows, "%s", shows);
+}
+
+/* Native samples are used as they lie in the file; others are converted at every tile that is loaded. */
+static bool is_native(const txm_tx *tx)
+{
+    const txm_tx_info *i = txm_tx_info_of(tx);
+    return (i->channels == 1 || i->channels == 4) &&
+           (i->container == TXM_CONTAINER_EXR) == (txm_type_is_float(i->type) != 0);
+}
+
+/* ---- deciding --------------------------------------------------------------------------------------------------- */
+
+static void say_outdated(const txm_evidence *e, txm_verdict *out)
+{
+    char span[TXM_TIME_BYTES];
+    say(out, TXM_USE_OUTDATED, from_source, "%.300s is %s than the tx file by %s", e->image ? e->image : "the image",
+        e->image_time > e->tx_time ? "newer" : "older",
+        txm_duration_text(difftime(e->image_time, e->tx_time), span));
+}
+
+/* Cycles may open what txmill cannot read: it looks at the header alone, and finds out about tiles when it draws. */
+static void say_unreadable(const txm_evidence *e, txm_verdict *out)
+{
+    static const char *const shows[] = {[TXM_OPENING_NONE] = from_source,
+                                        [TXM_OPENING_PARTS] = "renders magenta where tiles are missing",
+                                        [TXM_OPENING_FOREIGN] = foreign_codec,
+                                        [TXM_OPENING_WHOLE] = "uses it, as far as its own libraries can read it"};
+    say(out, TXM_USE_UNREADABLE, shows[txm_tx_opening(e->path)], "%s", e->refusal);
+}
+
+/* What the header tells; false where it says nothing against the file. */
+static bool refused(const txm_tx *tx, txm_verdict *out)
+{
+    char reason[256];
+    uint32_t width, height, odd = txm_tx_odd_level(tx, &width, &height);
+    const txm_tx_info *i = txm_tx_info_of(tx);
+    if (!txm_tx_is_pyramid(tx, reason, sizeof reason))
+        say(out, TXM_USE_REFUSED, from_source, "%s", reason);
+    else if (!txm_tx_cycles_accepts(tx, reason, sizeof reason))
+        say(out, TXM_USE_REFUSED, foreign_codec, "%s", reason);
+    else if (odd)
+        say(out, TXM_USE_DAMAGED,
+            width > txm_level_size(i->width, odd) || height > txm_level_size(i->height, odd)
+                ? "renders magenta where it needs a coarse level"
+                : "uses it, and shows wrong pixels in coarse levels",
+            "level %u is %ux%u px, not %ux%u px", odd, width, height, txm_level_size(i->width, odd),
+            txm_level_size(i->height, odd));
+    else if (txm_tx_lost_metadata(tx))
+        say(out, TXM_USE_UNREADABLE, "uses it, although it was cut short",
+            "a directory points to values outside of the file; it was cut short");
+    else
+        return false;
+    return true;
+}
+
+static void say_damaged(const txm_evidence *e, txm_verdict *out)
+{
+    char shows[sizeof out->shows];
+    snprintf(shows, sizeof shows, "renders magenta where tile %d,%d of level %d is damaged, and in the tiles around it",
+             e->tile_x, e->tile_y, e->level);
+    say(out, TXM_USE_DAMAGED, shows, "level %d, tile %d,%d: %s", e->level, e->tile_x, e->tile_y, e->damage);
+}
+
+void txm_decide(const txm_evidence *e, txm_verdict *out)
+{
+    if (e->missing)
+        say(out, TXM_USE_MISSING, from_source, "%s", "");
+    else if (e->no_file)
+        say(out, TXM_USE_UNREADABLE, from_source, "not a regular file");
+    else if (!e->direct && e->has_image && e->image_time != e->tx_time)
+        say_outdated(e, out);
+    else if (!e->tx && e->refusal)
+        say_unreadable(e, out);
+    else if (e->tx && refused(e->tx, out))
+        ;
+    else if (!e->direct && e->fit == TXM_FIT_NAME)
+        say(out, TXM_USE_NAME, "never looks for this name", "%s", e->misfit);
+    else if (!e->direct && e->fit == TXM_FIT_COLOURS)
+        say(out, TXM_USE_NAME, "uses it, with colours or alpha that are not those asked for", "%s", e->misfit);
+    else if (e->damage)
+        say_damaged(e, out);
+    else if (e->direct)
+        say(out, TXM_USE_DIRECT, "uses it where a scene names this file as its image", "%s",
+            e->misfit ? e->misfit : "");
+    else if (!e->has_image)
+        say(out, TXM_USE_NO_IMAGE, "uses it beside its image; renders magenta where the image is missing", "%s",
+            e->misfit ? e->misfit : "");
+    else
+        say(out, TXM_USE_LOADED, e->tx && is_native(e->tx) ? "uses it" : "uses it, but converts every tile while rendering: slow",
+            "%s", "");
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The one place that decides what Cycles does with a tx file.
+ *
+ * In: what is known of the file: whether it is there, its time and its image's, its header, whether the settings inside
+ * are those that its name was made for, a tile that cannot be decoded. Out: the verdict. Whoever looks a tx file up
+ * (make, check, resolve, list ...) and whoever comes across one (info, verify, view) gathers the evidence and asks
+ * here.
+ */
+#ifndef TXM_NAME_VERDICT_H
+#define TXM_NAME_VERDICT_H
+#include <time.h>
+
+#include "tile/base/shared.h"
+#include "txtile/name.h"
+#include "txtile/reader.h"
+
+/* How the settings inside relate to the name. */
+typedef enum txm_fit {
+    TXM_FIT_YES,     /* or nothing speaks against it */
+    TXM_FIT_COLOURS, /* Cycles asks for this name and gets a file that was made with other settings */
+    TXM_FIT_NAME     /* Cycles never asks for this name */
+} txm_fit;
+
+typedef struct txm_evidence {
+    const char *path;
+    bool missing, no_file; /* there is nothing of that name; it is a folder, a device ... */
+    bool direct;           /* not named as a texture cache does: neither name nor time matter */
+    bool has_image;        /* the image is there; its time is image_time */
+    time_t image_time, tx_time;
+    const char *image;   /* its name for messages; NULL: "the image" */
+    const txm_tx *tx;    /* NULL: it cannot be opened as one, for `refusal`, or only by Cycles' own reader */
+    const char *refusal; /* a sentence without the path; NULL where Cycles can open it */
+    txm_fit fit;
+    const char *misfit; /* a sentence on `fit` */
+    const char *damage; /* why a tile cannot be decoded, of level, tile_x, tile_y; NULL: all can, as far as is known */
+    int level, tile_x, tile_y;
+} txm_evidence;
+
+/* The evidence is taken in the order in which Cycles would notice: the first that speaks against a file decides. */
+TXM_SHARED void txm_decide(const txm_evidence *evidence, txm_verdict *out);
+
+/* What `resolve` calls a file with this use. */
+txm_tx_state txm_state_of_use(txm_use use);
+#endif

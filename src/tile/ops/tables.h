@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Tables of the sRGB curve for integer samples, made from arith.h on first use: exact by construction.
+ *
+ * Most textures have 8-bit samples, which have only 256 values: a table does in one load what the curve does in
+ * twenty operations, and gives the same bits since it was filled by the curve itself.
+ */
+#ifndef TXM_OPS_TABLES_H
+#define TXM_OPS_TABLES_H
+#include <stdint.h>
+
+#include "tile/ops/arith.h"
+
+enum {
+    /* Bins of linear values by their upper float bits (exponent and 7 bits of mantissa). At most one code value of the
+     * 8-bit sRGB curve begins inside a bin: it is 0.4 to 0.8 % wide, a code at least 0.9 %. */
+    TXM_SRGB8_SHIFT = 16,
+    TXM_SRGB8_FIRST = 0x3900, /* 2^-13: below the beginning of code 1 */
+    TXM_SRGB8_LAST = 0x3F80,  /* 1.0 */
+    TXM_SRGB8_BINS = TXM_SRGB8_LAST - TXM_SRGB8_FIRST + 1
+};
+
+typedef struct txm_tables {
+    float u8_grey[256];      /* linear value of a grey code */
+    float u8_rgba[256][256]; /* [alpha][code]: linear associated value of an associated code */
+    float u16_grey[65536];
+    float u16_opaque[65536]; /* colour of an RGBA pixel whose alpha is 0 or 65535 */
+    /* Encoding to 8 bits: code = bin_code[bin] + (v >= bin_next[bin]). */
+    uint8_t bin_code[TXM_SRGB8_BINS + 3]; /* padding: SIMD gathers read four bytes */
+    float bin_next[TXM_SRGB8_BINS];
+} txm_tables;
+
+/* All tables in one piece of 0.8 MB that lives as long as the process, those of 8 or of 16 bits filled in: a
+ * millisecond or two that only images of that type should pay for. Thread-safe. */
+const txm_tables *txm_tables_of_u8(void);
+const txm_tables *txm_tables_of_u16(void);
+
+/* The bin of a linear value: clamped at both ends. */
+TXM_ARITH uint32_t txm_srgb8_bin(uint32_t float_bits)
+{
+    int32_t bin = (int32_t)float_bits >> TXM_SRGB8_SHIFT; /* negative values have negative bits */
+    bin = bin < TXM_SRGB8_FIRST ? TXM_SRGB8_FIRST : bin > TXM_SRGB8_LAST ? TXM_SRGB8_LAST : bin;
+    return (uint32_t)(bin - TXM_SRGB8_FIRST);
+}
+#endif

@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What a tx file's metadata says, taken apart.
+ *
+ * In: the metadata of an open tx file. Out: a description with fields for source, colour spaces, alpha, digest and
+ * averages. Files of Blender, maketx and this project say them in different places; what a file does not say is empty,
+ * and what it says wrongly counts as not said.
+ */
+#include "txtile/describe.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tile/reader/acceptance.h"
+#include "tile/reader/blender_format.h"
+#include "tile/reader/reader_impl.h"
+#include "tile/base/fail.h"
+#include "tile/base/mem.h"
+#include "tile/base/text.h"
+#include "tile/base/words.h"
+
+/* Copies at most `n` bytes, cut to the field's size. */
+static void set(char *field, size_t field_bytes, const char *text, size_t n)
+{
+    if (n >= field_bytes)
+        n = field_bytes - 1;
+    memcpy(field, text, n);
+    field[n] = 0;
+}
+
+/* Missing metadata leave the field empty. */
+static void set_from(char *field, size_t field_bytes, const txm_tx *tx, const char *name)
+{
+    const char *value = txm_tx_metadata_of(tx, name);
+    if (value)
+        set(field, field_bytes, value, strlen(value));
+}
+
+/* The last occurrence: a path may hold the same words, but what we look for comes after it. */
+static const char *last_of(const char *text, const char *words)
+{
+    const char *found = NULL;
+    for (const char *p = text; (p = strstr(p, words)); p++)
+        found = p;
+    return found;
+}
+
+/* 'default' is a word of command lines, never one of files. */
+static bool set_alpha(txm_tx_description *d, const char *word)
+{
+    txm_alpha alpha;
+    d->has_alpha_type = txm_alpha_parse(word, &alpha) && alpha != TXM_ALPHA_DEFAULT;
+    if (d->has_alpha_type)
+        d->alpha = alpha;
+    return d->has_alpha_type;
+}
+
+/* The parts of TIFF's "<source> (colorspace: <space>, xyz_to_scene_linear:<numbers>, alpha: <word>)"; each ends where
+ * the words before the next one begin. */
+typedef struct document_parts {
+    size_t source_bytes, space_bytes, numbers_bytes, alpha_bytes;
+    const char *space, *numbers, *alpha;
+} document_parts;
+
+/* False for a text of another shape. */
+static bool split_document_name(const char *text, document_parts *out)
+{
+    static const char space[] = " (colorspace: ", matrix[] = ", xyz_to_scene_linear:", alpha[] = ", alpha: ";
+    const char *s = last_of(text, space), *m = last_of(text, matrix), *a = last_of(text, alpha);
+    size_t n = strlen(text);
+    if (!s || !m || !a || s + sizeof space - 1 > m || m + sizeof matrix - 1 > a || text[n - 1] != ')')
+        return false;
+    out->space = s + sizeof space - 1;
+    out->numbers = m + sizeof matrix - 1;
+    out->alpha = a + sizeof alpha - 1;
+    out->source_bytes = (size_t)(s - text);
+    out->space_bytes = (size_t)(m - out->space);
+    out->numbers_bytes = (size_t)(a - out->numbers);
+    out->alpha_bytes = (size_t)(text + n - 1 - out->alpha);
+    return true;
+}
+
+/* What is no such text is taken for a path. */
+static bool parse_document_name(const char *text, txm_tx_description *d)
+{
+    document_parts parts;
+    char word[32];
+    if (!split_document_name(text, &parts)) {
+        d->source = txm_strdup(text);
+        return d->source != NULL;
+    }
+    set(d->detected, sizeof d->detected, parts.space, parts.space_bytes);
+    set(d->xyz_to_scene_linear, sizeof d->xyz_to_scene_linear, parts.numbers, parts.numbers_bytes);
+    set(word, sizeof word, parts.alpha, parts.alpha_bytes);
+    set_alpha(d, word);
+    d->source = txm_strndup(text, parts.source_bytes);
+    return d->source != NULL;
+}
+
+/* ---- what the numbers mean -------------------------------------------------------------------------------------- */
+
+const char *txm_encoding_name(txm_encoding encoding)
+{
+    static const char *const names[] = {"unknown", "linear", "srgb", "data"};
+    return TXM_WORD_OF(names, encoding);
+}
+
+/* A space's own name stands there where the pixels were converted to the working space. */
+static txm_encoding encoding_of(const char *space, size_t bytes)
+{
+    static const char encoded[] = "scene_linear_srgb", data[] = "data";
+    return !bytes                                                                       ? TXM_ENCODING_UNKNOWN
+           : bytes == sizeof encoded - 1 && !memcmp(space, encoded, sizeof encoded - 1) ? TXM_ENCODING_SRGB
+           : bytes == sizeof data - 1 && !memcmp(space, data, sizeof data - 1)          ? TXM_ENCODING_DATA
+                                                                                        : TXM_ENCODING_LINEAR;
+}
+
+/* Where txm_tx_describe finds the space, without memory of its own: every file that is opened is asked. */
+txm_encoding txm_tx_read_encoding(const txm_tx *tx)
+{
+    document_parts parts;
+    const char *space = txm_tx_metadata_of(tx, "blender:SourceColorSpace");
+    const char *text = txm_tx_metadata_of(tx, "DocumentName");
+    if (space)
+        return encoding_of(space, strlen(space));
+    if (txm_tx_metadata_of(tx, "blender:SourceFile") || !text || !split_document_name(text, &parts))
+        return TXM_ENCODING_UNKNOWN;
+    return encoding_of(parts.space, parts.space_bytes);
+}
+
+/* "0.5,0.25,1": how many numbers there are, 0 if it is anything else. */
+static unsigned parse_color(const char *text, float color[4])
+{
+    unsigned count = 0;
+    if (!text)
+        return 0;
+    while (count < 4) {
+        char *end;
+        float value = txm_parse_float(text, &end);
+        if (end == text)
+            return 0;
+        color[count++] = value;
+        /* The EXR writer reserves more room than it needs and fills up with spaces. */
+        end += strspn(end, " ");
+        if (!*end)
+            return count;
+        if (*end != ',')
+            return 0;
+        text = end + 1;
+    }
+    return 0;
+}
+
+/* By the matrix, or by the interop id of OpenEXR files. */
+static void name_working_space(txm_tx_description *d, const char *interop_id)
+{
+    const txm_blender_space *s;
+    for (unsigned i = 0; (s = txm_blender_space_at(i)); i++)
+        if (!strcmp(d->xyz_to_scene_linear, s->xyz_text) || (interop_id && !strcmp(interop_id, s->interop_id)))
+            set(d->working_space, sizeof d->working_space, s->name, strlen(s->name));
+}
+
+/* A digest of 40 digits, or nothing: whatever else is there is no SHA-1. */
+static void set_sha1(txm_tx_description *d, const char *text)
+{
+    if (text && strspn(text, "0123456789ABCDEFabcdef") == 40 && (!text[40] || isspace((unsigned char)text[40])))
+        set(d->sha1, sizeof d->sha1, text, 40);
+}
+
+/* -1 for files that no Blender wrote. */
+static int parse_format_version(const char *software)
+{
+    int version;
+    char tail;
+    return sscanf(software, TXM_BLENDER_SOFTWARE "%9d%c", &version, &tail) == 1 && version >= 0 ? version : -1;
+}
+
+/* Blender's EXR attributes come before the TIFF tag, since a file that was converted between the two may carry
+ * both. */
+txm_status txm_tx_describe(const txm_tx *tx, txm_tx_description *out, txm_error *err)
+{
+    txm_error_clear(err);
+    txm_tx_description d = {0};
+    *out = d;
+    const char *document = txm_tx_metadata_of(tx, "DocumentName");
+    const char *source = txm_tx_metadata_of(tx, "blender:SourceFile");
+    const char *alpha = txm_tx_metadata_of(tx, "blender:SourceAlpha");
+    const char *format = txm_tx_metadata_of(tx, "textureformat");
+    bool ok = true;
+    if (source)
+        ok = (d.source = txm_strdup(source)) != NULL;
+    else if (document && *document)
+        ok = parse_document_name(document, &d);
+    else
+        ok = (d.source = txm_strdup("")) != NULL;
+    if (!ok)
+        return txm_no_memory(err, NULL);
+    if (alpha)
+        set_alpha(&d, alpha);
+    set_from(d.detected, sizeof d.detected, tx, "blender:SourceColorSpace");
+    set_from(d.xyz_to_scene_linear, sizeof d.xyz_to_scene_linear, tx, "blender:XYZToSceneLinear");
+    set_from(d.requested, sizeof d.requested, tx, "txmill:ColorSpace");
+    const char *config = txm_tx_metadata_of(tx, "txmill:Config");
+    if (config && !(d.config = txm_strdup(config))) {
+        txm_tx_description_free(&d);
+        return txm_no_memory(err, NULL);
+    }
+    set_from(d.software, sizeof d.software, tx, "Software");
+    set_from(d.date, sizeof d.date, tx, "DateTime");
+    if (!d.date[0])
+        set_from(d.date, sizeof d.date, tx, "capDate");
+    if (!format)
+        format = txm_tx_metadata_of(tx, "PixarTextureFormat");
+    d.envlatl = format && !strncmp(format, "LatLong", 7);
+    d.format_version = parse_format_version(d.software);
+    set_sha1(&d, txm_tx_metadata_of(tx, "oiio:SHA-1"));
+    d.average_count = parse_color(txm_tx_metadata_of(tx, "oiio:AverageColor"), d.average);
+    d.constant_count = parse_color(txm_tx_metadata_of(tx, "oiio:ConstantColor"), d.constant);
+    name_working_space(&d, txm_tx_metadata_of(tx, "colorInteropID"));
+    d.encoding = tx->info.encoding;
+    *out = d;
+    return TXM_OK;
+}
+
+void txm_tx_description_free(txm_tx_description *description)
+{
+    if (description) {
+        free(description->source);
+        free(description->config);
+        *description = (txm_tx_description){0};
+    }
+}
+
+/* ---- what Cycles loads ------------------------------------------------------------------------------------------- */
+
+/* The rules of its loader for native tx files, applied to what the reader found. */
+
+enum { USUAL_TILE_PX = 64 };
+
+/* Cycles refuses files that a newer format of its writer made. */
+static const char version_prefix[] = TXM_BLENDER_SOFTWARE;
+
+static int refuse(char *reason, size_t reason_bytes, const char *format, ...) __attribute__((format(printf, 3, 4)));
+/* A reason is optional; the answer is not. */
+static int refuse(char *reason, size_t reason_bytes, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    if (reason_bytes)
+        txm_vformat(reason, reason_bytes, format, args);
+    va_end(args);
+    return 0;
+}
+
+/* zstd in TIFF is our own option, for pipelines that never show the file to the official Blender. */
+bool txm_tx_codec_is_foreign(const txm_tx *tx)
+{
+    return tx->foreign;
+}
+
+uint32_t txm_tx_odd_level(const txm_tx *tx, uint32_t *width, uint32_t *height)
+{
+    *width = tx->odd_width;
+    *height = tx->odd_height;
+    return tx->odd_width && tx->texture_format ? tx->info.levels : 0;
+}
+
+/* What Cycles checks, in its order, and what its libraries can decode. */
+bool txm_tx_cycles_accepts(const txm_tx *tx, char *reason, size_t reason_bytes)
+{
+    if (!txm_tx_is_pyramid(tx, reason, reason_bytes))
+        return false;
+    if (txm_tx_codec_is_foreign(tx))
+        return refuse(reason, reason_bytes,
+                      "it is compressed with %s, which the official Blender's libtiff is built without",
+                      tx->info.compression);
+    return true;
+}
+
+/* Maya's IFF: OpenImageIO takes the first tile for the size of all. */
+static bool iff_serves(const char *path)
+{
+    uint8_t h[0x50];
+    FILE *f = fopen(path, "rb");
+    size_t got = f ? fread(h, 1, sizeof h, f) : 0;
+    if (f)
+        fclose(f);
+    if (got < sizeof h || memcmp(h, "FOR4", 4) != 0 || memcmp(h + 8, "CIMGTBHD", 8) != 0)
+        return false;
+    uint32_t width = txm_load_be32(h + 0x14), height = txm_load_be32(h + 0x18), tiles = txm_load_be16(h + 0x26);
+    return tiles == 1 && width == height && (width == 1 || width >= 8) && !(width & (width - 1));
+}
+
+txm_opening txm_tx_opening(const char *path)
+{
+    txm_tx *tx = NULL;
+    txm_opening how = TXM_OPENING_NONE;
+    if (!path)
+        return how;
+    if (txm_tx_open_outline(path, &tx, NULL) != TXM_OK)
+        return iff_serves(path) ? TXM_OPENING_WHOLE : TXM_OPENING_NONE;
+    if (txm_tx_is_pyramid(tx, NULL, 0))
+        how = tx->foreign                               ? TXM_OPENING_FOREIGN
+              : tx->info.container == TXM_CONTAINER_EXR ? TXM_OPENING_PARTS
+                                                        : TXM_OPENING_WHOLE;
+    txm_tx_close(&tx);
+    return how;
+}
+
+/* An image that is a pyramid already is rendered as it is: neither Cycles nor we convert it. One that the official
+ * Blender cannot decode is converted: it renders magenta there. */
+bool txm_tx_serves_itself(const char *path)
+{
+    txm_opening how = txm_tx_opening(path);
+    return how == TXM_OPENING_WHOLE || how == TXM_OPENING_PARTS;
+}
+
+/* The same test as Blender's, sentence by sentence, with the first that fails as the reason. */
+bool txm_tx_is_pyramid(const txm_tx *tx, char *reason, size_t reason_bytes)
+{
+    const txm_tx_info *info = &tx->info;
+    const char *software = txm_tx_metadata_of(tx, "Software");
+    if (reason_bytes)
+        *reason = 0;
+    if (software && strncmp(software, version_prefix, sizeof version_prefix - 1) == 0) {
+        long version = strtol(software + sizeof version_prefix - 1, NULL, 10);
+        if (version > 0)
+            return refuse(reason, reason_bytes, "made by a newer format of Blender's writer (version %ld)", version);
+    }
+    if (info->width == 1 && info->height == 1)
+        return 1;
+    if (info->tile_w != info->tile_h)
+        return refuse(reason, reason_bytes, "its tiles are %ux%u pixels, not square", info->tile_w, info->tile_h);
+    if (info->tile_w < 8 || info->tile_w & (info->tile_w - 1))
+        return refuse(reason, reason_bytes, "its tiles are %u pixels wide, not a power of two of at least 8",
+                      info->tile_w);
+    /* All levels down to the first that fits into one tile, or into one of the usual size. */
+    uint32_t need = 1, most = info->tile_w > USUAL_TILE_PX ? info->tile_w : USUAL_TILE_PX;
+    while (txm_level_size(info->width, need - 1) > most || txm_level_size(info->height, need - 1) > most)
+        need++;
+    uint32_t odd_width, odd_height, odd = txm_tx_odd_level(tx, &odd_width, &odd_height);
+    if (info->levels < need && !odd)
+        return refuse(reason, reason_bytes, "it has %u level%s; %u are needed: down to a tile, or 64 px", info->levels,
+                      info->levels == 1 ? "" : "s", need);
+    if (need > 1 && info->container == TXM_CONTAINER_TIFF && !tx->texture_format)
+        return refuse(reason, reason_bytes,
+                      "it lacks the texture format tag (33302), without which its levels are not seen");
+    return 1;
+}

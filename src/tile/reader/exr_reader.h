@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What the EXR half of the reader shares: structure (exr_reader.c) and tiles (exr_tile.c).
+ */
+#ifndef TXM_READER_EXR_READER_H
+#define TXM_READER_EXR_READER_H
+#include "tile/reader/reader_impl.h"
+
+/* Numbers of codecs in the file. */
+enum { TXM_EXR_NONE = 0, TXM_EXR_RLE = 1, TXM_EXR_ZIPS = 2, TXM_EXR_ZIP = 3, TXM_EXR_CODECS = 10 };
+
+/* In front of each tile: tile x and y, level x and y, bytes that follow; 32 bits each. */
+enum { TXM_EXR_CHUNK_HEADER_BYTES = 20 };
+
+extern const txm_container_ops txm_exr_reader_ops;
+#endif

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Buffered output to a descriptor.
+ *
+ * One buffer gathers what is appended; a write or read elsewhere flushes it first. Interrupted and partial writes are
+ * continued. The first error is kept and makes all later calls fail, so that nothing is written after a gap.
+ */
+#include "tile/reader/output.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tile/base/fail.h"
+#include "tile/base/mem.h"
+
+enum { BUFFER_BYTES = 1 << 18 };
+
+/* 0 or an errno. A write of nothing would be tried forever: it counts as a full disk. */
+int txm_pwrite_all(int fd, const void *data, size_t size_bytes, uint64_t offset)
+{
+    const char *p = data;
+    while (size_bytes) {
+        ssize_t n = pwrite(fd, p, size_bytes, (off_t)offset);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return n < 0 ? errno : ENOSPC; /* a write of nothing never ends */
+        p += n;
+        size_bytes -= (size_t)n;
+        offset += (uint64_t)n;
+    }
+    return 0;
+}
+
+/* A file that ends early is EIO: nobody asks for bytes that were not written. */
+int txm_pread_all(int fd, void *data, size_t size_bytes, uint64_t offset)
+{
+    char *p = data;
+    while (size_bytes) {
+        ssize_t n = pread(fd, p, size_bytes, (off_t)offset);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return n < 0 ? errno : EIO;
+        p += n;
+        size_bytes -= (size_t)n;
+        offset += (uint64_t)n;
+    }
+    return 0;
+}
+
+/* `start` is where appending begins; the descriptor stays the caller's. */
+txm_status txm_output_open(txm_output *out, int fd, uint64_t start, const char *name, txm_error *err)
+{
+    memset(out, 0, sizeof *out);
+    out->fd = fd;
+    out->written = start;
+    out->name = txm_strdup(name);
+    out->buffer = txm_alloc_pixels(BUFFER_BYTES, 1);
+    if (out->name && out->buffer)
+        return TXM_OK;
+    txm_output_free(out);
+    return txm_no_memory(err, name);
+}
+
+void txm_output_free(txm_output *out)
+{
+    free(out->name);
+    free(out->buffer);
+    memset(out, 0, sizeof *out);
+}
+
+/* Buffered bytes count: they will be there. */
+uint64_t txm_output_end(const txm_output *out)
+{
+    return out->written + out->used;
+}
+
+/* Keeps the first failure: what follows it is only its echo. */
+static bool failed(txm_output *out, int sys_errno, const char *what, uint64_t offset)
+{
+    txm_fail_errno(&out->error, sys_errno, "%s: cannot %s at byte %llu", out->name, what, (unsigned long long)offset);
+    return false;
+}
+
+bool txm_output_flush(txm_output *out)
+{
+    if (out->error.status != TXM_OK)
+        return false;
+    int rc = txm_pwrite_all(out->fd, out->buffer, out->used, out->written);
+    if (rc)
+        return failed(out, rc, "write", out->written);
+    out->written += out->used;
+    out->used = 0;
+    return true;
+}
+
+/* Large pieces go past the buffer. */
+bool txm_output_append(txm_output *out, const void *data, size_t size_bytes)
+{
+    if (out->error.status != TXM_OK)
+        return false;
+    if (size_bytes > BUFFER_BYTES - out->used && !txm_output_flush(out))
+        return false;
+    if (size_bytes > BUFFER_BYTES) { /* the buffer is empty now, and too small */
+        int rc = txm_pwrite_all(out->fd, data, size_bytes, out->written);
+        if (rc)
+            return failed(out, rc, "write", out->written);
+        out->written += size_bytes;
+        return true;
+    }
+    memcpy(out->buffer + out->used, data, size_bytes);
+    out->used += size_bytes;
+    return true;
+}
+
+/* Beyond the end the gap is filled with zeros, which libtiff relies on. */
+bool txm_output_write(txm_output *out, uint64_t offset, const void *data, size_t size_bytes)
+{
+    static const uint8_t zeros[64];
+    while (offset > txm_output_end(out)) {
+        uint64_t gap = offset - txm_output_end(out);
+        if (!txm_output_append(out, zeros, gap < sizeof zeros ? (size_t)gap : sizeof zeros))
+            return false;
+    }
+    if (offset == txm_output_end(out))
+        return txm_output_append(out, data, size_bytes);
+    if (!txm_output_flush(out))
+        return false;
+    int rc = txm_pwrite_all(out->fd, data, size_bytes, offset);
+    if (rc)
+        return failed(out, rc, "write", offset);
+    if (offset + size_bytes > out->written)
+        out->written = offset + size_bytes;
+    return true;
+}
+
+/* For libraries that read back what they wrote. */
+bool txm_output_read(txm_output *out, uint64_t offset, void *data, size_t size_bytes)
+{
+    if (!txm_output_flush(out))
+        return false;
+    if (offset > out->written || size_bytes > out->written - offset)
+        return false;
+    int rc = txm_pread_all(out->fd, data, size_bytes, offset);
+    return rc ? failed(out, rc, "read back", offset) : true;
+}
+
+/* The first failure, as the caller's error unless it has one. */
+txm_status txm_output_status(const txm_output *out, txm_error *err)
+{
+    if (out->error.status != TXM_OK && err && err->status == TXM_OK)
+        *err = out->error;
+    return out->error.status;
+}

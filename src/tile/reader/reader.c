@@ -1,0 +1,420 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Opening tx files: the map, the shape of levels, the metadata. reader_tile.c reads the pixels.
+ *
+ * In: a path or a descriptor. Out: an open file: its bytes mapped, its levels checked, its metadata copied. No
+ * pixel is read, and of EXR files not even the sizes of tiles; a renderer opens thousands of files and reads a
+ * few tiles of each. tiff_reader.c and exr_reader.c parse the two containers, section_reader.c the borders at
+ * the end.
+ */
+#include "txtile/reader.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <malloc.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tile/reader/identity.h"
+#include "tile/reader/output.h"
+#include "tile/reader/reader_impl.h"
+#include "tile/reader/reader_memory.h"
+#include "tile/reader/section.h"
+#include "tile/reader/section_reader.h"
+#include "tile/base/fail.h"
+#include "tile/base/mem.h"
+#include "tile/base/words.h"
+
+/* Maps the whole file. */
+static txm_status map_file(txm_tx *tx, int fd, txm_error *err)
+{
+    txm_status status = TXM_OK;
+    struct stat st;
+    if (fstat(fd, &st) != 0)
+        status = txm_fail_errno(err, errno, "%s: cannot examine the file", tx->path);
+    else if (!S_ISREG(st.st_mode))
+        status = txm_fail(err, TXM_STATUS_NOT_A_FILE, "%s: not a regular file", tx->path);
+    else if (st.st_size < 8)
+        status = txm_fail(err, TXM_STATUS_CORRUPT, "%s: only %lld bytes long, not an image", tx->path,
+                          (long long)st.st_size);
+    if (status == TXM_OK) {
+        int rc = txm_map_open(&tx->map, fd, (size_t)st.st_size);
+        if (rc)
+            status = txm_fail_errno(err, rc, "%s: cannot map %lld bytes", tx->path, (long long)st.st_size);
+    }
+    return status;
+}
+
+/* Why pages were lost, as far as the file can still tell. */
+static txm_status fail_lost(const txm_tx *tx, txm_error *err)
+{
+    struct stat st;
+    if (stat(tx->path, &st) == 0 && (uint64_t)st.st_size >= tx->map.bytes)
+        return txm_fail_errno(err, EIO, "%s: a part of it cannot be read", tx->path);
+    return txm_fail(err, TXM_STATUS_CHANGED, "%s: became shorter while it was open; open it again", tx->path);
+}
+
+/* Files on shares shrink under a map. The last page is probed before tiles are read, which turns most SIGBUS
+ * signals into an error. */
+txm_status txm_tx_check(const txm_tx *tx, txm_error *err)
+{
+    txm_error_clear(err);
+    if (txm_map_lost(&tx->map))
+        return fail_lost(tx, err);
+    /* The last page is the first to go. Kernels before 5.14 answer EINVAL: no check there. */
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    uintptr_t last = ((uintptr_t)tx->map.data + tx->map.bytes - 1) & ~(page - 1);
+    if (madvise((void *)last, page, MADV_POPULATE_READ) == 0 || errno != EFAULT)
+        return TXM_OK;
+    return fail_lost(tx, err);
+}
+
+void txm_tx_drop_pages(const txm_tx *tx)
+{
+    txm_map_drop_pages(&tx->map);
+}
+
+bool txm_tx_lost(const txm_tx *tx)
+{
+    return txm_map_lost(&tx->map);
+}
+
+/* Reading can only tell afterwards whether a page was lost on the way: then what was read is worth nothing. */
+txm_status txm_tx_settle(const txm_tx *tx, txm_status status, txm_error *err)
+{
+    if (!txm_map_lost(&tx->map))
+        return status;
+    txm_error_clear(err);
+    return fail_lost(tx, err);
+}
+
+/* As on the command line and in scenes. */
+const char *txm_extension_name(txm_extension extension)
+{
+    static const char *const words[] = {"repeat", "extend", "clip", "mirror"};
+    return TXM_WORD_OF(words, extension);
+}
+
+const char *txm_container_name(txm_container container)
+{
+    static const char *const words[] = {"TIFF", "OpenEXR"};
+    return TXM_WORD_OF(words, container);
+}
+
+const char *txm_section_state_name(txm_section_state state)
+{
+    static const char *const words[] = {"none", "valid", "stale", "damaged", "newer"};
+    return TXM_WORD_OF(words, state);
+}
+
+/* For a program's SIGBUS handler. False for addresses that no open file has. */
+bool txm_tx_catch_fault(void *address)
+{
+    return txm_map_catch(address);
+}
+
+/* The descriptor may be closed afterwards: the map stays. */
+static txm_status open_fd(int fd, const char *path, bool outline, txm_tx **out, txm_error *err)
+{
+    *out = NULL;
+    txm_tx *tx = txm_calloc(1, sizeof *tx);
+    if (!tx)
+        return txm_no_memory(err, path);
+    pthread_mutex_init(&tx->lock, NULL);
+    tx->path = txm_strdup(path);
+    tx->outline = outline;
+    bool is = false;
+    txm_status status = tx->path ? TXM_OK : txm_no_memory(err, path);
+    if (status == TXM_OK)
+        status = map_file(tx, fd, err);
+    if (status == TXM_OK)
+        status = txm_tiff_reader_open(tx, &is, err);
+    if (status == TXM_OK && !is)
+        status = txm_exr_reader_open(tx, &is, err);
+    if (status == TXM_OK && !is)
+        status = txm_fail(err, TXM_STATUS_UNSUPPORTED, "%s: neither TIFF nor OpenEXR, so not a tx file", path);
+    if (status == TXM_OK && !outline)
+        status = txm_section_find(tx, err);
+    status = txm_tx_settle(tx, status, err);
+    if (status != TXM_OK) {
+        txm_tx_close(&tx);
+        return status;
+    }
+    tx->info.file_bytes = tx->map.bytes;
+    tx->info.encoding = txm_tx_read_encoding(tx);
+    *out = tx;
+    return TXM_OK;
+}
+
+/* An outline is a file whose tiles nobody will read: kinds that could not be decoded are accepted for it. */
+static txm_status open_path(const char *path, bool outline, txm_tx **out, txm_error *err)
+{
+    txm_error_clear(err);
+    *out = NULL;
+    if (!path)
+        return txm_fail(err, TXM_STATUS_USAGE, "no tx file given: its path is NULL");
+    /* O_NONBLOCK: opening a pipe must not wait for its writer; it means nothing for files. */
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0)
+        return txm_fail_errno(err, errno, "%s: cannot open", path);
+    txm_status status = open_fd(fd, path, outline, out, err);
+    /* The map stays: renderers keep thousands of textures open. */
+    close(fd);
+    return status;
+}
+
+/* The usual way in: everything that reading tiles relies on has been checked when it returns. */
+txm_status txm_tx_open(const char *path, txm_tx **out, txm_error *err)
+{
+    txm_error_clear(err);
+    return open_path(path, false, out, err);
+}
+
+txm_status txm_tx_open_outline(const char *path, txm_tx **out, txm_error *err)
+{
+    return open_path(path, true, out, err);
+}
+
+/* The descriptor stays the caller's. `path` is for messages, and for looking at the file again when pages
+ * are lost. */
+txm_status txm_tx_open_fd(int fd, const char *path, txm_tx **out, txm_error *err)
+{
+    return open_fd(fd, path, false, out, err);
+}
+
+/* No thread may be reading. NULL is fine. */
+void txm_tx_close(txm_tx **tx)
+{
+    txm_tx *t = tx ? *tx : NULL;
+    if (!t)
+        return;
+    txm_scratch_free_all(t);
+    txm_exr_core_free(t);
+    txm_metadata_free(&t->metadata);
+    txm_map_close(&t->map);
+    pthread_mutex_destroy(&t->lock);
+    free(t->section);
+    free(t->path);
+    free(t);
+    *tx = NULL;
+}
+
+/* Usable sizes are what the C library took for them. */
+uint64_t txm_tx_own_bytes(const txm_tx *tx)
+{
+    return malloc_usable_size((void *)tx) + malloc_usable_size(tx->path) + malloc_usable_size(tx->section) +
+           malloc_usable_size(tx->metadata.entries) + malloc_usable_size(tx->metadata.text.data) +
+           txm_exr_core_bytes(tx);
+}
+
+/* Where the image part ends and a section may begin, as the container itself says. */
+uint64_t txm_tx_image_end(const txm_tx *tx)
+{
+    return tx->ops->image_end(tx);
+}
+
+bool txm_tx_identity(const txm_tx *tx, uint64_t *identity)
+{
+    return txm_tx_check(tx, NULL) == TXM_OK &&
+           txm_image_identity(tx->map.data, (size_t)tx->info.image_bytes, identity) &&
+           txm_tx_settle(tx, TXM_OK, NULL) == TXM_OK;
+}
+
+/* The kernel copies from the map; a page that is gone makes it fail instead of a signal. */
+txm_status txm_section_copy_image(const txm_tx *tx, int fd, txm_error *err)
+{
+    int rc = txm_pwrite_all(fd, tx->map.data, (size_t)tx->info.image_bytes, 0);
+    if (rc == EFAULT) /* a page of the map that is gone is no signal here */
+        return txm_fail(err, TXM_STATUS_CHANGED, "%s: became shorter while it was read", tx->path);
+    if (rc)
+        return txm_fail_errno(err, rc, "%s: cannot write the new file beside it", tx->path);
+    return txm_tx_settle(tx, TXM_OK, err);
+}
+
+/* Whether entries lie beyond the end of the file, as in one that was cut short; the pixels may be whole all
+ * the same. */
+bool txm_tx_lost_metadata(const txm_tx *tx)
+{
+    return tx->info.container == TXM_CONTAINER_TIFF && txm_tiff_lost_values(tx);
+}
+
+/* Valid as long as the file is open. */
+const txm_tx_info *txm_tx_info_of(const txm_tx *tx)
+{
+    return &tx->info;
+}
+
+/* NULL beyond the last level. */
+const txm_tx_level *txm_tx_level_of(const txm_tx *tx, uint32_t level)
+{
+    if (level >= tx->info.levels)
+        return NULL;
+    /* EXR keeps the sizes of tiles in front of the tiles themselves: looked at on demand only, because that touches
+     * pages all over the file. */
+    if (!atomic_load_explicit(&tx->sized, memory_order_acquire))
+        txm_exr_reader_measure((txm_tx *)tx);
+    return &tx->levels[level].shape;
+}
+
+/* All limits in one place, for both containers. */
+txm_status txm_reader_add_level(txm_tx *tx, uint32_t level, uint32_t width, uint32_t height, txm_error *err)
+{
+    txm_tx_info *info = &tx->info;
+    if (!width || !height)
+        return txm_fail(err, TXM_STATUS_CORRUPT, "%s: level %u is %ux%u pixels", tx->path, level, width, height);
+    if (width > TXM_MAX_SIZE_PX || height > TXM_MAX_SIZE_PX)
+        return txm_fail(err, TXM_STATUS_TOO_LARGE, "%s: %ux%u pixels; at most %u a side are read", tx->path, width,
+                        height, TXM_MAX_SIZE_PX);
+    if (!info->tile_w || !info->tile_h)
+        return txm_fail(err, TXM_STATUS_CORRUPT, "%s: tiles of %ux%u pixels", tx->path, info->tile_w, info->tile_h);
+    if (info->tile_w > TXM_MAX_TILE_PX || info->tile_h > TXM_MAX_TILE_PX)
+        return txm_fail(err, TXM_STATUS_TOO_LARGE, "%s: tiles of %ux%u pixels; at most %u a side are read", tx->path,
+                        info->tile_w, info->tile_h, TXM_MAX_TILE_PX);
+    if (!level) {
+        info->width = width;
+        info->height = height;
+        tx->pixel_bytes = info->channels * txm_type_bytes(info->type);
+    }
+    txm_reader_level *l = &tx->levels[level];
+    l->shape.width = width;
+    l->shape.height = height;
+    l->shape.tiles_x = (width - 1) / info->tile_w + 1;
+    l->shape.tiles_y = (height - 1) / info->tile_h + 1;
+    const txm_reader_level *above = level ? l - 1 : NULL;
+    l->first_tile = above ? above->first_tile + (uint64_t)above->shape.tiles_x * above->shape.tiles_y : 0;
+    return TXM_OK;
+}
+
+/* ---- metadata: the file decides how many pairs of strings there are, and how long: both are bounded ------------- */
+
+/* Appends a string without what would disturb a terminal. */
+static bool add_clean(txm_bytes *text, const char *s, size_t n)
+{
+    size_t start = text->size;
+    if (!txm_bytes_add(text, s, n) || !txm_bytes_add(text, "", 1))
+        return false;
+    for (char *p = text->data + start; p < text->data + start + n; p++)
+        if (iscntrl((unsigned char)*p) && *p != '\n' && *p != '\t')
+            *p = '?';
+    return true;
+}
+
+/* Entries are offsets into one text, so they survive when that moves. */
+static bool grow(txm_metadata *m)
+{
+    size_t capacity = m->capacity ? m->capacity * 2 : 32;
+    void *entries = realloc(m->entries, capacity * sizeof *m->entries);
+    if (!entries)
+        return false;
+    m->entries = entries;
+    m->capacity = capacity;
+    return true;
+}
+
+/* What is beyond the bounds is left out silently: it cannot be what Cycles looks for, which comes early. */
+bool txm_metadata_add(txm_metadata *metadata, const char *name, const char *value, size_t value_bytes)
+{
+    size_t name_bytes = strlen(name);
+    value_bytes = strnlen(value, value_bytes);
+    if (metadata->count == TXM_METADATA_MAX_ENTRIES ||
+        metadata->text.size + name_bytes + value_bytes + 2 > TXM_METADATA_MAX_BYTES)
+        return true;
+    if (metadata->count == metadata->capacity && !grow(metadata))
+        return false;
+    uint32_t name_at = (uint32_t)metadata->text.size;
+    if (!add_clean(&metadata->text, name, name_bytes))
+        return false;
+    uint32_t value_at = (uint32_t)metadata->text.size;
+    if (!add_clean(&metadata->text, value, value_bytes))
+        return false;
+    metadata->entries[metadata->count].name = name_at;
+    metadata->entries[metadata->count++].value = value_at;
+    return true;
+}
+
+/* What OpenImageIO's names consist of. */
+static bool is_name(char c)
+{
+    return isalnum((unsigned char)c) || (c && strchr(":_-.", c));
+}
+
+/* A value in double quotes, whose quotes and backslashes have a backslash in front. Steps over it. */
+static bool add_quoted(txm_metadata *metadata, const char *name, const char **p, const char *end)
+{
+    txm_bytes value = {0};
+    bool ok = true;
+    const char *at = *p + 1;
+    for (; ok && at < end && *at != '"'; at++) {
+        at += *at == '\\' && at + 1 < end;
+        ok = txm_bytes_add(&value, at, 1);
+    }
+    *p = at + (at < end);
+    ok = ok && txm_metadata_add(metadata, name, value.data ? value.data : "", value.size);
+    txm_bytes_free(&value);
+    return ok;
+}
+
+/* OpenImageIO puts attributes for which TIFF has no tag into the description, as name=value. */
+bool txm_metadata_add_words(txm_metadata *metadata, const char *text, size_t text_bytes)
+{
+    const char *end = text + strnlen(text, text_bytes);
+    for (const char *p = text; p < end;) {
+        const char *start = p;
+        while (p < end && is_name(*p))
+            p++;
+        char name[64];
+        size_t name_bytes = (size_t)(p - start);
+        bool ok = true, word = p < end && *p == '=' && name_bytes && name_bytes < sizeof name;
+        if (word) {
+            memcpy(name, start, name_bytes);
+            name[name_bytes] = 0;
+            p++;
+        }
+        bool quoted = word && p < end && *p == '"';
+        if (quoted)
+            ok = add_quoted(metadata, name, &p, end);
+        /* The rest of the word: the value, or what is no entry. */
+        const char *value = p;
+        while (p < end && !isspace((unsigned char)*p))
+            p++;
+        if (word && !quoted)
+            ok = txm_metadata_add(metadata, name, value, (size_t)(p - value));
+        if (!ok)
+            return false;
+        while (p < end && isspace((unsigned char)*p))
+            p++;
+    }
+    return true;
+}
+
+/* Ready to be filled again. */
+void txm_metadata_free(txm_metadata *metadata)
+{
+    txm_bytes_free(&metadata->text);
+    free(metadata->entries);
+    memset(metadata, 0, sizeof *metadata);
+}
+
+/* In the order of the file. The strings are the file's. */
+bool txm_tx_metadata_at(const txm_tx *tx, size_t index, const char **name, const char **value)
+{
+    const txm_metadata *m = &tx->metadata;
+    if (index >= m->count)
+        return false;
+    *name = m->text.data + m->entries[index].name;
+    *value = m->text.data + m->entries[index].value;
+    return true;
+}
+
+/* The first of that name. */
+const char *txm_tx_metadata_of(const txm_tx *tx, const char *name)
+{
+    const char *entry, *value;
+    for (size_t i = 0; txm_tx_metadata_at(tx, i, &entry, &value); i++)
+        if (strcmp(entry, name) == 0)
+            return value;
+    return NULL;
+}

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Finding a border section at the end of a file and deciding whether it may be used. Whatever is wrong with it, the
+ * file stays readable: padded tiles are gathered then.
+ */
+#include "tile/reader/section_reader.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "tile/decode/zstd_status.h"
+#include "tile/reader/identity.h"
+#include "tile/reader/section_format.h"
+#include "tile/base/checksum.h"
+#include "tile/base/fail.h"
+#include "tile/base/mem.h"
+#include "tile/base/text.h"
+#include "mill/pyramid/border.h"
+
+/* Writers may pad the end of a file; a section's first bytes are never that few. */
+enum { MAX_FILL_BYTES = 16 };
+
+static void judge(txm_tx *tx, txm_section_state state, uint64_t image_bytes, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+static void judge(txm_tx *tx, txm_section_state state, uint64_t image_bytes, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    tx->info.section = state;
+    tx->info.image_bytes = image_bytes;
+    tx->info.section_bytes = tx->map.bytes - image_bytes;
+    txm_vformat(tx->info.section_reason, sizeof tx->info.section_reason, format, args);
+    va_end(args);
+}
+
+/* Of all levels: the number of borders that an index must have. */
+static uint64_t count_tiles(const txm_tx *tx)
+{
+    const txm_reader_level *last = &tx->levels[tx->info.levels - 1];
+    return last->first_tile + (uint64_t)last->shape.tiles_x * last->shape.tiles_y;
+}
+
+/* Whether the footer's own numbers fit together and into the file. */
+static bool plausible(const txm_tx *tx, const txm_section_footer *f)
+{
+    uint64_t footer_at = tx->map.bytes - TXM_SECTION_FOOTER_BYTES;
+    return f->index_offset <= footer_at && f->index_bytes == footer_at - f->index_offset &&
+           f->image_bytes <= f->index_offset;
+}
+
+/* Whether the section was made for levels and tiles of this shape. */
+static bool same_shape(const txm_tx *tx, const txm_section_footer *f)
+{
+    const txm_tx_info *info = &tx->info;
+    return f->tile_px == info->tile_w && f->tile_px == info->tile_h && f->border_px == TXM_BORDER_PX &&
+           f->channels == info->channels && f->type == (unsigned)info->type && f->tiles == count_tiles(tx) &&
+           f->index_raw == 4 + 8 * (uint64_t)info->levels + 8 * (uint64_t)f->tiles;
+}
+
+txm_border_place txm_border_place_of(const txm_section *s, uint64_t number)
+{
+    uint64_t at = s->group_offset[number / TXM_BORDER_GROUP];
+    for (uint64_t i = number - number % TXM_BORDER_GROUP; i < number; i++)
+        at += s->border[i].bytes;
+    return (txm_border_place){at, s->border[number].bytes, s->border[number].check};
+}
+
+/* Compares the decompressed index with the levels and turns sizes into places; NULL if they do not fit, or memory is
+ * *exhausted. */
+static txm_section *read_index(const txm_tx *tx, const txm_section_footer *f, const uint8_t *index, bool *exhausted)
+{
+    if (txm_load_le32(index) != tx->info.levels)
+        return NULL;
+    const uint8_t *p = index + 4;
+    for (uint32_t i = 0; i < tx->info.levels; i++, p += 8)
+        if (txm_load_le32(p) != tx->levels[i].shape.tiles_x || txm_load_le32(p + 4) != tx->levels[i].shape.tiles_y)
+            return NULL;
+    const uint64_t groups = ((uint64_t)f->tiles + TXM_BORDER_GROUP - 1) / TXM_BORDER_GROUP;
+    txm_section *s = txm_calloc(1, sizeof *s + f->tiles * sizeof s->border[0] + groups * sizeof s->group_offset[0]);
+    *exhausted = !s;
+    if (!s)
+        return NULL;
+    uint64_t at = f->image_bytes;
+    s->count = f->tiles;
+    s->group_offset = (uint64_t *)(void *)&s->border[s->count]; /* 8 bytes each, both */
+    for (uint64_t i = 0; i < s->count; i++, p += 4) {
+        if (i % TXM_BORDER_GROUP == 0)
+            s->group_offset[i / TXM_BORDER_GROUP] = at;
+        s->border[i] = (txm_border_size){txm_load_le32(p), txm_load_le32(p + 4 * s->count)};
+        at += s->border[i].bytes; /* cannot overflow: 2^32 borders of less than 2^32 bytes after a real file */
+    }
+    if (at != f->index_offset) {
+        free(s);
+        return NULL;
+    }
+    return s;
+}
+
+/* The index is decompressed into memory of a size that the image itself dictates. */
+static txm_status load(txm_tx *tx, const txm_section_footer *f, txm_error *err)
+{
+    /* index_raw is 8 bytes per tile that the image part really has. */
+    uint8_t *index = txm_alloc_pixels(f->index_raw, 1);
+    if (!index)
+        return txm_no_memory(err, tx->path);
+    size_t n = ZSTD_decompress(index, f->index_raw, tx->map.data + f->index_offset, f->index_bytes);
+    bool exhausted = ZSTD_isError(n) && txm_zstd_status(n, TXM_STATUS_CORRUPT) == TXM_STATUS_NO_MEMORY;
+    if (!ZSTD_isError(n) && n == f->index_raw)
+        tx->section = read_index(tx, f, index, &exhausted);
+    free(index);
+    if (exhausted)
+        return txm_no_memory(err, tx->path);
+    if (tx->section)
+        judge(tx, TXM_SECTION_STATE_VALID, f->image_bytes, "%s", "");
+    else
+        judge(tx, TXM_SECTION_STATE_DAMAGED, f->image_bytes, "its index does not fit the file's tiles");
+    return TXM_OK;
+}
+
+/* In the order of cost: the footer, what it says about sizes, the identity of the image part, the index. The
+ * first check that fails decides the state and its reason. */
+txm_status txm_section_find(txm_tx *tx, txm_error *err)
+{
+    txm_section_footer f;
+    const txm_map *map = &tx->map;
+    uint64_t identity, image_end = tx->ops->image_end(tx);
+    bool footer = map->bytes > TXM_SECTION_FOOTER_BYTES &&
+                  txm_section_footer_parse(map->data + map->bytes - TXM_SECTION_FOOTER_BYTES, &f);
+    if (!footer) {
+        judge(tx, TXM_SECTION_STATE_NONE, map->bytes, "%s", "");
+        if (map->bytes - image_end > MAX_FILL_BYTES)
+            judge(tx, TXM_SECTION_STATE_DAMAGED, image_end,
+                  "%" PRIu64 " bytes follow the image, but they do not end with a section's footer: cut off",
+                  map->bytes - image_end);
+        return TXM_OK;
+    }
+    if (f.version > TXM_SECTION_VERSION) {
+        judge(tx, TXM_SECTION_STATE_NEWER, image_end,
+              "version %u of the section is newer than version %d, which is known", f.version, TXM_SECTION_VERSION);
+        return TXM_OK;
+    }
+    if (!plausible(tx, &f)) {
+        judge(tx, TXM_SECTION_STATE_DAMAGED, image_end, "its footer points outside of the file");
+        return TXM_OK;
+    }
+    if (txm_xxh64(map->data + f.index_offset, f.index_bytes + (size_t)TXM_SECTION_CHECK_AT, 0) != f.check) {
+        judge(tx, TXM_SECTION_STATE_DAMAGED, image_end, "the checksum of its index does not match");
+        return TXM_OK;
+    }
+    if (!txm_image_identity(map->data, (size_t)f.image_bytes, &identity) || identity != f.identity ||
+        !same_shape(tx, &f)) {
+        judge(tx, TXM_SECTION_STATE_STALE, f.image_bytes,
+              "it was made for another image part: the file was edited since");
+        return TXM_OK;
+    }
+    return load(tx, &f, err);
+}

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The structure of TIFF tx files: a chain of directories (classic or BigTIFF, either byte order), each a level of half
+ * the size of the one before. Parsed here and not by libtiff because it is little, because every number is compared
+ * with the map before it is used, and because tile tables can then stay where they are.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "tile/base/fail.h"
+
+#include "tile/reader/tiff_reader.h"
+#include "tile/base/mem.h"
+
+/* What must be alike in all levels. */
+typedef struct shape {
+    uint32_t width, height, bits, format, samples, planar, photometric, fill_order, depth, tile_w, tile_h, tile_depth;
+    uint32_t compression, predictor;
+} shape;
+
+/* All numbers of a directory at once, with TIFF's defaults for those that are missing. */
+static txm_status read_shape(const txm_tiff *t, const txm_tiff_directory *dir, shape *s)
+{
+    const struct {
+        uint16_t tag;
+        uint32_t fallback, *out;
+    } wanted[] = {
+        {TXM_TAG_WIDTH, 0, &s->width},
+        {TXM_TAG_HEIGHT, 0, &s->height},
+        {TXM_TAG_BITS, 1, &s->bits},
+        {TXM_TAG_SAMPLE_FORMAT, 1, &s->format},
+        {TXM_TAG_SAMPLES, 1, &s->samples},
+        {TXM_TAG_PLANAR, 1, &s->planar},
+        {TXM_TAG_PHOTOMETRIC, 1, &s->photometric},
+        {TXM_TAG_FILL_ORDER, 1, &s->fill_order},
+        {TXM_TAG_IMAGE_DEPTH, 1, &s->depth},
+        {TXM_TAG_TILE_WIDTH, 0, &s->tile_w},
+        {TXM_TAG_TILE_HEIGHT, 0, &s->tile_h},
+        {TXM_TAG_TILE_DEPTH, 1, &s->tile_depth},
+        {TXM_TAG_COMPRESSION, 1, &s->compression},
+        {TXM_TAG_PREDICTOR, 1, &s->predictor},
+    };
+    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
+        txm_status status = txm_tiff_number(t, dir, wanted[i].tag, wanted[i].fallback, wanted[i].out);
+        if (status != TXM_OK)
+            return status;
+    }
+    return TXM_OK;
+}
+
+/* Bits and format as a sample type, -1 for others. */
+static int sample_type(const shape *s)
+{
+    if (s->format == 1)
+        return s->bits == 8 ? TXM_TYPE_U8 : s->bits == 16 ? TXM_TYPE_U16 : -1;
+    if (s->format == 3)
+        return s->bits == 16 ? TXM_TYPE_HALF : s->bits == 32 ? TXM_TYPE_FLOAT : -1;
+    return -1;
+}
+
+/* The codecs that libtiff has wherever it is: CCITT and JPEG, old and new, besides those that are read here. The official
+ * Blender's has no others. */
+static bool blender_decodes(uint32_t compression)
+{
+    return (compression >= 1 && compression <= 8) || compression == TXM_TIFF_PACKBITS ||
+           compression == TXM_TIFF_ZIP_OLD;
+}
+
+/* Whether the reader can make sense of this kind of pixels. */
+static txm_status check_kind(const txm_tiff *t, const shape *s)
+{
+    const char *path = t->tx->path;
+    if (!s->tile_w && !s->tile_h)
+        return txm_fail(t->err, TXM_STATUS_UNSUPPORTED, "%s: a TIFF without tiles, so not a tx file", path);
+    if (s->depth != 1 || s->tile_depth != 1)
+        return txm_fail(t->err, TXM_STATUS_UNSUPPORTED, "%s: a volume; only flat images are read", path);
+    if (t->tx->outline)
+        return TXM_OK;
+    if (sample_type(s) < 0)
+        return txm_fail(t->err, TXM_STATUS_UNSUPPORTED,
+                        "%s: samples of %u bits, format %u; uint8, uint16, half and float are read", path, s->bits,
+                        s->format);
+    if (!s->samples || s->samples > TXM_MAX_CHANNELS)
+        return txm_fail(t->err, TXM_STATUS_UNSUPPORTED, "%s: %u channels; 1 to %d are read", path, s->samples,
+                        TXM_MAX_CHANNELS);
+    if (s->planar != 1 && s->samples > 1)
+        return txm_fail(t->err, TXM_STATUS_UNSUPPORTED,
+                        "%s: channels in separate planes; only interleaved ones are read", path);
+    if (s->photometric != 1 && s->photometric != 2)
+        return txm_fail(t->err, TXM_STATUS_UNSUPPORTED, "%s: photometric interpretation %u; only grey and RGB are read",
+                        path, s->photometric);
+    if (s->fill_order != 1)
+        return txm_fail(t->err, TXM_STATUS_UNSUPPORTED, "%s: bits in reverse order", path);
+    return TXM_OK;
+}
+
+/* Refused here and not when a tile is read: a renderer should know at once. */
+static txm_status check_codec(const txm_tiff *t, const shape *s)
+{
+    if (!txm_tiff_codec_name(s->compression))
+        return txm_fail(t->err, TXM_STATUS_UNSUPPORTED,
+                        "%s: compression %u; zip, LZW, PackBits, zstd and none are read", t->tx->path, s->compression);
+    /* Only these codecs know predictors; elsewhere the tag means nothing. */
+    bool predicts = s->compression != TXM_TIFF_NONE && s->compression != TXM_TIFF_PACKBITS;
+    if (predicts && (!s->predictor || s->predictor > 3 || (s->predictor == 3 && s->format != 3)))
+        return txm_fail(t->err, TXM_STATUS_UNSUPPORTED, "%s: predictor %u for %u-bit samples", t->tx->path,
+                        s->predictor, s->bits);
+    return TXM_OK;
+}
+
+/* Finds a level's tile tables and compares every entry with the size of the file. */
+static txm_status read_tables(const txm_tiff *t, const txm_tiff_directory *dir, txm_reader_level *level)
+{
+    txm_tiff_field offsets, counts;
+    bool have_offsets, have_counts;
+    txm_status status = txm_tiff_find(t, dir, TXM_TAG_TILE_OFFSETS, &offsets, &have_offsets);
+    if (status == TXM_OK)
+        status = txm_tiff_find(t, dir, TXM_TAG_TILE_COUNTS, &counts, &have_counts);
+    if (status != TXM_OK)
+        return status;
+    uint64_t tiles = (uint64_t)level->shape.tiles_x * level->shape.tiles_y;
+    if (!have_offsets || !have_counts || offsets.count < tiles || counts.count < tiles ||
+        !txm_tiff_is_integer(&offsets) || !txm_tiff_is_integer(&counts))
+        return txm_tiff_corrupt(t, "a tile table is missing or too short", (uint64_t)(dir->fields - t->tx->map.data));
+    level->offsets = offsets.data;
+    level->offset_bytes = offsets.width;
+    level->counts = counts.data;
+    level->count_bytes = counts.width;
+    for (uint64_t i = 0; i < tiles; i++) {
+        uint64_t at = txm_load_uint(offsets.data + i * offsets.width, offsets.width, t->tx->swap);
+        uint64_t bytes = txm_load_uint(counts.data + i * counts.width, counts.width, t->tx->swap);
+        if (!txm_map_holds(&t->tx->map, at, bytes))
+            return txm_fail(t->err, TXM_STATUS_CORRUPT,
+                            "%s: level %u, tile %" PRIu64 ",%" PRIu64 ": its %" PRIu64 " bytes at byte %" PRIu64
+                            " lie outside of the file; it may be truncated",
+                            t->tx->path, t->tx->info.levels, i % level->shape.tiles_x, i / level->shape.tiles_x, bytes,
+                            at);
+        level->shape.encoded_bytes += bytes;
+    }
+    return TXM_OK;
+}
+
+/* Tables of tiles stay in the map; only their place is noted. */
+static txm_status add_level(const txm_tiff *t, const txm_tiff_directory *dir, const shape *s)
+{
+    txm_tx *tx = t->tx;
+    txm_status status = tx->outline ? TXM_OK : check_codec(t, s);
+    if (status == TXM_OK)
+        status = txm_reader_add_level(tx, tx->info.levels, s->width, s->height, t->err);
+    if (status != TXM_OK)
+        return status;
+    txm_reader_level *level = &tx->levels[tx->info.levels];
+    level->compression = (uint16_t)s->compression;
+    level->predictor = (uint16_t)s->predictor;
+    if (!tx->outline)
+        status = read_tables(t, dir, level);
+    if (status == TXM_OK)
+        tx->info.levels++;
+    return status;
+}
+
+/* Whether a further directory is the next level: half the size, all else the same. */
+static bool is_next_level(const txm_tx *tx, const shape *first, const shape *s)
+{
+    return s->width == txm_level_size(first->width, tx->info.levels) &&
+           s->height == txm_level_size(first->height, tx->info.levels) && s->tile_w == first->tile_w &&
+           s->tile_h == first->tile_h && s->bits == first->bits && s->format == first->format &&
+           s->samples == first->samples && s->planar == first->planar && s->depth == 1 && s->tile_depth == 1 &&
+           s->fill_order == 1;
+}
+
+/* libtiff ends a chain where it comes back to a directory that it had. */
+static bool is_among(const uint64_t *offsets, uint32_t count, uint64_t offset)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (offsets[i] == offset)
+            return true;
+    return false;
+}
+
+/* A chain of directories as long as each is half of the one before it. What follows (thumbnails, other images)
+ * is no level. */
+static txm_status read_levels(const txm_tiff *t, uint64_t offset, txm_tiff_directory *first_dir)
+{
+    txm_tx *tx = t->tx;
+    uint64_t seen[TXM_MAX_LEVELS];
+    shape first, s;
+    txm_status status = txm_tiff_open_directory(t, offset, first_dir);
+    if (status == TXM_OK)
+        status = read_shape(t, first_dir, &first);
+    if (status == TXM_OK)
+        status = check_kind(t, &first);
+    if (status != TXM_OK)
+        return status;
+    seen[0] = offset;
+    tx->info.tile_w = first.tile_w;
+    tx->info.tile_h = first.tile_h;
+    tx->info.type = sample_type(&first) < 0 ? TXM_TYPE_U8 : (txm_type)sample_type(&first);
+    tx->info.channels = first.samples;
+    tx->foreign = !blender_decodes(first.compression);
+    snprintf(tx->info.compression, sizeof tx->info.compression, "%s",
+             txm_tiff_codec_name(first.compression) ? txm_tiff_codec_name(first.compression) : "");
+    status = add_level(t, first_dir, &first);
+    /* The chain ends after 1x1 at the latest, so a chain that bites its own tail does no harm. */
+    uint32_t most = status == TXM_OK ? txm_level_count(first.width, first.height) : 0;
+    for (offset = first_dir->next; status == TXM_OK && offset && tx->info.levels < most;) {
+        txm_tiff_directory dir;
+        status = txm_tiff_open_directory(t, offset, &dir);
+        if (status == TXM_OK)
+            status = read_shape(t, &dir, &s);
+        if (status == TXM_OK && !is_next_level(tx, &first, &s)) {
+            if (!is_among(seen, tx->info.levels, offset) && s.tile_w == first.tile_w && s.tile_h == first.tile_h && s.bits == first.bits && s.samples == first.samples) {
+                tx->odd_width = s.width;
+                tx->odd_height = s.height;
+            }
+            break;
+        }
+        if (status == TXM_OK)
+            seen[tx->info.levels] = offset;
+        if (status == TXM_OK)
+            status = add_level(t, &dir, &s);
+        offset = dir.next;
+    }
+    return status;
+}
+
+/* *is tells whether it is a TIFF file at all. */
+txm_status txm_tiff_reader_open(txm_tx *tx, bool *is, txm_error *err)
+{
+    txm_tiff t = {.tx = tx, .err = err};
+    uint64_t first;
+    *is = txm_tiff_header(&t, &first);
+    if (!*is)
+        return TXM_OK;
+    tx->info.container = TXM_CONTAINER_TIFF;
+    tx->ops = &txm_tiff_reader_ops;
+    atomic_store(&tx->sized, true);
+    txm_tiff_directory dir;
+    txm_status status = read_levels(&t, first, &dir);
+    for (uint64_t i = 0; status == TXM_OK && i < dir.count; i++) {
+        txm_tiff_field f;
+        if (!txm_tiff_field_at(&t, &dir, i, &f))
+            continue; /* not a tag that pixels need: those were checked */
+        tx->texture_format |= f.tag == TXM_TAG_TEXTURE_FORMAT;
+        if (!txm_tiff_keep(&t, &f))
+            status = txm_no_memory(err, tx->path);
+    }
+    return status;
+}

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What the TIFF half of the reader shares: directories in the map (tiff_directory.c), levels (tiff_reader.c), tiles
+ * (tiff_tile.c). Nothing here trusts the file.
+ */
+#ifndef TXM_READER_TIFF_READER_H
+#define TXM_READER_TIFF_READER_H
+#include "tile/reader/reader_impl.h"
+#include "tile/base/shared.h"
+
+/* Compression tag values. */
+enum {
+    TXM_TIFF_NONE = 1,
+    TXM_TIFF_LZW = 5,
+    TXM_TIFF_ZIP = 8,
+    TXM_TIFF_ZIP_OLD = 32946,
+    TXM_TIFF_PACKBITS = 32773,
+    TXM_TIFF_ZSTD = 50000
+};
+
+extern const txm_container_ops txm_tiff_reader_ops;
+
+/* ---- directories ------------------------------------------------------------------------------------------------- */
+
+enum {
+    TXM_TAG_WIDTH = 256,
+    TXM_TAG_HEIGHT = 257,
+    TXM_TAG_BITS = 258,
+    TXM_TAG_COMPRESSION = 259,
+    TXM_TAG_PHOTOMETRIC = 262,
+    TXM_TAG_FILL_ORDER = 266,
+    TXM_TAG_IMAGE_DESCRIPTION = 270,
+    TXM_TAG_STRIP_OFFSETS = 273,
+    TXM_TAG_SAMPLES = 277,
+    TXM_TAG_STRIP_COUNTS = 279,
+    TXM_TAG_PLANAR = 284,
+    TXM_TAG_PREDICTOR = 317,
+    TXM_TAG_TILE_WIDTH = 322,
+    TXM_TAG_TILE_HEIGHT = 323,
+    TXM_TAG_TILE_OFFSETS = 324,
+    TXM_TAG_TILE_COUNTS = 325,
+    TXM_TAG_SUB_DIRECTORIES = 330,
+    TXM_TAG_SAMPLE_FORMAT = 339,
+    TXM_TAG_IMAGE_DEPTH = 32997,
+    TXM_TAG_TILE_DEPTH = 32998,
+    TXM_TAG_TEXTURE_FORMAT = 33302,
+    TXM_TAG_EXIF = 34665,
+    TXM_TAG_GPS = 34853,
+    TXM_TIFF_ASCII = 2 /* type of text */
+};
+
+/* A TIFF file; `err` may be NULL. */
+typedef struct txm_tiff {
+    txm_tx *tx;
+    bool big; /* BigTIFF */
+    txm_error *err;
+} txm_tiff;
+
+/* A directory, wholly inside the map. */
+typedef struct txm_tiff_directory {
+    const uint8_t *fields;
+    uint64_t count, next; /* fields; offset of the next directory, 0 for none */
+} txm_tiff_directory;
+
+typedef struct txm_tiff_field {
+    const uint8_t *data; /* count values, wholly inside the map */
+    uint64_t count;
+    uint16_t tag, type;
+    uint8_t width; /* bytes of a value */
+} txm_tiff_field;
+
+/* Reads the header; false if it is none. *first is the first directory's offset. */
+TXM_SHARED bool txm_tiff_header(txm_tiff *t, uint64_t *first);
+
+txm_status txm_tiff_corrupt(const txm_tiff *t, const char *what, uint64_t where);
+
+TXM_SHARED txm_status txm_tiff_open_directory(const txm_tiff *t, uint64_t offset, txm_tiff_directory *out);
+
+/* The field at `index`; false if its type is unknown or its values lie outside of the file. Tag and type are filled in
+ * every case. */
+bool txm_tiff_field_at(const txm_tiff *t, const txm_tiff_directory *dir, uint64_t index, txm_tiff_field *out);
+
+/* Finds a tag; *found is false when it is absent. CORRUPT when it is there without values. */
+TXM_SHARED txm_status txm_tiff_find(const txm_tiff *t, const txm_tiff_directory *dir, uint16_t tag, txm_tiff_field *out,
+                                    bool *found);
+
+/* The number in a tag; `fallback` when it is absent. All values of the tag must be the same (BitsPerSample has one a
+ * channel). */
+TXM_SHARED txm_status txm_tiff_number(const txm_tiff *t, const txm_tiff_directory *dir, uint16_t tag, uint32_t fallback,
+                                      uint32_t *out);
+
+TXM_SHARED bool txm_tiff_is_integer(const txm_tiff_field *field);
+/* An integer field's value at `index`. */
+TXM_SHARED uint64_t txm_tiff_value(const txm_tiff *t, const txm_tiff_field *field, uint64_t index);
+
+/* Keeps a field as metadata if it means something to people. False when memory is exhausted. */
+bool txm_tiff_keep(const txm_tiff *t, const txm_tiff_field *field);
+
+/* Where the last structure that the directories point to ends. */
+uint64_t txm_tiff_image_end(const txm_tx *tx);
+
+/* Name of a codec that the reader decodes, NULL for others. */
+const char *txm_tiff_codec_name(uint32_t compression);
+#endif

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Decoding one TIFF tile: codec, byte order, predictor. TIFF tiles always have their full size in the file.
+ *
+ * In: a tile's number. Out: its pixels in the byte order of this machine, in scratch memory. Three steps, each
+ * on the whole tile: inflate or expand, swap bytes, undo the predictor. The codecs and predictors themselves
+ * are in codec/; which of them a level needs was decided when the file was opened.
+ */
+#include <zstd.h>
+
+#include "tile/decode/tiff_decode.h"
+#include "tile/reader/tiff_reader.h"
+#include "tile/base/fail.h"
+#include "tile/base/mem.h"
+
+const char *txm_tiff_codec_name(uint32_t compression)
+{
+    switch (compression) {
+    case TXM_TIFF_NONE:
+        return "none";
+    case TXM_TIFF_LZW:
+        return "lzw";
+    case TXM_TIFF_ZIP:
+    case TXM_TIFF_ZIP_OLD:
+        return "zip";
+    case TXM_TIFF_PACKBITS:
+        return "packbits";
+    case TXM_TIFF_ZSTD:
+        return "zstd";
+    default:
+        return NULL;
+    }
+}
+
+/* Offset and count from the tables in the map. */
+static txm_status tiff_find(const txm_tx *tx, const txm_tile_id *tile, txm_span *out, txm_error *err)
+{
+    const txm_reader_level *l = &tx->levels[tile->level];
+    size_t i = (size_t)tile->y * l->shape.tiles_x + tile->x;
+    uint64_t offset = txm_load_uint(l->offsets + i * l->offset_bytes, l->offset_bytes, tx->swap);
+    uint64_t bytes = txm_load_uint(l->counts + i * l->count_bytes, l->count_bytes, tx->swap);
+    /* Checked when the file was opened, but the map shows the file as it is now. */
+    if (!txm_map_holds(&tx->map, offset, bytes))
+        return txm_fail(err, TXM_STATUS_CORRUPT, "lies outside of the file");
+    *out = (txm_span){tx->map.data + offset, (size_t)bytes};
+    return TXM_OK;
+}
+
+/* Runs the codec: exactly raw_bytes bytes into scratch->raw. */
+static txm_status expand(uint16_t compression, const txm_span *span, txm_scratch *scratch, size_t raw_bytes,
+                         txm_error *err)
+{
+    bool ok = false;
+    size_t n;
+    switch (compression) {
+    case TXM_TIFF_ZIP:
+    case TXM_TIFF_ZIP_OLD:
+        if (txm_inflate(span, TXM_ZLIB_PLAIN, scratch, scratch->raw, raw_bytes, &ok, err) != TXM_OK)
+            return TXM_STATUS_NO_MEMORY;
+        break;
+    case TXM_TIFF_ZSTD:
+        if (!scratch->zstd && !(scratch->zstd = ZSTD_createDCtx()))
+            return txm_no_memory(err, NULL);
+        n = ZSTD_decompressDCtx(scratch->zstd, scratch->raw, raw_bytes, span->data, span->bytes);
+        ok = !ZSTD_isError(n) && n == raw_bytes;
+        break;
+    case TXM_TIFF_LZW:
+        ok = txm_lzw_decode(span->data, span->bytes, scratch->raw, raw_bytes);
+        break;
+    case TXM_TIFF_PACKBITS:
+        ok = txm_packbits_decode(span->data, span->bytes, scratch->raw, raw_bytes);
+        break;
+    default: /* none: may be longer, never shorter */
+        if ((ok = span->bytes >= raw_bytes))
+            memcpy(scratch->raw, span->data, raw_bytes);
+        break;
+    }
+    return ok ? TXM_OK
+              : txm_fail(err, TXM_STATUS_CORRUPT, "its %zu bytes of %s data are damaged", span->bytes,
+                         txm_tiff_codec_name(compression));
+}
+
+/* For files of the other byte order, which nobody writes any more and everybody must read. */
+static void swap_samples(uint8_t *p, size_t bytes, unsigned sample_bytes)
+{
+    for (uint8_t *end = p + bytes; p < end; p += sample_bytes)
+        for (unsigned i = 0; i < sample_bytes / 2; i++) {
+            uint8_t t = p[i];
+            p[i] = p[sample_bytes - 1 - i];
+            p[sample_bytes - 1 - i] = t;
+        }
+}
+
+/* Bytes are swapped before the horizontal predictor is undone, which adds samples; the floating-point predictor
+ * works on bytes of a defined order and swaps on the way. */
+static txm_status tiff_decode(const txm_tx *tx, const txm_tile_id *tile, const txm_span *span, txm_scratch *scratch,
+                              txm_pixels *out, txm_error *err)
+{
+    const txm_reader_level *l = &tx->levels[tile->level];
+    uint32_t w = tx->info.tile_w, h = tx->info.tile_h, channels = tx->info.channels;
+    unsigned sample_bytes = (unsigned)txm_type_bytes(tx->info.type);
+    size_t stride = w * tx->pixel_bytes;
+    txm_status status = txm_scratch_need(tx, &scratch->raw, err);
+    if (status == TXM_OK)
+        status = expand(l->compression, span, scratch, stride * h, err);
+    if (status != TXM_OK)
+        return status;
+    bool predicts = l->compression != TXM_TIFF_NONE && l->compression != TXM_TIFF_PACKBITS;
+    if (predicts && l->predictor == 3) {
+        status = txm_scratch_need(tx, &scratch->tile, err);
+        if (status != TXM_OK)
+            return status;
+        txm_unpredict_float(scratch->raw, w, tile->h, channels, sample_bytes, scratch->tile);
+    } else {
+        if (tx->swap && sample_bytes > 1)
+            swap_samples(scratch->raw, stride * h, sample_bytes);
+        if (predicts && l->predictor == 2)
+            txm_unpredict_horizontal(scratch->raw, w, tile->h, channels, sample_bytes);
+    }
+    *out = (txm_pixels){scratch->raw, stride};
+    return TXM_OK;
+}
+
+const txm_container_ops txm_tiff_reader_ops = {tiff_find, tiff_decode, txm_tiff_image_end};

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Look-ups with NEON (64-bit Arm): vectors of four.
+ *
+ * The operations that the shared text in simd/ asks for, for vectors of four. NEON has no gathers, so loads are
+ * put together; results are the same to the bit.
+ */
+#if defined(__aarch64__)
+#define TXM_LANES 4
+#include <arm_neon.h>
+
+#include "tile/sample/simd/taps_simd.h"
+
+TXM_FAST txm_rgba txm_load_one(int type, const uint8_t *p)
+{
+    switch (type) {
+    case TXM_TYPE_U8:
+        return (txm_rgba)vcvtq_f32_u32(
+            vmovl_u16(vget_low_u16(vmovl_u8(vreinterpret_u8_u32(vld1_dup_u32((const uint32_t *)(const void *)p))))));
+    case TXM_TYPE_U16:
+        return (txm_rgba)vcvtq_f32_u32(vmovl_u16(vld1_u16((const uint16_t *)(const void *)p)));
+    case TXM_TYPE_HALF:
+        return (txm_rgba)vcvt_f32_f16(vld1_f16((const float16_t *)(const void *)p));
+    default:
+        return (txm_rgba)vld1q_f32((const float *)(const void *)p);
+    }
+}
+
+TXM_FAST txm_pair txm_load_two(int type, const uint8_t *p)
+{
+    const uint32_t step = type == TXM_TYPE_U8 ? 4 : type == TXM_TYPE_FLOAT ? 16 : 8;
+    txm_rgba a = txm_load_one(type, p), b = txm_load_one(type, p + step);
+    return __builtin_shufflevector(a, b, 0, 1, 2, 3, 4, 5, 6, 7);
+}
+
+#include "tile/sample/simd/entries_simd.h"
+
+TXM_FAST vf vf_floor(vf v)
+{
+    return (vf)vrndmq_f32((float32x4_t)v);
+}
+
+TXM_FAST txm_rgba v4_floor(txm_rgba v)
+{
+    return (txm_rgba)vrndmq_f32((float32x4_t)v);
+}
+
+/* vmaxq and vminq would keep a NaN. */
+TXM_FAST txm_rgba v4_max(txm_rgba a, txm_rgba b)
+{
+    return v4_select(a > b, a, b);
+}
+
+TXM_FAST txm_rgba v4_min(txm_rgba a, txm_rgba b)
+{
+    return v4_select(a < b, a, b);
+}
+
+TXM_FAST txm_rgba v4_gather(const float *a, const float *b)
+{
+    return (txm_rgba){*a, *b};
+}
+
+TXM_FAST int v4_is_placed(txm_rgba uv, v4i tile)
+{
+    (void)tile; /* of NaN the conversion makes 0 */
+    return vmaxvq_u32((uint32x4_t)(uv != uv)) == 0;
+}
+
+TXM_FAST txm_pair v4_spread(txm_rgba v)
+{
+    return __builtin_shufflevector(v, v, 0, 1, 0, 1, 2, 3, 2, 3);
+}
+
+TXM_FAST v4i v4i_halves(uint64_t both)
+{
+    return (v4i){(int32_t)both, (int32_t)(both >> 32)};
+}
+
+TXM_FAST v4i v4i_max(v4i a, v4i b)
+{
+    return (v4i)vmaxq_s32((int32x4_t)a, (int32x4_t)b);
+}
+
+TXM_FAST v4i v4i_min(v4i a, v4i b)
+{
+    return (v4i)vminq_s32((int32x4_t)a, (int32x4_t)b);
+}
+
+TXM_FAST vf vf_sqrt(vf v)
+{
+    return (vf)vsqrtq_f32((float32x4_t)v);
+}
+
+const txm_sample_ops txm_sample_neon = {"neon", sample_single, sample_single_guarded, sample_with_derivatives,
+                                        sample_batch};
+#else
+/* ISO C wants something in every file. */
+typedef int txm_no_neon_look_ups;
+#endif

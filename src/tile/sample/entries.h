@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The entries of a table of look-ups over lookup.h, for a file that has set up its back-end before.
+ *
+ * Included last by each back-end of the sampler (scalar, and vectors of four, eight or sixteen), after it has
+ * set its macros: the functions here are the same for all, compiled with each one's instructions. Static
+ * functions in a header are meant: no back-end may call another's, which would run instructions that the
+ * processor lacks.
+ */
+#ifndef TXM_SAMPLE_ENTRIES_H
+#define TXM_SAMPLE_ENTRIES_H
+#include "tile/sample/lookup.h"
+#include "tile/sample/sample_ops.h"
+
+/* Apart from the one with derivatives, so that the compiler leaves out all that they need. */
+static txm_look sample_one(const txm_view *view, uint32_t texture, const txm_sampler *how, const txm_lookup *at,
+                           txm_lane *lane, float out[4])
+{
+    return txm_lookup_sample(view, texture, how, at, lane, out, NULL, NULL);
+}
+
+/* du and dv are per unit of u and v, not per pixel. */
+static txm_look sample_with_derivatives(const txm_view *view, uint32_t texture, const txm_sampler *how,
+                                        const txm_lookup *at, txm_lane *lane, float out[4], float du[4], float dv[4])
+{
+    return txm_lookup_sample(view, texture, how, at, lane, out, du, dv);
+}
+
+/* A back-end that has a faster one for single look-ups names it. */
+#ifndef TXM_SAMPLE_ONE
+#define TXM_SAMPLE_ONE sample_one
+#endif
+
+/* Under a guard, by whichever way serves. The lane has room for no request, so a miss leaves the page table as it is.
+ * Not inlined: it needs a stack, for which faster ways would have to make room. */
+static __attribute__((noinline)) txm_look sample_one_guarded(txm_guard *g, uint32_t texture, const txm_sampler *how,
+                                                             const txm_lookup *at, uint32_t *random, float out[4])
+{
+    txm_lane lane = {.random = random ? *random : 0};
+    txm_sampler copy;
+    const txm_sampler *used = random ? how : txm_sampler_without_chance(how, &copy);
+    if (TXM_SAMPLE_ONE(&g->view, texture, used, at, &lane, out) != TXM_LOOK_RESIDENT)
+        return txm_guard_missed(g, texture, how, at, random, out);
+    if (random)
+        *random = lane.random;
+    return txm_guard_leave(g);
+}
+
+/* Element i of a batch by itself. */
+static inline txm_look sample_element(const txm_view *view, uint32_t texture, const txm_sampler *how,
+                                      const txm_lookups *b, size_t i, txm_lane *lane)
+{
+    const txm_lookup at = {b->u[i], b->v[i], b->dudx[i], b->dvdx[i], b->dudy[i], b->dvdy[i]};
+    float out[4];
+    lane->random = b->random ? b->random[i] : 0;
+    txm_look look = TXM_SAMPLE_ONE(view, texture, how, &at, lane, out);
+    if (b->random)
+        b->random[i] = lane->random;
+    for (int c = 0; c < 4; c++)
+        b->out[c][i] = out[c];
+    if (b->look)
+        b->look[i] = (uint8_t)look;
+    return look;
+}
+
+/* Elements begin to end - 1 one by one; lane->random is left as it was. */
+static txm_look sample_elements(const txm_view *view, uint32_t texture, const txm_sampler *how, const txm_lookups *b,
+                                size_t begin, size_t end, txm_lane *lane)
+{
+    txm_look worst = TXM_LOOK_RESIDENT;
+    uint32_t kept = lane->random;
+    for (size_t i = begin; i < end; i++) {
+        if (b->mask && !b->mask[i])
+            continue;
+        txm_look look = sample_element(view, texture, how, b, i, lane);
+        worst = look > worst ? look : worst;
+    }
+    lane->random = kept;
+    return worst;
+}
+#endif

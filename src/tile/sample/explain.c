@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What a look-up reads: the way of lookup.h again, writing down taps in place of adding them up.
+ *
+ * It must follow exactly what lookup.h does, or the explanation is a lie: both take the level, the tiles and the
+ * weights from the same functions.
+ */
+#include <string.h>
+
+#include "tile/sample/lookup.h"
+
+/* One level of one probe. */
+typedef struct walk {
+    const txm_view *view;
+    const txm_view_texture *texture;
+    const txm_sampler *how;
+    const txm_jitter *jitter;
+    txm_lane *lane;
+    txm_explanation *e;
+    uint32_t probe;
+} walk;
+
+/* A pixel of the plane, read through the extension from the tile that has it. x and y are kept as they were
+ * before the extension: they say what was asked for, the tile says where it was found. */
+static void add_tap(const walk *s, uint32_t level, int64_t x, int64_t y, float weight)
+{
+    const txm_view_texture *t = s->texture;
+    int32_t w = (int32_t)txm_level_size(t->width, level), h = (int32_t)txm_level_size(t->height, level);
+    int32_t px = txm_wrap_pixel((int32_t)x, w, t->extension), py = txm_wrap_pixel((int32_t)y, h, t->extension);
+    if (s->e->tap_count == TXM_MAX_TAPS)
+        return;
+    txm_tap *tap = &s->e->taps[s->e->tap_count++];
+    *tap = (txm_tap){.probe = s->probe, .level = level, .x = x, .y = y, .weight = weight};
+    if (px < 0 || py < 0) { /* clear, but for the alpha of one channel */
+        tap->value[3] = t->channels == 1 ? 1.0f : 0.0f;
+        return;
+    }
+    tap->tile_x = (uint32_t)px >> t->tile_shift;
+    tap->tile_y = (uint32_t)py >> t->tile_shift;
+    txm_look look = TXM_LOOK_RESIDENT;
+    const uint8_t *p = txm_tile_pixels(s->view, t, level, txm_entry_of(t, level, (uint32_t)w, tap->tile_x, tap->tile_y),
+                                       s->lane, &look);
+    if (!p)
+        return;
+    p += ((uint32_t)py - (tap->tile_y << t->tile_shift) + TXM_BORDER_PX) * t->row_bytes +
+         ((uint32_t)px - (tap->tile_x << t->tile_shift) + TXM_BORDER_PX) * t->pixel_bytes;
+    txm_rgba c = txm_texel(t->type, t->channels, p) * t->scale;
+    for (int i = 0; i < 4; i++)
+        tap->value[i] = t->channels == 4 ? c[i] : i < 3 ? c[0] : 1.0f;
+}
+
+/* Rows of taps, as the filter weighs them. */
+static void add_grid(const walk *s, uint32_t level, const txm_place *p, int n, const float *wx, const float *wy,
+                     float weight)
+{
+    int first = n == 4 ? -1 : 0;
+    for (int j = 0; j < n; j++)
+        for (int i = 0; i < n; i++)
+            add_tap(s, level, p->x + first + i, p->y + first + j, weight * (wx[i] * wy[j]));
+}
+
+/* One level: with trilinear look-ups there are two. u and v are wrapped already. */
+static void walk_level(const walk *s, uint32_t level, float u, float v, float weight)
+{
+    float x = txm_pixel_x(u, txm_level_size(s->texture->width, level));
+    float y = txm_pixel_y(v, txm_level_size(s->texture->height, level));
+    int filter = s->how->filter;
+    txm_place p = txm_place_of(x, y);
+    if (filter == TXM_FILTER_SMART)
+        filter = level == 0 ? TXM_FILTER_CUBIC : TXM_FILTER_LINEAR;
+    if (filter == TXM_FILTER_LINEAR) {
+        const float wx[2] = {1.0f - p.fx, p.fx}, wy[2] = {1.0f - p.fy, p.fy};
+        add_grid(s, level, &p, 2, wx, wy, weight);
+    } else if (filter == TXM_FILTER_CUBIC) {
+        float wx[4], wy[4];
+        txm_cubic_weights(p.fx, wx);
+        txm_cubic_weights(p.fy, wy);
+        add_grid(s, level, &p, 4, wx, wy, weight);
+    } else {
+        int moves = filter != TXM_FILTER_CLOSEST && filter != TXM_FILTER_STOCHASTIC_EWA;
+        for (uint32_t i = 0; i < (moves ? s->jitter->taps : 1); i++)
+            add_tap(s, level, txm_pixel_closest(x + (moves ? s->jitter->x[i] : 0.0f)),
+                    txm_pixel_closest(y + (moves ? s->jitter->y[i] : 0.0f)), weight * s->jitter->weight[i]);
+    }
+}
+
+/* Walks the probes; false where CLIP rejects all of them. */
+static int walk_probes(walk *s, const txm_lookup *at, const txm_footprint *f)
+{
+    float total = 0.0f;
+    int any = 0;
+    for (uint32_t i = 0; i < f->probes; i++)
+        total += txm_probe_weight(f, i);
+    for (s->probe = 0; s->probe < f->probes; s->probe++) {
+        float d = (float)s->probe - 0.5f * (float)(f->probes - 1), slope[2];
+        float u = at->u + d * f->step_u, v = at->v + d * f->step_v;
+        float weight = f->probes > 1 ? txm_probe_weight(f, s->probe) / total : 1.0f;
+        if (!txm_probe_wrap(s->texture, &u, &v, slope))
+            continue;
+        any = 1;
+        walk_level(s, s->e->level_low, u, v, weight * (1.0f - s->e->blend));
+        if (s->e->blend > 0.0f)
+            walk_level(s, s->e->level_low + 1, u, v, weight * s->e->blend);
+    }
+    return any;
+}
+
+/* The colour is that of the real look-up, the taps are written down beside it. */
+txm_look txm_sample_explain(const txm_view *view, uint32_t texture, const txm_sampler *how, const txm_lookup *given,
+                            txm_lane *lane, float out[4], txm_explanation *e)
+{
+    txm_lookup at = *given;
+    uint32_t random = lane->random;
+    txm_look look = txm_sample(view, texture, how, given, lane, out);
+    memset(e, 0, offsetof(txm_explanation, taps));
+    e->texture = texture;
+    const txm_view_texture *t = txm_texture_at(view, texture, &at.u, &at.v);
+    if (!t)
+        return look;
+    e->texture = (uint32_t)(t - view->textures);
+    if (view->textures[texture].udim_rows) {
+        float u = given->u, v = given->v;
+        e->udim = txm_udim_of(&u, &v);
+    }
+    float u = at.u, v = at.v, slope[2];
+    int inside = txm_probe_wrap(t, &u, &v, slope);
+    txm_footprint f = txm_footprint_of(how, (float)t->width, (float)t->height, at.dudx, at.dvdx, at.dudy, at.dvdy);
+    /* The generator steps only where the look-up is not rejected: see txm_lookup_sample. */
+    e->rejected = !inside && how->rule != TXM_LEVEL_RULE_PROBES && how->filter != TXM_FILTER_STOCHASTIC_EWA;
+    e->level = txm_level_jitter(how, f.level, &random);
+    e->level_low = txm_level_clamp(e->level, txm_levels_of(t, how), how->mode == TXM_LEVEL_MODE_TRILINEAR, &e->blend);
+    if (e->rejected)
+        return look;
+    txm_jitter jitter = txm_jitter_of(how, &random);
+    if (how->filter == TXM_FILTER_STOCHASTIC_EWA) {
+        at.u += jitter.x[0] * at.dudx + jitter.y[0] * at.dudy;
+        at.v += jitter.x[0] * at.dvdx + jitter.y[0] * at.dvdy;
+        f.probes = 1;
+    }
+    e->probes = f.probes;
+    walk s = {view, t, how, &jitter, lane, e, 0};
+    e->rejected = !walk_probes(&s, &at, &f);
+    return look;
+}

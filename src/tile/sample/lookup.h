@@ -1,0 +1,406 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * One look-up, from coordinates to a colour. Every back-end compiles this text; those that bring txm_taps_* of their
+ * own define TXM_TAPS_FAST first.
+ *
+ * The room src/tile/sample looks textures up as a renderer does: from coordinates and derivatives to levels (level.h), from
+ * levels to tiles and pixels (wrap.h, entries), from pixels to a colour (taps.h, lobes.h, rgba.h). scalar.c, x86/ and
+ * arm/ compile the same text; texture_set.c keeps tiles in memory; explain.c says how a colour came about. The public
+ * headers are txtile/sampler.h and ray.h.
+ */
+#ifndef TXM_SAMPLE_LOOKUP_H
+#define TXM_SAMPLE_LOOKUP_H
+#include "tile/sample/stochastic.h"
+#include "tile/sample/taps.h"
+
+#if defined(__CUDACC__) || defined(__OPENCL_VERSION__)
+#define TXM_FLOW TXM_ARITH
+#else
+#define TXM_FLOW static inline __attribute__((always_inline))
+#endif
+
+/* Shared words of the page table. */
+#ifndef TXM_LOAD_SLOT
+#define TXM_LOAD_SLOT(p) __atomic_load_n(p, __ATOMIC_ACQUIRE)
+#define TXM_LOAD_MARK(p) __atomic_load_n(p, __ATOMIC_RELAXED)
+#define TXM_STORE_MARK(p, v) __atomic_store_n(p, v, __ATOMIC_RELAXED)
+#define TXM_SWAP_SLOT(p, expected, desired)                                                                            \
+    __atomic_compare_exchange_n(p, expected, desired, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED)
+#endif
+
+/* ---- tiles ---- */
+
+/* Whether nobody sees to it: requests of other launches and failures of other rounds are over. */
+TXM_ARITH int txm_slot_may_be_asked_for(const txm_view *view, uint32_t slot)
+{
+    return slot == TXM_SLOT_NONE ||
+           (slot - TXM_SLOT_REQUESTED <= 0x1FFFFu && slot != TXM_SLOT_REQUESTED + view->launch);
+}
+
+/* Which requests are rejected: a hash that differs for each request of a lane and each launch, so that no tile is
+ * always unlucky (the finalizer of MurmurHash3). */
+TXM_ARITH uint32_t txm_request_draw(uint32_t index, uint32_t asked, uint32_t launch)
+{
+    uint32_t h = index ^ asked * 0x9E3779B9u ^ launch * 0x7FEB352Du;
+    h = (h ^ h >> 16) * 0x85EBCA6Bu;
+    h = (h ^ h >> 13) * 0xC2B2AE35u;
+    return h ^ h >> 16;
+}
+
+/* What is not there: puts it on the lane's list, unless some lane of this launch has it already or the list is full.
+ * The exchange is what makes the tile this lane's to ask for: of many lanes that miss it, precisely one wins. */
+TXM_ARITH txm_look txm_tile_missing(const txm_view *view, const txm_view_texture *t, uint32_t level, uint32_t index,
+                                    txm_lane *lane)
+{
+    uint32_t *slot = &view->tiles[index].slot, now = TXM_LOAD_SLOT(slot);
+    if (now == TXM_SLOT_UNREGISTERED) { /* the level as a whole */
+        index = t->first + level;
+        slot = &view->tiles[index].slot;
+        now = TXM_LOAD_SLOT(slot);
+    }
+    if (now == TXM_SLOT_FAILED || now == TXM_SLOT_UNREADABLE + view->round)
+        return TXM_LOOK_FAILED;
+    if (!lane->capacity || now == TXM_SLOT_LOADING)
+        return TXM_LOOK_MISSED;
+    lane->asked++;
+    if (view->rejection && txm_request_draw(index, lane->asked, view->launch) < view->rejection)
+        lane->rejected++;
+    else if (!txm_slot_may_be_asked_for(view, now))
+        return TXM_LOOK_MISSED;
+    else if (lane->count == lane->capacity)
+        lane->full++;
+    else if (TXM_SWAP_SLOT(slot, &now, TXM_SLOT_REQUESTED + view->launch))
+        lane->requests[lane->count++] = index;
+    return TXM_LOOK_MISSED;
+}
+
+/* The pixels of entry `index`, which is one of the level's; NULL if they are not there. A slot that is seen
+ * has its pixels: acquire here pairs with release where the tile is published. The mark is tested before it
+ * is set, so that threads that read the same tile don't take its cache line from each other. */
+TXM_FLOW const uint8_t *txm_tile_pixels(const txm_view *view, const txm_view_texture *t, uint32_t level, uint32_t index,
+                                        txm_lane *lane, txm_look *look)
+{
+    txm_tile_entry *e = view->tiles + index;
+    uint32_t slot = TXM_LOAD_SLOT(&e->slot);
+    if (slot >= TXM_SLOT_STATES) {
+        *look = txm_tile_missing(view, t, level, index, lane);
+        return 0;
+    }
+    if (view->epoch && TXM_LOAD_MARK(&e->mark) != view->epoch)
+        TXM_STORE_MARK(&e->mark, view->epoch);
+    return (const uint8_t *)(uintptr_t)view->slabs[slot >> TXM_SLOT_BITS] +
+           (uint64_t)(slot & ((1u << TXM_SLOT_BITS) - 1)) * t->tile_bytes;
+}
+
+/* Tiles of a level lie row by row. `w` is the level's width, which the caller has already. */
+TXM_ARITH uint32_t txm_entry_of(const txm_view_texture *t, uint32_t level, uint32_t w, uint32_t tile_x, uint32_t tile_y)
+{
+    uint32_t across = (w + (1u << t->tile_shift) - 1) >> t->tile_shift;
+    return t->first + t->level_first[level] + tile_y * across + tile_x;
+}
+
+/* ---- one level ---- */
+
+/* A colour and its derivatives by u and v, as they are summed up: not scaled. */
+typedef struct txm_sum {
+    txm_rgba color, du, dv;
+} txm_sum;
+
+/* Linear and cubic: the taps lie in one padded tile. `slope` is the direction of u and v in the wrapped
+ * coordinate. Tiles have borders of two pixels for this: no look-up of these filters ever needs a second
+ * tile. */
+TXM_FLOW txm_look txm_level_interpolate(const txm_view *view, const txm_view_texture *t, uint32_t level, float x,
+                                        float y, int cubic, const float *slope, txm_lane *lane, txm_sum *out)
+{
+    uint32_t w = txm_level_size(t->width, level), h = txm_level_size(t->height, level);
+    uint32_t tile_x = txm_tile_of(x, w, t->tile_shift), tile_y = txm_tile_of(y, h, t->tile_shift);
+    txm_place place = txm_place_of(x, y);
+    txm_look look = TXM_LOOK_RESIDENT;
+    const uint8_t *p = txm_tile_pixels(view, t, level, txm_entry_of(t, level, w, tile_x, tile_y), lane, &look);
+    if (!p)
+        return look;
+    int32_t first = TXM_BORDER_PX - (cubic ? 1 : 0); /* of the taps, from the place on */
+    p += (uint32_t)(place.y - (int32_t)(tile_y << t->tile_shift) + first) * t->row_bytes +
+         (uint32_t)(place.x - (int32_t)(tile_x << t->tile_shift) + first) * t->pixel_bytes;
+    if (cubic) {
+        float wx[4], wy[4], sx[4], sy[4];
+        txm_cubic_weights(place.fx, wx);
+        txm_cubic_weights(place.fy, wy);
+        out->color = txm_taps_cubic(t, p, wx, wy);
+        if (slope) {
+            txm_cubic_slopes(place.fx, sx);
+            txm_cubic_slopes(place.fy, sy);
+            out->du = txm_taps_cubic(t, p, sx, wy) * (slope[0] * (float)w);
+            out->dv = txm_taps_cubic(t, p, wx, sy) * (slope[1] * -(float)h);
+        }
+        return TXM_LOOK_RESIDENT;
+    }
+    float wx[2] = {1.0f - place.fx, place.fx}, wy[2] = {1.0f - place.fy, place.fy};
+    out->color = txm_taps_linear(t, p, wx, wy);
+    if (slope) {
+        const float difference[2] = {-1.0f, 1.0f};
+        out->du = txm_taps_linear(t, p, difference, wy) * (slope[0] * (float)w);
+        out->dv = txm_taps_linear(t, p, wx, difference) * (slope[1] * -(float)h);
+    }
+    return TXM_LOOK_RESIDENT;
+}
+
+/* One pixel: the closest one, or a random tap beyond any padding, which the extension brings back into the level. */
+TXM_FLOW txm_look txm_level_pixel(const txm_view *view, const txm_view_texture *t, uint32_t level, float x, float y,
+                                  txm_lane *lane, txm_rgba *out)
+{
+    int32_t w = (int32_t)txm_level_size(t->width, level), h = (int32_t)txm_level_size(t->height, level);
+    int32_t px = txm_wrap_pixel(txm_pixel_closest(x), w, t->extension);
+    int32_t py = txm_wrap_pixel(txm_pixel_closest(y), h, t->extension);
+    *out = txm_rgba_make(0.0f, 0.0f, 0.0f, 0.0f);
+    if (px < 0 || py < 0)
+        return TXM_LOOK_RESIDENT;
+    uint32_t tile_x = (uint32_t)px >> t->tile_shift, tile_y = (uint32_t)py >> t->tile_shift;
+    txm_look look = TXM_LOOK_RESIDENT;
+    const uint8_t *p =
+        txm_tile_pixels(view, t, level, txm_entry_of(t, level, (uint32_t)w, tile_x, tile_y), lane, &look);
+    if (!p)
+        return look;
+    p += ((uint32_t)py - (tile_y << t->tile_shift) + TXM_BORDER_PX) * t->row_bytes +
+         ((uint32_t)px - (tile_x << t->tile_shift) + TXM_BORDER_PX) * t->pixel_bytes;
+    *out = txm_taps_closest(t, p);
+    return TXM_LOOK_RESIDENT;
+}
+
+/* `u` and `v` are wrapped. Where nothing is resident *out is untouched. */
+TXM_FLOW txm_look txm_level_sample(const txm_view *view, const txm_view_texture *t, const txm_sampler *how,
+                                   uint32_t level, float u, float v, const txm_jitter *jitter, const float *slope,
+                                   txm_lane *lane, txm_sum *out)
+{
+    uint32_t w = txm_level_size(t->width, level), h = txm_level_size(t->height, level);
+    float x = txm_pixel_x(u, w), y = txm_pixel_y(v, h);
+    int filter = how->filter;
+    if (filter == TXM_FILTER_LINEAR || filter == TXM_FILTER_CUBIC || filter == TXM_FILTER_SMART) {
+        int cubic = filter == TXM_FILTER_CUBIC || (filter == TXM_FILTER_SMART && level == 0);
+        return txm_level_interpolate(view, t, level, x, y, cubic, slope, lane, out);
+    }
+    const txm_rgba zero = txm_rgba_make(0.0f, 0.0f, 0.0f, 0.0f);
+    if (slope)
+        out->du = out->dv = zero;
+    if (filter == TXM_FILTER_CLOSEST || filter == TXM_FILTER_STOCHASTIC_EWA)
+        return txm_level_pixel(view, t, level, x, y, lane, &out->color);
+    txm_rgba tap;
+    txm_look look = txm_level_pixel(view, t, level, x + jitter->x[0], y + jitter->y[0], lane, &tap);
+    if (jitter->taps < 2) {
+        if (look == TXM_LOOK_RESIDENT)
+            out->color = tap;
+        return look;
+    }
+    txm_rgba second = zero;
+    txm_look other = txm_level_pixel(view, t, level, x + jitter->x[1], y + jitter->y[1], lane, &second);
+    look = other > look ? other : look;
+    if (look == TXM_LOOK_RESIDENT)
+        out->color = tap * jitter->weight[0] + second * jitter->weight[1];
+    return look;
+}
+
+/* What stands in for a level that is not there, not scaled. Divided by the scale, since the sum it joins is
+ * scaled afterwards. */
+TXM_ARITH txm_sum txm_stand_in(const txm_view *view, const txm_view_texture *t, const txm_sampler *how, uint32_t level,
+                               float u, float v, const txm_jitter *jitter)
+{
+    const txm_rgba zero = txm_rgba_make(0.0f, 0.0f, 0.0f, 0.0f);
+    float inverse = 1.0f / t->scale;
+    txm_sum sum = {zero, zero, zero};
+    txm_lane nobody = {0, 0, 0, 0, 0, 0, 0}; /* what is missing here is not asked for */
+    uint32_t first = how->on_miss == TXM_ON_MISS_COARSER ? level + 1 : t->levels - 1u;
+    const int tries = how->on_miss == TXM_ON_MISS_COARSER || how->on_miss == TXM_ON_MISS_ONE;
+    for (uint32_t i = first; tries && i < t->levels; i++)
+        if (txm_level_sample(view, t, how, i, u, v, jitter, 0, &nobody, &sum) == TXM_LOOK_RESIDENT)
+            return sum;
+    sum.color = txm_rgba_make(t->average[0] * inverse, t->average[1] * inverse, t->average[2] * inverse,
+                              t->average[3] * inverse);
+    return sum;
+}
+
+/* ---- one probe ---- */
+
+typedef struct txm_levels {
+    uint32_t low;
+    float blend;
+} txm_levels;
+
+/* One level, or two that are blended. A level that is missing is stood in for by itself, so that the other
+ * still counts; the worse of the two results is returned. */
+TXM_FLOW txm_look txm_probe_sample(const txm_view *view, const txm_view_texture *t, const txm_sampler *how,
+                                   txm_levels levels, float u, float v, const txm_jitter *jitter, const float *slope,
+                                   txm_lane *lane, txm_sum *out)
+{
+    txm_look look = txm_level_sample(view, t, how, levels.low, u, v, jitter, slope, lane, out);
+    if (look != TXM_LOOK_RESIDENT)
+        *out = txm_stand_in(view, t, how, levels.low, u, v, jitter);
+    if (levels.blend > 0.0f) {
+        txm_sum coarse = *out;
+        txm_look second = txm_level_sample(view, t, how, levels.low + 1, u, v, jitter, slope, lane, &coarse);
+        if (second != TXM_LOOK_RESIDENT)
+            coarse = txm_stand_in(view, t, how, levels.low + 1, u, v, jitter);
+        float fine = 1.0f - levels.blend;
+        out->color = out->color * fine + coarse.color * levels.blend;
+        if (slope) {
+            out->du = out->du * fine + coarse.du * levels.blend;
+            out->dv = out->dv * fine + coarse.dv * levels.blend;
+        }
+        look = second > look ? second : look;
+    }
+    return look;
+}
+
+/* Wraps the coordinates of a probe; false where CLIP rejects them. */
+TXM_FLOW int txm_probe_wrap(const txm_view_texture *t, float *u, float *v, float slope[2])
+{
+    slope[0] = txm_wrap_slope(*u, t->extension);
+    slope[1] = txm_wrap_slope(*v, t->extension);
+    /* Both are wrapped before one can reject. */
+    return txm_wrap(u, t->extension) & txm_wrap(v, t->extension);
+}
+
+/* ---- the whole look-up ---- */
+
+/* Element by element: `out` need not be aligned. */
+TXM_ARITH void txm_color_store(txm_rgba c, float out[4])
+{
+    for (int i = 0; i < 4; i++)
+        out[i] = c[i];
+}
+
+/* Magenta for failures, clear for what CLIP rejects; neither changes with u or v. */
+TXM_ARITH void txm_color_constant(float r, float g, float b, float a, float out[4], float *du, float *dv)
+{
+    out[0] = r, out[1] = g, out[2] = b, out[3] = a;
+    for (int i = 0; du && i < 4; i++)
+        du[i] = dv[i] = 0.0f;
+}
+
+/* From sums of codes to the colour that goes out. `covered` is the weight of the probes that CLIP did not reject. */
+TXM_FLOW txm_rgba txm_color_scale(const txm_view_texture *t, txm_rgba sum, float covered)
+{
+    txm_rgba c = sum * t->scale;
+    return t->channels == 1 ? txm_rgba_make(c[0], c[0], c[0], covered) : c;
+}
+
+/* NaN is made the same everywhere before and after the operations: processors differ in the bits of the
+ * ones they produce. */
+TXM_FLOW void txm_color_finish(const txm_view_texture *t, const txm_sampler *how, const txm_sum *sum, float covered,
+                               float out[4], float *du, float *dv)
+{
+    txm_color_store(txm_rgba_quiet(txm_color_scale(t, sum->color, covered)), out);
+    if (du) {
+        txm_color_store(txm_rgba_quiet(txm_color_scale(t, sum->du, 0.0f)), du);
+        txm_color_store(txm_rgba_quiet(txm_color_scale(t, sum->dv, 0.0f)), dv);
+    }
+    if (!how->after)
+        return;
+    txm_after(how->after, out, du, dv);
+    txm_color_store(txm_rgba_quiet(txm_rgba_make(out[0], out[1], out[2], out[3])), out);
+    if (du) {
+        txm_color_store(txm_rgba_quiet(txm_rgba_make(du[0], du[1], du[2], du[3])), du);
+        txm_color_store(txm_rgba_quiet(txm_rgba_make(dv[0], dv[1], dv[2], dv[3])), dv);
+    }
+}
+
+/* The texture at (u, v): itself, or a tile of a UDIM set, to which *u and *v become relative. NULL: none. */
+TXM_FLOW const txm_view_texture *txm_texture_at(const txm_view *view, uint32_t texture, float *u, float *v)
+{
+    uint32_t index;
+    if (texture >= view->texture_count)
+        return 0;
+    const txm_view_texture *t = view->textures + texture;
+    if (!t->udim_rows)
+        return t;
+    if (!txm_udim_place(u, v, t->udim_rows, &index))
+        return 0;
+    uint32_t id = view->udims[t->first + index];
+    return id < view->texture_count ? view->textures + id : 0;
+}
+
+/* Several probes along the long axis of the footprint. Every probe has the same jitter and levels. Those
+ * that CLIP rejects count as clear, by adding to the total and to nothing else. */
+TXM_FLOW txm_look txm_probes_sample(const txm_view *view, const txm_view_texture *t, const txm_sampler *how,
+                                    const txm_lookup *at, const txm_footprint *f, txm_levels levels,
+                                    const txm_jitter *jitter, txm_lane *lane, int with_slopes, txm_sum *out,
+                                    float *covered)
+{
+    const txm_rgba zero = txm_rgba_make(0.0f, 0.0f, 0.0f, 0.0f);
+    txm_look look = TXM_LOOK_RESIDENT;
+    float total = 0.0f, slope[2];
+    out->color = out->du = out->dv = zero;
+    *covered = 0.0f;
+    for (uint32_t i = 0; i < f->probes; i++) {
+        float d = (float)i - 0.5f * (float)(f->probes - 1), weight = txm_probe_weight(f, i);
+        float u = at->u + d * f->step_u, v = at->v + d * f->step_v;
+        total += weight;
+        if (!txm_probe_wrap(t, &u, &v, slope))
+            continue;
+        txm_sum sum = {zero, zero, zero};
+        txm_look one = txm_probe_sample(view, t, how, levels, u, v, jitter, with_slopes ? slope : 0, lane, &sum);
+        look = one > look ? one : look;
+        out->color = out->color + sum.color * weight;
+        if (with_slopes) {
+            out->du = out->du + sum.du * weight;
+            out->dv = out->dv + sum.dv * weight;
+        }
+        *covered += weight;
+    }
+    float inverse = 1.0f / total;
+    out->color = out->color * inverse;
+    out->du = out->du * inverse;
+    out->dv = out->dv * inverse;
+    *covered = *covered == total ? 1.0f : *covered * inverse;
+    return look;
+}
+
+/* du and dv are both NULL or both not. No texture of that number, and a UDIM tile that is not there, are
+ * magenta. The order in which the random state is used, first the level and then the taps, is part of what
+ * callers may rely on. */
+TXM_FLOW txm_look txm_lookup_sample(const txm_view *view, uint32_t texture, const txm_sampler *how,
+                                    const txm_lookup *given, txm_lane *lane, float out[4], float *du, float *dv)
+{
+    txm_lookup at = *given;
+    const txm_view_texture *t = txm_texture_at(view, texture, &at.u, &at.v);
+    if (!t) {
+        txm_color_constant(1.0f, 0.0f, 1.0f, 1.0f, out, du, dv);
+        return TXM_LOOK_FAILED;
+    }
+    float u = at.u, v = at.v, slope[2], covered = 1.0f;
+    int inside = txm_probe_wrap(t, &u, &v, slope);
+    /* Footprints that are larger than a point may reach in from outside. */
+    if (!inside && how->rule != TXM_LEVEL_RULE_PROBES && how->filter != TXM_FILTER_STOCHASTIC_EWA) {
+        txm_color_constant(0.0f, 0.0f, 0.0f, 0.0f, out, du, dv);
+        return TXM_LOOK_RESIDENT;
+    }
+    txm_footprint f = txm_footprint_of(how, (float)t->width, (float)t->height, at.dudx, at.dvdx, at.dudy, at.dvdy);
+    txm_levels levels;
+    levels.low = txm_level_clamp(txm_level_jitter(how, f.level, &lane->random), txm_levels_of(t, how),
+                                 how->mode == TXM_LEVEL_MODE_TRILINEAR, &levels.blend);
+    txm_jitter jitter = txm_jitter_of(how, &lane->random);
+    if (how->filter == TXM_FILTER_STOCHASTIC_EWA) {
+        at.u += jitter.x[0] * at.dudx + jitter.y[0] * at.dudy;
+        at.v += jitter.x[0] * at.dvdx + jitter.y[0] * at.dvdy;
+        u = at.u, v = at.v;
+        inside = txm_probe_wrap(t, &u, &v, slope);
+        f.probes = 1; /* the tap is drawn from the whole footprint */
+    }
+    const txm_rgba zero = txm_rgba_make(0.0f, 0.0f, 0.0f, 0.0f);
+    txm_sum sum = {zero, zero, zero};
+    txm_look look;
+    if (f.probes > 1) {
+        look = txm_probes_sample(view, t, how, &at, &f, levels, &jitter, lane, du != 0, &sum, &covered);
+    } else if (!inside) {
+        txm_color_constant(0.0f, 0.0f, 0.0f, 0.0f, out, du, dv);
+        return TXM_LOOK_RESIDENT;
+    } else {
+        look = txm_probe_sample(view, t, how, levels, u, v, &jitter, du ? slope : 0, lane, &sum);
+    }
+    if (look == TXM_LOOK_FAILED || (look == TXM_LOOK_MISSED && how->on_miss == TXM_ON_MISS_FAIL)) {
+        txm_color_constant(1.0f, 0.0f, 1.0f, 1.0f, out, du, dv);
+        return look;
+    }
+    txm_color_finish(t, how, &sum, covered, out, du, dv);
+    return look;
+}
+#endif

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The public calls of the sampler: options, choice of the back-end for this machine.
+ *
+ * The back-end is chosen once, by the machine and $TXMILL_ISA. Checks of options are here so that the look-ups
+ * themselves, which run a hundred million times, need none.
+ */
+#include <string.h>
+
+#include "tile/base/fail.h"
+#include "tile/ops/ops.h"
+#include "tile/sample/sample_ops.h"
+#include "tile/sample/wrap.h"
+
+/* NULL for one that the build or the machine lacks. */
+const txm_sample_ops *txm_sample_ops_isa(const char *isa)
+{
+    static const txm_sample_ops *const tables[] = {
+        &txm_sample_scalar,
+#if defined(__x86_64__)
+        &txm_sample_avx2,
+        &txm_sample_avx512,
+#elif defined(__aarch64__)
+        &txm_sample_neon,
+#endif
+    };
+    for (size_t i = 0; txm_ops_isa(isa) && i < sizeof tables / sizeof *tables; i++)
+        if (strcmp(tables[i]->isa, isa) == 0)
+            return tables[i];
+    return NULL;
+}
+
+static txm_look choose_sample(const txm_view *view, uint32_t texture, const txm_sampler *how, const txm_lookup *at,
+                              txm_lane *lane, float out[4]);
+static txm_look choose_sample_d(const txm_view *view, uint32_t texture, const txm_sampler *how, const txm_lookup *at,
+                                txm_lane *lane, float out[4], float du[4], float dv[4]);
+static txm_look choose_sample_n(const txm_view *view, uint32_t texture, const txm_sampler *how,
+                                const txm_lookups *batch, txm_lane *lane);
+
+/* Until the first look-up a table of functions that choose one for this machine; whoever comes at the same time chooses
+ * the same. So a look-up has nothing to ask: it is two loads and a jump away. */
+static const txm_sample_ops choosing = {"none", choose_sample, NULL, choose_sample_d, choose_sample_n};
+static const txm_sample_ops *chosen = &choosing;
+
+/* Relaxed is enough: both tables are constant data. */
+static const txm_sample_ops *ops(void)
+{
+    return __atomic_load_n(&chosen, __ATOMIC_RELAXED);
+}
+
+/* May run in several threads at once; each stores the same pointer. */
+static const txm_sample_ops *choose(void)
+{
+    const txm_sample_ops *best = txm_sample_ops_isa(txm_ops_best()->isa);
+    __atomic_store_n(&chosen, best, __ATOMIC_RELAXED);
+    return best;
+}
+
+static txm_look choose_sample(const txm_view *view, uint32_t texture, const txm_sampler *how, const txm_lookup *at,
+                              txm_lane *lane, float out[4])
+{
+    return choose()->sample(view, texture, how, at, lane, out);
+}
+
+static txm_look choose_sample_d(const txm_view *view, uint32_t texture, const txm_sampler *how, const txm_lookup *at,
+                                txm_lane *lane, float out[4], float du[4], float dv[4])
+{
+    return choose()->sample_d(view, texture, how, at, lane, out, du, dv);
+}
+
+static txm_look choose_sample_n(const txm_view *view, uint32_t texture, const txm_sampler *how,
+                                const txm_lookups *batch, txm_lane *lane)
+{
+    return choose()->sample_n(view, texture, how, batch, lane);
+}
+
+txm_look txm_sample(const txm_view *view, uint32_t texture, const txm_sampler *how, const txm_lookup *at,
+                    txm_lane *lane, float out[4])
+{
+    return ops()->sample(view, texture, how, at, lane, out);
+}
+
+txm_look txm_sample_d(const txm_view *view, uint32_t texture, const txm_sampler *how, const txm_lookup *at,
+                      txm_lane *lane, float out[4], float du[4], float dv[4])
+{
+    return ops()->sample_d(view, texture, how, at, lane, out, du, dv);
+}
+
+txm_look txm_sample_n(const txm_view *view, uint32_t texture, const txm_sampler *how, const txm_lookups *batch,
+                      txm_lane *lane)
+{
+    txm_sampler certain;
+    if (!batch->random)
+        how = txm_sampler_without_chance(how, &certain);
+    return ops()->sample_n(view, texture, how, batch, lane);
+}
+
+/* ---- options ---- */
+
+static const char *const rules[] = {"cycles", "ellipse", "probes", "given"};
+static const char *const modes[] = {"stochastic", "stochastic-full", "floor", "trilinear"};
+static const char *const filters[] = {"closest", "linear",   "cubic", "smart",   "box",
+                                      "tent",    "gaussian", "ewa",   "lanczos", "mitchell"};
+enum {
+    RULES = sizeof rules / sizeof *rules,
+    MODES = sizeof modes / sizeof *modes,
+    FILTERS = sizeof filters / sizeof *filters
+};
+
+/* NULL beyond the last, here and below: that is how options are checked and listed. */
+const char *txm_level_rule_name(txm_level_rule rule)
+{
+    return (unsigned)rule < RULES ? rules[rule] : NULL;
+}
+
+const char *txm_level_mode_name(txm_level_mode mode)
+{
+    return (unsigned)mode < MODES ? modes[mode] : NULL;
+}
+
+const char *txm_filter_name(txm_filter filter)
+{
+    return (unsigned)filter < FILTERS ? filters[filter] : NULL;
+}
+
+/* Rule and mode 0 are Cycles'. */
+void txm_sampler_init(txm_sampler *how)
+{
+    *how = (txm_sampler){.filter = TXM_FILTER_LINEAR, .anisotropy = TXM_MAX_ANISOTROPY};
+}
+
+/* Names the member and its value. */
+txm_status txm_sampler_check(const txm_sampler *how, txm_error *err)
+{
+    txm_error_clear(err);
+    if (how->rule >= RULES)
+        return txm_fail(err, TXM_STATUS_USAGE, "sampler: no level rule %u", how->rule);
+    if (how->mode >= MODES)
+        return txm_fail(err, TXM_STATUS_USAGE, "sampler: no level mode %u", how->mode);
+    if (how->filter >= FILTERS)
+        return txm_fail(err, TXM_STATUS_USAGE, "sampler: no filter %u", how->filter);
+    if (how->on_miss > TXM_ON_MISS_FAIL)
+        return txm_fail(err, TXM_STATUS_USAGE, "sampler: no stand-in %u for what is missed", how->on_miss);
+    if (how->anisotropy < 1 || how->anisotropy > TXM_MAX_ANISOTROPY)
+        return txm_fail(err, TXM_STATUS_USAGE, "sampler: anisotropy is %u, and must be 1 to %d", how->anisotropy,
+                        TXM_MAX_ANISOTROPY);
+    if (how->after & ~(TXM_AFTER_UNASSOCIATE | TXM_AFTER_SRGB))
+        return txm_fail(err, TXM_STATUS_USAGE, "sampler: unknown bits in `after`: %u", how->after);
+    if (how->rule == TXM_LEVEL_RULE_GIVEN && how->filter == TXM_FILTER_STOCHASTIC_EWA)
+        return txm_fail(err, TXM_STATUS_USAGE, "sampler: the filter ewa needs a footprint, and there is only a level");
+    if (how->chance > TXM_CHANCE_NONE)
+        return txm_fail(err, TXM_STATUS_USAGE, "sampler: no kind %u of random numbers", how->chance);
+    if (how->reserved)
+        return txm_fail(err, TXM_STATUS_USAGE, "sampler: it was not opened: call txm_sampler_init first");
+    if (!(how->mip_bias >= -32.0f && how->mip_bias <= 32.0f))
+        return txm_fail(err, TXM_STATUS_USAGE, "sampler: a mip bias of %g makes no sense", (double)how->mip_bias);
+    return TXM_OK;
+}
+
+/* For callers that want to know without looking anything up. */
+float txm_level_of(uint32_t width, uint32_t height, const txm_sampler *how, const txm_lookup *at, uint32_t *random)
+{
+    uint32_t none = 0;
+    txm_footprint f = txm_footprint_of(how, (float)width, (float)height, at->dudx, at->dvdx, at->dudy, at->dvdy);
+    return txm_level_jitter(how, f.level, random ? random : &none);
+}
+
+/* Of the last row one column has no number of four digits. */
+uint32_t txm_udim_of(float *u, float *v)
+{
+    enum { ROWS = 900, LAST = 9999 - 1001 };
+    uint32_t index;
+    return txm_udim_place(u, v, ROWS, &index) && index <= LAST ? 1001 + index : 0;
+}

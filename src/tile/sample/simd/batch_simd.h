@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Many look-ups at once: levels, coordinates, tiles and fractions of TXM_LANES look-ups as vectors, then the taps of
+ * one look-up after the other. The arithmetic is that of level.h and wrap.h, operation by operation.
+ *
+ * For filters that are not stochastic, no probes, coordinates that are finite, and of UDIM sets one tile at a time.
+ * What is anything else, and look-ups that miss, go the general way. A back-end brings vf_floor and vf_sqrt, and its
+ * taps.
+ */
+#ifndef TXM_SAMPLE_BATCH_SIMD_H
+#define TXM_SAMPLE_BATCH_SIMD_H
+#include "tile/ops/simd/vector.h"
+#include "tile/sample/sample_ops.h"
+
+/* In single_simd.h: what the elements of a batch that are looked up one by one take. */
+static txm_look sample_single(const txm_view *view, uint32_t texture, const txm_sampler *how, const txm_lookup *at,
+                              txm_lane *lane, float out[4]);
+#define TXM_SAMPLE_ONE sample_single
+#include "tile/sample/entries.h"
+
+/* What is rare stays out of line: a look-up that waits for memory overlaps with the next one only while both fit the
+ * processor's window. */
+#define TXM_RARE static __attribute__((noinline))
+#define TXM_UNLIKELY(condition) __builtin_expect(!!(condition), 0)
+
+TXM_FAST vf vf_floor(vf v);
+TXM_FAST vf vf_sqrt(vf v);
+
+TXM_FAST vf vf_max(vf a, vf b)
+{
+    return vf_select((vi)(a > b), a, b);
+}
+
+TXM_FAST vf vf_min(vf a, vf b)
+{
+    return vf_select((vi)(a < b), a, b);
+}
+
+TXM_FAST vf vf_from(vi v)
+{
+    return __builtin_convertvector(v, vf);
+}
+
+TXM_FAST vi vi_from(vf v)
+{
+    return __builtin_convertvector(v, vi);
+}
+
+TXM_FAST vi vi_select(vi mask, vi a, vi b)
+{
+    return (a & mask) | (b & ~mask);
+}
+
+TXM_FAST vi vi_set(int32_t v)
+{
+    return (vi){0} + v;
+}
+
+/* One level of a group of look-ups. */
+typedef struct group_level {
+    _Alignas(64) int32_t tile[TXM_LANES];   /* counted from the level's first entry */
+    _Alignas(64) int32_t offset[TXM_LANES]; /* of the first tap from the tile's beginning, bytes */
+    _Alignas(64) float fx[TXM_LANES], fy[TXM_LANES];
+    const uint8_t *taps[TXM_LANES]; /* the first one of each lane; NULL: its tile is not there */
+} group_level;
+
+typedef struct group {
+    const txm_view_texture *texture;
+    group_level levels[2];
+    _Alignas(64) int32_t level[TXM_LANES]; /* the finer one */
+    _Alignas(64) float blend[TXM_LANES];
+    _Alignas(64) uint32_t random[TXM_LANES]; /* after the look-up */
+    _Alignas(64) int32_t inside[TXM_LANES];  /* 0: CLIP rejects */
+    uint8_t ready[TXM_LANES];                /* taps are found */
+} group;
+
+/* ---- levels ---- */
+
+TXM_FAST vf group_log2(vf x)
+{
+    x = vf_max(x, vf_set(1.17549435e-38f));
+    vi bits = (vi)x, k = (vi)((vu)bits - 0x3F3504F3u) >> 23;
+    vf m = (vf)(vu)((vu)bits - ((vu)k << 23));
+    vf s = (m - 1.0f) / (m + 1.0f), t = s * s;
+    vf p = (2.88539008f + t * 0.961796694f) + (t * t) * (0.577078016f + t * 0.412198583f);
+    return vf_from(k) + s * p;
+}
+
+TXM_FAST vf group_gradient(vf derivative, float size)
+{
+    vf g = derivative * size;
+    vf limited = vf_select((vi)(g > 1e9f), vf_set(1e9f), vf_select((vi)(g < -1e9f), vf_set(-1e9f), g));
+    return vf_select((vi)(g == g), limited, vf_set(0.0f));
+}
+
+TXM_FAST vf group_level_of(const txm_sampler *how, float w, float h, vf dudx, vf dvdx, vf dudy, vf dvdy)
+{
+    float anisotropy = (float)how->anisotropy, share = 1.0f / (anisotropy * anisotropy);
+    if (how->rule == TXM_LEVEL_RULE_GIVEN)
+        return dudx;
+    if (how->rule == TXM_LEVEL_RULE_CYCLES) {
+        vf along_u = (dudx * dudx + dudy * dudy) * (w * w), along_v = (dvdx * dvdx + dvdy * dvdy) * (h * h);
+        return 0.5f * group_log2(vf_max(vf_min(along_u, along_v), vf_max(along_u, along_v) * share));
+    }
+    vf ux = group_gradient(dudx, w), vx = group_gradient(dvdx, h);
+    vf uy = group_gradient(dudy, w), vy = group_gradient(dvdy, h);
+    vf uu = ux * ux + uy * uy, uv = ux * vx + uy * vy, vv = vx * vx + vy * vy;
+    vf d = uu - vv, det = ux * vy - uy * vx;
+    vf long2 = 0.5f * ((uu + vv) + vf_sqrt(d * d + 4.0f * (uv * uv)));
+    return 0.5f * group_log2(vf_max(det * det / long2, long2 * share));
+}
+
+/* Chance and bias; `random` steps in lanes that have a state and are inside. */
+TXM_FAST vf group_jitter(const txm_sampler *how, vf level, vi inside, vu *random)
+{
+    if (how->mode == TXM_LEVEL_MODE_STOCHASTIC || how->mode == TXM_LEVEL_MODE_STOCHASTIC_FULL) {
+        vi steps = (vi)(*random != 0) & inside;
+        vu next = *random * 1103515245u + 12345u;
+        if (how->chance != TXM_CHANCE_STATE) {
+            steps = vi_set(-1);
+            next = *random;
+        }
+        vf r = __builtin_convertvector(next, vf) * 2.3283064365386963e-10f;
+        if (how->chance == TXM_CHANCE_NONE)
+            r = vf_set(0.5f);
+        if (how->mode == TXM_LEVEL_MODE_STOCHASTIC)
+            r = 0.5f + (r - 0.5f) * 0.5f;
+        vf moved = level + r;
+        level = vf_select(steps, moved, level);
+        *random = (vu)vi_select(steps, (vi)next, (vi)*random);
+    }
+    return level + how->mip_bias;
+}
+
+/* ---- places ---- */
+
+/* Coordinates into 0..1; lanes that CLIP rejects leave `inside`. */
+TXM_FAST vf group_wrap(vf x, int extension, vi *inside)
+{
+    if (extension == TXM_EXTENSION_REPEAT)
+        return x - vf_floor(x);
+    if (extension == TXM_EXTENSION_EXTEND)
+        return vf_min(vf_max(x, vf_set(0.0f)), vf_set(1.0f));
+    if (extension == TXM_EXTENSION_MIRROR) {
+        vf t = x * 0.5f;
+        t = 2.0f * (t - vf_floor(t));
+        return vf_select((vi)(t > 1.0f), 2.0f - t, t);
+    }
+    *inside &= (vi)(x >= 0.0f) & (vi)(x <= 1.0f);
+    return x;
+}
+
+/* One axis of a level: the first tap's pixel in its tile, the tile, the fraction. Taps begin at `first`. Closest at the
+ * far edge is a pixel that the extension takes elsewhere: such lanes are `beyond`. */
+TXM_FAST vi group_axis(vf x, vi size, uint32_t tile_shift, int closest, int first, vi *tile, vf *fraction, vi *beyond)
+{
+    vi last = size - 1, trunc = vi_from(x), past = (vi)(trunc > last);
+    vi in = vi_select(past, last, trunc);
+    *tile = in >> (int)tile_shift;
+    vi base = *tile << (int)tile_shift;
+    if (closest) {
+        *fraction = vf_set(0.0f);
+        *beyond |= past;
+        return trunc - base + TXM_BORDER_PX;
+    }
+    vf sx = x - 0.5f, low = vf_floor(sx);
+    *fraction = sx - low;
+    return vi_from(low) - base + first;
+}
+
+TXM_FAST void group_place(const txm_view_texture *t, vi level, vf u, vf v, int closest, int cubic, group_level *out,
+                          vi *beyond)
+{
+    vi w = (vi)((vu)vi_set((int32_t)t->width) >> (vu)level), h = (vi)((vu)vi_set((int32_t)t->height) >> (vu)level);
+    w = vi_select((vi)(w > 1), w, vi_set(1));
+    h = vi_select((vi)(h > 1), h, vi_set(1));
+    vi tile_x, tile_y;
+    vf fx, fy;
+    int first = TXM_BORDER_PX - (cubic ? 1 : 0);
+    vi x = group_axis(u * vf_from(w), w, t->tile_shift, closest, first, &tile_x, &fx, beyond);
+    vi y = group_axis((1.0f - v) * vf_from(h), h, t->tile_shift, closest, first, &tile_y, &fy, beyond);
+    vi across = (w + vi_set((1 << t->tile_shift) - 1)) >> (int)t->tile_shift;
+    TXM_STORE(vi, out->tile, tile_y * across + tile_x);
+    TXM_STORE(vi, out->offset, y * (int32_t)t->row_bytes + x * (int32_t)t->pixel_bytes);
+    TXM_STORE(vf, out->fx, fx);
+    TXM_STORE(vf, out->fy, fy);
+}
+
+/* Whether the vectors below serve this sampler. Smart reads levels in two ways. */
+TXM_FAST int group_serves(const txm_sampler *how)
+{
+    return how->rule != TXM_LEVEL_RULE_PROBES && how->filter <= TXM_FILTER_CUBIC;
+}
+
+/* Fills in a group; 0 if a lane needs the general way. */
+TXM_FAST int group_make(const txm_view_texture *t, const txm_sampler *how, vf u, vf v, vf dudx, vf dvdx, vf dudy,
+                        vf dvdy, vu random, group *g)
+{
+    vi inside = vi_set(-1), beyond = vi_set(0), finite = (vi)(u - u == 0.0f) & (vi)(v - v == 0.0f);
+    int closest = how->filter == TXM_FILTER_CLOSEST, cubic = how->filter == TXM_FILTER_CUBIC;
+    u = group_wrap(u, t->extension, &inside);
+    v = group_wrap(v, t->extension, &inside);
+    if (vu_any((vu)~finite))
+        return 0;
+    vf level = group_level_of(how, (float)t->width, (float)t->height, dudx, dvdx, dudy, dvdy);
+    level = group_jitter(how, level, inside, &random);
+    float last = (float)(txm_levels_of(t, how) - 1);
+    vf clamped = vf_select((vi)(level >= last), vf_set(last), vf_select((vi)(level > 0.0f), level, vf_set(0.0f)));
+    vi low = vi_from(clamped);
+    TXM_STORE(vi, g->level, low);
+    TXM_STORE(vi, g->inside, inside);
+    TXM_STORE(vu, g->random, random);
+    /* Lanes outside may hold anything: their places are not used. */
+    u = vf_select(inside, u, vf_set(0.0f));
+    v = vf_select(inside, v, vf_set(0.0f));
+    group_place(t, low, u, v, closest, cubic, &g->levels[0], &beyond);
+    vf blend = vf_set(0.0f);
+    if (how->mode == TXM_LEVEL_MODE_TRILINEAR) {
+        blend = vf_select((vi)(level > 0.0f) & (vi)(low < (int32_t)last), level - vf_from(low), blend);
+        if (vu_any((vu)(blend > 0.0f)))
+            group_place(t, low + 1, u, v, closest, cubic, &g->levels[1], &beyond);
+    }
+    TXM_STORE(vf, g->blend, blend);
+    return !closest || !vu_any((vu)beyond);
+}
+
+/* ---- taps ---- */
+
+TXM_FAST void group_mark(const txm_view *view, txm_tile_entry *e)
+{
+    if (view->epoch && TXM_LOAD_MARK(&e->mark) != view->epoch)
+        TXM_STORE_MARK(&e->mark, view->epoch);
+}
+
+TXM_FAST const uint8_t *group_pixels(const txm_view *view, const txm_view_texture *t, uint32_t slot)
+{
+    return (const uint8_t *)(uintptr_t)view->slabs[slot >> TXM_SLOT_BITS] +
+           (uint64_t)(slot & ((1u << TXM_SLOT_BITS) - 1)) * t->tile_bytes;
+}
+
+/* Where the taps at `offset` in a tile are; NULL if it is not there. */
+TXM_FAST const uint8_t *group_find(const txm_view *view, const txm_view_texture *t, uint32_t index, uint32_t offset)
+{
+    txm_tile_entry *e = view->tiles + index;
+    uint32_t slot = TXM_LOAD_SLOT(&e->slot);
+    if (slot >= TXM_SLOT_STATES)
+        return NULL;
+    group_mark(view, e);
+    return group_pixels(view, t, slot) + offset;
+}
+
+TXM_FAST txm_rgba group_read(const txm_view_texture *t, const txm_sampler *how, const uint8_t *p, float fx, float fy)
+{
+    if (how->filter == TXM_FILTER_LINEAR) {
+        const float wx[2] = {1.0f - fx, fx}, wy[2] = {1.0f - fy, fy};
+        return txm_taps_linear(t, p, wx, wy);
+    }
+    if (how->filter == TXM_FILTER_CUBIC) {
+        float wx[4], wy[4];
+        txm_cubic_weights(fx, wx);
+        txm_cubic_weights(fy, wy);
+        return txm_taps_cubic(t, p, wx, wy);
+    }
+    return txm_taps_closest(t, p);
+}
+
+/* Finds the taps of one lane and sends for them, long before they are read: memory then serves all lanes of several
+ * groups at once, not only those that the processor's window holds. */
+TXM_FAST void group_send_for(const txm_view *view, const txm_view_texture *t, const txm_sampler *how, group_level *g,
+                             uint32_t level, int i)
+{
+    const uint8_t *p =
+        group_find(view, t, t->first + t->level_first[level] + (uint32_t)g->tile[i], (uint32_t)g->offset[i]);
+    g->taps[i] = p;
+    if (!p)
+        return;
+    __builtin_prefetch(p);
+    if (how->filter != TXM_FILTER_CLOSEST)
+        __builtin_prefetch(p + t->row_bytes);
+    if (how->filter == TXM_FILTER_CUBIC) {
+        __builtin_prefetch(p + 2 * t->row_bytes);
+        __builtin_prefetch(p + 3 * t->row_bytes);
+    }
+}
+
+TXM_RARE txm_rgba group_after(int after, txm_rgba color)
+{
+    float c[4];
+    txm_color_store(color, c);
+    txm_after(after, c, NULL, NULL);
+    return txm_rgba_quiet(txm_rgba_make(c[0], c[1], c[2], c[3]));
+}
+
+/* From codes to the colour that goes out. */
+TXM_FAST txm_rgba group_color(const txm_view_texture *t, const txm_sampler *how, txm_rgba color)
+{
+    color = txm_rgba_quiet(txm_color_scale(t, color, 1.0f));
+    return how->after ? group_after(how->after, color) : color;
+}
+
+/* Finds all taps of a lane; 0 if a tile is not there. */
+TXM_FAST int group_send_for_lane(const txm_view *view, const txm_view_texture *t, const txm_sampler *how, group *g,
+                                 int i)
+{
+    if (!g->inside[i])
+        return 1;
+    group_send_for(view, t, how, &g->levels[0], (uint32_t)g->level[i], i);
+    if (!g->levels[0].taps[i] || !(g->blend[i] > 0.0f))
+        return g->levels[0].taps[i] != NULL;
+    group_send_for(view, t, how, &g->levels[1], (uint32_t)g->level[i] + 1, i);
+    return g->levels[1].taps[i] != NULL;
+}
+
+/* The colour of one lane whose taps are found. */
+TXM_FAST txm_rgba group_element(const txm_view_texture *t, const txm_sampler *how, const group *g, int i)
+{
+    if (!g->inside[i])
+        return txm_rgba_make(0.0f, 0.0f, 0.0f, 0.0f);
+    const group_level *l = &g->levels[0];
+    txm_rgba color = group_read(t, how, l->taps[i], l->fx[i], l->fy[i]);
+    float blend = g->blend[i];
+    if (blend > 0.0f) {
+        l = &g->levels[1];
+        color = color * (1.0f - blend) + group_read(t, how, l->taps[i], l->fx[i], l->fy[i]) * blend;
+    }
+    return group_color(t, how, color);
+}
+#endif

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Operands of look-ups as vectors. They are defined in a file of their own so that they stay in memory: a compiler that
+ * sees their values spreads each over a register first, and registers are what bounds how many look-ups overlap.
+ */
+#ifndef TXM_SAMPLE_CONSTANTS_H
+#define TXM_SAMPLE_CONSTANTS_H
+#include "tile/sample/rgba.h"
+#include "txtile/sampler.h"
+
+typedef int32_t v4i __attribute__((vector_size(16)));
+typedef uint32_t v4u __attribute__((vector_size(16)));
+
+typedef struct txm_sample_constants {
+    txm_rgba half, one;
+    float shares[TXM_MAX_ANISOTROPY + 1]; /* 1 / anisotropy^2 */
+} txm_sample_constants;
+
+extern const txm_sample_constants txm_sample_k __attribute__((visibility("hidden")));
+#endif

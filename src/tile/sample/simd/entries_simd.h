@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The entries of a back-end's table over batch_simd.h and single_simd.h.
+ *
+ * A batch is done in two passes over a few groups: the first works out which texels are needed and sends for
+ * them, the second filters. By the time the second pass reads a texel it has come from memory; done one by one,
+ * each element would wait for its own.
+ */
+#ifndef TXM_SAMPLE_ENTRIES_SIMD_H
+#define TXM_SAMPLE_ENTRIES_SIMD_H
+#include "tile/sample/simd/single_simd.h"
+
+/* Groups whose taps are sent for before the first is read. */
+enum { GROUPS = 32 / TXM_LANES };
+
+/* What a group reads: the texture itself, or the tile of a UDIM set that all its lanes lie in, to which *u and *v
+ * become relative. NULL if they lie in several, or in none. */
+TXM_FAST const txm_view_texture *group_texture(const txm_view *view, const txm_view_texture *t, vf *u, vf *v)
+{
+    if (!t->udim_rows)
+        return t;
+    vi in = (vi)(*u > -1.0f) & (vi)(*u < 10.0f) & (vi)(*v > -1.0f) & (vi)(*v < (float)t->udim_rows);
+    if (vu_any((vu)~in))
+        return NULL;
+    vi x = vi_from(*u), y = vi_from(*v), index = y * 10 + x;
+    if (vu_any((vu)(index != index[0])))
+        return NULL;
+    uint32_t tile = view->udims[t->first + (uint32_t)index[0]];
+    if (tile >= view->texture_count || view->textures[tile].udim_rows)
+        return NULL;
+    *u -= vf_from(x);
+    *v -= vf_from(y);
+    return view->textures + tile;
+}
+
+/* Elements begin .. begin + TXM_LANES - 1 of a batch: everything up to the taps. */
+TXM_FAST void group_begin(const txm_view *view, const txm_view_texture *t, const txm_sampler *how, const txm_lookups *b,
+                          size_t begin, group *g)
+{
+    vu random = b->random ? TXM_LOAD(vu, b->random + begin) : (vu){0};
+    vf u = TXM_LOAD(vf, b->u + begin), v = TXM_LOAD(vf, b->v + begin);
+    g->texture = t = group_texture(view, t, &u, &v);
+    int made = t && group_make(t, how, u, v, TXM_LOAD(vf, b->dudx + begin), TXM_LOAD(vf, b->dvdx + begin),
+                               TXM_LOAD(vf, b->dudy + begin), TXM_LOAD(vf, b->dvdy + begin), random, g);
+    for (int i = 0; i < TXM_LANES; i++)
+        g->ready[i] = made && (!b->mask || b->mask[begin + (size_t)i]) && group_send_for_lane(view, t, how, g, i);
+}
+
+/* The taps, and what goes out. */
+TXM_FAST txm_look group_end(const txm_view *view, uint32_t texture, const txm_sampler *how, const txm_lookups *b,
+                            size_t begin, const group *g, txm_lane *lane)
+{
+    txm_look worst = TXM_LOOK_RESIDENT;
+    for (int i = 0; i < TXM_LANES; i++) {
+        size_t k = begin + (size_t)i;
+        if (!g->ready[i]) { /* left out, or to go the general way */
+            txm_look look = sample_elements(view, texture, how, b, k, k + 1, lane);
+            worst = look > worst ? look : worst;
+            continue;
+        }
+        txm_rgba color = group_element(g->texture, how, g, i);
+        for (int c = 0; c < 4; c++)
+            b->out[c][k] = color[c];
+        if (b->random)
+            b->random[k] = g->random[i];
+        if (b->look)
+            b->look[k] = TXM_LOOK_RESIDENT;
+    }
+    return worst;
+}
+
+static txm_look sample_batch(const txm_view *view, uint32_t texture, const txm_sampler *how, const txm_lookups *batch,
+                             txm_lane *lane)
+{
+    txm_look worst = TXM_LOOK_RESIDENT, look;
+    group groups[GROUPS];
+    size_t i = 0;
+    if (texture < view->texture_count && group_serves(how))
+        while (i + TXM_LANES <= batch->count) {
+            size_t n = (batch->count - i) / TXM_LANES;
+            n = n < GROUPS ? n : GROUPS;
+            for (size_t k = 0; k < n; k++)
+                group_begin(view, view->textures + texture, how, batch, i + k * TXM_LANES, &groups[k]);
+            for (size_t k = 0; k < n; k++, i += TXM_LANES) {
+                look = group_end(view, texture, how, batch, i, &groups[k], lane);
+                worst = look > worst ? look : worst;
+            }
+        }
+    look = sample_elements(view, texture, how, batch, i, batch->count, lane);
+    return look > worst ? look : worst;
+}
+#endif

@@ -1,0 +1,406 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The usual look-up, four channels and linear, with as few loads as can be. A look-up that waits for memory overlaps
+ * with the next one only while both fit the processor's queues. Of these the shortest is that of loads: Zen 3 keeps 44,
+ * as soon as one of them waits for the address that another gives, which is what a page table does. (Beyond that it
+ * keeps 250 instructions, 138 floating-point results, 64 stores.) So neighbouring members are loaded in one piece, what
+ * can be made from a constant is not loaded, each storage type has a copy of its own, u and v are the two halves of a
+ * vector, and nothing is called but at the very end. The arithmetic is that of level.h and wrap.h, operation by
+ * operation.
+ *
+ * Serves one texture, rules without probes, coordinates that are finite, tiles that are resident; what is anything else
+ * is given up before anything was changed. A back-end brings v4_floor, v4_max, v4_min, v4_gather, v4_is_placed,
+ * v4_spread, v4i_max, v4i_min and v4i_halves.
+ */
+#ifndef TXM_SAMPLE_LINEAR_SIMD_H
+#define TXM_SAMPLE_LINEAR_SIMD_H
+#include <stddef.h>
+
+#include "tile/sample/simd/batch_simd.h"
+#include "tile/sample/simd/constants.h"
+
+TXM_FAST txm_rgba v4_floor(txm_rgba v);
+/* a > b ? a : b and a < b ? a : b, as txm_max and txm_min. */
+TXM_FAST txm_rgba v4_max(txm_rgba a, txm_rgba b);
+TXM_FAST txm_rgba v4_min(txm_rgba a, txm_rgba b);
+/* (*a, *b, 0, 0), by a load each: what has just been stored by halves is found in halves only. */
+TXM_FAST txm_rgba v4_gather(const float *a, const float *b);
+/* Whether elements 0 and 1 of uv, whose tiles these are, are numbers. */
+TXM_FAST int v4_is_placed(txm_rgba uv, v4i tile);
+TXM_FAST v4i v4i_max(v4i a, v4i b);
+TXM_FAST v4i v4i_min(v4i a, v4i b);
+/* The lower two elements, twice over, and the upper two. */
+TXM_FAST txm_pair v4_spread(txm_rgba v);
+/* (low half, high half, 0, 0) */
+TXM_FAST v4i v4i_halves(uint64_t both);
+
+/* Neighbours in a struct by one load: eight bytes, the first the lowest. */
+TXM_FAST uint64_t linear_members(const void *first)
+{
+    uint64_t both;
+    memcpy(&both, first, sizeof both);
+    __asm__("" : "+r"(both)); /* or else compilers load each member from memory where it is used */
+    return both;
+}
+
+TXM_FAST txm_rgba v4_select(v4i mask, txm_rgba a, txm_rgba b)
+{
+    return (txm_rgba)(((v4i)a & mask) | ((v4i)b & ~mask));
+}
+
+TXM_FAST txm_rgba v4_set(float v)
+{
+    return (txm_rgba){v, v, v, v};
+}
+
+/* ---- levels ---- */
+
+/* The square of the footprint's extent that chooses the level, in element 0; `size` is that of level 0. */
+TXM_FAST txm_rgba linear_extent_of(txm_level_rule rule, uint32_t anisotropy, const txm_lookup *at, txm_rgba size)
+{
+    const txm_sample_constants *k = &txm_sample_k;
+    if (rule == TXM_LEVEL_RULE_CYCLES) {
+        txm_rgba by_x = v4_gather(&at->dudx, &at->dvdx), by_y = v4_gather(&at->dudy, &at->dvdy);
+        txm_rgba along = (by_x * by_x + by_y * by_y) * (size * size);
+        txm_rgba other = __builtin_shufflevector(along, along, 1, 1, 1, 1);
+        txm_rgba high = v4_max(along, other) * v4_set(k->shares[anisotropy]);
+        return v4_max(v4_min(along, other), high);
+    }
+    txm_ellipse e = txm_ellipse_of(size[0], size[1], (float)anisotropy, at->dudx, at->dvdx, at->dudy, at->dvdy);
+    return v4_set(e.short2);
+}
+
+/* ---- pixels ---- */
+
+/* Coordinates into 0..1, elements 0 and 1; 0 where CLIP rejects one. */
+TXM_FAST int single_wrap(txm_rgba *uv, int extension)
+{
+    txm_rgba x = *uv;
+    if (extension == TXM_EXTENSION_REPEAT) {
+        *uv = x - v4_floor(x);
+    } else if (extension == TXM_EXTENSION_MIRROR) {
+        txm_rgba t = x * 0.5f;
+        t = (t - v4_floor(t)) * 2.0f;
+        *uv = v4_select(t > 1.0f, 2.0f - t, t);
+    } else {
+        if (extension == TXM_EXTENSION_CLIP)
+            return x[0] >= 0.0f && x[0] <= 1.0f && x[1] >= 0.0f && x[1] <= 1.0f;
+        *uv = v4_min(v4_max(x, v4_set(0.0f)), v4_set(1.0f));
+    }
+    return 1;
+}
+
+/* Two rows of two pixels by their weights: g.x and f.x across, g.y and f.y down. */
+TXM_FAST txm_rgba linear_blend(txm_pair above, txm_pair below, txm_rgba f, txm_rgba g)
+{
+    txm_rgba w = __builtin_shufflevector(g, f, 0, 4, 1, 5);
+    w = __builtin_shufflevector(w, w, 0, 1, 0, 1) * __builtin_shufflevector(w, w, 2, 2, 3, 3);
+    txm_rgba up = __builtin_shufflevector(w, w, 0, 0, 1, 1), down = __builtin_shufflevector(w, w, 2, 2, 3, 3);
+    return txm_pair_sum(above * v4_spread(up) + below * v4_spread(down));
+}
+
+/* Members of a sampler, of a texture from its type on, and from its udim_rows on, as linear_members has them. */
+typedef struct linear_words {
+    uint64_t how, made, entries;
+} linear_words;
+
+TXM_FAST linear_words linear_words_of(const txm_view_texture *t, const txm_sampler *how)
+{
+    return (linear_words){linear_members(&how->rule), linear_members(&t->type), linear_members(&t->udim_rows)};
+}
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ && offsetof(txm_sampler, after) == 5 &&
+                   offsetof(txm_view_texture, tile_shift) == offsetof(txm_view_texture, type) + 3 &&
+                   offsetof(txm_view_texture, first) == offsetof(txm_view_texture, udim_rows) + 4 &&
+                   offsetof(txm_view_texture, tile_bytes) == offsetof(txm_view_texture, row_bytes) + 4,
+               "members lie where the words expect them");
+#define TXM_LINEAR_RULE(words) ((uint8_t)(words).how)
+#define TXM_LINEAR_MODE(words) ((uint8_t)((words).how >> 8))
+#define TXM_LINEAR_FILTER(words) ((uint8_t)((words).how >> 16))
+#define TXM_LINEAR_ANISOTROPY(words) ((uint8_t)((words).how >> 32))
+#define TXM_LINEAR_AFTER(words) ((uint8_t)((words).how >> 40))
+#define TXM_LINEAR_TYPE(words) ((uint8_t)(words).made)
+#define TXM_LINEAR_CHANNELS(words) ((uint8_t)((words).made >> 8))
+#define TXM_LINEAR_EXTENSION(words) ((uint8_t)((words).made >> 16))
+#define TXM_LINEAR_SHIFT(words) ((uint8_t)((words).made >> 24))
+#define TXM_LINEAR_UDIM_ROWS(words) ((uint32_t)(words).entries)
+#define TXM_LINEAR_FIRST(words) ((uint32_t)((words).entries >> 32))
+
+/* The first of the four pixels at `uv`, which is (u, 1 - v), in a level of `size` pixels; NULL if its tile, *entry, is
+ * not there, or uv is not finite: no entry. *f is how far beyond it the place lies. */
+#define TXM_LINEAR_NOWHERE 0xFFFFFFFFu
+TXM_FAST const uint8_t *linear_find(int type, const txm_view *view, const txm_view_texture *t, linear_words words,
+                                    uint32_t level, txm_rgba uv, v4i size, uint32_t *entry, uint32_t *row_bytes,
+                                    txm_rgba *f)
+{
+    *entry = TXM_LINEAR_NOWHERE;
+    const uint32_t pixel_bytes = type == TXM_TYPE_U8 ? 4 : type == TXM_TYPE_FLOAT ? 16 : 8;
+    const uint32_t shift = TXM_LINEAR_SHIFT(words);
+    v4i last = size - 1;
+    txm_rgba xy = uv * __builtin_convertvector(size, txm_rgba), middle = xy - txm_sample_k.half, low = v4_floor(middle);
+    v4i in = v4i_min(__builtin_convertvector(xy, v4i), last), tile = in >> (int)shift;
+    v4i tap = __builtin_convertvector(low, v4i) - (tile << (int)shift);
+    if (TXM_UNLIKELY(!v4_is_placed(uv, tile)))
+        return NULL;
+    uint32_t across = (uint32_t)last[0] >> shift, row = (uint32_t)tile[1]; /* across: less one */
+    uint32_t index = TXM_LINEAR_FIRST(words) + t->level_first[level] + (uint32_t)tile[0] + row + row * across;
+    uint32_t slot = TXM_LOAD_SLOT(&view->tiles[index].slot);
+    *entry = index;
+    if (TXM_UNLIKELY(slot >= TXM_SLOT_STATES))
+        return NULL;
+    group_mark(view, &view->tiles[index]);
+    uint64_t bytes = linear_members(&t->row_bytes);
+    *row_bytes = (uint32_t)bytes;
+    *f = middle - low;
+    return (const uint8_t *)(uintptr_t)view->slabs[slot >> TXM_SLOT_BITS] +
+           (slot & ((1u << TXM_SLOT_BITS) - 1)) * (bytes >> 32) + ((uint32_t)tap[1] + TXM_BORDER_PX) * *row_bytes +
+           ((uint32_t)tap[0] + TXM_BORDER_PX) * pixel_bytes;
+}
+
+TXM_FAST txm_rgba linear_read(int type, const uint8_t *p, uint32_t row_bytes, txm_rgba f)
+{
+    return linear_blend(txm_load_two(type, p), txm_load_two(type, p + row_bytes), f, txm_sample_k.one - f);
+}
+
+/* ---- the whole look-up ---- */
+
+/* All of it three times: look-ups of callers who bring a lane; those under a guard (sample_ops.h), whose view is that
+ * of the guard; and the first ones again when something was missing, which they then ask for. Of the lane only the
+ * random state is looked at before that, so all pass a pointer to it; of a guarded look-up it may be NULL. */
+typedef enum linear_caller { LINEAR_PLAIN, LINEAR_GUARDED, LINEAR_ASKING } linear_caller;
+_Static_assert(offsetof(txm_lane, random) == 0, "a lane is found by its random state");
+
+/* The general way, for what a fast one has given up before anything was changed. */
+TXM_RARE txm_look sample_generally(const txm_view *view, uint32_t texture, const txm_sampler *how, const txm_lookup *at,
+                                   txm_lane *lane, float out[4])
+{
+    return sample_one(view, texture, how, at, lane, out);
+}
+
+typedef txm_look (*linear_function)(const txm_view *, const txm_view_texture *, const txm_sampler *, const txm_lookup *,
+                                    uint32_t *, float *);
+/* By caller, rule and type. */
+static const linear_function linear_functions[3][2][4];
+
+TXM_FAST txm_look linear_give_up(linear_caller caller, int type, const txm_view *view, const txm_view_texture *t,
+                                 const txm_sampler *how, const txm_lookup *at, uint32_t *random, float out[4])
+{
+    const uint32_t texture = (uint32_t)(t - view->textures);
+    if (caller == LINEAR_GUARDED)
+        return sample_one_guarded((txm_guard *)view, texture, how, at, random, out);
+    if (caller == LINEAR_PLAIN)
+        return linear_functions[LINEAR_ASKING][how->rule][type](view, t, how, at, random, out);
+    return sample_generally(view, texture, how, at, (txm_lane *)(void *)random, out);
+}
+
+/* Asks for the tile of a level, and gives what stands in for it, as txm_stand_in; 0 if it must go the general way,
+ * which may ask again. */
+TXM_FAST int linear_ask(const txm_view *view, const txm_view_texture *t, const txm_sampler *how, uint32_t level,
+                        uint32_t entry, uint32_t *random, txm_rgba *color)
+{
+    const float inverse = 1.0f / t->scale;
+    if (entry == TXM_LINEAR_NOWHERE || how->on_miss != TXM_ON_MISS_AVERAGE || how->after ||
+        txm_tile_missing(view, t, level, entry, (txm_lane *)(void *)random) == TXM_LOOK_FAILED)
+        return 0;
+    *color = (txm_rgba){t->average[0], t->average[1], t->average[2], t->average[3]} * inverse;
+    return 1;
+}
+
+/* As txm_color_finish. */
+TXM_FAST txm_look linear_missed(const txm_view_texture *t, txm_rgba color, float out[4])
+{
+    txm_color_store(txm_rgba_quiet(color * t->scale), out);
+    return TXM_LOOK_MISSED;
+}
+
+TXM_FAST txm_look linear_end(linear_caller caller, const txm_view *view)
+{
+    return caller == LINEAR_GUARDED ? txm_guard_leave((txm_guard *)view) : TXM_LOOK_RESIDENT;
+}
+
+TXM_RARE txm_look linear_after(int after, txm_rgba color, float out[4])
+{
+    txm_color_store(group_after(after, color), out);
+    return TXM_LOOK_RESIDENT;
+}
+
+TXM_RARE txm_look linear_guarded_after(int after, txm_rgba color, float out[4], const txm_view *view)
+{
+    txm_color_store(group_after(after, color), out);
+    return linear_end(LINEAR_GUARDED, view);
+}
+
+/* What is rare is called last, so that it needs no stack here. */
+TXM_FAST txm_look linear_finish(linear_caller caller, int type, const txm_view *view, const txm_view_texture *t,
+                                uint32_t after, txm_rgba color, float out[4])
+{
+    color = color * t->scale;
+    if (type == TXM_TYPE_HALF || type == TXM_TYPE_FLOAT)
+        color = txm_rgba_quiet(color);
+    if (TXM_UNLIKELY(after))
+        return caller == LINEAR_GUARDED ? linear_guarded_after((int)after, color, out, view)
+                                        : linear_after((int)after, color, out);
+    txm_color_store(color, out);
+    return linear_end(caller, view);
+}
+
+typedef txm_look (*linear_one_function)(const txm_view_texture *, const uint8_t *, uint32_t, uint32_t, float *,
+                                        const txm_view *, txm_rgba);
+typedef txm_look (*linear_two_function)(const txm_view *, const txm_view_texture *, const txm_sampler *,
+                                        const txm_lookup *, uint32_t *, float *, txm_rgba, float);
+
+/* Two levels and the blend. `level` is neither below 0 nor beyond the last but one. `asking` is where a plain look-up
+ * goes on that misses. */
+TXM_FAST txm_look linear_two(linear_caller caller, int type, linear_two_function asking, const txm_view *view,
+                             const txm_view_texture *t, const txm_sampler *how, const txm_lookup *at, uint32_t *random,
+                             float out[4], txm_rgba uv, float level)
+{
+    const linear_words words = linear_words_of(t, how);
+    const v4i one = {1, 1, 1, 1}, full = v4i_halves(linear_members(&t->width));
+    uint32_t low = (uint32_t)(int32_t)level, fine_bytes = 0, coarse_bytes = 0, fine_entry, coarse_entry;
+    float blend = level - (float)(int32_t)low;
+    txm_rgba f = v4_set(0.0f), g = f;
+    const uint8_t *fine =
+        linear_find(type, view, t, words, low, uv, v4i_max((v4i)((v4u)full >> low), one), &fine_entry, &fine_bytes, &f);
+    const uint8_t *coarse = linear_find(type, view, t, words, low + 1, uv, v4i_max((v4i)((v4u)full >> (low + 1)), one),
+                                        &coarse_entry, &coarse_bytes, &g);
+    const int missing = !fine || !coarse;
+    txm_rgba here = {0}, there = here;
+    if (TXM_UNLIKELY(missing) && caller == LINEAR_PLAIN)
+        return asking(view, t, how, at, random, out, uv, level);
+    if (TXM_UNLIKELY(missing) &&
+        (caller == LINEAR_GUARDED || (!fine && !linear_ask(view, t, how, low, fine_entry, random, &here)) ||
+         (!coarse && !linear_ask(view, t, how, low + 1, coarse_entry, random, &there))))
+        return linear_give_up(caller, type, view, t, how, at, random, out);
+    if (caller != LINEAR_ASKING || fine)
+        here = linear_read(type, fine, fine_bytes, f);
+    if (caller != LINEAR_ASKING || coarse)
+        there = linear_read(type, coarse, coarse_bytes, g);
+    txm_rgba color = here * (1.0f - blend) + there * blend;
+    if (missing)
+        return linear_missed(t, color, out);
+    return linear_finish(caller, type, view, t, TXM_LINEAR_AFTER(words), color, out);
+}
+
+/* Up to the address of the first pixel; `one` and `two` do the rest, as functions of their own: where vectors of eight
+ * floats are used, compilers align the stack. A footprint of a pixel or less is level 0 without its logarithm, as long
+ * as nothing is added to it. */
+TXM_FAST txm_look linear_sample(linear_caller caller, int type, txm_level_rule rule, linear_one_function one,
+                                linear_two_function two, const txm_view *view, const txm_view_texture *t,
+                                const txm_sampler *how, linear_words words, const txm_lookup *at, uint32_t *random,
+                                float out[4])
+{
+    const int stateless = caller == LINEAR_GUARDED && !random;
+    uint32_t state = caller == LINEAR_ASKING ? *random : 0, low = 0, entry;
+    const txm_sample_constants *k = &txm_sample_k;
+    txm_rgba uv = v4_gather(&at->u, &at->v), f;
+    if (TXM_UNLIKELY(!single_wrap(&uv, TXM_LINEAR_EXTENSION(words)))) {
+        txm_color_store(v4_set(0.0f), out);
+        return linear_end(caller, view);
+    }
+    uv = __builtin_shufflevector(uv, k->one - uv, 0, 5, 2, 3); /* (u, 1 - v) */
+    v4i size = v4i_halves(linear_members(&t->width));
+    txm_rgba extent = linear_extent_of(rule, TXM_LINEAR_ANISOTROPY(words), at, __builtin_convertvector(size, txm_rgba));
+    const uint32_t mode = TXM_LINEAR_MODE(words);
+    const uint8_t *p;
+    uint32_t row_bytes;
+    if (mode > TXM_LEVEL_MODE_STOCHASTIC_FULL && !(how->mip_bias > 0.0f) && !(extent[0] > k->one[0])) {
+        p = linear_find(type, view, t, words, 0, uv, size, &entry, &row_bytes, &f);
+    } else {
+        const txm_sampler jitter = {
+            .mode = (uint8_t)mode, .chance = stateless ? TXM_CHANCE_NONE : how->chance, .mip_bias = how->mip_bias};
+        state = stateless ? 0 : *random;
+        uint32_t last = (rule == TXM_LEVEL_RULE_CYCLES ? t->tiled_levels : t->levels) - 1;
+        float level = txm_max(txm_level_jitter(&jitter, 0.5f * txm_log2(extent[0]), &state), 0.0f);
+        low = (uint32_t)(int32_t)level; /* as txm_level_clamp */
+        if (mode == TXM_LEVEL_MODE_TRILINEAR && low < last && level > (float)(int32_t)low)
+            return two(view, t, how, at, random, out, uv, level);
+        low = low < last ? low : last;
+        p = linear_find(type, view, t, words, low, uv, v4i_max((v4i)((v4u)size >> low), (v4i){1, 1, 1, 1}), &entry,
+                        &row_bytes, &f);
+        if (p && !stateless)
+            *random = state;
+    }
+    if (TXM_UNLIKELY(!p)) {
+        txm_rgba color;
+        if (caller != LINEAR_ASKING || !linear_ask(view, t, how, low, entry, random, &color))
+            return linear_give_up(caller, type, view, t, how, at, random, out);
+        *random = state;
+        return linear_missed(t, color, out);
+    }
+    return one(t, p, row_bytes, TXM_LINEAR_AFTER(words), out, view, f);
+}
+
+#define TXM_LINEAR_ENDS(name, caller, type, asking)                                                                    \
+    TXM_RARE txm_look name##_one(const txm_view_texture *t, const uint8_t *p, uint32_t row_bytes, uint32_t after,      \
+                                 float out[4], const txm_view *view, txm_rgba f)                                       \
+    {                                                                                                                  \
+        return linear_finish(caller, type, view, t, after, linear_read(type, p, row_bytes, f), out);                   \
+    }                                                                                                                  \
+    TXM_RARE txm_look name##_two(const txm_view *view, const txm_view_texture *t, const txm_sampler *how,              \
+                                 const txm_lookup *at, uint32_t *random, float out[4], txm_rgba uv, float level)       \
+    {                                                                                                                  \
+        return linear_two(caller, type, asking, view, t, how, at, random, out, uv, level);                             \
+    }
+#define TXM_LINEAR(name, ends, caller, rule, type)                                                                     \
+    TXM_RARE txm_look name(const txm_view *view, const txm_view_texture *t, const txm_sampler *how,                    \
+                           const txm_lookup *at, uint32_t *random, float out[4])                                       \
+    {                                                                                                                  \
+        return linear_sample(caller, type, rule, ends##_one, ends##_two, view, t, how, linear_words_of(t, how), at,    \
+                             random, out);                                                                             \
+    }
+#define TXM_LINEAR_ALL(name, type)                                                                                     \
+    TXM_LINEAR_ENDS(name##_asking, LINEAR_ASKING, type, NULL)                                                          \
+    TXM_LINEAR_ENDS(name##_guarded, LINEAR_GUARDED, type, NULL)                                                        \
+    TXM_LINEAR_ENDS(name, LINEAR_PLAIN, type, name##_asking_two)                                                       \
+    TXM_LINEAR(name##_ellipse, name, LINEAR_PLAIN, TXM_LEVEL_RULE_ELLIPSE, type)                                       \
+    TXM_LINEAR(name##_guarded_ellipse, name##_guarded, LINEAR_GUARDED, TXM_LEVEL_RULE_ELLIPSE, type)                   \
+    TXM_LINEAR(name##_asking_ellipse, name##_asking, LINEAR_ASKING, TXM_LEVEL_RULE_ELLIPSE, type)                      \
+    TXM_LINEAR(name##_asking_cycles, name##_asking, LINEAR_ASKING, TXM_LEVEL_RULE_CYCLES, type)
+#define TXM_LINEAR_CYCLES(name, type)                                                                                  \
+    TXM_LINEAR(name##_cycles, name, LINEAR_PLAIN, TXM_LEVEL_RULE_CYCLES, type)                                         \
+    TXM_LINEAR(name##_guarded_cycles, name##_guarded, LINEAR_GUARDED, TXM_LEVEL_RULE_CYCLES, type)
+TXM_LINEAR_ALL(linear_u8, TXM_TYPE_U8)
+TXM_LINEAR_ALL(linear_u16, TXM_TYPE_U16)
+TXM_LINEAR_ALL(linear_half, TXM_TYPE_HALF)
+TXM_LINEAR_ALL(linear_float, TXM_TYPE_FLOAT)
+TXM_LINEAR_CYCLES(linear_u16, TXM_TYPE_U16)
+TXM_LINEAR_CYCLES(linear_half, TXM_TYPE_HALF)
+TXM_LINEAR_CYCLES(linear_float, TXM_TYPE_FLOAT)
+#undef TXM_LINEAR_CYCLES
+#undef TXM_LINEAR_ALL
+#undef TXM_LINEAR
+#undef TXM_LINEAR_ENDS
+
+/* 8 bits by Cycles' rule are what most textures are: inlined where the words are known already. */
+static const linear_function linear_functions[3][2][4] = {
+    [LINEAR_PLAIN] = {{NULL, linear_u16_cycles, linear_half_cycles, linear_float_cycles},
+                      {linear_u8_ellipse, linear_u16_ellipse, linear_half_ellipse, linear_float_ellipse}},
+    [LINEAR_GUARDED] = {{NULL, linear_u16_guarded_cycles, linear_half_guarded_cycles, linear_float_guarded_cycles},
+                        {linear_u8_guarded_ellipse, linear_u16_guarded_ellipse, linear_half_guarded_ellipse,
+                         linear_float_guarded_ellipse}},
+    [LINEAR_ASKING] = {{linear_u8_asking_cycles, linear_u16_asking_cycles, linear_half_asking_cycles,
+                        linear_float_asking_cycles},
+                       {linear_u8_asking_ellipse, linear_u16_asking_ellipse, linear_half_asking_ellipse,
+                        linear_float_asking_ellipse}},
+};
+_Static_assert(TXM_LEVEL_RULE_CYCLES == 0 && TXM_LEVEL_RULE_ELLIPSE == 1, "the table is indexed by rules");
+
+/* Whether the usual way serves a texture and a sampler at all. */
+TXM_FAST int linear_serves(linear_words words)
+{
+    return TXM_LINEAR_FILTER(words) == TXM_FILTER_LINEAR && TXM_LINEAR_RULE(words) <= TXM_LEVEL_RULE_ELLIPSE &&
+           TXM_LINEAR_CHANNELS(words) == 4 && !TXM_LINEAR_UDIM_ROWS(words);
+}
+
+TXM_FAST txm_look linear_choose(linear_caller caller, const txm_view *view, const txm_view_texture *t,
+                                const txm_sampler *how, linear_words words, const txm_lookup *at, uint32_t *random,
+                                float out[4])
+{
+    if (TXM_LINEAR_RULE(words) == TXM_LEVEL_RULE_CYCLES && TXM_LINEAR_TYPE(words) == TXM_TYPE_U8)
+        return linear_sample(caller, TXM_TYPE_U8, TXM_LEVEL_RULE_CYCLES,
+                             caller == LINEAR_GUARDED ? linear_u8_guarded_one : linear_u8_one,
+                             caller == LINEAR_GUARDED ? linear_u8_guarded_two : linear_u8_two, view, t, how, words, at,
+                             random, out);
+    return linear_functions[caller][TXM_LINEAR_RULE(words)][TXM_LINEAR_TYPE(words)](view, t, how, at, random, out);
+}
+#endif

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Texels and their weights. The order of the sums is part of the specification: rows are added up in each column first,
+ * then the columns, even ones and odd ones apart, because that is what vectors of two pixels do.
+ */
+#ifndef TXM_SAMPLE_TAPS_H
+#define TXM_SAMPLE_TAPS_H
+#include "tile/sample/rgba.h"
+#include "tile/sample/wrap.h"
+
+/* A sample as a float, not scaled. */
+TXM_ARITH float txm_texel_sample(int type, const uint8_t *p)
+{
+    switch (type) {
+    case TXM_TYPE_U8:
+        return (float)*p;
+    case TXM_TYPE_U16:
+        return (float)*(const uint16_t *)(const void *)p;
+    case TXM_TYPE_HALF:
+        return txm_half_to_float(*(const uint16_t *)(const void *)p);
+    default:
+        return *(const float *)(const void *)p;
+    }
+}
+
+/* A pixel, not scaled; of one channel in the first element, the others 0. */
+TXM_ARITH txm_rgba txm_texel(int type, int channels, const uint8_t *p)
+{
+    uint32_t bytes = type == TXM_TYPE_U8 ? 1 : type == TXM_TYPE_FLOAT ? 4 : 2;
+    if (channels == 1)
+        return txm_rgba_make(txm_texel_sample(type, p), 0.0f, 0.0f, 0.0f);
+    return txm_rgba_make(txm_texel_sample(type, p), txm_texel_sample(type, p + bytes),
+                         txm_texel_sample(type, p + 2 * bytes), txm_texel_sample(type, p + 3 * bytes));
+}
+
+/* Cubic B-spline: weights of the pixels -1, 0, 1, 2 at fraction t. */
+TXM_ARITH void txm_cubic_weights(float t, float w[4])
+{
+    float t2 = t * t, t3 = t2 * t, s = 1.0f - t;
+    w[0] = s * s * s * (1.0f / 6.0f);
+    w[1] = 0.5f * t3 - t2 + (2.0f / 3.0f);
+    w[2] = 0.5f * ((t + t2) - t3) + (1.0f / 6.0f);
+    w[3] = t3 * (1.0f / 6.0f);
+}
+
+/* Their derivatives by t. */
+TXM_ARITH void txm_cubic_slopes(float t, float w[4])
+{
+    float t2 = t * t, s = 1.0f - t;
+    w[0] = -0.5f * (s * s);
+    w[1] = 1.5f * t2 - 2.0f * t;
+    w[2] = (0.5f + t) - 1.5f * t2;
+    w[3] = 0.5f * t2;
+}
+
+/* The products of four weights across and four down, or of two and two, with the pixels that `texel` gives: col(i) is
+ * the sum over rows. */
+TXM_ARITH txm_rgba txm_sum_linear(const float wx[2], const float wy[2], const txm_rgba t[2][2])
+{
+    txm_rgba left = t[0][0] * (wy[0] * wx[0]) + t[1][0] * (wy[1] * wx[0]);
+    txm_rgba right = t[0][1] * (wy[0] * wx[1]) + t[1][1] * (wy[1] * wx[1]);
+    return left + right;
+}
+
+/* Down first, then across: four multiplications across are then of whole columns. */
+TXM_ARITH txm_rgba txm_sum_cubic(const float wx[4], const float wy[4], const txm_rgba t[4][4])
+{
+    txm_rgba column[4];
+    for (int i = 0; i < 4; i++)
+        column[i] = ((t[0][i] * wy[0] + t[1][i] * wy[1]) + t[2][i] * wy[2]) + t[3][i] * wy[3];
+    return (column[0] * wx[0] + column[2] * wx[2]) + (column[1] * wx[1] + column[3] * wx[3]);
+}
+
+/* The colour at a place and, where dx is not NULL, its derivatives by the level's x and y. `p` is the first of the
+ * taps' pixels, rows row_bytes apart. Back-ends replace these two with vector code of the same bits. */
+#ifndef TXM_TAPS_FAST
+TXM_ARITH txm_rgba txm_taps_linear(const txm_view_texture *t, const uint8_t *p, const float wx[2], const float wy[2])
+{
+    txm_rgba texels[2][2];
+    for (int y = 0; y < 2; y++)
+        for (int x = 0; x < 2; x++)
+            texels[y][x] =
+                txm_texel(t->type, t->channels, p + (uint32_t)y * t->row_bytes + (uint32_t)x * t->pixel_bytes);
+    return txm_sum_linear(wx, wy, texels);
+}
+
+TXM_ARITH txm_rgba txm_taps_cubic(const txm_view_texture *t, const uint8_t *p, const float wx[4], const float wy[4])
+{
+    txm_rgba texels[4][4];
+    for (int y = 0; y < 4; y++)
+        for (int x = 0; x < 4; x++)
+            texels[y][x] =
+                txm_texel(t->type, t->channels, p + (uint32_t)y * t->row_bytes + (uint32_t)x * t->pixel_bytes);
+    return txm_sum_cubic(wx, wy, texels);
+}
+
+/* Replaced as well, where a back-end has one. */
+TXM_ARITH txm_rgba txm_taps_closest(const txm_view_texture *t, const uint8_t *p)
+{
+    return txm_texel(t->type, t->channels, p);
+}
+#endif
+
+/* ---- after the look-up ---- */
+
+/* Colour divided by alpha and decoded from sRGB, as Cycles does after its look-up. Derivatives (NULL: none) follow by
+ * the chain rule. */
+TXM_ARITH void txm_after(int after, float c[4], float *du, float *dv)
+{
+    float a = c[3];
+    if ((after & TXM_AFTER_UNASSOCIATE) && a != 1.0f && a != 0.0f) {
+        for (int i = 0; i < 3; i++) {
+            c[i] = c[i] / a;
+            if (du) {
+                du[i] = (du[i] - c[i] * du[3]) / a;
+                dv[i] = (dv[i] - c[i] * dv[3]) / a;
+            }
+        }
+    }
+    if (!(after & TXM_AFTER_SRGB))
+        return;
+    for (int i = 0; i < 3; i++) {
+        if (du) { /* of 0, x/12.92 and ((x + 0.055)/1.055)^2.4 */
+            float x = (c[i] + 0.055f) * (1.0f / 1.055f);
+            float slope = c[i] >= 0.04045f ? (2.4f / 1.055f) * txm_pow_positive(x, 1.4)
+                          : c[i] > 0.0f    ? 1.0f / 12.92f
+                                           : 0.0f;
+            du[i] *= slope;
+            dv[i] *= slope;
+        }
+        c[i] = txm_srgb_decode_rgba(c[i]);
+    }
+}
+#endif

@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Textures in memory: a page table over tx files whose tiles are read when they are asked for, and stay.
+ *
+ * In: tx files. Out: a view for look-ups: per texture its levels, per tile an entry that is empty, pending or a place
+ * in a slab. Tiles are read with their borders, so that a look-up never needs two of them.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "tile/base/fail.h"
+#include "tile/base/mem.h"
+#include "tile/sample/view_file.h"
+#include "txtile/sampler.h"
+
+enum {
+    SLAB_BYTES = 512 << 10,
+    ARENA_BYTES = 2 << 20, /* slabs are cut from pieces that huge pages fit: random look-ups miss fewer TLB entries */
+    SLOTS_PER_SLAB = 1 << TXM_SLOT_BITS
+};
+
+/* What the set keeps of a texture beside the view. */
+typedef struct texture {
+    txm_tx *tx;                     /* NULL: a UDIM set */
+    uint32_t free_slot, slots_left; /* in the slab that is being filled */
+    uint8_t *unwidened;             /* a padded tile of the file's own channels; NULL: they are the view's */
+} texture;
+
+/* An array that grows; `bytes` of an element. */
+typedef struct array {
+    void *items;
+    size_t count, capacity, bytes;
+} array;
+
+struct txm_texture_set {
+    array textures, views, tiles, slabs, udims, arenas;
+    size_t arena_left;
+    txm_view view;
+};
+
+/* Room for `more` elements at the end; NULL: no memory. Not counted yet: whoever has filled them in raises
+ * `count`. */
+static void *grow(array *a, size_t more)
+{
+    if (more > SIZE_MAX / 2 - a->count)
+        return NULL;
+    if (a->count + more > a->capacity) {
+        size_t capacity = a->capacity ? a->capacity : 16;
+        while (capacity < a->count + more)
+            capacity *= 2;
+        void *items = capacity > SIZE_MAX / a->bytes ? NULL : realloc(a->items, capacity * a->bytes);
+        if (!items)
+            return NULL;
+        a->items = items;
+        a->capacity = capacity;
+    }
+    return (uint8_t *)a->items + a->count * a->bytes;
+}
+
+/* Arrays may have moved: the view points into them. */
+static void refresh(txm_texture_set *set)
+{
+    set->view = (txm_view){.textures = set->views.items,
+                           .tiles = set->tiles.items,
+                           .slabs = set->slabs.items,
+                           .udims = set->udims.items,
+                           .texture_count = (uint32_t)set->views.count};
+}
+
+/* Its view is empty until the first texture is added. */
+txm_status txm_texture_set_new(txm_texture_set **out, txm_error *err)
+{
+    txm_error_clear(err);
+    *out = NULL;
+    txm_texture_set *set = calloc(1, sizeof *set);
+    if (!set)
+        return txm_fail(err, TXM_STATUS_NO_MEMORY, "no memory for a set of textures");
+    set->textures.bytes = sizeof(texture);
+    set->views.bytes = sizeof(txm_view_texture);
+    set->tiles.bytes = sizeof(txm_tile_entry);
+    set->slabs.bytes = sizeof(uint64_t);
+    set->udims.bytes = sizeof(uint32_t);
+    set->arenas.bytes = sizeof(void *);
+    *out = set;
+    return TXM_OK;
+}
+
+/* Views that were handed out are gone with it. */
+void txm_texture_set_free(txm_texture_set **set)
+{
+    if (!set || !*set)
+        return;
+    texture *t = (*set)->textures.items;
+    for (size_t i = 0; i < (*set)->textures.count; i++) {
+        txm_tx_close(&t[i].tx);
+        free(t[i].unwidened);
+    }
+    void **arenas = (*set)->arenas.items;
+    for (size_t i = 0; i < (*set)->arenas.count; i++)
+        free(arenas[i]);
+    array *all[] = {&(*set)->textures, &(*set)->views, &(*set)->tiles, &(*set)->slabs, &(*set)->udims, &(*set)->arenas};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        free(all[i]->items);
+    free(*set);
+    *set = NULL;
+}
+
+/* The same pointer throughout, but what it points to changes with every texture and slab that is added. */
+const txm_view *txm_texture_set_view(const txm_texture_set *set)
+{
+    return &set->view;
+}
+
+/* NULL for a UDIM set, and for numbers that there are none of. */
+txm_tx *txm_texture_set_tx(const txm_texture_set *set, uint32_t id)
+{
+    return id < set->textures.count ? ((texture *)set->textures.items)[id].tx : NULL;
+}
+
+/* ---- adding ---- */
+
+/* Enters a texture whose view is complete but for its place in the page table. All three arrays have room
+ * before the first is written to, so a failure changes nothing that can be seen. */
+static txm_status enter(txm_texture_set *set, texture t, txm_view_texture *v, uint64_t tiles, uint32_t *id,
+                        txm_error *err)
+{
+    texture *kept = grow(&set->textures, 1);
+    txm_view_texture *view = kept ? grow(&set->views, 1) : NULL;
+    txm_tile_entry *entries = NULL;
+    if (tiles > UINT32_MAX - set->tiles.count || set->textures.count >= TXM_NO_TEXTURE)
+        return txm_fail(err, TXM_STATUS_TOO_LARGE, "more than 4294967295 tiles in one set of textures");
+    if (view && tiles)
+        entries = grow(&set->tiles, (size_t)tiles);
+    if (!view || (tiles && !entries))
+        return txm_fail(err, TXM_STATUS_NO_MEMORY, "no memory for a page table of %llu tiles",
+                        (unsigned long long)tiles);
+    if (tiles)
+        v->first = (uint32_t)set->tiles.count;
+    for (uint64_t i = 0; i < tiles; i++)
+        entries[i] = (txm_tile_entry){TXM_SLOT_NONE, 0};
+    *kept = t;
+    *view = *v;
+    *id = (uint32_t)set->textures.count;
+    set->textures.count++;
+    set->views.count++;
+    set->tiles.count += (size_t)tiles;
+    refresh(set);
+    return TXM_OK;
+}
+
+/* Opens the file; tiles are read when they are asked for. */
+txm_status txm_texture_set_add(txm_texture_set *set, const char *path, txm_extension extension, uint32_t *id,
+                               txm_error *err)
+{
+    txm_error_clear(err);
+    texture t = {0};
+    txm_view_texture v;
+    uint64_t tiles = 0;
+    if ((unsigned)extension > TXM_EXTENSION_MIRROR)
+        return txm_fail(err, TXM_STATUS_USAGE, "%s: no extension %d", path, (int)extension);
+    txm_status status = txm_tx_open(path, &t.tx, err);
+    if (status != TXM_OK)
+        return status;
+    status = txm_view_describe(t.tx, extension, 0, &v, err);
+    for (uint32_t i = 0; status == TXM_OK && i < v.levels; i++) {
+        v.level_first[i] = (uint32_t)tiles;
+        tiles += txm_view_tiles(&v, i);
+        if (tiles > TXM_SLOT_STATES)
+            status = txm_fail(err, TXM_STATUS_TOO_LARGE, "too many tiles");
+    }
+    if (status == TXM_OK && txm_tx_info_of(t.tx)->channels != v.channels) {
+        t.unwidened = txm_alloc_pixels(v.tile_bytes, 1);
+        if (!t.unwidened)
+            status = txm_fail(err, TXM_STATUS_NO_MEMORY, "no memory for a tile");
+    }
+    if (status == TXM_OK)
+        status = enter(set, t, &v, tiles, id, err);
+    if (status != TXM_OK) {
+        txm_error_prefix(err, "%s", path);
+        free(t.unwidened);
+        txm_tx_close(&t.tx);
+    }
+    return status;
+}
+
+/* Its tiles must have been added as textures. */
+txm_status txm_texture_set_add_udim(txm_texture_set *set, const uint32_t *numbers, const uint32_t *textures,
+                                    size_t count, uint32_t *id, txm_error *err)
+{
+    txm_error_clear(err);
+    uint32_t last = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (numbers[i] < 1001 || numbers[i] > 9999)
+            return txm_fail(err, TXM_STATUS_USAGE, "%u is no number of a UDIM tile: they go from 1001 to 9999",
+                            numbers[i]);
+        if (textures[i] >= set->textures.count || !txm_texture_set_tx(set, textures[i]))
+            return txm_fail(err, TXM_STATUS_USAGE, "UDIM tile %u: there is no texture %u", numbers[i], textures[i]);
+        last = numbers[i] > last ? numbers[i] : last;
+    }
+    if (!count)
+        return txm_fail(err, TXM_STATUS_USAGE, "a UDIM set needs a tile");
+    txm_view_texture v = {.udim_rows = (last - 1001) / 10 + 1, .first = (uint32_t)set->udims.count};
+    uint32_t *grid = grow(&set->udims, (size_t)v.udim_rows * 10);
+    if (!grid)
+        return txm_fail(err, TXM_STATUS_NO_MEMORY, "no memory for UDIM tiles");
+    for (uint32_t i = 0; i < v.udim_rows * 10; i++)
+        grid[i] = TXM_NO_TEXTURE;
+    for (size_t i = 0; i < count; i++)
+        grid[numbers[i] - 1001] = textures[i];
+    txm_status status = enter(set, (texture){0}, &v, 0, id, err);
+    if (status == TXM_OK)
+        set->udims.count += (size_t)v.udim_rows * 10;
+    return status;
+}
+
+/* ---- loading ---- */
+
+/* A new slab for tiles of `bytes`; NULL: no memory. Tiles that do not fit a slab get one each. */
+static uint8_t *new_slab(txm_texture_set *set, uint32_t bytes, uint32_t *slots)
+{
+    uint32_t n = SLAB_BYTES / bytes;
+    n = n > SLOTS_PER_SLAB ? SLOTS_PER_SLAB : n ? n : 1;
+    size_t size = ((size_t)n * bytes + 63) & ~(size_t)63, arena = size > ARENA_BYTES ? size : ARENA_BYTES;
+    uint64_t *slab = grow(&set->slabs, 1);
+    if (!slab || set->slabs.count >= TXM_SLOT_UNREGISTERED >> TXM_SLOT_BITS)
+        return NULL;
+    if (size > set->arena_left) {
+        void **kept = grow(&set->arenas, 1), *fresh = NULL;
+        if (!kept || posix_memalign(&fresh, ARENA_BYTES, arena))
+            return NULL;
+        madvise(fresh, arena, MADV_HUGEPAGE);
+        *kept = fresh;
+        set->arenas.count++;
+        set->arena_left = arena;
+    }
+    uint8_t *begin = ((uint8_t **)set->arenas.items)[set->arenas.count - 1];
+    /* Larger than usual arenas hold one slab and are never shared. */
+    uint8_t *at = arena > ARENA_BYTES ? begin : begin + (ARENA_BYTES - set->arena_left);
+    set->arena_left = arena > ARENA_BYTES ? 0 : set->arena_left - size;
+    *slab = (uint64_t)(uintptr_t)at;
+    set->slabs.count++;
+    *slots = n;
+    refresh(set);
+    return at;
+}
+
+/* Texture, level and tile of an entry of the page table, which is one of the set's. Textures lie in
+ * ascending order, so the last that begins at or before the entry has it. Levels are few: both are simple
+ * searches. */
+static uint32_t find_entry(const txm_texture_set *set, uint32_t entry, uint32_t *level, uint32_t *tile)
+{
+    const txm_view_texture *v = set->views.items;
+    uint32_t i = 0;
+    for (uint32_t n = (uint32_t)set->views.count; n-- > 0;)
+        if (!v[n].udim_rows && v[n].first <= entry) {
+            i = n;
+            break;
+        }
+    entry -= v[i].first;
+    for (*level = v[i].levels - 1; *level && v[i].level_first[*level] > entry;)
+        --*level;
+    *tile = entry - v[i].level_first[*level];
+    return i;
+}
+
+/* A tile that cannot be read is FAILED from then on. Each texture fills slabs of its own, so neighbours in
+ * a file are neighbours in memory. Without memory the entry is open to be asked for again. */
+static txm_status load_entry(txm_texture_set *set, uint32_t entry, txm_error *err)
+{
+    uint32_t level, tile, i = find_entry(set, entry, &level, &tile);
+    texture *t = (texture *)set->textures.items + i;
+    const txm_view_texture *v = (txm_view_texture *)set->views.items + i;
+    txm_tile_entry *e = (txm_tile_entry *)set->tiles.items + entry;
+    if (e->slot != TXM_SLOT_NONE && e->slot != TXM_SLOT_REQUESTED)
+        return TXM_OK;
+    if (!t->slots_left) {
+        if (!new_slab(set, v->tile_bytes, &t->slots_left)) {
+            e->slot = TXM_SLOT_NONE;
+            return txm_fail(err, TXM_STATUS_NO_MEMORY, "no memory for tiles");
+        }
+        t->free_slot = (uint32_t)(set->slabs.count - 1) << TXM_SLOT_BITS;
+    }
+    uint8_t *dst = (uint8_t *)(uintptr_t)((uint64_t *)set->slabs.items)[t->free_slot >> TXM_SLOT_BITS] +
+                   (size_t)(t->free_slot & (SLOTS_PER_SLAB - 1)) * v->tile_bytes;
+    txm_status status = txm_view_read_tile(t->tx, v, 0, level, tile, dst, t->unwidened, err);
+    if (status != TXM_OK) {
+        e->slot = TXM_SLOT_FAILED;
+        return status;
+    }
+    __atomic_store_n(&e->slot, t->free_slot, __ATOMIC_RELEASE);
+    t->free_slot++;
+    t->slots_left--;
+    return TXM_OK;
+}
+
+/* All that can be loaded is; the first failure is reported. */
+txm_status txm_texture_set_load(txm_texture_set *set, txm_lane *lane, txm_error *err)
+{
+    txm_error_clear(err);
+    txm_status first = TXM_OK;
+    for (uint32_t i = 0; i < lane->count; i++) {
+        txm_status status =
+            lane->requests[i] < set->tiles.count
+                ? load_entry(set, lane->requests[i], first ? NULL : err)
+                : txm_fail(err, TXM_STATUS_USAGE, "entry %u is beyond the page table", lane->requests[i]);
+        first = first ? first : status;
+    }
+    lane->count = 0;
+    return first;
+}
+
+/* Entries of a texture lie in one piece, level after level. */
+txm_status txm_texture_set_load_all(txm_texture_set *set, uint32_t id, txm_error *err)
+{
+    txm_error_clear(err);
+    if (!txm_texture_set_tx(set, id))
+        return txm_fail(err, TXM_STATUS_USAGE, "there is no texture %u of its own file", id);
+    const txm_view_texture *v = (txm_view_texture *)set->views.items + id;
+    uint32_t last = v->levels - 1, end = v->first + v->level_first[last] + txm_view_tiles(v, last);
+    txm_status first = TXM_OK;
+    for (uint32_t entry = v->first; entry < end; entry++) {
+        txm_status status = load_entry(set, entry, first ? NULL : err);
+        first = first ? first : status;
+    }
+    return first;
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Look-ups with AVX2 and F16C: vectors of eight.
+ *
+ * The operations that the shared text in simd/ asks for, as instructions of AVX2: the algorithm itself is in
+ * there, once, for all widths.
+ */
+#define TXM_LANES 8
+#include "tile/sample/x86/load_avx2.h"
+
+#include "tile/sample/simd/entries_simd.h"
+#include "tile/sample/x86/quads.h"
+
+TXM_FAST vf vf_floor(vf v)
+{
+    return (vf)_mm256_floor_ps((__m256)v);
+}
+
+TXM_FAST vf vf_sqrt(vf v)
+{
+    return (vf)_mm256_sqrt_ps((__m256)v);
+}
+
+const txm_sample_ops txm_sample_avx2 = {"avx2", sample_single, sample_single_guarded, sample_with_derivatives,
+                                        sample_batch};
