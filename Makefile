@@ -16,6 +16,7 @@ SANITIZE   ?=
 CUDA       ?= auto
 NVCC       ?= nvcc
 
+comma := ,
 B := build$(if $(SANITIZE),-sanitize)
 PKG_CONFIG ?= pkg-config
 PACKAGES := OpenColorIO libtiff-4 OpenEXR libdeflate libzstd libcrypto libxxhash libisal libjpeg \
@@ -51,7 +52,10 @@ TILE_LIBS  := -ldeflate -lisal -lzstd -lxxhash -lpthread -ldl -lm
 TILE_API   := $(wildcard include/txtile/*.h)
 MILL_API   := $(wildcard include/txmill/*.h)
 # Headers of what a library shows to the rest of txmill alone.
-TILE_SHARED := $(shell grep -l '^TXM_SHARED ' src/tile/*/*.h src/tile/*/*/*.h)
+TILE_SHARED := $(shell grep -l '^TXM_SHARED ' src/tile/*/*.h)
+MILL_SHARED := $(shell grep -l '^TXM_SHARED ' src/mill/*/*.h)
+# What programs of the build link that use more than the libraries show: tests, benchmarks, the decoders' process.
+STATIC     := $(B)/libtxmill.a $(B)/libtxtile.a
 $(LIB_OBJ): ALL_CFLAGS += -fvisibility=hidden
 $(LIB_OBJ): ALL_CXXFLAGS += -fvisibility=hidden
 TOOL_SRC   := $(wildcard tools/*.c tools/*/*.c)
@@ -81,7 +85,7 @@ endef
 $(eval $(call remember,c,$(CC) $(ALL_CFLAGS)))
 $(eval $(call remember,cxx,$(CXX) $(ALL_CXXFLAGS)))
 $(eval $(call remember,link,$(CC) $(CXX) $(ALL_LDFLAGS) $(LIBS)))
-$(eval $(call remember,prefix,$(MODULEDIR)))
+$(eval $(call remember,prefix,$(PREFIX) $(MODULEDIR)))
 $(B)/src/mill/base/plugin.o: ALL_CFLAGS += -DTXM_MODULE_DIR='"$(MODULEDIR)"'
 $(B)/src/mill/base/plugin.o: $(B)/flags/prefix
 
@@ -107,14 +111,14 @@ $(B)/%.o: %.cpp $(B)/flags/cxx
 	@mkdir -p $(@D)
 	$(CXX) $(ALL_CXXFLAGS) -c $< -o $@
 
-$(B)/libtxmill.a: $(LIB_OBJ)
+$(B)/libtxmill.a: $(MILL_OBJ)
 $(B)/libtxtile.a: $(TILE_OBJ)
 $(B)/lib%.a:
 	rm -f $@
 	ar rcs $@ $^
 # What the headers of a library declare is what it shows.
 $(B)/gen/libtxtile.map: $(TILE_API) $(TILE_SHARED)
-$(B)/gen/libtxmill.map: $(MILL_API)
+$(B)/gen/libtxmill.map: $(MILL_API) $(MILL_SHARED)
 $(B)/gen/lib%.map: scripts/exports.sh
 	@mkdir -p $(@D)
 	scripts/exports.sh $* $(VERSION) $(filter %.h,$^) > $@
@@ -125,16 +129,24 @@ $(B)/libtxtile.so: $(TILE_OBJ) $(B)/gen/libtxtile.map $(B)/flags/link
 $(B)/libtxmill.so: $(MILL_OBJ) $(B)/libtxtile.so $(B)/gen/libtxmill.map $(B)/flags/link
 	$(CC) -shared -Wl,-soname,$(@F).$(SOVERSION) -Wl,--version-script=$(B)/gen/libtxmill.map $(ALL_LDFLAGS) \
 	  $(MILL_OBJ) $(B)/libtxtile.so $(LIBS) -o $@
-$(B)/txmill: $(TOOL_OBJ) $(B)/libtxmill.a $(B)/flags/link
-	$(CC) $(ALL_LDFLAGS) $(TOOL_OBJ) $(B)/libtxmill.a $(LIBS) $(TOOL_LIBS) -o $@
+# The program links the libraries by the names that it will find them under.
+LINK_TXMILL = $(CC) $(ALL_LDFLAGS) $(TOOL_OBJ) $(B)/libtxmill.so $(B)/libtxtile.so -Wl,--as-needed $(LIBS) $(TOOL_LIBS)
+$(B)/lib%.so.$(SOVERSION): $(B)/lib%.so
+	ln -sf $(<F) $@
+$(B)/txmill: $(TOOL_OBJ) $(B)/libtxmill.so.$(SOVERSION) $(B)/libtxtile.so.$(SOVERSION) $(B)/flags/link
+	$(LINK_TXMILL) -Wl,-rpath,'$$ORIGIN' -o $@
+# As it is installed, it looks where the libraries are installed, unless the system does anyway.
+$(B)/install/txmill: $(B)/txmill $(B)/flags/prefix
+	@mkdir -p $(@D)
+	$(LINK_TXMILL) $(if $(filter-out /usr,$(PREFIX)),-Wl$(comma)-rpath$(comma)'$$ORIGIN/../$(patsubst $(PREFIX)/%,%,$(LIBDIR))') -o $@
 # OpenImageIO pulls in 258 libraries and 130 MB: a module, loaded when a source needs it.
 $(B)/txmill-oiio.so: $(MODULE_OBJ) $(B)/flags/link
 	$(CXX) -shared $(ALL_LDFLAGS) $(MODULE_OBJ) -lOpenImageIO -lOpenImageIO_Util $(shell $(PKG_CONFIG) --libs OpenEXR) -o $@
 
-$(B)/tests/test_%: tests/test_%.c $(B)/flags/c $(B)/flags/link $(TEST_UTIL) $(TOOL_LIB) $(B)/libtxmill.a | $(B)/txmill $(B)/txmill-oiio.so
+$(B)/tests/test_%: tests/test_%.c $(B)/flags/c $(B)/flags/link $(TEST_UTIL) $(TOOL_LIB) $(STATIC) | $(B)/txmill $(B)/txmill-oiio.so
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -MF $@.d $(shell $(PKG_CONFIG) --cflags check) -Itests -I. $< $(TEST_UTIL) $(TOOL_LIB) \
-	  $(B)/libtxmill.a $(ALL_LDFLAGS) $(shell $(PKG_CONFIG) --libs check) $(LIBS) $(TOOL_LIBS) -o $@
+	  $(STATIC) $(ALL_LDFLAGS) $(shell $(PKG_CONFIG) --libs check) $(LIBS) $(TOOL_LIBS) -o $@
 
 check: all $(TESTS)
 	@TXM_MAKE_VARS='$(subst ','\'',$(MAKEOVERRIDES))' tests/run.sh $(B) $(TESTS) $(SCRIPTS)
@@ -161,10 +173,10 @@ fuzz:
 clean:
 	rm -rf build build-sanitize build-clang build-fuzz
 
-install: all
+install: all $(B)/install/txmill
 	install -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(MODULEDIR) \
 	  $(DESTDIR)$(INCLUDEDIR)/txmill $(DESTDIR)$(INCLUDEDIR)/txtile $(DESTDIR)$(MANDIR)/man1 $(DESTDIR)$(MANDIR)/man5
-	install -m 755 $(B)/txmill $(DESTDIR)$(BINDIR)/txmill
+	install -m 755 $(B)/install/txmill $(DESTDIR)$(BINDIR)/txmill
 	install -m 644 $(B)/libtxmill.a $(B)/libtxtile.a $(DESTDIR)$(LIBDIR)/
 	for l in libtxmill libtxtile; do \
 	  install -m 755 $(B)/$$l.so $(DESTDIR)$(LIBDIR)/$$l.so.$(VERSION) && \

@@ -59,7 +59,8 @@ thumbnail() { # TX PIXELS
         words+=("$w")
     done
     : >"$work/.thumbnail.XYZ"
-    run env -i PATH="$work/bin:/usr/bin:/bin" TXMILL_PLUGINS="$TXMILL_PLUGINS" timeout 60 "${words[@]}"
+    run env -i PATH="$work/bin:/usr/bin:/bin" TXMILL_PLUGINS="$TXMILL_PLUGINS" ASAN_OPTIONS="${ASAN_OPTIONS:-}" \
+        timeout 60 "${words[@]}"
 }
 png_size() {
     python3 -c 'import struct, sys

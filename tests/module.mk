@@ -1,8 +1,8 @@
 # Fuzz targets: tests/fuzz.sh builds the library with coverage and sanitizers into a build folder of its own first.
 ifdef FUZZING
 # -fsanitize-link-c++-runtime: what reads a config brings the shim over OpenColorIO, which is C++.
-$(B)/fuzz_%: tests/fuzz_%.c $(B)/libtxmill.a
-	$(CC) $(ALL_CFLAGS) -fsanitize=fuzzer -MF $@.d -Itests -I. $< $(FUZZ_TOOLS) $(B)/libtxmill.a $(ALL_LDFLAGS) \
+$(B)/fuzz_%: tests/fuzz_%.c $(STATIC)
+	$(CC) $(ALL_CFLAGS) -fsanitize=fuzzer -MF $@.d -Itests -I. $< $(FUZZ_TOOLS) $(STATIC) $(ALL_LDFLAGS) \
 	  -fsanitize=fuzzer -fsanitize-link-c++-runtime $(LIBS) $(FUZZ_TOOL_LIBS) -o $@
 # What the commands do with a file is partly theirs alone.
 $(B)/fuzz_verify: FUZZ_TOOLS := $(TOOL_LIB)
@@ -16,8 +16,8 @@ $(B)/tests/util_raster.o: ALL_CFLAGS += -DOIIO_MAJOR=$(firstword $(subst ., ,$(s
 
 # bench/padded.sh: padded tiles a second, beside OpenImageIO.
 $(B)/bench/bench_oiio.o: bench/bench_oiio.cpp
-$(B)/bench_padded: bench/bench_padded.c $(B)/bench/bench_oiio.o $(B)/libtxmill.a
-	$(CC) $(ALL_CFLAGS) -MF $@.d -Ibench $< $(B)/bench/bench_oiio.o $(B)/libtxmill.a $(ALL_LDFLAGS) \
+$(B)/bench_padded: bench/bench_padded.c $(B)/bench/bench_oiio.o $(STATIC)
+	$(CC) $(ALL_CFLAGS) -MF $@.d -Ibench $< $(B)/bench/bench_oiio.o $(STATIC) $(ALL_LDFLAGS) \
 	  -lOpenImageIO -lOpenImageIO_Util $(LIBS) -o $@
 
 # A real Blender beside txmill, on random images and folders of images: make differential N=500 SEED=1 BLENDER=blender

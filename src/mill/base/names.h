@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "tile/base/shared.h"
+
 typedef struct txm_names_chunk txm_names_chunk;
 
 typedef struct txm_name {
@@ -25,16 +27,16 @@ typedef struct txm_names {
 
 /* The entry of `text`, made if there is none; NULL when memory is exhausted. It moves with the next call; its text
  * stays. */
-txm_name *txm_names_entry(txm_names *names, const char *text);
+TXM_SHARED txm_name *txm_names_entry(txm_names *names, const char *text);
 /* The kept copy of `text`; NULL when memory is exhausted, or when given NULL. */
-const char *txm_names_put(txm_names *names, const char *text);
+TXM_SHARED const char *txm_names_put(txm_names *names, const char *text);
 /* A copy that is not looked up: for strings that are all different. NULL as above. */
 const char *txm_names_copy(txm_names *names, const char *text);
-bool txm_names_has(const txm_names *names, const char *text);
-void txm_names_free(txm_names *names);
+TXM_SHARED bool txm_names_has(const txm_names *names, const char *text);
+TXM_SHARED void txm_names_free(txm_names *names);
 
 /* "device:inode" of a file, to keep in such a set: the same whatever way leads to it. */
 enum { TXM_FILE_ID_BYTES = 48 };
 struct stat;
-void txm_file_id(const struct stat *st, char out[TXM_FILE_ID_BYTES]);
+TXM_SHARED void txm_file_id(const struct stat *st, char out[TXM_FILE_ID_BYTES]);
 #endif

@@ -4,8 +4,10 @@
 #define TXM_BASE_TEXT_FILE_H
 #include <stdio.h>
 
+#include "tile/base/shared.h"
+
 /* Opens a file, FIFO or device for reading, "-" for standard input, which fclose leaves open. Opening a FIFO does not
  * wait for its writer, reading does. Once `cancel` (may be NULL; outlives the stream) asks to stop, reads fail with
  * ECANCELED, at the latest half a second later. NULL with errno. */
-FILE *txm_text_file_open(const char *path, const volatile int *cancel);
+TXM_SHARED FILE *txm_text_file_open(const char *path, const volatile int *cancel);
 #endif

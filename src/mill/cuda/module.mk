@@ -57,8 +57,8 @@ check-gpu: all $(B)/tests/test_gpu
 # Kernels against plain copies, conversions against the CPU.
 bench-gpu: all $(B)/bench_gpu
 	bench/gpu.sh $(B)
-$(B)/bench_gpu: bench/bench_gpu.c $(B)/libtxmill.a
-	$(CC) $(ALL_CFLAGS) -MF $@.d $< $(B)/libtxmill.a $(ALL_LDFLAGS) $(LIBS) -o $@
+$(B)/bench_gpu: bench/bench_gpu.c $(STATIC)
+	$(CC) $(ALL_CFLAGS) -MF $@.d $< $(STATIC) $(ALL_LDFLAGS) $(LIBS) -o $@
 -include $(B)/bench_gpu.d
 
 $(TESTS): | $(B)/tests/gpu/txmill-cuda.so $(B)/tests/gpu-old/txmill-cuda.so

@@ -9,5 +9,5 @@ $(TESTS): LIBS += -lz
 # Time and size of the tile encoder on a raw image.
 bench-codec: $(B)/bench_codec
 .PHONY: bench-codec
-$(B)/bench_codec: bench/bench_codec.c $(B)/libtxmill.a
-	$(CC) $(ALL_CFLAGS) -MF $@.d $< $(B)/libtxmill.a $(ALL_LDFLAGS) $(LIBS) -lz -o $@
+$(B)/bench_codec: bench/bench_codec.c $(STATIC)
+	$(CC) $(ALL_CFLAGS) -MF $@.d $< $(STATIC) $(ALL_LDFLAGS) $(LIBS) -lz -o $@

@@ -20,7 +20,7 @@ TXM_SHARED bool txm_bytes_add(txm_bytes *b, const void *data, size_t size_bytes)
 TXM_SHARED bool txm_bytes_puts(txm_bytes *b, const char *s);
 TXM_SHARED bool txm_bytes_printf(txm_bytes *b, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* The text, which the caller frees, or NULL where anything could not be added. *b is empty afterwards. */
-char *txm_bytes_take(txm_bytes *b);
+TXM_SHARED char *txm_bytes_take(txm_bytes *b);
 /* Frees and zeroes. NULL-safe. */
 TXM_SHARED void txm_bytes_free(txm_bytes *b);
 #endif

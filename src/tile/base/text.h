@@ -30,7 +30,7 @@ TXM_SHARED int txm_ncasecmp(const char *a, const char *b, size_t n);
 TXM_SHARED bool txm_percent_decode(char *text);
 
 /* Length of the valid UTF-8 sequence at `text`, 0 if there is none (overlong forms and surrogates are not valid). */
-size_t txm_utf8_sequence(const char *text);
+TXM_SHARED size_t txm_utf8_sequence(const char *text);
 
 enum { TXM_TIME_BYTES = 32 };
 

@@ -2,8 +2,8 @@
 .PHONY: bench-cache
 bench-cache: all $(B)/bench_cache
 	@bench/cache.sh $(B)
-$(B)/bench_cache: bench/bench_cache.c $(B)/bench/oiio_lookup.o $(B)/libtxmill.a
-	$(CC) $(ALL_CFLAGS) -MF $@.d -Ibench $< $(B)/bench/oiio_lookup.o $(B)/libtxmill.a $(ALL_LDFLAGS) \
+$(B)/bench_cache: bench/bench_cache.c $(B)/bench/oiio_lookup.o $(STATIC)
+	$(CC) $(ALL_CFLAGS) -MF $@.d -Ibench $< $(B)/bench/oiio_lookup.o $(STATIC) $(ALL_LDFLAGS) \
 	  -lOpenImageIO -lOpenImageIO_Util $(LIBS) -o $@
 -include $(B)/bench_cache.d
 

@@ -9,12 +9,12 @@ check-sample: all $(B)/tests/test_sample
 .PHONY: bench-lookup
 bench-lookup: all $(B)/bench_lookup $(B)/bench_trace
 	@bench/lookup.sh $(B)
-$(B)/bench_lookup: bench/bench_lookup.c $(B)/bench/oiio_lookup.o $(B)/libtxmill.a
-	$(CC) $(ALL_CFLAGS) -MF $@.d -Ibench $< $(B)/bench/oiio_lookup.o $(B)/libtxmill.a $(ALL_LDFLAGS) \
+$(B)/bench_lookup: bench/bench_lookup.c $(B)/bench/oiio_lookup.o $(STATIC)
+	$(CC) $(ALL_CFLAGS) -MF $@.d -Ibench $< $(B)/bench/oiio_lookup.o $(STATIC) $(ALL_LDFLAGS) \
 	  -lOpenImageIO -lOpenImageIO_Util $(LIBS) -o $@
 -include $(B)/bench_lookup.d
-$(B)/bench_trace: bench/bench_trace.c $(B)/bench/oiio_lookup.o $(B)/libtxmill.a
-	$(CC) $(ALL_CFLAGS) -MF $@.d -Ibench $< $(B)/bench/oiio_lookup.o $(B)/libtxmill.a $(ALL_LDFLAGS) \
+$(B)/bench_trace: bench/bench_trace.c $(B)/bench/oiio_lookup.o $(STATIC)
+	$(CC) $(ALL_CFLAGS) -MF $@.d -Ibench $< $(B)/bench/oiio_lookup.o $(STATIC) $(ALL_LDFLAGS) \
 	  -lOpenImageIO -lOpenImageIO_Util $(LIBS) -o $@
 -include $(B)/bench_trace.d
 
