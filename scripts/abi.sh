@@ -11,7 +11,7 @@ for tool in abidw abidiff; do
 done
 # Of the types, only those of the public headers; nothing of where it was built.
 dump() {
-    abidw --headers-dir include/txmill --drop-private-types --no-show-locs --no-corpus-path --no-comp-dir-path \
+    abidw --headers-dir include/txtile --headers-dir include/txmill --drop-private-types --no-show-locs --no-corpus-path --no-comp-dir-path \
         --no-elf-needed --no-architecture --type-id-style hash "$1"
 }
 failed=0

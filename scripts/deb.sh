@@ -2,9 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # Debian packages of what is in the tree: scripts/deb.sh BUILD [FOLDER]. They are for the Debian that they are built on.
 #
-#   txmill          the program with its manual, completion, farm scripts and modules, and libtxmill, which is its own
+#   txmill          the program with its manual, completion and farm scripts
 #   libtxtile0      the library that renderers link
-#   libtxtile-dev   headers, manual, guide, examples, static libraries and pkg-config of libtxtile and libtxmill
+#   libtxtile-dev   its headers, manual, guide, examples, static library and pkg-config
+#   libtxmill0      the library that makes tx files, with its modules
+#   libtxmill-dev   its headers, manual, example, static library and pkg-config
 #   python3-txmill  the Python package
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -34,7 +36,10 @@ take() { # PACKAGE PATTERN...: of what was installed
     done
 }
 take libtxtile0 "$libdir/libtxtile.so.*"
-take libtxtile-dev /usr/include /usr/share/man/man3 /usr/share/doc/txmill/{examples,texture-cache.md} "$libdir/pkgconfig" "$libdir"/lib{txtile,txmill}.{a,so}
+take libtxmill0 "$libdir/libtxmill.so.*" "$libdir/txmill"
+take libtxmill-dev /usr/include/txmill /usr/share/man/man3/txmill.3 /usr/share/doc/txmill/examples/convert_folder.c "$libdir/pkgconfig/txmill.pc" \
+    "$libdir"/libtxmill.{a,so}
+take libtxtile-dev /usr/include/txtile /usr/share/man/man3 /usr/share/doc/txmill/{examples,texture-cache.md} "$libdir/pkgconfig" "$libdir"/libtxtile.{a,so}
 take python3-txmill /usr/lib/python3
 take txmill /usr
 cd "$work"
@@ -77,9 +82,9 @@ needs() { # PACKAGE: what its programs and libraries are linked with
     find "$work/$1" -type f -print0 | while IFS= read -r -d '' f; do
         case $(head -c 4 "$f" | tail -c 3) in ELF) printf '%s\0' "$f" ;; esac
     done >"$work/binaries"
-    (cd "$work/shlibs" && xargs -0 dpkg-shlibdeps -O -l"$work/libtxtile0$libdir" -l"$work/txmill$libdir" \
-        -x"$1" -xlibtxtile0 --ignore-missing-info -e <"$work/binaries" 2>/dev/null ||
-        xargs -0 dpkg-shlibdeps -O --ignore-missing-info -xlibtxtile0 <"$work/binaries") | sed -n 's/^shlibs:Depends=//p'
+    (cd "$work/shlibs" && xargs -0 dpkg-shlibdeps -O -l"$work/libtxtile0$libdir" -l"$work/libtxmill0$libdir" \
+        -x"$1" -xlibtxtile0 -xlibtxmill0 --ignore-missing-info -e <"$work/binaries" 2>/dev/null ||
+        xargs -0 dpkg-shlibdeps -O --ignore-missing-info -xlibtxtile0 -xlibtxmill0 <"$work/binaries") | sed -n 's/^shlibs:Depends=//p'
 }
 # OpenEXRCore is loaded when a file needs it: no tool sees that.
 openexr=$(strings -a "$work/libtxtile0$libdir"/libtxtile.so.0 | grep '^libOpenEXRCore.*\.so\.' | sed -n 1p)
@@ -99,11 +104,9 @@ pack() { # PACKAGE ARCHITECTURE SECTION DEPENDS SUMMARY, the description on stdi
     } >"$root/DEBIAN/control"
     case $1 in
         libtxtile0) echo "libtxtile 0 libtxtile0 (>= $version)" >"$root/DEBIAN/shlibs" ;;
-        txmill) echo "libtxmill 0 txmill (>= $version)" >"$root/DEBIAN/shlibs" ;;
+        libtxmill0) echo "libtxmill 0 libtxmill0 (>= $version)" >"$root/DEBIAN/shlibs" ;;
     esac
-    if [ "$1" = libtxtile0 ] || [ "$1" = txmill ]; then
-        echo 'activate-noawait ldconfig' >"$root/DEBIAN/triggers"
-    fi
+    case $1 in lib*0) echo 'activate-noawait ldconfig' >"$root/DEBIAN/triggers" ;; esac
     (cd "$root" && find . -type f ! -path './DEBIAN/*' -printf '%P\0' | LC_ALL=C sort -z | xargs -0 md5sum) >"$root/DEBIAN/md5sums"
     chmod 644 "$root"/DEBIAN/*
     if [ "$1" = python3-txmill ]; then
@@ -128,27 +131,30 @@ END
     echo "$out/$1_${version}_$2.deb"
 }
 
-# libtxmill follows the program, whose version is its own; programs depend on both by way of shlibs.
-mkdir -p "$work/txmill/usr/share/lintian/overrides"
-echo 'txmill: package-name-doesnt-match-sonames libtxmill0' >"$work/txmill/usr/share/lintian/overrides/txmill"
-
-for p in txmill libtxtile0 libtxtile-dev; do strip_all "$p"; done
-tile_needs=$(needs libtxtile0) mill_needs=$(needs txmill)
+for p in txmill libtxtile0 libtxtile-dev libtxmill0 libtxmill-dev; do strip_all "$p"; done
+tile_needs=$(needs libtxtile0) mill_needs=$(needs libtxmill0) program_needs=$(needs txmill)
 pack libtxtile0 "$arch" libs "$tile_needs, $openexr" "reads and samples the tx files of Blender's texture cache" <<'END'
 Renderers and tools link libtxtile to open the tiled, mip-mapped tx files
 that Cycles renders from: levels, tiles with the pixels around them, metadata,
 and exact texture look-ups. Plain C over the codecs alone.
 END
-pack txmill "$arch" graphics "$mill_needs, libtxtile0 (= $version), $openexr, python3:any" "makes and inspects the tx files of Blender's texture cache" <<'END'
+pack libtxmill0 "$arch" libs "$mill_needs, libtxtile0 (= $version)" "library that makes the tx files of Blender's texture cache" <<'END'
+Tools link libtxmill to convert images into the tiled, mip-mapped tx files
+that Cycles renders from, to list the images of a scene, and to verify files.
+Images that it does not read itself go through a worker with OpenImageIO.
+END
+pack txmill "$arch" graphics "$program_needs, libtxmill0 (= $version), libtxtile0 (= $version), python3:any" "makes and inspects the tx files of Blender's texture cache" <<'END'
 Cycles renders large scenes from tiled, mip-mapped copies of the textures.
 txmill makes them without Blender, ahead of the render, on all cores, and
 looks into those that are there: the same names, the same pixels, the same
-metadata as Blender's own. libtxmill, which does the work, is in this package.
+metadata as Blender's own.
 END
-pack libtxtile-dev "$arch" libdevel "libtxtile0 (= $version), txmill (= $version), libdeflate-dev, libisal-dev, libzstd-dev, libxxhash-dev" \
-    "headers and static libraries of libtxtile and libtxmill" <<'END'
-What programs are built with that read tx files (libtxtile, pkg-config txtile)
-or make them (libtxmill, pkg-config txmill).
+pack libtxtile-dev "$arch" libdevel "libtxtile0 (= $version), libdeflate-dev, libisal-dev, libzstd-dev, libxxhash-dev" \
+    "headers and static library of libtxtile" <<'END'
+What programs are built with that read and sample tx files (pkg-config txtile).
+END
+pack libtxmill-dev "$arch" libdevel "libtxmill0 (= $version), libtxtile-dev (= $version)" "headers and static library of libtxmill" <<'END'
+What programs are built with that make tx files (pkg-config txmill).
 END
 pack python3-txmill all python "python3 (>= 3.9), txmill (>= $version), libtxtile0 (>= $version)" "makes and inspects Blender's tx files from Python" <<'END'
 A typed package without dependencies over the program txmill: make, info,

@@ -2,10 +2,10 @@
 .PHONY: docs check-abi abi-reference deb check-deb wheel check-wheel
 # The reference of the public headers, in $(B)/docs/html. A declaration without a comment fails, and so do a comment that
 # names what is not there and anything that Doxygen warns of.
-HEADERS := include/txmill
+HEADERS := include/txtile include/txmill
 docs:
 	@command -v doxygen >/dev/null || { echo "make docs: doxygen is missing (apt-get install doxygen)" >&2; exit 1; }
-	scripts/check_comments.py $(wildcard $(HEADERS)/*.h)
+	scripts/check_comments.py $(foreach h,$(HEADERS),$(wildcard $(h)/*.h))
 	@mkdir -p $(B)/docs
 	{ cat docs/Doxyfile && echo 'INPUT = $(HEADERS) docs/mainpage.dox' && echo 'OUTPUT_DIRECTORY = $(B)/docs' && \
 	  echo 'PROJECT_NUMBER = $(VERSION)'; } | doxygen -

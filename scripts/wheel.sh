@@ -86,14 +86,14 @@ rm -rf "$root" && mkdir -p "$root/txmill/bin" "$root/txmill/lib/txmill"
 cp -R python/txmill/. "$root/txmill/"
 find "$root" -name __pycache__ -prune -exec rm -rf {} +
 cp "$build/txmill" "$root/txmill/bin/"
-cp "$build/libtxtile.so" "$root/txmill/lib/libtxtile.so.0"
+for l in libtxtile libtxmill; do cp "$build/$l.so" "$root/txmill/lib/$l.so.0"; done
 cp "$build/txmill-oiio.so" "$build/txmill-oiio-worker" "$root/txmill/lib/txmill/"
 # OpenEXRCore is loaded by its name when a file needs it, so it keeps the name.
 openexr=$(objdump -p "$(gcc -print-file-name=libOpenEXRCore.so)" | sed -n 's/.*SONAME *//p')
 cp "$(gcc -print-file-name="$openexr")" "$root/txmill/lib/$openexr"
 find "$root" -type f ! -name '*.py' ! -name py.typed -exec strip --strip-unneeded {} +
 patchelf --set-rpath '$ORIGIN/../lib' "$root/txmill/bin/txmill"
-patchelf --set-rpath '$ORIGIN' "$root/txmill/lib/libtxtile.so.0" "$root/txmill/lib/$openexr"
+patchelf --set-rpath '$ORIGIN' "$root"/txmill/lib/libtx{tile,mill}.so.0 "$root/txmill/lib/$openexr"
 patchelf --set-rpath '$ORIGIN/..' "$root"/txmill/lib/txmill/*
 cp usd/txmill-usd.py "$root/txmill/lib/txmill/"
 

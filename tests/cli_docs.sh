@@ -48,13 +48,13 @@ else
 fi
 
 # The pages of the libraries lead to every header, and name nothing that is not there.
-for h in "$repo"/include/txmill/*.h; do
-    name=txmill/$(basename "$h")
+for h in "$repo"/include/*/*.h; do
+    name=${h#"$repo/include/"}
     [ "$name" = txtile/export.h ] || check "$(basename "$h")-in-section-3" \
         grep -qE "^\.It In (.* In )?$name( |\$)" "$build/man/txtile.3" "$build/man/txmill.3"
 done
 run sh -c "grep -ohE 'txm_[a-z0-9_]+|TXM_[A-Z_]+' '$build'/man/*.3 | sort -u | while read -r n; do
-    grep -rqw \"\$n\" '$repo/include/txmill' || echo \"\$n\"; done"
+    grep -rqw \"\$n\" '$repo/include' || echo \"\$n\"; done"
 check section-3-names-what-is-there test ! -s out
 
 # ---- completion ------------------------------------------------------------------------------------------------------

@@ -46,7 +46,7 @@ check absent-says says "absent.png: cannot examine the image"
 
 # Every name of the interface that the guide mentions exists.
 run sh -c "grep -oE '\b(txm|TXM)_[A-Za-z0-9_]+' '$guide' | sort -u | while read -r n; do
-    grep -qrw \"\$n\" '$repo/include/txmill' || grep -qr \"\${n}_\" '$repo/include/txmill' || echo \"\$n\"; done"
+    grep -qrw \"\$n\" '$repo/include' || grep -qr \"\${n}_\" '$repo/include' || echo \"\$n\"; done"
 check names-exist test ! -s out
 # Every link to a file and to a heading leads somewhere.
 run sh -c "grep -oE '[a-z]\]\([^)#]+' '$guide' | cut -c4- | while read -r f; do [ -e '$repo/docs/'\"\$f\" ] || echo \"\$f\"; done"

@@ -19,7 +19,7 @@ make_here() { env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL make -s -C "$repo" "${vari
 compiled() { make_here -n all "$@" | sed -nE "s/.* -c ([^ ]+) .*/\1/p" | grep -v color/known; }
 check nothing-is-left-to-build test -z "$(compiled)"
 check prefix-rebuilds-what-holds-it test "$(compiled PREFIX=/opt/elsewhere | head -n 1)" = src/mill/base/plugin.c
-check prefix-rebuilds-no-more test -z "$(compiled PREFIX=/opt/elsewhere | grep -v core/plugin)"
+check prefix-rebuilds-no-more test -z "$(compiled PREFIX=/opt/elsewhere | grep -v base/plugin)"
 compiled CFLAGS=-DOTHER >compiled
 check flags-rebuild-all test "$(grep -c '^src/' compiled)" -gt 100
 
@@ -40,8 +40,8 @@ done
 run env -u TXMILL PATH=/usr/bin:/bin PYTHONPATH="$root$prefix/$python" python3 -c 'import txmill; print(txmill.find_program())'
 check installed-python-finds-program prints "$root$prefix/bin/txmill"
 
-for h in "$repo"/include/txmill/*.h; do
-    name=txmill/$(basename "$h")
+for h in "$repo"/include/*/*.h; do
+    name=${h#"$repo/include/"}
     check "header-c-$(basename "$h")" sh -c "echo '#include <$name>
 int used;' | cc -std=c11 -Wall -Wextra -Wpedantic -Werror \
         -fsyntax-only -I'$root$prefix/include' -x c -"
@@ -51,7 +51,7 @@ int used;' | c++ -std=c++17 -Wall -Wextra -Werror \
 done
 
 # No two headers claim the same name.
-for h in "$repo"/include/txmill/*.h; do echo "#include <txmill/$(basename "$h")>"; done >together.h
+for h in "$repo"/include/*/*.h; do echo "#include <${h#"$repo/include/"}>"; done >together.h
 echo 'int used;' >>together.h
 check headers-together-c cc -std=c11 -Wall -Wextra -Werror -fsyntax-only -I"$root$prefix/include" -x c together.h
 check headers-together-cxx c++ -std=c++17 -Wall -Wextra -Werror -fsyntax-only -I"$root$prefix/include" -x c++ together.h

@@ -25,17 +25,10 @@ for path in sys.argv[1:]:
             print(found[1])
 EOF
 }
-shown() { nm -D --defined-only "$1" | awk '$2 != "A" && $3 !~ /@TXTILE_PRIVATE_/ { sub(/@.*/, "", $3); print $3 }' | LC_ALL=C sort; }
+shown() { nm -D --defined-only "$1" | awk '$2 != "A" && $3 !~ /@TX(TILE|MILL)_PRIVATE_/ { sub(/@.*/, "", $3); print $3 }' | LC_ALL=C sort; }
 
-include=$repo/include/txmill
-tile=()
-for h in cache describe export name pixel ray reader sampler settings status trace; do tile+=("$include/$h.h"); done
-mill=()
-for h in "$include"/*.h; do
-    case " ${tile[*]} " in *" $h "*) ;; *) mill+=("$h") ;; esac
-done
-declared "${tile[@]}" | LC_ALL=C sort -u >tile.declared
-declared "${mill[@]}" | LC_ALL=C sort -u >mill.declared
+declared "$repo"/include/txtile/*.h | LC_ALL=C sort -u >tile.declared
+declared "$repo"/include/txmill/*.h | LC_ALL=C sort -u >mill.declared
 shown "$build/libtxtile.so" >tile.shown
 shown "$build/libtxmill.so" >mill.shown
 check headers-declare test "$(wc -l <tile.declared)" -gt 30 -a "$(wc -l <mill.declared)" -gt 40
@@ -50,15 +43,24 @@ nm --defined-only "$build/libtxmill.so" | awk '{ print $3 }' | LC_ALL=C sort -u 
 check libraries-are-seen test "$(wc -l <tile.all)" -gt 300 -a "$(wc -l <mill.all)" -gt 1000
 check txmill-holds-no-txtile test -z "$(LC_ALL=C comm -12 tile.all mill.all)"
 nm -D --defined-only "$build/libtxtile.so" | sed -n 's/.* \(txm_[a-z0-9_]*\)@@\{0,1\}TXTILE_PRIVATE_.*/\1/p' | LC_ALL=C sort -u >tile.shared
-nm -D --undefined-only "$build/libtxmill.so" | sed -n 's/.* \(txm_[a-z0-9_]*\)@TXTILE_PRIVATE_.*/\1/p' | LC_ALL=C sort -u >mill.takes
-run diff tile.shared mill.takes
+nm -D --undefined-only "$build/libtxmill.so" "$build/txmill" | sed -n 's/.* \(txm_[a-z0-9_]*\)@TXTILE_PRIVATE_.*/\1/p' | LC_ALL=C sort -u >tile.takes
+run diff tile.shared tile.takes
 check txtile-shares-what-is-taken rc_is 0
+# The same of the program, which holds neither library.
+nm -D --defined-only "$build/libtxmill.so" | sed -n 's/.* \(txm_[a-z0-9_]*\)@@\{0,1\}TXMILL_PRIVATE_.*/\1/p' | LC_ALL=C sort -u >mill.shared
+nm -D --undefined-only "$build/txmill" | sed -n 's/.* \(txm_[a-z0-9_]*\)@TXMILL_PRIVATE_.*/\1/p' | LC_ALL=C sort -u >mill.takes
+run diff mill.shared mill.takes
+check txmill-shares-what-is-taken rc_is 0
+nm -g --defined-only "$build/libtxmill.a" 2>/dev/null | awk 'NF == 3 { print $3 }' | LC_ALL=C sort -u >mill.archive
+check archives-are-apart test -z "$(LC_ALL=C comm -12 tile.all mill.archive)"
+nm --defined-only "$build/txmill" | awk '{ print $3 }' | LC_ALL=C sort -u >program.all
+check program-holds-no-library test -z "$(LC_ALL=C sort -u tile.all mill.archive | LC_ALL=C comm -12 - program.all)"
 
 # Every function that can fail clears the error first, so that a reused one tells nothing of an old file.
 python3 - "$repo" >uncleared <<'EOF'
 import glob, re, sys
 failing, defined = set(), {}
-for path in glob.glob(sys.argv[1] + "/include/txmill/*.h"):
+for path in glob.glob(sys.argv[1] + "/include/*/*.h"):
     text = re.sub(r"/\*.*?\*/", "", open(path).read(), flags=re.S)
     failing |= {m[1] for m in re.finditer(r"TXM_API\s[^;]*?(txm_\w+)\(([^;]*)\);", text) if "txm_error *err" in m[2]}
 for path in glob.glob(sys.argv[1] + "/src/**/*.c", recursive=True):
@@ -73,11 +75,11 @@ check functions-that-fail test "$(head -n 1 uncleared)" -gt 60
 check errors-are-cleared-first test -z "$(tail -n +2 uncleared)"
 
 # Every header of libtxtile with pointers says what NULL does, and the functions that take it are called with it.
-for h in "${tile[@]}"; do
+for h in "$repo"/include/txtile/*.h; do
     case $(basename "$h") in export.h) continue ;; esac
     check "null-is-said-in-$(basename "$h")" grep -q '^ \* .*NULL: ' "$h"
 done
-python3 - "$repo/tests/test_null.c" "${tile[@]}" >untried <<'EOF'
+python3 - "$repo/tests/test_null.c" "$repo"/include/txtile/*.h >untried <<'EOF'
 import re, sys
 tried, seen = open(sys.argv[1]).read(), 0
 for path in sys.argv[2:]:
@@ -97,7 +99,7 @@ check null-safe-functions-are-called test "$(wc -l <untried)" -eq 1
 # declarations without one.
 docs() { env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL make -s -C "$repo" B="$work/docs" HEADERS="$work/headers" docs; }
 if command -v doxygen >/dev/null; then
-    cp -r "$repo/include/txmill" headers
+    mkdir headers && cp "$repo"/include/*/*.h headers
     run docs
     check docs-of-the-headers rc_is 0
     check docs-have-every-function test -z "$(while read -r f; do grep -rqsF "$f" docs/docs/html || echo "$f"; done < <(cat tile.declared mill.declared))"

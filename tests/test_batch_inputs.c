@@ -8,8 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "mill/farm/glob.h"
-#include "mill/farm/kind.h"
+#include "mill/rules/glob.h"
+#include "mill/rules/kind.h"
 #include "mill/farm/pattern.h"
 #include "mill/base/names.h"
 #include "txmill/batch.h"

@@ -14,9 +14,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "mill/farm/claim_file.h"
+#include "mill/write/claim_file.h"
 #include "mill/farm/claims.h"
-#include "txmill/garbage.h"
+#include "txmill/out_file.h"
 #include "util_batch.h"
 #include "util_check.h"
 

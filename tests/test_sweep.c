@@ -12,11 +12,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "mill/farm/claim_file.h"
+#include "mill/write/claim_file.h"
 #include "mill/farm/claims.h"
 #include "tile/base/owner.h"
 #include "tile/base/path.h"
-#include "txmill/garbage.h"
+#include "txmill/out_file.h"
 #include "util_batch.h"
 #include "util_check.h"
 

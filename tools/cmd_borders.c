@@ -26,7 +26,7 @@
 #include "tools/output/say.h"
 #include "tools/output/summary.h"
 #include "txmill/borders.h"
-#include "txmill/garbage.h"
+#include "txmill/out_file.h"
 
 enum { TXM_BORDERS_SCHEMA_VERSION = 1 };
 

@@ -29,7 +29,7 @@
 #include "tools/output/json.h"
 #include "tools/output/say.h"
 #include "tools/stream/stream_args.h"
-#include "txmill/garbage.h"
+#include "txmill/out_file.h"
 #include "txmill/picture.h"
 
 /* As in sample: signs and blanks are no sizes. */

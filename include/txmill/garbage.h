@@ -101,28 +101,6 @@ typedef struct txm_garbage_result {
 TXM_API txm_status txm_garbage_collect(const char *path, const txm_garbage_options *options, txm_garbage_result *result,
                                        txm_error *err);
 
-/* ---- what killed runs leave ------------------------------------------------------------------------------------- */
-
-/* What runs that were killed leave in a folder of tx files: temporaries, claims, files of a few calls' use. They are
- * recognized by their names, `.*.txm-tmp`, `.txm-claim`, `.txm-break` and `.txm-clock`, and removed when their process,
- * which the first and the last tell in their names and the others inside, is known to be dead, or, where that cannot be
- * known (another host), when the file server's own clock says that they have not changed for a day. */
-typedef struct txm_swept {
-    size_t files;
-    uint64_t bytes;
-    void *user;
-    /* Each file that went, or would. May be NULL. */
-    void (*removed)(void *user, const char *path, bool claim, uint64_t bytes);
-} txm_swept;
-
-/* Sweeps one folder, not its subfolders. What cannot be read or removed is left. `dry_run`: only counts. Adds to
- * *swept. */
-TXM_API void txm_sweep_folder(const char *folder, bool dry_run, txm_swept *swept);
-
-/* Sweeps the folder of a file that is about to be written, as the functions of out_file.h do. For files that are
- * written in another way, as txm_cache_trace_start does. */
-TXM_API void txm_sweep_beside(const char *path);
-
 /* ---- trimming a store -------------------------------------------------------------------------------------------- */
 
 /* What of a store may stay. A callback runs on the calling thread. */

@@ -85,7 +85,7 @@ use_packages() {
     ') || fail "$suite: a stranger's program failed"
     say "$suite: removing"
     rm -rf "$at/opt/stranger"
-    inside "deb-clean-$suite" "the packages cannot be removed" "DEBIAN_FRONTEND=noninteractive apt-get purge -y txmill libtxtile0 libtxtile-dev python3-txmill &&
+    inside "deb-clean-$suite" "the packages cannot be removed" "DEBIAN_FRONTEND=noninteractive apt-get purge -y txmill libtxtile0 libtxtile-dev libtxmill0 libtxmill-dev python3-txmill &&
         DEBIAN_FRONTEND=noninteractive apt-get purge -y --autoremove"
     leftovers=$(snapshot "$at" | LC_ALL=C comm -13 "$root/deb-$suite/before" - | grep -iE 'txmill|txtile' || true)
     [ -z "$leftovers" ] || fail "$suite: left behind: $leftovers"

@@ -11,7 +11,7 @@
 #include "tools/inspect/tx_files.h"
 #include "tools/options/project.h"
 #include "tools/output/exits.h"
-#include "txmill/garbage.h"
+#include "txmill/out_file.h"
 #include "tools/output/format.h"
 #include "tools/output/say.h"
 

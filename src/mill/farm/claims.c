@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "mill/farm/claim_file.h"
+#include "mill/write/claim_file.h"
 #include "tile/base/checksum.h"
 #include "tile/base/clock.h"
 #include "tile/base/fail.h"

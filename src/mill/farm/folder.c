@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 
 #include "mill/farm/entries.h"
-#include "mill/farm/glob.h"
+#include "mill/rules/glob.h"
 #include "mill/farm/inputs.h"
 #include "tile/base/fail.h"
 #include "tile/base/mem.h"

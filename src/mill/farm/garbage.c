@@ -4,6 +4,7 @@
  * it anew at that moment, and only while it is still the file that was judged.
  */
 #include "txmill/garbage.h"
+#include "txmill/out_file.h"
 
 #include <errno.h>
 #include <math.h>

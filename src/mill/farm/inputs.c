@@ -306,3 +306,17 @@ txm_status txm_inputs_add(txm_inputs *inputs, const char *argument, txm_error *e
         return add_list(inputs, argument + 1, err);
     return txm_inputs_add_path(inputs, argument, &nothing, err);
 }
+
+/* What a scene says is final, also where it says 'default'. */
+void txm_rules_apply(const txm_rules *rules, const txm_input *input, txm_settings *settings)
+{
+    const txm_rule *rule = input->from_scene || input->ruled ? NULL : txm_rules_match(rules, input->path);
+    const char *space = input->colorspace ? input->colorspace : rule ? rule->colorspace : NULL;
+    txm_alpha alpha = input->alpha ? input->alpha : rule ? rule->alpha : TXM_ALPHA_DEFAULT;
+    if (space || input->from_scene)
+        settings->colorspace = space;
+    if (alpha || input->from_scene)
+        settings->alpha = alpha;
+    if (input->cache_dir)
+        settings->cache_dir = input->cache_dir;
+}

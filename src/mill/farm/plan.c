@@ -14,7 +14,7 @@
 
 #include "mill/farm/batch.h"
 #include "mill/farm/content.h"
-#include "mill/farm/kind.h"
+#include "mill/rules/kind.h"
 #include "mill/farm/lint.h"
 #include "mill/farm/shard.h"
 #include "tile/base/fail.h"

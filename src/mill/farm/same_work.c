@@ -19,7 +19,7 @@
 #include "tile/base/mem.h"
 #include "tile/base/path.h"
 #include "tile/base/settings.h"
-#include "txmill/garbage.h"
+#include "txmill/out_file.h"
 
 typedef struct comparing {
     txm_names folders; /* folder as spelled -> its real path */

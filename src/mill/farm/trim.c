@@ -23,6 +23,7 @@
 #include "tile/base/options.h"
 #include "tile/base/path.h"
 #include "txmill/garbage.h"
+#include "txmill/out_file.h"
 
 typedef struct object {
     char *path;

@@ -22,7 +22,7 @@
 #include "tile/base/text.h"
 #include "mill/inspect/compare.h"
 #include "mill/inspect/verify_impl.h"
-#include "txmill/garbage.h"
+#include "txmill/out_file.h"
 
 typedef struct deep {
     txm_verification *v;

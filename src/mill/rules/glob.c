@@ -6,7 +6,7 @@
  * Both the glob and the path are cut at their slashes. After each part of the glob it is known which components of the
  * path have been reached, so `**` costs no more than any other part and nothing is tried twice.
  */
-#include "mill/farm/glob.h"
+#include "mill/rules/glob.h"
 
 #include <fnmatch.h>
 #include <stddef.h>

@@ -8,7 +8,7 @@
  * do what. The file server's clock is asked here as well, since a claim's age, and a temporary's, means something by that
  * clock alone.
  */
-#include "mill/farm/claim_file.h"
+#include "mill/write/claim_file.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Output files of commands, and pictures as such files.
+ * Output files of commands.
  *
  * In: a path or "-", and bytes as they come. Out: the finished file under its name, or the old one as it was. Errors
  * of any write are kept and come out at the commit, so that callers that print need not check each call.
@@ -19,8 +19,6 @@
 #include "tile/base/fail.h"
 #include "tile/base/mem.h"
 #include "tile/base/path.h"
-#include "mill/source/oiio/picture.h"
-#include "txmill/garbage.h"
 
 struct txm_out_file {
     char *path;
@@ -152,36 +150,4 @@ txm_status txm_out_file_write(const char *path, const void *data, size_t bytes, 
         return status;
     fwrite(data, 1, bytes, file->stream);
     return txm_out_file_commit(&file, err);
-}
-
-/* ---- pictures -------------------------------------------------------------------------------------------------- */
-
-/* Encoded in memory first: an encoder that fails has touched nothing. */
-txm_status txm_picture_write(const char *path, const txm_picture *picture, txm_error *err)
-{
-    txm_error_clear(err);
-    txm_bytes file = {0};
-    txm_status status = txm_picture_encode_bytes(path, picture, &file, err);
-    if (status == TXM_OK)
-        status = txm_out_file_write(path, file.data, file.size, err);
-    txm_bytes_free(&file);
-    return status;
-}
-
-/* For callers that send pictures elsewhere. */
-txm_status txm_picture_encode(const char *name, const txm_picture *picture, unsigned char **file, size_t *file_bytes,
-                              txm_error *err)
-{
-    txm_error_clear(err);
-    txm_bytes bytes = {0};
-    *file = NULL;
-    *file_bytes = 0;
-    txm_status status = txm_picture_encode_bytes(name, picture, &bytes, err);
-    if (status != TXM_OK) {
-        txm_bytes_free(&bytes);
-        return status;
-    }
-    *file = (unsigned char *)bytes.data;
-    *file_bytes = bytes.size;
-    return TXM_OK;
 }

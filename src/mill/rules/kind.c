@@ -5,7 +5,7 @@
  * The name is split into words, the last one that is no number, resolution or variant is looked up in a table, alone
  * and together with the one before. Rules use the kind for their preset, lint for its findings.
  */
-#include "mill/farm/kind.h"
+#include "mill/rules/kind.h"
 
 #include <ctype.h>
 #include <stdbool.h>

@@ -5,7 +5,7 @@
  * In: a folder of tx files. What carries the name of a temporary is removed when its owner is known to be dead, or,
  * where that cannot be known, when it is a day old by the file server's clock. Nothing else is touched.
  */
-#include "txmill/garbage.h"
+#include "txmill/out_file.h"
 
 #include <dirent.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "mill/farm/claim_file.h"
+#include "mill/write/claim_file.h"
 #include "tile/base/owner.h"
 #include "tile/base/path.h"
 

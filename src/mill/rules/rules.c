@@ -12,13 +12,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mill/farm/glob.h"
-#include "mill/farm/kind.h"
+#include "mill/rules/glob.h"
+#include "mill/rules/kind.h"
 #include "tile/base/fail.h"
 #include "tile/base/mem.h"
 #include "mill/base/names.h"
 #include "mill/base/text_file.h"
-#include "txmill/batch.h"
+#include "txmill/rules.h"
 
 struct txm_rules {
     txm_names names;
@@ -152,18 +152,4 @@ const txm_rule *txm_rules_match(const txm_rules *rules, const char *path)
 const txm_rule *txm_rules_at(const txm_rules *rules, size_t index)
 {
     return rules && index < rules->count ? &rules->items[index] : NULL;
-}
-
-/* What a scene says is final, also where it says 'default'. */
-void txm_rules_apply(const txm_rules *rules, const txm_input *input, txm_settings *settings)
-{
-    const txm_rule *rule = input->from_scene || input->ruled ? NULL : txm_rules_match(rules, input->path);
-    const char *space = input->colorspace ? input->colorspace : rule ? rule->colorspace : NULL;
-    txm_alpha alpha = input->alpha ? input->alpha : rule ? rule->alpha : TXM_ALPHA_DEFAULT;
-    if (space || input->from_scene)
-        settings->colorspace = space;
-    if (alpha || input->from_scene)
-        settings->alpha = alpha;
-    if (input->cache_dir)
-        settings->cache_dir = input->cache_dir;
 }
