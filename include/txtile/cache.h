@@ -118,9 +118,10 @@ typedef struct txm_cache_options {
     uint64_t launch_bytes; /* of tiles that one txm_cache_process loads at most, but one tile; 0: no limit */
     float launch_seconds;  /* that a batch has; what nobody has begun by then, but one tile, is given up; 0: no limit */
     uint32_t stand_in;     /* txm_stand_in_kind */
-    uint32_t drop_pages;   /* not 0: after each use of a file, the memory that maps it is given back, so
-                              that the process is no larger than the budget says, as farms count it. Loading takes up to
-                              half as long again */
+    uint32_t drop_pages;   /* 0: memory that maps files is given back after every few hundred tiles, so
+                              that some 16 to 48 MB of it count as the process's. Not 0: after each tile, so that the
+                              process is no larger than the budget says, as farms count it; loading takes up to half as
+                              long again */
 } txm_cache_options;
 
 /* What every texture has in memory from txm_cache_add on, so that a look-up has a colour from the first launch on

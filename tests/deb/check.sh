@@ -31,8 +31,10 @@ build_suite() {
     if [ ! -e "$root/deb-build-$suite/ready" ]; then
         say "$suite: setting up the chroot that builds"
         bootstrap "deb-build-$suite" "$suite"
+    fi
+    if [ "$(cat "$root/deb-build-$suite/ready" 2>/dev/null)" != "$packages" ]; then
         apt_install "deb-build-$suite" "$packages" dpkg-dev lintian git mandoc
-        touch "$root/deb-build-$suite/ready"
+        echo "$packages" >"$root/deb-build-$suite/ready"
     fi
     say "$suite: building"
     rm -rf "$root/deb-$suite" && mkdir -p "$root/deb-$suite"

@@ -49,6 +49,7 @@ typedef struct txm_cache_file {
     txm_tx *tx;             /* NULL: not open */
     uint32_t readers, textures, opens;
     uint64_t own_bytes, idle_bytes; /* of the open file; that its reader keeps for the next tile */
+    bool mapped;                    /* used since pages were last given back */
     bool opening, known;            /* known: `identity` is that of the file that was opened first */
     uint64_t identity[4]; /* device, inode, size, time of change: another file under the same name is not read */
     bool has_digest;      /* of the image, which may have got another time since */
@@ -329,6 +330,7 @@ struct txm_cache {
     txm_constant constants[TXM_CONSTANTS];
     uint32_t constant_count, constants_most;
     uint32_t stamp, loads_of_epoch;
+    uint32_t uses_of_files;    /* since pages were last given back */
     uint64_t more_for_readers; /* beyond txm_reader_share's least: grows while files are opened again and again */
     uint32_t loads_since_reopened;
     uint64_t squeezed;      /* tiles that went for want of memory */

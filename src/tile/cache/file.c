@@ -300,6 +300,7 @@ txm_status txm_file_acquire(txm_cache *c, txm_cache_file *f, txm_tx **tx, txm_er
             unlink_open(c, f);
             link_newest(c, f);
         }
+        f->mapped = true;
         trim_readers(c);
     } else {
         status = txm_fail_as(err, f->broken ? f->broken : &cause);
@@ -323,6 +324,21 @@ txm_status txm_file_acquire(txm_cache *c, txm_cache_file *f, txm_tx **tx, txm_er
     return status;
 }
 
+/* Files that were used since the last time give back the pages that the system has mapped for them, those used most
+ * recently first: from the first one that was not used on, none was. A use maps some 350 KB, because the system maps pages
+ * around each one that is read. */
+static void drop_mapped(txm_cache *c)
+{
+    enum { USES = 64 };
+    if (++c->uses_of_files < USES)
+        return;
+    c->uses_of_files = 0;
+    for (txm_cache_file *f = c->newest; f && f->mapped; f = f->older) {
+        f->mapped = false;
+        txm_tx_drop_pages(f->tx);
+    }
+}
+
 /* Counts what the reader has kept, and brings both bounds back into force that a burst of readers may have
  * exceeded. Pages go whatever was read, since opening a file touches more of them than a tile does. */
 void txm_file_give(txm_cache *c, txm_cache_file *f)
@@ -332,6 +348,8 @@ void txm_file_give(txm_cache *c, txm_cache_file *f)
     pthread_mutex_lock(&c->lock);
     count_kept(c, f, txm_tx_own_bytes(f->tx), txm_scratch_idle_bytes(f->tx));
     adapt_share(c, NULL);
+    if (!c->options.drop_pages)
+        drop_mapped(c);
     leave(c, f);
     trim_readers(c);
     if (c->stats.files_open > c->options.max_open)
