@@ -325,11 +325,11 @@ txm_status txm_file_acquire(txm_cache *c, txm_cache_file *f, txm_tx **tx, txm_er
 }
 
 /* Files that were used since the last time give back the pages that the system has mapped for them, those used most
- * recently first: from the first one that was not used on, none was. A use maps some 350 KB, because the system maps pages
- * around each one that is read. */
+ * recently first: from the first one that was not used on, none was. A use maps up to 350 KB, because the system maps pages
+ * around each one that is read. Giving them back every 64 uses makes loading a sixth slower, every 256 a tenth. */
 static void drop_mapped(txm_cache *c)
 {
-    enum { USES = 64 };
+    enum { USES = 1024 };
     if (++c->uses_of_files < USES)
         return;
     c->uses_of_files = 0;
