@@ -72,7 +72,7 @@ static txm_status take_size(const char *word, void *user, txm_error *err)
 /* Both the short names and those of the library; a policy named twice is played once. */
 static txm_status take_policy(const char *word, void *user, txm_error *err)
 {
-    static const char *const longer[TXM_REPLAY_POLICIES] = {"render-tiles", "lru", "clock4", "none", "opt"};
+    static const char *const longer[TXM_REPLAY_POLICIES] = {"render-tiles", "lru", "clock4", "none", "second-chance", "opt"};
     txm_replay_ask *ask = user;
     uint32_t policy = 0;
     while (policy < TXM_REPLAY_POLICIES && strcmp(word, txm_replay_policy_name(policy)) != 0 &&

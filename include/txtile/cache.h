@@ -81,6 +81,9 @@ typedef enum txm_cache_policy {
     TXM_CACHE_POLICY_CLOCK4,
     /* Nothing goes, and max_bytes is exceeded. */
     TXM_CACHE_POLICY_NONE,
+    /* What came first, without heeding when it was used. The next eighth to go is staged: look-ups miss it, but what
+     * they ask for comes back without being read, as if it had come last. */
+    TXM_CACHE_POLICY_SECOND_CHANCE,
     TXM_CACHE_POLICY_COUNT
 } txm_cache_policy;
 
@@ -380,7 +383,9 @@ typedef struct txm_cache_stats {
     uint64_t requests_made, requests_rejected, requests_full, requests_late;
     uint64_t tiles_queued; /* of batches that are not over */
     uint64_t kept_bytes;   /* of tiles that txm_cache_pin keeps, and of stand-ins */
-    uint64_t reserved[8];
+    /* With TXM_CACHE_POLICY_SECOND_CHANCE: times that tiles were staged, and that they came back without being read. */
+    uint64_t tiles_staged, tiles_restored;
+    uint64_t reserved[6];
 } txm_cache_stats;
 
 /* Fills in *stats. While threads look up, their latest look-ups may be missing. */

@@ -35,7 +35,7 @@ static void verdict(txm_cache *c, const txm_cache_stats *s, char text[256])
     const double again = percent(s->tiles_reloaded, s->tiles_loaded);
     print_bytes(set, s->working_set_bytes + s->overhead_bytes);
     pthread_mutex_lock(&c->lock);
-    const bool squeezed = c->squeezed, ended = c->tile_began[0] && c->options.policy == TXM_CACHE_POLICY_RENDER_TILES;
+    const bool squeezed = c->squeezed, ended = c->tile_began[0] && txm_policy_of(c)->end_render_tile;
     pthread_mutex_unlock(&c->lock);
     if (s->tiles_failed == 1)
         txm_format(text, 256, "1 tile could not be read and is magenta: see the texture with a failure");
@@ -202,6 +202,8 @@ static void add_json(txm_cache *c, const txm_cache_stats *s, const char *sentenc
     NUMBER(tiles_evicted);
     NUMBER(tiles_failed);
     NUMBER(tiles_coalesced);
+    NUMBER(tiles_staged);
+    NUMBER(tiles_restored);
     NUMBER(requests_dropped);
     NUMBER(requests_made);
     NUMBER(requests_rejected);

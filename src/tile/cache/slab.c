@@ -64,7 +64,7 @@ static uint8_t *piece_of(txm_cache *c, uint32_t arena)
  * under the policy that keeps none, everything does. */
 static bool fits(const txm_cache *c, size_t bytes)
 {
-    return !c->options.max_bytes || c->options.policy == TXM_CACHE_POLICY_NONE ||
+    return !c->options.max_bytes || txm_policy_of(c)->keeps_all ||
            txm_taken(c) + bytes <= c->options.max_bytes;
 }
 
@@ -256,14 +256,15 @@ void txm_slabs_drop_empty(txm_cache *c)
 }
 
 /* How long ago the tiles of a slab were used, on average; UINT64_MAX where one may not go. Free slots count
- * as never used, so that half-empty slabs go before full ones. */
+ * as never used, so that half-empty slabs go before full ones, and so do staged ones. */
 static uint64_t slab_order(txm_cache *c, const txm_slab *s)
 {
     uint64_t sum = 0;
     for (uint32_t i = 0; i < s->slots; i++) {
-        if (s->slot[i].state != TXM_SLOT_STATE_FREE && !txm_slot_evictable(&s->slot[i]))
+        const uint8_t state = s->slot[i].state;
+        if (state != TXM_SLOT_STATE_FREE && state != TXM_SLOT_STATE_STAGED && !txm_slot_evictable(&s->slot[i]))
             return UINT64_MAX;
-        sum += s->slot[i].state == TXM_SLOT_STATE_FREE ? 0 : txm_slot_order(c, &s->slot[i]) >> 32;
+        sum += s->slot[i].state == TXM_SLOT_STATE_HELD ? txm_slot_order(c, &s->slot[i]) >> 32 : 0;
     }
     return sum / s->slots;
 }
@@ -304,7 +305,8 @@ bool txm_slab_drop_one(txm_cache *c, uint32_t not_of_class)
     if (best == TXM_NO_SLOT)
         return false;
     for (uint32_t i = 0; i < c->slabs[best].slots; i++)
-        if (c->slabs[best].slot[i].state == TXM_SLOT_STATE_HELD)
+        if (c->slabs[best].slot[i].state == TXM_SLOT_STATE_HELD ||
+            c->slabs[best].slot[i].state == TXM_SLOT_STATE_STAGED)
             slots[count++] = best << TXM_SLOT_BITS | i;
     txm_evict_slots(c, slots, count);
     c->squeezed += count;
