@@ -23,7 +23,7 @@ PY
 picture=(render room a.png b.png --size 480x270 --samples 1 --tile 96)
 
 # What a run of one thread read is what its replay reads, with each policy.
-for policy in lru clock4 render-tiles; do
+for policy in lru clock4 render-tiles second-chance; do
     txm stream "${picture[@]}" --engine blocking -j 1 --cache 1M --policy $policy --json --trace $policy.trace
     cp out render.json
     txm replay $policy.trace --cache 1M --policy $policy --json

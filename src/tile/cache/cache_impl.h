@@ -203,7 +203,7 @@ typedef struct txm_job {
 
 /* What goes when memory is needed: see policy.c. With the lock; members that are 0 or NULL do nothing. */
 typedef struct txm_policy {
-    const char *name;
+    txm_cache_policy_words words;
     /* The lowest goes first, and of equal ones what came first. Of HELD slots. */
     uint32_t (*order)(const txm_cache *c, const txm_slot *s);
     void (*end_epoch)(txm_cache *c, uint32_t epoch);
@@ -568,6 +568,8 @@ void txm_staged_drop(txm_cache *c, uint32_t entry);
 void txm_staged_move(txm_cache *c, uint32_t from, uint32_t to);
 
 /* evict.c: with the lock. */
+/* Before the first tiles of a class go, so that they have time to come back: there is memory for few more. */
+void txm_stage_first(txm_cache *c, uint32_t class);
 uint32_t txm_evict(txm_cache *c, uint32_t class, uint32_t count, bool shown);
 void txm_evict_slots(txm_cache *c, const uint32_t *slots, uint32_t count);
 uint32_t txm_evict_if(txm_cache *c, bool (*goes)(txm_cache *, uint32_t slot, void *), void *arg);

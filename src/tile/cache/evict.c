@@ -111,16 +111,24 @@ static uint32_t choose_slots(txm_cache *c, uint32_t class, uint32_t count, bool 
     return chosen;
 }
 
-/* So many of a class are staged that its share is left when `count` have gone. */
+/* So many of a class are staged that its share is left when `count` have gone: at least as many as go the next time, so
+ * that all have had time to come back. */
 static void stage_ahead(txm_cache *c, uint32_t class, uint32_t count, bool shown)
 {
-    const uint32_t share = (uint32_t)((uint64_t)c->classes[class].slots * txm_policy_of(c)->staged_64ths / 64);
+    const uint32_t part = (uint32_t)((uint64_t)c->classes[class].slots * txm_policy_of(c)->staged_64ths / 64);
+    const uint32_t share = part > count ? part : count;
     uint32_t slots[MOST_AT_ONCE], staged = 0;
     for (uint32_t i = 0; i < c->slab_count; i++)
         for (uint32_t j = 0; c->slabs[i].pixels && c->slabs[i].class == class && j < c->slabs[i].slots; j++)
             staged += may_go(c, &c->slabs[i].slot[j], true, shown);
     if (staged < share + count)
         txm_stage(c, slots, choose_slots(c, class, share + count - staged, false, shown, slots));
+}
+
+void txm_stage_first(txm_cache *c, uint32_t class)
+{
+    if (txm_policy_of(c)->staged_64ths)
+        stage_ahead(c, class, 0, false);
 }
 
 uint32_t txm_evict(txm_cache *c, uint32_t class, uint32_t count, bool shown)

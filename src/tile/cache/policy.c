@@ -69,16 +69,35 @@ static void drop_stale(txm_cache *c)
 
 /* By txm_cache_policy. */
 const txm_policy txm_policies[TXM_CACHE_POLICY_COUNT] = {
-    [TXM_CACHE_POLICY_RENDER_TILES] = {.name = "render-tiles",
-                                       .order = mark_of,
-                                       .end_render_tile = drop_stale},
-    [TXM_CACHE_POLICY_LRU] = {.name = "lru", .order = mark_of, .by_launch = true},
-    [TXM_CACHE_POLICY_CLOCK4] = {.name = "clock4", .order = order_by_age, .end_epoch = grow_older, .by_launch = true},
-    [TXM_CACHE_POLICY_NONE] = {.name = "none", .order = mark_of, .keeps_all = true},
-    [TXM_CACHE_POLICY_SECOND_CHANCE] = {.name = "second-chance", .order = order_of_none, .staged_64ths = 8},
+    [TXM_CACHE_POLICY_RENDER_TILES] =
+        {.words = {"render-tiles", "tiles",
+                   "when a render tile ends, what it did not use goes, as in Cycles; within a render tile as lru"},
+         .order = mark_of,
+         .end_render_tile = drop_stale},
+    [TXM_CACHE_POLICY_LRU] = {.words = {"lru", "lru", "what was not used for longest goes"},
+                              .order = mark_of,
+                              .by_launch = true},
+    [TXM_CACHE_POLICY_CLOCK4] = {.words = {"clock4", "clock", "as lru by counters of four bits, as in OptiX Toolkit"},
+                                 .order = order_by_age,
+                                 .end_epoch = grow_older,
+                                 .by_launch = true},
+    [TXM_CACHE_POLICY_NONE] = {.words = {"none", "none", "nothing goes: the size is passed"},
+                               .order = mark_of,
+                               .keeps_all = true},
+    [TXM_CACHE_POLICY_SECOND_CHANCE] =
+        {.words = {"second-chance", "second",
+                   "what came first goes, but the next quarter to go comes back without being read where it is asked for"},
+         .order = order_of_none,
+         .by_launch = true,
+         .staged_64ths = 16},
 };
+
+const txm_cache_policy_words *txm_cache_policy_words_of(txm_cache_policy policy)
+{
+    return (unsigned)policy < TXM_CACHE_POLICY_COUNT ? &txm_policies[policy].words : NULL;
+}
 
 const char *txm_cache_policy_name(txm_cache_policy policy)
 {
-    return (unsigned)policy < TXM_CACHE_POLICY_COUNT ? txm_policies[policy].name : NULL;
+    return (unsigned)policy < TXM_CACHE_POLICY_COUNT ? txm_policies[policy].words.name : NULL;
 }

@@ -202,6 +202,7 @@ static txm_status rehearse(const txm_trace *trace, const txm_replay_options *o, 
         out->tile_bytes = s.working_set_bytes;
         out->read_bytes = s.loaded_bytes;
         out->evicted = s.tiles_evicted;
+        out->restored = s.tiles_restored;
         out->peak_bytes = s.tile_bytes_peak;
         out->peak_allocated_bytes = s.allocated_bytes_peak;
         if (s.tiles_failed || s.textures_failed || refused)

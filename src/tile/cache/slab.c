@@ -367,6 +367,13 @@ static bool others_are_older(txm_cache *c, uint32_t class)
     return other < own;
 }
 
+/* Whether memory for a sixteenth more of a class, and a slab, would pass the budget. */
+static bool is_nearly_full(const txm_cache *c, uint32_t class)
+{
+    const txm_class *k = &c->classes[class];
+    return !fits(c, slab_bytes_of(lone_slots(c, k) + k->slots / 16, k->tile_bytes));
+}
+
 /* From the class's free slots, a new slab, another class, or by eviction, in this order. The slot is
  * LOADING, hence safe from eviction, until it is published or given back. As a last resort the budget is
  * exceeded: a look-up that holds pins and cannot get one tile more would wait for itself. What only batches need, for
@@ -377,6 +384,7 @@ uint32_t txm_slot_take(txm_cache *c, uint32_t tile_bytes, bool must)
     if (class == TXM_CLASSES)
         return TXM_NO_SLOT;
     txm_class *k = &c->classes[class];
+    const uint32_t slots_before = k->slots;
     if (k->open == TXM_NO_SLOT && !new_slab(c, class, false)) {
         bool steals = !k->slots || others_are_older(c, class);
         if (!(steals && txm_slab_drop_one(c, class) && new_slab(c, class, false)))
@@ -401,6 +409,8 @@ uint32_t txm_slot_take(txm_cache *c, uint32_t tile_bytes, bool must)
     c->stats.tiles_peak = c->stats.tiles > c->stats.tiles_peak ? c->stats.tiles : c->stats.tiles_peak;
     if (c->stats.tile_bytes > c->stats.tile_bytes_peak)
         c->stats.tile_bytes_peak = c->stats.tile_bytes;
+    if (k->slots > slots_before && is_nearly_full(c, class))
+        txm_stage_first(c, class);
     return slot;
 }
 
