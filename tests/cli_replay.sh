@@ -89,7 +89,7 @@ check says-incomplete says incomplete
 refuses size 2 waves.trace --cache 16M,0
 refuses sizes 2 waves.trace --cache 16M,,1M
 refuses policy 2 waves.trace --policy lru,best
-check names-policies says "lru, clock, tiles, none and opt"
+check names-policies says "tiles lru clock none second opt"
 refuses over-input 2 waves.trace --plot waves.trace
 refuses over-picture 2 waves.trace --plot a.png
 txm replay waves.trace -q --plot plot.svg

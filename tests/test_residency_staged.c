@@ -148,6 +148,10 @@ START_TEST(comes_back_without_being_read)
     ck_assert_uint_eq(after.loaded_bytes, before.loaded_bytes);
     ck_assert_uint_eq(after.tiles, before.tiles);
     ck_assert_uint_eq(after.lookups_missed, before.lookups_missed + 1);
+    char *report = txm_cache_report(c, TXM_CACHE_REPORT_FORMAT_JSON);
+    ck_assert_ptr_nonnull(strstr(report, "\"policy\":\"second-chance\""));
+    ck_assert_ptr_nonnull(strstr(report, "\"tiles_restored\":1,"));
+    free(report);
     look(t, id, &b, 0, tile); /* and stays */
     ck_assert_uint_eq(stats_of(c).lookups_missed, after.lookups_missed);
     txm_cache_thread_free(&t);
@@ -396,8 +400,7 @@ START_TEST(batches_bring_them_back)
         ck_assert_int_eq(is_found(c, id, 0, tile), turn == 1);
         ck_assert_int_eq(is_staged(c, id, 0, tile), turn == 0);
         ck_assert_int_eq(txm_cache_viewer_prepare(viewer, &view, NULL, NULL), TXM_OK);
-        ck_assert_int_eq(look_in_view(&view, id, &b, tile, &lane),
-                         turn == 1 ? TXM_LOOK_RESIDENT : TXM_LOOK_MISSED);
+        ck_assert_int_eq(look_in_view(&view, id, &b, tile, &lane), turn == 1 ? TXM_LOOK_RESIDENT : TXM_LOOK_MISSED);
         lane.count = 0;
         txm_cache_viewer_close(viewer);
     }

@@ -29,5 +29,6 @@ __attribute__((constructor)) static void compose_policies(void)
     }
     append_words(txm_policy_more, "", ".", "", "");
     append_words(txm_replay_policy_values, " ", "opt", "", "");
-    append_words(txm_replay_policy_more, "; ", "opt", ": ", "what is used again last goes, which only who knows the future can tell.");
+    append_words(txm_replay_policy_more, "; ", "opt", ": ",
+                 "what is used again last goes, which only who knows the future can tell.");
 }

@@ -348,7 +348,7 @@ struct txm_cache {
     txm_constant constants[TXM_CONSTANTS];
     uint32_t constant_count, constants_most;
     uint32_t stamp, loads_of_epoch;
-    uint32_t stagings; /* times that tiles were staged */
+    uint32_t stagings;         /* times that tiles were staged */
     uint64_t more_for_readers; /* beyond txm_reader_share's least: grows while files are opened again and again */
     uint32_t loads_since_reopened;
     uint64_t squeezed;      /* tiles that went for want of memory */

@@ -373,7 +373,8 @@ void txm_load(txm_cache *c, const txm_job *job, uint8_t **unwidened, size_t *unw
     double begin = txm_clock_seconds();
     txm_status status = TXM_OK;
     bool constant = false;
-    if (job->slot == TXM_NO_SLOT || (!job->restored && s->widens && !need_unwidened(c, v->tile_bytes, unwidened, unwidened_bytes)))
+    if (job->slot == TXM_NO_SLOT ||
+        (!job->restored && s->widens && !need_unwidened(c, v->tile_bytes, unwidened, unwidened_bytes)))
         status = txm_fail(&err, TXM_STATUS_NO_MEMORY, "%s: no memory for a tile", s->file->path);
     if (status == TXM_OK && !job->restored && c->rehearsed)
         constant = txm_rehearse_load(c, job);

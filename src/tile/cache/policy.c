@@ -25,7 +25,9 @@ static uint32_t order_by_age(const txm_cache *c, const txm_slot *s)
                                                                                   : OLDEST_AGE - 1u - s->age;
 }
 
-/* That is the order of arrival, by stamps alone. */
+/* That is the order of arrival, by stamps alone. How many are staged: of a trace of single look-ups and one of waves,
+ * in a tenth of what they use, a cache reads 3461 and 3435 tiles with none, 3118 and 3281 with a sixteenth, as OptiX
+ * Toolkit advises, 3112 and 3093 with a quarter, and no fewer with a half. */
 static uint32_t order_of_none(const txm_cache *c, const txm_slot *s)
 {
     (void)c, (void)s;
@@ -85,8 +87,9 @@ const txm_policy txm_policies[TXM_CACHE_POLICY_COUNT] = {
                                .order = mark_of,
                                .keeps_all = true},
     [TXM_CACHE_POLICY_SECOND_CHANCE] =
-        {.words = {"second-chance", "second",
-                   "what came first goes, but the next quarter to go comes back without being read where it is asked for"},
+        {.words =
+             {"second-chance", "second",
+              "what came first goes, but the next quarter to go comes back without being read where it is asked for"},
          .order = order_of_none,
          .by_launch = true,
          .staged_64ths = 16},

@@ -121,6 +121,8 @@ static void add_text(txm_cache *c, const txm_cache_stats *s, const char *sentenc
     line_share(b, "Evicted", s->tiles_evicted, s->tiles_loaded);
     line_share(b, "Reloaded", s->tiles_reloaded, s->tiles_loaded);
     line_share(b, "Coalesced", s->tiles_coalesced, s->tiles_loaded);
+    if (s->tiles_staged)
+        line_share(b, "Back without reading", s->tiles_restored, s->tiles_staged);
     txm_bytes_printf(b, "  %-26s %llu\n", "Failed", (unsigned long long)s->tiles_failed);
     txm_bytes_printf(b, "Requests:\n  %-26s %llu\n", "Look-ups", (unsigned long long)s->lookups);
     txm_bytes_printf(b, "  %-26s none: the page table needs no cache in front of it\n", "Micro-cache misses");

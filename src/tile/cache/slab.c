@@ -64,8 +64,7 @@ static uint8_t *piece_of(txm_cache *c, uint32_t arena)
  * under the policy that keeps none, everything does. */
 static bool fits(const txm_cache *c, size_t bytes)
 {
-    return !c->options.max_bytes || txm_policy_of(c)->keeps_all ||
-           txm_taken(c) + bytes <= c->options.max_bytes;
+    return !c->options.max_bytes || txm_policy_of(c)->keeps_all || txm_taken(c) + bytes <= c->options.max_bytes;
 }
 
 /* Huge pages from a budget on that is large beside them, and for tiles that fill them. Whether the kernel really gives
