@@ -28,7 +28,7 @@
 #include "tools/output/say.h"
 #include "tools/output/summary.h"
 #include "txmill/inspect.h"
-#include "txmill/picture.h"
+#include "txmill/level.h"
 
 enum { TXM_EXTRACT_SCHEMA_VERSION = 1 };
 
