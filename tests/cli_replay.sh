@@ -23,7 +23,7 @@ PY
 picture=(render room a.png b.png --size 480x270 --samples 1 --tile 96)
 
 # What a run of one thread read is what its replay reads, with each policy.
-for policy in lru clock4 render-tiles; do
+for policy in lru clock4 render-tiles second-chance; do
     txm stream "${picture[@]}" --engine blocking -j 1 --cache 1M --policy $policy --json --trace $policy.trace
     cp out render.json
     txm replay $policy.trace --cache 1M --policy $policy --json
@@ -89,7 +89,7 @@ check says-incomplete says incomplete
 refuses size 2 waves.trace --cache 16M,0
 refuses sizes 2 waves.trace --cache 16M,,1M
 refuses policy 2 waves.trace --policy lru,best
-check names-policies says "lru, clock, tiles, none and opt"
+check names-policies says "tiles lru clock none second opt"
 refuses over-input 2 waves.trace --plot waves.trace
 refuses over-picture 2 waves.trace --plot a.png
 txm replay waves.trace -q --plot plot.svg

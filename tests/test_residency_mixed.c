@@ -666,16 +666,17 @@ START_TEST(all_calls_at_once)
             write_cached(name, made[i].width, made[i].height, made[i].channels, made[i].type, MADE_NOISE, i);
         files[i].bytes = load_file(files[i].path, &files[i].count);
     }
-    for (uint32_t policy = 0; policy <= TXM_CACHE_POLICY_CLOCK4; policy++) {
+    for (uint32_t k = 0; k < BOUNDED_POLICIES; k++) {
+        const uint32_t policy = bounded_policy(k);
         txm_cache_options o = budget_options(1 << 20, policy);
         o.max_open = 3;
         o.keep_epochs = 1 + policy % 2;
-        o.stand_in = policy;
+        o.stand_in = policy % (TXM_STAND_IN_KIND_TILE + 1);
         o.reject = policy != 0;
         o.max_queued = policy == 1 ? 100 : 8192;
         o.launch_seconds = policy == 2 ? 0.005f : 0.0f;
         o.allocator = (txm_cache_allocator){allocate, give_back, NULL};
-        run(&o, most / 3, seed + policy);
+        run(&o, most / BOUNDED_POLICIES, seed + policy);
         ck_assert_int_eq(atomic_load(&live), 0);
     }
     fprintf(stderr, "%llu look-ups, %llu failed, %llu frames given up, %llu calls refused\n",

@@ -123,6 +123,8 @@ START_TEST(replays_count_what_the_cache_counted)
         ck_assert_uint_eq(r.reads, s.tiles_loaded);
         ck_assert_uint_eq(r.reads_again, s.tiles_reloaded);
         ck_assert_uint_eq(r.evicted, s.tiles_evicted);
+        ck_assert_uint_eq(r.restored, s.tiles_restored);
+        ck_assert_int_eq(r.restored > 0, policy == TXM_CACHE_POLICY_SECOND_CHANCE && r.evicted);
         ck_assert_uint_eq(r.read_bytes, s.loaded_bytes);
         ck_assert_uint_eq(r.peak_bytes, s.tile_bytes_peak);
         ck_assert_uint_gt(r.reads, 500);
@@ -155,8 +157,8 @@ START_TEST(the_optimum_is_a_bound)
             ck_assert_uint_le(best.read_bytes, before.read_bytes);
         }
         before = best;
-        for (uint32_t policy = 0; policy < TXM_CACHE_POLICY_NONE && bytes > 600 << 10; policy++) {
-            txm_replay_counts r = replay(trace, bytes, policy);
+        for (uint32_t k = 0; k < BOUNDED_POLICIES && bytes > 600 << 10; k++) {
+            txm_replay_counts r = replay(trace, bytes, bounded_policy(k));
             ck_assert_uint_ge(r.read_bytes, best.read_bytes);
             ck_assert_uint_ge(r.reads, best.reads);
         }

@@ -16,6 +16,13 @@ char *write_cached(const char *name, uint32_t width, uint32_t height, uint32_t c
 txm_sampler sampler(txm_level_mode mode);
 float unit(uint64_t *state);
 
+/* Policies that keep a budget: all but NONE; for loops over them. */
+enum { BOUNDED_POLICIES = TXM_CACHE_POLICY_COUNT - 1 };
+static inline uint32_t bounded_policy(uint32_t i)
+{
+    return i < TXM_CACHE_POLICY_NONE ? i : i + 1;
+}
+
 /* Defaults with a budget, a policy and two threads that load. */
 txm_cache_options budget_options(uint64_t max_bytes, uint32_t policy);
 

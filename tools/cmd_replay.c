@@ -12,6 +12,7 @@
 #include "tile/base/fail.h"
 #include "tile/base/mem.h"
 #include "tools/options/args.h"
+#include "tools/options/policies.h"
 #include "tools/output/exits.h"
 #include "tools/output/guard.h"
 #include "tools/output/json.h"
@@ -72,14 +73,14 @@ static txm_status take_size(const char *word, void *user, txm_error *err)
 /* Both the short names and those of the library; a policy named twice is played once. */
 static txm_status take_policy(const char *word, void *user, txm_error *err)
 {
-    static const char *const longer[TXM_REPLAY_POLICIES] = {"render-tiles", "lru", "clock4", "none", "opt"};
     txm_replay_ask *ask = user;
     uint32_t policy = 0;
     while (policy < TXM_REPLAY_POLICIES && strcmp(word, txm_replay_policy_name(policy)) != 0 &&
-           strcmp(word, longer[policy]) != 0)
+           (policy == TXM_REPLAY_OPT || strcmp(word, txm_cache_policy_name((txm_cache_policy)policy)) != 0))
         policy++;
     if (policy == TXM_REPLAY_POLICIES)
-        return txm_fail(err, TXM_STATUS_USAGE, "must be of lru, clock, tiles, none and opt, with commas between them");
+        return txm_fail(err, TXM_STATUS_USAGE, "must be words of '%s', with commas between them",
+                        txm_replay_policy_values);
     for (size_t i = 0; i < ask->policy_count; i++)
         if (ask->policies[i] == policy)
             return TXM_OK;
@@ -107,12 +108,10 @@ static txm_status parse_policies(const char *text, void *field, txm_error *err)
 static const txm_option caches[] = {
     TXM_OPTION(CUSTOM, "cache", AT(ask), .arg = "SIZE,...", .parse = parse_sizes,
                .help = "Sizes of the cache (default: some from a sixteenth of the working set on)"),
-    TXM_OPTION(CUSTOM, "policy", AT(ask), .arg = "POLICY,...", .values = "lru clock tiles none opt",
+    TXM_OPTION(CUSTOM, "policy", AT(ask), .arg = "POLICY,...", .values = txm_replay_policy_values,
                .parse = parse_policies,
                .help = "What goes when memory is needed (default: lru,clock,tiles,opt)",
-               .more = "Least recently used; OptiX Toolkit's logarithmic clock; what the last render tile did not use, as "
-                       "in Cycles; nothing, whatever the size; and the optimum: what is used again last, which only who "
-                       "knows the future can tell."),
+               .more = txm_replay_policy_more),
     TXM_OPTION(UINT, "keep-epochs", AT(ask.keep_epochs), .arg = "N", .min = 1, .max = 2,
                .help = "Render tiles whose textures are kept by the policy tiles (default: 1)"),
     TXM_OPTION(UINT, "read-time", AT(read_us), .arg = "US", .min = 1, .max = 1000000000,

@@ -23,6 +23,7 @@
 #include "mill/base/spelling.h"
 #include "tile/base/text.h"
 #include "tools/options/project.h"
+#include "tools/options/policies.h"
 #include "tools/output/exits.h"
 #include "tools/output/format.h"
 #include "tools/output/guard.h"
@@ -102,10 +103,9 @@ static const txm_option pictures[] = {
 static const txm_option textures[] = {
     TXM_OPTION(SIZE, "cache", AT(cache_bytes), .arg = "SIZE",
                .help = "Memory that textures may take (default: 1G; 0: no bound)"),
-    TXM_OPTION(CHOICE, "policy", AT(policy), .arg = "POLICY", .values = "render-tiles lru clock4 none",
+    TXM_OPTION(CHOICE, "policy", AT(policy), .arg = "POLICY", .values = txm_policy_values,
                .help = "What goes when memory is needed (default: render-tiles)",
-               .more = "With render-tiles, what the last render tile did not use goes when the next one starts, as in "
-                       "Cycles."),
+               .more = txm_policy_more),
     TXM_OPTION(UINT, "keep-epochs", AT(keep_epochs), .arg = "N", .min = 1, .max = 2,
                .help = "Render tiles whose textures are kept (default: 1)"),
     TXM_OPTION(CUSTOM, "resolution", AT(resolution), .arg = "PERCENT", .parse = parse_percent,

@@ -81,6 +81,9 @@ typedef enum txm_cache_policy {
     TXM_CACHE_POLICY_CLOCK4,
     /* Nothing goes, and max_bytes is exceeded. */
     TXM_CACHE_POLICY_NONE,
+    /* What came first, without heeding when it was used. The next quarter to go is staged: look-ups miss it, but what
+     * they ask for comes back without being read, as if it had come last. */
+    TXM_CACHE_POLICY_SECOND_CHANCE,
     TXM_CACHE_POLICY_COUNT
 } txm_cache_policy;
 
@@ -153,8 +156,18 @@ static inline void txm_cache_options_init_cycles(txm_cache_options *options)
     txm_cache_options_init_cycles_sized(options, sizeof *options);
 }
 
-/* "render-tiles", "lru", "clock4", "none"; NULL outside the range. */
+/* "render-tiles", "lru", "clock4", "none", "second-chance"; NULL outside the range. */
 TXM_API const char *txm_cache_policy_name(txm_cache_policy policy);
+
+/* What a policy is called and does, for options, tables and manuals. */
+typedef struct txm_cache_policy_words {
+    const char *name;   /* that of txm_cache_policy_name */
+    const char *column; /* a shorter one, at most 8 bytes */
+    const char *goes;   /* what goes when: a clause without a full stop */
+} txm_cache_policy_words;
+
+/* Valid as long as the library; NULL outside the range. */
+TXM_API const txm_cache_policy_words *txm_cache_policy_words_of(txm_cache_policy policy);
 
 /* NULL options: those of txm_cache_options_init. USAGE, NO_MEMORY. */
 TXM_API txm_status txm_cache_new(const txm_cache_options *options, txm_cache **out, txm_error *err);
@@ -381,7 +394,9 @@ typedef struct txm_cache_stats {
     uint64_t requests_made, requests_rejected, requests_full, requests_late;
     uint64_t tiles_queued; /* of batches that are not over */
     uint64_t kept_bytes;   /* of tiles that txm_cache_pin keeps, and of stand-ins */
-    uint64_t reserved[8];
+    /* With TXM_CACHE_POLICY_SECOND_CHANCE: times that tiles were staged, and that they came back without being read. */
+    uint64_t tiles_staged, tiles_restored;
+    uint64_t reserved[6];
 } txm_cache_stats;
 
 /* Fills in *stats. While threads look up, their latest look-ups may be missing. */

@@ -136,7 +136,8 @@ typedef struct txm_replay_counts {
     uint64_t read_bytes, evicted;
     uint64_t peak_bytes;           /* of tiles at once */
     uint64_t peak_allocated_bytes; /* with all that the cache keeps about them */
-    uint64_t reserved[8];
+    uint64_t restored;             /* staged tiles that came back without being read */
+    uint64_t reserved[7];
 } txm_replay_counts;
 
 /* One thread plays all of the trace, a look-up at a time: launches end epochs of LRU and CLOCK4 but load nothing in

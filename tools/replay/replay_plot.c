@@ -16,9 +16,19 @@
  * seconds on the right, sizes below, policies above. */
 enum { WIDTH = 760, HEIGHT = 420, LEFT = 86, RIGHT = 664, TOP = 48, BOTTOM = 356 };
 
-/* Of tiles, lru, clock, none, opt: told apart by people who do not see all colours, too. */
-static const char *const colors[TXM_REPLAY_POLICIES] = {"#009e73", "#0072b2", "#d55e00", "#999999", "#cc79a7"};
-static const char *const dashes[TXM_REPLAY_POLICIES] = {"", "", "7 3", "2 3", "10 4 2 4"};
+typedef struct stroke {
+    const char *color, *dashes;
+} stroke;
+
+/* In the order of the policies, and the optimum: told apart by people who do not see all colours, too. With more
+ * policies than these, some look alike. */
+static stroke stroke_of(uint32_t policy)
+{
+    static const stroke optimum = {"#cc79a7", "10 4 2 4"};
+    static const stroke others[] = {
+        {"#009e73", "none"}, {"#0072b2", "none"}, {"#d55e00", "7 3"}, {"#999999", "2 3"}, {"#e69f00", "12 3"}};
+    return policy == TXM_REPLAY_OPT ? optimum : others[policy % (sizeof others / sizeof *others)];
+}
 
 /* Logarithms of what is shown; lowest and highest. */
 typedef struct scale {
@@ -110,8 +120,9 @@ static void draw_reads(FILE *out, const txm_replay_table *t, scale y)
 static void draw_policy(FILE *out, const txm_replay_table *t, size_t policy, scale x, scale y)
 {
     const uint32_t which = t->ask.policies[policy];
+    const stroke how = stroke_of(which);
     fprintf(out, "<g stroke=\"%s\" fill=\"%s\">\n<polyline fill=\"none\" stroke-width=\"2\" stroke-dasharray=\"%s\" points=\"",
-            colors[which], colors[which], *dashes[which] ? dashes[which] : "none");
+            how.color, how.color, how.dashes);
     for (size_t i = 0; i < t->ask.size_count; i++)
         fprintf(out, "%s%.1f,%.1f", i ? " " : "", x_of(x, t->ask.sizes[i]),
                 y_of(y, (double)txm_replay_counts_at(t, i, policy)->reads));
@@ -126,7 +137,7 @@ static void draw_policy(FILE *out, const txm_replay_table *t, size_t policy, sca
     }
     double at = LEFT + 120 + 84 * (double)policy;
     fprintf(out, "<line x1=\"%.0f\" y1=\"%d\" x2=\"%.0f\" y2=\"%d\" stroke-width=\"2\" stroke-dasharray=\"%s\"/>\n</g>\n", at,
-            TOP - 20, at + 30, TOP - 20, *dashes[which] ? dashes[which] : "none");
+            TOP - 20, at + 30, TOP - 20, how.dashes);
     text(out, at + 36, TOP - 16, "start", txm_replay_policy_name(which));
 }
 

@@ -115,6 +115,7 @@ static void json_run(cJSON *runs, const txm_replay_table *t, size_t size, size_t
     txm_json_uint(o, "reads_again", c->reads_again);
     txm_json_uint(o, "read_bytes", c->read_bytes);
     txm_json_uint(o, "evicted", c->evicted);
+    txm_json_uint(o, "restored", c->restored);
     txm_json_uint(o, "peak_bytes", c->peak_bytes);
     txm_json_uint(o, "peak_allocated_bytes", c->peak_allocated_bytes);
     txm_json_number(o, "seconds", txm_replay_seconds(t, c), 6);

@@ -20,8 +20,8 @@
 /* Shorter than the library's names, which the command line takes as well: these head the columns. */
 const char *txm_replay_policy_name(uint32_t policy)
 {
-    static const char *const names[TXM_REPLAY_POLICIES] = {"tiles", "lru", "clock", "none", "opt"};
-    return policy < TXM_REPLAY_POLICIES ? names[policy] : NULL;
+    const txm_cache_policy_words *words = txm_cache_policy_words_of((txm_cache_policy)policy);
+    return words ? words->column : policy == TXM_REPLAY_OPT ? "opt" : NULL;
 }
 
 /* ---- playing ---- */

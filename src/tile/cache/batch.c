@@ -315,7 +315,7 @@ void txm_ticket_cancel(txm_ticket **ticket)
 uint64_t txm_room_for_tiles(const txm_cache *c)
 {
     const uint64_t beside = c->allocated - c->stats.slab_bytes + txm_reader_share(c), most = c->options.max_bytes;
-    return !most || c->options.policy == TXM_CACHE_POLICY_NONE ? UINT64_MAX : most > beside ? most - beside : 0;
+    return !most || txm_policy_of(c)->keeps_all ? UINT64_MAX : most > beside ? most - beside : 0;
 }
 
 /* Whether a batch may take one tile more: half of that, with what is queued, so that what look-ups have found stays

@@ -18,13 +18,6 @@
 #include "tile/ops/ops.h"
 #include "tile/cache/cache_impl.h"
 
-static const char *const policies[TXM_CACHE_POLICY_COUNT] = {"render-tiles", "lru", "clock4", "none"};
-
-const char *txm_cache_policy_name(txm_cache_policy policy)
-{
-    return (unsigned)policy < TXM_CACHE_POLICY_COUNT ? policies[policy] : NULL;
-}
-
 static void open_options(txm_cache_options *options, size_t struct_size, txm_cache_policy policy)
 {
     const txm_cache_options all = {.struct_size = struct_size,

@@ -129,7 +129,8 @@ typedef enum txm_slot_state {
     TXM_SLOT_STATE_LOADING,
     TXM_SLOT_STATE_HELD,
     TXM_SLOT_STATE_SHARED,
-    TXM_SLOT_STATE_RETIRED /* evicted, but an open view may still show it */
+    TXM_SLOT_STATE_RETIRED, /* evicted, but an open view may still show it */
+    TXM_SLOT_STATE_STAGED   /* about to go, but may come back without being read (stage.c) */
 } txm_slot_state;
 
 typedef struct txm_slot {
@@ -140,7 +141,7 @@ typedef struct txm_slot {
     uint8_t state;  /* txm_slot_state */
     uint8_t age : 7; /* CLOCK4 */
     bool kept : 1;   /* pinned by the caller, or a stand-in: stays until it is unpinned */
-    uint16_t pins;   /* look-ups and batches that need it; 0: may go */
+    uint16_t pins;   /* look-ups and batches that need it; 0: may go. Of a staged one the number of the staging */
 } txm_slot;
 
 typedef struct txm_slab {
@@ -190,12 +191,30 @@ typedef struct txm_pins {
 /* A tile to be read. */
 typedef struct txm_job {
     txm_source *source;
-    uint32_t level, tile, slot;
+    uint8_t level;
+    bool restored; /* was staged: it has its slot, and there is nothing to read */
+    uint32_t tile, slot;
     uint32_t rank;    /* place in the batch's list of requests; the first is 0 */
     uint32_t version; /* of the source, as it was asked for: what was invalidated since is not shown */
     uint32_t batch;   /* number of it, whose end its source waits for; 0: of none */
     uint8_t *pixels;  /* of the slot */
 } txm_job;
+
+/* ---- policies ---------------------------------------------------------------------------------------------------- */
+
+/* What goes when memory is needed: see policy.c. With the lock; members that are 0 or NULL do nothing. */
+typedef struct txm_policy {
+    txm_cache_policy_words words;
+    /* The lowest goes first, and of equal ones what came first. Of HELD slots. */
+    uint32_t (*order)(const txm_cache *c, const txm_slot *s);
+    void (*end_epoch)(txm_cache *c, uint32_t epoch);
+    void (*end_render_tile)(txm_cache *c); /* in txm_cache_end_epoch */
+    bool keeps_all;                        /* nothing goes, and the budget is not kept */
+    bool by_launch;                        /* a view that is prepared begins an epoch */
+    uint8_t staged_64ths;                  /* of the tiles of a class: how many are staged before they go (stage.c) */
+} txm_policy;
+
+extern const txm_policy txm_policies[TXM_CACHE_POLICY_COUNT];
 
 /* ---- threads ----------------------------------------------------------------------------------------------------- */
 
@@ -331,6 +350,7 @@ struct txm_cache {
     uint32_t constant_count, constants_most;
     uint32_t stamp, loads_of_epoch;
     uint32_t uses_of_files;    /* since pages were last given back */
+    uint32_t stagings;         /* times that tiles were staged */
     uint64_t more_for_readers; /* beyond txm_reader_share's least: grows while files are opened again and again */
     uint32_t loads_since_reopened;
     uint64_t squeezed;      /* tiles that went for want of memory */
@@ -360,6 +380,11 @@ struct txm_cache {
     struct txm_trace_writer *trace;
     const struct txm_trace *rehearsed; /* a replay: textures are those of this trace, and no file is read */
 };
+
+static inline const txm_policy *txm_policy_of(const txm_cache *c)
+{
+    return &txm_policies[c->options.policy];
+}
 
 /* memory.c: all memory of the cache, counted. Under the lock; the first makes room in the budget. `bytes` is remembered
  * by the caller. NULL: none. */
@@ -531,7 +556,22 @@ bool txm_slab_drop_one(txm_cache *c, uint32_t not_of_class);
 void txm_slabs_drop_empty(txm_cache *c);
 void txm_slabs_free(txm_cache *c);
 
+/* stage.c: with the lock. HELD tiles, which stay where they are but can be found no more. */
+void txm_stage(txm_cache *c, const uint32_t *slots, uint32_t count);
+/* Which goes first of those that are staged. */
+uint64_t txm_staged_order(const txm_cache *c, const txm_slot *s);
+/* The slot of an entry's tile; TXM_NO_SLOT: it is not staged. */
+uint32_t txm_staged_slot(txm_cache *c, uint32_t entry);
+/* The same, which is LOADING then; and what was taken and is not used after all. */
+uint32_t txm_staged_take(txm_cache *c, uint32_t entry);
+void txm_staged_put_back(txm_cache *c, uint32_t entry, uint32_t slot);
+/* Where the entry's tile is staged: it goes; it is another entry's from now on, which has the mark. */
+void txm_staged_drop(txm_cache *c, uint32_t entry);
+void txm_staged_move(txm_cache *c, uint32_t from, uint32_t to);
+
 /* evict.c: with the lock. */
+/* Before the first tiles of a class go, so that they have time to come back: there is memory for few more. */
+void txm_stage_first(txm_cache *c, uint32_t class);
 uint32_t txm_evict(txm_cache *c, uint32_t class, uint32_t count, bool shown);
 void txm_evict_slots(txm_cache *c, const uint32_t *slots, uint32_t count);
 uint32_t txm_evict_if(txm_cache *c, bool (*goes)(txm_cache *, uint32_t slot, void *), void *arg);
@@ -591,6 +631,8 @@ bool txm_plan(txm_cache *c, uint32_t entry, txm_job *job);
 bool txm_plan_slot(txm_cache *c, txm_job *job, bool must);
 /* Makes an entry LOADING that is neither in memory nor being read nor damaged. */
 bool txm_claim(txm_cache *c, uint32_t entry);
+/* The job of a claimed tile: a staged one has its slot. */
+txm_job txm_job_of(txm_cache *c, txm_source *s, uint32_t level, uint32_t tile);
 /* A job that is not run: the tile may be asked for again. With the lock. */
 void txm_abandon(txm_cache *c, const txm_job *job);
 /* Once for every job, after it was run or abandoned: those of batches when the batch is over. With the lock. */

@@ -1,14 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Which tiles go: by epochs of their last use, as look-ups have marked them.
- *
- * Policies differ in when tiles go and in how they are ordered, not in how they are let go:
- *  - render-tiles, Cycles' own: whole epochs at a time when a render tile ends, and by last use only if
- *    the budget is exceeded;
- *  - lru: by the epoch of the last use;
- *  - clock4: by a four-bit age that moves more rarely the older it is;
- *  - none: nothing goes, and the budget is not kept.
- *
- * Epochs are short: load.c begins one after a sixteenth of the tiles was loaded, so a render tile may have many.
+ * How tiles go, in the order that the policy gives (policy.c).
  *
  * A look-up marks an entry with the epoch and does nothing else, so ordering costs time here, when
  * something must go, and none while everything fits. */
@@ -21,32 +12,25 @@ bool txm_slot_evictable(const txm_slot *s)
     return s->state == TXM_SLOT_STATE_HELD && !s->pins && !s->kept;
 }
 
-/* Written by look-ups without a lock; a mark that is a moment old does no harm. */
-static uint32_t mark_of(const txm_cache *c, const txm_slot *s)
-{
-    return __atomic_load_n(&c->tiles[s->entry].mark, __ATOMIC_RELAXED);
-}
-
-/* The lowest goes first: by the last use, then by age in the cache. The upper half is the epoch, or for
- * clock4 15 minus the age; the lower half is the stamp, which makes every order unique. */
+/* The lowest goes first: by the policy, then by age in the cache. The lower half is the stamp, which makes every order
+ * unique. */
 uint64_t txm_slot_order(const txm_cache *c, const txm_slot *s)
 {
-    enum { OLDEST_AGE = 15 };
-    uint32_t used = mark_of(c, s);
-    if (c->options.policy == TXM_CACHE_POLICY_CLOCK4)
-        used = used == atomic_load_explicit(&c->epoch, memory_order_relaxed) ? OLDEST_AGE : OLDEST_AGE - 1u - s->age;
-    return (uint64_t)used << 32 | s->stamp;
+    return (uint64_t)txm_policy_of(c)->order(c, s) << 32 | s->stamp;
 }
 
 /* First nobody can find them any more, then nobody can be reading them, then they are free. Waiting is the
- * expensive part, so callers gather many slots for one call. */
+ * expensive part, so callers gather many slots for one call. Staged ones nobody could find before. */
 void txm_evict_slots(txm_cache *c, const uint32_t *slots, uint32_t count)
 {
-    if (!count)
-        return;
+    bool found = false;
     for (uint32_t i = 0; i < count; i++)
-        txm_entry_set(c, txm_slot_at(c, slots[i])->entry, TXM_SLOT_NONE);
-    txm_wait_quiet(c);
+        if (txm_slot_at(c, slots[i])->state == TXM_SLOT_STATE_HELD) {
+            txm_entry_set(c, txm_slot_at(c, slots[i])->entry, TXM_SLOT_NONE);
+            found = true;
+        }
+    if (found)
+        txm_wait_quiet(c);
     for (uint32_t i = 0; i < count; i++)
         txm_slot_retire(c, slots[i]);
     c->stats.tiles_evicted += count;
@@ -82,28 +66,34 @@ static void select_lowest(uint64_t *v, int64_t count, int64_t first)
     }
 }
 
+enum { MOST_AT_ONCE = 1024 };
+
 /* Tiles that no open view shows are free at once; the others when these views are closed. */
-static bool may_go(const txm_cache *c, const txm_slot *s, bool shown)
+static bool may_go(const txm_cache *c, const txm_slot *s, bool staged, bool shown)
 {
-    return txm_slot_evictable(s) && txm_is_shown(c, s) == shown;
+    return (staged ? s->state == TXM_SLOT_STATE_STAGED : txm_slot_evictable(s)) && txm_is_shown(c, s) == shown;
 }
 
-/* By age, the oldest first, as many as asked for if there are so many: of those that open views show, or of the others.
- * Marks may change between the two walks, since look-ups go on: a slot that was used meanwhile has moved above the
- * bound and stays, which is what we want, and `count` keeps the list from overflowing. Growing the array of orders may
- * itself drop slabs. */
-uint32_t txm_evict(txm_cache *c, uint32_t class, uint32_t count, bool shown)
+static uint64_t order_of(const txm_cache *c, const txm_slot *s, bool staged)
 {
-    enum { MOST = 1024 };
+    return staged ? txm_staged_order(c, s) : txm_slot_order(c, s);
+}
+
+/* The first to go of a class, as many as asked for if there are so many: of those that open views show, or of the
+ * others; of the staged ones, or of the others. Marks may change between the two walks, since look-ups go on: a slot
+ * that was used meanwhile has moved above the bound and stays, which is what we want, and `count` keeps the list from
+ * overflowing. Growing the array of orders may itself drop slabs. */
+static uint32_t choose_slots(txm_cache *c, uint32_t class, uint32_t count, bool staged, bool shown, uint32_t *slots)
+{
     txm_class *k = &c->classes[class];
-    uint32_t n = 0, slots[MOST], gone = 0;
+    uint32_t n = 0, chosen = 0;
     if (!txm_cache_grow(c, (void **)&k->order, &k->order_capacity, k->slots, sizeof *k->order, false))
         return 0;
     for (uint32_t i = 0; i < c->slab_count; i++)
         for (uint32_t j = 0; c->slabs[i].pixels && c->slabs[i].class == class && j < c->slabs[i].slots; j++)
-            if (may_go(c, &c->slabs[i].slot[j], shown))
-                k->order[n++] = txm_slot_order(c, &c->slabs[i].slot[j]);
-    count = count > MOST ? MOST : count;
+            if (may_go(c, &c->slabs[i].slot[j], staged, shown))
+                k->order[n++] = order_of(c, &c->slabs[i].slot[j], staged);
+    count = count > MOST_AT_ONCE ? MOST_AT_ONCE : count;
     if (!n || !count)
         return 0;
     uint64_t bound = UINT64_MAX;
@@ -115,9 +105,39 @@ uint32_t txm_evict(txm_cache *c, uint32_t class, uint32_t count, bool shown)
     }
     for (uint32_t i = 0; i < c->slab_count; i++)
         for (uint32_t j = 0; c->slabs[i].pixels && c->slabs[i].class == class && j < c->slabs[i].slots; j++)
-            if (gone < count && may_go(c, &c->slabs[i].slot[j], shown) &&
-                txm_slot_order(c, &c->slabs[i].slot[j]) <= bound)
-                slots[gone++] = i << TXM_SLOT_BITS | j;
+            if (chosen < count && may_go(c, &c->slabs[i].slot[j], staged, shown) &&
+                order_of(c, &c->slabs[i].slot[j], staged) <= bound)
+                slots[chosen++] = i << TXM_SLOT_BITS | j;
+    return chosen;
+}
+
+/* So many of a class are staged that its share is left when `count` have gone: at least as many as go the next time, so
+ * that all have had time to come back. */
+static void stage_ahead(txm_cache *c, uint32_t class, uint32_t count, bool shown)
+{
+    const uint32_t part = (uint32_t)((uint64_t)c->classes[class].slots * txm_policy_of(c)->staged_64ths / 64);
+    const uint32_t share = part > count ? part : count;
+    uint32_t slots[MOST_AT_ONCE], staged = 0;
+    for (uint32_t i = 0; i < c->slab_count; i++)
+        for (uint32_t j = 0; c->slabs[i].pixels && c->slabs[i].class == class && j < c->slabs[i].slots; j++)
+            staged += may_go(c, &c->slabs[i].slot[j], true, shown);
+    if (staged < share + count)
+        txm_stage(c, slots, choose_slots(c, class, share + count - staged, false, shown, slots));
+}
+
+void txm_stage_first(txm_cache *c, uint32_t class)
+{
+    if (txm_policy_of(c)->staged_64ths)
+        stage_ahead(c, class, 0, false);
+}
+
+uint32_t txm_evict(txm_cache *c, uint32_t class, uint32_t count, bool shown)
+{
+    const bool stages = txm_policy_of(c)->staged_64ths;
+    uint32_t slots[MOST_AT_ONCE];
+    if (stages)
+        stage_ahead(c, class, count, shown);
+    const uint32_t gone = choose_slots(c, class, count, stages, shown, slots);
     txm_evict_slots(c, slots, gone);
     c->squeezed += gone;
     return gone;
@@ -133,6 +153,9 @@ uint32_t txm_evict_if(txm_cache *c, bool (*goes)(txm_cache *, uint32_t slot, voi
             if (c->slabs[i].slot[j].state == TXM_SLOT_STATE_HELD && goes(c, slot, arg)) {
                 txm_entry_set(c, c->slabs[i].slot[j].entry, TXM_SLOT_NONE);
                 count++;
+            } else if (c->slabs[i].slot[j].state == TXM_SLOT_STATE_STAGED && goes(c, slot, arg)) {
+                txm_slot_retire(c, slot);
+                c->stats.tiles_evicted++;
             }
     if (!count)
         return 0;
@@ -177,7 +200,7 @@ static bool drop_constants(txm_cache *c)
 void txm_make_room(txm_cache *c, size_t bytes)
 {
     uint64_t most = c->options.max_bytes;
-    if (!most || c->options.policy == TXM_CACHE_POLICY_NONE || txm_taken(c) + bytes <= most)
+    if (!most || txm_policy_of(c)->keeps_all || txm_taken(c) + bytes <= most)
         return;
     txm_slabs_drop_empty(c);
     while (txm_taken(c) + bytes > most && (txm_slab_drop_one(c, TXM_NO_SLOT) || drop_constants(c)))
@@ -186,54 +209,27 @@ void txm_make_room(txm_cache *c, size_t bytes)
 
 /* ---- epochs ---- */
 
-/* CLOCK4: the older a tile is, the rarer its counter moves, spread over the epochs. A tile of age n grows
- * older every 2^n epochs; the slot's number is added so that not all of an age move in the same one. */
-static void age(txm_cache *c, uint32_t epoch)
-{
-    enum { MOST = 14 };
-    for (uint32_t i = 0; i < c->slab_count; i++)
-        for (uint32_t j = 0; c->slabs[i].pixels && j < c->slabs[i].slots; j++) {
-            txm_slot *s = &c->slabs[i].slot[j];
-            if (s->state != TXM_SLOT_STATE_HELD)
-                continue;
-            if (mark_of(c, s) == epoch)
-                s->age = 0;
-            else if (!(((1u << s->age) - 1) & (epoch + (i << TXM_SLOT_BITS | j))) && s->age < MOST)
-                s->age++;
-        }
-}
-
 /* 0 is 'never', so it is skipped. Wraps after four thousand million; marks of before then count as newer
  * than they are, which costs a few reads, no correctness. */
 void txm_next_epoch(txm_cache *c)
 {
     uint32_t epoch = atomic_load_explicit(&c->epoch, memory_order_relaxed);
-    if (c->options.policy == TXM_CACHE_POLICY_CLOCK4)
-        age(c, epoch);
+    if (txm_policy_of(c)->end_epoch)
+        txm_policy_of(c)->end_epoch(c, epoch);
     c->loads_of_epoch = 0;
     atomic_store_explicit(&c->epoch, epoch + 1 ? epoch + 1 : 1, memory_order_relaxed);
     txm_slow_down(c);
 }
 
-/* Not used since the epoch that `arg` points to. */
-static bool is_stale(txm_cache *c, uint32_t slot, void *arg)
-{
-    const txm_slot *s = txm_slot_at(c, slot);
-    return txm_slot_evictable(s) && mark_of(c, s) < *(const uint32_t *)arg;
-}
-
-/* Where Cycles lets tiles go, and the only place; here a full budget is another. Called by the renderer
- * when a render tile is finished. For the other policies it only begins an epoch. */
+/* Called by the renderer when a render tile is finished. For most policies it only begins an epoch. */
 void txm_cache_end_epoch(txm_cache *c)
 {
     pthread_mutex_lock(&c->lock);
     txm_own_view_ends(c);
     for (txm_cache_viewer *v = c->viewers; v; v = v->next)
         txm_viewer_merge(v);
-    if (c->options.policy == TXM_CACHE_POLICY_RENDER_TILES) {
-        txm_evict_if(c, is_stale, &c->tile_began[c->options.keep_epochs - 1]);
-        txm_slabs_drop_empty(c);
-    }
+    if (txm_policy_of(c)->end_render_tile)
+        txm_policy_of(c)->end_render_tile(c);
     txm_next_epoch(c);
     c->tile_began[1] = c->tile_began[0];
     c->tile_began[0] = atomic_load_explicit(&c->epoch, memory_order_relaxed);

@@ -148,6 +148,18 @@ bool txm_claim(txm_cache *c, uint32_t entry)
     return false;
 }
 
+txm_job txm_job_of(txm_cache *c, txm_source *s, uint32_t level, uint32_t tile)
+{
+    const uint32_t slot = txm_staged_take(c, txm_entry_index(s, level, tile));
+    s->loading++;
+    return (txm_job){.source = s,
+                     .level = (uint8_t)level,
+                     .tile = tile,
+                     .slot = slot,
+                     .version = s->version,
+                     .restored = slot != TXM_NO_SLOT};
+}
+
 /* `entry` may be of a block that was left since the request was made; its block still says which tile was
  * meant, and the entry of that tile today decides. Opening a texture and registering a level give no job:
  * the look-up is repeated, and then asks for tiles. A source without textures was replaced, and its
@@ -177,8 +189,7 @@ bool txm_plan(txm_cache *c, uint32_t entry, txm_job *job)
     if (!txm_claim(c, txm_entry_index(s, level, tile)))
         return false;
     c->stats.tile_requests++;
-    s->loading++;
-    *job = (txm_job){.source = s, .level = level, .tile = tile, .slot = TXM_NO_SLOT, .version = s->version};
+    *job = txm_job_of(c, s, level, tile);
     return true;
 }
 
@@ -186,7 +197,8 @@ bool txm_plan(txm_cache *c, uint32_t entry, txm_job *job)
  * failure. */
 bool txm_plan_slot(txm_cache *c, txm_job *job, bool must)
 {
-    job->slot = txm_slot_take(c, job->source->view.tile_bytes, must);
+    if (!job->restored)
+        job->slot = txm_slot_take(c, job->source->view.tile_bytes, must);
     job->pixels = job->slot == TXM_NO_SLOT ? NULL : txm_slot_pixels(c, job->slot);
     return job->pixels;
 }
@@ -248,14 +260,12 @@ static uint32_t share(txm_cache *c, const txm_view_texture *v, uint32_t slot)
 
 /* ---- publishing ---- */
 
-/* From here on look-ups find the tile. A mark other than 0 says that the tile was here before: marks
- * survive eviction, which is how reloads are counted without a list of all tiles ever seen. The order at
- * the end matters: slot and mark are complete before the entry names the slot. */
-static void publish(txm_cache *c, const txm_job *job, bool constant, txm_pins *pins)
+/* A mark other than 0 says that the tile was here before: marks survive eviction, which is how reloads are counted
+ * without a list of all tiles ever seen. */
+static void count_load(txm_cache *c, const txm_job *job)
 {
     txm_source *s = job->source;
-    uint32_t entry = txm_entry_index(s, job->level, job->tile), slot = job->slot;
-    txm_tile_entry *e = &c->tiles[entry];
+    const txm_tile_entry *e = &c->tiles[txm_entry_index(s, job->level, job->tile)];
     bool again = __atomic_load_n(&e->mark, __ATOMIC_RELAXED) != 0;
     s->loads++;
     s->level_loads[job->level]++;
@@ -267,6 +277,18 @@ static void publish(txm_cache *c, const txm_job *job, bool constant, txm_pins *p
         c->stats.tiles_reloaded++;
         c->stats.reloaded_bytes += s->view.tile_bytes;
     }
+}
+
+/* From here on look-ups find the tile. The order at the end matters: slot and mark are complete before the entry names
+ * the slot. */
+static void publish(txm_cache *c, const txm_job *job, bool constant, txm_pins *pins)
+{
+    txm_source *s = job->source;
+    uint32_t entry = txm_entry_index(s, job->level, job->tile), slot = job->slot;
+    if (job->restored)
+        c->stats.tiles_restored++;
+    else
+        count_load(c, job);
     if (constant) {
         txm_trace_constant(c, s, job->level, job->tile, job->pixels);
         slot = share(c, &s->view, slot);
@@ -280,19 +302,29 @@ static void publish(txm_cache *c, const txm_job *job, bool constant, txm_pins *p
         held->state = TXM_SLOT_STATE_HELD;
         held->pins = pinned;
     }
-    __atomic_store_n(&e->mark, atomic_load_explicit(&c->epoch, memory_order_relaxed), __ATOMIC_RELAXED);
+    __atomic_store_n(&c->tiles[entry].mark, atomic_load_explicit(&c->epoch, memory_order_relaxed), __ATOMIC_RELAXED);
     txm_entry_set(c, entry, slot);
     /* What was used last is known by epochs that are short beside the time a tile stays, shorter than a render tile. */
-    if (c->options.policy != TXM_CACHE_POLICY_NONE && ++c->loads_of_epoch > c->stats.tiles / 16)
+    if (!txm_policy_of(c)->keeps_all && ++c->loads_of_epoch > c->stats.tiles / 16)
         txm_next_epoch(c);
+}
+
+/* The slot of a job whose tile is not shown. Views may show what was staged. */
+static void give_slot(txm_cache *c, const txm_job *job)
+{
+    if (job->restored) {
+        txm_slot_retire(c, job->slot);
+        c->stats.tiles_evicted++;
+    } else if (job->slot != TXM_NO_SLOT) {
+        txm_slot_give(c, job->slot);
+    }
 }
 
 /* The slot goes back; FAILED needs none. */
 static void publish_failure(txm_cache *c, const txm_job *job, const txm_error *cause, double seconds)
 {
     txm_source *s = job->source;
-    if (job->slot != TXM_NO_SLOT)
-        txm_slot_give(c, job->slot);
+    give_slot(c, job);
     note_failure(c, s, cause);
     txm_entry_set(c, txm_entry_index(s, job->level, job->tile), txm_failed_slot(c, cause, seconds));
 }
@@ -314,8 +346,10 @@ static bool need_unwidened(txm_cache *c, size_t bytes, uint8_t **buffer, size_t 
 void txm_abandon(txm_cache *c, const txm_job *job)
 {
     txm_source *s = job->source;
-    if (job->slot != TXM_NO_SLOT)
-        txm_slot_give(c, job->slot);
+    if (job->restored && s->textures && job->version == s->version)
+        txm_staged_put_back(c, txm_entry_index(s, job->level, job->tile), job->slot);
+    else
+        give_slot(c, job);
     if (s->textures)
         txm_entry_set(c, txm_entry_index(s, job->level, job->tile), TXM_SLOT_NONE);
     if (!job->batch)
@@ -339,11 +373,12 @@ void txm_load(txm_cache *c, const txm_job *job, uint8_t **unwidened, size_t *unw
     double begin = txm_clock_seconds();
     txm_status status = TXM_OK;
     bool constant = false;
-    if (job->slot == TXM_NO_SLOT || (s->widens && !need_unwidened(c, v->tile_bytes, unwidened, unwidened_bytes)))
+    if (job->slot == TXM_NO_SLOT ||
+        (!job->restored && s->widens && !need_unwidened(c, v->tile_bytes, unwidened, unwidened_bytes)))
         status = txm_fail(&err, TXM_STATUS_NO_MEMORY, "%s: no memory for a tile", s->file->path);
-    if (status == TXM_OK && c->rehearsed)
+    if (status == TXM_OK && !job->restored && c->rehearsed)
         constant = txm_rehearse_load(c, job);
-    else if (status == TXM_OK) {
+    else if (status == TXM_OK && !job->restored) {
         status = s->file->origin->read_tile(c, s, job->level, job->tile, job->pixels, *unwidened, &err);
         constant = status == TXM_OK && c->options.coalesce & TXM_COALESCE_CONSTANT &&
                    is_constant(v, job->level, job->tile, job->pixels);
@@ -353,11 +388,9 @@ void txm_load(txm_cache *c, const txm_job *job, uint8_t **unwidened, size_t *unw
     c->stats.load_seconds += seconds;
     s->load_seconds += seconds;
     if (!s->textures) { /* replaced meanwhile: nobody asks for it any more */
-        if (job->slot != TXM_NO_SLOT)
-            txm_slot_give(c, job->slot);
+        give_slot(c, job);
     } else if (job->version != s->version) { /* what was read may be of before: whoever needs it asks again */
-        if (job->slot != TXM_NO_SLOT)
-            txm_slot_give(c, job->slot);
+        give_slot(c, job);
         txm_entry_set(c, txm_entry_index(s, job->level, job->tile), TXM_SLOT_NONE);
     } else if (status == TXM_OK) {
         publish(c, job, constant, pins);

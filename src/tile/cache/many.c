@@ -24,7 +24,7 @@ enum {
 static uint64_t share_of(const txm_cache *c, unsigned part)
 {
     const uint64_t most = __atomic_load_n(&c->options.max_bytes, __ATOMIC_RELAXED);
-    return most && c->options.policy != TXM_CACHE_POLICY_NONE
+    return most && !txm_policy_of(c)->keeps_all
                ? most / part / atomic_load_explicit(&c->live_threads, memory_order_relaxed)
                : UINT64_MAX;
 }

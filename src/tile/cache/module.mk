@@ -12,7 +12,7 @@ $(B)/bench_cache: bench/bench_cache.c $(B)/bench/oiio_lookup.o $(STATIC)
 check-residency-threads:
 	$(MAKE) B=build-tsan SANITIZE=thread build-tsan/tests/test_residency build-tsan/tests/test_residency_files \
 	  build-tsan/tests/test_residency_memory build-tsan/tests/test_residency_mixed \
-	  build-tsan/tests/test_residency_views
+	  build-tsan/tests/test_residency_views build-tsan/tests/test_residency_staged
 	TXM_RESIDENCY_LOOKUPS=200 TSAN_OPTIONS=halt_on_error=1 tests/run.sh build-tsan build-tsan/tests/test_residency \
 	  build-tsan/tests/test_residency_files build-tsan/tests/test_residency_memory build-tsan/tests/test_residency_mixed \
-	  build-tsan/tests/test_residency_views
+	  build-tsan/tests/test_residency_views build-tsan/tests/test_residency_staged

@@ -134,9 +134,7 @@ static bool want_tile(txm_cache *c, txm_source *s, uint32_t level, uint32_t tile
     if (!txm_claim(c, entry))
         return true;
     p->bytes += bytes;
-    s->loading++;
-    p->ticket->jobs[p->count++] =
-        (txm_job){.source = s, .level = level, .tile = tile, .slot = TXM_NO_SLOT, .version = s->version};
+    p->ticket->jobs[p->count++] = txm_job_of(c, s, level, tile);
     return true;
 }
 
@@ -302,6 +300,7 @@ static bool invalidate_tile(txm_cache *c, txm_source *s, uint32_t level, uint32_
     going *g = arg;
     const uint32_t entry = txm_entry_index(s, level, tile);
     const uint32_t slot = __atomic_load_n(&c->tiles[entry].slot, __ATOMIC_RELAXED);
+    txm_staged_drop(c, entry);
     if (slot < TXM_SLOT_STATES && txm_slot_at(c, slot)->state == TXM_SLOT_STATE_HELD) {
         g->slots[g->count++] = slot;
     } else if (slot != TXM_SLOT_LOADING && slot != TXM_SLOT_NONE && !txm_is_requested(slot)) {

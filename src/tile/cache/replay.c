@@ -108,10 +108,10 @@ static txm_status look(txm_cache_thread *t, const txm_trace_event *e, txm_error 
     return TXM_OK;
 }
 
-/* As txm_cache_prepare does for these policies, without handing a view out. */
+/* As txm_cache_prepare does, without handing a view out. */
 static void end_launch(txm_cache *c)
 {
-    if (c->options.policy == TXM_CACHE_POLICY_LRU || c->options.policy == TXM_CACHE_POLICY_CLOCK4)
+    if (txm_policy_of(c)->by_launch)
         txm_next_epoch(c);
 }
 
@@ -202,6 +202,7 @@ static txm_status rehearse(const txm_trace *trace, const txm_replay_options *o, 
         out->tile_bytes = s.working_set_bytes;
         out->read_bytes = s.loaded_bytes;
         out->evicted = s.tiles_evicted;
+        out->restored = s.tiles_restored;
         out->peak_bytes = s.tile_bytes_peak;
         out->peak_allocated_bytes = s.allocated_bytes_peak;
         if (s.tiles_failed || s.textures_failed || refused)

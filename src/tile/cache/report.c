@@ -35,7 +35,7 @@ static void verdict(txm_cache *c, const txm_cache_stats *s, char text[256])
     const double again = percent(s->tiles_reloaded, s->tiles_loaded);
     print_bytes(set, s->working_set_bytes + s->overhead_bytes);
     pthread_mutex_lock(&c->lock);
-    const bool squeezed = c->squeezed, ended = c->tile_began[0] && c->options.policy == TXM_CACHE_POLICY_RENDER_TILES;
+    const bool squeezed = c->squeezed, ended = c->tile_began[0] && txm_policy_of(c)->end_render_tile;
     pthread_mutex_unlock(&c->lock);
     if (s->tiles_failed == 1)
         txm_format(text, 256, "1 tile could not be read and is magenta: see the texture with a failure");
@@ -121,6 +121,8 @@ static void add_text(txm_cache *c, const txm_cache_stats *s, const char *sentenc
     line_share(b, "Evicted", s->tiles_evicted, s->tiles_loaded);
     line_share(b, "Reloaded", s->tiles_reloaded, s->tiles_loaded);
     line_share(b, "Coalesced", s->tiles_coalesced, s->tiles_loaded);
+    if (s->tiles_staged)
+        line_share(b, "Back without reading", s->tiles_restored, s->tiles_staged);
     txm_bytes_printf(b, "  %-26s %llu\n", "Failed", (unsigned long long)s->tiles_failed);
     txm_bytes_printf(b, "Requests:\n  %-26s %llu\n", "Look-ups", (unsigned long long)s->lookups);
     txm_bytes_printf(b, "  %-26s none: the page table needs no cache in front of it\n", "Micro-cache misses");
@@ -202,6 +204,8 @@ static void add_json(txm_cache *c, const txm_cache_stats *s, const char *sentenc
     NUMBER(tiles_evicted);
     NUMBER(tiles_failed);
     NUMBER(tiles_coalesced);
+    NUMBER(tiles_staged);
+    NUMBER(tiles_restored);
     NUMBER(requests_dropped);
     NUMBER(requests_made);
     NUMBER(requests_rejected);

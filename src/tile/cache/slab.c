@@ -64,8 +64,7 @@ static uint8_t *piece_of(txm_cache *c, uint32_t arena)
  * under the policy that keeps none, everything does. */
 static bool fits(const txm_cache *c, size_t bytes)
 {
-    return !c->options.max_bytes || c->options.policy == TXM_CACHE_POLICY_NONE ||
-           txm_taken(c) + bytes <= c->options.max_bytes;
+    return !c->options.max_bytes || txm_policy_of(c)->keeps_all || txm_taken(c) + bytes <= c->options.max_bytes;
 }
 
 /* Huge pages from a budget on that is large beside them, and for tiles that fill them. Whether the kernel really gives
@@ -256,14 +255,15 @@ void txm_slabs_drop_empty(txm_cache *c)
 }
 
 /* How long ago the tiles of a slab were used, on average; UINT64_MAX where one may not go. Free slots count
- * as never used, so that half-empty slabs go before full ones. */
+ * as never used, so that half-empty slabs go before full ones, and so do staged ones. */
 static uint64_t slab_order(txm_cache *c, const txm_slab *s)
 {
     uint64_t sum = 0;
     for (uint32_t i = 0; i < s->slots; i++) {
-        if (s->slot[i].state != TXM_SLOT_STATE_FREE && !txm_slot_evictable(&s->slot[i]))
+        const uint8_t state = s->slot[i].state;
+        if (state != TXM_SLOT_STATE_FREE && state != TXM_SLOT_STATE_STAGED && !txm_slot_evictable(&s->slot[i]))
             return UINT64_MAX;
-        sum += s->slot[i].state == TXM_SLOT_STATE_FREE ? 0 : txm_slot_order(c, &s->slot[i]) >> 32;
+        sum += s->slot[i].state == TXM_SLOT_STATE_HELD ? txm_slot_order(c, &s->slot[i]) >> 32 : 0;
     }
     return sum / s->slots;
 }
@@ -304,7 +304,8 @@ bool txm_slab_drop_one(txm_cache *c, uint32_t not_of_class)
     if (best == TXM_NO_SLOT)
         return false;
     for (uint32_t i = 0; i < c->slabs[best].slots; i++)
-        if (c->slabs[best].slot[i].state == TXM_SLOT_STATE_HELD)
+        if (c->slabs[best].slot[i].state == TXM_SLOT_STATE_HELD ||
+            c->slabs[best].slot[i].state == TXM_SLOT_STATE_STAGED)
             slots[count++] = best << TXM_SLOT_BITS | i;
     txm_evict_slots(c, slots, count);
     c->squeezed += count;
@@ -365,6 +366,13 @@ static bool others_are_older(txm_cache *c, uint32_t class)
     return other < own;
 }
 
+/* Whether memory for a sixteenth more of a class, and a slab, would pass the budget. */
+static bool is_nearly_full(const txm_cache *c, uint32_t class)
+{
+    const txm_class *k = &c->classes[class];
+    return !fits(c, slab_bytes_of(lone_slots(c, k) + k->slots / 16, k->tile_bytes));
+}
+
 /* From the class's free slots, a new slab, another class, or by eviction, in this order. The slot is
  * LOADING, hence safe from eviction, until it is published or given back. As a last resort the budget is
  * exceeded: a look-up that holds pins and cannot get one tile more would wait for itself. What only batches need, for
@@ -375,6 +383,7 @@ uint32_t txm_slot_take(txm_cache *c, uint32_t tile_bytes, bool must)
     if (class == TXM_CLASSES)
         return TXM_NO_SLOT;
     txm_class *k = &c->classes[class];
+    const uint32_t slots_before = k->slots;
     if (k->open == TXM_NO_SLOT && !new_slab(c, class, false)) {
         bool steals = !k->slots || others_are_older(c, class);
         if (!(steals && txm_slab_drop_one(c, class) && new_slab(c, class, false)))
@@ -399,6 +408,8 @@ uint32_t txm_slot_take(txm_cache *c, uint32_t tile_bytes, bool must)
     c->stats.tiles_peak = c->stats.tiles > c->stats.tiles_peak ? c->stats.tiles : c->stats.tiles_peak;
     if (c->stats.tile_bytes > c->stats.tile_bytes_peak)
         c->stats.tile_bytes_peak = c->stats.tile_bytes;
+    if (k->slots > slots_before && is_nearly_full(c, class))
+        txm_stage_first(c, class);
     return slot;
 }
 

@@ -242,6 +242,7 @@ static void move_entries(txm_cache *c, const txm_source *s, const txm_view_textu
             c->tiles[to].mark = c->tiles[from].mark;
             txm_entry_set(c, to, c->tiles[from].slot);
             txm_entry_set(c, from, TXM_SLOT_NONE);
+            txm_staged_move(c, from, to);
             txm_slot *slot = c->tiles[to].slot < TXM_SLOT_STATES ? txm_slot_at(c, c->tiles[to].slot) : NULL;
             if (slot && slot->state == TXM_SLOT_STATE_HELD)
                 slot->entry = to;

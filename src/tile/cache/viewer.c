@@ -185,7 +185,7 @@ static txm_status prepare(txm_cache_viewer *v, txm_view *view, txm_cache_extent 
     txm_trace_launch(c);
     if (!make_room_to_show(c, v))
         return txm_fail(err, TXM_STATUS_NO_MEMORY, "no memory for a view of the texture cache");
-    if (c->options.policy == TXM_CACHE_POLICY_LRU || c->options.policy == TXM_CACHE_POLICY_CLOCK4)
+    if (txm_policy_of(c)->by_launch)
         txm_next_epoch(c);
     txm_next_round(c);
     copy_textures(c, v);
