@@ -442,7 +442,7 @@ static void cut_v(spread *s, kernel *k, uint32_t face, bool above, int side, int
     unsigned edge = above ? TOP : BOTTOM;
     if (!(above ? split_above(&k->v, &piece.v) : split_below(&k->v, &piece.v)))
         return;
-    bool black = s->ptex->info.v_border == TXM_PTEX_BLACK && !s->request->no_edge_blend;
+    bool black = s->ptex->info.v_border == TXM_PTEX_BLACK;
     if (!goes_on(s, face, edge))
         fold_piece(&k->v, &piece.v, above, black);
     else if (side < 0)
@@ -457,7 +457,7 @@ static void cut_u(spread *s, kernel *k, uint32_t face, bool above, int cuts)
     unsigned edge = above ? RIGHT : LEFT;
     if (!(above ? split_above(&k->u, &piece.u) : split_below(&k->u, &piece.u)))
         return;
-    bool black = s->ptex->info.u_border == TXM_PTEX_BLACK && !s->request->no_edge_blend;
+    bool black = s->ptex->info.u_border == TXM_PTEX_BLACK;
     if (!goes_on(s, face, edge)) {
         fold_piece(&k->u, &piece.u, above, black);
         return;
