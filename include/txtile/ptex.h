@@ -7,8 +7,8 @@
  * an image of 2^u x 2^v texels whose row 0 is at v = 0, the bottom; texels are interleaved, in the file's type.
  *
  * Headers, offsets, sizes and counts are checked before use, so that a hostile file costs an error. Opening allocates at
- * most 3 KiB for each byte of the file, which is what zlib can make of it; a face costs the caller's room, and as much as
- * twice the next larger stored size while a size is made that the file does not hold.
+ * most 10 KiB for each byte of the file, of which zlib can make 1 KiB; a face costs the caller's room, and as much as twice
+ * the next larger stored size while a size is made that the file does not hold.
  *
  * A file should not be cut short in place while it is open; see reader.h, whose txm_tx_catch_fault is for these files as
  * well.
@@ -44,6 +44,7 @@ TXM_API const char *txm_ptex_mesh_name(txm_ptex_mesh mesh);
 TXM_API const char *txm_ptex_border_name(txm_ptex_border border);
 TXM_API const char *txm_ptex_edge_mode_name(txm_ptex_edge_mode mode);
 
+/* How large faces can be: files with larger ones are refused. */
 enum {
     TXM_PTEX_MAX_LOG2 = 16, /* of a face's size in u and in v */
     TXM_PTEX_MAX_LEVELS = TXM_PTEX_MAX_LOG2 + 1
@@ -132,6 +133,7 @@ TXM_API txm_status txm_ptex_pixel(const txm_ptex *ptex, uint32_t face, uint32_t 
 
 /* ---- meta data ---------------------------------------------------------------------------------------------------- */
 
+/* What an entry of the meta data holds: one text, or numbers. */
 typedef enum txm_ptex_meta_type {
     TXM_PTEX_STRING = 0,
     TXM_PTEX_INT8,
@@ -162,6 +164,7 @@ TXM_API txm_status txm_ptex_meta_read(const txm_ptex *ptex, uint32_t index, void
 /* Look-ups of one thread: keeps faces that it read. The file must stay open as long. */
 typedef struct txm_ptex_filter txm_ptex_filter;
 
+/* How a look-up weighs texels. */
 typedef enum txm_ptex_filter_kind {
     TXM_PTEX_POINT = 0, /* the texel that u, v lies in, at full size */
     TXM_PTEX_BILINEAR   /* two texels each way at the size that the widths ask for, over the face's borders */

@@ -174,6 +174,7 @@ txm_status txm_ptex_tiling(const txm_ptex *ptex, uint32_t face, uint32_t *u_log2
 txm_status txm_ptex_read_tile(const txm_ptex *ptex, uint32_t face, uint32_t tile, void *pixels, txm_error *err)
 {
     uint32_t u, v;
+    txm_error_clear(err);
     txm_status status = txm_ptex_tiling(ptex, face, &u, &v, err);
     if (status != TXM_OK)
         return status;
@@ -190,6 +191,7 @@ txm_status txm_ptex_pixel(const txm_ptex *ptex, uint32_t face, uint32_t x, uint3
                           uint32_t channels, float *out, txm_error *err)
 {
     uint32_t u, v;
+    txm_error_clear(err);
     txm_status status = txm_ptex_tiling(ptex, face, &u, &v, err);
     if (status != TXM_OK)
         return status;
