@@ -74,6 +74,10 @@ TXM_API txm_status txm_picture_write(const char *path, const txm_picture *pictur
 TXM_API txm_status txm_picture_encode(const char *name, const txm_picture *picture, unsigned char **file,
                                       size_t *file_bytes, txm_error *err);
 
+/* Whether the extension of `name` is that of a format for viewing, 8 bits of what a screen shows, as PNG and JPEG are. The
+ * others, OpenEXR and TIFF among them, hold values as they are stored. */
+TXM_API bool txm_picture_is_for_viewing(const char *name);
+
 /* Which level is extracted, and how. */
 typedef struct txm_extract_options {
     size_t struct_size; /* set by txm_extract_options_init */

@@ -43,9 +43,13 @@ static bool find_block(const txm_ptex *p, uint32_t face, face_size size, ptex_bl
 static txm_status read_stored(const txm_ptex *p, uint32_t face, const ptex_block *b, uint8_t *pixels, txm_error *err)
 {
     bool full = b->u_log2 == p->faces[face].u_log2;
-    txm_status status = txm_ptex_read_block(p, b, pixels, err);
-    if (status != TXM_OK)
-        txm_error_prefix(err, "face %u, 2^%u x 2^%u", face, b->u_log2, b->v_log2);
+    txm_error cause = {0};
+    txm_status status = txm_ptex_read_block(p, b, pixels, &cause);
+    if (status == TXM_STATUS_CORRUPT)
+        txm_fail(err, status, "%s: face %u, %u x %u: %s", p->path, face, 1u << b->u_log2, 1u << b->v_log2,
+                 cause.message + strlen(p->path) + strlen(": "));
+    else if (status != TXM_OK)
+        txm_fail_as(err, &cause);
     /* The texel of a constant block is multiplied already. */
     else if (full && p->flags & TXM_PTEX_PREMULTIPLY && txm_ptex_block_encoding(b->word) != PTEX_ENCODING_CONSTANT)
         txm_ptex_multiply_alpha(p, pixels, (size_t)1 << (b->u_log2 + b->v_log2));
