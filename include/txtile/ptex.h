@@ -167,7 +167,8 @@ typedef struct txm_ptex_filter txm_ptex_filter;
 /* How a look-up weighs texels. */
 typedef enum txm_ptex_filter_kind {
     TXM_PTEX_POINT = 0, /* the texel that u, v lies in, at full size */
-    TXM_PTEX_BILINEAR   /* two texels each way at the size that the widths ask for, over the face's borders */
+    TXM_PTEX_BILINEAR   /* two texels each way at the size that the widths ask for, over the face's borders; on triangles
+                           a Gaussian over the footprint, which no_edge_blend and the file's borders do not change */
 } txm_ptex_filter_kind;
 
 /* A look-up. The footprint is a parallelogram of two vectors in the face's u and v; widths are their lengths. */
@@ -190,7 +191,7 @@ TXM_API void txm_ptex_request_init(txm_ptex_request *request);
 /* A filter that keeps at most `bytes` of faces, and always the one that it reads. NO_MEMORY. */
 TXM_API txm_status txm_ptex_filter_new(const txm_ptex *ptex, size_t bytes, txm_ptex_filter **out, txm_error *err);
 TXM_API void txm_ptex_filter_free(txm_ptex_filter **filter); /* NULL-safe; sets *filter to NULL */
-/* USAGE for a face that is not there; UNSUPPORTED for the bilinear filter on triangles; as txm_ptex_read. */
+/* USAGE for a face that is not there; as txm_ptex_read. */
 TXM_API txm_status txm_ptex_look_up(txm_ptex_filter *filter, const txm_ptex_request *request, txm_error *err);
 
 #ifdef __cplusplus

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Look-ups in Ptex files: the faces that a thread's look-ups read last, and point look-ups. ptex_kernel.c has the others.
+ * Look-ups in Ptex files: the faces that a thread's look-ups read last, and point look-ups. ptex_kernel.c and
+ * ptex_triangle.c have the others.
  *
  * Neighbouring look-ups read the same few faces at the same few sizes: an array that is searched from its start is
  * faster than anything clever. What was used longest ago makes room.
@@ -160,6 +161,15 @@ static txm_status look_up_point(txm_ptex_filter *filter, const txm_ptex_request 
     return TXM_OK;
 }
 
+static txm_status give_constant(const txm_ptex *p, const txm_ptex_request *r)
+{
+    const uint8_t *texel = p->constants + (size_t)r->face * p->info.pixel_bytes;
+    size_t bytes = txm_type_bytes(p->info.type);
+    for (uint32_t c = 0; c < r->channels && r->first_channel + c < p->info.channels; c++)
+        r->result[c] = txm_ptex_sample(p->info.type, texel + (r->first_channel + c) * bytes);
+    return TXM_OK;
+}
+
 txm_status txm_ptex_look_up(txm_ptex_filter *filter, const txm_ptex_request *request, txm_error *err)
 {
     const txm_ptex *p = filter->ptex;
@@ -172,8 +182,12 @@ txm_status txm_ptex_look_up(txm_ptex_filter *filter, const txm_ptex_request *req
         return TXM_OK;
     if (request->kind == TXM_PTEX_POINT)
         return look_up_point(filter, request, err);
-    if (p->info.mesh == TXM_PTEX_TRIANGLES)
-        return txm_fail(err, TXM_STATUS_UNSUPPORTED,
-                        "%s: its faces are triangles, for which there are point look-ups alone", p->path);
-    return txm_ptex_bilinear(filter, request, err);
+    if (p->faces[request->face].flags & TXM_PTEX_CONSTANT_NEIGHBOURHOOD)
+        return give_constant(p, request);
+    if (p->info.mesh == TXM_PTEX_QUADS)
+        return txm_ptex_bilinear(filter, request, err);
+    bool empty;
+    txm_status status = txm_ptex_gaussian(filter, request, &empty, err);
+    /* Beside the triangle, where u + v > 1, there may be nothing. */
+    return status == TXM_OK && empty ? look_up_point(filter, request, err) : status;
 }

@@ -5,8 +5,8 @@
  * The room src/tile/ptex reads Ptex files: in, a path or bytes; out, faces at any size, meta data, and look-ups over the
  * borders of faces. ptex_open.c checks everything that says where things are, so that the others may rely on it:
  * faces' sizes and neighbours, and blocks that lie in the file. ptex_edits.c and ptex_meta.c read the two lists of records,
- * ptex_block.c undoes one block, ptex_face.c finds or makes a size, ptex_reduce.c halves, ptex_filter.c looks up and
- * ptex_kernel.c spreads a look-up over the faces around it.
+ * ptex_block.c undoes one block, ptex_face.c finds or makes a size, ptex_reduce.c halves, ptex_filter.c looks up;
+ * ptex_kernel.c and ptex_triangle.c spread a look-up over the faces around it.
  */
 #ifndef TXM_PTEX_IMPL_H
 #define TXM_PTEX_IMPL_H
@@ -134,5 +134,7 @@ typedef struct ptex_texels {
 txm_status txm_ptex_texels(txm_ptex_filter *filter, uint32_t face, uint32_t u_log2, uint32_t v_log2, ptex_texels *out,
                            txm_error *err);
 const txm_ptex *txm_ptex_filter_file(const txm_ptex_filter *filter);
+/* The look-ups that cross borders, on quads and on triangles. *empty: no texel lay in the kernel. */
 txm_status txm_ptex_bilinear(txm_ptex_filter *filter, const txm_ptex_request *request, txm_error *err);
+txm_status txm_ptex_gaussian(txm_ptex_filter *filter, const txm_ptex_request *request, bool *empty, txm_error *err);
 #endif

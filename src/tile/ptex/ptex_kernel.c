@@ -543,13 +543,6 @@ txm_status txm_ptex_bilinear(txm_ptex_filter *filter, const txm_ptex_request *r,
     const txm_ptex_face *f = &p->faces[r->face];
     uint32_t has = p->info.channels - r->first_channel;
     spread s = {.filter = filter, .ptex = p, .request = r, .err = err, .channels = has < r->channels ? has : r->channels};
-    size_t bytes = txm_type_bytes(p->info.type);
-    if (f->flags & TXM_PTEX_CONSTANT_NEIGHBOURHOOD) {
-        const uint8_t *texel = p->constants + (size_t)r->face * p->info.pixel_bytes;
-        for (uint32_t c = 0; c < s.channels; c++)
-            r->result[c] = txm_ptex_sample(p->info.type, texel + (r->first_channel + c) * bytes);
-        return TXM_OK;
-    }
     float u = r->u, v = r->v, blur = f->flags & TXM_PTEX_SUBFACE ? r->blur * 2 : r->blur;
     float u_width = (fabsf(r->u_width1) + fabsf(r->u_width2)) * r->width + blur;
     float v_width = (fabsf(r->v_width1) + fabsf(r->v_width2)) * r->width + blur;
