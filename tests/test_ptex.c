@@ -171,12 +171,13 @@ static void check_look(reading *r)
     q.v = strtof(r->words[4], NULL);
     q.u_width1 = width;
     q.v_width2 = -width;
-    q.no_edge_blend = number(r, 6) != 0;
+    q.blur = strtof(r->words[6], NULL);
+    q.no_edge_blend = number(r, 7) != 0;
     q.channels = txm_ptex_info_of(r->ptex)->channels;
     q.result = result;
     ck_assert_int_eq(txm_ptex_look_up(r->filter, &q, &err), TXM_OK);
     for (uint32_t c = 0; c < q.channels; c++) {
-        float want = strtof(r->words[7 + c], NULL);
+        float want = strtof(r->words[8 + c], NULL);
         if (!(fabsf(result[c] - want) <= 4e-6f * fmaxf(1, fabsf(want))))
             ck_abort_msg("line %d: channel %u is %.9g, not %.9g", r->line, c, (double)result[c], (double)want);
     }
@@ -360,7 +361,7 @@ static bool read_everything(const uint8_t *data, size_t bytes)
     return whole;
 }
 
-static const char *const to_damage[] = {"grid-u8.ptx", "edits-no-meta.ptx", "meta.ptx", "polygon.ptx", "triangles.ptx",
+static const char *const to_damage[] = {"grid-u8.ptx", "edits-no-meta.ptx", "meta.ptx", "polygon.ptx", "triangles.ptx", "hexagon.ptx",
                                         "later.ptx", "star5.ptx"};
 
 /* Cut anywhere, it is never read as if it were whole; the bytes beyond its end are somebody else's. */

@@ -243,8 +243,8 @@ class File:
         for i, (key, (kind, data)) in enumerate(metas.items()):
             say("meta", i, key.hex(), kind, len(data), zlib.crc32(data))
 
-    def look(self, kind, face, u, v, width, colour, no_blend=0):
-        say("look", int(kind), face, f32(u).hex(), f32(v).hex(), f32(width).hex(), no_blend,
+    def look(self, kind, face, u, v, width, colour, no_blend=0, blur=0):
+        say("look", int(kind), face, f32(u).hex(), f32(v).hex(), f32(width).hex(), f32(blur).hex(), no_blend,
             *(float(c).hex() for c in colour))
 
 
@@ -365,6 +365,54 @@ def polygon(sides):
     return faces
 
 
+# ---- triangles round a vertex, in a plane ------------------------------------------------------------------------------
+
+def hexagon(name, log2, seed):
+    """Six triangles whose (0, 0) is the middle. A blur is a circle there, so that each texel's weight can be worked out
+    from where it lies."""
+    rng = random.Random(seed)
+    faces = [Face(log2, log2, noise(U8, 2, log2, log2, seed + i), neighbours=[(i - 1) % 6, -1, (i + 1) % 6, -1],
+                  edges=[2, 0, 0, 0]) for i in range(6)]
+    f = File(name, U8, 2, faces, mesh=0)
+    f.write()
+
+    def place(i, u, v):
+        a, b = math.radians(60 * i), math.radians(60 * (i + 1))
+        return u * math.cos(a) + v * math.cos(b), u * math.sin(a) + v * math.sin(b)
+    for _ in range(120):
+        i, u, blur = rng.randrange(6), rng.random() * 0.4, f32(rng.choice((0.14, 0.2, 0.27)))
+        v = rng.random() * (0.4 - u)
+        u, v = f32(u), f32(v)
+        level = min(-math.floor(math.log2(blur)), log2)
+        n, middle, radius = 1 << level, place(i, u, v), 3.5 * blur / 2
+        total, colour, close = 0.0, [0.0, 0.0], False
+        for k in range(6):
+            texels = f.at_size(k, level, level)
+            for y in range(n):
+                for x in range(n):
+                    tu, tv = (x + 1 / 3) / n, (y + 1 / 3) / n
+                    if x + y >= n:
+                        tu, tv = 1 - tv, 1 - tu
+                    px, py = place(k, tu, tv)
+                    q = ((px - middle[0]) ** 2 + (py - middle[1]) ** 2) / radius ** 2
+                    close = close or abs(q - 1) < 1e-4
+                    if q < 1:
+                        w = math.exp(-0.5 * 3.5 ** 2 * q)
+                        total += w
+                        colour = [c + w * t for c, t in zip(colour, texels[y][x])]
+        if not close:
+            f.look(1, i, u, v, 0, [c / total / 255 for c in colour], blur=blur)
+            f.look(0, i, u, v, 0, point_on_triangle(faces[i], u, v), blur=blur)
+
+
+def point_on_triangle(face, u, v):
+    n = 1 << face.u
+    x, y = int(u * n), int(v * n)
+    if u * n - x + v * n - y > 1:
+        x, y = n - 1 - y, n - 1 - x
+    return [c / 255 for c in face.texels[y][x]]
+
+
 # ---- the files --------------------------------------------------------------------------------------------------------
 
 def main():
@@ -382,6 +430,7 @@ def main():
         f.neighbours = [(i + 1) % 3, -1, (i + 2) % 3, -1]
         f.edges = [2, 0, 0, 0]
     File("triangles.ptx", U8, 2, tri + [Face(0, 0, colour=(4, 5))], mesh=0).write()
+    hexagon("hexagon.ptx", 4, 60)
     metas = [(b"Author", 0, b"somebody\0"), (b"bytes", 1, struct.pack("<3b", -1, 0, 1)),
              (b"shorts", 2, struct.pack("<2h", -2, 300)), (b"PtexFaceVertCounts", 3, struct.pack("<i", 4)),
              (b"floats", 4, struct.pack("<2f", 0.5, -1)), (b"doubles", 5, struct.pack("<d", math.pi)),
