@@ -280,30 +280,64 @@ def place_in_face(a, b, r):
     return {0: (a, b), 1: (b, 1 - a), 2: (1 - a, 1 - b), 3: (1 - b, a)}[r]
 
 
-def grid(name, kind, channels, border, seed, log2=3, side=3):
+def in_frame(texel, r):
+    """Channels 0 and 1 as a vector in the frame of a face that is turned by r."""
+    x, y = texel[:2]
+    return ((x, y), (y, -x), (-x, -y), (-y, x))[r % 4] + tuple(texel[2:])
+
+
+def grid(name, kind, channels, border, seed, log2=3, side=3, split=(), tangents=0):
+    """Cells in `split` are polygons of four sides: four subfaces each, one at a corner."""
     rng = random.Random(seed)
     n, all_texels = 1 << log2, side << log2
     picture = noise(kind, channels, 6, 6, seed)
-    turns = [rng.randrange(4) for _ in range(side * side)]
-    faces = []
-    for i in range(side * side):
+    cells = range(side * side)
+    turns = [rng.randrange(4) for _ in cells]
+    first, faces = [], []
+    for i in cells:
+        first.append(sum(4 if k in split else 1 for k in range(i)))
+
+    def at_edge(i, e):
+        """What an edge of cell i shows to its neighbour: a face and its edge, for the half at the edge's start and the
+        other one. A subface has its (0, 0) at a corner of the cell, its edge 0 at the cell's edge of that number."""
+        if i not in split:
+            return (first[i], e), (first[i], e)
+        return (first[i] + e, 0), (first[i] + (e + 1) % 4, 3)
+    for i in cells:
         x, y = i % side, i // side
-        square = [row[x * n:(x + 1) * n] for row in picture[y * n:(y + 1) * n]]
-        neighbours, edges = [], []
+        square = turned([row[x * n:(x + 1) * n] for row in picture[y * n:(y + 1) * n]], turns[i])
+        if tangents:
+            square = [[in_frame(t, turns[i]) for t in row] for row in square]
+        beyond = []  # of each edge of the cell: what lies over its first and its second half
         for e in range(4):
             side_of_square = (e + turns[i]) % 4
             dx, dy = ((0, -1), (1, 0), (0, 1), (-1, 0))[side_of_square]
-            inside = 0 <= x + dx < side and 0 <= y + dy < side
-            other = (y + dy) * side + x + dx if inside else -1
-            neighbours.append(other)
-            edges.append((side_of_square + 2 - turns[other]) % 4 if inside else 0)
-        faces.append(Face(log2, log2, turned(square, turns[i]), neighbours=neighbours, edges=edges))
-    f = File(name, kind, channels, faces, u_border=border, v_border=border)
+            other = (y + dy) * side + x + dx
+            if 0 <= x + dx < side and 0 <= y + dy < side:
+                start, end = at_edge(other, (side_of_square + 2 - turns[other]) % 4)
+                beyond.append((end, start))
+            else:
+                beyond.append(((-1, 0), (-1, 0)))
+        if i in split:
+            for k in range(4):
+                texels = [row[:n // 2] for row in turned(square, k)[:n // 2]]
+                around = [beyond[k][0], (first[i] + (k + 1) % 4, 2), (first[i] + (k - 1) % 4, 1), beyond[k - 1][1]]
+                if tangents:
+                    texels = [[in_frame(t, k) for t in row] for row in texels]
+                faces.append(Face(log2 - 1, log2 - 1, texels, flags=SUBFACE, neighbours=[a[0] for a in around],
+                                  edges=[a[1] for a in around]))
+        else:
+            faces.append(Face(log2, log2, square, neighbours=[b[0][0] for b in beyond], edges=[b[0][1] for b in beyond]))
+    f = File(name, kind, channels, faces, u_border=border, v_border=border, edge_mode=tangents)
     f.write()
 
     def look(px, py, kind_of_look):
         i = min(int(py / n), side - 1) * side + min(int(px / n), side - 1)
         u, v = place_in_face(px / n - i % side, py / n - i // side, turns[i])
+        frame, face = turns[i], first[i]
+        if i in split:
+            k, (u, v) = next((k, p) for k in range(4) for p in [place_in_face(u, v, k)] if max(p) <= 0.5)
+            u, v, frame, face = 2 * u, 2 * v, frame + k, face + k
         if kind_of_look == 0:
             colour = picture[int(py)][int(px)]
         else:
@@ -316,14 +350,17 @@ def grid(name, kind, channels, border, seed, log2=3, side=3):
                     tx, ty = min(max(tx, 0), all_texels - 1), min(max(ty, 0), all_texels - 1)
                 if 0 <= tx < all_texels and 0 <= ty < all_texels:
                     colour = [c + w * t for c, t in zip(colour, picture[ty][tx])]
-        f.look(kind_of_look, i, u, v, 0, [c / ONE[kind] for c in colour])
+        if tangents:
+            colour = in_frame(colour, frame)
+        f.look(kind_of_look, face, u, v, 0, [c / ONE[kind] for c in colour])
     for _ in range(60):
         look(rng.randrange(1, all_texels * 16) / 16 + 1 / 64, rng.randrange(1, all_texels * 16) / 16 + 1 / 64,
              rng.randrange(4) > 0)
-    for x in range(side + 1):
-        for y in range(side + 1):  # the vertices, from all sides
+    step = n // 2 if split else n
+    for x in range(0, all_texels + 1, step):
+        for y in range(0, all_texels + 1, step):  # the vertices, from all sides
             for dx, dy in ((-1, -1), (-1, 1), (1, -1), (1, 1)):
-                px, py = x * n + dx / 8, y * n + dy / 8
+                px, py = x + dx / 8, y + dy / 8
                 if 0 < px < all_texels and 0 < py < all_texels:
                     look(px, py, 1)
 
@@ -418,6 +455,8 @@ def point_on_triangle(face, u, v):
 def main():
     for kind, word in enumerate(("u8", "u16", "half", "float")):
         grid(f"grid-{word}.ptx", kind, kind + 1, kind % 2, 100 + kind)
+    grid("grid-subfaces.ptx", U8, 2, 0, 200, split=(4, 5, 6))
+    grid("grid-tangents.ptx", FLOAT, 3, 0, 201, split=(1, 4), tangents=1)
     sizes = [(0, 5), (5, 0), (1, 1), (4, 2), (2, 4), (3, 3), (5, 5)]
     for kind, word in enumerate(("u8", "u16", "half", "float")):
         faces = [Face(u, v, noise(kind, 3, u, v, 9 * i + kind)) for i, (u, v) in enumerate(sizes)]
