@@ -456,7 +456,7 @@ def main():
     for kind, word in enumerate(("u8", "u16", "half", "float")):
         grid(f"grid-{word}.ptx", kind, kind + 1, kind % 2, 100 + kind)
     grid("grid-subfaces.ptx", U8, 2, 0, 200, split=(4, 5, 6))
-    grid("grid-tangents.ptx", FLOAT, 3, 0, 201, split=(1, 4), tangents=1)
+    grid("grid-tangents.ptx", FLOAT, 3, 0, 201, tangents=1)
     sizes = [(0, 5), (5, 0), (1, 1), (4, 2), (2, 4), (3, 3), (5, 5)]
     for kind, word in enumerate(("u8", "u16", "half", "float")):
         faces = [Face(u, v, noise(kind, 3, u, v, 9 * i + kind)) for i, (u, v) in enumerate(sizes)]

@@ -34,7 +34,9 @@ typedef struct kernel_axis {
 
 typedef struct kernel {
     kernel_axis u, v;
-    unsigned turns; /* quarter turns at the last edge, for tangent vectors */
+    /* Quarter turns at the last edge, for tangent vectors. Those at an edge before it are not counted, as in Disney's
+     * library, though they should be where a piece goes on from one subface to the next. */
+    unsigned turns;
 } kernel;
 
 /* A look-up on its way. */
