@@ -435,6 +435,31 @@ START_TEST(no_memory_is_an_error)
 }
 END_TEST
 
+/* A program without a handler for faults asks each call, which sees that the file became shorter. */
+START_TEST(cut_while_it_is_open)
+{
+    size_t bytes;
+    uint8_t *data = load("sizes-float.ptx", &bytes), *out = malloc(1 << 14);
+    char path[] = "test_ptex.XXXXXX";
+    int fd = mkstemp(path);
+    txm_ptex *p;
+    txm_error err;
+    uint32_t u, v;
+    ck_assert_int_ge(fd, 0);
+    ck_assert_int_eq(write(fd, data, bytes), (ssize_t)bytes);
+    ck_assert_int_eq(txm_ptex_open(path, 0, &p, &err), TXM_OK);
+    ck_assert_int_eq(txm_ptex_read(p, 6, 5, 5, out, &err), TXM_OK);
+    ck_assert_int_eq(ftruncate(fd, 100), 0);
+    ck_assert_int_eq(txm_ptex_read(p, 6, 5, 5, out, &err), TXM_STATUS_CHANGED);
+    ck_assert_int_eq(txm_ptex_tiling(p, 6, &u, &v, &err), TXM_STATUS_CHANGED);
+    txm_ptex_close(&p);
+    close(fd);
+    unlink(path);
+    free(data);
+    free(out);
+}
+END_TEST
+
 /* ---- threads ------------------------------------------------------------------------------------------------------ */
 
 static void *read_in_thread(void *file)
@@ -467,7 +492,7 @@ int main(void)
     Suite *suite = suite_create("ptex");
     TCase *tcase = add_case(suite, "reading");
     add_tests(tcase, every_expected_line, memory_is_as_good_as_a_file, colours_times_alpha, what_is_not_there,
-              no_memory_is_an_error, many_threads_read);
+              no_memory_is_an_error, cut_while_it_is_open, many_threads_read);
     tcase = add_case(suite, "damage");
     tcase_add_loop_test(tcase, cut_anywhere, 0, sizeof to_damage / sizeof *to_damage);
     tcase_add_loop_test(tcase, changed_anywhere, 0, sizeof to_damage / sizeof *to_damage);

@@ -153,7 +153,10 @@ txm_status txm_ptex_read(const txm_ptex *ptex, uint32_t face, uint32_t u_log2, u
         txm_ptex_fill(pixels, face_constant(ptex, face), ptex->info.pixel_bytes, (size_t)1 << (u_log2 + v_log2));
         return TXM_OK;
     }
-    return txm_ptex_settle(ptex, make_size(ptex, face, (face_size){u_log2, v_log2}, pixels, err), err);
+    status = txm_ptex_check_map(ptex, err);
+    if (status == TXM_OK)
+        status = make_size(ptex, face, (face_size){u_log2, v_log2}, pixels, err);
+    return txm_ptex_settle(ptex, status, err);
 }
 
 /* The block of a face at full size; a constant face has one that is constant. */
@@ -169,6 +172,8 @@ txm_status txm_ptex_tiling(const txm_ptex *ptex, uint32_t face, uint32_t *u_log2
     txm_error_clear(err);
     *u_log2 = *v_log2 = 0;
     txm_status status = check_ptex_face_id(ptex, face, err);
+    if (status == TXM_OK)
+        status = txm_ptex_check_map(ptex, err);
     if (status != TXM_OK)
         return status;
     ptex_block b = full_block(ptex, face);

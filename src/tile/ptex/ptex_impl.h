@@ -91,6 +91,8 @@ txm_status txm_ptex_unpack(const txm_ptex *p, uint64_t offset, uint64_t zip_byte
 txm_status txm_ptex_check_face(const txm_ptex *p, uint32_t face, uint64_t where, txm_error *err);
 /* CHANGED or IO where pages of the file were lost while it was read, else `status`. */
 txm_status txm_ptex_settle(const txm_ptex *p, txm_status status, txm_error *err);
+/* The same before anything is read: whether the file is as long as it was. */
+txm_status txm_ptex_check_map(const txm_ptex *p, txm_error *err);
 
 /* Reads the records of edits: faces are replaced, meta data added to the list. */
 txm_status txm_ptex_read_edits(txm_ptex *p, const ptex_places *at, txm_error *err);

@@ -189,8 +189,9 @@ txm_status txm_ptex_meta_read(const txm_ptex *ptex, uint32_t index, void *data, 
         memcpy(data, m->data, m->meta.bytes);
         return TXM_OK;
     }
-    return txm_ptex_settle(ptex,
-                           txm_ptex_inflate(ptex, m->offset, m->zip_bytes, data, m->meta.bytes,
-                                            "large meta data cannot be read", err),
-                           err);
+    txm_status status = txm_ptex_check_map(ptex, err);
+    if (status == TXM_OK)
+        status = txm_ptex_inflate(ptex, m->offset, m->zip_bytes, data, m->meta.bytes,
+                                  "large meta data cannot be read", err);
+    return txm_ptex_settle(ptex, status, err);
 }
