@@ -28,7 +28,7 @@ PATH=$out/tools/bin:$PATH
 fetch() { # KIND PIP-OPTION...
     local kind=$1 wanted
     shift
-    [ ! -e "$out/downloads/$kind/complete" ] || cmp -s scripts/wheel.txt "$out/downloads/$kind/complete" && return
+    cmp -s scripts/wheel.txt "$out/downloads/$kind/complete" && return
     rm -rf "$out/downloads/$kind"
     wanted=$out/downloads/$kind.txt
     awk -v kind="$kind" '$1 == kind { print $2 " --hash=sha256:" $3 }' scripts/wheel.txt >"$wanted"

@@ -145,7 +145,7 @@ txm make rgb8.png
 old=$(md5sum <"blender_tx/rgb8.png$srgb")
 as_nobody() { run setpriv --reuid 65534 --regid 65534 --clear-groups -- "$@"; }
 # Where folders above the program are closed to others, nobody cannot run it: a copy in the scratch folder can.
-mkdir program && cp "$TXMILL" program/ && cp "${TXMILL_PLUGINS:-$repo/build}"/txmill-oiio* program/ 2>/dev/null
+mkdir program && cp "$TXMILL" "${TXMILL%/*}"/libtx*.so.0 program/ && cp "${TXMILL_PLUGINS:-$repo/build}"/txmill-oiio* program/ 2>/dev/null
 if [ "$(id -u)" -eq 0 ] && as_nobody env TXMILL_PLUGINS="$work/program" "$work/program/txmill" --version && rc_is 0; then
     nobody() { as_nobody env TXMILL_PLUGINS="$work/program" ASAN_OPTIONS="${ASAN_OPTIONS:-}" LSAN_OPTIONS= \
         "$work/program/txmill" "$@"; }

@@ -1,14 +1,34 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Who may include whom: rooms are the folders of src and of tools, and no two of them need each other, however far round.
+# Who may need whom: rooms are the folders of src/tile, src/mill, src/stream and tools. No two of them need each other,
+# however far round, and libraries know nothing of what is built on them.
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/lib.sh"
 cd "$repo" || exit 1
+build=${TXM_BUILD:-$repo/build}
 
-# Lines "FROM TO" of the #include lines below folder $1: rooms of depth $2, of paths that begin with $3.
+# No way leads from a room back to itself; prints the rooms of one that does.
+acyclic() { [ -s "$1" ] && tsort "$1" >"$work/out" 2>"$work/err"; }
+
+# By private headers, by public ones, by symbols; and all of them at once.
+for relation in includes headers symbols; do
+    tests/rooms.py "$build" $relation >"$work/$relation"
+    check "no-cycle-by-$relation" acyclic "$work/$relation"
+done
+cat "$work/includes" "$work/headers" "$work/symbols" | sort -u >"$work/rooms"
+check no-cycle acyclic "$work/rooms"
+check sees-includes grep -qx 'tile/reader tile/base' "$work/includes"
+check sees-headers grep -qx 'mill/convert mill/color' "$work/headers"
+check sees-symbols grep -qx 'tools mill/farm' "$work/symbols"
+check headers-have-one-room test -z "$(grep -E ' (nobody|.* and .*)$' "$work/headers")"
+check libtxtile-knows-itself test -z "$(grep -E '^tile/.* (mill/|stream|tools)' "$work/rooms")"
+check libtxmill-knows-libtxtile test -z "$(grep -E '^mill/.* (stream|tools)' "$work/rooms")"
+check stream-knows-the-libraries test -z "$(grep -E '^stream tools' "$work/rooms")"
+
+# Lines "FROM TO" of the #include lines below folder $1: parts of a path that begin with $2, to depth $3.
 edges() {
-    grep -rHE --include='*.[ch]' --include='*.cpp' --include='*.cu' '^#include "' "$1" |
-        awk -F: -v depth="$2" -v base="$3" '
+    grep -rHE --include='*.[ch]' --include='*.cpp' '^#include "' "$1" |
+        awk -F: -v base="$2" -v depth="$3" '
             function room(path,    part, n, i, r) {
                 n = split(path, part, "/")
                 for (i = 1; i <= depth && i < n; i++) r = r (i > 1 ? "/" : "") part[i]
@@ -16,37 +36,34 @@ edges() {
             }
             {
                 split($2, quoted, "\"")
+                if (index("src/" quoted[2], base) != 1 && index(quoted[2], base) != 1) next
                 from = room(substr($1, length(base) + 1))
                 to = quoted[2]
-                if (base == "tools/" && sub(/^tools\//, "", to) == 0) next
+                sub(base, "", to)
+                sub(substr(base, 5), "", to)
                 to = room(to)
-                if (to != "" && from != to) print from, to
+                if (from != to) print from, to
             }' | sort -u
 }
-# No way leads from a room back to itself; prints the rooms of one that does.
-acyclic() { [ -s "$1" ] && tsort "$1" >"$work/out" 2>"$work/err"; }
-
-edges src 1 src/ >"$work/rooms"
-check sees-includes grep -qx 'container core' "$work/rooms"
-check no-cycle acyclic "$work/rooms"
 # Formats know what all of them share, not each other.
-edges src/mill/source 2 src/ | grep '^source' | grep ' source' >"$work/formats"
-check sees-formats grep -qx 'source/png source' "$work/formats"
-check formats-apart test -z "$(awk '$1 ~ /\/(png|tiff|exr|jpeg|hdr)$/ && $2 ~ /\// && $2 !~ /\/meta$/' "$work/formats")"
-edges tools 1 tools/ | awk 'NF == 2' >"$work/program"
+edges src/mill/source src/mill/source/ 1 >"$work/formats"
+check sees-formats grep -qE '^(png|tiff|exr) ' "$work/formats"
+check formats-apart test -z "$(awk '$1 ~ /^(png|tiff|exr|jpeg|hdr)$/ && $2 != "" && $2 != "meta"' "$work/formats")"
+edges tools tools/ 1 | awk 'NF == 2' >"$work/program"
 check sees-program grep -qx 'make output' "$work/program"
 check program-no-cycle acyclic "$work/program"
 
-# The program is a stranger to the library: its public headers, and small ones of core.
+# The program is a stranger to the libraries: their public headers, and small ones of base.
 check program-uses-public-headers test -z \
-    "$(grep -rhE '^#include "' tools | grep -vE '"(tools|txmill|core)/|"(report|view)/[a-z.]*\.inc"')"
-check library-knows-no-program test -z "$(grep -rlE '#include "tools/' src include)"
-check public-headers-stand-alone test -z "$(grep -hE '^#include "' include/txmill/*.h | grep -v '"txmill/')"
+    "$(grep -rhE '^#include "' tools src/stream | grep -vE '"(tools|stream|txmill|txtile|tile/base|mill/base)/|"(report|view|ptex)/[a-z.]*\.inc"')"
+check library-knows-no-program test -z "$(grep -rlE '#include "(tools|stream)/' src/tile src/mill include)"
+check public-headers-stand-alone test -z "$(grep -hE '^#include "' include/*/*.h | grep -vE '"(txmill|txtile)/')"
+check libtxtile-headers-stand-alone test -z "$(grep -hE '^#include "' include/txtile/*.h | grep -v '"txtile/')"
 # What a room's parts share is nobody else's.
 for header in $(find src -name '*_impl.h'); do
-    room=$(cut -d/ -f2 <<<"$header")
+    room=$(dirname "$header")
     check "private-$(basename "$header" .h)" test -z \
-        "$(grep -rlF "#include \"${header#src/}\"" src tools | grep -v "^src/$room/")"
+        "$(grep -rlF "#include \"${header#src/}\"" src tools | grep -v "^$room/")"
 done
 
 # Tests call what files show, but for commands, which scripts run, and for what docs/architecture.md gives a reason for.

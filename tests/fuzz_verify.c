@@ -16,7 +16,7 @@
 #include "tools/view/view_blocks.h"
 #include "tools/view/view_data.h"
 #include "txmill/inspect.h"
-#include "txmill/picture.h"
+#include "txmill/level.h"
 
 /* Pictures and pages of what a few kilobytes claim may be gigabytes, which txmill refuses or makes; a fuzzer need not.
  */

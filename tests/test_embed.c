@@ -21,6 +21,7 @@
 #include "txmill/convert.h"
 #include "txmill/garbage.h"
 #include "txmill/inspect.h"
+#include "txmill/level.h"
 #include "txmill/picture.h"
 #include "txtile/reader.h"
 #include "txmill/watch.h"

@@ -12,7 +12,7 @@
 #include "txmill/garbage.h"
 #include "txmill/inspect.h"
 #include "txmill/out_file.h"
-#include "txmill/picture.h"
+#include "txmill/level.h"
 #include "stream/render.h"
 #include "txtile/trace.h"
 #include "txmill/watch.h"

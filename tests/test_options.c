@@ -9,7 +9,7 @@
 #include "txmill/scene.h"
 #include "txmill/garbage.h"
 #include "txmill/inspect.h"
-#include "txmill/picture.h"
+#include "txmill/level.h"
 #include "stream/render.h"
 #include "txmill/watch.h"
 #include "util_check.h"

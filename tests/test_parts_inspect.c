@@ -15,6 +15,7 @@
 #include <utime.h>
 
 #include "tile/reader/reader_impl.h"
+#include "mill/write/section_writer.h"
 #include "tile/reader/section.h"
 #include "mill/convert/context.h"
 #include "tile/base/owner.h"
@@ -22,7 +23,7 @@
 #include "mill/inspect/compare.h"
 #include "mill/inspect/verify_pixels.h"
 #include "txmill/convert.h"
-#include "txmill/picture.h"
+#include "txmill/level.h"
 #include "util_batch.h"
 #include "util_check.h"
 #include "util_tx.h"

@@ -9,7 +9,7 @@
 #include "tile/reader/section_format.h"
 #include "tile/reader/section_reader.h"
 #include "tile/base/checksum.h"
-#include "mill/pyramid/border.h"
+#include "tile/reader/border_order.h"
 #include "util_check.h"
 #include "util_faults.h"
 #include "util_tx.h"

@@ -12,7 +12,7 @@
 #include <tiffio.h>
 #include <unistd.h>
 
-#include "tile/reader/section.h"
+#include "mill/write/section_writer.h"
 #include "mill/pyramid/border.h"
 
 /* ---- files ---- */

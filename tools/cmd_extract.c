@@ -30,7 +30,7 @@
 #include "tools/ptex/ptex_files.h"
 #include "tools/ptex/ptex_picture.h"
 #include "txmill/inspect.h"
-#include "txmill/picture.h"
+#include "txmill/level.h"
 
 enum { TXM_EXTRACT_SCHEMA_VERSION = 1 };
 

@@ -28,6 +28,7 @@
 #include "tools/output/say.h"
 #include "tools/output/summary.h"
 #include "tools/output/text.h"
+#include "txmill/level.h"
 #include "txmill/picture.h"
 #include "txtile/sampler.h"
 

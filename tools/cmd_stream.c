@@ -30,6 +30,7 @@
 #include "tools/output/say.h"
 #include "tools/stream/stream_args.h"
 #include "txmill/out_file.h"
+#include "txmill/level.h"
 #include "txmill/picture.h"
 
 /* As in sample: signs and blanks are no sizes. */

@@ -26,6 +26,7 @@
 #include "tools/output/summary.h"
 #include "tools/picture/tile_sheet.h"
 #include "txmill/out_file.h"
+#include "txmill/level.h"
 #include "txmill/picture.h"
 #include "txtile/reader.h"
 

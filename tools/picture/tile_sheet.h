@@ -2,7 +2,7 @@
  * A contact sheet: all tiles of a level, apart from each other, with their numbers and the pixels around them. */
 #ifndef TXM_TOOLS_TILE_SHEET_H
 #define TXM_TOOLS_TILE_SHEET_H
-#include "txmill/picture.h"
+#include "txmill/level.h"
 
 /* 8-bit RGB for viewing. Each tile is drawn below its column and row; the padding_px pixels around it are tinted, so that
  * they can be distinguished from its own. TOO_LARGE beyond 4 GiB. */

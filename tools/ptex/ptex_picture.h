@@ -2,7 +2,7 @@
  * Faces of a Ptex file as a picture: one of them, or all on a sheet. Row 0 of a face, v = 0, is the picture's lowest. */
 #ifndef TXM_TOOLS_PTEX_PICTURE_H
 #define TXM_TOOLS_PTEX_PICTURE_H
-#include "txmill/picture.h"
+#include "txmill/level.h"
 #include "txtile/ptex.h"
 
 enum { TXM_PTEX_ALL_FACES = UINT32_MAX };

@@ -18,6 +18,7 @@
 #include "tools/output/html.h"
 #include "tools/stream/stream_args.h"
 #include "txmill/out_file.h"
+#include "txmill/level.h"
 #include "txmill/picture.h"
 
 enum { MAP_PX = 128 };

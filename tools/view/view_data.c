@@ -12,7 +12,7 @@
 
 #include "tools/output/json.h"
 #include "tools/view/view_blocks.h"
-#include "txmill/picture.h"
+#include "txmill/level.h"
 
 /* Statistics of level 0 by channel; NaN and infinities are only counted. */
 typedef struct statistics {

@@ -2,7 +2,7 @@
  * Pictures in a terminal: what it can show, and showing it. */
 #ifndef TXM_TOOLS_VIEW_TERMINAL_H
 #define TXM_TOOLS_VIEW_TERMINAL_H
-#include "txmill/picture.h"
+#include "txmill/level.h"
 
 typedef enum txm_view_format { TXM_VIEW_AUTO, TXM_VIEW_SYMBOLS, TXM_VIEW_SIXEL, TXM_VIEW_KITTY } txm_view_format;
 

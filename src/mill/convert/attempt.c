@@ -19,7 +19,7 @@
 #include <sys/stat.h>
 
 #include "mill/write/read_back.h"
-#include "tile/reader/section.h"
+#include "mill/write/section_writer.h"
 #include "mill/convert/encode_queue.h"
 #include "mill/convert/gpu_stage.h"
 #include "mill/convert/hash_stage.h"

@@ -9,7 +9,7 @@
  */
 #ifndef TXM_CONVERT_ENCODE_QUEUE_H
 #define TXM_CONVERT_ENCODE_QUEUE_H
-#include "tile/reader/section.h"
+#include "mill/write/section_writer.h"
 #include "mill/write/writer.h"
 #include "mill/convert/band.h"
 #include "mill/convert/job.h"

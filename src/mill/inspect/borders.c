@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "mill/write/publish.h"
+#include "mill/write/section_writer.h"
 #include "tile/reader/section.h"
 #include "mill/convert/context.h"
 #include "tile/base/cancel.h"

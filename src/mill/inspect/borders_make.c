@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tile/reader/section.h"
+#include "mill/write/section_writer.h"
 #include "mill/convert/context.h"
 #include "tile/base/bytes.h"
 #include "tile/base/cancel.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A level of a tx file as a picture, and pictures as files.
+ * A level of a tx file as a picture.
  *
  * In: a tx file. Out: a picture in the format of its name: as stored where the format holds that, else encoded for
  * viewing.
@@ -13,7 +13,7 @@
 #include "tile/base/path.h"
 #include "mill/source/oiio/picture.h"
 #include "txmill/out_file.h"
-#include "txmill/picture.h"
+#include "txmill/level.h"
 #include "txtile/reader.h"
 
 /* Formats that hold linear floats, or whatever they are given, get what is stored. */
@@ -105,36 +105,4 @@ txm_status txm_extract(const char *tx_path, const char *output, const txm_extrac
     if (status == TXM_OK && result)
         *result = written;
     return status == TXM_OK ? TXM_OK : txm_fail_as(err, &own);
-}
-
-/* ---- pictures -------------------------------------------------------------------------------------------------- */
-
-/* Encoded in memory first: an encoder that fails has touched nothing. */
-txm_status txm_picture_write(const char *path, const txm_picture *picture, txm_error *err)
-{
-    txm_error_clear(err);
-    txm_bytes file = {0};
-    txm_status status = txm_picture_encode_bytes(path, picture, &file, err);
-    if (status == TXM_OK)
-        status = txm_out_file_write(path, file.data, file.size, err);
-    txm_bytes_free(&file);
-    return status;
-}
-
-/* For callers that send pictures elsewhere. */
-txm_status txm_picture_encode(const char *name, const txm_picture *picture, unsigned char **file, size_t *file_bytes,
-                              txm_error *err)
-{
-    txm_error_clear(err);
-    txm_bytes bytes = {0};
-    *file = NULL;
-    *file_bytes = 0;
-    txm_status status = txm_picture_encode_bytes(name, picture, &bytes, err);
-    if (status != TXM_OK) {
-        txm_bytes_free(&bytes);
-        return status;
-    }
-    *file = (unsigned char *)bytes.data;
-    *file_bytes = bytes.size;
-    return TXM_OK;
 }

@@ -5,7 +5,7 @@
  * In: an open tx file and a level, or all of them. Out: tight pixels in memory, as stored or encoded through the sRGB
  * curve with alpha divided out, whichever the format of the picture needs.
  */
-#include "txmill/picture.h"
+#include "txmill/level.h"
 
 #include <stdlib.h>
 #include <string.h>

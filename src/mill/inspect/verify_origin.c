@@ -14,7 +14,7 @@
 #include "tile/base/path.h"
 #include "tile/base/text.h"
 #include "mill/inspect/verify_impl.h"
-#include "txmill/batch.h"
+#include "txmill/rules.h"
 
 /* ---- the source ------------------------------------------------------------------------------------------------- */
 

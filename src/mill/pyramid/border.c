@@ -7,6 +7,8 @@
  */
 #include "mill/pyramid/border.h"
 
+#include "txtile/pixel.h"
+
 #include <string.h>
 
 /* Copies `count` pixels of a row from column x0 (may lie outside) on, wrapping round. */

@@ -12,7 +12,7 @@
 #include "tile/decode/zstd_status.h"
 #include "tile/reader/identity.h"
 #include "tile/reader/output.h"
-#include "tile/reader/section.h"
+#include "mill/write/section_writer.h"
 #include "tile/reader/section_format.h"
 #include "mill/write/spill.h"
 #include "tile/base/checksum.h"

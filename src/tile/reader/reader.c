@@ -17,11 +17,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "tile/reader/section.h"
 #include "tile/reader/identity.h"
 #include "tile/reader/output.h"
 #include "tile/reader/reader_impl.h"
 #include "tile/reader/reader_memory.h"
-#include "tile/reader/section.h"
 #include "tile/reader/section_reader.h"
 #include "tile/base/fail.h"
 #include "tile/base/mem.h"

@@ -1,54 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The border section: the borders of all tiles, appended after a finished tx file. txmill-borders(5) documents it byte
- * by byte. Border pixels are in the order of mill/pyramid/border.h.
+ * The part of a tx file that comes before its border section, which txmill-borders(5) documents.
  */
 #ifndef TXM_READER_SECTION_H
 #define TXM_READER_SECTION_H
-#include <stddef.h>
-#include <stdint.h>
-
-#include "mill/write/writer.h"
 #include "tile/base/shared.h"
 #include "txtile/reader.h"
 
-/* ---- encoding one border (any thread, each with its own encoder) ---- */
-typedef struct txm_border_encoder txm_border_encoder;
-txm_status txm_border_encoder_new(const txm_tx_layout *layout, txm_border_encoder **out, txm_error *err);
-void txm_border_encoder_free(txm_border_encoder **encoder);
-
-/* Encodes the border of a tile of valid_w x valid_h px. `border`: its pixels, tight, in border order.
- * `pixels`/`stride_bytes`: the tile itself, from whose nearest edge pixels the border is predicted. Output as
- * txm_tile_encode; depends on the arguments alone. */
-txm_status txm_border_encode(txm_border_encoder *encoder, const void *border, const void *pixels, size_t stride_bytes,
-                             uint32_t valid_w, uint32_t valid_h, const void **encoded, size_t *encoded_bytes,
-                             txm_error *err);
-
-/* The outermost pixels of a tile, from which its border is predicted: rows tight, columns column_step bytes apart. */
-typedef struct txm_border_edges {
-    const uint8_t *top, *bottom, *left, *right;
-    size_t column_step;
-} txm_border_edges;
-
-/* As txm_border_encode, where the rest of the tile is not at hand. */
-txm_status txm_border_encode_edges(txm_border_encoder *encoder, const void *border, const txm_border_edges *edges,
-                                   uint32_t valid_w, uint32_t valid_h, const void **encoded, size_t *encoded_bytes,
-                                   txm_error *err);
-
-/* ---- writing a section ---- */
-typedef struct txm_section_writer txm_section_writer;
-
-/* Payload bytes are kept by the writer in memory up to a budget, then in an unlinked spill file in `spill_dir`. */
-txm_status txm_section_writer_new(const txm_tx_layout *layout, const char *spill_dir, txm_section_writer **out,
-                                  txm_error *err);
-/* Adds the border of tile `tile` (tile_y * tiles_x + tile_x) of `level`, as txm_border_encode left it. Every tile
- * exactly once, in any order (the first tile row's borders are known last, because they wrap round): the section comes
- * out the same. */
-txm_status txm_section_writer_add(txm_section_writer *writer, uint32_t level, uint32_t tile, const void *encoded,
-                                  size_t size_bytes, txm_error *err);
 /* Writes the image part of an open file to `fd`, for a section to follow. CHANGED if the file became shorter. */
 TXM_SHARED txm_status txm_section_copy_image(const txm_tx *tx, int fd, txm_error *err);
-/* Appends the section to `fd` after the finished image part of image_bytes bytes. */
-txm_status txm_section_writer_finish(txm_section_writer *writer, int fd, uint64_t image_bytes, txm_error *err);
-void txm_section_writer_free(txm_section_writer **writer); /* NULL-safe */
 #endif

@@ -32,7 +32,7 @@
  *
  * Tile order: level 0 first, each level row by row, top left first. Payloads follow in tile order without gaps: the
  * offset of a border is image_bytes plus the sizes before it. border_check is the low half of the xxh64 of the border's
- * pixels as mill/pyramid/border.h orders them, for the repeat extension. It is taken over pixels, not payload, because a
+ * pixels as tile/reader/border_order.h orders them, for the repeat extension. It is taken over pixels, not payload, because a
  * border is coded relative to its tile: a damaged tile shows as well as a damaged payload.
  *
  * BORDER PAYLOAD of a tile of w x h valid pixels:

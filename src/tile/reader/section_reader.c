@@ -17,7 +17,7 @@
 #include "tile/base/fail.h"
 #include "tile/base/mem.h"
 #include "tile/base/text.h"
-#include "mill/pyramid/border.h"
+#include "tile/reader/border_order.h"
 
 /* Writers may pad the end of a file; a section's first bytes are never that few. */
 enum { MAX_FILL_BYTES = 16 };

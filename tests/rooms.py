@@ -1,0 +1,83 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Which room needs which, from all there is to see: rooms.py BUILD includes|headers|symbols
+
+A room is a folder of src/tile or src/mill, src/stream, or tools. Prints lines "FROM TO", once each:
+  includes   by #include lines that name a private header
+  headers    by #include lines that name a public header, which belongs to the room that defines its functions
+  symbols    by what objects take from each other
+"""
+import collections
+import pathlib
+import re
+import subprocess
+import sys
+
+build, what = pathlib.Path(sys.argv[1]), sys.argv[2]
+# Public headers without a function that a room could be known by; pixel.h is of all rooms, though ops converts samples.
+PLAIN = {"txtile/export.h": "tile/base", "txtile/pixel.h": "tile/base", "txtile/ray.h": "tile/sample"}
+NAMES = r"(?:txm|gpu)_[a-z0-9_]+"
+
+
+def room(path):
+    parts = pathlib.Path(path).parts
+    if parts[0] == "src":
+        parts = parts[1:]
+    return "/".join(parts[:2]) if parts[0] in ("tile", "mill") else parts[0]
+
+
+def sources():
+    for top in ("src", "tools"):
+        for path in sorted(pathlib.Path(top).rglob("*")):
+            if path.suffix in (".c", ".h", ".cpp", ".cu"):
+                yield path
+
+
+def definitions():
+    """Functions by the room that defines them."""
+    made = {}
+    for path in sources():
+        if path.suffix in (".c", ".cpp") and path.parts[0] == "src":
+            for name in re.findall(rf"^[a-z][\w *]*?\b({NAMES})\([^;]*?\)\n\{{", path.read_text(), re.M):
+                made[name] = room(path)
+    return made
+
+
+def owners():
+    """Public headers by their room; one with functions of two rooms is owned by "A and B", which no rule allows."""
+    made, owned = definitions(), dict(PLAIN)
+    for path in pathlib.Path("include").glob("*/*.h"):
+        name = "/".join(path.parts[1:])
+        rooms = {made[f] for f in re.findall(rf"TXM_API\s[^;]*?\b({NAMES})\(", path.read_text()) if f in made}
+        if name not in owned:
+            owned[name] = " and ".join(sorted(rooms)) or "nobody"
+    return owned
+
+
+edges = collections.defaultdict(set)
+if what == "symbols":
+    made, used = {}, collections.defaultdict(set)
+    for path in build.rglob("*.o"):
+        inside = path.relative_to(build)
+        if inside.parts[0] not in ("src", "tools") or "embree" in inside.parts or "worker" in inside.parts:
+            continue
+        for line in subprocess.run(["nm", path], capture_output=True, text=True).stdout.splitlines():
+            fields = line.split()
+            if re.fullmatch(NAMES, fields[-1]):
+                if fields[-2] == "U":
+                    used[room(inside)].add(fields[-1])
+                elif fields[-2] in "TDBRW" and "cuda" not in inside.parts:
+                    made[fields[-1]] = room(inside)
+    for name, taken in used.items():
+        edges[name] |= {made[s] for s in taken if s in made}
+else:
+    owned = owners()
+    for path in sources():
+        for header in re.findall(r'^#include "([^"]+)"', path.read_text(), re.M):
+            if what == "includes" and header.startswith(("tile/", "mill/", "stream/", "tools/")):
+                edges[room(path)].add(room(header))
+            if what == "headers" and header in owned:
+                edges[room(path)].add(owned[header])
+for source in sorted(edges):
+    for target in sorted(edges[source] - {source}):
+        print(source, target)
