@@ -135,6 +135,14 @@ check extract-damaged test "$rc" -ne 0 -a ! -e no.png
 txm extract -o star5.ptx --format png --overwrite star5.ptx
 check source-is-kept test "$rc" -ne 0
 check source-is-whole cmp -s star5.ptx "$TXM_TESTDATA/ptex/star5.ptx"
+# Another one is as safe, from every option.
+txm extract -o star8.ptx --format png --overwrite star5.ptx
+check other-is-kept test "$rc" -ne 0
+txm view --html star8.ptx --overwrite star5.ptx
+check page-is-no-ptex test "$rc" -ne 0
+check other-is-whole cmp -s star8.ptx "$TXM_TESTDATA/ptex/star8.ptx"
+txm tile -t 0,0 star8.ptx
+check other-commands says "star8.ptx: is a Ptex file, not a tx file"
 txm extract -o pictures/ grid-u8.ptx rgb.tx
 check folder test -s pictures/grid-u8.png -a -s pictures/rgb.png
 

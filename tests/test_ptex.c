@@ -388,7 +388,7 @@ START_TEST(changed_anywhere)
     for (size_t n = 0; n < bytes; n += n < 200 ? 1 : 1 + bytes / 500)
         for (int k = 0; k < (n < 104 ? 6 : 1); k++) {
             uint8_t old = data[n];
-            data[n] = k < 3 ? (uint8_t)(old ^ (1u << (n + (size_t)k * 3) % 8)) : k == 3 ? 0xFF : k == 4 ? 0 : 0x7F;
+            data[n] = (uint8_t)(k < 3 ? old ^ (1u << (n + (size_t)k * 3) % 8) : k == 3 ? 0xFFu : k == 4 ? 0u : 0x7Fu);
             read_everything(data, bytes);
             data[n] = old;
         }
