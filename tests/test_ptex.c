@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Ptex files of testdata/ptex: every line of expected.txt, which tests/write_ptex.py worked out from the texels; the same
- * from memory, with alpha, with wrong requests, and files that are damaged anywhere. */
+ * Ptex files of testdata/ptex: every line of expected.txt, which tests/write_ptex.py worked out from the texels; the
+ * same from memory, with alpha, with wrong requests, and files that are damaged anywhere. */
 #include <check.h>
 #include <libdeflate.h>
 #include <math.h>
@@ -53,7 +53,8 @@ static uint32_t crc_of(const void *data, size_t bytes)
     return libdeflate_crc32(0, data, bytes);
 }
 
-/* ---- one kind of line each ---------------------------------------------------------------------------------------- */
+/* ---- one kind of line each ----------------------------------------------------------------------------------------
+ */
 
 static void close_reading(reading *r)
 {
@@ -67,7 +68,7 @@ static void check_file(reading *r)
     close_reading(r);
     r->ptex = open_ptex_file(r->words[FIRST], 0);
     const txm_ptex_info *i = txm_ptex_info_of(r->ptex);
-    const long is[] = {i->mesh,     i->type,      i->channels, i->alpha_channel, i->u_border,   i->v_border,
+    const long is[] = {i->mesh,      i->type,  i->channels, i->alpha_channel, i->u_border,   i->v_border,
                        i->edge_mode, i->faces, i->levels,   i->metas,         i->face_edits, i->meta_edits};
     for (int k = 0; k < 12; k++)
         if (is[k] != number(r, k + 2))
@@ -85,7 +86,8 @@ static void check_face(reading *r)
     for (int k = 0; k < 8; k++)
         ck_assert_int_eq(is[k], number(r, k + 2));
     const uint8_t *constant = txm_ptex_constant_of(r->ptex, face);
-    /* Averages are sums of floats: in the last digit they depend on the order. Constant faces are as they were given. */
+    /* Averages are sums of floats: in the last digit they depend on the order. Constant faces are as they were given.
+     */
     for (uint32_t k = 0; f->flags & TXM_PTEX_CONSTANT && k < txm_ptex_info_of(r->ptex)->pixel_bytes; k++) {
         char byte[3] = {r->words[10][2 * k], r->words[10][2 * k + 1], 0};
         ck_assert_int_eq(constant[k], strtol(byte, NULL, 16));
@@ -135,7 +137,8 @@ static void check_tiling(reading *r)
         ck_assert_int_eq(txm_ptex_read_tile(r->ptex, face, t, tile, &err), TXM_OK);
         for (uint32_t y = 0; y < 1u << v; y++)
             ck_assert_mem_eq(tile + y * (px << u),
-                             whole + (((t >> across) << v) + y) * row + (t & ((1u << across) - 1)) * (px << u), px << u);
+                             whole + (((t >> across) << v) + y) * row + (t & ((1u << across) - 1)) * (px << u),
+                             px << u);
     }
     ck_assert_int_eq(txm_ptex_read_tile(r->ptex, face, tiles, tile, &err), TXM_STATUS_USAGE);
     free(whole);
@@ -189,8 +192,8 @@ START_TEST(every_expected_line)
         const char *word;
         void (*check)(reading *);
         size_t least; /* lines that there must be */
-    } kinds[] = {{"file", check_file, 17},     {"face", check_face, 80}, {"read", check_read, 900},
-                 {"pixel", check_pixel, 50},   {"tiling", check_tiling, 1}, {"meta", check_meta, 10},
+    } kinds[] = {{"file", check_file, 17},   {"face", check_face, 80},    {"read", check_read, 900},
+                 {"pixel", check_pixel, 50}, {"tiling", check_tiling, 1}, {"meta", check_meta, 10},
                  {"look", check_look, 1000}};
     enum { KINDS = sizeof kinds / sizeof *kinds };
     reading r = {0};
@@ -216,7 +219,8 @@ START_TEST(every_expected_line)
 }
 END_TEST
 
-/* ---- from memory -------------------------------------------------------------------------------------------------- */
+/* ---- from memory --------------------------------------------------------------------------------------------------
+ */
 
 static uint8_t *load(const char *name, size_t *bytes)
 {
@@ -250,7 +254,8 @@ START_TEST(memory_is_as_good_as_a_file)
 }
 END_TEST
 
-/* ---- alpha -------------------------------------------------------------------------------------------------------- */
+/* ---- alpha --------------------------------------------------------------------------------------------------------
+ */
 
 START_TEST(colours_times_alpha)
 {
@@ -271,7 +276,8 @@ START_TEST(colours_times_alpha)
 }
 END_TEST
 
-/* ---- wrong requests ----------------------------------------------------------------------------------------------- */
+/* ---- wrong requests -----------------------------------------------------------------------------------------------
+ */
 
 START_TEST(what_is_not_there)
 {
@@ -318,7 +324,8 @@ START_TEST(what_is_not_there)
 }
 END_TEST
 
-/* ---- damage ------------------------------------------------------------------------------------------------------- */
+/* ---- damage -------------------------------------------------------------------------------------------------------
+ */
 
 /* Everything that can be asked of a file that is not too large; whether all of it could be read. */
 static bool read_everything(const uint8_t *data, size_t bytes)
@@ -361,8 +368,8 @@ static bool read_everything(const uint8_t *data, size_t bytes)
     return whole;
 }
 
-static const char *const to_damage[] = {"grid-u8.ptx", "edits-no-meta.ptx", "meta.ptx", "polygon.ptx", "triangles.ptx", "hexagon.ptx",
-                                        "later.ptx", "star5.ptx"};
+static const char *const to_damage[] = {"grid-u8.ptx",   "edits-no-meta.ptx", "meta.ptx",  "polygon.ptx",
+                                        "triangles.ptx", "hexagon.ptx",       "later.ptx", "star5.ptx"};
 
 /* Cut anywhere, it is never read as if it were whole; the bytes beyond its end are somebody else's. */
 START_TEST(cut_anywhere)
@@ -461,7 +468,8 @@ START_TEST(cut_while_it_is_open)
 }
 END_TEST
 
-/* ---- threads ------------------------------------------------------------------------------------------------------ */
+/* ---- threads ------------------------------------------------------------------------------------------------------
+ */
 
 static void *read_in_thread(void *file)
 {

@@ -6,17 +6,18 @@
  * faces, stored reductions, meta data small and large, and edits, which are applied when the file is opened. A face is
  * an image of 2^u x 2^v texels whose row 0 is at v = 0, the bottom; texels are interleaved, in the file's type.
  *
- * Headers, offsets, sizes and counts are checked before use, so that a hostile file costs an error. Opening allocates at
- * most 10 KiB for each byte of the file, of which zlib can make 1 KiB; a face costs the caller's room, and as much as twice
- * the next larger stored size while a size is made that the file does not hold.
+ * Headers, offsets, sizes and counts are checked before use, so that a hostile file costs an error. Opening allocates
+ * at most 10 KiB for each byte of the file, of which zlib can make 1 KiB; a face costs the caller's room, and as much
+ * as twice the next larger stored size while a size is made that the file does not hold.
  *
- * A file should not be cut short in place while it is open; see reader.h, whose txm_tx_catch_fault is for these files as
- * well.
+ * A file should not be cut short in place while it is open; see reader.h, whose txm_tx_catch_fault is for these files
+ * as well.
  *
- * NULL: as status.h says. txm_ptex_face_of, txm_ptex_constant_of and txm_ptex_meta_of answer NULL for what is not there.
+ * NULL: as status.h says. txm_ptex_face_of, txm_ptex_constant_of and txm_ptex_meta_of answer NULL for what is not
+ * there.
  *
- * Thread safety: one txm_ptex may be read from any number of threads at once; a txm_ptex_filter belongs to one thread at
- * a time.
+ * Thread safety: one txm_ptex may be read from any number of threads at once; a txm_ptex_filter belongs to one thread
+ * at a time.
  */
 #ifndef TXTILE_PTEX_H
 #define TXTILE_PTEX_H
@@ -70,10 +71,10 @@ typedef struct txm_ptex_info {
 
 /* Flags of a face. */
 enum {
-    TXM_PTEX_CONSTANT = 1,              /* one colour */
-    TXM_PTEX_EDITED = 2,                /* replaced by an edit: its stored reductions are not used */
+    TXM_PTEX_CONSTANT = 1,               /* one colour */
+    TXM_PTEX_EDITED = 2,                 /* replaced by an edit: its stored reductions are not used */
     TXM_PTEX_CONSTANT_NEIGHBOURHOOD = 4, /* the faces around it have the same colour */
-    TXM_PTEX_SUBFACE = 8                /* a part of a polygon that is not a quad */
+    TXM_PTEX_SUBFACE = 8                 /* a part of a polygon that is not a quad */
 };
 
 /* One face. Edges go counter-clockwise: bottom, right, top, left. Triangles have three. */
@@ -121,17 +122,17 @@ TXM_API bool txm_ptex_is_stored(const txm_ptex *ptex, uint32_t face, uint32_t u_
 /* How a face at full size is cut into tiles: log2 of a tile's size. The face's own where it is stored as one. */
 TXM_API txm_status txm_ptex_tiling(const txm_ptex *ptex, uint32_t face, uint32_t *u_log2, uint32_t *v_log2,
                                    txm_error *err);
-/* One tile of a face at full size, counted row by row from the bottom; `pixels` has room for a tile. USAGE where there is
- * none; as txm_ptex_read. */
-TXM_API txm_status txm_ptex_read_tile(const txm_ptex *ptex, uint32_t face, uint32_t tile, void *pixels,
-                                      txm_error *err);
+/* One tile of a face at full size, counted row by row from the bottom; `pixels` has room for a tile. USAGE where there
+ * is none; as txm_ptex_read. */
+TXM_API txm_status txm_ptex_read_tile(const txm_ptex *ptex, uint32_t face, uint32_t tile, void *pixels, txm_error *err);
 
 /* The texel at column x, row y of a face at full size, as floats, `channels` of them from `first` on. Integers are 0 to
  * 1. USAGE beyond the face or the channels. */
 TXM_API txm_status txm_ptex_pixel(const txm_ptex *ptex, uint32_t face, uint32_t x, uint32_t y, uint32_t first,
                                   uint32_t channels, float *out, txm_error *err);
 
-/* ---- meta data ---------------------------------------------------------------------------------------------------- */
+/* ---- meta data ----------------------------------------------------------------------------------------------------
+ */
 
 /* What an entry of the meta data holds: one text, or numbers. */
 typedef enum txm_ptex_meta_type {
@@ -159,7 +160,8 @@ TXM_API const txm_ptex_meta *txm_ptex_meta_of(const txm_ptex *ptex, uint32_t ind
 /* Its data, little-endian, into room for its bytes. USAGE where there is none; CORRUPT, CHANGED, IO, NO_MEMORY. */
 TXM_API txm_status txm_ptex_meta_read(const txm_ptex *ptex, uint32_t index, void *data, txm_error *err);
 
-/* ---- look-ups ----------------------------------------------------------------------------------------------------- */
+/* ---- look-ups -----------------------------------------------------------------------------------------------------
+ */
 
 /* Look-ups of one thread: keeps faces that it read. The file must stay open as long. */
 typedef struct txm_ptex_filter txm_ptex_filter;
@@ -167,8 +169,8 @@ typedef struct txm_ptex_filter txm_ptex_filter;
 /* How a look-up weighs texels. */
 typedef enum txm_ptex_filter_kind {
     TXM_PTEX_POINT = 0, /* the texel that u, v lies in, at full size */
-    TXM_PTEX_BILINEAR   /* two texels each way at the size that the widths ask for, over the face's borders; on triangles
-                           a Gaussian over the footprint, which no_edge_blend and the file's borders do not change */
+    TXM_PTEX_BILINEAR /* two texels each way at the size that the widths ask for, over the face's borders; on triangles
+                         a Gaussian over the footprint, which no_edge_blend and the file's borders do not change */
 } txm_ptex_filter_kind;
 
 /* A look-up. The footprint is a parallelogram of two vectors in the face's u and v; widths are their lengths. */

@@ -45,8 +45,10 @@ static txm_status fit_ptex_level(const txm_ptex *p, uint32_t face, uint32_t fit_
 
 static txm_status encode_ptex_picture(const txm_level_picture *p, const char *output, const char *name, txm_error *err)
 {
-    const txm_picture picture = {p->pixels, (size_t)p->width * p->channels * txm_type_bytes(p->type),
-                                 p->width, p->height, p->channels, p->type, p->colorspace};
+    const txm_picture picture = {p->pixels,    (size_t)p->width * p->channels * txm_type_bytes(p->type),
+                                 p->width,     p->height,
+                                 p->channels,  p->type,
+                                 p->colorspace};
     unsigned char *file = NULL;
     size_t bytes = 0;
     txm_status status = txm_picture_encode(name, &picture, &file, &bytes, err);
@@ -69,8 +71,8 @@ txm_status txm_ptex_write_picture(const char *path, const char *output, const tx
     if (status == TXM_OK && how->fit_px)
         status = fit_ptex_level(p, how->face, how->fit_px, &level, &cause);
     if (status == TXM_OK)
-        status = read_ptex_picture(p, how->face, level, view ? TXM_PTEX_FOR_VIEWING : TXM_PTEX_AS_STORED, &picture,
-                                   &cause);
+        status =
+            read_ptex_picture(p, how->face, level, view ? TXM_PTEX_FOR_VIEWING : TXM_PTEX_AS_STORED, &picture, &cause);
     if (cause.status != TXM_OK)
         txm_fail(err, status, cause.status == TXM_STATUS_CORRUPT ? "%.0s%s" : "%s: %s", path, cause.message);
     if (status == TXM_OK)

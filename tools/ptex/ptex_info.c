@@ -23,8 +23,8 @@
 enum {
     PTEX_INFO_SCHEMA_VERSION = 1,
     SIDE = TXM_PTEX_MAX_LOG2 + 1,
-    FEW = 10,          /* entries of meta data, and numbers of one, that are shown unasked */
-    TEXT_COLUMNS = 60, /* of a value */
+    FEW = 10,               /* entries of meta data, and numbers of one, that are shown unasked */
+    TEXT_COLUMNS = 60,      /* of a value */
     LARGEST_VALUE = 1 << 16 /* bytes of an entry that JSON holds */
 };
 
@@ -41,8 +41,8 @@ bool txm_ptex_is_file(const char *path)
     char magic[4];
     /* O_NONBLOCK: opening a pipe must not wait for its writer. */
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    bool is = fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && read(fd, magic, 4) == 4 &&
-              !memcmp(magic, "Ptex", 4);
+    bool is =
+        fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && read(fd, magic, 4) == 4 && !memcmp(magic, "Ptex", 4);
     if (fd >= 0)
         close(fd);
     return is;
@@ -67,7 +67,8 @@ static void count_faces(const txm_ptex *p, face_census *out)
     }
 }
 
-/* ---- text --------------------------------------------------------------------------------------------------------- */
+/* ---- text ---------------------------------------------------------------------------------------------------------
+ */
 
 static double meta_number(txm_ptex_meta_type type, const uint8_t *at)
 {
@@ -152,8 +153,8 @@ static void print_face(const txm_ptex *p, uint32_t i)
             printf(" %d.%u", f->neighbours[e], txm_ptex_edge(f, (unsigned)e));
         else
             printf(" -");
-    printf("%s%s%s%s\n", f->flags & TXM_PTEX_CONSTANT ? "  constant" : "",
-           f->flags & TXM_PTEX_EDITED ? "  edited" : "", f->flags & TXM_PTEX_SUBFACE ? "  subface" : "",
+    printf("%s%s%s%s\n", f->flags & TXM_PTEX_CONSTANT ? "  constant" : "", f->flags & TXM_PTEX_EDITED ? "  edited" : "",
+           f->flags & TXM_PTEX_SUBFACE ? "  subface" : "",
            f->flags & TXM_PTEX_CONSTANT_NEIGHBOURHOOD ? "  in one colour" : "");
 }
 
@@ -176,8 +177,7 @@ static void print_ptex_head(const char *path, const txm_ptex *p, const face_cens
     char bytes[TXM_FORMAT_BYTES], raw[TXM_FORMAT_BYTES], count[TXM_FORMAT_COUNT];
     txm_print_path(path);
     printf("\n  %-14sversion 1.%u, %s\n", "Ptex", i->minor_version, txm_format_bytes(i->file_bytes, bytes));
-    printf("  %-14s%s\n", "mesh",
-           txm_format_count(i->faces, i->mesh == TXM_PTEX_QUADS ? "quad" : "triangle", count));
+    printf("  %-14s%s\n", "mesh", txm_format_count(i->faces, i->mesh == TXM_PTEX_QUADS ? "quad" : "triangle", count));
     printf("  %-14s%s, %s", "texels", txm_type_name(i->type), txm_format_count(i->channels, "channel", count));
     if (i->alpha_channel >= 0)
         printf(", alpha is channel %d", i->alpha_channel);
@@ -193,7 +193,8 @@ static void print_ptex_head(const char *path, const txm_ptex *p, const face_cens
         printf("  %-14s%u of faces (%u faces), %u of meta data\n", "edits", i->face_edits, c->edited, i->meta_edits);
 }
 
-/* ---- JSON --------------------------------------------------------------------------------------------------------- */
+/* ---- JSON ---------------------------------------------------------------------------------------------------------
+ */
 
 static void add_neighbours(cJSON *object, const txm_ptex *p, const txm_ptex_face *f)
 {
@@ -288,7 +289,8 @@ static cJSON *ptex_object(const char *path, const txm_ptex *p, const face_census
     return o;
 }
 
-/* ---- both --------------------------------------------------------------------------------------------------------- */
+/* ---- both ---------------------------------------------------------------------------------------------------------
+ */
 
 static txm_status print_ptex_json(const char *path, const txm_ptex *p, const face_census *c, bool all, txm_error *err)
 {

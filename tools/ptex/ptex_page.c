@@ -2,8 +2,8 @@
  *
  * Writing the page of Ptex files.
  *
- * In: files, and how many bytes of pixels the page may hold. Out: a page with a picture of all faces of each file, and a
- * list of where each face is, which the script reads. Of a file with very many faces the list is left out.
+ * In: files, and how many bytes of pixels the page may hold. Out: a page with a picture of all faces of each file, and
+ * a list of where each face is, which the script reads. Of a file with very many faces the list is left out.
  */
 #include "tools/ptex/ptex_page.h"
 
@@ -36,7 +36,8 @@ typedef struct ptex_entry {
 static void put_ptex_head(FILE *out)
 {
     fputs("<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>Ptex files</title>\n"
-          "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; base-uri 'none'; form-action 'none'; "
+          "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; base-uri 'none'; form-action "
+          "'none'; "
           "img-src data:; style-src ",
           out);
     txm_html_digest(out, style, sizeof style);
@@ -56,9 +57,10 @@ static void put_ptex_facts(FILE *out, const txm_ptex *p, uint32_t level)
             txm_format_count(i->channels, "channel", channels), txm_type_name(i->type),
             txm_format_bytes(i->file_bytes, bytes), txm_ptex_border_name(i->u_border),
             txm_ptex_border_name(i->v_border));
-    fprintf(out, "<p>All faces at level %u%s. <label>zoom <select><option>1<option>2<option>4<option>8</select></label> "
-            "<label>face <input type=\"number\" min=\"0\" max=\"%u\"></label></p>\n", level,
-            level ? ", as larger ones do not fit into the page (--page-size)" : "", i->faces - 1);
+    fprintf(out,
+            "<p>All faces at level %u%s. <label>zoom <select><option>1<option>2<option>4<option>8</select></label> "
+            "<label>face <input type=\"number\" min=\"0\" max=\"%u\"></label></p>\n",
+            level, level ? ", as larger ones do not fit into the page (--page-size)" : "", i->faces - 1);
 }
 
 static txm_status put_ptex_picture(FILE *out, const ptex_entry *e, uint32_t level, const volatile int *cancel,
@@ -69,8 +71,13 @@ static txm_status put_ptex_picture(FILE *out, const ptex_entry *e, uint32_t leve
     size_t png_bytes = 0;
     txm_status status = txm_ptex_sheet_picture(e->ptex, &e->sheet, level, TXM_PTEX_COLOURS, cancel, &pixels, err);
     if (status == TXM_OK) {
-        const txm_picture picture = {pixels.pixels, (size_t)pixels.width * pixels.channels, pixels.width,
-                                     pixels.height, pixels.channels, TXM_TYPE_U8, NULL};
+        const txm_picture picture = {pixels.pixels,
+                                     (size_t)pixels.width * pixels.channels,
+                                     pixels.width,
+                                     pixels.height,
+                                     pixels.channels,
+                                     TXM_TYPE_U8,
+                                     NULL};
         status = txm_picture_encode("faces.png", &picture, &png, &png_bytes, err);
     }
     if (status == TXM_OK) {

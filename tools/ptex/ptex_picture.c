@@ -2,8 +2,8 @@
  *
  * Faces of a Ptex file as a picture.
  *
- * In: an open file, a face or a sheet of all. Out: rows from the top in memory. A file does not say what its values are:
- * integers are shown as they are, floats are taken as scene-linear.
+ * In: an open file, a face or a sheet of all. Out: rows from the top in memory. A file does not say what its values
+ * are: integers are shown as they are, floats are taken as scene-linear.
  */
 #include "tools/ptex/ptex_picture.h"
 
@@ -19,7 +19,8 @@ static uint32_t reduced(uint32_t log2, uint32_t level)
     return log2 > level ? log2 - level : 0;
 }
 
-/* ---- channels ----------------------------------------------------------------------------------------------------- */
+/* ---- channels -----------------------------------------------------------------------------------------------------
+ */
 
 /* Grey or RGB, with alpha behind it where the file has it there. */
 static uint32_t shown_channels(const txm_ptex_info *i, txm_ptex_values values)
@@ -52,7 +53,8 @@ static void show_texels(const txm_ptex_info *i, txm_ptex_values values, uint32_t
     }
 }
 
-/* ---- a picture ---------------------------------------------------------------------------------------------------- */
+/* ---- a picture ----------------------------------------------------------------------------------------------------
+ */
 
 static txm_status begin_picture(const txm_ptex *p, uint32_t w, uint32_t h, txm_ptex_values values,
                                 txm_level_picture *out, txm_error *err)
@@ -67,8 +69,10 @@ static txm_status begin_picture(const txm_ptex *p, uint32_t w, uint32_t h, txm_p
     out->colorspace = out->encoded ? "sRGB" : NULL;
     size_t bytes = txm_mul(txm_mul(w, h), out->channels * txm_type_bytes(out->type));
     if (bytes > TXM_PICTURE_MAX_BYTES)
-        return txm_fail(err, TXM_STATUS_TOO_LARGE, "%u x %u px of %u channels are more than the 4 GiB that a picture may take; "
-                        "choose a smaller level", w, h, out->channels);
+        return txm_fail(err, TXM_STATUS_TOO_LARGE,
+                        "%u x %u px of %u channels are more than the 4 GiB that a picture may take; "
+                        "choose a smaller level",
+                        w, h, out->channels);
     out->pixels = txm_calloc(bytes, 1);
     return out->pixels ? TXM_OK : txm_no_memory(err, NULL);
 }
@@ -111,7 +115,8 @@ txm_status txm_ptex_face_picture(const txm_ptex *ptex, uint32_t face, uint32_t l
     return status;
 }
 
-/* ---- a sheet ------------------------------------------------------------------------------------------------------ */
+/* ---- a sheet ------------------------------------------------------------------------------------------------------
+ */
 
 uint32_t txm_ptex_level_within(const txm_ptex *ptex, uint64_t texels)
 {
@@ -176,7 +181,8 @@ txm_status txm_ptex_sheet_lay(const txm_ptex *ptex, uint32_t level, txm_ptex_she
     if (width < UINT32_MAX && y + row < UINT32_MAX)
         return TXM_OK;
     txm_ptex_sheet_clear(out);
-    return txm_fail(err, TXM_STATUS_TOO_LARGE, "all faces together are too large for a picture; choose a smaller level");
+    return txm_fail(err, TXM_STATUS_TOO_LARGE,
+                    "all faces together are too large for a picture; choose a smaller level");
 }
 
 void txm_ptex_sheet_clear(txm_ptex_sheet *sheet)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Faces of a Ptex file as a picture: one of them, or all on a sheet. Row 0 of a face, v = 0, is the picture's lowest. */
+ * Faces of a Ptex file as a picture: one of them, or all on a sheet. Row 0 of a face, v = 0, is the picture's lowest.
+ */
 #ifndef TXM_TOOLS_PTEX_PICTURE_H
 #define TXM_TOOLS_PTEX_PICTURE_H
 #include "txmill/level.h"

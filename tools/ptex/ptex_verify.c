@@ -18,8 +18,8 @@
 
 enum { PTEX_VERIFY_SCHEMA_VERSION = 1 };
 
-/* Edges at which the other face has somebody else. Between faces and subfaces it cannot be otherwise: two subfaces share
- * an edge of a face. */
+/* Edges at which the other face has somebody else. Between faces and subfaces it cannot be otherwise: two subfaces
+ * share an edge of a face. */
 static void check_neighbours(const txm_ptex *p, uint32_t face, txm_ptex_check *out)
 {
     const txm_ptex_face *f = txm_ptex_face_of(p, face);
@@ -102,7 +102,8 @@ txm_status txm_ptex_check_file(const char *path, const volatile int *cancel, txm
     return TXM_OK;
 }
 
-/* ---- the verdict -------------------------------------------------------------------------------------------------- */
+/* ---- the verdict --------------------------------------------------------------------------------------------------
+ */
 
 static void print_verdict_json(const char *path, const txm_ptex_check *c)
 {

@@ -31,7 +31,8 @@ void txm_ptex_fill(uint8_t *pixels, const uint8_t *texel, size_t texel_bytes, si
     }
 }
 
-/* ---- one zlib stream ---------------------------------------------------------------------------------------------- */
+/* ---- one zlib stream ----------------------------------------------------------------------------------------------
+ */
 
 static void undo_differences(txm_type type, uint8_t *planes, size_t samples)
 {
@@ -74,7 +75,8 @@ static txm_status read_zipped(const txm_ptex *p, const ptex_block *b, uint8_t *p
     return TXM_OK;
 }
 
-/* ---- tiles -------------------------------------------------------------------------------------------------------- */
+/* ---- tiles --------------------------------------------------------------------------------------------------------
+ */
 
 /* The list of a tiled block: words as in a level. */
 typedef struct tile_list {
@@ -90,8 +92,8 @@ static txm_status read_tile_sizes(const txm_ptex *p, const ptex_block *b, tile_l
     if (!txm_ptex_holds(p, b->offset, txm_ptex_block_bytes(b->word)) ||
         txm_ptex_block_bytes(b->word) < TILED_HEAD_BYTES || head[0] > b->u_log2 || head[1] > b->v_log2)
         return txm_ptex_corrupt(p, "a face has an impossible tile size", b->offset, err);
-    *out = (tile_list){.u_log2 = head[0], .v_log2 = head[1],
-                       .count = (uint32_t)1 << (b->u_log2 - head[0] + b->v_log2 - head[1])};
+    *out = (tile_list){
+        .u_log2 = head[0], .v_log2 = head[1], .count = (uint32_t)1 << (b->u_log2 - head[0] + b->v_log2 - head[1])};
     return TXM_OK;
 }
 
@@ -140,8 +142,8 @@ static txm_status read_listed_tile(const txm_ptex *p, const tile_list *list, uin
     }
 }
 
-static void place_tile(const txm_ptex *p, const ptex_block *b, const tile_list *list, uint32_t tile,
-                       const uint8_t *in, uint8_t *pixels)
+static void place_tile(const txm_ptex *p, const ptex_block *b, const tile_list *list, uint32_t tile, const uint8_t *in,
+                       uint8_t *pixels)
 {
     uint32_t across = b->u_log2 - list->u_log2, x = tile & ((1u << across) - 1), y = tile >> across;
     size_t row = (size_t)p->info.pixel_bytes << list->u_log2, stride = (size_t)p->info.pixel_bytes << b->u_log2;
@@ -170,7 +172,8 @@ static txm_status read_tiled(const txm_ptex *p, const ptex_block *b, uint8_t *pi
     return status;
 }
 
-/* ---- blocks ------------------------------------------------------------------------------------------------------- */
+/* ---- blocks -------------------------------------------------------------------------------------------------------
+ */
 
 txm_status txm_ptex_read_block(const txm_ptex *p, const ptex_block *block, uint8_t *pixels, txm_error *err)
 {
@@ -211,8 +214,8 @@ txm_status txm_ptex_read_block_tile(const txm_ptex *p, const ptex_block *block, 
     for (uint32_t i = 0; i < tile && status == TXM_OK && tiled; i++)
         offset += txm_ptex_block_bytes(list.words[i]);
     if (status == TXM_OK)
-        status = tiled ? read_listed_tile(p, &list, tile, offset, pixels, err)
-                       : txm_ptex_read_block(p, block, pixels, err);
+        status =
+            tiled ? read_listed_tile(p, &list, tile, offset, pixels, err) : txm_ptex_read_block(p, block, pixels, err);
     free(list.words);
     return status;
 }

@@ -4,8 +4,8 @@
  *
  * A face's edit brings its size, neighbours, constant colour and texels at full size. The stored reductions of the face
  * are those of what it was, and are not used again; its rank among the reductions stays, as it is the file's. The place
- * of the records is what the header says: Disney's library adds 8 bytes in files without meta data, and misses the edits
- * of such files.
+ * of the records is what the header says: Disney's library adds 8 bytes in files without meta data, and misses the
+ * edits of such files.
  */
 #include "tile/ptex/ptex_impl.h"
 

@@ -104,12 +104,14 @@ static txm_status make_size(const txm_ptex *p, uint32_t face, face_size want, ui
     return status;
 }
 
-/* ---- public ------------------------------------------------------------------------------------------------------- */
+/* ---- public -------------------------------------------------------------------------------------------------------
+ */
 
 size_t txm_ptex_face_bytes(const txm_ptex *ptex, uint32_t u_log2, uint32_t v_log2)
 {
-    return u_log2 > TXM_PTEX_MAX_LOG2 || v_log2 > TXM_PTEX_MAX_LOG2 ? 0 : (size_t)ptex->info.pixel_bytes
-                                                                              << (u_log2 + v_log2);
+    return u_log2 > TXM_PTEX_MAX_LOG2 || v_log2 > TXM_PTEX_MAX_LOG2
+               ? 0
+               : (size_t)ptex->info.pixel_bytes << (u_log2 + v_log2);
 }
 
 static txm_status check_ptex_face_id(const txm_ptex *p, uint32_t face, txm_error *err)

@@ -2,11 +2,11 @@
  *
  * What the parts of the Ptex reader share.
  *
- * The room src/tile/ptex reads Ptex files: in, a path or bytes; out, faces at any size, meta data, and look-ups over the
- * borders of faces. ptex_open.c checks everything that says where things are, so that the others may rely on it:
- * faces' sizes and neighbours, and blocks that lie in the file. ptex_edits.c and ptex_meta.c read the two lists of records,
- * ptex_block.c undoes one block, ptex_face.c finds or makes a size, ptex_reduce.c halves, ptex_filter.c looks up;
- * ptex_kernel.c and ptex_triangle.c spread a look-up over the faces around it.
+ * The room src/tile/ptex reads Ptex files: in, a path or bytes; out, faces at any size, meta data, and look-ups over
+ * the borders of faces. ptex_open.c checks everything that says where things are, so that the others may rely on it:
+ * faces' sizes and neighbours, and blocks that lie in the file. ptex_edits.c and ptex_meta.c read the two lists of
+ * records, ptex_block.c undoes one block, ptex_face.c finds or makes a size, ptex_reduce.c halves, ptex_filter.c looks
+ * up; ptex_kernel.c and ptex_triangle.c spread a look-up over the faces around it.
  */
 #ifndef TXM_PTEX_IMPL_H
 #define TXM_PTEX_IMPL_H
@@ -127,7 +127,8 @@ void txm_ptex_multiply_alpha(const txm_ptex *p, uint8_t *pixels, size_t count);
 /* One sample as the filters see it. */
 float txm_ptex_sample(txm_type type, const uint8_t *sample);
 
-/* A face at a size, from those that the filter keeps: valid until the next call. One texel where it is constant or 1 x 1.
+/* A face at a size, from those that the filter keeps: valid until the next call. One texel where it is constant or 1
+ * x 1.
  */
 typedef struct ptex_texels {
     const uint8_t *data;

@@ -3,11 +3,11 @@
  * Bilinear look-ups of Ptex quads over the borders of faces.
  *
  * A kernel is a small rectangle of texels with a weight for each column and each row, in the frame of one face at one
- * size. What reaches beyond the face is cut off and taken to the neighbour there: moved and turned into its frame, where
- * it may be cut again if the neighbour is a subface, a part of a polygon, which is half as large as a whole face. A
- * corner is reached by walking round the vertex: of four faces the one opposite takes the piece; of five or more all but
- * the three takes a share; of three there is none, and the piece's weight is missing in the sum. All of it is the rule of
- * Disney's library, whose results these are but for the order of sums.
+ * size. What reaches beyond the face is cut off and taken to the neighbour there: moved and turned into its frame,
+ * where it may be cut again if the neighbour is a subface, a part of a polygon, which is half as large as a whole face.
+ * A corner is reached by walking round the vertex: of four faces the one opposite takes the piece; of five or more all
+ * but the three takes a share; of three there is none, and the piece's weight is missing in the sum. All of it is the
+ * rule of Disney's library, whose results these are but for the order of sums.
  *
  * A file may say anything about its neighbours. No walk takes more than 10 steps, and no piece is cut in more than
  * MAX_CUTS faces one after the other.
@@ -52,7 +52,8 @@ typedef struct spread {
 
 static void cut_and_apply(spread *s, kernel *k, uint32_t face, int cuts);
 
-/* ---- one axis ----------------------------------------------------------------------------------------------------- */
+/* ---- one axis -----------------------------------------------------------------------------------------------------
+ */
 
 static float axis_weight(const kernel_axis *a)
 {
@@ -171,7 +172,8 @@ static void turn_kernel(kernel *k, unsigned turns)
     k->turns = (k->turns + turns) & 3;
 }
 
-/* ---- texels ------------------------------------------------------------------------------------------------------- */
+/* ---- texels -------------------------------------------------------------------------------------------------------
+ */
 
 static float raw_sample(txm_type type, const uint8_t *sample)
 {
@@ -251,7 +253,8 @@ static void apply_kernel(spread *s, kernel *k, uint32_t face)
         apply_texels(s, k, texels.data);
 }
 
-/* ---- between faces and subfaces ----------------------------------------------------------------------------------- */
+/* ---- between faces and subfaces -----------------------------------------------------------------------------------
+ */
 
 /* From a face over its edge into subfaces: two lie there, each half as large. Whether it is the first that is hit. */
 static bool enter_subface(kernel *k, unsigned edge)
@@ -310,7 +313,8 @@ static void arrive(spread *s, kernel *k, uint32_t face, int cuts)
         apply_kernel(s, k, face);
 }
 
-/* ---- over an edge ------------------------------------------------------------------------------------------------- */
+/* ---- over an edge -------------------------------------------------------------------------------------------------
+ */
 
 static void cross_edge(spread *s, kernel *k, uint32_t face, unsigned edge, int cuts)
 {
@@ -334,7 +338,8 @@ static void cross_edge(spread *s, kernel *k, uint32_t face, unsigned edge, int c
     arrive(s, k, next, cuts);
 }
 
-/* ---- round a corner ----------------------------------------------------------------------------------------------- */
+/* ---- round a corner -----------------------------------------------------------------------------------------------
+ */
 
 /* The faces at a vertex, counter-clockwise from the neighbour over `edge` on. */
 typedef struct corner {
@@ -429,7 +434,8 @@ static void cross_corner(spread *s, kernel *k, uint32_t face, unsigned edge, int
         s->weight -= kernel_weight(k);
 }
 
-/* ---- one face ----------------------------------------------------------------------------------------------------- */
+/* ---- one face -----------------------------------------------------------------------------------------------------
+ */
 
 /* Whether an edge has a neighbour that its pieces go to. */
 static bool goes_on(const spread *s, uint32_t face, unsigned edge)
@@ -437,7 +443,8 @@ static bool goes_on(const spread *s, uint32_t face, unsigned edge)
     return !s->request->no_edge_blend && s->ptex->faces[face].neighbours[edge] >= 0;
 }
 
-/* What lies beyond one side in v: over the edge, or folded. In a piece that went over `side` already it is a corner's. */
+/* What lies beyond one side in v: over the edge, or folded. In a piece that went over `side` already it is a corner's.
+ */
 static void cut_v(spread *s, kernel *k, uint32_t face, bool above, int side, int cuts)
 {
     kernel piece = {.u = k->u};
@@ -480,7 +487,8 @@ static void cut_and_apply(spread *s, kernel *k, uint32_t face, int cuts)
     apply_kernel(s, k, face);
 }
 
-/* ---- a look-up ---------------------------------------------------------------------------------------------------- */
+/* ---- a look-up ----------------------------------------------------------------------------------------------------
+ */
 
 /* Where the look-up is after the border's rule; false where all is black. NaN is 0. */
 static bool place_at_border(txm_ptex_border border, float *at)
@@ -544,7 +552,8 @@ txm_status txm_ptex_bilinear(txm_ptex_filter *filter, const txm_ptex_request *r,
     const txm_ptex *p = txm_ptex_filter_file(filter);
     const txm_ptex_face *f = &p->faces[r->face];
     uint32_t has = p->info.channels - r->first_channel;
-    spread s = {.filter = filter, .ptex = p, .request = r, .err = err, .channels = has < r->channels ? has : r->channels};
+    spread s = {
+        .filter = filter, .ptex = p, .request = r, .err = err, .channels = has < r->channels ? has : r->channels};
     float u = r->u, v = r->v, blur = f->flags & TXM_PTEX_SUBFACE ? r->blur * 2 : r->blur;
     float u_width = (fabsf(r->u_width1) + fabsf(r->u_width2)) * r->width + blur;
     float v_width = (fabsf(r->v_width1) + fabsf(r->v_width2)) * r->width + blur;

@@ -38,8 +38,10 @@ static txm_status take_meta_head(const txm_ptex *p, meta_cursor *c, size_t tail,
     uint32_t bytes = txm_load_le32(rest + 1), width = meta_widths[rest[0]];
     if (bytes % width)
         return txm_ptex_corrupt(p, "meta data that end within a number", c->offset, err);
-    *out = (ptex_meta){
-        .meta = {.key = (const char *)c->at + 1, .type = (txm_ptex_meta_type)rest[0], .bytes = bytes, .count = bytes / width}};
+    *out = (ptex_meta){.meta = {.key = (const char *)c->at + 1,
+                                .type = (txm_ptex_meta_type)rest[0],
+                                .bytes = bytes,
+                                .count = bytes / width}};
     c->at += 1 + key + 5;
     c->bytes -= 1 + key + 5;
     return TXM_OK;
@@ -65,8 +67,7 @@ static txm_status unpack_metas(txm_ptex *p, uint64_t offset, uint32_t zip_bytes,
     uint8_t *block;
     if (!TXM_GROW(p->unpacked, p->unpacked_capacity, p->unpacked_count))
         return txm_no_memory(err, p->path);
-    txm_status status =
-        txm_ptex_unpack(p, offset, zip_bytes, bytes, &block, "the meta data cannot be read", err);
+    txm_status status = txm_ptex_unpack(p, offset, zip_bytes, bytes, &block, "the meta data cannot be read", err);
     if (status != TXM_OK)
         return status;
     p->unpacked[p->unpacked_count++] = block;
@@ -133,7 +134,8 @@ txm_status txm_ptex_read_metas(txm_ptex *p, const ptex_places *at, txm_error *er
     return status;
 }
 
-/* ---- keys that come again ----------------------------------------------------------------------------------------- */
+/* ---- keys that come again -----------------------------------------------------------------------------------------
+ */
 
 /* By key, then by place: records lie in one array. */
 static int compare_metas(const void *a, const void *b)
@@ -171,7 +173,8 @@ txm_status txm_ptex_settle_metas(txm_ptex *p, txm_error *err)
     return TXM_OK;
 }
 
-/* ---- reading ------------------------------------------------------------------------------------------------------ */
+/* ---- reading ------------------------------------------------------------------------------------------------------
+ */
 
 const txm_ptex_meta *txm_ptex_meta_of(const txm_ptex *ptex, uint32_t index)
 {
@@ -191,7 +194,7 @@ txm_status txm_ptex_meta_read(const txm_ptex *ptex, uint32_t index, void *data, 
     }
     txm_status status = txm_ptex_check_map(ptex, err);
     if (status == TXM_OK)
-        status = txm_ptex_inflate(ptex, m->offset, m->zip_bytes, data, m->meta.bytes,
-                                  "large meta data cannot be read", err);
+        status =
+            txm_ptex_inflate(ptex, m->offset, m->zip_bytes, data, m->meta.bytes, "large meta data cannot be read", err);
     return txm_ptex_settle(ptex, status, err);
 }

@@ -50,7 +50,8 @@ const char *txm_ptex_edge_mode_name(txm_ptex_edge_mode mode)
     return TXM_WORD_OF(words, mode);
 }
 
-/* ---- what all parts need ------------------------------------------------------------------------------------------ */
+/* ---- what all parts need ------------------------------------------------------------------------------------------
+ */
 
 txm_status txm_ptex_corrupt(const txm_ptex *p, const char *what, uint64_t where, txm_error *err)
 {
@@ -118,7 +119,8 @@ txm_status txm_ptex_check_map(const txm_ptex *p, txm_error *err)
     return whole ? TXM_OK : fail_ptex_lost(p, err);
 }
 
-/* ---- the headers -------------------------------------------------------------------------------------------------- */
+/* ---- the headers --------------------------------------------------------------------------------------------------
+ */
 
 /* What Disney's library would misread is refused: unknown meshes and types, an alpha channel that is not there. */
 static txm_status check_ptex_header(const txm_ptex *p, txm_error *err)
@@ -150,7 +152,8 @@ static txm_status check_ptex_header(const txm_ptex *p, txm_error *err)
     return TXM_OK;
 }
 
-/* Files of before 2010 lack fields of the extended header: they are 0. Later versions may have more, which is skipped. */
+/* Files of before 2010 lack fields of the extended header: they are 0. Later versions may have more, which is skipped.
+ */
 static txm_status read_ptex_header(txm_ptex *p, ptex_header *out, txm_error *err)
 {
     txm_status status = check_ptex_header(p, err);
@@ -189,7 +192,8 @@ static txm_status read_ptex_header(txm_ptex *p, ptex_header *out, txm_error *err
     return TXM_OK;
 }
 
-/* ---- the faces ---------------------------------------------------------------------------------------------------- */
+/* ---- the faces ----------------------------------------------------------------------------------------------------
+ */
 
 /* A triangle's fourth neighbour means nothing. */
 txm_status txm_ptex_check_face(const txm_ptex *p, uint32_t face, uint64_t where, txm_error *err)
@@ -210,8 +214,10 @@ txm_status txm_ptex_check_face(const txm_ptex *p, uint32_t face, uint64_t where,
     bool large = f->u_log2 > TXM_PTEX_MAX_LOG2 || f->v_log2 > TXM_PTEX_MAX_LOG2;
     if (large || (!(f->flags & TXM_PTEX_CONSTANT) &&
                   (uint64_t)p->info.pixel_bytes << (f->u_log2 + f->v_log2) > PTEX_MAX_FACE_BYTES))
-        return txm_fail(err, TXM_STATUS_TOO_LARGE, "%s: face %" PRIu32 " has 2^%u x 2^%u texels; the limit is 2^%d on a "
-                        "side and 1 GiB", p->path, face, f->u_log2, f->v_log2, TXM_PTEX_MAX_LOG2);
+        return txm_fail(err, TXM_STATUS_TOO_LARGE,
+                        "%s: face %" PRIu32 " has 2^%u x 2^%u texels; the limit is 2^%d on a "
+                        "side and 1 GiB",
+                        p->path, face, f->u_log2, f->v_log2, TXM_PTEX_MAX_LOG2);
     return TXM_OK;
 }
 
@@ -254,7 +260,8 @@ static txm_status read_ptex_faces(txm_ptex *p, uint64_t offset, uint32_t zip_byt
     return status == TXM_OK ? rank_ptex_faces(p, err) : status;
 }
 
-/* ---- the levels --------------------------------------------------------------------------------------------------- */
+/* ---- the levels ---------------------------------------------------------------------------------------------------
+ */
 
 /* Blocks follow the level's header in the order of the list; all must lie in the level. */
 static txm_status place_ptex_blocks(txm_ptex *p, ptex_level *level, uint64_t offset, uint64_t end, txm_error *err)
@@ -304,7 +311,8 @@ static txm_status read_ptex_levels(txm_ptex *p, uint64_t info, uint64_t at, uint
     return status;
 }
 
-/* ---- the file ----------------------------------------------------------------------------------------------------- */
+/* ---- the file -----------------------------------------------------------------------------------------------------
+ */
 
 static void multiply_ptex_constants(txm_ptex *p)
 {

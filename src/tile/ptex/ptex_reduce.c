@@ -2,8 +2,8 @@
  *
  * Arithmetic on texels of Ptex files: halving, multiplying by alpha, samples as floats.
  *
- * All of it is Disney's, to the bit: a size that a file does not hold is the same whoever makes it. Means of integers are
- * cut, not rounded; means of halves are rounded with ties away from zero, which is not what src/tile/ops does.
+ * All of it is Disney's, to the bit: a size that a file does not hold is the same whoever makes it. Means of integers
+ * are cut, not rounded; means of halves are rounded with ties away from zero, which is not what src/tile/ops does.
  */
 #include "tile/ops/arith.h"
 #include "tile/ptex/ptex_impl.h"
@@ -52,7 +52,8 @@ float txm_ptex_sample(txm_type type, const uint8_t *sample)
     }
 }
 
-/* ---- means -------------------------------------------------------------------------------------------------------- */
+/* ---- means --------------------------------------------------------------------------------------------------------
+ */
 
 static void mean_of_2(txm_type type, const uint8_t *a, const uint8_t *b, uint8_t *out)
 {
@@ -64,8 +65,8 @@ static void mean_of_2(txm_type type, const uint8_t *a, const uint8_t *b, uint8_t
         txm_store_le16(out, (uint16_t)((txm_load_le16(a) + txm_load_le16(b)) >> 1));
         break;
     case TXM_TYPE_HALF:
-        txm_store_le16(
-            out, ptex_half((txm_half_to_float(txm_load_le16(a)) + txm_half_to_float(txm_load_le16(b))) * 0.5f));
+        txm_store_le16(out,
+                       ptex_half((txm_half_to_float(txm_load_le16(a)) + txm_half_to_float(txm_load_le16(b))) * 0.5f));
         break;
     default:
         store_ptex_float(out, (load_ptex_float(a) + load_ptex_float(b)) * 0.5f);
@@ -85,15 +86,15 @@ static void mean_of_4(txm_type type, const uint8_t *const t[4], size_t at, uint8
         *out = (uint8_t)((*a + *b + *c + *d) >> 2);
         break;
     case TXM_TYPE_U16:
-        txm_store_le16(
-            out, (uint16_t)((txm_load_le16(a) + txm_load_le16(b) + txm_load_le16(c) + txm_load_le16(d)) >> 2));
+        txm_store_le16(out,
+                       (uint16_t)((txm_load_le16(a) + txm_load_le16(b) + txm_load_le16(c) + txm_load_le16(d)) >> 2));
         break;
     case TXM_TYPE_HALF:
         txm_store_le16(out, ptex_half((((half_at(a) + half_at(b)) + half_at(c)) + half_at(d)) * 0.25f));
         break;
     default:
-        store_ptex_float(
-            out, (((load_ptex_float(a) + load_ptex_float(b)) + load_ptex_float(c)) + load_ptex_float(d)) * 0.25f);
+        store_ptex_float(out, (((load_ptex_float(a) + load_ptex_float(b)) + load_ptex_float(c)) + load_ptex_float(d)) *
+                                  0.25f);
     }
 }
 
@@ -129,7 +130,8 @@ void txm_ptex_halve_triangle(const txm_ptex *p, const uint8_t *in, uint32_t n, u
         }
 }
 
-/* ---- alpha -------------------------------------------------------------------------------------------------------- */
+/* ---- alpha --------------------------------------------------------------------------------------------------------
+ */
 
 static void multiply_sample(txm_type type, uint8_t *at, const uint8_t *alpha)
 {

@@ -3,14 +3,14 @@
  * Look-ups of Ptex triangles over the borders of faces: an elliptic Gaussian of the footprint.
  *
  * A place in a triangle has three coordinates u, v and w = 1 - u - v, each 0 on one edge. The footprint's ellipse is
- * Q = s[0] du^2 + s[1] dv^2 + s[2] dw^2 < 1: written so, the neighbour over an edge sees the same ellipse with the three
- * numbers in another order, and the place with its coordinates turned round. What lies beyond an edge is cut off and
- * taken there. The size is chosen by the ellipse's short half-axis, which is never less than half a texel nor a
+ * Q = s[0] du^2 + s[1] dv^2 + s[2] dw^2 < 1: written so, the neighbour over an edge sees the same ellipse with the
+ * three numbers in another order, and the place with its coordinates turned round. What lies beyond an edge is cut off
+ * and taken there. The size is chosen by the ellipse's short half-axis, which is never less than half a texel nor a
  * fifteenth of the long one. The kernel's numbers are those of Disney's library, which uses it for every filter on
  * triangles.
  *
- * A size is a square of texels: those that stand upright lie below its diagonal; those that stand on their tip lie above
- * it, each mirrored, so that for them the kernel is mirrored.
+ * A size is a square of texels: those that stand upright lie below its diagonal; those that stand on their tip lie
+ * above it, each mirrored, so that for them the kernel is mirrored.
  */
 #include <math.h>
 
@@ -41,7 +41,8 @@ typedef struct gathering {
     float weight;
 } gathering;
 
-/* ---- one face ----------------------------------------------------------------------------------------------------- */
+/* ---- one face -----------------------------------------------------------------------------------------------------
+ */
 
 /* The ellipse in texels of one kind, upright or not. */
 typedef struct texel_ellipse {
@@ -139,7 +140,8 @@ static void gather_face(gathering *g, ellipse *e, uint32_t face)
         gather_texels(g, &other, 1 << e->log2, &texels);
 }
 
-/* ---- over an edge ------------------------------------------------------------------------------------------------- */
+/* ---- over an edge -------------------------------------------------------------------------------------------------
+ */
 
 /* The coordinate that is 0 on the edge. */
 static unsigned zero_on(unsigned edge)
@@ -179,7 +181,8 @@ static void cut_and_gather(gathering *g, ellipse *e, uint32_t face, int crossing
         gather_face(g, e, face);
 }
 
-/* ---- a look-up ---------------------------------------------------------------------------------------------------- */
+/* ---- a look-up ----------------------------------------------------------------------------------------------------
+ */
 
 static float between(float value, float low, float high)
 {
@@ -191,8 +194,8 @@ static float squared(float x)
     return x * x;
 }
 
-/* The ellipse of the footprint, made rounder and larger where it must be. That is done in a plane where the triangle has
- * equal sides, as only there lengths are what they are. */
+/* The ellipse of the footprint, made rounder and larger where it must be. That is done in a plane where the triangle
+ * has equal sides, as only there lengths are what they are. */
 static void make_ellipse(const txm_ptex_request *r, int log2, ellipse *out)
 {
     const float sqrt3 = 1.7320508075688772f, excess = (squared(most_eccentric) + 1) / (squared(most_eccentric) - 1);
@@ -230,7 +233,8 @@ txm_status txm_ptex_gaussian(txm_ptex_filter *filter, const txm_ptex_request *r,
     const txm_ptex *p = txm_ptex_filter_file(filter);
     const txm_ptex_face *f = &p->faces[r->face];
     uint32_t has = p->info.channels - r->first_channel;
-    gathering g = {.filter = filter, .ptex = p, .request = r, .err = err, .channels = has < r->channels ? has : r->channels};
+    gathering g = {
+        .filter = filter, .ptex = p, .request = r, .err = err, .channels = has < r->channels ? has : r->channels};
     ellipse e;
     float one = p->info.type == TXM_TYPE_U8 ? 255.0f : p->info.type == TXM_TYPE_U16 ? 65535.0f : 1.0f;
     make_ellipse(r, f->u_log2, &e);
