@@ -55,7 +55,7 @@ check program-no-cycle acyclic "$work/program"
 
 # The program is a stranger to the libraries: their public headers, and small ones of base.
 check program-uses-public-headers test -z \
-    "$(grep -rhE '^#include "' tools src/stream | grep -vE '"(tools|stream|txmill|txtile|tile/base|mill/base)/|"(report|view)/[a-z.]*\.inc"')"
+    "$(grep -rhE '^#include "' tools src/stream | grep -vE '"(tools|stream|txmill|txtile|tile/base|mill/base)/|"(report|view|ptex)/[a-z.]*\.inc"')"
 check library-knows-no-program test -z "$(grep -rlE '#include "(tools|stream)/' src/tile src/mill include)"
 check public-headers-stand-alone test -z "$(grep -hE '^#include "' include/*/*.h | grep -vE '"(txmill|txtile)/')"
 check libtxtile-headers-stand-alone test -z "$(grep -hE '^#include "' include/txtile/*.h | grep -v '"txtile/')"

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "txtile/ptex.h"
 #include "txtile/describe.h"
 #include "txmill/inspect.h"
 #include "txtile/name.h"
@@ -38,10 +39,16 @@ START_TEST(ends_of_nothing)
     txm_texture_set *set = NULL;
     txm_trace *trace = NULL;
     txm_trace_cursor *cursor = NULL;
+    txm_ptex *ptex = NULL;
+    txm_ptex_filter *filter = NULL;
     txm_found found = {0};
     txm_tx_description description = {0};
     txm_tx_close(NULL);
     txm_tx_close(&tx);
+    txm_ptex_close(NULL);
+    txm_ptex_close(&ptex);
+    txm_ptex_filter_free(NULL);
+    txm_ptex_filter_free(&filter);
     txm_cache_free(NULL);
     txm_cache_free(&cache);
     txm_cache_thread_free(NULL);

@@ -2,7 +2,7 @@
  *
  * txmill extract: one level of tx files, or all of them, as pictures.
  *
- * In: a tx file and a level. Out: a picture in the format of the output's extension: as stored where the format holds
+ * In: a tx file and a level; a Ptex file, a face and a level. Out: a picture in the format of the output's extension: as stored where the format holds
  * that, else encoded for viewing.
  *
  * Several files need a folder as output; pictures are named after the images, or, where two would share a name,
@@ -27,13 +27,15 @@
 #include "tools/output/json.h"
 #include "tools/output/say.h"
 #include "tools/output/summary.h"
+#include "tools/ptex/ptex_files.h"
+#include "tools/ptex/ptex_picture.h"
 #include "txmill/inspect.h"
 #include "txmill/level.h"
 
 enum { TXM_EXTRACT_SCHEMA_VERSION = 1 };
 
 typedef struct extract_args {
-    uint32_t level, fit_px;
+    uint32_t level, fit_px, face; /* TXM_PTEX_ALL_FACES: not given */
     bool atlas, raw, overwrite, json;
     const char *output, *format;
     txm_tx_files_args files;
@@ -49,6 +51,23 @@ static txm_status parse_format(const char *text, void *field, txm_error *err)
     return TXM_OK;
 }
 
+/* A face's number, of which there may be any. */
+static txm_status parse_face(const char *text, void *field, txm_error *err)
+{
+    char *end;
+    unsigned long long face = strtoull(text, &end, 10);
+    if (*text < '0' || *text > '9' || *end || face >= TXM_PTEX_ALL_FACES)
+        return txm_fail(err, TXM_STATUS_USAGE, "must be a face's number, counted from 0");
+    if (field)
+        *(uint32_t *)field = (uint32_t)face;
+    return TXM_OK;
+}
+
+static void defaults(void *p)
+{
+    ((extract_args *)p)->face = TXM_PTEX_ALL_FACES;
+}
+
 #define AT(member) .offset = offsetof(extract_args, member)
 static const txm_option options[] = {
     TXM_OPTION_LEVEL(AT(level), "0"),
@@ -57,6 +76,9 @@ static const txm_option options[] = {
                .more = "As thumbnails want it. A file of which no level is that small fails."),
     TXM_OPTION(FLAG, "atlas", AT(atlas), .help = "All levels in one picture",
                .more = "Level 0 is on the left, the others are stacked to its right."),
+    TXM_OPTION(CUSTOM, "face", AT(face), .arg = "NUMBER", .parse = parse_face,
+               .help = "Of a Ptex file: this face alone (default: all, on one sheet)",
+               .more = "Faces are counted from 0, as the polygons of the mesh. Row 0 of a face is the picture's lowest."),
     {0},
 };
 static const txm_option outputs[] = {
@@ -121,8 +143,21 @@ static void say_written(const extraction *x, const txm_extracted *p)
 {
     char level[32];
     snprintf(level, sizeof level, "level %u", p->level);
+    char channels[TXM_FORMAT_COUNT];
     txm_say(TXM_SAY_INFO, "%s: wrote %s, %u x %u px, %s %s", x->output, x->args->atlas ? "all levels" : level, p->width,
-            p->height, txm_type_name(p->type), txm_format_channels(p->channels));
+            p->height, txm_type_name(p->type),
+            p->channels > TXM_MAX_CHANNELS ? txm_format_count(p->channels, "channel", channels)
+                                           : txm_format_channels(p->channels));
+}
+
+/* A face of a Ptex file, or all of them. */
+static txm_status extract_ptex(const extraction *x, txm_extracted *result, txm_error *err)
+{
+    const extract_args *args = x->args;
+    const txm_ptex_extract how = {args->face, args->level, args->fit_px, args->raw, args->format};
+    if (args->atlas)
+        return txm_fail(err, TXM_STATUS_USAGE, "%s: a Ptex file's faces have levels of their own; give --level", x->path);
+    return txm_ptex_write_picture(x->path, x->output, &how, result, err);
 }
 
 /* Reads, encodes if the format is for viewing, writes. The guard against overwriting a source has run before. */
@@ -136,7 +171,13 @@ static txm_status extract(const extraction *x, txm_error *err)
                                      .fit_px = args->fit_px,
                                      .format = args->format};
     txm_extracted result;
-    txm_status status = txm_extract(x->path, x->output, &how, &result, err);
+    txm_status status = TXM_OK;
+    if (txm_ptex_is_file(x->path))
+        status = extract_ptex(x, &result, err);
+    else if (args->face != TXM_PTEX_ALL_FACES)
+        status = txm_fail(err, TXM_STATUS_USAGE, "%s: --face is for Ptex files", x->path);
+    else
+        status = txm_extract(x->path, x->output, &how, &result, err);
     if (!status && args->json)
         print_json(x, &result);
     else if (!status)
@@ -253,6 +294,6 @@ static int run_extract(void *p, const txm_operands *operands)
     return txm_files_finish(&inputs, &tally, &err);
 }
 
-TXM_COMMAND(extract, extract_args, .purpose = "Write a level of tx files, or all of them, as pictures",
+TXM_COMMAND(extract, extract_args, .defaults = defaults, .purpose = "Write a level of tx files, or all of them, as pictures",
             .synopsis = "[OPTION...] -o FILE|DIR TX...", .operand_values = TXM_VALUES_TX_OR_IMAGE,
             .exits = TXM_EXITS_FAIL | TXM_EXITS_RETRY | TXM_EXITS_SIGNAL);

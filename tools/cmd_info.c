@@ -2,7 +2,7 @@
  *
  * txmill info: shows what is inside tx files.
  *
- * In: tx files. Out: container, sizes, what the metadata says, and whether Cycles would load the file. info_report.c
+ * In: tx files, and Ptex files, which tools/ptex prints. Out: container, sizes, what the metadata says, and whether Cycles would load the file. info_report.c
  * prints; this file goes through the inputs and keeps the tally.
  *
  * Pixels are not read unless that is asked for: --deep decodes all tiles, --tiles counts them as well. The verdict (used, outdated, unusable ...) is the library's, the one that check and list give as well.
@@ -18,6 +18,7 @@
 #include "tools/output/say.h"
 #include "tools/output/summary.h"
 #include "tools/output/text.h"
+#include "tools/ptex/ptex_files.h"
 
 /* --tiles without a word and with its only one: see TXM_OPT_WORD. */
 enum { ALL_TILES = 2 };
@@ -71,6 +72,16 @@ static txm_status show(txm_context *context, const txm_rules *rules, const char 
     return status;
 }
 
+/* A Ptex file has nothing that Cycles could use. */
+static txm_status show_ptex(const char *path, const info_args *args, txm_summary *summary, txm_error *err)
+{
+    const txm_ptex_extent extent = {args->json, args->all, args->deep};
+    txm_status status = txm_ptex_print_info(path, &extent, err);
+    if (status == TXM_OK)
+        txm_summary_add(summary, "Ptex");
+    return status;
+}
+
 /* A blank line between files for people, none in JSON; a file that fails does not stop the next. */
 static void show_all(const txm_project_contexts *contexts, const txm_rules *rules, const txm_inputs *inputs,
                      const info_args *args, txm_tally *tally)
@@ -80,7 +91,9 @@ static void show_all(const txm_project_contexts *contexts, const txm_rules *rule
         const txm_input *input = txm_inputs_at(inputs, i);
         txm_error err = {0};
         txm_status status = txm_input_check(input, &err);
-        if (status == TXM_OK)
+        if (status == TXM_OK && txm_ptex_is_file(input->path))
+            status = show_ptex(input->path, args, &summary, &err);
+        else if (status == TXM_OK)
             status = show(txm_project_context(contexts, i), txm_project_rules(contexts, i, rules), input->path, args,
                           &summary, &err);
         if (status == TXM_STATUS_CANCELLED)
@@ -119,5 +132,5 @@ static int run_info(void *p, const txm_operands *operands)
     return txm_files_finish(&inputs, &tally, &err);
 }
 
-TXM_COMMAND(info, info_args, .purpose = "Show what is inside tx files", .synopsis = "[OPTION...] TX...",
+TXM_COMMAND(info, info_args, .purpose = "Show what is inside tx files and Ptex files", .synopsis = "[OPTION...] TX...",
             .operand_values = TXM_VALUES_TX_OR_IMAGE, .exits = TXM_EXITS_FAIL | TXM_EXITS_RETRY | TXM_EXITS_SIGNAL);

@@ -21,6 +21,7 @@
 #include "tools/output/exits.h"
 #include "tools/output/say.h"
 #include "tools/output/summary.h"
+#include "tools/ptex/ptex_files.h"
 
 typedef struct verify_args {
     bool deep;
@@ -85,6 +86,19 @@ static txm_status verify_one(txm_context *context, const txm_rules *rules, const
     return status;
 }
 
+/* Of a Ptex file everything that it stores is read; nothing says what it was made from. */
+static txm_status verify_ptex(const char *path, const verify_args *args, txm_tally *tally, txm_summary *summary,
+                              txm_error *err)
+{
+    bool good = false;
+    txm_status status = txm_ptex_verify(path, args->report.json, args->report.quiet, txm_signal_flag(), &good, err);
+    if (status == TXM_OK) {
+        tally->findings |= !good;
+        txm_summary_add(summary, good ? "good" : "damaged");
+    }
+    return status;
+}
+
 /* Tiles of one file are checked by all threads; files one after the other. */
 static void verify_all(const txm_project_contexts *contexts, const txm_rules *rules, const verify_args *args,
                        const txm_inputs *inputs, txm_tally *tally)
@@ -94,7 +108,9 @@ static void verify_all(const txm_project_contexts *contexts, const txm_rules *ru
         const txm_input *input = txm_inputs_at(inputs, i);
         txm_error err = {0};
         txm_status status = txm_input_check(input, &err);
-        if (status == TXM_OK)
+        if (status == TXM_OK && txm_ptex_is_file(input->path))
+            status = verify_ptex(input->path, args, tally, &summary, &err);
+        else if (status == TXM_OK)
             status = verify_one(txm_project_context(contexts, i), txm_project_rules(contexts, i, rules), input->path,
                                 args, tally, &summary, &err);
         if (status == TXM_STATUS_CANCELLED)
@@ -152,6 +168,6 @@ static int run_verify(void *p, const txm_operands *operands)
     return err.status ? txm_finish_failed(&err, count) : txm_finish(&tally);
 }
 
-TXM_COMMAND(verify, verify_args, .purpose = "Check tx files: structure, tiles, levels, names, sources",
+TXM_COMMAND(verify, verify_args, .purpose = "Check tx files: structure, tiles, levels, names, sources; Ptex files",
             .synopsis = "[OPTION...] TX...", .operand_values = TXM_VALUES_TX_OR_IMAGE,
             .exits = TXM_EXITS_FAIL | TXM_EXITS_RETRY | TXM_EXITS_FINDINGS | TXM_EXITS_SIGNAL);

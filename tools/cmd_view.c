@@ -26,6 +26,10 @@
 #include "tools/output/json.h"
 #include "tools/output/say.h"
 #include "tools/output/summary.h"
+#include "tools/output/text.h"
+#include "tools/ptex/ptex_files.h"
+#include "tools/ptex/ptex_page.h"
+#include "tools/ptex/ptex_picture.h"
 #include "tools/view/view_page.h"
 #include "tools/view/view_terminal.h"
 
@@ -163,6 +167,35 @@ static txm_status show(const viewing *v, size_t index, const txm_view_terminal *
     return status;
 }
 
+/* All faces of a Ptex file on one sheet, at the largest level that has no more texels than the terminal has pixels. */
+static txm_status show_ptex(const viewing *v, const char *path, const txm_view_terminal *terminal, txm_error *err)
+{
+    txm_level_picture picture = {0};
+    txm_ptex_sheet sheet = {.places = NULL};
+    txm_ptex *p;
+    uint32_t w, h;
+    txm_view_terminal_target(terminal, &w, &h);
+    txm_status status = txm_ptex_open(path, TXM_PTEX_PREMULTIPLY, &p, err);
+    if (status != TXM_OK)
+        return status;
+    uint32_t level = v->args->level == FITTING ? txm_ptex_level_within(p, (uint64_t)w * h) : v->args->level;
+    status = txm_ptex_sheet_lay(p, level, &sheet, err);
+    if (status == TXM_OK)
+        status = txm_ptex_sheet_picture(p, &sheet, level, TXM_PTEX_COLOURS, txm_signal_flag(), &picture, err);
+    if (status == TXM_OK)
+        status = txm_view_terminal_print(terminal, &picture, err);
+    if (status == TXM_OK) {
+        char faces[TXM_FORMAT_COUNT];
+        txm_print_path(path);
+        printf(": level %u of %s\n", level, txm_format_count(txm_ptex_info_of(p)->faces, "face", faces));
+        fflush(stdout);
+    }
+    txm_level_picture_clear(&picture);
+    txm_ptex_sheet_clear(&sheet);
+    txm_ptex_close(&p);
+    return status;
+}
+
 /* The terminal is asked once for its size and abilities, not per file. */
 static void show_all(const viewing *v, txm_tally *tally)
 {
@@ -175,7 +208,9 @@ static void show_all(const viewing *v, txm_tally *tally)
         const txm_input *input = txm_inputs_at(v->inputs, i);
         txm_error err = {0};
         txm_status status = txm_input_check(input, &err);
-        if (!status)
+        if (!status && txm_ptex_is_file(input->path))
+            status = show_ptex(v, input->path, &terminal, &err);
+        else if (!status)
             status = show(v, i, &terminal, &err);
         txm_tally_add(tally, status);
         txm_summary_add(&summary, status ? "failed" : "shown");
@@ -206,6 +241,15 @@ static void print_json(const char *path, const view_args *args, const txm_view_p
         txm_json_uint(o, "pixel_bytes", what->bytes);
     }
     txm_json_emit(o);
+}
+
+/* The same of a Ptex file, of which the page holds one level. */
+static void print_ptex_json(const char *path, const view_args *args, const txm_ptex_shown *what, const txm_error *err)
+{
+    txm_view_page_file file = {.levels = TXM_PTEX_MAX_LEVELS, .bytes = what->bytes};
+    if (what->level < TXM_PTEX_MAX_LEVELS)
+        file.embedded[what->level] = true;
+    print_json(path, args, &file, err);
 }
 
 /* What became of a file, kept until it is known whether the page came about. */
@@ -264,6 +308,42 @@ static void tell_fates(const viewing *v, fate *fates, const txm_error *err, txm_
                 txm_format_count(count - tally->failed, "texture", files));
 }
 
+/* A page of Ptex files: sheets of faces, which have nothing in common with the levels of an image. */
+static txm_status write_ptex_page(const viewing *v, txm_tally *tally, txm_error *err)
+{
+    const view_args *args = v->args;
+    size_t count = txm_inputs_count(v->inputs), good = 0;
+    txm_error failure = {0};
+    txm_ptex_shown *shown = txm_calloc(count, sizeof *shown);
+    const char **paths = txm_calloc(count, sizeof *paths);
+    char files[TXM_FORMAT_COUNT];
+    if (!shown || !paths) {
+        free(shown);
+        free(paths);
+        return txm_no_memory(err, NULL);
+    }
+    for (size_t i = 0; i < count; i++)
+        paths[i] = txm_inputs_at(v->inputs, i)->path;
+    txm_ptex_page_write(args->html, paths, count, args->page_bytes, args->level == FITTING ? -1 : (int)args->level,
+                        txm_signal_flag(), shown, &failure);
+    for (size_t i = 0; i < count && !txm_signal_caught(); i++) {
+        const txm_error *own = failure.status ? &failure : &shown[i].err;
+        good += own->status == TXM_OK;
+        txm_tally_add(tally, own->status);
+        if (shown[i].err.status)
+            txm_say(TXM_SAY_ERROR, "%s", shown[i].err.message);
+        if (args->json)
+            print_ptex_json(paths[i], args, &shown[i], own);
+    }
+    if (failure.status)
+        txm_say(TXM_SAY_ERROR, "%s", failure.message);
+    else if (!args->json && strcmp(args->html, "-") != 0 && good)
+        txm_say(TXM_SAY_INFO, "%s: wrote the page, with %s", args->html, txm_format_count(good, "Ptex file", files));
+    free(shown);
+    free(paths);
+    return TXM_OK;
+}
+
 /* The page appears when it is complete, or not at all; files that failed are named in it and counted. */
 static txm_status write_page(const viewing *v, txm_tally *tally, txm_error *err)
 {
@@ -306,8 +386,13 @@ static txm_status view_all(viewing *v, txm_tally *tally, txm_error *err)
     if (txm_guard_output(&output, txm_files_path, v->inputs, err) != TXM_OK ||
         txm_project_look(v->inputs, &args->config, &args->jobs, &settings, NULL, &v->contexts, err) != TXM_OK)
         return err->status;
+    size_t ptex = 0, count = txm_inputs_count(v->inputs);
+    for (size_t i = 0; i < count && args->html; i++)
+        ptex += txm_ptex_is_file(txm_inputs_at(v->inputs, i)->path);
+    if (ptex && ptex < count)
+        return txm_fail(err, TXM_STATUS_USAGE, "--html: Ptex files and tx files have pages of their own; write two");
     if (args->html)
-        return write_page(v, tally, err);
+        return ptex ? write_ptex_page(v, tally, err) : write_page(v, tally, err);
     show_all(v, tally);
     return TXM_OK;
 }

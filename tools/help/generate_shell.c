@@ -28,7 +28,7 @@ static const struct {
 } kinds[] = {
     {TXM_VALUES_FILE, ""},
     {TXM_VALUES_TX, "tx"},
-    {TXM_VALUES_TX_OR_IMAGE, "tx " IMAGES},
+    {TXM_VALUES_TX_OR_IMAGE, "tx ptx " IMAGES},
     {TXM_VALUES_IMAGE, IMAGES " blend xml usd usda usdc usdz"},
     {TXM_VALUES_SCENE, "blend xml usd usda usdc usdz"},
     {TXM_VALUES_LOG, "jsonl json log"},

@@ -79,6 +79,7 @@ static const char *kind_of_head(const head *h)
         {"\x76\x2F\x31\x01", 4, "an OpenEXR image"},
         {"#?RADIANCE", 10, "a Radiance image"},
         {"BLENDER", 7, "a Blender scene"},
+        {"Ptex", 4, "a Ptex file"},
         {"RIFF", 4, "a RIFF file"},
         {"8BPS", 4, "a Photoshop image"},
         {"DDS ", 4, "a DDS image"},

@@ -7,9 +7,12 @@
  */
 #include "tools/output/html.h"
 
+#include <limits.h>
 #include <openssl/evp.h>
+#include <stdlib.h>
 
 #include "mill/base/hash.h"
+#include "tile/base/mem.h"
 #include "tile/base/text.h"
 #include "tools/output/say.h"
 
@@ -47,4 +50,16 @@ void txm_html_digest(FILE *out, const void *data, size_t bytes)
     txm_sha256_of(data, bytes, digest);
     EVP_EncodeBlock(text, digest, sizeof digest);
     fprintf(out, "'sha256-%s'", text);
+}
+
+/* OpenSSL counts in int, and makes four characters of three bytes plus a zero at the end. */
+txm_status txm_html_base64(FILE *out, const void *data, size_t bytes, txm_error *err)
+{
+    unsigned char *text = bytes < INT_MAX / 2 ? malloc(bytes / 3 * 4 + 5) : NULL;
+    if (!text)
+        return txm_no_memory(err, NULL);
+    EVP_EncodeBlock(text, data, (int)bytes);
+    fputs((const char *)text, out);
+    free(text);
+    return TXM_OK;
 }

@@ -6,9 +6,7 @@
  * PNG, the style is named by its digest in the security policy, and there is no script to allow. Numbers
  * come from the render room as they are; the plot of other caches is that of `txmill replay`. Everything is
  * written to memory first and published whole, so a failing encoder leaves no page. */
-#include <limits.h>
 #include <math.h>
-#include <openssl/evp.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -35,18 +33,6 @@ static const char style[] =
     ".verdict{font-size:1.15em}.bar{width:12em;height:.8em;display:inline-block}"
     "@media(prefers-color-scheme:dark){body{color:#ddd;background:#181818}th,td{border-color:#444}figcaption{color:#999}}";
 
-/* OpenSSL counts in int, and makes four characters of three bytes plus a zero at the end. */
-static txm_status write_base64(FILE *out, const void *data, size_t bytes, txm_error *err)
-{
-    unsigned char *text = bytes < INT_MAX / 2 ? malloc(bytes / 3 * 4 + 5) : NULL;
-    if (!text)
-        return txm_no_memory(err, NULL);
-    EVP_EncodeBlock(text, data, (int)bytes);
-    fputs((const char *)text, out);
-    free(text);
-    return TXM_OK;
-}
-
 /* Linear colours as a picture that a browser shows. The name only chooses the format; no file is written. */
 static txm_status write_figure(FILE *out, const float *rgb, uint32_t width, uint32_t height, const char *caption,
                                txm_error *err)
@@ -61,7 +47,7 @@ static txm_status write_figure(FILE *out, const float *rgb, uint32_t width, uint
     txm_status status = txm_picture_encode("picture.png", &picture, &png, &png_bytes, err);
     if (status == TXM_OK) {
         fputs("<figure><img alt=\"\" src=\"data:image/png;base64,", out);
-        status = write_base64(out, png, png_bytes, err);
+        status = txm_html_base64(out, png, png_bytes, err);
         fputs("\"><figcaption>", out);
         txm_html_text(out, caption);
         fputs("</figcaption></figure>\n", out);

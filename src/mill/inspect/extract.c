@@ -17,7 +17,7 @@
 #include "txtile/reader.h"
 
 /* Formats that hold linear floats, or whatever they are given, get what is stored. */
-static bool is_for_viewing(const char *path)
+bool txm_picture_is_for_viewing(const char *path)
 {
     static const char *const storage[] = {"exr", "hdr", "rgbe", "pfm", "tif", "tiff", "tx", "env", "sm", "shd", "dpx"};
     for (size_t i = 0; i < sizeof storage / sizeof *storage; i++)
@@ -66,7 +66,7 @@ static txm_status write_level(txm_tx *tx, const char *output, const char *format
     txm_status status = o->fit_px && !o->atlas ? fit_level(tx, o->fit_px, &level, err) : TXM_OK;
     if (!status)
         status = txm_level_picture_read(tx, level, o->atlas, &p, err);
-    if (!status && !o->raw && is_for_viewing(format_name))
+    if (!status && !o->raw && txm_picture_is_for_viewing(format_name))
         status = txm_level_picture_encode(tx, &p, err);
     if (!status)
         status = write_picture(&p, output, format_name, err);

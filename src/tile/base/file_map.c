@@ -96,3 +96,10 @@ bool txm_map_catch(void *address)
     }
     return false;
 }
+
+bool txm_map_is_whole(const txm_map *map)
+{
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    uintptr_t last = ((uintptr_t)map->data + map->bytes - 1) & ~(page - 1);
+    return madvise((void *)last, page, MADV_POPULATE_READ) == 0 || errno != EFAULT;
+}

@@ -34,6 +34,10 @@ static inline bool txm_map_lost(const txm_map *map)
     return atomic_load_explicit(&map->lost, memory_order_acquire);
 }
 
+/* Whether the file still reaches as far as the map: the last page is the first to go when a file is cut short. Asked
+ * before a read, this turns most SIGBUS signals into an error. Kernels before 5.14 do not know it: true there. */
+bool txm_map_is_whole(const txm_map *map);
+
 /* Whether `bytes` bytes at `offset` lie inside the map. */
 static inline bool txm_map_holds(const txm_map *map, uint64_t offset, uint64_t bytes)
 {

@@ -14,7 +14,6 @@
 #include <fcntl.h>
 #include <malloc.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -64,12 +63,7 @@ txm_status txm_tx_check(const txm_tx *tx, txm_error *err)
     txm_error_clear(err);
     if (txm_map_lost(&tx->map))
         return fail_lost(tx, err);
-    /* The last page is the first to go. Kernels before 5.14 answer EINVAL: no check there. */
-    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
-    uintptr_t last = ((uintptr_t)tx->map.data + tx->map.bytes - 1) & ~(page - 1);
-    if (madvise((void *)last, page, MADV_POPULATE_READ) == 0 || errno != EFAULT)
-        return TXM_OK;
-    return fail_lost(tx, err);
+    return txm_map_is_whole(&tx->map) ? TXM_OK : fail_lost(tx, err);
 }
 
 void txm_tx_drop_pages(const txm_tx *tx)

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Blocks of Ptex files: the texels of a face or of a tile, from zipped planes to interleaved texels.
+ *
+ * A block is one zlib stream of planes, a channel each; integers may be differences, which run on over rows and planes.
+ * A tiled block is a small header and a block for each tile, none of which is tiled itself.
+ */
+#include <stdlib.h>
+
+#include "tile/base/fail.h"
+#include "tile/base/mem.h"
+#include "tile/ptex/ptex_impl.h"
+
+enum {
+    TILED_HEAD_BYTES = 6, /* log2 of a tile's size, size of the zipped list */
+    WORD_BYTES = 4,
+    /* Writers cut faces into tiles of up to 128 KiB, of which a constant one takes a texel: no face is larger than its
+     * bytes in the file times this. */
+    TILED_RATIO = 131072,
+    SMALL_BYTES = 1 << 24
+};
+
+void txm_ptex_fill(uint8_t *pixels, const uint8_t *texel, size_t texel_bytes, size_t count)
+{
+    size_t done = texel_bytes, bytes = texel_bytes * count;
+    memmove(pixels, texel, texel_bytes);
+    while (done < bytes) {
+        size_t n = done < bytes - done ? done : bytes - done;
+        memcpy(pixels + done, pixels, n);
+        done += n;
+    }
+}
+
+/* ---- one zlib stream ----------------------------------------------------------------------------------------------
+ */
+
+static void undo_differences(txm_type type, uint8_t *planes, size_t samples)
+{
+    if (type == TXM_TYPE_U8) {
+        for (size_t i = 1; i < samples; i++)
+            planes[i] = (uint8_t)(planes[i] + planes[i - 1]);
+    } else if (type == TXM_TYPE_U16) {
+        for (size_t i = 1; i < samples; i++)
+            txm_store_le16(planes + 2 * i,
+                           (uint16_t)(txm_load_le16(planes + 2 * i) + txm_load_le16(planes + 2 * i - 2)));
+    }
+}
+
+static void interleave_planes(const txm_ptex *p, const uint8_t *planes, size_t texels, uint8_t *pixels)
+{
+    size_t sample = txm_type_bytes(p->info.type), step = p->info.pixel_bytes;
+    for (uint32_t c = 0; c < p->info.channels; c++) {
+        const uint8_t *in = planes + c * texels * sample;
+        uint8_t *out = pixels + c * sample;
+        for (size_t i = 0; i < texels; i++, in += sample, out += step)
+            memcpy(out, in, sample);
+    }
+}
+
+static txm_status read_zipped(const txm_ptex *p, const ptex_block *b, uint8_t *pixels, txm_error *err)
+{
+    size_t texels = (size_t)1 << (b->u_log2 + b->v_log2), bytes = texels * p->info.pixel_bytes;
+    uint8_t *planes;
+    txm_status status = txm_ptex_unpack(p, b->offset, txm_ptex_block_bytes(b->word), bytes, &planes,
+                                        "the texels of a face cannot be read", err);
+    if (status != TXM_OK)
+        return status;
+    if (txm_ptex_block_encoding(b->word) == PTEX_ENCODING_DIFF_ZIP)
+        undo_differences(p->info.type, planes, texels * p->info.channels);
+    if (p->info.channels == 1)
+        memcpy(pixels, planes, bytes);
+    else
+        interleave_planes(p, planes, texels, pixels);
+    free(planes);
+    return TXM_OK;
+}
+
+/* ---- tiles --------------------------------------------------------------------------------------------------------
+ */
+
+/* The list of a tiled block: words as in a level. */
+typedef struct tile_list {
+    uint32_t u_log2, v_log2; /* of a tile */
+    uint32_t *words;         /* unaligned in files, aligned here */
+    uint32_t count;
+    uint64_t offset; /* of the first tile */
+} tile_list;
+
+static txm_status read_tile_sizes(const txm_ptex *p, const ptex_block *b, tile_list *out, txm_error *err)
+{
+    const uint8_t *head = p->data + b->offset;
+    if (!txm_ptex_holds(p, b->offset, txm_ptex_block_bytes(b->word)) ||
+        txm_ptex_block_bytes(b->word) < TILED_HEAD_BYTES || head[0] > b->u_log2 || head[1] > b->v_log2)
+        return txm_ptex_corrupt(p, "a face has an impossible tile size", b->offset, err);
+    *out = (tile_list){
+        .u_log2 = head[0], .v_log2 = head[1], .count = (uint32_t)1 << (b->u_log2 - head[0] + b->v_log2 - head[1])};
+    return TXM_OK;
+}
+
+/* All tiles must lie in the block. */
+static txm_status open_tile_list(const txm_ptex *p, const ptex_block *b, tile_list *out, txm_error *err)
+{
+    txm_status status = read_tile_sizes(p, b, out, err);
+    if (status != TXM_OK)
+        return status;
+    uint64_t bytes = txm_ptex_block_bytes(b->word), zip_bytes = txm_load_le32(p->data + b->offset + 2), sum;
+    uint64_t face_bytes = (uint64_t)p->info.pixel_bytes << (b->u_log2 + b->v_log2);
+    uint8_t *words;
+    if (zip_bytes > bytes - TILED_HEAD_BYTES || (face_bytes > SMALL_BYTES && face_bytes / TILED_RATIO > bytes))
+        return txm_ptex_corrupt(p, "the tiles of a face are cut off", b->offset, err);
+    status = txm_ptex_unpack(p, b->offset + TILED_HEAD_BYTES, zip_bytes, (uint64_t)out->count * WORD_BYTES, &words,
+                             "the list of a face's tiles cannot be read", err);
+    out->words = (uint32_t *)(void *)words;
+    out->offset = b->offset + TILED_HEAD_BYTES + zip_bytes;
+    sum = TILED_HEAD_BYTES + zip_bytes;
+    for (uint32_t i = 0; i < out->count && status == TXM_OK; i++)
+        if ((sum += txm_ptex_block_bytes(out->words[i])) > bytes)
+            status = txm_ptex_corrupt(p, "a tile lies outside of its face", b->offset, err);
+    if (status != TXM_OK) {
+        free(out->words);
+        out->words = NULL;
+    }
+    return status;
+}
+
+/* A constant tile is one raw texel. */
+static txm_status read_listed_tile(const txm_ptex *p, const tile_list *list, uint32_t tile, uint64_t offset,
+                                   uint8_t *pixels, txm_error *err)
+{
+    uint32_t word = list->words[tile];
+    const ptex_block b = {offset, word, list->u_log2, list->v_log2, NULL};
+    switch (txm_ptex_block_encoding(word)) {
+    case PTEX_ENCODING_TILED:
+        return txm_ptex_corrupt(p, "a tile consists of tiles", offset, err);
+    case PTEX_ENCODING_CONSTANT:
+        if (txm_ptex_block_bytes(word) != p->info.pixel_bytes)
+            return txm_ptex_corrupt(p, "a constant tile is not one texel", offset, err);
+        txm_ptex_fill(pixels, p->data + offset, p->info.pixel_bytes, (size_t)1 << (list->u_log2 + list->v_log2));
+        return TXM_OK;
+    default:
+        return read_zipped(p, &b, pixels, err);
+    }
+}
+
+static void place_tile(const txm_ptex *p, const ptex_block *b, const tile_list *list, uint32_t tile, const uint8_t *in,
+                       uint8_t *pixels)
+{
+    uint32_t across = b->u_log2 - list->u_log2, x = tile & ((1u << across) - 1), y = tile >> across;
+    size_t row = (size_t)p->info.pixel_bytes << list->u_log2, stride = (size_t)p->info.pixel_bytes << b->u_log2;
+    uint8_t *out = pixels + ((size_t)y << list->v_log2) * stride + x * row;
+    for (uint32_t v = 0; v < 1u << list->v_log2; v++)
+        memcpy(out + v * stride, in + v * row, row);
+}
+
+static txm_status read_tiled(const txm_ptex *p, const ptex_block *b, uint8_t *pixels, txm_error *err)
+{
+    tile_list list;
+    txm_status status = open_tile_list(p, b, &list, err);
+    if (status != TXM_OK)
+        return status;
+    uint8_t *tile = txm_alloc_pixels((size_t)p->info.pixel_bytes, (size_t)1 << (list.u_log2 + list.v_log2));
+    uint64_t offset = list.offset;
+    status = tile ? TXM_OK : txm_no_memory(err, p->path);
+    for (uint32_t i = 0; i < list.count && status == TXM_OK; i++) {
+        status = read_listed_tile(p, &list, i, offset, tile, err);
+        if (status == TXM_OK)
+            place_tile(p, b, &list, i, tile, pixels);
+        offset += txm_ptex_block_bytes(list.words[i]);
+    }
+    free(tile);
+    free(list.words);
+    return status;
+}
+
+/* ---- blocks -------------------------------------------------------------------------------------------------------
+ */
+
+txm_status txm_ptex_read_block(const txm_ptex *p, const ptex_block *block, uint8_t *pixels, txm_error *err)
+{
+    switch (txm_ptex_block_encoding(block->word)) {
+    case PTEX_ENCODING_CONSTANT:
+        txm_ptex_fill(pixels, block->constant, p->info.pixel_bytes, (size_t)1 << (block->u_log2 + block->v_log2));
+        return TXM_OK;
+    case PTEX_ENCODING_TILED:
+        return read_tiled(p, block, pixels, err);
+    default:
+        return read_zipped(p, block, pixels, err);
+    }
+}
+
+txm_status txm_ptex_block_tiling(const txm_ptex *p, const ptex_block *block, uint32_t *u_log2, uint32_t *v_log2,
+                                 txm_error *err)
+{
+    tile_list list = {.u_log2 = block->u_log2, .v_log2 = block->v_log2};
+    txm_status status = TXM_OK;
+    if (txm_ptex_block_encoding(block->word) == PTEX_ENCODING_TILED)
+        status = read_tile_sizes(p, block, &list, err);
+    *u_log2 = list.u_log2;
+    *v_log2 = list.v_log2;
+    return status;
+}
+
+txm_status txm_ptex_read_block_tile(const txm_ptex *p, const ptex_block *block, uint32_t tile, uint8_t *pixels,
+                                    txm_error *err)
+{
+    tile_list list = {.count = 1};
+    bool tiled = txm_ptex_block_encoding(block->word) == PTEX_ENCODING_TILED;
+    txm_status status = tiled ? open_tile_list(p, block, &list, err) : TXM_OK;
+    if (status != TXM_OK)
+        return status;
+    uint64_t offset = list.offset;
+    if (tile >= list.count)
+        status = txm_fail(err, TXM_STATUS_USAGE, "%s: tile %u: the face has %u", p->path, tile, list.count);
+    for (uint32_t i = 0; i < tile && status == TXM_OK && tiled; i++)
+        offset += txm_ptex_block_bytes(list.words[i]);
+    if (status == TXM_OK)
+        status =
+            tiled ? read_listed_tile(p, &list, tile, offset, pixels, err) : txm_ptex_read_block(p, block, pixels, err);
+    free(list.words);
+    return status;
+}

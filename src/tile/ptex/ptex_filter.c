@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Look-ups in Ptex files: the faces that a thread's look-ups read last, and point look-ups. ptex_kernel.c and
+ * ptex_triangle.c have the others.
+ *
+ * Neighbouring look-ups read the same few faces at the same few sizes: an array that is searched from its start is
+ * faster than anything clever. What was used longest ago makes room.
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "tile/base/fail.h"
+#include "tile/base/mem.h"
+#include "tile/ptex/ptex_impl.h"
+
+enum { KEPT_FACES = 64 };
+
+typedef struct kept_face {
+    uint32_t face, u_log2, v_log2;
+    uint64_t used; /* 0: empty */
+    size_t bytes;
+    uint8_t *pixels;
+} kept_face;
+
+struct txm_ptex_filter {
+    const txm_ptex *ptex;
+    size_t most_bytes, bytes;
+    uint64_t clock;
+    kept_face kept[KEPT_FACES];
+};
+
+const txm_ptex *txm_ptex_filter_file(const txm_ptex_filter *filter)
+{
+    return filter->ptex;
+}
+
+void txm_ptex_request_init(txm_ptex_request *request)
+{
+    *request = (txm_ptex_request){.struct_size = sizeof *request, .width = 1};
+}
+
+txm_status txm_ptex_filter_new(const txm_ptex *ptex, size_t bytes, txm_ptex_filter **out, txm_error *err)
+{
+    txm_error_clear(err);
+    *out = txm_calloc(1, sizeof **out);
+    if (!*out)
+        return txm_no_memory(err, ptex->path);
+    (*out)->ptex = ptex;
+    (*out)->most_bytes = bytes;
+    return TXM_OK;
+}
+
+void txm_ptex_filter_free(txm_ptex_filter **filter)
+{
+    if (!filter || !*filter)
+        return;
+    for (int i = 0; i < KEPT_FACES; i++)
+        free((*filter)->kept[i].pixels);
+    free(*filter);
+    *filter = NULL;
+}
+
+/* ---- faces that are kept ------------------------------------------------------------------------------------------
+ */
+
+static void drop_face(txm_ptex_filter *f, kept_face *k)
+{
+    f->bytes -= k->bytes;
+    free(k->pixels);
+    *k = (kept_face){0};
+}
+
+/* The face, or the place to keep it: an empty one, else that of the one that was used longest ago. */
+static kept_face *find_kept(txm_ptex_filter *f, uint32_t face, uint32_t u_log2, uint32_t v_log2)
+{
+    kept_face *oldest = f->kept;
+    for (kept_face *k = f->kept; k < f->kept + KEPT_FACES; k++) {
+        if (k->used && k->face == face && k->u_log2 == u_log2 && k->v_log2 == v_log2)
+            return k;
+        if (k->used < oldest->used)
+            oldest = k;
+    }
+    if (oldest->used)
+        drop_face(f, oldest);
+    return oldest;
+}
+
+static void make_face_room(txm_ptex_filter *f, size_t bytes)
+{
+    while (f->bytes && f->bytes + bytes > f->most_bytes) {
+        kept_face *oldest = NULL;
+        for (kept_face *k = f->kept; k < f->kept + KEPT_FACES; k++)
+            if (k->used && (!oldest || k->used < oldest->used))
+                oldest = k;
+        drop_face(f, oldest);
+    }
+}
+
+txm_status txm_ptex_texels(txm_ptex_filter *filter, uint32_t face, uint32_t u_log2, uint32_t v_log2, ptex_texels *out,
+                           txm_error *err)
+{
+    const txm_ptex *p = filter->ptex;
+    *out = (ptex_texels){txm_ptex_constant_of(p, face), true};
+    if (p->faces[face].flags & TXM_PTEX_CONSTANT || u_log2 + v_log2 == 0)
+        return TXM_OK;
+    kept_face *k = find_kept(filter, face, u_log2, v_log2);
+    if (!k->used) {
+        size_t bytes = txm_ptex_face_bytes(p, u_log2, v_log2);
+        make_face_room(filter, bytes);
+        uint8_t *pixels = txm_alloc_pixels(bytes, 1);
+        if (!pixels)
+            return txm_no_memory(err, p->path);
+        txm_status status = txm_ptex_read(p, face, u_log2, v_log2, pixels, err);
+        if (status != TXM_OK) {
+            free(pixels);
+            return status;
+        }
+        *k = (kept_face){face, u_log2, v_log2, 0, bytes, pixels};
+        filter->bytes += bytes;
+    }
+    k->used = ++filter->clock;
+    *out = (ptex_texels){k->pixels, false};
+    return TXM_OK;
+}
+
+/* ---- point look-ups -----------------------------------------------------------------------------------------------
+ */
+
+/* NaN is at the start. */
+static uint32_t texel_at(float place, uint32_t size)
+{
+    if (!(place > 0))
+        return 0;
+    return place >= (float)size ? size - 1 : (uint32_t)place;
+}
+
+/* A triangle's texels are triangles: those that point the other way lie in the other half of the square. */
+static size_t point_texel(const txm_ptex *p, const txm_ptex_request *r)
+{
+    const txm_ptex_face *f = &p->faces[r->face];
+    uint32_t w = 1u << f->u_log2, h = 1u << f->v_log2;
+    float u = r->u * (float)w, v = r->v * (float)h;
+    uint32_t x = texel_at(u, w), y = texel_at(v, h);
+    if (p->info.mesh == TXM_PTEX_TRIANGLES && u - (float)x + (v - (float)y) > 1) {
+        uint32_t swap = x;
+        x = w - 1 - y;
+        y = w - 1 - swap;
+    }
+    return (size_t)y * w + x;
+}
+
+static txm_status look_up_point(txm_ptex_filter *filter, const txm_ptex_request *r, txm_error *err)
+{
+    const txm_ptex *p = filter->ptex;
+    const txm_ptex_face *f = &p->faces[r->face];
+    ptex_texels texels;
+    txm_status status = txm_ptex_texels(filter, r->face, f->u_log2, f->v_log2, &texels, err);
+    if (status != TXM_OK)
+        return status;
+    size_t at = (texels.constant ? 0 : point_texel(p, r)) * p->info.pixel_bytes, bytes = txm_type_bytes(p->info.type);
+    for (uint32_t c = 0; c < r->channels && r->first_channel + c < p->info.channels; c++)
+        r->result[c] = txm_ptex_sample(p->info.type, texels.data + at + (r->first_channel + c) * bytes);
+    return TXM_OK;
+}
+
+static txm_status give_constant(const txm_ptex *p, const txm_ptex_request *r)
+{
+    const uint8_t *texel = p->constants + (size_t)r->face * p->info.pixel_bytes;
+    size_t bytes = txm_type_bytes(p->info.type);
+    for (uint32_t c = 0; c < r->channels && r->first_channel + c < p->info.channels; c++)
+        r->result[c] = txm_ptex_sample(p->info.type, texel + (r->first_channel + c) * bytes);
+    return TXM_OK;
+}
+
+txm_status txm_ptex_look_up(txm_ptex_filter *filter, const txm_ptex_request *request, txm_error *err)
+{
+    const txm_ptex *p = filter->ptex;
+    txm_error_clear(err);
+    if (request->face >= p->info.faces)
+        return txm_fail(err, TXM_STATUS_USAGE, "%s: face %u: the file has %u, counted from 0", p->path, request->face,
+                        p->info.faces);
+    memset(request->result, 0, request->channels * sizeof *request->result);
+    if (request->first_channel >= p->info.channels)
+        return TXM_OK;
+    if (request->kind == TXM_PTEX_POINT)
+        return look_up_point(filter, request, err);
+    if (p->faces[request->face].flags & TXM_PTEX_CONSTANT_NEIGHBOURHOOD)
+        return give_constant(p, request);
+    if (p->info.mesh == TXM_PTEX_QUADS)
+        return txm_ptex_bilinear(filter, request, err);
+    bool empty;
+    txm_status status = txm_ptex_gaussian(filter, request, &empty, err);
+    /* Beside the triangle, where u + v > 1, there may be nothing. */
+    return status == TXM_OK && empty ? look_up_point(filter, request, err) : status;
+}

@@ -1,0 +1,570 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Bilinear look-ups of Ptex quads over the borders of faces.
+ *
+ * A kernel is a small rectangle of texels with a weight for each column and each row, in the frame of one face at one
+ * size. What reaches beyond the face is cut off and taken to the neighbour there: moved and turned into its frame,
+ * where it may be cut again if the neighbour is a subface, a part of a polygon, which is half as large as a whole face.
+ * A corner is reached by walking round the vertex: of four faces the one opposite takes the piece; of five or more all
+ * but the three takes a share; of three there is none, and the piece's weight is missing in the sum. All of it is the
+ * rule of Disney's library, whose results these are but for the order of sums.
+ *
+ * A file may say anything about its neighbours. No walk takes more than 10 steps, and no piece is cut in more than
+ * MAX_CUTS faces one after the other.
+ */
+#include <math.h>
+
+#include "tile/ptex/ptex_impl.h"
+
+enum {
+    MAX_TAPS = 8, /* 2 of a look-up; a subface may double them twice */
+    MAX_VALENCE = 10,
+    MAX_CUTS = 4,
+    BOTTOM = 0,
+    RIGHT = 1,
+    TOP = 2,
+    LEFT = 3
+};
+
+/* One axis: texels from `start` on of 2^log2. */
+typedef struct kernel_axis {
+    int log2, start, count;
+    float weights[MAX_TAPS];
+} kernel_axis;
+
+typedef struct kernel {
+    kernel_axis u, v;
+    /* Quarter turns at the last edge, for tangent vectors. Those at an edge before it are not counted, as in Disney's
+     * library, though they should be where a piece goes on from one subface to the next. */
+    unsigned turns;
+} kernel;
+
+/* A look-up on its way. */
+typedef struct spread {
+    txm_ptex_filter *filter;
+    const txm_ptex *ptex;
+    const txm_ptex_request *request;
+    txm_error *err;
+    txm_status status;
+    uint32_t channels; /* of the request, that the file has */
+    float weight;      /* of all pieces together */
+} spread;
+
+static void cut_and_apply(spread *s, kernel *k, uint32_t face, int cuts);
+
+/* ---- one axis -----------------------------------------------------------------------------------------------------
+ */
+
+static float axis_weight(const kernel_axis *a)
+{
+    float sum = 0;
+    for (int i = 0; i < a->count; i++)
+        sum += a->weights[i];
+    return sum;
+}
+
+static float kernel_weight(const kernel *k)
+{
+    return axis_weight(&k->u) * axis_weight(&k->v);
+}
+
+/* Twice as many texels, of half the weight each. False where there is no room, which no real file asks for. */
+static bool refine_axis(kernel_axis *a)
+{
+    if (a->count * 2 > MAX_TAPS)
+        return false;
+    for (int i = a->count - 1; i >= 0; i--)
+        a->weights[2 * i] = a->weights[2 * i + 1] = a->weights[i] / 2;
+    a->count *= 2;
+    a->start *= 2;
+    a->log2++;
+    return true;
+}
+
+/* Half as many texels. */
+static void coarsen_axis(kernel_axis *a)
+{
+    int first = a->start >> 1, count = 0;
+    for (int i = 0; i < a->count; i++) {
+        int at = ((a->start + i) >> 1) - first;
+        if (at == count)
+            a->weights[count++] = a->weights[i];
+        else
+            a->weights[at] += a->weights[i];
+    }
+    a->start = first;
+    a->count = count;
+    a->log2--;
+}
+
+static void flip_axis(kernel_axis *a)
+{
+    a->start = (1 << a->log2) - a->start - a->count;
+    for (int i = 0; i < a->count / 2; i++) {
+        float swap = a->weights[i];
+        a->weights[i] = a->weights[a->count - 1 - i];
+        a->weights[a->count - 1 - i] = swap;
+    }
+}
+
+/* Splits the texels from `first` on (counted in the axis) off into `end`. */
+static void split_axis(kernel_axis *a, int first, kernel_axis *end)
+{
+    *end = (kernel_axis){.log2 = a->log2, .start = a->start + first, .count = a->count - first};
+    memcpy(end->weights, a->weights + first, (size_t)end->count * sizeof *end->weights);
+    a->count = first;
+}
+
+static int clamp_int(int value, int low, int high)
+{
+    return value < low ? low : value > high ? high : value;
+}
+
+/* Splits what lies beyond the upper edge off, in the frame of what follows there. False where there is nothing. */
+static bool split_above(kernel_axis *a, kernel_axis *piece)
+{
+    int size = 1 << a->log2;
+    if (a->start + a->count <= size)
+        return false;
+    split_axis(a, clamp_int(size - a->start, 0, a->count), piece);
+    piece->start -= size;
+    return true;
+}
+
+/* The same below 0. */
+static bool split_below(kernel_axis *a, kernel_axis *piece)
+{
+    if (a->start >= 0)
+        return false;
+    kernel_axis rest;
+    split_axis(a, clamp_int(-a->start, 0, a->count), &rest);
+    *piece = *a;
+    *a = rest;
+    piece->start += 1 << piece->log2;
+    return true;
+}
+
+/* Puts the weight of a piece that has no face to go to on the texel at the edge; drops it at a black border. */
+static void fold_piece(kernel_axis *a, const kernel_axis *piece, bool above, bool black)
+{
+    float weight = axis_weight(piece);
+    if (black)
+        return;
+    if (!a->count) {
+        *a = (kernel_axis){.log2 = a->log2, .start = above ? (1 << a->log2) - 1 : 0, .count = 1, .weights = {weight}};
+        return;
+    }
+    a->weights[above ? a->count - 1 : 0] += weight;
+}
+
+static void turn_kernel(kernel *k, unsigned turns)
+{
+    turns &= 3;
+    if (turns == 1 || turns == 2)
+        flip_axis(&k->u);
+    if (turns == 2 || turns == 3)
+        flip_axis(&k->v);
+    if (turns & 1) {
+        kernel_axis swap = k->u;
+        k->u = k->v;
+        k->v = swap;
+    }
+    k->turns = (k->turns + turns) & 3;
+}
+
+/* ---- texels -------------------------------------------------------------------------------------------------------
+ */
+
+static float raw_sample(txm_type type, const uint8_t *sample)
+{
+    return type == TXM_TYPE_U8    ? (float)*sample
+           : type == TXM_TYPE_U16 ? (float)txm_load_le16(sample)
+                                  : txm_ptex_sample(type, sample);
+}
+
+/* Channels 0 and 1 of a piece that came over an edge turn with it. */
+static void add_turned(spread *s, float *sum, const float *part, unsigned turns)
+{
+    const txm_ptex_request *r = s->request;
+    float x = part[0], y = s->channels > 1 ? part[1] : 0;
+    bool turned = turns && s->ptex->info.edge_mode == TXM_PTEX_EDGE_TANGENT && !r->first_channel && s->channels > 1;
+    for (uint32_t c = 0; c < s->channels; c++)
+        sum[c] += turned && c < 2 ? 0 : part[c];
+    if (!turned)
+        return;
+    sum[0] += turns == 1 ? -y : turns == 2 ? -x : y;
+    sum[1] += turns == 1 ? x : turns == 2 ? -y : -x;
+}
+
+enum { CHUNK = 64 /* channels that are added at a time */ };
+
+static void apply_texels(spread *s, const kernel *k, const uint8_t *texels)
+{
+    const txm_ptex_info *info = &s->ptex->info;
+    size_t bytes = txm_type_bytes(info->type), row = (size_t)info->pixel_bytes << k->u.log2;
+    size_t first = (size_t)k->v.start * row + (size_t)k->u.start * info->pixel_bytes;
+    texels += first + s->request->first_channel * bytes;
+    uint32_t all = s->channels;
+    for (uint32_t c0 = 0; c0 < all; c0 += CHUNK) {
+        uint32_t n = all - c0 < CHUNK ? all - c0 : CHUNK;
+        float sums[CHUNK] = {0};
+        for (int y = 0; y < k->v.count; y++)
+            for (uint32_t c = 0; c < n; c++) {
+                const uint8_t *at = texels + (size_t)y * row + (c0 + c) * bytes;
+                float sum = 0;
+                for (int x = 0; x < k->u.count; x++, at += info->pixel_bytes)
+                    sum += k->u.weights[x] * raw_sample(info->type, at);
+                sums[c] += sum * k->v.weights[y];
+            }
+        s->channels = n;
+        add_turned(s, s->request->result + c0, sums, c0 ? 0 : k->turns);
+        s->channels = all;
+    }
+}
+
+static void apply_constant(spread *s, const kernel *k, const uint8_t *texel)
+{
+    const txm_ptex_info *info = &s->ptex->info;
+    size_t bytes = txm_type_bytes(info->type);
+    float weight = kernel_weight(k);
+    for (uint32_t c = 0; c < s->channels; c++)
+        s->request->result[c] += weight * raw_sample(info->type, texel + (s->request->first_channel + c) * bytes);
+}
+
+/* A face that is smaller than the kernel's size is read at its own. What lies outside of it, which only neighbours that
+ * contradict each other can bring about, counts for nothing. */
+static void apply_kernel(spread *s, kernel *k, uint32_t face)
+{
+    const txm_ptex_face *f = &s->ptex->faces[face];
+    ptex_texels texels;
+    if (s->status != TXM_OK || k->u.count <= 0 || k->v.count <= 0)
+        return;
+    while (k->u.log2 > f->u_log2)
+        coarsen_axis(&k->u);
+    while (k->v.log2 > f->v_log2)
+        coarsen_axis(&k->v);
+    if (k->u.start < 0 || k->u.start + k->u.count > 1 << k->u.log2 || k->v.start < 0 ||
+        k->v.start + k->v.count > 1 << k->v.log2)
+        return;
+    s->status = txm_ptex_texels(s->filter, face, (uint32_t)k->u.log2, (uint32_t)k->v.log2, &texels, s->err);
+    if (s->status == TXM_OK && texels.constant)
+        apply_constant(s, k, texels.data);
+    else if (s->status == TXM_OK)
+        apply_texels(s, k, texels.data);
+}
+
+/* ---- between faces and subfaces -----------------------------------------------------------------------------------
+ */
+
+/* From a face over its edge into subfaces: two lie there, each half as large. Whether it is the first that is hit. */
+static bool enter_subface(kernel *k, unsigned edge)
+{
+    bool first = true;
+    if ((!k->u.log2 && !refine_axis(&k->u)) || (!k->v.log2 && !refine_axis(&k->v))) {
+        k->u.count = 0;
+        return true;
+    }
+    int u = 1 << --k->u.log2, v = 1 << --k->v.log2;
+    switch (edge & 3) {
+    case BOTTOM:
+        first = k->u.start < u;
+        k->v.start -= v;
+        k->u.start -= first ? 0 : u;
+        break;
+    case RIGHT:
+        first = k->v.start < v;
+        k->v.start -= first ? 0 : v;
+        break;
+    case TOP:
+        first = k->u.start >= u;
+        k->u.start -= first ? u : 0;
+        break;
+    default:
+        first = k->v.start >= v;
+        k->u.start -= u;
+        k->v.start -= first ? v : 0;
+    }
+    return first;
+}
+
+/* From a subface into a whole face: which quarter of it the piece lies in. */
+static void leave_subface(kernel *k, unsigned edge)
+{
+    edge &= 3;
+    if (edge == BOTTOM || edge == LEFT)
+        k->v.start += 1 << k->v.log2;
+    if (edge == TOP || edge == LEFT)
+        k->u.start += 1 << k->u.log2;
+    k->u.log2++;
+    k->v.log2++;
+}
+
+static bool is_subface(const spread *s, uint32_t face)
+{
+    return s->ptex->faces[face].flags & TXM_PTEX_SUBFACE;
+}
+
+/* A piece in a subface's frame may reach beyond it. */
+static void arrive(spread *s, kernel *k, uint32_t face, int cuts)
+{
+    if (is_subface(s, face))
+        cut_and_apply(s, k, face, cuts + 1);
+    else
+        apply_kernel(s, k, face);
+}
+
+/* ---- over an edge -------------------------------------------------------------------------------------------------
+ */
+
+static void cross_edge(spread *s, kernel *k, uint32_t face, unsigned edge, int cuts)
+{
+    const txm_ptex_face *f = &s->ptex->faces[face];
+    uint32_t next = (uint32_t)f->neighbours[edge];
+    unsigned at = txm_ptex_edge(f, edge), turns = edge - at + 2;
+    const txm_ptex_face *n = &s->ptex->faces[next];
+    bool from_sub = is_subface(s, face), to_sub = is_subface(s, next);
+    if (to_sub && !from_sub && !enter_subface(k, edge)) {
+        unsigned beside = (at + 3) & 3;
+        if (n->neighbours[beside] < 0)
+            return;
+        next = (uint32_t)n->neighbours[beside];
+        at = txm_ptex_edge(n, beside);
+        turns += beside - at + 2;
+    } else if (from_sub && !to_sub) {
+        bool first = n->neighbours[at] == (int64_t)face;
+        leave_subface(k, edge - first);
+    }
+    turn_kernel(k, turns);
+    arrive(s, k, next, cuts);
+}
+
+/* ---- round a corner -----------------------------------------------------------------------------------------------
+ */
+
+/* The faces at a vertex, counter-clockwise from the neighbour over `edge` on. */
+typedef struct corner {
+    uint32_t faces[MAX_VALENCE];
+    unsigned edges[MAX_VALENCE];
+    int count; /* faces that are neither the first one nor one of its two neighbours; less than 1: none */
+} corner;
+
+static void arrive_at_corner(spread *s, kernel *k, uint32_t from, unsigned edge, uint32_t face, unsigned at, int cuts)
+{
+    bool from_sub = is_subface(s, from), to_sub = is_subface(s, face);
+    if (to_sub && !from_sub)
+        enter_subface(k, edge + 3);
+    else if (from_sub && !to_sub)
+        leave_subface(k, edge + 3);
+    turn_kernel(k, edge - at + 2);
+    arrive(s, k, face, cuts);
+}
+
+/* The same weights along both axes, so that it does not matter how a face lies. */
+static float make_symmetric(kernel *k, float old)
+{
+    while (k->u.log2 > k->v.log2)
+        coarsen_axis(&k->u);
+    while (k->v.log2 > k->u.log2)
+        coarsen_axis(&k->v);
+    int count = k->u.count < k->v.count ? k->u.count : k->v.count;
+    float sum = 0, weight, scale;
+    k->u.count = k->v.count = count;
+    for (int i = 0; i < count; i++) {
+        k->u.weights[i] = k->v.weights[i] = k->u.weights[i] + k->v.weights[i];
+        sum += k->u.weights[i];
+    }
+    weight = sum * sum;
+    scale = weight == 0 ? 1 : old / weight;
+    if (scale >= 1)
+        return weight;
+    for (int i = 0; i < count; i++)
+        k->v.weights[i] *= scale;
+    return old;
+}
+
+static void share_corner(spread *s, kernel *k, uint32_t face, unsigned edge, const corner *c, int cuts)
+{
+    float old = kernel_weight(k);
+    turn_kernel(k, edge + 2);
+    float weight = make_symmetric(k, old);
+    for (int i = 1; i <= c->count; i++) {
+        kernel share = *k;
+        arrive_at_corner(s, &share, face, TOP, c->faces[i], c->edges[i], cuts);
+    }
+    s->weight += weight * (float)c->count - old;
+}
+
+/* A vertex in the middle of a whole face's edge, where two subfaces meet: the whole face takes the piece. */
+static bool is_tee(const spread *s, uint32_t previous, uint32_t face, unsigned edge)
+{
+    return is_subface(s, previous) && !is_subface(s, face) &&
+           s->ptex->faces[face].neighbours[(edge + 3) & 3] == (int64_t)previous;
+}
+
+static void cross_corner(spread *s, kernel *k, uint32_t face, unsigned edge, int cuts)
+{
+    corner c = {.count = 0};
+    uint32_t at = face;
+    unsigned at_edge = edge;
+    for (int i = 0; i < MAX_VALENCE; i++) {
+        const txm_ptex_face *f = &s->ptex->faces[at];
+        int32_t next = f->neighbours[at_edge];
+        uint32_t previous = at;
+        at_edge = (txm_ptex_edge(f, at_edge) + 1) & 3;
+        if (next < 0 || ((uint32_t)next == face && at_edge == edge)) {
+            c.count = next < 0 ? 0 : i - 2;
+            break;
+        }
+        at = (uint32_t)next;
+        c.faces[i] = at;
+        c.edges[i] = at_edge;
+        if (is_tee(s, previous, at, at_edge)) {
+            bool first = i == 1;
+            leave_subface(k, edge + 2 * first);
+            turn_kernel(k, edge - at_edge + 3 - first);
+            cut_and_apply(s, k, at, cuts + 1);
+            return;
+        }
+    }
+    if (c.count == 1)
+        arrive_at_corner(s, k, face, edge, c.faces[1], c.edges[1], cuts);
+    else if (c.count > 1)
+        share_corner(s, k, face, edge, &c, cuts);
+    else
+        s->weight -= kernel_weight(k);
+}
+
+/* ---- one face -----------------------------------------------------------------------------------------------------
+ */
+
+/* Whether an edge has a neighbour that its pieces go to. */
+static bool goes_on(const spread *s, uint32_t face, unsigned edge)
+{
+    return !s->request->no_edge_blend && s->ptex->faces[face].neighbours[edge] >= 0;
+}
+
+/* What lies beyond one side in v: over the edge, or folded. In a piece that went over `side` already it is a corner's.
+ */
+static void cut_v(spread *s, kernel *k, uint32_t face, bool above, int side, int cuts)
+{
+    kernel piece = {.u = k->u};
+    unsigned edge = above ? TOP : BOTTOM;
+    if (!(above ? split_above(&k->v, &piece.v) : split_below(&k->v, &piece.v)))
+        return;
+    bool black = s->ptex->info.v_border == TXM_PTEX_BLACK;
+    if (!goes_on(s, face, edge))
+        fold_piece(&k->v, &piece.v, above, black);
+    else if (side < 0)
+        cross_edge(s, &piece, face, edge, cuts);
+    else /* the corner is named after the edge from which the walk round it begins */
+        cross_corner(s, &piece, face, side == RIGHT ? (above ? TOP : RIGHT) : (above ? LEFT : BOTTOM), cuts);
+}
+
+static void cut_u(spread *s, kernel *k, uint32_t face, bool above, int cuts)
+{
+    kernel piece = {.v = k->v};
+    unsigned edge = above ? RIGHT : LEFT;
+    if (!(above ? split_above(&k->u, &piece.u) : split_below(&k->u, &piece.u)))
+        return;
+    bool black = s->ptex->info.u_border == TXM_PTEX_BLACK;
+    if (!goes_on(s, face, edge)) {
+        fold_piece(&k->u, &piece.u, above, black);
+        return;
+    }
+    cut_v(s, &piece, face, true, (int)edge, cuts);
+    cut_v(s, &piece, face, false, (int)edge, cuts);
+    cross_edge(s, &piece, face, edge, cuts);
+}
+
+static void cut_and_apply(spread *s, kernel *k, uint32_t face, int cuts)
+{
+    if (s->status != TXM_OK || cuts > MAX_CUTS || k->u.count <= 0 || k->v.count <= 0)
+        return;
+    cut_u(s, k, face, true, cuts);
+    cut_u(s, k, face, false, cuts);
+    cut_v(s, k, face, true, -1, cuts);
+    cut_v(s, k, face, false, -1, cuts);
+    apply_kernel(s, k, face);
+}
+
+/* ---- a look-up ----------------------------------------------------------------------------------------------------
+ */
+
+/* Where the look-up is after the border's rule; false where all is black. NaN is 0. */
+static bool place_at_border(txm_ptex_border border, float *at)
+{
+    if (!isfinite(*at))
+        *at = 0;
+    if (border == TXM_PTEX_BLACK)
+        return *at > -1 && *at < 2;
+    if (border == TXM_PTEX_PERIODIC)
+        *at -= floorf(*at);
+    else
+        *at = *at < 0 ? 0 : *at > 1 ? 1 : *at;
+    return true;
+}
+
+/* The size whose texels are as wide as the footprint: never finer than the face, at the coarsest one texel. */
+static kernel_axis make_axis(float at, float width, int log2)
+{
+    kernel_axis a = {.count = 2};
+    float least = ldexpf(1, -log2);
+    width = !(width > least) ? least : width > 1 ? 1 : width;
+    a.log2 = -ilogbf(width);
+    float p = at * (float)(1 << a.log2) - 0.5f, whole = floorf(p), part = p - whole;
+    a.start = (int)whole;
+    a.weights[0] = 1 - part;
+    a.weights[1] = part;
+    if (a.weights[1] == 0)
+        a.count = 1;
+    if (a.weights[0] == 0) {
+        a.start++;
+        a.count--;
+        a.weights[0] = a.weights[1];
+    }
+    return a;
+}
+
+/* A subface's kernel is that of a whole face of which it is a quarter. */
+static void make_kernel(const txm_ptex_face *f, float u, float v, float u_width, float v_width, kernel *out)
+{
+    bool sub = f->flags & TXM_PTEX_SUBFACE;
+    float scale = sub ? 0.5f : 1;
+    *out = (kernel){.u = make_axis(u * scale, u_width * scale, f->u_log2 + sub),
+                    .v = make_axis(v * scale, v_width * scale, f->v_log2 + sub)};
+    if (!sub)
+        return;
+    if (!out->u.log2)
+        refine_axis(&out->u);
+    if (!out->v.log2)
+        refine_axis(&out->v);
+    out->u.log2--;
+    out->v.log2--;
+}
+
+static float one_of(txm_type type)
+{
+    return type == TXM_TYPE_U8 ? 255.0f : type == TXM_TYPE_U16 ? 65535.0f : 1.0f;
+}
+
+txm_status txm_ptex_bilinear(txm_ptex_filter *filter, const txm_ptex_request *r, txm_error *err)
+{
+    const txm_ptex *p = txm_ptex_filter_file(filter);
+    const txm_ptex_face *f = &p->faces[r->face];
+    uint32_t has = p->info.channels - r->first_channel;
+    spread s = {
+        .filter = filter, .ptex = p, .request = r, .err = err, .channels = has < r->channels ? has : r->channels};
+    float u = r->u, v = r->v, blur = f->flags & TXM_PTEX_SUBFACE ? r->blur * 2 : r->blur;
+    float u_width = (fabsf(r->u_width1) + fabsf(r->u_width2)) * r->width + blur;
+    float v_width = (fabsf(r->v_width1) + fabsf(r->v_width2)) * r->width + blur;
+    if (!place_at_border(p->info.u_border, &u) || !place_at_border(p->info.v_border, &v))
+        return TXM_OK;
+    kernel k;
+    make_kernel(f, u, v, u_width, v_width, &k);
+    s.weight = kernel_weight(&k);
+    cut_and_apply(&s, &k, r->face, 0);
+    float scale = s.weight * one_of(p->info.type) != 0 ? 1.0f / (s.weight * one_of(p->info.type)) : 0;
+    for (uint32_t c = 0; c < s.channels; c++)
+        r->result[c] *= scale;
+    return s.status;
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Any bytes as a Ptex file: every face that is small, at three sizes, look-ups at its corners and all meta data.
+ * Seeds: testdata/ptex/[!sg]*.ptx testdata/ptex/star*.ptx testdata/ptex/grid-u8.ptx */
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "txtile/ptex.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+enum { ROOM = 1 << 20, FACES = 64 };
+
+/* Large faces are left out, so that a slow unit is the reader's fault. */
+static void fuzz_face(const txm_ptex *p, txm_ptex_filter *filter, uint32_t i, uint8_t *room)
+{
+    const txm_ptex_face *f = txm_ptex_face_of(p, i);
+    uint32_t u = f->u_log2, v = f->v_log2, tu, tv;
+    txm_error err;
+    float result[8];
+    size_t bytes = txm_ptex_face_bytes(p, u, v);
+    if (!bytes || bytes > ROOM)
+        return;
+    txm_ptex_read(p, i, u, v, room, &err);
+    txm_ptex_read(p, i, u ? u - 1 : 0, v ? v - 1 : 0, room, &err);
+    txm_ptex_read(p, i, u / 2, v, room, &err);
+    if (txm_ptex_tiling(p, i, &tu, &tv, &err) == TXM_OK && txm_ptex_face_bytes(p, tu, tv) <= ROOM)
+        txm_ptex_read_tile(p, i, 1, room, &err);
+    for (int k = 0; k < 8; k++) {
+        txm_ptex_request q;
+        txm_ptex_request_init(&q);
+        q.kind = TXM_PTEX_BILINEAR;
+        q.face = i;
+        q.u = k & 1 ? 0.999f : 0.001f;
+        q.v = k & 2 ? 0.999f : 0.001f;
+        q.u_width1 = k & 4 ? 0.4f : 0;
+        q.channels = 8;
+        q.result = result;
+        txm_ptex_look_up(filter, &q, &err);
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    txm_ptex *p;
+    txm_ptex_filter *filter;
+    txm_error err = {0};
+    uint8_t *room = malloc(ROOM);
+    if (!room)
+        return 0;
+    if (txm_ptex_open_memory(data, size, "fuzz", data && size ? data[size - 1] & 1 : 0, &p, &err) != TXM_OK) {
+        if (!err.message[0])
+            abort(); /* every failure has a message */
+        free(room);
+        return 0;
+    }
+    const txm_ptex_info *info = txm_ptex_info_of(p);
+    if (txm_ptex_filter_new(p, ROOM, &filter, &err) == TXM_OK) {
+        for (uint32_t i = 0; i < info->faces && i < FACES; i++)
+            fuzz_face(p, filter, i, room);
+        txm_ptex_filter_free(&filter);
+    }
+    for (uint32_t i = 0; i < info->metas; i++)
+        if (txm_ptex_meta_of(p, i)->bytes <= ROOM)
+            txm_ptex_meta_read(p, i, room, &err);
+    txm_ptex_close(&p);
+    free(room);
+    return 0;
+}

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What `txmill verify` says of a Ptex file (JSON: docs/schema/ptex-verify.schema.json): one verdict.
+ *
+ * Everything that the file stores is read: each face at each size, all meta data. Neighbours that do not agree are no
+ * damage, as meshes with more than two faces at an edge have them.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "tile/base/fail.h"
+#include "tile/base/mem.h"
+#include "tools/output/format.h"
+#include "tools/output/json.h"
+#include "tools/output/line.h"
+#include "tools/output/text.h"
+#include "tools/ptex/ptex_files.h"
+
+enum { PTEX_VERIFY_SCHEMA_VERSION = 1 };
+
+/* Edges at which the other face has somebody else. Between faces and subfaces it cannot be otherwise: two subfaces
+ * share an edge of a face. */
+static void check_neighbours(const txm_ptex *p, uint32_t face, txm_ptex_check *out)
+{
+    const txm_ptex_face *f = txm_ptex_face_of(p, face);
+    unsigned edges = txm_ptex_info_of(p)->mesh == TXM_PTEX_QUADS ? 4 : 3;
+    for (unsigned e = 0; e < edges; e++) {
+        const txm_ptex_face *n = f->neighbours[e] < 0 ? NULL : txm_ptex_face_of(p, (uint32_t)f->neighbours[e]);
+        unsigned at = txm_ptex_edge(f, e);
+        if (!n || (n->flags ^ f->flags) & TXM_PTEX_SUBFACE ||
+            (at < edges && n->neighbours[at] == (int64_t)face && txm_ptex_edge(n, at) == e))
+            continue;
+        if (!out->one_sided++) {
+            out->first_face = face;
+            out->first_edge = e;
+        }
+    }
+}
+
+/* A face at all sizes that are stored. Memory is kept from one face to the next. */
+static txm_status check_texels(const txm_ptex *p, uint32_t face, uint8_t **room, size_t *room_bytes,
+                               txm_ptex_check *out, txm_error *err)
+{
+    const txm_ptex_face *f = txm_ptex_face_of(p, face);
+    for (uint32_t k = 0; k <= f->u_log2 && k <= f->v_log2; k++) {
+        if (!txm_ptex_is_stored(p, face, f->u_log2 - k, f->v_log2 - k))
+            break;
+        size_t bytes = txm_ptex_face_bytes(p, f->u_log2 - k, f->v_log2 - k);
+        if (bytes > *room_bytes) {
+            free(*room);
+            *room = txm_alloc_pixels(bytes, 1);
+            *room_bytes = *room ? bytes : 0;
+        }
+        if (!*room)
+            return txm_no_memory(err, NULL);
+        txm_status status = txm_ptex_read(p, face, f->u_log2 - k, f->v_log2 - k, *room, err);
+        if (status != TXM_OK)
+            return status;
+        out->blocks++;
+    }
+    return TXM_OK;
+}
+
+static txm_status check_meta_data(const txm_ptex *p, txm_ptex_check *out, txm_error *err)
+{
+    txm_status status = TXM_OK;
+    for (uint32_t i = 0; i < txm_ptex_info_of(p)->metas && status == TXM_OK; i++) {
+        uint8_t *data = txm_calloc((size_t)txm_ptex_meta_of(p, i)->bytes + 1, 1);
+        status = data ? txm_ptex_meta_read(p, i, data, err) : txm_no_memory(err, NULL);
+        free(data);
+        out->metas += status == TXM_OK;
+    }
+    return status;
+}
+
+static bool is_damage(txm_status status)
+{
+    return status == TXM_STATUS_CORRUPT || status == TXM_STATUS_TOO_LARGE || status == TXM_STATUS_NEWER ||
+           status == TXM_STATUS_UNSUPPORTED;
+}
+
+txm_status txm_ptex_check_file(const char *path, const volatile int *cancel, txm_ptex_check *out, txm_error *err)
+{
+    txm_ptex *p = NULL;
+    uint8_t *room = NULL;
+    size_t room_bytes = 0;
+    *out = (txm_ptex_check){.blocks = 0};
+    txm_status status = txm_ptex_open(path, 0, &p, err);
+    for (uint32_t i = 0; status == TXM_OK && i < txm_ptex_info_of(p)->faces; i++) {
+        check_neighbours(p, i, out);
+        status = cancel && *cancel ? txm_fail(err, TXM_STATUS_CANCELLED, "%s: cancelled", path)
+                                   : check_texels(p, i, &room, &room_bytes, out, err);
+    }
+    if (status == TXM_OK)
+        status = check_meta_data(p, out, err);
+    free(room);
+    txm_ptex_close(&p);
+    if (!is_damage(status))
+        return status;
+    txm_fail_as(&out->damage, err);
+    txm_error_clear(err);
+    return TXM_OK;
+}
+
+/* ---- the verdict --------------------------------------------------------------------------------------------------
+ */
+
+static void print_verdict_json(const char *path, const txm_ptex_check *c)
+{
+    cJSON *o = txm_json_new("txmill.ptex-verify", PTEX_VERIFY_SCHEMA_VERSION);
+    txm_json_text(o, "file", path);
+    txm_json_bool(o, "good", c->damage.status == TXM_OK);
+    txm_json_text(o, "damage", c->damage.status == TXM_OK ? NULL : c->damage.message);
+    txm_json_uint(o, "blocks", c->blocks);
+    txm_json_uint(o, "metadata", c->metas);
+    txm_json_uint(o, "one_sided_edges", c->one_sided);
+    txm_json_emit(o);
+}
+
+static void print_verdict_text(const char *path, const txm_ptex_check *c, bool quiet)
+{
+    bool good = c->damage.status == TXM_OK;
+    char count[TXM_FORMAT_COUNT];
+    if (quiet && good)
+        return;
+    txm_print_line(path, good ? TXM_GOOD : TXM_BAD, good ? "good" : "damaged", NULL);
+    if (!good) {
+        printf("  ");
+        txm_print_safe(c->damage.message);
+        putchar('\n');
+    }
+    if (c->one_sided && !quiet)
+        printf("  note: %s whose neighbour has another face there, first edge %u of face %u\n",
+               txm_format_count(c->one_sided, "edge", count), c->first_edge, c->first_face);
+}
+
+txm_status txm_ptex_verify(const char *path, bool json, bool quiet, const volatile int *cancel, bool *good,
+                           txm_error *err)
+{
+    txm_ptex_check check;
+    txm_status status = txm_ptex_check_file(path, cancel, &check, err);
+    *good = status == TXM_OK && check.damage.status == TXM_OK;
+    if (status != TXM_OK)
+        return status;
+    if (json)
+        print_verdict_json(path, &check);
+    else
+        print_verdict_text(path, &check, quiet);
+    return TXM_OK;
+}
