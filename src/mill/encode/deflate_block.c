@@ -24,10 +24,10 @@ static size_t sort_symbols(const uint32_t *frequencies, size_t count, uint64_t *
             all |= frequencies[s];
         }
     for (int shift = 32; shift < 64 && all >> (shift - 32); shift += 8) {
-        size_t start[257] = {0};
+        uint16_t start[257] = {0};
         for (size_t i = 0; i < used; i++)
             start[(from[i] >> shift & 255) + 1]++;
-        for (int b = 0; b < 256; b++)
+        for (uint32_t b = 0; b < (all >> (shift - 32) & 255); b++) /* no symbol has a larger one */
             start[b + 1] += start[b];
         for (size_t i = 0; i < used; i++)
             to[start[from[i] >> shift & 255]++] = from[i];

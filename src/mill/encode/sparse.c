@@ -73,9 +73,17 @@ static unsigned log2_scaled(uint32_t v)
 static void count_bytes(txm_sparse *s, const uint8_t *src, size_t n)
 {
     size_t i = 0;
-    for (; i + COUNTERS <= n; i += COUNTERS)
-        for (size_t k = 0; k < COUNTERS; k++)
-            s->bytes[k][src[i + k]]++;
+    for (; i + 8 <= n; i += 8) {
+        uint64_t v = txm_load_le64(src + i);
+        s->bytes[0][v & 255]++;
+        s->bytes[1][v >> 8 & 255]++;
+        s->bytes[2][v >> 16 & 255]++;
+        s->bytes[3][v >> 24 & 255]++;
+        s->bytes[0][v >> 32 & 255]++;
+        s->bytes[1][v >> 40 & 255]++;
+        s->bytes[2][v >> 48 & 255]++;
+        s->bytes[3][v >> 56]++;
+    }
     for (; i < n; i++)
         s->bytes[i % COUNTERS][src[i]]++;
 }
@@ -208,23 +216,32 @@ static inline size_t agree(const uint8_t *a, const uint8_t *b, size_t limit)
     return n;
 }
 
-/* Marks those of the next 64 positions whose eight bytes were seen before, in what lies from `reach` on, and says at
- * which distances. Noise makes these comparisons come out either way, so nothing branches here. Every position below 2^16
- * is its own low half and above it the distance is below the position: what an empty slot (0) says is a position as good
- * as any, and whether bytes agree is looked at in any case. */
-static uint64_t find_candidates(uint16_t *restrict table, const uint8_t *base, size_t reach, size_t p, size_t step,
-                                unsigned count, uint16_t *restrict distances)
+/* Marks those of the next positions, at most 64, whose eight bytes were seen before, and says at which distances, some
+ * of which the format does not allow. Noise makes these comparisons come out either way, so nothing branches here. Every
+ * position below 2^16 is its own low half and above it the distance is below the position: what an empty slot (0) says
+ * is a position as good as any, and whether bytes agree is looked at in any case. */
+static inline uint64_t find_candidates(uint16_t *restrict table, const uint8_t *base, size_t p, size_t step,
+                                       unsigned count, uint16_t *restrict distances)
 {
     uint64_t marks = 0;
     for (unsigned k = 0; k < count; k++, p += step) {
         uint64_t key = txm_load_le64(base + p);
         uint16_t *last = &table[key * 0x9E3779B97F4A7C15u >> (64 - HASH_BITS)];
-        size_t distance = (uint16_t)(p - *last), most = p - reach < TXM_MAX_DISTANCE ? p - reach : TXM_MAX_DISTANCE;
+        size_t distance = (uint16_t)(p - *last);
         *last = (uint16_t)p;
         distances[k] = (uint16_t)distance;
-        marks |= (uint64_t)((txm_load_le64(base + p - distance) == key) & (distance - 1 < most)) << k;
+        marks = marks >> 1 | (uint64_t)(txm_load_le64(base + p - distance) == key) << 63;
     }
-    return marks;
+    return marks >> (64 - count);
+}
+
+/* Its loop unrolled, for the sizes of a step that images have most. */
+static uint64_t find_64_candidates(uint16_t *restrict table, const uint8_t *base, size_t p, size_t step,
+                                   uint16_t *restrict distances)
+{
+    return step == 4 ? find_candidates(table, base, p, 4, 64, distances)
+         : step == 2 ? find_candidates(table, base, p, 2, 64, distances)
+                     : find_candidates(table, base, p, step, 64, distances);
 }
 
 /* The length of the match at p, at most `most` bytes, or 0 where its bytes are cheaper as literals. Two minimal matches'
@@ -249,11 +266,13 @@ static size_t find_matches(txm_sparse *s, const uint16_t *cost, const uint8_t *b
     for (size_t p = from; p + MIN_MATCH <= to;) {
         size_t left = (to - p - MIN_MATCH) / step + 1;
         unsigned count = left < 64 ? (unsigned)left : 64;
-        uint64_t marks = find_candidates(s->last, base, reach, p, step, count, distances);
+        uint64_t marks = count == 64 ? find_64_candidates(s->last, base, p, step, distances)
+                                     : find_candidates(s->last, base, p, step, count, distances);
         for (; marks; marks &= marks - 1) {
             unsigned k = (unsigned)__builtin_ctzll(marks);
             size_t at = p + k * step, distance = distances[k], most = to - at < TXM_MAX_MATCH ? to - at : TXM_MAX_MATCH;
-            size_t length = at < literals ? 0 : match_length(cost, base + at, distance, most);
+            bool allowed = at >= literals && distance - 1 < TXM_MAX_DISTANCE && distance <= at - reach;
+            size_t length = allowed ? match_length(cost, base + at, distance, most) : 0;
             if (!length)
                 continue;
             count_bytes(s, base + literals, at - literals);
