@@ -23,7 +23,8 @@ enum {
     COST_ONE = 16,   /* units of a bit in estimated costs */
     PRICE_BITS = 11, /* of a match without its extra bits: about seven for the length, four for the distance */
     STRIPE_BYTES = 512,
-    STRIPES_APART = 4 /* a survey looks at one stripe of four */
+    STRIPES_APART = 4, /* a survey looks at one stripe of four, */
+    LARGE_BYTES = 1 << 15 /* of inputs from this size on at one of eight */
 };
 
 struct txm_sparse {
@@ -94,10 +95,9 @@ static void add_counters(txm_sparse *s)
         s->litlen[b] = s->bytes[0][b] + s->bytes[1][b] + s->bytes[2][b] + s->bytes[3][b];
 }
 
-/* Counts the bytes of one stripe of four, and says how many that were. */
-static size_t sample(txm_sparse *s, const uint8_t *src, size_t n)
+/* Counts the bytes of one stripe in each period, and says how many that were. */
+static size_t sample(txm_sparse *s, const uint8_t *src, size_t n, size_t period)
 {
-    const size_t period = STRIPES_APART * STRIPE_BYTES;
     size_t seen = 0;
     memset(s->bytes, 0, sizeof s->bytes);
     for (size_t i = 0; i < n; i += period) {
@@ -178,12 +178,12 @@ static void survey_stripe(const txm_sparse *s, const uint8_t *base, size_t from,
 txm_survey txm_sparse_survey(txm_sparse *s, const uint8_t *src, size_t size_bytes, size_t block_bytes,
                              size_t step_bytes, uint64_t few_bits)
 {
-    const size_t period = STRIPES_APART * STRIPE_BYTES;
+    const size_t period = STRIPE_BYTES * (size_bytes < LARGE_BYTES ? STRIPES_APART : 2 * STRIPES_APART);
     match_survey by_4 = {.last = s->last}, by_8 = {.last = s->last_long};
     txm_survey sum = {0};
     for (size_t at = 0; at < size_bytes; at += block_bytes) {
         size_t end = size_bytes - at < block_bytes ? size_bytes : at + block_bytes;
-        size_t seen = sample(s, src + at, end - at);
+        size_t seen = sample(s, src + at, end - at, period);
         sum.literal_bits += set_costs(s, seen) * (end - at) / seen / COST_ONE;
         if (size_bytes <= block_bytes && sum.literal_bits < few_bits)
             return sum;
@@ -334,7 +334,7 @@ size_t txm_sparse_run(txm_sparse *s, const uint8_t *src, size_t size_bytes, size
             put_mark(&w);
         memset(s->litlen, 0, sizeof s->litlen);
         memset(s->distance, 0, sizeof s->distance);
-        set_costs(s, sample(s, src + at, n));
+        set_costs(s, sample(s, src + at, n, STRIPES_APART * STRIPE_BYTES));
         memset(s->bytes, 0, sizeof s->bytes);
         size_t matches = find_matches(s, s->cost, src, reach, at, end, step_bytes);
         add_counters(s);
