@@ -209,7 +209,8 @@ static inline void put_literals(txm_bit_writer *w, const uint32_t *entries, cons
     txm_put_bits(w, ab | cd << two, two + (c & 255) + (d & 255));
 }
 
-/* Code and length of a symbol in one word: one load per literal. Four at a time fit the bit buffer between two flushes. */
+/* Code and length of a symbol in one word: one load per literal. Four at a time fit the bit buffer between two
+ * flushes. */
 static const uint8_t *write_literals(txm_bit_writer *w, const uint32_t *entries, const uint8_t *p, size_t n)
 {
     txm_bit_writer local = *w; /* what is written may alias the writer, which would go to memory and back each time */

@@ -23,8 +23,7 @@ enum {
     COST_ONE = 16,   /* units of a bit in estimated costs */
     PRICE_BITS = 11, /* of a match without its extra bits: about seven for the length, four for the distance */
     STRIPE_BYTES = 512,
-    STRIPES_APART = 4, /* a survey looks at one stripe of four, */
-    LARGE_BYTES = 1 << 15 /* of inputs from this size on at one of eight */
+    STRIPES_APART = 4 /* costs are estimated by one stripe of four */
 };
 
 struct txm_sparse {
@@ -176,9 +175,9 @@ static void survey_stripe(const txm_sparse *s, const uint8_t *base, size_t from,
 
 /* Looks at stripes only, which are enough to decide. */
 txm_survey txm_sparse_survey(txm_sparse *s, const uint8_t *src, size_t size_bytes, size_t block_bytes,
-                             size_t step_bytes, uint64_t few_bits)
+                             size_t step_bytes, size_t stripes_apart, uint64_t few_bits)
 {
-    const size_t period = STRIPE_BYTES * (size_bytes < LARGE_BYTES ? STRIPES_APART : 2 * STRIPES_APART);
+    const size_t period = STRIPE_BYTES * stripes_apart;
     match_survey by_4 = {.last = s->last}, by_8 = {.last = s->last_long};
     txm_survey sum = {0};
     for (size_t at = 0; at < size_bytes; at += block_bytes) {
@@ -244,8 +243,8 @@ static uint64_t find_64_candidates(uint16_t *restrict table, const uint8_t *base
                      : find_candidates(table, base, p, step, 64, distances);
 }
 
-/* The length of the match at p, at most `most` bytes, or 0 where its bytes are cheaper as literals. Two minimal matches'
- * length always pays, near enough. */
+/* The length of the match at p, at most `most` bytes, or 0 where its bytes are cheaper as literals. Two minimal
+ * matches' length always pays, near enough. */
 static inline size_t match_length(const uint16_t *cost, const uint8_t *p, size_t distance, size_t most)
 {
     unsigned price = COST_ONE * (PRICE_BITS + txm_code_distance((unsigned)distance).extra_bits);
