@@ -115,7 +115,7 @@ static uint64_t set_costs(txm_sparse *s, size_t n)
     add_counters(s);
     for (int b = 0; b < TXM_LITERALS; b++) {
         uint32_t v = s->litlen[b];
-        s->cost[b] = (uint16_t)(v ? all - log2_scaled(v) + 1 : 0);
+        s->cost[b] = (uint16_t)(all - (v ? log2_scaled(v) : 0) + 1); /* what a sample lacks is rare */
         sum += (uint64_t)v * s->cost[b];
     }
     return sum;
@@ -216,9 +216,9 @@ static inline size_t agree(const uint8_t *a, const uint8_t *b, size_t limit)
 }
 
 /* Marks those of the next positions, at most 64, whose eight bytes were seen before, and says at which distances, some
- * of which the format does not allow. Noise makes these comparisons come out either way, so nothing branches here. Every
- * position below 2^16 is its own low half and above it the distance is below the position: what an empty slot (0) says
- * is a position as good as any, and whether bytes agree is looked at in any case. */
+ * of which the format does not allow. Noise makes these comparisons come out either way, so nothing branches here.
+ * Every position below 2^16 is its own low half and above it the distance is below the position: what an empty slot (0)
+ * says is a position as good as any, and whether bytes agree is looked at in any case. */
 static inline uint64_t find_candidates(uint16_t *restrict table, const uint8_t *base, size_t p, size_t step,
                                        unsigned count, uint16_t *restrict distances)
 {
