@@ -11,9 +11,8 @@
 #include <zlib.h>
 
 #include "mill/encode/tile.h"
-#include "tile/reader/section.h"
 #include "tile/base/mem.h"
-#include "mill/pyramid/border.h"
+#include "mill/write/section_writer.h"
 
 typedef struct image {
     uint8_t *pixels;

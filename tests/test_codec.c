@@ -195,7 +195,7 @@ START_TEST(sparse_round_trip)
         size_t size = txm_sparse_run(s, src, n, block, step, dst);
         ck_assert_uint_le(size, txm_sparse_bound(n, block));
         check_raw(dst, size, src, n, back);
-        txm_sparse_survey(s, src, n, block, step, 0); /* leaves no trace */
+        txm_sparse_survey(s, src, n, block, step, 4, 0); /* leaves no trace */
         ck_assert_uint_eq(txm_sparse_run(s, src, n, block, step, again), size);
         ck_assert_mem_eq(again, dst, size);
         free(src), free(dst), free(again);
@@ -227,21 +227,21 @@ START_TEST(survey)
     txm_sparse *s = txm_sparse_new(N);
     uint8_t *p = malloc(N);
     fill(p, N, 0);
-    txm_survey noise = txm_sparse_survey(s, p, N, N, 4, 0);
+    txm_survey noise = txm_sparse_survey(s, p, N, N, 4, 4, 0);
     ck_assert_uint_gt(noise.literal_bits, 7 * N);
     ck_assert_uint_lt(noise.saved_by_4 * 50, noise.literal_bits);
     for (size_t i = 256; i < N; i++)
         p[i] = p[i - 256];
-    txm_survey rows = txm_sparse_survey(s, p, N, N, 4, 0);
+    txm_survey rows = txm_sparse_survey(s, p, N, N, 4, 4, 0);
     ck_assert_uint_gt(rows.saved_by_8 * 3, rows.literal_bits * 2);
     /* Cheap literals end the search, in one block only; they are counted alike. */
-    txm_survey cheap = txm_sparse_survey(s, p, N, N, 4, rows.literal_bits + 1);
+    txm_survey cheap = txm_sparse_survey(s, p, N, N, 4, 4, rows.literal_bits + 1);
     ck_assert_uint_eq(cheap.literal_bits, rows.literal_bits);
     ck_assert_uint_eq(cheap.saved_by_8, 0);
-    ck_assert_uint_eq(txm_sparse_survey(s, p, N, N, 4, rows.literal_bits).saved_by_8, rows.saved_by_8);
-    ck_assert_uint_gt(txm_sparse_survey(s, p, N, N / 2, 4, 8 * N).saved_by_8, 0);
+    ck_assert_uint_eq(txm_sparse_survey(s, p, N, N, 4, 4, rows.literal_bits).saved_by_8, rows.saved_by_8);
+    ck_assert_uint_gt(txm_sparse_survey(s, p, N, N / 2, 4, 4, 8 * N).saved_by_8, 0);
     memset(p, 7, N);
-    ck_assert_uint_lt(txm_sparse_survey(s, p, N, N, 4, 0).literal_bits, N);
+    ck_assert_uint_lt(txm_sparse_survey(s, p, N, N, 4, 4, 0).literal_bits, N);
     free(p);
     txm_sparse_free(&s);
 }

@@ -24,10 +24,10 @@ static size_t sort_symbols(const uint32_t *frequencies, size_t count, uint64_t *
             all |= frequencies[s];
         }
     for (int shift = 32; shift < 64 && all >> (shift - 32); shift += 8) {
-        size_t start[257] = {0};
+        uint16_t start[257] = {0};
         for (size_t i = 0; i < used; i++)
             start[(from[i] >> shift & 255) + 1]++;
-        for (int b = 0; b < 256; b++)
+        for (uint32_t b = 0; b < (all >> (shift - 32) & 255); b++) /* no symbol has a larger one */
             start[b + 1] += start[b];
         for (size_t i = 0; i < used; i++)
             to[start[from[i] >> shift & 255]++] = from[i];
@@ -200,25 +200,28 @@ static void write_header(txm_bit_writer *w, const uint8_t *litlen, const uint8_t
     }
 }
 
-/* Code and length of a symbol in one word: one load per literal. */
-static inline void put_literal(txm_bit_writer *w, uint32_t entry)
+/* Four codes in a row. They are joined in pairs, so that only one addition and one shift wait for what came before. */
+static inline void put_literals(txm_bit_writer *w, const uint32_t *entries, const uint8_t *p)
 {
-    txm_put_bits(w, entry >> 8, entry & 255);
+    uint32_t a = entries[p[0]], b = entries[p[1]], c = entries[p[2]], d = entries[p[3]];
+    uint64_t ab = a >> 8 | (uint64_t)(b >> 8) << (a & 255), cd = c >> 8 | (uint64_t)(d >> 8) << (c & 255);
+    unsigned two = (a & 255) + (b & 255);
+    txm_put_bits(w, ab | cd << two, two + (c & 255) + (d & 255));
 }
 
-/* Four at a time fit the bit buffer between two flushes. */
+/* Code and length of a symbol in one word: one load per literal. Four at a time fit the bit buffer between two
+ * flushes. */
 static const uint8_t *write_literals(txm_bit_writer *w, const uint32_t *entries, const uint8_t *p, size_t n)
 {
+    txm_bit_writer local = *w; /* what is written may alias the writer, which would go to memory and back each time */
     for (; n >= 4; n -= 4, p += 4) {
-        put_literal(w, entries[p[0]]);
-        put_literal(w, entries[p[1]]);
-        put_literal(w, entries[p[2]]);
-        put_literal(w, entries[p[3]]);
-        txm_flush_bits(w);
+        put_literals(&local, entries, p);
+        txm_flush_bits(&local);
     }
     for (; n; n--, p++)
-        put_literal(w, entries[*p]);
-    txm_flush_bits(w);
+        txm_put_bits(&local, entries[*p] >> 8, entries[*p] & 255);
+    txm_flush_bits(&local);
+    *w = local;
     return p;
 }
 

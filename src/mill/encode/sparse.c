@@ -23,7 +23,7 @@ enum {
     COST_ONE = 16,   /* units of a bit in estimated costs */
     PRICE_BITS = 11, /* of a match without its extra bits: about seven for the length, four for the distance */
     STRIPE_BYTES = 512,
-    STRIPES_APART = 4 /* a survey looks at one stripe of four */
+    STRIPES_APART = 4 /* costs are estimated by one stripe of four */
 };
 
 struct txm_sparse {
@@ -73,9 +73,17 @@ static unsigned log2_scaled(uint32_t v)
 static void count_bytes(txm_sparse *s, const uint8_t *src, size_t n)
 {
     size_t i = 0;
-    for (; i + COUNTERS <= n; i += COUNTERS)
-        for (size_t k = 0; k < COUNTERS; k++)
-            s->bytes[k][src[i + k]]++;
+    for (; i + 8 <= n; i += 8) {
+        uint64_t v = txm_load_le64(src + i);
+        s->bytes[0][v & 255]++;
+        s->bytes[1][v >> 8 & 255]++;
+        s->bytes[2][v >> 16 & 255]++;
+        s->bytes[3][v >> 24 & 255]++;
+        s->bytes[0][v >> 32 & 255]++;
+        s->bytes[1][v >> 40 & 255]++;
+        s->bytes[2][v >> 48 & 255]++;
+        s->bytes[3][v >> 56]++;
+    }
     for (; i < n; i++)
         s->bytes[i % COUNTERS][src[i]]++;
 }
@@ -86,6 +94,19 @@ static void add_counters(txm_sparse *s)
         s->litlen[b] = s->bytes[0][b] + s->bytes[1][b] + s->bytes[2][b] + s->bytes[3][b];
 }
 
+/* Counts the bytes of one stripe in each period, and says how many that were. */
+static size_t sample(txm_sparse *s, const uint8_t *src, size_t n, size_t period)
+{
+    size_t seen = 0;
+    memset(s->bytes, 0, sizeof s->bytes);
+    for (size_t i = 0; i < n; i += period) {
+        size_t stripe = n - i < STRIPE_BYTES ? n - i : STRIPE_BYTES;
+        count_bytes(s, src + i, stripe);
+        seen += stripe;
+    }
+    return seen;
+}
+
 /* Costs of literals from the counts of n bytes; returns what all of them cost together. */
 static uint64_t set_costs(txm_sparse *s, size_t n)
 {
@@ -94,19 +115,16 @@ static uint64_t set_costs(txm_sparse *s, size_t n)
     add_counters(s);
     for (int b = 0; b < TXM_LITERALS; b++) {
         uint32_t v = s->litlen[b];
-        s->cost[b] = (uint16_t)(v ? all - log2_scaled(v) + 1 : 0);
+        s->cost[b] = (uint16_t)(all - (v ? log2_scaled(v) : 0) + 1); /* what a sample lacks is rare */
         sum += (uint64_t)v * s->cost[b];
     }
     return sum;
 }
 
-/* By the estimated code of the block. */
-static unsigned literals_cost(const txm_sparse *s, const uint8_t *p, size_t n)
+/* Of the lowest four bytes of `key`, by the estimated code of the block. */
+static inline unsigned cost_of_4(const uint16_t *cost, uint64_t key)
 {
-    unsigned sum = 0;
-    for (size_t i = 0; i < n; i++)
-        sum += s->cost[p[i]];
-    return sum;
+    return (unsigned)cost[key & 255] + cost[key >> 8 & 255] + cost[key >> 16 & 255] + cost[key >> 24 & 255];
 }
 
 /* ---- the survey ---- */
@@ -149,27 +167,22 @@ static void survey_stripe(const txm_sparse *s, const uint8_t *base, size_t from,
             by_4->distance = by_8->distance = 0;
             continue;
         }
-        unsigned literals = literals_cost(s, base + p, 4);
+        unsigned literals = cost_of_4(s->cost, key);
         survey_position(by_4, distance_4, equal_4, literals, literals);
-        survey_position(by_8, distance_8, equal_8, literals + literals_cost(s, base + p + 4, 4), literals);
+        survey_position(by_8, distance_8, equal_8, literals + cost_of_4(s->cost, key >> 32), literals);
     }
 }
 
 /* Looks at stripes only, which are enough to decide. */
 txm_survey txm_sparse_survey(txm_sparse *s, const uint8_t *src, size_t size_bytes, size_t block_bytes,
-                             size_t step_bytes, uint64_t few_bits)
+                             size_t step_bytes, size_t stripes_apart, uint64_t few_bits)
 {
-    const size_t period = STRIPES_APART * STRIPE_BYTES;
+    const size_t period = STRIPE_BYTES * stripes_apart;
     match_survey by_4 = {.last = s->last}, by_8 = {.last = s->last_long};
     txm_survey sum = {0};
     for (size_t at = 0; at < size_bytes; at += block_bytes) {
-        size_t end = size_bytes - at < block_bytes ? size_bytes : at + block_bytes, seen = 0;
-        memset(s->bytes, 0, sizeof s->bytes);
-        for (size_t i = at; i < end; i += period) {
-            size_t n = end - i < STRIPE_BYTES ? end - i : STRIPE_BYTES;
-            count_bytes(s, src + i, n);
-            seen += n;
-        }
+        size_t end = size_bytes - at < block_bytes ? size_bytes : at + block_bytes;
+        size_t seen = sample(s, src + at, end - at, period);
         sum.literal_bits += set_costs(s, seen) * (end - at) / seen / COST_ONE;
         if (size_bytes <= block_bytes && sum.literal_bits < few_bits)
             return sum;
@@ -202,44 +215,77 @@ static inline size_t agree(const uint8_t *a, const uint8_t *b, size_t limit)
     return n;
 }
 
-/* Whether a match is cheaper than its bytes as literals. Two minimal matches' length always is, near enough. */
-static inline bool pays(const txm_sparse *s, const uint8_t *p, size_t length, size_t distance)
+/* Marks those of the next positions, at most 64, whose eight bytes were seen before, and says at which distances, some
+ * of which the format does not allow. Noise makes these comparisons come out either way, so nothing branches here.
+ * Every position below 2^16 is its own low half and above it the distance is below the position: what an empty slot (0)
+ * says is a position as good as any, and whether bytes agree is looked at in any case. */
+static inline uint64_t find_candidates(uint16_t *restrict table, const uint8_t *base, size_t p, size_t step,
+                                       unsigned count, uint16_t *restrict distances)
 {
-    unsigned price = COST_ONE * (PRICE_BITS + txm_code_distance((unsigned)distance).extra_bits);
-    return length >= 2 * MIN_MATCH || literals_cost(s, p, MIN_MATCH) > price;
-}
-
-/* Finds the matches of the block from .. to, greedily, in what lies from `reach` on; returns their number. The
- * counts become those of the symbols that are left to send. Every position below 2^16 is its own low half and above it
- * the distance is below the position: what an empty slot (0) says is a position as good as any, and whether bytes agree
- * is looked at in any case. */
-static size_t find_matches(txm_sparse *s, const uint8_t *base, size_t reach, size_t from, size_t to, size_t step)
-{
-    size_t found = 0, literals = from, p = from;
-    while (p + MIN_MATCH <= to) {
+    uint64_t marks = 0;
+    for (unsigned k = 0; k < count; k++, p += step) {
         uint64_t key = txm_load_le64(base + p);
-        uint16_t *last = &s->last[key * 0x9E3779B97F4A7C15u >> (64 - HASH_BITS)];
+        uint16_t *last = &table[key * 0x9E3779B97F4A7C15u >> (64 - HASH_BITS)];
         size_t distance = (uint16_t)(p - *last);
         *last = (uint16_t)p;
-        if (txm_load_le64(base + p - distance) != key || distance - 1 >= TXM_MAX_DISTANCE || distance > p - reach) {
-            p += step;
-            continue;
-        }
-        size_t most = to - p < TXM_MAX_MATCH ? to - p : TXM_MAX_MATCH;
-        size_t length = MIN_MATCH + agree(base + p + MIN_MATCH, base + p + MIN_MATCH - distance, most - MIN_MATCH);
-        if (!pays(s, base + p, length, distance)) {
-            p += step;
-            continue;
-        }
-        s->sequences[found++] = (txm_sequence){(uint32_t)(p - literals), (uint16_t)length, (uint16_t)distance};
-        s->litlen[txm_code_length((unsigned)length).symbol]++;
-        s->distance[txm_code_distance((unsigned)distance).symbol]++;
-        for (size_t i = p - from; i < p - from + length; i++)
-            s->bytes[i % COUNTERS][base[from + i]]--;
-        literals = p + length;
-        p = from + (literals - from + step - 1) / step * step;
+        distances[k] = (uint16_t)distance;
+        marks = marks >> 1 | (uint64_t)(txm_load_le64(base + p - distance) == key) << 63;
     }
-    return found;
+    return marks >> (64 - count);
+}
+
+/* Its loop unrolled, for the sizes of a step that images have most. */
+static uint64_t find_64_candidates(uint16_t *restrict table, const uint8_t *base, size_t p, size_t step,
+                                   uint16_t *restrict distances)
+{
+    return step == 4 ? find_candidates(table, base, p, 4, 64, distances)
+         : step == 2 ? find_candidates(table, base, p, 2, 64, distances)
+                     : find_candidates(table, base, p, step, 64, distances);
+}
+
+/* The length of the match at p, at most `most` bytes, or 0 where its bytes are cheaper as literals. Two minimal
+ * matches' length always pays, near enough. */
+static inline size_t match_length(const uint16_t *cost, const uint8_t *p, size_t distance, size_t most)
+{
+    unsigned price = COST_ONE * (PRICE_BITS + txm_code_distance((unsigned)distance).extra_bits);
+    uint64_t key = txm_load_le64(p);
+    if (cost_of_4(cost, key) + cost_of_4(cost, key >> 32) <= price &&
+        (most < 2 * MIN_MATCH || txm_load_le64(p + MIN_MATCH) != txm_load_le64(p + MIN_MATCH - distance)))
+        return 0;
+    return MIN_MATCH + agree(p + MIN_MATCH, p + MIN_MATCH - distance, most - MIN_MATCH);
+}
+
+/* Finds the matches of the block from .. to, greedily, in what lies from `reach` on; returns their number. Counts the
+ * symbols that are left to send. */
+static size_t find_matches(txm_sparse *s, const uint16_t *cost, const uint8_t *base, size_t reach, size_t from,
+                           size_t to, size_t step)
+{
+    uint16_t distances[64];
+    size_t matches = 0, literals = from;
+    for (size_t p = from; p + MIN_MATCH <= to;) {
+        size_t left = (to - p - MIN_MATCH) / step + 1;
+        unsigned count = left < 64 ? (unsigned)left : 64;
+        uint64_t marks = count == 64 ? find_64_candidates(s->last, base, p, step, distances)
+                                     : find_candidates(s->last, base, p, step, count, distances);
+        for (; marks; marks &= marks - 1) {
+            unsigned k = (unsigned)__builtin_ctzll(marks);
+            size_t at = p + k * step, distance = distances[k], most = to - at < TXM_MAX_MATCH ? to - at : TXM_MAX_MATCH;
+            bool allowed = at >= literals && distance - 1 < TXM_MAX_DISTANCE && distance <= at - reach;
+            size_t length = allowed ? match_length(cost, base + at, distance, most) : 0;
+            if (!length)
+                continue;
+            count_bytes(s, base + literals, at - literals);
+            s->sequences[matches++] = (txm_sequence){(uint32_t)(at - literals), (uint16_t)length, (uint16_t)distance};
+            s->litlen[txm_code_length((unsigned)length).symbol]++;
+            s->distance[txm_code_distance((unsigned)distance).symbol]++;
+            literals = at + length;
+        }
+        p += count * step;
+        if (p < literals) /* the last match goes on */
+            p = from + (literals - from + step - 1) / step * step;
+    }
+    count_bytes(s, base + literals, to - literals);
+    return matches;
 }
 
 /* ---- encoding ---- */
@@ -285,12 +331,11 @@ size_t txm_sparse_run(txm_sparse *s, const uint8_t *src, size_t size_bytes, size
         size_t n = end - at, reach = block_bytes == TXM_IN_PARTS ? at : 0;
         if (at && block_bytes == TXM_IN_PARTS)
             put_mark(&w);
-        memset(s->bytes, 0, sizeof s->bytes);
         memset(s->litlen, 0, sizeof s->litlen);
         memset(s->distance, 0, sizeof s->distance);
-        count_bytes(s, src + at, n);
-        set_costs(s, n);
-        size_t matches = find_matches(s, src, reach, at, end, step_bytes);
+        set_costs(s, sample(s, src + at, n, STRIPES_APART * STRIPE_BYTES));
+        memset(s->bytes, 0, sizeof s->bytes);
+        size_t matches = find_matches(s, s->cost, src, reach, at, end, step_bytes);
         add_counters(s);
         txm_deflate_block(&w, src + at, n, s->sequences, matches, s->litlen, s->distance, end == size_bytes);
     }

@@ -23,7 +23,7 @@ void txm_sparse_free(txm_sparse **sparse);    /* NULL-safe */
 /* Room that any encoding of size_bytes bytes in blocks of block_bytes can need. */
 size_t txm_sparse_bound(size_t size_bytes, size_t block_bytes);
 
-/* What a look at a quarter of the input says about it. Bits are estimates for the whole input; savings are those of the
+/* What a look at parts of the input says about it. Bits are estimates for the whole input; savings are those of the
  * most recent match of at least so many bytes, so that they show how much repeats, not what a parse would make of it.
  */
 typedef struct txm_survey {
@@ -32,10 +32,10 @@ typedef struct txm_survey {
     uint64_t saved_by_8;   /* by matches of eight bytes and more */
 } txm_survey;
 
-/* `block_bytes` and `step_bytes` as below. An input of one block is not searched for matches, and nothing counts as
- * saved, where all its literals take fewer than few_bits. */
+/* `block_bytes` and `step_bytes` as below; one stripe in `stripes_apart` is looked at. An input of one block is not
+ * searched for matches, and nothing counts as saved, where all its literals take fewer than few_bits. */
 txm_survey txm_sparse_survey(txm_sparse *sparse, const uint8_t *src, size_t size_bytes, size_t block_bytes,
-                             size_t step_bytes, uint64_t few_bits);
+                             size_t step_bytes, size_t stripes_apart, uint64_t few_bits);
 
 /* In place of block_bytes, for inputs of up to TXM_PARTS_MAX_BYTES: parts that a reader can decode at the same time
  * (inflate_parts.h), with a mark between them and no matches from one to another. */
