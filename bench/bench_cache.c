@@ -110,8 +110,17 @@ static void cached_many(txm_cache_thread *t, size_t begin, size_t end, size_t at
     txm_sampler how = trilinear();
     for (size_t i = begin; i < end; i += at_once) {
         const size_t n = end - i < at_once ? end - i : at_once;
-        const txm_lookups batch = {n,    bench.in[0] + i, bench.in[1] + i, bench.in[2] + i, bench.in[3] + i,
-                                   bench.in[4] + i, bench.in[5] + i, NULL, NULL, {out[0], out[1], out[2], out[3]}, NULL};
+        const txm_lookups batch = {n,
+                                   bench.in[0] + i,
+                                   bench.in[1] + i,
+                                   bench.in[2] + i,
+                                   bench.in[3] + i,
+                                   bench.in[4] + i,
+                                   bench.in[5] + i,
+                                   NULL,
+                                   NULL,
+                                   {out[0], out[1], out[2], out[3]},
+                                   NULL};
         if (txm_cache_sample_n(t, 0, &how, &batch) != TXM_LOOK_RESIDENT)
             die("a look-up failed");
         sink += out[0][0];
@@ -196,7 +205,7 @@ static double rate(double start, size_t count, double best)
 
 #define TIMED(BEST, COUNT, ...)                                                                                        \
     do {                                                                                                               \
-        double start = bench_seconds(CLOCK_THREAD_CPUTIME_ID);                                                               \
+        double start = bench_seconds(CLOCK_THREAD_CPUTIME_ID);                                                         \
         __VA_ARGS__;                                                                                                   \
         BEST = rate(start, COUNT, BEST);                                                                               \
     } while (0)
@@ -245,8 +254,10 @@ static void cold(int rounds)
 {
     enum { FEW = 4096 };
     static const int which[] = {2, 4, 0};
-    printf("\n| cold, millions a CPU second | OpenImageIO | txmill | ratio | %d per call | ratio | goal | tiles a CPU second | |\n"
-           "|---|---|---|---|---|---|---|---|---|\n", FEW);
+    printf("\n| cold, millions a CPU second | OpenImageIO | txmill | ratio | %d per call | ratio | goal | tiles a CPU "
+           "second | |\n"
+           "|---|---|---|---|---|---|---|---|---|\n",
+           FEW);
     for (int n = 0; n < 3; n++) {
         double a = 0, b = 0, many = 0, tiles = 0;
         const pattern *p = &patterns[which[n]];
@@ -275,8 +286,8 @@ static void cold(int rounds)
             txm_cache_free(&c);
             oiio_textures_close(oiio);
         }
-        printf("| %s | %.3f | %.3f | %.1f | %.3f | %.1f | 3 | %.0f | %s |\n", p->name, a, b, b / a, many, many / a, tiles,
-               verdict(many >= 3 * a));
+        printf("| %s | %.3f | %.3f | %.1f | %.3f | %.1f | 3 | %.0f | %s |\n", p->name, a, b, b / a, many, many / a,
+               tiles, verdict(many >= 3 * a));
         fflush(stdout);
     }
 }

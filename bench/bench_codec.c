@@ -11,8 +11,8 @@
 #include <zlib.h>
 
 #include "mill/encode/tile.h"
-#include "tile/base/mem.h"
 #include "mill/write/section_writer.h"
+#include "tile/base/mem.h"
 
 typedef struct image {
     uint8_t *pixels;

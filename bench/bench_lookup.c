@@ -2,8 +2,8 @@
  *
  * Texture look-ups beside OpenImageIO's TextureSystem, on the same file, all tiles in memory.
  *     bench_lookup [-n ROUNDS] [-j THREADS] [-p PATTERN] TX
- * prints tables (-p: of the patterns with that text in their names): look-ups per CPU second of one thread, rounds of both in turn, the best of each; nanoseconds of a
- * look-up by its stages; with -j look-ups a second by the clock.
+ * prints tables (-p: of the patterns with that text in their names): look-ups per CPU second of one thread, rounds of
+ * both in turn, the best of each; nanoseconds of a look-up by its stages; with -j look-ups a second by the clock.
  */
 #include <math.h>
 #include <pthread.h>
@@ -72,7 +72,7 @@ static struct {
     txm_texture_set *set;
     uint32_t id, width, height;
     oiio_textures *oiio;
-    float *in[6]; /* LOOKUPS look-ups */
+    float *in[6];     /* LOOKUPS look-ups */
     const char *only; /* patterns whose names have this text; NULL: all */
 } bench;
 
@@ -142,14 +142,14 @@ static void ours(const pattern *p, size_t begin, size_t end)
     } else {
         for (size_t i = begin; i + BATCH <= end; i += BATCH) {
             const txm_lookups batch = {.count = BATCH,
-                                     .u = bench.in[0] + i,
-                                     .v = bench.in[1] + i,
-                                     .dudx = bench.in[2] + i,
-                                     .dvdx = bench.in[3] + i,
-                                     .dudy = bench.in[4] + i,
-                                     .dvdy = bench.in[5] + i,
-                                     .random = random,
-                                     .out = {out[0], out[1], out[2], out[3]}};
+                                       .u = bench.in[0] + i,
+                                       .v = bench.in[1] + i,
+                                       .dudx = bench.in[2] + i,
+                                       .dvdx = bench.in[3] + i,
+                                       .dudy = bench.in[4] + i,
+                                       .dvdy = bench.in[5] + i,
+                                       .random = random,
+                                       .out = {out[0], out[1], out[2], out[3]}};
             if (txm_sample_n(view, bench.id, &how, &batch, &lane) != TXM_LOOK_RESIDENT)
                 die("a tile is missing");
             sum += out[0][0];
@@ -322,13 +322,13 @@ static double nanoseconds(int rounds, const pattern *p, uint32_t filter, txm_lev
         }
         for (size_t i = 0; how_called == BATCHES && i < LOOKUPS; i += BATCH) {
             const txm_lookups batch = {.count = BATCH,
-                                     .u = bench.in[0] + i,
-                                     .v = bench.in[1] + i,
-                                     .dudx = bench.in[2] + i,
-                                     .dvdx = bench.in[3] + i,
-                                     .dudy = bench.in[4] + i,
-                                     .dvdy = bench.in[5] + i,
-                                     .out = {out[0], out[1], out[2], out[3]}};
+                                       .u = bench.in[0] + i,
+                                       .v = bench.in[1] + i,
+                                       .dudx = bench.in[2] + i,
+                                       .dvdx = bench.in[3] + i,
+                                       .dudy = bench.in[4] + i,
+                                       .dvdy = bench.in[5] + i,
+                                       .out = {out[0], out[1], out[2], out[3]}};
             txm_sample_n(view, bench.id, &how, &batch, &lane);
             sum += out[0][0];
         }

@@ -3,8 +3,8 @@
  * Padded tiles a second, one thread, warm cache, random order, the same tiles for all: from the border section, by
  * gathering with our reader, by gathering through OpenImageIO's ImageInput.
  *     bench_padded [-t] [-s SECONDS] TX...
- * prints one line per file: name, tiles per second of the three, and the first over the third; -t leaves out the names of
- * columns. All three windows of every tile that is measured are compared first: only equal work is worth comparing.
+ * prints one line per file: name, tiles per second of the three, and the first over the third; -t leaves out the names
+ * of columns. All three windows of every tile that is measured are compared first: only equal work is worth comparing.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -7,8 +7,8 @@
 #include <stdint.h>
 #include <unistd.h>
 
-#include "mill/scene/scene_scan.h"
 #include "fuzz_input.h"
+#include "mill/scene/scene_scan.h"
 #include "txmill/scene.h"
 
 static void scan_as_library(int fd)

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tile/decode/inflate_parts.h"
 #include "mill/encode/sparse.h"
+#include "tile/decode/inflate_parts.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tile/reader/reader_impl.h"
 #include "fuzz_input.h"
+#include "tile/reader/reader_impl.h"
 #include "txtile/describe.h"
 
 /* What may be asked of an outline. */

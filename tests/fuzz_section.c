@@ -4,10 +4,10 @@
  * Seeds: testdata/tx/good-*borders*.tx */
 #include <stdio.h>
 
-#include "tile/reader/identity.h"
-#include "tile/reader/section_format.h"
 #include "fuzz_reader.h"
 #include "tile/base/checksum.h"
+#include "tile/reader/identity.h"
+#include "tile/reader/section_format.h"
 
 /* Makes identity and checksum of a plausible footer right. */
 static void mend(uint8_t *file, size_t bytes)

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Any bytes as a trace. Checksums would stop nearly every change at the door, so the harness sets them right, and blocks
- * that are no zstd frame are packed: what is after the door must hold on its own. Short traces are replayed as well.
- * Seeds: testdata/fuzz/trace/threads.trace testdata/fuzz/trace/waves.trace */
+ * Any bytes as a trace. Checksums would stop nearly every change at the door, so the harness sets them right, and
+ * blocks that are no zstd frame are packed: what is after the door must hold on its own. Short traces are replayed as
+ * well. Seeds: testdata/fuzz/trace/threads.trace testdata/fuzz/trace/waves.trace */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <zstd.h>
 
+#include "fuzz_input.h"
 #include "tile/base/checksum.h"
 #include "tile/base/endian.h"
-#include "fuzz_input.h"
 #include "tile/cache/trace_format.h"
 #include "txtile/trace.h"
 
@@ -83,8 +83,8 @@ static void play(const txm_trace *trace)
     if (txm_replay(trace, &o, &least, NULL) != TXM_OK)
         return;
     for (o.policy = 0; o.policy < TXM_CACHE_POLICY_COUNT; o.policy++)
-        if (o.policy != TXM_CACHE_POLICY_NONE && txm_replay(trace, &o, &counts, NULL) == TXM_OK && counts.peak_bytes <= o.max_bytes &&
-            counts.read_bytes < least.read_bytes)
+        if (o.policy != TXM_CACHE_POLICY_NONE && txm_replay(trace, &o, &counts, NULL) == TXM_OK &&
+            counts.peak_bytes <= o.max_bytes && counts.read_bytes < least.read_bytes)
             abort(); /* nobody beats the optimum */
 }
 

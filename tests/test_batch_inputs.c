@@ -8,10 +8,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "mill/base/names.h"
+#include "mill/farm/pattern.h"
 #include "mill/rules/glob.h"
 #include "mill/rules/kind.h"
-#include "mill/farm/pattern.h"
-#include "mill/base/names.h"
 #include "txmill/batch.h"
 #include "util_batch.h"
 #include "util_check.h"

@@ -411,7 +411,8 @@ START_TEST(reads_blenders_own_files)
                                         "startup/bl_app_templates_system/Sculpting/startup.blend",
                                         "startup/bl_app_templates_system/VFX/startup.blend",
                                         "startup/bl_app_templates_system/Video_Editing/startup.blend"};
-    static const int versions[] = {282, 278, 280, 280, 280, 280}; /* of Blender 3.4; newer packages may have newer scenes */
+    static const int versions[] = {282, 278, 280,
+                                   280, 280, 280}; /* of Blender 3.4; newer packages may have newer scenes */
     const bool newer = system("dpkg --compare-versions \"$(dpkg-query -W -f '${Version}' blender-data)\" ge 3.5") == 0;
     char *path = txm_asprintf("/usr/share/blender/scripts/%s", files[_i]);
     struct stat st;

@@ -13,10 +13,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "tile/name/name.h"
 #include "mill/write/publish.h"
-#include "tile/reader/blender_format.h"
 #include "tile/base/path.h"
+#include "tile/name/name.h"
+#include "tile/reader/blender_format.h"
 #include "util_check.h"
 
 static const char xyz[] = "3.241_-1.537_-0.4986_0_-0.9692_1.876_0.04155_0_0.05563_-0.204_1.057_0";

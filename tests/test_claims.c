@@ -14,8 +14,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "mill/write/claim_file.h"
 #include "mill/farm/claims.h"
+#include "mill/write/claim_file.h"
 #include "txmill/out_file.h"
 #include "util_batch.h"
 #include "util_check.h"

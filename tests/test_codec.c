@@ -7,8 +7,8 @@
 #include <zlib.h>
 
 #include "mill/encode/deflate.h"
-#include "mill/encode/filter.h"
 #include "mill/encode/deflate_block.h"
+#include "mill/encode/filter.h"
 #include "mill/encode/sparse.h"
 #include "mill/encode/tile.h"
 #include "tile/base/mem.h"

@@ -598,8 +598,8 @@ START_TEST(a_queue_may_find_no_memory)
     queueing q = {.w = begin(1), .layout = &image.layout};
     int fd = memory_file();
     ck_assert_int_eq(txm_tx_writer_open(fd, "made.tx", q.layout, &metadata, &q.writer, NULL), TXM_OK);
-    q.band = band_of(q.w, &image, 1, 0, 16); /* of a level that goes to the spill */
-    refuse_each_but(DOES_WITHOUT, queue_again, &q);  /* a spill can go to disk at once */
+    q.band = band_of(q.w, &image, 1, 0, 16);        /* of a level that goes to the spill */
+    refuse_each_but(DOES_WITHOUT, queue_again, &q); /* a spill can go to disk at once */
     ck_assert_uint_eq(q.band->references, 1);
     txm_band_drop(q.band);
     txm_tx_writer_close(&q.writer);

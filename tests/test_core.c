@@ -2,29 +2,28 @@
  * The foundations: statuses, strings, paths, digests, the pool of threads. */
 #include <check.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <openssl/evp.h>
 #include <pthread.h>
 #include <sched.h>
 #include <semaphore.h>
 #include <stdatomic.h>
 #include <stdio.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <openssl/evp.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "mill/base/hash.h"
+#include "mill/base/sha1_pair.h"
+#include "mill/base/sha1_pair_blocks.h"
 #include "tile/base/bytes.h"
 #include "tile/base/checksum.h"
 #include "tile/base/fail.h"
-#include "mill/base/hash.h"
 #include "tile/base/md5.h"
 #include "tile/base/mem.h"
 #include "tile/base/path.h"
 #include "tile/base/pool.h"
-#include "mill/base/sha1_pair.h"
-#include "mill/base/sha1_pair_blocks.h"
 #include "txtile/pixel.h"
 #include "txtile/status.h"
 #include "util_check.h"

@@ -17,14 +17,14 @@
 #include <unistd.h>
 
 #include "txmill/batch.h"
-#include "txmill/scene.h"
 #include "txmill/convert.h"
 #include "txmill/garbage.h"
 #include "txmill/inspect.h"
 #include "txmill/level.h"
 #include "txmill/picture.h"
-#include "txtile/reader.h"
+#include "txmill/scene.h"
 #include "txmill/watch.h"
+#include "txtile/reader.h"
 #include "util_check.h"
 #include "util_tx.h"
 
@@ -80,11 +80,16 @@ START_TEST(test_settings_are_checked)
         uint32_t tile_px;
         const char *says;
     } wrong[] = {
-        {(txm_alpha)99, TXM_CODEC_ZIP, 0, 64, "alpha type"}, {(txm_alpha)-1, TXM_CODEC_ZIP, 0, 64, "alpha type"},
-        {TXM_ALPHA_AUTO, (txm_codec)7, 0, 64, "no compression 7"}, {TXM_ALPHA_AUTO, (txm_codec)-1, 0, 64, "no compression -1"},
-        {TXM_ALPHA_AUTO, TXM_CODEC_ZIP, 13, 64, "level"},    {TXM_ALPHA_AUTO, TXM_CODEC_ZSTD, 20, 64, "level"},
-        {TXM_ALPHA_AUTO, TXM_CODEC_NONE, 1, 64, "level"},    {TXM_ALPHA_AUTO, TXM_CODEC_ZIP, -1, 64, "level"},
-        {TXM_ALPHA_AUTO, TXM_CODEC_ZIP, 0, 0, "tile size"},  {TXM_ALPHA_AUTO, TXM_CODEC_ZIP, 0, 48, "tile size"},
+        {(txm_alpha)99, TXM_CODEC_ZIP, 0, 64, "alpha type"},
+        {(txm_alpha)-1, TXM_CODEC_ZIP, 0, 64, "alpha type"},
+        {TXM_ALPHA_AUTO, (txm_codec)7, 0, 64, "no compression 7"},
+        {TXM_ALPHA_AUTO, (txm_codec)-1, 0, 64, "no compression -1"},
+        {TXM_ALPHA_AUTO, TXM_CODEC_ZIP, 13, 64, "level"},
+        {TXM_ALPHA_AUTO, TXM_CODEC_ZSTD, 20, 64, "level"},
+        {TXM_ALPHA_AUTO, TXM_CODEC_NONE, 1, 64, "level"},
+        {TXM_ALPHA_AUTO, TXM_CODEC_ZIP, -1, 64, "level"},
+        {TXM_ALPHA_AUTO, TXM_CODEC_ZIP, 0, 0, "tile size"},
+        {TXM_ALPHA_AUTO, TXM_CODEC_ZIP, 0, 48, "tile size"},
     };
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         txm_settings settings;
@@ -166,13 +171,19 @@ END_TEST
 START_TEST(test_unknown_enumerators_have_words)
 {
     for (int i = -1; i < 10000; i += 5000) {
-        const char *const words[] = {
-            txm_blend_source_name((txm_blend_source)i), txm_blend_state_name((txm_blend_state)i),
-            txm_blend_library_state_name((txm_blend_library_state)i), txm_garbage_name((txm_garbage)i),
-            txm_kept_name((txm_kept)i), txm_severity_name((txm_severity)i), txm_use_name((txm_use)i),
-            txm_tx_state_name((txm_tx_state)i), txm_type_name((txm_type)i), txm_extension_name((txm_extension)i),
-            txm_container_name((txm_container)i), txm_section_state_name((txm_section_state)i),
-            txm_codec_name((txm_codec)i)};
+        const char *const words[] = {txm_blend_source_name((txm_blend_source)i),
+                                     txm_blend_state_name((txm_blend_state)i),
+                                     txm_blend_library_state_name((txm_blend_library_state)i),
+                                     txm_garbage_name((txm_garbage)i),
+                                     txm_kept_name((txm_kept)i),
+                                     txm_severity_name((txm_severity)i),
+                                     txm_use_name((txm_use)i),
+                                     txm_tx_state_name((txm_tx_state)i),
+                                     txm_type_name((txm_type)i),
+                                     txm_extension_name((txm_extension)i),
+                                     txm_container_name((txm_container)i),
+                                     txm_section_state_name((txm_section_state)i),
+                                     txm_codec_name((txm_codec)i)};
         for (size_t k = 0; k < sizeof words / sizeof *words; k++)
             ck_assert_str_eq(words[k], "unknown");
     }

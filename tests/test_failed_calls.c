@@ -4,18 +4,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "stream/render.h"
 #include "txmill/batch.h"
-#include "txmill/scene.h"
 #include "txmill/borders.h"
-#include "txtile/cache.h"
-#include "txtile/describe.h"
 #include "txmill/garbage.h"
 #include "txmill/inspect.h"
-#include "txmill/out_file.h"
 #include "txmill/level.h"
-#include "stream/render.h"
-#include "txtile/trace.h"
+#include "txmill/out_file.h"
+#include "txmill/scene.h"
 #include "txmill/watch.h"
+#include "txtile/cache.h"
+#include "txtile/describe.h"
+#include "txtile/trace.h"
 #include "util_check.h"
 #include "util_tx.h"
 
@@ -210,6 +210,7 @@ int main(void)
 {
     Suite *suite = suite_create("failed calls");
     TCase *tc = add_case(suite, "outputs");
-    add_tests(tc, objects_are_null, results_are_zero, color_spaces_are_null, caches_hand_out_nothing, paths_are_not_null);
+    add_tests(tc, objects_are_null, results_are_zero, color_spaces_are_null, caches_hand_out_nothing,
+              paths_are_not_null);
     return run_suite(suite);
 }

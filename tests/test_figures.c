@@ -7,10 +7,10 @@
 #include <math.h>
 #include <string.h>
 
-#include "tile/name/verdict.h"
-#include "tile/decode/tiff_decode.h"
-#include "tile/base/density.h"
 #include "mill/inspect/level_diff.h"
+#include "tile/base/density.h"
+#include "tile/decode/tiff_decode.h"
+#include "tile/name/verdict.h"
 #include "util_check.h"
 
 /* ---- level_diff ------------------------------------------------------------------------------------------------- */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Jobs of the GPU plug-in against scalar C, bit for bit: conforming, statistics, every level, tiles as the compressor gets
- * them, and borders, for every type, on random pixels and on edge values, at odd sizes, in chunks of
- * every height. `make check` runs them on the CPU (tests/gpu_runtime.c); `make check-gpu` with TXM_GPU_PLUGIN on a GPU.
+ * Jobs of the GPU plug-in against scalar C, bit for bit: conforming, statistics, every level, tiles as the compressor
+ * gets them, and borders, for every type, on random pixels and on edge values, at odd sizes, in chunks of every height.
+ * `make check` runs them on the CPU (tests/gpu_runtime.c); `make check-gpu` with TXM_GPU_PLUGIN on a GPU.
  */
 #include <check.h>
 #include <dlfcn.h>
@@ -13,9 +13,9 @@
 #include "mill/encode/filter.h"
 #include "mill/encode/tile.h"
 #include "mill/gpu/gpu_abi.h"
-#include "tile/ops/ops.h"
 #include "mill/pyramid/border.h"
 #include "mill/pyramid/pyramid.h"
+#include "tile/ops/ops.h"
 #include "util_check.h"
 
 static const txm_gpu_plugin *gpu;

@@ -6,9 +6,9 @@
 #include <string.h>
 #include <zlib.h>
 
-#include "tile/decode/inflate_parts.h"
 #include "mill/encode/sparse.h"
 #include "tile/base/mem.h"
+#include "tile/decode/inflate_parts.h"
 #include "util_check.h"
 
 static uint64_t seed = 7;

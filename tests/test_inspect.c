@@ -11,9 +11,9 @@
 #include <unistd.h>
 #include <utime.h>
 
+#include "tile/base/path.h"
 #include "tile/reader/reader_impl.h"
 #include "tile/reader/section_reader.h"
-#include "tile/base/path.h"
 #include "txmill/inspect.h"
 #include "util_check.h"
 #include "util_tx.h"

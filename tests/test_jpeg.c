@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Needs FILE. */
 #include <jpeglib.h>
 
 #include "tile/base/mem.h"

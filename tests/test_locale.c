@@ -10,13 +10,13 @@
 #include <string.h>
 #include <sys/time.h>
 
+#include "mill/source/source.h"
 #include "tile/base/mem.h"
 #include "tile/base/text.h"
-#include "mill/source/source.h"
-#include "txtile/cache.h"
 #include "txmill/convert.h"
-#include "txtile/describe.h"
 #include "txmill/inspect.h"
+#include "txtile/cache.h"
+#include "txtile/describe.h"
 #include "util_check.h"
 #include "util_tx.h"
 

@@ -9,12 +9,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "tile/name/lookup.h"
 #include "tile/base/mem.h"
+#include "tile/name/lookup.h"
 #include "txmill/color.h"
 #include "txmill/convert.h"
-#include "txtile/describe.h"
 #include "txmill/inspect.h"
+#include "txtile/describe.h"
 #include "txtile/reader.h"
 #include "util_check.h"
 
@@ -191,8 +191,7 @@ static void refused(const char *path, txm_status status)
     ck_assert_ptr_nonnull(strstr(err.message, path));
 }
 
-/* ---- what serves itself, whatever its samples are: as the official build of Blender 5.2.3 answered ----------------
- */
+/* ---- what serves itself, whatever its samples are: as the official build of Blender 5.2.3 answered --------------- */
 
 typedef struct tiled {
     const char *what;

@@ -11,10 +11,10 @@
 #include <unistd.h>
 
 #include "tile/base/path.h"
-#include "txtile/cache.h"
 #include "txmill/convert.h"
-#include "txtile/describe.h"
 #include "txmill/inspect.h"
+#include "txtile/cache.h"
+#include "txtile/describe.h"
 #include "txtile/name.h"
 #include "util_check.h"
 

@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "txtile/ptex.h"
-#include "txtile/describe.h"
 #include "txmill/inspect.h"
+#include "txtile/describe.h"
 #include "txtile/name.h"
+#include "txtile/ptex.h"
 #include "txtile/trace.h"
 #include "util_check.h"
 #include "util_residency.h"

@@ -5,8 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "tile/base/fail.h"
 #include "mill/base/spelling.h"
+#include "tile/base/fail.h"
 #include "tools/commands.h"
 #include "tools/options/args.h"
 #include "util_check.h"

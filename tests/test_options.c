@@ -4,13 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "stream/render.h"
 #include "tile/base/options.h"
 #include "txmill/batch.h"
-#include "txmill/scene.h"
 #include "txmill/garbage.h"
 #include "txmill/inspect.h"
 #include "txmill/level.h"
-#include "stream/render.h"
+#include "txmill/scene.h"
 #include "txmill/watch.h"
 #include "util_check.h"
 

@@ -71,8 +71,7 @@ START_TEST(stores_keep_to_their_bound)
 }
 END_TEST
 
-/* ---- schema and digest ---------------------------------------------------------------------------------------------
- */
+/* ---- schema and digest ------------------------------------------------------------------------------------------- */
 
 /* A scene with its definitions resolved, as a scan has them. */
 typedef struct opened {
@@ -367,8 +366,7 @@ START_TEST(scans_fill_a_model_or_leave_it_zero)
 }
 END_TEST
 
-/* ---- the scene ------------------------------------------------------------------------------------------------------
- */
+/* ---- the scene --------------------------------------------------------------------------------------------------- */
 
 static txm_blend *new_blend(void)
 {

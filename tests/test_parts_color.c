@@ -128,8 +128,7 @@ START_TEST(missing_spaces_own_their_strings)
 }
 END_TEST
 
-/* ---- the matrix ----------------------------------------------------------------------------------------------------
- */
+/* ---- the matrix -------------------------------------------------------------------------------------------------- */
 
 /* A config whose space "other", which `role` names (NULL: none does), has this matrix to scene_linear's space. */
 static txm_status matrix_of(const char *role, const char *matrix, txm_color_config *config, txm_error *err)
@@ -293,8 +292,7 @@ START_TEST(builtin_srgb_is_encoded_or_decoded)
 }
 END_TEST
 
-/* ---- fingerprints --------------------------------------------------------------------------------------------------
- */
+/* ---- fingerprints ------------------------------------------------------------------------------------------------ */
 
 /* To a neighbouring digit. */
 static void step(char *digit)
@@ -339,8 +337,7 @@ START_TEST(fingerprints_follow_the_transform)
 }
 END_TEST
 
-/* ---- trees ----------------------------------------------------------------------------------------------------------
- */
+/* ---- trees ------------------------------------------------------------------------------------------------------- */
 
 static const char tree_text[] = "a: one\n"
                                 "list: [x, &second y, z]\n"

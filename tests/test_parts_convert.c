@@ -7,16 +7,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "mill/farm/batch.h"
-#include "mill/farm/content.h"
-#include "mill/farm/garbage_judge.h"
-#include "mill/farm/lint.h"
 #include "mill/convert/band.h"
 #include "mill/convert/conform.h"
 #include "mill/convert/job.h"
 #include "mill/convert/memory.h"
 #include "mill/convert/otherwise.h"
 #include "mill/convert/resolve.h"
+#include "mill/farm/batch.h"
+#include "mill/farm/content.h"
+#include "mill/farm/garbage_judge.h"
+#include "mill/farm/lint.h"
 #include "tile/base/fail.h"
 #include "txmill/color.h"
 #include "txmill/garbage.h"
@@ -26,7 +26,8 @@
 #include "util_tx.h"
 #include "util_writer.h"
 
-/* ---- bands ----------------------------------------------------------------------------------------------------------- */
+/* ---- bands
+ * ----------------------------------------------------------------------------------------------------------- */
 
 START_TEST(bands_live_as_long_as_they_are_kept)
 {
@@ -73,7 +74,8 @@ START_TEST(rows_are_found_in_the_bands_around)
 }
 END_TEST
 
-/* ---- jobs ------------------------------------------------------------------------------------------------------------ */
+/* ---- jobs
+ * ------------------------------------------------------------------------------------------------------------ */
 
 START_TEST(the_first_error_stops_a_job)
 {
@@ -94,7 +96,8 @@ START_TEST(the_first_error_stops_a_job)
 }
 END_TEST
 
-/* ---- what is done to the pixels ---------------------------------------------------------------------------------------- */
+/* ---- what is done to the pixels
+ * ---------------------------------------------------------------------------------------- */
 
 typedef struct spaces {
     txm_color_config *config;
@@ -123,7 +126,11 @@ static spaces load_spaces(void)
 START_TEST(plans_follow_class_type_and_alpha)
 {
     spaces s = load_spaces();
-    txm_source_info info = {.width = 64, .height = 64, .file_channels = 4, .channels = 4, .type = TXM_TYPE_U8,
+    txm_source_info info = {.width = 64,
+                            .height = 64,
+                            .file_channels = 4,
+                            .channels = 4,
+                            .type = TXM_TYPE_U8,
                             .file_alpha = TXM_FILE_ALPHA_UNASSOCIATED};
     txm_conform c = txm_conform_plan(&info, s.srgb, TXM_ALPHA_STRAIGHT, NULL);
     ck_assert(c.associate && !c.set_opaque && !c.space && c.type == TXM_TYPE_U8);
@@ -155,7 +162,11 @@ START_TEST(settings_keys_tell_pixels_apart)
     spaces s = load_spaces();
     txm_settings settings;
     txm_settings_init(&settings);
-    txm_source_info info = {.width = 64, .height = 64, .file_channels = 4, .channels = 4, .type = TXM_TYPE_U8,
+    txm_source_info info = {.width = 64,
+                            .height = 64,
+                            .file_channels = 4,
+                            .channels = 4,
+                            .type = TXM_TYPE_U8,
                             .file_alpha = TXM_FILE_ALPHA_UNASSOCIATED};
     txm_settings_key(&info, s.srgb, TXM_ALPHA_STRAIGHT, &settings, key[0]);
     txm_settings_key(&info, s.data, TXM_ALPHA_STRAIGHT, &settings, key[1]);
@@ -178,7 +189,8 @@ END_TEST
 
 START_TEST(bands_obey_the_memory_bound)
 {
-    const txm_conform c = {.width = 8192, .src_channels = 4, .channels = 4, .src_type = TXM_TYPE_U8, .type = TXM_TYPE_U8};
+    const txm_conform c = {
+        .width = 8192, .src_channels = 4, .channels = 4, .src_type = TXM_TYPE_U8, .type = TXM_TYPE_U8};
     uint64_t needed = 0;
     txm_settings s;
     txm_settings_init(&s);
@@ -214,7 +226,8 @@ START_TEST(only_what_was_asked_for_is_missed)
 }
 END_TEST
 
-/* ---- batches ---------------------------------------------------------------------------------------------------------- */
+/* ---- batches
+ * ---------------------------------------------------------------------------------------------------------- */
 
 static double seconds_of(const char *path, txm_item item, txm_compression compression)
 {
@@ -227,8 +240,12 @@ static double seconds_of(const char *path, txm_item item, txm_compression compre
 START_TEST(costs_order_what_takes_longer)
 {
     const txm_compression zip = {TXM_CODEC_ZIP, 1}, best = {TXM_CODEC_ZIP, 12}, none = {TXM_CODEC_NONE, 0};
-    txm_item small = {.detected = "scene_linear_srgb", .reader = "png", .type = TXM_TYPE_U8, .channels = 4,
-                      .width = 512, .height = 512};
+    txm_item small = {.detected = "scene_linear_srgb",
+                      .reader = "png",
+                      .type = TXM_TYPE_U8,
+                      .channels = 4,
+                      .width = 512,
+                      .height = 512};
     txm_item large = small, wide = small, converted = small;
     large.width = 4096;
     wide.type = TXM_TYPE_FLOAT;
@@ -306,7 +323,8 @@ START_TEST(garbage_is_judged_by_the_image)
     batch_enter();
     batch_file("wood.png.0-00000000000000000000000000000000.tx", "no tx file");
     ck_assert_int_eq(stat("wood.png.0-00000000000000000000000000000000.tx", &st), 0);
-    ck_assert_int_eq(txm_garbage_judge("wood.png.0-00000000000000000000000000000000.tx", &st, &options, &v, &err), TXM_OK);
+    ck_assert_int_eq(txm_garbage_judge("wood.png.0-00000000000000000000000000000000.tx", &st, &options, &v, &err),
+                     TXM_OK);
     ck_assert(!v.garbage);
     ck_assert_int_eq(v.kept, TXM_KEPT_UNRECOGNISED);
     free(v.image);

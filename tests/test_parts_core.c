@@ -9,15 +9,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "mill/base/plugin.h"
+#include "mill/base/text_file.h"
 #include "mill/scene/scene_run.h"
 #include "tile/base/fail.h"
 #include "tile/base/file_map.h"
-#include "mill/base/plugin.h"
-#include "mill/base/text_file.h"
 #include "util_batch.h"
 #include "util_check.h"
 
-/* ---- text files ------------------------------------------------------------------------------------------------------ */
+/* ---- text files
+ * ------------------------------------------------------------------------------------------------------ */
 
 START_TEST(text_files_are_read_whole)
 {
@@ -61,7 +62,8 @@ START_TEST(a_silent_pipe_can_be_left)
 }
 END_TEST
 
-/* ---- maps ------------------------------------------------------------------------------------------------------------ */
+/* ---- maps
+ * ------------------------------------------------------------------------------------------------------------ */
 
 START_TEST(maps_know_what_they_hold)
 {
@@ -86,7 +88,8 @@ START_TEST(maps_know_what_they_hold)
 }
 END_TEST
 
-/* ---- modules --------------------------------------------------------------------------------------------------------- */
+/* ---- modules
+ * --------------------------------------------------------------------------------------------------------- */
 
 START_TEST(modules_are_found_where_the_user_says)
 {
@@ -105,7 +108,8 @@ START_TEST(modules_are_found_where_the_user_says)
 }
 END_TEST
 
-/* ---- runs of blocks of a scene ----------------------------------------------------------------------------------------- */
+/* ---- runs of blocks of a scene
+ * ----------------------------------------------------------------------------------------- */
 
 static const txm_run_block *add(txm_run *run, uint64_t address, uint64_t position, txm_kind kind, const char *text)
 {

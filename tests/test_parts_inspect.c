@@ -14,14 +14,14 @@
 #include <unistd.h>
 #include <utime.h>
 
-#include "tile/reader/reader_impl.h"
-#include "mill/write/section_writer.h"
-#include "tile/reader/section.h"
 #include "mill/convert/context.h"
-#include "tile/base/owner.h"
 #include "mill/inspect/borders_make.h"
 #include "mill/inspect/compare.h"
 #include "mill/inspect/verify_pixels.h"
+#include "mill/write/section_writer.h"
+#include "tile/base/owner.h"
+#include "tile/reader/reader_impl.h"
+#include "tile/reader/section.h"
 #include "txmill/convert.h"
 #include "txmill/level.h"
 #include "util_batch.h"
@@ -542,8 +542,7 @@ START_TEST(killed_comparisons_are_swept)
 }
 END_TEST
 
-/* ---- pictures of levels --------------------------------------------------------------------------------------------
- */
+/* ---- pictures of levels ------------------------------------------------------------------------------------------ */
 
 START_TEST(pictures_hold_levels_or_all_of_them)
 {
@@ -637,8 +636,7 @@ START_TEST(values_mean_what_the_file_says)
 }
 END_TEST
 
-/* ---- borders --------------------------------------------------------------------------------------------------------
- */
+/* ---- borders ----------------------------------------------------------------------------------------------------- */
 
 /* A copy of a file with borders made for it. */
 static void add_borders(const char *from, const char *to, txm_context *threads)

@@ -49,8 +49,7 @@ static void write_tx(const char *path, const made_image *m)
     close(fd);
 }
 
-/* ---- pixels in a page ----------------------------------------------------------------------------------------------
- */
+/* ---- pixels in a page -------------------------------------------------------------------------------------------- */
 
 static int64_t median(int64_t a, int64_t b, int64_t c)
 {
@@ -158,8 +157,7 @@ START_TEST(blocks_that_do_not_fit_leave_nothing)
 }
 END_TEST
 
-/* ---- data in a page -------------------------------------------------------------------------------------------------
- */
+/* ---- data in a page ---------------------------------------------------------------------------------------------- */
 
 static double number_of(const cJSON *o, const char *name)
 {

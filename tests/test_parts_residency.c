@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include "tile/cache/blank.h"
-#include "tile/cache/optimum.h"
 #include "tile/cache/cache_impl.h"
+#include "tile/cache/optimum.h"
 #include "util_check.h"
 #include "util_residency.h"
 #include "util_tx.h"

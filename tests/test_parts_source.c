@@ -5,19 +5,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tile/base/fail.h"
-#include "tile/ops/ops.h"
 #include "mill/inspect/rows.h"
-#include "tile/sample/view_file.h"
 #include "mill/source/png/png_header.h"
 #include "mill/source/png/png_pixels.h"
+#include "tile/base/fail.h"
+#include "tile/ops/ops.h"
+#include "tile/sample/view_file.h"
 #include "tools/inspect/tile_census.h"
 #include "util_check.h"
 #include "util_png.h"
 #include "util_tx.h"
 #include "util_writer.h"
 
-/* ---- PNG ------------------------------------------------------------------------------------------------------------- */
+/* ---- PNG
+ * ------------------------------------------------------------------------------------------------------------- */
 
 START_TEST(png_depths_become_bytes)
 {
@@ -53,8 +54,12 @@ START_TEST(png_keys_become_alpha)
     ck_assert_uint_eq(txm_png_convert_of(&h, &convert), 4);
     convert(&h, row, out);
     ck_assert_mem_eq(out, "\x01\x02\x03\x00\x01\x02\x04\xFF", 8);
-    txm_png_header palette = {.width = 2, .depth = 8, .file_samples = 1, .palette = true,
-                              .colors = {{9, 8, 7, 255}, {6, 5, 4, 0}}, .colors_have_alpha = true};
+    txm_png_header palette = {.width = 2,
+                              .depth = 8,
+                              .file_samples = 1,
+                              .palette = true,
+                              .colors = {{9, 8, 7, 255}, {6, 5, 4, 0}},
+                              .colors_have_alpha = true};
     ck_assert_uint_eq(txm_png_convert_of(&palette, &convert), 4);
     convert(&palette, (const uint8_t[]){1, 0}, out);
     ck_assert_mem_eq(out, "\x06\x05\x04\x00\x09\x08\x07\xFF", 8);
@@ -99,7 +104,8 @@ START_TEST(png_headers_are_checked)
 }
 END_TEST
 
-/* ---- tx files ---------------------------------------------------------------------------------------------------------- */
+/* ---- tx files
+ * ---------------------------------------------------------------------------------------------------------- */
 
 static const char *make_tx(const char *name, made_image *image, made_content content)
 {

@@ -9,13 +9,13 @@
 #include <sys/inotify.h>
 #include <unistd.h>
 
+#include "mill/convert/hooks.h"
+#include "mill/convert/resolve.h"
 #include "mill/farm/inputs.h"
 #include "mill/farm/store.h"
 #include "mill/farm/watch_tree.h"
-#include "tile/decode/decode_table.h"
-#include "mill/convert/hooks.h"
-#include "mill/convert/resolve.h"
 #include "tile/base/fail.h"
+#include "tile/decode/decode_table.h"
 #include "tile/ops/tables.h"
 #include "tools/commands.h"
 #include "tools/help/generate.h"
@@ -28,7 +28,8 @@
 #include "util_tx.h"
 #include "util_writer.h"
 
-/* ---- words ------------------------------------------------------------------------------------------------------------ */
+/* ---- words
+ * ------------------------------------------------------------------------------------------------------------ */
 
 START_TEST(outcomes_have_stable_words)
 {
@@ -62,7 +63,8 @@ START_TEST(near_commands_are_found)
 }
 END_TEST
 
-/* ---- differences ------------------------------------------------------------------------------------------------------ */
+/* ---- differences
+ * ------------------------------------------------------------------------------------------------------ */
 
 static void note_entry(void *user, const char *name, const char *a, const char *b)
 {
@@ -95,7 +97,8 @@ START_TEST(files_differ_in_tiles_and_metadata)
 }
 END_TEST
 
-/* ---- pictures of numbers ------------------------------------------------------------------------------------------------ */
+/* ---- pictures of numbers
+ * ------------------------------------------------------------------------------------------------ */
 
 START_TEST(heat_runs_from_dark_to_white)
 {
@@ -126,7 +129,8 @@ START_TEST(linear_values_become_srgb_codes)
 }
 END_TEST
 
-/* ---- completion --------------------------------------------------------------------------------------------------------- */
+/* ---- completion
+ * --------------------------------------------------------------------------------------------------------- */
 
 /* Every command is in every shell's script. */
 START_TEST(completion_knows_every_command)
@@ -146,7 +150,8 @@ START_TEST(completion_knows_every_command)
 }
 END_TEST
 
-/* ---- what batches want --------------------------------------------------------------------------------------------------- */
+/* ---- what batches want
+ * --------------------------------------------------------------------------------------------------- */
 
 START_TEST(folders_give_what_is_wanted)
 {
@@ -238,7 +243,8 @@ START_TEST(watched_folders_follow_the_tree)
 }
 END_TEST
 
-/* ---- tables -------------------------------------------------------------------------------------------------------------- */
+/* ---- tables
+ * -------------------------------------------------------------------------------------------------------------- */
 
 static bool read_table(const uint8_t *bytes, size_t n)
 {

@@ -100,8 +100,11 @@ START_TEST(mistakes_are_named_with_their_line)
 {
     static const struct {
         const char *line, *says;
-    } cases[] = {{"thread = 8", "threads"}, {"threads 8", "SETTING = VALUE"}, {"threads = 0", "1 to 1024"},
-                 {"threads =", "has no value"}, {"preset = film", "preset"}};
+    } cases[] = {{"thread = 8", "threads"},
+                 {"threads 8", "SETTING = VALUE"},
+                 {"threads = 0", "1 to 1024"},
+                 {"threads =", "has no value"},
+                 {"preset = film", "preset"}};
     txm_error err = {0};
     batch_enter();
     forget_variables();
@@ -137,7 +140,7 @@ START_TEST(several_projects_are_none)
 }
 END_TEST
 
-/* ---- rules ---------------------------------------------------------------------------------------------------------- */
+/* ---- rules ------------------------------------------------------------------------------------------------------- */
 
 START_TEST(the_first_rule_that_fits_wins)
 {

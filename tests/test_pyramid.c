@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tile/ops/arith.h"
 #include "mill/pyramid/border.h"
 #include "mill/pyramid/latlong.h"
 #include "mill/pyramid/pyramid.h"
+#include "tile/ops/arith.h"
 #include "util_check.h"
 
 typedef struct size2 {

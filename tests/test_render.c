@@ -11,11 +11,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "tile/base/mem.h"
 #include "stream/bsdf.h"
 #include "stream/geometry.h"
 #include "stream/path.h"
 #include "stream/random.h"
+#include "tile/base/mem.h"
 #include "util_check.h"
 
 static const char camera[] =

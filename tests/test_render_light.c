@@ -59,8 +59,8 @@ static void make_world(void)
     free_image(&image);
 }
 
-/* What a floor gets from the sky, over pi: the radiance of a white one. By sums over a fine grid. `turned`: the image is
- * looked up as quarter_turn says. */
+/* What a floor gets from the sky, over pi: the radiance of a white one. By sums over a fine grid. `turned`: the image
+ * is looked up as quarter_turn says. */
 static double expected(bool turned)
 {
     enum { U = 1600, V = 800 };
@@ -83,10 +83,11 @@ static txm_render_scene *scene_of(const char *material)
     char text[2048];
     txm_render_scene *s = txm_scene_new();
     snprintf(text, sizeof text,
-             "txmill-scene 1\nsize 32 32\ncamera perspective half 0.3 0.3 shift 0 0 clip 0.1 100 to-world 1 0 0 0 0 1 0 0 0 0 1 3\n"
+             "txmill-scene 1\nsize 32 32\ncamera perspective half 0.3 0.3 shift 0 0 clip 0.1 100 to-world 1 0 0 0 0 1 "
+             "0 0 0 0 1 3\n"
              "image sky \"%s\" colorspace \"Linear Rec.709\" alpha straight extension repeat interpolation linear\n"
-             "world sky projection latlong %s\n%smaterial floor %s\nquad floor -50 -50 0 100 0 0 0 100 0\n", world, mapping,
-             parts, material);
+             "world sky projection latlong %s\n%smaterial floor %s\nquad floor -50 -50 0 100 0 0 0 100 0\n",
+             world, mapping, parts, material);
     ck_assert(s && txm_scene_parse(s, "scene.txt", ".", text, strlen(text), &err) == TXM_OK);
     return s;
 }
@@ -123,7 +124,8 @@ END_TEST
 /* A rough mirror: by the map alone as by both. */
 START_TEST(glossy_floor_too)
 {
-    double by_map = mean_of("glossy 1 1 1 roughness 0.3", 0, 256), by_both = mean_of("glossy 1 1 1 roughness 0.3", 1, 256);
+    double by_map = mean_of("glossy 1 1 1 roughness 0.3", 0, 256),
+           by_both = mean_of("glossy 1 1 1 roughness 0.3", 1, 256);
     ck_assert_msg(by_map > 0.05 && fabs(by_map / by_both - 1.0) < 0.04, "%g and %g", by_map, by_both);
 }
 END_TEST
@@ -149,11 +151,13 @@ END_TEST
 /* What a mix sends is what its parts send, by their shares: of mixes of mixes, too. */
 START_TEST(mixed_floor)
 {
-    parts = "material dark diffuse 0.1 0.1 0.1\nmaterial bright diffuse 0.9 0.9 0.9\nmaterial rough glossy 1 1 1 roughness 0.5\n"
+    parts = "material dark diffuse 0.1 0.1 0.1\nmaterial bright diffuse 0.9 0.9 0.9\nmaterial rough glossy 1 1 1 "
+            "roughness 0.5\n"
             "material half mix dark bright share 0.5\n";
     for (uint32_t bounces = 0; bounces < 2; bounces++) {
         double dark = mean_of("diffuse 0.1 0.1 0.1", bounces, 64), bright = mean_of("diffuse 0.9 0.9 0.9", bounces, 64);
-        double rough = mean_of("glossy 1 1 1 roughness 0.5", bounces, 64), mean = mean_of("mix half rough share 0.2", bounces, 64);
+        double rough = mean_of("glossy 1 1 1 roughness 0.5", bounces, 64),
+               mean = mean_of("mix half rough share 0.2", bounces, 64);
         double wanted = 0.4 * dark + 0.4 * bright + 0.2 * rough;
         ck_assert_msg(fabs(mean / wanted - 1.0) < 0.03, "%u bounces: %g for %g", bounces, mean, wanted);
         ck_assert_msg(fabs(mean_of("mix dark bright share 1", bounces, 64) / bright - 1.0) < 1e-6, "%g", bright);
@@ -227,6 +231,7 @@ int main(void)
     TCase *c = add_case(suite, "render-light");
     make_world();
     tcase_set_timeout(c, 240);
-    add_tests(c, floor_receives_what_the_sky_sends, glossy_floor_too, mapped_sky, mixed_floor, map_draws_what_it_says, no_map);
+    add_tests(c, floor_receives_what_the_sky_sends, glossy_floor_too, mapped_sky, mixed_floor, map_draws_what_it_says,
+              no_map);
     return run_suite(suite);
 }

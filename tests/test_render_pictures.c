@@ -10,8 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "stream/scene.h"
 #include "stream/render.h"
+#include "stream/scene.h"
 #include "util_check.h"
 #include "util_tx.h"
 

@@ -50,7 +50,8 @@ END_TEST
 
 START_TEST(members_of_another_kind_count_as_absent)
 {
-    cJSON *o = cJSON_Parse("{\"a\":\"x\",\"b\":2.5,\"c\":true,\"d\":-1,\"e\":7,\"p\":\"?\",\"p_encoded\":\"a%2Fb%ff\"}");
+    cJSON *o =
+        cJSON_Parse("{\"a\":\"x\",\"b\":2.5,\"c\":true,\"d\":-1,\"e\":7,\"p\":\"?\",\"p_encoded\":\"a%2Fb%ff\"}");
     ck_assert_str_eq(txm_run_log_text(o, "a"), "x");
     ck_assert_ptr_null(txm_run_log_text(o, "b"));
     ck_assert(txm_run_log_number(o, "b") > 2.4 && txm_run_log_number(o, "a") < 0.1);
@@ -99,9 +100,8 @@ END_TEST
 START_TEST(later_runs_make_up_for_failures)
 {
     batch_enter();
-    txm_report_sums s =
-        sums_of(FILE_OBJECT("a", "failed", FAILURE) FILE_OBJECT("b", "created", "") SUMMARY_OBJECT(2, 1, 3)
-                    FILE_OBJECT("a", "created", "") FILE_OBJECT("b", "up-to-date", "") SUMMARY_OBJECT(2, 0, 0));
+    txm_report_sums s = sums_of(FILE_OBJECT("a", "failed", FAILURE) FILE_OBJECT("b", "created", "") SUMMARY_OBJECT(
+        2, 1, 3) FILE_OBJECT("a", "created", "") FILE_OBJECT("b", "up-to-date", "") SUMMARY_OBJECT(2, 0, 0));
     ck_assert_uint_eq(s.images, 2);
     ck_assert_uint_eq(s.states[TXM_REPORT_FAILED], 0);
     ck_assert_uint_eq(s.states[TXM_REPORT_CREATED], 2);

@@ -104,8 +104,9 @@ static bool same_many(txm_cache_thread *t, const scene *s, uint32_t i, const txm
         random[0][n] = random[1][n] = sample_random(state);
         mask[n] = sample_random(state) % 4 != 0;
     }
-    txm_lookups a = {(size_t)count, in[0], in[1], in[2], in[3], in[4], in[5], random[0],
-                     mask,          {got[0], got[1], got[2], got[3]}, look};
+    txm_lookups a = {(size_t)count, in[0], in[1],     in[2], in[3],
+                     in[4],         in[5], random[0], mask,  {got[0], got[1], got[2], got[3]},
+                     look};
     txm_lookups b = a;
     txm_lane lane = {0};
     b.random = random[1];

@@ -66,8 +66,7 @@ static const char *config_name(void *user, const char *name)
     return strcmp(name, "Raw") == 0 ? "Non-Color" : strcmp(name, "nobody") == 0 ? NULL : name;
 }
 
-/* ---- nodes --------------------------------------------------------------------------------------------------------
- */
+/* ---- nodes ------------------------------------------------------------------------------------------------------- */
 
 static txm_image_node node_of(const char *node, const char *path, const char *space)
 {
@@ -144,8 +143,7 @@ START_TEST(words_of_cycles)
 }
 END_TEST
 
-/* ---- faults -------------------------------------------------------------------------------------------------------
- */
+/* ---- faults ------------------------------------------------------------------------------------------------------ */
 
 static const char *const scenes[] = {"s.xml", "s.usda"};
 

@@ -6,10 +6,10 @@
 #include <string.h>
 #include <tiffio.h>
 
-#include "tile/reader/section_format.h"
-#include "tile/reader/section_reader.h"
 #include "tile/base/checksum.h"
 #include "tile/reader/border_order.h"
+#include "tile/reader/section_format.h"
+#include "tile/reader/section_reader.h"
 #include "util_check.h"
 #include "util_faults.h"
 #include "util_tx.h"
@@ -281,8 +281,7 @@ START_TEST(foreign_tails)
 }
 END_TEST
 
-/* ---- parts of the reader, called directly --------------------------------------------------------------------------
- */
+/* ---- parts of the reader, called directly ------------------------------------------------------------------------ */
 
 /* A padded tile of the file from its border alone, in a window wider than it; whether the section had an answer. */
 static bool from_section(txm_tx *tx, const txm_tile_id *tile, uint32_t padding, txm_extension extension, uint8_t *out,

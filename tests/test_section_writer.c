@@ -12,12 +12,12 @@
 #include <unistd.h>
 #include <zstd.h>
 
-#include "tile/reader/identity.h"
 #include "mill/write/section_writer.h"
-#include "tile/reader/section_format.h"
 #include "tile/base/checksum.h"
 #include "tile/base/mem.h"
 #include "tile/reader/border_order.h"
+#include "tile/reader/identity.h"
+#include "tile/reader/section_format.h"
 #include "txtile/reader.h"
 #include "util_check.h"
 #include "util_writer.h"

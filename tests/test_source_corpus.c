@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tile/base/mem.h"
 #include "mill/source/source.h"
+#include "tile/base/mem.h"
 #include "util_check.h"
 
 /* What a picture shows (testdata/sources/README.md), and how near it must come. */

@@ -9,11 +9,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "tile/decode/exr_decode.h"
-#include "tile/reader/exr_channels.h"
+#include "mill/source/exr/exr.h"
 #include "tile/base/bytes.h"
 #include "tile/base/mem.h"
-#include "mill/source/exr/exr.h"
+#include "tile/decode/exr_decode.h"
+#include "tile/reader/exr_channels.h"
 #include "util_check.h"
 #include "util_faults.h"
 

@@ -9,9 +9,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "mill/source/source.h"
 #include "tile/base/bytes.h"
 #include "tile/base/mem.h"
-#include "mill/source/source.h"
 #include "util_check.h"
 
 #define HEADER "#?RADIANCE\n# made by hand\nFORMAT=32-bit_rle_rgbe\n\n"

@@ -11,9 +11,9 @@
 #include <tiffio.h>
 #include <unistd.h>
 
-#include "tile/base/mem.h"
 #include "mill/source/source.h"
 #include "mill/source/tiff/tiff.h"
+#include "tile/base/mem.h"
 #include "util_check.h"
 #include "util_faults.h"
 
@@ -402,7 +402,8 @@ START_TEST(lost_tags_of_pixels_are_damage)
 }
 END_TEST
 
-/* Cut anywhere, a file is refused with the decoder's message or, where only what follows the pixels is gone, read right.
+/* Cut anywhere, a file is refused with the decoder's message or, where only what follows the pixels is gone, read
+ * right.
  */
 START_TEST(truncation)
 {

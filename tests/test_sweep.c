@@ -12,8 +12,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "mill/write/claim_file.h"
 #include "mill/farm/claims.h"
+#include "mill/write/claim_file.h"
 #include "tile/base/owner.h"
 #include "tile/base/path.h"
 #include "txmill/out_file.h"

@@ -201,10 +201,10 @@ START_TEST(tiff_metadata)
     ck_tag(t, TIFFTAG_DOCUMENTNAME,
            "/src/wall.png (colorspace: scene_linear_srgb, xyz_to_scene_linear:3.241_-1.537_-0.4986_0, alpha: "
            "unassociated)");
-    ck_tag(
-        t, TIFFTAG_IMAGEDESCRIPTION,
-        "A wall oiio:SHA-1=5B96709E01AC5D5CE9445B4D4E072A644CD115F1 "
-        "oiio:AverageColor=0.509998,0.499984,0.422656,0.728136 txmill:ColorSpace=\"sRGB\" txmill:Config=\"scene_linear_srgb\" asset=\"say \\\"wall\\\"\"");
+    ck_tag(t, TIFFTAG_IMAGEDESCRIPTION,
+           "A wall oiio:SHA-1=5B96709E01AC5D5CE9445B4D4E072A644CD115F1 "
+           "oiio:AverageColor=0.509998,0.499984,0.422656,0.728136 txmill:ColorSpace=\"sRGB\" "
+           "txmill:Config=\"scene_linear_srgb\" asset=\"say \\\"wall\\\"\"");
     ck_tag(t, TIFFTAG_SOFTWARE, "Blender maketx v0");
     ck_tag(t, TIFFTAG_PIXAR_TEXTUREFORMAT, "Plain Texture");
     ck_tag(t, TIFFTAG_PIXAR_WRAPMODES, "black,black");

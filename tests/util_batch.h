@@ -18,8 +18,8 @@ void batch_png(const char *path, unsigned seed);
 /* As batch_png, width x height of `color_type` and `depth`, all samples from `rows` (NULL: noise). */
 void batch_png_of(const char *path, unsigned width, unsigned height, int color_type, int depth, const void *rows);
 
-/* What the program prints to standard output from now on goes to a file of the scratch folder; and ends there: the text,
- * valid until the next call. */
+/* What the program prints to standard output from now on goes to a file of the scratch folder; and ends there: the
+ * text, valid until the next call. */
 void batch_catch(void);
 const char *batch_caught(void);
 #endif

@@ -27,7 +27,7 @@ matrix gamut_to_xyz(const gamut *g);
 matrix gamut_adaptation(const matrix *cone, xy from, xy to);
 extern const matrix cone_bradford, cone_cat02;
 
-/* How far OpenColorIO's powers are off, relatively: from 2.5 on it computes them four at a time, alpha's among them, right
- * to 15 bits. The versions before had them right to the last, which is 0. */
+/* How far OpenColorIO's powers are off, relatively: from 2.5 on it computes them four at a time, alpha's among them,
+ * right to 15 bits. The versions before had them right to the last, which is 0. */
 double ocio_power_error(void);
 #endif

@@ -3,8 +3,8 @@
  * Decodes whole files through the readers and compares direct ones with OpenImageIO. */
 #ifndef TESTS_UTIL_RASTER_H
 #define TESTS_UTIL_RASTER_H
-#include "tile/base/bytes.h"
 #include "mill/source/source.h"
+#include "tile/base/bytes.h"
 
 typedef struct raster {
     txm_status status; /* of opening or of reading */
@@ -28,8 +28,8 @@ void raster_same(const raster *direct, const raster *oiio, const char *what);
 /* The version of the OpenImageIO that txmill was built with. */
 int raster_oiio_major(void);
 
-/* Whether two hints at a colour space say the same. From version 3 on OpenImageIO rounds gammas to tenths, and says in the
- * hint what it says as interop id, which is what counts. */
+/* Whether two hints at a colour space say the same. From version 3 on OpenImageIO rounds gammas to tenths, and says in
+ * the hint what it says as interop id, which is what counts. */
 bool raster_same_hint(const txm_source_info *direct, const txm_source_info *oiio);
 
 /* What the plain libraries, as OpenImageIO calls them, make of a file in memory: pixels (to be freed), or NULL if they

@@ -2,12 +2,14 @@
  *
  * PNG and JPEG files decoded by libpng and libjpeg alone, in the way that OpenImageIO uses them. */
 #include <setjmp.h>
-#include <stdio.h> /* before jpeglib.h, which relies on it */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <jpeglib.h>
 #include <png.h>
+
+/* Needs FILE. */
+#include <jpeglib.h>
 
 #include "util_raster.h"
 

@@ -12,8 +12,8 @@
 #include <tiffio.h>
 #include <unistd.h>
 
-#include "mill/write/section_writer.h"
 #include "mill/pyramid/border.h"
+#include "mill/write/section_writer.h"
 
 /* ---- files ---- */
 

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tile/reader/section_reader.h"
 #include "tile/base/mem.h"
+#include "tile/reader/section_reader.h"
 #include "tile/sample/stochastic.h"
 #include "tile/sample/taps.h"
 #include "util_tx.h"

@@ -13,9 +13,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "mill/base/names.h"
 #include "tile/base/fail.h"
 #include "tile/base/mem.h"
-#include "mill/base/names.h"
 #include "tile/base/path.h"
 #include "tools/inspect/tx_files.h"
 #include "tools/options/args.h"
@@ -55,7 +55,10 @@ static const txm_option options[] = {
 };
 
 static const txm_option_group groups[] = {
-    {"Actions, exactly one", actions, 0}, TXM_FILES_GROUP(borders_args), {"Running", options, 0}, {0},
+    {"Actions, exactly one", actions, 0},
+    TXM_FILES_GROUP(borders_args),
+    {"Running", options, 0},
+    {0},
 };
 
 /* One file, and what all files share. */

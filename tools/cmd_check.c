@@ -6,8 +6,8 @@
  * ready and what Cycles shows instead, with the command that makes it so, and exit code 0 or 5: the last job before a
  * render can be this command.
  *
- * The same planning code as make runs underneath, as a dry run, and the verdict on each tx file is resolve's: what check
- * calls fresh, make will not touch. Findings have ids (see txmill-check(1)); --ignore takes them one by one, so a
+ * The same planning code as make runs underneath, as a dry run, and the verdict on each tx file is resolve's: what
+ * check calls fresh, make will not touch. Findings have ids (see txmill-check(1)); --ignore takes them one by one, so a
  * pipeline can accept a known one without losing the rest.
  */
 #include <stdio.h>
@@ -41,8 +41,8 @@ typedef struct check_args {
 
 /* ---- findings --------------------------------------------------------------------------------------------------- */
 
-/* What keeps a texture from being rendered fresh is an error; what makes it look wrong a warning; what only costs memory is
- * a note. Ids are stable. */
+/* What keeps a texture from being rendered fresh is an error; what makes it look wrong a warning; what only costs
+ * memory is a note. Ids are stable. */
 typedef enum state { FRESH, AS_IS, OUTDATED, MISSING, UNUSABLE, NO_IMAGE, FAILED, STATES } state;
 
 static const struct {
@@ -78,22 +78,25 @@ static txm_status check_id(const char *text, void *field, txm_error *err)
 #define AT(member) .offset = offsetof(check_args, member)
 static const txm_option options[] = {
     TXM_OPTION(FLAG, "lint", AT(lint), .help = "Look for likely mistakes, too, as warnings",
-               .more = "The images are read for it. What makes a texture look wrong counts as a finding, unless --ignore "
-                       "names it; what only costs memory does not."),
+               .more =
+                   "The images are read for it. What makes a texture look wrong counts as a finding, unless --ignore "
+                   "names it; what only costs memory does not."),
     TXM_OPTION(
         LIST, "ignore", AT(ignore), .arg = "ID",
         .values =
             "outdated missing unusable no-image data-as-color color-as-data wide-8-bit opaque-alpha grey-rgb large",
         .parse = check_id, .help = "Ignore findings with this id (repeatable)"),
     TXM_OPTION_DEEP(AT(deep)),
-    TXM_OPTION_CACHE_DIR(AT(settings.settings.cache_dir), "Folder of the tx files (default: blender_tx beside each image)", NULL),
+    TXM_OPTION_CACHE_DIR(AT(settings.settings.cache_dir),
+                         "Folder of the tx files (default: blender_tx beside each image)", NULL),
     {0},
 };
 
 static const txm_option_group groups[] = {
-    {"Checks", options, 0}, TXM_INPUTS_GROUP(check_args), TXM_RULES_GROUP(check_args),
-    {"Settings", txm_naming_options, offsetof(check_args, settings)}, TXM_COLOUR_GROUP(check_args),
-    TXM_JOBS_GROUP(check_args), TXM_REPORTS_GROUP(check_args), {0},
+    {"Checks", options, 0},        TXM_INPUTS_GROUP(check_args),
+    TXM_RULES_GROUP(check_args),   {"Settings", txm_naming_options, offsetof(check_args, settings)},
+    TXM_COLOUR_GROUP(check_args),  TXM_JOBS_GROUP(check_args),
+    TXM_REPORTS_GROUP(check_args), {0},
 };
 
 typedef struct checking {
@@ -411,7 +414,8 @@ static int run_check(void *p, const txm_operands *operands)
     check_args *args = p;
     checking c = {.args = args};
     txm_error err = {0};
-    const txm_project_targets project = {&args->settings.settings.cache_dir, &args->config, &args->rules, &args->jobs.threads};
+    const txm_project_targets project = {&args->settings.settings.cache_dir, &args->config, &args->rules,
+                                         &args->jobs.threads};
     txm_report_args_apply(&args->report);
     if (!operands->count)
         txm_fail(&err, TXM_STATUS_USAGE, "no scene, folder or image given; 'txmill check --help' lists the options");

@@ -15,9 +15,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "mill/base/names.h"
 #include "tile/base/fail.h"
 #include "tile/base/mem.h"
-#include "mill/base/names.h"
 #include "tile/base/path.h"
 #include "tools/inspect/diff_report.h"
 #include "tools/inspect/tx_files.h"
@@ -73,8 +73,8 @@ static const txm_option outputs[] = {
 };
 
 static const txm_option_group groups[] = {
-    {"Thresholds", thresholds, 0}, TXM_FILES_GROUP(diff_args), {"Output", outputs, 0}, TXM_JOBS_GROUP(diff_args),
-    TXM_REPORTS_GROUP(diff_args), {0},
+    {"Thresholds", thresholds, 0}, TXM_FILES_GROUP(diff_args),   {"Output", outputs, 0},
+    TXM_JOBS_GROUP(diff_args),     TXM_REPORTS_GROUP(diff_args), {0},
 };
 
 /* Below 0 is 'no threshold'. */

@@ -17,7 +17,6 @@
 #include <png.h>
 #include <spawn.h>
 #include <stdio.h>
-#include <jpeglib.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -32,8 +31,11 @@
 #include <yaml.h>
 #include <zstd.h>
 
-#include "tile/base/fail.h"
+/* Needs FILE. */
+#include <jpeglib.h>
+
 #include "mill/base/plugin.h"
+#include "tile/base/fail.h"
 #include "tools/options/project.h"
 #include "tools/output/colors.h"
 #include "tools/output/exits.h"

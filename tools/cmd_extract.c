@@ -2,8 +2,8 @@
  *
  * txmill extract: one level of tx files, or all of them, as pictures.
  *
- * In: a tx file and a level; a Ptex file, a face and a level. Out: a picture in the format of the output's extension: as stored where the format holds
- * that, else encoded for viewing.
+ * In: a tx file and a level; a Ptex file, a face and a level. Out: a picture in the format of the output's extension:
+ * as stored where the format holds that, else encoded for viewing.
  *
  * Several files need a folder as output; pictures are named after the images, or, where two would share a name,
  * after the whole tx file, with a number if need be. --raw keeps scene-linear values in 8-bit formats, for looking at
@@ -15,9 +15,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "mill/base/names.h"
 #include "tile/base/fail.h"
 #include "tile/base/mem.h"
-#include "mill/base/names.h"
 #include "tile/base/path.h"
 #include "tools/inspect/tx_files.h"
 #include "tools/options/args.h"
@@ -78,7 +78,8 @@ static const txm_option options[] = {
                .more = "Level 0 is on the left, the others are stacked to its right."),
     TXM_OPTION(CUSTOM, "face", AT(face), .arg = "NUMBER", .parse = parse_face,
                .help = "Of a Ptex file: this face alone (default: all, on one sheet)",
-               .more = "Faces are counted from 0, as the polygons of the mesh. Row 0 of a face is the picture's lowest."),
+               .more =
+                   "Faces are counted from 0, as the polygons of the mesh. Row 0 of a face is the picture's lowest."),
     {0},
 };
 static const txm_option outputs[] = {
@@ -156,7 +157,8 @@ static txm_status extract_ptex(const extraction *x, txm_extracted *result, txm_e
     const extract_args *args = x->args;
     const txm_ptex_extract how = {args->face, args->level, args->fit_px, args->raw, args->format};
     if (args->atlas)
-        return txm_fail(err, TXM_STATUS_USAGE, "%s: a Ptex file's faces have levels of their own; give --level", x->path);
+        return txm_fail(err, TXM_STATUS_USAGE, "%s: a Ptex file's faces have levels of their own; give --level",
+                        x->path);
     return txm_ptex_write_picture(x->path, x->output, &how, result, err);
 }
 
@@ -294,6 +296,7 @@ static int run_extract(void *p, const txm_operands *operands)
     return txm_files_finish(&inputs, &tally, &err);
 }
 
-TXM_COMMAND(extract, extract_args, .defaults = defaults, .purpose = "Write a level of tx files, or all of them, as pictures",
+TXM_COMMAND(extract, extract_args, .defaults = defaults,
+            .purpose = "Write a level of tx files, or all of them, as pictures",
             .synopsis = "[OPTION...] -o FILE|DIR TX...", .operand_values = TXM_VALUES_TX_OR_IMAGE,
             .exits = TXM_EXITS_FAIL | TXM_EXITS_RETRY | TXM_EXITS_SIGNAL);

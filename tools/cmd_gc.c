@@ -46,15 +46,17 @@ static const txm_option what_options[] = {
         LIST, "keep-for", AT(keep_for), .arg = "SCENE|DIR", .values = TXM_VALUES_IMAGE,
         .help = "Also remove what none of these Blender scenes and images uses (repeatable)",
         .more =
-            "A scene with its libraries; an image, a folder with its subfolders or a list, @FILE, under the same rules as "
+            "A scene with its libraries; an image, a folder with its subfolders or a list, @FILE, under the same rules "
+            "as "
             "in make. Nothing is removed where it is unknown what a scene uses: where it or a library cannot be read, "
             "where a folder with images of it is missing (unless --missing-folders is given), and where none of its "
             "images is there. Tx files of images that are packed into a scene are kept, by the images' names."),
     TXM_OPTION_CACHE_DIR(AT(cache_dir), "The cache folder that these scenes are rendered with, as in make", NULL),
-    TXM_OPTION(FLAG, "recursive", .letter = 'r', AT(recursive),
-               .help = "No effect: folders are always searched with their subfolders",
-               .more = "For the habit. A list of folders and tx files, one path per line, is taken with @FILE, from standard "
-                       "input with -."),
+    TXM_OPTION(
+        FLAG, "recursive", .letter = 'r', AT(recursive),
+        .help = "No effect: folders are always searched with their subfolders",
+        .more = "For the habit. A list of folders and tx files, one path per line, is taken with @FILE, from standard "
+                "input with -."),
     TXM_OPTION(FLAG, "missing-folders", AT(missing_folders),
                .help = "Treat an image as gone even if its folder is missing",
                .more = "Without this option such tx files stay: a share that is not mounted has lost no images."),
@@ -71,8 +73,11 @@ static const txm_option what_options[] = {
 };
 
 static const txm_option_group groups[] = {
-    {"What", what_options, 0}, TXM_RULES_GROUP(txm_gc_args), TXM_COLOUR_GROUP(txm_gc_args),
-    TXM_REPORTS_GROUP(txm_gc_args), {0},
+    {"What", what_options, 0},
+    TXM_RULES_GROUP(txm_gc_args),
+    TXM_COLOUR_GROUP(txm_gc_args),
+    TXM_REPORTS_GROUP(txm_gc_args),
+    {0},
 };
 
 /* No age and no size: neither bound is in force unless given. */
@@ -108,7 +113,8 @@ static void on_removed(void *user, const char *path, uint64_t bytes, double unus
     } else if (!args->report.quiet) {
         snprintf(details, sizeof details, "%s, unused for %s", txm_format_bytes(bytes, size),
                  txm_duration_text(unused_s, unused));
-        txm_print_line(path, args->remove ? TXM_DOUBTFUL : TXM_PLAIN, args->remove ? "removed" : "would-remove", details);
+        txm_print_line(path, args->remove ? TXM_DOUBTFUL : TXM_PLAIN, args->remove ? "removed" : "would-remove",
+                       details);
     }
 }
 
@@ -163,16 +169,17 @@ static txm_status check_usage(const txm_gc_args *args, const txm_operands *opera
     if (!args->store && !operands->count)
         return txm_fail(err, TXM_STATUS_USAGE, "no folder given, and no --store; 'txmill gc --help' lists the options");
     if (!args->store && args->max_size != UINT64_MAX)
-        return txm_fail(err, TXM_STATUS_USAGE,
-                        "--max-size is for a store, where it is known what was not used for longest; name one with --store");
+        return txm_fail(
+            err, TXM_STATUS_USAGE,
+            "--max-size is for a store, where it is known what was not used for longest; name one with --store");
     return TXM_OK;
 }
 
 /* Without scenes to keep for, rules decide nothing; they are checked all the same, so that a typo is found here. */
 static txm_status check_rules(const txm_gc_args *args, txm_error *err)
 {
-    const bool any = args->rules.rules.count || args->rules.rule_files.count || args->rules.preset || args->config.ocio ||
-                     args->config.working_space;
+    const bool any = args->rules.rules.count || args->rules.rule_files.count || args->rules.preset ||
+                     args->config.ocio || args->config.working_space;
     const txm_settings settings = {.cache_dir = args->cache_dir};
     const txm_jobs_args jobs = {0};
     txm_rules *rules = NULL;

@@ -2,10 +2,11 @@
  *
  * txmill info: shows what is inside tx files.
  *
- * In: tx files, and Ptex files, which tools/ptex prints. Out: container, sizes, what the metadata says, and whether Cycles would load the file. info_report.c
- * prints; this file goes through the inputs and keeps the tally.
+ * In: tx files, and Ptex files, which tools/ptex prints. Out: container, sizes, what the metadata says, and whether
+ * Cycles would load the file. info_report.c prints; this file goes through the inputs and keeps the tally.
  *
- * Pixels are not read unless that is asked for: --deep decodes all tiles, --tiles counts them as well. The verdict (used, outdated, unusable ...) is the library's, the one that check and list give as well.
+ * Pixels are not read unless that is asked for: --deep decodes all tiles, --tiles counts them as well. The verdict
+ * (used, outdated, unusable ...) is the library's, the one that check and list give as well.
  */
 #include "tile/base/fail.h"
 #include "tile/base/mem.h"

@@ -19,7 +19,8 @@ static const txm_option output_options[] = {
     TXM_OPTION_OUTPUT(AT(output), "Write to this file, for a single image",
                       "Cycles finds it there only if it is the name that Cycles computes itself."),
     TXM_OPTION(FLAG, "force", .letter = 'f', AT(force), .help = "Write even what is up to date"),
-    TXM_OPTION(FLAG, "deep", AT(deep), .help = "Decode the tiles of what is up to date, and make again what is damaged"),
+    TXM_OPTION(FLAG, "deep", AT(deep),
+               .help = "Decode the tiles of what is up to date, and make again what is damaged"),
     TXM_OPTION(FLAG, "dry-run", .letter = 'n', AT(dry_run), .help = "Only show what would be made, and why"),
     TXM_OPTION(FLAG, "plan", AT(plan), .help = "Like --dry-run, in the order of the work, with its cost",
                .more = "Megapixels, memory at the peak and processor seconds are estimated from the images' headers."),
@@ -51,10 +52,16 @@ static const txm_option course_options[] = {
 };
 
 static const txm_option_group groups[] = {
-    TXM_INPUTS_GROUP(txm_make_args), TXM_RULES_GROUP(txm_make_args), TXM_SETTINGS_GROUP(txm_make_args),
-    TXM_COLOUR_GROUP(txm_make_args), {"Output", output_options, 0}, TXM_RUNNING_GROUP(txm_make_args),
+    TXM_INPUTS_GROUP(txm_make_args),
+    TXM_RULES_GROUP(txm_make_args),
+    TXM_SETTINGS_GROUP(txm_make_args),
+    TXM_COLOUR_GROUP(txm_make_args),
+    {"Output", output_options, 0},
+    TXM_RUNNING_GROUP(txm_make_args),
     {"Sharing the work", txm_shard_options, offsetof(txm_make_args, shard)},
-    {"Failures and messages", course_options, 0}, TXM_REPORTS_GROUP(txm_make_args), {0},
+    {"Failures and messages", course_options, 0},
+    TXM_REPORTS_GROUP(txm_make_args),
+    {0},
 };
 
 /* The project's .txmill files fill in what the command line left open: see txm_project_apply. */
@@ -79,10 +86,12 @@ static txm_status check_usage(const txm_make_args *args, const txm_operands *ope
     if (args->output && !*args->output)
         return txm_fail(err, TXM_STATUS_USAGE, "--output: the name is empty");
     if (args->log && !strcmp(args->log, "-"))
-        return txm_fail(err, TXM_STATUS_USAGE, "--log -: a log goes to a file; --json prints the same to standard output");
+        return txm_fail(err, TXM_STATUS_USAGE,
+                        "--log -: a log goes to a file; --json prints the same to standard output");
     if (args->output && !strcmp(args->output, "-"))
-        return txm_fail(err, TXM_STATUS_USAGE, "--output -: a tx file does not go to standard output; name a file, as in "
-                                               "-o wood.tx");
+        return txm_fail(err, TXM_STATUS_USAGE,
+                        "--output -: a tx file does not go to standard output; name a file, as in "
+                        "-o wood.tx");
     return TXM_OK;
 }
 

@@ -15,8 +15,8 @@
 #include "tile/base/fail.h"
 #include "tile/base/mem.h"
 #include "tools/make/batch_job.h"
-#include "tools/options/shard_args.h"
 #include "tools/options/project.h"
+#include "tools/options/shard_args.h"
 #include "tools/output/exits.h"
 #include "tools/output/format.h"
 #include "tools/output/json.h"
@@ -45,8 +45,9 @@ static const txm_option shard_options[] = {
 };
 
 static const txm_option_group groups[] = {
-    {"Shards", shard_options, 0}, TXM_INPUTS_GROUP(plan_args), TXM_RULES_GROUP(plan_args),
-    TXM_SETTINGS_GROUP(plan_args), TXM_COLOUR_GROUP(plan_args), TXM_RUNNING_GROUP(plan_args),
+    {"Shards", shard_options, 0}, TXM_INPUTS_GROUP(plan_args),
+    TXM_RULES_GROUP(plan_args),   TXM_SETTINGS_GROUP(plan_args),
+    TXM_COLOUR_GROUP(plan_args),  TXM_RUNNING_GROUP(plan_args),
     TXM_REPORTS_GROUP(plan_args), {0},
 };
 
@@ -204,7 +205,8 @@ static void print_table(const plan *p)
 static txm_status make_plan(plan *p, const txm_operands *operands, txm_error *err)
 {
     const plan_args *a = p->args;
-    const txm_batch_job_args args = {.input = &a->input, .rules = &a->rules, .config = &a->config, .running = &a->running};
+    const txm_batch_job_args args = {
+        .input = &a->input, .rules = &a->rules, .config = &a->config, .running = &a->running};
     const txm_batch_events events = {
         .struct_size = sizeof(txm_batch_events), .user = p, on_planned, on_done, .warn = txm_say_warning};
     const txm_batch_options options = {.struct_size = sizeof(txm_batch_options),

@@ -109,8 +109,7 @@ static const txm_option caches[] = {
     TXM_OPTION(CUSTOM, "cache", AT(ask), .arg = "SIZE,...", .parse = parse_sizes,
                .help = "Sizes of the cache (default: some from a sixteenth of the working set on)"),
     TXM_OPTION(CUSTOM, "policy", AT(ask), .arg = "POLICY,...", .values = txm_replay_policy_values,
-               .parse = parse_policies,
-               .help = "What goes when memory is needed (default: lru,clock,tiles,opt)",
+               .parse = parse_policies, .help = "What goes when memory is needed (default: lru,clock,tiles,opt)",
                .more = txm_replay_policy_more),
     TXM_OPTION(UINT, "keep-epochs", AT(ask.keep_epochs), .arg = "N", .min = 1, .max = 2,
                .help = "Render tiles whose textures are kept by the policy tiles (default: 1)"),
@@ -169,7 +168,8 @@ static txm_status replay(const replay_args *a, const char *path, txm_error *err)
     txm_status status = txm_trace_open(path, &trace, err);
     if (status != TXM_OK)
         return status;
-    status = txm_replay_table_make(path, trace, &a->ask, txm_signal_flag(), a->quiet ? NULL : show_progress, &table, err);
+    status =
+        txm_replay_table_make(path, trace, &a->ask, txm_signal_flag(), a->quiet ? NULL : show_progress, &table, err);
     txm_say_status("%s", "");
     if (status == TXM_OK && a->plot)
         status = write_plot(a->plot, &table, err);
@@ -192,8 +192,11 @@ static int run_replay(void *p, const txm_operands *operands)
     a->ask.read_seconds = 1e-6 * a->read_us;
     const txm_output plot = {"--plot", a->plot, TXM_OUTPUT_PLOT, a->overwrite};
     if (operands->count != 1)
-        txm_fail(&err, TXM_STATUS_USAGE, operands->count ? "%s: one trace at a time" : "no trace given%s; 'txmill stream render "
-                                         "--trace FILE' writes one", operands->count ? operands->items[1] : "");
+        txm_fail(&err, TXM_STATUS_USAGE,
+                 operands->count ? "%s: one trace at a time"
+                                 : "no trace given%s; 'txmill stream render "
+                                   "--trace FILE' writes one",
+                 operands->count ? operands->items[1] : "");
     else if (txm_guard_operands(&plot, operands->items, operands->count, &err) == TXM_OK)
         replay(a, operands->items[0], &err);
     if (err.status)

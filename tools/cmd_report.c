@@ -38,7 +38,10 @@ static const txm_option page_options[] = {
 };
 
 static const txm_option_group groups[] = {
-    {"Page", page_options, 0}, TXM_FILES_GROUP(report_args), TXM_REPORTS_GROUP(report_args), {0},
+    {"Page", page_options, 0},
+    TXM_FILES_GROUP(report_args),
+    TXM_REPORTS_GROUP(report_args),
+    {0},
 };
 
 /* ---- reporting -------------------------------------------------------------------------------------------------- */

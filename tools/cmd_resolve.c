@@ -12,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <string.h>
 
 #include "tile/base/fail.h"
 #include "tile/base/mem.h"
@@ -54,8 +53,9 @@ static const txm_option options[] = {
 };
 
 static const txm_option_group groups[] = {
-    {"Action", options, 0}, TXM_FILES_GROUP(resolve_args), TXM_RULES_GROUP(resolve_args),
-    TXM_SETTINGS_GROUP(resolve_args), TXM_COLOUR_GROUP(resolve_args), TXM_JOBS_GROUP(resolve_args),
+    {"Action", options, 0},          TXM_FILES_GROUP(resolve_args),
+    TXM_RULES_GROUP(resolve_args),   TXM_SETTINGS_GROUP(resolve_args),
+    TXM_COLOUR_GROUP(resolve_args),  TXM_JOBS_GROUP(resolve_args),
     TXM_REPORTS_GROUP(resolve_args), {0},
 };
 
@@ -109,7 +109,8 @@ static void print_text(const char *image, const txm_resolution *r)
         putchar('\n');
     }
     if (!is_loaded(r))
-        printf("  asked for: colour space %s, alpha type %s\n", txm_space_shown(r->colorspace), txm_alpha_name(r->alpha));
+        printf("  asked for: colour space %s, alpha type %s\n", txm_space_shown(r->colorspace),
+               txm_alpha_name(r->alpha));
     for (size_t i = 0; i < r->other_count; i++) {
         fputs("  there as ", stdout);
         txm_print_path(r->others[i].path);
@@ -200,7 +201,8 @@ static txm_status resolve_one(txm_context *context, const txm_input *input, cons
     return TXM_OK;
 }
 
-/* Where scenes and images are named, the images are those of the scenes that are meant: their settings are the scenes'. */
+/* Where scenes and images are named, the images are those of the scenes that are meant: their settings are the scenes'.
+ */
 typedef struct selection {
     const txm_inputs *inputs;
     bool scenes, images; /* there are inputs of each kind */
@@ -236,8 +238,8 @@ static bool has_partner(const selection *s, const txm_input *input)
     return false;
 }
 
-/* What is passed over: images of the scenes that were not named, and named images, for which the scenes' own stand. A named
- * image that no scene has, and a scene that cannot be read, are failures. */
+/* What is passed over: images of the scenes that were not named, and named images, for which the scenes' own stand. A
+ * named image that no scene has, and a scene that cannot be read, are failures. */
 static bool passed_over(const selection *s, const txm_input *input, txm_error *err)
 {
     const bool whole_scene = input->from_scene && input->origin && !strcmp(input->origin, input->path);
@@ -245,8 +247,8 @@ static bool passed_over(const selection *s, const txm_input *input, txm_error *e
         return false;
     const bool partner = has_partner(s, input);
     if (!input->from_scene && !partner && input->status == TXM_OK)
-        txm_fail(err, TXM_STATUS_NOT_FOUND, "%s: none of the scenes uses this image; without a scene, its own defaults count",
-                 input->path);
+        txm_fail(err, TXM_STATUS_NOT_FOUND,
+                 "%s: none of the scenes uses this image; without a scene, its own defaults count", input->path);
     return input->from_scene ? !partner : partner;
 }
 
@@ -297,8 +299,8 @@ static int run_resolve(void *p, const txm_operands *operands)
     if (txm_project_apply(&project, operands, &err) == TXM_OK &&
         txm_files_collect(&how, &args->files, operands, &inputs, &err) == TXM_OK &&
         txm_rule_args_read(&args->rules, &rules, &err) == TXM_OK &&
-        txm_project_look(inputs, &args->config, &args->jobs, &args->settings.settings, rules, &contexts,
-                         &err) == TXM_OK) {
+        txm_project_look(inputs, &args->config, &args->jobs, &args->settings.settings, rules, &contexts, &err) ==
+            TXM_OK) {
         txm_settings_warn_alias(&args->settings.settings, txm_context_color(contexts.common));
         resolve_all(&contexts, rules, args, inputs, &tally);
     }

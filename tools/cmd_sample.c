@@ -145,8 +145,13 @@ static const txm_option outputs[] = {
 #undef NUMBER
 
 static const txm_option_group groups[] = {
-    {"Where", places, 0}, {"How", hows, 0}, TXM_FILES_GROUP(sample_args), TXM_COLOUR_GROUP(sample_args),
-    TXM_JOBS_GROUP(sample_args), {"Output", outputs, 0}, {0},
+    {"Where", places, 0},
+    {"How", hows, 0},
+    TXM_FILES_GROUP(sample_args),
+    TXM_COLOUR_GROUP(sample_args),
+    TXM_JOBS_GROUP(sample_args),
+    {"Output", outputs, 0},
+    {0},
 };
 
 /* From options to the struct that a renderer would fill in. */
@@ -249,7 +254,8 @@ static const char *tile_path(const texture *t, uint32_t tile)
 /* ---- what Cycles does with it ---- */
 
 /* Warns of colours that no render would show, since people look them up to see what Cycles sees. If there can be no
- * verdict, as for an image in a closed folder, the colour is shown all the same; if a retry may bring one, it is not. */
+ * verdict, as for an image in a closed folder, the colour is shown all the same; if a retry may bring one, it is not.
+ */
 static txm_status judge(texture *t, const txm_project_contexts *contexts, const txm_rules *rules, txm_error *err)
 {
     t->verdicts = txm_calloc(t->count, sizeof *t->verdicts);
@@ -257,9 +263,8 @@ static txm_status judge(texture *t, const txm_project_contexts *contexts, const 
         return txm_no_memory(err, t->name);
     for (size_t i = 0; i < t->count; i++) {
         const size_t input = t->first + i;
-        const txm_verify_options how = {.struct_size = sizeof how,
-                                        .no_decoding = true,
-                                        .rules = txm_project_rules(contexts, input, rules)};
+        const txm_verify_options how = {
+            .struct_size = sizeof how, .no_decoding = true, .rules = txm_project_rules(contexts, input, rules)};
         const char *path = txm_inputs_at(t->inputs, input)->path;
         txm_verdict *v = &t->verdicts[i];
         txm_error own = {0};

@@ -16,22 +16,22 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "mill/base/spelling.h"
 #include "tile/base/clock.h"
 #include "tile/base/fail.h"
 #include "tile/base/mem.h"
 #include "tile/base/path.h"
-#include "mill/base/spelling.h"
 #include "tile/base/text.h"
-#include "tools/options/project.h"
 #include "tools/options/policies.h"
+#include "tools/options/project.h"
 #include "tools/output/exits.h"
 #include "tools/output/format.h"
 #include "tools/output/guard.h"
 #include "tools/output/json.h"
 #include "tools/output/say.h"
 #include "tools/stream/stream_args.h"
-#include "txmill/out_file.h"
 #include "txmill/level.h"
+#include "txmill/out_file.h"
 #include "txmill/picture.h"
 
 /* As in sample: signs and blanks are no sizes. */
@@ -104,8 +104,7 @@ static const txm_option textures[] = {
     TXM_OPTION(SIZE, "cache", AT(cache_bytes), .arg = "SIZE",
                .help = "Memory that textures may take (default: 1G; 0: no bound)"),
     TXM_OPTION(CHOICE, "policy", AT(policy), .arg = "POLICY", .values = txm_policy_values,
-               .help = "What goes when memory is needed (default: render-tiles)",
-               .more = txm_policy_more),
+               .help = "What goes when memory is needed (default: render-tiles)", .more = txm_policy_more),
     TXM_OPTION(UINT, "keep-epochs", AT(keep_epochs), .arg = "N", .min = 1, .max = 2,
                .help = "Render tiles whose textures are kept (default: 1)"),
     TXM_OPTION(CUSTOM, "resolution", AT(resolution), .arg = "PERCENT", .parse = parse_percent,

@@ -25,8 +25,8 @@
 #include "tools/output/say.h"
 #include "tools/output/summary.h"
 #include "tools/picture/tile_sheet.h"
-#include "txmill/out_file.h"
 #include "txmill/level.h"
+#include "txmill/out_file.h"
 #include "txmill/picture.h"
 #include "txtile/reader.h"
 
@@ -83,16 +83,19 @@ static const txm_option outputs[] = {
     TXM_OPTION(
         CHOICE, "format", AT(format), .arg = "FORMAT", .values = "auto text raw image",
         .help = "auto, text, raw or image (default: auto, by the extension of FILE)",
-        .more =
-            "Text is one line per pixel: its column and row in the level, then its channels. Raw is the stored samples, "
-            "little-endian, channels interleaved, without header. As an image the values are written as they are "
-            "stored, in any format that OpenImageIO writes."),
+        .more = "Text is one line per pixel: its column and row in the level, then its channels. Raw is the stored "
+                "samples, "
+                "little-endian, channels interleaved, without header. As an image the values are written as they are "
+                "stored, in any format that OpenImageIO writes."),
     TXM_OPTION(FLAG, "json", AT(json), .help = "Print the pixels as one JSON object a file"),
     {0},
 };
 
 static const txm_option_group groups[] = {
-    {"Which pixels", options, 0}, TXM_FILES_GROUP(tile_args), {"Output", outputs, 0}, {0},
+    {"Which pixels", options, 0},
+    TXM_FILES_GROUP(tile_args),
+    {"Output", outputs, 0},
+    {0},
 };
 
 /* A padded tile in memory, tight. */
@@ -335,8 +338,9 @@ static int run_tile(void *p, const txm_operands *operands)
     txm_tally tally = {0};
     txm_error err = {0};
     txm_inputs *inputs = NULL;
-    const txm_output output = {
-        "-o", args->output, choose_format(args) == FORMAT_IMAGE ? TXM_OUTPUT_PICTURE : TXM_OUTPUT_PIXELS, args->overwrite};
+    const txm_output output = {"-o", args->output,
+                               choose_format(args) == FORMAT_IMAGE ? TXM_OUTPUT_PICTURE : TXM_OUTPUT_PIXELS,
+                               args->overwrite};
     if (txm_tx_files_collect("tile", &args->files, operands, &inputs, &err) == TXM_OK) {
         size_t count = txm_inputs_count(inputs);
         if (count > 1 && strcmp(args->output, "-") != 0)

@@ -49,8 +49,13 @@ static const txm_option options[] = {
 };
 
 static const txm_option_group groups[] = {
-    {"Checks", options, 0}, TXM_FILES_GROUP(verify_args), TXM_RULES_GROUP(verify_args), TXM_COLOUR_GROUP(verify_args),
-    TXM_JOBS_GROUP(verify_args), TXM_REPORTS_GROUP(verify_args), {0},
+    {"Checks", options, 0},
+    TXM_FILES_GROUP(verify_args),
+    TXM_RULES_GROUP(verify_args),
+    TXM_COLOUR_GROUP(verify_args),
+    TXM_JOBS_GROUP(verify_args),
+    TXM_REPORTS_GROUP(verify_args),
+    {0},
 };
 
 /* What the summary counts the file under: why Cycles does not use it, or else what is wrong with it. */
@@ -130,7 +135,8 @@ static void verify_all(const txm_project_contexts *contexts, const txm_rules *ru
 /* From operands and from logs of runs (--run): both may be given, files are verified once. */
 static txm_status collect(const verify_args *args, const txm_operands *operands, txm_inputs **inputs, txm_error *err)
 {
-    const txm_files_how how = {.command = "verify", .what = "tx file", .tx = true, .of_images = true, .may_be_none = args->runs.count > 0};
+    const txm_files_how how = {
+        .command = "verify", .what = "tx file", .tx = true, .of_images = true, .may_be_none = args->runs.count > 0};
     txm_status status = txm_files_collect(&how, &args->files, operands, inputs, err);
     if (status == TXM_OK)
         status = txm_run_tx_read(*inputs, &args->runs, err);

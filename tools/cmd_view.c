@@ -77,12 +77,11 @@ static const txm_option picture_options[] = {
     TXM_OPTION_LEVEL(AT(level), "the one that fits"),
     TXM_OPTION(CUSTOM, "size", .letter = 's', AT(size), .arg = "COLUMNSxROWS", .parse = parse_size,
                .help = "Most terminal cells to fill (default: its size)"),
-    TXM_OPTION(
-        CHOICE, "format", .letter = 'F', AT(format), .arg = "FORMAT", .values = "auto symbols sixel kitty",
-        .help = "auto, symbols, sixel or kitty (default: auto, the best that the terminal shows)",
-        .more =
-            "TERM and the like say what a terminal can do. When a format is named, it is written to anything, a "
-            "file or a pipe as well. Symbols are Unicode blocks where the locale is UTF-8, else ASCII."),
+    TXM_OPTION(CHOICE, "format", .letter = 'F', AT(format), .arg = "FORMAT", .values = "auto symbols sixel kitty",
+               .help = "auto, symbols, sixel or kitty (default: auto, the best that the terminal shows)",
+               .more =
+                   "TERM and the like say what a terminal can do. When a format is named, it is written to anything, a "
+                   "file or a pipe as well. Symbols are Unicode blocks where the locale is UTF-8, else ASCII."),
     {0},
 };
 static const txm_option page_options[] = {
@@ -102,7 +101,7 @@ static const txm_option page_options[] = {
 
 static const txm_option_group groups[] = {
     {"Picture", picture_options, 0}, {"Page", page_options, 0}, TXM_FILES_GROUP(view_args),
-    TXM_COLOUR_GROUP(view_args), TXM_JOBS_GROUP(view_args), {0},
+    TXM_COLOUR_GROUP(view_args),     TXM_JOBS_GROUP(view_args), {0},
 };
 
 /* The level that fits the terminal, a page of 16 MB: both can be exceeded on request. */
@@ -371,9 +370,10 @@ static txm_status check(const view_args *args, txm_error *err)
     if (args->json && (!args->html || !strcmp(args->html, "-")))
         return txm_fail(err, TXM_STATUS_USAGE, "--json describes the page that is written: it needs --html FILE");
     if (!args->html && args->format == TXM_VIEW_AUTO && !isatty(STDOUT_FILENO))
-        return txm_fail(err, TXM_STATUS_USAGE,
-                        "standard output is not a terminal: write a page with --html FILE, force a format with --format "
-                        "symbols, sixel or kitty, or write an image file with 'txmill extract'");
+        return txm_fail(
+            err, TXM_STATUS_USAGE,
+            "standard output is not a terminal: write a page with --html FILE, force a format with --format "
+            "symbols, sixel or kitty, or write an image file with 'txmill extract'");
     return TXM_OK;
 }
 

@@ -2,10 +2,10 @@
  *
  * Colour spaces: an OCIO config (a file, $OCIO, or the built-in one) seen through what textures need.
  *
- * The room src/mill/color knows what pixels mean. In: a config, the name of a space, the working space. Out: the class of
- * the space as Cycles sees it, its canonical name, a transform to scene-linear for rows of floats, and the matrix that
- * is part of tx names. ocio.h is the only way to OpenColorIO, which is loaded when it is first needed; configs that
- * are newer than the library are reduced to what it can read (scan.h, tree.h, reduce.h).
+ * The room src/mill/color knows what pixels mean. In: a config, the name of a space, the working space. Out: the class
+ * of the space as Cycles sees it, its canonical name, a transform to scene-linear for rows of floats, and the matrix
+ * that is part of tx names. ocio.h is the only way to OpenColorIO, which is loaded when it is first needed; configs
+ * that are newer than the library are reduced to what it can read (scan.h, tree.h, reduce.h).
  */
 #ifndef TXMILL_COLOR_H
 #define TXMILL_COLOR_H

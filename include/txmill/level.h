@@ -50,8 +50,8 @@ TXM_API txm_status txm_level_picture_encode(const txm_tx *tx, txm_level_picture 
 TXM_API txm_status txm_level_picture_to_8_bits(txm_level_picture *picture, txm_error *err);
 TXM_API void txm_level_picture_clear(txm_level_picture *picture); /* NULL-safe; zeroes */
 
-/* Whether the extension of `name` is that of a format for viewing, 8 bits of what a screen shows, as PNG and JPEG are. The
- * others, OpenEXR and TIFF among them, hold values as they are stored. */
+/* Whether the extension of `name` is that of a format for viewing, 8 bits of what a screen shows, as PNG and JPEG are.
+ * The others, OpenEXR and TIFF among them, hold values as they are stored. */
 TXM_API bool txm_picture_is_for_viewing(const char *name);
 
 /* Which level is extracted, and how. */

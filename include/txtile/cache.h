@@ -363,8 +363,7 @@ TXM_API void txm_ticket_wait(txm_ticket **ticket);
  * NULL-safe. What lanes have on their lists needs no cancelling: set their `count` to 0. */
 TXM_API void txm_ticket_cancel(txm_ticket **ticket);
 
-/* ---- statistics ---------------------------------------------------------------------------------------------------
- */
+/* ---- statistics -------------------------------------------------------------------------------------------------- */
 
 /* Counts since the cache was made; what is in memory, open or allocated is as of now. */
 typedef struct txm_cache_stats {

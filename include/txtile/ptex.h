@@ -131,8 +131,7 @@ TXM_API txm_status txm_ptex_read_tile(const txm_ptex *ptex, uint32_t face, uint3
 TXM_API txm_status txm_ptex_pixel(const txm_ptex *ptex, uint32_t face, uint32_t x, uint32_t y, uint32_t first,
                                   uint32_t channels, float *out, txm_error *err);
 
-/* ---- meta data ----------------------------------------------------------------------------------------------------
- */
+/* ---- meta data --------------------------------------------------------------------------------------------------- */
 
 /* What an entry of the meta data holds: one text, or numbers. */
 typedef enum txm_ptex_meta_type {
@@ -160,8 +159,7 @@ TXM_API const txm_ptex_meta *txm_ptex_meta_of(const txm_ptex *ptex, uint32_t ind
 /* Its data, little-endian, into room for its bytes. USAGE where there is none; CORRUPT, CHANGED, IO, NO_MEMORY. */
 TXM_API txm_status txm_ptex_meta_read(const txm_ptex *ptex, uint32_t index, void *data, txm_error *err);
 
-/* ---- look-ups -----------------------------------------------------------------------------------------------------
- */
+/* ---- look-ups ---------------------------------------------------------------------------------------------------- */
 
 /* Look-ups of one thread: keeps faces that it read. The file must stay open as long. */
 typedef struct txm_ptex_filter txm_ptex_filter;

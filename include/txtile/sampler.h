@@ -279,8 +279,7 @@ static inline txm_tile_name txm_tile_key_unpack(txm_tile_key key)
     return n;
 }
 
-/* ---- explaining ----------------------------------------------------------------------------------------------------
- */
+/* ---- explaining -------------------------------------------------------------------------------------------------- */
 
 /* One pixel that a look-up reads. */
 typedef struct txm_tap {

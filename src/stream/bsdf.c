@@ -75,8 +75,8 @@ static txm_vec3 ggx_normal(float alpha, txm_vec3 normal, txm_vec3 out, const flo
     txm_vec3 x, y;
     txm_frame_of(normal, &x, &y);
     /* The view in the frame, stretched to a hemisphere. */
-    txm_vec3 v = unit(txm_vec_make(alpha * txm_vec_dot(out, x), alpha * txm_vec_dot(out, y),
-                                   fmaxf(txm_vec_dot(out, normal), 1e-6f)));
+    txm_vec3 v = unit(
+        txm_vec_make(alpha * txm_vec_dot(out, x), alpha * txm_vec_dot(out, y), fmaxf(txm_vec_dot(out, normal), 1e-6f)));
     float across = sqrtf(v.x * v.x + v.y * v.y);
     txm_vec3 t1 = across > 0.0f ? txm_vec_make(-v.y / across, v.x / across, 0.0f) : txm_vec_make(1.0f, 0.0f, 0.0f);
     txm_vec3 t2 = txm_vec_cross(v, t1);

@@ -27,7 +27,8 @@ static inline bool txm_bsdf_is_singular(txm_surface_kind kind)
 /* BSDF times cosine, without colour. */
 float txm_bsdf_eval(const txm_scene_material *m, txm_vec3 normal, txm_vec3 out, txm_vec3 in);
 
-/* The probability by solid angle with which txm_bsdf_sample draws a direction; 0 of mirrors and glass, which have but one. */
+/* The probability by solid angle with which txm_bsdf_sample draws a direction; 0 of mirrors and glass, which have but
+ * one. */
 float txm_bsdf_probability(const txm_scene_material *m, txm_vec3 normal, txm_vec3 out, txm_vec3 in);
 
 /* What differentials are widened by, whichever way a direction was found. */

@@ -12,11 +12,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tile/base/fail.h"
-#include "tile/base/mem.h"
 #include "stream/engine.h"
 #include "stream/light.h"
 #include "stream/use.h"
+#include "tile/base/fail.h"
+#include "tile/base/mem.h"
 
 enum { DEFAULT_TILE_PX = 2048, FEW_SAMPLES = 4, ENOUGH_SAMPLES = 64 };
 

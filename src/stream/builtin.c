@@ -11,11 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "stream/random.h"
+#include "stream/scene.h"
 #include "tile/base/fail.h"
 #include "tile/base/mem.h"
 #include "tile/base/text.h"
-#include "stream/random.h"
-#include "stream/scene.h"
 
 enum { ROOM_SPHERES = 24, GRID = 16, UDIM_COLUMNS = 10 };
 
@@ -42,12 +42,12 @@ static void look_at(builder *b, txm_vec3 from, txm_vec3 to, float half_width)
     txm_vec3 right = txm_vec_cross(txm_vec_make(0.0f, 0.0f, 1.0f), back);
     right = txm_vec_scale(right, 1.0f / txm_vec_length(right));
     txm_vec3 up = txm_vec_cross(back, right);
-    *c = (txm_scene_camera){.kind = TXM_CAMERA_PERSPECTIVE,
-                            .half = {half_width, half_width * (float)b->scene->height / (float)b->scene->width},
-                            .clip = {0.01f, 1e6f},
-                            .to_world = {{{right.x, up.x, back.x, from.x},
-                                          {right.y, up.y, back.y, from.y},
-                                          {right.z, up.z, back.z, from.z}}}};
+    *c = (txm_scene_camera){
+        .kind = TXM_CAMERA_PERSPECTIVE,
+        .half = {half_width, half_width * (float)b->scene->height / (float)b->scene->width},
+        .clip = {0.01f, 1e6f},
+        .to_world = {
+            {{right.x, up.x, back.x, from.x}, {right.y, up.y, back.y, from.y}, {right.z, up.z, back.z, from.z}}}};
     b->scene->has_camera = true;
 }
 
@@ -113,8 +113,10 @@ static void sun(builder *b)
 {
     txm_scene_light *l = NEW_ITEM(b, light);
     if (l)
-        *l = (txm_scene_light){
-            .kind = TXM_LIGHT_SUN, .power = {2, 2, 2}, .direction = {0.4242641f, 0.5656854f, -0.7071068f}, .angle = 0.01f};
+        *l = (txm_scene_light){.kind = TXM_LIGHT_SUN,
+                               .power = {2, 2, 2},
+                               .direction = {0.4242641f, 0.5656854f, -0.7071068f},
+                               .angle = 0.01f};
 }
 
 /* ---- the scenes ---- */
@@ -142,7 +144,8 @@ static void build_plane(builder *b)
 static void build_room(builder *b)
 {
     const float w = 4.0f, h = 2.8f;
-    const txm_vec3 x = txm_vec_make(w, 0, 0), y = txm_vec_make(0, w, 0), z = txm_vec_make(0, 0, h), o = txm_vec_make(0, 0, 0);
+    const txm_vec3 x = txm_vec_make(w, 0, 0), y = txm_vec_make(0, w, 0), z = txm_vec_make(0, 0, h),
+                   o = txm_vec_make(0, 0, 0);
     look_at(b, txm_vec_make(0.4f, 0.3f, 1.5f), txm_vec_make(2.4f, 3.0f, 0.9f), 0.8f);
     const struct {
         txm_vec3 corner, u, v;
@@ -216,7 +219,8 @@ static void build_sphere(builder *b)
 static void build_fly(builder *b)
 {
     floor_of(b, 200.0f);
-    look_at(b, txm_vec_make(0.0f, -40.0f + 60.0f * b->frame, 0.8f), txm_vec_make(0.0f, -30.0f + 60.0f * b->frame, 0.5f), 0.7f);
+    look_at(b, txm_vec_make(0.0f, -40.0f + 60.0f * b->frame, 0.8f), txm_vec_make(0.0f, -30.0f + 60.0f * b->frame, 0.5f),
+            0.7f);
     for (int i = 0; i < 40; i++) {
         float y = -35.0f + 2.0f * (float)i, side = i % 2 ? 1.2f : -2.2f;
         quad(b, material(b, TXM_SURFACE_DIFFUSE, 0.5f, 1.0f, (size_t)i + 1), txm_vec_make(side, y, 0.0f),
@@ -286,8 +290,8 @@ txm_status txm_render_scene_builtin(const char *name, const char *const *images,
     while (which < sizeof scenes / sizeof *scenes && strcmp(scenes[which].name, name) != 0)
         which++;
     if (which == sizeof scenes / sizeof *scenes)
-        return txm_fail(err, TXM_STATUS_USAGE, "there is no built-in scene '%s': they are plane, room, grid, udim, sphere, fly",
-                        name);
+        return txm_fail(err, TXM_STATUS_USAGE,
+                        "there is no built-in scene '%s': they are plane, room, grid, udim, sphere, fly", name);
     builder b = {txm_scene_new(), images, count, frame, false};
     txm_status status = b.scene ? TXM_OK : txm_no_memory(err, NULL);
     for (size_t i = 0; status == TXM_OK && i < count; i++)

@@ -10,10 +10,10 @@
  */
 #ifndef TXM_STREAM_ENGINE_H
 #define TXM_STREAM_ENGINE_H
+#include "stream/use.h"
 #include "tile/base/cancel.h"
 #include "tile/base/clock.h"
 #include "tile/base/pool.h"
-#include "stream/use.h"
 
 /* A rectangle of the picture, px. */
 typedef struct txm_render_rect {
@@ -23,7 +23,7 @@ typedef struct txm_render_rect {
 /* The picture being made. */
 typedef struct txm_film {
     uint32_t width;
-    float *rgb;                    /* sums of samples, in their order */
+    float *rgb;                     /* sums of samples, in their order */
     float *level, *misses, *passes; /* NULL: not asked for */
     uint32_t *level_count;
 } txm_film;

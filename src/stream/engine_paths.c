@@ -6,9 +6,9 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+#include "stream/engine.h"
 #include "tile/base/fail.h"
 #include "tile/base/mem.h"
-#include "stream/engine.h"
 
 enum { PIXELS_PER_TURN = 256 };
 
@@ -97,11 +97,11 @@ txm_status txm_engine_paths(txm_render_job *job, txm_render_rect rect, txm_error
     for (uint32_t i = 0; status == TXM_OK && i < job->threads; i++) {
         workers[i].shared = &s;
         workers[i].is_caller = i == 0;
-        workers[i].looker = (txm_looker){.view = &s.view,
-                                         .untextured = job->options->untextured,
-                                         .biased = job->biased,
-                                         .lane = {.capacity = job->biased ? TXM_PATH_REQUESTS : 0,
-                                                  .requests = workers[i].requests}};
+        workers[i].looker =
+            (txm_looker){.view = &s.view,
+                         .untextured = job->options->untextured,
+                         .biased = job->biased,
+                         .lane = {.capacity = job->biased ? TXM_PATH_REQUESTS : 0, .requests = workers[i].requests}};
         txm_cache *waits = job->biased ? job->warps : job->textures.cache;
         if (waits)
             status = txm_cache_thread_new(waits, &workers[i].looker.thread, err);

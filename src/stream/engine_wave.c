@@ -5,9 +5,9 @@
  */
 #include <stdlib.h>
 
+#include "stream/engine.h"
 #include "tile/base/fail.h"
 #include "tile/base/mem.h"
-#include "stream/engine.h"
 
 enum { PATHS_PER_JOB = 2048, REQUESTS_PER_JOB = 4096 };
 
@@ -68,8 +68,8 @@ static void shade_span(void *arg)
     }
 }
 
-/* Runs `fn` over `count` items, some at a time. Returns when all of them are through, or CANCELLED with some left as they
- * were. Spans are numbered by the list, so a span's lane collects from neighbouring paths. */
+/* Runs `fn` over `count` items, some at a time. Returns when all of them are through, or CANCELLED with some left as
+ * they were. Spans are numbered by the list, so a span's lane collects from neighbouring paths. */
 static txm_status over(wave *w, uint32_t count, txm_job_fn fn, uint32_t *spans, txm_error *err)
 {
     txm_group *group = txm_group_new(w->job->pool);
@@ -134,8 +134,8 @@ static txm_status launch(wave *w, uint32_t count, uint32_t *left, txm_error *err
     return status == TXM_OK && *left ? load(w, spans, err) : status;
 }
 
-/* A step of a path whose tiles are never there together: where look-ups depend on others, the tile of the last may drive
- * out that of the first. It waits for one tile after the other. */
+/* A step of a path whose tiles are never there together: where look-ups depend on others, the tile of the last may
+ * drive out that of the first. It waits for one tile after the other. */
 static txm_status take_alone(wave *w, uint32_t path, txm_error *err)
 {
     txm_render_job *job = w->job;
@@ -241,12 +241,12 @@ static bool wave_new(wave *w, txm_render_job *job, txm_render_rect rect, uint64_
         return false;
     for (uint32_t i = 0; i < w->spans_max; i++) {
         w->spans[i].wave = w;
-        w->spans[i].looker = (txm_looker){.cache = job->textures.cache,
-                                          .traced = job->options->trace ? job->textures.cache : NULL,
-                                          .number = i,
-                                          .untextured = job->options->untextured,
-                                          .lane = {.capacity = REQUESTS_PER_JOB,
-                                                   .requests = w->requests + (size_t)i * REQUESTS_PER_JOB}};
+        w->spans[i].looker = (txm_looker){
+            .cache = job->textures.cache,
+            .traced = job->options->trace ? job->textures.cache : NULL,
+            .number = i,
+            .untextured = job->options->untextured,
+            .lane = {.capacity = REQUESTS_PER_JOB, .requests = w->requests + (size_t)i * REQUESTS_PER_JOB}};
         w->lanes[i] = &w->spans[i].looker.lane;
     }
     return true;

@@ -24,12 +24,12 @@ void txm_scene_geometry_free(txm_scene_geometry *geometry);
 /* The surface round a hit. Its two parameters s and t are the barycentric ones of a triangle, u and v of quads and
  * spheres. */
 typedef struct txm_surface {
-    txm_vec3 at, normal;   /* of the geometry, towards the ray; length 1 */
-    txm_vec3 shading;      /* interpolated, towards the ray; length 1 */
-    txm_vec3 dPds, dPdt;   /* of the position */
-    txm_vec3 dNds, dNdt;   /* of the shading normal */
-    float curvature;       /* mean, positive where the surface bulges towards the ray */
-    bool inside;           /* the ray comes from behind */
+    txm_vec3 at, normal; /* of the geometry, towards the ray; length 1 */
+    txm_vec3 shading;    /* interpolated, towards the ray; length 1 */
+    txm_vec3 dPds, dPdt; /* of the position */
+    txm_vec3 dNds, dNdt; /* of the shading normal */
+    float curvature;     /* mean, positive where the surface bulges towards the ray */
+    bool inside;         /* the ray comes from behind */
     uint32_t material;
     uint32_t vertex[3];
     const txm_scene_mesh *mesh; /* NULL: a quad or sphere */

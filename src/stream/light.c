@@ -11,9 +11,9 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "stream/bsdf.h"
 #include "tile/base/fail.h"
 #include "tile/base/mem.h"
-#include "stream/bsdf.h"
 
 static const float pi = 3.14159265f;
 
@@ -42,7 +42,8 @@ bool txm_light_draw(const txm_scene_light *l, txm_vec3 from, const float random[
         return true;
     }
     if (l->kind == TXM_LIGHT_AREA)
-        at = txm_matrix_point(&l->to_world, txm_vec_make((random[1] - 0.5f) * l->size[0], (random[2] - 0.5f) * l->size[1], 0.0f));
+        at = txm_matrix_point(&l->to_world,
+                              txm_vec_make((random[1] - 0.5f) * l->size[0], (random[2] - 0.5f) * l->size[1], 0.0f));
     txm_vec3 to = txm_vec_add(at, -1.0f, from);
     float distance = txm_vec_length(to);
     if (!(distance > 1e-6f))
@@ -59,7 +60,9 @@ bool txm_light_draw(const txm_scene_light *l, txm_vec3 from, const float random[
     out->irradiance = 1.0f / (4.0f * pi * distance * distance);
     if (l->kind == TXM_LIGHT_SPOT) {
         float cosine = -txm_vec_dot(out->direction, l->direction), edge = cosf(0.5f * l->angle);
-        float soft = (1.0f - edge) * l->blend, share = soft > 0.0f ? (cosine - edge) / soft : cosine > edge ? 1.0f : 0.0f;
+        float soft = (1.0f - edge) * l->blend, share = soft > 0.0f     ? (cosine - edge) / soft
+                                                       : cosine > edge ? 1.0f
+                                                                       : 0.0f;
         share = fmaxf(0.0f, fminf(1.0f, share));
         out->irradiance *= share * share * (3.0f - 2.0f * share);
     }
@@ -95,8 +98,8 @@ void txm_world_place(bool mirror_ball, txm_vec3 d, float *u, float *v)
     *v = 0.5f + asinf(fmaxf(-1.0f, fminf(1.0f, d.z))) / pi;
 }
 
-/* What a direction becomes by the world's mapping, of length 1; *length: how long it was before. A mapping that flattens
- * it to nothing leaves it as it is. */
+/* What a direction becomes by the world's mapping, of length 1; *length: how long it was before. A mapping that
+ * flattens it to nothing leaves it as it is. */
 static txm_vec3 mapped(const txm_scene_world *world, txm_vec3 d, float *length)
 {
     const txm_vec3 to = world->mapped ? txm_matrix_point(&world->mapping, d) : d;
@@ -238,7 +241,8 @@ static float angle_of(txm_world_grid grid)
  * maps that is a whole level, which Cycles reaches: our rounding must not fall short of it. */
 static txm_lookup grid_look(const txm_render_scene *scene, txm_world_grid grid, uint32_t column, uint32_t row)
 {
-    txm_vec3 x, y, d = direction_at(((float)column + 0.5f) / (float)grid.columns, ((float)row + 0.5f) / (float)grid.rows);
+    txm_vec3 x, y,
+        d = direction_at(((float)column + 0.5f) / (float)grid.columns, ((float)row + 0.5f) / (float)grid.rows);
     const float wide = 0.50001f * angle_of(grid);
     txm_frame_of(d, &x, &y);
     return txm_world_look(&scene->world, d, txm_vec_scale(x, wide), txm_vec_scale(y, wide));

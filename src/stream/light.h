@@ -21,8 +21,8 @@ bool txm_light_draw(const txm_scene_light *light, txm_vec3 from, const float ran
 /* Where the world's image shows a direction: 0 to 1. As Cycles' environment node has them: z is up, and the middle of a
  * lat-long image lies towards +x. */
 void txm_world_place(bool mirror_ball, txm_vec3 direction, float *u, float *v);
-/* The look-up of a direction, which goes through the world's mapping first, and turns by by_x and by_y from one pixel to
- * the next. */
+/* The look-up of a direction, which goes through the world's mapping first, and turns by by_x and by_y from one pixel
+ * to the next. */
 txm_lookup txm_world_look(const txm_scene_world *world, txm_vec3 direction, txm_vec3 by_x, txm_vec3 by_y);
 
 /* How bright the world is in each direction, in cells of longitude and latitude. */

@@ -214,8 +214,7 @@ static txm_path_differential bounce(const txm_path_world *w, txm_path_differenti
         d.cone = txm_cone_widen(d.cone, roughness2);
         break;
     default:
-        if (!scatter->transmitted ||
-            !txm_full_refract(&d.full, direction, s->shading, dNdx, dNdy, scatter->eta))
+        if (!scatter->transmitted || !txm_full_refract(&d.full, direction, s->shading, dNdx, dNdy, scatter->eta))
             d.full = txm_full_reflect(d.full, direction, s->shading, dNdx, dNdy);
         if (roughness2 > 0.0f)
             widen_full(&d.full, scatter->direction, roughness2);
@@ -261,7 +260,8 @@ static void ask_biased(const txm_bound_image *bound, txm_looker *looker, const t
     }
 }
 
-/* What a look-up found, and how it changes by the texture's u and v: what a look-up that depends on it needs as well. */
+/* What a look-up found, and how it changes by the texture's u and v: what a look-up that depends on it needs as well.
+ */
 typedef struct found_color {
     float rgba[4], du[4], dv[4];
     bool with_derivatives; /* are asked for */
@@ -337,8 +337,12 @@ static const txm_scene_material *chosen_part(const txm_path_world *w, const txm_
 static txm_lookup place_of(const txm_surface *s, txm_uv_differential d, const txm_scene_texture *t)
 {
     const txm_surface_uv uv = txm_surface_uv_of(s, t);
-    return (txm_lookup){uv.u, uv.v, uv.duds * d.dudx + uv.dudt * d.dvdx, uv.dvds * d.dudx + uv.dvdt * d.dvdx,
-                        uv.duds * d.dudy + uv.dudt * d.dvdy, uv.dvds * d.dudy + uv.dvdt * d.dvdy};
+    return (txm_lookup){uv.u,
+                        uv.v,
+                        uv.duds * d.dudx + uv.dudt * d.dvdx,
+                        uv.dvds * d.dudx + uv.dvdt * d.dvdx,
+                        uv.duds * d.dudy + uv.dudt * d.dvdy,
+                        uv.dvds * d.dudy + uv.dvdt * d.dvdy};
 }
 
 /* Moves a place by the red and green that were found at `from`; its derivatives by the chain rule. */
@@ -546,7 +550,7 @@ static void add_light(const txm_path_world *w, const txm_surface *s, const light
 
 /* What a step looks up: the colour of what was hit, and of the world where a surface looks for its light. */
 typedef struct step_looks {
-    const txm_surface *s; /* NULL: nothing was hit */
+    const txm_surface *s;           /* NULL: nothing was hit */
     const txm_scene_material *part; /* of its material, the one that scatters */
     txm_path_differential at_hit;
     txm_uv_differential uv;
@@ -582,8 +586,8 @@ static float roughness2_of(const txm_path_world *w, const step_looks *l, txm_vec
 }
 
 /* All of them, also where one misses, so that one launch collects what the step needs. The world is looked up before
- * it is known whether it is seen, as in Cycles: with the width of a ray that was scattered there, or both ways of finding
- * it would see different skies. */
+ * it is known whether it is seen, as in Cycles: with the width of a ray that was scattered there, or both ways of
+ * finding it would see different skies. */
 static txm_look look_around(const txm_path_world *w, txm_looker *looker, txm_path *path, step_looks *l)
 {
     const txm_vec3 direction = direction_of(&path->ray);
@@ -617,8 +621,8 @@ static txm_look look_and_note(const txm_path_world *w, txm_looker *looker, txm_p
     return look;
 }
 
-/* A path that leaves the scene ends here, unless the sky's tile is missing. Of what the surface before could find by its
- * map as well, a share. */
+/* A path that leaves the scene ends here, unless the sky's tile is missing. Of what the surface before could find by
+ * its map as well, a share. */
 static txm_step shade_world(const txm_path_world *w, txm_looker *looker, txm_path *path)
 {
     step_looks l = {0};

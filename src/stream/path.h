@@ -10,8 +10,8 @@
 #ifndef TXM_STREAM_PATH_H
 #define TXM_STREAM_PATH_H
 #include "stream/geometry.h"
-#include "stream/scene.h"
 #include "stream/render.h"
+#include "stream/scene.h"
 
 /* A texture of the view, and how an image is looked up. */
 typedef struct txm_bound_image {
@@ -24,23 +24,23 @@ typedef struct txm_bound_image {
 typedef struct txm_looker {
     /* Blocking: nothing is ever missed. Of a budget: for textures that warp others, alone. NULL: in the view. */
     txm_cache_thread *thread;
-    const txm_cache *cache;   /* of the view; NULL: it is a texture set's */
+    const txm_cache *cache; /* of the view; NULL: it is a texture set's */
     const txm_view *view;
-    bool untextured; /* nobody: all is grey */
+    bool untextured;        /* nobody: all is grey */
     const txm_view *biased; /* a budget's: `view` and the next ones, for one level of bias more each; NULL: none */
-    txm_cache *traced; /* the cache, while a trace of it is written in a wave; NULL: none */
-    uint32_t number;   /* of this looker in the trace */
-    bool notes;        /* look-ups go to the trace as well */
-    txm_lane lane;     /* collects what is missed */
+    txm_cache *traced;      /* the cache, while a trace of it is written in a wave; NULL: none */
+    uint32_t number;        /* of this looker in the trace */
+    bool notes;             /* look-ups go to the trace as well */
+    txm_lane lane;          /* collects what is missed */
 } txm_looker;
 
 /* What all paths share. */
 typedef struct txm_path_world {
     const txm_render_scene *scene;
     const txm_scene_geometry *geometry;
-    const txm_bound_image *images; /* as the scene's */
+    const txm_bound_image *images;   /* as the scene's */
     const struct txm_world_map *map; /* of the world, light.h; NULL: none */
-    const float *filter;           /* offsets of the pixel filter: TXM_FILTER_TABLE of them, by their probability */
+    const float *filter;             /* offsets of the pixel filter: TXM_FILTER_TABLE of them, by their probability */
     uint32_t width, height, bounces, seed;
     txm_render_differentials differentials;
     float widen; /* share of the roughness that widens differentials */
@@ -69,7 +69,7 @@ typedef struct txm_path {
     txm_path_differential differential;
     float throughput[3], radiance[3];
     float probability; /* of the ray's direction, where light could be looked for in it as well; else 0 */
-    float level; /* that the camera ray's first look-up chose; below 0: none */
+    float level;       /* that the camera ray's first look-up chose; below 0: none */
 } txm_path;
 
 typedef enum txm_step { TXM_STEP_ON, TXM_STEP_DONE, TXM_STEP_MISSED } txm_step;

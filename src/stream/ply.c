@@ -13,12 +13,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "stream/scene.h"
 #include "tile/base/endian.h"
 #include "tile/base/fail.h"
 #include "tile/base/file_map.h"
 #include "tile/base/mem.h"
 #include "tile/base/text.h"
-#include "stream/scene.h"
 
 enum { MAX_PROPERTIES = 256, MAX_MAPS = 64, FACE_BYTES = 13, NOTHING = -1 };
 
@@ -101,7 +101,7 @@ static txm_status read_comment(const txm_scene_mesh *mesh, layout *l, const char
     unsigned long map = strtoul(line + 11, &end, 10);
     if (line[11] < '0' || line[11] > '9' || *end != ' ' || map >= MAX_MAPS)
         return fail(mesh, err, "a comment about a UV map that cannot be read");
-    errno = 0; /* it tells a refused allocation from bad syntax */
+    errno = 0;                          /* it tells a refused allocation from bad syntax */
     cJSON *json = cJSON_Parse(end + 1); /* a JSON string, as all texts of a scene */
     if (!json && errno == ENOMEM)
         return txm_no_memory(err, mesh->path);
@@ -125,13 +125,11 @@ static txm_status read_line(const txm_scene_mesh *mesh, layout *l, const char *l
         l->vertices = count, l->element = 1;
     else if (sscanf(line, "element face %llu", &count) == 1 && l->element == 1)
         l->faces = count, l->element = 2;
-    else if (strncmp(line, "element ", 8) == 0)
-    {
+    else if (strncmp(line, "element ", 8) == 0) {
         if (l->element != 2)
             return fail(mesh, err, "vertices must come first, then faces");
         l->element = 3;
-    }
-    else if (strncmp(line, "property ", 9) == 0)
+    } else if (strncmp(line, "property ", 9) == 0)
         return read_property(mesh, l, line, err);
     return TXM_OK;
 }

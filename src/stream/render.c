@@ -9,12 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tile/base/fail.h"
-#include "tile/base/mem.h"
-#include "tile/base/options.h"
 #include "stream/engine.h"
 #include "stream/light.h"
 #include "stream/use.h"
+#include "tile/base/fail.h"
+#include "tile/base/mem.h"
+#include "tile/base/options.h"
 
 /* ---- options ---- */
 
@@ -203,10 +203,9 @@ static void keep_partial_trace(const txm_render_job *job, txm_status status, txm
 static txm_status run_job(txm_render_job *job, uint32_t height, txm_error *err)
 {
     txm_cache *cache = job->textures.cache;
-    txm_status status =
-        cache && job->options->trace
-            ? txm_cache_trace_start(cache, job->options->trace, job->options->trace_records, err)
-            : TXM_OK;
+    txm_status status = cache && job->options->trace
+                            ? txm_cache_trace_start(cache, job->options->trace, job->options->trace_records, err)
+                            : TXM_OK;
     if (status)
         return status;
     status = render_tiles(job, height, err);

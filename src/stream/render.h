@@ -13,8 +13,8 @@
 
 #include <stdbool.h>
 
-#include "txtile/cache.h"
 #include "txmill/convert.h"
+#include "txtile/cache.h"
 #include "txtile/export.h"
 #include "txtile/sampler.h"
 #include "txtile/status.h"
@@ -229,15 +229,14 @@ TXM_API txm_status txm_render(const txm_render_scene *scene, const txm_render_op
                               txm_error *err);
 TXM_API void txm_render_picture_clear(txm_render_picture *picture); /* NULL-safe; zeroes */
 
-/* ---- budgets ------------------------------------------------------------------------------------------------------
- */
+/* ---- budgets ----------------------------------------------------------------------------------------------------- */
 
 /* How many sizes of render tiles, and texture resolutions, a budget compares. */
 enum { TXM_BUDGET_TILES = 4, TXM_BUDGET_RESOLUTIONS = 3 };
 
-/* What textures a render will take, found by tracing its rays without loading tiles. But two kinds are loaded, since rays
- * depend on them: some of a coarse level of a world's image, whose light decides where rays look, and those of textures
- * that warp others, in a cache of its default size. */
+/* What textures a render will take, found by tracing its rays without loading tiles. But two kinds are loaded, since
+ * rays depend on them: some of a coarse level of a world's image, whose light decides where rays look, and those of
+ * textures that warp others, in a cache of its default size. */
 typedef struct txm_render_budget {
     uint32_t width, height, samples;
     uint64_t all_bytes;     /* of level 0 of every image, as loading whole images takes it */
@@ -262,7 +261,8 @@ typedef struct txm_render_budget {
      * these the bytes of tiles that the picture does not use. In none of the figures above. */
     uint32_t map_columns, map_rows;
     uint64_t map_tiles, map_bytes, map_extra_bytes;
-    /* Bytes of tiles that are used of each image at each resolution: image_resolution[i * TXM_BUDGET_RESOLUTIONS + r]. */
+    /* Bytes of tiles that are used of each image at each resolution: image_resolution[i * TXM_BUDGET_RESOLUTIONS + r].
+     */
     uint64_t *image_resolution;
     /* How sure the figures are: the share of the tiles which were found by the second half of the samples alone (1
      * sample: negative, which says nothing), and the tiles and bytes that a render with the scene's number of samples

@@ -14,8 +14,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "txtile/ray.h"
 #include "stream/render.h"
+#include "txtile/ray.h"
 
 #define TXM_SCENE_NONE UINT32_MAX
 
@@ -49,7 +49,7 @@ typedef struct txm_scene_texture {
     bool is_color; /* replaces the material's colour; others are only looked up */
     char *uv;      /* map of the mesh, "": the first */
     float transform[6];
-    float warp; /* 0: depends on none */
+    float warp;   /* 0: depends on none */
     float normal; /* strength of a normal map in tangent space, which turns the shading normal; 0: it is none */
 } txm_scene_texture;
 
@@ -67,8 +67,8 @@ typedef struct txm_scene_material {
     char *name;
     txm_surface_kind kind;
     float color[3];
-    float roughness; /* alpha of GGX; of glass 0 where it is clear */
-    float ior;       /* of glass */
+    float roughness;        /* alpha of GGX; of glass 0 where it is clear */
+    float ior;              /* of glass */
     uint32_t first, second; /* of a mix: materials that are defined before it */
     float share;            /* of a mix: the probability of the second */
     uint32_t parts;         /* 1, or those of both: bounds what one hit looks up */
@@ -95,10 +95,10 @@ typedef enum txm_object_kind { TXM_OBJECT_INSTANCE, TXM_OBJECT_QUAD, TXM_OBJECT_
 typedef struct txm_scene_object {
     txm_object_kind kind;
     uint32_t material;
-    uint32_t mesh;            /* of an instance */
-    txm_matrix to_world;      /* of an instance */
-    txm_vec3 corner, u, v;    /* of a quad */
-    txm_vec3 center;          /* of a sphere */
+    uint32_t mesh;         /* of an instance */
+    txm_matrix to_world;   /* of an instance */
+    txm_vec3 corner, u, v; /* of a quad */
+    txm_vec3 center;       /* of a sphere */
     float radius;
 } txm_scene_object;
 

@@ -14,10 +14,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "stream/scene_words.h"
 #include "tile/base/fail.h"
 #include "tile/base/mem.h"
 #include "tile/base/path.h"
-#include "stream/scene_words.h"
 
 enum {
     FORMAT_VERSION = 1,
@@ -254,8 +254,7 @@ static void read_texture(parser *p)
         return;
     t->warp = txm_take_number(&p->words, "the warp");
     if (t->warp != 0.0f && m->texture_count == 1)
-        txm_words_fail(&p->words, TXM_STATUS_CORRUPT, "material '%s' has no texture above to warp this one",
-                       m->name);
+        txm_words_fail(&p->words, TXM_STATUS_CORRUPT, "material '%s' has no texture above to warp this one", m->name);
 }
 
 /* Read at once: a mesh that is missing is named with the line that asks for it. */

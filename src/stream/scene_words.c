@@ -7,8 +7,8 @@
  */
 #include "stream/scene_words.h"
 
-#include <errno.h>
 #include <cjson/cJSON.h>
+#include <errno.h>
 #include <math.h>
 #include <search.h>
 #include <stdlib.h>

@@ -21,8 +21,8 @@
 #include "tile/base/path.h"
 #include "tile/base/text.h"
 #include "txmill/convert.h"
-#include "txtile/describe.h"
 #include "txmill/inspect.h"
+#include "txtile/describe.h"
 
 /* ---- finding tx files ---- */
 

@@ -11,7 +11,7 @@
 #include "stream/path.h"
 
 typedef struct txm_render_textures {
-    txm_cache *cache;     /* one of the two is NULL */
+    txm_cache *cache; /* one of the two is NULL */
     txm_texture_set *set;
     txm_bound_image *bound; /* as the scene's images */
     /* Textures in the order in which they were added, which is that of the view: the image each belongs to;

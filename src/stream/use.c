@@ -203,8 +203,8 @@ void txm_moments_note(txm_moments *m, txm_cache *cache, uint64_t samples)
         m->count = TXM_MOMENTS / 2;
         m->every *= 2;
     }
-    m->items[m->count++] = (txm_render_moment){txm_clock_seconds() - m->begin, samples, m->tile_bytes,
-                                               m->allocated_bytes, s.tiles_loaded};
+    m->items[m->count++] =
+        (txm_render_moment){txm_clock_seconds() - m->begin, samples, m->tile_bytes, m->allocated_bytes, s.tiles_loaded};
     m->tile_bytes = m->allocated_bytes = 0;
     m->passed = 0;
 }

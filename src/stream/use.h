@@ -31,7 +31,7 @@ txm_status txm_render_parts_of(const txm_render_textures *textures, const txm_vi
 typedef struct txm_moments {
     txm_render_moment *items; /* TXM_MOMENTS of them */
     size_t count;
-    uint32_t every, passed; /* notes that make a moment, and those since the last one */
+    uint32_t every, passed;               /* notes that make a moment, and those since the last one */
     uint64_t tile_bytes, allocated_bytes; /* the most since the last one */
     double begin;                         /* of the clock */
 } txm_moments;

@@ -18,7 +18,8 @@ const fault_call fault_calls[] = {
     {"openat", SYS_openat, 1, NO, NO,
      ERRORS(EIO, EACCES, ENOENT, EMFILE, ENOMEM, ENOSPC, EROFS, ESTALE, ELOOP, EINTR, ENAMETOOLONG),
      ERRORS(EMFILE, ENOSPC, EIO), ERRORS(EIO), false},
-    {"newfstatat", SYS_newfstatat, 1, 0, NO, ERRORS(EIO, EACCES, ENOENT, ENOMEM, ESTALE, ELOOP), ERRORS(EIO), none, false},
+    {"newfstatat", SYS_newfstatat, 1, 0, NO, ERRORS(EIO, EACCES, ENOENT, ENOMEM, ESTALE, ELOOP), ERRORS(EIO), none,
+     false},
     {"fstat", SYS_fstat, NO, 0, NO, ERRORS(EIO, ESTALE, ENOMEM), ERRORS(EIO), none, false},
     {"stat", SYS_stat, 0, NO, NO, ERRORS(EIO, EACCES, ENOENT, ENOMEM, ESTALE), ERRORS(EIO), none, false},
     {"lstat", SYS_lstat, 0, NO, NO, ERRORS(EIO, EACCES, ENOENT, ENOMEM, ESTALE), ERRORS(EIO), none, false},
@@ -47,8 +48,8 @@ const fault_call fault_calls[] = {
     {"symlink", SYS_symlink, 1, NO, NO, ERRORS(EIO, EPERM, ENOSPC), none, none, false},
     {"unlink", SYS_unlink, 0, NO, NO, ERRORS(EIO, EACCES, EBUSY, EROFS), ERRORS(EIO), ERRORS(ENOENT), false},
     {"unlinkat", SYS_unlinkat, 1, NO, NO, ERRORS(EIO, EACCES, EBUSY), none, none, false},
-    {"mkdir", SYS_mkdir, 0, NO, NO, ERRORS(EIO, EACCES, ENOSPC, EROFS, EDQUOT, EMLINK), ERRORS(ENOSPC),
-     ERRORS(EEXIST), false},
+    {"mkdir", SYS_mkdir, 0, NO, NO, ERRORS(EIO, EACCES, ENOSPC, EROFS, EDQUOT, EMLINK), ERRORS(ENOSPC), ERRORS(EEXIST),
+     false},
     {"rmdir", SYS_rmdir, 0, NO, NO, ERRORS(EIO, EACCES, ENOTEMPTY, EBUSY), none, none, false},
     {"ftruncate", SYS_ftruncate, NO, 0, NO, ERRORS(EIO, ENOSPC, EFBIG, EINTR, EPERM), ERRORS(EIO), none, false},
     {"fallocate", SYS_fallocate, NO, 0, NO, ERRORS(EOPNOTSUPP, ENOSPC, EIO, EINTR), ERRORS(EOPNOTSUPP), none, false},
@@ -108,9 +109,8 @@ static int error_of(const char *name)
 static const struct {
     fault_kind kind;
     const char *word;
-} words[] = {{FAULT_HALF, "half"}, {FAULT_ONE, "one-byte"}, {FAULT_ZERO, "zero"},
-             {FAULT_KILL, "kill"}, {FAULT_TERM, "term"},    {FAULT_ALLOCATION, "once"},
-             {FAULT_ALLOCATIONS, "on"}};
+} words[] = {{FAULT_HALF, "half"}, {FAULT_ONE, "one-byte"},    {FAULT_ZERO, "zero"},     {FAULT_KILL, "kill"},
+             {FAULT_TERM, "term"}, {FAULT_ALLOCATION, "once"}, {FAULT_ALLOCATIONS, "on"}};
 
 void fault_print(const fault *f, char text[FAULT_TEXT])
 {

@@ -28,13 +28,13 @@ typedef struct fault {
 typedef struct fault_call {
     const char *name;
     int number;
-    int path;              /* which argument is the path, which a descriptor; -1: none. Arguments count from 0 */
+    int path; /* which argument is the path, which a descriptor; -1: none. Arguments count from 0 */
     int descriptor;
-    int size;              /* which argument says how many bytes; -1: none, so that it cannot be shortened */
-    const int *errors;     /* what it fails with once, ends with 0 */
-    const int *errors_on;  /* what it keeps failing with */
+    int size;             /* which argument says how many bytes; -1: none, so that it cannot be shortened */
+    const int *errors;    /* what it fails with once, ends with 0 */
+    const int *errors_on; /* what it keeps failing with */
     const int *errors_late;
-    bool writes;           /* it cannot transfer nothing and call that a success */
+    bool writes; /* it cannot transfer nothing and call that a success */
 } fault_call;
 
 extern const fault_call fault_calls[];

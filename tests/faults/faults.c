@@ -7,13 +7,13 @@
  *       --scenarios FILE  (default: tests/faults/scenarios)
  *       --only GLOB       these scenarios, as "make-*" or "@(gc|diff)"
  *       --faults GLOB     these faults, as "openat:*:EIO"
- *       --seconds N       stop after about so long, having tried some cases of as many scenarios as possible; 0: try all
- *                         (default: 60)
+ *       --seconds N       stop after about so long, having tried some cases of as many scenarios as possible; 0: try
+ * all (default: 60)
  *       --seed N          which cases those are (default: another one each time; it is printed)
  *       --jobs N          runs at a time (default: 2)
  *       --work DIR        folder for scratch files (default: $TMPDIR, else /tmp)
- *       --table FILE      put the results into the table in this file, between its marks, as each scenario is done; those
- *                         of other scenarios stay
+ *       --table FILE      put the results into the table in this file, between its marks, as each scenario is done;
+ * those of other scenarios stay
  *       --replay ID       one case, as printed beside a failure; says where in the program the fault struck
  */
 #include <ctype.h>
@@ -101,7 +101,8 @@ static int replay(const surroundings *around, const scenario *all, unsigned coun
     char *out = read_text(g.out), *said = read_text(g.err);
     char *wrong = judge(around, &g, &f, &result);
     printf("struck: %s%s%s\n", result.struck ? "yes" : "no", *result.where ? ", at " : "", result.where);
-    printf("status: %#x\n---- standard output\n%s---- standard error\n%s---- wrong\n%s", result.status, out, said, wrong);
+    printf("status: %#x\n---- standard output\n%s---- standard error\n%s---- wrong\n%s", result.status, out, said,
+           wrong);
     int rc = *wrong != 0;
     trace_end();
     free(out);
@@ -212,8 +213,10 @@ static void print_tried(FILE *f, const score *s)
 static void print_table(FILE *f, const row *rows, size_t count)
 {
     score sum[GROUPS] = {0};
-    fputs("| scenario | processes | system calls | faults | failed | allocations | faults | failed | deaths | failed |\n"
-          "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n", f);
+    fputs(
+        "| scenario | processes | system calls | faults | failed | allocations | faults | failed | deaths | failed |\n"
+        "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n",
+        f);
     for (const row *r = rows; r < rows + count; r++) {
         const score *s = r->scores;
         if (!r->known)
@@ -299,26 +302,58 @@ static void renew_table(const char *path, const row *rows, size_t count)
 
 static void parse(int argc, char **argv, options *o)
 {
-    static const struct option known[] = {
-        {"build", 1, 0, 'b'}, {"scenarios", 1, 0, 's'}, {"only", 1, 0, 'o'},  {"faults", 1, 0, 'f'}, {"seconds", 1, 0, 't'},
-        {"jobs", 1, 0, 'j'},  {"work", 1, 0, 'w'},      {"table", 1, 0, 'T'}, {"replay", 1, 0, 'r'},
-        {"seed", 1, 0, 'S'},  {0}};
+    static const struct option known[] = {{"build", 1, 0, 'b'},
+                                          {"scenarios", 1, 0, 's'},
+                                          {"only", 1, 0, 'o'},
+                                          {"faults", 1, 0, 'f'},
+                                          {"seconds", 1, 0, 't'},
+                                          {"jobs", 1, 0, 'j'},
+                                          {"work", 1, 0, 'w'},
+                                          {"table", 1, 0, 'T'},
+                                          {"replay", 1, 0, 'r'},
+                                          {"seed", 1, 0, 'S'},
+                                          {0}};
     const char *tmp = getenv("TMPDIR");
-    *o = (options){.build = "build", .scenarios = "tests/faults/scenarios", .seconds = 60, .jobs = 2,
-                   .work = tmp && *tmp ? tmp : "/tmp", .seed = (uint64_t)time(NULL)};
+    *o = (options){.build = "build",
+                   .scenarios = "tests/faults/scenarios",
+                   .seconds = 60,
+                   .jobs = 2,
+                   .work = tmp && *tmp ? tmp : "/tmp",
+                   .seed = (uint64_t)time(NULL)};
     for (int c; (c = getopt_long(argc, argv, "", known, NULL)) != -1;) {
         switch (c) {
-        case 'b': o->build = optarg; break;
-        case 's': o->scenarios = optarg; break;
-        case 'o': o->only = optarg; break;
-        case 'f': o->faults = optarg; break;
-        case 't': o->seconds = atof(optarg); break;
-        case 'j': o->jobs = (unsigned)atoi(optarg); break;
-        case 'w': o->work = optarg; break;
-        case 'T': o->table = optarg; break;
-        case 'r': o->replay = optarg; break;
-        case 'S': o->seed = strtoull(optarg, NULL, 10); break;
-        default: exit(2);
+        case 'b':
+            o->build = optarg;
+            break;
+        case 's':
+            o->scenarios = optarg;
+            break;
+        case 'o':
+            o->only = optarg;
+            break;
+        case 'f':
+            o->faults = optarg;
+            break;
+        case 't':
+            o->seconds = atof(optarg);
+            break;
+        case 'j':
+            o->jobs = (unsigned)atoi(optarg);
+            break;
+        case 'w':
+            o->work = optarg;
+            break;
+        case 'T':
+            o->table = optarg;
+            break;
+        case 'r':
+            o->replay = optarg;
+            break;
+        case 'S':
+            o->seed = strtoull(optarg, NULL, 10);
+            break;
+        default:
+            exit(2);
         }
     }
     if (optind < argc || o->jobs < 1 || o->jobs > WORKERS)

@@ -3,8 +3,8 @@
  * Preloaded into the tested program. Counts allocations from the moment main begins, and lets the one fail that the
  * driver chose; installs the seccomp filter that stops the program at the system calls that the driver asks for. Not
  * before main, and not in dlopen: what the dynamic linker and the constructors of 258 libraries do is none of txmill's.
- * Nor is the room for a library's thread-local data, which the linker allocates when a thread touches them for the first
- * time, and without which it ends the process.
+ * Nor is the room for a library's thread-local data, which the linker allocates when a thread touches them for the
+ * first time, and without which it ends the process.
  *
  * For the same reason a program need not be loaded for every case. With FAULTS_SERVER set it stops short of main and
  * forks a process whenever it is asked for one: txmill by the driver, the decoder that txmill starts by the process

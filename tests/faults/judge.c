@@ -328,8 +328,7 @@ static void check_again(const surroundings *around, trial *t)
         fprintf(t->wrong, "the clean run afterwards ended with status %#x: %s\n", again.status, said);
         free(said);
     }
-    if (!same_folder(g, &t->now, &g->after, none, false) &&
-        !same_folder(g, &t->now, &g->after_again, none, false))
+    if (!same_folder(g, &t->now, &g->after, none, false) && !same_folder(g, &t->now, &g->after_again, none, false))
         list_differences(t, &g->after_again, "after a clean run");
     if (ftell(t->wrong) == mark)
         remember_mended(g, &found);
@@ -341,8 +340,13 @@ char *judge(const surroundings *around, const stage *g, const fault *f, const ru
 {
     char *text = NULL;
     size_t size = 0;
-    trial t = {.stage = g, .fault = f, .result = result, .out = read_text(g->out), .err = read_text(g->err),
-               .now = tree_read(g->folder), .wrong = open_memstream(&text, &size)};
+    trial t = {.stage = g,
+               .fault = f,
+               .result = result,
+               .out = read_text(g->out),
+               .err = read_text(g->err),
+               .now = tree_read(g->folder),
+               .wrong = open_memstream(&text, &size)};
     if (!t.wrong)
         err(2, "memory");
     make_comparable(t.out);

@@ -15,12 +15,11 @@
  *     optional GLOB      files that may be missing after a success with a warning
  *     varies GLOB        files whose content holds times
  *     decoder            it starts txmill-oiio-worker
- *     detour TEXT        where the output or a warning has this text, the result was come by in another way, and what is
- *                        printed is another
- *     walks              it walks through folders: what disappears from them meanwhile is not asked for any more, and
- *                        takes what was made from it along
- *     texts GLOB         files that may as well be empty: nothing is asked of a run that finds them so
- *     findings           what is not there, or cannot be reached, is a finding for this command
+ *     detour TEXT        where the output or a warning has this text, the result was come by in another way, and what
+ * is printed is another walks              it walks through folders: what disappears from them meanwhile is not asked
+ * for any more, and takes what was made from it along texts GLOB         files that may as well be empty: nothing is
+ * asked of a run that finds them so findings           what is not there, or cannot be reached, is a finding for this
+ * command
  */
 #ifndef FAULTS_SCENARIO_H
 #define FAULTS_SCENARIO_H
@@ -45,9 +44,9 @@ typedef struct stage {
     const scenario *scenario;
     char *folder, *out, *err; /* where it runs, and beside it what it says */
     char *argv[SCENARIO_WORDS], *again[SCENARIO_WORDS], *sweep[SCENARIO_WORDS];
-    tree before, after;   /* the folder as it is prepared, and after a run */
-    char *printed;        /* on standard output, without times, sorted */
-    int rc, rc_again;     /* of that run, and of the clean one afterwards */
+    tree before, after; /* the folder as it is prepared, and after a run */
+    char *printed;      /* on standard output, without times, sorted */
+    int rc, rc_again;   /* of that run, and of the clean one afterwards */
     tree after_again;
     run_result counts;
 } stage;

@@ -313,7 +313,8 @@ static int on_call(session *s, pid_t t)
         i++;
     if (i == fault_call_count)
         return PTRACE_CONT;
-    if (shared->loading || shared->starting == t || (regs.rdi == STDERR_FILENO && strncmp(fault_calls[i].name, "write", 5) == 0))
+    if (shared->loading || shared->starting == t ||
+        (regs.rdi == STDERR_FILENO && strncmp(fault_calls[i].name, "write", 5) == 0))
         return PTRACE_CONT;
     unsigned n = ++s->result->counts[i];
     if (f->kind != FAULT_NONE && f->call == i && (n == f->at || (n > f->at && f->kind == FAULT_ERROR_ON)))

@@ -23,11 +23,11 @@ typedef struct run_request {
 } run_request;
 
 typedef struct run_result {
-    int status;         /* as waitpid gives it */
-    bool peers_failed;  /* one of the peers did not end with 0 */
-    bool hung;          /* it, or a process that it began, had to be ended after FAULT_SECONDS */
-    bool given_up;      /* what `until` waits for did not come: SIGTERM ended it all the same */
-    bool struck;        /* the fault did */
+    int status;        /* as waitpid gives it */
+    bool peers_failed; /* one of the peers did not end with 0 */
+    bool hung;         /* it, or a process that it began, had to be ended after FAULT_SECONDS */
+    bool given_up;     /* what `until` waits for did not come: SIGTERM ended it all the same */
+    bool struck;       /* the fault did */
     uint64_t allocations;
     unsigned counts[TRACE_CALLS]; /* of each of fault_calls, where it was traced */
     char where[1024];             /* the path or descriptor of the call that was struck */

@@ -202,10 +202,10 @@ static bool is_tx(const char *name)
 
 bool tree_file_equal(const tree_file *a, const tree_file *b)
 {
-    if ((a->mode & S_IFMT) != (b->mode & S_IFMT) || a->size != b->size || (a->size && memcmp(a->data, b->data, a->size)))
+    if ((a->mode & S_IFMT) != (b->mode & S_IFMT) || a->size != b->size ||
+        (a->size && memcmp(a->data, b->data, a->size)))
         return false;
-    return !S_ISREG(a->mode) || !is_tx(a->name) ||
-           same_time(a, b);
+    return !S_ISREG(a->mode) || !is_tx(a->name) || same_time(a, b);
 }
 
 bool tree_same(const tree *a, const tree *b)

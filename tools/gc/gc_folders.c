@@ -199,7 +199,8 @@ int txm_gc_folders(const txm_gc_args *args, const txm_inputs *places)
         return txm_finish_failed(&err, txm_inputs_count(places));
     size_t seen = total(s.result.garbage, TXM_GARBAGE_COUNT).files + total(s.result.kept, TXM_KEPT_COUNT).files;
     if (!seen && !s.tally.failed && !txm_signal_caught()) {
-        txm_fail(&err, TXM_STATUS_USAGE, "%s%s: no tx file there, nothing was looked at; name the folder that holds them",
+        txm_fail(&err, TXM_STATUS_USAGE,
+                 "%s%s: no tx file there, nothing was looked at; name the folder that holds them",
                  txm_inputs_at(places, 0)->path, txm_inputs_count(places) > 1 ? " and the others" : "");
         return txm_finish_failed(&err, 0);
     }

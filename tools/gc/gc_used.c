@@ -11,8 +11,8 @@
 
 #include "tile/base/fail.h"
 #include "tile/base/mem.h"
-#include "tools/make/batch_job.h"
 #include "tile/base/path.h"
+#include "tools/make/batch_job.h"
 #include "tools/output/exits.h"
 #include "tools/output/say.h"
 

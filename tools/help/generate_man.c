@@ -8,11 +8,12 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "tools/output/exits.h"
 #include "tools/help/generate.h"
+#include "tools/output/exits.h"
 #include "txmill/inspect.h"
 
-/* Prints running text: backslashes escaped, one line per sentence (mandoc's rule), no line that begins like a request. */
+/* Prints running text: backslashes escaped, one line per sentence (mandoc's rule), no line that begins like a request.
+ */
 static void put_text(FILE *out, const char *text)
 {
     bool line_start = true;
@@ -128,10 +129,10 @@ void txm_generate_man_findings(FILE *out)
     fputs(".El\n", out);
 }
 
-/* ---- the hidden --generate ----------------------------------------------------------------------------------------- */
+/* ---- the hidden --generate --------------------------------------------------------------------------------------- */
 
-/* The build runs the program itself to write the OPTIONS sections of its man pages and the completion scripts, so none of
- * them can disagree with what the program parses. */
+/* The build runs the program itself to write the OPTIONS sections of its man pages and the completion scripts, so none
+ * of them can disagree with what the program parses. */
 bool txm_generate(FILE *out, const char *kind, const char *command)
 {
     static const struct {

@@ -68,7 +68,8 @@ static void print_examples(FILE *out, const char *command)
     static const struct {
         const char *command, *lines[3];
     } examples[] = {
-        {"make", {"make shot10.blend", "make textures --preset pbr", "make exported/shot10  # a folder with scene.txt"}},
+        {"make",
+         {"make shot10.blend", "make textures --preset pbr", "make exported/shot10  # a folder with scene.txt"}},
         {"check", {"check shot10.blend", "check textures --preset pbr"}},
         {"list", {"list shot10.blend", "list --json shot10.blend"}},
         {"info", {"info wood.png", "info --json textures"}},
@@ -108,7 +109,8 @@ void txm_help_print(FILE *out, const txm_command *command, unsigned columns)
     wrap(out, command->purpose, 0, 0, columns);
     txm_each_option(command, print_option, &p);
     print_examples(out, command->name);
-    wrap(out, "Settings that always hold for a project can be kept in a file .txmill: see txmill settings.", 0, 0, columns);
+    wrap(out, "Settings that always hold for a project can be kept in a file .txmill: see txmill settings.", 0, 0,
+         columns);
     fprintf(out, "\nThe manual page txmill-%s(1) says more.\n", command->name);
 }
 

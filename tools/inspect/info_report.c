@@ -7,8 +7,8 @@
  */
 #include "tools/inspect/info_report.h"
 
-#include <inttypes.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>

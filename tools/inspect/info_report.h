@@ -13,8 +13,8 @@
 
 #include "tools/inspect/info_tiles.h"
 #include "txmill/batch.h"
-#include "txtile/describe.h"
 #include "txmill/inspect.h"
+#include "txtile/describe.h"
 
 enum { TXM_INFO_SCHEMA_VERSION = 1 };
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What `txmill info --tiles` shows: one row per tile, how large the tiles of each level are, and how many hold one colour.
+ * What `txmill info --tiles` shows: one row per tile, how large the tiles of each level are, and how many hold one
+ * colour.
  */
 #ifndef TXM_TOOLS_INFO_TILES_H
 #define TXM_TOOLS_INFO_TILES_H

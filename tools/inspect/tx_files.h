@@ -17,7 +17,10 @@ typedef struct txm_tx_files_args {
     txm_opt_list include, exclude;
 } txm_tx_files_args;
 extern const txm_option txm_tx_files_options[]; /* -r, --include, --exclude */
-#define TXM_FILES_GROUP(args) {"Inputs", txm_tx_files_options, offsetof(args, files)}
+#define TXM_FILES_GROUP(args)                                                                                          \
+    {                                                                                                                  \
+        "Inputs", txm_tx_files_options, offsetof(args, files)                                                          \
+    }
 
 /* The tx files that the operands name; in folders, blender_tx folders included, those with the extension. What cannot
  * be read is among them as a failure. USAGE when there is none at all (`command` is named then), NO_MEMORY. Free
@@ -36,8 +39,8 @@ typedef struct txm_files_how {
     bool tx;                  /* tx files in folders, else images */
     const char *const *usual; /* globs that are taken in folders where --include says nothing; may be NULL */
     bool may_be_none;
-    bool of_images; /* an image means its tx files */
-    bool places; /* folders are taken as such, not searched */
+    bool of_images;         /* an image means its tx files */
+    bool places;            /* folders are taken as such, not searched */
     bool dash_is_file;      /* "-" is standard input itself, not a list; @- is the list */
     txm_inputs_scene scene; /* as in txm_inputs_options; may be NULL */
     void *scene_user;
@@ -71,7 +74,8 @@ const char *txm_files_path(const void *inputs, size_t index);
 
 /* Whose project a tx file belongs to, for txm_project_contexts: its image, where that lies in another folder than one
  * above the tx file, else the tx file itself. *place owned by the caller. What is wrong with a file is said when it is
- * read: only a file that changes or whose disk fails meanwhile fails here, since another look may see something else. */
+ * read: only a file that changes or whose disk fails meanwhile fails here, since another look may see something else.
+ */
 txm_status txm_tx_place(const char *path, char **place, txm_error *err);
 
 /* Says of a file that is no tx file what it is, and which command shows it. */

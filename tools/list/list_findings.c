@@ -37,7 +37,8 @@ static bool examine_image(txm_list_report *report, const txm_blend_image *image)
     }
     if (ok && !image->colorspace_known) {
         ok = add(report, "unknown-colorspace",
-                 txm_asprintf("image \"%s\": the config does not know its colour space %s: Blender clears it, and Cycles takes the pixels for scene-linear",
+                 txm_asprintf("image \"%s\": the config does not know its colour space %s: Blender clears it, and "
+                              "Cycles takes the pixels for scene-linear",
                               image->name, image->colorspace_stored),
                  image, image->library);
     }

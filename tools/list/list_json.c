@@ -5,8 +5,8 @@
  * In: a report. Out: one object per scene, image, library and finding, so that a script can read lines as they come
  * and a scene of ten thousand images needs no large document.
  */
-#include "tools/output/json.h"
 #include "tools/list/list_report.h"
+#include "tools/output/json.h"
 
 /* Every object names its scene: objects of many scenes come in one stream, and are sorted and filtered one by
  * one. */

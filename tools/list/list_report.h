@@ -8,8 +8,8 @@
 #ifndef TXM_TOOLS_LIST_REPORT_H
 #define TXM_TOOLS_LIST_REPORT_H
 #include "tools/output/summary.h"
-#include "txmill/scene.h"
 #include "txmill/inspect.h"
+#include "txmill/scene.h"
 
 /* Something that is wrong with a scene: what nodes do (txm_blend_finding), what is missing. */
 typedef struct txm_list_finding {

@@ -57,7 +57,8 @@ static txm_status look_up(const txm_blend_image *image, const char *path, txm_co
         r.path = r.reason = r.shows = NULL;
         txm_resolution_clear(&r);
     } else {
-        /* A space that cannot be converted from still has a name, which another config or Blender makes the file under. */
+        /* A space that cannot be converted from still has a name, which another config or Blender makes the file under.
+         */
         txm_found named = {0};
         if (status == TXM_STATUS_COLORSPACE) {
             txm_look_up(txm_context_color(context), path, &settings, &named, NULL);

@@ -2,8 +2,8 @@
  * Opening a scene with a colour config, and looking its tx files up. */
 #ifndef TXM_TOOLS_LIST_SCENE_H
 #define TXM_TOOLS_LIST_SCENE_H
-#include "tools/options/args.h"
 #include "tools/list/list_report.h"
+#include "tools/options/args.h"
 
 /* Loads the config that `args` ask for; with `scene_space`, converting to it unless --working-space says otherwise. */
 txm_status txm_list_load_config(const txm_config_args *args, const char *scene_space, txm_color_config **out,

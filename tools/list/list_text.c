@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "tile/base/text.h"
-#include "tools/output/format.h"
 #include "tools/list/list_report.h"
+#include "tools/output/format.h"
 #include "tools/output/text.h"
 
 static const char *plural(size_t count)

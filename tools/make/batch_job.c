@@ -11,14 +11,14 @@
 #include "tools/inspect/tx_files.h"
 #include "tools/options/project.h"
 #include "tools/output/exits.h"
-#include "txmill/out_file.h"
 #include "tools/output/format.h"
 #include "tools/output/say.h"
+#include "txmill/out_file.h"
 
 #define AT(member) .offset = offsetof(txm_input_args, member)
 const txm_option txm_input_options[] = {
     TXM_OPTION(
-        FLAG, "recursive", .letter = 'r', AT(recursive), 
+        FLAG, "recursive", .letter = 'r', AT(recursive),
         .help = "No effect: folders are always searched with their subfolders",
         .more =
             "Files count as images by their extensions. Hidden files, tx files and folders named blender_tx are passed "

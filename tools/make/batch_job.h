@@ -7,10 +7,10 @@
  */
 #ifndef TXM_TOOLS_BATCH_JOB_H
 #define TXM_TOOLS_BATCH_JOB_H
+#include "tools/make/make_scene.h"
 #include "tools/options/args.h"
 #include "tools/options/project.h"
 #include "tools/options/rule_args.h"
-#include "tools/make/make_scene.h"
 #include "txmill/batch.h"
 
 /* Which inputs, and what is known of them by their names. */
@@ -20,7 +20,10 @@ typedef struct txm_input_args {
     const char *packed; /* folder for packed images of scenes */
 } txm_input_args;
 extern const txm_option txm_input_options[];
-#define TXM_INPUTS_GROUP(args) {"Inputs", txm_input_options, offsetof(args, input)}
+#define TXM_INPUTS_GROUP(args)                                                                                         \
+    {                                                                                                                  \
+        "Inputs", txm_input_options, offsetof(args, input)                                                             \
+    }
 
 /* What a job takes from the groups of options. */
 typedef struct txm_batch_job_args {

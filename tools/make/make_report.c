@@ -12,9 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "mill/base/hash.h"
 #include "tile/base/clock.h"
 #include "tile/base/fail.h"
-#include "mill/base/hash.h"
 #include "tile/base/path.h"
 #include "tile/base/settings.h"
 #include "tools/make/make_text.h"

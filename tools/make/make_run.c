@@ -105,7 +105,8 @@ static void hint_output(const char *output, const char *image)
     const char *base = txm_path_base(output), *own = txm_path_base(image);
     if (txm_tx_name_parse(base, &bytes, &version, md5) && bytes == strlen(own) && !memcmp(base, own, bytes))
         return;
-    txm_say(TXM_SAY_INFO, "-o %s: Cycles will not look for a file of this name; leave -o out to make the one that it looks for",
+    txm_say(TXM_SAY_INFO,
+            "-o %s: Cycles will not look for a file of this name; leave -o out to make the one that it looks for",
             output);
 }
 

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "stream/render.h"
 #include "tile/base/fail.h"
 #include "tile/base/mem.h"
 #include "tile/base/path.h"
@@ -20,7 +21,6 @@
 #include "tools/output/exits.h"
 #include "tools/output/say.h"
 #include "txmill/scene.h"
-#include "stream/render.h"
 
 /* Something that should have been converted and cannot be. Takes `message` over; NULL means exhausted memory. */
 static txm_status add_failure(txm_inputs *inputs, const char *scene, const char *path, txm_status status, char *message,

@@ -84,8 +84,8 @@ static details details_of(const txm_batch_file *file, bool costs)
     if (r->outcome == TXM_OUTCOME_CREATED) {
         add(&d, "%s%s%ux%u, %s %s, %s, %s, %s, %s", strcmp(r->via, "converted") ? r->via : "",
             strcmp(r->via, "converted") ? " from the store, " : "", r->width, r->height, txm_type_name(r->type),
-            txm_format_channels(r->channels), txm_format_count(r->levels, "level", levels), r->detected, txm_format_bytes(r->tx_bytes, size),
-            txm_format_seconds(r->seconds, time));
+            txm_format_channels(r->channels), txm_format_count(r->levels, "level", levels), r->detected,
+            txm_format_bytes(r->tx_bytes, size), txm_format_seconds(r->seconds, time));
         return d;
     }
     if (r->otherwise)

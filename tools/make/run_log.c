@@ -13,11 +13,11 @@
 #include <string.h>
 
 #include "mill/base/names.h"
+#include "mill/base/text_file.h"
 #include "tile/base/bytes.h"
 #include "tile/base/fail.h"
 #include "tile/base/mem.h"
 #include "tile/base/text.h"
-#include "mill/base/text_file.h"
 #include "tools/output/exits.h"
 
 /* An object is paths and numbers. */

@@ -119,30 +119,32 @@ const txm_option txm_config_options[] = {
 };
 #undef AT
 
-/* What, besides place and format, the name of a tx file is made from: for commands that make files, and for those that look
- * for them. */
-#define NAMING_OPTIONS \
-    TXM_OPTION( \
-        STRING, "colorspace", .letter = 'c', AT(settings.colorspace), .arg = "NAME", .values = TXM_VALUES_SPACE, \
-        .help = "Colour space of the image: a name of the config, default or auto (default: default)", \
-        .more = \
-            "The word default means what a Blender scene would ask for: the file's own colour metadata if the " \
-            "config " \
-            "knows it, else a file rule of the config that really matches, else the config's role for the format. The " \
-            "word " \
-            "auto is what Blender's own maketx command uses when it is given a bare image. Any other word enters the name of the tx file as it is, so " \
-            "that an alias leads to another file than the name that it belongs to; scenes have what was saved in " \
-            "them, see txmill list. =default and =auto are colour spaces or roles of these names: Blender's config has " \
-            "a role default. = alone is for images whose colour space a scene leaves empty or which the config lacks: " \
-            "Cycles takes them for scene-linear, under the name of auto. 'txmill colorspaces' lists the names."), \
-    TXM_OPTION( \
-        CUSTOM, "alpha-type", .letter = 'a', AT(settings.alpha), .arg = "TYPE", \
-        .values = "straight premultiplied channel_packed none default auto", .parse = parse_alpha, \
-        .help = "Alpha: straight, premultiplied, channel_packed, none, default or auto", \
-        .more = \
-            "The default is default: what a Blender scene would hold for the file. That is premultiplied for OpenEXR, " \
-            "Cineon, " \
-            "DPX and Radiance files and straight for the others.")
+/* What, besides place and format, the name of a tx file is made from: for commands that make files, and for those that
+ * look for them. */
+#define NAMING_OPTIONS                                                                                                 \
+    TXM_OPTION(                                                                                                        \
+        STRING, "colorspace", .letter = 'c', AT(settings.colorspace), .arg = "NAME", .values = TXM_VALUES_SPACE,       \
+        .help = "Colour space of the image: a name of the config, default or auto (default: default)",                 \
+        .more = "The word default means what a Blender scene would ask for: the file's own colour metadata if the "    \
+                "config "                                                                                              \
+                "knows it, else a file rule of the config that really matches, else the config's role for the "        \
+                "format. The "                                                                                         \
+                "word "                                                                                                \
+                "auto is what Blender's own maketx command uses when it is given a bare image. Any other word enters " \
+                "the name of the tx file as it is, so "                                                                \
+                "that an alias leads to another file than the name that it belongs to; scenes have what was saved in " \
+                "them, see txmill list. =default and =auto are colour spaces or roles of these names: Blender's "      \
+                "config has "                                                                                          \
+                "a role default. = alone is for images whose colour space a scene leaves empty or which the config "   \
+                "lacks: "                                                                                              \
+                "Cycles takes them for scene-linear, under the name of auto. 'txmill colorspaces' lists the names."),  \
+        TXM_OPTION(CUSTOM, "alpha-type", .letter = 'a', AT(settings.alpha), .arg = "TYPE",                             \
+                   .values = "straight premultiplied channel_packed none default auto", .parse = parse_alpha,          \
+                   .help = "Alpha: straight, premultiplied, channel_packed, none, default or auto",                    \
+                   .more = "The default is default: what a Blender scene would hold for the file. That is "            \
+                           "premultiplied for OpenEXR, "                                                               \
+                           "Cineon, "                                                                                  \
+                           "DPX and Radiance files and straight for the others.")
 
 #define AT(member) .offset = offsetof(txm_settings_args, member)
 const txm_option txm_naming_options[] = {NAMING_OPTIONS, {0}};
@@ -153,14 +155,14 @@ const txm_option txm_settings_options[] = {
         .more =
             "For Cycles versions that ask for the format equiangular. Blender 5.2 does not: it asks for plain files, "
             "environment textures included, and will not find what this option makes."),
-    TXM_OPTION(
-        CUSTOM, "compression", AT(settings.compression), .arg = "CODEC[:LEVEL]", .values = "zip zstd none",
-        .parse = parse_compression, .help = "zip[:1-12], zstd[:1-19] or none (default: zip, level chosen per tile)",
-        .more =
-            "The official Blender's libtiff is built without zstd, and renders such files magenta; Debian's reads them. "
-            "OpenEXR has no zstd either, "
-            "so it is "
-            "refused for images that become half or float."),
+    TXM_OPTION(CUSTOM, "compression", AT(settings.compression), .arg = "CODEC[:LEVEL]", .values = "zip zstd none",
+               .parse = parse_compression,
+               .help = "zip[:1-12], zstd[:1-19] or none (default: zip, level chosen per tile)",
+               .more = "The official Blender's libtiff is built without zstd, and renders such files magenta; Debian's "
+                       "reads them. "
+                       "OpenEXR has no zstd either, "
+                       "so it is "
+                       "refused for images that become half or float."),
     TXM_OPTION(CUSTOM, "tile", AT(settings.tile_px), .arg = "N", .values = "16 32 64 128 256 512 1024",
                .parse = parse_tile, .help = "Edge of a tile in pixels: a power of two from 16 to 1024 (default: 64)",
                .more = "Blender writes and expects 64."),
@@ -251,9 +253,10 @@ void txm_settings_args_warn(const txm_settings_args *args)
 {
     const txm_settings *s = &args->settings;
     if (s->compression.codec == TXM_CODEC_ZSTD)
-        txm_say(TXM_SAY_WARNING,
-                "--compression zstd: the official Blender's libtiff has no zstd, so Cycles renders these files magenta; "
-                "Debian's Blender and other readers have it. --compression zip makes files for every Blender");
+        txm_say(
+            TXM_SAY_WARNING,
+            "--compression zstd: the official Blender's libtiff has no zstd, so Cycles renders these files magenta; "
+            "Debian's Blender and other readers have it. --compression zip makes files for every Blender");
     if (s->equiangular)
         txm_say(TXM_SAY_WARNING,
                 "--envlatl: Blender 5.2 asks for plain files, environments included, and will not find "
@@ -265,18 +268,19 @@ void txm_settings_args_warn(const txm_settings_args *args)
                 s->tile_px, TXM_DEFAULT_TILE_PX);
 }
 
-/* Blender's own command names files after the alias as well, so it is not refused. Data spaces share one name, and the role
- * of the working space is what scenes store. */
+/* Blender's own command names files after the alias as well, so it is not refused. Data spaces share one name, and the
+ * role of the working space is what scenes store. */
 void txm_settings_warn_alias(const txm_settings *settings, const txm_color_config *config)
 {
     const char *space = settings->colorspace;
     const char *name = space ? txm_color_canonical(config, space) : NULL;
     if (!name || !strcmp(name, space) || txm_color_role(config, space) || txm_color_is_data(config, space))
         return;
-    txm_say(TXM_SAY_WARNING,
-            "-c %s: an alias of \"%s\"; the tx file is named as by Blender's maketx command, while scenes that are set to "
-            "%s look for another: -c \"%s\" makes that one",
-            space, name, name, name);
+    txm_say(
+        TXM_SAY_WARNING,
+        "-c %s: an alias of \"%s\"; the tx file is named as by Blender's maketx command, while scenes that are set to "
+        "%s look for another: -c \"%s\" makes that one",
+        space, name, name, name);
 }
 
 /* --quiet wins over --verbose. */

@@ -29,8 +29,9 @@
     {                                                                                                                  \
         .name = "overwrite", .type = TXM_OPT_FLAG, field,                                                              \
         .help = "Replace the output even if txmill did not write it",                                                  \
-        .more = "Without it only files that txmill wrote are replaced. Even with it, images that txmill did not write, " \
-                "images that have a tx file, scenes, tx files, logs and inputs of the command are never overwritten."  \
+        .more =                                                                                                        \
+            "Without it only files that txmill wrote are replaced. Even with it, images that txmill did not write, "   \
+            "images that have a tx file, scenes, tx files, logs and inputs of the command are never overwritten."      \
     }
 
 #define TXM_OPTION_CACHE_DIR(field, text, explanation)                                                                 \
@@ -61,7 +62,10 @@ typedef struct txm_config_args {
     txm_blender blender;
 } txm_config_args;
 extern const txm_option txm_config_options[]; /* --ocio, --working-space, --blender */
-#define TXM_COLOUR_GROUP(args) {"Colour", txm_config_options, offsetof(args, config)}
+#define TXM_COLOUR_GROUP(args)                                                                                         \
+    {                                                                                                                  \
+        "Colour", txm_config_options, offsetof(args, config)                                                           \
+    }
 
 /* What a tx file is asked to be: make, resolve, list. */
 typedef struct txm_settings_args {
@@ -69,7 +73,10 @@ typedef struct txm_settings_args {
     txm_opt_list attributes;
 } txm_settings_args;
 extern const txm_option txm_settings_options[], txm_naming_options[];
-#define TXM_SETTINGS_GROUP(args) {"Settings", txm_settings_options, offsetof(args, settings)}
+#define TXM_SETTINGS_GROUP(args)                                                                                       \
+    {                                                                                                                  \
+        "Settings", txm_settings_options, offsetof(args, settings)                                                     \
+    }
 void txm_settings_args_default(txm_settings_args *args);
 /* Ties the parsed lists to the settings, and notes which were asked for by name; call once after parsing. */
 void txm_settings_args_finish(txm_settings_args *args, const txm_operands *operands);
@@ -83,7 +90,10 @@ typedef struct txm_jobs_args {
     uint32_t threads;
 } txm_jobs_args;
 extern const txm_option txm_jobs_options[]; /* -j */
-#define TXM_JOBS_GROUP(args) {"Running", txm_jobs_options, offsetof(args, jobs)}
+#define TXM_JOBS_GROUP(args)                                                                                           \
+    {                                                                                                                  \
+        "Running", txm_jobs_options, offsetof(args, jobs)                                                              \
+    }
 
 /* How to run. */
 typedef struct txm_running_args {
@@ -92,14 +102,20 @@ typedef struct txm_running_args {
     const char *device;
 } txm_running_args;
 extern const txm_option txm_running_options[]; /* -j, --max-memory, --device, --device-memory */
-#define TXM_RUNNING_GROUP(args) {"Running", txm_running_options, offsetof(args, running)}
+#define TXM_RUNNING_GROUP(args)                                                                                        \
+    {                                                                                                                  \
+        "Running", txm_running_options, offsetof(args, running)                                                        \
+    }
 
 /* What is reported about it. */
 typedef struct txm_report_args {
     bool json, quiet, verbose;
 } txm_report_args;
 extern const txm_option txm_report_options[]; /* --json, -q, -v */
-#define TXM_REPORTS_GROUP(args) {"Reports", txm_report_options, offsetof(args, report)}
+#define TXM_REPORTS_GROUP(args)                                                                                        \
+    {                                                                                                                  \
+        "Reports", txm_report_options, offsetof(args, report)                                                          \
+    }
 /* Applies -q and -v to messages. */
 void txm_report_args_apply(const txm_report_args *args);
 

@@ -15,9 +15,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "mill/base/spelling.h"
 #include "tile/base/fail.h"
 #include "tile/base/mem.h"
-#include "mill/base/spelling.h"
 #include "tools/output/text.h"
 
 /* Of the process, not of a command: there is no field. */
@@ -283,8 +283,9 @@ static txm_status check_folder(const txm_option *o, const char *path, txm_error 
     struct stat st;
     if (!o->values || strcmp(o->values, TXM_VALUES_DIR) || stat(path, &st) != 0 || S_ISDIR(st.st_mode))
         return TXM_OK;
-    return txm_fail(err, TXM_STATUS_USAGE, "--%s %s: is a file, not a folder. Was the folder left out, as in --%s cache?",
-                    o->name, path, o->name);
+    return txm_fail(err, TXM_STATUS_USAGE,
+                    "--%s %s: is a file, not a folder. Was the folder left out, as in --%s cache?", o->name, path,
+                    o->name);
 }
 
 /* Applies a found option. `text` is the argument that was glued on, NULL if there was none. */

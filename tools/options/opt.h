@@ -43,7 +43,6 @@ typedef struct txm_opt_list {
  * argument are put in front by the caller. With `field` NULL it only checks. */
 typedef txm_status (*txm_opt_parse_fn)(const char *text, void *field, txm_error *err);
 
-
 typedef struct txm_option {
     const char *name; /* long form without dashes; NULL ends a table */
     char letter;      /* short form, 0 if there is none */
@@ -58,7 +57,10 @@ typedef struct txm_option {
 } txm_option;
 
 /* An option in a table: its kind without TXM_OPT_, its name, then fields. */
-#define TXM_OPTION(kind, long_name, ...) {.name = long_name, .type = TXM_OPT_##kind, __VA_ARGS__}
+#define TXM_OPTION(kind, long_name, ...)                                                                               \
+    {                                                                                                                  \
+        .name = long_name, .type = TXM_OPT_##kind, __VA_ARGS__                                                         \
+    }
 
 typedef struct txm_option_group {
     const char *title; /* "Settings"; NULL ends the list of groups */
@@ -76,8 +78,9 @@ typedef struct txm_operands {
     size_t match_count;
 } txm_operands;
 
-/* Puts the files that a pattern matches (*, ? and [...]) in its place, for those that were quoted, or come from a program
- * that asks no shell. What is there under that very name, and what matches nothing, stays as it is. NO_MEMORY. */
+/* Puts the files that a pattern matches (*, ? and [...]) in its place, for those that were quoted, or come from a
+ * program that asks no shell. What is there under that very name, and what matches nothing, stays as it is. NO_MEMORY.
+ */
 txm_status txm_operands_expand(txm_operands *operands, txm_error *err);
 void txm_operands_free(txm_operands *operands); /* zeroes */
 

@@ -15,10 +15,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "mill/base/spelling.h"
 #include "tile/base/fail.h"
 #include "tile/base/mem.h"
 #include "tile/base/path.h"
-#include "mill/base/spelling.h"
 #include "tools/options/trust.h"
 #include "tools/output/say.h"
 
@@ -307,8 +307,8 @@ static char *start_of(const char *operand)
     return stat(operand, &st) == 0 && S_ISDIR(st.st_mode) ? txm_strdup(operand) : txm_path_dir(operand);
 }
 
-/* *path is the caller's to free; NULL where no folder above has one, which is not a failure. A file that a variable names
- * takes the place of the search, whoever owns it. */
+/* *path is the caller's to free; NULL where no folder above has one, which is not a failure. A file that a variable
+ * names takes the place of the search, whoever owns it. */
 txm_status txm_project_path(const char *file, char **path, txm_error *err)
 {
     const char *named = getenv("TXMILL_SETTINGS");

@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "mill/base/names.h"
 #include "tile/base/fail.h"
 #include "tile/base/mem.h"
-#include "mill/base/names.h"
 #include "tile/base/path.h"
 #include "tools/options/project.h"
 #include "tools/output/exits.h"

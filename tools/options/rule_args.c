@@ -12,11 +12,11 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "mill/base/spelling.h"
 #include "tile/base/fail.h"
 #include "tile/base/mem.h"
 #include "tile/base/path.h"
 #include "tile/base/settings.h"
-#include "mill/base/spelling.h"
 #include "tools/options/project.h"
 #include "tools/output/exits.h"
 
@@ -29,10 +29,11 @@ const txm_option txm_rule_options[] = {
     TXM_OPTION(LIST, "rules", AT(rule_files), .arg = "FILE", .values = TXM_VALUES_FILE,
                .help = "Read rules from a file, one per line (repeatable)",
                .more = "Empty lines and lines that begin with # are skipped."),
-    TXM_OPTION(STRING, "preset", AT(preset), .arg = "NAME", .values = "pbr none",
-               .help = "Rules for common names; pbr: normal, roughness and other data maps are Non-Color; none: no such rules",
-               .more = "Judged by the last word of the file name, numbers and resolutions aside: wood_normal.png, "
-                       "WoodRoughness.1001.exr and wood-ao-4k.jpg count, normal_wood.png does not."),
+    TXM_OPTION(
+        STRING, "preset", AT(preset), .arg = "NAME", .values = "pbr none",
+        .help = "Rules for common names; pbr: normal, roughness and other data maps are Non-Color; none: no such rules",
+        .more = "Judged by the last word of the file name, numbers and resolutions aside: wood_normal.png, "
+                "WoodRoughness.1001.exr and wood-ao-4k.jpg count, normal_wood.png does not."),
     {0},
 };
 #undef AT

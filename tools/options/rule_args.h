@@ -12,7 +12,10 @@ typedef struct txm_rule_args {
     const char *preset;
 } txm_rule_args;
 extern const txm_option txm_rule_options[]; /* --rule, --rules, --preset */
-#define TXM_RULES_GROUP(args) {"Rules", txm_rule_options, offsetof(args, rules)}
+#define TXM_RULES_GROUP(args)                                                                                          \
+    {                                                                                                                  \
+        "Rules", txm_rule_options, offsetof(args, rules)                                                               \
+    }
 
 /* Reads them all, in the order in which they count. USAGE, NOT_FOUND ..., NO_MEMORY. Free with txm_rules_free. */
 txm_status txm_rule_args_read(const txm_rule_args *args, txm_rules **out, txm_error *err);

@@ -15,10 +15,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "tools/output/values.h"
 #include "tools/output/json.h"
 #include "tools/output/line.h"
 #include "tools/output/say.h"
+#include "tools/output/values.h"
 #include "txmill/convert.h"
 #include "txtile/reader.h"
 

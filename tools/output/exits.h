@@ -43,8 +43,8 @@ void txm_tally_fail(txm_tally *tally, txm_status status);
  * to stop (txm_signal_caught) comes first. */
 txm_exit txm_tally_exit(const txm_tally *tally);
 
-/* Something that was to be printed was not, and the user was warned: the command fails in a way that a retry may cure. From
- * any thread. */
+/* Something that was to be printed was not, and the user was warned: the command fails in a way that a retry may cure.
+ * From any thread. */
 void txm_results_missing(void);
 
 /* Flushes stdout (a failure there counts as one that a retry may cure), prints the last line if something failed, and
@@ -54,11 +54,12 @@ int txm_finish(const txm_tally *tally);
 /* From now on failures of the run are JSON objects as well, of this schema ("txmill.info"). NULL: they are not. */
 void txm_finish_in_json(const char *schema, unsigned version);
 
-/* Where the config that cannot be used is named, if not by --ocio or $OCIO: "FILE:LINE" or a variable. The advice for such
- * failures names it. From one thread. */
+/* Where the config that cannot be used is named, if not by --ocio or $OCIO: "FILE:LINE" or a variable. The advice for
+ * such failures names it. From one thread. */
 void txm_advise_config(const char *origin);
 
-/* What to do about a kind of failure, in one clause that names a command or an option where there is one. Never NULL. */
+/* What to do about a kind of failure, in one clause that names a command or an option where there is one. Never NULL.
+ */
 const char *txm_next_step(txm_status status);
 /* Which files the command reads, one of TXM_VALUES_* or NULL: the advice at the end fits them. */
 void txm_advise_for(const char *operand_values);

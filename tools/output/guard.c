@@ -18,9 +18,9 @@
 
 #include "tile/base/fail.h"
 #include "tile/base/path.h"
-#include "txtile/describe.h"
 #include "txmill/inspect.h"
 #include "txmill/picture.h"
+#include "txtile/describe.h"
 
 /* Marks of what txmill wrote stand near the beginning; TIFF keeps its texts at the end. */
 enum { LOOK_BYTES = 64 << 10 };

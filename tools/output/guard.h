@@ -7,8 +7,8 @@
  *
  * Refused are a folder; an input of the command, under whatever name or link; an image that has a tx file, or that an
  * input was made from; a tx file in the name of another image; and, unless --overwrite is given, a file of another kind
- * than what is to be written. Pictures and pages are of the same kind only if txmill wrote them: somebody else's picture
- * is somebody's work, and may be a texture. That is why no option replaces it, nor a scene, a tx file or a log.
+ * than what is to be written. Pictures and pages are of the same kind only if txmill wrote them: somebody else's
+ * picture is somebody's work, and may be a texture. That is why no option replaces it, nor a scene, a tx file or a log.
  */
 #ifndef TXM_TOOLS_GUARD_H
 #define TXM_TOOLS_GUARD_H

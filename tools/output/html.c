@@ -16,8 +16,8 @@
 #include "tile/base/text.h"
 #include "tools/output/say.h"
 
-/* Bytes that are not UTF-8, and characters that could turn what is around them, become U+FFFD: the page is valid and says
- * what it means to say whatever a file is called. */
+/* Bytes that are not UTF-8, and characters that could turn what is around them, become U+FFFD: the page is valid and
+ * says what it means to say whatever a file is called. */
 void txm_html_text(FILE *out, const char *text)
 {
     static const char replacement[] = "\xEF\xBF\xBD";

@@ -30,7 +30,7 @@ int txm_lines_flush(void);
 /* Prints a path with `spare` columns left in the line: as txm_print_path, and of a longer one its end. */
 void txm_print_path_in(const char *path, unsigned spare);
 
-/* "PATH: state: details" with the line's end; `details` may be NULL or empty. Where that is wider than the terminal, the
- * details follow below. */
+/* "PATH: state: details" with the line's end; `details` may be NULL or empty. Where that is wider than the terminal,
+ * the details follow below. */
 void txm_print_line(const char *path, txm_style style, const char *state, const char *details);
 #endif

@@ -34,8 +34,8 @@ void txm_say_set_level(txm_say_level level)
     most = level;
 }
 
-/* A log file must not fill with progress, nor a terminal that cannot go back in its line. Where standard output is a pipe,
- * the program at its other end writes to the same terminal, in the middle of such a line. */
+/* A log file must not fill with progress, nor a terminal that cannot go back in its line. Where standard output is a
+ * pipe, the program at its other end writes to the same terminal, in the middle of such a line. */
 bool txm_say_can_animate(void)
 {
     struct stat st;

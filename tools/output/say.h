@@ -39,9 +39,9 @@ void txm_say_release(void);
 
 /* Columns of the terminal that `fd` is, 80 if it is none. */
 unsigned txm_terminal_columns(int fd);
-/* How many bytes at `text` may be shown on a terminal as they are: a character, or a byte of another encoding. 0: it must
- * be escaped, as control characters must, those from U+0080 to U+009F too (U+009B and the byte 0x9B begin sequences as
- * ESC [ does), and those that turn the direction of writing. */
+/* How many bytes at `text` may be shown on a terminal as they are: a character, or a byte of another encoding. 0: it
+ * must be escaped, as control characters must, those from U+0080 to U+009F too (U+009B and the byte 0x9B begin
+ * sequences as ESC [ does), and those that turn the direction of writing. */
 size_t txm_shown_bytes(const char *text);
 /* The escape of such a character, "\\x0A", into `out`; returns how many bytes of `text` it is for. */
 enum { TXM_ESCAPE_BYTES = 17 };

@@ -8,13 +8,13 @@
 /* Kinds of arguments and operands that shells can complete, to be used as `values`. */
 #define TXM_VALUES_FILE "<file>"
 #define TXM_VALUES_DIR "<dir>"
-#define TXM_VALUES_TX "<tx>"       /* tx files */
+#define TXM_VALUES_TX "<tx>"                 /* tx files */
 #define TXM_VALUES_TX_OR_IMAGE "<tx, image>" /* tx files, or the images that they were made from */
-#define TXM_VALUES_IMAGE "<image>" /* what txmill make takes: images, scenes */
-#define TXM_VALUES_SCENE "<scene>" /* Blender scenes */
-#define TXM_VALUES_STREAMED "<streamed>" /* what txmill stream reads: folders of scenes, and tx files */
-#define TXM_VALUES_LOG "<log>"     /* JSON lines */
-#define TXM_VALUES_CONFIG "<config>" /* OpenColorIO configs */
-#define TXM_VALUES_PAGE "<page>"   /* HTML */
-#define TXM_VALUES_SPACE "<space>" /* names of colour spaces */
+#define TXM_VALUES_IMAGE "<image>"           /* what txmill make takes: images, scenes */
+#define TXM_VALUES_SCENE "<scene>"           /* Blender scenes */
+#define TXM_VALUES_STREAMED "<streamed>"     /* what txmill stream reads: folders of scenes, and tx files */
+#define TXM_VALUES_LOG "<log>"               /* JSON lines */
+#define TXM_VALUES_CONFIG "<config>"         /* OpenColorIO configs */
+#define TXM_VALUES_PAGE "<page>"             /* HTML */
+#define TXM_VALUES_SPACE "<space>"           /* names of colour spaces */
 #endif

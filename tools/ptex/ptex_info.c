@@ -67,8 +67,7 @@ static void count_faces(const txm_ptex *p, face_census *out)
     }
 }
 
-/* ---- text ---------------------------------------------------------------------------------------------------------
- */
+/* ---- text -------------------------------------------------------------------------------------------------------- */
 
 static double meta_number(txm_ptex_meta_type type, const uint8_t *at)
 {
@@ -193,8 +192,7 @@ static void print_ptex_head(const char *path, const txm_ptex *p, const face_cens
         printf("  %-14s%u of faces (%u faces), %u of meta data\n", "edits", i->face_edits, c->edited, i->meta_edits);
 }
 
-/* ---- JSON ---------------------------------------------------------------------------------------------------------
- */
+/* ---- JSON -------------------------------------------------------------------------------------------------------- */
 
 static void add_neighbours(cJSON *object, const txm_ptex *p, const txm_ptex_face *f)
 {
@@ -289,8 +287,7 @@ static cJSON *ptex_object(const char *path, const txm_ptex *p, const face_census
     return o;
 }
 
-/* ---- both ---------------------------------------------------------------------------------------------------------
- */
+/* ---- both -------------------------------------------------------------------------------------------------------- */
 
 static txm_status print_ptex_json(const char *path, const txm_ptex *p, const face_census *c, bool all, txm_error *err)
 {

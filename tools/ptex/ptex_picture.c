@@ -19,8 +19,7 @@ static uint32_t reduced(uint32_t log2, uint32_t level)
     return log2 > level ? log2 - level : 0;
 }
 
-/* ---- channels -----------------------------------------------------------------------------------------------------
- */
+/* ---- channels ---------------------------------------------------------------------------------------------------- */
 
 /* Grey or RGB, with alpha behind it where the file has it there. */
 static uint32_t shown_channels(const txm_ptex_info *i, txm_ptex_values values)
@@ -53,8 +52,7 @@ static void show_texels(const txm_ptex_info *i, txm_ptex_values values, uint32_t
     }
 }
 
-/* ---- a picture ----------------------------------------------------------------------------------------------------
- */
+/* ---- a picture --------------------------------------------------------------------------------------------------- */
 
 static txm_status begin_picture(const txm_ptex *p, uint32_t w, uint32_t h, txm_ptex_values values,
                                 txm_level_picture *out, txm_error *err)
@@ -115,8 +113,7 @@ txm_status txm_ptex_face_picture(const txm_ptex *ptex, uint32_t face, uint32_t l
     return status;
 }
 
-/* ---- a sheet ------------------------------------------------------------------------------------------------------
- */
+/* ---- a sheet ----------------------------------------------------------------------------------------------------- */
 
 uint32_t txm_ptex_level_within(const txm_ptex *ptex, uint64_t texels)
 {

@@ -102,8 +102,7 @@ txm_status txm_ptex_check_file(const char *path, const volatile int *cancel, txm
     return TXM_OK;
 }
 
-/* ---- the verdict --------------------------------------------------------------------------------------------------
- */
+/* ---- the verdict ------------------------------------------------------------------------------------------------- */
 
 static void print_verdict_json(const char *path, const txm_ptex_check *c)
 {

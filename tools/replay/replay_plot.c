@@ -64,7 +64,8 @@ static void text(FILE *out, double x, double y, const char *anchor, const char *
 /* In the colour of the text around it, fainter: the plot suits light and dark pages. */
 static void line(FILE *out, double x0, double y0, double x1, double y1, const char *opacity)
 {
-    fprintf(out, "<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" stroke=\"currentColor\" stroke-opacity=\"%s\"/>\n",
+    fprintf(out,
+            "<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" stroke=\"currentColor\" stroke-opacity=\"%s\"/>\n",
             x0, y0, x1, y1, opacity);
 }
 
@@ -121,8 +122,10 @@ static void draw_policy(FILE *out, const txm_replay_table *t, size_t policy, sca
 {
     const uint32_t which = t->ask.policies[policy];
     const stroke how = stroke_of(which);
-    fprintf(out, "<g stroke=\"%s\" fill=\"%s\">\n<polyline fill=\"none\" stroke-width=\"2\" stroke-dasharray=\"%s\" points=\"",
-            how.color, how.color, how.dashes);
+    fprintf(
+        out,
+        "<g stroke=\"%s\" fill=\"%s\">\n<polyline fill=\"none\" stroke-width=\"2\" stroke-dasharray=\"%s\" points=\"",
+        how.color, how.color, how.dashes);
     for (size_t i = 0; i < t->ask.size_count; i++)
         fprintf(out, "%s%.1f,%.1f", i ? " " : "", x_of(x, t->ask.sizes[i]),
                 y_of(y, (double)txm_replay_counts_at(t, i, policy)->reads));
@@ -136,8 +139,9 @@ static void draw_policy(FILE *out, const txm_replay_table *t, size_t policy, sca
                 txm_replay_seconds(t, c));
     }
     double at = LEFT + 120 + 84 * (double)policy;
-    fprintf(out, "<line x1=\"%.0f\" y1=\"%d\" x2=\"%.0f\" y2=\"%d\" stroke-width=\"2\" stroke-dasharray=\"%s\"/>\n</g>\n", at,
-            TOP - 20, at + 30, TOP - 20, how.dashes);
+    fprintf(out,
+            "<line x1=\"%.0f\" y1=\"%d\" x2=\"%.0f\" y2=\"%d\" stroke-width=\"2\" stroke-dasharray=\"%s\"/>\n</g>\n",
+            at, TOP - 20, at + 30, TOP - 20, how.dashes);
     text(out, at + 36, TOP - 16, "start", txm_replay_policy_name(which));
 }
 
@@ -158,8 +162,9 @@ void txm_replay_plot(FILE *out, const txm_replay_table *t, int alone)
     y = (scale){fmax(0.0, y.low - 0.15), y.high + 0.15};
     if (alone)
         fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<!-- made by txmill -->\n", out);
-    fprintf(out, "<svg %sviewBox=\"0 0 %d %d\" role=\"img\" font-family=\"system-ui, sans-serif\" font-size=\"13\" "
-                 "fill=\"currentColor\"%s>\n<title>Tiles read over the size of the cache</title>\n",
+    fprintf(out,
+            "<svg %sviewBox=\"0 0 %d %d\" role=\"img\" font-family=\"system-ui, sans-serif\" font-size=\"13\" "
+            "fill=\"currentColor\"%s>\n<title>Tiles read over the size of the cache</title>\n",
             alone ? "xmlns=\"http://www.w3.org/2000/svg\" " : "", WIDTH, HEIGHT, alone ? " color=\"#222\"" : "");
     if (alone)
         fprintf(out, "<rect width=\"%d\" height=\"%d\" fill=\"#fff\"/>\n", WIDTH, HEIGHT);

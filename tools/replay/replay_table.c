@@ -128,7 +128,10 @@ txm_status txm_replay_table_make(const char *path, const txm_trace *trace, const
     }
     if (out->ask.read_seconds <= 0.0)
         out->ask.read_seconds = info->tiles_loaded ? info->load_seconds / (double)info->tiles_loaded : 0.0;
-    run r = {.trace = trace, .table = out, .cancel = cancel, .progress = progress,
+    run r = {.trace = trace,
+             .table = out,
+             .cancel = cancel,
+             .progress = progress,
              .all = out->ask.size_count * out->ask.policy_count};
     out->counts = txm_calloc(r.all, sizeof *out->counts);
     pthread_mutex_init(&r.lock, NULL);

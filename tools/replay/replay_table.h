@@ -22,7 +22,7 @@ typedef struct txm_replay_ask {
     size_t size_count;
     uint32_t policies[TXM_REPLAY_POLICIES];
     size_t policy_count;
-    bool brief;                    /* half as many of what is not asked for: a page must not take longer than its picture */
+    bool brief; /* half as many of what is not asked for: a page must not take longer than its picture */
     uint32_t keep_epochs, threads; /* threads 0: one per processor */
     double read_seconds;           /* of one tile; 0: that of the traced run */
 } txm_replay_ask;
@@ -30,16 +30,16 @@ typedef struct txm_replay_ask {
 typedef struct txm_replay_table {
     const char *path;
     const txm_trace_info *info;
-    txm_replay_ask ask;     /* with nothing left open */
-    txm_replay_counts all;  /* without a bound */
+    txm_replay_ask ask;        /* with nothing left open */
+    txm_replay_counts all;     /* without a bound */
     txm_replay_counts *counts; /* of each size, those of each policy; free() them */
 } txm_replay_table;
 
 /* "lru", "clock", "tiles", "none", "opt", as on the command line; NULL beyond. */
 const char *txm_replay_policy_name(uint32_t policy);
 
-/* Plays all of it. `progress`, which may be NULL, is called from any thread, one at a time; with 0 of 0 before the trace
- * is read for the first time, when the number of caches is not known yet. */
+/* Plays all of it. `progress`, which may be NULL, is called from any thread, one at a time; with 0 of 0 before the
+ * trace is read for the first time, when the number of caches is not known yet. */
 txm_status txm_replay_table_make(const char *path, const txm_trace *trace, const txm_replay_ask *ask,
                                  const volatile int *cancel, void (*progress)(size_t done, size_t all),
                                  txm_replay_table *out, txm_error *err);

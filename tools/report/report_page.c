@@ -115,8 +115,7 @@ static void put_verdict(FILE *out, const txm_report_sums *s)
             "the job again; what is made stays.</p>\n",
             s->lists);
     if (s->made_twice)
-        fprintf(out, "<p>%s made more than once.</p>\n",
-                txm_format_were(s->made_twice, "image", text));
+        fprintf(out, "<p>%s made more than once.</p>\n", txm_format_were(s->made_twice, "image", text));
     fputs("</section>\n", out);
 }
 

@@ -122,7 +122,8 @@ static void write_render_tiles(FILE *out, const txm_render_budget *b)
 static void write_resolutions(FILE *out, const txm_render_budget *b)
 {
     char once[TXM_FORMAT_BYTES], used[TXM_FORMAT_BYTES];
-    fputs("<h2>All textures at a lower resolution</h2>\n<table><tr><th>Resolution</th><th>At once</th><th>Used</th></tr>\n",
+    fputs("<h2>All textures at a lower resolution</h2>\n<table><tr><th>Resolution</th><th>At "
+          "once</th><th>Used</th></tr>\n",
           out);
     for (uint32_t i = 0; i < TXM_BUDGET_RESOLUTIONS; i++)
         fprintf(out, "<tr><td>%.4g %%</td><td>%s</td><td>%s</td></tr>\n", 100.0 * (double)b->resolution[i],
@@ -134,9 +135,12 @@ static void write_resolutions(FILE *out, const txm_render_budget *b)
 static void write_bar(FILE *out, const texture *t, uint64_t most)
 {
     const double width = percent(t->use->used_bytes, most), kept = percent(t->use->used_bytes - t->saved, most);
-    fprintf(out, "<svg class=\"bar\" viewBox=\"0 0 100 1\" preserveAspectRatio=\"none\" aria-hidden=\"true\">"
-                 "<rect width=\"%.2f\" height=\"1\" fill=\"#56b4e9\" fill-opacity=\"0.5\"/><rect width=\"%.2f\" height=\"1\" "
-                 "fill=\"#0072b2\"/></svg>", width, kept);
+    fprintf(
+        out,
+        "<svg class=\"bar\" viewBox=\"0 0 100 1\" preserveAspectRatio=\"none\" aria-hidden=\"true\">"
+        "<rect width=\"%.2f\" height=\"1\" fill=\"#56b4e9\" fill-opacity=\"0.5\"/><rect width=\"%.2f\" height=\"1\" "
+        "fill=\"#0072b2\"/></svg>",
+        width, kept);
 }
 
 static void write_textures(FILE *out, const texture *textures, size_t count)
@@ -146,7 +150,8 @@ static void write_textures(FILE *out, const texture *textures, size_t count)
         return;
     fputs("<h2>Textures</h2>\n<p>The largest first. The light part of a bar is what the texture would save at half its "
           "width and height.</p>\n<table><tr><th>Image</th><th>Size</th><th>Used</th><th>Of</th><th></th>"
-          "<th>Saved by halving it</th></tr>\n", out);
+          "<th>Saved by halving it</th></tr>\n",
+          out);
     for (size_t i = 0; i < count; i++) {
         const txm_render_image_use *u = textures[i].use;
         fputs("<tr><td>", out);

@@ -3,13 +3,14 @@
  * What `txmill stream` was asked for, and what it prints.
  *
  * cmd_stream.c parses and renders; stream_report.c prints what the render room measured (stream/render.h),
- * stream_maps.c, stream_page.c and budget_page.c draw it. Neither computes anything that a caller of the library could not have as well.
+ * stream_maps.c, stream_page.c and budget_page.c draw it. Neither computes anything that a caller of the library could
+ * not have as well.
  */
 #ifndef TXM_TOOLS_STREAM_ARGS_H
 #define TXM_TOOLS_STREAM_ARGS_H
+#include "stream/render.h"
 #include "tools/inspect/tx_files.h"
 #include "tools/replay/replay_table.h"
-#include "stream/render.h"
 
 enum { TXM_STREAM_SCHEMA_VERSION = 1 };
 
@@ -71,7 +72,8 @@ void txm_stream_plot_memory(FILE *out, const txm_render_picture *picture);
  * read. */
 txm_status txm_stream_page(const char *path, const char *scene, const txm_render_options *options,
                            const txm_render_picture *picture, const txm_replay_table *replay, txm_error *err);
-/* A page with what a budget says: a verdict, the textures by what they take, and what each would save at half its size. */
+/* A page with what a budget says: a verdict, the textures by what they take, and what each would save at half its size.
+ */
 txm_status txm_stream_budget_page(const char *path, const char *scene, const txm_render_options *options,
                                   const txm_render_budget *budget, txm_error *err);
 

@@ -2,8 +2,8 @@
  * Which tiles of each texture a render used, as pictures, and its memory over time, as a plot.
  *
  * A map shows a texture as its level 0 would lie on a surface, in cells of a tile of that level. The heat of a cell is
- * the finest level that was used there: white is level 0, dark blue level 6 and coarser ones, black nothing. So two maps
- * compare, whatever their textures' sizes are. */
+ * the finest level that was used there: white is level 0, dark blue level 6 and coarser ones, black nothing. So two
+ * maps compare, whatever their textures' sizes are. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -62,7 +62,8 @@ bool txm_stream_map_new(const txm_render_picture *p, size_t part, size_t *first,
         return false;
     for (size_t i = 0; i < (size_t)map->width * map->height; i++)
         map->heat[i] = -1.0f;
-    for (; *first < p->tile_count && p->tiles[*first].image == of->image && p->tiles[*first].part == of->part; ++*first) {
+    for (; *first < p->tile_count && p->tiles[*first].image == of->image && p->tiles[*first].part == of->part;
+         ++*first) {
         const txm_render_tile *tile = &p->tiles[*first];
         map->finest = tile->level < map->finest ? tile->level : map->finest;
         map->tiles++;
@@ -110,7 +111,8 @@ txm_status txm_stream_sheet(const txm_render_picture *p, float **rgb, uint32_t *
 enum { WIDTH = 760, HEIGHT = 260, LEFT = 86, RIGHT = 740, TOP = 34, BOTTOM = 216 };
 
 /* One curve; its points carry no titles, as there may be hundreds. */
-static void draw_curve(FILE *out, const txm_render_picture *p, bool allocated, const char *color, double seconds, double most)
+static void draw_curve(FILE *out, const txm_render_picture *p, bool allocated, const char *color, double seconds,
+                       double most)
 {
     fprintf(out, "<polyline fill=\"none\" stroke=\"%s\" stroke-width=\"2\"%s points=\"", color,
             allocated ? " stroke-dasharray=\"7 3\"" : "");
@@ -133,11 +135,14 @@ void txm_stream_plot_memory(FILE *out, const txm_render_picture *p)
     }
     if (!p->moment_count)
         return;
-    fprintf(out, "<svg viewBox=\"0 0 %d %d\" role=\"img\" font-family=\"system-ui, sans-serif\" font-size=\"13\" "
-                 "fill=\"currentColor\">\n<title>Memory of textures over time</title>\n", WIDTH, HEIGHT);
+    fprintf(out,
+            "<svg viewBox=\"0 0 %d %d\" role=\"img\" font-family=\"system-ui, sans-serif\" font-size=\"13\" "
+            "fill=\"currentColor\">\n<title>Memory of textures over time</title>\n",
+            WIDTH, HEIGHT);
     for (int i = 0; i <= 4; i++) {
         const double y = BOTTOM - (BOTTOM - TOP) * i / 4.0, x = LEFT + (RIGHT - LEFT) * i / 4.0;
-        fprintf(out, "<line x1=\"%d\" y1=\"%.1f\" x2=\"%d\" y2=\"%.1f\" stroke=\"currentColor\" stroke-opacity=\"0.15\"/>\n",
+        fprintf(out,
+                "<line x1=\"%d\" y1=\"%.1f\" x2=\"%d\" y2=\"%.1f\" stroke=\"currentColor\" stroke-opacity=\"0.15\"/>\n",
                 LEFT, y, RIGHT, y);
         fprintf(out, "<text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">%s</text>\n", LEFT - 8, y + 4,
                 txm_format_bytes((uint64_t)(most * i / 4.0), text));
@@ -146,7 +151,9 @@ void txm_stream_plot_memory(FILE *out, const txm_render_picture *p)
     }
     draw_curve(out, p, true, "#d55e00", seconds, most);
     draw_curve(out, p, false, "#0072b2", seconds, most);
-    fprintf(out, "<text x=\"%d\" y=\"20\" fill=\"#0072b2\">tiles</text><text x=\"%d\" y=\"20\" fill=\"#d55e00\">with tables and "
-                 "free room</text>\n<text x=\"%d\" y=\"%d\" text-anchor=\"middle\">time</text>\n</svg>\n",
-            LEFT, LEFT + 60, (LEFT + RIGHT) / 2, BOTTOM + 40);
+    fprintf(
+        out,
+        "<text x=\"%d\" y=\"20\" fill=\"#0072b2\">tiles</text><text x=\"%d\" y=\"20\" fill=\"#d55e00\">with tables and "
+        "free room</text>\n<text x=\"%d\" y=\"%d\" text-anchor=\"middle\">time</text>\n</svg>\n",
+        LEFT, LEFT + 60, (LEFT + RIGHT) / 2, BOTTOM + 40);
 }

@@ -17,21 +17,27 @@
 #include "tools/output/format.h"
 #include "tools/output/html.h"
 #include "tools/stream/stream_args.h"
-#include "txmill/out_file.h"
 #include "txmill/level.h"
+#include "txmill/out_file.h"
 #include "txmill/picture.h"
 
 enum { MAP_PX = 128 };
 
 static const char style[] =
     "body{font:15px/1.45 system-ui,sans-serif;margin:2em auto;max-width:70em;padding:0 1em;color:#222;background:#fff}"
-    "h1{font-size:1.4em}h2{font-size:1.1em;margin:1.6em 0 .4em}img{max-width:100%;display:block;background:#000}svg{max-width:48em}"
-    "figure{margin:0 0 1em}figcaption{color:#666;font-size:.9em}.maps{display:grid;grid-template-columns:repeat(auto-fit,minmax(18em,1fr));gap:1em}"
-    ".tiles{display:grid;grid-template-columns:repeat(auto-fill,minmax(9em,1fr));gap:1em}.tiles img{width:9em;image-rendering:pixelated}"
-    "table{border-collapse:collapse;width:100%}th,td{padding:.25em .6em;text-align:right;border-bottom:1px solid #ddd;font-variant-numeric:tabular-nums}"
+    "h1{font-size:1.4em}h2{font-size:1.1em;margin:1.6em 0 "
+    ".4em}img{max-width:100%;display:block;background:#000}svg{max-width:48em}"
+    "figure{margin:0 0 "
+    "1em}figcaption{color:#666;font-size:.9em}.maps{display:grid;grid-template-columns:repeat(auto-fit,minmax(18em,1fr)"
+    ");gap:1em}"
+    ".tiles{display:grid;grid-template-columns:repeat(auto-fill,minmax(9em,1fr));gap:1em}.tiles "
+    "img{width:9em;image-rendering:pixelated}"
+    "table{border-collapse:collapse;width:100%}th,td{padding:.25em .6em;text-align:right;border-bottom:1px solid "
+    "#ddd;font-variant-numeric:tabular-nums}"
     "th:first-child,td:first-child{text-align:left;word-break:break-all}"
     ".verdict{font-size:1.15em}.bar{width:12em;height:.8em;display:inline-block}"
-    "@media(prefers-color-scheme:dark){body{color:#ddd;background:#181818}th,td{border-color:#444}figcaption{color:#999}}";
+    "@media(prefers-color-scheme:dark){body{color:#ddd;background:#181818}th,td{border-color:#444}figcaption{color:#"
+    "999}}";
 
 /* Linear colours as a picture that a browser shows. The name only chooses the format; no file is written. */
 static txm_status write_figure(FILE *out, const float *rgb, uint32_t width, uint32_t height, const char *caption,
@@ -110,8 +116,10 @@ static void write_summary(FILE *out, const txm_render_options *o, const txm_rend
 static void write_images(FILE *out, const txm_render_picture *p)
 {
     char used[TXM_FORMAT_BYTES], all[TXM_FORMAT_BYTES], time[TXM_FORMAT_BYTES];
-    fputs("<h2>Textures</h2>\n<table><tr><th>Image</th><th>Size</th><th>Used</th><th>Of</th><th>Tiles of each level</th>"
-          "<th>Loads</th><th>Again</th><th>Time in loading</th><th>Failed</th></tr>\n", out);
+    fputs(
+        "<h2>Textures</h2>\n<table><tr><th>Image</th><th>Size</th><th>Used</th><th>Of</th><th>Tiles of each level</th>"
+        "<th>Loads</th><th>Again</th><th>Time in loading</th><th>Failed</th></tr>\n",
+        out);
     for (size_t i = 0; i < p->image_count; i++) {
         const txm_render_image_use *u = &p->images[i];
         const txm_render_image_cost *c = &p->costs[i];
@@ -123,7 +131,8 @@ static void write_images(FILE *out, const txm_render_picture *p)
             fprintf(out, "%s%llu/%llu", l ? ", " : "", (unsigned long long)u->level_used[l],
                     (unsigned long long)u->level_tiles[l]);
         fprintf(out, "</td><td>%llu</td><td>%llu</td><td>%s</td><td>%llu", (unsigned long long)c->loads,
-                (unsigned long long)c->reloads, txm_format_seconds(c->load_seconds, time), (unsigned long long)c->failures);
+                (unsigned long long)c->reloads, txm_format_seconds(c->load_seconds, time),
+                (unsigned long long)c->failures);
         if (c->failures) {
             fputs(": ", out);
             txm_html_text(out, c->message);
@@ -137,8 +146,10 @@ static void write_images(FILE *out, const txm_render_picture *p)
 static txm_status write_tiles(FILE *out, const txm_render_picture *p, txm_error *err)
 {
     txm_status status = TXM_OK;
-    fputs("<h2>Tiles of each texture</h2>\n<p>The finest level that was used of each place: white is level 0, dark blue "
-          "level 6 and coarser, black nothing.</p>\n<div class=\"tiles\">\n", out);
+    fputs(
+        "<h2>Tiles of each texture</h2>\n<p>The finest level that was used of each place: white is level 0, dark blue "
+        "level 6 and coarser, black nothing.</p>\n<div class=\"tiles\">\n",
+        out);
     for (size_t i = 0, tile = 0; status == TXM_OK && i < p->part_count; i++) {
         txm_stream_map map;
         char caption[512], tiles[TXM_FORMAT_COUNT];
@@ -149,8 +160,8 @@ static txm_status write_tiles(FILE *out, const txm_render_picture *p, txm_error 
         int n = snprintf(caption, sizeof caption, "%.300s", name);
         if (p->parts[i].part)
             n += snprintf(caption + n, sizeof caption - (size_t)n, ", file %u", p->parts[i].part + 1);
-        snprintf(caption + n, sizeof caption - (size_t)n, ": %s, finest level %u", txm_format_count(map.tiles, "tile", tiles),
-                 map.finest);
+        snprintf(caption + n, sizeof caption - (size_t)n, ": %s, finest level %u",
+                 txm_format_count(map.tiles, "tile", tiles), map.finest);
         if (map.tiles)
             status = colors ? write_figure(out, colors, map.width, map.height, caption, err) : txm_no_memory(err, NULL);
         free(colors);
@@ -232,10 +243,13 @@ txm_status txm_stream_write_page(const char *path, const char *scene,
     if (status != TXM_OK)
         return status;
     FILE *out = txm_out_file_stream(file);
-    fputs("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"generator\" content=\"txmill\">"
-          "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; img-src data:; style-src ", out);
+    fputs(
+        "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"generator\" content=\"txmill\">"
+        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; img-src data:; style-src ",
+        out);
     txm_html_digest(out, style, sizeof style - 1);
-    fprintf(out, "\"><meta name=\"viewport\" content=\"width=device-width\"><style>%s</style><title>txmill stream: ", style);
+    fprintf(out,
+            "\"><meta name=\"viewport\" content=\"width=device-width\"><style>%s</style><title>txmill stream: ", style);
     txm_html_text(out, scene);
     fputs("</title></head><body>\n<h1>", out);
     txm_html_text(out, scene);

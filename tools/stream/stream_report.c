@@ -35,7 +35,8 @@ float txm_heat_most(const float *map, size_t count)
 float *txm_heat_colors(const float *map, size_t count, float most)
 {
     /* From dark blue over red and yellow to white; below 0 is black. */
-    static const float stops[5][3] = {{0.01f, 0.01f, 0.08f}, {0.25f, 0.02f, 0.35f}, {0.85f, 0.1f, 0.1f}, {1.0f, 0.65f, 0.05f}, {1, 1, 1}};
+    static const float stops[5][3] = {
+        {0.01f, 0.01f, 0.08f}, {0.25f, 0.02f, 0.35f}, {0.85f, 0.1f, 0.1f}, {1.0f, 0.65f, 0.05f}, {1, 1, 1}};
     float *colors = txm_calloc(count, 3 * sizeof *colors);
     for (size_t i = 0; colors && i < count; i++) {
         float at = most > 0.0f ? 4.0f * map[i] / most : 0.0f;
@@ -123,8 +124,7 @@ void txm_stream_print_picture(const char *scene, const txm_render_options *o, co
     }
     txm_print_safe(scene);
     printf(": %u x %u px, %s, %s, %s\n", p->width, p->height, txm_format_count(o->samples, "sample", samples),
-           txm_format_count(o->bounces, "bounce", bounces),
-           txm_render_engine_name((txm_render_engine)o->engine));
+           txm_format_count(o->bounces, "bounce", bounces), txm_render_engine_name((txm_render_engine)o->engine));
     printf("time       %s; loading tiles %.1f %%\n", txm_format_seconds(p->counts.seconds, a),
            100.0 * p->counts.load_seconds / fmax(p->counts.seconds, 1e-9));
     printf("rays       %.1f million, %.2f million per second\n", 1e-6 * (double)p->counts.rays,
@@ -133,14 +133,15 @@ void txm_stream_print_picture(const char *scene, const txm_render_options *o, co
            percent(used, all));
     if (o->engine == TXM_RENDER_ENGINE_WAVE)
         printf("relaunched %llu of %llu steps (%.2f %%), at most %u pass%s\n", (unsigned long long)p->counts.relaunches,
-               (unsigned long long)p->counts.steps, percent(p->counts.relaunches, p->counts.steps),
-               p->counts.longest, p->counts.longest == 1 ? "" : "es");
+               (unsigned long long)p->counts.steps, percent(p->counts.relaunches, p->counts.steps), p->counts.longest,
+               p->counts.longest == 1 ? "" : "es");
     if (o->engine != TXM_RENDER_ENGINE_REFERENCE)
         printf("memory     peak %s in tiles, %s with everything; %s loaded, %llu of them again\n",
                txm_format_bytes(p->cache.tile_bytes_peak, a), txm_format_bytes(p->cache.allocated_bytes_peak, b),
                txm_format_count(p->cache.tiles_loaded, "tile", tiles), (unsigned long long)p->cache.tiles_reloaded);
     if (p->cache.tiles_failed)
-        printf("failed     %s magenta, as they could not be read\n", txm_format_are(p->cache.tiles_failed, "tile", tiles));
+        printf("failed     %s magenta, as they could not be read\n",
+               txm_format_are(p->cache.tiles_failed, "tile", tiles));
     print_images(p->images, p->image_count);
 }
 
@@ -174,10 +175,11 @@ void txm_stream_print_budget(const char *scene, const txm_render_budget *b)
     printf("with the cache %9s  (%.2f %%): the tiles that are used\n", txm_format_bytes(b->touched_bytes, text),
            percent(b->touched_bytes, b->all_bytes));
     if (b->map_columns)
-        printf("map of world   %9s  more before the first ray: %s of its image, where Cycles looks for light in %u x %u "
-               "directions\n",
-               txm_format_bytes(b->map_extra_bytes, text), txm_format_count(b->map_tiles, "tile", tiles), b->map_columns,
-               b->map_rows);
+        printf(
+            "map of world   %9s  more before the first ray: %s of its image, where Cycles looks for light in %u x %u "
+            "directions\n",
+            txm_format_bytes(b->map_extra_bytes, text), txm_format_count(b->map_tiles, "tile", tiles), b->map_columns,
+            b->map_rows);
     puts("\nrender tile     at once    loaded");
     for (uint32_t i = 0; i < TXM_BUDGET_TILES; i++) {
         if (b->tile_px[i])
@@ -193,8 +195,8 @@ void txm_stream_print_budget(const char *scene, const txm_render_budget *b)
     print_images(b->images, b->image_count);
 }
 
-/* A name on a line of its own must not end the line or a column: what a terminal would not show is escaped, and so is the
- * backslash that begins an escape. */
+/* A name on a line of its own must not end the line or a column: what a terminal would not show is escaped, and so is
+ * the backslash that begins an escape. */
 static bool put_name(txm_bytes *text, const char *name)
 {
     char escape[TXM_ESCAPE_BYTES];
@@ -215,7 +217,8 @@ txm_status txm_stream_tiles(const char *path, const txm_render_budget *b, txm_er
     bool ok = txm_bytes_puts(&text, "# image\tpart\tlevel\tcolumn\trow, from the top\n");
     for (size_t i = 0; ok && i < b->tile_count; i++)
         ok = put_name(&text, txm_path_base(b->images[b->tiles[i].image].path)) &&
-             txm_bytes_printf(&text, "\t%u\t%u\t%u\t%u\n", b->tiles[i].part, b->tiles[i].level, b->tiles[i].x, b->tiles[i].y);
+             txm_bytes_printf(&text, "\t%u\t%u\t%u\t%u\n", b->tiles[i].part, b->tiles[i].level, b->tiles[i].x,
+                              b->tiles[i].y);
     txm_status status = ok ? txm_out_file_write(path, text.data, text.size, err) : txm_no_memory(err, path);
     txm_bytes_free(&text);
     return status;
@@ -262,8 +265,8 @@ static void json_moments(cJSON *object, const txm_render_picture *p)
 }
 
 /* Levels are listed from the finest, so a level's index is its number. */
-static void json_images(cJSON *object, const txm_render_image_use *uses, const txm_render_image_cost *costs, size_t count,
-                        const txm_render_tile *tiles, size_t tile_count)
+static void json_images(cJSON *object, const txm_render_image_use *uses, const txm_render_image_cost *costs,
+                        size_t count, const txm_render_tile *tiles, size_t tile_count)
 {
     cJSON *images = txm_json_array(object, "images");
     size_t tile = 0;
@@ -305,14 +308,13 @@ void txm_stream_json_picture(const char *scene, const txm_render_options *option
     const struct {
         const char *name;
         uint64_t value;
-    } counts[] = {{"paths", p->counts.paths},       {"rays", p->counts.rays},         {"steps", p->counts.steps},
+    } counts[] = {{"paths", p->counts.paths},           {"rays", p->counts.rays},         {"steps", p->counts.steps},
                   {"relaunches", p->counts.relaunches}, {"launches", p->counts.launches}, {"passes", p->counts.passes},
                   {"longest", p->counts.longest}};
     cJSON *o = new_object("render", scene, p->width, p->height, options->samples);
     txm_json_uint(o, "bounces", options->bounces);
     txm_json_text(o, "engine", txm_render_engine_name((txm_render_engine)options->engine));
-    txm_json_text(o, "differentials",
-                  txm_render_differentials_name((txm_render_differentials)options->differentials));
+    txm_json_text(o, "differentials", txm_render_differentials_name((txm_render_differentials)options->differentials));
     cJSON *c = txm_json_object(o, "counts");
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
         txm_json_uint(c, counts[i].name, counts[i].value);

@@ -7,7 +7,6 @@
  */
 #include "mill/color/known.h"
 
-
 #include "color/known.inc"
 #include "tile/base/text.h"
 

@@ -21,8 +21,8 @@
 #include "tile/base/bytes.h"
 #include "tile/base/fail.h"
 #include "tile/base/mem.h"
-#include "tile/base/text.h"
 #include "tile/base/path.h"
+#include "tile/base/text.h"
 
 /* NULL: the built-in config. */
 const char *txm_color_origin(const txm_color_options *options)

@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "mill/color/config.h"
 #include "mill/base/spelling.h"
+#include "mill/color/config.h"
 #include "tile/base/text.h"
 
 enum {

@@ -18,13 +18,13 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "mill/write/read_back.h"
-#include "mill/write/section_writer.h"
 #include "mill/convert/encode_queue.h"
 #include "mill/convert/gpu_stage.h"
 #include "mill/convert/hash_stage.h"
 #include "mill/convert/memory.h"
 #include "mill/convert/tiler.h"
+#include "mill/write/read_back.h"
+#include "mill/write/section_writer.h"
 #include "tile/base/fail.h"
 #include "tile/base/mem.h"
 #include "tile/base/path.h"

@@ -11,10 +11,10 @@
  */
 #ifndef TXM_CONVERT_ATTEMPT_H
 #define TXM_CONVERT_ATTEMPT_H
-#include "mill/write/publish.h"
-#include "mill/write/writer.h"
 #include "mill/convert/feeder.h"
 #include "mill/convert/resolve.h"
+#include "mill/write/publish.h"
+#include "mill/write/writer.h"
 
 typedef struct txm_attempt_request {
     txm_context *context;

@@ -15,8 +15,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tile/reader/blender_format.h"
 #include "tile/ops/arith.h"
+#include "tile/reader/blender_format.h"
 
 /* 'auto' believes the file. */
 static bool alpha_is_unassociated(const txm_source_info *info, txm_alpha alpha)

@@ -5,8 +5,8 @@
  */
 #ifndef TXM_CONVERT_CONFORM_H
 #define TXM_CONVERT_CONFORM_H
-#include "tile/ops/ops.h"
 #include "mill/source/source.h"
+#include "tile/ops/ops.h"
 #include "txmill/color.h"
 #include "txtile/settings.h"
 

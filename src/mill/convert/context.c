@@ -13,8 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mill/write/publish.h"
 #include "mill/color/ocio.h"
+#include "mill/write/publish.h"
 #include "tile/base/fail.h"
 #include "tile/base/mem.h"
 #include "tile/base/options.h"

@@ -14,7 +14,6 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#include "tile/name/lookup.h"
 #include "mill/color/fingerprint.h"
 #include "mill/convert/attempt.h"
 #include "mill/convert/hooks.h"
@@ -26,6 +25,7 @@
 #include "tile/base/mem.h"
 #include "tile/base/options.h"
 #include "tile/base/path.h"
+#include "tile/name/lookup.h"
 
 /* What Blender itself would write has neither borders nor dropped channels. */
 static txm_settings effective(const txm_settings *settings)

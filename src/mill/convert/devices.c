@@ -10,10 +10,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "mill/gpu/gpu_plugin.h"
 #include "tile/base/fail.h"
 #include "tile/base/mem.h"
 #include "tile/base/pool.h"
-#include "mill/gpu/gpu_plugin.h"
 #include "tile/ops/ops.h"
 
 /* The list ends with NULL. */

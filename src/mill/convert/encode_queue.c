@@ -16,10 +16,10 @@
 #include <string.h>
 
 #include "mill/encode/tile.h"
+#include "mill/pyramid/border.h"
 #include "mill/write/spill.h"
 #include "tile/base/fail.h"
 #include "tile/base/mem.h"
-#include "mill/pyramid/border.h"
 
 enum {
     BATCH_PIXELS = 64 * 64 * 16, /* of one batch: a quarter of a millisecond of encoding and more */

@@ -9,10 +9,10 @@
  */
 #ifndef TXM_CONVERT_ENCODE_QUEUE_H
 #define TXM_CONVERT_ENCODE_QUEUE_H
-#include "mill/write/section_writer.h"
-#include "mill/write/writer.h"
 #include "mill/convert/band.h"
 #include "mill/convert/job.h"
+#include "mill/write/section_writer.h"
+#include "mill/write/writer.h"
 
 typedef struct txm_encode_queue txm_encode_queue;
 

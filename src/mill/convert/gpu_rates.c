@@ -10,9 +10,9 @@
 #include <string.h>
 #include <time.h>
 
+#include "mill/pyramid/pyramid.h"
 #include "tile/base/clock.h"
 #include "tile/base/mem.h"
-#include "mill/pyramid/pyramid.h"
 
 /* A strip that takes a fraction of a millisecond, and an image that fills a device. */
 enum { STRIP_W = 2048, STRIP_H = 32, TRIAL_W = 2048, TRIAL_H = 1024, TRIAL_CHUNK = 256 };

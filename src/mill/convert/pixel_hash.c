@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "mill/base/sha1_pair.h"
 #include "tile/base/fail.h"
 #include "tile/base/mem.h"
-#include "mill/base/sha1_pair.h"
 
 /* Samples widened at a time: 16 KiB of floats, which stay in the first-level cache between widening and hashing. */
 enum { CHUNK = 4096 };

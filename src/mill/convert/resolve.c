@@ -12,11 +12,11 @@
 #include <string.h>
 
 #include "mill/color/fingerprint.h"
-#include "tile/reader/blender_format.h"
+#include "mill/source/defaults.h"
 #include "tile/base/fail.h"
 #include "tile/base/mem.h"
 #include "tile/base/settings.h"
-#include "mill/source/defaults.h"
+#include "tile/reader/blender_format.h"
 
 const char *txm_key_word(const txm_color_config *config, const char *name)
 {
@@ -91,8 +91,7 @@ txm_status txm_resolve(const txm_context *context, const txm_settings *settings,
     return TXM_OK;
 }
 
-/* ---- the config ---------------------------------------------------------------------------------------------------
- */
+/* ---- the config -------------------------------------------------------------------------------------------------- */
 
 bool txm_resolved_config(const txm_color_space *space, const txm_tx_description *d, char *why, size_t why_bytes)
 {
@@ -103,8 +102,7 @@ bool txm_resolved_config(const txm_color_space *space, const txm_tx_description 
     return false;
 }
 
-/* ---- images that cannot be read -----------------------------------------------------------------------------------
- */
+/* ---- images that cannot be read ---------------------------------------------------------------------------------- */
 
 bool txm_serves_unread(const txm_context *context, const txm_settings *settings, const char *path, const txm_error *why,
                        txm_resolved *resolved, txm_found *out)

@@ -8,12 +8,12 @@
  */
 #ifndef TXM_CONVERT_RESOLVE_H
 #define TXM_CONVERT_RESOLVE_H
-#include "tile/name/lookup.h"
-#include "tile/name/name.h"
+#include "mill/base/hash.h"
 #include "mill/convert/conform.h"
 #include "mill/convert/context.h"
-#include "mill/base/hash.h"
 #include "mill/source/source.h"
+#include "tile/name/lookup.h"
+#include "tile/name/name.h"
 #include "txmill/convert.h"
 #include "txtile/describe.h"
 
@@ -34,8 +34,9 @@ txm_status txm_resolve(const txm_context *context, const txm_settings *settings,
  * spaces, else the name as it was asked for. */
 const char *txm_key_word(const txm_color_config *config, const char *name);
 
-/* The tx file of an image that cannot be read, for `why`. Cycles asks for its name and time alone, and uses it; so this is
- * true where the settings leave nothing to be looked up in the image and the file is fresh: `out` then says so, and `resolved` has all but the space. */
+/* The tx file of an image that cannot be read, for `why`. Cycles asks for its name and time alone, and uses it; so this
+ * is true where the settings leave nothing to be looked up in the image and the file is fresh: `out` then says so, and
+ * `resolved` has all but the space. */
 bool txm_serves_unread(const txm_context *context, const txm_settings *settings, const char *path, const txm_error *why,
                        txm_resolved *resolved, txm_found *out);
 

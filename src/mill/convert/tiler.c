@@ -13,9 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "mill/pyramid/latlong.h"
 #include "tile/base/fail.h"
 #include "tile/base/mem.h"
-#include "mill/pyramid/latlong.h"
 
 /* What a level still needs of its bands: the one being filled, the last two complete ones, and - because the repeat
  * extension wraps round - the first one and two rows of the second until the level ends. */

@@ -6,10 +6,10 @@
  */
 #ifndef TXM_CONVERT_TILER_H
 #define TXM_CONVERT_TILER_H
-#include "mill/write/writer.h"
 #include "mill/convert/band.h"
 #include "mill/convert/job.h"
 #include "mill/pyramid/pyramid.h"
+#include "mill/write/writer.h"
 
 typedef struct txm_tiler txm_tiler;
 

@@ -9,8 +9,8 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "tile/base/mem.h"
 #include "mill/cuda/job_impl.h"
+#include "tile/base/mem.h"
 
 enum { STEPS = 8 };
 

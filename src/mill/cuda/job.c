@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "mill/cuda/job_impl.h"
 #include "tile/base/fail.h"
 #include "tile/base/mem.h"
-#include "mill/cuda/job_impl.h"
 
 /* Pieces begin where any vector load may. */
 enum { ALIGN = 256 };

@@ -10,10 +10,10 @@
 
 #include <libdeflate.h>
 
-#include "tile/decode/inflate_parts.h"
 #include "mill/encode/sparse.h"
 #include "tile/base/fail.h"
 #include "tile/base/mem.h"
+#include "tile/decode/inflate_parts.h"
 
 /* The fastest level is the sparse encoder, on whatever it meets; the others are libdeflate's. */
 enum { SPARSE = 1, MAX_LEVEL = 12, MAX_BLOCK_BYTES = 1 << 16, ZLIB_HEADER_BYTES = 2, ZLIB_TRAILER_BYTES = 4 };

@@ -24,8 +24,8 @@ typedef struct txm_deflate_shape {
     bool wide;         /* the bytes of a wider sample stand side by side: TIFF's 16 bits */
 } txm_deflate_shape;
 
-/* `level`: 1 (fastest, mill/encode/sparse.h) to 12 (smallest; 2 and up are libdeflate's); 0 chooses for each stream. Scratch
- * memory is allocated as levels come to be used, and kept. */
+/* `level`: 1 (fastest, mill/encode/sparse.h) to 12 (smallest; 2 and up are libdeflate's); 0 chooses for each stream.
+ * Scratch memory is allocated as levels come to be used, and kept. */
 txm_status txm_deflate_new(int level, const txm_deflate_shape *shape, txm_deflate **out, txm_error *err);
 void txm_deflate_free(txm_deflate **deflate); /* NULL-safe */
 

@@ -12,9 +12,9 @@
 #include <string.h>
 
 #include "mill/encode/deflate_block.h"
-#include "tile/decode/inflate_parts.h"
 #include "tile/base/endian.h"
 #include "tile/base/mem.h"
+#include "tile/decode/inflate_parts.h"
 
 enum {
     MIN_MATCH = 8, /* one load */
@@ -238,9 +238,9 @@ static inline uint64_t find_candidates(uint16_t *restrict table, const uint8_t *
 static uint64_t find_64_candidates(uint16_t *restrict table, const uint8_t *base, size_t p, size_t step,
                                    uint16_t *restrict distances)
 {
-    return step == 4 ? find_candidates(table, base, p, 4, 64, distances)
-         : step == 2 ? find_candidates(table, base, p, 2, 64, distances)
-                     : find_candidates(table, base, p, step, 64, distances);
+    return step == 4   ? find_candidates(table, base, p, 4, 64, distances)
+           : step == 2 ? find_candidates(table, base, p, 2, 64, distances)
+                       : find_candidates(table, base, p, step, 64, distances);
 }
 
 /* The length of the match at p, at most `most` bytes, or 0 where its bytes are cheaper as literals. Two minimal

@@ -11,11 +11,11 @@
 #include <string.h>
 
 #include "mill/encode/deflate.h"
-#include "tile/decode/exr_decode.h"
 #include "mill/encode/filter.h"
-#include "tile/decode/zstd_status.h"
 #include "tile/base/fail.h"
 #include "tile/base/mem.h"
+#include "tile/decode/exr_decode.h"
+#include "tile/decode/zstd_status.h"
 
 enum { ZSTD_DEFAULT_LEVEL = 3, ZSTD_MAX_LEVEL = 19 };
 

@@ -2,9 +2,9 @@
  *
  * The batch as its parts see it: what is known of every input, and who may touch it when.
  *
- * The room src/mill/farm is many conversions: from the arguments of a command to a plan and a run. inputs, folder, pattern
- * and list find the images; rules, kind and names decide their settings; plan looks at all of them and orders the
- * work; shard divides it among machines; claims keep processes from doing the same; run converts; store, sweep,
+ * The room src/mill/farm is many conversions: from the arguments of a command to a plan and a run. inputs, folder,
+ * pattern and list find the images; rules, kind and names decide their settings; plan looks at all of them and orders
+ * the work; shard divides it among machines; claims keep processes from doing the same; run converts; store, sweep,
  * garbage and trim look after what is there already. The public header is txmill/batch.h.
  */
 #ifndef TXM_FARM_BATCH_H
@@ -12,10 +12,10 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "mill/farm/claims.h"
-#include "mill/convert/context.h"
 #include "mill/base/hash.h"
 #include "mill/base/names.h"
+#include "mill/convert/context.h"
+#include "mill/farm/claims.h"
 #include "txmill/batch.h"
 
 enum { TXM_NO_INDEX = -1 };
@@ -58,7 +58,7 @@ struct txm_batch {
     txm_batch_options options;
     txm_settings settings;   /* options.settings, or the defaults */
     txm_batch_events events; /* options.events, or none */
-    txm_item *items; /* one an input */
+    txm_item *items;         /* one an input */
     size_t count;
     size_t *order; /* indexes of what is to be made, biggest first */
     size_t order_count;

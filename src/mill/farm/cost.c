@@ -8,8 +8,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "mill/farm/batch.h"
 #include "mill/convert/memory.h"
+#include "mill/farm/batch.h"
 #include "tile/base/path.h"
 
 /* Seconds of one processor. */

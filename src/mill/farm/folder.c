@@ -14,8 +14,8 @@
 #include <sys/stat.h>
 
 #include "mill/farm/entries.h"
-#include "mill/rules/glob.h"
 #include "mill/farm/inputs.h"
+#include "mill/rules/glob.h"
 #include "tile/base/fail.h"
 #include "tile/base/mem.h"
 #include "tile/base/path.h"

@@ -15,13 +15,13 @@
 #include "mill/farm/claims.h"
 #include "mill/farm/entries.h"
 #include "mill/farm/garbage_judge.h"
-#include "tile/name/name.h"
 #include "tile/base/cancel.h"
 #include "tile/base/fail.h"
 #include "tile/base/mem.h"
 #include "tile/base/options.h"
 #include "tile/base/path.h"
 #include "tile/base/words.h"
+#include "tile/name/name.h"
 #include "txmill/garbage.h"
 
 typedef struct walk {
@@ -207,8 +207,9 @@ static txm_status begin(walk *w, const char *path, txm_error *err)
     if (lstat(path, &st) != 0 || !S_ISREG(st.st_mode))
         return read_folder(w, path, err);
     if (!txm_tx_name_parse(txm_path_base(path), &name_bytes, &version, md5))
-        return txm_fail(err, TXM_STATUS_UNSUPPORTED, "%s: is neither a folder nor named as the tx files of a texture cache are, "
-                                              "IMAGE.0-MD5.tx; name the folder that holds the tx files",
+        return txm_fail(err, TXM_STATUS_UNSUPPORTED,
+                        "%s: is neither a folder nor named as the tx files of a texture cache are, "
+                        "IMAGE.0-MD5.tx; name the folder that holds the tx files",
                         path);
     char *folder = txm_path_dir(path);
     const int rc = !folder ? ENOMEM : stat(folder, &w->folder) == 0 ? 0 : errno;

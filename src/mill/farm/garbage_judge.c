@@ -19,11 +19,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tile/name/name.h"
+#include "mill/base/names.h"
 #include "tile/base/fail.h"
 #include "tile/base/mem.h"
-#include "mill/base/names.h"
 #include "tile/base/path.h"
+#include "tile/name/name.h"
 
 /* A tx file and what is known of it. */
 typedef struct subject {
@@ -162,7 +162,8 @@ static txm_status judge_present(const subject *s, const struct stat *st, txm_gar
     /* What a render was found to use stays, whatever settings it says it was made with. */
     bool used = s->options->used && is_used(s->options->used, st, s->name);
     bool exhausted = false, known = *s->description.requested != 0;
-    bool fits = used || !known || s->relative || txm_own_name_fits(s->path, &s->description, out->image, s->dir, &exhausted);
+    bool fits =
+        used || !known || s->relative || txm_own_name_fits(s->path, &s->description, out->image, s->dir, &exhausted);
     if (exhausted)
         return txm_no_memory(err, s->path);
     if (!fits)

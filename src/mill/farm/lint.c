@@ -12,12 +12,12 @@
 #include <string.h>
 
 #include "mill/rules/kind.h"
+#include "mill/source/defaults.h"
+#include "mill/source/source.h"
 #include "tile/base/cancel.h"
 #include "tile/base/fail.h"
 #include "tile/base/mem.h"
 #include "tile/base/settings.h"
-#include "mill/source/defaults.h"
-#include "mill/source/source.h"
 #include "txmill/inspect.h"
 
 /* Read at once; and beyond this an image is large for a texture. */

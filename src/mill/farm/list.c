@@ -15,12 +15,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "mill/base/text_file.h"
 #include "mill/farm/inputs.h"
 #include "tile/base/bytes.h"
 #include "tile/base/fail.h"
 #include "tile/base/mem.h"
 #include "tile/base/text.h"
-#include "mill/base/text_file.h"
 
 /* An entry is a path and a few words. What goes on for longer than millions of them is a device, or no list. */
 enum { MAX_ENTRY_BYTES = 1 << 20, MAX_LIST_BYTES = 512 << 20, READ_BYTES = 64 << 10 };

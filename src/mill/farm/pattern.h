@@ -20,8 +20,8 @@
 bool txm_pattern_is(const char *path);
 /* Whether `name` is a file name that `pattern`, a file name with tokens, matches. */
 bool txm_pattern_match(const char *pattern, const char *name);
-/* The number of the UDIM tile whose file `name` is, 1001 to 9999; 0 where the pattern has no token of tiles, or does not
- * match, or the tile's place has no number. */
+/* The number of the UDIM tile whose file `name` is, 1001 to 9999; 0 where the pattern has no token of tiles, or does
+ * not match, or the tile's place has no number. */
 unsigned txm_pattern_tile(const char *pattern, const char *name);
 
 /* Called for every path that a pattern matches, in the order of the names as numbers. False stops the walk. */

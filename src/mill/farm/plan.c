@@ -14,9 +14,9 @@
 
 #include "mill/farm/batch.h"
 #include "mill/farm/content.h"
-#include "mill/rules/kind.h"
 #include "mill/farm/lint.h"
 #include "mill/farm/shard.h"
+#include "mill/rules/kind.h"
 #include "tile/base/fail.h"
 #include "tile/base/mem.h"
 #include "txmill/inspect.h"
@@ -98,8 +98,8 @@ static txm_status look_closer(txm_batch *b, size_t index, txm_error *err)
     return status;
 }
 
-/* Nobody says how the image is used, and its name says that it holds no colours. Its space may be linear: the name of its tx
- * file is another one all the same. */
+/* Nobody says how the image is used, and its name says that it holds no colours. Its space may be linear: the name of
+ * its tx file is another one all the same. */
 static bool is_guessed_wrong(const txm_batch *b, size_t index)
 {
     const txm_input *input = txm_inputs_at(b->inputs, index);

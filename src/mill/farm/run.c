@@ -12,10 +12,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "mill/farm/batch.h"
-#include "mill/farm/stored.h"
 #include "mill/convert/hooks.h"
 #include "mill/convert/memory.h"
+#include "mill/farm/batch.h"
+#include "mill/farm/stored.h"
 #include "tile/base/clock.h"
 #include "tile/base/fail.h"
 #include "tile/base/mem.h"

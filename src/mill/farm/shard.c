@@ -12,9 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "mill/base/hash.h"
 #include "tile/base/checksum.h"
 #include "tile/base/fail.h"
-#include "mill/base/hash.h"
 #include "tile/base/mem.h"
 #include "tile/base/path.h"
 

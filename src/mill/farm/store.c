@@ -22,8 +22,8 @@
 #include "tile/base/mem.h"
 #include "tile/base/owner.h"
 #include "tile/base/path.h"
-#include "txtile/describe.h"
 #include "txmill/inspect.h"
+#include "txtile/describe.h"
 
 /* Raised when files of the same settings are written differently. */
 enum { STORE_VERSION = 1 };

@@ -18,16 +18,16 @@
 #define TXM_FARM_STORE_H
 #include <time.h>
 
-#include "mill/farm/content.h"
 #include "mill/convert/hooks.h"
+#include "mill/farm/content.h"
 
 /* Path of the object of a conversion: `content` is the digest of the source. New string; NULL when memory is
  * exhausted. */
 char *txm_store_path(const char *store, const txm_making *making, const char *settings_key, const char *content);
 
-/* Puts the object at `object` into place at `target` with this time, once it has been verified on the context's threads.
- * `via` ("reflink", "hardlink", "copy") receives how. NOT_FOUND when there is none, CORRUPT when it is damaged or no tx
- * file that Cycles accepts (it is removed then); as verifying and publishing otherwise. */
+/* Puts the object at `object` into place at `target` with this time, once it has been verified on the context's
+ * threads. `via` ("reflink", "hardlink", "copy") receives how. NOT_FOUND when there is none, CORRUPT when it is damaged
+ * or no tx file that Cycles accepts (it is removed then); as verifying and publishing otherwise. */
 txm_status txm_store_fetch(txm_context *context, const char *object, const char *target, const struct timespec *mtime,
                            char via[16], txm_error *err);
 /* Keeps the finished tx file at `tx` as `object`. What is there already stays. */

@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "tile/base/mem.h"
 #include "mill/source/source.h"
+#include "tile/base/mem.h"
 #include "txtile/reader.h"
 
 /* What the result of a conversion says, read from the file that took its place. */

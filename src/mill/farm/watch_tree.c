@@ -161,8 +161,7 @@ static void warn_of_folder(txm_watch_tree *tree, const txm_error *why)
 }
 
 /* Takes over `path`. */
-static bool visit(txm_watch_tree *tree, pending *p, char *path, size_t root_bytes, txm_watch_found found,
-                  void *user)
+static bool visit(txm_watch_tree *tree, pending *p, char *path, size_t root_bytes, txm_watch_found found, void *user)
 {
     struct stat st;
     bool there = stat(path, &st) == 0, folder = there && S_ISDIR(st.st_mode), ok = true;

@@ -327,8 +327,8 @@ TXM_ARITH uint32_t txm_gpu_tiles_threads(const txm_gpu_tiles *a)
 
 /* ---- borders ----------------------------------------------------------------------------------------------------- */
 
-/* For each tile its border in the order of tile/reader/border_order.h, and after it the tile's own outermost pixels, from which
- * the border is predicted when it is encoded: first row, last row, first column, last column. */
+/* For each tile its border in the order of tile/reader/border_order.h, and after it the tile's own outermost pixels,
+ * from which the border is predicted when it is encoded: first row, last row, first column, last column. */
 typedef struct txm_gpu_borders {
     txm_type type;
     uint32_t channels, tile_px;

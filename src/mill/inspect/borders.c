@@ -16,15 +16,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "mill/convert/context.h"
+#include "mill/inspect/borders_make.h"
 #include "mill/write/publish.h"
 #include "mill/write/section_writer.h"
-#include "tile/reader/section.h"
-#include "mill/convert/context.h"
 #include "tile/base/cancel.h"
 #include "tile/base/fail.h"
 #include "tile/base/mem.h"
 #include "tile/base/path.h"
-#include "mill/inspect/borders_make.h"
+#include "tile/reader/section.h"
 
 /* A file that is about to be replaced. */
 typedef struct edit {

@@ -7,13 +7,13 @@
  */
 #include <stdlib.h>
 
+#include "mill/source/oiio/picture.h"
 #include "tile/base/fail.h"
 #include "tile/base/mem.h"
 #include "tile/base/options.h"
 #include "tile/base/path.h"
-#include "mill/source/oiio/picture.h"
-#include "txmill/out_file.h"
 #include "txmill/level.h"
+#include "txmill/out_file.h"
 #include "txtile/reader.h"
 
 /* Formats that hold linear floats, or whatever they are given, get what is stored. */

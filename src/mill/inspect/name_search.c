@@ -12,12 +12,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tile/name/name.h"
 #include "mill/convert/context.h"
+#include "mill/inspect/verify_impl.h"
 #include "tile/base/fail.h"
 #include "tile/base/mem.h"
 #include "tile/base/path.h"
-#include "mill/inspect/verify_impl.h"
+#include "tile/name/name.h"
 
 /* What is looked for, and where sources and folders come from. */
 typedef bool (*word_fn)(void *user, const char *word); /* true: found, stop */

@@ -16,17 +16,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "tile/name/lookup.h"
-#include "mill/write/publish.h"
 #include "mill/convert/resolve.h"
+#include "mill/inspect/verify_impl.h"
+#include "mill/source/defaults.h"
+#include "mill/source/source.h"
+#include "mill/write/publish.h"
 #include "tile/base/fail.h"
 #include "tile/base/mem.h"
 #include "tile/base/options.h"
 #include "tile/base/path.h"
 #include "tile/base/settings.h"
-#include "mill/inspect/verify_impl.h"
-#include "mill/source/defaults.h"
-#include "mill/source/source.h"
+#include "tile/name/lookup.h"
 #include "txmill/inspect.h"
 
 /* NULL-safe, and harmless twice. */
@@ -268,9 +268,8 @@ static txm_status touch(resolving *r, txm_error *err)
 /* What the look-up leaves open: whether all tiles can be decoded. */
 static txm_status judge_tiles(resolving *r, const txm_settings *settings, txm_error *err)
 {
-    const txm_verify_options options = {.struct_size = sizeof(txm_verify_options),
-                                        .equiangular = settings->equiangular,
-                                        .source = r->image};
+    const txm_verify_options options = {
+        .struct_size = sizeof(txm_verify_options), .equiangular = settings->equiangular, .source = r->image};
     txm_verdict verdict;
     txm_status status = txm_judge(r->context, r->out->path, &options, &verdict, err);
     if (status || verdict.use != TXM_USE_DAMAGED)
@@ -366,7 +365,9 @@ static txm_status run(resolving *r, txm_source *source, const txm_settings *sett
         out->path = txm_strdup(r->image);
         out->reason = txm_strdup("");
         out->shows = txm_strdup("uses the image as it is");
-        return out->path && out->reason && out->shows ? TXM_OK : txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: out of memory", r->image);
+        return out->path && out->reason && out->shows
+                   ? TXM_OK
+                   : txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: out of memory", r->image);
     }
     if ((status = look_up(r, settings, err)))
         return status;
@@ -382,7 +383,8 @@ static txm_status run(resolving *r, txm_source *source, const txm_settings *sett
 static bool resolve_unread(resolving *r, const txm_settings *settings, const txm_error *why)
 {
     txm_found found;
-    if (!r->image || stat(r->image, &r->st) != 0 || !txm_serves_unread(r->context, settings, r->image, why, &r->resolved, &found))
+    if (!r->image || stat(r->image, &r->st) != 0 ||
+        !txm_serves_unread(r->context, settings, r->image, why, &r->resolved, &found))
         return false;
     take_found(r->out, &found);
     r->out->image_time = r->st.st_mtime;
@@ -422,8 +424,7 @@ txm_status txm_resolve_image(txm_context *context, const char *image, const txm_
     return status;
 }
 
-/* ---- look-ups without more of an image than its header -------------------------------------------------------------
- */
+/* ---- look-ups without more of an image than its header ----------------------------------------------------------- */
 
 /* For programs that want to know what 'default' will mean, before they choose anything else. */
 txm_status txm_image_defaults(const txm_color_config *config, const char *image, const char **colorspace,

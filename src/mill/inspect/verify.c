@@ -10,9 +10,9 @@
 
 #include "tile/base/fail.h"
 
+#include "mill/inspect/verify_impl.h"
 #include "tile/base/mem.h"
 #include "tile/base/options.h"
-#include "mill/inspect/verify_impl.h"
 
 /* These say something about the file; all other failures are about this machine, now. */
 bool txm_status_is_finding(txm_status status)
@@ -109,11 +109,8 @@ txm_status txm_verify(txm_context *context, const char *path, const txm_verify_o
         return status;
     txm_collector collector;
     txm_collector_init(&collector, findings);
-    txm_verification v = {.context = context,
-                          .path = path,
-                          .options = &o,
-                          .findings = &collector,
-                          .first_finding = findings->count};
+    txm_verification v = {
+        .context = context, .path = path, .options = &o, .findings = &collector, .first_finding = findings->count};
     status = run(&v, err);
     /* Findings about zeros that were read in place of the file are none. */
     if (!status && v.tx)

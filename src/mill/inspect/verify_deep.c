@@ -16,12 +16,12 @@
 #include <unistd.h>
 
 #include "mill/convert/context.h"
+#include "mill/inspect/compare.h"
+#include "mill/inspect/verify_impl.h"
 #include "tile/base/fail.h"
 #include "tile/base/mem.h"
 #include "tile/base/owner.h"
 #include "tile/base/text.h"
-#include "mill/inspect/compare.h"
-#include "mill/inspect/verify_impl.h"
 #include "txmill/out_file.h"
 
 typedef struct deep {
@@ -104,8 +104,10 @@ static txm_status name_file(deep *d, txm_error *err)
         return txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: out of memory", d->v->path);
     int fd = open(d->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (fd < 0)
-        return txm_fail_errno(err, errno, "%s: cannot convert the source again: no temporary file can be made in %s, which "
-                                          "TMPDIR names", d->v->path, folder_of_conversions());
+        return txm_fail_errno(err, errno,
+                              "%s: cannot convert the source again: no temporary file can be made in %s, which "
+                              "TMPDIR names",
+                              d->v->path, folder_of_conversions());
     close(fd);
     txm_owned_remove(d->path);
     return TXM_OK;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * What can be known without looking at pixels: sizes of levels, what Cycles asks for, the state of the border section.
  */
-#include "tile/reader/acceptance.h"
 #include "mill/inspect/verify_impl.h"
+#include "tile/reader/acceptance.h"
 
 /* Each level has half the size of the one before it, rounded down, at least 1; the last one has a single pixel. */
 static void check_levels(txm_verification *v)
@@ -23,8 +23,9 @@ static void check_levels(txm_verification *v)
     }
     uint32_t width, height, odd = txm_tx_odd_level(v->tx, &width, &height);
     if (odd)
-        txm_find(v->findings, TXM_FINDING_LEVEL_SIZE, (txm_place){(int)odd, -1, -1}, "level %u is %ux%u px, not %ux%u px",
-                 odd, width, height, txm_level_size(i->width, odd), txm_level_size(i->height, odd));
+        txm_find(v->findings, TXM_FINDING_LEVEL_SIZE, (txm_place){(int)odd, -1, -1},
+                 "level %u is %ux%u px, not %ux%u px", odd, width, height, txm_level_size(i->width, odd),
+                 txm_level_size(i->height, odd));
     if (i->levels < full)
         txm_find(v->findings, TXM_FINDING_LEVELS_MISSING, TXM_NO_PLACE, "%u levels, where %ux%u px have %u", i->levels,
                  i->width, i->height, full);

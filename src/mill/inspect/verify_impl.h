@@ -2,10 +2,10 @@
  *
  * What the parts of a verification share: the file, what it says of itself, and where findings go.
  *
- * The room src/mill/inspect asks questions of finished files, through the readers that everybody uses: verify (is it whole,
- * and what its name and source say), diff (how far are two files apart), resolve (what would Cycles load). Answers are
- * findings with ids that never change meaning (finding_table.h) and one verdict. Level 0 goes through the stages of a
- * conversion again, so that a file is judged by the code that would make it.
+ * The room src/mill/inspect asks questions of finished files, through the readers that everybody uses: verify (is it
+ * whole, and what its name and source say), diff (how far are two files apart), resolve (what would Cycles load).
+ * Answers are findings with ids that never change meaning (finding_table.h) and one verdict. Level 0 goes through the
+ * stages of a conversion again, so that a file is judged by the code that would make it.
  */
 #ifndef TXM_INSPECT_VERIFY_IMPL_H
 #define TXM_INSPECT_VERIFY_IMPL_H
@@ -74,6 +74,7 @@ const char *txm_message_without_path(const char *message, const char *path);
 /* Where the source of a tx file is: for one in a blender_tx folder the image beside that folder, as Cycles sees it, if
  * there is one of that name; else where the file says, if that image has the name that the tx file is named for; else
  * beside the tx file's folder. New string, NULL if it is
- * nowhere; *exhausted says whether memory is, *trouble (untouched otherwise) which errno kept it from being looked at. */
+ * nowhere; *exhausted says whether memory is, *trouble (untouched otherwise) which errno kept it from being looked at.
+ */
 char *txm_locate_source(const char *tx_path, const char *stored, bool *exhausted, int *trouble);
 #endif

@@ -6,14 +6,14 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "tile/name/name.h"
 #include "mill/convert/context.h"
 #include "mill/convert/resolve.h"
+#include "mill/inspect/verify_impl.h"
 #include "tile/base/fail.h"
 #include "tile/base/mem.h"
 #include "tile/base/path.h"
 #include "tile/base/text.h"
-#include "mill/inspect/verify_impl.h"
+#include "tile/name/name.h"
 #include "txmill/rules.h"
 
 /* ---- the source ------------------------------------------------------------------------------------------------- */
@@ -37,7 +37,8 @@ static char *image_name(const char *tx_path, const char *stored)
     unsigned version;
     char md5[33];
     const char *name = txm_path_base(tx_path);
-    return txm_tx_name_parse(name, &bytes, &version, md5) ? txm_strndup(name, bytes) : txm_strdup(txm_path_base(stored));
+    return txm_tx_name_parse(name, &bytes, &version, md5) ? txm_strndup(name, bytes)
+                                                          : txm_strdup(txm_path_base(stored));
 }
 
 /* The image of that name in the folder above the tx file's: textures/blender_tx/wood.png.0-....tx. As the system sees
@@ -105,8 +106,7 @@ static txm_status check_source(txm_verification *v, txm_error *err)
         return txm_path_absolute_failed(v->path, err);
     bool there = v->source && is_file(v->source, &source, &trouble);
     if (!there && trouble && txm_status_retryable(txm_fail_errno(NULL, trouble, " ")))
-        return txm_fail_errno(err, trouble, "%s: its image %.400s cannot be examined", v->path,
-                              given ? given : stored);
+        return txm_fail_errno(err, trouble, "%s: its image %.400s cannot be examined", v->path, given ? given : stored);
     if (!there && trouble) {
         txm_error why = {0};
         txm_fail_errno(&why, trouble, "%.400s cannot be examined", given ? given : stored);
@@ -170,8 +170,8 @@ static bool agrees(const txm_verification *v, const txm_name_match *m)
            txm_verify_is_space(v, space, d->detected);
 }
 
-/* Whether other settings inside than the name says give the same pixels of this image: a store hands out one file for all
- * such names. An image that cannot be read leaves it open. */
+/* Whether other settings inside than the name says give the same pixels of this image: a store hands out one file for
+ * all such names. An image that cannot be read leaves it open. */
 static bool same_pixels(const txm_verification *v, const txm_name_match *m)
 {
     char why[256];
@@ -238,8 +238,8 @@ static txm_status check_name(txm_verification *v, txm_error *err)
     const char *base = txm_path_base(d->source);
     const bool copied = *base && (strlen(base) != source_bytes || strncmp(name, base, source_bytes));
     if (copied) {
-        txm_find(v->findings, TXM_FINDING_NAME_IMAGE, TXM_NO_PLACE, "it was made from %.200s, and is named for %.*s", base,
-                 (int)(source_bytes < 200 ? source_bytes : 200), name);
+        txm_find(v->findings, TXM_FINDING_NAME_IMAGE, TXM_NO_PLACE, "it was made from %.200s, and is named for %.*s",
+                 base, (int)(source_bytes < 200 ? source_bytes : 200), name);
     }
     if (v->maker == TXM_MAKER_OTHER || !*d->xyz_to_scene_linear || !d->has_alpha_type)
         return TXM_OK; /* nothing inside to compare with: said by the check of the metadata */
@@ -284,8 +284,10 @@ static void check_rules(const txm_verification *v)
         if (!*detected && txm_color_find(config, asked, &space, NULL) == TXM_OK)
             detected = txm_color_space_detected(space);
         if (strcmp(detected, d->detected) != 0)
-            txm_find(v->findings, TXM_FINDING_NAME_RULES, TXM_NO_PLACE, "%.100s (%.100s) asks for colour space %.100s, "
-                     "inside is %.100s", rule->origin, rule->glob, asked, *d->requested ? d->requested : d->detected);
+            txm_find(v->findings, TXM_FINDING_NAME_RULES, TXM_NO_PLACE,
+                     "%.100s (%.100s) asks for colour space %.100s, "
+                     "inside is %.100s",
+                     rule->origin, rule->glob, asked, *d->requested ? d->requested : d->detected);
     }
     if (rule && rule->alpha && rule->alpha != TXM_ALPHA_DEFAULT && d->has_alpha_type && rule->alpha != d->alpha)
         txm_find(v->findings, TXM_FINDING_NAME_RULES, TXM_NO_PLACE,

@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tile/base/fail.h"
-#include "tile/base/mem.h"
 #include "mill/inspect/verify_pixels.h"
 #include "mill/pyramid/border.h"
+#include "tile/base/fail.h"
+#include "tile/base/mem.h"
 
 /* Pixels that make a job of a few hundred microseconds: 16 of Blender's tiles. */
 enum { RUN_PIXELS = 1 << 16 };

@@ -10,10 +10,10 @@
 
 #include <stdlib.h>
 
+#include "mill/pyramid/latlong.h"
 #include "tile/base/fail.h"
 #include "tile/base/mem.h"
 #include "tile/ops/arith.h"
-#include "mill/pyramid/latlong.h"
 
 /* A bilinear row needs two source rows of which the second is the newest or the one before: four slots keep what is
  * needed and leave one for the row that is being written. */

@@ -7,8 +7,8 @@
  * level is encoded on its way out. Levels above come from the float rows, not from what was stored (half: clamped to
  * its range).
  *
- * The room src/mill/pyramid makes levels and borders: pyramid.c decides which rows meet, latlong.c what is different on a
- * sphere, border.c gathers what lies around a tile. Arithmetic is src/tile/ops's.
+ * The room src/mill/pyramid makes levels and borders: pyramid.c decides which rows meet, latlong.c what is different on
+ * a sphere, border.c gathers what lies around a tile. Arithmetic is src/tile/ops's.
  */
 #ifndef TXM_PYRAMID_PYRAMID_H
 #define TXM_PYRAMID_PYRAMID_H

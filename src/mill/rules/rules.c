@@ -12,12 +12,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "mill/base/names.h"
+#include "mill/base/text_file.h"
 #include "mill/rules/glob.h"
 #include "mill/rules/kind.h"
 #include "tile/base/fail.h"
 #include "tile/base/mem.h"
-#include "mill/base/names.h"
-#include "mill/base/text_file.h"
 #include "txmill/rules.h"
 
 struct txm_rules {

@@ -19,11 +19,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "mill/base/names.h"
 #include "mill/scene/nodes.h"
 #include "tile/base/bytes.h"
 #include "tile/base/fail.h"
 #include "tile/base/mem.h"
-#include "mill/base/names.h"
 #include "tile/base/path.h"
 #include "tile/base/text.h"
 
@@ -62,8 +62,7 @@ typedef struct xml_file {
 
 static txm_status read_xml_file(xml_scene *scene, const char *path, const char *library, txm_error *err);
 
-/* ---- attributes ----------------------------------------------------------------------------------------------------
- */
+/* ---- attributes -------------------------------------------------------------------------------------------------- */
 
 static const char *attribute(const XML_Char **attributes, const char *name)
 {
@@ -105,8 +104,7 @@ static char *path_in(const xml_file *file, const char *stored)
     return path;
 }
 
-/* ---- elements ------------------------------------------------------------------------------------------------------
- */
+/* ---- elements ---------------------------------------------------------------------------------------------------- */
 
 static void stop(xml_file *file, txm_status status)
 {
@@ -257,8 +255,7 @@ static void XMLCALL on_entity(void *user, const XML_Char *name, int is_parameter
     }
 }
 
-/* ---- files ---------------------------------------------------------------------------------------------------------
- */
+/* ---- files ------------------------------------------------------------------------------------------------------- */
 
 /* The whole file. Non-blocking: it may be a pipe, which is not waited for. */
 static txm_status load_xml_bytes(const char *path, txm_bytes *out, txm_error *err)

@@ -55,8 +55,7 @@ txm_status txm_nodes_add_library(txm_blend *blend, const char *path, const char 
     return library->path && library->parent && library->message ? TXM_OK : txm_blend_exhausted(blend, err);
 }
 
-/* ---- words ---------------------------------------------------------------------------------------------------------
- */
+/* ---- words ------------------------------------------------------------------------------------------------------- */
 
 /* Index of the word in a list that ends with NULL; 0 where Cycles keeps the first, its default. */
 static int word_index(const char *word, const char *const *words)
@@ -93,8 +92,7 @@ const char *txm_node_interpolation(const char *word)
     return words[word_index(word, words)];
 }
 
-/* ---- nodes --------------------------------------------------------------------------------------------------------
- */
+/* ---- nodes ------------------------------------------------------------------------------------------------------- */
 
 /* A space of Cycles' own is one without a config. What nobody knows stays in the name, and the pixels count as
  * scene-linear. NULL: no memory. */
@@ -166,8 +164,7 @@ txm_status txm_nodes_add(txm_blend *blend, txm_node_list *list, const txm_image_
     return kept ? TXM_OK : txm_blend_exhausted(blend, err);
 }
 
-/* ---- images -------------------------------------------------------------------------------------------------------
- */
+/* ---- images ------------------------------------------------------------------------------------------------------ */
 
 static int compare_tiles(const txm_blend_image *a, const txm_blend_image *b)
 {

@@ -2,12 +2,12 @@
  *
  * Inside a txm_blend: the files of a scene (itself and its libraries), and how its public tables are built from them.
  *
- * The room src/mill/scene finds out what a scene's render will look up, without Blender. cycles_xml and usd read scenes that
- * are not .blend files: into a list of nodes, of which nodes.c makes the same tables. For .blend files there is more to
- * do. The way of the data: stream (decompression) -> block (heads) -> dna and schema (where fields are) -> scene_scan,
- * scene_run and digest (one pass, what matters of it) -> link (libraries) -> settle and collect (images and their
- * users) -> expand (files on disk); examine is lint. Files may be hostile and of any version since 2.4: every count and
- * offset is checked, memory and steps are bounded. The public header is txmill/scene.h.
+ * The room src/mill/scene finds out what a scene's render will look up, without Blender. cycles_xml and usd read scenes
+ * that are not .blend files: into a list of nodes, of which nodes.c makes the same tables. For .blend files there is
+ * more to do. The way of the data: stream (decompression) -> block (heads) -> dna and schema (where fields are) ->
+ * scene_scan, scene_run and digest (one pass, what matters of it) -> link (libraries) -> settle and collect (images and
+ * their users) -> expand (files on disk); examine is lint. Files may be hostile and of any version since 2.4: every
+ * count and offset is checked, memory and steps are bounded. The public header is txmill/scene.h.
  */
 #ifndef TXM_SCENE_SCENE_H
 #define TXM_SCENE_SCENE_H

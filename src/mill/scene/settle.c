@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mill/scene/scene.h"
 #include "mill/color/config.h"
+#include "mill/scene/scene.h"
 #include "tile/base/path.h"
 #include "tile/base/settings.h"
 
@@ -236,8 +236,8 @@ txm_status txm_blend_settle(txm_blend *blend, const txm_blend_file *file, const 
 
 /* ---- the colour config's names ----------------------------------------------------------------------------------- */
 
-/* Reading scenes takes no OpenColorIO: whether a name exists, under this or another spelling, and whether a space is data
- * is asked through callbacks, and these lead to a config. */
+/* Reading scenes takes no OpenColorIO: whether a name exists, under this or another spelling, and whether a space is
+ * data is asked through callbacks, and these lead to a config. */
 static const char *config_canonical(void *user, const char *name)
 {
     /* Cycles has this space without the config; Blender has not, and clears it like any unknown name. */

@@ -8,10 +8,10 @@
 #include <string.h>
 
 #include "mill/scene/stream.h"
-#include "tile/decode/zstd_status.h"
 #include "tile/base/endian.h"
 #include "tile/base/fail.h"
 #include "tile/base/mem.h"
+#include "tile/decode/zstd_status.h"
 
 enum {
     INPUT_BYTES = 128 * 1024,

@@ -4,8 +4,8 @@
  *
  * In: an open scene and a folder. Out: files named as Blender's own unpacking names them, with an extension found from
  * the first bytes where the name has none. A file that is there with the same bytes is left; one with other bytes
- * makes the next get a number. Names from the scene never leave the folder, and are those of images: what another tool obeys or hides, such
- * as a .txmill, is never among them.
+ * makes the next get a number. Names from the scene never leave the folder, and are those of images: what another tool
+ * obeys or hides, such as a .txmill, is never among them.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -58,8 +58,9 @@ static const char *extension_for(const uint8_t *m)
     return "";
 }
 
-/* What file systems refuse becomes an underscore, in a name made of an ID's name, which may hold anything; in every name,
- * control characters and the dots in front: "." and ".." are folders, others are hidden, or settings that are obeyed. */
+/* What file systems refuse becomes an underscore, in a name made of an ID's name, which may hold anything; in every
+ * name, control characters and the dots in front: "." and ".." are folders, others are hidden, or settings that are
+ * obeyed. */
 static void make_safe(char *name, bool of_id)
 {
     bool in_front = true;
@@ -101,8 +102,8 @@ static const char *stored_base(const char *path)
     return last ? last + 1 : path;
 }
 
-/* The first bytes of a packed file, and zeros after its end. Where damage keeps them from being read they are zeros: the
- * name then has no extension. */
+/* The first bytes of a packed file, and zeros after its end. Where damage keeps them from being read they are zeros:
+ * the name then has no extension. */
 static txm_status read_magic(const txm_blend *blend, uint32_t file, const txm_packed *packed,
                              uint8_t magic[MAGIC_BYTES], txm_error *err)
 {
@@ -132,8 +133,8 @@ static const char *packed_name(txm_blend *blend, const txm_blend_file *file, con
     const char *base = stored_base(*packed->path ? packed->path : out->stored_path);
     const char *id_name = file->model.ids.data[image->id].name;
     char *name = *base ? txm_strdup(base)
-                       : name_from_id(strlen(id_name) > 2 ? id_name + 2 : "image", out->source == TXM_BLEND_SOURCE_TILED,
-                                      packed);
+                       : name_from_id(strlen(id_name) > 2 ? id_name + 2 : "image",
+                                      out->source == TXM_BLEND_SOURCE_TILED, packed);
     uint8_t magic[MAGIC_BYTES];
     if (name && *base) {
         make_safe(name, false);
@@ -351,10 +352,11 @@ txm_status txm_blend_unpack(txm_blend *blend, size_t image, size_t packed, const
     const txm_blend_use *origin = &blend->origins.data[image];
     const char *name = blend->images.data[image].packed[packed].name;
     if (!txm_path_is_image(name)) {
-        return txm_fail(err, TXM_STATUS_UNSUPPORTED,
-                        "%s: the packed file %s is not an image of a known format, and was not unpacked; pack the image "
-                        "again in Blender",
-                        blend->info.path, name);
+        return txm_fail(
+            err, TXM_STATUS_UNSUPPORTED,
+            "%s: the packed file %s is not an image of a known format, and was not unpacked; pack the image "
+            "again in Blender",
+            blend->info.path, name);
     }
     const txm_model *model = &blend->files.data[origin->image_file].model;
     const txm_packed *where = &model->packed.data[model->images.data[origin->image].packed.begin + packed];

@@ -22,12 +22,12 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "mill/base/plugin.h"
 #include "mill/scene/nodes.h"
 #include "tile/base/bytes.h"
 #include "tile/base/fail.h"
 #include "tile/base/mem.h"
 #include "tile/base/path.h"
-#include "mill/base/plugin.h"
 
 #define HELPER_FILE "txmill-usd.py"
 
@@ -43,8 +43,7 @@ typedef struct usd_answer {
     txm_error *err;
 } usd_answer;
 
-/* ---- what it says --------------------------------------------------------------------------------------------------
- */
+/* ---- what it says ------------------------------------------------------------------------------------------------ */
 
 /* "" for what is no text: nothing that a helper says is relied on. */
 static const char *text_of(const cJSON *o, const char *name)
@@ -175,8 +174,7 @@ static txm_status take_usd_lines(usd_answer *a, txm_bytes *bytes)
     return status;
 }
 
-/* ---- the process ---------------------------------------------------------------------------------------------------
- */
+/* ---- the process ------------------------------------------------------------------------------------------------- */
 
 extern char **environ;
 
@@ -340,8 +338,7 @@ static txm_status ask_usd(usd_answer *a, const char *helper)
     return status == TXM_OK && !a->ended ? explain_usd_end(a, how) : status;
 }
 
-/* ---- the scene -----------------------------------------------------------------------------------------------------
- */
+/* ---- the scene --------------------------------------------------------------------------------------------------- */
 
 /* USD's messages for these say less. */
 static txm_status check_usd_file(const char *path, txm_error *err)

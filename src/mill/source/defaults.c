@@ -9,8 +9,8 @@
 
 #include <string.h>
 
-#include "tile/base/path.h"
 #include "mill/source/readers.h"
+#include "tile/base/path.h"
 
 /* How a format's role is found when neither metadata nor a file rule names a space. */
 typedef enum role_rule {

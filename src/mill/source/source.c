@@ -14,10 +14,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "tile/base/fail.h"
-#include "tile/base/mem.h"
 #include "mill/source/random_file.h"
 #include "mill/source/readers.h"
+#include "tile/base/fail.h"
+#include "tile/base/mem.h"
 
 enum { HEAD_BYTES = 1024 };
 

@@ -7,13 +7,13 @@
  */
 #include <string.h>
 
-#include "tile/decode/zstd_status.h"
 #include "mill/write/section_writer.h"
-#include "tile/reader/section_format.h"
 #include "tile/base/checksum.h"
 #include "tile/base/fail.h"
 #include "tile/base/mem.h"
+#include "tile/decode/zstd_status.h"
 #include "tile/reader/border_order.h"
+#include "tile/reader/section_format.h"
 
 enum { CHECK_BYTES = 4, MASK_BYTES = 2 };
 

@@ -5,8 +5,8 @@
  * In: a path and an owner. Out: a claim file that holds the owner's note, appears whole under its name or not at all,
  * and is removed only by its owner or by somebody who holds the right to break it. Every step may meet another process
  * that does the same; the order of the calls is what keeps two of them from both succeeding. claims.c decides when to
- * do what. The file server's clock is asked here as well, since a claim's age, and a temporary's, means something by that
- * clock alone.
+ * do what. The file server's clock is asked here as well, since a claim's age, and a temporary's, means something by
+ * that clock alone.
  */
 #include "mill/write/claim_file.h"
 

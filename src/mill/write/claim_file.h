@@ -40,7 +40,7 @@ bool txm_claim_file_break(const char *path, const txm_claim_note *note);
 bool txm_claim_file_sweep(const char *path);
 
 /* The time of the file server of `folder`: that which it gives a file made for the purpose,
- * `.clock.<owner>-<random>.txm-clock` (tile/base/owner.h), which is gone when the call returns. Ages of files go by this clock,
- * never by the host's. False, and *now untouched, where no file can be made there. */
+ * `.clock.<owner>-<random>.txm-clock` (tile/base/owner.h), which is gone when the call returns. Ages of files go by
+ * this clock, never by the host's. False, and *now untouched, where no file can be made there. */
 bool txm_server_clock(const char *folder, struct timespec *now);
 #endif

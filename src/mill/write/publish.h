@@ -28,7 +28,8 @@ txm_status txm_publish_begin(const char *target, txm_publish_place place, txm_pu
 int txm_publish_fd(const txm_publish *publish);
 const char *txm_publish_temp_path(const txm_publish *publish);
 /* Fills the temporary with the content of the open file `from`. Share: both are the same blocks on the disk, where the
- * file system can; whether it was done. Copy: `name` is for messages; CHANGED when other than the file's size arrives. */
+ * file system can; whether it was done. Copy: `name` is for messages; CHANGED when other than the file's size arrives.
+ */
 bool txm_publish_share(const txm_publish *publish, int from);
 txm_status txm_publish_copy(const txm_publish *publish, int from, const char *name, txm_error *err);
 /* Sets the mtime (seconds and nanoseconds) and the mode of the file that is replaced, checks that everything reached

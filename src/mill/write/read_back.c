@@ -15,11 +15,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tile/reader/blender_format.h"
-#include "tile/reader/tiff_reader.h"
 #include "mill/write/writer_metadata.h"
 #include "tile/base/fail.h"
 #include "tile/base/mem.h"
+#include "tile/reader/blender_format.h"
+#include "tile/reader/tiff_reader.h"
 
 enum { TAG_DOCUMENT_NAME = 269, TAG_SOFTWARE = 305, TAG_DATE = 306, TAG_EXTRA_SAMPLES = 338, TAG_WRAP_MODES = 33303 };
 
@@ -216,7 +216,8 @@ static txm_status check_exr(const check *c)
     const txm_tx_summary *s = c->summary;
     char date[TXM_DATE_BYTES];
     txm_metadata_date(m->source_mtime, date);
-    bool same = has(c, "Software", txm_blender_format_now()->software) && has(c, "blender:SourceAlpha", txm_alpha_stored_name(m->alpha)) &&
+    bool same = has(c, "Software", txm_blender_format_now()->software) &&
+                has(c, "blender:SourceAlpha", txm_alpha_stored_name(m->alpha)) &&
                 has(c, "blender:SourceColorSpace", m->detected_colorspace) && has(c, "blender:SourceFile", m->source) &&
                 has(c, "blender:XYZToSceneLinear", m->xyz_to_scene_linear) && has(c, "capDate", date) &&
                 has(c, "textureformat", txm_tx_texture_format(m)) && has(c, "wrapmodes", txm_tx_wrap_modes(m)) &&

@@ -18,10 +18,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "tile/reader/output.h"
 #include "tile/base/fail.h"
 #include "tile/base/mem.h"
 #include "tile/base/owner.h"
+#include "tile/reader/output.h"
 
 enum { FIRST_BYTES = 1 << 16, WINDOW_BYTES = 1 << 18 };
 

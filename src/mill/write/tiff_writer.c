@@ -13,8 +13,6 @@
 #include <string.h>
 #include <tiffio.h>
 
-#include "tile/reader/blender_format.h"
-#include "tile/reader/libtiff.h"
 #include "mill/write/writer_impl.h"
 #include "mill/write/writer_metadata.h"
 #include "tile/base/bytes.h"
@@ -22,6 +20,8 @@
 #include "tile/base/fail.h"
 #include "tile/base/mem.h"
 #include "tile/base/text.h"
+#include "tile/reader/blender_format.h"
+#include "tile/reader/libtiff.h"
 
 typedef struct tiff_writer {
     const txm_tx_layout *layout;

@@ -9,11 +9,11 @@
 
 #include <string.h>
 
-#include "tile/reader/output.h"
 #include "mill/write/writer_impl.h"
 #include "mill/write/writer_metadata.h"
 #include "tile/base/fail.h"
 #include "tile/base/mem.h"
+#include "tile/reader/output.h"
 
 struct txm_tx_writer {
     txm_tx_layout layout;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Writing tx files: integer types become tiled TIFF (libtiff), float types tiled mip-mapped EXR (OpenEXRCore). Tiles
- * come ready-encoded (mill/encode/tile.h), in one strict order: level 0 first, each level's tiles row by row. What is known
- * only at the end (SHA-1, averages) is handed over at the end.
+ * come ready-encoded (mill/encode/tile.h), in one strict order: level 0 first, each level's tiles row by row. What is
+ * known only at the end (SHA-1, averages) is handed over at the end.
  *
  * The room src/mill/write makes tx files. writer.c and its parts put encoded tiles into a TIFF or EXR file;
  * section_writer.c and border_encode.c write the border section at its end; read_back.c compares a finished file with
@@ -34,10 +34,10 @@ typedef struct txm_tx_attribute {
 
 /* Known before the first tile. Strings are copied. */
 typedef struct txm_tx_metadata {
-    const char *source;              /* path as it is to be stored */
-    const char *detected_colorspace; /* "scene_linear_srgb", "data" ... */
+    const char *source;                        /* path as it is to be stored */
+    const char *detected_colorspace;           /* "scene_linear_srgb", "data" ... */
     const char *requested_colorspace, *config; /* txm_color_fingerprint; "" leaves either out */
-    const char *xyz_to_scene_linear; /* the 12 numbers as text */
+    const char *xyz_to_scene_linear;           /* the 12 numbers as text */
     txm_alpha alpha;
     const char *interop_id;             /* EXR colorInteropID: "data" or the working space's; "" to leave out */
     bool equiangular;                   /* texture format "LatLong Environment" in place of "Plain Texture" */

@@ -6,8 +6,8 @@
  */
 #ifndef TXM_WRITE_WRITER_IMPL_H
 #define TXM_WRITE_WRITER_IMPL_H
-#include "tile/reader/output.h"
 #include "mill/write/writer.h"
+#include "tile/reader/output.h"
 
 typedef struct txm_tile_place {
     uint32_t level, x, y; /* tile coordinates */

@@ -29,7 +29,6 @@ enum {
     TXM_LATE_BYTES = 2 * TXM_COLOR_BYTES
 };
 
-
 /* "Plain Texture" and "black,black", or "LatLong Environment" and "periodic,clamp". */
 const char *txm_tx_texture_format(const txm_tx_metadata *m);
 const char *txm_tx_wrap_modes(const txm_tx_metadata *m);

@@ -267,8 +267,12 @@ static void bound_shape(const struct RTCBoundsFunctionArguments *args)
         low[i] -= size;
         high[i] += size;
     }
-    *args->bounds_o = (struct RTCBounds){.lower_x = low[0], .lower_y = low[1], .lower_z = low[2],
-                                         .upper_x = high[0], .upper_y = high[1], .upper_z = high[2]};
+    *args->bounds_o = (struct RTCBounds){.lower_x = low[0],
+                                         .lower_y = low[1],
+                                         .lower_z = low[2],
+                                         .upper_x = high[0],
+                                         .upper_y = high[1],
+                                         .upper_z = high[2]};
 }
 
 /* ---- objects ---- */
@@ -276,8 +280,8 @@ static void bound_shape(const struct RTCBoundsFunctionArguments *args)
 /* Counted at once, so that it is freed with the geometry whatever happens next. NULL: no memory. */
 static shape *new_shape(txm_geometry *g, shape_kind kind)
 {
-    shape *s = grow((void **)&g->shapes, &g->shape_capacity, g->shape_count, sizeof *g->shapes) ? calloc(1, sizeof *s)
-                                                                                                 : NULL;
+    shape *s =
+        grow((void **)&g->shapes, &g->shape_capacity, g->shape_count, sizeof *g->shapes) ? calloc(1, sizeof *s) : NULL;
     if (s) {
         s->kind = kind;
         g->shapes[g->shape_count++] = s;
@@ -354,9 +358,15 @@ static bool geometry_commit(txm_geometry *g)
  * in its lengths. */
 static void fill_ray(struct RTCRay *out, const txm_ray *ray)
 {
-    *out = (struct RTCRay){.org_x = ray->origin[0], .org_y = ray->origin[1], .org_z = ray->origin[2],
-                           .tnear = ray->near_t, .dir_x = ray->direction[0], .dir_y = ray->direction[1],
-                           .dir_z = ray->direction[2], .tfar = ray->far_t, .mask = ~0u};
+    *out = (struct RTCRay){.org_x = ray->origin[0],
+                           .org_y = ray->origin[1],
+                           .org_z = ray->origin[2],
+                           .tnear = ray->near_t,
+                           .dir_x = ray->direction[0],
+                           .dir_y = ray->direction[1],
+                           .dir_z = ray->direction[2],
+                           .tfar = ray->far_t,
+                           .mask = ~0u};
 }
 
 /* The number of the instance where there is one, else that of the geometry: objects are numbered through all
@@ -375,8 +385,11 @@ static void geometry_intersect(const txm_geometry *g, const txm_ray *ray, txm_ra
     rtcIntersect1(g->scene, &context, &r);
 #endif
     bool instance = r.hit.instID[0] != RTC_INVALID_GEOMETRY_ID;
-    *hit = (txm_ray_hit){.t = r.ray.tfar, .u = r.hit.u, .v = r.hit.v,
-                         .object = instance ? r.hit.instID[0] : r.hit.geomID, .primitive = r.hit.primID};
+    *hit = (txm_ray_hit){.t = r.ray.tfar,
+                         .u = r.hit.u,
+                         .v = r.hit.v,
+                         .object = instance ? r.hit.instID[0] : r.hit.geomID,
+                         .primitive = r.hit.primID};
 }
 
 /* Any hit between the ends, not the nearest: that is what makes shadow rays cheaper. */

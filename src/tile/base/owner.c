@@ -5,8 +5,8 @@
  * An owner is a host, a boot of that host, a process and its start. Whether one still lives can be known only on the
  * host itself and within the same namespace of processes; everywhere else the answer is "elsewhere".
  */
-#include "tile/base/checksum.h"
 #include "tile/base/owner.h"
+#include "tile/base/checksum.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -67,8 +67,8 @@ bool txm_status_retryable(txm_status status)
     return known(status) && table[status].retryable;
 }
 
-/* Writes a message that ends with `suffix`. One that is too long loses its middle: paths are what is long, what is wrong
- * with them comes last. */
+/* Writes a message that ends with `suffix`. One that is too long loses its middle: paths are what is long, what is
+ * wrong with them comes last. */
 static void compose(char message[TXM_MESSAGE_BYTES], const char *suffix, const char *format, va_list args)
 {
     static const char gap[] = " ... ";

@@ -4,6 +4,6 @@
 #define TXM_BASE_WORDS_H
 
 /* The word in an array of words that belongs to an enumerator; "unknown" for what is none. */
-#define TXM_WORD_OF(words, enumerator) \
+#define TXM_WORD_OF(words, enumerator)                                                                                 \
     ((unsigned)(enumerator) < sizeof(words) / sizeof *(words) ? (words)[enumerator] : "unknown")
 #endif

@@ -7,7 +7,7 @@
 #include "txtile/sampler.h"
 
 enum {
-    TXM_BLANK_TILES = 124, /* that one look-up reads at most: 31 probes, two levels, two taps */
+    TXM_BLANK_TILES = 124,          /* that one look-up reads at most: 31 probes, two levels, two taps */
     TXM_BLANK_LEVEL_TILES = 1 << 20 /* that a key can name */
 };
 

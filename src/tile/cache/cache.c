@@ -15,8 +15,8 @@
 #include <unistd.h>
 
 #include "tile/base/options.h"
-#include "tile/ops/ops.h"
 #include "tile/cache/cache_impl.h"
+#include "tile/ops/ops.h"
 
 static void open_options(txm_cache_options *options, size_t struct_size, txm_cache_policy policy)
 {

@@ -11,10 +11,10 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-#include "tile/reader/identity.h"
-#include "tile/reader/reader_memory.h"
 #include "tile/base/clock.h"
 #include "tile/cache/cache_impl.h"
+#include "tile/reader/identity.h"
+#include "tile/reader/reader_memory.h"
 
 /* With one user, whoever asked. The file is not touched yet. */
 txm_cache_file *txm_file_new(txm_cache *c, const char *path)
@@ -325,8 +325,9 @@ txm_status txm_file_acquire(txm_cache *c, txm_cache_file *f, txm_tx **tx, txm_er
 }
 
 /* Files that were used since the last time give back the pages that the system has mapped for them, those used most
- * recently first: from the first one that was not used on, none was. A use maps up to 350 KB, because the system maps pages
- * around each one that is read. Giving them back every 64 uses makes loading a sixth slower, every 256 a tenth. */
+ * recently first: from the first one that was not used on, none was. A use maps up to 350 KB, because the system maps
+ * pages around each one that is read. Giving them back every 64 uses makes loading a sixth slower, every 256 a tenth.
+ */
 static void drop_mapped(txm_cache *c)
 {
     enum { USES = 1024 };

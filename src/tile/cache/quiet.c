@@ -12,8 +12,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "tile/ops/ops.h"
 #include "tile/cache/cache_impl.h"
+#include "tile/ops/ops.h"
 
 /* A barrier in all threads without membarrier: a page that every processor may know is taken away, of which all that
  * run this process must hear before the call returns. Where not even that is allowed, the wait is far longer than any

@@ -12,8 +12,8 @@
 
 #include "tile/base/cancel.h"
 #include "tile/base/options.h"
-#include "tile/cache/optimum.h"
 #include "tile/cache/cache_impl.h"
+#include "tile/cache/optimum.h"
 #include "tile/cache/trace_read.h"
 #include "tile/sample/lookup.h"
 

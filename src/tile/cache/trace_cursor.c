@@ -18,7 +18,7 @@
 
 /* What a number means in the current block: finding that out takes longer than all else that is done for a tile. */
 typedef struct meaning {
-    uint32_t number, level; /* number UINT32_MAX: nothing is known */
+    uint32_t number, level;  /* number UINT32_MAX: nothing is known */
     uint32_t texture, tiles; /* of the level */
 } meaning;
 
@@ -182,8 +182,9 @@ static txm_status next_row(txm_trace_cursor *c, txm_trace_event *e, txm_error *e
             c->values[column] ^= (uint32_t)from[plane * c->end] << 8 * plane;
     c->at++;
     uint32_t sampler = c->values[TXM_TRACE_COLUMN_SAMPLER];
-    e->texture =
-        c->values[TXM_TRACE_COLUMN_TEXTURE] >> 23 ? TXM_NO_TEXTURE : meaning_of(c, c->values[TXM_TRACE_COLUMN_TEXTURE], 0)->texture;
+    e->texture = c->values[TXM_TRACE_COLUMN_TEXTURE] >> 23
+                     ? TXM_NO_TEXTURE
+                     : meaning_of(c, c->values[TXM_TRACE_COLUMN_TEXTURE], 0)->texture;
     if (e->texture == TXM_NO_TEXTURE || sampler >= t->sampler_count)
         return txm_trace_corrupt(t, err, "a look-up is of no texture");
     e->how = t->samplers[sampler];

@@ -17,13 +17,13 @@
 #include <unistd.h>
 #include <zstd.h>
 
-#include "tile/reader/output.h"
 #include "tile/base/checksum.h"
 #include "tile/base/endian.h"
 #include "tile/base/fail.h"
 #include "tile/base/mem.h"
 #include "tile/cache/blank.h"
 #include "tile/cache/trace_impl.h"
+#include "tile/reader/output.h"
 #include "tile/sample/view_file.h"
 
 /* ---- blocks ---- */

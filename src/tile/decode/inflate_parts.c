@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tile/decode/decode_table.h"
 #include "tile/base/mem.h"
+#include "tile/decode/decode_table.h"
 
 enum {
     END_OF_BLOCK = 256,

@@ -4,9 +4,9 @@
  *
  * Decoding Huffman codes is a chain: where the next code begins is known when this one has been looked up, and until
  * then a processor that could do five things at a time waits. An EXR tile's stream has two halves, low and high bytes,
- * of which the low ones take most of the bits. Our encoder (mill/encode/sparse.h) writes it as parts of a block each, none
- * looking into another, with an empty stored block between: its bytes 00 00 ff ff tell where the next part begins. All
- * chains then run in the time of the longest. Any inflater reads such a stream; this one reads no other.
+ * of which the low ones take most of the bits. Our encoder (mill/encode/sparse.h) writes it as parts of a block each,
+ * none looking into another, with an empty stored block between: its bytes 00 00 ff ff tell where the next part begins.
+ * All chains then run in the time of the longest. Any inflater reads such a stream; this one reads no other.
  */
 #ifndef TXM_DECODE_INFLATE_PARTS_H
 #define TXM_DECODE_INFLATE_PARTS_H

@@ -9,12 +9,12 @@
 #include <string.h>
 #include <strings.h>
 
-#include "tile/name/lookup.h"
-#include "tile/name/name.h"
-#include "tile/reader/blender_format.h"
 #include "tile/base/fail.h"
 #include "tile/base/options.h"
 #include "tile/base/path.h"
+#include "tile/name/lookup.h"
+#include "tile/name/name.h"
+#include "tile/reader/blender_format.h"
 #include "txtile/name.h"
 
 void txm_tx_wanted_init_sized(txm_tx_wanted *wanted, size_t struct_size)

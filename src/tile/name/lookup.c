@@ -12,10 +12,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "tile/name/verdict.h"
 #include "tile/base/fail.h"
 #include "tile/base/mem.h"
 #include "tile/base/path.h"
+#include "tile/name/verdict.h"
 #include "txtile/describe.h"
 #include "txtile/reader.h"
 

@@ -10,14 +10,14 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tile/reader/acceptance.h"
 #include "tile/base/text.h"
 #include "tile/base/words.h"
+#include "tile/reader/acceptance.h"
 #include "txtile/describe.h"
 
 const char *txm_use_name(txm_use use)
 {
-    static const char *const names[] = {"missing",  "unreadable", "refused", "name",  "outdated",
+    static const char *const names[] = {"missing", "unreadable", "refused", "name",  "outdated",
                                         "damaged", "no-image",   "direct",  "loaded"};
     return TXM_WORD_OF(names, use);
 }
@@ -31,10 +31,10 @@ const char *txm_tx_state_name(txm_tx_state state)
 
 txm_tx_state txm_state_of_use(txm_use use)
 {
-    return use == TXM_USE_MISSING                            ? TXM_TX_STATE_MISSING
-           : use == TXM_USE_OUTDATED                         ? TXM_TX_STATE_OUTDATED
+    return use == TXM_USE_MISSING                           ? TXM_TX_STATE_MISSING
+           : use == TXM_USE_OUTDATED                        ? TXM_TX_STATE_OUTDATED
            : use == TXM_USE_LOADED || use == TXM_USE_DIRECT ? TXM_TX_STATE_FRESH
-                                                             : TXM_TX_STATE_UNUSABLE;
+                                                            : TXM_TX_STATE_UNUSABLE;
 }
 
 /* ---- what a render shows ---------------------------------------------------------------------------------------- */
@@ -44,7 +44,8 @@ static const char from_source[] =
     "reads the source image instead; with Auto Generate on, makes the tx file before it renders";
 
 /* Seen with and without Auto Generate: the header is all that is asked for before the first tile. */
-static const char foreign_codec[] = "renders magenta in the official Blender; builds whose libtiff has the codec use it";
+static const char foreign_codec[] =
+    "renders magenta in the official Blender; builds whose libtiff has the codec use it";
 
 static void say(txm_verdict *v, txm_use use, const char *shows, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
@@ -72,8 +73,7 @@ static void say_outdated(const txm_evidence *e, txm_verdict *out)
 {
     char span[TXM_TIME_BYTES];
     say(out, TXM_USE_OUTDATED, from_source, "%.300s is %s than the tx file by %s", e->image ? e->image : "the image",
-        e->image_time > e->tx_time ? "newer" : "older",
-        txm_duration_text(difftime(e->image_time, e->tx_time), span));
+        e->image_time > e->tx_time ? "newer" : "older", txm_duration_text(difftime(e->image_time, e->tx_time), span));
 }
 
 /* Cycles may open what txmill cannot read: it looks at the header alone, and finds out about tiles when it draws. */
@@ -144,6 +144,6 @@ void txm_decide(const txm_evidence *e, txm_verdict *out)
         say(out, TXM_USE_NO_IMAGE, "uses it beside its image; renders magenta where the image is missing", "%s",
             e->misfit ? e->misfit : "");
     else
-        say(out, TXM_USE_LOADED, e->tx && is_native(e->tx) ? "uses it" : "uses it, but converts every tile while rendering: slow",
-            "%s", "");
+        say(out, TXM_USE_LOADED,
+            e->tx && is_native(e->tx) ? "uses it" : "uses it, but converts every tile while rendering: slow", "%s", "");
 }

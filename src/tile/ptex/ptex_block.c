@@ -31,8 +31,7 @@ void txm_ptex_fill(uint8_t *pixels, const uint8_t *texel, size_t texel_bytes, si
     }
 }
 
-/* ---- one zlib stream ----------------------------------------------------------------------------------------------
- */
+/* ---- one zlib stream --------------------------------------------------------------------------------------------- */
 
 static void undo_differences(txm_type type, uint8_t *planes, size_t samples)
 {
@@ -75,8 +74,7 @@ static txm_status read_zipped(const txm_ptex *p, const ptex_block *b, uint8_t *p
     return TXM_OK;
 }
 
-/* ---- tiles --------------------------------------------------------------------------------------------------------
- */
+/* ---- tiles ------------------------------------------------------------------------------------------------------- */
 
 /* The list of a tiled block: words as in a level. */
 typedef struct tile_list {
@@ -172,8 +170,7 @@ static txm_status read_tiled(const txm_ptex *p, const ptex_block *b, uint8_t *pi
     return status;
 }
 
-/* ---- blocks -------------------------------------------------------------------------------------------------------
- */
+/* ---- blocks ------------------------------------------------------------------------------------------------------ */
 
 txm_status txm_ptex_read_block(const txm_ptex *p, const ptex_block *block, uint8_t *pixels, txm_error *err)
 {

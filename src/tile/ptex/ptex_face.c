@@ -104,8 +104,7 @@ static txm_status make_size(const txm_ptex *p, uint32_t face, face_size want, ui
     return status;
 }
 
-/* ---- public -------------------------------------------------------------------------------------------------------
- */
+/* ---- public ------------------------------------------------------------------------------------------------------ */
 
 size_t txm_ptex_face_bytes(const txm_ptex *ptex, uint32_t u_log2, uint32_t v_log2)
 {

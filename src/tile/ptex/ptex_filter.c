@@ -60,8 +60,7 @@ void txm_ptex_filter_free(txm_ptex_filter **filter)
     *filter = NULL;
 }
 
-/* ---- faces that are kept ------------------------------------------------------------------------------------------
- */
+/* ---- faces that are kept ----------------------------------------------------------------------------------------- */
 
 static void drop_face(txm_ptex_filter *f, kept_face *k)
 {
@@ -123,8 +122,7 @@ txm_status txm_ptex_texels(txm_ptex_filter *filter, uint32_t face, uint32_t u_lo
     return TXM_OK;
 }
 
-/* ---- point look-ups -----------------------------------------------------------------------------------------------
- */
+/* ---- point look-ups ---------------------------------------------------------------------------------------------- */
 
 /* NaN is at the start. */
 static uint32_t texel_at(float place, uint32_t size)

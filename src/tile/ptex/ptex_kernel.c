@@ -52,8 +52,7 @@ typedef struct spread {
 
 static void cut_and_apply(spread *s, kernel *k, uint32_t face, int cuts);
 
-/* ---- one axis -----------------------------------------------------------------------------------------------------
- */
+/* ---- one axis ---------------------------------------------------------------------------------------------------- */
 
 static float axis_weight(const kernel_axis *a)
 {
@@ -172,8 +171,7 @@ static void turn_kernel(kernel *k, unsigned turns)
     k->turns = (k->turns + turns) & 3;
 }
 
-/* ---- texels -------------------------------------------------------------------------------------------------------
- */
+/* ---- texels ------------------------------------------------------------------------------------------------------ */
 
 static float raw_sample(txm_type type, const uint8_t *sample)
 {
@@ -253,8 +251,7 @@ static void apply_kernel(spread *s, kernel *k, uint32_t face)
         apply_texels(s, k, texels.data);
 }
 
-/* ---- between faces and subfaces -----------------------------------------------------------------------------------
- */
+/* ---- between faces and subfaces ---------------------------------------------------------------------------------- */
 
 /* From a face over its edge into subfaces: two lie there, each half as large. Whether it is the first that is hit. */
 static bool enter_subface(kernel *k, unsigned edge)
@@ -313,8 +310,7 @@ static void arrive(spread *s, kernel *k, uint32_t face, int cuts)
         apply_kernel(s, k, face);
 }
 
-/* ---- over an edge -------------------------------------------------------------------------------------------------
- */
+/* ---- over an edge ------------------------------------------------------------------------------------------------ */
 
 static void cross_edge(spread *s, kernel *k, uint32_t face, unsigned edge, int cuts)
 {
@@ -338,8 +334,7 @@ static void cross_edge(spread *s, kernel *k, uint32_t face, unsigned edge, int c
     arrive(s, k, next, cuts);
 }
 
-/* ---- round a corner -----------------------------------------------------------------------------------------------
- */
+/* ---- round a corner ---------------------------------------------------------------------------------------------- */
 
 /* The faces at a vertex, counter-clockwise from the neighbour over `edge` on. */
 typedef struct corner {
@@ -434,8 +429,7 @@ static void cross_corner(spread *s, kernel *k, uint32_t face, unsigned edge, int
         s->weight -= kernel_weight(k);
 }
 
-/* ---- one face -----------------------------------------------------------------------------------------------------
- */
+/* ---- one face ---------------------------------------------------------------------------------------------------- */
 
 /* Whether an edge has a neighbour that its pieces go to. */
 static bool goes_on(const spread *s, uint32_t face, unsigned edge)
@@ -487,8 +481,7 @@ static void cut_and_apply(spread *s, kernel *k, uint32_t face, int cuts)
     apply_kernel(s, k, face);
 }
 
-/* ---- a look-up ----------------------------------------------------------------------------------------------------
- */
+/* ---- a look-up --------------------------------------------------------------------------------------------------- */
 
 /* Where the look-up is after the border's rule; false where all is black. NaN is 0. */
 static bool place_at_border(txm_ptex_border border, float *at)

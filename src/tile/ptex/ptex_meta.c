@@ -134,8 +134,7 @@ txm_status txm_ptex_read_metas(txm_ptex *p, const ptex_places *at, txm_error *er
     return status;
 }
 
-/* ---- keys that come again -----------------------------------------------------------------------------------------
- */
+/* ---- keys that come again ---------------------------------------------------------------------------------------- */
 
 /* By key, then by place: records lie in one array. */
 static int compare_metas(const void *a, const void *b)
@@ -173,8 +172,7 @@ txm_status txm_ptex_settle_metas(txm_ptex *p, txm_error *err)
     return TXM_OK;
 }
 
-/* ---- reading ------------------------------------------------------------------------------------------------------
- */
+/* ---- reading ----------------------------------------------------------------------------------------------------- */
 
 const txm_ptex_meta *txm_ptex_meta_of(const txm_ptex *ptex, uint32_t index)
 {

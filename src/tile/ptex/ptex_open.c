@@ -50,8 +50,7 @@ const char *txm_ptex_edge_mode_name(txm_ptex_edge_mode mode)
     return TXM_WORD_OF(words, mode);
 }
 
-/* ---- what all parts need ------------------------------------------------------------------------------------------
- */
+/* ---- what all parts need ----------------------------------------------------------------------------------------- */
 
 txm_status txm_ptex_corrupt(const txm_ptex *p, const char *what, uint64_t where, txm_error *err)
 {
@@ -119,8 +118,7 @@ txm_status txm_ptex_check_map(const txm_ptex *p, txm_error *err)
     return whole ? TXM_OK : fail_ptex_lost(p, err);
 }
 
-/* ---- the headers --------------------------------------------------------------------------------------------------
- */
+/* ---- the headers ------------------------------------------------------------------------------------------------- */
 
 /* What Disney's library would misread is refused: unknown meshes and types, an alpha channel that is not there. */
 static txm_status check_ptex_header(const txm_ptex *p, txm_error *err)
@@ -192,8 +190,7 @@ static txm_status read_ptex_header(txm_ptex *p, ptex_header *out, txm_error *err
     return TXM_OK;
 }
 
-/* ---- the faces ----------------------------------------------------------------------------------------------------
- */
+/* ---- the faces --------------------------------------------------------------------------------------------------- */
 
 /* A triangle's fourth neighbour means nothing. */
 txm_status txm_ptex_check_face(const txm_ptex *p, uint32_t face, uint64_t where, txm_error *err)
@@ -260,8 +257,7 @@ static txm_status read_ptex_faces(txm_ptex *p, uint64_t offset, uint32_t zip_byt
     return status == TXM_OK ? rank_ptex_faces(p, err) : status;
 }
 
-/* ---- the levels ---------------------------------------------------------------------------------------------------
- */
+/* ---- the levels -------------------------------------------------------------------------------------------------- */
 
 /* Blocks follow the level's header in the order of the list; all must lie in the level. */
 static txm_status place_ptex_blocks(txm_ptex *p, ptex_level *level, uint64_t offset, uint64_t end, txm_error *err)
@@ -311,8 +307,7 @@ static txm_status read_ptex_levels(txm_ptex *p, uint64_t info, uint64_t at, uint
     return status;
 }
 
-/* ---- the file -----------------------------------------------------------------------------------------------------
- */
+/* ---- the file ---------------------------------------------------------------------------------------------------- */
 
 static void multiply_ptex_constants(txm_ptex *p)
 {

@@ -52,8 +52,7 @@ float txm_ptex_sample(txm_type type, const uint8_t *sample)
     }
 }
 
-/* ---- means --------------------------------------------------------------------------------------------------------
- */
+/* ---- means ------------------------------------------------------------------------------------------------------- */
 
 static void mean_of_2(txm_type type, const uint8_t *a, const uint8_t *b, uint8_t *out)
 {
@@ -130,8 +129,7 @@ void txm_ptex_halve_triangle(const txm_ptex *p, const uint8_t *in, uint32_t n, u
         }
 }
 
-/* ---- alpha --------------------------------------------------------------------------------------------------------
- */
+/* ---- alpha ------------------------------------------------------------------------------------------------------- */
 
 static void multiply_sample(txm_type type, uint8_t *at, const uint8_t *alpha)
 {

@@ -41,8 +41,7 @@ typedef struct gathering {
     float weight;
 } gathering;
 
-/* ---- one face -----------------------------------------------------------------------------------------------------
- */
+/* ---- one face ---------------------------------------------------------------------------------------------------- */
 
 /* The ellipse in texels of one kind, upright or not. */
 typedef struct texel_ellipse {
@@ -140,8 +139,7 @@ static void gather_face(gathering *g, ellipse *e, uint32_t face)
         gather_texels(g, &other, 1 << e->log2, &texels);
 }
 
-/* ---- over an edge -------------------------------------------------------------------------------------------------
- */
+/* ---- over an edge ------------------------------------------------------------------------------------------------ */
 
 /* The coordinate that is 0 on the edge. */
 static unsigned zero_on(unsigned edge)
@@ -181,8 +179,7 @@ static void cut_and_gather(gathering *g, ellipse *e, uint32_t face, int crossing
         gather_face(g, e, face);
 }
 
-/* ---- a look-up ----------------------------------------------------------------------------------------------------
- */
+/* ---- a look-up --------------------------------------------------------------------------------------------------- */
 
 static float between(float value, float low, float high)
 {

@@ -13,12 +13,12 @@
  */
 #include <zstd.h>
 
-#include "tile/reader/section_format.h"
-#include "tile/reader/section_reader.h"
 #include "tile/base/checksum.h"
 #include "tile/base/fail.h"
 #include "tile/base/mem.h"
 #include "tile/reader/border_order.h"
+#include "tile/reader/section_format.h"
+#include "tile/reader/section_reader.h"
 
 #ifdef __SSE2__
 #include <emmintrin.h>
@@ -330,8 +330,8 @@ static bool expand_planes(uint32_t mask, unsigned count, size_t plane_bytes, con
     return true;
 }
 
-/* Decodes a payload into `border` (tile/reader/border_order.h order, repeat extension). False if it is malformed; `border` then
- * holds anything. The caller checks the checksum. */
+/* Decodes a payload into `border` (tile/reader/border_order.h order, repeat extension). False if it is malformed;
+ * `border` then holds anything. The caller checks the checksum. */
 static bool decode_border(const border_tile *tile, const uint8_t *payload, size_t payload_bytes, ZSTD_DCtx *zstd,
                           uint8_t *scratch, uint8_t *border)
 {

@@ -15,13 +15,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tile/reader/acceptance.h"
-#include "tile/reader/blender_format.h"
-#include "tile/reader/reader_impl.h"
 #include "tile/base/fail.h"
 #include "tile/base/mem.h"
 #include "tile/base/text.h"
 #include "tile/base/words.h"
+#include "tile/reader/acceptance.h"
+#include "tile/reader/blender_format.h"
+#include "tile/reader/reader_impl.h"
 
 /* Copies at most `n` bytes, cut to the field's size. */
 static void set(char *field, size_t field_bytes, const char *text, size_t n)

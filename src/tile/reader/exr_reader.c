@@ -9,10 +9,10 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "tile/reader/exr_channels.h"
 #include "tile/base/fail.h"
 #include "tile/base/mem.h"
 #include "tile/base/text.h"
+#include "tile/reader/exr_channels.h"
 
 enum {
     MAGIC = 20000630,

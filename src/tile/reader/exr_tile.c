@@ -9,11 +9,11 @@
 #include <malloc.h>
 #include <stdlib.h>
 
+#include "tile/base/fail.h"
+#include "tile/base/mem.h"
 #include "tile/decode/exr_decode.h"
 #include "tile/reader/exr_reader.h"
 #include "tile/reader/openexr_core.h"
-#include "tile/base/fail.h"
-#include "tile/base/mem.h"
 
 #ifdef __SSE2__
 #include <emmintrin.h>

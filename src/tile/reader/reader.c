@@ -17,15 +17,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "tile/reader/section.h"
+#include "tile/base/fail.h"
+#include "tile/base/mem.h"
+#include "tile/base/words.h"
 #include "tile/reader/identity.h"
 #include "tile/reader/output.h"
 #include "tile/reader/reader_impl.h"
 #include "tile/reader/reader_memory.h"
+#include "tile/reader/section.h"
 #include "tile/reader/section_reader.h"
-#include "tile/base/fail.h"
-#include "tile/base/mem.h"
-#include "tile/base/words.h"
 
 /* Maps the whole file. */
 static txm_status map_file(txm_tx *tx, int fd, txm_error *err)

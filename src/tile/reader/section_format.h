@@ -32,8 +32,8 @@
  *
  * Tile order: level 0 first, each level row by row, top left first. Payloads follow in tile order without gaps: the
  * offset of a border is image_bytes plus the sizes before it. border_check is the low half of the xxh64 of the border's
- * pixels as tile/reader/border_order.h orders them, for the repeat extension. It is taken over pixels, not payload, because a
- * border is coded relative to its tile: a damaged tile shows as well as a damaged payload.
+ * pixels as tile/reader/border_order.h orders them, for the repeat extension. It is taken over pixels, not payload,
+ * because a border is coded relative to its tile: a damaged tile shows as well as a damaged payload.
  *
  * BORDER PAYLOAD of a tile of w x h valid pixels:
  *
@@ -83,7 +83,8 @@
  *     the same, a zstd block per plane    12.2            16.7             11.9          14.1          2 + 10
  *     the same, trained dictionary        17.6            14.3             11.2          15.5          2 + 6
  *
- * One frame per border keeps a random read to one small decode. Checksums of frames are off, as border_check covers them.
+ * One frame per border keeps a random read to one small decode. Checksums of frames are off, as border_check covers
+ * them.
  */
 #ifndef TXM_READER_SECTION_FORMAT_H
 #define TXM_READER_SECTION_FORMAT_H

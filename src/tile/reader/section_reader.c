@@ -10,14 +10,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "tile/decode/zstd_status.h"
-#include "tile/reader/identity.h"
-#include "tile/reader/section_format.h"
 #include "tile/base/checksum.h"
 #include "tile/base/fail.h"
 #include "tile/base/mem.h"
 #include "tile/base/text.h"
+#include "tile/decode/zstd_status.h"
 #include "tile/reader/border_order.h"
+#include "tile/reader/identity.h"
+#include "tile/reader/section_format.h"
 
 /* Writers may pad the end of a file; a section's first bytes are never that few. */
 enum { MAX_FILL_BYTES = 16 };

@@ -4,9 +4,9 @@
  * metadata, and where the last thing ends that any directory points to. What follows that is not part of the image; it
  * is a border section, or what is left of one.
  */
-#include "tile/reader/tiff_reader.h"
 #include "tile/base/fail.h"
 #include "tile/base/text.h"
+#include "tile/reader/tiff_reader.h"
 
 #include <inttypes.h>
 #include <stdio.h>

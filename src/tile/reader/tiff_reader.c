@@ -9,8 +9,8 @@
 
 #include "tile/base/fail.h"
 
-#include "tile/reader/tiff_reader.h"
 #include "tile/base/mem.h"
+#include "tile/reader/tiff_reader.h"
 
 /* What must be alike in all levels. */
 typedef struct shape {
@@ -58,8 +58,8 @@ static int sample_type(const shape *s)
     return -1;
 }
 
-/* The codecs that libtiff has wherever it is: CCITT and JPEG, old and new, besides those that are read here. The official
- * Blender's has no others. */
+/* The codecs that libtiff has wherever it is: CCITT and JPEG, old and new, besides those that are read here. The
+ * official Blender's has no others. */
 static bool blender_decodes(uint32_t compression)
 {
     return (compression >= 1 && compression <= 8) || compression == TXM_TIFF_PACKBITS ||
@@ -209,7 +209,8 @@ static txm_status read_levels(const txm_tiff *t, uint64_t offset, txm_tiff_direc
         if (status == TXM_OK)
             status = read_shape(t, &dir, &s);
         if (status == TXM_OK && !is_next_level(tx, &first, &s)) {
-            if (!is_among(seen, tx->info.levels, offset) && s.tile_w == first.tile_w && s.tile_h == first.tile_h && s.bits == first.bits && s.samples == first.samples) {
+            if (!is_among(seen, tx->info.levels, offset) && s.tile_w == first.tile_w && s.tile_h == first.tile_h &&
+                s.bits == first.bits && s.samples == first.samples) {
                 tx->odd_width = s.width;
                 tx->odd_height = s.height;
             }

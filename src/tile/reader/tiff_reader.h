@@ -5,8 +5,8 @@
  */
 #ifndef TXM_READER_TIFF_READER_H
 #define TXM_READER_TIFF_READER_H
-#include "tile/reader/reader_impl.h"
 #include "tile/base/shared.h"
+#include "tile/reader/reader_impl.h"
 
 /* Compression tag values. */
 enum {

@@ -8,10 +8,10 @@
  */
 #include <zstd.h>
 
-#include "tile/decode/tiff_decode.h"
-#include "tile/reader/tiff_reader.h"
 #include "tile/base/fail.h"
 #include "tile/base/mem.h"
+#include "tile/decode/tiff_decode.h"
+#include "tile/reader/tiff_reader.h"
 
 const char *txm_tiff_codec_name(uint32_t compression)
 {

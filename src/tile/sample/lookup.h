@@ -3,10 +3,10 @@
  * One look-up, from coordinates to a colour. Every back-end compiles this text; those that bring txm_taps_* of their
  * own define TXM_TAPS_FAST first.
  *
- * The room src/tile/sample looks textures up as a renderer does: from coordinates and derivatives to levels (level.h), from
- * levels to tiles and pixels (wrap.h, entries), from pixels to a colour (taps.h, lobes.h, rgba.h). scalar.c, x86/ and
- * arm/ compile the same text; texture_set.c keeps tiles in memory; explain.c says how a colour came about. The public
- * headers are txtile/sampler.h and ray.h.
+ * The room src/tile/sample looks textures up as a renderer does: from coordinates and derivatives to levels (level.h),
+ * from levels to tiles and pixels (wrap.h, entries), from pixels to a colour (taps.h, lobes.h, rgba.h). scalar.c, x86/
+ * and arm/ compile the same text; texture_set.c keeps tiles in memory; explain.c says how a colour came about. The
+ * public headers are txtile/sampler.h and ray.h.
  */
 #ifndef TXM_SAMPLE_LOOKUP_H
 #define TXM_SAMPLE_LOOKUP_H

@@ -11,9 +11,9 @@
 #define TXM_SOURCE_EXR_H
 #include <openexr.h>
 
-#include "tile/reader/exr_channels.h"
 #include "mill/source/random_file.h"
 #include "mill/source/readers.h"
+#include "tile/reader/exr_channels.h"
 
 struct libdeflate_decompressor;
 

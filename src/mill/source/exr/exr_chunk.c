@@ -9,9 +9,9 @@
 #include <libdeflate.h>
 #include <string.h>
 
-#include "tile/decode/exr_decode.h"
-#include "tile/base/fail.h"
 #include "mill/source/exr/exr.h"
+#include "tile/base/fail.h"
+#include "tile/decode/exr_decode.h"
 
 /* ---- from planes to pixels ---- */
 
@@ -107,8 +107,8 @@ static bool unpack(txm_exr *x, const exr_chunk_info_t *chunk, size_t size)
 static const uint8_t *unpack_piz(txm_exr *x, const exr_chunk_info_t *chunk, size_t size)
 {
     exr_decode_pipeline_t *p = &x->pipeline;
-    exr_result_t r = p->context ? exr_decoding_update(x->context, 0, chunk, p)
-                                : exr_decoding_initialize(x->context, 0, chunk, p);
+    exr_result_t r =
+        p->context ? exr_decoding_update(x->context, 0, chunk, p) : exr_decoding_initialize(x->context, 0, chunk, p);
     if (r == EXR_ERR_SUCCESS && !p->read_fn)
         r = exr_decoding_choose_default_routines(x->context, 0, p);
     if (r == EXR_ERR_SUCCESS) {
@@ -120,7 +120,7 @@ static const uint8_t *unpack_piz(txm_exr *x, const exr_chunk_info_t *chunk, size
         return p->unpacked_buffer;
     if (p->context)
         exr_decoding_destroy(p->context, p); /* whatever state it is in */
-    memset(p, 0, sizeof *p); /* the initializer of newer versions lacks fields */
+    memset(p, 0, sizeof *p);                 /* the initializer of newer versions lacks fields */
     return NULL;
 }
 

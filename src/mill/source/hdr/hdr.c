@@ -13,12 +13,12 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "mill/source/raster_file.h"
+#include "mill/source/readers.h"
 #include "tile/base/endian.h"
 #include "tile/base/fail.h"
 #include "tile/base/mem.h"
 #include "tile/base/text.h"
-#include "mill/source/raster_file.h"
-#include "mill/source/readers.h"
 
 enum {
     LINE_BYTES = 128, /* OpenImageIO reads lines into as much */

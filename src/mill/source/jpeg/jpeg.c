@@ -6,19 +6,20 @@
  * same. It is less patient with damage: libjpeg pads what is missing with grey and merely warns, which must not become
  * a texture. Only the end marker may be missing, since nothing of the image is in it. */
 #include <setjmp.h>
-#include <stdio.h> /* before jpeglib.h, which relies on it */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <jpeglib.h>
-
 #include <jerror.h>
 
-#include "tile/base/fail.h"
-#include "tile/base/mem.h"
+/* Needs FILE. */
+#include <jpeglib.h>
+
 #include "mill/source/meta/raster_meta.h"
 #include "mill/source/raster_file.h"
 #include "mill/source/readers.h"
+#include "tile/base/fail.h"
+#include "tile/base/mem.h"
 
 /* Every scan of a progressive file is a pass over the whole image but may take a few bytes only; encoders write about
  * ten. */

@@ -14,9 +14,9 @@
 enum { TXM_META_ARTIST, TXM_META_COPYRIGHT, TXM_META_DESCRIPTION, TXM_META_SOFTWARE, TXM_META_FIELDS };
 
 typedef struct txm_raster_meta {
-    char *fields[TXM_META_FIELDS]; /* NULL: the file says nothing */
+    char *fields[TXM_META_FIELDS];    /* NULL: the file says nothing */
     float x_resolution, y_resolution; /* of Exif; 0: not said */
-    bool says_srgb;                /* Exif names a colour space, which OpenImageIO takes for sRGB whatever it is */
+    bool says_srgb;                   /* Exif names a colour space, which OpenImageIO takes for sRGB whatever it is */
 } txm_raster_meta;
 
 /* A named text: replaces what was there if `name` (in any case) is one of the fields, else does nothing. False when

@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "mill/source/meta/raster_meta.h"
 #include "tile/base/bytes.h"
 #include "tile/base/text.h"
-#include "mill/source/meta/raster_meta.h"
 
 /* Elements inside each other, and pieces of text in one element: joining more than that would cost the square of it. */
 enum { MAX_DEPTH = 64, MAX_PIECES = 64 };

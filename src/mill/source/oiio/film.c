@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tile/base/endian.h"
 #include "mill/source/readers.h"
+#include "tile/base/endian.h"
 
 enum { HEADER_BYTES = 816 };
 #define CINEON_MAGIC 0x802a5fd7u

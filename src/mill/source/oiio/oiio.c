@@ -16,12 +16,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "tile/base/fail.h"
-#include "tile/base/mem.h"
-#include "tile/base/text.h"
 #include "mill/source/oiio/worker.h"
 #include "mill/source/random_file.h"
 #include "mill/source/readers.h"
+#include "tile/base/fail.h"
+#include "tile/base/mem.h"
+#include "tile/base/text.h"
 
 typedef struct oiio_source {
     txm_worker *worker;

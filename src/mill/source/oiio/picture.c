@@ -9,11 +9,11 @@
 
 #include <string.h>
 
-#include "txmill/out_file.h"
+#include "mill/source/oiio/worker.h"
 #include "tile/base/fail.h"
 #include "tile/base/mem.h"
 #include "tile/base/path.h"
-#include "mill/source/oiio/worker.h"
+#include "txmill/out_file.h"
 
 /* Computing time that no encoder needs: those of video formats take seconds for a megapixel. */
 static uint32_t time_limit(const txm_picture *p)

@@ -16,7 +16,7 @@
 
 /* Encodes a picture as a file, which *out (zeroed before) receives whole; on failure it is empty. The extension of
  * `name` chooses the format; what the format cannot hold is converted (types) or left out (alpha). Alpha is taken as
- * associated. The work is done by a worker process (mill/source/oiio/worker.h): an encoder that crashes or calls exit() costs the
- * picture only. UNSUPPORTED when no format has that extension or OpenImageIO is missing. */
+ * associated. The work is done by a worker process (mill/source/oiio/worker.h): an encoder that crashes or calls exit()
+ * costs the picture only. UNSUPPORTED when no format has that extension or OpenImageIO is missing. */
 txm_status txm_picture_encode_bytes(const char *name, const txm_picture *picture, txm_bytes *out, txm_error *err);
 #endif

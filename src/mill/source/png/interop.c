@@ -13,13 +13,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "mill/source/meta/raster_meta.h"
+#include "mill/source/random_file.h"
+#include "mill/source/readers.h"
 #include "tile/base/endian.h"
 #include "tile/base/fail.h"
 #include "tile/base/mem.h"
 #include "tile/base/text.h"
-#include "mill/source/meta/raster_meta.h"
-#include "mill/source/random_file.h"
-#include "mill/source/readers.h"
 
 /* The loader of Blender's scenes takes pictures for what a display shows, Cycles for scenes where a scene-referred id
  * says the same. NULL: no id. */

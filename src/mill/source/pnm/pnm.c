@@ -12,11 +12,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "mill/source/raster_file.h"
+#include "mill/source/readers.h"
 #include "tile/base/endian.h"
 #include "tile/base/fail.h"
 #include "tile/base/mem.h"
-#include "mill/source/raster_file.h"
-#include "mill/source/readers.h"
 
 typedef struct pnm_source {
     char *path;
@@ -177,10 +177,10 @@ static txm_status read_pnm(void *self, uint32_t y, uint32_t rows, void *dst, siz
         uint8_t *row = (uint8_t *)dst + r * stride_bytes;
         if (!read_samples(s, row, samples, bytes)) {
             bool ended = peek(s) < 0;
-            return s->file.sys_errno
-                       ? txm_fail_errno(err, s->file.sys_errno, "%s: row %u", s->path, y + r)
-                       : txm_fail(err, TXM_STATUS_CORRUPT, "%s: row %u: %s", s->path, y + r,
-                                  ended ? "truncated: the file ends inside the image" : "text where a number should be");
+            return s->file.sys_errno ? txm_fail_errno(err, s->file.sys_errno, "%s: row %u", s->path, y + r)
+                                     : txm_fail(err, TXM_STATUS_CORRUPT, "%s: row %u: %s", s->path, y + r,
+                                                ended ? "truncated: the file ends inside the image"
+                                                      : "text where a number should be");
         }
         stretch(s, row, samples);
     }

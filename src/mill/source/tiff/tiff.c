@@ -14,10 +14,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tile/reader/libtiff.h"
 #include "tile/base/fail.h"
 #include "tile/base/mem.h"
 #include "tile/base/text.h"
+#include "tile/reader/libtiff.h"
 
 enum { LARGE_STRIP_BYTES = 8 << 20 };
 
@@ -113,8 +113,8 @@ static bool probe(const uint8_t *head, size_t head_bytes, const char *path)
 
 /* ---- the file, as libtiff asks for it ---- */
 
-/* libtiff never maps or opens the file itself. What cannot be read are no bytes to it: it counts a -1 as bytes, and clears
- * what is missing from one byte before its buffer on. */
+/* libtiff never maps or opens the file itself. What cannot be read are no bytes to it: it counts a -1 as bytes, and
+ * clears what is missing from one byte before its buffer on. */
 static tmsize_t read_file(thandle_t user, void *dst, tmsize_t bytes)
 {
     txm_tiff *t = user;

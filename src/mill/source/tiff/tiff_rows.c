@@ -6,9 +6,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "tile/decode/tiff_decode.h"
-#include "tile/base/fail.h"
 #include "mill/source/tiff/tiff.h"
+#include "tile/base/fail.h"
+#include "tile/decode/tiff_decode.h"
 
 /* libtiff's own words, with the row. */
 static txm_status damaged(const txm_tiff *t, uint32_t y, txm_error *err)

@@ -265,7 +265,8 @@ static bool read_lzw(txm_tiff_strip *s, uint8_t *dst, size_t bytes)
 
 /* ---- PackBits --------------------------------------------------------------------------------------------------- */
 
-/* 0 to 127: so many bytes and one more follow; 129 to 255: the byte that follows is repeated 257 minus that many times. */
+/* 0 to 127: so many bytes and one more follow; 129 to 255: the byte that follows is repeated 257 minus that many times.
+ */
 static bool next_run(txm_tiff_strip *s)
 {
     packbits *p = &s->state.packbits;

@@ -11,8 +11,8 @@
  * what can't be right in a request ends the process instead of being answered. A failure in an image is
  * answered with a message; whether the worker serves on is for the asking side to decide.
  *
- * But for --version nothing is printed, and no signal handler is installed: a crash is the answer that the asking side is
- * prepared for.
+ * But for --version nothing is printed, and no signal handler is installed: a crash is the answer that the asking side
+ * is prepared for.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -23,12 +23,12 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "tile/base/fail.h"
-#include "tile/base/mem.h"
 #include "mill/base/plugin.h"
 #include "mill/source/oiio/oiio_module.h"
 #include "mill/source/oiio/worker.h"
 #include "mill/source/oiio/worker/reads.h"
+#include "tile/base/fail.h"
+#include "tile/base/mem.h"
 
 #define MODULE_FILE "txmill-oiio.so"
 
