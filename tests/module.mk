@@ -4,7 +4,9 @@ ifdef FUZZING
 $(B)/fuzz_%: tests/fuzz_%.c $(STATIC)
 	$(CC) $(ALL_CFLAGS) -fsanitize=fuzzer -MF $@.d -Itests -I. $< $(FUZZ_TOOLS) $(STATIC) $(ALL_LDFLAGS) \
 	  -fsanitize=fuzzer -fsanitize-link-c++-runtime $(LIBS) $(FUZZ_TOOL_LIBS) -o $@
-# What the commands do with a file is partly theirs alone.
+# What the commands do with a file is partly theirs alone, and scenes are the program's.
+$(B)/fuzz_scene: FUZZ_TOOLS := $(STREAM_OBJ)
+$(B)/fuzz_scene: $(STREAM_OBJ)
 $(B)/fuzz_verify: FUZZ_TOOLS := $(TOOL_LIB)
 $(B)/fuzz_verify: FUZZ_TOOL_LIBS = $(TOOL_LIBS)
 $(B)/fuzz_verify: $(TOOL_LIB)
