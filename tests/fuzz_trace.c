@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Any bytes as a trace. Checksums would stop nearly every change at the door, so the harness sets them right, and
- * blocks that are no zstd frame are packed: what is after the door must hold on its own. Short traces are replayed as
- * well. Seeds: testdata/fuzz/trace/threads.trace testdata/fuzz/trace/waves.trace */
+ * compresses blocks that are not zstd frames: the code behind the checksums must be safe on its own. Short traces are
+ * replayed as well. Seeds: testdata/fuzz/trace/threads.trace testdata/fuzz/trace/waves.trace */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

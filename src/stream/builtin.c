@@ -291,7 +291,7 @@ txm_status txm_render_scene_builtin(const char *name, const char *const *images,
         which++;
     if (which == sizeof scenes / sizeof *scenes)
         return txm_fail(err, TXM_STATUS_USAGE,
-                        "there is no built-in scene '%s': they are plane, room, grid, udim, sphere, fly", name);
+                        "there is no built-in scene '%s'; choose plane, room, grid, udim, sphere or fly", name);
     builder b = {txm_scene_new(), images, count, frame, false};
     txm_status status = b.scene ? TXM_OK : txm_no_memory(err, NULL);
     for (size_t i = 0; status == TXM_OK && i < count; i++)

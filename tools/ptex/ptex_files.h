@@ -2,8 +2,8 @@
  *
  * What the commands that look into tx files do with a Ptex file, which holds a texture for each face of a mesh.
  *
- * info, verify, extract and view take Ptex files beside tx files. What such a file is, is told by its first bytes,
- * whatever it is called.
+ * info, verify, extract and view take Ptex files beside tx files. They know one by its first bytes, whatever its
+ * name.
  */
 #ifndef TXM_TOOLS_PTEX_FILES_H
 #define TXM_TOOLS_PTEX_FILES_H

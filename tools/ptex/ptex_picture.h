@@ -25,8 +25,7 @@ void txm_ptex_sheet_clear(txm_ptex_sheet *sheet);
 /* What becomes of channels and values. */
 typedef enum txm_ptex_values {
     TXM_PTEX_AS_STORED = 0, /* all channels, in the file's type */
-    TXM_PTEX_FOR_VIEWING,   /* colours of 8 bits, with alpha where it is where pictures have it; floats through the sRGB
-                               curve */
+    TXM_PTEX_FOR_VIEWING,   /* colours of 8 bits, with alpha if it follows the colours; floats through the sRGB curve */
     TXM_PTEX_COLOURS        /* the same without alpha */
 } txm_ptex_values;
 

@@ -2,7 +2,7 @@
  *
  * What `txmill verify` says of a Ptex file (JSON: docs/schema/ptex-verify.schema.json): one verdict.
  *
- * Everything that the file stores is read: each face at each size, all meta data. Neighbours that do not agree are no
+ * Everything that the file stores is read: each face at each size, all meta data. Neighbours that do not agree are not
  * damage, as meshes with more than two faces at an edge have them.
  */
 #include <stdio.h>

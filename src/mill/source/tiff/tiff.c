@@ -113,8 +113,8 @@ static bool probe(const uint8_t *head, size_t head_bytes, const char *path)
 
 /* ---- the file, as libtiff asks for it ---- */
 
-/* libtiff never maps or opens the file itself. What cannot be read are no bytes to it: it counts a -1 as bytes, and
- * clears what is missing from one byte before its buffer on. */
+/* libtiff never maps or opens the file itself. A read that fails returns 0 rather than -1: libtiff would add the -1 to
+ * its count of bytes, and clear the rest of its buffer from one byte before it. */
 static tmsize_t read_file(thandle_t user, void *dst, tmsize_t bytes)
 {
     txm_tiff *t = user;
