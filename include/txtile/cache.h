@@ -121,8 +121,8 @@ typedef struct txm_cache_options {
     uint64_t launch_bytes; /* of tiles that one txm_cache_process loads at most, but one tile; 0: no limit */
     float launch_seconds;  /* that a batch has; what nobody has begun by then, but one tile, is given up; 0: no limit */
     uint32_t stand_in;     /* txm_stand_in_kind */
-    uint32_t drop_pages;   /* 0: the memory that maps files is given back after every 1024 tiles, so
-                              that at most some 350 MB of it count as the process's. Not 0: after each tile, so that the
+    uint32_t drop_pages;   /* 0: the memory that maps files is given back after every 1024 tiles; 28
+                              textures of 4k add 110 MB to the process that way. Not 0: after each tile, so that the
                               process is no larger than the budget says, as farms count it; loading takes up to half as
                               long again */
 } txm_cache_options;
