@@ -99,7 +99,7 @@ check null-safe-functions-are-called test "$(wc -l <untried)" -eq 1
 # declarations without one.
 docs() { env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL make -s -C "$repo" B="$work/docs" HEADERS="$work/headers" docs; }
 if command -v doxygen >/dev/null; then
-    mkdir headers && cp "$repo"/include/*/*.h headers
+    mkdir headers && cp $(grep -l '^#define TX' "$repo"/include/*/*.h) headers
     run docs
     check docs-of-the-headers rc_is 0
     check docs-have-every-function test -z "$(while read -r f; do grep -rqsF "$f" docs/docs/html || echo "$f"; done < <(cat tile.declared mill.declared))"
