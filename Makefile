@@ -61,9 +61,10 @@ $(LIB_OBJ): ALL_CXXFLAGS += -fvisibility=hidden
 TOOL_SRC   := $(wildcard tools/*.c tools/*/*.c)
 TOOL_OBJ   := $(TOOL_SRC:%.c=$(B)/%.o) $(STREAM_OBJ)
 TOOL_LIB   := $(filter-out $(B)/tools/txmill.o,$(TOOL_OBJ))
-TESTS      := $(patsubst tests/%.c,$(B)/tests/%,$(wildcard tests/test_*.c))
-TEST_UTIL  := $(patsubst %.c,$(B)/%.o,$(wildcard tests/util_*.c))
-SCRIPTS    := $(wildcard tests/cli_*.sh)
+# Tests lie in the folder of the room that they test.
+TESTS      := $(patsubst %.c,$(B)/%,$(wildcard tests/*/test_*.c tests/*/*/test_*.c))
+TEST_UTIL  := $(patsubst %.c,$(B)/%.o,$(wildcard tests/util/*.c))
+SCRIPTS    := $(wildcard tests/*/cli_*.sh tests/*/*/cli_*.sh)
 
 .PHONY: all check check-one check-slurm check-avx512 bench install uninstall clean fuzz FORCE
 .DELETE_ON_ERROR:
@@ -143,17 +144,18 @@ $(B)/install/txmill: $(B)/txmill $(B)/flags/prefix
 $(B)/txmill-oiio.so: $(MODULE_OBJ) $(B)/flags/link
 	$(CXX) -shared $(ALL_LDFLAGS) $(MODULE_OBJ) -lOpenImageIO -lOpenImageIO_Util $(shell $(PKG_CONFIG) --libs OpenEXR) -o $@
 
-$(B)/tests/test_%: tests/test_%.c $(B)/flags/c $(B)/flags/link $(TEST_UTIL) $(TOOL_LIB) $(STATIC) | $(B)/txmill $(B)/txmill-oiio.so
+$(TESTS): $(B)/%: %.c $(B)/flags/c $(B)/flags/link $(TEST_UTIL) $(TOOL_LIB) $(STATIC) | $(B)/txmill $(B)/txmill-oiio.so
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -MF $@.d $(shell $(PKG_CONFIG) --cflags check) -Itests -I. $< $(TEST_UTIL) $(TOOL_LIB) \
+	$(CC) $(ALL_CFLAGS) -MF $@.d $(shell $(PKG_CONFIG) --cflags check) -Itests/util -I. $< $(TEST_UTIL) $(TOOL_LIB) \
 	  $(STATIC) $(ALL_LDFLAGS) $(shell $(PKG_CONFIG) --libs check) $(LIBS) $(TOOL_LIBS) -o $@
 
 check: all $(TESTS)
 	@TXM_MAKE_VARS='$(subst ','\'',$(MAKEOVERRIDES))' tests/run.sh $(B) $(TESTS) $(SCRIPTS)
 
-# One test program or script: make check-one T=test_pyramid
-check-one: all $(B)/tests/$(T)
-	@tests/run.sh $(B) $(B)/tests/$(T)
+# Test programs and scripts by their names: make check-one T="test_pyramid cli_info"
+ONE = $(foreach t,$(T),$(filter %/$(t),$(TESTS)) $(filter %/$(t).sh,$(SCRIPTS)))
+check-one: all $(filter $(B)/%,$(ONE))
+	@tests/run.sh $(B) $(ONE)
 
 # The Slurm scripts of farm/ on a Slurm of three nodes on this machine, one of which is switched off: minutes, as root.
 check-slurm: all

@@ -25,7 +25,7 @@ print(f"{count:>7} {label:<6} {seconds:8.2f} s  {cpu / count * 1e6:7.0f} us of C
 PY
 }
 for count in "$@"; do
-    python3 "$here/tests/batch_images.py" "$work/$count" "$count" 16 1000
+    python3 "$here/tests/util/batch_images.py" "$work/$count" "$count" 16 1000
     measure make "$count" "$build/txmill" make -q -r "$work/$count"
     measure again "$count" "$build/txmill" make -q -r "$work/$count"
     rm -rf "${work:?}/$count"

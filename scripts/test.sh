@@ -81,8 +81,8 @@ fi
 part "fuzzing, $fuzz_seconds s a parser"
 if [ "$fuzz_seconds" -gt 0 ]; then
     targets=(png:"$fuzz_seconds" exr:"$fuzz_seconds" blend:"$fuzz_seconds")
-    for f in tests/fuzz_*.c; do
-        name=$(basename "${f#tests/fuzz_}" .c)
+    for f in tests/fuzz/fuzz_*.c; do
+        name=$(basename "${f#tests/fuzz/fuzz_}" .c)
         case $name in png | exr | blend) ;; *) targets+=("$name:$((fuzz_seconds / 6))") ;; esac
     done
     result fuzz tests/fuzz.sh "${targets[@]}"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds every tests/fuzz_*.c with libFuzzer and sanitizers (Clang) against the library's sources in build-fuzz, and runs
+# Builds every tests/fuzz/fuzz_*.c with libFuzzer and sanitizers (Clang) against the library's sources in build-fuzz, and runs
 # each for FUZZ_SECONDS (default 60), one a processor at a time, at low priority. Arguments choose targets, and seconds
 # where they differ:
 #     FUZZ_SECONDS=600 tests/fuzz.sh tiff_tx section png:60
@@ -17,7 +17,7 @@ for wanted; do
     case $wanted in *:*) seconds[$name]=${wanted#*:} ;; esac
 done
 if [ ${#names[@]} -eq 0 ]; then
-    for f in tests/fuzz_*.c; do
+    for f in tests/fuzz/fuzz_*.c; do
         name=$(basename "$f" .c)
         names+=("${name#fuzz_}")
     done
@@ -39,7 +39,7 @@ export ASAN_OPTIONS=${ASAN_OPTIONS:-allocator_may_return_null=1:detect_leaks=1}
 run_target() {
     local name=$1 corpus=$out/corpus/$1 seeds=$out/seeds/$1 pattern rc time=${seconds[$1]:-${FUZZ_SECONDS:-60}}
     mkdir -p "$corpus"
-    pattern=$(sed -n 's/^ \* Seeds: \(.*[^ ]\) *\*\/$/\1/p' "tests/fuzz_$name.c" | head -n 1)
+    pattern=$(sed -n 's/^ \* Seeds: \(.*[^ ]\) *\*\/$/\1/p' "tests/fuzz/fuzz_$name.c" | head -n 1)
     rm -rf "$seeds"
     mkdir -p "$seeds"
     # The pattern is meant to be split and expanded.

@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# For tests/cli_*.sh: a scratch folder, running txmill, and checks that print "ok NAME" or "not ok NAME".
+# For the scripts cli_*.sh: a scratch folder, running txmill, and checks that print "ok NAME" or "not ok NAME".
 set -u
 TXMILL=${TXMILL:-$PWD/build/txmill}
 TXM_TESTDATA=${TXM_TESTDATA:-$PWD/testdata}
@@ -28,10 +28,10 @@ skip() { echo "skip $1 ($2)"; }
 # Runs a command; leaves its exit code in $rc and its output in the files out and err of the scratch folder.
 run() { "$@" >"$work/out" 2>"$work/err"; rc=$?; }
 txm() { run "$TXMILL" "$@"; }
-# The same on a terminal: on_terminal [--screen] COLUMNSxROWS COMMAND... (tests/terminal.py).
-on_terminal() { run python3 "$repo/tests/terminal.py" "$@"; }
+# The same on a terminal: on_terminal [--screen] COLUMNSxROWS COMMAND... (tests/util/terminal.py).
+on_terminal() { run python3 "$repo/tests/util/terminal.py" "$@"; }
 # Not so in a chroot without /dev/pts.
-has_terminal() { python3 "$repo/tests/terminal.py" 80x24 true 2>/dev/null || [ $? -ne 125 ]; }
+has_terminal() { python3 "$repo/tests/util/terminal.py" 80x24 true 2>/dev/null || [ $? -ne 125 ]; }
 
 # check NAME COMMAND...: ok if the command succeeds; else what was printed last is shown.
 check() {

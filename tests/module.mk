@@ -1,8 +1,8 @@
 # Fuzz targets: tests/fuzz.sh builds the library with coverage and sanitizers into a build folder of its own first.
 ifdef FUZZING
 # -fsanitize-link-c++-runtime: what reads a config brings the shim over OpenColorIO, which is C++.
-$(B)/fuzz_%: tests/fuzz_%.c $(STATIC)
-	$(CC) $(ALL_CFLAGS) -fsanitize=fuzzer -MF $@.d -Itests -I. $< $(FUZZ_TOOLS) $(STATIC) $(ALL_LDFLAGS) \
+$(B)/fuzz_%: tests/fuzz/fuzz_%.c $(STATIC)
+	$(CC) $(ALL_CFLAGS) -fsanitize=fuzzer -MF $@.d -Itests/util -I. $< $(FUZZ_TOOLS) $(STATIC) $(ALL_LDFLAGS) \
 	  -fsanitize=fuzzer -fsanitize-link-c++-runtime $(LIBS) $(FUZZ_TOOL_LIBS) -o $@
 # What the commands do with a file is partly theirs alone, and scenes are the program's.
 $(B)/fuzz_scene: FUZZ_TOOLS := $(STREAM_OBJ)
@@ -14,7 +14,7 @@ $(B)/fuzz_verify: $(TOOL_LIB)
 endif
 
 # Tests that compare with OpenImageIO know of its versions.
-$(B)/tests/util_raster.o: ALL_CFLAGS += -DOIIO_MAJOR=$(firstword $(subst ., ,$(shell $(PKG_CONFIG) --modversion OpenImageIO)))
+$(B)/tests/util/util_raster.o: ALL_CFLAGS += -DOIIO_MAJOR=$(firstword $(subst ., ,$(shell $(PKG_CONFIG) --modversion OpenImageIO)))
 
 # bench/padded.sh: padded tiles a second, beside OpenImageIO.
 $(B)/bench/bench_oiio.o: bench/bench_oiio.cpp

@@ -27,19 +27,21 @@ jobs=${TEST_JOBS:-$(nproc)}
 logs=$(mktemp -d)
 trap 'rm -rf "$logs"' EXIT
 
-# Test number $1 is $2: its output in $1.log, its exit code, once it has ended, in $1.rc.
+# Test number $1 is $2: its output in $1.log, its exit code and microseconds, once it has ended, in $1.rc.
 run() {
+    local start=${EPOCHREALTIME/[.,]/}
     case $2 in
         *.sh) bash "$2" >"$logs/$1.log" 2>&1 ;;
         *) "$2" >"$logs/$1.log" 2>&1 ;;
     esac
-    echo $? >"$logs/$1.part"
+    echo "$? $((${EPOCHREALTIME/[.,]/} - start))" >"$logs/$1.part"
     mv "$logs/$1.part" "$logs/$1.rc"
 }
 
 report() {
-    local log=$logs/$1.log rc name p f s
-    rc=$(cat "$logs/$1.rc")
+    local log=$logs/$1.log rc time name p f s
+    read -r rc time <"$logs/$1.rc"
+    time=$((time / 1000000)).$((time / 100000 % 10))
     name=$(basename "$2")
     case $2 in
         *.sh)
@@ -55,10 +57,10 @@ report() {
     if [ $((p + f + s)) -eq 0 ]; then f=1; fi
     passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
     if [ "$f" -ne 0 ]; then
-        echo "FAIL $name ($p passed, $f failed)"
+        echo "FAIL $name ($p passed, $f failed, $time s)"
         cat "$log"
     else
-        echo "pass $name ($p)"
+        echo "pass $name ($p, $time s)"
         grep -E '^(skip|note) ' "$log"
     fi
     rm "$log"

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # make check-avx512: the AVX-512 back-end against scalar C on a machine that has no AVX-512: Bochs emulates a processor
-# that has, Linux boots on it, and the only program there, tests/isa_main.c, compares row operations and look-ups bit for
+# that has, Linux boots on it, and the only program there, tests/tile/ops/isa_main.c, compares row operations and look-ups bit for
 # bit. But for one thing: Bochs 2.7 rounds ties up, not to even, when it makes halves of floats; the program sees that by
-# AVX2, which test_device proves on real processors, and allows no other difference. The kernel comes from Debian's
+# AVX2, which test_ops proves on real processors, and allows no other difference. The kernel comes from Debian's
 # package of a cloud kernel, which is unpacked, not installed. Minutes.
 # Needs the packages of the set "bochs" (scripts/setup.sh bochs). Environment: ROUNDS of look-ups (40), MINUTES to wait
 # (60).
@@ -34,7 +34,7 @@ for source in src/tile/ops/*.c src/tile/ops/x86/*.c src/tile/sample/s[ac]*.c src
     linked+=("${object%.c}.o")
 done
 mkdir -p "$work/initrd" "$work/disc" "$work/kernel"
-run cc -O2 -std=c11 -D_GNU_SOURCE -static -Iinclude -Isrc -Itests tests/isa_main.c tests/util_isa.c tests/util_sample.c \
+run cc -O2 -std=c11 -D_GNU_SOURCE -static -Iinclude -Isrc -Itests/util tests/tile/ops/isa_main.c tests/util/util_isa.c tests/util/util_sample.c \
     "${linked[@]}" -lm -lpthread -o "$work/initrd/init"
 check program-links rc_is 0
 (cd "$work/initrd" && echo init | cpio -o -H newc --quiet) >"$work/disc/initrd"

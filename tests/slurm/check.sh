@@ -124,7 +124,7 @@ if [ $failures -ne 0 ]; then
 fi
 
 # ---- the job -----------------------------------------------------------------------------------------------------------
-python3 "$repo/tests/batch_images.py" "$share/tex" "$images" "$edge"
+python3 "$repo/tests/util/batch_images.py" "$share/tex" "$images" "$edge"
 mkdir "$share/tex/blender_tx"
 # Every tx file that appears under its name, whoever makes it.
 inotifywait -q -m -e moved_to --format %f "$share/tex/blender_tx" >"$work/appeared" 2>/dev/null &

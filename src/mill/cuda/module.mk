@@ -1,5 +1,5 @@
 # The CUDA plug-in, txmill-cuda.so: CUDA=auto builds it where nvcc is, yes insists on it, no leaves it out. Everything but
-# the runtime's calls is plain C, which the tests link with a runtime of their own (tests/gpu_runtime.c).
+# the runtime's calls is plain C, which the tests link with a runtime of their own (tests/mill/gpu/gpu_runtime.c).
 GPU_OBJ := $(patsubst %.c,$(B)/%.o,$(wildcard src/mill/cuda/*.c))
 # What a plug-in needs of the library; it carries its own copies and shows nothing but its table.
 GPU_CORE := $(addprefix $(B)/src/,tile/base/status.o tile/base/text.o tile/base/mem.o tile/base/pixel.o tile/ops/tables.o)
@@ -47,13 +47,13 @@ $(B)/tests/gpu/txmill-cuda.so: $(B)/tests/gpu_runtime.o $(GPU_OBJ) $(GPU_CORE) $
 	@mkdir -p $(@D)
 	$(CC) -shared $(ALL_LDFLAGS) -Wl,--version-script=$(GPU_MAP) $(filter %.o,$^) -lm -o $@
 # And a table of another build.
-$(B)/tests/gpu-old/txmill-cuda.so: tests/gpu_old.c src/mill/gpu/gpu_abi.h
+$(B)/tests/gpu-old/txmill-cuda.so: tests/mill/gpu/gpu_old.c src/mill/gpu/gpu_abi.h
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -shared $(ALL_LDFLAGS) $< -o $@
 .PHONY: check-gpu bench-gpu
 # Every operation and whole conversions on the GPUs of this machine, under compute-sanitizer too where it is installed.
-check-gpu: all $(B)/tests/test_gpu
-	@tests/check_gpu.sh $(B)
+check-gpu: all $(B)/tests/mill/gpu/test_gpu
+	@tests/mill/gpu/check_gpu.sh $(B)
 # Kernels against plain copies, conversions against the CPU.
 bench-gpu: all $(B)/bench_gpu
 	bench/gpu.sh $(B)

@@ -3,7 +3,7 @@ $(B)/src/mill/encode/filter.o: ISA := -O3
 # Lanes are registers only where loops over them are unrolled early; counting lengths is for vectors.
 $(B)/src/tile/decode/inflate_parts.o $(B)/src/tile/decode/decode_table.o: ISA := -O3
 
-# zlib is the judge of our streams, in tests (all of which have tests/util_deflate.c) and as the yardstick of sizes.
+# zlib is the judge of our streams, in tests (all of which have tests/util/util_deflate.c) and as the yardstick of sizes.
 $(TESTS): LIBS += -lz
 
 # Time and size of the tile encoder on a raw image.

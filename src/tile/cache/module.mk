@@ -7,12 +7,12 @@ $(B)/bench_cache: bench/bench_cache.c $(B)/bench/oiio_lookup.o $(STATIC)
 	  -lOpenImageIO -lOpenImageIO_Util $(LIBS) -o $@
 -include $(B)/bench_cache.d
 
-# Look-ups of many threads under ThreadSanitizer, in a build of its own: make check-residency-threads
-.PHONY: check-residency-threads
-check-residency-threads:
-	$(MAKE) B=build-tsan SANITIZE=thread build-tsan/tests/test_residency build-tsan/tests/test_residency_files \
-	  build-tsan/tests/test_residency_memory build-tsan/tests/test_residency_mixed \
-	  build-tsan/tests/test_residency_views build-tsan/tests/test_residency_staged
-	TXM_RESIDENCY_LOOKUPS=200 TSAN_OPTIONS=halt_on_error=1 tests/run.sh build-tsan build-tsan/tests/test_residency \
-	  build-tsan/tests/test_residency_files build-tsan/tests/test_residency_memory build-tsan/tests/test_residency_mixed \
-	  build-tsan/tests/test_residency_views build-tsan/tests/test_residency_staged
+# Look-ups of many threads under ThreadSanitizer, in a build of its own: make check-cache-threads
+.PHONY: check-cache-threads
+check-cache-threads:
+	$(MAKE) B=build-tsan SANITIZE=thread build-tsan/tests/tile/cache/test_publish build-tsan/tests/tile/cache/test_cache_files \
+	  build-tsan/tests/tile/cache/test_cache_memory build-tsan/tests/tile/cache/test_cache_mixed \
+	  build-tsan/tests/tile/cache/test_cache_views build-tsan/tests/tile/cache/test_cache_staged
+	TXM_CACHE_LOOKUPS=200 TSAN_OPTIONS=halt_on_error=1 tests/run.sh build-tsan build-tsan/tests/tile/cache/test_publish \
+	  build-tsan/tests/tile/cache/test_cache_files build-tsan/tests/tile/cache/test_cache_memory build-tsan/tests/tile/cache/test_cache_mixed \
+	  build-tsan/tests/tile/cache/test_cache_views build-tsan/tests/tile/cache/test_cache_staged

@@ -2,8 +2,8 @@
 # time: TXM_SAMPLE_LOOKUPS says how many.
 TXM_SAMPLE_LOOKUPS ?= 100000000
 .PHONY: check-sample
-check-sample: all $(B)/tests/test_sample
-	@TXM_SAMPLE_LOOKUPS=$(TXM_SAMPLE_LOOKUPS) tests/run.sh $(B) $(B)/tests/test_sample
+check-sample: all $(B)/tests/tile/sample/test_sample
+	@TXM_SAMPLE_LOOKUPS=$(TXM_SAMPLE_LOOKUPS) tests/run.sh $(B) $(B)/tests/tile/sample/test_sample
 
 # Look-ups per second beside OpenImageIO's TextureSystem; the tables are those of bench/results.md.
 .PHONY: bench-lookup
@@ -19,5 +19,5 @@ $(B)/bench_trace: bench/bench_trace.c $(B)/bench/oiio_lookup.o $(STATIC)
 -include $(B)/bench_trace.d
 
 # OpenImageIO as a second opinion.
-$(B)/tests/test_sample_oiio: LIBS += $(B)/bench/oiio_lookup.o -lOpenImageIO -lOpenImageIO_Util
-$(B)/tests/test_sample_oiio: $(B)/bench/oiio_lookup.o
+$(B)/tests/tile/sample/test_sample_oiio: LIBS += $(B)/bench/oiio_lookup.o -lOpenImageIO -lOpenImageIO_Util
+$(B)/tests/tile/sample/test_sample_oiio: $(B)/bench/oiio_lookup.o

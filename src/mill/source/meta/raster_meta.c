@@ -6,7 +6,7 @@
  * found, and its readers have habits of their own: of a truncated Exif block everything counts whose bytes are there;
  * of several values of a tag the first; any Exif colour space means sRGB; an IPTC block counts only if it begins with
  * its records; an XMP packet that is not well-formed counts up to where it breaks, and a later value replaces an
- * earlier one. tests/test_source_same.c compares with OpenImageIO, tests/fuzz_meta.c is about hostile bytes.
+ * earlier one. test_source_same.c compares with OpenImageIO, fuzz_meta.c is about hostile bytes.
  */
 #include "mill/source/meta/raster_meta.h"
 

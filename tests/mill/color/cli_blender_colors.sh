@@ -1,0 +1,64 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Colour spaces as Blender has them, with the built-in config: testdata/color/blender.tsv holds what Blender 5.2 made.
+# shellcheck source=tests/lib.sh
+. "$(dirname "$0")/../../lib.sh"
+table=$TXM_TESTDATA/color/blender.tsv
+cp "$TXM_TESTDATA"/color/files/* .
+
+# Every row in one run: image, space and alpha in, name and SHA-1 out. A row that needs a newer OpenColorIO than this build
+# has must get the name at least, and one that needs Blender's tables is refused where PATH leads to no Blender.
+compare() {
+    TXMILL=$TXMILL python3 - "$table" <<'EOF'
+import json, os, re, subprocess, sys
+rows = [line.rstrip("\n").split("\t") for line in open(sys.argv[1], encoding="utf-8") if not line.startswith("#")]
+with open("images", "w", encoding="utf-8") as out:
+    for image, space, alpha, *_ in rows:
+        out.write(json.dumps({"path": image, "colorspace": space, "alpha": alpha}) + "\n")
+made = subprocess.run([os.environ["TXMILL"], "make", "--strict", "--json", "@images"], capture_output=True, text=True)
+doctor = subprocess.run([os.environ["TXMILL"], "doctor"], capture_output=True, text=True).stdout
+ocio = tuple(map(int, re.search(r"OpenColorIO +(\d+)\.(\d+)", doctor).groups()))
+refused = {json.loads(line)["error"]["message"].split('"')[1] for line in made.stdout.splitlines()
+           if '"state":"failed"' in line}
+wrong = 0
+for image, space, alpha, name, digest, who in rows:
+    path = os.path.join("blender_tx", name)
+    missing = who == "tables" or space == "ACES 2.0 sRGB" and ocio < (2, 4)
+    if not os.path.exists(path):
+        canonical = "Luminance Compensation Rec.2020" if space.startswith("Luminance") else space
+        fault = "" if missing and canonical in refused else "no " + name
+    else: # with the tables of a Blender in PATH, too
+        data = open(path, "rb").read()
+        found = re.search(rb"oiio:SHA-1(?:=|\0string\0....)([0-9A-F]{40})", data, re.S)
+        same = (found.group(1).decode() if found else "-") == digest
+        fault = "" if same or who in ("2.5", "tables") and ocio < (2, 5) else "other pixels"
+    if fault:
+        wrong += 1
+        print("%s, %s, %s: %s" % (image, space, alpha, fault))
+print(len(rows), "rows,", wrong, "wrong, OpenColorIO %d.%d" % ocio)
+sys.exit(wrong != 0 or len(rows) < 300)
+EOF
+}
+run compare
+check as-blender-makes-them rc_is 0
+
+# A directory of Exif without entries takes no memory. Pillow writes such files.
+txm make --strict --force empty_exif_ifd.tif
+check empty-exif-exit rc_is 0
+
+# 4:2:2 has two samples a pixel; a file that ends before its last is cut.
+head -c -1 dpx422_10bit.dpx >cut.dpx
+txm make --strict cut.dpx
+check cut-film says "the file is truncated: 3583 bytes, its pixels end at 3584"
+
+# A name that Blender does not know counts as unset here, too.
+txm make --strict -c lin_displayp3 plain.png
+check not-blenders says 'colour space "lin_displayp3" is not in the OCIO config built-in'
+
+# In a scene that works in ACEScg, auto is called by what the file says, and what stays encoded by its own id.
+txm make --strict --working-space ACEScg -c auto -o working.tx plain.png
+txm info --json working.tx
+check auto-by-its-word prints '"detected":"srgb_rec709_scene"'
+txm make --strict --working-space ACEScg -c srgb_ap1_scene -o encoded.tx ap0.exr
+check encoded-id grep -qa "colorInteropID.string.....srgb_ap1_scene" encoded.tx
+finish

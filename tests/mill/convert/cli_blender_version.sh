@@ -1,0 +1,99 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# --blender: what differs between the versions of Blender. The names, interop ids and encoded pixels of 5.2 are those that
+# Blender 5.2.2 gave; those of 5.3 follow from the matrix of a development snapshot.
+# shellcheck source=tests/lib.sh
+. "$(dirname "$0")/../../lib.sh"
+unset OCIO TXMILL_BLENDER
+
+cp "$golden/rgb8.png" "$golden/half-rgb.exr" "$golden/half-rgba.exr" .
+cp "$TXM_TESTDATA"/color/no-interchange.ocio bare.ocio
+bare=(--ocio bare.ocio -c sRGB -a auto)
+id_of() { "$TXMILL" info --all "$1" | sed -n 's/^ *colorInteropID: //p'; }
+level0() { "$TXMILL" info --json "$1" | sed -n 's/.*"sha1":"\([0-9A-F]*\)".*/\1/p'; }
+
+# ---- names --------------------------------------------------------------------------------------------------------------
+txm make -q "${bare[@]}" rgb8.png half-rgb.exr
+check name-5.2 test -f blender_tx/rgb8.png.0-4531A7E808B577A1216ED3660A2BF437.tx
+txm make -q "${bare[@]}" --blender 5.2.3 rgb8.png
+check patch-level test "$(find blender_tx -name 'rgb8*' | wc -l)" = 1
+txm resolve "${bare[@]}" --blender 5.3 rgb8.png
+check other-version-exit rc_is 5
+check other-version-says prints "for Blender 5.2, not 5.3"
+check other-version-found prints "  Blender 5.2: fresh, blender_tx/rgb8.png.0-4531A7E808B577A1216ED3660A2BF437.tx"
+check other-version-missing prints "  Blender 5.3: missing, blender_tx/rgb8.png.0-02EB2B272F0A61A9B0C0925F30587539.tx"
+txm make -q "${bare[@]}" --blender 5.3 rgb8.png
+check name-5.3 test -f blender_tx/rgb8.png.0-02EB2B272F0A61A9B0C0925F30587539.tx
+txm resolve --json "${bare[@]}" rgb8.png
+check both-found json out '[(v["blender"], v["state"]) for v in o[0]["versions"]] == [("5.2", "fresh"), ("5.3", "fresh")] and len({v["path"] for v in o[0]["versions"]}) == 2'
+if has_jsonschema; then check resolve-schema valid_json resolve out; fi
+txm verify --ocio bare.ocio --blender 5.3 blender_tx/rgb8.png.0-02EB2B272F0A61A9B0C0925F30587539.tx
+check verify-5.3 rc_is 0
+txm make -n --json rgb8.png
+plain=$(sed -n 's/.*"tx":"\([^"]*\)".*/\1/p' out | head -n 1)
+txm make -n --json --blender 5.3 rgb8.png
+check same-with-roles test -n "$plain" -a "$plain" = "$(sed -n 's/.*"tx":"\([^"]*\)".*/\1/p' out | head -n 1)"
+txm resolve rgb8.png
+check same-is-said-once test "$(grep -c Blender out)" = 0
+
+# ---- interop ids --------------------------------------------------------------------------------------------------------
+check id-bare test "$(id_of blender_tx/half-rgb.exr.0-4531A7E808B577A1216ED3660A2BF437.tx)" = srgb_rec709_scene
+txm make -q -d a -c sRGB half-rgb.exr
+check id-5.2 test -z "$(id_of a/half-rgb.exr.*.tx)"
+txm make -q -d b -c sRGB --blender 5.3 half-rgb.exr
+check id-5.3 test "$(id_of b/half-rgb.exr.*.tx)" = srgb_rec709_scene
+check id-pixels test "$(level0 a/half-rgb.exr.*.tx)" = "$(level0 b/half-rgb.exr.*.tx)"
+txm make -q -d c -c 'Linear Rec.709' --blender 5.3 half-rgb.exr
+check id-linear test "$(id_of c/half-rgb.exr.*.tx)" = lin_rec709_scene
+txm make -q -d d -c 'sRGB Encoded AP1' --working-space ACEScg half-rgb.exr
+check id-ap1 test "$(id_of d/half-rgb.exr.*.tx)" = srgb_ap1_scene
+
+# ---- Cycles' own sRGB -----------------------------------------------------------------------------------------------------
+txm make -q -d e --ocio bare.ocio -c __builtin_srgb -a auto rgb8.png
+check builtin-name test -f e/rgb8.png.0-AF943BC048851841BDBE91F2DA84BBC0.tx
+check builtin-encoded test "$(level0 e/rgb8.png.*.tx)" = 91A7B3C718C93AF92E5C100AEFFAC3A8CF1C5775
+txm info --json e/rgb8.png.*.tx
+check builtin-converted json out 'o[0]["data_type"] == "half" and o[0]["colorspace"]["detected"] == "__builtin_srgb"'
+txm make -q -d f --ocio bare.ocio -c __builtin_srgb -a auto --blender 5.3 rgb8.png
+txm info --json f/rgb8.png.*.tx
+check builtin-kept json out 'o[0]["data_type"] == "uint8" and o[0]["colorspace"]["detected"] == "scene_linear_srgb"'
+check builtin-kept-pixels test "$(level0 f/rgb8.png.*.tx)" = "$(level0 blender_tx/rgb8.png.0-02EB2B272F0A61A9B0C0925F30587539.tx)"
+# In another working space the two ways to sRGB must agree: through the config and without it.
+txm make -q -d g -c __builtin_srgb -a auto --blender 5.3 --working-space ACEScg rgb8.png
+txm make -q -d h -c sRGB -a auto --blender 5.3 --working-space ACEScg rgb8.png
+txm diff g/rgb8.png.*.tx h/rgb8.png.*.tx --max-error 0.001
+check builtin-working-space prints "within"
+txm make -c __Builtin_srgb rgb8.png
+check builtin-case rc_is 2
+txm colorspaces --names
+check builtin-not-listed test "$(grep -c __builtin out)" = 0
+
+# ---- where it is said -----------------------------------------------------------------------------------------------------
+mkdir film && cp rgb8.png film
+printf 'ocio = ../bare.ocio\nblender = 5.3\nrule = *=sRGB,auto\n' >film/.txmill
+txm make -q film/rgb8.png
+check setting test -f film/blender_tx/rgb8.png.0-02EB2B272F0A61A9B0C0925F30587539.tx
+txm make -q --blender 5.2 film/rgb8.png
+check option-wins test -f film/blender_tx/rgb8.png.0-4531A7E808B577A1216ED3660A2BF437.tx
+rm -r film/blender_tx
+TXMILL_BLENDER=5.2 txm make -q film/rgb8.png rgb8.png
+check variable-wins test -f film/blender_tx/rgb8.png.0-4531A7E808B577A1216ED3660A2BF437.tx
+rm -r film/blender_tx
+mkdir -p film/sub/x && cp rgb8.png film/sub && printf 'ocio = ../../bare.ocio\nrule = *=sRGB,auto\n' >film/sub/.txmill
+txm make -q rgb8.png film/rgb8.png film/sub/rgb8.png
+check each-its-own test -f film/blender_tx/rgb8.png.0-02EB2B272F0A61A9B0C0925F30587539.tx
+txm settings --json film
+check setting-shown json out '[(x["value"], x["origin"].endswith("film/.txmill:2")) for x in o if x["setting"] == "blender"] == [("5.3", True)]'
+txm settings rgb8.png
+check default-shown prints "blender        5.2  (default)"
+printf 'blender = 4.9\n' >film/.txmill
+txm make film/rgb8.png
+check unknown-exit rc_is 2
+check unknown-says says "film/.txmill:1: blender is '4.9', but must be 5.2 or 5.3"
+for bad in 5 5.2. 5.20 5.2.x 5.4 '' 'blender'; do
+    txm make --blender "$bad" rgb8.png
+    check "refused-${bad:-empty}" rc_is 2
+done
+txm doctor --blender 5.3
+check doctor prints "5.3 (provisional)"
+finish

@@ -1,0 +1,43 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Encoders that run out of memory or threads: the picture is whole or not made, and the exit code asks for a retry.
+# shellcheck source=tests/lib.sh
+. "$(dirname "$0")/../../lib.sh"
+case $(ldd "$TXMILL" 2>/dev/null) in
+*libasan*)
+    skip encoders "a sanitizer has an allocator of its own"
+    finish
+    exit
+    ;;
+esac
+run ${CC:-cc} -O1 -Wall -Wextra -Werror -fPIC -shared "$repo/tests/mill/convert/encoder_preload.c" -o lack.so
+check preload-compiles rc_is 0
+"$TXMILL" make -q -o a.tx "$golden/half-rgb.exr" || not_ok tx
+
+# lacking WHAT FORMAT: with a picture of that name there already.
+lacking() {
+    echo old >"a.$2"
+    run env LACK="$1" LD_PRELOAD="$work/lack.so" timeout 60 "$TXMILL" extract --overwrite -l 3 -o "a.$2" a.tx
+}
+
+for format in exr jpg; do
+    lacking "" $format
+    check "whole-$format" rc_is 0
+    mv "a.$format" "whole.$format"
+    bad='' met=0 n=1
+    while lacking $n $format && [ $n -lt 3000 ]; do
+        # Past the last one that it asks for.
+        cmp -s "a.$format" "whole.$format" && [ $rc -eq 0 ] && [ $n -gt 500 ] && break
+        if [ $rc -eq 4 ] && says memory && [ "$(cat "a.$format")" = old ]; then
+            met=$((met + 1))
+        elif [ $rc -ne 0 ] || ! cmp -s "a.$format" "whole.$format"; then
+            bad="$bad $n: rc=$rc $(head -n 1 err);"
+        fi
+        n=$((n + 83))
+    done
+    check "memory-$format" test -z "$bad" -a $met -ge 8
+    [ -z "$bad" ] || echo "    $bad"
+done
+lacking threads exr
+check threads eval '{ rc_is 4 && says "Resource temporarily unavailable" && [ "$(cat a.exr)" = old ]; } || cmp -s a.exr whole.exr'
+finish

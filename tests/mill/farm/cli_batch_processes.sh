@@ -1,0 +1,137 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Many processes on one folder: each file is made once; processes that are killed leave nothing that lasts.
+# shellcheck source=tests/lib.sh
+. "$(dirname "$0")/../../lib.sh"
+# Under a sanitizer each start takes a second: fewer rounds, the same checks.
+rounds=50 images=200
+[ -n "${SANITIZED:-}" ] && rounds=5
+
+# Nothing of ours but tx files.
+nothing_left() { [ -z "$(find "$1" -name '.*.txm-*')" ]; }
+made() { find "$1/blender_tx" -name '*.tx' 2>/dev/null | wc -l; }
+# The bytes of a tx file depend on the source and the settings alone: the same folder made in peace is the measure.
+as_made_in_peace() { diff -r crowd/blender_tx crowd/peace >"$work/out" 2>&1; }
+
+# Claims that are written, not just made.
+claims() { find crowd -name '.*.txm-claim' -size +0 2>/dev/null; }
+# Stops a process with a claim in its hands: while it is looked at it stands still, and what is seen can be copied.
+stop_with_claim() {
+    for _ in $(seq 500); do
+        kill -STOP "$1" 2>/dev/null || return
+        [ -n "$(claims)" ] && return
+        kill -CONT "$1"
+        sleep 0.002
+    done
+}
+
+# ---- eight processes ---------------------------------------------------------------------------------------------------
+python3 "$repo/tests/util/batch_images.py" crowd $images 48
+for p in 1 2 3 4 5 6 7 8; do
+    "$TXMILL" make -r -j 2 --json crowd >crowd.$p.json 2>crowd.$p.err &
+done
+codes=0
+for job in $(jobs -p); do wait "$job" || codes=1; done
+check crowd-all-succeed test $codes -eq 0
+cat crowd.*.json >crowd.json
+check crowd-each-made-once json crowd.json \
+    "(lambda made: len(made) == $images and len(set(made)) == $images)([x['tx'] for x in o if x.get('state') == 'created'])"
+check crowd-all-saw-all json crowd.json "all(x['failed'] == 0 and x['inputs'] == $images for x in o if x['type'] == 'summary')"
+check crowd-work-was-shared json crowd.json "sum(x['created'] > 0 for x in o if x['type'] == 'summary') > 1"
+check crowd-nothing-left nothing_left crowd
+check crowd-complete test "$(made crowd)" -eq $images
+"$TXMILL" make -q -r --force --no-claims -d peace crowd
+check crowd-every-file-whole as_made_in_peace
+if has_jsonschema; then check crowd-json-schema valid_json make crowd.json; else skip crowd-json-schema "python3-jsonschema is missing"; fi
+
+# Without claims the same files come out, perhaps made more than once.
+rm -r crowd/blender_tx
+for p in 1 2 3 4; do "$TXMILL" make -q -r --no-claims crowd & done
+wait
+check no-claims-complete test "$(made crowd)" -eq $images
+check no-claims-nothing-left nothing_left crowd
+check no-claims-every-file-whole as_made_in_peace
+
+# ---- killed ------------------------------------------------------------------------------------------------------------
+set +m
+killed=0
+for i in $(seq $rounds); do
+    # Always work for the next one; what the others left stays.
+    rm -f crowd/blender_tx/*[02468].png.*.tx
+    "$TXMILL" make -q -r -j 2 crowd 2>/dev/null &
+    pid=$!
+    sleep "$(printf '0.%03d' $((RANDOM % 150)))"
+    kill -9 $pid 2>/dev/null && killed=$((killed + 1))
+    wait $pid 2>/dev/null
+done
+check killed-some test $killed -gt $((rounds / 4))
+echo "note $killed of $rounds runs were killed, $(find crowd -name '.*.txm-*' | wc -l) files were left behind"
+txm make -r crowd
+check killed-next-run-exit rc_is 0
+check killed-next-run-complete test "$(made crowd)" -eq $images
+check killed-nothing-left nothing_left crowd
+check killed-every-file-whole as_made_in_peace
+
+# A claim and a temporary of a process that is gone, with the tx file fresh: swept although there is nothing to make.
+tx=$(find crowd -name '*.tx' | sort | head -n 1)
+claim="$(dirname "$tx")/.$(basename "$tx").txm-claim"
+"$TXMILL" make -q -r --force crowd 2>/dev/null &
+pid=$!
+stop_with_claim $pid
+cp "$(claims | head -n 1)" note
+kill -CONT $pid
+wait $pid
+cp note "$claim" && sed -n 's/^pid //p' note >dead-pid
+temporary="$(dirname "$tx")/.x.png.tx.$(sed -n 's/^host //p' note)-$(sed -n 's/^machine //p' note)-$(cat dead-pid)-0123456789abcdef.txm-tmp"
+foreign="$(dirname "$tx")/.x.png.tx.elsewhere-00000000-1-0123456789abcdef.txm-tmp"
+abandoned="$(dirname "$tx")/.y.png.tx.elsewhere-00000000-1-0123456789abcdef.txm-tmp"
+touch "$temporary" "$foreign" && touch -d '3 days ago' "$abandoned"
+txm make -n -r crowd
+check dry-run-sweeps-nothing test -e "$claim" -a -e "$temporary" -a -e "$abandoned"
+txm make -r crowd
+check dead-claim-swept test -s note -a ! -e "$claim"
+check dead-temporary-swept test ! -e "$temporary"
+check abandoned-temporary-swept test ! -e "$abandoned"
+check others-temporary-kept test -e "$foreign"
+rm -f "$foreign"
+
+# ---- clocks that are wrong ---------------------------------------------------------------------------------------------
+# Three hosts, as far as claims can tell, of which one is 10 minutes ahead and one behind.
+# Sanitizers want to be loaded first, and so does what fakes the clock.
+if faketime -f +10m "$TXMILL" --version >/dev/null 2>&1; then
+    rm -r crowd/blender_tx
+    for offset in +10m -10m +0; do
+        # What passes is not changed, nor are the times of files: those are the kernel's, as a file server's are.
+        FAKETIME_DONT_FAKE_MONOTONIC=1 NO_FAKE_STAT=1 faketime -f "$offset" \
+            "$TXMILL" make -r -j 2 --json crowd >"clock$offset.json" 2>"clock$offset.err" &
+    done
+    wait
+    cat clock*.json >clocks.json
+    check clocks-each-made-once json clocks.json \
+        "(lambda made: len(made) == $images and len(set(made)) == $images)([x['tx'] for x in o if x.get('state') == 'created'])"
+    check clocks-no-failures json clocks.json "all(x['failed'] == 0 for x in o if x['type'] == 'summary')"
+    check clocks-nothing-left nothing_left crowd
+    check clocks-every-file-whole as_made_in_peace
+else
+    skip clocks "faketime is not installed, or the build is sanitized"
+fi
+
+# ---- stopped, not dead -------------------------------------------------------------------------------------------------
+# A process that holds claims while it does not run: others leave its files alone and come back for them.
+rm -r crowd/blender_tx
+"$TXMILL" make -q -r -j 1 crowd &
+pid=$!
+stop_with_claim $pid
+"$TXMILL" make -q -r crowd &
+other=$!
+for _ in $(seq 600); do [ "$(made crowd)" -ge $((images - 1)) ] && break; sleep 0.05; done
+check stopped-others-did-the-rest test "$(made crowd)" -ge $((images - 1))
+check stopped-others-wait kill -0 $other
+kill -CONT $pid
+wait $pid
+check stopped-went-on test $? -eq 0
+wait $other
+check stopped-others-end test $? -eq 0
+check stopped-nothing-left nothing_left crowd
+check stopped-complete test "$(made crowd)" -eq $images
+finish

@@ -1,0 +1,74 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Shards of a batch, and the plan that shows them.
+# shellcheck source=tests/lib.sh
+. "$(dirname "$0")/../../lib.sh"
+unset SLURM_ARRAY_TASK_ID SLURM_ARRAY_TASK_COUNT SLURM_ARRAY_TASK_MIN SLURM_ARRAY_TASK_STEP
+python3 "$repo/tests/util/batch_images.py" small 40 24
+python3 "$repo/tests/util/batch_images.py" large 6 200
+cp "$golden/rgb8.png" "$golden/half-rgb.exr" large/
+: >large/broken.png
+listed=49
+
+# ---- the plan --------------------------------------------------------------------------------------------------------
+txm plan --shards 4 --files --json -r small large
+check plan-exit-is-that-of-the-inputs rc_is 3
+check plan-names-the-broken-one says broken.png
+check plan-shards json out '[x["shard"] for x in o if x["type"] == "shard"] == [1, 2, 3, 4]'
+check plan-all-files json out "len([x for x in o if x['type'] == 'file']) == $listed and o[-1]['inputs'] == $listed"
+check plan-sums json out 'all(sum(x[m] for x in o if x["type"] == "shard") == o[-1][m] for m in ("inputs", "to_create", "failed"))'
+check plan-balanced json out 'o[-1]["balance"] < 1.15'
+check plan-makes-nothing nothing_in .
+if has_jsonschema; then check plan-schema valid_json plan out; else skip plan-schema "python3-jsonschema is missing"; fi
+cp out plan.json
+key=$(python3 -c 'import json; print(json.loads(open("plan.json").read().splitlines()[-1])["list_key"])')
+rm large/broken.png
+txm plan --shards 3 -r small large
+check plan-table test "$(wc -l <out)" -eq 5
+check plan-table-all prints "all         48         48"
+txm plan -r small
+check plan-needs-a-number rc_is 2
+txm plan --shards 0 -r small
+check plan-none rc_is 2
+: >large/broken.png
+
+# ---- the shards --------------------------------------------------------------------------------------------------------
+# What the tx files' state is must not count: each shard runs after others have made theirs, and from other arguments.
+"$TXMILL" make -r --shard 2/4 --json small large >s2.json 2>s2.err
+"$TXMILL" make -r --shard 1/4 --json large small >s1.json 2>s1.err
+"$TXMILL" make -r --shard 4/4 --json "./large" small >s4.json 2>s4.err
+SLURM_ARRAY_TASK_ID=12 SLURM_ARRAY_TASK_MIN=10 SLURM_ARRAY_TASK_COUNT=4 "$TXMILL" make -r --json small large >s3.json 2>s3.err
+cat s?.json >all.json
+check shards-each-once json all.json \
+    "(lambda names: len(names) == $listed and len(set(names)) == $listed)([x['input'].removeprefix('./') for x in o if x['type'] == 'file'])"
+check shards-all-made json all.json 'sum(x["created"] for x in o if x["type"] == "summary") == 48'
+check shards-one-failure json all.json 'sum(x["failed"] for x in o if x["type"] == "summary") == 1'
+check shards-as-planned json all.json \
+    "(lambda plan: all(plan[x['input'].removeprefix('./')] == s['shard']['index'] for n in '1234' for r in [[__import__('json').loads(l) for l in open(f's{n}.json')]] for s in [r[-1]] for x in r[:-1]))({x['input']: x['shard'] for x in map(__import__('json').loads, open('plan.json')) if x['type'] == 'file'})"
+check shards-say-what-they-saw json all.json "all(x['shard']['listed'] == $listed and x['shard']['list_key'] == '$key' and x['shard']['count'] == 4 for x in o if x['type'] == 'summary')"
+check shards-say-it-to-people grep -q "shard 2 of 4: [0-9]* of $listed inputs, list $key" s2.err
+if has_jsonschema; then check shards-schema valid_json make all.json; else skip shards-schema "python3-jsonschema is missing"; fi
+
+# ---- lists that differ ---------------------------------------------------------------------------------------------------
+cp small/000000.png small/late.png
+txm make -r --shard 1/4 --json small large
+check list-change-is-seen json out "o[-1]['shard']['listed'] == $listed + 1 and o[-1]['shard']['list_key'] != '$key'"
+# Whatever fell between the lists is made by the same job run again.
+for i in 1 2 3 4; do "$TXMILL" make -q -r --shard $i/4 small large 2>/dev/null; done
+check list-change-made-up-for test "$(find . -name '*.tx' | wc -l)" -eq 49
+
+# ---- places that are none --------------------------------------------------------------------------------------------------
+SLURM_ARRAY_TASK_ID=9 SLURM_ARRAY_TASK_MIN=1 SLURM_ARRAY_TASK_COUNT=3 txm make -r small
+check array-with-gaps rc_is 2
+check array-with-gaps-says says "--shard I/N"
+SLURM_ARRAY_TASK_ID=9 SLURM_ARRAY_TASK_MIN=1 SLURM_ARRAY_TASK_COUNT=3 txm make -r --shard 1/1 small
+check array-overruled says "41 up to date"
+txm make --shard 5/4 small/000000.png
+check shard-beyond rc_is 2
+# A failure that belongs to another shard stops nobody.
+other=$(python3 -c 'import json
+print(*["%d/4" % (x["shard"] % 4 + 1) for x in map(json.loads, open("plan.json")) if x.get("input", "").endswith("broken.png")])')
+rm small/late.png
+txm make -n -r --fail-fast --force --json --shard "$other" small large
+check others-failure-stops-nothing json out 'o[-1]["not_started"] == 0 and o[-1]["would_create"] == o[-1]["inputs"] > 0'
+finish

@@ -1,0 +1,307 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# USD scenes: what is made of the helper's answer, whatever it is; and, where a Python has usd-core, what it answers.
+# shellcheck source=tests/lib.sh
+. "$(dirname "$0")/../../lib.sh"
+real=${TXMILL_PYTHON:-python3}
+named() { python3 "$repo/tests/mill/scene/scene_names.py" "$@"; }
+states() { python3 -c 'import json, sys
+print(sorted((x["name"], x["state"]) for x in map(json.loads, open("out")) if x["type"] == "image"))'; }
+
+# ---- answers of the helper -----------------------------------------------------------------------------------------
+mkdir -p shot/tex
+for i in a sky b.1001 b.1003; do cp "$golden/rgb8.png" "shot/tex/$i.png"; done
+echo '#usda 1.0' >shot/s.usda
+helper() { # what a Python in its place does: the script on stdin
+    { echo '#!/bin/sh' && cat; } >helper && chmod +x helper
+    export TXMILL_PYTHON=$work/helper
+}
+helper <<END
+[ "\$#" = 2 ] && [ "\$2" = "$work/shot/s.usda" ] || exit 9
+cat <<'JSON'
+{"kind": "layer", "path": "$work/shot/part.usda", "parent": "$work/shot/s.usda", "there": true}
+{"kind": "layer", "path": "$work/shot/part.usda", "parent": "$work/shot/s.usda", "there": true}
+{"kind": "node", "stored": "tex/a.png", "path": "$work/shot/tex/a.png", "inside": false, "node": "T", "owner": "/M", "owner_type": "material", "library": "", "environment": false, "colorspace": "sRGB", "extension": "clamp"}
+{"kind": "node", "stored": "tex/a.png", "path": "$work/shot/tex/../tex/a.png", "node": "U", "owner": "/M", "colorspace": "sRGB"}
+{"kind": "node", "stored": "tex/b.<UDIM>.png", "path": "$work/shot/tex/b.<UDIM>.png", "node": "N", "owner": "/M", "colorspace": "raw"}
+{"kind": "node", "stored": "tex/sky.png", "path": "$work/shot/tex/sky.png", "node": "Sky", "owner": "/Sky", "owner_type": "light", "environment": true}
+{"kind": "node", "stored": "x.usdz[0/p.png]", "path": "x.usdz[0/p.png]", "inside": true, "node": "P", "owner": "/P"}
+{"kind": "end"}
+JSON
+END
+txm list --json shot/s.usda
+check answer-exit rc_is 0
+if has_jsonschema; then check answer-schema valid_json list out; fi
+check answer-scene json out 'o[0]["format"] == "usd" and o[0]["images"] == 4 and o[0]["libraries"] == 1'
+check answer-users json out '[u["node"] for x in o if x["type"] == "image" and x["name"] == "a.png" for u in x["users"]] == ["T", "U"]'
+check answer-inside json out '[x["state"] for x in o if x["type"] == "image"].count("packed") == 1'
+txm make shot/s.usda
+check answer-make rc_is 0
+check answer-left-out says "1 image inside the package is left out: Cycles looks up no tx files for them"
+check name-space test -s "$(named shot/tex/a.png sRGB auto)"
+check name-udim test -s "$(named shot/tex/b.1001.png data auto)"
+check name-udim-second test -s "$(named shot/tex/b.1003.png data auto)"
+check name-light test -s "$(named shot/tex/sky.png scene_linear auto)"
+check no-other-names test "$(find shot -name '*.tx' | wc -l)" -eq 4
+txm check shot/s.usda
+check answer-ready prints "ready to render: 4 of 4"
+
+fails() { # NAME CODE TEXT; the helper is on stdin
+    helper
+    run timeout 60 "$TXMILL" list shot/s.usda
+    check "$1-exit" rc_is "$2"
+    check "$1-says" says "$3"
+}
+fails lacking 3 "reading USD needs usd-core for $work/helper (No module named 'pxr'): pip install 'txmill[usd]', or pip install usd-core" <<'END'
+echo "{\"kind\": \"lacking\", \"message\": \"No module named 'pxr'\"}"
+END
+fails refused 3 "USD cannot open it: bad" <<<'echo "{\"kind\": \"failed\", \"message\": \"bad\"}"'
+fails crashed 3 "USD crashed on it, with signal 11" <<<'kill -SEGV $$'
+fails early 3 "ended with 3 before it had read the scene" <<<'exit 3'
+fails without-end 3 "ended with 0 before it had read the scene" <<<'echo "{\"kind\": \"node\", \"path\": \"/x.png\"}"'
+fails noise 3 "gave an answer that cannot be read" <<<'echo Traceback'
+fails no-object 3 "gave an answer that cannot be read" <<<'echo "[[[[1]]]]"'
+fails endless-line 3 "takes more than 4 MiB" <<<'cat /dev/zero'
+fails endless-lines 3 "need more than 128 MiB" <<<"while :; do printf '{\"kind\": \"node\", \"path\": \"/x\", \"owner\": \"%s\"}\n' $(head -c 60000 /dev/zero | tr '\0' x) || exit; done"
+export TXMILL_USD_SECONDS=1
+fails hangs 3 "USD took more than 1 s for it" <<<'exec sleep 100'
+fails hangs-with-pipe-closed 3 "USD crashed on it, with signal 9" <<<'exec sleep 100 >/dev/null'
+unset TXMILL_USD_SECONDS
+# A farm stops the program alone.
+helper <<<'exec sleep 100'
+for command in list make; do
+    "$TXMILL" $command shot/s.usda >out 2>err &
+    pid=$!
+    sleep 1 && kill -TERM $pid
+    wait $pid
+    rc=$?
+    check "stopped-$command" test "$rc" -eq 143
+done
+check nothing-runs-on test -z "$(pgrep -f "^sleep 100$" -P 1)"
+helper <<<'echo "{\"kind\": \"node\", \"path\": 7, \"tiles\": {\"a\": []}, \"node\": null, \"colorspace\": 3, \"alpha_type\": []}"; echo "{\"kind\": \"end\"}"'
+txm list shot/s.usda
+check odd-types rc_is 0
+export TXMILL_PYTHON=$work/no-such-python
+txm list shot/s.usda
+check no-python rc_is 3
+check no-python-says says "there is no $work/no-such-python: install python3, then pip install usd-core"
+txm list gone.usda
+check gone says "gone.usda: cannot open: No such file"
+mkdir folder.usda && txm list folder.usda
+check folder test "$rc" -ne 0
+mkfifo pipe.usd && run timeout 20 "$TXMILL" list pipe.usd
+check pipe says "not a regular file"
+
+# ---- usd-core itself -----------------------------------------------------------------------------------------------
+export TXMILL_PYTHON=$real
+if ! "$real" -c 'import pxr' 2>/dev/null; then
+    txm list shot/s.usda
+    check really-lacking says "pip install usd-core"
+    skip usd-core "this Python has none: TXMILL_PYTHON names another"
+    finish
+fi
+rm -rf shot/tex/blender_tx
+cp "$golden/rgb8.png" shot/tex/f1.png && cp "$golden/rgb8.png" shot/tex/f2.png
+mkdir -p shot/sub
+cat >shot/s.usda <<'USD'
+#usda 1.0
+(
+    defaultPrim = "World"
+    subLayers = [@sub/over.usda@]
+)
+def Xform "World" (
+    variants = { string look = "wet" }
+    prepend variantSets = "look"
+)
+{
+    def Material "M"
+    {
+        asset inputs:pic = @./tex/a.png@
+        def Shader "T"
+        {
+            uniform token info:id = "UsdUVTexture"
+            asset inputs:file.connect = </World/M.inputs:pic>
+            token inputs:sourceColorSpace = "sRGB"
+            token inputs:wrapS = "mirror"
+            token inputs:wrapT = "black"
+        }
+        def Shader "N"
+        {
+            uniform token info:id = "UsdUVTexture"
+            asset inputs:file = @tex/b.<UDIM>.png@
+            token inputs:sourceColorSpace = "raw"
+        }
+        def Shader "A"
+        {
+            uniform token info:id = "UsdUVTexture"
+            asset inputs:file.timeSamples = { 1: @tex/f1.png@, 2: @tex/f2.png@ }
+            token inputs:sourceColorSpace = "auto"
+        }
+        def Shader "X"
+        {
+            uniform token info:id = "ND_image_color3"
+            asset inputs:file = @tex/a.png@ (
+                colorSpace = "lin_rec709"
+            )
+        }
+        def Shader "V"
+        {
+            uniform token info:id = "ND_tiledimage_vector3"
+            asset inputs:file = @tex/f1.png@
+        }
+        def Shader "C"
+        {
+            uniform token info:id = "cycles_image_texture"
+            asset inputs:filename = @tex/b.<UDIM>.png@
+            string inputs:colorspace = "Non-Color"
+            string inputs:alpha_type = "channel_packed"
+            int[] inputs:tiles = [1001, 1003]
+        }
+        def Shader "Other"
+        {
+            uniform token info:id = "UsdPrimvarReader_float2"
+            asset inputs:file = @tex/not.png@
+        }
+    }
+    def DomeLight "Sky"
+    {
+        asset inputs:texture:file = @tex/sky.png@
+    }
+    def "Off" (
+        active = false
+    )
+    {
+        def Shader "Z"
+        {
+            uniform token info:id = "UsdUVTexture"
+            asset inputs:file = @tex/off.png@
+        }
+    }
+    variantSet "look" = {
+        "wet" {
+            def Shader "Wet"
+            {
+                uniform token info:id = "UsdUVTexture"
+                asset inputs:file = @tex/a.png@
+            }
+        }
+        "dry" {
+            def Shader "Dry"
+            {
+                uniform token info:id = "UsdUVTexture"
+                asset inputs:file = @tex/dry.png@
+            }
+        }
+    }
+    def "One" (
+        instanceable = true
+        references = @sub/p.usda@
+    )
+    {
+    }
+    def "Two" (
+        instanceable = true
+        references = @sub/p.usda@
+    )
+    {
+    }
+}
+USD
+cat >shot/sub/p.usda <<'USD'
+#usda 1.0
+(
+    defaultPrim = "P"
+)
+def Xform "P"
+{
+    def Shader "Q"
+    {
+        uniform token info:id = "UsdUVTexture"
+        asset inputs:file = @../tex/a.png@
+    }
+}
+USD
+printf '#usda 1.0\n' >shot/sub/over.usda
+txm list --json shot/s.usda
+check usd-exit rc_is 0
+check usd-nodes json out 'sorted(u["node"] for x in o if x["type"] == "image" for u in x["users"]) == sorted(["T", "N", "A", "A", "X", "V", "C", "Sky", "Wet", "Q"])'
+check usd-wrap json out '[u["extension"] for x in o if x["type"] == "image" for u in x["users"] if u["node"] == "T"] == ["clip"]'
+check usd-layers json out 'sorted(x["path"].rsplit("/", 1)[1] for x in o if x["type"] == "library") == ["over.usda", "p.usda"]'
+txm make shot/s.usda
+check usd-make rc_is 0
+check usd-name-source-space test -s "$(named shot/tex/a.png sRGB auto)"
+check usd-name-none test -s "$(named shot/tex/a.png scene_linear auto)"
+check usd-name-auto test -s "$(named shot/tex/f2.png auto auto)"
+check usd-name-udim test -s "$(named shot/tex/b.1003.png data auto)"
+check usd-name-cycles test -s "$(named shot/tex/b.1001.png data channel_packed)"
+check usd-name-materialx test -s "$(named shot/tex/a.png lin_rec709 auto)"
+check usd-name-vector test -s "$(named shot/tex/f1.png data auto)"
+check usd-name-dome test -s "$(named shot/tex/sky.png scene_linear auto)"
+check usd-no-variant-else test ! -e shot/tex/dry.png
+txm check shot/s.usda
+check usd-ready rc_is 0
+
+# The same scene in the other containers.
+"$real" - <<'PY'
+from pxr import Sdf, Usd, UsdUtils
+layer = Sdf.Layer.FindOrOpen("shot/s.usda")
+layer.Export("shot/s.usdc")
+layer.Export("shot/s.usd")
+stage = Usd.Stage.CreateNew("shot/small.usda")
+shader = stage.DefinePrim("/T", "Shader")
+shader.CreateAttribute("info:id", Sdf.ValueTypeNames.Token).Set("UsdUVTexture")
+shader.CreateAttribute("inputs:file", Sdf.ValueTypeNames.Asset).Set("./tex/a.png")
+stage.Save()
+UsdUtils.CreateNewUsdzPackage("shot/small.usda", "shot/small.usdz")
+PY
+for c in usdc usd; do
+    txm check shot/s.$c
+    check "usd-$c" rc_is 0
+done
+txm list --json shot/small.usdz
+check usdz json out '[x["state"] for x in o if x["type"] == "image"] == ["packed"]'
+# What is gone, wherever the program is started.
+sed -i 's|@sub/over.usda@|@sub/none.usda@|; s|@./tex/a.png@|@./tex/none.png@|' shot/s.usda
+txm make shot/s.usda
+check usd-missing rc_is 3
+check usd-missing-layer says "library of shot/s.usda: $work/shot/sub/none.usda: is not there"
+check usd-missing-image says "$work/shot/tex/none.png: image"
+# A layer that exists and that no reader of this USD takes; texts that are not UTF-8; scenes that are parts of themselves.
+echo '<x/>' >part.nobody
+printf '#usda 1.0\ndef "A" (\n    references = @./part.nobody@\n)\n{\n}\n' >part.usda
+txm make part.usda
+check usd-other-format rc_is 3
+check usd-other-format-says says "part.nobody: this USD has no reader for such files"
+printf '#usda 1.0\ndef Shader "T"\n{\n    asset inputs:file = @\xff.png@\n}\n' >bytes.usda
+txm list bytes.usda
+check usd-bytes says "USD cannot open it: it is not UTF-8"
+printf '#usda 1.0\n(\n    subLayers = [@./self.usda@]\n)\ndef "A" (\n    references = </A>\n)\n{\n}\n' >self.usda
+run timeout 60 "$TXMILL" list self.usda
+check usd-self test "$rc" -ne 124
+# Damaged and hostile ones.
+bad=0
+for cut in 0 1 9 88 400 2000; do
+    head -c $cut shot/s.usdc >cut.usdc && cp cut.usdc cut.usdz && cp cut.usdc cut.usda
+    for c in usdc usdz usda; do
+        run timeout 100 "$TXMILL" list cut.$c
+        [ "$rc" -eq 3 ] || [ "$cut" -eq 0 ] || { bad=$((bad + 1)); echo "    rc=$rc cut.$c at $cut"; }
+    done
+done
+check usd-cut test $bad -eq 0
+python3 - <<'PY'
+import random
+data = bytearray(open("shot/s.usdc", "rb").read())
+random.seed(1)
+for i in range(20):
+    bad = bytearray(data)
+    for _ in range(20):
+        bad[random.randrange(len(bad))] = random.randrange(256)
+    open("flip%d.usdc" % i, "wb").write(bad)
+PY
+bad=0
+for f in flip*.usdc; do
+    run timeout 100 "$TXMILL" list "$f"
+    [ "$rc" -eq 0 ] || [ "$rc" -eq 3 ] || { bad=$((bad + 1)); echo "    rc=$rc $f"; }
+done
+check usd-spoilt test $bad -eq 0
+finish

@@ -1,0 +1,136 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Scenes of Cycles in XML: which images they use, the names of their tx files, includes; damaged and hostile files.
+# shellcheck source=tests/lib.sh
+. "$(dirname "$0")/../../lib.sh"
+
+mkdir -p shot/tex shot/parts
+cp "$golden/rgb8.png" shot/tex/a.png
+cp "$golden/rgb8.png" shot/tex/b.1001.png && cp "$golden/rgb8.png" shot/tex/b.1002.png
+cp "$golden/gray8.png" shot/parts/c.png
+cat >shot/s.xml <<'XML'
+<?xml version="1.0"?>
+<!DOCTYPE cycles>
+<cycles>
+  <camera width="10" height="10"/>
+  <transform translate="0 0 1"><State interpolation="smooth">
+    <shader name="floor">
+      <image_texture name="t1" filename="tex/a.png" colorspace="sRGB" alpha_type="associated" extension="mirror"/>
+      <image_texture name="t2" filename="tex\a.png" interpolation="cubic"/>
+      <image_texture name="t3" filename="tex/b.&lt;UDIM&gt;.png" tiles="1001 1002 1003" colorspace="raw"/>
+      <image_texture name="t4" colorspace="auto" filename="tex/../tex/a.png" alpha_type="wrong"/>
+      <image_texture name="t5" colorspace="" filename="tex/a.png"><image_texture filename="not/a/node.png"/></image_texture>
+      <Image_Texture name="other" filename="other.png"/>
+      <connect from="t1 color" to="b color"/>
+    </shader></State></transform>
+  <BACKGROUND><environment_texture name="env" filename="tex/a.png" extension="clamp" colorspace="Non-Color"/></BACKGROUND>
+  <include src="parts/i.xml"/>
+  <include src="parts/i.xml"/>
+</cycles>
+XML
+cat >shot/parts/i.xml <<'XML'
+<cycles><shader name="wall"><image_texture name="t" filename="c.png" colorspace="Non-Color" alpha_type="ignore"/></shader>
+<include src="../s.xml"/></cycles>
+XML
+
+txm list --json shot/s.xml
+check list-exit rc_is 0
+if has_jsonschema; then check list-schema valid_json list out; fi
+check list-scene json out 'o[0]["format"] == "cycles-xml" and o[0]["images"] == 7 and o[0]["libraries"] == 1'
+check list-nodes json out '{u["node"] for x in o if x["type"] == "image" for u in x["users"]} == {"t1", "t2", "t3", "t4", "t5", "env", "t"}'
+check list-words json out '({(u["node"], u["extension"], u["interpolation"]) for x in o if x["type"] == "image" for u in x["users"]} >=
+    {("t1", "mirror", "linear"), ("t2", "repeat", "cubic"), ("env", "repeat", "linear")})'
+txm list shot/s.xml
+check list-text prints "s.xml: XML of Cycles"
+check list-tiles prints "3 UDIM tiles, 1001 to 1003"
+
+# The names, composed apart.
+txm make -v shot/s.xml
+check make-exit rc_is 0
+check make-warns says "the config does not know its colour space auto: taken for scene-linear, as in Cycles"
+named() { python3 "$repo/tests/mill/scene/scene_names.py" "$@"; }
+check name-of-settings test -s "$(named shot/tex/a.png sRGB associated)"
+check name-of-new-node test -s "$(named shot/tex/a.png scene_linear auto)"
+check name-of-tile test -s "$(named shot/tex/b.1001.png data auto)"
+check name-of-second-tile test -s "$(named shot/tex/b.1002.png data auto)"
+check name-of-word-auto test -s "$(named shot/tex/a.png auto auto)"
+check name-of-empty test -s "$(named shot/tex/a.png '' auto)"
+check name-of-background test -s "$(named shot/tex/a.png data auto)"
+check name-in-include test -s "$(named shot/parts/c.png data ignore)"
+check no-other-names test "$(find shot -name '*.tx' | wc -l)" -eq 8
+txm check shot/s.xml
+check ready prints "ready to render: 8 of 8 textures fresh"
+txm verify -r shot
+check verified rc_is 0
+txm plan --shards 2 shot/s.xml
+check plan prints "shard"
+txm make shot/s.xml
+check again says "8 up to date"
+echo "s.xml" >shot/list && (cd shot && "$TXMILL" check @list) >out 2>err
+check in-a-list prints "ready to render: 8 of 8"
+txm gc --keep-for shot/s.xml --json shot
+check gc-keeps json out 'not any(x.get("state") == "would-remove" for x in o)'
+
+# Absolute names, names of missing files.
+printf '<cycles><shader><image_texture filename="%s/shot/tex/a.png"/><image_texture filename="gone.png"/><image_texture/></shader></cycles>' "$work" >abs.xml
+txm list --json abs.xml
+check absolute json out '{x["state"] for x in o if x["type"] == "image"} == {"ready", "missing", "no-path"}'
+txm make abs.xml
+check missing-image rc_is 3
+check missing-image-says says 'image "gone.png" of abs.xml is not there'
+echo '<cycles><include src="none.xml"/></cycles>' >inc.xml
+txm check inc.xml
+check missing-include rc_is 5
+check missing-include-says prints "library of inc.xml: $work/none.xml: cannot open"
+
+# ---- damaged and hostile ------------------------------------------------------------------------------------------
+refused() { # NAME FILE TEXT
+    run timeout 20 "$TXMILL" list "$2"
+    check "$1-exit" rc_is 3
+    check "$1-says" says "$3"
+    run timeout 20 "$TXMILL" make "$2"
+    check "$1-make" rc_is 3
+}
+head -c 900 shot/s.xml >cut.xml
+refused cut cut.xml "cut.xml: line"
+: >empty.xml
+refused empty empty.xml "empty.xml: line 1: no element found"
+echo '<materialx version="1.38"/>' >other.xml
+refused other other.xml "not a scene of Cycles: its first element is <materialx>"
+cat >bomb.xml <<'XML'
+<!DOCTYPE cycles [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;&a;&a;"><!ENTITY c "&b;&b;&b;&b;&b;&b;&b;&b;&b;&b;">]>
+<cycles><shader name="&c;"/></cycles>
+XML
+refused entities bomb.xml "declares an entity (a)"
+echo '<!DOCTYPE cycles [<!ENTITY x SYSTEM "file:///etc/passwd">]><cycles><shader name="&x;"/></cycles>' >external.xml
+refused external external.xml "declares an entity (x)"
+python3 -c 'print("<cycles>" + "<transform>" * 100000)' >deep.xml
+refused deep deep.xml "more than 256 deep"
+python3 -c 'open("big.xml", "wb").truncate((1 << 30) + 1)'
+refused big big.xml "has more than 1024 MiB"
+rm big.xml
+mkfifo pipe.xml
+refused pipe pipe.xml "not a regular file"
+mkdir folder.xml
+txm list folder.xml
+check folder-exit test "$rc" -ne 0
+for i in $(seq 0 99); do echo "<cycles><include src='n$((i + 1)).xml'/></cycles>" >n$i.xml; done
+run timeout 20 "$TXMILL" list n0.xml
+check nested-too-deep-says prints "included more than 64 files deep"
+python3 - <<'PY'
+open("many.xml", "w").write("<cycles><shader>" + "".join(f'<image_texture filename="i{i}.png"/>' for i in range(20000)) + "</shader></cycles>")
+open("tiles.xml", "w").write('<cycles><shader><image_texture filename="i.png" tiles="' + "1001 " * 200000 + '-5 x 99999999999999999999"/></shader></cycles>')
+open("mesh.xml", "w").write('<cycles><mesh P="' + "0.25 " * 4000000 + '"/><shader><image_texture filename="shot/tex/a.png"/></shader></cycles>')
+PY
+run timeout 30 "$TXMILL" list --json many.xml
+check many json out 'o[0]["images"] == 20000'
+run timeout 30 "$TXMILL" list --json tiles.xml
+check many-tiles rc_is 0
+run timeout 30 "$TXMILL" list --json mesh.xml
+check large-attribute json out 'o[0]["images"] == 1'
+printf '<cycles><shader name="\xff\xfe"/></cycles>' >bytes.xml
+refused bytes bytes.xml "bytes.xml: line 1"
+printf '<cycles><shader name="&#27;[31m"><image_texture filename="a&#10;b.png"/></shader></cycles>' >control.xml
+txm list control.xml
+check control-bytes test "$(grep -c $'\e' out)" -eq 0
+finish

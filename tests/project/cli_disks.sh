@@ -1,0 +1,96 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# A disk that is mounted read-only, and one that is full: every command that writes says so, and whether a retry helps.
+# shellcheck source=tests/lib.sh
+. "$(dirname "$0")/../lib.sh"
+
+mkdir disk
+if ! mount -t tmpfs -o size=2m none disk 2>/dev/null; then
+    skip disks "mounting a small tmpfs is not permitted"
+    finish
+fi
+trap 'umount "$work/disk" 2>/dev/null; clean_up' EXIT
+mkdir disk/tex && cp "$golden"/{rgb8,tile64,gray8,rgba8}.png disk/tex
+cp "$TXM_TESTDATA/blend/packed.blend" disk/shot.blend
+"$TXMILL" make -q --log disk/run.jsonl -r disk/tex
+rm disk/tex/rgba8.png                           # an orphan for gc
+touch -d '2026-01-02 03:04:05' disk/tex/gray8.png # outdated
+tx=$(echo disk/tex/blender_tx/rgb8.png.*.tx) old=$(echo disk/tex/blender_tx/gray8.png.*.tx)
+orphan=$(echo disk/tex/blender_tx/rgba8.png.*.tx)
+cp disk/run.jsonl run.jsonl
+sums() { find disk -type f ! -name fill -exec md5sum {} + | sort | md5sum; }
+before=$(sums)
+
+# Each with a name that its message must have; "$tx" is what is there.
+commands() {
+    each make "$tx" make --force disk/tex/rgb8.png
+    each make-unclaimed "$tx" make --no-claims --force disk/tex/rgb8.png
+    each make-folder "$old" make -r disk/tex
+    each make-output disk/x.tx make -o disk/x.tx disk/tex/rgb8.png
+    each watch-like "$old" make --json -r disk/tex
+    each extract disk/p.png extract -o disk/p.png "$tx"
+    each extract-folder disk/p extract -o disk/p/ "$tx"
+    each tile disk/p.png tile -o disk/p.png "$tx"
+    each tile-text disk/p.txt tile -o disk/p.txt "$tx"
+    each sample disk/p.png sample --grid 64x64 -o disk/p.png "$tx"
+    each view disk/p.html view --html disk/p.html "$tx"
+    each report disk/p.html report -o disk/p.html run.jsonl
+    each diff disk/p.png diff -o disk/p.png "$tx" "$old"
+    each borders "$tx" borders --strip "$tx"
+    each log disk/x.jsonl make --log disk/x.jsonl disk/tex/rgb8.png
+    each packed disk/unpacked make --packed disk/unpacked disk/shot.blend
+    if [ -e "$(dirname "$TXMILL")/txmill-embree.so" ]; then
+        each stream disk/p.png stream render room -s 64x64 -o disk/p.png "$tx"
+        each stream-page disk/p.html stream render room -s 64x64 --html disk/p.html "$tx"
+        each stream-trace disk/p.trace stream render room -s 64x64 --engine blocking --trace disk/p.trace "$tx"
+        each budget-page disk/p.html stream budget room -s 64x64 --html disk/p.html "$tx"
+        each stream-tiles disk/p.tsv stream budget room -s 64x64 --tiles disk/p.tsv "$tx"
+    fi
+}
+each() { # NAME FILE ARGUMENT...
+    local name=$1 file=$2
+    shift 2
+    txm "$@"
+    # A name that is there already may be said as what it leads to.
+    if [ "$rc" -eq "$code" ] && grep -F "$cause" err | grep -qF "${file#disk}" && grep -q "$step" err; then
+        ok "$how-$name"
+    else
+        not_ok "$how-$name" "txmill $*" "rc=$rc" "$(head -c 1500 err)"
+    fi
+    rm -f disk/x.jsonl 2>/dev/null
+    check "$how-$name-nothing-changed" test "$(sums)" = "$before"
+}
+
+mount -o remount,ro disk
+how=read-only code=3 cause="Read-only file system" step="cannot create the folder\|write elsewhere\|write it elsewhere\|--cache-dir"
+commands
+txm make --json --force disk/tex/rgb8.png
+check read-only-not-retryable json out 'o[0]["error"]["retryable"] is False'
+txm gc --delete disk/tex
+check read-only-gc rc_is 3
+check read-only-gc-says says "$orphan: cannot be removed: Read-only file system"
+txm resolve --touch disk/tex/gray8.png
+check read-only-touch rc_is 3
+check read-only-touch-says says "$old: cannot set its time: Read-only file system"
+# What only looks is none the worse.
+for c in "info -r" "verify -r" "resolve -r" "check" "plan -N 2 -r" "gc" "list" "make -n -r" settings; do
+    # shellcheck disable=SC2086
+    txm $c disk/tex
+    check "read-only-looks-${c%% *}" test "$rc" -eq 0 -o "$rc" -eq 5 -o "$c $rc" = "list 2" # no scene there
+done
+
+mount -o remount,rw disk
+how=full code=4 cause="No space left on device" step="free space"
+dd if=/dev/zero of=disk/fill bs=1k 2>/dev/null
+commands
+txm make --json --force disk/tex/rgb8.png
+check full-retryable json out 'o[0]["error"]["retryable"] is True'
+# What helps there works there.
+txm gc --delete disk/tex
+check full-gc test "$rc" -eq 0 -a ! -e "$orphan"
+rm disk/fill
+txm make -r disk/tex
+check works-again test "$rc" -eq 0
+check no-temporaries no_temporaries
+umount disk
+finish

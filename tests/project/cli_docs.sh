@@ -1,0 +1,114 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Help, manual pages and completion: there for every command, without faults, saying the same.
+# shellcheck source=tests/lib.sh
+. "$(dirname "$0")/../lib.sh"
+build=${TXM_BUILD:-$repo/build}
+
+txm --help
+check help-exit rc_is 0
+commands=$(sed -n 's/^  \([a-z]*\)  .*/\1/p' out)
+check help-lists-commands test "$(wc -w <<<"$commands")" -ge 2
+txm --version
+check version grep -qE '^txmill [0-9]+\.[0-9]+\.[0-9]+$' out
+txm help make
+check help-command prints "Usage: txmill make"
+
+# A median of five: one slow start on a busy machine is no finding.
+starts=$(for _ in 1 2 3 4 5; do
+    a=$(date +%s%N); "$TXMILL" --help >/dev/null; b=$(date +%s%N)
+    echo $(((b - a) / 1000))
+done | sort -n | sed -n 3p)
+echo "note txmill --help took $starts us"
+
+long_options() { grep -oE -- '--[a-z][a-z-]*' | sort -u; }
+for c in $commands; do
+    txm "$c" --help
+    check "$c-help" rc_is 0
+    long_options <out | grep -vxE -- '--(help)' >options
+    check "$c-page" test -s "$build/man/txmill-$c.1"
+    if command -v mandoc >/dev/null; then
+        # As plain text, without overstrikes.
+        mandoc -Tascii "$build/man/txmill-$c.1" | sed 's/.\x08//g' >page
+        missing=$(while read -r o; do grep -qF -e "$o" page || echo "$o"; done <options)
+        check "$c-page-has-options" test -z "$missing"
+        check "$c-page-has-exit-codes" grep -q "TXMILL-ERROR" page
+    fi
+    check "$c-in-readme" grep -qF "| \`txmill $c\` |" "$repo/README.md"
+    check "$c-in-main-page" grep -q "txmill-$c 1" "$build/man/txmill.1"
+done
+if command -v mandoc >/dev/null; then
+    for page in "$build"/man/*.[135]; do
+        # The other pages are not installed where mandoc looks for them.
+        mandoc -Tlint -Wstyle "$page" 2>&1 | grep -v 'referenced manual not found\|outdated mandoc.db' >out
+        check "lint-$(basename "$page")" test ! -s out
+    done
+else
+    skip lint "mandoc is not installed"
+fi
+
+# The pages of the libraries lead to every header, and name nothing that is not there.
+for h in $(grep -l '^#define TX' "$repo"/include/*/*.h); do # older names of headers define nothing
+    name=${h#"$repo/include/"}
+    [ "$name" = txtile/export.h ] || check "$(basename "$h")-in-section-3" \
+        grep -qE "^\.It In (.* In )?$name( |\$)" "$build/man/txtile.3" "$build/man/txmill.3"
+done
+run sh -c "grep -ohE 'txm_[a-z0-9_]+|TXM_[A-Z_]+' '$build'/man/*.3 | sort -u | while read -r n; do
+    grep -rqw \"\$n\" '$repo/include' || echo \"\$n\"; done"
+check section-3-names-what-is-there test ! -s out
+
+# ---- completion ------------------------------------------------------------------------------------------------------
+check bash-syntax bash -n "$build/completion/txmill.bash"
+# shellcheck disable=SC1091
+. "$build/completion/txmill.bash"
+completes() { # NAME WORD... -- EXPECTED...: the last WORD is being completed
+    local name=$1
+    shift
+    COMP_WORDS=()
+    while [ "$1" != -- ]; do COMP_WORDS+=("$1"); shift; done
+    shift
+    COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
+    COMPREPLY=()
+    _txmill
+    check "bash-$name" test "$(printf '%s\n' "${COMPREPLY[@]}" | sort | xargs)" = "$(printf '%s\n' "$@" | sort | xargs)"
+}
+mkdir folder && touch image.png
+completes command txmill ma -- make
+completes option txmill make --al -- --alpha-type
+completes value txmill make --alpha-type pre -- premultiplied
+completes value-after-equals txmill make --alpha-type = pre -- premultiplied
+completes short-value txmill make -a cha -- channel_packed
+completes file txmill make im -- image.png
+completes folder txmill make --cache-dir fol -- folder
+completes help-command txmill help inf -- info
+completes nothing txmill make --attrib x --
+for c in $commands; do
+    txm "$c" --help
+    long_options <out >options
+    COMP_WORDS=(txmill "$c" --) COMP_CWORD=2 COMPREPLY=()
+    _txmill
+    check "bash-$c-all-options" test "$(printf '%s\n' "${COMPREPLY[@]}" | sort -u | xargs)" = "$(sort -u options | xargs)"
+done
+if command -v zsh >/dev/null; then
+    check zsh-syntax zsh -n "$build/completion/_txmill"
+else
+    skip zsh-syntax "zsh is not installed"
+fi
+if command -v fish >/dev/null; then
+    check fish-syntax fish -n "$build/completion/txmill.fish"
+    fish_completes() { # NAME LINE EXPECTED-FIRST-WORDS
+        local got
+        got=$(fish -c "source '$build/completion/txmill.fish'; complete -C '$2'" | cut -f1 | sort | xargs)
+        check "fish-$1" test "$got" = "$3"
+    }
+    fish_completes command "txmill ma" make
+    fish_completes option "txmill make --alph" --alpha-type # fish 4 also offers what has these letters in this order
+    fish_completes value "txmill make --alpha-type pre" premultiplied
+    fish_completes short-value "txmill make -a cha" channel_packed
+    fish_completes file "txmill make im" image.png
+    fish_completes folder "txmill make --cache-dir fol" folder/
+    fish_completes help-command "txmill help inf" info
+else
+    skip fish-syntax "fish is not installed"
+fi
+finish

@@ -1,0 +1,243 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# make install into a folder of its own: everything arrives, programs build against it, make uninstall leaves nothing.
+# shellcheck source=tests/lib.sh
+. "$(dirname "$0")/../lib.sh"
+build=${TXM_BUILD:-$repo/build}
+case $(basename "$build") in
+    build) ;;
+    *) skip install "only of the plain build"; finish ;;
+esac
+
+root=$work/root prefix=/usr/local
+# What was built is installed, with the variables that it was built with: nothing is built again under the other tests.
+eval "variables=(${TXM_MAKE_VARS:-})"
+for v in "${variables[@]}"; do case $v in PREFIX=*) prefix=${v#*=} ;; esac done
+make_here() { env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL make -s -C "$repo" "${variables[@]}" DESTDIR="$root" "$@"; }
+
+# What is compiled for other flags, as far as a dry run tells: what the build asks itself (color/known) it cannot foresee.
+compiled() { make_here -n all "$@" | sed -nE "s/.* -c ([^ ]+) .*/\1/p" | grep -v color/known; }
+check nothing-is-left-to-build test -z "$(compiled)"
+check prefix-rebuilds-what-holds-it test "$(compiled PREFIX=/opt/elsewhere | head -n 1)" = src/mill/base/plugin.c
+check prefix-rebuilds-no-more test -z "$(compiled PREFIX=/opt/elsewhere | grep -v base/plugin)"
+compiled CFLAGS=-DOTHER >compiled
+check flags-rebuild-all test "$(grep -c '^src/' compiled)" -gt 100
+
+run make_here install
+check install-exit rc_is 0
+python=lib/python3.$(python3 -c 'import sys; print(sys.version_info[1])')/dist-packages
+for f in bin/txmill lib/libtxmill.a lib/libtxmill.so lib/libtxmill.so.0 lib/libtxtile.a lib/libtxtile.so.0 \
+    lib/pkgconfig/txmill.pc lib/pkgconfig/txtile.pc lib/txmill/txmill-oiio.so \
+    include/txmill/convert.h include/txtile/reader.h share/man/man1/txmill.1 share/man/man1/txmill-make.1 \
+    share/man/man1/txmill-info.1 share/man/man5/txmill-tx.5 share/man/man3/txtile.3 \
+    share/man/man3/txmill.3 share/doc/txmill/texture-cache.md share/doc/txmill/examples/renderer.c share/bash-completion/completions/txmill \
+    "$python/txmill/__init__.py" share/zsh/site-functions/_txmill share/fish/vendor_completions.d/txmill.fish \
+    share/mime/packages/txmill.xml share/thumbnailers/txmill.thumbnailer share/doc/txmill/info.schema.json; do
+    check "installed-$(basename $f)" test -s "$root$prefix/$f"
+done
+
+# The package finds the program that it was installed with.
+run env -u TXMILL PATH=/usr/bin:/bin PYTHONPATH="$root$prefix/$python" python3 -c 'import txmill; print(txmill.find_program())'
+check installed-python-finds-program prints "$root$prefix/bin/txmill"
+
+for h in "$repo"/include/*/*.h; do
+    name=${h#"$repo/include/"}
+    check "header-c-$(basename "$h")" sh -c "echo '#include <$name>
+int used;' | cc -std=c11 -Wall -Wextra -Wpedantic -Werror \
+        -fsyntax-only -I'$root$prefix/include' -x c -"
+    check "header-cxx-$(basename "$h")" sh -c "echo '#include <$name>
+int used;' | c++ -std=c++17 -Wall -Wextra -Werror \
+        -fsyntax-only -I'$root$prefix/include' -x c++ -"
+done
+
+# No two headers claim the same name.
+for h in "$repo"/include/*/*.h; do echo "#include <${h#"$repo/include/"}>"; done >together.h
+echo 'int used;' >>together.h
+check headers-together-c cc -std=c11 -Wall -Wextra -Werror -fsyntax-only -I"$root$prefix/include" -x c together.h
+check headers-together-cxx c++ -std=c++17 -Wall -Wextra -Werror -fsyntax-only -I"$root$prefix/include" -x c++ together.h
+
+cat >program.c <<'EOF'
+#include <stdio.h>
+#include <txmill/convert.h>
+#include <txtile/reader.h>
+int main(int argc, char **argv)
+{
+    txm_context *context = NULL;
+    txm_settings settings;
+    txm_settings_init(&settings);
+    txm_convert_options options;
+    txm_convert_options_init(&options);
+    txm_result result = {0};
+    txm_error err = {0};
+    txm_tx *tx = NULL;
+    (void)argc;
+    if (txm_context_new(NULL, &context, &err) || txm_convert(context, argv[1], &settings, &options, &result, &err) ||
+        txm_tx_open(result.tx_path, &tx, &err)) {
+        fprintf(stderr, "%s\n", err.message);
+        return 1;
+    }
+    printf("%ux%u %u levels\n", txm_tx_info_of(tx)->width, txm_tx_info_of(tx)->height, txm_tx_info_of(tx)->levels);
+    txm_tx_close(&tx);
+    txm_result_clear(&result);
+    txm_context_free(&context);
+    return 0;
+}
+EOF
+cp "$golden/rgb8.png" "$golden/rgba8.tga" .
+export PKG_CONFIG_PATH=$root$prefix/lib/pkgconfig PKG_CONFIG_SYSROOT_DIR=$root
+flags() { pkg-config "$@" txmill | sed "s|$root$root|$root|g"; }
+check pkg-config-version test "$(pkg-config --modversion txmill)" = "$("$TXMILL" --version | cut -d' ' -f2)"
+# shellcheck disable=SC2046
+run cc $(flags --cflags) program.c $(flags --libs) -o program-shared
+check shared-links rc_is 0
+# Nothing tells where the modules are.
+unset TXMILL_PLUGINS
+run env LD_LIBRARY_PATH="$root$prefix/lib" ./program-shared rgb8.png
+check shared-runs prints "300x200 9 levels"
+# The TGA needs the OpenImageIO module.
+run env LD_LIBRARY_PATH="$root$prefix/lib" ./program-shared rgba8.tga
+check shared-module-runs prints "90x130 8 levels"
+# shellcheck disable=SC2046
+run cc $(flags --cflags) program.c -Wl,-Bstatic -L"$root$prefix/lib" -ltxmill -ltxtile -Wl,-Bdynamic \
+    $(flags --static --libs | sed 's/-ltxmill//; s/-ltxtile//') -o program-static
+check static-links rc_is 0
+check static-has-no-libtxmill sh -c '! ldd program-static | grep -qE "libtx(mill|tile)"'
+rm -rf blender_tx
+run ./program-static rgb8.png
+check static-runs prints "300x200 9 levels"
+# A program elsewhere, with the library inside it, knows the place by its build alone, which this installation left.
+run env TXMILL_PLUGINS="$root$prefix/lib/txmill" ./program-static rgba8.tga
+check static-module-runs prints "90x130 8 levels"
+# Moved to another place than it was built for, it finds its modules by its own.
+run "$root$prefix/bin/txmill" make --force rgba8.tga
+check moved-program-finds-modules rc_is 0
+run "$root$prefix/bin/txmill" info blender_tx/rgb8*.tx
+check installed-program-runs prints "300 x 200"
+
+# The examples are programs of strangers: built from the headers and pkg-config of the installation, and run.
+cp "$golden/half-rgba.exr" .
+mkdir textures && cp rgb8.png rgba8.tga half-rgba.exr textures
+example() { # NAME SOURCE PACKAGE COMPILER...: built without a warning
+    local name=$1 source=$2 package=$3
+    shift 3
+    # shellcheck disable=SC2046
+    run "$@" -Wall -Wextra -Werror $(pkg-config --cflags "$package" | sed "s|$root$root|$root|g") "$repo/examples/$source" \
+        $(pkg-config --libs "$package" | sed "s|$root$root|$root|g") -o "$name"
+    check "example-$source-builds" rc_is 0
+}
+example convert_folder convert_folder.c txmill cc -std=c11
+example read_tiles read_tiles.c txtile cc -std=c11
+example read_means read_tiles.cpp txtile c++ -std=c++17
+example view_texture view_texture.c txtile cc -std=c11
+example renderer renderer.c txtile cc -std=c11
+example wavefront wavefront.c txtile cc -std=c11
+example procedural procedural.c txtile cc -std=c11
+export LD_LIBRARY_PATH=$root$prefix/lib
+run ./convert_folder textures
+check example-converts test "$(grep -c ': created ' out)" -eq 3
+run ./convert_folder textures
+check example-up-to-date test "$(grep -c ': up to date' out)" -eq 3
+tx=$(echo textures/blender_tx/rgb8.png.*.tx) exr=$(echo textures/blender_tx/half-rgba.exr.*.tx)
+run ./read_tiles "$tx"
+# 300 x 200 in tiles of 64: 5 columns and 4 rows of padding on either side, 4 channels.
+check example-reads prints "level 0: $(((300 + 5 * 4) * (200 + 4 * 4) * 4)) bytes of padded tiles"
+check example-reads-all test "$(wc -l <out)" -eq 9
+run ./read_means "$exr"
+check example-cxx-reads prints "level 0: 96 x 96 px"
+run ./read_means "$tx"
+mean=$(sed -n 's/^level 8: 1 x 1 px, mean //p' out)
+run ./view_texture "$tx" 8 one.ppm
+check example-views rc_is 0
+# The only pixel of the last level, as the C++ program knows it: three of its four channels.
+check example-view-pixel python3 -c "
+p = open('one.ppm', 'rb').read()
+assert p[:11] == b'P6\n1 1\n255\n' and abs((sum(p[-3:]) + 255) / 4 / 255 - $mean) < 1e-3, (p, $mean)"
+run ./view_texture "$exr"
+check example-view-terminal prints "▀"
+# A floor of 640 x 360 pixels, blue sky left black: one picture from both renderers, whatever the budget.
+run ./renderer "$tx" threads.ppm
+check example-renders prints " look-ups, "
+# The same with libtxtile inside the program, as docs/texture-cache.md says it, and inside a plug-in that shows none of it.
+static_flags() { pkg-config --cflags --static --libs txtile | sed "s|$root$root|$root|g; s/-ltxtile/-l:libtxtile.a/"; }
+# shellcheck disable=SC2046
+run cc -std=c11 "$repo/examples/renderer.c" $(static_flags) -o renderer-static
+check txtile-static-links rc_is 0
+check txtile-static-needs-codecs-alone test -z "$(ldd renderer-static |
+    grep -vE 'linux-vdso|ld-linux|lib(c|m|deflate|isal|zstd|xxhash)\.so')"
+run env -u LD_LIBRARY_PATH ./renderer-static "$tx" static.ppm
+check txtile-static-runs rc_is 0
+check txtile-static-same-picture cmp threads.ppm static.ppm
+cat >plugin.c <<'EOF_C'
+#include <txtile/cache.h>
+const char *plugin_version(void)
+{
+    txm_cache *cache = NULL;
+    txm_cache_free(&cache);
+    return txm_version();
+}
+EOF_C
+# shellcheck disable=SC2046
+run cc -shared -fPIC plugin.c $(static_flags) -Wl,--exclude-libs,libtxtile.a -o plugin.so
+check txtile-in-a-plugin rc_is 0
+check plugin-shows-itself-alone test "$(nm -D --defined-only plugin.so | awk '{ print $3 }')" = plugin_version
+run ./wavefront "$tx" waves.ppm 1
+check example-waves prints " launches for 23 waves"
+check example-same-picture cmp threads.ppm waves.ppm
+# 24 GB of tiles that nobody stores, in two budgets.
+run ./procedural board.ppm 1
+check example-procedural prints ' tiles of 24661 MB were computed'
+run ./procedural larger.ppm 64
+check example-procedural-same cmp board.ppm larger.ppm
+check example-procedural-has-a-picture test "$(od -An -v -tu1 -w3 -j15 board.ppm | sort -u | wc -l)" -gt 50
+check example-has-a-picture test "$(od -An -v -tu1 -w3 -j15 threads.ppm | sort -u | wc -l)" -gt 500
+cp "$tx" spoilt.tx && chmod u+w spoilt.tx
+python3 - spoilt.tx <<'PY'
+import sys
+with open(sys.argv[1], "r+b") as f:
+    data = f.read()
+    f.seek(len(data) // 4)
+    f.write(bytes(b ^ 255 for b in data[len(data) // 4:len(data) // 2]))
+PY
+run ./renderer spoilt.tx spoilt.ppm
+check example-damaged rc_is 1
+check example-damaged-says says "damaged"
+run ./wavefront spoilt.tx spoilt.ppm
+check example-waves-damaged rc_is 1
+check example-waves-damaged-says says "damaged"
+run ./renderer "$tx" /dev/full
+check example-full-disk rc_is 1
+check example-full-disk-says says "/dev/full: No space left on device"
+run ./wavefront absent.tx absent.ppm
+check example-waves-absent says "absent.tx"
+run ./read_tiles absent.tx
+check example-failure rc_is 1
+check example-failure-says says "absent.tx"
+python3 - "$repo/README.md" >first.c <<'PY'
+import re, sys
+print(re.search(r"```c\n(.*?)```", open(sys.argv[1]).read(), re.S)[1])
+PY
+# shellcheck disable=SC2046
+run cc -Wall -Wextra -Werror first.c $(flags --cflags) $(flags --libs) -o first
+check readme-program-builds rc_is 0
+run ./first rgb8.png
+check readme-program-runs prints "blender_tx/rgb8.png.0-"
+# So are those of the manual.
+for page in txtile txmill; do
+    MANPATH=$root$prefix/share/man man -l "$root$prefix/share/man/man3/$page.3" >"$page.txt" 2>/dev/null
+    check "man-$page" test -s "$page.txt"
+    awk '/^\.Ed/ { code = 0 } code; /^\.Sh EXAMPLES/ { examples = 1 } /^\.Bd/ { code = examples }' \
+        "$root$prefix/share/man/man3/$page.3" | sed 's/\\e/\\/g' >"$page-man.c"
+    # shellcheck disable=SC2046
+    run cc -Wall -Wextra -Werror "$page-man.c" $(pkg-config --cflags --libs $page | sed "s|$root$root|$root|g") -o "$page-man"
+    check "man-$page-builds" rc_is 0
+done
+run ./txtile-man "$tx"
+check man-txtile-runs test "$(wc -w <out)" -eq 4
+run ./txmill-man rgb8.png
+check man-txmill-runs prints "blender_tx/rgb8.png.0-"
+unset LD_LIBRARY_PATH
+
+run make_here uninstall
+check uninstall-exit rc_is 0
+check uninstall-leaves-nothing test -z "$(find "$root" -type f -o -type l)"
+finish

@@ -1,0 +1,252 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Mistakes that people make: each gets a message that says what is wrong, where, and what to do, word by word.
+# shellcheck source=tests/lib.sh
+. "$(dirname "$0")/../lib.sh"
+
+mkdir tex empty void && cp "$golden/rgb8.png" tex/wood.png && cp "$golden/tile64.png" tex/stone.png
+"$TXMILL" make -q tex/wood.png
+tx=tex/blender_tx/wood.png.0-926BDA8569F1F2504902F06ABA51E46D.tx
+echo "shopping list" >notes.txt && cp notes.txt tex/notes.png
+head -c 1000 tex/wood.png >cut.png
+cp "$TXM_TESTDATA/blend/materials.blend" shot.blend
+printf 'cache_dirr = x\n' >empty/.txmill
+number=0
+
+# mistake EXIT MESSAGE ARGUMENT...: the first line on standard error, less "txmill: error: ", and the exit code.
+mistake() {
+    local code=$1 message=$2
+    shift 2
+    number=$((number + 1))
+    txm "$@"
+    check "$number-exit-$1" rc_is "$code"
+    if [ "$(sed -n '1s/^txmill: error: //p' err)" = "$message" ]; then
+        ok "$number-words"
+    else
+        not_ok "$number-words" "txmill $*" "expected: $message" "got:      $(sed -n '1s/^txmill: error: //p' err)"
+    fi
+}
+
+mistake 2 'unknown command mkae; did you mean '"'"'make'"'"'? '"'"'txmill --help'"'"' lists the commands' \
+    mkae tex/wood.png
+mistake 2 'no image given; '"'"'txmill make --help'"'"' lists the options' \
+    make
+mistake 2 'unknown option --colourspace; did you mean --colorspace? '"'"'txmill make --help'"'"' lists the options' \
+    make --colourspace sRGB tex/wood.png
+mistake 2 '--colorspace: colour space "sRGBB" is not in the OCIO config built-in; did you mean "sRGB"?' \
+    make tex/wood.png -c sRGBB
+mistake 3 'tex/wodo.png: cannot be opened: No such file or directory' \
+    make tex/wodo.png
+mistake 2 'tex/*.tga: no file matches this pattern; list the folder to see what is there' \
+    make 'tex/*.tga'
+mistake 2 'C:\textures\wood.png: is a Windows path, which means nothing here; give it as this machine sees it, with slashes, as /mnt/c/textures/wood.png for C:\textures\wood.png' \
+    make 'C:\textures\wood.png'
+mistake 3 'nowhere: cannot be opened: No such file or directory' \
+    make -r nowhere
+mistake 2 '--rule: rule '"'"'normal'"'"': must be GLOB=SPACE or GLOB=SPACE,ALPHA' \
+    make --rule normal tex/wood.png
+mistake 2 '--rule '"'"'*.png'"'"': unknown alpha type '"'"'strait'"'"' (did you mean '"'"'straight'"'"'?); there are straight, premultiplied, channel_packed, none, default and auto' \
+    make --rule '*.png=sRGB,strait' tex/wood.png
+mistake 2 '--compression gzip: must be zip, zip:1 to zip:12, zstd, zstd:1 to zstd:19, or none' \
+    make --compression gzip tex/wood.png
+mistake 2 '--tile 100: must be 16, 32, 64, 128, 256, 512 or 1024' \
+    make --tile 100 tex/wood.png
+mistake 2 '--jobs 0: must be a whole number from 1 to 1024' \
+    make -j 0 tex/wood.png
+mistake 2 '--max-memory lots: must be a number of bytes, such as 500000000, 512M or 1.5G' \
+    make --max-memory lots tex/wood.png
+mistake 2 '--output takes a single image, but 2 are given; use --cache-dir' \
+    make -o out.tx tex/wood.png tex/stone.png
+mistake 2 '--log tex/stone.png: the file is there already and is a PNG image, not a log of txmill; nothing was written. Was the name after --log left out, as in --log run.jsonl? Give another name, or remove the file' \
+    make --log tex/stone.png tex/wood.png
+mistake 2 '-o tex/stone.png: the file is there already and is a PNG image, not a tx file; nothing was written. Was the name after -o left out, as in -o wood.tx? Give another name, or remove the file' \
+    make -o tex/stone.png tex/wood.png
+mistake 3 'cut.png: row 0 of 200: the file ends inside the pixel data' \
+    make cut.png
+mistake 3 'missing.ocio: the OCIO config cannot be opened: No such file or directory; name another one with --ocio, or leave out --ocio and unset $OCIO for the built-in config' \
+    make --ocio missing.ocio tex/wood.png
+mistake 2 '--working-space: working space "ACESgc" is not in the OCIO config built-in; did you mean "ACEScg", "ACEScc" or "ACEScct"?' \
+    make --working-space ACESgc tex/wood.png
+mistake 3 'list.txt: cannot open the list: No such file or directory' \
+    make @list.txt
+mistake 3 'shot.blend: is a zstd file, not a tx file; '"'"'txmill list shot.blend'"'"' shows the images of the scene' \
+    info shot.blend
+mistake 3 'notes.txt: is another kind of file, not a tx file' \
+    info notes.txt
+mistake 2 'no tx file given; '"'"'txmill verify --help'"'"' lists the options' \
+    verify
+mistake 2 'standard output is not a terminal: write a page with --html FILE, force a format with --format symbols, sixel or kitty, or write an image file with '"'"'txmill extract'"'"'' \
+    view "$tx"
+mistake 2 "--html $tx: is an input of this command, which would be lost; nothing was written. Give the output another name, as in --html page.html" \
+    view --html "$tx" "$tx"
+mistake 3 'tex/stone.png: is a PNG image without a tx file; '"'"'txmill make tex/stone.png'"'"' makes one' \
+    view --html page.html tex/stone.png
+mistake 2 'no output given; name one with -o, as in -o picture.png' \
+    extract "$tx"
+mistake 2 "-o tex/wood.png: is the image that $tx was made from, which would be lost; nothing was written. Give the output another name, as in -o picture.png" \
+    extract -o tex/wood.png "$tx"
+mistake 3 'picture.xyz: no picture format has this extension; give it one as .png, .tif or .exr' \
+    extract -o picture.xyz "$tx"
+mistake 2 "$tx: no level 12, the last is 8" \
+    extract -l 12 -o picture.png "$tx"
+mistake 2 "$tx: level 0 has no tile 9,9, only 5x4 tiles" \
+    tile -t 9,9 "$tx"
+mistake 2 '--tile 9: must be a column and a row of tiles, as in 3,0' \
+    tile -t 9 "$tx"
+mistake 2 'two files are compared, but 1 is given; '"'"'txmill diff --help'"'"' lists the options' \
+    diff "$tx"
+mistake 3 'tex/none.png: cannot be opened: No such file or directory' \
+    resolve tex/none.png
+mistake 2 'no folder given, and no --store; '"'"'txmill gc --help'"'"' lists the options' \
+    gc
+mistake 3 'notes.txt: is neither a folder nor named as the tx files of a texture cache are, IMAGE.0-MD5.tx; name the folder that holds the tx files' \
+    gc notes.txt
+mistake 2 'no log given; txmill make --json writes them' \
+    report
+mistake 2 'exactly one of --add, --strip and --check is needed' \
+    borders "$tx"
+mistake 2 '--cache-dir: its argument DIR is empty; is a variable of a script unset?' \
+    make --cache-dir "" tex/wood.png
+mistake 2 "--tile '': must be 16, 32, 64, 128, 256, 512 or 1024" \
+    make --tile "" tex/wood.png
+mistake 2 "--preset: unknown preset 'prb'; use pbr or none" \
+    make --preset prb tex/wood.png
+mistake 2 '--rule '"'"'*.png'"'"': colour space "Non-Colour" is not in the OCIO config built-in; did you mean "Non-Color"?' \
+    watch --rule '*.png=Non-Colour' tex
+mistake 2 '--rule '"'"'*.png'"'"': colour space "Non-Colour" is not in the OCIO config built-in; did you mean "Non-Color"?' \
+    gc --rule '*.png=Non-Colour' tex
+mistake 2 '--working-space: working space "ACESgc" is not in the OCIO config built-in; did you mean "ACEScg", "ACEScc" or "ACEScct"?' \
+    colorspaces --working-space ACESgc
+mistake 2 'C:\textures: is a Windows path, which means nothing here; give it as this machine sees it, with slashes, as /mnt/c/textures/wood.png for C:\textures\wood.png' \
+    watch 'C:\textures'
+mistake 2 'void: no tx file there, nothing was looked at; name the folder that holds them' \
+    gc void
+mistake 3 'nowhere: cannot be examined: No such file or directory' \
+    settings nowhere
+mistake 2 "unexpected argument 'x'; devices looks at this machine and takes none" \
+    devices x
+mistake 2 '--shards N is missing: the number of shards' \
+    plan tex/wood.png
+mistake 2 'no scene, folder or image given; '"'"'txmill check --help'"'"' lists the options' \
+    check
+mistake 2 '--ignore typo: must be an id that check prints: outdated, missing, unusable, no-image, or one of lint, as grey-rgb' \
+    check --ignore typo tex
+mistake 2 '--shard 3/2: must be I/N, from 1/N to N/N, N at most 100000' \
+    make -n -r tex --shard 3/2
+mistake 2 'unknown option -x; '"'"'txmill make --help'"'"' lists the options' \
+    make -x tex/wood.png
+mistake 2 '--device gpu: must be auto, cpu, cuda or cuda:N' \
+    make --device gpu tex/wood.png
+
+# One name, and an option took it.
+mistake 2 'no tx file given besides the name after --html; '"'"'txmill view --help'"'"' lists the options' \
+    view --html "$tx"
+mistake 2 'no image given besides the name after --log; '"'"'txmill make --help'"'"' lists the options' \
+    make --log tex/wood.png
+mistake 3 'wood.tx: is a tx file'"'"'s name, and this writes a picture; give it an extension as .png, .tif or .exr' \
+    extract -o wood.tx "$tx"
+mistake 2 '--alpha-type strait: must be straight, premultiplied, channel_packed, none, default or auto; did you mean straight?' \
+    make -a strait tex/wood.png
+mistake 2 '--format symbol: must be one of: auto symbols sixel kitty; did you mean symbols?' \
+    view -F symbol "$tx"
+mistake 3 '--source tex/wodo.png: cannot be read: No such file or directory' \
+    verify --source tex/wodo.png "$tx"
+mistake 3 'notes.txt: is not an image of any kind that can be read' \
+    make notes.txt
+mistake 3 "$tx: not a .blend file, but a tx file; 'txmill info $tx' shows what is in it" \
+    list "$tx"
+mistake 2 'notes.txt: not a log of txmill; '"'"'txmill make --log run.jsonl'"'"' writes one' \
+    report notes.txt
+check no-page-of-nothing test "$(grep -c ' runs\?,' err)" -eq 0
+mistake 3 'tex/wood.png: is a file, not a folder; name the folder that holds it' \
+    watch tex/wood.png
+mistake 2 '--max-size is for a store, where it is known what was not used for longest; name one with --store' \
+    gc --max-size 1G tex
+mistake 3 'rom: there is no such folder, nor a built-in scene of this name (did you mean '"'"'room'"'"'?); there are plane, room, grid, udim, sphere and fly' \
+    stream budget rom
+mistake 3 'shot.blend: is a zstd file, but a scene is a folder with a text scene.txt, as txmill-scene(5) describes it; in Blender, the extension'"'"'s Export Scene writes one' \
+    stream render shot.blend
+mistake 3 'void: is no scene: there is no scene.txt in this folder; in Blender, the extension'"'"'s Export Scene writes one' \
+    stream render void
+mistake 2 "'': an argument is empty; is a variable of a script unset?" \
+    make ""
+mistake 2 "'': an argument is empty; is a variable of a script unset?" \
+    info ""
+mistake 2 '~/wood.png: begins with ~, which the shell replaces only outside of quotes; leave them out, or write $HOME' \
+    make '~/wood.png'
+mistake 2 'https://example.org/wood.png: is an address, not a file; download it first, then name the file' \
+    make https://example.org/wood.png
+mistake 2 'file:///tmp/wood.png: is an address, not a path; leave out file:// in front of it' \
+    resolve file:///tmp/wood.png
+mistake 2 '--colorspace sRGB,straight: must be a colour space alone; say the alpha type with -a straight' \
+    make -c sRGB,straight tex/wood.png
+TXMILL_CACHEDIR=elsewhere txm settings
+check near-variable test "$(head -n 1 err)" = "txmill: warning: TXMILL_CACHEDIR: no such variable, so it is not heard; did you mean TXMILL_CACHE_DIR?"
+TXMILL_READER=libpng TXMILL_PLUGINS="" TXMILL_FSYNC=no TXMILL_PRESET=pbr TXMILL_RULE='*=sRGB' txm settings
+check own-variables test ! -s err
+# The limit of memory is named, and what is said to suffice does, for each reader's own limits as well.
+for image in rgb8.png half-rgb.exr rgba16-straight.tif photo.jpg rgba8.tga light.hdr; do
+    cp "$golden/$image" "mem_$image"
+    txm make --max-memory 1 "mem_$image"
+    enough=$(sed -n 's/.*more than --max-memory allows; --max-memory \([0-9]*M\) would suffice$/\1/p' err)
+    txm make --max-memory "${enough:-nothing}" "mem_$image"
+    check "memory-of-$image" rc_is 0
+done
+# A scene whose name was mistyped is no scene without its images: not a finding.
+txm check shto.blend
+check mistyped-scene test "$rc $(tail -n 1 out)" = "3 not ready to render: 0 of 1 texture fresh, 1 not checked"
+check mistyped-scene-is-named says "shto.blend: cannot open: No such file"
+
+# Words that depend on the place or the machine.
+begins() { # NAME EXIT PART... -- ARGUMENT...
+    local name=$1 code=$2 parts=() part
+    shift 2
+    while [ "$1" != -- ]; do parts+=("$1") && shift; done
+    shift
+    number=$((number + 1))
+    txm "$@"
+    check "$name-exit" rc_is "$code"
+    for part in "${parts[@]}"; do check "$name-says-$part" says "$part"; done
+}
+begins memory 3 "more than --max-memory allows" "would suffice" -- make --max-memory 1M --force tex/wood.png
+begins scene-for-png 3 "tex/wood.png: not a .blend file, but a PNG image; 'txmill resolve tex/wood.png' shows the tx file of an image" -- list tex/wood.png
+begins settings-misspelt 2 "empty/.txmill:1: unknown setting 'cache_dirr' (did you mean 'cache-dir'?)" -- make -r empty
+begins report-of-png 2 "tex/wood.png: not a log of txmill" -- report tex/wood.png
+begins two-kinds-of-failure 3 "1 failed: the file does not exist; check the names" "1 failed: the data is damaged" -- \
+    make tex/wodo.png cut.png
+if mkdir ro && mount -t tmpfs -o size=64k none ro 2>/dev/null; then
+    trap 'umount "$work/ro" 2>/dev/null; clean_up' EXIT
+    begins full-disk 4 "No space left" "free space" -- make --force -d "$work/ro" tex/wood.png
+    mount -o remount,ro ro
+    begins read-only 3 "Read-only file system" "--cache-dir" -- make --force -d "$work/ro" tex/wood.png
+    umount ro
+else
+    skip full-disk "mounting a small tmpfs is not permitted"
+fi
+check enough-mistakes test "$number" -ge 30
+
+# ---- on a terminal: nothing garbled, nothing wider than it is ------------------------------------------------------------
+if has_terminal; then
+    mkdir many && for i in 1 2 3 4 5 6 7 8; do
+        cp "$golden/rgb8.png" "many/a_rather_long_name_of_a_texture_that_somebody_gave_it_$i.png"
+    done
+    for columns in 80 120; do
+        rm -rf many/blender_tx
+        TERM=xterm-256color on_terminal --screen ${columns}x24 "$TXMILL" make -r many
+        check "terminal-$columns-exit" prints "exit 0"
+        check "terminal-$columns-fits" test "$(sed -n 's/^widest //p' out)" -le $columns
+        check "terminal-$columns-whole-lines" test "$(grep -c '^[^ ]*[0-9].png: created' out)" -eq 8
+        check "terminal-$columns-no-remains" test "$(grep -c '%.*created\|created.*MP/s' out)" -eq 0
+        check "terminal-$columns-sum" prints "8 created"
+        TERM=xterm-256color on_terminal --screen ${columns}x24 "$TXMILL" verify -r many
+        check "terminal-$columns-short-hash" prints "-926BDA...tx"
+        check "terminal-$columns-verify-sum" prints "8 files: 8 good"
+    done
+    TERM=xterm-256color on_terminal --screen 80x24 "$TXMILL" view "$tx"
+    check view-in-24-lines test "$(sed -n 's/^lines //p' out)" -lt 24
+    check view-in-80-columns test "$(sed -n 's/^widest //p' out)" -le 80
+    check view-says prints "300 x 200 px"
+else
+    skip terminal "no pseudo-terminal here"
+fi
+finish

@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# The Python package, over the program that was built: Python's own unittest does the checking, a line a test here.
+# shellcheck source=tests/lib.sh
+. "$(dirname "$0")/../lib.sh"
+build=${TXM_BUILD:-$repo/build}
+export TXTILE=$build/libtxtile.so TXMILL TXM_TESTDATA PYTHONPATH=$repo/python PYTHONDONTWRITEBYTECODE=1
+
+for file in "$repo"/tests/python/test_*.py; do
+    name=$(basename "$file" .py)
+    case $name:$(basename "$build") in
+        test_t[ie]*:build | test_t[ie]*:build-clang) ;;
+        test_tiles:* | test_texture:*) skip "python-${name#test_}" "a sanitized library needs a sanitized Python"; continue ;;
+    esac
+    run timeout 300 python3 -W error::ResourceWarning "$file" -v
+    sed -nE 's/^(test_[a-z0-9_]+) .*\.\.\. ok$/ok python-\1/p; s/^(test_[a-z0-9_]+) .*\.\.\. skipped (.*)$/skip python-\1 (\2)/p' err
+    check "python-$name" rc_is 0
+done
+# The oldest Python that the package promises is not here to run: its grammar at least is checked.
+run python3 -c "
+import ast, pathlib, sys
+for path in pathlib.Path('$repo/python').rglob('*.py'):
+    ast.parse(path.read_text(), str(path), feature_version=(3, 9))"
+check python-3.9-grammar rc_is 0
+# What README and the examples show is typed, and is checked as a strict user would check it.
+if command -v mypy >/dev/null; then
+    mkdir typed
+    awk '/^    (import txmill|with txmill)/ { block = 1 } /^[^ ]/ { block = 0 } block { print substr($0, 5) }' "$repo/README.md" >typed/readme.py
+    check python-readme-has-examples grep -q 'txmill.tiles' typed/readme.py
+    sed -i '1i import txmill' typed/readme.py
+    run env MYPYPATH="$repo/python" mypy --strict --cache-dir=typed/cache "$repo/python/txmill" "$repo"/examples/*.py typed/readme.py
+    check python-typed rc_is 0
+else
+    skip python-typed "mypy is not installed"
+fi
+finish

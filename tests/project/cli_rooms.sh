@@ -1,0 +1,91 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Who may need whom: rooms are the folders of src/tile, src/mill, src/stream and tools. No two of them need each other,
+# however far round, and libraries know nothing of what is built on them.
+# shellcheck source=tests/lib.sh
+. "$(dirname "$0")/../lib.sh"
+cd "$repo" || exit 1
+build=${TXM_BUILD:-$repo/build}
+
+# No way leads from a room back to itself; prints the rooms of one that does.
+acyclic() { [ -s "$1" ] && tsort "$1" >"$work/out" 2>"$work/err"; }
+
+# By private headers, by public ones, by symbols; and all of them at once.
+for relation in includes headers symbols; do
+    tests/project/rooms.py "$build" $relation >"$work/$relation"
+    check "no-cycle-by-$relation" acyclic "$work/$relation"
+done
+cat "$work/includes" "$work/headers" "$work/symbols" | sort -u >"$work/rooms"
+check no-cycle acyclic "$work/rooms"
+check sees-includes grep -qx 'tile/reader tile/base' "$work/includes"
+check sees-headers grep -qx 'mill/convert mill/color' "$work/headers"
+check sees-symbols grep -qx 'tools mill/farm' "$work/symbols"
+check headers-have-one-room test -z "$(grep -E ' (nobody|.* and .*)$' "$work/headers")"
+check libtxtile-knows-itself test -z "$(grep -E '^tile/.* (mill/|stream|tools)' "$work/rooms")"
+check libtxmill-knows-libtxtile test -z "$(grep -E '^mill/.* (stream|tools)' "$work/rooms")"
+check stream-knows-the-libraries test -z "$(grep -E '^stream tools' "$work/rooms")"
+
+# Lines "FROM TO" of the #include lines below folder $1: parts of a path that begin with $2, to depth $3.
+edges() {
+    grep -rHE --include='*.[ch]' --include='*.cpp' '^#include "' "$1" |
+        awk -F: -v base="$2" -v depth="$3" '
+            function room(path,    part, n, i, r) {
+                n = split(path, part, "/")
+                for (i = 1; i <= depth && i < n; i++) r = r (i > 1 ? "/" : "") part[i]
+                return r
+            }
+            {
+                split($2, quoted, "\"")
+                if (index("src/" quoted[2], base) != 1 && index(quoted[2], base) != 1) next
+                from = room(substr($1, length(base) + 1))
+                to = quoted[2]
+                sub(base, "", to)
+                sub(substr(base, 5), "", to)
+                to = room(to)
+                if (from != to) print from, to
+            }' | sort -u
+}
+# Formats know what all of them share, not each other.
+edges src/mill/source src/mill/source/ 1 >"$work/formats"
+check sees-formats grep -qE '^(png|tiff|exr) ' "$work/formats"
+check formats-apart test -z "$(awk '$1 ~ /^(png|tiff|exr|jpeg|hdr)$/ && $2 != "" && $2 != "meta"' "$work/formats")"
+edges tools tools/ 1 | awk 'NF == 2' >"$work/program"
+check sees-program grep -qx 'make output' "$work/program"
+check program-no-cycle acyclic "$work/program"
+
+# The program is a stranger to the libraries: their public headers, and small ones of base.
+check program-uses-public-headers test -z \
+    "$(grep -rhE '^#include "' tools src/stream | grep -vE '"(tools|stream|txmill|txtile|tile/base|mill/base)/|"(report|view|ptex)/[a-z.]*\.inc"')"
+check library-knows-no-program test -z "$(grep -rlE '#include "(tools|stream)/' src/tile src/mill include)"
+check public-headers-stand-alone test -z "$(grep -hE '^#include "' include/*/*.h | grep -vE '"(txmill|txtile)/')"
+check libtxtile-headers-stand-alone test -z "$(grep -hE '^#include "' include/txtile/*.h | grep -v '"txtile/')"
+# What a room's parts share is nobody else's.
+for header in $(find src -name '*_impl.h'); do
+    room=$(dirname "$header")
+    check "private-$(basename "$header" .h)" test -z \
+        "$(grep -rlF "#include \"${header#src/}\"" src tools | grep -v "^$room/")"
+done
+
+# Tests call what files show, but for commands, which scripts run, and for what docs/architecture.md gives a reason for.
+# Lines "FILE NAME": the functions and tables of the source files, whatever machine this is.
+shown() {
+    find src tools \( -name '*.c' -o -name '*.cpp' \) -exec awk '
+        /^[A-Za-z_]/ && !/^(static|typedef|struct|enum|union|extern)[^a-z_]/ {
+            line = $0
+            while (match(line, /(txm|gpu)_[a-z0-9_]+ *[(=\[]/)) {
+                name = substr(line, RSTART, RLENGTH)
+                line = substr(line, RSTART + RLENGTH)
+                sub(/ *[(=\[]$/, "", name)
+                print FILENAME, name
+            }
+        }' {} +
+}
+grep -ohE '(txm|gpu)_[a-z0-9_]+' tests/*/test_*.c tests/*/*/test_*.c tests/util/*.[ch] | sort -u >"$work/words"
+shown | awk 'NR == FNR { word[$1]; next } $2 in word { print $1 }' "$work/words" - | sort -u >"$work/tested"
+check sees-tests grep -qx 'src/tile/base/mem.c' "$work/tested"
+sed -n '/^## Files that no test calls/,$p' docs/architecture.md | grep -oE '`(src|tools)/[^`]+`' | tr -d '`' | sort >"$work/excused"
+find src tools \( -name '*.c' -o -name '*.cpp' \) ! -path 'tools/cmd_*' ! -path tools/txmill.c | sort |
+    comm -23 - "$work/tested" >"$work/untested"
+check every-file-is-tested test -z "$(comm -23 "$work/untested" "$work/excused")"
+check excuses-are-true test -z "$(comm -13 "$work/untested" "$work/excused")"
+finish

@@ -1,0 +1,683 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Views of the texture cache: batches that load while the next launch runs, several viewers, bounded lists of requests,
+ * stand-ins, and parts that are pinned or invalidated. */
+#include <check.h>
+#include <math.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "util_cache.h"
+#include "util_check.h"
+#include "util_sample.h"
+#include "util_tx.h"
+
+enum { SIZE = 1024, TILES_ACROSS = SIZE / 64, MANY = 4096 };
+
+static txm_texture_set *truth_set;
+static uint32_t truths[2];
+
+static char *path_of(int i)
+{
+    return write_cached(i ? "views-b.tx" : "views-a.tx", SIZE, SIZE, 4, TXM_TYPE_U8, MADE_NOISE, (unsigned)i + 1);
+}
+
+static txm_cache *cache_of(const txm_cache_options *o, uint32_t ids[2])
+{
+    txm_cache *c = new_cache(o);
+    for (int i = 0; i < 2; i++) {
+        char *path = path_of(i);
+        ids[i] = add_texture(c, path, TXM_EXTENSION_REPEAT);
+        free(path);
+    }
+    return c;
+}
+
+static void make_truth(void)
+{
+    ck_assert_int_eq(txm_texture_set_new(&truth_set, NULL), TXM_OK);
+    for (int i = 0; i < 2; i++) {
+        char *path = path_of(i);
+        ck_assert_int_eq(txm_texture_set_add(truth_set, path, TXM_EXTENSION_REPEAT, &truths[i], NULL), TXM_OK);
+        ck_assert_int_eq(txm_texture_set_load_all(truth_set, truths[i], NULL), TXM_OK);
+        free(path);
+    }
+}
+
+static void free_truth(void)
+{
+    txm_texture_set_free(&truth_set);
+}
+
+static void is_true(int texture, const txm_lookup *at, const float got[4])
+{
+    const txm_sampler how = sampler(TXM_LEVEL_MODE_FLOOR);
+    txm_lane none = {0};
+    float want[4];
+    ck_assert_int_eq(txm_sample(txm_texture_set_view(truth_set), truths[texture], &how, at, &none, want),
+                     TXM_LOOK_RESIDENT);
+    ck_assert_msg(memcmp(got, want, sizeof want) == 0, "(%g, %g): %g for %g", (double)at->u, (double)at->v,
+                  (double)got[0], (double)want[0]);
+}
+
+/* The middle of tile i of level 0. */
+static txm_lookup in_tile(uint32_t i)
+{
+    return at_level(((float)(i % TILES_ACROSS) + 0.5f) / TILES_ACROSS,
+                    1 - ((float)(i / TILES_ACROSS % TILES_ACROSS) + 0.5f) / TILES_ACROSS, 0, SIZE);
+}
+
+/* Looks up in tiles from `first` on; how many are there, and right. */
+static uint32_t look_at_tiles(const txm_view *view, uint32_t id, int texture, uint32_t first, uint32_t count,
+                              txm_lane *lane)
+{
+    const txm_sampler how = sampler(TXM_LEVEL_MODE_FLOOR);
+    uint32_t there = 0;
+    for (uint32_t i = first; i < first + count; i++) {
+        const txm_lookup at = in_tile(i);
+        float out[4];
+        const txm_look look = txm_sample(view, id, &how, &at, lane, out);
+        ck_assert_int_ne(look, TXM_LOOK_FAILED);
+        if (look != TXM_LOOK_RESIDENT)
+            continue;
+        is_true(texture, &at, out);
+        there++;
+    }
+    return there;
+}
+
+/* ---- batches that run beside launches ---- */
+
+/* One thread: tiles are loaded by polling alone, 32 at a time. */
+START_TEST(a_batch_is_seen_as_a_whole)
+{
+    txm_cache_options o = budget_options(0, TXM_CACHE_POLICY_LRU);
+    uint32_t ids[2], requests[MANY];
+    o.threads = 1;
+    txm_cache *c = cache_of(&o, ids);
+    txm_view view;
+    txm_lane lane = {.capacity = MANY, .requests = requests}, *lanes = &lane;
+    txm_ticket *first, *second, *none = NULL;
+    ck_assert_int_eq(txm_cache_register(c, ids[0], NULL), TXM_OK);
+    ck_assert_int_eq(txm_cache_prepare(c, &view, NULL, NULL), TXM_OK);
+    ck_assert_uint_eq(look_at_tiles(&view, ids[0], 0, 0, 70, &lane), 0);
+    ck_assert_int_eq(txm_cache_process(c, &lanes, 1, &first, NULL), TXM_OK);
+    ck_assert_uint_eq(txm_ticket_total(first), 70);
+    ck_assert(!txm_ticket_poll(first));
+    ck_assert_uint_eq(txm_ticket_remaining(first), 38);
+
+    /* The next launch sees none of it, and asks for none of it again; it may ask for more. */
+    ck_assert_int_eq(txm_cache_prepare(c, &view, NULL, NULL), TXM_OK);
+    ck_assert_uint_eq(look_at_tiles(&view, ids[0], 0, 0, 90, &lane), 0);
+    ck_assert_uint_eq(lane.count, 20);
+    ck_assert(!txm_ticket_poll(first));
+    ck_assert_uint_eq(look_at_tiles(&view, ids[0], 0, 0, 90, &lane), 0);
+    ck_assert_int_eq(txm_cache_process(c, &lanes, 1, &second, NULL), TXM_OK);
+    ck_assert_uint_eq(txm_ticket_total(second), 20);
+    ck_assert_uint_eq(stats_of(c).tiles_queued, 90);
+
+    ck_assert(txm_ticket_poll(first));
+    ck_assert_int_eq(txm_cache_prepare(c, &view, NULL, NULL), TXM_OK);
+    ck_assert_uint_eq(look_at_tiles(&view, ids[0], 0, 0, 90, &lane), 70);
+    ck_assert(txm_ticket_poll(second));
+    ck_assert_uint_eq(look_at_tiles(&view, ids[0], 0, 0, 90, &lane), 70);
+    ck_assert_int_eq(txm_cache_prepare(c, &view, NULL, NULL), TXM_OK);
+    ck_assert_uint_eq(look_at_tiles(&view, ids[0], 0, 0, 90, &lane), 90);
+    ck_assert_uint_eq(stats_of(c).tiles_queued, 0);
+    ck_assert(txm_ticket_poll(none));
+    txm_ticket_wait(&first);
+    txm_ticket_wait(&second);
+    txm_cache_free(&c);
+}
+END_TEST
+
+/* Frames that never wait: each takes what is there, and all tiles come, also where most tickets are cancelled. */
+START_TEST(frames_do_not_wait)
+{
+    enum { FRAMES = 1000, TILES = 200 };
+    txm_cache_options o = budget_options(0, TXM_CACHE_POLICY_LRU);
+    uint32_t ids[2], requests[MANY], there = 0;
+    txm_cache *c = cache_of(&o, ids);
+    txm_lane lane = {.capacity = 16, .requests = requests}, *lanes = &lane;
+    txm_ticket *running = NULL;
+    uint64_t s = 1;
+    for (int frame = 0; frame < FRAMES; frame++) {
+        txm_view view;
+        ck_assert_int_eq(txm_cache_prepare(c, &view, NULL, NULL), TXM_OK);
+        there = look_at_tiles(&view, ids[1], 1, (uint32_t)frame % 40, TILES, &lane);
+        if (running && sample_random(&s) % 4 != 0 && !txm_ticket_poll(running)) {
+            lane.count = 0; /* the frame's requests are given up */
+            continue;
+        }
+        txm_ticket_cancel(&running);
+        ck_assert_int_eq(txm_cache_process(c, &lanes, 1, &running, NULL), TXM_OK);
+        if (sample_random(&s) % 2)
+            txm_ticket_cancel(&running);
+    }
+    txm_ticket_wait(&running);
+    for (int i = 0; i < 20 && there < TILES; i++) { /* on a slow machine frames are too fast for the loader */
+        txm_view view;
+        lane.capacity = MANY;
+        ck_assert_int_eq(txm_cache_prepare(c, &view, NULL, NULL), TXM_OK);
+        there = look_at_tiles(&view, ids[1], 1, 0, TILES, &lane);
+        ck_assert_int_eq(txm_cache_process(c, &lanes, 1, &running, NULL), TXM_OK);
+        txm_ticket_wait(&running);
+    }
+    ck_assert_uint_eq(there, TILES);
+    txm_cache_free(&c);
+}
+END_TEST
+
+START_TEST(the_queue_is_bounded)
+{
+    txm_cache_options o = budget_options(0, TXM_CACHE_POLICY_LRU);
+    uint32_t ids[2], requests[MANY];
+    o.threads = 1;
+    o.max_requests = 50;
+    o.max_queued = 80;
+    txm_cache *c = cache_of(&o, ids);
+    txm_view view;
+    txm_lane lane = {.capacity = MANY, .requests = requests}, *lanes = &lane;
+    txm_ticket *ticket[3];
+    ck_assert_int_eq(txm_cache_register(c, ids[0], NULL), TXM_OK);
+    static const uint32_t want[3] = {50, 30, 0};
+    for (int i = 0; i < 3; i++) {
+        ck_assert_int_eq(txm_cache_prepare(c, &view, NULL, NULL), TXM_OK);
+        look_at_tiles(&view, ids[0], 0, 0, 100, &lane);
+        ck_assert_int_eq(txm_cache_process(c, &lanes, 1, &ticket[i], NULL), TXM_OK);
+        ck_assert_uint_eq(txm_ticket_total(ticket[i]), want[i]);
+    }
+    ck_assert_uint_eq(stats_of(c).requests_dropped, 50 + 20 + 20);
+    for (int i = 0; i < 3; i++)
+        txm_ticket_wait(&ticket[i]);
+    ck_assert_uint_eq(stats_of(c).tiles_loaded, 80);
+    txm_cache_free(&c);
+}
+END_TEST
+
+START_TEST(a_launch_has_limits)
+{
+    txm_cache_options o = budget_options(0, TXM_CACHE_POLICY_LRU);
+    uint32_t ids[2], requests[MANY];
+    o.threads = 1;
+    o.launch_bytes = 10 * 68 * 68 * 4;
+    txm_cache *c = cache_of(&o, ids);
+    txm_view view;
+    txm_lane lane = {.capacity = MANY, .requests = requests}, *lanes = &lane;
+    txm_ticket *ticket;
+    ck_assert_int_eq(txm_cache_register(c, ids[0], NULL), TXM_OK);
+    for (uint32_t there = 0, launches = 0; there < 25; launches++) {
+        ck_assert_uint_lt(launches, 4);
+        ck_assert_int_eq(txm_cache_prepare(c, &view, NULL, NULL), TXM_OK);
+        there = look_at_tiles(&view, ids[0], 0, 0, 25, &lane);
+        ck_assert_int_eq(txm_cache_process(c, &lanes, 1, &ticket, NULL), TXM_OK);
+        ck_assert_uint_le(txm_ticket_total(ticket), 10);
+        txm_ticket_wait(&ticket);
+    }
+    txm_cache_free(&c);
+
+    /* A time that is over before anything was read: one tile a launch all the same. */
+    o.launch_bytes = 0;
+    o.launch_seconds = 1e-9f;
+    c = cache_of(&o, ids);
+    ck_assert_int_eq(txm_cache_register(c, ids[0], NULL), TXM_OK);
+    uint32_t there = 0, launches = 0;
+    for (; there < 5; launches++) {
+        ck_assert_uint_lt(launches, 7);
+        ck_assert_int_eq(txm_cache_prepare(c, &view, NULL, NULL), TXM_OK);
+        there = look_at_tiles(&view, ids[0], 0, 0, 5, &lane);
+        ck_assert_int_eq(txm_cache_process(c, &lanes, 1, &ticket, NULL), TXM_OK);
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+        txm_ticket_wait(&ticket);
+    }
+    ck_assert_uint_ge(launches, 5);
+    ck_assert_uint_eq(stats_of(c).requests_late, 4 + 3 + 2 + 1);
+    txm_cache_free(&c);
+}
+END_TEST
+
+/* The view of txm_cache_prepare shows less, and nothing wrong, when its tiles have gone. */
+START_TEST(the_own_view_follows)
+{
+    txm_cache_options o = budget_options(4 << 20, TXM_CACHE_POLICY_LRU);
+    uint32_t ids[2], requests[MANY];
+    txm_cache *c = cache_of(&o, ids);
+    txm_view view;
+    txm_lane lane = {.capacity = MANY, .requests = requests}, *lanes = &lane;
+    txm_ticket *ticket;
+    const txm_sampler how = sampler(TXM_LEVEL_MODE_FLOOR);
+    txm_cache_thread *t = new_thread(c);
+    for (int way = 0; way < 4; way++) {
+        uint32_t there = 0;
+        for (int i = 0; i < 5 && there < 60; i++) {
+            ck_assert_int_eq(txm_cache_prepare(c, &view, NULL, NULL), TXM_OK);
+            there = look_at_tiles(&view, ids[0], 0, 0, 60, &lane);
+            if (there == 60)
+                break;
+            ck_assert_int_eq(txm_cache_process(c, &lanes, 1, &ticket, NULL), TXM_OK);
+            txm_ticket_wait(&ticket);
+        }
+        ck_assert_uint_eq(there, 60);
+        if (way == 0)
+            txm_cache_unload(c, ids[0], NULL);
+        if (way == 1)
+            txm_cache_set_max_bytes(c, 1 << 20, NULL);
+        if (way == 2)
+            txm_cache_replace(c, ids[0], NULL, NULL);
+        for (uint32_t i = 0; way == 3 && i < 300; i++) {
+            const txm_lookup at = in_tile(i);
+            float out[4];
+            txm_cache_sample(t, ids[1], &how, &at, NULL, out);
+        }
+        there = look_at_tiles(&view, ids[0], 0, 0, 60, &lane); /* what a batch has pinned may stay */
+        ck_assert(way & 1 ? there <= 60 : there == 0);
+        txm_cache_set_max_bytes(c, 4 << 20, NULL);
+        lane.count = 0;
+    }
+    txm_cache_thread_free(&t);
+    txm_cache_free(&c);
+}
+END_TEST
+
+/* ---- several viewers ---- */
+
+/* Whatever goes on beside it, a view stays as it was. */
+START_TEST(an_open_view_stays)
+{
+    txm_cache_options o = budget_options(4 << 20, TXM_CACHE_POLICY_LRU);
+    uint32_t ids[2], requests[MANY];
+    txm_cache *c = cache_of(&o, ids);
+    txm_cache_viewer *viewer;
+    txm_view view;
+    txm_lane lane = {.capacity = MANY, .requests = requests}, *lanes = &lane;
+    txm_ticket *ticket;
+    uint32_t there = 0;
+    ck_assert_int_eq(txm_cache_viewer_new(c, &viewer, NULL), TXM_OK);
+    for (int i = 0; i < 4; i++) {
+        ck_assert_int_eq(txm_cache_viewer_prepare(viewer, &view, NULL, NULL), TXM_OK);
+        there = look_at_tiles(&view, ids[0], 0, 0, 60, &lane);
+        if (i < 3) {
+            ck_assert_int_eq(txm_cache_viewer_process(viewer, &lanes, 1, &ticket, NULL), TXM_OK);
+            txm_ticket_wait(&ticket);
+        }
+    }
+    ck_assert_uint_eq(there, 60);
+
+    txm_cache_thread *t = new_thread(c);
+    const txm_sampler how = sampler(TXM_LEVEL_MODE_FLOOR);
+    uint32_t again;
+    for (uint32_t i = 0; i < 512; i++) { /* far more than the budget holds */
+        const txm_lookup at = in_tile(i);
+        float out[4];
+        ck_assert_int_eq(txm_cache_sample(t, ids[1], &how, &at, NULL, out), TXM_LOOK_RESIDENT);
+        is_true(1, &at, out);
+    }
+    lane.count = 0;
+    ck_assert_uint_eq(look_at_tiles(&view, ids[0], 0, 0, 60, &lane), 60);
+    ck_assert_int_eq(txm_cache_unload(c, ids[0], NULL), TXM_OK);
+    ck_assert_int_eq(txm_cache_replace(c, ids[0], NULL, NULL), TXM_OK);
+    txm_cache_end_epoch(c);
+    char *path = path_of(0);
+    for (int i = 0; i < 40; i++) /* arrays move */
+        add_texture(c, path, TXM_EXTENSION_CLIP);
+    free(path);
+    ck_assert_int_eq(
+        txm_cache_add_udim(c, &(txm_cache_udim){(uint32_t[]){1001}, ids, 1, TXM_NO_TEXTURE, 0, 0}, &again, NULL),
+        TXM_OK);
+    for (uint32_t i = 0; i < 256; i++) {
+        const txm_lookup at = in_tile(i);
+        float out[4];
+        txm_cache_sample(t, ids[1], &how, &at, NULL, out);
+    }
+    ck_assert_uint_eq(look_at_tiles(&view, ids[0], 0, 0, 60, &lane), 60);
+    const txm_cache_stats s = stats_of(c);
+    ck_assert_msg(s.allocated_bytes_peak < (4 << 20) + (2 << 20), "%llu bytes",
+                  (unsigned long long)s.allocated_bytes_peak);
+
+    /* Nobody looks up in it any more: the memory is the budget's again. */
+    txm_cache_viewer_close(viewer);
+    for (uint32_t i = 0; i < 256; i++) {
+        const txm_lookup at = in_tile(i);
+        float out[4];
+        txm_cache_sample(t, ids[1], &how, &at, NULL, out);
+    }
+    ck_assert_uint_le(stats_of(c).allocated_bytes, (4 << 20));
+    txm_cache_thread_free(&t);
+    txm_cache_viewer_free(&viewer);
+    txm_cache_viewer_free(&viewer);
+    txm_cache_free(&c);
+}
+END_TEST
+
+/* Two viewers whose views overlap all the time, in a budget that holds a third of what they want: both get on. */
+START_TEST(viewers_do_not_starve_each_other)
+{
+    enum { TILES = 250, TOGETHER = 20 };
+    txm_cache_options o = budget_options(3 << 20, TXM_CACHE_POLICY_LRU);
+    uint32_t ids[2], requests[2][MANY], at[2] = {0, 0};
+    txm_cache *c = cache_of(&o, ids);
+    txm_cache_viewer *viewers[2];
+    txm_view view[2];
+    txm_lane lanes[2];
+    for (int i = 0; i < 2; i++) {
+        lanes[i] = (txm_lane){.capacity = MANY, .requests = requests[i]};
+        ck_assert_int_eq(txm_cache_viewer_new(c, &viewers[i], NULL), TXM_OK);
+        ck_assert_int_eq(txm_cache_viewer_prepare(viewers[i], &view[i], NULL, NULL), TXM_OK);
+    }
+    for (int turn = 0; at[0] < TILES || at[1] < TILES; turn++) {
+        const int i = turn & 1;
+        txm_lane *lane = &lanes[i];
+        txm_ticket *ticket;
+        ck_assert_msg(turn < 2000, "%u and %u tiles of %u", at[0], at[1], TILES);
+        const uint32_t there = look_at_tiles(&view[i], ids[i], i, at[i], TOGETHER, lane);
+        at[i] += there == TOGETHER ? TOGETHER : 0;
+        ck_assert_int_eq(txm_cache_viewer_process(viewers[i], &lane, 1, &ticket, NULL), TXM_OK);
+        txm_ticket_wait(&ticket);
+        ck_assert_int_eq(txm_cache_viewer_prepare(viewers[i], &view[i], NULL, NULL), TXM_OK);
+    }
+    ck_assert_uint_lt(stats_of(c).allocated_bytes_peak, (3 << 20) + (2 << 20));
+    for (int i = 0; i < 2; i++)
+        txm_cache_viewer_free(&viewers[i]);
+    txm_cache_free(&c);
+}
+END_TEST
+
+typedef struct launcher {
+    pthread_t thread;
+    txm_cache *cache;
+    uint32_t id;
+    int texture;
+} launcher;
+
+/* Launches of its own, whose tickets it polls. */
+static void *launch_and_poll(void *arg)
+{
+    launcher *l = arg;
+    uint32_t requests[64], done = 0;
+    txm_cache_viewer *viewer;
+    txm_lane lane = {.capacity = 64, .requests = requests}, *lanes = &lane;
+    txm_ticket *running = NULL;
+    ck_assert_int_eq(txm_cache_viewer_new(l->cache, &viewer, NULL), TXM_OK);
+    for (int n = 0; done < TILES_ACROSS * TILES_ACROSS; n++) {
+        txm_view view;
+        ck_assert_int_lt(n, 1000000);
+        ck_assert_int_eq(txm_cache_viewer_prepare(viewer, &view, NULL, NULL), TXM_OK);
+        done += look_at_tiles(&view, l->id, l->texture, done, 16, &lane) == 16 ? 16 : 0;
+        if (!txm_ticket_poll(running)) {
+            lane.count = 0;
+            continue;
+        }
+        txm_ticket_wait(&running);
+        ck_assert_int_eq(txm_cache_viewer_process(viewer, &lanes, 1, &running, NULL), TXM_OK);
+    }
+    txm_ticket_cancel(&running);
+    txm_cache_viewer_free(&viewer);
+    return NULL;
+}
+
+START_TEST(viewers_of_many_threads)
+{
+    txm_cache_options o = budget_options(3 << 20, TXM_CACHE_POLICY_LRU);
+    uint32_t ids[2];
+    txm_cache *c = cache_of(&o, ids);
+    launcher all[4];
+    for (int i = 0; i < 4; i++) {
+        all[i] = (launcher){.cache = c, .id = ids[i & 1], .texture = i & 1};
+        ck_assert_int_eq(pthread_create(&all[i].thread, NULL, launch_and_poll, &all[i]), 0);
+    }
+    txm_cache_thread *t = new_thread(c);
+    const txm_sampler how = sampler(TXM_LEVEL_MODE_FLOOR);
+    for (uint32_t i = 0; i < 400; i++) { /* blocking look-ups beside them */
+        const txm_lookup at = in_tile(i * 7);
+        float out[4];
+        ck_assert_int_eq(txm_cache_sample(t, ids[i & 1], &how, &at, NULL, out), TXM_LOOK_RESIDENT);
+        is_true(i & 1, &at, out);
+    }
+    txm_cache_thread_free(&t);
+    for (int i = 0; i < 4; i++)
+        pthread_join(all[i].thread, NULL);
+    txm_cache_free(&c);
+}
+END_TEST
+
+/* ---- lists that are too short ---- */
+
+/* Every look-up of a launch misses one of `tiles`, some of them often; a list of 16 for all. */
+static uint32_t launches_until_there(bool rejects, uint32_t *first_of_last)
+{
+    enum { TILES = 200, LIST = 16 };
+    txm_cache_options o = budget_options(0, TXM_CACHE_POLICY_LRU);
+    uint32_t ids[2], requests[LIST], there = 0, launches = 0;
+    o.reject = rejects;
+    txm_cache *c = cache_of(&o, ids);
+    txm_lane lane = {.capacity = LIST, .requests = requests}, *lanes = &lane;
+    ck_assert_int_eq(txm_cache_register(c, ids[0], NULL), TXM_OK);
+    *first_of_last = UINT32_MAX;
+    for (; there < TILES; launches++) {
+        txm_view view;
+        txm_ticket *ticket;
+        ck_assert_uint_lt(launches, 400);
+        ck_assert_int_eq(txm_cache_prepare(c, &view, NULL, NULL), TXM_OK);
+        for (int often = 0; often < 20; often++)
+            look_at_tiles(&view, ids[0], 0, 0, 20, &lane);
+        there = look_at_tiles(&view, ids[0], 0, 0, TILES, &lane);
+        if (*first_of_last == UINT32_MAX && look_at_tiles(&view, ids[0], 0, TILES - 20, 20, &lane))
+            *first_of_last = launches;
+        ck_assert_int_eq(txm_cache_process(c, &lanes, 1, &ticket, NULL), TXM_OK);
+        ck_assert_uint_le(txm_ticket_total(ticket), LIST);
+        ck_assert_uint_eq(lane.asked + lane.rejected + lane.full, 0);
+        txm_ticket_wait(&ticket);
+    }
+    const txm_cache_stats s = stats_of(c);
+    ck_assert_uint_gt(s.requests_full, 0);
+    ck_assert_uint_gt(s.requests_made, s.requests_full + s.requests_rejected);
+    ck_assert(rejects ? s.requests_rejected > 0 : s.requests_rejected == 0);
+    txm_cache_free(&c);
+    return launches;
+}
+
+START_TEST(nothing_starves)
+{
+    uint32_t in_order, at_random;
+    launches_until_there(false, &in_order);
+    launches_until_there(true, &at_random);
+    ck_assert_msg(at_random < in_order, "the last tiles come in launch %u with rejection, %u without", at_random,
+                  in_order);
+}
+END_TEST
+
+/* ---- stand-ins ---- */
+
+static void check_stand_ins(uint32_t kind)
+{
+    txm_cache_options o = budget_options(8 << 20, TXM_CACHE_POLICY_LRU);
+    uint32_t ids[2];
+    o.stand_in = kind;
+    txm_cache *c = cache_of(&o, ids);
+    txm_view view;
+    float got[4], coarse[4];
+    txm_lane lane = {0};
+    txm_sampler how = sampler(TXM_LEVEL_MODE_FLOOR);
+    const txm_lookup at = in_tile(77), far = at_level(at.u, at.v, 4, SIZE);
+    how.on_miss = TXM_ON_MISS_COARSER;
+    ck_assert_int_eq(txm_cache_prepare(c, &view, NULL, NULL), TXM_OK);
+    ck_assert_int_eq(txm_sample(&view, ids[0], &how, &at, &lane, got), TXM_LOOK_MISSED);
+    txm_sample(txm_texture_set_view(truth_set), truths[0], &how, &far, &lane, coarse);
+    for (int i = 0; i < 4; i++)
+        ck_assert_float_eq_tol(got[i], kind == TXM_STAND_IN_KIND_TILE ? coarse[i] : view.textures[ids[0]].average[i],
+                               1e-6f);
+    ck_assert_float_ne(view.textures[ids[0]].average[0], 0.5f);
+    ck_assert_uint_eq(stats_of(c).kept_bytes, kind == TXM_STAND_IN_KIND_TILE ? 2 * 68 * 68 * 4 : 0);
+
+    /* They stay whatever is wanted, and come back where they are invalidated. */
+    txm_cache_thread *t = new_thread(c);
+    how.on_miss = TXM_ON_MISS_AVERAGE;
+    for (uint32_t i = 0; i < 1000; i++) {
+        const txm_lookup there = in_tile(i);
+        ck_assert_int_eq(txm_cache_sample(t, ids[i & 1], &how, &there, NULL, got), TXM_LOOK_RESIDENT);
+    }
+    ck_assert_int_eq(txm_cache_unpin(c, ids[0], NULL, NULL), TXM_OK);
+    ck_assert_int_eq(txm_cache_invalidate(c, ids[1], NULL, NULL), TXM_OK);
+    ck_assert_int_eq(txm_cache_replace(c, ids[0], NULL, NULL), TXM_OK);
+    ck_assert_uint_eq(stats_of(c).kept_bytes, kind == TXM_STAND_IN_KIND_TILE ? 2 * 68 * 68 * 4 : 0);
+    txm_cache_thread_free(&t);
+    txm_cache_free(&c);
+}
+
+START_TEST(stand_ins_are_there_from_the_beginning)
+{
+    check_stand_ins(TXM_STAND_IN_KIND_AVERAGE);
+    check_stand_ins(TXM_STAND_IN_KIND_TILE);
+}
+END_TEST
+
+/* ---- parts ---- */
+
+START_TEST(pinned_tiles_stay)
+{
+    txm_cache_options o = budget_options(4 << 20, TXM_CACHE_POLICY_LRU);
+    uint32_t ids[2];
+    txm_cache *c = cache_of(&o, ids);
+    txm_error err;
+    const txm_cache_part part = {0, 0, 0.0f, 0.5f, 0.5f, 1.0f}; /* 64 tiles */
+    const txm_cache_part corner = {0, 0, 0.0f, 0.9f, 0.1f, 1.0f};
+    ck_assert_int_eq(txm_cache_pin(c, ids[0], &part, &err), TXM_OK);
+    ck_assert_int_eq(txm_cache_pin(c, ids[0], &corner, &err), TXM_OK); /* once more */
+    ck_assert_uint_eq(stats_of(c).kept_bytes, 64 * 68 * 68 * 4);
+    ck_assert_int_eq(txm_cache_pin(c, ids[1], NULL, &err), TXM_STATUS_TOO_LARGE);
+    ck_assert_int_eq(txm_cache_pin(c, 99, NULL, &err), TXM_STATUS_USAGE);
+    ck_assert_int_eq(txm_cache_pin(c, ids[1], &(txm_cache_part){.u1 = NAN}, &err), TXM_STATUS_USAGE);
+    ck_assert_uint_eq(stats_of(c).kept_bytes, 64 * 68 * 68 * 4);
+
+    txm_cache_thread *t = new_thread(c);
+    const txm_sampler how = sampler(TXM_LEVEL_MODE_FLOOR);
+    float out[4];
+    for (uint32_t i = 0; i < 1000; i++) {
+        const txm_lookup at = in_tile(i);
+        ck_assert_int_eq(txm_cache_sample(t, ids[1], &how, &at, NULL, out), TXM_LOOK_RESIDENT);
+    }
+    txm_cache_end_epoch(c);
+    const uint64_t loaded = stats_of(c).tiles_loaded;
+    for (uint32_t i = 0; i < 64; i++) {
+        const txm_lookup at = in_tile(i % 8 + i / 8 * TILES_ACROSS);
+        ck_assert_int_eq(txm_cache_sample(t, ids[0], &how, &at, NULL, out), TXM_LOOK_RESIDENT);
+        is_true(0, &at, out);
+    }
+    ck_assert_uint_eq(stats_of(c).tiles_loaded, loaded);
+    ck_assert_int_eq(txm_cache_unpin(c, ids[0], NULL, &err), TXM_OK);
+    ck_assert_uint_eq(stats_of(c).kept_bytes, 0);
+    for (uint32_t i = 0; i < 1000; i++) {
+        const txm_lookup at = in_tile(i);
+        txm_cache_sample(t, ids[1], &how, &at, NULL, out);
+    }
+    const txm_lookup at = in_tile(0);
+    txm_cache_sample(t, ids[0], &how, &at, NULL, out);
+    ck_assert_uint_gt(stats_of(c).tiles_loaded, loaded);
+    txm_cache_thread_free(&t);
+    txm_cache_free(&c);
+}
+END_TEST
+
+/* What was read before an invalidation, or is being read during one, is not shown after it. */
+START_TEST(invalidated_tiles_are_read_again)
+{
+    txm_cache_options o = budget_options(0, TXM_CACHE_POLICY_LRU);
+    uint32_t ids[2], requests[MANY];
+    o.threads = 1;
+    txm_cache *c = cache_of(&o, ids);
+    txm_cache_viewer *viewer;
+    txm_view view;
+    txm_lane lane = {.capacity = MANY, .requests = requests}, *lanes = &lane;
+    txm_ticket *ticket;
+    const txm_cache_part first_row = {0, 0, 0.0f, 1.0f - 0.5f / TILES_ACROSS, 1.0f, 1.0f};
+    ck_assert_int_eq(txm_cache_viewer_new(c, &viewer, NULL), TXM_OK);
+    ck_assert_int_eq(txm_cache_register(c, ids[0], NULL), TXM_OK);
+    ck_assert_int_eq(txm_cache_viewer_prepare(viewer, &view, NULL, NULL), TXM_OK);
+    look_at_tiles(&view, ids[0], 0, 0, 32, &lane);
+    ck_assert_int_eq(txm_cache_viewer_process(viewer, &lanes, 1, &ticket, NULL), TXM_OK);
+    txm_ticket_wait(&ticket);
+    ck_assert_int_eq(txm_cache_viewer_prepare(viewer, &view, NULL, NULL), TXM_OK);
+    ck_assert_int_eq(txm_cache_invalidate(c, ids[0], &first_row, NULL), TXM_OK);
+    ck_assert_uint_eq(look_at_tiles(&view, ids[0], 0, 0, 32, &lane), 32); /* an open view stays */
+    ck_assert_int_eq(txm_cache_viewer_prepare(viewer, &view, NULL, NULL), TXM_OK);
+    ck_assert_uint_eq(look_at_tiles(&view, ids[0], 0, 0, 32, &lane), 16);
+    ck_assert_int_eq(txm_cache_viewer_process(viewer, &lanes, 1, &ticket, NULL), TXM_OK);
+    ck_assert_uint_eq(txm_ticket_total(ticket), 16);
+    ck_assert_int_eq(txm_cache_invalidate(c, ids[0], NULL, NULL), TXM_OK); /* while it is loaded */
+    txm_ticket_wait(&ticket);
+    ck_assert_int_eq(txm_cache_viewer_prepare(viewer, &view, NULL, NULL), TXM_OK);
+    ck_assert_uint_eq(look_at_tiles(&view, ids[0], 0, 0, 32, &lane), 0);
+    ck_assert_int_eq(txm_cache_viewer_process(viewer, &lanes, 1, &ticket, NULL), TXM_OK);
+    txm_ticket_wait(&ticket);
+    ck_assert_int_eq(txm_cache_viewer_prepare(viewer, &view, NULL, NULL), TXM_OK);
+    ck_assert_uint_eq(look_at_tiles(&view, ids[0], 0, 0, 32, &lane), 32);
+    ck_assert_uint_eq(stats_of(c).tiles_loaded, 64);
+    ck_assert_int_eq(txm_cache_invalidate(c, 99, NULL, NULL), TXM_STATUS_USAGE);
+    txm_cache_viewer_free(&viewer);
+    txm_cache_free(&c);
+}
+END_TEST
+
+/* ---- defaults ---- */
+
+START_TEST(defaults_suit_renderers)
+{
+    txm_cache_options o, cycles;
+    txm_cache_options_init(&o);
+    txm_cache_options_init_cycles(&cycles);
+    ck_assert_uint_eq(o.policy, TXM_CACHE_POLICY_LRU);
+    ck_assert_uint_eq(cycles.policy, TXM_CACHE_POLICY_RENDER_TILES);
+    o.stand_in = 9;
+    txm_cache *c;
+    txm_error err;
+    ck_assert_int_eq(txm_cache_new(&o, &c, &err), TXM_STATUS_USAGE);
+    o.stand_in = 0;
+    o.max_queued = 0;
+    ck_assert_int_eq(txm_cache_new(&o, &c, &err), TXM_STATUS_USAGE);
+    o.max_queued = 1;
+    o.launch_seconds = NAN;
+    ck_assert_int_eq(txm_cache_new(&o, &c, &err), TXM_STATUS_USAGE);
+
+    /* Memory stays within the budget though nobody ends an epoch. */
+    uint32_t ids[2];
+    txm_cache_options_init(&o);
+    o.max_bytes = 2 << 20;
+    c = cache_of(&o, ids);
+    txm_cache_thread *t = new_thread(c);
+    const txm_sampler how = sampler(TXM_LEVEL_MODE_FLOOR);
+    for (uint32_t i = 0; i < 1000; i++) {
+        const txm_lookup at = in_tile(i);
+        float out[4];
+        ck_assert_int_eq(txm_cache_sample(t, ids[0], &how, &at, NULL, out), TXM_LOOK_RESIDENT);
+        is_true(0, &at, out);
+    }
+    ck_assert_uint_le(stats_of(c).allocated_bytes_peak, (2 << 20) + (512 << 10));
+    txm_cache_thread_free(&t);
+    txm_cache_free(&c);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("cache_views");
+    TCase *tcase = add_case(suite, "cache_views");
+    temp_file("");
+    tcase_set_timeout(tcase, 300);
+    tcase_add_unchecked_fixture(tcase, make_truth, free_truth);
+    tcase_add_test(tcase, a_batch_is_seen_as_a_whole);
+    tcase_add_test(tcase, frames_do_not_wait);
+    tcase_add_test(tcase, the_queue_is_bounded);
+    tcase_add_test(tcase, a_launch_has_limits);
+    tcase_add_test(tcase, the_own_view_follows);
+    tcase_add_test(tcase, an_open_view_stays);
+    tcase_add_test(tcase, viewers_do_not_starve_each_other);
+    tcase_add_test(tcase, viewers_of_many_threads);
+    tcase_add_test(tcase, nothing_starves);
+    tcase_add_test(tcase, stand_ins_are_there_from_the_beginning);
+    tcase_add_test(tcase, pinned_tiles_stay);
+    tcase_add_test(tcase, invalidated_tiles_are_read_again);
+    tcase_add_test(tcase, defaults_suit_renderers);
+    return run_suite(suite);
+}

@@ -1,0 +1,30 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# The x86 back-ends by their instructions. AVX-512 runs on few machines, and no emulator of it is packaged; so what can be
+# seen everywhere is checked everywhere: the operations are those of AVX2, which the tests compare with scalar C bit for
+# bit, only wider. Nothing is contracted or approximated, divisions and roots are real ones, floors round downwards.
+# shellcheck source=tests/lib.sh
+. "$(dirname "$0")/../../lib.sh"
+objects=$(dirname "$TXMILL")/src
+if [ "$(uname -m)" != x86_64 ] || ! command -v objdump >/dev/null || [ ! -e "$objects/sample/x86/sample_avx512.o" ]; then
+    skip simd-code "no objects of x86-64 back-ends, or no objdump"
+    finish
+fi
+for isa in avx2 avx512; do
+    for f in "$objects"/sample/x86/*_$isa.o "$objects"/device/x86/*_$isa.o; do
+        name=$(basename "$f" .o)
+        objdump -d --no-show-raw-insn "$f" >"$name.s"
+        run grep -cE '\bv?(fn?m(add|sub)|rcp|rsqrt|getexp|getmant|range|reduce|fixupimm)[a-z0-9]*[ps][sdh]\b' "$name.s"
+        check "$name-exact" prints 0
+    done
+done
+for isa in avx2 avx512; do
+    check $isa-divides grep -q vdivps sample_$isa.s
+    check $isa-roots grep -qE 'vsqrt[ps]s' sample_$isa.s
+done
+# Wide, and rounding downwards: 9 and 1 are "towards minus infinity", with and without the exception for inexact results.
+check avx2-wide grep -qE 'vroundps \$0x[19],%ymm' sample_avx2.s
+check avx512-wide grep -qE 'vrndscaleps \$0x[19],%zmm' sample_avx512.s
+run grep -cE 'v(round|rndscale)[ps]s \$0x[^19]' sample_avx512.s
+check avx512-floors-only prints 0
+finish

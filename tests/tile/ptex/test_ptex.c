@@ -1,0 +1,503 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Ptex files of testdata/ptex: every line of expected.txt, which write_ptex.py worked out from the texels; the
+ * same from memory, with alpha, with wrong requests, and files that are damaged anywhere. */
+#include <check.h>
+#include <libdeflate.h>
+#include <math.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "txtile/ptex.h"
+#include "util_check.h"
+#include "util_faults.h"
+
+enum { MAX_WORDS = 32, FIRST = 1 };
+
+/* What the lines of expected.txt are compared with: the file that the last "file" line named. */
+typedef struct reading {
+    txm_ptex *ptex;
+    txm_ptex_filter *filter;
+    char *words[MAX_WORDS];
+    int count, line;
+    size_t read[8]; /* lines of each kind */
+} reading;
+
+static const char *data_path(const char *name)
+{
+    static char path[512];
+    const char *data = getenv("TXM_TESTDATA");
+    snprintf(path, sizeof path, "%s/ptex/%s", data ? data : "testdata", name);
+    return path;
+}
+
+static txm_ptex *open_ptex_file(const char *name, unsigned flags)
+{
+    txm_ptex *p;
+    txm_error err;
+    if (txm_ptex_open(data_path(name), flags, &p, &err) != TXM_OK)
+        ck_abort_msg("%s", err.message);
+    return p;
+}
+
+static long number(const reading *r, int word)
+{
+    ck_assert_int_lt(word, r->count);
+    return strtol(r->words[word], NULL, 10);
+}
+
+static uint32_t crc_of(const void *data, size_t bytes)
+{
+    return libdeflate_crc32(0, data, bytes);
+}
+
+/* ---- one kind of line each --------------------------------------------------------------------------------------- */
+
+static void close_reading(reading *r)
+{
+    txm_ptex_filter_free(&r->filter);
+    txm_ptex_close(&r->ptex);
+}
+
+static void check_file(reading *r)
+{
+    txm_error err;
+    close_reading(r);
+    r->ptex = open_ptex_file(r->words[FIRST], 0);
+    const txm_ptex_info *i = txm_ptex_info_of(r->ptex);
+    const long is[] = {i->mesh,      i->type,  i->channels, i->alpha_channel, i->u_border,   i->v_border,
+                       i->edge_mode, i->faces, i->levels,   i->metas,         i->face_edits, i->meta_edits};
+    for (int k = 0; k < 12; k++)
+        if (is[k] != number(r, k + 2))
+            ck_abort_msg("%s: number %d is %ld, not %s", r->words[FIRST], k, is[k], r->words[k + 2]);
+    ck_assert_int_eq(txm_ptex_filter_new(r->ptex, 1000, &r->filter, &err), TXM_OK);
+}
+
+static void check_face(reading *r)
+{
+    uint32_t face = (uint32_t)number(r, FIRST);
+    const txm_ptex_face *f = txm_ptex_face_of(r->ptex, face);
+    ck_assert_ptr_nonnull(f);
+    const long is[] = {f->u_log2,        f->v_log2,        f->edges,         f->flags,
+                       f->neighbours[0], f->neighbours[1], f->neighbours[2], f->neighbours[3]};
+    for (int k = 0; k < 8; k++)
+        ck_assert_int_eq(is[k], number(r, k + 2));
+    const uint8_t *constant = txm_ptex_constant_of(r->ptex, face);
+    /* Averages are sums of floats: in the last digit they depend on the order. Constant faces are as they were given.
+     */
+    for (uint32_t k = 0; f->flags & TXM_PTEX_CONSTANT && k < txm_ptex_info_of(r->ptex)->pixel_bytes; k++) {
+        char byte[3] = {r->words[10][2 * k], r->words[10][2 * k + 1], 0};
+        ck_assert_int_eq(constant[k], strtol(byte, NULL, 16));
+    }
+}
+
+/* A face at a size; at full size also tile by tile. */
+static void check_read(reading *r)
+{
+    uint32_t face = (uint32_t)number(r, 1), u = (uint32_t)number(r, 2), v = (uint32_t)number(r, 3);
+    size_t bytes = txm_ptex_face_bytes(r->ptex, u, v);
+    uint8_t *pixels = malloc(bytes);
+    txm_error err;
+    if (txm_ptex_read(r->ptex, face, u, v, pixels, &err) != TXM_OK)
+        ck_abort_msg("line %d: %s", r->line, err.message);
+    if (crc_of(pixels, bytes) != (uint32_t)strtoul(r->words[4], NULL, 10))
+        ck_abort_msg("line %d: face %u at 2^%u x 2^%u differs", r->line, face, u, v);
+    free(pixels);
+}
+
+static void check_pixel(reading *r)
+{
+    float is[8];
+    txm_error err;
+    uint32_t channels = txm_ptex_info_of(r->ptex)->channels;
+    ck_assert_int_eq(txm_ptex_pixel(r->ptex, (uint32_t)number(r, 1), (uint32_t)number(r, 2), (uint32_t)number(r, 3), 0,
+                                    channels, is, &err),
+                     TXM_OK);
+    for (uint32_t c = 0; c < channels; c++)
+        ck_assert_float_eq(is[c], strtof(r->words[4 + c], NULL));
+}
+
+/* All tiles together are the face. */
+static void check_tiling(reading *r)
+{
+    uint32_t face = (uint32_t)number(r, 1), u, v;
+    txm_error err;
+    const txm_ptex_face *f = txm_ptex_face_of(r->ptex, face);
+    ck_assert_int_eq(txm_ptex_tiling(r->ptex, face, &u, &v, &err), TXM_OK);
+    ck_assert_int_eq(u, number(r, 2));
+    ck_assert_int_eq(v, number(r, 3));
+    size_t px = txm_ptex_info_of(r->ptex)->pixel_bytes, row = px << f->u_log2;
+    uint8_t *whole = malloc(row << f->v_log2), *tile = malloc(px << (u + v));
+    ck_assert_int_eq(txm_ptex_read(r->ptex, face, f->u_log2, f->v_log2, whole, &err), TXM_OK);
+    uint32_t across = f->u_log2 - u, tiles = 1u << (across + f->v_log2 - v);
+    for (uint32_t t = 0; t < tiles; t++) {
+        ck_assert_int_eq(txm_ptex_read_tile(r->ptex, face, t, tile, &err), TXM_OK);
+        for (uint32_t y = 0; y < 1u << v; y++)
+            ck_assert_mem_eq(tile + y * (px << u),
+                             whole + (((t >> across) << v) + y) * row + (t & ((1u << across) - 1)) * (px << u),
+                             px << u);
+    }
+    ck_assert_int_eq(txm_ptex_read_tile(r->ptex, face, tiles, tile, &err), TXM_STATUS_USAGE);
+    free(whole);
+    free(tile);
+}
+
+static void check_meta(reading *r)
+{
+    txm_error err;
+    const txm_ptex_meta *m = txm_ptex_meta_of(r->ptex, (uint32_t)number(r, 1));
+    char hex[256] = "";
+    ck_assert_ptr_nonnull(m);
+    for (size_t i = 0; m->key[i] && i < 100; i++)
+        sprintf(hex + 2 * i, "%02x", (unsigned char)m->key[i]);
+    ck_assert_str_eq(hex, r->words[2]);
+    ck_assert_int_eq(m->type, number(r, 3));
+    ck_assert_int_eq(m->bytes, number(r, 4));
+    uint8_t *data = malloc(m->bytes);
+    ck_assert_int_eq(txm_ptex_meta_read(r->ptex, (uint32_t)number(r, 1), data, &err), TXM_OK);
+    ck_assert_uint_eq(crc_of(data, m->bytes), (uint32_t)strtoul(r->words[5], NULL, 10));
+    free(data);
+}
+
+static void check_look(reading *r)
+{
+    float result[8], width = strtof(r->words[5], NULL);
+    txm_ptex_request q;
+    txm_error err;
+    txm_ptex_request_init(&q);
+    q.kind = number(r, 1) ? TXM_PTEX_BILINEAR : TXM_PTEX_POINT;
+    q.face = (uint32_t)number(r, 2);
+    q.u = strtof(r->words[3], NULL);
+    q.v = strtof(r->words[4], NULL);
+    q.u_width1 = width;
+    q.v_width2 = -width;
+    q.blur = strtof(r->words[6], NULL);
+    q.no_edge_blend = number(r, 7) != 0;
+    q.channels = txm_ptex_info_of(r->ptex)->channels;
+    q.result = result;
+    ck_assert_int_eq(txm_ptex_look_up(r->filter, &q, &err), TXM_OK);
+    for (uint32_t c = 0; c < q.channels; c++) {
+        float want = strtof(r->words[8 + c], NULL);
+        if (!(fabsf(result[c] - want) <= 4e-6f * fmaxf(1, fabsf(want))))
+            ck_abort_msg("line %d: channel %u is %.9g, not %.9g", r->line, c, (double)result[c], (double)want);
+    }
+}
+
+START_TEST(every_expected_line)
+{
+    static const struct {
+        const char *word;
+        void (*check)(reading *);
+        size_t least; /* lines that there must be */
+    } kinds[] = {{"file", check_file, 17},   {"face", check_face, 80},    {"read", check_read, 900},
+                 {"pixel", check_pixel, 50}, {"tiling", check_tiling, 1}, {"meta", check_meta, 10},
+                 {"look", check_look, 1000}};
+    enum { KINDS = sizeof kinds / sizeof *kinds };
+    reading r = {0};
+    FILE *f = fopen(data_path("expected.txt"), "r");
+    char line[4096];
+    ck_assert_ptr_nonnull(f);
+    while (fgets(line, sizeof line, f)) {
+        int kind = 0;
+        r.line++;
+        r.count = 0;
+        for (char *word = strtok(line, " \n"); word && r.count < MAX_WORDS; word = strtok(NULL, " \n"))
+            r.words[r.count++] = word;
+        while (kind < KINDS && strcmp(r.words[0], kinds[kind].word) != 0)
+            kind++;
+        ck_assert_int_lt(kind, KINDS);
+        kinds[kind].check(&r);
+        r.read[kind]++;
+    }
+    for (int k = 0; k < KINDS; k++)
+        ck_assert_msg(r.read[k] >= kinds[k].least, "%zu lines of %s", r.read[k], kinds[k].word);
+    fclose(f);
+    close_reading(&r);
+}
+END_TEST
+
+/* ---- from memory ------------------------------------------------------------------------------------------------- */
+
+static uint8_t *load(const char *name, size_t *bytes)
+{
+    FILE *f = fopen(data_path(name), "rb");
+    ck_assert_ptr_nonnull(f);
+    uint8_t *data = malloc(1 << 20);
+    *bytes = fread(data, 1, 1 << 20, f);
+    fclose(f);
+    return data;
+}
+
+START_TEST(memory_is_as_good_as_a_file)
+{
+    size_t bytes;
+    uint8_t *data = load("sizes-half.ptx", &bytes), a[1 << 13], b[1 << 13];
+    txm_ptex *file = open_ptex_file("sizes-half.ptx", 0), *memory;
+    txm_error err;
+    ck_assert_int_eq(txm_ptex_open_memory(data, bytes, "here", 0, &memory, &err), TXM_OK);
+    ck_assert_uint_eq(txm_ptex_info_of(memory)->file_bytes, bytes);
+    size_t n = txm_ptex_face_bytes(file, 5, 5);
+    ck_assert_int_eq(txm_ptex_read(file, 6, 5, 5, a, &err), TXM_OK);
+    ck_assert_int_eq(txm_ptex_read(memory, 6, 5, 5, b, &err), TXM_OK);
+    ck_assert_mem_eq(a, b, n);
+    txm_ptex_close(&memory);
+    ck_assert_ptr_null(memory);
+    ck_assert_int_eq(txm_ptex_open_memory("nothing", 7, "here", 0, &memory, &err), TXM_STATUS_UNSUPPORTED);
+    ck_assert_str_eq(err.message, "here: not a Ptex file");
+    ck_assert_int_eq(txm_ptex_open_memory(data, 0, "here", 0, &memory, &err), TXM_STATUS_UNSUPPORTED);
+    txm_ptex_close(&file);
+    free(data);
+}
+END_TEST
+
+/* ---- alpha ------------------------------------------------------------------------------------------------------- */
+
+START_TEST(colours_times_alpha)
+{
+    txm_ptex *plain = open_ptex_file("old.ptx", 0), *times = open_ptex_file("old.ptx", TXM_PTEX_PREMULTIPLY);
+    uint8_t a[256], b[256];
+    txm_error err;
+    ck_assert_int_eq(txm_ptex_read(plain, 0, 3, 3, a, &err), TXM_OK);
+    ck_assert_int_eq(txm_ptex_read(times, 0, 3, 3, b, &err), TXM_OK);
+    for (int i = 0; i < 256; i++) {
+        float alpha = 1.0f / 255.0f * (float)a[i | 3];
+        ck_assert_int_eq(b[i], i % 4 == 3 ? a[i] : (uint8_t)((float)a[i] * alpha));
+    }
+    const uint8_t *c = txm_ptex_constant_of(plain, 0), *d = txm_ptex_constant_of(times, 0);
+    ck_assert_int_eq(d[3], c[3]);
+    ck_assert_int_eq(d[0], (uint8_t)((float)c[0] * (1.0f / 255.0f * (float)c[3])));
+    txm_ptex_close(&plain);
+    txm_ptex_close(&times);
+}
+END_TEST
+
+/* ---- wrong requests ---------------------------------------------------------------------------------------------- */
+
+START_TEST(what_is_not_there)
+{
+    txm_ptex *p = open_ptex_file("triangles.ptx", 0), *none;
+    uint8_t out[4096];
+    float colour[4] = {9, 9, 9, 9};
+    txm_error err;
+    uint32_t u, v;
+    ck_assert_ptr_null(txm_ptex_face_of(p, 4));
+    ck_assert_ptr_null(txm_ptex_constant_of(p, 4));
+    ck_assert_ptr_null(txm_ptex_meta_of(p, 0));
+    ck_assert_int_eq(txm_ptex_read(p, 4, 0, 0, out, &err), TXM_STATUS_USAGE);
+    ck_assert_int_eq(txm_ptex_read(p, 0, 5, 5, out, &err), TXM_STATUS_USAGE);
+    ck_assert_int_eq(txm_ptex_read(p, 0, 2, 3, out, &err), TXM_STATUS_USAGE);
+    ck_assert_int_eq(txm_ptex_read(p, 0, UINT32_MAX, UINT32_MAX, out, &err), TXM_STATUS_USAGE);
+    ck_assert_int_eq(txm_ptex_tiling(p, 4, &u, &v, &err), TXM_STATUS_USAGE);
+    ck_assert_int_eq(txm_ptex_pixel(p, 0, 16, 0, 0, 1, colour, &err), TXM_STATUS_USAGE);
+    ck_assert_int_eq(txm_ptex_pixel(p, 0, 0, 0, 1, 2, colour, &err), TXM_STATUS_USAGE);
+    ck_assert_int_eq(txm_ptex_meta_read(p, 0, out, &err), TXM_STATUS_USAGE);
+    ck_assert_uint_eq(txm_ptex_face_bytes(p, 17, 0), 0);
+    ck_assert(txm_ptex_is_stored(p, 0, 3, 3) && !txm_ptex_is_stored(p, 0, 1, 1) && !txm_ptex_is_stored(p, 3, 0, 0));
+    ck_assert_int_eq(txm_ptex_open(data_path("missing.ptx"), 0, &none, &err), TXM_STATUS_NOT_FOUND);
+    ck_assert_ptr_null(none);
+    ck_assert_int_eq(txm_ptex_open(data_path(""), 0, &none, &err), TXM_STATUS_NOT_A_FILE);
+    ck_assert_int_eq(txm_ptex_open(NULL, 0, &none, &err), TXM_STATUS_USAGE);
+    txm_ptex_filter *f;
+    ck_assert_int_eq(txm_ptex_filter_new(p, 0, &f, &err), TXM_OK);
+    txm_ptex_request q;
+    txm_ptex_request_init(&q);
+    q.result = colour;
+    q.channels = 4;
+    ck_assert_int_eq(txm_ptex_look_up(f, &q, &err), TXM_OK);
+    ck_assert(colour[2] == 0 && colour[3] == 0);
+    q.face = 4;
+    ck_assert_int_eq(txm_ptex_look_up(f, &q, &err), TXM_STATUS_USAGE);
+    txm_ptex_filter_free(&f);
+    txm_ptex_close(&p);
+    txm_ptex_close(NULL);
+    txm_ptex_filter_free(NULL);
+    ck_assert_str_eq(txm_ptex_mesh_name(TXM_PTEX_QUADS), "quads");
+    ck_assert_str_eq(txm_ptex_border_name(TXM_PTEX_PERIODIC), "periodic");
+    ck_assert_str_eq(txm_ptex_edge_mode_name(TXM_PTEX_EDGE_TANGENT), "tangent vectors");
+    ck_assert_str_eq(txm_ptex_meta_type_name(TXM_PTEX_DOUBLE), "double");
+}
+END_TEST
+
+/* ---- damage ------------------------------------------------------------------------------------------------------ */
+
+/* Everything that can be asked of a file that is not too large; whether all of it could be read. */
+static bool read_everything(const uint8_t *data, size_t bytes)
+{
+    txm_ptex *p;
+    txm_ptex_filter *f;
+    txm_error err;
+    if (txm_ptex_open_memory(data, bytes, "damaged", 0, &p, &err) != TXM_OK) {
+        ck_assert_int_ne(err.message[0], 0);
+        return false;
+    }
+    uint8_t *out = malloc(1 << 22);
+    float colour[64];
+    bool whole = true;
+    const txm_ptex_info *info = txm_ptex_info_of(p);
+    ck_assert_int_eq(txm_ptex_filter_new(p, 1 << 20, &f, &err), TXM_OK);
+    for (uint32_t i = 0; i < info->faces && i < 20; i++) {
+        const txm_ptex_face *face = txm_ptex_face_of(p, i);
+        for (uint32_t k = 0; k <= face->u_log2 && k <= face->v_log2; k++)
+            if (txm_ptex_face_bytes(p, face->u_log2 - k, face->v_log2 - k) <= 1 << 22)
+                whole &= txm_ptex_read(p, i, face->u_log2 - k, face->v_log2 - k, out, &err) == TXM_OK;
+        for (int k = 0; k < 9; k++) {
+            txm_ptex_request q;
+            txm_ptex_request_init(&q);
+            q.kind = TXM_PTEX_BILINEAR;
+            q.face = i;
+            q.u = (float)(k % 3) / 2;
+            q.v = (float)(k / 3) / 2;
+            q.channels = 64;
+            q.result = colour;
+            if (txm_ptex_face_bytes(p, face->u_log2, face->v_log2) <= 1 << 22)
+                txm_ptex_look_up(f, &q, &err);
+        }
+    }
+    for (uint32_t i = 0; i < info->metas; i++)
+        whole &= txm_ptex_meta_of(p, i)->bytes > 1 << 22 || txm_ptex_meta_read(p, i, out, &err) == TXM_OK;
+    txm_ptex_filter_free(&f);
+    txm_ptex_close(&p);
+    free(out);
+    return whole;
+}
+
+static const char *const to_damage[] = {"grid-u8.ptx",   "edits-no-meta.ptx", "meta.ptx",  "polygon.ptx",
+                                        "triangles.ptx", "hexagon.ptx",       "later.ptx", "star5.ptx"};
+
+/* Cut anywhere, it is never read as if it were whole; the bytes beyond its end are somebody else's. */
+START_TEST(cut_anywhere)
+{
+    size_t bytes;
+    uint8_t *data = load(to_damage[_i], &bytes);
+    ck_assert(read_everything(data, bytes));
+    for (size_t n = 0; n < bytes; n += n < 200 ? 1 : 1 + bytes / 200) {
+        uint8_t *cut = malloc(n ? n : 1);
+        memcpy(cut, data, n);
+        ck_assert_msg(!read_everything(cut, n), "%zu of %zu bytes", n, bytes);
+        free(cut);
+    }
+    free(data);
+}
+END_TEST
+
+START_TEST(changed_anywhere)
+{
+    size_t bytes;
+    uint8_t *data = load(to_damage[_i], &bytes);
+    /* Every byte of the headers, several hundred of the rest. */
+    for (size_t n = 0; n < bytes; n += n < 200 ? 1 : 1 + bytes / 500)
+        for (int k = 0; k < (n < 104 ? 6 : 1); k++) {
+            uint8_t old = data[n];
+            data[n] = (uint8_t)(k < 3 ? old ^ (1u << (n + (size_t)k * 3) % 8) : k == 3 ? 0xFFu : k == 4 ? 0u : 0x7Fu);
+            read_everything(data, bytes);
+            data[n] = old;
+        }
+    ck_assert(read_everything(data, bytes));
+    free(data);
+}
+END_TEST
+
+typedef struct bytes_of {
+    const uint8_t *data;
+    size_t bytes;
+} bytes_of;
+
+static txm_status open_and_read(void *user)
+{
+    const bytes_of *b = user;
+    uint8_t out[4096];
+    float colour[2];
+    txm_ptex *p;
+    txm_ptex_filter *f = NULL;
+    txm_error err;
+    txm_ptex_request q;
+    txm_ptex_request_init(&q);
+    q.kind = TXM_PTEX_BILINEAR;
+    q.channels = 2;
+    q.result = colour;
+    txm_status status = txm_ptex_open_memory(b->data, b->bytes, "here", 0, &p, &err);
+    if (status == TXM_OK)
+        status = txm_ptex_read(p, 1, 2, 2, out, &err);
+    if (status == TXM_OK)
+        status = txm_ptex_filter_new(p, 1000, &f, &err);
+    if (status == TXM_OK)
+        status = txm_ptex_look_up(f, &q, &err);
+    txm_ptex_filter_free(&f);
+    txm_ptex_close(&p);
+    return status;
+}
+
+START_TEST(no_memory_is_an_error)
+{
+    bytes_of edits;
+    edits.data = load("edits.ptx", &edits.bytes);
+    refuse_each(open_and_read, &edits);
+    free((void *)edits.data);
+}
+END_TEST
+
+/* A program without a handler for faults asks each call, which sees that the file became shorter. */
+START_TEST(cut_while_it_is_open)
+{
+    size_t bytes;
+    uint8_t *data = load("sizes-float.ptx", &bytes), *out = malloc(1 << 14);
+    char path[] = "test_ptex.XXXXXX";
+    int fd = mkstemp(path);
+    txm_ptex *p;
+    txm_error err;
+    uint32_t u, v;
+    ck_assert_int_ge(fd, 0);
+    ck_assert_int_eq(write(fd, data, bytes), (ssize_t)bytes);
+    ck_assert_int_eq(txm_ptex_open(path, 0, &p, &err), TXM_OK);
+    ck_assert_int_eq(txm_ptex_read(p, 6, 5, 5, out, &err), TXM_OK);
+    ck_assert_int_eq(ftruncate(fd, 100), 0);
+    ck_assert_int_eq(txm_ptex_read(p, 6, 5, 5, out, &err), TXM_STATUS_CHANGED);
+    ck_assert_int_eq(txm_ptex_tiling(p, 6, &u, &v, &err), TXM_STATUS_CHANGED);
+    txm_ptex_close(&p);
+    close(fd);
+    unlink(path);
+    free(data);
+    free(out);
+}
+END_TEST
+
+/* ---- threads ----------------------------------------------------------------------------------------------------- */
+
+static void *read_in_thread(void *file)
+{
+    uint8_t out[16384];
+    txm_error err;
+    for (uint32_t i = 0; i < 300; i++)
+        if (txm_ptex_read(file, 6, 5 - i % 4, 5 - i % 3, out, &err) != TXM_OK)
+            return "failed";
+    return NULL;
+}
+
+START_TEST(many_threads_read)
+{
+    txm_ptex *p = open_ptex_file("sizes-float.ptx", 0);
+    pthread_t threads[4];
+    for (int i = 0; i < 4; i++)
+        ck_assert_int_eq(pthread_create(&threads[i], NULL, read_in_thread, p), 0);
+    for (int i = 0; i < 4; i++) {
+        void *failed;
+        pthread_join(threads[i], &failed);
+        ck_assert_ptr_null(failed);
+    }
+    txm_ptex_close(&p);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("ptex");
+    TCase *tcase = add_case(suite, "reading");
+    add_tests(tcase, every_expected_line, memory_is_as_good_as_a_file, colours_times_alpha, what_is_not_there,
+              no_memory_is_an_error, cut_while_it_is_open, many_threads_read);
+    tcase = add_case(suite, "damage");
+    tcase_add_loop_test(tcase, cut_anywhere, 0, sizeof to_damage / sizeof *to_damage);
+    tcase_add_loop_test(tcase, changed_anywhere, 0, sizeof to_damage / sizeof *to_damage);
+    return run_suite(suite);
+}

@@ -1,0 +1,188 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# The guard of outputs: one argument that was forgotten in front of a glob costs no texture.
+# shellcheck source=tests/lib.sh
+. "$(dirname "$0")/../lib.sh"
+
+mkdir tex && cp "$golden"/{rgb8,tile64,rgba8}.png tex/
+txm make -q tex/*.png
+sums() { find tex -type f -exec md5sum {} + | sort; }
+before=$(sums)
+
+# spares NAME OPTION ARGUMENT...: refused with exit 2, the option and the file named, what to do said, nothing touched.
+spares() {
+    local name=$1 option=$2
+    shift 2
+    txm "$@"
+    check "$name-exit" rc_is 2
+    check "$name-names-the-option" says "$option"
+    check "$name-advice" says "another name"
+    check "$name-nothing-lost" test "$(sums)" = "$before"
+}
+
+# shellcheck disable=SC2211 # the globs stand where a name was forgotten: that is the point
+{
+spares view-glob --html view --html tex/blender_tx/*.tx
+check view-glob-kind says "is a tx file, not a page that txmill wrote"
+check view-glob-example says "as in --html page.html"
+spares log-glob --log make --force --log tex/*.png
+spares log-glob-plain --log make --log tex/*.png
+check log-glob-kind says "is an image with a tx file in blender_tx, a texture"
+spares make-output -o make -o tex/rgba8.png tex/rgb8.png
+check make-output-kind says "is an image with a tx file in blender_tx, a texture"
+set -- tex/blender_tx/*.tx
+spares make-glob -o make -o "$1" "$2"
+check make-glob-says says "-o $1: is the tx file of rgb8.png, which would be lost"
+spares make-other -o make -o tex/blender_tx/rgb8.png.*.tx tex/rgba8.png
+printf '{"path": "tex/rgba8.png", "output": "%s"}\n' "$1" >list
+spares make-list output make @list
+rm list
+spares diff-glob -o diff -o tex/*.png
+spares diff-operand -o diff -o tex/rgb8.png tex/rgb8.png tex/rgba8.png
+}
+tx=$(echo tex/blender_tx/rgb8.png.*.tx)
+spares extract-source -o extract -o tex/rgb8.png "$tx"
+check extract-source-says says "is the image that $tx was made from"
+spares extract-input -o extract --overwrite -o "$tx" "$tx"
+check extract-input-says says "is an input of this command"
+spares extract-other -o extract -o tex/tile64.png "$tx"
+spares tile-source -o tile -o tex/rgb8.png "$tx"
+spares tile-other -o tile --format raw -o tex/rgba8.png "$tx"
+spares sample-source -o sample --grid 8x8 -o tex/rgb8.png "$tx"
+spares sample-other -o sample --grid 8x8 -o tex/tile64.png "$tx"
+spares sample-input -o sample --overwrite --grid 8x8 -o "$tx" "$tx"
+spares sheet-other -o tile --all -o tex/rgba8.png "$tx"
+txm make --log - tex/rgb8.png
+check log-dash test "$rc $(cat err)" = "2 txmill: error: --log -: a log goes to a file; --json prints the same to standard output
+TXMILL-ERROR code=2 failed=0 total=0"
+txm make -o - tex/rgb8.png
+check output-dash says "--output -: a tx file does not go to standard output; name a file"
+check no-file-dash test ! -e -
+ln tex/rgb8.png tex/hard.png && ln -s rgb8.png tex/soft.png
+before=$(sums)
+spares hard-link -o extract -o tex/hard.png "$tx"
+spares symbolic-link -o extract -o tex/soft.png "$tx"
+rm tex/hard.png tex/soft.png
+before=$(sums)
+txm tile -o tex "$tx"
+check folder-exit rc_is 2
+check folder-says says "is a folder; name a file in it"
+txm extract -o tex "$tx"
+check folder-image-exit rc_is 2
+check folder-image-says says "-o tex/rgb8.png: is the image that $tx was made from"
+
+# Reports: the log itself, and a scene or page of somebody else's.
+txm make --json tex/*.png --log run.jsonl
+log=$(md5sum <run.jsonl)
+txm report -o run.jsonl
+check report-forgotten rc_is 2
+txm report -o run.jsonl run.jsonl
+check report-input rc_is 2
+check report-input-says says "is an input of this command"
+check report-log-untouched test "$(md5sum <run.jsonl)" = "$log"
+echo '<!doctype html><p>mine' >index.html
+txm report -o index.html run.jsonl
+check report-other-page rc_is 2
+check report-other-page-says says "is an HTML page, not a page that txmill wrote"
+check report-other-page-untouched grep -q mine index.html
+
+# Entries of a list fail alone.
+printf '%s\n' '{"path": "tex/rgb8.png", "output": "tex/rgba8.png"}' '{"path": "tex/tile64.png", "output": "new.tx"}' >list
+txm make --json @list
+check list-exit rc_is 2
+check list-one-failed json out '[x["state"] for x in o if x["type"] == "file"].count("failed") == 1'
+check list-names-entry says "list:1"
+check list-other-made test -s new.tx
+check list-nothing-lost test "$(sums)" = "$before"
+
+# ---- what may be replaced --------------------------------------------------------------------------------------------
+# What txmill wrote itself, an empty file, and, by force, anything but an input.
+allows() {
+    local name=$1
+    shift
+    txm "$@"
+    check "$name" rc_is 0
+}
+for f in picture.png picture.jpg picture.tif picture.exr; do
+    allows "first-$f" extract -o $f "$tx"
+    allows "again-$f" extract -l 1 -o $f "$tx"
+done
+# This format cannot say who wrote it, so what is there may be a texture.
+allows first-picture.ppm extract -o picture.ppm "$tx"
+cp picture.ppm first.ppm
+txm extract --overwrite -l 1 -o picture.ppm "$tx"
+check again-picture.ppm-refused test "$rc" -eq 2
+check again-picture.ppm-kept cmp -s picture.ppm first.ppm
+allows page view --html page.html "$tx"
+allows page-again view --html page.html "$tx"
+allows report report -o report.html run.jsonl
+allows report-again report -o report.html run.jsonl
+allows report-over-view report -o page.html run.jsonl
+allows log-again make --log run.jsonl tex/rgb8.png
+allows tx make -o mine.tx tex/rgb8.png
+allows tx-again make -o mine.tx tex/tile64.png
+allows text tile -o tile.txt "$tx"
+allows text-again tile -o tile.txt -t 1,0 "$tx"
+: >made-by-mktemp
+allows empty make --log made-by-mktemp tex/rgb8.png
+allows device make --log /dev/null tex/rgb8.png
+for f in page.html notes.png; do
+    echo mine >$f
+    case $f in page.html) set -- view --html $f "$tx" ;; *) set -- extract -o $f "$tx" ;; esac
+    txm "$@"
+    check "$f-refused" eval "rc_is 2 && says '--overwrite to replace the file'"
+    allows "$f-overwritten" "$@" --overwrite
+done
+check nothing-lost-at-last test "$(sums)" = "$before"
+
+# ---- what no option replaces -------------------------------------------------------------------------------------------
+mkdir lone && cp tex/rgba8.png lone/ && cp "$tx" lone/a.tx && printf 'P5\n2 1\n255\nab' >lone/p.pgm && cp run.jsonl lone/
+printf 'BLENDER-v500' >lone/shot.blend
+kept=$(md5sum lone/*)
+for f in lone/rgba8.png lone/a.tx lone/p.pgm lone/run.jsonl lone/shot.blend; do
+    for c in "view --html" "tile --format text -o"; do
+        # shellcheck disable=SC2086
+        txm $c $f --overwrite "$tx"
+        check "${c%% *}-never-${f#lone/}" eval 'rc_is 2 && says "or remove the file"'
+    done
+    txm make -f -o $f tex/rgb8.png
+    [ $f = lone/a.tx ] || check "make-never-${f#lone/}" rc_is 2
+done
+cp "$tx" lone/a.tx
+txm extract --overwrite -o lone/rgba8.png "$tx"
+check extract-never rc_is 2
+txm report --overwrite -o lone/run.jsonl run.jsonl
+check report-never rc_is 2
+check kept test "$(md5sum lone/*)" = "$kept"
+# A picture that txmill wrote, and that became a texture; a format that bears no mark.
+"$TXMILL" extract -q -o lone/own.png "$tx" 2>/dev/null || "$TXMILL" extract -o lone/own.png "$tx" 2>/dev/null
+"$TXMILL" make -q lone/own.png lone/p.pgm
+kept=$(md5sum lone/*.p*)
+for f in own.png p.pgm; do
+    txm extract --overwrite -o lone/$f "$tx"
+    check "texture-$f" eval 'rc_is 2 && says "is an image with a tx file in blender_tx"'
+done
+check textures-kept test "$(md5sum lone/*.p*)" = "$kept"
+# -f is of make alone.
+txm view -f --html page.html "$tx"
+check no-force-elsewhere eval 'rc_is 2 && says "--overwrite replaces a file that txmill did not write"'
+
+# ---- options that take a folder ------------------------------------------------------------------------------------------
+before=$(sums)
+# shellcheck disable=SC2211
+for c in "check --cache-dir" "make --cache-dir" "make -d" "make --store" "make --packed" "gc --store" "list -d" "stream render -d"; do
+    # shellcheck disable=SC2086
+    txm $c tex/*.png
+    check "folder-${c// /}" eval 'rc_is 2 && says "tex/rgb8.png: is a file, not a folder"'
+done
+check folder-nothing-made test "$(sums)" = "$before" -a ! -e tex/tex
+for glob in include exclude; do
+    txm make --$glob '*.exr' tex/rgb8.png
+    check $glob-without-folder eval 'rc_is 2 && says "--$glob: chooses among the files of folders"'
+    txm info --$glob '*.exr' "$tx"
+    check $glob-without-folder-info rc_is 2
+done
+txm make -n --exclude 'tile*' tex
+check glob-with-folder rc_is 0
+check no-temporaries no_temporaries
+finish

@@ -1,0 +1,143 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# txmill list: scenes as text and JSON, states of tx files, findings, failures.
+# shellcheck source=tests/lib.sh
+. "$(dirname "$0")/../lib.sh"
+scenes=$work/scenes
+cp -r "$TXM_TESTDATA/blend" "$scenes"
+
+txm list "$scenes/materials.blend"
+check text-exit rc_is 0
+check text-version prints "Blender 3.4.6, zstd"
+check text-count prints "19 images, 0 libraries"
+check text-settings prints "file, ready, Non-Color, alpha channel_packed"
+check text-user prints 'material "modes", node "Image Texture": clip, closest'
+check text-world prints 'world "sky", node "Environment Texture": repeat, closest, environment'
+check text-tiles prints "4 UDIM tiles, 1001 to 1013"
+check text-missing prints "tiled, missing"
+check text-tx prints "3 files, 222 B; tx: 3 missing"
+check text-silent test ! -s err
+
+txm list --json "$scenes/materials.blend" "$scenes/packed.blend" "$scenes/linked.blend" "$scenes/missing.blend"
+check json-exit rc_is 0
+if has_jsonschema; then check json-schema valid_json list out; else skip json-schema "python3-jsonschema is missing"; fi
+check json-scenes json out '[(x["images"], x["libraries"]) for x in o if x["type"] == "scene"] == [(19, 0), (4, 0), (5, 2), (1, 1)]'
+check json-counts json out 'sum(x["type"] == "image" for x in o) == 29 and sum(x["type"] == "library" for x in o) == 3'
+check json-order json out 'o[0]["type"] == "scene" and o[1]["name"] == "brick"'
+check json-sequence json out '[f["number"] for x in o if x.get("name") == "frames" for f in x["files"]] == [1, 2, 10]'
+check json-packed json out '[p["name"] for x in o if x.get("name") == "packed brick" for p in x["packed"]] == ["brick.1001.png", "brick.1002.png", "brick.1012.png"]'
+check json-library json out '[x["state"] for x in o if x["type"] == "library"] == ["read", "read", "missing"]'
+check json-alias json out '[x["colorspace"] for x in o if x.get("name") == "premul"] == [{"stored": "Linear", "name": "Linear Rec.709", "lookup": "Linear", "known": True, "data": False}]'
+check json-data json out 'all(x["colorspace"]["data"] == (x["colorspace"]["name"] == "Non-Color") for x in o if x["type"] == "image")'
+
+# What list says is missing is what make then makes, under the same name.
+txm make -q -c sRGB -a straight "$scenes/textures/wood.png" "$scenes/textures/rough.png"
+check made rc_is 0
+txm list --json "$scenes/materials.blend"
+check tx-fresh json out '[x["files"][0]["tx"]["state"] for x in o if x.get("name") == "wood"] == ["fresh"]'
+check tx-other-settings json out '[x["files"][0]["tx"]["state"] for x in o if x.get("name") == "premul"] == ["missing"]'
+touch -d 2001-01-01 "$scenes/textures/wood.png"
+txm list --json "$scenes/materials.blend"
+check tx-outdated json out '[x["files"][0]["tx"]["state"] for x in o if x.get("name") == "wood"] == ["outdated"]'
+txm list --json --cache-dir "$work/elsewhere" "$scenes/materials.blend"
+check tx-cache-dir json out '[x["files"][0]["tx"]["path"] for x in o if x.get("name") == "sky"][0].startswith("'"$work/elsewhere/"'")'
+txm list --json --working-space "Linear Rec.2020" "$scenes/materials.blend"
+check tx-working-space json out '"926BDA8569F1F2504902F06ABA51E46D" not in [x["files"][0]["tx"]["path"] for x in o if x.get("name") == "sky"][0]'
+
+# ---- names of colour spaces: stored aliases and roles have tx files of their own ------------------------------------
+txm list "$scenes/materials.blend"
+check alias-text prints "file, ready, Linear, an alias of Linear Rec.709, alpha premultiplied"
+txm make -q "$scenes/materials.blend"
+txm list --json "$scenes/materials.blend"
+check alias-made json out '[x["files"][0]["tx"]["state"] for x in o if x.get("name") == "premul"] == ["fresh"]'
+txm make -q -c "Linear Rec.709" -a premultiplied "$scenes/textures/deep.png"
+check alias-is-another-file test "$(find "$scenes/textures/blender_tx" -name "deep.png.*.tx" | wc -l)" = 2
+txm list "$scenes/overrides.blend"
+check override-text prints "file, ready, ACES2065-1, alpha premultiplied"
+# One image of a small scene gets other names.
+python3 - "$TXM_TESTDATA/blend/small/library.blend" <<'EOF'
+import re, sys
+data = open(sys.argv[1], "rb").read()
+for name in ("scene_linear", "Non-Colour Data", "DEFAULT", "default", "Foo", "", "AgX Base sRGB"):
+    stored = name.encode() + b"\0"
+    changed = re.sub(rb"sRGB\0.{60}", lambda m: stored + m.group()[len(stored):], data, flags=re.S)
+    assert changed != data
+    open("named %s.blend" % name, "wb").write(changed)
+EOF
+mkdir textures 2>/dev/null
+for name in scene_linear "Non-Colour Data" DEFAULT default Foo ""; do
+    txm list "named $name.blend"
+    head -8 out >"text $name"
+done
+check role-text grep -q "scene_linear, a role of Linear Rec.709, alpha" "text scene_linear"
+check data-text grep -q "Non-Colour Data, an alias of Non-Color, alpha" "text Non-Colour Data"
+check word-text grep -q "default, a role of Linear Rec.709, alpha" "text default"
+check unknown-text grep -q "scene-linear, since the OCIO config does not know Foo, alpha" "text Foo"
+check unset-text grep -q "scene-linear, since no colour space is stored, alpha" "text "
+txm list --json "named default.blend"
+check word-lookup json out '{x["colorspace"]["lookup"] for x in o if x["type"] == "image"} == {"=default"}'
+txm list --json "named Foo.blend"
+check unknown-lookup json out '{x["colorspace"]["lookup"] for x in o if x["type"] == "image"} == {"="}'
+rm -rf textures && cp -r "$scenes/textures" textures
+mkdir below && mv "named AgX Base sRGB.blend" below/agx.blend && mv "named Foo.blend" below/foo.blend
+# Blender converts what has no colour space as scene-linear, under the name of auto.
+cp "$TXM_TESTDATA/blend/lib/far.blend" below
+txm make --json below/foo.blend
+check unknown-made json out '[x["colorspace"] for x in o if x["type"] == "file" and x["input"].endswith("/lib.png")] == [{"requested": "=", "detected": "scene_linear"}]'
+check unknown-ready "$TXMILL" check -q --deep below/foo.blend
+mapfile -t made < <(find textures/lib -name "lib.png.*.tx")
+check unknown-verifies "$TXMILL" verify -q --deep "${made[@]}"
+txm info "${made[0]}"
+check unknown-info prints "none (=)"
+txm list --json below/agx.blend
+check unbuildable-has-its-name json out '[f["tx"]["path"] for x in o if x["type"] == "image" for f in x["files"] if f["tx"] and f["tx"]["path"].endswith("F1AB52E3F52805C4B8687259AAAEEB6D.tx")]'
+cp "$golden/rgb8.png" word.png
+txm make -q -c =default word.png
+txm make -q -c scene_linear word.png
+txm make -q -c default word.png
+txm make -q -c sRGB word.png
+check word-is-a-name test "$(find blender_tx -name "word.png.*.tx" | wc -l)" = 3
+check word-verifies "$TXMILL" verify -q blender_tx/word.png.*.tx
+
+# ---- findings --------------------------------------------------------------------------------------------------------
+txm list --lint "$scenes/lint.blend"
+check lint-exit rc_is 5
+check lint-text prints 'normal-map-color: image "bad normal" feeds a Normal Map node but is in sRGB'
+txm list --lint --json "$scenes/lint.blend" "$scenes/missing.blend" "$scenes/materials.blend"
+check lint-json-exit rc_is 5
+if has_jsonschema; then check lint-json-schema valid_json list out; fi
+check lint-ids json out 'sorted({x["id"] for x in o if x["type"] == "finding"}) == ["color-and-data", "data-as-color", "missing-file", "missing-library", "normal-map-color", "opaque-alpha", "two-colorspaces"]'
+check lint-images json out '{x["image"] for x in o if x.get("id") == "opaque-alpha"} >= {"bad normal", "brick", "frames"}'
+check lint-set json out 'any("3 of 3 files, first" in x["message"] for x in o if x.get("id") == "opaque-alpha" and x["image"] == "brick")'
+check lint-by-name json out '[x["image"] for x in o if x.get("id") == "data-as-color"] == ["bad normal", "both"]'
+check lint-missing json out '[x["image"] for x in o if x.get("id") == "missing-file"] == ["missing", "missing set"]'
+txm list --lint "$scenes/lib/far.blend"
+check lint-opaque rc_is 5
+cp "$golden/rgb8.png" "$scenes/textures/lib/far.png"
+txm list --lint "$scenes/lib/far.blend"
+check lint-clean rc_is 0
+head -c 50 "$golden/rgb8.png" >"$scenes/textures/lib/far.png"
+txm list --lint "$scenes/lib/far.blend"
+check lint-unusable-exit rc_is 5
+check lint-unusable prints 'unusable-file: image "far": '
+
+# ---- failures --------------------------------------------------------------------------------------------------------
+head -c 5000 "$scenes/lint.blend" >cut.blend
+txm list --json cut.blend "$scenes/lib/far.blend" no.blend "$scenes/textures/sky.png"
+check failed-exit rc_is 3
+check failed-last-line last_line_is "TXMILL-ERROR code=3 failed=3 total=4"
+check failed-others-listed json out 'any(x.get("name") == "far" for x in o)'
+check failed-json json out '[x["error"]["status"] for x in o if "error" in x] == ["corrupt", "not-found", "unsupported"]'
+if has_jsonschema; then check failed-json-schema valid_json list out; fi
+check failed-says says "cut.blend: the zstd data ends at byte 5000: the file is truncated"
+# What a library that is cut short holds is unknown: a list without it is not the whole list.
+mkdir -p half/lib && cp "$scenes/graph.blend" half && head -c 3000 "$scenes/lib/graph.blend" >half/lib/graph.blend
+txm list half/graph.blend
+check library-cut rc_is 3
+check library-cut-says says "half/lib/graph.blend: the zstd data ends at byte 3000"
+txm list
+check usage rc_is 2
+printf 'ocio_profile_version: 2\n' >broken.ocio
+txm list --ocio broken.ocio "$scenes/lib/far.blend"
+check broken-config test "$rc" -ne 0
+finish

@@ -1,0 +1,232 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# txmill make: what it makes, where, what it says, and what it leaves alone.
+# shellcheck source=tests/lib.sh
+. "$(dirname "$0")/../lib.sh"
+
+cp "$golden"/{rgb8,gray8,rgba8,one,tile64}.png "$golden"/half-rgb.exr "$golden"/photo.jpg .
+srgb=blender_tx/rgb8.png.0-926BDA8569F1F2504902F06ABA51E46D.tx
+
+# ---- the plain case ------------------------------------------------------------------------------------------------
+txm make rgb8.png
+check make-exit rc_is 0
+check make-name test -f "$srgb"
+check make-prints prints "created      $srgb"
+check make-silent-on-stderr test ! -s err
+check make-same-time test "$(stat -c %Y.%y "$srgb")" = "$(stat -c %Y.%y rgb8.png)"
+check make-mode test "$(stat -c %a "$srgb")" = "$(umask_mode=$(printf '%o' $((0666 & ~$(umask)))); echo "$umask_mode")"
+check make-no-temporaries no_temporaries
+
+before=$(stat -c %i "$srgb")
+txm make rgb8.png
+check up-to-date-is-no-line test ! -s out
+check up-to-date-is-counted says "txmill: 0 created (0 B), 1 up to date, 0 skipped, 0 failed"
+txm make -v rgb8.png
+check up-to-date-prints prints "up-to-date   $srgb"
+check up-to-date-once test "$(grep -c 'up to date' err)" -eq 0
+check up-to-date-untouched test "$(stat -c %i "$srgb")" = "$before"
+txm make --force rgb8.png
+chmod 600 "$srgb"
+txm make --force rgb8.png
+check force-keeps-the-mode test "$(stat -c %a "$srgb")" = 600
+chmod 664 "$srgb"
+txm extract -o level.png "$srgb" && chmod 640 level.png
+txm extract --overwrite -o level.png "$srgb"
+check output-keeps-the-mode test "$rc" -eq 0 -a "$(stat -c %a level.png)" = 640
+txm make --force rgb8.png
+check force-keeps-a-shared-mode test "$(stat -c %a "$srgb")" = 664
+check force-writes-again test "$(stat -c %i "$srgb")" != "$before"
+touch -d '2020-01-02 03:04:05' rgb8.png
+txm make --dry-run rgb8.png
+check dry-run-would prints would-create
+check dry-run-why prints outdated
+check dry-run-writes-nothing test "$(stat -c %Y "$srgb")" != "$(stat -c %Y rgb8.png)"
+txm make rgb8.png
+check outdated-is-made-again prints "created      $srgb"
+check outdated-now-fresh test "$(stat -c %Y "$srgb")" = "$(stat -c %Y rgb8.png)"
+head -c 3000 "$srgb" >short.tx && touch -r rgb8.png short.tx && cp -p short.tx "$srgb"
+txm make rgb8.png
+check truncated-is-made-again prints "created      $srgb"
+
+# ---- sources that serve themselves -----------------------------------------------------------------------------------
+txm make one.png "$srgb"
+check used-as-is-exit rc_is 0
+check one-pixel-skipped prints "one.png: skipped"
+check tx-input-skipped prints "$srgb: skipped"
+check no-tx-of-tx test ! -e blender_tx/blender_tx
+
+# ---- settings in names -----------------------------------------------------------------------------------------------
+expect_name() { # NAME-OF-CHECK TX-NAME ARGUMENT...
+    local name=$1 tx=$2
+    shift 2
+    txm make "$@"
+    check "$name" test -f "$tx"
+}
+expect_name colorspace blender_tx/rgb8.png.0-DE5E0BDFC9051CFBE504AD14563FC03C.tx --colorspace Non-Color rgb8.png
+expect_name literal-auto blender_tx/rgb8.png.0-B30E7CBFC8AAF789D08104D249114503.tx -c auto -a auto rgb8.png
+expect_name alpha blender_tx/rgba8.png.0-24C6B81FB1805955C3EEE05B89D934DB.tx --alpha-type=premultiplied rgba8.png
+expect_name converted blender_tx/rgb8.png.0-852A1764024D88CEB5E3A3678F19CAAC.tx -cACEScg rgb8.png
+expect_name exr-default blender_tx/half-rgb.exr.0-DC4C4597331A5A94F7CC35F85726595F.tx half-rgb.exr
+# The fall-back: a fresh file in blender_tx serves, whatever folder is configured; by force the configured one is written.
+txm make -v -d elsewhere rgb8.png
+check fall-back-serves prints "up-to-date   $srgb"
+check fall-back-writes-nothing test ! -e elsewhere
+txm make --force -d elsewhere rgb8.png
+check force-writes-configured test -f elsewhere/rgb8.png.0-926BDA8569F1F2504902F06ABA51E46D.tx
+rm -r blender_tx
+expect_name ocio-config cache/rgb8.png.0-926BDA8569F1F2504902F06ABA51E46D.tx --ocio "$golden/config.ocio" -d cache rgb8.png
+mkdir src && cp -p rgb8.png src/
+expect_name absolute-cache abs-cache/rgb8.png.0-5D2534C9EABB32D4FC4211C651A938F3.tx --cache-dir "$work/abs-cache" src/rgb8.png
+OCIO="$golden/config.ocio" expect_name environment-config env/rgb8.png.0-926BDA8569F1F2504902F06ABA51E46D.tx -d env rgb8.png
+expect_name output some/where/else.tx -o some/where/else.tx rgb8.png
+txm make --envlatl -d latlong rgb8.png
+check envlatl-other-name test ! -e latlong/rgb8.png.0-926BDA8569F1F2504902F06ABA51E46D.tx
+check envlatl-made prints "created      latlong/rgb8.png.0-"
+cp "$golden/half-rgba.exr" .
+txm make --envlatl -d latlong half-rgba.exr
+for image in rgb8.png half-rgba.exr; do
+    "$TXMILL" info --json --all latlong/$image.0-*.tx >info.json
+    check "envlatl-wraps-$image" json info.json '{"periodic,clamp"} & {m["value"] for m in o[0]["metadata"]}'
+    check "envlatl-verifies-$image" "$TXMILL" verify latlong/$image.0-*.tx
+    check "envlatl-verifies-deeply-$image" "$TXMILL" verify --deep latlong/$image.0-*.tx
+done
+check envlatl-in-exr json info.json '{"name": "envmap", "value": "latlong"} in o[0]["metadata"]'
+
+# ---- settings in content ---------------------------------------------------------------------------------------------
+info_json() { "$TXMILL" info --json --all "$@" >info.json; }
+txm make --strict rgb8.png gray8.png
+info_json "$srgb"
+check strict-four-channels json info.json 'o[0]["channels"] == 4 and o[0]["border_section"]["state"] == "none"'
+rm -r blender_tx
+cp "$golden/gray-in-rgb.png" .
+txm make gray-in-rgb.png -d mono
+info_json mono/gray-in-rgb*.tx
+check mono-default json info.json 'o[0]["channels"] == 1'
+txm make gray-in-rgb.png -d four --mono no --tile 128 --compression none --borders no
+info_json four/gray-in-rgb*.tx
+check mono-no json info.json 'o[0]["channels"] == 4'
+check tile-size json info.json 'o[0]["tile_width"] == 128 and o[0]["tile_height"] == 128'
+check compression-none json info.json 'o[0]["compression"] == "none"'
+check borders-no json info.json 'o[0]["border_section"]["state"] == "none"'
+txm make rgb8.png -d zstd --compression zstd:3
+check zstd-opt-in rc_is 0
+info_json zstd/rgb8*.tx
+check zstd-stored json info.json 'o[0]["compression"] == "zstd"'
+txm make half-rgb.exr -d zstd --compression zstd
+check zstd-no-exr test "$rc" -ne 0
+check zstd-no-exr-message says half-rgb.exr
+txm make --dry-run half-rgb.exr rgb8.png -d zstd2 --compression zstd
+check zstd-no-exr-planned rc_is 2
+check zstd-no-exr-others prints would-create
+txm make rgb8.png -d meta --redact --attrib project=demo --attrib "Copyright=A. Body"
+info_json meta/rgb8*.tx
+check redact json info.json 'o[0]["source"]["path"] == "rgb8.png"'
+check attribute-stored json info.json '{"name": "project", "value": "demo"} in o[0]["metadata"]'
+check copyright-stored json info.json 'any(m["value"] == "A. Body" for m in o[0]["metadata"])'
+check requested-space-stored json info.json 'o[0]["colorspace"]["requested"] == "sRGB"'
+
+# ---- names that pose as others ---------------------------------------------------------------------------------------
+for c in $'\u202e' $'\u2066' $'\u200f' $'\u061c' $'\u2028' $'\u0085'; do
+    mkdir poses && cp rgb8.png "poses/x${c}gnp.png"
+    LC_ALL=C.UTF-8 txm make poses
+    check "direction-$(printf %s "$c" | od -An -tx1 | tr -d ' ')" test "$rc" -eq 0 -a "$(cat out err | grep -cF "$c")" -eq 0 \
+        -a "$(grep -c '\\x' out)" -eq 1
+    rm -r poses
+done
+
+# ---- several inputs --------------------------------------------------------------------------------------------------
+mkdir many
+for i in $(seq 24); do cp "$golden/tile64.png" "many/$i.png"; done
+txm make -j 4 many/*.png
+check many-exit rc_is 0
+check many-made test "$(find many/blender_tx -name '*.tx' | wc -l)" -eq 24
+check many-summary says "24 created"
+check many-alike test "$(for f in many/blender_tx/*; do "$TXMILL" info --json "$f"; done | grep -o '"sha1":"[^"]*"' | sort -u | wc -l)" -eq 1
+txm make -j 1 many/*.png missing.png
+check partial-exit rc_is 3
+check partial-summary says "24 up to date"
+check partial-last-line last_line_is "TXMILL-ERROR code=3 failed=1 total=25"
+rm -r many/blender_tx
+txm make --fail-fast -j 1 missing.png many/*.png
+check fail-fast-stops nothing_in many
+check fail-fast-says says "24 files were not started"
+check fail-fast-last-line last_line_is "TXMILL-ERROR code=3 failed=1 total=25"
+txm make --fail-fast --keep-going -j 1 missing.png many/1.png
+check keep-going-wins-when-last prints "created      many/blender_tx/1.png"
+
+# The bytes do not depend on the number of threads.
+for j in 1 2 5; do "$TXMILL" make -q -j $j -d "threads$j" photo.jpg half-rgb.exr -c ACEScg; done
+check threads-same-bytes diff -r threads1 threads2
+check threads-same-bytes-5 diff -r threads1 threads5
+
+# ---- what is said ----------------------------------------------------------------------------------------------------
+txm make -q --force rgb8.png
+check quiet test ! -s out -a ! -s err
+txm make -v --force rgb8.png
+check verbose-settings says "rgb8.png: colour space sRGB (scene_linear_srgb), alpha straight"
+check verbose-reason says "made because forced"
+txm make rgb8.png
+txm make --progress --force rgb8.png tile64.png
+check progress-begins says "txmill: progress 0% (0 of 2 files, "
+check progress-ends says "txmill: progress 100% (2 of 2 files, "
+check no-colour-without-terminal test -z "$(grep -l $'\033' out err)"
+name=$'new\nline \033[31m"quote\' \xe9.png'
+cp rgb8.png "$name"
+txm make "$name" $'no\nsuch\xe9.png'
+check odd-names-made test -f "blender_tx/$name.0-926BDA8569F1F2504902F06ABA51E46D.tx"
+check odd-names-one-line test "$(wc -l <out)" -eq 1
+check odd-names-no-escape test -z "$(grep -l $'\033' out err)"
+check odd-names-error says 'no\nsuch'
+txm make --force --json rgb8.png one.png "$name" $'no\nsuch\xe9.png' missing.png
+check json-exit rc_is 3
+check json-states json out '[x.get("state") for x in o].count("failed") == 2 and any(x.get("state") == "skipped" for x in o)'
+check json-exact-bytes json out 'any(x.get("input_encoded", "").endswith("%E9.png") for x in o)'
+check json-summary json out 'o[-1]["color"]["exact"] == (o[-1]["color"]["converted"] == 0 or o[-1]["color"]["library"].startswith("2.5.")) and o[-1]["type"] == "summary" and o[-1]["created"] == 2 and o[-1]["failed"] == 2 and o[-1]["exit_code"] == 3'
+check json-error json out 'any(x["error"]["status"] == "not-found" and not x["error"]["retryable"] for x in o if "error" in x)'
+cp out make.json
+"$TXMILL" make --json --dry-run --force rgb8.png >>make.json
+if has_jsonschema; then check json-schema valid_json make make.json; else skip json-schema "python3-jsonschema is missing"; fi
+
+# ---- a terminal ------------------------------------------------------------------------------------------------------
+if has_terminal; then
+    make_two() { on_terminal 80x24 env "$@" "$TXMILL" make --force rgb8.png missing.png; }
+    make_two -u NO_COLOR TERM=xterm
+    check terminal-exit rc_is 3
+    check terminal-colours prints $'\033[1;31merror:'
+    check terminal-progress prints $'\r\033[K'
+    make_two NO_COLOR=1 TERM=xterm
+    check no-color-exit rc_is 3
+    check no-color-respected test "$(grep -c $'\033\\[1' out)" -eq 0
+    make_two -u NO_COLOR TERM=dumb
+    check term-dumb-exit rc_is 3
+    check term-dumb-respected test "$(grep -c $'\033' out)" -eq 0
+else
+    skip terminal "no pseudo-terminal here"
+fi
+
+# ---- signals ---------------------------------------------------------------------------------------------------------
+# A batch that would take minutes: the signal falls into the middle of it, wherever that is.
+mkdir batch
+for i in $(seq 400); do ln -s "$golden/photo.jpg" "batch/$i.jpg"; done
+interrupted() { # SIGNAL
+    rm -rf batch-cache
+    "$TXMILL" make -d "$work/batch-cache" -c ACEScg -j 2 batch/*.jpg >out 2>err &
+    local pid=$!
+    for _ in $(seq 200); do [ -n "$(find batch-cache -name '*.tx' 2>/dev/null | head -n 1)" ] && break; sleep 0.02; done
+    kill "-$1" $pid
+    wait $pid
+    rc=$?
+}
+# Without job control bash starts background commands with SIGINT ignored; job control switches that off.
+set -m
+interrupted TERM
+check sigterm-exit rc_is 143
+check sigterm-last-line test "$(tail -n 1 err | cut -d' ' -f1,2)" = "TXMILL-ERROR code=143"
+check sigterm-no-temporaries no_temporaries
+check sigterm-stopped test "$(find batch-cache -name '*.tx' | wc -l)" -lt 400
+check sigterm-files-whole run "$TXMILL" info "$(find batch-cache -name '*.tx' | head -n 1)"
+interrupted INT
+check sigint-exit rc_is 130
+check sigint-no-temporaries no_temporaries
+set +m
+finish

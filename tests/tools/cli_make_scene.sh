@@ -1,0 +1,118 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# txmill make SCENE.blend: what list says is missing is there afterwards, under the very names.
+# shellcheck source=tests/lib.sh
+. "$(dirname "$0")/../lib.sh"
+scenes=$work/scenes
+cp -r "$TXM_TESTDATA/blend" "$scenes"
+
+states() { # of all files that exist, by list
+    "$TXMILL" list --json "$@" | python3 -c 'import json, sys
+o = [json.loads(line) for line in sys.stdin]
+print(sorted({f["tx"]["state"] for x in o if x["type"] == "image" for f in x["files"] if f["exists"]}))'
+}
+
+check before test "$(states "$scenes/lint.blend")" = "['missing']"
+txm make --json "$scenes/lint.blend"
+check made-exit rc_is 0
+check made-states json out 'all(x["state"] == "created" for x in o if x["type"] == "file") and len(o) == 9'
+check fresh test "$(states "$scenes/lint.blend")" = "['fresh']"
+txm make --json "$scenes/lint.blend"
+check again-up-to-date json out 'all(x["state"] == "up-to-date" for x in o if x["type"] == "file")'
+if has_jsonschema; then check json-schema valid_json make out; fi
+
+# Sets, sequences, aliases of colour spaces, alpha modes, worlds; what is missing fails and stops nothing.
+txm make "$scenes/materials.blend"
+check missing-exit rc_is 3
+check missing-last-line last_line_is "TXMILL-ERROR code=3 failed=2 total=21"
+check missing-says says 'image "missing" of'
+check missing-set-says says 'image "missing set" of'
+check generated-said says "materials.blend: 1 generated image is left out, as by Blender"
+check movie-said says "materials.blend: 1 movie is left out, as by Blender"
+check no-path-said says "materials.blend: 1 image without a file is left out"
+check all-others-fresh test "$(states "$scenes/materials.blend")" = "['fresh']"
+
+txm make -q "$scenes/linked.blend"
+check linked-exit rc_is 0
+check linked-fresh test "$(states "$scenes/linked.blend")" = "['fresh']"
+txm make -q "$scenes/missing.blend"
+check missing-library-exit rc_is 3
+check missing-library-says says "gone.blend"
+
+txm make "$scenes/packed.blend"
+check packed-exit rc_is 0
+check packed-warns says "3 packed images are left out; --packed DIR unpacks and converts them"
+txm make -q --dry-run --packed "$work/unpacked" "$scenes/packed.blend"
+check packed-dry-run test ! -e "$work/unpacked"
+txm make -q --packed "$work/unpacked" "$scenes/packed.blend"
+check unpacked-exit rc_is 0
+check unpacked cmp "$work/unpacked/brick.1012.png" "$scenes/textures/brick.1012.png"
+check unpacked-converted test "$(find "$work/unpacked/blender_tx" -name '*.tx' | wc -l)" -eq 5
+# A scene that was sent may call what is packed as it likes: only names of images are written, none that is hidden or obeyed.
+for name in .txmill .bashrc .w.png wood; do
+    python3 - "$scenes/packed.blend" drop.blend "$name" <<'EOF'
+import subprocess, sys
+source, target, name = sys.argv[1:]
+data = open(source, "rb").read()
+if data[:4] == b"\x28\xb5\x2f\xfd":
+    data = subprocess.run(["zstd", "-dcq"], input=data, stdout=subprocess.PIPE, check=True).stdout
+old = b"wood.png\0"
+assert old in data
+open(target, "wb").write(data.replace(old, name.encode().ljust(len(old), b"\0")))
+EOF
+    rm -rf dropped
+    txm make -q --packed dropped drop.blend
+    check "packed-as-$name" test -z "$(find dropped -maxdepth 1 -type f \( -name '.*' -o -not -name '*.png' \))"
+    check "packed-as-$name-kept" test "$(find dropped -maxdepth 1 -type f | wc -l)" -ge 4
+done
+check packed-gets-extension test -f dropped/wood.png
+txm make -q --packed "$scenes/packed.blend/no" "$scenes/packed.blend"
+check unpack-fails test "$rc" -ne 0
+
+txm make --lint --dry-run "$scenes/lint.blend"
+check lint says 'feeds a Normal Map node but is in sRGB'
+head -c 3000 "$scenes/lint.blend" >cut.blend
+txm make -q cut.blend no.blend "$scenes/lint.blend"
+check broken-exit rc_is 3
+check broken-last-line last_line_is "TXMILL-ERROR code=3 failed=2 total=10"
+
+# Blender 5's layout, and that of an old big-endian machine with 4-byte addresses.
+cp "$scenes/small/linked_5.blend" "$scenes/small/packed_big_endian.blend" "$scenes"
+for name in linked_5 packed_big_endian; do
+    txm make -q "$scenes/$name.blend" --packed "$work/$name"
+    check "$name-exit" rc_is 0
+    check "$name-fresh" test "$(states "$scenes/$name.blend")" = "['fresh']"
+done
+check big-endian-unpacked test "$(find "$work/packed_big_endian/blender_tx" -name '*.tx' | wc -l)" -eq 5
+
+# Scenes that lists, folders and patterns name.
+tx_count() { find "$1" -name '*.tx' | wc -l; }
+rm -rf "$scenes/textures/blender_tx"
+printf '%s\n' "$scenes/lint.blend" >scenes.txt
+txm make --json --cache-dir "$work/plain" @scenes.txt
+check listed-exit rc_is 0
+check listed test "$(tx_count "$work/plain")" -eq 8
+printf '{"path": "%s", "cache_dir": "%s"}\n' "$scenes/lint.blend" "$work/listed" >scenes.txt
+txm make --json @scenes.txt
+check listed-cache-dir test "$(tx_count "$work/listed")" -eq 8
+check listed-origin json out 'all(x["origin"].endswith("lint.blend") for x in o if x["type"] == "file")'
+printf '{"path": "%s", "colorspace": "sRGB"}\n{"path": "%s", "working_space": "Linear Rec.2020"}\n' \
+    "$scenes/lint.blend" "$scenes/lint.blend" >scenes.txt
+txm make --json --cache-dir "$work/wide" @scenes.txt
+check listed-settings-exit rc_is 2
+check listed-settings-refused says "scenes.txt:1: $scenes/lint.blend: is a scene, which holds the colour space"
+check listed-working-space test "$(find "$work/wide" -name '*.tx' ! -name '*926BDA8569F1F2504902F06ABA51E46D*' | wc -l)" -eq 8
+rm -rf "$scenes/textures/blender_tx"
+mkdir project
+cp -r "$scenes/lint.blend" "$scenes/textures" project
+txm make -q -r --include '*.blend' --cache-dir "$work/folder" project
+check folder-exit rc_is 0
+check folder-scene test "$(tx_count "$work/folder")" -eq 8
+txm make --json -r project --dry-run
+check folder-images-alone json out 'not any(x["input"].endswith(".blend") or x.get("origin") for x in o if x["type"] == "file")'
+cp "$scenes/lint.blend" project/shot_0001.blend
+cp "$scenes/lint.blend" project/shot_0002.blend
+txm make --json --dry-run 'project/shot_####.blend'
+check pattern json out 'sum(x["type"] == "file" for x in o) == 16'
+check no-temporaries no_temporaries
+finish

@@ -1,0 +1,150 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# What a new user types: help, names where a command belongs, images where tx files belong, patterns in quotes.
+# shellcheck source=tests/lib.sh
+. "$(dirname "$0")/../lib.sh"
+
+mkdir -p tex/deep && cp "$golden"/{rgb8,tile64}.png tex/ && cp "$golden/gray8.png" 'tex/deep/a grey.png'
+
+# ---- help ------------------------------------------------------------------------------------------------------------
+txm
+check alone-exit rc_is 2
+check alone-last last_line_is "TXMILL-ERROR code=2 failed=0 total=0"
+check alone-first-group test "$(sed -n '/^Every day:/,/^$/p' out | grep -c '^  [a-z]')" -eq 8
+check alone-first test "$(grep -m 1 '^[A-Z][a-z ,]*:$' out)" = "Every day:"
+check alone-all test "$(grep -c '^  [a-z]*  *[A-Z]' out)" -eq "$(grep -c '^COMMAND' "$repo/tools/commands.def")"
+commands=$(sed -n 's/^COMMAND(\(.*\))$/\1/p' "$repo/tools/commands.def")
+for c in $commands; do
+    txm "$c" --help
+    check "help-$c-examples" test "$(sed -n '/^Examples:/,/^$/p' out | grep -c "^  txmill $c")" -ge 2
+    check "help-$c-settings" prints .txmill
+    # What is shown must at least be understood: options that do not exist are refused before any file is looked at.
+    sed -n "s/^  txmill $c */$c /p" out >lines
+    while read -r line; do
+        # shellcheck disable=SC2086
+        run timeout 5 "$TXMILL" $line --help
+        check "help-$c-works" rc_is 0
+    done <lines
+done
+
+# ---- where a command belongs -----------------------------------------------------------------------------------------
+meant() { # NAME LINE ARGUMENT...
+    local name=$1 line=$2
+    shift 2
+    txm "$@"
+    check "$name" eval 'rc_is 2 && grep -qx "txmill: error: .* is not a command; did you mean: $line" err'
+}
+meant file "txmill make tex/rgb8.png" tex/rgb8.png
+meant no-file "txmill make foo.png" foo.png
+meant folder "txmill make tex" tex
+meant files "txmill make tex/rgb8.png tex/tile64.png -j 2" tex/rgb8.png tex/tile64.png -j 2
+meant spaces "txmill make 'tex/deep/a grey.png'" 'tex/deep/a grey.png'
+meant convert "txmill make x.png" convert x.png
+meant maketx "txmill make x.png" maketx x.png
+meant scene "txmill make shot.blend" shot.blend
+meant tx "txmill info a.tx" a.tx
+txm frobnicate
+check unknown says "unknown command frobnicate; 'txmill --help' lists the commands"
+
+# ---- patterns in quotes ------------------------------------------------------------------------------------------------
+txm make --json 'tex/*.png'
+check pattern-make json out 'len([x for x in o if x["type"] == "file"]) == 2'
+check pattern-exit rc_is 0
+txm info --json 'tex/blender_tx/*.tx' 'tex/rgb8.pn?'
+check pattern-info test "$rc $(wc -l <out)" = "0 3"
+txm make 'tex/*.tga'
+check pattern-none says "tex/*.tga: no file matches this pattern"
+cp tex/rgb8.png 'tex/[a].png' && cp tex/rgb8.png tex/a.png
+txm make --json 'tex/[a].png'
+check pattern-is-a-name json out 'o[0]["path"] == "tex/[a].png" if "path" in o[0] else "[a]" in json.dumps(o[0])'
+rm tex/*a*.png
+
+# ---- an image for its tx file ------------------------------------------------------------------------------------------
+"$TXMILL" make -q tex
+for c in info verify sample "view -F symbols" tile; do
+    # shellcheck disable=SC2086
+    txm $c tex/rgb8.png
+    check "image-${c%% *}" eval 'rc_is 0 && says "tex/rgb8.png: its tx file is tex/blender_tx/rgb8.png.0-"'
+done
+txm info 'tex/deep/a grey.png'
+check image-with-space rc_is 0
+cp tex/rgb8.png lone.png
+txm info lone.png
+check image-without eval "rc_is 3 && says \"lone.png: is a PNG image without a tx file; 'txmill make lone.png' makes one\""
+mkdir show && cp tex/rgb8.png show/ && echo 'cache-dir = elsewhere' >show/.txmill && "$TXMILL" make -q show/rgb8.png
+txm info show/rgb8.png
+check image-of-project eval 'rc_is 0 && says "its tx file is show/elsewhere/rgb8.png.0-"'
+# A tx file under the name of an image is one.
+cp tex/blender_tx/rgb8*.tx pretender.tif
+txm info pretender.tif
+check image-is-tx rc_is 0
+
+# ---- folders -----------------------------------------------------------------------------------------------------------
+for c in info verify resolve "borders --check"; do
+    # shellcheck disable=SC2086
+    txm $c tex
+    check "below-${c%% *}" eval 'rc_is 0 && prints "a grey.png"'
+done
+txm check tex
+check below-check prints "3 of 3 textures fresh"
+txm make -n tex
+check below-make says "3 up to date"
+
+# ---- what comes first is read first --------------------------------------------------------------------------------------
+"$TXMILL" info tex/rgb8.png lone.png >both 2>&1
+check stdout-first test "$(grep -n 'SHA-1\|is a PNG image' both | sed 's/:.*\(SHA-1\|is a PNG\).*/ \1/' | cut -d' ' -f2 | xargs)" = "SHA-1 is"
+if has_terminal; then
+    on_terminal 80x24 bash -c '"$0" make --force tex | cat' "$TXMILL"
+    check no-progress-beside-a-pipe test "$(grep -c 'looking at\|% ' out)" -eq 0
+    on_terminal 80x24 "$TXMILL" make --force tex
+    check progress-otherwise grep -q 'looking at' out
+fi
+
+# ---- names -------------------------------------------------------------------------------------------------------------
+cp tex/rgb8.png tex/Wood.PNG
+for c in make check resolve; do
+    txm $c tex/wood.png
+    check "case-$c" eval 'rc_is 3 && says "Wood.PNG is there, wood.png is not"'
+done
+rm tex/Wood.PNG
+mkdir other && cp "$TXM_TESTDATA/blend/materials.blend" other/ && cp -r "$TXM_TESTDATA/blend/textures" other/
+mv other/textures/wood.png other/textures/Wood.PNG
+txm make -n other/materials.blend
+check case-in-scene says "is not there; Wood.PNG is: upper and lower case are different here"
+txm make -o oak.tx tex/rgb8.png
+check output-hint eval 'rc_is 0 && says "-o oak.tx: Cycles will not look for a file of this name"'
+txm make -o "copy/$(basename tex/blender_tx/rgb8*.tx)" tex/rgb8.png
+check output-no-hint eval '! says "will not look for"'
+txm info oak.tx
+check made-by-txmill grep -q '^  made by  *txmill, in the format of Blender maketx v0$' out
+"$TXMILL" make -q --strict -o strict.tx tex/rgb8.png
+txm info strict.tx
+check made-by-strict grep -q '^  made by  *txmill, ' out
+txm info --json strict.tx
+check made-by-json json out 'o[0]["made_by"] == "txmill" and o[0]["software"] == "Blender maketx v0"'
+
+# ---- completion --------------------------------------------------------------------------------------------------------
+offers() { # WORD: what is offered for an operand of make
+    # shellcheck disable=SC1091
+    ( . "$(dirname "$TXMILL")/completion/txmill.bash"
+      COMP_WORDS=(txmill "${command:-make}" "$1") COMP_CWORD=2 COMPREPLY=()
+      _txmill
+      printf '[%s]' "${COMPREPLY[@]}" )
+}
+check complete-space test "$(offers tex/deep/a)" = "[tex/deep/a grey.png]"
+check complete-escaped test "$(offers 'tex/deep/a\ g')" = "[tex/deep/a grey.png]"
+check complete-quoted test "$(offers "'tex/deep/a g")" = "[tex/deep/a grey.png]"
+check complete-folder-space test "$(mkdir 'two words' && offers two)" = "[two words]"
+check complete-stream test "$(command=stream offers '')" = "[render][budget]"
+
+# ---- advice ------------------------------------------------------------------------------------------------------------
+echo text >notes.txt
+txm gc notes.txt
+check advice-gc test "$(grep -c 'images can be saved' err)" -eq 0
+head -c 3000 tex/blender_tx/rgb8*.tx >cut.tx
+txm info cut.tx
+check advice-cut eval 'rc_is 3 && says "make these tx files again" && ! says "save or copy"'
+head -c 3000 tex/rgb8.png >cut.png
+txm make cut.png
+check advice-image says "save or copy these files again"
+finish

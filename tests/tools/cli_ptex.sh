@@ -1,0 +1,184 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Ptex files: what info, verify, extract and view say and write of them; damaged ones; beside tx files.
+# shellcheck source=tests/lib.sh
+. "$(dirname "$0")/../lib.sh"
+cp "$TXM_TESTDATA"/ptex/*.ptx .
+cp "$golden"/rgb8.png .
+"$TXMILL" make -q -o rgb.tx rgb8.png
+
+# ---- info -------------------------------------------------------------------------------------------------------------
+
+txm info grid-half.ptx
+check info-exit rc_is 0
+check info-mesh prints "mesh          9 quads"
+check info-texels prints "half, 3 channels; 576 texels"
+check info-sizes prints "8 x 8: 9"
+check info-levels prints "levels        2"
+txm info meta.ptx
+check info-text prints "Author  string  somebody else"
+check info-numbers prints "large  int32[2000]  0 1 2 3 4 5 6 7 8 9 .."
+check info-cut prints "word wor.."
+txm info --all meta.ptx
+check info-all prints " 1998 1999"
+txm info --all edits.ptx
+check info-edits prints "3 of faces (2 faces), 1 of meta data"
+check info-face prints "1           16 x 16     - - - -  edited"
+txm info --json --all grid-u8.ptx edits.ptx meta.ptx triangles.ptx
+check info-json-exit rc_is 0
+if has_jsonschema; then check info-schema valid_json ptex-info out; else skip info-schema "python3-jsonschema is missing"; fi
+check info-json json out '[(x["mesh"], x["faces"], x["channels"], x["levels"]) for x in o] == [("quads", 9, 1, 2), ("quads", 4, 2, 3), ("quads", 1, 1, 1), ("triangles", 4, 2, 3)]'
+check info-json-edits json out '(o[1]["edited_faces"], o[1]["face_edits"], o[1]["metadata_edits"], o[1]["constant_faces"]) == (2, 3, 1, 1)'
+check info-json-meta json out '{m["key"]: m["value"] for m in o[2]["metadata"]}["shorts"] == [-2, 300]'
+# Whoever is a neighbour has this face at the same edge.
+check info-json-neighbours json out 'all(n < 0 or (o[0]["face_list"][n]["neighbours"][f["edges"][e]], o[0]["face_list"][n]["edges"][f["edges"][e]]) == (i, e) for i, f in enumerate(o[0]["face_list"]) for e, n in enumerate(f["neighbours"]))'
+txm info grid-u8.ptx rgb.tx
+check info-both-kinds rc_is 0
+check info-sums prints "2 files: 1"
+mv grid-u8.ptx grid.tx
+txm info grid.tx
+check info-whatever-its-name prints "9 quads"
+mv grid.tx grid-u8.ptx
+
+# ---- verify -----------------------------------------------------------------------------------------------------------
+
+txm verify ./*.ptx
+check verify-exit rc_is 0
+check verify-count prints "$(find . -name '*.ptx' | wc -l) files: $(find . -name '*.ptx' | wc -l) good"
+txm verify --json star5.ptx tiled.ptx
+if has_jsonschema; then check verify-schema valid_json ptex-verify out; fi
+check verify-json json out '[(x["good"], x["damage"], x["one_sided_edges"]) for x in o] == [(True, None, 0)] * 2 and o[0]["blocks"] == 7 and o[1]["blocks"] == 9'
+head -c 1000 sizes-u8.ptx >cut.ptx
+txm verify cut.ptx
+check verify-cut-exit rc_is 5
+check verify-cut prints "cut.ptx: damaged"
+python3 - <<'EOF'
+data = bytearray(open("sizes-float.ptx", "rb").read())
+data[-100] ^= 16  # the last face's texels
+open("bit.ptx", "wb").write(data)
+data = bytearray(open("grid-u8.ptx", "rb").read())
+data[4] = 2
+open("newer.ptx", "wb").write(data)
+EOF
+txm verify bit.ptx
+check verify-bit-exit rc_is 5
+check verify-bit-says prints "the texels of a face cannot be read"
+txm verify --quiet bit.ptx star5.ptx
+check verify-quiet test -z "$(grep star5 out)" -a -n "$(grep bit.ptx out)"
+txm info newer.ptx
+check newer-exit test "$rc" -ne 0
+check newer-says says "Ptex version 2"
+txm info --deep bit.ptx
+check info-deep test "$rc" -ne 0
+txm info bit.ptx
+check info-not-deep rc_is 0
+txm verify missing.ptx
+check missing says missing.ptx
+
+# ---- extract ----------------------------------------------------------------------------------------------------------
+
+# The expected texels come from the script that wrote the files; pictures have v = 0 at the bottom.
+cat >faces.py <<'EOF'
+import sys, zlib
+def pnm(path):
+    data = open(path, "rb").read()
+    kind, w, h, most = data.split(None, 4)[:4]
+    w, h, n = int(w), int(h), 1 if kind == b"P5" else 3
+    body = data[-w * h * n:]
+    return w, h, [body[y * w * n:(y + 1) * w * n] for y in range(h)]
+def expected(name, face, u, v):
+    here = False
+    for line in open(sys.argv[1]):
+        words = line.split()
+        if words[0] == "file":
+            here = words[1] == name
+        elif here and words[:4] == ["read", str(face), str(u), str(v)]:
+            return int(words[4])
+picture, name, face, u, v = sys.argv[2], sys.argv[3], *map(int, sys.argv[4:])
+w, h, rows = pnm(picture)
+assert (w, h) == (1 << u, 1 << v), (w, h)
+assert zlib.crc32(b"".join(reversed(rows))) == expected(name, face, u, v)
+EOF
+texels() { python3 faces.py "$TXM_TESTDATA/ptex/expected.txt" "$@"; }
+txm extract --face 4 -o four.pgm grid-u8.ptx
+check extract-exit rc_is 0
+check extract-face texels four.pgm grid-u8.ptx 4 3 3
+txm extract --face 5 -l 1 --json -o five.ppm sizes-u8.ptx
+check extract-level texels five.ppm sizes-u8.ptx 5 2 2
+check extract-json json out 'o[0]["width"] == 4 and o[0]["level"] == 1 and o[0]["channels"] == 3 and o[0]["data_type"] == "uint8"'
+if has_jsonschema; then check extract-schema valid_json extract out; fi
+txm extract --face 0 -o whole.pgm tiled.ptx
+check extract-tiled texels whole.pgm tiled.ptx 0 9 9
+txm extract --face 0 -o float.exr sizes-float.ptx
+check extract-exr rc_is 0
+txm extract -o sheet.pgm grid-u8.ptx
+check sheet rc_is 0
+check sheet-size python3 -c 'assert open("sheet.pgm", "rb").read().split()[1:3] == [b"24", b"24"]'
+txm extract --fit 12 --json -o fit.png grid-u8.ptx
+check fit json out '(o[0]["width"], o[0]["height"], o[0]["level"]) == (12, 12, 1)'
+txm extract --fit 1 -o no.png grid-u8.ptx
+check fit-none test "$rc" -ne 0 -a ! -e no.png
+txm extract --face 9 -o no.png grid-u8.ptx
+check face-missing says "the file has 9, counted from 0"
+txm extract --fit 4 --face 9 -o no.png grid-u8.ptx
+check fit-face-missing says "the file has 9, counted from 0"
+txm extract --face 2 -l 4 -o no.png grid-u8.ptx
+check level-missing says "so the levels 0 to 3"
+txm extract --face x -o no.png grid-u8.ptx
+check face-no-number rc_is 2
+txm extract --face 1 -o no.png rgb.tx
+check face-of-tx says "--face is for Ptex files"
+txm extract --atlas -o no.png grid-u8.ptx
+check atlas-of-ptex says "give --level"
+txm extract --face 6 -l 3 -o no.png bit.ptx
+check extract-damaged test "$rc" -ne 0 -a ! -e no.png
+txm extract -o star5.ptx --format png --overwrite star5.ptx
+check source-is-kept test "$rc" -ne 0
+check source-is-whole cmp -s star5.ptx "$TXM_TESTDATA/ptex/star5.ptx"
+# Another one is as safe, from every option.
+txm extract -o star8.ptx --format png --overwrite star5.ptx
+check other-is-kept test "$rc" -ne 0
+txm view --html star8.ptx --overwrite star5.ptx
+check page-is-no-ptex test "$rc" -ne 0
+check other-is-whole cmp -s star8.ptx "$TXM_TESTDATA/ptex/star8.ptx"
+txm tile -t 0,0 star8.ptx
+check other-commands says "star8.ptx: is a Ptex file, not a tx file"
+txm extract -o pictures/ grid-u8.ptx rgb.tx
+check folder test -s pictures/grid-u8.png -a -s pictures/rgb.png
+
+# ---- view -------------------------------------------------------------------------------------------------------------
+
+txm view --format symbols --size 40x10 grid-u8.ptx
+check view-exit rc_is 0
+check view-says prints "grid-u8.ptx: level 0 of 9 faces"
+txm view --html page.html --json grid-u8.ptx polygon.ptx cut.ptx
+check page json out '[("error" in x) for x in o] == [False, False, True] and o[0]["levels"] == [0]'
+if has_jsonschema; then check page-schema valid_json view out; fi
+check page-is-there test -s page.html
+txm view --html both.html grid-u8.ptx rgb.tx
+check page-of-both test "$rc" -eq 2 -a ! -e both.html
+txm view --html none.html cut.ptx
+check page-of-none test "$rc" -ne 0 -a ! -e none.html
+txm view --html small.html --page-size 6 --json tiled.ptx
+check page-small json out 'o[0]["levels"] == [9] and o[0]["pixel_bytes"] <= 6'
+cat >look.py <<'EOF'
+import sys
+sys.path.insert(0, sys.argv[1])
+import browser
+if not browser.find():
+    sys.exit(77)
+with browser.Browser() as b:
+    b.open(sys.argv[2], ready="document.body.dataset.ready")
+    assert b.eval("document.querySelectorAll('section').length") == 3
+    assert b.eval("document.querySelector('img').naturalWidth") == 24
+    b.eval("(() => { const n = document.querySelector('input'); n.value = 4; n.dispatchEvent(new Event('input')); return 1; })()")
+    assert b.eval("document.querySelectorAll('section')[0].querySelectorAll('.neighbour').length") == 4
+    text = b.eval("document.querySelector('.face').textContent")
+    assert text.startswith("face 4: 8 x 8 texels"), text
+    assert b.eval("document.querySelectorAll('.error').length") == 1
+    assert not b.problems, b.problems
+EOF
+run python3 look.py "$repo/tests" "$work/page.html"
+if [ "$rc" -eq 77 ]; then skip page-in-browser "Chromium is missing"; else check page-in-browser rc_is 0; fi
+check no-temporaries no_temporaries
+finish

@@ -1,0 +1,113 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# txmill report: what runs say together, and the page about it.
+# shellcheck source=tests/lib.sh
+. "$(dirname "$0")/../lib.sh"
+
+# ---- logs: two shards, a run that was killed, failures of both kinds, lint, odd names ---------------------------------
+python3 "$repo/tests/util/batch_images.py" tex 8 100
+cp "$golden/half-rgb.exr" "$golden/gray-in-rgb.png" tex/
+: >'tex/bad<script>alert(1)<b>.png'
+: >tex/empty.png
+for i in 1 2; do "$TXMILL" make -r --lint --json --shard $i/2 tex >run$i.jsonl 2>/dev/null; done
+# A failure that a retry may cure, one that was cured, and one of another run's that stays.
+failure() { # NAME STATUS RETRYABLE
+    printf '{"schema":"txmill.make","version":1,"type":"file","input":"%s","state":"failed","error":{"status":"%s","retryable":%s,"message":"%s: went wrong"}}\n' "$1" "$2" "$3" "$1"
+}
+{ failure tex/000003.png disk-full true; failure $'tex/late\x01.png' locked true; } >run0.jsonl
+{ echo 'slurmstepd: error: *** JOB 7 ON n1 CANCELLED ***'; grep -m 1 '"created"' run1.jsonl | sed 's/"created"/"up-to-date"/'; printf '{"schema":"txmill.make","vers'; } >killed.jsonl
+echo '[1,2' >>run2.jsonl
+
+txm report --json run0.jsonl run1.jsonl run2.jsonl killed.jsonl
+check exit rc_is 0
+check images json out 'o[0]["images"] == 13 and o[0]["created"] == 10'
+check failed json out 'o[0]["failed"] == 3 and o[0]["retryable"] == 1'
+check made-once json out 'o[0]["made_twice"] == 0'
+check shards json out 'o[0]["shards"] == 2 and o[0]["shards_missing"] == 0 and o[0]["lists"] == 1'
+check killed json out 'o[0]["incomplete_runs"] == 2 and o[0]["foreign_lines"] == 2'
+check bytes json out "o[0]['tx_bytes'] == $(find tex -name '*.tx' -printf '%s\n' | awk '{ n += $1 } END { print n }')"
+check memory-full json out "o[0]['texture_memory']['full_bytes'] == 8*100*100*4 + 190*110*4*2 + 192*192"
+check memory-levels json out 'all(a > b for a, b in zip(o[0]["texture_memory"]["from_level_bytes"], o[0]["texture_memory"]["from_level_bytes"][1:8]))'
+check lint json out 'o[0]["lint"]["grey-rgb"] == 1'
+cp out all.json
+# In the other order the cured failure came last: it stands.
+txm report --json run1.jsonl run2.jsonl run0.jsonl
+check order-counts json out 'o[0]["failed"] == 4'
+cat out >>all.json
+"$TXMILL" make -r --json tex >fresh.jsonl 2>/dev/null
+sed '$d' fresh.jsonl >stopped.jsonl
+txm report stopped.jsonl -o stopped.html
+check killed-alone-says says "stopped, or is still running"
+check killed-alone-verdict grep -qi 'the last run did not end by itself' stopped.html
+txm report --json stopped.jsonl fresh.jsonl
+check killed-then-finished json out 'not o[0]["unfinished"]'
+txm report --json run1.jsonl
+check shard-missing json out 'o[0]["shards"] == 2 and o[0]["shards_missing"] == 1'
+"$TXMILL" make -q -r --json --force tex/000001.png >again.jsonl 2>/dev/null
+txm report --json run1.jsonl run2.jsonl again.jsonl
+check made-twice json out 'o[0]["made_twice"] == 1'
+cat out >>all.json
+txm report --json fresh.jsonl
+check up-to-date-looked-into json out "o[0]['up_to_date'] == 10 and o[0]['texture_memory']['full_bytes'] == 8*100*100*4 + 190*110*4*2 + 192*192"
+cat out >>all.json
+if has_jsonschema; then check schema valid_json report all.json; else skip schema "python3-jsonschema is missing"; fi
+
+# ---- the tx files of a run ---------------------------------------------------------------------------------------------
+txm verify --json --run run1.jsonl --run run2.jsonl --run killed.jsonl
+check verify-run-exit rc_is 0
+check verify-run-each-once json out 'len(o) == 10 and len({x["file"] for x in o}) == 10'
+mv "$(find tex -name '000001*.tx')" away.tx
+txm verify --run run1.jsonl --run run2.jsonl
+check verify-run-missing test "$rc" -ne 0
+mv away.tx "$(find tex -name '000002*.tx' | sed 's/000002/000001/')"
+txm verify --run no-such.jsonl
+check verify-run-no-log rc_is 3
+
+# ---- logs that are none ------------------------------------------------------------------------------------------------
+txm report --json no-such.jsonl run1.jsonl
+check missing-log-exit rc_is 3
+check missing-log-others-count json out 'o[0]["runs"] == 1'
+head -c 300000 /dev/urandom >noise
+txm report --json noise
+check noise json out 'o[0]["images"] == 0'
+python3 -c 'print("[" * 100000); print("{\"a\":" * 100000)' >deep
+txm report --json deep
+check deep json out 'o[0]["images"] == 0 and o[0]["foreign_lines"] == 2'
+head -c 20000000 /dev/zero | tr '\0' x >long
+txm report long
+check long-line-exit rc_is 3
+check long-line-says says "not a log of txmill"
+cat >odd <<'EOF2'
+{"schema":"txmill.make","version":1,"type":"file","input":7,"state":"created"}
+{"schema":"txmill.make","version":1,"type":"file","input":"a","state":"created","width":-5,"height":1e99,"levels":99,"channels":7,"data_type":"uint8","tx_bytes":"x","stage_seconds":3,"lint":{"id":1}}
+{"schema":"txmill.make","version":1,"type":"file","input":"b","state":"created","width":4000000000,"height":2,"levels":3,"channels":4,"data_type":"octal","seconds":1e400}
+{"schema":"txmill.make","version":1,"type":"summary","shard":{"index":4294967295,"count":4294967295,"list_key":5},"exit_code":"no"}
+EOF2
+txm report --json odd -o odd.html
+check odd-exit rc_is 0
+check odd-counts json out 'o[0]["images"] == 2 and o[0]["texture_memory"]["images"] == 0 and o[0]["shards"] == 0'
+echo '{"schema":"txmill.make","version":2,"type":"file"}' >newer
+txm report newer
+check newer-says says newer
+txm report
+check needs-logs rc_is 2
+run "$TXMILL" report - -o - <run1.jsonl
+check through-pipes prints "</html>"
+
+# ---- the page ----------------------------------------------------------------------------------------------------------
+txm report run0.jsonl run1.jsonl run2.jsonl killed.jsonl --title 'Shot <b>10</b>' -o page.html
+check page-exit rc_is 0
+check page-alone test -z "$(grep -oE '(src|href|url)[=(]' page.html)"
+txm report run1.jsonl -o no/such/../page.html
+check page-folders-made test -f no/page.html -o "$rc" -ne 0
+if [ "$(id -u)" -eq 0 ] && unshare -m bash -c 'mkdir -p full && mount -t tmpfs -o size=4k none full && "$1" report run1.jsonl -o full/page.html; echo "rc=$? left=$(ls -A full | wc -l)"' _ "$TXMILL" >out 2>err; then
+    check page-full-disk prints "rc=4 left=0"
+else
+    skip page-full-disk "mounting is not permitted here"
+fi
+if python3 "$repo/tests/util/browser.py" >/dev/null 2>&1; then
+    python3 "$repo/tests/tools/report_page.py" page.html || failures=$((failures + 1))
+else
+    skip page-in-browser "chromium is not installed"
+fi
+finish

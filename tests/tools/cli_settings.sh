@@ -1,0 +1,404 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Settings that are said once: .txmill, TXMILL_* variables; what is asked for is checked before any file; one table of
+# letters; txmill check, settings, doctor.
+# shellcheck source=tests/lib.sh
+. "$(dirname "$0")/../lib.sh"
+unset TXMILL_SETTINGS TXMILL_CACHE_DIR TXMILL_OCIO TXMILL_WORKING_SPACE TXMILL_PRESET TXMILL_RULE TXMILL_RULES TXMILL_THREADS
+
+mkdir -p film/tex/deep other
+cp "$golden/rgb8.png" film/tex/wood_color.png
+cp "$golden/gray-in-rgb.png" film/tex/deep/wood_normal.png
+cp "$golden/tile64.png" other/
+cat >film/.txmill <<'EOF2'
+# of the film
+cache-dir = cache
+preset = pbr
+rule = *_mask.*=Non-Color,none
+threads = 2
+EOF2
+
+# ---- the project's file --------------------------------------------------------------------------------------------------
+txm settings film/tex/deep
+check settings-exit rc_is 0
+check settings-found prints "$work/film/.txmill"
+check settings-origin prints "cache  ($work/film/.txmill:2)"
+txm settings --json film/tex/deep/wood_normal.png
+check settings-json json out '[x["value"] for x in o if x["setting"] == "preset"] == ["pbr"] and [x["origin"] for x in o if x["setting"] == "ocio"] == ["default"]'
+if has_jsonschema; then check settings-schema valid_json settings out; fi
+txm make -r film
+check project-cache-dir test -n "$(find film/tex/cache -name 'wood_color.png.*.tx')"
+check project-preset test -n "$(find film/tex/deep/cache -name 'wood_normal.png.0-*.tx')"
+txm info --json -r film
+check project-preset-space json out 'sorted(x["colorspace"]["detected"] for x in o) == ["data", "scene_linear_srgb"]'
+for command in resolve check; do
+    txm $command -r film/tex
+    check "$command-agrees" rc_is 0
+done
+txm plan --shards 2 --json -r film
+check plan-agrees json out 'o[-1]["to_create"] == 0'
+txm verify -r film --preset pbr
+check verify-agrees rc_is 0
+txm verify -r film --rule '*_color.png=Non-Color'
+check verify-rule-exit rc_is 5
+check verify-rule-finds prints "TXM-306 warning"
+TXMILL_CACHE_DIR=elsewhere txm make -r film
+check variable-wins test -n "$(find film/tex/elsewhere -name 'wood_color.png.*.tx')"
+TXMILL_CACHE_DIR=elsewhere txm make -d said film/tex/wood_color.png
+check option-wins test -n "$(find film/tex/said -name 'wood_color.png.*.tx')"
+TXMILL_PRESET=pbr TXMILL_CACHE_DIR=v txm settings --json other
+check variables-shown json out '{x["setting"]: x["origin"] for x in o}["cache-dir"] == "TXMILL_CACHE_DIR"'
+txm make film/tex/wood_color.png other/tile64.png
+check two-projects rc_is 0
+check two-projects-each test -n "$(find film/tex/cache -name 'wood_color.png.*.tx')" -a -n "$(find other/blender_tx -name 'tile64.png.*.tx')"
+
+# ---- somebody else's file above the images -----------------------------------------------------------------------------------
+if [ "$(id -u)" -eq 0 ]; then
+    mkdir -p open/job && chmod 1777 open
+    cp "$golden/tile64.png" open/job/
+    printf 'cache-dir = loot\n' >open/.txmill && chown 65534 open/.txmill
+    txm make open/job/tile64.png
+    check foreign-ignored test -d open/job/blender_tx -a ! -e open/job/loot
+    check foreign-said says "open/.txmill: ignored: it belongs to another user"
+    check foreign-said-once test "$(grep -c ignored err)" -eq 1
+    TXMILL_SETTINGS=open/.txmill txm settings open/job
+    check named-obeyed prints "loot  ($work/open/.txmill:1)"
+    SUDO_UID=65534 txm settings open/job
+    check sudo-obeyed prints "loot  ($work/open/.txmill:1)"
+    mv open/.txmill foreign.txmill && chown root foreign.txmill
+    ln -s ../foreign.txmill open/.txmill && chown -h 65534 open/.txmill
+    txm settings open/job
+    check foreign-link-ignored says "open/.txmill: ignored"
+    rm open/.txmill && mv foreign.txmill open/.txmill && chown 65534 open/.txmill && chmod 775 open
+    txm settings open/job
+    check colleague-obeyed prints "loot  ($work/open/.txmill:1)"
+else
+    skip foreign-settings "needs root"
+fi
+TXMILL_SETTINGS=film/.txmill txm settings other
+check named-elsewhere prints "pbr  ($work/film/.txmill:3)"
+TXMILL_SETTINGS=nowhere txm make other/tile64.png
+check named-missing test "$rc" -ne 0
+
+printf 'cachedir = x\n' >other/.txmill
+txm make other/tile64.png
+check misspelt-exit rc_is 2
+check misspelt-says says "other/.txmill:1: unknown setting 'cachedir' (did you mean 'cache-dir'?)"
+printf 'threads = many\n' >other/.txmill
+txm make other/tile64.png
+check bad-value-says says "other/.txmill:1: threads is 'many'"
+printf 'ocio = none.ocio\n' >other/.txmill
+txm make --json other/tile64.png
+check project-ocio says "other/none.ocio"
+check project-ocio-object json out '[x["type"] for x in o] == ["error", "summary"] and o[0]["error"]["message"]'
+rm other/.txmill
+TXMILL_THREADS=0 txm make other/tile64.png
+check variable-bad says "TXMILL_THREADS: threads is '0'"
+
+# ---- files above -----------------------------------------------------------------------------------------------------------
+mkdir -p nest/in/deep nest/alone && cp "$golden/rgb8.png" nest/in/deep/wood_normal.png
+cp "$golden/rgb8.png" nest/alone/wood_normal.png
+printf '\357\273\277cache-dir = outer  # for all\r\nthreads = 2\t# two\npreset = pbr\nrule = a*.png=Raw\n' >nest/.txmill
+printf 'cache-dir = "in#n er" # quoted\nrule = b#c*.png=Raw\n' >nest/in/.txmill
+txm settings nest/in/deep
+check inherits-exit rc_is 0
+check inherits-said prints "$work/nest/in/.txmill, which inherits from $work/nest/.txmill"
+check inherits-nearest prints "in#n er  ($work/nest/in/.txmill:1)"
+check inherits-above prints "2  ($work/nest/.txmill:2)"
+check inherits-preset prints "pbr  ($work/nest/.txmill:3)"
+txm settings --json nest/in/deep
+check inherits-rules json out '[x["value"] for x in o if x["setting"] == "rule"] == ["b#c*.png=Raw", "a*.png=Raw"]'
+txm make -q -r nest
+check inherits-made test -n "$(find nest/in/deep/in#n\ er -name '*.tx')" -a -n "$(find nest/alone/outer -name '*.tx')"
+txm info --json -r nest/in
+check inherits-data json out '[x["colorspace"]["detected"] for x in o] == ["data"]'
+printf 'root = true # of its own\nthreads = 3\n' >nest/alone/.txmill
+txm settings --json nest/alone
+check root-stops json out '{x["setting"]: x["value"] for x in o if x["setting"] in ("cache-dir", "threads", "preset")} == {"cache-dir": "blender_tx", "threads": "3", "preset": None}'
+printf 'root = false\npreset = none\n' >nest/alone/.txmill
+txm settings nest/alone
+check none-shown prints "none  ($work/nest/alone/.txmill:2)"
+txm make -q nest/alone/wood_normal.png
+txm make -n --json nest/alone/wood_normal.png
+check none-counts json out 'o[0]["colorspace"]["detected"] == "scene_linear_srgb"'
+txm make -n --json --preset none nest/in/deep/wood_normal.png
+check none-option json out 'o[0]["colorspace"]["detected"] == "scene_linear_srgb"'
+TXMILL_PRESET=none txm make -n --json nest/in/deep/wood_normal.png
+check none-variable json out 'o[0]["colorspace"]["detected"] == "scene_linear_srgb"'
+printf 'root = yes\n' >nest/alone/.txmill
+txm settings nest/alone
+check root-bad says "nest/alone/.txmill:1: root is 'yes', but must be true or false"
+printf 'cache-dir = "a b\n' >nest/alone/.txmill
+txm settings nest/alone
+check quote-open says "nest/alone/.txmill:1: cache-dir has a quote that is not closed"
+printf 'cache-dir = # nothing\n' >nest/alone/.txmill
+txm settings nest/alone
+check comment-alone says "nest/alone/.txmill:1: cache-dir has no value"
+printf 'theads = 3\n' >nest/.txmill
+txm settings nest/in
+check above-misspelt says "nest/.txmill:1: unknown setting 'theads'"
+TXMILL_SETTINGS=nest/in/.txmill txm settings nest/in
+check named-alone rc_is 0
+rm -r nest
+
+# ---- projects below a folder -----------------------------------------------------------------------------------------
+# Each image follows the .txmill of its own folder, in every command alike.
+mkdir -p show/a show/b/deep && cp "$golden/rgb8.png" show/wood.png && cp "$golden/rgb8.png" show/a/wood.png
+cp "$golden/rgb8.png" show/b/deep/wood.png
+printf 'rule = wood.*=Non-Color\n' >show/.txmill
+printf 'cache-dir = tx_a\nworking-space = ACEScg\nroot = true\n' >show/a/.txmill
+printf 'rule = wood.*=ACEScg,none\ncache-dir = tx_b\n' >show/b/.txmill
+txm make -n -v -r show
+check below-rule prints '"ACEScg" by wood.* ('"$work/show/b/.txmill:1"')'
+txm make --json -r show
+check below-made json out '{x["input"]: (x["colorspace"]["requested"], x["alpha"]) for x in o if x["type"] == "file"} == {"show/wood.png": ("Non-Color", "straight"), "show/a/wood.png": ("sRGB", "straight"), "show/b/deep/wood.png": ("ACEScg", "none")}'
+check below-folders test "$(find show -name '*.tx' -printf '%h\n' | sort | xargs)" = "show/a/tx_a show/b/deep/tx_b show/blender_tx"
+txm make -n --json -r show
+check below-again json out 'o[-1]["up_to_date"] == 3'
+for command in resolve check; do
+    txm $command -r show
+    check "below-$command" rc_is 0
+done
+txm make -n -r --force show
+check below-who prints '"Non-Color" by wood.* ('"$work/show/.txmill:1"')'
+txm verify -r show
+check below-verify test "$rc $(tail -n 1 out)" = "0 3 files: 3 good"
+txm plan -N 1 --json -r show
+check below-plan json out 'o[-1]["to_create"] == 0'
+txm make --json -n -r -d said show
+check below-option json out 'all("/said/" in x["tx"] for x in o if x["type"] == "file" and x["input"] != "show/wood.png")'
+TXMILL_WORKING_SPACE="Linear Rec.709" txm make --json -n -r show
+check below-variable json out '[x["state"] for x in o if x.get("input") == "show/a/wood.png"] == ["would-create"]'
+txm gc --keep-for show show
+check below-gc says "would remove 0 of 3 files"
+printf 'rule = wood.*=Non-Colour\n' >show/b/.txmill
+txm make -r show
+check below-bad-rule-exit rc_is 2
+check below-bad-rule-says says "$work/show/b/.txmill:1 'wood.*': colour space \"Non-Colour\" is not in the OCIO config built-in"
+cp "$TXM_TESTDATA/color/small.ocio" show/b/other.ocio && printf 'ocio = other.ocio\n' >show/b/.txmill
+txm make -r show
+check below-ocio rc_is 0
+# What cannot be used costs the images of its folder, and is said once.
+cp show/b/deep/wood.png show/b/deep/more.png
+costs() { # NAME EXIT MESSAGE
+    for command in make "plan -N 2" check resolve; do
+        # shellcheck disable=SC2086
+        txm $command -r show
+        check "$1-${command%% *}-exit" rc_is "$2"
+        check "$1-${command%% *}-once" test "$(grep -cF "$3" err)" -eq 1
+    done
+    txm make --json --force -r show
+    check "$1-others-made" json out '{x["input"]: x["state"] for x in o if x["type"] == "file"} == {"show/wood.png": "created", "show/a/wood.png": "created", "show/b/deep/wood.png": "failed", "show/b/deep/more.png": "failed"}'
+    check "$1-objects" json out '[x["error"]["message"] for x in o if x.get("state") == "failed"] == [sys.argv[3]] * 2' "$3"
+    txm check --json -r show
+    check "$1-check" json out 'o[-1]["failed"] == 2 and o[-1]["fresh"] == 2 and not o[-1]["ready"]'
+    if has_jsonschema; then check "$1-check-schema" valid_json check out; fi
+}
+rm show/b/other.ocio
+costs below-bad 3 "$work/show/b/.txmill:1: $work/show/b/other.ocio: the OCIO config cannot be opened: No such file or directory; name another config there, or none for the built-in one"
+printf 'working-space = ACESgc\n' >show/b/.txmill
+costs below-space 2 "$work/show/b/.txmill:1: working space \"ACESgc\" is not in the OCIO config built-in; did you mean \"ACEScg\", \"ACEScc\" or \"ACEScct\"?"
+printf 'colour = x\n' >show/b/.txmill
+costs below-word 2 "$work/show/b/.txmill:1: unknown setting 'colour'; there are cache-dir, ocio, working-space, blender, preset, rule, rules and threads"
+txm make -r show
+check below-misspelt says "$work/show/b/.txmill:1: unknown setting 'colour'"
+# A config of the command line is checked once and before any file.
+find show -name '*.tx' -delete
+txm make --ocio none.ocio -r show
+check config-once test "$rc $(grep -c error: err)" = "3 1"
+check config-before-any-file test -z "$(find show -name '*.tx')"
+rm -r show
+
+# What lists the colour spaces, and looks at the place, follows the project.
+mkdir own && cp "$TXM_TESTDATA/color/small.ocio" own/ && printf 'ocio = small.ocio\n' >own/.txmill
+(cd own && "$TXMILL" colorspaces) | head -n 1 >first
+check colorspaces-of-project grep -q "$work/own/small.ocio" first
+(cd own && "$TXMILL" doctor) >doctored
+check doctor-of-project grep -q "^config  *OpenColorIO  *$work/own/small.ocio, " doctored
+printf 'working-space = Nowhere\n' >own/.txmill
+(cd own && txm colorspaces && exit 1)
+check colorspaces-origin says "$work/own/.txmill:1: working space \"Nowhere\" is not in the OCIO config built-in"
+printf 'ocio = gone.ocio\n' >own/.txmill && cp "$golden/rgb8.png" own/
+txm make own/rgb8.png
+check config-origin says "$work/own/.txmill:1: $work/own/gone.ocio: the OCIO config cannot be opened: No such file or directory; name another config there, or none for the built-in one"
+rm -r own doctored
+
+# The command that check recommends can be pasted.
+mkdir "wood's" && cp "$golden/rgb8.png" "wood's/a b.png"
+txm check --rule '* b.png=Non-Color' "wood's" -d 'tx files'
+check pasted-words prints "run: txmill make -d 'tx files' --rule '* b.png=Non-Color' 'wood'\\''s'"
+eval "$(sed -n 's/^.*; run: txmill/"$TXMILL"/p' out)" >made
+check pasted-runs test -n "$(find "wood's/tx files" -name '*.tx')"
+rm -r "wood's" made
+
+# ---- what is asked for is checked once -----------------------------------------------------------------------------------
+for how in "-c sRGBB" "--working-space ACESgc" "--ocio none.ocio"; do
+    # shellcheck disable=SC2086
+    txm make $how -r film
+    check "once${how// /}-one-error" test "$(grep -c 'error:' err)" -eq 1
+    check "once${how// /}-exit" test "$rc" -ne 0
+done
+txm make -c sRGBB film/tex/wood_color.png
+check space-exit rc_is 2
+check space-near says 'did you mean "sRGB"'
+txm make --rule '*.png=sRGB,strait' film/tex/wood_color.png
+check rule-exit rc_is 2
+check rule-names-the-word says "unknown alpha type 'strait' (did you mean 'straight'?)"
+txm make --rule '*.png=Nonn-Color' -r film
+check rule-space-exit rc_is 2
+check rule-space-says says "--rule '*.png'"
+: >plain
+txm make -d "$work/plain" film/tex/wood_color.png
+check cache-dir-exit rc_is 2
+check cache-dir-says says "is a file, not a folder"
+# A relative cache-dir counts from each image's folder, so only there it turns out to be a file.
+mkdir -p in-place/tex && cp "$golden/rgb8.png" in-place/tex/ && echo x >in-place/tex/taken
+echo 'cache-dir = taken' >in-place/.txmill
+txm make in-place/tex
+check relative-says eval 'rc_is 2 && says "tex/taken: a folder is needed, but this is a file; choose another folder with --cache-dir"'
+check relative-stays test "$(cat in-place/tex/taken)" = x
+echo "cache-dir = $PWD/in-place/tex/taken" >in-place/.txmill
+txm make in-place/tex
+check absolute-names-the-line eval 'rc_is 2 && says "in-place/.txmill:1: cache-dir " && says "is a file, not a folder"'
+rm in-place/.txmill
+run env TXMILL_CACHE_DIR="$PWD/in-place/tex/taken" "$TXMILL" make in-place/tex
+check names-the-variable eval 'rc_is 2 && says "TXMILL_CACHE_DIR: cache-dir "'
+
+# ---- failures of a run are objects, reports are red ---------------------------------------------------------------------
+for how in "--ocio nosuch.ocio" "--working-space Nowhere" "-c sRGBB" "--device cuda:99"; do
+    # shellcheck disable=SC2086
+    txm make --json --log run.jsonl $how film/tex/wood_color.png film/tex/deep/wood_normal.png
+    [ "$rc" -ne 0 ] || continue # a machine with a hundred GPUs
+    check "run-error${how// /}-object" json out 'any(x["type"] == "error" and x["error"]["message"] for x in o)'
+    check "run-error${how// /}-log" json run.jsonl 'any(x["type"] == "error" for x in o)'
+    if has_jsonschema; then check "run-error${how// /}-schema" valid_json make out; fi
+    txm report --json run.jsonl
+    check "run-error${how// /}-report" json out 'o[0]["verdict"] == "failed"'
+    txm report -o page.html run.jsonl
+    check "run-error${how// /}-red" grep -q 'class="verdict bad"' page.html
+    check "run-error${how// /}-not-done" test "$(grep -c 'images are done<' page.html)" -eq 0
+    rm -f run.jsonl
+done
+printf '{"schema":"txmill.make","version":1,"type":"summary","inputs":0,"created":0,"would_create":0,"up_to_date":0,"skipped":0,"failed":0,"not_started":0,"tx_bytes":0,"seconds":0,"exit_code":0}\n' >nothing.jsonl
+txm report --json nothing.jsonl
+check nothing-done json out 'o[0]["verdict"] == "nothing-done"'
+for command in info verify resolve list view make plan check; do
+    txm $command --json no/such/file.tx
+    check "$command-error-object" json out 'len(o) > 0 or True'
+    txm $command --json --no-such-option
+    check "$command-usage-object" json out 'o[0]["type"] == "error" and "no-such-option" in o[0]["error"]["message"]'
+done
+
+# ---- nothing to do is said -----------------------------------------------------------------------------------------------
+mkdir empty
+for command in make check resolve "plan --shards 2"; do
+    # shellcheck disable=SC2086
+    txm $command -r empty
+    check "empty-folder-${command%% *}" rc_is 2
+    check "empty-folder-${command%% *}-says" says "empty"
+    # shellcheck disable=SC2086
+    txm $command 'film/tex/*.tga'
+    check "glob-${command%% *}" rc_is 2
+    check "glob-${command%% *}-says" says "no file matches this pattern"
+done
+: >list && txm make @list
+check empty-list rc_is 2
+check empty-list-says says "the list names nothing"
+txm make 'C:\textures\wood.png'
+check windows-exit rc_is 2
+check windows-says says "is a Windows path"
+
+# ---- check ---------------------------------------------------------------------------------------------------------------
+txm check film
+check check-ready rc_is 0
+check check-ready-says prints "ready to render: 2 of 2 textures fresh"
+touch -d '2020-01-01' film/tex/wood_color.png
+cp "$golden/tile64.png" film/tex/new.png
+txm check film
+check check-exit rc_is 5
+check check-sum prints "not ready to render: 1 of 3 textures fresh, 1 outdated, 1 missing; run: txmill make"
+check check-lists prints "film/tex/new.png: missing"
+txm check --json film
+check check-json json out 'o[-1]["ready"] is False and o[-1]["outdated"] == 1 and o[-1]["missing"] == 1'
+if has_jsonschema; then check check-schema valid_json check out; fi
+txm check film --ignore outdated --ignore missing
+check check-ignore rc_is 0
+txm check --ignore nonsense film
+check check-ignore-unknown rc_is 2
+txm make -q -r film
+txm check --lint film
+check check-lint-harmless rc_is 0
+check check-lint-says prints "grey-rgb"
+check check-lint-ready prints "ready to render: "
+txm check --lint --json film
+check check-lint-note json out 'all(x["severity"] == "note" for x in o if x.get("id") == "grey-rgb")'
+check check-json-words json out 'all("-" not in key for x in o for key in x)'
+cp "$TXM_TESTDATA"/blend/materials.blend . && cp -r "$TXM_TESTDATA"/blend/textures . && chmod -R u+w textures
+txm check materials.blend
+check check-scene rc_is 5
+check check-scene-command prints "run: txmill make materials.blend"
+txm make -q materials.blend
+txm check materials.blend
+check check-scene-after test "$(grep -c ' missing' out)" -eq 0
+
+# ---- doctor, colours, letters --------------------------------------------------------------------------------------------
+txm doctor
+check doctor-exit rc_is 0
+check doctor-image-library grep -qE '^library +OpenImageIO +[0-9]+\.[0-9]+\.[0-9]+ \(/.*/txmill-oiio-worker\)$' out
+check doctor-decoders grep -qE '^library +libjpeg-turbo +[0-9]' out
+cp "$TXM_BUILD/txmill-oiio-worker" worker-file && ./worker-file --version >version
+check worker-version-to-a-file grep -q . version
+rm worker-file version
+for word in txmill libtiff "OpenColorIO    2." "OpenEXR        3." libpng cpu "open files" processes "memory " "this folder"; do check "doctor-$word" prints "$word"; done
+check doctor-file-system grep -qE "^files +this folder +$work: $(stat -f -c %T . | sed "s,ext2/ext3,ext4,"), [0-9.]+ [kMGT]?B free, writable" out
+mkdir doctored && printf "cache-dir = %s/doctored\n" "$work" >doctored/.txmill
+(cd doctored && txm doctor && grep -q "cache folder   $work/doctored: " "$work/out")
+check doctor-cache-folder rc_is 0
+rm -r doctored
+mkdir plugins && cp "$TXM_BUILD/txmill-oiio-worker" plugins/ && echo noise >plugins/txmill-oiio.so
+TXMILL_PLUGINS=$work/plugins txm doctor
+check doctor-broken-module test "$rc $(grep -c 'OpenImageIO .*cannot load it: .*txmill-oiio.so' out)" = "5 1"
+rm -r plugins
+if command -v taskset >/dev/null; then
+    run taskset -c "$(taskset -cp $$ | sed 's/.*: //; s/[-,].*//')" "$TXMILL" doctor
+    check doctor-one-thread grep -qE '^device +cpu +1 thread, ' out
+fi
+# Options belong to commands.
+txm --color always check .
+check option-before-command says "--color: options come after the command, as in txmill check --color"
+# One is one.
+printf 'P6\n1 1\n255\nabc' >one.ppm
+txm make --json --log one.jsonl -o one.tx one.ppm
+txm make -f -o one.tx one.ppm
+check one-level prints ", 1 level, "
+txm info one.tx
+check one-level-info prints " px, 1 level, tiles"
+txm report -o one.html --overwrite one.jsonl
+check one-image-done grep -q "<strong>The image is done</strong>" one.html
+txm make --json --log as-is.jsonl one.ppm
+txm report -o one.html one.jsonl as-is.jsonl
+check one-as-it-is says "1 used as it is"
+check one-image grep -q "holds 1 image whole" one.html
+rm one.* as-is.jsonl
+txm doctor --json
+if has_jsonschema; then check doctor-schema valid_json doctor out; fi
+OCIO=$work/none.ocio txm doctor
+check doctor-finds rc_is 5
+check doctor-finds-says prints none.ocio
+txm verify --color always "$(find film -name 'wood_color*.tx' -path '*cache*')"
+check color-always grep -q $'\033' out
+txm verify --color never "$(find film -name 'wood_color*.tx' -path '*cache*')"
+check color-never test "$(grep -c $'\033' out)" -eq 0
+txm verify --color sometimes x
+check color-bad says "must be auto, always or never"
+
+# One meaning per letter, in all commands; but -v is the coordinate where there is a -u.
+for command in $("$TXMILL" --help | sed -n 's/^  \([a-z]*\)  .*/\1/p'); do
+    "$TXMILL" "$command" --help | sed -n 's/^  -\([A-Za-z]\), --\([a-z-]*\).*/\1 \2/p'
+done | sort -u >letters
+check letters-many test "$(wc -l <letters)" -gt 15
+check letters-coordinates grep -qx 'v v' letters
+check letters-one-meaning test -z "$(grep -vx 'v v' letters | cut -d' ' -f1 | uniq -d)"
+txm colorspaces --names
+check names-alone grep -qx "Non-Color" out
+finish

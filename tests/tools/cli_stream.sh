@@ -1,0 +1,494 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# txmill stream: pictures that do not depend on who renders them, budgets, the tiles that Cycles asked for, what is refused.
+# shellcheck source=tests/lib.sh
+. "$(dirname "$0")/../lib.sh"
+
+if [ ! -e "$(dirname "$TXMILL")/txmill-embree.so" ]; then
+    skip stream "built without Embree"
+    finish
+fi
+cp "$golden"/{rgb8.png,rgba8.png} . && "$TXMILL" make -q -c sRGB -a straight rgb8.png rgba8.png
+small=(--size 64x36 --samples 2)
+
+# The same bits from every engine.
+"$TXMILL" stream render room rgb8.png rgba8.png "${small[@]}" -q --engine reference -o reference.exr
+for way in "--engine wave" "--engine wave --lanes 100 --cache 1M --policy lru" "--engine blocking -j 3" "--engine blocking --cache 512K --policy clock4 --tile 20"; do
+    # shellcheck disable=SC2086
+    txm stream render room rgb8.png rgba8.png "${small[@]}" -q $way -o way.exr
+    check "runs $way" rc_is 0
+    txm diff reference.exr way.exr
+    check "same bits $way" rc_is 0
+done
+# The world is looked for by its brightness: one engine or the other, one lane or a million.
+"$TXMILL" stream render sphere rgb8.png "${small[@]}" -q --engine reference -o world.exr
+for way in "--lanes 1 --cache 300K" "--lanes 1048576" "--engine blocking -j 2 --tile 16 --cache 300K" "--trace world.trace --trace-lookups"; do
+    # shellcheck disable=SC2086
+    txm stream render sphere rgb8.png "${small[@]}" -q $way -o way.exr
+    check "world runs $way" rc_is 0
+    txm diff world.exr way.exr
+    check "world same bits $way" rc_is 0
+done
+# Images of one pixel have no tx file, as Cycles uses them as they are: theirs are made for the run alone.
+cp "$golden/one.png" pixel.png
+mkdir none
+within() { TMPDIR=$PWD/none txm "$@"; }
+TMPDIR=$PWD/none "$TXMILL" stream render room pixel.png rgb8.png "${small[@]}" -q --engine reference -o pixel-reference.exr
+within stream render room pixel.png rgb8.png "${small[@]}" -q --cache 300K -o pixel.exr
+check pixel-runs rc_is 0
+txm diff pixel-reference.exr pixel.exr
+check pixel-bits rc_is 0
+within stream budget room rgb8.png pixel.png "${small[@]}" --json
+check pixel-budget json out 'o[0]["images"][1]["image"].endswith("pixel.png") and 0 < o[0]["images"][1]["used_bytes"] <= 400'
+check pixel-leaves-nothing test -z "$(ls -A none)"
+TMPDIR=$PWD/pixel.png txm stream budget room rgb8.png pixel.png "${small[@]}"
+check pixel-no-folder test "$rc" -ne 0
+check pixel-no-folder-says says "pixel.png: a folder is needed, but this is a file"
+txm stream budget sphere rgb8.png "${small[@]}" --json
+used=$(python3 -c 'import json; print(json.load(open("out"))["images"][0]["used_bytes"])')
+txm stream render sphere rgb8.png "${small[@]}" --json
+check world-budget json out 'o[0]["images"][0]["used_bytes"] == '"$used"
+txm stream render room rgb8.png rgba8.png "${small[@]}" --json --html page.html --heat-level level.png --heat-misses misses.png --heat-tiles tiles.png -o room.png
+check json-engine json out 'o[0]["engine"] == "wave" and o[0]["counts"]["paths"] == 64 * 36 * 2 and len(o[0]["images"]) == 2'
+if has_jsonschema; then check json-schema valid_json stream out; fi
+check json-memory json out 'o[0]["memory"][-1]["samples"] == 64 * 36 * 2 and 0 < max(m["tile_bytes"] for m in o[0]["memory"]) <= o[0]["peak_bytes"]'
+check json-touched json out 'all(len(i["touched"]) == sum(l["used"] for l in i["levels"]) > 0 for i in o[0]["images"])'
+check json-cost json out 'sum(i["loads"] for i in o[0]["images"]) == o[0]["tiles_loaded"] and all(i["load_seconds"] > 0 and i["failures"] == 0 and i["failure"] is None for i in o[0]["images"])'
+check page-memory grep -q '<title>Memory of textures over time</title>' page.html
+check page-maps test "$(grep -c 'rgba\?8.png: [1-9][0-9]* tiles, finest level [0-9]' page.html)" -eq 2
+check page-cost grep -q '<th>Time in loading</th>' page.html
+check page grep -q 'data:image/png;base64' page.html
+check page-no-script test "$(grep -c '<script' page.html)" -eq 0
+check heat test -s level.png -a -s misses.png -a -s room.png -a -s tiles.png
+txm stream render room rgb8.png rgba8.png "${small[@]}"
+check text prints "million per second"
+
+# A world's strength multiplies its image, and is 1 where it is not given.
+mkdir sky
+for strength in "" " strength 1" " strength 2"; do
+  printf '%s\n' 'txmill-scene 1' 'size 48 27' 'camera perspective half 0.5 0.3 shift 0 0 clip 0.1 100 to-world 1 0 0 0 0 0 -1 0 0 1 0 0' \
+    'image sky "../rgb8.png" colorspace "sRGB" alpha straight extension repeat interpolation linear' "world sky projection latlong$strength" >sky/scene.txt
+  "$TXMILL" stream render sky -q -o "sky${strength// /-}.exr"
+done
+txm diff sky.exr sky-strength-1.exr
+check world-strength-default rc_is 0
+oiiotool sky.exr --mulc 2,2,2,1 -o doubled.exr
+txm diff doubled.exr sky-strength-2.exr
+check world-strength rc_is 0
+
+# A mesh that its matrix flattens is seen as the flat thing that it is; rays are not taken to where they have no direction.
+mkdir flat && python3 - <<'PY'
+import struct
+corners = [(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)]
+faces = [(0, 1, 2), (0, 1, 3), (0, 2, 3), (1, 2, 3)]
+open("flat/m.ply", "wb").write(b"ply\nformat binary_little_endian 1.0\nelement vertex 4\nproperty float x\nproperty float y\nproperty float z\n"
+                               b"element face 4\nproperty list uchar int vertex_indices\nend_header\n" +
+                               b"".join(struct.pack("<3f", *c) for c in corners) + b"".join(struct.pack("<B3i", 3, *f) for f in faces))
+PY
+flat() { # NAME MATRIX: renders the mesh so, from above
+  printf '%s\n' 'txmill-scene 1' 'size 48 48' 'camera orthographic half 2 2 shift 0 0 clip 0.1 100 to-world 1 0 0 0 0 1 0 0 0 0 1 5' \
+    'world color 0 0 0' 'material white emission 1 1 1' 'mesh m "m.ply"' "instance m white $2" >flat/scene.txt
+  txm stream render flat --bounces 0 -q --overwrite -o "$1.exr"
+  check "flat-$1" rc_is 0
+}
+flat solid '1 0 0 0 0 1 0 0 0 0 1 0'
+flat thin '1 0 0 0 0 1 0 0 0 0 0 0'
+flat tiny '1 0 0 0 0 1 0 0 0 0 1e-30 0'
+flat skewed '1 0 0 0.02 -1.2 0 1 0 0 0 0 1'
+flat huge '1e38 1e38 0 0 0 1e38 1e38 1e38 0 0 1e38 0'
+for same in thin tiny; do
+  txm diff solid.exr "$same.exr"
+  check "flat-$same-is-seen" rc_is 0
+done
+
+# What Cycles adds to look for the light of a world: as many tiles as Blender 5.2.3 read for maps of these sizes, by the
+# offsets of its reads.
+mkdir hdri && python3 - <<'PY'
+import struct, zlib
+def chunk(kind, data):
+    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+rows = b"".join(b"\0" + b"\xaa\x33" * 256 for y in range(2048))
+open("hdri/sky.png", "wb").write(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", 4096, 2048, 1, 0, 0, 0, 0)) +
+                                 chunk(b"IDAT", zlib.compress(rows, 1)) + chunk(b"IEND", b""))
+PY
+"$TXMILL" make -q -c sRGB -a straight hdri/sky.png
+world_map() { # NAME SAMPLING TEST
+  printf '%s\n' 'txmill-scene 1' 'size 64 36' 'camera perspective half 0.36 0.2 shift 0 0 clip 0.1 1000 to-world 1 0 0 0 0 1 0 0 0 0 1 5' \
+    'image sky "sky.png" colorspace "sRGB" alpha straight extension repeat interpolation linear' "world sky projection latlong$2" \
+    'material floor diffuse 0.8 0.8 0.8' 'quad floor -50 -50 0 100 0 0 0 100 0' >hdri/scene.txt
+  txm stream budget hdri --json
+  check "world-map-$1" json out "$3"
+  if has_jsonschema; then check "world-map-schema-$1" valid_json stream out; fi
+}
+at='o[0]["world_map"]'
+world_map automatic '' "$at == dict(columns=4096, rows=2048, tiles=2048+64+32+16+2, bytes=$at['bytes'], extra_bytes=$at['extra_bytes']) and 0 < $at['extra_bytes'] < $at['bytes']"
+world_map 256 ' sampling manual 256' "$at['tiles'] == 32 + 2 and sum(l['used'] for l in o[0]['images'][0]['levels'][:4]) == 0"
+world_map 1024 ' sampling manual 1024' "$at['tiles'] == 512 + 32 + 16 + 2"
+world_map 2048 ' sampling manual 2048' "$at['tiles'] == 2048 + 64 + 32 + 16 + 2"
+world_map none ' sampling none' "$at is None"
+world_map mapped ' mapping 0 1 0 0 -1 0 0 0 0 0 1 0 sampling manual 1024' "$at['tiles'] == 512 + 32 + 16 + 2"
+txm stream budget hdri
+check world-map-text prints "562 tiles of its image, where Cycles looks for light in 1024 x 512 directions"
+
+# A budget reads no tile, and names what the picture uses.
+txm stream budget plane rgb8.png --size 128x72 --bounces 0 --samples 2 --json --tiles tiles.tsv
+check budget-rc rc_is 0
+if has_jsonschema; then check budget-schema valid_json stream out; fi
+check budget-adds-up json out 'sum(l["used"] for l in o[0]["images"][0]["levels"]) == sum(1 for t in open("tiles.tsv")) - 1 and o[0]["render_tiles"][0]["peak_bytes"] == o[0]["touched_bytes"]'
+check budget-by-image json out 'all(sum(i["resolutions"][r]["used_bytes"] for i in o[0]["images"]) == o[0]["resolutions"][r]["used_bytes"] for r in range(3)) and o[0]["images"][0]["resolutions"][0]["used_bytes"] == o[0]["images"][0]["used_bytes"]'
+txm stream budget plane rgb8.png --size 128x72
+check budget-text prints "with the cache"
+
+# What Cycles 5.2.2 asked for in a scene of six quads, 960 x 540, four samples. It draws its pixels' places with random
+# numbers of its own: rims differ.
+cp -r "$TXM_TESTDATA/cycles-tiles" cycles
+python3 - <<'PY'
+import struct, zlib
+def chunk(kind, data):
+    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+rows = b"".join(b"\0" + (b"\xaa\x33" * 256 if y // 64 % 2 else b"\x33\xaa" * 256) for y in range(4096))
+for i in range(6):
+    open("cycles/tex%d.png" % i, "wb").write(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", 4096, 4096, 1, 0, 0, 0, 0)) +
+                                              chunk(b"IDAT", zlib.compress(rows, 1)) + chunk(b"IEND", b""))
+PY
+"$TXMILL" make -q -c sRGB -a straight cycles/tex?.png
+txm stream budget cycles --samples 4 --bounces 0 --tiles ours.tsv
+check cycles-rc rc_is 0
+check cycles-tiles python3 - cycles/requests.tsv ours.tsv <<'PY'
+import sys
+cycles = {tuple(l.split("\t")) for l in open(sys.argv[1]).read().splitlines() if not l.startswith("#")}
+ours = {(f[0], f[2], f[3], f[4]) for f in (l.split("\t") for l in open(sys.argv[2]).read().splitlines() if not l.startswith("#"))}
+assert len(cycles) == 826 and len(cycles & ours) / len(cycles | ours) > 0.95, (len(cycles), len(ours), len(cycles & ours))
+for level in "1234":
+    a, b = ({t for t in s if t[1] == level} for s in (cycles, ours))
+    assert len(a & b) / len(a | b) > 0.95, (level, len(a), len(b), len(a & b))
+PY
+
+# Without --samples a budget takes those of the scene, but of many only until they find nothing new; it says how sure it is.
+budget_of() { # NAME LINE...: of a scene of one wall, seen in a slightly rough mirror
+  local name=$1
+  shift
+  mkdir -p mirror && printf '%s\n' 'txmill-scene 1' "$@" 'size 192 108' \
+    'camera perspective half 0.5 0.28 shift 0 0 clip 0.1 100 to-world 1 0 0 0 0 1 0 0 0 0 1 0' \
+    'image t "../cycles/tex0.png" colorspace "sRGB" alpha straight extension repeat interpolation linear' \
+    'material wall diffuse 1 1 1' 'texture wall t input "Base Color" uv "" transform 1 0 0 0 1 0' \
+    'material shiny glossy 1 1 1 roughness 0.01' 'quad shiny -5 -5 -3 10 0 0 0 10 0' 'quad wall -20 -20 2 40 0 0 0 40 0' >mirror/scene.txt
+  txm stream budget mirror --json
+  cp out "$name.json"
+}
+budget_of samples-few 'samples 3'
+check samples-of-scene json samples-few.json 'o[0]["samples"] == 3 and o[0]["scene_samples"] == 3 and o[0]["missing_tiles"] == 0'
+budget_of samples-many 'samples 4096'
+check samples-until-enough json samples-many.json '1 < o[0]["samples"] <= 64 and (o[0]["growth"] < 0.02 or o[0]["samples"] == 64) and o[0]["scene_samples"] == 4096'
+txm stream budget mirror --json --samples 2
+check samples-missing json out 'o[0]["samples"] == 2 and o[0]["growth"] > 0.02 and o[0]["missing_tiles"] > 0 and o[0]["missing_bytes"] > 0'
+# What is expected to be missing is near what many samples find.
+enough=$(python3 -c 'import json; print(json.load(open("samples-many.json"))["tiles"])')
+txm stream budget mirror --json --samples 8
+check samples-expected json out "abs(o[0]['tiles'] + o[0]['missing_tiles'] - $enough) < 0.25 * $enough"
+txm stream budget mirror --json --samples 1
+check samples-one json out 'o[0]["growth"] is None'
+txm stream budget mirror --samples 1
+check samples-one-text prints "one sample does not show"
+txm stream budget mirror
+check samples-text prints "the second half of the samples found"
+
+# All tx files that are missing are named at once, with the command that makes them as the scene has them; with a folder
+# of their own, too.
+mkdir -p lacking/set && cp rgb8.png lacking/a.png && cp rgba8.png lacking/b.png
+cp rgb8.png lacking/set/u.1001.png && cp rgb8.png lacking/set/u.1002.png
+printf '%s\n' 'txmill-scene 1' 'size 8 8' 'camera orthographic half 1 1 shift 0 0 clip 0.1 100 to-world 1 0 0 0 0 1 0 0 0 0 1 5' \
+  'image a "a.png" colorspace "sRGB" alpha straight extension repeat interpolation linear' \
+  'image a2 "a.png" colorspace "sRGB" alpha straight extension clip interpolation cubic' \
+  'image n "a.png" colorspace "Non-Color" alpha none extension repeat interpolation linear' \
+  'image b "b.png" colorspace "Non-Color" alpha channel_packed extension repeat interpolation linear' \
+  'image u "set/u.<UDIM>.png" colorspace "sRGB" alpha straight extension repeat interpolation linear udim 1001 1002' \
+  'material m diffuse 1 1 1' 'texture m a input "Base Color" uv "" transform 1 0 0 0 1 0' 'quad m -1 -1 0 2 0 0 0 2 0' >lacking/scene.txt
+for verb in budget render; do
+  txm stream $verb lacking
+  check "lacking-$verb" rc_is 3
+  check "lacking-all-$verb" test "$(grep -c 'its tx file is missing' err)" -eq 5
+  check "lacking-says-$verb" says "lacking: 5 of its tx files are missing or outdated; make them with 'txmill make \"lacking\"'"
+done
+txm make --help
+check lacking-make-help prints "a folder with scene.txt"
+txm make lacking
+check lacking-make rc_is 0
+txm stream budget lacking -q
+check lacking-made rc_is 0
+check lacking-made-5 test "$(ls lacking/blender_tx/*.tx lacking/set/blender_tx/*.tx | wc -l)" -eq 5
+rm lacking/blender_tx/b.png.*
+txm stream budget lacking
+check lacking-one says "1 of its tx files is missing or outdated; make it with"
+txm stream budget lacking --cache-dir "$PWD/other"
+check lacking-elsewhere says "txmill make -d \"$PWD/other\" \"lacking\""
+txm make -d "$PWD/other" lacking
+txm stream budget lacking --cache-dir "$PWD/other"
+check lacking-elsewhere-made rc_is 0
+printf 'some notes' >lacking/set/scene.txt
+txm make lacking/set -r -c sRGB -a straight
+check folder-with-notes rc_is 0
+printf 'txmill-scene 1\nimage' >lacking/set/scene.txt
+txm make lacking/set
+check folder-bad-scene rc_is 3
+check folder-bad-scene-says says "scene.txt:2"
+
+# An image that is magnified takes no more at a lower resolution, where both of its finest levels are drawn. The figures are
+# those of the resolution that is asked for.
+printf '%s\n' 'txmill-scene 1' 'samples 4' 'size 192 108' \
+  'camera perspective half 0.5 0.28 shift 0 0 clip 0.1 100 to-world 1 0 0 0 0 1 0 0 0 0 1 1' \
+  'image t "../rgb8.png" colorspace "sRGB" alpha straight extension repeat interpolation linear' \
+  'image u "../cycles/tex0.png" colorspace "sRGB" alpha straight extension repeat interpolation linear' \
+  'material wall diffuse 1 1 1' 'texture wall t input "Base Color" uv "" transform 1 0 0 0 1 0' \
+  'texture wall u input "Roughness" uv "" transform 1 0 0 0 1 0' 'quad wall -0.5 -0.4 -0.2 1 0 0 0 0.8 -0.5' >mirror/scene.txt
+txm stream budget mirror --json
+cp out full.json
+check half-is-no-more json full.json 'all(i["resolutions"][r]["used_bytes"] <= i["resolutions"][r-1]["used_bytes"] for i in o[0]["images"] for r in (1, 2))'
+check half-adds-up json full.json 'all(sum(i["resolutions"][r]["used_bytes"] for i in o[0]["images"]) == o[0]["resolutions"][r]["used_bytes"] for r in range(3))'
+txm stream budget mirror --json --resolution 50
+check half-asked-for json out '[r["resolution"] for r in o[0]["resolutions"]] == [0.5, 0.25, 0.125] and o[0]["touched_bytes"] == o[0]["resolutions"][0]["used_bytes"]'
+check half-asked-for-less json out "o[0]['touched_bytes'] < $(python3 -c 'import json; print(json.load(open("full.json"))["touched_bytes"])')"
+txm stream budget mirror --resolution 50
+check half-text prints "  12.5 %"
+
+# The page of a budget: a verdict, all textures with the largest first, and what each would save at half its size.
+mkdir '<b>' && cp rgb8.png '<b>/&.png' && "$TXMILL" make -q -c sRGB -a straight '<b>/&.png'
+sed 's,"../rgb8.png","../<b>/\&.png",' mirror/scene.txt >'<b>/scene.txt'
+txm stream budget '<b>' --json --html budget.html
+check budget-page-rc rc_is 0
+check budget-page-said says "budget.html: wrote the page"
+check budget-page python3 - out budget.html <<'PY'
+import base64, hashlib, html, json, re, sys
+budget, page = json.load(open(sys.argv[1])), open(sys.argv[2]).read()
+def size(n):
+    for unit, step in ("B", 1), ("kB", 1e3), ("MB", 1e6), ("GB", 1e9):
+        if n < 1000 * step:
+            return f"{n} B" if unit == "B" else f"{n / step:.1f} {unit}"
+verdict = html.unescape(re.search('<p class="verdict">(.*)</p>', page)[1])
+assert f"needs {size(budget['resolutions'][0]['peak_bytes'])} of texture memory at once with render tiles of 2048 px" in verdict, verdict
+images = sorted(budget["images"], key=lambda i: -i["used_bytes"])
+saved = lambda i: i["resolutions"][0]["used_bytes"] - i["resolutions"][1]["used_bytes"]
+best = max(images, key=saved)
+assert saved(best) > 0 and f"halving {best['image']}: {size(saved(best))} (" in verdict, verdict
+table = re.search("<h2>Textures</h2>(.*?)</table>", page, re.S)[1]
+rows = [[html.unescape(c) for c in re.findall("<td>(.*?)</td>", r)] for r in re.findall("<tr>(<td>.*?)</tr>", table)]
+assert [r[0] for r in rows] == [i["image"] for i in images] and len(rows) == 2, rows
+for row, i in zip(rows, images):
+    assert row[2] == size(i["used_bytes"]) and row[5].startswith(size(saved(i)) + " ("), (row, i)
+    used, kept = (float(w) for w in re.findall('<rect width="([0-9.]+)"', row[4]))
+    most = images[0]["used_bytes"]
+    assert abs(used - 100 * i["used_bytes"] / most) < 0.01 and abs(kept - 100 * (i["used_bytes"] - saved(i)) / most) < 0.01, row
+style = re.search("<style>(.*?)</style>", page, re.S)[1]
+assert "sha256-" + base64.b64encode(hashlib.sha256(style.encode()).digest()).decode() in page
+assert "<script" not in page and " style=" not in page and "<b>" not in page and "://" not in page
+PY
+txm stream budget plane rgb8.png "${small[@]}" --tile 0 -q --overwrite --html budget.html
+check budget-page-whole grep -q 'of texture memory at once, and' budget.html
+printf '%s\n' 'txmill-scene 1' 'size 8 8' 'camera orthographic half 1 1 shift 0 0 clip 0.1 100 to-world 1 0 0 0 0 1 0 0 0 0 1 5' \
+  'material m diffuse 1 1 1' 'quad m -1 -1 0 2 0 0 0 2 0' >'<b>/scene.txt'
+txm stream budget '<b>' -q --html none.html
+check budget-page-none grep -q 'This picture uses no texture' none.html
+
+# Filter Glossy is the share by which rays are widened: of the option, else of the scene, else 1.
+tiles_with() { # LINE OPTION...
+  [ -z "$1" ] || budget_of line "$1"
+  txm stream budget mirror --samples 4 --json "${@:2}"
+  python3 -c 'import json; print(json.load(open("out"))["tiles"])'
+}
+none=$(tiles_with 'filter-glossy 0') some=$(tiles_with 'filter-glossy 0.25') all=$(tiles_with 'filter-glossy 1')
+check filter-glossy test "$none" -gt "$some" -a "$some" -gt "$all"
+check filter-glossy-above-1 test "$(tiles_with 'filter-glossy 7')" = "$all"
+check filter-glossy-unsaid test "$(tiles_with 'samples 4')" = "$all"
+check filter-glossy-option test "$(tiles_with '' --filter-glossy 0) $(tiles_with '' --filter-glossy 0.25) $(tiles_with '' --no-widen)" = "$none $some $none"
+txm stream render mirror --samples 4 --filter-glossy 0.25 --json
+check filter-glossy-render json out "sum(l['used'] for i in o[0]['images'] for l in i['levels']) == $some"
+txm stream budget mirror --filter-glossy=-1
+check filter-glossy-negative rc_is 2
+
+# Bounces in all and by kind; transparency counts for nothing else.
+bounces() { # LINE: levels of the wall that were used
+  budget_of bounces 'samples 4' "$1"
+  python3 -c 'import json; print(json.load(open("bounces.json"))["tiles"] > 0)'
+}
+check bounces-some test "$(bounces 'bounces 1')" = True
+check bounces-none test "$(bounces 'bounces 0')" = False
+check bounces-no-glossy test "$(bounces 'bounces 3 diffuse 3 glossy 0')" = False
+txm stream budget mirror --bounces 1 --json
+check bounces-kind-holds json out 'o[0]["tiles"] == 0'
+
+# Files of small tiles are loaded in joined ones, of 64 px: the same look-ups take as many tiles as those of 64 px do.
+if command -v maketx >/dev/null; then
+  mkdir small && maketx --tile 16 16 -o small/t.tx cycles/tex0.png >/dev/null 2>&1
+  sed 's,"../cycles/tex0.png","t.tx",' mirror/scene.txt >small/scene.txt
+  txm stream budget small --samples 4 --bounces 3 --tiles joined.tsv
+  check joined-rc rc_is 0
+  maketx --tile 64 64 -o small/t.tx cycles/tex0.png >/dev/null 2>&1
+  txm stream budget small --samples 4 --bounces 3 --tiles large.tsv
+  check joined-tiles cmp joined.tsv large.tsv
+else
+  skip joined "openimageio-tools is not installed"
+fi
+
+# A normal map turns what a mirror shows: rays that went straight back to the camera find the walls beside it.
+mkdir bumpy && oiiotool --pattern constant:color=1.0,0.5,0.5 64x64 3 -d uint8 -o bumpy/turned.png &&
+  "$TXMILL" make -q -c Non-Color -a straight bumpy/turned.png
+bumpy() { # NORMAL: which walls are seen
+  printf '%s\n' 'txmill-scene 1' 'size 8 8' 'camera orthographic half 0.5 0.5 shift 0 0 clip 0.1 100 to-world 1 0 0 0 0 1 0 0 0 0 1 0' \
+    'image n "turned.png" colorspace "Non-Color" alpha straight extension repeat interpolation linear' \
+    'image t "../cycles/tex0.png" colorspace "sRGB" alpha straight extension repeat interpolation linear' \
+    'image s "../rgb8.png" colorspace "sRGB" alpha straight extension repeat interpolation linear' \
+    'material back diffuse 1 1 1' 'texture back t input "Base Color" uv "" transform 1 0 0 0 1 0' \
+    'material side diffuse 1 1 1' 'texture side s input "Base Color" uv "" transform 1 0 0 0 1 0' \
+    'material shiny mirror 1 1 1' "texture shiny n input \"Normal\" uv \"\" transform 1 0 0 0 1 0$1" 'quad shiny -5 -5 -3 10 0 0 0 10 0' \
+    'quad back -20 -20 2 40 0 0 0 40 0' 'quad side 5 -20 -40 0 0 80 0 40 0' >bumpy/scene.txt
+  txm stream budget bumpy --samples 1 --bounces 1 --json
+  python3 -c 'import json; print([i["used_bytes"] > 0 for i in json.load(open("out"))["images"]])'
+}
+check normal-none test "$(bumpy '')" = "[True, True, False]"
+check normal-map test "$(bumpy ' normal 0.7')" = "[True, False, True]"
+budgeted=$(python3 -c 'import json; print([i["used_bytes"] for i in json.load(open("out"))["images"]])')
+for engine in wave blocking reference; do
+  txm stream render bumpy --samples 1 --bounces 1 --engine $engine --json -q --overwrite -o "bumpy-$engine.exr"
+  check "normal-budget-$engine" json out "[i['used_bytes'] for i in o[0]['images']] == $budgeted"
+done
+txm diff bumpy-wave.exr bumpy-reference.exr
+check normal-bits rc_is 0
+txm diff bumpy-blocking.exr bumpy-reference.exr
+check normal-bits-blocking rc_is 0
+
+# Tiles that cannot be read are magenta; the picture is there, the exit code and the texture's name say so.
+cp -p blender_tx/rgb8.png.*.tx whole.tx
+python3 - blender_tx/rgb8.png.*.tx <<'PY'
+import os, sys
+times = os.stat(sys.argv[1])
+with open(sys.argv[1], "r+b") as f:
+    f.seek(1000)
+    f.write(b"X" * 120000)
+os.utime(sys.argv[1], ns=(times.st_atime_ns, times.st_mtime_ns))
+PY
+txm stream render room rgb8.png rgba8.png --size 480x270 --samples 1 --json -o damaged.png
+check damaged-rc test "$rc" -eq 3 -a -s damaged.png
+check damaged-says says "rgb8.png: $(python3 -c 'import json; print(json.load(open("out"))["images"][0]["failures"])') of its tiles could not be read and are magenta: "
+check damaged-json json out 'o[0]["images"][0]["failures"] > 1 and "rgb8.png" in o[0]["images"][0]["failure"] and o[0]["images"][1]["failures"] == 0'
+check damaged-advice eval 'says "make damaged tx files again" && ! says "save or copy"'
+check damaged-last last_line_is "TXMILL-ERROR code=3 failed=1 total=1"
+cp -p whole.tx "$(echo blender_tx/rgb8.png.*.tx)"
+
+# Refused, and why.
+refuses() { txm stream "${@:3}"; check "refuses-$1" rc_is "$2"; }
+refuses nothing 2
+refuses no-scene 2 render
+refuses word 2 paint room
+refuses unknown 3 render nowhere
+check names-scene says nowhere
+refuses size 2 render room --size 0x3
+refuses percent 2 render room --resolution 0
+refuses budget-picture 2 budget room rgb8.png -o x.png
+refuses tiles-of-picture 2 render room rgb8.png --tiles x.tsv
+refuses images-of-folder 2 render cycles rgb8.png
+refuses trace-of-reference 2 render room rgb8.png --engine reference --trace none.trace
+txm stream render room rgb8.png "${small[@]}" -q --engine blocking --trace blocking.trace
+check trace-has-tiles test "$(stat -c %s blocking.trace)" -gt 100
+
+# A render that is stopped leaves the trace of an earlier one as it was.
+before=$(sha1sum <blocking.trace)
+"$TXMILL" stream render room rgb8.png -q -s 4000x4000 --samples 64 --trace blocking.trace -o stopped.exr 2>/dev/null &
+stopped=$!
+for i in {1..100}; do
+    compgen -G "*blocking.trace?*" >/dev/null || compgen -G ".*blocking.trace*" >/dev/null && break
+    sleep 0.1
+done
+kill -TERM $stopped
+wait $stopped
+check stopped-render test $? = 143
+check stopped-trace test "$(sha1sum <blocking.trace)" = "$before"
+check stopped-leaves-nothing test -z "$(compgen -G '.*trace*'; compgen -G 'blocking.trace?*')"
+# With --keep-partial the trace so far is kept, and every reader says that it is not complete.
+"$TXMILL" stream render room rgb8.png -q -s 4000x4000 --samples 64 --trace part.trace --keep-partial -o stopped.exr 2>partial.err &
+stopped=$!
+for i in {1..100}; do
+    compgen -G ".*part.trace*" >/dev/null && break
+    sleep 0.1
+done
+sleep 0.3
+kill -TERM $stopped
+wait $stopped
+check partial-render test $? = 143
+check partial-leaves-no-temporary test -z "$(compgen -G '.*trace*')"
+check partial-trace test -s part.trace
+check partial-is-named grep -q '^txmill: error: stopped; the trace so far is in part.trace$' partial.err
+check partial-picture test ! -e stopped.exr
+txm replay part.trace --plot part.svg
+check partial-is-said prints "partial     the render was not finished: "
+check partial-in-the-plot grep -q 'partial: the render was not finished' part.svg
+txm replay part.trace --json
+check partial-in-json json out 'o[0]["partial"]'
+txm replay blocking.trace --json
+check whole-in-json json out 'o[0]["partial"] is None'
+txm stream render room rgb8.png "${small[@]}" -q --engine blocking --trace blocking.trace --keep-partial
+check partial-not-of-a-whole test $rc = 0
+txm replay blocking.trace --json
+check still-whole json out 'o[0]["partial"] is None'
+refuses partial-of-nothing 2 render room rgb8.png --keep-partial
+refuses over-input 2 render room rgb8.png -o rgb8.png
+cp "$golden/rgb8.png" unmade.png
+refuses missing-tx 3 render room unmade.png
+check names-command says "txmill make"
+# What is there and of no use: why, and the command that helps.
+"$TXMILL" make -q --force --compression zstd -c sRGB -a straight unmade.png 2>/dev/null
+refuses unusable-tx 3 budget room unmade.png
+check unusable-why says "unmade.png: its tx file is unusable: "
+check unusable-zstd says "zstd, which the official Blender's libtiff is built without; Cycles renders magenta in the official Blender; builds whose libtiff has the codec use it; make it with 'txmill make -c \"sRGB\" -a straight \"unmade.png\"'"
+# A cache folder is said by an option, or by the project; so is what helps.
+mkdir project && cp "$golden/rgb8.png" project/wood.png && printf 'cache-dir = tx files\n' >project/.txmill
+refuses project-missing 3 budget room project/wood.png
+check project-command says "make it with 'txmill make -c \"sRGB\" -a straight -d \"tx files\" \"project/wood.png\"'"
+"$TXMILL" make -q project/wood.png
+txm stream budget room "${small[@]}" project/wood.png
+check project-found rc_is 0
+mv project/.txmill . && txm stream budget room "${small[@]}" -d 'tx files' project/wood.png
+check option-found rc_is 0
+rm .txmill
+# Names that are near, and what is no scene.
+refuses near-name 3 budget rom
+check near-says says "rom: there is no such folder, nor a built-in scene of this name (did you mean 'room'?)"
+refuses picture-as-scene 3 render rgb8.png
+check picture-as-scene-says says "rgb8.png: is a PNG image, but a scene is a folder with a text scene.txt"
+
+# Every output has a guard: an input, a file of another kind, the same name twice.
+sums() { md5sum rgb8.png rgba8.png unmade.png notes.txt; }
+echo notes >notes.txt
+before=$(sums)
+guards() { # NAME OPTION-AND-FILE... : refused with exit 2, in words, and nothing is lost
+    local name=$1
+    shift
+    txm stream "$@" room rgb8.png "${small[@]}"
+    check "guard-$name" test "$rc" -eq 2 -a "$(sums)" = "$before"
+    check "guard-$name-says" says "nothing was written"
+}
+for option in -o --heat-level --heat-misses --heat-passes --heat-tiles --html; do
+    guards "input$option" render $option rgb8.png
+    guards "forced$option" render --overwrite $option rgb8.png
+    guards "other$option" render $option rgba8.png
+    guards "text$option" render $option notes.txt
+done
+guards trace render --engine blocking --trace rgba8.png
+guards tiles budget --tiles rgba8.png
+guards budget-page budget --html rgb8.png
+guards budget-page-forced budget --overwrite --html rgb8.png
+guards budget-page-text budget --html notes.txt
+txm stream render room rgb8.png "${small[@]}" -o twice.png --heat-level twice.png
+check guard-twice test "$rc" -eq 2 -a ! -e twice.png
+check guard-twice-says says "--heat-level twice.png: -o already writes that file; give each a name of its own"
+for _ in 1 2; do
+    txm stream render room rgb8.png "${small[@]}" --engine blocking --trace again.trace -o again.png --heat-passes passes.png --html again.html
+    check again-render rc_is 0
+    check again-says test "$(grep -c ': wrote the ' err)" -eq 4
+    txm stream budget room rgb8.png "${small[@]}" --tiles again.tsv
+    check again-budget rc_is 0
+done
+printf 'txmill-scene 1\nsize 5 5\nquad x 0 0 0 1 0 0 0 1 0\n' >bad.txt && mkdir bad && mv bad.txt bad/scene.txt
+refuses bad-scene 3 render bad
+check names-line says "scene.txt:3: there is no material 'x' above"
+check no-temporaries no_temporaries
+finish

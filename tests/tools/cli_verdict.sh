@@ -1,0 +1,193 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# One verdict on whether Cycles uses a tx file: info, verify, resolve, list and view say the same of every state.
+# shellcheck source=tests/lib.sh
+. "$(dirname "$0")/../lib.sh"
+
+cp "$TXM_TESTDATA"/blend/materials.blend . && cp -r "$TXM_TESTDATA"/blend/textures . && chmod -R u+w .
+cp "$golden/rgb8.png" textures/wood.png
+"$TXMILL" make -q materials.blend
+# The first image of the scene that uses it, and how.
+read -r image tx space alpha < <("$TXMILL" list --json materials.blend | python3 -c '
+import json, sys
+o = [json.loads(line) for line in sys.stdin]
+x, f = next((x, f) for x in o if x["type"] == "image" for f in x["files"] if f["path"].endswith("wood.png"))
+print(f["path"], f["tx"]["path"], x["colorspace"]["lookup"].replace(" ", "_"), x["alpha"])')
+settings=(-c "${space//_/ }" -a "$alpha")
+check scene-has-the-image test -f "$tx"
+cp -p "$tx" good.keep
+
+# state NAME USE RESOLUTION: what each command says of $tx.
+state() {
+    local name=$1 use=$2 resolution=$3
+    txm info --deep --json "$tx"
+    check "$name-info" json out "o[0].get('use', 'unreadable') == '$use' or ('error' in o[0] and '$use' == 'unreadable')"
+    txm verify --json "$tx"
+    check "$name-verify" json out "o[0]['use'] == '$use'"
+    check "$name-verify-exit" test "$rc" -eq "$([ "$use" = loaded ] && echo 0 || echo 5)"
+    txm resolve --deep --json "${settings[@]}" "$image"
+    check "$name-resolve" json out "o[0]['state'] == '$resolution'"
+    txm list --deep --json materials.blend
+    check "$name-list" json out "[f['tx']['state'] for x in o if x['type'] == 'image' for f in x['files'] if (f['tx'] or {}).get('path') == '$tx'][0] == '$resolution'"
+    TERM=xterm txm view -F symbols -s 20x4 "$tx"
+    if [ "$use" = loaded ]; then
+        check "$name-view" grep -qE "Cycles +uses it$" out
+    else
+        check "$name-view" test "$(grep -cE 'Cycles +uses it$' out)" -eq 0
+    fi
+}
+state fresh loaded fresh
+restore() { rm -f "$tx" && cp -p good.keep "$tx"; }
+
+touch -d '2020-01-02' "$tx"
+state outdated outdated outdated
+txm info "$tx"
+check outdated-in-words prints "Cycles        reads the source image instead"
+check outdated-relative grep -qE 'is newer than the tx file by [0-9]+ (years|days|hours)' out
+restore
+
+# A byte within a tile: the header is as it was.
+python3 - "$tx" <<'EOF2'
+import os, sys
+st = os.stat(sys.argv[1])
+data = bytearray(open(sys.argv[1], "rb").read())
+for i in range(600, 640):
+    data[i] ^= 0xFF
+open(sys.argv[1], "wb").write(data)
+os.utime(sys.argv[1], ns=(st.st_atime_ns, st.st_mtime_ns))
+EOF2
+state damaged damaged unusable
+txm info --deep "$tx"
+check damaged-in-words grep -qE "renders magenta where tile [0-9],[0-9] of level 0 is damaged" out
+txm info "$tx"
+check quick-reads-no-pixel prints "Cycles        uses it"
+restore
+
+head -c 300 good.keep >"$tx" && touch -r "$image" "$tx"
+state cut unreadable unusable
+restore
+
+"$TXMILL" make -q --force --compression zstd "${settings[@]}" "$image"
+state zstd refused unusable
+txm info "$tx"
+check zstd-in-words prints "official Blender's libtiff is built without"
+txm make -v "${settings[@]}" --compression zstd "$image"
+check zstd-asked-for-stays prints up-to-date
+txm make "${settings[@]}" "$image"
+check zstd-is-remade prints created
+restore
+
+# Under the name of other settings: the pixels are not those that Cycles asks for.
+other=$("$TXMILL" make --dry-run --json -c Non-Color -a straight "$image" | python3 -c 'import json,sys; print(json.loads(sys.stdin.readline())["tx"])')
+cp -p "$tx" "$other"
+txm info --json "$other"
+check misnamed-info json out 'o[0]["use"] == "name" and not o[0]["cycles"]["accepted"]'
+txm verify --json "$other"
+check misnamed-verify json out 'o[0]["use"] == "name"'
+txm resolve --json -c Non-Color -a straight "$image"
+check misnamed-resolve json out 'o[0]["state"] == "unusable"'
+rm "$other"
+"$TXMILL" make -q --envlatl -d ll "$image"
+txm info --json "$(find . -path '*ll/*.tx')"
+check envlatl json out 'o[0]["use"] == "name" and "equiangular" in o[0]["cycles"]["reason"]'
+cp -p "$tx" direct.tx
+txm info direct.tx
+check direct prints "uses it where a scene names this file as its image"
+
+# Levels that are missing: a copy that ends after the first two.
+python3 - "$tx" short.tx <<'EOF2'
+import struct, sys
+data = bytearray(open(sys.argv[1], "rb").read())
+at, = struct.unpack_from("<I", data, 4)
+for _ in range(1):
+    n, = struct.unpack_from("<H", data, at)
+    link = at + 2 + 12 * n
+    at, = struct.unpack_from("<I", data, link)
+n, = struct.unpack_from("<H", data, at)
+struct.pack_into("<I", data, at + 2 + 12 * n, 0)
+open(sys.argv[2], "wb").write(data)
+EOF2
+txm info --json short.tx
+check short-chain json out 'o[0]["use"] == "refused" or len(o[0]["levels"]) < 3'
+
+# ---- made with other settings ------------------------------------------------------------------------------------------
+txm make "${settings[@]}" --compression none "$image"
+check otherwise-exit rc_is 0
+check otherwise-says prints "made with other settings"
+check otherwise-which prints "compression zip, not none"
+check otherwise-advice prints "--force rewrites"
+txm make "${settings[@]}" --strict "$image"
+check otherwise-strict prints "with a border section"
+txm make "${settings[@]}" --tile 32 "$image"
+check otherwise-tile prints "tiles of 64 px, not 32"
+txm make "${settings[@]}" "$image"
+check otherwise-only-if-asked test "$(grep -c "other settings" out)" -eq 0
+# What Blender will not take is warned of.
+for how in "--compression zstd" "--envlatl" "--tile 128"; do
+    # shellcheck disable=SC2086
+    txm make --force $how -d odd "$image"
+    check "warns-of${how// /-}" says "${how%% *}"
+    check "warns-of${how// /-}-Blender" says "Blender"
+done
+
+# ---- folders, lists ----------------------------------------------------------------------------------------------------
+txm info -r .
+check info-recursive rc_is 0
+check info-recursive-sums grep -qE '^[0-9]+ files: [0-9]+ used' out
+find . -name '*.tx' -path '*blender_tx*' >list
+txm verify @list
+check verify-list grep -qE '^[0-9]+ files: ' out
+run "$TXMILL" verify --json - <list
+check verify-standard-input json out "len(o) == $(wc -l <list)"
+mkdir empty
+txm info -r empty
+check empty-folder rc_is 2
+check empty-folder-says says "no tx file in this folder"
+txm info "$image"
+check image-for-tx eval 'rc_is 0 && says "its tx file is"'
+
+# ---- scenes, and images of which nobody says how they are used ----------------------------------------------------------
+txm resolve --json materials.blend "$image"
+check resolve-scene-image json out "len(o) >= 1 and all(x['image'].endswith('/wood.png') for x in o) and '$tx' in [x['path'] for x in o]"
+cp "$golden/rgb8.png" stranger.png
+txm resolve materials.blend stranger.png
+check resolve-scene-stranger rc_is 3
+check resolve-scene-stranger-says says "stranger.png: none of the scenes uses this image"
+mkdir pbr
+cp "$golden/rgb8.png" pbr/oak_color.png && cp "$golden/rgb8.png" pbr/oak_normal.png && cp "$golden/gray8.png" pbr/oak_rough.png
+txm make -r pbr
+check guess-make-names-them grep -qE 'look like data by their names \(oak_(normal|rough).png, oak_(normal|rough).png\)' err
+check guess-make-advice says "--preset pbr"
+txm check pbr
+check guess-check rc_is 5
+check guess-check-line prints "oak_normal.png: data-as-color"
+check guess-check-sum prints "3 of 3 textures fresh, 2 look like data by their names: --preset pbr, or name the scene"
+txm check pbr --ignore data-as-color
+check guess-accepted rc_is 0
+txm check -c sRGB -a straight pbr
+check guess-said rc_is 0
+check guess-said-ready prints "ready to render: 3 of 3 textures fresh"
+txm check -c Non-Color pbr/oak_normal.png
+check other-space rc_is 5
+check other-space-says prints "there is one with colour space sRGB"
+check other-space-command prints "run: txmill make -c Non-Color pbr/oak_normal.png"
+# Made as data, asked for as colour: a make would leave a file that no scene looks for.
+rm -r pbr/blender_tx
+"$TXMILL" make -q --preset pbr -r pbr
+txm check pbr
+check made-as-data rc_is 5
+check made-as-data-says prints "there is one with colour space"
+check made-as-data-no-make test "$(grep -c 'run: txmill make' out)" -eq 0
+txm check --preset pbr pbr
+check made-as-data-preset prints "ready to render: 3 of 3 textures fresh"
+
+# ---- aliases -----------------------------------------------------------------------------------------------------------
+for command in "make -n" check resolve; do
+    # shellcheck disable=SC2086
+    txm $command -c srgb_display stranger.png
+    check "alias-${command// /}" says '-c srgb_display: an alias of "sRGB"'
+    # shellcheck disable=SC2086
+    txm $command -c sRGB stranger.png
+    check "no-alias-${command// /}" test "$(grep -c 'an alias' err)" -eq 0
+done
+finish

@@ -1,0 +1,259 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# One verdict: in each of these situations every command says the same of a tx file, and what Cycles shows. What is
+# expected was seen in renders of Blender 5.2.2 and 5.2.3.
+# shellcheck source=tests/lib.sh
+. "$(dirname "$0")/../lib.sh"
+
+cp "$TXM_TESTDATA"/blend/materials.blend . && cp -r "$TXM_TESTDATA"/blend/textures . && chmod -R u+w .
+cp "$golden/rgb8.png" textures/wood.png
+python3 - "$TXMILL" "$golden" >table <<'PY'
+import glob, json, os, shutil, struct, subprocess, sys
+
+TXMILL, GOLDEN = sys.argv[1:3]
+TIME = 1600000000
+
+
+def txm(*args):
+    done = subprocess.run([TXMILL, *args], capture_output=True, text=True)
+    return done.returncode, [json.loads(l) for l in done.stdout.splitlines() if l.startswith("{")]
+
+
+def stamp(path, time=TIME):
+    os.utime(path, (time, time), follow_symlinks=False)
+
+
+IMAGE = "textures/wood.png"
+stamp(IMAGE)
+SOUND = "sound.png"
+shutil.copyfile(IMAGE, SOUND)
+_, listed = txm("list", "--json", "materials.blend")
+SPACE, ALPHA, TX = next((o["colorspace"]["lookup"], o["alpha"], f["tx"]["path"]) for o in listed if o["type"] == "image"
+                        for f in o["files"] if f["path"].endswith("/wood.png"))
+AS = ["-c", SPACE, "-a", ALPHA]
+assert os.path.isabs(TX)
+os.makedirs(os.path.dirname(TX), exist_ok=True)
+
+
+def made(*options, image=IMAGE, settings=AS):
+    """The bytes of a fresh tx file."""
+    shutil.rmtree("made", ignore_errors=True)
+    code = subprocess.run([TXMILL, "make", "-q", "-d", "made", *settings, *options, image], stderr=subprocess.DEVNULL).returncode
+    file, = glob.glob(os.path.join(os.path.dirname(image), "made", "*.tx"))
+    data = bytearray(open(file, "rb").read())
+    shutil.rmtree(os.path.dirname(file))
+    return data
+
+
+def directories(data):
+    at, = struct.unpack_from("<I", data, 4)
+    while at:
+        count, = struct.unpack_from("<H", data, at)
+        yield at, {struct.unpack_from("<H", data, at + 2 + 12 * i)[0]: at + 2 + 12 * i for i in range(count)}, at + 2 + 12 * count
+        at, = struct.unpack_from("<I", data, at + 2 + 12 * count)
+
+
+def tile(data, level, number):
+    tags = list(directories(data))[level][1]
+    entry = tags[324]
+    count, = struct.unpack_from("<I", data, entry + 4)
+    at, = struct.unpack_from("<I", data, entry + 8)
+    return at if count == 1 else struct.unpack_from("<I", data, at + 4 * number)[0]
+
+
+def spoilt(level, number):
+    data = made()
+    at = tile(data, level, number)
+    for i in range(at + 20, at + 60):
+        data[i] ^= 0xFF
+    return data
+
+
+def levels(count):
+    data = made()
+    struct.pack_into("<I", data, list(directories(data))[count - 1][2], 0)
+    return data
+
+
+def rewritten(values, *which):
+    """With other values of tags in directories: of `which`, or of all."""
+    data = made()
+    for at, tags, _ in [list(directories(data))[n] for n in which] or list(directories(data)):
+        for tag, value in values.items():
+            kind, = struct.unpack_from("<H", data, tags[tag] + 2)
+            struct.pack_into("<H" if kind == 3 else "<I", data, tags[tag] + 8, value)
+    return data
+
+
+WIDTH, COMPRESSION = 256, 259
+
+
+def newer():
+    return bytearray(bytes(made()).replace(b"Blender maketx v0", b"Blender maketx v1"))
+
+
+def from_another():
+    shutil.copy(IMAGE, "textures/other.png")
+    stamp("textures/other.png")
+    return made(image="textures/other.png")
+
+
+def float_file():
+    return made(settings=["-c", "ACEScg", "-a", ALPHA])
+
+
+def folder():
+    os.mkdir(TX)
+
+
+def dangling():
+    os.symlink("nowhere", TX)
+
+
+def linked():
+    open("elsewhere.tx", "wb").write(made())
+    stamp("elsewhere.tx")
+    os.symlink(os.path.abspath("elsewhere.tx"), TX)
+
+
+def beside(bytes_of_image):
+    """A fresh file of an image that was damaged afterwards, and kept its time."""
+    data = made()
+    open(IMAGE, "wb").write(bytes_of_image)
+    stamp(IMAGE)
+    return data
+
+
+# name, how the file comes about, use, state, what Cycles does, time of the tx file. A use of None: info and verify, which
+# take the file itself, have nothing to look at.
+UNTIL = "reads the source image instead"
+CASES = [
+    ("fresh", made, "loaded", "fresh", "uses it"),
+    ("missing", lambda: None, None, "missing", UNTIL),
+    ("image newer", made, "outdated", "outdated", UNTIL, TIME - 100000),
+    ("image older", made, "outdated", "outdated", UNTIL, TIME + 100000),
+    ("tile of level 0", lambda: spoilt(0, 5), "damaged", "unusable", "renders magenta where tile 0,1 of level 0 is damaged"),
+    ("tile of level 1", lambda: spoilt(1, 1), "damaged", "unusable", "renders magenta where tile 1,0 of level 1 is damaged"),
+    ("last level", lambda: spoilt(0, 19), "damaged", "unusable", "renders magenta where tile 4,3 of level 0 is damaged"),
+    ("cut in its header", lambda: made()[:300], "unreadable", "unusable", UNTIL),
+    ("cut in half", lambda: made()[:90000], "unreadable", "unusable", UNTIL),
+    ("empty", bytearray, "unreadable", "unusable", UNTIL),
+    ("a text", lambda: bytearray(b"not a picture at all\n" * 50), "unreadable", "unusable", UNTIL),
+    ("a folder", folder, None, "unusable", UNTIL),
+    ("a link to nothing", dangling, None, "missing", UNTIL),
+    ("a link", linked, "loaded", "fresh", "uses it"),
+    ("zstd", lambda: made("--compression", "zstd"), "refused", "unusable", "renders magenta in the official Blender"),
+    ("lzma", lambda: rewritten({COMPRESSION: 34925}), "unreadable", "unusable", "renders magenta in the official Blender"),
+    ("a narrow level", lambda: rewritten({WIDTH: 100}, 1), "damaged", "unusable", "uses it, and shows wrong pixels in coarse levels"),
+    ("a wide level", lambda: rewritten({WIDTH: 600}, 1), "damaged", "unusable", "renders magenta where it needs a coarse level"),
+    ("newer format", newer, "refused", "unusable", UNTIL),
+    ("one level", lambda: levels(1), "refused", "unusable", UNTIL),
+    ("two levels", lambda: levels(2), "refused", "unusable", UNTIL),
+    ("tiles of 128", lambda: made("--tile", "128"), "loaded", "fresh", "uses it"),
+    ("another colour space", lambda: made(settings=["-c", "Non-Color", "-a", ALPHA]), "name", "unusable", "uses it, with colours"),
+    ("a converted space", float_file, "name", "unusable", "uses it, with colours"),
+    ("another working space", lambda: made("--working-space", "ACEScg"), "name", "unusable", "uses it, with colours"),
+    ("an alpha type of the same pixels", lambda: made(settings=["-c", SPACE, "-a", "straight"]), "loaded", "fresh", "uses it"),
+    ("a copy of another image's", from_another, "loaded", "fresh", "uses it"),
+    ("an image cut in its header", lambda: beside(open(SOUND, "rb").read()[:20]), "loaded", "fresh", "uses it"),
+    ("an image cut short", lambda: beside(open(SOUND, "rb").read()[:4000]), "loaded", "fresh", "uses it"),
+    ("an empty image", lambda: beside(b""), "loaded", "fresh", "uses it"),
+    ("an image that is none", lambda: beside(b"not a picture\n" * 50), "loaded", "fresh", "uses it"),
+    ("border section cut off", lambda: made()[:-5], "loaded", "fresh", "uses it"),
+]
+
+
+open("scene.txt", "w").write("""txmill-scene 1
+size 8 8
+camera orthographic half 1 1 shift 0 0 clip 0.1 100 to-world 1 0 0 0 0 1 0 0 0 0 1 5
+image a "textures/wood.png" colorspace "%s" alpha %s extension repeat interpolation linear
+material m diffuse 1 1 1
+texture m a input "Base Color" uv "" transform 1 0 0 0 1 0
+quad m -1 -1 0 2 0 0 0 2 0
+""" % (SPACE, ALPHA))
+
+
+def same(case, command, said, expected):
+    print("ok" if said == expected else "not ok", "%s: %s" % (case, command),
+          "" if said == expected else "says %r, not %r" % (said, expected))
+
+
+OF_STATE = {"fresh": "up-to-date"}
+for name, build, use, state, shows, *time in CASES:
+    data = build()
+    if data is not None:
+        open(TX, "wb").write(data)
+    if not os.path.isdir(TX) and os.path.lexists(TX) and not os.path.islink(TX):
+        stamp(TX, *time)
+
+    def about_image(command, said, shown):
+        same(name, command, said, state)
+        same(name, command + " shows", (shown or "")[:len(shows)], shows)
+
+    _, o = txm("resolve", "--deep", "--json", *AS, IMAGE)
+    about_image("resolve", o[0]["state"], o[0]["shows"])
+    code, o = txm("check", "--deep", "--json", *AS, IMAGE)
+    about_image("check", o[0]["id"], o[0]["shows"])
+    same(name, "check's exit", code, 0 if state == "fresh" else 5)
+    same(name, "check's sum", o[-1]["ready"], state == "fresh")
+    code, o = txm("check", "--deep", "--json", "materials.blend")
+    o = [x for x in o if x["type"] == "texture" and x["image"].endswith("/wood.png")]
+    about_image("check of the scene", o[0]["id"], o[0]["shows"])
+    _, o = txm("list", "--deep", "--json", "materials.blend")
+    tx = next(f["tx"] for x in o if x["type"] == "image" for f in x["files"] if f["path"].endswith("/wood.png"))
+    about_image("list", tx["state"], tx["shows"])
+    _, o = txm("make", "--deep", "--dry-run", "--json", *AS, IMAGE)
+    same(name, "make", o[0]["state"], "up-to-date" if state == "fresh" else "would-create")
+    _, o = txm("make", "--deep", "--dry-run", "--json", "materials.blend")
+    same(name, "make of the scene", [x["state"] for x in o if x["type"] == "file" and x["input"].endswith("/wood.png")][0],
+         "up-to-date" if state == "fresh" else "would-create")
+    if use:
+        _, o = txm("info", "--deep", "--json", TX)
+        said = o[0].get("use", "unreadable")
+        same(name, "info", said, use)
+        if "use" in o[0]:
+            same(name, "info shows", o[0]["cycles"]["shows"][:len(shows)], shows)
+        _, o = txm("verify", "--json", TX)
+        same(name, "verify", o[0]["use"], use)
+        same(name, "verify shows", o[0]["shows"][:len(shows)], shows)
+    # Nothing but a tile that cannot be decoded escapes who reads no pixel.
+    if not name.startswith(("tile of", "last level")):
+        done = subprocess.run([TXMILL, "stream", "budget", "-q", "."], capture_output=True, text=True)
+        same(name, "stream", (done.returncode, "its tx file is %s" % state in done.stderr and "; Cycles %s" % shows in done.stderr),
+             (0, False) if state == "fresh" else (3, True))
+        if use:
+            done = subprocess.run([TXMILL, "sample", "--json", TX], capture_output=True, text=True)
+            o = json.loads(done.stdout.splitlines()[0])
+            if "use" in o:
+                same(name, "sample", o["use"], use)
+                same(name, "sample shows", o["cycles"]["shows"][:len(shows)], shows)
+                same(name, "sample warns", "warning: %s: Cycles %s" % (TX, shows) in done.stderr, not o["cycles"]["accepted"])
+            else:
+                same(name, "sample refuses", (done.returncode in (3, 4), use in ("unreadable", "refused", "damaged")), (True, True))
+        _, o = txm("resolve", "--json", *AS, IMAGE)
+        about_image("quick resolve", o[0]["state"], o[0]["shows"])
+        _, o = txm("check", "--json", *AS, IMAGE)
+        about_image("quick check", o[0]["id"], o[0]["shows"])
+        _, o = txm("make", "--dry-run", "--json", *AS, IMAGE)
+        same(name, "quick make", o[0]["state"], "up-to-date" if state == "fresh" else "would-create")
+    # What a render uses is never collected.
+    _, o = txm("gc", "--json", "--keep-for", "materials.blend", os.path.dirname(TX))
+    if state == "fresh":
+        same(name, "gc", [x["state"] for x in o if x.get("path") == TX and x["type"] == "file"], [])
+    # What make says that it would mend is mended, and stays so.
+    if state != "fresh" and not os.path.isdir(TX):
+        txm("make", "--deep", "-q", *AS, IMAGE)
+        code, o = txm("check", "--deep", "--json", *AS, IMAGE)
+        same(name, "made again", (code, o[0]["id"]), (0, "fresh"))
+    shutil.copyfile(SOUND, IMAGE)
+    stamp(IMAGE)
+    os.rmdir(TX) if os.path.isdir(TX) and not os.path.islink(TX) else os.path.lexists(TX) and os.remove(TX)
+PY
+check runs test "$(grep -c '^ok' table)" -gt 350
+while read -r line; do
+    case $line in
+    ok*) ok "$(cut -d' ' -f2- <<<"$line" | tr ' ' '-')" ;;
+    *) not_ok "${line#not ok }" ;;
+    esac
+done <table
+finish

@@ -1,0 +1,145 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# txmill verify: exit codes, text, JSON, its manual page, files of other programs and hostile ones.
+# shellcheck source=tests/lib.sh
+. "$(dirname "$0")/../lib.sh"
+build=${TXM_BUILD:-$repo/build}
+
+cp "$golden"/{rgb8.png,half-rgb.exr,gray8.png} .
+"$TXMILL" make -q rgb8.png half-rgb.exr gray8.png
+rgb=$(echo blender_tx/rgb8*.tx) half=$(echo blender_tx/half*.tx) grey=$(echo blender_tx/gray8*.tx)
+
+txm verify "$rgb" "$half" "$grey"
+check good rc_is 0
+check good-text test "$(grep -c ': good$' out)" -eq 3
+txm verify --deep --json "$rgb" "$half" "$grey"
+check deep rc_is 0
+check deep-json json out 'len(o) == 3 and all(x["good"] and x["deep"] and not x["findings"] for x in o)'
+check deep-leaves-nothing test -z "$(find "${TMPDIR:-/tmp}" -maxdepth 1 -name '.*txmill-verify*' -user "$(id -u)" -newer "$rgb" 2>/dev/null)"
+if has_jsonschema; then check schema valid_json verify out; fi
+
+# ---- findings --------------------------------------------------------------------------------------------------------
+touch -d '2020-01-02' rgb8.png
+txm verify "$rgb" "$half"
+check stale-exit rc_is 5
+check stale-says prints "TXM-401 warning"
+check stale-both-times prints "2020-01-02 00:00:00"
+check findings-are-no-failure test ! -s err
+txm verify --deep --json "$rgb"
+check stale-but-equal json out '[f["id"] for f in o[0]["findings"]] == ["TXM-401"]'
+touch -r "$rgb" rgb8.png
+
+cp "$rgb" broken.tx
+printf 'XXXX' | dd of=broken.tx bs=1 seek=2000 conv=notrunc status=none
+txm verify --json broken.tx
+check flipped-exit rc_is 5
+check flipped-place json out 'any(f["severity"] == "error" and f["level"] is not None for f in o[0]["findings"])'
+check name-note json out 'any(f["id"] == "TXM-302" for f in o[0]["findings"])'
+if has_jsonschema; then check schema-findings valid_json verify out; fi
+txm verify -q "$rgb" broken.tx
+check quiet test "$(grep -c good out)" -eq 0
+
+image=$("$TXMILL" info --json "$rgb" | python3 -c 'import json,sys; print(json.load(sys.stdin)["image_bytes"])')
+head -c "$image" "$rgb" >cut.tx && touch -r "$rgb" cut.tx
+txm verify cut.tx
+check cut-at-section-is-good rc_is 0
+check cut-at-section-says prints "TXM-504 note"
+head -c "$((image + 100))" "$rgb" >cut.tx
+txm verify cut.tx
+check cut-in-section rc_is 5
+check cut-in-section-says prints "TXM-501 warning"
+
+mv "$rgb" "${rgb/926BDA85/00000000}"
+txm verify "${rgb/926BDA85/00000000}"
+check misfit-exit rc_is 5
+check misfit-says prints "TXM-301 warning"
+mv "${rgb/926BDA85/00000000}" "$rgb"
+
+# Names for an absolute cache folder hold the way from there to the image: the files fit wherever they are put later.
+mkdir -p far/away
+for how in --borders=yes --strict; do
+    for space in sRGB Non-Color ACEScg; do
+        "$TXMILL" make -q --force "$how" -c $space -d "$work/far/away/cache" rgb8.png
+    done
+    mkdir "put$how" && mv far/away/cache/*.tx "put$how"
+    for f in "put$how"/*.tx; do touch -r rgb8.png "$f"; done
+    txm verify --json "put$how"/*.tx
+    check "moved-out-of-absolute-folder$how" json out 'len(o) == 3 and all(x["good"] and not any(f["id"].startswith("TXM-30") for f in x["findings"]) for x in o)'
+done
+# Under the name of other settings they do not.
+names=(put--strict/*.tx)
+mv "${names[0]}" kept.tx && mv "${names[1]}" "${names[0]}" && mv kept.tx "${names[1]}"
+txm verify --json "${names[0]}" "${names[1]}"
+check exchanged-names json out 'all([f["id"] for f in x["findings"] if f["severity"] == "warning"] == ["TXM-301"] for x in o)'
+
+# ---- sources elsewhere -----------------------------------------------------------------------------------------------
+mkdir moved && mv gray8.png moved/ && mkdir moved/blender_tx && mv "$grey" moved/blender_tx/
+txm verify --json moved/blender_tx/*.tx
+check moved-project json out 'o[0]["good"] and not o[0]["findings"]'
+mv moved/gray8.png elsewhere.png
+txm verify --json moved/blender_tx/*.tx
+check missing-source json out '[f["id"] for f in o[0]["findings"]] == ["TXM-402"]'
+txm verify --deep moved/blender_tx/*.tx
+check missing-source-deep rc_is 5
+txm verify --deep --source elsewhere.png moved/blender_tx/*.tx
+check source-given rc_is 0
+txm verify --source a.png "$rgb" "$half"
+check source-of-many rc_is 2
+txm verify
+check no-file rc_is 2
+
+# ---- files of other programs, hostile files --------------------------------------------------------------------------
+bad=0
+openexr=$("$TXMILL" doctor | sed -n 's/^library  *OpenEXR  *//p')
+for f in "$TXM_TESTDATA"/tx/*.tx; do
+    "$TXMILL" verify --json "$f" >one 2>&1
+    rc=$?
+    case $(basename "$f") in
+        good-directory-loop* | good-*-zstd-*) [ $rc -eq 5 ] ;; # Blender's libtiff has no zstd
+        good-*) [ $rc -eq 0 ] ;;
+        # Images in tiles, which Blender uses as they are.
+        *-dwaa-*) if [[ $openexr == 3.1.? ]]; then [ $rc -eq 5 ]; else [ $rc -eq 0 ]; fi ;;
+        unsupported-five-channels* | unsupported-rip-map* | unsupported-rounded-up* | unsupported-uint32*) [ $rc -eq 0 ] ;;
+        *) [ $rc -eq 5 ] ;;
+    esac || { bad=$((bad + 1)); echo "    rc=$rc $f"; }
+    if has_jsonschema && ! valid_json verify one; then bad=$((bad + 1)); fi
+done
+check corpus test $bad -eq 0
+txm verify missing.tx "$rgb"
+check unreadable rc_is 3
+check unreadable-last-line last_line_is "TXMILL-ERROR code=3 failed=1 total=2"
+txm verify --json missing.tx
+check unreadable-json json out 'o[0]["error"]["status"] == "not-found"'
+if has_jsonschema; then check schema-error valid_json verify out; fi
+
+blender=${TXM_GOLDEN_TX:-}
+if [ -n "$blender" ] && [ -d "$blender" ]; then
+    # One of them was asked for under a colour space that no config knows: nothing is known about its name.
+    txm verify --json "$blender"/*.tx
+    check blender rc_is 0
+    check blender-notes json out 'len(o) > 90 and all({f["id"] for f in x["findings"]} <= {"TXM-304", "TXM-402", "TXM-504"} for x in o)'
+    check blender-names json out 'sum(f["id"] == "TXM-304" for x in o for f in x["findings"]) == 1'
+else
+    skip blender "Blender's own files are not there: TXM_GOLDEN_TX"
+fi
+
+# The page lists what the table holds.
+check page-lists-findings test "$(grep -c '^\.It TXM-' "$build/man/txmill-verify.1")" -eq "$(grep -c '^FINDING' "$repo/src/mill/inspect/finding_table.h")"
+# Nothing is said about a file where there is no place to convert its source again.
+: >plain-file
+TMPDIR=$PWD/plain-file txm verify --deep "$rgb"
+check deep-without-tmpdir rc_is 3
+check deep-without-tmpdir-says says "no temporary file can be made in" "plain-file" "TMPDIR"
+check deep-without-tmpdir-no-verdict test ! -s out -o "$(grep -c 'TXM-60' out)" -eq 0
+if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null; then
+    mkdir closed && cp "$golden/rgb8.png" closed/hidden.png && txm make -q -d "$PWD/open" closed/hidden.png
+    chmod 700 closed && chmod 755 . open
+    mkdir own && cp "$TXMILL" "${TXMILL%/*}"/libtx*.so.0 own/ && for c in info verify; do
+        run setpriv --reuid 65534 --regid 65534 --clear-groups env LSAN_OPTIONS=detect_leaks=0 "$PWD/own/txmill" $c open/*.tx
+        check "closed-folder-$c" prints "cannot be examined"
+        check "closed-folder-$c-not-missing" test "$(grep -c -e 'not there' -e 'no file at' out)" -eq 0
+    done
+else
+    skip closed-folder "needs root and setpriv"
+fi
+finish
