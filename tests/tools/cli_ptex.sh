@@ -178,7 +178,7 @@ with browser.Browser() as b:
     assert b.eval("document.querySelectorAll('.error').length") == 1
     assert not b.problems, b.problems
 EOF
-run python3 look.py "$repo/tests" "$work/page.html"
+run python3 look.py "$repo/tests/util" "$work/page.html"
 if [ "$rc" -eq 77 ]; then skip page-in-browser "Chromium is missing"; else check page-in-browser rc_is 0; fi
 check no-temporaries no_temporaries
 finish
