@@ -43,7 +43,7 @@ $(B)/txmill-cuda.so: $(B)/src/mill/cuda/runtime_cuda.o $(GPU_OBJ) $(GPU_CORE) $(
 	$(NVCC) -shared -cudart static -Xlinker --version-script=$(GPU_MAP) -Xlinker --no-undefined $(filter %.o,$^) -o $@
 
 # The same jobs over a runtime on the CPU, which can lose its devices on demand.
-$(B)/tests/gpu/txmill-cuda.so: $(B)/tests/gpu_runtime.o $(GPU_OBJ) $(GPU_CORE) $(GPU_MAP)
+$(B)/tests/gpu/txmill-cuda.so: $(B)/tests/mill/gpu/gpu_runtime.o $(GPU_OBJ) $(GPU_CORE) $(GPU_MAP)
 	@mkdir -p $(@D)
 	$(CC) -shared $(ALL_LDFLAGS) -Wl,--version-script=$(GPU_MAP) $(filter %.o,$^) -lm -o $@
 # And a table of another build.
@@ -63,4 +63,4 @@ $(B)/bench_gpu: bench/bench_gpu.c $(STATIC)
 
 $(TESTS): | $(B)/tests/gpu/txmill-cuda.so $(B)/tests/gpu-old/txmill-cuda.so
 
--include $(GPU_OBJ:.o=.d) $(B)/tests/gpu_runtime.d
+-include $(GPU_OBJ:.o=.d) $(B)/tests/mill/gpu/gpu_runtime.d

@@ -15,10 +15,10 @@ $(B)/txmill-oiio-worker: $(B)/src/mill/source/oiio/worker/main.o $(B)/src/mill/s
 # A module that crashes, loops and hangs on demand, with a worker beside it, for the tests of what that costs.
 $(B)/tests/decoders/txmill-oiio.so: tests/mill/source/decoder_module.c | $(B)/txmill-oiio-worker
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -MF $(B)/tests/decoder_module.d -shared $(ALL_LDFLAGS) $< -o $@
+	$(CC) $(ALL_CFLAGS) -MF $@.d -shared $(ALL_LDFLAGS) $< -o $@
 $(B)/tests/decoders/txmill-oiio-worker: $(B)/txmill-oiio-worker
 	@mkdir -p $(@D)
 	cp $< $@
 $(B)/tests/mill/source/test_source_worker: | $(B)/tests/decoders/txmill-oiio.so $(B)/tests/decoders/txmill-oiio-worker
 $(TESTS): | $(B)/txmill-oiio-worker
--include $(B)/tests/decoder_module.d
+-include $(B)/tests/decoders/txmill-oiio.so.d
