@@ -15,11 +15,13 @@ as_made_in_peace() { diff -r crowd/blender_tx crowd/peace >"$work/out" 2>&1; }
 
 # Claims that are written, not just made.
 claims() { find crowd -name '.*.txm-claim' -size +0 2>/dev/null; }
-# Stops a process with a claim in its hands: while it is looked at it stands still, and what is seen can be copied.
+# The first claim whose tx file is missing: a claim outlives the moment when its file appears.
+unmade() { claims | while read -r claim; do [ -e "${claim/.}" ] || echo "$claim"; done; }
+# Stops a process while it holds a claim that `$2` lists: it stands still while others look at the claim and copy it.
 stop_with_claim() {
     for _ in $(seq 500); do
         kill -STOP "$1" 2>/dev/null || return
-        [ -n "$(claims)" ] && return
+        [ -n "$($2)" ] && return
         kill -CONT "$1"
         sleep 0.002
     done
@@ -77,7 +79,7 @@ tx=$(find crowd -name '*.tx' | sort | head -n 1)
 claim="$(dirname "$tx")/.$(basename "$tx").txm-claim"
 "$TXMILL" make -q -r --force crowd 2>/dev/null &
 pid=$!
-stop_with_claim $pid
+stop_with_claim $pid claims
 cp "$(claims | head -n 1)" note
 kill -CONT $pid
 wait $pid
@@ -121,7 +123,7 @@ fi
 rm -r crowd/blender_tx
 "$TXMILL" make -q -r -j 1 crowd &
 pid=$!
-stop_with_claim $pid
+stop_with_claim $pid unmade
 "$TXMILL" make -q -r crowd &
 other=$!
 for _ in $(seq 600); do [ "$(made crowd)" -ge $((images - 1)) ] && break; sleep 0.05; done
