@@ -48,7 +48,7 @@ edges() {
 # Formats know what all of them share, not each other.
 edges src/mill/source src/mill/source/ 1 >"$work/formats"
 check sees-formats grep -qE '^(png|tiff|exr) ' "$work/formats"
-check formats-apart test -z "$(awk '$1 ~ /^(png|tiff|exr|jpeg|hdr)$/ && $2 != "" && $2 != "meta"' "$work/formats")"
+check formats-apart test -z "$(awk '$1 ~ /^(png|tiff|exr|jpeg|pnm|webp)$/ && $2 != "" && $2 != "meta"' "$work/formats")"
 edges tools tools/ 1 | awk 'NF == 2' >"$work/program"
 check sees-program grep -qx 'make output' "$work/program"
 check program-no-cycle acyclic "$work/program"

@@ -28,9 +28,6 @@ extern const txm_reader_ops txm_webp_reader;
 /* PGM and PPM, plain and binary. */
 extern const txm_reader_ops txm_pnm_reader;
 
-/* Radiance pictures, runs of both kinds. */
-extern const txm_reader_ops txm_hdr_reader;
-
 /* Everything that OpenImageIO reads: asked last. */
 extern const txm_reader_ops txm_oiio_reader;
 

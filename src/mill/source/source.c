@@ -22,8 +22,8 @@
 enum { HEAD_BYTES = 1024 };
 
 static const txm_reader_ops *const readers[] = {
-    &txm_png_reader, &txm_jpeg_reader, &txm_exr_reader, &txm_tiff_reader,
-    &txm_hdr_reader, &txm_webp_reader, &txm_pnm_reader, &txm_oiio_reader,
+    &txm_png_reader,  &txm_jpeg_reader, &txm_exr_reader,  &txm_tiff_reader,
+    &txm_webp_reader, &txm_pnm_reader,  &txm_oiio_reader,
 };
 
 struct txm_source {

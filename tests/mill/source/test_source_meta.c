@@ -269,7 +269,6 @@ START_TEST(readers_know_their_own_format_alone)
         {&txm_tiff_reader, "tiff", "II\x2a\0............", 8},
         {&txm_webp_reader, "webp", "RIFF....WEBP....", 16},
         {&txm_pnm_reader, "pnm", "P6 1 1 255 .....", 8},
-        {&txm_hdr_reader, "hdr", "#?RADIANCE......", 2},
     };
     enum { FORMATS = sizeof formats / sizeof *formats };
     for (int r = 0; r < FORMATS; r++) {

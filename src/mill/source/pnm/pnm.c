@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The direct reader of PGM and PPM, plain and binary. OpenImageIO before version 2.5 makes 16-bit samples one too small
- * here and there.
+ * The direct reader of PGM and PPM, plain and binary. It stays beside OpenImageIO because versions of that before 2.5
+ * make 16-bit samples one too small here and there, so that the pixels are not Blender's. It gains no time that a user
+ * would feel: 500 images of 256 x 256 px take 3.5 s of processor time with it and 3.9 s without, 20 of 4096 x 4096
+ * px 18.2 s and 16.5 s (16 bit).
  *
  * In: P2, P3, P5 and P6, of any peak from 1 to 65535. Out: 8- or 16-bit samples stretched to the whole
  * range of their type, rows from the top. Left to OpenImageIO: bitmaps and PAM. The header is read

@@ -2,7 +2,9 @@
  *
  * The direct reader of WebP, decoded by libwebp: the first picture of the file, on its canvas.
  *
- * Alpha comes as it is in the file, not associated, which OpenImageIO does from version 2.5 on only.
+ * It stays beside OpenImageIO because only versions of that from 2.5 on leave alpha unassociated, as it is in the file;
+ * older ones lose colours where alpha is small. It gains no time that a user would feel: 500 images of 256 x 256 px
+ * take 3.1 s of processor time with it and 3.6 s without, 20 of 4096 x 4096 px 15.7 s and 13.5 s.
  *
  * In: lossy, lossless and animated files. Out: 8-bit RGB or RGBA, rows from the top, the size of the
  * canvas. What costs memory is known before it is taken: the file when it is opened, the picture when its
