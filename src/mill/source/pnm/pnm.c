@@ -39,15 +39,6 @@ static void close_pnm(void *self)
     free(s);
 }
 
-/* Bitmaps (P1, P4) and PAM are OpenImageIO's. */
-static bool probe(const uint8_t *head, size_t head_bytes, const char *path)
-{
-    (void)path;
-    return head_bytes >= 8 && head[0] == 'P' &&
-           (head[1] == '2' || head[1] == '3' || head[1] == '5' || head[1] == '6') &&
-           (isspace(head[2]) || head[2] == '#');
-}
-
 /* The next byte, -1 at the end. Also where reading failed: file.sys_errno tells the two apart. */
 static int peek(pnm_source *s)
 {
@@ -109,8 +100,6 @@ static txm_status describe(pnm_source *s, txm_source_info *info, txm_error *err)
     info->channels = info->file_channels = s->channels;
     info->type = s->peak > 255 ? TXM_TYPE_U16 : TXM_TYPE_U8;
     info->file_alpha = TXM_FILE_ALPHA_SILENT;
-    snprintf(info->format, sizeof info->format, "pnm");
-    snprintf(info->reader, sizeof info->reader, "pnm");
     snprintf(info->colorspace_hint, sizeof info->colorspace_hint, "Rec709");
     return TXM_OK;
 }
@@ -198,4 +187,4 @@ static txm_status rewind_pnm(void *self, txm_error *err)
     return TXM_OK;
 }
 
-const txm_reader_ops txm_pnm_reader = {"pnm", probe, open_pnm, read_pnm, rewind_pnm, close_pnm, NULL, NULL};
+const txm_reader_ops txm_pnm_reader = {"pnm", open_pnm, read_pnm, rewind_pnm, close_pnm, NULL, NULL};

@@ -53,13 +53,6 @@ static void close_webp(void *self)
     free(s);
 }
 
-/* RIFF is the container of WAV and AVI as well; the name of the form is what counts. */
-static bool probe(const uint8_t *head, size_t head_bytes, const char *path)
-{
-    (void)path;
-    return head_bytes >= 16 && memcmp(head, "RIFF", 4) == 0 && memcmp(head + 8, "WEBP", 4) == 0;
-}
-
 /* Both figures in MiB. The whole picture is decoded at once: libwebp has no rows for pictures on a canvas. */
 static txm_status too_large(const webp_source *s, double need, uint64_t limit, txm_error *err)
 {
@@ -137,8 +130,6 @@ static txm_status describe(webp_source *s, const txm_source_options *options, tx
     info->channels = info->file_channels = s->channels;
     info->type = TXM_TYPE_U8;
     info->file_alpha = s->channels == 4 ? TXM_FILE_ALPHA_UNASSOCIATED : TXM_FILE_ALPHA_SILENT;
-    snprintf(info->format, sizeof info->format, "webp");
-    snprintf(info->reader, sizeof info->reader, "webp");
     snprintf(info->colorspace_hint, sizeof info->colorspace_hint, TXM_INTEROP_SRGB);
     return read_meta(s, info) ? TXM_OK : txm_no_memory(err, s->path);
 }
@@ -228,4 +219,4 @@ static txm_status rewind_webp(void *self, txm_error *err)
     return TXM_OK;
 }
 
-const txm_reader_ops txm_webp_reader = {"webp", probe, open_webp, read_webp, rewind_webp, close_webp, NULL, NULL};
+const txm_reader_ops txm_webp_reader = {"webp", open_webp, read_webp, rewind_webp, close_webp, NULL, NULL};
