@@ -25,8 +25,7 @@ typedef enum txm_garbage {
     TXM_GARBAGE_OLD_NAME,  /* Cycles does not look here under this name: it was moved, or made for another folder */
     TXM_GARBAGE_UNUSED,    /* none of the scenes asks for it */
     TXM_GARBAGE_TEMPORARY, /* left by a process that is gone */
-    TXM_GARBAGE_CLAIM,
-    TXM_GARBAGE_COUNT
+    TXM_GARBAGE_CLAIM
 } txm_garbage;
 
 /* Why a tx file, or what is named like one, is left. */
@@ -36,9 +35,11 @@ typedef enum txm_kept {
     TXM_KEPT_UNRECOGNISED,  /* named like a tx file, and none */
     TXM_KEPT_UNKNOWN_IMAGE, /* it does not say where its image is */
     TXM_KEPT_NO_FOLDER,     /* the folder of its image is not there */
-    TXM_KEPT_BUSY,          /* a process is making it anew */
-    TXM_KEPT_COUNT
+    TXM_KEPT_BUSY           /* a process is making it anew */
 } txm_kept;
+
+/* Room for the reasons that later versions may add. */
+enum { TXM_GARBAGE_ROOM = 16, TXM_KEPT_ROOM = 16 };
 
 /* "orphan", "old-name", "unused", "temporary", "claim"; "used", "young" ... Never NULL. */
 TXM_API const char *txm_garbage_name(txm_garbage garbage);
@@ -89,10 +90,10 @@ typedef struct txm_garbage_sum {
     uint64_t bytes; /* files with another name (hard links) occupy nothing here and count as none */
 } txm_garbage_sum;
 
-/* Zero-initialise; calls add up. */
+/* By reason. Zero-initialise; calls add up. */
 typedef struct txm_garbage_result {
-    txm_garbage_sum garbage[TXM_GARBAGE_COUNT];
-    txm_garbage_sum kept[TXM_KEPT_COUNT];
+    txm_garbage_sum garbage[TXM_GARBAGE_ROOM];
+    txm_garbage_sum kept[TXM_KEPT_ROOM];
 } txm_garbage_result;
 
 /* Goes through a folder and its subfolders, or looks at a single file that has the name of a tx file; links are not

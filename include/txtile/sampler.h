@@ -154,9 +154,10 @@ enum { TXM_SLOT_BITS = 7 };
  * of the texture, which stands for the level as a whole. */
 #define TXM_SLOT_UNREGISTERED 0xFFFFFFFCu
 
-/* A texture, or a set of UDIM tiles. The pixels of a tile in memory: rows of (1 << tile_shift) + 4 pixels, channels
- * interleaved, in the storage type; the first two rows and columns are padding, and so are the two that follow the
- * last pixel of the level in tiles at its edges. */
+/* A texture, or a set of UDIM tiles. Its layout is fixed, because devices read arrays of it: it never grows, and code
+ * that was compiled for a device need not be compiled again. The pixels of a tile in memory: rows of (1 << tile_shift)
+ * + 4 pixels, channels interleaved, in the storage type; the first two rows and columns are padding, and so are the two
+ * that follow the last pixel of the level in tiles at its edges. */
 typedef struct txm_view_texture {
     uint32_t width, height; /* of level 0, px */
     uint16_t levels;        /* that can be read */

@@ -55,8 +55,7 @@ typedef enum txm_status {
     TXM_STATUS_CHANGED,     /* the source changed while it was read; a retry may work */
     TXM_STATUS_CANCELLED,   /* the caller asked to stop */
     TXM_STATUS_NEWER,       /* written by a newer format version than this build knows */
-    TXM_STATUS_DEVICE,      /* no such device, or it failed */
-    TXM_STATUS_COUNT
+    TXM_STATUS_DEVICE       /* no such device, or it failed */
 } txm_status;
 
 /* The short name of what every call is compared with. */

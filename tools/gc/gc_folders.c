@@ -22,6 +22,8 @@
 #include "tools/output/say.h"
 #include "txmill/garbage.h"
 
+enum { GARBAGE_REASONS = TXM_GARBAGE_CLAIM + 1, KEPT_REASONS = TXM_KEPT_BUSY + 1 };
+
 typedef struct sweep {
     const txm_gc_args *args;
     txm_tally tally;
@@ -52,7 +54,7 @@ static void print_json(const txm_gc_args *args, const txm_garbage_file *file)
  * look for before the file is gone. */
 static void print_text(const txm_gc_args *args, const txm_garbage_file *file)
 {
-    static const char *const texts[TXM_GARBAGE_COUNT] = {
+    static const char *const texts[GARBAGE_REASONS] = {
         "its image is gone: ", "Cycles does not look here under this name for ",
         "no scene asks for it: ", "left by a process that is gone", "the claim of a process that is gone"};
     char size[TXM_FORMAT_BYTES], details[PATH_MAX + 128];
@@ -107,7 +109,7 @@ static void add_sum(cJSON *o, const char *name, const txm_garbage_sum *sum)
 static void print_json_summary(const sweep *s)
 {
     const txm_garbage_result *r = &s->result;
-    const txm_garbage_sum gone = total(r->garbage, TXM_GARBAGE_COUNT), kept = total(r->kept, TXM_KEPT_COUNT);
+    const txm_garbage_sum gone = total(r->garbage, TXM_GARBAGE_ROOM), kept = total(r->kept, TXM_KEPT_ROOM);
     cJSON *o = txm_gc_object("summary");
     txm_json_uint(o, "files", gone.files + kept.files);
     txm_json_uint(o, "bytes", gone.bytes + kept.bytes);
@@ -115,9 +117,9 @@ static void print_json_summary(const sweep *s)
     txm_json_uint(o, s->args->remove ? "removed_bytes" : "would_remove_bytes", gone.bytes);
     txm_json_uint(o, "failed", s->tally.failed);
     cJSON *reasons = txm_json_object(o, "reasons"), *left = txm_json_object(o, "kept");
-    for (int i = 0; i < TXM_GARBAGE_COUNT; i++)
+    for (int i = 0; i < GARBAGE_REASONS; i++)
         add_sum(reasons, txm_garbage_name((txm_garbage)i), &r->garbage[i]);
-    for (int i = 0; i < TXM_KEPT_COUNT; i++)
+    for (int i = 0; i < KEPT_REASONS; i++)
         add_sum(left, txm_kept_name((txm_kept)i), &r->kept[i]);
     txm_json_emit(o);
 }
@@ -137,11 +139,11 @@ static void say_summary(const sweep *s)
         {TXM_KEPT_BUSY, "being made anew"},
     };
     const txm_garbage_result *r = &s->result;
-    const txm_garbage_sum gone = total(r->garbage, TXM_GARBAGE_COUNT), kept = total(r->kept, TXM_KEPT_COUNT);
+    const txm_garbage_sum gone = total(r->garbage, TXM_GARBAGE_ROOM), kept = total(r->kept, TXM_KEPT_ROOM);
     char size[TXM_FORMAT_BYTES], files[TXM_FORMAT_COUNT];
     txm_say(TXM_SAY_INFO, "%s %zu of %s, %s", s->args->remove ? "removed" : "would remove", gone.files,
             txm_format_count(gone.files + kept.files, "file", files), txm_format_bytes(gone.bytes, size));
-    for (int i = 0; i < TXM_GARBAGE_COUNT; i++)
+    for (int i = 0; i < GARBAGE_REASONS; i++)
         if (r->garbage[i].files)
             txm_say(TXM_SAY_INFO, "  %s: %zu, %s", txm_garbage_name((txm_garbage)i), r->garbage[i].files,
                     txm_format_bytes(r->garbage[i].bytes, size));
@@ -197,7 +199,7 @@ int txm_gc_folders(const txm_gc_args *args, const txm_inputs *places)
     txm_used_free(&used);
     if (status != TXM_OK)
         return txm_finish_failed(&err, txm_inputs_count(places));
-    size_t seen = total(s.result.garbage, TXM_GARBAGE_COUNT).files + total(s.result.kept, TXM_KEPT_COUNT).files;
+    size_t seen = total(s.result.garbage, TXM_GARBAGE_ROOM).files + total(s.result.kept, TXM_KEPT_ROOM).files;
     if (!seen && !s.tally.failed && !txm_signal_caught()) {
         txm_fail(&err, TXM_STATUS_USAGE,
                  "%s%s: no tx file there, nothing was looked at; name the folder that holds them",

@@ -126,7 +126,7 @@ void txm_tally_add(txm_tally *tally, txm_status status)
     tally->total++;
     if (status != TXM_OK) {
         tally->failed++;
-        tally->of[(unsigned)status < TXM_STATUS_COUNT ? status : TXM_STATUS_INTERNAL]++;
+        tally->of[(unsigned)status < TXM_STATUSES ? status : TXM_STATUS_INTERNAL]++;
         note(tally, status);
     }
 }
@@ -242,7 +242,7 @@ void txm_advise_memory(const char *step)
  * first. */
 const char *txm_next_step(txm_status status)
 {
-    static const char *const steps[TXM_STATUS_COUNT] = {
+    static const char *const steps[TXM_STATUSES] = {
         [TXM_STATUS_INTERNAL] = "please report it with what 'txmill doctor' prints",
         [TXM_STATUS_USAGE] = "give the names or options as the messages above say",
         [TXM_STATUS_NOT_FOUND] =
@@ -265,7 +265,7 @@ const char *txm_next_step(txm_status status)
         [TXM_STATUS_DEVICE] = "--device cpu does without it; 'txmill devices' shows what there is",
     };
     const char *step = step_for(files_read, status);
-    if (!step && (unsigned)status < TXM_STATUS_COUNT)
+    if (!step && (unsigned)status < TXM_STATUSES)
         step = steps[status];
     if (status == TXM_STATUS_CONFIG && *config_advice)
         step = config_advice;
@@ -277,7 +277,7 @@ const char *txm_next_step(txm_status status)
 /* Failures by kind: "3 failed: the file does not exist; check the names ...". */
 static void say_failures(const txm_tally *t)
 {
-    for (int s = TXM_OK + 1; s < TXM_STATUS_COUNT; s++)
+    for (int s = TXM_OK + 1; s < TXM_STATUSES; s++)
         if (t->of[s] && !(caught && s == TXM_STATUS_CANCELLED))
             txm_say(TXM_SAY_INFO, "%zu failed: %s; %s", t->of[s], txm_status_text((txm_status)s),
                     txm_next_step((txm_status)s));

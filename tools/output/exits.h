@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "tile/base/fail.h"
 #include "txtile/status.h"
 
 typedef enum txm_exit {
@@ -30,7 +31,7 @@ typedef struct txm_tally {
     size_t total, failed;
     bool internal, usage, retryable, permanent; /* kinds of failures met */
     bool findings;                              /* set by commands that look for differences */
-    size_t of[TXM_STATUS_COUNT];                /* inputs that failed so */
+    size_t of[TXM_STATUSES];                /* inputs that failed so */
 } txm_tally;
 
 /* Counts one input. TXM_OK counts as done. */

@@ -5,6 +5,9 @@
 #include "tile/base/shared.h"
 #include "txtile/status.h"
 
+/* How many there are. It is not public: programs would be compiled with a number that later versions raise. */
+enum { TXM_STATUSES = TXM_STATUS_DEVICE + 1 };
+
 #ifdef __cplusplus
 extern "C" {
 #endif

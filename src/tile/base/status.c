@@ -19,7 +19,7 @@
 static const struct {
     const char *name, *text;
     int retryable;
-} table[TXM_STATUS_COUNT] = {
+} table[TXM_STATUSES] = {
     [TXM_OK] = {"ok", "done", 0},
     [TXM_STATUS_INTERNAL] = {"internal", "an error inside txmill or one of its libraries", 0},
     [TXM_STATUS_USAGE] = {"usage", "an argument or option is wrong", 0},
@@ -48,7 +48,7 @@ const char *txm_version(void)
 
 static int known(txm_status status)
 {
-    return (unsigned)status < TXM_STATUS_COUNT;
+    return (unsigned)status < TXM_STATUSES;
 }
 
 const char *txm_status_name(txm_status status)

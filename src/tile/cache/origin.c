@@ -66,7 +66,7 @@ const txm_origin txm_origin_file = {describe_file, read_file_tile};
 /* A callback may fail without a word, or say so in its own. */
 static txm_status called_failed(const txm_cache_file *f, txm_status status, const char *what, txm_error *err)
 {
-    if ((unsigned)status >= TXM_STATUS_COUNT)
+    if ((unsigned)status >= TXM_STATUSES)
         status = TXM_STATUS_INTERNAL;
     if (err)
         err->message[sizeof err->message - 1] = 0; /* it may have filled all of it */

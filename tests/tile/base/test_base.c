@@ -63,7 +63,7 @@ END_TEST
 
 START_TEST(every_status_has_words)
 {
-    for (int s = 0; s < TXM_STATUS_COUNT; s++) {
+    for (int s = 0; s < TXM_STATUSES; s++) {
         ck_assert_ptr_nonnull(txm_status_name((txm_status)s));
         ck_assert_ptr_nonnull(txm_status_text((txm_status)s));
     }

@@ -70,7 +70,7 @@ static txm_status ask(oiio_source *s, const txm_worker_request *request, const c
     txm_status status = txm_worker_send(s->worker, request, cwd, s->path, err);
     if (status == TXM_OK)
         status = txm_worker_receive(s->worker, reply, sizeof *reply, s->path, err);
-    if (status == TXM_OK && (reply->text_bytes > TXM_WORKER_MAX_TEXT_BYTES || reply->status >= TXM_STATUS_COUNT))
+    if (status == TXM_OK && (reply->text_bytes > TXM_WORKER_MAX_TEXT_BYTES || reply->status >= TXM_STATUSES))
         status = txm_fail(err, TXM_STATUS_INTERNAL, "%s: the decoder gave an invalid answer", s->path);
     if (status == TXM_OK && !(message = txm_calloc(reply->text_bytes + 1, 1)))
         status = txm_no_memory(err, s->path);

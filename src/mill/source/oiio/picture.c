@@ -49,7 +49,7 @@ static txm_status receive_file(txm_worker *w, const char *name, txm_bytes *out, 
     txm_worker_reply reply;
     char message[TXM_MESSAGE_BYTES] = "";
     txm_status status = txm_worker_receive(w, &reply, sizeof reply, name, err);
-    if (status == TXM_OK && (reply.text_bytes >= sizeof message || reply.status >= TXM_STATUS_COUNT))
+    if (status == TXM_OK && (reply.text_bytes >= sizeof message || reply.status >= TXM_STATUSES))
         status = txm_fail(err, TXM_STATUS_INTERNAL, "%s: the encoder gave an invalid answer", name);
     if (status == TXM_OK)
         status = txm_worker_receive(w, message, reply.text_bytes, name, err);
