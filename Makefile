@@ -38,7 +38,7 @@ ALL_CXXFLAGS := -std=c++17 $(COMMON) $(WARNXX) $(PKG_CFLAGS) $(CXXFLAGS)
 ALL_LDFLAGS  := $(SAN) -pthread $(LDFLAGS)
 
 # The folder says which library a file belongs to. Programs of the build and plug-ins have rules of their own.
-MODULE_SRC := $(addprefix src/mill/source/oiio/,oiio_module.cpp luminance_chroma.cpp)
+MODULE_SRC := $(addprefix src/mill/source/oiio/,oiio_module.cpp oiio_read.cpp oiio_write.cpp luminance_chroma.cpp)
 MODULE_OBJ := $(MODULE_SRC:%.cpp=$(B)/%.o)
 TILE_OBJ   := $(patsubst %.c,$(B)/%.o,$(wildcard src/tile/*/*.c src/tile/*/*/*.c))
 MILL_OBJ   := $(patsubst %.c,$(B)/%.o,$(filter-out src/mill/cuda/% src/mill/color/generate/%,$(wildcard src/mill/*/*.c src/mill/*/*/*.c))) \

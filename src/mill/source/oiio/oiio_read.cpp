@@ -1,0 +1,452 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Any image that OpenImageIO reads, as the rows that Blender would read.
+ *
+ * Pixels are asked for with oiio:UnassociatedAlpha=1, so OpenImageIO converts nothing; types map half -> half,
+ * float/double -> float, uint16 -> uint16, everything else -> uint8. Scanline sources are read straight into the
+ * caller's rows. Tiled sources can only be read in whole rows of tiles: one such band is kept here and rows are copied
+ * out of it.
+ */
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fcntl.h>
+#include <memory>
+#include <OpenImageIO/imageio.h>
+#include <unistd.h>
+
+#include "mill/source/formats.h"
+#include "mill/source/oiio/luminance_chroma.h"
+#include "mill/source/oiio/oiio_shared.h"
+#include "mill/source/readers.h"
+
+namespace oiio_module
+{
+namespace
+{
+using OIIO::ImageInput;
+using OIIO::ImageSpec;
+using OIIO::TypeDesc;
+
+struct Source {
+    std::string path;
+    std::string name; /* that OpenImageIO opens */
+    int fd = -1;      /* what `name` leads to, where that is not the path */
+    ~Source()
+    {
+        input.reset();
+        if (fd >= 0)
+            close(fd);
+    }
+    std::unique_ptr<ImageInput> input;
+    ImageSpec spec;
+    TypeDesc type;
+    int channels = 0;
+    size_t row_bytes = 0;
+    /* Sources that are read in bands of so many rows alone (0: in any number), and the band read last: the rows
+     * [band_begin, band_end). */
+    uint32_t band_rows = 0;
+    std::unique_ptr<char[]> band;
+    uint32_t band_begin = 0, band_end = 0;
+};
+
+/* Runs `work` and turns whatever it throws into a status: nothing may pass the C boundary. */
+template <typename Work> txm_status guarded(const std::string &path, txm_error *err, Work work)
+{
+    end_when_memory_does();
+    try {
+        return work();
+    } catch (const std::bad_alloc &) {
+        return fail(err, TXM_STATUS_NO_MEMORY, "%s: no memory to decode the image", path.c_str());
+    } catch (const std::system_error &e) {
+        return fail(err, lacks_thread(e) ? TXM_STATUS_NO_MEMORY : TXM_STATUS_CORRUPT, "%s: the decoder: %s",
+                    path.c_str(), one_line(e.what()).c_str());
+    } catch (const std::exception &e) {
+        return fail(err, TXM_STATUS_CORRUPT, "%s: %s", path.c_str(), one_line(e.what()).c_str());
+    } catch (...) {
+        return fail(err, TXM_STATUS_CORRUPT, "%s: the decoder failed without a reason", path.c_str());
+    }
+}
+
+/* Blender's rules: what TGA files say is only believed in one case, DDS and PSD never say it, the rest is as
+ * OpenImageIO reports it. */
+txm_file_alpha alpha_of(const std::string &format, const ImageSpec &spec)
+{
+    bool unassociated = spec.get_int_attribute("oiio:UnassociatedAlpha", 0) != 0;
+    if (format == "targa")
+        unassociated = spec.get_int_attribute("targa:alpha_type", -1) != 4;
+    else if (has_trait(format, TXM_FORMAT_UNASSOCIATED))
+        unassociated = true;
+    return unassociated ? TXM_FILE_ALPHA_UNASSOCIATED : TXM_FILE_ALPHA_SILENT;
+}
+
+/* The four types of tx files; wider integers lose what Blender loses. */
+txm_type type_of(const ImageSpec &spec)
+{
+    switch (spec.format.basetype) {
+    case TypeDesc::HALF:
+        return TXM_TYPE_HALF;
+    case TypeDesc::FLOAT:
+    case TypeDesc::DOUBLE:
+        return TXM_TYPE_FLOAT;
+    case TypeDesc::UINT16:
+        return TXM_TYPE_U16;
+    default:
+        return TXM_TYPE_U8;
+    }
+}
+
+/* Types that become 8 bits and could be had as half. */
+bool is_narrowed(const ImageSpec &spec)
+{
+    return type_of(spec) == TXM_TYPE_U8 && spec.format.basetype != TypeDesc::UINT8;
+}
+
+TypeDesc read_type(txm_type type)
+{
+    static const TypeDesc::BASETYPE types[] = {TypeDesc::UINT8, TypeDesc::UINT16, TypeDesc::HALF, TypeDesc::FLOAT};
+    return TypeDesc(types[type]);
+}
+
+void copy(char *dst, size_t dst_bytes, const std::string &src)
+{
+    snprintf(dst, dst_bytes, "%s", src.c_str());
+}
+
+/* Descriptive fields that outlive a conversion; everything else in the file is about its pixels as they were. */
+void keep_attributes(const ImageSpec &spec, txm_source_info *info)
+{
+    static const char *const kept[] = {"Artist", "Copyright", "ImageDescription"};
+    info->attributes = static_cast<txm_attribute *>(calloc(sizeof kept / sizeof kept[0], sizeof(txm_attribute)));
+    if (!info->attributes)
+        throw std::bad_alloc();
+    for (const char *name : kept) {
+        std::string value(spec.get_string_attribute(name));
+        if (value.empty())
+            continue;
+        txm_attribute *a = &info->attributes[info->attribute_count++];
+        a->name = strdup(name);
+        a->value = strdup(value.c_str());
+        if (!a->name || !a->value)
+            throw std::bad_alloc();
+    }
+}
+
+/* A number of the file: fields of free text that happen to have its name are none. */
+float number_of(const ImageSpec &spec, const char *name)
+{
+    const OIIO::ParamValue *p = spec.find_attribute(name);
+    if (!p || p->type().basetype == TypeDesc::STRING)
+        return 0.0f;
+    return p->type().basetype == TypeDesc::INT ? static_cast<float>(p->get_int()) : p->get_float();
+}
+
+/* Blender takes no density from WebP; OpenImageIO 3.1 rounds PNG's, older versions do not. */
+void keep_density(const ImageSpec &spec, const std::string &format, txm_density *density)
+{
+    if (format == "webp")
+        return;
+    density->aspect = number_of(spec, "PixelAspectRatio");
+    density->x = number_of(spec, "XResolution");
+    density->y = number_of(spec, "YResolution");
+    const OIIO::ParamValue *unit = spec.find_attribute("ResolutionUnit", TypeDesc::STRING);
+    if (unit)
+        copy(density->unit, sizeof density->unit, unit->get_string());
+    if (format == "png" && strcmp(density->unit, "inch") == 0) {
+        density->x = std::round(10.0f * density->x) / 10.0f;
+        density->y = std::round(10.0f * density->y) / 10.0f;
+    }
+}
+
+/* Colour metadata that Blender's loader believes. */
+std::string interop_of(const ImageSpec &spec, const std::string &format)
+{
+    float xy[8];
+    const bool has_xy = spec.getattribute("chromaticities", TypeDesc(TypeDesc::FLOAT, 8), xy);
+    const std::string id(spec.get_string_attribute("colorInteropID"));
+    if (format != "openexr")
+        return "";
+    return txm_exr_loaded_as(has_xy ? xy : nullptr, spec.get_int_attribute("acesImageContainerFlag", 0) == 1,
+                             id.c_str());
+}
+
+/* The word of OpenImageIO 3.1, from its own or those of older versions. Before 3.1 every OpenEXR file is "Linear", and
+ * BMP nothing; what a PNG says is found elsewhere, but for a text of its own, and so is what a gamma of old versions is
+ * called. */
+void describe_hint(const ImageSpec &spec, const std::string &format, txm_source_info *info)
+{
+    std::string hint(spec.get_string_attribute("oiio:ColorSpace"));
+    const bool is_curve =
+        hint.compare(0, 5, "Gamma") == 0 || hint == "sRGB" || hint == "linear" || hint == "Linear" ||
+        hint == "lin_srgb" ||
+        (hint.size() > 13 && hint[0] == 'g' && hint.compare(hint.size() - 13, 13, "_rec709_scene") == 0) ||
+        hint == TXM_INTEROP_SRGB || hint == TXM_INTEROP_LINEAR;
+    if (format == "openexr") {
+        const std::string id(spec.get_string_attribute("colorInteropID"));
+        hint = !id.empty() ? id : hint == "Linear" ? "" : hint;
+    } else if (format == "bmp" || (format == "png" && is_curve)) {
+        hint = "";
+    } else if (hint == "sRGB") {
+        hint = TXM_INTEROP_SRGB;
+    } else if (hint == "linear" || hint == "Linear" || hint == "lin_srgb") {
+        hint = TXM_INTEROP_LINEAR;
+    }
+    copy(info->colorspace_hint, sizeof info->colorspace_hint, hint);
+}
+
+void describe(const Source &s, txm_source_info *info)
+{
+    const std::string format = s.input->format_name();
+    info->width = static_cast<uint32_t>(s.spec.width);
+    info->height = static_cast<uint32_t>(s.spec.height);
+    info->file_channels = static_cast<uint32_t>(s.spec.nchannels);
+    info->channels = static_cast<uint32_t>(s.channels);
+    info->type = type_of(s.spec);
+    info->narrowed = is_narrowed(s.spec);
+    info->file_alpha = alpha_of(format, s.spec);
+    copy(info->format, sizeof info->format, format);
+    copy(info->reader, sizeof info->reader, "oiio");
+    describe_hint(s.spec, format, info);
+    copy(info->interop_id, sizeof info->interop_id, interop_of(s.spec, format));
+    info->tiled = s.spec.tile_width != 0;
+    keep_density(s.spec, format, &info->density);
+    copy(info->software, sizeof info->software, s.spec.get_string_attribute("Software"));
+    info->tiff_premultiplied_default =
+        format == "tiff" && s.spec.nchannels == 4 && s.spec.format.basetype == TypeDesc::UINT16;
+    keep_attributes(s.spec, info);
+}
+
+/* OpenImageIO has messages but no codes: these distinguish what it cannot read from what is broken. */
+bool sounds_unsupported(const std::string &message)
+{
+    static const char *const signs[] = {"could not find a format reader", "not able to open", "not supported",
+                                        "unsupported", "Unsupported"};
+    for (const char *sign : signs)
+        if (message.find(sign) != std::string::npos)
+            return true;
+    return false;
+}
+
+/* OpenImageIO takes what follows a '?' in a name for options to itself. Behind a descriptor the name is out of its
+ * sight. */
+void name_for_oiio(Source &s)
+{
+    s.name = s.path;
+    if (s.path.find('?') != std::string::npos && (s.fd = open(s.path.c_str(), O_RDONLY | O_CLOEXEC)) >= 0)
+        s.name = "/proc/self/fd/" + std::to_string(s.fd);
+}
+
+/* OpenImageIO's own message, on one line. */
+txm_status open_input(Source &s, txm_error *err)
+{
+    ImageSpec config;
+    config.attribute("oiio:UnassociatedAlpha", 1);
+    const Chroma chroma = chroma_of(s.name);
+    if (chroma == Chroma::REFUSED)
+        return fail(err, TXM_STATUS_UNSUPPORTED,
+                    "%s: of subsampled channels, and of luminance and chroma, only Y with RY and BY of half the width "
+                    "and height (and A) are read; save it as RGB",
+                    s.path.c_str());
+    OIIO::geterror(); /* of this thread: what an earlier file left behind is not about this one */
+    if (chroma == Chroma::SERVED) {
+        s.input = luminance_chroma_input();
+        if (!s.input->open(s.name, s.spec))
+            s.input.reset();
+    } else {
+        s.input = ImageInput::open(s.name, &config);
+    }
+    if (!s.input) {
+        std::string message = OIIO::geterror();
+        if (message.find("could not find a format reader") != std::string::npos)
+            return fail(err, TXM_STATUS_UNSUPPORTED, "%s: is not an image of any kind that can be read",
+                        s.path.c_str());
+        return fail(err, sounds_unsupported(message) ? TXM_STATUS_UNSUPPORTED : TXM_STATUS_CORRUPT, "%s: %s",
+                    s.path.c_str(), one_line(message).c_str());
+    }
+    s.spec = s.input->spec();
+    return TXM_OK;
+}
+
+/* Tiles are read whole, and so are strips of a TIFF: a compressed strip has no way into its middle, and where PackBits
+ * runs on from one row to the next, libtiff reads other pixels row by row. Larger strips go by rows all the same, but
+ * for those of separate planes. */
+constexpr double LARGEST_STRIP_BYTES = 64 << 20;
+
+/* 0: scanlines can be read one by one. */
+uint32_t band_rows(const ImageSpec &spec, const std::string &format, double limit_bytes)
+{
+    const uint32_t height = static_cast<uint32_t>(spec.height);
+    const bool separate = spec.get_string_attribute("planarconfig") == "separate";
+    uint32_t rows = 0;
+    if (spec.tile_width)
+        rows = static_cast<uint32_t>(spec.tile_height);
+    else if (separate || format == "tiff")
+        rows = static_cast<uint32_t>(spec.get_int_attribute("tiff:RowsPerStrip", 0));
+    rows = rows < height ? rows : height;
+    const bool fits = static_cast<double>(spec.scanline_bytes(true)) * rows <= limit_bytes;
+    return fits || spec.tile_width || separate ? rows : 0;
+}
+
+/* Refuses what txmill cannot process and what would not fit, before pixels are asked for. */
+txm_status check(Source &s, const txm_source_options *options, txm_error *err)
+{
+    const ImageSpec &spec = s.spec;
+    const char *path = s.path.c_str();
+    const std::string format = s.input->format_name();
+    if (format == "null" || format == "term")
+        return fail(err, TXM_STATUS_UNSUPPORTED, "%s: not an image", path);
+    if (spec.depth > 1)
+        return fail(err, TXM_STATUS_UNSUPPORTED,
+                    "%s: a volume of %d layers (depth > 1); only 2D images can be textures", path, spec.depth);
+    if (spec.deep)
+        return fail(err, TXM_STATUS_UNSUPPORTED, "%s: a deep image; flatten it first", path);
+    if (spec.width < 1 || spec.height < 1 || spec.nchannels < 1)
+        return fail(err, TXM_STATUS_CORRUPT, "%s: the header says %d x %d px with %d channels", path, spec.width,
+                    spec.height, spec.nchannels);
+    if (spec.width > TXM_MAX_SIZE_PX || spec.height > TXM_MAX_SIZE_PX)
+        return fail(err, TXM_STATUS_TOO_LARGE, "%s: %d x %d px; the limit is %d px per side", path, spec.width,
+                    spec.height, TXM_MAX_SIZE_PX);
+    if (format == "tiff" && spec.tile_width && spec.get_string_attribute("tiff:ColorSpace") == "CMYK")
+        return fail(err, TXM_STATUS_UNSUPPORTED,
+                    "%s: CMYK in tiles in JPEG or other than 8 and 16 bits, of which OpenImageIO writes beyond its "
+                    "memory; save "
+                    "it as RGB, or in strips",
+                    path);
+    s.type = read_type(type_of(spec));
+    s.channels = spec.nchannels < TXM_MAX_CHANNELS ? spec.nchannels : TXM_MAX_CHANNELS;
+    s.row_bytes = static_cast<size_t>(spec.width) * s.channels * s.type.size();
+    const double limit = options ? static_cast<double>(options->max_memory_bytes) : 0.0;
+    s.band_rows =
+        band_rows(spec, format, limit > 0 && limit / 4 < LARGEST_STRIP_BYTES ? limit / 4 : LARGEST_STRIP_BYTES);
+
+    double need = static_cast<double>(spec.scanline_bytes(true)) * 64;
+    if (s.band_rows)
+        need = static_cast<double>(s.row_bytes) * s.band_rows * (is_narrowed(spec) ? 2 : 1); /* as half, if asked for */
+    if (!has_trait(format, TXM_FORMAT_BY_ROWS))
+        need += static_cast<double>(spec.image_bytes(true));
+    if (limit > 0 && need > limit)
+        return fail(err, TXM_STATUS_TOO_LARGE, "%s: decoding %s of %d x %d px needs %.0f MiB, the limit is %.0f MiB",
+                    path, format.c_str(), spec.width, spec.height, need / 1048576, limit / 1048576);
+    return TXM_OK;
+}
+
+/* Decoders throw: guarded turns that into a status. */
+txm_status oiio_open(const char *path, const txm_source_options *options, txm_source_info *info, void **self,
+                     txm_error *err)
+{
+    return guarded(path, err, [&]() -> txm_status {
+        configure_once();
+        std::unique_ptr<Source> s(new Source);
+        s->path = path;
+        name_for_oiio(*s);
+        txm_status status = open_input(*s, err);
+        if (status == TXM_OK)
+            status = check(*s, options, err);
+        if (status != TXM_OK)
+            return status;
+        describe(*s, info);
+        *self = s.release();
+        return TXM_OK;
+    });
+}
+
+/* Decoders may report an error and deliver something all the same: a truncated image must not become a texture. */
+txm_status verdict(Source &s, bool delivered, uint32_t y, txm_error *err)
+{
+    if (delivered && !s.input->has_error())
+        return TXM_OK;
+    return fail(err, TXM_STATUS_CORRUPT, "%s: row %u: %s", s.path.c_str(), y, one_line(s.input->geterror()).c_str());
+}
+
+/* One row of tiles or a strip, at most as large as the limit that was given. */
+txm_status load_band(Source &s, uint32_t y, txm_error *err)
+{
+    const ImageSpec &spec = s.spec;
+    uint32_t height = static_cast<uint32_t>(spec.height);
+    uint32_t begin = y / s.band_rows * s.band_rows, end = begin + s.band_rows < height ? begin + s.band_rows : height;
+    int top = spec.y + static_cast<int>(begin), bottom = spec.y + static_cast<int>(end);
+    if (!s.band)
+        s.band.reset(new char[s.row_bytes * s.band_rows]);
+    s.band_begin = s.band_end = 0;
+    bool ok = spec.tile_width ? s.input->read_tiles(0, 0, spec.x, spec.x + spec.width, top, bottom, spec.z, spec.z + 1,
+                                                    0, s.channels, s.type, s.band.get())
+                              : s.input->read_scanlines(0, 0, top, bottom, spec.z, 0, s.channels, s.type, s.band.get());
+    txm_status status = verdict(s, ok, begin, err);
+    if (status == TXM_OK) {
+        s.band_begin = begin;
+        s.band_end = end;
+    }
+    return status;
+}
+
+/* Row by row out of the band that holds it. */
+txm_status read_banded(Source &s, uint32_t y, uint32_t rows, char *dst, size_t stride_bytes, txm_error *err)
+{
+    for (uint32_t r = 0; r < rows; r++, dst += stride_bytes) {
+        if (y + r < s.band_begin || y + r >= s.band_end) {
+            txm_status status = load_band(s, y + r, err);
+            if (status != TXM_OK)
+                return status;
+        }
+        memcpy(dst, s.band.get() + (y + r - s.band_begin) * s.row_bytes, s.row_bytes);
+    }
+    return TXM_OK;
+}
+
+txm_status oiio_read(void *self, uint32_t y, uint32_t rows, void *dst, size_t stride_bytes, txm_error *err)
+{
+    Source &s = *static_cast<Source *>(self);
+    if (!s.input)
+        return fail(err, TXM_STATUS_IO, "%s: could not be opened again", s.path.c_str());
+    return guarded(s.path, err, [&]() -> txm_status {
+        if (s.band_rows)
+            return read_banded(s, y, rows, static_cast<char *>(dst), stride_bytes, err);
+        int begin = s.spec.y + static_cast<int>(y);
+        bool ok = s.input->read_scanlines(0, 0, begin, begin + static_cast<int>(rows), s.spec.z, 0, s.channels, s.type,
+                                          dst, OIIO::AutoStride, static_cast<OIIO::stride_t>(stride_bytes));
+        return verdict(s, ok, y, err);
+    });
+}
+
+/* Opened anew: not every decoder can go back to its first row. */
+txm_status oiio_rewind(void *self, txm_error *err)
+{
+    Source &s = *static_cast<Source *>(self);
+    return guarded(s.path, err, [&]() -> txm_status {
+        ImageSpec before = s.spec;
+        s.band_begin = s.band_end = 0;
+        txm_status status = open_input(s, err);
+        if (status != TXM_OK)
+            return status;
+        const ImageSpec &now = s.spec;
+        if (now.width != before.width || now.height != before.height || now.nchannels != before.nchannels ||
+            now.format != before.format || now.tile_height != before.tile_height)
+            return fail(err, TXM_STATUS_CHANGED, "%s: the file changed while it was read", s.path.c_str());
+        return TXM_OK;
+    });
+}
+
+txm_status oiio_as_half(void *self, txm_error *)
+{
+    Source &s = *static_cast<Source *>(self);
+    s.type = TypeDesc::HALF;
+    s.row_bytes = static_cast<size_t>(s.spec.width) * s.channels * s.type.size();
+    s.band.reset();
+    s.band_begin = s.band_end = 0;
+    return TXM_OK;
+}
+
+/* Destructors of decoders may throw, too. */
+void oiio_close(void *self)
+{
+    try {
+        delete static_cast<Source *>(self);
+    } catch (...) {
+        /* A decoder that fails while it closes has nothing left to tell. */
+    }
+}
+} // namespace
+
+const txm_reader_ops reader = {"oiio", oiio_open, oiio_read, oiio_rewind, oiio_close, oiio_as_half, nullptr};
+} // namespace oiio_module

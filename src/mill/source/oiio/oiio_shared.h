@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What the parts of the OpenImageIO module share. Nothing thrown may pass from it into C.
+ */
+#ifndef TXM_SOURCE_OIIO_SHARED_H
+#define TXM_SOURCE_OIIO_SHARED_H
+#include <new>
+#include <string>
+#include <system_error>
+
+#include "mill/source/oiio/oiio_module.h"
+
+namespace oiio_module
+{
+extern const txm_reader_ops reader;   /* oiio_read.cpp */
+extern const txm_encoder_ops encoder; /* oiio_write.cpp */
+
+/* Records the first failure, as txm_fail does, which is in the program that loads the module. */
+__attribute__((format(printf, 3, 4))) txm_status fail(txm_error *err, txm_status status, const char *format, ...);
+/* A decoder's message on one line. */
+std::string one_line(std::string message);
+/* Whether a library could not start a thread. */
+bool lacks_thread(const std::system_error &e);
+/* From then on the process ends as soon as memory does. */
+void end_when_memory_does();
+/* OpenImageIO's settings, set by the first call. */
+void configure_once();
+/* Of the format that OpenImageIO calls by this name: TXM_FORMAT_... */
+bool has_trait(const std::string &format, unsigned trait);
+} // namespace oiio_module
+#endif

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Pictures in any format that OpenImageIO writes, encoded in memory.
+ */
+#include <cerrno>
+#include <cstring>
+#include <memory>
+#include <OpenImageIO/filesystem.h>
+#include <OpenImageIO/imageio.h>
+#include <strings.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include <vector>
+
+#include "mill/source/formats.h"
+#include "mill/source/oiio/oiio_shared.h"
+#include "txmill/picture.h"
+
+namespace oiio_module
+{
+namespace
+{
+using OIIO::ImageInput;
+using OIIO::ImageSpec;
+using OIIO::TypeDesc;
+
+/* A file in memory. Encoders in C call it, so that nothing may be thrown, and most do not look at what it returns. */
+struct Memory : OIIO::Filesystem::IOVecOutput {
+    bool failed = false;
+    size_t pwrite(const void *data, size_t bytes, int64_t offset) override
+    {
+        try {
+            return failed ? 0 : IOVecOutput::pwrite(data, bytes, offset);
+        } catch (const std::bad_alloc &) {
+            failed = true;
+            return 0;
+        }
+    }
+};
+
+struct Encoder {
+    std::string format;
+    TypeDesc type;
+    ImageSpec spec;
+    OIIO::stride_t pixel_bytes = 0, row_bytes = 0;
+    Memory memory;
+    int fd = -1; /* of a file that only memory holds, for formats that insist on a file */
+    std::string fd_name;
+    void *map = MAP_FAILED;
+    size_t map_bytes = 0;
+    std::unique_ptr<OIIO::ImageOutput> out; /* the last member: it goes before what it writes to */
+    ~Encoder()
+    {
+        out.reset();
+        if (map != MAP_FAILED)
+            munmap(map, map_bytes);
+        if (fd >= 0)
+            close(fd);
+    }
+};
+
+/* As guarded, for pictures. */
+template <typename Work> txm_status encoding(txm_error *err, Work work)
+{
+    end_when_memory_does();
+    try {
+        return work();
+    } catch (const std::bad_alloc &) { /* more than an object can be */
+        return fail(err, TXM_STATUS_NO_MEMORY, "no memory to encode it");
+    } catch (const std::system_error &e) {
+        return fail(err, lacks_thread(e) ? TXM_STATUS_NO_MEMORY : TXM_STATUS_INTERNAL, "OpenImageIO: %s",
+                    one_line(e.what()).c_str());
+    } catch (const std::exception &e) {
+        return fail(err, TXM_STATUS_INTERNAL, "OpenImageIO: %s", one_line(e.what()).c_str());
+    } catch (...) {
+        return fail(err, TXM_STATUS_INTERNAL, "OpenImageIO threw an unknown exception");
+    }
+}
+
+/* Only the messages of C libraries say that they had no memory; libpng takes the texts that it could not keep for too
+ * many. */
+bool lacks_memory(const std::string &words)
+{
+    static const char *const about[] = {"emory", "alloc", "too many text chunks", "nsufficient", "create PNG"};
+    for (const char *word : about)
+        if (words.find(word) != std::string::npos)
+            return true;
+    return false;
+}
+
+/* `otherwise`: unless memory was exhausted. */
+txm_status fail_encoding(const Encoder &e, txm_status otherwise, txm_error *err)
+{
+    const std::string words = e.out->geterror();
+    if (words.empty())
+        return fail(err, TXM_STATUS_NO_MEMORY, "OpenImageIO gives no reason, most likely for lack of memory");
+    return fail(err, e.memory.failed || lacks_memory(words) ? TXM_STATUS_NO_MEMORY : otherwise, "%s",
+                one_line(words).c_str());
+}
+
+/* Which formats hold alpha beside grey; OpenImageIO says it of colours only. Asking them to and seeing whether they
+ * fail would take any failure for that answer. */
+bool holds_alpha(const OIIO::ImageOutput &out, int channels)
+{
+    if (channels == 2 && has_trait(out.format_name(), TXM_FORMAT_ALPHA_BESIDE_COLOR))
+        return false;
+    return out.supports("alpha");
+}
+
+/* Into memory where the format can; through a file that only memory holds where it cannot. */
+txm_status open_output(Encoder &e, const char *name, txm_error *err)
+{
+    if (e.out->supports("ioproxy")) {
+        e.out->set_ioproxy(&e.memory);
+    } else {
+        e.fd = memfd_create("picture", MFD_CLOEXEC);
+        if (e.fd < 0)
+            return fail(err, TXM_STATUS_NO_MEMORY, "no memory for a file: %s", std::strerror(errno));
+        e.fd_name = "/proc/self/fd/" + std::to_string(e.fd);
+    }
+    if (e.out->open(e.fd < 0 ? std::string(name) : e.fd_name, e.spec))
+        return TXM_OK;
+    return fail_encoding(e, TXM_STATUS_UNSUPPORTED, err);
+}
+
+bool ends_in_tx(const char *name)
+{
+    const size_t n = strlen(name);
+    return n > 3 && strcasecmp(name + n - 3, ".tx") == 0;
+}
+
+/* The format follows from the name's extension. */
+txm_status encoder_begin(const char *name, const txm_picture *picture, void **self, txm_error *err)
+{
+    static const TypeDesc types[] = {TypeDesc::UINT8, TypeDesc::UINT16, TypeDesc::HALF, TypeDesc::FLOAT};
+    return encoding(err, [&]() -> txm_status {
+        configure_once();
+        std::unique_ptr<Encoder> e(new Encoder);
+        /* OpenImageIO would write a plain TIFF under the name of a tx file. */
+        if (ends_in_tx(name))
+            return fail(err, TXM_STATUS_UNSUPPORTED,
+                        "is a tx file's name, and this writes a picture; give it an extension as .png, .tif or .exr");
+        e->out = OIIO::ImageOutput::create(name);
+        if (!e->out) {
+            const std::string words = OIIO::geterror();
+            return words.empty() ? fail(err, TXM_STATUS_NO_MEMORY, "no memory for an encoder")
+                   : words.find("could not find a format writer") != std::string::npos
+                       ? fail(err, TXM_STATUS_UNSUPPORTED,
+                              "no picture format has this extension; give it one as .png, .tif or .exr")
+                       : fail(err, TXM_STATUS_UNSUPPORTED, "%s", one_line(words).c_str());
+        }
+        const int channels = static_cast<int>(picture->channels);
+        const bool drop = channels % 2 == 0 && !holds_alpha(*e->out, channels);
+        e->format = e->out->format_name();
+        e->type = types[picture->type];
+        e->pixel_bytes = static_cast<OIIO::stride_t>(channels * e->type.size());
+        e->row_bytes = e->pixel_bytes * picture->width;
+        e->spec =
+            ImageSpec(static_cast<int>(picture->width), static_cast<int>(picture->height), channels - drop, e->type);
+        /* From version 3 on OpenImageIO writes floats as PFM whatever the file is called. */
+        if (e->format == "pnm" && e->type.is_floating_point() &&
+            !OIIO::Strutil::iends_with(OIIO::string_view(name), ".pfm"))
+            e->spec.set_format(TypeDesc::UINT8);
+        if (picture->colorspace)
+            e->spec.attribute("oiio:ColorSpace", picture->colorspace);
+        e->spec.attribute("Software", TXM_PICTURE_MARK " " TXM_VERSION);
+        txm_status status = open_output(*e, name, err);
+        if (status == TXM_OK)
+            *self = e.release();
+        return status;
+    });
+}
+
+txm_status encoder_rows(void *self, uint32_t y, uint32_t rows, const void *data, txm_error *err)
+{
+    Encoder &e = *static_cast<Encoder *>(self);
+    const int begin = static_cast<int>(y), end = static_cast<int>(y + rows);
+    return encoding(err, [&]() -> txm_status {
+        /* IFF alone is written in tiles, of 64 rows: what the worker has at a time. */
+        bool done = true;
+        if (e.out->spec().tile_width)
+            done = e.out->write_tiles(0, e.spec.width, begin, end, 0, 1, e.type, data, e.pixel_bytes, e.row_bytes);
+        else if (e.format != "pnm")
+            done = e.out->write_scanlines(begin, end, 0, e.type, data, e.pixel_bytes, e.row_bytes);
+        /* Of floats, OpenImageIO 3.1 writes the rows of a call in reverse order. */
+        for (int row = begin; e.format == "pnm" && row < end && done; row++)
+            done = e.out->write_scanline(row, 0, e.type, static_cast<const char *>(data) + (row - begin) * e.row_bytes,
+                                         e.pixel_bytes);
+        if (done)
+            return TXM_OK;
+        return fail_encoding(e, TXM_STATUS_INTERNAL, err);
+    });
+}
+
+/* What a format wrote without looking whether it could is read again. */
+txm_status read_back(const Encoder &e, txm_error *err)
+{
+    auto in = ImageInput::create(e.format);
+    ImageSpec spec;
+    if (!in) {
+        OIIO::geterror(); /* a format that is written only */
+        return TXM_OK;
+    }
+    bool good = in->open(e.fd_name, spec) && spec.width == e.spec.width && spec.height == e.spec.height;
+    std::vector<char> row(static_cast<size_t>(spec.width) * spec.nchannels * sizeof(float));
+    for (int y = 0; good && y < spec.height; y++)
+        good = in->read_scanline(y + spec.y, 0, TypeDesc::FLOAT, row.data());
+    return good ? TXM_OK
+                : fail(err, TXM_STATUS_IO, "what was encoded cannot be read: %s", one_line(in->geterror()).c_str());
+}
+
+/* Some formats write everything when they close. */
+txm_status encoder_finish(void *self, const void **data, size_t *bytes, txm_error *err)
+{
+    Encoder &e = *static_cast<Encoder *>(self);
+    return encoding(err, [&]() -> txm_status {
+        const bool closed = e.out->close();
+        if (e.memory.failed)
+            return fail(err, TXM_STATUS_NO_MEMORY, "no memory to encode it");
+        if (!closed)
+            return fail_encoding(e, TXM_STATUS_INTERNAL, err);
+        e.out.reset(); /* some write their last bytes now */
+        *data = e.memory.buffer().data();
+        *bytes = e.memory.buffer().size();
+        if (e.fd >= 0) {
+            txm_status status = read_back(e, err);
+            if (status != TXM_OK)
+                return status;
+            const off_t end = lseek(e.fd, 0, SEEK_END);
+            e.map_bytes = end > 0 ? static_cast<size_t>(end) : 0;
+            if (e.map_bytes)
+                e.map = mmap(nullptr, e.map_bytes, PROT_READ, MAP_SHARED, e.fd, 0);
+            if (e.map_bytes && e.map == MAP_FAILED)
+                return fail(err, TXM_STATUS_NO_MEMORY, "no memory for the encoded picture");
+            *data = e.map;
+            *bytes = e.map_bytes;
+        }
+        return *bytes ? TXM_OK : fail(err, TXM_STATUS_UNSUPPORTED, "%s is not a file format", e.format.c_str());
+    });
+}
+
+void encoder_close(void *self)
+{
+    try {
+        delete static_cast<Encoder *>(self);
+    } catch (...) {
+        /* What it would say was said when it finished. */
+    }
+}
+} // namespace
+
+const txm_encoder_ops encoder = {encoder_begin, encoder_rows, encoder_finish, encoder_close};
+} // namespace oiio_module
