@@ -78,7 +78,7 @@ static const char *action_name(const borders_args *args)
 }
 
 /* `found` is the state before: what a second run would find is `changed` and the action. */
-static void print_json(const task *t, const txm_borders_result *r, const txm_error *err)
+static void print_borders_json(const task *t, const txm_borders_result *r, const txm_error *err)
 {
     cJSON *object = txm_json_new("txmill.borders", TXM_BORDERS_SCHEMA_VERSION);
     txm_json_text(object, "file", t->input->path);
@@ -108,7 +108,7 @@ static const char *outcome_of(const task *t, const txm_borders_result *r)
 }
 
 /* One line per file, after the first finding of a file the number of its other bad tiles. */
-static void print_text(const task *t, const txm_borders_result *r)
+static void print_borders_text(const task *t, const txm_borders_result *r)
 {
     char section[TXM_FORMAT_BYTES], details[64] = "";
     if (*r->finding) {
@@ -154,9 +154,9 @@ static void run_task(void *tasks, size_t index)
     if (err.status != TXM_OK)
         txm_say(TXM_SAY_ERROR, "%s", err.message);
     if (t->args->json)
-        print_json(t, &result, &err);
+        print_borders_json(t, &result, &err);
     else if (err.status == TXM_OK)
-        print_text(t, &result);
+        print_borders_text(t, &result);
     pthread_mutex_unlock(t->lock);
 }
 

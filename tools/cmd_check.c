@@ -127,8 +127,8 @@ static bool is_ignored(const checking *c, const char *id)
 
 /* One finding as a line or an object. Notes and ignored findings do not make the exit code 5. As text, notes on what is
  * fresh and ignored findings are shown with --verbose only, while JSON has all, marked. */
-static void tell(checking *c, const txm_batch_file *file, const char *id, const char *severity, const char *tx,
-                 const found *what)
+static void tell_finding(checking *c, const txm_batch_file *file, const char *id, const char *severity, const char *tx,
+                         const found *what)
 {
     const bool ignored = is_ignored(c, id), note = !strcmp(severity, "note"), counts = !ignored && !note;
     const bool good = note && (!strcmp(id, states[FRESH].id) || !strcmp(id, states[AS_IS].id));
@@ -215,7 +215,7 @@ static txm_status resolve(checking *c, const txm_batch_file *file, found *out, t
 }
 
 /* Which state it is in, and in what respect. Fails where that could not be found out. */
-static txm_status look_at(checking *c, const txm_batch_file *file, found *out, txm_error *err)
+static txm_status look_at_file(checking *c, const txm_batch_file *file, found *out, txm_error *err)
 {
     const txm_result *r = file->result;
     if (file->err->status != TXM_OK)
@@ -262,7 +262,7 @@ static void tell_lint(checking *c, const txm_batch_file *file, const char *tx, c
         c->guessed += guess && !is_ignored(c, txm_lint_name((txm_lint)bit));
         c->guess_stale |= guess && image->state != FRESH;
         snprintf(what.text, sizeof what.text, "%s", txm_lint_text((txm_lint)bit));
-        tell(c, file, txm_lint_name((txm_lint)bit), counts ? "warning" : "note", tx, &what);
+        tell_finding(c, file, txm_lint_name((txm_lint)bit), counts ? "warning" : "note", tx, &what);
     }
 }
 
@@ -275,7 +275,7 @@ static void on_done(void *user, const txm_batch_file *file)
     found what = {.state = FAILED};
     if (file->err->status == TXM_OK && file->result->outcome == TXM_OUTCOME_SAME)
         return; /* one texture, however often it is named */
-    txm_status status = look_at(c, file, &what, &err);
+    txm_status status = look_at_file(c, file, &what, &err);
     if (status == TXM_STATUS_CANCELLED)
         return;
     if (status != TXM_OK)
@@ -286,7 +286,7 @@ static void on_done(void *user, const txm_batch_file *file)
     c->total++;
     c->counts[s]++;
     if (s != FAILED || c->args->report.json) /* as text it was said on standard error */
-        tell(c, file, states[s].id, s == FRESH || s == AS_IS ? "note" : "error", tx, &what);
+        tell_finding(c, file, states[s].id, s == FRESH || s == AS_IS ? "note" : "error", tx, &what);
     tell_lint(c, file, tx, &what);
 }
 
@@ -383,13 +383,13 @@ static void print_json_sum(const checking *c)
 
 /* ---- running ---------------------------------------------------------------------------------------------------- */
 
-static void defaults(void *p)
+static void set_check_defaults(void *p)
 {
     txm_settings_args_default(&((check_args *)p)->settings);
 }
 
 /* A dry run on the CPU: nothing is converted, and no device is started to find that out. */
-static txm_status check(checking *c, const txm_operands *operands, txm_error *err)
+static txm_status check_operands(checking *c, const txm_operands *operands, txm_error *err)
 {
     const check_args *a = c->args;
     const txm_running_args running = {.threads = a->jobs.threads, .device = "cpu"};
@@ -420,7 +420,7 @@ static int run_check(void *p, const txm_operands *operands)
     if (!operands->count)
         txm_fail(&err, TXM_STATUS_USAGE, "no scene, folder or image given; 'txmill check --help' lists the options");
     else if (txm_project_apply(&project, operands, &err) == TXM_OK)
-        check(&c, operands, &err);
+        check_operands(&c, operands, &err);
     if (err.status != TXM_OK && err.status != TXM_STATUS_CANCELLED)
         return txm_finish_failed(&err, 0);
     if (args->report.json)
@@ -432,4 +432,5 @@ static int run_check(void *p, const txm_operands *operands)
 
 TXM_COMMAND(check, check_args, .purpose = "Say whether a scene or folder is ready to render",
             .synopsis = "[OPTION...] SCENE.blend|FOLDER|IMAGE...", .operand_values = TXM_VALUES_IMAGE,
-            .exits = TXM_EXITS_FAIL | TXM_EXITS_RETRY | TXM_EXITS_FINDINGS | TXM_EXITS_SIGNAL, .defaults = defaults);
+            .exits = TXM_EXITS_FAIL | TXM_EXITS_RETRY | TXM_EXITS_FINDINGS | TXM_EXITS_SIGNAL,
+            .defaults = set_check_defaults);

@@ -78,7 +78,7 @@ static const txm_option_group groups[] = {
 };
 
 /* Below 0 is 'no threshold'. */
-static void defaults(void *p)
+static void set_diff_defaults(void *p)
 {
     diff_args *args = p;
     args->max_error = args->mean_error = args->min_psnr = args->max_share = -1;
@@ -115,7 +115,7 @@ static const char *word_of(const diff_args *args, const txm_diff_report *r)
 }
 
 /* One pair is printed in full; of many, those that are the same take one line each. */
-static void print_text(const diffing *x, const txm_diff_report *r, const char *word, bool one_of_many)
+static void print_diff_text(const diffing *x, const txm_diff_report *r, const char *word, bool one_of_many)
 {
     bool same = !strcmp(word, "the same");
     if (x->args->report.quiet)
@@ -163,7 +163,7 @@ static txm_status compare_files(diffing *x, const char *const paths[2], bool one
     if (!status && args->report.json)
         txm_diff_print_json(&r);
     else if (!status)
-        print_text(x, &r, word, one_of_many);
+        print_diff_text(x, &r, word, one_of_many);
     for (int s = 0; s < 2; s++)
         txm_tx_close(&r.tx[s]);
     txm_difference_clear(&d);
@@ -305,4 +305,5 @@ static int run_diff(void *p, const txm_operands *operands)
 
 TXM_COMMAND(diff, diff_args, .purpose = "Compare two files: metadata, and the pixels of each level",
             .synopsis = "[OPTION...] A B", .operand_values = TXM_VALUES_FILE,
-            .exits = TXM_EXITS_FAIL | TXM_EXITS_RETRY | TXM_EXITS_FINDINGS | TXM_EXITS_SIGNAL, .defaults = defaults);
+            .exits = TXM_EXITS_FAIL | TXM_EXITS_RETRY | TXM_EXITS_FINDINGS | TXM_EXITS_SIGNAL,
+            .defaults = set_diff_defaults);

@@ -70,7 +70,7 @@ typedef struct examination {
 } examination;
 
 /* One fact: what it is about, what it is, whether something is wrong with it. */
-static void tell(examination *x, health state, const char *part, const char *name, const char *value)
+static void tell_fact(examination *x, health state, const char *part, const char *name, const char *value)
 {
     static const char *const words[] = {"good", "note", "bad"};
     x->tally.findings |= state == BAD;
@@ -96,11 +96,11 @@ static void examine_program(examination *x)
 {
     struct utsname system;
     char text[VALUE];
-    tell(x, GOOD, "program", "txmill", TXM_VERSION);
-    tell(x, GOOD, "program", "compiler", __VERSION__);
+    tell_fact(x, GOOD, "program", "txmill", TXM_VERSION);
+    tell_fact(x, GOOD, "program", "compiler", __VERSION__);
     if (uname(&system) == 0) {
         snprintf(text, sizeof text, "%s %s, %s", system.sysname, system.release, system.machine);
-        tell(x, GOOD, "program", "system", text);
+        tell_fact(x, GOOD, "program", "system", text);
     }
 }
 
@@ -128,7 +128,7 @@ static void examine_place(examination *x)
     bool first = true;
     ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
     self[n > 0 ? n : 0] = 0;
-    tell(x, GOOD, "program", "path", self);
+    tell_fact(x, GOOD, "program", "path", self);
     for (const char *folder = path; folder && *folder;) {
         size_t length = strcspn(folder, ":");
         char other[VALUE];
@@ -138,7 +138,7 @@ static void examine_place(examination *x)
             continue;
         if (!is_this_program(other)) {
             snprintf(text, sizeof text, "%s is another txmill, %s in PATH", other, first ? "first" : "later");
-            tell(x, NOTE, "program", "also here", text);
+            tell_fact(x, NOTE, "program", "also here", text);
         } else {
             first = false;
         }
@@ -194,7 +194,7 @@ static void examine_image_library(examination *x)
         snprintf(text, sizeof text,
                  "txmill-oiio-worker is not in %s: only PNG, JPEG, TIFF, EXR and the like can be read",
                  looked_in ? looked_in : "its place");
-    tell(x, works ? GOOD : BAD, "library", "OpenImageIO", text);
+    tell_fact(x, works ? GOOD : BAD, "library", "OpenImageIO", text);
     free(worker);
     free(looked_in);
 }
@@ -207,22 +207,22 @@ static void examine_libraries(examination *x)
     const char *extra = NULL;
     int number[3] = {0};
     snprintf(tiff, sizeof tiff, "%.*s", (int)strcspn(TIFFGetVersion(), "\n"), TIFFGetVersion());
-    tell(x, GOOD, "library", "libtiff", tiff);
-    tell(x, GOOD, "library", "libdeflate", LIBDEFLATE_VERSION_STRING);
-    tell(x, GOOD, "library", "zstd", ZSTD_versionString());
-    tell(x, GOOD, "library", "OpenSSL", OpenSSL_version(OPENSSL_VERSION));
-    tell(x, GOOD, "library", "cJSON", cJSON_Version());
-    tell(x, GOOD, "library", "libpng", png_get_libpng_ver(NULL));
-    tell(x, GOOD, "library", "libjpeg-turbo", JPEG_VERSION_TEXT(LIBJPEG_TURBO_VERSION));
+    tell_fact(x, GOOD, "library", "libtiff", tiff);
+    tell_fact(x, GOOD, "library", "libdeflate", LIBDEFLATE_VERSION_STRING);
+    tell_fact(x, GOOD, "library", "zstd", ZSTD_versionString());
+    tell_fact(x, GOOD, "library", "OpenSSL", OpenSSL_version(OPENSSL_VERSION));
+    tell_fact(x, GOOD, "library", "cJSON", cJSON_Version());
+    tell_fact(x, GOOD, "library", "libpng", png_get_libpng_ver(NULL));
+    tell_fact(x, GOOD, "library", "libjpeg-turbo", JPEG_VERSION_TEXT(LIBJPEG_TURBO_VERSION));
     snprintf(text, sizeof text, "%d.%d.%d", WebPGetDecoderVersion() >> 16, WebPGetDecoderVersion() >> 8 & 255,
              WebPGetDecoderVersion() & 255);
-    tell(x, GOOD, "library", "libwebp", text);
-    tell(x, GOOD, "library", "libyaml", yaml_get_version_string());
+    tell_fact(x, GOOD, "library", "libwebp", text);
+    tell_fact(x, GOOD, "library", "libyaml", yaml_get_version_string());
     txm_colors_describe(text, sizeof text);
-    tell(x, txm_colors_exact() ? GOOD : NOTE, "library", "OpenColorIO", text);
+    tell_fact(x, txm_colors_exact() ? GOOD : NOTE, "library", "OpenColorIO", text);
     exr_get_library_version(&number[0], &number[1], &number[2], &extra);
     snprintf(text, sizeof text, "%d.%d.%d%s", number[0], number[1], number[2], extra ? extra : "");
-    tell(x, GOOD, "library", "OpenEXR", text);
+    tell_fact(x, GOOD, "library", "OpenEXR", text);
     examine_image_library(x);
 }
 
@@ -238,13 +238,13 @@ static void examine_devices(examination *x)
     char text[VALUE], memory[TXM_FORMAT_BYTES], threads[TXM_FORMAT_COUNT];
     txm_cpu_describe(&cpu);
     snprintf(text, sizeof text, "%s, %s", txm_format_count(cpu.cores, "thread", threads), cpu.isa);
-    tell(x, GOOD, "device", "cpu", text);
+    tell_fact(x, GOOD, "device", "cpu", text);
     if (txm_device_list(&gpus, &count, &err) != TXM_OK || !count)
-        tell(x, NOTE, "device", "cuda", err.message);
+        tell_fact(x, NOTE, "device", "cuda", err.message);
     for (size_t i = 0; i < count; i++) {
         snprintf(text, sizeof text, "%s, %s%s%s", gpus[i].name, txm_format_bytes(gpus[i].memory_bytes, memory),
                  gpus[i].usable ? "" : ", not usable: ", gpus[i].usable ? "" : gpus[i].reason);
-        tell(x, gpus[i].usable ? GOOD : NOTE, "device", "cuda", text);
+        tell_fact(x, gpus[i].usable ? GOOD : NOTE, "device", "cuda", text);
     }
     free(gpus);
 }
@@ -266,7 +266,7 @@ static void examine_memory(examination *x)
     bool bounded = most && most < all;
     snprintf(text, sizeof text, "%s%s%s", txm_format_bytes(all, size), bounded ? ", of which a cgroup allows " : "",
              bounded ? txm_format_bytes(most, bound) : "");
-    tell(x, GOOD, "limit", "memory", text);
+    tell_fact(x, GOOD, "limit", "memory", text);
 }
 
 /* `least` is what a run needs at least; below it the value is bad. */
@@ -281,7 +281,7 @@ static void examine_limit(examination *x, __rlimit_resource_t resource, const ch
     else
         snprintf(text, sizeof text, "%llu", (unsigned long long)limit.rlim_cur);
     bool low = limit.rlim_cur != RLIM_INFINITY && limit.rlim_cur < least;
-    tell(x, low ? BAD : GOOD, "limit", name, text);
+    tell_fact(x, low ? BAD : GOOD, "limit", name, text);
 }
 
 /* ---- the place -------------------------------------------------------------------------------------------------- */
@@ -295,19 +295,19 @@ static void examine_config(examination *x, const txm_config_args *args)
     char text[VALUE], spaces[TXM_FORMAT_COUNT];
     if (txm_color_load(&how, &config, &err) != TXM_OK) {
         txm_config_explain(args, &err);
-        tell(x, BAD, "config", "OpenColorIO", err.message);
+        tell_fact(x, BAD, "config", "OpenColorIO", err.message);
         return;
     }
     const char *linear = txm_color_role(config, "scene_linear"), *left_out = txm_color_config_left_out(config);
     snprintf(text, sizeof text, "%s, profile %s, %s, working space %s", txm_color_config_name(config),
              txm_color_config_version(config), txm_format_count(txm_color_count(config), "colour space", spaces),
              linear ? linear : "none");
-    tell(x, linear ? GOOD : BAD, "config", "OpenColorIO", text);
+    tell_fact(x, linear ? GOOD : BAD, "config", "OpenColorIO", text);
     if (*left_out)
-        tell(x, NOTE, "config", "left out", left_out);
+        tell_fact(x, NOTE, "config", "left out", left_out);
     const char *blender = txm_blender_name(txm_color_blender(config));
     snprintf(text, sizeof text, "%s%s", blender, txm_color_blender(config) > TXM_BLENDER_5_2 ? " (provisional)" : "");
-    tell(x, GOOD, "config", "for Blender", text);
+    tell_fact(x, GOOD, "config", "for Blender", text);
     txm_color_free(&config);
 }
 
@@ -345,7 +345,7 @@ static void examine_folder(examination *x, const char *name, const char *path)
     char text[VALUE], size[TXM_FORMAT_BYTES];
     if (statvfs(path, &fs) != 0) {
         snprintf(text, sizeof text, "%s: cannot be looked at", path);
-        tell(x, BAD, "files", name, text);
+        tell_fact(x, BAD, "files", name, text);
         return;
     }
     uint64_t free_bytes = (uint64_t)fs.f_bavail * fs.f_frsize;
@@ -355,7 +355,7 @@ static void examine_folder(examination *x, const char *name, const char *path)
              txm_format_bytes(free_bytes, size), writable ? "writable" : "not writable",
              fs.f_flag & ST_RDONLY ? ", mounted read-only" : "");
     free(real);
-    tell(x, writable && free_bytes > 100 << 20 ? GOOD : NOTE, "files", name, text);
+    tell_fact(x, writable && free_bytes > 100 << 20 ? GOOD : NOTE, "files", name, text);
 }
 
 /* Only variables that change what txmill does. */
@@ -367,7 +367,7 @@ static void examine_environment(examination *x)
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         const char *value = getenv(names[i]);
         if (value && *value)
-            tell(x, GOOD, "variable", names[i], value);
+            tell_fact(x, GOOD, "variable", names[i], value);
     }
 }
 
@@ -380,20 +380,20 @@ static void examine_project(examination *x)
     char text[VALUE];
     const char *cache_dir = NULL;
     if (txm_project_find(NULL, 0, &project, &err) != TXM_OK) {
-        tell(x, BAD, "project", ".txmill", err.message);
+        tell_fact(x, BAD, "project", ".txmill", err.message);
         return;
     }
-    tell(x, GOOD, "project", ".txmill", project.path ? project.path : "none in this folder or above it");
+    tell_fact(x, GOOD, "project", ".txmill", project.path ? project.path : "none in this folder or above it");
     for (size_t i = 0; i < project.count; i++) {
         snprintf(text, sizeof text, "%s (%s)", project.values[i].value, project.values[i].origin);
-        tell(x, GOOD, "project", txm_project_key_name(project.values[i].key), text);
+        tell_fact(x, GOOD, "project", txm_project_key_name(project.values[i].key), text);
         cache_dir = project.values[i].key == TXM_KEY_CACHE_DIR && !cache_dir ? project.values[i].value : cache_dir;
     }
     /* A relative one is beside each image: this folder stands for them. */
     if (access(cache_dir ? cache_dir : "blender_tx", F_OK) == 0)
         examine_folder(x, "cache folder", cache_dir ? cache_dir : "blender_tx");
     else if (cache_dir)
-        tell(x, NOTE, "files", "cache folder", "not there yet");
+        tell_fact(x, NOTE, "files", "cache folder", "not there yet");
     txm_project_free(&project);
 }
 

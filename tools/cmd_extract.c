@@ -63,7 +63,7 @@ static txm_status parse_face(const char *text, void *field, txm_error *err)
     return TXM_OK;
 }
 
-static void defaults(void *p)
+static void set_extract_defaults(void *p)
 {
     ((extract_args *)p)->face = TXM_PTEX_ALL_FACES;
 }
@@ -116,7 +116,7 @@ typedef struct extraction {
 } extraction;
 
 /* Both successes and failures have the two names, so that a script can match them. */
-static cJSON *new_object(const extraction *x)
+static cJSON *new_extract_object(const extraction *x)
 {
     cJSON *o = txm_json_new("txmill.extract", TXM_EXTRACT_SCHEMA_VERSION);
     txm_json_text(o, "file", x->path);
@@ -125,9 +125,9 @@ static cJSON *new_object(const extraction *x)
 }
 
 /* `encoded` says whether values were changed for viewing: without it a picture cannot be judged. */
-static void print_json(const extraction *x, const txm_extracted *p)
+static void print_extract_json(const extraction *x, const txm_extracted *p)
 {
-    cJSON *o = new_object(x);
+    cJSON *o = new_extract_object(x);
     if (x->args->atlas)
         txm_json_text(o, "level", NULL);
     else
@@ -181,7 +181,7 @@ static txm_status extract(const extraction *x, txm_error *err)
     else
         status = txm_extract(x->path, x->output, &how, &result, err);
     if (!status && args->json)
-        print_json(x, &result);
+        print_extract_json(x, &result);
     else if (!status)
         say_written(x, &result);
     return status;
@@ -239,7 +239,7 @@ static txm_status extract_one(const extract_args *args, const txm_inputs *inputs
     if (status == TXM_OK)
         status = extract(&x, err);
     if (status != TXM_OK && args->json) {
-        cJSON *o = new_object(&x);
+        cJSON *o = new_extract_object(&x);
         txm_json_error(o, err);
         txm_json_emit(o);
     }
@@ -268,7 +268,7 @@ static void extract_all(const extract_args *args, const txm_inputs *inputs, txm_
 }
 
 /* The folder is made only if it was asked for with a slash: a mistyped name should not leave one. */
-static txm_status check(const extract_args *args, const txm_inputs *inputs, txm_error *err)
+static txm_status check_extract_args(const extract_args *args, const txm_inputs *inputs, txm_error *err)
 {
     size_t count = txm_inputs_count(inputs);
     bool slash = args->output[strlen(args->output) - 1] == '/';
@@ -291,12 +291,12 @@ static int run_extract(void *p, const txm_operands *operands)
     else if (operands->count && (!args->output || !*args->output))
         txm_fail(&err, TXM_STATUS_USAGE, "no output given; name one with -o, as in -o picture.png");
     else if (txm_tx_files_collect("extract", &args->files, operands, &inputs, &err) == TXM_OK &&
-             check(args, inputs, &err) == TXM_OK)
+             check_extract_args(args, inputs, &err) == TXM_OK)
         extract_all(args, inputs, &tally);
     return txm_files_finish(&inputs, &tally, &err);
 }
 
-TXM_COMMAND(extract, extract_args, .defaults = defaults,
+TXM_COMMAND(extract, extract_args, .defaults = set_extract_defaults,
             .purpose = "Write a level of tx files, or all of them, as pictures",
             .synopsis = "[OPTION...] -o FILE|DIR TX...", .operand_values = TXM_VALUES_TX_OR_IMAGE,
             .exits = TXM_EXITS_FAIL | TXM_EXITS_RETRY | TXM_EXITS_SIGNAL);

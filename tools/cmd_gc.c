@@ -81,7 +81,7 @@ static const txm_option_group groups[] = {
 };
 
 /* No age and no size: neither bound is in force unless given. */
-static void defaults(void *p)
+static void set_gc_defaults(void *p)
 {
     txm_gc_args *args = p;
     args->older_than_s = -1;
@@ -218,4 +218,4 @@ static int run_gc(void *p, const txm_operands *operands)
 
 TXM_COMMAND(gc, txm_gc_args, .purpose = "Remove tx files that nobody needs, or trim a store of them",
             .synopsis = "[OPTION...] DIR|TX...", .operand_values = TXM_VALUES_TX,
-            .exits = TXM_EXITS_FAIL | TXM_EXITS_RETRY | TXM_EXITS_SIGNAL, .defaults = defaults);
+            .exits = TXM_EXITS_FAIL | TXM_EXITS_RETRY | TXM_EXITS_SIGNAL, .defaults = set_gc_defaults);

@@ -51,8 +51,8 @@ static const txm_option_group groups[] = {
 };
 
 /* One file. The summary counts its verdict, not whether it could be read: that is the tally's. */
-static txm_status show(txm_context *context, const txm_rules *rules, const char *path, const info_args *args,
-                       txm_summary *summary, txm_error *err)
+static txm_status show_info(txm_context *context, const txm_rules *rules, const char *path, const info_args *args,
+                            txm_summary *summary, txm_error *err)
 {
     txm_info info;
     txm_status status = txm_info_load(context, path, rules, args->deep || args->tiles, &info, err);
@@ -95,8 +95,8 @@ static void show_all(const txm_project_contexts *contexts, const txm_rules *rule
         if (status == TXM_OK && txm_ptex_is_file(input->path))
             status = show_ptex(input->path, args, &summary, &err);
         else if (status == TXM_OK)
-            status = show(txm_project_context(contexts, i), txm_project_rules(contexts, i, rules), input->path, args,
-                          &summary, &err);
+            status = show_info(txm_project_context(contexts, i), txm_project_rules(contexts, i, rules), input->path,
+                               args, &summary, &err);
         if (status == TXM_STATUS_CANCELLED)
             return;
         txm_tally_add(tally, status);

@@ -65,7 +65,7 @@ static const txm_option_group groups[] = {
 };
 
 /* The project's .txmill files fill in what the command line left open: see txm_project_apply. */
-static void defaults(void *p)
+static void set_make_defaults(void *p)
 {
     txm_settings_args_default(&((txm_make_args *)p)->settings);
 }
@@ -114,4 +114,4 @@ static int run_make(void *p, const txm_operands *operands)
 
 TXM_COMMAND(make, txm_make_args, .purpose = "Convert images into the tx files that Cycles looks up",
             .synopsis = "[OPTION...] PATH...", .operand_values = TXM_VALUES_IMAGE,
-            .exits = TXM_EXITS_FAIL | TXM_EXITS_RETRY | TXM_EXITS_SIGNAL, .defaults = defaults);
+            .exits = TXM_EXITS_FAIL | TXM_EXITS_RETRY | TXM_EXITS_SIGNAL, .defaults = set_make_defaults);

@@ -52,7 +52,7 @@ static const txm_option_group groups[] = {
 };
 
 /* Settings are those of make: a plan under other settings would count other files as fresh. */
-static void defaults(void *p)
+static void set_plan_defaults(void *p)
 {
     txm_settings_args_default(&((plan_args *)p)->settings);
 }
@@ -80,7 +80,7 @@ static void on_planned(void *user, const txm_batch_totals *totals)
 }
 
 /* Weight is what shards are balanced by, and every input has one; cost is only of those that will be converted. */
-static void add(share *s, const txm_batch_file *file)
+static void add_to_share(share *s, const txm_batch_file *file)
 {
     bool work = file->err->status == TXM_OK && file->result->outcome == TXM_OUTCOME_WOULD_CREATE;
     s->inputs++;
@@ -96,7 +96,7 @@ static void add(share *s, const txm_batch_file *file)
 }
 
 /* Three types: file, shard and, last, summary. */
-static cJSON *new_object(const char *type)
+static cJSON *new_plan_object(const char *type)
 {
     cJSON *o = txm_json_new("txmill.plan", PLAN_SCHEMA_VERSION);
     txm_json_text(o, "type", type);
@@ -107,7 +107,7 @@ static cJSON *new_object(const char *type)
 static void print_file(const plan *p, const txm_batch_file *file)
 {
     if (p->args->report.json) {
-        cJSON *o = new_object("file");
+        cJSON *o = new_plan_object("file");
         txm_json_text(o, "input", file->input->path);
         txm_json_uint(o, "shard", file->shard);
         txm_json_number(o, "weight_seconds", file->weight_s, 6);
@@ -126,11 +126,11 @@ static void on_done(void *user, const txm_batch_file *file)
     txm_tally_add(&p->tally, file->err->status);
     if (file->err->status != TXM_OK)
         txm_say(TXM_SAY_ERROR, "%s", file->err->message);
-    add(&p->total, file);
+    add_to_share(&p->total, file);
     /* Shards are given once all inputs were looked at; without memory for that there are none. */
     if (file->shard < 1 || file->shard > p->args->shards)
         return;
-    add(&p->shares[file->shard - 1], file);
+    add_to_share(&p->shares[file->shard - 1], file);
     if (p->args->files)
         print_file(p, file);
 }
@@ -161,15 +161,15 @@ static void add_share(cJSON *o, const share *s)
 }
 
 /* Shards are numbered from 1, as make --shard counts them. */
-static void print_json(const plan *p)
+static void print_plan_json(const plan *p)
 {
     for (uint32_t i = 0; i < p->args->shards; i++) {
-        cJSON *o = new_object("shard");
+        cJSON *o = new_plan_object("shard");
         txm_json_uint(o, "shard", i + 1);
         add_share(o, &p->shares[i]);
         txm_json_emit(o);
     }
-    cJSON *o = new_object("summary");
+    cJSON *o = new_plan_object("summary");
     txm_json_uint(o, "shards", p->args->shards);
     add_share(o, &p->total);
     txm_json_number(o, "balance", balance(p), 6);
@@ -243,7 +243,7 @@ static int run_plan(void *v, const txm_operands *operands)
     if (err.status == TXM_OK)
         make_plan(&p, operands, &err);
     if (err.status == TXM_OK && args->report.json)
-        print_json(&p);
+        print_plan_json(&p);
     else if (err.status == TXM_OK && !args->report.quiet)
         print_table(&p);
     free(p.shares);
@@ -252,4 +252,4 @@ static int run_plan(void *v, const txm_operands *operands)
 
 TXM_COMMAND(plan, plan_args, .purpose = "Show how images divide into shards of a farm job, and what each costs",
             .synopsis = "--shards N [OPTION...] PATH...", .operand_values = TXM_VALUES_IMAGE,
-            .exits = TXM_EXITS_FAIL | TXM_EXITS_RETRY | TXM_EXITS_SIGNAL, .defaults = defaults);
+            .exits = TXM_EXITS_FAIL | TXM_EXITS_RETRY | TXM_EXITS_SIGNAL, .defaults = set_plan_defaults);

@@ -130,7 +130,7 @@ static const txm_option outputs[] = {
 static const txm_option_group groups[] = {{"Caches", caches, 0}, {"Output", outputs, 0}, {0}};
 
 /* Everything else is 0: sizes, policies and time are then chosen from the trace. */
-static void defaults(void *p)
+static void set_replay_defaults(void *p)
 {
     replay_args *a = p;
     *a = (replay_args){.ask = {.keep_epochs = 1}};
@@ -208,4 +208,4 @@ static int run_replay(void *p, const txm_operands *operands)
 
 TXM_COMMAND(replay, replay_args, .purpose = "Play a trace of texture look-ups to caches of other sizes and policies",
             .synopsis = "[OPTION...] TRACE", .operand_values = TXM_VALUES_FILE,
-            .exits = TXM_EXITS_FAIL | TXM_EXITS_RETRY | TXM_EXITS_SIGNAL, .defaults = defaults);
+            .exits = TXM_EXITS_FAIL | TXM_EXITS_RETRY | TXM_EXITS_SIGNAL, .defaults = set_replay_defaults);

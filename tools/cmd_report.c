@@ -67,7 +67,7 @@ static void add_memory(cJSON *o, const txm_report_memory *m)
 }
 
 /* One object for all runs: the runs themselves are in their logs. */
-static void print_json(const txm_report *r, const txm_report_sums *s)
+static void print_report_json(const txm_report *r, const txm_report_sums *s)
 {
     cJSON *o = txm_json_new("txmill.report", REPORT_SCHEMA_VERSION);
     txm_json_uint(o, "images", s->images);
@@ -172,7 +172,7 @@ static int run_report(void *p, const txm_operands *operands)
     if (status == TXM_OK)
         status = txm_report_sum(&report, &sums, &err);
     if (status == TXM_OK && args->report.json)
-        print_json(&report, &sums);
+        print_report_json(&report, &sums);
     /* Nothing that was read is a log: an empty page would look like a result. */
     if (status == TXM_OK && report.foreign && !sums.images && sums.incomplete == report.run_count)
         status = txm_fail(&err, TXM_STATUS_USAGE, "%s: not a log of txmill; 'txmill make --log run.jsonl' writes one",

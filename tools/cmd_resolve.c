@@ -60,7 +60,7 @@ static const txm_option_group groups[] = {
 };
 
 /* The settings are those that make would be given: the name depends on them. */
-static void defaults(void *p)
+static void set_resolve_defaults(void *p)
 {
     txm_settings_args_default(&((resolve_args *)p)->settings);
 }
@@ -88,7 +88,7 @@ static void print_versions(const txm_resolution *r)
 }
 
 /* The state first; below it what explains it: the two times, or the files that are there under other names. */
-static void print_text(const char *image, const txm_resolution *r)
+static void print_resolve_text(const char *image, const txm_resolution *r)
 {
     char image_time[TXM_TIME_BYTES], tx_time[TXM_TIME_BYTES], state[64];
     char *shown = txm_path_shown(r->path);
@@ -124,7 +124,7 @@ static void print_text(const char *image, const txm_resolution *r)
 /* ---- JSON ------------------------------------------------------------------------------------------------------- */
 
 /* For answers and errors alike, so that a script finds the image in either. */
-static cJSON *new_object(const char *image)
+static cJSON *new_resolve_object(const char *image)
 {
     cJSON *o = txm_json_new("txmill.resolve", TXM_RESOLVE_SCHEMA_VERSION);
     txm_json_text(o, "image", image);
@@ -132,9 +132,9 @@ static cJSON *new_object(const char *image)
 }
 
 /* Times are seconds since 1970, as Cycles compares them; a missing tx file has null. */
-static void print_json(const char *image, const txm_resolution *r)
+static void print_resolve_json(const char *image, const txm_resolution *r)
 {
-    cJSON *o = new_object(image);
+    cJSON *o = new_resolve_object(image);
     txm_json_text(o, "state", txm_tx_state_name(r->state));
     txm_json_bool(o, "touched", r->touched);
     txm_json_text(o, "path", r->path);
@@ -165,7 +165,7 @@ static void print_json(const char *image, const txm_resolution *r)
 
 static void print_json_error(const char *image, const txm_error *err)
 {
-    cJSON *o = new_object(image);
+    cJSON *o = new_resolve_object(image);
     txm_json_error(o, err);
     txm_json_emit(o);
 }
@@ -194,9 +194,9 @@ static txm_status resolve_one(txm_context *context, const txm_input *input, cons
     tally->findings |= !is_loaded(&r);
     txm_summary_add(summary, r.state == TXM_TX_STATE_SOURCE ? "used as it is" : txm_tx_state_name(r.state));
     if (args->report.json)
-        print_json(image, &r);
+        print_resolve_json(image, &r);
     else if (!args->report.quiet || !is_loaded(&r))
-        print_text(image, &r);
+        print_resolve_text(image, &r);
     txm_resolution_clear(&r);
     return TXM_OK;
 }
@@ -312,4 +312,5 @@ static int run_resolve(void *p, const txm_operands *operands)
 
 TXM_COMMAND(resolve, resolve_args, .purpose = "Say which tx file Cycles would load for an image, and why",
             .synopsis = "[OPTION...] [SCENE.blend] IMAGE...", .operand_values = TXM_VALUES_IMAGE,
-            .exits = TXM_EXITS_FAIL | TXM_EXITS_RETRY | TXM_EXITS_FINDINGS | TXM_EXITS_SIGNAL, .defaults = defaults);
+            .exits = TXM_EXITS_FAIL | TXM_EXITS_RETRY | TXM_EXITS_FINDINGS | TXM_EXITS_SIGNAL,
+            .defaults = set_resolve_defaults);

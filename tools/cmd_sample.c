@@ -256,7 +256,7 @@ static const char *tile_path(const texture *t, uint32_t tile)
 /* Warns of colours that no render would show, since people look them up to see what Cycles sees. If there can be no
  * verdict, as for an image in a closed folder, the colour is shown all the same; if a retry may bring one, it is not.
  */
-static txm_status judge(texture *t, const txm_project_contexts *contexts, const txm_rules *rules, txm_error *err)
+static txm_status judge_sample(texture *t, const txm_project_contexts *contexts, const txm_rules *rules, txm_error *err)
 {
     t->verdicts = txm_calloc(t->count, sizeof *t->verdicts);
     if (!t->verdicts)
@@ -339,8 +339,8 @@ static void json_values(cJSON *object, const char *name, const float *c)
 }
 
 /* Everything that went in is repeated, so that an object can be judged alone. */
-static bool print_json(const texture *from, const txm_sampler *how, const sample_args *args, const txm_lookup *at,
-                       const float *out, const txm_explanation *e)
+static bool print_sample_json(const texture *from, const txm_sampler *how, const sample_args *args,
+                              const txm_lookup *at, const float *out, const txm_explanation *e)
 {
     const struct {
         const char *name;
@@ -394,8 +394,8 @@ static bool print_json(const texture *from, const txm_sampler *how, const sample
 
 /* Repeats the look-up until all its tiles are there. Each round starts from the seed, so that the answer
  * does not depend on what was loaded when. */
-static txm_status look_up(txm_texture_set *set, uint32_t id, const txm_sampler *how, const txm_lookup *at,
-                          uint32_t seed, float out[4], txm_explanation *e, txm_error *err)
+static txm_status look_up_until_there(txm_texture_set *set, uint32_t id, const txm_sampler *how, const txm_lookup *at,
+                                      uint32_t seed, float out[4], txm_explanation *e, txm_error *err)
 {
     uint32_t requests[REQUESTS];
     txm_lane lane = {.random = seed, .capacity = REQUESTS, .requests = requests};
@@ -422,9 +422,9 @@ static txm_status sample_place(const texture *t, const sample_args *args, bool n
     float out[4];
     if (!e)
         return txm_fail(err, TXM_STATUS_NO_MEMORY, "no memory for an explanation");
-    txm_status status = look_up(t->set, t->id, &how, &at, args->seed, out, e, err);
+    txm_status status = look_up_until_there(t->set, t->id, &how, &at, args->seed, out, e, err);
     if (status == TXM_OK && args->json) {
-        if (!print_json(t, &how, args, &at, out, e))
+        if (!print_sample_json(t, &how, args, &at, out, e))
             status = txm_fail(err, TXM_STATUS_NO_MEMORY, "no memory for the JSON");
     } else if (status == TXM_OK) {
         if (named) {
@@ -539,7 +539,7 @@ static txm_status render_patch(const texture *t, const sample_args *args, txm_er
 /* ---- the command ---- */
 
 /* All ones is no seed that anybody types, so it can stand for 'not given'; check replaces it. */
-static void defaults(void *p)
+static void set_sample_defaults(void *p)
 {
     sample_args *args = p;
     args->filter = TXM_FILTER_LINEAR;
@@ -548,7 +548,7 @@ static void defaults(void *p)
 }
 
 /* What goes together and what does not, before a file is opened. */
-static txm_status check(sample_args *args, txm_error *err)
+static txm_status check_sample_args(sample_args *args, txm_error *err)
 {
     const txm_sampler how = sampler_of(args);
     if (args->grid.w && (!args->output || strcmp(args->output, "-") == 0))
@@ -580,7 +580,7 @@ static txm_status sample(texture *t, const sample_args *args, const txm_project_
 {
     txm_status status = texture_open(t, (txm_extension)args->extension, err);
     if (status == TXM_OK)
-        status = judge(t, contexts, rules, err);
+        status = judge_sample(t, contexts, rules, err);
     if (status == TXM_OK)
         status = args->grid.w ? render_patch(t, args, err) : sample_place(t, args, named, err);
     free(t->verdicts);
@@ -628,7 +628,7 @@ static int run_sample(void *p, const txm_operands *operands)
     const txm_settings settings = {.cache_dir = NULL};
     const txm_project_targets project = {NULL, &args->config, &args->rules, &args->jobs.threads};
     const txm_output output = {"-o", args->output, TXM_OUTPUT_PICTURE, args->overwrite};
-    if (check(args, &err) == TXM_OK &&
+    if (check_sample_args(args, &err) == TXM_OK &&
         txm_tx_files_collect("sample", &args->files, operands, &inputs, &err) == TXM_OK &&
         txm_project_apply(&project, operands, &err) == TXM_OK &&
         txm_rule_args_read(&args->rules, &rules, &err) == TXM_OK &&
@@ -646,4 +646,4 @@ static int run_sample(void *p, const txm_operands *operands)
 
 TXM_COMMAND(sample, sample_args, .purpose = "Look up a colour in a tx file as a renderer does, and explain it",
             .synopsis = "[OPTION...] TX", .operand_values = TXM_VALUES_TX_OR_IMAGE,
-            .exits = TXM_EXITS_FAIL | TXM_EXITS_RETRY | TXM_EXITS_SIGNAL, .defaults = defaults);
+            .exits = TXM_EXITS_FAIL | TXM_EXITS_RETRY | TXM_EXITS_SIGNAL, .defaults = set_sample_defaults);

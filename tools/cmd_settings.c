@@ -69,7 +69,7 @@ static void print(const char *path, const txm_project_value *v, bool json)
 }
 
 /* Also says that there is no .txmill: the answer to 'why does my setting not hold'. */
-static void show(const char *path, const txm_project *project, bool json)
+static void show_settings(const char *path, const txm_project *project, bool json)
 {
     if (!json) {
         txm_print_safe(path);
@@ -106,7 +106,7 @@ static txm_status show_place(const txm_input *place, bool json, txm_error *err)
         return txm_fail_errno(err, errno, "%s: cannot be examined", path);
     if (txm_project_find(&path, 1, &project, err) != TXM_OK)
         return err->status;
-    show(path, &project, json);
+    show_settings(path, &project, json);
     txm_project_free(&project);
     return TXM_OK;
 }

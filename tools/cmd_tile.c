@@ -128,7 +128,7 @@ static double value_at(const window *w, size_t sample)
 }
 
 /* Coordinates are those of the level and may lie outside it, where the extension decides. */
-static void print_text(const window *w, FILE *out)
+static void print_tile_text(const window *w, FILE *out)
 {
     for (uint32_t y = 0; y < w->h; y++)
         for (uint32_t x = 0; x < w->w; x++) {
@@ -140,7 +140,7 @@ static void print_text(const window *w, FILE *out)
 }
 
 /* Pixels as rows of numbers, below the facts that say which they are. */
-static bool print_json(const window *w, const char *path, const tile_args *args)
+static bool print_tile_json(const window *w, const char *path, const tile_args *args)
 {
     cJSON *object = txm_json_new("txmill.tile", TXM_TILE_SCHEMA_VERSION);
     txm_json_text(object, "file", path);
@@ -209,7 +209,7 @@ static txm_status write_plain(const window *w, const char *path, bool raw, txm_e
     if (raw)
         fwrite(w->pixels, w->pixel_bytes, (size_t)w->w * w->h, txm_out_file_stream(file));
     else
-        print_text(w, txm_out_file_stream(file));
+        print_tile_text(w, txm_out_file_stream(file));
     return txm_out_file_commit(&file, err);
 }
 
@@ -229,7 +229,7 @@ static txm_status write_window(const window *w, const char *path, const tile_arg
 {
     int format = choose_format(args);
     if (args->json)
-        return print_json(w, path, args) ? TXM_OK : txm_no_memory(err, NULL);
+        return print_tile_json(w, path, args) ? TXM_OK : txm_no_memory(err, NULL);
     if (format != FORMAT_IMAGE)
         return write_plain(w, args->output, format == FORMAT_RAW, err);
     if (strcmp(args->output, "-") == 0)
@@ -255,7 +255,7 @@ static txm_status write_sheet(txm_tx *tx, const tile_args *args, txm_error *err)
 }
 
 /* Standard output, as text. */
-static void defaults(void *p)
+static void set_tile_defaults(void *p)
 {
     ((tile_args *)p)->output = "-";
 }
@@ -284,7 +284,7 @@ static void say_written(const tile_args *args, const window *w)
 }
 
 /* With several files a head line names each, as head(1) does. */
-static txm_status show(const txm_input *input, const tile_args *args, bool headed, txm_error *err)
+static txm_status show_tile(const txm_input *input, const tile_args *args, bool headed, txm_error *err)
 {
     window w = {0};
     txm_tx *tx = NULL;
@@ -317,7 +317,8 @@ static void show_all(const tile_args *args, const txm_inputs *inputs, txm_tally 
     for (size_t i = 0; i < count && !txm_signal_caught(); i++) {
         const txm_input *input = txm_inputs_at(inputs, i);
         txm_error err = {0};
-        txm_status status = show(input, args, count > 1 && !args->json && choose_format(args) == FORMAT_TEXT, &err);
+        txm_status status =
+            show_tile(input, args, count > 1 && !args->json && choose_format(args) == FORMAT_TEXT, &err);
         txm_tally_add(tally, status);
         txm_summary_add(&summary, status == TXM_OK ? "shown" : "failed");
         if (status == TXM_OK)
@@ -353,4 +354,4 @@ static int run_tile(void *p, const txm_operands *operands)
 
 TXM_COMMAND(tile, tile_args, .purpose = "Show one tile of a tx file, with the pixels around it",
             .synopsis = "[OPTION...] TX...", .operand_values = TXM_VALUES_TX_OR_IMAGE,
-            .exits = TXM_EXITS_FAIL | TXM_EXITS_RETRY | TXM_EXITS_SIGNAL, .defaults = defaults);
+            .exits = TXM_EXITS_FAIL | TXM_EXITS_RETRY | TXM_EXITS_SIGNAL, .defaults = set_tile_defaults);

@@ -133,7 +133,8 @@ static void verify_all(const txm_project_contexts *contexts, const txm_rules *ru
 }
 
 /* From operands and from logs of runs (--run): both may be given, files are verified once. */
-static txm_status collect(const verify_args *args, const txm_operands *operands, txm_inputs **inputs, txm_error *err)
+static txm_status collect_files(const verify_args *args, const txm_operands *operands, txm_inputs **inputs,
+                                txm_error *err)
 {
     const txm_files_how how = {
         .command = "verify", .what = "tx file", .tx = true, .of_images = true, .may_be_none = args->runs.count > 0};
@@ -163,7 +164,8 @@ static int run_verify(void *p, const txm_operands *operands)
     txm_project_contexts contexts = {.place = txm_tx_place};
     txm_inputs *inputs = NULL;
     txm_report_args_apply(&args->report);
-    if (collect(args, operands, &inputs, &err) == TXM_OK && txm_project_apply(&project, operands, &err) == TXM_OK &&
+    if (collect_files(args, operands, &inputs, &err) == TXM_OK &&
+        txm_project_apply(&project, operands, &err) == TXM_OK &&
         txm_rule_args_read(&args->rules, &rules, &err) == TXM_OK &&
         txm_project_look(inputs, &args->config, &args->jobs, &settings, rules, &contexts, &err) == TXM_OK)
         verify_all(&contexts, rules, args, inputs, &tally);

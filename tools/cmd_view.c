@@ -105,7 +105,7 @@ static const txm_option_group groups[] = {
 };
 
 /* The level that fits the terminal, a page of 16 MB: both can be exceeded on request. */
-static void defaults(void *p)
+static void set_view_defaults(void *p)
 {
     view_args *args = p;
     args->level = FITTING;
@@ -141,7 +141,7 @@ static txm_status print_picture(txm_tx *tx, uint32_t level, const txm_view_termi
 
 /* Below the picture: a few lines that fit a terminal's width; where there is no terminal, the level and all
  * facts of the header. */
-static txm_status show(const viewing *v, size_t index, const txm_view_terminal *terminal, txm_error *err)
+static txm_status show_in_terminal(const viewing *v, size_t index, const txm_view_terminal *terminal, txm_error *err)
 {
     static const txm_info_extent header_only;
     const char *path = txm_inputs_at(v->inputs, index)->path;
@@ -210,7 +210,7 @@ static void show_all(const viewing *v, txm_tally *tally)
         if (!status && txm_ptex_is_file(input->path))
             status = show_ptex(v, input->path, &terminal, &err);
         else if (!status)
-            status = show(v, i, &terminal, &err);
+            status = show_in_terminal(v, i, &terminal, &err);
         txm_tally_add(tally, status);
         txm_summary_add(&summary, status ? "failed" : "shown");
         txm_tx_explain(input->path, &err);
@@ -224,7 +224,8 @@ static void show_all(const viewing *v, txm_tally *tally)
 /* ---- the page --------------------------------------------------------------------------------------------------- */
 
 /* Which levels the page holds in full: the others are left out by its size. */
-static void print_json(const char *path, const view_args *args, const txm_view_page_file *what, const txm_error *err)
+static void print_view_json(const char *path, const view_args *args, const txm_view_page_file *what,
+                            const txm_error *err)
 {
     cJSON *o = txm_json_new("txmill.view", TXM_VIEW_SCHEMA_VERSION);
     txm_json_text(o, "file", path);
@@ -248,7 +249,7 @@ static void print_ptex_json(const char *path, const view_args *args, const txm_p
     txm_view_page_file file = {.levels = TXM_PTEX_MAX_LEVELS, .bytes = what->bytes};
     if (what->level < TXM_PTEX_MAX_LEVELS)
         file.embedded[what->level] = true;
-    print_json(path, args, &file, err);
+    print_view_json(path, args, &file, err);
 }
 
 /* What became of a file, kept until it is known whether the page came about. */
@@ -298,7 +299,7 @@ static void tell_fates(const viewing *v, fate *fates, const txm_error *err, txm_
         const txm_error *own = err->status ? err : &fates[i].err;
         txm_tally_add(tally, own->status);
         if (args->json)
-            print_json(txm_inputs_at(v->inputs, i)->path, args, &fates[i].what, own);
+            print_view_json(txm_inputs_at(v->inputs, i)->path, args, &fates[i].what, own);
     }
     if (err->status)
         txm_say(TXM_SAY_ERROR, "%s", err->message);
@@ -360,7 +361,7 @@ static txm_status write_page(const viewing *v, txm_tally *tally, txm_error *err)
 /* ---- the command ------------------------------------------------------------------------------------------------ */
 
 /* Options of the terminal and of the page exclude each other, and a pipe needs a named format. */
-static txm_status check(const view_args *args, txm_error *err)
+static txm_status check_view_args(const view_args *args, txm_error *err)
 {
     if (args->html && !*args->html)
         return txm_fail(err, TXM_STATUS_USAGE,
@@ -406,7 +407,8 @@ static int run_view(void *p, const txm_operands *operands)
     txm_error err = {0};
     txm_inputs *inputs = NULL;
     viewing v = {.args = args, .contexts = {.place = txm_tx_place}};
-    if (check(args, &err) == TXM_OK && txm_tx_files_collect("view", &args->files, operands, &inputs, &err) == TXM_OK &&
+    if (check_view_args(args, &err) == TXM_OK &&
+        txm_tx_files_collect("view", &args->files, operands, &inputs, &err) == TXM_OK &&
         txm_project_apply(&project, operands, &err) == TXM_OK) {
         v.inputs = inputs;
         view_all(&v, &tally, &err);
@@ -417,4 +419,4 @@ static int run_view(void *p, const txm_operands *operands)
 
 TXM_COMMAND(view, view_args, .purpose = "Show tx files in the terminal, or as a page for the browser",
             .synopsis = "[OPTION...] TX...", .operand_values = TXM_VALUES_TX_OR_IMAGE,
-            .exits = TXM_EXITS_FAIL | TXM_EXITS_RETRY | TXM_EXITS_SIGNAL, .defaults = defaults);
+            .exits = TXM_EXITS_FAIL | TXM_EXITS_RETRY | TXM_EXITS_SIGNAL, .defaults = set_view_defaults);

@@ -60,7 +60,7 @@ static const txm_option_group groups[] = {
 };
 
 /* Two seconds are longer than editors pause between writes of one file. */
-static void defaults(void *p)
+static void set_watch_defaults(void *p)
 {
     watch_args *args = p;
     args->settle_s = 2;
@@ -229,4 +229,4 @@ static int run_watch(void *p, const txm_operands *operands)
 
 TXM_COMMAND(watch, watch_args, .purpose = "Watch folders, and convert what appears or changes there",
             .synopsis = "[OPTION...] DIR...", .operand_values = TXM_VALUES_DIR,
-            .exits = TXM_EXITS_FAIL | TXM_EXITS_RETRY | TXM_EXITS_SIGNAL, .defaults = defaults);
+            .exits = TXM_EXITS_FAIL | TXM_EXITS_RETRY | TXM_EXITS_SIGNAL, .defaults = set_watch_defaults);

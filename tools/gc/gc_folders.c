@@ -37,7 +37,7 @@ static const char *state_of(const txm_gc_args *args)
     return args->remove ? "removed" : "would-remove";
 }
 
-static void print_json(const txm_gc_args *args, const txm_garbage_file *file)
+static void print_gc_json(const txm_gc_args *args, const txm_garbage_file *file)
 {
     cJSON *o = txm_gc_object("file");
     txm_json_text(o, "path", file->path);
@@ -52,7 +52,7 @@ static void print_json(const txm_gc_args *args, const txm_garbage_file *file)
 
 /* Every line names its reason and, where there is one, the image, so that a user who disagrees can see what to
  * look for before the file is gone. */
-static void print_text(const txm_gc_args *args, const txm_garbage_file *file)
+static void print_gc_text(const txm_gc_args *args, const txm_garbage_file *file)
 {
     static const char *const texts[GARBAGE_REASONS] = {
         "its image is gone: ", "Cycles does not look here under this name for ",
@@ -67,9 +67,9 @@ static void on_found(void *user, const txm_garbage_file *file)
 {
     const sweep *s = user;
     if (s->args->report.json)
-        print_json(s->args, file);
+        print_gc_json(s->args, file);
     else if (!s->args->report.quiet)
-        print_text(s->args, file);
+        print_gc_text(s->args, file);
 }
 
 /* A folder that cannot be read costs no more than itself: the rest is swept, and the exit code says that
@@ -155,7 +155,7 @@ static void say_summary(const sweep *s)
 
 /* ---- all of it -------------------------------------------------------------------------------------------------- */
 
-static txm_status collect(sweep *s, const txm_used *used, const txm_inputs *places, txm_error *err)
+static txm_status collect_garbage(sweep *s, const txm_used *used, const txm_inputs *places, txm_error *err)
 {
     const txm_gc_args *a = s->args;
     const txm_garbage_options options = {.struct_size = sizeof(txm_garbage_options),
@@ -195,7 +195,7 @@ int txm_gc_folders(const txm_gc_args *args, const txm_inputs *places)
     txm_used *used = NULL;
     txm_status status = args->keep_for.count ? txm_gc_find_used(args, &used, &err) : TXM_OK;
     if (status == TXM_OK)
-        status = collect(&s, used, places, &err);
+        status = collect_garbage(&s, used, places, &err);
     txm_used_free(&used);
     if (status != TXM_OK)
         return txm_finish_failed(&err, txm_inputs_count(places));

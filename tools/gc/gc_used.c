@@ -31,7 +31,7 @@ typedef struct finding {
 } finding;
 
 /* Failures are kept until the dry run is over, since its callbacks cannot stop it. */
-static void note(finding *f, txm_status status, const txm_error *err)
+static void note_failure(finding *f, txm_status status, const txm_error *err)
 {
     if (status != TXM_OK)
         txm_fail_as(&f->err, err);
@@ -87,7 +87,7 @@ static void on_done(void *user, const txm_batch_file *file)
     if (from)
         *(gone ? &from->gone : &from->found) += 1;
     if (err->status == TXM_OK && file->result->tx_path)
-        note(f, txm_used_add(f->used, file->result->tx_path, &own), &own);
+        note_failure(f, txm_used_add(f->used, file->result->tx_path, &own), &own);
     else if (gone)
         on_gone(f, file);
     else if (err->status != TXM_OK)
@@ -120,11 +120,11 @@ static void on_packed(void *user, const char *name)
 {
     finding *f = user;
     txm_error own;
-    note(f, txm_used_add_packed(f->used, name, &own), &own);
+    note_failure(f, txm_used_add_packed(f->used, name, &own), &own);
 }
 
 /* What names no image at all was probably meant to: without it everything would be garbage. A scene may have none. */
-static txm_status add(txm_inputs *inputs, const char *name, txm_error *err)
+static txm_status add_scene_input(txm_inputs *inputs, const char *name, txm_error *err)
 {
     size_t before = txm_inputs_count(inputs);
     txm_status status = txm_inputs_add(inputs, name, err);
@@ -159,7 +159,7 @@ txm_status txm_gc_find_used(const txm_gc_args *args, txm_used **used, txm_error 
     if (status == TXM_OK)
         status = txm_used_new(&f.used, err);
     for (size_t i = 0; status == TXM_OK && i < args->keep_for.count; i++)
-        status = add(job.inputs, args->keep_for.items[i], err);
+        status = add_scene_input(job.inputs, args->keep_for.items[i], err);
     if (status == TXM_OK)
         status = txm_batch_job_plan(&job, &how, &options, err);
     if (status == TXM_OK && f.err.status != TXM_OK)

@@ -115,7 +115,7 @@ void txm_diff_print_text(const txm_diff_report *r)
 /* ---- JSON ------------------------------------------------------------------------------------------------------- */
 
 /* For results and failures alike. */
-static cJSON *new_object(const char *const paths[2])
+static cJSON *new_diff_object(const char *const paths[2])
 {
     cJSON *o = txm_json_new("txmill.diff", TXM_DIFF_SCHEMA_VERSION);
     txm_json_text(o, "a", paths[0]);
@@ -159,7 +159,7 @@ static void add_level(cJSON *list, const txm_difference *d, uint32_t l)
 /* All metadata that differs is listed, whether it counts or not. */
 void txm_diff_print_json(const txm_diff_report *r)
 {
-    cJSON *o = new_object(r->paths);
+    cJSON *o = new_diff_object(r->paths);
     txm_json_bool(o, "within", r->within);
     txm_json_bool(o, "metadata_differs", r->metadata);
     cJSON *metadata = txm_json_array(o, "metadata");
@@ -172,7 +172,7 @@ void txm_diff_print_json(const txm_diff_report *r)
 
 void txm_diff_print_json_error(const char *const paths[2], const txm_error *err)
 {
-    cJSON *o = new_object(paths);
+    cJSON *o = new_diff_object(paths);
     txm_json_error(o, err);
     txm_json_emit(o);
 }

@@ -315,7 +315,7 @@ void txm_info_print_short(const txm_info *info, uint32_t level, unsigned columns
 /* ---- JSON ------------------------------------------------------------------------------------------------------- */
 
 /* For files and failures alike, so that a script finds the name in either. */
-static cJSON *new_object(const char *path)
+static cJSON *new_info_object(const char *path)
 {
     cJSON *o = txm_json_new("txmill.info", TXM_INFO_SCHEMA_VERSION);
     txm_json_text(o, "file", path);
@@ -446,7 +446,7 @@ void txm_info_add_verdict(cJSON *object, const txm_verdict *v)
 
 cJSON *txm_info_json(const txm_info *info, bool all_metadata)
 {
-    cJSON *o = new_object(info->path);
+    cJSON *o = new_info_object(info->path);
     add_name(o, info->path);
     add_image(o, txm_tx_info_of(info->tx));
     txm_info_add_verdict(o, &info->verdict);
@@ -462,7 +462,7 @@ cJSON *txm_info_json(const txm_info *info, bool all_metadata)
 
 cJSON *txm_info_json_error(const char *path, const txm_error *err)
 {
-    cJSON *o = new_object(path);
+    cJSON *o = new_info_object(path);
     txm_json_error(o, err);
     return o;
 }

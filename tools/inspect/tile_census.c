@@ -35,8 +35,8 @@ static unsigned size_class(uint64_t bytes)
 }
 
 /* What is wrong with the tile itself is damage; memory or a server that failed is a failure of the look. */
-static txm_status look_at(const counting *c, uint32_t level, uint32_t x, uint32_t y, txm_census_tile *entry,
-                          txm_error *err)
+static txm_status look_at_tile(const counting *c, uint32_t level, uint32_t x, uint32_t y, txm_census_tile *entry,
+                               txm_error *err)
 {
     const txm_tx_info *i = c->info;
     const txm_tx_level *l = txm_tx_level_of(c->tx, level);
@@ -88,7 +88,7 @@ static txm_status take_level(const counting *c, uint32_t level, const volatile i
         if (txm_is_cancelled(cancel))
             return txm_fail(err, TXM_STATUS_CANCELLED, "stopped on request");
         for (uint32_t x = 0; x < l->tiles_x; x++, entry++) {
-            txm_status status = look_at(c, level, x, y, entry, err);
+            txm_status status = look_at_tile(c, level, x, y, entry, err);
             if (status)
                 return status;
             count(c->out, level, entry);

@@ -80,7 +80,7 @@ void txm_verify_add_findings(cJSON *o, const txm_findings *f)
     }
 }
 
-static cJSON *new_object(const char *path)
+static cJSON *new_verify_object(const char *path)
 {
     cJSON *o = txm_json_new("txmill.verify", TXM_VERIFY_SCHEMA_VERSION);
     txm_json_text(o, "file", path);
@@ -89,7 +89,7 @@ static cJSON *new_object(const char *path)
 
 void txm_verify_print_json(const txm_verify_report *r)
 {
-    cJSON *o = new_object(r->path);
+    cJSON *o = new_verify_object(r->path);
     txm_json_bool(o, "good", !txm_verify_failed(r->findings));
     txm_json_bool(o, "deep", r->deep);
     txm_json_uint(o, "errors", r->findings->severities[TXM_SEVERITY_ERROR]);
@@ -104,7 +104,7 @@ void txm_verify_print_json(const txm_verify_report *r)
 
 void txm_verify_print_json_error(const char *path, const txm_error *err)
 {
-    cJSON *o = new_object(path);
+    cJSON *o = new_verify_object(path);
     txm_json_error(o, err);
     txm_json_emit(o);
 }

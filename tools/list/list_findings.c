@@ -17,8 +17,8 @@
 enum { LINTS = 6 };
 
 /* Takes `message` over; NULL means exhausted memory. The table was made large enough. */
-static bool add(txm_list_report *report, const char *id, char *message, const txm_blend_image *image,
-                const char *library)
+static bool add_list_finding(txm_list_report *report, const char *id, char *message, const txm_blend_image *image,
+                             const char *library)
 {
     if (message) {
         report->findings[report->finding_count++] =
@@ -32,15 +32,17 @@ static bool examine_image(txm_list_report *report, const txm_blend_image *image)
 {
     bool ok = true;
     if (image->state == TXM_BLEND_STATE_MISSING) {
-        ok = add(report, "missing-file", txm_asprintf("image \"%s\": %s is not there", image->name, image->path), image,
-                 image->library);
+        ok = add_list_finding(report, "missing-file",
+                              txm_asprintf("image \"%s\": %s is not there", image->name, image->path), image,
+                              image->library);
     }
     if (ok && !image->colorspace_known) {
-        ok = add(report, "unknown-colorspace",
-                 txm_asprintf("image \"%s\": the config does not know its colour space %s: Blender clears it, and "
-                              "Cycles takes the pixels for scene-linear",
-                              image->name, image->colorspace_stored),
-                 image, image->library);
+        ok = add_list_finding(
+            report, "unknown-colorspace",
+            txm_asprintf("image \"%s\": the config does not know its colour space %s: Blender clears it, and "
+                         "Cycles takes the pixels for scene-linear",
+                         image->name, image->colorspace_stored),
+            image, image->library);
     }
     return ok;
 }
@@ -52,13 +54,13 @@ static bool examine_library(txm_list_report *report, const txm_blend_library *li
     bool ok = true;
     if (library->status != TXM_OK) {
         const char *id = library->state == TXM_BLEND_LIBRARY_STATE_MISSING ? "missing-library" : "broken-library";
-        ok = add(report, id, txm_strdup(library->message), NULL, library->path);
+        ok = add_list_finding(report, id, txm_strdup(library->message), NULL, library->path);
     }
     if (ok && library->lost) {
-        ok = add(report, "lost-data",
-                 txm_asprintf("library %s does not hold %zu of the data-blocks that %s links", library->path,
-                              library->lost, library->parent),
-                 NULL, library->path);
+        ok = add_list_finding(report, "lost-data",
+                              txm_asprintf("library %s does not hold %zu of the data-blocks that %s links",
+                                           library->path, library->lost, library->parent),
+                              NULL, library->path);
     }
     return ok;
 }
@@ -78,7 +80,7 @@ static bool report_lint(txm_list_report *report, const txm_blend_image *image, t
     char *message = image->file_count == 1 ? txm_asprintf("image \"%s\": %s: %s", image->name, path, txm_lint_text(bit))
                                            : txm_asprintf("image \"%s\": %zu of %zu files, first %s: %s", image->name,
                                                           files, image->file_count, path, txm_lint_text(bit));
-    return add(report, txm_lint_name(bit), message, image, image->library);
+    return add_list_finding(report, txm_lint_name(bit), message, image, image->library);
 }
 
 /* `lookups` are those of the image's files. */
@@ -110,7 +112,7 @@ static txm_status examine_files(txm_list_report *report, const txm_blend_image *
             }
         }
     }
-    bool ok = !unusable || add(report, "unusable-file", unusable, image, image->library);
+    bool ok = !unusable || add_list_finding(report, "unusable-file", unusable, image, image->library);
     for (unsigned b = 0; ok && b < LINTS; b++) {
         ok = !counts[b] || report_lint(report, image, (txm_lint)(1u << b), first[b], counts[b]);
     }
@@ -137,7 +139,7 @@ txm_status txm_list_find_faults(txm_list_report *report, const txm_color_config 
     for (size_t i = 0; ok && i < nodes; i++) {
         const txm_blend_finding *f = txm_blend_finding_at(blend, i);
         const txm_blend_image *image = txm_blend_image_at(blend, f->image);
-        ok = add(report, f->id, txm_strdup(f->message), image, image->library);
+        ok = add_list_finding(report, f->id, txm_strdup(f->message), image, image->library);
     }
     txm_status status = ok ? TXM_OK : txm_no_memory(err, report->scene);
     const txm_found *lookups = report->lookups;

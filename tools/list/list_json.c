@@ -67,7 +67,7 @@ static bool print_library(const txm_list_report *report, const txm_blend_library
 }
 
 /* A file that is not there has no tx file either, whatever lies in the cache under its name. */
-static void add_file(cJSON *files, const txm_blend_image_file *file, const txm_found *lookup)
+static void add_file_json(cJSON *files, const txm_blend_image_file *file, const txm_found *lookup)
 {
     cJSON *f = txm_json_append(files);
     txm_json_text(f, "path", file->path);
@@ -127,7 +127,7 @@ static bool print_image(const txm_list_report *report, const txm_blend_image *im
     add_settings(o, image);
     cJSON *files = txm_json_array(o, "files");
     for (size_t i = 0; i < image->file_count; i++) {
-        add_file(files, &image->files[i], &lookups[i]);
+        add_file_json(files, &image->files[i], &lookups[i]);
     }
     cJSON *packed = txm_json_array(o, "packed");
     for (size_t i = 0; i < image->packed_count; i++) {

@@ -35,8 +35,8 @@ static bool leaves_doubt(txm_status status)
 }
 
 /* An image that cannot be looked at has no usable tx file; that is a state, not the end of the list. */
-static txm_status look_up(const txm_blend_image *image, const char *path, txm_context *context, const txm_list_how *how,
-                          txm_found *out, txm_error *err)
+static txm_status look_up_image(const txm_blend_image *image, const char *path, txm_context *context,
+                                const txm_list_how *how, txm_found *out, txm_error *err)
 {
     txm_settings settings;
     txm_resolve_options options;
@@ -90,7 +90,7 @@ txm_status txm_list_look_up(txm_list_report *report, txm_context *context, const
         for (size_t f = 0; status == TXM_OK && f < image->file_count; f++) {
             txm_found *out = &report->lookups[report->lookup_count++];
             if (image->files[f].exists) {
-                status = look_up(image, image->files[f].path, context, how, out, err);
+                status = look_up_image(image, image->files[f].path, context, how, out, err);
             }
         }
     }

@@ -53,7 +53,7 @@ enum { MOST_GUESSES = 3 }; /* that are named */
 /* ---- JSON ------------------------------------------------------------------------------------------------------- */
 
 /* Three types: file, error and, last, summary. */
-static cJSON *new_object(const char *type)
+static cJSON *new_make_object(const char *type)
 {
     cJSON *o = txm_json_new("txmill.make", TXM_MAKE_SCHEMA_VERSION);
     txm_json_text(o, "type", type);
@@ -156,9 +156,9 @@ static void emit(txm_make_report *report, cJSON *object)
 }
 
 /* One object for every input, whatever became of it: a script may count them. */
-static void print_json(txm_make_report *report, const txm_batch_file *file)
+static void print_make_json(txm_make_report *report, const txm_batch_file *file)
 {
-    cJSON *o = new_object("file");
+    cJSON *o = new_make_object("file");
     add_input(o, file);
     if (file->err->status == TXM_OK) {
         add_result(o, file->result);
@@ -253,7 +253,7 @@ void txm_make_report_add(txm_make_report *report, const txm_batch_file *file)
     if (err->status != TXM_OK && !silent)
         txm_say(TXM_SAY_ERROR, "%s", err->message);
     if (report->json || report->log)
-        print_json(report, file);
+        print_make_json(report, file);
     if (err->status == TXM_OK && !report->json && report->key)
         txm_make_print_key(file);
     else if (shown)
@@ -271,7 +271,7 @@ void txm_make_report_stop(txm_make_report *report, const txm_error *err)
 {
     txm_say_failure(err);
     if (report->json || report->log) {
-        cJSON *o = new_object("error");
+        cJSON *o = new_make_object("error");
         txm_json_error(o, err);
         emit(report, o);
     }
@@ -296,7 +296,7 @@ static void add_shard(cJSON *o, const txm_make_report *report)
 static void print_json_summary(txm_make_report *report, double seconds)
 {
     const size_t *n = report->count;
-    cJSON *o = new_object("summary");
+    cJSON *o = new_make_object("summary");
     txm_json_uint(o, "inputs", report->inputs);
     if (report->shard.count)
         add_shard(o, report);

@@ -55,8 +55,8 @@ typedef struct details {
     size_t used;
 } details;
 
-static void add(details *d, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void add(details *d, const char *format, ...)
+static void add_detail(details *d, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void add_detail(details *d, const char *format, ...)
 {
     va_list args;
     int n;
@@ -71,8 +71,8 @@ static void add(details *d, const char *format, ...)
 static void add_cost(details *d, const txm_cost *cost)
 {
     char memory[TXM_FORMAT_BYTES], time[TXM_FORMAT_BYTES];
-    add(d, "; %.3g MP, %s, %s", cost->megapixels, txm_format_bytes(cost->memory_bytes, memory),
-        txm_format_seconds(cost->seconds, time));
+    add_detail(d, "; %.3g MP, %s, %s", cost->megapixels, txm_format_bytes(cost->memory_bytes, memory),
+               txm_format_seconds(cost->seconds, time));
 }
 
 /* The least important comes last: a terminal may have no room for it. */
@@ -82,20 +82,20 @@ static details details_of(const txm_batch_file *file, bool costs)
     char size[TXM_FORMAT_BYTES], time[TXM_FORMAT_BYTES], levels[TXM_FORMAT_COUNT];
     details d = {.used = 0};
     if (r->outcome == TXM_OUTCOME_CREATED) {
-        add(&d, "%s%s%ux%u, %s %s, %s, %s, %s, %s", strcmp(r->via, "converted") ? r->via : "",
-            strcmp(r->via, "converted") ? " from the store, " : "", r->width, r->height, txm_type_name(r->type),
-            txm_format_channels(r->channels), txm_format_count(r->levels, "level", levels), r->detected,
-            txm_format_bytes(r->tx_bytes, size), txm_format_seconds(r->seconds, time));
+        add_detail(&d, "%s%s%ux%u, %s %s, %s, %s, %s, %s", strcmp(r->via, "converted") ? r->via : "",
+                   strcmp(r->via, "converted") ? " from the store, " : "", r->width, r->height, txm_type_name(r->type),
+                   txm_format_channels(r->channels), txm_format_count(r->levels, "level", levels), r->detected,
+                   txm_format_bytes(r->tx_bytes, size), txm_format_seconds(r->seconds, time));
         return d;
     }
     if (r->otherwise)
-        add(&d, "made with other settings: %s; --force rewrites it", r->reason);
+        add_detail(&d, "made with other settings: %s; --force rewrites it", r->reason);
     else
-        add(&d, "%s", txm_make_reason(r));
+        add_detail(&d, "%s", txm_make_reason(r));
     if (r->outcome == TXM_OUTCOME_WOULD_CREATE && costs)
         add_cost(&d, &file->cost);
     if (r->outcome == TXM_OUTCOME_WOULD_CREATE && file->decided_by)
-        add(&d, "; \"%s\" by %s", r->colorspace, file->decided_by);
+        add_detail(&d, "; \"%s\" by %s", r->colorspace, file->decided_by);
     return d;
 }
 

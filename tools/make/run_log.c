@@ -210,7 +210,7 @@ static txm_status remember(adding *a, const char *path, bool *is_new, txm_error 
 }
 
 /* What failed or was skipped has no tx file of this run. */
-static txm_status take(void *user, const cJSON *object, txm_error *err)
+static txm_status take_run_object(void *user, const cJSON *object, txm_error *err)
 {
     adding *a = user;
     const char *state = txm_run_log_text(object, "state");
@@ -236,7 +236,7 @@ txm_status txm_run_tx_read(txm_inputs *inputs, const txm_opt_list *logs, txm_err
     for (size_t i = 0; status == TXM_OK && i < txm_inputs_count(inputs); i++)
         status = remember(&a, txm_inputs_at(inputs, i)->path, &is_new, err);
     for (size_t i = 0; status == TXM_OK && i < logs->count; i++)
-        status = txm_run_log_read(logs->items[i], take, &a, &counts, err);
+        status = txm_run_log_read(logs->items[i], take_run_object, &a, &counts, err);
     txm_names_free(&a.seen);
     return status;
 }

@@ -42,7 +42,7 @@ static bool repeats(txm_project_key key)
 /* ---- values ----------------------------------------------------------------------------------------------------- */
 
 /* Takes over both strings; NULL means exhausted memory. */
-static txm_status add(txm_project *p, txm_project_key key, char *value, char *origin, txm_error *err)
+static txm_status add_setting(txm_project *p, txm_project_key key, char *value, char *origin, txm_error *err)
 {
     txm_project_value *values = value && origin ? realloc(p->values, (p->count + 1) * sizeof *values) : NULL;
     if (!values) {
@@ -136,7 +136,7 @@ static txm_status add_variables(txm_project *p, txm_error *err)
             continue;
         status = check_value((txm_project_key)key, value, variable, err);
         if (status == TXM_OK)
-            status = add(p, (txm_project_key)key, txm_strdup(value), txm_strdup(variable), err);
+            status = add_setting(p, (txm_project_key)key, txm_strdup(value), txm_strdup(variable), err);
     }
     return status;
 }
@@ -232,12 +232,12 @@ static txm_status take_line(txm_project *p, const char *path, char *line, const 
     char *dir = is_file ? txm_path_dir(path) : NULL;
     char *full = dir ? txm_path_join(dir, value) : is_file ? NULL : txm_strdup(value);
     free(dir);
-    return add(p, (txm_project_key)key, full, txm_strdup(origin), err);
+    return add_setting(p, (txm_project_key)key, full, txm_strdup(origin), err);
 }
 
 /* Some editors put a byte order mark in front. Bounded in lines and length, since the file is found by searching
  * upwards and may be anything. *root: it inherits nothing. */
-static txm_status read_file(txm_project *p, const char *path, bool *root, txm_error *err)
+static txm_status read_project_file(txm_project *p, const char *path, bool *root, txm_error *err)
 {
     static const char mark[] = "\xEF\xBB\xBF";
     char line[MAX_LINE], origin[MAX_LINE + 32];
@@ -376,7 +376,7 @@ static txm_status read_files(txm_project *p, txm_error *err)
 {
     const char *named = getenv("TXMILL_SETTINGS");
     bool root;
-    txm_status status = read_file(p, p->path, &root, err);
+    txm_status status = read_project_file(p, p->path, &root, err);
     const char *path = p->path;
     root = root || (named && *named);
     while (status == TXM_OK && !root) {
@@ -386,7 +386,7 @@ static txm_status read_files(txm_project *p, txm_error *err)
             break;
         status = add_above(p, above, err);
         if (status == TXM_OK)
-            status = read_file(p, path = above, &root, err);
+            status = read_project_file(p, path = above, &root, err);
     }
     return status;
 }
@@ -482,7 +482,7 @@ static bool is_from_file(const txm_project_value *v)
 }
 
 /* Before the file is read: what the command line and the variables said counts. */
-static void note(const bool said[TXM_KEYS])
+static void note_said(const bool said[TXM_KEYS])
 {
     const txm_rule_args *rules = applied.targets.rules;
     memcpy(applied.said, said, sizeof applied.said);
@@ -506,7 +506,7 @@ txm_status txm_project_apply(const txm_project_targets *targets, const txm_opera
     for (size_t i = 0; status == TXM_OK && i < project->count; i++) {
         const txm_project_value *v = &project->values[i];
         if (!noted && is_from_file(v)) {
-            note(said);
+            note_said(said);
             noted = true;
         }
         if (said[v->key])
@@ -516,6 +516,6 @@ txm_status txm_project_apply(const txm_project_targets *targets, const txm_opera
         status = apply_value(targets, v, err);
     }
     if (!noted)
-        note(said);
+        note_said(said);
     return status;
 }

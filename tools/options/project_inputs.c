@@ -55,7 +55,7 @@ static txm_status read_rules(own_project *o, txm_error *err)
 }
 
 /* What the user said on the command line counts for every project. */
-static txm_status load(own_project *o, char *path, txm_error *err)
+static txm_status load_project(own_project *o, char *path, txm_error *err)
 {
     const txm_project_applied *a = txm_project_state();
     txm_status status = txm_project_find(&path, 1, &o->project, err);
@@ -76,7 +76,7 @@ static own_project *project_of(char *path, size_t *number)
     if (entry && !entry->value && TXM_GROW(own.items, own.capacity, own.count)) {
         own_project *o = &own.items[own.count];
         *o = (own_project){0};
-        load(o, path, &o->failure);
+        load_project(o, path, &o->failure);
         entry->value = ++own.count;
     }
     free(path);
@@ -222,7 +222,7 @@ static const char *cache_dir_of(const own_project *o)
 }
 
 /* Once a project: what the run asks for must be right with its config, too. */
-static txm_status check(own_project *o, const txm_settings *run, const txm_context *context, txm_error *err)
+static txm_status check_project(own_project *o, const txm_settings *run, const txm_context *context, txm_error *err)
 {
     txm_settings settings = *run;
     if (cache_dir_of(o))
@@ -282,7 +282,7 @@ static txm_status follow(txm_inputs *inputs, size_t index, const txm_settings *s
     if (failure.status == TXM_OK && !*context)
         txm_fail_as(&failure, unusable);
     if (failure.status == TXM_OK && o)
-        check(o, settings, *context ? *context : contexts->common, &failure);
+        check_project(o, settings, *context ? *context : contexts->common, &failure);
     if (failure.status == TXM_STATUS_NO_MEMORY)
         return txm_fail_as(err, &failure);
     if (failure.status != TXM_OK)

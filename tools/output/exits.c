@@ -102,7 +102,7 @@ int txm_signal_caught(void)
 /* ---- the tally -------------------------------------------------------------------------------------------------- */
 
 /* Which kind of failure a status is. */
-static void note(txm_tally *tally, txm_status status)
+static void note_status(txm_tally *tally, txm_status status)
 {
     if (status == TXM_STATUS_INTERNAL)
         tally->internal = true;
@@ -117,7 +117,7 @@ static void note(txm_tally *tally, txm_status status)
 /* Changes the exit code, not the counts. */
 void txm_tally_fail(txm_tally *tally, txm_status status)
 {
-    note(tally, status);
+    note_status(tally, status);
 }
 
 /* A status from a newer library counts as internal, so that the array is never left. */
@@ -127,7 +127,7 @@ void txm_tally_add(txm_tally *tally, txm_status status)
     if (status != TXM_OK) {
         tally->failed++;
         tally->of[(unsigned)status < TXM_STATUSES ? status : TXM_STATUS_INTERNAL]++;
-        note(tally, status);
+        note_status(tally, status);
     }
 }
 
@@ -352,7 +352,7 @@ int txm_finish_failed(const txm_error *err, size_t total)
         txm_json_error(o, err);
         txm_json_emit(o);
     }
-    note(&tally, err->status);
+    note_status(&tally, err->status);
     return txm_finish(&tally);
 }
 

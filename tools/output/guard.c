@@ -32,7 +32,7 @@ typedef struct head {
 } head;
 
 /* The first or, with `end`, the last bytes of a file; none where it cannot be read. */
-static void look(const char *path, bool end, head *out)
+static void read_head(const char *path, bool end, head *out)
 {
     struct stat st;
     ssize_t n = 0;
@@ -106,7 +106,7 @@ const char *txm_kind_of_file(const char *path)
         return "a folder";
     if (is_tx(path))
         return "a tx file";
-    look(path, false, &h);
+    read_head(path, false, &h);
     return kind_of_head(&h);
 }
 
@@ -135,7 +135,7 @@ static bool is_precious(const char *path)
     bool known = true;
     for (size_t i = 0; known && i < sizeof replaceable / sizeof *replaceable; i++)
         known = strcmp(kind, replaceable[i]) != 0;
-    look(path, false, &h);
+    read_head(path, false, &h);
     return known || txm_path_scene(path) != TXM_PATH_NONE || (txm_is_image_name(path) && memchr(h.data, 0, h.bytes));
 }
 
@@ -145,7 +145,7 @@ static bool is_of_kind(const char *path, txm_output_kind kind)
     static _Thread_local head h;
     if (kind == TXM_OUTPUT_TX && is_tx(path))
         return true;
-    look(path, false, &h);
+    read_head(path, false, &h);
     switch (kind) {
     case TXM_OUTPUT_TX:
         return false;
@@ -164,7 +164,7 @@ static bool is_of_kind(const char *path, txm_output_kind kind)
     case TXM_OUTPUT_PICTURE:
         if (holds(&h, TXM_PICTURE_MARK))
             return true;
-        look(path, true, &h);
+        read_head(path, true, &h);
         return holds(&h, TXM_PICTURE_MARK);
     }
     return false;

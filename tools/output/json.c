@@ -144,7 +144,7 @@ cJSON *txm_json_array(cJSON *object, const char *name)
 }
 
 /* Takes the item over, also where it fails. */
-static cJSON *append(cJSON *array, cJSON *item)
+static cJSON *append_item(cJSON *array, cJSON *item)
 {
     if (item && !cJSON_AddItemToArray(array, item)) {
         cJSON_Delete(item);
@@ -157,12 +157,12 @@ static cJSON *append(cJSON *array, cJSON *item)
 /* An empty object at the end; it belongs to the array. */
 cJSON *txm_json_append(cJSON *array)
 {
-    return append(array, cJSON_CreateObject());
+    return append_item(array, cJSON_CreateObject());
 }
 
 void txm_json_append_ints(cJSON *array, const int *ints, int count)
 {
-    append(array, cJSON_CreateIntArray(ints, count));
+    append_item(array, cJSON_CreateIntArray(ints, count));
 }
 
 void txm_json_parsed(cJSON *object, const char *name, const char *text)
@@ -179,7 +179,7 @@ void txm_json_append_number(cJSON *array, double value, int digits)
 {
     char text[40];
     number_text(value, digits, text);
-    append(array, cJSON_CreateRaw(text));
+    append_item(array, cJSON_CreateRaw(text));
 }
 
 /* Without an encoded copy: only words of ours and names of colour spaces go into arrays. */
@@ -187,7 +187,7 @@ void txm_json_append_text(cJSON *array, const char *text)
 {
     bool exact;
     char *utf8 = to_utf8(text, &exact);
-    append(array, utf8 ? cJSON_CreateString(utf8) : NULL);
+    append_item(array, utf8 ? cJSON_CreateString(utf8) : NULL);
     free(utf8);
 }
 

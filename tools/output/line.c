@@ -142,7 +142,7 @@ static bool write_line(void)
 }
 
 /* Returning fewer bytes than were given is how a cookie reports failure to stdio. */
-static ssize_t take(void *user, const char *data, size_t bytes)
+static ssize_t take_output(void *user, const char *data, size_t bytes)
 {
     (void)user;
     if (lines.raw)
@@ -160,7 +160,7 @@ static ssize_t take(void *user, const char *data, size_t bytes)
 /* Only on a terminal: elsewhere stdout stays what it was, with its own buffer. */
 void txm_lines_install(void)
 {
-    static const cookie_io_functions_t functions = {.write = take};
+    static const cookie_io_functions_t functions = {.write = take_output};
     FILE *wrapped = isatty(STDOUT_FILENO) ? fopencookie(NULL, "w", functions) : NULL;
     if (!wrapped || !txm_bytes_puts(&lines.line, ""))
         return;

@@ -37,7 +37,7 @@ void txm_progress_init(txm_progress *progress, size_t files, bool asked, bool qu
 }
 
 /* "3 of 12 files, 40 of 160 MP, 52.3 MP/s, 2.4 s left": what is known of it. */
-static void describe(const txm_progress *p, char *out, size_t bytes)
+static void describe_progress(const txm_progress *p, char *out, size_t bytes)
 {
     double elapsed = txm_clock_seconds() - p->begin;
     char files[TXM_FORMAT_COUNT];
@@ -54,7 +54,7 @@ static void describe(const txm_progress *p, char *out, size_t bytes)
 }
 
 /* Lock held. */
-static void show(txm_progress *p, const char *name)
+static void show_progress(txm_progress *p, const char *name)
 {
     char text[160];
     double share = p->total.seconds > 0 ? p->done.seconds / p->total.seconds : p->files_done == p->files;
@@ -63,12 +63,12 @@ static void show(txm_progress *p, const char *name)
     if (percent > 99 && p->files_done < p->files)
         percent = 99;
     if (p->style == TXM_PROGRESS_LINES && percent > p->percent) {
-        describe(p, text, sizeof text);
+        describe_progress(p, text, sizeof text);
         txm_say_last("txmill: progress %d%% (%s)", percent, text);
     }
     if (p->style == TXM_PROGRESS_LINE && (p->percent < 0 || txm_clock_seconds() - p->shown >= min_interval_s)) {
         p->shown = txm_clock_seconds();
-        describe(p, text, sizeof text);
+        describe_progress(p, text, sizeof text);
         txm_say_status("%3d%%  %s  %s", percent, text, txm_path_base(name));
     }
     if (percent > p->percent)
@@ -101,7 +101,7 @@ void txm_progress_begin(txm_progress *progress, const txm_batch_file *file)
         progress->shares[file->index] =
             (txm_progress_share){(float)file->cost.seconds, (float)file->cost.megapixels, 0};
     if (progress->style != TXM_PROGRESS_NONE)
-        show(progress, file->input->path);
+        show_progress(progress, file->input->path);
     pthread_mutex_unlock(&progress->lock);
 }
 
@@ -112,7 +112,7 @@ void txm_progress_rows(txm_progress *progress, size_t index, uint32_t rows_done,
     pthread_mutex_lock(&progress->lock);
     /* The last rows read are not the last bytes written: all of it is when the file is there. */
     book(progress, &progress->shares[index], 0.99f * (float)rows_done / (float)rows);
-    show(progress, "");
+    show_progress(progress, "");
     pthread_mutex_unlock(&progress->lock);
 }
 
@@ -127,7 +127,7 @@ void txm_progress_done(txm_progress *progress, const txm_batch_file *file)
         progress->done.megapixels += file->cost.megapixels;
     }
     if (progress->style != TXM_PROGRESS_NONE)
-        show(progress, file->input->path);
+        show_progress(progress, file->input->path);
     pthread_mutex_unlock(&progress->lock);
 }
 

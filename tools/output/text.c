@@ -100,7 +100,7 @@ void txm_print_path(const char *path)
 /* ---- widths ------------------------------------------------------------------------------------------------------ */
 
 /* One character at `text`: its bytes, and its columns. */
-static size_t measure(const char *text, unsigned *columns)
+static size_t measure_character(const char *text, unsigned *columns)
 {
     unsigned char c = (unsigned char)*text;
     size_t n = txm_utf8_sequence(text);
@@ -127,7 +127,7 @@ unsigned txm_text_columns(const char *text)
 {
     unsigned sum = 0, columns;
     while (*text) {
-        text += measure(text, &columns);
+        text += measure_character(text, &columns);
         sum += columns;
     }
     return sum;
@@ -142,7 +142,7 @@ void txm_print_fitted(const char *path, unsigned columns)
         return;
     }
     while (*path && all - skipped + 2 > columns) {
-        path += measure(path, &own);
+        path += measure_character(path, &own);
         skipped += own;
     }
     fputs(columns > 2 ? ".." : "", stdout);
@@ -155,7 +155,7 @@ void txm_print_cut(const char *text, unsigned columns)
     bool cut = txm_text_columns(text) > columns;
     unsigned left = cut ? columns > 2 ? columns - 2 : 0 : columns, own = 0;
     size_t n = 0, step = 0;
-    while (text[n] && (step = measure(text + n, &own), own <= left)) {
+    while (text[n] && (step = measure_character(text + n, &own), own <= left)) {
         left -= own;
         n += step;
     }

@@ -36,7 +36,7 @@ typedef struct scale {
 } scale;
 
 /* One value only, such as a single size, is drawn in the middle. */
-static double place(scale s, double value, double from, double to)
+static double place_on_axis(scale s, double value, double from, double to)
 {
     return s.high > s.low ? from + (log2(value) - s.low) / (s.high - s.low) * (to - from) : (from + to) / 2;
 }
@@ -44,13 +44,13 @@ static double place(scale s, double value, double from, double to)
 /* Twelve units from the frame, so that points at the ends stay whole. */
 static double x_of(scale s, uint64_t bytes)
 {
-    return place(s, (double)bytes, LEFT + 12, RIGHT - 12);
+    return place_on_axis(s, (double)bytes, LEFT + 12, RIGHT - 12);
 }
 
 /* No reads at all cannot be drawn by logarithm; they are at the bottom, as one. */
 static double y_of(scale s, double reads)
 {
-    return place(s, reads < 1.0 ? 1.0 : reads, BOTTOM, TOP);
+    return place_on_axis(s, reads < 1.0 ? 1.0 : reads, BOTTOM, TOP);
 }
 
 /* `anchor` says which end of the words is at x. */

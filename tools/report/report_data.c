@@ -57,7 +57,7 @@ static txm_report_file *file_of(txm_report *r, const char *input, const char *tx
 }
 
 /* A copy of a member's text; words repeat. False when memory is exhausted. */
-static bool keep(txm_report *r, const cJSON *object, const char *name, const char **out)
+static bool keep_word(txm_report *r, const cJSON *object, const char *name, const char **out)
 {
     const char *text = txm_run_log_text(object, name);
     *out = txm_names_put(&r->strings, text);
@@ -122,10 +122,10 @@ static bool take_texts(txm_report *r, txm_report_file *f, const cJSON *object)
     const cJSON *error = cJSON_GetObjectItemCaseSensitive(object, "error");
     const cJSON *space = cJSON_GetObjectItemCaseSensitive(object, "colorspace");
     f->retryable = txm_run_log_flag(error, "retryable");
-    return keep(r, object, "input", &f->input) && keep(r, object, "tx", &f->tx) &&
-           keep(r, space, "detected", &f->space) && keep(r, object, "data_type", &f->type) &&
-           keep(r, object, "reader", &f->reader) && keep(r, object, "via", &f->via) &&
-           keep(r, error, "status", &f->status) && keep(r, error, "message", &f->message);
+    return keep_word(r, object, "input", &f->input) && keep_word(r, object, "tx", &f->tx) &&
+           keep_word(r, space, "detected", &f->space) && keep_word(r, object, "data_type", &f->type) &&
+           keep_word(r, object, "reader", &f->reader) && keep_word(r, object, "via", &f->via) &&
+           keep_word(r, error, "status", &f->status) && keep_word(r, error, "message", &f->message);
 }
 
 /* Logs are appended to when a run is repeated, so a later object about a file replaces the earlier one;
@@ -185,13 +185,13 @@ static txm_status take_summary(adding *a, const cJSON *object, txm_error *err)
     run->shard = (uint32_t)txm_run_log_count(shard, "index", UINT32_MAX);
     run->shards = (uint32_t)txm_run_log_count(shard, "count", UINT32_MAX);
     run->listed = txm_run_log_count(shard, "listed", UINT32_MAX);
-    if (!keep(a->report, shard, "list_key", &run->list_key))
+    if (!keep_word(a->report, shard, "list_key", &run->list_key))
         return txm_no_memory(err, NULL);
     return end_run(a, err);
 }
 
 /* Objects of types that we don't know count as inputs of the run and are otherwise passed over. */
-static txm_status take(void *user, const cJSON *object, txm_error *err)
+static txm_status take_report_object(void *user, const cJSON *object, txm_error *err)
 {
     adding *a = user;
     const char *type = txm_run_log_text(object, "type");
@@ -199,7 +199,7 @@ static txm_status take(void *user, const cJSON *object, txm_error *err)
         return take_summary(a, object, err);
     if (type && !strcmp(type, "error")) {
         a->run.failed_whole = true;
-        return keep(a->report, cJSON_GetObjectItemCaseSensitive(object, "error"), "message", &a->run.error)
+        return keep_word(a->report, cJSON_GetObjectItemCaseSensitive(object, "error"), "message", &a->run.error)
                    ? TXM_OK
                    : txm_no_memory(err, NULL);
     }
@@ -213,7 +213,7 @@ txm_status txm_report_add(txm_report *report, const char *log, txm_error *err)
 {
     adding a = {.report = report, .log = log};
     txm_run_log_counts counts;
-    txm_status status = txm_run_log_read(log, take, &a, &counts, err);
+    txm_status status = txm_run_log_read(log, take_report_object, &a, &counts, err);
     report->foreign += counts.foreign;
     /* Objects after the last summary: a run that was killed, or goes on. An empty log is one that had not begun. */
     if (status == TXM_OK && (a.run.inputs || a.run.failed_whole || counts.cut || !counts.objects))

@@ -61,7 +61,7 @@ static void add_memory(txm_report_memory *m, const txm_report_file *f)
 }
 
 /* Bytes on disk count only where there is a tx file to compare the image with. */
-static void add_file(txm_report_sums *s, const txm_report_file *f)
+static void add_report_file(txm_report_sums *s, const txm_report_file *f)
 {
     s->images++;
     s->states[f->state]++;
@@ -160,6 +160,6 @@ txm_status txm_report_sum(txm_report *report, txm_report_sums *sums, txm_error *
     txm_status status = drop_superseded(report, &done, err);
     txm_names_free(&done);
     for (size_t i = 0; status == TXM_OK && i < report->file_count; i++)
-        add_file(sums, &report->files[i]);
+        add_report_file(sums, &report->files[i]);
     return status == TXM_OK ? sum_runs(report, sums, err) : status;
 }

@@ -74,7 +74,7 @@ static bool open_coder(coder *c, txm_tx *tx)
 
 /* The sample's bits as a number, floats included: the order of their bits is near enough to that of their
  * values to predict from. */
-static inline int64_t load(const uint8_t *p, size_t bytes)
+static inline int64_t load_sample(const uint8_t *p, size_t bytes)
 {
     uint32_t v = 0;
     memcpy(&v, p, bytes);
@@ -102,15 +102,15 @@ static inline void subtract(const uint8_t *pixels, uint32_t w, uint32_t h, size_
     size_t stride = w * px, plane = (size_t)w * h;
     for (uint32_t y = 0; y < h; y++) {
         const uint8_t *p = pixels + y * stride;
-        put(out++, plane, bytes, load(p, bytes) - (y ? load(p - stride, bytes) : 0));
+        put(out++, plane, bytes, load_sample(p, bytes) - (y ? load_sample(p - stride, bytes) : 0));
         for (uint32_t x = 1; x < w; x++) {
             p += px;
-            int64_t left = load(p - px, bytes), expected = left;
+            int64_t left = load_sample(p - px, bytes), expected = left;
             if (y) {
                 const uint8_t *above = p - stride;
-                expected = predict(left, load(above, bytes), load(above - px, bytes));
+                expected = predict(left, load_sample(above, bytes), load_sample(above - px, bytes));
             }
-            put(out++, plane, bytes, load(p, bytes) - expected);
+            put(out++, plane, bytes, load_sample(p, bytes) - expected);
         }
     }
 }
@@ -161,7 +161,7 @@ static void read_tiles(coder *k, uint32_t level, uint32_t x0, uint32_t y0, uint3
 }
 
 /* Base64 after what is there, with a space in front of all blocks but the first. */
-static bool append(txm_bytes *out, bool first, const uint8_t *data, size_t bytes)
+static bool append_block(txm_bytes *out, bool first, const uint8_t *data, size_t bytes)
 {
     size_t text = (bytes + 2) / 3 * 4;
     if (!txm_bytes_reserve(out, text + 2) || (!first && !txm_bytes_puts(out, " ")))
@@ -201,7 +201,8 @@ static bool add_blocks(txm_context *context, coder *coders, uint32_t level, uint
     }
     txm_context_run(context, count, code_block, coders);
     for (uint32_t n = 0; n < count && ok; n++)
-        ok = coders[n].used && !coders[n].lacks.status && append(out, first + n == 0, coders[n].packed, coders[n].used);
+        ok = coders[n].used && !coders[n].lacks.status &&
+             append_block(out, first + n == 0, coders[n].packed, coders[n].used);
     return ok;
 }
 

@@ -20,7 +20,7 @@
 enum { SIDE = 16, CORNERS = 8, MEANS = 3 * (CORNERS + 1), DIGITS = 8 };
 
 /* Sums in double, and in one order: the same transform gives the same digits. */
-static void add(const txm_color_space *space, float *rgba, size_t count, double sum[3])
+static void add_transformed(const txm_color_space *space, float *rgba, size_t count, double sum[3])
 {
     txm_color_apply(space, rgba, count);
     for (size_t i = 0; i < count; i++, rgba += 4)
@@ -30,7 +30,7 @@ static void add(const txm_color_space *space, float *rgba, size_t count, double 
 }
 
 /* One row of the cube at a time; its halves belong to two corners. */
-static void measure(const txm_color_space *space, float means[MEANS])
+static void measure_cube(const txm_color_space *space, float means[MEANS])
 {
     double sums[CORNERS + 1][3] = {{0}};
     float row[SIDE / 2][4], greys[5][4];
@@ -43,12 +43,12 @@ static void measure(const txm_color_space *space, float means[MEANS])
                         row[r][c] = rgb[c] / (SIDE - 1);
                     row[r][3] = 1.0f;
                 }
-                add(space, row[0], SIDE / 2, sums[half + g / (SIDE / 2) * 2 + b / (SIDE / 2) * 4]);
+                add_transformed(space, row[0], SIDE / 2, sums[half + g / (SIDE / 2) * 2 + b / (SIDE / 2) * 4]);
             }
     for (int i = 0; i < 5; i++)
         for (int c = 0; c < 4; c++)
             greys[i][c] = c == 3 ? 1.0f : 1.5f * (float)(1 << i);
-    add(space, greys[0], 5, sums[CORNERS]);
+    add_transformed(space, greys[0], 5, sums[CORNERS]);
     for (int i = 0; i < MEANS; i++)
         means[i] = (float)(sums[i / 3][i % 3] / (i / 3 == CORNERS ? 5 : SIDE * SIDE * SIDE / CORNERS));
 }
@@ -58,7 +58,7 @@ void txm_color_take_fingerprint(txm_color_space *space)
 {
     float means[MEANS];
     uint32_t bits;
-    measure(space, means);
+    measure_cube(space, means);
     size_t used = (size_t)txm_format(space->fingerprint, sizeof space->fingerprint, "%.40s ", txm_ocio_version());
     for (int i = 0; i < MEANS; i++) {
         memcpy(&bits, &means[i], sizeof bits);
@@ -72,7 +72,7 @@ const char *txm_color_fingerprint(const txm_color_space *space)
 }
 
 /* From the first digit after the version. False for anything else. */
-static bool parse(const char *text, float means[MEANS])
+static bool parse_means(const char *text, float means[MEANS])
 {
     const char *digits = strchr(text, ' ');
     if (!digits || strspn(++digits, "0123456789ABCDEF") != MEANS * DIGITS || digits[MEANS * DIGITS])
@@ -107,11 +107,11 @@ bool txm_color_fingerprint_fits(const txm_color_space *space, const char *stored
     static const char *const classes[] = {"data", "scene_linear", "scene_linear_srgb"};
     const char *now = txm_color_fingerprint(space);
     float made[MEANS], means[MEANS];
-    bool measured = parse(stored, made), says = measured;
+    bool measured = parse_means(stored, made), says = measured;
     for (size_t i = 0; !says && i < sizeof classes / sizeof *classes; i++)
         says = strcmp(stored, classes[i]) == 0;
     if (!says || strcmp(stored, now) == 0)
         return true;
     size_t version = strcspn(now, " ") + 1;
-    return measured && parse(now, means) && agree(made, means, strncmp(stored, now, version) == 0);
+    return measured && parse_means(now, means) && agree(made, means, strncmp(stored, now, version) == 0);
 }

@@ -34,9 +34,9 @@ const char *txm_color_origin(const txm_color_options *options)
 }
 
 /* Adds to a recorded message. */
-static void append(txm_error *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void append_advice(txm_error *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Messages of the library are completed with what helps. */
-static void append(txm_error *err, const char *format, ...)
+static void append_advice(txm_error *err, const char *format, ...)
 {
     if (!err)
         return;
@@ -74,7 +74,7 @@ static txm_status read_all(int fd, const char *path, txm_bytes *text, txm_error 
     return TXM_OK;
 }
 
-static txm_status read_file(const char *path, txm_bytes *text, txm_error *err)
+static txm_status read_config_text(const char *path, txm_bytes *text, txm_error *err)
 {
     struct stat st;
     /* A pipe nobody writes to must not hang the program. */
@@ -121,8 +121,8 @@ static txm_status load_newer(txm_color_config *config, const txm_bytes *text, co
     txm_status status = txm_color_load_reduced(text->data, text->size, folder, &config->library->ocio, &config->missing,
                                                &config->left_out, err);
     if (status == TXM_STATUS_CONFIG)
-        append(err, " (the config has profile version %u.%u, newer than OpenColorIO %u.%u)", scan->major, scan->minor,
-               major, minor);
+        append_advice(err, " (the config has profile version %u.%u, newer than OpenColorIO %u.%u)", scan->major,
+                      scan->minor, major, minor);
     return status;
 }
 
@@ -150,7 +150,7 @@ static txm_status load_text(txm_color_config *config, const txm_bytes *text, txm
 static txm_status load_file(txm_color_config *config, txm_error *err)
 {
     txm_bytes text = {0};
-    txm_status status = read_file(config->name, &text, err);
+    txm_status status = read_config_text(config->name, &text, err);
     if (status == TXM_OK && text.size == 0)
         status = txm_fail(err, TXM_STATUS_CONFIG, "%s: empty, so not an OCIO config", config->name);
     if (status == TXM_OK)
@@ -177,5 +177,5 @@ txm_status txm_color_load_origin(txm_color_config *config, const char *origin, t
 /* The way out, at the end of every failure of a config. */
 void txm_color_advise(txm_error *err)
 {
-    append(err, "; name another one with --ocio, or leave out --ocio and unset $OCIO for the built-in config");
+    append_advice(err, "; name another one with --ocio, or leave out --ocio and unset $OCIO for the built-in config");
 }

@@ -70,7 +70,7 @@ static bool listed(const char *const *words, size_t count, const char *word)
 }
 
 /* Names for the report of what fell away. */
-static bool note(txm_bytes *names, const char *name)
+static bool note_name(txm_bytes *names, const char *name)
 {
     return txm_bytes_printf(names, "%s%s", names->size ? ", " : "", name);
 }
@@ -86,7 +86,7 @@ static bool drop_others(reduction *r, int mapping, const char *const *words, siz
         if (listed(words, count, word))
             continue;
         txm_tree_drop(&r->tree, value, true);
-        if (names && !note(names, word ? word : "?"))
+        if (names && !note_name(names, word ? word : "?"))
             return false;
     }
     return true;
@@ -153,7 +153,7 @@ static bool prepare_rules(reduction *r)
 /* ---- trials -------------------------------------------------------------------------------------------------- */
 
 /* The tree as it is now, written out and parsed: milliseconds for most configs. */
-static txm_status load(reduction *r, bool strict, txm_ocio **out, txm_error *err)
+static txm_status load_reduced(reduction *r, bool strict, txm_ocio **out, txm_error *err)
 {
     txm_bytes text = {0};
     txm_status status = txm_tree_write(&r->tree, &text, err);
@@ -167,7 +167,7 @@ static txm_status load(reduction *r, bool strict, txm_ocio **out, txm_error *err
 static txm_status try(reduction *r, txm_error *why)
 {
     txm_ocio *ocio = NULL;
-    txm_status status = load(r, !r->lenient, &ocio, why);
+    txm_status status = load_reduced(r, !r->lenient, &ocio, why);
     txm_ocio_free(&ocio);
     return status;
 }
@@ -281,7 +281,7 @@ static txm_status try_items(reduction *r, const char *section, refused_fn on_ref
 static bool refused_space(reduction *r, int item, size_t kept, const char *message)
 {
     const char *name = txm_tree_text(&r->tree, txm_tree_value(&r->tree, item, "name"));
-    return add_missing(r, item, kept, message) && note(&r->spaces, name ? name : "?");
+    return add_missing(r, item, kept, message) && note_name(&r->spaces, name ? name : "?");
 }
 
 /* Rules have no users to ask for them by name. */
@@ -290,7 +290,7 @@ static bool refused_other(reduction *r, int item, size_t kept, const char *messa
     const char *name = txm_tree_text(&r->tree, txm_tree_value(&r->tree, item, "name"));
     (void)kept;
     (void)message;
-    return note(&r->rules, name ? name : "?");
+    return note_name(&r->rules, name ? name : "?");
 }
 
 /* Whether a view transform was refused that scene and display meet by: the one named as default, else the first. */
@@ -339,7 +339,7 @@ static txm_status try_everything(reduction *r, txm_error *err)
 /* ---- the whole ----------------------------------------------------------------------------------------------- */
 
 /* For --verbose and doctor: in words, by kind. */
-static char *describe(const reduction *r)
+static char *describe_reduction(const reduction *r)
 {
     txm_bytes text = {0};
     bool ok = true;
@@ -372,11 +372,11 @@ static txm_status reduce(reduction *r, txm_ocio **out, txm_error *err)
         !prepare_spaces(r, "colorspaces") || !prepare_spaces(r, "display_colorspaces") || !prepare_rules(r) ||
         !txm_tree_set(&r->tree, r->root, "ocio_profile_version", version))
         return txm_no_memory(err, NULL);
-    txm_status status = load(r, true, out, NULL);
+    txm_status status = load_reduced(r, true, out, NULL);
     if (status != TXM_STATUS_CONFIG)
         return status == TXM_OK ? status : txm_fail(err, status, "out of memory");
     status = try_everything(r, err);
-    return status == TXM_OK ? load(r, false, out, err) : status;
+    return status == TXM_OK ? load_reduced(r, false, out, err) : status;
 }
 
 /* *left_out is the caller's to free. */
@@ -387,7 +387,7 @@ txm_status txm_color_load_reduced(const char *text, size_t size_bytes, const cha
     txm_status status = txm_tree_load(&r.tree, text, size_bytes, err);
     if (status == TXM_OK)
         status = reduce(&r, out, err);
-    if (status == TXM_OK && !(*left_out = describe(&r)))
+    if (status == TXM_OK && !(*left_out = describe_reduction(&r)))
         status = txm_no_memory(err, NULL);
     txm_tree_free(&r.tree);
     txm_bytes_free(&r.sections);

@@ -196,7 +196,7 @@ static bool unchanged_for_long(txm_claims *c, const char *path, const txm_claim_
 }
 
 /* Judges the claim that is there. OK: it is gone, try again. LOCKED: it holds. */
-static txm_status judge(txm_claims *c, const char *path, const char *target, txm_error *err)
+static txm_status judge_claim(txm_claims *c, const char *path, const char *target, txm_error *err)
 {
     txm_claim_note note;
     int rc = txm_claim_file_read(path, &note);
@@ -245,7 +245,7 @@ static txm_status make_folder_of(const char *target, txm_error *err)
     return status == TXM_OK ? status : txm_fail(err, status, "%s; choose another folder with --cache-dir", own.message);
 }
 
-static txm_status fail(txm_error *err, int sys_errno, const char *target, const char *what, const char *advice)
+static txm_status fail_claim(txm_error *err, int sys_errno, const char *target, const char *what, const char *advice)
 {
     txm_error own = {0};
     txm_status status = txm_fail_errno(&own, sys_errno, "%s: %s", target, what);
@@ -270,19 +270,19 @@ static txm_status make_file(txm_claims *c, const char *path, const char *target,
             if (made != TXM_OK)
                 return made;
         } else if (rc == EROFS) {
-            return fail(err, rc, target, "cannot be written", "choose another folder with --cache-dir or -o");
+            return fail_claim(err, rc, target, "cannot be written", "choose another folder with --cache-dir or -o");
         } else if (rc == EACCES || rc == EPERM) {
-            return fail(
+            return fail_claim(
                 err, rc, target, "cannot be written",
                 "its folder is read-only for this user: have that changed, or choose another with --cache-dir or -o");
         } else if (rc == ENOSPC || rc == EDQUOT) {
-            return fail(err, rc, target, "cannot be claimed",
-                        "free space on that file system or choose another folder with --cache-dir");
+            return fail_claim(err, rc, target, "cannot be claimed",
+                              "free space on that file system or choose another folder with --cache-dir");
         } else if (rc != EEXIST) {
-            return fail(err, rc, target, "cannot be claimed",
-                        "--no-claims does without, --cache-dir chooses another folder");
+            return fail_claim(err, rc, target, "cannot be claimed",
+                              "--no-claims does without, --cache-dir chooses another folder");
         } else {
-            txm_status judged = judge(c, path, target, err);
+            txm_status judged = judge_claim(c, path, target, err);
             if (judged != TXM_OK)
                 return judged;
         }

@@ -16,7 +16,7 @@
 #include "tile/base/mem.h"
 
 /* Whether an entry is a plain file is remembered where the file system says so: it saves a stat for each. */
-static bool add(txm_entries *e, const struct dirent *d)
+static bool add_dirent(txm_entries *e, const struct dirent *d)
 {
     if (e->count == e->capacity) {
         size_t capacity = e->capacity ? 2 * e->capacity : 64;
@@ -34,7 +34,7 @@ static bool add(txm_entries *e, const struct dirent *d)
 }
 
 /* By bytes, not by the locale. */
-static int compare(const void *a, const void *b)
+static int compare_entries(const void *a, const void *b)
 {
     return strcmp(((const txm_entry *)a)->name, ((const txm_entry *)b)->name);
 }
@@ -50,7 +50,7 @@ txm_status txm_entries_read(const char *folder, txm_entries *out, txm_error *err
     struct dirent *d;
     /* readdir tells its end from a failure by errno alone. */
     for (errno = 0; status == TXM_OK && (d = readdir(dir)); errno = 0) {
-        if (strcmp(d->d_name, ".") && strcmp(d->d_name, "..") && !add(&e, d))
+        if (strcmp(d->d_name, ".") && strcmp(d->d_name, "..") && !add_dirent(&e, d))
             status = txm_no_memory(err, folder);
     }
     if (status == TXM_OK && errno)
@@ -61,7 +61,7 @@ txm_status txm_entries_read(const char *folder, txm_entries *out, txm_error *err
         return status;
     }
     if (e.count)
-        qsort(e.items, e.count, sizeof *e.items, compare);
+        qsort(e.items, e.count, sizeof *e.items, compare_entries);
     *out = e;
     return TXM_OK;
 }

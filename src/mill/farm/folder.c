@@ -60,7 +60,7 @@ static bool wanted(const walk *w, const char *path, bool is_folder)
 }
 
 /* Folders that are still to be read are a stack: depth has no limit but memory. */
-static bool push(walk *w, char *path)
+static bool push_folder(walk *w, char *path)
 {
     if (!TXM_GROW(w->pending, w->capacity, w->count))
         return false;
@@ -86,7 +86,7 @@ static txm_status visit(walk *w, char *path, bool is_file, txm_error *err)
     int rc = stat(path, &st) == 0 ? 0 : errno;
     if (rc == 0 && S_ISDIR(st.st_mode)) {
         if (wanted(w, path, true)) {
-            if (push(w, path))
+            if (push_folder(w, path))
                 return TXM_OK;
             status = txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: out of memory", path);
         }
@@ -154,7 +154,7 @@ txm_status txm_inputs_add_folder(txm_inputs *inputs, const char *path, const txm
     walk w = {.inputs = inputs, .settings = settings, .root_bytes = n + (n && path[n - 1] != '/')};
     char *root = txm_strdup(path);
     txm_status status = TXM_OK;
-    if (!root || !push(&w, root)) {
+    if (!root || !push_folder(&w, root)) {
         free(root);
         status = txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: out of memory", path);
     }

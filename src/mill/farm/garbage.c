@@ -47,7 +47,7 @@ const char *txm_kept_name(txm_kept kept)
     return TXM_WORD_OF(names, kept);
 }
 
-static void add(txm_garbage_sum *sum, uint64_t bytes)
+static void add_to_sum(txm_garbage_sum *sum, uint64_t bytes)
 {
     sum->files++;
     sum->bytes += bytes;
@@ -56,7 +56,7 @@ static void add(txm_garbage_sum *sum, uint64_t bytes)
 /* Before or after removing, the same lines: a dry run can be compared with the real one. */
 static void report(const walk *w, const txm_garbage_file *file, uint64_t freed_bytes)
 {
-    add(&w->result->garbage[file->why], freed_bytes);
+    add_to_sum(&w->result->garbage[file->why], freed_bytes);
     if (w->options->found)
         w->options->found(w->options->user, file);
 }
@@ -121,7 +121,7 @@ static txm_status settle(walk *w, const char *path, const struct stat *st, const
             return TXM_OK;
         }
     }
-    add(&w->result->kept[kept], freed);
+    add_to_sum(&w->result->kept[kept], freed);
     return TXM_OK;
 }
 
@@ -145,7 +145,7 @@ static txm_status visit_file(walk *w, const char *path, const struct stat *st, t
 /* ---- folders ---------------------------------------------------------------------------------------------------- */
 
 /* Takes over `path`. */
-static txm_status push(walk *w, char *path, txm_error *err)
+static txm_status push_garbage_folder(walk *w, char *path, txm_error *err)
 {
     if (!path || !TXM_GROW(w->pending, w->capacity, w->count)) {
         free(path);
@@ -164,7 +164,7 @@ static txm_status visit(walk *w, char *path, txm_error *err)
     char md5[33];
     bool there = path && lstat(path, &st) == 0;
     if (!path || (there && S_ISDIR(st.st_mode)))
-        return push(w, path, err);
+        return push_garbage_folder(w, path, err);
     txm_status status = TXM_OK;
     if (!there && errno != ENOENT) {
         txm_error own = {0};

@@ -174,7 +174,7 @@ static txm_status judge_present(const subject *s, const struct stat *st, txm_gar
 }
 
 /* Where the image would lie if the project had been moved as a whole. */
-static txm_status place(subject *s, txm_error *err)
+static txm_status place_beside(subject *s, txm_error *err)
 {
     bool exhausted = false;
     char *above = txm_path_dir(s->dir);
@@ -205,7 +205,7 @@ static txm_status judge_described(subject *s, const struct stat *st, txm_garbage
 }
 
 /* Reads what the file says of itself; *recognised is false for what is no tx file. */
-static txm_status describe(subject *s, bool *recognised, txm_error *err)
+static txm_status describe_subject(subject *s, bool *recognised, txm_error *err)
 {
     txm_tx *tx = NULL;
     txm_error own = {0};
@@ -238,9 +238,9 @@ txm_status txm_garbage_judge(const char *tx_path, const struct stat *st, const t
     if (status == TXM_OK && !s.dir)
         status = txm_path_absolute_failed(tx_path, &own);
     if (status == TXM_OK && recognised)
-        status = describe(&s, &recognised, &own);
+        status = describe_subject(&s, &recognised, &own);
     if (status == TXM_OK && recognised)
-        status = place(&s, &own);
+        status = place_beside(&s, &own);
     if (status == TXM_OK && recognised)
         status = judge_described(&s, st, &verdict, &own);
     if (!recognised)

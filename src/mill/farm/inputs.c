@@ -70,7 +70,7 @@ uint32_t txm_input_udim(const txm_input *input)
 }
 
 /* Replaces a string by the collection's copy; false when memory is exhausted. */
-static bool keep(txm_inputs *inputs, const char **text)
+static bool keep_input_text(txm_inputs *inputs, const char **text)
 {
     const char *given = *text;
     *text = txm_names_put(&inputs->names, given);
@@ -88,9 +88,10 @@ txm_status txm_inputs_add_entry(txm_inputs *inputs, const txm_input *entry, txm_
         return txm_no_memory(err, NULL);
     /* Paths differ, the rest repeats. */
     e.path = txm_names_copy(&inputs->names, entry->path);
-    if (!e.path || !keep(inputs, &e.pattern) || !keep(inputs, &e.origin) || !keep(inputs, &e.colorspace) ||
-        !keep(inputs, &e.working_space) || !keep(inputs, &e.cache_dir) || !keep(inputs, &e.output) ||
-        !keep(inputs, &e.message) || !keep(inputs, &e.decided_by))
+    if (!e.path || !keep_input_text(inputs, &e.pattern) || !keep_input_text(inputs, &e.origin) ||
+        !keep_input_text(inputs, &e.colorspace) || !keep_input_text(inputs, &e.working_space) ||
+        !keep_input_text(inputs, &e.cache_dir) || !keep_input_text(inputs, &e.output) ||
+        !keep_input_text(inputs, &e.message) || !keep_input_text(inputs, &e.decided_by))
         return txm_no_memory(err, NULL);
     inputs->items[inputs->count++] = e;
     return TXM_OK;
@@ -138,8 +139,8 @@ txm_status txm_inputs_say(txm_inputs *inputs, size_t index, const txm_input *sai
     txm_input s = *said, *e = &inputs->items[index];
     if ((unsigned)s.alpha > TXM_ALPHA_AUTO)
         return txm_fail(err, TXM_STATUS_USAGE, "%s: there is no alpha type %d", e->path, (int)s.alpha);
-    if (!keep(inputs, &s.colorspace) || !keep(inputs, &s.working_space) || !keep(inputs, &s.cache_dir) ||
-        !keep(inputs, &s.decided_by))
+    if (!keep_input_text(inputs, &s.colorspace) || !keep_input_text(inputs, &s.working_space) ||
+        !keep_input_text(inputs, &s.cache_dir) || !keep_input_text(inputs, &s.decided_by))
         return txm_no_memory(err, NULL);
     e->colorspace = s.colorspace;
     e->alpha = s.alpha;

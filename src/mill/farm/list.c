@@ -140,7 +140,7 @@ static bool read_all(FILE *f, txm_bytes *out)
 }
 
 /* Cuts the text into entries. One NUL byte anywhere means that NUL bytes separate them: a path holds none. */
-static txm_status split(list *l, txm_bytes *text, txm_error *failure, txm_error *err)
+static txm_status split_list(list *l, txm_bytes *text, txm_error *failure, txm_error *err)
 {
     char *p = text->data, *end = p + text->size;
     int separator = text->size && memchr(p, 0, text->size) ? 0 : '\n';
@@ -178,7 +178,7 @@ static txm_status read_list(list *l, txm_error *failure, txm_error *err)
         txm_fail(failure, TXM_STATUS_USAGE, "%s: does not end within %d MiB: this is not a list of paths", l->name,
                  MAX_LIST_BYTES >> 20);
     else
-        status = split(l, &text, failure, err);
+        status = split_list(l, &text, failure, err);
     txm_bytes_free(&text);
     return status;
 }

@@ -125,7 +125,7 @@ static txm_status look_at_tiles(const char *path, txm_item *item, txm_result *re
 }
 
 /* Header, name, freshness. */
-static txm_status look_up(txm_batch *b, size_t index, txm_error *err)
+static txm_status look_up_item(txm_batch *b, size_t index, txm_error *err)
 {
     const txm_input *input = txm_inputs_at(b->inputs, index);
     txm_item *item = &b->items[index];
@@ -169,7 +169,7 @@ static void settle(txm_batch *b, size_t index)
 }
 
 /* One input: its header is read, its name computed, its tx file looked up. */
-static void look_at(txm_batch *b, size_t index)
+static void look_at_input(txm_batch *b, size_t index)
 {
     const txm_input *input = txm_inputs_at(b->inputs, index);
     txm_item *item = &b->items[index];
@@ -177,7 +177,7 @@ static void look_at(txm_batch *b, size_t index)
     if (input->status) {
         item->status = input->status;
         item->message = input->message;
-    } else if (!item->status && look_up(b, index, &err) != TXM_OK) {
+    } else if (!item->status && look_up_item(b, index, &err) != TXM_OK) {
         txm_item_fail(b, item, &err);
     }
     settle(b, index);
@@ -295,7 +295,7 @@ static void tell_item(txm_batch *b, size_t index)
 }
 
 /* Hands out what is settled: of a dry run everything, else what needs no work. */
-static void tell(txm_batch *b)
+static void tell_settled(txm_batch *b)
 {
     bool dry = b->options.dry_run, ordered = dry && b->options.largest_first;
     for (size_t i = 0; ordered && i < b->order_count; i++)
@@ -319,7 +319,7 @@ txm_status txm_batch_plan(txm_batch *batch, txm_error *err)
         txm_item_fail(batch, &batch->items[i], &failure);
         txm_error_clear(&failure);
     }
-    txm_status status = look_at_all(batch, look_at, err);
+    txm_status status = look_at_all(batch, look_at_input, err);
     if (status == TXM_OK)
         status = txm_find_same_work(batch, err);
     if (status == TXM_OK && batch->options.shards && txm_batch_may_start(batch))
@@ -331,6 +331,6 @@ txm_status txm_batch_plan(txm_batch *batch, txm_error *err)
     const txm_batch_totals totals = put_in_order(batch);
     if (batch->events.planned)
         batch->events.planned(batch->events.user, &totals);
-    tell(batch);
+    tell_settled(batch);
     return txm_batch_cancelled(batch) ? txm_fail(err, TXM_STATUS_CANCELLED, "stopped on request") : TXM_OK;
 }

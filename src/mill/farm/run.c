@@ -96,7 +96,7 @@ static bool fetch(void *user, const txm_making *making, txm_result *result)
     return txm_batch_fetch(c->batch, making, result, &c->object);
 }
 
-static void keep(void *user, const txm_making *making)
+static void keep_in_store(void *user, const txm_making *making)
 {
     const conversion *c = user;
     txm_batch_keep(c->batch, making, c->object);
@@ -129,7 +129,7 @@ static bool convert(txm_batch *b, size_t index, bool last_try)
     const txm_convert_hooks hooks = {.user = &c,
                                      .acquire = b->claims ? acquire : NULL,
                                      .fetch = b->options.store ? fetch : NULL,
-                                     .keep = keep,
+                                     .keep = keep_in_store,
                                      .release = release};
     txm_result result = {0};
     txm_error err = {0};
@@ -164,7 +164,7 @@ typedef enum taken {
 } taken;
 
 /* Takes the biggest file that fits. Lock held. *wait_s: with NOT_YET, until when the next try is due. */
-static taken take(running *r, size_t *place, double *wait_s)
+static taken take_biggest(running *r, size_t *place, double *wait_s)
 {
     const txm_batch *b = r->batch;
     bool full = false;
@@ -244,7 +244,7 @@ static void work(void *arg)
         double wait_s = 0;
         finish_wait wait = {r, atomic_load(&r->finished)};
         pthread_mutex_lock(&r->lock);
-        taken what = take(r, &place, &wait_s);
+        taken what = take_biggest(r, &place, &wait_s);
         pthread_mutex_unlock(&r->lock);
         if (what == NONE_LEFT)
             return;

@@ -122,7 +122,7 @@ static void refuse_clash(txm_batch *b, size_t index, size_t first)
 }
 
 /* False when memory is out. */
-static bool compare(comparing *c, txm_batch *b, size_t index)
+static bool compare_work(comparing *c, txm_batch *b, size_t index)
 {
     txm_item *item = &b->items[index];
     ptrdiff_t first = first_with_target(c, b, index);
@@ -148,7 +148,7 @@ txm_status txm_find_same_work(txm_batch *b, txm_error *err)
     bool ok = true;
     for (size_t i = 0; ok && i < b->count; i++)
         if (b->items[i].looked_at && !b->items[i].status)
-            ok = compare(&c, b, i);
+            ok = compare_work(&c, b, i);
     txm_names_free(&c.folders);
     txm_names_free(&c.targets);
     txm_names_free(&c.sources);

@@ -43,7 +43,7 @@ static int compare_requests(const txm_item *a, const txm_item *b)
 }
 
 /* Heaviest first; equal ones by path, so that the order of the arguments does not count. */
-static int compare(const void *pa, const void *pb)
+static int compare_weights(const void *pa, const void *pb)
 {
     const entry *a = pa, *b = pb;
     if (a->weight != b->weight)
@@ -121,7 +121,7 @@ static void divide(txm_batch *b, division *d, const entry *entries, size_t count
 /* ---- all of it -------------------------------------------------------------------------------------------------- */
 
 /* Those that are work of their own. False when memory is exhausted. */
-static bool collect(const txm_batch *b, entry *entries, size_t *count)
+static bool collect_work(const txm_batch *b, entry *entries, size_t *count)
 {
     for (size_t i = 0; i < b->count; i++) {
         const txm_item *item = &b->items[i];
@@ -142,10 +142,10 @@ txm_status txm_shards_assign(txm_batch *batch, txm_error *err)
     division d = {.shards = batch->options.shards, .loads = txm_calloc(batch->options.shards, sizeof *d.loads)};
     size_t count = 0;
     txm_status status = TXM_OK;
-    if (!d.loads || (batch->count && (!entries || !collect(batch, entries, &count))))
+    if (!d.loads || (batch->count && (!entries || !collect_work(batch, entries, &count))))
         status = txm_no_memory(err, NULL);
     if (status == TXM_OK && count)
-        qsort(entries, count, sizeof *entries, compare);
+        qsort(entries, count, sizeof *entries, compare_weights);
     if (status == TXM_OK)
         status = digest(entries, count, batch->list_key, err);
     if (status == TXM_OK)

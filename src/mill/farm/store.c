@@ -29,7 +29,7 @@
 enum { STORE_VERSION = 1 };
 
 /* The settings key covers the pixels; here comes what else is in the file. */
-static bool describe(const txm_making *m, const char *settings_key, const char *content, txm_bytes *out)
+static bool describe_making(const txm_making *m, const char *settings_key, const char *content, txm_bytes *out)
 {
     const txm_settings *s = m->settings;
     bool ok = txm_bytes_printf(
@@ -49,7 +49,7 @@ char *txm_store_path(const char *store, const txm_making *making, const char *se
 {
     txm_bytes text = {0};
     char hex[TXM_CONTENT_HEX], *path = NULL;
-    if (describe(making, settings_key, content, &text)) {
+    if (describe_making(making, settings_key, content, &text)) {
         txm_content_hash_text(text.data, hex);
         path = txm_asprintf("%s/%.2s/%s.tx", store, hex, hex + 2);
     }
@@ -77,8 +77,8 @@ static int hard_link(const char *from, const char *target)
 }
 
 /* Puts the open file `fd`, called `from`, into place at `target`. */
-static txm_status place(int fd, const struct stat *st, const char *from, const char *target,
-                        const struct timespec *mtime, const char **how, txm_error *err)
+static txm_status place_stored(int fd, const struct stat *st, const char *from, const char *target,
+                               const struct timespec *mtime, const char **how, txm_error *err)
 {
     txm_publish *publish = NULL;
     txm_status status = txm_publish_begin(target, TXM_PUBLISH_IN_CACHE, &publish, err);
@@ -152,7 +152,7 @@ txm_status txm_store_fetch(txm_context *context, const char *object, const char 
         return status;
     status = check_whole(context, object, err);
     if (status == TXM_OK)
-        status = place(fd, &st, object, target, mtime, &how, err);
+        status = place_stored(fd, &st, object, target, mtime, &how, err);
     if (status == TXM_OK) {
         /* Used now; its other time stays. An object of another user's may not be touched: no harm. */
         const struct timespec times[2] = {{.tv_nsec = UTIME_NOW}, {.tv_nsec = UTIME_OMIT}};
@@ -174,7 +174,7 @@ txm_status txm_store_keep(const char *object, const char *tx, txm_error *err)
     txm_status status = open_file(tx, "cannot be opened", &fd, &st, err);
     if (status != TXM_OK)
         return status;
-    status = place(fd, &st, tx, object, &st.st_mtim, &how, err);
+    status = place_stored(fd, &st, tx, object, &st.st_mtim, &how, err);
     close(fd);
     return status;
 }

@@ -17,7 +17,7 @@
 #include "txtile/reader.h"
 
 /* What the result of a conversion says, read from the file that took its place. */
-static txm_status describe(const char *tx_path, txm_result *result, txm_error *err)
+static txm_status describe_stored(const char *tx_path, txm_result *result, txm_error *err)
 {
     txm_tx *tx = NULL;
     txm_status status = txm_tx_open(tx_path, &tx, err);
@@ -52,7 +52,7 @@ bool txm_batch_fetch(txm_batch *batch, const txm_making *making, txm_result *res
         status = txm_store_fetch(batch->context, *object, making->target, &making->info->mtime, via, &err);
     if (status == TXM_OK) {
         snprintf(result->via, sizeof result->via, "%s", via);
-        if (describe(making->target, result, &err) != TXM_OK)
+        if (describe_stored(making->target, result, &err) != TXM_OK)
             txm_batch_warn(batch, "%s; it is in its place, but its size is not known", err.message);
         return true;
     }

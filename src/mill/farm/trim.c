@@ -52,7 +52,7 @@ static bool is_object_name(const char *name)
     return is_hex(name, DIGITS) && strcmp(name + DIGITS, ".tx") == 0;
 }
 
-static bool add(objects *o, const object *item)
+static bool add_object(objects *o, const object *item)
 {
     if (!TXM_GROW(o->items, o->capacity, o->count))
         return false;
@@ -61,7 +61,7 @@ static bool add(objects *o, const object *item)
 }
 
 /* Objects with several links cost nothing to keep: another folder has the same bytes. */
-static bool add_file(objects *o, const char *folder, const char *name, time_t now)
+static bool add_store_file(objects *o, const char *folder, const char *name, time_t now)
 {
     struct stat st;
     object item = {.path = txm_path_join(folder, name)};
@@ -77,7 +77,7 @@ static bool add_file(objects *o, const char *folder, const char *name, time_t no
     item.dev = st.st_dev;
     item.ino = st.st_ino;
     item.changed = st.st_ctim;
-    if (add(o, &item))
+    if (add_object(o, &item))
         return true;
     free(item.path);
     return false;
@@ -91,7 +91,7 @@ static txm_status read_shelf(objects *o, const char *store, const char *name, co
     txm_entries files = {0};
     txm_status status = folder ? txm_entries_read(folder, &files, err) : TXM_STATUS_NO_MEMORY;
     for (size_t i = 0; status == TXM_OK && i < files.count; i++)
-        if (is_object_name(files.items[i].name) && !add_file(o, folder, files.items[i].name, now))
+        if (is_object_name(files.items[i].name) && !add_store_file(o, folder, files.items[i].name, now))
             status = TXM_STATUS_NO_MEMORY;
     txm_swept swept = {0};
     if (status == TXM_OK)
@@ -120,7 +120,7 @@ static txm_status read_store(objects *o, const char *store, const txm_trim_optio
 }
 
 /* What was not used for longest first. */
-static int compare(const void *pa, const void *pb)
+static int compare_uses(const void *pa, const void *pb)
 {
     const object *a = pa, *b = pb;
     return a->unused_s != b->unused_s ? (a->unused_s < b->unused_s ? 1 : -1) : strcmp(a->path, b->path);
@@ -156,7 +156,7 @@ txm_status txm_store_trim(const char *store, const txm_trim_options *options, tx
     txm_trim_result r = {0};
     status = read_store(&o, store, options, err);
     if (status == TXM_OK && o.count)
-        qsort(o.items, o.count, sizeof *o.items, compare);
+        qsort(o.items, o.count, sizeof *o.items, compare_uses);
     for (size_t i = 0; i < o.count; i++)
         r.bytes += o.items[i].shared ? 0 : o.items[i].bytes;
     r.objects = o.count;

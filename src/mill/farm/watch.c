@@ -93,7 +93,7 @@ static change *find_change(const txm_watch *w, const char *path)
 }
 
 /* False when memory is exhausted. */
-static bool note(txm_watch *w, const char *path, double ready)
+static bool note_change(txm_watch *w, const char *path, double ready)
 {
     change *c = find_change(w, path);
     if (c) {
@@ -117,7 +117,7 @@ static bool note(txm_watch *w, const char *path, double ready)
 static bool on_found(void *user, const char *path)
 {
     txm_watch *w = user;
-    return w->everything || note(w, path, txm_clock_seconds() + w->options.settle_s);
+    return w->everything || note_change(w, path, txm_clock_seconds() + w->options.settle_s);
 }
 
 /* Gone before it was quiet. */
@@ -317,7 +317,7 @@ static txm_status read_events(txm_watch *w, txm_error *err)
 /* ---- handing out ------------------------------------------------------------------------------------------------ */
 
 /* Moves what is ready to the list of files. False when memory is exhausted. */
-static bool collect(txm_watch *w, double now)
+static bool collect_ready(txm_watch *w, double now)
 {
     drop_files(w);
     if (!(w->files = txm_calloc(TXM_WATCH_MOST_AT_ONCE, sizeof *w->files)))
@@ -353,7 +353,7 @@ static txm_status look_round(txm_watch *w, double now, txm_watch_work *what, txm
         w->everything_at = 0;
         w->last_everything = now;
         *what = TXM_WATCH_WORK_EVERYTHING;
-    } else if (!collect(w, now)) {
+    } else if (!collect_ready(w, now)) {
         return txm_no_memory(err, NULL);
     } else if (w->file_count) {
         *what = TXM_WATCH_WORK_FILES;
@@ -404,7 +404,7 @@ txm_status txm_watch_again(txm_watch *watch, const char *path, double seconds, t
     txm_error_clear(err);
     if (!path)
         watch->everything_at = txm_clock_seconds() + seconds;
-    if (!path || find_change(watch, path) || note(watch, path, txm_clock_seconds() + seconds))
+    if (!path || find_change(watch, path) || note_change(watch, path, txm_clock_seconds() + seconds))
         return TXM_OK;
     return txm_no_memory(err, NULL);
 }

@@ -138,7 +138,7 @@ static txm_status watch_one(txm_watch_tree *tree, const char *path, size_t root_
 }
 
 /* Takes over `path`. */
-static bool push(pending *p, char *path)
+static bool push_watched(pending *p, char *path)
 {
     if (!TXM_GROW(p->paths, p->capacity, p->count)) {
         free(path);
@@ -172,7 +172,7 @@ static bool visit(txm_watch_tree *tree, pending *p, char *path, size_t root_byte
     }
     if (there && txm_inputs_want(tree->options->inputs, path, root_bytes, folder)) {
         if (folder)
-            return push(p, path);
+            return push_watched(p, path);
         if (found && S_ISREG(st.st_mode))
             ok = found(user, path);
     }

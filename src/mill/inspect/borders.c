@@ -105,7 +105,7 @@ static txm_status append_section(edit *e, txm_context *context, txm_error *err)
 }
 
 /* Sizes of the file as it is now. */
-static txm_status measure(const edit *e, txm_borders_result *result, txm_error *err)
+static txm_status measure_borders(const edit *e, txm_borders_result *result, txm_error *err)
 {
     struct stat now;
     if (stat(e->path, &now) != 0)
@@ -145,7 +145,7 @@ txm_status txm_borders_add(txm_context *context, const char *path, txm_borders_r
         result->changed = status == TXM_OK;
     }
     if (status == TXM_OK)
-        status = measure(&e, result, err);
+        status = measure_borders(&e, result, err);
 end:
     edit_end(&e);
     return status;
@@ -170,7 +170,7 @@ txm_status txm_borders_strip(txm_context *context, const char *path, txm_borders
         }
     }
     if (status == TXM_OK)
-        status = measure(&e, result, err);
+        status = measure_borders(&e, result, err);
     edit_end(&e);
     return status;
 }

@@ -106,7 +106,7 @@ static void encode_share(void *arg)
 
 /* Runs `fn` over all tiles of a band, in shares. A share that cannot be queued is done at once. The first
  * failure from the left is the one reported, whatever came first in time. */
-static txm_status run(borders *r, txm_job_fn fn, txm_error *err)
+static txm_status run_over_tiles(borders *r, txm_job_fn fn, txm_error *err)
 {
     uint32_t tiles = r->shape->tiles_x;
     for (unsigned i = 0; i < r->share_count; i++) {
@@ -141,7 +141,7 @@ static txm_status need_row(borders *r, uint32_t y, txm_error *err)
     oldest->index = index;
     oldest->used = ++r->clock;
     r->target = oldest;
-    return run(r, decode_share, err);
+    return run_over_tiles(r, decode_share, err);
 }
 
 /* All rows that the borders of a row of tiles show. */
@@ -189,7 +189,7 @@ static txm_status make_level(borders *r, uint32_t level, txm_error *err)
             return txm_fail(err, TXM_STATUS_CANCELLED, "stopped on request");
         status = need_bands(r, y0, left < tile_h ? left : tile_h, err);
         if (status == TXM_OK)
-            status = run(r, encode_share, err);
+            status = run_over_tiles(r, encode_share, err);
         if (status == TXM_OK)
             status = add_band(r, err);
     }

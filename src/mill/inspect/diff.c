@@ -269,7 +269,7 @@ static txm_status start_bands(comparison *c, uint32_t width, txm_error *err)
 }
 
 /* A tx file against a plain image compares level 0 alone. */
-static txm_status run(comparison *c, const char *const paths[2], bool with_map, txm_error *err)
+static txm_status run_diff(comparison *c, const char *const paths[2], bool with_map, txm_error *err)
 {
     uint32_t width, height;
     txm_status status = txm_job_init(&c->job, c->context->pool, c->context->cancel, false, err);
@@ -303,7 +303,7 @@ txm_status txm_diff(txm_context *context, const char *a, const char *b, bool wit
     if (!a || !b)
         return txm_fail(err, TXM_STATUS_USAGE, "no tx file given: its path is NULL");
     pthread_mutex_init(&c.lock, NULL);
-    txm_status status = run(&c, paths, with_map, err);
+    txm_status status = run_diff(&c, paths, with_map, err);
     for (int s = 0; s < 2 && !status; s++)
         if (c.side[s].tx)
             status = txm_tx_check(c.side[s].tx, err);

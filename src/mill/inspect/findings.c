@@ -57,7 +57,7 @@ void txm_collector_destroy(txm_collector *c)
 }
 
 /* Room for one more; at most 32 of each of a few kinds, so there is no point in growing by factors. */
-static txm_finding *append(txm_collector *c)
+static txm_finding *append_finding(txm_collector *c)
 {
     txm_findings *f = c->findings;
     txm_finding *items = realloc(f->items, (f->count + 1) * sizeof *items);
@@ -79,7 +79,7 @@ void txm_find(txm_collector *c, enum txm_finding_number number, txm_place place,
     if (c->kept[number] >= TXM_MAX_FINDINGS_A_KIND) {
         c->findings->left_out++;
     } else {
-        txm_finding *finding = append(c);
+        txm_finding *finding = append_finding(c);
         c->kept[number]++;
         if (finding) {
             *finding =

@@ -293,7 +293,7 @@ static void take_found(txm_resolution *out, txm_found *found)
 }
 
 /* Trouble is a failure of the system (a folder that cannot be read), which must not pass as 'missing'. */
-static txm_status look_up(resolving *r, const txm_settings *settings, txm_error *err)
+static txm_status look_up_resolved(resolving *r, const txm_settings *settings, txm_error *err)
 {
     txm_found found = {0};
     const txm_resolved_image image = {r->context, r->info, &r->resolved};
@@ -348,7 +348,7 @@ static txm_status ask_versions(resolving *r, const txm_settings *settings, txm_e
 }
 
 /* A single pixel is never converted: Cycles keeps such images as constants. */
-static txm_status run(resolving *r, txm_source *source, const txm_settings *settings, txm_error *err)
+static txm_status run_resolve(resolving *r, txm_source *source, const txm_settings *settings, txm_error *err)
 {
     const txm_source_info *info = r->info = txm_source_info_of(source);
     txm_resolution *out = r->out;
@@ -369,7 +369,7 @@ static txm_status run(resolving *r, txm_source *source, const txm_settings *sett
                    ? TXM_OK
                    : txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: out of memory", r->image);
     }
-    if ((status = look_up(r, settings, err)))
+    if ((status = look_up_resolved(r, settings, err)))
         return status;
     /* A comparison that was cut short may have come as far as the time: nothing would be compared again. */
     if (r->how.touch)
@@ -414,7 +414,7 @@ txm_status txm_resolve_image(txm_context *context, const char *image, const txm_
         else if (status)
             txm_fail_as(err, &why);
         else
-            status = run(&r, source, &s, err);
+            status = run_resolve(&r, source, &s, err);
     }
     if (!status)
         status = ask_versions(&r, &s, err);

@@ -56,7 +56,7 @@ static txm_maker maker_of(const txm_tx_description *d)
 }
 
 /* What cannot be opened at all is the last thing to be found. */
-static txm_status open_file(txm_verification *v, bool *usable, txm_error *err)
+static txm_status open_verified(txm_verification *v, bool *usable, txm_error *err)
 {
     txm_error own = {0};
     txm_status status = txm_tx_open(v->path, &v->tx, &own);
@@ -78,10 +78,10 @@ static txm_status open_file(txm_verification *v, bool *usable, txm_error *err)
 }
 
 /* From cheap to dear: header, origin, tiles or pixels, the source converted again. */
-static txm_status run(txm_verification *v, txm_error *err)
+static txm_status run_verify(txm_verification *v, txm_error *err)
 {
     bool usable = false;
-    txm_status status = open_file(v, &usable, err);
+    txm_status status = open_verified(v, &usable, err);
     if (status || !usable)
         return status;
     v->info = txm_tx_info_of(v->tx);
@@ -111,7 +111,7 @@ txm_status txm_verify(txm_context *context, const char *path, const txm_verify_o
     txm_collector_init(&collector, findings);
     txm_verification v = {
         .context = context, .path = path, .options = &o, .findings = &collector, .first_finding = findings->count};
-    status = run(&v, err);
+    status = run_verify(&v, err);
     /* Findings about zeros that were read in place of the file are none. */
     if (!status && v.tx)
         status = txm_tx_check(v.tx, err);

@@ -175,7 +175,7 @@ static txm_status compare_pixels(const deep *d, txm_job *job, txm_error *err)
 }
 
 /* Where sizes or types differ there is nothing more to compare. */
-static txm_status compare(const deep *d, txm_error *err)
+static txm_status compare_levels_again(const deep *d, txm_error *err)
 {
     txm_job job;
     if (!compare_headers(d))
@@ -206,7 +206,7 @@ static const char *obstacle(const txm_verification *v)
 
 /* A source that cannot be read, or colours that this config does not know, make a finding: it was asked for,
  * and could not be done. */
-static txm_status run(deep *d, txm_error *err)
+static txm_status run_deep_verify(deep *d, txm_error *err)
 {
     txm_verification *v = d->v;
     bool found = false;
@@ -231,7 +231,7 @@ static txm_status run(deep *d, txm_error *err)
     }
     if ((status = txm_tx_open(d->path, &d->again, err)) || (status = txm_tx_describe(d->again, &d->description, err)))
         return status;
-    return compare(d, err);
+    return compare_levels_again(d, err);
 }
 
 /* The temporary is removed whatever happens. */
@@ -243,7 +243,7 @@ txm_status txm_verify_deep(txm_verification *v, txm_error *err)
         return TXM_OK;
     }
     deep d = {.v = v};
-    txm_status status = run(&d, err);
+    txm_status status = run_deep_verify(&d, err);
     txm_tx_description_free(&d.description);
     txm_tx_close(&d.again);
     txm_context_free(&d.derived);

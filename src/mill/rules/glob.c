@@ -18,7 +18,7 @@
 enum { COMPONENT_BYTES = 1024, MAX_COMPONENTS = 2048 };
 
 /* Copies the component at `p`; false when it is longer than any that could match. */
-static bool take(const char *p, size_t n, char out[COMPONENT_BYTES])
+static bool take_component(const char *p, size_t n, char out[COMPONENT_BYTES])
 {
     if (n >= COMPONENT_BYTES)
         return false;
@@ -31,24 +31,25 @@ static bool take(const char *p, size_t n, char out[COMPONENT_BYTES])
 static bool component_matches(const char *glob, size_t glob_bytes, const char *name, size_t name_bytes)
 {
     char g[COMPONENT_BYTES], n[COMPONENT_BYTES];
-    return take(glob, glob_bytes, g) && take(name, name_bytes, n) && fnmatch(g, n, FNM_CASEFOLD) == 0;
+    return take_component(glob, glob_bytes, g) && take_component(name, name_bytes, n) &&
+           fnmatch(g, n, FNM_CASEFOLD) == 0;
 }
 
 /* Start of the component after the one that ends at `end`. */
-static const char *step(const char *p, size_t n)
+static const char *skip_component(const char *p, size_t n)
 {
     p += n;
     return p + strspn(p, "/");
 }
 
 /* Splits a path into components; their number, at most MAX_COMPONENTS. */
-static size_t split(const char *path, const char *parts[MAX_COMPONENTS], size_t bytes[MAX_COMPONENTS])
+static size_t split_path(const char *path, const char *parts[MAX_COMPONENTS], size_t bytes[MAX_COMPONENTS])
 {
     size_t count = 0;
     for (const char *p = path + strspn(path, "/"); *p && count < MAX_COMPONENTS; count++) {
         parts[count] = p;
         bytes[count] = strcspn(p, "/");
-        p = step(p, bytes[count]);
+        p = skip_component(p, bytes[count]);
     }
     return count;
 }
@@ -62,7 +63,7 @@ bool txm_glob_match(const char *glob, const char *path)
         return component_matches(glob, strlen(glob), base, strlen(base));
     }
     const char *parts[MAX_COMPONENTS];
-    size_t bytes[MAX_COMPONENTS], count = split(path, parts, bytes);
+    size_t bytes[MAX_COMPONENTS], count = split_path(path, parts, bytes);
     bool reach[MAX_COMPONENTS + 1] = {true};
     /* Anchored globs begin at the root, the others at any component. */
     for (size_t i = 1; i <= count && glob[0] != '/'; i++)
@@ -77,7 +78,7 @@ bool txm_glob_match(const char *glob, const char *path)
                 reach[i] = reach[i - 1] && component_matches(g, n, parts[i - 1], bytes[i - 1]);
             reach[0] = false;
         }
-        g = step(g, n);
+        g = skip_component(g, n);
     }
     return reach[count];
 }

@@ -78,7 +78,7 @@ typedef struct name_words {
 
 /* Splits a file name without its extension into words: at what is no letter or digit, where lower case turns to upper
  * case, and between letters and digits. Only the last MAX_WORDS are of interest, so a longer name starts again. */
-static void split(const char *path, name_words *w)
+static void split_name(const char *path, name_words *w)
 {
     const char *name = txm_path_base(path), *end = txm_path_ext(name);
     size_t n = 0;
@@ -112,7 +112,7 @@ static bool is_ignored_word(const char *word)
 }
 
 /* The table is short enough to walk. */
-static txm_map_kind look_up(const char *word, size_t length)
+static txm_map_kind map_kind_of_word(const char *word, size_t length)
 {
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (strlen(words[i].word) == length && memcmp(words[i].word, word, length) == 0)
@@ -124,9 +124,9 @@ static txm_map_kind look_up(const char *word, size_t length)
 static txm_map_kind kind_of_word(const char *word)
 {
     size_t n = strlen(word);
-    txm_map_kind kind = look_up(word, n);
+    txm_map_kind kind = map_kind_of_word(word, n);
     if (!kind && n > 3 && strcmp(word + n - 3, "map") == 0)
-        kind = look_up(word, n - 3);
+        kind = map_kind_of_word(word, n - 3);
     return kind;
 }
 
@@ -134,7 +134,7 @@ static txm_map_kind kind_of_word(const char *word)
 txm_map_kind txm_map_kind_of(const char *path)
 {
     name_words w;
-    split(path, &w);
+    split_name(path, &w);
     while (w.count && is_ignored_word(w.word[w.count - 1]))
         w.count--;
     if (!w.count)

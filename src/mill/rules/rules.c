@@ -51,7 +51,7 @@ void txm_rules_free(txm_rules **rules)
 }
 
 /* In the order of precedence: the first match wins. */
-static txm_status add(txm_rules *r, const txm_rule *rule, txm_error *err)
+static txm_status add_rule(txm_rules *r, const txm_rule *rule, txm_error *err)
 {
     if (r->count == MAX_RULES)
         return txm_fail(err, TXM_STATUS_USAGE, "%s: more than %d rules", rule->origin, MAX_RULES);
@@ -92,7 +92,7 @@ txm_status txm_rules_add(txm_rules *rules, const char *text, const char *origin,
         rule.colorspace = equals + 1;
     else if (!has_alpha)
         return txm_fail(err, TXM_STATUS_USAGE, "%s: rule '%s' names no colour space", origin, text);
-    return add(rules, &rule, err);
+    return add_rule(rules, &rule, err);
 }
 
 /* With file and line as origin, for messages. */

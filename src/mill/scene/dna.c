@@ -42,7 +42,7 @@ typedef struct cursor {
 } cursor;
 
 /* Every read goes through this: beyond the end there is nothing. */
-static bool take(cursor *c, size_t bytes, const uint8_t **out)
+static bool take_dna_bytes(cursor *c, size_t bytes, const uint8_t **out)
 {
     if (bytes > c->dna->bytes - c->at) {
         return false;
@@ -55,7 +55,7 @@ static bool take(cursor *c, size_t bytes, const uint8_t **out)
 static bool take_u32(cursor *c, uint32_t *out)
 {
     const uint8_t *p;
-    if (!take(c, 4, &p)) {
+    if (!take_dna_bytes(c, 4, &p)) {
         return false;
     }
     *out = (uint32_t)txm_load_uint(p, 4, c->dna->big_endian);
@@ -67,7 +67,7 @@ static bool take_tag(cursor *c, const char *tag)
 {
     const uint8_t *p;
     size_t padding = -c->at & 3;
-    return take(c, padding, &p) && take(c, 4, &p) && memcmp(p, tag, 4) == 0;
+    return take_dna_bytes(c, padding, &p) && take_dna_bytes(c, 4, &p) && memcmp(p, tag, 4) == 0;
 }
 
 /* Strings stay where they are in the payload, which the parsed DNA owns. */
@@ -110,11 +110,11 @@ static bool take_structs(cursor *c, txm_dna *dna)
     }
     for (uint32_t i = 0; i < dna->struct_count; i++) {
         dna->structs[i] = (uint32_t)c->at;
-        if (!take(c, 4, &p)) {
+        if (!take_dna_bytes(c, 4, &p)) {
             return false;
         }
         uint32_t type = u16_at(dna, dna->structs[i]), fields = u16_at(dna, dna->structs[i] + 2);
-        if (type >= dna->type_count || !take(c, (size_t)fields * 4, &p)) {
+        if (type >= dna->type_count || !take_dna_bytes(c, (size_t)fields * 4, &p)) {
             return false;
         }
         for (uint32_t f = 0; f < fields; f++) {
@@ -165,12 +165,12 @@ static void mark_pointers(txm_dna *dna)
 }
 
 /* Four parts in this order, as every version has written them. */
-static bool parse(txm_dna *dna)
+static bool parse_dna(txm_dna *dna)
 {
     cursor c = {dna, 0};
     return take_tag(&c, "SDNA") && take_strings(&c, dna, "NAME", &dna->name_count, &dna->names) &&
            take_strings(&c, dna, "TYPE", &dna->type_count, &dna->types) && take_tag(&c, "TLEN") &&
-           take(&c, (size_t)dna->type_count * 2, &dna->lengths) && take_structs(&c, dna);
+           take_dna_bytes(&c, (size_t)dna->type_count * 2, &dna->lengths) && take_structs(&c, dna);
 }
 
 /* Takes over `payload` in any case. */
@@ -186,7 +186,7 @@ txm_status txm_dna_parse(const txm_blend_format *format, uint8_t *payload, size_
     dna->bytes = bytes;
     dna->big_endian = format->big_endian;
     dna->pointer_bytes = format->pointer_bytes;
-    if (!parse(dna)) {
+    if (!parse_dna(dna)) {
         bool exhausted = dna->exhausted;
         txm_dna_free(&dna);
         return exhausted ? txm_no_memory(err, name)

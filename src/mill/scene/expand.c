@@ -35,8 +35,8 @@ static bool is_out_of_reach(int sys_errno)
 
 /* Adds a file; with `only_existing`, silently none if it is not there. One that cannot be reached counts as there:
  * opening it says what is wrong. */
-static txm_status add_file(txm_blend *blend, file_table *files, const char *path, uint32_t number, bool only_existing,
-                           txm_error *err)
+static txm_status add_image_file(txm_blend *blend, file_table *files, const char *path, uint32_t number,
+                                 bool only_existing, txm_error *err)
 {
     struct stat st;
     int rc = stat(path, &st) == 0 ? 0 : errno;
@@ -114,7 +114,7 @@ static txm_status read_frames(txm_blend *blend, const char *folder, const char *
         }
         char *path = txm_path_join(folder, entry->d_name);
         uint32_t number = (uint32_t)strtoul(entry->d_name + begin, NULL, 10);
-        status = path ? add_file(blend, files, path, number, true, err) : txm_blend_exhausted(blend, err);
+        status = path ? add_image_file(blend, files, path, number, true, err) : txm_blend_exhausted(blend, err);
         free(path);
     }
     if (status == TXM_OK && errno) {
@@ -150,7 +150,7 @@ static txm_status read_tiles(txm_blend *blend, const char *path, file_table *fil
     txm_status status =
         !folder ? txm_blend_exhausted(blend, err)
         : token ? read_frames(blend, folder, txm_path_base(like), (size_t)(token - txm_path_base(path)), 4, files, err)
-                : add_file(blend, files, like, 1001, true, err);
+                : add_image_file(blend, files, like, 1001, true, err);
     free(folder);
     free(like);
     return status;
@@ -166,7 +166,8 @@ static txm_status expand_tiles(txm_blend *blend, const txm_blend_image *image, f
     txm_status status = TXM_OK;
     for (size_t i = 0; status == TXM_OK && i < (has_token ? image->tile_count : 1); i++) {
         char *path = tile_path(image->path, image->tiles[i]);
-        status = path ? add_file(blend, files, path, image->tiles[i], true, err) : txm_blend_exhausted(blend, err);
+        status =
+            path ? add_image_file(blend, files, path, image->tiles[i], true, err) : txm_blend_exhausted(blend, err);
         free(path);
     }
     return status;
@@ -180,7 +181,7 @@ static txm_status expand_sequence(txm_blend *blend, const txm_blend_image *image
     const char *like = txm_path_base(image->path);
     size_t digits, begin = frame_digits(like, &digits);
     if (digits == 0 || digits > 9) { /* no number of a frame */
-        return add_file(blend, files, image->path, 0, true, err);
+        return add_image_file(blend, files, image->path, 0, true, err);
     }
     char *folder = txm_path_dir(image->path);
     txm_status status =
@@ -200,7 +201,7 @@ static txm_status expand(txm_blend *blend, const txm_blend_image *image, file_ta
     case TXM_BLEND_SOURCE_SEQUENCE:
         return expand_sequence(blend, image, files, err);
     default:
-        return add_file(blend, files, image->path, 0, false, err);
+        return add_image_file(blend, files, image->path, 0, false, err);
     }
 }
 

@@ -92,7 +92,7 @@ txm_status txm_blend_stream(const txm_blend *blend, uint32_t file, txm_stream **
 }
 
 /* The scene is scanned without a graph; libraries with one, since only what is linked counts there. */
-static txm_status read_file(txm_blend *blend, uint32_t file, txm_error *err)
+static txm_status read_blend_file(txm_blend *blend, uint32_t file, txm_error *err)
 {
     txm_scan_options options = {.graph = file != 0, .links = blend->lint};
     txm_model model = {0};
@@ -109,7 +109,7 @@ static txm_status read_file(txm_blend *blend, uint32_t file, txm_error *err)
 }
 
 /* Bounded: a chain of libraries ends somewhere. */
-static txm_status add_file(txm_blend *blend, const char *path, uint32_t *index, txm_error *err)
+static txm_status add_library(txm_blend *blend, const char *path, uint32_t *index, txm_error *err)
 {
     if (blend->files.count == TXM_BLEND_MAX_FILES) {
         return txm_fail(err, TXM_STATUS_TOO_LARGE, "%s: more than %d linked libraries", blend->files.data[0].path,
@@ -158,7 +158,7 @@ static txm_status read_library(txm_blend *blend, uint32_t file, txm_error *err)
         return txm_fail(err, TXM_STATUS_TOO_LARGE, "%s: packed into more than %d libraries, each packed into the next",
                         blend->files.data[file].path, TXM_BLEND_MAX_NESTING);
     }
-    return read_file(blend, file, err);
+    return read_blend_file(blend, file, err);
 }
 
 /* The file of a library that is named in file `from`, read now if it is met for the first time. */
@@ -178,7 +178,7 @@ static txm_status open_library(txm_blend *blend, uint32_t from, const txm_librar
             return TXM_OK;
         }
     }
-    txm_status status = add_file(blend, path, index, err);
+    txm_status status = add_library(blend, path, index, err);
     if (status != TXM_OK) {
         return status;
     }
@@ -272,9 +272,9 @@ txm_status txm_blend_link(txm_blend *blend, const char *path, txm_error *err)
 {
     linker l = {.blend = blend};
     uint32_t scene;
-    txm_status status = add_file(blend, path, &scene, err);
+    txm_status status = add_library(blend, path, &scene, err);
     if (status == TXM_OK) {
-        status = read_file(blend, scene, err);
+        status = read_blend_file(blend, scene, err);
     }
     /* In the scene itself every tree counts, used by an object or not; so does all that it links. */
     for (uint32_t i = 0; status == TXM_OK && i < blend->files.data[scene].model.ids.count; i++) {

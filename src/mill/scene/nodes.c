@@ -15,7 +15,7 @@
 #include "tile/base/path.h"
 #include "tile/base/settings.h"
 
-static const char *keep(txm_blend *blend, const char *text)
+static const char *keep_node_text(txm_blend *blend, const char *text)
 {
     return txm_store_string(&blend->store, text, strlen(text));
 }
@@ -23,7 +23,7 @@ static const char *keep(txm_blend *blend, const char *text)
 txm_status txm_nodes_begin(txm_blend *blend, const char *path, const char *format, txm_error *err)
 {
     txm_blend_file *file = TXM_STORE_ADD(&blend->store, &blend->files);
-    const char *kept = file ? keep(blend, path) : NULL;
+    const char *kept = file ? keep_node_text(blend, path) : NULL;
     if (!kept) {
         blend->files.count = 0;
         return txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: no memory for the scene", path);
@@ -45,13 +45,13 @@ txm_status txm_nodes_add_library(txm_blend *blend, const char *path, const char 
     if (!library) {
         return txm_blend_exhausted(blend, err);
     }
-    *library = (txm_blend_library){.path = keep(blend, path),
-                                   .parent = keep(blend, parent),
+    *library = (txm_blend_library){.path = keep_node_text(blend, path),
+                                   .parent = keep_node_text(blend, parent),
                                    .state = status == TXM_OK                 ? TXM_BLEND_LIBRARY_STATE_READ
                                             : status == TXM_STATUS_NOT_FOUND ? TXM_BLEND_LIBRARY_STATE_MISSING
                                                                              : TXM_BLEND_LIBRARY_STATE_BROKEN,
                                    .status = status,
-                                   .message = keep(blend, message)};
+                                   .message = keep_node_text(blend, message)};
     return library->path && library->parent && library->message ? TXM_OK : txm_blend_exhausted(blend, err);
 }
 
@@ -103,17 +103,17 @@ static const char *space_setting(txm_blend *blend, const char *stored, txm_blend
     const char *name = !*stored ? NULL : builtin || !c->canonical ? stored : c->canonical(c->user, stored);
     out->colorspace_known = name || !*stored;
     if (name) {
-        out->colorspace_name = keep(blend, name);
+        out->colorspace_name = keep_node_text(blend, name);
         out->data = txm_blend_is_data(blend, name);
     }
     if (!*stored) {
         return "auto";
     }
     if (name) {
-        return keep(blend, txm_space_setting(stored));
+        return keep_node_text(blend, txm_space_setting(stored));
     }
     char *setting = txm_space_unknown(stored);
-    const char *kept = setting ? keep(blend, setting) : NULL;
+    const char *kept = setting ? keep_node_text(blend, setting) : NULL;
     free(setting);
     return kept;
 }
@@ -141,20 +141,20 @@ txm_status txm_nodes_add(txm_blend *blend, txm_node_list *list, const txm_image_
         return txm_blend_exhausted(blend, err);
     }
     e->image = (txm_blend_image){
-        .name = keep(blend, *node->path ? txm_path_base(node->path) : node->node),
-        .stored_path = keep(blend, node->stored_path),
-        .path = keep(blend, node->path),
+        .name = keep_node_text(blend, *node->path ? txm_path_base(node->path) : node->node),
+        .stored_path = keep_node_text(blend, node->stored_path),
+        .path = keep_node_text(blend, node->path),
         .library = "",
         .source = node->tiled ? TXM_BLEND_SOURCE_TILED : TXM_BLEND_SOURCE_FILE,
         .state = node->inside ? TXM_BLEND_STATE_PACKED : TXM_BLEND_STATE_READY,
-        .colorspace_stored = keep(blend, node->colorspace),
+        .colorspace_stored = keep_node_text(blend, node->colorspace),
         .alpha = node->alpha,
     };
     e->image.colorspace = space_setting(blend, node->colorspace, &e->image);
-    e->user = (txm_blend_user){.node = keep(blend, node->node),
-                               .owner = keep(blend, node->owner),
+    e->user = (txm_blend_user){.node = keep_node_text(blend, node->node),
+                               .owner = keep_node_text(blend, node->owner),
                                .owner_type = node->owner_type,
-                               .library = keep(blend, node->library),
+                               .library = keep_node_text(blend, node->library),
                                .environment = node->environment,
                                .extension = node->extension,
                                .interpolation = node->interpolation};

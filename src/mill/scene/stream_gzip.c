@@ -37,7 +37,7 @@ static txm_status damaged(const gzip_decoder *g, const txm_stream_input *input, 
 }
 
 /* Also for going back: there is no index. */
-static void start(gzip_decoder *g)
+static void start_gzip(gzip_decoder *g)
 {
     isal_inflate_init(&g->state);
     g->state.crc_flag = ISAL_GZIP;
@@ -49,7 +49,7 @@ static txm_status gzip_open(txm_stream_input *input, void **self, txm_error *err
     gzip_decoder *g = txm_calloc(1, sizeof *g);
     if (!g)
         return txm_no_memory(err, input->name);
-    start(g);
+    start_gzip(g);
     *self = g;
     return TXM_OK;
 }
@@ -131,7 +131,7 @@ static txm_status gzip_jump(void *self, txm_stream_input *input, uint64_t from, 
     (void)err;
     *landed = from;
     if (to < from) {
-        start(self);
+        start_gzip(self);
         input->offset = 0;
         *landed = 0;
     }

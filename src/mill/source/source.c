@@ -64,8 +64,8 @@ bool txm_source_keep(txm_source_info *info, const char *name, const char *value)
 
 /* Says what the file is before any decoder sees it, and reads its first bytes. Folders, pipes and devices must not
  * reach a decoder: some of them would wait for ever. */
-static txm_status look_at(const char *path, struct stat *st, uint8_t head[HEAD_BYTES], size_t *head_bytes,
-                          txm_error *err)
+static txm_status look_at_image(const char *path, struct stat *st, uint8_t head[HEAD_BYTES], size_t *head_bytes,
+                                txm_error *err)
 {
     txm_random_file file = {.fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
     if (file.fd < 0)
@@ -138,7 +138,7 @@ txm_status txm_source_open(const char *path, const txm_source_options *options, 
     *out = NULL;
     if (!path)
         return txm_fail(err, TXM_STATUS_USAGE, "no image given: its path is NULL");
-    txm_status status = look_at(path, &st, head, &head_bytes, err);
+    txm_status status = look_at_image(path, &st, head, &head_bytes, err);
     if (status != TXM_OK)
         return status;
     txm_source *s = txm_calloc(1, sizeof *s);

@@ -80,7 +80,7 @@ static void wake(txm_pool *pool)
 }
 
 /* Runs a job that was taken off its queue. Called and returns with the lock held. */
-static void run(txm_pool *pool, job *j)
+static void run_job(txm_pool *pool, job *j)
 {
     pthread_mutex_unlock(&pool->lock);
     depth++;
@@ -103,7 +103,7 @@ static bool run_one(txm_pool *pool)
         j = pop(&pool->outer);
     if (!j)
         return false;
-    run(pool, j);
+    run_job(pool, j);
     return true;
 }
 
@@ -122,7 +122,7 @@ static void *writer(void *arg)
     while (!pool->closing) {
         job *j = pop(&pool->writes);
         if (j)
-            run(pool, j);
+            run_job(pool, j);
         else
             sleep_until_changed(pool);
     }
@@ -359,7 +359,7 @@ static void run_strand(void *arg)
     pthread_mutex_lock(&pool->lock);
     job *j;
     while ((j = pop(&strand->pending)))
-        run(pool, j);
+        run_job(pool, j);
     strand->running = false;
     pthread_mutex_unlock(&pool->lock);
 }

@@ -87,8 +87,8 @@ static txm_status make_key(const char *image, const txm_tx_wanted *w, txm_tx_key
 }
 
 /* What both entries begin with. */
-static txm_status take(const char *image, const txm_tx_wanted *given, txm_tx_wanted *own, txm_tx_key *key,
-                       txm_error *err)
+static txm_status take_wanted(const char *image, const txm_tx_wanted *given, txm_tx_wanted *own, txm_tx_key *key,
+                              txm_error *err)
 {
     txm_tx_wanted_init(own);
     txm_status status = txm_options_take(own, sizeof *own, given, "txm_tx_wanted", err);
@@ -101,7 +101,7 @@ txm_status txm_tx_path_of(const char *image, const txm_tx_wanted *wanted, char *
     txm_tx_key key;
     txm_error_clear(err);
     *path = NULL;
-    txm_status status = take(image, wanted, &own, &key, err);
+    txm_status status = take_wanted(image, wanted, &own, &key, err);
     if (status == TXM_OK && !(*path = txm_tx_path(image, own.cache_dir, &key)))
         status = txm_path_absolute_failed(image, err);
     return status;
@@ -114,6 +114,6 @@ txm_status txm_tx_find(const char *image, const txm_tx_wanted *wanted, txm_found
     txm_tx_key key;
     txm_error_clear(err);
     *found = (txm_found){0};
-    txm_status status = take(image, wanted, &own, &key, err);
+    txm_status status = take_wanted(image, wanted, &own, &key, err);
     return status == TXM_OK ? txm_tx_lookup(image, own.cache_dir, &key, NULL, found, err) : status;
 }

@@ -63,7 +63,7 @@ static __m128i unzigzag16(__m128i v)
     return _mm_xor_si128(_mm_srli_epi16(v, 1), _mm_sub_epi16(_mm_setzero_si128(), _mm_and_si128(v, _mm_set1_epi16(1))));
 }
 
-static __m128i load(const uint8_t *p)
+static __m128i load_16_bytes(const uint8_t *p)
 {
     return _mm_loadu_si128((const void *)p);
 }
@@ -73,10 +73,10 @@ static size_t weave_u8x4(const uint8_t *planes, size_t pixels, uint8_t *out)
 {
     size_t i = 0;
     for (; i + 16 <= pixels; i += 16, out += 64) {
-        __m128i g = unzigzag8(load(planes + pixels + i));
-        __m128i r = _mm_add_epi8(unzigzag8(load(planes + i)), g);
-        __m128i b = _mm_add_epi8(unzigzag8(load(planes + 2 * pixels + i)), g);
-        __m128i a = unzigzag8(load(planes + 3 * pixels + i));
+        __m128i g = unzigzag8(load_16_bytes(planes + pixels + i));
+        __m128i r = _mm_add_epi8(unzigzag8(load_16_bytes(planes + i)), g);
+        __m128i b = _mm_add_epi8(unzigzag8(load_16_bytes(planes + 2 * pixels + i)), g);
+        __m128i a = unzigzag8(load_16_bytes(planes + 3 * pixels + i));
         __m128i rg = _mm_unpacklo_epi8(r, g), ba = _mm_unpacklo_epi8(b, a);
         _mm_storeu_si128((void *)out, _mm_unpacklo_epi16(rg, ba));
         _mm_storeu_si128((void *)(out + 16), _mm_unpackhi_epi16(rg, ba));
@@ -459,7 +459,7 @@ static const uint8_t *pixel_at(const repeat_window *r, uint32_t x, uint32_t y)
 }
 
 /* Where in the window the pixel at plane coordinate x comes from; -1: nothing is there. `x0`, `valid`: the tile. */
-static int64_t look_up(int64_t x, uint32_t x0, uint32_t size, txm_extension extension)
+static int64_t look_up_pixel(int64_t x, uint32_t x0, uint32_t size, txm_extension extension)
 {
     int64_t origin = (int64_t)x0 - TXM_BORDER_PX;
     if (extension == TXM_EXTENSION_REPEAT)
@@ -526,11 +526,11 @@ txm_status txm_section_read_padded(txm_tx *tx, const txm_tile_id *tile, uint32_t
     uint32_t x0 = tile->x * tx->info.tile_w, y0 = tile->y * tx->info.tile_h;
     int64_t columns[2 * TXM_BORDER_PX];
     for (uint32_t i = 0; i < 2 * padding; i++)
-        columns[i] = look_up((int64_t)x0 - padding + i + (i < padding ? 0 : tile->w), x0, l->width, extension);
+        columns[i] = look_up_pixel((int64_t)x0 - padding + i + (i < padding ? 0 : tile->w), x0, l->width, extension);
     put_middle(window, &r, padding, columns);
     for (uint32_t i = 0; i < 2 * padding; i++) {
         uint32_t y = i < padding ? i : tile->h + i;
-        put_row(window, &r, y, look_up((int64_t)y0 - padding + y, y0, l->height, extension), padding, columns);
+        put_row(window, &r, y, look_up_pixel((int64_t)y0 - padding + y, y0, l->height, extension), padding, columns);
     }
     *done = true;
     return TXM_OK;

@@ -244,9 +244,9 @@ enum { USUAL_TILE_PX = 64 };
 /* Cycles refuses files that a newer format of its writer made. */
 static const char version_prefix[] = TXM_BLENDER_SOFTWARE;
 
-static int refuse(char *reason, size_t reason_bytes, const char *format, ...) __attribute__((format(printf, 3, 4)));
+static int refuse_tx(char *reason, size_t reason_bytes, const char *format, ...) __attribute__((format(printf, 3, 4)));
 /* A reason is optional; the answer is not. */
-static int refuse(char *reason, size_t reason_bytes, const char *format, ...)
+static int refuse_tx(char *reason, size_t reason_bytes, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
@@ -275,9 +275,9 @@ bool txm_tx_cycles_accepts(const txm_tx *tx, char *reason, size_t reason_bytes)
     if (!txm_tx_is_pyramid(tx, reason, reason_bytes))
         return false;
     if (txm_tx_codec_is_foreign(tx))
-        return refuse(reason, reason_bytes,
-                      "it is compressed with %s, which the official Blender's libtiff is built without",
-                      tx->info.compression);
+        return refuse_tx(reason, reason_bytes,
+                         "it is compressed with %s, which the official Blender's libtiff is built without",
+                         tx->info.compression);
     return true;
 }
 
@@ -329,25 +329,25 @@ bool txm_tx_is_pyramid(const txm_tx *tx, char *reason, size_t reason_bytes)
     if (software && strncmp(software, version_prefix, sizeof version_prefix - 1) == 0) {
         long version = strtol(software + sizeof version_prefix - 1, NULL, 10);
         if (version > 0)
-            return refuse(reason, reason_bytes, "made by a newer format of Blender's writer (version %ld)", version);
+            return refuse_tx(reason, reason_bytes, "made by a newer format of Blender's writer (version %ld)", version);
     }
     if (info->width == 1 && info->height == 1)
         return 1;
     if (info->tile_w != info->tile_h)
-        return refuse(reason, reason_bytes, "its tiles are %ux%u pixels, not square", info->tile_w, info->tile_h);
+        return refuse_tx(reason, reason_bytes, "its tiles are %ux%u pixels, not square", info->tile_w, info->tile_h);
     if (info->tile_w < 8 || info->tile_w & (info->tile_w - 1))
-        return refuse(reason, reason_bytes, "its tiles are %u pixels wide, not a power of two of at least 8",
-                      info->tile_w);
+        return refuse_tx(reason, reason_bytes, "its tiles are %u pixels wide, not a power of two of at least 8",
+                         info->tile_w);
     /* All levels down to the first that fits into one tile, or into one of the usual size. */
     uint32_t need = 1, most = info->tile_w > USUAL_TILE_PX ? info->tile_w : USUAL_TILE_PX;
     while (txm_level_size(info->width, need - 1) > most || txm_level_size(info->height, need - 1) > most)
         need++;
     uint32_t odd_width, odd_height, odd = txm_tx_odd_level(tx, &odd_width, &odd_height);
     if (info->levels < need && !odd)
-        return refuse(reason, reason_bytes, "it has %u level%s; %u are needed: down to a tile, or 64 px", info->levels,
-                      info->levels == 1 ? "" : "s", need);
+        return refuse_tx(reason, reason_bytes, "it has %u level%s; %u are needed: down to a tile, or 64 px",
+                         info->levels, info->levels == 1 ? "" : "s", need);
     if (need > 1 && info->container == TXM_CONTAINER_TIFF && !tx->texture_format)
-        return refuse(reason, reason_bytes,
-                      "it lacks the texture format tag (33302), without which its levels are not seen");
+        return refuse_tx(reason, reason_bytes,
+                         "it lacks the texture format tag (33302), without which its levels are not seen");
     return 1;
 }

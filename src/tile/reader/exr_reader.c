@@ -179,7 +179,7 @@ static txm_status take_codec(parser *p, const attribute *a)
 }
 
 /* Keeps text and numbers as metadata, leaves out everything else (previews, chromaticities of our own making ...). */
-static bool keep(parser *p, const attribute *a)
+static bool keep_attribute(parser *p, const attribute *a)
 {
     static const struct {
         const char *type;
@@ -230,7 +230,7 @@ static txm_status take_header(parser *p)
             status = take_tiles(p, &a);
         else if (strcmp(a.name, "dataWindow") == 0)
             status = take_window(p, &a);
-        if (status == TXM_OK && !keep(p, &a))
+        if (status == TXM_OK && !keep_attribute(p, &a))
             status = txm_no_memory(p->err, p->tx->path);
         if (status != TXM_OK)
             return status;

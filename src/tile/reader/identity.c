@@ -28,7 +28,7 @@ static bool inside(const image_part *i, uint64_t offset, uint64_t size)
     return offset <= i->bytes && size <= i->bytes - offset;
 }
 
-static void add(const image_part *i, uint64_t offset, uint64_t size)
+static void add_extent(const image_part *i, uint64_t offset, uint64_t size)
 {
     XXH64_update(i->hash, i->p + offset, (size_t)size);
 }
@@ -63,7 +63,7 @@ static void add_value(const image_part *i, const tiff_shape *t, uint64_t at, uin
     if (size > *budget || !inside(i, offset, size))
         return;
     *budget -= size;
-    add(i, offset, size);
+    add_extent(i, offset, size);
 }
 
 /* Directories one after the other. A chain that leads back ends when as many bytes have been hashed as the
@@ -78,7 +78,7 @@ static bool add_tiff(const image_part *i)
     uint64_t header = big ? 16 : 8, budget = i->bytes;
     if (!inside(i, 0, header))
         return false;
-    add(i, 0, header);
+    add_extent(i, 0, header);
     uint64_t at = number(i, &t, header - (uint64_t)t.word, t.word);
     for (int n = 0; n < MAX_DIRECTORIES && at && inside(i, at, (uint64_t)t.entries_bytes); n++) {
         uint64_t entries = number(i, &t, at, t.entries_bytes), first = at + (uint64_t)t.entries_bytes;
@@ -88,7 +88,7 @@ static bool add_tiff(const image_part *i)
         if (size > budget || !inside(i, at, size))
             break;
         budget -= size;
-        add(i, at, size);
+        add_extent(i, at, size);
         for (uint64_t e = 0; e < entries; e++)
             add_value(i, &t, first + e * (uint64_t)t.entry_bytes, &budget);
         at = number(i, &t, at + size - (uint64_t)t.word, t.word);
@@ -124,7 +124,7 @@ static bool add_exr(const image_part *i)
     if (!inside(i, 0, at))
         return false;
     uint64_t first_chunk = txm_load_le64(i->p + at - 8);
-    add(i, 0, first_chunk > at && first_chunk <= i->bytes ? first_chunk : at);
+    add_extent(i, 0, first_chunk > at && first_chunk <= i->bytes ? first_chunk : at);
     return true;
 }
 

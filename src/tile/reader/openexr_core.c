@@ -16,7 +16,7 @@ static txm_openexr_core functions;
 static bool complete;
 
 /* All functions or none: a library that lacks one is as good as missing. */
-static void load(void)
+static void load_openexr_core(void)
 {
     /* By the name of the version whose headers were compiled in: structures differ between versions. */
     void *library = dlopen(TXM_OPENEXR_SONAME, RTLD_NOW | RTLD_LOCAL);
@@ -35,6 +35,6 @@ static void load(void)
 const txm_openexr_core *txm_openexr_core_load(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, load);
+    pthread_once(&once, load_openexr_core);
     return complete ? &functions : NULL;
 }

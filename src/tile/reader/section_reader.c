@@ -99,7 +99,7 @@ static txm_section *read_index(const txm_tx *tx, const txm_section_footer *f, co
 }
 
 /* The index is decompressed into memory of a size that the image itself dictates. */
-static txm_status load(txm_tx *tx, const txm_section_footer *f, txm_error *err)
+static txm_status load_section(txm_tx *tx, const txm_section_footer *f, txm_error *err)
 {
     /* index_raw is 8 bytes per tile that the image part really has. */
     uint8_t *index = txm_alloc_pixels(f->index_raw, 1);
@@ -155,5 +155,5 @@ txm_status txm_section_find(txm_tx *tx, txm_error *err)
               "it was made for another image part: the file was edited since");
         return TXM_OK;
     }
-    return load(tx, &f, err);
+    return load_section(tx, &f, err);
 }

@@ -290,7 +290,7 @@ static void reach_directory(extent *e, const txm_tiff_directory *dir)
 }
 
 /* With a bound on the number of directories, since chains can lead back. */
-static extent measure(const txm_tx *tx)
+static extent measure_directories(const txm_tx *tx)
 {
     txm_tiff t = {.tx = (txm_tx *)tx};
     extent e = {.t = &t, .directories = MAX_DIRECTORIES};
@@ -303,10 +303,10 @@ static extent measure(const txm_tx *tx)
 
 uint64_t txm_tiff_image_end(const txm_tx *tx)
 {
-    return measure(tx).end;
+    return measure_directories(tx).end;
 }
 
 bool txm_tiff_lost_values(const txm_tx *tx)
 {
-    return measure(tx).lost;
+    return measure_directories(tx).lost;
 }

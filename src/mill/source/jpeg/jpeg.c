@@ -182,7 +182,7 @@ static void read_density(const jpeg_source *s, const txm_raster_meta *meta, txm_
 }
 
 /* In the order of the markers: a later field replaces an earlier one only where OpenImageIO does so. */
-static bool read_meta(const jpeg_source *s, txm_source_info *info)
+static bool read_jpeg_meta(const jpeg_source *s, txm_source_info *info)
 {
     static const char exif[6] = "Exif\0", xmp[] = "http://ns.adobe.com/xap/1.0/", photoshop[] = "Photoshop 3.0";
     txm_raster_meta meta = {0};
@@ -222,7 +222,7 @@ static void close_jpeg(void *self)
 }
 
 /* From the start of the file to the first scan. False on a failure, which may come by a long jump. */
-static bool read_header(jpeg_source *s)
+static bool read_jpeg_header(jpeg_source *s)
 {
     if (setjmp(s->escape))
         return false;
@@ -260,7 +260,7 @@ static uint64_t coefficient_bytes(jpeg_source *s)
 }
 
 /* What libjpeg would allocate is computed before it does. */
-static txm_status check(jpeg_source *s, const txm_source_options *options, txm_error *err)
+static txm_status check_jpeg_memory(jpeg_source *s, const txm_source_options *options, txm_error *err)
 {
     const struct jpeg_decompress_struct *j = &s->jpeg;
 
@@ -283,7 +283,7 @@ static txm_status check(jpeg_source *s, const txm_source_options *options, txm_e
 
 /* CMYK is delivered as RGB. The profile of the file is not looked at: colours are what the user or the
  * rules say. */
-static txm_status describe(const jpeg_source *s, txm_source_info *info, txm_error *err)
+static txm_status describe_jpeg(const jpeg_source *s, txm_source_info *info, txm_error *err)
 {
     info->width = s->jpeg.output_width;
     info->height = s->jpeg.output_height;
@@ -291,7 +291,7 @@ static txm_status describe(const jpeg_source *s, txm_source_info *info, txm_erro
     info->type = TXM_TYPE_U8;
     info->file_alpha = TXM_FILE_ALPHA_SILENT;
     snprintf(info->colorspace_hint, sizeof info->colorspace_hint, TXM_INTEROP_SRGB);
-    if (!read_meta(s, info))
+    if (!read_jpeg_meta(s, info))
         return txm_no_memory(err, s->path);
     return TXM_OK;
 }
@@ -325,15 +325,15 @@ static txm_status open_jpeg(const char *path, const txm_source_options *options,
     prepare(s);
     s->path = txm_strdup(path);
     status = s->path ? txm_raster_file_open(&s->file, path, err) : txm_no_memory(err, path);
-    if (!status && !read_header(s))
+    if (!status && !read_jpeg_header(s))
         status = txm_fail(err, s->status, "%s: %s", path, s->message);
     if (!status)
-        status = check(s, options, err);
+        status = check_jpeg_memory(s, options, err);
     if (!status && s->jpeg.out_color_space == JCS_CMYK &&
         !(s->cmyk = txm_calloc((size_t)s->jpeg.output_width * CMYK_CHANNELS, ROWS_AT_ONCE)))
         status = txm_no_memory(err, path);
     if (!status)
-        status = describe(s, info, err);
+        status = describe_jpeg(s, info, err);
     if (status) {
         close_jpeg(s);
         return status;
@@ -390,7 +390,7 @@ static void decode_rows(jpeg_source *s, uint32_t rows, uint8_t *dst, size_t stri
 }
 
 /* False on a failure; the row that could not be decoded is output_scanline then. */
-static bool decode(jpeg_source *s, uint32_t rows, uint8_t *dst, size_t stride_bytes)
+static bool decode_jpeg(jpeg_source *s, uint32_t rows, uint8_t *dst, size_t stride_bytes)
 {
     if (s->status || setjmp(s->escape))
         return false;
@@ -405,7 +405,7 @@ static txm_status read_jpeg(void *self, uint32_t y, uint32_t rows, void *dst, si
     jpeg_source *s = self;
 
     (void)y; /* rows come in order */
-    if (decode(s, rows, dst, stride_bytes))
+    if (decode_jpeg(s, rows, dst, stride_bytes))
         return TXM_OK;
     return txm_fail(err, s->status, "%s: row %u of %u: %s", s->path, s->jpeg.output_scanline, s->jpeg.output_height,
                     s->message);
@@ -418,7 +418,7 @@ static txm_status rewind_jpeg(void *self, txm_error *err)
     const JDIMENSION width = s->jpeg.output_width, height = s->jpeg.output_height;
     const int components = s->jpeg.output_components;
 
-    if (!read_header(s))
+    if (!read_jpeg_header(s))
         return txm_fail(err, s->status, "%s: %s", s->path, s->message);
     if (s->jpeg.output_width != width || s->jpeg.output_height != height || s->jpeg.output_components != components) {
         s->status = TXM_STATUS_CHANGED;

@@ -114,7 +114,7 @@ static int exif_field(uint32_t tag)
 }
 
 /* The first value counts, and only if all its bytes are there. */
-static bool add_text(txm_raster_meta *meta, const block *b, size_t entry, int field)
+static bool add_exif_text(txm_raster_meta *meta, const block *b, size_t entry, int field)
 {
     size_t bytes = read32(b, entry + 4);
     size_t at = bytes <= 4 ? entry + 8 : read32(b, entry + 8);
@@ -133,7 +133,7 @@ static void add_ratio(float *ratio, const block *b, size_t entry)
 }
 
 /* Twelve bytes: tag, type, count, value or offset. */
-static bool add_entry(txm_raster_meta *meta, const block *b, size_t at)
+static bool add_exif_entry(txm_raster_meta *meta, const block *b, size_t at)
 {
     uint32_t tag = read16(b, at), type = read16(b, at + 2);
     int field = exif_field(tag);
@@ -146,7 +146,7 @@ static bool add_entry(txm_raster_meta *meta, const block *b, size_t at)
         add_ratio(&meta->x_resolution, b, at);
     if (type == TYPE_RATIONAL && tag == TAG_Y_RESOLUTION)
         add_ratio(&meta->y_resolution, b, at);
-    return field < 0 || type != TYPE_ASCII || add_text(meta, b, at, field);
+    return field < 0 || type != TYPE_ASCII || add_exif_text(meta, b, at, field);
 }
 
 /* The list below the first one is used entry by entry, up to the first that does not end before the block does. */
@@ -157,7 +157,7 @@ static bool add_exif_list(txm_raster_meta *meta, const block *b, size_t at)
     size_t count = read16(b, at);
     at += 2;
     for (size_t i = 0; i < count && at + ENTRY_BYTES < b->bytes; i++, at += ENTRY_BYTES)
-        if (!add_entry(meta, b, at))
+        if (!add_exif_entry(meta, b, at))
             return false;
     return true;
 }
@@ -172,7 +172,8 @@ static bool add_first_list(txm_raster_meta *meta, const block *b, size_t at)
     if (at + count * ENTRY_BYTES > b->bytes)
         return true;
     for (size_t i = 0; i < count; i++, at += ENTRY_BYTES) {
-        bool ok = read16(b, at) == TAG_EXIF_LIST ? add_exif_list(meta, b, read32(b, at + 8)) : add_entry(meta, b, at);
+        bool ok =
+            read16(b, at) == TAG_EXIF_LIST ? add_exif_list(meta, b, read32(b, at + 8)) : add_exif_entry(meta, b, at);
         if (!ok)
             return false;
     }

@@ -111,7 +111,7 @@ enum { IS_TEXT, IS_ATTRIBUTE, IS_LITERAL };
 
 /* Appends what `raw` means. Ends of lines become one line feed, any blank in an attribute a space; only in literal text
  * (CDATA) '&' is no reference. */
-static bool decode(txm_bytes *out, span raw, int kind)
+static bool decode_references(txm_bytes *out, span raw, int kind)
 {
     for (size_t i = 0; i < raw.bytes; i++) {
         unsigned long c = (unsigned char)raw.text[i];
@@ -158,7 +158,7 @@ static void add_attribute(walker *w, span name, span raw)
     if (field < 0)
         return;
     w->value.size = 0;
-    w->out_of_memory = !decode(&w->value, raw, IS_ATTRIBUTE);
+    w->out_of_memory = !decode_references(&w->value, raw, IS_ATTRIBUTE);
     set_field(w, field);
 }
 
@@ -173,7 +173,7 @@ static span property_of(const walker *w)
 }
 
 /* Pieces of text in one element are joined. */
-static void add_text(walker *w, span text, int kind)
+static void add_xmp_text(walker *w, span text, int kind)
 {
     int field = field_of(property_of(w));
 
@@ -184,7 +184,7 @@ static void add_text(walker *w, span text, int kind)
     w->value.size = 0;
     if (pieces && before)
         w->out_of_memory = !txm_bytes_puts(&w->value, before) || !txm_bytes_puts(&w->value, ";");
-    w->out_of_memory = w->out_of_memory || !decode(&w->value, text, kind);
+    w->out_of_memory = w->out_of_memory || !decode_references(&w->value, text, kind);
     set_field(w, field);
 }
 
@@ -268,7 +268,7 @@ static bool walk_next(walker *w)
         bool blank = w->p == w->end || w->p == tag;
         w->p = tag ? tag : w->end;
         if (!blank)
-            add_text(w, (span){from, (size_t)(w->p - from)}, IS_TEXT);
+            add_xmp_text(w, (span){from, (size_t)(w->p - from)}, IS_TEXT);
         return true;
     }
     if (starts(w, "<!--"))
@@ -277,7 +277,7 @@ static bool walk_next(walker *w)
         from += strlen("<![CDATA[");
         bool closed = skip_past(w, "]]>");
         if (closed && w->p - 3 > from)
-            add_text(w, (span){from, (size_t)(w->p - 3 - from)}, IS_LITERAL);
+            add_xmp_text(w, (span){from, (size_t)(w->p - 3 - from)}, IS_LITERAL);
         return closed;
     }
     if (starts(w, "<?"))

@@ -126,7 +126,7 @@ static txm_status accept_info(oiio_source *s, txm_source_info *info, const char 
 }
 
 /* A worker that still answers serves the next image. */
-static void close_image(void *self)
+static void close_oiio(void *self)
 {
     oiio_source *s = self;
     if (!s)
@@ -222,8 +222,8 @@ static void rename_gamma(txm_source_info *info)
 
 /* The time limit grows with the file and, once it is known, with the image. OpenImageIO does not report
  * that a film scan is truncated, so its length is checked here. */
-static txm_status open_image(const char *path, const txm_source_options *options, txm_source_info *info, void **self,
-                             txm_error *err)
+static txm_status open_oiio(const char *path, const txm_source_options *options, txm_source_info *info, void **self,
+                            txm_error *err)
 {
     struct stat st;
     if (stat(path, &st) != 0)
@@ -231,7 +231,7 @@ static txm_status open_image(const char *path, const txm_source_options *options
     const double megabytes = (double)st.st_size / 1e6;
     oiio_source *s = txm_calloc(1, sizeof *s);
     if (!s || !(s->path = txm_strdup(path))) {
-        close_image(s);
+        close_oiio(s);
         return txm_no_memory(err, path);
     }
     s->cpu_seconds = time_limit(megabytes, 0);
@@ -251,7 +251,7 @@ static txm_status open_image(const char *path, const txm_source_options *options
     if (status == TXM_OK && strcmp(info->format, "png") == 0)
         status = txm_png_read_color(path, info, err);
     if (status != TXM_OK) {
-        close_image(s);
+        close_oiio(s);
         return status;
     }
     s->width = info->width;
@@ -309,7 +309,7 @@ static txm_status read_once(oiio_source *s, uint32_t y, uint32_t rows, void *dst
     return status;
 }
 
-static txm_status read_rows(void *self, uint32_t y, uint32_t rows, void *dst, size_t stride_bytes, txm_error *err)
+static txm_status read_oiio_rows(void *self, uint32_t y, uint32_t rows, void *dst, size_t stride_bytes, txm_error *err)
 {
     oiio_source *s = self;
     txm_error first = {0};
@@ -323,7 +323,7 @@ static txm_status read_rows(void *self, uint32_t y, uint32_t rows, void *dst, si
 }
 
 /* What is opened anew is at its first row. */
-static txm_status rewind_image(void *self, txm_error *err)
+static txm_status rewind_oiio(void *self, txm_error *err)
 {
     oiio_source *s = self;
     txm_error first = {0};
@@ -346,4 +346,4 @@ static txm_status as_half(void *self, txm_error *err)
     return status;
 }
 
-const txm_reader_ops txm_oiio_reader = {"oiio", open_image, read_rows, rewind_image, close_image, as_half, NULL};
+const txm_reader_ops txm_oiio_reader = {"oiio", open_oiio, read_oiio_rows, rewind_oiio, close_oiio, as_half, NULL};

@@ -65,7 +65,7 @@ static txm_status receive_file(txm_worker *w, const char *name, txm_bytes *out, 
 }
 
 /* Programs may hand over anything; the worker reads rows of this size. */
-static txm_status check(const char *name, const txm_picture *p, txm_error *err)
+static txm_status check_picture(const char *name, const txm_picture *p, txm_error *err)
 {
     if ((unsigned)p->type > TXM_TYPE_FLOAT)
         return txm_fail(err, TXM_STATUS_USAGE, "%s: there is no sample type %d", name, (int)p->type);
@@ -82,7 +82,7 @@ static txm_status check(const char *name, const txm_picture *p, txm_error *err)
 txm_status txm_picture_encode_bytes(const char *name, const txm_picture *picture, txm_bytes *out, txm_error *err)
 {
     txm_error own = {0};
-    if (check(name, picture, err) != TXM_OK)
+    if (check_picture(name, picture, err) != TXM_OK)
         return TXM_STATUS_USAGE;
     txm_worker *worker = NULL;
     txm_status status = txm_worker_get(&worker, &own);

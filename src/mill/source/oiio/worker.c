@@ -95,7 +95,7 @@ static int spawn_worker(const char *program, int socket_fd, pid_t *pid)
 }
 
 /* One end of a socket pair is the worker's descriptor 3; nothing else is inherited. */
-static txm_status start(txm_worker **out, txm_error *err)
+static txm_status start_worker(txm_worker **out, txm_error *err)
 {
     int pair[2], rc;
     char *looked_in = NULL, *program = txm_plugin_path(WORKER_FILE, &looked_in);
@@ -157,7 +157,7 @@ txm_status txm_worker_get(txm_worker **out, txm_error *err)
         }
         pthread_mutex_unlock(&idle.lock);
         if (!w)
-            return start(out, err);
+            return start_worker(out, err);
         if (waitpid(w->pid, NULL, WNOHANG) == 0) {
             *out = w;
             return TXM_OK;

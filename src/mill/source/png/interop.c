@@ -75,7 +75,7 @@ typedef struct png_color {
 enum { CHUNK_ENDS = 12, LONGEST = 4, LONGEST_EXIF = 1 << 20 };
 
 /* A chunk with its name, contents and checksum in `b`, of the right length. */
-static void take(png_color *color, const uint8_t *b, size_t size)
+static void take_color_chunk(png_color *color, const uint8_t *b, size_t size)
 {
     const uint8_t *data = b + 4;
     if (crc32_gzip_refl(0, b, 4 + size) != txm_load_be32(data + size))
@@ -121,7 +121,7 @@ static txm_status walk(const char *path, bool look_for_exif, png_color *color, t
         if (memcmp(b + 4, "IDAT", 4) == 0 || memcmp(b + 4, "IEND", 4) == 0)
             break;
         if (colors && size <= LONGEST)
-            take(color, b + 4, size);
+            take_color_chunk(color, b + 4, size);
         if (look_for_exif && memcmp(b + 4, "eXIf", 4) == 0)
             ok = take_exif(color, &file, at + 4, size);
         at += (uint64_t)size + CHUNK_ENDS;

@@ -42,7 +42,7 @@ typedef struct png_source {
 } png_source;
 
 /* Also for reading again from the top. */
-static void start(png_source *s)
+static void start_rows(png_source *s)
 {
     memset(s->lines[0], 0, s->row_bytes);
     s->line = 0;
@@ -95,7 +95,7 @@ static txm_status allocate(png_source *s, txm_error *err)
 }
 
 /* PNG has one kind of alpha: not associated. */
-static void describe(const txm_png_header *h, unsigned channels, txm_source_info *info)
+static void describe_png(const txm_png_header *h, unsigned channels, txm_source_info *info)
 {
     info->width = h->width;
     info->height = h->height;
@@ -141,12 +141,12 @@ static txm_status open_png(const char *path, const txm_source_options *options, 
         close_png(s);
         return status;
     }
-    describe(&s->header, txm_png_convert_of(&s->header, &s->convert), info);
+    describe_png(&s->header, txm_png_convert_of(&s->header, &s->convert), info);
     s->ops = txm_unfilter_choose();
     s->idat.file = &s->file;
     s->idat.start = s->header.data_offset;
     s->idat.start_bytes = s->header.data_bytes;
-    start(s);
+    start_rows(s);
     *self = s;
     return TXM_OK;
 }
@@ -254,7 +254,7 @@ static txm_status read_png(void *self, uint32_t y, uint32_t rows, void *dst, siz
 static txm_status rewind_png(void *self, txm_error *err)
 {
     (void)err;
-    start(self);
+    start_rows(self);
     return TXM_OK;
 }
 

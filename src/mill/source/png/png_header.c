@@ -214,7 +214,7 @@ static bool read_texts(png_structp png, png_infop tags, txm_raster_meta *meta, t
 }
 
 /* Texts first, then Exif; which of two wins is OpenImageIO's order. */
-static bool read_meta(png_structp png, png_infop tags, txm_source_info *info)
+static bool read_png_meta(png_structp png, png_infop tags, txm_source_info *info)
 {
     txm_raster_meta meta = {0};
     png_uint_32 exif_bytes = 0;
@@ -231,7 +231,7 @@ static bool read_meta(png_structp png, png_infop tags, txm_source_info *info)
 
 /* Runs libpng up to the first IDAT chunk. Kept apart because a long jump may end it: no local variable that changes
  * after setjmp is used later. */
-static bool parse(png_structp png, png_infop tags)
+static bool parse_chunks(png_structp png, png_infop tags)
 {
     if (setjmp(png_jmpbuf(png)))
         return false;
@@ -257,7 +257,7 @@ txm_status txm_png_read_header(txm_raster_file *file, const char *path, txm_png_
     }
     png_set_read_fn(png, &p, on_read);
     /* For lack of memory libpng also leaves out chunks that it takes for dispensable, without a word. */
-    bool parsed = parse(png, tags);
+    bool parsed = parse_chunks(png, tags);
     if (p.status == TXM_STATUS_NO_MEMORY) {
         status = txm_no_memory(err, path);
         goto destroy;
@@ -270,7 +270,7 @@ txm_status txm_png_read_header(txm_raster_file *file, const char *path, txm_png_
     read_density(png, tags, &info->density);
     header->data_offset = txm_raster_file_tell(file);
     header->data_bytes = txm_load_be32(p.chunk);
-    if (!read_meta(png, tags, info))
+    if (!read_png_meta(png, tags, info))
         status = txm_no_memory(err, path);
 destroy:
     png_destroy_read_struct(&png, &tags, NULL);

@@ -15,7 +15,7 @@
 enum { MAX_CHUNK_BYTES = 0x7fffffff, MAX_MATCH_BYTES = 258 };
 
 /* The first failure stays: later ones follow from it. */
-static bool fail(txm_png_idat *idat, txm_status status, const char *reason)
+static bool fail_idat(txm_png_idat *idat, txm_status status, const char *reason)
 {
     idat->status = status;
     idat->reason = reason;
@@ -24,8 +24,8 @@ static bool fail(txm_png_idat *idat, txm_status status, const char *reason)
 
 static bool fail_read(txm_png_idat *idat)
 {
-    return idat->file->sys_errno ? fail(idat, TXM_STATUS_IO, strerror(idat->file->sys_errno))
-                                 : fail(idat, TXM_STATUS_CORRUPT, "the file ends inside the pixel data");
+    return idat->file->sys_errno ? fail_idat(idat, TXM_STATUS_IO, strerror(idat->file->sys_errno))
+                                 : fail_idat(idat, TXM_STATUS_CORRUPT, "the file ends inside the pixel data");
 }
 
 static const uint8_t idat_type[4] = {'I', 'D', 'A', 'T'};
@@ -58,7 +58,7 @@ static bool check_crc(txm_png_idat *idat)
 
     if (!txm_raster_file_get(idat->file, stored, sizeof stored))
         return fail_read(idat);
-    return txm_load_be32(stored) == idat->crc || fail(idat, TXM_STATUS_CORRUPT, "CRC error in an IDAT chunk");
+    return txm_load_be32(stored) == idat->crc || fail_idat(idat, TXM_STATUS_CORRUPT, "CRC error in an IDAT chunk");
 }
 
 /* Closes the current chunk and opens the next one, which must be IDAT as well. */
@@ -71,9 +71,9 @@ static bool next_chunk(txm_png_idat *idat)
     if (!txm_raster_file_get(idat->file, head, sizeof head))
         return fail_read(idat);
     if (memcmp(head + 4, idat_type, sizeof idat_type) != 0)
-        return fail(idat, TXM_STATUS_CORRUPT, "not enough image data");
+        return fail_idat(idat, TXM_STATUS_CORRUPT, "not enough image data");
     if (txm_load_be32(head) > MAX_CHUNK_BYTES)
-        return fail(idat, TXM_STATUS_CORRUPT, "an IDAT chunk of more than 2^31 - 1 bytes");
+        return fail_idat(idat, TXM_STATUS_CORRUPT, "an IDAT chunk of more than 2^31 - 1 bytes");
     begin_chunk(idat, txm_load_be32(head));
     return true;
 }
@@ -138,7 +138,7 @@ size_t txm_png_idat_read(txm_png_idat *idat, uint8_t *dst, size_t bytes)
         idat->starved = s->avail_out > 0;
         idat->ended = s->block_state == ISAL_BLOCK_FINISH;
         if (code < 0 || code == ISAL_NEED_DICT)
-            fail(idat, TXM_STATUS_CORRUPT, inflate_reason(code));
+            fail_idat(idat, TXM_STATUS_CORRUPT, inflate_reason(code));
         /* A match that points before the first byte is counted, but was never written. */
         if (code == ISAL_INVALID_LOOKBACK)
             done -= done < MAX_MATCH_BYTES ? done : MAX_MATCH_BYTES;

@@ -68,7 +68,7 @@ static bool next_number(pnm_source *s, uint32_t *out)
 
 /* One white space follows the header, then pixels begin, which may look like a comment. Damaged headers are
  * not told apart: describe says what it can. */
-static bool read_header(pnm_source *s)
+static bool read_pnm_header(pnm_source *s)
 {
     char kind[2];
     if (!txm_raster_file_get(&s->file, kind, 2) || !next_number(s, &s->width) || !next_number(s, &s->height) ||
@@ -83,9 +83,9 @@ static bool read_header(pnm_source *s)
 
 /* A peak that is not 255 or 65535 means that samples are stretched. Rec709 is what the specification says
  * samples are encoded by, and what OpenImageIO reports. */
-static txm_status describe(pnm_source *s, txm_source_info *info, txm_error *err)
+static txm_status describe_pnm(pnm_source *s, txm_source_info *info, txm_error *err)
 {
-    bool whole = read_header(s);
+    bool whole = read_pnm_header(s);
     if (!whole && s->file.sys_errno)
         return txm_fail_errno(err, s->file.sys_errno, "%s: cannot be read", s->path);
     if (!whole || s->width < 1 || s->height < 1)
@@ -117,7 +117,7 @@ static txm_status open_pnm(const char *path, const txm_source_options *options, 
     s->path = txm_strdup(path);
     status = s->path ? txm_raster_file_open(&s->file, path, err) : txm_no_memory(err, path);
     if (status == TXM_OK)
-        status = describe(s, info, err);
+        status = describe_pnm(s, info, err);
     if (status == TXM_OK)
         *self = s;
     else

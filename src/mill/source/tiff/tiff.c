@@ -30,7 +30,7 @@ static void free_streams(txm_tiff *t)
     }
 }
 
-static void close_image(void *self)
+static void close_tiff(void *self)
 {
     txm_tiff *t = self;
     if (!t)
@@ -105,7 +105,7 @@ __attribute__((format(printf, 4, 0))) static int judge_warning(TIFF *tif, void *
 
 /* libtiff never maps or opens the file itself. A read that fails returns 0 rather than -1: libtiff would add the -1 to
  * its count of bytes, and clear the rest of its buffer from one byte before it. */
-static tmsize_t read_file(thandle_t user, void *dst, tmsize_t bytes)
+static tmsize_t read_tiff_bytes(thandle_t user, void *dst, tmsize_t bytes)
 {
     txm_tiff *t = user;
     int64_t got = bytes < 0 ? 0 : txm_random_file_read(&t->file, dst, (size_t)bytes, t->position);
@@ -152,8 +152,8 @@ static TIFF *open_guarded(txm_tiff *t, TIFFOpenOptions *options)
         return NULL;
     }
     t->guarded = true;
-    TIFF *tif = TIFFClientOpenExt(t->path, "rm", t, read_file, write_file, seek_file, close_file, file_size, NULL, NULL,
-                                  options);
+    TIFF *tif = TIFFClientOpenExt(t->path, "rm", t, read_tiff_bytes, write_file, seek_file, close_file, file_size, NULL,
+                                  NULL, options);
     t->guarded = false;
     return tif;
 }
@@ -308,15 +308,15 @@ static txm_status open_image(const char *path, const txm_source_options *options
     if (status == TXM_OK)
         *self = t;
     else
-        close_image(t);
+        close_tiff(t);
     return status;
 }
 
 /* Strips and tiles are found by their place, and row 0 starts its strip anew. */
-static txm_status rewind_image(void *self, txm_error *err)
+static txm_status rewind_tiff(void *self, txm_error *err)
 {
     (void)self, (void)err;
     return TXM_OK;
 }
 
-const txm_reader_ops txm_tiff_reader = {"tiff", open_image, txm_tiff_read_rows, rewind_image, close_image, NULL, NULL};
+const txm_reader_ops txm_tiff_reader = {"tiff", open_image, txm_tiff_read_rows, rewind_tiff, close_tiff, NULL, NULL};

@@ -17,7 +17,7 @@
 enum { MAX_CHANNELS = 64 };
 
 /* Not damage: OpenImageIO reads it. */
-static txm_status refuse(const txm_tiff *t, txm_error *err, const char *what)
+static txm_status refuse_tiff(const txm_tiff *t, txm_error *err, const char *what)
 {
     txm_status status = txm_tiff_cause(t, err);
     return status != TXM_OK ? status
@@ -79,17 +79,17 @@ static txm_status describe_samples(txm_tiff *t, txm_source_info *info, txm_error
 {
     uint16_t channels = short_tag(t, TIFFTAG_SAMPLESPERPIXEL), photometric;
     if (channels < 1 || channels > MAX_CHANNELS)
-        return refuse(t, err, "this number of channels");
+        return refuse_tiff(t, err, "this number of channels");
     if (!TIFFGetField(t->tif, TIFFTAG_PHOTOMETRIC, &photometric))
         photometric = channels == 1 ? PHOTOMETRIC_MINISBLACK : PHOTOMETRIC_RGB;
     t->inks = is_cmyk(t, photometric, channels);
     if (!t->inks && photometric != PHOTOMETRIC_MINISBLACK && photometric != PHOTOMETRIC_MINISWHITE &&
         photometric != PHOTOMETRIC_RGB)
-        return refuse(t, err, "this colour model");
+        return refuse_tiff(t, err, "this colour model");
     if (!type_of(short_tag(t, TIFFTAG_BITSPERSAMPLE), short_tag(t, TIFFTAG_SAMPLEFORMAT), t->tiled, &info->type))
-        return refuse(t, err, "this sample type");
+        return refuse_tiff(t, err, "this sample type");
     if (!is_served(short_tag(t, TIFFTAG_COMPRESSION)))
-        return refuse(t, err, "this compression");
+        return refuse_tiff(t, err, "this compression");
     t->file_channels = channels;
     info->file_channels = t->inks ? TXM_INKS - 1 : channels;
     info->channels = t->channels = info->file_channels < TXM_MAX_CHANNELS ? info->file_channels : TXM_MAX_CHANNELS;
@@ -116,20 +116,20 @@ static txm_status describe_layout(txm_tiff *t, txm_source_info *info, txm_error 
     uint32_t depth = 1, tile_depth = 1, rows = 0;
     if (!TIFFGetField(t->tif, TIFFTAG_IMAGEWIDTH, &t->width) ||
         !TIFFGetField(t->tif, TIFFTAG_IMAGELENGTH, &t->height) || t->width < 1 || t->height < 1)
-        return refuse(t, err, "an image without a size");
+        return refuse_tiff(t, err, "an image without a size");
     if (t->width > TXM_MAX_SIZE_PX || t->height > TXM_MAX_SIZE_PX)
         return txm_fail(err, TXM_STATUS_TOO_LARGE, "%s: %u x %u px; the limit is %d px per side", t->path, t->width,
                         t->height, TXM_MAX_SIZE_PX);
     TIFFGetFieldDefaulted(t->tif, TIFFTAG_IMAGEDEPTH, &depth);
     TIFFGetFieldDefaulted(t->tif, TIFFTAG_TILEDEPTH, &tile_depth);
     if (depth > 1 || tile_depth > 1)
-        return refuse(t, err, "a volume");
+        return refuse_tiff(t, err, "a volume");
     t->tiled = info->tiled = TIFFIsTiled(t->tif);
     if (t->tiled) {
         if (!TIFFGetField(t->tif, TIFFTAG_TILEWIDTH, &t->block_w) ||
             !TIFFGetField(t->tif, TIFFTAG_TILELENGTH, &t->block_h) || t->block_w < 1 || t->block_h < 1 ||
             t->block_w > TXM_MAX_SIZE_PX || t->block_h > TXM_MAX_SIZE_PX)
-            return refuse(t, err, "this size of tiles");
+            return refuse_tiff(t, err, "this size of tiles");
     } else {
         TIFFGetFieldDefaulted(t->tif, TIFFTAG_ROWSPERSTRIP, &rows);
         t->block_w = t->width;
@@ -141,7 +141,7 @@ static txm_status describe_layout(txm_tiff *t, txm_source_info *info, txm_error 
 }
 
 /* Tags that are there but empty count as missing. */
-static bool add_text(txm_tiff *t, txm_raster_meta *meta, uint32_t tag, int field)
+static bool add_tiff_text(txm_tiff *t, txm_raster_meta *meta, uint32_t tag, int field)
 {
     const char *text = NULL;
     if (!TIFFGetField(t->tif, tag, &text) || !text || !*text)
@@ -154,10 +154,10 @@ static bool read_fields(txm_tiff *t, txm_raster_meta *meta)
 {
     uint32_t count = 0;
     void *data = NULL;
-    bool ok = add_text(t, meta, TIFFTAG_ARTIST, TXM_META_ARTIST) &&
-              add_text(t, meta, TIFFTAG_COPYRIGHT, TXM_META_COPYRIGHT) &&
-              add_text(t, meta, TIFFTAG_IMAGEDESCRIPTION, TXM_META_DESCRIPTION) &&
-              add_text(t, meta, TIFFTAG_SOFTWARE, TXM_META_SOFTWARE);
+    bool ok = add_tiff_text(t, meta, TIFFTAG_ARTIST, TXM_META_ARTIST) &&
+              add_tiff_text(t, meta, TIFFTAG_COPYRIGHT, TXM_META_COPYRIGHT) &&
+              add_tiff_text(t, meta, TIFFTAG_IMAGEDESCRIPTION, TXM_META_DESCRIPTION) &&
+              add_tiff_text(t, meta, TIFFTAG_SOFTWARE, TXM_META_SOFTWARE);
     if (ok && TIFFGetField(t->tif, TIFFTAG_RICHTIFFIPTC, &count, &data) && data)
         ok = txm_raster_meta_add_iim(meta, data, count);
     if (ok && TIFFGetField(t->tif, TIFFTAG_XMLPACKET, &count, &data) && data)
@@ -216,14 +216,14 @@ static txm_status describe_metadata(txm_tiff *t, txm_source_info *info, txm_erro
     uint32_t count = 0;
     void *data = NULL;
     if (TIFFIsByteSwapped(t->tif) && TIFFGetField(t->tif, TIFFTAG_RICHTIFFIPTC, &count, &data))
-        return refuse(t, err, "IPTC metadata in big-endian words");
+        return refuse_tiff(t, err, "IPTC metadata in big-endian words");
     describe_density(t, &info->density);
     bool ok = read_fields(t, &meta);
     const char *description = ok ? meta.fields[TXM_META_DESCRIPTION] : NULL;
     txm_status status = TXM_OK;
     /* Textures carry digests and averages in the description, which OpenImageIO takes out. */
     if (description && (strstr(description, "oiio:") || strstr(description, "SHA-1=")))
-        status = refuse(t, err, "a texture's description");
+        status = refuse_tiff(t, err, "a texture's description");
     else if (!ok || !txm_raster_meta_store(&meta, info))
         status = txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: no memory for its metadata", t->path);
     txm_raster_meta_clear(&meta);

@@ -83,7 +83,7 @@ int txm_tiff_strip_errno(const txm_tiff_strip *s)
     return s->sys_errno;
 }
 
-static bool fail(txm_tiff_strip *s, const char *reason)
+static bool fail_strip(txm_tiff_strip *s, const char *reason)
 {
     s->reason = reason;
     return false;
@@ -96,14 +96,14 @@ static bool fill(txm_tiff_strip *s)
     if (s->at < s->end)
         return true;
     if (s->left == 0)
-        return fail(s, "the strip ends before its last row");
+        return fail_strip(s, "the strip ends before its last row");
     size_t want = s->left < INPUT_BYTES ? (size_t)s->left : INPUT_BYTES;
     do {
         n = pread(s->fd, s->input, want, (off_t)s->offset);
     } while (n < 0 && errno == EINTR);
     s->sys_errno = n < 0 ? errno : 0;
     if (n <= 0)
-        return fail(s, n < 0 ? "reading failed" : "the file ends in the middle of the strip");
+        return fail_strip(s, n < 0 ? "reading failed" : "the file ends in the middle of the strip");
     s->at = 0;
     s->end = (size_t)n;
     s->offset += (uint64_t)n;
@@ -128,7 +128,7 @@ static bool begin_deflate(txm_tiff_strip *s)
     if (!next_byte(s, &method) || !next_byte(s, &flags))
         return false;
     if ((method & 15) != 8 || flags & 0x20 || (method * 256 + flags) % 31 != 0)
-        return fail(s, "no zlib data");
+        return fail_strip(s, "no zlib data");
     isal_inflate_init(&s->state.inflate);
     s->state.inflate.crc_flag = ISAL_DEFLATE;
     return true;
@@ -142,7 +142,7 @@ static bool read_deflate(txm_tiff_strip *s, uint8_t *dst, size_t bytes)
     z->avail_out = (uint32_t)bytes; /* a row: at most 65536 pixels of 64 channels */
     while (z->avail_out > 0) {
         if (z->block_state == ISAL_BLOCK_FINISH)
-            return fail(s, "the deflate stream ends before the last row");
+            return fail_strip(s, "the deflate stream ends before the last row");
         uint32_t before = z->avail_out;
         /* Without input the decoder may still hold output. */
         bool starved = s->at == s->end && s->left == 0;
@@ -153,7 +153,7 @@ static bool read_deflate(txm_tiff_strip *s, uint8_t *dst, size_t bytes)
         int rc = isal_inflate(z);
         s->at = s->end - z->avail_in;
         if (rc < 0)
-            return fail(s, "damaged deflate data");
+            return fail_strip(s, "damaged deflate data");
         if (starved && z->avail_out == before)
             return fill(s); /* says that the strip ends */
     }
@@ -178,7 +178,7 @@ static bool begin_lzw(txm_tiff_strip *s)
         return false;
     /* A stream begins with CLEAR, whose bits are at the other end in what the first versions wrote. */
     if (s->end - s->at >= 2 && s->input[s->at] == 0 && s->input[s->at + 1] & 1)
-        return fail(s, "LZW of the old kind");
+        return fail_strip(s, "LZW of the old kind");
     for (unsigned i = 0; i < 256; i++)
         z->strings[i] = (lzw_string){.length = 1, .first = (uint8_t)i, .last = (uint8_t)i};
     z->window = z->available = 0;
@@ -236,9 +236,9 @@ static bool decode_string(txm_tiff_strip *s)
             clear_strings(z);
     } while (code == CLEAR);
     if (code == END)
-        return fail(s, "the LZW stream ends before the last row");
+        return fail_strip(s, "the LZW stream ends before the last row");
     if (z->previous < 0 ? code >= CLEAR : code > z->next || (code == z->next && z->next == CODES))
-        return fail(s, "an undefined LZW code");
+        return fail_strip(s, "an undefined LZW code");
     /* A code that is defined only now: its string ends as it begins. */
     if (z->previous >= 0)
         add_string(z, z->strings[code == z->next ? (unsigned)z->previous : code].first);

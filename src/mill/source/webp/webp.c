@@ -62,7 +62,7 @@ static txm_status too_large(const webp_source *s, double need, uint64_t limit, t
 
 /* Read whole, as the demuxer wants it. Its size is looked at before it is opened, and a file that shrinks
  * in between is reported as changed, not as damaged. */
-static txm_status load(webp_source *s, uint64_t limit, txm_error *err)
+static txm_status load_webp(webp_source *s, uint64_t limit, txm_error *err)
 {
     struct stat st;
     txm_raster_file f;
@@ -85,7 +85,7 @@ static txm_status load(webp_source *s, uint64_t limit, txm_error *err)
 }
 
 /* Exif with or without the prefix that JPEG has. XMP and colour profiles are left alone. False: no memory. */
-static bool read_meta(const webp_source *s, txm_source_info *info)
+static bool read_webp_meta(const webp_source *s, txm_source_info *info)
 {
     static const uint8_t prefix[6] = "Exif\0";
     txm_raster_meta meta = {0};
@@ -105,7 +105,8 @@ static bool read_meta(const webp_source *s, txm_source_info *info)
 
 /* The canvas, not the first frame, is the size of the image. Whether there is alpha is said by a flag of
  * the file, not by its pixels, so an opaque picture may have four channels. */
-static txm_status describe(webp_source *s, const txm_source_options *options, txm_source_info *info, txm_error *err)
+static txm_status describe_webp(webp_source *s, const txm_source_options *options, txm_source_info *info,
+                                txm_error *err)
 {
     const WebPData data = {s->file, s->file_bytes};
     errno = 0; /* libwebp says nothing of memory here */
@@ -131,7 +132,7 @@ static txm_status describe(webp_source *s, const txm_source_options *options, tx
     info->type = TXM_TYPE_U8;
     info->file_alpha = s->channels == 4 ? TXM_FILE_ALPHA_UNASSOCIATED : TXM_FILE_ALPHA_SILENT;
     snprintf(info->colorspace_hint, sizeof info->colorspace_hint, TXM_INTEROP_SRGB);
-    return read_meta(s, info) ? TXM_OK : txm_no_memory(err, s->path);
+    return read_webp_meta(s, info) ? TXM_OK : txm_no_memory(err, s->path);
 }
 
 /* close_webp takes a source at any stage, so every failure ends in it. */
@@ -143,9 +144,9 @@ static txm_status open_webp(const char *path, const txm_source_options *options,
     if (!s || !(s->path = txm_strdup(path)))
         status = txm_no_memory(err, path);
     else
-        status = load(s, options->max_memory_bytes, err);
+        status = load_webp(s, options->max_memory_bytes, err);
     if (status == TXM_OK)
-        status = describe(s, options, info, err);
+        status = describe_webp(s, options, info, err);
     if (status == TXM_OK)
         *self = s;
     else
@@ -177,7 +178,7 @@ static VP8StatusCode decode_frame(webp_source *s, const WebPIterator *frame)
 /* What the first frame does not cover is transparent. After a failure it may be called again: the file is
  * still there. libwebp reports a lack of memory in some places as damage, which is why errno is asked as
  * well. */
-static txm_status decode(webp_source *s, txm_error *err)
+static txm_status decode_webp(webp_source *s, txm_error *err)
 {
     WebPIterator frame;
     VP8StatusCode code = VP8_STATUS_BITSTREAM_ERROR;
@@ -206,7 +207,7 @@ static txm_status read_webp(void *self, uint32_t y, uint32_t rows, void *dst, si
 {
     webp_source *s = self;
     size_t row = (size_t)s->width * s->channels;
-    txm_status status = s->pixels ? TXM_OK : decode(s, err);
+    txm_status status = s->pixels ? TXM_OK : decode_webp(s, err);
     for (uint32_t r = 0; r < rows && status == TXM_OK; r++)
         memcpy((uint8_t *)dst + r * stride_bytes, s->pixels + (y + r) * row, row);
     return status;

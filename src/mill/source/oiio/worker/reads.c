@@ -22,18 +22,18 @@ int txm_reads_failed(void)
     return atomic_exchange(&failed, 0);
 }
 
-static void keep(int error)
+static void keep_errno(int error)
 {
     int none = 0;
     atomic_compare_exchange_strong(&failed, &none, error);
 }
 
 /* Errors of the caller's say nothing about the disk. */
-static void note(int error)
+static void note_errno(int error)
 {
     if (error && error != EINVAL && error != EBADF && error != ESPIPE && error != EISDIR && error != EFAULT &&
         error != EOVERFLOW)
-        keep(error);
+        keep_errno(error);
 }
 
 /* Whether a regular file is said to end where there is more of it. */
@@ -50,9 +50,9 @@ size_t fread(void *dst, size_t size, size_t count, FILE *f)
     errno = 0;
     size_t got = (fread_unlocked)(dst, size, count, f);
     if (!before && ferror_unlocked(f))
-        note(errno);
+        note_errno(errno);
     else if (got < count && feof_unlocked(f) && ended_early(fileno(f)))
-        keep(EIO);
+        keep_errno(EIO);
     funlockfile(f);
     return got;
 }
@@ -61,9 +61,9 @@ int fseeko(FILE *f, off_t offset, int from)
 {
     int rc = fseeko64(f, offset, from);
     if (rc != 0 && errno == EINVAL && from == SEEK_SET && offset >= 0)
-        keep(EINVAL); /* there is such a place in any file */
+        keep_errno(EINVAL); /* there is such a place in any file */
     else if (rc != 0)
-        note(errno);
+        note_errno(errno);
     return rc;
 }
 
@@ -94,7 +94,7 @@ ssize_t pread(int fd, void *dst, size_t bytes, off_t offset)
     static _Atomic(void *) known;
     ssize_t n = next(&known, "pread64").pread(fd, dst, bytes, offset);
     if (n < 0)
-        note(errno);
+        note_errno(errno);
     return n;
 }
 
@@ -104,6 +104,6 @@ ssize_t read(int fd, void *dst, size_t bytes)
     static _Atomic(void *) known;
     ssize_t n = next(&known, "read").read(fd, dst, bytes);
     if (n < 0)
-        note(errno);
+        note_errno(errno);
     return n;
 }
