@@ -86,15 +86,14 @@ static txm_status run(shared *s, worker *workers, uint32_t count, txm_error *err
 }
 
 /* Over the cache, the set, or a budget's page tables. */
-static txm_looker looker_of(const txm_render_job *job, worker *worker)
+static txm_looker looker_of(const txm_render_job *job, worker *of)
 {
-    const txm_lane lane = {.capacity = job->biased ? TXM_PATH_REQUESTS : 0, .requests = worker->requests};
+    const txm_lane lane = {.capacity = job->biased ? TXM_PATH_REQUESTS : 0, .requests = of->requests};
     if (job->options->untextured)
         return txm_looker_untextured();
     if (job->biased)
-        return txm_looker_asking(job->biased, TXM_BUDGET_RESOLUTIONS, worker->thread, lane);
-    return worker->thread ? txm_looker_waiting(worker->thread)
-                          : txm_looker_viewing(&worker->shared->view, NULL, lane, false, 0);
+        return txm_looker_asking(job->biased, TXM_BUDGET_RESOLUTIONS, of->thread, lane);
+    return of->thread ? txm_looker_waiting(of->thread) : txm_looker_viewing(&of->shared->view, NULL, lane, false, 0);
 }
 
 /* Each worker has a cache thread, which remembers its last tiles; the view is used where there is no cache. */
