@@ -536,6 +536,7 @@ static txm_status play(const txm_stream_args *a, const char *name, const txm_ren
     if (a->untextured)
         how.textures = TXM_FRAMES_UNTEXTURED;
     show_phase(a, "preparing the scene");
+    txm_signals_publish();
     txm_status status = txm_play(name, scene, &a->play, &how, a->quiet ? NULL : show_frames, &run, &stopped);
     const bool complete = status == TXM_OK;
     txm_say_status("%s", "");
