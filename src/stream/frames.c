@@ -40,8 +40,9 @@ struct txm_frames {
     double begin_seconds, virtual_ms;
     txm_frame_stats last;
     txm_frames_totals totals;
-    uint32_t cut_frame; /* the first after the last cut */
-    float *times;       /* of the last KEPT_TIMES frames, ms */
+    txm_cache_stats first; /* the cache's counts when counting began */
+    uint32_t cut_frame;    /* the first after the last cut */
+    float *times;          /* of the last KEPT_TIMES frames, ms */
     size_t times_room;
 };
 
@@ -49,8 +50,11 @@ struct txm_frames {
 
 void txm_frames_options_init(txm_frames_options *o, txm_cache_options *cache)
 {
-    *o = (txm_frames_options){
-        .loaders = 2, .requests = 4096, .wave = 16, .mark_share = 0.9f, .prices = {.frame_ms = 33.0, .tile_ms = 0.05}};
+    *o = (txm_frames_options){.loaders = 2,
+                              .requests = 4096,
+                              .wave = 16,
+                              .mark_share = 0.9f,
+                              .prices = {.frame_ms = 33.0, .texel_ns = 2.0, .request_ns = 20.0, .tile_ms = 0.05}};
     txm_cache_options_init(cache);
     txm_render_options_init(&o->render);
     o->render.samples = 1;
@@ -417,6 +421,20 @@ void txm_frames_cut(txm_frames *f)
     f->totals.until_half = f->totals.until_most = f->totals.until_all = UINT32_MAX;
 }
 
+void txm_frames_restart(txm_frames *f)
+{
+    txm_cache_stats_of(f->textures.cache, &f->loads.now);
+    f->first = f->loads.now;
+    f->loads.asked_frame -= f->frame; /* a batch that is under way was asked for before frame 0 */
+    f->frame = 0;
+    f->totals = (txm_frames_totals){0};
+    f->last = (txm_frame_stats){0};
+    txm_frames_cut(f);
+    f->loads.due_ms -= now_ms(f);
+    f->begin_seconds = txm_clock_seconds();
+    f->virtual_ms = 0.0;
+}
+
 /* ---- what came of it --------------------------------------------------------------------------------------------- */
 
 void txm_frames_picture(const txm_frames *f, float *rgb)
@@ -459,10 +477,10 @@ txm_frames_totals txm_frames_totals_of(const txm_frames *f)
     }
     free(sorted);
     const txm_cache_stats *c = &f->loads.now;
-    t.loaded = c->tiles_loaded;
-    t.reloaded = c->tiles_reloaded;
-    t.evicted = c->tiles_evicted;
-    t.load_failures = c->tiles_failed;
+    t.loaded = c->tiles_loaded - f->first.tiles_loaded;
+    t.reloaded = c->tiles_reloaded - f->first.tiles_reloaded;
+    t.evicted = c->tiles_evicted - f->first.tiles_evicted;
+    t.load_failures = c->tiles_failed - f->first.tiles_failed;
     return t;
 }
 
@@ -527,6 +545,7 @@ txm_status txm_frames_set_policy(txm_frames *f, uint32_t policy, txm_error *err)
         f->world.images = textures.bound;
         return status;
     }
+    f->first = (txm_cache_stats){0};
     txm_render_textures old = textures;
     txm_frame_loads_free(&loads);
     txm_render_textures_free(&old);
@@ -551,6 +570,11 @@ void txm_frames_set_textures(txm_frames *f, txm_frames_textures textures)
 {
     f->options.textures = (uint32_t)textures;
     f->changed = true;
+}
+
+txm_scene_camera txm_frames_camera(const txm_render_scene *scene)
+{
+    return scene->camera;
 }
 
 /* What the middle of the picture shows, and what is behind the camera. */

@@ -147,6 +147,9 @@ txm_status txm_frames_advance(txm_frames *frames, const txm_scene_camera *camera
 /* The next frame begins a new picture even if the camera is the same, and `until_half` and the like count from it. */
 void txm_frames_cut(txm_frames *frames);
 
+/* What was played so far counts no more: frames are numbered from 0 again, and time begins. Tiles stay. */
+void txm_frames_restart(txm_frames *frames);
+
 /* The picture so far: `rgb` receives three floats a pixel, rows from the top, linear; of the last complete frame. */
 void txm_frames_picture(const txm_frames *frames, float *rgb);
 void txm_frames_size(const txm_frames *frames, uint32_t *width, uint32_t *height);
@@ -176,6 +179,8 @@ txm_status txm_frames_set_size(txm_frames *frames, uint32_t width, uint32_t heig
 void txm_frames_set_show(txm_frames *frames, txm_frames_show show);
 void txm_frames_set_textures(txm_frames *frames, txm_frames_textures textures);
 
+/* The camera of the scene. */
+txm_scene_camera txm_frames_camera(const txm_render_scene *scene);
 /* How far from the scene's camera the middle of its picture is, or what is behind it; INFINITY: nothing is there. */
 float txm_frames_distance(const txm_frames *frames, bool backwards);
 #endif
