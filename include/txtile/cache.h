@@ -125,6 +125,9 @@ typedef struct txm_cache_options {
                               textures of 4k add 110 MB to the process that way. Not 0: after each tile, so that the
                               process is no larger than the budget says, as farms count it; loading takes up to half as
                               long again */
+    uint32_t keep_rgb; /* not 0: opaque textures have three channels in memory, which is a quarter less. Those are of
+                          files of three channels, and of four whose average alpha is 1; a tile that shows otherwise
+                          is no failure: the texture is opened again, with four. Not with TXM_EXTENSION_CLIP */
 } txm_cache_options;
 
 /* What every texture has in memory from txm_cache_add on, so that a look-up has a colour from the first launch on

@@ -42,7 +42,7 @@ static bool same_pixels(const txm_source *a, const txm_source *b)
     return a->hash[0] && strcmp(a->hash, b->hash) == 0 && a->file_bytes == b->file_bytes && a->skip == b->skip &&
            v->width == w->width && v->height == w->height && v->levels == w->levels && v->type == w->type &&
            v->channels == w->channels && v->extension == w->extension && v->tile_shift == w->tile_shift &&
-           a->widens == b->widens && memcmp(v->average, w->average, sizeof v->average) == 0;
+           a->converts == b->converts && memcmp(v->average, w->average, sizeof v->average) == 0;
 }
 
 /* A texture becomes one more user of a source. */
@@ -424,7 +424,8 @@ static bool is_of_source(txm_cache *c, uint32_t slot, void *arg)
  * how many show them; the slot itself stays for other textures. */
 static void forget_shared(txm_cache *c, const txm_source *s)
 {
-    uint32_t count = txm_source_tiles(s, s->registered), first = s->view.first + s->view.levels;
+    uint32_t count = txm_source_tiles(s, s->registered);
+    uint32_t first = s->view.first + (txm_view_is_packed(&s->view) ? 0 : s->view.levels);
     for (uint32_t i = first; i < first + count; i++) {
         uint32_t slot = __atomic_load_n(&c->tiles[i].slot, __ATOMIC_RELAXED);
         if (slot >= TXM_SLOT_STATES || txm_slot_at(c, slot)->state != TXM_SLOT_STATE_SHARED)
@@ -468,6 +469,36 @@ static txm_status check_texture(const txm_cache *c, uint32_t texture, txm_error 
     return TXM_OK;
 }
 
+/* A texture as before it was opened; `first` is its new entry. */
+static void become_stub(txm_cache *c, uint32_t texture, uint32_t first)
+{
+    uint32_t stub = c->view_textures[texture].first;
+    txm_stop_world(c);
+    txm_texture_show(c, texture, NULL, first);
+    txm_resume_world(c);
+    if (c->textures[texture].source) {
+        leave_source(c, texture);
+        c->stats.textures_opened--;
+    } else {
+        txm_block_of(c, stub)->texture = TXM_NO_TEXTURE;
+        txm_block_retire(c, stub);
+    }
+}
+
+/* Whoever looks up sees the old pixels, or none, until the texture is open again. */
+txm_status txm_source_translucent(txm_cache *c, txm_source *s, txm_error *err)
+{
+    s->file->translucent = true;
+    while (s->textures) { /* `loading` keeps the source itself */
+        uint32_t first, texture = s->first_texture;
+        if (!txm_block_new(c, 1, texture, NULL, &first))
+            return txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: no memory for a texture", s->file->path);
+        c->textures[texture].file->translucent = true;
+        become_stub(c, texture, first);
+    }
+    return TXM_OK;
+}
+
 /* The same number, another file: a renderer need not rebuild its shaders. Everything that can fail comes
  * first. The texture becomes a stub again and opens its new file with the next look-up; without a path the
  * same file is read anew, for an artist who has saved over it. */
@@ -488,18 +519,7 @@ static txm_status replace(txm_cache *c, uint32_t texture, const char *path, txm_
         txm_file_drop(c, &file);
         return txm_fail(err, TXM_STATUS_NO_MEMORY, "no memory for a texture");
     }
-    uint32_t stub = c->view_textures[texture].first;
-    bool opened = t->source;
-    txm_stop_world(c);
-    txm_texture_show(c, texture, NULL, first);
-    txm_resume_world(c);
-    if (opened) {
-        leave_source(c, texture);
-        c->stats.textures_opened--;
-    } else {
-        txm_block_of(c, stub)->texture = TXM_NO_TEXTURE;
-        txm_block_retire(c, stub);
-    }
+    become_stub(c, texture, first);
     c->stats.textures_failed -= t->failed;
     txm_file_drop(c, &t->file);
     txm_cache_free_string(c, &t->message);
