@@ -48,6 +48,11 @@ TXM_FAST txm_rgba v4_select(v4i mask, txm_rgba a, txm_rgba b)
     return (txm_rgba)(((v4i)a & mask) | ((v4i)b & ~mask));
 }
 
+TXM_FAST txm_pair v4_join(txm_rgba a, txm_rgba b)
+{
+    return __builtin_shufflevector(a, b, 0, 1, 2, 3, 4, 5, 6, 7);
+}
+
 TXM_FAST txm_rgba v4_set(float v)
 {
     return (txm_rgba){v, v, v, v};
@@ -118,12 +123,35 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ && offsetof(txm_sampler
 #define TXM_LINEAR_FILTER(words) ((uint8_t)((words).how >> 16))
 #define TXM_LINEAR_ANISOTROPY(words) ((uint8_t)((words).how >> 32))
 #define TXM_LINEAR_AFTER(words) ((uint8_t)((words).how >> 40))
-/* The kind (taps_simd.h): four channels have the bit set that three lack. */
-#define TXM_LINEAR_KIND(words) (((words).made & 3) | (((words).made >> 8 & 4) ^ TXM_KIND_RGB))
+#define TXM_LINEAR_CHANNELS(words) ((uint8_t)((words).made >> 8))
+/* The kind (taps_simd.h): four channels have the bit set that three lack, and packed textures one in their shift. */
+#define TXM_LINEAR_KIND(words)                                                                                         \
+    (((words).made & 3) | (((words).made >> 8 & 4) ^ TXM_KIND_RGB) | ((words).made >> 25 & TXM_KIND_PACKED))
 #define TXM_LINEAR_EXTENSION(words) ((uint8_t)((words).made >> 16))
 #define TXM_LINEAR_SHIFT(words) ((uint8_t)((words).made >> 24))
 #define TXM_LINEAR_UDIM_ROWS(words) ((uint32_t)(words).entries)
 #define TXM_LINEAR_FIRST(words) ((uint32_t)((words).entries >> 32))
+
+/* linear_find in a packed texture, whose one entry is there. The other pixels lie anywhere: *apart says how far from
+ * the first, to the right and below, in bytes; none of these textures has 2^15. NULL where CLIP leaves some out. */
+TXM_FAST const uint8_t *linear_find_packed(int kind, const uint8_t *pixels, linear_words words, txm_rgba low, v4i size,
+                                           uint32_t *apart)
+{
+    const int32_t pixel_bytes = (int32_t)txm_kind_bytes(kind), row_bytes = size[0] * pixel_bytes;
+    const v4i first = __builtin_convertvector(low, v4i), second = first + 1, last = size - 1;
+    v4i from = v4i_max(first, (v4i){0}), to = v4i_min(second, last);
+    if (TXM_LINEAR_EXTENSION(words) == TXM_EXTENSION_REPEAT) {
+        from = first + (size & (first >> 31));
+        to = second & (second - size) >> 31;
+    } else if (TXM_LINEAR_EXTENSION(words) == TXM_EXTENSION_CLIP) {
+        const v4i beyond = (from ^ first) | (to ^ second);
+        if (beyond[0] | beyond[1])
+            return NULL;
+    }
+    const v4i step = to - from;
+    *apart = (uint32_t)(step[1] * row_bytes) << 16 | (uint16_t)(step[0] * pixel_bytes);
+    return pixels + from[1] * row_bytes + from[0] * pixel_bytes;
+}
 
 /* The first of the four pixels at `uv`, which is (u, 1 - v), in a level of `size` pixels; NULL if its tile, *entry, is
  * not there, or uv is not finite: no entry. *f is how far beyond it the place lies. */
@@ -142,22 +170,37 @@ TXM_FAST const uint8_t *linear_find(int kind, const txm_view *view, const txm_vi
     if (TXM_UNLIKELY(!v4_is_placed(uv, tile)))
         return NULL;
     uint32_t across = (uint32_t)last[0] >> shift, row = (uint32_t)tile[1]; /* across: less one */
-    uint32_t index = TXM_LINEAR_FIRST(words) + t->level_first[level] + (uint32_t)tile[0] + row + row * across;
+    const uint32_t begin = t->level_first[level];
+    uint32_t index = TXM_LINEAR_FIRST(words) + begin + (uint32_t)tile[0] + row + row * across;
+    if (kind & TXM_KIND_PACKED)
+        index = TXM_LINEAR_FIRST(words);
     uint32_t slot = TXM_LOAD_SLOT(&view->tiles[index].slot);
     *entry = index;
     if (TXM_UNLIKELY(slot >= TXM_SLOT_STATES))
         return NULL;
     group_mark(view, &view->tiles[index]);
     uint64_t bytes = linear_members(&t->row_bytes);
+    const uint8_t *pixels = (const uint8_t *)(uintptr_t)view->slabs[slot >> TXM_SLOT_BITS] +
+                            (slot & ((1u << TXM_SLOT_BITS) - 1)) * (bytes >> 32);
     *row_bytes = (uint32_t)bytes;
     *f = middle - low;
-    return (const uint8_t *)(uintptr_t)view->slabs[slot >> TXM_SLOT_BITS] +
-           (slot & ((1u << TXM_SLOT_BITS) - 1)) * (bytes >> 32) + ((uint32_t)tap[1] + TXM_BORDER_PX) * *row_bytes +
-           ((uint32_t)tap[0] + TXM_BORDER_PX) * pixel_bytes;
+    if (kind & TXM_KIND_PACKED) {
+        const uint8_t *p = linear_find_packed(kind, pixels + begin, words, low, size, row_bytes);
+        *entry = p ? index : TXM_LINEAR_NOWHERE;
+        return p;
+    }
+    return pixels + ((uint32_t)tap[1] + TXM_BORDER_PX) * *row_bytes + ((uint32_t)tap[0] + TXM_BORDER_PX) * pixel_bytes;
 }
 
 TXM_FAST txm_rgba linear_read(int kind, const uint8_t *p, uint32_t row_bytes, txm_rgba f)
 {
+    if (kind & TXM_KIND_PACKED) {
+        const int one = kind & ~TXM_KIND_PACKED;
+        const uint8_t *right = p + (int16_t)row_bytes, *down = p + ((int32_t)row_bytes >> 16);
+        return linear_blend(v4_join(txm_load_one(one, p), txm_load_one(one, right)),
+                            v4_join(txm_load_one(one, down), txm_load_one(one, down + (int16_t)row_bytes)), f,
+                            txm_sample_k.one - f);
+    }
     return linear_blend(txm_load_two(kind, p), txm_load_two(kind, p + row_bytes), f, txm_sample_k.one - f);
 }
 
@@ -179,7 +222,7 @@ TXM_RARE txm_look sample_generally(const txm_view *view, uint32_t texture, const
 typedef txm_look (*linear_function)(const txm_view *, const txm_view_texture *, const txm_sampler *, const txm_lookup *,
                                     uint32_t *, float *);
 /* By caller, rule and kind. */
-static const linear_function linear_functions[3][2][8];
+static const linear_function linear_functions[3][2][16];
 
 TXM_FAST txm_look linear_give_up(linear_caller caller, int kind, const txm_view *view, const txm_view_texture *t,
                                  const txm_sampler *how, const txm_lookup *at, uint32_t *random, float out[4])
@@ -359,50 +402,50 @@ TXM_FAST txm_look linear_sample(linear_caller caller, int kind, txm_level_rule r
 #define TXM_LINEAR_CYCLES(name, kind)                                                                                  \
     TXM_LINEAR(name##_cycles, name, LINEAR_PLAIN, TXM_LEVEL_RULE_CYCLES, kind)                                         \
     TXM_LINEAR(name##_guarded_cycles, name##_guarded, LINEAR_GUARDED, TXM_LEVEL_RULE_CYCLES, kind)
-TXM_LINEAR_ALL(linear_u8, TXM_TYPE_U8)
-TXM_LINEAR_ALL(linear_u16, TXM_TYPE_U16)
-TXM_LINEAR_ALL(linear_half, TXM_TYPE_HALF)
-TXM_LINEAR_ALL(linear_float, TXM_TYPE_FLOAT)
-TXM_LINEAR_ALL(linear_rgb8, TXM_KIND_RGB + TXM_TYPE_U8)
-TXM_LINEAR_ALL(linear_rgb16, TXM_KIND_RGB + TXM_TYPE_U16)
-TXM_LINEAR_ALL(linear_rgbh, TXM_KIND_RGB + TXM_TYPE_HALF)
-TXM_LINEAR_ALL(linear_rgbf, TXM_KIND_RGB + TXM_TYPE_FLOAT)
-TXM_LINEAR_CYCLES(linear_rgb8, TXM_KIND_RGB + TXM_TYPE_U8)
-TXM_LINEAR_CYCLES(linear_rgb16, TXM_KIND_RGB + TXM_TYPE_U16)
-TXM_LINEAR_CYCLES(linear_rgbh, TXM_KIND_RGB + TXM_TYPE_HALF)
-TXM_LINEAR_CYCLES(linear_rgbf, TXM_KIND_RGB + TXM_TYPE_FLOAT)
-TXM_LINEAR_CYCLES(linear_u16, TXM_TYPE_U16)
-TXM_LINEAR_CYCLES(linear_half, TXM_TYPE_HALF)
-TXM_LINEAR_CYCLES(linear_float, TXM_TYPE_FLOAT)
+#define TXM_LINEAR_TYPES(name, more)                                                                                   \
+    TXM_LINEAR_ALL(name##8, TXM_TYPE_U8 + more)                                                                        \
+    TXM_LINEAR_ALL(name##16, TXM_TYPE_U16 + more)                                                                      \
+    TXM_LINEAR_ALL(name##_half, TXM_TYPE_HALF + more)                                                                  \
+    TXM_LINEAR_ALL(name##_float, TXM_TYPE_FLOAT + more)                                                                \
+    TXM_LINEAR_CYCLES(name##16, TXM_TYPE_U16 + more)                                                                   \
+    TXM_LINEAR_CYCLES(name##_half, TXM_TYPE_HALF + more)                                                               \
+    TXM_LINEAR_CYCLES(name##_float, TXM_TYPE_FLOAT + more)
+TXM_LINEAR_TYPES(rgba, 0)
+TXM_LINEAR_TYPES(rgb, TXM_KIND_RGB)
+TXM_LINEAR_TYPES(packed_rgba, TXM_KIND_PACKED)
+TXM_LINEAR_TYPES(packed_rgb, TXM_KIND_PACKED + TXM_KIND_RGB)
+TXM_LINEAR_CYCLES(rgb8, TXM_TYPE_U8 + TXM_KIND_RGB)
+TXM_LINEAR_CYCLES(packed_rgba8, TXM_TYPE_U8 + TXM_KIND_PACKED)
+TXM_LINEAR_CYCLES(packed_rgb8, TXM_TYPE_U8 + TXM_KIND_PACKED + TXM_KIND_RGB)
+#undef TXM_LINEAR_TYPES
 #undef TXM_LINEAR_CYCLES
 #undef TXM_LINEAR_ALL
 #undef TXM_LINEAR
 #undef TXM_LINEAR_ENDS
 
 /* 8 bits by Cycles' rule are what most textures are: inlined where the words are known already. */
+#define TXM_LINEAR_MORE(name, ends) name##8_##ends, name##16_##ends, name##_half_##ends, name##_float_##ends
 #define TXM_LINEAR_ROW(first, ends)                                                                                    \
     {                                                                                                                  \
-        first, linear_u16_##ends, linear_half_##ends, linear_float_##ends, linear_rgb8_##ends, linear_rgb16_##ends,    \
-            linear_rgbh_##ends, linear_rgbf_##ends                                                                     \
+        first, rgba16_##ends, rgba_half_##ends, rgba_float_##ends, TXM_LINEAR_MORE(rgb, ends),                         \
+            TXM_LINEAR_MORE(packed_rgba, ends), TXM_LINEAR_MORE(packed_rgb, ends)                                      \
     }
-static const linear_function linear_functions[3][2][8] = {
-    [LINEAR_PLAIN] = {TXM_LINEAR_ROW(NULL, cycles), TXM_LINEAR_ROW(linear_u8_ellipse, ellipse)},
-    [LINEAR_GUARDED] = {TXM_LINEAR_ROW(NULL, guarded_cycles),
-                        TXM_LINEAR_ROW(linear_u8_guarded_ellipse, guarded_ellipse)},
-    [LINEAR_ASKING] = {TXM_LINEAR_ROW(linear_u8_asking_cycles, asking_cycles),
-                       TXM_LINEAR_ROW(linear_u8_asking_ellipse, asking_ellipse)},
+static const linear_function linear_functions[3][2][16] = {
+    [LINEAR_PLAIN] = {TXM_LINEAR_ROW(NULL, cycles), TXM_LINEAR_ROW(rgba8_ellipse, ellipse)},
+    [LINEAR_GUARDED] = {TXM_LINEAR_ROW(NULL, guarded_cycles), TXM_LINEAR_ROW(rgba8_guarded_ellipse, guarded_ellipse)},
+    [LINEAR_ASKING] = {TXM_LINEAR_ROW(rgba8_asking_cycles, asking_cycles),
+                       TXM_LINEAR_ROW(rgba8_asking_ellipse, asking_ellipse)},
 };
+#undef TXM_LINEAR_MORE
 #undef TXM_LINEAR_ROW
 _Static_assert(TXM_LEVEL_RULE_CYCLES == 0 && TXM_LEVEL_RULE_ELLIPSE == 1, "the table is indexed by rules");
 
-/* Whether the usual way serves a texture and a sampler at all: three or four channels, not packed. Those two are one
- * comparison, since only the shift of a packed texture has this bit. */
+/* Whether the usual way serves a texture and a sampler at all: three or four channels. */
 _Static_assert(TXM_SHIFT_PACKED == 0x10, "no tile is that large");
 TXM_FAST int linear_serves(linear_words words)
 {
-    const uint32_t shape = (uint32_t)words.made & 0x1000FF00u;
     return TXM_LINEAR_FILTER(words) == TXM_FILTER_LINEAR && TXM_LINEAR_RULE(words) <= TXM_LEVEL_RULE_ELLIPSE &&
-           (shape == 0x300 || shape == 0x400) && !TXM_LINEAR_UDIM_ROWS(words);
+           (uint8_t)(TXM_LINEAR_CHANNELS(words) - 3) < 2 && !TXM_LINEAR_UDIM_ROWS(words);
 }
 
 TXM_FAST txm_look linear_choose(linear_caller caller, const txm_view *view, const txm_view_texture *t,
@@ -410,10 +453,9 @@ TXM_FAST txm_look linear_choose(linear_caller caller, const txm_view *view, cons
                                 float out[4])
 {
     if (TXM_LINEAR_RULE(words) == TXM_LEVEL_RULE_CYCLES && TXM_LINEAR_KIND(words) == TXM_TYPE_U8)
-        return linear_sample(caller, TXM_TYPE_U8, TXM_LEVEL_RULE_CYCLES,
-                             caller == LINEAR_GUARDED ? linear_u8_guarded_one : linear_u8_one,
-                             caller == LINEAR_GUARDED ? linear_u8_guarded_two : linear_u8_two, view, t, how, words, at,
-                             random, out);
+        return linear_sample(
+            caller, TXM_TYPE_U8, TXM_LEVEL_RULE_CYCLES, caller == LINEAR_GUARDED ? rgba8_guarded_one : rgba8_one,
+            caller == LINEAR_GUARDED ? rgba8_guarded_two : rgba8_two, view, t, how, words, at, random, out);
     return linear_functions[caller][TXM_LINEAR_RULE(words)][TXM_LINEAR_KIND(words)](view, t, how, at, random, out);
 }
 #endif

@@ -5,7 +5,7 @@
  * order of taps.h: the lower half of a vector holds the even columns.
  *
  * A kind is a storage type, and whether pixels have four channels or three, whose alpha the loads put in place. So
- * everything after a load is the same for both.
+ * everything after a load is the same for both. Whether the texture is packed belongs to the kind as well.
  */
 #ifndef TXM_SAMPLE_TAPS_SIMD_H
 #define TXM_SAMPLE_TAPS_SIMD_H
@@ -20,7 +20,8 @@ typedef float txm_pair __attribute__((vector_size(32)));
 
 #define TXM_FAST static inline __attribute__((always_inline))
 
-enum { TXM_KIND_RGB = 4 /* added to the type where there are three channels */ };
+/* Added to the type where there are three channels, and where the texture is packed. */
+enum { TXM_KIND_RGB = 4, TXM_KIND_PACKED = 8 };
 
 TXM_FAST uint32_t txm_kind_bytes(int kind)
 {
