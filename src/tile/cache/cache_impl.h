@@ -62,8 +62,6 @@ typedef struct txm_cache_file {
 
 /* ---- textures --------------------------------------------------------------------------------------------------- */
 
-enum { TXM_HASH_BYTES = 41, TXM_SOURCE_BUCKETS = 1024 };
-
 /* A file as it is looked up: textures with the same pixels and extension share one. */
 struct txm_source {
     txm_cache_file *file;
@@ -76,14 +74,20 @@ struct txm_source {
     uint32_t version; /* counts invalidations */
     bool converts;    /* the file has other channels than the view */
     uint64_t file_bytes;
-    char hash[TXM_HASH_BYTES]; /* oiio:SHA-1, "" if it has none */
-    uint64_t loads, reloads, failures, level_loads[TXM_MAX_LEVELS];
+    uint64_t digest[2]; /* of the text by which copies are found: oiio:SHA-1; zeros if it has none */
+    uint64_t loads, reloads, failures;
     double load_seconds;
     char *message; /* of the first failure */
     txm_status failure;
     uint32_t blocks;          /* that are or were its own: the last one, counted from 1; 0: none */
     txm_source *next, **link; /* in its list; what points to it there */
+    uint64_t level_loads[];   /* as many as the view has levels */
 };
+
+static inline size_t txm_source_bytes(const txm_source *s)
+{
+    return sizeof *s + s->view.levels * sizeof *s->level_loads;
+}
 
 typedef struct txm_texture {
     txm_cache_file *file; /* NULL: a UDIM set */
@@ -339,7 +343,8 @@ struct txm_cache {
     txm_block *blocks;
     uint32_t block_count, block_capacity;
     txm_block_queue left_blocks[TXM_BLOCK_QUEUES];
-    txm_source *sources[TXM_SOURCE_BUCKETS], *unhashed;
+    txm_source **buckets, *unhashed;     /* by digest; those that have none */
+    uint32_t bucket_count, source_count; /* a power of two, or 0; of the lists */
 
     txm_slab *slabs;
     uint64_t *slab_addresses;

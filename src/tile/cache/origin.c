@@ -4,6 +4,7 @@
  * texture and read one tile with its border; the cache knows no more of either. What callbacks say is checked before it
  * is used, and borders are made here of rectangles that lie in the level.
  */
+#include "tile/base/checksum.h"
 #include "tile/cache/blank.h"
 #include "tile/cache/cache_impl.h"
 #include "tile/sample/wrap.h"
@@ -18,14 +19,17 @@ static uint32_t levels_to_skip(const txm_cache *c, uint32_t width, uint32_t heig
     return skip;
 }
 
-/* Small textures are packed. `registered` is one past any level, which tells txm_source_register that not even the
+/* Small textures are packed, but for those whose pixels beyond the edge are made opaque when they are widened.
+ * `registered` is one past any level, which tells txm_source_register that not even the
  * levels have entries. */
 static void finish_source(const txm_cache *c, txm_source *made, const char *digest)
 {
     made->registered = made->view.levels + 1;
-    txm_view_pack(&made->view);
-    if (digest && c->options.coalesce & TXM_COALESCE_DUPLICATE && strlen(digest) < sizeof made->hash)
-        memcpy(made->hash, digest, strlen(digest) + 1);
+    if (!(made->converts && made->view.extension == TXM_EXTENSION_CLIP))
+        txm_view_pack(&made->view);
+    if (digest && *digest && c->options.coalesce & TXM_COALESCE_DUPLICATE)
+        for (uint64_t i = 0; i < 2; i++)
+            made->digest[i] = txm_xxh64(digest, strlen(digest), i);
 }
 
 /* ---- tx files ---- */

@@ -127,6 +127,7 @@ txm_status txm_section_find(txm_tx *tx, txm_error *err)
     const txm_map *map = &tx->map;
     uint64_t identity, image_end = tx->ops->image_end(tx);
     bool footer = map->bytes > TXM_SECTION_FOOTER_BYTES &&
+                  txm_map_needs(map, map->bytes - TXM_SECTION_FOOTER_BYTES, TXM_SECTION_FOOTER_BYTES) &&
                   txm_section_footer_parse(map->data + map->bytes - TXM_SECTION_FOOTER_BYTES, &f);
     if (!footer) {
         judge(tx, TXM_SECTION_STATE_NONE, map->bytes, "%s", "");
@@ -145,12 +146,12 @@ txm_status txm_section_find(txm_tx *tx, txm_error *err)
         judge(tx, TXM_SECTION_STATE_DAMAGED, image_end, "its footer points outside of the file");
         return TXM_OK;
     }
-    if (txm_xxh64(map->data + f.index_offset, f.index_bytes + (size_t)TXM_SECTION_CHECK_AT, 0) != f.check) {
+    if (!txm_map_needs(map, f.index_offset, f.index_bytes + (uint64_t)TXM_SECTION_CHECK_AT) ||
+        txm_xxh64(map->data + f.index_offset, f.index_bytes + (size_t)TXM_SECTION_CHECK_AT, 0) != f.check) {
         judge(tx, TXM_SECTION_STATE_DAMAGED, image_end, "the checksum of its index does not match");
         return TXM_OK;
     }
-    if (!txm_image_identity(map->data, (size_t)f.image_bytes, &identity) || identity != f.identity ||
-        !same_shape(tx, &f)) {
+    if (!txm_map_identity(map, (size_t)f.image_bytes, &identity) || identity != f.identity || !same_shape(tx, &f)) {
         judge(tx, TXM_SECTION_STATE_STALE, f.image_bytes,
               "it was made for another image part: the file was edited since");
         return TXM_OK;

@@ -12,6 +12,7 @@
 #include "tile/base/fail.h"
 #include "tile/base/text.h"
 #include "tile/ops/ops.h"
+#include "tile/reader/reader_memory.h"
 
 enum { TXM_VIEW_TILE_PX = 64 };
 
@@ -44,7 +45,7 @@ static void count_levels(const txm_tx *tx, uint32_t skip, uint32_t tile_px, txm_
 {
     uint32_t stored = txm_tx_info_of(tx)->levels;
     for (uint32_t i = 0; skip + i < stored && i < TXM_MAX_LEVELS; i++, v->levels++) {
-        const txm_tx_level *l = txm_tx_level_of(tx, skip + i);
+        const txm_tx_level *l = txm_tx_shape_of(tx, skip + i);
         if (l->width != txm_level_size(v->width, i) || l->height != txm_level_size(v->height, i))
             break;
         if (!v->tiled_levels && l->width <= tile_px && l->height <= tile_px)
@@ -92,7 +93,7 @@ txm_status txm_view_describe(const txm_tx *tx, txm_extension extension, uint32_t
 {
     float average[4];
     const txm_tx_info *info = txm_tx_info_of(tx);
-    const txm_tx_level *top = txm_tx_level_of(tx, skip);
+    const txm_tx_level *top = txm_tx_shape_of(tx, skip);
     uint32_t edge = info->tile_w;
     if (info->tile_h != edge || edge & (edge - 1))
         return txm_fail(err, TXM_STATUS_UNSUPPORTED,
