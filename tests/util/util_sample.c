@@ -416,15 +416,15 @@ static int compare_one(const txm_sample_ops *ops, const sample_view *v, const tx
 
 const char *sample_compare(const txm_sample_ops *ops, int rounds, uint64_t seed)
 {
-    static const uint32_t sizes[][2] = {{1, 1},   {16, 16},  {17, 33}, {64, 64},  {100, 30}, {257, 129},
-                                        {3, 200}, {512, 7}, {32, 32}, {5, 19}, {2, 32}};
+    static const uint32_t sizes[][2] = {{1, 1},   {16, 16}, {17, 33}, {64, 64}, {100, 30}, {257, 129},
+                                        {3, 200}, {512, 7}, {32, 32}, {5, 19},  {2, 32}};
     uint64_t state = seed | 1;
     *difference = 0;
     for (int i = 0; i < rounds; i++) {
         sample_view v;
         uint32_t n = sample_random(&state), s = (n >> 8) % (sizeof sizes / sizeof *sizes);
-        sample_view_make(&v, &state, (txm_type)(n % 4), n & 16 ? 3 + (n >> 24) % 2 : 1, (txm_extension)((n >> 5) % 4), sizes[s][0],
-                         sizes[s][1], n >> 30 == 0);
+        sample_view_make(&v, &state, (txm_type)(n % 4), n & 16 ? 3 + (n >> 24) % 2 : 1, (txm_extension)((n >> 5) % 4),
+                         sizes[s][0], sizes[s][1], n >> 30 == 0);
         v.view.textures = &v.texture;
         int same = 1;
         for (int k = 0; k < 40 && same; k++) {
