@@ -31,7 +31,7 @@ typedef struct txm_tally {
     size_t total, failed;
     bool internal, usage, retryable, permanent; /* kinds of failures met */
     bool findings;                              /* set by commands that look for differences */
-    size_t of[TXM_STATUSES];                /* inputs that failed so */
+    size_t of[TXM_STATUSES];                    /* inputs that failed so */
 } txm_tally;
 
 /* Counts one input. TXM_OK counts as done. */

@@ -40,8 +40,8 @@ typedef struct txm_source_info {
     txm_type type;          /* type delivered: half -> half; float, double -> float; uint16 -> u16; all else -> u8 */
     bool narrowed;          /* delivered as u8 although the file has integers of another kind */
     txm_file_alpha file_alpha;
-    char format[24]; /* OpenImageIO's name of the format, as in format_table.h */
-    char reader[24]; /* which reader serves it: one of the direct ones, or "oiio" */
+    char format[24];           /* OpenImageIO's name of the format, as in format_table.h */
+    char reader[24];           /* which reader serves it: one of the direct ones, or "oiio" */
     char colorspace_hint[128]; /* what `auto` goes by: the colour space that OpenImageIO 3.1, with which Blender 5.2 is
                                   built, names for the file ("srgb_rec709_scene"); "" if none */
     char interop_id[128];      /* what `default` goes by: colour metadata that Blender's loader believes, of EXR and of
