@@ -21,7 +21,7 @@ TXM_SHARED const txm_device_backend_row *txm_device_parse(const char *word, int 
 
 /* Loads the plug-in of a back-end on first use; it stays loaded. NULL with DEVICE when there is none or it is of
  * another build. */
-TXM_SHARED const txm_device_plugin *txm_device_plugin_load(const txm_device_backend_row *backend, txm_error *err);
+const txm_device_plugin *txm_device_plugin_load(const txm_device_backend_row *backend, txm_error *err);
 
 /* How many devices a plug-in finds: DEVICE, with the reason, also where that is none. */
 TXM_SHARED txm_status txm_device_count(const txm_device_backend_row *backend, const txm_device_plugin **plugin,
