@@ -1,5 +1,5 @@
 # txmill: make, make check, make bench, make install. Variables: CC, CXX, CFLAGS, PREFIX, DESTDIR,
-# SANITIZE=address,undefined (a build of its own beside the plain one), CUDA=auto|yes|no.
+# SANITIZE=address,undefined (a build of its own beside the plain one), CUDA=auto|yes|no, OPENCL=auto|yes|no.
 VERSION    := 0.1.0
 SOVERSION  := 0
 PREFIX     ?= /usr/local
