@@ -76,7 +76,7 @@ for l in OpenImageIO OpenImageIO_Util; do ln -s "$(basename "$deps/lib/lib$l".so
 export LD_LIBRARY_PATH=$deps/lib
 build=$out/build
 # The program's pictures in a terminal come with GLib: linked in, as wheels may not rely on it but tools think they may.
-make -s ${JOBS:+-j"$JOBS"} B="$build" CUDA=no MODULEDIR= EMBREE= \
+make -s ${JOBS:+-j"$JOBS"} B="$build" CUDA=no OPENCL=no MODULEDIR= EMBREE= \
     CXXFLAGS="-isystem $deps/include" LDFLAGS="-L$deps/lib -Wl,--as-needed" \
     TOOL_LIBS="-l:libchafa.a -l:libglib-2.0.a -l:libpcre2-8.a" all
 

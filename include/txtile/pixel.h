@@ -7,11 +7,13 @@
 #ifndef TXTILE_PIXEL_H
 #define TXTILE_PIXEL_H
 
+#ifndef __OPENCL_VERSION__ /* whose compilers know no other headers and no functions of libraries */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "txtile/export.h"
+#endif
 
 /* Functions that device code calls too. */
 #ifdef __CUDACC__
@@ -50,6 +52,7 @@ static inline bool txm_type_is_float(txm_type type)
     return type == TXM_TYPE_HALF || type == TXM_TYPE_FLOAT;
 }
 
+#ifndef __OPENCL_VERSION__
 /* "uint8", "uint16", "half", "float". */
 TXM_API const char *txm_type_name(txm_type type);
 
@@ -57,6 +60,7 @@ TXM_API const char *txm_type_name(txm_type type);
  * back clamped, NaN to 0, rounded half up. Halves round to even and are clamped to +-65504. */
 TXM_API void txm_samples_to_float(txm_type type, const void *samples, float *out, size_t count);
 TXM_API void txm_samples_from_float(txm_type type, const float *values, void *out, size_t count);
+#endif
 
 /* Edge length of level `level` of an image edge of `size_px`: halves, rounding down, never below 1. */
 static TXM_HOST_DEVICE inline uint32_t txm_level_size(uint32_t size_px, uint32_t level)
@@ -65,8 +69,10 @@ static TXM_HOST_DEVICE inline uint32_t txm_level_size(uint32_t size_px, uint32_t
     return s ? s : 1;
 }
 
+#ifndef __OPENCL_VERSION__
 /* Number of levels down to 1x1: 1 + floor(log2(max(width, height))). */
 TXM_API uint32_t txm_level_count(uint32_t width_px, uint32_t height_px);
+#endif
 
 #ifdef __cplusplus
 }

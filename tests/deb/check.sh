@@ -39,7 +39,7 @@ build_suite() {
     say "$suite: building"
     rm -rf "$root/deb-$suite" && mkdir -p "$root/deb-$suite"
     git -C "$repo" archive --prefix=txmill/ HEAD | tar -x -C "$root/deb-$suite"
-    (run "deb-build-$suite" sh -c "cd '$root/deb-$suite/txmill' && make -s -j\$(nproc) CUDA=no B=build PREFIX=/usr \
+    (run "deb-build-$suite" sh -c "cd '$root/deb-$suite/txmill' && make -s -j\$(nproc) CUDA=no OPENCL=no B=build PREFIX=/usr \
         LIBDIR=/usr/lib/\$(dpkg-architecture -qDEB_HOST_MULTIARCH) all deb") >"$root/deb-$suite/log" 2>&1 ||
         { tail -n 20 "$root/deb-$suite/log" >&2; fail "$suite: make deb failed"; }
     say "$suite: lintian"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Who may need whom: rooms are the folders of src/tile, src/mill, src/stream and tools. No two of them need each other,
+# Who may need whom: rooms are the folders of src/tile, src/mill, src/device, src/stream and tools. No two of them need each other,
 # however far round, and libraries know nothing of what is built on them.
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../lib.sh"
@@ -21,8 +21,9 @@ check sees-includes grep -qx 'tile/reader tile/base' "$work/includes"
 check sees-headers grep -qx 'mill/convert mill/color' "$work/headers"
 check sees-symbols grep -qx 'tools mill/farm' "$work/symbols"
 check headers-have-one-room test -z "$(grep -E ' (nobody|.* and .*)$' "$work/headers")"
-check libtxtile-knows-itself test -z "$(grep -E '^tile/.* (mill/|stream|tools)' "$work/rooms")"
-check libtxmill-knows-libtxtile test -z "$(grep -E '^mill/.* (stream|tools)' "$work/rooms")"
+check libtxtile-knows-itself test -z "$(grep -E '^tile/.* (mill/|device/|stream|tools)' "$work/rooms")"
+check libtxmill-knows-libtxtile test -z "$(grep -E '^mill/.* (device/|stream|tools)' "$work/rooms")"
+check nobody-knows-plug-ins test -z "$(grep -E '^(stream|tools).* device/' "$work/rooms")"
 check stream-knows-the-libraries test -z "$(grep -E '^stream tools' "$work/rooms")"
 
 # Lines "FROM TO" of the #include lines below folder $1: parts of a path that begin with $2, to depth $3.

@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The life of a job: its memory, its slots, chunks in and results out.
+ *
+ * A job is one image on one device. All its memory is two blocks, one on the device and one pinned, laid out
+ * when it is opened: nothing is allocated while chunks run. Chunks go round a few slots, so that upload,
+ * kernels, download and the encoding of results overlap.
+ */
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "device/convert/job_impl.h"
+#include "tile/base/fail.h"
+#include "tile/base/mem.h"
+
+/* Pieces begin where any vector load may. */
+enum { ALIGN = 256 };
+
+/* ---- memory ------------------------------------------------------------------------------------------------------
+ * A job takes one block of the device's memory and one pinned one. Both are laid out by the same walk: on the device,
+ * where something lies in the block is all that is known; pinned memory has addresses, once there is a block. */
+
+typedef struct layout {
+    uint8_t *base;
+    uint64_t used;
+} layout;
+
+static uint64_t take(layout *l, uint64_t bytes)
+{
+    uint64_t at = l->used;
+    l->used += (bytes + ALIGN - 1) / ALIGN * ALIGN;
+    return at;
+}
+
+static void *take_pinned(layout *l, uint64_t bytes)
+{
+    uint64_t at = take(l, bytes);
+    return l->base ? l->base + at : NULL;
+}
+
+static uint32_t least(uint32_t a, uint32_t b)
+{
+    return a < b ? a : b;
+}
+
+static uint32_t ceil_div(uint32_t a, uint32_t b)
+{
+    return (a + b - 1) / b;
+}
+
+/* Bytes of a row as the tx file has it, which is what tiles are cut from. */
+static uint64_t stored_row(const txm_gpu_job *j, uint32_t width)
+{
+    return (uint64_t)width * j->plan.channels * txm_gpu_bytes(j->plan.type);
+}
+
+/* Before or after conforming, whichever is wider. */
+static uint64_t raw_row(const txm_gpu_job *j)
+{
+    uint32_t src = j->plan.conform.src_channels, most = src > j->plan.channels ? src : j->plan.channels;
+    return (uint64_t)j->plan.width * most * txm_gpu_bytes(j->plan.type);
+}
+
+/* How many rows of each level a chunk can complete: half of those of the level below, and one more at either end where
+ * the filter had to wait for a row. */
+static void plan_levels(txm_gpu_job *j)
+{
+    const txm_gpu_plan *p = &j->plan;
+    uint32_t most = p->chunk_rows;
+    j->levels = txm_level_count(p->width, p->height);
+    for (uint32_t i = 0; i < j->levels; i++) {
+        gpu_level *l = &j->level[i];
+        const gpu_level *below = i ? l - 1 : NULL;
+        l->width = txm_level_size(p->width, i);
+        l->height = txm_level_size(p->height, i);
+        l->box = below && below->width % 2 == 0 && below->height % 2 == 0;
+        l->most_rows = most = least(most, l->height);
+        most = most / 2 + 2;
+    }
+}
+
+/* Rows that are still needed when a chunk comes: those of a row of tiles that waits for its last one, or for the two
+ * rows below it with its borders, two above it, and the last one, which the next level may want. */
+static void lay_out_levels(txm_gpu_job *j, layout *device)
+{
+    const txm_gpu_plan *p = &j->plan;
+    for (uint32_t i = 0; i < j->levels; i++) {
+        gpu_level *l = &j->level[i];
+        txm_gpu_store *s = &l->store;
+        s->stride_bytes = stored_row(j, l->width);
+        s->head_rows = p->borders ? least(l->height, p->tile_px + TXM_BORDER_PX) : 0;
+        s->capacity = s->head_rows == l->height ? 1 : least(l->height, l->most_rows + p->tile_px + 2 * TXM_BORDER_PX);
+        s->head = take(device, s->head_rows * s->stride_bytes);
+        s->recent = take(device, s->capacity * s->stride_bytes);
+        l->floats.none_kept = i == 0 || i + 1 == j->levels;
+        if (l->floats.none_kept)
+            continue;
+        l->floats.stride = (uint64_t)l->width * p->channels;
+        l->floats.capacity = l->most_rows + 2;
+        l->floats.rows = take(device, l->floats.capacity * l->floats.stride * sizeof(float));
+    }
+}
+
+/* What one chunk can bring: a row of tiles may have waited for its last row, so one more than its rows fill. */
+static void plan_output(txm_gpu_job *j)
+{
+    const txm_gpu_plan *p = &j->plan;
+    j->piece_capacity = 1;
+    j->out_capacity = p->rows ? p->chunk_rows * stored_row(j, p->width) + ALIGN : 0;
+    for (uint32_t i = 0; i < j->levels; i++) {
+        const gpu_level *l = &j->level[i];
+        uint32_t all = ceil_div(l->height, p->tile_px), some = ceil_div(l->most_rows, p->tile_px);
+        uint32_t tiles = least(all, some + 1), borders = p->borders ? least(all, some + 2) : 0;
+        uint64_t border_bytes =
+            (uint64_t)txm_gpu_borders_pixels(p->tile_px, l->width, p->tile_px) * p->channels * txm_gpu_bytes(p->type);
+        j->piece_capacity += tiles + borders;
+        j->out_capacity +=
+            tiles * (txm_gpu_tiles_bytes(p->type, p->channels, p->tile_px, l->width, p->tile_px) + ALIGN);
+        j->out_capacity += borders * (border_bytes + ALIGN);
+    }
+}
+
+/* Called twice: without memory to learn how much is needed, then to hand it out. So the two cannot disagree. */
+static void lay_out_slots(txm_gpu_job *j, layout *device, layout *pinned)
+{
+    uint64_t in = j->plan.chunk_rows * raw_row(j), stats = j->plan.chunk_rows * sizeof(txm_gpu_row_stats);
+    for (uint32_t i = 0; i < j->plan.slots; i++) {
+        gpu_slot *s = &j->slots[i];
+        s->in = take_pinned(pinned, in);
+        s->out = take_pinned(pinned, j->out_capacity);
+        s->stats = take_pinned(pinned, stats);
+        s->device_in = take(device, in);
+        s->device_out = take(device, j->out_capacity);
+        s->device_stats = take(device, stats);
+    }
+}
+
+/* The same walk gives sizes and places: they cannot disagree. */
+static void lay_out(txm_gpu_job *j, uint64_t *device_bytes, uint64_t *pinned_bytes)
+{
+    layout device = {NULL, 0};
+    layout pinned = {j->pinned_block ? gpu_block_memory(j->pinned_block) : NULL, 0};
+    lay_out_levels(j, &device);
+    lay_out_slots(j, &device, &pinned);
+    *device_bytes = gpu_block_bytes(device.used);
+    *pinned_bytes = gpu_block_bytes(pinned.used);
+}
+
+/* Exactly what a job of that plan will take. */
+void gpu_memory(const txm_gpu_plan *plan, uint64_t *device_bytes, uint64_t *pinned_bytes)
+{
+    txm_gpu_job j = {.plan = *plan};
+    plan_levels(&j);
+    plan_output(&j);
+    lay_out(&j, device_bytes, pinned_bytes);
+}
+
+/* ---- opening and closing ---------------------------------------------------------------------------------------- */
+
+/* Errors of devices are turned into a status that lets the conversion go on without them. */
+txm_status gpu_check(int code, const char *what, txm_error *err)
+{
+    if (!code)
+        return TXM_OK;
+    if (code == GPU_NO_ROOM)
+        return txm_fail(err, TXM_STATUS_INTERNAL, "a chunk makes more than was planned for");
+    if (code == GPU_NO_MEMORY)
+        return txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: out of memory", what);
+    return txm_fail(err, txm_rt_out_of_memory(code) ? TXM_STATUS_NO_MEMORY : TXM_STATUS_DEVICE, "%s: %s", what,
+                    txm_rt_text(code));
+}
+
+/* Plans come from our own code: this is for mistakes in it. */
+static bool sensible(const txm_gpu_plan *p)
+{
+    const txm_gpu_conform *c = &p->conform;
+    return p->width && p->height && p->width <= TXM_MAX_SIZE_PX && p->height <= TXM_MAX_SIZE_PX &&
+           p->tile_px >= TXM_MIN_TILE_PX && p->tile_px <= TXM_MAX_TILE_PX && (p->tile_px & (p->tile_px - 1)) == 0 &&
+           p->chunk_rows && p->chunk_rows <= TXM_GPU_MAX_CHUNK_ROWS && p->chunk_rows % p->tile_px == 0 &&
+           p->slots >= 2 && p->slots <= TXM_GPU_MAX_SLOTS && c->src_channels >= 1 && c->src_channels <= 4 &&
+           (c->channels == 4 || (c->channels == 1 && c->src_channels == 1)) &&
+           (p->channels == c->channels || p->channels == 1);
+}
+
+/* One block on the device and one that is pinned hold everything of a job: two allocations, and nothing to give
+ * back in pieces when one fails. */
+static txm_status open_memory(txm_gpu_job *j, txm_error *err)
+{
+    uint64_t device_bytes, pinned_bytes;
+    lay_out(j, &device_bytes, &pinned_bytes);
+    txm_status status =
+        gpu_check(gpu_block_get(j->device, false, device_bytes, &j->device_block), "device memory", err);
+    if (!status)
+        status = gpu_check(gpu_block_get(j->device, true, pinned_bytes, &j->pinned_block), "pinned memory", err);
+    if (status)
+        return status;
+    j->memory = gpu_block_memory(j->device_block);
+    lay_out(j, &device_bytes, &pinned_bytes);
+    return TXM_OK;
+}
+
+/* Events mark when a slot was computed and when it is back. */
+static txm_status open_streams(txm_gpu_job *j, txm_error *err)
+{
+    int code = 0;
+    for (int i = 0; !code && i < TXM_GPU_STREAMS; i++)
+        code = txm_rt_stream_new(&j->streams[i]);
+    for (uint32_t i = 0; !code && i < j->plan.slots; i++)
+        if (!(code = txm_rt_event_new(&j->slots[i].computed)))
+            code = txm_rt_event_new(&j->slots[i].done);
+    return gpu_check(code, "streams", err);
+}
+
+/* gpu_close serves for what a failure leaves. The tables of curves are the device's, not the job's: the
+ * first job that needs them uploads them. */
+txm_status gpu_open(uint32_t device, const txm_gpu_plan *plan, txm_gpu_job **out, txm_error *err)
+{
+    if (!sensible(plan))
+        return txm_fail(err, TXM_STATUS_INTERNAL, "the plan for the GPU is wrong");
+    txm_gpu_job *j = txm_calloc(1, sizeof *j);
+    if (!j)
+        return txm_fail(err, TXM_STATUS_NO_MEMORY, "out of memory");
+    j->plan = *plan;
+    j->device = device;
+    plan_levels(j);
+    plan_output(j);
+    txm_status status = gpu_check(txm_rt_use(device), "device", err);
+    for (uint32_t i = 0; !status && i < plan->slots; i++)
+        if (!(j->slots[i].pieces = txm_calloc(j->piece_capacity, sizeof(txm_gpu_piece))))
+            status = txm_fail(err, TXM_STATUS_NO_MEMORY, "out of memory");
+    if (!status && plan->srgb)
+        status = gpu_tables(device, &j->tables, err);
+    if (status || (status = open_memory(j, err)) || (status = open_streams(j, err)))
+        gpu_close(&j);
+    else
+        *out = j;
+    return status;
+}
+
+/* Takes a job that was opened halfway, too. The blocks go back to a store that the next job takes them
+ * from, as pinning memory is slow. */
+void gpu_close(txm_gpu_job **job)
+{
+    txm_gpu_job *j = job ? *job : NULL;
+    if (!j)
+        return;
+    (void)txm_rt_use(j->device);
+    for (int i = 0; i < TXM_GPU_STREAMS; i++)
+        txm_rt_stream_free(j->streams[i]);
+    for (uint32_t i = 0; i < TXM_GPU_MAX_SLOTS; i++) {
+        txm_rt_event_free(j->slots[i].computed);
+        txm_rt_event_free(j->slots[i].done);
+        free(j->slots[i].pieces);
+    }
+    gpu_block_put(j->pinned_block);
+    gpu_block_put(j->device_block);
+    free(j);
+    *job = NULL;
+}
+
+/* ---- chunks ----------------------------------------------------------------------------------------------------- */
+
+/* NULL while all slots are in use. Asking again before submitting gives the same place: one chunk is filled
+ * at a time. */
+uint8_t *gpu_place(txm_gpu_job *j)
+{
+    for (uint32_t i = 0; !j->placed && i < j->plan.slots; i++) {
+        gpu_slot *s = &j->slots[i];
+        if (atomic_load(&s->state) == SLOT_FREE) {
+            atomic_store(&s->state, SLOT_PLACED);
+            j->placed = s;
+        }
+    }
+    return j->placed ? j->placed->in : NULL;
+}
+
+/* Returns at once: everything is queued on the device. Only the last chunk may have rows that are no whole
+ * rows of tiles. */
+txm_status gpu_submit(txm_gpu_job *j, uint32_t rows, bool conformed, txm_error *err)
+{
+    gpu_slot *s = j->placed;
+    uint32_t y = j->level[0].made, left = j->plan.height - y;
+    if (!s || !rows || rows > left || rows > j->plan.chunk_rows || (rows < left && rows % j->plan.tile_px))
+        return txm_fail(err, TXM_STATUS_INTERNAL, "%u rows at row %u of %u for a GPU", rows, y, j->plan.height);
+    txm_status status = gpu_check(txm_rt_use(j->device), "device", err);
+    if (!status)
+        status = gpu_launch(j, s, rows, conformed, err);
+    if (status)
+        return status;
+    atomic_store(&s->state, SLOT_SUBMITTED);
+    j->queue[j->queued++] = s;
+    j->placed = NULL;
+    return TXM_OK;
+}
+
+/* In the order of submission. *out is NULL if nothing is ready. */
+txm_status gpu_collect(txm_gpu_job *j, bool wait, txm_gpu_result **out, txm_error *err)
+{
+    *out = NULL;
+    if (!j->queued)
+        return TXM_OK;
+    gpu_slot *s = j->queue[0];
+    bool reached = false;
+    int code = txm_rt_use(j->device);
+    if (!code)
+        code = txm_rt_reach(s->done, wait, &reached);
+    if (code)
+        return gpu_check(code, "kernels", err);
+    if (!reached)
+        return TXM_OK;
+    j->queued--;
+    memmove(j->queue, j->queue + 1, j->queued * sizeof *j->queue);
+    atomic_store(&s->state, SLOT_COLLECTED);
+    *out = &s->result;
+    return TXM_OK;
+}
+
+/* The slot may be filled again. Any thread may call it, which is why a slot's state is atomic; all else of
+ * a job is one thread's at a time. */
+void gpu_release(txm_gpu_job *j, txm_gpu_result *result)
+{
+    gpu_slot *s = (gpu_slot *)(void *)((char *)result - offsetof(gpu_slot, result));
+    (void)j;
+    atomic_store(&s->state, SLOT_FREE);
+}

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What a chunk of level 0 leads to: rows of every level, the tiles of rows of tiles that it completes, and the borders
+ * of those whose surroundings it completes.
+ *
+ * Chunks alternate between two streams. The kernels of a chunk follow those of the chunk before, since levels grow from
+ * what is there; its upload and its download follow nothing but themselves, so they overlap with the kernels of others.
+ * All kernels of a chunk write into the slot's own output, which goes back in one piece.
+ */
+#include "device/convert/job_impl.h"
+
+#define TRY(call)                                                                                                      \
+    do {                                                                                                               \
+        int try_code = (call);                                                                                         \
+        if (try_code)                                                                                                  \
+            return try_code;                                                                                           \
+    } while (0)
+
+/* A chunk on its way. */
+typedef struct chunk {
+    txm_gpu_job *job;
+    gpu_slot *slot;
+    txm_rt_stream stream;
+    uint32_t y, rows;
+    bool conformed;
+} chunk;
+
+/* Room for a piece in the slot's output; pieces of one launch lie one after the other (`follows`). plan_output has
+ * made enough; that it did is checked before a kernel writes. */
+static int add_piece(chunk *c, txm_gpu_piece piece, bool follows, uint64_t *device)
+{
+    gpu_slot *s = c->slot;
+    size_t at = follows ? s->out_bytes : (s->out_bytes + 15) / 16 * 16;
+    if (at + piece.size_bytes > c->job->out_capacity || s->result.piece_count == c->job->piece_capacity)
+        return GPU_NO_ROOM;
+    piece.bytes = s->out + at;
+    s->pieces[s->result.piece_count++] = piece;
+    s->out_bytes = at + piece.size_bytes;
+    if (!follows)
+        *device = s->device_out + at;
+    return 0;
+}
+
+/* ---- level 0 ---------------------------------------------------------------------------------------------------- */
+
+/* Rows that were conformed by the caller are taken as they are. */
+static txm_gpu_conform conform_of(const chunk *c)
+{
+    const txm_gpu_plan *p = &c->job->plan;
+    return c->conformed ? (txm_gpu_conform){.src_channels = p->channels, .channels = p->channels} : p->conform;
+}
+
+/* Of this chunk, not of the plan: rows that the caller conformed may have other channels than raw ones. */
+static uint64_t raw_stride(const chunk *c)
+{
+    return (uint64_t)c->job->plan.width * conform_of(c).src_channels * txm_gpu_bytes(c->job->plan.type);
+}
+
+/* Conforms level 0 and makes level 1 from it while the pixels are at hand. */
+static int ingest(chunk *c)
+{
+    txm_gpu_job *j = c->job;
+    const txm_gpu_plan *p = &j->plan;
+    gpu_level *l0 = &j->level[0], *l1 = j->levels > 1 ? l0 + 1 : NULL;
+    const txm_gpu_piece stored = {TXM_GPU_ROWS, 0, c->y, c->rows, NULL, c->rows * l0->store.stride_bytes};
+    txm_gpu_ingest a = {.type = p->type,
+                        .channels = p->channels,
+                        .raw = c->slot->device_in,
+                        .raw_stride_bytes = raw_stride(c),
+                        .width = p->width,
+                        .y = c->y,
+                        .rows = c->rows,
+                        .conform = conform_of(c),
+                        .box = l1 && l1->box,
+                        .srgb = p->srgb,
+                        .store0 = l0->store};
+    a.gives_rows = p->rows && !c->conformed;
+    if (a.gives_rows)
+        TRY(add_piece(c, stored, false, &a.rows_out));
+    if (a.box) {
+        a.store1 = l1->store;
+        a.floats1 = l1->floats;
+    }
+    TRY(gpu_run_ingest(j, &a, c->stream));
+    l0->made += c->rows;
+    if (a.box)
+        l1->made = l0->made / 2;
+    return 0;
+}
+
+/* Sums per row: the host adds them up, in its order. */
+static int count_rows(const chunk *c)
+{
+    const txm_gpu_plan *p = &c->job->plan;
+    const txm_gpu_count a = {.type = p->type,
+                             .raw = c->slot->device_in,
+                             .raw_stride_bytes = raw_stride(c),
+                             .width = p->width,
+                             .rows = c->rows,
+                             .conform = p->conform,
+                             .out = c->slot->device_stats};
+    return gpu_run_count(c->job, &a, c->stream);
+}
+
+/* ---- the levels above ------------------------------------------------------------------------------------------- */
+
+/* How many rows of a level can be made from `below` rows of the one below. */
+static uint32_t makeable(const gpu_level *l, uint32_t src_height, uint32_t below)
+{
+    uint32_t y = l->made;
+    for (; y < l->height; y++) {
+        uint32_t first = 2 * y, second = 2 * y + 1;
+        float g;
+        if (!l->box)
+            txm_bilinear_position(y, l->height, src_height, &first, &second, &g);
+        if (second >= below)
+            break;
+    }
+    return y;
+}
+
+/* As many rows as the level below allows. */
+static int make_level(chunk *c, uint32_t index)
+{
+    txm_gpu_job *j = c->job;
+    gpu_level *l = &j->level[index], *below = l - 1;
+    uint32_t end = makeable(l, below->height, below->made);
+    const txm_gpu_level a = {.type = j->plan.type,
+                             .channels = j->plan.channels,
+                             .box = l->box,
+                             .srgb = j->plan.srgb,
+                             .src_width = below->width,
+                             .src_height = below->height,
+                             .width = l->width,
+                             .height = l->height,
+                             .y = l->made,
+                             .rows = end - l->made,
+                             .from_store = index == 1,
+                             .src_store = below->store,
+                             .src = below->floats,
+                             .dst = l->floats,
+                             .store = l->store};
+    if (!a.rows)
+        return 0;
+    TRY(gpu_run_level(j, &a, c->stream));
+    l->made = end;
+    return 0;
+}
+
+/* ---- tiles and borders ------------------------------------------------------------------------------------------- */
+
+/* The last row of tiles may have fewer rows than a tile. */
+static uint32_t rows_at(const chunk *c, const gpu_level *l, uint32_t y)
+{
+    uint32_t px = c->job->plan.tile_px;
+    return l->height - y < px ? l->height - y : px;
+}
+
+/* Whole rows of tiles only, filtered for the encoder. */
+static int make_tiles(chunk *c, uint32_t index)
+{
+    const txm_gpu_plan *p = &c->job->plan;
+    gpu_level *l = &c->job->level[index];
+    txm_gpu_tiles a = {p->type,   p->channels, p->tile_px, txm_gpu_shift(p->tile_px),
+                       p->filter, l->width,    l->height,  l->tiled,
+                       0,         l->store,    0};
+    while (l->tiled < l->height && l->tiled + rows_at(c, l, l->tiled) <= l->made) {
+        uint32_t rows = rows_at(c, l, l->tiled);
+        size_t bytes = txm_gpu_tiles_bytes(p->type, p->channels, p->tile_px, l->width, rows);
+        TRY(add_piece(c, (txm_gpu_piece){TXM_GPU_TILES, index, l->tiled, rows, NULL, bytes}, a.bands++ > 0, &a.out));
+        l->tiled += rows;
+    }
+    return a.bands ? gpu_run_tiles(c->job, &a, c->stream) : 0;
+}
+
+/* Adds one row of tiles to a launch. */
+static int add_borders(chunk *c, uint32_t index, uint32_t y, txm_gpu_borders *a)
+{
+    uint32_t rows = rows_at(c, &c->job->level[index], y);
+    size_t bytes = (size_t)txm_gpu_borders_pixels(a->tile_px, a->width, rows) * a->channels * txm_gpu_bytes(a->type);
+    return add_piece(c, (txm_gpu_piece){TXM_GPU_BORDERS, index, y, rows, NULL, bytes}, a->bands++ > 0, &a->out);
+}
+
+/* A row of tiles waits for two rows of the next one; the first for the last, where the image wraps round. */
+static int make_borders(chunk *c, uint32_t index)
+{
+    const txm_gpu_plan *p = &c->job->plan;
+    gpu_level *l = &c->job->level[index];
+    uint32_t px = p->tile_px, y = px + l->bordered;
+    bool complete = l->made == l->height;
+    txm_gpu_borders a = {p->type, p->channels, px, l->width, l->height, y, 0, l->store, 0};
+    for (; y < l->height && (complete || y + px + TXM_BORDER_PX <= l->made); y = px + l->bordered) {
+        TRY(add_borders(c, index, y, &a));
+        l->bordered += rows_at(c, l, y);
+    }
+    if (a.bands)
+        TRY(gpu_run_borders(c->job, &a, c->stream));
+    if (!complete || l->first_bordered)
+        return 0;
+    /* Above the first row of tiles is the image's last one. */
+    l->first_bordered = true;
+    a.y = a.bands = 0;
+    TRY(add_borders(c, index, 0, &a));
+    return gpu_run_borders(c->job, &a, c->stream);
+}
+
+/* ---- the whole -------------------------------------------------------------------------------------------------- */
+
+/* All of it is queued on the chunk's stream; nothing waits here. */
+static int run(chunk *c)
+{
+    txm_gpu_job *j = c->job;
+    gpu_slot *s = c->slot;
+    TRY(txm_rt_upload(j->memory, s->device_in, s->in, c->rows * raw_stride(c), c->stream));
+    if (j->before)
+        TRY(txm_rt_follow(c->stream, j->before));
+    TRY(ingest(c));
+    if (!c->conformed)
+        TRY(count_rows(c));
+    for (uint32_t i = 1; i < j->levels; i++)
+        TRY(make_level(c, i));
+    for (uint32_t i = 0; i < j->levels; i++) {
+        TRY(make_tiles(c, i));
+        if (j->plan.borders)
+            TRY(make_borders(c, i));
+    }
+    TRY(txm_rt_record(s->computed, c->stream));
+    if (s->out_bytes)
+        TRY(txm_rt_download(s->out, j->memory, s->device_out, s->out_bytes, c->stream));
+    if (!c->conformed)
+        TRY(txm_rt_download(s->stats, j->memory, s->device_stats, c->rows * sizeof *s->stats, c->stream));
+    return txm_rt_record(s->done, c->stream);
+}
+
+/* The next chunk follows this one's kernels, through `before`. */
+txm_status gpu_launch(txm_gpu_job *job, gpu_slot *slot, uint32_t rows, bool conformed, txm_error *err)
+{
+    chunk c = {job, slot, job->streams[job->submitted % TXM_GPU_STREAMS], job->level[0].made, rows, conformed};
+    slot->out_bytes = 0;
+    slot->result = (txm_gpu_result){
+        .submitted = slot->in, .y = c.y, .rows = rows, .stats = conformed ? NULL : slot->stats, .pieces = slot->pieces};
+    txm_status status = gpu_check(run(&c), "kernels", err);
+    if (status)
+        return status;
+    job->before = slot->computed;
+    job->submitted++;
+    return TXM_OK;
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Where the parts lie that are loaded or started when they are needed.
+ *
+ * In: a file name. Out: its path: in the folder that $TXMILL_PLUGINS names, beside the library or the program, or
+ * where it was installed, in this order. A build for a Python wheel (MODULEDIR empty) is installed nowhere in
+ * particular.
+ */
+#include "tile/base/plugin.h"
+
+#include <dlfcn.h>
+#include <limits.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <unistd.h>
+
+#include "tile/base/mem.h"
+#include "tile/base/path.h"
+
+/* The folder of the running program, "" if the system does not tell. */
+static char *program_folder(void)
+{
+    char exe[4096];
+    ssize_t n = readlink("/proc/self/exe", exe, sizeof exe - 1);
+    exe[n > 0 ? n : 0] = 0;
+    return n > 0 ? txm_path_dir(exe) : txm_strdup("");
+}
+
+/* The folder of the shared library that this code is part of; "" if unknown, or if it is part of the program, which the
+ * system names as whoever started it did. */
+static char *library_folder(void)
+{
+    static const char in_this_library;
+    Dl_info found;
+    char real[PATH_MAX];
+    if (!dladdr(&in_this_library, &found) || !found.dli_fname || !strchr(found.dli_fname, '/') ||
+        (getauxval(AT_PHDR) & ~(unsigned long)4095) == (unsigned long)(uintptr_t)found.dli_fbase ||
+        !realpath(found.dli_fname, real))
+        return txm_strdup("");
+    return txm_path_dir(real);
+}
+
+/* NULL where it is nowhere; *looked_in then says where it was looked for. */
+char *txm_plugin_path(const char *file, char **looked_in)
+{
+    char *program = program_folder(), *library = library_folder(), *path = NULL;
+    /* An installation that was moved as a whole keeps its modules at the same distance: LIBDIR/txmill. */
+    char *beside_program = program && *program ? txm_path_join(program, "../lib/txmill") : NULL;
+    char *beside_library = library && *library ? txm_path_join(library, "txmill") : NULL;
+    const char *folders[] = {
+        secure_getenv("TXMILL_PLUGINS"), library, beside_library, program, beside_program, TXM_MODULE_DIR};
+    for (size_t i = 0; i < sizeof folders / sizeof folders[0] && !path; i++) {
+        if (!folders[i] || !*folders[i])
+            continue;
+        path = txm_path_join(folders[i], file);
+        if (path && access(path, F_OK) != 0) {
+            free(path);
+            path = NULL;
+        }
+    }
+    if (!path && looked_in)
+        *looked_in = txm_asprintf("%s is neither in %s nor in %s", file,
+                                  library && *library ? library
+                                  : program           ? program
+                                                      : "",
+                                  *TXM_MODULE_DIR ? TXM_MODULE_DIR : "../lib/txmill beside it");
+    free(beside_library);
+    free(beside_program);
+    free(library);
+    free(program);
+    return path;
+}

@@ -1,0 +1,47 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# make check-gpu: what `make check` proves on the CPU, on the devices of this machine. check_gpu.sh BUILD
+# The last line counts: "N passed, N failed, N skipped".
+set -u
+build=$1
+export TXM_GPU_FOLDER=$PWD/$build TXM_BUILD=$PWD/$build
+usable() { # BACKEND: prints why it is of no use
+    [ -e "$build/txmill-$1.so" ] || { echo "$build/txmill-$1.so was not built"; return; }
+    TXMILL_PLUGINS=$TXM_GPU_FOLDER "$build/txmill" devices --json | python3 -c 'import json, sys
+b = json.load(sys.stdin)[sys.argv[1]]
+usable = any(d["usable"] for d in b["devices"])
+print("" if usable else b["reason"] or "; ".join(d["reason"] for d in b["devices"]))' "$1"
+}
+"$build/txmill" devices
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+passed=0 failed=0 skipped=0 cuda=
+for backend in cuda opencl; do
+    reason=$(usable $backend)
+    if [ -n "$reason" ]; then
+        echo "skip $backend ($reason)"
+        skipped=$((skipped + 1))
+        continue
+    fi
+    tests=("$build/tests/device/test_gpu" tests/device/cli_gpu.sh)
+    if [ $backend = opencl ]; then tests=(tests/device/cli_gpu_opencl.sh tests/device/cli_opencl.sh); else cuda=yes; fi
+    TXM_GPU_BACKEND=$backend TXM_GPU_PLUGIN=$TXM_GPU_FOLDER/txmill-$backend.so tests/run.sh "$build" "${tests[@]}" | tee "$log" | sed '$d'
+    read -r p _ f _ s _ <<<"$(tail -n 1 "$log")"
+    passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
+done
+for tool in memcheck racecheck; do
+    [ -n "$cuda" ] || continue
+    if ! command -v compute-sanitizer >/dev/null; then
+        echo "skip $tool (compute-sanitizer is not installed)"
+        skipped=$((skipped + 1))
+    elif TXM_GPU_PLUGIN=$TXM_GPU_FOLDER/txmill-cuda.so compute-sanitizer --tool $tool --error-exitcode 9 "$build/tests/device/test_gpu" >"$log" 2>&1; then
+        echo "pass $tool"
+        passed=$((passed + 1))
+    else
+        echo "FAIL $tool"
+        tail -n 60 "$log"
+        failed=$((failed + 1))
+    fi
+done
+echo "$passed passed, $failed failed, $skipped skipped"
+[ "$failed" -eq 0 ]
