@@ -390,4 +390,5 @@ def main():
     os.replace(document + ".new", document)
 
 
-main()
+if __name__ == "__main__":
+    main()

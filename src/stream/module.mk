@@ -14,6 +14,7 @@ endif
 .PHONY: bench-stream
 bench-stream: all
 	python3 bench/stream.py $(B)/txmill docs/streaming.md
+	python3 bench/play.py $(B)/txmill docs/streaming.md
 # What each policy of the cache reads, beside the optimum: a table of docs/streaming.md.
 .PHONY: bench-policies
 bench-policies: all

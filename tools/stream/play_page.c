@@ -174,7 +174,7 @@ static void write_until(FILE *out, const char *what, uint32_t frames)
 static void write_verdict(FILE *out, const txm_play_run *run)
 {
     const txm_frames_totals *t = &run->totals;
-    char frames[TXM_FORMAT_COUNT];
+    char frames[TXM_FORMAT_COUNT], samples[TXM_FORMAT_COUNT];
     fprintf(out, "<p class=\"verdict\">%s%s of %.2f ms on average; the longest took %.2f times the median.",
             txm_format_count(t->frames, "frame", frames), run->stopped ? ", then it was stopped," : "",
             t->ms / t->frames, t->median_ms > 0.0 ? t->longest_ms / t->median_ms : 1.0);
@@ -186,9 +186,9 @@ static void write_verdict(FILE *out, const txm_play_run *run)
         if (t->until_half == UINT32_MAX)
             fputs(" half of the texels were never there.", out);
     }
-    fprintf(out, "</p>\n<p>%u x %u px, %u samples a frame, time %s; a list of %u requests, waves of %u lanes; ",
-            run->width, run->height, run->options->render.samples, run->options->is_virtual ? "by prices" : "measured",
-            run->options->requests, run->options->wave);
+    fprintf(out, "</p>\n<p>%u x %u px, %s a frame, time %s; a list of %u requests, waves of %u lanes; ", run->width,
+            run->height, txm_format_count(run->options->render.samples, "sample", samples),
+            run->options->is_virtual ? "by prices" : "measured", run->options->requests, run->options->wave);
     fprintf(out,
             "%" PRIu64 " tiles loaded, %" PRIu64 " of them again, %" PRIu64 " evicted, %" PRIu64
             " could not be read.</p>\n",

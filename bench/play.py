@@ -1,0 +1,204 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The claims of Disney's texture streamer, put to the test with `txmill stream play`: tables and plots of docs/streaming.md.
+
+    bench/play.py TXMILL DOCUMENT [--quick]
+
+Figures in virtual time are the same on every machine; those of real time are of this one, as ratios of interleaved runs."""
+import json
+import math
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from stream import mb, plot, share, table, write_noise, write_png  # noqa: E402
+
+EDGE, PICTURES, SMALL = 8192, 4500, 1000  # of a texture; in the gallery, and in the one that most is measured in
+PRICES = ["--frame-ms", "16", "--tile-ms", "0.2", "--texel-ns", "1", "--request-ns", "20"]
+CUT, AFTER = 40, 60  # frames before the cut to another place, and after it
+
+
+class Play:
+    def __init__(self, txmill, folder, quick):
+        self.txmill, self.folder, self.quick = os.path.abspath(txmill), folder, quick
+        self.size = "160x90" if quick else "320x180"
+        self.edge, self.count = (512, 300) if quick else (EDGE, PICTURES)
+        self.small = 200 if quick else SMALL
+        self.text, self.claims = [], []
+        write_png(os.path.join(folder, "t.png"), self.edge)
+        write_noise(os.path.join(folder, "noise.png"), 512, 3)
+        self.run("make", "-q", "-c", "sRGB", "-a", "straight", "-o", "t.tx", "t.png")
+        self.run("make", "-q", "-c", "Linear", "-a", "straight", "-o", "noise.tx", "noise.png")
+        self.gallery("gallery", self.small)
+        self.gallery("large", self.count)
+
+    def run(self, *words):
+        return subprocess.run([self.txmill, *words], cwd=self.folder, check=True, stdout=subprocess.PIPE).stdout
+
+    def play(self, *words, scene=("gallery",), prices=True):
+        return json.loads(self.run("stream", "play", *scene, "--json", "--size", self.size, "--no-coalesce", "--bounces", "1",
+                                   *(PRICES if prices else []), *words))
+
+    def gallery(self, name, count):
+        """A hall whose walls hang full of pictures, each a file of its own: the camera flies along it, then is elsewhere."""
+        os.makedirs(os.path.join(self.folder, name))
+        lines = ["txmill-scene 1", "size 480 270",
+                 "camera perspective half 0.8 0.45 shift 0 0 clip 0.01 1000 to-world 1 0 0 0 0 0 -1 0 0 1 0 10"]
+        length = 2 * (count // 20)
+        for frame, y, cut in ((0, 0, ""), (CUT - 1, length * 0.15, ""), (CUT, length * 0.5, " cut"), (CUT + AFTER, length * 0.5, "")):
+            lines.append("keyframe %d to-world 1 0 0 0 0 0 -1 %g 0 1 0 10%s" % (frame, y, cut))
+        for i in range(count):
+            os.link(os.path.join(self.folder, "t.tx"), os.path.join(self.folder, name, "%d.tx" % i))
+            side, row, column = i % 2, i // 2 % 10, i // 20
+            lines += ['image i%d "%d.tx" colorspace "sRGB" alpha straight extension repeat interpolation linear' % (i, i),
+                      "material m%d diffuse 1 1 1" % i,
+                      'texture m%d i%d input "Base Color" uv "" transform 1 0 0 0 1 0' % (i, i),
+                      "quad m%d %g %g %g 0 1.9 0 0 0 1.9" % (i, -4 if side else 4, 2 * column, 2 * row)]
+        lines.insert(3, "light point power 90000 90000 90000 at 0 %g 60 radius 1" % (length / 2))
+        with open(os.path.join(self.folder, name, "scene.txt"), "w") as f:
+            f.write("\n".join(lines) + "\n")
+
+    def add(self, *parts):
+        self.text += parts
+
+    def claim(self, words, disney, here, holds):
+        self.claims.append([words, disney, here, holds])
+
+
+def until(r, name):
+    frames = r["totals"]["frames_until_" + name]
+    return frames if frames is not None else "not in %d" % AFTER
+
+
+def whole(p):
+    """With memory for all: what the others are compared with. The working set is what the last place shows."""
+    r = p.play("--cache", "0", "--rest", "0")
+    still = p.play("--cache", "0", "--path", "rest", "--frames", "60")
+    textures = p.count * 4 / 3 * p.edge * p.edge * 4
+    return r, still["frames"][-1]["resident_bytes"], textures
+
+
+def frame_times(p, r):
+    t = r["totals"]
+    plain = p.play("--cache", "0", "--untextured")["totals"]
+    ratio, stall = plain["ms"] / t["ms"], t["longest_ms"] / t["median_ms"]
+    p.claim("frame rate, of untextured", "> 95 % on average", "%.1f %% on a virtual device" % (100 * ratio), "yes" if ratio > 0.95 else "**no**")
+    p.claim("no stall: the longest frame over the median", "none", "%.2f" % stall, "yes" if stall < 1.1 else "**no**")
+    rows = []
+    for name, scene, words in (("the gallery, in flight", ("gallery",), ["--frames", str(CUT)]), ("the gallery, at rest", ("gallery",), ["--frames", "30", "--path", "rest"]),
+                               ("the same, 3 bounces", ("gallery",), ["--frames", "30", "--path", "rest", "--bounces", "3"])):
+        times = {"textured": [], "untextured": []}
+        for _ in range(1 if p.quick else 2):
+            for kind, more in (("textured", []), ("untextured", ["--untextured"])):
+                times[kind].append(p.play(*words, *more, scene=scene, prices=False)["totals"])
+        with_, without = (statistics.median(t["median_ms"] for t in times[k]) for k in ("textured", "untextured"))
+        longest = [statistics.median(t["longest_ms"] / t["median_ms"] for t in times[k]) for k in ("textured", "untextured")]
+        rows.append([name, "%.1f" % with_, "%.1f" % without, share(without, with_), "%.2f" % longest[0], "%.2f" % longest[1]])
+    p.add("### Real time\n\nMilliseconds of the median frame, %s px, 1 sample, 1 bounce where nothing else is said, on two cores that the threads which load share with those that trace; "
+          "median of two interleaved runs. The longest frame is as a multiple of the median.\n" % p.size,
+          table(["", "textured", "untextured", "of its rate", "longest", "longest untextured"], rows))
+
+
+def budgets(p, working):
+    rows, curves = [], []
+    for part in (None, 1.0, 0.5, 0.25, 0.1):
+        r = p.play("--cache", str(int(working * part * 1.2) + (1 << 20)) if part else "0")
+        t, frames = r["totals"], r["frames"]
+        after = frames[CUT:]
+        rows.append(["no bound" if part is None else "%g %%" % (100 * part), until(r, "half"), until(r, "most"), until(r, "all"),
+                     share(sum(f["sharp"] for f in after), sum(f["texels"] for f in after)), t["loaded"], t["reloaded"], t["evicted"], t["cut"],
+                     "%.2f" % (t["longest_ms"] / t["median_ms"])])
+        curves.append(("no bound" if part is None else "%g %%" % (100 * part), [(i + 1, 100 * f["sharp"] / max(1, f["texels"])) for i, f in enumerate(after)]))
+    plot(os.path.join(p.pictures, "play-budget.svg"), "Sharpness after a cut, by the cache's size", "frames after the cut", "texels that are there, %", curves)
+    p.add("### Until it is sharp\n\nA flight of %d frames, then a cut to another place, at which the camera rests. Frames after the cut until 50, 95 and 100 %% of the texels that look-ups "
+          "want are there, with caches for parts of the %s of tiles that the place at the start takes, and a fifth and 1 MB more for tables and open files. Virtual time.\n" % (CUT, mb(working)),
+          table(["cache", "50 %", "95 %", "100 %", "of all texels since", "tiles loaded", "again", "evicted", "cut", "longest frame"], rows),
+          "![Sharpness after a cut](images/play-budget.svg)\n")
+    return rows
+
+
+def lists(p):
+    rows = []
+    for bits in ((8, 12, 16) if p.quick else (8, 10, 12, 16)):
+        row = ["2^%d" % bits]
+        for how in ("none", "unique", "spread"):
+            r = p.play("--cache", "0", "--requests", str(1 << bits), "--reject", how, "--frames", str(CUT + 60))
+            after = r["frames"][CUT:]
+            t = r["totals"]
+            wasted = sum(f["accepted"] for f in r["frames"])
+            row += [t["frames_until_most"] or "-", share(sum(f["sharp"] for f in after), sum(f["texels"] for f in after)), share(t["unique"], max(1, wasted))]
+        rows.append(row)
+    p.add("### The list of requests\n\nFrames after the cut until 95 % of the texels are there, the share of all texels in the 60 frames after it, and how much of the list was different tiles, by the size of the "
+          "list: without rejection, with Disney's (1 - unique/total of the last frame), and with as many left out as do not fit.\n",
+          table(["list", "none: 95 %", "texels", "different", "unique: 95 %", "texels", "different", "spread: 95 %", "texels", "different"], rows))
+
+
+def waves(p):
+    rows, first = [], None
+    for lanes in (0, 8, 16, 32):
+        t = p.play("--cache", "0", "--wave", str(lanes), "--requests", "65536", "--frames", str(CUT))["totals"]
+        first = first or t["requested"]
+        rows.append([lanes or "none", t["missed"], t["requested"], "%.1f" % (t["missed"] / max(1, t["requested"])), t["unique"]])
+    p.add("### Waves\n\nRequests that are written where, of the lanes of a wave that miss the same tile, one writes; the whole key of 64 bits is compared.\n",
+          table(["lanes", "missed", "written", "fewer by", "different"], rows))
+    p.claim("waves write fewer requests (Vulkan streamer)", "no figure", "%s times fewer with 16 lanes" % rows[2][3], "yes")
+
+
+def compared(p, samples, play, render):
+    p.run("stream", "play", "room", "noise.tx", "--size", "160x90", "--virtual", "--path", "rest", "--warm-up", "40", "--frames", str(samples), "-q", "-o", "played.exr", *play)
+    p.run("stream", "render", "room", "noise.tx", "--size", "160x90", "--samples", str(samples), "-q", "-o", "rendered.exr", *render)
+    out = subprocess.run([p.txmill, "diff", "--json", "played.exr", "rendered.exr"], cwd=p.folder, stdout=subprocess.PIPE).stdout
+    return json.loads(out)["levels"][0]
+
+
+def converged(p):
+    """Without bias, four times as many samples halve what is left: 6 dB."""
+    same = compared(p, 64, ["--sampling", "scene", "--mode", "stochastic"], ["--mode", "stochastic"])["different"] == 0
+    p.claim("frames end in the picture of a render, with its filter and levels", "convergence time is unchanged", "the same bits" if same else "other bits", "yes" if same else "**no**")
+    few, many = (compared(p, n, [], ["--mode", "stochastic-full"])["psnr"] for n in (32, 512))
+    p.claim("the same with points of both levels, on average", "the same", "%.1f dB apart with 32 frames, %.1f dB with 512; noise alone would gain 12 dB" % (few, many), "yes" if many - few > 10 else "**no**")
+
+
+def terabytes(p, textures):
+    rows = []
+    for size, name in ((2 << 30, "2 GB"), (200 << 20, "200 MB"), (20 << 20, "20 MB")):
+        r = p.play("--cache", str(size), scene=("large",))
+        t = r["totals"]
+        last = r["frames"][-1]
+        rows.append([name, share(t["sharp"], t["texels"]), share(last["sharp"], last["texels"]), until(r, "most"), t["loaded"], t["evicted"],
+                     mb(max(f["resident_bytes"] for f in r["frames"])), "%.2f" % (t["longest_ms"] / t["median_ms"])])
+    p.add("### %.2f TB\n\nThe gallery: %d textures of %d px, each a file of its own; the flight and the cut, through caches that are smaller by up to %d times.\n" % (
+        textures / 1e12, p.count, p.edge, textures / (20 << 20)),
+        table(["cache", "texels there, all frames", "in the last", "95 % after the cut", "tiles loaded", "evicted", "most in memory", "longest frame"], rows))
+    p.claim("1.5 TB through 2 GB", "final detail", "%.2f TB: %s of all texels, %s in the last frame; through 200 MB %s and %s" % (
+        textures / 1e12, rows[0][1], rows[0][2], rows[1][1], rows[1][2]), "yes" if rows[1][2].startswith("100") else "nearly")
+
+
+def main():
+    txmill, document = sys.argv[1], sys.argv[2]
+    with tempfile.TemporaryDirectory(prefix="txmill-play-") as folder:
+        p = Play(txmill, folder, "--quick" in sys.argv)
+        p.pictures = os.path.join(os.path.dirname(os.path.abspath(document)), "images")
+        r, working, textures = whole(p)
+        frame_times(p, r)
+        terabytes(p, textures)
+        rows = budgets(p, working)
+        p.claim("textures sharpen while the picture rests", "more latency rather than a lower frame rate", "95 %% of the texels %s frames after a cut, all after %s" % (rows[0][2], rows[0][3]), "yes")
+        lists(p)
+        waves(p)
+        converged(p)
+    claims = table(["claim", "Disney", "here", "holds"], p.claims)
+    text = "\n".join(["## Frames that do not wait\n\nWhat Disney says of its streamer (SIGGRAPH 2025), and what came out of `txmill stream play`. A virtual device: 16 ms for the rays of a frame, "
+                      "1 ns a texel, 20 ns a request, 0.2 ms a tile. %s px, 1 sample a frame, 1 bounce.\n" % p.size, claims] + p.text)
+    begin, end = "<!-- begin: bench-play -->\n", "<!-- end: bench-play -->\n"
+    head, rest = open(document).read().split(begin)
+    with open(document + ".new", "w") as f:
+        f.write(head + begin + "\n" + text + "\n" + end + rest.split(end)[1])
+    os.replace(document + ".new", document)
+
+
+if __name__ == "__main__":
+    main()
