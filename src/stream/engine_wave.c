@@ -139,12 +139,13 @@ static txm_status launch(wave *w, uint32_t count, uint32_t *left, txm_error *err
 static txm_status take_alone(wave *w, uint32_t path, txm_error *err)
 {
     txm_render_job *job = w->job;
-    txm_looker looker = {0};
+    txm_cache_thread *thread = NULL;
     double begin = txm_clock_seconds();
-    txm_status status = txm_cache_thread_new(job->textures.cache, &looker.thread, err);
+    txm_status status = txm_cache_thread_new(job->textures.cache, &thread, err);
+    txm_looker looker = txm_looker_waiting(thread);
     if (status == TXM_OK)
         w->steps[path] = (uint8_t)txm_path_shade(&job->world, &looker, &w->paths[path]);
-    txm_cache_thread_free(&looker.thread);
+    txm_cache_thread_free(&thread);
     job->counts.load_seconds += txm_clock_seconds() - begin;
     job->counts.steps++;
     return status;
@@ -241,12 +242,10 @@ static bool wave_new(wave *w, txm_render_job *job, txm_render_rect rect, uint64_
         return false;
     for (uint32_t i = 0; i < w->spans_max; i++) {
         w->spans[i].wave = w;
-        w->spans[i].looker = (txm_looker){
-            .cache = job->textures.cache,
-            .traced = job->options->trace ? job->textures.cache : NULL,
-            .number = i,
-            .untextured = job->options->untextured,
-            .lane = {.capacity = REQUESTS_PER_JOB, .requests = w->requests + (size_t)i * REQUESTS_PER_JOB}};
+        const txm_lane lane = {.capacity = REQUESTS_PER_JOB, .requests = w->requests + (size_t)i * REQUESTS_PER_JOB};
+        w->spans[i].looker = job->options->untextured
+                                 ? txm_looker_untextured()
+                                 : txm_looker_viewing(NULL, job->textures.cache, lane, job->options->trace != NULL, i);
         w->lanes[i] = &w->spans[i].looker.lane;
     }
     return true;

@@ -21,6 +21,7 @@
 #include "tools/output/format.h"
 #include "tools/output/guard.h"
 #include "tools/output/say.h"
+#include "txmill/format.h"
 #include "txtile/describe.h"
 
 #define AT(member) .offset = offsetof(txm_tx_files_args, member)
@@ -83,7 +84,7 @@ static bool is_image(const char *path)
 {
     struct stat st;
     txm_tx *tx = NULL;
-    if (!txm_path_is_image(path) || stat(path, &st) != 0 || !S_ISREG(st.st_mode))
+    if (!txm_is_image_name(path) || stat(path, &st) != 0 || !S_ISREG(st.st_mode))
         return false;
     bool is_tx = txm_tx_open(path, &tx, NULL) == TXM_OK;
     txm_tx_close(&tx);
@@ -190,7 +191,8 @@ txm_status txm_files_collect(const txm_files_how *how, const txm_tx_files_args *
                                         .empty_user = &given,
                                         .scene = how->scene,
                                         .scene_user = how->scene_user,
-                                        .cancel = txm_signal_flag()};
+                                        .cancel = txm_signal_flag(),
+                                        .ptex_files = how->ptex};
     txm_status status = txm_globs_check(operands, err);
     if (status == TXM_OK)
         status = txm_inputs_new(&options, out, err);
@@ -209,7 +211,10 @@ txm_status txm_files_collect(const txm_files_how *how, const txm_tx_files_args *
 txm_status txm_tx_files_collect(const char *command, const txm_tx_files_args *args, const txm_operands *operands,
                                 txm_inputs **out, txm_error *err)
 {
-    const txm_files_how how = {.command = command, .what = "tx file", .tx = true, .of_images = true};
+    static const char *const with_ptex[] = {"info", "extract", "view"};
+    txm_files_how how = {.command = command, .what = "tx file", .tx = true, .of_images = true};
+    for (size_t i = 0; i < sizeof with_ptex / sizeof *with_ptex; i++)
+        how.ptex |= strcmp(command, with_ptex[i]) == 0;
     return txm_files_collect(&how, args, operands, out, err);
 }
 
@@ -298,7 +303,7 @@ void txm_tx_explain(const char *path, txm_error *err)
         return; /* something else is wrong */
     bool scene = txm_path_scene(path) != TXM_PATH_NONE;
     txm_error_clear(err);
-    if (txm_path_is_image(path))
+    if (txm_is_image_name(path))
         txm_fail(err, TXM_STATUS_UNSUPPORTED, "%s: is %s without a tx file; 'txmill make %s' makes one", path, kind,
                  path);
     else
