@@ -192,7 +192,6 @@ static void read_image(parser *p)
  */
 static void read_ptex(parser *p)
 {
-    static const char *const spaces[] = {"\"sRGB\"", "\"Non-Color\"", "\"Linear Rec.709\"", NULL};
     txm_scene_image *image = NEW_ITEM(p, image);
     txm_error own = {0};
     if (!image)
@@ -204,13 +203,15 @@ static void read_ptex(parser *p)
         txm_words_no_memory(&p->words);
     free(path);
     txm_take_keyword(&p->words, "colorspace");
-    const int space = txm_take_choice(&p->words, "colour space of a Ptex file", spaces);
-    image->colorspace = txm_strndup(spaces[space] + 1, strlen(spaces[space]) - 2);
+    image->colorspace = txm_take_text(&p->words, "the colour space");
     image->alpha = TXM_ALPHA_PREMULTIPLIED;
     image->extension = TXM_EXTENSION_EXTEND;
     image->filter = TXM_FILTER_LINEAR;
-    if (!image->colorspace)
-        txm_words_no_memory(&p->words);
+    if (!p->words.failed && strcmp(image->colorspace, "sRGB") != 0 && strcmp(image->colorspace, "Non-Color") != 0 &&
+        strcmp(image->colorspace, "Linear Rec.709") != 0)
+        txm_words_fail(&p->words, TXM_STATUS_UNSUPPORTED,
+                       "'%s' is no colour space of a Ptex file: sRGB, Non-Color and Linear Rec.709 are",
+                       image->colorspace);
     if (p->words.failed)
         return;
     if (txm_ptex_open(image->path, TXM_PTEX_PREMULTIPLY, &image->ptex, &own) != TXM_OK ||
