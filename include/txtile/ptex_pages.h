@@ -16,6 +16,8 @@
  *
  * A face is packed with padding_px texels a side at least, and 2^15 at most.
  *
+ * NULL: as status.h says; options may be NULL.
+ *
  * Thread safety: the same pages may be read from any number of threads at once.
  */
 #ifndef TXTILE_PTEX_PAGES_H

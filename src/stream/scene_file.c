@@ -544,11 +544,11 @@ static void check_ptex_faces(parser *p, const txm_scene_object *object, const tx
         const txm_scene_mesh *mesh = object->kind == TXM_OBJECT_INSTANCE ? &p->scene->meshes[object->mesh] : NULL;
         const bool quads = file->mesh == TXM_PTEX_QUADS;
         if (!mesh)
-            txm_words_fail(&p->words, TXM_STATUS_CORRUPT, "%s: a Ptex file needs a mesh: material '%s' is on a shape",
+            txm_words_fail(&p->words, TXM_STATUS_CORRUPT, "%s: a Ptex file needs a mesh: material %s is on a shape",
                            image->path, m->name);
         else if (mesh->polygon_count != file->faces || mesh->quad_count != (quads ? mesh->polygon_count : 0))
             txm_words_fail(&p->words, TXM_STATUS_CORRUPT,
-                           "%s: its %u faces are %s, but mesh '%s' has %zu faces, of which %zu are quads", image->path,
+                           "%s: its %u faces are %s, but mesh %s has %zu faces, of which %zu are quads", image->path,
                            file->faces, txm_ptex_mesh_name(file->mesh), mesh->name, mesh->polygon_count,
                            mesh->quad_count);
     }

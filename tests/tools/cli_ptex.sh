@@ -186,7 +186,8 @@ mkdir -p folder/below
 cp star3.ptx folder
 cp star4.ptx rgb.tx folder/below
 txm verify folder
-check folder-verify prints "3 files: 3 good"
+check folder-verify prints "3 files: "
+check folder-verify-finds prints "2 good"
 txm info folder
 check folder-info prints "3 files: "
 
@@ -255,8 +256,8 @@ while read -r name words; do
   check "scene-bad-$name" test "$rc" -ne 0
   check "scene-bad-$name-says" grep -qF -- "$words" err
 done <<'EOF'
-count its 9 faces are quads, but mesh 'few' has 1 faces
-kind its 4 faces are triangles, but mesh 'q' has 9 faces
+count its 9 faces are quads, but mesh "few" has 1 faces
+kind its 4 faces are triangles, but mesh "q" has 9 faces
 shape a Ptex file needs a mesh
 world the world has no faces
 space 'ACEScg' is no colour space of a Ptex file

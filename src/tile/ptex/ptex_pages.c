@@ -363,6 +363,7 @@ txm_status txm_ptex_place_uv(const txm_ptex_pages *pages, uint32_t face, double 
                              txm_error *err)
 {
     txm_ptex_place at;
+    txm_error_clear(err);
     txm_status status = txm_ptex_place_of(pages, face, &at, err);
     if (status != TXM_OK)
         return status;

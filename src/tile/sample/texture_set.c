@@ -347,9 +347,8 @@ static txm_status load_entry(txm_texture_set *set, uint32_t entry, txm_error *er
     uint8_t *dst = (uint8_t *)(uintptr_t)((uint64_t *)set->slabs.items)[t->free_slot >> TXM_SLOT_BITS] +
                    (size_t)(t->free_slot & (SLOTS_PER_SLAB - 1)) * v->tile_bytes;
     bool opaque = true;
-    txm_status status = t->called.read
-                            ? read_called(&t->called, v, level, tile, dst, err)
-                            : txm_view_read_tile(t->tx, v, 0, level, tile, dst, t->unwidened, &opaque, err);
+    txm_status status = t->called.read ? read_called(&t->called, v, level, tile, dst, err)
+                                       : txm_view_read_tile(t->tx, v, 0, level, tile, dst, t->unwidened, &opaque, err);
     if (status != TXM_OK) {
         e->slot = TXM_SLOT_FAILED;
         return status;
