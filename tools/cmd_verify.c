@@ -136,8 +136,12 @@ static void verify_all(const txm_project_contexts *contexts, const txm_rules *ru
 static txm_status collect_files(const verify_args *args, const txm_operands *operands, txm_inputs **inputs,
                                 txm_error *err)
 {
-    const txm_files_how how = {
-        .command = "verify", .what = "tx file", .tx = true, .of_images = true, .may_be_none = args->runs.count > 0};
+    const txm_files_how how = {.command = "verify",
+                               .what = "tx file",
+                               .tx = true,
+                               .ptex = true,
+                               .of_images = true,
+                               .may_be_none = args->runs.count > 0};
     txm_status status = txm_files_collect(&how, &args->files, operands, inputs, err);
     if (status == TXM_OK)
         status = txm_run_tx_read(*inputs, &args->runs, err);

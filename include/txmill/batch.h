@@ -66,6 +66,7 @@ typedef struct txm_inputs_options {
                              * NULL: they are inputs like others */
     void *scene_user;
     const volatile int *cancel; /* not 0: stop waiting for a list; may be NULL */
+    bool ptex_files;            /* beside tx_files: Ptex files, by their extension, as well */
 } txm_inputs_options;
 
 /* Opens options: every member asks for nothing in particular. */

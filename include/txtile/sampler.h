@@ -335,6 +335,23 @@ TXM_API void txm_texture_set_free(txm_texture_set **set); /* NULL-safe; sets *se
 TXM_API txm_status txm_texture_set_add(txm_texture_set *set, const char *path, txm_extension extension,
                                        uint32_t *texture, txm_error *err);
 
+/* A texture of pixels that are in no tx file: its shape, and a function that reads a rectangle which lies in a level,
+ * channels interleaved, in that type, from the top down. It is called by txm_texture_set_load and _load_all. */
+typedef struct txm_called_texture {
+    size_t struct_size;     /* sizeof(txm_called_texture) */
+    uint32_t width, height; /* of level 0, px: 1 to 65536; every level down to 1x1 can be read */
+    uint32_t channels;      /* 1 or 4 */
+    uint32_t type;          /* txm_type */
+    uint32_t encoding;      /* txm_encoding */
+    void *user;
+    txm_status (*read)(void *user, uint32_t level, uint32_t x, uint32_t y, uint32_t width, uint32_t height,
+                       void *pixels, size_t row_stride_bytes, txm_error *err);
+} txm_called_texture;
+
+/* Adds one, with tiles of 64 px. USAGE for a shape out of bounds, NO_MEMORY, TOO_LARGE. */
+TXM_API txm_status txm_texture_set_add_called(txm_texture_set *set, const txm_called_texture *called,
+                                              txm_extension extension, uint32_t *texture, txm_error *err);
+
 /* Puts textures that were added into one UDIM set: `numbers` are 1001 to 9999, those that are not named are holes. */
 TXM_API txm_status txm_texture_set_add_udim(txm_texture_set *set, const uint32_t *numbers, const uint32_t *textures,
                                             size_t count, uint32_t *texture, txm_error *err);

@@ -189,6 +189,7 @@ static void triangle_surface(const txm_scene_object *o, const txm_scene_mesh *me
     s->normal = unit(txm_vec_cross(s->dPds, s->dPdt), txm_vec_make(0.0f, 0.0f, 1.0f));
     s->shading = s->normal;
     s->mesh = mesh;
+    s->triangle = hit->primitive;
     if (!mesh->normals)
         return;
     for (int i = 0; i < 3; i++)
@@ -264,14 +265,32 @@ void txm_surface_of(const txm_render_scene *scene, const txm_ray *ray, const txm
         s->shading = s->normal;
 }
 
+/* The corners of the face that a triangle is, or is a part of, in the pages of a Ptex file. */
+static void ptex_corners(const txm_surface *s, const txm_ptex_pages *pages, float at[3][2])
+{
+    static const uint8_t corners[3][3] = {{0, 1, 3}, {0, 1, 2}, {0, 2, 3}};
+    static const double places[4][2] = {{0, 0}, {1, 0}, {1, 1}, {0, 1}};
+    unsigned part;
+    const uint32_t face = txm_polygon_of(s->mesh, s->triangle, &part);
+    for (int i = 0; i < 3; i++) {
+        const double *place = places[corners[part][i]];
+        double uv[2] = {0, 0};
+        txm_ptex_place_uv(pages, face, place[0], place[1], uv, NULL);
+        at[i][0] = (float)uv[0];
+        at[i][1] = (float)uv[1];
+    }
+}
+
 /* Meshes have the coordinates of a map; quads and spheres their own parameters. A mesh without maps is at (0,
  * 0) everywhere, as in Blender. */
 txm_surface_uv txm_surface_uv_of(const txm_surface *s, const txm_scene_texture *texture)
 {
-    const float *f = texture->transform, *map = s->mesh ? txm_mesh_map(s->mesh, texture->uv) : NULL;
+    const float *f = texture->transform, *map = s->mesh && !texture->pages ? txm_mesh_map(s->mesh, texture->uv) : NULL;
     float u = s->s, v = s->t, duds = 1.0f, dudt = 0.0f, dvds = 0.0f, dvdt = 1.0f;
     if (s->mesh) {
         float at[3][2] = {{0}};
+        if (texture->pages)
+            ptex_corners(s, texture->pages, at);
         for (int i = 0; map && i < 3; i++)
             memcpy(at[i], map + 2 * (size_t)s->vertex[i], sizeof at[i]);
         duds = at[1][0] - at[0][0], dudt = at[2][0] - at[0][0];

@@ -31,7 +31,7 @@ typedef struct txm_surface {
     float curvature;     /* mean, positive where the surface bulges towards the ray */
     bool inside;         /* the ray comes from behind */
     uint32_t material;
-    uint32_t vertex[3];
+    uint32_t vertex[3], triangle;
     const txm_scene_mesh *mesh; /* NULL: a quad or sphere */
     float s, t;
 } txm_surface;

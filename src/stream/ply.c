@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Meshes: binary little-endian PLY of triangles with positions, normals and UV maps, as txmill-scene(5) has it. Comes
- * in: bytes of anybody. Goes out: arrays whose indices all lie inside.
+ * Meshes: binary little-endian PLY of triangles and quads with positions, normals and UV maps, as txmill-scene(5) has
+ * it. Comes in: bytes of anybody. Goes out: arrays whose indices all lie inside.
  */
 #include <cjson/cJSON.h>
 #include <errno.h>
@@ -204,18 +204,44 @@ static txm_status read_maps(txm_scene_mesh *mesh, layout *l, const uint8_t *vert
 static txm_status read_faces(txm_scene_mesh *mesh, const uint8_t *faces, txm_error *err)
 {
     mesh->corners = txm_calloc(mesh->triangle_count + 1, 3 * sizeof *mesh->corners);
-    if (!mesh->corners)
+    mesh->polygons = mesh->quad_count ? txm_calloc(mesh->triangle_count + 1, sizeof *mesh->polygons) : NULL;
+    if (!mesh->corners || (mesh->quad_count && !mesh->polygons))
         return txm_no_memory(err, mesh->path);
-    for (size_t i = 0; i < mesh->triangle_count; i++, faces += FACE_BYTES) {
-        if (*faces != 3)
-            return fail(mesh, err, "face %zu has %u corners: only triangles are read", i, *faces);
-        for (size_t k = 0; k < 3; k++) {
-            uint32_t corner = txm_load_le32(faces + 1 + 4 * k);
-            if (corner >= mesh->vertex_count)
-                return fail(mesh, err, "face %zu names vertex %u of %zu", i, corner, mesh->vertex_count);
-            mesh->corners[3 * i + k] = corner;
+    for (size_t i = 0, triangle = 0; i < mesh->polygon_count; i++) {
+        const size_t count = *faces++;
+        uint32_t corners[4] = {0};
+        for (size_t k = 0; k < count; k++, faces += 4) {
+            corners[k] = txm_load_le32(faces);
+            if (corners[k] >= mesh->vertex_count)
+                return fail(mesh, err, "face %zu names vertex %u of %zu", i, corners[k], mesh->vertex_count);
+        }
+        for (size_t part = 0; part < count - 2; part++, triangle++) {
+            uint32_t *out = mesh->corners + 3 * triangle;
+            out[0] = corners[0];
+            out[1] = corners[part + 1];
+            out[2] = corners[part + 2];
+            if (mesh->polygons)
+                mesh->polygons[triangle] = (uint32_t)i | (count == 4 ? (uint32_t)(part + 1) << TXM_POLYGON_BITS : 0);
         }
     }
+    return TXM_OK;
+}
+
+/* Walks over the faces once, to know how many triangles they make. */
+static txm_status count_faces(txm_scene_mesh *mesh, const uint8_t *faces, size_t left, txm_error *err)
+{
+    for (size_t i = 0; i < mesh->polygon_count; i++) {
+        if (!left || left < 1 + 4 * (size_t)*faces)
+            return fail(mesh, err, "%zu faces are announced, and the file ends in face %zu", mesh->polygon_count, i);
+        if (*faces != 3 && *faces != 4)
+            return fail(mesh, err, "face %zu has %u corners: only triangles and quads are read", i, *faces);
+        mesh->quad_count += *faces == 4;
+        left -= 1 + 4 * (size_t)*faces;
+        faces += 1 + 4 * (size_t)*faces;
+    }
+    mesh->triangle_count = mesh->polygon_count + mesh->quad_count;
+    if (mesh->triangle_count > UINT32_MAX || (mesh->quad_count && mesh->polygon_count >> TXM_POLYGON_BITS))
+        return fail(mesh, err, "%zu faces are more than are read", mesh->polygon_count);
     return TXM_OK;
 }
 
@@ -228,7 +254,7 @@ static txm_status read_body(txm_scene_mesh *mesh, layout *l, const uint8_t *body
         return fail(mesh, err, "%llu vertices and %llu faces are announced, and the file ends before them",
                     (unsigned long long)l->vertices, (unsigned long long)l->faces);
     mesh->vertex_count = (size_t)l->vertices;
-    mesh->triangle_count = (size_t)l->faces;
+    mesh->polygon_count = (size_t)l->faces;
     mesh->positions = gather(body, mesh->vertex_count, l->vertex_bytes, l->position, 3);
     bool smooth = l->normal[0] != NOTHING && l->normal[1] != NOTHING && l->normal[2] != NOTHING;
     if (smooth)
@@ -236,7 +262,10 @@ static txm_status read_body(txm_scene_mesh *mesh, layout *l, const uint8_t *body
     if (!mesh->positions || (smooth && !mesh->normals))
         return txm_no_memory(err, mesh->path);
     txm_status status = read_maps(mesh, l, body, err);
-    return status ? status : read_faces(mesh, body + mesh->vertex_count * l->vertex_bytes, err);
+    const uint8_t *faces = body + mesh->vertex_count * l->vertex_bytes;
+    if (status == TXM_OK)
+        status = count_faces(mesh, faces, left - (size_t)(faces - body), err);
+    return status ? status : read_faces(mesh, faces, err);
 }
 
 /* Takes bytes, which is what the fuzzer has. Whatever was read before a failure stays in `mesh`, for the scene

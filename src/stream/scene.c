@@ -42,6 +42,7 @@ static void free_mesh(txm_scene_mesh *mesh)
     free(mesh->positions);
     free(mesh->normals);
     free(mesh->corners);
+    free(mesh->polygons);
     free(mesh->name);
     free(mesh->path);
 }
@@ -57,6 +58,8 @@ void txm_render_scene_free(txm_render_scene **out)
         free(scene->images[i].path);
         free(scene->images[i].colorspace);
         free(scene->images[i].udims);
+        txm_ptex_pages_free(&scene->images[i].pages);
+        txm_ptex_close(&scene->images[i].ptex);
     }
     for (size_t i = 0; i < scene->material_count; i++) {
         for (size_t t = 0; t < scene->materials[i].texture_count; t++)

@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "stream/render.h"
+#include "txtile/ptex_pages.h"
 #include "txtile/ray.h"
 
 #define TXM_SCENE_NONE UINT32_MAX
@@ -40,6 +41,8 @@ typedef struct txm_scene_image {
     txm_filter filter;
     uint32_t *udims; /* numbers from 1001 on; NULL: no UDIM set */
     size_t udim_count;
+    txm_ptex *ptex; /* of a Ptex file, whose pages are UDIM tiles; else NULL */
+    txm_ptex_pages *pages;
 } txm_scene_image;
 
 /* An image of a material: looked up at uv' = (a u + b v + c, d u + e v + f). With a warp w it depends on the texture
@@ -49,7 +52,8 @@ typedef struct txm_scene_texture {
     bool is_color; /* replaces the material's colour; others are only looked up */
     char *uv;      /* map of the mesh, "": the first */
     float transform[6];
-    float warp;   /* 0: depends on none */
+    float warp;                  /* 0: depends on none */
+    const txm_ptex_pages *pages; /* of a Ptex file: the mesh's faces say where it is looked up; NULL: it is none */
     float normal; /* strength of a normal map in tangent space, which turns the shading normal; 0: it is none */
 } txm_scene_texture;
 
@@ -86,9 +90,21 @@ typedef struct txm_scene_mesh {
     float *positions, *normals; /* three a vertex; normals may be NULL */
     uint32_t *corners;          /* three a triangle */
     size_t vertex_count, triangle_count;
+    uint32_t *polygons; /* of each triangle: txm_polygon_of; NULL: each is one of its own */
+    size_t polygon_count, quad_count;
     txm_uv_map *maps;
     size_t map_count;
 } txm_scene_mesh;
+
+/* Quads are two triangles: which polygon one belongs to, and whether it is a whole one (0), the corners 0, 1, 2 of a
+ * quad (1), or its corners 0, 2, 3 (2). */
+enum { TXM_POLYGON_BITS = 30 };
+static inline uint32_t txm_polygon_of(const txm_scene_mesh *mesh, uint32_t triangle, unsigned *part)
+{
+    const uint32_t p = mesh->polygons ? mesh->polygons[triangle] : triangle;
+    *part = mesh->polygons ? p >> TXM_POLYGON_BITS : 0;
+    return mesh->polygons ? p & ((1u << TXM_POLYGON_BITS) - 1) : triangle;
+}
 
 typedef enum txm_object_kind { TXM_OBJECT_INSTANCE, TXM_OBJECT_QUAD, TXM_OBJECT_SPHERE } txm_object_kind;
 

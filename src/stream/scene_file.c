@@ -188,6 +188,47 @@ static void read_image(parser *p)
         read_udims(p, image);
 }
 
+/* A Ptex file, opened at once, since its faces must be those of the meshes that it is put on. Its pages are UDIM tiles.
+ */
+static void read_ptex(parser *p)
+{
+    txm_scene_image *image = NEW_ITEM(p, image);
+    txm_error own = {0};
+    if (!image)
+        return;
+    image->name = txm_define_name(&p->words, 'i', (uint32_t)p->scene->image_count - 1);
+    char *path = txm_take_text(&p->words, "the path");
+    image->path = path ? txm_path_join(p->folder, path) : NULL;
+    if (path && !image->path)
+        txm_words_no_memory(&p->words);
+    free(path);
+    txm_take_keyword(&p->words, "colorspace");
+    image->colorspace = txm_take_text(&p->words, "the colour space");
+    image->alpha = TXM_ALPHA_PREMULTIPLIED;
+    image->extension = TXM_EXTENSION_EXTEND;
+    image->filter = TXM_FILTER_LINEAR;
+    if (!p->words.failed && strcmp(image->colorspace, "sRGB") != 0 && strcmp(image->colorspace, "Non-Color") != 0 &&
+        strcmp(image->colorspace, "Linear Rec.709") != 0)
+        txm_words_fail(&p->words, TXM_STATUS_UNSUPPORTED,
+                       "'%s' is no colour space of a Ptex file: sRGB, Non-Color and Linear Rec.709 are",
+                       image->colorspace);
+    if (p->words.failed)
+        return;
+    if (txm_ptex_open(image->path, TXM_PTEX_PREMULTIPLY, &image->ptex, &own) != TXM_OK ||
+        txm_ptex_pages_new(image->ptex, NULL, &image->pages, &own) != TXM_OK) {
+        txm_words_fail(&p->words, own.status, "%s", own.message);
+        return;
+    }
+    const uint32_t pages = txm_ptex_pages_info_of(image->pages)->pages;
+    image->udims = txm_calloc(pages, sizeof *image->udims);
+    if (!image->udims) {
+        txm_words_no_memory(&p->words);
+        return;
+    }
+    for (image->udim_count = 0; image->udim_count < pages; image->udim_count++)
+        image->udims[image->udim_count] = 1001 + (uint32_t)image->udim_count;
+}
+
 /* Parts are defined above, so that mixes of mixes end. They are counted, since each is looked up at every hit. */
 static void read_mix(parser *p, txm_scene_material *m)
 {
@@ -257,17 +298,22 @@ static void read_texture(parser *p)
     char *input = txm_take_text(&p->words, "the input");
     t->is_color = input && strcmp(input, "Base Color") == 0;
     free(input);
-    txm_take_keyword(&p->words, "uv");
-    t->uv = txm_take_text(&p->words, "the UV map");
-    txm_take_keyword(&p->words, "transform");
-    txm_take_numbers(&p->words, "the transform", t->transform, 6);
+    t->pages = p->scene->images[image].pages;
+    if (t->pages) {
+        t->transform[0] = t->transform[4] = 1.0f;
+    } else {
+        txm_take_keyword(&p->words, "uv");
+        t->uv = txm_take_text(&p->words, "the UV map");
+        txm_take_keyword(&p->words, "transform");
+        txm_take_numbers(&p->words, "the transform", t->transform, 6);
+    }
     if (!txm_words_more(&p->words))
         return;
     if (txm_take_if(&p->words, "normal")) {
         t->normal = txm_take_positive(&p->words, "the strength of the normal map");
         return;
     }
-    if (!txm_take_if(&p->words, "warp"))
+    if (t->pages || !txm_take_if(&p->words, "warp"))
         return;
     t->warp = txm_take_number(&p->words, "the warp");
     if (t->warp != 0.0f && m->texture_count == 1)
@@ -394,6 +440,8 @@ static void read_world(parser *p)
         txm_take_numbers(&p->words, "the colour", w.color, 3);
     } else {
         w.image = txm_refer_to_name(&p->words, 'i', "image");
+        if (!p->words.failed && p->scene->images[w.image].pages)
+            txm_words_fail(&p->words, TXM_STATUS_CORRUPT, "the world has no faces for a Ptex file");
         txm_take_keyword(&p->words, "projection");
         w.mirror_ball = txm_take_choice(&p->words, "projection", projections) == 1;
         float strength = txm_take_if(&p->words, "strength") ? txm_take_number(&p->words, "the strength") : 1.0f;
@@ -412,14 +460,23 @@ static const struct {
     const char *word;
     void (*read)(parser *p);
 } statements[] = {
-    {"title", read_title},       {"size", read_size},
-    {"camera", read_camera},     {"lens", read_lens},
-    {"image", read_image},       {"material", read_material},
-    {"texture", read_texture},   {"mesh", read_mesh},
-    {"instance", read_instance}, {"quad", read_quad},
-    {"sphere", read_sphere},     {"light", read_light},
-    {"world", read_world},       {"samples", read_samples},
-    {"bounces", read_bounces},   {"filter-glossy", read_filter_glossy},
+    {"title", read_title},
+    {"size", read_size},
+    {"camera", read_camera},
+    {"lens", read_lens},
+    {"image", read_image},
+    {"ptex", read_ptex},
+    {"material", read_material},
+    {"texture", read_texture},
+    {"mesh", read_mesh},
+    {"instance", read_instance},
+    {"quad", read_quad},
+    {"sphere", read_sphere},
+    {"light", read_light},
+    {"world", read_world},
+    {"samples", read_samples},
+    {"bounces", read_bounces},
+    {"filter-glossy", read_filter_glossy},
     {"keyframe", read_keyframe},
 };
 
@@ -471,6 +528,32 @@ static void read_header(parser *p)
         txm_words_fail(&p->words, TXM_STATUS_NEWER, "scenes of version %u need a newer txmill", version);
 }
 
+/* Whether a Ptex file has a face for each face of what a material is put on. */
+static void check_ptex_faces(parser *p, const txm_scene_object *object, const txm_scene_material *m)
+{
+    const txm_scene_material *all = p->scene->materials;
+    if (m->kind == TXM_SURFACE_MIX) {
+        check_ptex_faces(p, object, &all[m->first]);
+        check_ptex_faces(p, object, &all[m->second]);
+    }
+    for (size_t i = 0; i < m->texture_count && !p->words.failed; i++) {
+        const txm_scene_image *image = &p->scene->images[m->textures[i].image];
+        if (!image->pages)
+            continue;
+        const txm_ptex_info *file = txm_ptex_info_of(image->ptex);
+        const txm_scene_mesh *mesh = object->kind == TXM_OBJECT_INSTANCE ? &p->scene->meshes[object->mesh] : NULL;
+        const bool quads = file->mesh == TXM_PTEX_QUADS;
+        if (!mesh)
+            txm_words_fail(&p->words, TXM_STATUS_CORRUPT, "%s: a Ptex file needs a mesh: material %s is on a shape",
+                           image->path, m->name);
+        else if (mesh->polygon_count != file->faces || mesh->quad_count != (quads ? mesh->polygon_count : 0))
+            txm_words_fail(&p->words, TXM_STATUS_CORRUPT,
+                           "%s: its %u faces are %s, but mesh %s has %zu faces, of which %zu are quads", image->path,
+                           file->faces, txm_ptex_mesh_name(file->mesh), mesh->name, mesh->polygon_count,
+                           mesh->quad_count);
+    }
+}
+
 /* Lines are found first, words inside them: nothing that a statement expects can run on into the next line. */
 txm_status txm_scene_parse(txm_render_scene *scene, const char *name, const char *folder, const char *text,
                            size_t bytes, txm_error *err)
@@ -503,6 +586,8 @@ txm_status txm_scene_parse(txm_render_scene *scene, const char *name, const char
     if (!p.words.failed && !scene->object_count && scene->world.image == TXM_SCENE_NONE)
         txm_words_fail(&p.words, TXM_STATUS_CORRUPT,
                        "the scene has no geometry: no quad, sphere or instance, and no world with an image");
+    for (size_t i = 0; i < scene->object_count && !p.words.failed; i++)
+        check_ptex_faces(&p, &scene->objects[i], &scene->materials[scene->objects[i].material]);
     txm_words_free(&p.words);
     return p.words.failed ? (err ? err->status : TXM_STATUS_CORRUPT) : TXM_OK;
 }

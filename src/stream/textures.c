@@ -82,7 +82,7 @@ txm_status txm_render_scene_files(const txm_render_scene *scene,
     for (size_t i = 0; status == TXM_OK && i < scene->image_count; i++) {
         const txm_scene_image *image = &scene->images[i];
         txm_render_scene_file file = {image->path, NULL, image->colorspace, image->alpha};
-        if (comes_again(scene, i))
+        if (image->pages || comes_again(scene, i)) /* a Ptex file is read as it is: no tx file is made of it */
             continue;
         if (!image->udim_count)
             status = call(user, &file, err);
@@ -273,6 +273,65 @@ static txm_status add_file(txm_render_textures *t, const txm_render_options *o, 
     return status;
 }
 
+static txm_encoding ptex_encoding(const txm_scene_image *image)
+{
+    return strcmp(image->colorspace, "sRGB") == 0        ? TXM_ENCODING_SRGB
+           : strcmp(image->colorspace, "Non-Color") == 0 ? TXM_ENCODING_DATA
+                                                         : TXM_ENCODING_LINEAR;
+}
+
+static txm_status describe_ptex_page(void *user, txm_tile_shape *shape, txm_error *err)
+{
+    const txm_ptex_page *page = user;
+    const txm_ptex_pages_info *info = txm_ptex_pages_info_of(page->image->pages);
+    (void)err;
+    txm_ptex_page_size(page->image->pages, page->number, &shape->width, &shape->height);
+    shape->levels = txm_level_count(shape->width, shape->height);
+    shape->tile_px = TXM_DEFAULT_TILE_PX;
+    shape->channels = info->channels;
+    shape->type = (uint32_t)info->type;
+    shape->encoding = (uint32_t)ptex_encoding(page->image);
+    return TXM_OK;
+}
+
+static txm_status read_ptex_page(void *user, uint32_t level, uint32_t x, uint32_t y, uint32_t width, uint32_t height,
+                                 void *pixels, size_t row_stride_bytes, txm_error *err)
+{
+    const txm_ptex_page *page = user;
+    return txm_ptex_page_read(page->image->pages, page->number, level, x, y, width, height, pixels, row_stride_bytes,
+                              err);
+}
+
+/* A page of a Ptex file: the cache, or the set, reads its tiles from the faces. */
+static txm_status add_ptex_page(txm_render_textures *t, const txm_render_scene *scene, uint32_t image, uint32_t number,
+                                bool load, uint32_t *texture, txm_error *err)
+{
+    const txm_scene_image *from = &scene->images[image];
+    const txm_ptex_pages_info *info = txm_ptex_pages_info_of(from->pages);
+    txm_bound_image *bound = &t->bound[image];
+    if (!t->pages[image])
+        t->pages[image] = txm_calloc(from->udim_count, sizeof *t->pages[image]);
+    char *name = txm_asprintf("%s, page %u", from->path, number + 1001);
+    if (!t->pages[image] || !name) {
+        free(name);
+        return txm_no_memory(err, from->path);
+    }
+    txm_ptex_page *page = &t->pages[image][number];
+    *page = (txm_ptex_page){from, number};
+    txm_ptex_page_size(from->pages, number, &bound->width, &bound->height);
+    bound->how.after = ptex_encoding(from) == TXM_ENCODING_SRGB ? TXM_AFTER_SRGB : 0;
+    const txm_called_texture called = {sizeof called,  bound->width,         bound->height,
+                                       info->channels, (uint32_t)info->type, (uint32_t)ptex_encoding(from),
+                                       page,           read_ptex_page};
+    const txm_tile_source source = {sizeof source, page, describe_ptex_page, read_ptex_page, NULL};
+    txm_status status = t->set ? txm_texture_set_add_called(t->set, &called, from->extension, texture, err)
+                               : txm_cache_add_source(t->cache, name, &source, from->extension, texture, err);
+    if (status == TXM_OK && load)
+        status = txm_texture_set_load_all(t->set, *texture, err);
+    free(name);
+    return status == TXM_OK ? enter(t, *texture, image, err) : status;
+}
+
 /* Its tiles are registered as textures, then the set over them. Nothing serves distant views but the tiles
  * themselves: there is no base texture. */
 static txm_status add_udim(txm_render_textures *t, const txm_render_options *o, const txm_render_scene *scene,
@@ -282,6 +341,10 @@ static txm_status add_udim(txm_render_textures *t, const txm_render_options *o, 
     uint32_t *parts = txm_calloc(from->udim_count, sizeof *parts);
     txm_status status = parts ? TXM_OK : txm_no_memory(err, from->path);
     for (size_t i = 0; status == TXM_OK && i < from->udim_count; i++) {
+        if (from->pages) {
+            status = add_ptex_page(t, scene, image, (uint32_t)i, load, &parts[i], err);
+            continue;
+        }
         char *path = udim_path(from->path, from->udims[i]);
         status = path ? add_file(t, o, scene, image, path, load, &parts[i], err) : txm_no_memory(err, from->path);
         free(path);
@@ -321,7 +384,9 @@ txm_status txm_render_textures_new(const txm_render_scene *scene, const txm_rend
 {
     txm_render_textures t = {0};
     t.bound = txm_calloc(scene->image_count + 1, sizeof *t.bound);
-    txm_status status = t.bound ? TXM_OK : txm_no_memory(err, NULL);
+    t.pages = txm_calloc(scene->image_count + 1, sizeof *t.pages);
+    t.page_lists = scene->image_count;
+    txm_status status = t.bound && t.pages ? TXM_OK : txm_no_memory(err, NULL);
     if (status == TXM_OK)
         status = reference ? txm_texture_set_new(&t.set, err) : txm_cache_new(options->cache, &t.cache, err);
     for (size_t i = 0; status == TXM_OK && i < scene->image_count; i++)
@@ -341,6 +406,9 @@ void txm_render_textures_free(txm_render_textures *t)
 {
     txm_cache_free(&t->cache);
     txm_texture_set_free(&t->set);
+    for (size_t i = 0; t->pages && i < t->page_lists; i++)
+        free(t->pages[i]);
+    free(t->pages);
     free(t->bound);
     free(t->image_of);
     free(t->world);

@@ -10,6 +10,12 @@
 #define TXM_STREAM_TEXTURES_H
 #include "stream/path.h"
 
+/* A page of a Ptex file, which tiles are read from. */
+typedef struct txm_ptex_page {
+    const txm_scene_image *image;
+    uint32_t number; /* from 0 */
+} txm_ptex_page;
+
 typedef struct txm_render_textures {
     txm_cache *cache; /* one of the two is NULL */
     txm_texture_set *set;
@@ -19,6 +25,8 @@ typedef struct txm_render_textures {
     uint32_t *image_of;
     char *world; /* the tx file of the world's image; NULL: it has none, or is a UDIM set */
     size_t count, capacity;
+    txm_ptex_page **pages; /* of each image; NULL: of no Ptex file */
+    size_t page_lists;
     int *pixels; /* open files: those of images of one pixel */
     size_t pixel_count, pixel_capacity;
 } txm_render_textures;

@@ -11,6 +11,7 @@
 #include "txtile/describe.h"
 #include "txtile/name.h"
 #include "txtile/ptex.h"
+#include "txtile/ptex_pages.h"
 #include "txtile/trace.h"
 #include "util_cache.h"
 #include "util_check.h"
@@ -40,6 +41,7 @@ START_TEST(ends_of_nothing)
     txm_trace *trace = NULL;
     txm_trace_cursor *cursor = NULL;
     txm_ptex *ptex = NULL;
+    txm_ptex_pages *pages = NULL;
     txm_ptex_filter *filter = NULL;
     txm_found found = {0};
     txm_tx_description description = {0};
@@ -47,6 +49,8 @@ START_TEST(ends_of_nothing)
     txm_tx_close(&tx);
     txm_ptex_close(NULL);
     txm_ptex_close(&ptex);
+    txm_ptex_pages_free(NULL);
+    txm_ptex_pages_free(&pages);
     txm_ptex_filter_free(NULL);
     txm_ptex_filter_free(&filter);
     txm_cache_free(NULL);

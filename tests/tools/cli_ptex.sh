@@ -180,5 +180,88 @@ with browser.Browser() as b:
 EOF
 run python3 look.py "$repo/tests/util" "$work/page.html"
 if [ "$rc" -eq 77 ]; then skip page-in-browser "Chromium is missing"; else check page-in-browser rc_is 0; fi
+# ---- folders ----------------------------------------------------------------------------------------------------------
+
+mkdir -p folder/below
+cp star3.ptx folder
+cp star4.ptx rgb.tx folder/below
+txm verify folder
+check folder-verify prints "3 files: "
+check folder-verify-finds prints "2 good"
+txm info folder
+check folder-info prints "3 files: "
+
+# ---- scenes -----------------------------------------------------------------------------------------------------------
+
+mkdir scene
+cp grid-half.ptx triangles.ptx scene
+python3 - <<'EOF'
+import shutil
+import struct
+def ply(path, faces):
+    with open(path, "wb") as o:
+        o.write(b"ply\nformat binary_little_endian 1.0\nelement vertex %d\nproperty float x\nproperty float y\nproperty float z\n"
+                b"element face %d\nproperty list uchar int vertex_indices\nend_header\n" % (sum(map(len, faces)), len(faces)))
+        for f in faces:
+            for x, y in f:
+                o.write(struct.pack("<3f", x, y, 0))
+        at = 0
+        for f in faces:
+            o.write(struct.pack("<B%di" % len(f), len(f), *range(at, at + len(f))))
+            at += len(f)
+ply("scene/quads.ply", [[(x, y), (x + 1, y), (x + 1, y + 1), (x, y + 1)] for y in range(3) for x in range(3)])
+ply("scene/triangles.ply", [[(x, 3), (x + 1, 3), (x, 4)] for x in range(4)])
+ply("scene/few.ply", [[(0, 0), (1, 0), (1, 1), (0, 1)]])
+place = "1 0 0 0 0 1 0 0 0 0 1 0"
+good = f"""txmill-scene 1
+size 64 64
+camera orthographic half 2 2 shift 0 0 clip 0.1 100 to-world 1 0 0 2 0 1 0 2 0 0 1 2
+ptex "p" "grid-half.ptx" colorspace "Linear Rec.709"
+ptex "t" "triangles.ptx" colorspace "Non-Color"
+material "a" emission 1 1 1
+texture "a" "p" input "Base Color"
+material "b" emission 1 1 1
+texture "b" "t" input "Base Color"
+mesh "q" "quads.ply"
+mesh "r" "triangles.ply"
+mesh "few" "few.ply"
+instance "q" "a" {place}
+instance "r" "b" {place}
+"""
+open("scene/scene.txt", "w").write(good)
+bad = {"count": f'instance "few" "a" {place}\n', "kind": f'instance "q" "b" {place}\n', "shape": 'sphere "a" 0 0 0 1\n',
+       "world": 'world "p" projection latlong\n', "space": 'ptex "x" "grid-half.ptx" colorspace "ACEScg"\n',
+       "gone": 'ptex "x" "gone.ptx" colorspace "sRGB"\n'}
+for name, line in bad.items():
+    shutil.copytree("scene", "bad-" + name)
+    open(f"bad-{name}/scene.txt", "w").write(good + line)
+EOF
+txm stream render scene --samples 2 -o wave.ppm --trace scene.trace --cache 1M
+if grep -q "without Embree" err; then
+  skip scene "Embree is missing"
+else
+  check scene-render rc_is 0
+  "$TXMILL" stream render scene --samples 2 -o blocking.ppm --engine blocking >/dev/null 2>&1
+  "$TXMILL" stream render scene --samples 2 -o reference.ppm --engine reference >/dev/null 2>&1
+  check scene-blocking cmp wave.ppm blocking.ppm
+  check scene-reference cmp wave.ppm reference.ppm
+  check scene-shows-something python3 -c 'import sys; sys.exit(len(set(open("wave.ppm", "rb").read()[-12288:])) < 50)'
+  txm replay scene.trace
+  check scene-replay prints "of 2 textures"
+  txm stream budget scene --samples 2
+  check scene-budget prints "grid-half.ptx"
+fi
+while read -r name words; do
+  txm stream budget "bad-$name" --samples 1
+  check "scene-bad-$name" test "$rc" -ne 0
+  check "scene-bad-$name-says" grep -qF -- "$words" err
+done <<'EOF'
+count its 9 faces are quads, but mesh "few" has 1 faces
+kind its 4 faces are triangles, but mesh "q" has 9 faces
+shape a Ptex file needs a mesh
+world the world has no faces
+space 'ACEScg' is no colour space of a Ptex file
+gone gone.ptx
+EOF
 check no-temporaries no_temporaries
 finish

@@ -191,7 +191,8 @@ txm_status txm_files_collect(const txm_files_how *how, const txm_tx_files_args *
                                         .empty_user = &given,
                                         .scene = how->scene,
                                         .scene_user = how->scene_user,
-                                        .cancel = txm_signal_flag()};
+                                        .cancel = txm_signal_flag(),
+                                        .ptex_files = how->ptex};
     txm_status status = txm_globs_check(operands, err);
     if (status == TXM_OK)
         status = txm_inputs_new(&options, out, err);
@@ -210,7 +211,10 @@ txm_status txm_files_collect(const txm_files_how *how, const txm_tx_files_args *
 txm_status txm_tx_files_collect(const char *command, const txm_tx_files_args *args, const txm_operands *operands,
                                 txm_inputs **out, txm_error *err)
 {
-    const txm_files_how how = {.command = command, .what = "tx file", .tx = true, .of_images = true};
+    static const char *const with_ptex[] = {"info", "extract", "view"};
+    txm_files_how how = {.command = command, .what = "tx file", .tx = true, .of_images = true};
+    for (size_t i = 0; i < sizeof with_ptex / sizeof *with_ptex; i++)
+        how.ptex |= strcmp(command, with_ptex[i]) == 0;
     return txm_files_collect(&how, args, operands, out, err);
 }
 

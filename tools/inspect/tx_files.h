@@ -37,6 +37,7 @@ typedef struct txm_files_how {
     const char *command;      /* for the message that nothing was given */
     const char *what;         /* "tx file" */
     bool tx;                  /* tx files in folders, else images */
+    bool ptex;                /* beside tx files: Ptex files as well */
     const char *const *usual; /* globs that are taken in folders where --include says nothing; may be NULL */
     bool may_be_none;
     bool of_images;         /* an image means its tx files */

@@ -49,7 +49,7 @@ bool txm_inputs_want(const txm_inputs_options *options, const char *path, size_t
         return false;
     if (is_folder)
         return o->tx_files || strcmp(name, "blender_tx") != 0;
-    if (txm_path_has_ext(name, "tx") != o->tx_files)
+    if (!(o->ptex_files && txm_path_has_ext(name, "ptx")) && txm_path_has_ext(name, "tx") != o->tx_files)
         return false;
     return o->include ? any_matches(o->include, below) : o->tx_files || txm_is_image_name(name);
 }

@@ -17,6 +17,7 @@ enum { KEPT_FACES = 64 };
 
 typedef struct kept_face {
     uint32_t face, u_log2, v_log2;
+    uint32_t tile; /* of the face at full size, from 1 on; 0: all of it */
     uint64_t used; /* 0: empty */
     size_t bytes;
     uint8_t *pixels;
@@ -70,11 +71,11 @@ static void drop_face(txm_ptex_filter *f, kept_face *k)
 }
 
 /* The face, or the place to keep it: an empty one, else that of the one that was used longest ago. */
-static kept_face *find_kept(txm_ptex_filter *f, uint32_t face, uint32_t u_log2, uint32_t v_log2)
+static kept_face *find_kept(txm_ptex_filter *f, uint32_t face, uint32_t u_log2, uint32_t v_log2, uint32_t tile)
 {
     kept_face *oldest = f->kept;
     for (kept_face *k = f->kept; k < f->kept + KEPT_FACES; k++) {
-        if (k->used && k->face == face && k->u_log2 == u_log2 && k->v_log2 == v_log2)
+        if (k->used && k->face == face && k->u_log2 == u_log2 && k->v_log2 == v_log2 && k->tile == tile)
             return k;
         if (k->used < oldest->used)
             oldest = k;
@@ -95,6 +96,32 @@ static void make_face_room(txm_ptex_filter *f, size_t bytes)
     }
 }
 
+/* Reads the face, or one of its tiles, unless it is kept. */
+static txm_status keep_texels(txm_ptex_filter *f, uint32_t face, uint32_t u_log2, uint32_t v_log2, uint32_t tile,
+                              const uint8_t **out, txm_error *err)
+{
+    const txm_ptex *p = f->ptex;
+    kept_face *k = find_kept(f, face, u_log2, v_log2, tile);
+    if (!k->used) {
+        size_t bytes = txm_ptex_face_bytes(p, u_log2, v_log2);
+        make_face_room(f, bytes);
+        uint8_t *pixels = txm_alloc_pixels(bytes, 1);
+        if (!pixels)
+            return txm_no_memory(err, p->path);
+        txm_status status = tile ? txm_ptex_read_tile(p, face, tile - 1, pixels, err)
+                                 : txm_ptex_read(p, face, u_log2, v_log2, pixels, err);
+        if (status != TXM_OK) {
+            free(pixels);
+            return status;
+        }
+        *k = (kept_face){face, u_log2, v_log2, tile, 0, bytes, pixels};
+        f->bytes += bytes;
+    }
+    k->used = ++f->clock;
+    *out = k->pixels;
+    return TXM_OK;
+}
+
 txm_status txm_ptex_texels(txm_ptex_filter *filter, uint32_t face, uint32_t u_log2, uint32_t v_log2, ptex_texels *out,
                            txm_error *err)
 {
@@ -102,24 +129,14 @@ txm_status txm_ptex_texels(txm_ptex_filter *filter, uint32_t face, uint32_t u_lo
     *out = (ptex_texels){txm_ptex_constant_of(p, face), true};
     if (p->faces[face].flags & TXM_PTEX_CONSTANT || u_log2 + v_log2 == 0)
         return TXM_OK;
-    kept_face *k = find_kept(filter, face, u_log2, v_log2);
-    if (!k->used) {
-        size_t bytes = txm_ptex_face_bytes(p, u_log2, v_log2);
-        make_face_room(filter, bytes);
-        uint8_t *pixels = txm_alloc_pixels(bytes, 1);
-        if (!pixels)
-            return txm_no_memory(err, p->path);
-        txm_status status = txm_ptex_read(p, face, u_log2, v_log2, pixels, err);
-        if (status != TXM_OK) {
-            free(pixels);
-            return status;
-        }
-        *k = (kept_face){face, u_log2, v_log2, 0, bytes, pixels};
-        filter->bytes += bytes;
-    }
-    k->used = ++filter->clock;
-    *out = (ptex_texels){k->pixels, false};
-    return TXM_OK;
+    out->constant = false;
+    return keep_texels(filter, face, u_log2, v_log2, 0, &out->data, err);
+}
+
+txm_status txm_ptex_tile_texels(txm_ptex_filter *filter, uint32_t face, uint32_t u_log2, uint32_t v_log2, uint32_t tile,
+                                const uint8_t **out, txm_error *err)
+{
+    return keep_texels(filter, face, u_log2, v_log2, tile + 1, out, err);
 }
 
 /* ---- point look-ups ---------------------------------------------------------------------------------------------- */

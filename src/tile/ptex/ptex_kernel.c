@@ -561,3 +561,19 @@ txm_status txm_ptex_bilinear(txm_ptex_filter *filter, const txm_ptex_request *r,
         r->result[c] *= scale;
     return s.status;
 }
+
+txm_status txm_ptex_texel_beyond(txm_ptex_filter *filter, uint32_t face, uint32_t u_log2, uint32_t v_log2, int x, int y,
+                                 float *result, bool *none, txm_error *err)
+{
+    const txm_ptex *p = txm_ptex_filter_file(filter);
+    const txm_ptex_request r = {.struct_size = sizeof r, .face = face, .channels = p->info.channels, .result = result};
+    spread s = {.filter = filter, .ptex = p, .request = &r, .err = err, .channels = r.channels, .weight = 1};
+    kernel k = {.u = {.log2 = (int)u_log2, .start = x, .count = 1, .weights = {1}},
+                .v = {.log2 = (int)v_log2, .start = y, .count = 1, .weights = {1}}};
+    memset(result, 0, r.channels * sizeof *result);
+    cut_and_apply(&s, &k, face, 0);
+    *none = !(s.weight > 0);
+    for (uint32_t c = 0; !*none && c < r.channels; c++)
+        result[c] *= 1.0f / (s.weight * one_of(p->info.type));
+    return s.status;
+}

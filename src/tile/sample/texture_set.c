@@ -12,6 +12,7 @@
 #include "tile/base/fail.h"
 #include "tile/base/mem.h"
 #include "tile/sample/view_file.h"
+#include "tile/sample/wrap.h"
 #include "txtile/sampler.h"
 
 enum {
@@ -22,7 +23,8 @@ enum {
 
 /* What the set keeps of a texture beside the view. */
 typedef struct texture {
-    txm_tx *tx;                     /* NULL: a UDIM set */
+    txm_tx *tx;                     /* NULL: a UDIM set, or called */
+    txm_called_texture called;      /* `read` is NULL: none */
     uint32_t free_slot, slots_left; /* in the slab that is being filled */
     uint8_t *unwidened;             /* a padded tile of the file's own channels; NULL: they are the view's */
 } texture;
@@ -184,6 +186,36 @@ txm_status txm_texture_set_add(txm_texture_set *set, const char *path, txm_exten
     return status;
 }
 
+/* Whether a number is that of a texture with tiles of its own. */
+static bool has_tiles(const txm_texture_set *set, uint32_t id)
+{
+    return id < set->textures.count &&
+           (txm_texture_set_tx(set, id) || ((const texture *)set->textures.items)[id].called.read);
+}
+
+txm_status txm_texture_set_add_called(txm_texture_set *set, const txm_called_texture *called, txm_extension extension,
+                                      uint32_t *id, txm_error *err)
+{
+    txm_error_clear(err);
+    texture t = {.called = *called};
+    txm_view_texture v;
+    uint64_t tiles = 0;
+    if (called->struct_size != sizeof *called || !called->read || (unsigned)extension > TXM_EXTENSION_MIRROR ||
+        !called->width || !called->height || called->width > TXM_MAX_SIZE_PX || called->height > TXM_MAX_SIZE_PX ||
+        (called->channels != 1 && called->channels != 4) || called->type > TXM_TYPE_FLOAT ||
+        called->encoding > TXM_ENCODING_DATA)
+        return txm_fail(err, TXM_STATUS_USAGE, "a texture of %u x %u px with %u channels: there is none of this shape",
+                        called->width, called->height, called->channels);
+    txm_view_shape(called->width, called->height, txm_level_count(called->width, called->height), TXM_DEFAULT_TILE_PX,
+                   (txm_type)called->type, called->channels, extension, &v);
+    v.encoding = called->encoding;
+    for (uint32_t i = 0; i < v.levels; i++) {
+        v.level_first[i] = (uint32_t)tiles;
+        tiles += txm_view_tiles(&v, i);
+    }
+    return enter(set, t, &v, tiles, id, err);
+}
+
 /* Its tiles must have been added as textures. */
 txm_status txm_texture_set_add_udim(txm_texture_set *set, const uint32_t *numbers, const uint32_t *textures,
                                     size_t count, uint32_t *id, txm_error *err)
@@ -194,7 +226,7 @@ txm_status txm_texture_set_add_udim(txm_texture_set *set, const uint32_t *number
         if (numbers[i] < 1001 || numbers[i] > 9999)
             return txm_fail(err, TXM_STATUS_USAGE, "%u is no number of a UDIM tile: they go from 1001 to 9999",
                             numbers[i]);
-        if (textures[i] >= set->textures.count || !txm_texture_set_tx(set, textures[i]))
+        if (!has_tiles(set, textures[i]))
             return txm_fail(err, TXM_STATUS_USAGE, "UDIM tile %u: there is no texture %u", numbers[i], textures[i]);
         last = numbers[i] > last ? numbers[i] : last;
     }
@@ -264,6 +296,37 @@ static uint32_t find_entry(const txm_texture_set *set, uint32_t entry, uint32_t 
     return i;
 }
 
+/* A tile with its border, which the extension says: the part of it that lies in the level is one rectangle, pixels
+ * beyond are read one by one. */
+static txm_status read_called(const txm_called_texture *called, const txm_view_texture *v, uint32_t level,
+                              uint32_t tile, uint8_t *dst, txm_error *err)
+{
+    const int32_t edge = 1 << v->tile_shift, across = (int32_t)txm_view_tiles_across(v, level);
+    const int32_t w = (int32_t)txm_level_size(v->width, level), h = (int32_t)txm_level_size(v->height, level);
+    const int32_t x = (int32_t)tile % across * edge, y = (int32_t)tile / across * edge;
+    const int32_t left = x - TXM_BORDER_PX, top = y - TXM_BORDER_PX;
+    const int32_t right = (x + edge < w ? x + edge : w) + TXM_BORDER_PX;
+    const int32_t bottom = (y + edge < h ? y + edge : h) + TXM_BORDER_PX;
+    const int32_t x0 = left > 0 ? left : 0, y0 = top > 0 ? top : 0, x1 = right < w ? right : w,
+                  y1 = bottom < h ? bottom : h;
+    txm_status status =
+        called->read(called->user, level, (uint32_t)x0, (uint32_t)y0, (uint32_t)(x1 - x0), (uint32_t)(y1 - y0),
+                     dst + (size_t)(y0 - top) * v->row_bytes + (size_t)(x0 - left) * v->pixel_bytes, v->row_bytes, err);
+    for (int32_t j = top; status == TXM_OK && j < bottom; j++)
+        for (int32_t i = left; status == TXM_OK && i < right; i++) {
+            uint8_t *at = dst + (size_t)(j - top) * v->row_bytes + (size_t)(i - left) * v->pixel_bytes;
+            const int32_t from_x = txm_wrap_pixel(i, w, v->extension), from_y = txm_wrap_pixel(j, h, v->extension);
+            if (i >= x0 && i < x1 && j >= y0 && j < y1)
+                continue;
+            if (from_x < 0 || from_y < 0)
+                memset(at, 0, v->pixel_bytes);
+            else
+                status =
+                    called->read(called->user, level, (uint32_t)from_x, (uint32_t)from_y, 1, 1, at, v->row_bytes, err);
+        }
+    return status;
+}
+
 /* A tile that cannot be read is FAILED from then on. Each texture fills slabs of its own, so neighbours in
  * a file are neighbours in memory. Without memory the entry is open to be asked for again. */
 static txm_status load_entry(txm_texture_set *set, uint32_t entry, txm_error *err)
@@ -284,7 +347,8 @@ static txm_status load_entry(txm_texture_set *set, uint32_t entry, txm_error *er
     uint8_t *dst = (uint8_t *)(uintptr_t)((uint64_t *)set->slabs.items)[t->free_slot >> TXM_SLOT_BITS] +
                    (size_t)(t->free_slot & (SLOTS_PER_SLAB - 1)) * v->tile_bytes;
     bool opaque = true;
-    txm_status status = txm_view_read_tile(t->tx, v, 0, level, tile, dst, t->unwidened, &opaque, err);
+    txm_status status = t->called.read ? read_called(&t->called, v, level, tile, dst, err)
+                                       : txm_view_read_tile(t->tx, v, 0, level, tile, dst, t->unwidened, &opaque, err);
     if (status != TXM_OK) {
         e->slot = TXM_SLOT_FAILED;
         return status;
@@ -315,7 +379,7 @@ txm_status txm_texture_set_load(txm_texture_set *set, txm_lane *lane, txm_error 
 txm_status txm_texture_set_load_all(txm_texture_set *set, uint32_t id, txm_error *err)
 {
     txm_error_clear(err);
-    if (!txm_texture_set_tx(set, id))
+    if (!has_tiles(set, id))
         return txm_fail(err, TXM_STATUS_USAGE, "there is no texture %u of its own file", id);
     const txm_view_texture *v = (txm_view_texture *)set->views.items + id;
     uint32_t last = v->levels - 1, end = v->first + v->level_first[last] + txm_view_tiles(v, last);

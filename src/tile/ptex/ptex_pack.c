@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Places for the faces of a Ptex file in pages.
+ *
+ * Faces with their frames are blocks of few different sizes, since all sizes are powers of two, and there may be
+ * millions of each. So blocks are not placed one by one: the largest size comes first, and whole rectangles are filled
+ * with a grid of it. What is left of a rectangle beside and above a grid is kept for smaller sizes. That takes as many
+ * steps as there are sizes and pages, so that it can be done for several widths of a page, of which the one that leaves
+ * the least free is taken.
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "tile/base/fail.h"
+#include "tile/base/mem.h"
+#include "tile/ptex/ptex_pages.h"
+
+enum {
+    SIZES = TXM_PTEX_MAX_LOG2 + 1,
+    LARGEST_LOG2 = 15,
+    MAX_PAGES = 8999,
+    NEAR_PX = 128, /* a strip of a grid is about as high */
+    WIDTHS = 24    /* that are tried */
+};
+
+ptex_packed txm_ptex_packed_size(const txm_ptex *p, uint32_t face, uint32_t padding_log2)
+{
+    const txm_ptex_face *f = &p->faces[face];
+    uint32_t u = f->u_log2 > padding_log2 ? f->u_log2 : padding_log2;
+    uint32_t v = f->v_log2 > padding_log2 ? f->v_log2 : padding_log2;
+    return (ptex_packed){(uint8_t)(u < LARGEST_LOG2 ? u : LARGEST_LOG2),
+                         (uint8_t)(v < LARGEST_LOG2 ? v : LARGEST_LOG2)};
+}
+
+typedef struct free_rect {
+    uint32_t page, x, y, width, height;
+} free_rect;
+
+/* Blocks of one size, and how many there are. */
+typedef struct block_size {
+    uint32_t width, height, count, first;
+    uint8_t u_log2, v_log2;
+} block_size;
+
+/* An attempt with pages of one width. */
+typedef struct packing {
+    uint32_t width, height;
+    free_rect *rects;
+    size_t rect_count, rect_capacity;
+    ptex_grid *grids;
+    size_t grid_count, grid_capacity;
+    ptex_page *pages;
+    size_t page_count, page_capacity;
+} packing;
+
+static void free_packing(packing *p)
+{
+    free(p->rects);
+    free(p->grids);
+    free(p->pages);
+    *p = (packing){0};
+}
+
+/* ---- one attempt ------------------------------------------------------------------------------------------------- */
+
+static bool keep_rect(packing *p, uint32_t page, uint32_t x, uint32_t y, uint32_t width, uint32_t height)
+{
+    if (!width || !height)
+        return true;
+    if (!TXM_GROW(p->rects, p->rect_capacity, p->rect_count))
+        return false;
+    p->rects[p->rect_count++] = (free_rect){page, x, y, width, height};
+    return true;
+}
+
+/* The smallest rectangle that the block fits in, so that large ones stay for more of them. It is taken off the list. */
+static bool take_rect(packing *p, const block_size *b, free_rect *out)
+{
+    size_t best = SIZE_MAX;
+    uint64_t least = UINT64_MAX;
+    for (size_t i = 0; i < p->rect_count; i++) {
+        const free_rect *r = &p->rects[i];
+        const uint64_t area = (uint64_t)r->width * r->height;
+        if (r->width >= b->width && r->height >= b->height && area < least) {
+            least = area;
+            best = i;
+        }
+    }
+    if (best == SIZE_MAX)
+        return false;
+    *out = p->rects[best];
+    p->rects[best] = p->rects[--p->rect_count];
+    return true;
+}
+
+static bool add_page(packing *p)
+{
+    if (!TXM_GROW(p->pages, p->page_capacity, p->page_count))
+        return false;
+    p->pages[p->page_count++] = (ptex_page){.width = p->width};
+    return keep_rect(p, (uint32_t)p->page_count - 1, 0, 0, p->width, p->height);
+}
+
+/* What is left of a rectangle round its corner of width x height: cut so that the larger piece is as large as possible.
+ */
+static bool keep_rest(packing *p, const free_rect *r, uint32_t width, uint32_t height)
+{
+    const uint32_t right = r->width - width, above = r->height - height;
+    const bool wide = (uint64_t)above * r->width > (uint64_t)right * r->height;
+    return keep_rect(p, r->page, r->x + width, r->y, right, wide ? height : r->height) &&
+           keep_rect(p, r->page, r->x, r->y + height, wide ? r->width : width, above);
+}
+
+/* Fills a rectangle with as many blocks as fit, or with whole rows or a part of one row of the last. */
+static bool fill_rect(packing *p, const free_rect *r, block_size *b)
+{
+    uint32_t columns = r->width / b->width, rows = r->height / b->height, strip = NEAR_PX / b->height;
+    if (columns >= b->count) {
+        columns = b->count;
+        rows = 1;
+    } else if (rows > b->count / columns) {
+        rows = b->count / columns;
+    }
+    if (!TXM_GROW(p->grids, p->grid_capacity, p->grid_count))
+        return false;
+    p->grids[p->grid_count++] = (ptex_grid){.page = r->page,
+                                            .x = r->x,
+                                            .y = r->y,
+                                            .columns = columns,
+                                            .rows = rows,
+                                            .strip = strip ? strip : 1,
+                                            .first = b->first,
+                                            .u_log2 = b->u_log2,
+                                            .v_log2 = b->v_log2};
+    b->first += columns * rows;
+    b->count -= columns * rows;
+    ptex_page *page = &p->pages[r->page];
+    if (r->y + rows * b->height > page->height)
+        page->height = r->y + rows * b->height;
+    return keep_rest(p, r, columns * b->width, rows * b->height);
+}
+
+/* Pages end above their highest block. False: no memory. */
+static bool pack_blocks(packing *p, const block_size *sizes, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        for (block_size b = sizes[i]; b.count;) {
+            free_rect r;
+            if (!take_rect(p, &b, &r) && (!add_page(p) || !take_rect(p, &b, &r)))
+                return false;
+            if (!fill_rect(p, &r, &b))
+                return false;
+        }
+    return true;
+}
+
+static uint64_t packed_pixels(const packing *p)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < p->page_count; i++)
+        sum += (uint64_t)p->pages[i].width * p->pages[i].height;
+    return sum;
+}
+
+/* ---- the best attempt -------------------------------------------------------------------------------------------- */
+
+/* Widths that may leave little free: about square where one page holds all, and as wide as whole columns of a size. */
+static uint32_t width_to_try(const block_size *sizes, size_t count, uint64_t area, uint32_t most, uint32_t least,
+                             unsigned attempt)
+{
+    const double square = sqrt((double)area);
+    double width = square < (double)most ? square : (double)most;
+    if (attempt % 2 == 0) {
+        const block_size *b = &sizes[attempt / 2 % count];
+        width = ceil(width / b->width) * b->width;
+    } else {
+        width *= square < (double)most ? 1 + 0.02 * attempt : 1 - 0.01 * (attempt / 2);
+    }
+    if (width > (double)most && attempt % 2 == 0)
+        width = (double)(most / sizes[attempt / 2 % count].width * sizes[attempt / 2 % count].width);
+    width = width < (double)least ? least : width > (double)most ? most : width;
+    return (uint32_t)width;
+}
+
+static uint32_t round_up(uint32_t value, uint32_t to)
+{
+    return (value + to - 1) / to * to;
+}
+
+static txm_status pack_best(const txm_ptex_pages *pages, const block_size *sizes, size_t count, uint32_t page_px,
+                            packing *best, txm_error *err)
+{
+    const uint64_t area = pages->info.block_pixels;
+    uint32_t least = 0, tallest = 0;
+    for (size_t i = 0; i < count; i++) {
+        least = sizes[i].width > least ? sizes[i].width : least;
+        tallest = sizes[i].height > tallest ? sizes[i].height : tallest;
+    }
+    const uint32_t most = page_px > least ? page_px : least, height = page_px > tallest ? page_px : tallest;
+    for (unsigned attempt = 0; attempt < WIDTHS; attempt++) {
+        /* All of a page's sizes are multiples of the padding, so that its levels go as far as the faces' do. */
+        const uint32_t width = round_up(width_to_try(sizes, count, area, most, least, attempt), pages->info.padding_px);
+        packing p = {.width = width, .height = height};
+        if (!pack_blocks(&p, sizes, count)) {
+            free_packing(&p);
+            return txm_no_memory(err, pages->ptex->path);
+        }
+        if (!best->page_count || packed_pixels(&p) < packed_pixels(best)) {
+            free_packing(best);
+            *best = p;
+        } else {
+            free_packing(&p);
+        }
+    }
+    return best->page_count <= MAX_PAGES
+               ? TXM_OK
+               : txm_fail(err, TXM_STATUS_TOO_LARGE,
+                          "%s: its faces fill %zu pages of %u px, but UDIM tiles have %d numbers; use larger pages",
+                          pages->ptex->path, best->page_count, height, MAX_PAGES);
+}
+
+/* ---- faces by size ----------------------------------------------------------------------------------------------- */
+
+static int larger_first(const void *a, const void *b)
+{
+    const block_size *x = a, *y = b;
+    const uint32_t of_x = x->width > x->height ? x->width : x->height;
+    const uint32_t of_y = y->width > y->height ? y->width : y->height;
+    if (of_x != of_y)
+        return of_x < of_y ? 1 : -1;
+    if (x->height != y->height)
+        return x->height < y->height ? 1 : -1;
+    return x->width < y->width ? 1 : x->width > y->width ? -1 : 0;
+}
+
+/* Counts each size, and lists faces by it; equal ones by number. */
+static size_t sort_faces(txm_ptex_pages *pages, block_size *sizes)
+{
+    const txm_ptex *p = pages->ptex;
+    const uint32_t padding = pages->info.padding_px;
+    uint32_t counts[SIZES][SIZES] = {{0}}, at[SIZES][SIZES];
+    size_t count = 0;
+    uint32_t first = 0;
+    for (uint32_t i = 0; i < p->info.faces; i++) {
+        const ptex_packed s = txm_ptex_packed_size(p, i, pages->padding_log2);
+        counts[s.u_log2][s.v_log2]++;
+    }
+    for (unsigned u = 0; u < SIZES; u++)
+        for (unsigned v = 0; v < SIZES; v++)
+            if (counts[u][v])
+                sizes[count++] = (block_size){
+                    (1u << u) + 2 * padding, (1u << v) + 2 * padding, counts[u][v], 0, (uint8_t)u, (uint8_t)v};
+    qsort(sizes, count, sizeof *sizes, larger_first);
+    for (size_t i = 0; i < count; i++) {
+        block_size *b = &sizes[i];
+        b->first = at[b->u_log2][b->v_log2] = first;
+        first += b->count;
+        pages->info.block_pixels += (uint64_t)b->width * b->height * b->count;
+        pages->info.face_pixels += (uint64_t)b->count << (b->u_log2 + b->v_log2);
+    }
+    for (uint32_t i = 0; i < p->info.faces; i++) {
+        const ptex_packed s = txm_ptex_packed_size(p, i, pages->padding_log2);
+        pages->rank[i] = at[s.u_log2][s.v_log2]++;
+        pages->order[pages->rank[i]] = i;
+    }
+    return count;
+}
+
+/* The grids of each page, for whoever reads a page. */
+static txm_status list_by_page(txm_ptex_pages *pages, txm_error *err)
+{
+    uint32_t first = 0;
+    pages->by_page = txm_calloc(pages->grid_count + 1, sizeof *pages->by_page);
+    if (!pages->by_page)
+        return txm_no_memory(err, pages->ptex->path);
+    for (size_t i = 0; i < pages->grid_count; i++)
+        pages->pages[pages->grids[i].page].grids++;
+    for (uint32_t i = 0; i < pages->info.pages; i++) {
+        pages->pages[i].first_grid = first;
+        first += pages->pages[i].grids;
+        pages->pages[i].grids = 0;
+    }
+    for (size_t i = 0; i < pages->grid_count; i++) {
+        ptex_page *page = &pages->pages[pages->grids[i].page];
+        pages->by_page[page->first_grid + page->grids++] = (uint32_t)i;
+    }
+    return TXM_OK;
+}
+
+txm_status txm_ptex_pack(txm_ptex_pages *pages, uint32_t page_px, txm_error *err)
+{
+    const uint32_t faces = pages->ptex->info.faces;
+    block_size *sizes = txm_calloc((size_t)SIZES * SIZES, sizeof *sizes);
+    packing best = {0};
+    pages->order = txm_calloc((size_t)faces + 1, sizeof *pages->order);
+    pages->rank = txm_calloc((size_t)faces + 1, sizeof *pages->rank);
+    txm_status status = sizes && pages->order && pages->rank ? TXM_OK : txm_no_memory(err, pages->ptex->path);
+    if (status == TXM_OK) {
+        const size_t count = sort_faces(pages, sizes);
+        status = count ? pack_best(pages, sizes, count, page_px, &best, err)
+                       : txm_fail(err, TXM_STATUS_UNSUPPORTED, "%s: it has no faces", pages->ptex->path);
+    }
+    free(sizes);
+    if (status != TXM_OK) {
+        free_packing(&best);
+        return status;
+    }
+    pages->grids = best.grids;
+    pages->grid_count = best.grid_count;
+    pages->pages = best.pages;
+    pages->info.pages = (uint32_t)best.page_count;
+    for (uint32_t i = 0; i < pages->info.pages; i++)
+        pages->pages[i].height = round_up(pages->pages[i].height, pages->info.padding_px);
+    pages->info.page_pixels = packed_pixels(&best);
+    free(best.rects);
+    return list_by_page(pages, err);
+}

@@ -1,0 +1,469 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Rectangles of the pages that a Ptex file's faces are packed into.
+ *
+ * Where faces lie is known from the start; what a rectangle shows is read when it is asked for, from the faces that
+ * reach into it. Down to the level on which the frames are one texel wide, blocks are read at the faces' own smaller
+ * sizes; below, pixels of that level are averaged.
+ *
+ * Threads that read at the same time each take a reader, which keeps the faces that it read last, and leave it for the
+ * next one that comes.
+ */
+#include <stdlib.h>
+
+#include "tile/base/fail.h"
+#include "tile/base/mem.h"
+#include "tile/base/options.h"
+#include "tile/ptex/ptex_pages.h"
+
+enum {
+    PAGE_PX = 4096,
+    MAX_PAGE_PX = 65536,
+    PADDING_LOG2 = 2,
+    MAX_PADDING_LOG2 = 4,
+    KEPT_BYTES = 16 << 20, /* of faces, in a reader */
+    MEAN_ROWS = 32,        /* that are averaged at a time */
+    MOST_FRAMES = 4        /* times as many pixels as faces have: smaller frames are chosen then */
+};
+
+typedef struct ptex_reader {
+    struct ptex_reader *next;
+    txm_ptex_filter *filter;
+    uint8_t *scratch; /* texels as the file has them */
+    size_t scratch_bytes;
+} ptex_reader;
+
+/* ---- readers ----------------------------------------------------------------------------------------------------- */
+
+static void free_reader(ptex_reader *r)
+{
+    txm_ptex_filter_free(&r->filter);
+    free(r->scratch);
+    free(r);
+}
+
+static txm_status take_reader(txm_ptex_pages *pages, ptex_reader **out, txm_error *err)
+{
+    pthread_mutex_lock(&pages->lock);
+    ptex_reader *r = pages->idle;
+    if (r)
+        pages->idle = r->next;
+    pthread_mutex_unlock(&pages->lock);
+    *out = r;
+    if (r)
+        return TXM_OK;
+    r = txm_calloc(1, sizeof *r);
+    if (!r)
+        return txm_no_memory(err, pages->ptex->path);
+    txm_status status = txm_ptex_filter_new(pages->ptex, KEPT_BYTES, &r->filter, err);
+    if (status != TXM_OK)
+        free_reader(r);
+    else
+        *out = r;
+    return status;
+}
+
+static void leave_reader(txm_ptex_pages *pages, ptex_reader *r)
+{
+    pthread_mutex_lock(&pages->lock);
+    r->next = pages->idle;
+    pages->idle = r;
+    pthread_mutex_unlock(&pages->lock);
+}
+
+/* ---- pixels ------------------------------------------------------------------------------------------------------ */
+
+static void store_one(txm_type type, uint8_t *out)
+{
+    const float one = 1;
+    txm_samples_from_float(type, &one, out, 1);
+}
+
+/* Which of the file's channels is one of the page's; -1: none, for 0 or, as alpha, 1. */
+static int source_channel(const txm_ptex_info *info, int channel)
+{
+    const int alpha = info->alpha_channel, count = (int)info->channels - (alpha >= 0);
+    if (channel == 3)
+        return alpha;
+    if (channel >= count && !(count == 1 && alpha >= 0))
+        return -1;
+    channel = count == 1 ? 0 : channel;
+    return channel + (alpha >= 0 && channel >= alpha);
+}
+
+/* From texels of the file to pixels of a page. */
+static void widen_texels(const txm_ptex_pages *pages, const uint8_t *in, size_t count, uint8_t *out)
+{
+    const txm_ptex_info *info = &pages->ptex->info;
+    const size_t bytes = txm_type_bytes(info->type);
+    if (info->channels == 1) {
+        memcpy(out, in, count * bytes);
+        return;
+    }
+    int from[4];
+    uint8_t one[4];
+    for (int c = 0; c < 4; c++)
+        from[c] = source_channel(info, c);
+    store_one(info->type, one);
+    for (size_t i = 0; i < count; i++, in += info->pixel_bytes)
+        for (int c = 0; c < 4; c++, out += bytes)
+            if (from[c] >= 0)
+                memcpy(out, in + (size_t)from[c] * bytes, bytes);
+            else if (c == 3)
+                memcpy(out, one, bytes);
+            else
+                memset(out, 0, bytes);
+}
+
+static size_t page_pixel_bytes(const txm_ptex_pages *pages)
+{
+    return pages->info.channels * txm_type_bytes(pages->info.type);
+}
+
+/* The colour of what no face covers: each face's constant, by its size. */
+static txm_status find_mean(txm_ptex_pages *pages, txm_error *err)
+{
+    const txm_ptex *p = pages->ptex;
+    const uint32_t n = p->info.channels;
+    double *sum = txm_calloc(n, sizeof *sum), weights = 0;
+    float *mean = txm_calloc(n, sizeof *mean);
+    uint8_t *texel = txm_calloc(1, p->info.pixel_bytes);
+    const bool there = sum && mean && texel;
+    for (uint32_t i = 0; there && i < p->info.faces; i++) {
+        const double weight = (double)(1ull << (p->faces[i].u_log2 + p->faces[i].v_log2));
+        const uint8_t *constant = p->constants + (size_t)i * p->info.pixel_bytes;
+        for (uint32_t c = 0; c < n; c++) {
+            const float f = txm_ptex_sample(p->info.type, constant + c * txm_type_bytes(p->info.type));
+            sum[c] += f - f == 0.0f ? weight * (double)f : 0;
+        }
+        weights += weight;
+    }
+    for (uint32_t c = 0; there && c < n; c++)
+        mean[c] = (float)(sum[c] / (weights > 0 ? weights : 1));
+    if (there) {
+        txm_samples_from_float(p->info.type, mean, texel, n);
+        widen_texels(pages, texel, 1, pages->mean);
+    }
+    free(sum);
+    free(mean);
+    free(texel);
+    return there ? TXM_OK : txm_no_memory(err, p->path);
+}
+
+/* ---- blocks ------------------------------------------------------------------------------------------------------ */
+
+/* A rectangle of a level of a page; rows from the bottom here, from the top in `pixels`. */
+typedef struct page_part {
+    const txm_ptex_pages *pages;
+    ptex_reader *reader;
+    uint32_t level, x, y, width, height;
+    uint8_t *pixels;
+    size_t row_bytes;
+    txm_error *err;
+} page_part;
+
+/* The face of a cell. */
+static uint32_t face_of_cell(const txm_ptex_pages *pages, const ptex_grid *g, uint32_t column, uint32_t row)
+{
+    const uint32_t begin = row / g->strip * g->strip, left = g->rows - begin;
+    const uint32_t high = left < g->strip ? left : g->strip;
+    return pages->order[g->first + begin * g->columns + column * high + (row - begin)];
+}
+
+/* Its inverse: which cell the index-th face of a grid lies in. */
+static void cell_of_index(const ptex_grid *g, uint32_t index, uint32_t *column, uint32_t *row)
+{
+    const uint32_t begin = index / (g->columns * g->strip) * g->strip, left = g->rows - begin;
+    const uint32_t high = left < g->strip ? left : g->strip, rest = index - begin * g->columns;
+    *column = rest / high;
+    *row = begin + rest % high;
+}
+
+static uint32_t block_size(const txm_ptex_pages *pages, uint32_t log2)
+{
+    return (1u << log2) + 2 * pages->info.padding_px;
+}
+
+/* The part of a block that lies in the rectangle. */
+static txm_status read_cell(page_part *r, const ptex_grid *g, uint32_t column, uint32_t row)
+{
+    const txm_ptex_pages *pages = r->pages;
+    const uint32_t width = block_size(pages, g->u_log2) >> r->level, height = block_size(pages, g->v_log2) >> r->level;
+    const uint32_t left = (g->x >> r->level) + column * width, bottom = (g->y >> r->level) + row * height;
+    const uint32_t x0 = left > r->x ? left : r->x, y0 = bottom > r->y ? bottom : r->y;
+    const uint32_t x1 = left + width < r->x + r->width ? left + width : r->x + r->width;
+    const uint32_t y1 = bottom + height < r->y + r->height ? bottom + height : r->y + r->height;
+    const int frame = (int)(pages->info.padding_px >> r->level);
+    const ptex_part part = {(int)(x0 - left) - frame, (int)(y0 - bottom) - frame, (int)(x1 - x0), (int)(y1 - y0)};
+    const size_t row_bytes = (size_t)(x1 - x0) * pages->ptex->info.pixel_bytes, bytes = row_bytes * (y1 - y0);
+    if (bytes > r->reader->scratch_bytes) {
+        free(r->reader->scratch);
+        r->reader->scratch = txm_alloc_pixels(bytes, 1);
+        r->reader->scratch_bytes = r->reader->scratch ? bytes : 0;
+        if (!r->reader->scratch)
+            return txm_no_memory(r->err, pages->ptex->path);
+    }
+    txm_status status =
+        txm_ptex_read_framed(r->reader->filter, face_of_cell(pages, g, column, row), g->u_log2 - r->level,
+                             g->v_log2 - r->level, &part, r->reader->scratch, row_bytes, r->err);
+    for (uint32_t y = y0; status == TXM_OK && y < y1; y++)
+        widen_texels(pages, r->reader->scratch + (y - y0) * row_bytes, x1 - x0,
+                     r->pixels + (r->y + r->height - 1 - y) * r->row_bytes + (x0 - r->x) * page_pixel_bytes(pages));
+    return status;
+}
+
+/* The first and last cell that a range of pixels meets; false: none. */
+static bool cells_in_range(uint32_t start, uint32_t size, uint32_t count, uint32_t from, uint32_t length,
+                           uint32_t *first, uint32_t *last)
+{
+    if (from + length <= start || from >= start + size * count)
+        return false;
+    *first = from > start ? (from - start) / size : 0;
+    *last = (from + length - 1 - start) / size;
+    *last = *last < count ? *last : count - 1;
+    return true;
+}
+
+static txm_status read_grid(page_part *r, const ptex_grid *g)
+{
+    uint32_t left, right, low, high;
+    txm_status status = TXM_OK;
+    if (!cells_in_range(g->x >> r->level, block_size(r->pages, g->u_log2) >> r->level, g->columns, r->x, r->width,
+                        &left, &right) ||
+        !cells_in_range(g->y >> r->level, block_size(r->pages, g->v_log2) >> r->level, g->rows, r->y, r->height, &low,
+                        &high))
+        return TXM_OK;
+    for (uint32_t row = low; row <= high && status == TXM_OK; row++)
+        for (uint32_t column = left; column <= right && status == TXM_OK; column++)
+            status = read_cell(r, g, column, row);
+    return status;
+}
+
+/* A level that is made of the faces' own sizes. */
+static txm_status read_of_faces(page_part *r, const ptex_page *page)
+{
+    txm_status status = TXM_OK;
+    for (uint32_t y = 0; y < r->height; y++)
+        txm_ptex_fill(r->pixels + y * r->row_bytes, r->pages->mean, page_pixel_bytes(r->pages), r->width);
+    for (uint32_t i = 0; i < page->grids && status == TXM_OK; i++)
+        status = read_grid(r, &r->pages->grids[r->pages->by_page[page->first_grid + i]]);
+    return status;
+}
+
+/* ---- levels below ------------------------------------------------------------------------------------------------ */
+
+/* Adds rows to the sums of an output row; each of its pixels is as many columns wide as `scale` says. */
+static void add_rows(const page_part *above, const page_part *r, float *row, double *sums, uint32_t scale)
+{
+    const uint32_t channels = r->pages->info.channels;
+    for (uint32_t y = 0; y < above->height; y++) {
+        txm_samples_to_float(r->pages->info.type, above->pixels + y * above->row_bytes, row,
+                             (size_t)above->width * channels);
+        for (uint32_t x = 0; x < above->width; x++) {
+            const uint32_t at = x / scale < r->width ? x / scale : r->width - 1;
+            for (uint32_t c = 0; c < channels; c++)
+                sums[at * channels + c] += (double)row[x * channels + c];
+        }
+    }
+}
+
+/* Means of squares of pixels of the smallest level that faces make. */
+static txm_status read_means(page_part *r, const ptex_page *page)
+{
+    const uint32_t base = r->pages->padding_log2, scale = 1u << (r->level - base), channels = r->pages->info.channels;
+    const uint32_t all_width = page->width >> base, all_height = page->height >> base;
+    const uint32_t from_x = r->x * scale, end_x = (r->x + r->width) * scale;
+    const uint32_t width = (end_x < all_width ? end_x : all_width) - from_x;
+    const uint32_t top = (page->height >> r->level ? page->height >> r->level : 1) - r->y - r->height;
+    const uint32_t rows = scale < MEAN_ROWS ? scale : MEAN_ROWS;
+    const size_t row_bytes = width * page_pixel_bytes(r->pages);
+    uint8_t *pixels = txm_alloc_pixels(rows, row_bytes);
+    float *row = txm_alloc_pixels((size_t)width * channels, sizeof *row);
+    double *sums = txm_alloc_pixels((size_t)r->width * channels, sizeof *sums);
+    txm_status status = pixels && row && sums ? TXM_OK : txm_no_memory(r->err, r->pages->ptex->path);
+    for (uint32_t i = 0; i < r->height && status == TXM_OK; i++) {
+        uint32_t y = (top + i) * scale, end = y + scale < all_height ? y + scale : all_height;
+        const uint32_t high = end - y;
+        memset(sums, 0, (size_t)r->width * channels * sizeof *sums);
+        for (uint32_t n; y < end && status == TXM_OK; y += n) {
+            n = end - y < rows ? end - y : rows;
+            page_part above = {r->pages, r->reader, base,   from_x,    all_height - y - n,
+                               width,    n,         pixels, row_bytes, r->err};
+            status = read_of_faces(&above, page);
+            if (status == TXM_OK)
+                add_rows(&above, r, row, sums, scale);
+        }
+        const double share = 1.0 / ((double)high * (width < scale ? width : scale));
+        for (size_t k = 0; k < (size_t)r->width * channels; k++)
+            row[k] = (float)(sums[k] * share);
+        txm_samples_from_float(r->pages->info.type, row, r->pixels + i * r->row_bytes, (size_t)r->width * channels);
+    }
+    free(pixels);
+    free(row);
+    free(sums);
+    return status;
+}
+
+txm_status txm_ptex_page_read(const txm_ptex_pages *pages, uint32_t page, uint32_t level, uint32_t x, uint32_t y,
+                              uint32_t width, uint32_t height, void *pixels, size_t row_stride_bytes, txm_error *err)
+{
+    txm_error_clear(err);
+    if (page >= pages->info.pages)
+        return txm_fail(err, TXM_STATUS_USAGE, "%s: page %u: there are %u", pages->ptex->path, page, pages->info.pages);
+    const ptex_page *of = &pages->pages[page];
+    const uint32_t all_width = level < 32 && of->width >> level ? of->width >> level : 1;
+    const uint32_t all_height = level < 32 && of->height >> level ? of->height >> level : 1;
+    if (level >= txm_level_count(of->width, of->height) || !width || !height || x >= all_width ||
+        width > all_width - x || y >= all_height || height > all_height - y)
+        return txm_fail(err, TXM_STATUS_USAGE, "%s: page %u, level %u has no such rectangle", pages->ptex->path, page,
+                        level);
+    /* Only the list of idle readers changes, under its lock. */
+    txm_ptex_pages *own = (txm_ptex_pages *)(uintptr_t)pages;
+    ptex_reader *reader;
+    txm_status status = take_reader(own, &reader, err);
+    if (status != TXM_OK)
+        return status;
+    page_part r = {pages, reader, level, x, all_height - y - height, width, height, pixels, row_stride_bytes, err};
+    status = level <= pages->padding_log2 ? read_of_faces(&r, of) : read_means(&r, of);
+    leave_reader(own, reader);
+    return status;
+}
+
+/* ---- places ------------------------------------------------------------------------------------------------------ */
+
+static const ptex_grid *grid_of_rank(const txm_ptex_pages *pages, uint32_t rank)
+{
+    size_t low = 0, high = pages->grid_count;
+    while (high - low > 1) {
+        const size_t middle = low + (high - low) / 2;
+        if (pages->grids[middle].first <= rank)
+            low = middle;
+        else
+            high = middle;
+    }
+    return &pages->grids[low];
+}
+
+txm_status txm_ptex_place_of(const txm_ptex_pages *pages, uint32_t face, txm_ptex_place *out, txm_error *err)
+{
+    txm_error_clear(err);
+    if (face >= pages->ptex->info.faces)
+        return txm_fail(err, TXM_STATUS_USAGE, "%s: face %u: the file has %u, counted from 0", pages->ptex->path, face,
+                        pages->ptex->info.faces);
+    const ptex_grid *g = grid_of_rank(pages, pages->rank[face]);
+    uint32_t column, row;
+    cell_of_index(g, pages->rank[face] - g->first, &column, &row);
+    *out = (txm_ptex_place){g->page, g->x + column * block_size(pages, g->u_log2) + pages->info.padding_px,
+                            g->y + row * block_size(pages, g->v_log2) + pages->info.padding_px, 1u << g->u_log2,
+                            1u << g->v_log2};
+    return TXM_OK;
+}
+
+txm_status txm_ptex_place_uv(const txm_ptex_pages *pages, uint32_t face, double u, double v, double out[2],
+                             txm_error *err)
+{
+    txm_ptex_place at;
+    txm_error_clear(err);
+    txm_status status = txm_ptex_place_of(pages, face, &at, err);
+    if (status != TXM_OK)
+        return status;
+    const ptex_page *page = &pages->pages[at.page];
+    out[0] = at.page % 10 + (at.x + u * at.width) / page->width;
+    out[1] = at.page / 10 + (at.y + v * at.height) / page->height;
+    return TXM_OK;
+}
+
+/* ---- from the file to its pages ---------------------------------------------------------------------------------- */
+
+/* The widest frame of 1, 2 or 4 texels with which blocks have not too many times the pixels of the faces. */
+static uint32_t choose_padding(const txm_ptex *p)
+{
+    for (uint32_t log2 = PADDING_LOG2; log2; log2--) {
+        uint64_t faces = 0, blocks = 0;
+        for (uint32_t i = 0; i < p->info.faces; i++) {
+            const ptex_packed s = txm_ptex_packed_size(p, i, log2);
+            faces += 1ull << (p->faces[i].u_log2 + p->faces[i].v_log2);
+            blocks += ((1ull << s.u_log2) + (2u << log2)) * ((1ull << s.v_log2) + (2u << log2));
+        }
+        if (blocks <= MOST_FRAMES * faces)
+            return log2;
+    }
+    return 0;
+}
+
+static txm_status take_pages_options(txm_ptex_pages *pages, const txm_ptex_pages_options *given, uint32_t *page_px,
+                                     txm_error *err)
+{
+    txm_ptex_pages_options o = {.struct_size = sizeof o};
+    txm_status status = txm_options_take(&o, sizeof o, given, "txm_ptex_pages_options", err);
+    if (status != TXM_OK)
+        return status;
+    if (o.page_px > MAX_PAGE_PX || (o.page_px && o.page_px < 64))
+        return txm_fail(err, TXM_STATUS_USAGE, "pages of %u px: from 64 to %d are made", o.page_px, MAX_PAGE_PX);
+    if (o.padding_px & (o.padding_px - 1) || o.padding_px > 1u << MAX_PADDING_LOG2)
+        return txm_fail(err, TXM_STATUS_USAGE, "a padding of %u px: it is 1, 2, 4, 8 or 16", o.padding_px);
+    *page_px = o.page_px ? o.page_px : PAGE_PX;
+    if (!o.padding_px)
+        pages->padding_log2 = choose_padding(pages->ptex);
+    while (o.padding_px >> (pages->padding_log2 + 1))
+        pages->padding_log2++;
+    pages->info.padding_px = 1u << pages->padding_log2;
+    return TXM_OK;
+}
+
+txm_status txm_ptex_pages_new(const txm_ptex *ptex, const txm_ptex_pages_options *options, txm_ptex_pages **out,
+                              txm_error *err)
+{
+    uint32_t page_px = 0;
+    txm_error_clear(err);
+    *out = NULL;
+    txm_ptex_pages *pages = txm_calloc(1, sizeof *pages);
+    if (!pages)
+        return txm_no_memory(err, ptex->path);
+    pthread_mutex_init(&pages->lock, NULL);
+    pages->ptex = ptex;
+    pages->info.type = ptex->info.type;
+    pages->info.channels = ptex->info.channels == 1 ? 1 : 4;
+    pages->info.has_alpha = ptex->info.alpha_channel >= 0 && ptex->info.channels > 1;
+    txm_status status = take_pages_options(pages, options, &page_px, err);
+    if (status == TXM_OK)
+        status = txm_ptex_pack(pages, page_px, err);
+    if (status == TXM_OK)
+        status = find_mean(pages, err);
+    if (status != TXM_OK)
+        txm_ptex_pages_free(&pages);
+    *out = pages;
+    return status;
+}
+
+void txm_ptex_pages_free(txm_ptex_pages **pages)
+{
+    if (!pages || !*pages)
+        return;
+    txm_ptex_pages *p = *pages;
+    while (p->idle) {
+        ptex_reader *r = p->idle;
+        p->idle = r->next;
+        free_reader(r);
+    }
+    pthread_mutex_destroy(&p->lock);
+    free(p->grids);
+    free(p->by_page);
+    free(p->pages);
+    free(p->order);
+    free(p->rank);
+    free(p);
+    *pages = NULL;
+}
+
+const txm_ptex_pages_info *txm_ptex_pages_info_of(const txm_ptex_pages *pages)
+{
+    return &pages->info;
+}
+
+void txm_ptex_page_size(const txm_ptex_pages *pages, uint32_t page, uint32_t *width, uint32_t *height)
+{
+    const bool there = page < pages->info.pages;
+    *width = there ? pages->pages[page].width : 0;
+    *height = there ? pages->pages[page].height : 0;
+}

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Faces of the files of testdata/ptex packed into pages: a bilinear look-up in a page gives what the Ptex look-up
+ * gives, over edges and corners, on every level that faces make; nothing overlaps; little is free; threads agree. */
+#include <assert.h>
+#include <check.h>
+#include <dirent.h>
+#include <math.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "txtile/ptex_pages.h"
+#include "util_check.h"
+#include "util_faults.h"
+
+static size_t different; /* look-ups, of all that were compared */
+
+static const char *data_path(const char *name)
+{
+    static char path[512];
+    const char *data = getenv("TXM_TESTDATA");
+    snprintf(path, sizeof path, "%s/ptex/%s", data ? data : "testdata", name);
+    return path;
+}
+
+static txm_ptex_pages *pack(const txm_ptex *p, uint32_t page_px, uint32_t padding_px)
+{
+    const txm_ptex_pages_options o = {sizeof o, page_px, padding_px};
+    txm_ptex_pages *pages;
+    txm_error err;
+    if (txm_ptex_pages_new(p, &o, &pages, &err) != TXM_OK)
+        ck_abort_msg("%s", err.message);
+    return pages;
+}
+
+/* A level of a page as floats. */
+static float *read_level(const txm_ptex_pages *pages, uint32_t page, uint32_t level, uint32_t *width, uint32_t *height)
+{
+    const txm_ptex_pages_info *info = txm_ptex_pages_info_of(pages);
+    txm_error err;
+    txm_ptex_page_size(pages, page, width, height);
+    *width = txm_level_size(*width, level);
+    *height = txm_level_size(*height, level);
+    const size_t row = (size_t)*width * info->channels * txm_type_bytes(info->type);
+    uint8_t *pixels = malloc(row * *height);
+    float *floats = malloc((size_t)*width * *height * info->channels * sizeof *floats);
+    if (txm_ptex_page_read(pages, page, level, 0, 0, *width, *height, pixels, row, &err) != TXM_OK)
+        ck_abort_msg("%s", err.message);
+    txm_samples_to_float(info->type, pixels, floats, (size_t)*width * *height * info->channels);
+    free(pixels);
+    return floats;
+}
+
+static float pixel_of(const float *floats, uint32_t width, uint32_t height, uint32_t channels, int x, int y, uint32_t c)
+{
+    assert(x >= 0 && y >= 0 && (uint32_t)x < width && (uint32_t)y < height);
+    return floats[((size_t)(height - 1 - (uint32_t)y) * width + (uint32_t)x) * channels + c];
+}
+
+/* Where the texel beyond is rounded to the file's type, once more than in the look-up. */
+static float tolerance(txm_type type)
+{
+    return type == TXM_TYPE_U8 ? 0.6f / 255 : type == TXM_TYPE_HALF ? 2e-3f : 1e-4f;
+}
+
+/* Round the vertex of a corner, three other faces whole, or all of them subfaces. */
+static bool is_plain(const txm_ptex *p, uint32_t face, unsigned corner)
+{
+    uint32_t at = face;
+    unsigned edge = corner;
+    for (int i = 0; i < 4; i++) {
+        const txm_ptex_face *f = txm_ptex_face_of(p, at);
+        if (f->neighbours[edge] < 0)
+            return false;
+        if ((f->flags ^ txm_ptex_face_of(p, face)->flags) & TXM_PTEX_SUBFACE)
+            return false;
+        at = (uint32_t)f->neighbours[edge];
+        edge = (txm_ptex_edge(f, edge) + 1) & 3;
+    }
+    return at == face && edge == corner;
+}
+
+/* Whether the corner that a look-up reaches into has exactly one texel of one face. */
+static bool corner_is_plain(const txm_ptex *p, uint32_t face, float u, float v, uint32_t ul, uint32_t vl)
+{
+    const float half_u = ldexpf(0.5f, -(int)ul), half_v = ldexpf(0.5f, -(int)vl);
+    const bool left = u<half_u, right = u> 1 - half_u, low = v<half_v, high = v> 1 - half_v;
+    if (!(left || right) || !(low || high))
+        return true;
+    return is_plain(p, face, right ? (high ? 2 : 1) : high ? 3 : 0) && !(left && right) && !(low && high);
+}
+
+static size_t compare_face(const txm_ptex *p, txm_ptex_filter *filter, const txm_ptex_pages *pages, uint32_t face,
+                           uint32_t level, const float *floats, uint32_t width, uint32_t height)
+{
+    const txm_ptex_info *file = txm_ptex_info_of(p);
+    const uint32_t channels = txm_ptex_pages_info_of(pages)->channels;
+    const txm_ptex_face *f = txm_ptex_face_of(p, face);
+    txm_ptex_place at;
+    txm_error err;
+    size_t compared = 0;
+    ck_assert_int_eq(txm_ptex_place_of(pages, face, &at, &err), TXM_OK);
+    if (at.width != 1u << f->u_log2 || at.height != 1u << f->v_log2 || f->u_log2 < level || f->v_log2 < level)
+        return 0;
+    const uint32_t ul = f->u_log2 - level, vl = f->v_log2 - level;
+    for (int i = 0; i < 121; i++) {
+        const float u = 0.001f + (float)(i % 11) * 0.0998f, v = 0.001f + (float)(i / 11) * 0.0998f;
+        float wanted[4] = {0}, is[4];
+        txm_ptex_request r;
+        if (!corner_is_plain(p, face, u, v, ul, vl) || f->flags & TXM_PTEX_CONSTANT_NEIGHBOURHOOD)
+            continue;
+        txm_ptex_request_init(&r);
+        r.kind = TXM_PTEX_BILINEAR;
+        r.face = face;
+        r.u = u;
+        r.v = v;
+        r.u_width1 = ldexpf(1, -(int)ul);
+        r.v_width1 = ldexpf(1, -(int)vl);
+        r.channels = file->channels < 3 ? file->channels : 3;
+        r.result = wanted;
+        ck_assert_int_eq(txm_ptex_look_up(filter, &r, &err), TXM_OK);
+        const float x = (float)(at.x >> level) + u * (float)(1 << ul) - 0.5f;
+        const float y = (float)(at.y >> level) + v * (float)(1 << vl) - 0.5f;
+        const int left = (int)floorf(x), low = (int)floorf(y);
+        const float s = x - (float)left, t = y - (float)low;
+        for (uint32_t c = 0; c < (file->channels == 1 ? 1 : file->channels == 2 ? 1 : 3); c++) {
+            is[c] = (1 - t) * ((1 - s) * pixel_of(floats, width, height, channels, left, low, c) +
+                               s * pixel_of(floats, width, height, channels, left + 1, low, c)) +
+                    t * ((1 - s) * pixel_of(floats, width, height, channels, left, low + 1, c) +
+                         s * pixel_of(floats, width, height, channels, left + 1, low + 1, c));
+            if (fabsf(is[c] - wanted[c]) > tolerance(file->type) * fmaxf(1, fabsf(wanted[c])))
+                different++ < 5
+                    ? printf("face %u (%u x %u log2), level %u, at %g, %g: channel %u is %g, not %g\n", face, f->u_log2,
+                             f->v_log2, level, (double)u, (double)v, c, (double)is[c], (double)wanted[c])
+                    : 0;
+        }
+        compared++;
+    }
+    return compared;
+}
+
+static size_t compare_file(const char *path, uint32_t padding_px)
+{
+    txm_ptex *p;
+    txm_ptex_filter *filter;
+    txm_error err;
+    size_t compared = 0;
+    if (txm_ptex_open(path, TXM_PTEX_PREMULTIPLY, &p, &err) != TXM_OK)
+        return 0;
+    const txm_ptex_info *file = txm_ptex_info_of(p);
+    if (file->faces > 5000 || file->mesh != TXM_PTEX_QUADS || file->alpha_channel >= 0 ||
+        file->edge_mode == TXM_PTEX_EDGE_TANGENT) {
+        txm_ptex_close(&p);
+        return 0;
+    }
+    ck_assert_int_eq(txm_ptex_filter_new(p, 1 << 20, &filter, &err), TXM_OK);
+    txm_ptex_pages *pages = pack(p, 0, padding_px);
+    const txm_ptex_pages_info *info = txm_ptex_pages_info_of(pages);
+    for (uint32_t page = 0; page < info->pages; page++)
+        for (uint32_t level = 0; info->padding_px >> level; level++) {
+            uint32_t width, height;
+            float *floats = read_level(pages, page, level, &width, &height);
+            for (uint32_t face = 0; face < file->faces; face++) {
+                txm_ptex_place at;
+                ck_assert_int_eq(txm_ptex_place_of(pages, face, &at, &err), TXM_OK);
+                if (at.page == page)
+                    compared += compare_face(p, filter, pages, face, level, floats, width, height);
+            }
+            free(floats);
+        }
+    txm_ptex_filter_free(&filter);
+    txm_ptex_pages_free(&pages);
+    txm_ptex_close(&p);
+    return compared;
+}
+
+/* Every file of the folder; the edges of all, and the corners where one face lies opposite. */
+static size_t compare_folder(const char *folder)
+{
+    DIR *dir = opendir(folder);
+    size_t compared = 0;
+    ck_assert_ptr_nonnull(dir);
+    for (struct dirent *e; (e = readdir(dir));) {
+        char path[1024];
+        const size_t n = strlen(e->d_name);
+        if (n < 4 || strcmp(e->d_name + n - 4, ".ptx") != 0)
+            continue;
+        snprintf(path, sizeof path, "%s/%s", folder, e->d_name);
+        for (uint32_t padding = 1; padding <= 8; padding *= 2) {
+            const size_t more = compare_file(path, padding);
+            if (getenv("TXM_TEST_VERBOSE"))
+                printf("%s, padding %u: %zu, %zu different\n", e->d_name, padding, more, different), different = 0;
+            compared += more;
+        }
+    }
+    closedir(dir);
+    return compared;
+}
+
+START_TEST(look_ups_in_pages_equal_those_in_files)
+{
+    const char *other = getenv("TXM_TEST_PTEX"); /* a folder of other people's files */
+    ck_assert_uint_gt(compare_folder(other ? other : data_path("")), other ? 0 : 20000);
+    ck_assert_uint_eq(different, 0);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("ptex_pages");
+    TCase *tcase = add_case(suite, "pages");
+    add_tests(tcase, look_ups_in_pages_equal_those_in_files);
+    return run_suite(suite);
+}
