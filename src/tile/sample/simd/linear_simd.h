@@ -123,7 +123,6 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ && offsetof(txm_sampler
 #define TXM_LINEAR_FILTER(words) ((uint8_t)((words).how >> 16))
 #define TXM_LINEAR_ANISOTROPY(words) ((uint8_t)((words).how >> 32))
 #define TXM_LINEAR_AFTER(words) ((uint8_t)((words).how >> 40))
-#define TXM_LINEAR_CHANNELS(words) ((uint8_t)((words).made >> 8))
 /* The kind (taps_simd.h): four channels have the bit set that three lack, and packed textures one in their shift. */
 #define TXM_LINEAR_KIND(words)                                                                                         \
     (((words).made & 3) | (((words).made >> 8 & 4) ^ TXM_KIND_RGB) | ((words).made >> 25 & TXM_KIND_PACKED))
@@ -402,33 +401,30 @@ TXM_FAST txm_look linear_sample(linear_caller caller, int kind, txm_level_rule r
 #define TXM_LINEAR_CYCLES(name, kind)                                                                                  \
     TXM_LINEAR(name##_cycles, name, LINEAR_PLAIN, TXM_LEVEL_RULE_CYCLES, kind)                                         \
     TXM_LINEAR(name##_guarded_cycles, name##_guarded, LINEAR_GUARDED, TXM_LEVEL_RULE_CYCLES, kind)
-#define TXM_LINEAR_TYPES(name, more)                                                                                   \
-    TXM_LINEAR_ALL(name##8, TXM_TYPE_U8 + more)                                                                        \
-    TXM_LINEAR_ALL(name##16, TXM_TYPE_U16 + more)                                                                      \
-    TXM_LINEAR_ALL(name##_half, TXM_TYPE_HALF + more)                                                                  \
-    TXM_LINEAR_ALL(name##_float, TXM_TYPE_FLOAT + more)                                                                \
-    TXM_LINEAR_CYCLES(name##16, TXM_TYPE_U16 + more)                                                                   \
-    TXM_LINEAR_CYCLES(name##_half, TXM_TYPE_HALF + more)                                                               \
-    TXM_LINEAR_CYCLES(name##_float, TXM_TYPE_FLOAT + more)
-TXM_LINEAR_TYPES(rgba, 0)
-TXM_LINEAR_TYPES(rgb, TXM_KIND_RGB)
-TXM_LINEAR_TYPES(packed_rgba, TXM_KIND_PACKED)
-TXM_LINEAR_TYPES(packed_rgb, TXM_KIND_PACKED + TXM_KIND_RGB)
+TXM_LINEAR_ALL(rgba8, TXM_TYPE_U8)
+TXM_LINEAR_ALL(rgba16, TXM_TYPE_U16)
+TXM_LINEAR_ALL(rgba_half, TXM_TYPE_HALF)
+TXM_LINEAR_ALL(rgba_float, TXM_TYPE_FLOAT)
+TXM_LINEAR_ALL(rgb8, TXM_TYPE_U8 + TXM_KIND_RGB)
+TXM_LINEAR_ALL(packed_rgba8, TXM_TYPE_U8 + TXM_KIND_PACKED)
+TXM_LINEAR_ALL(packed_rgb8, TXM_TYPE_U8 + TXM_KIND_PACKED + TXM_KIND_RGB)
+TXM_LINEAR_CYCLES(rgba16, TXM_TYPE_U16)
+TXM_LINEAR_CYCLES(rgba_half, TXM_TYPE_HALF)
+TXM_LINEAR_CYCLES(rgba_float, TXM_TYPE_FLOAT)
 TXM_LINEAR_CYCLES(rgb8, TXM_TYPE_U8 + TXM_KIND_RGB)
 TXM_LINEAR_CYCLES(packed_rgba8, TXM_TYPE_U8 + TXM_KIND_PACKED)
 TXM_LINEAR_CYCLES(packed_rgb8, TXM_TYPE_U8 + TXM_KIND_PACKED + TXM_KIND_RGB)
-#undef TXM_LINEAR_TYPES
 #undef TXM_LINEAR_CYCLES
 #undef TXM_LINEAR_ALL
 #undef TXM_LINEAR
 #undef TXM_LINEAR_ENDS
 
 /* 8 bits by Cycles' rule are what most textures are: inlined where the words are known already. */
-#define TXM_LINEAR_MORE(name, ends) name##8_##ends, name##16_##ends, name##_half_##ends, name##_float_##ends
 #define TXM_LINEAR_ROW(first, ends)                                                                                    \
     {                                                                                                                  \
-        first, rgba16_##ends, rgba_half_##ends, rgba_float_##ends, TXM_LINEAR_MORE(rgb, ends),                         \
-            TXM_LINEAR_MORE(packed_rgba, ends), TXM_LINEAR_MORE(packed_rgb, ends)                                      \
+        first, rgba16_##ends, rgba_half_##ends,                                                                        \
+            rgba_float_##ends, [TXM_KIND_RGB] = rgb8_##ends, [TXM_KIND_PACKED] = packed_rgba8_##ends,                  \
+                               [TXM_KIND_PACKED + TXM_KIND_RGB] = packed_rgb8_##ends                                   \
     }
 static const linear_function linear_functions[3][2][16] = {
     [LINEAR_PLAIN] = {TXM_LINEAR_ROW(NULL, cycles), TXM_LINEAR_ROW(rgba8_ellipse, ellipse)},
@@ -436,16 +432,18 @@ static const linear_function linear_functions[3][2][16] = {
     [LINEAR_ASKING] = {TXM_LINEAR_ROW(rgba8_asking_cycles, asking_cycles),
                        TXM_LINEAR_ROW(rgba8_asking_ellipse, asking_ellipse)},
 };
-#undef TXM_LINEAR_MORE
 #undef TXM_LINEAR_ROW
 _Static_assert(TXM_LEVEL_RULE_CYCLES == 0 && TXM_LEVEL_RULE_ELLIPSE == 1, "the table is indexed by rules");
 
-/* Whether the usual way serves a texture and a sampler at all: three or four channels. */
-_Static_assert(TXM_SHIFT_PACKED == 0x10, "no tile is that large");
+/* Whether the usual way serves a texture and a sampler at all: colours of any type, and those of 8 bits also where they
+ * are packed or opaque. The others are as rare as their copies of this code would be large. */
+_Static_assert(TXM_SHIFT_PACKED == 0x10 && TXM_TYPE_U8 == 0, "no tile is that large");
 TXM_FAST int linear_serves(linear_words words)
 {
+    const uint32_t shape = (uint32_t)words.made & 0x1000FF03u; /* the type, the channels and whether it is packed */
     return TXM_LINEAR_FILTER(words) == TXM_FILTER_LINEAR && TXM_LINEAR_RULE(words) <= TXM_LEVEL_RULE_ELLIPSE &&
-           (uint8_t)(TXM_LINEAR_CHANNELS(words) - 3) < 2 && !TXM_LINEAR_UDIM_ROWS(words);
+           ((shape & ~3u) == 0x400 || (shape & ~0x10000000u) == 0x300 || shape == 0x10000400) &&
+           !TXM_LINEAR_UDIM_ROWS(words);
 }
 
 TXM_FAST txm_look linear_choose(linear_caller caller, const txm_view *view, const txm_view_texture *t,
