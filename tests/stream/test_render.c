@@ -234,7 +234,8 @@ static const struct {
     {HEADER "element vertex 3\n" XYZ "element face 2\n" FACES, "the file ends before them", 13, 0},
     {HEADER "element vertex 99999999999\n" XYZ "element face 1\n" FACES, "the file ends before them", 13, 0},
     {HEADER "element vertex 3\n" XYZ "element face 1\n" FACES, "names vertex 3 of 3", 13, 3},
-    {HEADER "element vertex 3\n" XYZ "element face 1\n" FACES, "has 4 corners", 13, 255},
+    {HEADER "element vertex 3\n" XYZ "element face 1\n" FACES, "the file ends in face 0", 13, 254},
+    {HEADER "element vertex 3\n" XYZ "element face 1\n" FACES, "the file ends in face 0", 13, 255},
 };
 
 START_TEST(wrong_meshes)
@@ -243,8 +244,8 @@ START_TEST(wrong_meshes)
     uint8_t f[13];
     txm_scene_mesh m;
     memcpy(f, face, sizeof f);
-    if (wrong_ply[_i].corner == 255)
-        f[0] = 4;
+    if (wrong_ply[_i].corner >= 254)
+        f[0] = wrong_ply[_i].corner == 254 ? 4 : 5;
     else if (wrong_ply[_i].corner)
         f[5] = wrong_ply[_i].corner;
     ck_assert_int_eq(parse_ply(wrong_ply[_i].header, v, 9, f, wrong_ply[_i].face_bytes, &m), TXM_STATUS_CORRUPT);
