@@ -7,11 +7,13 @@
 #ifndef TXTILE_PIXEL_H
 #define TXTILE_PIXEL_H
 
+#ifndef __OPENCL_VERSION__
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "txtile/export.h"
+#endif
 
 /* Functions that device code calls too. */
 #ifdef __CUDACC__
@@ -27,6 +29,14 @@ extern "C" {
 /* How a sample is stored. Multi-byte samples are in the machine's byte order (little-endian machines only). */
 typedef enum txm_type { TXM_TYPE_U8 = 0, TXM_TYPE_U16 = 1, TXM_TYPE_HALF = 2, TXM_TYPE_FLOAT = 3 } txm_type;
 
+/* What is beyond the edges of an image. */
+typedef enum txm_extension {
+    TXM_EXTENSION_REPEAT = 0,
+    TXM_EXTENSION_EXTEND,
+    TXM_EXTENSION_CLIP,
+    TXM_EXTENSION_MIRROR
+} txm_extension;
+
 /* Limits and sizes. */
 enum {
     TXM_MAX_SIZE_PX = 65536,  /* width and height of a source or tx image */
@@ -38,6 +48,7 @@ enum {
     TXM_BORDER_PX = 2         /* width of the stored border */
 };
 
+#ifndef __OPENCL_VERSION__
 /* Bytes of one sample: 1, 2, 2, 4. */
 static inline size_t txm_type_bytes(txm_type type)
 {
@@ -57,6 +68,7 @@ TXM_API const char *txm_type_name(txm_type type);
  * back clamped, NaN to 0, rounded half up. Halves round to even and are clamped to +-65504. */
 TXM_API void txm_samples_to_float(txm_type type, const void *samples, float *out, size_t count);
 TXM_API void txm_samples_from_float(txm_type type, const float *values, void *out, size_t count);
+#endif
 
 /* Edge length of level `level` of an image edge of `size_px`: halves, rounding down, never below 1. */
 static TXM_HOST_DEVICE inline uint32_t txm_level_size(uint32_t size_px, uint32_t level)
@@ -65,8 +77,10 @@ static TXM_HOST_DEVICE inline uint32_t txm_level_size(uint32_t size_px, uint32_t
     return s ? s : 1;
 }
 
+#ifndef __OPENCL_VERSION__
 /* Number of levels down to 1x1: 1 + floor(log2(max(width, height))). */
 TXM_API uint32_t txm_level_count(uint32_t width_px, uint32_t height_px);
+#endif
 
 #ifdef __cplusplus
 }

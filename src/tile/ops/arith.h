@@ -8,17 +8,15 @@
  */
 #ifndef TXM_OPS_ARITH_H
 #define TXM_OPS_ARITH_H
-#include <stdint.h>
-#include <string.h>
-
+#include "tile/ops/dialect.h"
 #include "tile/ops/pow_table.h"
 
-#ifdef __CUDACC__
-#define TXM_ARITH static __host__ __device__ inline
+#ifdef __OPENCL_VERSION__
+#define txm_float_bits(f) as_uint((float)(f))
+#define txm_bits_float(u) as_float((uint)(u))
+#define txm_double_bits(d) as_ulong((double)(d))
+#define txm_bits_double(u) as_double((ulong)(u))
 #else
-#define TXM_ARITH static inline
-#endif
-
 TXM_ARITH uint32_t txm_float_bits(float f)
 {
     uint32_t u;
@@ -46,6 +44,7 @@ TXM_ARITH double txm_bits_double(uint64_t u)
     memcpy(&d, &u, sizeof d);
     return d;
 }
+#endif
 
 /* ---- half ---------------------------------------------------------------------------------------------------- */
 
@@ -141,6 +140,11 @@ TXM_ARITH uint32_t txm_float_to_code(float v, float scale)
 
 /* ---- powers and the sRGB curve ------------------------------------------------------------------------------- */
 
+#ifdef __OPENCL_VERSION__
+__constant double log2_table[16][2] = TXM_POW_LOG2_TABLE, a[5] = TXM_POW_LOG2_POLYNOMIAL;
+__constant uint64_t exp2_table[32] = TXM_POW_EXP2_TABLE;
+__constant double b[3] = TXM_POW_EXP2_POLYNOMIAL;
+#endif
 /* x^e for x > 0 (normal or infinite) and e > 0 as glibc's powf computes it, to the bit: Blender's curves go through
  * powf, whose results are not always the nearest float. log2(x) by a table of 16 intervals and a polynomial, exp2 by a
  * table of 32 steps and another; only + and * so that every back-end gives the same bits. glibc fuses some of these
@@ -148,16 +152,18 @@ TXM_ARITH uint32_t txm_float_to_code(float v, float scale)
  * e = 1/2.4. */
 TXM_ARITH float txm_pow_positive(float x, double e)
 {
+#ifndef __OPENCL_VERSION__
     static const double log2_table[16][2] = TXM_POW_LOG2_TABLE, a[5] = TXM_POW_LOG2_POLYNOMIAL;
     static const uint64_t exp2_table[32] = TXM_POW_EXP2_TABLE;
     static const double b[3] = TXM_POW_EXP2_POLYNOMIAL;
+#endif
     if (x > 3.40282347e38f)
         return x;
     /* x = 2^k z with z in the table's range, log2(x) = k + log2(c) + log2(1 + r), r = z/c - 1. */
     uint32_t bits = txm_float_bits(x), offset = bits - TXM_POW_LOG2_BEGIN;
-    const double *interval = log2_table[offset >> 19 & 15];
-    double z = (double)txm_bits_float(bits - (offset & 0xFF800000u)), r = z * interval[0] - 1.0, r2 = r * r;
-    double low = a[4] * r + (interval[1] + (double)((int32_t)offset >> 23));
+    const uint32_t i = offset >> 19 & 15;
+    double z = (double)txm_bits_float(bits - (offset & 0xFF800000u)), r = z * log2_table[i][0] - 1.0, r2 = r * r;
+    double low = a[4] * r + (log2_table[i][1] + (double)((int32_t)offset >> 23));
     double log2_x = (a[0] * r + a[1]) * (r2 * r2) + ((a[2] * r + a[3]) * r2 + low);
     /* 2^y = 2^(n/32) 2^s: the table's entries lack the exponent that n brings. */
     double y = e * log2_x, shifted = y + TXM_POW_EXP2_SHIFT, s = y - (shifted - TXM_POW_EXP2_SHIFT);

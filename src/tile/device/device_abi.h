@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What a device plug-in (txmill-cuda.so, txmill-opencl.so) exports: one table under one name.
+ *
+ * It says which devices there are. What they compute is in two more tables, each with a number of its own, which belong
+ * to those who use them: conversion (mill/gpu/gpu_abi.h) and look-ups (lookup_abi.h). A plug-in never prints.
+ */
+#ifndef TXM_DEVICE_DEVICE_ABI_H
+#define TXM_DEVICE_DEVICE_ABI_H
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "txtile/status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Raised whenever something below changes: a plug-in of another build is refused, not misread. */
+enum { TXM_DEVICE_ABI = 3, TXM_DEVICES_MAX = 32 };
+#define TXM_DEVICE_SYMBOL "txm_device_plugin_table"
+
+typedef struct txm_device_info_raw {
+    char name[256];
+    uint64_t memory_bytes, free_bytes;
+    uint64_t piece_bytes;   /* the largest allocation */
+    uint32_t processors;    /* multiprocessors, compute units */
+    char architecture[64];  /* "compute capability 9.0", "OpenCL 3.0" */
+    char driver[160];       /* as one line for people */
+    bool usable;
+    char reason[200]; /* why not */
+} txm_device_info_raw;
+
+struct txm_gpu_jobs;
+struct txm_device_lookups;
+
+typedef struct txm_device_plugin {
+    uint32_t abi;
+    uint32_t info_bytes, error_bytes; /* sizeof the structures it was built with */
+    const char *name;                 /* "cuda" */
+
+    /* DEVICE with the reason when there is no driver or no device. */
+    txm_status (*count)(uint32_t *devices, txm_error *err);
+    txm_status (*describe)(uint32_t device, txm_device_info_raw *out, txm_error *err);
+
+    const struct txm_gpu_jobs *jobs;
+    const struct txm_device_lookups *lookups; /* NULL: none */
+} txm_device_plugin;
+
+#ifdef __cplusplus
+}
+#endif
+#endif
