@@ -11,6 +11,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "stream/asks.h"
 #include "stream/bsdf.h"
 #include "stream/light.h"
 #include "stream/random.h"
@@ -280,6 +281,25 @@ static void wait_for(txm_cache_thread *thread, const txm_bound_image *bound, con
         txm_cache_sample(thread, bound->texture, &how, at, random, out->rgba);
 }
 
+/* What devices have answered; where they have not, they are asked, and the colour is any. Without an answer the random state
+ * is a guess, good but for what CLIP rejects; then what comes after is asked in vain. */
+static bool asked(const txm_bound_image *bound, uint32_t image, txm_looker *looker, const txm_lookup *at,
+                  found_color *out)
+{
+    const txm_ask *ask = txm_asks_find(looker->asks, looker->path, image, at, looker->lane.random);
+    if (!ask) {
+        txm_asks_note(looker->noted, looker->path, image, at, looker->lane.random);
+        txm_level_of(bound->width, bound->height, &bound->how, at, &looker->lane.random);
+        memset(out->rgba, 0, sizeof out->rgba);
+        return false;
+    }
+    memcpy(out->rgba, ask->rgba, sizeof out->rgba);
+    memcpy(out->du, ask->du, sizeof out->du);
+    memcpy(out->dv, ask->dv, sizeof out->dv);
+    looker->lane.random = ask->after;
+    return true;
+}
+
 /* One look-up; the worst result of those that a step makes is kept in *worst. `seen`: the path whose ray it is; NULL:
  * none's. Returns whether the colour is the texture's. */
 static bool look_up(const txm_path_world *w, txm_looker *looker, uint32_t image, txm_lookup at, txm_path *seen,
@@ -305,6 +325,11 @@ static bool look_up(const txm_path_world *w, txm_looker *looker, uint32_t image,
     }
     if (looker->notes)
         txm_cache_trace_look(looker->traced, looker->number, texture, &bound->how, &at, looker->lane.random);
+    if (looker->asks) {
+        const bool answered = asked(bound, image, looker, &at, out);
+        *worst = answered ? *worst : TXM_LOOK_MISSED;
+        return answered;
+    }
     if (looker->cache && texture < looker->view->texture_count && looker->view->textures[texture].udim_rows)
         texture = txm_cache_resolve(looker->cache, texture, &bound->how, &at);
     const txm_look look =

@@ -32,6 +32,9 @@ typedef struct txm_looker {
     uint32_t number;        /* of this looker in the trace */
     bool notes;             /* look-ups go to the trace as well */
     txm_lane lane;          /* collects what is missed */
+    const struct txm_asks *asks; /* devices answer; NULL: they do not */
+    struct txm_ask_list *noted;  /* what they are asked next */
+    uint32_t path;               /* whose step it is, in the wave */
 } txm_looker;
 
 /* What all paths share. */
