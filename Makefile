@@ -41,7 +41,7 @@ ALL_LDFLAGS  := $(SAN) -pthread $(LDFLAGS)
 MODULE_SRC := $(addprefix src/mill/source/oiio/,oiio_module.cpp luminance_chroma.cpp)
 MODULE_OBJ := $(MODULE_SRC:%.cpp=$(B)/%.o)
 TILE_OBJ   := $(patsubst %.c,$(B)/%.o,$(wildcard src/tile/*/*.c src/tile/*/*/*.c))
-MILL_OBJ   := $(patsubst %.c,$(B)/%.o,$(filter-out src/mill/cuda/% src/mill/color/generate/%,$(wildcard src/mill/*/*.c src/mill/*/*/*.c))) \
+MILL_OBJ   := $(patsubst %.c,$(B)/%.o,$(filter-out src/mill/color/generate/%,$(wildcard src/mill/*/*.c src/mill/*/*/*.c))) \
               $(patsubst %.cpp,$(B)/%.o,$(filter-out $(MODULE_SRC),$(wildcard src/mill/*/*.cpp)))
 STREAM_OBJ := $(patsubst %.c,$(B)/%.o,$(wildcard src/stream/*.c))
 LIB_OBJ    := $(TILE_OBJ) $(MILL_OBJ)
@@ -87,8 +87,8 @@ $(eval $(call remember,c,$(CC) $(ALL_CFLAGS)))
 $(eval $(call remember,cxx,$(CXX) $(ALL_CXXFLAGS)))
 $(eval $(call remember,link,$(CC) $(CXX) $(ALL_LDFLAGS) $(LIBS)))
 $(eval $(call remember,prefix,$(PREFIX) $(MODULEDIR)))
-$(B)/src/mill/base/plugin.o: ALL_CFLAGS += -DTXM_MODULE_DIR='"$(MODULEDIR)"'
-$(B)/src/mill/base/plugin.o: $(B)/flags/prefix
+$(B)/src/tile/base/plugin.o: ALL_CFLAGS += -DTXM_MODULE_DIR='"$(MODULEDIR)"'
+$(B)/src/tile/base/plugin.o: $(B)/flags/prefix
 
 # The readers of tx files load OpenEXRCore by the name of the version that they were compiled for.
 OPENEXR_SONAME := $(shell objdump -p "$$($(CC) -print-file-name=libOpenEXRCore.so)" | sed -n 's/.*SONAME *//p')

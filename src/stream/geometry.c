@@ -15,9 +15,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mill/base/plugin.h"
 #include "tile/base/fail.h"
 #include "tile/base/mem.h"
+#include "tile/base/plugin.h"
 
 #define MODULE_FILE "txmill-embree.so"
 

@@ -18,7 +18,7 @@ make_here() { env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL make -s -C "$repo" "${vari
 # What is compiled for other flags, as far as a dry run tells: what the build asks itself (color/known) it cannot foresee.
 compiled() { make_here -n all "$@" | sed -nE "s/.* -c ([^ ]+) .*/\1/p" | grep -v color/known; }
 check nothing-is-left-to-build test -z "$(compiled)"
-check prefix-rebuilds-what-holds-it test "$(compiled PREFIX=/opt/elsewhere | head -n 1)" = src/mill/base/plugin.c
+check prefix-rebuilds-what-holds-it test "$(compiled PREFIX=/opt/elsewhere | head -n 1)" = src/tile/base/plugin.c
 check prefix-rebuilds-no-more test -z "$(compiled PREFIX=/opt/elsewhere | grep -v base/plugin)"
 compiled CFLAGS=-DOTHER >compiled
 check flags-rebuild-all test "$(grep -c '^src/' compiled)" -gt 100

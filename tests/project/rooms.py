@@ -23,7 +23,7 @@ def room(path):
     parts = pathlib.Path(path).parts
     if parts[0] == "src":
         parts = parts[1:]
-    return "/".join(parts[:2]) if parts[0] in ("tile", "mill") else parts[0]
+    return "/".join(parts[:2]) if parts[0] in ("tile", "mill", "device") else parts[0]
 
 
 def sources():
@@ -76,7 +76,7 @@ else:
     owned = owners()
     for path in sources():
         for header in re.findall(r'^#include "([^"]+)"', path.read_text(), re.M):
-            if what == "includes" and header.startswith(("tile/", "mill/", "stream/", "tools/")):
+            if what == "includes" and header.startswith(("tile/", "mill/", "device/", "stream/", "tools/")):
                 edges[room(path)].add(room(header))
             if what == "headers" and header in owned:
                 edges[room(path)].add(owned[header])

@@ -22,12 +22,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "mill/base/plugin.h"
 #include "mill/scene/nodes.h"
 #include "tile/base/bytes.h"
 #include "tile/base/fail.h"
 #include "tile/base/mem.h"
 #include "tile/base/path.h"
+#include "tile/base/plugin.h"
 
 #define HELPER_FILE "txmill-usd.py"
 

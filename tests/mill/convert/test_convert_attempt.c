@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * One attempt at a conversion, the stage that a device takes over, and the list of devices. The device is the runtime
- * on the CPU (tests/mill/gpu/gpu_runtime.c). */
+ * on the CPU (tests/device/gpu_runtime.c). */
 #include <check.h>
 #include <dirent.h>
 #include <fcntl.h>

@@ -9,11 +9,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "mill/base/plugin.h"
 #include "mill/base/text_file.h"
 #include "mill/scene/scene_run.h"
 #include "tile/base/fail.h"
 #include "tile/base/file_map.h"
+#include "tile/base/plugin.h"
 #include "util_batch.h"
 #include "util_check.h"
 

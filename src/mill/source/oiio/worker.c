@@ -20,9 +20,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "mill/base/plugin.h"
 #include "tile/base/fail.h"
 #include "tile/base/mem.h"
+#include "tile/base/plugin.h"
 #include "tile/base/pool.h"
 
 #define WORKER_FILE "txmill-oiio-worker"

@@ -23,12 +23,12 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "mill/base/plugin.h"
 #include "mill/source/oiio/oiio_module.h"
 #include "mill/source/oiio/worker.h"
 #include "mill/source/oiio/worker/reads.h"
 #include "tile/base/fail.h"
 #include "tile/base/mem.h"
+#include "tile/base/plugin.h"
 
 #define MODULE_FILE "txmill-oiio.so"
 

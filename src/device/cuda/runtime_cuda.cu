@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "mill/cuda/runtime.h"
+#include "device/runtime/runtime.h"
 
 /* ---- kernels ---------------------------------------------------------------------------------------------------- */
 

@@ -7,7 +7,7 @@
  * what is there; its upload and its download follow nothing but themselves, so they overlap with the kernels of others.
  * All kernels of a chunk write into the slot's own output, which goes back in one piece.
  */
-#include "mill/cuda/job_impl.h"
+#include "device/convert/job_impl.h"
 
 #define TRY(call)                                                                                                      \
     do {                                                                                                               \

@@ -6,7 +6,7 @@
  * where it was installed, in this order. A build for a Python wheel (MODULEDIR empty) is installed nowhere in
  * particular.
  */
-#include "mill/base/plugin.h"
+#include "tile/base/plugin.h"
 
 #include <dlfcn.h>
 #include <limits.h>

@@ -3,7 +3,7 @@
  * Times of plain copies and of each kernel, between events of one stream: the best of several rounds. Bytes are what a
  * kernel must read and write at the least, so that bytes over seconds compares with the bandwidth of a copy.
  */
-#include "mill/cuda/job_impl.h"
+#include "device/convert/job_impl.h"
 
 #include "tile/base/fail.h"
 

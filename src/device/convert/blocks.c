@@ -9,7 +9,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "mill/cuda/job_impl.h"
+#include "device/convert/job_impl.h"
 #include "tile/base/mem.h"
 
 enum { STEPS = 8 };

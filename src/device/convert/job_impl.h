@@ -10,7 +10,7 @@
 #define TXM_CUDA_JOB_IMPL_H
 #include <stdatomic.h>
 
-#include "mill/cuda/runtime.h"
+#include "device/runtime/runtime.h"
 #include "mill/gpu/gpu_abi.h"
 
 enum { TXM_GPU_STREAMS = 2, TXM_GPU_MAX_SLOTS = 8, TXM_GPU_MAX_CHUNK_ROWS = 4096 };

@@ -19,13 +19,13 @@ print("" if usable else cuda["reason"] or "; ".join(d["reason"] for d in cuda["d
 export TXM_GPU_PLUGIN=$PWD/$build/txmill-cuda.so TXM_GPU_FOLDER=$PWD/$build TXM_BUILD=$PWD/$build
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
-tests/run.sh "$build" "$build/tests/mill/gpu/test_gpu" tests/mill/gpu/cli_gpu.sh | tee "$log" | sed '$d'
+tests/run.sh "$build" "$build/tests/device/test_gpu" tests/device/cli_gpu.sh | tee "$log" | sed '$d'
 read -r passed _ failed _ skipped _ <<<"$(tail -n 1 "$log")"
 for tool in memcheck racecheck; do
     if ! command -v compute-sanitizer >/dev/null; then
         echo "skip $tool (compute-sanitizer is not installed)"
         skipped=$((skipped + 1))
-    elif compute-sanitizer --tool $tool --error-exitcode 9 "$build/tests/mill/gpu/test_gpu" >"$log" 2>&1; then
+    elif compute-sanitizer --tool $tool --error-exitcode 9 "$build/tests/device/test_gpu" >"$log" 2>&1; then
         echo "pass $tool"
         passed=$((passed + 1))
     else

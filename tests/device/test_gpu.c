@@ -2,7 +2,7 @@
  *
  * Jobs of the GPU plug-in against scalar C, bit for bit: conforming, statistics, every level, tiles as the compressor
  * gets them, and borders, for every type, on random pixels and on edge values, at odd sizes, in chunks of every height.
- * `make check` runs them on the CPU (tests/mill/gpu/gpu_runtime.c); `make check-gpu` with TXM_GPU_PLUGIN on a GPU.
+ * `make check` runs them on the CPU (tests/device/gpu_runtime.c); `make check-gpu` with TXM_GPU_PLUGIN on a GPU.
  */
 #include <check.h>
 #include <dlfcn.h>

@@ -4,7 +4,7 @@
 
 #include "tile/base/fail.h"
 
-#include "mill/cuda/job_impl.h"
+#include "device/convert/job_impl.h"
 
 /* ---- tables of the curve ---------------------------------------------------------------------------------------- */
 

@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mill/cuda/runtime.h"
+#include "device/runtime/runtime.h"
 
 enum { OUT_OF_MEMORY = 2, LOST = 719, WARP = 32 };
 

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mill/cuda/job_impl.h"
+#include "device/convert/job_impl.h"
 #include "tile/base/fail.h"
 #include "tile/base/mem.h"
 

@@ -3,15 +3,15 @@
 # The GPU's code by what the compiler makes of it: nothing contracted, flushed or approximated, so that it gives the bits
 # that the same bodies give on the CPU; and no array in slow memory.
 # shellcheck source=tests/lib.sh
-. "$(dirname "$0")/../../lib.sh"
+. "$(dirname "$0")/../lib.sh"
 nvcc=${NVCC:-nvcc}
 if ! command -v "$nvcc" >/dev/null; then
     skip cuda-code "nvcc is not installed"
     finish
 fi
-flags=$(sed -nE 's/^NVCC_FLAGS := (.*) \\$/\1/p' "$repo/src/mill/cuda/module.mk" | sed 's/--threads 2//; s/-cudart static//')
+flags=$(sed -nE 's/^NVCC_FLAGS := (.*) \\$/\1/p' "$repo/src/device/module.mk" | sed 's/--threads 2//; s/-cudart static//')
 # shellcheck disable=SC2086
-run "$nvcc" $flags -I"$repo/include" -I"$repo/src" -arch=compute_75 -ptx "$repo/src/mill/cuda/runtime_cuda.cu" -o code.ptx
+run "$nvcc" $flags -I"$repo/include" -I"$repo/src" -arch=compute_75 -ptx "$repo/src/device/cuda/runtime_cuda.cu" -o code.ptx
 check compiles rc_is 0
 exact() { # exact PREFIX FILE
     check "$1has-divisions" grep -q 'div\.rn\.f32' "$2"
@@ -26,7 +26,7 @@ check assembles grep -q "0 bytes stack frame" err
 check no-stack test -z "$(grep -E '[1-9][0-9]* bytes (stack frame|spill)' err out)"
 # Look-ups and ray differentials: their headers are device code as well, without a warning.
 # shellcheck disable=SC2086
-run "$nvcc" $flags -I"$repo/include" -I"$repo/src" -arch=compute_75 -ptx "$repo/tests/mill/gpu/sample_device.cu" -o sample.ptx
+run "$nvcc" $flags -I"$repo/include" -I"$repo/src" -arch=compute_75 -ptx "$repo/tests/device/sample_device.cu" -o sample.ptx
 check sample-compiles rc_is 0
 check sample-quiet test ! -s err
 exact sample- sample.ptx

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Which image goes to which device: words of --device, the estimate of `auto` with its reasons, places and memory of
- * devices. Over the runtime on the CPU (tests/mill/gpu/gpu_runtime.c), which no estimate ever prefers to the CPU.
+ * devices. Over the runtime on the CPU (tests/device/gpu_runtime.c), which no estimate ever prefers to the CPU.
  */
 #include <check.h>
 #include <stdio.h>

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Conversions through the GPU plug-in from end to end: the bytes of the CPU, whatever the device does. `make check` runs them
-# over a runtime on the CPU (tests/mill/gpu/gpu_runtime.c); TXM_GPU_FOLDER names the folder of another plug-in (make check-gpu).
+# over a runtime on the CPU (tests/device/gpu_runtime.c); TXM_GPU_FOLDER names the folder of another plug-in (make check-gpu).
 # shellcheck source=tests/lib.sh
-. "$(dirname "$0")/../../lib.sh"
+. "$(dirname "$0")/../lib.sh"
 build=${TXM_BUILD:-$repo/build}
 real=${TXM_GPU_FOLDER:-}
 gpus=${real:-$build/tests/gpu}
