@@ -86,7 +86,8 @@ static txm_status parse_filter_glossy(const char *text, void *field, txm_error *
 static txm_status parse_devices(const char *text, void *field, txm_error *err)
 {
     if (!*text || text[strlen(text) - 1] == ',' || *text == ',' || strstr(text, ",,"))
-        return txm_fail(err, TXM_STATUS_USAGE, "must be cpu, or names of devices such as opencl:0, separated by commas");
+        return txm_fail(err, TXM_STATUS_USAGE,
+                        "must be cpu, or names of devices such as opencl:0, separated by commas");
     *(const char **)field = text;
     return TXM_OK;
 }

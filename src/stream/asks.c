@@ -95,7 +95,8 @@ static bool make_arrays(txm_asks *a, size_t count)
     a->du = a->with_slopes ? txm_calloc(count, sizeof *a->du) : NULL;
     a->dv = a->with_slopes ? txm_calloc(count, sizeof *a->dv) : NULL;
     a->look = txm_calloc(count, 1);
-    const bool made = a->how && a->texture && a->random && a->at && a->out && a->look && (!a->with_slopes || (a->du && a->dv));
+    const bool made =
+        a->how && a->texture && a->random && a->at && a->out && a->look && (!a->with_slopes || (a->du && a->dv));
     a->room = made ? count : 0;
     return made;
 }

@@ -4,8 +4,8 @@
  *
  * A step of a path is shaded as if its look-ups could be missed: what has no answer yet is noted, and the step is taken
  * again when the devices have answered all that the wave has noted. Answers belong to what was asked, the place, its
- * footprint and the random state, so what follows from an answer is asked in turn, and a guess that was wrong is only asked
- * in vain. Colours have the sampler's bits, and so has the picture.
+ * footprint and the random state, so what follows from an answer is asked in turn, and a guess that was wrong is only
+ * asked in vain. Colours have the sampler's bits, and so has the picture.
  */
 #ifndef TXM_STREAM_ASKS_H
 #define TXM_STREAM_ASKS_H

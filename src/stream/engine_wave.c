@@ -262,8 +262,8 @@ static bool wave_new(wave *w, txm_render_job *job, txm_render_rect rect, uint64_
     w->requests = txm_calloc(w->spans_max, REQUESTS_PER_JOB * sizeof *w->requests);
     w->noted = txm_calloc(w->spans_max, sizeof *w->noted);
     if (job->device_count)
-        w->asks = txm_asks_new(job->devices, job->device_count, job->textures.bound, job->world.scene->image_count, lanes,
-                               job->depth > 0);
+        w->asks = txm_asks_new(job->devices, job->device_count, job->textures.bound, job->world.scene->image_count,
+                               lanes, job->depth > 0);
     if (!w->paths || !w->steps || !w->pending || !w->active || !w->spans || !w->lanes || !w->requests || !w->noted ||
         (job->device_count && !w->asks))
         return false;

@@ -281,8 +281,8 @@ static void wait_for(txm_cache_thread *thread, const txm_bound_image *bound, con
         txm_cache_sample(thread, bound->texture, &how, at, random, out->rgba);
 }
 
-/* What devices have answered; where they have not, they are asked, and the colour is any. Without an answer the random state
- * is a guess, good but for what CLIP rejects; then what comes after is asked in vain. */
+/* What devices have answered; where they have not, they are asked, and the colour is any. Without an answer the random
+ * state is a guess, good but for what CLIP rejects; then what comes after is asked in vain. */
 static bool asked(const txm_bound_image *bound, uint32_t image, txm_looker *looker, const txm_lookup *at,
                   found_color *out)
 {

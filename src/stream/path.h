@@ -26,12 +26,12 @@ typedef struct txm_looker {
     txm_cache_thread *thread;
     const txm_cache *cache; /* of the view; NULL: it is a texture set's */
     const txm_view *view;
-    bool untextured;        /* nobody: all is grey */
-    const txm_view *biased; /* a budget's: `view` and the next ones, for one level of bias more each; NULL: none */
-    txm_cache *traced;      /* the cache, while a trace of it is written in a wave; NULL: none */
-    uint32_t number;        /* of this looker in the trace */
-    bool notes;             /* look-ups go to the trace as well */
-    txm_lane lane;          /* collects what is missed */
+    bool untextured;             /* nobody: all is grey */
+    const txm_view *biased;      /* a budget's: `view` and the next ones, for one level of bias more each; NULL: none */
+    txm_cache *traced;           /* the cache, while a trace of it is written in a wave; NULL: none */
+    uint32_t number;             /* of this looker in the trace */
+    bool notes;                  /* look-ups go to the trace as well */
+    txm_lane lane;               /* collects what is missed */
     const struct txm_asks *asks; /* devices answer; NULL: they do not */
     struct txm_ask_list *noted;  /* what they are asked next */
     uint32_t path;               /* whose step it is, in the wave */

@@ -170,8 +170,7 @@ static txm_status open_devices(txm_render_job *job, txm_device *devices[DEVICES_
         if (job->device_count == DEVICES_MOST)
             return txm_fail(err, TXM_STATUS_USAGE, "more than %d devices", DEVICES_MOST);
         snprintf(one, sizeof one, "%.*s", (int)(length < sizeof one ? length : sizeof one - 1), name);
-        txm_status status =
-            txm_device_open(job->textures.cache, one, &how, &devices[job->device_count], err);
+        txm_status status = txm_device_open(job->textures.cache, one, &how, &devices[job->device_count], err);
         if (status)
             return status;
         job->device_count++;

@@ -114,16 +114,15 @@ static void print_images(const txm_render_image_use *uses, size_t count)
 /* What travelled, and how often anybody waited. */
 static void print_devices(const txm_render_picture *p)
 {
-    char bytes[TXM_FORMAT_BYTES], tiles[TXM_FORMAT_COUNT], launches[TXM_FORMAT_COUNT], seconds[TXM_FORMAT_BYTES];
+    char bytes[TXM_FORMAT_BYTES], table[TXM_FORMAT_BYTES], tiles[TXM_FORMAT_COUNT], seconds[TXM_FORMAT_BYTES];
     for (size_t i = 0; i < p->device_count; i++) {
         const txm_render_device *d = &p->devices[i];
         const txm_device_stats *s = &d->stats;
-        printf("device     %s: %.1f million look-ups in %s, at most %u until complete%s\n", d->name,
-               1e-6 * (double)s->lookups, txm_format_count(s->launches, "launch", launches), s->longest,
-               s->lost ? "; it was lost" : "");
+        printf("device     %s: %.1f million look-ups in %llu launches, at most %u until complete%s\n", d->name,
+               1e-6 * (double)s->lookups, (unsigned long long)s->launches, s->longest, s->lost ? "; it was lost" : "");
         printf("           %s copied (%s), %s of page table; copies took %s\n",
                txm_format_count(s->tiles_copied, "tile", tiles), txm_format_bytes(s->tile_bytes, bytes),
-               txm_format_bytes(s->table_bytes, launches), txm_format_seconds(s->copy_seconds, seconds));
+               txm_format_bytes(s->table_bytes, table), txm_format_seconds(s->copy_seconds, seconds));
     }
 }
 

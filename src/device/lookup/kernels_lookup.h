@@ -11,13 +11,15 @@
 #define TXM_WORDS(memory) ((TXM_GLOBAL uint32_t *)(TXM_GLOBAL void *)(memory))
 
 /* Look-up `i`; the pieces of the memories are found by the arguments. */
-TXM_KERNEL_PART void txm_device_look_body(const txm_device_look *a, TXM_GLOBAL uint8_t *table, TXM_GLOBAL uint8_t *near_tiles,
-                                    TXM_GLOBAL uint8_t *far_tiles, TXM_GLOBAL uint8_t *in, TXM_GLOBAL uint8_t *out,
-                                    TXM_GLOBAL uint8_t *notes, uint32_t i)
+TXM_KERNEL_PART void txm_device_look_body(const txm_device_look *a, TXM_GLOBAL uint8_t *table,
+                                          TXM_GLOBAL uint8_t *near_tiles, TXM_GLOBAL uint8_t *far_tiles,
+                                          TXM_GLOBAL uint8_t *in, TXM_GLOBAL uint8_t *out, TXM_GLOBAL uint8_t *notes,
+                                          uint32_t i)
 {
     if (i >= a->count)
         return;
-    const txm_device_in given = ((TXM_GLOBAL const txm_device_in *)(TXM_GLOBAL void *)(TXM_WORDS(in) + a->lookups_at))[i];
+    const txm_device_in given =
+        ((TXM_GLOBAL const txm_device_in *)(TXM_GLOBAL void *)(TXM_WORDS(in) + a->lookups_at))[i];
     const txm_sampler how = ((TXM_GLOBAL const txm_sampler *)(TXM_GLOBAL void *)in)[given.how];
     txm_device_view view;
     view.textures = (TXM_GLOBAL const txm_view_texture *)(TXM_GLOBAL void *)table;
@@ -53,8 +55,9 @@ TXM_KERNEL_PART void txm_device_look_body(const txm_device_look *a, TXM_GLOBAL u
 }
 
 /* Thread `x` of row `y`. */
-TXM_KERNEL_PART void txm_device_place_body(const txm_device_place *a, TXM_GLOBAL uint8_t *packet, TXM_GLOBAL uint8_t *first,
-                                     TXM_GLOBAL uint8_t *second, uint32_t x, uint32_t y)
+TXM_KERNEL_PART void txm_device_place_body(const txm_device_place *a, TXM_GLOBAL uint8_t *packet,
+                                           TXM_GLOBAL uint8_t *first, TXM_GLOBAL uint8_t *second, uint32_t x,
+                                           uint32_t y)
 {
     if (y >= a->runs) {
         const uint32_t i = (y - a->runs) * TXM_DEVICE_ROW + x;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What a copy of the cache's tiles elsewhere may know. A stamp is given to a slot whenever a tile is loaded into it, so a
- * copy is good as long as the slot has the stamp that it had when the copy was made. */
+ * What a copy of the cache's tiles elsewhere may know. A stamp is given to a slot whenever a tile is loaded into it, so
+ * a copy is good as long as the slot has the stamp that it had when the copy was made. */
 #include "tile/cache/mirror.h"
 
 #include "tile/cache/cache_impl.h"
@@ -25,8 +25,8 @@ bool txm_mirror_holds(txm_cache *c, uint32_t slot, uint32_t stamp)
     if (slab >= c->slab_count || !c->slabs[slab].pixels || place >= c->slabs[slab].slots)
         return false;
     const txm_slot *s = &c->slabs[slab].slot[place];
-    return s->stamp == stamp && (s->state == TXM_SLOT_STATE_HELD || s->state == TXM_SLOT_STATE_SHARED ||
-                                 s->state == TXM_SLOT_STATE_STAGED);
+    return s->stamp == stamp &&
+           (s->state == TXM_SLOT_STATE_HELD || s->state == TXM_SLOT_STATE_SHARED || s->state == TXM_SLOT_STATE_STAGED);
 }
 
 txm_mirrored txm_mirror_of(txm_cache *c, uint32_t slot)
@@ -52,8 +52,8 @@ uint32_t txm_mirror_slots(const txm_cache *c)
 bool txm_mirror_has_base(txm_cache *c, uint32_t texture)
 {
     pthread_mutex_lock(&c->lock);
-    const bool has = texture < c->stats.textures && !c->textures[texture].file &&
-                     c->textures[texture].base != TXM_NO_TEXTURE;
+    const bool has =
+        texture < c->stats.textures && !c->textures[texture].file && c->textures[texture].base != TXM_NO_TEXTURE;
     pthread_mutex_unlock(&c->lock);
     return has;
 }

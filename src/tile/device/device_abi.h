@@ -23,10 +23,10 @@ enum { TXM_DEVICE_ABI = 3, TXM_DEVICES_MAX = 32 };
 typedef struct txm_device_info_raw {
     char name[256];
     uint64_t memory_bytes, free_bytes;
-    uint64_t piece_bytes;   /* the largest allocation */
-    uint32_t processors;    /* multiprocessors, compute units */
-    char architecture[64];  /* "compute capability 9.0", "OpenCL 3.0" */
-    char driver[160];       /* as one line for people */
+    uint64_t piece_bytes;  /* the largest allocation */
+    uint32_t processors;   /* multiprocessors, compute units */
+    char architecture[64]; /* "compute capability 9.0", "OpenCL 3.0" */
+    char driver[160];      /* as one line for people */
     bool usable;
     char reason[200]; /* why not */
 } txm_device_info_raw;

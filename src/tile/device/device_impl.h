@@ -3,13 +3,13 @@
  * What the parts of a device's view share.
  *
  * The room src/tile/device keeps copies of a texture cache's view on devices and runs look-ups there. places.c divides
- * memory into places for tiles, table.c works out what has changed, launch.c puts copies and kernels in line, several.c does
- * whole batches. Plug-ins bring memory, copies and kernels (lookup_abi.h); nothing here knows a driver. The public header is
- * txtile/device.h.
+ * memory into places for tiles, table.c works out what has changed, launch.c puts copies and kernels in line, several.c
+ * does whole batches. Plug-ins bring memory, copies and kernels (lookup_abi.h); nothing here knows a driver. The public
+ * header is txtile/device.h.
  *
- * Why two tables: each launch that may be under way has a viewer of the cache, a copy of the page table on the device and
- * lists of its own. Tiles are shared: what a later launch puts in the place of another tile is in line behind the launch
- * that may still read it.
+ * Why two tables: each launch that may be under way has a viewer of the cache, a copy of the page table on the device
+ * and lists of its own. Tiles are shared: what a later launch puts in the place of another tile is in line behind the
+ * launch that may still read it.
  */
 #ifndef TXM_DEVICE_DEVICE_IMPL_H
 #define TXM_DEVICE_DEVICE_IMPL_H
@@ -25,7 +25,7 @@
 typedef struct txm_chunk {
     uint32_t tile_units; /* 0: free */
     uint32_t count, used;
-    uint32_t *slot;  /* of the cache, for each place; TXM_NO_PLACE: free */
+    uint32_t *slot; /* of the cache, for each place; TXM_NO_PLACE: free */
 } txm_chunk;
 
 /* Memory for tiles, in units of TXM_DEVICE_UNIT_BYTES. */
@@ -63,7 +63,8 @@ struct txm_device_launch {
     txm_cache_extent extent;
     bool busy, was_prepared;
     uint32_t number; /* of its last launch */
-    /* The table on the device, and what was sent of it: words that look-ups there have changed count as they were sent. */
+    /* The table on the device, and what was sent of it: words that look-ups there have changed count as they were sent.
+     */
     void *table;
     size_t table_words;
     uint32_t texture_room, udim_room, slot_room; /* that its parts have room for */
@@ -106,8 +107,8 @@ static inline void txm_words_add(txm_words *w, uint32_t v)
     w->items[w->count++] = v;
 }
 
-/* places.c: a unit for a tile of a slot; what was touched last by a launch before `horizon` may go. TXM_NO_PLACE: there is
- * no room. */
+/* places.c: a unit for a tile of a slot; what was touched last by a launch before `horizon` may go. TXM_NO_PLACE: there
+ * is no room. */
 bool txm_places_new(txm_places *p, void *memory, uint32_t first_unit, uint64_t bytes);
 void txm_places_free(txm_places *p);
 uint32_t txm_places_take(txm_device *d, txm_places *p, uint32_t slot, uint32_t tile_units, uint32_t horizon);

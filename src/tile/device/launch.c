@@ -2,9 +2,9 @@
  *
  * A launch: what has changed, look-ups and their kernel are put in line; then results and requests are fetched.
  *
- * In line of the one stream of a device: the table's piece and its kernel, which also zeroes the notes; the tiles' piece and
- * its kernel; look-ups; their kernel; results and notes back. Nothing in it waits for the processor, and the processor waits
- * once, in txm_device_collect. */
+ * In line of the one stream of a device: the table's piece and its kernel, which also zeroes the notes; the tiles'
+ * piece and its kernel; look-ups; their kernel; results and notes back. Nothing in it waits for the processor, and the
+ * processor waits once, in txm_device_collect. */
 #include "tile/base/clock.h"
 #include "tile/base/fail.h"
 #include "tile/base/mem.h"
@@ -74,8 +74,8 @@ static bool pick(txm_device_launch *l)
     return true;
 }
 
-/* A set that its base texture may serve is looked up there, as txm_cache_resolve says: levels decide, which the device need
- * not know of. */
+/* A set that its base texture may serve is looked up there, as txm_cache_resolve says: levels decide, which the device
+ * need not know of. */
 static void resolve(txm_device_launch *l, const txm_sampler *how, txm_device_in *in)
 {
     if (in->texture < l->view.texture_count && l->view.textures[in->texture].udim_rows &&

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What a plug-in gives to look-ups on its devices: memory, copies and two kernels. All of it is put in line in a stream, and
- * done in that order; nothing waits but `reach`.
+ * What a plug-in gives to look-ups on its devices: memory, copies and two kernels. All of it is put in line in a
+ * stream, and done in that order; nothing waits but `reach`.
  *
- * Functions return 0, or a code that `text` turns into a message. The calling thread works on the device that it used last.
+ * Functions return 0, or a code that `text` turns into a message. The calling thread works on the device that it used
+ * last.
  */
 #ifndef TXM_DEVICE_LOOKUP_ABI_H
 #define TXM_DEVICE_LOOKUP_ABI_H
@@ -33,8 +34,8 @@ typedef struct txm_device_lookups {
     int (*record)(void *event, void *stream);
     int (*reach)(void *event, bool wait, bool *reached);
     int (*elapsed)(void *begin, void *end, double *seconds);
-    int (*upload)(void *memory, size_t at, const void *pinned, size_t bytes, void *stream);
-    int (*download)(void *pinned, void *memory, size_t at, size_t bytes, void *stream);
+    int (*upload)(void *memory, uint64_t at, const void *pinned, size_t bytes, void *stream);
+    int (*download)(void *pinned, void *memory, uint64_t at, size_t bytes, void *stream);
     int (*place)(const txm_device_place *args, void *const memories[TXM_DEVICE_PLACE_MEMORIES], void *stream);
     int (*look)(const txm_device_look *args, void *const memories[TXM_DEVICE_LOOK_MEMORIES], void *stream);
 } txm_device_lookups;

@@ -3,8 +3,8 @@
  * Places for tiles in a device's memory.
  *
  * Memory is cut into chunks, each for tiles of one size while it holds any: so nothing is fragmented, and a chunk whose
- * tiles have gone serves another size. What goes is what look-ups have not touched for longest. Only numbers are kept here:
- * no pixel is looked at or moved. */
+ * tiles have gone serves another size. What goes is what look-ups have not touched for longest. Only numbers are kept
+ * here: no pixel is looked at or moved. */
 #include <stdlib.h>
 
 #include "tile/base/mem.h"
@@ -57,8 +57,8 @@ void txm_places_give(txm_places *p, uint32_t unit)
         clear_chunk(p, chunk);
 }
 
-/* A row of free chunks becomes places for tiles of this size; p->chunk_count: there is none. Chunks that a larger tile has
- * with the one before are marked by a size and no places. */
+/* A row of free chunks becomes places for tiles of this size; p->chunk_count: there is none. Chunks that a larger tile
+ * has with the one before are marked by a size and no places. */
 static uint32_t cut_chunk(txm_places *p, uint32_t tile_units)
 {
     const uint32_t row = chunks_of(p, tile_units), count = row > 1 ? 1 : p->chunk_units / tile_units;
@@ -124,8 +124,8 @@ static bool make_room(txm_device *d, txm_places *p, uint32_t tile_units, uint32_
         return false;
     const uint32_t until = oldest + (horizon - oldest + 7) / 8;
     for (uint32_t i = 0; i < p->chunk_count; i++)
-        for (uint32_t k = 0; p->chunks[i].slot && (!tile_units || p->chunks[i].tile_units == tile_units) &&
-                             k < p->chunks[i].count;
+        for (uint32_t k = 0;
+             p->chunks[i].slot && (!tile_units || p->chunks[i].tile_units == tile_units) && k < p->chunks[i].count;
              k++) {
             const uint32_t slot = p->chunks[i].slot[k];
             if (slot == TXM_NO_PLACE || d->copies[slot].used >= until)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Whole batches on several devices: parts are handed out as devices get done with theirs, and each part is launched until
- * no look-up of it misses.
+ * Whole batches on several devices: parts are handed out as devices get done with theirs, and each part is launched
+ * until no look-up of it misses.
  *
  * While the tiles of one part load, a device runs another. Colours that were found are kept, so a launch holds fewer
- * look-ups each time. Where memory is too short for what a part needs at once, fewer are launched together, down to one;
- * and what does not come to an end that way, or has no device left, is looked up by the processor, which waits for tiles
- * one by one. */
+ * look-ups each time. Where memory is too short for what a part needs at once, fewer are launched together, down to
+ * one; and what does not come to an end that way, or has no device left, is looked up by the processor, which waits for
+ * tiles one by one. */
 #include <stdlib.h>
 
 #include "tile/base/fail.h"
@@ -220,8 +220,9 @@ static size_t part_size(const many *m)
     size_t most = SIZE_MAX, share = m->batch->count;
     for (size_t i = 0; i < m->worker_count; i++)
         most = m->workers[i].device->options.max_lookups < most ? m->workers[i].device->options.max_lookups : most;
-    share = m->worker_count ? (share + m->worker_count * TXM_DEVICE_LAUNCHES - 1) / (m->worker_count * TXM_DEVICE_LAUNCHES)
-                            : share;
+    share = m->worker_count
+                ? (share + m->worker_count * TXM_DEVICE_LAUNCHES - 1) / (m->worker_count * TXM_DEVICE_LAUNCHES)
+                : share;
     enum { LEAST = 4096 };
     share = share < LEAST ? LEAST : share;
     return share < most ? share : most;

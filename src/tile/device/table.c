@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Bringing a device's view up to date: what has changed since the same table was sent last, and the tiles that look-ups of
- * the device wait for.
+ * Bringing a device's view up to date: what has changed since the same table was sent last, and the tiles that look-ups
+ * of the device wait for.
  *
- * In: a view that the cache has prepared. Out: two pieces of pinned memory, one for the table, one for tiles, each of which
- * begins with a list of runs that says where its parts go. Tiles that the cache has and the device has not are NONE in the
- * device's table, so that look-ups there ask for them; only those are copied. The table is compared word by word with what
- * was sent: that is less to go wrong than a list of changes, and takes a millisecond a million tiles. */
+ * In: a view that the cache has prepared. Out: two pieces of pinned memory, one for the table, one for tiles, each of
+ * which begins with a list of runs that says where its parts go. Tiles that the cache has and the device has not are
+ * NONE in the device's table, so that look-ups there ask for them; only those are copied. The table is compared word by
+ * word with what was sent: that is less to go wrong than a list of changes, and takes a millisecond a million tiles. */
 #include <stdlib.h>
 
 #include "tile/base/fail.h"
@@ -132,8 +132,8 @@ static void want_kept(void *user, txm_mirrored tile)
     want_tile(user, tile);
 }
 
-/* With the cache's lock held: what the view shows cannot change meanwhile. Entries that are being read are waited for; what
- * is neither there nor on its way is asked for again by whoever needs it. */
+/* With the cache's lock held: what the view shows cannot change meanwhile. Entries that are being read are waited for;
+ * what is neither there nor on its way is asked for again by whoever needs it. */
 static void choose_tiles(void *user, txm_cache *c)
 {
     updating *u = user;
@@ -338,10 +338,10 @@ txm_status txm_table_update(txm_device_launch *l, txm_update *out, txm_error *er
     if (status == TXM_OK && u.count)
         status = pack_tiles(&u, out, err);
     const uint32_t udims = l->extent.udims;
-    if (status == TXM_OK &&
-        !(add_textures(l) && add_words(l, l->texture_room * TEXTURE_WORDS + l->udims_sent,
-                                       l->view.udims + l->udims_sent, udims - l->udims_sent) &&
-          add_slots(l)))
+    if (status == TXM_OK && !(add_textures(l) &&
+                              add_words(l, l->texture_room * TEXTURE_WORDS + l->udims_sent,
+                                        l->view.udims + l->udims_sent, udims - l->udims_sent) &&
+                              add_slots(l)))
         status = txm_no_memory(err, NULL);
     if (status == TXM_OK)
         status = pack_table(l, out, err);

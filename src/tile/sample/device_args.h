@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What kernels of look-ups are told, by value, and how their memories are laid out: words of 32 bits, little-endian. Shared
- * by the host and by kernels in all dialects.
+ * What kernels of look-ups are told, by value, and how their memories are laid out: words of 32 bits, little-endian.
+ * Shared by the host and by kernels in all dialects.
  */
 #ifndef TXM_SAMPLE_DEVICE_ARGS_H
 #define TXM_SAMPLE_DEVICE_ARGS_H
@@ -29,9 +29,9 @@ typedef struct txm_device_slopes {
 } txm_device_slopes;
 
 /* One launch. Memories: the table, tiles on the device, tiles in memory of the machine, what goes in, what comes out,
- * notes. The table holds textures, UDIM grids and a word for each entry; what goes in are samplers and then look-ups; what
- * comes out are colours and then derivatives; notes are TXM_NOTES counters, the list of requests, and a bit for each entry
- * that was touched. */
+ * notes. The table holds textures, UDIM grids and a word for each entry; what goes in are samplers and then look-ups;
+ * what comes out are colours and then derivatives; notes are TXM_NOTES counters, the list of requests, and a bit for
+ * each entry that was touched. */
 typedef struct txm_device_look {
     uint32_t count, texture_count;
     uint32_t udims_at, slots_at; /* words of the table; textures are at its beginning */

@@ -47,8 +47,8 @@ TXM_ARITH uint32_t txm_request_draw(uint32_t index, uint32_t asked, uint32_t lau
 
 /* What is not there: puts it on the lane's list, unless some lane of this launch has it already or the list is full.
  * The exchange is what makes the tile this lane's to ask for: of many lanes that miss it, precisely one wins. */
-TXM_PART txm_look txm_tile_missing(const TXM_VIEW *view, TXM_GLOBAL const txm_view_texture *t, uint32_t level, uint32_t index,
-                                    txm_lane *lane)
+TXM_PART txm_look txm_tile_missing(const TXM_VIEW *view, TXM_GLOBAL const txm_view_texture *t, uint32_t level,
+                                   uint32_t index, txm_lane *lane)
 {
     TXM_GLOBAL uint32_t *slot = txm_slot_word(view, index);
     uint32_t now = TXM_LOAD_SLOT(slot);
@@ -75,8 +75,8 @@ TXM_PART txm_look txm_tile_missing(const TXM_VIEW *view, TXM_GLOBAL const txm_vi
 
 /* The pixels of entry `index`, which is one of the level's; NULL if they are not there. A slot that is seen
  * has its pixels: acquire here pairs with release where the tile is published. */
-TXM_FLOW TXM_GLOBAL const uint8_t *txm_tile_pixels(const TXM_VIEW *view, TXM_GLOBAL const txm_view_texture *t, uint32_t level, uint32_t index,
-                                        txm_lane *lane, txm_look *look)
+TXM_FLOW TXM_GLOBAL const uint8_t *txm_tile_pixels(const TXM_VIEW *view, TXM_GLOBAL const txm_view_texture *t,
+                                                   uint32_t level, uint32_t index, txm_lane *lane, txm_look *look)
 {
     uint32_t slot = TXM_LOAD_SLOT(txm_slot_word(view, index));
     if (slot >= TXM_SLOT_STATES) {
@@ -88,7 +88,8 @@ TXM_FLOW TXM_GLOBAL const uint8_t *txm_tile_pixels(const TXM_VIEW *view, TXM_GLO
 }
 
 /* Tiles of a level lie row by row. `w` is the level's width, which the caller has already. */
-TXM_ARITH uint32_t txm_entry_of(TXM_GLOBAL const txm_view_texture *t, uint32_t level, uint32_t w, uint32_t tile_x, uint32_t tile_y)
+TXM_ARITH uint32_t txm_entry_of(TXM_GLOBAL const txm_view_texture *t, uint32_t level, uint32_t w, uint32_t tile_x,
+                                uint32_t tile_y)
 {
     uint32_t across = (w + (1u << t->tile_shift) - 1) >> t->tile_shift;
     return t->first + t->level_first[level] + tile_y * across + tile_x;
@@ -104,14 +105,15 @@ typedef struct txm_sum {
 /* Linear and cubic: the taps lie in one padded tile. `slope` is the direction of u and v in the wrapped
  * coordinate. Tiles have borders of two pixels for this: no look-up of these filters ever needs a second
  * tile. */
-TXM_FLOW txm_look txm_level_interpolate(const TXM_VIEW *view, TXM_GLOBAL const txm_view_texture *t, uint32_t level, float x,
-                                        float y, int cubic, const float *slope, txm_lane *lane, txm_sum *out)
+TXM_FLOW txm_look txm_level_interpolate(const TXM_VIEW *view, TXM_GLOBAL const txm_view_texture *t, uint32_t level,
+                                        float x, float y, int cubic, const float *slope, txm_lane *lane, txm_sum *out)
 {
     uint32_t w = txm_level_size(t->width, level), h = txm_level_size(t->height, level);
     uint32_t tile_x = txm_tile_of(x, w, t->tile_shift), tile_y = txm_tile_of(y, h, t->tile_shift);
     txm_place place = txm_place_of(x, y);
     txm_look look = TXM_LOOK_RESIDENT;
-    TXM_GLOBAL const uint8_t *p = txm_tile_pixels(view, t, level, txm_entry_of(t, level, w, tile_x, tile_y), lane, &look);
+    TXM_GLOBAL const uint8_t *p =
+        txm_tile_pixels(view, t, level, txm_entry_of(t, level, w, tile_x, tile_y), lane, &look);
     if (!p)
         return look;
     int32_t first = TXM_BORDER_PX - (cubic ? 1 : 0); /* of the taps, from the place on */
@@ -141,8 +143,8 @@ TXM_FLOW txm_look txm_level_interpolate(const TXM_VIEW *view, TXM_GLOBAL const t
 }
 
 /* One pixel: the closest one, or a random tap beyond any padding, which the extension brings back into the level. */
-TXM_FLOW txm_look txm_level_pixel(const TXM_VIEW *view, TXM_GLOBAL const txm_view_texture *t, uint32_t level, float x, float y,
-                                  txm_lane *lane, txm_rgba *out)
+TXM_FLOW txm_look txm_level_pixel(const TXM_VIEW *view, TXM_GLOBAL const txm_view_texture *t, uint32_t level, float x,
+                                  float y, txm_lane *lane, txm_rgba *out)
 {
     int32_t w = (int32_t)txm_level_size(t->width, level), h = (int32_t)txm_level_size(t->height, level);
     int32_t px = txm_wrap_pixel(txm_pixel_closest(x), w, t->extension);
@@ -196,8 +198,8 @@ TXM_FLOW txm_look txm_level_sample(const TXM_VIEW *view, TXM_GLOBAL const txm_vi
 
 /* What stands in for a level that is not there, not scaled. Divided by the scale, since the sum it joins is
  * scaled afterwards. */
-TXM_PART txm_sum txm_stand_in(const TXM_VIEW *view, TXM_GLOBAL const txm_view_texture *t, const txm_sampler *how, uint32_t level,
-                               float u, float v, const txm_jitter *jitter)
+TXM_PART txm_sum txm_stand_in(const TXM_VIEW *view, TXM_GLOBAL const txm_view_texture *t, const txm_sampler *how,
+                              uint32_t level, float u, float v, const txm_jitter *jitter)
 {
     const txm_rgba zero = txm_rgba_make(0.0f, 0.0f, 0.0f, 0.0f);
     float inverse = 1.0f / t->scale;
@@ -280,8 +282,8 @@ TXM_FLOW txm_rgba txm_color_scale(TXM_GLOBAL const txm_view_texture *t, txm_rgba
 
 /* NaN is made the same everywhere before and after the operations: processors differ in the bits of the
  * ones they produce. */
-TXM_FLOW void txm_color_finish(TXM_GLOBAL const txm_view_texture *t, const txm_sampler *how, const txm_sum *sum, float covered,
-                               float out[4], float *du, float *dv)
+TXM_FLOW void txm_color_finish(TXM_GLOBAL const txm_view_texture *t, const txm_sampler *how, const txm_sum *sum,
+                               float covered, float out[4], float *du, float *dv)
 {
     txm_color_store(txm_rgba_quiet(txm_color_scale(t, sum->color, covered)), out);
     if (du) {

@@ -74,7 +74,8 @@ TXM_ARITH txm_rgba txm_sum_cubic(const float wx[4], const float wy[4], const txm
 /* The colour at a place and, where dx is not NULL, its derivatives by the level's x and y. `p` is the first of the
  * taps' pixels, rows row_bytes apart. Back-ends replace these two with vector code of the same bits. */
 #ifndef TXM_TAPS_FAST
-TXM_ARITH txm_rgba txm_taps_linear(TXM_GLOBAL const txm_view_texture *t, TXM_GLOBAL const uint8_t *p, const float wx[2], const float wy[2])
+TXM_ARITH txm_rgba txm_taps_linear(TXM_GLOBAL const txm_view_texture *t, TXM_GLOBAL const uint8_t *p, const float wx[2],
+                                   const float wy[2])
 {
     txm_rgba texels[2][2];
     for (int y = 0; y < 2; y++)
@@ -84,7 +85,8 @@ TXM_ARITH txm_rgba txm_taps_linear(TXM_GLOBAL const txm_view_texture *t, TXM_GLO
     return txm_sum_linear(wx, wy, texels);
 }
 
-TXM_ARITH txm_rgba txm_taps_cubic(TXM_GLOBAL const txm_view_texture *t, TXM_GLOBAL const uint8_t *p, const float wx[4], const float wy[4])
+TXM_ARITH txm_rgba txm_taps_cubic(TXM_GLOBAL const txm_view_texture *t, TXM_GLOBAL const uint8_t *p, const float wx[4],
+                                  const float wy[4])
 {
     txm_rgba texels[4][4];
     for (int y = 0; y < 4; y++)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Where look-ups find tiles on a device: the page table holds places, counted in units of 64 bytes, in memory of the device
- * and, beyond that, in memory of the machine that the device reaches. What is missed goes on one list for the whole launch,
- * and what is touched is a bit for each entry. view_host.h answers the same questions on the processor.
+ * Where look-ups find tiles on a device: the page table holds places, counted in units of 64 bytes, in memory of the
+ * device and, beyond that, in memory of the machine that the device reaches. What is missed goes on one list for the
+ * whole launch, and what is touched is a bit for each entry. view_host.h answers the same questions on the processor.
  */
 #ifndef TXM_SAMPLE_VIEW_DEVICE_H
 #define TXM_SAMPLE_VIEW_DEVICE_H
@@ -67,8 +67,8 @@ TXM_KERNEL_PART void txm_touch_tile(const txm_device_view *view, uint32_t index)
         TXM_OR32(word, bit);
 }
 
-TXM_KERNEL_PART TXM_GLOBAL const uint8_t *txm_slot_address(const txm_device_view *view, TXM_GLOBAL const txm_view_texture *t,
-                                                     uint32_t slot)
+TXM_KERNEL_PART TXM_GLOBAL const uint8_t *txm_slot_address(const txm_device_view *view,
+                                                           TXM_GLOBAL const txm_view_texture *t, uint32_t slot)
 {
     (void)t;
     return slot < view->near_units ? view->near_tiles + (uint64_t)slot * TXM_DEVICE_UNIT_BYTES

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A plug-in whose device is the processor: the kernels of look-ups compiled as C, run where they are put in line. So the
- * logic of devices is tested wherever there is no driver, under sanitizers, too. "cpu:0" to "cpu:3" are four of them. */
+ * A plug-in whose device is the processor: the kernels of look-ups compiled as C, run where they are put in line. So
+ * the logic of devices is tested wherever there is no driver, under sanitizers, too. "cpu:0" to "cpu:3" are four of
+ * them. */
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -148,11 +149,11 @@ static txm_status describe(uint32_t device, txm_device_info_raw *out, txm_error 
     return TXM_OK;
 }
 
-__attribute__((visibility("default"))) const txm_device_plugin txm_device_plugin_table = {
-    .abi = TXM_DEVICE_ABI,
-    .info_bytes = sizeof(txm_device_info_raw),
-    .error_bytes = sizeof(txm_error),
-    .name = "cpu",
-    .count = count,
-    .describe = describe,
-    .lookups = &lookups};
+__attribute__((visibility("default")))
+const txm_device_plugin txm_device_plugin_table = {.abi = TXM_DEVICE_ABI,
+                                                   .info_bytes = sizeof(txm_device_info_raw),
+                                                   .error_bytes = sizeof(txm_error),
+                                                   .name = "cpu",
+                                                   .count = count,
+                                                   .describe = describe,
+                                                   .lookups = &lookups};

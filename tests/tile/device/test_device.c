@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Look-ups on devices: the bits of the sampler for everything that can be looked up, whatever memory the device has, with
- * several devices, and where they are lost. On the processor as a device, and on the first OpenCL device there is. */
+ * Look-ups on devices: the bits of the sampler for everything that can be looked up, whatever memory the device has,
+ * with several devices, and where they are lost. On the processor as a device, and on the first OpenCL device there is.
+ */
 #include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +13,14 @@
 #include "util_sample.h"
 #include "util_tx.h"
 
-enum { TYPES = 4, SHAPES = 2, EXTENSIONS = 4, FILES = TYPES * SHAPES * EXTENSIONS, TEXTURES = FILES + 1, SAMPLERS = 64 };
+enum {
+    TYPES = 4,
+    SHAPES = 2,
+    EXTENSIONS = 4,
+    FILES = TYPES * SHAPES * EXTENSIONS,
+    TEXTURES = FILES + 1,
+    SAMPLERS = 64
+};
 
 static txm_texture_set *truth;
 static uint32_t truths[TEXTURES];
