@@ -6,11 +6,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "mill/gpu/gpu_plugin.h"
+#include "mill/gpu/gpu_jobs.h"
+#include "tile/device/device_plugin.h"
 
 enum { MEASURES = 16, CHUNK_ROWS = 4096 };
 
-static txm_status bench(const txm_gpu_plugin *plugin, uint32_t device, uint32_t width, txm_type type, txm_error *err)
+static txm_status bench(const txm_gpu_jobs *jobs, uint32_t device, uint32_t width, txm_type type, txm_error *err)
 {
     const txm_gpu_plan plan = {.width = width,
                                .height = 2 * CHUNK_ROWS,
@@ -27,7 +28,7 @@ static txm_status bench(const txm_gpu_plugin *plugin, uint32_t device, uint32_t 
     txm_gpu_measure m[MEASURES];
     size_t count = MEASURES;
     double copy = 0;
-    txm_status status = plugin->bench(device, &plan, m, &count, err);
+    txm_status status = jobs->bench(device, &plan, m, &count, err);
     if (status)
         return status;
     printf("\n%s RGBA, %u x %d px at once\n\n| step | MB | ms | GB/s | of a copy |\n|---|---|---|---|---|\n",
@@ -46,24 +47,38 @@ static txm_status bench(const txm_gpu_plugin *plugin, uint32_t device, uint32_t 
     return TXM_OK;
 }
 
+/* Every usable device of a back-end. */
+static txm_status bench_all(const txm_device_backend *backend, uint32_t width, txm_error *err)
+{
+    uint32_t devices = 0;
+    const txm_device_plugin *plugin;
+    if (txm_device_count(backend, &plugin, &devices, err)) {
+        printf("skip %s (%s)\n", backend->name, err->message);
+        return TXM_OK;
+    }
+    const txm_gpu_jobs *jobs = txm_gpu_jobs_of(plugin, err);
+    txm_status status = jobs ? TXM_OK : err->status;
+    for (uint32_t i = 0; i < devices && !status; i++) {
+        txm_device_facts facts;
+        if (plugin->describe(i, &facts, err) || !facts.usable)
+            continue;
+        printf("%s:%u %s\n", backend->name, i, facts.name);
+        if ((status = bench(jobs, i, width, TXM_TYPE_U8, err)) == TXM_OK)
+            status = bench(jobs, i, width, TXM_TYPE_HALF, err);
+    }
+    return status;
+}
+
 int main(int argc, char **argv)
 {
-    uint32_t devices = 0, width = argc > 1 ? (uint32_t)atoi(argv[1]) : 8192;
-    txm_error err = {0};
-    const txm_gpu_plugin *plugin = txm_gpu_plugin_load(txm_gpu_backend_at(0), &err);
-    if (!plugin || plugin->count(&devices, &err) || !devices) {
-        printf("skip bench-gpu (%s)\n", err.status ? err.message : "there is no CUDA device");
-        return 0;
+    uint32_t width = argc > 1 ? (uint32_t)atoi(argv[1]) : 8192;
+    const txm_device_backend *backend;
+    for (size_t i = 0; (backend = txm_device_backend_at(i)); i++) {
+        txm_error err = {0};
+        if (bench_all(backend, width, &err)) {
+            fprintf(stderr, "%s\n", err.message);
+            return 1;
+        }
     }
-    for (uint32_t i = 0; i < devices && !err.status; i++) {
-        txm_gpu_info info;
-        if (plugin->describe(i, &info, &err) || !info.usable)
-            continue;
-        printf("cuda:%u %s\n", i, info.name);
-        if (bench(plugin, i, width, TXM_TYPE_U8, &err) == TXM_OK)
-            bench(plugin, i, width, TXM_TYPE_HALF, &err);
-    }
-    if (err.status)
-        fprintf(stderr, "%s\n", err.message);
-    return err.status != TXM_OK;
+    return 0;
 }

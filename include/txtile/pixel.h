@@ -7,7 +7,7 @@
 #ifndef TXTILE_PIXEL_H
 #define TXTILE_PIXEL_H
 
-#ifndef __OPENCL_VERSION__
+#ifndef __OPENCL_VERSION__ /* whose compilers know no other headers and no functions of libraries */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

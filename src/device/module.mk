@@ -1,10 +1,18 @@
-# The CUDA plug-in, txmill-cuda.so: CUDA=auto builds it where nvcc is, yes insists on it, no leaves it out. Everything but
-# the runtime's calls is plain C, which the tests link with a runtime of their own (tests/device/gpu_runtime.c).
-GPU_OBJ := $(patsubst %.c,$(B)/%.o,$(wildcard src/device/convert/*.c src/device/plugin/*.c))
+# Device plug-ins: a runtime (src/device/cuda, src/device/opencl) with what conversion and look-ups do over it. Everything
+# but the runtime's calls is plain C, which the tests link with a runtime of their own (tests/device/gpu_runtime.c).
+# CUDA=auto builds txmill-cuda.so where nvcc is, OPENCL=auto txmill-opencl.so where the ICD loader is; yes insists on it,
+# no leaves it out.
+OPENCL ?= auto
+DEVICE_PROGRAMS := convert lookup
+DEVICE_OBJ  := $(patsubst %.c,$(B)/%.o,$(filter-out %/program.c,$(wildcard src/device/convert/*.c src/device/lookup/*.c src/device/plugin/*.c)))
 # What a plug-in needs of the library; it carries its own copies and shows nothing but its table.
-GPU_CORE := $(addprefix $(B)/src/,tile/base/status.o tile/base/text.o tile/base/mem.o tile/base/pixel.o tile/ops/tables.o)
-GPU_MAP  := src/device/plugin/plugin.map
+DEVICE_CORE := $(addprefix $(B)/src/,tile/base/status.o tile/base/text.o tile/base/mem.o tile/base/pixel.o tile/ops/tables.o)
+DEVICE_MAP  := src/device/plugin/plugin.map
+DEVICE_HEADERS := $(wildcard src/device/*/*.h src/mill/gpu/*.h src/tile/device/*.h src/tile/ops/*.h src/tile/sample/*.h) \
+                  include/txtile/pixel.h include/txtile/sampler.h include/txtile/status.h
+device_link = $(CC) -shared $(ALL_LDFLAGS) -Wl,--version-script=$(DEVICE_MAP) -Wl,--no-undefined $(filter %.o,$^)
 
+# ---- CUDA
 # Turing to Hopper as far as this compiler knows them, and what drivers translate for anything newer.
 NVCC_KNOWS = $(filter 75 80 86 89 90,$(patsubst compute_%,%,$(shell $(NVCC) --list-gpu-arch)))
 NVCC_ARCH  = $(foreach a,$(NVCC_KNOWS),-gencode arch=compute_$(a),code=sm_$(a)) \
@@ -23,35 +31,61 @@ all: $(CUDA_PLUGIN)
 else
 all: $(CUDA_PLUGIN:%.so=%.tried)
 endif
-
-.PHONY: install-cuda
-install: install-cuda
-install-cuda: all
-	[ ! -e $(B)/txmill-cuda.so ] || install -D -m 755 $(B)/txmill-cuda.so $(DESTDIR)$(MODULEDIR)/txmill-cuda.so
-
-CUDA_SRC := src/device/cuda/runtime_cuda.cu $(wildcard src/device/*/*.h src/mill/gpu/*.h) src/tile/ops/arith.h src/tile/ops/pow_table.h \
-            src/tile/ops/tables.h include/txtile/pixel.h include/txtile/status.h
+CUDA_OBJ := $(B)/src/device/cuda/runtime_cuda.o $(DEVICE_PROGRAMS:%=$(B)/src/device/%/program-cuda.o)
 # An nvcc that cannot build it (it knows no compiler as new as this one, say) must not stop what needs no GPU.
-$(B)/txmill-cuda.tried: $(CUDA_SRC) $(GPU_OBJ) $(GPU_CORE) $(GPU_MAP)
+$(B)/txmill-cuda.tried: src/device/cuda/runtime_cuda.cu $(DEVICE_HEADERS) $(DEVICE_OBJ) $(DEVICE_CORE) $(DEVICE_MAP)
 	@$(MAKE) --no-print-directory CUDA=yes $(B)/txmill-cuda.so || \
 	  echo "note: txmill-cuda.so is left out, because $(NVCC) failed; CUDA=yes makes that an error"
 	@touch $@
-$(B)/src/device/cuda/runtime_cuda.o: $(CUDA_SRC)
+$(B)/src/device/cuda/runtime_cuda.o: src/device/cuda/runtime_cuda.cu $(DEVICE_HEADERS)
+$(DEVICE_PROGRAMS:%=$(B)/src/device/%/program-cuda.o): $(B)/src/device/%/program-cuda.o: src/device/%/program.c $(DEVICE_HEADERS)
+$(CUDA_OBJ):
 	@mkdir -p $(@D)
-	$(NVCC) $(NVCC_FLAGS) $(NVCC_ARCH) -c $< -o $@
-$(B)/txmill-cuda.so: $(B)/src/device/cuda/runtime_cuda.o $(GPU_OBJ) $(GPU_CORE) $(GPU_MAP)
-	$(NVCC) -shared -cudart static -Xlinker --version-script=$(GPU_MAP) -Xlinker --no-undefined $(filter %.o,$^) -o $@
+	$(NVCC) $(NVCC_FLAGS) $(NVCC_ARCH) -x cu -c $< -o $@
+$(B)/txmill-cuda.so: $(CUDA_OBJ) $(DEVICE_OBJ) $(DEVICE_CORE) $(DEVICE_MAP)
+	$(NVCC) -shared -cudart static -Xlinker --version-script=$(DEVICE_MAP) -Xlinker --no-undefined $(filter %.o,$^) -o $@
 
-# The same jobs over a runtime on the CPU, which can lose its devices on demand.
-$(B)/tests/gpu/txmill-cuda.so: $(B)/tests/device/gpu_runtime.o $(GPU_OBJ) $(GPU_CORE) $(GPU_MAP)
+# ---- OpenCL
+have_opencl := $(if $(filter-out no,$(OPENCL)),$(shell $(PKG_CONFIG) --exists OpenCL && echo yes))
+ifeq ($(OPENCL)$(have_opencl),yes)
+$(error OPENCL=yes, but pkg-config does not know OpenCL: install the ICD loader, or use OPENCL=auto)
+endif
+OPENCL_OBJ := $(patsubst %.c,$(B)/%.o,$(filter-out %/probe.c,$(wildcard src/device/opencl/*.c))) \
+              $(DEVICE_PROGRAMS:%=$(B)/src/device/%/program-opencl.o)
+OPENCL_PLUGIN := $(if $(have_opencl),$(B)/txmill-opencl.so $(B)/txmill-opencl-probe)
+all: $(OPENCL_PLUGIN)
+# The kernels as one text without comments: what a driver compiles.
+$(DEVICE_PROGRAMS:%=$(B)/gen/device/%.inc): $(B)/gen/device/%.inc: src/device/%/entries.h $(DEVICE_HEADERS)
 	@mkdir -p $(@D)
-	$(CC) -shared $(ALL_LDFLAGS) -Wl,--version-script=$(GPU_MAP) $(filter %.o,$^) -lm -o $@
+	$(CC) -E -P -undef -nostdinc -D__OPENCL_VERSION__=120 -Iinclude -Isrc -x c $< > $@.cl
+	sed -e 's/\\/\\\\/g; s/"/\\"/g; s/^/"/; s/$$/\\n",/' $@.cl > $@
+$(DEVICE_PROGRAMS:%=$(B)/src/device/%/program-opencl.o): $(B)/src/device/%/program-opencl.o: src/device/%/program.c $(B)/gen/device/%.inc $(B)/flags/c
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) -DTXM_RT_OPENCL -c $< -o $@
+$(B)/txmill-opencl.so: $(OPENCL_OBJ) $(DEVICE_OBJ) $(DEVICE_CORE) $(DEVICE_MAP) $(B)/flags/link
+	$(device_link) -lOpenCL -lxxhash -lm -o $@
+# Looks at the drivers in a process of its own.
+$(B)/txmill-opencl-probe: $(B)/src/device/opencl/probe.o $(B)/flags/link
+	$(CC) $(ALL_LDFLAGS) $(filter %.o,$^) -lOpenCL -o $@
+
+.PHONY: install-device
+install: install-device
+install-device: all
+	for f in txmill-cuda.so txmill-opencl.so txmill-opencl-probe; do \
+	  [ ! -e $(B)/$$f ] || install -D -m 755 $(B)/$$f $(DESTDIR)$(MODULEDIR)/$$f || exit; done
+
+# ---- tests
+# The same jobs over a runtime on the CPU, which can lose its devices on demand.
+FAKE_OBJ := $(B)/tests/device/gpu_runtime.o $(DEVICE_PROGRAMS:%=$(B)/src/device/%/program.o)
+$(B)/tests/gpu/txmill-cuda.so: $(FAKE_OBJ) $(DEVICE_OBJ) $(DEVICE_CORE) $(DEVICE_MAP)
+	@mkdir -p $(@D)
+	$(device_link) -lm -o $@
 # And a table of another build.
-$(B)/tests/gpu-old/txmill-cuda.so: tests/device/gpu_old.c src/mill/gpu/gpu_abi.h
+$(B)/tests/gpu-old/txmill-cuda.so: tests/device/gpu_old.c src/tile/device/device_abi.h
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -shared $(ALL_LDFLAGS) $< -o $@
 .PHONY: check-gpu bench-gpu
-# Every operation and whole conversions on the GPUs of this machine, under compute-sanitizer too where it is installed.
+# Every operation and whole conversions on the devices of this machine, under compute-sanitizer too where it is installed.
 check-gpu: all $(B)/tests/device/test_gpu
 	@tests/device/check_gpu.sh $(B)
 # Kernels against plain copies, conversions against the CPU.
@@ -63,4 +97,4 @@ $(B)/bench_gpu: bench/bench_gpu.c $(STATIC)
 
 $(TESTS): | $(B)/tests/gpu/txmill-cuda.so $(B)/tests/gpu-old/txmill-cuda.so
 
--include $(GPU_OBJ:.o=.d) $(B)/tests/device/gpu_runtime.d
+-include $(DEVICE_OBJ:.o=.d) $(FAKE_OBJ:.o=.d) $(OPENCL_OBJ:.o=.d) $(B)/src/device/opencl/probe.d

@@ -11,7 +11,7 @@ if ! command -v "$nvcc" >/dev/null; then
 fi
 flags=$(sed -nE 's/^NVCC_FLAGS := (.*) \\$/\1/p' "$repo/src/device/module.mk" | sed 's/--threads 2//; s/-cudart static//')
 # shellcheck disable=SC2086
-run "$nvcc" $flags -I"$repo/include" -I"$repo/src" -arch=compute_75 -ptx "$repo/src/device/cuda/runtime_cuda.cu" -o code.ptx
+run "$nvcc" $flags -I"$repo/include" -I"$repo/src" -arch=compute_75 -x cu -ptx "$repo/src/device/convert/program.c" -o code.ptx
 check compiles rc_is 0
 exact() { # exact PREFIX FILE
     check "$1has-divisions" grep -q 'div\.rn\.f32' "$2"

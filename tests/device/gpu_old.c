@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The table of a GPU plug-in whose interface has another number: nothing else in it may be touched. */
-#include "mill/gpu/gpu_abi.h"
+ * The table of a device plug-in whose interface has another number: nothing else in it may be touched. */
+#include "tile/device/device_abi.h"
 
-__attribute__((visibility("default"))) const txm_gpu_plugin txm_gpu_plugin_table = {.abi = TXM_GPU_ABI + 1};
+__attribute__((visibility("default"))) const txm_device_plugin txm_device_plugin_table = {.abi = TXM_DEVICE_ABI + 1};

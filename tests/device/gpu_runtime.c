@@ -22,7 +22,7 @@
 
 enum { OUT_OF_MEMORY = 2, LOST = 719, WARP = 32 };
 
-typedef enum op_kind { OP_COPY, OP_RECORD, OP_FOLLOW, OP_INGEST, OP_COUNT, OP_LEVEL, OP_TILES, OP_BORDERS } op_kind;
+typedef enum op_kind { OP_COPY, OP_RECORD, OP_FOLLOW, OP_KERNEL } op_kind;
 
 typedef struct stream stream;
 
@@ -39,13 +39,10 @@ typedef struct op {
     size_t bytes;
     event *event;
     unsigned long version;
-    union {
-        txm_gpu_ingest ingest;
-        txm_gpu_count count;
-        txm_gpu_level level;
-        txm_gpu_tiles tiles;
-        txm_gpu_borders borders;
-    } a;
+    const txm_rt_kernel *kernel;
+    uint32_t threads[3];
+    void *memories[TXM_RT_MEMORIES];
+    uint64_t args[TXM_RT_MAX_ARGS_BYTES / sizeof(uint64_t)];
 } op;
 
 struct stream {
@@ -54,18 +51,20 @@ struct stream {
     stream *next; /* of all */
 };
 
+const char txm_rt_name[] = "cuda", txm_rt_title[] = "CUDA";
+
 /* In front of every block. */
 typedef struct block {
     size_t bytes;
-    uint32_t device;
-    uint32_t pad[13]; /* to 64 bytes, which keeps blocks aligned */
+    uint32_t device, pinned;
+    uint32_t pad[12]; /* to 64 bytes, which keeps blocks aligned */
 } block;
 
 static struct device {
     size_t used, peak;
     unsigned long kernels;
     bool lost;
-} devices[TXM_GPU_MAX_DEVICES];
+} devices[TXM_DEVICES_MAX];
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static stream *streams;
@@ -105,46 +104,17 @@ __attribute__((destructor)) static void report(void)
 
 /* ---- work ------------------------------------------------------------------------------------------------------- */
 
-static uint32_t warps(uint32_t threads)
-{
-    return (threads + WARP - 1) / WARP * WARP;
-}
-
+/* Whole blocks, and one row more in the other dimensions: a body checks its own bounds. */
 static void run_kernel(const op *o)
 {
-    switch (o->kind) {
-    case OP_INGEST:
-        for (uint32_t y = 0; y < (o->a.ingest.rows + 1) / 2 + 1; y++)
-            for (uint32_t x = 0; x < warps(o->a.ingest.width / 2 + 1); x++)
-                txm_gpu_ingest_body(&o->a.ingest, o->a.ingest.type, o->a.ingest.channels, x, y);
-        break;
-    case OP_COUNT:
-        for (uint32_t y = 0; y < o->a.count.rows + 3; y++)
-            for (uint32_t c = 0; c < 5; c++)
-                txm_gpu_count_body(&o->a.count, o->a.count.type, c, y);
-        break;
-    case OP_LEVEL:
-        for (uint32_t y = 0; y < o->a.level.rows + 1; y++)
-            for (uint32_t x = 0; x < warps(o->a.level.width); x++)
-                txm_gpu_level_body(&o->a.level, o->a.level.type, o->a.level.channels, x, y);
-        break;
-    case OP_TILES:
-        for (uint32_t band = 0; band < o->a.tiles.bands + 1; band++)
-            for (uint32_t y = 0; y < o->a.tiles.tile_px + 1; y++)
-                for (uint32_t i = 0; i < warps(txm_gpu_tiles_threads(&o->a.tiles)); i++)
-                    txm_gpu_tiles_body(&o->a.tiles, o->a.tiles.type, o->a.tiles.channels, i, y, band);
-        break;
-    case OP_BORDERS: {
-        const txm_gpu_borders *a = &o->a.borders;
-        for (uint32_t band = 0; band < a->bands + 1; band++)
-            for (uint32_t tile = 0; tile < a->width / a->tile_px + 2; tile++)
-                for (uint32_t i = 0; i < warps(txm_gpu_border_pixels(a->tile_px, a->tile_px)); i++)
-                    txm_gpu_borders_body(a, a->type, a->channels, i, tile, band);
-        break;
-    }
-    default:
-        break;
-    }
+    typedef void entry(void *const m[], const void *args, const uint32_t id[3]);
+    entry *call;
+    memcpy(&call, &o->kernel->function, sizeof call);
+    uint32_t end = (o->threads[0] + WARP - 1) / WARP * WARP, id[3];
+    for (id[2] = 0; id[2] <= o->threads[2]; id[2]++)
+        for (id[1] = 0; id[1] <= o->threads[1]; id[1]++)
+            for (id[0] = 0; id[0] < end; id[0]++)
+                call(o->memories, o->args, id);
 }
 
 /* Runs a stream until `event` has come so far; NULL: to its end. */
@@ -158,10 +128,10 @@ static void run(stream *s, const event *until, unsigned long version)
             memcpy(o->dst, o->src, o->bytes);
         else if (o->kind == OP_RECORD)
             o->event->reached = o->version;
-        else if (o->kind == OP_FOLLOW && o->event->stream && o->event->reached < o->version)
-            run(o->event->stream, o->event, o->version);
-        else
+        else if (o->kind == OP_KERNEL)
             run_kernel(o);
+        else if (o->event->stream && o->event->reached < o->version)
+            run(o->event->stream, o->event, o->version);
         free(o);
     }
 }
@@ -169,7 +139,7 @@ static void run(stream *s, const event *until, unsigned long version)
 static int queue(txm_rt_stream where, const op *what)
 {
     stream *s = where;
-    bool kernel = what->kind >= OP_INGEST;
+    bool kernel = what->kind == OP_KERNEL;
     op *o = malloc(sizeof *o);
     if (!o)
         return OUT_OF_MEMORY;
@@ -193,44 +163,31 @@ static int queue(txm_rt_stream where, const op *what)
     return lost ? LOST : 0;
 }
 
-int txm_rt_ingest(const txm_gpu_ingest *args, txm_rt_stream s)
+int txm_rt_launch(const txm_rt_program *program, uint32_t kernel, const uint32_t threads[3],
+                  const txm_rt_memory *memories, uint32_t memory_count, const void *args, size_t args_bytes,
+                  txm_rt_stream s)
 {
-    return queue(s, &(op){.kind = OP_INGEST, .a.ingest = *args});
+    op o = {.kind = OP_KERNEL, .kernel = &program->kernels[kernel]};
+    memcpy(o.threads, threads, sizeof o.threads);
+    memcpy(o.memories, memories, memory_count * sizeof *memories);
+    memcpy(o.args, args, args_bytes);
+    return queue(s, &o);
 }
 
-int txm_rt_count_rows(const txm_gpu_count *args, txm_rt_stream s)
+int txm_rt_upload(txm_rt_memory to, uint64_t at, const void *pinned, size_t bytes, txm_rt_stream s)
 {
-    return queue(s, &(op){.kind = OP_COUNT, .a.count = *args});
+    return queue(s, &(op){.kind = OP_COPY, .dst = (uint8_t *)to + at, .src = pinned, .bytes = bytes});
 }
 
-int txm_rt_level(const txm_gpu_level *args, txm_rt_stream s)
+int txm_rt_download(void *pinned, txm_rt_memory from, uint64_t at, size_t bytes, txm_rt_stream s)
 {
-    return queue(s, &(op){.kind = OP_LEVEL, .a.level = *args});
+    return queue(s, &(op){.kind = OP_COPY, .dst = pinned, .src = (uint8_t *)from + at, .bytes = bytes});
 }
 
-int txm_rt_tiles(const txm_gpu_tiles *args, txm_rt_stream s)
+int txm_rt_copy(txm_rt_memory to, uint64_t to_at, txm_rt_memory from, uint64_t from_at, size_t bytes, txm_rt_stream s)
 {
-    return queue(s, &(op){.kind = OP_TILES, .a.tiles = *args});
-}
-
-int txm_rt_borders(const txm_gpu_borders *args, txm_rt_stream s)
-{
-    return queue(s, &(op){.kind = OP_BORDERS, .a.borders = *args});
-}
-
-int txm_rt_upload(void *device, const void *pinned, size_t bytes, txm_rt_stream s)
-{
-    return queue(s, &(op){.kind = OP_COPY, .dst = device, .src = pinned, .bytes = bytes});
-}
-
-int txm_rt_download(void *pinned, const void *device, size_t bytes, txm_rt_stream s)
-{
-    return queue(s, &(op){.kind = OP_COPY, .dst = pinned, .src = device, .bytes = bytes});
-}
-
-int txm_rt_copy(void *device, const void *from_device, size_t bytes, txm_rt_stream s)
-{
-    return queue(s, &(op){.kind = OP_COPY, .dst = device, .src = from_device, .bytes = bytes});
+    return queue(
+        s, &(op){.kind = OP_COPY, .dst = (uint8_t *)to + to_at, .src = (uint8_t *)from + from_at, .bytes = bytes});
 }
 
 /* ---- streams and events ----------------------------------------------------------------------------------------- */
@@ -327,7 +284,7 @@ static int allocate(void **memory, size_t bytes, bool pinned)
     size_t whole = (bytes + 63) / 64 * 64 + sizeof(block);
     block *b = code ? NULL : aligned_alloc(64, whole);
     if (b) {
-        *b = (block){.bytes = bytes, .device = current()};
+        *b = (block){.bytes = bytes, .device = current(), .pinned = pinned};
         memset(b + 1, 0xA5, bytes); /* what nobody wrote shows */
         *memory = b + 1;
         *used += bytes;
@@ -337,25 +294,30 @@ static int allocate(void **memory, size_t bytes, bool pinned)
     return code ? code : b ? 0 : OUT_OF_MEMORY;
 }
 
-static void release(void *memory, bool pinned)
+static void release(void *memory)
 {
     if (!memory)
         return;
     block *b = (block *)memory - 1;
     pthread_mutex_lock(&lock);
-    *(pinned ? &pinned_used : &devices[b->device].used) -= b->bytes;
+    *(b->pinned ? &pinned_used : &devices[b->device].used) -= b->bytes;
     pthread_mutex_unlock(&lock);
     free(b);
 }
 
-int txm_rt_alloc(void **memory, size_t bytes)
+int txm_rt_alloc(txm_rt_memory *memory, size_t bytes)
 {
     return allocate(memory, bytes, false);
 }
 
-void txm_rt_free(void *memory)
+int txm_rt_alloc_host(txm_rt_memory *memory, size_t bytes)
 {
-    release(memory, false);
+    return allocate(memory, bytes, true);
+}
+
+void txm_rt_free(txm_rt_memory memory)
+{
+    release(memory);
 }
 
 int txm_rt_alloc_pinned(void **memory, size_t bytes)
@@ -365,7 +327,7 @@ int txm_rt_alloc_pinned(void **memory, size_t bytes)
 
 void txm_rt_free_pinned(void *memory)
 {
-    release(memory, true);
+    release(memory);
 }
 
 /* ---- devices ---------------------------------------------------------------------------------------------------- */
@@ -393,16 +355,15 @@ int txm_rt_use(uint32_t device)
     return 0;
 }
 
-int txm_rt_describe(uint32_t device, txm_gpu_info *info)
+int txm_rt_describe(uint32_t device, txm_device_facts *info)
 {
-    devices[device].lost |= number("TXM_FAKE_BROKEN", TXM_GPU_MAX_DEVICES) == device;
-    *info = (txm_gpu_info){.memory_bytes = number("TXM_FAKE_MEMORY", 1ul << 30),
-                           .major = 9,
-                           .multiprocessors = 1,
-                           .driver = 13000,
-                           .runtime = 13000,
-                           .usable = !devices[device].lost};
-    info->free_bytes = info->memory_bytes - devices[device].used;
+    devices[device].lost |= number("TXM_FAKE_BROKEN", TXM_DEVICES_MAX) == device;
+    *info = (txm_device_facts){.memory_bytes = number("TXM_FAKE_MEMORY", 1ul << 30),
+                               .processors = 1,
+                               .architecture = "9.0",
+                               .driver = "13.0",
+                               .usable = !devices[device].lost};
+    info->free_bytes = info->piece_bytes = info->memory_bytes - devices[device].used;
     snprintf(info->name, sizeof info->name, "Imaginary %u", device);
     if (!info->usable)
         snprintf(info->reason, sizeof info->reason, "%s", txm_rt_text(LOST));

@@ -18,7 +18,8 @@
 #include "tile/ops/ops.h"
 #include "util_check.h"
 
-static const txm_gpu_plugin *gpu;
+static const txm_device_plugin *plugin;
+static const txm_gpu_jobs *gpu;
 static const txm_ops *ops;
 static uint32_t seed = 5;
 
@@ -529,12 +530,14 @@ END_TEST
 START_TEST(table_says_what_it_is)
 {
     uint32_t n = 0;
-    txm_gpu_info info;
+    txm_device_facts info;
     txm_error err = {0};
     ck_assert_uint_eq(gpu->abi, TXM_GPU_ABI);
     ck_assert_uint_eq(gpu->plan_bytes, sizeof(txm_gpu_plan));
-    ck_assert_msg(!gpu->count(&n, &err) && n > 0, "%s", err.message);
-    ck_assert(!gpu->describe(0, &info, &err));
+    ck_assert_uint_eq(plugin->abi, TXM_DEVICE_ABI);
+    ck_assert_uint_eq(plugin->facts_bytes, sizeof(txm_device_facts));
+    ck_assert_msg(!plugin->count(&n, &err) && n > 0, "%s", err.message);
+    ck_assert(!plugin->describe(0, &info, &err));
     ck_assert(info.usable && *info.name && info.memory_bytes && info.free_bytes);
 }
 END_TEST
@@ -545,7 +548,8 @@ int main(void)
     const char *asked = getenv("TXM_GPU_PLUGIN");
     snprintf(path, sizeof path, "%s/tests/gpu/txmill-cuda.so", getenv("TXM_BUILD"));
     void *handle = dlopen(asked ? asked : path, RTLD_NOW | RTLD_LOCAL);
-    gpu = handle ? dlsym(handle, TXM_GPU_SYMBOL) : NULL;
+    plugin = handle ? dlsym(handle, TXM_DEVICE_SYMBOL) : NULL;
+    gpu = plugin ? plugin->jobs : NULL;
     if (!gpu) {
         fprintf(stderr, "%s\n", dlerror());
         return 1;

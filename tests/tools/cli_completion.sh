@@ -41,7 +41,7 @@ txmill gc --keep-for |$images
 txmill make --colorspace ACES|$aces
 txmill make --working-space ACES|$aces
 txmill make --compression |none zip zstd
-txmill make --device |auto cpu cuda
+txmill make --device |auto cpu cuda opencl
 txmill check --ignore out|outdated
 txmill make --preset |none pbr
 txmill make --color |always auto never

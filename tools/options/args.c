@@ -78,10 +78,18 @@ static txm_status check_attribute(const char *text, void *field, txm_error *err)
 /* Whether there is such a device is found out when it is opened; doctor and the message there know why not. */
 static txm_status parse_device(const char *text, void *field, txm_error *err)
 {
-    const char *number = strncmp(text, "cuda:", 5) == 0 ? text + 5 : NULL;
-    bool numbered = number && *number && strlen(number) <= 3 && strspn(number, "0123456789") == strlen(number);
-    if (!numbered && strcmp(text, "auto") && strcmp(text, "cpu") && strcmp(text, "cuda"))
-        return txm_fail(err, TXM_STATUS_USAGE, "must be auto, cpu, cuda or cuda:N");
+    static const char *const backends[] = {"cuda", "opencl"};
+    bool good = !strcmp(text, "auto") || !strcmp(text, "cpu");
+    for (size_t i = 0; i < sizeof backends / sizeof *backends && !good; i++) {
+        size_t n = strlen(backends[i]);
+        const char *number = text + n + 1;
+        if (strncmp(text, backends[i], n))
+            continue;
+        good = !text[n] ||
+               (text[n] == ':' && *number && strlen(number) <= 3 && strspn(number, "0123456789") == strlen(number));
+    }
+    if (!good)
+        return txm_fail(err, TXM_STATUS_USAGE, "must be auto, cpu, cuda, cuda:N, opencl or opencl:N");
     *(const char **)field = text;
     return TXM_OK;
 }
@@ -199,11 +207,11 @@ const txm_option txm_running_options[] = {
                .help = "Memory limit, such as 800M or 4G (default: none)",
                .more = "An image that cannot be converted within it is refused before memory is asked for."),
     TXM_OPTION(
-        CUSTOM, "device", AT(device), .arg = "NAME", .values = "auto cpu cuda", .parse = parse_device,
-        .help = "auto, cpu, cuda or cuda:N (default: auto)",
+        CUSTOM, "device", AT(device), .arg = "NAME", .values = "auto cpu cuda opencl", .parse = parse_device,
+        .help = "auto, cpu, cuda[:N] or opencl[:N] (default: auto)",
         .more =
             "The bytes of the result do not depend on it. txmill-devices(1) says how auto decides, and what happens "
-            "where there is no GPU."),
+            "where there is none."),
     TXM_OPTION(SIZE, "device-memory", AT(device_memory_bytes), .arg = "SIZE",
                .help = "Memory limit per device (default: nine tenths of what is free)"),
     {0},

@@ -52,19 +52,20 @@ static txm_status measure(bench *b, const char *name, step_fn step, uint64_t byt
 /* The bound of everything that stays on the device: reading and writing each byte once. */
 static int copy(bench *b)
 {
-    return txm_rt_copy(b->slot->device_out, b->slot->device_in, b->chunk_bytes, b->stream);
+    return txm_rt_copy(b->job->memory, b->slot->device_out, b->job->memory, b->slot->device_in, b->chunk_bytes,
+                       b->stream);
 }
 
 /* The bounds of what the bus carries, one each way; a conversion on the device cannot be faster than the slower
  * of them. */
 static int upload(bench *b)
 {
-    return txm_rt_upload(b->slot->device_in, b->slot->in, b->chunk_bytes, b->stream);
+    return txm_rt_upload(b->job->memory, b->slot->device_in, b->slot->in, b->chunk_bytes, b->stream);
 }
 
 static int download(bench *b)
 {
-    return txm_rt_download(b->slot->out, b->slot->device_out, b->chunk_bytes, b->stream);
+    return txm_rt_download(b->slot->out, b->job->memory, b->slot->device_out, b->chunk_bytes, b->stream);
 }
 
 /* From here on each kernel by itself, with the arguments that a job gives it for one chunk. */
@@ -82,9 +83,8 @@ static int ingest(bench *b)
                               .srgb = p->srgb,
                               .store0 = b->l0->store,
                               .store1 = b->l1->store,
-                              .floats1 = b->l1->floats,
-                              .tables = b->job->tables};
-    return txm_rt_ingest(&a, b->stream);
+                              .floats1 = b->l1->floats};
+    return gpu_run_ingest(b->job, &a, b->stream);
 }
 
 static int count_rows(bench *b)
@@ -97,7 +97,7 @@ static int count_rows(bench *b)
                              .rows = b->rows,
                              .conform = {.src_channels = p->channels, .channels = p->channels},
                              .out = b->slot->device_stats};
-    return txm_rt_count_rows(&a, b->stream);
+    return gpu_run_count(b->job, &a, b->stream);
 }
 
 static int level(bench *b)
@@ -114,9 +114,8 @@ static int level(bench *b)
                              .rows = b->rows / 4,
                              .src = b->l1->floats,
                              .dst = b->l2->floats,
-                             .store = b->l2->store,
-                             .tables = b->job->tables};
-    return txm_rt_level(&a, b->stream);
+                             .store = b->l2->store};
+    return gpu_run_level(b->job, &a, b->stream);
 }
 
 static int tiles(bench *b)
@@ -132,7 +131,7 @@ static int tiles(bench *b)
                              .bands = b->rows / p->tile_px,
                              .store = b->l0->store,
                              .out = b->slot->device_out};
-    return txm_rt_tiles(&a, b->stream);
+    return gpu_run_tiles(b->job, &a, b->stream);
 }
 
 static int borders(bench *b)
@@ -140,7 +139,7 @@ static int borders(bench *b)
     const txm_gpu_plan *p = &b->job->plan;
     const txm_gpu_borders a = {p->type, p->channels,          p->tile_px,   b->l0->width,       b->l0->height,
                                0,       b->rows / p->tile_px, b->l0->store, b->slot->device_out};
-    return txm_rt_borders(&a, b->stream);
+    return gpu_run_borders(b->job, &a, b->stream);
 }
 
 /* The job's buffers serve as input; what is in them does not matter. */

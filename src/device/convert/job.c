@@ -18,20 +18,25 @@
 enum { ALIGN = 256 };
 
 /* ---- memory ------------------------------------------------------------------------------------------------------
- * A job takes one block of the device's memory and one pinned one. Both are laid out by the same walk, which counts
- * when it has no base. */
+ * A job takes one block of the device's memory and one pinned one. Both are laid out by the same walk: on the device,
+ * where something lies in the block is all that is known; pinned memory has addresses, once there is a block. */
 
 typedef struct layout {
     uint8_t *base;
     uint64_t used;
 } layout;
 
-/* Run once without a base, to learn the size, and once with it. */
-static void *take(layout *l, uint64_t bytes)
+static uint64_t take(layout *l, uint64_t bytes)
 {
-    void *at = l->base ? l->base + l->used : NULL;
+    uint64_t at = l->used;
     l->used += (bytes + ALIGN - 1) / ALIGN * ALIGN;
     return at;
+}
+
+static void *take_pinned(layout *l, uint64_t bytes)
+{
+    uint64_t at = take(l, bytes);
+    return l->base ? l->base + at : NULL;
 }
 
 static uint32_t least(uint32_t a, uint32_t b)
@@ -88,7 +93,8 @@ static void lay_out_levels(txm_gpu_job *j, layout *device)
         s->capacity = s->head_rows == l->height ? 1 : least(l->height, l->most_rows + p->tile_px + 2 * TXM_BORDER_PX);
         s->head = take(device, s->head_rows * s->stride_bytes);
         s->recent = take(device, s->capacity * s->stride_bytes);
-        if (i == 0 || i + 1 == j->levels)
+        l->floats.none_kept = i == 0 || i + 1 == j->levels;
+        if (l->floats.none_kept)
             continue;
         l->floats.stride = (uint64_t)l->width * p->channels;
         l->floats.capacity = l->most_rows + 2;
@@ -121,9 +127,9 @@ static void lay_out_slots(txm_gpu_job *j, layout *device, layout *pinned)
     uint64_t in = j->plan.chunk_rows * raw_row(j), stats = j->plan.chunk_rows * sizeof(txm_gpu_row_stats);
     for (uint32_t i = 0; i < j->plan.slots; i++) {
         gpu_slot *s = &j->slots[i];
-        s->in = take(pinned, in);
-        s->out = take(pinned, j->out_capacity);
-        s->stats = take(pinned, stats);
+        s->in = take_pinned(pinned, in);
+        s->out = take_pinned(pinned, j->out_capacity);
+        s->stats = take_pinned(pinned, stats);
         s->device_in = take(device, in);
         s->device_out = take(device, j->out_capacity);
         s->device_stats = take(device, stats);
@@ -133,7 +139,7 @@ static void lay_out_slots(txm_gpu_job *j, layout *device, layout *pinned)
 /* The same walk gives sizes and places: they cannot disagree. */
 static void lay_out(txm_gpu_job *j, uint64_t *device_bytes, uint64_t *pinned_bytes)
 {
-    layout device = {j->device_block ? gpu_block_memory(j->device_block) : NULL, 0};
+    layout device = {NULL, 0};
     layout pinned = {j->pinned_block ? gpu_block_memory(j->pinned_block) : NULL, 0};
     lay_out_levels(j, &device);
     lay_out_slots(j, &device, &pinned);
@@ -187,9 +193,11 @@ static txm_status open_memory(txm_gpu_job *j, txm_error *err)
         gpu_check(gpu_block_get(j->device, false, device_bytes, &j->device_block), "device memory", err);
     if (!status)
         status = gpu_check(gpu_block_get(j->device, true, pinned_bytes, &j->pinned_block), "pinned memory", err);
-    if (!status)
-        lay_out(j, &device_bytes, &pinned_bytes);
-    return status;
+    if (status)
+        return status;
+    j->memory = gpu_block_memory(j->device_block);
+    lay_out(j, &device_bytes, &pinned_bytes);
+    return TXM_OK;
 }
 
 /* Events mark when a slot was computed and when it is back. */

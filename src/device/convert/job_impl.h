@@ -10,6 +10,7 @@
 #define TXM_CUDA_JOB_IMPL_H
 #include <stdatomic.h>
 
+#include "device/convert/jobs.h"
 #include "device/runtime/runtime.h"
 #include "mill/gpu/gpu_abi.h"
 
@@ -36,8 +37,7 @@ typedef struct gpu_slot {
     txm_gpu_result result; /* first among what callers see */
     uint8_t *in, *out;     /* pinned */
     txm_gpu_row_stats *stats;
-    uint8_t *device_in, *device_out;
-    txm_gpu_row_stats *device_stats;
+    uint64_t device_in, device_out, device_stats; /* where they lie in the job's device memory */
     txm_gpu_piece *pieces;
     size_t out_bytes;
     txm_rt_event computed, done;
@@ -47,7 +47,8 @@ struct txm_gpu_job {
     txm_gpu_plan plan;
     uint32_t device, levels;
     gpu_level level[TXM_MAX_LEVELS];
-    const txm_tables *tables; /* on the device; NULL where no curve is needed */
+    txm_rt_memory memory; /* of the device: all that the job has there */
+    txm_rt_memory tables; /* on the device; NULL where no curve is needed */
     gpu_block *device_block, *pinned_block;
     txm_rt_stream streams[TXM_GPU_STREAMS];
     gpu_slot slots[TXM_GPU_MAX_SLOTS];
@@ -59,7 +60,8 @@ struct txm_gpu_job {
     size_t out_capacity, piece_capacity;
 };
 
-/* Codes beside the runtime's own: a chunk would make more than was planned for; the machine's memory is exhausted. */
+/* Codes beside the runtime's own, which are positive: a chunk would make more than was planned for; the machine's
+ * memory is exhausted. */
 enum { GPU_NO_ROOM = -1, GPU_NO_MEMORY = -2 };
 
 /* Records what a call of the runtime returned; OK for 0. */
@@ -68,17 +70,24 @@ txm_status gpu_check(int code, const char *what, txm_error *err);
 /* Queues everything that `rows` more rows of level 0, in the slot's buffers, lead to. */
 txm_status gpu_launch(txm_gpu_job *job, gpu_slot *slot, uint32_t rows, bool conformed, txm_error *err);
 
+/* Queue a kernel, over the whole of what its arguments describe. */
+int gpu_run_ingest(const txm_gpu_job *job, const txm_gpu_ingest *args, txm_rt_stream stream);
+int gpu_run_level(const txm_gpu_job *job, const txm_gpu_level *args, txm_rt_stream stream);
+int gpu_run_tiles(const txm_gpu_job *job, const txm_gpu_tiles *args, txm_rt_stream stream);
+int gpu_run_borders(const txm_gpu_job *job, const txm_gpu_borders *args, txm_rt_stream stream);
+int gpu_run_count(const txm_gpu_job *job, const txm_gpu_count *args, txm_rt_stream stream);
+
 /* Memory of a device, or pinned for it, kept for the next job after `put` (NULL-safe). Any thread that uses the device.
  * Sizes come in steps of an eighth or less; gpu_block_bytes says which. */
 uint64_t gpu_block_bytes(uint64_t bytes);
 int gpu_block_get(uint32_t device, bool pinned, uint64_t bytes, gpu_block **out);
-void *gpu_block_memory(const gpu_block *block);
+void *gpu_block_memory(const gpu_block *block); /* the machine's address, or the device's handle */
 void gpu_block_put(gpu_block *block);
 /* Frees what is kept. */
 void gpu_trim(uint32_t device);
 
 /* The curve's tables on a device, copied there once. */
-txm_status gpu_tables(uint32_t device, const txm_tables **out, txm_error *err);
+txm_status gpu_tables(uint32_t device, txm_rt_memory *out, txm_error *err);
 
 /* The functions of the plug-in's table. */
 void gpu_memory(const txm_gpu_plan *plan, uint64_t *device_bytes, uint64_t *pinned_bytes);

@@ -27,7 +27,7 @@ typedef struct chunk {
 
 /* Room for a piece in the slot's output; pieces of one launch lie one after the other (`follows`). plan_output has
  * made enough; that it did is checked before a kernel writes. */
-static int add_piece(chunk *c, txm_gpu_piece piece, bool follows, uint8_t **device)
+static int add_piece(chunk *c, txm_gpu_piece piece, bool follows, uint64_t *device)
 {
     gpu_slot *s = c->slot;
     size_t at = follows ? s->out_bytes : (s->out_bytes + 15) / 16 * 16;
@@ -73,15 +73,15 @@ static int ingest(chunk *c)
                         .conform = conform_of(c),
                         .box = l1 && l1->box,
                         .srgb = p->srgb,
-                        .store0 = l0->store,
-                        .tables = j->tables};
-    if (p->rows && !c->conformed)
+                        .store0 = l0->store};
+    a.gives_rows = p->rows && !c->conformed;
+    if (a.gives_rows)
         TRY(add_piece(c, stored, false, &a.rows_out));
     if (a.box) {
         a.store1 = l1->store;
         a.floats1 = l1->floats;
     }
-    TRY(txm_rt_ingest(&a, c->stream));
+    TRY(gpu_run_ingest(j, &a, c->stream));
     l0->made += c->rows;
     if (a.box)
         l1->made = l0->made / 2;
@@ -99,7 +99,7 @@ static int count_rows(const chunk *c)
                              .rows = c->rows,
                              .conform = p->conform,
                              .out = c->slot->device_stats};
-    return txm_rt_count_rows(&a, c->stream);
+    return gpu_run_count(c->job, &a, c->stream);
 }
 
 /* ---- the levels above ------------------------------------------------------------------------------------------- */
@@ -139,11 +139,10 @@ static int make_level(chunk *c, uint32_t index)
                              .src_store = below->store,
                              .src = below->floats,
                              .dst = l->floats,
-                             .store = l->store,
-                             .tables = j->tables};
+                             .store = l->store};
     if (!a.rows)
         return 0;
-    TRY(txm_rt_level(&a, c->stream));
+    TRY(gpu_run_level(j, &a, c->stream));
     l->made = end;
     return 0;
 }
@@ -164,14 +163,14 @@ static int make_tiles(chunk *c, uint32_t index)
     gpu_level *l = &c->job->level[index];
     txm_gpu_tiles a = {p->type,   p->channels, p->tile_px, txm_gpu_shift(p->tile_px),
                        p->filter, l->width,    l->height,  l->tiled,
-                       0,         l->store,    NULL};
+                       0,         l->store,    0};
     while (l->tiled < l->height && l->tiled + rows_at(c, l, l->tiled) <= l->made) {
         uint32_t rows = rows_at(c, l, l->tiled);
         size_t bytes = txm_gpu_tiles_bytes(p->type, p->channels, p->tile_px, l->width, rows);
         TRY(add_piece(c, (txm_gpu_piece){TXM_GPU_TILES, index, l->tiled, rows, NULL, bytes}, a.bands++ > 0, &a.out));
         l->tiled += rows;
     }
-    return a.bands ? txm_rt_tiles(&a, c->stream) : 0;
+    return a.bands ? gpu_run_tiles(c->job, &a, c->stream) : 0;
 }
 
 /* Adds one row of tiles to a launch. */
@@ -189,20 +188,20 @@ static int make_borders(chunk *c, uint32_t index)
     gpu_level *l = &c->job->level[index];
     uint32_t px = p->tile_px, y = px + l->bordered;
     bool complete = l->made == l->height;
-    txm_gpu_borders a = {p->type, p->channels, px, l->width, l->height, y, 0, l->store, NULL};
+    txm_gpu_borders a = {p->type, p->channels, px, l->width, l->height, y, 0, l->store, 0};
     for (; y < l->height && (complete || y + px + TXM_BORDER_PX <= l->made); y = px + l->bordered) {
         TRY(add_borders(c, index, y, &a));
         l->bordered += rows_at(c, l, y);
     }
     if (a.bands)
-        TRY(txm_rt_borders(&a, c->stream));
+        TRY(gpu_run_borders(c->job, &a, c->stream));
     if (!complete || l->first_bordered)
         return 0;
     /* Above the first row of tiles is the image's last one. */
     l->first_bordered = true;
     a.y = a.bands = 0;
     TRY(add_borders(c, index, 0, &a));
-    return txm_rt_borders(&a, c->stream);
+    return gpu_run_borders(c->job, &a, c->stream);
 }
 
 /* ---- the whole -------------------------------------------------------------------------------------------------- */
@@ -212,7 +211,7 @@ static int run(chunk *c)
 {
     txm_gpu_job *j = c->job;
     gpu_slot *s = c->slot;
-    TRY(txm_rt_upload(s->device_in, s->in, c->rows * raw_stride(c), c->stream));
+    TRY(txm_rt_upload(j->memory, s->device_in, s->in, c->rows * raw_stride(c), c->stream));
     if (j->before)
         TRY(txm_rt_follow(c->stream, j->before));
     TRY(ingest(c));
@@ -227,9 +226,9 @@ static int run(chunk *c)
     }
     TRY(txm_rt_record(s->computed, c->stream));
     if (s->out_bytes)
-        TRY(txm_rt_download(s->out, s->device_out, s->out_bytes, c->stream));
+        TRY(txm_rt_download(s->out, j->memory, s->device_out, s->out_bytes, c->stream));
     if (!c->conformed)
-        TRY(txm_rt_download(s->stats, s->device_stats, c->rows * sizeof *s->stats, c->stream));
+        TRY(txm_rt_download(s->stats, j->memory, s->device_stats, c->rows * sizeof *s->stats, c->stream));
     return txm_rt_record(s->done, c->stream);
 }
 

@@ -1,124 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The runtime's calls made with CUDA, and the kernels: a body of kernels.h for every thread. */
+ * The runtime's calls made with CUDA. */
 #include <cuda_runtime_api.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "device/runtime/runtime.h"
 
+extern "C" const char txm_rt_name[] = "cuda", txm_rt_title[] = "CUDA";
+
 /* ---- kernels ---------------------------------------------------------------------------------------------------- */
 
-/* Rows of threads: neighbours in x touch neighbouring pixels. */
-enum { BLOCK = 256 };
-
-static uint32_t blocks(uint64_t threads)
+int txm_rt_launch(const txm_rt_program *program, uint32_t kernel, const uint32_t threads[3],
+                  const txm_rt_memory *memories, uint32_t memory_count, const void *args, size_t args_bytes,
+                  txm_rt_stream stream)
 {
-    return (uint32_t)((threads + BLOCK - 1) / BLOCK);
-}
-
-static __device__ uint32_t thread_x()
-{
-    return blockIdx.x * BLOCK + threadIdx.x;
-}
-
-template <txm_type T, uint32_t C> __global__ void __launch_bounds__(BLOCK) ingest(const txm_gpu_ingest a)
-{
-    txm_gpu_ingest_body(&a, T, C, thread_x(), blockIdx.y);
-}
-
-template <txm_type T, uint32_t C> __global__ void __launch_bounds__(BLOCK) level(const txm_gpu_level a)
-{
-    txm_gpu_level_body(&a, T, C, thread_x(), blockIdx.y);
-}
-
-template <txm_type T, uint32_t C> __global__ void __launch_bounds__(BLOCK) tiles(const txm_gpu_tiles a)
-{
-    txm_gpu_tiles_body(&a, T, C, thread_x(), blockIdx.y, blockIdx.z);
-}
-
-template <txm_type T, uint32_t C> __global__ void __launch_bounds__(BLOCK) borders(const txm_gpu_borders a)
-{
-    txm_gpu_borders_body(&a, T, C, thread_x(), blockIdx.y, blockIdx.z);
-}
-
-/* A row's channels lie beside each other, so that they read the same pixels. */
-enum { COUNT_ROWS = 16 };
-
-template <txm_type T> __global__ void __launch_bounds__(4 * COUNT_ROWS) count_rows(const txm_gpu_count a)
-{
-    txm_gpu_count_body(&a, T, threadIdx.x, blockIdx.x * COUNT_ROWS + threadIdx.y);
-}
-
-/* One instance a type and a number of channels. */
-#define LAUNCH(kernel, args, grid, stream)                                                                             \
-    do {                                                                                                               \
-        cudaStream_t s = (cudaStream_t)(stream);                                                                       \
-        bool one = (args)->channels == 1;                                                                              \
-        switch ((args)->type) {                                                                                        \
-        case TXM_TYPE_U8:                                                                                                   \
-            one ? kernel<TXM_TYPE_U8, 1><<<grid, BLOCK, 0, s>>>(*(args))                                                    \
-                : kernel<TXM_TYPE_U8, 4><<<grid, BLOCK, 0, s>>>(*(args));                                                   \
-            break;                                                                                                     \
-        case TXM_TYPE_U16:                                                                                                  \
-            one ? kernel<TXM_TYPE_U16, 1><<<grid, BLOCK, 0, s>>>(*(args))                                                   \
-                : kernel<TXM_TYPE_U16, 4><<<grid, BLOCK, 0, s>>>(*(args));                                                  \
-            break;                                                                                                     \
-        case TXM_TYPE_HALF:                                                                                                 \
-            one ? kernel<TXM_TYPE_HALF, 1><<<grid, BLOCK, 0, s>>>(*(args))                                                  \
-                : kernel<TXM_TYPE_HALF, 4><<<grid, BLOCK, 0, s>>>(*(args));                                                 \
-            break;                                                                                                     \
-        case TXM_TYPE_FLOAT:                                                                                                \
-            one ? kernel<TXM_TYPE_FLOAT, 1><<<grid, BLOCK, 0, s>>>(*(args))                                                 \
-                : kernel<TXM_TYPE_FLOAT, 4><<<grid, BLOCK, 0, s>>>(*(args));                                                \
-            break;                                                                                                     \
-        }                                                                                                              \
-        return (int)cudaGetLastError();                                                                                \
-    } while (0)
-
-int txm_rt_ingest(const txm_gpu_ingest *args, txm_rt_stream stream)
-{
-    const dim3 grid(blocks((args->width + 1) / 2), (args->rows + 1) / 2);
-    LAUNCH(ingest, args, grid, stream);
-}
-
-int txm_rt_level(const txm_gpu_level *args, txm_rt_stream stream)
-{
-    const dim3 grid(blocks(args->width), args->rows);
-    LAUNCH(level, args, grid, stream);
-}
-
-int txm_rt_tiles(const txm_gpu_tiles *args, txm_rt_stream stream)
-{
-    const dim3 grid(blocks(txm_gpu_tiles_threads(args)), args->tile_px, args->bands);
-    LAUNCH(tiles, args, grid, stream);
-}
-
-int txm_rt_borders(const txm_gpu_borders *args, txm_rt_stream stream)
-{
-    const uint32_t across = (args->width + args->tile_px - 1) / args->tile_px;
-    const dim3 grid(blocks(txm_gpu_border_pixels(args->tile_px, args->tile_px)), across, args->bands);
-    LAUNCH(borders, args, grid, stream);
-}
-
-int txm_rt_count_rows(const txm_gpu_count *args, txm_rt_stream stream)
-{
-    const dim3 grid((args->rows + COUNT_ROWS - 1) / COUNT_ROWS), block(args->conform.channels, COUNT_ROWS);
-    cudaStream_t s = (cudaStream_t)stream;
-    switch (args->type) {
-    case TXM_TYPE_U8:
-        count_rows<TXM_TYPE_U8><<<grid, block, 0, s>>>(*args);
-        break;
-    case TXM_TYPE_U16:
-        count_rows<TXM_TYPE_U16><<<grid, block, 0, s>>>(*args);
-        break;
-    case TXM_TYPE_HALF:
-        count_rows<TXM_TYPE_HALF><<<grid, block, 0, s>>>(*args);
-        break;
-    case TXM_TYPE_FLOAT:
-        count_rows<TXM_TYPE_FLOAT><<<grid, block, 0, s>>>(*args);
-        break;
-    }
-    return (int)cudaGetLastError();
+    const txm_rt_kernel *k = &program->kernels[kernel];
+    const dim3 grid((threads[0] + k->block - 1) / k->block, threads[1], threads[2]);
+    void *m[TXM_RT_MEMORIES] = {}, *arguments[TXM_RT_MEMORIES + 1];
+    for (uint32_t i = 0; i < memory_count; i++)
+        m[i] = memories[i];
+    for (uint32_t i = 0; i < TXM_RT_MEMORIES; i++)
+        arguments[i] = &m[i];
+    arguments[TXM_RT_MEMORIES] = const_cast<void *>(args);
+    (void)args_bytes;
+    return (int)cudaLaunchKernel(k->function, grid, dim3(k->block), arguments, 0, (cudaStream_t)stream);
 }
 
 /* ---- devices ---------------------------------------------------------------------------------------------------- */
@@ -149,25 +53,21 @@ int txm_rt_use(uint32_t device)
 /* The build holds machine code from here on, and code that the driver translates for whatever is newer. */
 enum { OLDEST_MAJOR = 7, OLDEST_MINOR = 5 };
 
-int txm_rt_describe(uint32_t device, txm_gpu_info *info)
+int txm_rt_describe(uint32_t device, txm_device_facts *info)
 {
     cudaDeviceProp p;
-    int driver = 0, runtime = 0;
+    int driver = 0;
     size_t free_bytes = 0, total_bytes = 0;
     cudaError_t code = cudaGetDeviceProperties(&p, (int)device);
     if (code == cudaSuccess)
         code = cudaDriverGetVersion(&driver);
-    if (code == cudaSuccess)
-        code = cudaRuntimeGetVersion(&runtime);
     if (code != cudaSuccess)
         return (int)code;
     snprintf(info->name, sizeof info->name, "%s", p.name);
     info->memory_bytes = p.totalGlobalMem;
-    info->major = (uint32_t)p.major;
-    info->minor = (uint32_t)p.minor;
-    info->multiprocessors = (uint32_t)p.multiProcessorCount;
-    info->driver = (uint32_t)driver;
-    info->runtime = (uint32_t)runtime;
+    info->processors = (uint32_t)p.multiProcessorCount;
+    snprintf(info->architecture, sizeof info->architecture, "%d.%d", p.major, p.minor);
+    snprintf(info->driver, sizeof info->driver, "%d.%d", driver / 1000, driver % 1000 / 10);
     if (p.major < OLDEST_MAJOR || (p.major == OLDEST_MAJOR && p.minor < OLDEST_MINOR)) {
         snprintf(info->reason, sizeof info->reason, "compute capability %d.%d; %d.%d is the least", p.major, p.minor,
                  OLDEST_MAJOR, OLDEST_MINOR);
@@ -177,7 +77,7 @@ int txm_rt_describe(uint32_t device, txm_gpu_info *info)
     code = cudaSetDevice((int)device);
     if (code == cudaSuccess)
         code = cudaMemGetInfo(&free_bytes, &total_bytes);
-    info->free_bytes = free_bytes;
+    info->free_bytes = info->piece_bytes = free_bytes;
     info->usable = code == cudaSuccess;
     if (code != cudaSuccess)
         snprintf(info->reason, sizeof info->reason, "%s", cudaGetErrorString(code));
@@ -194,14 +94,22 @@ static int settled(cudaError_t code)
     return (int)code;
 }
 
-int txm_rt_alloc(void **memory, size_t bytes)
+int txm_rt_alloc(txm_rt_memory *memory, size_t bytes)
 {
     return settled(cudaMalloc(memory, bytes));
 }
 
-void txm_rt_free(void *memory)
+/* With unified addresses a kernel uses the machine's own. */
+int txm_rt_alloc_host(txm_rt_memory *memory, size_t bytes)
 {
-    (void)settled(cudaFree(memory));
+    return settled(cudaHostAlloc(memory, bytes, cudaHostAllocPortable | cudaHostAllocMapped));
+}
+
+void txm_rt_free(txm_rt_memory memory)
+{
+    cudaPointerAttributes where = {};
+    bool host = memory && cudaPointerGetAttributes(&where, memory) == cudaSuccess && where.type == cudaMemoryTypeHost;
+    (void)settled(host ? cudaFreeHost(memory) : cudaFree(memory));
 }
 
 int txm_rt_alloc_pinned(void **memory, size_t bytes)
@@ -273,17 +181,23 @@ static int copy(void *dst, const void *src, size_t bytes, cudaMemcpyKind kind, t
     return settled(cudaMemcpyAsync(dst, src, bytes, kind, (cudaStream_t)stream));
 }
 
-int txm_rt_upload(void *device, const void *pinned, size_t bytes, txm_rt_stream stream)
+static uint8_t *address(txm_rt_memory memory, uint64_t at)
 {
-    return copy(device, pinned, bytes, cudaMemcpyHostToDevice, stream);
+    return (uint8_t *)memory + at;
 }
 
-int txm_rt_download(void *pinned, const void *device, size_t bytes, txm_rt_stream stream)
+int txm_rt_upload(txm_rt_memory to, uint64_t at, const void *pinned, size_t bytes, txm_rt_stream stream)
 {
-    return copy(pinned, device, bytes, cudaMemcpyDeviceToHost, stream);
+    return copy(address(to, at), pinned, bytes, cudaMemcpyHostToDevice, stream);
 }
 
-int txm_rt_copy(void *device, const void *from_device, size_t bytes, txm_rt_stream stream)
+int txm_rt_download(void *pinned, txm_rt_memory from, uint64_t at, size_t bytes, txm_rt_stream stream)
 {
-    return copy(device, from_device, bytes, cudaMemcpyDeviceToDevice, stream);
+    return copy(pinned, address(from, at), bytes, cudaMemcpyDeviceToHost, stream);
+}
+
+int txm_rt_copy(txm_rt_memory to, uint64_t to_at, txm_rt_memory from, uint64_t from_at, size_t bytes,
+                txm_rt_stream stream)
+{
+    return copy(address(to, to_at), address(from, from_at), bytes, cudaMemcpyDeviceToDevice, stream);
 }

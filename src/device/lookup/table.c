@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * What this plug-in offers for look-ups: the runtime's own calls, and two kernels. */
+#include "device/lookup/lookups.h"
 #include "device/lookup/program.h"
-#include "tile/device/lookup_abi.h"
 
 static int launch(uint32_t kernel, uint64_t rows, void *const *memories, uint32_t count, const void *args, size_t bytes,
                   void *stream)

@@ -10,10 +10,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "mill/gpu/gpu_plugin.h"
 #include "tile/base/fail.h"
 #include "tile/base/mem.h"
 #include "tile/base/pool.h"
+#include "tile/device/device_plugin.h"
 #include "tile/ops/ops.h"
 
 /* The list ends with NULL. */
@@ -25,37 +25,33 @@ void txm_cpu_describe(txm_cpu_info *out)
 }
 
 /* A device that cannot even be described is in the list, with the reason. */
-static void describe(const txm_gpu_plugin *plugin, uint32_t device, txm_device_info *out)
+static void describe(const txm_device_plugin *plugin, uint32_t device, txm_device_info *out)
 {
-    txm_gpu_info info = {0};
+    txm_device_facts info = {0};
     txm_error err = {0};
     bool ok = plugin->describe(device, &info, &err) == TXM_OK;
     *out = (txm_device_info){.index = device,
                              .memory_bytes = info.memory_bytes,
                              .free_bytes = info.free_bytes,
-                             .processors = info.multiprocessors,
+                             .processors = info.processors,
                              .usable = ok && info.usable};
     snprintf(out->backend, sizeof out->backend, "%s", plugin->name);
     snprintf(out->label, sizeof out->label, "%s:%u", plugin->name, device);
     snprintf(out->name, sizeof out->name, "%s", info.name);
-    snprintf(out->architecture, sizeof out->architecture, "%u.%u", info.major, info.minor);
-    snprintf(out->driver, sizeof out->driver, "%u.%u", info.driver / 1000, info.driver % 1000 / 10);
+    snprintf(out->architecture, sizeof out->architecture, "%s", info.architecture);
+    snprintf(out->driver, sizeof out->driver, "%s", info.driver);
     if (!out->usable)
         snprintf(out->reason, sizeof out->reason, "%.250s", ok ? info.reason : err.message);
 }
 
 /* Adds the devices of one back-end to a list. */
-static txm_status add_devices(const txm_gpu_backend *backend, txm_device_info **list, size_t *count, txm_error *err)
+static txm_status add_devices(const txm_device_backend *backend, txm_device_info **list, size_t *count, txm_error *err)
 {
-    uint32_t n = 0;
-    const txm_gpu_plugin *plugin = txm_gpu_plugin_load(backend, err);
-    if (!plugin)
-        return TXM_STATUS_DEVICE;
-    txm_status status = plugin->count(&n, err);
+    uint32_t n;
+    const txm_device_plugin *plugin;
+    txm_status status = txm_device_count(backend, &plugin, &n, err);
     if (status)
         return status;
-    if (!n)
-        return txm_fail(err, TXM_STATUS_DEVICE, "there is no %s device", backend->title);
     size_t room = *count;
     if (!TXM_GROW(*list, room, *count + n))
         return txm_no_memory(err, NULL);
@@ -69,10 +65,10 @@ txm_status txm_device_list(txm_device_info **out, size_t *count, txm_error *err)
 {
     txm_error_clear(err);
     txm_error none = {0};
-    const txm_gpu_backend *backend;
+    const txm_device_backend *backend;
     *out = NULL;
     *count = 0;
-    for (size_t i = 0; (backend = txm_gpu_backend_at(i)); i++) {
+    for (size_t i = 0; (backend = txm_device_backend_at(i)); i++) {
         txm_error own = {0};
         txm_status status = add_devices(backend, out, count, &own);
         if (status == TXM_STATUS_NO_MEMORY) {

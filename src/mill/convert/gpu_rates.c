@@ -1,21 +1,44 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Measuring what pixels cost.
+ * Measuring what pixels cost, and remembering it.
  *
- * A small strip is run through the CPU's code, and a trial image through the device, each once per kind of image.
- * Their times per pixel, and the time that starting takes, are what `auto` decides by.
+ * A small strip is run through the CPU's code, and a trial image through the device, for each type with one channel and
+ * with four. The file is $XDG_CACHE_HOME/txmill/devices, or ~/.cache/txmill/devices: a line a device, fields between
+ * tabs, times as whole numbers. It is replaced as a whole; one that cannot be understood counts as empty.
  */
 #include "mill/convert/gpu_rates.h"
 
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "mill/pyramid/pyramid.h"
 #include "tile/base/clock.h"
+#include "tile/base/fail.h"
 #include "tile/base/mem.h"
+#include "tile/base/path.h"
 
 /* A strip that takes a fraction of a millisecond, and an image that fills a device. */
-enum { STRIP_W = 2048, STRIP_H = 32, TRIAL_W = 2048, TRIAL_H = 1024, TRIAL_CHUNK = 256 };
+enum { STRIP_W = 2048, STRIP_H = 32, TRIAL_W = 2048, TRIAL_H = 1024, TRIAL_CHUNK = 256, MOST_DEVICES = 64 };
+
+static txm_gpu_plan trial(txm_type type, uint32_t channels)
+{
+    return (txm_gpu_plan){.width = TRIAL_W,
+                          .height = TRIAL_H,
+                          .tile_px = TXM_DEFAULT_TILE_PX,
+                          .type = type,
+                          .conform = {.src_channels = channels, .channels = channels},
+                          .channels = channels,
+                          .srgb = !txm_type_is_float(type),
+                          .filter = true,
+                          .borders = true,
+                          .chunk_rows = TRIAL_CHUNK,
+                          .slots = 2};
+}
 
 /* ---- the CPU ---------------------------------------------------------------------------------------------------- */
 
@@ -32,7 +55,7 @@ static void placed(void *context, uint32_t level, uint32_t y)
 }
 
 /* In CPU time of the thread: other load of the machine must not count. */
-double txm_cpu_seconds_per_pixel(const txm_ops *ops, const txm_gpu_plan *plan)
+static double cpu_seconds_per_pixel(const txm_ops *ops, const txm_gpu_plan *plan)
 {
     const txm_pyramid_spec spec = {STRIP_W, STRIP_H, plan->channels, plan->type, plan->srgb, false, false};
     size_t row = STRIP_W * plan->channels * txm_type_bytes(plan->type);
@@ -57,59 +80,188 @@ double txm_cpu_seconds_per_pixel(const txm_ops *ops, const txm_gpu_plan *plan)
 /* ---- a device --------------------------------------------------------------------------------------------------- */
 
 /* One chunk at a time, each waited for: rates, not overlap, are wanted. */
-static txm_status run_chunks(const txm_gpu_plugin *p, txm_gpu_job *job, const txm_gpu_plan *plan, txm_error *err)
+static txm_status run_chunks(const txm_gpu_jobs *j, txm_gpu_job *job, const txm_gpu_plan *plan, txm_error *err)
 {
     txm_status status = TXM_OK;
+    size_t chunk = (size_t)plan->chunk_rows * plan->width * plan->channels * txm_type_bytes(plan->type);
     for (uint32_t y = 0; !status && y < plan->height; y += plan->chunk_rows) {
         txm_gpu_result *done = NULL;
-        uint8_t *pixels = p->place(job);
-        memset(pixels, 0x55, (size_t)plan->chunk_rows * plan->width * 4);
-        if (!(status = p->submit(job, plan->chunk_rows, false, err)) && !(status = p->collect(job, true, &done, err)))
-            p->release(job, done);
+        memset(j->place(job), 0x35, chunk);
+        if (!(status = j->submit(job, plan->chunk_rows, false, err)) && !(status = j->collect(job, true, &done, err)))
+            j->release(job, done);
     }
     return status;
 }
 
-/* Twice: the first round pays for what a process pays once, the second one counts. Opening and closing are
- * charged to the size of the buffers, running to the pixels. */
-txm_status txm_gpu_rates_measure(const txm_gpu_plugin *p, uint32_t device, txm_gpu_rates *out, txm_error *err)
+/* A whole job, from opening to closing. */
+static txm_status run_job(const txm_gpu_jobs *j, uint32_t device, const txm_gpu_plan *plan, double *seconds,
+                          txm_error *err)
 {
-    const txm_gpu_plan plan = {.width = TRIAL_W,
-                               .height = TRIAL_H,
-                               .tile_px = TXM_DEFAULT_TILE_PX,
-                               .type = TXM_TYPE_U8,
-                               .conform = {.src_channels = 4, .channels = 4},
-                               .channels = 4,
-                               .srgb = true,
-                               .filter = true,
-                               .borders = true,
-                               .chunk_rows = TRIAL_CHUNK,
-                               .slots = 2};
-    uint64_t device_bytes, pinned_bytes;
-    txm_status status = TXM_OK;
-    p->memory(&plan, &device_bytes, &pinned_bytes);
-    for (int round = 0; !status && round < 2; round++) {
-        txm_gpu_job *job = NULL;
-        double begin = txm_clock_seconds();
-        if ((status = p->open(device, &plan, &job, err)))
-            break;
-        double opened = txm_clock_seconds();
-        status = run_chunks(p, job, &plan, err);
-        double ran = txm_clock_seconds();
-        p->close(&job);
-        double closed = txm_clock_seconds();
-        out->per_buffer_byte = (opened - begin + closed - ran) / (double)pinned_bytes;
-        out->per_stored_byte = (ran - opened) / ((double)TRIAL_W * TRIAL_H * 4);
-    }
+    txm_gpu_job *job = NULL;
+    double begin = txm_clock_seconds();
+    txm_status status = j->open(device, plan, &job, err);
+    if (!status)
+        status = run_chunks(j, job, plan, err);
+    j->close(&job);
+    *seconds = txm_clock_seconds() - begin;
     return status;
 }
 
-/* Buffers cost by their size, pixels by their bytes. */
-double txm_gpu_seconds(const txm_gpu_plugin *p, const txm_gpu_rates *rates, const txm_gpu_plan *plan)
+/* Twice: the first round pays for what a process pays once, the second one counts. */
+txm_status txm_gpu_rates_measure(const txm_gpu_jobs *jobs, uint32_t device, const txm_ops *ops, txm_gpu_rates *out,
+                                 txm_error *err)
 {
-    uint64_t device_bytes, pinned_bytes;
-    double pixels = (double)plan->width * plan->height;
-    p->memory(plan, &device_bytes, &pinned_bytes);
-    return rates->per_buffer_byte * (double)pinned_bytes +
-           rates->per_stored_byte * pixels * plan->channels * (double)txm_type_bytes(plan->type);
+    const double pixels = (double)TRIAL_W * TRIAL_H;
+    for (int i = 0; i < 2 * TXM_GPU_TYPES; i++) {
+        const txm_gpu_plan plan = trial((txm_type)(i / 2), i % 2 ? 4 : 1);
+        double first = 0, second = 0;
+        txm_status status = run_job(jobs, device, &plan, &first, err);
+        if (!status)
+            status = run_job(jobs, device, &plan, &second, err);
+        if (status)
+            return status;
+        if (first - second > out->start)
+            out->start = first - second;
+        const double cpu = cpu_seconds_per_pixel(ops, &plan);
+        if (cpu <= 0)
+            return txm_no_memory(err, NULL);
+        out->rate[i / 2][i % 2] = (txm_gpu_rate){second / pixels, cpu};
+    }
+    return TXM_OK;
+}
+
+/* ---- the file ---------------------------------------------------------------------------------------------------- */
+
+static const char first_line[] = "txmill devices 1\n";
+
+/* NULL where this user has no folder for caches. */
+static char *cache_folder(void)
+{
+    const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+    if (cache && *cache == '/')
+        return txm_path_join(cache, "txmill");
+    return home && *home == '/' ? txm_path_join(home, ".cache/txmill") : NULL;
+}
+
+/* The next field of a line; NULL when there is none. */
+static char *field(char **line)
+{
+    char *text = strsep(line, "\t\n");
+    return text && *text ? text : NULL;
+}
+
+static bool take_text(char **line, char *out, size_t room)
+{
+    const char *text = field(line);
+    return text && (size_t)snprintf(out, room, "%s", text) < room;
+}
+
+/* A time in whole picoseconds. */
+static bool take_time(char **line, double *seconds)
+{
+    char *text = field(line), *end;
+    if (!text || *text < '0' || *text > '9')
+        return false;
+    errno = 0;
+    *seconds = (double)strtoull(text, &end, 10) * 1e-12;
+    return !*end && !errno;
+}
+
+static bool parse(char *line, txm_gpu_rates *out)
+{
+    bool good = take_text(&line, out->label, sizeof out->label) && take_text(&line, out->name, sizeof out->name) &&
+                take_text(&line, out->driver, sizeof out->driver) && take_time(&line, &out->start);
+    for (int i = 0; good && i < 2 * TXM_GPU_TYPES; i++) {
+        txm_gpu_rate *r = &out->rate[i / 2][i % 2];
+        good = take_time(&line, &r->device) && take_time(&line, &r->cpu);
+    }
+    return good;
+}
+
+size_t txm_gpu_rates_read(txm_gpu_rates **out)
+{
+    char *folder = cache_folder(), *path = folder ? txm_path_join(folder, "devices") : NULL, line[2048];
+    FILE *f = path ? fopen(path, "re") : NULL;
+    size_t count = 0;
+    *out = f ? txm_calloc(MOST_DEVICES, sizeof **out) : NULL;
+    bool known = *out && fgets(line, sizeof line, f) && !strcmp(line, first_line);
+    while (known && count < MOST_DEVICES && fgets(line, sizeof line, f))
+        if (parse(line, &(*out)[count]))
+            count++;
+    if (f)
+        fclose(f);
+    free(path);
+    free(folder);
+    if (!count) {
+        free(*out);
+        *out = NULL;
+    }
+    return count;
+}
+
+/* Names are whatever a driver says: a tab would end the field. */
+static void print_text(FILE *f, const char *text)
+{
+    for (; *text; text++)
+        putc((unsigned char)*text < ' ' ? ' ' : *text, f);
+    putc('\t', f);
+}
+
+static void print_line(FILE *f, const txm_gpu_rates *r)
+{
+    print_text(f, r->label);
+    print_text(f, *r->name ? r->name : "-");
+    print_text(f, *r->driver ? r->driver : "-");
+    fprintf(f, "%.0f", r->start * 1e12);
+    for (int i = 0; i < 2 * TXM_GPU_TYPES; i++)
+        fprintf(f, "\t%.0f\t%.0f", r->rate[i / 2][i % 2].device * 1e12, r->rate[i / 2][i % 2].cpu * 1e12);
+    putc('\n', f);
+}
+
+static txm_status write_draft(const char *draft, int fd, const txm_gpu_rates *rates, const txm_gpu_rates *others,
+                              size_t count, txm_error *err)
+{
+    FILE *f = fdopen(fd, "w");
+    if (!f) {
+        txm_fail_errno(err, errno, "%s", draft);
+        close(fd);
+        return err->status;
+    }
+    fputs(first_line, f);
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(others[i].label, rates->label))
+            print_line(f, &others[i]);
+    print_line(f, rates);
+    bool good = !ferror(f);
+    good = fclose(f) == 0 && good;
+    return good ? TXM_OK : txm_fail_errno(err, errno, "%s", draft);
+}
+
+txm_status txm_gpu_rates_write(const txm_gpu_rates *rates, txm_error *err)
+{
+    txm_error own = {0};
+    txm_gpu_rates *others;
+    char *folder = cache_folder();
+    if (!folder)
+        return txm_fail(err, TXM_STATUS_IO, "neither XDG_CACHE_HOME nor HOME names a folder: nothing is remembered");
+    char *path = txm_path_join(folder, "devices"), *draft = txm_asprintf("%s/devices.XXXXXX", folder);
+    txm_status status = path && draft ? txm_folders_make(folder, &own) : txm_no_memory(&own, NULL);
+    int fd = status ? -1 : mkstemp(draft);
+    if (!status && fd < 0)
+        status = txm_fail_errno(&own, errno, "%s", draft);
+    if (!status) {
+        size_t count = txm_gpu_rates_read(&others);
+        status = write_draft(draft, fd, rates, others, count, &own);
+        if (!status && rename(draft, path))
+            status = txm_fail_errno(&own, errno, "%s", path);
+        if (status)
+            unlink(draft);
+        free(others);
+    }
+    if (status)
+        txm_fail_as(err, &own);
+    free(draft);
+    free(path);
+    free(folder);
+    return status;
 }

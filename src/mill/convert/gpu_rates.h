@@ -1,25 +1,33 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What a conversion's pixels cost on this machine's CPU and on a device: both are measured, on a small image of the
- * same kind, when the question first comes up.
+ * What pixels cost on a device and on this CPU: measured when somebody asks for it (txmill devices --measure), kept in
+ * a file of the user's cache, and all that `auto` goes by.
  */
 #ifndef TXM_CONVERT_GPU_RATES_H
 #define TXM_CONVERT_GPU_RATES_H
-#include "mill/gpu/gpu_plugin.h"
+#include "mill/gpu/gpu_jobs.h"
 #include "tile/ops/ops.h"
 
-/* CPU seconds per pixel of level 0 for what a device would take over: all levels of the pyramid. 0 when memory is
- * exhausted. */
-double txm_cpu_seconds_per_pixel(const txm_ops *ops, const txm_gpu_plan *plan);
+enum { TXM_GPU_TYPES = 4, TXM_GPU_LABEL_BYTES = 16 };
+
+/* Seconds a pixel of level 0, for all that a device takes over. */
+typedef struct txm_gpu_rate {
+    double device, cpu; /* cpu: of one thread */
+} txm_gpu_rate;
 
 typedef struct txm_gpu_rates {
-    double per_buffer_byte; /* seconds to get and give back a byte of pinned memory and its like on the device */
-    double per_stored_byte; /* to upload, compute and download a byte of level 0 with all that becomes of it */
+    char label[TXM_GPU_LABEL_BYTES];     /* "opencl:0" */
+    char name[256], driver[32];          /* whose rates these are: another device may get its number */
+    double start;                        /* seconds to load the driver and to run the first job */
+    txm_gpu_rate rate[TXM_GPU_TYPES][2]; /* of one channel, of four */
 } txm_gpu_rates;
 
-/* Runs a small job twice; the first one pays for what a device loads once. */
-txm_status txm_gpu_rates_measure(const txm_gpu_plugin *plugin, uint32_t device, txm_gpu_rates *out, txm_error *err);
+/* Runs small jobs of every kind on the device and on one thread. Fills in `start` and `rate`. */
+txm_status txm_gpu_rates_measure(const txm_gpu_jobs *jobs, uint32_t device, const txm_ops *ops, txm_gpu_rates *out,
+                                 txm_error *err);
 
-/* Seconds that a job of this plan takes. */
-double txm_gpu_seconds(const txm_gpu_plugin *plugin, const txm_gpu_rates *rates, const txm_gpu_plan *plan);
+/* What was measured on this machine: *out is to be freed; 0 when nothing was, or the file cannot be understood. */
+size_t txm_gpu_rates_read(txm_gpu_rates **out);
+/* Replaces the rates of this label and keeps the others. */
+txm_status txm_gpu_rates_write(const txm_gpu_rates *rates, txm_error *err);
 #endif

@@ -22,7 +22,7 @@ typedef struct lent {
 
 struct txm_gpu_stage {
     txm_gpu_stage_setup setup;
-    const txm_gpu_plugin *plugin;
+    const txm_gpu_jobs *jobs;
     txm_gpu_job *job;
     size_t raw_row, stored_row;
     /* The chunk that is being filled. */
@@ -65,10 +65,10 @@ txm_status txm_gpu_stage_open(const txm_gpu_stage_setup *setup, txm_gpu_stage **
     if (!s)
         return txm_no_memory(err, NULL);
     s->setup = *setup;
-    s->plugin = setup->lease->plugin;
+    s->jobs = setup->lease->jobs;
     s->raw_row = (size_t)plan->width * plan->conform.src_channels * txm_type_bytes(plan->type);
     s->stored_row = (size_t)plan->width * plan->channels * txm_type_bytes(plan->type);
-    txm_status status = s->plugin->open(setup->lease->device, plan, &s->job, err);
+    txm_status status = s->jobs->open(setup->lease->device, plan, &s->job, err);
     if (status)
         free(s);
     else
@@ -83,7 +83,7 @@ void txm_gpu_stage_close(txm_gpu_stage **stage, bool *failed)
     if (!s)
         return;
     *failed = s->failed;
-    s->plugin->close(&s->job);
+    s->jobs->close(&s->job);
     free(s);
     *stage = NULL;
 }
@@ -97,7 +97,7 @@ static void give_back(void *owner)
     if (atomic_fetch_sub(&l->references, 1) != 1)
         return;
     txm_gpu_stage *s = l->stage;
-    s->plugin->release(s->job, l->result);
+    s->jobs->release(s->job, l->result);
     free(l);
     /* Last: the stage may be closed from here on. */
     atomic_fetch_sub(&s->lent, 1);
@@ -167,7 +167,7 @@ static bool use(txm_gpu_stage *s, txm_gpu_result *r)
     const txm_gpu_plan *plan = &s->setup.lease->plan;
     lent *l = malloc(sizeof *l);
     if (!l) {
-        s->plugin->release(s->job, r);
+        s->jobs->release(s->job, r);
         return out_of_memory(s);
     }
     *l = (lent){.stage = s, .result = r};
@@ -193,7 +193,7 @@ static bool collect(txm_gpu_stage *s, bool wait)
     if (!s->on_device)
         return true;
     unsigned long long clock = txm_job_clock(s->setup.job);
-    bool ok = s->plugin->collect(s->job, wait, &r, &err) == TXM_OK || device_failed(s, &err);
+    bool ok = s->jobs->collect(s->job, wait, &r, &err) == TXM_OK || device_failed(s, &err);
     if (ok && r) {
         s->on_device--;
         ok = use(s, r);
@@ -211,7 +211,7 @@ static bool submit(txm_gpu_stage *s)
     if (!s->rows)
         return true;
     unsigned long long clock = txm_job_clock(s->setup.job);
-    bool ok = s->plugin->submit(s->job, s->rows, s->conformed, &err) == TXM_OK || device_failed(s, &err);
+    bool ok = s->jobs->submit(s->job, s->rows, s->conformed, &err) == TXM_OK || device_failed(s, &err);
     txm_job_book(s->setup.job, TXM_STAGE_PYRAMID, clock);
     s->on_device += ok;
     s->chunk = NULL;
@@ -229,7 +229,7 @@ static bool some_came_back(void *arg)
 /* A buffer to fill. While there is none, what the device has finished is collected, then compressed. */
 static bool next_chunk(txm_gpu_stage *s)
 {
-    while (!(s->chunk = s->plugin->place(s->job))) {
+    while (!(s->chunk = s->jobs->place(s->job))) {
         if (!txm_job_runs(s->setup.job))
             return false;
         if (!s->on_device)

@@ -3,12 +3,11 @@
  * Choosing devices.
  *
  * A lease says which device takes a file, or why none does. Devices are started by the first file that asks for them
- * by name, or, with `auto`, once the work that they would have saved exceeds what starting costs.
+ * by name, or, with `auto`, once the time that they would have saved, as it was measured on this machine, exceeds what
+ * starting them took then. Where nothing was measured, `auto` is the CPU.
  */
 #include "mill/convert/gpus.h"
 
-#include <ctype.h>
-#include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,55 +17,52 @@
 #include "tile/base/fail.h"
 #include "tile/base/mem.h"
 #include "tile/base/text.h"
+#include "tile/device/device_plugin.h"
 
 enum {
     CHUNK_BYTES = 8 << 20, /* of level 0 at once: enough to keep a device busy */
     CHUNK_ROWS = 1024,
-    SLOTS = 3,              /* one is filled, one is on the device, one is being compressed */
-    JOBS = 2,               /* files at once on a device: one computes while the other copies */
-    WORTH_A_LOOK = 1 << 18, /* pixels: measuring what they cost takes a quarter as long as what they cost */
-    TYPES = 4
+    SLOTS = 3,             /* one is filled, one is on the device, one is being compressed */
+    JOBS = 2,              /* files at once on a device: one computes while the other copies */
+    WORTH_A_LOOK = 1 << 18 /* pixels: what little images cost on a device was not measured */
 };
-
-/* What loading a driver and making a context takes. The one figure here that is not measured: to know it, it would have
- * to be spent. */
-#define START_SECONDS 0.3
 
 typedef struct gpu {
     uint32_t device;
     bool started, failed;
     unsigned active;
     uint64_t budget_bytes, reserved_bytes;
-    txm_gpu_rates rates;
-    char reason[200]; /* why failed */
+    const txm_gpu_rates *rates; /* what was measured of it; NULL: nothing */
+    char reason[200];           /* why failed */
 } gpu;
 
 struct txm_gpus {
     txm_gpus_options options;
     bool named;
     int only; /* BACKEND:N; -1: any */
-    const txm_gpu_backend *backend;
+    const txm_device_backend *backend;
     pthread_mutex_t lock; /* guards all below */
-    const txm_gpu_plugin *plugin;
-    gpu gpus[TXM_GPU_MAX_DEVICES];
+    const txm_device_plugin *plugin;
+    const txm_gpu_jobs *jobs;
+    gpu gpus[TXM_DEVICES_MAX];
     uint32_t count;
     bool looked;                     /* for devices: count holds */
     char nothing[TXM_MESSAGE_BYTES]; /* why there is none */
-    double spent_seconds;            /* on the CPU that devices would have saved */
-    double cpu_rates[TYPES][2][2];
+    txm_gpu_rates *measured;         /* of earlier runs */
+    size_t measured_count;
+    double spent_seconds; /* on the CPU that devices would have saved */
 };
 
 /* ---- finding ---------------------------------------------------------------------------------------------------- */
 
-/* Loads the plug-in, which loads the driver: tens of milliseconds that only a process that wants a GPU pays. */
-static txm_status look_for(txm_gpus *g, txm_error *err)
+/* Loads the plug-in, which loads the driver: tens of milliseconds that only a process that wants a device pays. */
+static txm_status look(txm_gpus *g, txm_error *err)
 {
     uint32_t n = 0;
-    if (!(g->plugin = txm_gpu_plugin_load(g->backend, err)))
-        return TXM_STATUS_DEVICE;
-    txm_status status = g->plugin->count(&n, err);
-    if (!status && !n)
-        status = txm_fail(err, TXM_STATUS_DEVICE, "there is no %s device", g->backend->title);
+    g->looked = true;
+    txm_status status = txm_device_count(g->backend, &g->plugin, &n, err);
+    if (!status && !(g->jobs = txm_gpu_jobs_of(g->plugin, err)))
+        status = TXM_STATUS_DEVICE;
     if (!status && g->only >= 0 && (uint32_t)g->only >= n)
         status = txm_fail(err, TXM_STATUS_DEVICE, "there are %u %s devices, counted from 0", n, g->backend->title);
     for (uint32_t i = 0; !status && i < n; i++) {
@@ -76,22 +72,23 @@ static txm_status look_for(txm_gpus *g, txm_error *err)
     return status;
 }
 
-/* Of the back-end that was named, or of the first that has any. */
-static txm_status look(txm_gpus *g, txm_error *err)
+/* What was measured of this device, and not of another one that had its number. */
+static const txm_gpu_rates *measured(const txm_gpus *g, const gpu *d, const txm_device_facts *facts)
 {
-    g->looked = true;
-    if (g->backend)
-        return look_for(g, err);
-    txm_status status = TXM_STATUS_DEVICE;
-    for (size_t i = 0; status && (g->backend = txm_gpu_backend_at(i)); i++)
-        status = look_for(g, err);
-    return status;
+    char label[TXM_GPU_LABEL_BYTES];
+    snprintf(label, sizeof label, "%.8s:%u", g->backend->name, d->device % 1000);
+    for (size_t i = 0; i < g->measured_count; i++) {
+        const txm_gpu_rates *r = &g->measured[i];
+        if (!strcmp(r->label, label) && !strcmp(r->name, facts->name) && !strcmp(r->driver, facts->driver))
+            return r;
+    }
+    return NULL;
 }
 
-/* Makes a device ready for work: what it may take of its memory, and with auto what its work costs. */
+/* Makes a device ready for work: what it may take of its memory, and what is known of its work. */
 static void start(txm_gpus *g, gpu *d)
 {
-    txm_gpu_info info = {0};
+    txm_device_facts info = {0};
     txm_error err = {0};
     d->started = true;
     if (g->plugin->describe(d->device, &info, &err)) {
@@ -102,13 +99,16 @@ static void start(txm_gpus *g, gpu *d)
     /* A tenth stays for what the driver takes for itself. */
     uint64_t bound = g->options.memory_bytes;
     d->budget_bytes = info.free_bytes - info.free_bytes / 10;
+    if (info.piece_bytes < d->budget_bytes)
+        d->budget_bytes = info.piece_bytes;
     if (bound && bound < d->budget_bytes)
         d->budget_bytes = bound;
     d->failed = !info.usable;
     snprintf(d->reason, sizeof d->reason, "%.190s", info.reason);
-    if (!d->failed && !g->named && txm_gpu_rates_measure(g->plugin, d->device, &d->rates, &err)) {
+    d->rates = measured(g, d, &info);
+    if (!d->failed && !g->named && !d->rates) {
         d->failed = true;
-        snprintf(d->reason, sizeof d->reason, "%.190s", err.message);
+        snprintf(d->reason, sizeof d->reason, "it was not measured on this machine");
     }
 }
 
@@ -137,43 +137,31 @@ static txm_status open_named(txm_gpus *g, txm_error *err)
     return status;
 }
 
-/* "BACKEND" (*only stays) or "BACKEND:N". */
-static bool parse_device(const char *word, const txm_gpu_backend **backend, int *only)
-{
-    size_t n = strcspn(word, ":"), i = 0;
-    while ((*backend = txm_gpu_backend_at(i++)) && (strncmp((*backend)->name, word, n) || (*backend)->name[n]))
-        ;
-    if (!*backend || !word[n])
-        return *backend;
-    if (!isdigit((unsigned char)word[n + 1]))
-        return false;
-    char *end;
-    unsigned long number = strtoul(word + n + 1, &end, 10);
-    if (*end || number > INT_MAX)
-        return false;
-    *only = (int)number;
-    return true;
-}
-
 /* `why` is for the log: the reason why the CPU will do the work, if it will. */
 txm_status txm_gpus_new(const txm_gpus_options *options, txm_gpus **out, char why[TXM_MESSAGE_BYTES], txm_error *err)
 {
     const char *word = options->device ? options->device : "auto";
     bool named = strcmp(word, "auto") != 0;
     int only = -1;
-    const txm_gpu_backend *backend = NULL;
+    const txm_device_backend *backend = NULL;
     *why = 0;
     if (strcmp(word, "cpu") == 0)
         return TXM_OK;
-    if (named && !parse_device(word, &backend, &only))
-        return txm_fail(err, TXM_STATUS_USAGE, "device '%s': use auto, cpu, cuda or cuda:N", word);
-    if (!named && !txm_gpu_plugin_exists()) {
-        snprintf(why, TXM_MESSAGE_BYTES, "there is no plug-in for GPUs");
+    if (named && !(backend = txm_device_parse(word, &only)))
+        return txm_fail(err, TXM_STATUS_USAGE, "device '%s': use auto, cpu, cuda, cuda:N, opencl or opencl:N", word);
+    txm_gpu_rates *rates = NULL;
+    size_t count = named ? 0 : txm_gpu_rates_read(&rates);
+    if (!named && !count) {
+        snprintf(why, TXM_MESSAGE_BYTES, "no device was measured on this machine (txmill devices --measure)");
         return TXM_OK;
     }
     txm_gpus *g = txm_calloc(1, sizeof *g);
-    if (!g)
+    if (!g) {
+        free(rates);
         return txm_no_memory(err, NULL);
+    }
+    g->measured = rates;
+    g->measured_count = count;
     g->options = *options;
     g->options.device = NULL; /* the caller's */
     g->named = named;
@@ -197,8 +185,9 @@ void txm_gpus_free(txm_gpus **gpus)
         return;
     for (uint32_t i = 0; i < (*gpus)->count; i++)
         if ((*gpus)->gpus[i].started)
-            (*gpus)->plugin->trim((*gpus)->gpus[i].device);
+            (*gpus)->jobs->trim((*gpus)->gpus[i].device);
     pthread_mutex_destroy(&(*gpus)->lock);
+    free((*gpus)->measured);
     free(*gpus);
     *gpus = NULL;
 }
@@ -216,7 +205,7 @@ static bool fit(const txm_gpus *g, const gpu *d, uint64_t pinned_limit, txm_gpu_
     for (uint64_t n = rows / plan->tile_px;; n /= 2) {
         plan->chunk_rows = (uint32_t)(n > 1 ? n : 1) * plan->tile_px;
         for (plan->slots = SLOTS; plan->slots >= 2; plan->slots--) {
-            g->plugin->memory(plan, device_bytes, &pinned_bytes);
+            g->jobs->memory(plan, device_bytes, &pinned_bytes);
             if (*device_bytes <= left && (!pinned_limit || pinned_bytes <= pinned_limit))
                 return true;
         }
@@ -260,26 +249,45 @@ static gpu *choose(txm_gpus *g, uint64_t pinned_limit, txm_gpu_plan *plan, uint6
 
 /* ---- whether it pays -------------------------------------------------------------------------------------------- */
 
-/* Seconds that a device saves: the CPU's work on this image, shared by its threads. */
-static double saving(txm_gpus *g, const txm_gpu_plan *plan)
+/* Seconds that a device saves of this image, the CPU's work being shared by its threads; below 0 where it is slower. */
+static double saving(const txm_gpus *g, const txm_gpu_rates *rates, const txm_gpu_plan *plan)
 {
-    double *rate = &g->cpu_rates[plan->type][plan->srgb][plan->channels == 4];
-    if (*rate <= 0)
-        *rate = txm_cpu_seconds_per_pixel(g->options.ops, plan);
-    return *rate * plan->width * plan->height / g->options.threads;
+    const txm_gpu_rate *r = &rates->rate[plan->type][plan->channels == 4];
+    return (r->cpu / g->options.threads - r->device) * plan->width * plan->height;
 }
 
-/* With auto: whether devices are running, or are to be started now. */
-static bool worth_starting(txm_gpus *g, double saved, char why[TXM_MESSAGE_BYTES])
+static bool pays(const txm_gpus *g, const txm_gpu_rates *rates, const txm_gpu_plan *plan, char why[TXM_MESSAGE_BYTES])
+{
+    const txm_gpu_rate *r = &rates->rate[plan->type][plan->channels == 4];
+    txm_format(why, TXM_MESSAGE_BYTES, "measured: %.2f ns a pixel there, %.2f ns on %u CPU thread%s", r->device * 1e9,
+               r->cpu * 1e9 / g->options.threads, g->options.threads, g->options.threads == 1 ? "" : "s");
+    return saving(g, rates, plan) > 0;
+}
+
+/* Of the devices that were measured, the one that saves most. */
+static const txm_gpu_rates *best(const txm_gpus *g, const txm_gpu_plan *plan)
+{
+    const txm_gpu_rates *found = &g->measured[0];
+    for (size_t i = 1; i < g->measured_count; i++)
+        if (saving(g, &g->measured[i], plan) > saving(g, found, plan))
+            found = &g->measured[i];
+    return found;
+}
+
+/* Whether devices are running, or are to be started now: a driver is not loaded for less than what loading it took. */
+static bool worth_starting(txm_gpus *g, const txm_gpu_rates *rates, const txm_gpu_plan *plan,
+                           char why[TXM_MESSAGE_BYTES])
 {
     if (!g->looked) {
-        g->spent_seconds += saved;
-        if (g->spent_seconds < START_SECONDS) {
-            txm_format(why, TXM_MESSAGE_BYTES, "a GPU could have saved %.2f s so far, starting one takes about %.2f s",
-                       g->spent_seconds, START_SECONDS);
+        g->spent_seconds += saving(g, rates, plan);
+        if (g->spent_seconds < rates->start) {
+            txm_format(why, TXM_MESSAGE_BYTES, "%s could have saved %.2f s so far, starting it takes %.2f s",
+                       rates->label, g->spent_seconds, rates->start);
             return false;
         }
+        int number;
         txm_error err = {0};
+        g->backend = txm_device_parse(rates->label, &number);
         if (look(g, &err) || !start_all(g, err.message))
             snprintf(g->nothing, sizeof g->nothing, "%s", err.message);
     }
@@ -288,16 +296,7 @@ static bool worth_starting(txm_gpus *g, double saved, char why[TXM_MESSAGE_BYTES
     return !*g->nothing;
 }
 
-/* With auto: whether this device is faster than this CPU for this image. */
-static bool pays(txm_gpus *g, const gpu *d, const txm_gpu_plan *plan, double saved, char why[TXM_MESSAGE_BYTES])
-{
-    double there = txm_gpu_seconds(g->plugin, &d->rates, plan);
-    txm_format(why, TXM_MESSAGE_BYTES, "%.3f s there by estimate, %.3f s on %u CPU thread%s", there, saved,
-               g->options.threads, g->options.threads == 1 ? "" : "s");
-    return there < saved;
-}
-
-/* 'auto' adds up what the device would have saved so far; it starts one when that exceeds the time to start it. */
+/* With `auto`, only what was measured to be faster. */
 static gpu *decide(txm_gpus *g, uint64_t pinned_limit, txm_gpu_plan *plan, uint64_t *device_bytes, bool *busy,
                    char why[TXM_MESSAGE_BYTES])
 {
@@ -311,9 +310,11 @@ static gpu *decide(txm_gpus *g, uint64_t pinned_limit, txm_gpu_plan *plan, uint6
         snprintf(why, TXM_MESSAGE_BYTES, "small images stay there");
         return NULL;
     }
-    double saved = saving(g, plan);
-    gpu *d = worth_starting(g, saved, why) ? choose(g, pinned_limit, plan, device_bytes, busy, why) : NULL;
-    return d && pays(g, d, plan, saved, why) ? d : NULL;
+    const txm_gpu_rates *rates = best(g, plan);
+    if (!pays(g, rates, plan, why) || !worth_starting(g, rates, plan, why))
+        return NULL;
+    gpu *d = choose(g, pinned_limit, plan, device_bytes, busy, why);
+    return d && pays(g, d->rates, plan, why) ? d : NULL;
 }
 
 /* Memory on the device is reserved here and returned by txm_gpus_return. */
@@ -329,7 +330,7 @@ txm_gpu_choice txm_gpus_lease(txm_gpus *g, const txm_gpu_plan *wanted, uint64_t 
         d->active++;
         d->reserved_bytes += device_bytes;
         *out = (txm_gpu_lease){
-            .gpus = g, .plugin = g->plugin, .device = d->device, .device_bytes = device_bytes, .plan = plan};
+            .gpus = g, .jobs = g->jobs, .device = d->device, .device_bytes = device_bytes, .plan = plan};
         snprintf(out->label, sizeof out->label, "%.8s:%u", g->plugin->name, d->device % 1000);
     }
     pthread_mutex_unlock(&g->lock);

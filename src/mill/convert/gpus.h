@@ -8,13 +8,13 @@
  */
 #ifndef TXM_CONVERT_GPUS_H
 #define TXM_CONVERT_GPUS_H
-#include "mill/gpu/gpu_plugin.h"
+#include "mill/gpu/gpu_jobs.h"
 #include "tile/ops/ops.h"
 
 typedef struct txm_gpus txm_gpus;
 
 typedef struct txm_gpus_options {
-    const char *device;    /* "auto", "cpu", "cuda", "cuda:N"; NULL: auto */
+    const char *device;    /* "auto", "cpu", "cuda", "opencl:N"; NULL: auto */
     uint64_t memory_bytes; /* of each device that may be used; 0: what is free */
     unsigned threads;
     const txm_ops *ops;
@@ -28,11 +28,11 @@ void txm_gpus_free(txm_gpus **gpus); /* NULL-safe; all leases must be back */
 /* A place on a device. */
 typedef struct txm_gpu_lease {
     txm_gpus *gpus;
-    const txm_gpu_plugin *plugin;
+    const txm_gpu_jobs *jobs;
     uint32_t device;
     uint64_t device_bytes;
     txm_gpu_plan plan;
-    char label[16]; /* "cuda:0" */
+    char label[16]; /* "opencl:0" */
 } txm_gpu_lease;
 
 typedef enum txm_gpu_choice {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the GPU plug-in (txmill-cuda.so) exports: one table under one name.
+ * What a device plug-in computes of conversions: a table of device_abi.h's.
  *
  * A job makes the tiles and borders of all levels of one image. Rows of level 0 go in, in chunks; what comes back is
  * ready for the compressors. The plug-in knows nothing of files, threads or compression, and keeps nothing between jobs
@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "mill/gpu/kernels.h"
+#include "tile/device/device_abi.h"
 #include "txtile/pixel.h"
 #include "txtile/status.h"
 
@@ -20,19 +21,8 @@
 extern "C" {
 #endif
 
-/* Raised whenever something below changes: a plug-in of another build is refused, not misread. */
-enum { TXM_GPU_ABI = 2, TXM_GPU_MAX_DEVICES = 32 };
-#define TXM_GPU_SYMBOL "txm_gpu_plugin_table"
-
-typedef struct txm_gpu_info {
-    char name[256];
-    uint64_t memory_bytes, free_bytes;
-    uint32_t major, minor; /* compute capability */
-    uint32_t multiprocessors;
-    uint32_t driver, runtime; /* CUDA versions: 1000 * major + 10 * minor */
-    bool usable;
-    char reason[200]; /* why not */
-} txm_gpu_info;
+/* Raised whenever something below changes: the table of another build is refused, not misread. */
+enum { TXM_GPU_ABI = 3 };
 
 /* What a job makes of its rows. */
 typedef struct txm_gpu_plan {
@@ -76,14 +66,9 @@ typedef struct txm_gpu_measure {
     double seconds;
 } txm_gpu_measure;
 
-typedef struct txm_gpu_plugin {
+typedef struct txm_gpu_jobs {
     uint32_t abi;
-    uint32_t plan_bytes, info_bytes, result_bytes, error_bytes; /* sizeof the structures it was built with */
-    const char *name;                                           /* "cuda" */
-
-    /* DEVICE with the reason when there is no driver or no device. */
-    txm_status (*count)(uint32_t *devices, txm_error *err);
-    txm_status (*describe)(uint32_t device, txm_gpu_info *out, txm_error *err);
+    uint32_t plan_bytes, result_bytes; /* sizeof the structures it was built with */
 
     /* What a job takes of the device's memory, and of the machine's (pinned). */
     void (*memory)(const txm_gpu_plan *plan, uint64_t *device_bytes, uint64_t *pinned_bytes);
@@ -107,7 +92,7 @@ typedef struct txm_gpu_plugin {
 
     /* Times plain copies and each kernel on an image of the plan's kind; *count: room, then measures. */
     txm_status (*bench)(uint32_t device, const txm_gpu_plan *plan, txm_gpu_measure *out, size_t *count, txm_error *err);
-} txm_gpu_plugin;
+} txm_gpu_jobs;
 
 #ifdef __cplusplus
 }

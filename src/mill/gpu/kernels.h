@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What one thread of each kernel does. The bodies are plain inline C over arith.h: runtime_cuda.cu calls them from
- * kernels, tests call them from loops over the same grids, and both give the bits of scalar C.
+ * What one thread of each kernel does. The bodies are C over arith.h, which CUDA and OpenCL compile for devices and
+ * tests for loops over the same grids (src/device/convert/entries.h): all give the bits of scalar C.
  *
- * A body is called for every thread of a grid, also for those beyond the image: it checks its own bounds. `type` and
+ * A job has one piece of device memory, `m`; where something lies in it is a number of bytes from its beginning. A body
+ * is called for every thread of a grid, also for those beyond the image: it checks its own bounds. `type` and
  * `channels` are arguments of their own so that a kernel can pass constants, of which a compiler makes straight code.
  */
 #ifndef TXM_GPU_KERNELS_H
@@ -15,59 +16,61 @@
 /* A level's rows in storage type: the newest ones in a circle, the first ones (which the repeat extension needs again
  * at the end) in a place of their own. */
 typedef struct txm_gpu_store {
-    uint8_t *head, *recent;
+    uint64_t head, recent;        /* where they lie */
     uint32_t head_rows, capacity; /* rows of either */
     uint64_t stride_bytes;
 } txm_gpu_store;
 
 /* A level's rows as linear float32, what the next level is filtered from; a circle too. */
 typedef struct txm_gpu_floats {
-    float *rows;
-    uint32_t capacity;
-    uint64_t stride; /* samples */
+    uint64_t rows;                /* where they lie */
+    uint64_t stride;              /* samples */
+    uint32_t capacity, none_kept; /* rows; none_kept: nobody filters further */
 } txm_gpu_floats;
 
-TXM_ARITH uint8_t *txm_gpu_row(const txm_gpu_store *s, uint32_t y)
+TXM_ARITH TXM_GLOBAL uint8_t *txm_gpu_row(TXM_GLOBAL uint8_t *m, const txm_gpu_store *s, uint32_t y)
 {
-    return y < s->head_rows ? s->head + y * s->stride_bytes : s->recent + (y % s->capacity) * s->stride_bytes;
+    return m + (y < s->head_rows ? s->head + y * s->stride_bytes : s->recent + (y % s->capacity) * s->stride_bytes);
 }
 
-TXM_ARITH float *txm_gpu_float_row(const txm_gpu_floats *f, uint32_t y)
+TXM_ARITH TXM_GLOBAL float *txm_gpu_float_row(TXM_GLOBAL uint8_t *m, const txm_gpu_floats *f, uint32_t y)
 {
-    return f->rows + (y % f->capacity) * f->stride;
+    return (TXM_GLOBAL float *)(m + f->rows) + (y % f->capacity) * f->stride;
 }
 
-/* Stores a filtered pixel: as the level holds it, and (rows not NULL) as the next level is made from it. */
-TXM_ARITH void txm_gpu_keep(txm_type type, uint32_t channels, bool srgb, const txm_tables *t, txm_gpu_light p,
-                            uint32_t x, uint32_t y, const txm_gpu_store *store, const txm_gpu_floats *floats)
+/* Stores a filtered pixel: as the level holds it, and as the next level is made from it. */
+TXM_ARITH void txm_gpu_keep(TXM_GLOBAL uint8_t *m, txm_type type, uint32_t channels, bool srgb,
+                            TXM_GLOBAL const txm_tables *t, txm_gpu_light p, uint32_t x, uint32_t y,
+                            const txm_gpu_store *store, const txm_gpu_floats *floats)
 {
     txm_gpu_pixel stored = txm_gpu_encode(type, channels, srgb, t, p);
-    txm_gpu_save(type, channels, stored, txm_gpu_row(store, y) + (uint64_t)x * channels * txm_gpu_bytes(type));
-    if (!floats->rows)
+    txm_gpu_save(type, channels, stored, txm_gpu_row(m, store, y) + (uint64_t)x * channels * txm_gpu_bytes(type));
+    if (floats->none_kept)
         return;
     for (uint32_t c = 0; c < channels; c++)
         p.v[c] = txm_gpu_same_nan(type == TXM_TYPE_HALF ? txm_clamp_level(p.v[c]) : p.v[c]);
-    txm_gpu_save_light(channels, p, txm_gpu_float_row(floats, y) + (uint64_t)x * channels);
+    txm_gpu_save_light(channels, p, txm_gpu_float_row(m, floats, y) + (uint64_t)x * channels);
 }
 
 /* ---- ingest: level 0 and, where both edges are even, level 1 in one pass over the source ------------------------- */
 
 typedef struct txm_gpu_ingest {
     txm_type type;
-    uint32_t channels;  /* stored: 1 or 4; 1 after RGBA is grey, its first channel */
-    const uint8_t *raw; /* the chunk's rows as the source delivers them */
+    uint32_t channels; /* stored: 1 or 4; 1 after RGBA is grey, its first channel */
+    uint64_t raw;      /* the chunk's rows as the source delivers them */
     uint64_t raw_stride_bytes;
     uint32_t width, y, rows; /* the chunk; y is even */
+    uint32_t gives_rows;     /* a tight copy of the chunk's stored rows goes to rows_out */
     txm_gpu_conform conform;
-    uint8_t *rows_out; /* a tight copy of the chunk's stored rows; NULL: none */
-    bool box, srgb;    /* make level 1 too */
+    uint64_t rows_out;
+    uint32_t box, srgb; /* make level 1 too */
     txm_gpu_store store0, store1;
     txm_gpu_floats floats1;
-    const txm_tables *tables;
 } txm_gpu_ingest;
 
 /* Two by two pixels: (2 qx, 2 qy) of the chunk and its neighbours. */
-TXM_ARITH void txm_gpu_ingest_body(const txm_gpu_ingest *a, txm_type type, uint32_t channels, uint32_t qx, uint32_t qy)
+TXM_ARITH void txm_gpu_ingest_body(const txm_gpu_ingest *a, TXM_GLOBAL uint8_t *m, TXM_GLOBAL const txm_tables *t,
+                                   txm_type type, uint32_t channels, uint32_t qx, uint32_t qy)
 {
     uint32_t src_bytes = a->conform.src_channels * txm_gpu_bytes(type), bytes = channels * txm_gpu_bytes(type);
     txm_gpu_light quad[4] = {{{0}}};
@@ -78,20 +81,20 @@ TXM_ARITH void txm_gpu_ingest_body(const txm_gpu_ingest *a, txm_type type, uint3
         uint32_t x = 2 * qx + (i & 1), row = 2 * qy + (i >> 1);
         if (x >= a->width || row >= a->rows)
             continue;
-        const uint8_t *src = a->raw + row * a->raw_stride_bytes + (uint64_t)x * src_bytes;
+        TXM_GLOBAL const uint8_t *src = m + a->raw + row * a->raw_stride_bytes + (uint64_t)x * src_bytes;
         txm_gpu_pixel p = txm_gpu_conform_pixel(type, &a->conform, txm_gpu_load(type, a->conform.src_channels, src));
-        txm_gpu_save(type, channels, p, txm_gpu_row(&a->store0, a->y + row) + (uint64_t)x * bytes);
-        if (a->rows_out)
-            txm_gpu_save(type, channels, p, a->rows_out + ((uint64_t)row * a->width + x) * bytes);
+        txm_gpu_save(type, channels, p, txm_gpu_row(m, &a->store0, a->y + row) + (uint64_t)x * bytes);
+        if (a->gives_rows)
+            txm_gpu_save(type, channels, p, m + a->rows_out + ((uint64_t)row * a->width + x) * bytes);
         if (a->box)
-            quad[i] = txm_gpu_decode(type, channels, a->srgb, a->tables, p);
+            quad[i] = txm_gpu_decode(type, channels, a->srgb, t, p);
     }
     if (!a->box)
         return;
     txm_gpu_light p = {{0, 0, 0, 0}};
     for (uint32_t c = 0; c < channels; c++)
         p.v[c] = txm_box(quad[0].v[c], quad[1].v[c], quad[2].v[c], quad[3].v[c]);
-    txm_gpu_keep(type, channels, a->srgb, a->tables, p, qx, a->y / 2 + qy, &a->store1, &a->floats1);
+    txm_gpu_keep(m, type, channels, a->srgb, t, p, qx, a->y / 2 + qy, &a->store1, &a->floats1);
 }
 
 /* ---- statistics ------------------------------------------------------------------------------------------------- */
@@ -105,11 +108,11 @@ typedef struct txm_gpu_row_stats {
 
 typedef struct txm_gpu_count {
     txm_type type;
-    const uint8_t *raw;
-    uint64_t raw_stride_bytes;
-    uint32_t width, rows;
+    uint32_t width;
+    uint64_t raw, raw_stride_bytes;
+    uint32_t rows;
     txm_gpu_conform conform;
-    txm_gpu_row_stats *out; /* one a row */
+    uint64_t out; /* a txm_gpu_row_stats a row */
 } txm_gpu_count;
 
 TXM_ARITH float txm_gpu_number(txm_type type, uint32_t v)
@@ -118,11 +121,12 @@ TXM_ARITH float txm_gpu_number(txm_type type, uint32_t v)
 }
 
 /* One channel of one row: the sum of floats has an order, so nobody shares it. The rows of a chunk keep a GPU busy. */
-TXM_ARITH void txm_gpu_count_body(const txm_gpu_count *a, txm_type type, uint32_t channel, uint32_t row)
+TXM_ARITH void txm_gpu_count_body(const txm_gpu_count *a, TXM_GLOBAL uint8_t *m, txm_type type, uint32_t channel,
+                                  uint32_t row)
 {
     if (row >= a->rows || channel >= a->conform.channels)
         return;
-    const uint8_t *src = a->raw + row * a->raw_stride_bytes;
+    TXM_GLOBAL const uint8_t *src = m + a->raw + row * a->raw_stride_bytes;
     uint32_t step = a->conform.src_channels * txm_gpu_bytes(type), one = txm_gpu_one(type);
     double sum = 0;
     uint64_t shares = 0;
@@ -142,11 +146,12 @@ TXM_ARITH void txm_gpu_count_body(const txm_gpu_count *a, txm_type type, uint32_
         float r = txm_gpu_number(type, p.v[0]), g = txm_gpu_number(type, p.v[1]), b = txm_gpu_number(type, p.v[2]);
         grey = grey && r == g && g == b && p.v[3] == one;
     }
-    a->out[row].sum[channel] = txm_gpu_is_integer(type) ? txm_shares_sum(shares) : sum;
-    a->out[row].min[channel] = min;
-    a->out[row].max[channel] = max;
+    TXM_GLOBAL txm_gpu_row_stats *out = (TXM_GLOBAL txm_gpu_row_stats *)(m + a->out) + row;
+    out->sum[channel] = txm_gpu_is_integer(type) ? txm_shares_sum(shares) : sum;
+    out->min[channel] = min;
+    out->max[channel] = max;
     if (channel == 0)
-        a->out[row].grey = grey;
+        out->grey = grey;
 }
 
 /* ---- levels ----------------------------------------------------------------------------------------------------- */
@@ -154,25 +159,26 @@ TXM_ARITH void txm_gpu_count_body(const txm_gpu_count *a, txm_type type, uint32_
 typedef struct txm_gpu_level {
     txm_type type;
     uint32_t channels;
-    bool box, srgb;
+    uint32_t box, srgb;
     uint32_t src_width, src_height, width, height;
     uint32_t y, rows;        /* to make */
-    bool from_store;         /* the level below is level 0, in storage type */
+    uint32_t from_store;     /* the level below is level 0, in storage type */
     txm_gpu_store src_store; /* then this */
-    txm_gpu_floats src, dst; /* else this; dst.rows NULL: nobody filters further */
+    txm_gpu_floats src, dst; /* else this */
     txm_gpu_store store;
-    const txm_tables *tables;
 } txm_gpu_level;
 
-TXM_ARITH txm_gpu_light txm_gpu_source(const txm_gpu_level *a, txm_type type, uint32_t channels, uint32_t x, uint32_t y)
+TXM_ARITH txm_gpu_light txm_gpu_source(const txm_gpu_level *a, TXM_GLOBAL uint8_t *m, TXM_GLOBAL const txm_tables *t,
+                                       txm_type type, uint32_t channels, uint32_t x, uint32_t y)
 {
     if (!a->from_store)
-        return txm_gpu_load_light(channels, txm_gpu_float_row(&a->src, y) + (uint64_t)x * channels);
-    const uint8_t *p = txm_gpu_row(&a->src_store, y) + (uint64_t)x * channels * txm_gpu_bytes(type);
-    return txm_gpu_decode(type, channels, a->srgb, a->tables, txm_gpu_load(type, channels, p));
+        return txm_gpu_load_light(channels, txm_gpu_float_row(m, &a->src, y) + (uint64_t)x * channels);
+    TXM_GLOBAL const uint8_t *p = txm_gpu_row(m, &a->src_store, y) + (uint64_t)x * channels * txm_gpu_bytes(type);
+    return txm_gpu_decode(type, channels, a->srgb, t, txm_gpu_load(type, channels, p));
 }
 
-TXM_ARITH void txm_gpu_level_body(const txm_gpu_level *a, txm_type type, uint32_t channels, uint32_t x, uint32_t row)
+TXM_ARITH void txm_gpu_level_body(const txm_gpu_level *a, TXM_GLOBAL uint8_t *m, TXM_GLOBAL const txm_tables *t,
+                                  txm_type type, uint32_t channels, uint32_t x, uint32_t row)
 {
     uint32_t y = a->y + row, x0 = 2 * x, x1 = 2 * x + 1, y0 = 2 * y, y1 = 2 * y + 1;
     float f = 0.5f, g = 0.5f;
@@ -184,17 +190,17 @@ TXM_ARITH void txm_gpu_level_body(const txm_gpu_level *a, txm_type type, uint32_
     }
     const txm_gpu_light none = {{0, 0, 0, 0}};
     bool right = a->src_width > 1, below = a->src_height > 1;
-    txm_gpu_light p00 = txm_gpu_source(a, type, channels, x0, y0), p10 = none, p01 = none, p11 = none, p = none;
+    txm_gpu_light p00 = txm_gpu_source(a, m, t, type, channels, x0, y0), p10 = none, p01 = none, p11 = none, p = none;
     if (right)
-        p10 = txm_gpu_source(a, type, channels, x1, y0);
+        p10 = txm_gpu_source(a, m, t, type, channels, x1, y0);
     if (below)
-        p01 = txm_gpu_source(a, type, channels, x0, y1);
+        p01 = txm_gpu_source(a, m, t, type, channels, x0, y1);
     if (right && below)
-        p11 = txm_gpu_source(a, type, channels, x1, y1);
+        p11 = txm_gpu_source(a, m, t, type, channels, x1, y1);
     for (uint32_t c = 0; c < channels; c++)
         p.v[c] = a->box ? txm_box(p00.v[c], p10.v[c], p01.v[c], p11.v[c])
                         : txm_bilinear(p00.v[c], p10.v[c], p01.v[c], p11.v[c], f, g);
-    txm_gpu_keep(type, channels, a->srgb, a->tables, p, x, y, &a->store, &a->dst);
+    txm_gpu_keep(m, type, channels, a->srgb, t, p, x, y, &a->store, &a->dst);
 }
 
 /* ---- tiles ------------------------------------------------------------------------------------------------------ */
@@ -204,11 +210,11 @@ TXM_ARITH void txm_gpu_level_body(const txm_gpu_level *a, txm_type type, uint32_
 typedef struct txm_gpu_tiles {
     txm_type type;
     uint32_t channels, tile_px, tile_shift; /* tile_px = 1 << tile_shift: a shift is cheaper than a division */
-    bool filter;                            /* TIFF: horizontal predictor; EXR: byte split and differences */
+    uint32_t filter;                        /* TIFF: horizontal predictor; EXR: byte split and differences */
     uint32_t width, height;                 /* of the level */
     uint32_t y, bands;                      /* first row, a multiple of tile_px; how many rows of tiles */
     txm_gpu_store store;
-    uint8_t *out;
+    uint64_t out;
 } txm_gpu_tiles;
 
 TXM_ARITH uint32_t txm_gpu_shift(uint32_t tile_px)
@@ -228,14 +234,14 @@ TXM_ARITH uint64_t txm_gpu_tiles_bytes(txm_type type, uint32_t channels, uint32_
 }
 
 /* Pixel x of a row of tiles, row `row` of them. */
-TXM_ARITH void txm_gpu_tile_tiff(const txm_gpu_tiles *a, txm_type type, uint32_t channels, uint32_t x, uint32_t row,
-                                 uint32_t band)
+TXM_ARITH void txm_gpu_tile_tiff(const txm_gpu_tiles *a, TXM_GLOBAL uint8_t *m, txm_type type, uint32_t channels,
+                                 uint32_t x, uint32_t row, uint32_t band)
 {
     uint32_t bytes = channels * txm_gpu_bytes(type), tile = x >> a->tile_shift, in = x & (a->tile_px - 1);
     uint32_t y0 = a->y + band * a->tile_px, last_y = a->height - 1, y = y0 + row < last_y ? y0 + row : last_y;
     uint64_t band_bytes = txm_gpu_tiles_bytes(type, channels, a->tile_px, a->width, a->tile_px);
     uint64_t at = (((uint64_t)tile << a->tile_shift) + row) << a->tile_shift;
-    const uint8_t *src = txm_gpu_row(&a->store, y);
+    TXM_GLOBAL const uint8_t *src = txm_gpu_row(m, &a->store, y);
     txm_gpu_pixel v = txm_gpu_load(type, channels, src + (uint64_t)(x < a->width ? x : a->width - 1) * bytes);
     /* What repeats its neighbour differs from it by zero. */
     if (a->filter && in) {
@@ -245,7 +251,7 @@ TXM_ARITH void txm_gpu_tile_tiff(const txm_gpu_tiles *a, txm_type type, uint32_t
         for (uint32_t c = 0; c < channels; c++)
             v.v[c] = (v.v[c] - left.v[c]) & (type == TXM_TYPE_U8 ? 0xFFu : 0xFFFFu);
     }
-    txm_gpu_save(type, channels, v, a->out + band * band_bytes + (at + in) * bytes);
+    txm_gpu_save(type, channels, v, m + a->out + band * band_bytes + (at + in) * bytes);
 }
 
 /* A tile of an EXR file, and a place in its order: line by line, plane by plane. */
@@ -254,10 +260,10 @@ typedef struct txm_gpu_exr_place {
     uint32_t row, plane, x;
 } txm_gpu_exr_place;
 
-TXM_ARITH uint32_t txm_gpu_exr_sample(const txm_gpu_tiles *a, txm_type type, uint32_t channels,
+TXM_ARITH uint32_t txm_gpu_exr_sample(const txm_gpu_tiles *a, TXM_GLOBAL uint8_t *m, txm_type type, uint32_t channels,
                                       const txm_gpu_exr_place *at)
 {
-    const uint8_t *row = txm_gpu_row(&a->store, at->y0 + at->row);
+    TXM_GLOBAL const uint8_t *row = txm_gpu_row(m, &a->store, at->y0 + at->row);
     uint64_t sample = (uint64_t)(at->x0 + at->x) * channels + at->plane;
     return type == TXM_TYPE_HALF ? txm_gpu_load_16(row + 2 * sample) : txm_gpu_load_32(row + 4 * sample);
 }
@@ -271,11 +277,11 @@ TXM_ARITH txm_gpu_exr_place txm_gpu_exr_before(uint32_t channels, txm_gpu_exr_pl
     return at;
 }
 
-TXM_ARITH void txm_gpu_tile_exr(const txm_gpu_tiles *a, txm_type type, uint32_t channels, txm_gpu_exr_place at,
-                                uint8_t *out)
+TXM_ARITH void txm_gpu_tile_exr(const txm_gpu_tiles *a, TXM_GLOBAL uint8_t *m, txm_type type, uint32_t channels,
+                                txm_gpu_exr_place at, TXM_GLOBAL uint8_t *out)
 {
-    uint32_t bytes = txm_gpu_bytes(type), half = at.w * at.h * channels * bytes / 2;
-    uint32_t n = (at.row * channels + at.plane) * at.w + at.x, s = txm_gpu_exr_sample(a, type, channels, &at);
+    uint32_t bytes = txm_gpu_bytes(type), middle = at.w * at.h * channels * bytes / 2;
+    uint32_t n = (at.row * channels + at.plane) * at.w + at.x, s = txm_gpu_exr_sample(a, m, type, channels, &at);
     if (!a->filter) {
         for (uint32_t b = 0; b < bytes; b++)
             out[n * bytes + b] = (uint8_t)(s >> (8 * b));
@@ -285,27 +291,27 @@ TXM_ARITH void txm_gpu_tile_exr(const txm_gpu_tiles *a, txm_type type, uint32_t 
      * to the one before it there, plus 128. The first byte stands as it is; the second half begins after the last
      * byte of the first one. */
     txm_gpu_exr_place place = txm_gpu_exr_before(channels, at);
-    uint32_t before = txm_gpu_exr_sample(a, type, channels, &place), top = 8 * (bytes - 2);
+    uint32_t before = txm_gpu_exr_sample(a, m, type, channels, &place), top = 8 * (bytes - 2);
     uint32_t even = n ? before >> top & 0xFF : 128, odd = before >> (n ? top + 8 : top) & 0xFF;
     for (uint32_t b = 0; b < bytes; b += 2) {
         uint32_t low = s >> (8 * b) & 0xFF, high = s >> (8 * b + 8) & 0xFF, to = (n * bytes + b) / 2;
         out[to] = (uint8_t)(low - even + 128);
-        out[half + to] = (uint8_t)(high - odd + 128);
+        out[middle + to] = (uint8_t)(high - odd + 128);
         even = low;
         odd = high;
     }
 }
 
 /* One pixel (TIFF) or sample (EXR): `i` counts them over a line of a row of tiles, tile by tile. */
-TXM_ARITH void txm_gpu_tiles_body(const txm_gpu_tiles *a, txm_type type, uint32_t channels, uint32_t i, uint32_t row,
-                                  uint32_t band)
+TXM_ARITH void txm_gpu_tiles_body(const txm_gpu_tiles *a, TXM_GLOBAL uint8_t *m, txm_type type, uint32_t channels,
+                                  uint32_t i, uint32_t row, uint32_t band)
 {
     uint32_t px = a->tile_px, y0 = a->y + band * px;
     if (band >= a->bands || row >= px)
         return;
     if (txm_gpu_is_integer(type)) {
         if (i < (a->width + px - 1) >> a->tile_shift << a->tile_shift)
-            txm_gpu_tile_tiff(a, type, channels, i, row, band);
+            txm_gpu_tile_tiff(a, m, type, channels, i, row, band);
         return;
     }
     uint32_t h = a->height - y0 < px ? a->height - y0 : px;
@@ -316,7 +322,7 @@ TXM_ARITH void txm_gpu_tiles_body(const txm_gpu_tiles *a, txm_type type, uint32_
     const txm_gpu_exr_place place = {x0, y0, w, h, row, plane, in - plane * w};
     uint64_t at = txm_gpu_tiles_bytes(type, channels, px, a->width, px) * band +
                   (uint64_t)x0 * h * channels * txm_gpu_bytes(type);
-    txm_gpu_tile_exr(a, type, channels, place, a->out + at);
+    txm_gpu_tile_exr(a, m, type, channels, place, m + a->out + at);
 }
 
 /* Threads of one line. */
@@ -335,7 +341,7 @@ typedef struct txm_gpu_borders {
     uint32_t width, height;
     uint32_t y, bands; /* as for tiles */
     txm_gpu_store store;
-    uint8_t *out;
+    uint64_t out;
 } txm_gpu_borders;
 
 /* Pixels of one record. */
@@ -382,8 +388,8 @@ TXM_ARITH uint32_t txm_gpu_wrap(uint32_t origin, int32_t offset, uint32_t size)
 }
 
 /* Pixel `i` of the record of one tile. */
-TXM_ARITH void txm_gpu_borders_body(const txm_gpu_borders *a, txm_type type, uint32_t channels, uint32_t i,
-                                    uint32_t tile, uint32_t band)
+TXM_ARITH void txm_gpu_borders_body(const txm_gpu_borders *a, TXM_GLOBAL uint8_t *m, txm_type type, uint32_t channels,
+                                    uint32_t i, uint32_t tile, uint32_t band)
 {
     uint32_t px = a->tile_px, x0 = tile * px, y0 = a->y + band * px, bytes = channels * txm_gpu_bytes(type);
     if (band >= a->bands || x0 >= a->width)
@@ -393,10 +399,10 @@ TXM_ARITH void txm_gpu_borders_body(const txm_gpu_borders *a, txm_type type, uin
         return;
     int32_t dx, dy;
     txm_gpu_border_place(i, w, h, &dx, &dy);
-    const uint8_t *row = txm_gpu_row(&a->store, txm_gpu_wrap(y0, dy, a->height));
+    TXM_GLOBAL const uint8_t *row = txm_gpu_row(m, &a->store, txm_gpu_wrap(y0, dy, a->height));
     uint64_t at =
         (uint64_t)txm_gpu_borders_pixels(px, a->width, px) * band + (uint64_t)tile * txm_gpu_border_pixels(px, h) + i;
     txm_gpu_pixel p = txm_gpu_load(type, channels, row + (uint64_t)txm_gpu_wrap(x0, dx, a->width) * bytes);
-    txm_gpu_save(type, channels, p, a->out + at * bytes);
+    txm_gpu_save(type, channels, p, m + a->out + at * bytes);
 }
 #endif

@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Single pixels for the kernels: loading, conforming, the curves, storing. Plain inline C over arith.h, with `type` and
- * `channels` as arguments, so that kernels can pass constants.
+ * Single pixels for the kernels: loading, conforming, the curves, storing. C over arith.h, with `type` and `channels`
+ * as arguments, so that kernels can pass constants.
  */
 #ifndef TXM_GPU_PIXEL_H
 #define TXM_GPU_PIXEL_H
-#include <stdbool.h>
-#include <stdint.h>
-#include <string.h>
-
 #include "tile/ops/arith.h"
 #include "tile/ops/tables.h"
 #include "txtile/pixel.h"
@@ -26,43 +22,42 @@ typedef struct txm_gpu_pixel {
     uint32_t v[4]; /* the bits of each sample */
 } txm_gpu_pixel;
 
-/* Words of aligned bytes: RGBA pixels move in one or two of them, and their rows are aligned to a pixel. The compiler
- * has to know that, or a GPU moves them byte by byte. */
-TXM_ARITH uint32_t txm_gpu_load_16(const uint8_t *p)
+/* Words: RGBA pixels move in one or two of them, and their rows are aligned to a pixel. */
+TXM_ARITH uint32_t txm_gpu_load_16(TXM_GLOBAL const uint8_t *p)
 {
     uint16_t v;
-    memcpy(&v, __builtin_assume_aligned(p, sizeof v), sizeof v);
+    TXM_TAKE(uint16_t, v, p);
     return v;
 }
 
-TXM_ARITH uint32_t txm_gpu_load_32(const uint8_t *p)
+TXM_ARITH uint32_t txm_gpu_load_32(TXM_GLOBAL const uint8_t *p)
 {
     uint32_t v;
-    memcpy(&v, __builtin_assume_aligned(p, sizeof v), sizeof v);
+    TXM_TAKE(uint32_t, v, p);
     return v;
 }
 
-TXM_ARITH uint64_t txm_gpu_load_64(const uint8_t *p)
+TXM_ARITH uint64_t txm_gpu_load_64(TXM_GLOBAL const uint8_t *p)
 {
     uint64_t v;
-    memcpy(&v, __builtin_assume_aligned(p, sizeof v), sizeof v);
+    TXM_TAKE(uint64_t, v, p);
     return v;
 }
 
-TXM_ARITH void txm_gpu_save_16(uint8_t *p, uint32_t v)
+TXM_ARITH void txm_gpu_save_16(TXM_GLOBAL uint8_t *p, uint32_t v)
 {
     const uint16_t sample = (uint16_t)v;
-    memcpy(__builtin_assume_aligned(p, sizeof sample), &sample, sizeof sample);
+    TXM_PUT(uint16_t, p, sample);
 }
 
-TXM_ARITH void txm_gpu_save_32(uint8_t *p, uint32_t v)
+TXM_ARITH void txm_gpu_save_32(TXM_GLOBAL uint8_t *p, uint32_t v)
 {
-    memcpy(__builtin_assume_aligned(p, sizeof v), &v, sizeof v);
+    TXM_PUT(uint32_t, p, v);
 }
 
-TXM_ARITH void txm_gpu_save_64(uint8_t *p, uint64_t v)
+TXM_ARITH void txm_gpu_save_64(TXM_GLOBAL uint8_t *p, uint64_t v)
 {
-    memcpy(__builtin_assume_aligned(p, sizeof v), &v, sizeof v);
+    TXM_PUT(uint64_t, p, v);
 }
 
 TXM_ARITH uint32_t txm_gpu_bytes(txm_type type)
@@ -75,7 +70,7 @@ TXM_ARITH bool txm_gpu_is_integer(txm_type type)
     return type == TXM_TYPE_U8 || type == TXM_TYPE_U16;
 }
 
-TXM_ARITH txm_gpu_pixel txm_gpu_load(txm_type type, uint32_t channels, const uint8_t *p)
+TXM_ARITH txm_gpu_pixel txm_gpu_load(txm_type type, uint32_t channels, TXM_GLOBAL const uint8_t *p)
 {
     txm_gpu_pixel out = {{0, 0, 0, 0}};
     if (channels == 4 && type == TXM_TYPE_U8) {
@@ -99,7 +94,7 @@ TXM_ARITH txm_gpu_pixel txm_gpu_load(txm_type type, uint32_t channels, const uin
     return out;
 }
 
-TXM_ARITH void txm_gpu_save(txm_type type, uint32_t channels, txm_gpu_pixel v, uint8_t *p)
+TXM_ARITH void txm_gpu_save(txm_type type, uint32_t channels, txm_gpu_pixel v, TXM_GLOBAL uint8_t *p)
 {
     if (channels == 4 && type == TXM_TYPE_U8) {
         txm_gpu_save_32(p, v.v[0] | v.v[1] << 8 | v.v[2] << 16 | v.v[3] << 24);
@@ -122,8 +117,8 @@ TXM_ARITH void txm_gpu_save(txm_type type, uint32_t channels, txm_gpu_pixel v, u
 /* ---- conforming ------------------------------------------------------------------------------------------------- */
 
 typedef struct txm_gpu_conform {
-    uint32_t src_channels, channels; /* of the source; after widening: 1 or 4 */
-    bool associate, set_opaque, finite;
+    uint32_t src_channels, channels;        /* of the source; after widening: 1 or 4 */
+    uint32_t associate, set_opaque, finite; /* flags */
 } txm_gpu_conform;
 
 TXM_ARITH uint32_t txm_gpu_one(txm_type type)
@@ -185,7 +180,7 @@ TXM_ARITH float txm_gpu_to_float(txm_type type, uint32_t v)
 }
 
 /* A stored pixel as the float32 that levels are filtered in. */
-TXM_ARITH txm_gpu_light txm_gpu_decode(txm_type type, uint32_t channels, bool srgb, const txm_tables *t,
+TXM_ARITH txm_gpu_light txm_gpu_decode(txm_type type, uint32_t channels, bool srgb, TXM_GLOBAL const txm_tables *t,
                                        txm_gpu_pixel p)
 {
     txm_gpu_light out = {{0, 0, 0, 0}};
@@ -212,7 +207,7 @@ TXM_ARITH txm_gpu_light txm_gpu_decode(txm_type type, uint32_t channels, bool sr
 /* What infinity times zero gives has other bits on a GPU than on x86-64, whose files count. */
 TXM_ARITH float txm_gpu_same_nan(float v)
 {
-#ifdef __CUDA_ARCH__
+#ifdef TXM_ON_DEVICE
     return v != v ? txm_bits_float(0xFFC00000u) : v;
 #else
     return v;
@@ -228,7 +223,7 @@ TXM_ARITH uint32_t txm_gpu_from_float(txm_type type, float v)
 }
 
 /* The reverse. */
-TXM_ARITH txm_gpu_pixel txm_gpu_encode(txm_type type, uint32_t channels, bool srgb, const txm_tables *t,
+TXM_ARITH txm_gpu_pixel txm_gpu_encode(txm_type type, uint32_t channels, bool srgb, TXM_GLOBAL const txm_tables *t,
                                        txm_gpu_light p)
 {
     txm_gpu_pixel out = {{0, 0, 0, 0}};
@@ -252,7 +247,7 @@ TXM_ARITH txm_gpu_pixel txm_gpu_encode(txm_type type, uint32_t channels, bool sr
     return out;
 }
 
-TXM_ARITH txm_gpu_light txm_gpu_load_light(uint32_t channels, const float *p)
+TXM_ARITH txm_gpu_light txm_gpu_load_light(uint32_t channels, TXM_GLOBAL const float *p)
 {
     txm_gpu_light out = {{0, 0, 0, 0}};
 #ifdef __CUDA_ARCH__
@@ -267,7 +262,7 @@ TXM_ARITH txm_gpu_light txm_gpu_load_light(uint32_t channels, const float *p)
     return out;
 }
 
-TXM_ARITH void txm_gpu_save_light(uint32_t channels, txm_gpu_light v, float *p)
+TXM_ARITH void txm_gpu_save_light(uint32_t channels, txm_gpu_light v, TXM_GLOBAL float *p)
 {
 #ifdef __CUDA_ARCH__
     if (channels == 4) {

@@ -20,28 +20,28 @@ extern "C" {
 enum { TXM_DEVICE_ABI = 3, TXM_DEVICES_MAX = 32 };
 #define TXM_DEVICE_SYMBOL "txm_device_plugin_table"
 
-typedef struct txm_device_info_raw {
+typedef struct txm_device_facts {
     char name[256];
     uint64_t memory_bytes, free_bytes;
     uint64_t piece_bytes;  /* the largest allocation */
     uint32_t processors;   /* multiprocessors, compute units */
-    char architecture[64]; /* "compute capability 9.0", "OpenCL 3.0" */
-    char driver[160];      /* as one line for people */
+    char architecture[32]; /* "9.0" (compute capability), "3.0" (OpenCL) */
+    char driver[32];       /* its version: "13.0" (CUDA), "3.1+debian" */
     bool usable;
     char reason[200]; /* why not */
-} txm_device_info_raw;
+} txm_device_facts;
 
 struct txm_gpu_jobs;
 struct txm_device_lookups;
 
 typedef struct txm_device_plugin {
     uint32_t abi;
-    uint32_t info_bytes, error_bytes; /* sizeof the structures it was built with */
-    const char *name;                 /* "cuda" */
+    uint32_t facts_bytes, error_bytes; /* sizeof the structures it was built with */
+    const char *name;                  /* "cuda" */
 
     /* DEVICE with the reason when there is no driver or no device. */
     txm_status (*count)(uint32_t *devices, txm_error *err);
-    txm_status (*describe)(uint32_t device, txm_device_info_raw *out, txm_error *err);
+    txm_status (*describe)(uint32_t device, txm_device_facts *out, txm_error *err);
 
     const struct txm_gpu_jobs *jobs;
     const struct txm_device_lookups *lookups; /* NULL: none */

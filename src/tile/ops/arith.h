@@ -1,50 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The arithmetic of pixels, once for every back-end: plain C functions that a CUDA compiler takes as they are.
+ * The arithmetic of pixels, once for every back-end: C functions that CUDA's and OpenCL's compilers take as they are
+ * (dialect.h).
  *
  * Everything is float32 (float64 inside txm_pow_positive) in the order written, without contraction and without
- * flushing subnormals, so scalar C, SIMD and CUDA give the same bits. The formulas are those of Cycles (Blender 5.2,
- * x86-64); txmill-tx(5) lists them.
+ * flushing subnormals, so scalar C, SIMD, CUDA and OpenCL give the same bits. The formulas are those of Cycles
+ * (Blender 5.2, x86-64); txmill-tx(5) lists them.
  */
 #ifndef TXM_OPS_ARITH_H
 #define TXM_OPS_ARITH_H
 #include "tile/ops/dialect.h"
 #include "tile/ops/pow_table.h"
-
-#ifdef __OPENCL_VERSION__
-#define txm_float_bits(f) as_uint((float)(f))
-#define txm_bits_float(u) as_float((uint)(u))
-#define txm_double_bits(d) as_ulong((double)(d))
-#define txm_bits_double(u) as_double((ulong)(u))
-#else
-TXM_ARITH uint32_t txm_float_bits(float f)
-{
-    uint32_t u;
-    memcpy(&u, &f, sizeof u);
-    return u;
-}
-
-TXM_ARITH float txm_bits_float(uint32_t u)
-{
-    float f;
-    memcpy(&f, &u, sizeof f);
-    return f;
-}
-
-TXM_ARITH uint64_t txm_double_bits(double d)
-{
-    uint64_t u;
-    memcpy(&u, &d, sizeof u);
-    return u;
-}
-
-TXM_ARITH double txm_bits_double(uint64_t u)
-{
-    double d;
-    memcpy(&d, &u, sizeof d);
-    return d;
-}
-#endif
 
 /* ---- half ---------------------------------------------------------------------------------------------------- */
 
@@ -140,36 +106,33 @@ TXM_ARITH uint32_t txm_float_to_code(float v, float scale)
 
 /* ---- powers and the sRGB curve ------------------------------------------------------------------------------- */
 
-#ifdef __OPENCL_VERSION__
-__constant double log2_table[16][2] = TXM_POW_LOG2_TABLE, a[5] = TXM_POW_LOG2_POLYNOMIAL;
-__constant uint64_t exp2_table[32] = TXM_POW_EXP2_TABLE;
-__constant double b[3] = TXM_POW_EXP2_POLYNOMIAL;
-#endif
 /* x^e for x > 0 (normal or infinite) and e > 0 as glibc's powf computes it, to the bit: Blender's curves go through
  * powf, whose results are not always the nearest float. log2(x) by a table of 16 intervals and a polynomial, exp2 by a
  * table of 32 steps and another; only + and * so that every back-end gives the same bits. glibc fuses some of these
  * operations on processors that can, which changes 2 of the 75 million floats from 2^-9 to 1 for e = 2.4, none for
  * e = 1/2.4. */
+#define TXM_POW_TABLES                                                                                                 \
+    TXM_CONSTANT double txm_pow_log2[16][2] = TXM_POW_LOG2_TABLE, txm_pow_a[5] = TXM_POW_LOG2_POLYNOMIAL;              \
+    TXM_CONSTANT uint64_t txm_pow_exp2[32] = TXM_POW_EXP2_TABLE;                                                       \
+    TXM_CONSTANT double txm_pow_b[3] = TXM_POW_EXP2_POLYNOMIAL;
+TXM_TABLES_OUTSIDE(TXM_POW_TABLES)
+
 TXM_ARITH float txm_pow_positive(float x, double e)
 {
-#ifndef __OPENCL_VERSION__
-    static const double log2_table[16][2] = TXM_POW_LOG2_TABLE, a[5] = TXM_POW_LOG2_POLYNOMIAL;
-    static const uint64_t exp2_table[32] = TXM_POW_EXP2_TABLE;
-    static const double b[3] = TXM_POW_EXP2_POLYNOMIAL;
-#endif
+    TXM_TABLES_INSIDE(TXM_POW_TABLES)
     if (x > 3.40282347e38f)
         return x;
     /* x = 2^k z with z in the table's range, log2(x) = k + log2(c) + log2(1 + r), r = z/c - 1. */
     uint32_t bits = txm_float_bits(x), offset = bits - TXM_POW_LOG2_BEGIN;
-    const uint32_t i = offset >> 19 & 15;
-    double z = (double)txm_bits_float(bits - (offset & 0xFF800000u)), r = z * log2_table[i][0] - 1.0, r2 = r * r;
-    double low = a[4] * r + (log2_table[i][1] + (double)((int32_t)offset >> 23));
-    double log2_x = (a[0] * r + a[1]) * (r2 * r2) + ((a[2] * r + a[3]) * r2 + low);
+    uint32_t i = offset >> 19 & 15;
+    double z = (double)txm_bits_float(bits - (offset & 0xFF800000u)), r = z * txm_pow_log2[i][0] - 1.0, r2 = r * r;
+    double low = txm_pow_a[4] * r + (txm_pow_log2[i][1] + (double)((int32_t)offset >> 23));
+    double log2_x = (txm_pow_a[0] * r + txm_pow_a[1]) * (r2 * r2) + ((txm_pow_a[2] * r + txm_pow_a[3]) * r2 + low);
     /* 2^y = 2^(n/32) 2^s: the table's entries lack the exponent that n brings. */
     double y = e * log2_x, shifted = y + TXM_POW_EXP2_SHIFT, s = y - (shifted - TXM_POW_EXP2_SHIFT);
     uint64_t n = txm_double_bits(shifted);
-    double scale = txm_bits_double(exp2_table[n & 31] + (n << 47));
-    double power = (b[0] * s + b[1]) * (s * s) + (b[2] * s + 1.0);
+    double scale = txm_bits_double(txm_pow_exp2[n & 31] + (n << 47));
+    double power = (txm_pow_b[0] * s + txm_pow_b[1]) * (s * s) + (txm_pow_b[2] * s + 1.0);
     return (float)(power * scale);
 }
 

@@ -1,27 +1,85 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What differs between C, CUDA C++ and OpenCL C, so that one text serves all three.
+ * What differs between the languages that the arithmetic is compiled as: C, CUDA's C++ and OpenCL C.
+ *
+ * Headers that devices compile as well include this one in place of the standard ones. They keep to what the three
+ * languages share: a plain pointer points to a function's own variables, one into a device's memory is TXM_GLOBAL,
+ * tables are wrapped in TXM_TABLES, and structs that kernels take by value hold numbers of a fixed width only.
  */
 #ifndef TXM_OPS_DIALECT_H
 #define TXM_OPS_DIALECT_H
 
 #ifdef __OPENCL_VERSION__
+#pragma OPENCL FP_CONTRACT OFF
 typedef uchar uint8_t;
 typedef ushort uint16_t;
 typedef uint uint32_t;
 typedef ulong uint64_t;
+typedef char int8_t;
+typedef short int16_t;
 typedef int int32_t;
 typedef long int64_t;
 #define TXM_ARITH static inline
 #define TXM_GLOBAL __global
+#define TXM_CONSTANT __constant
+/* Tables must lie outside of functions. */
+#define TXM_TABLES_OUTSIDE(tables) tables
+#define TXM_TABLES_INSIDE(tables)
+/* A word of memory that is aligned to its size. */
+#define TXM_TAKE(type, v, p) ((v) = *(TXM_GLOBAL const type *)(p))
+#define TXM_PUT(type, p, v) (*(TXM_GLOBAL type *)(p) = (v))
+#define TXM_SAME_BITS(from, to, type) to = as_##type(from)
 #else
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
-#define TXM_GLOBAL
 #ifdef __CUDACC__
 #define TXM_ARITH static __host__ __device__ inline
 #else
 #define TXM_ARITH static inline
 #endif
+#define TXM_GLOBAL
+#define TXM_CONSTANT static const
+/* CUDA takes tables of functions, of which it makes one for the host and one for the device. */
+#define TXM_TABLES_OUTSIDE(tables)
+#define TXM_TABLES_INSIDE(tables) tables
+/* The compiler has to know that a word is aligned, or a GPU moves it byte by byte. */
+#define TXM_TAKE(type, v, p) memcpy(&(v), __builtin_assume_aligned(p, sizeof(type)), sizeof(type))
+#define TXM_PUT(type, p, v) memcpy(__builtin_assume_aligned(p, sizeof(type)), &(v), sizeof(type))
+#define TXM_SAME_BITS(from, to, type) memcpy(&(to), &(from), sizeof(to))
 #endif
+
+/* Code for a device, not for a processor whose files count. */
+#if defined(__CUDA_ARCH__) || defined(__OPENCL_VERSION__)
+#define TXM_ON_DEVICE 1
+#endif
+
+TXM_ARITH uint32_t txm_float_bits(float f)
+{
+    uint32_t u;
+    TXM_SAME_BITS(f, u, uint);
+    return u;
+}
+
+TXM_ARITH float txm_bits_float(uint32_t u)
+{
+    float f;
+    TXM_SAME_BITS(u, f, float);
+    return f;
+}
+
+TXM_ARITH uint64_t txm_double_bits(double d)
+{
+    uint64_t u;
+    TXM_SAME_BITS(d, u, ulong);
+    return u;
+}
+
+TXM_ARITH double txm_bits_double(uint64_t u)
+{
+    double d;
+    TXM_SAME_BITS(u, d, double);
+    return d;
+}
 #endif

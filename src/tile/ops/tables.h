@@ -7,8 +7,6 @@
  */
 #ifndef TXM_OPS_TABLES_H
 #define TXM_OPS_TABLES_H
-#include <stdint.h>
-
 #include "tile/ops/arith.h"
 
 enum {
@@ -32,8 +30,10 @@ typedef struct txm_tables {
 
 /* All tables in one piece of 0.8 MB that lives as long as the process, those of 8 or of 16 bits filled in: a
  * millisecond or two that only images of that type should pay for. Thread-safe. */
+#ifndef __OPENCL_VERSION__
 const txm_tables *txm_tables_of_u8(void);
 const txm_tables *txm_tables_of_u16(void);
+#endif
 
 /* The bin of a linear value: clamped at both ends. */
 TXM_ARITH uint32_t txm_srgb8_bin(uint32_t float_bits)

@@ -286,10 +286,10 @@ typedef struct staged {
     txm_stats stats;
     made_image image;
     txm_gpu_stage *stage;
-    txm_gpu_plugin plugin; /* the real one with calls of the test's */
+    txm_gpu_jobs jobs; /* the real one with calls of the test's */
 } staged;
 
-static const txm_gpu_plugin *real;
+static const txm_gpu_jobs *real;
 static struct {
     unsigned opened, submitted, collected, released, closed;
     unsigned fail_at; /* of submit or collect: the n-th call */
@@ -346,11 +346,11 @@ static staged *set_stage(void)
     ck_assert_int_eq(txm_gpus_lease(s->gpus, &plan, 0, &s->lease, why), TXM_GPU_LEASED);
     s->lease.plan.chunk_rows = 32; /* several chunks, two at a time */
     s->lease.plan.slots = 2;
-    real = s->lease.plugin;
-    s->plugin = *real;
-    s->plugin.submit = count_submit;
-    s->plugin.release = count_release;
-    s->lease.plugin = &s->plugin;
+    real = s->lease.jobs;
+    s->jobs = *real;
+    s->jobs.submit = count_submit;
+    s->jobs.release = count_release;
+    s->lease.jobs = &s->jobs;
     ck_assert_int_eq(txm_tx_writer_open(s->fd, "made.tx", &s->layout, &metadata, &s->writer, NULL), TXM_OK);
     ck_assert_int_eq(txm_encode_queue_new(&s->job, &s->layout, s->writer, NULL, "/tmp", &s->queue, NULL), TXM_OK);
     ck_assert_int_eq(txm_pixel_hash_new(W, H, 4, TXM_TYPE_U8, txm_ops_best(), &s->hash, NULL), TXM_OK);
@@ -466,7 +466,7 @@ START_TEST(a_device_that_fails_ends_the_attempt)
             if (at < 3)
                 calls.fail_at = at;
             else
-                s->plugin.collect = fail_collect;
+                s->jobs.collect = fail_collect;
             ck_assert_int_eq(open_stage(s, NULL), TXM_OK);
             ck_assert(!give_rows(s));
             ck_assert_int_eq(s->job.error.status, TXM_STATUS_DEVICE);
@@ -481,7 +481,7 @@ START_TEST(a_device_that_cannot_open_changes_nothing)
     staged *s = set_stage();
     txm_error err = {0};
     calls.status = TXM_STATUS_NO_MEMORY;
-    s->plugin.open = refuse_to_open;
+    s->jobs.open = refuse_to_open;
     ck_assert_int_eq(open_stage(s, &err), TXM_STATUS_NO_MEMORY);
     ck_assert_ptr_null(s->stage);
     ck_assert_int_eq(s->job.error.status, TXM_OK);

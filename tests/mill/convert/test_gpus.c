@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Which image goes to which device: words of --device, the estimate of `auto` with its reasons, places and memory of
- * devices. Over the runtime on the CPU (tests/device/gpu_runtime.c), which no estimate ever prefers to the CPU.
+ * Which image goes to which device: words of --device, what `auto` makes of measurements, places and memory of
+ * devices. Over the runtime on the CPU (tests/device/gpu_runtime.c).
  */
 #include <check.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "mill/convert/gpu_rates.h"
 #include "mill/convert/gpus.h"
+#include "tile/device/device_plugin.h"
 #include "util_check.h"
 
 static char why[TXM_MESSAGE_BYTES];
@@ -101,7 +104,7 @@ START_TEST(memory)
         bool second = leased(txm_gpus_lease(g, &plan, 0, &b, why));
         plan.chunk_rows = 64;
         plan.slots = 2;
-        txm_gpu_plugin_load(txm_gpu_backend_at(0), NULL)->memory(&plan, &device, &pinned);
+        txm_device_plugin_load(txm_device_backend_at(0), NULL)->jobs->memory(&plan, &device, &pinned);
         ck_assert_int_eq(first, device <= bound); /* refused only where the least does not fit */
         ck_assert(!second || a.device_bytes + b.device_bytes <= bound);
         ck_assert(!first || (a.device_bytes <= bound && a.plan.chunk_rows % 64 == 0 && a.plan.slots >= 2));
@@ -120,76 +123,128 @@ START_TEST(memory)
 }
 END_TEST
 
-/* Nothing is started for little; once it could pay, the device is measured, and here found slower than the CPU. */
-START_TEST(auto_decides_by_measuring)
+/* As if this device had been measured: nanoseconds a pixel there and on a thread of the CPU. */
+static void remember(const char *label, const char *driver, double start, double device_ns, double cpu_ns)
 {
+    txm_gpu_rates r = {.name = "Imaginary 0", .start = start};
+    txm_error err = {0};
+    snprintf(r.label, sizeof r.label, "%s", label);
+    snprintf(r.driver, sizeof r.driver, "%s", driver);
+    for (int i = 0; i < 2 * TXM_GPU_TYPES; i++)
+        r.rate[i / 2][i % 2] = (txm_gpu_rate){device_ns * 1e-9, cpu_ns * 1e-9};
+    ck_assert_msg(!txm_gpu_rates_write(&r, &err), "%s", err.message);
+}
+
+/* A folder for caches that has nothing in it. */
+static void new_cache(void)
+{
+    char folder[] = "/tmp/txm-rates-XXXXXX";
+    ck_assert_ptr_nonnull(mkdtemp(folder));
+    setenv("XDG_CACHE_HOME", folder, 1);
+}
+
+static void drop_cache(void)
+{
+    char path[256];
+    const char *folder = getenv("XDG_CACHE_HOME");
+    snprintf(path, sizeof path, "%s/txmill/devices", folder);
+    unlink(path);
+    snprintf(path, sizeof path, "%s/txmill", folder);
+    rmdir(path);
+    ck_assert_int_eq(rmdir(folder), 0); /* and no draft is left */
+}
+
+/* Nothing measured: the CPU. Measured: nothing is started for little, and what is slower gets nothing. */
+START_TEST(auto_goes_by_what_was_measured)
+{
+    txm_gpu_lease lease;
+    const txm_gpu_plan small = plan_of(500, 500), plan = plan_of(2000, 2000);
+    new_cache();
+    ck_assert_ptr_null(gpus_new("auto", 0, TXM_OK));
+    ck_assert_str_eq(why, "no device was measured on this machine (txmill devices --measure)");
+    remember("cuda:0", "13.0", 0.03, 2, 20);
     txm_gpus *g = gpus_new("auto", 0, TXM_OK);
-    txm_gpu_lease lease;
-    txm_gpu_plan plan = plan_of(500, 500);
-    ck_assert_ptr_nonnull(g);
-    ck_assert_int_eq(txm_gpus_lease(g, &plan, 0, &lease, why), TXM_GPU_NONE);
+    ck_assert_int_eq(txm_gpus_lease(g, &small, 0, &lease, why), TXM_GPU_NONE);
     ck_assert_str_eq(why, "small images stay there");
-    plan = plan_of(2100, 2100);
-    ck_assert_int_eq(txm_gpus_lease(g, &plan, 0, &lease, why), TXM_GPU_NONE);
-    ck_assert_msg(strstr(why, "starting one takes about"), "%s", why);
-    plan = plan_of(65536, 65536);
-    ck_assert_int_eq(txm_gpus_lease(g, &plan, 0, &lease, why), TXM_GPU_NONE);
-    ck_assert_msg(strstr(why, "s there by estimate"), "%s", why);
-    txm_gpus_free(&g);
-    setenv("TXM_FAKE_DEVICES", "0", 1);
-    g = gpus_new("auto", 0, TXM_OK);
-    for (int i = 0; i < 2; i++) {
-        ck_assert_int_eq(txm_gpus_lease(g, &plan, 0, &lease, why), TXM_GPU_NONE);
-        ck_assert_str_eq(why, "there is no CUDA device");
-    }
-    txm_gpus_free(&g);
-    setenv("TXM_FAKE_DEVICES", "1", 1);
-}
-END_TEST
-
-/* Forty milliseconds a row: no device is slower, not even this one under sanitizers on a busy machine. */
-static void slow_box(uint32_t channels, const float *row0, const float *row1, float *dst, size_t count)
-{
-    clock_t begin = clock();
-    txm_ops_best()->box(channels, row0, row1, dst, count);
-    while (clock() - begin < CLOCKS_PER_SEC / 25)
-        ;
-}
-
-START_TEST(auto_takes_what_pays)
-{
-    txm_ops slow = *txm_ops_best();
-    slow.box = slow_box;
-    const txm_gpus_options options = {NULL, 0, 1, &slow};
-    txm_gpus *g = NULL;
-    txm_gpu_lease lease;
-    const txm_gpu_plan plan = plan_of(4096, 4096);
-    ck_assert(!txm_gpus_new(&options, &g, why, NULL));
-    ck_assert_msg(leased(txm_gpus_lease(g, &plan, 0, &lease, why)), "%s", why);
-    ck_assert_msg(strstr(why, "s there by estimate"), "%s", why);
+    /* 4 million pixels, 20 ns shared by two threads or 2 ns: 0.032 s. */
+    ck_assert(leased(txm_gpus_lease(g, &plan, 0, &lease, why)));
+    ck_assert_str_eq(why, "measured: 2.00 ns a pixel there, 10.00 ns on 2 CPU threads");
     ck_assert_str_eq(lease.label, "cuda:0");
     txm_gpus_return(&lease, false);
     txm_gpus_free(&g);
+    remember("cuda:0", "13.0", 0.05, 2, 20);
+    g = gpus_new("auto", 0, TXM_OK);
+    ck_assert_int_eq(txm_gpus_lease(g, &plan, 0, &lease, why), TXM_GPU_NONE);
+    ck_assert_str_eq(why, "cuda:0 could have saved 0.03 s so far, starting it takes 0.05 s");
+    ck_assert(leased(txm_gpus_lease(g, &plan, 0, &lease, why)));
+    txm_gpus_return(&lease, false);
+    txm_gpus_free(&g);
+    remember("cuda:0", "13.0", 0, 10, 20);
+    g = gpus_new("auto", 0, TXM_OK);
+    ck_assert_int_eq(txm_gpus_lease(g, &plan, 0, &lease, why), TXM_GPU_NONE);
+    txm_gpus_free(&g);
+    drop_cache();
 }
 END_TEST
 
+/* A device that came in another's place, or that is gone, is not taken for it. */
+START_TEST(auto_knows_devices_again)
+{
+    txm_gpu_lease lease;
+    const txm_gpu_plan plan = plan_of(2000, 2000);
+    new_cache();
+    remember("cuda:0", "12.4", 0, 2, 20);
+    txm_gpus *g = gpus_new("auto", 0, TXM_OK);
+    for (int i = 0; i < 2; i++) {
+        ck_assert_int_eq(txm_gpus_lease(g, &plan, 0, &lease, why), TXM_GPU_NONE);
+        ck_assert_str_eq(why, "CUDA device 0: it was not measured on this machine");
+    }
+    txm_gpus_free(&g);
+    setenv("TXM_FAKE_DEVICES", "0", 1);
+    g = gpus_new("auto", 0, TXM_OK);
+    ck_assert_int_eq(txm_gpus_lease(g, &plan, 0, &lease, why), TXM_GPU_NONE);
+    ck_assert_str_eq(why, "there is no CUDA device");
+    txm_gpus_free(&g);
+    setenv("TXM_FAKE_DEVICES", "1", 1);
+    drop_cache();
+}
+END_TEST
+
+/* What is measured comes back; a damaged file counts as none, line by line, and can be replaced. */
 START_TEST(rates)
 {
-    for (txm_type type = TXM_TYPE_U8; type <= TXM_TYPE_FLOAT; type++) {
-        txm_gpu_plan plan = plan_of(64, 64);
-        plan.type = type;
-        double s = txm_cpu_seconds_per_pixel(txm_ops_best(), &plan);
-        ck_assert_msg(s > 0 && s < 1e-5, "%g s a pixel", s);
-    }
-    txm_gpu_rates r = {0};
+    txm_gpu_rates r = {.label = "cuda:0", .name = "a\tname"}, *read;
     txm_error err = {0};
-    const txm_gpu_plugin *p = txm_gpu_plugin_load(txm_gpu_backend_at(0), &err);
-    ck_assert_msg(p && !txm_gpu_rates_measure(p, 0, &r, &err), "%s", err.message);
-    ck_assert(r.per_buffer_byte > 0 && r.per_stored_byte > 0);
-    txm_gpu_plan small = plan_of(1000, 1000), large = plan_of(4000, 4000);
-    small.chunk_rows = large.chunk_rows = 64;
-    small.slots = large.slots = 2;
-    ck_assert(txm_gpu_seconds(p, &r, &large) > txm_gpu_seconds(p, &r, &small));
+    char path[256];
+    new_cache();
+    const txm_device_plugin *p = txm_device_plugin_load(txm_device_backend_at(0), &err);
+    ck_assert_msg(p && !txm_gpu_rates_measure(p->jobs, 0, txm_ops_best(), &r, &err), "%s", err.message);
+    for (int i = 0; i < 2 * TXM_GPU_TYPES; i++)
+        ck_assert(r.rate[i / 2][i % 2].device > 0 && r.rate[i / 2][i % 2].cpu > 0 && r.rate[i / 2][i % 2].cpu < 1e-5);
+    ck_assert(!txm_gpu_rates_write(&r, &err));
+    remember("opencl:0", "1", 1, 2, 3);
+    remember("opencl:0", "2", 1, 2, 3);
+    ck_assert_uint_eq(txm_gpu_rates_read(&read), 2);
+    ck_assert_str_eq(read[0].name, "a name");
+    ck_assert_str_eq(read[0].driver, "-");
+    ck_assert(fabs(read[0].rate[3][1].device - r.rate[3][1].device) < 2e-12);
+    ck_assert_str_eq(read[1].driver, "2");
+    free(read);
+    snprintf(path, sizeof path, "%s/txmill/devices", getenv("XDG_CACHE_HOME"));
+    FILE *f = fopen(path, "a");
+    fputs("cuda:1\tname\tdriver\t1\t2\ncuda:1\tname\tdriver\t-1\n\n\t\t\tx", f);
+    fclose(f);
+    ck_assert_uint_eq(txm_gpu_rates_read(&read), 2);
+    free(read);
+    f = fopen(path, "w");
+    fputs("something else\n", f);
+    fclose(f);
+    ck_assert_uint_eq(txm_gpu_rates_read(&read), 0);
+    ck_assert_ptr_null(read);
+    remember("cuda:0", "1", 1, 2, 3);
+    ck_assert_uint_eq(txm_gpu_rates_read(&read), 1);
+    free(read);
+    drop_cache();
 }
 END_TEST
 
@@ -200,6 +255,6 @@ int main(void)
     setenv("TXMILL_PLUGINS", folder, 1);
     Suite *suite = suite_create("gpus");
     TCase *t = add_case(suite, "gpus");
-    add_tests(t, words, places, memory, auto_decides_by_measuring, auto_takes_what_pays, rates);
+    add_tests(t, words, places, memory, auto_goes_by_what_was_measured, auto_knows_devices_again, rates);
     return run_suite(suite);
 }

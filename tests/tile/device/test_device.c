@@ -149,7 +149,7 @@ static void are_true(const looks *l)
 
 /* ---- the device ---- */
 
-static const char *device_name = "cpu";
+static const char *device_name = "cuda"; /* the processor as a device, for tests */
 
 static txm_device *open_device(txm_cache *c, int number, const txm_device_options *o)
 {
@@ -308,41 +308,35 @@ START_TEST(what_is_wrong_is_said)
     txm_cache *c = cache_of(1 << 20);
     txm_device *d;
     txm_error err;
-    const char *const none[] = {"", "cpu:", "cpu:x", "cpu:1:2", ":1", "averyveryverylongname:0"};
+    const char *const none[] = {"", "cuda:", "cuda:x", "cuda:1:2", ":1", "cpu:0", "averyveryverylongname:0"};
     for (size_t i = 0; i < sizeof none / sizeof *none; i++)
         ck_assert_int_eq(txm_device_open(c, none[i], NULL, &d, &err), TXM_STATUS_USAGE);
-    ck_assert_int_eq(txm_device_open(c, "cpu:4", NULL, &d, &err), TXM_STATUS_DEVICE);
-    ck_assert_ptr_nonnull(strstr(err.message, "cpu:4"));
+    ck_assert_int_eq(txm_device_open(c, "cuda:4", NULL, &d, &err), TXM_STATUS_DEVICE);
+    ck_assert_ptr_nonnull(strstr(err.message, "cuda:4"));
     ck_assert_ptr_null(d);
-    ck_assert_int_eq(txm_device_open(c, "nothing:0", NULL, &d, &err), TXM_STATUS_DEVICE);
+    ck_assert_int_eq(txm_device_open(c, "opencl:0", NULL, &d, &err), TXM_STATUS_DEVICE);
     txm_device_options o;
     txm_device_options_init(&o);
     o.max_lookups = 0;
-    ck_assert_int_eq(txm_device_open(c, "cpu:0", &o, &d, &err), TXM_STATUS_USAGE);
+    ck_assert_int_eq(txm_device_open(c, "cuda:0", &o, &d, &err), TXM_STATUS_USAGE);
     txm_cache_free(&c);
 }
 END_TEST
 
-/* The processor as a device lies beside this program. */
-static void use_test_plugins(const char *program)
+int main(void)
 {
-    char folder[4096];
-    const char *end = strrchr(program, '/');
-    snprintf(folder, sizeof folder, "%.*s", end ? (int)(end - program) : 1, end ? program : ".");
-    setenv("TXMILL_PLUGINS", folder, 1);
-}
-
-int main(int argc, char **argv)
-{
-    (void)argc;
     Suite *suite = suite_create("device");
     TCase *tcase = add_case(suite, "device");
     temp_file("");
     const char *named = getenv("TXM_DEVICE");
-    if (named)
+    char folder[4096];
+    snprintf(folder, sizeof folder, "%s/tests/gpu", getenv("TXM_BUILD") ? getenv("TXM_BUILD") : "build");
+    if (named) {
         device_name = named;
-    else
-        use_test_plugins(argv[0]);
+    } else {
+        setenv("TXMILL_PLUGINS", folder, 1);
+        setenv("TXM_FAKE_DEVICES", "4", 1);
+    }
     tcase_set_timeout(tcase, 600);
     tcase_add_unchecked_fixture(tcase, make_truth, free_truth);
     tcase_add_test(tcase, bits_are_the_samplers);

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Compiled kernels on disk: $XDG_CACHE_HOME/txmill/opencl, or ~/.cache/txmill/opencl, a file a key.
+ *
+ * A file is a header with the key and a checksum, and the driver's bytes. It appears complete or not at all. Since the
+ * driver runs what is in it, a file counts only if it belongs to this user, nobody else may write it, and its checksum
+ * is right; anything else is as if it were not there.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+#include "device/opencl/opencl_impl.h"
+
+enum { PATH_BYTES = 4096 };
+static const uint64_t MAGIC = 0x314C434C494D5854, LARGEST = 256u << 20; /* "TXMILCL1" */
+
+typedef struct header {
+    uint64_t magic;
+    ocl_cache_key key;
+    uint64_t size, low, high; /* of what follows: bytes, XXH3 */
+} header;
+
+/* The folder, made if `make`; false where there is none. */
+static bool folder(char out[PATH_BYTES], bool make)
+{
+    const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+    bool own = cache && *cache == '/';
+    if (!own && !(home && *home == '/'))
+        return false;
+    int n = snprintf(out, PATH_BYTES, "%s%s/txmill/opencl", own ? cache : home, own ? "" : "/.cache");
+    if (n < 0 || n >= PATH_BYTES - 64)
+        return false;
+    for (char *slash = out + 1; make && (slash = strchr(slash, '/')); slash++) {
+        *slash = 0;
+        int made = mkdir(out, 0700);
+        *slash = '/';
+        if (made && errno != EEXIST)
+            return false;
+    }
+    return !make || mkdir(out, 0700) == 0 || errno == EEXIST;
+}
+
+static bool read_all(int fd, void *to, size_t size)
+{
+    for (size_t done = 0; done < size;) {
+        ssize_t n = read(fd, (uint8_t *)to + done, size - done);
+        if (n <= 0 && !(n < 0 && errno == EINTR))
+            return false;
+        done += n > 0 ? (size_t)n : 0;
+    }
+    return true;
+}
+
+static bool write_all(int fd, const void *from, size_t size)
+{
+    for (size_t done = 0; done < size;) {
+        ssize_t n = write(fd, (const uint8_t *)from + done, size - done);
+        if (n < 0 && errno != EINTR)
+            return false;
+        done += n > 0 ? (size_t)n : 0;
+    }
+    return true;
+}
+
+static uint8_t *read_checked(int fd, ocl_cache_key key, size_t *size)
+{
+    header h;
+    struct stat s;
+    if (fstat(fd, &s) || !S_ISREG(s.st_mode) || s.st_uid != geteuid() || (s.st_mode & 022) ||
+        !read_all(fd, &h, sizeof h) || h.magic != MAGIC || h.key.low != key.low || h.key.high != key.high ||
+        h.size == 0 || h.size > LARGEST || (uint64_t)s.st_size != sizeof h + h.size)
+        return NULL;
+    uint8_t *bytes = malloc(h.size);
+    if (bytes && read_all(fd, bytes, h.size)) {
+        const XXH128_hash_t sum = XXH3_128bits(bytes, h.size);
+        *size = h.size;
+        if (sum.low64 == h.low && sum.high64 == h.high)
+            return bytes;
+    }
+    free(bytes);
+    return NULL;
+}
+
+static bool file_of(ocl_cache_key key, char path[PATH_BYTES], bool make)
+{
+    if (!folder(path, make))
+        return false;
+    size_t n = strlen(path);
+    snprintf(path + n, PATH_BYTES - n, "/%016llx%016llx", (unsigned long long)key.high, (unsigned long long)key.low);
+    return true;
+}
+
+uint8_t *ocl_cache_read(ocl_cache_key key, size_t *size)
+{
+    char path[PATH_BYTES];
+    int fd = file_of(key, path, false) ? open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK) : -1;
+    if (fd < 0)
+        return NULL;
+    uint8_t *bytes = read_checked(fd, key, size);
+    close(fd);
+    return bytes;
+}
+
+void ocl_cache_write(ocl_cache_key key, const uint8_t *bytes, size_t size)
+{
+    char path[PATH_BYTES], draft[PATH_BYTES + 16];
+    if (size > LARGEST || !file_of(key, path, true))
+        return;
+    const XXH128_hash_t sum = XXH3_128bits(bytes, size);
+    const header h = {MAGIC, key, size, sum.low64, sum.high64};
+    snprintf(draft, sizeof draft, "%s.XXXXXX", path);
+    int fd = mkostemp(draft, O_CLOEXEC); /* mode 0600 */
+    if (fd < 0)
+        return;
+    bool good = write_all(fd, &h, sizeof h) && write_all(fd, bytes, size);
+    good = close(fd) == 0 && good;
+    if (!good || rename(draft, path))
+        unlink(draft);
+}

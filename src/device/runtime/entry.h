@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Entry points of kernels, written once for CUDA, OpenCL and a loop on the CPU.
+ *
+ *     TXM_ENTRY(name, struct of arguments, threads of a block)
+ *     {
+ *         body(TXM_ARGS, m0, m1, TXM_ID(0), TXM_ID(1));
+ *     }
+ *
+ * m0 to m5 are the pieces of device memory of a launch, NULL beyond those that it has; TXM_ARGS points to its
+ * arguments, TXM_ID is the thread's place in the grid, which is rounded up to whole blocks in its first dimension.
+ */
+#ifndef TXM_RUNTIME_ENTRY_H
+#define TXM_RUNTIME_ENTRY_H
+#include "tile/ops/dialect.h"
+
+#if defined(__OPENCL_VERSION__)
+#define TXM_ENTRY(name, args_type, block)                                                                              \
+    __kernel __attribute__((reqd_work_group_size(block, 1, 1))) void name(                                             \
+        __global uchar *m0, __global uchar *m1, __global uchar *m2, __global uchar *m3, __global uchar *m4,            \
+        __global uchar *m5, const args_type args)
+#define TXM_ARGS (&args)
+#define TXM_ID(n) ((uint)get_global_id(n))
+
+#elif defined(__CUDACC__)
+#define TXM_ENTRY(name, args_type, block)                                                                              \
+    extern "C" __global__ void __launch_bounds__(block)                                                                \
+        name(uint8_t *m0, uint8_t *m1, uint8_t *m2, uint8_t *m3, uint8_t *m4, uint8_t *m5, const args_type args)
+#define TXM_ARGS (&args)
+#define TXM_ID(n) TXM_CUDA_ID##n()
+static __device__ __forceinline__ uint32_t TXM_CUDA_ID0()
+{
+    return blockIdx.x * blockDim.x + threadIdx.x;
+}
+static __device__ __forceinline__ uint32_t TXM_CUDA_ID1()
+{
+    return blockIdx.y;
+}
+static __device__ __forceinline__ uint32_t TXM_CUDA_ID2()
+{
+    return blockIdx.z;
+}
+
+#else
+/* `name` calls the thread's function, which is what is written after the macro. */
+#define TXM_ENTRY_MEMORY(n) uint8_t *m##n __attribute__((unused))
+#define TXM_ENTRY(name, args_type, block)                                                                              \
+    static inline void name##_thread(TXM_ENTRY_MEMORY(0), TXM_ENTRY_MEMORY(1), TXM_ENTRY_MEMORY(2),                    \
+                                     TXM_ENTRY_MEMORY(3), TXM_ENTRY_MEMORY(4), TXM_ENTRY_MEMORY(5),                    \
+                                     const args_type *args, const uint32_t id[3]);                                     \
+    static void name(void *const m[6], const void *args, const uint32_t id[3])                                         \
+    {                                                                                                                  \
+        name##_thread(m[0], m[1], m[2], m[3], m[4], m[5], args, id);                                                   \
+    }                                                                                                                  \
+    static inline void name##_thread(TXM_ENTRY_MEMORY(0), TXM_ENTRY_MEMORY(1), TXM_ENTRY_MEMORY(2),                    \
+                                     TXM_ENTRY_MEMORY(3), TXM_ENTRY_MEMORY(4), TXM_ENTRY_MEMORY(5),                    \
+                                     const args_type *args, const uint32_t id[3])
+#define TXM_ARGS args
+#define TXM_ID(n) id[n]
+#endif
+#endif

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Finding and loading device plug-ins.
+ *
+ * In: the name of a back-end. Out: its table, if the plug-in is there and was built from the same header. It is loaded
+ * once per process and stays; failures say where it was looked for.
+ */
+#include "tile/device/device_plugin.h"
+
+#include <ctype.h>
+#include <dlfcn.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tile/base/fail.h"
+#include "tile/base/plugin.h"
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static const txm_device_backend backends[] = {{"cuda", "CUDA"}, {"opencl", "OpenCL"}};
+
+enum { BACKENDS = sizeof backends / sizeof *backends };
+
+static const txm_device_plugin *plugins[BACKENDS]; /* stay loaded: a driver's threads cannot be unloaded */
+
+const txm_device_backend *txm_device_backend_at(size_t index)
+{
+    return index < BACKENDS ? &backends[index] : NULL;
+}
+
+static char *find_file(const txm_device_backend *b, char **looked_in)
+{
+    char file[64];
+    snprintf(file, sizeof file, "txmill-%s.so", b->name);
+    return txm_plugin_path(file, looked_in);
+}
+
+/* Versions and sizes: a plug-in of another build would read structs wrongly. */
+static bool fits(const txm_device_plugin *p, const char *backend)
+{
+    return p->abi == TXM_DEVICE_ABI && p->facts_bytes == sizeof(txm_device_facts) &&
+           p->error_bytes == sizeof(txm_error) && !strcmp(p->name, backend);
+}
+
+/* Never unloaded: drivers do not like it. */
+static const txm_device_plugin *load(const txm_device_backend *b, txm_error *err)
+{
+    char *looked_in = NULL, *path = find_file(b, &looked_in);
+    void *handle = path ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
+    const txm_device_plugin *p = handle ? dlsym(handle, TXM_DEVICE_SYMBOL) : NULL;
+    if (!path)
+        txm_fail(err, TXM_STATUS_DEVICE, "%s", looked_in ? looked_in : "the plug-in was not found");
+    else if (!p)
+        txm_fail(err, TXM_STATUS_DEVICE, "%s", dlerror());
+    else if (!fits(p, b->name))
+        txm_fail(err, TXM_STATUS_DEVICE, "%s is of another build", path);
+    bool good = p && fits(p, b->name);
+    if (handle && !good)
+        dlclose(handle);
+    free(path);
+    free(looked_in);
+    return good ? p : NULL;
+}
+
+const txm_device_plugin *txm_device_plugin_load(const txm_device_backend *backend, txm_error *err)
+{
+    const txm_device_plugin **plugin = &plugins[backend - backends];
+    pthread_mutex_lock(&lock);
+    if (!*plugin)
+        *plugin = load(backend, err);
+    const txm_device_plugin *loaded = *plugin;
+    pthread_mutex_unlock(&lock);
+    return loaded;
+}
+
+txm_status txm_device_count(const txm_device_backend *backend, const txm_device_plugin **plugin, uint32_t *count,
+                            txm_error *err)
+{
+    *count = 0;
+    if (!(*plugin = txm_device_plugin_load(backend, err)))
+        return TXM_STATUS_DEVICE;
+    txm_status status = (*plugin)->count(count, err);
+    if (!status && !*count)
+        status = txm_fail(err, TXM_STATUS_DEVICE, "there is no %s device", backend->title);
+    return status;
+}
+
+const txm_device_backend *txm_device_parse(const char *word, int *only)
+{
+    const txm_device_backend *backend;
+    size_t n = strcspn(word, ":"), i = 0;
+    *only = -1;
+    while ((backend = txm_device_backend_at(i++)) && (strncmp(backend->name, word, n) || backend->name[n]))
+        ;
+    if (!backend || !word[n])
+        return backend;
+    if (!isdigit((unsigned char)word[n + 1]))
+        return NULL;
+    char *end;
+    unsigned long number = strtoul(word + n + 1, &end, 10);
+    if (*end || number > INT_MAX)
+        return NULL;
+    *only = (int)number;
+    return backend;
+}
