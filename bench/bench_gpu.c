@@ -48,7 +48,7 @@ static txm_status bench(const txm_gpu_jobs *jobs, uint32_t device, uint32_t widt
 }
 
 /* Every usable device of a back-end. */
-static txm_status bench_all(const txm_device_backend *backend, uint32_t width, txm_error *err)
+static txm_status bench_all(const txm_device_backend_row *backend, uint32_t width, txm_error *err)
 {
     uint32_t devices = 0;
     const txm_device_plugin *plugin;
@@ -72,7 +72,7 @@ static txm_status bench_all(const txm_device_backend *backend, uint32_t width, t
 int main(int argc, char **argv)
 {
     uint32_t width = argc > 1 ? (uint32_t)atoi(argv[1]) : 8192;
-    const txm_device_backend *backend;
+    const txm_device_backend_row *backend;
     for (size_t i = 0; (backend = txm_device_backend_at(i)); i++) {
         txm_error err = {0};
         if (bench_all(backend, width, &err)) {

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# make bench-gpu: kernels against plain copies, then whole conversions on the CPU and on the GPUs with 1, 4 and 16 threads, and
-# the share of each stage. gpu.sh [BUILD [IMAGES]]
+# make bench-gpu: kernels against plain copies, then whole conversions on the CPU and on the devices of each back-end with 1, 4
+# and 16 threads, and the share of each stage. gpu.sh [BUILD [IMAGES]]
 set -eu
 build=${1:-build}
 images=${2:-bench-images}
@@ -9,14 +9,17 @@ TXMILL_PLUGINS=${TXMILL_PLUGINS:-$PWD/$build}
 export TXMILL_PLUGINS
 kernels=$("$build/bench_gpu")
 echo "$kernels"
-case $kernels in skip*) exit 0 ;; esac
+devices=$("$build/txmill" devices --json | python3 -c 'import json, sys
+o = json.load(sys.stdin)
+print(*(b for b in ("cuda", "opencl") if any(d["usable"] for d in o[b]["devices"])))')
+[ -n "$devices" ] || exit 0
 bench/images.sh "$images"
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
 printf '\n| image | device | threads | s | decode | conform | pyramid | hash | encode | borders | write |\n'
 echo '|---|---|---|---|---|---|---|---|---|---|---|'
 for image in "$images"/{photo8k.jpg,rgba4k.png,hdr4k.exr}; do
-    for device in cpu cuda; do
+    for device in cpu $devices; do
         for threads in 1 4 16; do
             # The best of three; the device's start is part of each run.
             for _ in 1 2 3; do
@@ -30,5 +33,5 @@ print("| %s | %s | %s | %.2f | %s |" % (sys.argv[1], best["device"], sys.argv[2]
                 "$(basename "$image")" $threads
         done
     done
-    cmp "$out/cpu.tx" "$out/cuda.tx"
+    for device in $devices; do cmp "$out/cpu.tx" "$out/$device.tx"; done
 done

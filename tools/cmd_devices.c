@@ -2,11 +2,11 @@
  *
  * txmill devices: lists what this machine can compute with.
  *
- * Out: the vector code that the CPU can run, every GPU with its memory and, where it cannot be used, why, and the
- * OpenColorIO that converts colours. Nothing is converted.
+ * Out: the vector code that the CPU can run, every device with its memory and, where it cannot be used, why, and the
+ * OpenColorIO that converts colours. With --measure, what each device costs beside the CPU, which is remembered.
  *
- * The same facts that --device auto decides by: when a conversion runs on the CPU though there is a GPU, this
- * says why.
+ * The same facts that --device auto decides by: when a conversion runs on the CPU though there is a device, this says
+ * why.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,22 +26,37 @@
 enum { TXM_DEVICES_SCHEMA_VERSION = 1 };
 
 typedef struct devices_args {
-    bool json;
+    bool json, measure;
 } devices_args;
 
 static const txm_option options[] = {
+    TXM_OPTION(FLAG, "measure", .offset = offsetof(devices_args, measure),
+               .help = "Measure every device beside the CPU, for auto to go by",
+               .more =
+                   "A few seconds a device. Measure again when a device or its driver has changed: until then, auto "
+                   "takes it for one that was not measured."),
     TXM_OPTION(FLAG, "json", .offset = offsetof(devices_args, json), .help = "Print the list as one JSON object"),
     {0},
 };
 
 static const txm_option_group groups[] = {{"Reports", options, 0}, {0}};
 
-/* What there is. */
+/* What one back-end has. */
+typedef struct backend {
+    const char *name;
+    txm_device_info *devices;
+    size_t count;
+    txm_error none;                             /* why there are none */
+    txm_device_rate (*rates)[TXM_DEVICE_RATES]; /* of each device, once they are measured */
+    txm_error *failed;                          /* measuring it */
+} backend;
+
+enum { BACKENDS_MAX = 4 };
+
 typedef struct devices {
     txm_cpu_info cpu;
-    txm_device_info *gpus;
-    size_t gpu_count;
-    txm_error none; /* why there are none */
+    backend backends[BACKENDS_MAX];
+    size_t count;
 } devices;
 
 /* ---- text ------------------------------------------------------------------------------------------------------- */
@@ -62,15 +77,19 @@ static void print_cpu(const txm_cpu_info *cpu)
 }
 
 /* A device that cannot be used keeps its line, with the reason after it. */
-static void print_gpu(const txm_device_info *d)
+static void print_device(const txm_device_info *d)
 {
     char memory[TXM_FORMAT_BYTES], unused[TXM_FORMAT_BYTES];
     printf("%-8s ", d->label);
     if (*d->name) {
         txm_print_safe(d->name);
-        printf(", compute capability %s, %u multiprocessors, %s, %s free, driver for CUDA %s", d->architecture,
-               d->processors, txm_format_bytes(d->memory_bytes, memory), txm_format_bytes(d->free_bytes, unused),
-               d->driver);
+        txm_format_bytes(d->memory_bytes, memory);
+        if (!strcmp(d->backend, "cuda"))
+            printf(", compute capability %s, %u multiprocessors, %s, %s free, driver for CUDA %s", d->architecture,
+                   d->processors, memory, txm_format_bytes(d->free_bytes, unused), d->driver);
+        else
+            printf(", OpenCL %s, %u compute unit%s, %s, driver %s", d->architecture, d->processors,
+                   d->processors == 1 ? "" : "s", memory, d->driver);
     }
     if (!d->usable) {
         printf("%snot usable: ", *d->name ? "; " : "");
@@ -79,16 +98,37 @@ static void print_gpu(const txm_device_info *d)
     putchar('\n');
 }
 
-/* No GPU is not an error: the line says what was looked for and not found. */
+/* Nanoseconds beside each other; the CPU's are one thread's. */
+static void print_rates(const backend *b, size_t i)
+{
+    if (b->failed[i].status) {
+        printf("%-8s not measured: ", "");
+        txm_print_safe(b->failed[i].message);
+        putchar('\n');
+        return;
+    }
+    for (int k = 0; b->devices[i].usable && k < TXM_DEVICE_RATES; k++) {
+        const txm_device_rate *r = &b->rates[i][k];
+        printf("%-8s %-6s %s  %7.2f ns a pixel, a CPU thread %7.2f ns\n", "", txm_type_name(r->type),
+               r->channels == 4 ? "RGBA" : "grey", r->device_ns, r->cpu_ns);
+    }
+}
+
+/* No device is not an error: the line says what was looked for and not found. */
 static void print_text(const devices *d)
 {
     print_cpu(&d->cpu);
-    for (size_t i = 0; i < d->gpu_count; i++)
-        print_gpu(&d->gpus[i]);
-    if (!d->gpu_count) {
-        printf("%-8s none: ", "cuda");
-        txm_print_safe(d->none.message);
-        putchar('\n');
+    for (const backend *b = d->backends; b < d->backends + d->count; b++) {
+        for (size_t i = 0; i < b->count; i++) {
+            print_device(&b->devices[i]);
+            if (b->rates)
+                print_rates(b, i);
+        }
+        if (!b->count) {
+            printf("%-8s none: ", b->name);
+            txm_print_safe(b->none.message);
+            putchar('\n');
+        }
     }
     char colors[TXM_MESSAGE_BYTES];
     txm_colors_describe(colors, sizeof colors);
@@ -97,22 +137,39 @@ static void print_text(const devices *d)
 
 /* ---- JSON ------------------------------------------------------------------------------------------------------- */
 
-/* `index` is what --device takes after "cuda:". */
-static void add_gpu(cJSON *array, const txm_device_info *d)
+static void add_rates(cJSON *o, const backend *b, size_t i)
 {
+    cJSON *rates = b->rates && b->devices[i].usable && !b->failed[i].status ? txm_json_array(o, "rates") : NULL;
+    for (int k = 0; rates && k < TXM_DEVICE_RATES; k++) {
+        const txm_device_rate *r = &b->rates[i][k];
+        cJSON *row = txm_json_append(rates);
+        txm_json_text(row, "type", txm_type_name(r->type));
+        txm_json_uint(row, "channels", r->channels);
+        txm_json_number(row, "device_ns", r->device_ns, 2);
+        txm_json_number(row, "cpu_ns", r->cpu_ns, 2);
+    }
+}
+
+/* `index` is what --device takes after "cuda:" or "opencl:". */
+static void add_device(cJSON *array, const backend *b, size_t i)
+{
+    const txm_device_info *d = &b->devices[i];
+    bool cuda = !strcmp(d->backend, "cuda");
     cJSON *o = txm_json_append(array);
     txm_json_uint(o, "index", d->index);
     txm_json_text(o, "name", d->name);
     txm_json_uint(o, "memory_bytes", d->memory_bytes);
-    txm_json_uint(o, "free_bytes", d->free_bytes);
-    txm_json_uint(o, "multiprocessors", d->processors);
-    txm_json_text(o, "compute_capability", d->architecture);
-    txm_json_text(o, "driver_cuda", d->driver);
+    if (cuda)
+        txm_json_uint(o, "free_bytes", d->free_bytes);
+    txm_json_uint(o, cuda ? "multiprocessors" : "compute_units", d->processors);
+    txm_json_text(o, cuda ? "compute_capability" : "opencl_version", d->architecture);
+    txm_json_text(o, cuda ? "driver_cuda" : "driver", d->driver);
     txm_json_bool(o, "usable", d->usable);
     txm_json_text(o, "reason", d->usable ? NULL : d->reason);
+    add_rates(o, b, i);
 }
 
-/* A machine without a GPU has an empty list and the reason why, not a missing member. */
+/* A machine without a device has an empty list and the reason why, not a missing member. */
 static void print_json(const devices *d)
 {
     cJSON *object = txm_json_new("txmill.devices", TXM_DEVICES_SCHEMA_VERSION);
@@ -122,11 +179,13 @@ static void print_json(const devices *d)
     cJSON *isas = txm_json_array(cpu, "isas");
     for (const char *const *isa = d->cpu.isas; *isa; isa++)
         txm_json_append_text(isas, *isa);
-    cJSON *cuda = txm_json_object(object, "cuda");
-    txm_json_text(cuda, "reason", d->gpu_count ? NULL : d->none.message);
-    cJSON *list = txm_json_array(cuda, "devices");
-    for (size_t i = 0; i < d->gpu_count; i++)
-        add_gpu(list, &d->gpus[i]);
+    for (const backend *b = d->backends; b < d->backends + d->count; b++) {
+        cJSON *o = txm_json_object(object, b->name);
+        txm_json_text(o, "reason", b->count ? NULL : b->none.message);
+        cJSON *list = txm_json_array(o, "devices");
+        for (size_t i = 0; i < b->count; i++)
+            add_device(list, b, i);
+    }
     cJSON *color = txm_json_object(object, "color");
     txm_json_text(color, "library", txm_color_library_version());
     txm_json_bool(color, "exact", txm_colors_exact());
@@ -135,24 +194,54 @@ static void print_json(const devices *d)
 
 /* ---- the command ------------------------------------------------------------------------------------------------ */
 
+/* False when memory is exhausted. */
+static bool measure(backend *b)
+{
+    b->rates = calloc(b->count + 1, sizeof *b->rates);
+    b->failed = calloc(b->count + 1, sizeof *b->failed);
+    for (size_t i = 0; b->rates && b->failed && i < b->count; i++)
+        if (b->devices[i].usable)
+            txm_device_measure(&b->devices[i], b->rates[i], &b->failed[i]);
+    return b->rates && b->failed;
+}
+
+/* NO_MEMORY; having no device is an answer, not a failure. */
+static txm_status look(devices *d, bool measures, txm_error *err)
+{
+    const char *name;
+    while (d->count < BACKENDS_MAX && (name = txm_device_backend(d->count))) {
+        backend *b = &d->backends[d->count++];
+        b->name = name;
+        txm_status status = txm_device_list_of(name, &b->devices, &b->count, &b->none);
+        if (status != TXM_OK && status != TXM_STATUS_DEVICE)
+            return txm_fail_as(err, &b->none);
+        if (measures && !measure(b))
+            return txm_fail(err, TXM_STATUS_NO_MEMORY, "out of memory");
+    }
+    return TXM_OK;
+}
+
 /* Always exit code 0, unless memory runs out: scripts read the answer from JSON. */
 static int run_devices(void *p, const txm_operands *operands)
 {
     const devices_args *args = p;
     devices d = {0};
+    txm_error err = {0};
     if (operands->count) {
-        txm_fail(&d.none, TXM_STATUS_USAGE, "unexpected argument '%s'; devices looks at this machine and takes none",
+        txm_fail(&err, TXM_STATUS_USAGE, "unexpected argument '%s'; devices looks at this machine and takes none",
                  operands->items[0]);
-        return txm_finish_failed(&d.none, 0);
+        return txm_finish_failed(&err, 0);
     }
     txm_cpu_describe(&d.cpu);
-    /* Having no GPU is an answer, not a failure. */
-    txm_status status = txm_device_list(&d.gpus, &d.gpu_count, &d.none);
-    if (status != TXM_OK && status != TXM_STATUS_DEVICE)
-        return txm_finish_failed(&d.none, 1);
-    (args->json ? print_json : print_text)(&d);
-    free(d.gpus);
-    return txm_finish(&(txm_tally){.total = 1});
+    txm_status status = look(&d, args->measure, &err);
+    if (!status)
+        (args->json ? print_json : print_text)(&d);
+    for (size_t i = 0; i < d.count; i++) {
+        free(d.backends[i].devices);
+        free(d.backends[i].rates);
+        free(d.backends[i].failed);
+    }
+    return status ? txm_finish_failed(&err, 1) : txm_finish(&(txm_tally){.total = 1});
 }
 
 TXM_COMMAND(devices, devices_args, .purpose = "List what this machine can compute with", .synopsis = "[OPTION...]",

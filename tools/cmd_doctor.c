@@ -228,7 +228,7 @@ static void examine_libraries(examination *x)
 
 /* ---- the machine ------------------------------------------------------------------------------------------------ */
 
-/* A missing GPU is no fault: the CPU makes the same files. */
+/* A missing device is no fault: the CPU makes the same files. */
 static void examine_devices(examination *x)
 {
     txm_cpu_info cpu;
@@ -239,14 +239,17 @@ static void examine_devices(examination *x)
     txm_cpu_describe(&cpu);
     snprintf(text, sizeof text, "%s, %s", txm_format_count(cpu.cores, "thread", threads), cpu.isa);
     tell(x, GOOD, "device", "cpu", text);
-    if (txm_device_list(&gpus, &count, &err) != TXM_OK || !count)
-        tell(x, NOTE, "device", "cuda", err.message);
-    for (size_t i = 0; i < count; i++) {
-        snprintf(text, sizeof text, "%s, %s%s%s", gpus[i].name, txm_format_bytes(gpus[i].memory_bytes, memory),
-                 gpus[i].usable ? "" : ", not usable: ", gpus[i].usable ? "" : gpus[i].reason);
-        tell(x, gpus[i].usable ? GOOD : NOTE, "device", "cuda", text);
+    const char *backend;
+    for (size_t k = 0; (backend = txm_device_backend(k)); k++) {
+        if (txm_device_list_of(backend, &gpus, &count, &err) != TXM_OK)
+            tell(x, NOTE, "device", backend, err.message);
+        for (size_t i = 0; i < count; i++) {
+            snprintf(text, sizeof text, "%s, %s%s%s", gpus[i].name, txm_format_bytes(gpus[i].memory_bytes, memory),
+                     gpus[i].usable ? "" : ", not usable: ", gpus[i].usable ? "" : gpus[i].reason);
+            tell(x, gpus[i].usable ? GOOD : NOTE, "device", backend, text);
+        }
+        free(gpus);
     }
-    free(gpus);
 }
 
 /* Of the machine, and what a job scheduler or a container leaves of it. */

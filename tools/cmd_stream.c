@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * txmill stream: renders a scene through the texture cache, or says what texture memory it will need.
+ * txmill stream: renders a scene through the texture cache, plays it, or says what texture memory it will need.
  *
  * `render` proves the cache on a scene: pictures are the same whatever the budget. `budget` traces the same
- * rays without reading a tile and says what memory textures will take. Both print text, --json or a page
- * (tools/stream); the library does the rendering (src/stream).
+ * rays without reading a tile and says what memory textures will take. `play` makes frames that do not wait for
+ * textures. All print text, --json or a page (tools/stream); src/stream does the rendering.
  *
  * Order of a run: options, project settings, config, scene, outputs. Outputs are guarded before the first
  * ray, since a render may take an hour and must not find at its end that its picture would replace one of
@@ -97,7 +97,7 @@ static const txm_option pictures[] = {
     TXM_OPTION(CUSTOM, "size", .letter = 's', AT(size), .arg = "WxH", .parse = parse_size,
                .help = "Size of the picture in pixels (default: the scene's)"),
     TXM_OPTION(UINT, "samples", AT(samples), .arg = "N", .min = 1, .max = 65536,
-               .help = "Samples a pixel (default: 4; of a budget as many as it needs)",
+               .help = "Samples a pixel (default: 4; of a frame: 1; of a budget: as many as it needs)",
                .more =
                    "A budget goes on until twice as many samples find less than 2 % more tiles, or as many are traced "
                    "as the scene's render takes, or 64."),
@@ -114,7 +114,8 @@ static const txm_option textures[] = {
     TXM_OPTION(SIZE, "cache", AT(cache_bytes), .arg = "SIZE",
                .help = "Memory that textures may take (default: 1G; 0: no bound)"),
     TXM_OPTION(CHOICE, "policy", AT(policy), .arg = "POLICY", .values = txm_policy_values,
-               .help = "What goes when memory is needed (default: render-tiles)", .more = txm_policy_more),
+               .help = "What goes when memory is needed (default: render-tiles; of frames: lru)",
+               .more = txm_policy_more),
     TXM_OPTION(UINT, "keep-epochs", AT(keep_epochs), .arg = "N", .min = 1, .max = 2,
                .help = "Render tiles whose textures are kept (default: 1)"),
     TXM_OPTION(CUSTOM, "resolution", AT(resolution), .arg = "PERCENT", .parse = parse_percent,
@@ -137,7 +138,7 @@ static const txm_option textures[] = {
     TXM_OPTION(CHOICE, "rule", AT(rule), .arg = "RULE", .values = "cycles ellipse probes",
                .help = "How the level follows from the derivatives (default: cycles)"),
     TXM_OPTION(CHOICE, "mode", AT(mode), .arg = "MODE", .values = "stochastic stochastic-full floor trilinear",
-               .help = "What becomes of a level's fraction (default: stochastic)"),
+               .help = "What becomes of a level's fraction (default: stochastic; of frames: trilinear)"),
     TXM_OPTION_CACHE_DIR(AT(cache_dir), "Folder of the tx files (default: blender_tx beside each image)", NULL),
     TXM_OPTION(FLAG, "untextured", AT(untextured), .help = "Look nothing up: what the picture costs without textures"),
     {0},
@@ -196,6 +197,7 @@ static const txm_option_group groups[] = {
     {"Images of built-in scenes", txm_tx_files_options, offsetof(txm_stream_args, images)},
     {"Textures", textures, 0},
     {"Engine", engines, 0},
+    {"Frames", txm_play_options, offsetof(txm_stream_args, play)},
     TXM_COLOUR_GROUP(txm_stream_args),
     {"Output", outputs, 0},
     {0},
@@ -221,127 +223,66 @@ static void defaults(void *p)
                            .keep_epochs = cache.keep_epochs,
                            .max_open = cache.max_open,
                            .cache_bytes = cache.max_bytes,
-                           .resolution = 1.0f};
-}
-
-/* ---- the scene ---- */
-
-/* Through symbolic links: scenes are often linked from elsewhere. */
-static bool is_folder(const char *path)
-{
-    struct stat s;
-    return stat(path, &s) == 0 && S_ISDIR(s.st_mode);
-}
-
-/* A folder of that name wins over a built-in scene. */
-static bool is_builtin(const char *name)
-{
-    for (size_t i = 0; txm_render_builtin_name(i); i++)
-        if (strcmp(txm_render_builtin_name(i), name) == 0)
-            return true;
-    return false;
-}
-
-/* A scene with the images that the operands name; a UDIM set counts once, by its pattern. */
-static txm_status open_builtin(const txm_stream_args *a, const char *name, const txm_operands *given,
-                               txm_render_scene **scene, txm_error *err)
-{
-    const txm_files_how how = {.command = "stream", .what = "image", .may_be_none = !given->count};
-    txm_inputs *inputs = NULL;
-    txm_status status = txm_files_collect(&how, &a->images, given, &inputs, err);
-    const char **images = status == TXM_OK ? txm_calloc(txm_inputs_count(inputs) + 1, sizeof *images) : NULL;
-    size_t count = 0;
-    if (status == TXM_OK && !images)
-        status = txm_no_memory(err, name);
-    for (size_t i = 0; status == TXM_OK && i < txm_inputs_count(inputs); i++) {
-        const txm_input *input = txm_inputs_at(inputs, i);
-        const char *path = input->pattern ? input->pattern : input->path;
-        status = txm_input_check(input, err);
-        if (!input->pattern || !count || strcmp(images[count - 1], path) != 0)
-            images[count++] = path;
-    }
-    if (status == TXM_OK)
-        status = txm_render_scene_builtin(name, images, count, a->frame, scene, err);
-    free(images);
-    txm_inputs_free(&inputs);
-    return status;
-}
-
-/* A name that is neither a folder's nor a built-in scene's. */
-static txm_status no_scene(const char *name, txm_error *err)
-{
-    const char *near = NULL, *one;
-    unsigned distance, least = 0;
-    if (access(name, F_OK) == 0)
-        return txm_fail(err, TXM_STATUS_UNSUPPORTED,
-                        "%s: is %s, but a scene is a folder with a text scene.txt, as txmill-scene(5) describes it; in "
-                        "Blender, the extension's Export Scene writes one",
-                        name, txm_kind_of_file(name));
-    for (size_t i = 0; (one = txm_render_builtin_name(i)); i++)
-        if (txm_spelling_close(name, one, &distance) && (!near || distance < least)) {
-            near = one;
-            least = distance;
-        }
-    return txm_fail(
-        err, TXM_STATUS_NOT_FOUND,
-        "%s: there is no such folder, nor a built-in scene of this name%s%s%s; there are plane, room, grid, "
-        "udim, sphere and fly",
-        name, near ? " (did you mean '" : "", near ? near : "", near ? "'?)" : "");
-}
-
-/* Images on the command line are for built-in scenes; a folder's scene names its own. */
-static txm_status open_scene(const txm_stream_args *a, const txm_operands *operands, txm_render_scene **scene,
-                             txm_error *err)
-{
-    const char *name = operands->items[1];
-    const txm_operands images = {.items = operands->items + 2, .count = operands->count - 2};
-    if (!is_folder(name) && is_builtin(name))
-        return open_builtin(a, name, &images, scene, err);
-    if (images.count)
-        return txm_fail(err, TXM_STATUS_USAGE,
-                        "%s: images are named in a scene's text; only built-in scenes take them here", images.items[0]);
-    return is_folder(name) ? txm_render_scene_open(name, scene, err) : no_scene(name, err);
+                           .resolution = 1.0f,
+                           .policy = NOT_GIVEN,
+                           .mode = NOT_GIVEN,
+                           .play = txm_play_defaults()};
 }
 
 /* ---- what is written ---- */
 
-enum { OUTPUTS = 8 };
+typedef enum verb { RENDER = 1, BUDGET = 2, PLAY = 4 } verb;
 
-static const char *const what_is_written[OUTPUTS] = {"the picture",       "the map of levels", "the map of misses",
-                                                     "the map of passes", "the maps of tiles", "the page",
-                                                     "the trace",         "the table of tiles"};
+/* A file that may be written: its option, by which verbs, and what it is called. */
+typedef struct written_file {
+    txm_output file;
+    unsigned verbs;
+    const char *what;
+} written_file;
 
-/* One list for all that is checked, guarded and named; its order is that of what_is_written. */
-static void list_outputs(const txm_stream_args *a, txm_output out[OUTPUTS])
+enum { OUTPUTS = 9 };
+
+/* One list for all that is checked, guarded and named. */
+static void list_outputs(const txm_stream_args *a, written_file out[OUTPUTS])
 {
-    const txm_output all[OUTPUTS] = {{"-o", a->output, TXM_OUTPUT_PICTURE, a->overwrite},
-                                     {"--heat-level", a->heat_level, TXM_OUTPUT_PICTURE, a->overwrite},
-                                     {"--heat-misses", a->heat_misses, TXM_OUTPUT_PICTURE, a->overwrite},
-                                     {"--heat-passes", a->heat_passes, TXM_OUTPUT_PICTURE, a->overwrite},
-                                     {"--heat-tiles", a->heat_tiles, TXM_OUTPUT_PICTURE, a->overwrite},
-                                     {"--html", a->html, TXM_OUTPUT_PAGE, a->overwrite},
-                                     {"--trace", a->trace, TXM_OUTPUT_TRACE, a->overwrite},
-                                     {"--tiles", a->tiles, TXM_OUTPUT_TABLE, a->overwrite}};
+    const bool o = a->overwrite;
+    const written_file all[OUTPUTS] = {
+        {{"-o", a->output, TXM_OUTPUT_PICTURE, o}, RENDER | PLAY, "the picture"},
+        {{"--heat-level", a->heat_level, TXM_OUTPUT_PICTURE, o}, RENDER, "the map of levels"},
+        {{"--heat-misses", a->heat_misses, TXM_OUTPUT_PICTURE, o}, RENDER, "the map of misses"},
+        {{"--heat-passes", a->heat_passes, TXM_OUTPUT_PICTURE, o}, RENDER, "the map of passes"},
+        {{"--heat-tiles", a->heat_tiles, TXM_OUTPUT_PICTURE, o}, RENDER, "the maps of tiles"},
+        {{"--strip", a->play.strip, TXM_OUTPUT_PICTURE, o}, PLAY, "the pictures side by side"},
+        {{"--html", a->html, TXM_OUTPUT_PAGE, o}, RENDER | BUDGET | PLAY, "the page"},
+        {{"--trace", a->trace, TXM_OUTPUT_TRACE, o}, RENDER, "the trace"},
+        {{"--tiles", a->tiles, TXM_OUTPUT_TABLE, o}, BUDGET, "the table of tiles"}};
     memcpy(out, all, sizeof all);
 }
 
-/* Names are compared as they are given: the usual slip is the same one twice. */
-static txm_status check_outputs(const txm_stream_args *a, bool is_budget, txm_error *err)
+static txm_status wrong_verb(const written_file *f, verb of, txm_error *err)
 {
-    txm_output files[OUTPUTS];
+    if (of == BUDGET && f->file.kind == TXM_OUTPUT_PICTURE)
+        return txm_fail(err, TXM_STATUS_USAGE, "%s: a budget makes no picture; use 'txmill stream %s'", f->file.option,
+                        f->verbs & RENDER ? "render" : "play");
+    return txm_fail(err, TXM_STATUS_USAGE, "%s: use 'txmill stream %s'", f->file.option,
+                    f->verbs & RENDER   ? "render"
+                    : f->verbs & BUDGET ? "budget"
+                                        : "play");
+}
+
+/* Names are compared as they are given: the usual slip is the same one twice. */
+static txm_status check_outputs(const txm_stream_args *a, verb of, txm_error *err)
+{
+    written_file files[OUTPUTS];
     list_outputs(a, files);
     for (size_t i = 0; i < OUTPUTS; i++) {
-        const bool of_budget = files[i].kind == TXM_OUTPUT_TABLE;
-        if (files[i].path && files[i].kind != TXM_OUTPUT_PAGE && of_budget != is_budget)
-            return txm_fail(err, TXM_STATUS_USAGE,
-                            of_budget ? "%s: use 'txmill stream budget'"
-                                      : "%s: a budget makes no picture; use 'txmill stream render'",
-                            files[i].option);
-        for (size_t k = 0; files[i].path && k < i; k++)
-            if (files[k].path && strcmp(files[k].path, files[i].path) == 0)
+        if (files[i].file.path && !(files[i].verbs & (unsigned)of))
+            return wrong_verb(&files[i], of, err);
+        for (size_t k = 0; files[i].file.path && k < i; k++)
+            if (files[k].file.path && strcmp(files[k].file.path, files[i].file.path) == 0)
                 return txm_fail(err, TXM_STATUS_USAGE,
-                                "%s %s: %s already writes that file; give each a name of its own", files[i].option,
-                                files[i].path, files[k].option);
+                                "%s %s: %s already writes that file; give each a name of its own", files[i].file.option,
+                                files[i].file.path, files[k].file.option);
     }
     return TXM_OK;
 }
@@ -355,22 +296,22 @@ static const char *image_of_scene(const void *scene, size_t index)
 /* Needs the scene open, for its images are what must not be overwritten. */
 static txm_status guard_outputs(const txm_stream_args *a, const txm_render_scene *scene, txm_error *err)
 {
-    txm_output files[OUTPUTS];
+    written_file files[OUTPUTS];
     txm_status status = TXM_OK;
     list_outputs(a, files);
     for (size_t i = 0; status == TXM_OK && i < OUTPUTS; i++)
-        status = txm_guard_output(&files[i], image_of_scene, scene, err);
+        status = txm_guard_output(&files[i].file, image_of_scene, scene, err);
     return status;
 }
 
 /* On stderr, and only after success; what went to standard output needs no name. */
 static void say_written(const txm_stream_args *a)
 {
-    txm_output files[OUTPUTS];
+    written_file files[OUTPUTS];
     list_outputs(a, files);
     for (size_t i = 0; i < OUTPUTS; i++)
-        if (files[i].path && strcmp(files[i].path, "-") != 0)
-            txm_say(TXM_SAY_INFO, "%s: wrote %s", files[i].path, what_is_written[i]);
+        if (files[i].file.path && strcmp(files[i].file.path, "-") != 0)
+            txm_say(TXM_SAY_INFO, "%s: wrote %s", files[i].file.path, files[i].what);
 }
 
 /* ---- running ---- */
@@ -403,12 +344,15 @@ static void say_missing(void *user, const char *message)
 }
 
 /* What is not asked for keeps the library's default. */
-static txm_cache_options cache_options_of(const txm_stream_args *a)
+static txm_cache_options cache_options_of(const txm_stream_args *a, bool plays)
 {
     txm_cache_options o;
-    txm_cache_options_init_cycles(&o);
+    if (plays)
+        txm_cache_options_init(&o);
+    else
+        txm_cache_options_init_cycles(&o);
     o.max_bytes = a->cache_bytes;
-    o.policy = (uint32_t)a->policy;
+    o.policy = a->policy == NOT_GIVEN ? o.policy : (uint32_t)a->policy;
     o.keep_epochs = a->keep_epochs;
     o.max_open = a->max_open;
     o.threads = a->threads;
@@ -442,7 +386,7 @@ static txm_render_options options_of(const txm_stream_args *a, bool budget, cons
     o.widen = !a->narrow && a->filter_glossy != 0.0f;
     o.filter_glossy = a->filter_glossy > 0.0f ? a->filter_glossy : 0.0f;
     o.rule = (uint32_t)a->rule;
-    o.mode = (uint32_t)a->mode;
+    o.mode = a->mode == NOT_GIVEN ? o.mode : (uint32_t)a->mode;
     o.untextured = a->untextured;
     o.open_first = a->open_first;
     o.cache = cache;
@@ -458,24 +402,6 @@ static txm_render_options options_of(const txm_stream_args *a, bool budget, cons
     return o;
 }
 
-/* Formats of floats get the values, others sRGB. */
-static txm_status write_rgb(const char *path, const float *rgb, uint32_t width, uint32_t height, txm_error *err)
-{
-    txm_picture picture = {rgb, (size_t)width * 3 * sizeof *rgb, width, height, 3, TXM_TYPE_FLOAT, "Linear"};
-    uint8_t *codes = NULL;
-    if (!path)
-        return TXM_OK;
-    if (!txm_path_has_ext(path, "exr") && !txm_path_has_ext(path, "hdr")) {
-        codes = txm_srgb_codes(rgb, (size_t)width * height * 3);
-        if (!codes)
-            return txm_no_memory(err, path);
-        picture = (txm_picture){codes, (size_t)width * 3, width, height, 3, TXM_TYPE_U8, "sRGB"};
-    }
-    txm_status status = txm_picture_write(path, &picture, err);
-    free(codes);
-    return status;
-}
-
 /* False colours scaled to the largest value, which the caption of the page names. */
 static txm_status write_heat(const char *path, const float *map, const txm_render_picture *p, txm_error *err)
 {
@@ -483,7 +409,7 @@ static txm_status write_heat(const char *path, const float *map, const txm_rende
     float *colors = path ? txm_heat_colors(map, count, txm_heat_most(map, count)) : NULL;
     if (path && !colors)
         return txm_no_memory(err, path);
-    txm_status status = write_rgb(path, colors, p->width, p->height, err);
+    txm_status status = txm_stream_write_rgb(path, colors, p->width, p->height, err);
     free(colors);
     return status;
 }
@@ -497,7 +423,7 @@ static txm_status write_sheet(const char *path, const txm_render_picture *p, txm
         return TXM_OK;
     txm_status status = txm_stream_sheet(p, &rgb, &width, &height, err);
     if (status == TXM_OK)
-        status = write_rgb(path, rgb, width, height, err);
+        status = txm_stream_write_rgb(path, rgb, width, height, err);
     free(rgb);
     return status;
 }
@@ -532,15 +458,16 @@ static txm_status write_html(const txm_stream_args *a, const char *name, const t
 
 /* A texture that cannot be read does not stop a render, as in Cycles, but is no success either. Returns the kind of the
  * first failure; TXM_OK: none. */
-static txm_status say_failed(const txm_render_picture *p)
+static txm_status say_failed(const txm_render_scene *scene, const txm_render_image_cost *costs, size_t count)
 {
     txm_status first = TXM_OK;
-    for (size_t i = 0; i < p->image_count; i++) {
-        const txm_render_image_cost *c = &p->costs[i];
+    for (size_t i = 0; i < count; i++) {
+        const txm_render_image_cost *c = &costs[i];
         if (!c->failures)
             continue;
-        txm_say(TXM_SAY_ERROR, "%s: %llu of its tiles could not be read and %s magenta: %s", p->images[i].path,
-                (unsigned long long)c->failures, c->failures == 1 ? "is" : "are", c->message);
+        txm_say(TXM_SAY_ERROR, "%s: %llu of its tiles could not be read and %s magenta: %s",
+                txm_render_image_path(scene, i), (unsigned long long)c->failures, c->failures == 1 ? "is" : "are",
+                c->message);
         first = first ? first : (txm_status)c->failure;
     }
     return first;
@@ -560,7 +487,7 @@ static txm_status render(const txm_stream_args *a, const char *name, const txm_r
     if (status)
         return status;
     show_phase(a, "writing pictures");
-    status = write_rgb(a->output, p.rgb, p.width, p.height, err);
+    status = txm_stream_write_rgb(a->output, p.rgb, p.width, p.height, err);
     if (status == TXM_OK)
         status = write_heat(a->heat_level, p.level, &p, err);
     if (status == TXM_OK)
@@ -577,7 +504,7 @@ static txm_status render(const txm_stream_args *a, const char *name, const txm_r
     else if (status == TXM_OK && !a->quiet)
         txm_stream_print_picture(name, o, &p);
     if (status == TXM_OK)
-        *damage = say_failed(&p);
+        *damage = say_failed(scene, p.costs, p.image_count);
     txm_render_picture_clear(&p);
     return status;
 }
@@ -604,13 +531,69 @@ static txm_status budget(const txm_stream_args *a, const char *name, const txm_r
     return status;
 }
 
-/* The first operand is a verb, render or budget; the rest follows from it. */
-static txm_status check(const txm_stream_args *a, const txm_operands *operands, bool *is_budget, txm_error *err)
+static void show_frames(size_t done, size_t all)
 {
+    if (txm_say_can_animate())
+        txm_say_status("%3.0f%%  frame %zu of %zu", 100.0 * (double)done / (double)all, done, all);
+}
+
+/* What was written of the frames that were complete, where it was stopped, is all there is: it is published, and being
+ * stopped is the result. */
+static txm_status play(const txm_stream_args *a, const char *name, const txm_render_scene *scene,
+                       const txm_render_options *o, txm_status *damage, txm_error *err)
+{
+    txm_play_run run;
+    txm_frames_options how;
+    txm_cache_options unused;
+    txm_error stopped = {0}, own = {0};
+    txm_frames_options_init(&how, &unused);
+    how.render = *o;
+    how.render.samples = a->samples ? a->samples : 1;
+    how.render.mode = a->mode == NOT_GIVEN ? TXM_LEVEL_MODE_TRILINEAR : o->mode;
+    how.render.threads = a->threads;
+    txm_play_options_of(&a->play, &how);
+    if (a->untextured)
+        how.textures = TXM_FRAMES_UNTEXTURED;
+    show_phase(a, "preparing the scene");
+    txm_signals_publish();
+    txm_status status = txm_play(name, scene, &a->play, &how, a->quiet ? NULL : show_frames, &run, &stopped);
+    const bool complete = status == TXM_OK;
+    txm_say_status("%s", "");
+    if (!complete && !run.stopped) {
+        txm_play_clear(&run);
+        return txm_fail_as(err, &stopped);
+    }
+    status = run.frame_count ? txm_stream_write_rgb(a->output, run.rgb, run.width, run.height, &own) : TXM_OK;
+    if (status == TXM_OK && run.strip_width)
+        status = txm_stream_write_rgb(a->play.strip, run.strip, run.strip_width, run.strip_height, &own);
+    if (status == TXM_OK && a->html)
+        status = txm_play_page(a->html, &run, &own);
+    if (status == TXM_OK && a->json)
+        txm_play_json(&run);
+    else if (status == TXM_OK && !a->quiet)
+        txm_play_print(&run);
+    if (status == TXM_OK)
+        *damage = say_failed(scene, run.costs, run.image_count);
+    txm_play_clear(&run);
+    return status != TXM_OK ? txm_fail_as(err, &own) : complete ? TXM_OK : txm_fail_as(err, &stopped);
+}
+
+/* The first operand is a verb; the rest follows from it. */
+static txm_status check(const txm_stream_args *a, const txm_operands *operands, verb *of, txm_error *err)
+{
+    static const struct {
+        const char *word;
+        verb of;
+    } verbs[] = {{"render", RENDER}, {"budget", BUDGET}, {"play", PLAY}};
     const char *what = operands->count ? operands->items[0] : "";
-    *is_budget = strcmp(what, "budget") == 0;
-    if (!*is_budget && strcmp(what, "render") != 0)
-        return txm_fail(err, TXM_STATUS_USAGE, "%s: say 'txmill stream render SCENE' or 'txmill stream budget SCENE'",
+    *of = 0;
+    for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++)
+        if (strcmp(what, verbs[i].word) == 0)
+            *of = verbs[i].of;
+    if (!*of)
+        return txm_fail(err, TXM_STATUS_USAGE,
+                        "%s: say 'txmill stream render SCENE', 'txmill stream budget SCENE' or 'txmill stream play "
+                        "SCENE'",
                         *what ? what : "nothing to do");
     if (operands->count < 2)
         return txm_fail(err, TXM_STATUS_USAGE,
@@ -618,7 +601,7 @@ static txm_status check(const txm_stream_args *a, const txm_operands *operands, 
                         "images");
     if (a->keep_partial && !a->trace)
         return txm_fail(err, TXM_STATUS_USAGE, "--keep-partial needs a trace to keep: --trace FILE");
-    return check_outputs(a, *is_budget, err);
+    return check_outputs(a, *of, err);
 }
 
 /* Of a scene's folder, or of the images of a built-in one. */
@@ -639,30 +622,34 @@ static int run_stream(void *p, const txm_operands *operands)
     txm_error err = {0};
     txm_render_scene *scene = NULL;
     txm_context *context = NULL;
-    bool is_budget;
+    verb of;
     txm_status damage = TXM_OK;
     const txm_jobs_args jobs = {a->threads};
     if (a->json)
         txm_finish_in_json("txmill.stream", TXM_STREAM_SCHEMA_VERSION);
     txm_say_set_level(a->quiet ? TXM_SAY_ERROR : TXM_SAY_INFO);
     txm_advise_for(TXM_VALUES_STREAMED);
-    txm_status status = check(a, operands, &is_budget, &err);
+    txm_status status = check(a, operands, &of, &err);
     if (status == TXM_OK)
         status = apply_project(a, operands, &err);
     if (status == TXM_OK)
         status = txm_context_for_looking(&a->config, &jobs, &context, &err);
     if (status == TXM_OK)
-        status = open_scene(a, operands, &scene, &err);
+        status = txm_stream_open_scene(a, operands, &scene, &err);
     if (status == TXM_OK)
         status = guard_outputs(a, scene, &err);
     if (status == TXM_OK) {
-        const txm_cache_options cache = cache_options_of(a);
-        txm_render_options o = options_of(a, is_budget, scene, context, &cache);
+        const txm_cache_options cache = cache_options_of(a, of == PLAY);
+        txm_render_options o = options_of(a, of == BUDGET, scene, context, &cache);
         double begin = txm_clock_seconds();
         o.progress = a->quiet ? NULL : show_progress;
         o.progress_user = &begin;
-        status = is_budget ? budget(a, operands->items[1], scene, &o, &err)
-                           : render(a, operands->items[1], scene, &o, &damage, &err);
+        if (of == BUDGET)
+            status = budget(a, operands->items[1], scene, &o, &err);
+        else if (of == RENDER)
+            status = render(a, operands->items[1], scene, &o, &damage, &err);
+        else
+            status = play(a, operands->items[1], scene, &o, &damage, &err);
     }
     txm_render_scene_free(&scene);
     txm_context_free(&context);
@@ -675,6 +662,6 @@ static int run_stream(void *p, const txm_operands *operands)
 }
 
 TXM_COMMAND(stream, txm_stream_args,
-            .purpose = "Render a scene through the texture cache, or estimate what texture memory it needs",
-            .synopsis = "render|budget [OPTION...] SCENE [IMAGE...]", .operand_values = TXM_VALUES_IMAGE,
+            .purpose = "Render or play a scene through the texture cache, or estimate what texture memory it needs",
+            .synopsis = "render|budget|play [OPTION...] SCENE [IMAGE...]", .operand_values = TXM_VALUES_IMAGE,
             .exits = TXM_EXITS_FAIL | TXM_EXITS_RETRY | TXM_EXITS_SIGNAL, .defaults = defaults);

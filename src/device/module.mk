@@ -84,6 +84,10 @@ $(B)/tests/gpu/txmill-cuda.so: $(FAKE_OBJ) $(DEVICE_OBJ) $(DEVICE_CORE) $(DEVICE
 $(B)/tests/gpu-old/txmill-cuda.so: tests/device/gpu_old.c src/tile/device/device_abi.h
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -shared $(ALL_LDFLAGS) $< -o $@
+# An OpenCL driver's failures, and one that cannot be loaded.
+$(B)/tests/opencl/%.so: tests/device/opencl_%.c
+	@mkdir -p $(@D)
+	$(CC) -shared -fPIC -O1 -g -Wall -Wextra $< -ldl -o $@
 .PHONY: check-gpu bench-gpu
 # Every operation and whole conversions on the devices of this machine, under compute-sanitizer too where it is installed.
 check-gpu: all $(B)/tests/device/test_gpu
@@ -96,5 +100,8 @@ $(B)/bench_gpu: bench/bench_gpu.c $(STATIC)
 -include $(B)/bench_gpu.d
 
 $(TESTS): | $(B)/tests/gpu/txmill-cuda.so $(B)/tests/gpu-old/txmill-cuda.so
+ifneq ($(have_opencl),)
+$(TESTS) check-one check: | $(B)/tests/opencl/faults.so $(B)/tests/opencl/crash.so
+endif
 
 -include $(DEVICE_OBJ:.o=.d) $(FAKE_OBJ:.o=.d) $(OPENCL_OBJ:.o=.d) $(B)/src/device/opencl/probe.d

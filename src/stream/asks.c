@@ -15,6 +15,7 @@ txm_asks *txm_asks_new(txm_device **devices, size_t device_count, const txm_boun
     if (!a)
         return NULL;
     *a = (txm_asks){.devices = devices,
+                    .images = images,
                     .device_count = device_count,
                     .sampler_count = (uint32_t)image_count,
                     .with_slopes = with_slopes};
@@ -62,7 +63,8 @@ void txm_asks_forget(txm_asks *a, uint32_t paths)
 }
 
 /* A path has few. Compared by bits: NaN is a place, too. */
-const txm_ask *txm_asks_find(const txm_asks *a, uint32_t path, uint32_t image, const txm_lookup *at, uint32_t random)
+static const txm_ask *find_answer(const txm_asks *a, uint32_t path, uint32_t image, const txm_lookup *at,
+                                  uint32_t random)
 {
     for (uint32_t i = a->first[path]; i; i = a->known.items[i - 1].next) {
         const txm_ask *ask = &a->known.items[i - 1];
@@ -72,7 +74,7 @@ const txm_ask *txm_asks_find(const txm_asks *a, uint32_t path, uint32_t image, c
     return NULL;
 }
 
-void txm_asks_note(txm_ask_list *noted, uint32_t path, uint32_t image, const txm_lookup *at, uint32_t random)
+static void note_ask(txm_ask_list *noted, uint32_t path, uint32_t image, const txm_lookup *at, uint32_t random)
 {
     if (noted->count == noted->capacity && !TXM_GROW(noted->items, noted->capacity, noted->count)) {
         noted->no_memory = true;
@@ -122,8 +124,7 @@ static bool gather(txm_asks *a, txm_ask_list *const *noted, size_t count)
 }
 
 /* Derivatives are of all or of none: few scenes have textures that move others. */
-txm_status txm_asks_answer(txm_asks *a, txm_ask_list *const *noted, size_t lists, const txm_bound_image *images,
-                           txm_error *err)
+txm_status txm_asks_answer(txm_asks *a, txm_ask_list *const *noted, size_t lists, txm_error *err)
 {
     const size_t begin = a->known.count;
     if (!gather(a, noted, lists) || !make_arrays(a, a->known.count - begin))
@@ -132,7 +133,7 @@ txm_status txm_asks_answer(txm_asks *a, txm_ask_list *const *noted, size_t lists
     const size_t count = a->known.count - begin;
     for (size_t i = 0; i < count; i++) {
         a->how[i] = asks[i].image;
-        a->texture[i] = images[asks[i].image].texture;
+        a->texture[i] = a->images[asks[i].image].texture;
         a->random[i] = asks[i].random;
         a->at[i] = asks[i].at;
     }
@@ -157,4 +158,43 @@ txm_status txm_asks_answer(txm_asks *a, txm_ask_list *const *noted, size_t lists
         asks[i].after = a->random[i];
     }
     return status;
+}
+
+/* ---- looking up ---- */
+
+/* Without an answer the colour is any, and the random state is a guess, good but for what CLIP rejects: what comes
+ * after is then asked in vain. */
+static txm_look look_for_answer(txm_looker *looker, const txm_bound_image *image, txm_lookup at, txm_found_color *out)
+{
+    const uint32_t index = (uint32_t)(image - looker->asks->images);
+    const txm_ask *ask = find_answer(looker->asks, looker->path, index, &at, looker->lane.random);
+    if (!ask) {
+        note_ask(looker->noted, looker->path, index, &at, looker->lane.random);
+        txm_level_of(image->width, image->height, &image->how, &at, &looker->lane.random);
+        memset(out->rgba, 0, sizeof out->rgba);
+        return TXM_LOOK_MISSED;
+    }
+    memcpy(out->rgba, ask->rgba, sizeof out->rgba);
+    memcpy(out->du, ask->du, sizeof out->du);
+    memcpy(out->dv, ask->dv, sizeof out->dv);
+    looker->lane.random = ask->after;
+    return TXM_LOOK_RESIDENT;
+}
+
+static txm_look look_for_answer_and_trace(txm_looker *looker, const txm_bound_image *image, txm_lookup at,
+                                          txm_found_color *out)
+{
+    txm_cache_trace_look(looker->cache, looker->number, image->texture, &image->how, &at, looker->lane.random);
+    return look_for_answer(looker, image, at, out);
+}
+
+txm_looker txm_looker_of_devices(const txm_asks *asks, txm_ask_list *noted, txm_cache *cache, bool traced,
+                                 uint32_t number)
+{
+    return (txm_looker){.look = look_for_answer,
+                        .note = traced ? look_for_answer_and_trace : NULL,
+                        .asks = asks,
+                        .noted = noted,
+                        .cache = cache,
+                        .number = number};
 }

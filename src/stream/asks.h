@@ -9,7 +9,7 @@
  */
 #ifndef TXM_STREAM_ASKS_H
 #define TXM_STREAM_ASKS_H
-#include "stream/path.h"
+#include "stream/look.h"
 #include "txtile/device.h"
 
 /* A look-up and its answer. */
@@ -30,6 +30,7 @@ typedef struct txm_ask_list {
 /* Of a wave. */
 typedef struct txm_asks {
     txm_device **devices;
+    const txm_bound_image *images;
     size_t device_count;
     txm_ask_list known; /* answered */
     uint32_t *first;    /* of each path, counted from 1; 0: none */
@@ -49,12 +50,9 @@ txm_asks *txm_asks_new(txm_device **devices, size_t device_count, const txm_boun
 void txm_asks_free(txm_asks **asks); /* NULL-safe; sets *asks to NULL */
 void txm_asks_forget(txm_asks *asks, uint32_t paths);
 
-/* The answer to a look-up; NULL: there is none yet. From any number of threads, while none are answered. */
-const txm_ask *txm_asks_find(const txm_asks *asks, uint32_t path, uint32_t image, const txm_lookup *at,
-                             uint32_t random);
-/* Notes one in a list of the calling thread's own. */
-void txm_asks_note(txm_ask_list *noted, uint32_t path, uint32_t image, const txm_lookup *at, uint32_t random);
 /* Has the lists of all threads answered, and empties them. */
-txm_status txm_asks_answer(txm_asks *asks, txm_ask_list *const *noted, size_t count, const txm_bound_image *images,
-                           txm_error *err);
+txm_status txm_asks_answer(txm_asks *asks, txm_ask_list *const *noted, size_t count, txm_error *err);
+/* Looks up in the answers, and notes what has none; `path` is set before each step. */
+txm_looker txm_looker_of_devices(const txm_asks *asks, txm_ask_list *noted, txm_cache *cache, bool traced,
+                                 uint32_t number);
 #endif

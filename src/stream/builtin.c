@@ -214,13 +214,29 @@ static void build_sphere(builder *b)
     }
 }
 
+static void key(builder *b, uint32_t frame)
+{
+    txm_scene_key *k = NEW_ITEM(b, key);
+    if (k)
+        *k = (txm_scene_key){.frame = frame, .to_world = b->scene->camera.to_world};
+}
+
+static void look_along_street(builder *b, float place)
+{
+    look_at(b, txm_vec_make(0.0f, -40.0f + 60.0f * place, 0.8f), txm_vec_make(0.0f, -30.0f + 60.0f * place, 0.5f),
+            0.7f);
+}
+
 /* The camera moves along a street of signs: from frame to frame, some leave the picture for good and others
  * come in, which is what eviction has to get right. */
 static void build_fly(builder *b)
 {
     floor_of(b, 200.0f);
-    look_at(b, txm_vec_make(0.0f, -40.0f + 60.0f * b->frame, 0.8f), txm_vec_make(0.0f, -30.0f + 60.0f * b->frame, 0.5f),
-            0.7f);
+    look_along_street(b, 0.0f);
+    key(b, 0);
+    look_along_street(b, 1.0f);
+    key(b, 240);
+    look_along_street(b, b->frame);
     for (int i = 0; i < 40; i++) {
         float y = -35.0f + 2.0f * (float)i, side = i % 2 ? 1.2f : -2.2f;
         quad(b, material(b, TXM_SURFACE_DIFFUSE, 0.5f, 1.0f, (size_t)i + 1), txm_vec_make(side, y, 0.0f),

@@ -24,6 +24,7 @@ typedef struct worker {
     shared *shared;
     bool is_caller; /* who reports progress */
     txm_looker looker;
+    txm_cache_thread *thread;
     uint32_t requests[TXM_PATH_REQUESTS]; /* of a budget */
 } worker;
 
@@ -84,6 +85,17 @@ static txm_status run(shared *s, worker *workers, uint32_t count, txm_error *err
     return status;
 }
 
+/* Over the cache, the set, or a budget's page tables. */
+static txm_looker looker_of(const txm_render_job *job, worker *of)
+{
+    const txm_lane lane = {.capacity = job->biased ? TXM_PATH_REQUESTS : 0, .requests = of->requests};
+    if (job->options->untextured)
+        return txm_looker_untextured();
+    if (job->biased)
+        return txm_looker_asking(job->biased, TXM_BUDGET_RESOLUTIONS, of->thread, lane);
+    return of->thread ? txm_looker_waiting(of->thread) : txm_looker_viewing(&of->shared->view, NULL, lane, false, 0);
+}
+
 /* Each worker has a cache thread, which remembers its last tiles; the view is used where there is no cache. */
 txm_status txm_engine_paths(txm_render_job *job, txm_render_rect rect, txm_error *err)
 {
@@ -97,21 +109,17 @@ txm_status txm_engine_paths(txm_render_job *job, txm_render_rect rect, txm_error
     for (uint32_t i = 0; status == TXM_OK && i < job->threads; i++) {
         workers[i].shared = &s;
         workers[i].is_caller = i == 0;
-        workers[i].looker =
-            (txm_looker){.view = &s.view,
-                         .untextured = job->options->untextured,
-                         .biased = job->biased,
-                         .lane = {.capacity = job->biased ? TXM_PATH_REQUESTS : 0, .requests = workers[i].requests}};
         txm_cache *waits = job->biased ? job->warps : job->textures.cache;
         if (waits)
-            status = txm_cache_thread_new(waits, &workers[i].looker.thread, err);
+            status = txm_cache_thread_new(waits, &workers[i].thread, err);
+        workers[i].looker = looker_of(job, &workers[i]);
     }
     double begin = txm_clock_seconds();
     if (status == TXM_OK)
         status = run(&s, workers, job->threads, err);
     job->counts.trace_seconds += txm_clock_seconds() - begin;
     for (uint32_t i = 0; workers && i < job->threads; i++)
-        txm_cache_thread_free(&workers[i].looker.thread);
+        txm_cache_thread_free(&workers[i].thread);
     free(workers);
     uint64_t samples = (uint64_t)rect.w * rect.h * job->options->samples;
     job->counts.paths += samples;

@@ -112,7 +112,7 @@ static txm_status load(wave *w, uint32_t spans, txm_error *err)
 static txm_status ask(wave *w, uint32_t spans, txm_error *err)
 {
     double begin = txm_clock_seconds();
-    txm_status status = txm_asks_answer(w->asks, w->noted, spans, w->job->textures.bound, err);
+    txm_status status = txm_asks_answer(w->asks, w->noted, spans, err);
     w->job->counts.load_seconds += txm_clock_seconds() - begin;
     txm_moments_note(&w->job->moments, w->job->textures.cache, w->job->samples_done);
     return status;
@@ -156,12 +156,13 @@ static txm_status launch(wave *w, uint32_t count, uint32_t *left, txm_error *err
 static txm_status take_alone(wave *w, uint32_t path, txm_error *err)
 {
     txm_render_job *job = w->job;
-    txm_looker looker = {0};
+    txm_cache_thread *thread = NULL;
     double begin = txm_clock_seconds();
-    txm_status status = txm_cache_thread_new(job->textures.cache, &looker.thread, err);
+    txm_status status = txm_cache_thread_new(job->textures.cache, &thread, err);
+    txm_looker looker = txm_looker_waiting(thread);
     if (status == TXM_OK)
         w->steps[path] = (uint8_t)txm_path_shade(&job->world, &looker, &w->paths[path]);
-    txm_cache_thread_free(&looker.thread);
+    txm_cache_thread_free(&thread);
     job->counts.load_seconds += txm_clock_seconds() - begin;
     job->counts.steps++;
     return status;
@@ -261,22 +262,20 @@ static bool wave_new(wave *w, txm_render_job *job, txm_render_rect rect, uint64_
     w->lanes = txm_calloc(w->spans_max, sizeof(txm_lane *));
     w->requests = txm_calloc(w->spans_max, REQUESTS_PER_JOB * sizeof *w->requests);
     w->noted = txm_calloc(w->spans_max, sizeof *w->noted);
-    if (job->device_count)
+    if (job->device_count && !job->options->untextured)
         w->asks = txm_asks_new(job->devices, job->device_count, job->textures.bound, job->world.scene->image_count,
                                lanes, job->depth > 0);
     if (!w->paths || !w->steps || !w->pending || !w->active || !w->spans || !w->lanes || !w->requests || !w->noted ||
-        (job->device_count && !w->asks))
+        (job->device_count && !job->options->untextured && !w->asks))
         return false;
     for (uint32_t i = 0; i < w->spans_max; i++) {
         w->spans[i].wave = w;
-        w->spans[i].looker = (txm_looker){
-            .cache = job->textures.cache,
-            .traced = job->options->trace ? job->textures.cache : NULL,
-            .number = i,
-            .untextured = job->options->untextured,
-            .asks = w->asks,
-            .noted = &w->spans[i].noted,
-            .lane = {.capacity = REQUESTS_PER_JOB, .requests = w->requests + (size_t)i * REQUESTS_PER_JOB}};
+        const txm_lane lane = {.capacity = REQUESTS_PER_JOB, .requests = w->requests + (size_t)i * REQUESTS_PER_JOB};
+        w->spans[i].looker = job->options->untextured ? txm_looker_untextured()
+                             : w->asks
+                                 ? txm_looker_of_devices(w->asks, &w->spans[i].noted, job->textures.cache,
+                                                         job->options->trace != NULL, i)
+                                 : txm_looker_viewing(NULL, job->textures.cache, lane, job->options->trace != NULL, i);
         w->lanes[i] = &w->spans[i].looker.lane;
         w->noted[i] = &w->spans[i].noted;
     }

@@ -11,7 +11,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "stream/asks.h"
 #include "stream/bsdf.h"
 #include "stream/light.h"
 #include "stream/random.h"
@@ -47,6 +46,7 @@ txm_path_world txm_path_world_of(const txm_render_scene *scene, const txm_scene_
                                  const txm_render_options *options, uint32_t width, uint32_t height)
 {
     return (txm_path_world){.scene = scene,
+                            .camera = &scene->camera,
                             .geometry = geometry,
                             .width = width,
                             .height = height,
@@ -92,7 +92,7 @@ static void camera_ray(const txm_scene_camera *c, float x, float y, txm_vec3 *fr
  * compared. */
 static void start_differential(const txm_path_world *w, txm_vec3 direction, float length, txm_path *path)
 {
-    const txm_scene_camera *c = &w->scene->camera;
+    const txm_scene_camera *c = w->camera;
     txm_vec3 by_x = txm_matrix_vector(&c->to_world, txm_vec_make(2.0f * c->half[0] / (float)w->width, 0.0f, 0.0f));
     txm_vec3 by_y = txm_matrix_vector(&c->to_world, txm_vec_make(0.0f, 2.0f * c->half[1] / (float)w->height, 0.0f));
     const txm_vec3 zero = txm_vec_make(0.0f, 0.0f, 0.0f);
@@ -118,7 +118,7 @@ static void start_differential(const txm_path_world *w, txm_vec3 direction, floa
  * focus wherever on the lens the ray starts. */
 void txm_path_start(const txm_path_world *w, uint32_t pixel, uint32_t sample, txm_path *path)
 {
-    const txm_scene_camera *c = &w->scene->camera;
+    const txm_scene_camera *c = w->camera;
     float random[4];
     txm_random_four(w->seed, pixel, sample, DIMENSION_CAMERA, random);
     *path = (txm_path){.pixel = pixel, .sample = sample, .throughput = {1.0f, 1.0f, 1.0f}, .level = -1.0f};
@@ -248,94 +248,16 @@ static void spread_of(const txm_path_world *w, const txm_path_differential *d, t
 
 /* ---- look-ups ---- */
 
-/* Only asks for tiles, at several resolutions at once, which all choose alike from the same random state. */
-static void ask_biased(const txm_bound_image *bound, txm_looker *looker, const txm_lookup *at, float out[4])
-{
-    const uint32_t random = looker->lane.random;
-    for (uint32_t i = TXM_BUDGET_RESOLUTIONS; i-- > 0;) {
-        txm_sampler how = bound->how;
-        how.mip_bias += (float)i;
-        looker->lane.random = random;
-        looker->lane.count = 0; /* the page table remembers */
-        txm_sample(&looker->biased[i], bound->texture, &how, at, &looker->lane, out);
-    }
-}
-
-/* What a look-up found, and how it changes by the texture's u and v: what a look-up that depends on it needs as well.
- */
-typedef struct found_color {
-    float rgba[4], du[4], dv[4];
-    bool with_derivatives; /* are asked for */
-    bool decides;          /* rays depend on what is found: a budget must not do without it */
-} found_color;
-
-/* In a cache, waiting for what is missed. It adds its bias itself. */
-static void wait_for(txm_cache_thread *thread, const txm_bound_image *bound, const txm_lookup *at, uint32_t *random,
-                     found_color *out)
-{
-    txm_sampler how = bound->how;
-    how.mip_bias = 0.0f;
-    if (out->with_derivatives)
-        txm_cache_sample_d(thread, bound->texture, &how, at, random, out->rgba, out->du, out->dv);
-    else
-        txm_cache_sample(thread, bound->texture, &how, at, random, out->rgba);
-}
-
-/* What devices have answered; where they have not, they are asked, and the colour is any. Without an answer the random
- * state is a guess, good but for what CLIP rejects; then what comes after is asked in vain. */
-static bool asked(const txm_bound_image *bound, uint32_t image, txm_looker *looker, const txm_lookup *at,
-                  found_color *out)
-{
-    const txm_ask *ask = txm_asks_find(looker->asks, looker->path, image, at, looker->lane.random);
-    if (!ask) {
-        txm_asks_note(looker->noted, looker->path, image, at, looker->lane.random);
-        txm_level_of(bound->width, bound->height, &bound->how, at, &looker->lane.random);
-        memset(out->rgba, 0, sizeof out->rgba);
-        return false;
-    }
-    memcpy(out->rgba, ask->rgba, sizeof out->rgba);
-    memcpy(out->du, ask->du, sizeof out->du);
-    memcpy(out->dv, ask->dv, sizeof out->dv);
-    looker->lane.random = ask->after;
-    return true;
-}
-
 /* One look-up; the worst result of those that a step makes is kept in *worst. `seen`: the path whose ray it is; NULL:
  * none's. Returns whether the colour is the texture's. */
 static bool look_up(const txm_path_world *w, txm_looker *looker, uint32_t image, txm_lookup at, txm_path *seen,
-                    found_color *out, txm_look *worst)
+                    txm_found_color *out, txm_look *worst)
 {
     const txm_bound_image *bound = &w->images[image];
-    uint32_t texture = bound->texture, none = 0, random = looker->lane.random;
+    uint32_t none = 0;
     if (seen && seen->bounce == 0 && seen->level < 0.0f)
         seen->level = fmaxf(0.0f, txm_level_of(bound->width, bound->height, &bound->how, &at, &none));
-    if (looker->untextured) {
-        *out = (found_color){.rgba = {0.5f, 0.5f, 0.5f, 1.0f}};
-        return true;
-    }
-    if (looker->biased) {
-        ask_biased(bound, looker, &at, out->rgba);
-        if (out->with_derivatives || out->decides)
-            wait_for(looker->thread, bound, &at, &random, out);
-        return true;
-    }
-    if (looker->thread) {
-        wait_for(looker->thread, bound, &at, &looker->lane.random, out);
-        return true;
-    }
-    if (looker->notes)
-        txm_cache_trace_look(looker->traced, looker->number, texture, &bound->how, &at, looker->lane.random);
-    if (looker->asks) {
-        const bool answered = asked(bound, image, looker, &at, out);
-        *worst = answered ? *worst : TXM_LOOK_MISSED;
-        return answered;
-    }
-    if (looker->cache && texture < looker->view->texture_count && looker->view->textures[texture].udim_rows)
-        texture = txm_cache_resolve(looker->cache, texture, &bound->how, &at);
-    const txm_look look =
-        out->with_derivatives
-            ? txm_sample_d(looker->view, texture, &bound->how, &at, &looker->lane, out->rgba, out->du, out->dv)
-            : txm_sample(looker->view, texture, &bound->how, &at, &looker->lane, out->rgba);
+    const txm_look look = looker->look(looker, bound, at, out);
     *worst = look == TXM_LOOK_MISSED ? look : *worst;
     return look != TXM_LOOK_MISSED;
 }
@@ -371,7 +293,7 @@ static txm_lookup place_of(const txm_surface *s, txm_uv_differential d, const tx
 }
 
 /* Moves a place by the red and green that were found at `from`; its derivatives by the chain rule. */
-static txm_lookup warped(txm_lookup at, float warp, const txm_lookup *from, const found_color *found)
+static txm_lookup warped(txm_lookup at, float warp, const txm_lookup *from, const txm_found_color *found)
 {
     at.u += warp * (found->rgba[0] - 0.5f);
     at.v += warp * (found->rgba[1] - 0.5f);
@@ -430,9 +352,8 @@ static txm_look turn_normal(const txm_path_world *w, txm_looker *looker, const t
     txm_look worst = TXM_LOOK_RESIDENT;
     for (size_t i = 0; i < m->texture_count; i++) {
         const txm_scene_texture *t = &m->textures[i];
-        found_color found = {.decides = true};
-        if (t->normal != 0.0f && look_up(w, looker, t->image, place_of(s, d, t), path, &found, &worst) &&
-            !looker->untextured)
+        txm_found_color found = {.decides = true};
+        if (t->normal != 0.0f && look_up(w, looker, t->image, place_of(s, d, t), path, &found, &worst) && !found.blank)
             *normal = turned_normal(s, t, found.rgba, txm_vec_scale(direction_of(&path->ray), -1.0f));
     }
     return worst;
@@ -449,7 +370,7 @@ static txm_look surface_color(const txm_path_world *w, txm_looker *looker, const
 {
     txm_look worst = turn_normal(w, looker, s, m, d, path, &normal);
     txm_lookup before = {0};
-    found_color found = {0};
+    txm_found_color found = {0};
     bool known = true;
     if (m == chosen) {
         memcpy(color, m->color, 3 * sizeof *color);
@@ -473,7 +394,7 @@ static txm_look surface_color(const txm_path_world *w, txm_looker *looker, const
         }
         if (t->warp != 0.0f)
             at = warped(at, t->warp, &before, &found);
-        found = (found_color){.with_derivatives = i + 1 < m->texture_count && m->textures[i + 1].warp != 0.0f};
+        found = (txm_found_color){.with_derivatives = i + 1 < m->texture_count && m->textures[i + 1].warp != 0.0f};
         known = look_up(w, looker, t->image, at, path, &found, &worst);
         before = at;
         if (t->is_color && m == chosen)
@@ -493,7 +414,7 @@ static txm_look world_color(const txm_path_world *w, txm_looker *looker, txm_vec
     if (world->image == TXM_SCENE_NONE)
         return worst;
     txm_vec3 by_x, by_y;
-    found_color found = {0};
+    txm_found_color found = {0};
     spread_of(w, width, d, &by_x, &by_y);
     look_up(w, looker, world->image, txm_world_look(world, d, by_x, by_y), seen, &found, &worst);
     for (int c = 0; c < 3; c++)
@@ -637,12 +558,13 @@ static txm_look look_and_note(const txm_path_world *w, txm_looker *looker, txm_p
 {
     const uint32_t random = looker->lane.random;
     txm_look look = look_around(w, looker, path, l);
-    if (!looker->traced || look == TXM_LOOK_MISSED)
+    txm_look_fn *const usual = looker->look;
+    if (!looker->note || look == TXM_LOOK_MISSED)
         return look;
     looker->lane.random = random;
-    looker->notes = true;
+    looker->look = looker->note;
     look_around(w, looker, path, l);
-    looker->notes = false;
+    looker->look = usual;
     return look;
 }
 

@@ -4,42 +4,20 @@
  * in memory it answers MISSED, and is run again once the tile is there. That is what makes the picture independent of
  * who loads what when.
  *
- * Engines decide how many paths run at once and who loads tiles. They own the looker; a path itself is plain
- * data, may be copied, and belongs to no thread.
+ * Engines decide how many paths run at once and who loads tiles. They own the looker (look.h); a path itself is
+ * plain data, may be copied, and belongs to no thread.
  */
 #ifndef TXM_STREAM_PATH_H
 #define TXM_STREAM_PATH_H
 #include "stream/geometry.h"
+#include "stream/look.h"
 #include "stream/render.h"
 #include "stream/scene.h"
-
-/* A texture of the view, and how an image is looked up. */
-typedef struct txm_bound_image {
-    uint32_t texture;
-    uint32_t width, height; /* of level 0; of a UDIM set, of a tile */
-    txm_sampler how;
-} txm_bound_image;
-
-/* Who answers look-ups, for one thread. */
-typedef struct txm_looker {
-    /* Blocking: nothing is ever missed. Of a budget: for textures that warp others, alone. NULL: in the view. */
-    txm_cache_thread *thread;
-    const txm_cache *cache; /* of the view; NULL: it is a texture set's */
-    const txm_view *view;
-    bool untextured;             /* nobody: all is grey */
-    const txm_view *biased;      /* a budget's: `view` and the next ones, for one level of bias more each; NULL: none */
-    txm_cache *traced;           /* the cache, while a trace of it is written in a wave; NULL: none */
-    uint32_t number;             /* of this looker in the trace */
-    bool notes;                  /* look-ups go to the trace as well */
-    txm_lane lane;               /* collects what is missed */
-    const struct txm_asks *asks; /* devices answer; NULL: they do not */
-    struct txm_ask_list *noted;  /* what they are asked next */
-    uint32_t path;               /* whose step it is, in the wave */
-} txm_looker;
 
 /* What all paths share. */
 typedef struct txm_path_world {
     const txm_render_scene *scene;
+    const txm_scene_camera *camera; /* the scene's, unless frames move it */
     const txm_scene_geometry *geometry;
     const txm_bound_image *images;   /* as the scene's */
     const struct txm_world_map *map; /* of the world, light.h; NULL: none */

@@ -71,6 +71,7 @@ void txm_render_scene_free(txm_render_scene **out)
     free(scene->meshes);
     free(scene->objects);
     free(scene->lights);
+    free(scene->keys);
     free(scene->folder);
     free(scene->title);
     free(scene);

@@ -124,6 +124,13 @@ typedef struct txm_scene_world {
     bool unsampled; /* no light is looked for in the image */
 } txm_scene_world;
 
+/* Where the camera is at a frame of a path that frames are played along. */
+typedef struct txm_scene_key {
+    uint32_t frame;
+    txm_matrix to_world;
+    bool is_cut; /* a new shot: the camera jumps there */
+} txm_scene_key;
+
 /* What kinds of bounces are counted by themselves, as Blender's Light Paths do. */
 typedef enum txm_bounce {
     TXM_BOUNCE_DIFFUSE,
@@ -148,8 +155,9 @@ struct txm_render_scene {
     txm_scene_mesh *meshes;
     txm_scene_object *objects;
     txm_scene_light *lights;
-    size_t image_count, material_count, mesh_count, object_count, light_count;
-    size_t image_capacity, material_capacity, mesh_capacity, object_capacity, light_capacity;
+    txm_scene_key *keys; /* frames rise */
+    size_t image_count, material_count, mesh_count, object_count, light_count, key_count;
+    size_t image_capacity, material_capacity, mesh_capacity, object_capacity, light_capacity, key_capacity;
 };
 
 /* An empty scene of 960 x 540 px with a grey world. NULL: no memory. */

@@ -27,7 +27,8 @@ enum {
     MAX_PARTS = 64,
     MAX_SAMPLES = 1 << 24,
     MAX_BOUNCES = 1024,
-    MAX_MAP_COLUMNS = 65536
+    MAX_MAP_COLUMNS = 65536,
+    MAX_FRAME = 1 << 24
 };
 
 typedef struct parser {
@@ -114,6 +115,22 @@ static void read_camera(parser *p)
     txm_take_keyword(&p->words, "to-world");
     c->to_world = txm_take_matrix(&p->words);
     p->scene->has_camera = true;
+}
+
+/* Frames rise, so that a reader need not sort them. */
+static void read_keyframe(parser *p)
+{
+    const uint32_t frame = txm_take_count(&p->words, "the frame", 0, MAX_FRAME);
+    const size_t before = p->scene->key_count;
+    if (!p->words.failed && before && p->scene->keys[before - 1].frame >= frame)
+        txm_words_fail(&p->words, TXM_STATUS_CORRUPT, "keyframes must come in the order of their frames");
+    txm_scene_key *key = NEW_ITEM(p, key);
+    txm_scene_key read = {.frame = frame};
+    txm_take_keyword(&p->words, "to-world");
+    read.to_world = txm_take_matrix(&p->words);
+    read.is_cut = txm_take_if(&p->words, "cut");
+    if (key)
+        *key = read;
 }
 
 /* In metres: the radius of the opening, and the distance along the axis that is sharp. */
@@ -403,6 +420,7 @@ static const struct {
     {"sphere", read_sphere},     {"light", read_light},
     {"world", read_world},       {"samples", read_samples},
     {"bounces", read_bounces},   {"filter-glossy", read_filter_glossy},
+    {"keyframe", read_keyframe},
 };
 
 /* What Blender's extension adds for people: the frame, and the name that a thing has there. */

@@ -1,31 +1,40 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# make check-gpu: what `make check` proves on the CPU, on the GPUs of this machine. check_gpu.sh BUILD
+# make check-gpu: what `make check` proves on the CPU, on the devices of this machine. check_gpu.sh BUILD
 # The last line counts: "N passed, N failed, N skipped".
 set -u
 build=$1
-skip() {
-    echo "skip check-gpu ($1)"
-    echo "0 passed, 0 failed, 1 skipped"
-    exit 0
+export TXM_GPU_FOLDER=$PWD/$build TXM_BUILD=$PWD/$build
+usable() { # BACKEND: prints why it is of no use
+    [ -e "$build/txmill-$1.so" ] || { echo "$build/txmill-$1.so was not built"; return; }
+    TXMILL_PLUGINS=$TXM_GPU_FOLDER "$build/txmill" devices --json | python3 -c 'import json, sys
+b = json.load(sys.stdin)[sys.argv[1]]
+usable = any(d["usable"] for d in b["devices"])
+print("" if usable else b["reason"] or "; ".join(d["reason"] for d in b["devices"]))' "$1"
 }
-[ -e "$build/txmill-cuda.so" ] || skip "$build/txmill-cuda.so was not built: nvcc is missing, or CUDA=no"
-reason=$(TXMILL_PLUGINS=$PWD/$build "$build/txmill" devices --json | python3 -c 'import json, sys
-cuda = json.load(sys.stdin)["cuda"]
-usable = [d["name"] for d in cuda["devices"] if d["usable"]]
-print("" if usable else cuda["reason"] or "; ".join(d["reason"] for d in cuda["devices"]))')
-[ -z "$reason" ] || skip "$reason"
 "$build/txmill" devices
-export TXM_GPU_PLUGIN=$PWD/$build/txmill-cuda.so TXM_GPU_FOLDER=$PWD/$build TXM_BUILD=$PWD/$build
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
-tests/run.sh "$build" "$build/tests/device/test_gpu" tests/device/cli_gpu.sh | tee "$log" | sed '$d'
-read -r passed _ failed _ skipped _ <<<"$(tail -n 1 "$log")"
+passed=0 failed=0 skipped=0 cuda=
+for backend in cuda opencl; do
+    reason=$(usable $backend)
+    if [ -n "$reason" ]; then
+        echo "skip $backend ($reason)"
+        skipped=$((skipped + 1))
+        continue
+    fi
+    tests=("$build/tests/device/test_gpu" tests/device/cli_gpu.sh)
+    if [ $backend = opencl ]; then tests=(tests/device/cli_gpu_opencl.sh tests/device/cli_opencl.sh); else cuda=yes; fi
+    TXM_GPU_BACKEND=$backend TXM_GPU_PLUGIN=$TXM_GPU_FOLDER/txmill-$backend.so tests/run.sh "$build" "${tests[@]}" | tee "$log" | sed '$d'
+    read -r p _ f _ s _ <<<"$(tail -n 1 "$log")"
+    passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
+done
 for tool in memcheck racecheck; do
+    [ -n "$cuda" ] || continue
     if ! command -v compute-sanitizer >/dev/null; then
         echo "skip $tool (compute-sanitizer is not installed)"
         skipped=$((skipped + 1))
-    elif compute-sanitizer --tool $tool --error-exitcode 9 "$build/tests/device/test_gpu" >"$log" 2>&1; then
+    elif TXM_GPU_PLUGIN=$TXM_GPU_FOLDER/txmill-cuda.so compute-sanitizer --tool $tool --error-exitcode 9 "$build/tests/device/test_gpu" >"$log" 2>&1; then
         echo "pass $tool"
         passed=$((passed + 1))
     else

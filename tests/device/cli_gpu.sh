@@ -1,11 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Conversions through the GPU plug-in from end to end: the bytes of the CPU, whatever the device does. `make check` runs them
-# over a runtime on the CPU (tests/device/gpu_runtime.c); TXM_GPU_FOLDER names the folder of another plug-in (make check-gpu).
+# Conversions through a device plug-in from end to end: the bytes of the CPU, whatever the device does. `make check` runs them
+# over a runtime on the CPU (tests/device/gpu_runtime.c) and over OpenCL (cli_gpu_opencl.sh); TXM_GPU_FOLDER names the folder
+# of real plug-ins, TXM_GPU_BACKEND which of them (make check-gpu).
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../lib.sh"
 build=${TXM_BUILD:-$repo/build}
 real=${TXM_GPU_FOLDER:-}
+backend=${TXM_GPU_BACKEND:-cuda}
+[ -n "$real" ] || export XDG_CACHE_HOME=$work/cache
 gpus=${real:-$build/tests/gpu}
 on_gpu() { run env TXMILL_PLUGINS="$gpus" "$@"; }
 # The image as the CPU makes it, and as a device does with more options and variables: the same file, made on the device.
@@ -16,11 +19,11 @@ same() { # NAME IMAGE ENVIRONMENT... -- OPTION...
     while [ "$1" != -- ]; do environment+=("$1"); shift; done
     shift
     rm -f gpu.tx
-    on_gpu env "${environment[@]}" "$TXMILL" make --json --device cuda "$@" -o gpu.tx "$image"
+    on_gpu env "${environment[@]}" "$TXMILL" make --json --device "$backend" "$@" -o gpu.tx "$image"
     cp out out.json
     check "same-$name" cmp cpu.tx gpu.tx
 }
-on_device() { json out.json "o[0]['device'].startswith('cuda:')"; }
+on_device() { json out.json "o[0]['device'].startswith('$backend:')"; }
 on_cpu() { json out.json "o[0]['device'] == 'cpu'"; }
 
 python3 - <<'END'
@@ -86,13 +89,13 @@ check equiangular-on-cpu on_cpu
 check equiangular-says says "latitude-longitude images are filtered there"
 
 # ---- words ------------------------------------------------------------------------------------------------------------
-on_gpu "$TXMILL" make --device cuda:99 --dry-run rgba.png
+on_gpu "$TXMILL" make --device "$backend:99" --dry-run rgba.png
 check no-such-device-exit rc_is 4
 check no-such-device says "counted from 0"
 on_gpu "$TXMILL" make --force -v -o gpu.tx grey.png
-check auto-says-why says "on the CPU: small images stay there"
-on_gpu "$TXMILL" make --device cuda -v -o gpu.tx even.png
-check cuda-says-so says "on cuda:0: as asked for"
+check auto-says-why says "no device was measured on this machine"
+on_gpu "$TXMILL" make --device "$backend" -v -o gpu.tx even.png
+check cuda-says-so says "on $backend:0: as asked for"
 run env TXMILL_PLUGINS="$build/tests/gpu-old" "$TXMILL" make --device cuda --dry-run rgba.png
 check other-build-exit rc_is 4
 check other-build says "is of another build"

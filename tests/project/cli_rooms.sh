@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Who may need whom: rooms are the folders of src/tile, src/mill, src/stream and tools. No two of them need each other,
+# Who may need whom: rooms are the folders of src/tile, src/mill, src/device, src/stream and tools. No two of them need each other,
 # however far round, and libraries know nothing of what is built on them.
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../lib.sh"
@@ -21,8 +21,9 @@ check sees-includes grep -qx 'tile/reader tile/base' "$work/includes"
 check sees-headers grep -qx 'mill/convert mill/color' "$work/headers"
 check sees-symbols grep -qx 'tools mill/farm' "$work/symbols"
 check headers-have-one-room test -z "$(grep -E ' (nobody|.* and .*)$' "$work/headers")"
-check libtxtile-knows-itself test -z "$(grep -E '^tile/.* (mill/|stream|tools)' "$work/rooms")"
-check libtxmill-knows-libtxtile test -z "$(grep -E '^mill/.* (stream|tools)' "$work/rooms")"
+check libtxtile-knows-itself test -z "$(grep -E '^tile/.* (mill/|device/|stream|tools)' "$work/rooms")"
+check libtxmill-knows-libtxtile test -z "$(grep -E '^mill/.* (device/|stream|tools)' "$work/rooms")"
+check nobody-knows-plug-ins test -z "$(grep -E '^(stream|tools).* device/' "$work/rooms")"
 check stream-knows-the-libraries test -z "$(grep -E '^stream tools' "$work/rooms")"
 
 # Lines "FROM TO" of the #include lines below folder $1: parts of a path that begin with $2, to depth $3.
@@ -48,10 +49,17 @@ edges() {
 # Formats know what all of them share, not each other.
 edges src/mill/source src/mill/source/ 1 >"$work/formats"
 check sees-formats grep -qE '^(png|tiff|exr) ' "$work/formats"
-check formats-apart test -z "$(awk '$1 ~ /^(png|tiff|exr|jpeg|hdr)$/ && $2 != "" && $2 != "meta"' "$work/formats")"
+check formats-apart test -z "$(awk '$1 ~ /^(png|tiff|exr|jpeg|pnm|webp)$/ && $2 != "" && $2 != "meta"' "$work/formats")"
 edges tools tools/ 1 | awk 'NF == 2' >"$work/program"
 check sees-program grep -qx 'make output' "$work/program"
 check program-no-cycle acyclic "$work/program"
+
+# What is known of image formats is said once: no other file lists extensions, or knows more than its own first bytes.
+table='src/mill/source/format_table.h'
+lists() { grep -rlE "$1" src tools --include='*.[ch]' --include='*.cpp' | grep -v "^$table$"; }
+check sees-format-table grep -qE '"jpg jpeg' "$table"
+check one-list-of-extensions test -z "$(lists '"(png|jpe?g|tiff?|tga|webp)",? .*"(exr|hdr|bmp|dpx|tiff?|jpe?g)"')"
+check one-list-of-first-bytes test -z "$(lists '(x89PNG|SDPX.*4, "|xFF.xD8.xFF|8BPS)' | grep -v '^src/mill/source/[a-z]*/')"
 
 # The program is a stranger to the libraries: their public headers, and small ones of base.
 check program-uses-public-headers test -z \

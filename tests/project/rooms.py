@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which room needs which, from all there is to see: rooms.py BUILD includes|headers|symbols
 
-A room is a folder of src/tile or src/mill, src/stream, or tools. Prints lines "FROM TO", once each:
+A room is a folder of src/tile, src/mill or src/device, src/stream, or tools. Prints lines "FROM TO", once each:
   includes   by #include lines that name a private header
   headers    by #include lines that name a public header, which belongs to the room that defines its functions
   symbols    by what objects take from each other

@@ -59,6 +59,7 @@ START_TEST(ends_of_nothing)
     txm_ticket_cancel(&ticket);
     txm_cache_viewer *viewer = NULL;
     txm_cache_viewer_free(NULL);
+    txm_device_close(NULL);
     txm_cache_viewer_free(&viewer);
     ck_assert(txm_ticket_poll(NULL));
     txm_texture_set_free(NULL);

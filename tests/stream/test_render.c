@@ -318,6 +318,7 @@ START_TEST(camera_differentials)
     ck_assert_msg(txm_scene_geometry_new(s, 1, &g, &err) == TXM_OK, "%s", err.message);
     /* Small pixels: what is compared is a derivative. */
     const txm_path_world w = {.scene = s,
+                              .camera = &s->camera,
                               .geometry = &g,
                               .filter = centre,
                               .width = 6400,

@@ -26,16 +26,27 @@
 
 /* Written by the handler, read by any thread: only as an atomic, as txm_is_cancelled does. */
 static volatile int caught;
+/* The command writes what is complete after the first signal. */
+static volatile int publishes;
+
+void txm_signals_publish(void)
+{
+    __atomic_store_n(&publishes, 1, __ATOMIC_RELEASE);
+}
 
 /* Only what a handler may do: a flag, unlink, signal. */
 static void on_signal(int number)
 {
     int saved_errno = errno;
-    __atomic_store_n(&caught, number, __ATOMIC_RELEASE);
+    const int before = __atomic_exchange_n(&caught, number, __ATOMIC_ACQ_REL);
+    if (!before && __atomic_load_n(&publishes, __ATOMIC_ACQUIRE))
+        return;
     /* Threads still at work fail to publish what was unlinked under them; nothing half-written can appear. Should they
      * hang in a read that never returns, a second signal ends the process at once. */
     txm_remove_temporaries();
     signal(number, SIG_DFL);
+    if (before)
+        raise(number);
     errno = saved_errno;
 }
 

@@ -11,6 +11,7 @@
 #include "stream/render.h"
 #include "tools/inspect/tx_files.h"
 #include "tools/replay/replay_table.h"
+#include "tools/stream/play.h"
 
 enum { TXM_STREAM_SCHEMA_VERSION = 1 };
 
@@ -29,7 +30,14 @@ typedef struct txm_stream_args {
     const char *output, *heat_level, *heat_misses, *heat_passes, *heat_tiles, *html, *trace, *tiles, *cache_dir;
     txm_tx_files_args images; /* of a built-in scene */
     txm_config_args config;
+    txm_play_args play;
 } txm_stream_args;
+
+/* Opens the scene of the second operand, with the images that follow it where it is a built-in one. */
+txm_status txm_stream_open_scene(const txm_stream_args *args, const txm_operands *operands, txm_render_scene **scene,
+                                 txm_error *err);
+/* Writes linear colours in the format that the name ends with; NULL: nowhere. */
+txm_status txm_stream_write_rgb(const char *path, const float *rgb, uint32_t width, uint32_t height, txm_error *err);
 
 /* The heat of a map as a colour picture: dark blue is 0, white is `most`, black less than 0; RGB floats, free() them.
  * NULL: no memory. */
@@ -78,7 +86,10 @@ txm_status txm_stream_page(const char *path, const char *scene, const txm_render
 txm_status txm_stream_budget_page(const char *path, const char *scene, const txm_render_options *options,
                                   const txm_render_budget *budget, txm_error *err);
 
-/* What both pages share: writes the head, what `body` writes, and the end, and publishes the file when it is whole. */
+/* Linear colours as a picture inside a page. */
+txm_status txm_stream_figure(FILE *out, const float *rgb, uint32_t width, uint32_t height, const char *caption,
+                             txm_error *err);
+/* What all pages share: writes the head, what `body` writes, and the end, and publishes the file when it is whole. */
 txm_status txm_stream_write_page(const char *path, const char *scene,
                                  txm_status (*body)(FILE *out, const void *data, txm_error *err), const void *data,
                                  txm_error *err);

@@ -13,6 +13,7 @@
 #include "tools/output/format.h"
 #include "tools/output/html.h"
 #include "tools/stream/stream_args.h"
+#include "txmill/picture.h"
 
 /* ---- maps of tiles ---- */
 
@@ -104,6 +105,26 @@ txm_status txm_stream_sheet(const txm_render_picture *p, float **rgb, uint32_t *
         free(colors);
     }
     return TXM_OK;
+}
+
+/* ---- files ---- */
+
+/* Formats of floats get the values, others sRGB. */
+txm_status txm_stream_write_rgb(const char *path, const float *rgb, uint32_t width, uint32_t height, txm_error *err)
+{
+    txm_picture picture = {rgb, (size_t)width * 3 * sizeof *rgb, width, height, 3, TXM_TYPE_FLOAT, "Linear"};
+    uint8_t *codes = NULL;
+    if (!path)
+        return TXM_OK;
+    if (!txm_path_has_ext(path, "exr") && !txm_path_has_ext(path, "hdr")) {
+        codes = txm_srgb_codes(rgb, (size_t)width * height * 3);
+        if (!codes)
+            return txm_no_memory(err, path);
+        picture = (txm_picture){codes, (size_t)width * 3, width, height, 3, TXM_TYPE_U8, "sRGB"};
+    }
+    txm_status status = txm_picture_write(path, &picture, err);
+    free(codes);
+    return status;
 }
 
 /* ---- memory over time ---- */

@@ -40,8 +40,8 @@ static const char style[] =
     "999}}";
 
 /* Linear colours as a picture that a browser shows. The name only chooses the format; no file is written. */
-static txm_status write_figure(FILE *out, const float *rgb, uint32_t width, uint32_t height, const char *caption,
-                               txm_error *err)
+txm_status txm_stream_figure(FILE *out, const float *rgb, uint32_t width, uint32_t height, const char *caption,
+                             txm_error *err)
 {
     size_t count = (size_t)width * height * 3;
     unsigned char *png = NULL;
@@ -74,7 +74,7 @@ static txm_status write_map(FILE *out, const float *map, const txm_render_pictur
     if (!colors)
         return txm_no_memory(err, NULL);
     snprintf(caption, sizeof caption, "%s; white is %.3g", what, (double)most);
-    txm_status status = write_figure(out, colors, p->width, p->height, caption, err);
+    txm_status status = txm_stream_figure(out, colors, p->width, p->height, caption, err);
     free(colors);
     return status;
 }
@@ -163,7 +163,8 @@ static txm_status write_tiles(FILE *out, const txm_render_picture *p, txm_error 
         snprintf(caption + n, sizeof caption - (size_t)n, ": %s, finest level %u",
                  txm_format_count(map.tiles, "tile", tiles), map.finest);
         if (map.tiles)
-            status = colors ? write_figure(out, colors, map.width, map.height, caption, err) : txm_no_memory(err, NULL);
+            status =
+                colors ? txm_stream_figure(out, colors, map.width, map.height, caption, err) : txm_no_memory(err, NULL);
         free(colors);
         free(map.heat);
     }
@@ -205,7 +206,7 @@ static txm_status write_render(FILE *out, const void *data, txm_error *err)
 {
     const render_page *page = data;
     const txm_render_picture *p = page->picture;
-    txm_status status = write_figure(out, p->rgb, p->width, p->height, "The picture", err);
+    txm_status status = txm_stream_figure(out, p->rgb, p->width, p->height, "The picture", err);
     write_summary(out, page->options, p);
     fputs("<h2>Maps</h2>\n<div class=\"maps\">\n", out);
     if (status == TXM_OK)

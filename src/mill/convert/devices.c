@@ -2,14 +2,16 @@
  *
  * Listing what this machine can compute with.
  *
- * In: nothing but the machine. Out: the vector code that the CPU can run and what each GPU plug-in says about its
+ * In: nothing but the machine. Out: the vector code that the CPU can run and what each plug-in says about its
  * devices, with the reason where one cannot be used.
  */
 #include "txmill/devices.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "mill/convert/gpu_rates.h"
 #include "tile/base/fail.h"
 #include "tile/base/mem.h"
 #include "tile/base/pool.h"
@@ -45,7 +47,8 @@ static void describe(const txm_device_plugin *plugin, uint32_t device, txm_devic
 }
 
 /* Adds the devices of one back-end to a list. */
-static txm_status add_devices(const txm_device_backend *backend, txm_device_info **list, size_t *count, txm_error *err)
+static txm_status add_devices(const txm_device_backend_row *backend, txm_device_info **list, size_t *count,
+                              txm_error *err)
 {
     uint32_t n;
     const txm_device_plugin *plugin;
@@ -60,16 +63,26 @@ static txm_status add_devices(const txm_device_backend *backend, txm_device_info
     return TXM_OK;
 }
 
-/* One back-end without devices is no failure as long as another one has some. */
-txm_status txm_device_list(txm_device_info **out, size_t *count, txm_error *err)
+const char *txm_device_backend(size_t index)
 {
-    txm_error_clear(err);
+    const txm_device_backend_row *b = txm_device_backend_at(index);
+    return b ? b->name : NULL;
+}
+
+/* One back-end without devices is no failure as long as another one has some. */
+static txm_status list(const char *only, txm_device_info **out, size_t *count, txm_error *err)
+{
     txm_error none = {0};
-    const txm_device_backend *backend;
+    const txm_device_backend_row *backend;
+    bool known = !only;
+    txm_error_clear(err);
     *out = NULL;
     *count = 0;
     for (size_t i = 0; (backend = txm_device_backend_at(i)); i++) {
         txm_error own = {0};
+        if (only && strcmp(only, backend->name))
+            continue;
+        known = true;
         txm_status status = add_devices(backend, out, count, &own);
         if (status == TXM_STATUS_NO_MEMORY) {
             free(*out);
@@ -80,5 +93,49 @@ txm_status txm_device_list(txm_device_info **out, size_t *count, txm_error *err)
         if (status && !none.status)
             none = own;
     }
+    if (!known)
+        return txm_fail(err, TXM_STATUS_USAGE, "there is no back-end '%s'", only);
     return *count ? TXM_OK : txm_fail(err, TXM_STATUS_DEVICE, "%s", none.message);
+}
+
+txm_status txm_device_list(txm_device_info **out, size_t *count, txm_error *err)
+{
+    txm_error_clear(err);
+    return list(NULL, out, count, err);
+}
+
+txm_status txm_device_list_of(const char *backend, txm_device_info **out, size_t *count, txm_error *err)
+{
+    txm_error_clear(err);
+    return list(backend, out, count, err);
+}
+
+txm_status txm_device_measure(const txm_device_info *device, txm_device_rate rates[TXM_DEVICE_RATES], txm_error *err)
+{
+    int number;
+    uint32_t devices;
+    const txm_device_plugin *plugin;
+    txm_gpu_rates r = {0};
+    txm_error_clear(err);
+    memset(rates, 0, TXM_DEVICE_RATES * sizeof *rates);
+    const txm_device_backend_row *backend = txm_device_parse(device->label, &number);
+    if (!backend || number < 0)
+        return txm_fail(err, TXM_STATUS_USAGE, "there is no device '%s'", device->label);
+    txm_status status = txm_device_count(backend, &plugin, &devices, err);
+    const txm_gpu_jobs *jobs = status ? NULL : txm_gpu_jobs_of(plugin, err);
+    if (!jobs)
+        return TXM_STATUS_DEVICE;
+    if ((uint32_t)number >= devices)
+        return txm_fail(err, TXM_STATUS_DEVICE, "there is no device '%s'", device->label);
+    snprintf(r.label, sizeof r.label, "%.8s:%d", backend->name, number % 1000);
+    snprintf(r.name, sizeof r.name, "%s", device->name);
+    snprintf(r.driver, sizeof r.driver, "%s", device->driver);
+    if ((status = txm_gpu_rates_measure(jobs, (uint32_t)number, txm_ops_best(), &r, err)))
+        return status;
+    jobs->trim((uint32_t)number);
+    for (int i = 0; i < TXM_DEVICE_RATES; i++) {
+        const txm_gpu_rate *rate = &r.rate[i / 2][i % 2];
+        rates[i] = (txm_device_rate){(txm_type)(i / 2), i % 2 ? 4 : 1, rate->device * 1e9, rate->cpu * 1e9, {0}};
+    }
+    return txm_gpu_rates_write(&r, err);
 }

@@ -122,6 +122,7 @@ txm_status txm_gpu_rates_measure(const txm_gpu_jobs *jobs, uint32_t device, cons
             return status;
         if (first - second > out->start)
             out->start = first - second;
+        (void)cpu_seconds_per_pixel(ops, &plan); /* makes tables, once a process */
         const double cpu = cpu_seconds_per_pixel(ops, &plan);
         if (cpu <= 0)
             return txm_no_memory(err, NULL);

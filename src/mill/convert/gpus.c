@@ -40,7 +40,7 @@ struct txm_gpus {
     txm_gpus_options options;
     bool named;
     int only; /* BACKEND:N; -1: any */
-    const txm_device_backend *backend;
+    const txm_device_backend_row *backend;
     pthread_mutex_t lock; /* guards all below */
     const txm_device_plugin *plugin;
     const txm_gpu_jobs *jobs;
@@ -143,7 +143,7 @@ txm_status txm_gpus_new(const txm_gpus_options *options, txm_gpus **out, char wh
     const char *word = options->device ? options->device : "auto";
     bool named = strcmp(word, "auto") != 0;
     int only = -1;
-    const txm_device_backend *backend = NULL;
+    const txm_device_backend_row *backend = NULL;
     *why = 0;
     if (strcmp(word, "cpu") == 0)
         return TXM_OK;

@@ -87,8 +87,9 @@ size_t txm_deflate_bound(const txm_deflate *d)
 static int choose_level(const txm_deflate *d, const uint8_t *src, size_t size_bytes)
 {
     uint64_t few_bits = size_bytes * 8 / 10;
-    /* An eighth of EXR's split bytes tells enough; where low bytes of TIFF repeat high ones, it takes a quarter. */
-    size_t apart = d->shape.parts > 1 ? 8 : 4, block = block_bytes(d, size_bytes);
+    /* A sixteenth of EXR's split bytes tells enough, and an eighth of TIFF's; where low bytes repeat high ones, it
+     * takes a quarter. */
+    size_t apart = d->shape.parts > 1 ? 16 : d->shape.wide ? 4 : 8, block = block_bytes(d, size_bytes);
     txm_survey s = txm_sparse_survey(d->sparse, src, size_bytes, block, d->shape.step_bytes, apart, few_bits);
     double share = (double)s.literal_bits / (8 * (double)size_bytes);
     double by_4 = (double)s.saved_by_4 / (double)(s.literal_bits + 1);
@@ -105,8 +106,9 @@ static void run_sparse(txm_deflate *d, const uint8_t *src, size_t size_bytes, ui
     dst[1] = 0x5e; /* a fast encoder made it; makes the header a multiple of 31 */
     bool in_parts = d->shape.parts > 1 && size_bytes <= TXM_PARTS_MAX_BYTES;
     size_t block = in_parts ? TXM_IN_PARTS : block_bytes(d, size_bytes);
-    size_t n = ZLIB_HEADER_BYTES +
-               txm_sparse_run(d->sparse, src, size_bytes, block, d->shape.step_bytes, dst + ZLIB_HEADER_BYTES);
+    size_t step = d->shape.step_bytes, n = ZLIB_HEADER_BYTES;
+    n += d->level ? txm_sparse_run(d->sparse, src, size_bytes, block, step, dst + n)
+                  : txm_sparse_run_surveyed(d->sparse, src, size_bytes, block, step, dst + n);
     uint32_t check = libdeflate_adler32(1, src, size_bytes);
     for (int i = 0; i < ZLIB_TRAILER_BYTES; i++)
         dst[n + (size_t)i] = (uint8_t)(check >> (24 - 8 * i));

@@ -19,21 +19,25 @@
 enum {
     MIN_MATCH = 8, /* one load */
     HASH_BITS = 12,
-    COUNTERS = 4,
+    COUNTERS = 8,
     COST_ONE = 16,   /* units of a bit in estimated costs */
     PRICE_BITS = 11, /* of a match without its extra bits: about seven for the length, four for the distance */
     STRIPE_BYTES = 512,
-    STRIPES_APART = 4 /* costs are estimated by one stripe of four */
+    STRIPES_APART = 4, /* without a survey, costs are estimated by one stripe of four */
+    MAX_SURVEYED = 8   /* blocks whose costs are kept */
 };
 
 struct txm_sparse {
     txm_sequence *sequences;
     uint16_t last[1 << HASH_BITS];      /* low half of the last position with this hash */
     uint16_t last_long[1 << HASH_BITS]; /* the same for the survey's longer key */
-    /* Counts of bytes, spread over four tables by position: equal neighbours would wait for each other's increment. */
+    /* Counts of bytes, spread over tables by position: an increment waits for the one before of the same counter, and
+     * alpha is the same number in every fourth byte. */
     uint32_t bytes[COUNTERS][TXM_LITERALS];
     uint32_t litlen[TXM_LITLEN_SYMBOLS], distance[TXM_DISTANCE_SYMBOLS];
-    uint16_t cost[TXM_LITERALS]; /* estimated cost of a literal, in COST_ONE-ths of a bit */
+    uint16_t costs[MAX_SURVEYED][TXM_LITERALS]; /* of a literal, estimated, in COST_ONE-ths of a bit: of each block that
+                                                 * was surveyed, or of the one at hand */
+    size_t surveyed_block;                      /* its size, 0: none was */
 };
 
 /* Room for as many matches as the input could hold. */
@@ -79,10 +83,10 @@ static void count_bytes(txm_sparse *s, const uint8_t *src, size_t n)
         s->bytes[1][v >> 8 & 255]++;
         s->bytes[2][v >> 16 & 255]++;
         s->bytes[3][v >> 24 & 255]++;
-        s->bytes[0][v >> 32 & 255]++;
-        s->bytes[1][v >> 40 & 255]++;
-        s->bytes[2][v >> 48 & 255]++;
-        s->bytes[3][v >> 56]++;
+        s->bytes[4][v >> 32 & 255]++;
+        s->bytes[5][v >> 40 & 255]++;
+        s->bytes[6][v >> 48 & 255]++;
+        s->bytes[7][v >> 56]++;
     }
     for (; i < n; i++)
         s->bytes[i % COUNTERS][src[i]]++;
@@ -90,8 +94,12 @@ static void count_bytes(txm_sparse *s, const uint8_t *src, size_t n)
 
 static void add_counters(txm_sparse *s)
 {
-    for (int b = 0; b < TXM_LITERALS; b++)
-        s->litlen[b] = s->bytes[0][b] + s->bytes[1][b] + s->bytes[2][b] + s->bytes[3][b];
+    for (int b = 0; b < TXM_LITERALS; b++) {
+        uint32_t sum = 0;
+        for (int i = 0; i < COUNTERS; i++)
+            sum += s->bytes[i][b];
+        s->litlen[b] = sum;
+    }
 }
 
 /* Counts the bytes of one stripe in each period, and says how many that were. */
@@ -108,15 +116,15 @@ static size_t sample(txm_sparse *s, const uint8_t *src, size_t n, size_t period)
 }
 
 /* Costs of literals from the counts of n bytes; returns what all of them cost together. */
-static uint64_t set_costs(txm_sparse *s, size_t n)
+static uint64_t set_costs(txm_sparse *s, size_t n, uint16_t *cost)
 {
     uint64_t sum = 0;
     unsigned all = log2_scaled((uint32_t)n);
     add_counters(s);
     for (int b = 0; b < TXM_LITERALS; b++) {
         uint32_t v = s->litlen[b];
-        s->cost[b] = (uint16_t)(all - (v ? log2_scaled(v) : 0) + 1); /* what a sample lacks is rare */
-        sum += (uint64_t)v * s->cost[b];
+        cost[b] = (uint16_t)(all - (v ? log2_scaled(v) : 0) + 1); /* what a sample lacks is rare */
+        sum += (uint64_t)v * cost[b];
     }
     return sum;
 }
@@ -151,7 +159,7 @@ static inline void survey_position(match_survey *m, unsigned distance, bool equa
 }
 
 /* Matches of four and of eight bytes are looked for at the same time. */
-static void survey_stripe(const txm_sparse *s, const uint8_t *base, size_t from, size_t to, size_t step,
+static void survey_stripe(const uint16_t *cost, const uint8_t *base, size_t from, size_t to, size_t step,
                           match_survey *by_4, match_survey *by_8)
 {
     by_4->distance = by_8->distance = 0;
@@ -167,9 +175,9 @@ static void survey_stripe(const txm_sparse *s, const uint8_t *base, size_t from,
             by_4->distance = by_8->distance = 0;
             continue;
         }
-        unsigned literals = cost_of_4(s->cost, key);
+        unsigned literals = cost_of_4(cost, key);
         survey_position(by_4, distance_4, equal_4, literals, literals);
-        survey_position(by_8, distance_8, equal_8, literals + cost_of_4(s->cost, key >> 32), literals);
+        survey_position(by_8, distance_8, equal_8, literals + cost_of_4(cost, key >> 32), literals);
     }
 }
 
@@ -180,10 +188,12 @@ txm_survey txm_sparse_survey(txm_sparse *s, const uint8_t *src, size_t size_byte
     const size_t period = STRIPE_BYTES * stripes_apart;
     match_survey by_4 = {.last = s->last}, by_8 = {.last = s->last_long};
     txm_survey sum = {0};
+    s->surveyed_block = size_bytes <= MAX_SURVEYED * block_bytes ? block_bytes : 0;
     for (size_t at = 0; at < size_bytes; at += block_bytes) {
         size_t end = size_bytes - at < block_bytes ? size_bytes : at + block_bytes;
         size_t seen = sample(s, src + at, end - at, period);
-        sum.literal_bits += set_costs(s, seen) * (end - at) / seen / COST_ONE;
+        uint16_t *cost = s->costs[at / block_bytes % MAX_SURVEYED];
+        sum.literal_bits += set_costs(s, seen, cost) * (end - at) / seen / COST_ONE;
         if (size_bytes <= block_bytes && sum.literal_bits < few_bits)
             return sum;
         if (at == 0) {
@@ -192,7 +202,7 @@ txm_survey txm_sparse_survey(txm_sparse *s, const uint8_t *src, size_t size_byte
         }
         by_4.saved = by_8.saved = 0;
         for (size_t i = at; i < end; i += period)
-            survey_stripe(s, src, i, end - i < STRIPE_BYTES ? end : i + STRIPE_BYTES, step_bytes, &by_4, &by_8);
+            survey_stripe(cost, src, i, end - i < STRIPE_BYTES ? end : i + STRIPE_BYTES, step_bytes, &by_4, &by_8);
         sum.saved_by_4 += by_4.saved * (end - at) / seen / COST_ONE;
         sum.saved_by_8 += by_8.saved * (end - at) / seen / COST_ONE;
     }
@@ -255,6 +265,27 @@ static inline size_t match_length(const uint16_t *cost, const uint8_t *p, size_t
     return MIN_MATCH + agree(p + MIN_MATCH, p + MIN_MATCH - distance, most - MIN_MATCH);
 }
 
+/* How far the match at p also holds in front of it, down to `first` and, where it copies from, down to `reach`: matches
+ * are looked for at some positions only. */
+static inline size_t agree_backwards(const uint8_t *base, size_t p, size_t distance, size_t first, size_t reach,
+                                     size_t most)
+{
+    size_t n = 0;
+    while (n < most && p - n > first && p - n - distance > reach && base[p - n - 1] == base[p - n - 1 - distance])
+        n++;
+    return n;
+}
+
+/* Counts the literals from .. at and the match that follows them. */
+static inline txm_sequence count_match(txm_sparse *s, const uint8_t *base, size_t from, size_t at, size_t length,
+                                       size_t distance)
+{
+    count_bytes(s, base + from, at - from);
+    s->litlen[txm_code_length((unsigned)length).symbol]++;
+    s->distance[txm_code_distance((unsigned)distance).symbol]++;
+    return (txm_sequence){(uint32_t)(at - from), (uint16_t)length, (uint16_t)distance};
+}
+
 /* Finds the matches of the block from .. to, greedily, in what lies from `reach` on; returns their number. Counts the
  * symbols that are left to send. */
 static size_t find_matches(txm_sparse *s, const uint16_t *cost, const uint8_t *base, size_t reach, size_t from,
@@ -267,18 +298,20 @@ static size_t find_matches(txm_sparse *s, const uint16_t *cost, const uint8_t *b
         unsigned count = left < 64 ? (unsigned)left : 64;
         uint64_t marks = count == 64 ? find_64_candidates(s->last, base, p, step, distances)
                                      : find_candidates(s->last, base, p, step, count, distances);
-        for (; marks; marks &= marks - 1) {
+        while (marks) {
             unsigned k = (unsigned)__builtin_ctzll(marks);
             size_t at = p + k * step, distance = distances[k], most = to - at < TXM_MAX_MATCH ? to - at : TXM_MAX_MATCH;
-            bool allowed = at >= literals && distance - 1 < TXM_MAX_DISTANCE && distance <= at - reach;
+            bool allowed = distance - 1 < TXM_MAX_DISTANCE && distance <= at - reach;
             size_t length = allowed ? match_length(cost, base + at, distance, most) : 0;
-            if (!length)
-                continue;
-            count_bytes(s, base + literals, at - literals);
-            s->sequences[matches++] = (txm_sequence){(uint32_t)(at - literals), (uint16_t)length, (uint16_t)distance};
-            s->litlen[txm_code_length((unsigned)length).symbol]++;
-            s->distance[txm_code_distance((unsigned)distance).symbol]++;
-            literals = at + length;
+            size_t next = allowed ? at + MIN_MATCH : at + 1; /* what is cheap here is cheap there, too */
+            if (length) {
+                size_t early = agree_backwards(base, at, distance, literals, reach, TXM_MAX_MATCH - length);
+                next = at + length;
+                s->sequences[matches++] = count_match(s, base, literals, at - early, length + early, distance);
+                literals = next;
+            }
+            size_t passed = (next - p + step - 1) / step;
+            marks = passed < 64 ? marks & ~UINT64_C(0) << passed : 0;
         }
         p += count * step;
         if (p < literals) /* the last match goes on */
@@ -320,9 +353,18 @@ size_t txm_sparse_bound(size_t size_bytes, size_t block_bytes)
     return 2 * size_bytes + blocks * TXM_BLOCK_HEADER_BYTES + sizeof(uint64_t);
 }
 
+/* The survey's, or those of a sample. */
+static const uint16_t *costs_of_block(txm_sparse *s, const uint8_t *src, size_t at, size_t n)
+{
+    if (s->surveyed_block)
+        return s->costs[at / s->surveyed_block];
+    set_costs(s, sample(s, src + at, n, STRIPES_APART * STRIPE_BYTES), s->costs[0]);
+    return s->costs[0];
+}
+
 /* In parts, matches never reach back over a mark. */
-size_t txm_sparse_run(txm_sparse *s, const uint8_t *src, size_t size_bytes, size_t block_bytes, size_t step_bytes,
-                      uint8_t *dst)
+static size_t encode(txm_sparse *s, const uint8_t *src, size_t size_bytes, size_t block_bytes, size_t step_bytes,
+                     uint8_t *dst)
 {
     txm_bit_writer w = {0, 0, dst};
     memset(s->last, 0, sizeof s->last);
@@ -333,13 +375,27 @@ size_t txm_sparse_run(txm_sparse *s, const uint8_t *src, size_t size_bytes, size
             put_mark(&w);
         memset(s->litlen, 0, sizeof s->litlen);
         memset(s->distance, 0, sizeof s->distance);
-        set_costs(s, sample(s, src + at, n, STRIPES_APART * STRIPE_BYTES));
+        const uint16_t *cost = costs_of_block(s, src, at, n);
         memset(s->bytes, 0, sizeof s->bytes);
-        size_t matches = find_matches(s, s->cost, src, reach, at, end, step_bytes);
+        size_t matches = find_matches(s, cost, src, reach, at, end, step_bytes);
         add_counters(s);
         txm_deflate_block(&w, src + at, n, s->sequences, matches, s->litlen, s->distance, end == size_bytes);
     }
     txm_put_bits(&w, 0, (8 - w.count) & 7);
     txm_flush_bits(&w);
     return (size_t)(w.out - dst);
+}
+
+size_t txm_sparse_run(txm_sparse *s, const uint8_t *src, size_t size_bytes, size_t block_bytes, size_t step_bytes,
+                      uint8_t *dst)
+{
+    s->surveyed_block = 0;
+    return encode(s, src, size_bytes, block_bytes, step_bytes, dst);
+}
+
+/* Blocks differ where the encoder parts them otherwise than the survey did: what counts is where they begin. */
+size_t txm_sparse_run_surveyed(txm_sparse *s, const uint8_t *src, size_t size_bytes, size_t block_bytes,
+                               size_t step_bytes, uint8_t *dst)
+{
+    return encode(s, src, size_bytes, block_bytes, step_bytes, dst);
 }

@@ -42,8 +42,13 @@ txm_survey txm_sparse_survey(txm_sparse *sparse, const uint8_t *src, size_t size
 enum { TXM_IN_PARTS = 0 };
 
 /* Encodes src (at least one byte) in blocks of block_bytes bytes, each with codes of its own. `step_bytes` (1 to 8):
- * distance of the positions where matches begin, the size of a pixel. Returns the size written to dst, which holds
- * txm_sparse_bound. The bytes depend on the arguments alone. */
+ * distance of the positions where matches are looked for; they may begin before. Returns the size written to dst, which
+ * holds txm_sparse_bound. The bytes depend on the arguments alone. */
 size_t txm_sparse_run(txm_sparse *sparse, const uint8_t *src, size_t size_bytes, size_t block_bytes, size_t step_bytes,
                       uint8_t *dst);
+
+/* The same right after a survey of the same src, whose estimates it takes over instead of making its own: the bytes may
+ * differ from those of txm_sparse_run. */
+size_t txm_sparse_run_surveyed(txm_sparse *sparse, const uint8_t *src, size_t size_bytes, size_t block_bytes,
+                               size_t step_bytes, uint8_t *dst);
 #endif

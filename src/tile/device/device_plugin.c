@@ -20,18 +20,18 @@
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-static const txm_device_backend backends[] = {{"cuda", "CUDA"}, {"opencl", "OpenCL"}};
+static const txm_device_backend_row backends[] = {{"cuda", "CUDA"}, {"opencl", "OpenCL"}};
 
 enum { BACKENDS = sizeof backends / sizeof *backends };
 
 static const txm_device_plugin *plugins[BACKENDS]; /* stay loaded: a driver's threads cannot be unloaded */
 
-const txm_device_backend *txm_device_backend_at(size_t index)
+const txm_device_backend_row *txm_device_backend_at(size_t index)
 {
     return index < BACKENDS ? &backends[index] : NULL;
 }
 
-static char *find_file(const txm_device_backend *b, char **looked_in)
+static char *find_file(const txm_device_backend_row *b, char **looked_in)
 {
     char file[64];
     snprintf(file, sizeof file, "txmill-%s.so", b->name);
@@ -46,7 +46,7 @@ static bool fits(const txm_device_plugin *p, const char *backend)
 }
 
 /* Never unloaded: drivers do not like it. */
-static const txm_device_plugin *load(const txm_device_backend *b, txm_error *err)
+static const txm_device_plugin *load(const txm_device_backend_row *b, txm_error *err)
 {
     char *looked_in = NULL, *path = find_file(b, &looked_in);
     void *handle = path ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
@@ -65,7 +65,7 @@ static const txm_device_plugin *load(const txm_device_backend *b, txm_error *err
     return good ? p : NULL;
 }
 
-const txm_device_plugin *txm_device_plugin_load(const txm_device_backend *backend, txm_error *err)
+const txm_device_plugin *txm_device_plugin_load(const txm_device_backend_row *backend, txm_error *err)
 {
     const txm_device_plugin **plugin = &plugins[backend - backends];
     pthread_mutex_lock(&lock);
@@ -76,7 +76,7 @@ const txm_device_plugin *txm_device_plugin_load(const txm_device_backend *backen
     return loaded;
 }
 
-txm_status txm_device_count(const txm_device_backend *backend, const txm_device_plugin **plugin, uint32_t *count,
+txm_status txm_device_count(const txm_device_backend_row *backend, const txm_device_plugin **plugin, uint32_t *count,
                             txm_error *err)
 {
     *count = 0;
@@ -88,9 +88,9 @@ txm_status txm_device_count(const txm_device_backend *backend, const txm_device_
     return status;
 }
 
-const txm_device_backend *txm_device_parse(const char *word, int *only)
+const txm_device_backend_row *txm_device_parse(const char *word, int *only)
 {
-    const txm_device_backend *backend;
+    const txm_device_backend_row *backend;
     size_t n = strcspn(word, ":"), i = 0;
     *only = -1;
     while ((backend = txm_device_backend_at(i++)) && (strncmp(backend->name, word, n) || backend->name[n]))

@@ -19,7 +19,7 @@ txm_status txm_device_find(const char *name, txm_device_found *found, txm_error 
     uint32_t count = 0;
     txm_device_facts facts;
     const txm_device_plugin *plugin = NULL;
-    const txm_device_backend *backend = name ? txm_device_parse(name, &only) : NULL;
+    const txm_device_backend_row *backend = name ? txm_device_parse(name, &only) : NULL;
     *found = (txm_device_found){0};
     if (!backend)
         return txm_fail(err, TXM_STATUS_USAGE, "'%s' names no device: they are called opencl:0, cuda:1 and the like",
@@ -29,7 +29,8 @@ txm_status txm_device_find(const char *name, txm_device_found *found, txm_error 
     if (status == TXM_OK && !fits(plugin->lookups))
         status = txm_fail(err, TXM_STATUS_DEVICE, "%s: its plug-in is of another build, or knows no look-ups", name);
     if (status == TXM_OK && index >= count)
-        status = txm_fail(err, TXM_STATUS_DEVICE, "there is no device %s: 'txmill devices' lists those there are", name);
+        status =
+            txm_fail(err, TXM_STATUS_DEVICE, "there is no device %s: 'txmill devices' lists those there are", name);
     if (status == TXM_OK)
         status = plugin->describe(index, &facts, err);
     if (status == TXM_OK && !facts.usable)

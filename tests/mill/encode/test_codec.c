@@ -198,6 +198,10 @@ START_TEST(sparse_round_trip)
         txm_sparse_survey(s, src, n, block, step, 4, 0); /* leaves no trace */
         ck_assert_uint_eq(txm_sparse_run(s, src, n, block, step, again), size);
         ck_assert_mem_eq(again, dst, size);
+        txm_sparse_survey(s, src, n, block, step, 4, 0);
+        size = txm_sparse_run_surveyed(s, src, n, block, step, again);
+        ck_assert_uint_le(size, txm_sparse_bound(n, block));
+        check_raw(again, size, src, n, back);
         free(src), free(dst), free(again);
     }
     free(back);

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Batches of tiles beside frames. See frame_loads.h.
+ */
+#include "stream/frame_loads.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "stream/use.h"
+#include "tile/base/cancel.h"
+#include "tile/base/fail.h"
+#include "tile/base/mem.h"
+
+txm_status txm_frame_loads_new(txm_frame_loads *l, txm_cache *cache, uint32_t most, bool is_virtual, txm_error *err)
+{
+    *l = (txm_frame_loads){.cache = cache, .most = most, .is_virtual = is_virtual};
+    l->requests = txm_calloc(most, sizeof *l->requests);
+    l->keys = txm_calloc(most, sizeof *l->keys);
+    l->hidden = txm_calloc(most, sizeof *l->hidden);
+    if (!l->requests || !l->keys || !l->hidden)
+        return txm_no_memory(err, NULL);
+    txm_cache_stats_of(cache, &l->now);
+    return txm_cache_viewer_new(cache, &l->viewer, err);
+}
+
+void txm_frame_loads_free(txm_frame_loads *l)
+{
+    txm_ticket_cancel(&l->ticket);
+    txm_cache_viewer_free(&l->viewer);
+    free(l->requests);
+    free(l->keys);
+    free(l->hidden);
+    *l = (txm_frame_loads){0};
+}
+
+/* ---- entries ---- */
+
+/* The entry that a key means in the view; `whole`: it stands for its level, which has no entries yet. TXM_NO_TEXTURE:
+ * none any more. */
+static uint32_t entry_of(const txm_frame_loads *l, txm_tile_key key, bool *whole)
+{
+    const txm_tile_name n = txm_tile_key_unpack(key);
+    *whole = false;
+    if (n.texture >= l->view.texture_count || n.level >= l->view.textures[n.texture].levels)
+        return TXM_NO_TEXTURE;
+    const txm_view_texture *t = &l->view.textures[n.texture];
+    const uint32_t entry = txm_use_entries_of(t, n.level) + n.tile;
+    *whole = l->view.tiles[entry].slot == TXM_SLOT_UNREGISTERED;
+    return *whole ? t->first + n.level : entry;
+}
+
+/* Of the batch's tiles those that the view shows become LOADING in it. */
+static void hide(txm_frame_loads *l)
+{
+    l->hidden_count = 0;
+    for (uint32_t i = 0; i < l->key_count; i++) {
+        bool whole;
+        const uint32_t entry = entry_of(l, l->keys[i], &whole);
+        if (entry == TXM_NO_TEXTURE || whole || l->view.tiles[entry].slot >= TXM_SLOT_STATES)
+            continue;
+        l->hidden[l->hidden_count++] = (txm_hidden_tile){entry, l->view.tiles[entry].slot};
+        l->view.tiles[entry].slot = TXM_SLOT_LOADING;
+    }
+}
+
+/* Before the next view is prepared, which copies what has changed in the cache since. */
+static void unhide(txm_frame_loads *l)
+{
+    for (uint32_t i = 0; i < l->hidden_count; i++)
+        if (l->view.tiles[l->hidden[i].entry].slot == TXM_SLOT_LOADING)
+            l->view.tiles[l->hidden[i].entry].slot = l->hidden[i].slot;
+    l->hidden_count = 0;
+}
+
+/* That a tile has come counts as a use of it by this frame: in whichever order threads loaded a batch, all of it is
+ * equally recent. */
+static uint32_t mark_shown(txm_frame_loads *l)
+{
+    uint32_t shown = 0;
+    for (uint32_t i = 0; i < l->key_count; i++) {
+        bool whole;
+        const uint32_t entry = entry_of(l, l->keys[i], &whole);
+        if (entry == TXM_NO_TEXTURE || whole || l->view.tiles[entry].slot >= TXM_SLOT_STATES)
+            continue;
+        l->view.tiles[entry].mark = l->view_epoch;
+        shown++;
+    }
+    l->key_count = 0;
+    return shown;
+}
+
+static txm_status prepare(txm_frame_loads *l, txm_error *err)
+{
+    txm_status status = txm_cache_viewer_prepare(l->viewer, &l->view, NULL, err);
+    l->view_epoch = l->view.epoch;
+    return status;
+}
+
+/* ---- frames ---- */
+
+/* A file that could not be read for now is asked for again in the next round, which a view begins. */
+txm_status txm_frame_loads_begin(txm_frame_loads *l, double now_ms, uint64_t max_bytes, float mark_share,
+                                 uint32_t *shown, txm_error *err)
+{
+    const bool over = l->loading && (l->is_virtual ? now_ms >= l->due_ms : txm_ticket_poll(l->ticket));
+    *shown = 0;
+    unhide(l);
+    if (over) {
+        txm_ticket_wait(&l->ticket);
+        l->loading = false;
+    }
+    txm_status status = prepare(l, err);
+    if (status)
+        return status;
+    if (over)
+        *shown = mark_shown(l);
+    else if (l->loading && l->is_virtual)
+        hide(l);
+    l->before = l->now;
+    txm_cache_stats_of(l->cache, &l->now);
+    l->has_evicted |= l->now.tiles_evicted != l->before.tiles_evicted;
+    if (max_bytes && !l->has_evicted && (double)l->now.slab_bytes < (double)mark_share * (double)max_bytes)
+        l->view.epoch = 0;
+    return TXM_OK;
+}
+
+/* The entries of the batch's keys. First those of levels alone, if there are any: they cost no tile, and once they are
+ * there tiles can be asked for. */
+static uint32_t list_entries(txm_frame_loads *l, bool *levels)
+{
+    uint32_t count = 0, last = TXM_NO_TEXTURE;
+    *levels = false;
+    for (uint32_t i = 0; i < l->key_count && !*levels; i++)
+        entry_of(l, l->keys[i], levels);
+    for (uint32_t i = 0; i < l->key_count; i++) {
+        bool whole;
+        const uint32_t entry = entry_of(l, l->keys[i], &whole);
+        if (entry == TXM_NO_TEXTURE || whole != *levels || (whole && entry == last))
+            continue;
+        l->requests[count++] = last = entry;
+    }
+    return count;
+}
+
+/* Hands the keys to the cache. A texture may have to be opened, and a level to be entered, before tiles can be asked
+ * for. */
+static txm_status hand_over(txm_frame_loads *l, uint32_t *asked, txm_error *err)
+{
+    enum { STEPS = 3 };
+    txm_status status = TXM_OK;
+    bool levels = true;
+    for (int step = 0; status == TXM_OK && levels && step < STEPS; step++) {
+        *asked = list_entries(l, &levels);
+        txm_lane lane = {.requests = l->requests, .capacity = l->most, .count = *asked}, *lanes[] = {&lane};
+        status = txm_cache_viewer_process(l->viewer, lanes, 1, &l->ticket, err);
+        if (status == TXM_OK && levels) {
+            txm_ticket_wait(&l->ticket);
+            if (step + 1 < STEPS)
+                status = prepare(l, err);
+        }
+    }
+    return status;
+}
+
+/* In virtual time, until the batch is there. */
+static void wait_for_batch(txm_frame_loads *l, const volatile int *cancel)
+{
+    const struct timespec moment = {0, 100000};
+    while (!txm_is_cancelled(cancel) && !txm_ticket_poll(l->ticket))
+        nanosleep(&moment, NULL);
+    if (txm_is_cancelled(cancel))
+        txm_ticket_cancel(&l->ticket);
+    else
+        txm_ticket_wait(&l->ticket);
+}
+
+txm_status txm_frame_loads_end(txm_frame_loads *l, const txm_request_list *list, uint32_t frame, double now_ms,
+                               const txm_frames_prices *prices, const volatile int *cancel, uint32_t *cut,
+                               txm_error *err)
+{
+    uint32_t asked = 0;
+    *cut = 0;
+    if (l->loading || !list->unique) {
+        txm_frame_loads_skip(l);
+        return TXM_OK;
+    }
+    l->key_count = list->unique;
+    memcpy(l->keys, list->keys, list->unique * sizeof *l->keys);
+    txm_status status = hand_over(l, &asked, err);
+    l->batch = txm_ticket_total(l->ticket);
+    *cut = status ? 0 : asked - l->batch;
+    if (status || !l->batch) {
+        /* Nothing has room, or all that was missing are files that cannot be opened. */
+        txm_ticket_wait(&l->ticket);
+        l->key_count = 0;
+        return status;
+    }
+    l->loading = true;
+    l->asked_frame = frame;
+    l->due_ms = now_ms + prices->latency_ms + prices->tile_ms * l->batch;
+    if (l->is_virtual)
+        wait_for_batch(l, cancel);
+    return TXM_OK;
+}
+
+void txm_frame_loads_skip(txm_frame_loads *l)
+{
+    txm_cache_viewer_close(l->viewer);
+}

@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A look-up of a frame, texel by texel.
+ *
+ * The footprint gives two levels and a blend. Of each one texel is drawn about the place, with the probabilities of the
+ * linear filter, so that a mean over samples is what filtering would give, and no texel has a second one beside it that
+ * could lie in another tile. A texel that is not there is taken from the next coarser level that is, at the same place,
+ * else it is the texture's 1x1 colour. Colours are blended as they are decoded, as a mean over samples would blend
+ * them.
+ */
+#include "stream/frame_look.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "stream/use.h"
+
+/* A texture as a look-up goes to it: of a UDIM set, a tile of it. */
+typedef struct place {
+    const txm_view *view;
+    const txm_view_texture *t;
+    uint32_t texture, low; /* low: the finer of the two levels */
+    float blend;           /* weight of the coarser one */
+    float u, v;            /* in the texture, 0 to 1: the extension is done with */
+} place;
+
+/* ---- where ---- */
+
+/* -1: CLIP shows nothing there. */
+static float wrap(float x, uint8_t extension)
+{
+    if (!isfinite(x))
+        x = 0.0f;
+    switch (extension) {
+    case TXM_EXTENSION_REPEAT:
+        return x - floorf(x);
+    case TXM_EXTENSION_MIRROR:
+        x = 2.0f * (0.5f * x - floorf(0.5f * x));
+        return x <= 1.0f ? x : 2.0f - x;
+    case TXM_EXTENSION_CLIP:
+        return x >= 0.0f && x <= 1.0f ? x : -1.0f;
+    default:
+        return fminf(fmaxf(x, 0.0f), 1.0f);
+    }
+}
+
+/* The pixel that an extension shows at x, which is at most one beyond the level; -1: none. */
+static int32_t wrap_pixel(int32_t x, int32_t width, uint8_t extension)
+{
+    const bool inside = x >= 0 && x < width;
+    const int32_t edge = x < 0 ? 0 : width - 1;
+    if (inside)
+        return x;
+    return extension == TXM_EXTENSION_REPEAT ? (x < 0 ? width - 1 : 0) : extension == TXM_EXTENSION_CLIP ? -1 : edge;
+}
+
+/* The tile of a UDIM set; without a lock, since sets of scenes have no base texture. NULL: there is none. */
+static const txm_view_texture *part_of(const txm_view *view, uint32_t *texture, txm_lookup *at)
+{
+    if (*texture >= view->texture_count)
+        return NULL;
+    const txm_view_texture *t = &view->textures[*texture];
+    if (!t->udim_rows)
+        return t;
+    const uint32_t number = txm_udim_of(&at->u, &at->v);
+    if (!number || number - 1001 >= 10 * t->udim_rows)
+        return NULL;
+    *texture = view->udims[t->first + number - 1001];
+    return *texture < view->texture_count ? &view->textures[*texture] : NULL;
+}
+
+/* Levels beyond the first that fits a tile count only where the rule is not Cycles', as in look-ups that wait. */
+static void choose_levels(place *p, const txm_sampler *how, const txm_lookup *at, uint32_t *random)
+{
+    const uint32_t count = how->rule == TXM_LEVEL_RULE_CYCLES ? p->t->tiled_levels : p->t->levels;
+    const float level = txm_level_of(p->t->width, p->t->height, how, at, random);
+    const uint32_t last = count - 1;
+    p->low = level >= (float)last ? last : level > 0.0f ? (uint32_t)level : 0;
+    p->blend = how->mode == TXM_LEVEL_MODE_TRILINEAR && level > 0.0f && p->low < last ? level - (float)p->low : 0.0f;
+}
+
+/* ---- a texel ---- */
+
+typedef struct texel {
+    uint32_t level;
+    int32_t x, y;
+    uint32_t tile, entry;
+} texel;
+
+/* The texel of a level at a place that is moved by so many of its pixels; false where CLIP shows none. */
+static bool texel_at(const place *p, uint32_t level, const float move[2], texel *out)
+{
+    const int32_t w = (int32_t)txm_level_size(p->t->width, level), h = (int32_t)txm_level_size(p->t->height, level);
+    const int32_t x = wrap_pixel((int32_t)floorf(p->u * (float)w + move[0]), w, p->t->extension);
+    const int32_t y = wrap_pixel((int32_t)floorf((1.0f - p->v) * (float)h + move[1]), h, p->t->extension);
+    if (x < 0 || y < 0)
+        return false;
+    const uint32_t across = ((uint32_t)w + (1u << p->t->tile_shift) - 1) >> p->t->tile_shift;
+    const uint32_t tile = ((uint32_t)y >> p->t->tile_shift) * across + ((uint32_t)x >> p->t->tile_shift);
+    *out = (texel){level, x, y, tile, txm_use_entries_of(p->t, level) + tile};
+    return true;
+}
+
+static uint32_t slot_of(const place *p, const texel *at)
+{
+    const uint32_t slot = __atomic_load_n(&p->view->tiles[at->entry].slot, __ATOMIC_ACQUIRE);
+    return slot == TXM_SLOT_UNREGISTERED
+               ? __atomic_load_n(&p->view->tiles[p->t->first + at->level].slot, __ATOMIC_ACQUIRE)
+               : slot;
+}
+
+static bool has_failed(const place *p, uint32_t slot)
+{
+    return slot == TXM_SLOT_FAILED || slot == TXM_SLOT_UNREADABLE + p->view->round;
+}
+
+/* Asks for the middle of the texel, so that rounding cannot lead to another one. */
+static void fetch(const place *p, const txm_sampler *how, const texel *at, float rgba[4])
+{
+    const txm_sampler closest = {.rule = TXM_LEVEL_RULE_GIVEN,
+                                 .mode = TXM_LEVEL_MODE_FLOOR,
+                                 .filter = TXM_FILTER_CLOSEST,
+                                 .anisotropy = TXM_MAX_ANISOTROPY,
+                                 .after = how->after,
+                                 .chance = TXM_CHANCE_NONE};
+    const float w = (float)txm_level_size(p->t->width, at->level), h = (float)txm_level_size(p->t->height, at->level);
+    const txm_lookup middle = {
+        .u = ((float)at->x + 0.5f) / w, .v = 1.0f - ((float)at->y + 0.5f) / h, .dudx = (float)at->level};
+    txm_lane nobody = {0};
+    txm_sample(p->view, p->texture, &closest, &middle, &nobody, rgba);
+}
+
+/* The 1x1 colour, by a page table in which nothing is. */
+static void fetch_average(const place *p, const txm_sampler *how, float rgba[4])
+{
+    txm_tile_entry none = {.slot = TXM_SLOT_NONE};
+    txm_view_texture blank = *p->t;
+    const txm_view view = {.textures = &blank, .tiles = &none, .texture_count = 1};
+    const place there = {.view = &view, .t = &blank};
+    const texel only = {0};
+    blank.first = blank.level_first[0] = 0;
+    blank.width = blank.height = blank.levels = blank.tiled_levels = 1;
+    fetch(&there, how, &only, rgba);
+}
+
+/* ---- a level ---- */
+
+static void ask_for(txm_frame_looker *f, const place *p, const texel *at)
+{
+    const txm_tile_name name = {.texture = p->texture, .level = at->level, .tile = at->tile};
+    txm_request_note(f->step, f->requests, f->lane, txm_tile_key_pack(name));
+}
+
+/* Of a texel that is missing: the best that there is in its place. Which level that was; that of the 1x1 colour is one
+ * past the last. */
+static uint32_t fetch_coarser(txm_frame_looker *f, const place *p, const txm_sampler *how, uint32_t level,
+                              const float move[2], float rgba[4])
+{
+    texel at;
+    for (uint32_t i = level + 1; i < p->t->levels; i++)
+        if (texel_at(p, i, move, &at) && slot_of(p, &at) < TXM_SLOT_STATES) {
+            f->looks.coarser++;
+            fetch(p, how, &at, rgba);
+            return i;
+        }
+    f->looks.stand_ins++;
+    fetch_average(p, how, rgba);
+    return p->t->levels;
+}
+
+static void set_color(float rgba[4], float r, float g, float b)
+{
+    rgba[0] = r, rgba[1] = g, rgba[2] = b, rgba[3] = 1.0f;
+}
+
+/* From fine to coarse, white for a level of the image's own pixels. */
+static void color_of_level(uint32_t level, float rgba[4])
+{
+    static const float colors[][3] = {{1.0f, 1.0f, 1.0f},  {0.9f, 0.2f, 0.2f}, {0.9f, 0.55f, 0.1f}, {0.8f, 0.8f, 0.1f},
+                                      {0.2f, 0.75f, 0.2f}, {0.1f, 0.6f, 0.7f}, {0.2f, 0.3f, 0.9f},  {0.5f, 0.2f, 0.8f}};
+    const uint32_t last = sizeof colors / sizeof *colors - 1;
+    const float *c = colors[level < last ? level : last];
+    set_color(rgba, c[0], c[1], c[2]);
+}
+
+/* Asks for a texel that is missing, whatever is shown in its place. True if it is there. */
+static bool want(txm_frame_looker *f, const place *p, const texel *at, bool *failed)
+{
+    const uint32_t slot = slot_of(p, at);
+    f->looks.texels++;
+    if (slot < TXM_SLOT_STATES) {
+        f->looks.sharp++;
+        return true;
+    }
+    *failed = has_failed(p, slot);
+    if (*failed)
+        f->looks.failed++;
+    else if (slot != TXM_SLOT_LOADING)
+        ask_for(f, p, at);
+    return false;
+}
+
+static txm_look look_at_level(txm_frame_looker *f, const place *p, const txm_sampler *how, uint32_t level,
+                              const float move[2], float rgba[4])
+{
+    texel at;
+    bool failed = false;
+    set_color(rgba, 1.0f, 0.0f, 1.0f);
+    if (!texel_at(p, level, move, &at)) {
+        memset(rgba, 0, 4 * sizeof *rgba);
+        return TXM_LOOK_RESIDENT;
+    }
+    const bool is_there = want(f, p, &at, &failed);
+    if (is_there)
+        fetch(p, how, &at, rgba);
+    else if (!failed)
+        level = fetch_coarser(f, p, how, level, move, rgba);
+    if (f->show == TXM_FRAMES_SHOW_LEVELS && !failed)
+        color_of_level(level, rgba);
+    else if (f->show == TXM_FRAMES_SHOW_MISSING && !is_there)
+        set_color(rgba, 1.0f, 0.0f, 1.0f);
+    return failed ? TXM_LOOK_FAILED : is_there ? TXM_LOOK_RESIDENT : TXM_LOOK_MISSED;
+}
+
+/* ---- kinds ---- */
+
+/* One step of Cycles' generator: 0 to 1, which is possible. */
+static float draw(uint32_t *random)
+{
+    *random = 1103515245u * *random + 12345u;
+    return (float)(*random >> 8) * 0x1p-24f;
+}
+
+/* False: the place shows the texture's absence, which is in rgba. */
+static bool place_of_look(txm_frame_looker *f, const txm_bound_image *image, txm_lookup *at, place *p, float rgba[4])
+{
+    *p = (place){.view = f->looker.view, .texture = image->texture};
+    p->t = part_of(p->view, &p->texture, at);
+    if (!p->t) {
+        set_color(rgba, 1.0f, 0.0f, 1.0f);
+        return false;
+    }
+    p->u = wrap(at->u, p->t->extension);
+    p->v = wrap(at->v, p->t->extension);
+    if (p->u < 0.0f || p->v < 0.0f) {
+        memset(rgba, 0, 4 * sizeof *rgba);
+        return false;
+    }
+    return true;
+}
+
+static txm_look look_for_points(txm_looker *looker, const txm_bound_image *image, txm_lookup at, txm_found_color *out)
+{
+    txm_frame_looker *f = (txm_frame_looker *)looker;
+    place p;
+    float move[2] = {0.0f, 0.0f}, coarse[4];
+    if (!place_of_look(f, image, &at, &p, out->rgba))
+        return TXM_LOOK_RESIDENT;
+    choose_levels(&p, &image->how, &at, &looker->lane.random);
+    if (image->how.filter != TXM_FILTER_CLOSEST) {
+        move[0] = draw(&looker->lane.random) - 0.5f;
+        move[1] = draw(&looker->lane.random) - 0.5f;
+    }
+    look_at_level(f, &p, &image->how, p.low, move, out->rgba);
+    if (p.blend > 0.0f) {
+        look_at_level(f, &p, &image->how, p.low + 1, move, coarse);
+        for (int c = 0; c < 4; c++)
+            out->rgba[c] = out->rgba[c] * (1.0f - p.blend) + coarse[c] * p.blend;
+    }
+    return TXM_LOOK_RESIDENT; /* of what paths wait for, nothing is ever missing */
+}
+
+/* As render does, but for what is missing: every filter of a scene reads one tile of a level, whose texel at the place
+ * itself is asked for. */
+static txm_look look_with_filter(txm_looker *looker, const txm_bound_image *image, txm_lookup at, txm_found_color *out)
+{
+    txm_frame_looker *f = (txm_frame_looker *)looker;
+    static const float still[2] = {0.0f, 0.0f};
+    txm_lookup inside = at;
+    uint32_t random = looker->lane.random;
+    txm_sampler how = image->how;
+    txm_lane nobody = {.random = random};
+    bool failed = false, is_there = true;
+    place p;
+    how.on_miss = TXM_ON_MISS_COARSER;
+    if (out->with_derivatives)
+        txm_sample_d(looker->view, image->texture, &how, &at, &nobody, out->rgba, out->du, out->dv);
+    else
+        txm_sample(looker->view, image->texture, &how, &at, &nobody, out->rgba);
+    looker->lane.random = nobody.random;
+    float none[4];
+    if (!place_of_look(f, image, &inside, &p, none))
+        return TXM_LOOK_RESIDENT;
+    choose_levels(&p, &how, &inside, &random);
+    for (uint32_t i = 0; i < (p.blend > 0.0f ? 2 : 1); i++) {
+        texel wanted;
+        if (!texel_at(&p, p.low + i, still, &wanted) || want(f, &p, &wanted, &failed))
+            continue;
+        is_there = false;
+        f->looks.coarser += !failed;
+    }
+    if (f->show == TXM_FRAMES_SHOW_LEVELS && !failed)
+        color_of_level(p.low, out->rgba);
+    else if (f->show == TXM_FRAMES_SHOW_MISSING && !is_there)
+        set_color(out->rgba, 1.0f, 0.0f, 1.0f);
+    return TXM_LOOK_RESIDENT;
+}
+
+/* Points have no derivatives, and what depends on a look-up needs them. */
+static txm_look look_in_frame(txm_looker *looker, const txm_bound_image *image, txm_lookup at, txm_found_color *out)
+{
+    const txm_frame_looker *f = (const txm_frame_looker *)looker;
+    return f->filter == TXM_FRAMES_FILTER_SCENE || out->with_derivatives ? look_with_filter(looker, image, at, out)
+                                                                         : look_for_points(looker, image, at, out);
+}
+
+static txm_look look_at_coarsest(txm_looker *looker, const txm_bound_image *image, txm_lookup at, txm_found_color *out)
+{
+    txm_frame_looker *f = (txm_frame_looker *)looker;
+    place p;
+    *out = (txm_found_color){.with_derivatives = out->with_derivatives, .decides = out->decides};
+    if (!place_of_look(f, image, &at, &p, out->rgba))
+        return TXM_LOOK_RESIDENT;
+    f->looks.texels++;
+    f->looks.stand_ins++;
+    fetch_average(&p, &image->how, out->rgba);
+    return TXM_LOOK_RESIDENT;
+}
+
+txm_frame_looker txm_frame_looker_of(const txm_frames_options *o, const txm_view *view, txm_step_misses *step,
+                                     txm_part_requests *requests)
+{
+    txm_frame_looker f = {
+        .filter = (txm_frames_filter)o->filter, .show = (txm_frames_show)o->show, .step = step, .requests = requests};
+    if (o->textures == TXM_FRAMES_UNTEXTURED)
+        f.looker = txm_looker_untextured();
+    else
+        f.looker = (txm_looker){.look = o->textures == TXM_FRAMES_COARSEST ? look_at_coarsest : look_in_frame};
+    f.looker.view = view;
+    return f;
+}

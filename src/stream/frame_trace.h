@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The rays of a frame: parts of the picture that threads trace, block by block, and the film they add to. */
+#ifndef TXM_STREAM_FRAME_TRACE_H
+#define TXM_STREAM_FRAME_TRACE_H
+#include "stream/frame_look.h"
+#include "stream/path.h"
+#include "tile/base/pool.h"
+
+/* Sums of samples. A frame adds to a copy, which becomes the picture when the frame is complete. */
+typedef struct txm_frame_film {
+    uint32_t width, height;
+    float *shown, *next;  /* three floats a pixel */
+    uint32_t accumulated; /* frames in `shown` */
+} txm_frame_film;
+
+/* Some blocks of the picture, which one thread traces. */
+typedef struct txm_frame_part {
+    struct txm_frame_trace *trace;
+    uint32_t first, count; /* blocks, row by row from the top left */
+    txm_frame_looker look;
+    txm_part_requests requests;
+    txm_step_misses step;
+    uint64_t rays;
+} txm_frame_part;
+
+typedef struct txm_frame_trace {
+    const txm_path_world *world;
+    const txm_frames_options *options;
+    const txm_view *view;
+    txm_frame_film *film;
+    txm_frame_part *parts;
+    uint32_t part_count;
+    bool begins_anew; /* the film's sums are not added to */
+} txm_frame_trace;
+
+bool txm_frame_film_new(txm_frame_film *film, uint32_t width, uint32_t height);
+void txm_frame_film_free(txm_frame_film *film);
+
+/* The parts of a picture of that size. False: no memory. */
+bool txm_frame_trace_new(txm_frame_trace *trace, uint32_t width, uint32_t height, uint32_t most_requests);
+void txm_frame_trace_free(txm_frame_trace *trace);
+
+/* Traces a frame into `film->next`. CANCELLED with some of it missing. */
+txm_status txm_frame_trace_run(txm_frame_trace *trace, txm_pool *pool, uint32_t frame, uint32_t rejection,
+                               txm_error *err);
+#endif

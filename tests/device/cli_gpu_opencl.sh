@@ -1,0 +1,9 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# The conversions of cli_gpu.sh over OpenCL, with whatever driver there is (PoCL runs on the CPU).
+# shellcheck source=tests/lib.sh
+. "$(dirname "$0")/../lib.sh"
+# shellcheck source=tests/device/opencl.sh
+. "$repo/tests/device/opencl.sh"
+cd "$repo" || exit 1
+TXM_GPU_FOLDER=$plugins TXM_GPU_BACKEND=opencl bash tests/device/cli_gpu.sh

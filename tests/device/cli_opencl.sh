@@ -1,0 +1,146 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# What is OpenCL's own: refused devices, broken drivers, kernels that cannot be compiled or are cached, memory that ends
+# midway, lost devices, several devices, and what `auto` makes of measurements.
+# shellcheck source=tests/lib.sh
+. "$(dirname "$0")/../lib.sh"
+# shellcheck source=tests/device/opencl.sh
+. "$repo/tests/device/opencl.sh"
+on() { run env TXMILL_PLUGINS="$plugins" "$@"; }
+python3 - <<'END'
+import random, struct, zlib
+random.seed(4)
+rows = b"".join(b"\0" + random.randbytes(333 * 4) for _ in range(200))
+def chunk(kind, data):
+    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+with open("noise.png", "wb") as f:
+    f.write(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", 333, 200, 8, 6, 0, 0, 0)) +
+            chunk(b"IDAT", zlib.compress(rows, 1)) + chunk(b"IEND", b""))
+END
+"$TXMILL" make -q --device cpu -o cpu.tx noise.png
+# convert NAME ENVIRONMENT...: the CPU's file, whatever happens.
+convert() {
+    rm -f gpu.tx
+    on env "${@:2}" "$TXMILL" make --json --device opencl -o gpu.tx noise.png
+    check "$1-exit" rc_is 0
+    check "$1-same" cmp cpu.tx gpu.tx
+}
+made_on() { json out "o[0]['device'] == '$1'"; }
+
+# ---- every operation against scalar C -------------------------------------------------------------------------------
+TXM_BUILD=$build TXM_GPU_PLUGIN=$plugins/txmill-opencl.so run "$build/tests/device/test_gpu"
+check operations rc_is 0
+
+# ---- compiled kernels are kept, and checked ---------------------------------------------------------------------------
+convert first
+check first-on-device made_on opencl:0
+kernels() { find "$XDG_CACHE_HOME/txmill/opencl" -type f; }
+check cached test "$(kernels | wc -l)" -ge 1
+export XDG_CACHE_HOME=$work/own
+mkdir -p "$XDG_CACHE_HOME"
+cp -r "$build/tests/opencl/cache/txmill" "$XDG_CACHE_HOME"
+file=$(kernels | head -n 1)
+damage() { # NAME COMMAND...
+    cp "$file" good
+    "${@:2}"
+    convert "$1"
+    check "$1-on-device" made_on opencl:0
+    check "$1-rebuilt" test "$(stat -c %s "$file")" -gt 10000 -a -z "$(find "$XDG_CACHE_HOME" -name '*.??????')"
+    cp good "$file"
+    chmod 600 "$file"
+}
+damage cut truncate -s 5000 "$file"
+flip() { printf '\377\376\375' | dd of="$file" bs=1 seek=9000 conv=notrunc 2>/dev/null; }
+damage flipped flip
+damage others-may-write chmod 666 "$file"
+check not-trusted test "$(stat -c %a "$file")" = 600
+rm -r "$XDG_CACHE_HOME"
+convert no-home HOME=/nonexistent XDG_CACHE_HOME=
+check no-home-on-device made_on opencl:0
+cp -r "$build/tests/opencl/cache" "$XDG_CACHE_HOME"
+
+# ---- drivers -----------------------------------------------------------------------------------------------------------
+mkdir vendors none
+on env OCL_ICD_VENDORS="$PWD/none" "$TXMILL" devices
+check no-driver prints "opencl   none: there is no OpenCL device"
+on env OCL_ICD_VENDORS="$PWD/none" "$TXMILL" make --device opencl --dry-run noise.png
+check no-driver-exit rc_is 4
+check no-driver-says says "device opencl: there is no OpenCL device; use --device cpu or auto"
+if [ -e "$build/tests/opencl/crash.so" ]; then
+    echo "$build/tests/opencl/crash.so" >vendors/crash.icd
+    broken=(OCL_ICD_VENDORS="$PWD/vendors/crash.icd")
+    on env "${broken[@]}" "$TXMILL" devices
+    check broken-exit rc_is 0
+    check broken prints "opencl   none: no OpenCL driver or device can be used: a driver crashed when it was started (Segmentation fault)"
+    on env "${broken[@]}" "$TXMILL" make --device opencl -o gpu.tx noise.png
+    check broken-named-exit rc_is 4
+    check broken-named says "a driver crashed"
+    on env "${broken[@]}" "$TXMILL" make -q -o gpu.tx noise.png
+    check broken-auto rc_is 0
+    check broken-auto-same cmp cpu.tx gpu.tx
+fi
+
+# ---- faults ------------------------------------------------------------------------------------------------------------
+case $build in
+*-sanitize) skip faults "a sanitizer's own library must be the first one" ;;
+*)
+    faults=(LD_PRELOAD="$build/tests/opencl/faults.so")
+    for lack in "denormals:it has no denormal numbers" "rounding:its divisions and square roots are not correctly rounded" \
+        "doubles:it has no double precision"; do
+        on env "${faults[@]}" TXM_CL_LACKS="${lack%%:*}" "$TXMILL" devices
+        check "refused-${lack%%:*}" prints "; not usable: ${lack#*:}"
+        on env "${faults[@]}" TXM_CL_LACKS="${lack%%:*}" "$TXMILL" make --device opencl --dry-run noise.png
+        check "refused-${lack%%:*}-exit" rc_is 4
+        check "refused-${lack%%:*}-says" says "${lack#*:}"
+    done
+    convert no-build "${faults[@]}" TXM_CL_FAIL_BUILD=1
+    check no-build-on-cpu made_on cpu
+    check no-build-says says "its driver cannot compile the kernels"
+    check no-build-one-line test "$(grep -c 'cannot compile' err)" = 1
+    for n in 1 2 3; do
+        convert "no-memory-$n" "${faults[@]}" TXM_CL_FAIL_BUFFER=$n
+        check "no-memory-$n-on-cpu" made_on cpu
+        check "no-memory-$n-says" says "the device's memory is exhausted"
+    done
+    convert memory-midway "${faults[@]}" TXM_CL_FAIL_COPY=2
+    check memory-midway-on-cpu made_on cpu
+    for n in 1 3 20; do
+        convert "lost-$n" "${faults[@]}" TXM_CL_LOSE=$n
+        check "lost-$n-on-cpu" made_on cpu
+        check "lost-$n-says" says "the device is not available; starting again on the CPU"
+    done
+    ;;
+esac
+
+# ---- several devices ---------------------------------------------------------------------------------------------------
+export TXMILL_OPENCL_PARTITION=2
+on "$TXMILL" devices --json
+if json out "len(o[0]['opencl']['devices']) >= 2"; then
+    mkdir many
+    for i in {1..6}; do cp noise.png "many/a$i.png"; done
+    "$TXMILL" make -q --device cpu many/*.png
+    mv many/blender_tx reference
+    on "$TXMILL" make --json -j 4 --device opencl many/*.png
+    check parts-exit rc_is 0
+    check parts-both json out "{'opencl:0', 'opencl:1'} <= {x['device'] for x in o if x['type'] == 'file'}"
+    cp out parts.json
+    on "$TXMILL" make --json --device opencl:1 --force -o gpu.tx noise.png
+    check parts-chosen made_on opencl:1
+    check parts-same cmp cpu.tx gpu.tx
+    check parts-all-same diff -r many/blender_tx reference
+else
+    skip parts "no device here can be divided"
+fi
+unset TXMILL_OPENCL_PARTITION
+
+# ---- auto --------------------------------------------------------------------------------------------------------------
+on "$TXMILL" make -v --force -o gpu.tx noise.png
+check unmeasured says "no device was measured on this machine (txmill devices --measure)"
+on "$TXMILL" devices --measure --json
+cp out measured.json
+check measures json measured.json "all(len(d['rates']) == 8 and all(r['device_ns'] > 0 < r['cpu_ns'] for r in d['rates']) for d in o[0]['opencl']['devices'] if d['usable'])"
+check remembered test -s "$XDG_CACHE_HOME/txmill/devices"
+on "$TXMILL" devices --measure
+check measures-text prints "ns a pixel, a CPU thread"
+if has_jsonschema; then check json-schema valid_json devices measured.json; else skip json-schema "python3-jsonschema is missing"; fi
+finish

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Failures of an OpenCL driver, on demand: preloaded, it takes the place of a few calls and passes the others on.
+ *
+ * TXM_CL_FAIL_BUILD=1       the driver cannot compile
+ * TXM_CL_FAIL_BUFFER=N      from the N-th buffer on there is no memory
+ * TXM_CL_FAIL_COPY=N        the N-th upload finds that there is none
+ * TXM_CL_LOSE=N             from the N-th kernel on the device is lost
+ * TXM_CL_LACKS=denormals|rounding|doubles
+ */
+#define CL_TARGET_OPENCL_VERSION 120
+#include <CL/cl.h>
+#include <dlfcn.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void *real(const char *name)
+{
+    void *loader = dlopen("libOpenCL.so.1", RTLD_NOW | RTLD_NOLOAD);
+    return loader ? dlsym(loader, name) : NULL;
+}
+
+#define REAL(function) ((__typeof__(&function))(uintptr_t)real(#function))
+
+static unsigned long number(const char *name)
+{
+    const char *text = getenv(name);
+    return text ? strtoul(text, NULL, 10) : 0;
+}
+
+static atomic_ulong builds, buffers, copies, kernels;
+
+cl_int clBuildProgram(cl_program program, cl_uint count, const cl_device_id *devices, const char *options,
+                      void(CL_CALLBACK *notify)(cl_program, void *), void *user)
+{
+    atomic_fetch_add(&builds, 1);
+    return number("TXM_CL_FAIL_BUILD") ? CL_BUILD_PROGRAM_FAILURE
+                                       : REAL(clBuildProgram)(program, count, devices, options, notify, user);
+}
+
+cl_mem clCreateBuffer(cl_context context, cl_mem_flags flags, size_t size, void *host, cl_int *code)
+{
+    unsigned long from = number("TXM_CL_FAIL_BUFFER"), n = atomic_fetch_add(&buffers, 1) + 1;
+    if (!from || n < from)
+        return REAL(clCreateBuffer)(context, flags, size, host, code);
+    *code = CL_OUT_OF_RESOURCES;
+    return NULL;
+}
+
+cl_int clEnqueueWriteBuffer(cl_command_queue queue, cl_mem buffer, cl_bool blocking, size_t offset, size_t size,
+                            const void *from, cl_uint waits, const cl_event *wait, cl_event *event)
+{
+    if (atomic_fetch_add(&copies, 1) + 1 == number("TXM_CL_FAIL_COPY"))
+        return CL_MEM_OBJECT_ALLOCATION_FAILURE;
+    return REAL(clEnqueueWriteBuffer)(queue, buffer, blocking, offset, size, from, waits, wait, event);
+}
+
+cl_int clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel, cl_uint dimensions, const size_t *offset,
+                              const size_t *global, const size_t *local, cl_uint waits, const cl_event *wait,
+                              cl_event *event)
+{
+    unsigned long from = number("TXM_CL_LOSE"), n = atomic_fetch_add(&kernels, 1) + 1;
+    if (from && n >= from)
+        return CL_DEVICE_NOT_AVAILABLE;
+    return REAL(clEnqueueNDRangeKernel)(queue, kernel, dimensions, offset, global, local, waits, wait, event);
+}
+
+cl_int clGetDeviceInfo(cl_device_id device, cl_device_info what, size_t room, void *out, size_t *size)
+{
+    const char *lacks = getenv("TXM_CL_LACKS");
+    cl_int code = REAL(clGetDeviceInfo)(device, what, room, out, size);
+    cl_device_fp_config *config = out;
+    if (code || !lacks || !out)
+        return code;
+    if (what == CL_DEVICE_SINGLE_FP_CONFIG && !strcmp(lacks, "denormals"))
+        *config &= ~(cl_device_fp_config)CL_FP_DENORM;
+    if (what == CL_DEVICE_SINGLE_FP_CONFIG && !strcmp(lacks, "rounding"))
+        *config &= ~(cl_device_fp_config)CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT;
+    if (what == CL_DEVICE_DOUBLE_FP_CONFIG && !strcmp(lacks, "doubles"))
+        *config = 0;
+    return CL_SUCCESS;
+}

@@ -1,0 +1,109 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# txmill stream play: frames that do not wait, their figures, how they end, and what is refused.
+# shellcheck source=tests/lib.sh
+. "$(dirname "$0")/../lib.sh"
+
+if [ ! -e "$(dirname "$TXMILL")/txmill-embree.so" ]; then
+    skip play "built without Embree"
+    finish
+fi
+cp "$golden"/{rgb8.png,rgba8.png} . && "$TXMILL" make -q -c sRGB -a straight rgb8.png rgba8.png
+
+# Frames: the same bits and the same figures with any number of threads that load and trace.
+frames=(--size 64x36 --frames 12 --frame-ms 10 --tile-ms 0.3)
+"$TXMILL" stream play fly rgb8.png rgba8.png "${frames[@]}" --json --keys 4 -o play.exr > play.json
+for way in "--loaders 1 -j 1" "--loaders 64 -j 3"; do
+    # shellcheck disable=SC2086
+    txm stream play fly rgb8.png rgba8.png "${frames[@]}" --json --keys 4 -o play2.exr $way
+    check "play runs $way" rc_is 0
+    check "play figures $way" cmp -s out play.json
+    txm diff play.exr play2.exr
+    check "play bits $way" rc_is 0
+done
+cp play.json out
+check play-json json out 'o[0]["action"] == "play" and len(o[0]["frames"]) == 12 and o[0]["path"] == "keyframes" and not o[0]["stopped"]'
+check play-asks json out 'o[0]["frames"][0]["sharp"] == 0 and o[0]["frames"][0]["stand_ins"] == o[0]["frames"][0]["texels"] > 0 and o[0]["totals"]["loaded"] > 0'
+check play-keys json out 'len(o[0]["frames"][0]["keys"]) == 4 and all(int(k, 16) >> 23 & 1 for f in o[0]["frames"] for k in f["keys"])'
+check play-sums json out 'all(sum(f[n] for f in o[0]["frames"]) == o[0]["totals"][n] for n in ("rays", "texels", "sharp", "missed", "requested", "accepted", "unique", "cut", "shown"))'
+check play-adds-up json out 'all(f["accepted"] + f["rejected"] + f["full"] == f["requested"] <= f["missed"] and f["unique"] <= f["accepted"] for f in o[0]["frames"])'
+if has_jsonschema; then check play-schema valid_json stream out; else skip play-schema "python3-jsonschema is missing"; fi
+# A camera that rests ends in the picture of a render: with a render's filter and levels to the bit.
+txm stream play room rgb8.png rgba8.png --size 64x36 --virtual --path rest --warm-up 30 --frames 4 --sampling scene --mode stochastic -q -o rest.exr
+check play-rests rc_is 0
+"$TXMILL" stream render room rgb8.png rgba8.png --size 64x36 --samples 4 -q -o rendered.exr
+txm diff rest.exr rendered.exr
+check play-equals-render rc_is 0
+# With a list of one request, a cache of one batch, waves of none, a path of one frame: frames go on.
+txm stream play room rgb8.png rgba8.png "${frames[@]}" --requests 1 --json
+check play-one-request json out 'o[0]["totals"]["accepted"] <= 12 and o[0]["totals"]["loaded"] >= 1 and o[0]["totals"]["rejected"] + o[0]["totals"]["full"] > 0'
+txm stream play room rgb8.png rgba8.png "${frames[@]}" --cache 300K --json
+check play-small-cache json out 'len(o[0]["frames"]) == 12 and o[0]["totals"]["cut"] > 0 and o[0]["totals"]["evicted"] > 0'
+txm stream play room rgb8.png rgba8.png "${frames[@]}" --wave 0 --json
+check play-no-wave json out 'o[0]["totals"]["requested"] == o[0]["totals"]["missed"] > 0'
+txm stream play room rgb8.png rgba8.png --size 64x36 --frames 1 --virtual --html one.html
+check play-one-frame rc_is 0
+check play-one-frame-says prints "50 %: never"
+txm stream play room rgb8.png rgba8.png "${frames[@]}" --wave 5
+check play-wave-divides says "the lanes of a wave must divide 32"
+txm stream play room rgb8.png --path keyframes --frames 2
+check play-no-keys says "the scene has no keyframes"
+txm stream play room rgb8.png --trace t
+check play-no-trace says "--trace: use 'txmill stream render'"
+txm stream render room rgb8.png --strip t.png
+check strip-is-of-play says "--strip: use 'txmill stream play'"
+# The page, the pictures side by side, and what is shown.
+txm stream play room rgb8.png rgba8.png --size 40x24 --frames 3 --virtual --html play.html --strip strip.png
+check play-page grep -q '<title>Requests over frames</title>' play.html
+check play-page-strip test "$(grep -c 'data:image/png;base64' play.html)" -eq 2
+check play-page-no-script test "$(grep -c '<script' play.html)" -eq 0
+check play-strip test "$(python3 -c 'import struct; print(struct.unpack(">II", open("strip.png", "rb").read()[16:24]))')" = "(216, 24)"
+for way in "--show missing" "--show levels" "--texturing coarsest" "--untextured"; do
+    # shellcheck disable=SC2086
+    txm stream play room rgb8.png rgba8.png "${frames[@]}" -q $way -o shown.exr --overwrite
+    check "play $way" rc_is 0
+done
+# Keyframes of a scene's own, with a cut; they come in order.
+mkdir keyed && cp rgb8.png keyed/ && "$TXMILL" make -q -c sRGB -a straight keyed/rgb8.png
+cat > keyed/scene.txt <<'END'
+txmill-scene 1
+size 64 36
+camera perspective half 0.5 0.28 shift 0 0 clip 0.1 100 to-world 1 0 0 0 0 0 -1 -3 0 1 0 1
+keyframe 0 to-world 1 0 0 0 0 0 -1 -3 0 1 0 1
+keyframe 4 to-world 1 0 0 1 0 0 -1 -3 0 1 0 1
+keyframe 6 to-world 1 0 0 0 0 0 -1 -1.2 0 1 0 1 cut
+image i "rgb8.png" colorspace "sRGB" alpha straight extension repeat interpolation linear
+material m diffuse 1 1 1
+texture m i input "Base Color" uv "" transform 1 0 0 0 1 0
+quad m -1 0 0 2 0 0 0 0 2
+END
+txm stream play keyed --virtual --json
+check play-keyed json out 'len(o[0]["frames"]) == 7 and [f["accumulated"] for f in o[0]["frames"]] == [1, 1, 1, 1, 1, 2, 1]'
+sed -i 's/keyframe 6/keyframe 3/' keyed/scene.txt
+txm stream play keyed --virtual
+check play-keys-in-order says "keyframes must come in the order of their frames"
+# Interrupted: what was complete is published.
+"$TXMILL" stream play room rgb8.png rgba8.png --size 320x180 --frames 100000 --json -o cut.exr > cut.json 2> cut.err &
+player=$!
+sleep 2
+kill -INT "$player"
+wait "$player"
+rc=$?
+check play-stopped rc_is 130
+cp cut.json out
+check play-stopped-figures json out 'o[0]["stopped"] and 0 < len(o[0]["frames"]) == o[0]["totals"]["frames"] < 100000'
+check play-stopped-picture test -s cut.exr
+# Textures that vanish while frames run: magenta, counted, named; nothing waits for them.
+mkdir gone && cp rgb8.png gone/ && cp rgba8.png gone/
+"$TXMILL" make -q -c sRGB -a straight gone/*.png
+"$TXMILL" stream play room gone/rgb8.png gone/rgba8.png --size 160x90 --path rest --frames 400 --max-open 1 --cache 300K --json > gone.json 2> gone.err &
+player=$!
+sleep 1
+rm gone/blender_tx/*
+wait "$player"
+rc=$?
+check play-gone-ends test "$rc" -eq 0 -o "$rc" -eq 3 -o "$rc" -eq 4
+cp gone.json out
+check play-gone json out 'len(o[0]["frames"]) == 400 and (o[0]["totals"]["load_failures"] > 0 or o[0]["totals"]["loaded"] > 0)'
+check play-no-temporaries no_temporaries
+finish

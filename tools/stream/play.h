@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * `txmill stream play`: its options, its run, and what it prints. cmd_stream.c opens the scene; frames come from
+ * stream/frames.h. */
+#ifndef TXM_TOOLS_STREAM_PLAY_H
+#define TXM_TOOLS_STREAM_PLAY_H
+#include "stream/frames.h"
+#include "tools/options/opt.h"
+
+/* What only frames have. */
+typedef struct txm_play_args {
+    uint32_t frames, warm_up, rest, requests, batch, wave, loaders, keys;
+    float marks;
+    int path, texturing, show, sampling, reject;
+    bool is_virtual;
+    double frame_ms, tile_ms, texel_ns, request_ns, latency_ms; /* below 0: not given */
+    const char *strip;
+} txm_play_args;
+
+extern const txm_option txm_play_options[];
+/* Where nothing is said. */
+txm_play_args txm_play_defaults(void);
+
+/* The frames that were played, with what each asked for. */
+typedef struct txm_play_run {
+    const char *scene;
+    const txm_frames_options *options;
+    const txm_play_args *args;
+    const char *path; /* of the camera: a word */
+    uint32_t width, height;
+    float *rgb; /* the last picture */
+    float *strip;
+    uint32_t strip_width, strip_height; /* 0: none */
+    txm_frame_stats *frames;
+    size_t frame_count;
+    txm_tile_key *keys; /* args->keys a frame; 0: no more */
+    txm_frames_totals totals;
+    txm_cache_stats cache;
+    txm_render_image_cost *costs;
+    const char **images; /* their paths */
+    size_t image_count;
+    bool stopped; /* before its end */
+} txm_play_run;
+
+/* Plays. What was complete when it was stopped is in *out, which txm_play_clear frees. */
+txm_status txm_play(const char *name, const txm_render_scene *scene, const txm_play_args *args,
+                    const txm_frames_options *options, void (*progress)(size_t done, size_t all), txm_play_run *out,
+                    txm_error *err);
+void txm_play_clear(txm_play_run *run);
+/* The options of the frames as the arguments say; those of the render are the caller's. */
+void txm_play_options_of(const txm_play_args *args, txm_frames_options *options);
+
+void txm_play_print(const txm_play_run *run);
+void txm_play_json(const txm_play_run *run);
+txm_status txm_play_page(const char *path, const txm_play_run *run, txm_error *err);
+#endif

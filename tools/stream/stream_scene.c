@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The scene that the command line names: a folder, or a built-in scene with the images that follow.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "mill/base/spelling.h"
+#include "tile/base/fail.h"
+#include "tile/base/mem.h"
+#include "tools/output/guard.h"
+#include "tools/stream/stream_args.h"
+
+/* Through symbolic links: scenes are often linked from elsewhere. */
+static bool is_folder(const char *path)
+{
+    struct stat s;
+    return stat(path, &s) == 0 && S_ISDIR(s.st_mode);
+}
+
+/* A folder of that name wins over a built-in scene. */
+static bool is_builtin(const char *name)
+{
+    for (size_t i = 0; txm_render_builtin_name(i); i++)
+        if (strcmp(txm_render_builtin_name(i), name) == 0)
+            return true;
+    return false;
+}
+
+/* A scene with the images that the operands name; a UDIM set counts once, by its pattern. */
+static txm_status open_builtin(const txm_stream_args *a, const char *name, const txm_operands *given,
+                               txm_render_scene **scene, txm_error *err)
+{
+    const txm_files_how how = {.command = "stream", .what = "image", .may_be_none = !given->count};
+    txm_inputs *inputs = NULL;
+    txm_status status = txm_files_collect(&how, &a->images, given, &inputs, err);
+    const char **images = status == TXM_OK ? txm_calloc(txm_inputs_count(inputs) + 1, sizeof *images) : NULL;
+    size_t count = 0;
+    if (status == TXM_OK && !images)
+        status = txm_no_memory(err, name);
+    for (size_t i = 0; status == TXM_OK && i < txm_inputs_count(inputs); i++) {
+        const txm_input *input = txm_inputs_at(inputs, i);
+        const char *path = input->pattern ? input->pattern : input->path;
+        status = txm_input_check(input, err);
+        if (!input->pattern || !count || strcmp(images[count - 1], path) != 0)
+            images[count++] = path;
+    }
+    if (status == TXM_OK)
+        status = txm_render_scene_builtin(name, images, count, a->frame, scene, err);
+    free(images);
+    txm_inputs_free(&inputs);
+    return status;
+}
+
+/* A name that is neither a folder's nor a built-in scene's. */
+static txm_status no_scene(const char *name, txm_error *err)
+{
+    const char *near = NULL, *one;
+    unsigned distance, least = 0;
+    if (access(name, F_OK) == 0)
+        return txm_fail(err, TXM_STATUS_UNSUPPORTED,
+                        "%s: is %s, but a scene is a folder with a text scene.txt, as txmill-scene(5) describes it; in "
+                        "Blender, the extension's Export Scene writes one",
+                        name, txm_kind_of_file(name));
+    for (size_t i = 0; (one = txm_render_builtin_name(i)); i++)
+        if (txm_spelling_close(name, one, &distance) && (!near || distance < least)) {
+            near = one;
+            least = distance;
+        }
+    return txm_fail(
+        err, TXM_STATUS_NOT_FOUND,
+        "%s: there is no such folder, nor a built-in scene of this name%s%s%s; there are plane, room, grid, "
+        "udim, sphere and fly",
+        name, near ? " (did you mean '" : "", near ? near : "", near ? "'?)" : "");
+}
+
+/* Images on the command line are for built-in scenes; a folder's scene names its own. */
+txm_status txm_stream_open_scene(const txm_stream_args *a, const txm_operands *operands, txm_render_scene **scene,
+                                 txm_error *err)
+{
+    const char *name = operands->items[1];
+    const txm_operands images = {.items = operands->items + 2, .count = operands->count - 2};
+    if (!is_folder(name) && is_builtin(name))
+        return open_builtin(a, name, &images, scene, err);
+    if (images.count)
+        return txm_fail(err, TXM_STATUS_USAGE,
+                        "%s: images are named in a scene's text; only built-in scenes take them here", images.items[0]);
+    return is_folder(name) ? txm_render_scene_open(name, scene, err) : no_scene(name, err);
+}
