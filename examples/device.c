@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A renderer that looks textures up on a device: the floor of wavefront.c, in two waves that take turns. While the device
- * runs the look-ups of one wave, the tiles that the other missed are loaded; only what missed is launched again.
- *     cc device.c $(pkg-config --cflags --libs txtile) -o device
+ * A renderer that looks textures up on a device: the floor of wavefront.c, in two waves that take turns. While
+ * the device runs the look-ups of one wave, the tiles that the other missed are loaded; only what missed is launched
+ * again. cc device.c $(pkg-config --cflags --libs txtile) -o device
  *     ./device opencl:0 blender_tx/wood.png.*.tx floor.ppm [MEGABYTES] */
 #include <stdlib.h>
 #include <string.h>
@@ -27,12 +27,8 @@ static float pixels[WIDTH * HEIGHT][4];
 /* The look-ups of some rows of the picture; those that meet the sky are none. */
 static void begin_wave(wave *w, int first_row, const txm_sampler *how, uint32_t texture)
 {
-    w->batch = (txm_device_batch){.samplers = how,
-                                  .sampler_count = 1,
-                                  .one_texture = texture,
-                                  .at = w->at,
-                                  .out = w->colors,
-                                  .look = w->look};
+    w->batch = (txm_device_batch){
+        .samplers = how, .sampler_count = 1, .one_texture = texture, .at = w->at, .out = w->colors, .look = w->look};
     for (int i = 0; i < WAVE; i++) {
         int y = first_row + i / WIDTH;
         if (y >= HEIGHT || !floor_at(i % WIDTH, y, &w->at[w->batch.count]))

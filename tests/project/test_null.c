@@ -9,6 +9,7 @@
 
 #include "txmill/inspect.h"
 #include "txtile/describe.h"
+#include "txtile/device.h"
 #include "txtile/name.h"
 #include "txtile/ptex.h"
 #include "txtile/trace.h"
