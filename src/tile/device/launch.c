@@ -177,7 +177,10 @@ static int put_in_line(txm_device_launch *l, const txm_update *u, const txm_devi
 static txm_status make_ready(txm_device_launch *l, txm_device_look *look, txm_error *err)
 {
     txm_device *d = l->device;
-    l->capacity = d->options.max_requests;
+    /* The list comes back with every launch: few look-ups ask for few tiles. */
+    enum { LEAST = 256, EACH = 4 };
+    const uint64_t some = LEAST + EACH * (uint64_t)l->picked.count;
+    l->capacity = some < d->options.max_requests ? (uint32_t)some : d->options.max_requests;
     l->touched_words = (l->extent.tiles + 31) / 32;
     txm_status status = pack_lookups(l, look, err);
     if (status == TXM_OK)
