@@ -82,6 +82,16 @@ static txm_status parse_filter_glossy(const char *text, void *field, txm_error *
     return TXM_OK;
 }
 
+/* Which devices there are is found out when they are opened. */
+static txm_status parse_devices(const char *text, void *field, txm_error *err)
+{
+    if (!*text || text[strlen(text) - 1] == ',' || *text == ',' || strstr(text, ",,"))
+        return txm_fail(err, TXM_STATUS_USAGE,
+                        "must be cpu, or names of devices such as opencl:0, separated by commas");
+    *(const char **)field = text;
+    return TXM_OK;
+}
+
 #define AT(member) .offset = offsetof(txm_stream_args, member)
 static const txm_option pictures[] = {
     TXM_OPTION(CUSTOM, "size", .letter = 's', AT(size), .arg = "WxH", .parse = parse_size,
@@ -142,6 +152,13 @@ static const txm_option engines[] = {
                    "levels first. All three give the same bits."),
     TXM_OPTION(UINT, "lanes", AT(lanes), .arg = "N", .min = 1, .max = 1 << 20,
                .help = "Paths per wave, 1 to 1048576 (default: 65536)"),
+    TXM_OPTION(CUSTOM, "device", AT(device), .arg = "NAME", .values = "cpu cuda opencl", .parse = parse_devices,
+               .help = "Who looks textures up: cpu, or devices as in opencl:0 or opencl:0,opencl:1 (default: cpu)",
+               .more = "Rays stay with the processor. The bits of the picture do not depend on it. With --engine wave. "
+                       "A device that is lost leaves its work to the others, or to the processor."),
+    TXM_OPTION(SIZE, "device-memory", AT(device_memory), .arg = "SIZE",
+               .help = "Memory for tiles on each device (default: that of --cache)",
+               .more = "Tiles that have no room there lie in memory of the machine that the device reaches, slower."),
     TXM_OPTION_JOBS(AT(threads)),
     {0},
 };
@@ -362,6 +379,8 @@ static txm_render_options options_of(const txm_stream_args *a, bool budget, cons
     o.render_tile = a->tile;
     o.engine = (uint32_t)a->engine;
     o.lanes = a->lanes;
+    o.devices = a->device && strcmp(a->device, "cpu") != 0 ? a->device : NULL;
+    o.device_memory = a->device_memory;
     o.threads = a->threads;
     o.differentials = (uint32_t)a->differentials;
     o.widen = !a->narrow && a->filter_glossy != 0.0f;

@@ -29,6 +29,14 @@ extern "C" {
 /* How a sample is stored. Multi-byte samples are in the machine's byte order (little-endian machines only). */
 typedef enum txm_type { TXM_TYPE_U8 = 0, TXM_TYPE_U16 = 1, TXM_TYPE_HALF = 2, TXM_TYPE_FLOAT = 3 } txm_type;
 
+/* What is beyond the edges of an image. */
+typedef enum txm_extension {
+    TXM_EXTENSION_REPEAT = 0,
+    TXM_EXTENSION_EXTEND,
+    TXM_EXTENSION_CLIP,
+    TXM_EXTENSION_MIRROR
+} txm_extension;
+
 /* Limits and sizes. */
 enum {
     TXM_MAX_SIZE_PX = 65536,  /* width and height of a source or tx image */
@@ -40,6 +48,7 @@ enum {
     TXM_BORDER_PX = 2         /* width of the stored border */
 };
 
+#ifndef __OPENCL_VERSION__
 /* Bytes of one sample: 1, 2, 2, 4. */
 static inline size_t txm_type_bytes(txm_type type)
 {
@@ -52,7 +61,6 @@ static inline bool txm_type_is_float(txm_type type)
     return type == TXM_TYPE_HALF || type == TXM_TYPE_FLOAT;
 }
 
-#ifndef __OPENCL_VERSION__
 /* "uint8", "uint16", "half", "float". */
 TXM_API const char *txm_type_name(txm_type type);
 

@@ -34,13 +34,7 @@ extern "C" {
 /* A tx file that is open: mapped, its headers checked. */
 typedef struct txm_tx txm_tx;
 
-/* What is beyond the edges of an image. */
-typedef enum txm_extension {
-    TXM_EXTENSION_REPEAT = 0,
-    TXM_EXTENSION_EXTEND,
-    TXM_EXTENSION_CLIP,
-    TXM_EXTENSION_MIRROR
-} txm_extension;
+/* The widest padding that txm_tx_read_tile makes. */
 enum { TXM_MAX_PADDING_PX = 8 };
 
 /* "repeat", "extend", "clip", "mirror". Never NULL. */

@@ -22,10 +22,12 @@
 #ifndef TXTILE_SAMPLER_H
 #define TXTILE_SAMPLER_H
 
-#include "txtile/export.h"
 #include "txtile/pixel.h"
+#ifndef __OPENCL_VERSION__
+#include "txtile/export.h"
 #include "txtile/reader.h"
 #include "txtile/status.h"
+#endif
 
 #ifdef __cplusplus
 extern "C" {
@@ -120,6 +122,7 @@ typedef struct txm_sampler {
     float mip_bias; /* added to the level: -log2 of the share of the resolution that is wanted */
 } txm_sampler;
 
+#ifndef __OPENCL_VERSION__
 /* Cycles' choices: its rule, stochastic levels, linear, 16:1, average on a miss. */
 TXM_API void txm_sampler_init(txm_sampler *how);
 
@@ -131,6 +134,7 @@ TXM_API txm_status txm_sampler_check(const txm_sampler *how, txm_error *err);
 TXM_API const char *txm_level_rule_name(txm_level_rule rule);
 TXM_API const char *txm_level_mode_name(txm_level_mode mode);
 TXM_API const char *txm_filter_name(txm_filter filter);
+#endif
 
 /* ---- the view -------------------------------------------------------------------------------------------------- */
 
@@ -188,6 +192,7 @@ typedef struct txm_view_texture {
 /* The number of no texture. */
 #define TXM_NO_TEXTURE 0xFFFFFFFFu
 
+#ifndef __OPENCL_VERSION__
 /* The arrays of one device; the pointers are those of that device. */
 typedef struct txm_view {
     const txm_view_texture *textures;
@@ -202,6 +207,7 @@ typedef struct txm_view {
     uint32_t rejection; /* chance that a request is left out, in units of 2^-32: lists that are too short for all are
                            filled from the whole launch, not by the look-ups that come first. 0: all are made */
 } txm_view;
+#endif
 
 /* ---- looking up ------------------------------------------------------------------------------------------------ */
 
@@ -231,6 +237,7 @@ typedef struct txm_lane {
     uint32_t asked, rejected, full;
 } txm_lane;
 
+#ifndef __OPENCL_VERSION__
 /* One look-up. `how` has passed txm_sampler_check. */
 TXM_API txm_look txm_sample(const txm_view *view, uint32_t texture, const txm_sampler *how, const txm_lookup *at,
                             txm_lane *lane, float out[4]);
@@ -366,6 +373,7 @@ TXM_API const txm_view *txm_texture_set_view(const txm_texture_set *set);
 
 /* The file of a texture, NULL for UDIM sets and beyond the last. */
 TXM_API txm_tx *txm_texture_set_tx(const txm_texture_set *set, uint32_t texture);
+#endif
 
 #ifdef __cplusplus
 }

@@ -3,13 +3,13 @@
 # CUDA=auto builds txmill-cuda.so where nvcc is, OPENCL=auto txmill-opencl.so where the ICD loader is; yes insists on it,
 # no leaves it out.
 OPENCL ?= auto
-DEVICE_PROGRAMS := convert
-DEVICE_OBJ  := $(patsubst %.c,$(B)/%.o,$(filter-out %/program.c,$(wildcard src/device/convert/*.c src/device/plugin/*.c)))
+DEVICE_PROGRAMS := convert lookup
+DEVICE_OBJ  := $(patsubst %.c,$(B)/%.o,$(filter-out %/program.c,$(wildcard src/device/convert/*.c src/device/lookup/*.c src/device/plugin/*.c)))
 # What a plug-in needs of the library; it carries its own copies and shows nothing but its table.
 DEVICE_CORE := $(addprefix $(B)/src/,tile/base/status.o tile/base/text.o tile/base/mem.o tile/base/pixel.o tile/ops/tables.o)
 DEVICE_MAP  := src/device/plugin/plugin.map
-DEVICE_HEADERS := $(wildcard src/device/*/*.h src/mill/gpu/*.h src/tile/device/*.h src/tile/ops/*.h) \
-                  include/txtile/pixel.h include/txtile/status.h
+DEVICE_HEADERS := $(wildcard src/device/*/*.h src/mill/gpu/*.h src/tile/device/*.h src/tile/ops/*.h src/tile/sample/*.h) \
+                  include/txtile/pixel.h include/txtile/sampler.h include/txtile/status.h
 device_link = $(CC) -shared $(ALL_LDFLAGS) -Wl,--version-script=$(DEVICE_MAP) -Wl,--no-undefined $(filter %.o,$^)
 
 # ---- CUDA

@@ -38,6 +38,8 @@ typedef struct txm_render_job {
     txm_cache *warps;       /* of a budget: where textures that warp others are looked up; NULL: there are none */
     uint32_t depth;         /* the most look-ups of a step that depend on one another, less 1 */
     txm_pool *pool;
+    txm_device **devices; /* that look up for the wave engine */
+    size_t device_count;  /* 0: the processor does */
     uint32_t threads;
     txm_render_counts counts;
     txm_moments moments; /* empty without a cache */

@@ -5,6 +5,7 @@
  */
 #include <stdlib.h>
 
+#include "stream/asks.h"
 #include "stream/engine.h"
 #include "tile/base/fail.h"
 #include "tile/base/mem.h"
@@ -16,6 +17,7 @@ typedef struct span {
     struct wave *wave;
     uint32_t first, count;
     txm_looker looker;
+    txm_ask_list noted; /* what devices are asked */
 } span;
 
 typedef struct wave {
@@ -27,6 +29,8 @@ typedef struct wave {
     uint32_t *requests;
     span *spans;
     txm_lane **lanes;
+    txm_asks *asks; /* NULL: look-ups are in a view */
+    txm_ask_list **noted;
     uint32_t lanes_max, spans_max;
     txm_render_rect rect;
     uint64_t first; /* sample of the rectangle that path 0 is */
@@ -64,6 +68,7 @@ static void shade_span(void *arg)
     const volatile int *cancel = s->wave->job->options->cancel;
     for (uint32_t i = s->first; i < s->first + s->count && !txm_is_cancelled(cancel); i++) {
         uint32_t path = s->wave->pending[i];
+        s->looker.path = path;
         s->wave->steps[path] = (uint8_t)txm_path_shade(&s->wave->job->world, &s->looker, &s->wave->paths[path]);
     }
 }
@@ -103,16 +108,26 @@ static txm_status load(wave *w, uint32_t spans, txm_error *err)
     return status;
 }
 
+/* The same where devices look up: they answer all that was asked, in as many launches as it takes. */
+static txm_status ask(wave *w, uint32_t spans, txm_error *err)
+{
+    double begin = txm_clock_seconds();
+    txm_status status = txm_asks_answer(w->asks, w->noted, spans, err);
+    w->job->counts.load_seconds += txm_clock_seconds() - begin;
+    txm_moments_note(&w->job->moments, w->job->textures.cache, w->job->samples_done);
+    return status;
+}
+
 /* Lets `count` pending paths take their step; *left of them missed and stay at the front of the list. */
 static txm_status launch(wave *w, uint32_t count, uint32_t *left, txm_error *err)
 {
     txm_view view;
     uint32_t spans = 0;
     txm_render_job *job = w->job;
-    txm_status status = txm_cache_prepare(job->textures.cache, &view, NULL, err);
+    txm_status status = w->asks ? TXM_OK : txm_cache_prepare(job->textures.cache, &view, NULL, err);
     if (status)
         return status;
-    for (uint32_t i = 0; i < w->spans_max; i++) {
+    for (uint32_t i = 0; !w->asks && i < w->spans_max; i++) {
         w->spans[i].looker.view = &view;
         w->spans[i].looker.lane.count = 0;
     }
@@ -131,7 +146,9 @@ static txm_status launch(wave *w, uint32_t count, uint32_t *left, txm_error *err
             job->film.misses[w->paths[path].pixel] += 1.0f;
     }
     job->counts.relaunches += *left;
-    return status == TXM_OK && *left ? load(w, spans, err) : status;
+    if (status || !*left)
+        return status;
+    return w->asks ? ask(w, spans, err) : load(w, spans, err);
 }
 
 /* A step of a path whose tiles are never there together: where look-ups depend on others, the tile of the last may
@@ -159,6 +176,8 @@ static txm_status step(wave *w, uint32_t active, uint32_t *next, txm_error *err)
     txm_render_job *job = w->job;
     uint32_t width = active, pending = active, passes = 0, patience = 1 + 3 * job->depth;
     txm_status status = TXM_OK;
+    if (w->asks)
+        txm_asks_forget(w->asks, w->lanes_max);
     for (uint32_t i = 0; i < active; i++)
         w->pending[i] = w->active[i];
     while (status == TXM_OK && pending) {
@@ -221,6 +240,10 @@ static void wave_free(wave *w)
     free(w->pending);
     free(w->active);
     free(w->requests);
+    for (uint32_t i = 0; w->spans && i < w->spans_max; i++)
+        free(w->spans[i].noted.items);
+    free(w->noted);
+    txm_asks_free(&w->asks);
     free(w->spans);
     free(w->lanes);
 }
@@ -238,15 +261,23 @@ static bool wave_new(wave *w, txm_render_job *job, txm_render_rect rect, uint64_
     w->spans = txm_calloc(w->spans_max, sizeof *w->spans);
     w->lanes = txm_calloc(w->spans_max, sizeof(txm_lane *));
     w->requests = txm_calloc(w->spans_max, REQUESTS_PER_JOB * sizeof *w->requests);
-    if (!w->paths || !w->steps || !w->pending || !w->active || !w->spans || !w->lanes || !w->requests)
+    w->noted = txm_calloc(w->spans_max, sizeof *w->noted);
+    if (job->device_count && !job->options->untextured)
+        w->asks = txm_asks_new(job->devices, job->device_count, job->textures.bound, job->world.scene->image_count,
+                               lanes, job->depth > 0);
+    if (!w->paths || !w->steps || !w->pending || !w->active || !w->spans || !w->lanes || !w->requests || !w->noted ||
+        (job->device_count && !job->options->untextured && !w->asks))
         return false;
     for (uint32_t i = 0; i < w->spans_max; i++) {
         w->spans[i].wave = w;
         const txm_lane lane = {.capacity = REQUESTS_PER_JOB, .requests = w->requests + (size_t)i * REQUESTS_PER_JOB};
-        w->spans[i].looker = job->options->untextured
-                                 ? txm_looker_untextured()
+        w->spans[i].looker = job->options->untextured ? txm_looker_untextured()
+                             : w->asks
+                                 ? txm_looker_of_devices(w->asks, &w->spans[i].noted, job->textures.cache,
+                                                         job->options->trace != NULL, i)
                                  : txm_looker_viewing(NULL, job->textures.cache, lane, job->options->trace != NULL, i);
         w->lanes[i] = &w->spans[i].looker.lane;
+        w->noted[i] = &w->spans[i].noted;
     }
     return true;
 }

@@ -43,7 +43,10 @@ struct txm_looker {
     const txm_view *view;
     const txm_view *biased; /* page tables, for one level of bias more each */
     uint32_t biased_count;
-    uint32_t number; /* of this looker in the trace */
+    uint32_t number;             /* of this looker in the trace */
+    const struct txm_asks *asks; /* devices answer (asks.h) */
+    struct txm_ask_list *noted;  /* what they are asked next */
+    uint32_t path;               /* whose step it is, in the wave */
 };
 
 /* Nothing is looked up: all is grey. */

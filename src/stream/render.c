@@ -6,6 +6,7 @@
  * the work; here is what happens once per picture, before and after them.
  */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -66,6 +67,7 @@ txm_status txm_render_options_take(const txm_render_options *given, txm_render_o
         {o->lanes < 1 || o->lanes > 1 << 20, "lanes go from 1 to 1048576"},
         {!txm_level_rule_name((txm_level_rule)o->rule), "there is no such level rule"},
         {!txm_level_mode_name((txm_level_mode)o->mode), "there is no such level mode"},
+        {o->devices && o->engine != TXM_RENDER_ENGINE_WAVE, "devices look up for the wave engine alone"},
         {o->trace && o->engine == TXM_RENDER_ENGINE_REFERENCE,
          "the reference engine uses no cache, so there is nothing to trace"},
         {!(o->filter_width >= 0.0f && o->filter_width <= 64.0f), "the pixel filter is 0 to 64 px wide"},
@@ -125,6 +127,7 @@ void txm_render_picture_clear(txm_render_picture *picture)
     free(picture->parts);
     free(picture->moments);
     free(picture->costs);
+    free(picture->devices);
     memset(picture, 0, sizeof *picture);
 }
 
@@ -148,6 +151,54 @@ static void film_finish(txm_film *film, uint32_t samples, uint32_t height)
         film->rgb[i] *= share;
     for (size_t i = 0; film->level && i < pixels; i++)
         film->level[i] = film->level_count[i] ? film->level[i] / (float)film->level_count[i] : -1.0f;
+}
+
+/* ---- devices ---- */
+
+enum { DEVICES_MOST = 32 };
+
+/* Names separated by commas. */
+static txm_status open_devices(txm_render_job *job, txm_device *devices[DEVICES_MOST], txm_error *err)
+{
+    txm_device_options how;
+    txm_device_options_init(&how);
+    how.memory_bytes = job->options->device_memory;
+    job->devices = devices;
+    for (const char *name = job->options->devices; name && *name;) {
+        char one[64];
+        const size_t length = strcspn(name, ",");
+        if (job->device_count == DEVICES_MOST)
+            return txm_fail(err, TXM_STATUS_USAGE, "more than %d devices", DEVICES_MOST);
+        snprintf(one, sizeof one, "%.*s", (int)(length < sizeof one ? length : sizeof one - 1), name);
+        txm_status status = txm_device_open(job->textures.cache, one, &how, &devices[job->device_count], err);
+        if (status)
+            return status;
+        job->device_count++;
+        name += length + (name[length] == ',');
+    }
+    return TXM_OK;
+}
+
+/* They look up in the cache, so they go first. */
+static void close_devices(txm_render_job *job)
+{
+    while (job->device_count)
+        txm_device_close(&job->devices[--job->device_count]);
+}
+
+static txm_status note_devices(const txm_render_job *job, txm_render_picture *out, txm_error *err)
+{
+    out->devices = job->device_count ? txm_calloc(job->device_count, sizeof *out->devices) : NULL;
+    if (job->device_count && !out->devices)
+        return txm_no_memory(err, NULL);
+    out->device_count = job->device_count;
+    for (size_t i = 0; i < job->device_count; i++) {
+        txm_render_device *d = &out->devices[i];
+        snprintf(d->name, sizeof d->name, "%s", txm_device_name(job->devices[i]));
+        snprintf(d->title, sizeof d->title, "%s", txm_device_title(job->devices[i]));
+        txm_device_stats_of(job->devices[i], &d->stats);
+    }
+    return TXM_OK;
 }
 
 /* ---- rendering ---- */
@@ -242,6 +293,8 @@ static txm_status collect(const txm_render_scene *scene, txm_render_job *job, ui
         status = txm_render_costs_of(scene, &job->textures, &out->costs, err);
     if (status == TXM_OK)
         status = list_tiles(&job->textures, out, err);
+    if (status == TXM_OK)
+        status = note_devices(job, out, err);
     if (status)
         return status;
     if (job->textures.cache) {
@@ -277,6 +330,7 @@ txm_status txm_render(const txm_render_scene *scene, const txm_render_options *g
     txm_render_job job = {.options = options};
     txm_scene_geometry geometry = {0};
     txm_world_map *map = NULL;
+    txm_device *devices[DEVICES_MOST];
     float filter[TXM_FILTER_TABLE];
     double begin = txm_clock_seconds();
     memset(out, 0, sizeof *out);
@@ -311,7 +365,8 @@ txm_status txm_render(const txm_render_scene *scene, const txm_render_options *g
         job.world.images = job.textures.bound;
         job.world.filter = filter;
         job.depth = txm_scene_depth(scene);
-        if (options->open_first)
+        status = open_devices(&job, devices, err);
+        if (status == TXM_OK && options->open_first)
             status = open_all(&job.textures, err);
         if (status == TXM_OK)
             status = run_job(&job, height, err);
@@ -321,6 +376,7 @@ txm_status txm_render(const txm_render_scene *scene, const txm_render_options *g
     out->counts.seconds = txm_clock_seconds() - begin;
     film_free(&job.film);
     free(job.moments.items);
+    close_devices(&job);
     txm_render_textures_free(&job.textures);
     txm_scene_geometry_free(&geometry);
     txm_world_map_free(&map);

@@ -15,6 +15,7 @@
 
 #include "txmill/convert.h"
 #include "txtile/cache.h"
+#include "txtile/device.h"
 #include "txtile/export.h"
 #include "txtile/sampler.h"
 #include "txtile/status.h"
@@ -133,6 +134,10 @@ typedef struct txm_render_options {
      * NULL: the first is named. */
     void (*missing)(void *user, const char *message);
     void *missing_user;
+    /* The wave engine's look-ups run on these devices: names as in "opencl:0", separated by commas. NULL: on the
+     * processor. */
+    const char *devices;
+    uint64_t device_memory; /* for tiles, of each device; 0: as the cache's budget */
     uint64_t reserved[1];
 } txm_render_options;
 
@@ -201,6 +206,12 @@ typedef struct txm_render_moment {
     uint64_t tiles_loaded;    /* so far */
 } txm_render_moment;
 
+/* What a device did. */
+typedef struct txm_render_device {
+    char name[32], title[256];
+    txm_device_stats stats;
+} txm_render_device;
+
 /* A picture, and what it took. Its arrays and its report are owned. */
 typedef struct txm_render_picture {
     uint32_t width, height;
@@ -220,6 +231,8 @@ typedef struct txm_render_picture {
     txm_render_moment *moments; /* some hundreds at most; NULL for REFERENCE */
     size_t moment_count;
     txm_render_image_cost *costs; /* as many as images; zero for REFERENCE */
+    txm_render_device *devices;   /* that looked up; NULL: none */
+    size_t device_count;
     uint64_t reserved[1];
 } txm_render_picture;
 

@@ -131,6 +131,7 @@ example read_means read_tiles.cpp txtile c++ -std=c++17
 example view_texture view_texture.c txtile cc -std=c11
 example renderer renderer.c txtile cc -std=c11
 example wavefront wavefront.c txtile cc -std=c11
+example device device.c txtile cc -std=c11
 example procedural procedural.c txtile cc -std=c11
 export LD_LIBRARY_PATH=$root$prefix/lib
 run ./convert_folder textures
@@ -183,6 +184,12 @@ check plugin-shows-itself-alone test "$(nm -D --defined-only plugin.so | awk '{ 
 run ./wavefront "$tx" waves.ppm 1
 check example-waves prints " launches for 23 waves"
 check example-same-picture cmp threads.ppm waves.ppm
+# On a device: the processor, by a plug-in for tests.
+run env TXMILL_PLUGINS="$build/tests/gpu" ./device cuda:0 "$tx" device.ppm 1
+check example-device prints " tiles copied"
+check example-device-same-picture cmp threads.ppm device.ppm
+run env TXMILL_PLUGINS="$PWD" ./device opencl:7 "$tx" device.ppm
+check example-device-absent says "txmill-opencl.so"
 # 24 GB of tiles that nobody stores, in two budgets.
 run ./procedural board.ppm 1
 check example-procedural prints ' tiles of 24661 MB were computed'

@@ -9,6 +9,7 @@
 
 #include "txmill/inspect.h"
 #include "txtile/describe.h"
+#include "txtile/device.h"
 #include "txtile/name.h"
 #include "txtile/ptex.h"
 #include "txtile/ptex_pages.h"
@@ -63,6 +64,7 @@ START_TEST(ends_of_nothing)
     txm_ticket_cancel(&ticket);
     txm_cache_viewer *viewer = NULL;
     txm_cache_viewer_free(NULL);
+    txm_device_close(NULL);
     txm_cache_viewer_free(&viewer);
     ck_assert(txm_ticket_poll(NULL));
     txm_texture_set_free(NULL);

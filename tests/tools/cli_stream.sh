@@ -20,6 +20,17 @@ for way in "--engine wave" "--engine wave --lanes 100 --cache 1M --policy lru" "
     txm diff reference.exr way.exr
     check "same bits $way" rc_is 0
 done
+# Look-ups on devices: the processor plays two of them, by a plug-in for tests.
+for way in "--device cuda" "--device cuda:0,cuda:1 --cache 1M --lanes 100 --policy lru" "--device cuda:1 --device-memory 300K"; do
+    # shellcheck disable=SC2086
+    TXM_FAKE_DEVICES=2 TXMILL_PLUGINS=${TXM_BUILD:-$repo/build}/tests/gpu txm stream render room rgb8.png rgba8.png "${small[@]}" --json $way -o way.exr
+    check "runs $way" rc_is 0
+    check "copies $way" json out 'all(d["tile_copies"] <= d["launches"] and d["table_copies"] <= d["launches"] == d["syncs"] for d in o[0]["devices"]) and sum(d["tiles_copied"] for d in o[0]["devices"])'
+    txm diff reference.exr way.exr
+    check "same bits $way" rc_is 0
+done
+txm stream render room rgb8.png rgba8.png "${small[@]}" -q --engine blocking --device cuda -o way.exr
+check device-needs-wave says "wave engine"
 # The world is looked for by its brightness: one engine or the other, one lane or a million.
 "$TXMILL" stream render sphere rgb8.png "${small[@]}" -q --engine reference -o world.exr
 for way in "--lanes 1 --cache 300K" "--lanes 1048576" "--engine blocking -j 2 --tile 16 --cache 300K" "--trace world.trace --trace-lookups"; do

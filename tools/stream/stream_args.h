@@ -22,7 +22,8 @@ typedef struct txm_picture_size {
 typedef struct txm_stream_args {
     txm_picture_size size;
     uint32_t samples, bounces, seed, tile, lanes, threads, keep_epochs, max_open;
-    uint64_t cache_bytes;
+    uint64_t cache_bytes, device_memory;
+    const char *device;
     float resolution, frame, filter_glossy;
     int engine, policy, differentials, rule, mode;
     bool narrow, untextured, apart, open_first, trace_lookups, keep_partial, overwrite, json, quiet;

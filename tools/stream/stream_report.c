@@ -111,6 +111,21 @@ static void print_images(const txm_render_image_use *uses, size_t count)
         printf("... and %zu more; --json lists all\n", count - shown);
 }
 
+/* What travelled, and how often anybody waited. */
+static void print_devices(const txm_render_picture *p)
+{
+    char bytes[TXM_FORMAT_BYTES], table[TXM_FORMAT_BYTES], tiles[TXM_FORMAT_COUNT], seconds[TXM_FORMAT_BYTES];
+    for (size_t i = 0; i < p->device_count; i++) {
+        const txm_render_device *d = &p->devices[i];
+        const txm_device_stats *s = &d->stats;
+        printf("device     %s: %.1f million look-ups in %llu launches, at most %u until complete%s\n", d->name,
+               1e-6 * (double)s->lookups, (unsigned long long)s->launches, s->longest, s->lost ? "; it was lost" : "");
+        printf("           %s copied (%s), %s of page table; copies took %s\n",
+               txm_format_count(s->tiles_copied, "tile", tiles), txm_format_bytes(s->tile_bytes, bytes),
+               txm_format_bytes(s->table_bytes, table), txm_format_seconds(s->copy_seconds, seconds));
+    }
+}
+
 /* Lines that mean nothing for an engine are left out: only a wave is relaunched, and the reference has no
  * cache to fill. */
 void txm_stream_print_picture(const char *scene, const txm_render_options *o, const txm_render_picture *p)
@@ -139,6 +154,7 @@ void txm_stream_print_picture(const char *scene, const txm_render_options *o, co
         printf("memory     peak %s in tiles, %s with everything; %s loaded, %llu of them again\n",
                txm_format_bytes(p->cache.tile_bytes_peak, a), txm_format_bytes(p->cache.allocated_bytes_peak, b),
                txm_format_count(p->cache.tiles_loaded, "tile", tiles), (unsigned long long)p->cache.tiles_reloaded);
+    print_devices(p);
     if (p->cache.tiles_failed)
         printf("failed     %s magenta, as they could not be read\n",
                txm_format_are(p->cache.tiles_failed, "tile", tiles));
@@ -301,6 +317,46 @@ static cJSON *new_object(const char *action, const char *scene, uint32_t width, 
     return o;
 }
 
+static void json_devices(cJSON *o, const txm_render_picture *p)
+{
+    cJSON *list = cJSON_AddArrayToObject(o, "devices");
+    for (size_t i = 0; list && i < p->device_count; i++) {
+        const txm_render_device *d = &p->devices[i];
+        const txm_device_stats *s = &d->stats;
+        const struct {
+            const char *name;
+            uint64_t value;
+        } counts[] = {{"launches", s->launches},
+                      {"longest", s->longest},
+                      {"lookups", s->lookups},
+                      {"lookups_missed", s->lookups_missed},
+                      {"lookups_by_processor", s->by_processor},
+                      {"requests", s->requests},
+                      {"syncs", s->syncs},
+                      {"table_copies", s->table_copies},
+                      {"table_bytes", s->table_bytes},
+                      {"tile_copies", s->tile_copies},
+                      {"tile_bytes", s->tile_bytes},
+                      {"tiles_copied", s->tiles_copied},
+                      {"copied_pixel_bytes", s->copied_pixels},
+                      {"tiles_dropped", s->tiles_dropped},
+                      {"tiles_in_host_memory", s->tiles_far},
+                      {"lookup_bytes", s->lookup_bytes},
+                      {"result_bytes", s->result_bytes},
+                      {"memory_bytes", s->memory_bytes},
+                      {"host_bytes", s->host_bytes}};
+        cJSON *one = cJSON_CreateObject();
+        cJSON_AddItemToArray(list, one);
+        txm_json_text(one, "name", d->name);
+        txm_json_text(one, "title", d->title);
+        cJSON_AddBoolToObject(one, "lost", s->lost != 0);
+        for (size_t k = 0; k < sizeof counts / sizeof *counts; k++)
+            txm_json_uint(one, counts[k].name, counts[k].value);
+        txm_json_number(one, "copy_seconds", s->copy_seconds, 6);
+        txm_json_number(one, "kernel_seconds", s->kernel_seconds, 6);
+    }
+}
+
 /* The cache's own report is JSON already and is taken in whole, under "cache"; the three figures before it
  * are for scripts that look no further. */
 void txm_stream_json_picture(const char *scene, const txm_render_options *options, const txm_render_picture *p)
@@ -324,6 +380,7 @@ void txm_stream_json_picture(const char *scene, const txm_render_options *option
     txm_json_uint(o, "tiles_loaded", p->cache.tiles_loaded);
     txm_json_uint(o, "tiles_reloaded", p->cache.tiles_reloaded);
     txm_json_uint(o, "peak_bytes", p->cache.tile_bytes_peak);
+    json_devices(o, p);
     if (p->report)
         txm_json_parsed(o, "cache", p->report);
     else

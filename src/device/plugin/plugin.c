@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The table that the plug-in exports: what devices the runtime finds, and what they compute. */
 #include "device/convert/jobs.h"
+#include "device/lookup/lookups.h"
 #include "device/runtime/runtime.h"
 #include "tile/base/fail.h"
 
@@ -31,4 +32,5 @@ __attribute__((visibility("default"))) const txm_device_plugin txm_device_plugin
     .count = count,
     .describe = describe,
     .jobs = &txm_gpu_jobs_table,
+    .lookups = &txm_lookup_table,
 };

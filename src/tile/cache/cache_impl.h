@@ -441,6 +441,7 @@ static inline void txm_entry_set(txm_cache *c, uint32_t entry, uint32_t slot)
 void txm_own_view_ends(txm_cache *c);
 txm_status txm_viewer_new(txm_cache *c, txm_cache_viewer **out, txm_error *err);
 void txm_viewer_free(txm_cache_viewer *v);
+txm_status txm_viewer_prepare(txm_cache_viewer *v, txm_view *view, txm_cache_extent *extent, txm_error *err);
 /* Tells the page table which tiles look-ups in a view have touched, and lets go of the view. */
 void txm_viewer_merge(txm_cache_viewer *v);
 void txm_viewer_close(txm_cache_viewer *v);

@@ -178,7 +178,7 @@ static void hide_unfinished(const txm_cache *c, txm_cache_viewer *v)
 }
 
 /* For policies that count by launch an epoch begins here. */
-static txm_status prepare(txm_cache_viewer *v, txm_view *view, txm_cache_extent *extent, txm_error *err)
+txm_status txm_viewer_prepare(txm_cache_viewer *v, txm_view *view, txm_cache_extent *extent, txm_error *err)
 {
     txm_cache *c = v->cache;
     txm_viewer_close(v);
@@ -221,7 +221,7 @@ txm_status txm_cache_viewer_prepare(txm_cache_viewer *v, txm_view *view, txm_cac
 {
     txm_error_clear(err);
     pthread_mutex_lock(&v->cache->lock);
-    txm_status status = prepare(v, view, extent, err);
+    txm_status status = txm_viewer_prepare(v, view, extent, err);
     pthread_mutex_unlock(&v->cache->lock);
     return status;
 }
@@ -232,7 +232,7 @@ txm_status txm_cache_prepare(txm_cache *c, txm_view *view, txm_cache_extent *ext
     pthread_mutex_lock(&c->lock);
     txm_status status = c->own ? TXM_OK : txm_viewer_new(c, &c->own, err);
     if (status == TXM_OK)
-        status = prepare(c->own, view, extent, err);
+        status = txm_viewer_prepare(c->own, view, extent, err);
     pthread_mutex_unlock(&c->lock);
     return status;
 }

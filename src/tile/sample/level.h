@@ -188,7 +188,7 @@ TXM_ARITH uint32_t txm_level_clamp(float level, uint32_t levels, int blends, flo
 }
 
 /* Levels that a look-up may choose from: Cycles never goes beyond the first that fits a tile. */
-TXM_ARITH uint32_t txm_levels_of(const txm_view_texture *t, const txm_sampler *how)
+TXM_ARITH uint32_t txm_levels_of(TXM_GLOBAL const txm_view_texture *t, const txm_sampler *how)
 {
     return how->rule == TXM_LEVEL_RULE_CYCLES ? t->tiled_levels : t->levels;
 }

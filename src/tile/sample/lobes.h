@@ -11,10 +11,13 @@ enum { TXM_LOBE_STEPS = 64 };
 
 #ifdef __OPENCL_VERSION__
 #define TXM_TABLE __constant float
+#define TXM_OF_TABLES TXM_ARITH
 #elif defined(__CUDACC__)
 #define TXM_TABLE static __device__ const float
+#define TXM_OF_TABLES static __device__ inline /* the tables are the device's alone */
 #else
 #define TXM_TABLE static const float
+#define TXM_OF_TABLES TXM_ARITH
 #endif
 
 /* Lanczos, two lobes: sinc(x) sinc(x/2). */

@@ -12,26 +12,24 @@
 #define TXM_SAMPLE_LOOKUP_H
 #include "tile/sample/stochastic.h"
 #include "tile/sample/taps.h"
-
-#if defined(__CUDACC__) || defined(__OPENCL_VERSION__)
-#define TXM_FLOW TXM_ARITH
+#ifdef TXM_DEVICE_VIEW
+#include "tile/sample/view_device.h"
 #else
-#define TXM_FLOW static inline __attribute__((always_inline))
+#include "tile/sample/view_host.h"
 #endif
 
-/* Shared words of the page table. */
-#ifndef TXM_LOAD_SLOT
-#define TXM_LOAD_SLOT(p) __atomic_load_n(p, __ATOMIC_ACQUIRE)
-#define TXM_LOAD_MARK(p) __atomic_load_n(p, __ATOMIC_RELAXED)
-#define TXM_STORE_MARK(p, v) __atomic_store_n(p, v, __ATOMIC_RELAXED)
-#define TXM_SWAP_SLOT(p, expected, desired)                                                                            \
-    __atomic_compare_exchange_n(p, expected, desired, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED)
+#ifdef TXM_DEVICE_VIEW
+#define TXM_FLOW TXM_KERNEL_PART
+#define TXM_PART TXM_KERNEL_PART
+#else
+#define TXM_FLOW static inline __attribute__((always_inline))
+#define TXM_PART TXM_ARITH
 #endif
 
 /* ---- tiles ---- */
 
 /* Whether nobody sees to it: requests of other launches and failures of other rounds are over. */
-TXM_ARITH int txm_slot_may_be_asked_for(const txm_view *view, uint32_t slot)
+TXM_FLOW int txm_slot_may_be_asked_for(const TXM_VIEW *view, uint32_t slot)
 {
     return slot == TXM_SLOT_NONE ||
            (slot - TXM_SLOT_REQUESTED <= 0x1FFFFu && slot != TXM_SLOT_REQUESTED + view->launch);
@@ -49,13 +47,14 @@ TXM_ARITH uint32_t txm_request_draw(uint32_t index, uint32_t asked, uint32_t lau
 
 /* What is not there: puts it on the lane's list, unless some lane of this launch has it already or the list is full.
  * The exchange is what makes the tile this lane's to ask for: of many lanes that miss it, precisely one wins. */
-TXM_ARITH txm_look txm_tile_missing(const txm_view *view, const txm_view_texture *t, uint32_t level, uint32_t index,
-                                    txm_lane *lane)
+TXM_PART txm_look txm_tile_missing(const TXM_VIEW *view, TXM_GLOBAL const txm_view_texture *t, uint32_t level,
+                                   uint32_t index, txm_lane *lane)
 {
-    uint32_t *slot = &view->tiles[index].slot, now = TXM_LOAD_SLOT(slot);
+    TXM_GLOBAL uint32_t *slot = txm_slot_word(view, index);
+    uint32_t now = TXM_LOAD_SLOT(slot);
     if (now == TXM_SLOT_UNREGISTERED) { /* the level as a whole */
         index = t->first + level;
-        slot = &view->tiles[index].slot;
+        slot = txm_slot_word(view, index);
         now = TXM_LOAD_SLOT(slot);
     }
     if (now == TXM_SLOT_FAILED || now == TXM_SLOT_UNREADABLE + view->round)
@@ -67,29 +66,25 @@ TXM_ARITH txm_look txm_tile_missing(const txm_view *view, const txm_view_texture
         lane->rejected++;
     else if (!txm_slot_may_be_asked_for(view, now))
         return TXM_LOOK_MISSED;
-    else if (lane->count == lane->capacity)
+    else if (txm_list_is_full(view, lane))
         lane->full++;
     else if (TXM_SWAP_SLOT(slot, &now, TXM_SLOT_REQUESTED + view->launch))
-        lane->requests[lane->count++] = index;
+        txm_list_add(view, lane, index);
     return TXM_LOOK_MISSED;
 }
 
 /* The pixels of entry `index`, which is one of the level's; NULL if they are not there. A slot that is seen
- * has its pixels: acquire here pairs with release where the tile is published. The mark is tested before it
- * is set, so that threads that read the same tile don't take its cache line from each other. */
-TXM_FLOW const uint8_t *txm_tile_pixels(const txm_view *view, const txm_view_texture *t, uint32_t level, uint32_t index,
-                                        txm_lane *lane, txm_look *look)
+ * has its pixels: acquire here pairs with release where the tile is published. */
+TXM_FLOW TXM_GLOBAL const uint8_t *txm_tile_pixels(const TXM_VIEW *view, TXM_GLOBAL const txm_view_texture *t,
+                                                   uint32_t level, uint32_t index, txm_lane *lane, txm_look *look)
 {
-    txm_tile_entry *e = view->tiles + index;
-    uint32_t slot = TXM_LOAD_SLOT(&e->slot);
+    uint32_t slot = TXM_LOAD_SLOT(txm_slot_word(view, index));
     if (slot >= TXM_SLOT_STATES) {
         *look = txm_tile_missing(view, t, level, index, lane);
         return 0;
     }
-    if (view->epoch && TXM_LOAD_MARK(&e->mark) != view->epoch)
-        TXM_STORE_MARK(&e->mark, view->epoch);
-    return (const uint8_t *)(uintptr_t)view->slabs[slot >> TXM_SLOT_BITS] +
-           (uint64_t)(slot & ((1u << TXM_SLOT_BITS) - 1)) * t->tile_bytes;
+    txm_touch_tile(view, index);
+    return txm_slot_address(view, t, slot);
 }
 
 TXM_ARITH int txm_is_packed(const txm_view_texture *t)
@@ -98,7 +93,8 @@ TXM_ARITH int txm_is_packed(const txm_view_texture *t)
 }
 
 /* Tiles of a level lie row by row. `w` is the level's width, which the caller has already. */
-TXM_ARITH uint32_t txm_entry_of(const txm_view_texture *t, uint32_t level, uint32_t w, uint32_t tile_x, uint32_t tile_y)
+TXM_ARITH uint32_t txm_entry_of(TXM_GLOBAL const txm_view_texture *t, uint32_t level, uint32_t w, uint32_t tile_x,
+                                uint32_t tile_y)
 {
     if (txm_is_packed(t))
         return t->first;
@@ -161,14 +157,15 @@ TXM_ARITH void txm_packed_interpolate(const txm_view_texture *t, const uint8_t *
 /* Linear and cubic: the taps lie in one padded tile. `slope` is the direction of u and v in the wrapped
  * coordinate. Tiles have borders of two pixels for this: no look-up of these filters ever needs a second
  * tile. */
-TXM_FLOW txm_look txm_level_interpolate(const txm_view *view, const txm_view_texture *t, uint32_t level, float x,
-                                        float y, int cubic, const float *slope, txm_lane *lane, txm_sum *out)
+TXM_FLOW txm_look txm_level_interpolate(const TXM_VIEW *view, TXM_GLOBAL const txm_view_texture *t, uint32_t level,
+                                        float x, float y, int cubic, const float *slope, txm_lane *lane, txm_sum *out)
 {
     uint32_t w = txm_level_size(t->width, level), h = txm_level_size(t->height, level);
     uint32_t tile_x = txm_tile_of(x, w, t->tile_shift), tile_y = txm_tile_of(y, h, t->tile_shift);
     txm_place place = txm_place_of(x, y);
     txm_look look = TXM_LOOK_RESIDENT;
-    const uint8_t *p = txm_tile_pixels(view, t, level, txm_entry_of(t, level, w, tile_x, tile_y), lane, &look);
+    TXM_GLOBAL const uint8_t *p =
+        txm_tile_pixels(view, t, level, txm_entry_of(t, level, w, tile_x, tile_y), lane, &look);
     if (!p)
         return look;
     if (txm_is_packed(t)) {
@@ -202,8 +199,8 @@ TXM_FLOW txm_look txm_level_interpolate(const txm_view *view, const txm_view_tex
 }
 
 /* One pixel: the closest one, or a random tap beyond any padding, which the extension brings back into the level. */
-TXM_FLOW txm_look txm_level_pixel(const txm_view *view, const txm_view_texture *t, uint32_t level, float x, float y,
-                                  txm_lane *lane, txm_rgba *out)
+TXM_FLOW txm_look txm_level_pixel(const TXM_VIEW *view, TXM_GLOBAL const txm_view_texture *t, uint32_t level, float x,
+                                  float y, txm_lane *lane, txm_rgba *out)
 {
     int32_t w = (int32_t)txm_level_size(t->width, level), h = (int32_t)txm_level_size(t->height, level);
     int32_t px = txm_wrap_pixel(txm_pixel_closest(x), w, t->extension);
@@ -213,7 +210,7 @@ TXM_FLOW txm_look txm_level_pixel(const txm_view *view, const txm_view_texture *
         return TXM_LOOK_RESIDENT;
     uint32_t tile_x = (uint32_t)px >> t->tile_shift, tile_y = (uint32_t)py >> t->tile_shift;
     txm_look look = TXM_LOOK_RESIDENT;
-    const uint8_t *p =
+    TXM_GLOBAL const uint8_t *p =
         txm_tile_pixels(view, t, level, txm_entry_of(t, level, (uint32_t)w, tile_x, tile_y), lane, &look);
     if (!p)
         return look;
@@ -228,7 +225,7 @@ TXM_FLOW txm_look txm_level_pixel(const txm_view *view, const txm_view_texture *
 }
 
 /* `u` and `v` are wrapped. Where nothing is resident *out is untouched. */
-TXM_FLOW txm_look txm_level_sample(const txm_view *view, const txm_view_texture *t, const txm_sampler *how,
+TXM_FLOW txm_look txm_level_sample(const TXM_VIEW *view, TXM_GLOBAL const txm_view_texture *t, const txm_sampler *how,
                                    uint32_t level, float u, float v, const txm_jitter *jitter, const float *slope,
                                    txm_lane *lane, txm_sum *out)
 {
@@ -261,8 +258,8 @@ TXM_FLOW txm_look txm_level_sample(const txm_view *view, const txm_view_texture 
 
 /* What stands in for a level that is not there, not scaled. Divided by the scale, since the sum it joins is
  * scaled afterwards. */
-TXM_ARITH txm_sum txm_stand_in(const txm_view *view, const txm_view_texture *t, const txm_sampler *how, uint32_t level,
-                               float u, float v, const txm_jitter *jitter)
+TXM_PART txm_sum txm_stand_in(const TXM_VIEW *view, TXM_GLOBAL const txm_view_texture *t, const txm_sampler *how,
+                              uint32_t level, float u, float v, const txm_jitter *jitter)
 {
     const txm_rgba zero = txm_rgba_make(0.0f, 0.0f, 0.0f, 0.0f);
     float inverse = 1.0f / t->scale;
@@ -287,7 +284,7 @@ typedef struct txm_levels {
 
 /* One level, or two that are blended. A level that is missing is stood in for by itself, so that the other
  * still counts; the worse of the two results is returned. */
-TXM_FLOW txm_look txm_probe_sample(const txm_view *view, const txm_view_texture *t, const txm_sampler *how,
+TXM_FLOW txm_look txm_probe_sample(const TXM_VIEW *view, TXM_GLOBAL const txm_view_texture *t, const txm_sampler *how,
                                    txm_levels levels, float u, float v, const txm_jitter *jitter, const float *slope,
                                    txm_lane *lane, txm_sum *out)
 {
@@ -311,7 +308,7 @@ TXM_FLOW txm_look txm_probe_sample(const txm_view *view, const txm_view_texture 
 }
 
 /* Wraps the coordinates of a probe; false where CLIP rejects them. */
-TXM_FLOW int txm_probe_wrap(const txm_view_texture *t, float *u, float *v, float slope[2])
+TXM_FLOW int txm_probe_wrap(TXM_GLOBAL const txm_view_texture *t, float *u, float *v, float slope[2])
 {
     slope[0] = txm_wrap_slope(*u, t->extension);
     slope[1] = txm_wrap_slope(*v, t->extension);
@@ -337,7 +334,7 @@ TXM_ARITH void txm_color_constant(float r, float g, float b, float a, float out[
 }
 
 /* From sums of codes to the colour that goes out. `covered` is the weight of the probes that CLIP did not reject. */
-TXM_FLOW txm_rgba txm_color_scale(const txm_view_texture *t, txm_rgba sum, float covered)
+TXM_FLOW txm_rgba txm_color_scale(TXM_GLOBAL const txm_view_texture *t, txm_rgba sum, float covered)
 {
     txm_rgba c = sum * t->scale;
     return t->channels == 1 ? txm_rgba_make(c[0], c[0], c[0], covered) : c;
@@ -345,8 +342,8 @@ TXM_FLOW txm_rgba txm_color_scale(const txm_view_texture *t, txm_rgba sum, float
 
 /* NaN is made the same everywhere before and after the operations: processors differ in the bits of the
  * ones they produce. */
-TXM_FLOW void txm_color_finish(const txm_view_texture *t, const txm_sampler *how, const txm_sum *sum, float covered,
-                               float out[4], float *du, float *dv)
+TXM_FLOW void txm_color_finish(TXM_GLOBAL const txm_view_texture *t, const txm_sampler *how, const txm_sum *sum,
+                               float covered, float out[4], float *du, float *dv)
 {
     txm_color_store(txm_rgba_quiet(txm_color_scale(t, sum->color, covered)), out);
     if (du) {
@@ -364,12 +361,12 @@ TXM_FLOW void txm_color_finish(const txm_view_texture *t, const txm_sampler *how
 }
 
 /* The texture at (u, v): itself, or a tile of a UDIM set, to which *u and *v become relative. NULL: none. */
-TXM_FLOW const txm_view_texture *txm_texture_at(const txm_view *view, uint32_t texture, float *u, float *v)
+TXM_FLOW TXM_GLOBAL const txm_view_texture *txm_texture_at(const TXM_VIEW *view, uint32_t texture, float *u, float *v)
 {
     uint32_t index;
     if (texture >= view->texture_count)
         return 0;
-    const txm_view_texture *t = view->textures + texture;
+    TXM_GLOBAL const txm_view_texture *t = view->textures + texture;
     if (!t->udim_rows)
         return t;
     if (!txm_udim_place(u, v, t->udim_rows, &index))
@@ -380,7 +377,7 @@ TXM_FLOW const txm_view_texture *txm_texture_at(const txm_view *view, uint32_t t
 
 /* Several probes along the long axis of the footprint. Every probe has the same jitter and levels. Those
  * that CLIP rejects count as clear, by adding to the total and to nothing else. */
-TXM_FLOW txm_look txm_probes_sample(const txm_view *view, const txm_view_texture *t, const txm_sampler *how,
+TXM_FLOW txm_look txm_probes_sample(const TXM_VIEW *view, TXM_GLOBAL const txm_view_texture *t, const txm_sampler *how,
                                     const txm_lookup *at, const txm_footprint *f, txm_levels levels,
                                     const txm_jitter *jitter, txm_lane *lane, int with_slopes, txm_sum *out,
                                     float *covered)
@@ -417,11 +414,11 @@ TXM_FLOW txm_look txm_probes_sample(const txm_view *view, const txm_view_texture
 /* du and dv are both NULL or both not. No texture of that number, and a UDIM tile that is not there, are
  * magenta. The order in which the random state is used, first the level and then the taps, is part of what
  * callers may rely on. */
-TXM_FLOW txm_look txm_lookup_sample(const txm_view *view, uint32_t texture, const txm_sampler *how,
+TXM_FLOW txm_look txm_lookup_sample(const TXM_VIEW *view, uint32_t texture, const txm_sampler *how,
                                     const txm_lookup *given, txm_lane *lane, float out[4], float *du, float *dv)
 {
     txm_lookup at = *given;
-    const txm_view_texture *t = txm_texture_at(view, texture, &at.u, &at.v);
+    TXM_GLOBAL const txm_view_texture *t = txm_texture_at(view, texture, &at.u, &at.v);
     if (!t) {
         txm_color_constant(1.0f, 0.0f, 1.0f, 1.0f, out, du, dv);
         return TXM_LOOK_FAILED;

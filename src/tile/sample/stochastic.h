@@ -57,7 +57,7 @@ TXM_ARITH float txm_random_tent(uint32_t *state)
 }
 
 /* One side of a filter's part, by its table, on a random side. */
-TXM_ARITH float txm_random_lobe(uint32_t *state, int mitchell, int minus)
+TXM_OF_TABLES float txm_random_lobe(uint32_t *state, int mitchell, int minus)
 {
     float a = 2.0f * txm_random_next(state), side = 1.0f;
     if (a >= 1.0f) {
@@ -78,7 +78,7 @@ TXM_ARITH float txm_random_lobe(uint32_t *state, int mitchell, int minus)
 }
 
 /* In two dimensions the filter is positive where both axes have the same sign. */
-TXM_ARITH void txm_jitter_lobes(uint32_t *state, int mitchell, txm_jitter *j)
+TXM_OF_TABLES void txm_jitter_lobes(uint32_t *state, int mitchell, txm_jitter *j)
 {
     float p = mitchell ? TXM_MITCHELL_PLUS : TXM_LANCZOS_PLUS, n = mitchell ? TXM_MITCHELL_MINUS : TXM_LANCZOS_MINUS;
     float same = p * p + n * n;
@@ -94,7 +94,7 @@ TXM_ARITH void txm_jitter_lobes(uint32_t *state, int mitchell, txm_jitter *j)
 
 /* Without a state there is no chance: all of these filters are then the closest pixel. A number of the caller's is a
  * state of which nothing is told. */
-TXM_ARITH txm_jitter txm_jitter_of(const txm_sampler *how, uint32_t *random)
+TXM_OF_TABLES txm_jitter txm_jitter_of(const txm_sampler *how, uint32_t *random)
 {
     const int filter = how->filter, numbered = how->chance == TXM_CHANCE_NUMBER;
     txm_jitter j = {1, {0.0f, 0.0f}, {0.0f, 0.0f}, {1.0f, 0.0f}};

@@ -9,17 +9,17 @@
 #include "tile/sample/wrap.h"
 
 /* A sample as a float, not scaled. */
-TXM_ARITH float txm_texel_sample(int type, const uint8_t *p)
+TXM_ARITH float txm_texel_sample(int type, TXM_GLOBAL const uint8_t *p)
 {
     switch (type) {
     case TXM_TYPE_U8:
         return (float)*p;
     case TXM_TYPE_U16:
-        return (float)*(const uint16_t *)(const void *)p;
+        return (float)*(TXM_GLOBAL const uint16_t *)(TXM_GLOBAL const void *)p;
     case TXM_TYPE_HALF:
-        return txm_half_to_float(*(const uint16_t *)(const void *)p);
+        return txm_half_to_float(*(TXM_GLOBAL const uint16_t *)(TXM_GLOBAL const void *)p);
     default:
-        return *(const float *)(const void *)p;
+        return *(TXM_GLOBAL const float *)(TXM_GLOBAL const void *)p;
     }
 }
 
@@ -30,7 +30,7 @@ TXM_ARITH float txm_texel_opaque(int type)
 }
 
 /* A pixel, not scaled; of one channel in the first element, the others 0. */
-TXM_ARITH txm_rgba txm_texel(int type, int channels, const uint8_t *p)
+TXM_ARITH txm_rgba txm_texel(int type, int channels, TXM_GLOBAL const uint8_t *p)
 {
     uint32_t bytes = type == TXM_TYPE_U8 ? 1 : type == TXM_TYPE_FLOAT ? 4 : 2;
     if (channels == 1)
@@ -81,7 +81,8 @@ TXM_ARITH txm_rgba txm_sum_cubic(const float wx[4], const float wy[4], const txm
 /* The colour at a place and, where dx is not NULL, its derivatives by the level's x and y. `p` is the first of the
  * taps' pixels, rows row_bytes apart. Back-ends replace these two with vector code of the same bits. */
 #ifndef TXM_TAPS_FAST
-TXM_ARITH txm_rgba txm_taps_linear(const txm_view_texture *t, const uint8_t *p, const float wx[2], const float wy[2])
+TXM_ARITH txm_rgba txm_taps_linear(TXM_GLOBAL const txm_view_texture *t, TXM_GLOBAL const uint8_t *p, const float wx[2],
+                                   const float wy[2])
 {
     txm_rgba texels[2][2];
     for (int y = 0; y < 2; y++)
@@ -91,7 +92,8 @@ TXM_ARITH txm_rgba txm_taps_linear(const txm_view_texture *t, const uint8_t *p, 
     return txm_sum_linear(wx, wy, texels);
 }
 
-TXM_ARITH txm_rgba txm_taps_cubic(const txm_view_texture *t, const uint8_t *p, const float wx[4], const float wy[4])
+TXM_ARITH txm_rgba txm_taps_cubic(TXM_GLOBAL const txm_view_texture *t, TXM_GLOBAL const uint8_t *p, const float wx[4],
+                                  const float wy[4])
 {
     txm_rgba texels[4][4];
     for (int y = 0; y < 4; y++)
@@ -102,7 +104,7 @@ TXM_ARITH txm_rgba txm_taps_cubic(const txm_view_texture *t, const uint8_t *p, c
 }
 
 /* Replaced as well, where a back-end has one. */
-TXM_ARITH txm_rgba txm_taps_closest(const txm_view_texture *t, const uint8_t *p)
+TXM_ARITH txm_rgba txm_taps_closest(TXM_GLOBAL const txm_view_texture *t, TXM_GLOBAL const uint8_t *p)
 {
     return txm_texel(t->type, t->channels, p);
 }

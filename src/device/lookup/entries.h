@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The kernels of look-ups: a body of kernels_lookup.h for every thread, in rows of TXM_DEVICE_ROW. */
+#ifndef TXM_LOOKUP_ENTRIES_H
+#define TXM_LOOKUP_ENTRIES_H
+#include "device/lookup/kernels_lookup.h"
+#include "device/runtime/entry.h"
+
+TXM_ENTRY(look, txm_device_look, 64)
+{
+    txm_device_look_body(TXM_ARGS, m0, m1, m2, m3, m4, m5, TXM_ID(0));
+}
+
+TXM_ENTRY(place, txm_device_place, 64)
+{
+    txm_device_place_body(TXM_ARGS, m0, m1, m2, TXM_ID(0) % TXM_DEVICE_ROW, TXM_ID(0) / TXM_DEVICE_ROW);
+}
+#endif

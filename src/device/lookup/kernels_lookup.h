@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The kernels of look-ups: entry points over the text of the sampler (tile/sample/lookup.h), for all dialects.
+ */
+#ifndef TXM_DEVICE_KERNELS_LOOKUP_H
+#define TXM_DEVICE_KERNELS_LOOKUP_H
+#define TXM_DEVICE_VIEW 1
+#include "tile/sample/device_args.h"
+#include "tile/sample/lookup.h"
+
+#define TXM_WORDS(memory) ((TXM_GLOBAL uint32_t *)(TXM_GLOBAL void *)(memory))
+
+/* Look-up `i`; the pieces of the memories are found by the arguments. */
+TXM_KERNEL_PART void txm_device_look_body(const txm_device_look *a, TXM_GLOBAL uint8_t *table,
+                                          TXM_GLOBAL uint8_t *near_tiles, TXM_GLOBAL uint8_t *far_tiles,
+                                          TXM_GLOBAL uint8_t *in, TXM_GLOBAL uint8_t *out, TXM_GLOBAL uint8_t *notes,
+                                          uint32_t i)
+{
+    if (i >= a->count)
+        return;
+    const txm_device_in given =
+        ((TXM_GLOBAL const txm_device_in *)(TXM_GLOBAL void *)(TXM_WORDS(in) + a->lookups_at))[i];
+    const txm_sampler how = ((TXM_GLOBAL const txm_sampler *)(TXM_GLOBAL void *)in)[given.how];
+    txm_device_view view;
+    view.textures = (TXM_GLOBAL const txm_view_texture *)(TXM_GLOBAL void *)table;
+    view.slots = TXM_WORDS(table) + a->slots_at;
+    view.udims = TXM_WORDS(table) + a->udims_at;
+    view.near_tiles = near_tiles;
+    view.far_tiles = far_tiles;
+    view.notes = TXM_WORDS(notes);
+    view.requests = TXM_WORDS(notes) + TXM_NOTES;
+    view.touched = TXM_WORDS(notes) + TXM_NOTES + a->capacity;
+    view.near_units = a->near_units;
+    view.texture_count = a->texture_count;
+    view.capacity = a->capacity;
+    view.launch = (uint16_t)a->launch;
+    view.round = (uint16_t)a->round;
+    view.rejection = a->rejection;
+    txm_lane lane = {given.random, a->capacity, 0, 0, 0, 0, 0};
+    txm_device_out found;
+    txm_device_slopes slopes;
+    const int with_slopes = a->slopes_at != 0;
+    found.look = (uint32_t)txm_lookup_sample(&view, given.texture, &how, &given.at, &lane, found.color,
+                                             with_slopes ? slopes.du : 0, with_slopes ? slopes.dv : 0);
+    found.random = lane.random;
+    ((TXM_GLOBAL txm_device_out *)(TXM_GLOBAL void *)out)[i] = found;
+    if (with_slopes)
+        ((TXM_GLOBAL txm_device_slopes *)(TXM_GLOBAL void *)(TXM_WORDS(out) + a->slopes_at))[i] = slopes;
+    if (lane.asked)
+        TXM_ADD32(view.notes + TXM_NOTE_ASKED, lane.asked);
+    if (lane.rejected)
+        TXM_ADD32(view.notes + TXM_NOTE_REJECTED, lane.rejected);
+    if (lane.full)
+        TXM_ADD32(view.notes + TXM_NOTE_FULL, lane.full);
+}
+
+/* Thread `x` of row `y`. */
+TXM_KERNEL_PART void txm_device_place_body(const txm_device_place *a, TXM_GLOBAL uint8_t *packet,
+                                           TXM_GLOBAL uint8_t *first, TXM_GLOBAL uint8_t *second, uint32_t x,
+                                           uint32_t y)
+{
+    if (y >= a->runs) {
+        const uint32_t i = (y - a->runs) * TXM_DEVICE_ROW + x;
+        if (i < a->clear_words)
+            TXM_WORDS(second)[i] = 0;
+        return;
+    }
+    const txm_device_run run = ((TXM_GLOBAL const txm_device_run *)(TXM_GLOBAL void *)packet)[y];
+    TXM_GLOBAL const uint32_t *from = TXM_WORDS(packet) + (size_t)run.from * a->unit_words;
+    TXM_GLOBAL uint32_t *to = TXM_WORDS(run.far_away ? second : first) + (size_t)run.to * a->unit_words;
+    for (uint32_t i = x; i < run.count * a->unit_words; i += TXM_DEVICE_ROW)
+        to[i] = from[i];
+}
+#endif

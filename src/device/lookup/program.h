@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The kernels of look-ups as the runtime launches them. */
+#ifndef TXM_LOOKUP_PROGRAM_H
+#define TXM_LOOKUP_PROGRAM_H
+#include "device/runtime/runtime.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { TXM_LOOKUP_LOOK, TXM_LOOKUP_PLACE };
+
+extern const txm_rt_program txm_lookup_program;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

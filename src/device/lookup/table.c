@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What this plug-in offers for look-ups: the runtime's own calls, and two kernels. */
+#include "device/lookup/lookups.h"
+#include "device/lookup/program.h"
+
+static int launch(uint32_t kernel, uint64_t rows, void *const *memories, uint32_t count, const void *args, size_t bytes,
+                  void *stream)
+{
+    const uint32_t threads[3] = {(uint32_t)(rows * TXM_DEVICE_ROW), 1, 1};
+    return rows ? txm_rt_launch(&txm_lookup_program, kernel, threads, memories, count, args, bytes, stream) : 0;
+}
+
+static int place(const txm_device_place *args, void *const memories[TXM_DEVICE_PLACE_MEMORIES], void *stream)
+{
+    const uint64_t rows = args->runs + (args->clear_words + TXM_DEVICE_ROW - 1ull) / TXM_DEVICE_ROW;
+    return launch(TXM_LOOKUP_PLACE, rows, memories, TXM_DEVICE_PLACE_MEMORIES, args, sizeof *args, stream);
+}
+
+static int look(const txm_device_look *args, void *const memories[TXM_DEVICE_LOOK_MEMORIES], void *stream)
+{
+    const uint64_t rows = (args->count + TXM_DEVICE_ROW - 1ull) / TXM_DEVICE_ROW;
+    return launch(TXM_LOOKUP_LOOK, rows, memories, TXM_DEVICE_LOOK_MEMORIES, args, sizeof *args, stream);
+}
+
+const txm_device_lookups txm_lookup_table = {.abi = TXM_DEVICE_LOOKUPS_ABI,
+                                             .look_bytes = sizeof(txm_device_look),
+                                             .place_bytes = sizeof(txm_device_place),
+                                             .texture_bytes = sizeof(txm_view_texture),
+                                             .text = txm_rt_text,
+                                             .out_of_memory = txm_rt_out_of_memory,
+                                             .use = txm_rt_use,
+                                             .alloc = txm_rt_alloc,
+                                             .alloc_host = txm_rt_alloc_host,
+                                             .free = txm_rt_free,
+                                             .alloc_pinned = txm_rt_alloc_pinned,
+                                             .free_pinned = txm_rt_free_pinned,
+                                             .stream_new = txm_rt_stream_new,
+                                             .stream_free = txm_rt_stream_free,
+                                             .event_new = txm_rt_event_new,
+                                             .event_free = txm_rt_event_free,
+                                             .record = txm_rt_record,
+                                             .reach = txm_rt_reach,
+                                             .elapsed = txm_rt_elapsed,
+                                             .upload = txm_rt_upload,
+                                             .download = txm_rt_download,
+                                             .place = place,
+                                             .look = look};

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What a copy of the cache's tiles elsewhere may know. A stamp is given to a slot whenever a tile is loaded into it, so
+ * a copy is good as long as the slot has the stamp that it had when the copy was made. */
+#include "tile/cache/mirror.h"
+
+#include "tile/cache/cache_impl.h"
+
+txm_status txm_mirror_prepare(txm_cache_viewer *v, txm_view *view, txm_cache_extent *extent,
+                              void (*look)(void *user, txm_cache *c), void *user, txm_error *err)
+{
+    txm_error_clear(err);
+    pthread_mutex_lock(&v->cache->lock);
+    txm_status status = txm_viewer_prepare(v, view, extent, err);
+    if (status == TXM_OK)
+        look(user, v->cache);
+    pthread_mutex_unlock(&v->cache->lock);
+    return status;
+}
+
+/* Retired tiles are in no view that is prepared from now on. */
+bool txm_mirror_holds(txm_cache *c, uint32_t slot, uint32_t stamp)
+{
+    const uint32_t slab = slot >> TXM_SLOT_BITS, place = slot & (TXM_SLOTS - 1);
+    if (slab >= c->slab_count || !c->slabs[slab].pixels || place >= c->slabs[slab].slots)
+        return false;
+    const txm_slot *s = &c->slabs[slab].slot[place];
+    return s->stamp == stamp &&
+           (s->state == TXM_SLOT_STATE_HELD || s->state == TXM_SLOT_STATE_SHARED || s->state == TXM_SLOT_STATE_STAGED);
+}
+
+txm_mirrored txm_mirror_of(txm_cache *c, uint32_t slot)
+{
+    return (txm_mirrored){txm_slot_pixels(c, slot), slot, txm_slot_at(c, slot)->stamp, txm_slot_bytes(c, slot)};
+}
+
+void txm_mirror_kept(txm_cache *c, void (*each)(void *user, txm_mirrored tile), void *user)
+{
+    for (uint32_t i = 0; c->kept_bytes && i < c->slab_count; i++)
+        for (uint32_t k = 0; c->slabs[i].pixels && k < c->slabs[i].slots; k++) {
+            const txm_slot *s = &c->slabs[i].slot[k];
+            if (s->kept && (s->state == TXM_SLOT_STATE_HELD || s->state == TXM_SLOT_STATE_SHARED))
+                each(user, txm_mirror_of(c, i << TXM_SLOT_BITS | k));
+        }
+}
+
+uint32_t txm_mirror_slots(const txm_cache *c)
+{
+    return c->slab_count << TXM_SLOT_BITS;
+}
+
+bool txm_mirror_has_base(txm_cache *c, uint32_t texture)
+{
+    pthread_mutex_lock(&c->lock);
+    const bool has =
+        texture < c->stats.textures && !c->textures[texture].file && c->textures[texture].base != TXM_NO_TEXTURE;
+    pthread_mutex_unlock(&c->lock);
+    return has;
+}
+
+uint64_t txm_mirror_budget(txm_cache *c)
+{
+    pthread_mutex_lock(&c->lock);
+    const uint64_t budget = c->options.max_bytes == UINT64_MAX ? 0 : c->options.max_bytes;
+    pthread_mutex_unlock(&c->lock);
+    return budget;
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * From the name of a device to what its plug-in offers for look-ups. */
+#include <stdio.h>
+
+#include "tile/base/fail.h"
+#include "tile/device/device_impl.h"
+#include "tile/device/device_plugin.h"
+
+/* A plug-in of another build would read what it is told wrongly. */
+static bool fits(const txm_device_lookups *l)
+{
+    return l && l->abi == TXM_DEVICE_LOOKUPS_ABI && l->look_bytes == sizeof(txm_device_look) &&
+           l->place_bytes == sizeof(txm_device_place) && l->texture_bytes == sizeof(txm_view_texture);
+}
+
+txm_status txm_device_find(const char *name, txm_device_found *found, txm_error *err)
+{
+    int only = -1;
+    uint32_t count = 0;
+    txm_device_facts facts;
+    const txm_device_plugin *plugin = NULL;
+    const txm_device_backend_row *backend = name ? txm_device_parse(name, &only) : NULL;
+    *found = (txm_device_found){0};
+    if (!backend)
+        return txm_fail(err, TXM_STATUS_USAGE, "'%s' names no device: they are called opencl:0, cuda:1 and the like",
+                        name ? name : "");
+    txm_status status = txm_device_count(backend, &plugin, &count, err);
+    const uint32_t index = only < 0 ? 0 : (uint32_t)only;
+    if (status == TXM_OK && !fits(plugin->lookups))
+        status = txm_fail(err, TXM_STATUS_DEVICE, "%s: its plug-in is of another build, or knows no look-ups", name);
+    if (status == TXM_OK && index >= count)
+        status =
+            txm_fail(err, TXM_STATUS_DEVICE, "there is no device %s: 'txmill devices' lists those there are", name);
+    if (status == TXM_OK)
+        status = plugin->describe(index, &facts, err);
+    if (status == TXM_OK && !facts.usable)
+        status = txm_fail(err, TXM_STATUS_DEVICE, "%s: %s", name, facts.reason);
+    if (status)
+        return status;
+    found->lookups = plugin->lookups;
+    found->index = index;
+    found->memory_bytes = facts.memory_bytes;
+    found->piece_bytes = facts.piece_bytes;
+    snprintf(found->name, sizeof found->name, "%s:%u", backend->name, index);
+    snprintf(found->title, sizeof found->title, "%s", facts.name);
+    return TXM_OK;
+}

@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A launch: what has changed, look-ups and their kernel are put in line; then results and requests are fetched.
+ *
+ * In line of the one stream of a device: the table's piece and its kernel, which also zeroes the notes; the tiles'
+ * piece and its kernel; look-ups; their kernel; results and notes back. Nothing in it waits for the processor, and the
+ * processor waits once, in txm_device_collect. */
+#include "tile/base/clock.h"
+#include "tile/base/fail.h"
+#include "tile/base/mem.h"
+#include "tile/device/device_impl.h"
+
+enum { BEGIN, PLACED, LOOKED, FETCHED };
+
+/* ---- memory ---- */
+
+txm_status txm_device_check(txm_device *d, int code, const char *what, txm_error *err)
+{
+    if (!code)
+        return TXM_OK;
+    if (d->call->out_of_memory(code))
+        return txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: no %s", d->name, what);
+    d->lost = true;
+    d->stats.lost = 1;
+    txm_fail(&d->why, TXM_STATUS_DEVICE, "%s: %s: %s", d->name, what, d->call->text(code));
+    return txm_fail_as(err, &d->why);
+}
+
+void txm_passage_free(txm_device *d, txm_passage *p)
+{
+    if (p->pinned)
+        d->call->free_pinned(p->pinned);
+    if (p->memory)
+        d->call->free(p->memory);
+    *p = (txm_passage){0};
+}
+
+/* What it held is gone. A quarter more than is needed, so that it grows seldom. */
+txm_status txm_passage_room(txm_device *d, txm_passage *p, size_t bytes, bool memory, txm_error *err)
+{
+    const size_t wanted = (bytes + bytes / 4 + 4095) & ~(size_t)4095;
+    txm_status status = TXM_OK;
+    if (bytes > p->pinned_bytes) {
+        if (p->pinned)
+            d->call->free_pinned(p->pinned);
+        p->pinned = NULL;
+        p->pinned_bytes = 0;
+        status = txm_device_check(d, d->call->alloc_pinned(&p->pinned, wanted), "memory to copy through", err);
+        p->pinned_bytes = status == TXM_OK ? wanted : 0;
+    }
+    if (status == TXM_OK && memory && bytes > p->memory_bytes) {
+        if (p->memory)
+            d->call->free(p->memory);
+        p->memory = NULL;
+        p->memory_bytes = 0;
+        status = txm_device_check(d, d->call->alloc(&p->memory, wanted), "memory of the device", err);
+        p->memory_bytes = status == TXM_OK ? wanted : 0;
+    }
+    return status;
+}
+
+/* ---- what goes in ---- */
+
+/* The look-ups of the batch that take part. */
+static bool pick(txm_device_launch *l)
+{
+    const txm_device_batch *b = &l->batch;
+    l->picked.count = 0;
+    if (!txm_words_room(&l->picked, b->count))
+        return false;
+    for (size_t i = 0; i < b->count; i++)
+        if (!b->again || b->look[i] == TXM_LOOK_MISSED)
+            txm_words_add(&l->picked, (uint32_t)i);
+    return true;
+}
+
+/* A set that its base texture may serve is looked up there, as txm_cache_resolve says: levels decide, which the device
+ * need not know of. */
+static void resolve(txm_device_launch *l, const txm_sampler *how, txm_device_in *in)
+{
+    if (in->texture < l->view.texture_count && l->view.textures[in->texture].udim_rows &&
+        txm_mirror_has_base(l->device->cache, in->texture))
+        in->texture = txm_cache_resolve(l->device->cache, in->texture, how, &in->at);
+}
+
+/* Samplers without chance follow those of the batch where it brings no random numbers. */
+static txm_status pack_lookups(txm_device_launch *l, txm_device_look *look, txm_error *err)
+{
+    const txm_device_batch *b = &l->batch;
+    const size_t sampler_bytes = b->sampler_count * sizeof(txm_sampler), count = l->picked.count;
+    const size_t bytes = sampler_bytes + count * sizeof(txm_device_in);
+    txm_status status = txm_passage_room(l->device, &l->in, bytes, true, err);
+    if (status)
+        return status;
+    txm_sampler *samplers = l->in.pinned;
+    for (uint32_t i = 0; i < b->sampler_count; i++) {
+        samplers[i] = b->samplers[i];
+        if (!b->random)
+            samplers[i].chance = TXM_CHANCE_NONE;
+    }
+    txm_device_in *in = (txm_device_in *)(void *)((uint8_t *)l->in.pinned + sampler_bytes);
+    for (size_t k = 0; k < count; k++) {
+        const uint32_t i = l->picked.items[k];
+        in[k] = (txm_device_in){b->at[i], b->texture ? b->texture[i] : b->one_texture, b->how ? b->how[i] : 0,
+                                b->random ? b->random[i] : 0};
+        resolve(l, &samplers[in[k].how], &in[k]);
+    }
+    look->lookups_at = (uint32_t)(sampler_bytes / 4);
+    l->device->stats.lookup_bytes += bytes;
+    return TXM_OK;
+}
+
+/* ---- in line ---- */
+
+static size_t result_bytes(const txm_device_launch *l)
+{
+    return l->picked.count * (sizeof(txm_device_out) + (l->batch.du ? sizeof(txm_device_slopes) : 0));
+}
+
+static size_t note_words(const txm_device_launch *l)
+{
+    return (size_t)TXM_NOTES + l->capacity + l->touched_words;
+}
+
+/* Rows of threads are run so many at once. */
+static int place(txm_device_launch *l, const txm_update *u)
+{
+    txm_device *d = l->device;
+    const txm_device_lookups *call = d->call;
+    const txm_device_place table = {u->table_runs, 1, (uint32_t)note_words(l)};
+    const txm_device_place tiles = {u->tile_runs, TXM_DEVICE_UNIT_BYTES / 4, 0};
+    void *const to_table[] = {l->updates.memory, l->table, l->notes.memory};
+    void *const to_places[] = {l->tiles.memory, d->near_places.memory, d->far_places.memory};
+    int code = 0;
+    if (u->table_bytes)
+        code = call->upload(l->updates.memory, 0, l->updates.pinned, u->table_bytes, d->stream);
+    if (!code)
+        code = call->place(&table, to_table, d->stream);
+    if (!code && u->tile_bytes)
+        code = call->upload(l->tiles.memory, 0, l->tiles.pinned, u->tile_bytes, d->stream);
+    if (!code && u->tile_bytes)
+        code = call->place(&tiles, to_places, d->stream);
+    d->stats.table_copies += u->table_bytes != 0;
+    d->stats.tile_copies += u->tile_bytes != 0;
+    d->stats.table_bytes += u->table_bytes;
+    d->stats.tile_bytes += u->tile_bytes;
+    d->stats.tiles_copied += u->tile_runs;
+    return code;
+}
+
+static int put_in_line(txm_device_launch *l, const txm_update *u, const txm_device_look *look)
+{
+    txm_device *d = l->device;
+    const txm_device_lookups *call = d->call;
+    void *const memories[] = {l->table,     d->near_places.memory, d->far_places.memory,
+                              l->in.memory, l->out.memory,         l->notes.memory};
+    const size_t in_bytes = (size_t)look->lookups_at * 4 + look->count * sizeof(txm_device_in);
+    int code = call->record(l->events[BEGIN], d->stream);
+    if (!code)
+        code = place(l, u);
+    if (!code)
+        code = call->upload(l->in.memory, 0, l->in.pinned, in_bytes, d->stream);
+    if (!code)
+        code = call->record(l->events[PLACED], d->stream);
+    if (!code)
+        code = call->look(look, memories, d->stream);
+    if (!code)
+        code = call->record(l->events[LOOKED], d->stream);
+    if (!code)
+        code = call->download(l->out.pinned, l->out.memory, 0, result_bytes(l), d->stream);
+    if (!code)
+        code = call->download(l->notes.pinned, l->notes.memory, 0, note_words(l) * 4, d->stream);
+    return code ? code : call->record(l->events[FETCHED], d->stream);
+}
+
+/* Room for all that the launch needs beside its table. */
+static txm_status make_ready(txm_device_launch *l, txm_device_look *look, txm_error *err)
+{
+    txm_device *d = l->device;
+    /* The list comes back with every launch: few look-ups ask for few tiles. */
+    enum { LEAST = 256, EACH = 4 };
+    const uint64_t some = LEAST + EACH * (uint64_t)l->picked.count;
+    l->capacity = some < d->options.max_requests ? (uint32_t)some : d->options.max_requests;
+    l->touched_words = (l->extent.tiles + 31) / 32;
+    txm_status status = pack_lookups(l, look, err);
+    if (status == TXM_OK)
+        status = txm_passage_room(d, &l->out, result_bytes(l), true, err);
+    if (status == TXM_OK)
+        status = txm_passage_room(d, &l->notes, note_words(l) * 4, true, err);
+    const uint32_t out_words = (uint32_t)(l->picked.count * sizeof(txm_device_out) / 4);
+    look->count = (uint32_t)l->picked.count;
+    look->texture_count = l->extent.textures;
+    look->udims_at = l->texture_room * (uint32_t)(sizeof(txm_view_texture) / 4);
+    look->slots_at = look->udims_at + l->udim_room;
+    look->slopes_at = l->batch.du ? out_words : 0;
+    look->capacity = l->capacity;
+    look->near_units = d->near_places.units;
+    look->launch = l->view.launch;
+    look->round = l->view.round;
+    look->rejection = l->view.rejection;
+    return status;
+}
+
+static txm_device_launch *idle_launch(txm_device *d)
+{
+    for (int i = 0; i < TXM_DEVICE_LAUNCHES; i++)
+        if (!d->launches[i].busy)
+            return &d->launches[i];
+    return NULL;
+}
+
+/* What a launch that could not begin has prepared is sent anew by the next one: nobody knows how much of it arrived. */
+static txm_status not_begun(txm_device_launch *l, txm_status status)
+{
+    l->sent.count = l->textures_sent = 0;
+    l->udims_sent = 0;
+    txm_cache_viewer_close(l->viewer);
+    return status;
+}
+
+txm_status txm_device_submit(txm_device *d, const txm_device_batch *batch, txm_device_launch **launch, txm_error *err)
+{
+    txm_device_look look = {0};
+    txm_update update;
+    txm_error_clear(err);
+    *launch = NULL;
+    txm_device_launch *l = idle_launch(d);
+    if (d->lost)
+        return txm_fail_as(err, &d->why);
+    if (!l)
+        return txm_fail(err, TXM_STATUS_USAGE, "%s: %d launches are under way: collect one first", d->name,
+                        TXM_DEVICE_LAUNCHES);
+    if (batch->count > UINT32_MAX / 64)
+        return txm_fail(err, TXM_STATUS_TOO_LARGE, "%s: more than %u look-ups in a launch", d->name, UINT32_MAX / 64);
+    l->batch = *batch;
+    if (!pick(l))
+        return txm_no_memory(err, NULL);
+    txm_status status = txm_device_check(d, d->call->use(d->index), "device", err);
+    d->clock++;
+    if (status == TXM_OK)
+        status = txm_table_update(l, &update, err);
+    if (status)
+        return status;
+    status = make_ready(l, &look, err);
+    if (status == TXM_OK && d->options.fail_launches == d->clock) {
+        d->lost = true;
+        d->stats.lost = 1;
+        status = txm_fail(&d->why, TXM_STATUS_DEVICE, "%s: lost, for a test", d->name);
+        txm_fail_as(err, &d->why);
+    }
+    if (status == TXM_OK)
+        status = txm_device_check(d, put_in_line(l, &update, &look), "launch", err);
+    if (status)
+        return not_begun(l, status);
+    l->number = d->clock;
+    l->busy = true;
+    d->stats.launches++;
+    d->stats.lookups += look.count;
+    *launch = l;
+    return TXM_OK;
+}
+
+/* ---- what comes out ---- */
+
+/* Colours of this launch; *missed counts those that it lacks. Random states of look-ups that missed stay, so that they
+ * begin again with the same. */
+static void take_results(txm_device_launch *l, size_t *missed)
+{
+    const txm_device_batch *b = &l->batch;
+    const txm_device_out *out = l->out.pinned;
+    const size_t count = l->picked.count;
+    const txm_device_slopes *slopes =
+        (const txm_device_slopes *)(const void *)((const uint8_t *)l->out.pinned + count * sizeof *out);
+    for (size_t k = 0; k < count; k++) {
+        const uint32_t i = l->picked.items[k];
+        memcpy(b->out[i], out[k].color, sizeof out[k].color);
+        b->look[i] = (uint8_t)out[k].look;
+        if (b->du) {
+            memcpy(b->du[i], slopes[k].du, sizeof slopes[k].du);
+            memcpy(b->dv[i], slopes[k].dv, sizeof slopes[k].dv);
+        }
+        if (b->look[i] == TXM_LOOK_MISSED)
+            ++*missed;
+        else if (b->random)
+            b->random[i] = out[k].random;
+    }
+}
+
+/* Tells the cache's view, and the device's own order, which tiles were touched. */
+static void take_marks(txm_device_launch *l, const uint32_t *touched)
+{
+    txm_device *d = l->device;
+    for (uint32_t w = 0; w < l->touched_words; w++)
+        for (uint32_t bits = touched[w]; bits; bits &= bits - 1) {
+            const uint32_t entry = w * 32 + (uint32_t)__builtin_ctz(bits);
+            if (entry >= l->extent.tiles)
+                break;
+            const uint32_t slot = l->view.tiles[entry].slot;
+            l->view.tiles[entry].mark = l->view.epoch;
+            if (slot < d->copy_count)
+                d->copies[slot].used = l->number;
+        }
+}
+
+/* The requests of the whole launch are one lane's. */
+static txm_status hand_over(txm_device_launch *l, txm_ticket **ticket, txm_error *err)
+{
+    txm_device *d = l->device;
+    uint32_t *notes = l->notes.pinned;
+    const uint32_t count = notes[TXM_NOTE_LISTED] < l->capacity ? notes[TXM_NOTE_LISTED] : l->capacity;
+    txm_lane lane = {.capacity = l->capacity,
+                     .count = count,
+                     .requests = notes + TXM_NOTES,
+                     .asked = notes[TXM_NOTE_ASKED],
+                     .rejected = notes[TXM_NOTE_REJECTED],
+                     .full = notes[TXM_NOTE_FULL]};
+    txm_lane *const lanes[] = {&lane};
+    if (!txm_words_room(&d->wanted, count))
+        return txm_no_memory(err, NULL);
+    for (uint32_t i = 0; i < count; i++)
+        if (lane.requests[i] < l->extent.tiles)
+            txm_words_add(&d->wanted, lane.requests[i]);
+    d->stats.requests += count;
+    return txm_cache_viewer_process(l->viewer, lanes, 1, ticket, err);
+}
+
+static void note_times(txm_device_launch *l)
+{
+    txm_device *d = l->device;
+    double before = 0, kernel = 0, after = 0;
+    if (d->call->elapsed(l->events[BEGIN], l->events[PLACED], &before) ||
+        d->call->elapsed(l->events[PLACED], l->events[LOOKED], &kernel) ||
+        d->call->elapsed(l->events[LOOKED], l->events[FETCHED], &after))
+        return;
+    d->stats.copy_seconds += before + after;
+    d->stats.kernel_seconds += kernel;
+}
+
+/* Of a lost device nothing is known: its look-ups are missed. */
+static txm_status give_up(txm_device_launch *l, txm_status status, size_t *missed)
+{
+    for (size_t k = 0; k < l->picked.count; k++)
+        l->batch.look[l->picked.items[k]] = TXM_LOOK_MISSED;
+    *missed = l->picked.count;
+    return not_begun(l, status);
+}
+
+txm_status txm_device_collect(txm_device_launch **launch, txm_ticket **ticket, size_t *missed, txm_error *err)
+{
+    txm_device_launch *l = *launch;
+    txm_device *d = l->device;
+    bool reached = false;
+    txm_error_clear(err);
+    *launch = NULL;
+    *ticket = NULL;
+    *missed = 0;
+    l->busy = false;
+    txm_status status = txm_device_check(d, d->call->use(d->index), "device", err);
+    if (status == TXM_OK)
+        status = txm_device_check(d, d->call->reach(l->events[FETCHED], true, &reached), "launch", err);
+    d->stats.syncs++;
+    if (status)
+        return give_up(l, status, missed);
+    note_times(l);
+    take_results(l, missed);
+    d->stats.lookups_missed += *missed;
+    d->stats.result_bytes += result_bytes(l) + note_words(l) * 4;
+    take_marks(l, (const uint32_t *)l->notes.pinned + TXM_NOTES + l->capacity);
+    if (*missed)
+        return hand_over(l, ticket, err);
+    txm_cache_viewer_close(l->viewer);
+    return TXM_OK;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What a plug-in gives to look-ups on its devices: memory, copies and two kernels. All of it is put in line in a
+ * stream, and done in that order; nothing waits but `reach`.
+ *
+ * Functions return 0, or a code that `text` turns into a message. The calling thread works on the device that it used
+ * last.
+ */
+#ifndef TXM_DEVICE_LOOKUP_ABI_H
+#define TXM_DEVICE_LOOKUP_ABI_H
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "tile/sample/device_args.h"
+
+enum { TXM_DEVICE_LOOKUPS_ABI = 1, TXM_DEVICE_LOOK_MEMORIES = 6, TXM_DEVICE_PLACE_MEMORIES = 3 };
+
+typedef struct txm_device_lookups {
+    uint32_t abi, look_bytes, place_bytes, texture_bytes; /* sizes of structs: a plug-in of another build is refused */
+    const char *(*text)(int code);
+    bool (*out_of_memory)(int code);
+    int (*use)(uint32_t device);
+    /* Memory of the device; memory of the machine that kernels read and write where it is. */
+    int (*alloc)(void **memory, size_t bytes);
+    int (*alloc_host)(void **memory, size_t bytes);
+    void (*free)(void *memory); /* both; NULL-safe */
+    /* Memory of the machine that copies come from and go to. */
+    int (*alloc_pinned)(void **memory, size_t bytes);
+    void (*free_pinned)(void *memory);
+    int (*stream_new)(void **stream);
+    void (*stream_free)(void *stream); /* waits; NULL-safe */
+    int (*event_new)(void **event);
+    void (*event_free)(void *event);
+    int (*record)(void *event, void *stream);
+    int (*reach)(void *event, bool wait, bool *reached);
+    int (*elapsed)(void *begin, void *end, double *seconds);
+    int (*upload)(void *memory, uint64_t at, const void *pinned, size_t bytes, void *stream);
+    int (*download)(void *pinned, void *memory, uint64_t at, size_t bytes, void *stream);
+    int (*place)(const txm_device_place *args, void *const memories[TXM_DEVICE_PLACE_MEMORIES], void *stream);
+    int (*look)(const txm_device_look *args, void *const memories[TXM_DEVICE_LOOK_MEMORIES], void *stream);
+} txm_device_lookups;
+#endif

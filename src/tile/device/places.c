@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Places for tiles in a device's memory.
+ *
+ * Memory is cut into chunks, each for tiles of one size while it holds any: so nothing is fragmented, and a chunk whose
+ * tiles have gone serves another size. What goes is what look-ups have not touched for longest. Only numbers are kept
+ * here: no pixel is looked at or moved. */
+#include <stdlib.h>
+
+#include "tile/base/mem.h"
+#include "tile/device/device_impl.h"
+
+enum { CHUNK_BYTES = 256 << 10 };
+
+/* Less memory than a chunk is one. */
+bool txm_places_new(txm_places *p, void *memory, uint32_t first_unit, uint64_t bytes)
+{
+    const uint32_t units = (uint32_t)(bytes / TXM_DEVICE_UNIT_BYTES), usual = CHUNK_BYTES / TXM_DEVICE_UNIT_BYTES;
+    *p = (txm_places){.memory = memory, .first_unit = first_unit, .units = units, .chunk_units = usual};
+    if (units < usual)
+        p->chunk_units = units ? units : 1;
+    p->chunk_count = units / p->chunk_units;
+    p->chunks = txm_calloc(p->chunk_count ? p->chunk_count : 1, sizeof *p->chunks);
+    return p->chunks != NULL;
+}
+
+void txm_places_free(txm_places *p)
+{
+    for (uint32_t i = 0; p->chunks && i < p->chunk_count; i++)
+        free(p->chunks[i].slot);
+    free(p->chunks);
+    *p = (txm_places){0};
+}
+
+/* How many chunks in a row a tile takes that is larger than one. */
+static uint32_t chunks_of(const txm_places *p, uint32_t tile_units)
+{
+    return (tile_units + p->chunk_units - 1) / p->chunk_units;
+}
+
+static void clear_chunk(txm_places *p, uint32_t chunk)
+{
+    txm_chunk *c = &p->chunks[chunk];
+    const uint32_t row = c->tile_units ? chunks_of(p, c->tile_units) : 1;
+    free(c->slot);
+    for (uint32_t i = 0; i < row; i++)
+        p->chunks[chunk + i] = (txm_chunk){0};
+}
+
+void txm_places_give(txm_places *p, uint32_t unit)
+{
+    uint32_t chunk = (unit - p->first_unit) / p->chunk_units;
+    txm_chunk *c = &p->chunks[chunk];
+    const uint32_t place = (unit - p->first_unit - chunk * p->chunk_units) / c->tile_units;
+    c->slot[place] = TXM_NO_PLACE;
+    if (!--c->used)
+        clear_chunk(p, chunk);
+}
+
+/* A row of free chunks becomes places for tiles of this size; p->chunk_count: there is none. Chunks that a larger tile
+ * has with the one before are marked by a size and no places. */
+static uint32_t cut_chunk(txm_places *p, uint32_t tile_units)
+{
+    const uint32_t row = chunks_of(p, tile_units), count = row > 1 ? 1 : p->chunk_units / tile_units;
+    for (uint32_t i = 0, have = 0; i < p->chunk_count; i++) {
+        have = p->chunks[i].tile_units ? 0 : have + 1;
+        if (have < row)
+            continue;
+        const uint32_t first = i + 1 - row;
+        uint32_t *slot = txm_calloc(count, sizeof *slot);
+        if (!slot)
+            return p->chunk_count;
+        for (uint32_t k = 0; k < count; k++)
+            slot[k] = TXM_NO_PLACE;
+        for (uint32_t k = 0; k < row; k++)
+            p->chunks[first + k] = (txm_chunk){.tile_units = tile_units};
+        p->chunks[first].slot = slot;
+        p->chunks[first].count = count;
+        return first;
+    }
+    return p->chunk_count;
+}
+
+/* A place of a chunk that has one free. */
+static uint32_t place_in(txm_places *p, uint32_t chunk, uint32_t slot)
+{
+    txm_chunk *c = &p->chunks[chunk];
+    uint32_t place = 0;
+    while (c->slot[place] != TXM_NO_PLACE)
+        place++;
+    c->slot[place] = slot;
+    c->used++;
+    return p->first_unit + chunk * p->chunk_units + place * c->tile_units;
+}
+
+static uint32_t free_place(txm_places *p, uint32_t slot, uint32_t tile_units)
+{
+    for (uint32_t i = 0; i < p->chunk_count; i++)
+        if (p->chunks[i].tile_units == tile_units && p->chunks[i].slot && p->chunks[i].used < p->chunks[i].count)
+            return place_in(p, i, slot);
+    const uint32_t chunk = cut_chunk(p, tile_units);
+    return chunk < p->chunk_count ? place_in(p, chunk, slot) : TXM_NO_PLACE;
+}
+
+static void drop(txm_device *d, txm_places *p, uint32_t slot)
+{
+    txm_places_give(p, d->copies[slot].unit);
+    d->copies[slot].unit = TXM_NO_PLACE;
+    d->stats.tiles_dropped++;
+}
+
+/* Lets the eighth go that was touched longest ago of those that may, so that looking for them costs little a tile.
+ * `tile_units` 0: of all sizes, whole chunks. False: there was none. */
+static bool make_room(txm_device *d, txm_places *p, uint32_t tile_units, uint32_t horizon)
+{
+    uint32_t oldest = UINT32_MAX, gone = 0;
+    for (uint32_t i = 0; i < p->chunk_count; i++) {
+        const txm_chunk *c = &p->chunks[i];
+        for (uint32_t k = 0; (!tile_units || c->tile_units == tile_units) && c->slot && k < c->count; k++)
+            if (c->slot[k] != TXM_NO_PLACE && d->copies[c->slot[k]].used < oldest)
+                oldest = d->copies[c->slot[k]].used;
+    }
+    if (oldest >= horizon)
+        return false;
+    const uint32_t until = oldest + (horizon - oldest + 7) / 8;
+    for (uint32_t i = 0; i < p->chunk_count; i++)
+        for (uint32_t k = 0;
+             p->chunks[i].slot && (!tile_units || p->chunks[i].tile_units == tile_units) && k < p->chunks[i].count;
+             k++) {
+            const uint32_t slot = p->chunks[i].slot[k];
+            if (slot == TXM_NO_PLACE || d->copies[slot].used >= until)
+                continue;
+            drop(d, p, slot);
+            gone++;
+            if (!p->chunks[i].slot) /* the last of its chunk */
+                break;
+        }
+    return gone != 0;
+}
+
+uint32_t txm_places_take(txm_device *d, txm_places *p, uint32_t slot, uint32_t tile_units, uint32_t horizon)
+{
+    if (!p->memory || chunks_of(p, tile_units) > p->chunk_count)
+        return TXM_NO_PLACE;
+    uint32_t unit = free_place(p, slot, tile_units);
+    while (unit == TXM_NO_PLACE && make_room(d, p, tile_units, horizon))
+        unit = free_place(p, slot, tile_units);
+    while (unit == TXM_NO_PLACE && make_room(d, p, 0, horizon))
+        unit = free_place(p, slot, tile_units);
+    return unit;
+}

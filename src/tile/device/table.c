@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Bringing a device's view up to date: what has changed since the same table was sent last, and the tiles that look-ups
+ * of the device wait for.
+ *
+ * In: a view that the cache has prepared. Out: two pieces of pinned memory, one for the table, one for tiles, each of
+ * which begins with a list of runs that says where its parts go. Tiles that the cache has and the device has not are
+ * NONE in the device's table, so that look-ups there ask for them; only those are copied. The table is compared word by
+ * word with what was sent: that is less to go wrong than a list of changes, and takes a millisecond a million tiles. */
+#include <stdlib.h>
+
+#include "tile/base/fail.h"
+#include "tile/base/mem.h"
+#include "tile/device/device_impl.h"
+
+enum { RUN_WORDS = sizeof(txm_device_run) / 4, TEXTURE_WORDS = sizeof(txm_view_texture) / 4, WORD = 4 };
+
+/* A tile that is to be copied. */
+typedef struct tile_copy {
+    txm_mirrored from;
+    uint32_t unit;
+} tile_copy;
+
+typedef struct updating {
+    txm_device_launch *l;
+    tile_copy *tiles;
+    size_t count, capacity;
+    uint64_t bytes;
+    bool no_memory;
+} updating;
+
+bool txm_words_room(txm_words *w, size_t more)
+{
+    if (w->count + more <= w->capacity)
+        return true;
+    const size_t capacity = (w->count + more) * 3 / 2 + 64;
+    uint32_t *items = capacity > SIZE_MAX / sizeof *items ? NULL : realloc(w->items, capacity * sizeof *items);
+    if (!items)
+        return false;
+    w->items = items;
+    w->capacity = capacity;
+    return true;
+}
+
+/* ---- tiles ---- */
+
+static uint32_t units_of(uint32_t bytes)
+{
+    return (bytes + TXM_DEVICE_UNIT_BYTES - 1) / TXM_DEVICE_UNIT_BYTES;
+}
+
+/* Copies of slots that hold something else by now are of no use, to any view from now on. */
+static void forget_stale(txm_device *d, txm_cache *c)
+{
+    for (uint32_t i = 0; i < d->copy_count; i++) {
+        txm_copy *copy = &d->copies[i];
+        if (copy->unit == TXM_NO_PLACE || txm_mirror_holds(c, i, copy->stamp))
+            continue;
+        txm_places_give(copy->unit < d->near_places.units ? &d->near_places : &d->far_places, copy->unit);
+        copy->unit = TXM_NO_PLACE;
+    }
+}
+
+static bool room_for_copies(txm_device *d, uint32_t slots)
+{
+    if (slots <= d->copy_count)
+        return true;
+    txm_copy *copies = realloc(d->copies, slots * sizeof *copies);
+    if (!copies)
+        return false;
+    for (uint32_t i = d->copy_count; i < slots; i++)
+        copies[i] = (txm_copy){.unit = TXM_NO_PLACE};
+    d->copies = copies;
+    d->copy_count = slots;
+    return true;
+}
+
+/* Far memory is taken when the first tile has no room near. That there is none is no failure: tiles are missed then. */
+static void far_memory(txm_device *d)
+{
+    void *memory = NULL;
+    if (d->far_places.memory || !d->host_most)
+        return;
+    uint64_t bytes = d->host_most;
+    d->host_most = 0; /* tried once */
+    while (bytes >= 1 << 20 && d->call->alloc_host(&memory, (size_t)bytes)) {
+        memory = NULL;
+        bytes /= 2;
+    }
+    if (!memory)
+        return;
+    txm_places_free(&d->far_places);
+    if (txm_places_new(&d->far_places, memory, d->near_places.units, bytes)) {
+        d->stats.host_bytes = bytes;
+        return;
+    }
+    d->call->free(memory);
+    d->far_places = (txm_places){0};
+}
+
+/* Finds a place for a tile, unless it has one. False: not now. */
+static bool want_tile(updating *u, txm_mirrored tile)
+{
+    txm_device_launch *l = u->l;
+    txm_device *d = l->device;
+    txm_copy *copy = &d->copies[tile.slot];
+    const uint32_t units = units_of(tile.bytes), horizon = l->number ? l->number : 1;
+    if (copy->unit != TXM_NO_PLACE)
+        return true;
+    if (u->count && u->bytes + tile.bytes > d->options.copy_bytes)
+        return false;
+    if (u->count == u->capacity && !TXM_GROW(u->tiles, u->capacity, u->count)) {
+        u->no_memory = true;
+        return false;
+    }
+    uint32_t unit = txm_places_take(d, &d->near_places, tile.slot, units, horizon);
+    if (unit == TXM_NO_PLACE) {
+        far_memory(d);
+        unit = txm_places_take(d, &d->far_places, tile.slot, units, horizon);
+        d->stats.tiles_far += unit != TXM_NO_PLACE;
+    }
+    if (unit == TXM_NO_PLACE)
+        return false;
+    *copy = (txm_copy){unit, tile.stamp, d->clock};
+    u->tiles[u->count++] = (tile_copy){tile, unit};
+    u->bytes += tile.bytes;
+    return true;
+}
+
+static void want_kept(void *user, txm_mirrored tile)
+{
+    want_tile(user, tile);
+}
+
+/* With the cache's lock held: what the view shows cannot change meanwhile. Entries that are being read are waited for;
+ * what is neither there nor on its way is asked for again by whoever needs it. */
+static void choose_tiles(void *user, txm_cache *c)
+{
+    updating *u = user;
+    txm_device *d = u->l->device;
+    const txm_view *view = &u->l->view;
+    if (!room_for_copies(d, txm_mirror_slots(c))) {
+        u->no_memory = true;
+        return;
+    }
+    forget_stale(d, c);
+    txm_mirror_kept(c, want_kept, u);
+    size_t kept = 0;
+    for (size_t i = 0; i < d->wanted.count; i++) {
+        const uint32_t entry = d->wanted.items[i];
+        if (entry >= u->l->extent.tiles)
+            continue;
+        const uint32_t slot = view->tiles[entry].slot;
+        const bool waits = slot < TXM_SLOT_STATES ? !want_tile(u, txm_mirror_of(c, slot)) : slot == TXM_SLOT_LOADING;
+        if (waits)
+            d->wanted.items[kept++] = entry;
+    }
+    d->wanted.count = kept;
+}
+
+/* Runs of one tile each, in units; pixels begin on the first unit after the runs. The view is open, so pixels stay. */
+static txm_status pack_tiles(updating *u, txm_update *out, txm_error *err)
+{
+    txm_device_launch *l = u->l;
+    size_t units = units_of((uint32_t)(u->count * sizeof(txm_device_run)));
+    const size_t first = units;
+    for (size_t i = 0; i < u->count; i++)
+        units += units_of(u->tiles[i].from.bytes);
+    const size_t bytes = units * TXM_DEVICE_UNIT_BYTES;
+    txm_status status = txm_passage_room(l->device, &l->tiles, bytes, true, err);
+    if (status)
+        return status;
+    uint8_t *packet = l->tiles.pinned;
+    txm_device_run *runs = l->tiles.pinned;
+    size_t at = first;
+    for (size_t i = 0; i < u->count; i++) {
+        const tile_copy *t = &u->tiles[i];
+        const uint32_t near_units = l->device->near_places.units, own = units_of(t->from.bytes);
+        const bool far_away = t->unit >= near_units;
+        runs[i] = (txm_device_run){(uint32_t)at, far_away ? t->unit - near_units : t->unit, own, far_away};
+        memcpy(packet + at * TXM_DEVICE_UNIT_BYTES, t->from.pixels, t->from.bytes);
+        memset(packet + at * TXM_DEVICE_UNIT_BYTES + t->from.bytes, 0,
+               (size_t)own * TXM_DEVICE_UNIT_BYTES - t->from.bytes);
+        at += own;
+        out->far_away |= far_away;
+        l->device->stats.copied_pixels += t->from.bytes;
+    }
+    out->tile_runs = (uint32_t)u->count;
+    out->tile_bytes = bytes;
+    return TXM_OK;
+}
+
+/* ---- the table ---- */
+
+/* Appends words to the piece; they join the run before where they follow it. */
+static bool add_words(txm_device_launch *l, uint32_t to, const void *words, uint32_t count)
+{
+    if (!count)
+        return true;
+    if (!txm_words_room(&l->values, count) || !txm_words_room(&l->runs, RUN_WORDS))
+        return false;
+    uint32_t *last = l->runs.count ? l->runs.items + l->runs.count - RUN_WORDS : NULL;
+    if (last && last[1] + last[2] == to) {
+        last[2] += count;
+    } else {
+        const txm_device_run run = {(uint32_t)l->values.count, to, count, 0};
+        memcpy(l->runs.items + l->runs.count, &run, sizeof run);
+        l->runs.count += RUN_WORDS;
+    }
+    memcpy(l->values.items + l->values.count, words, count * sizeof *l->values.items);
+    l->values.count += count;
+    return true;
+}
+
+static uint32_t with_room(uint32_t count)
+{
+    return count + count / 2 + 64;
+}
+
+/* A larger table where something has outgrown its part of it: all of it is sent anew. */
+static txm_status room_for_table(txm_device_launch *l, txm_error *err)
+{
+    txm_device *d = l->device;
+    const txm_cache_extent *e = &l->extent;
+    if (l->table && e->textures <= l->texture_room && e->udims <= l->udim_room && e->tiles <= l->slot_room)
+        return TXM_OK;
+    const uint32_t textures = with_room(e->textures), udims = with_room(e->udims), slots = with_room(e->tiles);
+    const size_t words = (size_t)textures * TEXTURE_WORDS + udims + slots;
+    void *table = NULL;
+    txm_status status = txm_device_check(d, d->call->alloc(&table, words * WORD), "memory for the page table", err);
+    if (status)
+        return status;
+    d->call->free(l->table);
+    l->table = table;
+    l->table_words = words;
+    l->texture_room = textures;
+    l->udim_room = udims;
+    l->slot_room = slots;
+    l->udims_sent = 0;
+    l->sent.count = 0;
+    l->textures_sent = 0;
+    return TXM_OK;
+}
+
+static bool add_textures(txm_device_launch *l)
+{
+    const uint32_t count = l->extent.textures;
+    if (count > l->textures_capacity) {
+        txm_view_texture *kept = realloc(l->textures, with_room(count) * sizeof *kept);
+        if (!kept)
+            return false;
+        l->textures = kept;
+        l->textures_capacity = with_room(count);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        const txm_view_texture *now = &l->view.textures[i];
+        if (i < l->textures_sent && !memcmp(now, &l->textures[i], sizeof *now))
+            continue;
+        if (!add_words(l, i * TEXTURE_WORDS, now, TEXTURE_WORDS))
+            return false;
+        l->textures[i] = *now;
+    }
+    l->textures_sent = count;
+    return true;
+}
+
+/* Where a tile is, in words of the device. */
+static uint32_t word_of(const txm_device *d, uint32_t slot)
+{
+    if (slot >= TXM_SLOT_STATES)
+        return slot;
+    const uint32_t unit = slot < d->copy_count ? d->copies[slot].unit : TXM_NO_PLACE;
+    return unit != TXM_NO_PLACE ? unit : TXM_SLOT_NONE;
+}
+
+static bool add_slots(txm_device_launch *l)
+{
+    const uint32_t count = l->extent.tiles, begin = l->texture_room * TEXTURE_WORDS + l->udim_room;
+    if (!txm_words_room(&l->sent, count > l->sent.count ? count - l->sent.count : 0))
+        return false;
+    for (uint32_t i = 0; i < count; i++) {
+        const uint32_t word = word_of(l->device, l->view.tiles[i].slot);
+        if (i < l->sent.count && word == l->sent.items[i])
+            continue;
+        if (!add_words(l, begin + i, &word, 1))
+            return false;
+        l->sent.items[i] = word;
+    }
+    l->sent.count = count;
+    return true;
+}
+
+/* Runs, then their words; places are counted in words. */
+static txm_status pack_table(txm_device_launch *l, txm_update *out, txm_error *err)
+{
+    const size_t bytes = (l->runs.count + l->values.count) * WORD;
+    if (!bytes)
+        return TXM_OK;
+    txm_status status = txm_passage_room(l->device, &l->updates, bytes, true, err);
+    if (status)
+        return status;
+    uint32_t *packet = l->updates.pinned;
+    for (size_t i = 0; i < l->runs.count; i += RUN_WORDS)
+        l->runs.items[i] += (uint32_t)l->runs.count;
+    memcpy(packet, l->runs.items, l->runs.count * WORD);
+    memcpy(packet + l->runs.count, l->values.items, l->values.count * WORD);
+    out->table_runs = (uint32_t)(l->runs.count / RUN_WORDS);
+    out->table_bytes = bytes;
+    return TXM_OK;
+}
+
+/* What fails here has changed nothing on the device; but `sent` may say more than was sent, so all is sent anew. */
+static txm_status give_up(updating *u, txm_status status)
+{
+    txm_device_launch *l = u->l;
+    l->sent.count = l->textures_sent = 0;
+    l->udims_sent = 0;
+    for (size_t i = 0; i < u->count; i++) {
+        txm_device *d = l->device;
+        txm_places_give(u->tiles[i].unit < d->near_places.units ? &d->near_places : &d->far_places, u->tiles[i].unit);
+        d->copies[u->tiles[i].from.slot].unit = TXM_NO_PLACE;
+    }
+    txm_cache_viewer_close(l->viewer);
+    free(u->tiles);
+    return status;
+}
+
+txm_status txm_table_update(txm_device_launch *l, txm_update *out, txm_error *err)
+{
+    updating u = {.l = l};
+    *out = (txm_update){0};
+    l->runs.count = l->values.count = 0;
+    txm_status status = txm_mirror_prepare(l->viewer, &l->view, &l->extent, choose_tiles, &u, err);
+    if (status == TXM_OK && u.no_memory)
+        status = txm_no_memory(err, NULL);
+    if (status == TXM_OK)
+        status = room_for_table(l, err);
+    if (status == TXM_OK && u.count)
+        status = pack_tiles(&u, out, err);
+    const uint32_t udims = l->extent.udims;
+    if (status == TXM_OK && !(add_textures(l) &&
+                              add_words(l, l->texture_room * TEXTURE_WORDS + l->udims_sent,
+                                        l->view.udims + l->udims_sent, udims - l->udims_sent) &&
+                              add_slots(l)))
+        status = txm_no_memory(err, NULL);
+    if (status == TXM_OK)
+        status = pack_table(l, out, err);
+    if (status)
+        return give_up(&u, status);
+    l->udims_sent = udims;
+    free(u.tiles);
+    return TXM_OK;
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Where look-ups find tiles on a device: the page table holds places, counted in units of 64 bytes, in memory of the
+ * device and, beyond that, in memory of the machine that the device reaches. What is missed goes on one list for the
+ * whole launch, and what is touched is a bit for each entry. view_host.h answers the same questions on the processor.
+ */
+#ifndef TXM_SAMPLE_VIEW_DEVICE_H
+#define TXM_SAMPLE_VIEW_DEVICE_H
+#include "tile/sample/device_args.h"
+
+#define TXM_VIEW txm_device_view
+
+typedef struct txm_device_view {
+    TXM_GLOBAL const txm_view_texture *textures;
+    TXM_GLOBAL uint32_t *slots; /* a word for each entry */
+    TXM_GLOBAL const uint32_t *udims;
+    TXM_GLOBAL const uint8_t *near_tiles, *far_tiles;
+    TXM_GLOBAL uint32_t *notes, *requests, *touched; /* counters; entries; bits */
+    uint32_t near_units, texture_count, capacity;
+    uint16_t launch, round;
+    uint32_t rejection;
+} txm_device_view;
+
+/* Words that threads of a launch share. */
+#ifdef __OPENCL_VERSION__
+#define TXM_CAS32(p, expected, desired) atomic_cmpxchg((volatile __global uint *)(p), expected, desired)
+#define TXM_ADD32(p, n) atomic_add((volatile __global uint *)(p), n)
+#define TXM_OR32(p, bits) atomic_or((volatile __global uint *)(p), bits)
+#define TXM_READ32(p) (*(volatile __global const uint *)(p))
+#elif defined(__CUDACC__)
+#define TXM_CAS32(p, expected, desired) atomicCAS(p, expected, desired)
+#define TXM_ADD32(p, n) atomicAdd(p, n)
+#define TXM_OR32(p, bits) atomicOr(p, bits)
+#define TXM_READ32(p) (*(volatile const uint32_t *)(p))
+#else
+static inline uint32_t txm_cas32(uint32_t *p, uint32_t expected, uint32_t desired)
+{
+    __atomic_compare_exchange_n(p, &expected, desired, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+    return expected;
+}
+#define TXM_CAS32(p, expected, desired) txm_cas32(p, expected, desired)
+#define TXM_ADD32(p, n) __atomic_fetch_add(p, n, __ATOMIC_RELAXED)
+#define TXM_OR32(p, bits) __atomic_fetch_or(p, bits, __ATOMIC_RELAXED)
+#define TXM_READ32(p) __atomic_load_n(p, __ATOMIC_RELAXED)
+#endif
+/* Kernels are compiled for the device alone. */
+#ifdef __CUDACC__
+#define TXM_KERNEL_PART static __device__ inline
+#else
+#define TXM_KERNEL_PART TXM_ARITH
+#endif
+
+#define TXM_LOAD_SLOT(p) TXM_READ32(p)
+#define TXM_SWAP_SLOT(p, expected, desired) (TXM_CAS32(p, *(expected), desired) == *(expected))
+
+TXM_KERNEL_PART TXM_GLOBAL uint32_t *txm_slot_word(const txm_device_view *view, uint32_t index)
+{
+    return view->slots + index;
+}
+
+/* Tested before it is set: most look-ups find it set. */
+TXM_KERNEL_PART void txm_touch_tile(const txm_device_view *view, uint32_t index)
+{
+    TXM_GLOBAL uint32_t *word = view->touched + (index >> 5);
+    const uint32_t bit = 1u << (index & 31u);
+    if (!(TXM_READ32(word) & bit))
+        TXM_OR32(word, bit);
+}
+
+TXM_KERNEL_PART TXM_GLOBAL const uint8_t *txm_slot_address(const txm_device_view *view,
+                                                           TXM_GLOBAL const txm_view_texture *t, uint32_t slot)
+{
+    (void)t;
+    return slot < view->near_units ? view->near_tiles + (uint64_t)slot * TXM_DEVICE_UNIT_BYTES
+                                   : view->far_tiles + (uint64_t)(slot - view->near_units) * TXM_DEVICE_UNIT_BYTES;
+}
+
+/* Others may fill the list meanwhile; txm_list_add looks again. */
+TXM_KERNEL_PART int txm_list_is_full(const txm_device_view *view, const txm_lane *lane)
+{
+    (void)lane;
+    return TXM_READ32(view->notes + TXM_NOTE_LISTED) >= view->capacity;
+}
+
+/* A request that finds the list full is void with the launch whose number it has. */
+TXM_KERNEL_PART void txm_list_add(const txm_device_view *view, txm_lane *lane, uint32_t index)
+{
+    const uint32_t at = TXM_ADD32(view->notes + TXM_NOTE_LISTED, 1u);
+    if (at < view->capacity)
+        view->requests[at] = index;
+    else
+        lane->full++;
+}
+#endif

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Where look-ups find tiles on the processor: slots are numbers in slabs of the view, and what is missed goes on the
+ * list of the lane. view_device.h answers the same questions on devices.
+ */
+#ifndef TXM_SAMPLE_VIEW_HOST_H
+#define TXM_SAMPLE_VIEW_HOST_H
+#include "txtile/sampler.h"
+
+#define TXM_VIEW txm_view
+
+/* Shared words of the page table. */
+#define TXM_LOAD_SLOT(p) __atomic_load_n(p, __ATOMIC_ACQUIRE)
+#define TXM_LOAD_MARK(p) __atomic_load_n(p, __ATOMIC_RELAXED)
+#define TXM_STORE_MARK(p, v) __atomic_store_n(p, v, __ATOMIC_RELAXED)
+#define TXM_SWAP_SLOT(p, expected, desired)                                                                            \
+    __atomic_compare_exchange_n(p, expected, desired, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED)
+
+/* The word of the page table that says where a tile is. */
+static inline uint32_t *txm_slot_word(const txm_view *view, uint32_t index)
+{
+    return &view->tiles[index].slot;
+}
+
+/* Tested before it is set, so that threads that read the same tile don't take its cache line from each other. */
+static inline void txm_touch_tile(const txm_view *view, uint32_t index)
+{
+    txm_tile_entry *e = view->tiles + index;
+    if (view->epoch && TXM_LOAD_MARK(&e->mark) != view->epoch)
+        TXM_STORE_MARK(&e->mark, view->epoch);
+}
+
+static inline const uint8_t *txm_slot_address(const txm_view *view, const txm_view_texture *t, uint32_t slot)
+{
+    return (const uint8_t *)(uintptr_t)view->slabs[slot >> TXM_SLOT_BITS] +
+           (uint64_t)(slot & ((1u << TXM_SLOT_BITS) - 1)) * t->tile_bytes;
+}
+
+/* The list of what a launch has missed: of each lane its own. */
+static inline int txm_list_is_full(const txm_view *view, const txm_lane *lane)
+{
+    (void)view;
+    return lane->count == lane->capacity;
+}
+
+static inline void txm_list_add(const txm_view *view, txm_lane *lane, uint32_t index)
+{
+    (void)view;
+    lane->requests[lane->count++] = index;
+}
+#endif

@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Look-ups on devices: the bits of the sampler for everything that can be looked up, whatever memory the device has,
+ * with several devices, and where they are lost. On the processor as a device, and on the first OpenCL device there is.
+ */
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "txtile/device.h"
+#include "util_cache.h"
+#include "util_check.h"
+#include "util_sample.h"
+#include "util_tx.h"
+
+enum {
+    TYPES = 4,
+    SHAPES = 2,
+    EXTENSIONS = 4,
+    FILES = TYPES * SHAPES * EXTENSIONS,
+    TEXTURES = FILES + 1,
+    SAMPLERS = 64
+};
+
+static txm_texture_set *truth;
+static uint32_t truths[TEXTURES];
+static char *paths[FILES];
+
+static void make_truth(void)
+{
+    uint32_t udims[2] = {1001, 1012}, parts[2];
+    ck_assert_int_eq(txm_texture_set_new(&truth, NULL), TXM_OK);
+    for (uint32_t i = 0; i < FILES; i++) {
+        char name[32];
+        const uint32_t channels = i / TYPES % SHAPES ? 1 : 4, extension = i / TYPES / SHAPES;
+        snprintf(name, sizeof name, "device-%u.tx", i);
+        paths[i] = write_cached(name, 200 + 37 * i, 530 - 13 * i, channels, (txm_type)(i % TYPES), MADE_NOISE, i);
+        ck_assert_int_eq(txm_texture_set_add(truth, paths[i], (txm_extension)extension, &truths[i], NULL), TXM_OK);
+        ck_assert_int_eq(txm_texture_set_load_all(truth, truths[i], NULL), TXM_OK);
+    }
+    parts[0] = truths[0];
+    parts[1] = truths[9];
+    ck_assert_int_eq(txm_texture_set_add_udim(truth, udims, parts, 2, &truths[FILES], NULL), TXM_OK);
+}
+
+static void free_truth(void)
+{
+    txm_texture_set_free(&truth);
+    for (int i = 0; i < FILES; i++)
+        free(paths[i]);
+}
+
+static txm_cache *cache_of(uint64_t bytes)
+{
+    txm_cache_options o = budget_options(bytes, TXM_CACHE_POLICY_LRU);
+    o.spurious = 0;
+    txm_cache *c = new_cache(&o);
+    uint32_t ids[TEXTURES], numbers[2] = {1001, 1012};
+    for (uint32_t i = 0; i < FILES; i++) {
+        ids[i] = add_texture(c, paths[i], (txm_extension)(i / TYPES / SHAPES));
+        ck_assert_uint_eq(ids[i], truths[i]);
+    }
+    const uint32_t parts[2] = {ids[0], ids[9]};
+    const txm_cache_udim udim = {numbers, parts, 2, TXM_NO_TEXTURE, 0, 0};
+    ck_assert_int_eq(txm_cache_add_udim(c, &udim, &ids[FILES], NULL), TXM_OK);
+    ck_assert_uint_eq(ids[FILES], truths[FILES]);
+    return c;
+}
+
+/* ---- random batches ---- */
+
+typedef struct looks {
+    size_t count;
+    txm_sampler samplers[SAMPLERS];
+    uint32_t *how, *texture, *random, *kept;
+    txm_lookup *at;
+    float (*out)[4], (*du)[4], (*dv)[4];
+    uint8_t *look;
+} looks;
+
+static looks looks_of(size_t count, uint64_t seed, bool slopes)
+{
+    looks l = {.count = count};
+    uint64_t state = seed;
+    for (int i = 0; i < SAMPLERS; i++)
+        l.samplers[i] = sample_random_sampler(&state);
+    l.how = calloc(count, sizeof *l.how);
+    l.texture = calloc(count, sizeof *l.texture);
+    l.random = calloc(count, sizeof *l.random);
+    l.kept = calloc(count, sizeof *l.kept);
+    l.at = calloc(count, sizeof *l.at);
+    l.out = calloc(count, sizeof *l.out);
+    l.du = slopes ? calloc(count, sizeof *l.du) : NULL;
+    l.dv = slopes ? calloc(count, sizeof *l.dv) : NULL;
+    l.look = calloc(count, 1);
+    for (size_t i = 0; i < count; i++) {
+        l.how[i] = sample_random(&state) % SAMPLERS;
+        l.texture[i] = sample_random(&state) % (TEXTURES + 1); /* one that is none, too */
+        l.kept[i] = l.random[i] = sample_random(&state) % 8 ? sample_random(&state) : 0;
+        l.at[i] = sample_random_lookup(&state, 512, 256, 1);
+        sample_give_level(&state, &l.samplers[l.how[i]], &l.at[i]);
+    }
+    return l;
+}
+
+static txm_device_batch batch_of(looks *l)
+{
+    return (txm_device_batch){.count = l->count,
+                              .samplers = l->samplers,
+                              .sampler_count = SAMPLERS,
+                              .how = l->how,
+                              .texture = l->texture,
+                              .at = l->at,
+                              .random = l->random,
+                              .out = l->out,
+                              .du = l->du,
+                              .dv = l->dv,
+                              .look = l->look};
+}
+
+static void free_looks(looks *l)
+{
+    void *all[] = {l->how, l->texture, l->random, l->kept, l->at, l->out, l->du, l->dv, l->look};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        free(all[i]);
+}
+
+/* Each look-up against the sampler with every tile in memory. */
+static void are_true(const looks *l)
+{
+    for (size_t i = 0; i < l->count; i++) {
+        txm_lane lane = {.random = l->kept[i]};
+        float out[4], du[4], dv[4];
+        const txm_sampler *how = &l->samplers[l->how[i]];
+        const txm_look look =
+            l->du ? txm_sample_d(txm_texture_set_view(truth), l->texture[i], how, &l->at[i], &lane, out, du, dv)
+                  : txm_sample(txm_texture_set_view(truth), l->texture[i], how, &l->at[i], &lane, out);
+        ck_assert_msg(look == l->look[i] && !memcmp(out, l->out[i], sizeof out) && lane.random == l->random[i],
+                      "look-up %zu of texture %u: %d (%g %g %g %g) %08X, not %d (%g %g %g %g) %08X; rule %u mode %u "
+                      "filter %u",
+                      i, l->texture[i], l->look[i], (double)l->out[i][0], (double)l->out[i][1], (double)l->out[i][2],
+                      (double)l->out[i][3], l->random[i], look, (double)out[0], (double)out[1], (double)out[2],
+                      (double)out[3], lane.random, how->rule, how->mode, how->filter);
+        if (l->du)
+            ck_assert_msg(!memcmp(du, l->du[i], sizeof du) && !memcmp(dv, l->dv[i], sizeof dv),
+                          "derivatives of look-up %zu", i);
+    }
+}
+
+/* ---- the device ---- */
+
+static const char *device_name = "cuda"; /* the processor as a device, for tests */
+
+static txm_device *open_device(txm_cache *c, int number, const txm_device_options *o)
+{
+    char name[32];
+    txm_error err;
+    txm_device *d = NULL;
+    snprintf(name, sizeof name, "%s:%d", device_name, number);
+    ck_assert_msg(txm_device_open(c, name, o, &d, &err) == TXM_OK, "%s", err.message);
+    return d;
+}
+
+static size_t lookups_of_test(size_t usual)
+{
+    const char *n = getenv("TXM_DEVICE_LOOKUPS");
+    return n ? strtoull(n, NULL, 10) : usual;
+}
+
+static void try_batches(uint64_t cache_bytes, const txm_device_options *o, int devices, bool slopes, size_t count)
+{
+    enum { PART = 100000 };
+    txm_cache *c = cache_of(cache_bytes);
+    txm_device *d[4] = {0};
+    for (int i = 0; i < devices; i++)
+        d[i] = open_device(c, i, o);
+    for (size_t done = 0; done < count; done += PART) {
+        looks l = looks_of(count - done < PART ? count - done : PART, 77 + done, slopes);
+        const txm_device_batch b = batch_of(&l);
+        txm_error err;
+        ck_assert_msg(txm_device_sample(d, (size_t)devices, &b, &err) == TXM_OK, "%s", err.message);
+        are_true(&l);
+        free_looks(&l);
+    }
+    for (int i = 0; i < devices; i++) {
+        txm_device_stats s;
+        txm_device_stats_of(d[i], &s);
+        ck_assert_uint_le(s.table_copies, s.launches);
+        ck_assert_uint_le(s.tile_copies, s.launches);
+        ck_assert_uint_le(s.syncs, s.launches);
+        ck_assert_uint_le(10 * s.tile_bytes, 11 * s.copied_pixels);
+        txm_device_close(&d[i]);
+    }
+    txm_cache_free(&c);
+}
+
+START_TEST(bits_are_the_samplers)
+{
+    try_batches(64 << 20, NULL, 1, false, lookups_of_test(100000));
+    try_batches(64 << 20, NULL, 1, true, lookups_of_test(100000));
+}
+END_TEST
+
+START_TEST(a_small_cache_is_right)
+{
+    txm_device_options o;
+    txm_device_options_init(&o);
+    o.max_lookups = 3000;
+    try_batches(4 << 20, &o, 1, true, 20000);
+}
+END_TEST
+
+/* Less memory than the cache has: first with memory of the machine beside it, then with next to none. */
+START_TEST(a_small_device_is_right)
+{
+    txm_device_options o;
+    txm_device_options_init(&o);
+    o.memory_bytes = 1 << 20;
+    try_batches(64 << 20, &o, 1, false, 50000);
+    o.host_bytes = 1 << 20;
+    try_batches(64 << 20, &o, 1, false, 20000);
+    o.max_requests = 64;
+    o.copy_bytes = 100000;
+    try_batches(64 << 20, &o, 1, false, 5000);
+}
+END_TEST
+
+START_TEST(several_devices_read_tiles_once)
+{
+    txm_cache *c = cache_of(256 << 20);
+    txm_device *d[3];
+    for (int i = 0; i < 3; i++)
+        d[i] = open_device(c, i, NULL);
+    looks l = looks_of(60000, 5, false);
+    const txm_device_batch b = batch_of(&l);
+    ck_assert_int_eq(txm_device_sample(d, 3, &b, NULL), TXM_OK);
+    are_true(&l);
+    ck_assert_uint_eq(stats_of(c).tiles_reloaded, 0);
+    for (int i = 0; i < 3; i++) {
+        txm_device_stats s;
+        txm_device_stats_of(d[i], &s);
+        ck_assert_uint_gt(s.launches, 0);
+        txm_device_close(&d[i]);
+    }
+    free_looks(&l);
+    txm_cache_free(&c);
+}
+END_TEST
+
+START_TEST(a_lost_device_leaves_its_work)
+{
+    for (uint32_t when = 1; when < 5; when++)
+        for (int others = 0; others < 2; others++) {
+            txm_cache *c = cache_of(64 << 20);
+            txm_device_options o;
+            txm_device_options_init(&o);
+            o.fail_launches = when;
+            txm_device *d[2] = {open_device(c, 0, &o), open_device(c, 1, NULL)};
+            looks l = looks_of(20000, when, false);
+            const txm_device_batch b = batch_of(&l);
+            ck_assert_int_eq(txm_device_sample(d, 1 + (size_t)others, &b, NULL), TXM_OK);
+            are_true(&l);
+            ck_assert(txm_device_is_lost(d[0]));
+            ck_assert_int_eq(txm_device_sample(d, 1, &b, NULL), TXM_OK);
+            txm_device_close(&d[0]);
+            txm_device_close(&d[1]);
+            free_looks(&l);
+            txm_cache_free(&c);
+        }
+}
+END_TEST
+
+/* By hand: two launches at once; a third is refused; tiles come with their ticket; marks reach the cache. */
+START_TEST(launches_by_hand)
+{
+    txm_cache *c = cache_of(64 << 20);
+    txm_device *d = open_device(c, 0, NULL);
+    looks l[2] = {looks_of(5000, 1, false), looks_of(5000, 2, true)};
+    txm_device_batch b[2] = {batch_of(&l[0]), batch_of(&l[1])};
+    txm_device_launch *under_way[3];
+    txm_ticket *ticket = NULL;
+    size_t missed[2] = {1, 1};
+    txm_error err;
+    for (int round = 0; missed[0] || missed[1]; round++) {
+        ck_assert_int_lt(round, 200);
+        for (int i = 0; i < 2; i++) {
+            ck_assert_msg(txm_device_submit(d, &b[i], &under_way[i], &err) == TXM_OK, "%s", err.message);
+            b[i].again = true;
+        }
+        ck_assert_int_eq(txm_device_submit(d, &b[0], &under_way[2], &err), TXM_STATUS_USAGE);
+        for (int i = 0; i < 2; i++) {
+            ck_assert_int_eq(txm_device_collect(&under_way[i], &ticket, &missed[i], &err), TXM_OK);
+            ck_assert_ptr_null(under_way[i]);
+            txm_ticket_wait(&ticket);
+        }
+    }
+    for (int i = 0; i < 2; i++) {
+        are_true(&l[i]);
+        free_looks(&l[i]);
+    }
+    txm_device_close(&d);
+    txm_cache_free(&c);
+}
+END_TEST
+
+START_TEST(what_is_wrong_is_said)
+{
+    txm_cache *c = cache_of(1 << 20);
+    txm_device *d;
+    txm_error err;
+    const char *const none[] = {"", "cuda:", "cuda:x", "cuda:1:2", ":1", "cpu:0", "averyveryverylongname:0"};
+    for (size_t i = 0; i < sizeof none / sizeof *none; i++)
+        ck_assert_int_eq(txm_device_open(c, none[i], NULL, &d, &err), TXM_STATUS_USAGE);
+    ck_assert_int_eq(txm_device_open(c, "cuda:4", NULL, &d, &err), TXM_STATUS_DEVICE);
+    ck_assert_ptr_nonnull(strstr(err.message, "cuda:4"));
+    ck_assert_ptr_null(d);
+    ck_assert_int_eq(txm_device_open(c, "opencl:0", NULL, &d, &err), TXM_STATUS_DEVICE);
+    txm_device_options o;
+    txm_device_options_init(&o);
+    o.max_lookups = 0;
+    ck_assert_int_eq(txm_device_open(c, "cuda:0", &o, &d, &err), TXM_STATUS_USAGE);
+    txm_cache_free(&c);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("device");
+    TCase *tcase = add_case(suite, "device");
+    temp_file("");
+    const char *named = getenv("TXM_DEVICE");
+    char folder[4096];
+    snprintf(folder, sizeof folder, "%s/tests/gpu", getenv("TXM_BUILD") ? getenv("TXM_BUILD") : "build");
+    if (named) {
+        device_name = named;
+    } else {
+        setenv("TXMILL_PLUGINS", folder, 1);
+        setenv("TXM_FAKE_DEVICES", "4", 1);
+    }
+    tcase_set_timeout(tcase, 600);
+    tcase_add_unchecked_fixture(tcase, make_truth, free_truth);
+    tcase_add_test(tcase, bits_are_the_samplers);
+    tcase_add_test(tcase, a_small_cache_is_right);
+    tcase_add_test(tcase, a_small_device_is_right);
+    if (!named || getenv("TXM_DEVICES")) {
+        tcase_add_test(tcase, several_devices_read_tiles_once);
+        tcase_add_test(tcase, a_lost_device_leaves_its_work);
+    }
+    tcase_add_test(tcase, launches_by_hand);
+    if (!named)
+        tcase_add_test(tcase, what_is_wrong_is_said);
+    return run_suite(suite);
+}
