@@ -19,11 +19,6 @@
 #define TXM_FLOW static inline __attribute__((always_inline))
 #endif
 
-/* Where pixels and descriptions lie, for languages that want to know. */
-#ifndef TXM_GLOBAL
-#define TXM_GLOBAL
-#endif
-
 /* Shared words of the page table. */
 #ifndef TXM_LOAD_SLOT
 #define TXM_LOAD_SLOT(p) __atomic_load_n(p, __ATOMIC_ACQUIRE)
@@ -96,6 +91,11 @@ TXM_FLOW const uint8_t *txm_tile_pixels(const txm_view *view, const txm_view_tex
     return (const uint8_t *)(uintptr_t)view->slabs[slot >> TXM_SLOT_BITS] +
            (uint64_t)(slot & ((1u << TXM_SLOT_BITS) - 1)) * t->tile_bytes;
 }
+
+/* Where pixels and descriptions lie, for languages that want to know. */
+#ifndef TXM_GLOBAL
+#define TXM_GLOBAL
+#endif
 
 TXM_ARITH int txm_is_packed(TXM_GLOBAL const txm_view_texture *t)
 {
