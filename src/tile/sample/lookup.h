@@ -87,7 +87,12 @@ TXM_FLOW TXM_GLOBAL const uint8_t *txm_tile_pixels(const TXM_VIEW *view, TXM_GLO
     return txm_slot_address(view, t, slot);
 }
 
-TXM_ARITH int txm_is_packed(const txm_view_texture *t)
+/* Where pixels and descriptions lie, for languages that want to know. */
+#ifndef TXM_GLOBAL
+#define TXM_GLOBAL
+#endif
+
+TXM_ARITH int txm_is_packed(TXM_GLOBAL const txm_view_texture *t)
 {
     return t->tile_shift == TXM_SHIFT_PACKED;
 }
@@ -110,7 +115,8 @@ typedef struct txm_sum {
 } txm_sum;
 
 /* A pixel of the plane in a level of a packed texture, whose tile is at `p`. */
-TXM_ARITH txm_rgba txm_packed_texel(const txm_view_texture *t, const uint8_t *p, uint32_t level, int32_t x, int32_t y)
+TXM_ARITH txm_rgba txm_packed_texel(TXM_GLOBAL const txm_view_texture *t, TXM_GLOBAL const uint8_t *p, uint32_t level,
+                                    int32_t x, int32_t y)
 {
     int32_t w = (int32_t)txm_level_size(t->width, level), h = (int32_t)txm_level_size(t->height, level);
     int32_t px = txm_wrap_pixel(x, w, t->extension), py = txm_wrap_pixel(y, h, t->extension);
@@ -120,7 +126,7 @@ TXM_ARITH txm_rgba txm_packed_texel(const txm_view_texture *t, const uint8_t *p,
 }
 
 /* Linear and cubic, pixel by pixel: a packed level has no border. */
-TXM_ARITH void txm_packed_interpolate(const txm_view_texture *t, const uint8_t *p, uint32_t level,
+TXM_ARITH void txm_packed_interpolate(TXM_GLOBAL const txm_view_texture *t, TXM_GLOBAL const uint8_t *p, uint32_t level,
                                       const txm_place *place, int cubic, const float *slope, txm_sum *out)
 {
     float w = (float)txm_level_size(t->width, level), h = (float)txm_level_size(t->height, level);
