@@ -30,6 +30,12 @@ OPT    ?= -O2 -g
 WARN   := -Wall -Wextra -Wshadow -Wconversion -Wcast-align -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith -Wvla
 WARNXX := -Wall -Wextra
 SAN    := $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
+# Clang links a sanitizer's runtime into programs alone: a sanitized library lacks its symbols, and programs in C lack what
+# checks the classes of C++ objects.
+COMPLETE := $(if $(SANITIZE),,-Wl,--no-undefined)
+ifneq ($(and $(SANITIZE),$(findstring clang,$(CC))),)
+SAN += -fno-sanitize=vptr,function
+endif
 # Pixel arithmetic is specified without contraction: scalar C, SIMD and CUDA agree to the bit.
 COMMON := $(OPT) $(SAN) -fPIC -ffp-contract=off -fno-math-errno -pthread -Iinclude -Isrc -I$(B)/gen -MMD -MP \
           -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -DTXM_VERSION='"$(VERSION)"'
@@ -124,7 +130,7 @@ $(B)/gen/lib%.map: scripts/exports.sh
 	@mkdir -p $(@D)
 	scripts/exports.sh $* $(VERSION) $(filter %.h,$^) > $@
 $(B)/libtxtile.so: $(TILE_OBJ) $(B)/gen/libtxtile.map $(B)/flags/link
-	$(CC) -shared -Wl,-soname,$(@F).$(SOVERSION) -Wl,--version-script=$(B)/gen/libtxtile.map -Wl,--no-undefined \
+	$(CC) -shared -Wl,-soname,$(@F).$(SOVERSION) -Wl,--version-script=$(B)/gen/libtxtile.map $(COMPLETE) \
 	  -Wl,-Bsymbolic-functions \
 	  $(ALL_LDFLAGS) $(TILE_OBJ) $(TILE_LIBS) -o $@
 $(B)/libtxmill.so: $(MILL_OBJ) $(B)/libtxtile.so $(B)/gen/libtxmill.map $(B)/flags/link
