@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * txmill make: converts images into the tx files that Cycles looks up.
+ * txmill make: converts images into tx files for Cycles.
  *
  * Only the options of the command: make_run.c carries it out, since `txmill watch` does the same work round after
  * round.
@@ -112,6 +112,6 @@ static int run_make(void *p, const txm_operands *operands)
     return txm_make_run(args, operands);
 }
 
-TXM_COMMAND(make, txm_make_args, .purpose = "Convert images into the tx files that Cycles looks up",
+TXM_COMMAND(make, txm_make_args, .purpose = "Convert images into tx files for Cycles",
             .synopsis = "[OPTION...] PATH...", .operand_values = TXM_VALUES_IMAGE,
             .exits = TXM_EXITS_FAIL | TXM_EXITS_RETRY | TXM_EXITS_SIGNAL, .defaults = defaults);

@@ -22,6 +22,7 @@
 #include "tools/output/exits.h"
 #include "tools/output/line.h"
 #include "tools/output/say.h"
+#include "txmill/format.h"
 
 /* Of no input: the total in the last line is 0. */
 static int usage_error(const txm_error *err)
@@ -140,7 +141,7 @@ static const char *command_for_file(const char *path)
     bool there = stat(path, &st) == 0;
     if (txm_path_has_ext(path, "tx"))
         return "info";
-    if (there || txm_path_is_image(path) || txm_path_scene(path) != TXM_PATH_NONE || strpbrk(path, "/*@"))
+    if (there || txm_is_image_name(path) || txm_path_scene(path) != TXM_PATH_NONE || strpbrk(path, "/*@"))
         return "make";
     return NULL;
 }

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "txmill/format.h"
 #include "txmill/picture.h"
 #include "txtile/describe.h"
 #include "txtile/export.h"
@@ -49,10 +50,6 @@ TXM_API txm_status txm_level_picture_encode(const txm_tx *tx, txm_level_picture 
 /* Whatever that left as it was becomes 8 bits. On failure (NO_MEMORY) the picture is as it was. */
 TXM_API txm_status txm_level_picture_to_8_bits(txm_level_picture *picture, txm_error *err);
 TXM_API void txm_level_picture_clear(txm_level_picture *picture); /* NULL-safe; zeroes */
-
-/* Whether the extension of `name` is that of a format for viewing, 8 bits of what a screen shows, as PNG and JPEG are.
- * The others, OpenEXR and TIFF among them, hold values as they are stored. */
-TXM_API bool txm_picture_is_for_viewing(const char *name);
 
 /* Which level is extracted, and how. */
 typedef struct txm_extract_options {

@@ -24,7 +24,7 @@
  * Blender's tiles, 1.2 MB with tiles that OpenEXR's PIZ compressed. While viewers keep views open, threads that wait
  * may need that twice. Of the budget a sixteenth is set aside for open files (256 KiB at least, 64 MiB at most), and up
  * to a quarter where files would otherwise be opened again and again. A budget that is too small costs time, never a
- * colour. Open files are mapped; their pages are the system's (but see drop_pages), and so are the stacks of threads
+ * colour. Open files are mapped; their pages are the system's (but see read_files), and so are the stacks of threads
  * that load. Not counted are some 100 bytes for each of these threads that a batch waits for.
  *
  * Tiles that cannot be read are FAILED: magenta, and counted. Where the file is damaged, shrank, was replaced or
@@ -121,10 +121,14 @@ typedef struct txm_cache_options {
     uint64_t launch_bytes; /* of tiles that one txm_cache_process loads at most, but one tile; 0: no limit */
     float launch_seconds;  /* that a batch has; what nobody has begun by then, but one tile, is given up; 0: no limit */
     uint32_t stand_in;     /* txm_stand_in_kind */
-    uint32_t drop_pages;   /* 0: the memory that maps files is given back after every 1024 tiles; 28
-                              textures of 4k add 110 MB to the process that way. Not 0: after each tile, so that the
-                              process is no larger than the budget says, as farms count it; loading takes up to half as
-                              long again */
+    uint32_t read_files;   /* 0: files are mapped, and the memory for it is given back after every 1024 tiles: see
+                              docs/texture-cache.md for what that adds to the process. Not 0: they are read (pread) into
+                              memory that goes with the tile, so that the process is no larger than the budget says, as
+                              farms count it, and a file that is cut short or whose disk fails raises no SIGBUS; each
+                              open file keeps a descriptor. Tables of a file may then take 64 MiB */
+    uint32_t keep_rgb; /* not 0: opaque textures have three channels in memory, which is a quarter less. Those are of
+                          files of three channels, and of four whose average alpha is 1; a tile that shows otherwise
+                          is no failure: the texture is opened again, with four. Not with TXM_EXTENSION_CLIP */
 } txm_cache_options;
 
 /* What every texture has in memory from txm_cache_add on, so that a look-up has a colour from the first launch on

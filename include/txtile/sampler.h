@@ -143,7 +143,7 @@ typedef struct txm_tile_entry {
 } txm_tile_entry;
 
 /* A slab holds 1 << TXM_SLOT_BITS tiles. */
-enum { TXM_SLOT_BITS = 7 };
+enum { TXM_SLOT_BITS = 7, TXM_SLAB_SLACK = 16 };
 #define TXM_SLOT_STATES 0xFFFC0000u     /* slots are below it */
 #define TXM_SLOT_REQUESTED 0xFFFC0000u  /* + launch: not in memory, on the list of a lane of this launch */
 #define TXM_SLOT_UNREADABLE 0xFFFD0000u /* + round: could not be read for now; asked for again in another round */
@@ -154,18 +154,28 @@ enum { TXM_SLOT_BITS = 7 };
  * of the texture, which stands for the level as a whole. */
 #define TXM_SLOT_UNREGISTERED 0xFFFFFFFCu
 
+/* The tile_shift of a texture that is packed. */
+enum { TXM_SHIFT_PACKED = 16 };
+
 /* A texture, or a set of UDIM tiles. The pixels of a tile in memory: rows of (1 << tile_shift) + 4 pixels, channels
  * interleaved, in the storage type; the first two rows and columns are padding, and so are the two that follow the
- * last pixel of the level in tiles at its edges. */
+ * last pixel of the level in tiles at its edges.
+ *
+ * A small texture may be packed: all of its levels are one tile, entry `first`, one level after the other, each of its
+ * own pixels alone, row by row; level_first says at which byte of the tile a level begins, and row_bytes is 0. Whoever
+ * reads it takes each pixel through the extension.
+ *
+ * Three channels are those of an opaque texture: its alpha is 1 everywhere, and is not stored. Slabs can be read for
+ * TXM_SLAB_SLACK bytes beyond their last pixel, so that three channels may be loaded as four. */
 typedef struct txm_view_texture {
     uint32_t width, height; /* of level 0, px */
     uint16_t levels;        /* that can be read */
     uint16_t tiled_levels;  /* those that Cycles keeps: down to the first that fits a tile */
     uint32_t encoding;      /* txm_encoding: SRGB is looked up with TXM_AFTER_SRGB for scene-linear colours */
     uint8_t type;           /* txm_type */
-    uint8_t channels;       /* 1 or 4 */
+    uint8_t channels;       /* 1, 3 or 4 */
     uint8_t extension;      /* txm_extension; the padding is made for it */
-    uint8_t tile_shift;     /* tiles are 1 << tile_shift px square */
+    uint8_t tile_shift;     /* tiles are 1 << tile_shift px square; TXM_SHIFT_PACKED: see above */
     uint32_t pixel_bytes, row_bytes, tile_bytes;
     uint32_t udim_rows;                   /* > 0: UDIM tiles, `first` counts in the view's udims, all else is unused */
     uint32_t first;                       /* in the view's tiles */

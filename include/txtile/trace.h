@@ -42,11 +42,11 @@ typedef struct txm_trace_texture {
     const char *path;
     uint32_t number; /* in the trace */
     uint32_t width, height, levels, tile_px;
-    uint32_t tile_bytes; /* of a padded tile in memory */
+    uint32_t tile_bytes; /* of a tile in memory */
     txm_type type;
-    uint32_t channels; /* in memory: 1 or 4 */
+    uint32_t channels; /* in memory: 1, 3 or 4 */
     txm_extension extension;
-    bool widened; /* from two or three channels */
+    bool widened; /* or narrowed, from other channels in the file */
     uint64_t reserved[4];
 } txm_trace_texture;
 

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "stream/use.h"
 #include "tile/base/cancel.h"
 #include "tile/base/fail.h"
 #include "tile/base/mem.h"
@@ -45,7 +46,7 @@ static uint32_t entry_of(const txm_frame_loads *l, txm_tile_key key, bool *whole
     if (n.texture >= l->view.texture_count || n.level >= l->view.textures[n.texture].levels)
         return TXM_NO_TEXTURE;
     const txm_view_texture *t = &l->view.textures[n.texture];
-    const uint32_t entry = t->first + t->level_first[n.level] + n.tile;
+    const uint32_t entry = txm_use_entries_of(t, n.level) + n.tile;
     *whole = l->view.tiles[entry].slot == TXM_SLOT_UNREGISTERED;
     return *whole ? t->first + n.level : entry;
 }

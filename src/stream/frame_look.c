@@ -13,6 +13,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "stream/use.h"
+
 /* A texture as a look-up goes to it: of a UDIM set, a tile of it. */
 typedef struct place {
     const txm_view *view;
@@ -95,7 +97,7 @@ static bool texel_at(const place *p, uint32_t level, const float move[2], texel 
         return false;
     const uint32_t across = ((uint32_t)w + (1u << p->t->tile_shift) - 1) >> p->t->tile_shift;
     const uint32_t tile = ((uint32_t)y >> p->t->tile_shift) * across + ((uint32_t)x >> p->t->tile_shift);
-    *out = (texel){level, x, y, tile, p->t->first + p->t->level_first[level] + tile};
+    *out = (texel){level, x, y, tile, txm_use_entries_of(p->t, level) + tile};
     return true;
 }
 

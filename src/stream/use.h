@@ -43,11 +43,19 @@ bool txm_moments_new(txm_moments *moments, double begin);
 /* What the cache holds now; `samples` are finished. From one thread at a time. */
 void txm_moments_note(txm_moments *moments, txm_cache *cache, uint64_t samples);
 
-/* How many tiles a level has, those included that its edge cuts. */
+/* How many tiles a level has, those included that its edge cuts; of a packed texture level 0 has the one tile. */
 static inline uint64_t txm_use_tiles_of(const txm_view_texture *t, uint32_t level)
 {
+    if (t->tile_shift == TXM_SHIFT_PACKED)
+        return level == 0;
     uint64_t edge = 1u << t->tile_shift;
     return (txm_level_size(t->width, level) + edge - 1) / edge * ((txm_level_size(t->height, level) + edge - 1) / edge);
+}
+
+/* Where the entries of a level begin in the view's tiles. */
+static inline uint32_t txm_use_entries_of(const txm_view_texture *t, uint32_t level)
+{
+    return t->first + (t->tile_shift == TXM_SHIFT_PACKED ? 0 : t->level_first[level]);
 }
 
 /* Copies what a program gave (NULL: the defaults) to *options. USAGE with a message if an option is outside its range.

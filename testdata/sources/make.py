@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Files that no program at hand writes: old-style Radiance runs, Targa alpha types, a run-length BMP, a cICP chunk, IPTC in TIFF,
+"""Files that no program at hand writes: Radiance pixels without runs, Targa alpha types, a run-length BMP, a cICP chunk, IPTC in TIFF,
 a DDS volume."""
 import struct
 import sys
@@ -25,20 +25,11 @@ def cicp(src, dst, *codes):
     open(dst, "wb").write(png[:head] + chunk(b"cICP", bytes(int(c) for c in codes)) + png[head:])
 
 
-def hdr(dst, how):
+def hdr(dst):
     out = b"#?RADIANCE\nFORMAT=32-bit_rle_rgbe\n\n-Y %d +X %d\n" % (H, W)
     for y in range(H):
-        x = 0
-        while x < W:
-            p = pixel(x, y)[:3] + (129,)
-            out += bytes(p)
-            run = 1
-            while how == "old" and x + run < W and pixel(x + run, y)[:3] + (129,) == p:
-                run += 1
-            # A run is the pixel once and then a count after three ones.
-            if run > 1:
-                out += bytes((1, 1, 1, run - 1))
-            x += run
+        for x in range(W):
+            out += bytes(pixel(x, y)[:3] + (129,))
     open(dst, "wb").write(out)
 
 

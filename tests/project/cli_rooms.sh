@@ -49,10 +49,17 @@ edges() {
 # Formats know what all of them share, not each other.
 edges src/mill/source src/mill/source/ 1 >"$work/formats"
 check sees-formats grep -qE '^(png|tiff|exr) ' "$work/formats"
-check formats-apart test -z "$(awk '$1 ~ /^(png|tiff|exr|jpeg|hdr)$/ && $2 != "" && $2 != "meta"' "$work/formats")"
+check formats-apart test -z "$(awk '$1 ~ /^(png|tiff|exr|jpeg|pnm|webp)$/ && $2 != "" && $2 != "meta"' "$work/formats")"
 edges tools tools/ 1 | awk 'NF == 2' >"$work/program"
 check sees-program grep -qx 'make output' "$work/program"
 check program-no-cycle acyclic "$work/program"
+
+# What is known of image formats is said once: no other file lists extensions, or knows more than its own first bytes.
+table='src/mill/source/format_table.h'
+lists() { grep -rlE "$1" src tools --include='*.[ch]' --include='*.cpp' | grep -v "^$table$"; }
+check sees-format-table grep -qE '"jpg jpeg' "$table"
+check one-list-of-extensions test -z "$(lists '"(png|jpe?g|tiff?|tga|webp)",? .*"(exr|hdr|bmp|dpx|tiff?|jpe?g)"')"
+check one-list-of-first-bytes test -z "$(lists '(x89PNG|SDPX.*4, "|xFF.xD8.xFF|8BPS)' | grep -v '^src/mill/source/[a-z]*/')"
 
 # The program is a stranger to the libraries: their public headers, and small ones of base.
 check program-uses-public-headers test -z \

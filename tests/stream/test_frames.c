@@ -11,7 +11,9 @@
 #include <unistd.h>
 
 #include "stream/camera_path.h"
+#include "stream/frame_loads.h"
 #include "stream/frame_requests.h"
+#include "stream/frame_trace.h"
 #include "stream/frames.h"
 #include "util_check.h"
 #include "util_tx.h"
@@ -32,7 +34,8 @@ static void make_images(void)
         paths[i] = images[i];
         made_image image = make_image(700 + 300 * (uint32_t)i, 500 + 200 * (uint32_t)i, 4, TXM_TYPE_U8, 64,
                                       (txm_compression){TXM_CODEC_ZIP, 4}, MADE_NOISE);
-        const txm_tx_metadata metadata = made_metadata();
+        txm_tx_metadata metadata = made_metadata();
+        metadata.detected_colorspace = "data"; /* means of colours are not means of sRGB's codes */
         const txm_tx_summary summary = made_summary();
         uint64_t bytes;
         int fd = open(images[i], O_RDWR | O_CREAT | O_TRUNC, 0644);
@@ -147,6 +150,134 @@ START_TEST(lists_are_bounded_and_rejected_at_random)
 }
 END_TEST
 
+/* ---- look-ups and batches ---- */
+
+/* A cache with one texture, of which nothing is loaded. */
+static txm_cache *new_cache(uint32_t *texture, txm_bound_image *bound)
+{
+    txm_cache *c = NULL;
+    txm_cache_options o;
+    txm_view_texture shape;
+    txm_cache_options_init(&o);
+    o.threads = 2;
+    o.coalesce = 0;
+    o.stand_in = TXM_STAND_IN_KIND_AVERAGE;
+    ck_assert_msg(txm_cache_new(&o, &c, &err) == TXM_OK, "%s", err.message);
+    ck_assert_int_eq(txm_cache_add(c, images[0], TXM_EXTENSION_REPEAT, texture, &err), TXM_OK);
+    ck_assert_int_eq(txm_cache_open(c, *texture, &shape, &err), TXM_OK);
+    *bound = (txm_bound_image){.texture = *texture, .width = shape.width, .height = shape.height};
+    txm_sampler_init(&bound->how);
+    bound->how.mode = TXM_LEVEL_MODE_TRILINEAR;
+    return c;
+}
+
+/* Grey without textures; in a view MISSED until the tile is there, and what the sampler finds from then on. */
+START_TEST(lookers_answer_by_their_kind)
+{
+    txm_bound_image bound;
+    uint32_t texture, requests[8];
+    txm_cache *c = new_cache(&texture, &bound);
+    txm_cache_viewer *viewer = NULL;
+    txm_view view;
+    txm_found_color found = {0};
+    const txm_lookup at = {.u = 0.3f, .v = 0.6f, .dudx = 0.001f, .dvdy = 0.001f};
+    txm_looker grey = txm_looker_untextured();
+    ck_assert_int_eq(grey.look(&grey, &bound, at, &found), TXM_LOOK_RESIDENT);
+    ck_assert(found.blank && found.rgba[0] == 0.5f);
+    ck_assert_int_eq(txm_cache_viewer_new(c, &viewer, &err), TXM_OK);
+    txm_looker looker = txm_looker_viewing(&view, c, (txm_lane){.capacity = 8, .requests = requests}, false, 0);
+    ck_assert_ptr_null(looker.note);
+    txm_look look = TXM_LOOK_MISSED;
+    for (int turn = 0; turn < 4 && look == TXM_LOOK_MISSED; turn++) {
+        txm_lane *lanes[] = {&looker.lane};
+        txm_ticket *ticket = NULL;
+        ck_assert_int_eq(txm_cache_viewer_prepare(viewer, &view, NULL, &err), TXM_OK);
+        look = looker.look(&looker, &bound, at, &found);
+        if (!turn)
+            ck_assert_int_eq(look, TXM_LOOK_MISSED);
+        if (look == TXM_LOOK_MISSED)
+            ck_assert_int_eq(txm_cache_viewer_process(viewer, lanes, 1, &ticket, &err), TXM_OK);
+        txm_ticket_wait(&ticket);
+    }
+    ck_assert_int_eq(look, TXM_LOOK_RESIDENT);
+    txm_lane none = {0};
+    float expected[4];
+    ck_assert_int_eq(txm_sample(&view, texture, &bound.how, &at, &none, expected), TXM_LOOK_RESIDENT);
+    ck_assert_mem_eq(found.rgba, expected, sizeof expected);
+    txm_cache_viewer_free(&viewer);
+    txm_cache_free(&c);
+}
+END_TEST
+
+/* What a frame's look-up misses it asks for; the batch is shown when it has been paid for, all at once; then the
+ * look-up finds the texels themselves. */
+START_TEST(batches_are_shown_when_they_are_paid_for)
+{
+    txm_bound_image bound;
+    uint32_t texture, shown, cut;
+    txm_cache *c = new_cache(&texture, &bound);
+    txm_frame_loads loads;
+    txm_request_list list;
+    txm_frames_options o = options_of();
+    static txm_step_misses step;
+    txm_part_requests part = {.most = 16};
+    txm_found_color found = {0};
+    const txm_frames_prices prices = {.tile_ms = 5, .latency_ms = 1};
+    const txm_lookup at = {.u = 0.3f, .v = 0.6f, .dudx = 3.0f / 700, .dvdy = 3.0f / 500};
+    ck_assert_int_eq(txm_frame_loads_new(&loads, c, 16, true, &err), TXM_OK);
+    ck_assert(txm_request_list_new(&list, 16));
+    ck_assert_int_eq(txm_frame_loads_begin(&loads, 0, 0, 0.9f, &shown, &err), TXM_OK);
+    txm_frame_looker f = txm_frame_looker_of(&o, &loads.view, &step, &part);
+    f.looker.lane.random = 77;
+    ck_assert_int_eq(f.looker.look(&f.looker, &bound, at, &found), TXM_LOOK_RESIDENT);
+    ck_assert_uint_eq(f.looks.texels, 2);
+    ck_assert_uint_eq(f.looks.stand_ins, 2);
+    txm_request_write(&step, &part, 8);
+    ck_assert_uint_eq(part.requested, 2);
+    txm_request_list_clear(&list);
+    txm_request_list_add(&list, &part);
+    ck_assert_int_eq(txm_frame_loads_end(&loads, &list, 0, 10, &prices, NULL, &cut, &err), TXM_OK);
+    ck_assert(loads.loading && loads.batch == 2 && !cut);
+    for (int turn = 0; turn < 3; turn++) {
+        static const double now[] = {15, 20.9, 21};
+        ck_assert_int_eq(txm_frame_loads_begin(&loads, now[turn], 0, 0.9f, &shown, &err), TXM_OK);
+        ck_assert_uint_eq(shown, turn < 2 ? 0 : 2);
+        part.count = part.requested = 0;
+        f.looks = (txm_frame_looks){0};
+        f.looker.lane.random = 77;
+        f.looker.look(&f.looker, &bound, at, &found);
+        txm_request_write(&step, &part, 8);
+        ck_assert_uint_eq(part.requested, 0); /* what is being loaded is not asked for again */
+        ck_assert_uint_eq(f.looks.sharp, turn < 2 ? 0 : 2);
+        txm_frame_loads_skip(&loads);
+    }
+    free(part.keys);
+    txm_request_list_free(&list);
+    txm_frame_loads_free(&loads);
+    txm_cache_free(&c);
+}
+END_TEST
+
+START_TEST(parts_cover_the_picture)
+{
+    static const uint32_t sizes[][2] = {{1, 1}, {8, 4}, {9, 5}, {96, 54}, {3, 1000}};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        const uint32_t w = sizes[i][0], h = sizes[i][1];
+        txm_frame_trace trace = {0};
+        txm_frame_film film;
+        uint32_t blocks = 0;
+        ck_assert(txm_frame_film_new(&film, w, h) && txm_frame_trace_new(&trace, w, h, 10));
+        for (uint32_t k = 0; k < trace.part_count; k++) {
+            ck_assert_uint_eq(trace.parts[k].first, blocks);
+            blocks += trace.parts[k].count;
+        }
+        ck_assert_uint_eq(blocks, (w + 7) / 8 * ((h + 3) / 4));
+        txm_frame_trace_free(&trace);
+        txm_frame_film_free(&film);
+    }
+}
+END_TEST
+
 /* ---- determinism ---- */
 
 enum { PLAYED = 24 };
@@ -216,6 +347,206 @@ START_TEST(virtual_time_is_the_same_with_any_number_of_threads)
 }
 END_TEST
 
+/* ---- pictures ---- */
+
+/* At rest, once all is in memory, frames add the samples of a render: with its filter and levels to the bit, with
+ * points and both levels the same on average. */
+START_TEST(frames_end_in_the_picture_of_a_render)
+{
+    enum { MANY = 256 };
+    static float rgb[FLOATS];
+    txm_render_scene *scene = scene_of("room");
+    for (int points = 0; points < 2; points++) {
+        txm_frames_options o = options_of();
+        const uint32_t count = points ? MANY : 5;
+        o.filter = points ? TXM_FRAMES_FILTER_POINT : TXM_FRAMES_FILTER_SCENE;
+        o.render.mode = points ? TXM_LEVEL_MODE_TRILINEAR : TXM_LEVEL_MODE_STOCHASTIC;
+        o.render.samples = 1;
+        o.render.bounces = 1;
+        txm_frames *frames = frames_of(scene, &o);
+        if (!frames)
+            break;
+        for (int i = 0; i < 60; i++)
+            advance(frames, NULL);
+        txm_frames_restart(frames);
+        for (uint32_t i = 0; i < count; i++) {
+            advance(frames, NULL);
+            ck_assert_uint_eq(txm_frames_last(frames)->accumulated, i + 1);
+        }
+        txm_frames_picture(frames, rgb);
+        const txm_frames_totals totals = txm_frames_totals_of(frames);
+        ck_assert(points || totals.sharp == totals.texels);
+        txm_frames_close(&frames);
+        txm_render_picture p;
+        txm_render_options r = o.render;
+        r.samples = count;
+        r.mode = points ? TXM_LEVEL_MODE_STOCHASTIC_FULL : TXM_LEVEL_MODE_STOCHASTIC;
+        ck_assert_msg(txm_render(scene, &r, &p, &err) == TXM_OK, "%s", err.message);
+        double sum = 0.0, off = 0.0, square = 0.0;
+        for (int i = 0; i < FLOATS; i++) {
+            sum += (double)p.rgb[i];
+            off += (double)rgb[i] - (double)p.rgb[i];
+            square += ((double)rgb[i] - (double)p.rgb[i]) * ((double)rgb[i] - (double)p.rgb[i]);
+        }
+        if (points) {
+            /* The same rays, but for texels: what is left is the noise of those. */
+            ck_assert_msg(fabs(off) < 0.002 * sum, "%g of %g", off, sum);
+            ck_assert_msg(sqrt(square / FLOATS) < 0.06 * sum / FLOATS, "%g of %g", sqrt(square / FLOATS), sum / FLOATS);
+        } else {
+            ck_assert_mem_eq(rgb, p.rgb, sizeof rgb);
+        }
+        txm_render_picture_clear(&p);
+    }
+    txm_render_scene_free(&scene);
+}
+END_TEST
+
+/* ---- changes and ends ---- */
+
+START_TEST(options_change_while_frames_run)
+{
+    txm_render_scene *scene = scene_of("room");
+    txm_frames_options o = options_of();
+    txm_frames *frames = frames_of(scene, &o);
+    uint32_t w, h;
+    if (!frames) {
+        txm_render_scene_free(&scene);
+        return;
+    }
+    for (int i = 0; i < 20; i++)
+        advance(frames, NULL);
+    const uint64_t held = txm_frames_last(frames)->resident_tiles;
+    ck_assert_uint_gt(held, 0);
+    ck_assert_int_eq(txm_frames_set_budget(frames, 1 << 20, &err), TXM_OK);
+    advance(frames, NULL);
+    ck_assert_uint_eq(txm_frames_last(frames)->accumulated, 21); /* tiles alone have changed */
+    for (int i = 0; i < 12; i++) {
+        const txm_scene_camera camera = txm_camera_orbit(frames, (float)i / 12);
+        advance(frames, &camera);
+        ck_assert_uint_le(txm_frames_last(frames)->allocated_bytes, 2 << 20); /* the budget and a batch */
+    }
+    const uint64_t before = txm_frames_last(frames)->rays;
+    ck_assert_int_eq(txm_frames_set_size(frames, 48, 27, &err), TXM_OK);
+    advance(frames, NULL);
+    txm_frames_size(frames, &w, &h);
+    ck_assert(w == 48 && h == 27 && txm_frames_last(frames)->accumulated == 1);
+    ck_assert_uint_lt(txm_frames_last(frames)->rays, before);
+    ck_assert_int_eq(txm_frames_set_size(frames, 0, 27, &err), TXM_STATUS_USAGE);
+    ck_assert_int_eq(txm_frames_set_resolution(frames, 0.0f, &err), TXM_STATUS_USAGE);
+    ck_assert_int_eq(txm_frames_set_resolution(frames, 0.25f, &err), TXM_OK);
+    ck_assert_int_eq(txm_frames_set_policy(frames, TXM_CACHE_POLICY_CLOCK4, &err), TXM_OK);
+    ck_assert_int_eq(txm_frames_set_policy(frames, TXM_CACHE_POLICY_COUNT, &err), TXM_STATUS_USAGE);
+    advance(frames, NULL);
+    ck_assert_uint_eq(txm_frames_last(frames)->sharp, 0); /* another cache */
+    txm_frames_set_show(frames, TXM_FRAMES_SHOW_MISSING);
+    advance(frames, NULL);
+    static float rgb[3 * 48 * 27];
+    txm_frames_picture(frames, rgb);
+    txm_frames_set_textures(frames, TXM_FRAMES_UNTEXTURED);
+    advance(frames, NULL);
+    ck_assert_uint_eq(txm_frames_last(frames)->texels, 0);
+    txm_frames_close(&frames);
+    txm_render_scene_free(&scene);
+}
+END_TEST
+
+/* A frame that is cancelled leaves the picture and the figures of the one before. */
+START_TEST(cancelled_frames_show_nothing)
+{
+    static float before[FLOATS], after[FLOATS];
+    static volatile int cancel;
+    txm_render_scene *scene = scene_of("plane");
+    for (int is_virtual = 0; is_virtual < 2; is_virtual++) {
+        txm_frames_options o = options_of();
+        o.is_virtual = is_virtual;
+        o.render.cancel = &cancel;
+        cancel = 0;
+        txm_frames *frames = frames_of(scene, &o);
+        if (!frames)
+            break;
+        advance(frames, NULL);
+        advance(frames, NULL);
+        txm_frames_picture(frames, before);
+        cancel = 1;
+        ck_assert_int_eq(txm_frames_advance(frames, NULL, &err), TXM_STATUS_CANCELLED);
+        txm_frames_picture(frames, after);
+        ck_assert_mem_eq(before, after, sizeof before);
+        ck_assert_uint_eq(txm_frames_totals_of(frames).frames, 2);
+        cancel = 0;
+        advance(frames, NULL);
+        txm_frames_close(&frames);
+    }
+    txm_render_scene_free(&scene);
+}
+END_TEST
+
+/* Real time: threads load beside frames, which go on; in the end all is there. */
+START_TEST(real_time_ends_sharp)
+{
+    txm_render_scene *scene = scene_of("room");
+    txm_frames_options o = options_of();
+    o.is_virtual = false;
+    o.loaders = 3;
+    txm_frames *frames = frames_of(scene, &o);
+    for (int i = 0; frames && i < 2000; i++) {
+        advance(frames, NULL);
+        const txm_frame_stats *s = txm_frames_last(frames);
+        if (s->sharp == s->texels && i > 20)
+            break;
+    }
+    if (frames)
+        ck_assert_uint_eq(txm_frames_last(frames)->sharp, txm_frames_last(frames)->texels);
+    txm_frames_close(&frames);
+    txm_render_scene_free(&scene);
+}
+END_TEST
+
+START_TEST(cameras_follow_their_keys)
+{
+    txm_render_scene *scene = scene_of("fly");
+    uint32_t last;
+    bool is_cut;
+    ck_assert(txm_camera_has_keys(scene, &last) && last == 240);
+    const txm_scene_camera a = txm_camera_at(scene, 0, &is_cut), b = txm_camera_at(scene, 240, &is_cut);
+    const txm_scene_camera half = txm_camera_at(scene, 120, &is_cut), beyond = txm_camera_at(scene, 1000, &is_cut);
+    ck_assert(!is_cut && fabsf(half.to_world.m[1][3] - (a.to_world.m[1][3] + b.to_world.m[1][3]) / 2) < 1e-4f);
+    ck_assert_mem_eq(&b, &beyond, sizeof b);
+    for (int k = 0; k < 3; k++) {
+        float length = 0.0f;
+        for (int r = 0; r < 3; r++)
+            length += half.to_world.m[r][k] * half.to_world.m[r][k];
+        ck_assert(fabsf(length - 1.0f) < 1e-4f);
+    }
+    txm_frames_options o = options_of();
+    txm_frames *frames = frames_of(scene, &o);
+    if (frames) {
+        const txm_scene_camera round = txm_camera_orbit(frames, 1.0f), start = txm_frames_camera(scene);
+        const txm_scene_camera quarter = txm_camera_orbit(frames, 0.25f);
+        ck_assert_mem_eq(&round, &start, sizeof round);
+        ck_assert(quarter.to_world.m[2][3] == start.to_world.m[2][3] &&
+                  quarter.to_world.m[0][3] != start.to_world.m[0][3]);
+    }
+    txm_frames_close(&frames);
+    txm_render_scene_free(&scene);
+}
+END_TEST
+
+START_TEST(wrong_options_are_refused)
+{
+    txm_render_scene *scene = scene_of("plane");
+    for (int i = 0; i < 7; i++) {
+        txm_frames_options o = options_of();
+        txm_frames *frames = NULL;
+        uint32_t *const numbers[] = {&o.loaders, &o.requests, &o.wave,          &o.textures,
+                                     &o.reject,  &o.filter,   &o.render.samples};
+        *numbers[i] = i == 2 ? 5 : i < 2 || i == 6 ? 0 : 9;
+        ck_assert_int_eq(txm_frames_open(scene, &o, &frames, &err), TXM_STATUS_USAGE);
+        ck_assert_ptr_null(frames);
+    }
+    txm_render_scene_free(&scene);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("frames");
@@ -223,7 +554,10 @@ int main(void)
     make_images();
     TCase *t = add_case(suite, "frames");
     tcase_set_timeout(t, 300);
-    add_tests(t, one_lane_of_a_wave_writes, lists_are_bounded_and_rejected_at_random,
-              virtual_time_is_the_same_with_any_number_of_threads);
+    add_tests(t, one_lane_of_a_wave_writes, lists_are_bounded_and_rejected_at_random);
+    add_tests(t, lookers_answer_by_their_kind, batches_are_shown_when_they_are_paid_for, parts_cover_the_picture);
+    add_tests(t, virtual_time_is_the_same_with_any_number_of_threads, frames_end_in_the_picture_of_a_render);
+    add_tests(t, options_change_while_frames_run, cancelled_frames_show_nothing, real_time_ends_sharp);
+    add_tests(t, cameras_follow_their_keys, wrong_options_are_refused);
     return run_suite(suite);
 }

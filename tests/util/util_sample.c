@@ -121,6 +121,20 @@ static void fill(uint64_t *state, txm_type type, uint8_t *p, size_t bytes)
     }
 }
 
+/* All levels in one tile. */
+static void pack(sample_view *v)
+{
+    txm_view_texture *t = &v->texture;
+    t->tile_bytes = 0;
+    for (uint32_t l = 0; l < t->levels; l++) {
+        t->level_first[l] = t->tile_bytes;
+        t->tile_bytes += txm_level_size(t->width, l) * txm_level_size(t->height, l) * t->pixel_bytes;
+    }
+    t->tile_shift = TXM_SHIFT_PACKED;
+    t->row_bytes = 0;
+    v->tiles = 1;
+}
+
 void sample_view_make(sample_view *v, uint64_t *state, txm_type type, uint32_t channels, txm_extension extension,
                       uint32_t width, uint32_t height, int holes)
 {
@@ -149,7 +163,9 @@ void sample_view_make(sample_view *v, uint64_t *state, txm_type type, uint32_t c
         if (w == 1 && h == 1)
             break;
     }
-    size_t bytes = (size_t)v->tiles * t->tile_bytes;
+    if (width <= 32 && height <= 32 && sample_random(state) % 2)
+        pack(v);
+    size_t bytes = (size_t)v->tiles * t->tile_bytes + TXM_SLAB_SLACK;
     uint32_t slabs = (v->tiles >> TXM_SLOT_BITS) + 1;
     uint8_t *pixels = malloc(bytes);
     uint64_t *slab = calloc(slabs, sizeof *slab);
@@ -400,15 +416,15 @@ static int compare_one(const txm_sample_ops *ops, const sample_view *v, const tx
 
 const char *sample_compare(const txm_sample_ops *ops, int rounds, uint64_t seed)
 {
-    static const uint32_t sizes[][2] = {{1, 1},    {16, 16},   {17, 33}, {64, 64},
-                                        {100, 30}, {257, 129}, {3, 200}, {512, 7}};
+    static const uint32_t sizes[][2] = {{1, 1},   {16, 16}, {17, 33}, {64, 64}, {100, 30}, {257, 129},
+                                        {3, 200}, {512, 7}, {32, 32}, {5, 19},  {2, 32}};
     uint64_t state = seed | 1;
     *difference = 0;
     for (int i = 0; i < rounds; i++) {
         sample_view v;
         uint32_t n = sample_random(&state), s = (n >> 8) % (sizeof sizes / sizeof *sizes);
-        sample_view_make(&v, &state, (txm_type)(n % 4), n & 16 ? 4 : 1, (txm_extension)((n >> 5) % 4), sizes[s][0],
-                         sizes[s][1], n >> 30 == 0);
+        sample_view_make(&v, &state, (txm_type)(n % 4), n & 16 ? 3 + (n >> 24) % 2 : 1, (txm_extension)((n >> 5) % 4),
+                         sizes[s][0], sizes[s][1], n >> 30 == 0);
         v.view.textures = &v.texture;
         int same = 1;
         for (int k = 0; k < 40 && same; k++) {

@@ -21,6 +21,7 @@
 #include "tools/output/format.h"
 #include "tools/output/guard.h"
 #include "tools/output/say.h"
+#include "txmill/format.h"
 #include "txtile/describe.h"
 
 #define AT(member) .offset = offsetof(txm_tx_files_args, member)
@@ -83,7 +84,7 @@ static bool is_image(const char *path)
 {
     struct stat st;
     txm_tx *tx = NULL;
-    if (!txm_path_is_image(path) || stat(path, &st) != 0 || !S_ISREG(st.st_mode))
+    if (!txm_is_image_name(path) || stat(path, &st) != 0 || !S_ISREG(st.st_mode))
         return false;
     bool is_tx = txm_tx_open(path, &tx, NULL) == TXM_OK;
     txm_tx_close(&tx);
@@ -298,7 +299,7 @@ void txm_tx_explain(const char *path, txm_error *err)
         return; /* something else is wrong */
     bool scene = txm_path_scene(path) != TXM_PATH_NONE;
     txm_error_clear(err);
-    if (txm_path_is_image(path))
+    if (txm_is_image_name(path))
         txm_fail(err, TXM_STATUS_UNSUPPORTED, "%s: is %s without a tx file; 'txmill make %s' makes one", path, kind,
                  path);
     else

@@ -79,8 +79,8 @@ void txm_aborts_install(void);
 /* SIGINT and SIGTERM: the first sets the cancel flag and removes temporaries; work stops at the next band.
  * SIGBUS: a tx file that cannot be read any more fails, nothing else does. */
 void txm_signals_install(void);
-/* From now on the first signal only sets the flag, so that the command can write what is complete; a second one ends the
- * process, and removes temporaries first. */
+/* From now on the first signal only sets the flag, so that the command can write what is complete; a second one ends
+ * the process, and removes temporaries first. */
 void txm_signals_publish(void);
 const volatile int *txm_signal_flag(void);
 int txm_signal_caught(void); /* 0 or the signal's number */

@@ -18,6 +18,7 @@
 
 #include "tile/base/fail.h"
 #include "tile/base/path.h"
+#include "txmill/format.h"
 #include "txmill/inspect.h"
 #include "txmill/picture.h"
 #include "txtile/describe.h"
@@ -57,12 +58,6 @@ static bool begins(const head *h, const char *magic, size_t bytes)
     return h->bytes >= bytes && memcmp(h->data, magic, bytes) == 0;
 }
 
-/* PNM and PFM files hold no text, so that a picture of txmill's cannot be told from a texture. */
-static bool is_unmarked_picture(const head *h)
-{
-    return h->bytes > 2 && h->data[0] == 'P' && strchr("123456Ff", h->data[1]) && strchr(" \n\r\t#", h->data[2]);
-}
-
 /* The first bytes, never the extension: a name is what the user got wrong when this is asked. */
 static const char *kind_of_head(const head *h)
 {
@@ -71,34 +66,22 @@ static const char *kind_of_head(const head *h)
         size_t bytes;
         const char *kind;
     } kinds[] = {
-        {"\x89PNG", 4, "a PNG image"},
-        {"\xFF\xD8\xFF", 3, "a JPEG image"},
-        {"II*\0", 4, "a TIFF image"},
-        {"MM\0*", 4, "a TIFF image"},
-        {"II+\0", 4, "a TIFF image"},
-        {"\x76\x2F\x31\x01", 4, "an OpenEXR image"},
-        {"#?RADIANCE", 10, "a Radiance image"},
         {"BLENDER", 7, "a Blender scene"},
         {"Ptex", 4, "a Ptex file"},
         {"RIFF", 4, "a RIFF file"},
-        {"8BPS", 4, "a Photoshop image"},
-        {"DDS ", 4, "a DDS image"},
-        {"\0\0\0\x0CjP", 6, "a JPEG 2000 image"},
-        {"SDPX", 4, "a DPX image"},
-        {"XPDS", 4, "a DPX image"},
-        {"BM", 2, "a BMP image"},
-        {"GIF8", 4, "a GIF image"},
-        {"SIMPLE  =", 9, "a FITS image"},
         {"\x1F\x8B", 2, "a gzip file"},
         {"\x28\xB5\x2F\xFD", 4, "a zstd file"},
         {"<!doctype html", 14, "an HTML page"},
         {"<!DOCTYPE html", 14, "an HTML page"},
         {"{\"schema\":\"txmill.", 18, "a log of txmill"},
     };
+    const char *image = txm_image_noun(h->data, h->bytes);
+    if (image)
+        return image;
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (begins(h, kinds[i].magic, kinds[i].bytes))
             return kinds[i].kind;
-    return is_unmarked_picture(h) ? "a PNM or PFM image" : "another kind of file";
+    return "another kind of file";
 }
 
 /* What maketx and its kin made: a pyramid that says so, or that bears the extension. */
@@ -153,7 +136,7 @@ static bool is_precious(const char *path)
     for (size_t i = 0; known && i < sizeof replaceable / sizeof *replaceable; i++)
         known = strcmp(kind, replaceable[i]) != 0;
     look(path, false, &h);
-    return known || txm_path_scene(path) != TXM_PATH_NONE || (txm_path_is_image(path) && memchr(h.data, 0, h.bytes));
+    return known || txm_path_scene(path) != TXM_PATH_NONE || (txm_is_image_name(path) && memchr(h.data, 0, h.bytes));
 }
 
 /* Whether the file may be replaced by one of `kind`: it is of that kind, or empty. */

@@ -10,14 +10,14 @@
 
 #include "mill/convert/memory.h"
 #include "mill/farm/batch.h"
-#include "tile/base/path.h"
+#include "mill/source/formats.h"
 
 /* Seconds of one processor. */
 #define SECONDS_PER_FILE 0.0015       /* opening, look-up, creating, renaming */
 #define SECONDS_PER_FILE_OIIO 0.02    /* the same through OpenImageIO */
 #define SECONDS_PER_MEGASAMPLE 0.0055 /* decode, pyramid, digest, borders, writing */
 #define SECONDS_PER_MEGAPIXEL_COLOR 0.008
-#define SECONDS_PER_MEGAPIXEL_JPEG2000 0.5
+#define SECONDS_PER_MEGAPIXEL_SLOW 0.5
 
 /* Encoding of a megasample, by type, with the default encoder. */
 static const double encode_seconds[] = {
@@ -39,10 +39,11 @@ static double encoder_factor(txm_compression c, txm_type type)
     return c.level <= 1 ? 1 : c.level <= 5 ? 2 : 3.5 * pow(1.55, c.level - 6);
 }
 
-/* The one format whose decoder dominates everything else. */
-static bool is_jpeg2000(const char *path)
+/* The decoder of JPEG 2000 takes longer than everything else. */
+static bool decodes_slowly(const char *path)
 {
-    return txm_path_has_ext(path, "jp2") || txm_path_has_ext(path, "j2k") || txm_path_has_ext(path, "j2c");
+    const txm_image_format *format = txm_format_of_source(path, false);
+    return format && format->traits & TXM_FORMAT_SLOW;
 }
 
 /* The three classes that Blender knows need no conversion. */
@@ -84,7 +85,7 @@ txm_cost txm_cost_estimate(const char *path, const txm_item *item, const txm_set
     seconds +=
         megasamples * (SECONDS_PER_MEGASAMPLE + encode_seconds[type] * encoder_factor(settings->compression, type));
     seconds += color ? megapixels * SECONDS_PER_MEGAPIXEL_COLOR : 0;
-    seconds += is_jpeg2000(path) ? megapixels * SECONDS_PER_MEGAPIXEL_JPEG2000 : 0;
+    seconds += decodes_slowly(path) ? megapixels * SECONDS_PER_MEGAPIXEL_SLOW : 0;
     return (txm_cost){
         .megapixels = megapixels, .memory_bytes = memory(item, settings, type, threads), .seconds = seconds};
 }

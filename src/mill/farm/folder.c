@@ -19,6 +19,7 @@
 #include "tile/base/fail.h"
 #include "tile/base/mem.h"
 #include "tile/base/path.h"
+#include "txmill/format.h"
 
 /* A walk over one operand. The folders that are still to be read are a stack, not a recursion: depth costs no stack of
  * the thread's. */
@@ -50,7 +51,7 @@ bool txm_inputs_want(const txm_inputs_options *options, const char *path, size_t
         return o->tx_files || strcmp(name, "blender_tx") != 0;
     if (txm_path_has_ext(name, "tx") != o->tx_files)
         return false;
-    return o->include ? any_matches(o->include, below) : o->tx_files || txm_path_is_image(name);
+    return o->include ? any_matches(o->include, below) : o->tx_files || txm_is_image_name(name);
 }
 
 static bool wanted(const walk *w, const char *path, bool is_folder)

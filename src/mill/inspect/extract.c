@@ -16,16 +16,6 @@
 #include "txmill/out_file.h"
 #include "txtile/reader.h"
 
-/* Formats that hold linear floats, or whatever they are given, get what is stored. */
-bool txm_picture_is_for_viewing(const char *path)
-{
-    static const char *const storage[] = {"exr", "hdr", "rgbe", "pfm", "tif", "tiff", "tx", "env", "sm", "shd", "dpx"};
-    for (size_t i = 0; i < sizeof storage / sizeof *storage; i++)
-        if (txm_path_has_ext(path, storage[i]))
-            return false;
-    return true;
-}
-
 /* A file that claims to have one huge level alone does not make a thumbnail cost what all of it would. */
 static txm_status fit_level(const txm_tx *tx, uint32_t fit_px, uint32_t *level, txm_error *err)
 {

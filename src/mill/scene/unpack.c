@@ -16,14 +16,17 @@
 #include <unistd.h>
 
 #include "mill/scene/scene.h"
+#include "mill/source/formats.h"
 #include "mill/write/publish.h"
 #include "tile/base/fail.h"
 #include "tile/base/mem.h"
 #include "tile/base/path.h"
+#include "txmill/format.h"
 
 enum {
     CHUNK_BYTES = 256 << 10,
     MAGIC_BYTES = 16,
+    EXTENSION_BYTES = 8,
     STEM_MAX_BYTES = 240, /* of a file name, which no file system wants longer than 255 with number and extension */
     MAX_NAMES = 1000
 };
@@ -31,31 +34,15 @@ enum {
 /* ---- names ---------------------------------------------------------------------------------------------------- */
 
 /* The extension that Blender gives to what it finds in a nameless packed file; "" for what it does not know. */
-static const char *extension_for(const uint8_t *m)
+static const char *extension_for(const uint8_t m[MAGIC_BYTES], char extension[EXTENSION_BYTES])
 {
-    static const struct {
-        const char *magic, *extension;
-        uint8_t bytes, at;
-    } types[] = {{"\x89PNG", ".png", 4, 0},
-                 {"\xFF\xD8\xFF", ".jpg", 3, 0},
-                 {"\x76\x2F\x31\x01", ".exr", 4, 0},
-                 {"#?RADIANCE", ".hdr", 10, 0},
-                 {"#?RGBE", ".hdr", 6, 0},
-                 {"II*\0", ".tif", 4, 0},
-                 {"MM\0*", ".tif", 4, 0},
-                 {"BM", ".bmp", 2, 0},
-                 {"WEBP", ".webp", 4, 8},
-                 {"DDS ", ".dds", 4, 0},
-                 {"\0\0\0\x0CjP  ", ".jp2", 8, 0},
-                 {"\xFF\x4F\xFF\x51", ".jp2", 4, 0},
-                 {"SDPX", ".dpx", 4, 0},
-                 {"XPDS", ".dpx", 4, 0}};
-    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
-        if (memcmp(m + types[i].at, types[i].magic, types[i].bytes) == 0) {
-            return types[i].extension;
-        }
-    }
-    return "";
+    const txm_image_format *format = txm_format_of_head(m, MAGIC_BYTES);
+    size_t bytes = format && format->traits & TXM_FORMAT_UNPACKED ? txm_format_extension_bytes(format) : 0;
+    if (bytes && bytes < EXTENSION_BYTES)
+        snprintf(extension, EXTENSION_BYTES, ".%.*s", (int)bytes, format->extensions);
+    else
+        *extension = 0;
+    return extension;
 }
 
 /* What file systems refuse becomes an underscore, in a name made of an ID's name, which may hold anything; in every
@@ -136,17 +123,18 @@ static const char *packed_name(txm_blend *blend, const txm_blend_file *file, con
                        : name_from_id(strlen(id_name) > 2 ? id_name + 2 : "image",
                                       out->source == TXM_BLEND_SOURCE_TILED, packed);
     uint8_t magic[MAGIC_BYTES];
+    char extension[EXTENSION_BYTES];
     if (name && *base) {
         make_safe(name, false);
     }
-    if (name && *base && txm_path_is_image(name)) {
+    if (name && *base && txm_is_image_name(name)) {
         name = with_extension(name, txm_path_ext(name));
     } else if (name) {
         if (read_magic(blend, (uint32_t)(file - blend->files.data), packed, magic, err) != TXM_OK) {
             free(name);
             return NULL;
         }
-        name = with_extension(name, extension_for(magic));
+        name = with_extension(name, extension_for(magic, extension));
     }
     const char *kept = name ? txm_store_string(&blend->store, name, strlen(name)) : NULL;
     free(name);
@@ -351,7 +339,7 @@ txm_status txm_blend_unpack(txm_blend *blend, size_t image, size_t packed, const
     }
     const txm_blend_use *origin = &blend->origins.data[image];
     const char *name = blend->images.data[image].packed[packed].name;
-    if (!txm_path_is_image(name)) {
+    if (!txm_is_image_name(name)) {
         return txm_fail(
             err, TXM_STATUS_UNSUPPORTED,
             "%s: the packed file %s is not an image of a known format, and was not unpacked; pack the image "

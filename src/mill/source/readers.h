@@ -2,34 +2,19 @@
  *
  * The readers that source.c asks, and what they share.
  *
- * A reader is a table of functions (reader.h) for one format. source.c tries them in the order of its table;
- * each looks at the first bytes and either takes the file or leaves it. The direct ones are fast and know the
- * common forms of their format; what they do not take is OpenImageIO's, with the same pixels.
+ * A reader is a table of functions (source.h) for one format. source.c asks the one whose format the first bytes are.
+ * The direct ones know the common forms of their format; what they leave is OpenImageIO's, with the same pixels.
  */
 #ifndef TXM_SOURCE_READERS_H
 #define TXM_SOURCE_READERS_H
 #include "mill/source/source.h"
 
-/* PNG that is not interlaced. */
-extern const txm_reader_ops txm_png_reader;
-
-/* JPEG in grey or colour, not CMYK. */
-extern const txm_reader_ops txm_jpeg_reader;
-
-/* EXR of one part, compressed without loss. */
-extern const txm_reader_ops txm_exr_reader;
-
-/* TIFF with contiguous grey or RGB samples, compressed without loss. */
-extern const txm_reader_ops txm_tiff_reader;
-
-/* WebP. */
-extern const txm_reader_ops txm_webp_reader;
-
-/* PGM and PPM, plain and binary. */
-extern const txm_reader_ops txm_pnm_reader;
-
-/* Radiance pictures, runs of both kinds. */
-extern const txm_reader_ops txm_hdr_reader;
+/* One for each DIRECT of the table: txm_png_reader ... What they take is said in their files. */
+#define DIRECT(reader, ...) extern const txm_reader_ops txm_##reader##_reader;
+#define FORMAT(...)
+#include "mill/source/format_table.h"
+#undef DIRECT
+#undef FORMAT
 
 /* Everything that OpenImageIO reads: asked last. */
 extern const txm_reader_ops txm_oiio_reader;

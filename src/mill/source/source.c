@@ -2,29 +2,26 @@
  *
  * Source images: finds the reader that serves a file and keeps its callers honest.
  *
- * Readers are asked in the order of the table. A direct reader that meets a kind of file it does not serve answers
- * UNSUPPORTED and the next one is asked; OpenImageIO, which reads everything and takes longest to load, comes last.
+ * The first bytes choose a direct reader by the table of formats. Where there is none, or it meets a kind of file that
+ * it does not serve and answers UNSUPPORTED, OpenImageIO is asked, which reads everything and takes longest to load.
  */
 #include "mill/source/source.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "mill/source/formats.h"
 #include "mill/source/random_file.h"
 #include "mill/source/readers.h"
 #include "tile/base/fail.h"
 #include "tile/base/mem.h"
 
 enum { HEAD_BYTES = 1024 };
-
-static const txm_reader_ops *const readers[] = {
-    &txm_png_reader, &txm_jpeg_reader, &txm_exr_reader, &txm_tiff_reader,
-    &txm_hdr_reader, &txm_webp_reader, &txm_pnm_reader, &txm_oiio_reader,
-};
 
 struct txm_source {
     char *path;
@@ -101,25 +98,32 @@ static bool oiio_is_forced(const txm_source_options *options)
     return options->force_oiio || (word && strcmp(word, "oiio") == 0);
 }
 
-/* Asks one reader after the other. *err holds the message of the last one asked. */
-static txm_status choose_reader(txm_source *s, const txm_source_options *options, const uint8_t *head,
-                                size_t head_bytes, txm_error *err)
+/* *err holds the message of the reader that was asked last. */
+static txm_status open_with(txm_source *s, const txm_reader_ops *reader, const txm_source_options *options,
+                            txm_error *err)
 {
-    bool forced = oiio_is_forced(options);
-    txm_status status = TXM_STATUS_UNSUPPORTED;
-    for (size_t i = 0; i < sizeof readers / sizeof readers[0] && status == TXM_STATUS_UNSUPPORTED; i++) {
-        const txm_reader_ops *reader = readers[i];
-        if ((forced && reader != &txm_oiio_reader) || !reader->probe(head, head_bytes, s->path))
-            continue;
-        txm_error_clear(err);
-        txm_source_forget(&s->info);
-        status = reader->open(s->path, options, &s->info, &s->self, err);
-        if (status != TXM_OK)
-            continue;
+    txm_error_clear(err);
+    txm_source_forget(&s->info);
+    txm_status status = reader->open(s->path, options, &s->info, &s->self, err);
+    if (status == TXM_OK) {
         s->reader = reader;
         txm_density_drop_nonsense(&s->info.density);
     }
     return status;
+}
+
+static txm_status choose_reader(txm_source *s, const txm_source_options *options, const uint8_t *head,
+                                size_t head_bytes, txm_error *err)
+{
+    const txm_image_format *format = oiio_is_forced(options) ? NULL : txm_format_of_head(head, head_bytes);
+    txm_status status = TXM_STATUS_UNSUPPORTED;
+    if (format && format->reader)
+        status = open_with(s, format->reader, options, err);
+    if (status == TXM_OK) {
+        snprintf(s->info.format, sizeof s->info.format, "%s", format->name);
+        snprintf(s->info.reader, sizeof s->info.reader, "%s", format->reader->name);
+    }
+    return status == TXM_STATUS_UNSUPPORTED ? open_with(s, &txm_oiio_reader, options, err) : status;
 }
 
 /* The message of the last reader is the one that is reported: it reads everything. */

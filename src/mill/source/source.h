@@ -40,8 +40,8 @@ typedef struct txm_source_info {
     txm_type type;          /* type delivered: half -> half; float, double -> float; uint16 -> u16; all else -> u8 */
     bool narrowed;          /* delivered as u8 although the file has integers of another kind */
     txm_file_alpha file_alpha;
-    char format[24]; /* OpenImageIO's name of the format: "png", "jpeg", "tiff", "openexr", "hdr", "targa" ... */
-    char reader[24]; /* which reader serves it: "png", "jpeg", "tiff", "exr", "hdr", "webp", "pnm", "oiio" */
+    char format[24]; /* OpenImageIO's name of the format, as in format_table.h */
+    char reader[24]; /* which reader serves it: one of the direct ones, or "oiio" */
     char colorspace_hint[128]; /* what `auto` goes by: the colour space that OpenImageIO 3.1, with which Blender 5.2 is
                                   built, names for the file ("srgb_rec709_scene"); "" if none */
     char interop_id[128];      /* what `default` goes by: colour metadata that Blender's loader believes, of EXR and of
@@ -97,12 +97,11 @@ void txm_source_close(txm_source **source);
 
 /* ---- for readers -------------------------------------------------------------------------------------------- */
 
-/* A reader fills `info` (all but mtime, file_bytes, device, inode, which open fills) in open, and owns `self`. */
+/* A reader fills `info` in open, and owns `self`. Callers of its open fill in mtime, file_bytes, device and inode, and
+ * for a direct reader its name and that of the format. */
 typedef struct txm_reader_ops {
     const char *name;
-    /* Looks at the first bytes: does this reader serve the file? May still answer UNSUPPORTED in open: the next reader
-     * is tried then. */
-    bool (*probe)(const uint8_t *head, size_t head_bytes, const char *path);
+    /* UNSUPPORTED leaves the file to OpenImageIO. */
     txm_status (*open)(const char *path, const txm_source_options *options, txm_source_info *info, void **self,
                        txm_error *err);
     txm_status (*read)(void *self, uint32_t y, uint32_t rows, void *dst, size_t stride_bytes, txm_error *err);

@@ -9,9 +9,13 @@
 #include "tile/base/file_map.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <malloc.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* Where a map lies. `begin` is 0 while nothing of the rest is to be trusted; who looks at it twice and finds it
@@ -61,11 +65,105 @@ int txm_map_open(txm_map *map, int fd, size_t bytes)
     return 0;
 }
 
+/* ---- files that are read ---- */
+
+enum { PAGE_SHIFT = 12, MOST_PRESENT_BYTES = 64 << 20, SLACK_BYTES = 64 };
+
+int txm_map_open_read(txm_map *map, int fd, size_t bytes)
+{
+    const size_t pages = (bytes >> PAGE_SHIFT) + 1;
+    const int own = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+    if (own < 0)
+        return errno;
+    uint8_t *present = calloc(pages / 8 + 1, 1);
+    void *data = !present ? MAP_FAILED
+                          : mmap(NULL, pages << PAGE_SHIFT, PROT_READ | PROT_WRITE,
+                                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (data == MAP_FAILED) {
+        close(own);
+        free(present);
+        return ENOMEM;
+    }
+    *map = (txm_map){.data = data, .bytes = bytes, .fd = own, .present = present};
+    return 0;
+}
+
+void txm_map_seal(txm_map *map)
+{
+    map->sealed = true;
+}
+
+/* The cast takes const away from the mark alone. */
+static bool lose(const txm_map *map)
+{
+    atomic_store(&((txm_map *)map)->lost, true);
+    return false;
+}
+
+bool txm_map_copy(const txm_map *map, uint64_t offset, size_t bytes, void *dst)
+{
+    if (!map->present) {
+        memcpy(dst, map->data + offset, bytes);
+        return true;
+    }
+    for (size_t done = 0; done < bytes;) {
+        const ssize_t n = pread(map->fd, (uint8_t *)dst + done, bytes - done, (off_t)(offset + done));
+        if (n <= 0 && !(n < 0 && errno == EINTR))
+            return lose(map);
+        done += n > 0 ? (size_t)n : 0;
+    }
+    return true;
+}
+
+const uint8_t *txm_map_read(const txm_map *map, uint64_t offset, size_t bytes, uint8_t **buffer, bool *no_memory)
+{
+    *no_memory = false;
+    if (!map->present)
+        return map->data + offset;
+    if (malloc_usable_size(*buffer) < bytes + SLACK_BYTES) {
+        free(*buffer);
+        *buffer = malloc(bytes + SLACK_BYTES);
+    }
+    *no_memory = !*buffer;
+    return *buffer && txm_map_copy(map, offset, bytes, *buffer) ? *buffer : NULL;
+}
+
+/* Page by page: runs of those that are missing are read at once. */
+bool txm_map_fetch(const txm_map *const_map, uint64_t offset, uint64_t bytes)
+{
+    txm_map *map = (txm_map *)const_map;
+    const uint64_t end = bytes ? ((offset + bytes - 1) >> PAGE_SHIFT) + 1 : 0;
+    for (uint64_t page = offset >> PAGE_SHIFT, stop; page < end; page = stop) {
+        for (stop = page; stop < end && !(map->present[stop / 8] >> stop % 8 & 1);)
+            stop++;
+        if (stop == page) {
+            stop++;
+            continue;
+        }
+        const uint64_t at = page << PAGE_SHIFT, to = stop << PAGE_SHIFT;
+        const size_t n = (size_t)((to < map->bytes ? to : map->bytes) - at);
+        if (map->sealed || map->present_bytes + n > MOST_PRESENT_BYTES ||
+            !txm_map_copy(map, at, n, (uint8_t *)(uintptr_t)map->data + at))
+            return false;
+        map->present_bytes += n;
+        for (; page < stop; page++)
+            map->present[page / 8] |= (uint8_t)(1 << page % 8);
+    }
+    return true;
+}
+
 /* Forgotten before it is unmapped, so that a fault never finds a map that is gone. */
 void txm_map_close(txm_map *map)
 {
     if (!map->data)
         return;
+    if (map->present) {
+        munmap((void *)(uintptr_t)map->data, ((map->bytes >> PAGE_SHIFT) + 1) << PAGE_SHIFT);
+        close(map->fd);
+        free(map->present);
+        *map = (txm_map){.lost = map->lost};
+        return;
+    }
     atomic_store(&map->place->begin, 0);
     munmap((void *)map->data, map->bytes);
     map->data = NULL;
@@ -76,7 +174,7 @@ void txm_map_close(txm_map *map)
  * them any more. */
 void txm_map_drop_pages(const txm_map *map)
 {
-    if (map->data)
+    if (map->data && !map->present)
         madvise((void *)(uintptr_t)map->data, map->bytes, MADV_DONTNEED);
 }
 
@@ -99,6 +197,9 @@ bool txm_map_catch(void *address)
 
 bool txm_map_is_whole(const txm_map *map)
 {
+    struct stat st;
+    if (map->present)
+        return fstat(map->fd, &st) == 0 && (uint64_t)st.st_size >= map->bytes;
     uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
     uintptr_t last = ((uintptr_t)map->data + map->bytes - 1) & ~(page - 1);
     return madvise((void *)last, page, MADV_POPULATE_READ) == 0 || errno != EFAULT;

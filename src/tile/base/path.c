@@ -29,21 +29,6 @@ const char *txm_path_base(const char *path)
     return slash ? slash + 1 : path;
 }
 
-/* Of the formats that Blender reads as images and OpenImageIO can read; movies are none. By extension alone: opening
- * every file of a project would take minutes. */
-bool txm_path_is_image(const char *path)
-{
-    static const char *const extensions[] = {
-        "png", "jpg", "jpeg", "jpe", "tif", "tiff", "exr", "hdr", "tga", "bmp", "dpx",  "cin",  "webp",
-        "psd", "psb", "jp2",  "j2k", "j2c", "dds",  "sgi", "rgb", "bw",  "pic", "heic", "heif", "avif",
-        "iff", "gif", "icns", "ico", "pnm", "ppm",  "pgm", "pbm", "pfm", "sxr", "mxr",  "rgba", "jxl",
-    };
-    for (size_t i = 0; i < sizeof extensions / sizeof *extensions; i++)
-        if (txm_path_has_ext(path, extensions[i]))
-            return true;
-    return false;
-}
-
 /* "." for a bare name, "/" for what is in the root. */
 char *txm_path_dir(const char *path)
 {

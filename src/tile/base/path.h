@@ -34,8 +34,6 @@ TXM_SHARED size_t txm_path_cut(const char *name, size_t limit);
 /* The name in the folder of `path` that differs from its own only by upper and lower case, a new string; NULL where
  * there is none, or none can be found out. Reads the folder. */
 TXM_SHARED char *txm_path_other_case(const char *path);
-/* Whether the extension is one of an image that txmill takes as a source. */
-TXM_SHARED bool txm_path_is_image(const char *path);
 TXM_SHARED bool txm_path_is_absolute(const char *path);
 /* Lexical clean-up: repeated '/', "." and ".." resolved without looking at links (std::filesystem's lexically_normal,
  * without a trailing slash). */

@@ -21,7 +21,8 @@ static bool lay_out(txm_blank *b, const txm_view_texture *shape)
     b->texture = *shape;
     b->texture.first = 0;
     for (uint32_t i = 0; i < shape->levels; i++) {
-        b->texture.level_first[i] = tiles;
+        if (!txm_view_is_packed(shape))
+            b->texture.level_first[i] = tiles;
         tiles += txm_view_tiles(shape, i);
     }
     if (tiles <= b->capacity)
@@ -54,9 +55,10 @@ bool txm_blank_look(txm_blank *b, const txm_view_texture *shape, const txm_sampl
     txm_sample(&view, 0, &asking, at, &lane, out);
     for (uint32_t i = 0; i < lane.count; i++) {
         uint32_t level = 0, entry = requests[i];
-        while (level + 1 < shape->levels && b->texture.level_first[level + 1] <= entry)
+        const bool packed = txm_view_is_packed(shape); /* then it is the one that there is */
+        while (!packed && level + 1 < shape->levels && b->texture.level_first[level + 1] <= entry)
             level++;
-        tiles[i] = (txm_tile_name){0, 0, level, entry - b->texture.level_first[level]};
+        tiles[i] = (txm_tile_name){0, 0, level, packed ? 0 : entry - b->texture.level_first[level]};
         b->entries[entry].slot = TXM_SLOT_NONE;
     }
     *count = lane.count;

@@ -120,15 +120,16 @@ static void free_textures(txm_cache *c)
         txm_file_drop(c, &c->textures[i].file);
         txm_cache_free_string(c, &c->textures[i].message);
     }
-    for (uint32_t i = 0; i <= TXM_SOURCE_BUCKETS; i++) {
-        txm_source **list = i < TXM_SOURCE_BUCKETS ? &c->sources[i] : &c->unhashed;
+    for (uint32_t i = 0; i <= c->bucket_count; i++) {
+        txm_source **list = i < c->bucket_count ? &c->buckets[i] : &c->unhashed;
         for (txm_source *s; (s = *list);) {
             *list = s->next;
             txm_file_drop(c, &s->file);
             txm_cache_free_string(c, &s->message);
-            txm_cache_release(c, s, sizeof *s);
+            txm_cache_release(c, s, txm_source_bytes(s));
         }
     }
+    txm_cache_release(c, c->buckets, c->bucket_count * sizeof(txm_source *));
 }
 
 /* Nobody may look up any more. Threads of the cache must have been freed before. A trace that is still

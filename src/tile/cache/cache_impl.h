@@ -37,9 +37,9 @@ typedef struct txm_source txm_source;
 typedef struct txm_origin {
     /* Shape, digest and levels that are left out. */
     txm_status (*describe)(txm_cache *c, txm_extension extension, txm_source *made, txm_error *err);
-    /* A tile with its border. `unwidened`: memory of a tile's size. */
+    /* A tile as views have it. `unwidened`: memory of txm_view_converted_bytes; *opaque: as txm_view_read_tile says. */
     txm_status (*read_tile)(txm_cache *c, const txm_source *s, uint32_t level, uint32_t tile, uint8_t *pixels,
-                            uint8_t *unwidened, txm_error *err);
+                            uint8_t *unwidened, bool *opaque, txm_error *err);
 } txm_origin;
 
 typedef struct txm_cache_file {
@@ -53,6 +53,7 @@ typedef struct txm_cache_file {
     bool opening, known;            /* known: `identity` is that of the file that was opened first */
     uint64_t identity[4]; /* device, inode, size, time of change: another file under the same name is not read */
     bool has_digest;      /* of the image, which may have got another time since */
+    bool translucent;     /* it was taken for opaque, and is not */
     uint64_t digest;
     double looked_seconds;                /* when it was last compared with that, while it is open */
     txm_error *broken;                    /* why it cannot be read: not tried again. NULL: it can */
@@ -60,8 +61,6 @@ typedef struct txm_cache_file {
 } txm_cache_file;
 
 /* ---- textures --------------------------------------------------------------------------------------------------- */
-
-enum { TXM_HASH_BYTES = 41, TXM_SOURCE_BUCKETS = 1024 };
 
 /* A file as it is looked up: textures with the same pixels and extension share one. */
 struct txm_source {
@@ -73,16 +72,22 @@ struct txm_source {
     uint32_t first_texture;
     uint32_t loading; /* tiles that are being read, or of a batch that is */
     uint32_t version; /* counts invalidations */
-    bool widens;
+    bool converts;    /* the file has other channels than the view */
     uint64_t file_bytes;
-    char hash[TXM_HASH_BYTES]; /* oiio:SHA-1, "" if it has none */
-    uint64_t loads, reloads, failures, level_loads[TXM_MAX_LEVELS];
+    uint64_t digest[2]; /* of the text by which copies are found: oiio:SHA-1; zeros if it has none */
+    uint64_t loads, reloads, failures;
     double load_seconds;
     char *message; /* of the first failure */
     txm_status failure;
     uint32_t blocks;          /* that are or were its own: the last one, counted from 1; 0: none */
     txm_source *next, **link; /* in its list; what points to it there */
+    uint64_t level_loads[];   /* as many as the view has levels */
 };
+
+static inline size_t txm_source_bytes(const txm_source *s)
+{
+    return sizeof *s + s->view.levels * sizeof *s->level_loads;
+}
 
 typedef struct txm_texture {
     txm_cache_file *file; /* NULL: a UDIM set */
@@ -120,7 +125,8 @@ enum { TXM_BLOCK_QUEUES = 256 };
 enum {
     TXM_SLAB_BYTES = 512 << 10,
     TXM_SLOTS = 1 << TXM_SLOT_BITS,
-    TXM_CLASSES = 64,     /* sizes of padded tiles: of 11 edges and 5 sizes of a pixel */
+    TXM_CLASSES =
+        192, /* sizes of tiles: padded ones of 11 edges and 8 sizes of a pixel, 8 for each octave of packed ones */
     TXM_LOOKUP_TILES = 32 /* that one look-up asks for at a time */
 };
 
@@ -337,7 +343,8 @@ struct txm_cache {
     txm_block *blocks;
     uint32_t block_count, block_capacity;
     txm_block_queue left_blocks[TXM_BLOCK_QUEUES];
-    txm_source *sources[TXM_SOURCE_BUCKETS], *unhashed;
+    txm_source **buckets, *unhashed;     /* by digest; those that have none */
+    uint32_t bucket_count, source_count; /* a power of two, or 0; of the lists */
 
     txm_slab *slabs;
     uint64_t *slab_addresses;
@@ -538,6 +545,8 @@ txm_status txm_texture_add(txm_cache *c, const char *path, const txm_tile_source
                            uint32_t *texture, txm_error *err);
 txm_status txm_texture_open(txm_cache *c, uint32_t texture, txm_error *err);
 void txm_source_drop(txm_cache *c, txm_source *s);
+/* Its textures were taken for opaque: they are opened again, with four channels. */
+txm_status txm_source_translucent(txm_cache *c, txm_source *s, txm_error *err);
 
 /* slab.c: with the lock. */
 #define TXM_NO_SLOT 0xFFFFFFFFu

@@ -19,19 +19,45 @@
 
 /* ---- sources ---- */
 
-/* FNV-1a: the digests are random already. Any mixing would do, as long as it takes all characters in. */
-static uint32_t bucket_of(const char *hash)
+static bool has_digest(const txm_source *s)
 {
-    uint32_t h = 2166136261u;
-    for (; *hash; hash++)
-        h = (h ^ (uint8_t)*hash) * 16777619u;
-    return h % TXM_SOURCE_BUCKETS;
+    return s->digest[0] || s->digest[1];
 }
 
 /* Files without a digest are never shared, and have a list of their own so that no bucket grows long. */
 static txm_source **list_of(txm_cache *c, const txm_source *s)
 {
-    return s->hash[0] ? &c->sources[bucket_of(s->hash)] : &c->unhashed;
+    return has_digest(s) && c->bucket_count ? &c->buckets[s->digest[0] & (c->bucket_count - 1)] : &c->unhashed;
+}
+
+static void enlist_source(txm_source **list, txm_source *s)
+{
+    s->next = *list;
+    s->link = list;
+    if (s->next)
+        s->next->link = &s->next;
+    *list = s;
+}
+
+/* Twice as many lists where they have become long. Without memory they stay long. */
+static void grow_buckets(txm_cache *c)
+{
+    enum { FIRST = 64 };
+    if (c->source_count < c->bucket_count)
+        return;
+    const uint32_t old_count = c->bucket_count, count = old_count ? 2 * old_count : FIRST;
+    txm_source **old = c->buckets, **fresh = txm_cache_allocate(c, count * sizeof(txm_source *), _Alignof(void *));
+    if (!fresh)
+        return;
+    memset(fresh, 0, count * sizeof *fresh);
+    c->buckets = fresh;
+    c->bucket_count = count;
+    for (uint32_t i = 0; i < old_count; i++)
+        for (txm_source *s = old[i], *next; s; s = next) {
+            next = s->next;
+            enlist_source(list_of(c, s), s);
+        }
+    txm_cache_release(c, old, old_count * sizeof *old);
 }
 
 /* By digest and by everything that decides what a look-up returns. The digest covers level 0 alone, and two
@@ -39,10 +65,11 @@ static txm_source **list_of(txm_cache *c, const txm_source *s)
 static bool same_pixels(const txm_source *a, const txm_source *b)
 {
     const txm_view_texture *v = &a->view, *w = &b->view;
-    return a->hash[0] && strcmp(a->hash, b->hash) == 0 && a->file_bytes == b->file_bytes && a->skip == b->skip &&
-           v->width == w->width && v->height == w->height && v->levels == w->levels && v->type == w->type &&
-           v->channels == w->channels && v->extension == w->extension && v->tile_shift == w->tile_shift &&
-           a->widens == b->widens && memcmp(v->average, w->average, sizeof v->average) == 0;
+    return has_digest(a) && memcmp(a->digest, b->digest, sizeof a->digest) == 0 && a->file_bytes == b->file_bytes &&
+           a->skip == b->skip && v->width == w->width && v->height == w->height && v->levels == w->levels &&
+           v->type == w->type && v->channels == w->channels && v->extension == w->extension &&
+           v->tile_shift == w->tile_shift && a->converts == b->converts &&
+           memcmp(v->average, w->average, sizeof v->average) == 0;
 }
 
 /* A texture becomes one more user of a source. */
@@ -68,7 +95,8 @@ void txm_source_drop(txm_cache *c, txm_source *s)
     txm_blocks_disown(c, s);
     txm_file_drop(c, &s->file);
     txm_cache_free_string(c, &s->message);
-    txm_cache_release(c, s, sizeof *s);
+    c->source_count--;
+    txm_cache_release(c, s, txm_source_bytes(s));
 }
 
 /* ---- opening ---- */
@@ -83,11 +111,12 @@ static txm_status examine(txm_cache *c, uint32_t texture, txm_extension extensio
     return TXM_OK;
 }
 
-/* A source that no texture shows any more is on its way out, and must not be picked up again. */
+/* A source that no texture shows any more is on its way out, and must not be picked up again. One that has failed stays
+ * with those who show it: a texture that was replaced begins anew. */
 static txm_source *find_duplicate(txm_cache *c, const txm_source *made)
 {
-    txm_source *s = made->hash[0] ? *list_of(c, made) : NULL;
-    while (s && !(s->textures && same_pixels(s, made)))
+    txm_source *s = has_digest(made) && c->bucket_count ? *list_of(c, made) : NULL;
+    while (s && !(s->textures && !s->failures && !s->file->broken && same_pixels(s, made)))
         s = s->next;
     return s;
 }
@@ -97,25 +126,23 @@ static txm_source *find_duplicate(txm_cache *c, const txm_source *made)
  * load at a time (look.c). */
 static txm_status keep_source(txm_cache *c, const txm_source *made, txm_source **out, txm_error *err)
 {
-    txm_source *s = txm_cache_allocate(c, sizeof *s, _Alignof(txm_source));
+    grow_buckets(c);
+    txm_source *s = txm_cache_allocate(c, txm_source_bytes(made), _Alignof(txm_source));
     if (!s)
         return txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: no memory for a texture", made->file->path);
     *s = *made;
+    memset(s->level_loads, 0, s->view.levels * sizeof *s->level_loads);
     s->first_texture = TXM_NO_TEXTURE;
     txm_status status = txm_source_register(c, s, s->view.levels, err);
     if (status != TXM_OK) {
-        txm_cache_release(c, s, sizeof *s);
+        txm_cache_release(c, s, txm_source_bytes(s));
         return status;
     }
     s->file->textures++;
     if (s->view.tile_bytes > atomic_load(&c->largest_tile))
         atomic_store(&c->largest_tile, s->view.tile_bytes);
-    txm_source **list = list_of(c, s);
-    s->next = *list;
-    s->link = list;
-    if (s->next)
-        s->next->link = &s->next;
-    *list = s;
+    enlist_source(list_of(c, s), s);
+    c->source_count++;
     *out = s;
     return TXM_OK;
 }
@@ -424,7 +451,8 @@ static bool is_of_source(txm_cache *c, uint32_t slot, void *arg)
  * how many show them; the slot itself stays for other textures. */
 static void forget_shared(txm_cache *c, const txm_source *s)
 {
-    uint32_t count = txm_source_tiles(s, s->registered), first = s->view.first + s->view.levels;
+    uint32_t count = txm_source_tiles(s, s->registered);
+    uint32_t first = s->view.first + (txm_view_is_packed(&s->view) ? 0 : s->view.levels);
     for (uint32_t i = first; i < first + count; i++) {
         uint32_t slot = __atomic_load_n(&c->tiles[i].slot, __ATOMIC_RELAXED);
         if (slot >= TXM_SLOT_STATES || txm_slot_at(c, slot)->state != TXM_SLOT_STATE_SHARED)
@@ -468,6 +496,36 @@ static txm_status check_texture(const txm_cache *c, uint32_t texture, txm_error 
     return TXM_OK;
 }
 
+/* A texture as before it was opened; `first` is its new entry. */
+static void become_stub(txm_cache *c, uint32_t texture, uint32_t first)
+{
+    uint32_t stub = c->view_textures[texture].first;
+    txm_stop_world(c);
+    txm_texture_show(c, texture, NULL, first);
+    txm_resume_world(c);
+    if (c->textures[texture].source) {
+        leave_source(c, texture);
+        c->stats.textures_opened--;
+    } else {
+        txm_block_of(c, stub)->texture = TXM_NO_TEXTURE;
+        txm_block_retire(c, stub);
+    }
+}
+
+/* Whoever looks up sees the old pixels, or none, until the texture is open again. */
+txm_status txm_source_translucent(txm_cache *c, txm_source *s, txm_error *err)
+{
+    s->file->translucent = true;
+    while (s->textures) { /* `loading` keeps the source itself */
+        uint32_t first, texture = s->first_texture;
+        if (!txm_block_new(c, 1, texture, NULL, &first))
+            return txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: no memory for a texture", s->file->path);
+        c->textures[texture].file->translucent = true;
+        become_stub(c, texture, first);
+    }
+    return TXM_OK;
+}
+
 /* The same number, another file: a renderer need not rebuild its shaders. Everything that can fail comes
  * first. The texture becomes a stub again and opens its new file with the next look-up; without a path the
  * same file is read anew, for an artist who has saved over it. */
@@ -488,18 +546,7 @@ static txm_status replace(txm_cache *c, uint32_t texture, const char *path, txm_
         txm_file_drop(c, &file);
         return txm_fail(err, TXM_STATUS_NO_MEMORY, "no memory for a texture");
     }
-    uint32_t stub = c->view_textures[texture].first;
-    bool opened = t->source;
-    txm_stop_world(c);
-    txm_texture_show(c, texture, NULL, first);
-    txm_resume_world(c);
-    if (opened) {
-        leave_source(c, texture);
-        c->stats.textures_opened--;
-    } else {
-        txm_block_of(c, stub)->texture = TXM_NO_TEXTURE;
-        txm_block_retire(c, stub);
-    }
+    become_stub(c, texture, first);
     c->stats.textures_failed -= t->failed;
     txm_file_drop(c, &t->file);
     txm_cache_free_string(c, &t->message);

@@ -155,10 +155,10 @@ static bool same_image(const txm_cache_file *f, const txm_tx *tx)
 
 /* Opens a file that nobody else opens meanwhile; without the lock. A file that changed is said to have done so
  * whether or not it can still be opened: damage would be the wrong word. */
-static txm_status open_file(txm_cache_file *f, txm_tx **tx, txm_error *err)
+static txm_status open_file(const txm_cache *c, txm_cache_file *f, txm_tx **tx, txm_error *err)
 {
     uint64_t now[4];
-    txm_status status = txm_tx_open(f->path, tx, err);
+    txm_status status = (c->options.read_files ? txm_tx_open_read : txm_tx_open)(f->path, tx, err);
     const bool seen = look_at(f->path, now);
     const int error = errno;
     const bool same =
@@ -192,14 +192,20 @@ static bool was_written(const char *path)
 }
 
 /* Whether another image was written into the file, or *known is what it is known by from now on. A map shows what is
- * written: tiles of another image, found by tables of this one. A file that is another one under the same name, or has
- * none any more, is still mapped as it was. */
-static bool overwritten(const txm_cache_file *f, const txm_tx *tx, uint64_t known[4])
+ * written: tiles of another image, found by tables of this one; of a file that is read, the tables are those of before,
+ * so it is opened again. A file that is another one under the same name, or has none any more, is still mapped as it
+ * was. */
+static bool overwritten(const txm_cache *c, const txm_cache_file *f, const txm_tx *tx, uint64_t known[4])
 {
     uint64_t now[4];
     if (!look_at(f->path, now) || now[0] != known[0] || now[1] != known[1] || memcmp(now, known, sizeof now) == 0)
         return false;
-    if (now[2] != known[2] || !same_image(f, tx) || was_written(f->path))
+    txm_tx *again = NULL;
+    if (c->options.read_files && txm_tx_open_read(f->path, &again, NULL) != TXM_OK)
+        return true;
+    const bool same = now[2] == known[2] && same_image(f, again ? again : tx) && !was_written(f->path);
+    txm_tx_close(&again);
+    if (!same)
         return true;
     memcpy(known, now, sizeof now);
     return false;
@@ -266,7 +272,7 @@ txm_status txm_file_acquire(txm_cache *c, txm_cache_file *f, txm_tx **tx, txm_er
         for (int attempt = 0; attempt < 2 && !f->tx; attempt++) {
             pthread_mutex_unlock(&c->lock);
             txm_tx *opened = NULL;
-            open_file(f, &opened, &cause);
+            open_file(c, f, &opened, &cause);
             pthread_mutex_lock(&c->lock);
             f->tx = opened;
             if (!txm_status_retryable(cause.status) || cause.status == TXM_STATUS_CHANGED)
@@ -307,7 +313,7 @@ txm_status txm_file_acquire(txm_cache *c, txm_cache_file *f, txm_tx **tx, txm_er
     }
     pthread_mutex_unlock(&c->lock);
     if (look) {
-        const bool lost = overwritten(f, *tx, known);
+        const bool lost = overwritten(c, f, *tx, known);
         pthread_mutex_lock(&c->lock);
         if (lost) {
             status = txm_fail(&cause, TXM_STATUS_CHANGED, "%s: was written to after it was opened", f->path);
@@ -341,15 +347,13 @@ static void drop_mapped(txm_cache *c)
 }
 
 /* Counts what the reader has kept, and brings both bounds back into force that a burst of readers may have
- * exceeded. Pages go whatever was read, since opening a file touches more of them than a tile does. */
+ * exceeded. */
 void txm_file_give(txm_cache *c, txm_cache_file *f)
 {
-    if (c->options.drop_pages)
-        txm_tx_drop_pages(f->tx);
     pthread_mutex_lock(&c->lock);
     count_kept(c, f, txm_tx_own_bytes(f->tx), txm_scratch_idle_bytes(f->tx));
     adapt_share(c, NULL);
-    if (!c->options.drop_pages)
+    if (!c->options.read_files)
         drop_mapped(c);
     leave(c, f);
     trim_readers(c);

@@ -207,9 +207,11 @@ bool txm_plan_slot(txm_cache *c, txm_job *job, bool must)
 
 /* Border included: filters read it. Tiles at the right and lower edge are compared only as far as they hold
  * pixels. The first row is compared with itself shifted by a pixel, the others with the first: most tiles
- * are told apart by the first few bytes. */
+ * are told apart by the first few bytes. Packed textures are small as they are. */
 static bool is_constant(const txm_view_texture *v, uint32_t level, uint32_t tile, const uint8_t *pixels)
 {
+    if (txm_view_is_packed(v))
+        return false;
     uint32_t across = txm_view_tiles_across(v, level), edge = 1u << v->tile_shift;
     uint32_t left_w = txm_level_size(v->width, level) - tile % across * edge;
     uint32_t left_h = txm_level_size(v->height, level) - tile / across * edge;
@@ -372,14 +374,14 @@ void txm_load(txm_cache *c, const txm_job *job, uint8_t **unwidened, size_t *unw
     txm_error err = {0};
     double begin = txm_clock_seconds();
     txm_status status = TXM_OK;
-    bool constant = false;
+    bool constant = false, opaque = true;
     if (job->slot == TXM_NO_SLOT ||
-        (!job->restored && s->widens && !need_unwidened(c, v->tile_bytes, unwidened, unwidened_bytes)))
+        (!job->restored && s->converts && !need_unwidened(c, txm_view_converted_bytes(v), unwidened, unwidened_bytes)))
         status = txm_fail(&err, TXM_STATUS_NO_MEMORY, "%s: no memory for a tile", s->file->path);
     if (status == TXM_OK && !job->restored && c->rehearsed)
         constant = txm_rehearse_load(c, job);
     else if (status == TXM_OK && !job->restored) {
-        status = s->file->origin->read_tile(c, s, job->level, job->tile, job->pixels, *unwidened, &err);
+        status = s->file->origin->read_tile(c, s, job->level, job->tile, job->pixels, *unwidened, &opaque, &err);
         constant = status == TXM_OK && c->options.coalesce & TXM_COALESCE_CONSTANT &&
                    is_constant(v, job->level, job->tile, job->pixels);
     }
@@ -387,6 +389,8 @@ void txm_load(txm_cache *c, const txm_job *job, uint8_t **unwidened, size_t *unw
     double seconds = txm_clock_seconds() - begin;
     c->stats.load_seconds += seconds;
     s->load_seconds += seconds;
+    if (status == TXM_OK && !opaque && s->textures)
+        status = txm_source_translucent(c, s, &err);
     if (!s->textures) { /* replaced meanwhile: nobody asks for it any more */
         give_slot(c, job);
     } else if (job->version != s->version) { /* what was read may be of before: whoever needs it asks again */

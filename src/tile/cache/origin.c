@@ -4,6 +4,7 @@
  * texture and read one tile with its border; the cache knows no more of either. What callbacks say is checked before it
  * is used, and borders are made here of rectangles that lie in the level.
  */
+#include "tile/base/checksum.h"
 #include "tile/cache/blank.h"
 #include "tile/cache/cache_impl.h"
 #include "tile/sample/wrap.h"
@@ -18,12 +19,17 @@ static uint32_t levels_to_skip(const txm_cache *c, uint32_t width, uint32_t heig
     return skip;
 }
 
-/* `registered` is one past any level, which tells txm_source_register that not even the levels have entries. */
+/* Small textures are packed, but for those whose pixels beyond the edge are made opaque when they are widened.
+ * `registered` is one past any level, which tells txm_source_register that not even the
+ * levels have entries. */
 static void finish_source(const txm_cache *c, txm_source *made, const char *digest)
 {
     made->registered = made->view.levels + 1;
-    if (digest && c->options.coalesce & TXM_COALESCE_DUPLICATE && strlen(digest) < sizeof made->hash)
-        memcpy(made->hash, digest, strlen(digest) + 1);
+    if (!(made->converts && made->view.extension == TXM_EXTENSION_CLIP))
+        txm_view_pack(&made->view);
+    if (digest && *digest && c->options.coalesce & TXM_COALESCE_DUPLICATE)
+        for (uint64_t i = 0; i < 2; i++)
+            made->digest[i] = txm_xxh64(digest, strlen(digest), i);
 }
 
 /* ---- tx files ---- */
@@ -36,10 +42,11 @@ static txm_status describe_file(txm_cache *c, txm_extension extension, txm_sourc
         return status;
     const txm_tx_info *info = txm_tx_info_of(tx);
     made->skip = levels_to_skip(c, info->width, info->height, info->levels);
-    status = txm_view_describe(tx, extension, made->skip, &made->view, err);
+    status =
+        txm_view_describe(tx, extension, made->skip, c->options.keep_rgb && !made->file->translucent, &made->view, err);
     if (status != TXM_OK)
         txm_error_prefix(err, "%s", made->file->path);
-    made->widens = info->channels != made->view.channels;
+    made->converts = info->channels != made->view.channels;
     made->file_bytes = info->file_bytes;
     if (status == TXM_OK)
         finish_source(c, made, txm_tx_metadata_of(tx, "oiio:SHA-1"));
@@ -48,13 +55,13 @@ static txm_status describe_file(txm_cache *c, txm_extension extension, txm_sourc
 }
 
 static txm_status read_file_tile(txm_cache *c, const txm_source *s, uint32_t level, uint32_t tile, uint8_t *pixels,
-                                 uint8_t *unwidened, txm_error *err)
+                                 uint8_t *unwidened, bool *opaque, txm_error *err)
 {
     txm_tx *tx;
     txm_status status = txm_file_acquire(c, s->file, &tx, err);
     if (status != TXM_OK)
         return status;
-    status = txm_view_read_tile(tx, &s->view, s->skip, level, tile, pixels, unwidened, err);
+    status = txm_view_read_tile(tx, &s->view, s->skip, level, tile, pixels, unwidened, opaque, err);
     txm_file_give(c, s->file);
     return status;
 }
@@ -183,11 +190,9 @@ static txm_status fetch_beyond(const padded *p, int32_t x, int32_t y, int32_t wi
 }
 
 /* One rectangle for nearly all of it; where the border leaves the level, a few that are a pixel wide or high. */
-static txm_status read_called_tile(txm_cache *c, const txm_source *s, uint32_t level, uint32_t tile, uint8_t *pixels,
-                                   uint8_t *unwidened, txm_error *err)
+static txm_status read_called_padded(const txm_source *s, uint32_t level, uint32_t tile, uint8_t *pixels,
+                                     txm_error *err)
 {
-    (void)c;
-    (void)unwidened;
     const txm_view_texture *v = &s->view;
     const int32_t edge = 1 << v->tile_shift, border = TXM_BORDER_PX;
     const int32_t w = (int32_t)txm_level_size(v->width, level), h = (int32_t)txm_level_size(v->height, level);
@@ -209,6 +214,29 @@ static txm_status read_called_tile(txm_cache *c, const txm_source *s, uint32_t l
             status = fetch_beyond(&p, i, k, inside ? p.x1 - p.x0 : 1, 1, err);
             i = inside ? p.x1 - 1 : i;
         }
+    return status;
+}
+
+/* A packed texture has all its levels, and no borders. */
+static txm_status read_called_tile(txm_cache *c, const txm_source *s, uint32_t level, uint32_t tile, uint8_t *pixels,
+                                   uint8_t *unwidened, bool *opaque, txm_error *err)
+{
+    const txm_view_texture *v = &s->view;
+    const txm_tile_source *called = &s->file->called;
+    txm_status status = TXM_OK;
+    (void)c, (void)unwidened, (void)opaque;
+    if (!txm_view_is_packed(v))
+        return read_called_padded(s, level, tile, pixels, err);
+    for (uint32_t i = 0; i < v->levels && status == TXM_OK; i++) {
+        txm_error said = {0};
+        const uint32_t w = txm_level_size(v->width, i), h = txm_level_size(v->height, i);
+        status =
+            called->read(called->user, s->skip + i, 0, 0, w, h, pixels + v->level_first[i], w * v->pixel_bytes, &said);
+        if (status != TXM_OK) {
+            called_failed(s->file, status, "be read", &said);
+            return txm_fail_as(err, &said);
+        }
+    }
     return status;
 }
 

@@ -31,6 +31,8 @@ static void range_of(float a, float b, uint32_t size, uint32_t shift, uint32_t *
 static void levels_of_part(const txm_source *s, const txm_cache_part *part, uint32_t *first, uint32_t *last)
 {
     *last = part->last_level < s->view.levels ? part->last_level : s->view.levels - 1u;
+    if (txm_view_is_packed(&s->view)) /* its tile is all of them */
+        *last = 0;
     *first = part->first_level < *last ? part->first_level : *last;
 }
 
@@ -318,7 +320,7 @@ static bool invalidate_tile(txm_cache *c, txm_source *s, uint32_t level, uint32_
 /* Levels that had no memory for entries are tried again as well. */
 static void forget_failed_levels(txm_cache *c, const txm_source *s)
 {
-    for (uint32_t i = 0; i < s->view.levels; i++)
+    for (uint32_t i = 0; i < s->view.levels && !txm_view_is_packed(&s->view); i++)
         if (__atomic_load_n(&c->tiles[s->view.first + i].slot, __ATOMIC_RELAXED) != TXM_SLOT_NONE)
             txm_entry_set(c, s->view.first + i, TXM_SLOT_NONE);
 }

@@ -31,7 +31,7 @@ void txm_rehearse_open(const txm_cache *c, uint32_t texture, txm_source *made)
 {
     txm_trace_shape(c->rehearsed, texture, &made->view);
     made->registered = made->view.levels + 1;
-    made->widens = txm_trace_texture_at(c->rehearsed, texture)->widened;
+    made->converts = txm_trace_texture_at(c->rehearsed, texture)->widened;
 }
 
 /* In place of reading a tile; whether it is of one colour. Its pixel is all that is written, and is enough
@@ -86,8 +86,8 @@ static bool touch(txm_cache_thread *t, const txm_tile_name *tiles, uint32_t coun
         const bool opened = t->cache->textures[tiles[i].texture].source;
         const uint32_t level = opened ? tiles[i].level : 0;
         txm_look look = TXM_LOOK_RESIDENT;
-        txm_tile_pixels(&t->view, v, level, v->first + v->level_first[level] + (opened ? tiles[i].tile : 0), lane,
-                        &look);
+        const uint32_t in_texture = txm_view_is_packed(v) ? 0 : v->level_first[level] + (opened ? tiles[i].tile : 0);
+        txm_tile_pixels(&t->view, v, level, v->first + in_texture, lane, &look);
         there &= look == TXM_LOOK_RESIDENT;
     }
     txm_leave(t);

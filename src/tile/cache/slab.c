@@ -32,10 +32,10 @@ uint8_t *txm_slot_pixels(txm_cache *c, uint32_t slot)
 
 /* ---- arenas ---- */
 
-/* Rounded up, so that the slab after it in memory begins on a cache line too. */
+/* With the slack that views promise, and rounded up, so that the slab after it in memory begins on a cache line too. */
 static size_t slab_bytes_of(uint32_t slots, uint32_t tile_bytes)
 {
-    return ((size_t)slots * tile_bytes + SMALL_ALIGNMENT - 1) & ~(size_t)(SMALL_ALIGNMENT - 1);
+    return ((size_t)slots * tile_bytes + TXM_SLAB_SLACK + SMALL_ALIGNMENT - 1) & ~(size_t)(SMALL_ALIGNMENT - 1);
 }
 
 /* An arena with a piece left for a slab of this class; c->arena_count: none. The last one is the likeliest. */

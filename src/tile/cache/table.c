@@ -155,7 +155,7 @@ uint32_t txm_source_tiles(const txm_source *s, uint32_t from_level)
  * may be negative. */
 uint32_t txm_entry_index(const txm_source *s, uint32_t level, uint32_t tile)
 {
-    return s->view.first + s->view.level_first[level] + tile;
+    return s->view.first + (txm_view_is_packed(&s->view) ? 0 : s->view.level_first[level] + tile);
 }
 
 /* The inverse of txm_entry_index. By the block's own `registered`, not the source's: the block may be one
@@ -165,8 +165,8 @@ void txm_block_locate(const txm_block *b, uint32_t entry, uint32_t *level, uint3
     const txm_source *s = b->source;
     uint32_t at = entry - b->first;
     *level = at;
-    *tile = TXM_WHOLE_LEVEL;
-    if (at < s->view.levels)
+    *tile = txm_view_is_packed(&s->view) ? 0 : TXM_WHOLE_LEVEL;
+    if (at < s->view.levels) /* so it is in a packed texture, which has one entry */
         return;
     at -= s->view.levels;
     for (*level = b->registered; *level + 1 < s->view.levels && at >= txm_view_tiles(&s->view, *level); ++*level)
@@ -225,6 +225,8 @@ static void place_levels(txm_cache *c, txm_source *s, uint32_t first)
 {
     uint32_t at = s->view.levels;
     s->view.first = first;
+    if (txm_view_is_packed(&s->view))
+        return;
     for (uint32_t i = 0; i < s->view.levels; i++) {
         s->view.level_first[i] = i < s->registered ? c->zone - first : at;
         at += i < s->registered ? 0 : txm_view_tiles(&s->view, i);
@@ -258,7 +260,9 @@ txm_status txm_source_register(txm_cache *c, txm_source *s, uint32_t level, txm_
     bool whole = old_registered == s->view.levels + 1u; /* a new source: not even its levels have entries */
     if (level >= old_registered)
         return TXM_OK;
-    uint64_t count = (uint64_t)s->view.levels + txm_source_tiles(s, level);
+    const bool packed = txm_view_is_packed(&s->view); /* nothing is registered by level */
+    level = packed ? 0 : level;
+    uint64_t count = (packed ? 0 : (uint64_t)s->view.levels) + txm_source_tiles(s, level);
     s->registered = level;
     if (!txm_zone_need(c, txm_view_tiles(&s->view, 0)) ||
         !txm_block_new(c, (uint32_t)count, TXM_NO_TEXTURE, s, &first)) {

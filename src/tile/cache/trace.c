@@ -270,7 +270,7 @@ static void describe_texture(txm_cache *c, uint32_t texture)
     raw[24] = v->type;
     raw[25] = v->channels;
     raw[26] = v->extension;
-    raw[27] = t->source->widens ? TXM_TRACE_WIDENED : 0;
+    raw[27] = t->source->converts ? TXM_TRACE_WIDENED : 0;
     txm_store_le32(raw + 28, (uint32_t)path_bytes);
     memcpy(raw + TXM_TRACE_TEXTURE_BYTES, t->file->path, path_bytes);
     write_block(c->trace, TXM_TRACE_BLOCK_TEXTURES, 0, raw, TXM_TRACE_TEXTURE_BYTES + path_bytes);
@@ -295,7 +295,8 @@ static void describe_constants(txm_cache *c)
 {
     for (uint32_t i = 0; i < c->block_count; i++) {
         const txm_block *b = &c->blocks[i];
-        for (uint32_t k = b->source && !b->retired ? b->source->view.levels : b->count; k < b->count; k++) {
+        const bool levels = b->source && !b->retired && !txm_view_is_packed(&b->source->view);
+        for (uint32_t k = levels ? b->source->view.levels : b->count; k < b->count; k++) {
             uint32_t level, tile, slot = __atomic_load_n(&c->tiles[b->first + k].slot, __ATOMIC_RELAXED);
             if (slot >= TXM_SLOT_STATES || txm_slot_at(c, slot)->state != TXM_SLOT_STATE_SHARED)
                 continue;
@@ -333,7 +334,8 @@ static struct txm_trace_lane *lane_of(struct txm_trace_writer *w, uint32_t numbe
 /* Tiles that could not be read are not in the trace: replays would count reads that never succeeded. */
 static bool has_failed(const txm_cache *c, const txm_source *s, const txm_tile_name *n)
 {
-    uint32_t entry = n->level < s->registered ? s->view.first + n->level : txm_entry_index(s, n->level, n->tile);
+    uint32_t entry = n->level < s->registered && !txm_view_is_packed(&s->view) ? s->view.first + n->level
+                                                                               : txm_entry_index(s, n->level, n->tile);
     return __atomic_load_n(&c->tiles[entry].slot, __ATOMIC_RELAXED) == TXM_SLOT_FAILED;
 }
 

@@ -144,6 +144,8 @@ void txm_trace_shape(const txm_trace *t, uint32_t texture, txm_view_texture *v)
                             .tile_bytes = x->tile_bytes,
                             .scale = 1.0f};
     v->row_bytes = (x->tile_px + 2 * TXM_BORDER_PX) * v->pixel_bytes;
+    if (shift == TXM_SHIFT_PACKED)
+        txm_view_pack(v);
     for (v->tiled_levels = 1; v->tiled_levels < x->levels; v->tiled_levels++)
         if (txm_level_size(x->width, v->tiled_levels - 1) <= x->tile_px &&
             txm_level_size(x->height, v->tiled_levels - 1) <= x->tile_px)
@@ -166,8 +168,18 @@ static bool is_shape(const txm_trace_texture *x)
     uint64_t edge = x->tile_px;
     if (!x->width || !x->height || x->width > TXM_MAX_SIZE_PX || x->height > TXM_MAX_SIZE_PX || !x->levels ||
         x->levels > most_levels(x->width, x->height) || x->levels > TXM_MAX_LEVELS || !edge || edge & (edge - 1) ||
-        edge > TXM_MAX_TILE_PX || (uint32_t)x->type > TXM_TYPE_FLOAT || (x->channels != 1 && x->channels != 4) ||
+        (uint32_t)x->type > TXM_TYPE_FLOAT || (x->channels != 1 && x->channels != 3 && x->channels != 4) ||
         (uint32_t)x->extension > TXM_EXTENSION_MIRROR || x->number >> 23)
+        return false;
+    if (edge == 1u << TXM_SHIFT_PACKED) {
+        txm_view_texture v = {.width = x->width,
+                              .height = x->height,
+                              .levels = (uint16_t)x->levels,
+                              .pixel_bytes = x->channels * (uint32_t)txm_type_bytes(x->type)};
+        txm_view_pack(&v);
+        return txm_view_is_packed(&v) && x->tile_bytes == v.tile_bytes;
+    }
+    if (edge > TXM_MAX_TILE_PX)
         return false;
     uint64_t padded = edge + 2 * TXM_BORDER_PX, tiles = (x->width + edge - 1) / edge * ((x->height + edge - 1) / edge);
     return x->tile_bytes == padded * padded * x->channels * txm_type_bytes(x->type) && tiles <= TXM_BLANK_LEVEL_TILES;

@@ -372,26 +372,30 @@ static uint64_t border_number(const txm_tx *tx, const txm_tile_id *tile)
 bool txm_section_lacks(const txm_tx *tx, const txm_tile_id *tile)
 {
     const txm_border_place place = txm_border_place_of(tx->section, border_number(tx, tile));
+    uint8_t first;
     return place.bytes == TXM_BORDER_MISSING_BYTES && txm_map_holds(&tx->map, place.offset, place.bytes) &&
-           !tx->map.data[place.offset];
+           txm_map_copy(&tx->map, place.offset, 1, &first) && !first;
 }
 
 /* The payload of border `number`, which is at `place`: its own, or the earlier one that it refers to. NULL if that is
  * damaged. */
-static const uint8_t *find_payload(const txm_tx *tx, uint64_t number, txm_border_place place, size_t *bytes)
+static const uint8_t *find_payload(const txm_tx *tx, uint64_t number, txm_border_place place, txm_scratch *scratch,
+                                   size_t *bytes, bool *no_memory)
 {
     if (!txm_map_holds(&tx->map, place.offset, place.bytes))
         return NULL;
-    const uint8_t *payload = tx->map.data + place.offset;
+    const uint8_t *payload = txm_map_read(&tx->map, place.offset, place.bytes, &scratch->payload, no_memory);
     *bytes = place.bytes;
-    if (place.bytes != TXM_BORDER_REFERENCE_BYTES)
+    if (place.bytes != TXM_BORDER_REFERENCE_BYTES || !payload)
         return payload;
     uint32_t earlier = txm_load_le32(payload + 3);
     if (earlier >= number)
         return NULL;
     place = txm_border_place_of(tx->section, earlier);
     *bytes = place.bytes;
-    return txm_map_holds(&tx->map, place.offset, place.bytes) ? tx->map.data + place.offset : NULL;
+    return txm_map_holds(&tx->map, place.offset, place.bytes)
+               ? txm_map_read(&tx->map, place.offset, place.bytes, &scratch->payload, no_memory)
+               : NULL;
 }
 
 /* The valid border of a tile whose pixels are given, in scratch memory. *border is NULL if it is damaged or left out:
@@ -415,7 +419,10 @@ static txm_status read_border(txm_tx *tx, const txm_tile_id *tile, const txm_pix
     uint8_t *out = scratch->border + scratch_bytes;
     size_t bytes;
     const txm_border_place place = txm_border_place_of(tx->section, number);
-    const uint8_t *payload = find_payload(tx, number, place, &bytes);
+    bool no_memory = false;
+    const uint8_t *payload = find_payload(tx, number, place, scratch, &bytes, &no_memory);
+    if (no_memory)
+        return txm_no_memory(err, tx->path);
     /* A border that was left out does not decode either. */
     if (!payload || !decode_border(&around, payload, bytes, scratch->zstd, scratch->border, out))
         return TXM_OK;

@@ -57,7 +57,7 @@ static const char *take_name(parser *p)
 {
     const char *s = (const char *)p->tx->map.data + p->at;
     size_t left = p->tx->map.bytes - p->at, most = left < MAX_NAME + 1 ? left : MAX_NAME + 1;
-    size_t n = strnlen(s, most);
+    size_t n = txm_map_needs(&p->tx->map, p->at, most) ? strnlen(s, most) : most;
     if (n == most)
         return NULL;
     p->at += n + 1;
@@ -73,11 +73,11 @@ static txm_status take_attribute(parser *p, attribute *a)
     if (!*a->name)
         return TXM_OK;
     a->type = take_name(p);
-    if (!a->type || !txm_map_holds(&p->tx->map, p->at, 4))
+    if (!a->type || !txm_map_needs(&p->tx->map, p->at, 4))
         return corrupt(p, "an attribute is cut off");
     a->bytes = txm_load_le32(p->tx->map.data + p->at);
     a->data = p->tx->map.data + p->at + 4;
-    if (!txm_map_holds(&p->tx->map, p->at + 4, a->bytes))
+    if (!txm_map_needs(&p->tx->map, p->at + 4, a->bytes))
         return corrupt(p, "an attribute is longer than the file");
     p->at += 4 + (size_t)a->bytes;
     return TXM_OK;
@@ -258,7 +258,7 @@ static txm_status take_table(parser *p)
             return status;
         txm_reader_level *l = &tx->levels[i];
         uint64_t tiles = (uint64_t)l->shape.tiles_x * l->shape.tiles_y;
-        if (!txm_map_holds(&tx->map, p->at, tiles * 8))
+        if (!txm_map_needs(&tx->map, p->at, tiles * 8))
             return corrupt(p, "the tile table is cut off");
         l->offsets = tx->map.data + p->at;
         l->offset_bytes = 8;

@@ -127,8 +127,7 @@ static int64_t read_map(exr_const_context_t context, void *user, void *buffer, u
         return -1;
     if (bytes > tx->map.bytes - offset)
         bytes = tx->map.bytes - offset;
-    memcpy(buffer, tx->map.data + offset, bytes);
-    return (int64_t)bytes;
+    return txm_map_copy(&tx->map, offset, bytes, buffer) ? (int64_t)bytes : -1;
 }
 
 static int64_t map_size(exr_const_context_t context, void *user)
@@ -268,7 +267,9 @@ static txm_status exr_find(const txm_tx *tx, const txm_tile_id *tile, txm_span *
     /* Checked when the file was opened, but the map shows the file as it is now. */
     if (!txm_map_holds(&tx->map, offset, TXM_EXR_CHUNK_HEADER_BYTES))
         return txm_fail(err, TXM_STATUS_CORRUPT, "lies outside of the file");
-    const uint8_t *head = tx->map.data + offset;
+    uint8_t head[TXM_EXR_CHUNK_HEADER_BYTES];
+    if (!txm_map_copy(&tx->map, offset, sizeof head, head))
+        return txm_fail(err, TXM_STATUS_IO, "cannot be read");
     uint32_t bytes = txm_load_le32(head + 16);
     if (txm_load_le32(head) != tile->x || txm_load_le32(head + 4) != tile->y ||
         txm_load_le32(head + 8) != tile->level || txm_load_le32(head + 12) != tile->level)
@@ -276,7 +277,7 @@ static txm_status exr_find(const txm_tx *tx, const txm_tile_id *tile, txm_span *
     if (!txm_map_holds(&tx->map, offset + TXM_EXR_CHUNK_HEADER_BYTES, bytes))
         return txm_fail(err, TXM_STATUS_CORRUPT, "its %u bytes at byte %" PRIu64 " reach beyond the end of the file",
                         bytes, offset + TXM_EXR_CHUNK_HEADER_BYTES);
-    *out = (txm_span){head + TXM_EXR_CHUNK_HEADER_BYTES, bytes};
+    *out = (txm_span){tx->map.data + offset + TXM_EXR_CHUNK_HEADER_BYTES, bytes};
     return TXM_OK;
 }
 
@@ -343,7 +344,7 @@ static uint64_t exr_image_end(const txm_tx *tx)
             last = at > last ? at : last;
         }
     }
-    if (txm_map_holds(&tx->map, last, TXM_EXR_CHUNK_HEADER_BYTES))
+    if (txm_map_needs(&tx->map, last, TXM_EXR_CHUNK_HEADER_BYTES))
         end = last + TXM_EXR_CHUNK_HEADER_BYTES + txm_load_le32(tx->map.data + last + 16);
     return end < tx->map.bytes ? end : tx->map.bytes;
 }

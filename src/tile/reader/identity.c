@@ -13,19 +13,21 @@
 #include <xxhash.h>
 
 #include "tile/base/endian.h"
+#include "tile/base/file_map.h"
 
 enum { MAX_DIRECTORIES = 64 };
 
 typedef struct image_part {
-    const uint8_t *p;
+    const txm_map *map;
+    const uint8_t *p; /* of the map */
     size_t bytes;
     XXH64_state_t *hash;
 } image_part;
 
-/* Whether `size` bytes at `offset` are inside. */
+/* Whether `size` bytes at `offset` are inside, and there. */
 static bool inside(const image_part *i, uint64_t offset, uint64_t size)
 {
-    return offset <= i->bytes && size <= i->bytes - offset;
+    return offset <= i->bytes && size <= i->bytes - offset && txm_map_needs(i->map, offset, size);
 }
 
 static void add(const image_part *i, uint64_t offset, uint64_t size)
@@ -124,20 +126,24 @@ static bool add_exr(const image_part *i)
     if (!inside(i, 0, at))
         return false;
     uint64_t first_chunk = txm_load_le64(i->p + at - 8);
-    add(i, 0, first_chunk > at && first_chunk <= i->bytes ? first_chunk : at);
+    const uint64_t end = first_chunk > at && first_chunk <= i->bytes ? first_chunk : at;
+    if (!inside(i, 0, end))
+        return false;
+    add(i, 0, end);
     return true;
 }
 
 /* The size of the image part is hashed as well. */
-bool txm_image_identity(const uint8_t *image, size_t image_bytes, uint64_t *identity)
+bool txm_map_identity(const txm_map *map, size_t image_bytes, uint64_t *identity)
 {
+    const uint8_t *image = map->data;
     static const uint8_t exr_magic[4] = {0x76, 0x2f, 0x31, 0x01};
     XXH64_state_t hash;
-    image_part i = {image, image_bytes, &hash};
+    image_part i = {map, image, image_bytes, &hash};
     uint8_t size[8];
     bool ok = false;
     XXH64_reset(&hash, 0);
-    if (image_bytes < 8)
+    if (image_bytes < 8 || !txm_map_needs(map, 0, 8))
         return false;
     if (!memcmp(image, exr_magic, 4))
         ok = add_exr(&i);
@@ -149,4 +155,10 @@ bool txm_image_identity(const uint8_t *image, size_t image_bytes, uint64_t *iden
     if (ok)
         *identity = XXH64_digest(&hash);
     return ok;
+}
+
+bool txm_image_identity(const uint8_t *image, size_t image_bytes, uint64_t *identity)
+{
+    const txm_map map = {.data = image, .bytes = image_bytes};
+    return txm_map_identity(&map, image_bytes, identity);
 }

@@ -27,6 +27,9 @@
 /* `image`: the image part, in memory or mapped. False if it is neither TIFF nor EXR, or ends within its header. */
 TXM_SHARED bool txm_image_identity(const uint8_t *image, size_t image_bytes, uint64_t *identity);
 
+struct txm_map;
+bool txm_map_identity(const struct txm_map *map, size_t image_bytes, uint64_t *identity);
+
 /* That of an open file's image part as it is now. False if it can't be read any more. */
 bool txm_tx_identity(const txm_tx *tx, uint64_t *identity);
 #endif

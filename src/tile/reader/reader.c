@@ -27,8 +27,10 @@
 #include "tile/reader/section.h"
 #include "tile/reader/section_reader.h"
 
-/* Maps the whole file. */
-static txm_status map_file(txm_tx *tx, int fd, txm_error *err)
+typedef enum txm_opening { TXM_OPENING_MAP, TXM_OPENING_OUTLINE, TXM_OPENING_READ } txm_opening;
+
+/* Maps the whole file, or gets ready to read it. */
+static txm_status map_file(txm_tx *tx, int fd, txm_opening how, txm_error *err)
 {
     txm_status status = TXM_OK;
     struct stat st;
@@ -40,10 +42,13 @@ static txm_status map_file(txm_tx *tx, int fd, txm_error *err)
         status = txm_fail(err, TXM_STATUS_CORRUPT, "%s: only %lld bytes long, not an image", tx->path,
                           (long long)st.st_size);
     if (status == TXM_OK) {
-        int rc = txm_map_open(&tx->map, fd, (size_t)st.st_size);
+        int rc = how == TXM_OPENING_READ ? txm_map_open_read(&tx->map, fd, (size_t)st.st_size)
+                                         : txm_map_open(&tx->map, fd, (size_t)st.st_size);
         if (rc)
             status = txm_fail_errno(err, rc, "%s: cannot map %lld bytes", tx->path, (long long)st.st_size);
     }
+    if (status == TXM_OK) /* a number to recognise it by, and the header of a TIFF */
+        txm_map_needs(&tx->map, 0, tx->map.bytes < 16 ? tx->map.bytes : 16);
     return status;
 }
 
@@ -111,7 +116,7 @@ bool txm_tx_catch_fault(void *address)
 }
 
 /* The descriptor may be closed afterwards: the map stays. */
-static txm_status open_fd(int fd, const char *path, bool outline, txm_tx **out, txm_error *err)
+static txm_status open_fd(int fd, const char *path, txm_opening how, txm_tx **out, txm_error *err)
 {
     *out = NULL;
     txm_tx *tx = txm_calloc(1, sizeof *tx);
@@ -119,23 +124,28 @@ static txm_status open_fd(int fd, const char *path, bool outline, txm_tx **out, 
         return txm_no_memory(err, path);
     pthread_mutex_init(&tx->lock, NULL);
     tx->path = txm_strdup(path);
-    tx->outline = outline;
+    tx->outline = how == TXM_OPENING_OUTLINE;
     bool is = false;
     txm_status status = tx->path ? TXM_OK : txm_no_memory(err, path);
     if (status == TXM_OK)
-        status = map_file(tx, fd, err);
+        status = map_file(tx, fd, how, err);
     if (status == TXM_OK)
         status = txm_tiff_reader_open(tx, &is, err);
     if (status == TXM_OK && !is)
         status = txm_exr_reader_open(tx, &is, err);
     if (status == TXM_OK && !is)
         status = txm_fail(err, TXM_STATUS_UNSUPPORTED, "%s: neither TIFF nor OpenEXR, so not a tx file", path);
-    if (status == TXM_OK && !outline)
+    if (status == TXM_OK && !tx->outline)
         status = txm_section_find(tx, err);
     status = txm_tx_settle(tx, status, err);
     if (status != TXM_OK) {
         txm_tx_close(&tx);
         return status;
+    }
+    if (how == TXM_OPENING_READ) { /* what it is known by is looked at now, for later */
+        uint64_t identity;
+        txm_tx_identity(tx, &identity);
+        txm_map_seal(&tx->map);
     }
     tx->info.file_bytes = tx->map.bytes;
     tx->info.encoding = txm_tx_read_encoding(tx);
@@ -144,7 +154,7 @@ static txm_status open_fd(int fd, const char *path, bool outline, txm_tx **out, 
 }
 
 /* An outline is a file whose tiles nobody will read: kinds that could not be decoded are accepted for it. */
-static txm_status open_path(const char *path, bool outline, txm_tx **out, txm_error *err)
+static txm_status open_path(const char *path, txm_opening how, txm_tx **out, txm_error *err)
 {
     txm_error_clear(err);
     *out = NULL;
@@ -154,7 +164,7 @@ static txm_status open_path(const char *path, bool outline, txm_tx **out, txm_er
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0)
         return txm_fail_errno(err, errno, "%s: cannot open", path);
-    txm_status status = open_fd(fd, path, outline, out, err);
+    txm_status status = open_fd(fd, path, how, out, err);
     /* The map stays: renderers keep thousands of textures open. */
     close(fd);
     return status;
@@ -164,19 +174,24 @@ static txm_status open_path(const char *path, bool outline, txm_tx **out, txm_er
 txm_status txm_tx_open(const char *path, txm_tx **out, txm_error *err)
 {
     txm_error_clear(err);
-    return open_path(path, false, out, err);
+    return open_path(path, TXM_OPENING_MAP, out, err);
 }
 
 txm_status txm_tx_open_outline(const char *path, txm_tx **out, txm_error *err)
 {
-    return open_path(path, true, out, err);
+    return open_path(path, TXM_OPENING_OUTLINE, out, err);
+}
+
+txm_status txm_tx_open_read(const char *path, txm_tx **out, txm_error *err)
+{
+    return open_path(path, TXM_OPENING_READ, out, err);
 }
 
 /* The descriptor stays the caller's. `path` is for messages, and for looking at the file again when pages
  * are lost. */
 txm_status txm_tx_open_fd(int fd, const char *path, txm_tx **out, txm_error *err)
 {
-    return open_fd(fd, path, false, out, err);
+    return open_fd(fd, path, TXM_OPENING_MAP, out, err);
 }
 
 /* No thread may be reading. NULL is fine. */
@@ -201,7 +216,7 @@ uint64_t txm_tx_own_bytes(const txm_tx *tx)
 {
     return malloc_usable_size((void *)tx) + malloc_usable_size(tx->path) + malloc_usable_size(tx->section) +
            malloc_usable_size(tx->metadata.entries) + malloc_usable_size(tx->metadata.text.data) +
-           txm_exr_core_bytes(tx);
+           txm_exr_core_bytes(tx) + tx->map.present_bytes + malloc_usable_size(tx->map.present);
 }
 
 /* Where the image part ends and a section may begin, as the container itself says. */
@@ -212,8 +227,7 @@ uint64_t txm_tx_image_end(const txm_tx *tx)
 
 bool txm_tx_identity(const txm_tx *tx, uint64_t *identity)
 {
-    return txm_tx_check(tx, NULL) == TXM_OK &&
-           txm_image_identity(tx->map.data, (size_t)tx->info.image_bytes, identity) &&
+    return txm_tx_check(tx, NULL) == TXM_OK && txm_map_identity(&tx->map, (size_t)tx->info.image_bytes, identity) &&
            txm_tx_settle(tx, TXM_OK, NULL) == TXM_OK;
 }
 
@@ -241,16 +255,20 @@ const txm_tx_info *txm_tx_info_of(const txm_tx *tx)
     return &tx->info;
 }
 
+const txm_tx_level *txm_tx_shape_of(const txm_tx *tx, uint32_t level)
+{
+    return level < tx->info.levels ? &tx->levels[level].shape : NULL;
+}
+
 /* NULL beyond the last level. */
 const txm_tx_level *txm_tx_level_of(const txm_tx *tx, uint32_t level)
 {
-    if (level >= tx->info.levels)
-        return NULL;
+    const txm_tx_level *shape = txm_tx_shape_of(tx, level);
     /* EXR keeps the sizes of tiles in front of the tiles themselves: looked at on demand only, because that touches
      * pages all over the file. */
-    if (!atomic_load_explicit(&tx->sized, memory_order_acquire))
+    if (shape && !atomic_load_explicit(&tx->sized, memory_order_acquire))
         txm_exr_reader_measure((txm_tx *)tx);
-    return &tx->levels[level].shape;
+    return shape;
 }
 
 /* All limits in one place, for both containers. */

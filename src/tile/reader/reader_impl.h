@@ -27,7 +27,8 @@ txm_status txm_tx_settle(const txm_tx *tx, txm_status status, txm_error *err);
 
 /* ---- levels and tiles ---------------------------------------------------------------------------------------- */
 
-/* The encoded bytes of one tile, inside the map. */
+/* The encoded bytes of one tile, inside the map; they are not looked at before txm_tile_decode has seen to it that they
+ * are there. */
 typedef struct txm_span {
     const uint8_t *data;
     size_t bytes;
@@ -155,10 +156,11 @@ typedef struct txm_scratch {
     struct inflate_state *inflate;
     struct txm_parts *parts;
     struct ZSTD_DCtx_s *zstd;
-    uint8_t *raw;    /* as it comes out of the codec */
-    uint8_t *tile;   /* after predictors and reordering, where that cannot be done in place */
-    uint8_t *border; /* a border, encoded and decoded */
-    void *exr_chunk; /* OpenEXRCore's pipeline, for its rarer codecs */
+    uint8_t *raw;             /* as it comes out of the codec */
+    uint8_t *tile;            /* after predictors and reordering, where that cannot be done in place */
+    uint8_t *border;          /* a border, encoded and decoded */
+    uint8_t *input, *payload; /* of files that are not mapped: what was read of a tile, and of its border */
+    void *exr_chunk;          /* OpenEXRCore's pipeline, for its rarer codecs */
 } txm_scratch;
 
 /* Takes a scratch object from the file's pool; NULL when memory is exhausted. */

@@ -55,6 +55,8 @@ void txm_scratch_free_all(txm_tx *tx)
         free(s->raw);
         free(s->tile);
         free(s->border);
+        free(s->input);
+        free(s->payload);
         free(s);
     }
 }
@@ -67,7 +69,8 @@ uint64_t txm_scratch_idle_bytes(txm_tx *tx)
     for (const txm_scratch *s = tx->scratch; s; s = s->next)
         bytes += malloc_usable_size((void *)s) + malloc_usable_size(s->inflate) + malloc_usable_size(s->parts) +
                  malloc_usable_size(s->raw) + malloc_usable_size(s->tile) + malloc_usable_size(s->border) +
-                 txm_exr_chunk_bytes(s) + ZSTD_sizeof_DCtx(s->zstd);
+                 malloc_usable_size(s->input) + malloc_usable_size(s->payload) + txm_exr_chunk_bytes(s) +
+                 ZSTD_sizeof_DCtx(s->zstd);
     pthread_mutex_unlock(&tx->lock);
     return bytes;
 }
@@ -173,6 +176,21 @@ uint64_t txm_tx_tile_bytes(const txm_tx *tx, uint32_t level, uint32_t tile_x, ui
     return span.bytes;
 }
 
+/* No codec makes tiles much larger than their pixels: of what claims to be, only as much is read. */
+static txm_status bring(const txm_tx *tx, txm_span *span, txm_scratch *scratch, txm_error *err)
+{
+    enum { MORE_BYTES = 64 << 10 };
+    const uint64_t most = 2 * (uint64_t)tx->info.tile_w * tx->info.tile_h * tx->pixel_bytes + MORE_BYTES;
+    bool no_memory;
+    const size_t bytes = span->bytes < most || !tx->map.present ? span->bytes : (size_t)most;
+    const uint8_t *data =
+        txm_map_read(&tx->map, (uint64_t)(span->data - tx->map.data), bytes, &scratch->input, &no_memory);
+    if (!data)
+        return no_memory ? txm_no_memory(err, NULL) : txm_fail(err, TXM_STATUS_IO, "cannot be read");
+    *span = (txm_span){data, bytes};
+    return TXM_OK;
+}
+
 /* Messages of containers are about a tile; here they get file, level and number in front. */
 txm_status txm_tile_decode(const txm_tx *tx, const txm_tile_id *tile, txm_scratch *scratch, txm_pixels *out,
                            txm_error *err)
@@ -180,6 +198,8 @@ txm_status txm_tile_decode(const txm_tx *tx, const txm_tile_id *tile, txm_scratc
     txm_span span;
     txm_error inner = {0};
     txm_status status = tx->ops->find(tx, tile, &span, &inner);
+    if (status == TXM_OK)
+        status = bring(tx, &span, scratch, &inner);
     if (status == TXM_OK)
         status = tx->ops->decode(tx, tile, &span, scratch, out, &inner);
     if (status != TXM_OK)

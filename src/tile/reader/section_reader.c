@@ -99,13 +99,13 @@ static txm_section *read_index(const txm_tx *tx, const txm_section_footer *f, co
 }
 
 /* The index is decompressed into memory of a size that the image itself dictates. */
-static txm_status load(txm_tx *tx, const txm_section_footer *f, txm_error *err)
+static txm_status load(txm_tx *tx, const txm_section_footer *f, const uint8_t *packed, txm_error *err)
 {
     /* index_raw is 8 bytes per tile that the image part really has. */
     uint8_t *index = txm_alloc_pixels(f->index_raw, 1);
     if (!index)
         return txm_no_memory(err, tx->path);
-    size_t n = ZSTD_decompress(index, f->index_raw, tx->map.data + f->index_offset, f->index_bytes);
+    size_t n = ZSTD_decompress(index, f->index_raw, packed, f->index_bytes);
     bool exhausted = ZSTD_isError(n) && txm_zstd_status(n, TXM_STATUS_CORRUPT) == TXM_STATUS_NO_MEMORY;
     if (!ZSTD_isError(n) && n == f->index_raw)
         tx->section = read_index(tx, f, index, &exhausted);
@@ -119,14 +119,33 @@ static txm_status load(txm_tx *tx, const txm_section_footer *f, txm_error *err)
     return TXM_OK;
 }
 
+/* The index as it lies in the file, and its checksum. */
+static txm_status load_checked(txm_tx *tx, const txm_section_footer *f, const uint8_t *index, uint64_t check,
+                               uint64_t image_end, txm_error *err)
+{
+    uint64_t identity;
+    if (check != f->check) {
+        judge(tx, TXM_SECTION_STATE_DAMAGED, image_end, "the checksum of its index does not match");
+        return TXM_OK;
+    }
+    if (!txm_map_identity(&tx->map, (size_t)f->image_bytes, &identity) || identity != f->identity ||
+        !same_shape(tx, f)) {
+        judge(tx, TXM_SECTION_STATE_STALE, f->image_bytes,
+              "it was made for another image part: the file was edited since");
+        return TXM_OK;
+    }
+    return load(tx, f, index, err);
+}
+
 /* In the order of cost: the footer, what it says about sizes, the identity of the image part, the index. The
  * first check that fails decides the state and its reason. */
 txm_status txm_section_find(txm_tx *tx, txm_error *err)
 {
     txm_section_footer f;
     const txm_map *map = &tx->map;
-    uint64_t identity, image_end = tx->ops->image_end(tx);
+    uint64_t image_end = tx->ops->image_end(tx);
     bool footer = map->bytes > TXM_SECTION_FOOTER_BYTES &&
+                  txm_map_needs(map, map->bytes - TXM_SECTION_FOOTER_BYTES, TXM_SECTION_FOOTER_BYTES) &&
                   txm_section_footer_parse(map->data + map->bytes - TXM_SECTION_FOOTER_BYTES, &f);
     if (!footer) {
         judge(tx, TXM_SECTION_STATE_NONE, map->bytes, "%s", "");
@@ -145,15 +164,13 @@ txm_status txm_section_find(txm_tx *tx, txm_error *err)
         judge(tx, TXM_SECTION_STATE_DAMAGED, image_end, "its footer points outside of the file");
         return TXM_OK;
     }
-    if (txm_xxh64(map->data + f.index_offset, f.index_bytes + (size_t)TXM_SECTION_CHECK_AT, 0) != f.check) {
-        judge(tx, TXM_SECTION_STATE_DAMAGED, image_end, "the checksum of its index does not match");
-        return TXM_OK;
-    }
-    if (!txm_image_identity(map->data, (size_t)f.image_bytes, &identity) || identity != f.identity ||
-        !same_shape(tx, &f)) {
-        judge(tx, TXM_SECTION_STATE_STALE, f.image_bytes,
-              "it was made for another image part: the file was edited since");
-        return TXM_OK;
-    }
-    return load(tx, &f, err);
+    uint8_t *buffer = NULL;
+    bool no_memory;
+    const size_t bytes = f.index_bytes + (size_t)TXM_SECTION_CHECK_AT;
+    const uint8_t *index = txm_map_read(map, f.index_offset, bytes, &buffer, &no_memory);
+    txm_status status = no_memory ? txm_no_memory(err, tx->path) : TXM_OK;
+    if (index)
+        status = load_checked(tx, &f, index, txm_xxh64(index, bytes, 0), image_end, err);
+    free(buffer);
+    return status;
 }

@@ -47,10 +47,10 @@ txm_status txm_tiff_open_directory(const txm_tiff *t, uint64_t offset, txm_tiff_
 {
     const txm_map *map = &t->tx->map;
     unsigned head = t->big ? 8 : 2, entry = t->big ? 20 : 12, tail = t->big ? 8 : 4;
-    if (!txm_map_holds(map, offset, head))
+    if (!txm_map_needs(map, offset, head))
         return txm_tiff_corrupt(t, "a directory lies outside of the file", offset);
     out->count = txm_load_uint(map->data + offset, head, t->tx->swap);
-    if (!out->count || out->count > MAX_FIELDS || !txm_map_holds(map, offset + head, out->count * entry + tail))
+    if (!out->count || out->count > MAX_FIELDS || !txm_map_needs(map, offset + head, out->count * entry + tail))
         return txm_tiff_corrupt(t, "a directory is cut off", offset);
     out->fields = map->data + offset + head;
     out->next = txm_load_uint(out->fields + out->count * entry, tail, t->tx->swap);
@@ -73,7 +73,7 @@ bool txm_tiff_field_at(const txm_tiff *t, const txm_tiff_directory *dir, uint64_
     uint64_t bytes = out->count * out->width;
     if (bytes > word) {
         uint64_t offset = txm_load_uint(out->data, word, swap);
-        if (!txm_map_holds(&t->tx->map, offset, bytes))
+        if (!txm_map_needs(&t->tx->map, offset, bytes))
             return false;
         out->data = t->tx->map.data + offset;
     }

@@ -42,11 +42,12 @@ static void add_tap(const walk *s, uint32_t level, int64_t x, int64_t y, float w
                                        s->lane, &look);
     if (!p)
         return;
-    p += ((uint32_t)py - (tap->tile_y << t->tile_shift) + TXM_BORDER_PX) * t->row_bytes +
-         ((uint32_t)px - (tap->tile_x << t->tile_shift) + TXM_BORDER_PX) * t->pixel_bytes;
-    txm_rgba c = txm_texel(t->type, t->channels, p) * t->scale;
+    const size_t offset = ((uint32_t)py - (tap->tile_y << t->tile_shift) + TXM_BORDER_PX) * t->row_bytes +
+                          ((uint32_t)px - (tap->tile_x << t->tile_shift) + TXM_BORDER_PX) * t->pixel_bytes;
+    txm_rgba c = txm_is_packed(t) ? txm_packed_texel(t, p, level, px, py) : txm_texel(t->type, t->channels, p + offset);
+    c = c * t->scale;
     for (int i = 0; i < 4; i++)
-        tap->value[i] = t->channels == 4 ? c[i] : i < 3 ? c[0] : 1.0f;
+        tap->value[i] = t->channels > 1 ? c[i] : i < 3 ? c[0] : 1.0f;
 }
 
 /* Rows of taps, as the filter weighs them. */

@@ -92,9 +92,16 @@ TXM_FLOW const uint8_t *txm_tile_pixels(const txm_view *view, const txm_view_tex
            (uint64_t)(slot & ((1u << TXM_SLOT_BITS) - 1)) * t->tile_bytes;
 }
 
+TXM_ARITH int txm_is_packed(const txm_view_texture *t)
+{
+    return t->tile_shift == TXM_SHIFT_PACKED;
+}
+
 /* Tiles of a level lie row by row. `w` is the level's width, which the caller has already. */
 TXM_ARITH uint32_t txm_entry_of(const txm_view_texture *t, uint32_t level, uint32_t w, uint32_t tile_x, uint32_t tile_y)
 {
+    if (txm_is_packed(t))
+        return t->first;
     uint32_t across = (w + (1u << t->tile_shift) - 1) >> t->tile_shift;
     return t->first + t->level_first[level] + tile_y * across + tile_x;
 }
@@ -105,6 +112,51 @@ TXM_ARITH uint32_t txm_entry_of(const txm_view_texture *t, uint32_t level, uint3
 typedef struct txm_sum {
     txm_rgba color, du, dv;
 } txm_sum;
+
+/* A pixel of the plane in a level of a packed texture, whose tile is at `p`. */
+TXM_ARITH txm_rgba txm_packed_texel(const txm_view_texture *t, const uint8_t *p, uint32_t level, int32_t x, int32_t y)
+{
+    int32_t w = (int32_t)txm_level_size(t->width, level), h = (int32_t)txm_level_size(t->height, level);
+    int32_t px = txm_wrap_pixel(x, w, t->extension), py = txm_wrap_pixel(y, h, t->extension);
+    if (px < 0 || py < 0)
+        return txm_rgba_make(0.0f, 0.0f, 0.0f, 0.0f);
+    return txm_texel(t->type, t->channels, p + t->level_first[level] + (uint32_t)(py * w + px) * t->pixel_bytes);
+}
+
+/* Linear and cubic, pixel by pixel: a packed level has no border. */
+TXM_ARITH void txm_packed_interpolate(const txm_view_texture *t, const uint8_t *p, uint32_t level,
+                                      const txm_place *place, int cubic, const float *slope, txm_sum *out)
+{
+    float w = (float)txm_level_size(t->width, level), h = (float)txm_level_size(t->height, level);
+    if (cubic) {
+        float wx[4], wy[4], sx[4], sy[4];
+        txm_rgba texels[4][4];
+        for (int y = 0; y < 4; y++)
+            for (int x = 0; x < 4; x++)
+                texels[y][x] = txm_packed_texel(t, p, level, place->x + x - 1, place->y + y - 1);
+        txm_cubic_weights(place->fx, wx);
+        txm_cubic_weights(place->fy, wy);
+        out->color = txm_sum_cubic(wx, wy, texels);
+        if (slope) {
+            txm_cubic_slopes(place->fx, sx);
+            txm_cubic_slopes(place->fy, sy);
+            out->du = txm_sum_cubic(sx, wy, texels) * (slope[0] * w);
+            out->dv = txm_sum_cubic(wx, sy, texels) * (slope[1] * -h);
+        }
+        return;
+    }
+    const float wx[2] = {1.0f - place->fx, place->fx}, wy[2] = {1.0f - place->fy, place->fy};
+    txm_rgba texels[2][2];
+    for (int y = 0; y < 2; y++)
+        for (int x = 0; x < 2; x++)
+            texels[y][x] = txm_packed_texel(t, p, level, place->x + x, place->y + y);
+    out->color = txm_sum_linear(wx, wy, texels);
+    if (slope) {
+        const float difference[2] = {-1.0f, 1.0f};
+        out->du = txm_sum_linear(difference, wy, texels) * (slope[0] * w);
+        out->dv = txm_sum_linear(wx, difference, texels) * (slope[1] * -h);
+    }
+}
 
 /* Linear and cubic: the taps lie in one padded tile. `slope` is the direction of u and v in the wrapped
  * coordinate. Tiles have borders of two pixels for this: no look-up of these filters ever needs a second
@@ -119,6 +171,10 @@ TXM_FLOW txm_look txm_level_interpolate(const txm_view *view, const txm_view_tex
     const uint8_t *p = txm_tile_pixels(view, t, level, txm_entry_of(t, level, w, tile_x, tile_y), lane, &look);
     if (!p)
         return look;
+    if (txm_is_packed(t)) {
+        txm_packed_interpolate(t, p, level, &place, cubic, slope, out);
+        return TXM_LOOK_RESIDENT;
+    }
     int32_t first = TXM_BORDER_PX - (cubic ? 1 : 0); /* of the taps, from the place on */
     p += (uint32_t)(place.y - (int32_t)(tile_y << t->tile_shift) + first) * t->row_bytes +
          (uint32_t)(place.x - (int32_t)(tile_x << t->tile_shift) + first) * t->pixel_bytes;
@@ -161,6 +217,10 @@ TXM_FLOW txm_look txm_level_pixel(const txm_view *view, const txm_view_texture *
         txm_tile_pixels(view, t, level, txm_entry_of(t, level, (uint32_t)w, tile_x, tile_y), lane, &look);
     if (!p)
         return look;
+    if (txm_is_packed(t)) {
+        *out = txm_packed_texel(t, p, level, px, py);
+        return TXM_LOOK_RESIDENT;
+    }
     p += ((uint32_t)py - (tile_y << t->tile_shift) + TXM_BORDER_PX) * t->row_bytes +
          ((uint32_t)px - (tile_x << t->tile_shift) + TXM_BORDER_PX) * t->pixel_bytes;
     *out = txm_taps_closest(t, p);

@@ -23,6 +23,12 @@ TXM_ARITH float txm_texel_sample(int type, const uint8_t *p)
     }
 }
 
+/* What an alpha of 1 is stored as. */
+TXM_ARITH float txm_texel_opaque(int type)
+{
+    return type == TXM_TYPE_U8 ? 255.0f : type == TXM_TYPE_U16 ? 65535.0f : 1.0f;
+}
+
 /* A pixel, not scaled; of one channel in the first element, the others 0. */
 TXM_ARITH txm_rgba txm_texel(int type, int channels, const uint8_t *p)
 {
@@ -30,7 +36,8 @@ TXM_ARITH txm_rgba txm_texel(int type, int channels, const uint8_t *p)
     if (channels == 1)
         return txm_rgba_make(txm_texel_sample(type, p), 0.0f, 0.0f, 0.0f);
     return txm_rgba_make(txm_texel_sample(type, p), txm_texel_sample(type, p + bytes),
-                         txm_texel_sample(type, p + 2 * bytes), txm_texel_sample(type, p + 3 * bytes));
+                         txm_texel_sample(type, p + 2 * bytes),
+                         channels == 3 ? txm_texel_opaque(type) : txm_texel_sample(type, p + 3 * bytes));
 }
 
 /* Cubic B-spline: weights of the pixels -1, 0, 1, 2 at fraction t. */

@@ -162,7 +162,7 @@ txm_status txm_texture_set_add(txm_texture_set *set, const char *path, txm_exten
     txm_status status = txm_tx_open(path, &t.tx, err);
     if (status != TXM_OK)
         return status;
-    status = txm_view_describe(t.tx, extension, 0, &v, err);
+    status = txm_view_describe(t.tx, extension, 0, false, &v, err);
     for (uint32_t i = 0; status == TXM_OK && i < v.levels; i++) {
         v.level_first[i] = (uint32_t)tiles;
         tiles += txm_view_tiles(&v, i);
@@ -170,7 +170,7 @@ txm_status txm_texture_set_add(txm_texture_set *set, const char *path, txm_exten
             status = txm_fail(err, TXM_STATUS_TOO_LARGE, "too many tiles");
     }
     if (status == TXM_OK && txm_tx_info_of(t.tx)->channels != v.channels) {
-        t.unwidened = txm_alloc_pixels(v.tile_bytes, 1);
+        t.unwidened = txm_alloc_pixels(txm_view_converted_bytes(&v), 1);
         if (!t.unwidened)
             status = txm_fail(err, TXM_STATUS_NO_MEMORY, "no memory for a tile");
     }
@@ -283,7 +283,8 @@ static txm_status load_entry(txm_texture_set *set, uint32_t entry, txm_error *er
     }
     uint8_t *dst = (uint8_t *)(uintptr_t)((uint64_t *)set->slabs.items)[t->free_slot >> TXM_SLOT_BITS] +
                    (size_t)(t->free_slot & (SLOTS_PER_SLAB - 1)) * v->tile_bytes;
-    txm_status status = txm_view_read_tile(t->tx, v, 0, level, tile, dst, t->unwidened, err);
+    bool opaque = true;
+    txm_status status = txm_view_read_tile(t->tx, v, 0, level, tile, dst, t->unwidened, &opaque, err);
     if (status != TXM_OK) {
         e->slot = TXM_SLOT_FAILED;
         return status;

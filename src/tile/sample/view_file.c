@@ -12,12 +12,13 @@
 #include "tile/base/fail.h"
 #include "tile/base/text.h"
 #include "tile/ops/ops.h"
+#include "tile/reader/reader_memory.h"
 
 enum { TXM_VIEW_TILE_PX = 64 };
 
 /* The average that the file names, else mid grey: only stand-ins show it. A constant colour is preferred,
- * since it is exact. Commas separate the numbers, whatever the locale. */
-static void read_average(const txm_tx *tx, txm_view_texture *v)
+ * since it is exact. Commas separate the numbers, whatever the locale. Whether the file names any. */
+static bool read_average(const txm_tx *tx, float average[4])
 {
     const char *text = txm_tx_metadata_of(tx, "oiio:ConstantColor");
     uint32_t stored = txm_tx_info_of(tx)->channels, n = 0;
@@ -35,7 +36,8 @@ static void read_average(const txm_tx *tx, txm_view_texture *v)
         c[3] = stored == 2 && n == 2 ? c[1] : 1.0f;
         c[1] = c[2] = c[0];
     }
-    memcpy(v->average, c, sizeof c);
+    memcpy(average, c, sizeof c);
+    return n;
 }
 
 /* Levels are used as far as they are what look-ups take them for: halves, rounded down. */
@@ -43,7 +45,7 @@ static void count_levels(const txm_tx *tx, uint32_t skip, uint32_t tile_px, txm_
 {
     uint32_t stored = txm_tx_info_of(tx)->levels;
     for (uint32_t i = 0; skip + i < stored && i < TXM_MAX_LEVELS; i++, v->levels++) {
-        const txm_tx_level *l = txm_tx_level_of(tx, skip + i);
+        const txm_tx_level *l = txm_tx_shape_of(tx, skip + i);
         if (l->width != txm_level_size(v->width, i) || l->height != txm_level_size(v->height, i))
             break;
         if (!v->tiled_levels && l->width <= tile_px && l->height <= tile_px)
@@ -61,7 +63,7 @@ static void shape_view(uint32_t width, uint32_t height, uint32_t tile_px, txm_ty
     *v = (txm_view_texture){.width = width,
                             .height = height,
                             .type = (uint8_t)type,
-                            .channels = channels == 1 ? 1 : 4,
+                            .channels = (uint8_t)channels,
                             .extension = (uint8_t)extension,
                             .scale = type == TXM_TYPE_U8    ? 1.0f / 255.0f
                                      : type == TXM_TYPE_U16 ? 1.0f / 65535.0f
@@ -86,11 +88,12 @@ void txm_view_shape(uint32_t width, uint32_t height, uint32_t levels, uint32_t t
 }
 
 /* `skip` leaves out the finest levels, where a bound on resolution asks for that. */
-txm_status txm_view_describe(const txm_tx *tx, txm_extension extension, uint32_t skip, txm_view_texture *v,
+txm_status txm_view_describe(const txm_tx *tx, txm_extension extension, uint32_t skip, bool opaque, txm_view_texture *v,
                              txm_error *err)
 {
+    float average[4];
     const txm_tx_info *info = txm_tx_info_of(tx);
-    const txm_tx_level *top = txm_tx_level_of(tx, skip);
+    const txm_tx_level *top = txm_tx_shape_of(tx, skip);
     uint32_t edge = info->tile_w;
     if (info->tile_h != edge || edge & (edge - 1))
         return txm_fail(err, TXM_STATUS_UNSUPPORTED,
@@ -100,11 +103,39 @@ txm_status txm_view_describe(const txm_tx *tx, txm_extension extension, uint32_t
     /* As Cycles loads them since Blender 5.2.1: small tiles of other programs' files are joined. */
     if (edge < TXM_VIEW_TILE_PX)
         edge = TXM_VIEW_TILE_PX;
-    shape_view(top->width, top->height, edge, info->type, info->channels, extension, v);
+    const bool named = read_average(tx, average);
+    opaque = opaque && extension != TXM_EXTENSION_CLIP &&
+             (info->channels == 3 || (info->channels == 4 && named && average[3] == 1.0f));
+    shape_view(top->width, top->height, edge, info->type, info->channels == 1 ? 1 : opaque ? 3 : 4, extension, v);
     v->encoding = info->encoding;
+    memcpy(v->average, average, sizeof average);
     count_levels(tx, skip, edge, v);
-    read_average(tx, v);
     return TXM_OK;
+}
+
+/* Up to the next of eight sizes that lie between two powers of two. */
+static uint32_t round_up(uint32_t bytes)
+{
+    uint32_t step = 16;
+    while (step * 16 <= bytes)
+        step *= 2;
+    return (bytes + step - 1) & ~(step - 1);
+}
+
+/* Larger ones gain less, and their levels are rarely all wanted. */
+void txm_view_pack(txm_view_texture *v)
+{
+    enum { LARGEST_PX = 32 };
+    uint32_t bytes = 0;
+    if (v->width > LARGEST_PX || v->height > LARGEST_PX)
+        return;
+    for (uint32_t i = 0; i < v->levels; i++) {
+        v->level_first[i] = bytes;
+        bytes += txm_level_size(v->width, i) * txm_level_size(v->height, i) * v->pixel_bytes;
+    }
+    v->tile_shift = TXM_SHIFT_PACKED;
+    v->row_bytes = 0;
+    v->tile_bytes = round_up(bytes);
 }
 
 /* The last may be cut. */
@@ -120,54 +151,109 @@ uint32_t txm_view_tiles_across(const txm_view_texture *v, uint32_t level)
 
 uint32_t txm_view_tiles(const txm_view_texture *v, uint32_t level)
 {
+    if (txm_view_is_packed(v))
+        return level == 0;
     return txm_view_tiles_across(v, level) * tiles_along(txm_level_size(v->height, level), v->tile_shift);
 }
 
-/* One of the file's tiles, whose place is counted in tiles, with its border. *w, *h: without it. */
-static txm_status read_stored(txm_tx *tx, const txm_view_texture *v, uint32_t level, uint32_t x, uint32_t y,
-                              uint8_t *pixels, uint32_t *w, uint32_t *h, txm_error *err)
+/* A square of a level, with its border or without: joined of the file's tiles where those are smaller, whose borders
+ * overlap with equal pixels. What lies beyond the level is left as it was. */
+typedef struct square {
+    uint32_t level, left, top, edge, padding;
+    uint32_t width, height; /* that exist, without the border */
+    uint8_t *pixels;
+    size_t row_bytes;
+} square;
+
+static txm_status read_square(txm_tx *tx, txm_extension extension, square *s, txm_error *err)
 {
     const txm_tx_info *info = txm_tx_info_of(tx);
     const size_t pixel = info->channels * txm_type_bytes(info->type);
-    const txm_tx_request request = {.struct_size = sizeof(txm_tx_request),
-                                    .level = level,
-                                    .tile_x = x,
-                                    .tile_y = y,
-                                    .padding_px = TXM_BORDER_PX,
-                                    .extension = (txm_extension)v->extension,
-                                    .pixels = pixels,
-                                    .pixel_stride_bytes = pixel,
-                                    .row_stride_bytes = ((1u << v->tile_shift) + 2 * TXM_BORDER_PX) * pixel,
-                                    .width = w,
-                                    .height = h};
-    return txm_tx_read_tile(tx, &request, err);
+    const uint32_t part = info->tile_w < s->edge ? info->tile_w : s->edge, right = s->left + s->width;
+    txm_status status = TXM_OK;
+    for (uint32_t y = s->top; status == TXM_OK && y < s->top + s->height; y += part)
+        for (uint32_t x = s->left; status == TXM_OK && x < right; x += part) {
+            const txm_tx_request request = {.struct_size = sizeof(txm_tx_request),
+                                            .level = s->level,
+                                            .tile_x = x / part,
+                                            .tile_y = y / part,
+                                            .padding_px = s->padding,
+                                            .extension = extension,
+                                            .pixels = s->pixels + (y - s->top) * s->row_bytes + (x - s->left) * pixel,
+                                            .pixel_stride_bytes = pixel,
+                                            .row_stride_bytes = s->row_bytes};
+            status = txm_tx_read_tile(tx, &request, err);
+        }
+    return status;
 }
 
-/* With its border, widened to four channels where the file has two or three; joined of the file's where those are
- * smaller, whose borders overlap with equal pixels. Where the tile is cut at the level's edge the rest of `dst` is left
- * as it was; no look-up reads it. */
+/* Leaves the alpha out; false if it is not 1 everywhere. */
+static bool drop_alpha(txm_type type, const uint8_t *src, uint8_t *dst, size_t count)
+{
+    const uint8_t one[4][4] = {{0xFF}, {0xFF, 0xFF}, {0x00, 0x3C}, {0x00, 0x00, 0x80, 0x3F}};
+    const size_t sample = txm_type_bytes(type);
+    int differs = 0;
+    for (size_t i = 0; i < count; i++, src += 4 * sample, dst += 3 * sample)
+        switch (sample) {
+        case 1:
+            memcpy(dst, src, 3);
+            differs |= src[3] ^ 0xFF;
+            break;
+        case 2:
+            memcpy(dst, src, 6);
+            differs |= memcmp(src + 6, one[type], 2);
+            break;
+        default:
+            memcpy(dst, src, 12);
+            differs |= memcmp(src + 12, one[type], 4);
+            break;
+        }
+    return !differs;
+}
+
+/* From the channels of the file to those of the view. */
+static void convert_rows(const txm_tx_info *info, const txm_view_texture *v, const square *s, uint8_t *dst,
+                         size_t dst_row_bytes, bool *opaque)
+{
+    const uint32_t width = s->width + 2 * s->padding;
+    for (uint32_t row = 0; row < s->height + 2 * s->padding; row++, dst += dst_row_bytes) {
+        const uint8_t *src = s->pixels + row * s->row_bytes;
+        if (v->channels == 3)
+            *opaque &= drop_alpha(info->type, src, dst, width);
+        else
+            txm_ops_best()->widen(info->type, info->channels, src, dst, width);
+    }
+}
+
+static uint32_t least(uint32_t a, uint32_t b)
+{
+    return a < b ? a : b;
+}
+
+/* A packed texture's levels lie one after the other, without borders. */
 txm_status txm_view_read_tile(txm_tx *tx, const txm_view_texture *v, uint32_t skip, uint32_t level, uint32_t tile,
-                              uint8_t *dst, uint8_t *unwidened, txm_error *err)
+                              uint8_t *dst, uint8_t *converted, bool *opaque, txm_error *err)
 {
     const txm_tx_info *info = txm_tx_info_of(tx);
-    const txm_tx_level *stored = txm_tx_level_of(tx, skip + level);
-    const uint32_t edge = 1u << v->tile_shift, part = info->tile_w < edge ? info->tile_w : edge;
-    const size_t pixel = info->channels * txm_type_bytes(info->type), row_bytes = (edge + 2 * TXM_BORDER_PX) * pixel;
-    const uint32_t across = txm_view_tiles_across(v, level), left = tile % across * edge, top = tile / across * edge;
-    const int widens = info->channels != v->channels;
-    uint8_t *pixels = widens ? unwidened : dst;
-    uint32_t width = 0, height = 0;
+    const bool packed = txm_view_is_packed(v), converts = info->channels != v->channels;
+    const size_t pixel = info->channels * txm_type_bytes(info->type);
     txm_status status = TXM_OK;
-    for (uint32_t y = 0; status == TXM_OK && y < edge && top + y < stored->height; y += part)
-        for (uint32_t x = 0; status == TXM_OK && x < edge && left + x < stored->width; x += part) {
-            uint32_t w, h;
-            status = read_stored(tx, v, skip + level, (left + x) / part, (top + y) / part,
-                                 pixels + y * row_bytes + x * pixel, &w, &h, err);
-            width = x + w;
-            height = y + h;
-        }
-    for (uint32_t row = 0; status == TXM_OK && widens && row < height + 2 * TXM_BORDER_PX; row++)
-        txm_ops_best()->widen(info->type, info->channels, pixels + row * row_bytes, dst + row * (size_t)v->row_bytes,
-                              width + 2 * TXM_BORDER_PX);
+    for (uint32_t i = packed ? 0 : level, end = packed ? v->levels : level + 1; status == TXM_OK && i < end; i++) {
+        const uint32_t w = txm_level_size(v->width, i), h = txm_level_size(v->height, i);
+        const uint32_t across = txm_view_tiles_across(v, i), edge = 1u << v->tile_shift;
+        square s = {.level = skip + i,
+                    .left = tile % across * edge,
+                    .top = tile / across * edge,
+                    .edge = edge,
+                    .padding = packed ? 0 : TXM_BORDER_PX};
+        s.width = least(edge, w - s.left);
+        s.height = least(edge, h - s.top);
+        s.row_bytes = packed ? w * pixel : (edge + 2 * TXM_BORDER_PX) * pixel;
+        uint8_t *to = dst + (packed ? v->level_first[i] : 0);
+        s.pixels = converts ? converted : to;
+        status = read_square(tx, (txm_extension)v->extension, &s, err);
+        if (status == TXM_OK && converts)
+            convert_rows(info, v, &s, to, packed ? w * v->pixel_bytes : v->row_bytes, opaque);
+    }
     return status;
 }

@@ -62,12 +62,6 @@ static void misbehave(const char *deed, const char *when)
     }
 }
 
-static bool probe(const uint8_t *head, size_t head_bytes, const char *path)
-{
-    (void)head, (void)head_bytes, (void)path;
-    return true;
-}
-
 static txm_status fail(txm_error *err, txm_status status, const char *path, const char *words)
 {
     err->status = status;
@@ -172,7 +166,7 @@ const txm_oiio_module txm_oiio_module_table = {
     TXM_OIIO_MODULE_VERSION,
     sizeof(txm_source_info),
     sizeof(txm_error),
-    {"fake", probe, open_image, read_rows, rewind_image, close_image, NULL, NULL},
+    {"fake", open_image, read_rows, rewind_image, close_image, NULL, NULL},
     {begin_picture, add_rows, finish_picture, close_image},
     library_version,
 };

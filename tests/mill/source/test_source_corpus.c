@@ -131,7 +131,6 @@ static const struct {
 
     {"new-rle.hdr", "hdr", 3, TXM_TYPE_FLOAT, SILENT, NONE, 0, "g22_rec709_scene"},
     {"flat.hdr", "hdr", 3, TXM_TYPE_FLOAT, SILENT, NONE, 0, "lin_rec709_scene"},
-    {"old-rle.hdr", "hdr", 3, TXM_TYPE_FLOAT, SILENT, NONE, 0, "lin_rec709_scene"},
 
     {"rgb.tga", "targa", 3, TXM_TYPE_U8, STRAIGHT, RGB, EXACT, ""},
     {"rgb-rle.tga", "targa", 3, TXM_TYPE_U8, STRAIGHT, RGB, EXACT, ""},

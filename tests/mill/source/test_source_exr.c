@@ -377,14 +377,6 @@ static void close_direct(txm_source_info *info, txm_exr *x)
     txm_source_forget(info);
 }
 
-START_TEST(only_exr_is_looked_at)
-{
-    ck_assert(txm_exr_reader.probe((const uint8_t *)"\x76\x2f\x31\x01\2\0\0\0", 8, "any name"));
-    ck_assert(!txm_exr_reader.probe((const uint8_t *)"\x76\x2f\x31\x01\2\0\0", 7, "any name"));
-    ck_assert(!txm_exr_reader.probe((const uint8_t *)"\x76\x2f\x31\x02\2\0\0\0", 8, "a.exr"));
-}
-END_TEST
-
 START_TEST(headers_become_layouts)
 {
     const header scanlines = {.names = {"A", "B", "G", "R", "Z"},
@@ -664,9 +656,8 @@ int main(void)
     tcase_add_loop_test(exr, damaged_blocks, 0, count);
     TCase *direct = add_case(suite, "the reader itself");
     tcase_add_checked_fixture(direct, make_path, remove_path);
-    add_tests(direct, only_exr_is_looked_at, headers_become_layouts, what_openimageio_must_read_is_left_to_it,
-              attributes_become_information, chunks_that_were_never_written,
-              luminance_and_chroma_are_served_by_the_worker);
+    add_tests(direct, headers_become_layouts, what_openimageio_must_read_is_left_to_it, attributes_become_information,
+              chunks_that_were_never_written, luminance_and_chroma_are_served_by_the_worker);
     tcase_add_loop_test(direct, chunks_go_where_they_are_wanted, 0, count);
     tcase_add_loop_test(direct, a_failing_disk_is_no_damage, 0, count);
     tcase_add_loop_test(direct, the_reader_may_find_no_memory, 0, 10);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "mill/source/formats.h"
 #include "mill/source/meta/raster_meta.h"
 #include "mill/source/readers.h"
 #include "util_check.h"
@@ -256,33 +257,67 @@ END_TEST
 /* ---- first bytes
  * ------------------------------------------------------------------------------------------------------- */
 
-START_TEST(readers_know_their_own_format_alone)
+START_TEST(first_bytes_name_the_format)
 {
     static const struct {
-        const txm_reader_ops *reader;
-        const char *name, *head;
+        const char *head, *name, *noun;
         size_t needed; /* bytes of it */
+        const txm_reader_ops *reader;
     } formats[] = {
-        {&txm_png_reader, "png", "\x89PNG\r\n\x1a\n........", 8},
-        {&txm_jpeg_reader, "jpeg", "\xff\xd8\xff\xe0............", 3},
-        {&txm_exr_reader, "exr", "\x76\x2f\x31\1............", 8},
-        {&txm_tiff_reader, "tiff", "II\x2a\0............", 8},
-        {&txm_webp_reader, "webp", "RIFF....WEBP....", 16},
-        {&txm_pnm_reader, "pnm", "P6 1 1 255 .....", 8},
-        {&txm_hdr_reader, "hdr", "#?RADIANCE......", 2},
+        {"\x89PNG\r\n\x1a\n........", "png", "a PNG image", 8, &txm_png_reader},
+        {"\xff\xd8\xff\xe0............", "jpeg", "a JPEG image", 3, &txm_jpeg_reader},
+        {"\x76\x2f\x31\1............", "openexr", "an OpenEXR image", 4, &txm_exr_reader},
+        {"II\x2a\0............", "tiff", "a TIFF image", 4, &txm_tiff_reader},
+        {"MM\0\x2a............", "tiff", "a TIFF image", 4, &txm_tiff_reader},
+        {"II\x2b\0............", "tiff", "a TIFF image", 4, &txm_tiff_reader},
+        {"MM\0\x2b............", "tiff", "a TIFF image", 4, &txm_tiff_reader},
+        {"RIFF....WEBP....", "webp", "a WebP image", 12, &txm_webp_reader},
+        {"P6 1 1 255 .....", "pnm", "a PNM image", 3, &txm_pnm_reader},
+        {"P1#.............", "pnm", "a PBM image", 3, NULL},
+        {"Pf\n-1 1.........", "pnm", "a PFM image", 3, NULL},
+        {"#?RADIANCE......", "hdr", "a Radiance image", 10, NULL},
+        {"#?RGBE..........", "hdr", "a Radiance image", 6, NULL},
+        {"\0\0\0\x0CjP  ........", "jpeg2000", "a JPEG 2000 image", 8, NULL},
     };
-    enum { FORMATS = sizeof formats / sizeof *formats };
-    for (int r = 0; r < FORMATS; r++) {
-        ck_assert_str_eq(formats[r].reader->name, formats[r].name);
-        for (int f = 0; f < FORMATS; f++) {
-            const uint8_t *head = (const uint8_t *)formats[f].head;
-            ck_assert_msg(formats[r].reader->probe(head, 16, "a.name") == (r == f), "%s of %s", formats[r].name,
-                          formats[f].name);
-            ck_assert_msg(formats[r].reader->probe(head, formats[f].needed, "") == (r == f), "%s", formats[r].name);
-            ck_assert_msg(!formats[r].reader->probe(head, formats[f].needed - 1, ""), "%s", formats[r].name);
-        }
-        formats[r].reader->close(NULL);
+    for (size_t f = 0; f < sizeof formats / sizeof *formats; f++) {
+        const txm_image_format *found = txm_format_of_head(formats[f].head, 16);
+        ck_assert_msg(found != NULL, "%s", formats[f].name);
+        ck_assert_str_eq(found->name, formats[f].name);
+        ck_assert_ptr_eq(found->reader, formats[f].reader);
+        ck_assert_ptr_eq(txm_format_of_head(formats[f].head, formats[f].needed), found);
+        ck_assert_ptr_null(txm_format_of_head(formats[f].head, formats[f].needed - 1));
+        ck_assert_str_eq(txm_image_noun(formats[f].head, 16), formats[f].noun);
+        if (found->reader)
+            found->reader->close(NULL);
     }
+    static const char *const others[] = {"II\0\x2a............", "\x76\x2f\x31\2............", "P7 .............",
+                                         "P5.............. ",    "RIFF....WAVE....",           "#?shell.........",
+                                         "P\0 ............."};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        ck_assert_msg(!txm_format_of_head(others[i], 16), "%zu", i);
+    ck_assert_ptr_null(txm_image_noun(NULL, 0));
+}
+END_TEST
+
+START_TEST(names_name_the_format)
+{
+    ck_assert_str_eq(txm_format_of_source("a/b.JPEG", false)->name, "jpeg");
+    ck_assert_ptr_null(txm_format_of_source("b.jpeg", true));
+    ck_assert_str_eq(txm_format_of_source("b.jpg", true)->name, "jpeg");
+    ck_assert_str_eq(txm_format_of_source("b.pfm", false)->noun, "a PFM image");
+    static const char *const none[] = {"png", ".png", "a.pn", "a.pngs", "a.tif tiff", "a.", "a.tx", "a.rgbe", "a/b"};
+    for (size_t i = 0; i < sizeof none / sizeof *none; i++)
+        ck_assert_msg(!txm_is_image_name(none[i]), "%s", none[i]);
+    ck_assert(txm_is_image_name("x.Exr") && txm_is_image_name("x.avif") && !txm_is_image_name(NULL));
+    ck_assert_str_eq(txm_format_of_picture("a.rgbe")->name, "hdr");
+    ck_assert_ptr_null(txm_format_of_picture("a.txt"));
+    ck_assert(txm_picture_is_for_viewing("a.png") && txm_picture_is_for_viewing("a.ppm") &&
+              txm_picture_is_for_viewing("a") && txm_picture_is_for_viewing(NULL));
+    ck_assert(!txm_picture_is_for_viewing("a.PFM") && !txm_picture_is_for_viewing("a.sxr") &&
+              !txm_picture_is_for_viewing("a.tx") && !txm_picture_is_for_viewing("a.dpx"));
+    ck_assert_uint_eq(txm_format_named("webp")->role, TXM_ROLE_BYTE);
+    ck_assert_uint_eq(txm_format_named("unheard of")->role, TXM_ROLE_BY_FLOATNESS);
+    ck_assert_uint_eq(txm_format_extension_bytes(txm_format_named("tiff")), 3);
 }
 END_TEST
 
@@ -295,6 +330,6 @@ int main(void)
     add_tests(add_case(suite, "IPTC"), iptc_records_fill_what_is_open);
     add_tests(add_case(suite, "XMP"), xmp_values_replace_what_was_there, hostile_packets_cost_nothing);
     add_tests(add_case(suite, "fields"), fields_may_find_no_memory);
-    add_tests(add_case(suite, "first bytes"), readers_know_their_own_format_alone);
+    add_tests(add_case(suite, "formats"), first_bytes_name_the_format, names_name_the_format);
     return run_suite(suite);
 }

@@ -478,18 +478,6 @@ static void close_direct(txm_source_info *info, txm_tiff *t)
     txm_source_forget(info);
 }
 
-START_TEST(only_tiff_is_looked_at)
-{
-    static const char *const heads[] = {"II\x2a\0....", "MM\0\x2a....", "II\x2b\0....", "MM\0\x2b...."};
-    for (int i = 0; i < 4; i++) {
-        ck_assert(txm_tiff_reader.probe((const uint8_t *)heads[i], 8, "any name"));
-        ck_assert(!txm_tiff_reader.probe((const uint8_t *)heads[i], 7, "any name"));
-    }
-    ck_assert(!txm_tiff_reader.probe((const uint8_t *)"II\0\x2a....", 8, "a.tif"));
-    ck_assert(!txm_tiff_reader.probe((const uint8_t *)"\x89PNG....", 8, "a.tif"));
-}
-END_TEST
-
 START_TEST(the_layout_decides_how_blocks_are_decoded)
 {
     static const struct {
@@ -764,10 +752,9 @@ int main(void)
     add_tests(tiff, truncation, damaged_bytes);
     TCase *direct = add_case(suite, "the reader itself");
     tcase_add_checked_fixture(direct, make_path, remove_path);
-    add_tests(direct, only_tiff_is_looked_at, the_layout_decides_how_blocks_are_decoded,
-              what_openimageio_must_read_is_left_to_it, white_may_be_zero, tags_become_information,
-              descriptions_of_textures_are_left_to_openimageio, limits_are_no_lack_of_memory,
-              the_reader_may_find_no_memory);
+    add_tests(direct, the_layout_decides_how_blocks_are_decoded, what_openimageio_must_read_is_left_to_it,
+              white_may_be_zero, tags_become_information, descriptions_of_textures_are_left_to_openimageio,
+              limits_are_no_lack_of_memory, the_reader_may_find_no_memory);
     tcase_add_loop_test(direct, rows_go_where_they_are_wanted, 0, 4);
     tcase_add_loop_test(direct, a_failing_disk_is_no_damage, 0, 3);
     return run_suite(suite);

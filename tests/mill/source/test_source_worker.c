@@ -399,7 +399,6 @@ START_TEST(the_reader_passes_rows_on)
     uint8_t rows[7 * 20];
     txm_error err = {0};
     order(path, "nothing");
-    ck_assert(txm_oiio_reader.probe((const uint8_t *)"", 0, path)); /* asked last, it takes everything */
     ck_assert_msg(txm_oiio_reader.open(path, &none, &info, &self, &err) == TXM_OK, "%s", err.message);
     ck_assert(info.width == 5 && info.height == 7 && info.channels == 3 && info.attribute_count == 1);
     memset(rows, 0xA5, sizeof rows);

@@ -605,11 +605,11 @@ START_TEST(opening_files_keeps_no_pages)
 #ifdef __SANITIZE_ADDRESS__
     return; /* which keeps memory of its own */
 #endif
-    enum { TEXTURES = 60 };
+    enum { TEXTURES = 40 };
     char *path = write_cached("opened.tx", 4096, 4096, 1, TXM_TYPE_U8, MADE_NOISE, 1);
     txm_cache_options o = budget_options(64 << 20, TXM_CACHE_POLICY_LRU);
     o.coalesce = 0;
-    o.drop_pages = 1;
+    o.read_files = 1;
     malloc_trim(0);
     const uint64_t before = resident_bytes();
     txm_cache *c = new_cache(&o);
@@ -640,7 +640,7 @@ START_TEST(processes_are_as_large_as_their_budget)
         const uint64_t before = resident_bytes();
         uint64_t most = 0, last = 0, fell = 0, seed = 3;
         txm_cache_options o = budget_options(BUDGET, TXM_CACHE_POLICY_LRU);
-        o.drop_pages = (uint32_t)drops;
+        o.read_files = (uint32_t)drops;
         txm_cache *c = new_cache(&o);
         uint32_t ids[FILES];
         for (int i = 0; i < FILES; i++)

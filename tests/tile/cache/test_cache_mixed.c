@@ -6,7 +6,9 @@
  * files cannot be opened. Colours are those of the sampler with every tile in memory; a look-up may fail only while
  * something is made to fail. Afterwards every texture recovers and nothing is left allocated.
  *
- * TXM_MIXED_LOOKUPS: how many look-ups (default: 200,000), TXM_MIXED_SEED: other random numbers.
+ * TXM_MIXED_LOOKUPS: how many look-ups (default: 200,000), TXM_MIXED_SEED: other random numbers. The more look-ups, the
+ * longer those who change and destroy pause, so that there are some thousand faults in any run (make
+ * check-cache-stress).
  */
 #include <check.h>
 #include <errno.h>
@@ -30,7 +32,7 @@
 #include "util_tx.h"
 
 enum {
-    FILES = 6,
+    FILES = 8,
     TEXTURES = FILES + 2, /* and a file for the second time, with another extension, and a UDIM set */
     SET = TEXTURES - 1,
     SET_TILES = 2,
@@ -63,6 +65,7 @@ static _Atomic bool stop, harmed; /* harmed: files are being destroyed, or the s
 static _Atomic uint32_t refuse;   /* so many of a thousand allocations and files that are opened */
 static _Atomic uint64_t lookups, failed, wrong, cancelled, refused;
 static _Atomic int64_t live;
+static uint32_t pauses = 1; /* how many times as long as usual */
 
 /* ---- what is refused ---- */
 
@@ -109,6 +112,25 @@ int open64(const char *path, int flags, ...)
         return -1;
     }
     return (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode);
+}
+
+/* The same for files that are read. */
+ssize_t pread64(int fd, void *buffer, size_t bytes, off64_t offset)
+{
+    if (is_refused()) {
+        errno = EIO;
+        return -1;
+    }
+    return (ssize_t)syscall(SYS_pread64, fd, buffer, bytes, offset);
+}
+
+/* Up to so long, times `pauses`. */
+static void rest(uint64_t *s, uint64_t most_nanoseconds)
+{
+    const uint64_t nanoseconds = sample_random(s) % most_nanoseconds * pauses;
+    nanosleep(
+        &(struct timespec){.tv_sec = (time_t)(nanoseconds / 1000000000), .tv_nsec = (long)(nanoseconds % 1000000000)},
+        NULL);
 }
 
 static void on_bus_error(int number, siginfo_t *info, void *context)
@@ -486,7 +508,7 @@ static void *meddle(void *seed)
     uint64_t s = *(const uint64_t *)seed;
     const bool traces = s & 1;
     while (!atomic_load(&stop)) {
-        nanosleep(&(struct timespec){.tv_nsec = (long)(sample_random(&s) % 2000000)}, NULL);
+        rest(&s, 2000000);
         ask(&s);
         if (traces)
             trace(&s);
@@ -522,7 +544,7 @@ static void *destroy(void *seed)
 {
     uint64_t s = *(const uint64_t *)seed;
     while (!atomic_load(&stop)) {
-        nanosleep(&(struct timespec){.tv_nsec = (long)(sample_random(&s) % 5000000)}, NULL);
+        rest(&s, 5000000);
         const uint32_t i = (uint32_t)(sample_random(&s) % FILES);
         const original *o = &files[i];
         switch (sample_random(&s) % 4) {
@@ -651,10 +673,12 @@ START_TEST(all_calls_at_once)
         uint32_t width, height, channels;
         txm_type type;
     } made[FILES] = {{700, 500, 4, TXM_TYPE_U8}, {300, 300, 1, TXM_TYPE_HALF}, {512, 384, 4, TXM_TYPE_FLOAT},
-                     {640, 640, 3, TXM_TYPE_U8}, {257, 257, 4, TXM_TYPE_U16},  {128, 1024, 4, TXM_TYPE_HALF}};
+                     {640, 640, 3, TXM_TYPE_U8}, {257, 257, 4, TXM_TYPE_U16},  {128, 1024, 4, TXM_TYPE_HALF},
+                     {20, 31, 4, TXM_TYPE_U8},   {16, 16, 3, TXM_TYPE_U16}};
     const uint64_t most = number_of("TXM_MIXED_LOOKUPS", 200000), seed = number_of("TXM_MIXED_SEED", 1);
     const struct sigaction catch = {.sa_sigaction = on_bus_error, .sa_flags = SA_SIGINFO};
     pthread_rwlockattr_t kind;
+    pauses = most / 1000000 < 1 ? 1 : most / 1000000 < 100 ? (uint32_t)(most / 1000000) : 100;
     sigaction(SIGBUS, &catch, NULL);
     pthread_rwlockattr_init(&kind);
     pthread_rwlockattr_setkind_np(&kind, PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP);
@@ -673,6 +697,8 @@ START_TEST(all_calls_at_once)
         o.keep_epochs = 1 + policy % 2;
         o.stand_in = policy % (TXM_STAND_IN_KIND_TILE + 1);
         o.reject = policy != 0;
+        o.keep_rgb = policy & 1;
+        o.read_files = policy == 1 || policy == 2;
         o.max_queued = policy == 1 ? 100 : 8192;
         o.launch_seconds = policy == 2 ? 0.005f : 0.0f;
         o.allocator = (txm_cache_allocator){allocate, give_back, NULL};

@@ -535,7 +535,7 @@ START_TEST(requests_become_tiles)
     txm_view_texture v = s->view;
     uint8_t *expected = malloc(v.tile_bytes);
     txm_tx *tx = open_tx(s->file->path);
-    ck_assert_int_eq(txm_view_read_tile(tx, &v, 0, 0, 3, expected, NULL, NULL), TXM_OK);
+    ck_assert_int_eq(txm_view_read_tile(tx, &v, 0, 0, 3, expected, NULL, NULL, NULL), TXM_OK);
     ck_assert_mem_eq(txm_slot_pixels(c, job.slot), expected, v.tile_bytes);
     txm_tx_close(&tx);
     free(expected);

@@ -64,13 +64,6 @@ txm_status txm_exr_cause(const txm_exr *x, txm_error *err)
     return x->no_memory ? txm_no_memory(err, x->path) : txm_random_file_status(&x->file, x->path, err);
 }
 
-static bool probe(const uint8_t *head, size_t head_bytes, const char *path)
-{
-    static const uint8_t magic[4] = {0x76, 0x2f, 0x31, 0x01};
-    (void)path;
-    return head_bytes >= 8 && memcmp(head, magic, 4) == 0;
-}
-
 /* Memory for one chunk, within the bound and within what a file of this size can hold: deflate shrinks at most 1032
  * times. */
 static txm_status allocate(txm_exr *x, const txm_source_options *options, txm_error *err)
@@ -182,4 +175,4 @@ static txm_status rewind_image(void *self, txm_error *err)
     return TXM_OK;
 }
 
-const txm_reader_ops txm_exr_reader = {"exr", probe, open_image, read_rows, rewind_image, close_image, NULL, NULL};
+const txm_reader_ops txm_exr_reader = {"exr", open_image, read_rows, rewind_image, close_image, NULL, NULL};

@@ -183,8 +183,6 @@ static void describe_density(txm_exr *x, txm_density *density)
 /* What may enter a tx file, or decide its colour space. */
 static txm_status describe_metadata(txm_exr *x, txm_source_info *info, txm_error *err)
 {
-    strcpy(info->format, "openexr");
-    strcpy(info->reader, "exr");
     describe_colors(x, info);
     info->tiled = x->tiled;
     describe_density(x, &info->density);

@@ -207,13 +207,6 @@ static bool read_meta(const jpeg_source *s, txm_source_info *info)
 
 /* ---- the reader --------------------------------------------------------------------------------------------- */
 
-/* The start of the image and the first byte of any marker. */
-static bool probe(const uint8_t *head, size_t head_bytes, const char *path)
-{
-    (void)path;
-    return head_bytes >= 3 && head[0] == 0xff && head[1] == 0xd8 && head[2] == 0xff;
-}
-
 /* After a long jump as well: libjpeg's own memory goes with its object. */
 static void close_jpeg(void *self)
 {
@@ -297,8 +290,6 @@ static txm_status describe(const jpeg_source *s, txm_source_info *info, txm_erro
     info->file_channels = info->channels = s->cmyk ? RGB_CHANNELS : (uint32_t)s->jpeg.output_components;
     info->type = TXM_TYPE_U8;
     info->file_alpha = TXM_FILE_ALPHA_SILENT;
-    snprintf(info->format, sizeof info->format, "jpeg");
-    snprintf(info->reader, sizeof info->reader, "jpeg");
     snprintf(info->colorspace_hint, sizeof info->colorspace_hint, TXM_INTEROP_SRGB);
     if (!read_meta(s, info))
         return txm_no_memory(err, s->path);
@@ -445,4 +436,4 @@ static const char *warning_of(const void *self)
     return s->end_missing && !s->status ? "its end marker is missing, but all its rows are there" : NULL;
 }
 
-const txm_reader_ops txm_jpeg_reader = {"jpeg", probe, open_jpeg, read_jpeg, rewind_jpeg, close_jpeg, NULL, warning_of};
+const txm_reader_ops txm_jpeg_reader = {"jpeg", open_jpeg, read_jpeg, rewind_jpeg, close_jpeg, NULL, warning_of};

@@ -53,13 +53,6 @@ static bool outlives_damage(void)
     return word && strcmp(word, "1") == 0;
 }
 
-/* The last reader takes everything; what it cannot read fails when it is opened. */
-static bool probe(const uint8_t *head, size_t head_bytes, const char *path)
-{
-    (void)head, (void)head_bytes, (void)path;
-    return true;
-}
-
 /* What all requests have; the rest is 0, which is right for those that need no more. */
 static txm_worker_request request_for(const oiio_source *s, txm_worker_op op)
 {
@@ -353,4 +346,4 @@ static txm_status as_half(void *self, txm_error *err)
     return status;
 }
 
-const txm_reader_ops txm_oiio_reader = {"oiio", probe, open_image, read_rows, rewind_image, close_image, as_half, NULL};
+const txm_reader_ops txm_oiio_reader = {"oiio", open_image, read_rows, rewind_image, close_image, as_half, NULL};

@@ -31,6 +31,7 @@
 #include <unistd.h>
 #include <vector>
 
+#include "mill/source/formats.h"
 #include "mill/source/oiio/luminance_chroma.h"
 #include "mill/source/oiio/worker.h"
 #include "mill/source/readers.h"
@@ -128,9 +129,9 @@ void end_when_memory_does()
     (void)once;
 }
 
-/* OpenImageIO keeps its error message in a thread-local variable, and glibc aborts the process if it lacks the memory to
- * register that variable's destructor. Asking for the message here makes that happen while the module is loaded, when the
- * worker knows that an abort means lack of memory; later an image would be blamed. */
+/* OpenImageIO keeps its error message in a thread-local variable, and glibc aborts the process if it lacks the memory
+ * to register that variable's destructor. Asking for the message here makes that happen while the module is loaded,
+ * when the worker knows that an abort means lack of memory; later an image would be blamed. */
 const bool noted = (OIIO::geterror(), true);
 
 /* Runs `work` and turns whatever it throws into a status: nothing may pass the C boundary. */
@@ -168,15 +169,21 @@ void configure_once()
     std::call_once(once, configure);
 }
 
-/* Whether OpenImageIO decodes this format as rows are asked for. The others hold the whole image once opened or once
- * the first row is read, which counts against the memory bound. */
-bool streams(const std::string &format)
+/* Formats that OpenImageIO does not decode as rows are asked for are in memory as a whole once opened or once the first
+ * row is read, which counts against the bound on memory. */
+bool has_trait(const std::string &format, unsigned trait)
 {
-    static const char *const names[] = {"bmp",     "cineon", "dpx", "fits", "hdr",  "jpeg",
-                                        "openexr", "pnm",    "rla", "sgi",  "tiff", "zfile"};
-    for (const char *name : names)
-        if (format == name)
-            return true;
+    static const struct {
+        const char *name;
+        unsigned traits;
+    } formats[] = {
+#define DIRECT(reader, name, noun, extensions, also, role, traits, magic) {name, traits},
+#define FORMAT(name, noun, extensions, also, role, traits, magic) {name, traits},
+#include "mill/source/format_table.h"
+    };
+    for (const auto &f : formats)
+        if (format == f.name)
+            return (f.traits & trait) != 0;
     return false;
 }
 
@@ -187,7 +194,7 @@ txm_file_alpha alpha_of(const std::string &format, const ImageSpec &spec)
     bool unassociated = spec.get_int_attribute("oiio:UnassociatedAlpha", 0) != 0;
     if (format == "targa")
         unassociated = spec.get_int_attribute("targa:alpha_type", -1) != 4;
-    else if (format == "dds" || format == "psd")
+    else if (has_trait(format, TXM_FORMAT_UNASSOCIATED))
         unassociated = true;
     return unassociated ? TXM_FILE_ALPHA_UNASSOCIATED : TXM_FILE_ALPHA_SILENT;
 }
@@ -434,7 +441,7 @@ txm_status check(Source &s, const txm_source_options *options, txm_error *err)
     double need = static_cast<double>(spec.scanline_bytes(true)) * 64;
     if (s.band_rows)
         need = static_cast<double>(s.row_bytes) * s.band_rows * (is_narrowed(spec) ? 2 : 1); /* as half, if asked for */
-    if (!streams(format))
+    if (!has_trait(format, TXM_FORMAT_BY_ROWS))
         need += static_cast<double>(spec.image_bytes(true));
     if (limit > 0 && need > limit)
         return fail(err, TXM_STATUS_TOO_LARGE, "%s: decoding %s of %d x %d px needs %.0f MiB, the limit is %.0f MiB",
@@ -638,10 +645,8 @@ txm_status fail_encoding(const Encoder &e, txm_status otherwise, txm_error *err)
  * fail would take any failure for that answer. */
 bool holds_alpha(const OIIO::ImageOutput &out, int channels)
 {
-    static const char *const colors_only[] = {"bmp", "dpx", "gif", "heif", "iff", "jpeg2000", "webp"};
-    for (const char *name : colors_only)
-        if (channels == 2 && !strcmp(name, out.format_name()))
-            return false;
+    if (channels == 2 && has_trait(out.format_name(), TXM_FORMAT_ALPHA_BESIDE_COLOR))
+        return false;
     return out.supports("alpha");
 }
 
@@ -786,10 +791,6 @@ void encoder_close(void *self)
     }
 }
 
-bool oiio_probe(const uint8_t *, size_t, const char *)
-{
-    return true; /* it is the last one asked */
-}
 } // namespace
 
 extern "C" {
@@ -798,7 +799,7 @@ const txm_oiio_module txm_oiio_module_table = {
     TXM_OIIO_MODULE_VERSION,
     sizeof(txm_source_info),
     sizeof(txm_error),
-    {"oiio", oiio_probe, oiio_open, oiio_read, oiio_rewind, oiio_close, oiio_as_half, nullptr},
+    {"oiio", oiio_open, oiio_read, oiio_rewind, oiio_close, oiio_as_half, nullptr},
     {encoder_begin, encoder_rows, encoder_finish, encoder_close},
     OIIO::openimageio_version,
 };

@@ -11,7 +11,7 @@
 #include "mill/source/source.h"
 
 /* Raised whenever the table, txm_source_info or txm_error change: a module of another build is refused, not misread. */
-enum { TXM_OIIO_MODULE_VERSION = 5 };
+enum { TXM_OIIO_MODULE_VERSION = 6 };
 #define TXM_OIIO_MODULE_SYMBOL "txm_oiio_module_table"
 
 /* Encoding a picture row by row; its `pixels` and `stride_bytes` are not looked at. */

@@ -41,14 +41,6 @@ typedef struct png_source {
     txm_png_idat idat;
 } png_source;
 
-static bool probe(const uint8_t *head, size_t head_bytes, const char *path)
-{
-    static const uint8_t signature[8] = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n'};
-
-    (void)path;
-    return head_bytes >= sizeof signature && memcmp(head, signature, sizeof signature) == 0;
-}
-
 /* Also for reading again from the top. */
 static void start(png_source *s)
 {
@@ -110,8 +102,6 @@ static void describe(const txm_png_header *h, unsigned channels, txm_source_info
     info->file_channels = info->channels = channels;
     info->type = h->depth == 16 ? TXM_TYPE_U16 : TXM_TYPE_U8;
     info->file_alpha = TXM_FILE_ALPHA_UNASSOCIATED;
-    snprintf(info->format, sizeof info->format, "png");
-    snprintf(info->reader, sizeof info->reader, "png");
 }
 
 static void close_png(void *self)
@@ -268,4 +258,4 @@ static txm_status rewind_png(void *self, txm_error *err)
     return TXM_OK;
 }
 
-const txm_reader_ops txm_png_reader = {"png", probe, open_png, read_png, rewind_png, close_png, NULL, NULL};
+const txm_reader_ops txm_png_reader = {"png", open_png, read_png, rewind_png, close_png, NULL, NULL};

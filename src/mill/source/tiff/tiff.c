@@ -101,16 +101,6 @@ __attribute__((format(printf, 4, 0))) static int judge_warning(TIFF *tif, void *
     return 1;
 }
 
-/* Classic and BigTIFF, either byte order. */
-static bool probe(const uint8_t *head, size_t head_bytes, const char *path)
-{
-    (void)path;
-    if (head_bytes < 8)
-        return false;
-    return memcmp(head, "II\x2a\0", 4) == 0 || memcmp(head, "MM\0\x2a", 4) == 0 || memcmp(head, "II\x2b\0", 4) == 0 ||
-           memcmp(head, "MM\0\x2b", 4) == 0;
-}
-
 /* ---- the file, as libtiff asks for it ---- */
 
 /* libtiff never maps or opens the file itself. A read that fails returns 0 rather than -1: libtiff would add the -1 to
@@ -329,5 +319,4 @@ static txm_status rewind_image(void *self, txm_error *err)
     return TXM_OK;
 }
 
-const txm_reader_ops txm_tiff_reader = {"tiff",       probe,       open_image, txm_tiff_read_rows,
-                                        rewind_image, close_image, NULL,       NULL};
+const txm_reader_ops txm_tiff_reader = {"tiff", open_image, txm_tiff_read_rows, rewind_image, close_image, NULL, NULL};

@@ -217,8 +217,6 @@ static txm_status describe_metadata(txm_tiff *t, txm_source_info *info, txm_erro
     void *data = NULL;
     if (TIFFIsByteSwapped(t->tif) && TIFFGetField(t->tif, TIFFTAG_RICHTIFFIPTC, &count, &data))
         return refuse(t, err, "IPTC metadata in big-endian words");
-    strcpy(info->format, "tiff");
-    strcpy(info->reader, "tiff");
     describe_density(t, &info->density);
     bool ok = read_fields(t, &meta);
     const char *description = ok ? meta.fields[TXM_META_DESCRIPTION] : NULL;

@@ -11,9 +11,9 @@
 
 #include "tile/sample/simd/taps_simd.h"
 
-TXM_FAST txm_rgba txm_load_one(int type, const uint8_t *p)
+TXM_FAST txm_rgba txm_load_one(int kind, const uint8_t *p)
 {
-    switch (type) {
+    switch (kind) {
     case TXM_TYPE_U8:
         return (txm_rgba)vcvtq_f32_u32(
             vmovl_u16(vget_low_u16(vmovl_u8(vreinterpret_u8_u32(vld1_dup_u32((const uint32_t *)(const void *)p))))));
@@ -21,15 +21,26 @@ TXM_FAST txm_rgba txm_load_one(int type, const uint8_t *p)
         return (txm_rgba)vcvtq_f32_u32(vmovl_u16(vld1_u16((const uint16_t *)(const void *)p)));
     case TXM_TYPE_HALF:
         return (txm_rgba)vcvt_f32_f16(vld1_f16((const float16_t *)(const void *)p));
-    default:
+    case TXM_TYPE_FLOAT:
         return (txm_rgba)vld1q_f32((const float *)(const void *)p);
+    case TXM_KIND_RGB + TXM_TYPE_U8: {
+        const uint8x8_t four = vreinterpret_u8_u32(vld1_dup_u32((const uint32_t *)(const void *)p));
+        return (txm_rgba)vcvtq_f32_u32(vmovl_u16(vget_low_u16(vmovl_u8(vset_lane_u8(0xFF, four, 3)))));
+    }
+    case TXM_KIND_RGB + TXM_TYPE_U16:
+        return (txm_rgba)vcvtq_f32_u32(
+            vmovl_u16(vset_lane_u16(0xFFFF, vld1_u16((const uint16_t *)(const void *)p), 3)));
+    case TXM_KIND_RGB + TXM_TYPE_HALF:
+        return (txm_rgba)vcvt_f32_f16(
+            vreinterpret_f16_u16(vset_lane_u16(0x3C00, vld1_u16((const uint16_t *)(const void *)p), 3)));
+    default:
+        return (txm_rgba)vsetq_lane_f32(1.0f, vld1q_f32((const float *)(const void *)p), 3);
     }
 }
 
-TXM_FAST txm_pair txm_load_two(int type, const uint8_t *p)
+TXM_FAST txm_pair txm_load_two(int kind, const uint8_t *p)
 {
-    const uint32_t step = type == TXM_TYPE_U8 ? 4 : type == TXM_TYPE_FLOAT ? 16 : 8;
-    txm_rgba a = txm_load_one(type, p), b = txm_load_one(type, p + step);
+    txm_rgba a = txm_load_one(kind, p), b = txm_load_one(kind, p + txm_kind_bytes(kind));
     return __builtin_shufflevector(a, b, 0, 1, 2, 3, 4, 5, 6, 7);
 }
 

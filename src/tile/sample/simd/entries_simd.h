@@ -14,11 +14,12 @@
 enum { GROUPS = 32 / TXM_LANES };
 
 /* What a group reads: the texture itself, or the tile of a UDIM set that all its lanes lie in, to which *u and *v
- * become relative. NULL if they lie in several, or in none. */
+ * become relative. NULL if they lie in several, or in none; packed textures are few pixels, which need not be sent for.
+ */
 TXM_FAST const txm_view_texture *group_texture(const txm_view *view, const txm_view_texture *t, vf *u, vf *v)
 {
     if (!t->udim_rows)
-        return t;
+        return txm_is_packed(t) ? NULL : t;
     vi in = (vi)(*u > -1.0f) & (vi)(*u < 10.0f) & (vi)(*v > -1.0f) & (vi)(*v < (float)t->udim_rows);
     if (vu_any((vu)~in))
         return NULL;
@@ -26,7 +27,7 @@ TXM_FAST const txm_view_texture *group_texture(const txm_view *view, const txm_v
     if (vu_any((vu)(index != index[0])))
         return NULL;
     uint32_t tile = view->udims[t->first + (uint32_t)index[0]];
-    if (tile >= view->texture_count || view->textures[tile].udim_rows)
+    if (tile >= view->texture_count || view->textures[tile].udim_rows || txm_is_packed(view->textures + tile))
         return NULL;
     *u -= vf_from(x);
     *v -= vf_from(y);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The usual look-up, four channels and linear, with as few loads as can be. A look-up that waits for memory overlaps
+ * The usual look-up, colours and linear, with as few loads as can be. A look-up that waits for memory overlaps
  * with the next one only while both fit the processor's queues. Of these the shortest is that of loads: Zen 3 keeps 44,
  * as soon as one of them waits for the address that another gives, which is what a page table does. (Beyond that it
  * keeps 250 instructions, 138 floating-point results, 64 stores.) So neighbouring members are loaded in one piece, what
@@ -46,6 +46,11 @@ TXM_FAST uint64_t linear_members(const void *first)
 TXM_FAST txm_rgba v4_select(v4i mask, txm_rgba a, txm_rgba b)
 {
     return (txm_rgba)(((v4i)a & mask) | ((v4i)b & ~mask));
+}
+
+TXM_FAST txm_pair v4_join(txm_rgba a, txm_rgba b)
+{
+    return __builtin_shufflevector(a, b, 0, 1, 2, 3, 4, 5, 6, 7);
 }
 
 TXM_FAST txm_rgba v4_set(float v)
@@ -118,22 +123,45 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ && offsetof(txm_sampler
 #define TXM_LINEAR_FILTER(words) ((uint8_t)((words).how >> 16))
 #define TXM_LINEAR_ANISOTROPY(words) ((uint8_t)((words).how >> 32))
 #define TXM_LINEAR_AFTER(words) ((uint8_t)((words).how >> 40))
-#define TXM_LINEAR_TYPE(words) ((uint8_t)(words).made)
 #define TXM_LINEAR_CHANNELS(words) ((uint8_t)((words).made >> 8))
+/* The kind (taps_simd.h): four channels have the bit set that three lack, and packed textures one in their shift. */
+#define TXM_LINEAR_KIND(words)                                                                                         \
+    (((words).made & 3) | (((words).made >> 8 & 4) ^ TXM_KIND_RGB) | ((words).made >> 25 & TXM_KIND_PACKED))
 #define TXM_LINEAR_EXTENSION(words) ((uint8_t)((words).made >> 16))
 #define TXM_LINEAR_SHIFT(words) ((uint8_t)((words).made >> 24))
 #define TXM_LINEAR_UDIM_ROWS(words) ((uint32_t)(words).entries)
 #define TXM_LINEAR_FIRST(words) ((uint32_t)((words).entries >> 32))
 
+/* linear_find in a packed texture, whose one entry is there. The other pixels lie anywhere: *apart says how far from
+ * the first, to the right and below, in bytes; none of these textures has 2^15. NULL where CLIP leaves some out. */
+TXM_FAST const uint8_t *linear_find_packed(int kind, const uint8_t *pixels, linear_words words, txm_rgba low, v4i size,
+                                           uint32_t *apart)
+{
+    const int32_t pixel_bytes = (int32_t)txm_kind_bytes(kind), row_bytes = size[0] * pixel_bytes;
+    const v4i first = __builtin_convertvector(low, v4i), second = first + 1, last = size - 1;
+    v4i from = v4i_max(first, (v4i){0}), to = v4i_min(second, last);
+    if (TXM_LINEAR_EXTENSION(words) == TXM_EXTENSION_REPEAT) {
+        from = first + (size & (first >> 31));
+        to = second & (second - size) >> 31;
+    } else if (TXM_LINEAR_EXTENSION(words) == TXM_EXTENSION_CLIP) {
+        const v4i beyond = (from ^ first) | (to ^ second);
+        if (beyond[0] | beyond[1])
+            return NULL;
+    }
+    const v4i step = to - from;
+    *apart = (uint32_t)(step[1] * row_bytes) << 16 | (uint16_t)(step[0] * pixel_bytes);
+    return pixels + from[1] * row_bytes + from[0] * pixel_bytes;
+}
+
 /* The first of the four pixels at `uv`, which is (u, 1 - v), in a level of `size` pixels; NULL if its tile, *entry, is
  * not there, or uv is not finite: no entry. *f is how far beyond it the place lies. */
 #define TXM_LINEAR_NOWHERE 0xFFFFFFFFu
-TXM_FAST const uint8_t *linear_find(int type, const txm_view *view, const txm_view_texture *t, linear_words words,
+TXM_FAST const uint8_t *linear_find(int kind, const txm_view *view, const txm_view_texture *t, linear_words words,
                                     uint32_t level, txm_rgba uv, v4i size, uint32_t *entry, uint32_t *row_bytes,
                                     txm_rgba *f)
 {
     *entry = TXM_LINEAR_NOWHERE;
-    const uint32_t pixel_bytes = type == TXM_TYPE_U8 ? 4 : type == TXM_TYPE_FLOAT ? 16 : 8;
+    const uint32_t pixel_bytes = txm_kind_bytes(kind);
     const uint32_t shift = TXM_LINEAR_SHIFT(words);
     v4i last = size - 1;
     txm_rgba xy = uv * __builtin_convertvector(size, txm_rgba), middle = xy - txm_sample_k.half, low = v4_floor(middle);
@@ -142,23 +170,38 @@ TXM_FAST const uint8_t *linear_find(int type, const txm_view *view, const txm_vi
     if (TXM_UNLIKELY(!v4_is_placed(uv, tile)))
         return NULL;
     uint32_t across = (uint32_t)last[0] >> shift, row = (uint32_t)tile[1]; /* across: less one */
-    uint32_t index = TXM_LINEAR_FIRST(words) + t->level_first[level] + (uint32_t)tile[0] + row + row * across;
+    const uint32_t begin = t->level_first[level];
+    uint32_t index = TXM_LINEAR_FIRST(words) + begin + (uint32_t)tile[0] + row + row * across;
+    if (kind & TXM_KIND_PACKED)
+        index = TXM_LINEAR_FIRST(words);
     uint32_t slot = TXM_LOAD_SLOT(&view->tiles[index].slot);
     *entry = index;
     if (TXM_UNLIKELY(slot >= TXM_SLOT_STATES))
         return NULL;
     group_mark(view, &view->tiles[index]);
     uint64_t bytes = linear_members(&t->row_bytes);
+    const uint8_t *pixels = (const uint8_t *)(uintptr_t)view->slabs[slot >> TXM_SLOT_BITS] +
+                            (slot & ((1u << TXM_SLOT_BITS) - 1)) * (bytes >> 32);
     *row_bytes = (uint32_t)bytes;
     *f = middle - low;
-    return (const uint8_t *)(uintptr_t)view->slabs[slot >> TXM_SLOT_BITS] +
-           (slot & ((1u << TXM_SLOT_BITS) - 1)) * (bytes >> 32) + ((uint32_t)tap[1] + TXM_BORDER_PX) * *row_bytes +
-           ((uint32_t)tap[0] + TXM_BORDER_PX) * pixel_bytes;
+    if (kind & TXM_KIND_PACKED) {
+        const uint8_t *p = linear_find_packed(kind, pixels + begin, words, low, size, row_bytes);
+        *entry = p ? index : TXM_LINEAR_NOWHERE;
+        return p;
+    }
+    return pixels + ((uint32_t)tap[1] + TXM_BORDER_PX) * *row_bytes + ((uint32_t)tap[0] + TXM_BORDER_PX) * pixel_bytes;
 }
 
-TXM_FAST txm_rgba linear_read(int type, const uint8_t *p, uint32_t row_bytes, txm_rgba f)
+TXM_FAST txm_rgba linear_read(int kind, const uint8_t *p, uint32_t row_bytes, txm_rgba f)
 {
-    return linear_blend(txm_load_two(type, p), txm_load_two(type, p + row_bytes), f, txm_sample_k.one - f);
+    if (kind & TXM_KIND_PACKED) {
+        const int one = kind & ~TXM_KIND_PACKED;
+        const uint8_t *right = p + (int16_t)row_bytes, *down = p + ((int32_t)row_bytes >> 16);
+        return linear_blend(v4_join(txm_load_one(one, p), txm_load_one(one, right)),
+                            v4_join(txm_load_one(one, down), txm_load_one(one, down + (int16_t)row_bytes)), f,
+                            txm_sample_k.one - f);
+    }
+    return linear_blend(txm_load_two(kind, p), txm_load_two(kind, p + row_bytes), f, txm_sample_k.one - f);
 }
 
 /* ---- the whole look-up ---- */
@@ -178,17 +221,17 @@ TXM_RARE txm_look sample_generally(const txm_view *view, uint32_t texture, const
 
 typedef txm_look (*linear_function)(const txm_view *, const txm_view_texture *, const txm_sampler *, const txm_lookup *,
                                     uint32_t *, float *);
-/* By caller, rule and type. */
-static const linear_function linear_functions[3][2][4];
+/* By caller, rule and kind. */
+static const linear_function linear_functions[3][2][16];
 
-TXM_FAST txm_look linear_give_up(linear_caller caller, int type, const txm_view *view, const txm_view_texture *t,
+TXM_FAST txm_look linear_give_up(linear_caller caller, int kind, const txm_view *view, const txm_view_texture *t,
                                  const txm_sampler *how, const txm_lookup *at, uint32_t *random, float out[4])
 {
     const uint32_t texture = (uint32_t)(t - view->textures);
     if (caller == LINEAR_GUARDED)
         return sample_one_guarded((txm_guard *)view, texture, how, at, random, out);
     if (caller == LINEAR_PLAIN)
-        return linear_functions[LINEAR_ASKING][how->rule][type](view, t, how, at, random, out);
+        return linear_functions[LINEAR_ASKING][how->rule][kind](view, t, how, at, random, out);
     return sample_generally(view, texture, how, at, (txm_lane *)(void *)random, out);
 }
 
@@ -230,11 +273,11 @@ TXM_RARE txm_look linear_guarded_after(int after, txm_rgba color, float out[4], 
 }
 
 /* What is rare is called last, so that it needs no stack here. */
-TXM_FAST txm_look linear_finish(linear_caller caller, int type, const txm_view *view, const txm_view_texture *t,
+TXM_FAST txm_look linear_finish(linear_caller caller, int kind, const txm_view *view, const txm_view_texture *t,
                                 uint32_t after, txm_rgba color, float out[4])
 {
     color = color * t->scale;
-    if (type == TXM_TYPE_HALF || type == TXM_TYPE_FLOAT)
+    if ((kind & 3) >= TXM_TYPE_HALF)
         color = txm_rgba_quiet(color);
     if (TXM_UNLIKELY(after))
         return caller == LINEAR_GUARDED ? linear_guarded_after((int)after, color, out, view)
@@ -250,7 +293,7 @@ typedef txm_look (*linear_two_function)(const txm_view *, const txm_view_texture
 
 /* Two levels and the blend. `level` is neither below 0 nor beyond the last but one. `asking` is where a plain look-up
  * goes on that misses. */
-TXM_FAST txm_look linear_two(linear_caller caller, int type, linear_two_function asking, const txm_view *view,
+TXM_FAST txm_look linear_two(linear_caller caller, int kind, linear_two_function asking, const txm_view *view,
                              const txm_view_texture *t, const txm_sampler *how, const txm_lookup *at, uint32_t *random,
                              float out[4], txm_rgba uv, float level)
 {
@@ -260,8 +303,8 @@ TXM_FAST txm_look linear_two(linear_caller caller, int type, linear_two_function
     float blend = level - (float)(int32_t)low;
     txm_rgba f = v4_set(0.0f), g = f;
     const uint8_t *fine =
-        linear_find(type, view, t, words, low, uv, v4i_max((v4i)((v4u)full >> low), one), &fine_entry, &fine_bytes, &f);
-    const uint8_t *coarse = linear_find(type, view, t, words, low + 1, uv, v4i_max((v4i)((v4u)full >> (low + 1)), one),
+        linear_find(kind, view, t, words, low, uv, v4i_max((v4i)((v4u)full >> low), one), &fine_entry, &fine_bytes, &f);
+    const uint8_t *coarse = linear_find(kind, view, t, words, low + 1, uv, v4i_max((v4i)((v4u)full >> (low + 1)), one),
                                         &coarse_entry, &coarse_bytes, &g);
     const int missing = !fine || !coarse;
     txm_rgba here = {0}, there = here;
@@ -270,21 +313,21 @@ TXM_FAST txm_look linear_two(linear_caller caller, int type, linear_two_function
     if (TXM_UNLIKELY(missing) &&
         (caller == LINEAR_GUARDED || (!fine && !linear_ask(view, t, how, low, fine_entry, random, &here)) ||
          (!coarse && !linear_ask(view, t, how, low + 1, coarse_entry, random, &there))))
-        return linear_give_up(caller, type, view, t, how, at, random, out);
+        return linear_give_up(caller, kind, view, t, how, at, random, out);
     if (caller != LINEAR_ASKING || fine)
-        here = linear_read(type, fine, fine_bytes, f);
+        here = linear_read(kind, fine, fine_bytes, f);
     if (caller != LINEAR_ASKING || coarse)
-        there = linear_read(type, coarse, coarse_bytes, g);
+        there = linear_read(kind, coarse, coarse_bytes, g);
     txm_rgba color = here * (1.0f - blend) + there * blend;
     if (missing)
         return linear_missed(t, color, out);
-    return linear_finish(caller, type, view, t, TXM_LINEAR_AFTER(words), color, out);
+    return linear_finish(caller, kind, view, t, TXM_LINEAR_AFTER(words), color, out);
 }
 
 /* Up to the address of the first pixel; `one` and `two` do the rest, as functions of their own: where vectors of eight
  * floats are used, compilers align the stack. A footprint of a pixel or less is level 0 without its logarithm, as long
  * as nothing is added to it. */
-TXM_FAST txm_look linear_sample(linear_caller caller, int type, txm_level_rule rule, linear_one_function one,
+TXM_FAST txm_look linear_sample(linear_caller caller, int kind, txm_level_rule rule, linear_one_function one,
                                 linear_two_function two, const txm_view *view, const txm_view_texture *t,
                                 const txm_sampler *how, linear_words words, const txm_lookup *at, uint32_t *random,
                                 float out[4])
@@ -304,7 +347,7 @@ TXM_FAST txm_look linear_sample(linear_caller caller, int type, txm_level_rule r
     const uint8_t *p;
     uint32_t row_bytes;
     if (mode > TXM_LEVEL_MODE_STOCHASTIC_FULL && !(how->mip_bias > 0.0f) && !(extent[0] > k->one[0])) {
-        p = linear_find(type, view, t, words, 0, uv, size, &entry, &row_bytes, &f);
+        p = linear_find(kind, view, t, words, 0, uv, size, &entry, &row_bytes, &f);
     } else {
         const txm_sampler jitter = {
             .mode = (uint8_t)mode, .chance = stateless ? TXM_CHANCE_NONE : how->chance, .mip_bias = how->mip_bias};
@@ -315,7 +358,7 @@ TXM_FAST txm_look linear_sample(linear_caller caller, int type, txm_level_rule r
         if (mode == TXM_LEVEL_MODE_TRILINEAR && low < last && level > (float)(int32_t)low)
             return two(view, t, how, at, random, out, uv, level);
         low = low < last ? low : last;
-        p = linear_find(type, view, t, words, low, uv, v4i_max((v4i)((v4u)size >> low), (v4i){1, 1, 1, 1}), &entry,
+        p = linear_find(kind, view, t, words, low, uv, v4i_max((v4i)((v4u)size >> low), (v4i){1, 1, 1, 1}), &entry,
                         &row_bytes, &f);
         if (p && !stateless)
             *random = state;
@@ -323,84 +366,96 @@ TXM_FAST txm_look linear_sample(linear_caller caller, int type, txm_level_rule r
     if (TXM_UNLIKELY(!p)) {
         txm_rgba color;
         if (caller != LINEAR_ASKING || !linear_ask(view, t, how, low, entry, random, &color))
-            return linear_give_up(caller, type, view, t, how, at, random, out);
+            return linear_give_up(caller, kind, view, t, how, at, random, out);
         *random = state;
         return linear_missed(t, color, out);
     }
     return one(t, p, row_bytes, TXM_LINEAR_AFTER(words), out, view, f);
 }
 
-#define TXM_LINEAR_ENDS(name, caller, type, asking)                                                                    \
+#define TXM_LINEAR_ENDS(name, caller, kind, asking)                                                                    \
     TXM_RARE txm_look name##_one(const txm_view_texture *t, const uint8_t *p, uint32_t row_bytes, uint32_t after,      \
                                  float out[4], const txm_view *view, txm_rgba f)                                       \
     {                                                                                                                  \
-        return linear_finish(caller, type, view, t, after, linear_read(type, p, row_bytes, f), out);                   \
+        return linear_finish(caller, kind, view, t, after, linear_read(kind, p, row_bytes, f), out);                   \
     }                                                                                                                  \
     TXM_RARE txm_look name##_two(const txm_view *view, const txm_view_texture *t, const txm_sampler *how,              \
                                  const txm_lookup *at, uint32_t *random, float out[4], txm_rgba uv, float level)       \
     {                                                                                                                  \
-        return linear_two(caller, type, asking, view, t, how, at, random, out, uv, level);                             \
+        return linear_two(caller, kind, asking, view, t, how, at, random, out, uv, level);                             \
     }
-#define TXM_LINEAR(name, ends, caller, rule, type)                                                                     \
+#define TXM_LINEAR(name, ends, caller, rule, kind)                                                                     \
     TXM_RARE txm_look name(const txm_view *view, const txm_view_texture *t, const txm_sampler *how,                    \
                            const txm_lookup *at, uint32_t *random, float out[4])                                       \
     {                                                                                                                  \
-        return linear_sample(caller, type, rule, ends##_one, ends##_two, view, t, how, linear_words_of(t, how), at,    \
+        return linear_sample(caller, kind, rule, ends##_one, ends##_two, view, t, how, linear_words_of(t, how), at,    \
                              random, out);                                                                             \
     }
-#define TXM_LINEAR_ALL(name, type)                                                                                     \
-    TXM_LINEAR_ENDS(name##_asking, LINEAR_ASKING, type, NULL)                                                          \
-    TXM_LINEAR_ENDS(name##_guarded, LINEAR_GUARDED, type, NULL)                                                        \
-    TXM_LINEAR_ENDS(name, LINEAR_PLAIN, type, name##_asking_two)                                                       \
-    TXM_LINEAR(name##_ellipse, name, LINEAR_PLAIN, TXM_LEVEL_RULE_ELLIPSE, type)                                       \
-    TXM_LINEAR(name##_guarded_ellipse, name##_guarded, LINEAR_GUARDED, TXM_LEVEL_RULE_ELLIPSE, type)                   \
-    TXM_LINEAR(name##_asking_ellipse, name##_asking, LINEAR_ASKING, TXM_LEVEL_RULE_ELLIPSE, type)                      \
-    TXM_LINEAR(name##_asking_cycles, name##_asking, LINEAR_ASKING, TXM_LEVEL_RULE_CYCLES, type)
-#define TXM_LINEAR_CYCLES(name, type)                                                                                  \
-    TXM_LINEAR(name##_cycles, name, LINEAR_PLAIN, TXM_LEVEL_RULE_CYCLES, type)                                         \
-    TXM_LINEAR(name##_guarded_cycles, name##_guarded, LINEAR_GUARDED, TXM_LEVEL_RULE_CYCLES, type)
-TXM_LINEAR_ALL(linear_u8, TXM_TYPE_U8)
-TXM_LINEAR_ALL(linear_u16, TXM_TYPE_U16)
-TXM_LINEAR_ALL(linear_half, TXM_TYPE_HALF)
-TXM_LINEAR_ALL(linear_float, TXM_TYPE_FLOAT)
-TXM_LINEAR_CYCLES(linear_u16, TXM_TYPE_U16)
-TXM_LINEAR_CYCLES(linear_half, TXM_TYPE_HALF)
-TXM_LINEAR_CYCLES(linear_float, TXM_TYPE_FLOAT)
+#define TXM_LINEAR_ALL(name, kind)                                                                                     \
+    TXM_LINEAR_ENDS(name##_asking, LINEAR_ASKING, kind, NULL)                                                          \
+    TXM_LINEAR_ENDS(name##_guarded, LINEAR_GUARDED, kind, NULL)                                                        \
+    TXM_LINEAR_ENDS(name, LINEAR_PLAIN, kind, name##_asking_two)                                                       \
+    TXM_LINEAR(name##_ellipse, name, LINEAR_PLAIN, TXM_LEVEL_RULE_ELLIPSE, kind)                                       \
+    TXM_LINEAR(name##_guarded_ellipse, name##_guarded, LINEAR_GUARDED, TXM_LEVEL_RULE_ELLIPSE, kind)                   \
+    TXM_LINEAR(name##_asking_ellipse, name##_asking, LINEAR_ASKING, TXM_LEVEL_RULE_ELLIPSE, kind)                      \
+    TXM_LINEAR(name##_asking_cycles, name##_asking, LINEAR_ASKING, TXM_LEVEL_RULE_CYCLES, kind)
+#define TXM_LINEAR_CYCLES(name, kind)                                                                                  \
+    TXM_LINEAR(name##_cycles, name, LINEAR_PLAIN, TXM_LEVEL_RULE_CYCLES, kind)                                         \
+    TXM_LINEAR(name##_guarded_cycles, name##_guarded, LINEAR_GUARDED, TXM_LEVEL_RULE_CYCLES, kind)
+#define TXM_LINEAR_TYPES(name, more)                                                                                   \
+    TXM_LINEAR_ALL(name##8, TXM_TYPE_U8 + more)                                                                        \
+    TXM_LINEAR_ALL(name##16, TXM_TYPE_U16 + more)                                                                      \
+    TXM_LINEAR_ALL(name##_half, TXM_TYPE_HALF + more)                                                                  \
+    TXM_LINEAR_ALL(name##_float, TXM_TYPE_FLOAT + more)                                                                \
+    TXM_LINEAR_CYCLES(name##16, TXM_TYPE_U16 + more)                                                                   \
+    TXM_LINEAR_CYCLES(name##_half, TXM_TYPE_HALF + more)                                                               \
+    TXM_LINEAR_CYCLES(name##_float, TXM_TYPE_FLOAT + more)
+TXM_LINEAR_TYPES(rgba, 0)
+TXM_LINEAR_TYPES(rgb, TXM_KIND_RGB)
+TXM_LINEAR_TYPES(packed_rgba, TXM_KIND_PACKED)
+TXM_LINEAR_TYPES(packed_rgb, TXM_KIND_PACKED + TXM_KIND_RGB)
+TXM_LINEAR_CYCLES(rgb8, TXM_TYPE_U8 + TXM_KIND_RGB)
+TXM_LINEAR_CYCLES(packed_rgba8, TXM_TYPE_U8 + TXM_KIND_PACKED)
+TXM_LINEAR_CYCLES(packed_rgb8, TXM_TYPE_U8 + TXM_KIND_PACKED + TXM_KIND_RGB)
+#undef TXM_LINEAR_TYPES
 #undef TXM_LINEAR_CYCLES
 #undef TXM_LINEAR_ALL
 #undef TXM_LINEAR
 #undef TXM_LINEAR_ENDS
 
 /* 8 bits by Cycles' rule are what most textures are: inlined where the words are known already. */
-static const linear_function linear_functions[3][2][4] = {
-    [LINEAR_PLAIN] = {{NULL, linear_u16_cycles, linear_half_cycles, linear_float_cycles},
-                      {linear_u8_ellipse, linear_u16_ellipse, linear_half_ellipse, linear_float_ellipse}},
-    [LINEAR_GUARDED] = {{NULL, linear_u16_guarded_cycles, linear_half_guarded_cycles, linear_float_guarded_cycles},
-                        {linear_u8_guarded_ellipse, linear_u16_guarded_ellipse, linear_half_guarded_ellipse,
-                         linear_float_guarded_ellipse}},
-    [LINEAR_ASKING] = {{linear_u8_asking_cycles, linear_u16_asking_cycles, linear_half_asking_cycles,
-                        linear_float_asking_cycles},
-                       {linear_u8_asking_ellipse, linear_u16_asking_ellipse, linear_half_asking_ellipse,
-                        linear_float_asking_ellipse}},
+#define TXM_LINEAR_MORE(name, ends) name##8_##ends, name##16_##ends, name##_half_##ends, name##_float_##ends
+#define TXM_LINEAR_ROW(first, ends)                                                                                    \
+    {                                                                                                                  \
+        first, rgba16_##ends, rgba_half_##ends, rgba_float_##ends, TXM_LINEAR_MORE(rgb, ends),                         \
+            TXM_LINEAR_MORE(packed_rgba, ends), TXM_LINEAR_MORE(packed_rgb, ends)                                      \
+    }
+static const linear_function linear_functions[3][2][16] = {
+    [LINEAR_PLAIN] = {TXM_LINEAR_ROW(NULL, cycles), TXM_LINEAR_ROW(rgba8_ellipse, ellipse)},
+    [LINEAR_GUARDED] = {TXM_LINEAR_ROW(NULL, guarded_cycles), TXM_LINEAR_ROW(rgba8_guarded_ellipse, guarded_ellipse)},
+    [LINEAR_ASKING] = {TXM_LINEAR_ROW(rgba8_asking_cycles, asking_cycles),
+                       TXM_LINEAR_ROW(rgba8_asking_ellipse, asking_ellipse)},
 };
+#undef TXM_LINEAR_MORE
+#undef TXM_LINEAR_ROW
 _Static_assert(TXM_LEVEL_RULE_CYCLES == 0 && TXM_LEVEL_RULE_ELLIPSE == 1, "the table is indexed by rules");
 
-/* Whether the usual way serves a texture and a sampler at all. */
+/* Whether the usual way serves a texture and a sampler at all: three or four channels. */
+_Static_assert(TXM_SHIFT_PACKED == 0x10, "no tile is that large");
 TXM_FAST int linear_serves(linear_words words)
 {
     return TXM_LINEAR_FILTER(words) == TXM_FILTER_LINEAR && TXM_LINEAR_RULE(words) <= TXM_LEVEL_RULE_ELLIPSE &&
-           TXM_LINEAR_CHANNELS(words) == 4 && !TXM_LINEAR_UDIM_ROWS(words);
+           (uint8_t)(TXM_LINEAR_CHANNELS(words) - 3) < 2 && !TXM_LINEAR_UDIM_ROWS(words);
 }
 
 TXM_FAST txm_look linear_choose(linear_caller caller, const txm_view *view, const txm_view_texture *t,
                                 const txm_sampler *how, linear_words words, const txm_lookup *at, uint32_t *random,
                                 float out[4])
 {
-    if (TXM_LINEAR_RULE(words) == TXM_LEVEL_RULE_CYCLES && TXM_LINEAR_TYPE(words) == TXM_TYPE_U8)
-        return linear_sample(caller, TXM_TYPE_U8, TXM_LEVEL_RULE_CYCLES,
-                             caller == LINEAR_GUARDED ? linear_u8_guarded_one : linear_u8_one,
-                             caller == LINEAR_GUARDED ? linear_u8_guarded_two : linear_u8_two, view, t, how, words, at,
-                             random, out);
-    return linear_functions[caller][TXM_LINEAR_RULE(words)][TXM_LINEAR_TYPE(words)](view, t, how, at, random, out);
+    if (TXM_LINEAR_RULE(words) == TXM_LEVEL_RULE_CYCLES && TXM_LINEAR_KIND(words) == TXM_TYPE_U8)
+        return linear_sample(
+            caller, TXM_TYPE_U8, TXM_LEVEL_RULE_CYCLES, caller == LINEAR_GUARDED ? rgba8_guarded_one : rgba8_one,
+            caller == LINEAR_GUARDED ? rgba8_guarded_two : rgba8_two, view, t, how, words, at, random, out);
+    return linear_functions[caller][TXM_LINEAR_RULE(words)][TXM_LINEAR_KIND(words)](view, t, how, at, random, out);
 }
 #endif

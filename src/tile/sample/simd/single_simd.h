@@ -40,6 +40,43 @@ TXM_FAST int single_level(const txm_view *view, const txm_view_texture *t, const
     return p != NULL;
 }
 
+/* The same of a packed texture, whose levels have no border: four pixels, each through the extension. */
+TXM_FAST int single_packed_level(const txm_view *view, const txm_view_texture *t, const txm_sampler *how,
+                                 uint32_t level, txm_rgba uv, txm_rgba *color)
+{
+    const int32_t w = (int32_t)txm_level_size(t->width, level), h = (int32_t)txm_level_size(t->height, level);
+    const v4i size = {w, h, 1, 1}, zero = {0};
+    const uint8_t *p = group_find(view, t, t->first, t->level_first[level]);
+    const uint32_t across = t->pixel_bytes, down = (uint32_t)w * t->pixel_bytes;
+    txm_rgba xy = uv * __builtin_convertvector(size, txm_rgba);
+    if (!p)
+        return 0;
+    if (how->filter == TXM_FILTER_CLOSEST) {
+        const v4i at = __builtin_convertvector(xy, v4i);
+        if (at[0] >= w || at[1] >= h)
+            return 0;
+        *color = txm_taps_closest(t, p + (uint32_t)at[1] * down + (uint32_t)at[0] * across);
+        return 1;
+    }
+    const txm_rgba s = xy - 0.5f, floors = v4_floor(s), f = s - floors, g = 1.0f - f;
+    v4i low = __builtin_convertvector(floors, v4i), next = low + 1;
+    if (t->extension == TXM_EXTENSION_REPEAT) {
+        low += (low < 0) & size;
+        next -= (next >= size) & size;
+    } else {
+        if (t->extension == TXM_EXTENSION_CLIP && (low[0] < 0 || low[1] < 0 || next[0] >= w || next[1] >= h))
+            return 0; /* some are clear */
+        low = v4i_max(low, zero);
+        next = v4i_min(next, size - 1);
+    }
+    const uint8_t *above = p + (uint32_t)low[1] * down, *below = p + (uint32_t)next[1] * down;
+    const uint32_t left = (uint32_t)low[0] * across, right = (uint32_t)next[0] * across;
+    const uint8_t *const pixels[2][2] = {{above + left, above + right}, {below + left, below + right}};
+    const float wx[2] = {g[0], f[0]}, wy[2] = {g[1], f[1]};
+    *color = txm_taps_apart(t, pixels, wx, wy);
+    return 1;
+}
+
 /* Probes of one look-up, a vector of them placed at a time. 0 if it must go the general way. */
 TXM_RARE int single_probes(const txm_view *view, const txm_view_texture *t, const txm_sampler *how,
                            const txm_lookup *at, const txm_footprint *f, float level, float out[4])
@@ -134,7 +171,9 @@ TXM_RARE txm_look single_sample(const txm_view *view, uint32_t texture, const tx
     txm_rgba still = uv - uv;
     if (t->udim_rows)
         return single_udim(view, texture, how, at, lane, out);
-    if (how->filter > TXM_FILTER_CUBIC || !(still[0] == 0.0f && still[1] == 0.0f))
+    const int packed = txm_is_packed(t);
+    if (how->filter > TXM_FILTER_CUBIC || !(still[0] == 0.0f && still[1] == 0.0f) ||
+        (packed && (how->filter == TXM_FILTER_CUBIC || how->rule == TXM_LEVEL_RULE_PROBES)))
         return sample_generally(view, texture, how, at, lane, out);
     int inside = single_wrap(&uv, t->extension);
     if (!inside && how->rule != TXM_LEVEL_RULE_PROBES) {
@@ -157,10 +196,10 @@ TXM_RARE txm_look single_sample(const txm_view *view, uint32_t texture, const tx
     level = txm_level_jitter(how, level, &random);
     uint32_t low = txm_level_clamp(level, txm_levels_of(t, how), how->mode == TXM_LEVEL_MODE_TRILINEAR, &blend);
     uv[1] = 1.0f - uv[1];
-    if (!single_level(view, t, how, low, uv, &color))
+    if (!(packed ? single_packed_level : single_level)(view, t, how, low, uv, &color))
         return sample_generally(view, texture, how, at, lane, out);
     if (blend > 0.0f) {
-        if (!single_level(view, t, how, low + 1, uv, &coarse))
+        if (!(packed ? single_packed_level : single_level)(view, t, how, low + 1, uv, &coarse))
             return sample_generally(view, texture, how, at, lane, out);
         color = color * (1.0f - blend) + coarse * blend;
     }

@@ -3,6 +3,9 @@
  * Taps as vectors of two RGBA pixels, in the compiler's notation of vectors. A back-end brings txm_load_one and
  * txm_load_two, which make floats of one and of two pixels, and includes this before lookup.h. The sums run in the
  * order of taps.h: the lower half of a vector holds the even columns.
+ *
+ * A kind is a storage type, and whether pixels have four channels or three, whose alpha the loads put in place. So
+ * everything after a load is the same for both. Whether the texture is packed belongs to the kind as well.
  */
 #ifndef TXM_SAMPLE_TAPS_SIMD_H
 #define TXM_SAMPLE_TAPS_SIMD_H
@@ -17,8 +20,18 @@ typedef float txm_pair __attribute__((vector_size(32)));
 
 #define TXM_FAST static inline __attribute__((always_inline))
 
-TXM_FAST txm_rgba txm_load_one(int type, const uint8_t *p);
-TXM_FAST txm_pair txm_load_two(int type, const uint8_t *p);
+/* Added to the type where there are three channels, and where the texture is packed. */
+enum { TXM_KIND_RGB = 4, TXM_KIND_PACKED = 8 };
+
+TXM_FAST uint32_t txm_kind_bytes(int kind)
+{
+    const uint32_t channels = kind & TXM_KIND_RGB ? 3 : 4, type = kind & 3;
+    return channels * (type == TXM_TYPE_U8 ? 1 : type == TXM_TYPE_FLOAT ? 4 : 2);
+}
+
+/* With three channels as many bytes may be read as with four. */
+TXM_FAST txm_rgba txm_load_one(int kind, const uint8_t *p);
+TXM_FAST txm_pair txm_load_two(int kind, const uint8_t *p);
 
 TXM_FAST txm_pair txm_pair_of(float left, float right)
 {
@@ -30,21 +43,21 @@ TXM_FAST txm_rgba txm_pair_sum(txm_pair p)
     return __builtin_shufflevector(p, p, 0, 1, 2, 3) + __builtin_shufflevector(p, p, 4, 5, 6, 7);
 }
 
-/* `type` is a constant in each call, so that the loads are one instruction or two. */
-TXM_FAST txm_rgba txm_linear_rgba(int type, const uint8_t *p, uint32_t row_bytes, const float wx[2], const float wy[2])
+/* `kind` is a constant in each call, so that the loads are one instruction or two. */
+TXM_FAST txm_rgba txm_linear_rgba(int kind, const uint8_t *p, uint32_t row_bytes, const float wx[2], const float wy[2])
 {
     txm_pair across = txm_pair_of(wx[0], wx[1]), above = across * wy[0], below = across * wy[1];
-    return txm_pair_sum(txm_load_two(type, p) * above + txm_load_two(type, p + row_bytes) * below);
+    return txm_pair_sum(txm_load_two(kind, p) * above + txm_load_two(kind, p + row_bytes) * below);
 }
 
-TXM_FAST txm_rgba txm_cubic_rgba(int type, const uint8_t *p, uint32_t row_bytes, const float wx[4], const float wy[4])
+TXM_FAST txm_rgba txm_cubic_rgba(int kind, const uint8_t *p, uint32_t row_bytes, const float wx[4], const float wy[4])
 {
-    const uint32_t step = type == TXM_TYPE_U8 ? 8 : type == TXM_TYPE_FLOAT ? 32 : 16;
-    txm_pair a = txm_load_two(type, p) * wy[0], b = txm_load_two(type, p + step) * wy[0];
+    const uint32_t step = 2 * txm_kind_bytes(kind);
+    txm_pair a = txm_load_two(kind, p) * wy[0], b = txm_load_two(kind, p + step) * wy[0];
     for (int y = 1; y < 4; y++) {
         p += row_bytes;
-        a += txm_load_two(type, p) * wy[y];
-        b += txm_load_two(type, p + step) * wy[y];
+        a += txm_load_two(kind, p) * wy[y];
+        b += txm_load_two(kind, p + step) * wy[y];
     }
     return txm_pair_sum(a * txm_pair_of(wx[0], wx[1]) + b * txm_pair_of(wx[2], wx[3]));
 }
@@ -74,37 +87,70 @@ TXM_FAST txm_rgba txm_cubic_grey(int type, const uint8_t *p, const txm_view_text
     return txm_rgba_make((c[0] + c[2]) + (c[1] + c[3]), 0.0f, 0.0f, 0.0f);
 }
 
-#define TXM_EACH_TYPE(type, call)                                                                                      \
-    switch (type) {                                                                                                    \
-    case TXM_TYPE_U8:                                                                                                  \
-        return call(TXM_TYPE_U8);                                                                                      \
-    case TXM_TYPE_U16:                                                                                                 \
-        return call(TXM_TYPE_U16);                                                                                     \
-    case TXM_TYPE_HALF:                                                                                                \
-        return call(TXM_TYPE_HALF);                                                                                    \
+/* `color` by a kind that is a constant, `grey` by a type that is one. */
+#define TXM_EACH_KIND(t, color, grey)                                                                                  \
+    switch ((t)->channels == 4 ? (t)->type : (t)->channels == 3 ? (t)->type + TXM_KIND_RGB : (t)->type + 8) {          \
+        TXM_EACH_TYPE(0, color)                                                                                        \
+        TXM_EACH_TYPE(TXM_KIND_RGB, color)                                                                             \
+    case 8:                                                                                                            \
+        return grey(TXM_TYPE_U8);                                                                                      \
+    case 9:                                                                                                            \
+        return grey(TXM_TYPE_U16);                                                                                     \
+    case 10:                                                                                                           \
+        return grey(TXM_TYPE_HALF);                                                                                    \
     default:                                                                                                           \
-        return call(TXM_TYPE_FLOAT);                                                                                   \
+        return grey(TXM_TYPE_FLOAT);                                                                                   \
     }
+#define TXM_EACH_TYPE(more, call)                                                                                      \
+    case TXM_TYPE_U8 + more:                                                                                           \
+        return call(TXM_TYPE_U8 + more);                                                                               \
+    case TXM_TYPE_U16 + more:                                                                                          \
+        return call(TXM_TYPE_U16 + more);                                                                              \
+    case TXM_TYPE_HALF + more:                                                                                         \
+        return call(TXM_TYPE_HALF + more);                                                                             \
+    case TXM_TYPE_FLOAT + more:                                                                                        \
+        return call(TXM_TYPE_FLOAT + more);
 
 TXM_FAST txm_rgba txm_taps_linear(const txm_view_texture *t, const uint8_t *p, const float wx[2], const float wy[2]){
-#define TXM_CALL(type)                                                                                                 \
-    (t->channels == 4 ? txm_linear_rgba(type, p, t->row_bytes, wx, wy) : txm_linear_grey(type, p, t, wx, wy))
-    TXM_EACH_TYPE(t->type, TXM_CALL)
-#undef TXM_CALL
+#define TXM_COLOR(kind) txm_linear_rgba(kind, p, t->row_bytes, wx, wy)
+#define TXM_GREY(type) txm_linear_grey(type, p, t, wx, wy)
+    TXM_EACH_KIND(t, TXM_COLOR, TXM_GREY)
+#undef TXM_COLOR
+#undef TXM_GREY
 }
 
 TXM_FAST txm_rgba txm_taps_cubic(const txm_view_texture *t, const uint8_t *p, const float wx[4], const float wy[4]){
-#define TXM_CALL(type)                                                                                                 \
-    (t->channels == 4 ? txm_cubic_rgba(type, p, t->row_bytes, wx, wy) : txm_cubic_grey(type, p, t, wx, wy))
-    TXM_EACH_TYPE(t->type, TXM_CALL)
-#undef TXM_CALL
+#define TXM_COLOR(kind) txm_cubic_rgba(kind, p, t->row_bytes, wx, wy)
+#define TXM_GREY(type) txm_cubic_grey(type, p, t, wx, wy)
+    TXM_EACH_KIND(t, TXM_COLOR, TXM_GREY)
+#undef TXM_COLOR
+#undef TXM_GREY
 }
 
-TXM_FAST txm_rgba txm_taps_closest(const txm_view_texture *t, const uint8_t *p)
-{
-#define TXM_CALL(type)                                                                                                 \
-    (t->channels == 4 ? txm_load_one(type, p) : txm_rgba_make(txm_texel_sample(type, p), 0.0f, 0.0f, 0.0f))
-    TXM_EACH_TYPE(t->type, TXM_CALL)
-#undef TXM_CALL
+#define TXM_GREY(type) txm_rgba_make(txm_texel_sample(type, p), 0.0f, 0.0f, 0.0f)
+TXM_FAST txm_rgba txm_taps_closest(const txm_view_texture *t, const uint8_t *p){
+#define TXM_COLOR(kind) txm_load_one(kind, p)
+    TXM_EACH_KIND(t, TXM_COLOR, TXM_GREY)
+#undef TXM_COLOR
 }
+
+/* Two rows of two pixels that lie anywhere. */
+TXM_FAST txm_rgba
+    txm_taps_apart(const txm_view_texture *t, const uint8_t *const p[2][2], const float wx[2], const float wy[2])
+{
+#define TXM_COLOR(kind)                                                                                                \
+    txm_sum_linear(wx, wy,                                                                                             \
+                   (const txm_rgba[2][2]){{txm_load_one(kind, p[0][0]), txm_load_one(kind, p[0][1])},                  \
+                                          {txm_load_one(kind, p[1][0]), txm_load_one(kind, p[1][1])}})
+#define TXM_FIRST(type, p) txm_rgba_make(txm_texel_sample(type, p), 0.0f, 0.0f, 0.0f)
+#define TXM_GREYS(type)                                                                                                \
+    txm_sum_linear(wx, wy,                                                                                             \
+                   (const txm_rgba[2][2]){{TXM_FIRST(type, p[0][0]), TXM_FIRST(type, p[0][1])},                        \
+                                          {TXM_FIRST(type, p[1][0]), TXM_FIRST(type, p[1][1])}})
+    TXM_EACH_KIND(t, TXM_COLOR, TXM_GREYS)
+#undef TXM_COLOR
+#undef TXM_FIRST
+#undef TXM_GREYS
+}
+#undef TXM_GREY
 #endif

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The one table of image formats. A format that is missing here is read all the same if OpenImageIO reads it, but
+ * folders are not searched for it.
+ *
+ * Included several times with DIRECT and FORMAT defined differently. DIRECT(reader, ...) is a format with a reader of
+ * its own, txm_READER_reader, which may leave a file to OpenImageIO by answering UNSUPPORTED. FORMAT(...) is one that
+ * OpenImageIO alone reads. The columns that both have:
+ *   name        what OpenImageIO calls the format
+ *   noun        for messages, with an article
+ *   extensions  of sources, separated by blanks; Blender uses the first one for a packed image without a name
+ *   also        other extensions under which OpenImageIO writes the format
+ *   role        which colour space Blender sets where neither metadata nor a file rule names one
+ *   traits      what else tells the format from others (TXM_FORMAT_...)
+ *   magic       how a file begins: MAGIC(offset, bytes), up to four, or PNM(digits)
+ */
+DIRECT(png, "png", "a PNG image", "png", "", TXM_ROLE_BYTE, TXM_FORMAT_UNPACKED, MAGIC(0, "\x89PNG\r\n\x1a\n"))
+DIRECT(jpeg, "jpeg", "a JPEG image", "jpg jpeg jpe", "", TXM_ROLE_BYTE, TXM_FORMAT_UNPACKED | TXM_FORMAT_BY_ROWS,
+       MAGIC(0, "\xff\xd8\xff"))
+DIRECT(exr, "openexr", "an OpenEXR image", "exr sxr mxr", "", TXM_ROLE_FLOAT,
+       TXM_FORMAT_UNPACKED | TXM_FORMAT_BY_ROWS | TXM_FORMAT_ASSOCIATED | TXM_FORMAT_STORES,
+       MAGIC(0, "\x76\x2f\x31\x01"))
+DIRECT(tiff, "tiff", "a TIFF image", "tif tiff", "tx env sm shd", TXM_ROLE_BYTE,
+       TXM_FORMAT_UNPACKED | TXM_FORMAT_BY_ROWS | TXM_FORMAT_STORES,
+       MAGIC(0, "II*\0") MAGIC(0, "MM\0*") MAGIC(0, "II+\0") MAGIC(0, "MM\0+"))
+FORMAT("hdr", "a Radiance image", "hdr", "rgbe", TXM_ROLE_FLOAT,
+       TXM_FORMAT_UNPACKED | TXM_FORMAT_BY_ROWS | TXM_FORMAT_ASSOCIATED | TXM_FORMAT_STORES,
+       MAGIC(0, "#?RADIANCE") MAGIC(0, "#?RGBE"))
+DIRECT(webp, "webp", "a WebP image", "webp", "", TXM_ROLE_BYTE, TXM_FORMAT_UNPACKED | TXM_FORMAT_ALPHA_BESIDE_COLOR,
+       MAGIC(8, "WEBP"))
+DIRECT(pnm, "pnm", "a PNM image", "pnm ppm pgm", "", TXM_ROLE_BY_FLOATNESS, TXM_FORMAT_BY_ROWS, PNM("2356"))
+FORMAT("pnm", "a PBM image", "pbm", "", TXM_ROLE_BY_FLOATNESS, TXM_FORMAT_BY_ROWS, PNM("14"))
+FORMAT("pnm", "a PFM image", "pfm", "", TXM_ROLE_BY_FLOATNESS, TXM_FORMAT_BY_ROWS | TXM_FORMAT_STORES, PNM("Ff"))
+FORMAT("dpx", "a DPX image", "dpx", "", TXM_ROLE_FLOAT,
+       TXM_FORMAT_UNPACKED | TXM_FORMAT_BY_ROWS | TXM_FORMAT_ASSOCIATED | TXM_FORMAT_STORES |
+           TXM_FORMAT_ALPHA_BESIDE_COLOR,
+       MAGIC(0, "SDPX") MAGIC(0, "XPDS"))
+FORMAT("cineon", "a Cineon image", "cin", "", TXM_ROLE_FLOAT, TXM_FORMAT_BY_ROWS | TXM_FORMAT_ASSOCIATED, )
+FORMAT("jpeg2000", "a JPEG 2000 image", "jp2 j2k j2c", "", TXM_ROLE_BYTE,
+       TXM_FORMAT_UNPACKED | TXM_FORMAT_ALPHA_BESIDE_COLOR | TXM_FORMAT_SLOW,
+       MAGIC(0, "\0\0\0\x0CjP  ") MAGIC(0, "\xFF\x4F\xFF\x51"))
+FORMAT("targa", "a Targa image", "tga", "", TXM_ROLE_BYTE, 0, )
+FORMAT("sgi", "an SGI image", "sgi rgb bw rgba", "", TXM_ROLE_BYTE, TXM_FORMAT_BY_ROWS, )
+FORMAT("heif", "a HEIF image", "heic heif avif", "", TXM_ROLE_BYTE, TXM_FORMAT_ALPHA_BESIDE_COLOR, )
+FORMAT("dds", "a DDS image", "dds", "", TXM_ROLE_BY_WIDTH, TXM_FORMAT_UNPACKED | TXM_FORMAT_UNASSOCIATED,
+       MAGIC(0, "DDS "))
+FORMAT("psd", "a Photoshop image", "psd psb", "", TXM_ROLE_BY_WIDTH, TXM_FORMAT_UNASSOCIATED | TXM_FORMAT_NAMES_SPACE,
+       MAGIC(0, "8BPS"))
+FORMAT("bmp", "a BMP image", "bmp", "", TXM_ROLE_BYTE,
+       TXM_FORMAT_UNPACKED | TXM_FORMAT_BY_ROWS | TXM_FORMAT_ALPHA_BESIDE_COLOR, MAGIC(0, "BM"))
+FORMAT("gif", "a GIF image", "gif", "", TXM_ROLE_BY_FLOATNESS, TXM_FORMAT_ALPHA_BESIDE_COLOR, MAGIC(0, "GIF8"))
+FORMAT("iff", "an IFF image", "iff", "", TXM_ROLE_BY_FLOATNESS, TXM_FORMAT_ALPHA_BESIDE_COLOR, )
+FORMAT("ico", "an icon", "ico icns", "", TXM_ROLE_BY_FLOATNESS, 0, )
+FORMAT("softimage", "a Softimage picture", "pic", "", TXM_ROLE_BY_FLOATNESS, 0, )
+FORMAT("jpegxl", "a JPEG XL image", "jxl", "", TXM_ROLE_BY_FLOATNESS, 0, )
+FORMAT("fits", "a FITS image", "", "", TXM_ROLE_BY_FLOATNESS, TXM_FORMAT_BY_ROWS, MAGIC(0, "SIMPLE  ="))
+FORMAT("rla", "an RLA image", "", "", TXM_ROLE_BY_FLOATNESS, TXM_FORMAT_BY_ROWS, )
+FORMAT("zfile", "a Zfile image", "", "", TXM_ROLE_BY_FLOATNESS, TXM_FORMAT_BY_ROWS, )
