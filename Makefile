@@ -71,8 +71,10 @@ TOOL_LIB   := $(filter-out $(B)/tools/txmill.o,$(TOOL_OBJ))
 TESTS      := $(patsubst %.c,$(B)/%,$(wildcard tests/*/test_*.c tests/*/*/test_*.c))
 TEST_UTIL  := $(patsubst %.c,$(B)/%.o,$(wildcard tests/util/*.c))
 SCRIPTS    := $(wildcard tests/*/cli_*.sh tests/*/*/cli_*.sh)
+# Scripts with a line "# Slow: REASON" are left to make check-slow, which scripts/test.sh runs as well.
+SLOW       := $(shell grep -l '^\# Slow: ' $(SCRIPTS))
 
-.PHONY: all check check-one check-slurm check-avx512 bench install uninstall clean fuzz FORCE
+.PHONY: all check check-slow check-all check-one check-slurm check-avx512 bench install uninstall clean fuzz FORCE
 .DELETE_ON_ERROR:
 # Nothing that was built on the way is deleted, to be built again the next time.
 .SECONDARY:
@@ -156,7 +158,17 @@ $(TESTS): $(B)/%: %.c $(B)/flags/c $(B)/flags/link $(TEST_UTIL) $(TOOL_LIB) $(ST
 	  $(STATIC) $(ALL_LDFLAGS) $(shell $(PKG_CONFIG) --libs check) $(LIBS) $(TOOL_LIBS) -o $@
 
 check: all $(TESTS)
-	@TXM_MAKE_VARS='$(subst ','\'',$(MAKEOVERRIDES))' tests/run.sh $(B) $(TESTS) $(SCRIPTS)
+	@TXM_MAKE_VARS='$(subst ','\'',$(MAKEOVERRIDES))' tests/run.sh $(B) $(TESTS) $(filter-out $(SLOW),$(SCRIPTS))
+check-slow: all
+	@tests/run.sh $(B) $(SLOW)
+
+# All that this machine can run, for hours: the tests, the campaigns, the packages, real Blenders. What lacks something is
+# skipped with a reason.
+CAMPAIGNS := check check-slow check-abi check-cache-threads check-gpu check-avx512 check-slurm check-deb check-wheel check-blender
+check-all:
+	@failed=; for t in $(CAMPAIGNS) "check-faults FAULT_SECONDS=0"; do \
+	  echo "==== $$t"; $(MAKE) $$t || failed="$$failed $$t;"; \
+	done; [ -z "$$failed" ] || { echo "failed:$$failed"; exit 1; }
 
 # Test programs and scripts by their names: make check-one T="test_pyramid cli_info"
 ONE = $(foreach t,$(T),$(filter %/$(t),$(TESTS)) $(filter %/$(t).sh,$(SCRIPTS)))

@@ -49,6 +49,7 @@ scripts/setup.sh test || exit 1
 part "plain build and checks"
 result build make -s -j"$jobs"
 counted make -s -j"$jobs" check
+counted make -s -j"$jobs" check-slow
 
 if [ "${SANITIZED:-yes}" = yes ]; then
     part "Clang, AddressSanitizer and UBSan"
