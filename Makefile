@@ -30,6 +30,12 @@ OPT    ?= -O2 -g
 WARN   := -Wall -Wextra -Wshadow -Wconversion -Wcast-align -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith -Wvla
 WARNXX := -Wall -Wextra
 SAN    := $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
+# Clang links a sanitizer's runtime into programs alone: a sanitized library lacks its symbols, and programs in C lack what
+# checks the classes of C++ objects.
+COMPLETE := $(if $(SANITIZE),,-Wl,--no-undefined)
+ifneq ($(and $(SANITIZE),$(findstring clang,$(CC))),)
+SAN += -fno-sanitize=vptr,function
+endif
 # Pixel arithmetic is specified without contraction: scalar C, SIMD and CUDA agree to the bit.
 COMMON := $(OPT) $(SAN) -fPIC -ffp-contract=off -fno-math-errno -pthread -Iinclude -Isrc -I$(B)/gen -MMD -MP \
           -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -DTXM_VERSION='"$(VERSION)"'
@@ -65,8 +71,10 @@ TOOL_LIB   := $(filter-out $(B)/tools/txmill.o,$(TOOL_OBJ))
 TESTS      := $(patsubst %.c,$(B)/%,$(wildcard tests/*/test_*.c tests/*/*/test_*.c))
 TEST_UTIL  := $(patsubst %.c,$(B)/%.o,$(wildcard tests/util/*.c))
 SCRIPTS    := $(wildcard tests/*/cli_*.sh tests/*/*/cli_*.sh)
+# Scripts with a line "# Slow: REASON" are left to make check-slow, which scripts/test.sh runs as well.
+SLOW       := $(shell grep -l '^\# Slow: ' $(SCRIPTS))
 
-.PHONY: all check check-one check-slurm check-avx512 bench install uninstall clean fuzz FORCE
+.PHONY: all check check-slow check-all check-one check-slurm check-avx512 bench install uninstall clean fuzz FORCE
 .DELETE_ON_ERROR:
 # Nothing that was built on the way is deleted, to be built again the next time.
 .SECONDARY:
@@ -124,7 +132,7 @@ $(B)/gen/lib%.map: scripts/exports.sh
 	@mkdir -p $(@D)
 	scripts/exports.sh $* $(VERSION) $(filter %.h,$^) > $@
 $(B)/libtxtile.so: $(TILE_OBJ) $(B)/gen/libtxtile.map $(B)/flags/link
-	$(CC) -shared -Wl,-soname,$(@F).$(SOVERSION) -Wl,--version-script=$(B)/gen/libtxtile.map -Wl,--no-undefined \
+	$(CC) -shared -Wl,-soname,$(@F).$(SOVERSION) -Wl,--version-script=$(B)/gen/libtxtile.map $(COMPLETE) \
 	  -Wl,-Bsymbolic-functions \
 	  $(ALL_LDFLAGS) $(TILE_OBJ) $(TILE_LIBS) -o $@
 $(B)/libtxmill.so: $(MILL_OBJ) $(B)/libtxtile.so $(B)/gen/libtxmill.map $(B)/flags/link
@@ -150,7 +158,17 @@ $(TESTS): $(B)/%: %.c $(B)/flags/c $(B)/flags/link $(TEST_UTIL) $(TOOL_LIB) $(ST
 	  $(STATIC) $(ALL_LDFLAGS) $(shell $(PKG_CONFIG) --libs check) $(LIBS) $(TOOL_LIBS) -o $@
 
 check: all $(TESTS)
-	@TXM_MAKE_VARS='$(subst ','\'',$(MAKEOVERRIDES))' tests/run.sh $(B) $(TESTS) $(SCRIPTS)
+	@TXM_MAKE_VARS='$(subst ','\'',$(MAKEOVERRIDES))' tests/run.sh $(B) $(TESTS) $(filter-out $(SLOW),$(SCRIPTS))
+check-slow: all
+	@tests/run.sh $(B) $(SLOW)
+
+# All that this machine can run, for hours: the tests, the campaigns, the packages, real Blenders. What lacks something is
+# skipped with a reason.
+CAMPAIGNS := check check-slow check-abi check-cache-threads check-gpu check-avx512 check-slurm check-deb check-wheel check-blender
+check-all:
+	@failed=; for t in $(CAMPAIGNS) "check-faults FAULT_SECONDS=0"; do \
+	  echo "==== $$t"; $(MAKE) $$t || failed="$$failed $$t;"; \
+	done; [ -z "$$failed" ] || { echo "failed:$$failed"; exit 1; }
 
 # Test programs and scripts by their names: make check-one T="test_pyramid cli_info"
 ONE = $(foreach t,$(T),$(filter %/$(t),$(TESTS)) $(filter %/$(t).sh,$(SCRIPTS)))

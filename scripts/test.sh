@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# All tests, as continuous integration runs them, on Debian 12 or 13: installs what is missing, builds, runs the checks in the plain
-# build, under AddressSanitizer and UBSan, and as Clang compiles it, compiles for CUDA where nvcc is there, runs every fuzz
+# All tests, as continuous integration runs them, on Debian 12 or 13: installs what is missing, builds, runs the checks as GCC
+# compiles them, and as Clang does under AddressSanitizer and UBSan, compiles for CUDA where nvcc is there, runs every fuzz
 # target for a short time, injects faults for a minute. Environment: FUZZ_SECONDS, for each of the parsers of other people's
 # files (60; a sixth for the other targets; 0: none); FAULT_SECONDS (60; 0: none); SANITIZED=no leaves the sanitized build
 # out; JOBS, compilers at once (2).
@@ -49,17 +49,15 @@ scripts/setup.sh test || exit 1
 part "plain build and checks"
 result build make -s -j"$jobs"
 counted make -s -j"$jobs" check
+counted make -s -j"$jobs" check-slow
 
 if [ "${SANITIZED:-yes}" = yes ]; then
-    part "AddressSanitizer and UBSan"
-    result build-sanitized make -s -j"$jobs" SANITIZE=address,undefined
+    part "Clang, AddressSanitizer and UBSan"
+    clang=(CC=clang CXX=clang++ SANITIZE=address,undefined)
+    result build-sanitized make -s -j"$jobs" "${clang[@]}"
     # Several times slower: the limit a test must not cut it short.
-    counted env CK_DEFAULT_TIMEOUT=1200 make -s -j"$jobs" SANITIZE=address,undefined check
+    counted env CK_DEFAULT_TIMEOUT=1200 make -s -j"$jobs" "${clang[@]}" check
 fi
-
-part "Clang"
-result build-clang make -s -j"$jobs" B=build-clang CC=clang CXX=clang++
-counted make -s -j"$jobs" B=build-clang CC=clang CXX=clang++ check
 
 part "CUDA"
 if command -v "${NVCC:-nvcc}" >/dev/null; then

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # The GPU's code by what the compiler makes of it: nothing contracted, flushed or approximated, so that it gives the bits
 # that the same bodies give on the CPU; and no array in slow memory.
+# Plain builds only: it looks at what nvcc makes
+# Slow: 30 s of nvcc
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../lib.sh"
 nvcc=${NVCC:-nvcc}

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Calls to the system that fail: what was asked for is done or named, with the right exit code, at once, and nothing is
 # left behind.
+# Slow: 400 runs under strace
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../lib.sh"
 # LeakSanitizer cannot look where strace looks already.

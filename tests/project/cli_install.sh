@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # make install into a folder of its own: everything arrives, programs build against it, make uninstall leaves nothing.
+# Plain builds only: it looks at what is installed where
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../lib.sh"
 build=${TXM_BUILD:-$repo/build}

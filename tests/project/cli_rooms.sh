@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Who may need whom: rooms are the folders of src/tile, src/mill, src/device, src/stream and tools. No two of them need each other,
 # however far round, and libraries know nothing of what is built on them.
+# Plain builds only: it looks at sources and symbols
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../lib.sh"
 cd "$repo" || exit 1

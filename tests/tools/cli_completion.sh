@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Completion in live shells: the right kinds of files for each option and command, colour spaces, all options.
+# Plain builds only: it looks at the completion of shells
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../lib.sh"
 bin=$(dirname "$TXMILL") scripts=$(dirname "$TXMILL")/completion

@@ -3,6 +3,7 @@
 # The x86 back-ends by their instructions. AVX-512 runs on few machines, and no emulator of it is packaged; so what can be
 # seen everywhere is checked everywhere: the operations are those of AVX2, which the tests compare with scalar C bit for
 # bit, only wider. Nothing is contracted or approximated, divisions and roots are real ones, floors round downwards.
+# Plain builds only: it looks at what compilers make
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../../lib.sh"
 objects=$(dirname "$TXMILL")/src
