@@ -10,6 +10,7 @@
 /* ---- Huffman codes --------------------------------------------------------------------------------------------- */
 
 enum { DEPTHS = 48 }; /* a tree over a sum below 2^31 has at most 45 levels (Fibonacci numbers), whatever its limit */
+static const uint32_t NONE = UINT32_MAX;
 
 /* Orders the used symbols by frequency, rare ones first, equal ones by symbol: one key holds both. Two passes of a
  * counting sort over bytes do for frequencies below 65536, and blocks with larger ones take four. */
@@ -44,22 +45,24 @@ static size_t sort_symbols(const uint32_t *frequencies, size_t count, uint64_t *
  * ascending order, so the two smallest nodes are always at the head of one of two queues. */
 static void count_depths(const uint64_t *sorted, size_t used, uint32_t *depths)
 {
-    uint32_t weight[TXM_HUFFMAN_MAX_SYMBOLS];     /* of inner nodes */
+    uint32_t weight[TXM_HUFFMAN_MAX_SYMBOLS + 1]; /* of inner nodes */
     uint16_t parent[2 * TXM_HUFFMAN_MAX_SYMBOLS]; /* of leaves 0 .. used-1, then inner nodes */
     uint8_t depth[TXM_HUFFMAN_MAX_SYMBOLS];       /* of inner nodes */
     size_t leaf = 0, inner = 0, made = 0;
+    weight[0] = NONE; /* of a node that is not made yet: larger than any */
     while (made < used - 1) {
         uint32_t sum = 0;
         for (int child = 0; child < 2; child++) {
-            if (leaf < used && (inner >= made || sorted[leaf] >> 32 <= weight[inner])) {
-                sum += (uint32_t)(sorted[leaf] >> 32);
-                parent[leaf++] = (uint16_t)made;
-            } else {
-                sum += weight[inner];
-                parent[used + inner++] = (uint16_t)made;
-            }
+            /* Either comes as often as the other: what is taken is computed, not branched to. */
+            uint32_t of_leaf = leaf < used ? (uint32_t)(sorted[leaf] >> 32) : NONE, of_inner = weight[inner];
+            bool is_leaf = of_leaf <= of_inner;
+            sum += is_leaf ? of_leaf : of_inner;
+            parent[is_leaf ? leaf : used + inner] = (uint16_t)made;
+            leaf += is_leaf;
+            inner += !is_leaf;
         }
         weight[made++] = sum;
+        weight[made] = NONE;
     }
     depth[made - 1] = 0; /* the root is made last; every parent comes after its children */
     for (size_t i = made - 1; i-- > 0;)
@@ -225,6 +228,20 @@ static const uint8_t *write_literals(txm_bit_writer *w, const uint32_t *entries,
     return p;
 }
 
+/* The same where four more bytes follow: the last, fewer than four, are written without a branch for each number. */
+static inline const uint8_t *write_before_match(txm_bit_writer *w, const uint32_t *entries, const uint8_t *p, size_t n)
+{
+    for (; n >= 4; n -= 4, p += 4) {
+        put_literals(w, entries, p);
+        txm_flush_bits(w);
+    }
+    uint32_t a = n > 0 ? entries[p[0]] : 0, b = n > 1 ? entries[p[1]] : 0, c = n > 2 ? entries[p[2]] : 0;
+    unsigned two = (a & 255) + (b & 255);
+    txm_put_bits(w, a >> 8 | (uint64_t)(b >> 8) << (a & 255) | (uint64_t)(c >> 8) << two, two + (c & 255));
+    txm_flush_bits(w);
+    return p + n;
+}
+
 /* Literals that no match covers, matches, the end of the block. */
 void txm_deflate_block(txm_bit_writer *w, const uint8_t *src, size_t n, const txm_sequence *sequences, size_t matches,
                        uint32_t *litlen, const uint32_t *distance_counts, bool last)
@@ -233,6 +250,7 @@ void txm_deflate_block(txm_bit_writer *w, const uint8_t *src, size_t n, const tx
     uint16_t lc[TXM_LITLEN_SYMBOLS], dc[TXM_DISTANCE_SYMBOLS];
     uint32_t entries[TXM_LITERALS];
     const uint8_t *p = src;
+    txm_bit_writer local;
     litlen[END_OF_BLOCK] = 1;
     txm_huffman_lengths(litlen, TXM_LITLEN_SYMBOLS, TXM_LITLEN_BITS, ll);
     txm_huffman_lengths(distance_counts, TXM_DISTANCE_SYMBOLS, TXM_HUFFMAN_MAX_BITS, dl);
@@ -241,16 +259,18 @@ void txm_deflate_block(txm_bit_writer *w, const uint8_t *src, size_t n, const tx
     for (int i = 0; i < TXM_LITERALS; i++)
         entries[i] = (uint32_t)lc[i] << 8 | ll[i];
     write_header(w, ll, dl, last);
+    local = *w; /* what is written may alias the writer, which would go to memory and back each time */
     for (size_t i = 0; i < matches; i++) {
         const txm_sequence *q = &sequences[i];
-        p = write_literals(w, entries, p, q->literals) + q->length;
+        p = write_before_match(&local, entries, p, q->literals) + q->length;
         txm_coded length = txm_code_length(q->length), distance = txm_code_distance(q->distance);
-        txm_put_bits(w, lc[length.symbol], ll[length.symbol]);
-        txm_put_bits(w, length.extra, length.extra_bits);
-        txm_put_bits(w, dc[distance.symbol], dl[distance.symbol]);
-        txm_put_bits(w, distance.extra, distance.extra_bits);
-        txm_flush_bits(w);
+        txm_put_bits(&local, lc[length.symbol], ll[length.symbol]);
+        txm_put_bits(&local, length.extra, length.extra_bits);
+        txm_put_bits(&local, dc[distance.symbol], dl[distance.symbol]);
+        txm_put_bits(&local, distance.extra, distance.extra_bits);
+        txm_flush_bits(&local);
     }
+    *w = local;
     write_literals(w, entries, p, n - (size_t)(p - src));
     txm_put_bits(w, lc[END_OF_BLOCK], ll[END_OF_BLOCK]);
     txm_flush_bits(w);

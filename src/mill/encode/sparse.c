@@ -74,22 +74,36 @@ static unsigned log2_scaled(uint32_t v)
 }
 
 /* In several counters: the same byte again and again would wait for itself. */
+static inline void count_8(txm_sparse *s, uint64_t v)
+{
+    s->bytes[0][v & 255]++;
+    s->bytes[1][v >> 8 & 255]++;
+    s->bytes[2][v >> 16 & 255]++;
+    s->bytes[3][v >> 24 & 255]++;
+    s->bytes[4][v >> 32 & 255]++;
+    s->bytes[5][v >> 40 & 255]++;
+    s->bytes[6][v >> 48 & 255]++;
+    s->bytes[7][v >> 56]++;
+}
+
 static void count_bytes(txm_sparse *s, const uint8_t *src, size_t n)
 {
     size_t i = 0;
-    for (; i + 8 <= n; i += 8) {
-        uint64_t v = txm_load_le64(src + i);
-        s->bytes[0][v & 255]++;
-        s->bytes[1][v >> 8 & 255]++;
-        s->bytes[2][v >> 16 & 255]++;
-        s->bytes[3][v >> 24 & 255]++;
-        s->bytes[4][v >> 32 & 255]++;
-        s->bytes[5][v >> 40 & 255]++;
-        s->bytes[6][v >> 48 & 255]++;
-        s->bytes[7][v >> 56]++;
-    }
+    for (; i + 8 <= n; i += 8)
+        count_8(s, txm_load_le64(src + i));
     for (; i < n; i++)
         s->bytes[i % COUNTERS][src[i]]++;
+}
+
+/* The same where eight more bytes follow: they are counted as zeros and taken back, without a branch for each length.
+ */
+static inline void count_before_match(txm_sparse *s, const uint8_t *src, size_t n)
+{
+    size_t i = 0;
+    for (; i + 8 <= n; i += 8)
+        count_8(s, txm_load_le64(src + i));
+    count_8(s, txm_load_le64(src + i) & ((UINT64_C(1) << 8 * (n - i)) - 1));
+    s->bytes[0][0] -= (uint32_t)(8 - (n - i));
 }
 
 static void add_counters(txm_sparse *s)
@@ -265,13 +279,24 @@ static inline size_t match_length(const uint16_t *cost, const uint8_t *p, size_t
     return MIN_MATCH + agree(p + MIN_MATCH, p + MIN_MATCH - distance, most - MIN_MATCH);
 }
 
-/* How far the match at p also holds in front of it, down to `first` and, where it copies from, down to `reach`: matches
- * are looked for at some positions only. */
+/* How far the match at p also holds in front of it, down to `first` and, where it copies from, down to
+ * `reach`: matches are looked for at some positions only. */
 static inline size_t agree_backwards(const uint8_t *base, size_t p, size_t distance, size_t first, size_t reach,
                                      size_t most)
 {
-    size_t n = 0;
-    while (n < most && p - n > first && p - n - distance > reach && base[p - n - 1] == base[p - n - 1 - distance])
+    size_t from = p - distance, n = 0;
+    most = p - first < most ? p - first : most;
+    most = from - reach < most ? from - reach : most;
+    for (; from >= n + 8 && n < most; n += 8) {
+        uint64_t x = txm_load_le64(base + p - n - 8) ^ txm_load_le64(base + from - n - 8);
+        if (x) {
+            n += (unsigned)__builtin_clzll(x) >> 3;
+            return n < most ? n : most;
+        }
+    }
+    if (n > most)
+        return most;
+    while (n < most && base[p - n - 1] == base[from - n - 1])
         n++;
     return n;
 }
@@ -280,7 +305,7 @@ static inline size_t agree_backwards(const uint8_t *base, size_t p, size_t dista
 static inline txm_sequence count_match(txm_sparse *s, const uint8_t *base, size_t from, size_t at, size_t length,
                                        size_t distance)
 {
-    count_bytes(s, base + from, at - from);
+    count_before_match(s, base + from, at - from);
     s->litlen[txm_code_length((unsigned)length).symbol]++;
     s->distance[txm_code_distance((unsigned)distance).symbol]++;
     return (txm_sequence){(uint32_t)(at - from), (uint16_t)length, (uint16_t)distance};
