@@ -65,6 +65,7 @@ typedef struct txm_device_rate {
     uint64_t reserved[2];
 } txm_device_rate;
 
+/* How many kinds are measured: four types with one channel and with four. */
 enum { TXM_DEVICE_RATES = 8 };
 
 /* Measures a usable device, which takes seconds, and remembers the result for this user ($XDG_CACHE_HOME/txmill or
