@@ -121,20 +121,21 @@ START_TEST(views_describe_tiles_of_each_level)
     txm_view_texture v;
     txm_error err = {0};
     txm_tx *tx = open_tx(make_tx("view.tx", &image, MADE_SMOOTH));
-    ck_assert_msg(txm_view_describe(tx, TXM_EXTENSION_REPEAT, 0, &v, &err) == TXM_OK, "%s", err.message);
+    ck_assert_msg(txm_view_describe(tx, TXM_EXTENSION_REPEAT, 0, false, &v, &err) == TXM_OK, "%s", err.message);
     ck_assert_uint_eq(v.width, 200);
     ck_assert_uint_eq(txm_view_tiles_across(&v, 0), 4);
     ck_assert_uint_eq(txm_view_tiles(&v, 0), 8);
     ck_assert_uint_eq(txm_view_tiles(&v, v.levels - 1), 1);
     /* A tile as it is held is the window that a reader defines. */
-    uint8_t *tile = calloc(1, v.tile_bytes), *spare = calloc(1, v.tile_bytes);
-    ck_assert_msg(txm_view_read_tile(tx, &v, 0, 0, 0, tile, spare, &err) == TXM_OK, "%s", err.message);
+    uint8_t *tile = calloc(1, v.tile_bytes), *spare = calloc(1, txm_view_converted_bytes(&v));
+    bool opaque = true;
+    ck_assert_msg(txm_view_read_tile(tx, &v, 0, 0, 0, tile, spare, &opaque, &err) == TXM_OK, "%s", err.message);
     uint32_t edge = 64 + 2 * TXM_BORDER_PX;
     uint8_t *window = brute_window(&image, 0, 0, 0, 64, 64, TXM_BORDER_PX, TXM_EXTENSION_REPEAT);
     ck_assert_mem_eq(tile, window, (size_t)edge * 4);
     free(window);
     /* From level 1 on, the view's level 0 is the file's level 1. */
-    ck_assert_int_eq(txm_view_describe(tx, TXM_EXTENSION_REPEAT, 1, &v, &err), TXM_OK);
+    ck_assert_int_eq(txm_view_describe(tx, TXM_EXTENSION_REPEAT, 1, false, &v, &err), TXM_OK);
     ck_assert_uint_eq(v.width, 100);
     free(tile);
     free(spare);

@@ -95,9 +95,9 @@ END_TEST
 /* The first one is kept. */
 START_TEST(the_first_failure_is_the_cause)
 {
-    note(ENODEV);
-    note(EIO);
-    note(EINVAL);
+    note_errno(ENODEV);
+    note_errno(EIO);
+    note_errno(EINVAL);
     ck_assert_int_eq(txm_reads_failed(), ENODEV);
 }
 END_TEST
