@@ -26,13 +26,14 @@ exact "" code.ptx
 run "$nvcc" -arch=sm_75 -cubin -Xptxas -v code.ptx -o code.cubin
 check assembles grep -q "0 bytes stack frame" err
 check no-stack test -z "$(grep -E '[1-9][0-9]* bytes (stack frame|spill)' err out)"
-# Look-ups and ray differentials: their headers are device code as well, without a warning.
-# shellcheck disable=SC2086
-run "$nvcc" $flags -I"$repo/include" -I"$repo/src" -arch=compute_75 -ptx "$repo/tests/device/sample_device.cu" -o sample.ptx
-check sample-compiles rc_is 0
-check sample-quiet test ! -s err
-exact sample- sample.ptx
-check sample-has-roots grep -q 'sqrt\.rn\.f32' sample.ptx
-run "$nvcc" -arch=sm_75 -cubin sample.ptx -o sample.cubin
-check sample-assembles rc_is 0
+# Look-ups, and ray differentials, whose header is device code as well; without a warning.
+for part in lookup:src/device/lookup/program.c ray:tests/device/ray_device.cu; do
+    name=${part%%:*}
+    # shellcheck disable=SC2086
+    run "$nvcc" $flags -I"$repo/include" -I"$repo/src" -arch=compute_75 -x cu -ptx "$repo/${part#*:}" -o "$name.ptx"
+    check "$name-compiles" rc_is 0
+    check "$name-quiet" test ! -s err
+    exact "$name-" "$name.ptx"
+    check "$name-has-roots" grep -q 'sqrt\.rn\.f32' "$name.ptx"
+done
 finish

@@ -196,8 +196,8 @@ static void try_batches(uint64_t cache_bytes, const txm_device_options *o, int d
 
 START_TEST(bits_are_the_samplers)
 {
-    try_batches(64 << 20, NULL, 1, false, lookups_of_test(100000));
-    try_batches(64 << 20, NULL, 1, true, lookups_of_test(100000));
+    try_batches(64 << 20, NULL, 1, false, lookups_of_test(20000));
+    try_batches(64 << 20, NULL, 1, true, lookups_of_test(20000));
 }
 END_TEST
 
@@ -206,7 +206,7 @@ START_TEST(a_small_cache_is_right)
     txm_device_options o;
     txm_device_options_init(&o);
     o.max_lookups = 3000;
-    try_batches(4 << 20, &o, 1, true, 20000);
+    try_batches(4 << 20, &o, 1, true, 10000);
 }
 END_TEST
 
@@ -216,9 +216,9 @@ START_TEST(a_small_device_is_right)
     txm_device_options o;
     txm_device_options_init(&o);
     o.memory_bytes = 1 << 20;
-    try_batches(64 << 20, &o, 1, false, 50000);
+    try_batches(64 << 20, &o, 1, false, 15000);
     o.host_bytes = 1 << 20;
-    try_batches(64 << 20, &o, 1, false, 20000);
+    try_batches(64 << 20, &o, 1, false, 8000);
     o.max_requests = 64;
     o.copy_bytes = 100000;
     try_batches(64 << 20, &o, 1, false, 5000);
