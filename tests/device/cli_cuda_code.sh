@@ -16,7 +16,7 @@ flags=$(sed -nE 's/^NVCC_FLAGS := (.*) \\$/\1/p' "$repo/src/device/module.mk" | 
 run "$nvcc" $flags -I"$repo/include" -I"$repo/src" -arch=compute_75 -x cu -ptx "$repo/src/device/convert/program.c" -o code.ptx
 check compiles rc_is 0
 exact() { # exact PREFIX FILE
-    check "$1has-divisions" grep -q 'div\.rn\.f32' "$2"
+    check "$1has-divisions" grep -qE '(div|rcp)\.rn\.f32' "$2"
     for word in 'fma\.' 'mad\.[a-z.]*f[36][24]' '\.ftz' '\.approx' '\.full\.'; do
         run grep -cE "$word" "$2"
         check "$1no-${word//\\/}" prints 0
