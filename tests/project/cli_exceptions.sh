@@ -14,7 +14,7 @@ repo, seen = sys.argv[1], 0
 innocent = {"txm_ocio_has_archives", "txm_ocio_before_abort", "oiio_as_half"}
 catching = r"\b(return (guarded|encoding)|drop|apply)\("
 constant = r"^\{\s*(\*\w+ = [A-Z_]+;\s*|return [\w:.]+(\([^()]*\)|->\w+\.size\(\))?;\s*)*\}"
-for path in ("src/mill/color/ocio.cpp", "src/mill/source/oiio/oiio_module.cpp"):
+for path in ("src/mill/color/ocio.cpp", *(f"src/mill/source/oiio/oiio_{part}.cpp" for part in ("module", "read", "write"))):
     text = open(f"{repo}/{path}").read()
     text = re.sub(r"/\*.*?\*/", "", text, flags=re.S)
     pattern = r"^[\w *]*?\b(txm_ocio_\w+|oiio_\w+|encoder_\w+)\([^;{]*?\)\n(try )?\{(.*?)^\}( catch \(\.\.\.\))?"

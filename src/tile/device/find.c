@@ -30,7 +30,7 @@ txm_status txm_device_find(const char *name, txm_device_found *found, txm_error 
         status = txm_fail(err, TXM_STATUS_DEVICE, "%s: its plug-in is of another build, or knows no look-ups", name);
     if (status == TXM_OK && index >= count)
         status =
-            txm_fail(err, TXM_STATUS_DEVICE, "there is no device %s: 'txmill devices' lists those there are", name);
+            txm_fail(err, TXM_STATUS_DEVICE, "no device %s: 'txmill devices' lists the devices of this machine", name);
     if (status == TXM_OK)
         status = plugin->describe(index, &facts, err);
     if (status == TXM_OK && !facts.usable)
