@@ -10,7 +10,7 @@ DEVICE_CORE := $(addprefix $(B)/src/,tile/base/status.o tile/base/text.o tile/ba
 DEVICE_MAP  := src/device/plugin/plugin.map
 DEVICE_HEADERS := $(wildcard src/device/*/*.h src/mill/gpu/*.h src/tile/device/*.h src/tile/ops/*.h src/tile/sample/*.h) \
                   include/txtile/pixel.h include/txtile/sampler.h include/txtile/status.h
-device_link = $(CC) -shared $(ALL_LDFLAGS) -Wl,--version-script=$(DEVICE_MAP) -Wl,--no-undefined $(filter %.o,$^)
+device_link = $(CC) -shared $(ALL_LDFLAGS) -Wl,--version-script=$(DEVICE_MAP) $(COMPLETE) $(filter %.o,$^)
 
 # ---- CUDA
 # Turing to Hopper as far as this compiler knows them, and what drivers translate for anything newer.
