@@ -6,7 +6,7 @@
 #include "mill/gpu/kernels.h"
 
 /* m0: the job's memory; m1: the tables of the curve. */
-#define TXM_CURVE ((TXM_GLOBAL const txm_tables *)m1)
+#define TXM_CURVE ((TXM_GLOBAL const txm_tables *)(TXM_GLOBAL void *)m1)
 
 /* Rows of threads: neighbours in x touch neighbouring pixels. A row's channels lie beside each other when they are
  * counted, so that they read the same pixels; few rows a block, so that a chunk makes many blocks. */

@@ -35,7 +35,7 @@ TXM_ARITH TXM_GLOBAL uint8_t *txm_gpu_row(TXM_GLOBAL uint8_t *m, const txm_gpu_s
 
 TXM_ARITH TXM_GLOBAL float *txm_gpu_float_row(TXM_GLOBAL uint8_t *m, const txm_gpu_floats *f, uint32_t y)
 {
-    return (TXM_GLOBAL float *)(m + f->rows) + (y % f->capacity) * f->stride;
+    return (TXM_GLOBAL float *)(TXM_GLOBAL void *)(m + f->rows) + (y % f->capacity) * f->stride;
 }
 
 /* Stores a filtered pixel: as the level holds it, and as the next level is made from it. */
@@ -146,7 +146,7 @@ TXM_ARITH void txm_gpu_count_body(const txm_gpu_count *a, TXM_GLOBAL uint8_t *m,
         float r = txm_gpu_number(type, p.v[0]), g = txm_gpu_number(type, p.v[1]), b = txm_gpu_number(type, p.v[2]);
         grey = grey && r == g && g == b && p.v[3] == one;
     }
-    TXM_GLOBAL txm_gpu_row_stats *out = (TXM_GLOBAL txm_gpu_row_stats *)(m + a->out) + row;
+    TXM_GLOBAL txm_gpu_row_stats *out = (TXM_GLOBAL txm_gpu_row_stats *)(TXM_GLOBAL void *)(m + a->out) + row;
     out->sum[channel] = txm_gpu_is_integer(type) ? txm_shares_sum(shares) : sum;
     out->min[channel] = min;
     out->max[channel] = max;

@@ -49,7 +49,7 @@ static void *place(void *context, uint32_t level, uint32_t y)
 {
     catcher *c = context;
     ck_assert_uint_eq(y, c->next_row[level]);
-    return c->levels[level] + y * row_bytes(c->spec, level);
+    return c->levels[level] ? c->levels[level] + y * row_bytes(c->spec, level) : NULL;
 }
 
 static void placed(void *context, uint32_t level, uint32_t y)

@@ -95,6 +95,8 @@ static inline void store_samples(txm_type type, vf v, uint8_t *p)
  * other begins cannot be seen. */
 static void to_float_simd(txm_type type, const void *src, float *dst, size_t samples)
 {
+    if (!samples) /* and perhaps no pointers */
+        return;
     const uint8_t *s = src;
     size_t i = 0, bytes = txm_type_bytes(type);
 #define LOOP(t)                                                                                                        \
