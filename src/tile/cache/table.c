@@ -115,8 +115,10 @@ txm_block *txm_block_of(txm_cache *c, uint32_t entry)
         uint32_t middle = low + (high - low) / 2;
         *(c->blocks[middle].first <= entry ? &low : &high) = middle;
     }
+    if (low == high)
+        return NULL;
     txm_block *b = c->blocks + low;
-    return low < high && entry >= b->first && entry - b->first < b->count ? b : NULL;
+    return entry >= b->first && entry - b->first < b->count ? b : NULL;
 }
 
 /* With the generation, before which look-ups may still hold its numbers. Odd, whether or not the world is
