@@ -325,6 +325,13 @@ static txm_status give_up(updating *u, txm_status status)
     return status;
 }
 
+/* Those that came since the last launch. */
+static bool add_udims(txm_device_launch *l, uint32_t udims)
+{
+    return udims == l->udims_sent || add_words(l, l->texture_room * TEXTURE_WORDS + l->udims_sent,
+                                               l->view.udims + l->udims_sent, udims - l->udims_sent);
+}
+
 txm_status txm_table_update(txm_device_launch *l, txm_update *out, txm_error *err)
 {
     updating u = {.l = l};
@@ -338,10 +345,7 @@ txm_status txm_table_update(txm_device_launch *l, txm_update *out, txm_error *er
     if (status == TXM_OK && u.count)
         status = pack_tiles(&u, out, err);
     const uint32_t udims = l->extent.udims;
-    if (status == TXM_OK && !(add_textures(l) &&
-                              add_words(l, l->texture_room * TEXTURE_WORDS + l->udims_sent,
-                                        l->view.udims + l->udims_sent, udims - l->udims_sent) &&
-                              add_slots(l)))
+    if (status == TXM_OK && !(add_textures(l) && add_udims(l, udims) && add_slots(l)))
         status = txm_no_memory(err, NULL);
     if (status == TXM_OK)
         status = pack_table(l, out, err);
