@@ -325,7 +325,7 @@ static txm_status give_up(updating *u, txm_status status)
     return status;
 }
 
-/* Those that came since the last launch. */
+/* Adds the UDIM entries that came since the last launch. */
 static bool add_udims(txm_device_launch *l, uint32_t udims)
 {
     return udims == l->udims_sent || add_words(l, l->texture_room * TEXTURE_WORDS + l->udims_sent,
