@@ -31,10 +31,12 @@ WARN   := -Wall -Wextra -Wshadow -Wconversion -Wcast-align -Wstrict-prototypes -
 WARNXX := -Wall -Wextra
 SAN    := $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
 # Clang links a sanitizer's runtime into programs alone: a sanitized library lacks its symbols, and programs in C lack what
-# checks the classes of C++ objects. It does not say so to the sources as GCC does.
+# checks the classes of C++ objects. It does not say so to the sources as GCC does. AddressSanitizer looks for the functions
+# that throw when a program starts, so libstdc++ must be there before a plug-in brings it.
 COMPLETE := $(if $(SANITIZE),,-Wl,--no-undefined)
 ifneq ($(and $(SANITIZE),$(findstring clang,$(CC))),)
 SAN += -fno-sanitize=vptr,function $(if $(findstring address,$(SANITIZE)),-D__SANITIZE_ADDRESS__=1)
+SAN_EXCEPTIONS := -Wl,--no-as-needed -lstdc++
 endif
 # Pixel arithmetic is specified without contraction: scalar C, SIMD and CUDA agree to the bit.
 COMMON := $(OPT) $(SAN) -fPIC -ffp-contract=off -fno-math-errno -pthread -Iinclude -Isrc -I$(B)/gen -MMD -MP \

@@ -40,8 +40,9 @@ kernels() { find "$XDG_CACHE_HOME/txmill/opencl" -type f; }
 check cached test "$(kernels | wc -l)" -ge 1
 export XDG_CACHE_HOME=$work/own
 mkdir -p "$XDG_CACHE_HOME"
-cp -r "$build/tests/opencl/cache/txmill" "$XDG_CACHE_HOME"
-file=$(kernels | head -n 1)
+cp -rp "$build/tests/opencl/cache/txmill" "$XDG_CACHE_HOME"
+# The newest of those that convert: look-ups have kernels of their own, and older builds had others.
+file=$(kernels | xargs grep -la ingest | xargs ls -t | head -n 1)
 damage() { # NAME COMMAND...
     cp "$file" good
     "${@:2}"

@@ -9,7 +9,7 @@ $(B)/src/mill/source/png/png_unfilter_avx2.o: ISA := -mavx2
 # OpenImageIO's decoders run in a process of their own, which loads the module.
 all: $(B)/txmill-oiio-worker
 $(B)/txmill-oiio-worker: $(B)/src/mill/source/oiio/worker/main.o $(B)/src/mill/source/oiio/worker/reads.o $(STATIC)
-	$(CC) $(ALL_LDFLAGS) $^ -ldl -o $@
+	$(CC) $(ALL_LDFLAGS) $^ -ldl $(SAN_EXCEPTIONS) -o $@
 -include $(B)/src/mill/source/oiio/worker/main.d $(B)/src/mill/source/oiio/worker/reads.d
 
 # A module that crashes, loops and hangs on demand, with a worker beside it, for the tests of what that costs.
