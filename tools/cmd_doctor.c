@@ -228,7 +228,7 @@ static void examine_libraries(examination *x)
 
 /* ---- the machine ------------------------------------------------------------------------------------------------ */
 
-/* A missing device is no fault: the CPU makes the same files. */
+/* A missing device is not a fault: the CPU makes the same files. */
 static void examine_devices(examination *x)
 {
     txm_cpu_info cpu;

@@ -72,7 +72,7 @@ static inline void txm_device_options_init(txm_device_options *options)
 }
 
 /* Opens the device of a name, "opencl", "opencl:1", "cuda:0", for look-ups in a cache. NULL options: the defaults.
- * USAGE for a name that is none, DEVICE where there is no such device, or it cannot be used: the message says why;
+ * USAGE for an invalid name, DEVICE if the device does not exist or cannot be used: the message says why;
  * NO_MEMORY. */
 TXM_API txm_status txm_device_open(txm_cache *cache, const char *name, const txm_device_options *options,
                                    txm_device **out, txm_error *err);

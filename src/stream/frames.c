@@ -112,10 +112,10 @@ static txm_status check_options(const txm_frames_options *o, txm_error *err)
         {!o->requests || o->requests > TXM_FRAMES_MAX_REQUESTS, "the list holds 1 to 1048576 requests"},
         {o->wave > TXM_FRAMES_MAX_WAVE, "waves have 0 to 32 lanes"},
         {o->wave && TXM_BLOCK_LANES % o->wave, "the lanes of a wave must divide 32"},
-        {!txm_frames_textures_name((txm_frames_textures)o->textures), "there is no such way to texture"},
+        {!txm_frames_textures_name((txm_frames_textures)o->textures), "unknown way to texture"},
         {!txm_frames_show_name((txm_frames_show)o->show), "there is nothing of that name to show"},
-        {!txm_frames_filter_name((txm_frames_filter)o->filter), "there is no such filter"},
-        {!txm_frames_reject_name((txm_frames_reject)o->reject), "there is no such way to reject requests"},
+        {!txm_frames_filter_name((txm_frames_filter)o->filter), "unknown filter"},
+        {!txm_frames_reject_name((txm_frames_reject)o->reject), "unknown way to reject requests"},
         {!(o->mark_share >= 0.0f && o->mark_share <= 1.0f), "marks begin at a share from 0 to 1 of the budget"},
         {!is_price(p->frame_ms) || !is_price(p->texel_ns) || !is_price(p->request_ns) || !is_price(p->tile_ms) ||
              !is_price(p->latency_ms),

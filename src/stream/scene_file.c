@@ -210,7 +210,7 @@ static void read_ptex(parser *p)
     if (!p->words.failed && strcmp(image->colorspace, "sRGB") != 0 && strcmp(image->colorspace, "Non-Color") != 0 &&
         strcmp(image->colorspace, "Linear Rec.709") != 0)
         txm_words_fail(&p->words, TXM_STATUS_UNSUPPORTED,
-                       "'%s' is no colour space of a Ptex file: sRGB, Non-Color and Linear Rec.709 are",
+                       "'%s' is not a colour space for Ptex files: use sRGB, Non-Color or Linear Rec.709",
                        image->colorspace);
     if (p->words.failed)
         return;

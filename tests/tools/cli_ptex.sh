@@ -260,7 +260,7 @@ count its 9 faces are quads, but mesh "few" has 1 faces
 kind its 4 faces are triangles, but mesh "q" has 9 faces
 shape a Ptex file needs a mesh
 world the world has no faces
-space 'ACEScg' is no colour space of a Ptex file
+space 'ACEScg' is not a colour space for Ptex files
 gone gone.ptx
 EOF
 check no-temporaries no_temporaries

@@ -59,6 +59,6 @@ typedef struct ocl_cache_key {
 
 /* What is there under a key: *bytes is to be freed; NULL where there is nothing, or something that is damaged. */
 uint8_t *ocl_cache_read(ocl_cache_key key, size_t *size);
-/* Failing is no error: the next process compiles again. */
+/* A failure is ignored: the next process compiles again. */
 void ocl_cache_write(ocl_cache_key key, const uint8_t *bytes, size_t size);
 #endif

@@ -6,7 +6,7 @@
 #include "tile/device/device_impl.h"
 #include "tile/device/device_plugin.h"
 
-/* A plug-in of another build would read what it is told wrongly. */
+/* A plug-in of another build would misread its arguments. */
 static bool fits(const txm_device_lookups *l)
 {
     return l && l->abi == TXM_DEVICE_LOOKUPS_ABI && l->look_bytes == sizeof(txm_device_look) &&

@@ -75,7 +75,7 @@ static bool room_for_copies(txm_device *d, uint32_t slots)
     return true;
 }
 
-/* Far memory is taken when the first tile has no room near. That there is none is no failure: tiles are missed then. */
+/* Far memory is taken when the first tile has no room near. Without any, tiles are missed. */
 static void far_memory(txm_device *d)
 {
     void *memory = NULL;
