@@ -109,6 +109,8 @@ static void to_float_simd(txm_type type, const void *src, float *dst, size_t sam
 
 static void from_float_simd(txm_type type, const float *src, void *dst, size_t samples)
 {
+    if (!samples) /* and perhaps no pointers */
+        return;
     uint8_t *d = dst;
     size_t i = 0, bytes = txm_type_bytes(type);
 #define LOOP(t)                                                                                                        \
