@@ -2,7 +2,7 @@
  *
  * The texture cache beside the sampler alone and OpenImageIO's image cache, on the same file.
  *     bench_cache [-n ROUNDS] TX
- * prints tables: warm look-ups, cold ones, budgets of a quarter of the working set, two threads. Rates are look-ups a
+ * prints tables: warm lookups, cold ones, budgets of a quarter of the working set, two threads. Rates are lookups a
  * CPU second of one thread, rounds in turn, the best of each; with threads by the clock.
  */
 #include <math.h>
@@ -22,7 +22,7 @@ enum { PLACES = 1 << 21, LOOKUPS = 1 << 19, WAVE = 1 << 20, REQUESTS = 8192, ALL
 static struct {
     const char *path;
     uint32_t width, height;
-    float *in[6]; /* PLACES look-ups */
+    float *in[6]; /* PLACES lookups */
     txm_texture_set *set;
     uint32_t whole;
 } bench;
@@ -98,7 +98,7 @@ static void cached(txm_cache_thread *t, size_t begin, size_t end)
         float out[4];
         txm_lookup at = place(i);
         if (txm_cache_sample(t, 0, &how, &at, NULL, out) != TXM_LOOK_RESIDENT)
-            die("a look-up failed");
+            die("a lookup failed");
         sink += out[0];
     }
 }
@@ -122,7 +122,7 @@ static void cached_many(txm_cache_thread *t, size_t begin, size_t end, size_t at
                                    {out[0], out[1], out[2], out[3]},
                                    NULL};
         if (txm_cache_sample_n(t, 0, &how, &batch) != TXM_LOOK_RESIDENT)
-            die("a look-up failed");
+            die("a lookup failed");
         sink += out[0][0];
     }
 }
@@ -141,7 +141,7 @@ static void theirs(oiio_textures *oiio, size_t begin, size_t end)
     }
 }
 
-/* Look-ups as a wavefront does them, as many at a time as Cycles has in flight on a GPU at least: all that are left in
+/* Lookups as a wavefront does them, as many at a time as Cycles has in flight on a GPU at least: all that are left in
  * each launch, what they miss loaded together. */
 static void in_waves(txm_cache *c, size_t begin, size_t end)
 {
@@ -243,7 +243,7 @@ static void warm(int rounds)
     txm_cache_free(&c);
 }
 
-/* What loading takes: the first pass less the same look-ups again. */
+/* What loading takes: the first pass less the same lookups again. */
 static double tiles_a_second(double first, double again, uint64_t tiles, double best)
 {
     double r = (double)tiles / (first - again);
@@ -327,7 +327,7 @@ static void quarter(int rounds)
         txm_cache_stats_of(waves, &s[1]);
         txm_cache_stats_of(many, &s[2]);
         full[2] = full[3] = full[1];
-        static const char *const who[] = {"OpenImageIO", "txmill, each look-up waits", "txmill, waves of 1,048,576",
+        static const char *const who[] = {"OpenImageIO", "txmill, each lookup waits", "txmill, waves of 1,048,576",
                                           "txmill, 1,048,576 per blocking call"};
         for (int i = 0; i < 4; i++) {
             printf("| %s: %s | %.2f | %.3f | %.1f |", p->name, who[i], full[i], small[i], full[i] / small[i]);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Texture look-ups beside OpenImageIO's TextureSystem, on the same file, all tiles in memory.
+ * Texture lookups beside OpenImageIO's TextureSystem, on the same file, all tiles in memory.
  *     bench_lookup [-n ROUNDS] [-j THREADS] [-p PATTERN] TX
- * prints tables (-p: of the patterns with that text in their names): look-ups per CPU second of one thread, rounds of
- * both in turn, the best of each; nanoseconds of a look-up by its stages; with -j look-ups a second by the clock.
+ * prints tables (-p: of the patterns with that text in their names): lookups per CPU second of one thread, rounds of
+ * both in turn, the best of each; nanoseconds of a lookup by its stages; with -j lookups a second by the clock.
  */
 #include <math.h>
 #include <pthread.h>
@@ -22,7 +22,7 @@ enum { LOOKUPS = 1 << 19, BATCH = 16, MAX_THREADS = 64 }; /* places of a pattern
 typedef enum spread { COHERENT, RANDOM } spread;
 typedef enum call { ONE_BY_ONE, BATCHES } call;
 
-/* A pattern of look-ups and how each side does them. Level 0 to 8 at random: level < 0. */
+/* A pattern of lookups and how each side does them. Level 0 to 8 at random: level < 0. */
 typedef struct pattern {
     const char *name;
     spread where;
@@ -72,7 +72,7 @@ static struct {
     txm_texture_set *set;
     uint32_t id, width, height;
     oiio_textures *oiio;
-    float *in[6];     /* LOOKUPS look-ups */
+    float *in[6];     /* LOOKUPS lookups */
     const char *only; /* patterns whose names have this text; NULL: all */
 } bench;
 
@@ -207,7 +207,7 @@ static double best_rate(void (*work)(const pattern *, size_t, size_t), const pat
 
 static void by_cpu_time(int rounds)
 {
-    printf("| look-ups a CPU second, millions, one thread | OpenImageIO | txmill | ratio | goal | |\n"
+    printf("| lookups a CPU second, millions, one thread | OpenImageIO | txmill | ratio | goal | |\n"
            "|---|---|---|---|---|---|\n");
     for (int n = 0; n < PATTERNS; n++) {
         const pattern *p = &patterns[n];
@@ -245,7 +245,7 @@ typedef struct worker {
 static void *run_worker(void *arg)
 {
     worker *w = arg;
-    w->work(w->pattern, w->begin, w->begin + 1024); /* warm: what a thread makes on its first look-up */
+    w->work(w->pattern, w->begin, w->begin + 1024); /* warm: what a thread makes on its first lookup */
     pthread_barrier_wait(w->start);
     w->span.begin = bench_seconds(CLOCK_MONOTONIC);
     w->work(w->pattern, w->begin, w->end);
@@ -280,7 +280,7 @@ static double clock_rate(void (*work)(const pattern *, size_t, size_t), const pa
 
 static void by_the_clock(int rounds, int threads)
 {
-    printf("\n| look-ups a second by the clock, millions, %d threads | OpenImageIO | txmill | ratio | goal | |\n"
+    printf("\n| lookups a second by the clock, millions, %d threads | OpenImageIO | txmill | ratio | goal | |\n"
            "|---|---|---|---|---|---|\n",
            threads);
     for (int n = 0; n < PATTERNS; n++) {
@@ -354,7 +354,7 @@ static void by_stage(int rounds)
                   {"cubic, two levels", TXM_FILTER_CUBIC, TXM_LEVEL_MODE_TRILINEAR, TXM_LEVEL_RULE_CYCLES},
                   {"stochastic Gaussian", TXM_FILTER_STOCHASTIC_GAUSSIAN, TXM_LEVEL_MODE_FLOOR, TXM_LEVEL_RULE_CYCLES},
                   {"stochastic Mitchell", TXM_FILTER_STOCHASTIC_MITCHELL, TXM_LEVEL_MODE_FLOOR, TXM_LEVEL_RULE_CYCLES}};
-    printf("\n| ns of CPU a look-up, coherent, level 1.5 | one by one | batches of 16 |\n|---|---|---|\n");
+    printf("\n| ns of CPU a lookup, coherent, level 1.5 | one by one | batches of 16 |\n|---|---|---|\n");
     make_places(&patterns[1]);
     for (size_t i = 0; i < sizeof stages / sizeof *stages; i++)
         printf("| %s | %.1f | %.1f |\n", stages[i].name,

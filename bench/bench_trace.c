@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A renderer's look-ups, replayed from a trace (txmill-trace(5)) through the texture cache and through OpenImageIO's
- * TextureSystem: many textures, incoherent bounces, one look-up at a time.
+ * A renderer's lookups, replayed from a trace (txmill-trace(5)) through the texture cache and through OpenImageIO's
+ * TextureSystem: many textures, incoherent bounces, one lookup at a time.
  *     bench_trace [-n ROUNDS] [-p PATTERN] [-o] TRACE
  * prints a table (-p: of the rows with that text in their names; -o: without OpenImageIO): nanoseconds of CPU that a
- * look-up takes, each thread of the trace on a thread of its own, rounds of both in turn, the best of each. All tiles
+ * lookup takes, each thread of the trace on a thread of its own, rounds of both in turn, the best of each. All tiles
  * are in memory.
  */
 #include <pthread.h>
@@ -106,7 +106,7 @@ static void read_trace(const char *path)
     txm_trace_cursor_free(&cursor);
     txm_trace_free(&trace);
     if (!bench.lookups)
-        die("the trace has no look-ups: it was written without --trace-lookups");
+        die("the trace has no lookups: it was written without --trace-lookups");
 }
 
 /* ---- whoever looks up ---- */
@@ -128,7 +128,7 @@ static void ours(const row *r, const place *p, size_t count)
         float out[4];
         uint32_t random = p[i].random | 1;
         if (txm_cache_sample(thread, p[i].texture, &how, &p[i].at, &random, out) != TXM_LOOK_RESIDENT)
-            die("a look-up failed");
+            die("a lookup failed");
         sink += out[0];
     }
     txm_cache_thread_free(&thread);
@@ -171,7 +171,7 @@ static void *run_worker(void *arg)
     return NULL;
 }
 
-/* The lesser of `best` and what a look-up takes now, in nanoseconds. */
+/* The lesser of `best` and what a lookup takes now, in nanoseconds. */
 static double nanoseconds(work how, const row *r, double best)
 {
     worker w[MAX_THREADS];
@@ -233,7 +233,7 @@ int main(int argc, char **argv)
     if (beside && !(bench.oiio = oiio_textures_new(CACHE_MB)))
         die("no OpenImageIO");
     read_trace(argv[optind]);
-    printf("| ns of CPU a look-up, %zu look-ups, %u threads | OpenImageIO | txmill | ratio | goal | "
+    printf("| ns of CPU a lookup, %zu lookups, %u threads | OpenImageIO | txmill | ratio | goal | "
            "|\n|---|---|---|---|---|---|\n",
            bench.lookups, bench.thread_count);
     for (int i = 0; i < ROWS; i++)

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Texture look-ups beside OpenImageIO: lookup.sh [BUILD [IMAGES [RESULTS]]]. Prints tables, see bench/bench_lookup.c, and
+# Texture lookups beside OpenImageIO: lookup.sh [BUILD [IMAGES [RESULTS]]]. Prints tables, see bench/bench_lookup.c, and
 # puts them in the place of those in RESULTS, which is bench/results.md unless it is said; "-": nowhere. With the usual
 # RESULTS the table by stages goes to docs/performance.md as well.
 set -eu
@@ -9,7 +9,7 @@ images=${2:-bench-images}
 results=${3:-bench/results.md}
 . bench/photo4k.sh
 {
-    echo "## Texture look-ups (make bench-lookup)"
+    echo "## Texture lookups (make bench-lookup)"
     echo
     echo "photo4k.tx, RGBA8, all tiles in memory, $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1), $(date -u +%F); load"
     echo "before and after $(cut -d ' ' -f 1 /proc/loadavg) and @AFTER@. Trilinear by Cycles' footprint. Ratios are of one run, both sides in turn."
@@ -23,15 +23,15 @@ cat "$out/tables"
 # The section goes to where it was, or to the end.
 awk -v tables="$out/tables" '
     function put() { while ((getline line < tables) > 0) print line; done = 1 }
-    /^## / { inside = /^## Texture look-ups \(make bench-lookup\)/; if (inside) { put(); next } if (done == 1) { print ""; done = 2 } }
+    /^## / { inside = /^## Texture lookups \(make bench-lookup\)/; if (inside) { put(); next } if (done == 1) { print ""; done = 2 } }
     !inside { print }
     END { if (!done) { print ""; put() } }' "$results" >"$out/results.md"
 cp "$out/results.md" "$results"
 [ "$results" = bench/results.md ] || exit 0
 awk -v tables="$out/tables" '
-    /^\| ns of CPU a look-up/ {
+    /^\| ns of CPU a lookup/ {
         while ((getline line < tables) > 0) {
-            if (line ~ /^\| ns of CPU a look-up/) inside = 1
+            if (line ~ /^\| ns of CPU a lookup/) inside = 1
             else if (line !~ /^\|/) inside = 0
             if (inside) print line
         }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What the benchmarks of look-ups share: clocks and the places at which they look. */
+ * What the benchmarks of lookups share: clocks and the places at which they look. */
 #ifndef TXM_BENCH_LOOKUP_UTIL_H
 #define TXM_BENCH_LOOKUP_UTIL_H
 

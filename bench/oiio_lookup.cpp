@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Look-ups through OpenImageIO, set up as a renderer does that wants it fast. */
+ * Lookups through OpenImageIO, set up as a renderer does that wants it fast. */
 #include "oiio_lookup.h"
 
 #include <OpenImageIO/texture.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The peer of the look-up benchmark: OpenImageIO's TextureSystem, its handle and its thread's data held. */
+ * The peer of the lookup benchmark: OpenImageIO's TextureSystem, its handle and its thread's data held. */
 #ifndef OIIO_LOOKUP_H
 #define OIIO_LOOKUP_H
 #include <stddef.h>
@@ -24,7 +24,7 @@ int oiio_textures_add(oiio_textures *textures, const char *path);
 int oiio_textures_sample(oiio_textures *textures, int mode, int interpolation, int anisotropy, size_t count,
                          const float *const in[6], float *out);
 
-/* Look-ups one at a time, in any texture, as a renderer does them; a caller serves the thread that made it. */
+/* Lookups one at a time, in any texture, as a renderer does them; a caller serves the thread that made it. */
 typedef struct oiio_caller oiio_caller;
 oiio_caller *oiio_caller_new(oiio_textures *textures, int mode, int interpolation, int anisotropy);
 void oiio_caller_free(oiio_caller *caller);

@@ -1,6 +1,6 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: Apache-2.0
-# Sourced by the benchmarks of look-ups, with $build and $images set: makes $out/photo4k.tx in a folder of its own.
+# Sourced by the benchmarks of lookups, with $build and $images set: makes $out/photo4k.tx in a folder of its own.
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
 bench/images.sh "$images" photo4k.png

@@ -113,7 +113,7 @@ def budgets(p, working):
                      "%.2f" % (t["longest_ms"] / t["median_ms"])])
         curves.append(("no bound" if part is None else "%g %%" % (100 * part), [(i + 1, 100 * f["sharp"] / max(1, f["texels"])) for i, f in enumerate(after)]))
     plot(os.path.join(p.pictures, "play-budget.svg"), "Sharpness after a cut, by the cache's size", "frames after the cut", "texels that are there, %", curves)
-    p.add("### Until it is sharp\n\nA flight of %d frames, then a cut to another place, at which the camera rests. Frames after the cut until 50, 95 and 100 %% of the texels that look-ups "
+    p.add("### Until it is sharp\n\nA flight of %d frames, then a cut to another place, at which the camera rests. Frames after the cut until 50, 95 and 100 %% of the texels that lookups "
           "want are there, with caches for parts of the %s of tiles that the place at the start takes, and a fifth and 1 MB more for tables and open files. Virtual time.\n" % (CUT, mb(working)),
           table(["cache", "50 %", "95 %", "100 %", "of all texels since", "tiles loaded", "again", "evicted", "cut", "longest frame"], rows),
           "![Sharpness after a cut](images/play-budget.svg)\n")

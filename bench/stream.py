@@ -219,7 +219,7 @@ def exactness(d):
 
 
 def relaunches(d):
-    """Launches until no path misses: in the room, and where look-ups depend on others."""
+    """Launches until no path misses: in the room, and where lookups depend on others."""
     rows, chains, most, within = [], [], 0, True
     for bounces in ("0", "1", "3"):
         for lanes in (1 << 10, 1 << 14, 1 << 20):
@@ -238,15 +238,15 @@ def relaunches(d):
             chains.append([depth, lanes, r["counts"]["longest"] - 1, known["counts"]["longest"] - 1,
                            known["counts"]["passes"], share(known["counts"]["relaunches"], known["counts"]["steps"])])
     d.add("## Passes until all is there\n\nThe wave engine over an empty cache with memory for all: how often a step is launched again until no path "
-          "of it misses. The first look-up in a texture opens its file, the next one gives the level its entries, and then tiles are "
+          "of it misses. The first lookup in a texture opens its file, the next one gives the level its entries, and then tiles are "
           "asked for; with `--open-first` files and levels are known before the first ray, as in Cycles.\n",
           table(["bounces", "lanes", "launches", "of these again", "most for one step", "with --open-first", "steps run again"], rows),
-          "A look-up may depend on another: in this room each wall is textured at places that d more textures move, one after the "
+          "A lookup may depend on another: in this room each wall is textured at places that d more textures move, one after the "
           "other, and every ray takes 3 bounces.\n",
           table(["d", "lanes", "again, most for one step", "with --open-first", "of all steps", "steps run again"], chains))
-    d.claim(3, "a step is launched at most 1 + d times more, where look-ups depend on d others in a row",
+    d.claim(3, "a step is launched at most 1 + d times more, where lookups depend on d others in a row",
             "1 + d for d = 0 to 3 where files and levels are known" if within else "more than 1 + d, though files and levels are known",
-            "yes; up to %d for d = 0 where look-ups have to ask for files and levels, too" % most if within else False)
+            "yes; up to %d for d = 0 where lookups have to ask for files and levels, too" % most if within else False)
 
 
 def hiding(d):
@@ -326,7 +326,7 @@ def price(d):
             rows.append([name, engine, "%.2f" % (speed[0] / 1e6), "%.2f" % (speed[1] / 1e6), share(speed[0], speed[1]),
                          share(with_["load_seconds"], working(with_)) if engine == "wave" else "-",
                          share(with_["counts"]["relaunches"], with_["counts"]["steps"])])
-    d.add("## The price of textures\n\nMillions of rays a second, %s px, %s samples, from an empty cache, with a look-up at every hit and with none; best of "
+    d.add("## The price of textures\n\nMillions of rays a second, %s px, %s samples, from an empty cache, with a lookup at every hit and with none; best of "
           "%s.\n" % (d.size, d.samples, "one round" if d.quick else "three rounds"),
           table(["", "engine", "textured", "untextured", "of it", "time in loading", "steps run again"], rows))
 
@@ -359,9 +359,9 @@ def budgets(d):
           "![Tiles loaded against memory](images/stream-budget.svg)\n\n![Time against memory](images/stream-budget-time.svg)\n")
     (wave, blocking), (wave_loads, blocking_loads) = ((curves[0][1][-1][1], curves[3][1][-1][1]) for curves in (times, loads))
     d.claim(9, "a budget below the working set falls off a cliff",
-            "at 10 %%: waves load each tile %.1f times and take %.1f times as long; single look-ups %.1f and %.1f times" % (
+            "at 10 %%: waves load each tile %.1f times and take %.1f times as long; single lookups %.1f and %.1f times" % (
                 wave_loads, wave, blocking_loads, blocking),
-            True if wave > 3 else "for single look-ups, not for waves" if blocking > 3 else "**no**: loads multiply, but tracing takes longer than they do")
+            True if wave > 3 else "for single lookups, not for waves" if blocking > 3 else "**no**: loads multiply, but tracing takes longer than they do")
 
 
 def experiments(b, quick, pictures):

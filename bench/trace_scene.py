@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A trace of a renderer's look-ups: trace_scene.py TXMILL FOLDER [TEXTURES [EDGE]]. Makes textures of noise and their
+"""A trace of a renderer's lookups: trace_scene.py TXMILL FOLDER [TEXTURES [EDGE]]. Makes textures of noise and their
 tx files in FOLDER, renders the built-in room with them, three bounces, path by path on two threads, and writes
 FOLDER/room.trace. The same on every machine but for how paths are shared between the threads."""
 import os
@@ -20,7 +20,7 @@ def chunk(kind, data):
 
 def write_png(path, seed):
     """RGB noise along each row, all rows alike: no tile has one colour, no two textures are equal, and little is to be
-    compressed, since only look-ups are measured."""
+    compressed, since only lookups are measured."""
     row = b"\0" + random.Random(seed).randbytes(3 * EDGE)
     packer = zlib.compressobj(1)
     body = b"".join(packer.compress(row) for _ in range(EDGE)) + packer.flush()

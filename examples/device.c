@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * A renderer that looks textures up on a device: the floor of wavefront.c, in two waves that take turns. While
- * the device runs the look-ups of one wave, the tiles that the other missed are loaded; only what missed is launched
+ * the device runs the lookups of one wave, the tiles that the other missed are loaded; only what missed is launched
  * again. cc device.c $(pkg-config --cflags --libs txtile) -o device
  *     ./device opencl:0 blender_tx/wood.png.*.tx floor.ppm [MEGABYTES] */
 #include <stdlib.h>
@@ -15,7 +15,7 @@ typedef struct wave {
     txm_device_launch *launch; /* NULL: none is under way */
     txm_ticket *loading;
     txm_device_batch batch;
-    int pixel[WAVE]; /* of each look-up */
+    int pixel[WAVE]; /* of each lookup */
     txm_lookup at[WAVE];
     float colors[WAVE][4];
     uint8_t look[WAVE];
@@ -24,7 +24,7 @@ typedef struct wave {
 
 static float pixels[WIDTH * HEIGHT][4];
 
-/* The look-ups of some rows of the picture; those that meet the sky are none. */
+/* The lookups of some rows of the picture; those that meet the sky are none. */
 static void begin_wave(wave *w, int first_row, const txm_sampler *how, uint32_t texture)
 {
     w->batch = (txm_device_batch){

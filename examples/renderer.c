@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A renderer that asks for one colour at a time. Several threads look up in one cache; a look-up that misses loads what
+ * A renderer that asks for one colour at a time. Several threads look up in one cache; a lookup that misses loads what
  * it needs and waits for it. The picture is the same for any budget and number of threads. cc renderer.c $(pkg-config
  * --cflags --libs txtile) -lpthread -o renderer
  *     ./renderer blender_tx/wood.png.*.tx floor.ppm [MEGABYTES] */
@@ -68,7 +68,7 @@ int main(int argc, char **argv)
     }
     txm_cache_stats stats;
     txm_cache_stats_of(cache, &stats);
-    printf("%llu look-ups, %llu tiles loaded, %llu of them again, at most %.1f MB\n", (unsigned long long)stats.lookups,
+    printf("%llu lookups, %llu tiles loaded, %llu of them again, at most %.1f MB\n", (unsigned long long)stats.lookups,
            (unsigned long long)stats.tiles_loaded, (unsigned long long)stats.tiles_reloaded,
            (double)stats.allocated_bytes_peak / 1e6);
     txm_cache_texture_stats of;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A renderer that works in waves, as devices do: all look-ups of a wave run without waiting, those that miss note what
+ * A renderer that works in waves, as devices do: all lookups of a wave run without waiting, those that miss note what
  * they lack, the lot is loaded in one go, and only they run again. Colours that were found are kept. Two waves are
  * under way, each with a viewer of its own, so that one looks up while the tiles of the other are loaded. cc
  * wavefront.c $(pkg-config --cflags --libs txtile) -o wavefront
@@ -14,7 +14,7 @@ enum { ROWS = 16, WAVE = ROWS * WIDTH, WAVES = 2 }; /* few enough rows that what
 typedef struct wave {
     txm_cache_viewer *viewer;
     txm_ticket *loading; /* NULL: nothing is */
-    int first_row, left; /* look-ups that have no colour yet */
+    int first_row, left; /* lookups that have no colour yet */
     unsigned char done[WAVE];
     uint32_t requests[4096];
 } wave;

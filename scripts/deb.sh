@@ -136,7 +136,7 @@ tile_needs=$(needs libtxtile0) mill_needs=$(needs libtxmill0) program_needs=$(ne
 pack libtxtile0 "$arch" libs "$tile_needs, $openexr" "reads and samples the tx files of Blender's texture cache" <<'END'
 Renderers and tools link libtxtile to open the tiled, mip-mapped tx files
 that Cycles renders from: levels, tiles with the pixels around them, metadata,
-and exact texture look-ups. Plain C over the codecs alone.
+and exact texture lookups. Plain C over the codecs alone.
 END
 pack libtxmill0 "$arch" libs "$mill_needs, libtxtile0 (= $version)" "library that makes the tx files of Blender's texture cache" <<'END'
 Tools link libtxmill to convert images into the tiled, mip-mapped tx files

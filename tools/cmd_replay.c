@@ -206,6 +206,6 @@ static int run_replay(void *p, const txm_operands *operands)
     return txm_finish(&tally);
 }
 
-TXM_COMMAND(replay, replay_args, .purpose = "Play a trace of texture look-ups to caches of other sizes and policies",
+TXM_COMMAND(replay, replay_args, .purpose = "Play a trace of texture lookups to caches of other sizes and policies",
             .synopsis = "[OPTION...] TRACE", .operand_values = TXM_VALUES_FILE,
             .exits = TXM_EXITS_FAIL | TXM_EXITS_RETRY | TXM_EXITS_SIGNAL, .defaults = set_replay_defaults);

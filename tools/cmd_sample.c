@@ -3,11 +3,11 @@
  * txmill sample: what a renderer sees at a place of a texture, and why; or a patch of it as a picture.
  *
  * In: a tx file, a place, derivatives and a filter. Out: the colour, and on request the levels, tiles, pixels and
- * weights that make it; or a whole patch as a picture. The look-up is the library's own, so what is explained is what
+ * weights that make it; or a whole patch as a picture. The lookup is the library's own, so what is explained is what
  * a renderer gets.
  *
- * Without --grid one look-up is made and can be explained step by step; with it a patch of the texture is
- * rendered, each pixel a look-up with derivatives of its own. UDIM sets are one texture, given as a pattern.
+ * Without --grid one lookup is made and can be explained step by step; with it a patch of the texture is
+ * rendered, each pixel a lookup with derivatives of its own. UDIM sets are one texture, given as a pattern.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -279,7 +279,7 @@ static txm_status judge_sample(texture *t, const txm_project_contexts *contexts,
     return TXM_OK;
 }
 
-/* ---- one look-up ---- */
+/* ---- one lookup ---- */
 
 /* Nine digits bring every float32 back exactly. */
 static void print_values(const float *c)
@@ -295,7 +295,7 @@ static uint32_t udim_at(const texture *t, txm_lookup *at)
     return t->rows ? txm_udim_of(&at->u, &at->v) : 0;
 }
 
-/* In the order in which a look-up happens: level, pixels, weights, colour. */
+/* In the order in which a lookup happens: level, pixels, weights, colour. */
 static void print_explanation(const texture *from, txm_lookup at, const txm_explanation *e)
 {
     uint32_t tile = udim_at(from, &at);
@@ -392,7 +392,7 @@ static bool print_sample_json(const texture *from, const txm_sampler *how, const
     return txm_json_print(object);
 }
 
-/* Repeats the look-up until all its tiles are there. Each round starts from the seed, so that the answer
+/* Repeats the lookup until all its tiles are there. Each round starts from the seed, so that the answer
  * does not depend on what was loaded when. */
 static txm_status look_up_until_there(txm_texture_set *set, uint32_t id, const txm_sampler *how, const txm_lookup *at,
                                       uint32_t seed, float out[4], txm_explanation *e, txm_error *err)
@@ -441,7 +441,7 @@ static txm_status sample_place(const texture *t, const sample_args *args, bool n
 
 /* ---- a patch ---- */
 
-/* A row of look-ups: nine arrays of one length in one piece. */
+/* A row of lookups: nine arrays of one length in one piece. */
 typedef struct row {
     float *in[6], *out[4];
     uint32_t *random, *again;
@@ -516,7 +516,7 @@ static txm_status render_rows(const texture *t, const sample_args *args, float *
     return TXM_OK;
 }
 
-/* Row by row through the batch look-up: the same code, and the same bits, as one by one. */
+/* Row by row through the batch lookup: the same code, and the same bits, as one by one. */
 static txm_status render_patch(const texture *t, const sample_args *args, txm_error *err)
 {
     row r;
@@ -554,7 +554,7 @@ static txm_status check_sample_args(sample_args *args, txm_error *err)
     if (args->grid.w && (!args->output || strcmp(args->output, "-") == 0))
         return txm_fail(err, TXM_STATUS_USAGE, "a patch is a picture and needs a file: -o FILE");
     if (args->grid.w && (args->json || args->explain))
-        return txm_fail(err, TXM_STATUS_USAGE, "--explain and --json are about one look-up: leave out --grid");
+        return txm_fail(err, TXM_STATUS_USAGE, "--explain and --json are about one lookup: leave out --grid");
     if (args->output && !args->grid.w)
         return txm_fail(err, TXM_STATUS_USAGE, "-o needs --grid WxH, which says how large the picture is");
     if (args->seed == UINT32_MAX)

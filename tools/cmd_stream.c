@@ -179,7 +179,7 @@ static const txm_option outputs[] = {
                        "half its size."),
     TXM_OPTION(STRING, "trace", AT(trace), .arg = "FILE", .values = TXM_VALUES_FILE,
                .help = "Write the tiles in the order of their use, for txmill replay"),
-    TXM_OPTION(FLAG, "trace-lookups", AT(trace_lookups), .help = "Write the look-ups to the trace, too"),
+    TXM_OPTION(FLAG, "trace-lookups", AT(trace_lookups), .help = "Write the lookups to the trace, too"),
     TXM_OPTION(FLAG, "keep-partial", AT(keep_partial),
                .help = "Also write the trace of a render that is stopped or fails, marked as partial",
                .more = "txmill replay then says that its figures cover only a part. Without this option such a render "

@@ -2,7 +2,7 @@
 """Which nodes of a shader reach the picture. As in Cycles, links are followed from the output upstream: through reroutes,
 through muted nodes the way Blender passes them by, and into and out of groups.
 
-A node inside a group is one look-up for each use of the group: `groups` are the group nodes round it, outermost first.
+A node inside a group is one lookup for each use of the group: `groups` are the group nodes round it, outermost first.
 """
 import typing
 

@@ -95,7 +95,7 @@ TXM_API const char *txm_color_srgb_interop_id(const txm_color_config *config);
 /* The working space's interop id ("lin_rec709_scene", "lin_rec2020_scene", "lin_ap1_scene"; "" if none is known). */
 TXM_API const char *txm_color_working_interop_id(const txm_color_config *config);
 
-/* Role look-up ("default_byte"): canonical colour space name, NULL if the config lacks the role. */
+/* Role lookup ("default_byte"): canonical colour space name, NULL if the config lacks the role. */
 TXM_API const char *txm_color_role(const txm_color_config *config, const char *role);
 
 /* Canonical name of a colour space, alias or role; NULL if unknown. Also knows interop ids given as names. */

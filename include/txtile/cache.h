@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A texture cache: of any number of tx files, only the tiles that look-ups need are in memory, within a budget.
+ * A texture cache: of any number of tx files, only the tiles that lookups need are in memory, within a budget.
  *
  * A renderer registers tx files and looks up from any number of threads, each with a txm_cache_thread of its own. What
  * comes out has the bits of the sampler (sampler.h) with every tile in memory, whatever the budget, the policy, the
@@ -10,17 +10,17 @@
  *
  * Two ways to use it:
  *  - Blocking: txm_cache_sample loads what it misses and answers when the colour is there. Two threads that want one
- *    tile load it once. A look-up that hits takes no lock and writes nothing that is shared, but a mark that is tested
+ *    tile load it once. A lookup that hits takes no lock and writes nothing that is shared, but a mark that is tested
  *    before it is set.
- *  - Batches, for wavefronts and devices: txm_cache_prepare -> look-ups in the view (txm_sample), whose lanes collect
- *    what they miss -> txm_cache_process -> txm_ticket_wait -> txm_cache_prepare -> the look-ups that missed again.
+ *  - Batches, for wavefronts and devices: txm_cache_prepare -> lookups in the view (txm_sample), whose lanes collect
+ *    what they miss -> txm_cache_process -> txm_ticket_wait -> txm_cache_prepare -> the lookups that missed again.
  *    Interactive renderers don't wait: they prepare the next view and look up in it while the ticket's tiles load, and
  *    see these as soon as all of them are there and another view is prepared.
  *
  * Memory: what the cache has allocated (tiles, tables and the lists of batches: txm_cache_stats.allocated_bytes) and
  * what open files keep (reader_bytes, with what OpenEXR's library keeps of them) stay at or below max_bytes plus one
  * batch together at every instant. A batch is what is queued by txm_cache_process, or for each thread that is waiting
- * for a tile a slab of 512 KiB, or the tiles of its look-up where they are more, and what it reads with: 200 KiB with
+ * for a tile a slab of 512 KiB, or the tiles of its lookup where they are more, and what it reads with: 200 KiB with
  * Blender's tiles, 1.2 MB with tiles that OpenEXR's PIZ compressed. While viewers keep views open, threads that wait
  * may need that twice. Of the budget a sixteenth is set aside for open files (256 KiB at least, 64 MiB at most), and up
  * to a quarter where files would otherwise be opened again and again. A budget that is too small costs time, never a
@@ -29,21 +29,21 @@
  *
  * Tiles that cannot be read are FAILED: magenta, and counted. Where the file is damaged, shrank, was replaced or
  * written to, that lasts until txm_cache_replace. Lack of memory or descriptors, a file that is not there and errors of
- * disks and servers may pass, so such tiles, levels and textures are tried again: by the next look-up or launch that
+ * disks and servers may pass, so such tiles, levels and textures are tried again: by the next lookup or launch that
  * needs them, or, where that fails too, after as long again as trying took. While tiles of an open file are read, the
  * cache checks ten times a second whether the file was written to. A time that somebody gives it, such as 'txmill
  * resolve --touch' sets, is no change where the file holds the SHA-1 of its pixels, as Blender's and txmill's do; nor
  * is a copy that takes its place. Plain touch(1) looks like writing. See reader.h about SIGBUS.
  *
  * NULL: as status.h says; options, `info`, `part`, `extent`, `random`, `why` and the path of txm_cache_replace may be
- * NULL, with what their functions say. Look-ups check no pointer. The two functions of an allocator are called with the
+ * NULL, with what their functions say. Lookups check no pointer. The two functions of an allocator are called with the
  * cache's lock held: they may not call functions of the cache, nor throw.
  *
  * Thread safety: all functions may be called at the same time from any thread, but for txm_cache_free. What a viewer
  * (txm_cache_viewer) has prepared stays as it is, whatever else is called, until the viewer prepares again, processes
  * or is closed. The view of txm_cache_prepare is weaker, so that programs which prepare and never process keep no
  * memory: while somebody looks up in it, nobody may call txm_cache_prepare, _process, _end_epoch, _preload, _replace,
- * _unload, _invalidate, _pin, _set_max_bytes, nor look-ups that load by themselves. A txm_cache_thread and a viewer
+ * _unload, _invalidate, _pin, _set_max_bytes, nor lookups that load by themselves. A txm_cache_thread and a viewer
  * serve one thread at a time; any number of threads may look up in a view.
  *
  * After fork() the child may use no cache of its parent, nor free it: threads that may hold its lock are not there any
@@ -81,7 +81,7 @@ typedef enum txm_cache_policy {
     TXM_CACHE_POLICY_CLOCK4,
     /* Nothing goes, and max_bytes is exceeded. */
     TXM_CACHE_POLICY_NONE,
-    /* What came first, without heeding when it was used. The next quarter to go is staged: look-ups miss it, but what
+    /* What came first, without heeding when it was used. The next quarter to go is staged: lookups miss it, but what
      * they ask for comes back without being read, as if it had come last. */
     TXM_CACHE_POLICY_SECOND_CHANCE,
     TXM_CACHE_POLICY_COUNT
@@ -113,7 +113,7 @@ typedef struct txm_cache_options {
     float resolution;      /* share of the resolution that is wanted, over 0 to 1: 0.25 is two levels of bias */
     uint32_t limit_px;     /* levels that are longer than this are left out; 0: none */
     uint32_t coalesce;     /* TXM_COALESCE_* */
-    float spurious;        /* for tests: 0 to 1, chance that a look-up drops tiles that it is about to use */
+    float spurious;        /* for tests: 0 to 1, chance that a lookup drops tiles that it is about to use */
     txm_cache_allocator allocator;
     uint32_t max_queued;   /* tiles of all batches that are not over; those beyond are asked for again */
     uint32_t reject;       /* not 0: where lists of requests are too short, requests are left out at random
@@ -131,10 +131,10 @@ typedef struct txm_cache_options {
                           is no failure: the texture is opened again, with four. Not with TXM_EXTENSION_CLIP */
 } txm_cache_options;
 
-/* What every texture has in memory from txm_cache_add on, so that a look-up has a colour from the first launch on
+/* What every texture has in memory from txm_cache_add on, so that a lookup has a colour from the first launch on
  * (txm_on_miss). Its file is opened then; that it cannot be is no failure of txm_cache_add. */
 typedef enum txm_stand_in_kind {
-    TXM_STAND_IN_KIND_NONE = 0, /* nothing: until the file is opened by a look-up, the colour is grey */
+    TXM_STAND_IN_KIND_NONE = 0, /* nothing: until the file is opened by a lookup, the colour is grey */
     TXM_STAND_IN_KIND_AVERAGE,  /* the colour of the 1x1 level: TXM_ON_MISS_AVERAGE; takes no tile */
     TXM_STAND_IN_KIND_TILE      /* also the finest level that fits a tile, as far as half the budget goes:
                                    TXM_ON_MISS_COARSER */
@@ -182,7 +182,7 @@ TXM_API void txm_cache_free(txm_cache **cache);
 
 /* ---- textures -------------------------------------------------------------------------------------------------- */
 
-/* Registers a tx file and answers its number in the view. The file must exist; it is opened by the first look-up, or
+/* Registers a tx file and answers its number in the view. The file must exist; it is opened by the first lookup, or
  * by txm_cache_open, and only levels that are asked for get a place in the page table, so that a scene may register
  * many more textures than it uses. Files of two and three channels are widened to four. NOT_FOUND, NOT_A_FILE, DENIED,
  * IO, NO_MEMORY, TOO_LARGE. */
@@ -232,12 +232,12 @@ TXM_API txm_status txm_cache_add_source(txm_cache *cache, const char *name, cons
  * tiles are not square or not a power of two. *info, which may be NULL, receives the shape as it is looked up. */
 TXM_API txm_status txm_cache_open(txm_cache *cache, uint32_t texture, txm_view_texture *info, txm_error *err);
 
-/* Opens the file of a texture and gives all of its levels a place in the page table, so that look-ups need not ask for
+/* Opens the file of a texture and gives all of its levels a place in the page table, so that lookups need not ask for
  * one first; loads no tile. What txm_cache_open returns, and USAGE for a UDIM set, which has no file. */
 TXM_API txm_status txm_cache_register(txm_cache *cache, uint32_t texture, txm_error *err);
 
 /* A texture of UDIM tiles. `base`, or TXM_NO_TEXTURE, is a small texture of the whole grid of base_columns (1 to 10) by
- * base_rows tiles: it serves look-ups whose level it has, so that far objects open no tile. Holes are FAILED. */
+ * base_rows tiles: it serves lookups whose level it has, so that far objects open no tile. Holes are FAILED. */
 typedef struct txm_cache_udim {
     const uint32_t *numbers;  /* 1001 to 9999 */
     const uint32_t *textures; /* that were added */
@@ -254,7 +254,7 @@ TXM_API txm_status txm_cache_add_udim(txm_cache *cache, const txm_cache_udim *ud
  * files that changed while the renderer runs. Waits until no thread looks up. */
 TXM_API txm_status txm_cache_replace(txm_cache *cache, uint32_t texture, const char *path, txm_error *err);
 
-/* Drops the tiles of a texture that are in memory; later look-ups load them again. */
+/* Drops the tiles of a texture that are in memory; later lookups load them again. */
 TXM_API txm_status txm_cache_unload(txm_cache *cache, uint32_t texture, txm_error *err);
 
 /* A part of a texture: levels first to last (clamped), and of them the tiles that the rectangle touches (0 to 1). */
@@ -264,7 +264,7 @@ typedef struct txm_cache_part {
 } txm_cache_part;
 
 /* What was read of a part is not valid any more, as where somebody paints: its tiles go, those that are being read are
- * read again, failures are forgotten. Later look-ups and views load it anew. For textures that share tiles
+ * read again, failures are forgotten. Later lookups and views load it anew. For textures that share tiles
  * (TXM_COALESCE_DUPLICATE) it holds for all of them. NULL: all of the texture. USAGE. */
 TXM_API txm_status txm_cache_invalidate(txm_cache *cache, uint32_t texture, const txm_cache_part *part, txm_error *err);
 
@@ -283,7 +283,7 @@ TXM_API txm_status txm_cache_set_max_bytes(txm_cache *cache, uint64_t max_bytes,
 /* Ends a render tile, a frame: forgets who used which tile, as far as the policy does, and drops what it lets go. */
 TXM_API void txm_cache_end_epoch(txm_cache *cache);
 
-/* ---- blocking look-ups ------------------------------------------------------------------------------------------ */
+/* ---- blocking lookups ------------------------------------------------------------------------------------------ */
 
 /* What a thread looks up with; its memory counts in the budget. To be freed before the cache. NO_MEMORY. */
 TXM_API txm_status txm_cache_thread_new(txm_cache *cache, txm_cache_thread **out, txm_error *err);
@@ -295,7 +295,7 @@ TXM_API void txm_cache_thread_free(txm_cache_thread **thread); /* NULL-safe; set
  * to another thread. Callbacks of an allocator must not call this. NO_MEMORY. */
 TXM_API txm_status txm_cache_thread_current(txm_cache *cache, txm_cache_thread **out, txm_error *err);
 
-/* One look-up: RESIDENT or FAILED. `random` is the state of Cycles' generator, NULL for none: see txm_lane. */
+/* One lookup: RESIDENT or FAILED. `random` is the state of Cycles' generator, NULL for none: see txm_lane. */
 TXM_API txm_look txm_cache_sample(txm_cache_thread *thread, uint32_t texture, const txm_sampler *how,
                                   const txm_lookup *at, uint32_t *random, float out[4]);
 
@@ -303,8 +303,8 @@ TXM_API txm_look txm_cache_sample(txm_cache_thread *thread, uint32_t texture, co
 TXM_API txm_look txm_cache_sample_d(txm_cache_thread *thread, uint32_t texture, const txm_sampler *how,
                                     const txm_lookup *at, uint32_t *random, float out[4], float du[4], float dv[4]);
 
-/* Many look-ups in one texture; the worst of their results. Up to 2^20 that come in one call share what they load,
- * whatever their order, so that memory which is short costs a tile once, not once a look-up: large batches pay off.
+/* Many lookups in one texture; the worst of their results. Up to 2^20 that come in one call share what they load,
+ * whatever their order, so that memory which is short costs a tile once, not once a lookup: large batches pay off.
  * What they take beside tiles is at most a twelfth of the budget. */
 TXM_API txm_look txm_cache_sample_n(txm_cache_thread *thread, uint32_t texture, const txm_sampler *how,
                                     const txm_lookups *batch);
@@ -316,8 +316,8 @@ typedef struct txm_cache_extent {
     uint32_t textures, tiles, slabs, udims;
 } txm_cache_extent;
 
-/* The view with all batches that are over; a new epoch for LRU and CLOCK4. It is a copy, which look-ups mark: what is
- * loaded, evicted, added or replaced meanwhile is seen by the next one, each batch as a whole. Look-ups in it may be
+/* The view with all batches that are over; a new epoch for LRU and CLOCK4. It is a copy, which lookups mark: what is
+ * loaded, evicted, added or replaced meanwhile is seen by the next one, each batch as a whole. Lookups in it may be
  * made until the next txm_cache_prepare or _process; `extent` may be NULL. Biases of `resolution` are the caller's:
  * txm_cache_bias. NO_MEMORY: there is no view. */
 TXM_API txm_status txm_cache_prepare(txm_cache *cache, txm_view *view, txm_cache_extent *extent, txm_error *err);
@@ -325,14 +325,14 @@ TXM_API txm_status txm_cache_prepare(txm_cache *cache, txm_view *view, txm_cache
 /* What to add to txm_sampler.mip_bias: -log2(resolution). */
 TXM_API float txm_cache_bias(const txm_cache *cache);
 
-/* The texture that a look-up in a UDIM set goes to: a tile of it, or its base texture, and the look-up as seen from
- * there. Any other texture is returned as it is. TXM_NO_TEXTURE: none. For look-ups in a prepared view. It takes a
+/* The texture that a lookup in a UDIM set goes to: a tile of it, or its base texture, and the lookup as seen from
+ * there. Any other texture is returned as it is. TXM_NO_TEXTURE: none. For lookups in a prepared view. It takes a
  * lock, so call it only for sets: those whose txm_view_texture.udim_rows is not 0. */
 TXM_API uint32_t txm_cache_resolve(const txm_cache *cache, uint32_t texture, const txm_sampler *how, txm_lookup *at);
 
 /* Takes over what lanes have missed, empties their lists, and loads it in the order of the files, in threads of the
  * cache's own. Waits for no other batch: they queue up. At most max_requests, and with what is queued max_queued and
- * half the budget; look-ups that need what was left out miss again. Tiles that were loaded stay until the next process.
+ * half the budget; lookups that need what was left out miss again. Tiles that were loaded stay until the next process.
  * A lane whose launch was given up may be used again with `count` 0. NO_MEMORY: nothing was taken over. The ticket is
  * the caller's: end it with txm_ticket_wait or txm_ticket_cancel before the cache is freed. */
 TXM_API txm_status txm_cache_process(txm_cache *cache, txm_lane *const *lanes, size_t count, txm_ticket **ticket,
@@ -363,7 +363,7 @@ TXM_API bool txm_ticket_poll(txm_ticket *ticket);
 /* Waits until all are loaded and frees the ticket; sets *ticket to NULL. NULL-safe. */
 TXM_API void txm_ticket_wait(txm_ticket **ticket);
 
-/* Frees the ticket as well, but loads nothing that was not begun: look-ups ask for it again. Waits for nobody.
+/* Frees the ticket as well, but loads nothing that was not begun: lookups ask for it again. Waits for nobody.
  * NULL-safe. What lanes have on their lists needs no cancelling: set their `count` to 0. */
 TXM_API void txm_ticket_cancel(txm_ticket **ticket);
 
@@ -372,7 +372,7 @@ TXM_API void txm_ticket_cancel(txm_ticket **ticket);
 /* Counts since the cache was made; what is in memory, open or allocated is as of now. */
 typedef struct txm_cache_stats {
     uint64_t lookups, lookups_missed; /* blocking ones */
-    uint64_t tile_requests;           /* tiles that look-ups asked to load */
+    uint64_t tile_requests;           /* tiles that lookups asked to load */
     uint64_t tiles_loaded, tiles_reloaded, tiles_evicted, tiles_failed, tiles_coalesced;
     uint64_t requests_dropped;                      /* beyond the limits of a batch, or without memory for now */
     uint64_t tiles, tiles_peak;                     /* in memory */
@@ -384,15 +384,15 @@ typedef struct txm_cache_stats {
     uint64_t loaded_bytes;                          /* of tiles that were loaded, reloads included */
     uint64_t reloaded_bytes;
     uint64_t waits;             /* times a thread waited for a tile that another was loading */
-    uint64_t locks;             /* times a look-up took the cache's lock for a tile: none on hits */
-    uint64_t graces;            /* times tiles were reused after all threads had moved on */
+    uint64_t locks;             /* times a lookup took the cache's lock for a tile: none on hits */
+    uint64_t quiescent_states;  /* times tiles were reused after all threads had moved on */
     uint64_t working_set_bytes; /* estimate: of tiles that were ever loaded, each once */
     uint32_t textures, textures_opened, textures_failed, duplicates, udim_sets;
     uint32_t files_open, files_open_peak, files_opened; /* reopened ones count again */
     uint32_t epoch;
     double load_seconds;                      /* decoding and reading, of all threads */
     uint64_t reader_bytes, reader_bytes_peak; /* that open files and their readers keep; part of the budget */
-    /* Requests that look-ups in views made, of which these were rejected, and for these the list was full; tiles that
+    /* Requests that lookups in views made, of which these were rejected, and for these the list was full; tiles that
      * were given up when a batch had had its time (launch_seconds). */
     uint64_t requests_made, requests_rejected, requests_full, requests_late;
     uint64_t tiles_queued; /* of batches that are not over */
@@ -402,7 +402,7 @@ typedef struct txm_cache_stats {
     uint64_t reserved[6];
 } txm_cache_stats;
 
-/* Fills in *stats. While threads look up, their latest look-ups may be missing. */
+/* Fills in *stats. While threads look up, their latest lookups may be missing. */
 TXM_API void txm_cache_stats_of(txm_cache *cache, txm_cache_stats *stats);
 
 /* One level of a texture. */
@@ -444,19 +444,19 @@ TXM_API char *txm_cache_report(txm_cache *cache, txm_cache_report_format format)
 
 /* What a trace holds: any of these together. */
 enum {
-    TXM_TRACE_TILES = 1,  /* the tiles of each look-up, hits included: 1 to 3 bytes per tile */
-    TXM_TRACE_LOOKUPS = 2 /* the look-ups themselves, about 20 bytes each */
+    TXM_TRACE_TILES = 1,  /* the tiles of each lookup, hits included: 1 to 3 bytes per tile */
+    TXM_TRACE_LOOKUPS = 2 /* the lookups themselves, about 20 bytes each */
 };
 
-/* Writes what look-ups use to a file as txmill-trace(5) describes it, which trace.h reads: look-ups of threads, those
- * in a prepared view that txm_cache_trace_look is told of, launches, epochs and tiles of one colour. Look-ups are
+/* Writes what lookups use to a file as txmill-trace(5) describes it, which trace.h reads: lookups of threads, those
+ * in a prepared view that txm_cache_trace_look is told of, launches, epochs and tiles of one colour. Lookups are
  * slower meanwhile; the memory that it takes, some 100 KiB per thread or lane, is not in the budget. The file appears
  * under its name when it is complete. USAGE if a trace is being written. */
 TXM_API txm_status txm_cache_trace_start(txm_cache *cache, const char *path, uint32_t records, txm_error *err);
 
-/* A look-up in a prepared view whose result was used; call it once for each, however often it missed before. `lane` is
+/* A lookup in a prepared view whose result was used; call it once for each, however often it missed before. `lane` is
  * a number of the caller's, below 2^31: a trace keeps the order in each lane, and launches (the time from one
- * txm_cache_prepare or txm_cache_process to the next) apart. `random` is the state that the look-up began with. Does
+ * txm_cache_prepare or txm_cache_process to the next) apart. `random` is the state that the lookup began with. Does
  * nothing while no trace is written. From any thread, one at a time a lane. */
 TXM_API void txm_cache_trace_look(txm_cache *cache, uint32_t lane, uint32_t texture, const txm_sampler *how,
                                   const txm_lookup *at, uint32_t random);

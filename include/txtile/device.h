@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Look-ups on devices: GPUs, and processors with an OpenCL driver, over a texture cache (cache.h).
+ * Lookups on devices: GPUs, and processors with an OpenCL driver, over a texture cache (cache.h).
  *
- * A device holds copies of what look-ups need: the page table, the shapes of textures and those tiles that its own
- * look-ups have asked for. A launch is an array of look-ups, in any textures; it answers with colours, and the tiles
+ * A device holds copies of what lookups need: the page table, the shapes of textures and those tiles that its own
+ * lookups have asked for. A launch is an array of lookups, in any textures; it answers with colours, and the tiles
  * that it missed are handed to the cache, which reads each of them once, whoever asked. What is launched again finds
  * them. Colours have the bits of txm_sample, whatever the device, its memory, and the order of launches.
  *
- *     txm_device_open -> txm_device_submit -> txm_device_collect -> txm_ticket_wait -> the look-ups that missed again
+ *     txm_device_open -> txm_device_submit -> txm_device_collect -> txm_ticket_wait -> the lookups that missed again
  *
- * or, where nothing else is to be done meanwhile, txm_device_sample, which does that until every look-up has its
+ * or, where nothing else is to be done meanwhile, txm_device_sample, which does that until every lookup has its
  * colour, on several devices at once. Two launches of a device may be under way, so that one runs while tiles of the
  * other load.
  *
@@ -17,7 +17,7 @@
  * what has changed travels. Nothing waits but txm_device_collect.
  *
  * Memory: tiles that a device has no room for lie in memory of the machine that it reaches by itself, slower, and
- * beyond that are not there: look-ups miss them, and what was used longest ago makes room. So any size is right, if not
+ * beyond that are not there: lookups miss them, and what was used longest ago makes room. So any size is right, if not
  * fast.
  *
  * The driver is reached through a plug-in (txmill-opencl.so, txmill-cuda.so) that the first call loads; this library
@@ -40,7 +40,7 @@
 extern "C" {
 #endif
 
-/* A device that looks up in a cache, and look-ups that are under way on it. */
+/* A device that looks up in a cache, and lookups that are under way on it. */
 typedef struct txm_device txm_device;
 typedef struct txm_device_launch txm_device_launch;
 
@@ -61,7 +61,7 @@ typedef struct txm_device_options {
     uint32_t unused;
 } txm_device_options;
 
-/* Opens options of struct_size bytes: all memory that may be of use, 2^18 look-ups, 2^16 requests, copies of 64 MiB.
+/* Opens options of struct_size bytes: all memory that may be of use, 2^18 lookups, 2^16 requests, copies of 64 MiB.
  * For other languages; C and C++ call txm_device_options_init. */
 TXM_API void txm_device_options_init_sized(txm_device_options *options, size_t struct_size);
 
@@ -71,7 +71,7 @@ static inline void txm_device_options_init(txm_device_options *options)
     txm_device_options_init_sized(options, sizeof *options);
 }
 
-/* Opens the device of a name, "opencl", "opencl:1", "cuda:0", for look-ups in a cache. NULL options: the defaults.
+/* Opens the device of a name, "opencl", "opencl:1", "cuda:0", for lookups in a cache. NULL options: the defaults.
  * USAGE for an invalid name, DEVICE if the device does not exist or cannot be used: the message says why;
  * NO_MEMORY. */
 TXM_API txm_status txm_device_open(txm_cache *cache, const char *name, const txm_device_options *options,
@@ -84,18 +84,18 @@ TXM_API const char *txm_device_name(const txm_device *device);
 /* Whether it was lost: a launch of it failed, and so does whatever is asked of it. */
 TXM_API bool txm_device_is_lost(const txm_device *device);
 
-/* Look-ups in any textures, in arrays of `count` elements. They are the caller's, and stay as they are until the launch
+/* Lookups in any textures, in arrays of `count` elements. They are the caller's, and stay as they are until the launch
  * is collected. Bias for the cache's resolution is the caller's: txm_cache_bias. */
 typedef struct txm_device_batch {
     size_t count;
     const txm_sampler *samplers; /* that have passed txm_sampler_check */
     uint32_t sampler_count;
-    const uint32_t *how;     /* the sampler of each look-up; NULL: the first */
+    const uint32_t *how;     /* the sampler of each lookup; NULL: the first */
     const uint32_t *texture; /* of each, as in the view; NULL: `one_texture` */
     uint32_t one_texture;
     const txm_lookup *at;
     uint32_t
-        *random; /* state of each look-up, or its number (txm_chance); moved on where a colour was found. NULL: none */
+        *random; /* state of each lookup, or its number (txm_chance); moved on where a colour was found. NULL: none */
     float (*out)[4]; /* colours; of what is missed, what the sampler says (on_miss) */
     float (*du)[4];  /* with derivatives by u and by v; both or neither are NULL */
     float (*dv)[4];
@@ -103,41 +103,41 @@ typedef struct txm_device_batch {
     bool again;
 } txm_device_batch;
 
-/* Begins a launch: brings the device's view up to date and puts the look-ups in line. DEVICE: the device is lost, and
+/* Begins a launch: brings the device's view up to date and puts the lookups in line. DEVICE: the device is lost, and
  * the launch was not begun; USAGE: TXM_DEVICE_LAUNCHES are under way; NO_MEMORY: not begun, and may be in smaller
  * parts. */
 TXM_API txm_status txm_device_submit(txm_device *device, const txm_device_batch *batch, txm_device_launch **launch,
                                      txm_error *err);
 
-/* Waits for a launch, fills in the arrays of its batch and hands what it missed to the cache. *missed: look-ups that
+/* Waits for a launch, fills in the arrays of its batch and hands what it missed to the cache. *missed: lookups that
  * found no colour; the ticket is that of txm_cache_viewer_process, NULL where nothing was missed. Sets *launch to NULL.
- * DEVICE: the device was lost, and all of its look-ups are missed; NO_MEMORY: no request was taken over. */
+ * DEVICE: the device was lost, and all of its lookups are missed; NO_MEMORY: no request was taken over. */
 TXM_API txm_status txm_device_collect(txm_device_launch **launch, txm_ticket **ticket, size_t *missed, txm_error *err);
 
-/* Looks up until no look-up misses, on all devices given: each takes parts of the batch, one after the other. What a
- * lost device had is done by the others, or, where none is left or memory is too short for a look-up, by the processor:
+/* Looks up until no lookup misses, on all devices given: each takes parts of the batch, one after the other. What a
+ * lost device had is done by the others, or, where none is left or memory is too short for a lookup, by the processor:
  * that is no failure. NO_MEMORY. */
 TXM_API txm_status txm_device_sample(txm_device *const *devices, size_t count, const txm_device_batch *batch,
                                      txm_error *err);
 
 /* Counts since a device was opened. */
 typedef struct txm_device_stats {
-    uint64_t launches, lookups;         /* look-ups of all launches, repeated ones included */
+    uint64_t launches, lookups;         /* lookups of all launches, repeated ones included */
     uint64_t lookups_missed;            /* of these */
     uint64_t requests;                  /* tiles that were asked for, once for each launch */
     uint64_t table_copies, tile_copies; /* pieces that were copied to the device: at most one of each a launch */
     uint64_t table_bytes, tile_bytes;   /* that these took */
     uint64_t tiles_copied,
         copied_pixels;                   /* tiles, and their own bytes: what tile_bytes would be without any overhead */
-    uint64_t lookup_bytes, result_bytes; /* look-ups that went in, results that came out */
+    uint64_t lookup_bytes, result_bytes; /* lookups that went in, results that came out */
     uint64_t syncs;                      /* times that a launch was waited for */
     uint64_t tiles_dropped;              /* that made room for others */
     uint64_t tiles_far;                  /* that were put in memory of the machine */
     uint64_t memory_bytes, host_bytes;   /* for tiles, as of now */
     uint32_t longest;                    /* most launches until a part of a batch was complete (txm_device_sample) */
     uint32_t lost;                       /* 1: it was lost */
-    double copy_seconds, kernel_seconds; /* of copies to and from it, of look-ups, as the device measures them */
-    uint64_t by_processor;               /* look-ups of its part of a batch that the processor did */
+    double copy_seconds, kernel_seconds; /* of copies to and from it, of lookups, as the device measures them */
+    uint64_t by_processor;               /* lookups of its part of a batch that the processor did */
     uint64_t reserved[6];
 } txm_device_stats;
 

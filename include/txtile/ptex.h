@@ -159,19 +159,19 @@ TXM_API const txm_ptex_meta *txm_ptex_meta_of(const txm_ptex *ptex, uint32_t ind
 /* Its data, little-endian, into room for its bytes. USAGE where there is none; CORRUPT, CHANGED, IO, NO_MEMORY. */
 TXM_API txm_status txm_ptex_meta_read(const txm_ptex *ptex, uint32_t index, void *data, txm_error *err);
 
-/* ---- look-ups ---------------------------------------------------------------------------------------------------- */
+/* ---- lookups ---------------------------------------------------------------------------------------------------- */
 
-/* Look-ups of one thread: keeps faces that it read. The file must stay open as long. */
+/* Lookups of one thread: keeps faces that it read. The file must stay open as long. */
 typedef struct txm_ptex_filter txm_ptex_filter;
 
-/* How a look-up weighs texels. */
+/* How a lookup weighs texels. */
 typedef enum txm_ptex_filter_kind {
     TXM_PTEX_POINT = 0, /* the texel that u, v lies in, at full size */
     TXM_PTEX_BILINEAR /* two texels each way at the size that the widths ask for, over the face's borders; on triangles
                          a Gaussian over the footprint, which no_edge_blend and the file's borders do not change */
 } txm_ptex_filter_kind;
 
-/* A look-up. The footprint is a parallelogram of two vectors in the face's u and v; widths are their lengths. */
+/* A lookup. The footprint is a parallelogram of two vectors in the face's u and v; widths are their lengths. */
 typedef struct txm_ptex_request {
     size_t struct_size; /* sizeof(txm_ptex_request) */
     txm_ptex_filter_kind kind;

@@ -3,8 +3,8 @@
  * The faces of a Ptex file packed into pages: pictures that any renderer can look up with texture coordinates.
  *
  * Each face lies in a page with a frame of `padding_px` texels all round, which hold what lies beyond its edges: texels
- * of the neighbours, turned as the file says, at the face's own size. A bilinear look-up in the page therefore goes on
- * over edges as a Ptex look-up does, on level 0 and on the log2(padding_px) levels below it, which are made of the
+ * of the neighbours, turned as the file says, at the face's own size. A bilinear lookup in the page therefore goes on
+ * over edges as a Ptex lookup does, on level 0 and on the log2(padding_px) levels below it, which are made of the
  * faces' own smaller sizes. Levels below those are means of pixels of the page: there, faces mix with what lies beside
  * them in the page.
  *

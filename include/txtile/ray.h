@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Ray differentials: how large a pixel is where a ray hits, which is what look-ups take their level from. Three kinds,
+ * Ray differentials: how large a pixel is where a ray hits, which is what lookups take their level from. Three kinds,
  * in rising order of what they know:
  *
  *   compact  one radius and one spread, as Cycles carries them (Blender 5.2): no curvature, no cosine

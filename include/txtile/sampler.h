@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Texture look-ups on tx files: what a renderer calls for each texture evaluation.
+ * Texture lookups on tx files: what a renderer calls for each texture evaluation.
  *
- * A look-up reads a *view*: flat arrays without pointers in them, which can be copied to a device as they are. Somebody
+ * A lookup reads a *view*: flat arrays without pointers in them, which can be copied to a device as they are. Somebody
  * else decides which tiles are in memory (txm_texture_set below keeps what it has loaded; a cache may also evict); the
- * sampler only reads the page table, so a look-up answers RESIDENT, MISSED or FAILED and never waits or allocates.
+ * sampler only reads the page table, so a lookup answers RESIDENT, MISSED or FAILED and never waits or allocates.
  *
  * Results are exact and the same everywhere: scalar C is the specification, and AVX2, AVX-512 and NEON give the same
- * bits, on one look-up or in batches, wherever tiles happen to lie. They equal those of the whole level in memory with
+ * bits, on one lookup or in batches, wherever tiles happen to lie. They equal those of the whole level in memory with
  * each tap passed through the extension. NaN results are always the quiet NaN 0x7FC00000.
  *
  * Coordinates: (u, v) = (0, 0) is the bottom left corner of the image, (1, 1) the top right one. Derivatives are those
  * of u and v by the pixel's x and y, in the same units. Colours are float RGBA; a texture of one channel gives
  * (f, f, f, 1). Integers are scaled to 0..1, half and float are taken as they are.
  *
- * NULL: as status.h says; arrays of txm_lookups that may be NULL say so. Look-ups check no pointer. A lane must be
+ * NULL: as status.h says; arrays of txm_lookups that may be NULL say so. Lookups check no pointer. A lane must be
  * given; its `requests` may be NULL where its capacity is 0.
  *
  * Thread safety: any number of threads may look up in one view; each brings its own txm_lane.
@@ -80,7 +80,7 @@ typedef enum txm_filter {
     TXM_FILTER_STOCHASTIC_MITCHELL  /* B = C = 1/3, width 4 */
 } txm_filter;
 
-/* The colour of a look-up that misses. */
+/* The colour of a lookup that misses. */
 typedef enum txm_on_miss {
     TXM_ON_MISS_AVERAGE = 0, /* the image's average, as Cycles */
     TXM_ON_MISS_COARSER,     /* the next coarser level whose tile is resident, else the average */
@@ -88,7 +88,7 @@ typedef enum txm_on_miss {
     TXM_ON_MISS_FAIL         /* magenta, whatever is there: the result is MISSED all the same */
 } txm_on_miss;
 
-/* What the random state of a look-up is: txm_lane.random, and `random` wherever else it is asked for. */
+/* What the random state of a lookup is: txm_lane.random, and `random` wherever else it is asked for. */
 typedef enum txm_chance {
     TXM_CHANCE_STATE = 0, /* of Cycles' generator, which is moved on; 0: there is none */
     /* A number of the caller's own, such as of a low-discrepancy sequence: any of 32 bits, all equally likely, as a
@@ -96,11 +96,11 @@ typedef enum txm_chance {
      * is. */
     TXM_CHANCE_NUMBER,
     /* Not looked at: levels are rounded to the nearer one, stochastic filters are the closest pixel. So is every
-     * look-up that is given NULL for its random numbers. */
+     * lookup that is given NULL for its random numbers. */
     TXM_CHANCE_NONE
 } txm_chance;
 
-/* What is done to the colour after the look-up, as Cycles' image node does: any of these together. */
+/* What is done to the colour after the lookup, as Cycles' image node does: any of these together. */
 enum {
     TXM_AFTER_UNASSOCIATE = 1, /* colour divided by alpha, unless that is 0 or 1 */
     TXM_AFTER_SRGB = 2         /* colour decoded from sRGB */
@@ -109,7 +109,7 @@ enum {
 /* The longest footprint, as a ratio, that is not blurred. */
 enum { TXM_MAX_ANISOTROPY = 16 };
 
-/* Constant over many look-ups. Small integers, so that it may live in constant memory of a device. */
+/* Constant over many lookups. Small integers, so that it may live in constant memory of a device. */
 typedef struct txm_sampler {
     uint8_t rule;       /* txm_level_rule */
     uint8_t mode;       /* txm_level_mode */
@@ -126,7 +126,7 @@ typedef struct txm_sampler {
 /* Cycles' choices: its rule, stochastic levels, linear, 16:1, average on a miss. */
 TXM_API void txm_sampler_init(txm_sampler *how);
 
-/* USAGE with a message if a member is outside its range. Look-ups do not check. */
+/* USAGE with a message if a member is outside its range. Lookups do not check. */
 TXM_API txm_status txm_sampler_check(const txm_sampler *how, txm_error *err);
 
 /* "cycles", "ellipse", "probes", "given"; "stochastic", "stochastic-full", "floor", "trilinear"; "closest" ...
@@ -140,7 +140,7 @@ TXM_API const char *txm_filter_name(txm_filter filter);
 
 /* A tile in the page table. `slot` says where its pixels are: slot >> TXM_SLOT_BITS is the slab, the rest counts tiles
  * in it; values from TXM_SLOT_STATES on are states instead. Written with release order after the pixels, read with
- * acquire order. `mark` is the epoch in which a look-up last touched the tile: written only where it differs. */
+ * acquire order. `mark` is the epoch in which a lookup last touched the tile: written only where it differs. */
 typedef struct txm_tile_entry {
     uint32_t slot;
     uint32_t mark;
@@ -205,7 +205,7 @@ typedef struct txm_view {
      * number are void. So a list that its owner drops loses nothing. */
     uint16_t launch, round;
     uint32_t rejection; /* chance that a request is left out, in units of 2^-32: lists that are too short for all are
-                           filled from the whole launch, not by the look-ups that come first. 0: all are made */
+                           filled from the whole launch, not by the lookups that come first. 0: all are made */
 } txm_view;
 #endif
 
@@ -217,7 +217,7 @@ typedef struct txm_lookup {
     float u, v, dudx, dvdx, dudy, dvdy;
 } txm_lookup;
 
-/* How a look-up went. The order is from best to worst. */
+/* How a lookup went. The order is from best to worst. */
 typedef enum txm_look {
     TXM_LOOK_RESIDENT = 0,
     TXM_LOOK_MISSED, /* a tile is not in memory: the colour is a stand-in (on_miss) */
@@ -226,19 +226,19 @@ typedef enum txm_look {
 
 /* What a thread, or a lane of a device, brings along. Zero is valid: no random state, requests are not collected. */
 typedef struct txm_lane {
-    /* See txm_chance. State of Cycles' generator, x <- 1103515245 x + 12345; 0 means none. One step a look-up that
-     * chooses its level at random, more for stochastic filters; none where the CLIP extension rejects. A look-up that
+    /* See txm_chance. State of Cycles' generator, x <- 1103515245 x + 12345; 0 means none. One step a lookup that
+     * chooses its level at random, more for stochastic filters; none where the CLIP extension rejects. A lookup that
      * is repeated after a miss must begin with the same state: keep a copy. */
     uint32_t random;
     uint32_t capacity, count; /* of `requests` */
     uint32_t *requests;       /* entries of the view's tiles that were missed, each on one list only */
-    /* Counts since txm_cache_process took the list: requests that look-ups made, those that were rejected (txm_view),
+    /* Counts since txm_cache_process took the list: requests that lookups made, those that were rejected (txm_view),
      * and those for which the list was full. */
     uint32_t asked, rejected, full;
 } txm_lane;
 
 #ifndef __OPENCL_VERSION__
-/* One look-up. `how` has passed txm_sampler_check. */
+/* One lookup. `how` has passed txm_sampler_check. */
 TXM_API txm_look txm_sample(const txm_view *view, uint32_t texture, const txm_sampler *how, const txm_lookup *at,
                             txm_lane *lane, float out[4]);
 
@@ -247,17 +247,17 @@ TXM_API txm_look txm_sample(const txm_view *view, uint32_t texture, const txm_sa
 TXM_API txm_look txm_sample_d(const txm_view *view, uint32_t texture, const txm_sampler *how, const txm_lookup *at,
                               txm_lane *lane, float out[4], float du[4], float dv[4]);
 
-/* Many look-ups in one texture, as structure of arrays of `count` elements each. */
+/* Many lookups in one texture, as structure of arrays of `count` elements each. */
 typedef struct txm_lookups {
     size_t count;
     const float *u, *v, *dudx, *dvdx, *dudy, *dvdy;
-    uint32_t *random;    /* state of each look-up, or its number (txm_chance); NULL: none */
+    uint32_t *random;    /* state of each lookup, or its number (txm_chance); NULL: none */
     const uint8_t *mask; /* 0: leave this one out, its outputs stay as they are; NULL: all */
     float *out[4];       /* r, g, b, a */
     uint8_t *look;       /* txm_look of each; may be NULL */
 } txm_lookups;
 
-/* All look-ups of a batch; the worst of their results. `lane` collects requests; its random state is not used. */
+/* All lookups of a batch; the worst of their results. `lane` collects requests; its random state is not used. */
 TXM_API txm_look txm_sample_n(const txm_view *view, uint32_t texture, const txm_sampler *how, const txm_lookups *batch,
                               txm_lane *lane);
 
@@ -299,7 +299,7 @@ static inline txm_tile_name txm_tile_key_unpack(txm_tile_key key)
 
 /* ---- explaining -------------------------------------------------------------------------------------------------- */
 
-/* One pixel that a look-up reads. */
+/* One pixel that a lookup reads. */
 typedef struct txm_tap {
     uint32_t probe, level, tile_x, tile_y;
     int64_t x, y;   /* in the level, before the extension: -1 is the first one beyond the left edge */
@@ -310,7 +310,7 @@ typedef struct txm_tap {
 /* 31 probes, two levels, 16 taps. */
 enum { TXM_MAX_TAPS = 31 * 2 * 16 };
 
-/* How a look-up came to its colour: tap_count of the taps count. Some 55 KB: too large for a small stack. */
+/* How a lookup came to its colour: tap_count of the taps count. Some 55 KB: too large for a small stack. */
 typedef struct txm_explanation {
     uint32_t texture;   /* of a UDIM set: the tile's */
     uint32_t udim;      /* number of the UDIM tile, 0 if the texture is none */
@@ -330,7 +330,7 @@ TXM_API txm_look txm_sample_explain(const txm_view *view, uint32_t texture, cons
 /* ---- textures in memory ------------------------------------------------------------------------------------------ */
 
 /* Tx files whose tiles stay in memory once they are loaded: for tools, tests and small scenes. Adding and loading must
- * not run at the same time as look-ups. */
+ * not run at the same time as lookups. */
 typedef struct txm_texture_set txm_texture_set;
 
 /* An empty set. NO_MEMORY. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Traces of texture look-ups, as txm_cache_trace_start writes them and txmill-trace(5) describes them: read, and played
+ * Traces of texture lookups, as txm_cache_trace_start writes them and txmill-trace(5) describes them: read, and played
  * to caches of other sizes and policies.
  *
  * A replay runs the cache itself (cache.h), but for reading files: what it counts is what the cache would do. Beside it
@@ -76,7 +76,7 @@ typedef struct txm_trace_cursor txm_trace_cursor;
 /* What an event tells. */
 typedef enum txm_trace_event_kind {
     TXM_TRACE_EVENT_END = 0,
-    TXM_TRACE_EVENT_TILES,   /* of one look-up; those of a repetition are left out */
+    TXM_TRACE_EVENT_TILES,   /* of one lookup; those of a repetition are left out */
     TXM_TRACE_EVENT_LOOKUP,  /* its tiles, too, where the trace has no records of tiles */
     TXM_TRACE_EVENT_LAUNCH,  /* one ended */
     TXM_TRACE_EVENT_EPOCH,   /* a render tile or frame ended */
@@ -89,7 +89,7 @@ typedef struct txm_trace_event {
     uint32_t thread;            /* from 1 on; lanes of batches: 2^31 and their number */
     const txm_tile_name *tiles; /* texture: an index of txm_trace_texture_at; valid until the next call */
     uint32_t tile_count;
-    uint32_t texture, launch, epoch; /* of a look-up */
+    uint32_t texture, launch, epoch; /* of a lookup */
     uint32_t random;
     txm_sampler how;
     txm_lookup at;
@@ -128,7 +128,7 @@ static inline void txm_replay_options_init(txm_replay_options *options)
     txm_replay_options_init_sized(options, sizeof *options);
 }
 
-/* What a replay took: look-ups, tiles and bytes. */
+/* What a replay took: lookups, tiles and bytes. */
 typedef struct txm_replay_counts {
     uint64_t lookups;            /* but for those that repeat the tiles of the one before */
     uint64_t tiles, tile_bytes;  /* different ones, each once: the working set */
@@ -140,7 +140,7 @@ typedef struct txm_replay_counts {
     uint64_t reserved[7];
 } txm_replay_counts;
 
-/* One thread plays all of the trace, a look-up at a time: launches end epochs of LRU and CLOCK4 but load nothing in
+/* One thread plays all of the trace, a lookup at a time: launches end epochs of LRU and CLOCK4 but load nothing in
  * advance. USAGE, CANCELLED, and what txm_trace_next returns. */
 TXM_API txm_status txm_replay(const txm_trace *trace, const txm_replay_options *options, txm_replay_counts *out,
                               txm_error *err);

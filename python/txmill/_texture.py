@@ -20,7 +20,7 @@ _HALF = 2
 
 _RESIDENT, _MISSED = 0, 1
 _UNASSOCIATE, _SRGB = 1, 2
-# Look-ups of one call of the library, and tiles that they may ask for before these are loaded.
+# Lookups of one call of the library, and tiles that they may ask for before these are loaded.
 _BATCH = 65536
 _REQUESTS = 4096
 
@@ -95,7 +95,7 @@ def _floats(name: str, numbers: Numbers) -> Tuple[Optional[Tuple[int, ...]], Any
     for size in shape:
         count *= size
     if given.format in ("f", "<f", "=f", "@f") and given.c_contiguous:
-        # copied: look-ups must not see numbers that another thread changes
+        # copied: lookups must not see numbers that another thread changes
         return shape, (ctypes.c_float * count).from_buffer_copy(given.cast("B")) if count else (ctypes.c_float * 0)()
     flat: List[Any] = given.tolist()
     for _ in shape[1:]:
@@ -191,7 +191,7 @@ class Texture(TxFile):
         stochastic filters draw numbers, the same ones for the same `seed`; without it they do not. `srgb` decodes the
         colours, as Cycles does for 8-bit sRGB images, `unassociate` divides them by alpha.
 
-        Tiles that look-ups need are loaded, and kept until the file is closed. A damaged one raises TxmillError.
+        Tiles that lookups need are loaded, and kept until the file is closed. A damaged one raises TxmillError.
         """
         how = self._sampler(rule, mode, filter, anisotropy, mip_bias, (_UNASSOCIATE * unassociate) | (_SRGB * srgb))
         if extension not in _EXTENSIONS:
@@ -274,7 +274,7 @@ class Texture(TxFile):
             if look == _RESIDENT:
                 return
             if look != _MISSED or lane.count == 0:
-                raise TxmillError(f"{self.path}: a tile that the look-up needs cannot be read")
+                raise TxmillError(f"{self.path}: a tile that the lookup needs cannot be read")
             self._check(self._library.txm_texture_set_load, textures, ctypes.byref(lane))
 
     def _free_unused(self) -> None:

@@ -1,4 +1,4 @@
-# Device plug-ins: a runtime (src/device/cuda, src/device/opencl) with what conversion and look-ups do over it. Everything
+# Device plug-ins: a runtime (src/device/cuda, src/device/opencl) with what conversion and lookups do over it. Everything
 # but the runtime's calls is plain C, which the tests link with a runtime of their own (tests/device/gpu_runtime.c).
 # CUDA=auto builds txmill-cuda.so where nvcc is, OPENCL=auto txmill-opencl.so where the ICD loader is; yes insists on it,
 # no leaves it out.
@@ -39,7 +39,7 @@ $(B)/txmill-cuda.tried: src/device/cuda/runtime_cuda.cu $(DEVICE_HEADERS) $(DEVI
 	@touch $@
 $(B)/src/device/cuda/runtime_cuda.o: src/device/cuda/runtime_cuda.cu $(DEVICE_HEADERS)
 $(DEVICE_PROGRAMS:%=$(B)/src/device/%/program-cuda.o): $(B)/src/device/%/program-cuda.o: src/device/%/program.c $(DEVICE_HEADERS)
-# Look-ups take nvcc 20 s for every kind of device, so drivers translate them when they are first used, and keep the result.
+# Lookups take nvcc 20 s for every kind of device, so drivers translate them when they are first used, and keep the result.
 $(B)/src/device/lookup/program-cuda.o: NVCC_ARCH = -gencode arch=compute_75,code=compute_75
 $(CUDA_OBJ):
 	@mkdir -p $(@D)

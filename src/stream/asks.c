@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Look-ups that devices answer: noting them, having them answered, finding the answers. */
+ * Lookups that devices answer: noting them, having them answered, finding the answers. */
 #include "stream/asks.h"
 
 #include <stdlib.h>
@@ -83,7 +83,7 @@ static void note_ask(txm_ask_list *noted, uint32_t path, uint32_t image, const t
     noted->items[noted->count++] = (txm_ask){.at = *at, .image = image, .random = random, .path = path};
 }
 
-/* Room for `count` look-ups in all arrays. */
+/* Room for `count` lookups in all arrays. */
 static bool make_arrays(txm_asks *a, size_t count)
 {
     if (count <= a->room)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Look-ups that devices answer, while rays stay with the processor.
+ * Lookups that devices answer, while rays stay with the processor.
  *
- * A step of a path is shaded as if its look-ups could be missed: what has no answer yet is noted, and the step is taken
+ * A step of a path is shaded as if its lookups could be missed: what has no answer yet is noted, and the step is taken
  * again when the devices have answered all that the wave has noted. Answers belong to what was asked, the place, its
  * footprint and the random state, so what follows from an answer is asked in turn, and a guess that was wrong is only
  * asked in vain. Colours have the sampler's bits, and so has the picture.
@@ -12,10 +12,10 @@
 #include "stream/look.h"
 #include "txtile/device.h"
 
-/* A look-up and its answer. */
+/* A lookup and its answer. */
 typedef struct txm_ask {
     txm_lookup at;
-    uint32_t image, random; /* of the scene; as the look-up begins */
+    uint32_t image, random; /* of the scene; as the lookup begins */
     uint32_t path, next;    /* of the wave; the next one of the same path, counted from 1 */
     uint32_t after;         /* the random state that it leaves */
     float rgba[4], du[4], dv[4];

@@ -406,7 +406,7 @@ static void budget_free(budget *b)
     txm_pool_free(b->job.pool);
 }
 
-/* `biased` sends every look-up to the page tables; those that others depend on go to a cache as well. */
+/* `biased` sends every lookup to the page tables; those that others depend on go to a cache as well. */
 static txm_status trace(budget *b, const txm_render_scene *scene, txm_render_budget *out, txm_error *err)
 {
     txm_render_options *o = b->options;

@@ -198,7 +198,7 @@ static void build_udim(builder *b)
     sun(b);
 }
 
-/* The world alone gives light: every path ends in a look-up of the same image, with directions from sharp
+/* The world alone gives light: every path ends in a lookup of the same image, with directions from sharp
  * to wholly scattered. */
 static void build_sphere(builder *b)
 {

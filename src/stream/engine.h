@@ -36,7 +36,7 @@ typedef struct txm_render_job {
     uint32_t first_sample;  /* of each pixel: a budget traces some after the others */
     const txm_view *biased; /* of a budget; NULL: a picture is made */
     txm_cache *warps;       /* of a budget: where textures that warp others are looked up; NULL: there are none */
-    uint32_t depth;         /* the most look-ups of a step that depend on one another, less 1 */
+    uint32_t depth;         /* the most lookups of a step that depend on one another, less 1 */
     txm_pool *pool;
     txm_device **devices; /* that look up for the wave engine */
     size_t device_count;  /* 0: the processor does */

@@ -29,7 +29,7 @@ typedef struct wave {
     uint32_t *requests;
     span *spans;
     txm_lane **lanes;
-    txm_asks *asks; /* NULL: look-ups are in a view */
+    txm_asks *asks; /* NULL: lookups are in a view */
     txm_ask_list **noted;
     uint32_t lanes_max, spans_max;
     txm_render_rect rect;
@@ -151,7 +151,7 @@ static txm_status launch(wave *w, uint32_t count, uint32_t *left, txm_error *err
     return w->asks ? ask(w, spans, err) : load(w, spans, err);
 }
 
-/* A step of a path whose tiles are never there together: where look-ups depend on others, the tile of the last may
+/* A step of a path whose tiles are never there together: where lookups depend on others, the tile of the last may
  * drive out that of the first. It waits for one tile after the other. */
 static txm_status take_alone(wave *w, uint32_t path, txm_error *err)
 {
@@ -170,7 +170,7 @@ static txm_status take_alone(wave *w, uint32_t path, txm_error *err)
 
 /* One step of all active paths. Where memory holds too little for all of them, fewer are launched at once, down to one,
  * and at last none. A launch that completes no path says so only after those that open files, register levels and load
- * tiles, for each look-up that waits for another. */
+ * tiles, for each lookup that waits for another. */
 static txm_status step(wave *w, uint32_t active, uint32_t *next, txm_error *err)
 {
     txm_render_job *job = w->job;

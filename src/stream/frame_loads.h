@@ -20,7 +20,7 @@ typedef struct txm_hidden_tile {
 typedef struct txm_frame_loads {
     txm_cache *cache;
     txm_cache_viewer *viewer;
-    txm_view view;       /* of the frame that runs; look-ups may mark it or not */
+    txm_view view;       /* of the frame that runs; lookups may mark it or not */
     uint32_t view_epoch; /* that marks would have */
     uint32_t *requests;  /* entries, `most` of them */
     txm_tile_key *keys;  /* of the batch: `most` */

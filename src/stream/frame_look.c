@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A look-up of a frame, texel by texel.
+ * A lookup of a frame, texel by texel.
  *
  * The footprint gives two levels and a blend. Of each one texel is drawn about the place, with the probabilities of the
  * linear filter, so that a mean over samples is what filtering would give, and no texel has a second one beside it that
@@ -15,7 +15,7 @@
 
 #include "stream/use.h"
 
-/* A texture as a look-up goes to it: of a UDIM set, a tile of it. */
+/* A texture as a lookup goes to it: of a UDIM set, a tile of it. */
 typedef struct place {
     const txm_view *view;
     const txm_view_texture *t;
@@ -69,7 +69,7 @@ static const txm_view_texture *part_of(const txm_view *view, uint32_t *texture, 
     return *texture < view->texture_count ? &view->textures[*texture] : NULL;
 }
 
-/* Levels beyond the first that fits a tile count only where the rule is not Cycles', as in look-ups that wait. */
+/* Levels beyond the first that fits a tile count only where the rule is not Cycles', as in lookups that wait. */
 static void choose_levels(place *p, const txm_sampler *how, const txm_lookup *at, uint32_t *random)
 {
     const uint32_t count = how->rule == TXM_LEVEL_RULE_CYCLES ? p->t->tiled_levels : p->t->levels;
@@ -306,7 +306,7 @@ static txm_look look_with_filter(txm_looker *looker, const txm_bound_image *imag
     return TXM_LOOK_RESIDENT;
 }
 
-/* Points have no derivatives, and what depends on a look-up needs them. */
+/* Points have no derivatives, and what depends on a lookup needs them. */
 static txm_look look_in_frame(txm_looker *looker, const txm_bound_image *image, txm_lookup at, txm_found_color *out)
 {
     const txm_frame_looker *f = (const txm_frame_looker *)looker;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Look-ups of frames: what is in memory is taken, what is missing is asked for, and nothing waits. */
+ * Lookups of frames: what is in memory is taken, what is missing is asked for, and nothing waits. */
 #ifndef TXM_STREAM_FRAME_LOOK_H
 #define TXM_STREAM_FRAME_LOOK_H
 #include "stream/frame_requests.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the look-ups of a frame ask for: from keys of tiles that lanes miss to a list of fixed size.
+ * What the lookups of a frame ask for: from keys of tiles that lanes miss to a list of fixed size.
  *
  * As on a device, paths run in blocks of 8 x 4 pixels, from the top left of the picture on, and the lanes of a wave
  * make their requests together: of those that ask for the same tile one writes. A list that is too short would always

@@ -2,7 +2,7 @@
  *
  * Frames: a scene whose textures stream while the picture moves. The other engines wait for tiles; a frame never does.
  *
- * Every frame traces the same number of samples a pixel into a film that accumulates while the camera rests. A look-up
+ * Every frame traces the same number of samples a pixel into a film that accumulates while the camera rests. A lookup
  * takes what is in memory: a texel of each of the two levels that bracket its footprint, drawn at random about the
  * place, blended; where one is missing, the same place of the best coarser level, or else the 1x1 colour. What was
  * missing goes onto a list of requests of fixed size. Between two frames a batch of tiles is loaded by threads at their
@@ -34,8 +34,8 @@ typedef enum txm_frames_textures {
 /* What the picture shows. */
 typedef enum txm_frames_show {
     TXM_FRAMES_SHOW_PICTURE = 0,
-    TXM_FRAMES_SHOW_MISSING, /* look-ups that miss a texel are magenta */
-    TXM_FRAMES_SHOW_LEVELS   /* look-ups are coloured by the level that was found */
+    TXM_FRAMES_SHOW_MISSING, /* lookups that miss a texel are magenta */
+    TXM_FRAMES_SHOW_LEVELS   /* lookups are coloured by the level that was found */
 } txm_frames_show;
 
 /* How a level is read. */
@@ -82,7 +82,7 @@ typedef struct txm_frames_options {
     uint32_t show;     /* txm_frames_show */
     uint32_t filter;   /* txm_frames_filter */
     uint32_t reject;   /* txm_frames_reject */
-    float mark_share;  /* of the budget, from which on look-ups mark what they use; 0: always */
+    float mark_share;  /* of the budget, from which on lookups mark what they use; 0: always */
     bool is_virtual;
     txm_frames_prices prices;
 } txm_frames_options;
@@ -99,12 +99,12 @@ typedef struct txm_frame_stats {
     uint32_t accumulated; /* frames in the picture, this one included: 1 where the camera has moved */
     double begin_ms, ms;
     uint64_t rays;
-    uint64_t texels, sharp;      /* that look-ups wanted; of these those that were there */
+    uint64_t texels, sharp;      /* that lookups wanted; of these those that were there */
     uint64_t coarser, stand_ins; /* of the others: from a coarser level, from the 1x1 colour */
     uint64_t failed;             /* texels of files that cannot be read: magenta */
-    uint64_t missed;    /* look-ups for which a texel was missing, as each lane asked: before waves are compacted */
-    uint64_t requested; /* that lanes wrote, before rejection */
-    uint64_t rejected, full;   /* left out: at random, and since the list was full */
+    uint64_t missed;         /* lookups for which a texel was missing, as each lane asked: before waves are compacted */
+    uint64_t requested;      /* that lanes wrote, before rejection */
+    uint64_t rejected, full; /* left out: at random, and since the list was full */
     uint64_t accepted, unique; /* on the list, and different ones among them */
     /* Of the batch that this frame's list began: tiles that load, and those that were left for later since they do not
      * fit. Both 0 where an earlier batch was still being loaded, or nothing was missing. */
@@ -114,7 +114,7 @@ typedef struct txm_frame_stats {
     uint32_t waited;                         /* frames between asking for that batch and showing it */
     uint64_t loaded, evicted, load_failures; /* tiles, since the frame before */
     uint64_t resident_tiles, resident_bytes, allocated_bytes;
-    bool marks; /* look-ups marked what they used */
+    bool marks; /* lookups marked what they used */
 } txm_frame_stats;
 
 /* All frames so far. */

@@ -21,7 +21,7 @@ bool txm_light_draw(const txm_scene_light *light, txm_vec3 from, const float ran
 /* Where the world's image shows a direction: 0 to 1. As Cycles' environment node has them: z is up, and the middle of a
  * lat-long image lies towards +x. */
 void txm_world_place(bool mirror_ball, txm_vec3 direction, float *u, float *v);
-/* The look-up of a direction, which goes through the world's mapping first, and turns by by_x and by_y from one pixel
+/* The lookup of a direction, which goes through the world's mapping first, and turns by by_x and by_y from one pixel
  * to the next. */
 txm_lookup txm_world_look(const txm_scene_world *world, txm_vec3 direction, txm_vec3 by_x, txm_vec3 by_y);
 
@@ -49,7 +49,7 @@ typedef struct txm_world_grid {
 
 /* Of the scene: as large as its world's image, or as the scene says. */
 txm_world_grid txm_world_grid_of(const txm_render_scene *scene, const txm_bound_image *bound);
-/* Makes the look-ups that Cycles makes for that map, in a page table, which remembers the tiles: all of the level that
+/* Makes the lookups that Cycles makes for that map, in a page table, which remembers the tiles: all of the level that
  * has two pixels for a cell, or of level 0, and of coarser ones what lies round the poles. */
 void txm_world_grid_ask(const txm_render_scene *scene, const txm_bound_image *bound, const txm_view *view);
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The kinds of lookers that renders and budgets use. Each is a function, chosen once where the looker is made, so that
- * a look-up asks nothing.
+ * a lookup asks nothing.
  */
 #include "stream/look.h"
 

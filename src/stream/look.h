@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Who answers the look-ups of a path. An engine makes a looker for each of its threads; a path calls its `look` and
+ * Who answers the lookups of a path. An engine makes a looker for each of its threads; a path calls its `look` and
  * knows no more of where colours come from.
  *
  * There is one kind for each way to live with textures: none at all, a thread that waits for tiles, a view in which
@@ -20,7 +20,7 @@ typedef struct txm_bound_image {
     txm_sampler how;
 } txm_bound_image;
 
-/* What a look-up found, and how it changes by the texture's u and v: what a look-up that depends on it needs as well.
+/* What a lookup found, and how it changes by the texture's u and v: what a lookup that depends on it needs as well.
  */
 typedef struct txm_found_color {
     float rgba[4], du[4], dv[4];
@@ -30,14 +30,13 @@ typedef struct txm_found_color {
 } txm_found_color;
 
 typedef struct txm_looker txm_looker;
-/* One look-up. MISSED: the step does nothing, and is run again. The random state is the lane's. */
+/* One lookup. MISSED: the step does nothing, and is run again. The random state is the lane's. */
 typedef txm_look txm_look_fn(txm_looker *looker, const txm_bound_image *image, txm_lookup at, txm_found_color *out);
 
 struct txm_looker {
     txm_look_fn *look;
-    txm_look_fn
-        *note;     /* looks up and writes a trace: called once for each look-up of a finished step; NULL: no trace */
-    txm_lane lane; /* the random state, and of views what is missed */
+    txm_look_fn *note; /* looks up and writes a trace: called once for each lookup of a finished step; NULL: no trace */
+    txm_lane lane;     /* the random state, and of views what is missed */
     txm_cache_thread *thread; /* waits; of a budget only for what decides */
     txm_cache *cache;         /* of the view; NULL: it is a texture set's */
     const txm_view *view;
@@ -53,7 +52,7 @@ struct txm_looker {
 txm_looker txm_looker_untextured(void);
 /* Nothing is ever missed. */
 txm_looker txm_looker_waiting(txm_cache_thread *thread);
-/* In a view, of `cache` unless it is NULL; `lane` collects what is missed. `traced`: look-ups are noted in the trace
+/* In a view, of `cache` unless it is NULL; `lane` collects what is missed. `traced`: lookups are noted in the trace
  * that the cache writes. */
 txm_looker txm_looker_viewing(const txm_view *view, txm_cache *cache, txm_lane lane, bool traced, uint32_t number);
 /* In page tables that have no tiles. `thread`, which may be NULL, answers what rays depend on. */

@@ -231,7 +231,7 @@ static txm_vec3 at_most(txm_vec3 v, float most)
 
 /* How much the direction turns from one pixel to the next. The compact and the cone form know only how
  * much, so any two directions across the ray will do. No wider than a cell of the world's map, as in Cycles: a wider
- * look-up would blur away the bright spots that were chosen for their brightness. */
+ * lookup would blur away the bright spots that were chosen for their brightness. */
 static void spread_of(const txm_path_world *w, const txm_path_differential *d, txm_vec3 direction, txm_vec3 *by_x,
                       txm_vec3 *by_y)
 {
@@ -246,9 +246,9 @@ static void spread_of(const txm_path_world *w, const txm_path_differential *d, t
     }
 }
 
-/* ---- look-ups ---- */
+/* ---- lookups ---- */
 
-/* One look-up; the worst result of those that a step makes is kept in *worst. `seen`: the path whose ray it is; NULL:
+/* One lookup; the worst result of those that a step makes is kept in *worst. `seen`: the path whose ray it is; NULL:
  * none's. Returns whether the colour is the texture's. */
 static bool look_up(const txm_path_world *w, txm_looker *looker, uint32_t image, txm_lookup at, txm_path *seen,
                     txm_found_color *out, txm_look *worst)
@@ -552,7 +552,7 @@ static txm_look look_around(const txm_path_world *w, txm_looker *looker, txm_pat
     return look == TXM_LOOK_MISSED ? look : worst;
 }
 
-/* The same, and where all of it was there, its look-ups once more for the trace: so that each is in it once, however
+/* The same, and where all of it was there, its lookups once more for the trace: so that each is in it once, however
  * often the step was run. */
 static txm_look look_and_note(const txm_path_world *w, txm_looker *looker, txm_path *path, step_looks *l)
 {
@@ -627,7 +627,7 @@ static txm_step scatter(const txm_path_world *w, const step_looks *l, txm_path *
     return TXM_STEP_ON;
 }
 
-/* All look-ups come first: when one misses, nothing of the path has been changed, and the step can be run again
+/* All lookups come first: when one misses, nothing of the path has been changed, and the step can be run again
  * from the start. */
 txm_step txm_path_shade(const txm_path_world *w, txm_looker *looker, txm_path *path)
 {

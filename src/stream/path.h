@@ -50,14 +50,14 @@ typedef struct txm_path {
     txm_path_differential differential;
     float throughput[3], radiance[3];
     float probability; /* of the ray's direction, where light could be looked for in it as well; else 0 */
-    float level;       /* that the camera ray's first look-up chose; below 0: none */
+    float level;       /* that the camera ray's first lookup chose; below 0: none */
 } txm_path;
 
 typedef enum txm_step { TXM_STEP_ON, TXM_STEP_DONE, TXM_STEP_MISSED } txm_step;
 
 /* The camera ray of a sample: `pixel` counts row by row from the top left corner. */
 void txm_path_start(const txm_path_world *world, uint32_t pixel, uint32_t sample, txm_path *path);
-/* Finds what the ray hits: no look-ups. */
+/* Finds what the ray hits: no lookups. */
 void txm_path_intersect(const txm_path_world *world, txm_path *path);
 /* Shades what was hit. */
 txm_step txm_path_shade(const txm_path_world *world, txm_looker *looker, txm_path *path);

@@ -109,7 +109,7 @@ typedef struct txm_render_options {
     bool widen;                     /* differentials, where rays are scattered: Cycles does */
     uint32_t rule, mode;            /* txm_level_rule, txm_level_mode */
     float filter_width;             /* px, of the Blackman-Harris pixel filter; 0: pixel centres */
-    bool untextured;                /* every look-up gives the image's average: for the price of textures */
+    bool untextured;                /* every lookup gives the image's average: for the price of textures */
     const txm_cache_options *cache; /* budget, policy, resolution ...; NULL: the defaults */
     const char *trace;              /* a file for txm_cache_trace_start; not for REFERENCE. NULL: none */
     bool heat;                      /* collect the maps below */
@@ -122,7 +122,7 @@ typedef struct txm_render_options {
     const char *cache_dir;  /* the folder of the tx files, as in txm_settings; NULL: blender_tx beside each image */
     uint32_t trace_records; /* what a trace holds: TXM_TRACE_TILES, TXM_TRACE_LOOKUPS */
     /* Open all files and give all of their levels a place in the page table before the first ray, as Cycles does; not
-     * 0: yes. Otherwise look-ups ask for them, as they do for tiles. */
+     * 0: yes. Otherwise lookups ask for them, as they do for tiles. */
     uint32_t open_first;
     /* Blender's setting, above 0: rays are widened by min(1, filter_glossy) times the roughness. 0: the scene's, or
      * else 1; `widen` says that none are. */
@@ -134,7 +134,7 @@ typedef struct txm_render_options {
      * NULL: the first is named. */
     void (*missing)(void *user, const char *message);
     void *missing_user;
-    /* The wave engine's look-ups run on these devices: names as in "opencl:0", separated by commas. NULL: on the
+    /* The wave engine's lookups run on these devices: names as in "opencl:0", separated by commas. NULL: on the
      * processor. */
     const char *devices;
     uint64_t device_memory; /* for tiles, of each device; 0: as the cache's budget */

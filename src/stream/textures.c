@@ -219,7 +219,7 @@ static txm_status name_all_missing(const txm_render_scene *scene, const txm_rend
                     scene->folder);
 }
 
-/* Size and colours of a tx file: where they are stored as sRGB, they are decoded after the look-up, as Cycles does. */
+/* Size and colours of a tx file: where they are stored as sRGB, they are decoded after the lookup, as Cycles does. */
 static txm_status read_shape(const char *path, txm_bound_image *bound, txm_error *err)
 {
     txm_tx *tx = NULL;

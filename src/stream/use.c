@@ -17,7 +17,7 @@
 
 /* ---- how much ---- */
 
-/* Adds a texture of a set. A mark other than 0 says that a look-up has read the tile. Bytes are those of
+/* Adds a texture of a set. A mark other than 0 says that a lookup has read the tile. Bytes are those of
  * tiles in memory, borders included. */
 static void add_marked(const txm_view *view, uint32_t texture, txm_render_image_use *use)
 {
@@ -37,7 +37,7 @@ static void add_marked(const txm_view *view, uint32_t texture, txm_render_image_
     }
 }
 
-/* Textures that no look-up touched are opened for it, because their sizes belong to the sum: 'none of 40 MB' is
+/* Textures that no lookup touched are opened for it, because their sizes belong to the sum: 'none of 40 MB' is
  * what people want to read. */
 static txm_status add_counted(txm_cache *cache, uint32_t texture, txm_render_image_use *use, txm_error *err)
 {

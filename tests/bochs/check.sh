@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # make check-avx512: the AVX-512 back-end against scalar C on a machine that has no AVX-512: Bochs emulates a processor
-# that has, Linux boots on it, and the only program there, tests/tile/ops/isa_main.c, compares row operations and look-ups bit for
+# that has, Linux boots on it, and the only program there, tests/tile/ops/isa_main.c, compares row operations and lookups bit for
 # bit. But for one thing: Bochs 2.7 rounds ties up, not to even, when it makes halves of floats; the program sees that by
 # AVX2, which test_ops proves on real processors, and allows no other difference. The kernel comes from Debian's
 # package of a cloud kernel, which is unpacked, not installed. Minutes.
-# Needs the packages of the set "bochs" (scripts/setup.sh bochs). Environment: ROUNDS of look-ups (40), MINUTES to wait
+# Needs the packages of the set "bochs" (scripts/setup.sh bochs). Environment: ROUNDS of lookups (40), MINUTES to wait
 # (60).
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../lib.sh"
@@ -86,5 +86,5 @@ wait $machine 2>/dev/null
 tr -d '\r' <"$work/said" | grep -av '^\[' >"$work/out" # the program's words, which a failed check shows
 tail -n 20 "$work/said" >"$work/err"
 check avx512-row-operations grep -aq "row operations of avx512: equal to scalar" "$work/said"
-check avx512-look-ups grep -aq "look-ups of avx512: equal to scalar" "$work/said"
+check avx512-lookups grep -aq "lookups of avx512: equal to scalar" "$work/said"
 finish

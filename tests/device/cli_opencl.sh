@@ -41,7 +41,7 @@ check cached test "$(kernels | wc -l)" -ge 1
 export XDG_CACHE_HOME=$work/own
 mkdir -p "$XDG_CACHE_HOME"
 cp -rp "$build/tests/opencl/cache/txmill" "$XDG_CACHE_HOME"
-# The newest of those that convert: look-ups have kernels of their own, and older builds had others.
+# The newest of those that convert: lookups have kernels of their own, and older builds had others.
 file=$(kernels | xargs grep -la ingest | xargs ls -t | head -n 1)
 damage() { # NAME COMMAND...
     cp "$file" good

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Any bytes as a Ptex file: every face that is small, at three sizes, look-ups at its corners and all meta data.
+ * Any bytes as a Ptex file: every face that is small, at three sizes, lookups at its corners and all meta data.
  * Seeds: testdata/ptex/[!sg]*.ptx testdata/ptex/star*.ptx testdata/ptex/grid-u8.ptx */
 #include <stdint.h>
 #include <stdlib.h>

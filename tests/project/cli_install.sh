@@ -158,7 +158,7 @@ run ./view_texture "$exr"
 check example-view-terminal prints "▀"
 # A floor of 640 x 360 pixels, blue sky left black: one picture from both renderers, whatever the budget.
 run ./renderer "$tx" threads.ppm
-check example-renders prints " look-ups, "
+check example-renders prints " lookups, "
 # The same with libtxtile inside the program, as docs/texture-cache.md says it, and inside a plug-in that shows none of it.
 static_flags() { pkg-config --cflags --static --libs txtile | sed "s|$root$root|$root|g; s/-ltxtile/-l:libtxtile.a/"; }
 # shellcheck disable=SC2046

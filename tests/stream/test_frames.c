@@ -150,7 +150,7 @@ START_TEST(lists_are_bounded_and_rejected_at_random)
 }
 END_TEST
 
-/* ---- look-ups and batches ---- */
+/* ---- lookups and batches ---- */
 
 /* A cache with one texture, of which nothing is loaded. */
 static txm_cache *new_cache(uint32_t *texture, txm_bound_image *bound)
@@ -209,8 +209,8 @@ START_TEST(lookers_answer_by_their_kind)
 }
 END_TEST
 
-/* What a frame's look-up misses it asks for; the batch is shown when it has been paid for, all at once; then the
- * look-up finds the texels themselves. */
+/* What a frame's lookup misses it asks for; the batch is shown when it has been paid for, all at once; then the
+ * lookup finds the texels themselves. */
 START_TEST(batches_are_shown_when_they_are_paid_for)
 {
     txm_bound_image bound;

@@ -202,7 +202,7 @@ START_TEST(images_are_bound_to_textures)
         txm_render_textures_free(&t);
         txm_render_textures_free(&t);
     }
-    /* Half the resolution is one level, whatever the engine: where a look-up waits, its caller leaves it to the cache.
+    /* Half the resolution is one level, whatever the engine: where a lookup waits, its caller leaves it to the cache.
      */
     cache.resolution = 0.5f;
     for (uint32_t engine = 0; engine < 2; engine++) {
@@ -240,7 +240,7 @@ START_TEST(uses_are_counted_by_image_and_level)
         txm_view view;
         size_t tile_count, part_count;
         ck_assert_int_eq(txm_render_textures_new(scene, &o, reference, reference, &t, &err), TXM_OK);
-        /* One look-up in each: the middle of a tile of level 0. */
+        /* One lookup in each: the middle of a tile of level 0. */
         txm_lookup at = {0.125f, 0.25f, 0, 0, 0, 0};
         if (reference) {
             view = *txm_texture_set_view(t.set);

@@ -48,7 +48,7 @@ static void make_world(void)
     txm_tx_metadata metadata = made_metadata();
     const txm_tx_summary summary = made_summary();
     uint64_t bytes;
-    metadata.detected_colorspace = "scene_linear"; /* nothing is decoded after a look-up */
+    metadata.detected_colorspace = "scene_linear"; /* nothing is decoded after a lookup */
     snprintf(world, sizeof world, "%s", temp_file("world.tx"));
     int fd = open(world, O_RDWR | O_CREAT | O_TRUNC, 0644);
     if (fd < 0 || write_image(fd, &image, &metadata, &summary, &bytes, &err) != TXM_OK) {

@@ -71,7 +71,7 @@ static txm_render_options small(void)
     return o;
 }
 
-/* The same bits: engines, lanes, threads, budgets, policies, render tiles, look-ups that miss for no reason. */
+/* The same bits: engines, lanes, threads, budgets, policies, render tiles, lookups that miss for no reason. */
 START_TEST(same_bits)
 {
     static const char *const scenes[] = {"plane", "room", "grid", "sphere", "fly"};
@@ -165,7 +165,7 @@ START_TEST(parts_of_mixes)
 }
 END_TEST
 
-/* A floor whose last look-up depends on `depth` others, each on the one before. The second image has tiles of another
+/* A floor whose last lookup depends on `depth` others, each on the one before. The second image has tiles of another
  * size: where memory is short, those drive out the others. */
 static txm_render_scene *warped_floor(uint32_t depth)
 {
@@ -187,7 +187,7 @@ static txm_render_scene *warped_floor(uint32_t depth)
     return s;
 }
 
-/* Look-ups that depend on others: the same bits whoever waits for what, and as many launches more as look-ups wait for
+/* Lookups that depend on others: the same bits whoever waits for what, and as many launches more as lookups wait for
  * one another, where files and levels are known. A budget follows them to the same tiles. */
 START_TEST(dependent_looks)
 {

@@ -39,12 +39,12 @@ check waves-bound json out 'len(o[0]["runs"]) == 20 and all(r["reads"] >= next(x
 check waves-monotone json out '(lambda n: all(a >= b for a, b in zip(n, n[1:])) and n[0] > n[-1] == o[0]["tiles"])([r["reads"] for r in o[0]["runs"] if r["policy"] == "opt"])'
 check plot-is-xml python3 -c 'import xml.dom.minidom as x; d = x.parse("plot.svg"); assert len(d.getElementsByTagName("polyline")) == 4 and len(d.getElementsByTagName("circle")) == 20'
 
-# The same look-ups from any number of threads: the same trace.
+# The same lookups from any number of threads: the same trace.
 txm stream "${picture[@]}" --trace other.trace -q -j 3 --cache 700K --policy lru
 for t in waves other; do "$TXMILL" replay $t.trace --cache 1M --policy lru,opt --json | python3 -c 'import json, sys; print(json.load(sys.stdin)["runs"][1]["reads"])' >$t.reads; done
 check same-work cmp waves.reads other.reads
 
-# Look-ups alone give the same tiles.
+# Lookups alone give the same tiles.
 txm stream "${picture[@]}" --trace lookups.trace --trace-lookups -q
 txm replay lookups.trace --cache 1M --policy opt --json
 check lookups json out 'o[0]["runs"][0]["reads"] == int(open("waves.reads").read())'

@@ -20,7 +20,7 @@ for way in "--engine wave" "--engine wave --lanes 100 --cache 1M --policy lru" "
     txm diff reference.exr way.exr
     check "same bits $way" rc_is 0
 done
-# Look-ups on devices: the processor plays two of them, by a plug-in for tests.
+# Lookups on devices: the processor plays two of them, by a plug-in for tests.
 for way in "--device cuda" "--device cuda:0,cuda:1 --cache 1M --lanes 100 --policy lru" "--device cuda:1 --device-memory 300K"; do
     # shellcheck disable=SC2086
     TXM_FAKE_DEVICES=2 TXMILL_PLUGINS=${TXM_BUILD:-$repo/build}/tests/gpu txm stream render room rgb8.png rgba8.png "${small[@]}" --json $way -o way.exr
@@ -327,7 +327,7 @@ check bounces-no-glossy test "$(bounces 'bounces 3 diffuse 3 glossy 0')" = False
 txm stream budget mirror --bounces 1 --json
 check bounces-kind-holds json out 'o[0]["tiles"] == 0'
 
-# Files of small tiles are loaded in joined ones, of 64 px: the same look-ups take as many tiles as those of 64 px do.
+# Files of small tiles are loaded in joined ones, of 64 px: the same lookups take as many tiles as those of 64 px do.
 if command -v maketx >/dev/null; then
   mkdir small && maketx --tile 16 16 -o small/t.tx cycles/tex0.png >/dev/null 2>&1
   sed 's,"../cycles/tex0.png","t.tx",' mirror/scene.txt >small/scene.txt

@@ -437,7 +437,7 @@ START_TEST(tables_are_printed_and_drawn)
     batch_catch();
     txm_replay_print(&t);
     char *text = strdup(batch_caught());
-    ck_assert_ptr_nonnull(strstr(text, "t.trace: 900 look-ups, 100 tiles of 3 textures"));
+    ck_assert_ptr_nonnull(strstr(text, "t.trace: 900 lookups, 100 tiles of 3 textures"));
     ck_assert_ptr_nonnull(strstr(text, "lru with 2M: 200 tiles read, 25.0 % of them again"));
     ck_assert_ptr_nonnull(strstr(text, "      1M     300   0.300 s     150   0.150 s"));
     free(text);

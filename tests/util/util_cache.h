@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Texture caches and tx files for their tests. Everything that fails aborts the test. */
-#ifndef UTIL_RESIDENCY_H
-#define UTIL_RESIDENCY_H
+#ifndef UTIL_CACHE_H
+#define UTIL_CACHE_H
 #include <pthread.h>
 #include <stdbool.h>
 
@@ -12,7 +12,7 @@
 char *write_cached(const char *name, uint32_t width, uint32_t height, uint32_t channels, txm_type type,
                    made_content content, unsigned seed);
 
-/* What look-ups of these tests are made of: linear in one mode, a number from 0 to 1. */
+/* What lookups of these tests are made of: linear in one mode, a number from 0 to 1. */
 txm_sampler sampler(txm_level_mode mode);
 float unit(uint64_t *state);
 
@@ -26,7 +26,7 @@ static inline uint32_t bounded_policy(uint32_t i)
 /* Defaults with a budget, a policy and two threads that load. */
 txm_cache_options budget_options(uint64_t max_bytes, uint32_t policy);
 
-/* A look-up with the footprint of a level's pixel; `size`: of level 0. */
+/* A lookup with the footprint of a level's pixel; `size`: of level 0. */
 txm_lookup at_level(float u, float v, float level, uint32_t size);
 
 bool magenta(const float c[4]);

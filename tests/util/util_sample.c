@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Random look-ups; an ISA's against scalar C. */
+ * Random lookups; an ISA's against scalar C. */
 #include "util_sample.h"
 
 #include <stdio.h>

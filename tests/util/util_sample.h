@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Random look-ups, and comparing an ISA's with scalar C. Needs no test framework, so that it runs cross-compiled too.
+ * Random lookups, and comparing an ISA's with scalar C. Needs no test framework, so that it runs cross-compiled too.
  */
 #ifndef UTIL_SAMPLE_H
 #define UTIL_SAMPLE_H
@@ -8,7 +8,7 @@
 /* Numbers for tests: state must not be 0. */
 uint32_t sample_random(uint64_t *state);
 
-/* A look-up of any kind: inside, beyond the edges, on pixel boundaries, not finite; derivatives from 0 to huge,
+/* A lookup of any kind: inside, beyond the edges, on pixel boundaries, not finite; derivatives from 0 to huge,
  * elongated in any direction. `wild`: a share of what is not finite. */
 txm_lookup sample_random_lookup(uint64_t *state, uint32_t width, uint32_t height, int wild);
 
@@ -35,7 +35,7 @@ void sample_view_make(sample_view *v, uint64_t *state, txm_type type, uint32_t c
                       uint32_t width, uint32_t height, int holes);
 void sample_view_free(sample_view *v);
 
-/* Compares `rounds` batches and as many single look-ups, with and without derivatives, of one ISA with scalar C. NULL
+/* Compares `rounds` batches and as many single lookups, with and without derivatives, of one ISA with scalar C. NULL
  * when every bit is equal, else the first difference. */
 const char *sample_compare(const txm_sample_ops *ops, int rounds, uint64_t seed);
 #endif

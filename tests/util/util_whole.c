@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Look-ups on whole levels. Shares the arithmetic of levels, places and weights with the sampler, and nothing of tiles.
+ * Lookups on whole levels. Shares the arithmetic of levels, places and weights with the sampler, and nothing of tiles.
  */
 #include "util_whole.h"
 

@@ -153,7 +153,7 @@ static bool print_finding(const txm_list_report *report, const txm_list_finding 
     return txm_json_print(o);
 }
 
-/* Look-ups are one table over the files of all images, in their order: a running index finds those of an image. */
+/* Lookups are one table over the files of all images, in their order: a running index finds those of an image. */
 bool txm_list_print_json(const txm_list_report *report)
 {
     size_t lookup = 0;

@@ -2,7 +2,7 @@
  *
  * From a scene to a report.
  *
- * In: a path. Out: the open scene and, per image, the look-up of its tx files under the scene's own working space and
+ * In: a path. Out: the open scene and, per image, the lookup of its tx files under the scene's own working space and
  * cache folder. Text and JSON print it.
  */
 #include "tools/list/list_scene.h"

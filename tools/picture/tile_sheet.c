@@ -72,7 +72,7 @@ static void put_pixel(uint8_t *dst, const uint8_t *src, uint32_t channels, bool 
 }
 
 /* Padding is read the way a renderer reads it, from the border section where there is one: what the sheet shows
- * is what look-ups see. */
+ * is what lookups see. */
 static txm_status read_padded(const sheet *s, uint32_t x, uint32_t y, txm_level_picture *p, txm_error *err)
 {
     const txm_tx_info *i = s->info;

@@ -24,7 +24,7 @@ txm_status txm_ptex_print_info(const char *path, const txm_ptex_extent *extent, 
 typedef struct txm_ptex_check {
     uint64_t blocks;     /* stored sizes of faces that were read */
     uint32_t metas;      /* entries of meta data that were read */
-    uint32_t one_sided;  /* edges whose neighbour has another face there: look-ups over them differ by direction */
+    uint32_t one_sided;  /* edges whose neighbour has another face there: lookups over them differ by direction */
     uint32_t first_face; /* the first of those */
     unsigned first_edge;
     txm_error damage; /* the first thing that could not be read; OK: none */

@@ -75,7 +75,7 @@ void txm_replay_print(const txm_replay_table *t)
     char set[TXM_FORMAT_BYTES], textures[TXM_FORMAT_COUNT], tiles[TXM_FORMAT_COUNT], lookups[TXM_FORMAT_COUNT];
     char verdict[TXM_REPLAY_VERDICT];
     txm_print_safe(t->path);
-    printf(": %s, %s of %s, %s\n", txm_format_count(t->all.lookups, "look-up", lookups),
+    printf(": %s, %s of %s, %s\n", txm_format_count(t->all.lookups, "lookup", lookups),
            txm_format_count(t->all.tiles, "tile", tiles), txm_format_count(t->info->textures, "texture", textures),
            txm_format_bytes(t->all.tile_bytes, set));
     print_traced(t);

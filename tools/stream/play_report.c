@@ -28,7 +28,7 @@ static void print_until(const char *share, uint32_t frames)
 
 static void print_requests(const txm_frames_totals *t)
 {
-    printf("requests     %" PRIu64 " look-ups of a lane missed, %" PRIu64 " written, %" PRIu64 " rejected, %" PRIu64
+    printf("requests     %" PRIu64 " lookups of a lane missed, %" PRIu64 " written, %" PRIu64 " rejected, %" PRIu64
            " beyond the list, %" PRIu64 " accepted, %" PRIu64 " different\n",
            t->missed, t->requested, t->rejected, t->full, t->accepted, t->unique);
 }

@@ -118,7 +118,7 @@ static void print_devices(const txm_render_picture *p)
     for (size_t i = 0; i < p->device_count; i++) {
         const txm_render_device *d = &p->devices[i];
         const txm_device_stats *s = &d->stats;
-        printf("device     %s: %.1f million look-ups in %llu launches, at most %u until complete%s\n", d->name,
+        printf("device     %s: %.1f million lookups in %llu launches, at most %u until complete%s\n", d->name,
                1e-6 * (double)s->lookups, (unsigned long long)s->launches, s->longest, s->lost ? "; it was lost" : "");
         printf("           %s copied (%s), %s of page table; copies took %s\n",
                txm_format_count(s->tiles_copied, "tile", tiles), txm_format_bytes(s->tile_bytes, bytes),

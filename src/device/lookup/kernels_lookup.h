@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The kernels of look-ups: entry points over the text of the sampler (tile/sample/lookup.h), for all dialects.
+ * The kernels of lookups: entry points over the text of the sampler (tile/sample/lookup.h), for all dialects.
  */
 #ifndef TXM_DEVICE_KERNELS_LOOKUP_H
 #define TXM_DEVICE_KERNELS_LOOKUP_H
@@ -10,7 +10,7 @@
 
 #define TXM_WORDS(memory) ((TXM_GLOBAL uint32_t *)(TXM_GLOBAL void *)(memory))
 
-/* Look-up `i`; the pieces of the memories are found by the arguments. */
+/* Lookup `i`; the pieces of the memories are found by the arguments. */
 TXM_KERNEL_PART void txm_device_look_body(const txm_device_look *a, TXM_GLOBAL uint8_t *table,
                                           TXM_GLOBAL uint8_t *near_tiles, TXM_GLOBAL uint8_t *far_tiles,
                                           TXM_GLOBAL uint8_t *in, TXM_GLOBAL uint8_t *out, TXM_GLOBAL uint8_t *notes,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Look-ups, as the plug-in exports them. */
+ * Lookups, as the plug-in exports them. */
 #ifndef TXM_LOOKUP_LOOKUPS_H
 #define TXM_LOOKUP_LOOKUPS_H
 #include "tile/device/lookup_abi.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The kernels of look-ups as the runtime launches them. */
+ * The kernels of lookups as the runtime launches them. */
 #ifndef TXM_LOOKUP_PROGRAM_H
 #define TXM_LOOKUP_PROGRAM_H
 #include "device/runtime/runtime.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The few calls of a device's runtime that conversion and look-ups are made of. src/device/cuda makes them with CUDA,
+ * The few calls of a device's runtime that conversion and lookups are made of. src/device/cuda makes them with CUDA,
  * src/device/opencl with OpenCL; tests have them on the CPU (tests/device/gpu_runtime.c), with every copy and kernel
  * put off as long as the ordering allows, and with failures on demand.
  *

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The config of a Blender on this machine, for the few spaces that the built-in config leaves out since they need
- * look-up tables.
+ * lookup tables.
  *
  * The Blender is the one that PATH leads to; only its config is read, nothing is run. Its folder holds the config in
  * datafiles/, below a folder named after the version where Blender was unpacked, and below share/blender where a

@@ -5,7 +5,7 @@
  * In: a space. Out: for one that is converted, the mean colours of the eight corners of its cube after conversion, and
  * of bright greys; for others, the word for their class. A digest of the config's text would change with every comment,
  * and differ between configs that give the same pixels: txmill's own and Blender's. Means follow what the transform
- * does, look-up tables in other files included, and let rounding by another OpenColorIO pass.
+ * does, lookup tables in other files included, and let rounding by another OpenColorIO pass.
  */
 #include "mill/color/fingerprint.h"
 

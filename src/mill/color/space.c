@@ -112,7 +112,7 @@ void txm_color_free_spaces(txm_color_config *config)
     free(config->builtin_srgb);
 }
 
-/* OpenColorIO ignores case; so does Blender's look-up of what it stored. */
+/* OpenColorIO ignores case; so does Blender's lookup of what it stored. */
 static bool is_called(const txm_color_space *space, const char *name)
 {
     for (const char **alias = space->aliases; *alias; alias++)

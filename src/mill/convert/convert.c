@@ -306,7 +306,7 @@ static txm_status convert_holding_claim(conversion *c, const txm_convert_hooks *
     return status;
 }
 
-/* With the claim in hand the look-up is made again: another process may have finished the file in between. */
+/* With the claim in hand the lookup is made again: another process may have finished the file in between. */
 static txm_status make_hooked(conversion *c, txm_result *result, txm_error *err)
 {
     const txm_convert_hooks *hooks = c->hooks;

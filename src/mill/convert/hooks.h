@@ -20,7 +20,7 @@ typedef struct txm_making {
 /* Members may be NULL. A conversion with hooks carries a plan out: what a dry run has warned of is not said again. */
 typedef struct txm_convert_hooks {
     void *user;
-    /* Takes the right to make `target`: the look-up is repeated after it. Any failure ends the conversion; LOCKED:
+    /* Takes the right to make `target`: the lookup is repeated after it. Any failure ends the conversion; LOCKED:
      * another process has it. */
     txm_status (*acquire)(void *user, const char *target, txm_error *err);
     /* Puts a finished file in place and fills the result's members about it, if there is one somewhere. */

@@ -52,7 +52,7 @@ static const char *requested_as(const char *setting, const char *name)
     return name && txm_space_chosen(setting, &unused) != TXM_SPACE_UNKNOWN ? name : setting;
 }
 
-/* `warn` is false for look-ups that only ask. */
+/* `warn` is false for lookups that only ask. */
 txm_status txm_resolve(const txm_context *context, const txm_settings *settings, const char *path,
                        const txm_source_info *info, bool warn, txm_resolved *out, txm_error *err)
 {

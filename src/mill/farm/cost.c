@@ -13,7 +13,7 @@
 #include "mill/source/formats.h"
 
 /* Seconds of one processor. */
-#define SECONDS_PER_FILE 0.0015       /* opening, look-up, creating, renaming */
+#define SECONDS_PER_FILE 0.0015       /* opening, lookup, creating, renaming */
 #define SECONDS_PER_FILE_OIIO 0.02    /* the same through OpenImageIO */
 #define SECONDS_PER_MEGASAMPLE 0.0055 /* decode, pyramid, digest, borders, writing */
 #define SECONDS_PER_MEGAPIXEL_COLOR 0.008

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What Cycles would load for an image, and if nothing, why: the look-up itself, the other names under which the image
+ * What Cycles would load for an image, and if nothing, why: the lookup itself, the other names under which the image
  * is in the folder, and giving files their time back.
  *
  * In: an image, settings, options. Out: the path that Cycles looks up, whether it would load what is there, and
@@ -263,9 +263,9 @@ static txm_status touch(resolving *r, txm_error *err)
     return status;
 }
 
-/* ---- the look-up ------------------------------------------------------------------------------------------------ */
+/* ---- the lookup ------------------------------------------------------------------------------------------------ */
 
-/* What the look-up leaves open: whether all tiles can be decoded. */
+/* What the lookup leaves open: whether all tiles can be decoded. */
 static txm_status judge_tiles(resolving *r, const txm_settings *settings, txm_error *err)
 {
     const txm_verify_options options = {
@@ -279,7 +279,7 @@ static txm_status judge_tiles(resolving *r, const txm_settings *settings, txm_er
     return status ? status : set_text(&r->out->shows, verdict.shows, err);
 }
 
-/* What the library's own look-up found, and how Cycles would use it. */
+/* What the library's own lookup found, and how Cycles would use it. */
 static void take_found(txm_resolution *out, txm_found *found)
 {
     struct stat tx;
@@ -424,7 +424,7 @@ txm_status txm_resolve_image(txm_context *context, const char *image, const txm_
     return status;
 }
 
-/* ---- look-ups without more of an image than its header ----------------------------------------------------------- */
+/* ---- lookups without more of an image than its header ----------------------------------------------------------- */
 
 /* For programs that want to know what 'default' will mean, before they choose anything else. */
 txm_status txm_image_defaults(const txm_color_config *config, const char *image, const char **colorspace,

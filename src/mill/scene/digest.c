@@ -18,7 +18,7 @@
 
 enum { SHADER_TREE = 0, ENVIRONMENT_NODE = 157, NON_COLOR_DATA = 0 };
 
-/* What the node's storage block says about texture look-up. */
+/* What the node's storage block says about texture lookup. */
 static void digest_storage(const txm_digest *d, txm_run *run, uint64_t address, txm_node *node)
 {
     const txm_run_block *image = txm_run_find(run, address, TXM_KIND_TEX_IMAGE);
@@ -176,7 +176,7 @@ static bool digest_tree(const txm_digest *d, uint32_t id, txm_run *run, txm_reco
 static bool digest_trees(const txm_digest *d, uint32_t id, txm_run *run)
 {
     d->model->ids.data[id].trees = (txm_span){(uint32_t)d->model->trees.count, (uint32_t)d->model->trees.count};
-    /* Look-ups order the table: once before walking it. */
+    /* Lookups order the table: once before walking it. */
     txm_run_find(run, 0, TXM_KIND_TREE);
     for (size_t i = 0; i < run->blocks.count; i++) {
         if (run->blocks.data[i].kind != TXM_KIND_TREE) {

@@ -3,7 +3,7 @@
  * Parsing SDNA: NAME (field names), TYPE (type names), TLEN (their sizes), STRC (structs of type and name pairs).
  *
  * The four parts come from a file that may be hostile: every count and every string is checked against the block's end
- * before it is used, and a struct's size against the sum of its fields. After parsing, look-ups are by name and cannot
+ * before it is used, and a struct's size against the sum of its fields. After parsing, lookups are by name and cannot
  * fail but by absence.
  *
  * SDNA is a description of all C structs of the Blender that wrote the file, in the file. Through it fields are
@@ -95,7 +95,7 @@ static uint32_t u16_at(const txm_dna *dna, size_t at)
     return (uint32_t)txm_load_uint(dna->payload + at, 2, dna->big_endian);
 }
 
-/* Checks that every type and name that a struct speaks of exists: look-ups need no checks then. */
+/* Checks that every type and name that a struct speaks of exists: lookups need no checks then. */
 static bool take_structs(cursor *c, txm_dna *dna)
 {
     const uint8_t *p;
@@ -210,7 +210,7 @@ void txm_dna_free(txm_dna **dna)
     }
 }
 
-/* ---- look-up -------------------------------------------------------------------------------------------------- */
+/* ---- lookup -------------------------------------------------------------------------------------------------- */
 
 static uint32_t type_bytes(const txm_dna *dna, uint32_t type)
 {
@@ -222,7 +222,7 @@ uint32_t txm_dna_struct_count(const txm_dna *dna)
     return dna->struct_count;
 }
 
-/* By name, without an index: look-ups happen once per file, not per block. */
+/* By name, without an index: lookups happen once per file, not per block. */
 uint32_t txm_dna_struct(const txm_dna *dna, const char *type)
 {
     for (uint32_t i = 0; i < dna->struct_count; i++) {

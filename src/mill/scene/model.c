@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What data-blocks are to us, and look-up of them by address and by name.
+ * What data-blocks are to us, and lookup of them by address and by name.
  *
  * IDs are indexed twice: by the address at which their file had them, which is what pointers hold, and by name, which
  * is what links from other files hold. Both indexes are sorted arrays, built once after the scan.

@@ -109,7 +109,7 @@ typedef struct txm_model {
     TXM_TABLE(uint32_t) edges; /* indices into ids */
 } txm_model;
 
-/* Order the IDs by address and by name, for look-up; to be called when they are complete. False: no memory. */
+/* Order the IDs by address and by name, for lookup; to be called when they are complete. False: no memory. */
 bool txm_model_order_addresses(txm_model *model);
 bool txm_model_order_names(txm_model *model);
 /* The ID of a name with its type ("MAwood"), the file's own before placeholders; TXM_NO_INDEX if there is none. */

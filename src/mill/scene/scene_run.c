@@ -67,7 +67,7 @@ bool txm_run_add(txm_run *run, const txm_block *block, txm_kind kind, const uint
     return true;
 }
 
-/* By address, kind, then as in the file. The kind is part of the key so that look-up stays fast whatever blocks share
+/* By address, kind, then as in the file. The kind is part of the key so that lookup stays fast whatever blocks share
  * an address. */
 static int compare_blocks(const void *a, const void *b)
 {

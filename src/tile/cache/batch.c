@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Batches: what a launch of look-ups has missed, loaded in the order of the files by threads of the cache's own.
+ * Batches: what a launch of lookups has missed, loaded in the order of the files by threads of the cache's own.
  *
  * In come the request lists of a wavefront's lanes; out goes a ticket that the renderer waits for, or polls while the
  * next launch runs. Three steps, of which only the middle one may evict: requests become jobs (txm_plan),
  * jobs get slots, threads fill the slots. All slots are taken before the first read, so that one tile of a
  * batch can never be evicted for the sake of another: tiles that are loading are not evictable. Batches queue up
- * within a bound, and views show a batch when all of it is there. Blocking look-ups share all of this but the ticket;
+ * within a bound, and views show a batch when all of it is there. Blocking lookups share all of this but the ticket;
  * they are in look.c. */
 #include <math.h>
 #include <stdlib.h>
@@ -154,7 +154,7 @@ static void wait_for(txm_ticket *t)
         pthread_cond_wait(&c->changed, &c->lock);
 }
 
-/* For look-ups that wait for a tile which the owner of a ticket may not get round to for long. */
+/* For lookups that wait for a tile which the owner of a ticket may not get round to for long. */
 bool txm_help(txm_cache *c)
 {
     pthread_mutex_lock(&c->lock);
@@ -210,7 +210,7 @@ static int by_place(const void *a, const void *b)
     return x->tile < y->tile ? -1 : x->tile > y->tile;
 }
 
-/* Nobody loads it: the next look-up asks again. */
+/* Nobody loads it: the next lookup asks again. */
 static void drop_request(txm_cache *c, const txm_job *job)
 {
     c->stats.requests_dropped++;
@@ -234,7 +234,7 @@ txm_ticket *txm_ticket_of(txm_cache *c, txm_job *jobs, uint32_t room, txm_pins *
 }
 
 /* Its jobs get memory and their order, with the lock; threads are called without it. Jobs for which there is no memory
- * now are left out, unless they are the ones that a look-up needs to get on, or memory could not be had at all. */
+ * now are left out, unless they are the ones that a lookup needs to get on, or memory could not be had at all. */
 void txm_ticket_fill(txm_ticket *t, uint32_t count)
 {
     txm_cache *c = t->cache;
@@ -318,7 +318,7 @@ uint64_t txm_room_for_tiles(const txm_cache *c)
     return !most || txm_policy_of(c)->keeps_all ? UINT64_MAX : most > beside ? most - beside : 0;
 }
 
-/* Whether a batch may take one tile more: half of that, with what is queued, so that what look-ups have found stays
+/* Whether a batch may take one tile more: half of that, with what is queued, so that what lookups have found stays
  * beside it. */
 bool txm_batch_has_room(const txm_cache *c, uint32_t count, uint64_t bytes)
 {
@@ -381,7 +381,7 @@ static uint32_t collect(txm_cache *c, txm_lane *const *lanes, size_t count, txm_
 }
 
 /* What of it is loaded, if not all has room. A quarter of the room is for those that asked first, and not less than a
- * look-up may ask for, so that they get on whatever the others want. The rest is filled area by area: look-ups need
+ * lookup may ask for, so that they get on whatever the others want. The rest is filled area by area: lookups need
  * tiles of several levels, and tiles of a coarser one serve many. In the order of asking, few of those that share one
  * would be loaded together, and it would be loaded for each of them. */
 static uint32_t choose(txm_cache *c, txm_job *jobs, uint32_t count)
@@ -438,10 +438,10 @@ static bool was_shown(const txm_cache_viewer *v, const txm_pin *pin)
 }
 
 /* Lets go of what earlier batches have pinned, except for tiles that no view has shown yet and those that the last
- * launch touched: look-ups that missed again may need them, and would never have all their tiles at once. Pins may hold
- * up to half of the memory. Whoever asked first comes first, so the look-up at the head of every launch's list gathers
+ * launch touched: lookups that missed again may need them, and would never have all their tiles at once. Pins may hold
+ * up to half of the memory. Whoever asked first comes first, so the lookup at the head of every launch's list gathers
  * its tiles one by one until it is done and the next one is at the head. This must also work in the smallest budget, so
- * as many head tiles as one look-up can need are kept even beyond that half. */
+ * as many head tiles as one lookup can need are kept even beyond that half. */
 static void unpin_most(txm_cache_viewer *v)
 {
     txm_cache *c = v->cache;
@@ -477,7 +477,7 @@ static void unpin_most(txm_cache_viewer *v)
 }
 
 /* Chance that a request of the next view is left out, in units of 2^-32: 1 - unique/total, where lists were too short.
- * Duplicates take no place in our lists, but without rejection the look-ups that come first would always fill them. */
+ * Duplicates take no place in our lists, but without rejection the lookups that come first would always fill them. */
 static uint32_t rejection_of(txm_cache *c, txm_lane *const *lanes, size_t count)
 {
     uint64_t total = 0, unique = 0, capacity = 0, full = 0;

@@ -38,7 +38,7 @@ static bool lay_out(txm_blank *b, const txm_view_texture *shape)
 }
 
 /* Only entries that were asked for have changed, so only they are put back to NONE; clearing the table
- * would cost more than the look-up. The level of an entry is found by walking level_first: there are at
+ * would cost more than the lookup. The level of an entry is found by walking level_first: there are at
  * most 17 of them. */
 bool txm_blank_look(txm_blank *b, const txm_view_texture *shape, const txm_sampler *how, const txm_lookup *at,
                     uint32_t random, txm_tile_name tiles[TXM_BLANK_TILES], uint32_t *count)
@@ -49,7 +49,7 @@ bool txm_blank_look(txm_blank *b, const txm_view_texture *shape, const txm_sampl
     *count = 0;
     if (!lay_out(b, shape))
         return false;
-    asking.on_miss = TXM_ON_MISS_AVERAGE; /* stand-ins are no tiles of the look-up */
+    asking.on_miss = TXM_ON_MISS_AVERAGE; /* stand-ins are no tiles of the lookup */
     const txm_view view = {.textures = &b->texture, .tiles = b->entries, .texture_count = 1};
     txm_lane lane = {.random = random, .capacity = TXM_BLANK_TILES, .requests = requests};
     txm_sample(&view, 0, &asking, at, &lane, out);

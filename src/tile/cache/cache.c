@@ -3,7 +3,7 @@
  *
  * What is created here is what every other file of the room works on: the budget and policy from the
  * caller's options, one lock, one pool of threads for loading. Textures are catalog.c's, tiles slab.c's,
- * look-ups look.c's.
+ * lookups look.c's.
  *
  * A thread object belongs to one thread of the renderer at a time; it holds that thread's view, its
  * counters and its pins. The cache owns it only in so far as it must visit all of them when the world is
@@ -78,7 +78,7 @@ static uint32_t constants_of(uint64_t max_bytes)
 /* The object is aligned because its hot and cold members
  * are kept on cache lines of their own. A resolution below 1 is turned into a bias of the mip level here
  * once: half the resolution is one level. Where the kernel refuses membarrier(2), as some sandboxes do,
- * look-ups carry a full fence instead (quiet.c). */
+ * lookups carry a full fence instead (quiescent.c). */
 txm_status txm_cache_new(const txm_cache_options *options, txm_cache **out, txm_error *err)
 {
     txm_cache_options o;
@@ -162,14 +162,14 @@ void txm_cache_free(txm_cache **cache)
     *cache = NULL;
 }
 
-/* A smaller budget takes effect at once. What look-ups hold pinned stays until they let go, so the figure
+/* A smaller budget takes effect at once. What lookups hold pinned stays until they let go, so the figure
  * may be exceeded for a moment. */
 txm_status txm_cache_set_max_bytes(txm_cache *c, uint64_t max_bytes, txm_error *err)
 {
     txm_error_clear(err);
     pthread_mutex_lock(&c->lock);
     txm_own_view_ends(c);
-    __atomic_store_n(&c->options.max_bytes, max_bytes, __ATOMIC_RELAXED); /* look-ups of many read it */
+    __atomic_store_n(&c->options.max_bytes, max_bytes, __ATOMIC_RELAXED); /* lookups of many read it */
     c->constants_most = constants_of(max_bytes);
     c->more_for_readers = 0;
     txm_make_room(c, 0);
@@ -179,7 +179,7 @@ txm_status txm_cache_set_max_bytes(txm_cache *c, uint64_t max_bytes, txm_error *
 
 /* ---- threads ---- */
 
-/* Its memory counts against the budget, as everything does. It begins with room for one look-up's requests;
+/* Its memory counts against the budget, as everything does. It begins with room for one lookup's requests;
  * look.c gives it more when it looks up many at a time. The number seeds the generator of spurious misses,
  * so that a test's run can be repeated. */
 txm_status txm_cache_thread_new(txm_cache *c, txm_cache_thread **out, txm_error *err)

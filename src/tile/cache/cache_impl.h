@@ -2,16 +2,16 @@
  *
  * What the parts of the texture cache share.
  *
- * Who may change what. Look-ups of threads run between txm_enter and txm_leave, without a lock; they read the view's
+ * Who may change what. Lookups of threads run between txm_enter and txm_leave, without a lock; they read the view's
  * arrays and change entries of the page table from NONE to REQUESTED, with the number of the launch. All else changes
  * under `lock`:
  *  - REQUESTED becomes LOADING where somebody takes the request over, and sees it through;
  *  - a slot is written to an entry when the tile's pixels are complete;
- *  - a slot that was taken out of the page table is reused when every look-up that may have seen it is over
- *    (txm_wait_quiet);
- *  - arrays move, and textures change their shape, while the world is stopped (txm_stop_world): look-ups that run are
+ *  - a slot that was taken out of the page table is reused when every lookup that may have seen it is over
+ *    (txm_wait_quiescent);
+ *  - arrays move, and textures change their shape, while the world is stopped (txm_stop_world): lookups that run are
  *    waited for, others wait at txm_enter.
- * Whoever holds the lock is in no look-up, so that waiting for look-ups with the lock held cannot deadlock.
+ * Whoever holds the lock is in no lookup, so that waiting for lookups with the lock held cannot deadlock.
  */
 #ifndef TXM_CACHE_CACHE_IMPL_H
 #define TXM_CACHE_CACHE_IMPL_H
@@ -127,7 +127,7 @@ enum {
     TXM_SLOTS = 1 << TXM_SLOT_BITS,
     TXM_CLASSES =
         192, /* sizes of tiles: padded ones of 11 edges and 8 sizes of a pixel, 8 for each octave of packed ones */
-    TXM_LOOKUP_TILES = 32 /* that one look-up asks for at a time */
+    TXM_LOOKUP_TILES = 32 /* that one lookup asks for at a time */
 };
 
 typedef enum txm_slot_state {
@@ -147,7 +147,7 @@ typedef struct txm_slot {
     uint8_t state;  /* txm_slot_state */
     uint8_t age : 7; /* CLOCK4 */
     bool kept : 1;   /* pinned by the caller, or a stand-in: stays until it is unpinned */
-    uint16_t pins;   /* look-ups and batches that need it; 0: may go. Of a staged one the number of the staging */
+    uint16_t pins;   /* lookups and batches that need it; 0: may go. Of a staged one the number of the staging */
 } txm_slot;
 
 typedef struct txm_slab {
@@ -239,8 +239,8 @@ struct txm_cache_thread {
     txm_job *jobs;
     uint32_t few_requests[TXM_LOOKUP_TILES];
     txm_job few_jobs[TXM_LOOKUP_TILES];
-    uint8_t *many, *areas;         /* for look-ups of many at a time: see make_many; NULL: there were none */
-    size_t many_bytes, areas_most; /* all of it; look-ups that `areas` has room for */
+    uint8_t *many, *areas;         /* for lookups of many at a time: see make_many; NULL: there were none */
+    size_t many_bytes, areas_most; /* all of it; lookups that `areas` has room for */
     txm_pins pins;
     uint8_t *unwidened;
     size_t unwidened_bytes;
@@ -272,7 +272,7 @@ struct txm_ticket {
     txm_ticket *next_running;
 };
 
-/* What look-ups of one launch see: copies of the cache's arrays as they were when the view was prepared, which look-ups
+/* What lookups of one launch see: copies of the cache's arrays as they were when the view was prepared, which lookups
  * mark and write requests to. They are brought up to date by what has changed since. */
 struct txm_cache_viewer {
     txm_cache *cache;
@@ -300,7 +300,7 @@ enum { TXM_CHUNK_SHIFT = 6, TXM_CHUNK = 1 << TXM_CHUNK_SHIFT };
 
 enum {
     TXM_LAUNCHES = 0xFFFF,   /* their numbers repeat after so many */
-    TXM_LAUNCH_NONE = 0xFFFF /* that of look-ups which load by themselves */
+    TXM_LAUNCH_NONE = 0xFFFF /* that of lookups which load by themselves */
 };
 
 /* Whether a lane or a thread has asked for a tile that nobody reads yet. */
@@ -312,7 +312,7 @@ static inline bool txm_is_requested(uint32_t slot)
 /* ---- the cache --------------------------------------------------------------------------------------------------- */
 
 struct txm_cache {
-    /* Read by every look-up, written rarely. */
+    /* Read by every lookup, written rarely. */
     _Alignas(64) atomic_uint_least64_t generation; /* of the view; odd: the world is stopped */
     atomic_uint epoch;
     atomic_uint round;            /* of failures that may pass */
@@ -320,7 +320,7 @@ struct txm_cache {
     atomic_bool watched;          /* a trace is written, or misses are invented */
     float bias;
     atomic_uint largest_tile, live_threads; /* bytes; threads that there are now */
-    atomic_bool fences;                     /* no membarrier(2) here: look-ups bring barriers of their own */
+    atomic_bool fences;                     /* no membarrier(2) here: lookups bring barriers of their own */
     uint64_t id;                            /* of this cache alone, as long as the process lives */
 
     _Alignas(64) pthread_mutex_t lock;
@@ -337,7 +337,7 @@ struct txm_cache {
     txm_view_texture *view_textures;
     txm_tile_entry *tiles;
     uint32_t tile_count, tile_capacity;
-    uint32_t zone, zone_count; /* UNREGISTERED entries: as many as the largest level has tiles */
+    uint32_t unregistered, unregistered_count; /* UNREGISTERED entries: as many as the largest level has tiles */
     uint32_t *udims, udim_count, udim_capacity;
     uint32_t *quick_udims, quick_udim_capacity; /* sets that have a base texture have no tiles here; NULL: as udims */
     txm_block *blocks;
@@ -399,7 +399,7 @@ void *txm_cache_allocate(txm_cache *c, size_t bytes, size_t alignment);
 void txm_cache_release(txm_cache *c, void *memory, size_t bytes);
 char *txm_cache_strdup(txm_cache *c, const char *text);
 void txm_cache_free_string(txm_cache *c, char **text);
-/* A larger copy of an array in place of it; false: no memory. `stops`: look-ups read it, so the world is stopped when
+/* A larger copy of an array in place of it; false: no memory. `stops`: lookups read it, so the world is stopped when
  * it is exchanged. */
 bool txm_cache_grow(txm_cache *c, void **items, uint32_t *capacity, uint64_t needed, size_t item_bytes, bool stops);
 /* What is set aside for open files: a sixteenth of the budget, but what one reader takes, and no more than many do; up
@@ -430,19 +430,19 @@ void txm_cache_refresh(txm_cache *c);
 /* viewer.c, with the lock. Every change of the page table that views are to see goes through these. */
 void txm_entry_changed(txm_cache *c, uint32_t entry);
 void txm_texture_changed(txm_cache *c, uint32_t texture);
-/* Released after the pixels: a look-up that sees the slot sees them. */
+/* Released after the pixels: a lookup that sees the slot sees them. */
 static inline void txm_entry_set(txm_cache *c, uint32_t entry, uint32_t slot)
 {
     __atomic_store_n(&c->tiles[entry].slot, slot, __ATOMIC_RELEASE);
     if (c->viewers)
         txm_entry_changed(c, entry);
 }
-/* What only the view of txm_cache_prepare forbids while look-ups are in it begins: so there are none. */
+/* What only the view of txm_cache_prepare forbids while lookups are in it begins: so there are none. */
 void txm_own_view_ends(txm_cache *c);
 txm_status txm_viewer_new(txm_cache *c, txm_cache_viewer **out, txm_error *err);
 void txm_viewer_free(txm_cache_viewer *v);
 txm_status txm_viewer_prepare(txm_cache_viewer *v, txm_view *view, txm_cache_extent *extent, txm_error *err);
-/* Tells the page table which tiles look-ups in a view have touched, and lets go of the view. */
+/* Tells the page table which tiles lookups in a view have touched, and lets go of the view. */
 void txm_viewer_merge(txm_cache_viewer *v);
 void txm_viewer_close(txm_cache_viewer *v);
 /* Whether an open view may show the tile in a slot. */
@@ -451,17 +451,17 @@ static inline bool txm_is_shown(const txm_cache *c, const txm_slot *s)
     return c->open_views && (int32_t)(s->stamp - c->shown_stamp) <= 0;
 }
 
-/* quiet.c */
-void txm_wait_quiet(txm_cache *c);
+/* quiescent.c */
+void txm_wait_quiescent(txm_cache *c);
 void txm_stop_world(txm_cache *c);
 void txm_resume_world(txm_cache *c);
-/* With the lock: look-ups of all threads go the general way, until each thread has renewed what it knows of the
+/* With the lock: lookups of all threads go the general way, until each thread has renewed what it knows of the
  * cache. */
 void txm_slow_down(txm_cache *c);
-/* One thread's, with the lock; the same without it, between two look-ups of the thread. */
+/* One thread's, with the lock; the same without it, between two lookups of the thread. */
 void txm_learn(txm_cache_thread *t);
 void txm_renew(txm_cache_thread *t);
-/* look.c: quick look-ups where there is a resolution; and what a quick one does that has missed, with everything that
+/* look.c: quick lookups where there is a resolution; and what a quick one does that has missed, with everything that
  * it was given, as one that is not quick. */
 txm_look txm_look_biased(txm_guard *quick, uint32_t texture, const txm_sampler *how, const txm_lookup *at,
                          uint32_t *random, float out[4]);
@@ -474,7 +474,7 @@ static inline bool txm_may_be_quick(const txm_cache *c)
            !atomic_load_explicit(&c->fences, memory_order_relaxed);
 }
 
-/* The end of a look-up; the beginning of one. */
+/* The end of a lookup; the beginning of one. */
 static inline void txm_leave(txm_cache_thread *t)
 {
     atomic_store_explicit(&t->quick.active, 0, memory_order_release);
@@ -489,7 +489,7 @@ static inline void txm_enter(txm_cache_thread *t)
             atomic_exchange(&t->quick.active, 1);
         else
             atomic_store_explicit(&t->quick.active, 1, memory_order_release);
-        atomic_signal_fence(memory_order_seq_cst); /* membarrier in txm_wait_quiet is the other half */
+        atomic_signal_fence(memory_order_seq_cst); /* membarrier in txm_wait_quiescent is the other half */
         if (atomic_load_explicit(&c->generation, memory_order_acquire) == t->generation)
             break;
         txm_leave(t); /* whoever holds the lock may be waiting for this thread */
@@ -499,7 +499,7 @@ static inline void txm_enter(txm_cache_thread *t)
     t->view.round = (uint16_t)atomic_load_explicit(&c->round, memory_order_relaxed);
 }
 
-/* The same for look-ups that ask for what they miss: blocks of the page table that are on the thread's lists are not
+/* The same for lookups that ask for what they miss: blocks of the page table that are on the thread's lists are not
  * used for anything else before txm_fetch has seen to them. */
 static inline void txm_enter_to_ask(txm_cache_thread *t)
 {
@@ -527,7 +527,7 @@ void txm_file_drop(txm_cache *c, txm_cache_file **f); /* one texture less */
 /* table.c: with the lock. */
 bool txm_block_new(txm_cache *c, uint32_t count, uint32_t texture, txm_source *source, uint32_t *first);
 /* At least so many UNREGISTERED entries in a row: all tiles of a level. */
-bool txm_zone_need(txm_cache *c, uint32_t count);
+bool txm_reserve_unregistered(txm_cache *c, uint32_t count);
 void txm_block_retire(txm_cache *c, uint32_t first);
 /* The source is gone: requests for its entries lead nowhere from now on. */
 void txm_blocks_disown(txm_cache *c, const txm_source *s);
@@ -554,7 +554,7 @@ txm_status txm_source_translucent(txm_cache *c, txm_source *s, txm_error *err);
 /* `must`: beyond the budget, if there is no other way. */
 uint32_t txm_slot_take(txm_cache *c, uint32_t tile_bytes, bool must);
 void txm_slot_give(txm_cache *c, uint32_t slot);
-/* The same for a tile that look-ups could find until now: at once where no open view shows it. */
+/* The same for a tile that lookups could find until now: at once where no open view shows it. */
 void txm_slot_retire(txm_cache *c, uint32_t slot);
 void txm_slots_free_retired(txm_cache *c);
 /* Whether tiles that open views show may still be evicted, to be free when these are closed. */
@@ -595,14 +595,14 @@ uint32_t txm_shown_texture(const txm_cache *c, uint32_t texture, const txm_sampl
 /* Loads the first `requests` that a thread has missed. */
 void txm_fetch(txm_cache_thread *t, uint32_t requests);
 void txm_release_pins(txm_cache_thread *t);
-/* What to wait for when another thread has what is missing: seen before the look-up, so that nothing is missed. */
+/* What to wait for when another thread has what is missing: seen before the lookup, so that nothing is missed. */
 typedef struct txm_watch {
     uint64_t seen;
     bool watched;
 } txm_watch;
 /* Loads what is missing, or waits for others who do; the watch begins as zeros. */
 void txm_get(txm_cache_thread *t, uint32_t requests, txm_watch *w);
-/* One look-up that blocks, neither counted nor biased. */
+/* One lookup that blocks, neither counted nor biased. */
 txm_look txm_look_until_there(txm_cache_thread *t, uint32_t texture, const txm_sampler *how, const txm_lookup *at,
                               uint32_t *random, float out[4]);
 
@@ -663,6 +663,6 @@ void txm_trace_replace(txm_cache *c, uint32_t texture);
 void txm_trace_launch(txm_cache *c);
 void txm_trace_epoch(txm_cache *c);
 
-/* stats.c: blocking look-ups so far; with the lock. */
+/* stats.c: blocking lookups so far; with the lock. */
 uint64_t txm_lookups_of(const txm_cache *c);
 #endif

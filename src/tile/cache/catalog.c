@@ -4,7 +4,7 @@
  *
  * A texture is what a renderer names, a source what a file holds. Several textures may show one source:
  * those of equal pixels and equal extension, found by the digest that the maker of the file wrote into it.
- * Until the first look-up a texture is a stub of one pixel whose only level is not registered: the look-up
+ * Until the first lookup a texture is a stub of one pixel whose only level is not registered: the lookup
  * misses, the miss names an entry of the stub's block, and the block names the texture to open. So a scene
  * of ten thousand textures costs ten thousand stats and no open file.
  *
@@ -60,7 +60,7 @@ static void grow_buckets(txm_cache *c)
     txm_cache_release(c, old, old_count * sizeof *old);
 }
 
-/* By digest and by everything that decides what a look-up returns. The digest covers level 0 alone, and two
+/* By digest and by everything that decides what a lookup returns. The digest covers level 0 alone, and two
  * makers may have tiled it or filtered the other levels differently: hence the rest. */
 static bool same_pixels(const txm_source *a, const txm_source *b)
 {
@@ -155,7 +155,7 @@ static uint64_t bytes_of(const txm_source *s)
 
 /* Under the lock, after the file was read without it. Another thread may have opened a copy in the
  * meantime, so duplicates are looked for now, not earlier. The stub's block is retired, not reused at once:
- * look-ups may still hold its number. */
+ * lookups may still hold its number. */
 static txm_status show_opened(txm_cache *c, uint32_t texture, const txm_source *made, txm_error *err)
 {
     txm_source *s = find_duplicate(c, made);
@@ -176,7 +176,7 @@ static txm_status show_opened(txm_cache *c, uint32_t texture, const txm_source *
     return TXM_OK;
 }
 
-/* The whole texture: look-ups in it are magenta, and the stub's entry says so. The first failure is kept. */
+/* The whole texture: lookups in it are magenta, and the stub's entry says so. The first failure is kept. */
 static void fail_texture(txm_cache *c, uint32_t texture, const txm_error *cause, double seconds)
 {
     txm_texture *t = &c->textures[texture];
@@ -271,7 +271,7 @@ static txm_status look_at(const char *path, txm_error *err)
     return TXM_OK;
 }
 
-/* Look-ups that run keep the old arrays until they have moved on. Both arrays grow before either is written
+/* Lookups that run keep the old arrays until they have moved on. Both arrays grow before either is written
  * to, so a failure leaves the catalogue as it was. */
 static txm_status grow_textures(txm_cache *c, txm_error *err)
 {
@@ -303,7 +303,7 @@ txm_status txm_texture_add(txm_cache *c, const char *path, const txm_tile_source
     uint32_t first = 0;
     txm_cache_file *file = NULL;
     txm_status status = grow_textures(c, err);
-    if (status == TXM_OK && (!(file = txm_file_new(c, path)) || !txm_zone_need(c, 1) ||
+    if (status == TXM_OK && (!(file = txm_file_new(c, path)) || !txm_reserve_unregistered(c, 1) ||
                              !txm_block_new(c, 1, c->stats.textures, NULL, &first))) {
         txm_file_drop(c, &file);
         status = txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: no memory for a texture", path);
@@ -383,7 +383,7 @@ static txm_status check_udim(const txm_cache *c, const txm_cache_udim *u, uint32
     return TXM_OK;
 }
 
-/* Room for so many numbers, also among those of quick look-ups if there are such, or if this set brings them. */
+/* Room for so many numbers, also among those of quick lookups if there are such, or if this set brings them. */
 static bool grow_udims(txm_cache *c, uint64_t needed, bool has_base)
 {
     const bool first = has_base && !c->quick_udims;
@@ -527,7 +527,7 @@ txm_status txm_source_translucent(txm_cache *c, txm_source *s, txm_error *err)
 }
 
 /* The same number, another file: a renderer need not rebuild its shaders. Everything that can fail comes
- * first. The texture becomes a stub again and opens its new file with the next look-up; without a path the
+ * first. The texture becomes a stub again and opens its new file with the next lookup; without a path the
  * same file is read anew, for an artist who has saved over it. */
 static txm_status replace(txm_cache *c, uint32_t texture, const char *path, txm_error *err)
 {
@@ -574,7 +574,7 @@ txm_status txm_cache_replace(txm_cache *c, uint32_t texture, const char *path, t
     return status;
 }
 
-/* Frees the tiles, for textures that share the source as well, but keeps the file known: the next look-up
+/* Frees the tiles, for textures that share the source as well, but keeps the file known: the next lookup
  * reads them again. */
 txm_status txm_cache_unload(txm_cache *c, uint32_t texture, txm_error *err)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  * How tiles go, in the order that the policy gives (policy.c).
  *
- * A look-up marks an entry with the epoch and does nothing else, so ordering costs time here, when
+ * A lookup marks an entry with the epoch and does nothing else, so ordering costs time here, when
  * something must go, and none while everything fits. */
 #include "tile/cache/cache_impl.h"
 
-/* Pinned tiles are those that a look-up is about to use. Tiles of one colour are shared, and go all
+/* Pinned tiles are those that a lookup is about to use. Tiles of one colour are shared, and go all
  * together or not at all (drop_constants). */
 bool txm_slot_evictable(const txm_slot *s)
 {
@@ -30,7 +30,7 @@ void txm_evict_slots(txm_cache *c, const uint32_t *slots, uint32_t count)
             found = true;
         }
     if (found)
-        txm_wait_quiet(c);
+        txm_wait_quiescent(c);
     for (uint32_t i = 0; i < count; i++)
         txm_slot_retire(c, slots[i]);
     c->stats.tiles_evicted += count;
@@ -80,7 +80,7 @@ static uint64_t order_of(const txm_cache *c, const txm_slot *s, bool staged)
 }
 
 /* The first to go of a class, as many as asked for if there are so many: of those that open views show, or of the
- * others; of the staged ones, or of the others. Marks may change between the two walks, since look-ups go on: a slot
+ * others; of the staged ones, or of the others. Marks may change between the two walks, since lookups go on: a slot
  * that was used meanwhile has moved above the bound and stays, which is what we want, and `count` keeps the list from
  * overflowing. Growing the array of orders may itself drop slabs. */
 static uint32_t choose_slots(txm_cache *c, uint32_t class, uint32_t count, bool staged, bool shown, uint32_t *slots)
@@ -144,7 +144,7 @@ uint32_t txm_evict(txm_cache *c, uint32_t class, uint32_t count, bool shown)
 }
 
 /* Pins are for `goes` to heed: a texture that is replaced loses pinned tiles as well. All that go are taken out of the
- * page table first, so that look-ups are waited for once; those that no entry names are the ones. */
+ * page table first, so that lookups are waited for once; those that no entry names are the ones. */
 uint32_t txm_evict_if(txm_cache *c, bool (*goes)(txm_cache *, uint32_t slot, void *), void *arg)
 {
     uint32_t count = 0;
@@ -159,7 +159,7 @@ uint32_t txm_evict_if(txm_cache *c, bool (*goes)(txm_cache *, uint32_t slot, voi
             }
     if (!count)
         return 0;
-    txm_wait_quiet(c);
+    txm_wait_quiescent(c);
     for (uint32_t i = 0, left = count; left && i < c->slab_count; i++)
         for (uint32_t j = 0, slot = i << TXM_SLOT_BITS; j < c->slabs[i].slots; j++, slot++) {
             const txm_slot *s = &c->slabs[i].slot[j];
@@ -187,7 +187,7 @@ static bool drop_constants(txm_cache *c)
         if (slot < TXM_SLOT_STATES && txm_slot_at(c, slot)->state == TXM_SLOT_STATE_SHARED)
             txm_entry_set(c, i, TXM_SLOT_NONE);
     }
-    txm_wait_quiet(c);
+    txm_wait_quiescent(c);
     while (c->constant_count)
         txm_slot_give(c, c->constants[--c->constant_count].slot);
     txm_slabs_drop_empty(c);
@@ -195,7 +195,7 @@ static bool drop_constants(txm_cache *c)
 }
 
 /* Called before memory is taken. Empty slabs go first, then the slab that was used longest ago, then shared
- * tiles. If all is pinned or loading the budget is exceeded rather than a look-up failed: callers that can
+ * tiles. If all is pinned or loading the budget is exceeded rather than a lookup failed: callers that can
  * do without memory check for themselves. */
 void txm_make_room(txm_cache *c, size_t bytes)
 {

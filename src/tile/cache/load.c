@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * From requests to tiles in memory.
  *
- * A request is the number of a page-table entry that some look-up has turned from NONE to REQUESTED.
+ * A request is the number of a page-table entry that some lookup has turned from NONE to REQUESTED.
  * txm_plan finds out what it means (a texture to open, a level to register, a tile to read) and makes it
  * LOADING, txm_plan_slot finds memory, txm_load reads without the lock and publishes with it. Whatever
  * happens, the entry leaves LOADING: to a slot, or to a failure, which samplers show as magenta. An entry
@@ -19,7 +19,7 @@ void txm_notify(txm_cache *c)
         pthread_cond_broadcast(&c->changed);
 }
 
-/* Until any tile has been completed since `seen` was read. Any tile, not a certain one: the look-up is
+/* Until any tile has been completed since `seen` was read. Any tile, not a certain one: the lookup is
  * simply tried again, and if its own is still missing waits once more. */
 void txm_wait_for_others(txm_cache *c, uint64_t seen)
 {
@@ -36,7 +36,7 @@ void txm_wait_for_others(txm_cache *c, uint64_t seen)
 
 /* ---- pins ---- */
 
-/* A tile is kept until the look-up that wanted it has used it. Without memory for the list the tile is
+/* A tile is kept until the lookup that wanted it has used it. Without memory for the list the tile is
  * published unpinned: it may then be evicted before its use and be read twice. */
 static bool pin(txm_cache *c, txm_pins *pins, uint32_t slot, const txm_job *job)
 {
@@ -125,7 +125,7 @@ bool txm_retry(txm_cache *c)
     return true;
 }
 
-/* The whole level, where there is no memory for its entries. Said once in the level's own entry; look-ups
+/* The whole level, where there is no memory for its entries. Said once in the level's own entry; lookups
  * of any tile of it find it there. */
 static void fail_level(txm_cache *c, txm_source *s, uint32_t level, const txm_error *cause, double seconds)
 {
@@ -162,7 +162,7 @@ txm_job txm_job_of(txm_cache *c, txm_source *s, uint32_t level, uint32_t tile)
 
 /* `entry` may be of a block that was left since the request was made; its block still says which tile was
  * meant, and the entry of that tile today decides. Opening a texture and registering a level give no job:
- * the look-up is repeated, and then asks for tiles. A source without textures was replaced, and its
+ * the lookup is repeated, and then asks for tiles. A source without textures was replaced, and its
  * requests die with it. */
 bool txm_plan(txm_cache *c, uint32_t entry, txm_job *job)
 {
@@ -281,7 +281,7 @@ static void count_load(txm_cache *c, const txm_job *job)
     }
 }
 
-/* From here on look-ups find the tile. The order at the end matters: slot and mark are complete before the entry names
+/* From here on lookups find the tile. The order at the end matters: slot and mark are complete before the entry names
  * the slot. */
 static void publish(txm_cache *c, const txm_job *job, bool constant, txm_pins *pins)
 {

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Look-ups of threads: the sampler, and what is missing loaded until nothing is.
+ * Lookups of threads: the sampler, and what is missing loaded until nothing is.
  *
  * The fast path of the cache: a hit takes no lock, and of what threads share it writes nothing but a mark,
  * where that is not set yet. A miss leaves the guarded section, loads what it asked for itself or waits for
  * whoever has it, and looks up again from the beginning, with the random state of its first attempt: so the
  * answer is that of a cache that held everything, whatever was missing and in whatever order it came.
  *
- * Termination: what a thread has loaded is pinned until its look-up has succeeded, so each round leaves
- * fewer tiles to miss, and tiles that cannot be read count as found. Look-ups of many are in many.c. */
+ * Termination: what a thread has loaded is pinned until its lookup has succeeded, so each round leaves
+ * fewer tiles to miss, and tiles that cannot be read count as found. Lookups of many are in many.c. */
 #include "tile/cache/cache_impl.h"
 #include "tile/sample/level.h"
 
 /* ---- UDIM sets ---- */
 
-/* Whether the base texture of a set has the level that a look-up wants; makes it a look-up there.
+/* Whether the base texture of a set has the level that a lookup wants; makes it a lookup there.
  * Derivatives scale with the place: one tile's width is 1 / columns of the base's. */
 static bool base_serves(const txm_cache *c, const txm_texture *set, const txm_sampler *how, txm_lookup *at)
 {
@@ -45,7 +45,7 @@ uint32_t txm_shown_texture(const txm_cache *c, uint32_t texture, const txm_sampl
     return number && number - 1001 < v->udim_rows * 10 ? c->udims[v->first + number - 1001] : TXM_NO_TEXTURE;
 }
 
-/* Arrays that grow are replaced once no thread of the cache is in a look-up. The caller may be another thread, so only
+/* Arrays that grow are replaced once no thread of the cache is in a lookup. The caller may be another thread, so only
  * the lock keeps the arrays in place. The cast takes const away for the lock alone. */
 uint32_t txm_cache_resolve(const txm_cache *c, uint32_t texture, const txm_sampler *how, txm_lookup *at)
 {
@@ -81,7 +81,7 @@ void txm_fetch(txm_cache_thread *t, uint32_t requests)
         txm_load(c, &t->jobs[i], &t->unwidened, &t->unwidened_bytes, &t->pins);
 }
 
-/* Most look-ups have none, and take no lock. */
+/* Most lookups have none, and take no lock. */
 void txm_release_pins(txm_cache_thread *t)
 {
     if (!t->pins.count)
@@ -91,8 +91,8 @@ void txm_release_pins(txm_cache_thread *t)
     pthread_mutex_unlock(&t->cache->lock);
 }
 
-/* The first round never waits: the count must be read before a look-up whose misses it is to cover. Looking up
- * twice is cheaper than reading a shared counter in every look-up that hits. */
+/* The first round never waits: the count must be read before a lookup whose misses it is to cover. Looking up
+ * twice is cheaper than reading a shared counter in every lookup that hits. */
 void txm_get(txm_cache_thread *t, uint32_t requests, txm_watch *w)
 {
     if (requests)
@@ -103,7 +103,7 @@ void txm_get(txm_cache_thread *t, uint32_t requests, txm_watch *w)
     w->seen = atomic_load(&t->cache->completions);
 }
 
-/* ---- one look-up ---- */
+/* ---- one lookup ---- */
 
 typedef struct call {
     uint32_t texture;
@@ -139,7 +139,7 @@ static inline txm_look look(txm_cache_thread *t, const call *k, txm_lane *lane)
     return result;
 }
 
-/* A look-up can return a colour and yet have asked for something: a stand-in was shown. Blocking look-ups
+/* A lookup can return a colour and yet have asked for something: a stand-in was shown. Blocking lookups
  * don't settle for that. */
 static __attribute__((noinline)) txm_look look_until_there(txm_cache_thread *t, const call *k, txm_lane *lane,
                                                            txm_look result)
@@ -206,8 +206,8 @@ static void drop_some(txm_cache_thread *t, const call *k)
 
 /* ---- calls ---- */
 
-/* Any look-up, in any state of the cache. The sampler is copied only where a bias applies. What a trace
- * records is the random state before the look-up, not after it. */
+/* Any lookup, in any state of the cache. The sampler is copied only where a bias applies. What a trace
+ * records is the random state before the lookup, not after it. */
 static __attribute__((noinline)) txm_look sample(txm_cache_thread *t, const call *given)
 {
     txm_lane lane;
@@ -260,9 +260,9 @@ txm_look txm_look_again(txm_guard *quick, uint32_t texture, const txm_sampler *h
     return sample(t, &(call){texture, how, at, random, out, NULL, NULL});
 }
 
-/* The usual look-up hits; what does not goes the general way from the beginning, with what it was given.
+/* The usual lookup hits; what does not goes the general way from the beginning, with what it was given.
  *
- * Look-ups that wait for memory overlap only while the processor's queues hold both, and the queue of loads is
+ * Lookups that wait for memory overlap only while the processor's queues hold both, and the queue of loads is
  * the shortest (linear_simd.h): each load around the sampler counts. So nothing is tested before it is called. When
  * the view, the epoch or anything else has changed, what is called is a function that misses. And nothing is left to be
  * done after it: the sampler's entry ends what begins here. */

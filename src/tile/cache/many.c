@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Look-ups of many at a time: a tile that many of them need is loaded once for all.
+ * Lookups of many at a time: a tile that many of them need is loaded once for all.
  *
- * A few hundred look-ups at a time ask for what they miss together and are repeated together. Where the tiles of
+ * A few hundred lookups at a time ask for what they miss together and are repeated together. Where the tiles of
  * the texture may not be in memory all at once, the order decides how often each is read: what is there is
  * looked up first, and what has missed is then taken up area by area of the texture, each so small that its
- * tiles of all levels fit. In the order in which they came, random look-ups would read nearly every tile
+ * tiles of all levels fit. In the order in which they came, random lookups would read nearly every tile
  * again for each few hundred. */
 #include <math.h>
 
 #include "tile/cache/cache_impl.h"
 
 enum {
-    FEW = 512,            /* look-ups that are repeated together */
+    FEW = 512,            /* lookups that are repeated together */
     MOST = 1 << 20,       /* that are put in order together */
     MOST_TILES = 1 << 12, /* that are loaded together */
     MOST_ACROSS = 15      /* areas of a texture along a side: their numbers are bytes */
@@ -29,8 +29,8 @@ static uint64_t share_of(const txm_cache *c, unsigned part)
                : UINT64_MAX;
 }
 
-/* Memory for lists of tiles, a 64th of the budget, and for the areas of so many look-ups, a sixteenth. Where
- * there is none, tiles are asked for as a single look-up does, and in any order. One piece of memory in
+/* Memory for lists of tiles, a 64th of the budget, and for the areas of so many lookups, a sixteenth. Where
+ * there is none, tiles are asked for as a single lookup does, and in any order. One piece of memory in
  * falling order of alignment; it is only ever exchanged for a larger one, and goes with the thread. */
 static void make_many(txm_cache_thread *t, size_t look_ups)
 {
@@ -60,7 +60,7 @@ static void make_many(txm_cache_thread *t, size_t look_ups)
 }
 
 /* Tiles that a thread may load, and hold, together: half the budget of all threads, or where that is less, a slab. The
- * largest tile of all textures is assumed, so that no mixture can exceed the share. One tile at least: a look-up that
+ * largest tile of all textures is assumed, so that no mixture can exceed the share. One tile at least: a lookup that
  * needs more gets them when it is looked up alone. */
 static uint32_t tiles_of_round(const txm_cache_thread *t)
 {
@@ -79,7 +79,7 @@ static txm_look worse(txm_look a, txm_look b)
     return a > b ? a : b;
 }
 
-/* What repeating needs of each of a few look-ups. */
+/* What repeating needs of each of a few lookups. */
 typedef struct attempt {
     txm_lookups todo; /* of the caller's arrays; mask and look are those below */
     uint8_t mask[FEW], look[FEW];
@@ -142,7 +142,7 @@ static txm_look end_attempt(const attempt *a, const txm_lookups *given)
     return worst;
 }
 
-/* Those that are left, each until its tiles are there. One look-up's tiles always fit, since a slab is
+/* Those that are left, each until its tiles are there. One lookup's tiles always fit, since a slab is
  * taken beyond the budget if it must be. */
 static void finish_each(txm_cache_thread *t, uint32_t texture, const txm_sampler *how, attempt *a)
 {
@@ -197,7 +197,7 @@ typedef struct division {
 enum { UDIM_COLUMNS = 10, MOST_AREAS = MOST_ACROSS * MOST_ACROSS };
 
 /* The texture as it is looked up; all zeros: there is none. One that nobody has opened is a pixel of which
- * nothing is registered, and is opened now: its size decides. What fails here fails in the look-ups. */
+ * nothing is registered, and is opened now: its size decides. What fails here fails in the lookups. */
 static txm_view_texture shape_of(txm_cache_thread *t, uint32_t texture)
 {
     for (bool opened = false;; opened = true) {
@@ -281,7 +281,7 @@ static size_t sample_present(txm_cache_thread *t, uint32_t texture, const txm_sa
     return missed;
 }
 
-/* Look-ups of an area, gathered from wherever they lie. */
+/* Lookups of an area, gathered from wherever they lie. */
 typedef struct gathered {
     size_t count;
     float in[6][FEW], out[4][FEW];
@@ -352,7 +352,7 @@ static txm_look sample_by_areas(txm_cache_thread *t, uint32_t texture, const txm
 
 /* ---- the call ---- */
 
-/* One by one: for textures of UDIM tiles that have a base, and where look-ups are watched. */
+/* One by one: for textures of UDIM tiles that have a base, and where lookups are watched. */
 static txm_look sample_each(txm_cache_thread *t, uint32_t texture, const txm_sampler *how, const txm_lookups *b)
 {
     txm_look worst = TXM_LOOK_RESIDENT;

@@ -58,7 +58,7 @@ void txm_cache_free_string(txm_cache *c, char **text)
     *text = NULL;
 }
 
-/* `stops` is for arrays that look-ups read: they are stopped while it moves. New items are zero. On failure
+/* `stops` is for arrays that lookups read: they are stopped while it moves. New items are zero. On failure
  * the array is as it was. */
 bool txm_cache_grow(txm_cache *c, void **items, uint32_t *capacity, uint64_t needed, size_t item_bytes, bool stops)
 {

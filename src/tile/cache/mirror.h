@@ -21,7 +21,7 @@ txm_status txm_mirror_prepare(txm_cache_viewer *v, txm_view *view, txm_cache_ext
 bool txm_mirror_holds(txm_cache *c, uint32_t slot, uint32_t stamp);
 /* The tile in a slot that the view shows. */
 txm_mirrored txm_mirror_of(txm_cache *c, uint32_t slot);
-/* Calls `each` with tiles that stay in memory whatever look-ups ask for: what is pinned, and stand-ins. */
+/* Calls `each` with tiles that stay in memory whatever lookups ask for: what is pinned, and stand-ins. */
 void txm_mirror_kept(txm_cache *c, void (*each)(void *user, txm_mirrored tile), void *user);
 /* Slots have numbers below this. */
 uint32_t txm_mirror_slots(const txm_cache *c);

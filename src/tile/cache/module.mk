@@ -7,7 +7,7 @@ $(B)/bench_cache: bench/bench_cache.c $(B)/bench/oiio_lookup.o $(STATIC)
 	  -lOpenImageIO -lOpenImageIO_Util $(LIBS) -o $@
 -include $(B)/bench_cache.d
 
-# Look-ups of many threads under ThreadSanitizer, in a build of its own: make check-cache-threads
+# Lookups of many threads under ThreadSanitizer, in a build of its own: make check-cache-threads
 .PHONY: check-cache-threads
 check-cache-threads:
 	$(MAKE) B=build-tsan SANITIZE=thread build-tsan/tests/tile/cache/test_publish build-tsan/tests/tile/cache/test_cache_files \
@@ -17,7 +17,7 @@ check-cache-threads:
 	  build-tsan/tests/tile/cache/test_cache_files build-tsan/tests/tile/cache/test_cache_memory build-tsan/tests/tile/cache/test_cache_mixed \
 	  build-tsan/tests/tile/cache/test_cache_views build-tsan/tests/tile/cache/test_cache_staged
 
-# Every call at once, 10^8 look-ups under a sanitizer, in a build of its own: make check-cache-stress, and with
+# Every call at once, 10^8 lookups under a sanitizer, in a build of its own: make check-cache-stress, and with
 # STRESS=address,undefined; TXM_MIXED_LOOKUPS says how many.
 TXM_MIXED_LOOKUPS ?= 100000000
 STRESS ?= thread

@@ -106,7 +106,7 @@ static bool add_use(optimum *o, txm_tile_name n)
     return true;
 }
 
-/* A trace with both kinds of records holds each look-up twice: tiles are preferred, as they say what was
+/* A trace with both kinds of records holds each lookup twice: tiles are preferred, as they say what was
  * read. Epochs, launches and replaced files mean nothing to somebody who knows the future. */
 static txm_status list_uses(optimum *o, const volatile int *cancel, txm_replay_counts *out, txm_error *err)
 {

@@ -291,7 +291,7 @@ txm_status txm_cache_unpin(txm_cache *c, uint32_t texture, const txm_cache_part 
 
 /* ---- invalidating ---- */
 
-/* Tiles that go together, so that look-ups that run are waited for once. */
+/* Tiles that go together, so that lookups that run are waited for once. */
 typedef struct going {
     uint32_t slots[1024], count;
 } going;
@@ -391,7 +391,7 @@ static void average_of_pixels(txm_cache *c, uint32_t texture)
     txm_cache_thread_free(&thread);
 }
 
-/* What cannot be had is done without: look-ups say why when they need it. */
+/* What cannot be had is done without: lookups say why when they need it. */
 void txm_stand_in_load(txm_cache *c, uint32_t texture)
 {
     txm_cache_part part = whole_texture;

@@ -5,13 +5,13 @@
  * and whether they are staged first. To add one is to add a constant to txm_cache_policy and a row here: options,
  * reports, replays, help and manuals take its names and its sentence from the row.
  *
- * Orders come from the epochs in which look-ups have marked tiles. Epochs are short: load.c begins one after a
+ * Orders come from the epochs in which lookups have marked tiles. Epochs are short: load.c begins one after a
  * sixteenth of the tiles was loaded, so a render tile may have many. */
 #include "tile/cache/cache_impl.h"
 
 /* ---- orders ---- */
 
-/* Written by look-ups without a lock; a mark that is a moment old does no harm. */
+/* Written by lookups without a lock; a mark that is a moment old does no harm. */
 static uint32_t mark_of(const txm_cache *c, const txm_slot *s)
 {
     return __atomic_load_n(&c->tiles[s->entry].mark, __ATOMIC_RELAXED);
@@ -25,7 +25,7 @@ static uint32_t order_by_age(const txm_cache *c, const txm_slot *s)
                                                                                   : OLDEST_AGE - 1u - s->age;
 }
 
-/* That is the order of arrival, by stamps alone. How many are staged: of a trace of single look-ups and one of waves,
+/* That is the order of arrival, by stamps alone. How many are staged: of a trace of single lookups and one of waves,
  * in a tenth of what they use, a cache reads 3461 and 3435 tiles with none, 3118 and 3281 with a sixteenth, as OptiX
  * Toolkit advises, 3112 and 3093 with a quarter, and no fewer with a half. */
 static uint32_t order_of_none(const txm_cache *c, const txm_slot *s)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Replays: the cache as it is, with a trace in place of look-ups and of files. Slabs are asked for without
+ * Replays: the cache as it is, with a trace in place of lookups and of files. Slabs are asked for without
  * being written to, so that they cost addresses, not memory.
  *
  * What is compared are policies and budgets, so nothing of the cache is imitated: page table, slabs,
@@ -73,9 +73,9 @@ static void release(void *user, void *memory, size_t bytes)
         munmap(memory, bytes);
 }
 
-/* ---- look-ups ---- */
+/* ---- lookups ---- */
 
-/* Marks the tiles that are there and asks for the others, as a look-up does; whether all are there. */
+/* Marks the tiles that are there and asks for the others, as a lookup does; whether all are there. */
 static bool touch(txm_cache_thread *t, const txm_tile_name *tiles, uint32_t count, txm_lane *lane)
 {
     bool there = true;
@@ -117,7 +117,7 @@ static void end_launch(txm_cache *c)
 
 /* ---- a replay ---- */
 
-/* Where a trace has tiles, its look-ups are skipped: they are the same ones, and computing their tiles
+/* Where a trace has tiles, its lookups are skipped: they are the same ones, and computing their tiles
  * costs more than reading them. A replaced file loses its tiles; the trace lists the new one as a texture
  * of its own. */
 static txm_status play(txm_cache *c, txm_cache_thread *t, txm_trace_cursor *cursor, const txm_replay_options *o,

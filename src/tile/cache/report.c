@@ -124,7 +124,7 @@ static void add_text(txm_cache *c, const txm_cache_stats *s, const char *sentenc
     if (s->tiles_staged)
         line_share(b, "Back without reading", s->tiles_restored, s->tiles_staged);
     txm_bytes_printf(b, "  %-26s %llu\n", "Failed", (unsigned long long)s->tiles_failed);
-    txm_bytes_printf(b, "Requests:\n  %-26s %llu\n", "Look-ups", (unsigned long long)s->lookups);
+    txm_bytes_printf(b, "Requests:\n  %-26s %llu\n", "Lookups", (unsigned long long)s->lookups);
     txm_bytes_printf(b, "  %-26s none: the page table needs no cache in front of it\n", "Micro-cache misses");
     line_share(b, "Main cache misses", s->lookups_missed, s->lookups);
     txm_bytes_printf(b, "  %-26s %llu\n", "Total tile requests", (unsigned long long)s->tile_requests);
@@ -228,7 +228,7 @@ static void add_json(txm_cache *c, const txm_cache_stats *s, const char *sentenc
     NUMBER(reader_bytes_peak);
     NUMBER(waits);
     NUMBER(locks);
-    NUMBER(graces);
+    NUMBER(quiescent_states);
     NUMBER(working_set_bytes);
     NUMBER(textures);
     NUMBER(textures_opened);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Memory for tiles: slabs of up to 512 KiB, each for tiles of one size and as long as these are. A large budget takes
- * arenas that huge pages fit, so that random look-ups miss fewer TLB entries, and cuts slabs of one size from each.
+ * arenas that huge pages fit, so that random lookups miss fewer TLB entries, and cuts slabs of one size from each.
  *
  * A slot is named by one number: slab in the upper bits, place in the lower TXM_SLOT_BITS. The page table
  * holds that number, and kernels turn it into an address by one table and one multiplication. A slab serves
@@ -173,7 +173,7 @@ static void unlink_open(txm_cache *c, uint32_t number)
         c->slabs[s->next].previous = s->previous;
 }
 
-/* A number for a new slab; TXM_NO_SLOT: no memory. Numbers of dropped slabs are used again. Look-ups read
+/* A number for a new slab; TXM_NO_SLOT: no memory. Numbers of dropped slabs are used again. Lookups read
  * the addresses, so only that array is exchanged with the world stopped. */
 static uint32_t slab_number(txm_cache *c)
 {
@@ -342,7 +342,7 @@ static uint32_t class_of(txm_cache *c, uint32_t tile_bytes)
     return i;
 }
 
-/* Tiles of a class that go at a time: enough that waiting for look-ups costs little a tile. A thirty-second
+/* Tiles of a class that go at a time: enough that waiting for lookups costs little a tile. A thirty-second
  * part of the class, within bounds. */
 static uint32_t few_of(uint32_t slots)
 {
@@ -375,7 +375,7 @@ static bool is_nearly_full(const txm_cache *c, uint32_t class)
 
 /* From the class's free slots, a new slab, another class, or by eviction, in this order. The slot is
  * LOADING, hence safe from eviction, until it is published or given back. As a last resort the budget is
- * exceeded: a look-up that holds pins and cannot get one tile more would wait for itself. What only batches need, for
+ * exceeded: a lookup that holds pins and cannot get one tile more would wait for itself. What only batches need, for
  * which there is another time, does without while open views hold the memory. */
 uint32_t txm_slot_take(txm_cache *c, uint32_t tile_bytes, bool must)
 {
@@ -392,7 +392,7 @@ uint32_t txm_slot_take(txm_cache *c, uint32_t tile_bytes, bool must)
             new_slab(c, class, false);
         if (k->open == TXM_NO_SLOT && txm_may_retire(c))
             txm_evict(c, class, few_of(k->slots), true);
-        /* All are being read, or are needed by a look-up, or shown. */
+        /* All are being read, or are needed by a lookup, or shown. */
         if (k->open == TXM_NO_SLOT && !((must || !c->open_views) && new_slab(c, class, true)))
             return TXM_NO_SLOT;
     }

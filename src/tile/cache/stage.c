@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Staged tiles: a second chance for what is about to go.
  *
- * A policy may stage tiles before they go (txm_policy.staged_64ths): look-ups miss them from then on, but their pixels
+ * A policy may stage tiles before they go (txm_policy.staged_64ths): lookups miss them from then on, but their pixels
  * stay where they are until the memory is needed. A request for one brings it back without reading, as a load that is
  * over at once: so batches, pins and views treat it as any other. What comes back was used, and what does not was not,
  * whatever marks say.
@@ -11,14 +11,14 @@
  * tile has gone. With the lock. */
 #include "tile/cache/cache_impl.h"
 
-/* Look-ups that have found the tile may mark it until they are over, so they are waited for first, once for all. */
+/* Lookups that have found the tile may mark it until they are over, so they are waited for first, once for all. */
 void txm_stage(txm_cache *c, const uint32_t *slots, uint32_t count)
 {
     if (!count)
         return;
     for (uint32_t i = 0; i < count; i++)
         txm_entry_set(c, txm_slot_at(c, slots[i])->entry, TXM_SLOT_NONE);
-    txm_wait_quiet(c);
+    txm_wait_quiescent(c);
     c->stagings++;
     for (uint32_t i = 0; i < count; i++) {
         txm_slot *s = txm_slot_at(c, slots[i]);

@@ -2,7 +2,7 @@
  *
  * Figures of the cache.
  *
- * Counters of threads are added up here, so that look-ups never share one.
+ * Counters of threads are added up here, so that lookups never share one.
  */
 #include <stdio.h>
 

@@ -6,7 +6,7 @@
  *
  * An entry is eight bytes: the slot and the epoch of the last use. Kernels reach it by adding (view.first +
  * level_first[level] + tile), so a level that has no entries needs some place all the same that says so:
- * the zone, a run of UNREGISTERED entries that is as long as the largest level of any texture, and that all
+ * one span, a run of UNREGISTERED entries that is as long as the largest level of any texture, and that all
  * such levels share.
  */
 #include "tile/cache/cache_impl.h"
@@ -66,7 +66,7 @@ static txm_block *find_retired(txm_cache *c, uint32_t count)
     return NULL;
 }
 
-/* At the end: entries never move, since look-ups hold their numbers. The arrays may move, with the world
+/* At the end: entries never move, since lookups hold their numbers. The arrays may move, with the world
  * stopped; the numbers remain. */
 static txm_block *append_block(txm_cache *c, uint32_t count)
 {
@@ -121,7 +121,7 @@ txm_block *txm_block_of(txm_cache *c, uint32_t entry)
     return entry >= b->first && entry - b->first < b->count ? b : NULL;
 }
 
-/* With the generation, before which look-ups may still hold its numbers. Odd, whether or not the world is
+/* With the generation, before which lookups may still hold its numbers. Odd, whether or not the world is
  * stopped: the block is free when every view is of a later, even one. */
 void txm_block_retire(txm_cache *c, uint32_t first)
 {
@@ -153,7 +153,7 @@ uint32_t txm_source_tiles(const txm_source *s, uint32_t from_level)
     return n;
 }
 
-/* As kernels compute it, in 32 bits that may wrap: for levels in the zone level_first is a difference that
+/* As kernels compute it, in 32 bits that may wrap: for levels in that span level_first is a difference that
  * may be negative. */
 uint32_t txm_entry_index(const txm_source *s, uint32_t level, uint32_t tile)
 {
@@ -178,9 +178,9 @@ void txm_block_locate(const txm_block *b, uint32_t entry, uint32_t *level, uint3
 
 /* Shared by all levels that nobody has registered: looking there asks for the level. By powers of two, and
  * the old one is left where it is: textures that were placed before go on using it. */
-bool txm_zone_need(txm_cache *c, uint32_t count)
+bool txm_reserve_unregistered(txm_cache *c, uint32_t count)
 {
-    if (count <= c->zone_count)
+    if (count <= c->unregistered_count)
         return true;
     uint32_t larger = 1;
     while (larger < count)
@@ -190,8 +190,8 @@ bool txm_zone_need(txm_cache *c, uint32_t count)
         return false;
     for (uint32_t i = 0; i < larger; i++)
         txm_entry_set(c, first + i, TXM_SLOT_UNREGISTERED);
-    c->zone = first;
-    c->zone_count = larger;
+    c->unregistered = first;
+    c->unregistered_count = larger;
     return true;
 }
 
@@ -205,7 +205,7 @@ void txm_texture_show(txm_cache *c, uint32_t texture, const txm_source *s, uint3
         return;
     }
     /* One pixel whose only level nobody has registered. Its extension is not the texture's: CLIP would reject, and so
-     * answer, look-ups near the edge before the size of the image is known. */
+     * answer, lookups near the edge before the size of the image is known. */
     *v = (txm_view_texture){.width = 1,
                             .height = 1,
                             .levels = 1,
@@ -216,13 +216,13 @@ void txm_texture_show(txm_cache *c, uint32_t texture, const txm_source *s, uint3
                             .row_bytes = 5 * 4,
                             .tile_bytes = 5 * 5 * 4,
                             .first = first,
-                            .level_first = {c->zone - first},
+                            .level_first = {c->unregistered - first},
                             .scale = 1.0f,
                             .average = {0.5f, 0.5f, 0.5f, 1.0f}};
 }
 
 /* Where the levels of a source begin in a block that holds those from `registered` on. Unregistered ones
- * point into the zone, as a difference from the block's own first entry. */
+ * point into the span of UNREGISTERED entries, as a difference from the block's own first entry. */
 static void place_levels(txm_cache *c, txm_source *s, uint32_t first)
 {
     uint32_t at = s->view.levels;
@@ -230,7 +230,7 @@ static void place_levels(txm_cache *c, txm_source *s, uint32_t first)
     if (txm_view_is_packed(&s->view))
         return;
     for (uint32_t i = 0; i < s->view.levels; i++) {
-        s->view.level_first[i] = i < s->registered ? c->zone - first : at;
+        s->view.level_first[i] = i < s->registered ? c->unregistered - first : at;
         at += i < s->registered ? 0 : txm_view_tiles(&s->view, i);
     }
 }
@@ -266,7 +266,7 @@ txm_status txm_source_register(txm_cache *c, txm_source *s, uint32_t level, txm_
     level = packed ? 0 : level;
     uint64_t count = (packed ? 0 : (uint64_t)s->view.levels) + txm_source_tiles(s, level);
     s->registered = level;
-    if (!txm_zone_need(c, txm_view_tiles(&s->view, 0)) ||
+    if (!txm_reserve_unregistered(c, txm_view_tiles(&s->view, 0)) ||
         !txm_block_new(c, (uint32_t)count, TXM_NO_TEXTURE, s, &first)) {
         s->registered = old_registered;
         return txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: no memory for a page table of %llu tiles", s->file->path,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Writing traces, as trace_format.h and txmill-trace(5) have them: what look-ups use, in the order of each thread, or
+ * Writing traces, as trace_format.h and txmill-trace(5) have them: what lookups use, in the order of each thread, or
  * of each lane of a batch. A lane gathers blocks of its own; they are written under the cache's lock, which is slow
- * beside a look-up that is not watched. Memory is the process's, not the cache's: a cache that is watched keeps the
+ * beside a lookup that is not watched. Memory is the process's, not the cache's: a cache that is watched keeps the
  * same tiles.
  *
  * A lane's tiles and rows are gathered apart, in two buffers; a trace may hold either or both. Errors are
@@ -35,7 +35,7 @@ struct txm_trace_lane {
     uint32_t number;
     uint64_t previous; /* key that differences are counted from */
     txm_tile_key last[TXM_BLANK_TILES];
-    uint32_t last_count; /* of its last look-up */
+    uint32_t last_count; /* of its last lookup */
     txm_bytes tiles, rows;
 };
 
@@ -98,8 +98,8 @@ static void write_block(struct txm_trace_writer *w, txm_trace_block kind, uint32
     free(packed);
 }
 
-/* From rows of look-ups to columns, each value beside the one before it, lowest bytes first. Neighbouring
- * look-ups share texture, sampler and exponents, so most planes of the differences are zero and pack to
+/* From rows of lookups to columns, each value beside the one before it, lowest bytes first. Neighbouring
+ * lookups share texture, sampler and exponents, so most planes of the differences are zero and pack to
  * nothing. */
 static void write_rows(struct txm_trace_writer *w, const struct txm_trace_lane *lane)
 {
@@ -183,7 +183,7 @@ static size_t put_key(struct txm_trace_lane *lane, uint8_t *to, txm_tile_key key
     return put_number(to, delta << 1 ^ (delta >> 63 ? UINT64_MAX : 0));
 }
 
-/* The tiles of a look-up, unless they are those of the one before. What a lane has just used is hardly ever
+/* The tiles of a lookup, unless they are those of the one before. What a lane has just used is hardly ever
  * gone again, so a repetition would say little about a cache and make up most of the trace. */
 static void add_tiles(struct txm_trace_writer *w, struct txm_trace_lane *lane, const txm_tile_key *keys, uint32_t count)
 {
@@ -306,7 +306,7 @@ static void describe_constants(txm_cache *c)
     }
 }
 
-/* ---- look-ups ---- */
+/* ---- lookups ---- */
 
 /* The lane of a number; NULL: no memory. By binary search, kept sorted: a wavefront may have thousands. */
 static struct txm_trace_lane *lane_of(struct txm_trace_writer *w, uint32_t number)
@@ -481,7 +481,7 @@ txm_status txm_cache_trace_start(txm_cache *c, const char *path, uint32_t record
     if (!path)
         return txm_fail(err, TXM_STATUS_USAGE, "no file given for a trace: its path is NULL");
     if (!records || records & ~(uint32_t)(TXM_TRACE_TILES | TXM_TRACE_LOOKUPS))
-        return txm_fail(err, TXM_STATUS_USAGE, "%s: a trace holds tiles, look-ups or both", path);
+        return txm_fail(err, TXM_STATUS_USAGE, "%s: a trace holds tiles, lookups or both", path);
     pthread_mutex_lock(&c->lock);
     txm_status status = c->trace
                             ? txm_fail(err, TXM_STATUS_USAGE, "%s: the cache writes %s already", path, c->trace->path)
@@ -528,7 +528,7 @@ static void write_partial(struct txm_trace_writer *w, const char *why)
     write_block(w, TXM_TRACE_BLOCK_PARTIAL, 0, why, length);
 }
 
-/* Look-ups stop reporting under the lock; closing and renaming need it no more. The first error of the whole trace is
+/* Lookups stop reporting under the lock; closing and renaming need it no more. The first error of the whole trace is
  * the one given. Renamed when everything is written. `partial`: why the work was not finished; NULL: it was. */
 static txm_status end_trace(txm_cache *c, bool publish, const char *partial, txm_error *err)
 {

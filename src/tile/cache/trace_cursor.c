@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Cursors: one pass each over the events of a trace, a block in memory at a time. A trace may have any number of them,
- * in any threads. Tiles are undone from their differences, look-ups from their columns; where a trace holds look-ups
+ * in any threads. Tiles are undone from their differences, lookups from their columns; where a trace holds lookups
  * alone, the tiles that they ask for are computed here, as the sampler would.
  */
 #include <stdlib.h>
@@ -30,7 +30,7 @@ struct txm_trace_cursor {
     uint8_t *stored, *raw;
     size_t next;    /* block to be read */
     size_t block;   /* that is being read */
-    size_t at, end; /* in `raw`, of a block of tiles; of one of look-ups a row */
+    size_t at, end; /* in `raw`, of a block of tiles; of one of lookups a row */
     uint64_t key;
     uint32_t launch, epoch, rows_launch, rows_epoch;
     uint32_t values[TXM_TRACE_COLUMNS]; /* of the row before */
@@ -121,7 +121,7 @@ static txm_status next_tile(txm_trace_cursor *c, uint64_t n, txm_trace_event *e,
     return TXM_OK;
 }
 
-/* One event: a tile, the tiles of one look-up, or a mark, after which launch and epoch are the next. */
+/* One event: a tile, the tiles of one lookup, or a mark, after which launch and epoch are the next. */
 static txm_status next_tiles(txm_trace_cursor *c, txm_trace_event *e, txm_error *err)
 {
     uint64_t n, count = 1;
@@ -132,7 +132,7 @@ static txm_status next_tiles(txm_trace_cursor *c, txm_trace_event *e, txm_error 
     if (n)
         return next_tile(c, n, e, err);
     if (!get_number(c, &count) || count > TXM_BLANK_TILES)
-        return txm_trace_corrupt(c->trace, err, "a look-up has too many tiles");
+        return txm_trace_corrupt(c->trace, err, "a lookup has too many tiles");
     if (count == TXM_TRACE_MARK_EPOCH || count == TXM_TRACE_MARK_LAUNCH) {
         e->kind = count == TXM_TRACE_MARK_EPOCH ? TXM_TRACE_EVENT_EPOCH : TXM_TRACE_EVENT_LAUNCH;
         c->epoch += count == TXM_TRACE_MARK_EPOCH;
@@ -146,14 +146,14 @@ static txm_status next_tiles(txm_trace_cursor *c, txm_trace_event *e, txm_error 
     return status;
 }
 
-/* ---- look-ups ---- */
+/* ---- lookups ---- */
 
 /* The size must be exactly that of the rows: next_row reads planes without further checks. */
 static txm_status begin_rows(txm_trace_cursor *c, const txm_trace_stored *b, txm_error *err)
 {
     uint64_t rows = b->raw < TXM_TRACE_LOOKUPS_HEAD_BYTES ? 0 : txm_load_le32(c->raw);
     if (!rows || rows > TXM_TRACE_LOOKUPS_MAX || b->raw != TXM_TRACE_LOOKUPS_HEAD_BYTES + rows * 4 * TXM_TRACE_COLUMNS)
-        return txm_trace_corrupt(c->trace, err, "a block of look-ups has another size");
+        return txm_trace_corrupt(c->trace, err, "a block of lookups has another size");
     c->at = 0;
     c->end = (size_t)rows;
     c->rows_launch = txm_load_le32(c->raw + 4);
@@ -186,7 +186,7 @@ static txm_status next_row(txm_trace_cursor *c, txm_trace_event *e, txm_error *e
                      ? TXM_NO_TEXTURE
                      : meaning_of(c, c->values[TXM_TRACE_COLUMN_TEXTURE], 0)->texture;
     if (e->texture == TXM_NO_TEXTURE || sampler >= t->sampler_count)
-        return txm_trace_corrupt(t, err, "a look-up is of no texture");
+        return txm_trace_corrupt(t, err, "a lookup is of no texture");
     e->how = t->samplers[sampler];
     e->random = c->values[TXM_TRACE_COLUMN_RANDOM];
     memcpy(&e->at, c->values + TXM_TRACE_COLUMN_PLACE, sizeof e->at);

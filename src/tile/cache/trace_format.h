@@ -34,7 +34,7 @@ enum { TXM_TRACE_WIDENED = 1 }; /* flags of a texture */
 typedef enum txm_trace_mark {
     TXM_TRACE_MARK_EPOCH = 0,
     TXM_TRACE_MARK_LAUNCH = 1,
-    TXM_TRACE_MARK_TILES = 2 /* this many, or more: differences of the tiles of one look-up, which may be 0 */
+    TXM_TRACE_MARK_TILES = 2 /* this many, or more: differences of the tiles of one lookup, which may be 0 */
 } txm_trace_mark;
 enum { TXM_TRACE_NUMBER_BYTES = 10 };
 
@@ -57,7 +57,7 @@ enum { TXM_TRACE_CONSTANT_BYTES = 24, TXM_TRACE_PIXEL_BYTES = 16 };
 /* PARTIAL: a sentence in UTF-8, without a zero byte. */
 enum { TXM_TRACE_PARTIAL_MAX = 1024 };
 
-/* END: policy, keep_epochs, max_bytes, tiles loaded, bytes loaded, tiles loaded again, nanoseconds loading, look-ups;
+/* END: policy, keep_epochs, max_bytes, tiles loaded, bytes loaded, tiles loaded again, nanoseconds loading, lookups;
  * 64 bits each, since the trace began. */
 enum { TXM_TRACE_END_BYTES = 64 };
 

@@ -319,7 +319,7 @@ static txm_status read_partial(txm_trace *t, const uint8_t *raw, size_t bytes, t
 
 /* ---- opening ---- */
 
-/* Reads the blocks of one kind that are not the look-ups'. One kind after the other, since tiles of one
+/* Reads the blocks of one kind that are not the lookups'. One kind after the other, since tiles of one
  * colour can be named only when all textures are known. `left` is what may still be unpacked. */
 static txm_status read_kind(txm_trace *t, txm_trace_block kind, ZSTD_DCtx *zstd, uint8_t *stored, uint8_t *raw,
                             uint64_t *left, txm_error *err)
@@ -360,7 +360,7 @@ static txm_status read_header(txm_trace *t, txm_error *err)
                         txm_load_le32(h + 8), TXM_TRACE_VERSION);
     t->info.records = txm_load_le32(h + 12);
     if (!t->info.records || t->info.records & ~(uint32_t)(TXM_TRACE_TILES | TXM_TRACE_LOOKUPS))
-        return txm_trace_corrupt(t, err, "it holds neither tiles nor look-ups");
+        return txm_trace_corrupt(t, err, "it holds neither tiles nor lookups");
     return TXM_OK;
 }
 

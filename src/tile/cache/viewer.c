@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Views: what the look-ups of a launch see, while the cache goes on changing.
+ * Views: what the lookups of a launch see, while the cache goes on changing.
  *
- * A view is a copy of the arrays that look-ups read: texture structs, page table, addresses of slabs, UDIM grids. The
+ * A view is a copy of the arrays that lookups read: texture structs, page table, addresses of slabs, UDIM grids. The
  * cache notes what changes, 64 entries of the page table to a bit, and a viewer copies that much when it prepares its
- * next view. So batches that end and tiles that go while look-ups run are seen by the next launch as a whole, several
+ * next view. So batches that end and tiles that go while lookups run are seen by the next launch as a whole, several
  * viewers need not wait for each other, and requests and marks of one are no shared writes for another.
  *
  * Tiles of a batch that is not over are LOADING in a view, though the cache may have them. The memory of evicted tiles
@@ -48,7 +48,7 @@ void txm_texture_changed(txm_cache *c, uint32_t texture)
 
 /* ---- open and closed ---- */
 
-/* Look-ups write marks without a lock while this reads them; one that is a moment old does no harm. */
+/* Lookups write marks without a lock while this reads them; one that is a moment old does no harm. */
 void txm_viewer_merge(txm_cache_viewer *v)
 {
     txm_cache *c = v->cache;
@@ -130,7 +130,7 @@ static bool make_room_to_show(txm_cache *c, txm_cache_viewer *v)
 
 static void copy_entries(const txm_cache *c, txm_cache_viewer *v, uint32_t from, uint32_t to)
 {
-    for (uint32_t i = from; i < to; i++) { /* look-ups of threads write to both words */
+    for (uint32_t i = from; i < to; i++) { /* lookups of threads write to both words */
         v->tiles[i].slot = __atomic_load_n(&c->tiles[i].slot, __ATOMIC_ACQUIRE);
         v->tiles[i].mark = __atomic_load_n(&c->tiles[i].mark, __ATOMIC_RELAXED);
     }

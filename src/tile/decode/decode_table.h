@@ -3,7 +3,7 @@
  * Tables that decode one deflate block with dynamic codes (RFC 1951).
  *
  * They serve inflate_parts.h, which decodes the streams of our own encoder (sparse.h). Its codes have at most
- * eleven bits, so one look-up gives symbol and length; longer codes are legal and take the slow way by the
+ * eleven bits, so one lookup gives symbol and length; longer codes are legal and take the slow way by the
  * canonical code. An entry has 16 bits, so that both tables stay in the first cache.
  */
 #ifndef TXM_DECODE_DECODE_TABLE_H
@@ -14,7 +14,7 @@
 #include <string.h>
 
 enum {
-    TXM_DECODE_BITS = 11,         /* of a look-up: as long as the codes of our encoder can be */
+    TXM_DECODE_BITS = 11,         /* of a lookup: as long as the codes of our encoder can be */
     TXM_DECODE_DISTANCE_BITS = 8, /* matches are few */
     TXM_DECODE_CODE_BITS = 15,    /* of the longest code */
     TXM_DECODE_SYMBOLS = 288,

@@ -122,7 +122,7 @@ static inline unsigned take_symbol(part *p, unsigned entry)
 {
     unsigned symbol = txm_entry_symbol(entry);
     if (symbol == TXM_DECODE_LONG) {
-        txm_fill_bits(&p->reader); /* longer than what a look-up may count on */
+        txm_fill_bits(&p->reader); /* longer than what a lookup may count on */
         return txm_decode_slowly(&p->table->litlen, &p->reader);
     }
     txm_take_bits(&p->reader, txm_entry_bits(entry));
@@ -130,7 +130,7 @@ static inline unsigned take_symbol(part *p, unsigned entry)
 }
 
 /* Everything but a literal of the table: a match, the end, or a code too long for it. False where the bits may not
- * suffice for another look-up. */
+ * suffice for another lookup. */
 static bool step_rare(part *p, unsigned entry)
 {
     unsigned symbol = take_symbol(p, entry);
@@ -157,7 +157,7 @@ static inline bool can_run(const part *p)
     return !p->done && !p->bad && p->end - p->out >= OUT_ROOM && p->reader.end - p->reader.in >= IN_ROOM;
 }
 
-/* What a look-up waits for, out of the part and in registers; the rest beside it. */
+/* What a lookup waits for, out of the part and in registers; the rest beside it. */
 typedef struct lane {
     uint64_t bits;
     const uint8_t *in;
@@ -194,7 +194,7 @@ static inline void fill_fast(lane *l)
     l->count |= 56;
 }
 
-/* One look-up; false if there must be a fill before the next. */
+/* One lookup; false if there must be a fill before the next. */
 static inline bool step_fast(lane *l, part *p)
 {
     unsigned entry = l->table[l->bits & ((1 << TXM_DECODE_BITS) - 1)];

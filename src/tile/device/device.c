@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Devices for look-ups: opening one through its plug-in, what it holds, and the end of it. */
+ * Devices for lookups: opening one through its plug-in, what it holds, and the end of it. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -22,7 +22,7 @@ static txm_status take_options(const txm_device_options *given, txm_device_optio
     if (status)
         return status;
     if (o->max_lookups < 1 || o->max_lookups > 1 << 22)
-        return txm_fail(err, TXM_STATUS_USAGE, "look-ups of a launch go from 1 to 4194304");
+        return txm_fail(err, TXM_STATUS_USAGE, "lookups of a launch go from 1 to 4194304");
     if (o->max_requests < 64 || o->max_requests > 1 << 20)
         return txm_fail(err, TXM_STATUS_USAGE, "requests of a launch go from 64 to 1048576");
     return TXM_OK;

@@ -3,7 +3,7 @@
  * What a device plug-in (txmill-cuda.so, txmill-opencl.so) exports: one table under one name.
  *
  * It says which devices there are. What they compute is in two more tables, each with a number of its own, which belong
- * to those who use them: conversion (mill/gpu/gpu_abi.h) and look-ups (lookup_abi.h). A plug-in never prints.
+ * to those who use them: conversion (mill/gpu/gpu_abi.h) and lookups (lookup_abi.h). A plug-in never prints.
  */
 #ifndef TXM_DEVICE_DEVICE_ABI_H
 #define TXM_DEVICE_DEVICE_ABI_H

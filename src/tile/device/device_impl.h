@@ -2,7 +2,7 @@
  *
  * What the parts of a device's view share.
  *
- * The room src/tile/device keeps copies of a texture cache's view on devices and runs look-ups there. places.c divides
+ * The room src/tile/device keeps copies of a texture cache's view on devices and runs lookups there. places.c divides
  * memory into places for tiles, table.c works out what has changed, launch.c puts copies and kernels in line, several.c
  * does whole batches. Plug-ins bring memory, copies and kernels (lookup_abi.h); nothing here knows a driver. The public
  * header is txtile/device.h.
@@ -63,7 +63,7 @@ struct txm_device_launch {
     txm_cache_extent extent;
     bool busy, was_prepared;
     uint32_t number; /* of its last launch */
-    /* The table on the device, and what was sent of it: words that look-ups there have changed count as they were sent.
+    /* The table on the device, and what was sent of it: words that lookups there have changed count as they were sent.
      */
     void *table;
     size_t table_words;
@@ -74,7 +74,7 @@ struct txm_device_launch {
     size_t textures_sent, textures_capacity;
     txm_passage updates, tiles, in, out, notes;
     txm_words runs, values; /* of the next update; four words a run */
-    /* The batch: what it was, and which of its look-ups are under way. */
+    /* The batch: what it was, and which of its lookups are under way. */
     txm_device_batch batch;
     txm_words picked;
     uint32_t capacity, touched_words; /* of its notes */
@@ -93,7 +93,7 @@ struct txm_device {
     txm_places near_places, far_places;
     txm_copy *copies; /* by slots of the cache */
     uint32_t copy_count;
-    txm_words wanted; /* entries that look-ups have asked for and that are not here yet */
+    txm_words wanted; /* entries that lookups have asked for and that are not here yet */
     uint32_t clock;   /* number of the last launch */
     void *stream;
     txm_device_launch launches[TXM_DEVICE_LAUNCHES];
@@ -137,7 +137,7 @@ typedef struct txm_device_found {
 } txm_device_found;
 txm_status txm_device_find(const char *name, txm_device_found *found, txm_error *err);
 
-/* several.c: look-ups that the processor does; NULL device: of none. */
+/* several.c: lookups that the processor does; NULL device: of none. */
 txm_status txm_device_by_processor(txm_cache *cache, const txm_device_batch *batch, size_t first, size_t count,
                                    txm_device *of, txm_error *err);
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A launch: what has changed, look-ups and their kernel are put in line; then results and requests are fetched.
+ * A launch: what has changed, lookups and their kernel are put in line; then results and requests are fetched.
  *
  * In line of the one stream of a device: the table's piece and its kernel, which also zeroes the notes; the tiles'
- * piece and its kernel; look-ups; their kernel; results and notes back. Nothing in it waits for the processor, and the
+ * piece and its kernel; lookups; their kernel; results and notes back. Nothing in it waits for the processor, and the
  * processor waits once, in txm_device_collect. */
 #include "tile/base/clock.h"
 #include "tile/base/fail.h"
@@ -61,7 +61,7 @@ txm_status txm_passage_room(txm_device *d, txm_passage *p, size_t bytes, bool me
 
 /* ---- what goes in ---- */
 
-/* The look-ups of the batch that take part. */
+/* The lookups of the batch that take part. */
 static bool pick(txm_device_launch *l)
 {
     const txm_device_batch *b = &l->batch;
@@ -177,7 +177,7 @@ static int put_in_line(txm_device_launch *l, const txm_update *u, const txm_devi
 static txm_status make_ready(txm_device_launch *l, txm_device_look *look, txm_error *err)
 {
     txm_device *d = l->device;
-    /* The list comes back with every launch: few look-ups ask for few tiles. */
+    /* The list comes back with every launch: few lookups ask for few tiles. */
     enum { LEAST = 256, EACH = 4 };
     const uint64_t some = LEAST + EACH * (uint64_t)l->picked.count;
     l->capacity = some < d->options.max_requests ? (uint32_t)some : d->options.max_requests;
@@ -231,7 +231,7 @@ txm_status txm_device_submit(txm_device *d, const txm_device_batch *batch, txm_d
         return txm_fail(err, TXM_STATUS_USAGE, "%s: %d launches are under way: collect one first", d->name,
                         TXM_DEVICE_LAUNCHES);
     if (batch->count > UINT32_MAX / 64)
-        return txm_fail(err, TXM_STATUS_TOO_LARGE, "%s: more than %u look-ups in a launch", d->name, UINT32_MAX / 64);
+        return txm_fail(err, TXM_STATUS_TOO_LARGE, "%s: more than %u lookups in a launch", d->name, UINT32_MAX / 64);
     l->batch = *batch;
     if (!pick(l))
         return txm_no_memory(err, NULL);
@@ -262,7 +262,7 @@ txm_status txm_device_submit(txm_device *d, const txm_device_batch *batch, txm_d
 
 /* ---- what comes out ---- */
 
-/* Colours of this launch; *missed counts those that it lacks. Random states of look-ups that missed stay, so that they
+/* Colours of this launch; *missed counts those that it lacks. Random states of lookups that missed stay, so that they
  * begin again with the same. */
 static void take_results(txm_device_launch *l, size_t *missed)
 {
@@ -336,7 +336,7 @@ static void note_times(txm_device_launch *l)
     d->stats.kernel_seconds += kernel;
 }
 
-/* Of a lost device nothing is known: its look-ups are missed. */
+/* Of a lost device nothing is known: its lookups are missed. */
 static txm_status give_up(txm_device_launch *l, txm_status status, size_t *missed)
 {
     for (size_t k = 0; k < l->picked.count; k++)

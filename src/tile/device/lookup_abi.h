@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What a plug-in gives to look-ups on its devices: memory, copies and two kernels. All of it is put in line in a
+ * What a plug-in gives to lookups on its devices: memory, copies and two kernels. All of it is put in line in a
  * stream, and done in that order; nothing waits but `reach`.
  *
  * Functions return 0, or a code that `text` turns into a message. The calling thread works on the device that it used

@@ -3,7 +3,7 @@
  * Places for tiles in a device's memory.
  *
  * Memory is cut into chunks, each for tiles of one size while it holds any: so nothing is fragmented, and a chunk whose
- * tiles have gone serves another size. What goes is what look-ups have not touched for longest. Only numbers are kept
+ * tiles have gone serves another size. What goes is what lookups have not touched for longest. Only numbers are kept
  * here: no pixel is looked at or moved. */
 #include <stdlib.h>
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Whole batches on several devices: parts are handed out as devices get done with theirs, and each part is launched
- * until no look-up of it misses.
+ * until no lookup of it misses.
  *
  * While the tiles of one part load, a device runs another. Colours that were found are kept, so a launch holds fewer
- * look-ups each time. Where memory is too short for what a part needs at once, fewer are launched together, down to
+ * lookups each time. Where memory is too short for what a part needs at once, fewer are launched together, down to
  * one; and what does not come to an end that way, or has no device left, is looked up by the processor, which waits for
  * tiles one by one. */
 #include <stdlib.h>
@@ -17,7 +17,7 @@ enum { PATIENCE = 4 }; /* launches that find nothing: to open files, register le
 
 /* A part of the batch that a device has taken. */
 typedef struct part {
-    size_t first, count, done; /* look-ups before `done` have their colours */
+    size_t first, count, done; /* lookups before `done` have their colours */
     size_t width;              /* that are launched at once, from the first that has none */
     uint32_t launches, idle;   /* of it; in a row that found nothing */
     bool active;
@@ -43,7 +43,7 @@ typedef struct many {
     txm_cache *cache;
     worker *workers;
     size_t worker_count;
-    size_t next, part_size; /* the first look-up that nobody has taken */
+    size_t next, part_size; /* the first lookup that nobody has taken */
     left_over *left;
     size_t left_count, left_capacity;
 } many;
@@ -109,7 +109,7 @@ static bool take_part(many *m, part *p)
     return true;
 }
 
-/* The range of a part that is launched now begins with the first look-up that has no colour. */
+/* The range of a part that is launched now begins with the first lookup that has no colour. */
 static size_t range_of(const many *m, part *p)
 {
     while (p->done < p->count && m->batch->look[p->first + p->done] != TXM_LOOK_MISSED)
@@ -158,7 +158,7 @@ static txm_status launch_part(many *m, worker *w, part *p, txm_error *err)
     }
 }
 
-/* Fewer look-ups at once where none got on; more again where some did. */
+/* Fewer lookups at once where none got on; more again where some did. */
 static txm_status note_progress(many *m, worker *w, part *p, size_t missed, txm_error *err)
 {
     if (missed < p->missed_before) {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Bringing a device's view up to date: what has changed since the same table was sent last, and the tiles that look-ups
+ * Bringing a device's view up to date: what has changed since the same table was sent last, and the tiles that lookups
  * of the device wait for.
  *
  * In: a view that the cache has prepared. Out: two pieces of pinned memory, one for the table, one for tiles, each of
  * which begins with a list of runs that says where its parts go. Tiles that the cache has and the device has not are
- * NONE in the device's table, so that look-ups there ask for them; only those are copied. The table is compared word by
+ * NONE in the device's table, so that lookups there ask for them; only those are copied. The table is compared word by
  * word with what was sent: that is less to go wrong than a list of changes, and takes a millisecond a million tiles. */
 #include <stdlib.h>
 

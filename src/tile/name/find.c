@@ -107,7 +107,7 @@ txm_status txm_tx_path_of(const char *image, const txm_tx_wanted *wanted, char *
     return status;
 }
 
-/* A look-up that fails leaves what it was given as it was. */
+/* A lookup that fails leaves what it was given as it was. */
 txm_status txm_tx_find(const char *image, const txm_tx_wanted *wanted, txm_found *found, txm_error *err)
 {
     txm_tx_wanted own;

@@ -2,8 +2,8 @@
  *
  * Tables of the sRGB curve.
  *
- * Tables are filled when first used, by the very functions that they replace, so that a table look-up is exact.
- * Encoding uses the code values' first float: a search becomes one look-up and one comparison.
+ * Tables are filled when first used, by the very functions that they replace, so that a table lookup is exact.
+ * Encoding uses the code values' first float: a search becomes one lookup and one comparison.
  */
 #include "tile/ops/tables.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Look-ups in Ptex files: the faces that a thread's look-ups read last, and point look-ups. ptex_kernel.c and
+ * Lookups in Ptex files: the faces that a thread's lookups read last, and point lookups. ptex_kernel.c and
  * ptex_triangle.c have the others.
  *
- * Neighbouring look-ups read the same few faces at the same few sizes: an array that is searched from its start is
+ * Neighbouring lookups read the same few faces at the same few sizes: an array that is searched from its start is
  * faster than anything clever. What was used longest ago makes room.
  */
 #include <math.h>
@@ -139,7 +139,7 @@ txm_status txm_ptex_tile_texels(txm_ptex_filter *filter, uint32_t face, uint32_t
     return keep_texels(filter, face, u_log2, v_log2, tile + 1, out, err);
 }
 
-/* ---- point look-ups ---------------------------------------------------------------------------------------------- */
+/* ---- point lookups ---------------------------------------------------------------------------------------------- */
 
 /* NaN is at the start. */
 static uint32_t texel_at(float place, uint32_t size)

@@ -4,7 +4,7 @@
  *
  * Inside are the face's texels, at one of its sizes. Beyond an edge are those of the neighbour at the same size, moved
  * and turned into the face's frame; beyond a corner those of the face opposite, where four faces meet. Where three
- * meet, there is none, and the corner has the mean of the three texels at the vertex, so that a bilinear look-up just
+ * meet, there is none, and the corner has the mean of the three texels at the vertex, so that a bilinear lookup just
  * there gives that mean; of more faces it has their mean. Where there is no neighbour the texels at the edge go on, or
  * black does. Subfaces, which are half as large as the faces beside them, are left to ptex_kernel.c, texel by texel.
  *
@@ -172,7 +172,7 @@ static void store_floats(const framing *f, uint8_t *out)
     txm_samples_from_float(f->ptex->info.type, f->floats, out, f->ptex->info.channels);
 }
 
-/* As look-ups find them. */
+/* As lookups find them. */
 static txm_status read_one_by_one(const framing *f, const ptex_part *r, bool *none)
 {
     txm_status status = TXM_OK;

@@ -2,11 +2,11 @@
  *
  * What the parts of the Ptex reader share.
  *
- * The room src/tile/ptex reads Ptex files: in, a path or bytes; out, faces at any size, meta data, and look-ups over
+ * The room src/tile/ptex reads Ptex files: in, a path or bytes; out, faces at any size, meta data, and lookups over
  * the borders of faces. ptex_open.c checks everything that says where things are, so that the others may rely on it:
  * faces' sizes and neighbours, and blocks that lie in the file. ptex_edits.c and ptex_meta.c read the two lists of
  * records, ptex_block.c undoes one block, ptex_face.c finds or makes a size, ptex_reduce.c halves, ptex_filter.c looks
- * up; ptex_kernel.c and ptex_triangle.c spread a look-up over the faces around it. ptex_pack.c, ptex_frame.c and
+ * up; ptex_kernel.c and ptex_triangle.c spread a lookup over the faces around it. ptex_pack.c, ptex_frame.c and
  * ptex_pages.c lay faces out in pages, with what lies beyond their edges round them.
  */
 #ifndef TXM_PTEX_IMPL_H
@@ -141,9 +141,9 @@ txm_status txm_ptex_texels(txm_ptex_filter *filter, uint32_t face, uint32_t u_lo
 txm_status txm_ptex_tile_texels(txm_ptex_filter *filter, uint32_t face, uint32_t u_log2, uint32_t v_log2, uint32_t tile,
                                 const uint8_t **out, txm_error *err);
 const txm_ptex *txm_ptex_filter_file(const txm_ptex_filter *filter);
-/* The look-ups that cross borders, on quads and on triangles. *empty: no texel lay in the kernel. */
+/* The lookups that cross borders, on quads and on triangles. *empty: no texel lay in the kernel. */
 txm_status txm_ptex_bilinear(txm_ptex_filter *filter, const txm_ptex_request *request, txm_error *err);
-/* One texel of a quad at 2^u_log2 x 2^v_log2 that lies beyond its borders, as a bilinear look-up finds it: all channels
+/* One texel of a quad at 2^u_log2 x 2^v_log2 that lies beyond its borders, as a bilinear lookup finds it: all channels
  * as floats. *none: no face is there, as round a vertex of three. */
 txm_status txm_ptex_texel_beyond(txm_ptex_filter *filter, uint32_t face, uint32_t u_log2, uint32_t v_log2, int x, int y,
                                  float *result, bool *none, txm_error *err);

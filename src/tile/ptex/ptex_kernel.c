@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Bilinear look-ups of Ptex quads over the borders of faces.
+ * Bilinear lookups of Ptex quads over the borders of faces.
  *
  * A kernel is a small rectangle of texels with a weight for each column and each row, in the frame of one face at one
  * size. What reaches beyond the face is cut off and taken to the neighbour there: moved and turned into its frame,
@@ -17,7 +17,7 @@
 #include "tile/ptex/ptex_impl.h"
 
 enum {
-    MAX_TAPS = 8, /* 2 of a look-up; a subface may double them twice */
+    MAX_TAPS = 8, /* 2 of a lookup; a subface may double them twice */
     MAX_VALENCE = 10,
     MAX_CUTS = 4,
     BOTTOM = 0,
@@ -39,7 +39,7 @@ typedef struct kernel {
     unsigned turns;
 } kernel;
 
-/* A look-up on its way. */
+/* A lookup on its way. */
 typedef struct spread {
     txm_ptex_filter *filter;
     const txm_ptex *ptex;
@@ -481,9 +481,9 @@ static void cut_and_apply(spread *s, kernel *k, uint32_t face, int cuts)
     apply_kernel(s, k, face);
 }
 
-/* ---- a look-up --------------------------------------------------------------------------------------------------- */
+/* ---- a lookup --------------------------------------------------------------------------------------------------- */
 
-/* Where the look-up is after the border's rule; false where all is black. NaN is 0. */
+/* Where the lookup is after the border's rule; false where all is black. NaN is 0. */
 static bool place_at_border(txm_ptex_border border, float *at)
 {
     if (!isfinite(*at))

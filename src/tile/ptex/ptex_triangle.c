@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Look-ups of Ptex triangles over the borders of faces: an elliptic Gaussian of the footprint.
+ * Lookups of Ptex triangles over the borders of faces: an elliptic Gaussian of the footprint.
  *
  * A place in a triangle has three coordinates u, v and w = 1 - u - v, each 0 on one edge. The footprint's ellipse is
  * Q = s[0] du^2 + s[1] dv^2 + s[2] dw^2 < 1: written so, the neighbour over an edge sees the same ellipse with the
@@ -30,7 +30,7 @@ typedef struct ellipse {
     float form[3];
 } ellipse;
 
-/* A look-up on its way. */
+/* A lookup on its way. */
 typedef struct gathering {
     txm_ptex_filter *filter;
     const txm_ptex *ptex;
@@ -179,7 +179,7 @@ static void cut_and_gather(gathering *g, ellipse *e, uint32_t face, int crossing
         gather_face(g, e, face);
 }
 
-/* ---- a look-up --------------------------------------------------------------------------------------------------- */
+/* ---- a lookup --------------------------------------------------------------------------------------------------- */
 
 static float between(float value, float low, float high)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What kernels of look-ups are told, by value, and how their memories are laid out: words of 32 bits, little-endian.
+ * What kernels of lookups are told, by value, and how their memories are laid out: words of 32 bits, little-endian.
  * Shared by the host and by kernels in all dialects.
  */
 #ifndef TXM_SAMPLE_DEVICE_ARGS_H
@@ -13,7 +13,7 @@ enum { TXM_DEVICE_UNIT_BYTES = 64 };
 /* Counters of a launch, at the head of its notes. */
 enum { TXM_NOTE_LISTED = 0, TXM_NOTE_ASKED, TXM_NOTE_REJECTED, TXM_NOTE_FULL, TXM_NOTES };
 
-/* A look-up as it travels to a device, and what comes back: of 4 floats, or with derivatives by u and by v of 12. */
+/* A lookup as it travels to a device, and what comes back: of 4 floats, or with derivatives by u and by v of 12. */
 typedef struct txm_device_in {
     txm_lookup at;
     uint32_t texture, how, random;
@@ -29,7 +29,7 @@ typedef struct txm_device_slopes {
 } txm_device_slopes;
 
 /* One launch. Memories: the table, tiles on the device, tiles in memory of the machine, what goes in, what comes out,
- * notes. The table holds textures, UDIM grids and a word for each entry; what goes in are samplers and then look-ups;
+ * notes. The table holds textures, UDIM grids and a word for each entry; what goes in are samplers and then lookups;
  * what comes out are colours and then derivatives; notes are TXM_NOTES counters, the list of requests, and a bit for
  * each entry that was touched. */
 typedef struct txm_device_look {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The entries of a table of look-ups over lookup.h, for a file that has set up its back-end before.
+ * The entries of a table of lookups over lookup.h, for a file that has set up its back-end before.
  *
  * Included last by each back-end of the sampler (scalar, and vectors of four, eight or sixteen), after it has
  * set its macros: the functions here are the same for all, compiled with each one's instructions. Static
@@ -26,7 +26,7 @@ static txm_look sample_with_derivatives(const txm_view *view, uint32_t texture, 
     return txm_lookup_sample(view, texture, how, at, lane, out, du, dv);
 }
 
-/* A back-end that has a faster one for single look-ups names it. */
+/* A back-end that has a faster one for single lookups names it. */
 #ifndef TXM_SAMPLE_ONE
 #define TXM_SAMPLE_ONE sample_one
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What a look-up reads: the way of lookup.h again, writing down taps in place of adding them up.
+ * What a lookup reads: the way of lookup.h again, writing down taps in place of adding them up.
  *
  * It must follow exactly what lookup.h does, or the explanation is a lie: both take the level, the tiles and the
  * weights from the same functions.
@@ -60,7 +60,7 @@ static void add_grid(const walk *s, uint32_t level, const txm_place *p, int n, c
             add_tap(s, level, p->x + first + i, p->y + first + j, weight * (wx[i] * wy[j]));
 }
 
-/* One level: with trilinear look-ups there are two. u and v are wrapped already. */
+/* One level: with trilinear lookups there are two. u and v are wrapped already. */
 static void walk_level(const walk *s, uint32_t level, float u, float v, float weight)
 {
     float x = txm_pixel_x(u, txm_level_size(s->texture->width, level));
@@ -106,7 +106,7 @@ static int walk_probes(walk *s, const txm_lookup *at, const txm_footprint *f)
     return any;
 }
 
-/* The colour is that of the real look-up, the taps are written down beside it. */
+/* The colour is that of the real lookup, the taps are written down beside it. */
 txm_look txm_sample_explain(const txm_view *view, uint32_t texture, const txm_sampler *how, const txm_lookup *given,
                             txm_lane *lane, float out[4], txm_explanation *e)
 {
@@ -126,7 +126,7 @@ txm_look txm_sample_explain(const txm_view *view, uint32_t texture, const txm_sa
     float u = at.u, v = at.v, slope[2];
     int inside = txm_probe_wrap(t, &u, &v, slope);
     txm_footprint f = txm_footprint_of(how, (float)t->width, (float)t->height, at.dudx, at.dvdx, at.dudy, at.dvdy);
-    /* The generator steps only where the look-up is not rejected: see txm_lookup_sample. */
+    /* The generator steps only where the lookup is not rejected: see txm_lookup_sample. */
     e->rejected = !inside && how->rule != TXM_LEVEL_RULE_PROBES && how->filter != TXM_FILTER_STOCHASTIC_EWA;
     e->level = txm_level_jitter(how, f.level, &random);
     e->level_low = txm_level_clamp(e->level, txm_levels_of(t, how), how->mode == TXM_LEVEL_MODE_TRILINEAR, &e->blend);

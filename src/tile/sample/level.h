@@ -58,7 +58,7 @@ TXM_ARITH float txm_random_float(uint32_t state)
 
 /* ---- rules ---- */
 
-/* What is read of a texture for one look-up. */
+/* What is read of a texture for one lookup. */
 typedef struct txm_footprint {
     float level;          /* before clamping, without bias */
     uint32_t probes;      /* 1 or more */
@@ -156,7 +156,7 @@ TXM_ARITH txm_footprint txm_footprint_of(const txm_sampler *how, float w, float 
     return f;
 }
 
-/* The sampler of a look-up that was given no random numbers; `copy` is room for it. */
+/* The sampler of a lookup that was given no random numbers; `copy` is room for it. */
 TXM_ARITH const txm_sampler *txm_sampler_without_chance(const txm_sampler *how, txm_sampler *copy)
 {
     *copy = *how;
@@ -187,7 +187,7 @@ TXM_ARITH uint32_t txm_level_clamp(float level, uint32_t levels, int blends, flo
     return low;
 }
 
-/* Levels that a look-up may choose from: Cycles never goes beyond the first that fits a tile. */
+/* Levels that a lookup may choose from: Cycles never goes beyond the first that fits a tile. */
 TXM_ARITH uint32_t txm_levels_of(TXM_GLOBAL const txm_view_texture *t, const txm_sampler *how)
 {
     return how->rule == TXM_LEVEL_RULE_CYCLES ? t->tiled_levels : t->levels;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * One look-up, from coordinates to a colour. Every back-end compiles this text; those that bring txm_taps_* of their
+ * One lookup, from coordinates to a colour. Every back-end compiles this text; those that bring txm_taps_* of their
  * own define TXM_TAPS_FAST first.
  *
  * The room src/tile/sample looks textures up as a renderer does: from coordinates and derivatives to levels (level.h),
@@ -161,7 +161,7 @@ TXM_ARITH void txm_packed_interpolate(TXM_GLOBAL const txm_view_texture *t, TXM_
 }
 
 /* Linear and cubic: the taps lie in one padded tile. `slope` is the direction of u and v in the wrapped
- * coordinate. Tiles have borders of two pixels for this: no look-up of these filters ever needs a second
+ * coordinate. Tiles have borders of two pixels for this: no lookup of these filters ever needs a second
  * tile. */
 TXM_FLOW txm_look txm_level_interpolate(const TXM_VIEW *view, TXM_GLOBAL const txm_view_texture *t, uint32_t level,
                                         float x, float y, int cubic, const float *slope, txm_lane *lane, txm_sum *out)
@@ -322,7 +322,7 @@ TXM_FLOW int txm_probe_wrap(TXM_GLOBAL const txm_view_texture *t, float *u, floa
     return txm_wrap(u, t->extension) & txm_wrap(v, t->extension);
 }
 
-/* ---- the whole look-up ---- */
+/* ---- the whole lookup ---- */
 
 /* Element by element: `out` need not be aligned. */
 TXM_ARITH void txm_color_store(txm_rgba c, float out[4])

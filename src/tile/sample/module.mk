@@ -1,11 +1,11 @@
-# 10^8 random look-ups: tiles against whole levels, and every ISA against scalar C. Minutes on all cores but one test at a
+# 10^8 random lookups: tiles against whole levels, and every ISA against scalar C. Minutes on all cores but one test at a
 # time: TXM_SAMPLE_LOOKUPS says how many.
 TXM_SAMPLE_LOOKUPS ?= 100000000
 .PHONY: check-sample
 check-sample: all $(B)/tests/tile/sample/test_sample
 	@TXM_SAMPLE_LOOKUPS=$(TXM_SAMPLE_LOOKUPS) tests/run.sh $(B) $(B)/tests/tile/sample/test_sample
 
-# Look-ups per second beside OpenImageIO's TextureSystem; the tables are those of bench/results.md.
+# Lookups per second beside OpenImageIO's TextureSystem; the tables are those of bench/results.md.
 .PHONY: bench-lookup
 bench-lookup: all $(B)/bench_lookup $(B)/bench_trace
 	@bench/lookup.sh $(B)

@@ -41,7 +41,7 @@ TXM_ARITH txm_rgba operator*(txm_rgba a, float w)
     return txm_rgba_make(a[0] * w, a[1] * w, a[2] * w, a[3] * w);
 }
 
-/* NaN, whatever its sign and payload, becomes the one NaN that look-ups give. */
+/* NaN, whatever its sign and payload, becomes the one NaN that lookups give. */
 TXM_ARITH txm_rgba txm_rgba_quiet(txm_rgba a)
 {
     for (int i = 0; i < 4; i++)
@@ -60,7 +60,7 @@ TXM_ARITH txm_rgba txm_rgba_make(float r, float g, float b, float a)
     return (txm_rgba){r, g, b, a};
 }
 
-/* NaN, whatever its sign and payload, becomes the one NaN that look-ups give. */
+/* NaN, whatever its sign and payload, becomes the one NaN that lookups give. */
 TXM_ARITH txm_rgba txm_rgba_quiet(txm_rgba a)
 {
     typedef int32_t bits __attribute__((vector_size(16)));

@@ -2,7 +2,7 @@
  *
  * The public calls of the sampler: options, choice of the back-end for this machine.
  *
- * The back-end is chosen once, by the machine and $TXMILL_ISA. Checks of options are here so that the look-ups
+ * The back-end is chosen once, by the machine and $TXMILL_ISA. Checks of options are here so that the lookups
  * themselves, which run a hundred million times, need none.
  */
 #include <string.h>
@@ -37,8 +37,8 @@ static txm_look choose_sample_d(const txm_view *view, uint32_t texture, const tx
 static txm_look choose_sample_n(const txm_view *view, uint32_t texture, const txm_sampler *how,
                                 const txm_lookups *batch, txm_lane *lane);
 
-/* Until the first look-up a table of functions that choose one for this machine; whoever comes at the same time chooses
- * the same. So a look-up has nothing to ask: it is two loads and a jump away. */
+/* Until the first lookup a table of functions that choose one for this machine; whoever comes at the same time chooses
+ * the same. So a lookup has nothing to ask: it is two loads and a jump away. */
 static const txm_sample_ops choosing = {"none", choose_sample, NULL, choose_sample_d, choose_sample_n};
 static const txm_sample_ops *chosen = &choosing;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The table of look-ups. Scalar C is the specification; an ISA's entries give the same bits faster.
+ * The table of lookups. Scalar C is the specification; an ISA's entries give the same bits faster.
  *
  * Which entry serves is decided once per process, by what the processor has (tile/ops/ops.h); tests and
  * benchmarks may ask for one by name. Equal bits are what makes a picture the same on every machine of a farm.
@@ -15,9 +15,9 @@
 typedef txm_look (*txm_sample_function)(const txm_view *view, uint32_t texture, const txm_sampler *how,
                                         const txm_lookup *at, txm_lane *lane, float out[4]);
 
-/* Look-ups of a thread that somebody else waits for before taking away what they may see: the texture cache. An entry
- * for them ends the look-up where it ends itself, at the tail of whatever path it has taken; a function around it,
- * which would have to be returned to, costs a twentieth of a look-up. */
+/* Lookups of a thread that somebody else waits for before taking away what they may see: the texture cache. An entry
+ * for them ends the lookup where it ends itself, at the tail of whatever path it has taken; a function around it,
+ * which would have to be returned to, costs a twentieth of a lookup. */
 typedef struct txm_guard txm_guard;
 typedef txm_look (*txm_guarded_function)(txm_guard *g, uint32_t texture, const txm_sampler *how, const txm_lookup *at,
                                          uint32_t *random, float out[4]);
@@ -26,10 +26,10 @@ struct txm_guard {
     /* What to call when `active` is set: the entry of this machine, or another that sees to it that something has
      * changed. Exchanged by others at any time. */
     _Atomic(txm_guarded_function) sample;
-    /* What an entry ends with where the look-up did not find all that it needed: called when `active` is 0 again, with
+    /* What an entry ends with where the lookup did not find all that it needed: called when `active` is 0 again, with
      * what the entry was given; *random is as it was. */
     txm_guarded_function missed;
-    atomic_uint active;            /* in a look-up */
+    atomic_uint active;            /* in a lookup */
     atomic_uint_least64_t lookups; /* that found everything; changes between two of them, while active is 0 */
 };
 _Static_assert(offsetof(txm_guard, view) == 0, "a guard is found by its view");

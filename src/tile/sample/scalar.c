@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Look-ups in plain C: the specification.
+ * Lookups in plain C: the specification.
  *
  * lookup.h and entries.h compiled as they are: the text of the specification and of every back-end is the same, only
  * taps differ.

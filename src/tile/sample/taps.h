@@ -110,9 +110,9 @@ TXM_ARITH txm_rgba txm_taps_closest(TXM_GLOBAL const txm_view_texture *t, TXM_GL
 }
 #endif
 
-/* ---- after the look-up ---- */
+/* ---- after the lookup ---- */
 
-/* Colour divided by alpha and decoded from sRGB, as Cycles does after its look-up. Derivatives (NULL: none) follow by
+/* Colour divided by alpha and decoded from sRGB, as Cycles does after its lookup. Derivatives (NULL: none) follow by
  * the chain rule. */
 TXM_ARITH void txm_after(int after, float c[4], float *du, float *dv)
 {

@@ -2,8 +2,8 @@
  *
  * Textures in memory: a page table over tx files whose tiles are read when they are asked for, and stay.
  *
- * In: tx files. Out: a view for look-ups: per texture its levels, per tile an entry that is empty, pending or a place
- * in a slab. Tiles are read with their borders, so that a look-up never needs two of them.
+ * In: tx files. Out: a view for lookups: per texture its levels, per tile an entry that is empty, pending or a place
+ * in a slab. Tiles are read with their borders, so that a lookup never needs two of them.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +17,7 @@
 
 enum {
     SLAB_BYTES = 512 << 10,
-    ARENA_BYTES = 2 << 20, /* slabs are cut from pieces that huge pages fit: random look-ups miss fewer TLB entries */
+    ARENA_BYTES = 2 << 20, /* slabs are cut from pieces that huge pages fit: random lookups miss fewer TLB entries */
     SLOTS_PER_SLAB = 1 << TXM_SLOT_BITS
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Where look-ups find tiles on a device: the page table holds places, counted in units of 64 bytes, in memory of the
+ * Where lookups find tiles on a device: the page table holds places, counted in units of 64 bytes, in memory of the
  * device and, beyond that, in memory of the machine that the device reaches. What is missed goes on one list for the
  * whole launch, and what is touched is a bit for each entry. view_host.h answers the same questions on the processor.
  */
@@ -58,7 +58,7 @@ TXM_KERNEL_PART TXM_GLOBAL uint32_t *txm_slot_word(const txm_device_view *view, 
     return view->slots + index;
 }
 
-/* Tested before it is set: most look-ups find it set. */
+/* Tested before it is set: most lookups find it set. */
 TXM_KERNEL_PART void txm_touch_tile(const txm_device_view *view, uint32_t index)
 {
     TXM_GLOBAL uint32_t *word = view->touched + (index >> 5);

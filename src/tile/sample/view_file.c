@@ -2,7 +2,7 @@
  *
  * A tx file as a view sees it.
  *
- * In: an open tx file. Out: its description for look-ups, and its tiles as a slab holds them. Shared by the set
+ * In: an open tx file. Out: its description for lookups, and its tiles as a slab holds them. Shared by the set
  * that keeps everything and by the cache that does not.
  */
 #include "tile/sample/view_file.h"
@@ -40,7 +40,7 @@ static bool read_average(const txm_tx *tx, float average[4])
     return n;
 }
 
-/* Levels are used as far as they are what look-ups take them for: halves, rounded down. */
+/* Levels are used as far as they are what lookups take them for: halves, rounded down. */
 static void count_levels(const txm_tx *tx, uint32_t skip, uint32_t tile_px, txm_view_texture *v)
 {
     uint32_t stored = txm_tx_info_of(tx)->levels;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A tx file as a view sees it: the shape of its levels, and tiles as look-ups read them.
+ * A tx file as a view sees it: the shape of its levels, and tiles as lookups read them.
  *
  * Both holders of tiles come through here, the set that has all of them and the cache that loads what is asked
  * for, so that a tile has the same bytes in either. Files of two or three channels are widened to four on the

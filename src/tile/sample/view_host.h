@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Where look-ups find tiles on the processor: slots are numbers in slabs of the view, and what is missed goes on the
+ * Where lookups find tiles on the processor: slots are numbers in slabs of the view, and what is missed goes on the
  * list of the lane. view_device.h answers the same questions on devices.
  */
 #ifndef TXM_SAMPLE_VIEW_HOST_H

@@ -267,7 +267,7 @@ static const char *const others[] = {
     "AgX Log",          "ACES 1.3 sRGB"};
 enum { OTHERS = sizeof others / sizeof *others };
 
-/* Blender names these as well; they need Blender's look-up tables. */
+/* Blender names these as well; they need Blender's lookup tables. */
 static const char *const tables[] = {"AgX Base sRGB", "Filmic sRGB", "Khronos PBR Neutral sRGB",
                                      "Luminance Compensation Rec.2020"};
 enum { TABLES = sizeof tables / sizeof *tables };
@@ -506,7 +506,7 @@ START_TEST(the_list_is_complete)
         ck_assert_str_eq(txm_color_canonical(config, tables[i]), tables[i]);
         ck_assert_int_eq(txm_color_find(config, tables[i], &space, &err), TXM_STATUS_COLORSPACE);
         ck_assert_ptr_null(space);
-        ck_assert_ptr_nonnull(strstr(err.message, "look-up table"));
+        ck_assert_ptr_nonnull(strstr(err.message, "lookup table"));
     }
 }
 END_TEST

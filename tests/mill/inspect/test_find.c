@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Look-up: the order of places, freshness to the second, files that Cycles refuses, sources that serve themselves. And
+ * Lookup: the order of places, freshness to the second, files that Cycles refuses, sources that serve themselves. And
  * what a tx file's metadata is taken apart into. Files are real: made by the converter. */
 #include <check.h>
 #include <fcntl.h>
@@ -336,7 +336,7 @@ START_TEST(test_iff_serves_itself)
 }
 END_TEST
 
-/* The look-up, and what verify says of the file. */
+/* The lookup, and what verify says of the file. */
 START_TEST(test_odd_samples_serve)
 {
     write_tiled_tiff(source, &tiled_tiffs[0]);

@@ -68,7 +68,7 @@ static void register_scene(txm_cache *c, scene *s)
 
 /* ---- equal bits ---- */
 
-/* One look-up of both; false where they differ. */
+/* One lookup of both; false where they differ. */
 static bool same_one(txm_cache_thread *t, const scene *s, uint32_t i, const txm_sampler *how, uint64_t *state)
 {
     txm_lookup at = sample_random_lookup(state, s->width[i], s->height[i], 1);
@@ -153,7 +153,7 @@ static void *run_worker(void *arg)
     return NULL;
 }
 
-/* Look-ups of several threads, all compared. */
+/* Lookups of several threads, all compared. */
 static void compare_threads(txm_cache *c, const scene *s, int threads, int count, bool epochs)
 {
     enum { MOST = 8 };

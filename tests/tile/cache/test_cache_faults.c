@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The texture cache while the system refuses it something: this program's own open, mmap, malloc, calloc and realloc
- * stand before the C library's and fail at their n-th call, once or from then on, for every n that a run of look-ups
- * makes. A look-up has its colour to the bit or is magenta, what failed is counted and not tried again, memory stays
+ * stand before the C library's and fail at their n-th call, once or from then on, for every n that a run of lookups
+ * makes. A lookup has its colour to the bit or is magenta, what failed is counted and not tried again, memory stays
  * in the budget, and nothing is left open.
  */
 #include <check.h>
@@ -51,7 +51,7 @@ void *mmap64(void *address, size_t bytes, int protection, int flags, int fd, off
     return (void *)syscall(SYS_mmap, address, bytes, protection, flags, fd, offset); // NOLINT
 }
 
-/* ---- look-ups ---- */
+/* ---- lookups ---- */
 
 enum { LOOKS = 40, BUDGET = 1 << 20 };
 
@@ -71,7 +71,7 @@ static int open_files(void)
     return n;
 }
 
-/* Look-ups of two files, in a cache that is made for them, with the fault armed while the cache is used. */
+/* Lookups of two files, in a cache that is made for them, with the fault armed while the cache is used. */
 static void run(char *const paths[2], answers *a, fault kind, long at, bool lasting, long *failed)
 {
     counted memory = {0};
@@ -106,9 +106,9 @@ static void run(char *const paths[2], answers *a, fault kind, long at, bool last
     int magenta = 0;
     for (int i = 0; i < LOOKS; i++)
         magenta += a->look[i] == TXM_LOOK_FAILED;
-    ck_assert_msg(!magenta || s.tiles_failed + s.textures_failed > 0, "%d look-ups failed, and nothing is counted",
+    ck_assert_msg(!magenta || s.tiles_failed + s.textures_failed > 0, "%d lookups failed, and nothing is counted",
                   magenta);
-    /* What failed once is tried again, what goes on failing not for each look-up and each of its tiles. */
+    /* What failed once is tried again, what goes on failing not for each lookup and each of its tiles. */
     ck_assert_uint_le(s.tiles_failed, lasting ? 4 * LOOKS : 2 * 12);
     txm_cache_thread_free(&t);
     txm_cache_free(&c);
@@ -141,10 +141,10 @@ START_TEST(what_is_refused_costs_tiles_alone)
         for (int i = 0; i < LOOKS; i++) {
             const float *c = a.color[i];
             if (a.look[i] == TXM_LOOK_RESIDENT)
-                ck_assert_msg(memcmp(c, right.color[i], sizeof a.color[i]) == 0, "call %ld, look-up %d", n, i);
+                ck_assert_msg(memcmp(c, right.color[i], sizeof a.color[i]) == 0, "call %ld, lookup %d", n, i);
             else
                 ck_assert_msg(a.look[i] == TXM_LOOK_FAILED && c[0] == 1 && c[1] == 0 && c[2] == 1 && c[3] == 1,
-                              "call %ld, look-up %d", n, i);
+                              "call %ld, lookup %d", n, i);
             magenta += a.look[i] == TXM_LOOK_FAILED;
         }
         ck_assert_int_eq(open_files(), files);

@@ -284,7 +284,7 @@ START_TEST(colours_go_when_nothing_else_is_left)
 }
 END_TEST
 
-/* Look-ups that hit at once and such that don't go different ways, on which sets have tiles of their own. */
+/* Lookups that hit at once and such that don't go different ways, on which sets have tiles of their own. */
 START_TEST(udim_sets_beside_one_with_a_base)
 {
     char *one = write_cached("one.tx", 512, 512, 4, TXM_TYPE_U8, MADE_NOISE, 1);
@@ -437,7 +437,7 @@ START_TEST(a_resolution_is_a_bias)
 }
 END_TEST
 
-/* Only what is asked for: levels have entries when a look-up needs them. */
+/* Only what is asked for: levels have entries when a lookup needs them. */
 START_TEST(preloading_a_part)
 {
     char *path = write_cached("a.tx", 1024, 1024, 1, TXM_TYPE_U8, MADE_NOISE, 1);
@@ -461,7 +461,7 @@ START_TEST(preloading_a_part)
 }
 END_TEST
 
-/* Files and levels that are known beforehand: look-ups ask for tiles at once. */
+/* Files and levels that are known beforehand: lookups ask for tiles at once. */
 START_TEST(registering_all_levels)
 {
     char *path = write_cached("a.tx", 1024, 512, 1, TXM_TYPE_U8, MADE_NOISE, 1);
@@ -559,7 +559,7 @@ END_TEST
 
 /* ---- batches ---- */
 
-/* A wave of look-ups, those repeated that missed: the same bits as with everything in memory. */
+/* A wave of lookups, those repeated that missed: the same bits as with everything in memory. */
 START_TEST(waves_have_the_same_bits)
 {
     enum { LOOKUPS = 1500 };
@@ -612,7 +612,7 @@ START_TEST(waves_have_the_same_bits)
 }
 END_TEST
 
-/* A lane's list that its owner drops, or a batch that is cancelled: the next launch asks again, and so do look-ups that
+/* A lane's list that its owner drops, or a batch that is cancelled: the next launch asks again, and so do lookups that
  * load by themselves. */
 START_TEST(dropped_requests_lose_nothing)
 {
@@ -648,7 +648,7 @@ START_TEST(dropped_requests_lose_nothing)
 }
 END_TEST
 
-/* One launch of the first `count` of 256 look-ups, scattered over a texture of 16 x 16 tiles, each of a tile of level 0
+/* One launch of the first `count` of 256 lookups, scattered over a texture of 16 x 16 tiles, each of a tile of level 0
  * and the one of level 1 that it lies in; how many were complete, and in *first whether the first was. */
 static int launch_scattered(txm_cache *c, uint32_t id, int count, bool *first)
 {
@@ -673,7 +673,7 @@ static int launch_scattered(txm_cache *c, uint32_t id, int count, bool *first)
 }
 
 /* Of 256 tiles of level 0 and 64 of level 1, 160 may be loaded: whoever asks first gets on, and of the others those
- * that share a tile of level 1: 124 look-ups. In the order of asking it would be 105. */
+ * that share a tile of level 1: 124 lookups. In the order of asking it would be 105. */
 START_TEST(small_batches_are_of_whole_areas)
 {
     char *path = write_cached("a.tx", 1024, 1024, 4, TXM_TYPE_U8, MADE_NOISE, 1);

@@ -37,7 +37,7 @@ static char *write_opaque(const char *name, uint32_t width, uint32_t height, txm
     return path;
 }
 
-/* Single look-ups of all kinds, with and without slopes, and batches, in a cache that drops what it is about to use. */
+/* Single lookups of all kinds, with and without slopes, and batches, in a cache that drops what it is about to use. */
 static void compare(const char *path, txm_extension extension, const txm_cache_options *o, txm_view_texture *shape)
 {
     enum { COUNT = 64 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The texture cache and memory: budgets at every instant, of all that the process takes for it; memory that is refused;
- * look-ups of many that share what they load; hits, which take no lock and yet see what has changed.
+ * lookups of many that share what they load; hits, which take no lock and yet see what has changed.
  */
 #include <check.h>
 #include <malloc.h>
@@ -175,7 +175,7 @@ START_TEST(what_openexr_keeps_is_counted)
 }
 END_TEST
 
-/* Tiles that are larger than a slab: threads hold no more of them together than a look-up needs. */
+/* Tiles that are larger than a slab: threads hold no more of them together than a lookup needs. */
 START_TEST(large_tiles_keep_the_budget)
 {
     enum { EDGE = 2048, TILE = 256, TILE_BYTES = (TILE + 4) * (TILE + 4) * 8, BUDGET = 1 << 20, COUNT = 200 };
@@ -186,7 +186,7 @@ START_TEST(large_tiles_keep_the_budget)
     txm_cache *c = new_cache(&o);
     txm_cache_thread *t = new_thread(c);
     txm_sampler how = sampler(TXM_LEVEL_MODE_FLOOR);
-    how.filter = TXM_FILTER_CLOSEST; /* one tile a look-up */
+    how.filter = TXM_FILTER_CLOSEST; /* one tile a lookup */
     made_image m = make_image(EDGE, EDGE, 4, TXM_TYPE_U16, TILE, (txm_compression){0}, MADE_SMOOTH);
     const char *path = temp_file("large.tx");
     write_foreign_tiff(path, &m, (foreign_tiff){.compression = 1});
@@ -318,7 +318,7 @@ START_TEST(readers_keep_little)
 }
 END_TEST
 
-/* Look-ups of many at a time load a tile once for all that need it, however little memory there is. */
+/* Lookups of many at a time load a tile once for all that need it, however little memory there is. */
 START_TEST(many_look_ups_share_their_loads)
 {
     enum { COUNT = 100000 };
@@ -359,7 +359,7 @@ START_TEST(many_look_ups_share_their_loads)
 }
 END_TEST
 
-/* Look-ups at all levels in any order, which need pairs of tiles: with a fifth of the memory each tile is still read
+/* Lookups at all levels in any order, which need pairs of tiles: with a fifth of the memory each tile is still read
  * about once a call, and the colours are those of a cache that holds everything. The second texture is a set. */
 START_TEST(many_look_ups_of_all_levels)
 {

@@ -3,10 +3,10 @@
  * Every call that cache.h allows, all of them at the same time: threads that look up and block, wavefronts whose
  * batches are waited for, polled, cancelled or dropped, in views of their own and in the cache's, threads that change
  * budgets, textures, pins and traces, and a hand that destroys files and puts them back, while memory is refused and
- * files cannot be opened. Colours are those of the sampler with every tile in memory; a look-up may fail only while
+ * files cannot be opened. Colours are those of the sampler with every tile in memory; a lookup may fail only while
  * something is made to fail. Afterwards every texture recovers and nothing is left allocated.
  *
- * TXM_MIXED_LOOKUPS: how many look-ups (default: 200,000), TXM_MIXED_SEED: other random numbers. The more look-ups, the
+ * TXM_MIXED_LOOKUPS: how many lookups (default: 200,000), TXM_MIXED_SEED: other random numbers. The more lookups, the
  * longer those who change and destroy pause, so that there are some thousand faults in any run (make
  * check-cache-stress).
  */
@@ -57,7 +57,7 @@ static txm_texture_set *reference;
 static const txm_view *truth;
 static uint32_t ids[TEXTURES], truths[TEXTURES];
 
-/* Look-ups in the cache's own view exclude calls that cache.h lists: those take it for reading. Viewers need no lock.
+/* Lookups in the cache's own view exclude calls that cache.h lists: those take it for reading. Viewers need no lock.
  */
 static pthread_rwlock_t view_lock;
 
@@ -140,7 +140,7 @@ static void on_bus_error(int number, siginfo_t *info, void *context)
         signal(number, SIG_DFL);
 }
 
-/* ---- look-ups ---- */
+/* ---- lookups ---- */
 
 /* One of all ways to look up. */
 static txm_sampler some_sampler(uint64_t *s)
@@ -178,7 +178,7 @@ static bool same(const float *a, const float *b, size_t count)
     return memcmp(a, b, count * sizeof *a) == 0;
 }
 
-/* Judges one look-up by the sampler's own answer; the first few that are wrong are shown. */
+/* Judges one lookup by the sampler's own answer; the first few that are wrong are shown. */
 static void judge(const char *call, uint32_t texture, txm_look look, const float *got, txm_look true_look,
                   const float *want, size_t count)
 {
@@ -191,7 +191,7 @@ static void judge(const char *call, uint32_t texture, txm_look look, const float
     if (look == TXM_LOOK_RESIDENT && same(got, want, count))
         return;
     if (atomic_fetch_add(&wrong, 1) < 10)
-        fprintf(stderr, "%s, texture %u: look-up %d gives %a %a %a %a instead of %a %a %a %a\n", call, texture, look,
+        fprintf(stderr, "%s, texture %u: lookup %d gives %a %a %a %a instead of %a %a %a %a\n", call, texture, look,
                 got[0], got[1], got[2], got[3], want[0], want[1], want[2], want[3]);
 }
 
@@ -297,7 +297,7 @@ static void *look_up(void *seed)
 
 /* ---- wavefronts ---- */
 
-/* A look-up that is made again until it has its tiles. */
+/* A lookup that is made again until it has its tiles. */
 typedef struct step {
     uint32_t texture, random;
     txm_sampler how;
@@ -385,7 +385,7 @@ static void *wave(void *seed)
                         .at = somewhere(&s)};
         size_t left = 1;
         for (int n = 0; left && !atomic_load(&stop); n++) {
-            ck_assert_msg(n < LAUNCHES, "%zu look-ups never get all of their tiles", left);
+            ck_assert_msg(n < LAUNCHES, "%zu lookups never get all of their tiles", left);
             if (!viewer)
                 pthread_rwlock_wrlock(&view_lock);
             left = launch(viewer, steps, &lane);
@@ -603,7 +603,7 @@ static void wait_for_lookups(uint64_t most)
         still = now == before ? still : 0;
         before = now;
         if (still > STEPS) {
-            fprintf(stderr, "no look-up has ended for %d s\n", STEPS / 10);
+            fprintf(stderr, "no lookup has ended for %d s\n", STEPS / 10);
             abort();
         }
     }
@@ -624,7 +624,7 @@ static void check_recovery(uint64_t seed)
     txm_cache_thread_free(&t);
 }
 
-/* Calm first, when no look-up may fail; then everything at once. */
+/* Calm first, when no lookup may fail; then everything at once. */
 static void run(const txm_cache_options *options, uint64_t most, uint64_t seed)
 {
     pthread_t threads[LOOKERS + WAVES + HANDS + 1];
@@ -705,7 +705,7 @@ START_TEST(all_calls_at_once)
         run(&o, most / BOUNDED_POLICIES, seed + policy);
         ck_assert_int_eq(atomic_load(&live), 0);
     }
-    fprintf(stderr, "%llu look-ups, %llu failed, %llu frames given up, %llu calls refused\n",
+    fprintf(stderr, "%llu lookups, %llu failed, %llu frames given up, %llu calls refused\n",
             (unsigned long long)lookups, (unsigned long long)failed, (unsigned long long)cancelled,
             (unsigned long long)refused);
     ck_assert_uint_eq(wrong, 0);

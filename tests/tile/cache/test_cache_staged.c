@@ -286,7 +286,7 @@ START_TEST(replaced_while_staged)
             float got[4], want[4];
             ck_assert_int_eq(txm_cache_sample(t, id, &how, &at, NULL, got), TXM_LOOK_RESIDENT);
             whole_sample(&image, &how, &at, &random, want, NULL, NULL);
-            ck_assert_msg(memcmp(got, want, sizeof got) == 0, "turn %d, look-up %d", turn, i);
+            ck_assert_msg(memcmp(got, want, sizeof got) == 0, "turn %d, lookup %d", turn, i);
         }
         whole_free(&image);
         ck_assert_uint_ne(staged_tile(c, id, 0), UINT32_MAX);
@@ -415,7 +415,7 @@ END_TEST
 
 /* ---- memory ---- */
 
-/* A smaller budget takes staged tiles with it; look-ups go on. */
+/* A smaller budget takes staged tiles with it; lookups go on. */
 START_TEST(a_smaller_budget)
 {
     board b = {.base = 0};

@@ -429,7 +429,7 @@ START_TEST(viewers_of_many_threads)
     }
     txm_cache_thread *t = new_thread(c);
     const txm_sampler how = sampler(TXM_LEVEL_MODE_FLOOR);
-    for (uint32_t i = 0; i < 400; i++) { /* blocking look-ups beside them */
+    for (uint32_t i = 0; i < 400; i++) { /* blocking lookups beside them */
         const txm_lookup at = in_tile(i * 7);
         float out[4];
         ck_assert_int_eq(txm_cache_sample(t, ids[i & 1], &how, &at, NULL, out), TXM_LOOK_RESIDENT);
@@ -444,7 +444,7 @@ END_TEST
 
 /* ---- lists that are too short ---- */
 
-/* Every look-up of a launch misses one of `tiles`, some of them often; a list of 16 for all. */
+/* Every lookup of a launch misses one of `tiles`, some of them often; a list of 16 for all. */
 static uint32_t launches_until_there(bool rejects, uint32_t *first_of_last)
 {
     enum { TILES = 200, LIST = 16 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The parts of the texture cache one by one: counted memory, slabs, page table, waiting for look-ups, files, loading,
+ * The parts of the texture cache one by one: counted memory, slabs, page table, waiting for lookups, files, loading,
  * the blank page table, the offline optimum. */
 #include <check.h>
 #include <pthread.h>
@@ -86,7 +86,7 @@ START_TEST(arrays_grow_or_stay_as_they_are)
     ck_assert_uint_ge(capacity, 5000);
     ck_assert_uint_eq(items[0], 7);
     ck_assert_uint_eq(items[4999], 0);
-    /* Look-ups were sent to take a new view, and are let in again. */
+    /* Lookups were sent to take a new view, and are let in again. */
     ck_assert_uint_eq(atomic_load(&c->generation), generation + 2);
     same = items, had = capacity;
     ck_assert(!txm_cache_grow(c, (void **)&items, &capacity, 1ull << 32, sizeof *items, false));
@@ -326,18 +326,18 @@ START_TEST(levels_without_memory_stay_unregistered)
     ck_assert_mem_eq(&s.view, &before, sizeof before);
     count.refuse_in = 0;
     ck_assert_int_eq(txm_source_register(c, &s, 0, NULL), TXM_OK);
-    ck_assert_uint_ge(c->zone_count, 64 * 64);
+    ck_assert_uint_ge(c->unregistered_count, 64 * 64);
     txm_file_drop(c, &file);
     ck_assert_ptr_null(file);
     free_all(&c);
 }
 END_TEST
 
-/* ---- waiting for look-ups --------------------------------------------------------------------------------------- */
+/* ---- waiting for lookups --------------------------------------------------------------------------------------- */
 
 typedef struct looker {
     txm_cache_thread *thread;
-    atomic_int state; /* 1: in a look-up, 2: about to leave it */
+    atomic_int state; /* 1: in a lookup, 2: about to leave it */
 } looker;
 
 static void *look_for_a_while(void *p)
@@ -364,7 +364,7 @@ START_TEST(running_lookups_are_waited_for)
         while (!atomic_load(&l.state))
             sched_yield();
         pthread_mutex_lock(&c->lock);
-        txm_wait_quiet(c);
+        txm_wait_quiescent(c);
         ck_assert_int_eq(atomic_load(&l.state), 2);
         pthread_mutex_unlock(&c->lock);
         pthread_join(thread, NULL);
@@ -659,7 +659,7 @@ END_TEST
 
 /* ---- the offline optimum ---------------------------------------------------------------------------------------- */
 
-/* A trace of look-ups in the middles of tiles of level 0, which are 4 x 2; and it read again. */
+/* A trace of lookups in the middles of tiles of level 0, which are 4 x 2; and it read again. */
 static txm_trace *trace_of(const uint8_t *tiles, size_t n)
 {
     char *path = strdup(temp_file("uses.trace"));
@@ -736,7 +736,7 @@ int main(void)
     t = add_case(suite, "page table");
     add_tests(t, blocks_are_found_by_any_entry, blocks_are_used_again_when_nobody_sees_them,
               levels_are_registered_from_coarse_to_fine, levels_without_memory_stay_unregistered);
-    t = add_case(suite, "look-ups");
+    t = add_case(suite, "lookups");
     add_tests(t, running_lookups_are_waited_for, nobody_looks_while_the_world_is_stopped,
               blank_tables_name_the_tiles_of_a_lookup);
     t = add_case(suite, "files");

@@ -52,7 +52,7 @@ static txm_lookup random_place(uint64_t *state)
     return at;
 }
 
-/* Look-ups of one thread, with epochs; what the cache counted. */
+/* Lookups of one thread, with epochs; what the cache counted. */
 static txm_cache_stats walk(txm_cache *c, const uint32_t ids[FILES], const char *trace, uint32_t records)
 {
     uint64_t state = 99;
@@ -236,7 +236,7 @@ START_TEST(the_optimum_is_reached)
 }
 END_TEST
 
-/* All tiles of a trace, one line each look-up; free() it. */
+/* All tiles of a trace, one line each lookup; free() it. */
 static char *tiles_of(const txm_trace *trace, txm_trace_event_kind kind)
 {
     char *text = NULL;
@@ -257,7 +257,7 @@ static char *tiles_of(const txm_trace *trace, txm_trace_event_kind kind)
     return text;
 }
 
-/* Look-ups give the tiles that were traced beside them, but that repetitions are left out there. */
+/* Lookups give the tiles that were traced beside them, but that repetitions are left out there. */
 START_TEST(look_ups_and_tiles_agree)
 {
     char *path = strdup(temp_file("t.trace")), *other = strdup(temp_file("u.trace"));
@@ -307,7 +307,7 @@ START_TEST(look_ups_and_tiles_agree)
 }
 END_TEST
 
-/* Look-ups in prepared views: in the trace once each, in the order of lanes and launches, whatever missed before. */
+/* Lookups in prepared views: in the trace once each, in the order of lanes and launches, whatever missed before. */
 START_TEST(waves_are_traced)
 {
     enum { LANES = 4, LOOKUPS = 200 };
@@ -349,7 +349,7 @@ START_TEST(waves_are_traced)
                 ck_assert_uint_eq(e.thread, 0x80000000u + lookups++ / LOOKUPS);
         }
         ck_assert_uint_eq(lookups, LANES * LOOKUPS);
-        ck_assert_uint_eq(launches, LANES * LOOKUPS); /* one look-up each */
+        ck_assert_uint_eq(launches, LANES * LOOKUPS); /* one lookup each */
         txm_trace_cursor_free(&cursor);
         ck_assert_uint_gt(replay(trace, 1 << 20, TXM_CACHE_POLICY_LRU).reads, 500);
         txm_trace_free(&trace);

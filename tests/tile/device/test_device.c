@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Look-ups on devices: the bits of the sampler for everything that can be looked up, whatever memory the device has,
+ * Lookups on devices: the bits of the sampler for everything that can be looked up, whatever memory the device has,
  * with several devices, and where they are lost. On the processor as a device, and on the first OpenCL device there is.
  */
 #include <check.h>
@@ -125,7 +125,7 @@ static void free_looks(looks *l)
         free(all[i]);
 }
 
-/* Each look-up against the sampler with every tile in memory. */
+/* Each lookup against the sampler with every tile in memory. */
 static void are_true(const looks *l)
 {
     for (size_t i = 0; i < l->count; i++) {
@@ -136,14 +136,14 @@ static void are_true(const looks *l)
             l->du ? txm_sample_d(txm_texture_set_view(truth), l->texture[i], how, &l->at[i], &lane, out, du, dv)
                   : txm_sample(txm_texture_set_view(truth), l->texture[i], how, &l->at[i], &lane, out);
         ck_assert_msg(look == l->look[i] && !memcmp(out, l->out[i], sizeof out) && lane.random == l->random[i],
-                      "look-up %zu of texture %u: %d (%g %g %g %g) %08X, not %d (%g %g %g %g) %08X; rule %u mode %u "
+                      "lookup %zu of texture %u: %d (%g %g %g %g) %08X, not %d (%g %g %g %g) %08X; rule %u mode %u "
                       "filter %u",
                       i, l->texture[i], l->look[i], (double)l->out[i][0], (double)l->out[i][1], (double)l->out[i][2],
                       (double)l->out[i][3], l->random[i], look, (double)out[0], (double)out[1], (double)out[2],
                       (double)out[3], lane.random, how->rule, how->mode, how->filter);
         if (l->du)
             ck_assert_msg(!memcmp(du, l->du[i], sizeof du) && !memcmp(dv, l->dv[i], sizeof dv),
-                          "derivatives of look-up %zu", i);
+                          "derivatives of lookup %zu", i);
     }
 }
 

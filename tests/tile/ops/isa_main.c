@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * One back-end against scalar C, row operations and look-ups, without a test framework: isa_main ISA [ROUNDS [PROVEN]].
+ * One back-end against scalar C, row operations and lookups, without a test framework: isa_main ISA [ROUNDS [PROVEN]].
  * It is cross-compiled for NEON by cli_neon.sh, and is the only program of the machine that tests/bochs/check.sh
  * emulates for AVX-512; so it says in words what it found. PROVEN: a back-end that is right on real processors, and
  * tells what an emulated one does wrong.
@@ -26,7 +26,7 @@ int main(int argc, char **argv)
     int rounds = argc > 2 ? atoi(argv[2]) : 150;
     const char *lacks = "this machine or build lacks them";
     int failed = report("row operations", isa, ops ? isa_compare(ops, proven) : lacks);
-    failed |= report("look-ups", isa, look_ups ? sample_compare(look_ups, rounds, 12345) : lacks);
+    failed |= report("lookups", isa, look_ups ? sample_compare(look_ups, rounds, 12345) : lacks);
     fflush(stdout);
     tcdrain(STDOUT_FILENO); /* a machine whose only program ends has no time to say more */
     return failed;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Faces of the files of testdata/ptex packed into pages: a bilinear look-up in a page gives what the Ptex look-up
+ * Faces of the files of testdata/ptex packed into pages: a bilinear lookup in a page gives what the Ptex lookup
  * gives, over edges and corners, on every level that faces make; nothing overlaps; little is free; threads agree. */
 #include <assert.h>
 #include <check.h>
@@ -14,7 +14,7 @@
 #include "util_check.h"
 #include "util_faults.h"
 
-static size_t different; /* look-ups, of all that were compared */
+static size_t different; /* lookups, of all that were compared */
 
 static const char *data_path(const char *name)
 {
@@ -58,7 +58,7 @@ static float pixel_of(const float *floats, uint32_t width, uint32_t height, uint
     return floats[((size_t)(height - 1 - (uint32_t)y) * width + (uint32_t)x) * channels + c];
 }
 
-/* Where the texel beyond is rounded to the file's type, once more than in the look-up. */
+/* Where the texel beyond is rounded to the file's type, once more than in the lookup. */
 static float tolerance(txm_type type)
 {
     return type == TXM_TYPE_U8 ? 0.6f / 255 : type == TXM_TYPE_HALF ? 2e-3f : 1e-4f;
@@ -81,7 +81,7 @@ static bool is_plain(const txm_ptex *p, uint32_t face, unsigned corner)
     return at == face && edge == corner;
 }
 
-/* Whether the corner that a look-up reaches into has exactly one texel of one face. */
+/* Whether the corner that a lookup reaches into has exactly one texel of one face. */
 static bool corner_is_plain(const txm_ptex *p, uint32_t face, float u, float v, uint32_t ul, uint32_t vl)
 {
     const float half_u = ldexpf(0.5f, -(int)ul), half_v = ldexpf(0.5f, -(int)vl);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Look-ups: tiles = whole levels = every ISA, bit for bit; misses, marks, failures; filters on average; derivatives;
- * UDIM sets; keys. TXM_SAMPLE_LOOKUPS sets how many random look-ups are compared (make check-sample: 10^8).
+ * Lookups: tiles = whole levels = every ISA, bit for bit; misses, marks, failures; filters on average; derivatives;
+ * UDIM sets; keys. TXM_SAMPLE_LOOKUPS sets how many random lookups are compared (make check-sample: 10^8).
  */
 #include <check.h>
 #include <fcntl.h>
@@ -372,7 +372,7 @@ START_TEST(chance_of_the_caller)
 }
 END_TEST
 
-/* What the cache and batches do where they are given NULL; single look-ups in views have a state in their lane. */
+/* What the cache and batches do where they are given NULL; single lookups in views have a state in their lane. */
 START_TEST(null_is_the_nearer_level)
 {
     made_image m = make_image(64, 64, 4, TXM_TYPE_U8, 16, (txm_compression){0}, MADE_NOISE);
@@ -558,7 +558,7 @@ START_TEST(boxes_are_linear_on_average)
 }
 END_TEST
 
-/* Derivatives against differences of the look-up itself. */
+/* Derivatives against differences of the lookup itself. */
 START_TEST(derivatives_are_slopes)
 {
     made_image m = make_image(60, 40, 4, TXM_TYPE_FLOAT, 64, (txm_compression){0}, MADE_SMOOTH);

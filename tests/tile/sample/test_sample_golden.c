@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Look-ups against vectors that the kernel of Cycles computed (Blender 5.2; testdata/lookup): levels, tiles and
+ * Lookups against vectors that the kernel of Cycles computed (Blender 5.2; testdata/lookup): levels, tiles and
  * coordinates equal, colours within what Cycles' own result varies with the place of a tile.
  */
 #include <check.h>
@@ -175,7 +175,7 @@ static txm_texture_set *load_noise(const noise *all, uint32_t count, uint32_t fi
     return set;
 }
 
-/* Largest less smallest value of what an explained look-up read, padding that CLIP clears included. */
+/* Largest less smallest value of what an explained lookup read, padding that CLIP clears included. */
 static float contrast_of(const txm_explanation *e, int c)
 {
     float low = INFINITY, high = -INFINITY;
@@ -200,7 +200,7 @@ static int differs(const table *t, size_t row, const float got[4], const txm_exp
 
 static const uint8_t filters[4] = {TXM_FILTER_LINEAR, TXM_FILTER_CLOSEST, TXM_FILTER_CUBIC, TXM_FILTER_CUBIC};
 
-/* Look-ups 1117 and 5993 lie an ulp below an integer, where adding the slot's offset turns Cycles' coordinate into the
+/* Lookups 1117 and 5993 lie an ulp below an integer, where adding the slot's offset turns Cycles' coordinate into the
  * next pixel; rows with flag D have no defined value. */
 START_TEST(colours)
 {
@@ -231,7 +231,7 @@ START_TEST(colours)
             ck_assert_uint_eq(e.level_low, table_uint(&t, i, "level"));
         if (differs(&t, i, out, &e)) {
             exceptions++;
-            ck_assert_msg(look == 1117 || look == 5993, "look-up %u: %a %a %a %a", look, (double)out[0], (double)out[1],
+            ck_assert_msg(look == 1117 || look == 5993, "lookup %u: %a %a %a %a", look, (double)out[0], (double)out[1],
                           (double)out[2], (double)out[3]);
         } else {
             closest_equal += kind == 1;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Look-ups beside OpenImageIO's TextureSystem: closest and bilinear on one level the same; trilinear and anisotropic
+ * Lookups beside OpenImageIO's TextureSystem: closest and bilinear on one level the same; trilinear and anisotropic
  * over a zone plate, where every renderer filters in its own way, no further apart than OpenImageIO's own settings.
  */
 #include <check.h>

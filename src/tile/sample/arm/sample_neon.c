@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Look-ups with NEON (64-bit Arm): vectors of four.
+ * Lookups with NEON (64-bit Arm): vectors of four.
  *
  * The operations that the shared text in simd/ asks for, for vectors of four. NEON has no gathers, so loads are
  * put together; results are the same to the bit.

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Many look-ups at once: levels, coordinates, tiles and fractions of TXM_LANES look-ups as vectors, then the taps of
- * one look-up after the other. The arithmetic is that of level.h and wrap.h, operation by operation.
+ * Many lookups at once: levels, coordinates, tiles and fractions of TXM_LANES lookups as vectors, then the taps of
+ * one lookup after the other. The arithmetic is that of level.h and wrap.h, operation by operation.
  *
  * For filters that are not stochastic, no probes, coordinates that are finite, and of UDIM sets one tile at a time.
- * What is anything else, and look-ups that miss, go the general way. A back-end brings vf_floor and vf_sqrt, and its
+ * What is anything else, and lookups that miss, go the general way. A back-end brings vf_floor and vf_sqrt, and its
  * taps.
  */
 #ifndef TXM_SAMPLE_BATCH_SIMD_H
@@ -18,7 +18,7 @@ static txm_look sample_single(const txm_view *view, uint32_t texture, const txm_
 #define TXM_SAMPLE_ONE sample_single
 #include "tile/sample/entries.h"
 
-/* What is rare stays out of line: a look-up that waits for memory overlaps with the next one only while both fit the
+/* What is rare stays out of line: a lookup that waits for memory overlaps with the next one only while both fit the
  * processor's window. */
 #define TXM_RARE static __attribute__((noinline))
 #define TXM_UNLIKELY(condition) __builtin_expect(!!(condition), 0)
@@ -56,7 +56,7 @@ TXM_FAST vi vi_set(int32_t v)
     return (vi){0} + v;
 }
 
-/* One level of a group of look-ups. */
+/* One level of a group of lookups. */
 typedef struct group_level {
     _Alignas(64) int32_t tile[TXM_LANES];   /* counted from the level's first entry */
     _Alignas(64) int32_t offset[TXM_LANES]; /* of the first tap from the tile's beginning, bytes */
@@ -69,7 +69,7 @@ typedef struct group {
     group_level levels[2];
     _Alignas(64) int32_t level[TXM_LANES]; /* the finer one */
     _Alignas(64) float blend[TXM_LANES];
-    _Alignas(64) uint32_t random[TXM_LANES]; /* after the look-up */
+    _Alignas(64) uint32_t random[TXM_LANES]; /* after the lookup */
     _Alignas(64) int32_t inside[TXM_LANES];  /* 0: CLIP rejects */
     uint8_t ready[TXM_LANES];                /* taps are found */
 } group;

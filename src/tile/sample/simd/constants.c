@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The operands that look-ups read from memory.
+ * The operands that lookups read from memory.
  *
  * In memory and not as literals, since compilers would load them one by one from places of their own: one
  * address serves them all.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The usual look-up, colours and linear, with as few loads as can be. A look-up that waits for memory overlaps
+ * The usual lookup, colours and linear, with as few loads as can be. A lookup that waits for memory overlaps
  * with the next one only while both fit the processor's queues. Of these the shortest is that of loads: Zen 3 keeps 44,
  * as soon as one of them waits for the address that another gives, which is what a page table does. (Beyond that it
  * keeps 250 instructions, 138 floating-point results, 64 stores.) So neighbouring members are loaded in one piece, what
@@ -203,11 +203,11 @@ TXM_FAST txm_rgba linear_read(int kind, const uint8_t *p, uint32_t row_bytes, tx
     return linear_blend(txm_load_two(kind, p), txm_load_two(kind, p + row_bytes), f, txm_sample_k.one - f);
 }
 
-/* ---- the whole look-up ---- */
+/* ---- the whole lookup ---- */
 
-/* All of it three times: look-ups of callers who bring a lane; those under a guard (sample_ops.h), whose view is that
+/* All of it three times: lookups of callers who bring a lane; those under a guard (sample_ops.h), whose view is that
  * of the guard; and the first ones again when something was missing, which they then ask for. Of the lane only the
- * random state is looked at before that, so all pass a pointer to it; of a guarded look-up it may be NULL. */
+ * random state is looked at before that, so all pass a pointer to it; of a guarded lookup it may be NULL. */
 typedef enum linear_caller { LINEAR_PLAIN, LINEAR_GUARDED, LINEAR_ASKING } linear_caller;
 _Static_assert(offsetof(txm_lane, random) == 0, "a lane is found by its random state");
 
@@ -290,7 +290,7 @@ typedef txm_look (*linear_one_function)(const txm_view_texture *, const uint8_t 
 typedef txm_look (*linear_two_function)(const txm_view *, const txm_view_texture *, const txm_sampler *,
                                         const txm_lookup *, uint32_t *, float *, txm_rgba, float);
 
-/* Two levels and the blend. `level` is neither below 0 nor beyond the last but one. `asking` is where a plain look-up
+/* Two levels and the blend. `level` is neither below 0 nor beyond the last but one. `asking` is where a plain lookup
  * goes on that misses. */
 TXM_FAST txm_look linear_two(linear_caller caller, int kind, linear_two_function asking, const txm_view *view,
                              const txm_view_texture *t, const txm_sampler *how, const txm_lookup *at, uint32_t *random,

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * One look-up in few instructions: u and v, width and height, x and y are the two halves of a vector, and what
+ * One lookup in few instructions: u and v, width and height, x and y are the two halves of a vector, and what
  * lookup.h decides as it goes is decided at the beginning. The arithmetic is that of level.h and wrap.h.
  *
- * Serves the same look-ups as batch_simd.h, and probes, several of which are placed at once there. A back-end brings
+ * Serves the same lookups as batch_simd.h, and probes, several of which are placed at once there. A back-end brings
  * v4_floor besides.
  */
 #ifndef TXM_SAMPLE_SINGLE_SIMD_H
@@ -77,7 +77,7 @@ TXM_FAST int single_packed_level(const txm_view *view, const txm_view_texture *t
     return 1;
 }
 
-/* Probes of one look-up, a vector of them placed at a time. 0 if it must go the general way. */
+/* Probes of one lookup, a vector of them placed at a time. 0 if it must go the general way. */
 TXM_RARE int single_probes(const txm_view *view, const txm_view_texture *t, const txm_sampler *how,
                            const txm_lookup *at, const txm_footprint *f, float level, float out[4])
 {

@@ -3,7 +3,7 @@
  * One and two pixels as floats, with AVX2 and F16C.
  *
  * Each stored type has one instruction or two that widen four samples at once. Two neighbours in a row make a
- * vector of eight, which halves the loads of a bilinear look-up. Of three channels a shuffle makes four, and the
+ * vector of eight, which halves the loads of a bilinear lookup. Of three channels a shuffle makes four, and the
  * alpha is put in place before the samples are widened.
  */
 #ifndef TXM_SAMPLE_LOAD_AVX2_H

@@ -2,7 +2,7 @@
  *
  * Operations on vectors of four, one pixel each, with SSE4.1.
  *
- * Single look-ups work on one pixel at a time whatever the width of the batches, so the back-ends of AVX2 and AVX-512
+ * Single lookups work on one pixel at a time whatever the width of the batches, so the back-ends of AVX2 and AVX-512
  * share these. Included after entries_simd.h, which names the types and declares what it needs.
  */
 #ifndef TXM_SAMPLE_QUADS_H

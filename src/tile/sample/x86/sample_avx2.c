@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Look-ups with AVX2 and F16C: vectors of eight.
+ * Lookups with AVX2 and F16C: vectors of eight.
  *
  * The operations that the shared text in simd/ asks for, as instructions of AVX2: the algorithm itself is in
  * there, once, for all widths.

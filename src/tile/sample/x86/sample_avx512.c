@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Look-ups with AVX-512 (F, BW, DQ, VL): vectors of sixteen.
+ * Lookups with AVX-512 (F, BW, DQ, VL): vectors of sixteen.
  *
- * As sample_avx2.c, with vectors twice as long and masks in registers of their own. Single look-ups stay with
+ * As sample_avx2.c, with vectors twice as long and masks in registers of their own. Single lookups stay with
  * vectors of four: a pixel has no more channels.
  */
 #define TXM_LANES 16

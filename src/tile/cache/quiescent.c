@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Waiting for look-ups that run, so that what they may have seen can be changed. A look-up says that it is under way
+ * Waiting for lookups that run, so that what they may have seen can be changed. A lookup says that it is under way
  * and then looks at what the cache shows it; whoever waits changes that first and then looks at what threads say.
- * Neither may overtake the other: a barrier in every look-up would cost a tenth of it, so membarrier(2) puts one into
+ * Neither may overtake the other: a barrier in every lookup would cost a tenth of it, so membarrier(2) puts one into
  * all threads when somebody waits.
  */
 #include <linux/membarrier.h>
@@ -30,7 +30,7 @@ static void interrupt_all(void)
     nanosleep(&LONG, NULL);
 }
 
-/* Where the kernel has no membarrier, look-ups carry fences themselves (c->fences). A sandbox may forbid the call later
+/* Where the kernel has no membarrier, lookups carry fences themselves (c->fences). A sandbox may forbid the call later
  * than it was asked for: then they do so from here on, and those that run without are waited for once more. */
 static void barrier_everywhere(txm_cache *c)
 {
@@ -42,16 +42,16 @@ static void barrier_everywhere(txm_cache *c)
     interrupt_all();
 }
 
-/* Changes between any two look-ups of a thread, and in none. */
+/* Changes between any two lookups of a thread, and in none. */
 static uint64_t count_of(txm_cache_thread *t)
 {
     return atomic_load(&t->quick.lookups) + atomic_load(&t->sections);
 }
 
-/* Look-ups are short: yielding is enough. With the lock held. Look-ups that begin from now on are not waited for: they
+/* Lookups are short: yielding is enough. With the lock held. Lookups that begin from now on are not waited for: they
  * can't see what was taken out before the barrier. The count is read first: where it has changed since, the thread
- * was in no look-up for a moment. */
-void txm_wait_quiet(txm_cache *c)
+ * was in no lookup for a moment. */
+void txm_wait_quiescent(txm_cache *c)
 {
     if (!c->threads)
         return;
@@ -59,13 +59,13 @@ void txm_wait_quiet(txm_cache *c)
     for (txm_cache_thread *t = c->threads; t; t = t->next)
         for (const uint64_t before = count_of(t); atomic_load(&t->quick.active) && count_of(t) == before;)
             sched_yield();
-    c->stats.graces++;
+    c->stats.quiescent_states++;
 }
 
-/* ---- quick look-ups ---- */
+/* ---- quick lookups ---- */
 
-/* Stands where the sampler was. The first look-up after a change renews what the thread knows, so that the next ones
- * are quick again; a cache whose look-ups never are is not asked each time. */
+/* Stands where the sampler was. The first lookup after a change renews what the thread knows, so that the next ones
+ * are quick again; a cache whose lookups never are is not asked each time. */
 static txm_look find_stale(txm_guard *quick, uint32_t texture, const txm_sampler *how, const txm_lookup *at,
                            uint32_t *random, float out[4])
 {
@@ -76,7 +76,7 @@ static txm_look find_stale(txm_guard *quick, uint32_t texture, const txm_sampler
     return quick->missed(quick, texture, how, at, random, out);
 }
 
-/* To be called when anything has changed that quick look-ups don't look at: the view, the epoch, whether look-ups
+/* To be called when anything has changed that quick lookups don't look at: the view, the epoch, whether lookups
  * are watched. Instead of a flag that each of them would test, it is the sampler that is exchanged. */
 void txm_slow_down(txm_cache *c)
 {
@@ -84,7 +84,7 @@ void txm_slow_down(txm_cache *c)
         atomic_store_explicit(&t->quick.sample, find_stale, memory_order_release);
 }
 
-/* For quick look-ups, sets that have a base texture have no tiles, so that they go the general way. */
+/* For quick lookups, sets that have a base texture have no tiles, so that they go the general way. */
 void txm_learn(txm_cache_thread *t)
 {
     const txm_cache *c = t->cache;
@@ -113,12 +113,12 @@ void txm_renew(txm_cache_thread *t)
 
 /* ---- the world ---- */
 
-/* An odd generation sends look-ups to txm_renew, where they wait for the lock. */
+/* An odd generation sends lookups to txm_renew, where they wait for the lock. */
 void txm_stop_world(txm_cache *c)
 {
     atomic_fetch_add(&c->generation, 1);
     txm_slow_down(c);
-    txm_wait_quiet(c);
+    txm_wait_quiescent(c);
 }
 
 /* The view is made anew before the generation is even again: whoever sees the one has the other. */
