@@ -269,6 +269,8 @@ struct txm_ticket {
     atomic_uint begun;           /* jobs that were read, or are */
     atomic_bool cancelled;
     bool preloads, over; /* over: its tiles may be shown to views; under the lock */
+    bool awaits_others;  /* it has no tiles, since others load what the launch has missed, or have the room for it */
+    uint64_t jobs_seen;  /* then: txm_cache.jobs_over that the launch has seen */
     txm_ticket *next_running;
 };
 
@@ -290,6 +292,7 @@ struct txm_cache_viewer {
     uint32_t stamp;      /* of the cache when it was prepared: tiles of later stamps are not in it */
     uint32_t number;     /* counts views of all viewers */
     uint64_t generation; /* of the cache then */
+    uint64_t jobs_over;  /* the same */
     uint32_t rejection;  /* of the next view; see txm_view */
     uint32_t tickets;    /* of its own that are not over */
     txm_pins pins;       /* tiles that its last batches have loaded */
@@ -381,6 +384,8 @@ struct txm_cache {
     txm_ticket *tickets;   /* that are not over, the oldest first */
     uint64_t queued_bytes; /* of their tiles, */
     uint32_t queued;       /* and how many these are */
+    uint32_t jobs;         /* that are not over, with those of no batch; */
+    uint64_t jobs_over;    /* that are */
     txm_job *spare_jobs;   /* a list for the next one */
     uint32_t spare_room;
     struct txm_current *current; /* see current.c */
