@@ -497,6 +497,73 @@ START_TEST(launches_wait_for_others)
 }
 END_TEST
 
+typedef struct slow_memory {
+    txm_cache *cache;
+    atomic_bool slow, stop;
+    atomic_uint answers;
+} slow_memory;
+
+static void *take_memory(void *user, size_t bytes, size_t alignment)
+{
+    void *memory = NULL;
+    (void)user;
+    return posix_memalign(&memory, alignment, bytes) ? NULL : memory;
+}
+
+/* As much memory is slow to give back. */
+static void give_slowly(void *user, void *memory, size_t bytes)
+{
+    (void)bytes;
+    if (atomic_load(&((slow_memory *)user)->slow))
+        nanosleep(&(struct timespec){.tv_nsec = 3000000}, NULL);
+    free(memory);
+}
+
+static void *want_answers(void *arg)
+{
+    slow_memory *m = arg;
+    while (!atomic_load(&m->stop)) {
+        stats_of(m->cache);
+        atomic_fetch_add(&m->answers, 1);
+    }
+    return NULL;
+}
+
+/* The end of a render tile drops 44,000 tiles; others get the lock before all of them have gone. */
+START_TEST(ending_a_render_tile_gives_way)
+{
+    slow_memory m = {.slow = false};
+    txm_cache_options o = budget_options(0, TXM_CACHE_POLICY_RENDER_TILES);
+    painted p = canvas();
+    pthread_t thread;
+    o.coalesce = 0;
+    o.allocator = (txm_cache_allocator){take_memory, give_slowly, &m};
+    p.shape.width = 2048;
+    p.shape.height = 1024;
+    p.shape.levels = 12;
+    p.shape.tile_px = 8;
+    txm_cache *c = m.cache = new_cache(&o);
+    const uint32_t id = add_painted(c, &p);
+    ck_assert_int_eq(txm_cache_preload(c, id, NULL, NULL), TXM_OK);
+    ck_assert_uint_gt(stats_of(c).tiles, 40000);
+    txm_cache_end_epoch(c);
+    ck_assert_uint_gt(stats_of(c).tiles, 40000);
+    ck_assert_int_eq(pthread_create(&thread, NULL, want_answers, &m), 0);
+    atomic_store(&m.slow, true);
+    while (!atomic_load(&m.answers))
+        nanosleep(&(struct timespec){.tv_nsec = 1000}, NULL);
+    const uint32_t before = atomic_load(&m.answers);
+    txm_cache_end_epoch(c);
+    const uint32_t after = atomic_load(&m.answers);
+    atomic_store(&m.slow, false);
+    atomic_store(&m.stop, true);
+    pthread_join(thread, NULL);
+    ck_assert_uint_lt(stats_of(c).tiles, 10);
+    ck_assert_msg(after > before + 3, "%u answers", after - before);
+    txm_cache_free(&c);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("cache_sources");
@@ -510,5 +577,6 @@ int main(void)
     tcase_add_test(tcase, shapes_that_cannot_be);
     tcase_add_test(tcase, many_threads);
     tcase_add_loop_test(tcase, launches_wait_for_others, 0, 2);
+    tcase_add_test(tcase, ending_a_render_tile_gives_way);
     return run_suite(suite);
 }
