@@ -6,8 +6,8 @@
  * languages share: a plain pointer points to a function's own variables, one into a device's memory is TXM_GLOBAL,
  * tables are wrapped in TXM_TABLES, and structs that kernels take by value hold numbers of a fixed width only.
  */
-#ifndef TXM_OPS_DIALECT_H
-#define TXM_OPS_DIALECT_H
+#ifndef TXM_BASE_DIALECT_H
+#define TXM_BASE_DIALECT_H
 
 #ifdef __OPENCL_VERSION__
 #pragma OPENCL FP_CONTRACT OFF
