@@ -466,9 +466,9 @@ static void forget_shared(txm_cache *c, const txm_source *s)
 /* Tiles go, entries of the page table stay. */
 static void drop_tiles(txm_cache *c, txm_source *s)
 {
-    txm_evict_if(c, is_of_source, s);
+    txm_evict_if(c, TXM_ALL_SLABS, is_of_source, s);
     forget_shared(c, s);
-    txm_slabs_drop_empty(c);
+    txm_slabs_drop_empty(c, TXM_ALL_SLABS);
 }
 
 /* The last texture takes the source with it. Tiles that are being read at this moment keep it alive until
