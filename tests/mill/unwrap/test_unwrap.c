@@ -16,6 +16,7 @@
 #include "txmill/unwrap.h"
 #include "util_check.h"
 #include "util_faults.h"
+#include "util_ptex.h"
 #include "util_tx.h"
 #include "util_whole.h"
 
@@ -623,52 +624,13 @@ END_TEST
 
 /* ---- packing ----------------------------------------------------------------------------------------------------- */
 
-/* A file of constant faces of given sizes, which is all that packing looks at. */
 static txm_ptex *constant_faces(uint32_t faces, const uint8_t (*sizes)[2], uint8_t **data)
 {
     txm_ptex *ptex = NULL;
     txm_error err = {0};
-    /* Stored, not deflated: blocks of zlib by hand. */
-    const uint32_t info_bytes = 20 * faces, constant_bytes = faces, word_bytes = 4 * faces;
-    const uint32_t raw[3] = {info_bytes, constant_bytes, word_bytes};
-    uint8_t *parts[3];
-    uint32_t zip[3];
-    for (int p = 0; p < 3; p++) {
-        uint8_t *plain = calloc(1, raw[p]), *out = parts[p] = malloc(raw[p] + raw[p] / 65535 * 5 + 16);
-        for (uint32_t i = 0; i < faces && p == 0; i++) {
-            plain[20 * i] = sizes[i][0];
-            plain[20 * i + 1] = sizes[i][1];
-            plain[20 * i + 3] = TXM_PTEX_CONSTANT;
-            memset(plain + 20 * i + 4, 0xFF, 16);
-        }
-        uint32_t a = 1, b = 0;
-        *out++ = 0x78;
-        *out++ = 0x01;
-        for (uint32_t at = 0, n; at < raw[p]; at += n) {
-            n = raw[p] - at < 65535 ? raw[p] - at : 65535;
-            *out++ = at + n == raw[p];
-            *out++ = (uint8_t)n, *out++ = (uint8_t)(n >> 8), *out++ = (uint8_t)~n, *out++ = (uint8_t)(~n >> 8);
-            memcpy(out, plain + at, n);
-            out += n;
-        }
-        for (uint32_t i = 0; i < raw[p]; i++)
-            a = (a + plain[i]) % 65521, b = (b + a) % 65521;
-        *out++ = (uint8_t)(b >> 8), *out++ = (uint8_t)b, *out++ = (uint8_t)(a >> 8), *out++ = (uint8_t)a;
-        zip[p] = (uint32_t)(out - parts[p]);
-        free(plain);
-    }
-    const size_t bytes = 64 + zip[0] + zip[1] + 16 + zip[2];
-    uint8_t *at = *data = calloc(1, bytes);
-    const uint32_t head[] = {0x78657450, 1,      1,  0, 0xFFFFFFFF, 1 | 1 << 16, faces, 0,
-                             zip[0],     zip[1], 16, 4, zip[2],     0,           0,     0};
-    memcpy(at, head, sizeof head);
-    memcpy(at + 64, parts[0], zip[0]);
-    memcpy(at + 64 + zip[0], parts[1], zip[1]);
-    const uint32_t level[] = {zip[2], 0, zip[2], faces};
-    memcpy(at + 64 + zip[0] + zip[1], level, sizeof level);
-    memcpy(at + 80 + zip[0] + zip[1], parts[2], zip[2]);
-    for (int p = 0; p < 3; p++)
-        free(parts[p]);
+    size_t bytes;
+    *data = made_ptex(faces, sizes, true, &bytes);
+    ck_assert_ptr_nonnull(*data);
     ck_assert_msg(txm_ptex_open_memory(*data, bytes, "made", 0, &ptex, &err) == TXM_OK, "%s", err.message);
     return ptex;
 }
