@@ -29,8 +29,8 @@ void txm_replay_options_init_sized(txm_replay_options *options, size_t struct_si
  * one texture in a trace. */
 void txm_rehearse_open(const txm_cache *c, uint32_t texture, txm_source *made)
 {
-    txm_trace_shape(c->rehearsed, texture, &made->view);
-    made->registered = made->view.levels + 1;
+    txm_trace_shape(c->rehearsed, texture, made->view);
+    made->registered = (uint8_t)(made->view->levels + 1);
     made->converts = txm_trace_texture_at(c->rehearsed, texture)->widened;
 }
 
@@ -41,7 +41,7 @@ bool txm_rehearse_load(const txm_cache *c, const txm_job *job)
     const txm_source *s = job->source;
     const uint8_t *pixel = txm_trace_pixel(c->rehearsed, (txm_tile_name){s->first_texture, 0, job->level, job->tile});
     if (pixel)
-        memcpy(job->pixels, pixel, s->view.pixel_bytes);
+        memcpy(job->pixels, pixel, s->view->pixel_bytes);
     return pixel;
 }
 
