@@ -73,6 +73,7 @@ static void end_ticket(txm_ticket *t)
     *at = t->next_running;
     c->queued -= t->total;
     c->queued_bytes -= t->bytes;
+    c->jobs_over += t->total;
     for (uint32_t i = 0; i < t->total; i++) {
         const txm_job *job = &t->jobs[i];
         if (job->source->textures && c->viewers)

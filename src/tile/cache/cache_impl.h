@@ -428,8 +428,8 @@ struct txm_cache {
     txm_ticket *tickets;   /* that are not over, the oldest first */
     uint64_t queued_bytes; /* of their tiles, */
     uint32_t queued;       /* and how many these are */
-    uint32_t jobs;         /* that are not over, with those of no batch; */
-    uint64_t jobs_over;    /* that are */
+    uint32_t jobs;         /* that are not over, with those of no batch */
+    uint64_t jobs_over;    /* that have changed what the next view shows */
     txm_job *spare_jobs;   /* a list for the next one */
     uint32_t spare_room;
     struct txm_current *current; /* see current.c */

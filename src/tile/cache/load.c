@@ -381,7 +381,6 @@ void txm_abandon(txm_cache *c, const txm_job *job)
 void txm_job_over(txm_cache *c, const txm_job *job)
 {
     c->jobs--;
-    c->jobs_over++;
     job->source->loading--;
     txm_source_drop(c, job->source);
 }
@@ -422,8 +421,10 @@ void txm_load(txm_cache *c, const txm_job *job, uint8_t **unwidened, size_t *unw
     } else {
         publish_failure(c, job, &err, seconds);
     }
-    if (!job->batch)
+    if (!job->batch) {
+        c->jobs_over++;
         txm_job_over(c, job);
+    }
     txm_notify(c);
     pthread_mutex_unlock(&c->lock);
 }

@@ -25,12 +25,14 @@ void txm_replay_options_init_sized(txm_replay_options *options, size_t struct_si
 
 /* ---- in place of files ---- */
 
-/* In place of reading a header: the shape as the trace has it. No digest: textures that shared tiles are
- * one texture in a trace. */
+/* In place of reading a header: the shape as the trace has it. Textures that shared tiles are one texture in a trace, so
+ * each has a digest of its own: a source takes as much memory as it did. */
 void txm_rehearse_open(const txm_cache *c, uint32_t texture, txm_source *made)
 {
     txm_trace_shape(c->rehearsed, texture, made->view);
     made->registered = (uint8_t)(made->view->levels + 1);
+    made->hashed = true;
+    made->digest[0] = texture;
     made->converts = txm_trace_texture_at(c->rehearsed, texture)->widened;
 }
 
