@@ -107,7 +107,7 @@ TXM_API void txm_trace_cursor_free(txm_trace_cursor **cursor); /* NULL-safe; set
 /* A policy beside those of txm_cache_policy: when memory is needed, what is used again last goes (Belady's MIN), and
  * all of the budget holds tiles. The fewest reads there can be where tiles have one size; else the fewest bytes, where
  * parts of tiles could be read. Takes 8 bytes per tile of the trace. */
-enum { TXM_REPLAY_OPT = TXM_CACHE_POLICY_COUNT };
+enum { TXM_REPLAY_OPT = 255 };
 
 /* The cache that a trace is played to. */
 typedef struct txm_replay_options {

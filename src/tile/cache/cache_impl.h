@@ -27,7 +27,6 @@
 #include "tile/sample/view_file.h"
 #include "txtile/cache.h"
 
-struct txm_trace;
 struct txm_trace_writer;
 
 /* ---- files ------------------------------------------------------------------------------------------------------ */
@@ -64,10 +63,10 @@ typedef struct txm_cache_file {
     txm_tx *tx; /* NULL: not open */
     uint32_t readers, opens;
     uint64_t own_bytes, idle_bytes; /* of the open file; that its reader keeps for the next tile */
-    uint64_t identity[4]; /* device, inode, size, time of change: another file under the same name is not read */
-    uint64_t digest;      /* of the image, which may have got another time since */
-    bool known, has_digest;               /* whether these two are those of the file that was opened first */
-    double looked_seconds;                /* when it was last compared with that, while it is open */
+    uint64_t identity[4];   /* device, inode, size, time of change: another file under the same name is not read */
+    uint64_t digest;        /* of the image, which may have got another time since */
+    bool known, has_digest; /* whether these two are those of the file that was opened first */
+    double looked_seconds;  /* when it was last compared with that, while it is open */
     struct txm_cache_file *newer, *older; /* open ones by their last use */
 } txm_cache_file;
 
@@ -263,7 +262,8 @@ typedef struct txm_policy {
     uint8_t staged_64ths;                  /* of the tiles of a class: how many are staged before they go (stage.c) */
 } txm_policy;
 
-extern const txm_policy txm_policies[TXM_CACHE_POLICY_COUNT];
+enum { TXM_CACHE_POLICIES = TXM_CACHE_POLICY_SECOND_CHANCE + 1 };
+extern const txm_policy txm_policies[TXM_CACHE_POLICIES];
 
 /* ---- threads ----------------------------------------------------------------------------------------------------- */
 
@@ -355,6 +355,14 @@ static inline bool txm_is_requested(uint32_t slot)
     return slot - TXM_SLOT_REQUESTED <= TXM_LAUNCH_NONE;
 }
 
+/* What takes the place of files where a trace is replayed (tile/trace): shapes, and which tiles are of one colour. */
+typedef struct txm_rehearsal {
+    const void *trace;
+    void (*open)(const void *trace, uint32_t texture, txm_source *made);
+    /* Whether the tile is of one colour: then its first pixel is written. */
+    bool (*load)(const void *trace, const txm_job *job);
+} txm_rehearsal;
+
 /* ---- the cache --------------------------------------------------------------------------------------------------- */
 
 struct txm_cache {
@@ -434,7 +442,7 @@ struct txm_cache {
     uint32_t spare_room;
     struct txm_current *current; /* see current.c */
     struct txm_trace_writer *trace;
-    const struct txm_trace *rehearsed; /* a replay: textures are those of this trace, and no file is read */
+    txm_rehearsal rehearsal; /* zeros: files are read */
 };
 
 static inline const txm_policy *txm_policy_of(const txm_cache *c)
@@ -662,10 +670,6 @@ void txm_get(txm_cache_thread *t, uint32_t requests, txm_watch *w);
 /* One lookup that blocks, neither counted nor biased. */
 txm_look txm_look_until_there(txm_cache_thread *t, uint32_t texture, const txm_sampler *how, const txm_lookup *at,
                               uint32_t *random, float out[4]);
-
-/* replay.c: replays read no files; this takes their place. */
-void txm_rehearse_open(const txm_cache *c, uint32_t texture, txm_source *made);
-bool txm_rehearse_load(const txm_cache *c, const txm_job *job);
 
 /* batch.c: reads what nobody has begun of a batch; false: there is no such tile. Without the lock. */
 bool txm_help(txm_cache *c);

@@ -162,9 +162,9 @@ void txm_textures_free(txm_cache *c)
  * the file is read without the lock, or, in a replay, its shape taken from the trace. */
 static txm_status examine(txm_cache *c, uint32_t texture, txm_extension extension, txm_source *made, txm_error *err)
 {
-    if (!c->rehearsed)
+    if (!c->rehearsal.trace)
         return txm_origin_of(made->file)->describe(c, extension, made, err);
-    txm_rehearse_open(c, texture, made);
+    c->rehearsal.open(c->rehearsal.trace, texture, made);
     return TXM_OK;
 }
 
@@ -267,10 +267,9 @@ txm_status txm_texture_open(txm_cache *c, uint32_t texture, txm_error *err)
     if (!t->file || t->source)
         return TXM_OK;
     if (t->failed && !t->passes)
-        return t->trouble && t->trouble->message
-                   ? txm_fail(err, t->trouble->status, "%s", t->trouble->message)
-                   : txm_fail(err, t->trouble ? t->trouble->status : TXM_STATUS_NO_MEMORY, "%s: cannot be read",
-                              t->file->path);
+        return t->trouble && t->trouble->message ? txm_fail(err, t->trouble->status, "%s", t->trouble->message)
+                                                 : txm_fail(err, t->trouble ? t->trouble->status : TXM_STATUS_NO_MEMORY,
+                                                            "%s: cannot be read", t->file->path);
     t->opening = true;
     txm_view_texture view = {0};
     txm_source made = {.file = t->file, .view = &view};
@@ -481,8 +480,8 @@ static txm_status add_udim(txm_cache *c, const txm_cache_udim *u, uint32_t *text
     for (uint32_t i = 0; c->quick_udims && i < rows * 10; i++)
         c->quick_udims[c->udim_count + i] = u->base == TXM_NO_TEXTURE ? grid[i] : TXM_NO_TEXTURE;
     c->view_textures[c->stats.textures] = (txm_view_texture){.udim_rows = rows, .first = c->udim_count};
-    c->textures[c->stats.textures] = (txm_texture){
-        .base = u->base, .base_columns = (uint8_t)u->base_columns, .base_rows = (uint16_t)u->base_rows};
+    c->textures[c->stats.textures] =
+        (txm_texture){.base = u->base, .base_columns = (uint8_t)u->base_columns, .base_rows = (uint16_t)u->base_rows};
     c->udim_count += rows * 10;
     c->stats.udim_sets++;
     *texture = append_texture(c);

@@ -335,7 +335,7 @@ static struct txm_trace_lane *lane_of(struct txm_trace_writer *w, uint32_t numbe
 static bool has_failed(const txm_cache *c, const txm_source *s, const txm_tile_name *n)
 {
     uint32_t entry = n->level < s->registered && !txm_view_is_packed(s->view) ? s->first + n->level
-                                                                               : txm_entry_index(s, n->level, n->tile);
+                                                                              : txm_entry_index(s, n->level, n->tile);
     return __atomic_load_n(&c->tiles[entry].slot, __ATOMIC_RELAXED) == TXM_SLOT_FAILED;
 }
 

@@ -443,7 +443,7 @@ END_TEST
 START_TEST(policies_are_listed_once)
 {
     const txm_cache_policy_words *w;
-    for (uint32_t i = 0; i < TXM_CACHE_POLICY_COUNT; i++) {
+    for (uint32_t i = 0; i < POLICIES; i++) {
         w = txm_cache_policy_words_of((txm_cache_policy)i);
         ck_assert_str_eq(w->name, txm_cache_policy_name((txm_cache_policy)i));
         ck_assert_uint_le(strlen(w->column), 8);
@@ -452,7 +452,7 @@ START_TEST(policies_are_listed_once)
         ck_assert_ptr_nonnull(strstr(txm_replay_policy_values, w->column));
         ck_assert_ptr_nonnull(strstr(txm_replay_policy_more, w->goes));
     }
-    ck_assert_ptr_null(txm_cache_policy_words_of(TXM_CACHE_POLICY_COUNT));
+    ck_assert_ptr_null(txm_cache_policy_words_of(POLICIES));
     ck_assert_ptr_nonnull(strstr(txm_replay_policy_values, " opt"));
     ck_assert_uint_lt(strlen(txm_replay_policy_more), TXM_POLICY_TEXT - 1);
 }

@@ -12,7 +12,7 @@
 
 #include "tile/cache/blank.h"
 #include "tile/cache/cache_impl.h"
-#include "tile/cache/optimum.h"
+#include "tile/trace/optimum.h"
 #include "util_cache.h"
 #include "util_check.h"
 #include "util_tx.h"
