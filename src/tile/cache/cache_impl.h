@@ -727,6 +727,8 @@ void txm_trace_replace(txm_cache *c, uint32_t texture);
 void txm_trace_launch(txm_cache *c);
 void txm_trace_epoch(txm_cache *c);
 
-/* stats.c: blocking lookups so far; with the lock. */
+/* stats.c, with the lock: blocking lookups so far; and txm_cache_texture_stats_of, whose path stays as long as the lock
+ * is held. */
 uint64_t txm_lookups_of(const txm_cache *c);
+txm_status txm_texture_stats(txm_cache *c, uint32_t texture, txm_cache_texture_stats *stats, txm_error *err);
 #endif

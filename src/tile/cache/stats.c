@@ -58,11 +58,9 @@ static uint32_t opens_of(const txm_cache_file *f)
 
 /* Walks the texture's entries: for reports, not for every frame. Textures that share a source each report
  * all of it: adding them up counts it twice. */
-txm_status txm_cache_texture_stats_of(txm_cache *c, uint32_t texture, txm_cache_texture_stats *stats, txm_error *err)
+txm_status txm_texture_stats(txm_cache *c, uint32_t texture, txm_cache_texture_stats *stats, txm_error *err)
 {
-    txm_error_clear(err);
     *stats = (txm_cache_texture_stats){0};
-    pthread_mutex_lock(&c->lock);
     txm_status status = TXM_OK;
     if (texture >= c->stats.textures)
         status = txm_fail(err, TXM_STATUS_USAGE, "there is no texture %u", texture);
@@ -90,6 +88,14 @@ txm_status txm_cache_texture_stats_of(txm_cache *c, uint32_t texture, txm_cache_
             stats->resident_bytes += (uint64_t)stats->level[i].resident * s->view->tile_bytes;
         }
     }
+    return status;
+}
+
+txm_status txm_cache_texture_stats_of(txm_cache *c, uint32_t texture, txm_cache_texture_stats *stats, txm_error *err)
+{
+    txm_error_clear(err);
+    pthread_mutex_lock(&c->lock);
+    txm_status status = txm_texture_stats(c, texture, stats, err);
     pthread_mutex_unlock(&c->lock);
     return status;
 }

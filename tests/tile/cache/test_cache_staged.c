@@ -452,7 +452,7 @@ START_TEST(policies_are_listed_once)
         ck_assert_ptr_nonnull(strstr(txm_replay_policy_values, w->column));
         ck_assert_ptr_nonnull(strstr(txm_replay_policy_more, w->goes));
     }
-    ck_assert_ptr_null(txm_cache_policy_words_of(POLICIES));
+    ck_assert_ptr_null(txm_cache_policy_words_of((txm_cache_policy)POLICIES));
     ck_assert_ptr_nonnull(strstr(txm_replay_policy_values, " opt"));
     ck_assert_uint_lt(strlen(txm_replay_policy_more), TXM_POLICY_TEXT - 1);
 }
