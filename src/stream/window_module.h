@@ -22,7 +22,7 @@ typedef enum txm_window_event_kind {
     TXM_WINDOW_DRAG,       /* x, y: the mouse moved so far with its left button down, px; y downwards */
     TXM_WINDOW_WHEEL,      /* y: notches, away from the user above 0 */
     TXM_WINDOW_FOCUS_LOST, /* no KEY_UP may come for keys that are down */
-    TXM_WINDOW_HIDDEN,     /* minimized, or covered by nothing but not shown */
+    TXM_WINDOW_HIDDEN,     /* minimized */
     TXM_WINDOW_SHOWN,
     TXM_WINDOW_EXPOSED /* what was shown must be shown again */
 } txm_window_event_kind;

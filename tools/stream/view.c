@@ -63,9 +63,8 @@ static void change_budget(view_loop *v, bool more)
 {
     const uint64_t least = 1 << 18, most = (uint64_t)1 << 50;
     const uint64_t held = v->wish.budget ? v->wish.budget : v->last.frame.allocated_bytes;
-    const uint64_t wanted = more ? held * 2 : held / 2;
-    if (wanted >= least && wanted <= most)
-        v->wish.budget = wanted;
+    if (more ? held <= most : held >= least)
+        v->wish.budget = more ? held * 2 : held / 2;
 }
 
 static void next_policy(view_loop *v)

@@ -46,11 +46,12 @@ static void window_close(txm_window *w)
     free(w);
 }
 
-/* Signals stay with the program, and the compositor stays on. SDL's drivers without a display are for tests that name
- * them; it would choose none of them by itself but the one that takes over a bare console, which nobody wants here. */
+/* Signals stay with the program, and the compositor stays on. Of SDL's drivers only those with a desktop are tried: it
+ * would go on to one that takes over a bare console, and to one that shows nothing. $SDL_VIDEODRIVER names another. */
 static bool begin_video(void)
 {
     const bool has_display = getenv("DISPLAY") || getenv("WAYLAND_DISPLAY") || getenv("SDL_VIDEODRIVER");
+    SDL_SetHintWithPriority(SDL_HINT_VIDEODRIVER, "x11,wayland", SDL_HINT_DEFAULT);
     SDL_SetHint(SDL_HINT_NO_SIGNAL_HANDLERS, "1");
     SDL_SetHint(SDL_HINT_VIDEO_X11_NET_WM_BYPASS_COMPOSITOR, "0");
     SDL_SetHint(SDL_HINT_RENDER_SCALE_QUALITY, "linear");
