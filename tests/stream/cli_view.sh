@@ -57,6 +57,28 @@ check view-picture test -s unmoved.exr
 run env SDL_VIDEODRIVER=dummy "${view[@]}" --frames 3
 check view-prints prints "room: 320 x 180 px, 3 frames of 1 sample"
 
+# Textures whose tiles cannot be read are magenta, counted and named; one that is missing ends it before the first frame.
+mkdir bad && cp rgb8.png rgba8.png bad/ && "$TXMILL" make -q -c sRGB -a straight bad/rgb8.png bad/rgba8.png
+for name in rgb8 rgba8; do
+    python3 -c 'import sys
+with open(sys.argv[1], "r+b") as f:
+    size = f.seek(0, 2)
+    f.seek(size // 4)
+    f.write(b"\xAA" * (size // 4))' bad/blender_tx/$name.png.*.tx
+    touch -r bad/$name.png bad/blender_tx/$name.png.*.tx
+done
+run env SDL_VIDEODRIVER=dummy "$TXMILL" stream view room bad/rgb8.png bad/rgba8.png --size 64x36 --frames 30 --json
+check view-unreadable rc_is 3
+check view-unreadable-says says "of its tiles could not be read and are magenta"
+check view-unreadable-counts json out 'o[0]["totals"]["frames"] == 30 and o[0]["totals"]["load_failures"] > 0 and o[0]["frames"][0]["failed"] > 0'
+rm bad/blender_tx/rgb8.png.*
+run env SDL_VIDEODRIVER=dummy "$TXMILL" stream view room bad/rgb8.png bad/rgba8.png --size 64x36
+check view-missing rc_is 3
+check view-missing-says says "bad/rgb8.png: "
+# A cache of one tile, a list of one request, waves of none: frames go on.
+run env SDL_VIDEODRIVER=dummy "${view[@]}" --size 64x36 --frames 20 --cache 20K --requests 1 --wave 0 --json
+check view-smallest json out 'o[0]["totals"]["frames"] == 20 and o[0]["totals"]["accepted"] <= 20 and o[0]["totals"]["requested"] > 20'
+
 # ---- with a screen ----
 for tool in Xvfb xdotool import convert compare; do
     if ! command -v $tool >/dev/null; then
@@ -85,7 +107,7 @@ fi
 DISPLAY=:$(cat display)
 export DISPLAY
 
-find_window() { window=$(xdotool search --pid "$viewer" --name 'txmill stream view' 2>/dev/null | head -n 1) && [ -n "$window" ]; }
+find_window() { window=$(xdotool search --onlyvisible --pid "$viewer" --name 'txmill stream view' 2>/dev/null | head -n 1) && [ -n "$window" ]; }
 # What xdotool has no command for: asks a window to close, as its frame does; takes the focus from all windows.
 x11() {
     python3 - "$@" <<'END'
@@ -99,7 +121,7 @@ x.XOpenDisplay.restype = ctypes.c_void_p
 x.XInternAtom.restype = ctypes.c_ulong
 display = ctypes.c_void_p(x.XOpenDisplay(None))
 if sys.argv[1] == "unfocus":
-    x.XSetInputFocus(display, ctypes.c_ulong(1), 0, ctypes.c_ulong(0))
+    x.XSetInputFocus(display, ctypes.c_ulong(0), 0, ctypes.c_ulong(0))
 else:
     window = ctypes.c_ulong(int(sys.argv[2]))
     event = ClientMessage(type=33, window=window, format=32, message_type=x.XInternAtom(display, b"WM_PROTOCOLS", 0))
@@ -108,7 +130,8 @@ else:
 x.XCloseDisplay(display)
 END
 }
-shoot() { import -window "$window" "$1" 2>/dev/null; }
+# It waits for ever for a window that goes or comes at that moment.
+shoot() { timeout 10 import -window "$window" "$1" 2>/dev/null; }
 # The share of pixels, of r, g and b from 0 to 255, for which an expression holds.
 share_of() {
     convert "$1" -depth 8 rgb:- | python3 -c 'import sys
@@ -232,11 +255,11 @@ check view-closed rc_is 0
 
 # Closed, and interrupted, while the scene is opened, which a slow file makes long.
 if command -v strace >/dev/null && strace -o /dev/null true 2>/dev/null; then
-    slow=(strace -f -o strace.log -P "$(echo "$PWD"/blender_tx/rgb8.png.*.tx)" -e trace=openat -e inject=openat:delay_exit=3000000)
+    slow=(strace -f -o strace.log -P "$(echo "$PWD"/blender_tx/rgb8.png.*.tx)" -e trace=openat -e inject=openat:delay_exit=9000000)
     for way in close interrupt; do
         "${slow[@]}" "${view[@]}" --json >out 2>err &
         viewer=$!
-        slow_window() { window=$(xdotool search --name 'txmill stream view' 2>/dev/null | head -n 1) && [ -n "$window" ]; }
+        slow_window() { window=$(xdotool search --onlyvisible --name 'txmill stream view' 2>/dev/null | head -n 1) && [ -n "$window" ]; }
         check "view-slow-$way-opens" eventually slow_window
         xdotool windowfocus --sync "$window"
         if [ $way = close ]; then xdotool key Escape; else pkill -INT -P "$viewer"; fi

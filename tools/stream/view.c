@@ -153,10 +153,8 @@ static void take_event(view_loop *v, const txm_window_event *event)
         v->is_hidden = true;
         break;
     case TXM_WINDOW_SHOWN:
-        v->is_hidden = false;
-        v->is_dirty = true;
-        break;
     case TXM_WINDOW_EXPOSED:
+        v->is_hidden = false;
         v->is_dirty = true;
         break;
     default:
