@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Deflate with few matches.
+ * Deflate for filtered pixels.
  *
  * Most tiles of a photograph hold few matches, and looking for them costs more than they save. A survey estimates at a
  * few places what matches would save; matches are then taken only where they pay on the estimated cost of their
- * literals.
+ * literals. Where they save much, more than one candidate is compared at each place: a hash table holds the last
+ * position of each key, and each position links to the one before it that had the same hash.
  */
 #include "mill/encode/sparse.h"
 
@@ -20,8 +21,8 @@ enum {
     MIN_MATCH = 8, /* one load */
     HASH_BITS = 12,
     COUNTERS = 8,
-    COST_ONE = 16,   /* units of a bit in estimated costs */
-    PRICE_BITS = 11, /* of a match without its extra bits: about seven for the length, four for the distance */
+    COST_ONE = 16, /* units of a bit in estimated costs */
+    LINKS = 32768, /* positions that are remembered: at least as many as a distance can span */
     STRIPE_BYTES = 512,
     STRIPES_APART = 4, /* without a survey, costs are estimated by one stripe of four */
     MAX_SURVEYED = 8   /* blocks whose costs are kept */
@@ -29,7 +30,8 @@ enum {
 
 struct txm_sparse {
     txm_sequence *sequences;
-    uint16_t last[1 << HASH_BITS];      /* low half of the last position with this hash */
+    uint16_t last[1 << HASH_BITS];      /* low half of the number of the last position with this hash */
+    uint16_t links[LINKS];              /* how many positions before each one lies the last with the same hash */
     uint16_t last_long[1 << HASH_BITS]; /* the same for the survey's longer key */
     /* Counts of bytes, spread over tables by position: an increment waits for the one before of the same counter, and
      * alpha is the same number in every fourth byte. */
@@ -239,44 +241,99 @@ static inline size_t agree(const uint8_t *a, const uint8_t *b, size_t limit)
     return n;
 }
 
-/* Marks those of the next positions, at most 64, whose eight bytes were seen before, and says at which distances, some
- * of which the format does not allow. Noise makes these comparisons come out either way, so nothing branches here.
- * Every position below 2^16 is its own low half and above it the distance is below the position: what an empty slot (0)
- * says is a position as good as any, and whether bytes agree is looked at in any case. */
-static inline uint64_t find_candidates(uint16_t *restrict table, const uint8_t *base, size_t p, size_t step,
-                                       unsigned count, uint16_t *restrict distances)
+/* Positions are numbered: number i is at byte i * step. Marks those of the next positions, at most 64, whose eight
+ * bytes were seen before, and links each to the last one with the same hash; some links are longer than the format
+ * allows. Noise makes these comparisons come out either way, so nothing branches here. Every number below 2^16 is its
+ * own low half and above it the link is below the number: what an empty slot (0) says is a position as good as any, and
+ * whether bytes agree is looked at in any case. */
+static inline uint64_t find_candidates(uint16_t *restrict table, const uint8_t *base, size_t number, size_t step,
+                                       unsigned count, uint16_t *restrict links)
 {
     uint64_t marks = 0;
+    const uint8_t *p = base + number * step;
     for (unsigned k = 0; k < count; k++, p += step) {
-        uint64_t key = txm_load_le64(base + p);
+        uint64_t key = txm_load_le64(p);
         uint16_t *last = &table[key * 0x9E3779B97F4A7C15u >> (64 - HASH_BITS)];
-        size_t distance = (uint16_t)(p - *last);
-        *last = (uint16_t)p;
-        distances[k] = (uint16_t)distance;
-        marks = marks >> 1 | (uint64_t)(txm_load_le64(base + p - distance) == key) << 63;
+        size_t link = (uint16_t)(number + k - *last);
+        *last = (uint16_t)(number + k);
+        links[k] = (uint16_t)link;
+        marks = marks >> 1 | (uint64_t)(txm_load_le64(p - link * step) == key) << 63;
     }
     return marks >> (64 - count);
 }
 
 /* Its loop unrolled, for the sizes of a step that images have most. */
-static uint64_t find_64_candidates(uint16_t *restrict table, const uint8_t *base, size_t p, size_t step,
-                                   uint16_t *restrict distances)
+static uint64_t find_64_candidates(uint16_t *restrict table, const uint8_t *base, size_t number, size_t step,
+                                   uint16_t *restrict links)
 {
-    return step == 4   ? find_candidates(table, base, p, 4, 64, distances)
-           : step == 2 ? find_candidates(table, base, p, 2, 64, distances)
-                       : find_candidates(table, base, p, step, 64, distances);
+    return step == 4   ? find_candidates(table, base, number, 4, 64, links)
+           : step == 2 ? find_candidates(table, base, number, 2, 64, links)
+                       : find_candidates(table, base, number, step, 64, links);
 }
+
+/* How thoroughly matches are looked for. */
+typedef struct thoroughness {
+    unsigned candidates; /* at each position, the last ones first */
+    unsigned price_bits; /* of a match without its extra bits: cheaper where there are many */
+    bool everywhere;     /* also at the positions that a rejected candidate covers: what is cheap there is cheap here */
+} thoroughness;
+
+static const thoroughness FEW = {1, 11, false}, MANY = {6, 5, true};
+
+typedef struct match {
+    size_t length, distance;
+} match;
 
 /* The length of the match at p, at most `most` bytes, or 0 where its bytes are cheaper as literals. Two minimal
  * matches' length always pays, near enough. */
-static inline size_t match_length(const uint16_t *cost, const uint8_t *p, size_t distance, size_t most)
+static inline size_t match_length(const uint16_t *cost, const uint8_t *p, size_t distance, size_t most,
+                                  unsigned price_bits)
 {
-    unsigned price = COST_ONE * (PRICE_BITS + txm_code_distance((unsigned)distance).extra_bits);
+    unsigned price = COST_ONE * (price_bits + txm_code_distance((unsigned)distance).extra_bits);
     uint64_t key = txm_load_le64(p);
     if (cost_of_4(cost, key) + cost_of_4(cost, key >> 32) <= price &&
         (most < 2 * MIN_MATCH || txm_load_le64(p + MIN_MATCH) != txm_load_le64(p + MIN_MATCH - distance)))
         return 0;
     return MIN_MATCH + agree(p + MIN_MATCH, p + MIN_MATCH - distance, most - MIN_MATCH);
+}
+
+/* Whether the bytes that a longer match adds are worth its greater distance. Of those, eight tell. */
+static inline bool is_worth(const uint16_t *cost, const uint8_t *p, match longer, match shorter)
+{
+    unsigned bytes = 0, extra_bits = txm_code_distance((unsigned)longer.distance).extra_bits -
+                                     txm_code_distance((unsigned)shorter.distance).extra_bits;
+    for (size_t i = shorter.length; i < longer.length && i < shorter.length + 8; i++)
+        bytes += cost[p[i]];
+    return bytes > COST_ONE * extra_bits;
+}
+
+/* The best match at p, whose number is given, no farther back than `limit` bytes; its length is 0 where there is none
+ * that pays. Every link that is followed was written for this input: skipped positions are in no table, and a number
+ * that is 2^16 too large shares its place with the right one. */
+static inline __attribute__((always_inline)) match find_match(const txm_sparse *s, const uint16_t *cost,
+                                                              const uint8_t *p, size_t number, size_t step,
+                                                              size_t limit, size_t most, thoroughness t)
+{
+    size_t back = s->links[number % LINKS];
+    match best = {0, back * step};
+    if (best.distance - 1 >= limit)
+        return best;
+    best.length = match_length(cost, p, best.distance, most, t.price_bits);
+    if (!best.length)
+        return best;
+    for (unsigned k = 1; k < t.candidates && best.length < most; k++) {
+        size_t link = s->links[(number - back) % LINKS];
+        back += link;
+        match other = {MIN_MATCH, back * step};
+        if (!link || other.distance > limit)
+            break;
+        if (p[best.length] != p[best.length - other.distance] || txm_load_le64(p) != txm_load_le64(p - other.distance))
+            continue;
+        other.length += agree(p + MIN_MATCH, p + MIN_MATCH - other.distance, most - MIN_MATCH);
+        if (other.length > best.length && is_worth(cost, p, other, best))
+            best = other;
+    }
+    return best;
 }
 
 /* How far the match at p also holds in front of it, down to `first` and, where it copies from, down to
@@ -313,37 +370,53 @@ static inline txm_sequence count_match(txm_sparse *s, const uint8_t *base, size_
 
 /* Finds the matches of the block from .. to, greedily, in what lies from `reach` on; returns their number. Counts the
  * symbols that are left to send. */
-static size_t find_matches(txm_sparse *s, const uint16_t *cost, const uint8_t *base, size_t reach, size_t from,
-                           size_t to, size_t step)
+static inline __attribute__((always_inline)) size_t find_matches(txm_sparse *s, const uint16_t *cost,
+                                                                 const uint8_t *base, size_t reach, size_t from,
+                                                                 size_t to, size_t step, thoroughness t)
 {
-    uint16_t distances[64];
     size_t matches = 0, literals = from;
-    for (size_t p = from; p + MIN_MATCH <= to;) {
-        size_t left = (to - p - MIN_MATCH) / step + 1;
+    for (size_t number = (from + step - 1) / step; number * step + MIN_MATCH <= to;) {
+        size_t p = number * step, left = (to - p - MIN_MATCH) / step + 1, room = LINKS - number % LINKS;
+        uint16_t *links = s->links + number % LINKS;
+        left = left < room ? left : room;
         unsigned count = left < 64 ? (unsigned)left : 64;
-        uint64_t marks = count == 64 ? find_64_candidates(s->last, base, p, step, distances)
-                                     : find_candidates(s->last, base, p, step, count, distances);
+        uint64_t marks = count == 64 ? find_64_candidates(s->last, base, number, step, links)
+                                     : find_candidates(s->last, base, number, step, count, links);
         while (marks) {
             unsigned k = (unsigned)__builtin_ctzll(marks);
-            size_t at = p + k * step, distance = distances[k], most = to - at < TXM_MAX_MATCH ? to - at : TXM_MAX_MATCH;
-            bool allowed = distance - 1 < TXM_MAX_DISTANCE && distance <= at - reach;
-            size_t length = allowed ? match_length(cost, base + at, distance, most) : 0;
-            size_t next = allowed ? at + MIN_MATCH : at + 1; /* what is cheap here is cheap there, too */
-            if (length) {
-                size_t early = agree_backwards(base, at, distance, literals, reach, TXM_MAX_MATCH - length);
-                next = at + length;
-                s->sequences[matches++] = count_match(s, base, literals, at - early, length + early, distance);
+            size_t at = p + k * step, most = to - at < TXM_MAX_MATCH ? to - at : TXM_MAX_MATCH;
+            size_t limit = at - reach < TXM_MAX_DISTANCE ? at - reach : TXM_MAX_DISTANCE;
+            match m = find_match(s, cost, base + at, number + k, step, limit, most, t);
+            bool allowed = m.distance - 1 < limit;
+            size_t next = allowed && !t.everywhere ? at + MIN_MATCH : at + 1;
+            if (m.length) {
+                size_t early = agree_backwards(base, at, m.distance, literals, reach, TXM_MAX_MATCH - m.length);
+                next = at + m.length;
+                s->sequences[matches++] = count_match(s, base, literals, at - early, m.length + early, m.distance);
                 literals = next;
             }
             size_t passed = (next - p + step - 1) / step;
             marks = passed < 64 ? marks & ~UINT64_C(0) << passed : 0;
         }
-        p += count * step;
-        if (p < literals) /* the last match goes on */
-            p = from + (literals - from + step - 1) / step * step;
+        number += count;
+        if (number * step < literals) /* the last match goes on */
+            number = (literals + step - 1) / step;
     }
     count_bytes(s, base + literals, to - literals);
     return matches;
+}
+
+/* Each compiled for itself: the search for few matches knows nothing of more than one candidate. */
+static size_t find_few(txm_sparse *s, const uint16_t *cost, const uint8_t *base, size_t reach, size_t from, size_t to,
+                       size_t step)
+{
+    return find_matches(s, cost, base, reach, from, to, step, FEW);
+}
+
+static size_t find_many(txm_sparse *s, const uint16_t *cost, const uint8_t *base, size_t reach, size_t from, size_t to,
+                        size_t step)
+{
+    return find_matches(s, cost, base, reach, from, to, step, MANY);
 }
 
 /* ---- encoding ---- */
@@ -389,7 +462,7 @@ static const uint16_t *costs_of_block(txm_sparse *s, const uint8_t *src, size_t 
 
 /* In parts, matches never reach back over a mark. */
 static size_t encode(txm_sparse *s, const uint8_t *src, size_t size_bytes, size_t block_bytes, size_t step_bytes,
-                     uint8_t *dst)
+                     txm_search search, uint8_t *dst)
 {
     txm_bit_writer w = {0, 0, dst};
     memset(s->last, 0, sizeof s->last);
@@ -402,7 +475,7 @@ static size_t encode(txm_sparse *s, const uint8_t *src, size_t size_bytes, size_
         memset(s->distance, 0, sizeof s->distance);
         const uint16_t *cost = costs_of_block(s, src, at, n);
         memset(s->bytes, 0, sizeof s->bytes);
-        size_t matches = find_matches(s, cost, src, reach, at, end, step_bytes);
+        size_t matches = (search == TXM_SEARCH_MANY ? find_many : find_few)(s, cost, src, reach, at, end, step_bytes);
         add_counters(s);
         txm_deflate_block(&w, src + at, n, s->sequences, matches, s->litlen, s->distance, end == size_bytes);
     }
@@ -412,15 +485,15 @@ static size_t encode(txm_sparse *s, const uint8_t *src, size_t size_bytes, size_
 }
 
 size_t txm_sparse_run(txm_sparse *s, const uint8_t *src, size_t size_bytes, size_t block_bytes, size_t step_bytes,
-                      uint8_t *dst)
+                      txm_search search, uint8_t *dst)
 {
     s->surveyed_block = 0;
-    return encode(s, src, size_bytes, block_bytes, step_bytes, dst);
+    return encode(s, src, size_bytes, block_bytes, step_bytes, search, dst);
 }
 
 /* Blocks differ where the encoder parts them otherwise than the survey did: what counts is where they begin. */
 size_t txm_sparse_run_surveyed(txm_sparse *s, const uint8_t *src, size_t size_bytes, size_t block_bytes,
-                               size_t step_bytes, uint8_t *dst)
+                               size_t step_bytes, txm_search search, uint8_t *dst)
 {
-    return encode(s, src, size_bytes, block_bytes, step_bytes, dst);
+    return encode(s, src, size_bytes, block_bytes, step_bytes, search, dst);
 }
