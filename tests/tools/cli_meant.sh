@@ -95,9 +95,9 @@ check below-make says "3 up to date"
 check stdout-first test "$(grep -n 'SHA-1\|is a PNG image' both | sed 's/:.*\(SHA-1\|is a PNG\).*/ \1/' | cut -d' ' -f2 | xargs)" = "SHA-1 is"
 if has_terminal; then
     on_terminal 80x24 bash -c '"$0" make --force tex | cat' "$TXMILL"
-    check no-progress-beside-a-pipe test "$(grep -c 'looking at\|% ' out)" -eq 0
+    check no-progress-beside-a-pipe test "$(grep -c 'examining\|% ' out)" -eq 0
     on_terminal 80x24 "$TXMILL" make --force tex
-    check progress-otherwise grep -q 'looking at' out
+    check progress-otherwise grep -q 'examining' out
 fi
 
 # ---- names -------------------------------------------------------------------------------------------------------------

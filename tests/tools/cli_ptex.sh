@@ -127,9 +127,9 @@ check level-missing says "so the levels 0 to 3"
 txm extract --face x -o no.png grid-u8.ptx
 check face-no-number rc_is 2
 txm extract --face 1 -o no.png rgb.tx
-check face-of-tx says "--face is for Ptex files"
+check face-of-tx says "--face is only for Ptex files"
 txm extract --atlas -o no.png grid-u8.ptx
-check atlas-of-ptex says "give --level"
+check atlas-of-ptex says "with --level"
 txm extract --face 6 -l 3 -o no.png bit.ptx
 check extract-damaged test "$rc" -ne 0 -a ! -e no.png
 txm extract -o star5.ptx --format png --overwrite star5.ptx

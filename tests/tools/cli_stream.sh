@@ -490,7 +490,7 @@ guards budget-page-forced budget --overwrite --html rgb8.png
 guards budget-page-text budget --html notes.txt
 txm stream render room rgb8.png "${small[@]}" -o twice.png --heat-level twice.png
 check guard-twice test "$rc" -eq 2 -a ! -e twice.png
-check guard-twice-says says "--heat-level twice.png: -o already writes that file; give each a name of its own"
+check guard-twice-says says "--heat-level twice.png: -o already writes this file; give each a different name"
 for _ in 1 2; do
     txm stream render room rgb8.png "${small[@]}" --engine blocking --trace again.trace -o again.png --heat-passes passes.png --html again.html
     check again-render rc_is 0

@@ -32,24 +32,23 @@ typedef struct txm_output {
     const char *option; /* "--html" */
     const char *path;   /* NULL and "-": nothing to guard */
     txm_output_kind kind;
-    bool overwrite; /* files of other kinds may be replaced, if they are not sources */
+    bool overwrite; /* files of other kinds may be replaced, unless they are sources */
 } txm_output;
 
-/* The inputs of a command: calls of txm_guard_input give NULL beyond the last. */
+/* The inputs of a command; a call beyond the last returns NULL. */
 typedef const char *(*txm_guard_input)(const void *user, size_t index);
 
-/* TXM_OK, or USAGE with what is in the way and what to do about it. A name that leads nowhere yet, a device, a pipe or
- * a socket is let pass. */
+/* TXM_OK, or USAGE with the file that is in the way and what to do. A name that does not exist yet, a device, a pipe
+ * or a socket is accepted. */
 txm_status txm_guard_output(const txm_output *output, txm_guard_input input, const void *user, txm_error *err);
 
 /* The same for inputs in an array: operands. */
 txm_status txm_guard_operands(const txm_output *output, char *const *items, size_t count, txm_error *err);
 
-/* Refuses to replace a tx file whose name is that of another image by the one of `image`. As
- * txm_guard_output. */
+/* Refuses to replace a tx file that belongs, by its name, to another image than `image`. As txm_guard_output. */
 txm_status txm_guard_tx_of(const txm_output *output, const char *image, txm_error *err);
 
-/* What a file is, by its first bytes, with its article: "a PNG image", "a Blender scene", "a folder". For messages;
- * never NULL. */
+/* The kind of a file by its first bytes, with its article: "a PNG image", "a Blender scene", "a folder". For
+ * messages; never NULL. */
 const char *txm_kind_of_file(const char *path);
 #endif

@@ -19,12 +19,12 @@
 #include "txmill/convert.h"
 #include "txtile/reader.h"
 
-/* Size of a block in px: the smallest multiple of the tile that is at least 256. */
+/* Size of a block in pixels: the smallest multiple of the tile that is at least 256. */
 uint32_t txm_view_block_px(uint32_t tile_px);
 
-/* Appends the blocks of a level to `out`. Stops as soon as they take more than `limit` bytes: *fits is false then, and
- * `out` as it was. The context lends its threads, on which the text does not depend. Tiles that cannot be decoded are
- * black. NO_MEMORY, CANCELLED when *cancel becomes non-zero. */
+/* Appends the blocks of a level to `out`. Stops as soon as they take more than `limit` bytes; *fits is then false,
+ * and `out` unchanged. The threads of the context are used; the text does not depend on their number. Tiles that
+ * cannot be decoded are black. NO_MEMORY, CANCELLED when *cancel becomes non-zero. */
 txm_status txm_view_blocks(txm_context *context, txm_tx *tx, uint32_t level, size_t limit, const volatile int *cancel,
                            txm_bytes *out, bool *fits, txm_error *err);
 #endif
