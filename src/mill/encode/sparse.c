@@ -17,6 +17,9 @@
 #include "tile/base/mem.h"
 #include "tile/decode/inflate_parts.h"
 
+/* Compiled once for each thoroughness. */
+#define TXM_TEMPLATE static inline __attribute__((always_inline))
+
 enum {
     MIN_MATCH = 8, /* one load */
     HASH_BITS = 12,
@@ -28,6 +31,12 @@ enum {
     MAX_SURVEYED = 8   /* blocks whose costs are kept */
 };
 
+/* Estimated costs of a block. */
+typedef struct block_costs {
+    uint16_t literals[TXM_LITERALS]; /* of each, in COST_ONE-ths of a bit */
+    unsigned key_bits;               /* of eight bytes on average, in bits */
+} block_costs;
+
 struct txm_sparse {
     txm_sequence *sequences;
     uint16_t last[1 << HASH_BITS];      /* low half of the number of the last position with this hash */
@@ -37,9 +46,8 @@ struct txm_sparse {
      * alpha is the same number in every fourth byte. */
     uint32_t bytes[COUNTERS][TXM_LITERALS];
     uint32_t litlen[TXM_LITLEN_SYMBOLS], distance[TXM_DISTANCE_SYMBOLS];
-    uint16_t costs[MAX_SURVEYED][TXM_LITERALS]; /* of a literal, estimated, in COST_ONE-ths of a bit: of each block that
-                                                 * was surveyed, or of the one at hand */
-    size_t surveyed_block;                      /* its size, 0: none was */
+    block_costs costs[MAX_SURVEYED]; /* of each block that was surveyed, or of the one at hand */
+    size_t surveyed_block;           /* its size, 0: none was */
 };
 
 /* Room for as many matches as the input could hold. */
@@ -110,12 +118,10 @@ static inline void count_before_match(txm_sparse *s, const uint8_t *src, size_t 
 
 static void add_counters(txm_sparse *s)
 {
-    for (int b = 0; b < TXM_LITERALS; b++) {
-        uint32_t sum = 0;
-        for (int i = 0; i < COUNTERS; i++)
-            sum += s->bytes[i][b];
-        s->litlen[b] = sum;
-    }
+    memcpy(s->litlen, s->bytes[0], sizeof s->bytes[0]);
+    for (int i = 1; i < COUNTERS; i++)
+        for (int b = 0; b < TXM_LITERALS; b++)
+            s->litlen[b] += s->bytes[i][b];
 }
 
 /* Counts the bytes of one stripe in each period, and says how many that were. */
@@ -132,16 +138,17 @@ static size_t sample(txm_sparse *s, const uint8_t *src, size_t n, size_t period)
 }
 
 /* Costs of literals from the counts of n bytes; returns what all of them cost together. */
-static uint64_t set_costs(txm_sparse *s, size_t n, uint16_t *cost)
+static uint64_t set_costs(txm_sparse *s, size_t n, block_costs *cost)
 {
     uint64_t sum = 0;
     unsigned all = log2_scaled((uint32_t)n);
     add_counters(s);
     for (int b = 0; b < TXM_LITERALS; b++) {
         uint32_t v = s->litlen[b];
-        cost[b] = (uint16_t)(all - (v ? log2_scaled(v) : 0) + 1); /* what a sample lacks is rare */
-        sum += (uint64_t)v * cost[b];
+        cost->literals[b] = (uint16_t)(all - (v ? log2_scaled(v) : 0) + 1); /* what a sample lacks is rare */
+        sum += (uint64_t)v * cost->literals[b];
     }
+    cost->key_bits = (unsigned)(sum * MIN_MATCH / n / COST_ONE);
     return sum;
 }
 
@@ -208,7 +215,7 @@ txm_survey txm_sparse_survey(txm_sparse *s, const uint8_t *src, size_t size_byte
     for (size_t at = 0; at < size_bytes; at += block_bytes) {
         size_t end = size_bytes - at < block_bytes ? size_bytes : at + block_bytes;
         size_t seen = sample(s, src + at, end - at, period);
-        uint16_t *cost = s->costs[at / block_bytes % MAX_SURVEYED];
+        block_costs *cost = &s->costs[at / block_bytes % MAX_SURVEYED];
         sum.literal_bits += set_costs(s, seen, cost) * (end - at) / seen / COST_ONE;
         if (size_bytes <= block_bytes && sum.literal_bits < few_bits)
             return sum;
@@ -218,7 +225,8 @@ txm_survey txm_sparse_survey(txm_sparse *s, const uint8_t *src, size_t size_byte
         }
         by_4.saved = by_8.saved = 0;
         for (size_t i = at; i < end; i += period)
-            survey_stripe(cost, src, i, end - i < STRIPE_BYTES ? end : i + STRIPE_BYTES, step_bytes, &by_4, &by_8);
+            survey_stripe(cost->literals, src, i, end - i < STRIPE_BYTES ? end : i + STRIPE_BYTES, step_bytes, &by_4,
+                          &by_8);
         sum.saved_by_4 += by_4.saved * (end - at) / seen / COST_ONE;
         sum.saved_by_8 += by_8.saved * (end - at) / seen / COST_ONE;
     }
@@ -241,44 +249,55 @@ static inline size_t agree(const uint8_t *a, const uint8_t *b, size_t limit)
     return n;
 }
 
-/* Positions are numbered: number i is at byte i * step. Marks those of the next positions, at most 64, whose eight
- * bytes were seen before, and links each to the last one with the same hash; some links are longer than the format
- * allows. Noise makes these comparisons come out either way, so nothing branches here. Every number below 2^16 is its
- * own low half and above it the link is below the number: what an empty slot (0) says is a position as good as any, and
- * whether bytes agree is looked at in any case. */
-static inline uint64_t find_candidates(uint16_t *restrict table, const uint8_t *base, size_t number, size_t step,
-                                       unsigned count, uint16_t *restrict links)
+/* How thoroughly matches are looked for. */
+typedef struct thoroughness {
+    unsigned candidates;  /* at each position, the last ones first */
+    unsigned price_bits;  /* of a match without its extra bits: cheaper where there are many */
+    unsigned agree_bytes; /* 8 to 16: how many the last candidate has in common, for any to be looked at */
+    bool everywhere; /* also at the positions that a rejected candidate covers: what is cheap there is cheap here */
+} thoroughness;
+
+static const thoroughness MANY = {8, 5, 8, true};
+
+/* Few matches. Where eight bytes cost less than a match, nearly all of eight bytes would be rejected, and each takes as
+ * long as encoding twenty bytes: only longer ones are looked at then. */
+static const thoroughness FEW = {1, 9, 8, false}, FEW_LONGER = {1, 11, 12, false}, FEW_LONGEST = {1, 11, 16, false};
+enum { LONGER_KEY_BITS = 20, LONGEST_KEY_BITS = 16 }; /* below so many bits for eight bytes */
+
+/* Positions are numbered: number i is at byte i * step. Marks those of the next positions, at most 64, whose bytes
+ * were seen before, and links each to the last one with the same hash; some links are longer than the format allows.
+ * Noise makes these comparisons come out either way, so nothing branches here. Every number below 2^16 is its own low
+ * half and above it the link is below the number: what an empty slot (0) says is a position as good as any, and whether
+ * bytes agree is looked at in any case. */
+TXM_TEMPLATE uint64_t find_candidates(uint16_t *restrict table, const uint8_t *base, size_t number, size_t step,
+                                      unsigned count, unsigned agree_bytes, uint16_t *restrict links)
 {
     uint64_t marks = 0;
     const uint8_t *p = base + number * step;
+    const unsigned more = agree_bytes - MIN_MATCH;
     for (unsigned k = 0; k < count; k++, p += step) {
         uint64_t key = txm_load_le64(p);
         uint16_t *last = &table[key * 0x9E3779B97F4A7C15u >> (64 - HASH_BITS)];
         size_t link = (uint16_t)(number + k - *last);
+        const uint8_t *from = p - link * step;
         *last = (uint16_t)(number + k);
         links[k] = (uint16_t)link;
-        marks = marks >> 1 | (uint64_t)(txm_load_le64(p - link * step) == key) << 63;
+        uint64_t differ = txm_load_le64(from) ^ key;
+        if (more)
+            differ |= txm_load_le64(from + more) ^ txm_load_le64(p + more);
+        marks = marks >> 1 | (uint64_t)(differ == 0) << 63;
     }
     return marks >> (64 - count);
 }
 
 /* Its loop unrolled, for the sizes of a step that images have most. */
-static uint64_t find_64_candidates(uint16_t *restrict table, const uint8_t *base, size_t number, size_t step,
-                                   uint16_t *restrict links)
+TXM_TEMPLATE uint64_t find_64_candidates(uint16_t *restrict table, const uint8_t *base, size_t number, size_t step,
+                                         unsigned agree_bytes, uint16_t *restrict links)
 {
-    return step == 4   ? find_candidates(table, base, number, 4, 64, links)
-           : step == 2 ? find_candidates(table, base, number, 2, 64, links)
-                       : find_candidates(table, base, number, step, 64, links);
+    return step == 4   ? find_candidates(table, base, number, 4, 64, agree_bytes, links)
+           : step == 2 ? find_candidates(table, base, number, 2, 64, agree_bytes, links)
+                       : find_candidates(table, base, number, step, 64, agree_bytes, links);
 }
-
-/* How thoroughly matches are looked for. */
-typedef struct thoroughness {
-    unsigned candidates; /* at each position, the last ones first */
-    unsigned price_bits; /* of a match without its extra bits: cheaper where there are many */
-    bool everywhere;     /* also at the positions that a rejected candidate covers: what is cheap there is cheap here */
-} thoroughness;
-
-static const thoroughness FEW = {1, 11, false}, MANY = {6, 5, true};
 
 typedef struct match {
     size_t length, distance;
@@ -310,9 +329,8 @@ static inline bool is_worth(const uint16_t *cost, const uint8_t *p, match longer
 /* The best match at p, whose number is given, no farther back than `limit` bytes; its length is 0 where there is none
  * that pays. Every link that is followed was written for this input: skipped positions are in no table, and a number
  * that is 2^16 too large shares its place with the right one. */
-static inline __attribute__((always_inline)) match find_match(const txm_sparse *s, const uint16_t *cost,
-                                                              const uint8_t *p, size_t number, size_t step,
-                                                              size_t limit, size_t most, thoroughness t)
+TXM_TEMPLATE match find_match(const txm_sparse *s, const uint16_t *cost, const uint8_t *p, size_t number, size_t step,
+                              size_t limit, size_t most, thoroughness t)
 {
     size_t back = s->links[number % LINKS];
     match best = {0, back * step};
@@ -370,18 +388,17 @@ static inline txm_sequence count_match(txm_sparse *s, const uint8_t *base, size_
 
 /* Finds the matches of the block from .. to, greedily, in what lies from `reach` on; returns their number. Counts the
  * symbols that are left to send. */
-static inline __attribute__((always_inline)) size_t find_matches(txm_sparse *s, const uint16_t *cost,
-                                                                 const uint8_t *base, size_t reach, size_t from,
-                                                                 size_t to, size_t step, thoroughness t)
+TXM_TEMPLATE size_t find_matches(txm_sparse *s, const uint16_t *cost, const uint8_t *base, size_t reach, size_t from,
+                                 size_t to, size_t step, thoroughness t)
 {
     size_t matches = 0, literals = from;
-    for (size_t number = (from + step - 1) / step; number * step + MIN_MATCH <= to;) {
-        size_t p = number * step, left = (to - p - MIN_MATCH) / step + 1, room = LINKS - number % LINKS;
+    for (size_t number = (from + step - 1) / step; number * step + t.agree_bytes <= to;) {
+        size_t p = number * step, left = (to - p - t.agree_bytes) / step + 1, room = LINKS - number % LINKS;
         uint16_t *links = s->links + number % LINKS;
         left = left < room ? left : room;
         unsigned count = left < 64 ? (unsigned)left : 64;
-        uint64_t marks = count == 64 ? find_64_candidates(s->last, base, number, step, links)
-                                     : find_candidates(s->last, base, number, step, count, links);
+        uint64_t marks = count == 64 ? find_64_candidates(s->last, base, number, step, t.agree_bytes, links)
+                                     : find_candidates(s->last, base, number, step, count, t.agree_bytes, links);
         while (marks) {
             unsigned k = (unsigned)__builtin_ctzll(marks);
             size_t at = p + k * step, most = to - at < TXM_MAX_MATCH ? to - at : TXM_MAX_MATCH;
@@ -406,17 +423,18 @@ static inline __attribute__((always_inline)) size_t find_matches(txm_sparse *s, 
     return matches;
 }
 
-/* Each compiled for itself: the search for few matches knows nothing of more than one candidate. */
-static size_t find_few(txm_sparse *s, const uint16_t *cost, const uint8_t *base, size_t reach, size_t from, size_t to,
-                       size_t step)
+/* As thoroughly as the block deserves. */
+static size_t find_block_matches(txm_sparse *s, const block_costs *cost, const uint8_t *base, size_t reach, size_t from,
+                                 size_t to, size_t step, txm_search search)
 {
-    return find_matches(s, cost, base, reach, from, to, step, FEW);
-}
-
-static size_t find_many(txm_sparse *s, const uint16_t *cost, const uint8_t *base, size_t reach, size_t from, size_t to,
-                        size_t step)
-{
-    return find_matches(s, cost, base, reach, from, to, step, MANY);
+    const uint16_t *literals = cost->literals;
+    if (search == TXM_SEARCH_MANY)
+        return find_matches(s, literals, base, reach, from, to, step, MANY);
+    if (cost->key_bits < LONGEST_KEY_BITS)
+        return find_matches(s, literals, base, reach, from, to, step, FEW_LONGEST);
+    if (cost->key_bits < LONGER_KEY_BITS)
+        return find_matches(s, literals, base, reach, from, to, step, FEW_LONGER);
+    return find_matches(s, literals, base, reach, from, to, step, FEW);
 }
 
 /* ---- encoding ---- */
@@ -452,12 +470,12 @@ size_t txm_sparse_bound(size_t size_bytes, size_t block_bytes)
 }
 
 /* The survey's, or those of a sample. */
-static const uint16_t *costs_of_block(txm_sparse *s, const uint8_t *src, size_t at, size_t n)
+static const block_costs *costs_of_block(txm_sparse *s, const uint8_t *src, size_t at, size_t n)
 {
     if (s->surveyed_block)
-        return s->costs[at / s->surveyed_block];
-    set_costs(s, sample(s, src + at, n, STRIPES_APART * STRIPE_BYTES), s->costs[0]);
-    return s->costs[0];
+        return &s->costs[at / s->surveyed_block];
+    set_costs(s, sample(s, src + at, n, STRIPES_APART * STRIPE_BYTES), &s->costs[0]);
+    return &s->costs[0];
 }
 
 /* In parts, matches never reach back over a mark. */
@@ -473,9 +491,9 @@ static size_t encode(txm_sparse *s, const uint8_t *src, size_t size_bytes, size_
             put_mark(&w);
         memset(s->litlen, 0, sizeof s->litlen);
         memset(s->distance, 0, sizeof s->distance);
-        const uint16_t *cost = costs_of_block(s, src, at, n);
+        const block_costs *cost = costs_of_block(s, src, at, n);
         memset(s->bytes, 0, sizeof s->bytes);
-        size_t matches = (search == TXM_SEARCH_MANY ? find_many : find_few)(s, cost, src, reach, at, end, step_bytes);
+        size_t matches = find_block_matches(s, cost, src, reach, at, end, step_bytes, search);
         add_counters(s);
         txm_deflate_block(&w, src + at, n, s->sequences, matches, s->litlen, s->distance, end == size_bytes);
     }
