@@ -57,8 +57,7 @@ static txm_status look_up_image(const txm_blend_image *image, const char *path, 
         r.path = r.reason = r.shows = NULL;
         txm_resolution_clear(&r);
     } else {
-        /* A space that cannot be converted from still has a name, which another config or Blender makes the file under.
-         */
+        /* If the space cannot be converted, the tx file still has a name, under which Blender may have made it. */
         txm_found named = {0};
         if (status == TXM_STATUS_COLORSPACE) {
             txm_look_up(txm_context_color(context), path, &settings, &named, NULL);

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Settings that are said once: a project's file .txmill, found upwards from the images, and TXMILL_* variables.
+ * The settings of a project: its file .txmill, in the folder of an image or above it, and TXMILL_* variables.
  *
  *     # /projects/film/.txmill
  *     cache-dir = /fast/tx
- *     ocio = config/film.ocio             counts from the folder of the .txmill
+ *     ocio = config/film.ocio             relative to the folder of the .txmill
  *     working-space = ACEScg
  *     preset = pbr
  *     rule = *_mask.*=Non-Color           repeatable; rules = FILE as well
  *     threads = 8
  *
- * The command line counts first, then the variables TXMILL_CACHE_DIR, TXMILL_OCIO, TXMILL_WORKING_SPACE, TXMILL_PRESET,
- * TXMILL_RULE, TXMILL_RULES and TXMILL_THREADS, then the file. Rules add up in that order.
+ * The command line has the highest precedence, then the variables TXMILL_CACHE_DIR, TXMILL_OCIO, TXMILL_WORKING_SPACE,
+ * TXMILL_PRESET, TXMILL_RULE, TXMILL_RULES and TXMILL_THREADS, then the file. Rules are combined in that order.
  */
 #ifndef TXM_TOOLS_PROJECT_H
 #define TXM_TOOLS_PROJECT_H

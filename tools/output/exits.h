@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Exit codes: documented once, here, printed into every man page, and stable. Schedulers match the last line of stderr:
+ * Exit codes. They are stable; their descriptions here are also printed in the manual pages. Schedulers match the last
+ * line of stderr:
  *     TXMILL-ERROR code=N failed=K total=T
  *
- * The room tools/output is how the program speaks: messages (say), progress, text and JSON on standard output, HTML,
- * summaries, the guard in front of output files, exit codes and signals. Commands print through it and never directly,
- * so that control characters are shown, a full disk is noticed, and scripts can rely on the form.
+ * The room tools/output has everything that the program prints: messages (say), progress, text and JSON on standard
+ * output, HTML, summaries, the guard of output files, exit codes and signals. Commands print only through it, so that
+ * control characters are escaped, a full disk is detected, and scripts can rely on the form.
  */
 #ifndef TXM_TOOLS_EXITS_H
 #define TXM_TOOLS_EXITS_H

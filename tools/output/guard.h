@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The guard in front of every file that an option names to be written: a name that was left out in front of a glob must
- * not cost a texture.
+ * Checks every output that an option names, because a name that was left out before a glob must not cost a texture:
  *
  *     txmill view --html textures/blender_tx/(all).tx    would write the page over the first of them
  *
- * Refused are a folder; an input of the command, under whatever name or link; an image that has a tx file, or that an
- * input was made from; a tx file in the name of another image; and, unless --overwrite is given, a file of another kind
- * than what is to be written. Pictures and pages are of the same kind only if txmill wrote them: somebody else's
- * picture is somebody's work, and may be a texture. That is why no option replaces it, nor a scene, a tx file or a log.
+ * It refuses a folder; an input of the command, by whatever name or link; an image that has a tx file, or from which an
+ * input was made; a tx file with the name of another image; and, unless --overwrite is given, a file of another kind
+ * than that to be written. Pictures and pages are of the same kind only if txmill wrote them; others may be textures,
+ * so no option replaces them, nor a scene, a tx file or a log.
  */
 #ifndef TXM_TOOLS_GUARD_H
 #define TXM_TOOLS_GUARD_H

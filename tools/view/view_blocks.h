@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Pixels of a level as text inside a page.
+ * Encodes the pixels of a level as text for a page.
  *
- * A page is shown by a browser, whose image formats know neither half nor float and lose colour under partial alpha. So
- * the samples travel as they are stored, and tools/view/blocks.js decodes them. A level is cut into blocks of whole
- * tiles, at least 256 px per side but for the right and bottom edge, in rows from the top left; blocks are separated by
- * spaces. A block is the base64 of a zlib stream of its residuals:
+ * The image formats of browsers support neither half nor float and lose colour where alpha is partial. The page
+ * therefore contains the stored samples, which tools/view/blocks.js decodes. A level is split into blocks of whole
+ * tiles, at least 256 px per side except at the right and bottom edge, in rows from the top left; blocks are separated
+ * by spaces. A block is the base64 of a zlib stream of its residuals:
  *
  *   for each channel, for each byte of a sample from the lowest, for each pixel in rows: one byte
  *
