@@ -32,7 +32,7 @@ typedef struct devices_args {
 
 static const txm_option options[] = {
     TXM_OPTION(FLAG, "measure", .offset = offsetof(devices_args, measure),
-               .help = "Measure every device and the CPU, for --device auto",
+               .help = "Measure every device and the CPU, for the device auto",
                .more = "This takes a few seconds per device. Measure again when a device or its driver has changed: "
                        "until then, auto treats it as one that was not measured."),
     TXM_OPTION(FLAG, "json", .offset = offsetof(devices_args, json), .help = "Print the list as one JSON object"),
@@ -65,7 +65,7 @@ typedef struct devices {
 static void print_cpu(const txm_cpu_info *cpu)
 {
     printf("%-8s %u thread%s, vector code %s", "cpu", cpu->cores, cpu->cores == 1 ? "" : "s", cpu->isa);
-    const char *separator = "(also supported:";
+    const char *separator = " (also supported: ";
     for (const char *const *isa = cpu->isas; *isa; isa++) {
         if (strcmp(*isa, cpu->isa) == 0)
             continue;

@@ -268,7 +268,7 @@ static void examine_memory(examination *x)
             fclose(f);
     }
     bool bounded = most && most < all;
-    snprintf(text, sizeof text, "%s%s%s", txm_format_bytes(all, size), bounded ? ", limited by a cgroup to" : "",
+    snprintf(text, sizeof text, "%s%s%s", txm_format_bytes(all, size), bounded ? ", limited by a cgroup to " : "",
              bounded ? txm_format_bytes(most, bound) : "");
     tell_fact(x, GOOD, "limit", "memory", text);
 }

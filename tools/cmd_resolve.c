@@ -95,7 +95,7 @@ static void print_resolve_text(const char *image, const txm_resolution *r)
     txm_print_line(image, is_loaded(r) ? TXM_GOOD : TXM_BAD, state, shown ? shown : r->path);
     free(shown);
     if (r->state == TXM_TX_STATE_OUTDATED)
-        printf("the image has the time %s, the tx file %s\n", txm_time_text(r->image_time, image_time),
+        printf("  the image has the time %s, the tx file %s\n", txm_time_text(r->image_time, image_time),
                txm_time_text(r->tx_time, tx_time));
     if (*r->reason) {
         fputs("  ", stdout);
@@ -108,9 +108,10 @@ static void print_resolve_text(const char *image, const txm_resolution *r)
         putchar('\n');
     }
     if (!is_loaded(r))
-        printf("requested: colour space %s, alpha type %s\n", txm_space_shown(r->colorspace), txm_alpha_name(r->alpha));
+        printf("  requested: colour space %s, alpha type %s\n", txm_space_shown(r->colorspace),
+               txm_alpha_name(r->alpha));
     for (size_t i = 0; i < r->other_count; i++) {
-        fputs("found:", stdout);
+        fputs("  found: ", stdout);
         txm_print_path(r->others[i].path);
         fputs(": ", stdout);
         txm_print_safe(r->others[i].difference);

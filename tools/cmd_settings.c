@@ -76,7 +76,7 @@ static void show_settings(const char *path, const txm_project *project, bool jso
         fputs(": ", stdout);
         txm_print_safe(project->path ? project->path : "no .txmill in this folder or above it");
         for (size_t i = 0; i < project->above_count; i++) {
-            fputs(i ? ", " : ", which inherits from", stdout);
+            fputs(i ? ", " : ", which inherits from ", stdout);
             txm_print_safe(project->above[i]);
         }
         putchar('\n');

@@ -53,7 +53,7 @@ spares sample-other -o sample --grid 8x8 -o tex/tile64.png "$tx"
 spares sample-input -o sample --overwrite --grid 8x8 -o "$tx" "$tx"
 spares sheet-other -o tile --all -o tex/rgba8.png "$tx"
 txm make --log - tex/rgb8.png
-check log-dash test "$rc $(cat err)" = "2 txmill: error: --log -: a log goes to a file; --json prints the same to standard output
+check log-dash test "$rc $(cat err)" = "2 txmill: error: --log -: the log cannot go to standard output; use --json, which prints the same objects there
 TXMILL-ERROR code=2 failed=0 total=0"
 txm make -o - tex/rgb8.png
 check output-dash says "--output -: a tx file cannot go to standard output; name a file"

@@ -53,8 +53,8 @@ static void print_gc_json(const txm_gc_args *args, const txm_garbage_file *file)
 static void print_gc_text(const txm_gc_args *args, const txm_garbage_file *file)
 {
     static const char *const texts[GARBAGE_REASONS] = {
-        "its image is gone: ", "Cycles does not look here under this name for",
-        "no scene uses it:", "left by a process that has ended", "claim of a process that has ended"};
+        "its image is gone: ", "Cycles does not look here under this name for ",
+        "no scene uses it: ", "left by a process that has ended", "claim of a process that has ended"};
     char size[TXM_FORMAT_BYTES], details[PATH_MAX + 128];
     snprintf(details, sizeof details, "%s, %s: %s%s", txm_garbage_name(file->why), txm_format_bytes(file->bytes, size),
              texts[file->why], file->image ? file->image : "");

@@ -124,7 +124,7 @@ static void print_date(const char *stored)
 /* A changed source is the most common reason why Cycles does not use a file, so it is shown beside the path too. */
 static void print_source(const txm_info *info)
 {
-    static const char *const remarks[] = {"", "", " (changed since: its time differs)", "(missing)"};
+    static const char *const remarks[] = {"", "", " (changed since: its time differs)", " (missing)"};
     const txm_tx_description *d = &info->description;
     if (!*d->source)
         return;

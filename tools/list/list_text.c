@@ -116,7 +116,7 @@ static void print_colorspace(const txm_list_report *report, const txm_blend_imag
         return;
     }
     if (!name) {
-        fputs(*stored ? "scene-linear, since the OCIO config does not have"
+        fputs(*stored ? "scene-linear, since the OCIO config does not have "
                       : "scene-linear, since no colour space is stored",
               stdout);
         txm_print_safe(stored);

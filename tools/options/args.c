@@ -130,29 +130,20 @@ const txm_option txm_config_options[] = {
         STRING, "colorspace", .letter = 'c', AT(settings.colorspace), .arg = "NAME", .values = TXM_VALUES_SPACE,       \
         .help = "Colour space of the image: a name of the config, default or auto (default: default)",                 \
         .more =                                                                                                        \
-            "The word default stands for what a Blender scene uses: the file's own colour metadata if the"             \
-            "config "                                                                                                  \
-            "has that space, else a file rule of the config that matches, other than its default rule, else the "      \
-            "config's role for the"                                                                                    \
-            "format. The "                                                                                             \
-            "word "                                                                                                    \
-            "auto is what Blender's own maketx command uses for an image without a scene. Any other word is part of"   \
-            "the name of the tx file as given, so"                                                                     \
-            "an alias leads to another file than the name that it stands for; scenes contain the name with which "     \
-            "they were"                                                                                                \
-            "saved, see txmill list. =default and =auto are colour spaces or roles of these names: Blender's"          \
-            "config has "                                                                                              \
-            "a role default. = alone is for images whose colour space is empty in the scene or not in the config, "    \
-            "which"                                                                                                    \
-            "lacks: "                                                                                                  \
+            "The word default stands for what a Blender scene uses: the file's own colour metadata if the config has " \
+            "that space, else a file rule of the config that matches, other than its default rule, else the config's " \
+            "role for the format. The word auto stands for what Blender's own maketx command uses for an image "       \
+            "without a scene. Any other word is part of the name of the tx file as given, so an alias leads to "       \
+            "another file than the name that it stands for; scenes contain the name with which they were saved, see "  \
+            "txmill list. =default and =auto are colour spaces or roles of these names: Blender's config has a role "  \
+            "default. = alone is for images whose colour space is empty in the scene or not in the config, which "     \
             "Cycles treats as scene-linear, under the name for auto. 'txmill colorspaces' lists the names."),          \
         TXM_OPTION(CUSTOM, "alpha-type", .letter = 'a', AT(settings.alpha), .arg = "TYPE",                             \
                    .values = "straight premultiplied channel_packed none default auto", .parse = parse_alpha,          \
                    .help = "Alpha: straight, premultiplied, channel_packed, none, default or auto",                    \
-                   .more = "default stands for what Blender chooses for the file:"                                     \
-                           "premultiplied for OpenEXR, "                                                               \
-                           "Cineon, "                                                                                  \
-                           "DPX and Radiance files and straight for the others.")
+                   .more =                                                                                             \
+                       "default stands for what Blender chooses for the file: premultiplied for OpenEXR, Cineon, DPX " \
+                       "and Radiance files and straight for the others.")
 
 #define AT(member) .offset = offsetof(txm_settings_args, member)
 const txm_option txm_naming_options[] = {NAMING_OPTIONS, {0}};

@@ -30,7 +30,7 @@
         .name = "overwrite", .type = TXM_OPT_FLAG, field,                                                              \
         .help = "Replace the output even if txmill did not write it",                                                  \
         .more =                                                                                                        \
-            "Without it only files that txmill wrote are replaced. Even with it, images that txmill did not write,"    \
+            "Without it only files that txmill wrote are replaced. Even with it, images that txmill did not write, "   \
             "images that have a tx file, scenes, tx files, logs and inputs of the command are never overwritten."      \
     }
 

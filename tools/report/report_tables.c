@@ -283,7 +283,7 @@ void txm_report_memory_section(FILE *out, const txm_report_sums *sums)
     fprintf(out,
             "<p>Without a texture cache Cycles loads %s completely: <strong id=\"full-bytes\">%s</strong>. With it, "
             "Cycles loads only the levels that the picture needs, and of these only the visible ones of the %" PRIu64
-            "tiles. The table shows the memory by the resolution at which the textures appear, with all tiles "
+            " tiles. The table shows the memory by the resolution at which the textures appear, with all tiles "
             "visible:</p>\n",
             txm_format_count(m->files, "image", images), txm_format_bytes((uint64_t)m->full, full), m->tiles);
     fputs("<label hidden>Visible tiles <input type=\"range\" id=\"share\" min=\"1\" max=\"100\" value=\"100\"> <output "
