@@ -60,7 +60,7 @@ static const struct {
 /* Lint findings that affect the name of a tx file or its colours. The others cost only memory and time. */
 enum { WRONG_LOOKS = TXM_LINT_DATA_AS_COLOR | TXM_LINT_COLOR_AS_DATA };
 
-/* An id that does not exist is refused, with the list of ids, because it would silently ignore nothing. */
+/* An id that does not exist is refused, with the list of ids, because it would have no effect. */
 static txm_status check_id(const char *text, void *field, txm_error *err)
 {
     (void)field;

@@ -194,7 +194,7 @@ static void tell_alone(diffing *x, const char *path, const char *folder, bool is
 {
     const char *const paths[2] = {is_a ? path : folder, is_a ? folder : path};
     txm_error err = {0};
-    txm_fail(&err, TXM_STATUS_NOT_FOUND, "%s: not found below %s", path, folder);
+    txm_fail(&err, TXM_STATUS_NOT_FOUND, "%s: not found in %s", path, folder);
     txm_tally_add(&x->tally, TXM_OK);
     txm_summary_add(&x->summary, is_a ? "only in the first folder" : "only in the second folder");
     x->tally.findings = true;

@@ -48,7 +48,7 @@ typedef struct txm_batch_job {
 /* The inputs that the operands name: files, folders, patterns, lists, scenes. */
 txm_status txm_batch_job_collect(txm_batch_job *job, const txm_batch_job_args *args, const txm_operands *operands,
                                  txm_error *err);
-/* Makes the batch and its plan. Of the options, rules, lint and memory come from the arguments. */
+/* Makes the batch and its plan. Rules, lint and memory are taken from the arguments. */
 txm_status txm_batch_job_plan(txm_batch_job *job, const txm_batch_job_args *args, const txm_batch_options *options,
                               txm_error *err);
 void txm_batch_job_free(txm_batch_job *job);

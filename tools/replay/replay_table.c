@@ -226,7 +226,7 @@ char *txm_replay_verdict(const txm_replay_table *t, char out[TXM_REPLAY_VERDICT]
         txm_format(out, TXM_REPLAY_VERDICT,
                    "the working set is %s; with all of these sizes %s reads many tiles again%s", set, name, better);
     else
-        txm_format(out, TXM_REPLAY_VERDICT, "the working set is %s; from %s on %s reads hardly any tile again%s", set,
+        txm_format(out, TXM_REPLAY_VERDICT, "the working set is %s; from %s on %s reads almost no tile again%s", set,
                    txm_replay_size_text(ask->sizes[knee], size), name, better);
     return out;
 }

@@ -81,7 +81,7 @@ static inline int64_t load_sample(const uint8_t *p, size_t bytes)
     return v;
 }
 
-/* The median of a, b and a + b - c, which equals the three cases of LOCO-I. */
+/* The median of a, b and a + b - c, which is the same as the three cases of LOCO-I. */
 static inline int64_t predict(int64_t a, int64_t b, int64_t c)
 {
     int64_t low = a < b ? a : b, high = a < b ? b : a, sum = a + b - c;
