@@ -14,7 +14,7 @@
 
 #include "txtile/trace.h"
 
-enum { TXM_REPLAY_SCHEMA_VERSION = 1, TXM_REPLAY_SIZES = 64, TXM_REPLAY_POLICIES = TXM_REPLAY_OPT + 1 };
+enum { TXM_REPLAY_SCHEMA_VERSION = 1, TXM_REPLAY_SIZES = 64, TXM_REPLAY_POLICIES = 16 };
 
 /* The request. Without sizes, some around the working set are used; without policies, all but "none". */
 typedef struct txm_replay_ask {

@@ -88,7 +88,7 @@ static void drop_stale(txm_cache *c)
 /* ---- the table ---- */
 
 /* By txm_cache_policy. */
-const txm_policy txm_policies[TXM_CACHE_POLICY_COUNT] = {
+const txm_policy txm_policies[TXM_CACHE_POLICIES] = {
     [TXM_CACHE_POLICY_RENDER_TILES] =
         {.words =
              {"render-tiles", "tiles",
@@ -116,10 +116,10 @@ const txm_policy txm_policies[TXM_CACHE_POLICY_COUNT] = {
 
 const txm_cache_policy_words *txm_cache_policy_words_of(txm_cache_policy policy)
 {
-    return (unsigned)policy < TXM_CACHE_POLICY_COUNT ? &txm_policies[policy].words : NULL;
+    return (unsigned)policy < TXM_CACHE_POLICIES ? &txm_policies[policy].words : NULL;
 }
 
 const char *txm_cache_policy_name(txm_cache_policy policy)
 {
-    return (unsigned)policy < TXM_CACHE_POLICY_COUNT ? txm_policies[policy].words.name : NULL;
+    return (unsigned)policy < TXM_CACHE_POLICIES ? txm_policies[policy].words.name : NULL;
 }
