@@ -11,9 +11,9 @@
 #include "tools/make/batch_job.h"
 #include "tools/options/shard_args.h"
 
-/* Of a Ptex file and its mesh. */
+/* Options for a Ptex file and its mesh. */
 typedef struct txm_mesh_args {
-    const char *mesh; /* NULL: images are converted as they are */
+    const char *mesh; /* NULL: the operands are images */
     const char *pages;
     uint32_t page_px;
     int padding; /* 0: chosen for the file, n: 2^(n - 1) px */
