@@ -162,9 +162,9 @@ mistake 3 'tex/wood.png: a file, not a folder; name the folder that contains it'
     watch tex/wood.png
 mistake 2 '--max-size applies to a store, which records when its files were last used; name one with --store' \
     gc --max-size 1G tex
-mistake 3 'rom: there is no such folder, nor a built-in scene of this name (did you mean '"'"'room'"'"'?); there are plane, room, grid, udim, sphere and fly' \
+mistake 3 'rom: neither a folder nor a built-in scene (did you mean '"'"'room'"'"'?); the built-in scenes are plane, room, grid, udim, sphere and fly' \
     stream budget rom
-mistake 3 'shot.blend: is a zstd file, but a scene is a folder with a text scene.txt, as txmill-scene(5) describes it; in Blender, the extension'"'"'s Export Scene writes one' \
+mistake 3 'shot.blend: is a zstd file, but a scene is a folder with a file scene.txt, described in txmill-scene(5); the Blender extension'"'"'s Export Scene writes one' \
     stream render shot.blend
 mistake 3 'void: is no scene: there is no scene.txt in this folder; in Blender, the extension'"'"'s Export Scene writes one' \
     stream render void
