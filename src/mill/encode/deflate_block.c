@@ -13,20 +13,22 @@ enum { DEPTHS = 48 }; /* a tree over a sum below 2^31 has at most 45 levels (Fib
 static const uint32_t NONE = UINT32_MAX;
 
 /* Orders all symbols by frequency, rare ones first, equal ones by symbol: one key holds both. Returns how many are
- * used; those come last. Frequencies below the last bucket's, nearly all, are in order after one pass of a counting
- * sort. */
+ * used; those come last. One pass of a counting sort puts frequencies below the last bucket's in order, nearly all of a
+ * large alphabet's; small ones are quicker sorted by insertion, all in that bucket. */
 static size_t sort_symbols(const uint32_t *frequencies, size_t count, uint64_t *sorted)
 {
-    enum { LAST = 256 };
-    uint16_t start[LAST + 2] = {0};
+    enum { MOST_BUCKETS = 256, SMALL = 32 };
+    uint16_t start[MOST_BUCKETS + 2];
+    const size_t last = count > SMALL ? MOST_BUCKETS : 1;
+    memset(start, 0, (last + 2) * sizeof *start);
     for (size_t s = 0; s < count; s++)
-        start[(frequencies[s] < LAST ? frequencies[s] : LAST) + 1]++;
+        start[(frequencies[s] < last ? frequencies[s] : last) + 1]++;
     size_t unused = start[1];
-    for (size_t b = 1; b <= LAST; b++)
+    for (size_t b = 1; b <= last; b++)
         start[b + 1] = (uint16_t)(start[b + 1] + start[b]);
-    size_t first_large = start[LAST];
+    size_t first_large = start[last];
     for (size_t s = 0; s < count; s++)
-        sorted[start[frequencies[s] < LAST ? frequencies[s] : LAST]++] = (uint64_t)frequencies[s] << 32 | s;
+        sorted[start[frequencies[s] < last ? frequencies[s] : last]++] = (uint64_t)frequencies[s] << 32 | s;
     for (size_t i = first_large + 1; i < count; i++) {
         uint64_t key = sorted[i];
         size_t k = i;
