@@ -7,6 +7,8 @@
  */
 #include "mill/encode/deflate_block.h"
 
+#include "mill/encode/deflate_literals.h"
+
 /* ---- Huffman codes --------------------------------------------------------------------------------------------- */
 
 enum { DEPTHS = 48 }; /* a tree over a sum below 2^31 has at most 45 levels (Fibonacci numbers), whatever its limit */
@@ -216,8 +218,9 @@ static inline void put_literals(txm_bit_writer *w, const uint32_t *entries, cons
 
 /* Code and length of a symbol in one word: one load per literal. Four at a time fit the bit buffer between two
  * flushes. */
-static const uint8_t *write_literals(txm_bit_writer *w, const uint32_t *entries, const uint8_t *p, size_t n)
+static void write_literals(txm_bit_writer *w, const txm_literal_codes *codes, const uint8_t *p, size_t n)
 {
+    const uint32_t *entries = codes->entries;
     txm_bit_writer local = *w; /* what is written may alias the writer, which would go to memory and back each time */
     for (; n >= 4; n -= 4, p += 4) {
         put_literals(&local, entries, p);
@@ -227,11 +230,10 @@ static const uint8_t *write_literals(txm_bit_writer *w, const uint32_t *entries,
         txm_put_bits(&local, entries[*p] >> 8, entries[*p] & 255);
     txm_flush_bits(&local);
     *w = local;
-    return p;
 }
 
 /* The same where four more bytes follow: the last, fewer than four, are written without a branch for each number. */
-static inline const uint8_t *write_before_match(txm_bit_writer *w, const uint32_t *entries, const uint8_t *p, size_t n)
+static inline void write_before_match(txm_bit_writer *w, const uint32_t *entries, const uint8_t *p, size_t n)
 {
     for (; n >= 4; n -= 4, p += 4) {
         put_literals(w, entries, p);
@@ -241,16 +243,18 @@ static inline const uint8_t *write_before_match(txm_bit_writer *w, const uint32_
     unsigned two = (a & 255) + (b & 255);
     txm_put_bits(w, a >> 8 | (uint64_t)(b >> 8) << (a & 255) | (uint64_t)(c >> 8) << two, two + (c & 255));
     txm_flush_bits(w);
-    return p + n;
 }
+
+enum { LONG_RUN = 16 }; /* of literals, from which on vector instructions pay */
 
 /* Literals that no match covers, matches, the end of the block. */
 void txm_deflate_block(txm_bit_writer *w, const uint8_t *src, size_t n, const txm_sequence *sequences, size_t matches,
-                       uint32_t *litlen, const uint32_t *distance_counts, bool last)
+                       uint32_t *litlen, const uint32_t *distance_counts, txm_literal_writer vector, bool last)
 {
     uint8_t ll[TXM_LITLEN_SYMBOLS], dl[TXM_DISTANCE_SYMBOLS];
     uint16_t lc[TXM_LITLEN_SYMBOLS], dc[TXM_DISTANCE_SYMBOLS];
-    uint32_t entries[TXM_LITERALS];
+    txm_literal_codes codes;
+    const uint32_t *entries = codes.entries;
     const uint8_t *p = src;
     txm_bit_writer local;
     litlen[END_OF_BLOCK] = 1;
@@ -259,12 +263,20 @@ void txm_deflate_block(txm_bit_writer *w, const uint8_t *src, size_t n, const tx
     txm_huffman_codes(ll, TXM_LITLEN_SYMBOLS, lc);
     txm_huffman_codes(dl, TXM_DISTANCE_SYMBOLS, dc);
     for (int i = 0; i < TXM_LITERALS; i++)
-        entries[i] = (uint32_t)lc[i] << 8 | ll[i];
+        codes.entries[i] = (uint32_t)lc[i] << 8 | ll[i];
+    for (int i = 0; vector && i < TXM_LITERALS; i++) {
+        codes.low[i] = (uint8_t)lc[i];
+        codes.rest[i] = (uint8_t)(lc[i] >> 8 << 4 | ll[i]);
+    }
     write_header(w, ll, dl, last);
     local = *w; /* what is written may alias the writer, which would go to memory and back each time */
     for (size_t i = 0; i < matches; i++) {
         const txm_sequence *q = &sequences[i];
-        p = write_before_match(&local, entries, p, q->literals) + q->length;
+        if (vector && q->literals >= LONG_RUN)
+            vector(&local, &codes, p, q->literals);
+        else
+            write_before_match(&local, entries, p, q->literals);
+        p += q->literals + q->length;
         txm_coded length = txm_code_length(q->length), distance = txm_code_distance(q->distance);
         txm_put_bits(&local, lc[length.symbol], ll[length.symbol]);
         txm_put_bits(&local, length.extra, length.extra_bits);
@@ -273,7 +285,7 @@ void txm_deflate_block(txm_bit_writer *w, const uint8_t *src, size_t n, const tx
         txm_flush_bits(&local);
     }
     *w = local;
-    write_literals(w, entries, p, n - (size_t)(p - src));
+    (vector ? vector : write_literals)(w, &codes, p, n - (size_t)(p - src));
     txm_put_bits(w, lc[END_OF_BLOCK], ll[END_OF_BLOCK]);
     txm_flush_bits(w);
 }
