@@ -350,9 +350,10 @@ TXM_TEMPLATE match find_match(const txm_sparse *s, const uint16_t *cost, const u
         match other = {MIN_MATCH, back * step};
         if (!link || other.distance > limit)
             break;
-        if (p[best.length] != p[best.length - other.distance] || txm_load_le64(p) != txm_load_le64(p - other.distance))
+        const uint8_t *from = p - other.distance;
+        if (p[best.length] != from[best.length] || txm_load_le64(p) != txm_load_le64(from))
             continue;
-        other.length += agree(p + MIN_MATCH, p + MIN_MATCH - other.distance, most - MIN_MATCH);
+        other.length += agree(p + MIN_MATCH, from + MIN_MATCH, most - MIN_MATCH);
         if (other.length > best.length && is_worth(cost, p, other, best))
             best = other;
     }
