@@ -393,6 +393,23 @@ START_TEST(incompressible)
 }
 END_TEST
 
+/* Images that are mostly empty are small. */
+START_TEST(one_colour)
+{
+    static uint8_t pixels[64 * 64 * 16];
+    for (txm_type type = TXM_TYPE_U8; type <= TXM_TYPE_FLOAT; type++) {
+        txm_tile_format format = {type, 4, 64, {TXM_CODEC_ZIP, 0}};
+        size_t row = 64 * 4 * txm_type_bytes(type), size = 0;
+        txm_tile_encoder *e = NULL;
+        const void *encoded = NULL;
+        ck_assert_int_eq(txm_tile_encoder_new(&format, &e, NULL), TXM_OK);
+        ck_assert_int_eq(txm_tile_encode(e, pixels, row, 64, 64, &encoded, &size, NULL), TXM_OK);
+        ck_assert_uint_lt(300 * size, 64 * row);
+        txm_tile_encoder_free(&e);
+    }
+}
+END_TEST
+
 /* What an encoder did before leaves no trace. */
 START_TEST(no_memory_of_earlier_tiles)
 {
@@ -427,7 +444,7 @@ int main(void)
     add_tests(codes, huffman_random, huffman_known);
     tcase_add_loop_test(codes, sparse_round_trip, 0, 7);
     add_tests(codes, sparse_small, survey, vector_literals, zlib_streams);
-    add_tests(tiles, wrong_formats, wrong_tile, incompressible);
+    add_tests(tiles, wrong_formats, wrong_tile, incompressible, one_colour);
     tcase_add_loop_test(tiles, no_memory_of_earlier_tiles, 0, 4);
     return run_suite(s);
 }
