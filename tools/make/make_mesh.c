@@ -20,17 +20,19 @@
 #define AT(member) .offset = offsetof(txm_mesh_args, member)
 const txm_option txm_mesh_options[] = {
     TXM_OPTION(STRING, "mesh", AT(mesh), .arg = "FILE", .values = TXM_VALUES_FILE,
-               .help = "The mesh of a Ptex file, OBJ or PLY: write pages of its faces, and it with a UV layer",
+               .help = "Mesh of a Ptex file (OBJ or PLY): pack its faces into pages, and write it with a UV layer",
                .more = "The pages then become tx files. See PTEX."),
     TXM_OPTION(STRING, "pages", AT(pages), .arg = "DIR", .values = TXM_VALUES_DIR,
                .help = "Write pages and mesh to this folder (default: beside the Ptex file)"),
     TXM_OPTION(UINT, "page-size", AT(page_px), .arg = "PX", .min = 64, .max = 65536,
                .help = "Width and height of a page at most (default: 4096)",
                .more = "A face that needs more has a larger page."),
-    TXM_OPTION(CHOICE, "padding", AT(padding), .arg = "PX", .values = "auto 1 2 4 8 16",
-               .help = "Texels of the neighbours round each face (default: 4, or less where faces are small)",
-               .more = "Faces stay apart on the first levels of the pages: on one level more for each time that this "
-                       "is doubled."),
+    TXM_OPTION(
+        CHOICE, "padding", AT(padding), .arg = "PX", .values = "auto 1 2 4 8 16",
+        .help =
+            "Width of the border round each face, of texels of its neighbours (default: 4, or less if faces are small)",
+        .more = "The wider the border, the more levels keep faces separate: two below the first with 4 texels, three "
+                "with 8, four with 16."),
     {0},
 };
 #undef AT
@@ -45,7 +47,7 @@ static txm_status check_alone(const txm_operands *operands, txm_error *err)
     static const char *const only[] = {"pages", "page-size", "padding"};
     for (size_t i = 0; i < sizeof only / sizeof *only; i++)
         if (txm_opt_given(operands, only[i]))
-            return txm_fail(err, TXM_STATUS_USAGE, "--%s goes with --mesh alone", only[i]);
+            return txm_fail(err, TXM_STATUS_USAGE, "--%s can be used only with --mesh", only[i]);
     for (size_t i = 0; i < operands->count; i++)
         if (is_ptex(operands->items[i]))
             return txm_fail(
@@ -66,11 +68,10 @@ txm_status txm_make_mesh_check(const txm_make_args *args, const txm_operands *op
         return txm_fail(err, TXM_STATUS_USAGE, "--%s: the name is empty", *m->mesh ? "pages" : "mesh");
     if (operands->count != 1 || !is_ptex(operands->items[0]))
         return txm_fail(err, TXM_STATUS_USAGE,
-                        "--mesh: name one Ptex file beside it, as in 'txmill make hero.ptx "
-                        "--mesh hero.obj'");
+                        "--mesh needs exactly one Ptex file, as in 'txmill make hero.ptx --mesh hero.obj'");
     for (size_t i = 0; i < sizeof without / sizeof *without; i++)
         if (txm_opt_given(operands, without[i]))
-            return txm_fail(err, TXM_STATUS_USAGE, "--mesh does not go with --%s%s", without[i],
+            return txm_fail(err, TXM_STATUS_USAGE, "--mesh cannot be combined with --%s%s", without[i],
                             i ? "" : "; --pages names a folder for pages and mesh");
     return TXM_OK;
 }

@@ -13,7 +13,7 @@ extern const txm_option txm_mesh_options[];
         "Ptex", txm_mesh_options, offsetof(args, mesh)                                                                 \
     }
 
-/* What else goes with --mesh, and what goes only with it. USAGE. */
+/* Which options can be used with --mesh, and which only with it. USAGE. */
 txm_status txm_make_mesh_check(const txm_make_args *args, const txm_operands *operands, txm_error *err);
 
 /* Writes pages and mesh, or finds them up to date; a dry run writes nothing. Free *made with txm_unwrapped_clear. */

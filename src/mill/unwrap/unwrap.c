@@ -6,9 +6,9 @@
  * threads, each of which writes a page of its own, into temporaries beside the targets. When all are complete they get
  * their names, the mesh last.
  *
- * Every file carries a key, of both inputs' sizes and times and of the options. Where all that are there have the key
- * of this run, nothing needs to be done; where a run was killed between two renames, the keys differ. The key also
- * tells files of ours from those of somebody else, which are not replaced.
+ * Every file contains a key, a digest of both inputs' sizes and times and of the options. If all files have the key of
+ * this run, nothing needs to be done; after a run that was killed between two renames, some keys differ. Files without
+ * such a mark were not written by txmill and are not replaced.
  */
 #include "txmill/unwrap.h"
 
@@ -147,7 +147,7 @@ static txm_status look_at(const unwrap_job *job, const char *path, const char *m
     const char *at = memmem(head, bytes, mark, strlen(mark));
     const bool has_key = at && (size_t)(head + bytes - at) >= strlen(mark) + MESH_MARK_BYTES &&
                          memcmp(at + strlen(mark), job->key, MESH_MARK_BYTES) == 0;
-    /* An empty file is nobody's work. */
+    /* An empty file holds no work. */
     *what = has_key ? OURS_OF_THIS_KEY : at || (is_file && s.st_size == 0) ? OURS : ANOTHERS;
     return TXM_OK;
 }
@@ -165,7 +165,7 @@ static txm_status check_target(const unwrap_job *job, const char *path, const ch
                           path);
 }
 
-/* Whether all files are there and of this key; refuses those that are somebody's. */
+/* *fresh: all files are there with this key. Files that txmill did not write are refused. */
 static txm_status check_targets(const unwrap_job *job, bool *fresh, txm_error *err)
 {
     *fresh = true;
@@ -180,7 +180,7 @@ static txm_status check_targets(const unwrap_job *job, bool *fresh, txm_error *e
 
 /* ---- pixels ------------------------------------------------------------------------------------------------------ */
 
-/* Colours that give the very same when they are multiplied by alpha and cut off again, as the conversion does it. */
+/* The colour from which the conversion, which multiplies by alpha and truncates, computes the same value again. */
 static uint32_t unassociate(uint32_t colour, uint32_t alpha, uint32_t one)
 {
     if (!alpha)
@@ -241,8 +241,8 @@ static txm_status write_bands(unwrap_job *job, uint32_t page, void *writer, uint
 
 /* ---- files ------------------------------------------------------------------------------------------------------- */
 
-/* Later than that of the page that it replaces, by the second: a tx file of the old one must not pass for one of the
- * new. */
+/* At least a second later than that of the page that it replaces: otherwise the tx file of the old page would be taken
+ * for one of the new page. */
 static struct timespec page_time(const char *path)
 {
     struct timespec now;
@@ -329,7 +329,7 @@ static txm_status write_all(unwrap_job *job, txm_error *err)
     return atomic_load(&job->failed) ? txm_fail_as(err, &job->error) : TXM_OK;
 }
 
-/* Pages that an earlier run had more. */
+/* Further pages of an earlier run that needed more of them. */
 static void remove_rest(const unwrap_job *job)
 {
     for (uint32_t i = job->packed->pages;; i++) {
