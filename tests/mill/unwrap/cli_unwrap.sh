@@ -63,10 +63,10 @@ refused() { # NAME WORDS ARGUMENT...
     check "$1-says" says "$2"
     check "$1-nothing" test ! -e no -a ! -e no.uv.obj
 }
-refused no-mesh "name its mesh with --mesh FILE" hero.ptx
-refused pages-alone "--pages can be used only with --mesh" --pages no hero.1001.png
-refused two "--mesh needs exactly one Ptex file" --mesh hero.obj hero.ptx wide.ptx
-refused image "--mesh needs exactly one Ptex file" --mesh hero.obj hero.1001.png
+refused no-mesh "give its mesh with --mesh FILE" hero.ptx
+refused pages-alone "--pages needs --mesh" --pages no hero.1001.png
+refused two "name one Ptex file" --mesh hero.obj hero.ptx wide.ptx
+refused image "name one Ptex file" --mesh hero.obj hero.1001.png
 refused output "--mesh cannot be combined with --output" --mesh hero.obj -o no hero.ptx
 refused shard "--mesh cannot be combined with --shard" --mesh hero.obj --shard 1/2 --pages no hero.ptx
 refused gone "gone.obj: cannot be examined: No such file" --mesh gone.obj --pages no hero.ptx
