@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "tile/cache/cache_impl.h"
-#include "tools/options/policies.h"
+#include "tools/options/library_words.h"
 #include "util_cache.h"
 #include "util_check.h"
 #include "util_sample.h"

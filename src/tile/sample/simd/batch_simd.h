@@ -182,10 +182,10 @@ TXM_FAST void group_place(const txm_view_texture *t, vi level, vf u, vf v, int c
     TXM_STORE(vf, out->fy, fy);
 }
 
-/* Whether the vectors below serve this sampler. Smart reads levels in two ways. */
+/* Whether the vectors below serve this sampler. */
 TXM_FAST int group_serves(const txm_sampler *how)
 {
-    return how->rule != TXM_LEVEL_RULE_PROBES && how->filter <= TXM_FILTER_CUBIC;
+    return how->rule != TXM_LEVEL_RULE_PROBES && txm_filter_is_plain(how->filter);
 }
 
 /* Fills in a group; 0 if a lane needs the general way. */
@@ -193,7 +193,7 @@ TXM_FAST int group_make(const txm_view_texture *t, const txm_sampler *how, vf u,
                         vf dvdy, vu random, group *g)
 {
     vi inside = vi_set(-1), beyond = vi_set(0), finite = (vi)(u - u == 0.0f) & (vi)(v - v == 0.0f);
-    int closest = how->filter == TXM_FILTER_CLOSEST, cubic = how->filter == TXM_FILTER_CUBIC;
+    const int grid = txm_filter_grid(how->filter, 0), closest = grid == TXM_GRID_PIXEL, cubic = grid == TXM_GRID_CUBIC;
     u = group_wrap(u, t->extension, &inside);
     v = group_wrap(v, t->extension, &inside);
     if (vu_any((vu)~finite))
@@ -247,14 +247,15 @@ TXM_FAST const uint8_t *group_find(const txm_view *view, const txm_view_texture 
 
 TXM_FAST txm_rgba group_read(const txm_view_texture *t, const txm_sampler *how, const uint8_t *p, float fx, float fy)
 {
-    if (how->filter == TXM_FILTER_LINEAR) {
+    const int grid = txm_filter_grid(how->filter, 0);
+    if (grid == TXM_GRID_LINEAR) {
         const float wx[2] = {1.0f - fx, fx}, wy[2] = {1.0f - fy, fy};
         return txm_taps_linear(t, p, wx, wy);
     }
-    if (how->filter == TXM_FILTER_CUBIC) {
+    if (grid == TXM_GRID_CUBIC) {
         float wx[4], wy[4];
-        txm_cubic_weights(fx, wx);
-        txm_cubic_weights(fy, wy);
+        txm_filter_weights(how->filter, fx, wx);
+        txm_filter_weights(how->filter, fy, wy);
         return txm_taps_cubic(t, p, wx, wy);
     }
     return txm_taps_closest(t, p);
@@ -271,9 +272,10 @@ TXM_FAST void group_send_for(const txm_view *view, const txm_view_texture *t, co
     if (!p)
         return;
     __builtin_prefetch(p);
-    if (how->filter != TXM_FILTER_CLOSEST)
+    const int grid = txm_filter_grid(how->filter, 0);
+    if (grid != TXM_GRID_PIXEL)
         __builtin_prefetch(p + t->row_bytes);
-    if (how->filter == TXM_FILTER_CUBIC) {
+    if (grid == TXM_GRID_CUBIC) {
         __builtin_prefetch(p + 2 * t->row_bytes);
         __builtin_prefetch(p + 3 * t->row_bytes);
     }
