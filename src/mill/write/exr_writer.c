@@ -9,6 +9,7 @@
 #include <openexr.h>
 #include <string.h>
 
+#include "mill/write/read_back_impl.h"
 #include "mill/write/writer_impl.h"
 #include "mill/write/writer_metadata.h"
 #include "tile/base/bytes.h"
@@ -253,4 +254,5 @@ static txm_status exr_finish_file(void *self, const txm_tx_summary *summary, txm
     return status;
 }
 
-const txm_container_ops txm_exr_writer_ops = {exr_open, exr_add, exr_end_level, exr_finish_file, exr_close};
+const txm_container_writer txm_tx_exr_writer = {exr_open,  exr_add,           exr_end_level, exr_finish_file,
+                                                exr_close, txm_exr_read_back, false};

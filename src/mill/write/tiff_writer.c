@@ -13,6 +13,7 @@
 #include <string.h>
 #include <tiffio.h>
 
+#include "mill/write/read_back_impl.h"
 #include "mill/write/writer_impl.h"
 #include "mill/write/writer_metadata.h"
 #include "tile/base/bytes.h"
@@ -366,4 +367,5 @@ done:
     return status;
 }
 
-const txm_container_ops txm_tiff_writer_ops = {tiff_open, tiff_add, tiff_end_level, tiff_finish, tiff_close};
+const txm_container_writer txm_tx_tiff_writer = {tiff_open,          tiff_add, tiff_end_level, tiff_finish, tiff_close,
+                                                 txm_tiff_read_back, true};

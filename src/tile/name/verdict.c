@@ -63,8 +63,7 @@ static void say(txm_verdict *v, txm_use use, const char *shows, const char *form
 static bool is_native(const txm_tx *tx)
 {
     const txm_tx_info *i = txm_tx_info_of(tx);
-    return (i->channels == 1 || i->channels == 4) &&
-           (i->container == TXM_CONTAINER_EXR) == (txm_type_is_float(i->type) != 0);
+    return (i->channels == 1 || i->channels == 4) && txm_tx_has_native_samples(tx);
 }
 
 /* ---- deciding --------------------------------------------------------------------------------------------------- */

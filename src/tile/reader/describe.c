@@ -266,7 +266,7 @@ uint32_t txm_tx_odd_level(const txm_tx *tx, uint32_t *width, uint32_t *height)
 {
     *width = tx->odd_width;
     *height = tx->odd_height;
-    return tx->odd_width && tx->texture_format ? tx->info.levels : 0;
+    return tx->odd_width && !tx->hidden_levels ? tx->info.levels : 0;
 }
 
 /* What Cycles checks, in its order, and what its libraries can decode. */
@@ -304,9 +304,7 @@ txm_opening txm_tx_opening(const char *path)
     if (txm_tx_open_outline(path, &tx, NULL) != TXM_OK)
         return iff_serves(path) ? TXM_OPENING_WHOLE : TXM_OPENING_NONE;
     if (txm_tx_is_pyramid(tx, NULL, 0))
-        how = tx->foreign                               ? TXM_OPENING_FOREIGN
-              : tx->info.container == TXM_CONTAINER_EXR ? TXM_OPENING_PARTS
-                                                        : TXM_OPENING_WHOLE;
+        how = tx->foreign ? TXM_OPENING_FOREIGN : tx->ops->opening;
     txm_tx_close(&tx);
     return how;
 }
@@ -346,8 +344,7 @@ bool txm_tx_is_pyramid(const txm_tx *tx, char *reason, size_t reason_bytes)
     if (info->levels < need && !odd)
         return refuse_tx(reason, reason_bytes, "it has %u level%s; %u are needed: down to a tile, or 64 px",
                          info->levels, info->levels == 1 ? "" : "s", need);
-    if (need > 1 && info->container == TXM_CONTAINER_TIFF && !tx->texture_format)
-        return refuse_tx(reason, reason_bytes,
-                         "it lacks the texture format tag (33302), without which its levels are not seen");
+    if (need > 1 && tx->hidden_levels)
+        return refuse_tx(reason, reason_bytes, "%s", tx->hidden_levels);
     return 1;
 }

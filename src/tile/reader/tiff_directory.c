@@ -306,7 +306,7 @@ uint64_t txm_tiff_image_end(const txm_tx *tx)
     return measure_directories(tx).end;
 }
 
-bool txm_tiff_lost_values(const txm_tx *tx)
+bool txm_tiff_has_lost_values(const txm_tx *tx)
 {
     return measure_directories(tx).lost;
 }
