@@ -258,76 +258,90 @@ static void adapt_share(txm_cache *c, const txm_cache_file *f)
         c->more_for_readers -= (c->more_for_readers + STEPS - 1) / STEPS;
 }
 
-/* Opened without the lock; whoever wants the same file waits for it. On success the file cannot close until
- * txm_file_give. A second attempt is made only where closing all idle files may have helped. */
+/* Opens a file that is not open, with the lock released meanwhile; whoever wants the same file waits for it. A second
+ * attempt is made only where closing all idle files may have helped. Without success *cause says why. */
+static void open_without_lock(txm_cache *c, txm_cache_file *f, txm_error *cause)
+{
+    f->opening = true;
+    close_some(c, c->options.max_open - 1);
+    for (int attempt = 0; attempt < 2 && !f->tx; attempt++) {
+        pthread_mutex_unlock(&c->lock);
+        txm_tx *opened = NULL;
+        open_file(c, f, &opened, cause);
+        pthread_mutex_lock(&c->lock);
+        f->tx = opened;
+        if (!txm_status_retryable(cause->status) || cause->status == TXM_STATUS_CHANGED)
+            break;
+        close_some(c, 0); /* descriptors and maps may be what is short */
+    }
+    f->opening = false;
+    if (f->tx) {
+        link_newest(c, f);
+        due_to_look(f);
+        c->stats.files_opened++;
+        f->opens++;
+        count_kept(c, f, txm_tx_own_bytes(f->tx), 0);
+        adapt_share(c, f);
+        if (++c->stats.files_open > c->stats.files_open_peak)
+            c->stats.files_open_peak = c->stats.files_open;
+    } else {
+        remember(c, f, cause);
+    }
+    pthread_cond_broadcast(&c->changed);
+}
+
+/* Counts a reader of an open file, with the lock held: until that reader leaves, the file cannot be closed. */
+static void add_reader(txm_cache *c, txm_cache_file *f)
+{
+    f->readers++;
+    if (c->newest != f) {
+        unlink_open(c, f);
+        link_newest(c, f);
+    }
+    f->mapped = true;
+    trim_readers(c);
+}
+
+/* Without the lock, by a reader: CHANGED if somebody has written to the file since it was opened, and then the reader
+ * has left. `known`: the identity that it had. */
+static txm_status check_unwritten(txm_cache *c, txm_cache_file *f, txm_tx *tx, uint64_t known[4], txm_error *err)
+{
+    txm_error cause = {0};
+    const bool written = overwritten(c, f, tx, known);
+    pthread_mutex_lock(&c->lock);
+    if (written) {
+        txm_fail(&cause, TXM_STATUS_CHANGED, "%s: was written to after it was opened", f->path);
+        if (!f->broken)
+            remember(c, f, &cause);
+        leave(c, f);
+    } else {
+        memcpy(f->identity, known, sizeof f->identity);
+    }
+    pthread_mutex_unlock(&c->lock);
+    return written ? txm_fail_as(err, &cause) : TXM_OK;
+}
+
+/* On success the file cannot be closed until txm_file_give. */
 txm_status txm_file_acquire(txm_cache *c, txm_cache_file *f, txm_tx **tx, txm_error *err)
 {
+    txm_error cause = {0};
+    uint64_t known[4];
     pthread_mutex_lock(&c->lock);
     while (f->opening)
         pthread_cond_wait(&c->changed, &c->lock);
-    txm_error cause = {0};
-    if (!f->tx && !f->broken) {
-        f->opening = true;
-        close_some(c, c->options.max_open - 1);
-        for (int attempt = 0; attempt < 2 && !f->tx; attempt++) {
-            pthread_mutex_unlock(&c->lock);
-            txm_tx *opened = NULL;
-            open_file(c, f, &opened, &cause);
-            pthread_mutex_lock(&c->lock);
-            f->tx = opened;
-            if (!txm_status_retryable(cause.status) || cause.status == TXM_STATUS_CHANGED)
-                break;
-            close_some(c, 0); /* descriptors and maps may be what is short */
-        }
-        f->opening = false;
-        if (f->tx) {
-            link_newest(c, f);
-            due_to_look(f);
-            c->stats.files_opened++;
-            f->opens++;
-            count_kept(c, f, txm_tx_own_bytes(f->tx), 0);
-            adapt_share(c, f);
-            if (++c->stats.files_open > c->stats.files_open_peak)
-                c->stats.files_open_peak = c->stats.files_open;
-        } else {
-            remember(c, f, &cause);
-        }
-        pthread_cond_broadcast(&c->changed);
-    }
-    txm_status status = TXM_OK;
-    uint64_t known[4];
-    bool look = false;
-    if (f->tx && !f->broken) {
-        f->readers++;
-        *tx = f->tx;
-        look = due_to_look(f);
-        memcpy(known, f->identity, sizeof known);
-        if (c->newest != f) {
-            unlink_open(c, f);
-            link_newest(c, f);
-        }
-        f->mapped = true;
-        trim_readers(c);
-    } else {
-        status = txm_fail_as(err, f->broken ? f->broken : &cause);
-    }
-    pthread_mutex_unlock(&c->lock);
-    if (look) {
-        const bool lost = overwritten(c, f, *tx, known);
-        pthread_mutex_lock(&c->lock);
-        if (lost) {
-            status = txm_fail(&cause, TXM_STATUS_CHANGED, "%s: was written to after it was opened", f->path);
-            if (!f->broken)
-                remember(c, f, &cause);
-            leave(c, f);
-        } else {
-            memcpy(f->identity, known, sizeof known);
-        }
+    if (!f->tx && !f->broken)
+        open_without_lock(c, f, &cause);
+    if (!f->tx || f->broken) {
+        const txm_status status = txm_fail_as(err, f->broken ? f->broken : &cause);
         pthread_mutex_unlock(&c->lock);
-        if (lost)
-            txm_fail_as(err, &cause);
+        return status;
     }
-    return status;
+    add_reader(c, f);
+    *tx = f->tx;
+    const bool look = due_to_look(f);
+    memcpy(known, f->identity, sizeof known);
+    pthread_mutex_unlock(&c->lock);
+    return look ? check_unwritten(c, f, *tx, known, err) : TXM_OK;
 }
 
 /* Files that were used since the last time give back the pages that the system has mapped for them, those used most
