@@ -48,7 +48,7 @@ static bool parse_note(const char *text, txm_claim_note *out)
                   o->host, &o->machine, &o->pid, &o->start, &out->nonce) == 5;
 }
 
-static int write_all(int fd, const char *data, size_t bytes)
+static int write_claim_bytes(int fd, const char *data, size_t bytes)
 {
     while (bytes) {
         ssize_t n = write(fd, data, bytes);
@@ -61,7 +61,7 @@ static int write_all(int fd, const char *data, size_t bytes)
 }
 
 /* Up to `bytes` bytes from the beginning, as many as there are: *got. 0 or an errno. */
-static int read_all(int fd, char *data, size_t bytes, size_t *got)
+static int read_claim_bytes(int fd, char *data, size_t bytes, size_t *got)
 {
     *got = 0;
     for (ssize_t n = 1; n != 0 && *got < bytes;) {
@@ -82,7 +82,7 @@ static int check_own(const char *path, const char *note, size_t bytes)
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
     if (fd < 0)
         return errno == ENOENT ? EEXIST : errno;
-    int rc = read_all(fd, there, bytes, &got);
+    int rc = read_claim_bytes(fd, there, bytes, &got);
     close(fd);
     /* An empty one is nobody's: what was written is not there. */
     if (rc == 0 && !got)
@@ -118,7 +118,7 @@ static int write_claim(const char *path, int *fd)
     int f = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (f < 0)
         return errno;
-    int rc = write_all(f, note, n);
+    int rc = write_claim_bytes(f, note, n);
     if (rc == 0)
         rc = flush(f);
     if (rc == 0)
@@ -142,7 +142,7 @@ int txm_claim_file_read(const char *path, txm_claim_note *out)
         return errno;
     txm_claim_note note = {0};
     size_t n = 0;
-    int rc = fstat(fd, &note.st) != 0 ? errno : read_all(fd, text, NOTE_BYTES, &n);
+    int rc = fstat(fd, &note.st) != 0 ? errno : read_claim_bytes(fd, text, NOTE_BYTES, &n);
     close(fd);
     if (rc)
         return rc;

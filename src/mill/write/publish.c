@@ -133,7 +133,7 @@ static const char *advice(int sys_errno, txm_publish_place place)
 }
 
 /* The reason, and what to do about it: where to write instead, what to free. */
-static txm_status fail(txm_error *err, int sys_errno, const txm_publish *p, const char *what)
+static txm_status fail_publishing(txm_error *err, int sys_errno, const txm_publish *p, const char *what)
 {
     if (atomic_load(&aborted))
         return txm_fail(err, TXM_STATUS_CANCELLED, "%s: stopped on request", p->target);
@@ -189,7 +189,7 @@ static txm_status prepare_target(const txm_publish *p, txm_error *err)
     bool there = stat(p->target, &st) == 0;
     /* The name of the temporary was shortened: only the rename would find it out, when all is done. */
     if (!there && errno == ENAMETOOLONG)
-        status = fail(err, errno, p, "cannot be created");
+        status = fail_publishing(err, errno, p, "cannot be created");
     if (there && !S_ISREG(st.st_mode))
         status = txm_fail(err, TXM_STATUS_NOT_A_FILE, "%s: a folder or device has the name of the file; move it away",
                           p->target);
@@ -210,7 +210,7 @@ txm_status txm_publish_begin(const char *target, txm_publish_place place, txm_pu
     txm_status status = prepare_target(p, err);
     int rc = status == TXM_OK ? open_temp(p) : 0;
     if (rc)
-        status = fail(err, rc, p, "cannot create a temporary file beside it");
+        status = fail_publishing(err, rc, p, "cannot create a temporary file beside it");
     if (status == TXM_OK)
         *out = p;
     else
@@ -285,7 +285,7 @@ txm_status txm_publish_copy(const txm_publish *publish, int from, const char *na
     if (rc == 0)
         rc = copy_by_hand(from, publish->fd, &done);
     if (rc)
-        return fail(err, rc, publish, "copying failed");
+        return fail_publishing(err, rc, publish, "copying failed");
     return done == (uint64_t)st.st_size
                ? TXM_OK
                : txm_fail(err, TXM_STATUS_CHANGED, "%s: its size changed while it was copied", name);
@@ -347,7 +347,7 @@ txm_status txm_publish_commit(txm_publish **publish, const struct timespec *mtim
         discard(p);
         return TXM_OK;
     }
-    txm_status status = fail(err, rc, p, what);
+    txm_status status = fail_publishing(err, rc, p, what);
     txm_owned_remove(p->temp);
     discard(p);
     return status;

@@ -80,7 +80,7 @@ static bool sweep_file(sweep *s, const kind *k, const char *path, const char *na
 }
 
 /* One entry; what cannot be examined is left. */
-static void look_at(sweep *s, const char *name)
+static void look_at_leftover(sweep *s, const char *name)
 {
     const kind *k = kind_of(name);
     struct stat st;
@@ -105,7 +105,7 @@ void txm_sweep_folder(const char *folder, bool dry_run, txm_swept *swept)
     if (!dir)
         return;
     while ((d = readdir(dir)))
-        look_at(&s, d->d_name);
+        look_at_leftover(&s, d->d_name);
     closedir(dir);
 }
 

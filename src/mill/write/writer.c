@@ -71,7 +71,7 @@ static void enter_level(txm_tx_writer *w, uint32_t level)
 }
 
 /* A failed call's status, with the descriptor's own failure in front of what a library made of it. */
-static txm_status settle(const txm_tx_writer *w, txm_status status, const txm_error *said, txm_error *err)
+static txm_status settle_writer(const txm_tx_writer *w, txm_status status, const txm_error *said, txm_error *err)
 {
     if (w->out.error.status != TXM_OK)
         return txm_output_status(&w->out, err);
@@ -97,7 +97,7 @@ txm_status txm_tx_writer_open(int fd, const char *name, const txm_tx_layout *lay
     status = txm_metadata_copy(metadata, &w->metadata, err);
     if (status != TXM_OK)
         goto close_writer;
-    status = settle(w, w->ops->open(&w->layout, &w->metadata, &w->out, &w->container, &said), &said, err);
+    status = settle_writer(w, w->ops->open(&w->layout, &w->metadata, &w->out, &w->container, &said), &said, err);
     if (status != TXM_OK)
         goto close_writer;
     enter_level(w, 0);
@@ -122,7 +122,7 @@ txm_status txm_tx_writer_add(txm_tx_writer *w, const void *encoded, size_t size_
             enter_level(w, w->next.level + 1);
         }
     }
-    return settle(w, status, &said, err);
+    return settle_writer(w, status, &said, err);
 }
 
 /* Every tile must have come. Texts that are known only now are filled in. */
@@ -132,7 +132,7 @@ txm_status txm_tx_writer_finish(txm_tx_writer *w, const txm_tx_summary *summary,
     if (w->finished || w->next.level != w->layout.levels)
         return txm_fail(err, TXM_STATUS_INTERNAL, "%s: finished at level %u of %u, tile %u, %u", w->out.name,
                         w->next.level, w->layout.levels, w->next.x, w->next.y);
-    txm_status status = settle(w, w->ops->finish(w->container, summary, &said), &said, err);
+    txm_status status = settle_writer(w, w->ops->finish(w->container, summary, &said), &said, err);
     if (status != TXM_OK)
         return status;
     if (!txm_output_flush(&w->out))

@@ -59,7 +59,7 @@ static void count_kept(txm_cache *c, txm_cache_file *f, uint64_t own_bytes, uint
 }
 
 /* Only while `readers` is 0, so that nobody reads it. The identity stays: it is what the next open is compared with. */
-static void close_file(txm_cache *c, txm_cache_file *f)
+static void close_tx(txm_cache *c, txm_cache_file *f)
 {
     count_kept(c, f, 0, 0);
     unlink_open(c, f);
@@ -86,7 +86,7 @@ static void trim_readers(txm_cache *c)
     for (txm_cache_file *f = c->oldest, *newer; f && f != c->newest && c->stats.reader_bytes > most; f = newer) {
         newer = f->newer;
         if (!f->readers)
-            close_file(c, f);
+            close_tx(c, f);
     }
     if (c->newest && c->stats.reader_bytes > most)
         trim_reader(c, c->newest);
@@ -102,7 +102,7 @@ static void close_some(txm_cache *c, uint32_t left)
     for (txm_cache_file *f = c->oldest, *newer; f && c->stats.files_open > left; f = newer) {
         newer = f->newer;
         if (!f->readers)
-            close_file(c, f);
+            close_tx(c, f);
     }
 }
 
@@ -114,7 +114,7 @@ void txm_file_drop(txm_cache *c, txm_cache_file **file)
     if (!f || --f->textures)
         return;
     if (f->tx)
-        close_file(c, f);
+        close_tx(c, f);
     if (f->called.close)
         f->called.close(f->called.user);
     if (f->broken)
@@ -127,7 +127,7 @@ void txm_file_drop(txm_cache *c, txm_cache_file **file)
 
 /* Device, inode, size and time: a file that was replaced is another one. Times count in nanoseconds, since
  * a file may be written twice within a second. */
-static bool look_at(const char *path, uint64_t identity[4])
+static bool look_at_file(const char *path, uint64_t identity[4])
 {
     struct stat st;
     if (stat(path, &st) != 0)
@@ -155,11 +155,11 @@ static bool same_image(const txm_cache_file *f, const txm_tx *tx)
 
 /* Opens a file that nobody else opens meanwhile; without the lock. A file that changed is said to have done so
  * whether or not it can still be opened: damage would be the wrong word. */
-static txm_status open_file(const txm_cache *c, txm_cache_file *f, txm_tx **tx, txm_error *err)
+static txm_status open_unchanged(const txm_cache *c, txm_cache_file *f, txm_tx **tx, txm_error *err)
 {
     uint64_t now[4];
     txm_status status = (c->options.read_files ? txm_tx_open_read : txm_tx_open)(f->path, tx, err);
-    const bool seen = look_at(f->path, now);
+    const bool seen = look_at_file(f->path, now);
     const int error = errno;
     const bool same =
         !f->known || (seen && (memcmp(now, f->identity, sizeof now) == 0 || (status == TXM_OK && same_image(f, *tx))));
@@ -198,7 +198,7 @@ static bool was_written(const char *path)
 static bool overwritten(const txm_cache *c, const txm_cache_file *f, const txm_tx *tx, uint64_t known[4])
 {
     uint64_t now[4];
-    if (!look_at(f->path, now) || now[0] != known[0] || now[1] != known[1] || memcmp(now, known, sizeof now) == 0)
+    if (!look_at_file(f->path, now) || now[0] != known[0] || now[1] != known[1] || memcmp(now, known, sizeof now) == 0)
         return false;
     txm_tx *again = NULL;
     if (c->options.read_files && txm_tx_open_read(f->path, &again, NULL) != TXM_OK)
@@ -224,7 +224,7 @@ static bool due_to_look(txm_cache_file *f)
 }
 
 /* What will be no better the next time is remembered: a damaged file is not opened once for each of its tiles. */
-static void remember(txm_cache *c, txm_cache_file *f, const txm_error *err)
+static void remember_failure(txm_cache *c, txm_cache_file *f, const txm_error *err)
 {
     if (txm_failure_passes(err))
         return;
@@ -235,11 +235,11 @@ static void remember(txm_cache *c, txm_cache_file *f, const txm_error *err)
 
 /* One reader less. What must not be read any more closes with its last one, and what has lost pages, which can be
  * read again only when it is opened again. */
-static void leave(txm_cache *c, txm_cache_file *f)
+static void leave_file(txm_cache *c, txm_cache_file *f)
 {
     f->readers--;
     if ((f->broken || txm_tx_lost(f->tx)) && !f->readers)
-        close_file(c, f);
+        close_tx(c, f);
 }
 
 /* A file that is opened again was closed for want of room: the share of open files grows by what it takes, as far as a
@@ -267,7 +267,7 @@ static void open_without_lock(txm_cache *c, txm_cache_file *f, txm_error *cause)
     for (int attempt = 0; attempt < 2 && !f->tx; attempt++) {
         pthread_mutex_unlock(&c->lock);
         txm_tx *opened = NULL;
-        open_file(c, f, &opened, cause);
+        open_unchanged(c, f, &opened, cause);
         pthread_mutex_lock(&c->lock);
         f->tx = opened;
         if (!txm_status_retryable(cause->status) || cause->status == TXM_STATUS_CHANGED)
@@ -285,7 +285,7 @@ static void open_without_lock(txm_cache *c, txm_cache_file *f, txm_error *cause)
         if (++c->stats.files_open > c->stats.files_open_peak)
             c->stats.files_open_peak = c->stats.files_open;
     } else {
-        remember(c, f, cause);
+        remember_failure(c, f, cause);
     }
     pthread_cond_broadcast(&c->changed);
 }
@@ -312,8 +312,8 @@ static txm_status check_unwritten(txm_cache *c, txm_cache_file *f, txm_tx *tx, u
     if (written) {
         txm_fail(&cause, TXM_STATUS_CHANGED, "%s: was written to after it was opened", f->path);
         if (!f->broken)
-            remember(c, f, &cause);
-        leave(c, f);
+            remember_failure(c, f, &cause);
+        leave_file(c, f);
     } else {
         memcpy(f->identity, known, sizeof f->identity);
     }
@@ -369,7 +369,7 @@ void txm_file_give(txm_cache *c, txm_cache_file *f)
     adapt_share(c, NULL);
     if (!c->options.read_files)
         drop_mapped(c);
-    leave(c, f);
+    leave_file(c, f);
     trim_readers(c);
     if (c->stats.files_open > c->options.max_open)
         close_some(c, c->options.max_open);

@@ -49,7 +49,7 @@ bool txm_rehearse_load(const txm_cache *c, const txm_job *job)
  * tiles that go too early: what a replay counts would not be the policy's, so it must know. */
 enum { MAPPED_BYTES = 64 << 10 };
 
-static void *allocate(void *user, size_t bytes, size_t alignment)
+static void *allocate_replay(void *user, size_t bytes, size_t alignment)
 {
     bool *refused = user;
     void *memory = NULL;
@@ -94,7 +94,7 @@ static bool touch(txm_cache_thread *t, const txm_tile_name *tiles, uint32_t coun
     return there;
 }
 
-static txm_status look(txm_cache_thread *t, const txm_trace_event *e, txm_error *err)
+static txm_status replay_lookups(txm_cache_thread *t, const txm_trace_event *e, txm_error *err)
 {
     for (;;) {
         txm_lane lane = {.capacity = TXM_LOOKUP_TILES, .requests = t->requests};
@@ -120,8 +120,8 @@ static void end_launch(txm_cache *c)
 /* Where a trace has tiles, its lookups are skipped: they are the same ones, and computing their tiles
  * costs more than reading them. A replaced file loses its tiles; the trace lists the new one as a texture
  * of its own. */
-static txm_status play(txm_cache *c, txm_cache_thread *t, txm_trace_cursor *cursor, const txm_replay_options *o,
-                       txm_replay_counts *out, txm_error *err)
+static txm_status replay_trace(txm_cache *c, txm_cache_thread *t, txm_trace_cursor *cursor, const txm_replay_options *o,
+                               txm_replay_counts *out, txm_error *err)
 {
     const bool tiles = txm_trace_info_of(c->rehearsed)->records & TXM_TRACE_TILES;
     txm_trace_event e;
@@ -135,7 +135,7 @@ static txm_status play(txm_cache *c, txm_cache_thread *t, txm_trace_cursor *curs
             if (tiles && e.kind == TXM_TRACE_EVENT_LOOKUP)
                 continue;
             out->lookups++;
-            status = look(t, &e, err);
+            status = replay_lookups(t, &e, err);
             break;
         case TXM_TRACE_EVENT_LAUNCH:
             end_launch(c);
@@ -167,7 +167,7 @@ static txm_status new_cache(const txm_trace *trace, const txm_replay_options *o,
     how.keep_epochs = o->keep_epochs;
     how.threads = 1;
     how.coalesce = TXM_COALESCE_CONSTANT;
-    how.allocator = (txm_cache_allocator){allocate, release, refused};
+    how.allocator = (txm_cache_allocator){allocate_replay, release, refused};
     txm_status status = txm_cache_new(&how, out, err);
     if (status != TXM_OK)
         return status;
@@ -193,7 +193,7 @@ static txm_status rehearse(const txm_trace *trace, const txm_replay_options *o, 
     if (status == TXM_OK)
         status = txm_trace_cursor_new(trace, &cursor, err);
     if (status == TXM_OK)
-        status = play(c, t, cursor, o, out, err);
+        status = replay_trace(c, t, cursor, o, out, err);
     if (status == TXM_OK) {
         txm_cache_stats_of(c, &s);
         out->reads = s.tiles_loaded;

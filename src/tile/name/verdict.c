@@ -86,7 +86,7 @@ static void say_unreadable(const txm_evidence *e, txm_verdict *out)
 }
 
 /* What the header tells; false where it says nothing against the file. */
-static bool refused(const txm_tx *tx, txm_verdict *out)
+static bool is_refused_by_header(const txm_tx *tx, txm_verdict *out)
 {
     char reason[256];
     uint32_t width, height, odd = txm_tx_odd_level(tx, &width, &height);
@@ -128,7 +128,7 @@ void txm_decide(const txm_evidence *e, txm_verdict *out)
         say_outdated(e, out);
     else if (!e->tx && e->refusal)
         say_unreadable(e, out);
-    else if (e->tx && refused(e->tx, out))
+    else if (e->tx && is_refused_by_header(e->tx, out))
         ;
     else if (!e->direct && e->fit == TXM_FIT_NAME)
         say(out, TXM_USE_NAME, "never looks for this name", "%s", e->misfit);

@@ -282,7 +282,8 @@ txm_status txm_exr_find_tile(const txm_tx *tx, const txm_tile_id *tile, txm_span
 }
 
 /* Undoes ZIP, ZIPS or RLE into scratch->tile: planes row by row. */
-static txm_status expand(const txm_tx *tx, const txm_span *span, txm_scratch *scratch, size_t raw_bytes, txm_error *err)
+static txm_status expand_exr_tile(const txm_tx *tx, const txm_span *span, txm_scratch *scratch, size_t raw_bytes,
+                                  txm_error *err)
 {
     bool ok;
     if (tx->exr_compression == TXM_EXR_RLE) {
@@ -321,7 +322,7 @@ txm_status txm_exr_decode_tile(const txm_tx *tx, const txm_tile_id *tile, const 
     else if (tx->exr_compression > TXM_EXR_ZIP)
         return core_decode(tx, tile, scratch, scratch->raw, err);
     else
-        status = expand(tx, span, scratch, raw_bytes, err);
+        status = expand_exr_tile(tx, span, scratch, raw_bytes, err);
     if (status != TXM_OK)
         return status;
     if (tx->info.channels == 1)

@@ -47,8 +47,8 @@ txm_status txm_tiff_find_tile(const txm_tx *tx, const txm_tile_id *tile, txm_spa
 }
 
 /* Runs the codec: exactly raw_bytes bytes into scratch->raw. */
-static txm_status expand(uint16_t compression, const txm_span *span, txm_scratch *scratch, size_t raw_bytes,
-                         txm_error *err)
+static txm_status expand_tiff_tile(uint16_t compression, const txm_span *span, txm_scratch *scratch, size_t raw_bytes,
+                                   txm_error *err)
 {
     bool ok = false;
     size_t n;
@@ -102,7 +102,7 @@ txm_status txm_tiff_decode_tile(const txm_tx *tx, const txm_tile_id *tile, const
     size_t stride = w * tx->pixel_bytes;
     txm_status status = txm_scratch_need(tx, &scratch->raw, err);
     if (status == TXM_OK)
-        status = expand(l->compression, span, scratch, stride * h, err);
+        status = expand_tiff_tile(l->compression, span, scratch, stride * h, err);
     if (status != TXM_OK)
         return status;
     bool predicts = l->compression != TXM_TIFF_NONE && l->compression != TXM_TIFF_PACKBITS;

@@ -50,7 +50,7 @@ static const txm_sample_ops *ops(void)
 }
 
 /* May run in several threads at once; each stores the same pointer. */
-static const txm_sample_ops *choose(void)
+static const txm_sample_ops *choose_for_machine(void)
 {
     const txm_sample_ops *best = txm_sample_ops_isa(txm_ops_best()->isa);
     __atomic_store_n(&chosen, best, __ATOMIC_RELAXED);
@@ -60,19 +60,19 @@ static const txm_sample_ops *choose(void)
 static txm_look choose_sample(const txm_view *view, uint32_t texture, const txm_sampler *how, const txm_lookup *at,
                               txm_lane *lane, float out[4])
 {
-    return choose()->sample(view, texture, how, at, lane, out);
+    return choose_for_machine()->sample(view, texture, how, at, lane, out);
 }
 
 static txm_look choose_sample_d(const txm_view *view, uint32_t texture, const txm_sampler *how, const txm_lookup *at,
                                 txm_lane *lane, float out[4], float du[4], float dv[4])
 {
-    return choose()->sample_d(view, texture, how, at, lane, out, du, dv);
+    return choose_for_machine()->sample_d(view, texture, how, at, lane, out, du, dv);
 }
 
 static txm_look choose_sample_n(const txm_view *view, uint32_t texture, const txm_sampler *how,
                                 const txm_lookups *batch, txm_lane *lane)
 {
-    return choose()->sample_n(view, texture, how, batch, lane);
+    return choose_for_machine()->sample_n(view, texture, how, batch, lane);
 }
 
 txm_look txm_sample(const txm_view *view, uint32_t texture, const txm_sampler *how, const txm_lookup *at,
