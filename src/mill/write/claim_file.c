@@ -40,7 +40,7 @@ static int print_note(char out[NOTE_BYTES])
                     self.host, self.machine, self.pid, self.start, txm_random_bits(), when);
 }
 
-/* Versions of the note are told apart by the first words; others name nobody. */
+/* The first words tell versions of the note apart; a note of an unknown version names no owner. */
 static bool parse_note(const char *text, txm_claim_note *out)
 {
     txm_owner *o = &out->owner;
@@ -84,7 +84,7 @@ static int check_own(const char *path, const char *note, size_t bytes)
         return errno == ENOENT ? EEXIST : errno;
     int rc = read_claim_bytes(fd, there, bytes, &got);
     close(fd);
-    /* An empty one is nobody's: what was written is not there. */
+    /* An empty claim has no owner: the bytes that were written are missing. */
     if (rc == 0 && !got)
         rc = EIO;
     return rc ? rc : got == bytes && memcmp(there, note, bytes) == 0 ? 0 : EEXIST;
@@ -224,7 +224,7 @@ static int take_right(const char *right)
     return rc;
 }
 
-/* Read again under the right: nobody else may remove it now. */
+/* Read again with the right held, so that no other process can remove it meanwhile. */
 static bool remove_same(const char *path, const txm_claim_note *note)
 {
     txm_claim_note now;
@@ -256,7 +256,7 @@ bool txm_claim_file_sweep(const char *path)
 
 /* ---- the server's clock ------------------------------------------------------------------------------------------ */
 
-/* A probe that a kill leaves behind is swept like any other temporary. */
+/* A probe that remains after a kill is swept like any other temporary. */
 bool txm_server_clock(const char *folder, struct timespec *now)
 {
     char *probe = txm_owned_path(folder, "clock", ".txm-clock");

@@ -18,7 +18,7 @@ static bool shows(const char *kept, const char *text)
     return *kept == *text;
 }
 
-/* Whether the file has the attribute. What the reader has no room for passes unseen. */
+/* Whether the file has the attribute. Attributes beyond the limits of the reader are not checked. */
 static bool has(const txm_read_back *c, const char *name, const char *text)
 {
     const txm_metadata *m = &c->tx->metadata;

@@ -28,7 +28,7 @@ struct txm_out_file {
     int sys_errno; /* of the first write that failed */
 };
 
-/* stdio forgets why a write failed by the time that anybody asks: its writes come through here. */
+/* stdio does not keep the reason of a failed write, so its writes go through this function, which does. */
 static ssize_t write_output_bytes(void *cookie, const char *data, size_t bytes)
 {
     txm_out_file *file = cookie;

@@ -5,7 +5,7 @@
  * Bytes go to memory until the budget is spent, then to a file that has no name from the start where the file system
  * allows that. Views of what was written are read back in windows, larger ones as reading goes on in order.
  *
- * In: pieces of bytes of which nobody knows yet where they will go. Out: the same, by offset. The file has no
+ * In: pieces of bytes whose place in the file is not known yet. Out: the same bytes, by offset. The file has no
  * name, so a process that is killed leaves none.
  */
 #include "mill/write/spill.h"
@@ -106,7 +106,7 @@ static bool grow_spill(txm_spill *s, size_t size_bytes)
 /* Once there is a file, everything goes there: offsets run through both. */
 txm_status txm_spill_add(txm_spill *s, const void *data, size_t size_bytes, txm_error *err)
 {
-    /* Memory that the system refuses is no failure while a file can take its place. */
+    /* If memory is short, a file takes its place. */
     if (s->fd < 0 && size_bytes <= s->budget - s->used && grow_spill(s, size_bytes)) {
         if (size_bytes)
             memcpy(s->memory + s->used, data, size_bytes);

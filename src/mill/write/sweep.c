@@ -49,7 +49,7 @@ static const kind *kind_of(const char *name)
     return NULL;
 }
 
-/* By the clock that times the files here, which is asked once, and only when a file's owner cannot be. */
+/* The age by the clock of the file server, which is read once, and only if the owner of a file is unknown. */
 static bool is_old(sweep *s, const struct stat *st)
 {
     if (!s->asked)
@@ -109,7 +109,7 @@ void txm_sweep_folder(const char *folder, bool dry_run, txm_swept *swept)
     closedir(dir);
 }
 
-/* What earlier runs left when they were killed. */
+/* Removes the temporaries of earlier runs that were killed. */
 void txm_sweep_beside(const char *path)
 {
     txm_swept swept = {0};

@@ -153,7 +153,7 @@ static int set_extra_sample(TIFF *t)
            count == 1 && kept && *kept == extra;
 }
 
-/* What every level's directory holds. */
+/* The tags that the directory of every level has. */
 static int set_structure(tiff_writer *w, uint32_t level)
 {
     TIFF *t = w->tiff;
@@ -203,7 +203,7 @@ static int set_density(TIFF *t, const txm_density *d)
     return ok && (!unit || TIFFSetField(t, TIFFTAG_RESOLUTIONUNIT, unit));
 }
 
-/* What only the first directory holds. */
+/* The tags that only the first directory has. */
 static int set_texts(tiff_writer *w)
 {
     TIFF *t = w->tiff;
@@ -355,7 +355,7 @@ static txm_status tiff_finish(void *self, const txm_tx_summary *summary, txm_err
     uint64_t offset = txm_load_uint(entry + 4 + word, (size_t)word, false), length = text.size + 1; /* the NUL counts */
     for (int i = 0; i < word; i++)
         count[i] = (uint8_t)(length >> (8 * i));
-    /* What is left of the reserved room is zeroed: no bytes without meaning in the file. */
+    /* The rest of the reserved room is zeroed, so that the same input makes the same file. */
     size_t left = w->description.size - text.size;
     memset(w->description.data, 0, w->description.size);
     if (!txm_output_write(w->out, at + 4, count, (size_t)word) ||

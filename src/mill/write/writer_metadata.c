@@ -77,7 +77,7 @@ const char *txm_metadata_exr_name(const char *name)
     return name;
 }
 
-/* What the writer itself states cannot be set from outside: a digest that is wrong on purpose helps nobody. */
+/* Attributes that the writer computes itself cannot be set from outside, or a file could state a wrong digest. */
 bool txm_metadata_is_reserved(const char *name)
 {
     for (size_t i = 0; i < sizeof reserved / sizeof *reserved; i++)
@@ -95,7 +95,7 @@ static bool copy_string(const char *from, const char **to)
     return *to != NULL;
 }
 
-/* NULL becomes "", so that writers need not ask. */
+/* NULL becomes "", so that writers need no check. */
 txm_status txm_metadata_copy(const txm_tx_metadata *from, txm_tx_metadata *to, txm_error *err)
 {
     txm_tx_metadata m = *from;

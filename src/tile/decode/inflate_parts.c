@@ -31,7 +31,7 @@ enum {
 /* A part on its way. */
 typedef struct part {
     txm_bit_reader reader;
-    uint8_t *begin_parts, *out, *end; /* what it has to give */
+    uint8_t *begin, *out, *end; /* what it has to give */
     const txm_decode_table *table;
     bool done, bad;
 } part;

@@ -86,7 +86,7 @@ static txm_status make_folder_key(const char *image, const txm_tx_wanted *w, txm
     return TXM_OK;
 }
 
-/* What both entries begin with. */
+/* The beginning of both public functions. */
 static txm_status take_wanted(const char *image, const txm_tx_wanted *given, txm_tx_wanted *own, txm_tx_key *key,
                               txm_error *err)
 {

@@ -2,7 +2,7 @@
  *
  * From evidence to the one answer whether a render uses a tx file, and what it shows.
  *
- * What is said here of pictures was seen in renders of Blender 5.2.2 and 5.2.3, with and without Auto Generate.
+ * Statements about pictures were checked in renders of Blender 5.2.2 and 5.2.3, with and without Auto Generate.
  */
 #include "tile/name/verdict.h"
 
@@ -43,7 +43,7 @@ txm_tx_state txm_state_of_use(txm_use use)
 static const char from_source[] =
     "reads the source image instead; with Auto Generate on, makes the tx file before it renders";
 
-/* Seen with and without Auto Generate: the header is all that is asked for before the first tile. */
+/* This happens with and without Auto Generate, because Cycles reads only the header before the first tile. */
 static const char foreign_codec[] =
     "renders magenta in the official Blender; builds whose libtiff has the codec use it";
 
@@ -85,7 +85,7 @@ static void say_unreadable(const txm_evidence *e, txm_verdict *out)
     say(out, TXM_USE_UNREADABLE, shows[txm_tx_opening(e->path)], "%s", e->refusal);
 }
 
-/* What the header tells; false where it says nothing against the file. */
+/* Judges the file by its header; false if nothing in the header is wrong. */
 static bool is_refused_by_header(const txm_tx *tx, txm_verdict *out)
 {
     char reason[256];

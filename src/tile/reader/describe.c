@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What a tx file's metadata says, taken apart.
+ * Parses the metadata of a tx file.
  *
  * In: the metadata of an open tx file. Out: a description with fields for source, colour spaces, alpha, digest and
  * averages. Files of Blender, maketx and this project say them in different places; what a file does not say is empty,
@@ -84,7 +84,7 @@ static bool split_document_name(const char *text, document_parts *out)
     return true;
 }
 
-/* What is no such text is taken for a path. */
+/* Any other text is taken for a path. */
 static bool parse_document_name(const char *text, txm_tx_description *d)
 {
     document_parts parts;
@@ -109,7 +109,7 @@ const char *txm_encoding_name(txm_encoding encoding)
     return TXM_WORD_OF(names, encoding);
 }
 
-/* A space's own name stands there where the pixels were converted to the working space. */
+/* If the pixels were converted to the working space, the text is the name of the original colour space. */
 static txm_encoding encoding_of(const char *space, size_t bytes)
 {
     static const char encoded[] = "scene_linear_srgb", data[] = "data";
@@ -119,7 +119,8 @@ static txm_encoding encoding_of(const char *space, size_t bytes)
                                                                                         : TXM_ENCODING_LINEAR;
 }
 
-/* Where txm_tx_describe finds the space, without memory of its own: every file that is opened is asked. */
+/* Finds the space where txm_tx_describe does, but without allocating memory, since it runs for every file that is
+ * opened. */
 txm_encoding txm_tx_read_encoding(const txm_tx *tx)
 {
     document_parts parts;
@@ -164,7 +165,7 @@ static void name_working_space(txm_tx_description *d, const char *interop_id)
             set(d->working_space, sizeof d->working_space, s->name, strlen(s->name));
 }
 
-/* A digest of 40 digits, or nothing: whatever else is there is no SHA-1. */
+/* A digest of 40 digits; any other text is ignored. */
 static void set_sha1(txm_tx_description *d, const char *text)
 {
     if (text && strspn(text, "0123456789ABCDEFabcdef") == 40 && (!text[40] || isspace((unsigned char)text[40])))

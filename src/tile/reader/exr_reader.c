@@ -46,7 +46,7 @@ typedef struct attribute {
     uint32_t bytes;
 } attribute;
 
-/* With the place in the file: whoever looks into it with a hex editor starts there. */
+/* The message names the offset in the file, for use in a hex editor. */
 static txm_status corrupt(parser *p, const char *what)
 {
     return txm_fail(p->err, TXM_STATUS_CORRUPT, "%s: damaged EXR header: %s (byte %zu); the file may be truncated",
@@ -214,7 +214,7 @@ static bool keep_attribute(parser *p, const attribute *a)
     return true;
 }
 
-/* To the empty name that ends the header. Attributes that nobody knows are kept as metadata or skipped by their
+/* Up to the empty name that ends the header. Unknown attributes are kept as metadata or skipped by their
  * size. */
 static txm_status take_header(parser *p)
 {

@@ -173,7 +173,7 @@ static txm_status open_fd(int fd, const char *path, tx_access how, txm_tx **out,
     return TXM_OK;
 }
 
-/* An outline is a file whose tiles nobody will read: kinds that could not be decoded are accepted for it. */
+/* Tiles of a file that is opened for its outline are not read, so kinds that cannot be decoded are accepted. */
 static txm_status open_path(const char *path, tx_access how, txm_tx **out, txm_error *err)
 {
     txm_error_clear(err);
@@ -257,7 +257,7 @@ bool txm_tx_identity(const txm_tx *tx, uint64_t *identity)
 txm_status txm_section_copy_image(const txm_tx *tx, int fd, txm_error *err)
 {
     int rc = txm_pwrite_all(fd, tx->map.data, (size_t)tx->info.image_bytes, 0);
-    if (rc == EFAULT) /* a page of the map that is gone is no signal here */
+    if (rc == EFAULT) /* a missing page of the map makes pwrite fail, without a signal */
         return txm_fail(err, TXM_STATUS_CHANGED, "%s: became shorter while it was read", tx->path);
     if (rc)
         return txm_fail_errno(err, rc, "%s: cannot write the new file beside it", tx->path);
@@ -348,7 +348,7 @@ static bool grow(txm_metadata *m)
     return true;
 }
 
-/* What is beyond the bounds is left out silently: it cannot be what Cycles looks for, which comes early. */
+/* Entries beyond the limits are left out silently: the ones that Cycles reads come early. */
 bool txm_metadata_add(txm_metadata *metadata, const char *name, const char *value, size_t value_bytes)
 {
     size_t name_bytes = strlen(name);
@@ -410,7 +410,7 @@ bool txm_metadata_add_words(txm_metadata *metadata, const char *text, size_t tex
         bool quoted = word && p < end && *p == '"';
         if (quoted)
             ok = add_quoted(metadata, name, &p, end);
-        /* The rest of the word: the value, or what is no entry. */
+        /* The rest of the word: the value, or text without a name. */
         const char *value = p;
         while (p < end && !isspace((unsigned char)*p))
             p++;

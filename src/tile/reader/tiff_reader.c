@@ -12,7 +12,7 @@
 #include "tile/reader/image_part.h"
 #include "tile/reader/tiff_reader.h"
 
-/* What must be alike in all levels. */
+/* The properties that must be equal in all levels. */
 typedef struct shape {
     uint32_t width, height, bits, format, samples, planar, photometric, fill_order, depth, tile_w, tile_h, tile_depth;
     uint32_t compression, predictor;

@@ -80,7 +80,7 @@ static txm_status expand_tiff_tile(uint16_t compression, const txm_span *span, t
                          txm_tiff_codec_name(compression));
 }
 
-/* For files of the other byte order, which nobody writes any more and everybody must read. */
+/* For big-endian files, which are rare, but valid. */
 static void swap_samples(uint8_t *p, size_t bytes, unsigned sample_bytes)
 {
     for (uint8_t *end = p + bytes; p < end; p += sample_bytes)

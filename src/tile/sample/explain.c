@@ -21,7 +21,7 @@ typedef struct walk {
 } walk;
 
 /* A pixel of the plane, read through the extension from the tile that has it. x and y are kept as they were
- * before the extension: they say what was asked for, the tile says where it was found. */
+ * before the extension; the tile is the one in which the pixel was found. */
 static void add_tap(const walk *s, uint32_t level, int64_t x, int64_t y, float weight)
 {
     const txm_view_texture *t = s->texture;

@@ -31,23 +31,21 @@ enum { TXM_DRAWS_NOTHING = 0, TXM_DRAWS_PIXELS = 1, TXM_DRAWS_FOOTPRINT = 2 };
     X(STOCHASTIC_LANCZOS, "lanczos", PIXEL, PIXEL, PIXELS, "two random pixels, on average Lanczos with two lobes")     \
     X(STOCHASTIC_MITCHELL, "mitchell", PIXEL, PIXEL, PIXELS, "two random pixels, on average Mitchell and Netravali's")
 
-/* Columns of the table as constants of two bits a filter. */
-#define TXM_FILTER_FIRST(name, word, first, others, draws, about) | (uint64_t)TXM_GRID_##first << 2 * TXM_FILTER_##name
-#define TXM_FILTER_OTHERS(name, word, first, others, draws, about)                                                     \
-    | (uint64_t)TXM_GRID_##others << 2 * TXM_FILTER_##name
-#define TXM_FILTER_DRAWS(name, word, first, others, draws, about) | (uint64_t)TXM_DRAWS_##draws << 2 * TXM_FILTER_##name
-#define TXM_FILTER_COLUMN(column, filter) ((int)((0 TXM_FILTER_TABLE(column)) >> 2 * (filter)) & 3)
+/* The table as constants: of each filter its pixels on level 0 and on others, two bits each, and two bits of draws. */
+#define TXM_FILTER_GRIDS(name, word, first, others, draws, about)                                                      \
+    | (uint64_t)(TXM_GRID_##first | TXM_GRID_##others << 2) << 4 * TXM_FILTER_##name
+#define TXM_FILTER_DRAWS(name, word, first, others, draws, about) | (uint32_t)TXM_DRAWS_##draws << 2 * TXM_FILTER_##name
 
 /* TXM_GRID_* on this level. */
 TXM_ARITH int txm_filter_grid(int filter, uint32_t level)
 {
-    return level ? TXM_FILTER_COLUMN(TXM_FILTER_OTHERS, filter) : TXM_FILTER_COLUMN(TXM_FILTER_FIRST, filter);
+    return (int)((0 TXM_FILTER_TABLE(TXM_FILTER_GRIDS)) >> (4 * filter + (level ? 2 : 0))) & 3;
 }
 
 /* TXM_DRAWS_* */
 TXM_ARITH int txm_filter_draws(int filter)
 {
-    return TXM_FILTER_COLUMN(TXM_FILTER_DRAWS, filter);
+    return (int)((0 TXM_FILTER_TABLE(TXM_FILTER_DRAWS)) >> 2 * filter) & 3;
 }
 
 /* Whether every level is read in one way, and nothing is drawn: what vectors serve. */

@@ -428,10 +428,11 @@ TXM_FLOW txm_look txm_lookup_sample(const TXM_VIEW *view, uint32_t texture, cons
         txm_color_constant(1.0f, 0.0f, 1.0f, 1.0f, out, du, dv);
         return TXM_LOOK_FAILED;
     }
+    const int draws = txm_filter_draws(how->filter);
     float u = at.u, v = at.v, slope[2], covered = 1.0f;
     int inside = txm_probe_wrap(t, &u, &v, slope);
     /* Footprints that are larger than a point may reach in from outside. */
-    if (!inside && how->rule != TXM_LEVEL_RULE_PROBES && txm_filter_draws(how->filter) != TXM_DRAWS_FOOTPRINT) {
+    if (!inside && how->rule != TXM_LEVEL_RULE_PROBES && draws != TXM_DRAWS_FOOTPRINT) {
         txm_color_constant(0.0f, 0.0f, 0.0f, 0.0f, out, du, dv);
         return TXM_LOOK_RESIDENT;
     }
@@ -440,7 +441,7 @@ TXM_FLOW txm_look txm_lookup_sample(const TXM_VIEW *view, uint32_t texture, cons
     levels.low = txm_level_clamp(txm_level_jitter(how, f.level, &lane->random), txm_levels_of(t, how),
                                  how->mode == TXM_LEVEL_MODE_TRILINEAR, &levels.blend);
     txm_jitter jitter = txm_jitter_of(how, &lane->random);
-    if (txm_filter_draws(how->filter) == TXM_DRAWS_FOOTPRINT) {
+    if (draws == TXM_DRAWS_FOOTPRINT) {
         at.u += jitter.x[0] * at.dudx + jitter.y[0] * at.dudy;
         at.v += jitter.x[0] * at.dvdx + jitter.y[0] * at.dvdy;
         u = at.u, v = at.v;

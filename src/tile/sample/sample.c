@@ -39,7 +39,7 @@ static txm_look choose_sample_n(const txm_view *view, uint32_t texture, const tx
                                 const txm_lookups *batch, txm_lane *lane);
 
 /* Until the first lookup a table of functions that choose one for this machine; whoever comes at the same time chooses
- * the same. So a lookup has nothing to ask: it is two loads and a jump away. */
+ * the same. So a lookup costs only two loads and a jump more. */
 static const txm_sample_ops choosing = {"none", choose_sample, NULL, choose_sample_d, choose_sample_n};
 static const txm_sample_ops *chosen = &choosing;
 
@@ -109,7 +109,7 @@ enum {
     MODES = sizeof modes / sizeof *modes,
     FILTERS = sizeof filters / sizeof *filters
 };
-_Static_assert(FILTERS <= 32, "filter.h keeps two bits a filter in a word of 64");
+_Static_assert(FILTERS <= 16, "filter.h keeps four bits a filter in a word of 64, two in one of 32");
 
 /* NULL beyond the last, here and below: that is how options are checked and listed. */
 const char *txm_level_rule_name(txm_level_rule rule)

@@ -37,7 +37,7 @@ TXM_FAST int single_level(const txm_view *view, const txm_view_texture *t, const
     uint32_t offset = (uint32_t)first[1] * t->row_bytes + (uint32_t)first[0] * t->pixel_bytes;
     const uint8_t *p = group_find(view, t, index, offset);
     if (p)
-        *color = group_read(t, how, p, fraction[0], fraction[1]);
+        *color = group_read(t, how, grid, p, fraction[0], fraction[1]);
     return p != NULL;
 }
 
@@ -106,9 +106,9 @@ TXM_RARE int single_probes(const txm_view *view, const txm_view_texture *t, cons
         for (uint32_t i = 0; i < count; i++) {
             if (!insides[i])
                 continue;
-            group_send_for(view, t, how, &places[0], low, (int)i);
+            group_send_for(view, t, grid, &places[0], low, (int)i);
             if (blend > 0.0f)
-                group_send_for(view, t, how, &places[1], low + 1, (int)i);
+                group_send_for(view, t, grid, &places[1], low + 1, (int)i);
             found -= !places[0].taps[i] || (blend > 0.0f && !places[1].taps[i]);
         }
         if (found < count)
@@ -118,10 +118,10 @@ TXM_RARE int single_probes(const txm_view *view, const txm_view_texture *t, cons
             if (!insides[i])
                 continue;
             const group_level *l = &places[0];
-            txm_rgba color = group_read(t, how, l->taps[i], l->fx[i], l->fy[i]);
+            txm_rgba color = group_read(t, how, grid, l->taps[i], l->fx[i], l->fy[i]);
             if (blend > 0.0f) {
                 l = &places[1];
-                color = color * (1.0f - blend) + group_read(t, how, l->taps[i], l->fx[i], l->fy[i]) * blend;
+                color = color * (1.0f - blend) + group_read(t, how, grid, l->taps[i], l->fx[i], l->fy[i]) * blend;
             }
             sum = f->probes > 1 ? sum + color * weights[i] : color; /* alone it keeps the sign of zero */
             covered += weights[i];
