@@ -13,7 +13,7 @@
 #include "tile/base/fail.h"
 #include "tile/base/mem.h"
 #include "tools/options/args.h"
-#include "tools/options/policies.h"
+#include "tools/options/library_words.h"
 #include "tools/output/exits.h"
 #include "tools/output/guard.h"
 #include "tools/output/json.h"

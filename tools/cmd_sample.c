@@ -21,6 +21,7 @@
 #include "tools/inspect/info_report.h"
 #include "tools/inspect/tx_files.h"
 #include "tools/options/args.h"
+#include "tools/options/library_words.h"
 #include "tools/options/project.h"
 #include "tools/options/rule_args.h"
 #include "tools/output/exits.h"
@@ -104,17 +105,8 @@ static const txm_option places[] = {
     {0},
 };
 static const txm_option hows[] = {
-    TXM_OPTION(
-        CHOICE, "filter", AT(filter), .arg = "FILTER",
-        .values = "closest linear cubic smart box tent gaussian ewa lanczos mitchell",
-        .help = "How the pixels of a level are filtered (default: linear)",
-        .more = "Cubic is a B-spline; smart is cubic on level 0 and linear elsewhere, as in OpenImageIO. The filters "
-                "from box on read one random pixel (lanczos and mitchell two), give the right mean, and need --seed."),
-    TXM_OPTION(CHOICE, "rule", AT(rule), .arg = "RULE", .values = "cycles ellipse probes",
-               .help = "How the level is computed from the derivatives (default: cycles)",
-               .more = "With cycles the footprint is measured along u and v, with ellipse along its own axes, so that "
-                       "the level does not depend on the rotation of the texture. With probes, an elongated footprint "
-                       "is read at several places along its long axis."),
+    TXM_OPTION(CHOICE, "filter", AT(filter), .arg = "FILTER", .values = txm_filter_values,
+               .help = "How a level is read (default: linear)", .more = txm_filter_more),
     TXM_OPTION(
         CHOICE, "mode", AT(mode), .arg = "MODE", .values = "stochastic stochastic-full floor trilinear",
         .help = "How the fraction of a level is used (default: stochastic)",
@@ -559,7 +551,7 @@ static txm_status check_sample_args(sample_args *args, txm_error *err)
         return txm_fail(err, TXM_STATUS_USAGE, "-o needs --grid WxH for the size of the picture");
     if (args->seed == UINT32_MAX)
         args->seed = args->grid.w ? 1 : 0;
-    if (args->filter >= TXM_FILTER_STOCHASTIC_BOX && !args->seed)
+    if (txm_filter_is_stochastic((txm_filter)args->filter) && !args->seed)
         return txm_fail(err, TXM_STATUS_USAGE, "--filter %s reads random pixels; give it a --seed above 0",
                         txm_filter_name((txm_filter)args->filter));
     return txm_sampler_check(&how, err);

@@ -22,7 +22,7 @@
 #include "tile/base/mem.h"
 #include "tile/base/path.h"
 #include "tile/base/text.h"
-#include "tools/options/policies.h"
+#include "tools/options/library_words.h"
 #include "tools/options/project.h"
 #include "tools/output/exits.h"
 #include "tools/output/format.h"

@@ -50,6 +50,9 @@ typedef enum txm_container { TXM_CONTAINER_TIFF = 0, TXM_CONTAINER_EXR } txm_con
 /* "TIFF", "OpenEXR". Never NULL. */
 TXM_API const char *txm_container_name(txm_container container);
 
+/* "tiff", "exr": as in reports. Never NULL. */
+TXM_API const char *txm_container_word(txm_container container);
+
 /* Whether a file has a border section, and whether it is usable. */
 typedef enum txm_section_state {
     TXM_SECTION_STATE_NONE = 0, /* the file ends with the image part */

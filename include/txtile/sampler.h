@@ -137,6 +137,12 @@ TXM_API txm_status txm_sampler_check(const txm_sampler *how, txm_error *err);
 TXM_API const char *txm_level_rule_name(txm_level_rule rule);
 TXM_API const char *txm_level_mode_name(txm_level_mode mode);
 TXM_API const char *txm_filter_name(txm_filter filter);
+
+/* A few words on what a filter does ("16 pixels, a B-spline"), for help. NULL outside the range. */
+TXM_API const char *txm_filter_about(txm_filter filter);
+
+/* Whether a filter draws pixels at random, so that it needs a random state. False outside the range. */
+TXM_API bool txm_filter_is_stochastic(txm_filter filter);
 #endif
 
 /* ---- the view -------------------------------------------------------------------------------------------------- */

@@ -160,17 +160,13 @@ static void read_udims(parser *p, txm_scene_image *image)
         txm_words_fail(&p->words, TXM_STATUS_CORRUPT, "the UDIM tiles are missing");
 }
 
-/* The path counts from the scene's folder, so that a folder can be moved as a whole. */
-static void read_image(parser *p)
+/* Name, path and colour space of an image of either kind. The path is relative to the scene's folder, so that the
+ * folder can be moved as a whole. NULL after a failure. */
+static txm_scene_image *read_image_file(parser *p)
 {
-    static const char *const alphas[] = {"straight", "premultiplied", "channel_packed", "none", NULL};
-    static const txm_alpha alpha_of[] = {TXM_ALPHA_STRAIGHT, TXM_ALPHA_PREMULTIPLIED, TXM_ALPHA_CHANNEL_PACKED,
-                                         TXM_ALPHA_NONE};
-    static const char *const extensions[] = {TXM_EXTENSION_TABLE(TXM_EXTENSION_WORD) NULL};
-    static const char *const filters[] = {"closest", "linear", "cubic", "smart", NULL};
     txm_scene_image *image = NEW_ITEM(p, image);
     if (!image)
-        return;
+        return NULL;
     image->name = txm_define_name(&p->words, 'i', (uint32_t)p->scene->image_count - 1);
     char *path = txm_take_text(&p->words, "the path");
     image->path = path ? txm_path_join(p->folder, path) : NULL;
@@ -179,6 +175,19 @@ static void read_image(parser *p)
     free(path);
     txm_take_keyword(&p->words, "colorspace");
     image->colorspace = txm_take_text(&p->words, "the colour space");
+    return image;
+}
+
+static void read_image(parser *p)
+{
+    static const char *const alphas[] = {"straight", "premultiplied", "channel_packed", "none", NULL};
+    static const txm_alpha alpha_of[] = {TXM_ALPHA_STRAIGHT, TXM_ALPHA_PREMULTIPLIED, TXM_ALPHA_CHANNEL_PACKED,
+                                         TXM_ALPHA_NONE};
+    static const char *const extensions[] = {TXM_EXTENSION_TABLE(TXM_EXTENSION_WORD) NULL};
+    static const char *const filters[] = {"closest", "linear", "cubic", "smart", NULL};
+    txm_scene_image *image = read_image_file(p);
+    if (!image)
+        return;
     txm_take_keyword(&p->words, "alpha");
     image->alpha = alpha_of[txm_take_choice(&p->words, "alpha type", alphas)];
     txm_take_keyword(&p->words, "extension");
@@ -193,18 +202,10 @@ static void read_image(parser *p)
  */
 static void read_ptex(parser *p)
 {
-    txm_scene_image *image = NEW_ITEM(p, image);
+    txm_scene_image *image = read_image_file(p);
     txm_error own = {0};
     if (!image)
         return;
-    image->name = txm_define_name(&p->words, 'i', (uint32_t)p->scene->image_count - 1);
-    char *path = txm_take_text(&p->words, "the path");
-    image->path = path ? txm_path_join(p->folder, path) : NULL;
-    if (path && !image->path)
-        txm_words_no_memory(&p->words);
-    free(path);
-    txm_take_keyword(&p->words, "colorspace");
-    image->colorspace = txm_take_text(&p->words, "the colour space");
     image->alpha = TXM_ALPHA_PREMULTIPLIED;
     image->extension = TXM_EXTENSION_EXTEND;
     image->filter = TXM_FILTER_LINEAR;

@@ -62,6 +62,23 @@ check sees-format-table grep -qE '"jpg jpeg' "$table"
 check one-list-of-extensions test -z "$(lists '"(png|jpe?g|tiff?|tga|webp)",? .*"(exr|hdr|bmp|dpx|tiff?|jpe?g)"')"
 check one-list-of-first-bytes test -z "$(lists '(x89PNG|SDPX.*4, "|xFF.xD8.xFF|8BPS)' | grep -v '^src/mill/source/[a-z]*/')"
 
+# So are a mode of repeating, a filter and a container of tx files: prints the files outside of $3 that name more than one
+# constant of the enumeration that begins with $1 in the header $2. One alone is a default, or what a fast path serves.
+names_several() {
+    grep -ohE "\b$1_[A-Z_]+\b" "$2" | sort -u >"$work/constants"
+    grep -roE --include='*.[ch]' --include='*.cpp' --include='*.cu' "\b$1_[A-Z_]+\b" include src tools | sort -u |
+        awk -F: 'NR == FNR { known[$1]; next } $2 in known { n[$1]++ } END { for (f in n) if (n[f] > 1) print f }' \
+            "$work/constants" - | grep -vxF "$2" | { [ -z "$3" ] && cat || grep -vxE "$3"; }
+}
+check sees-extensions grep -q . <<<"$(names_several TXM_EXTENSION include/txtile/pixel.h '')"
+check one-place-for-extensions test -z "$(names_several TXM_EXTENSION include/txtile/pixel.h \
+    'src/tile/base/extension.h|src/tile/sample/simd/wrap_simd.h')"
+check sees-filters grep -q . <<<"$(names_several TXM_FILTER include/txtile/sampler.h '')"
+check one-place-for-filters test -z "$(names_several TXM_FILTER include/txtile/sampler.h \
+    'src/tile/sample/(filter|stochastic)\.h')"
+check sees-containers grep -qE '\bTXM_CONTAINER_EXR\b' include/txtile/reader.h
+check one-place-for-containers test -z "$(grep -rlE '\bTXM_CONTAINER_(TIFF|EXR)\b' src tools)"
+
 # The program is a stranger to the libraries: their public headers, and small ones of base.
 check program-uses-public-headers test -z \
     "$(grep -rhE '^#include "' tools src/stream | grep -vE '"(tools|stream|txmill|txtile|tile/base|mill/base)/|"(report|view|ptex)/[a-z.]*\.inc"')"

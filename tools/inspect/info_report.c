@@ -80,12 +80,6 @@ void txm_info_clear(txm_info *info)
 
 /* ---- what both forms share -------------------------------------------------------------------------------------- */
 
-/* The word in the schema; the text output has "OpenEXR" (txm_container_name). */
-static const char *container_word(const txm_tx_info *i)
-{
-    return i->container == TXM_CONTAINER_EXR ? "exr" : "tiff";
-}
-
 /* Bytes of a level's pixels in memory, for the compression ratio. */
 static uint64_t raw_bytes(const txm_tx_info *i, const txm_tx_level *level)
 {
@@ -296,8 +290,8 @@ void txm_info_print_short(const txm_info *info, uint32_t level, unsigned columns
     putchar('\n');
     snprintf(line, sizeof line, "%u x %u px, %s %s, %s, %s %s, %s; level %u shown, %u x %u", i->width, i->height,
              txm_type_name(i->type), txm_format_channels(i->channels), txm_format_count(i->levels, "level", levels),
-             i->container == TXM_CONTAINER_EXR ? "EXR" : "TIFF", i->compression, txm_format_bytes(i->file_bytes, size),
-             level, l->width, l->height);
+             txm_container_name(i->container), i->compression, txm_format_bytes(i->file_bytes, size), level, l->width,
+             l->height);
     txm_print_cut(line, columns);
     putchar('\n');
     snprintf(line, sizeof line, "%s%s%s%s%s", *d->requested ? txm_space_shown(d->requested) : d->detected,
@@ -349,7 +343,7 @@ static void add_name(cJSON *o, const char *path)
 /* file_bytes is the whole file, image_bytes the part that readers of TIFF or OpenEXR use; the rest is the section. */
 static void add_image(cJSON *o, const txm_tx_info *i)
 {
-    txm_json_text(o, "container", container_word(i));
+    txm_json_text(o, "container", txm_container_word(i->container));
     txm_json_size(o, i->width, i->height);
     txm_json_uint(o, "tile_width", i->tile_w);
     txm_json_uint(o, "tile_height", i->tile_h);

@@ -143,7 +143,7 @@ static int borders(bench *b)
 }
 
 /* The job's buffers serve as input; what is in them does not matter. */
-static txm_status run(bench *b, txm_error *err)
+static txm_status run_bench(bench *b, txm_error *err)
 {
     const txm_gpu_plan *p = &b->job->plan;
     uint64_t stored = b->chunk_bytes, pixels = (uint64_t)p->width * b->rows, light = p->channels * sizeof(float);
@@ -186,7 +186,7 @@ txm_status gpu_bench(uint32_t device, const txm_gpu_plan *plan, txm_gpu_measure 
     for (int i = 0; !status && i < EVENTS; i++)
         status = gpu_check(txm_rt_event_new(&b.events[i]), "events", err);
     if (!status)
-        status = run(&b, err);
+        status = run_bench(&b, err);
     *count = b.count;
     for (int i = 0; i < EVENTS; i++)
         txm_rt_event_free(b.events[i]);

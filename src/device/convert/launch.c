@@ -207,7 +207,7 @@ static int make_borders(chunk *c, uint32_t index)
 /* ---- the whole -------------------------------------------------------------------------------------------------- */
 
 /* All of it is queued on the chunk's stream; nothing waits here. */
-static int run(chunk *c)
+static int run_chunk(chunk *c)
 {
     txm_gpu_job *j = c->job;
     gpu_slot *s = c->slot;
@@ -239,7 +239,7 @@ txm_status gpu_launch(txm_gpu_job *job, gpu_slot *slot, uint32_t rows, bool conf
     slot->out_bytes = 0;
     slot->result = (txm_gpu_result){
         .submitted = slot->in, .y = c.y, .rows = rows, .stats = conformed ? NULL : slot->stats, .pieces = slot->pieces};
-    txm_status status = gpu_check(run(&c), "kernels", err);
+    txm_status status = gpu_check(run_chunk(&c), "kernels", err);
     if (status)
         return status;
     job->before = slot->computed;

@@ -17,7 +17,7 @@ static txm_status count(uint32_t *devices, txm_error *err)
     return TXM_OK;
 }
 
-static txm_status describe(uint32_t device, txm_device_facts *out, txm_error *err)
+static txm_status describe_plugin(uint32_t device, txm_device_facts *out, txm_error *err)
 {
     *out = (txm_device_facts){0};
     int code = txm_rt_describe(device, out);
@@ -30,7 +30,7 @@ __attribute__((visibility("default"))) const txm_device_plugin txm_device_plugin
     .error_bytes = sizeof(txm_error),
     .name = txm_rt_name,
     .count = count,
-    .describe = describe,
+    .describe = describe_plugin,
     .jobs = &txm_gpu_jobs_table,
     .lookups = &txm_lookup_table,
 };

@@ -49,10 +49,9 @@ static void check_acceptance(txm_verification *v)
     if (i->channels != 1 && i->channels != 4)
         txm_find(v->findings, TXM_FINDING_PIXEL_KIND, TXM_NO_PLACE, "%u channels, where native files have 1 or 4",
                  i->channels);
-    bool is_exr = i->container == TXM_CONTAINER_EXR;
-    if (is_exr != (txm_type_is_float(i->type) != 0))
+    if (!txm_tx_has_native_samples(v->tx))
         txm_find(v->findings, TXM_FINDING_PIXEL_KIND, TXM_NO_PLACE, "%s samples in %s", txm_type_name(i->type),
-                 is_exr ? "OpenEXR" : "TIFF");
+                 txm_container_name(i->container));
 }
 
 /* Files of other programs owe us none. */

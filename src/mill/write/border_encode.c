@@ -150,7 +150,7 @@ static void add_line(txm_border_encoder *e, const void *line, const void *refere
 }
 
 /* A column: `count` pixels that lie step_bytes apart, made tight. */
-static void gather(const uint8_t *src, size_t step_bytes, size_t count, size_t pixel_bytes, uint8_t *dst)
+static void gather_border(const uint8_t *src, size_t step_bytes, size_t count, size_t pixel_bytes, uint8_t *dst)
 {
     for (size_t i = 0; i < count; i++, src += step_bytes, dst += pixel_bytes)
         memcpy(dst, src, pixel_bytes);
@@ -164,10 +164,10 @@ static void predict(txm_border_encoder *e, const uint8_t *border, const txm_bord
     const uint8_t *sides = border + 2 * row, *below = sides + 4 * px * h;
     for (int right = 0; right < 2; right++) {
         const uint8_t *near = sides + (right ? 2 : 1) * px, *far = sides + (right ? 3 : 0) * px;
-        gather(right ? tile->right : tile->left, tile->column_step, h, px, e->reference);
-        gather(near, 4 * px, h, px, e->line);
+        gather_border(right ? tile->right : tile->left, tile->column_step, h, px, e->reference);
+        gather_border(near, 4 * px, h, px, e->line);
         add_line(e, e->line, e->reference, h, &at);
-        gather(far, 4 * px, h, px, e->reference);
+        gather_border(far, 4 * px, h, px, e->reference);
         add_line(e, e->reference, e->line, h, &at);
     }
     for (int bottom = 0; bottom < 2; bottom++) {

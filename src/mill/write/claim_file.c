@@ -40,7 +40,7 @@ static int print_note(char out[NOTE_BYTES])
                     self.host, self.machine, self.pid, self.start, txm_random_bits(), when);
 }
 
-/* Versions of the note are told apart by the first words; others name nobody. */
+/* The first words tell versions of the note apart; a note of an unknown version names no owner. */
 static bool parse_note(const char *text, txm_claim_note *out)
 {
     txm_owner *o = &out->owner;
@@ -48,7 +48,7 @@ static bool parse_note(const char *text, txm_claim_note *out)
                   o->host, &o->machine, &o->pid, &o->start, &out->nonce) == 5;
 }
 
-static int write_all(int fd, const char *data, size_t bytes)
+static int write_claim_bytes(int fd, const char *data, size_t bytes)
 {
     while (bytes) {
         ssize_t n = write(fd, data, bytes);
@@ -61,7 +61,7 @@ static int write_all(int fd, const char *data, size_t bytes)
 }
 
 /* Up to `bytes` bytes from the beginning, as many as there are: *got. 0 or an errno. */
-static int read_all(int fd, char *data, size_t bytes, size_t *got)
+static int read_claim_bytes(int fd, char *data, size_t bytes, size_t *got)
 {
     *got = 0;
     for (ssize_t n = 1; n != 0 && *got < bytes;) {
@@ -82,9 +82,9 @@ static int check_own(const char *path, const char *note, size_t bytes)
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
     if (fd < 0)
         return errno == ENOENT ? EEXIST : errno;
-    int rc = read_all(fd, there, bytes, &got);
+    int rc = read_claim_bytes(fd, there, bytes, &got);
     close(fd);
-    /* An empty one is nobody's: what was written is not there. */
+    /* An empty claim has no owner: the bytes that were written are missing. */
     if (rc == 0 && !got)
         rc = EIO;
     return rc ? rc : got == bytes && memcmp(there, note, bytes) == 0 ? 0 : EEXIST;
@@ -118,7 +118,7 @@ static int write_claim(const char *path, int *fd)
     int f = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (f < 0)
         return errno;
-    int rc = write_all(f, note, n);
+    int rc = write_claim_bytes(f, note, n);
     if (rc == 0)
         rc = flush(f);
     if (rc == 0)
@@ -142,7 +142,7 @@ int txm_claim_file_read(const char *path, txm_claim_note *out)
         return errno;
     txm_claim_note note = {0};
     size_t n = 0;
-    int rc = fstat(fd, &note.st) != 0 ? errno : read_all(fd, text, NOTE_BYTES, &n);
+    int rc = fstat(fd, &note.st) != 0 ? errno : read_claim_bytes(fd, text, NOTE_BYTES, &n);
     close(fd);
     if (rc)
         return rc;
@@ -224,7 +224,7 @@ static int take_right(const char *right)
     return rc;
 }
 
-/* Read again under the right: nobody else may remove it now. */
+/* Read again with the right held, so that no other process can remove it meanwhile. */
 static bool remove_same(const char *path, const txm_claim_note *note)
 {
     txm_claim_note now;
@@ -256,7 +256,7 @@ bool txm_claim_file_sweep(const char *path)
 
 /* ---- the server's clock ------------------------------------------------------------------------------------------ */
 
-/* A probe that a kill leaves behind is swept like any other temporary. */
+/* A probe that remains after a kill is swept like any other temporary. */
 bool txm_server_clock(const char *folder, struct timespec *now)
 {
     char *probe = txm_owned_path(folder, "clock", ".txm-clock");

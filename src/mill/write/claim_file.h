@@ -18,7 +18,7 @@
 
 #include "tile/base/owner.h"
 
-/* What was read from a claim file. */
+/* The content of a claim file. */
 typedef struct txm_claim_note {
     bool named; /* it names its owner; an empty one is just being written, or was left so */
     txm_owner owner;
@@ -27,11 +27,11 @@ typedef struct txm_claim_note {
 } txm_claim_note;
 
 /* Makes the file, which appears complete. *fd receives the open descriptor. 0 or an errno: EEXIST when it is there
- * already. Nothing is left behind on failure. */
+ * already. No file remains after a failure. */
 int txm_claim_file_make(const char *path, int *fd);
 /* Removes a claim of this process's, whose descriptor is `fd`, unless another took it over. Whether it is gone. */
 bool txm_claim_file_remove(const char *path, int fd);
-/* 0 or an errno. A file that is no claim counts as one that names nobody. */
+/* 0 or an errno. A file with other content counts as a claim without an owner. */
 int txm_claim_file_read(const char *path, txm_claim_note *out);
 /* Removes the claim that `note` was read from, and no other that took its place in the meantime: of those who want to,
  * one can. Whether it is gone by this call. */

@@ -9,6 +9,7 @@
 #include <openexr.h>
 #include <string.h>
 
+#include "mill/write/read_back_impl.h"
 #include "mill/write/writer_impl.h"
 #include "mill/write/writer_metadata.h"
 #include "tile/base/bytes.h"
@@ -28,7 +29,7 @@ enum { SHORT_NAME_BYTES = 31 };
 static const char filler_name[] = "txmill:reserved";
 
 /* What OpenEXR says is for developers: the message adds the file and what was being written. */
-static txm_status refused(const txm_output *out, const char *what, exr_result_t code, txm_error *err)
+static txm_status exr_refused(const txm_output *out, const char *what, exr_result_t code, txm_error *err)
 {
     txm_status status = code == EXR_ERR_OUT_OF_MEMORY ? TXM_STATUS_NO_MEMORY : TXM_STATUS_INTERNAL;
     return txm_fail(err, status, "%s: OpenEXR cannot write %s: %s", out->name, what,
@@ -66,7 +67,7 @@ static size_t attribute_bytes(const char *name, size_t text_bytes)
 }
 
 /* Sets a string attribute once nothing has failed before. */
-static void set_text(exr_context_t exr, const char *name, const char *value, exr_result_t *rc)
+static void set_exr_text(exr_context_t exr, const char *name, const char *value, exr_result_t *rc)
 {
     if (*rc == EXR_ERR_SUCCESS)
         *rc = exr_attr_set_string(exr, 0, name, value);
@@ -113,7 +114,7 @@ static void set_density(exr_context_t exr, const txm_density *d, exr_result_t *r
     if (*rc == EXR_ERR_SUCCESS && x > 0)
         *rc = exr_attr_set_float(exr, 0, "xDensity", x);
     if (*d->unit)
-        set_text(exr, "ResolutionUnit", d->unit, rc);
+        set_exr_text(exr, "ResolutionUnit", d->unit, rc);
 }
 
 /* In Blender's order, since attributes are written in the order in which they are set. */
@@ -121,26 +122,26 @@ static void set_texts(exr_context_t exr, const txm_tx_metadata *m, exr_result_t 
 {
     char date[TXM_DATE_BYTES];
     txm_metadata_date(m->source_mtime, date);
-    set_text(exr, "Software", txm_blender_format_now()->software, rc);
-    set_text(exr, "blender:SourceAlpha", txm_alpha_stored_name(m->alpha), rc);
-    set_text(exr, "blender:SourceColorSpace", m->detected_colorspace, rc);
-    set_text(exr, "blender:SourceFile", m->source, rc);
-    set_text(exr, "blender:XYZToSceneLinear", m->xyz_to_scene_linear, rc);
-    set_text(exr, "capDate", date, rc);
+    set_exr_text(exr, "Software", txm_blender_format_now()->software, rc);
+    set_exr_text(exr, "blender:SourceAlpha", txm_alpha_stored_name(m->alpha), rc);
+    set_exr_text(exr, "blender:SourceColorSpace", m->detected_colorspace, rc);
+    set_exr_text(exr, "blender:SourceFile", m->source, rc);
+    set_exr_text(exr, "blender:XYZToSceneLinear", m->xyz_to_scene_linear, rc);
+    set_exr_text(exr, "capDate", date, rc);
     if (*m->interop_id)
-        set_text(exr, "colorInteropID", m->interop_id, rc);
+        set_exr_text(exr, "colorInteropID", m->interop_id, rc);
     set_density(exr, &m->density, rc);
-    set_text(exr, "textureformat", txm_tx_texture_format(m), rc);
-    set_text(exr, "wrapmodes", txm_tx_wrap_modes(m), rc);
+    set_exr_text(exr, "textureformat", txm_tx_texture_format(m), rc);
+    set_exr_text(exr, "wrapmodes", txm_tx_wrap_modes(m), rc);
     if (m->equiangular && *rc == EXR_ERR_SUCCESS)
         *rc = exr_attr_set_envmap(exr, 0, "envmap", EXR_ENVMAP_LATLONG);
     if (*m->requested_colorspace)
-        set_text(exr, "txmill:ColorSpace", m->requested_colorspace, rc);
+        set_exr_text(exr, "txmill:ColorSpace", m->requested_colorspace, rc);
     if (*m->config)
-        set_text(exr, "txmill:Config", m->config, rc);
+        set_exr_text(exr, "txmill:Config", m->config, rc);
     for (size_t i = 0; i < m->attribute_count; i++)
         if (!txm_metadata_is_reserved(m->attributes[i].name))
-            set_text(exr, txm_metadata_exr_name(m->attributes[i].name), m->attributes[i].value, rc);
+            set_exr_text(exr, txm_metadata_exr_name(m->attributes[i].name), m->attributes[i].value, rc);
 }
 
 /* SHA-1, colours, and the filler that keeps the header's size. */
@@ -150,20 +151,20 @@ static void set_late(exr_context_t exr, const txm_tx_summary *s, uint32_t channe
     char color[TXM_COLOR_BYTES], filler[4 * TXM_COLOR_BYTES];
     size_t room =
         attribute_bytes("oiio:ConstantColor", TXM_COLOR_BYTES) + attribute_bytes("oiio:AverageColor", TXM_COLOR_BYTES);
-    set_text(exr, "oiio:SHA-1", s ? s->sha1 : unknown, rc);
+    set_exr_text(exr, "oiio:SHA-1", s ? s->sha1 : unknown, rc);
     if (s) {
         txm_metadata_color(s->average, channels, color);
-        set_text(exr, "oiio:AverageColor", color, rc);
+        set_exr_text(exr, "oiio:AverageColor", color, rc);
         room -= attribute_bytes("oiio:AverageColor", strlen(color));
     }
     if (s && s->constant) {
         txm_metadata_color(s->constant_color, channels, color);
-        set_text(exr, "oiio:ConstantColor", color, rc);
+        set_exr_text(exr, "oiio:ConstantColor", color, rc);
         room -= attribute_bytes("oiio:ConstantColor", strlen(color));
     }
     memset(filler, ' ', room);
     filler[room] = 0;
-    set_text(exr, filler_name, filler, rc);
+    set_exr_text(exr, filler_name, filler, rc);
 }
 
 /* A context whose header has been handed to `write`. */
@@ -208,7 +209,7 @@ static txm_status exr_open(const txm_tx_layout *layout, const txm_tx_metadata *m
     exr_result_t rc = write_header(w, NULL, write_to_output, out, &w->exr);
     if (rc != EXR_ERR_SUCCESS) {
         exr_close(w);
-        return refused(out, "the header", rc, err);
+        return exr_refused(out, "the header", rc, err);
     }
     w->header_bytes = (size_t)txm_output_end(out);
     *self = w;
@@ -222,7 +223,7 @@ static txm_status exr_add(void *self, const txm_tile_place *place, const void *e
     exr_writer *w = self;
     exr_result_t rc = exr_write_tile_chunk(w->exr, 0, (int)place->x, (int)place->y, (int)place->level,
                                            (int)place->level, encoded, size_bytes);
-    return rc == EXR_ERR_SUCCESS ? TXM_OK : refused(w->out, "a tile", rc, err);
+    return rc == EXR_ERR_SUCCESS ? TXM_OK : exr_refused(w->out, "a tile", rc, err);
 }
 
 static txm_status exr_end_level(void *self, uint32_t level, txm_error *err)
@@ -239,18 +240,19 @@ static txm_status exr_finish_file(void *self, const txm_tx_summary *summary, txm
     txm_bytes header = {0};
     exr_result_t rc = exr_finish(&w->exr);
     if (rc != EXR_ERR_SUCCESS)
-        return refused(w->out, "the end", rc, err);
+        return exr_refused(w->out, "the end", rc, err);
     rc = write_header(w, summary, write_to_memory, &header, &second);
     if (rc == EXR_ERR_WRITE_IO) /* as OpenEXR calls it */
         rc = EXR_ERR_OUT_OF_MEMORY;
     txm_status status = TXM_OK;
     if (rc != EXR_ERR_SUCCESS || header.size != w->header_bytes ||
         !txm_output_write(w->out, 0, header.data, header.size))
-        status = refused(w->out, "the header", rc, err);
+        status = exr_refused(w->out, "the header", rc, err);
     if (second)
         exr_finish(&second); /* reports that its image is missing, which is so */
     txm_bytes_free(&header);
     return status;
 }
 
-const txm_container_ops txm_exr_writer_ops = {exr_open, exr_add, exr_end_level, exr_finish_file, exr_close};
+const txm_container_writer txm_tx_exr_writer = {exr_open,  exr_add,           exr_end_level, exr_finish_file,
+                                                exr_close, txm_exr_read_back, false};

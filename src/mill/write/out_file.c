@@ -28,8 +28,8 @@ struct txm_out_file {
     int sys_errno; /* of the first write that failed */
 };
 
-/* stdio forgets why a write failed by the time that anybody asks: its writes come through here. */
-static ssize_t write_all(void *cookie, const char *data, size_t bytes)
+/* stdio does not keep the reason of a failed write, so its writes go through this function, which does. */
+static ssize_t write_output_bytes(void *cookie, const char *data, size_t bytes)
 {
     txm_out_file *file = cookie;
     size_t done = 0;
@@ -65,7 +65,7 @@ static txm_status open_target(txm_out_file *file, bool make_folder, txm_error *e
 txm_status txm_out_file_begin(const char *path, bool make_folder, txm_out_file **out, txm_error *err)
 {
     txm_error_clear(err);
-    static const cookie_io_functions_t functions = {.write = write_all};
+    static const cookie_io_functions_t functions = {.write = write_output_bytes};
     *out = NULL;
     txm_out_file *file = txm_calloc(1, sizeof *file);
     if (file)

@@ -102,7 +102,7 @@ static char *temp_name(const char *target)
     return path;
 }
 
-/* What to do about a failure. */
+/* A sentence on what the user can do about the failure. */
 static const char *advice(int sys_errno, txm_publish_place place)
 {
     bool cache = place == TXM_PUBLISH_IN_CACHE;
@@ -134,7 +134,7 @@ static const char *advice(int sys_errno, txm_publish_place place)
 }
 
 /* The reason, and what to do about it: where to write instead, what to free. */
-static txm_status fail(txm_error *err, int sys_errno, const txm_publish *p, const char *what)
+static txm_status fail_publishing(txm_error *err, int sys_errno, const txm_publish *p, const char *what)
 {
     if (atomic_load(&aborted))
         return txm_fail(err, TXM_STATUS_CANCELLED, "%s: stopped on request", p->target);
@@ -190,7 +190,7 @@ static txm_status prepare_target(const txm_publish *p, txm_error *err)
     bool there = stat(p->target, &st) == 0;
     /* The name of the temporary was shortened: only the rename would find it out, when all is done. */
     if (!there && errno == ENAMETOOLONG)
-        status = fail(err, errno, p, "cannot be created");
+        status = fail_publishing(err, errno, p, "cannot be created");
     if (there && !S_ISREG(st.st_mode))
         status = txm_fail(err, TXM_STATUS_NOT_A_FILE, "%s: a folder or device has the name of the file; move it away",
                           p->target);
@@ -211,7 +211,7 @@ txm_status txm_publish_begin(const char *target, txm_publish_place place, txm_pu
     txm_status status = prepare_target(p, err);
     int rc = status == TXM_OK ? open_temp(p) : 0;
     if (rc)
-        status = fail(err, rc, p, "cannot create a temporary file beside it");
+        status = fail_publishing(err, rc, p, "cannot create a temporary file beside it");
     if (status == TXM_OK)
         *out = p;
     else
@@ -286,13 +286,13 @@ txm_status txm_publish_copy(const txm_publish *publish, int from, const char *na
     if (rc == 0)
         rc = copy_by_hand(from, publish->fd, &done);
     if (rc)
-        return fail(err, rc, publish, "copying failed");
+        return fail_publishing(err, rc, publish, "copying failed");
     return done == (uint64_t)st.st_size
                ? TXM_OK
                : txm_fail(err, TXM_STATUS_CHANGED, "%s: its size changed while it was copied", name);
 }
 
-/* Makes the new name survive a power cut. Not every file system can sync a folder: that is no failure. */
+/* Makes the new name survive a power cut. Some file systems cannot sync a folder, which is not reported. */
 static void sync_folder(const char *target)
 {
     char *dir = txm_path_dir(target);
@@ -336,7 +336,7 @@ txm_status txm_publish_settle(txm_publish *p, const struct timespec *mtime, txm_
     p->fd = -1;
     if (close(fd) != 0 && rc == 0 && errno != EINTR)
         rc = errno;
-    return rc == 0 ? TXM_OK : fail(err, rc, p, what);
+    return rc == 0 ? TXM_OK : fail_publishing(err, rc, p, what);
 }
 
 /* *publish is consumed, whatever happens. */
@@ -346,7 +346,7 @@ txm_status txm_publish_commit(txm_publish **publish, const struct timespec *mtim
     *publish = NULL;
     txm_status status = p->fd >= 0 ? txm_publish_settle(p, mtime, err) : TXM_OK;
     if (status == TXM_OK && rename(p->temp, p->target) != 0)
-        status = fail(err, errno, p, "cannot rename the temporary file into place");
+        status = fail_publishing(err, errno, p, "cannot rename the temporary file into place");
     if (status == TXM_OK && p->durable)
         sync_folder(p->target);
     if (status != TXM_OK)

@@ -5,7 +5,7 @@
  * Bytes go to memory until the budget is spent, then to a file that has no name from the start where the file system
  * allows that. Views of what was written are read back in windows, larger ones as reading goes on in order.
  *
- * In: pieces of bytes of which nobody knows yet where they will go. Out: the same, by offset. The file has no
+ * In: pieces of bytes whose place in the file is not known yet. Out: the same bytes, by offset. The file has no
  * name, so a process that is killed leaves none.
  */
 #include "mill/write/spill.h"
@@ -72,7 +72,7 @@ uint64_t txm_spill_size(const txm_spill *s)
 }
 
 /* In the folder of the target: there is room for the file, and often none in /tmp. */
-static txm_status open_file(txm_spill *s, txm_error *err)
+static txm_status open_spill_file(txm_spill *s, txm_error *err)
 {
     s->fd = txm_nameless_file(s->dir, "spill");
     if (s->fd < 0)
@@ -88,7 +88,7 @@ static txm_status open_file(txm_spill *s, txm_error *err)
 }
 
 /* Room for size_bytes more in memory, within the budget. */
-static bool grow(txm_spill *s, size_t size_bytes)
+static bool grow_spill(txm_spill *s, size_t size_bytes)
 {
     if (size_bytes <= s->capacity - s->used)
         return true;
@@ -106,15 +106,15 @@ static bool grow(txm_spill *s, size_t size_bytes)
 /* Once there is a file, everything goes there: offsets run through both. */
 txm_status txm_spill_add(txm_spill *s, const void *data, size_t size_bytes, txm_error *err)
 {
-    /* Memory that the system refuses is no failure while a file can take its place. */
-    if (s->fd < 0 && size_bytes <= s->budget - s->used && grow(s, size_bytes)) {
+    /* If memory is short, a file takes its place. */
+    if (s->fd < 0 && size_bytes <= s->budget - s->used && grow_spill(s, size_bytes)) {
         if (size_bytes)
             memcpy(s->memory + s->used, data, size_bytes);
         s->used += size_bytes;
         return TXM_OK;
     }
     if (s->fd < 0) {
-        txm_status status = open_file(s, err);
+        txm_status status = open_spill_file(s, err);
         if (status != TXM_OK)
             return status;
     }

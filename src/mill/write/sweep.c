@@ -49,7 +49,7 @@ static const kind *kind_of(const char *name)
     return NULL;
 }
 
-/* By the clock that times the files here, which is asked once, and only when a file's owner cannot be. */
+/* The age by the clock of the file server, which is read once, and only if the owner of a file is unknown. */
 static bool is_old(sweep *s, const struct stat *st)
 {
     if (!s->asked)
@@ -80,7 +80,7 @@ static bool sweep_file(sweep *s, const kind *k, const char *path, const char *na
 }
 
 /* One entry; what cannot be examined is left. */
-static void look_at(sweep *s, const char *name)
+static void look_at_leftover(sweep *s, const char *name)
 {
     const kind *k = kind_of(name);
     struct stat st;
@@ -105,11 +105,11 @@ void txm_sweep_folder(const char *folder, bool dry_run, txm_swept *swept)
     if (!dir)
         return;
     while ((d = readdir(dir)))
-        look_at(&s, d->d_name);
+        look_at_leftover(&s, d->d_name);
     closedir(dir);
 }
 
-/* What earlier runs left when they were killed. */
+/* Removes the temporaries of earlier runs that were killed. */
 void txm_sweep_beside(const char *path)
 {
     txm_swept swept = {0};

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <tiffio.h>
 
+#include "mill/write/read_back_impl.h"
 #include "mill/write/writer_impl.h"
 #include "mill/write/writer_metadata.h"
 #include "tile/base/bytes.h"
@@ -82,7 +83,7 @@ static int proc_close(thandle_t handle)
 }
 
 /* Per file, so that neither a caller's own use of libtiff nor stderr is disturbed. */
-static int on_error(TIFF *tiff, void *user, const char *module, const char *format, va_list args)
+static int keep_tiff_error(TIFF *tiff, void *user, const char *module, const char *format, va_list args)
 {
     tiff_writer *w = user;
     (void)tiff;
@@ -99,7 +100,7 @@ static int on_warning(TIFF *tiff, void *user, const char *module, const char *fo
     return 1;
 }
 
-static txm_status refused(tiff_writer *w, const char *what, txm_error *err)
+static txm_status tiff_refused(tiff_writer *w, const char *what, txm_error *err)
 {
     /* Where it says nothing, there was no memory either. */
     if (!w->said[0] || txm_libtiff_lacks_memory(w->said)) {
@@ -137,7 +138,7 @@ static int set_compression(TIFF *t, txm_codec codec)
 
 /* A text for which there is no memory is taken all the same, and missing, or read through NULL, when it is to be
  * written: what was really kept is looked at. The same goes for ExtraSamples. */
-static int set_text(TIFF *t, uint32_t tag, const char *text)
+static int set_tiff_text(TIFF *t, uint32_t tag, const char *text)
 {
     const char *kept = NULL;
     return TIFFSetField(t, tag, text) && TIFFGetField(t, tag, &kept) && kept && !strcmp(kept, text);
@@ -152,7 +153,7 @@ static int set_extra_sample(TIFF *t)
            count == 1 && kept && *kept == extra;
 }
 
-/* What every level's directory holds. */
+/* The tags that the directory of every level has. */
 static int set_structure(tiff_writer *w, uint32_t level)
 {
     TIFF *t = w->tiff;
@@ -169,7 +170,7 @@ static int set_structure(tiff_writer *w, uint32_t level)
     if (ok && l->channels == 4)
         ok = set_extra_sample(t);
     ok = ok && set_compression(t, l->compression.codec);
-    return ok && set_text(t, TIFFTAG_DATETIME, w->date);
+    return ok && set_tiff_text(t, TIFFTAG_DATETIME, w->date);
 }
 
 /* 0 is not a unit: no resolution is written then. */
@@ -202,20 +203,20 @@ static int set_density(TIFF *t, const txm_density *d)
     return ok && (!unit || TIFFSetField(t, TIFFTAG_RESOLUTIONUNIT, unit));
 }
 
-/* What only the first directory holds. */
+/* The tags that only the first directory has. */
 static int set_texts(tiff_writer *w)
 {
     TIFF *t = w->tiff;
-    int ok = set_text(t, TIFFTAG_DOCUMENTNAME, w->document_name.data);
-    ok = ok && set_text(t, TIFFTAG_IMAGEDESCRIPTION, w->description.data);
+    int ok = set_tiff_text(t, TIFFTAG_DOCUMENTNAME, w->document_name.data);
+    ok = ok && set_tiff_text(t, TIFFTAG_IMAGEDESCRIPTION, w->description.data);
     ok = ok && set_density(t, &w->metadata->density);
-    ok = ok && set_text(t, TIFFTAG_SOFTWARE, txm_blender_format_now()->software);
-    ok = ok && set_text(t, TIFFTAG_PIXAR_TEXTUREFORMAT, txm_tx_texture_format(w->metadata));
-    ok = ok && set_text(t, TIFFTAG_PIXAR_WRAPMODES, txm_tx_wrap_modes(w->metadata));
+    ok = ok && set_tiff_text(t, TIFFTAG_SOFTWARE, txm_blender_format_now()->software);
+    ok = ok && set_tiff_text(t, TIFFTAG_PIXAR_TEXTUREFORMAT, txm_tx_texture_format(w->metadata));
+    ok = ok && set_tiff_text(t, TIFFTAG_PIXAR_WRAPMODES, txm_tx_wrap_modes(w->metadata));
     for (size_t i = 0; ok && i < w->metadata->attribute_count; i++) {
         uint32_t tag = txm_metadata_tiff_tag(w->metadata->attributes[i].name);
         if (tag)
-            ok = set_text(t, tag, w->metadata->attributes[i].value);
+            ok = set_tiff_text(t, tag, w->metadata->attributes[i].value);
     }
     return ok;
 }
@@ -225,7 +226,7 @@ static txm_status begin_level(tiff_writer *w, uint32_t level, txm_error *err)
 {
     if (set_structure(w, level) && (level || set_texts(w)))
         return TXM_OK;
-    return refused(w, "a directory", err);
+    return tiff_refused(w, "a directory", err);
 }
 
 static void tiff_close(void *self)
@@ -273,11 +274,11 @@ static txm_status tiff_open(const txm_tx_layout *layout, const txm_tx_metadata *
         status = txm_no_memory(err, out->name);
         goto close_writer;
     }
-    TIFFOpenOptionsSetErrorHandlerExtR(options, on_error, w);
+    TIFFOpenOptionsSetErrorHandlerExtR(options, keep_tiff_error, w);
     TIFFOpenOptionsSetWarningHandlerExtR(options, on_warning, w);
     w->tiff = TIFFClientOpenExt(out->name, w->big ? "w8l" : "w4l", w, proc_read, proc_write, proc_seek, proc_close,
                                 proc_size, NULL, NULL, options);
-    status = w->tiff ? begin_level(w, 0, err) : refused(w, "a header", err);
+    status = w->tiff ? begin_level(w, 0, err) : tiff_refused(w, "a header", err);
     if (status != TXM_OK)
         goto close_writer;
     TIFFOpenOptionsFree(options);
@@ -298,7 +299,7 @@ static txm_status tiff_add(void *self, const txm_tile_place *place, const void *
     uint32_t tile = place->y * place->tiles_x + place->x;
     if (TIFFWriteRawTile(w->tiff, tile, (void *)encoded, (tmsize_t)size_bytes) == (tmsize_t)size_bytes)
         return TXM_OK;
-    return refused(w, "a tile", err);
+    return tiff_refused(w, "a tile", err);
 }
 
 /* Directories are written after their tiles, when the tables are complete. */
@@ -306,7 +307,7 @@ static txm_status tiff_end_level(void *self, uint32_t level, txm_error *err)
 {
     tiff_writer *w = self;
     if (!TIFFWriteDirectory(w->tiff))
-        return refused(w, "a directory", err);
+        return tiff_refused(w, "a directory", err);
     return level + 1 < w->layout->levels ? begin_level(w, level + 1, err) : TXM_OK;
 }
 
@@ -354,16 +355,17 @@ static txm_status tiff_finish(void *self, const txm_tx_summary *summary, txm_err
     uint64_t offset = txm_load_uint(entry + 4 + word, (size_t)word, false), length = text.size + 1; /* the NUL counts */
     for (int i = 0; i < word; i++)
         count[i] = (uint8_t)(length >> (8 * i));
-    /* What is left of the reserved room is zeroed: no bytes without meaning in the file. */
+    /* The rest of the reserved room is zeroed, so that the same input makes the same file. */
     size_t left = w->description.size - text.size;
     memset(w->description.data, 0, w->description.size);
     if (!txm_output_write(w->out, at + 4, count, (size_t)word) ||
         !txm_output_write(w->out, offset, text.data, text.size) ||
         !txm_output_write(w->out, offset + text.size, w->description.data, left))
-        status = refused(w, "the description", err);
+        status = tiff_refused(w, "the description", err);
 done:
     txm_bytes_free(&text);
     return status;
 }
 
-const txm_container_ops txm_tiff_writer_ops = {tiff_open, tiff_add, tiff_end_level, tiff_finish, tiff_close};
+const txm_container_writer txm_tx_tiff_writer = {tiff_open,          tiff_add, tiff_end_level, tiff_finish, tiff_close,
+                                                 txm_tiff_read_back, true};

@@ -19,12 +19,29 @@ struct txm_tx_writer {
     txm_tx_layout layout;
     txm_tx_metadata metadata;
     txm_output out;
-    const txm_container_ops *ops;
+    const txm_container_writer *ops;
     void *container;
     txm_tile_place next; /* the tile that add expects; level == layout.levels: all are there */
     uint32_t tiles_y;    /* grid of its level */
     bool finished;
 };
+
+txm_container txm_container_of(txm_type type)
+{
+#define FLOATS(name, prefix, word, title, floats) [TXM_CONTAINER_##name] = floats,
+    static const bool floats_in[] = {TXM_CONTAINER_TABLE(FLOATS)};
+    unsigned i = 0;
+    while (floats_in[i] != txm_type_is_float(type))
+        i++;
+    return (txm_container)i;
+}
+
+const txm_container_writer *txm_container_writer_of(txm_type type)
+{
+#define WRITER(name, prefix, word, title, floats) [TXM_CONTAINER_##name] = &txm_tx_##prefix##_writer,
+    static const txm_container_writer *const writers[] = {TXM_CONTAINER_TABLE(WRITER)};
+    return writers[txm_container_of(type)];
+}
 
 /* The writer makes native files only; what other files may be is the reader's business. */
 static txm_status check_layout(const txm_tx_layout *l, const char *name, txm_error *err)
@@ -40,7 +57,7 @@ static txm_status check_layout(const txm_tx_layout *l, const char *name, txm_err
     if (l->tile_px < TXM_MIN_TILE_PX || l->tile_px > TXM_MAX_TILE_PX || (l->tile_px & (l->tile_px - 1)))
         return txm_fail(err, TXM_STATUS_USAGE, "%s: tile size %u: must be a power of two from %d to %d", name,
                         l->tile_px, TXM_MIN_TILE_PX, TXM_MAX_TILE_PX);
-    if (l->compression.codec == TXM_CODEC_ZSTD && txm_type_is_float(l->type))
+    if (l->compression.codec == TXM_CODEC_ZSTD && !txm_container_writer_of(l->type)->has_zstd)
         return txm_fail(err, TXM_STATUS_USAGE, "%s: EXR files cannot be compressed with zstd; use zip or none", name);
     return TXM_OK;
 }
@@ -54,7 +71,7 @@ static void enter_level(txm_tx_writer *w, uint32_t level)
 }
 
 /* A failed call's status, with the descriptor's own failure in front of what a library made of it. */
-static txm_status settle(const txm_tx_writer *w, txm_status status, const txm_error *said, txm_error *err)
+static txm_status settle_writer(const txm_tx_writer *w, txm_status status, const txm_error *said, txm_error *err)
 {
     if (w->out.error.status != TXM_OK)
         return txm_output_status(&w->out, err);
@@ -73,14 +90,14 @@ txm_status txm_tx_writer_open(int fd, const char *name, const txm_tx_layout *lay
     if (!w)
         return txm_no_memory(err, name);
     w->layout = *layout;
-    w->ops = txm_type_is_float(layout->type) ? &txm_exr_writer_ops : &txm_tiff_writer_ops;
+    w->ops = txm_container_writer_of(layout->type);
     status = txm_output_open(&w->out, fd, 0, name, err);
     if (status != TXM_OK)
         goto close_writer;
     status = txm_metadata_copy(metadata, &w->metadata, err);
     if (status != TXM_OK)
         goto close_writer;
-    status = settle(w, w->ops->open(&w->layout, &w->metadata, &w->out, &w->container, &said), &said, err);
+    status = settle_writer(w, w->ops->open(&w->layout, &w->metadata, &w->out, &w->container, &said), &said, err);
     if (status != TXM_OK)
         goto close_writer;
     enter_level(w, 0);
@@ -105,7 +122,7 @@ txm_status txm_tx_writer_add(txm_tx_writer *w, const void *encoded, size_t size_
             enter_level(w, w->next.level + 1);
         }
     }
-    return settle(w, status, &said, err);
+    return settle_writer(w, status, &said, err);
 }
 
 /* Every tile must have come. Texts that are known only now are filled in. */
@@ -115,7 +132,7 @@ txm_status txm_tx_writer_finish(txm_tx_writer *w, const txm_tx_summary *summary,
     if (w->finished || w->next.level != w->layout.levels)
         return txm_fail(err, TXM_STATUS_INTERNAL, "%s: finished at level %u of %u, tile %u, %u", w->out.name,
                         w->next.level, w->layout.levels, w->next.x, w->next.y);
-    txm_status status = settle(w, w->ops->finish(w->container, summary, &said), &said, err);
+    txm_status status = settle_writer(w, w->ops->finish(w->container, summary, &said), &said, err);
     if (status != TXM_OK)
         return status;
     if (!txm_output_flush(&w->out))

@@ -1,20 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What writer.c asks of the two containers. Calls come in order: open, add for every tile of level 0 row by row,
+ * What writer.c needs of a container. Calls come in order: open, add for every tile of level 0 row by row,
  * end_level, add for level 1 ..., finish, close. Failures of the descriptor are recorded in `out` and looked up by
  * writer.c.
  */
 #ifndef TXM_WRITE_WRITER_IMPL_H
 #define TXM_WRITE_WRITER_IMPL_H
 #include "mill/write/writer.h"
+#include "tile/reader/container.h"
 #include "tile/reader/output.h"
+#include "txtile/reader.h"
 
 typedef struct txm_tile_place {
     uint32_t level, x, y; /* tile coordinates */
     uint32_t tiles_x;     /* grid of the level */
 } txm_tile_place;
 
-typedef struct txm_container_ops {
+struct txm_read_back;
+
+typedef struct txm_container_writer {
     /* layout, metadata and out outlive the container. */
     txm_status (*open)(const txm_tx_layout *layout, const txm_tx_metadata *metadata, txm_output *out, void **self,
                        txm_error *err);
@@ -22,7 +26,17 @@ typedef struct txm_container_ops {
     txm_status (*end_level)(void *self, uint32_t level, txm_error *err);
     txm_status (*finish)(void *self, const txm_tx_summary *summary, txm_error *err);
     void (*close)(void *self); /* NULL-safe */
-} txm_container_ops;
+    /* Whether a finished file holds the texts and tables that it should; its shape is known to be right. */
+    txm_status (*read_back)(const struct txm_read_back *c);
+    bool has_zstd; /* whether readers know it as a compression of this container */
+} txm_container_writer;
 
-extern const txm_container_ops txm_tiff_writer_ops, txm_exr_writer_ops;
+#define TXM_CONTAINER_WRITER(name, prefix, word, title, floats)                                                        \
+    extern const txm_container_writer txm_tx_##prefix##_writer;
+TXM_CONTAINER_TABLE(TXM_CONTAINER_WRITER)
+#undef TXM_CONTAINER_WRITER
+
+/* The container in which Cycles keeps samples of a type, and its writer. */
+txm_container txm_container_of(txm_type type);
+const txm_container_writer *txm_container_writer_of(txm_type type);
 #endif

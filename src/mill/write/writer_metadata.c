@@ -77,7 +77,7 @@ const char *txm_metadata_exr_name(const char *name)
     return name;
 }
 
-/* What the writer itself states cannot be set from outside: a digest that is wrong on purpose helps nobody. */
+/* Attributes that the writer computes itself cannot be set from outside, or a file could state a wrong digest. */
 bool txm_metadata_is_reserved(const char *name)
 {
     for (size_t i = 0; i < sizeof reserved / sizeof *reserved; i++)
@@ -95,7 +95,7 @@ static bool copy_string(const char *from, const char **to)
     return *to != NULL;
 }
 
-/* NULL becomes "", so that writers need not ask. */
+/* NULL becomes "", so that writers need no check. */
 txm_status txm_metadata_copy(const txm_tx_metadata *from, txm_tx_metadata *to, txm_error *err)
 {
     txm_tx_metadata m = *from;
@@ -163,7 +163,7 @@ bool txm_metadata_document_name(const txm_tx_metadata *m, txm_bytes *out)
 }
 
 /* One word NAME="value" after what is there; control characters would end the text for some readers. */
-static bool add_word(txm_bytes *out, const char *name, const char *value)
+static bool add_description_word(txm_bytes *out, const char *name, const char *value)
 {
     bool ok = txm_bytes_printf(out, "%s%s=\"", out->size ? " " : "", name);
     for (const char *p = value; ok && *p; p++) {
@@ -190,13 +190,13 @@ bool txm_metadata_description(const txm_tx_metadata *m, const txm_tx_summary *s,
     txm_metadata_color(s->average, channels, color);
     ok = ok && txm_bytes_printf(out, " oiio:AverageColor=%s", color);
     if (ok && *m->requested_colorspace)
-        ok = add_word(out, "txmill:ColorSpace", m->requested_colorspace);
+        ok = add_description_word(out, "txmill:ColorSpace", m->requested_colorspace);
     if (ok && *m->config)
-        ok = add_word(out, "txmill:Config", m->config);
+        ok = add_description_word(out, "txmill:Config", m->config);
     for (size_t i = 0; ok && i < m->attribute_count; i++) {
         const char *name = m->attributes[i].name;
         if (txm_casecmp(name, "ImageDescription") && !txm_metadata_tiff_tag(name) && !txm_metadata_is_reserved(name))
-            ok = add_word(out, name, m->attributes[i].value);
+            ok = add_description_word(out, name, m->attributes[i].value);
     }
     return ok;
 }

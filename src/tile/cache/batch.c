@@ -20,7 +20,7 @@ enum { TILES_OF_A_PART = 32, CHOICE = 8 /* times as many tiles are listed as the
 /* ---- running ---- */
 
 /* A tile that nobody has begun when its batch is ended: whoever needs it asks again. */
-static void give_up(txm_ticket *t, const txm_job *job)
+static void give_up_job(txm_ticket *t, const txm_job *job)
 {
     txm_cache *c = t->cache;
     pthread_mutex_lock(&c->lock);
@@ -31,7 +31,7 @@ static void give_up(txm_ticket *t, const txm_job *job)
 
 /* One user less, with the lock. The last frees the list, or leaves it to the next batch: to make it anew where memory
  * is short would let tiles go that the next launch needs. */
-static void leave(txm_ticket *t)
+static void leave_running(txm_ticket *t)
 {
     txm_cache *c = t->cache;
     if (--t->users)
@@ -88,7 +88,7 @@ static void end_ticket(txm_ticket *t)
     t->over = true;
     atomic_fetch_add(&c->completions, 1); /* there is room in the queue */
     pthread_cond_broadcast(&c->changed);
-    leave(t);
+    leave_running(t);
 }
 
 /* Whether nothing more of a batch is to be begun: it was cancelled, or has had its time. One tile of each is read all
@@ -110,7 +110,7 @@ static void run_parts(txm_ticket *t, uint32_t parts)
     for (uint32_t begin; parts-- && (begin = atomic_fetch_add(&t->next, TILES_OF_A_PART)) < t->total;)
         for (uint32_t i = begin; i < t->total && i - begin < TILES_OF_A_PART; i++) {
             if (is_ended(t)) {
-                give_up(t, &t->jobs[i]);
+                give_up_job(t, &t->jobs[i]);
             } else {
                 atomic_fetch_add(&t->begun, 1);
                 txm_load(c, &t->jobs[i], &unwidened, &unwidened_bytes, t->pins);
@@ -128,7 +128,7 @@ static void run_parts(txm_ticket *t, uint32_t parts)
     pthread_mutex_unlock(&c->lock);
 }
 
-static void run(txm_ticket *t)
+static void join_running(txm_ticket *t)
 {
     run_parts(t, UINT32_MAX);
 }
@@ -138,9 +138,9 @@ static void run_along(void *arg)
 {
     txm_ticket *t = arg;
     txm_cache *c = t->cache;
-    run(t);
+    join_running(t);
     pthread_mutex_lock(&c->lock);
-    leave(t);
+    leave_running(t);
     pthread_mutex_unlock(&c->lock);
 }
 
@@ -149,7 +149,7 @@ static void wait_for(txm_ticket *t)
 {
     txm_cache *c = t->cache;
     pthread_mutex_unlock(&c->lock);
-    run(t);
+    join_running(t);
     pthread_mutex_lock(&c->lock);
     while (!t->over)
         pthread_cond_wait(&c->changed, &c->lock);
@@ -190,9 +190,9 @@ bool txm_help(txm_cache *c)
     if (idle) {
         t->users++;
         pthread_mutex_unlock(&c->lock);
-        run(t);
+        join_running(t);
         pthread_mutex_lock(&c->lock);
-        leave(t);
+        leave_running(t);
     }
     pthread_mutex_unlock(&c->lock);
     return idle;
@@ -315,7 +315,7 @@ void txm_ticket_wait(txm_ticket **ticket)
     pthread_mutex_lock(&c->lock);
     wait_for(t);
     await_others(t);
-    leave(t);
+    leave_running(t);
     pthread_mutex_unlock(&c->lock);
     *ticket = NULL;
 }
@@ -328,9 +328,9 @@ void txm_ticket_cancel(txm_ticket **ticket)
         return;
     txm_cache *c = t->cache;
     atomic_store(&t->cancelled, true);
-    run(t);
+    join_running(t);
     pthread_mutex_lock(&c->lock);
-    leave(t);
+    leave_running(t);
     pthread_mutex_unlock(&c->lock);
     *ticket = NULL;
 }
@@ -381,7 +381,7 @@ static int by_area(const void *a, const void *b)
 
 /* What is asked for: all that has room, and CHOICE times as many to choose from where not all has. Where two lists name
  * a tile, as those of two launches may, the first takes it over. Lists are emptied. */
-static uint32_t collect(txm_cache *c, txm_lane *const *lanes, size_t count, txm_job **jobs, uint32_t *room)
+static uint32_t collect_jobs(txm_cache *c, txm_lane *const *lanes, size_t count, txm_job **jobs, uint32_t *room)
 {
     uint32_t n = 0, fit = 0;
     uint64_t bytes = 0;
@@ -410,7 +410,7 @@ static uint32_t collect(txm_cache *c, txm_lane *const *lanes, size_t count, txm_
  * lookup may ask for, so that they get on whatever the others want. The rest is filled area by area: lookups need
  * tiles of several levels, and tiles of a coarser one serve many. In the order of asking, few of those that share one
  * would be loaded together, and it would be loaded for each of them. */
-static uint32_t choose(txm_cache *c, txm_job *jobs, uint32_t count)
+static uint32_t choose_jobs(txm_cache *c, txm_job *jobs, uint32_t count)
 {
     uint32_t n = 0;
     uint64_t bytes = 0;
@@ -546,8 +546,8 @@ static txm_status process(txm_cache_viewer *v, txm_lane *const *lanes, size_t co
     txm_viewer_close(v);
     unpin_most(v);
     v->rejection = rejection_of(c, lanes, count);
-    uint32_t n = collect(c, lanes, count, &t->jobs, &t->jobs_room);
-    n = choose(c, t->jobs, n);
+    uint32_t n = collect_jobs(c, lanes, count, &t->jobs, &t->jobs_room);
+    n = choose_jobs(c, t->jobs, n);
     txm_ticket_fill(t, n);
     t->awaits_others = !t->total && v->generation == atomic_load(&c->generation);
     t->jobs_seen = v->jobs_over;

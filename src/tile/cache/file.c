@@ -61,7 +61,7 @@ static void count_kept(txm_cache *c, txm_cache_file *f, uint64_t own_bytes, uint
 }
 
 /* Only while `readers` is 0, so that nobody reads it. The identity stays: it is what the next open is compared with. */
-static void close_file(txm_cache *c, txm_cache_file *f)
+static void close_tx(txm_cache *c, txm_cache_file *f)
 {
     count_kept(c, f, 0, 0);
     unlink_open(c, f);
@@ -88,7 +88,7 @@ static void trim_readers(txm_cache *c)
     for (txm_cache_file *f = c->oldest, *newer; f && f != c->newest && c->stats.reader_bytes > most; f = newer) {
         newer = f->newer;
         if (!f->readers)
-            close_file(c, f);
+            close_tx(c, f);
     }
     if (c->newest && c->stats.reader_bytes > most)
         trim_reader(c, c->newest);
@@ -104,7 +104,7 @@ static void close_some(txm_cache *c, uint32_t left)
     for (txm_cache_file *f = c->oldest, *newer; f && c->stats.files_open > left; f = newer) {
         newer = f->newer;
         if (!f->readers)
-            close_file(c, f);
+            close_tx(c, f);
     }
 }
 
@@ -116,7 +116,7 @@ void txm_file_drop(txm_cache *c, txm_cache_file **file)
     if (!f || --f->textures)
         return;
     if (!f->called.read && f->tx)
-        close_file(c, f);
+        close_tx(c, f);
     if (f->called.close)
         f->called.close(f->called.user);
     if (f->broken)
@@ -129,7 +129,7 @@ void txm_file_drop(txm_cache *c, txm_cache_file **file)
 
 /* Device, inode, size and time: a file that was replaced is another one. Times count in nanoseconds, since
  * a file may be written twice within a second. */
-static bool look_at(const char *path, uint64_t identity[4])
+static bool look_at_file(const char *path, uint64_t identity[4])
 {
     struct stat st;
     if (stat(path, &st) != 0)
@@ -157,11 +157,11 @@ static bool same_image(const txm_cache_file *f, const txm_tx *tx)
 
 /* Opens a file that nobody else opens meanwhile; without the lock. A file that changed is said to have done so
  * whether or not it can still be opened: damage would be the wrong word. */
-static txm_status open_file(const txm_cache *c, txm_cache_file *f, txm_tx **tx, txm_error *err)
+static txm_status open_unchanged(const txm_cache *c, txm_cache_file *f, txm_tx **tx, txm_error *err)
 {
     uint64_t now[4];
     txm_status status = (c->options.read_files ? txm_tx_open_read : txm_tx_open)(f->path, tx, err);
-    const bool seen = look_at(f->path, now);
+    const bool seen = look_at_file(f->path, now);
     const int error = errno;
     const bool same =
         !f->known || (seen && (memcmp(now, f->identity, sizeof now) == 0 || (status == TXM_OK && same_image(f, *tx))));
@@ -200,7 +200,7 @@ static bool was_written(const char *path)
 static bool overwritten(const txm_cache *c, const txm_cache_file *f, const txm_tx *tx, uint64_t known[4])
 {
     uint64_t now[4];
-    if (!look_at(f->path, now) || now[0] != known[0] || now[1] != known[1] || memcmp(now, known, sizeof now) == 0)
+    if (!look_at_file(f->path, now) || now[0] != known[0] || now[1] != known[1] || memcmp(now, known, sizeof now) == 0)
         return false;
     txm_tx *again = NULL;
     if (c->options.read_files && txm_tx_open_read(f->path, &again, NULL) != TXM_OK)
@@ -226,7 +226,7 @@ static bool due_to_look(txm_cache_file *f)
 }
 
 /* What will be no better the next time is remembered: a damaged file is not opened once for each of its tiles. */
-static void remember(txm_cache *c, txm_cache_file *f, const txm_error *err)
+static void remember_failure(txm_cache *c, txm_cache_file *f, const txm_error *err)
 {
     if (txm_failure_passes(err))
         return;
@@ -237,11 +237,11 @@ static void remember(txm_cache *c, txm_cache_file *f, const txm_error *err)
 
 /* One reader less. What must not be read any more closes with its last one, and what has lost pages, which can be
  * read again only when it is opened again. */
-static void leave(txm_cache *c, txm_cache_file *f)
+static void leave_file(txm_cache *c, txm_cache_file *f)
 {
     f->readers--;
     if ((f->broken || txm_tx_lost(f->tx)) && !f->readers)
-        close_file(c, f);
+        close_tx(c, f);
 }
 
 /* A file that is opened again was closed for want of room: the share of open files grows by what it takes, as far as a
@@ -260,76 +260,90 @@ static void adapt_share(txm_cache *c, const txm_cache_file *f)
         c->more_for_readers -= (c->more_for_readers + STEPS - 1) / STEPS;
 }
 
-/* Opened without the lock; whoever wants the same file waits for it. On success the file cannot close until
- * txm_file_give. A second attempt is made only where closing all idle files may have helped. */
+/* Opens a file that is not open, with the lock released meanwhile; whoever wants the same file waits for it. A second
+ * attempt is made only where closing all idle files may have helped. Without success *cause says why. */
+static void open_without_lock(txm_cache *c, txm_cache_file *f, txm_error *cause)
+{
+    f->opening = true;
+    close_some(c, c->options.max_open - 1);
+    for (int attempt = 0; attempt < 2 && !f->tx; attempt++) {
+        pthread_mutex_unlock(&c->lock);
+        txm_tx *opened = NULL;
+        open_unchanged(c, f, &opened, cause);
+        pthread_mutex_lock(&c->lock);
+        f->tx = opened;
+        if (!txm_status_retryable(cause->status) || cause->status == TXM_STATUS_CHANGED)
+            break;
+        close_some(c, 0); /* descriptors and maps may be what is short */
+    }
+    f->opening = false;
+    if (f->tx) {
+        link_newest(c, f);
+        due_to_look(f);
+        c->stats.files_opened++;
+        f->opens++;
+        count_kept(c, f, txm_tx_own_bytes(f->tx), 0);
+        adapt_share(c, f);
+        if (++c->stats.files_open > c->stats.files_open_peak)
+            c->stats.files_open_peak = c->stats.files_open;
+    } else {
+        remember_failure(c, f, cause);
+    }
+    pthread_cond_broadcast(&c->changed);
+}
+
+/* Counts a reader of an open file, with the lock held: until that reader leaves, the file cannot be closed. */
+static void add_reader(txm_cache *c, txm_cache_file *f)
+{
+    f->readers++;
+    if (c->newest != f) {
+        unlink_open(c, f);
+        link_newest(c, f);
+    }
+    f->mapped = true;
+    trim_readers(c);
+}
+
+/* Without the lock, by a reader: CHANGED if somebody has written to the file since it was opened, and then the reader
+ * has left. `known`: the identity that it had. */
+static txm_status check_unwritten(txm_cache *c, txm_cache_file *f, txm_tx *tx, uint64_t known[4], txm_error *err)
+{
+    txm_error cause = {0};
+    const bool written = overwritten(c, f, tx, known);
+    pthread_mutex_lock(&c->lock);
+    if (written) {
+        txm_fail(&cause, TXM_STATUS_CHANGED, "%s: was written to after it was opened", f->path);
+        if (!f->broken)
+            remember_failure(c, f, &cause);
+        leave_file(c, f);
+    } else {
+        memcpy(f->identity, known, sizeof f->identity);
+    }
+    pthread_mutex_unlock(&c->lock);
+    return written ? txm_fail_as(err, &cause) : TXM_OK;
+}
+
+/* On success the file cannot be closed until txm_file_give. */
 txm_status txm_file_acquire(txm_cache *c, txm_cache_file *f, txm_tx **tx, txm_error *err)
 {
+    txm_error cause = {0};
+    uint64_t known[4];
     pthread_mutex_lock(&c->lock);
     while (f->opening)
         pthread_cond_wait(&c->changed, &c->lock);
-    txm_error cause = {0};
-    if (!f->tx && !f->broken) {
-        f->opening = true;
-        close_some(c, c->options.max_open - 1);
-        for (int attempt = 0; attempt < 2 && !f->tx; attempt++) {
-            pthread_mutex_unlock(&c->lock);
-            txm_tx *opened = NULL;
-            open_file(c, f, &opened, &cause);
-            pthread_mutex_lock(&c->lock);
-            f->tx = opened;
-            if (!txm_status_retryable(cause.status) || cause.status == TXM_STATUS_CHANGED)
-                break;
-            close_some(c, 0); /* descriptors and maps may be what is short */
-        }
-        f->opening = false;
-        if (f->tx) {
-            link_newest(c, f);
-            due_to_look(f);
-            c->stats.files_opened++;
-            f->opens++;
-            count_kept(c, f, txm_tx_own_bytes(f->tx), 0);
-            adapt_share(c, f);
-            if (++c->stats.files_open > c->stats.files_open_peak)
-                c->stats.files_open_peak = c->stats.files_open;
-        } else {
-            remember(c, f, &cause);
-        }
-        pthread_cond_broadcast(&c->changed);
-    }
-    txm_status status = TXM_OK;
-    uint64_t known[4];
-    bool look = false;
-    if (f->tx && !f->broken) {
-        f->readers++;
-        *tx = f->tx;
-        look = due_to_look(f);
-        memcpy(known, f->identity, sizeof known);
-        if (c->newest != f) {
-            unlink_open(c, f);
-            link_newest(c, f);
-        }
-        f->mapped = true;
-        trim_readers(c);
-    } else {
-        status = txm_fail_as(err, f->broken ? f->broken : &cause);
-    }
-    pthread_mutex_unlock(&c->lock);
-    if (look) {
-        const bool lost = overwritten(c, f, *tx, known);
-        pthread_mutex_lock(&c->lock);
-        if (lost) {
-            status = txm_fail(&cause, TXM_STATUS_CHANGED, "%s: was written to after it was opened", f->path);
-            if (!f->broken)
-                remember(c, f, &cause);
-            leave(c, f);
-        } else {
-            memcpy(f->identity, known, sizeof known);
-        }
+    if (!f->tx && !f->broken)
+        open_without_lock(c, f, &cause);
+    if (!f->tx || f->broken) {
+        const txm_status status = txm_fail_as(err, f->broken ? f->broken : &cause);
         pthread_mutex_unlock(&c->lock);
-        if (lost)
-            txm_fail_as(err, &cause);
+        return status;
     }
-    return status;
+    add_reader(c, f);
+    *tx = f->tx;
+    const bool look = due_to_look(f);
+    memcpy(known, f->identity, sizeof known);
+    pthread_mutex_unlock(&c->lock);
+    return look ? check_unwritten(c, f, *tx, known, err) : TXM_OK;
 }
 
 /* Files that were used since the last time give back the pages that the system has mapped for them, those used most
@@ -357,7 +371,7 @@ void txm_file_give(txm_cache *c, txm_cache_file *f)
     adapt_share(c, NULL);
     if (!c->options.read_files)
         drop_mapped(c);
-    leave(c, f);
+    leave_file(c, f);
     trim_readers(c);
     if (c->stats.files_open > c->options.max_open)
         close_some(c, c->options.max_open);

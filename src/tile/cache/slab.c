@@ -62,7 +62,7 @@ static uint8_t *piece_of(txm_cache *c, uint32_t arena)
 
 /* Whether memory for `bytes` more fits the budget, or must come from it all the same. Without a budget, or
  * under the policy that keeps none, everything does. */
-static bool fits(const txm_cache *c, size_t bytes)
+static bool fits_budget(const txm_cache *c, size_t bytes)
 {
     return !c->options.max_bytes || txm_policy_of(c)->keeps_all || txm_taken(c) + bytes <= c->options.max_bytes;
 }
@@ -71,7 +71,8 @@ static bool fits(const txm_cache *c, size_t bytes)
  * them is its own affair; madvise is a wish. Else the arena is one slab. */
 static bool is_huge(const txm_cache *c, const txm_class *k)
 {
-    return k->pieces && (!c->options.max_bytes || c->options.max_bytes >= HUGE_FROM_BYTES) && fits(c, HUGE_BYTES);
+    return k->pieces && (!c->options.max_bytes || c->options.max_bytes >= HUGE_FROM_BYTES) &&
+           fits_budget(c, HUGE_BYTES);
 }
 
 /* Slots of a slab that has an arena to itself. A slab is a small part of a small budget: one pinned tile keeps its
@@ -93,7 +94,7 @@ static bool new_arena(txm_cache *c, uint32_t class, bool beyond, uint32_t *arena
     uint32_t i = c->arenas_free ? 0 : c->arena_count;
     while (i < c->arena_count && c->arenas[i].memory)
         i++;
-    if ((!beyond && !fits(c, bytes)) ||
+    if ((!beyond && !fits_budget(c, bytes)) ||
         !txm_cache_grow(c, (void **)&c->arenas, &c->arena_capacity, (uint64_t)i + 1, sizeof *c->arenas, false))
         return false;
     uint8_t *memory = txm_cache_allocate(c, bytes, huge ? HUGE_BYTES : SMALL_ALIGNMENT);
@@ -202,7 +203,7 @@ static bool slab_fits(const txm_cache *c, uint32_t class)
         more += (size_t)(k->slots + n) * sizeof *k->order * GROWTH / 2;
     if (!c->slabs_free && c->slab_count == c->slab_capacity)
         more += c->slab_count * (sizeof *c->slabs + sizeof *c->slab_addresses) * GROWTH / 2;
-    return fits(c, more + (arena == c->arena_count ? slab_bytes_of(n, k->tile_bytes) : 0));
+    return fits_budget(c, more + (arena == c->arena_count ? slab_bytes_of(n, k->tile_bytes) : 0));
 }
 
 /* A new slab of a class; `beyond`: even where the budget has no room for it. Slots are handed out in the order in which
@@ -370,7 +371,7 @@ static bool others_are_older(txm_cache *c, uint32_t class)
 static bool is_nearly_full(const txm_cache *c, uint32_t class)
 {
     const txm_class *k = &c->classes[class];
-    return !fits(c, slab_bytes_of(lone_slots(c, k) + k->slots / 16, k->tile_bytes));
+    return !fits_budget(c, slab_bytes_of(lone_slots(c, k) + k->slots / 16, k->tile_bytes));
 }
 
 /* From the class's free slots, a new slab, another class, or by eviction, in this order. The slot is

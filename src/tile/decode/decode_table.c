@@ -83,7 +83,7 @@ static unsigned next_reversed(unsigned code, unsigned length)
 
 /* One symbol an index. The table of all codes up to some length repeats itself at twice its size for the next, so that
  * every code is written once and the rest is copying. What no code has reached says LONG to the end. */
-static void fill(const txm_decode_code *c, uint16_t *table, unsigned table_bits)
+static void fill_decode_table(const txm_decode_code *c, uint16_t *table, unsigned table_bits)
 {
     size_t size = 1;
     unsigned code = 0, n = 0;
@@ -117,7 +117,7 @@ unsigned txm_decode_slowly(const txm_decode_code *c, txm_bit_reader *r)
 static bool read_lengths(txm_bit_reader *r, const txm_decode_code *precode, uint8_t *lengths, size_t count)
 {
     uint16_t table[1 << PRECODE_BITS];
-    fill(precode, table, PRECODE_BITS);
+    fill_decode_table(precode, table, PRECODE_BITS);
     for (size_t i = 0; i < count;) {
         txm_fill_bits(r);
         unsigned entry = table[r->bits & ((1 << PRECODE_BITS) - 1)];
@@ -171,7 +171,7 @@ bool txm_decode_table_read(txm_decode_table *t, txm_bit_reader *r)
     if (!read_code_lengths(&l, r) || order_symbols(&t->litlen, l.of, l.litlens) != 0 ||
         order_symbols(&t->distance, l.of + l.litlens, l.distances) != 0)
         return false;
-    fill(&t->litlen, t->litlens, TXM_DECODE_BITS);
-    fill(&t->distance, t->distances, TXM_DECODE_DISTANCE_BITS);
+    fill_decode_table(&t->litlen, t->litlens, TXM_DECODE_BITS);
+    fill_decode_table(&t->distance, t->distances, TXM_DECODE_DISTANCE_BITS);
     return true;
 }

@@ -168,13 +168,13 @@ typedef struct lane {
 } lane;
 
 /* The reader's state in local variables: registers, if all goes well. */
-static inline lane enter(const part *p)
+static inline lane load_lane(const part *p)
 {
     const txm_bit_reader *r = &p->reader;
     return (lane){r->bits, r->in, p->out, r->count, p->table->litlens, r->end - IN_ROOM, p->end - OUT_ROOM};
 }
 
-static inline void leave(part *p, const lane *l)
+static inline void store_lane(part *p, const lane *l)
 {
     p->reader.bits = l->bits;
     p->reader.count = l->count & 63;
@@ -199,7 +199,7 @@ static inline bool step_fast(lane *l, part *p)
 {
     unsigned entry = l->table[l->bits & ((1 << TXM_DECODE_BITS) - 1)];
     if (__builtin_expect(entry & TXM_DECODE_RARE, 0)) {
-        leave(p, l);
+        store_lane(p, l);
         bool more = step_rare(p, entry);
         l->bits = p->reader.bits;
         l->in = p->reader.in;
@@ -219,7 +219,7 @@ static inline __attribute__((always_inline)) void run_lanes(part *const *parts, 
     lane l[TXM_MAX_PARTS];
     ptrdiff_t room;
     for (size_t i = 0; i < n; i++)
-        l[i] = enter(parts[i]);
+        l[i] = load_lane(parts[i]);
     do {
         for (size_t i = 0; i < n; i++)
             fill_fast(&l[i]);
@@ -238,7 +238,7 @@ static inline __attribute__((always_inline)) void run_lanes(part *const *parts, 
     } while (room >= 0);
 leave_lanes:
     for (size_t i = 0; i < n; i++)
-        leave(parts[i], &l[i]);
+        store_lane(parts[i], &l[i]);
 }
 
 /* All parts, fewer and fewer at a time. */
@@ -284,7 +284,7 @@ static void run_carefully(part *p)
 /* ---- blocks ---- */
 
 /* A part between two marks, or a mark and the end. */
-static bool begin(part *p, txm_decode_table *table, const uint8_t *src, const uint8_t *src_end, bool last)
+static bool begin_parts(part *p, txm_decode_table *table, const uint8_t *src, const uint8_t *src_end, bool last)
 {
     txm_bit_reader *r = &p->reader;
     *r = (txm_bit_reader){.in = src, .end = src_end};
@@ -354,7 +354,7 @@ size_t txm_parts_inflate(txm_parts *parts, const uint8_t *src, size_t src_bytes,
             return 0;
     }
     for (size_t i = 0; i < n; i++)
-        if (!begin(&p[i], &parts->tables[i], from[i], src_end, i == n - 1))
+        if (!begin_parts(&p[i], &parts->tables[i], from[i], src_end, i == n - 1))
             return 0;
     run_fast(p, n);
     for (size_t i = 0; i < n; i++)

@@ -39,14 +39,14 @@ static char *find_file(const txm_device_backend_row *b, char **looked_in)
 }
 
 /* Versions and sizes: a plug-in of another build would read structs wrongly. */
-static bool fits(const txm_device_plugin *p, const char *backend)
+static bool plugin_fits(const txm_device_plugin *p, const char *backend)
 {
     return p->abi == TXM_DEVICE_ABI && p->facts_bytes == sizeof(txm_device_facts) &&
            p->error_bytes == sizeof(txm_error) && !strcmp(p->name, backend);
 }
 
 /* Never unloaded: drivers do not like it. */
-static const txm_device_plugin *load(const txm_device_backend_row *b, txm_error *err)
+static const txm_device_plugin *load_device_plugin(const txm_device_backend_row *b, txm_error *err)
 {
     char *looked_in = NULL, *path = find_file(b, &looked_in);
     void *handle = path ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
@@ -55,9 +55,9 @@ static const txm_device_plugin *load(const txm_device_backend_row *b, txm_error 
         txm_fail(err, TXM_STATUS_DEVICE, "%s", looked_in ? looked_in : "the plug-in was not found");
     else if (!p)
         txm_fail(err, TXM_STATUS_DEVICE, "%s", dlerror());
-    else if (!fits(p, b->name))
+    else if (!plugin_fits(p, b->name))
         txm_fail(err, TXM_STATUS_DEVICE, "%s is of another build", path);
-    bool good = p && fits(p, b->name);
+    bool good = p && plugin_fits(p, b->name);
     if (handle && !good)
         dlclose(handle);
     free(path);
@@ -70,7 +70,7 @@ const txm_device_plugin *txm_device_plugin_load(const txm_device_backend_row *ba
     const txm_device_plugin **plugin = &plugins[backend - backends];
     pthread_mutex_lock(&lock);
     if (!*plugin)
-        *plugin = load(backend, err);
+        *plugin = load_device_plugin(backend, err);
     const txm_device_plugin *loaded = *plugin;
     pthread_mutex_unlock(&lock);
     return loaded;

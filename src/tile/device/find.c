@@ -7,7 +7,7 @@
 #include "tile/device/device_plugin.h"
 
 /* A plug-in of another build would misread its arguments. */
-static bool fits(const txm_device_lookups *l)
+static bool lookups_fit(const txm_device_lookups *l)
 {
     return l && l->abi == TXM_DEVICE_LOOKUPS_ABI && l->look_bytes == sizeof(txm_device_look) &&
            l->place_bytes == sizeof(txm_device_place) && l->texture_bytes == sizeof(txm_view_texture);
@@ -26,7 +26,7 @@ txm_status txm_device_find(const char *name, txm_device_found *found, txm_error 
                         name ? name : "");
     txm_status status = txm_device_count(backend, &plugin, &count, err);
     const uint32_t index = only < 0 ? 0 : (uint32_t)only;
-    if (status == TXM_OK && !fits(plugin->lookups))
+    if (status == TXM_OK && !lookups_fit(plugin->lookups))
         status = txm_fail(err, TXM_STATUS_DEVICE, "%s: its plug-in is of another build, or knows no lookups", name);
     if (status == TXM_OK && index >= count)
         status =

@@ -102,7 +102,7 @@ static uint32_t free_place(txm_places *p, uint32_t slot, uint32_t tile_units)
     return chunk < p->chunk_count ? place_in(p, chunk, slot) : TXM_NO_PLACE;
 }
 
-static void drop(txm_device *d, txm_places *p, uint32_t slot)
+static void drop_place(txm_device *d, txm_places *p, uint32_t slot)
 {
     txm_places_give(p, d->copies[slot].unit);
     d->copies[slot].unit = TXM_NO_PLACE;
@@ -111,7 +111,7 @@ static void drop(txm_device *d, txm_places *p, uint32_t slot)
 
 /* Lets the eighth go that was touched longest ago of those that may, so that looking for them costs little a tile.
  * `tile_units` 0: of all sizes, whole chunks. False: there was none. */
-static bool make_room(txm_device *d, txm_places *p, uint32_t tile_units, uint32_t horizon)
+static bool evict_places(txm_device *d, txm_places *p, uint32_t tile_units, uint32_t horizon)
 {
     uint32_t oldest = UINT32_MAX, gone = 0;
     for (uint32_t i = 0; i < p->chunk_count; i++) {
@@ -130,7 +130,7 @@ static bool make_room(txm_device *d, txm_places *p, uint32_t tile_units, uint32_
             const uint32_t slot = p->chunks[i].slot[k];
             if (slot == TXM_NO_PLACE || d->copies[slot].used >= until)
                 continue;
-            drop(d, p, slot);
+            drop_place(d, p, slot);
             gone++;
             if (!p->chunks[i].slot) /* the last of its chunk */
                 break;
@@ -143,9 +143,9 @@ uint32_t txm_places_take(txm_device *d, txm_places *p, uint32_t slot, uint32_t t
     if (!p->memory || chunks_of(p, tile_units) > p->chunk_count)
         return TXM_NO_PLACE;
     uint32_t unit = free_place(p, slot, tile_units);
-    while (unit == TXM_NO_PLACE && make_room(d, p, tile_units, horizon))
+    while (unit == TXM_NO_PLACE && evict_places(d, p, tile_units, horizon))
         unit = free_place(p, slot, tile_units);
-    while (unit == TXM_NO_PLACE && make_room(d, p, 0, horizon))
+    while (unit == TXM_NO_PLACE && evict_places(d, p, 0, horizon))
         unit = free_place(p, slot, tile_units);
     return unit;
 }

@@ -63,7 +63,7 @@ static const char *xyz_text_of(const char *working_space)
 }
 
 /* Strings of the key are those of `wanted`, or constant. */
-static txm_status make_key(const char *image, const txm_tx_wanted *w, txm_tx_key *key, txm_error *err)
+static txm_status make_folder_key(const char *image, const txm_tx_wanted *w, txm_tx_key *key, txm_error *err)
 {
     if (!image || !*image)
         return txm_fail(err, TXM_STATUS_USAGE, "no image given: its path is empty");
@@ -86,13 +86,13 @@ static txm_status make_key(const char *image, const txm_tx_wanted *w, txm_tx_key
     return TXM_OK;
 }
 
-/* What both entries begin with. */
+/* The beginning of both public functions. */
 static txm_status take_wanted(const char *image, const txm_tx_wanted *given, txm_tx_wanted *own, txm_tx_key *key,
                               txm_error *err)
 {
     txm_tx_wanted_init(own);
     txm_status status = txm_options_take(own, sizeof *own, given, "txm_tx_wanted", err);
-    return status == TXM_OK ? make_key(image, own, key, err) : status;
+    return status == TXM_OK ? make_folder_key(image, own, key, err) : status;
 }
 
 txm_status txm_tx_path_of(const char *image, const txm_tx_wanted *wanted, char **path, txm_error *err)

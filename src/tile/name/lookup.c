@@ -33,7 +33,7 @@ typedef struct shortcoming {
     txm_status trouble;
 } shortcoming;
 
-/* What is inside a file of the right name and time. */
+/* Checks the content of a file that has the right name and time. */
 static txm_status look_inside(const wanted *w, txm_evidence *e, txm_verdict *verdict, shortcoming *why, txm_error *err)
 {
     txm_tx *tx = NULL;

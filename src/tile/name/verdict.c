@@ -2,7 +2,7 @@
  *
  * From evidence to the one answer whether a render uses a tx file, and what it shows.
  *
- * What is said here of pictures was seen in renders of Blender 5.2.2 and 5.2.3, with and without Auto Generate.
+ * Statements about pictures were checked in renders of Blender 5.2.2 and 5.2.3, with and without Auto Generate.
  */
 #include "tile/name/verdict.h"
 
@@ -43,7 +43,7 @@ txm_tx_state txm_state_of_use(txm_use use)
 static const char from_source[] =
     "reads the source image instead; with Auto Generate on, makes the tx file before it renders";
 
-/* Seen with and without Auto Generate: the header is all that is asked for before the first tile. */
+/* This happens with and without Auto Generate, because Cycles reads only the header before the first tile. */
 static const char foreign_codec[] =
     "renders magenta in the official Blender; builds whose libtiff has the codec use it";
 
@@ -63,8 +63,7 @@ static void say(txm_verdict *v, txm_use use, const char *shows, const char *form
 static bool is_native(const txm_tx *tx)
 {
     const txm_tx_info *i = txm_tx_info_of(tx);
-    return (i->channels == 1 || i->channels == 4) &&
-           (i->container == TXM_CONTAINER_EXR) == (txm_type_is_float(i->type) != 0);
+    return (i->channels == 1 || i->channels == 4) && txm_tx_has_native_samples(tx);
 }
 
 /* ---- deciding --------------------------------------------------------------------------------------------------- */
@@ -86,8 +85,8 @@ static void say_unreadable(const txm_evidence *e, txm_verdict *out)
     say(out, TXM_USE_UNREADABLE, shows[txm_tx_opening(e->path)], "%s", e->refusal);
 }
 
-/* What the header tells; false where it says nothing against the file. */
-static bool refused(const txm_tx *tx, txm_verdict *out)
+/* Judges the file by its header; false if nothing in the header is wrong. */
+static bool is_refused_by_header(const txm_tx *tx, txm_verdict *out)
 {
     char reason[256];
     uint32_t width, height, odd = txm_tx_odd_level(tx, &width, &height);
@@ -129,7 +128,7 @@ void txm_decide(const txm_evidence *e, txm_verdict *out)
         say_outdated(e, out);
     else if (!e->tx && e->refusal)
         say_unreadable(e, out);
-    else if (e->tx && refused(e->tx, out))
+    else if (e->tx && is_refused_by_header(e->tx, out))
         ;
     else if (!e->direct && e->fit == TXM_FIT_NAME)
         say(out, TXM_USE_NAME, "never looks for this name", "%s", e->misfit);

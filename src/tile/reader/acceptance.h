@@ -19,6 +19,9 @@ typedef enum txm_opening {
 /* How Cycles opens a file, whatever its samples are. */
 txm_opening txm_tx_opening(const char *path);
 
+/* Whether the samples are of the kind that Cycles keeps in the file's container, and so need no conversion. */
+TXM_SHARED bool txm_tx_has_native_samples(const txm_tx *tx);
+
 /* A directory of a TIFF that follows the last level, is tiled as the levels are, and has another size than the next
  * level has: Cycles takes it for that level. 0 if there is none. */
 TXM_SHARED uint32_t txm_tx_odd_level(const txm_tx *tx, uint32_t *width, uint32_t *height);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What a tx file's metadata says, taken apart.
+ * Parses the metadata of a tx file.
  *
  * In: the metadata of an open tx file. Out: a description with fields for source, colour spaces, alpha, digest and
  * averages. Files of Blender, maketx and this project say them in different places; what a file does not say is empty,
@@ -84,7 +84,7 @@ static bool split_document_name(const char *text, document_parts *out)
     return true;
 }
 
-/* What is no such text is taken for a path. */
+/* Any other text is taken for a path. */
 static bool parse_document_name(const char *text, txm_tx_description *d)
 {
     document_parts parts;
@@ -109,7 +109,7 @@ const char *txm_encoding_name(txm_encoding encoding)
     return TXM_WORD_OF(names, encoding);
 }
 
-/* A space's own name stands there where the pixels were converted to the working space. */
+/* If the pixels were converted to the working space, the text is the name of the original colour space. */
 static txm_encoding encoding_of(const char *space, size_t bytes)
 {
     static const char encoded[] = "scene_linear_srgb", data[] = "data";
@@ -119,7 +119,8 @@ static txm_encoding encoding_of(const char *space, size_t bytes)
                                                                                         : TXM_ENCODING_LINEAR;
 }
 
-/* Where txm_tx_describe finds the space, without memory of its own: every file that is opened is asked. */
+/* Finds the space where txm_tx_describe does, but without allocating memory, since it runs for every file that is
+ * opened. */
 txm_encoding txm_tx_read_encoding(const txm_tx *tx)
 {
     document_parts parts;
@@ -164,7 +165,7 @@ static void name_working_space(txm_tx_description *d, const char *interop_id)
             set(d->working_space, sizeof d->working_space, s->name, strlen(s->name));
 }
 
-/* A digest of 40 digits, or nothing: whatever else is there is no SHA-1. */
+/* A digest of 40 digits; any other text is ignored. */
 static void set_sha1(txm_tx_description *d, const char *text)
 {
     if (text && strspn(text, "0123456789ABCDEFabcdef") == 40 && (!text[40] || isspace((unsigned char)text[40])))
@@ -266,7 +267,7 @@ uint32_t txm_tx_odd_level(const txm_tx *tx, uint32_t *width, uint32_t *height)
 {
     *width = tx->odd_width;
     *height = tx->odd_height;
-    return tx->odd_width && tx->texture_format ? tx->info.levels : 0;
+    return tx->odd_width && !tx->hidden_levels ? tx->info.levels : 0;
 }
 
 /* What Cycles checks, in its order, and what its libraries can decode. */
@@ -304,9 +305,7 @@ txm_opening txm_tx_opening(const char *path)
     if (txm_tx_open_outline(path, &tx, NULL) != TXM_OK)
         return iff_serves(path) ? TXM_OPENING_WHOLE : TXM_OPENING_NONE;
     if (txm_tx_is_pyramid(tx, NULL, 0))
-        how = tx->foreign                               ? TXM_OPENING_FOREIGN
-              : tx->info.container == TXM_CONTAINER_EXR ? TXM_OPENING_PARTS
-                                                        : TXM_OPENING_WHOLE;
+        how = tx->foreign ? TXM_OPENING_FOREIGN : tx->ops->opening;
     txm_tx_close(&tx);
     return how;
 }
@@ -346,8 +345,7 @@ bool txm_tx_is_pyramid(const txm_tx *tx, char *reason, size_t reason_bytes)
     if (info->levels < need && !odd)
         return refuse_tx(reason, reason_bytes, "it has %u level%s; %u are needed: down to a tile, or 64 px",
                          info->levels, info->levels == 1 ? "" : "s", need);
-    if (need > 1 && info->container == TXM_CONTAINER_TIFF && !tx->texture_format)
-        return refuse_tx(reason, reason_bytes,
-                         "it lacks the texture format tag (33302), without which its levels are not seen");
+    if (need > 1 && tx->hidden_levels)
+        return refuse_tx(reason, reason_bytes, "%s", tx->hidden_levels);
     return 1;
 }

@@ -13,6 +13,7 @@
 #include "tile/base/mem.h"
 #include "tile/base/text.h"
 #include "tile/reader/exr_channels.h"
+#include "tile/reader/image_part.h"
 
 enum {
     MAGIC = 20000630,
@@ -45,7 +46,7 @@ typedef struct attribute {
     uint32_t bytes;
 } attribute;
 
-/* With the place in the file: whoever looks into it with a hex editor starts there. */
+/* The message names the offset in the file, for use in a hex editor. */
 static txm_status corrupt(parser *p, const char *what)
 {
     return txm_fail(p->err, TXM_STATUS_CORRUPT, "%s: damaged EXR header: %s (byte %zu); the file may be truncated",
@@ -213,7 +214,7 @@ static bool keep_attribute(parser *p, const attribute *a)
     return true;
 }
 
-/* To the empty name that ends the header. Attributes that nobody knows are kept as metadata or skipped by their
+/* Up to the empty name that ends the header. Unknown attributes are kept as metadata or skipped by their
  * size. */
 static txm_status take_header(parser *p)
 {
@@ -277,7 +278,7 @@ static txm_status take_table(parser *p)
 }
 
 /* *is tells whether it is an EXR file at all; errors are only about those that are. */
-txm_status txm_exr_reader_open(txm_tx *tx, bool *is, txm_error *err)
+static txm_status exr_open(txm_tx *tx, bool *is, txm_error *err)
 {
     parser p = {.tx = tx, .err = err, .at = 8};
     *is = txm_load_le32(tx->map.data) == MAGIC;
@@ -293,8 +294,6 @@ txm_status txm_exr_reader_open(txm_tx *tx, bool *is, txm_error *err)
                         deep    ? "a deep"
                         : parts ? "a multi-part"
                                 : "a scan-line");
-    tx->info.container = TXM_CONTAINER_EXR;
-    tx->ops = &txm_exr_reader_ops;
     txm_status status = take_header(&p);
     if (status == TXM_OK && !(p.have_channels && p.have_codec && p.have_window && p.have_tiles))
         status = corrupt(&p, "a required attribute is missing");
@@ -305,7 +304,7 @@ txm_status txm_exr_reader_open(txm_tx *tx, bool *is, txm_error *err)
 }
 
 /* Sizes of chunks are in the chunks themselves. A file that is damaged or has become shorter leaves zeros. */
-void txm_exr_reader_measure(txm_tx *tx)
+static void exr_measure(txm_tx *tx)
 {
     uint64_t sums[TXM_MAX_LEVELS] = {0};
     if (txm_tx_check(tx, NULL) != TXM_OK)
@@ -327,3 +326,52 @@ void txm_exr_reader_measure(txm_tx *tx)
     atomic_store_explicit(&tx->sized, true, memory_order_release);
     pthread_mutex_unlock(&tx->lock);
 }
+
+/* ---- identity ---- */
+
+/* Skips a zero-terminated string; 0 if it does not end. */
+static uint64_t skip_string(const txm_image_part *i, uint64_t at)
+{
+    const uint8_t *end = at < i->bytes ? memchr(i->p + at, 0, i->bytes - at) : NULL;
+    return end ? (uint64_t)(end - i->p) + 1 : 0;
+}
+
+/* Attributes and the offset table: what tells a re-written image from the one that the section was made for. */
+static bool exr_identify(const txm_image_part *i)
+{
+    if (txm_load_le32(i->p) != MAGIC)
+        return false;
+    uint64_t at = 8; /* magic, version and flags */
+    while (txm_part_has(i, at, 1) && i->p[at]) {
+        at = skip_string(i, at);          /* name */
+        at = at ? skip_string(i, at) : 0; /* type */
+        if (!at || !txm_part_has(i, at, 4))
+            return false;
+        uint64_t size = txm_load_le32(i->p + at);
+        at += 4;
+        if (!txm_part_has(i, at, size))
+            return false;
+        at += size;
+    }
+    at += 1 + 8; /* the closing zero, the first entry of the chunk table */
+    if (!txm_part_has(i, 0, at))
+        return false;
+    uint64_t first_chunk = txm_load_le64(i->p + at - 8);
+    const uint64_t end = first_chunk > at && first_chunk <= i->bytes ? first_chunk : at;
+    if (!txm_part_has(i, 0, end))
+        return false;
+    txm_part_add(i, 0, end);
+    return true;
+}
+
+const txm_container_reader txm_tx_exr_reader = {
+    .open = exr_open,
+    .find = txm_exr_find_tile,
+    .decode = txm_exr_decode_tile,
+    .image_end = txm_exr_image_end,
+    .identify = exr_identify,
+    .measure = exr_measure,
+    .release = txm_exr_core_free,
+    .own_bytes = txm_exr_core_bytes,
+    .opening = TXM_OPENING_PARTS,
+};

@@ -12,5 +12,11 @@ enum { TXM_EXR_NONE = 0, TXM_EXR_RLE = 1, TXM_EXR_ZIPS = 2, TXM_EXR_ZIP = 3, TXM
 /* In front of each tile: tile x and y, level x and y, bytes that follow; 32 bits each. */
 enum { TXM_EXR_CHUNK_HEADER_BYTES = 20 };
 
-extern const txm_container_ops txm_exr_reader_ops;
+/* Parts of txm_tx_exr_reader. */
+txm_status txm_exr_find_tile(const txm_tx *tx, const txm_tile_id *tile, txm_span *out, txm_error *err);
+txm_status txm_exr_decode_tile(const txm_tx *tx, const txm_tile_id *tile, const txm_span *span, txm_scratch *scratch,
+                               txm_pixels *out, txm_error *err);
+uint64_t txm_exr_image_end(const txm_tx *tx);
+void txm_exr_core_free(txm_tx *tx);
+uint64_t txm_exr_core_bytes(const txm_tx *tx);
 #endif

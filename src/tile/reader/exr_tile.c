@@ -260,7 +260,7 @@ static txm_status core_decode(const txm_tx *tx, const txm_tile_id *tile, txm_scr
 /* ---- tiles ------------------------------------------------------------------------------------------------------- */
 
 /* A tile's offset and the head of its chunk must agree: offset tables of damaged files point to other tiles. */
-static txm_status exr_find(const txm_tx *tx, const txm_tile_id *tile, txm_span *out, txm_error *err)
+txm_status txm_exr_find_tile(const txm_tx *tx, const txm_tile_id *tile, txm_span *out, txm_error *err)
 {
     const txm_reader_level *l = &tx->levels[tile->level];
     uint64_t offset = txm_load_le64(l->offsets + 8 * ((size_t)tile->y * l->shape.tiles_x + tile->x));
@@ -282,7 +282,8 @@ static txm_status exr_find(const txm_tx *tx, const txm_tile_id *tile, txm_span *
 }
 
 /* Undoes ZIP, ZIPS or RLE into scratch->tile: planes row by row. */
-static txm_status expand(const txm_tx *tx, const txm_span *span, txm_scratch *scratch, size_t raw_bytes, txm_error *err)
+static txm_status expand_exr_tile(const txm_tx *tx, const txm_span *span, txm_scratch *scratch, size_t raw_bytes,
+                                  txm_error *err)
 {
     bool ok;
     if (tx->exr_compression == TXM_EXR_RLE) {
@@ -300,8 +301,8 @@ static txm_status expand(const txm_tx *tx, const txm_span *span, txm_scratch *sc
 }
 
 /* A chunk as large as its pixels is not compressed, whatever the header says. */
-static txm_status exr_decode(const txm_tx *tx, const txm_tile_id *tile, const txm_span *span, txm_scratch *scratch,
-                             txm_pixels *out, txm_error *err)
+txm_status txm_exr_decode_tile(const txm_tx *tx, const txm_tile_id *tile, const txm_span *span, txm_scratch *scratch,
+                               txm_pixels *out, txm_error *err)
 {
     size_t raw_bytes = (size_t)tile->w * tile->h * tx->pixel_bytes;
     txm_status status = txm_scratch_need(tx, &scratch->raw, err);
@@ -321,7 +322,7 @@ static txm_status exr_decode(const txm_tx *tx, const txm_tile_id *tile, const tx
     else if (tx->exr_compression > TXM_EXR_ZIP)
         return core_decode(tx, tile, scratch, scratch->raw, err);
     else
-        status = expand(tx, span, scratch, raw_bytes, err);
+        status = expand_exr_tile(tx, span, scratch, raw_bytes, err);
     if (status != TXM_OK)
         return status;
     if (tx->info.channels == 1)
@@ -333,7 +334,7 @@ static txm_status exr_decode(const txm_tx *tx, const txm_tile_id *tile, const tx
 }
 
 /* Where the last tile in the file ends. */
-static uint64_t exr_image_end(const txm_tx *tx)
+uint64_t txm_exr_image_end(const txm_tx *tx)
 {
     uint64_t last = 0, end = 0;
     for (uint32_t i = 0; i < tx->info.levels; i++) {
@@ -348,5 +349,3 @@ static uint64_t exr_image_end(const txm_tx *tx)
         end = last + TXM_EXR_CHUNK_HEADER_BYTES + txm_load_le32(tx->map.data + last + 16);
     return end < tx->map.bytes ? end : tx->map.bytes;
 }
-
-const txm_container_ops txm_exr_reader_ops = {exr_find, exr_decode, exr_image_end};

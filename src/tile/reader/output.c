@@ -33,7 +33,7 @@ int txm_pwrite_all(int fd, const void *data, size_t size_bytes, uint64_t offset)
     return 0;
 }
 
-/* A file that ends early is EIO: nobody asks for bytes that were not written. */
+/* A file that ends early is EIO, because callers read only bytes that were written. */
 int txm_pread_all(int fd, void *data, size_t size_bytes, uint64_t offset)
 {
     char *p = data;

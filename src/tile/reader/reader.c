@@ -28,10 +28,10 @@
 #include "tile/reader/section.h"
 #include "tile/reader/section_reader.h"
 
-typedef enum txm_opening { TXM_OPENING_MAP, TXM_OPENING_OUTLINE, TXM_OPENING_READ } txm_opening;
+typedef enum tx_access { ACCESS_MAP, ACCESS_OUTLINE, ACCESS_READ } tx_access;
 
 /* Maps the whole file, or gets ready to read it. */
-static txm_status map_file(txm_tx *tx, int fd, txm_opening how, txm_error *err)
+static txm_status map_file(txm_tx *tx, int fd, tx_access how, txm_error *err)
 {
     txm_status status = TXM_OK;
     struct stat st;
@@ -43,8 +43,8 @@ static txm_status map_file(txm_tx *tx, int fd, txm_opening how, txm_error *err)
         status = txm_fail(err, TXM_STATUS_CORRUPT, "%s: only %lld bytes long, not an image", tx->path,
                           (long long)st.st_size);
     if (status == TXM_OK) {
-        int rc = how == TXM_OPENING_READ ? txm_map_open_read(&tx->map, fd, (size_t)st.st_size)
-                                         : txm_map_open(&tx->map, fd, (size_t)st.st_size);
+        int rc = how == ACCESS_READ ? txm_map_open_read(&tx->map, fd, (size_t)st.st_size)
+                                    : txm_map_open(&tx->map, fd, (size_t)st.st_size);
         if (rc)
             status = txm_fail_errno(err, rc, "%s: cannot map %lld bytes", tx->path, (long long)st.st_size);
     }
@@ -100,9 +100,27 @@ const char *txm_extension_name(txm_extension extension)
 
 const char *txm_container_name(txm_container container)
 {
-    static const char *const words[] = {"TIFF", "OpenEXR"};
+#define TITLE(name, prefix, word, title, floats) [TXM_CONTAINER_##name] = title,
+    static const char *const titles[] = {TXM_CONTAINER_TABLE(TITLE)};
+    return TXM_WORD_OF(titles, container);
+}
+
+const char *txm_container_word(txm_container container)
+{
+#define WORD(name, prefix, word, title, floats) [TXM_CONTAINER_##name] = word,
+    static const char *const words[] = {TXM_CONTAINER_TABLE(WORD)};
     return TXM_WORD_OF(words, container);
 }
+
+bool txm_tx_has_native_samples(const txm_tx *tx)
+{
+#define FLOATS(name, prefix, word, title, floats) [TXM_CONTAINER_##name] = floats,
+    static const bool floats_in[] = {TXM_CONTAINER_TABLE(FLOATS)};
+    return floats_in[tx->info.container] == txm_type_is_float(tx->info.type);
+}
+
+#define READER(name, prefix, word, title, floats) [TXM_CONTAINER_##name] = &txm_tx_##prefix##_reader,
+const txm_container_reader *const txm_container_readers[] = {TXM_CONTAINER_TABLE(READER)};
 
 const char *txm_section_state_name(txm_section_state state)
 {
@@ -117,7 +135,7 @@ bool txm_tx_catch_fault(void *address)
 }
 
 /* The descriptor may be closed afterwards: the map stays. */
-static txm_status open_fd(int fd, const char *path, txm_opening how, txm_tx **out, txm_error *err)
+static txm_status open_fd(int fd, const char *path, tx_access how, txm_tx **out, txm_error *err)
 {
     *out = NULL;
     txm_tx *tx = txm_calloc(1, sizeof *tx);
@@ -125,15 +143,16 @@ static txm_status open_fd(int fd, const char *path, txm_opening how, txm_tx **ou
         return txm_no_memory(err, path);
     pthread_mutex_init(&tx->lock, NULL);
     tx->path = txm_strdup(path);
-    tx->outline = how == TXM_OPENING_OUTLINE;
+    tx->outline = how == ACCESS_OUTLINE;
     bool is = false;
     txm_status status = tx->path ? TXM_OK : txm_no_memory(err, path);
     if (status == TXM_OK)
         status = map_file(tx, fd, how, err);
-    if (status == TXM_OK)
-        status = txm_tiff_reader_open(tx, &is, err);
-    if (status == TXM_OK && !is)
-        status = txm_exr_reader_open(tx, &is, err);
+    for (unsigned i = 0; status == TXM_OK && !is && i < TXM_CONTAINERS; i++) {
+        tx->info.container = (txm_container)i;
+        tx->ops = txm_container_readers[i];
+        status = tx->ops->open(tx, &is, err);
+    }
     if (status == TXM_OK && !is)
         status = txm_fail(err, TXM_STATUS_UNSUPPORTED, "%s: neither TIFF nor OpenEXR, so not a tx file", path);
     if (status == TXM_OK && !tx->outline)
@@ -143,7 +162,7 @@ static txm_status open_fd(int fd, const char *path, txm_opening how, txm_tx **ou
         txm_tx_close(&tx);
         return status;
     }
-    if (how == TXM_OPENING_READ) { /* what it is known by is looked at now, for later */
+    if (how == ACCESS_READ) { /* what it is known by is looked at now, for later */
         uint64_t identity;
         txm_tx_identity(tx, &identity);
         txm_map_seal(&tx->map);
@@ -154,8 +173,8 @@ static txm_status open_fd(int fd, const char *path, txm_opening how, txm_tx **ou
     return TXM_OK;
 }
 
-/* An outline is a file whose tiles nobody will read: kinds that could not be decoded are accepted for it. */
-static txm_status open_path(const char *path, txm_opening how, txm_tx **out, txm_error *err)
+/* Tiles of a file that is opened for its outline are not read, so kinds that cannot be decoded are accepted. */
+static txm_status open_path(const char *path, tx_access how, txm_tx **out, txm_error *err)
 {
     txm_error_clear(err);
     *out = NULL;
@@ -175,24 +194,24 @@ static txm_status open_path(const char *path, txm_opening how, txm_tx **out, txm
 txm_status txm_tx_open(const char *path, txm_tx **out, txm_error *err)
 {
     txm_error_clear(err);
-    return open_path(path, TXM_OPENING_MAP, out, err);
+    return open_path(path, ACCESS_MAP, out, err);
 }
 
 txm_status txm_tx_open_outline(const char *path, txm_tx **out, txm_error *err)
 {
-    return open_path(path, TXM_OPENING_OUTLINE, out, err);
+    return open_path(path, ACCESS_OUTLINE, out, err);
 }
 
 txm_status txm_tx_open_read(const char *path, txm_tx **out, txm_error *err)
 {
-    return open_path(path, TXM_OPENING_READ, out, err);
+    return open_path(path, ACCESS_READ, out, err);
 }
 
 /* The descriptor stays the caller's. `path` is for messages, and for looking at the file again when pages
  * are lost. */
 txm_status txm_tx_open_fd(int fd, const char *path, txm_tx **out, txm_error *err)
 {
-    return open_fd(fd, path, TXM_OPENING_MAP, out, err);
+    return open_fd(fd, path, ACCESS_MAP, out, err);
 }
 
 /* No thread may be reading. NULL is fine. */
@@ -202,7 +221,8 @@ void txm_tx_close(txm_tx **tx)
     if (!t)
         return;
     txm_scratch_free_all(t);
-    txm_exr_core_free(t);
+    if (t->ops && t->ops->release)
+        t->ops->release(t);
     txm_metadata_free(&t->metadata);
     txm_map_close(&t->map);
     pthread_mutex_destroy(&t->lock);
@@ -217,7 +237,8 @@ uint64_t txm_tx_own_bytes(const txm_tx *tx)
 {
     return malloc_usable_size((void *)tx) + malloc_usable_size(tx->path) + malloc_usable_size(tx->section) +
            malloc_usable_size(tx->metadata.entries) + malloc_usable_size(tx->metadata.text.data) +
-           txm_exr_core_bytes(tx) + tx->map.present_bytes + malloc_usable_size(tx->map.present);
+           (tx->ops->own_bytes ? tx->ops->own_bytes(tx) : 0) + tx->map.present_bytes +
+           malloc_usable_size(tx->map.present);
 }
 
 /* Where the image part ends and a section may begin, as the container itself says. */
@@ -236,7 +257,7 @@ bool txm_tx_identity(const txm_tx *tx, uint64_t *identity)
 txm_status txm_section_copy_image(const txm_tx *tx, int fd, txm_error *err)
 {
     int rc = txm_pwrite_all(fd, tx->map.data, (size_t)tx->info.image_bytes, 0);
-    if (rc == EFAULT) /* a page of the map that is gone is no signal here */
+    if (rc == EFAULT) /* a missing page of the map makes pwrite fail, without a signal */
         return txm_fail(err, TXM_STATUS_CHANGED, "%s: became shorter while it was read", tx->path);
     if (rc)
         return txm_fail_errno(err, rc, "%s: cannot write the new file beside it", tx->path);
@@ -247,7 +268,7 @@ txm_status txm_section_copy_image(const txm_tx *tx, int fd, txm_error *err)
  * the same. */
 bool txm_tx_lost_metadata(const txm_tx *tx)
 {
-    return tx->info.container == TXM_CONTAINER_TIFF && txm_tiff_lost_values(tx);
+    return tx->ops->has_lost_values && tx->ops->has_lost_values(tx);
 }
 
 /* Valid as long as the file is open. */
@@ -268,7 +289,7 @@ const txm_tx_level *txm_tx_level_of(const txm_tx *tx, uint32_t level)
     /* EXR keeps the sizes of tiles in front of the tiles themselves: looked at on demand only, because that touches
      * pages all over the file. */
     if (shape && !atomic_load_explicit(&tx->sized, memory_order_acquire))
-        txm_exr_reader_measure((txm_tx *)tx);
+        tx->ops->measure((txm_tx *)tx);
     return shape;
 }
 
@@ -327,7 +348,7 @@ static bool grow(txm_metadata *m)
     return true;
 }
 
-/* What is beyond the bounds is left out silently: it cannot be what Cycles looks for, which comes early. */
+/* Entries beyond the limits are left out silently: the ones that Cycles reads come early. */
 bool txm_metadata_add(txm_metadata *metadata, const char *name, const char *value, size_t value_bytes)
 {
     size_t name_bytes = strlen(name);
@@ -389,7 +410,7 @@ bool txm_metadata_add_words(txm_metadata *metadata, const char *text, size_t tex
         bool quoted = word && p < end && *p == '"';
         if (quoted)
             ok = add_quoted(metadata, name, &p, end);
-        /* The rest of the word: the value, or what is no entry. */
+        /* The rest of the word: the value, or text without a name. */
         const char *value = p;
         while (p < end && !isspace((unsigned char)*p))
             p++;

@@ -19,6 +19,8 @@
 #include "tile/base/endian.h"
 #include "tile/base/file_map.h"
 #include "tile/base/shared.h"
+#include "tile/reader/acceptance.h"
+#include "tile/reader/container.h"
 #include "txtile/reader.h"
 
 /* The outcome of a call that read from the map: `status`, unless what it read was not the file's. Every public function
@@ -64,16 +66,43 @@ txm_status txm_tx_open_outline(const char *path, txm_tx **out, txm_error *err);
 /* As txm_tx_open, of an open file; `path` is its name in messages. The descriptor stays the caller's. */
 TXM_SHARED txm_status txm_tx_open_fd(int fd, const char *path, txm_tx **out, txm_error *err);
 
-/* What TIFF and EXR do differently. None of them trusts the file. */
-typedef struct txm_container_ops {
-    /* Where a tile's encoded bytes stand. */
+struct txm_image_part;
+
+/* What containers do differently. None of them trusts the file. NULL where a container has nothing to do. */
+typedef struct txm_container_reader {
+    /* Recognises and parses; *is is false when the first bytes are those of another container, and errors are only
+     * about those of its own. Fills in info, levels and metadata. */
+    txm_status (*open)(txm_tx *tx, bool *is, txm_error *err);
+    /* Where a tile's encoded bytes are. */
     txm_status (*find)(const txm_tx *tx, const txm_tile_id *tile, txm_span *out, txm_error *err);
     /* Decodes them into scratch memory. */
     txm_status (*decode)(const txm_tx *tx, const txm_tile_id *tile, const txm_span *span, struct txm_scratch *scratch,
                          txm_pixels *out, txm_error *err);
     /* Where the image ends: what follows in the file is no part of it. At most the file's size. */
     uint64_t (*image_end)(const txm_tx *tx);
-} txm_container_ops;
+    /* Adds what identity.h says to the hash. At least eight bytes are there; false if they are another container's, or
+     * the image ends within its header. */
+    bool (*identify)(const struct txm_image_part *part);
+    /* Whether values lie outside of the file, so that it was cut short, although tiles may be whole. */
+    bool (*has_lost_values)(const txm_tx *tx);
+    /* Sums the sizes of tiles that opening has not read, and sets `sized`. */
+    void (*measure)(txm_tx *tx);
+    /* Frees what it keeps beside the file, and how many bytes that is. */
+    void (*release)(txm_tx *tx);
+    uint64_t (*own_bytes)(const txm_tx *tx);
+    txm_opening opening; /* as what Cycles opens one that is a pyramid, but not a tx file */
+} txm_container_reader;
+
+#define TXM_CONTAINER_READER(name, prefix, word, title, floats)                                                        \
+    extern const txm_container_reader txm_tx_##prefix##_reader;
+TXM_CONTAINER_TABLE(TXM_CONTAINER_READER)
+#undef TXM_CONTAINER_READER
+#define TXM_CONTAINER_COUNT(name, prefix, word, title, floats) +1
+enum { TXM_CONTAINERS = 0 TXM_CONTAINER_TABLE(TXM_CONTAINER_COUNT) };
+#undef TXM_CONTAINER_COUNT
+
+/* By txm_container. */
+extern const txm_container_reader *const txm_container_readers[TXM_CONTAINERS];
 
 /* ---- copying pixels into the caller's buffer, where they may stand further apart than they are wide -------------- */
 
@@ -214,13 +243,13 @@ struct txm_tx {
     txm_tx_info info;
     size_t pixel_bytes;
     txm_reader_level levels[TXM_MAX_LEVELS];
-    const txm_container_ops *ops;
+    const txm_container_reader *ops;
     txm_metadata metadata;
     bool swap;                               /* TIFF: big-endian file */
     bool outline;                            /* opened for that alone */
     bool foreign;                            /* TIFF: a codec that the official Blender's libtiff lacks */
     uint32_t odd_width, odd_height;          /* TIFF: of what Cycles takes for the next level, and is none; or 0 */
-    bool texture_format;                     /* TIFF: tag 33302, without which OpenImageIO sees no levels */
+    const char *hidden_levels;               /* why OpenImageIO does not see the levels; NULL: it does */
     uint8_t exr_compression;                 /* EXR: number of the codec */
     uint8_t exr_slot[TXM_MAX_CHANNELS];      /* EXR: which channel of the pixel the n-th stored plane is */
     uint32_t header_bytes;                   /* EXR: up to the end of the header */
@@ -231,21 +260,10 @@ struct txm_tx {
     atomic_bool sized;                       /* EXR: encoded_bytes of the levels are known */
 };
 
-/* Recognise and parse; *is is false when the first bytes are those of another format. Fill info, levels, metadata. */
-txm_status txm_tiff_reader_open(txm_tx *tx, bool *is, txm_error *err);
-txm_status txm_exr_reader_open(txm_tx *tx, bool *is, txm_error *err);
-/* Whether a value that a directory points to lies outside of the file, so that the file was cut short, even if only
- * texts are missing. */
-bool txm_tiff_lost_values(const txm_tx *tx);
-/* Sums the sizes of an EXR file's tiles, which precede each of them. */
-void txm_exr_reader_measure(txm_tx *tx);
-
 /* describe.c: what the metadata say of the stored numbers. */
 txm_encoding txm_tx_read_encoding(const txm_tx *tx);
-void txm_exr_core_free(txm_tx *tx);
+/* OpenEXRCore's part of a scratch object, and what it takes. */
 void txm_exr_chunk_free(txm_scratch *scratch);
-/* What they keep. */
-uint64_t txm_exr_core_bytes(const txm_tx *tx);
 uint64_t txm_exr_chunk_bytes(const txm_scratch *scratch);
 
 /* Checks type, channels, sizes and tile against the limits of the reader, and fills the shape of `level` (in order from

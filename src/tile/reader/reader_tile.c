@@ -328,7 +328,7 @@ static txm_status read_plain(txm_tx *tx, const txm_tile_id *tile, const txm_wind
     return status;
 }
 
-/* Borders hold two pixels: what asks for more is always gathered. */
+/* Borders have two pixels: wider padding is always gathered. */
 static txm_status read_padded(txm_tx *tx, const txm_tile_id *tile, const txm_tx_request *r, const txm_window *window,
                               txm_scratch *scratch, txm_error *err)
 {

@@ -20,7 +20,7 @@ static uint8_t type_width(uint16_t type)
     return type < sizeof width ? width[type] : 0;
 }
 
-/* False for what is no TIFF; nothing is reported then. */
+/* False if the file is not a TIFF, without a message. */
 bool txm_tiff_header(txm_tiff *t, uint64_t *first)
 {
     txm_tx *tx = t->tx;
@@ -57,7 +57,7 @@ txm_status txm_tiff_open_directory(const txm_tiff *t, uint64_t offset, txm_tiff_
     return TXM_OK;
 }
 
-/* False for types that nobody knows and for values that lie outside of the file. */
+/* False for unknown types and for values that lie outside of the file. */
 bool txm_tiff_field_at(const txm_tiff *t, const txm_tiff_directory *dir, uint64_t index, txm_tiff_field *out)
 {
     bool swap = t->tx->swap;
@@ -278,7 +278,7 @@ static void reach_directory(extent *e, const txm_tiff_directory *dir)
     for (uint64_t i = 0; i < dir->count; i++) {
         txm_tiff_field f;
         if (!txm_tiff_field_at(e->t, dir, i, &f)) {
-            e->lost |= f.width != 0; /* else only of a type that nobody knows */
+            e->lost |= f.width != 0; /* else only of an unknown type */
             continue;
         }
         reach(e, (uint64_t)(f.data - data), f.count * f.width);
@@ -306,7 +306,7 @@ uint64_t txm_tiff_image_end(const txm_tx *tx)
     return measure_directories(tx).end;
 }
 
-bool txm_tiff_lost_values(const txm_tx *tx)
+bool txm_tiff_has_lost_values(const txm_tx *tx)
 {
     return measure_directories(tx).lost;
 }

@@ -8,11 +8,11 @@
 #include <stdio.h>
 
 #include "tile/base/fail.h"
-
 #include "tile/base/mem.h"
+#include "tile/reader/image_part.h"
 #include "tile/reader/tiff_reader.h"
 
-/* What must be alike in all levels. */
+/* The properties that must be equal in all levels. */
 typedef struct shape {
     uint32_t width, height, bits, format, samples, planar, photometric, fill_order, depth, tile_w, tile_h, tile_depth;
     uint32_t compression, predictor;
@@ -226,25 +226,103 @@ static txm_status read_levels(const txm_tiff *t, uint64_t offset, txm_tiff_direc
 }
 
 /* *is tells whether it is a TIFF file at all. */
-txm_status txm_tiff_reader_open(txm_tx *tx, bool *is, txm_error *err)
+static txm_status tiff_open(txm_tx *tx, bool *is, txm_error *err)
 {
     txm_tiff t = {.tx = tx, .err = err};
     uint64_t first;
     *is = txm_tiff_header(&t, &first);
     if (!*is)
         return TXM_OK;
-    tx->info.container = TXM_CONTAINER_TIFF;
-    tx->ops = &txm_tiff_reader_ops;
     atomic_store(&tx->sized, true);
+    tx->hidden_levels = "it lacks the texture format tag (33302), without which its levels are not seen";
     txm_tiff_directory dir;
     txm_status status = read_levels(&t, first, &dir);
     for (uint64_t i = 0; status == TXM_OK && i < dir.count; i++) {
         txm_tiff_field f;
         if (!txm_tiff_field_at(&t, &dir, i, &f))
             continue; /* not a tag that pixels need: those were checked */
-        tx->texture_format |= f.tag == TXM_TAG_TEXTURE_FORMAT;
+        if (f.tag == TXM_TAG_TEXTURE_FORMAT)
+            tx->hidden_levels = NULL;
         if (!txm_tiff_keep(&t, &f))
             status = txm_no_memory(err, tx->path);
     }
     return status;
 }
+
+/* ---- identity ---- */
+
+typedef struct tiff_shape {
+    bool big_endian;
+    int word;                       /* bytes of offsets and counts: 4, BigTIFF 8 */
+    int entries_bytes, entry_bytes; /* of a directory's entry count and of an entry */
+} tiff_shape;
+
+/* In the byte order of the file. */
+static uint64_t part_number(const txm_image_part *i, const tiff_shape *t, uint64_t offset, int bytes)
+{
+    return txm_load_uint(i->p + offset, (size_t)bytes, t->big_endian);
+}
+
+static uint64_t value_bytes(uint64_t tiff_type)
+{
+    /* 0 for types that do not exist. */
+    static const uint8_t sizes[] = {0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4, 0, 0, 8, 8, 8};
+    return tiff_type < sizeof sizes ? sizes[tiff_type] : 0;
+}
+
+enum { MAX_DIRECTORIES = 64 };
+
+/* The value of the entry at `at`, if it is stored elsewhere. `budget`: bytes still allowed. */
+static void add_value(const txm_image_part *i, const tiff_shape *t, uint64_t at, uint64_t *budget)
+{
+    uint64_t size, count = part_number(i, t, at + 4, t->word),
+                   offset = part_number(i, t, at + 4 + (uint64_t)t->word, t->word);
+    if (__builtin_mul_overflow(count, value_bytes(part_number(i, t, at + 2, 2)), &size) || size <= (uint64_t)t->word)
+        return;
+    if (size > *budget || !txm_part_has(i, offset, size))
+        return;
+    *budget -= size;
+    txm_part_add(i, offset, size);
+}
+
+/* Directories one after the other. A chain that leads back ends when as many bytes have been hashed as the
+ * image has. */
+static bool tiff_identify(const txm_image_part *i)
+{
+    if (memcmp(i->p, "II*\0", 4) && memcmp(i->p, "MM\0*", 4) && memcmp(i->p, "II+\0", 4) && memcmp(i->p, "MM\0+", 4))
+        return false;
+    tiff_shape t = {.big_endian = i->p[0] == 'M'};
+    bool big = part_number(i, &t, 2, 2) == 43;
+    t.word = big ? 8 : 4;
+    t.entries_bytes = big ? 8 : 2;
+    t.entry_bytes = big ? 20 : 12;
+    uint64_t header = big ? 16 : 8, budget = i->bytes;
+    if (!txm_part_has(i, 0, header))
+        return false;
+    txm_part_add(i, 0, header);
+    uint64_t at = part_number(i, &t, header - (uint64_t)t.word, t.word);
+    for (int n = 0; n < MAX_DIRECTORIES && at && txm_part_has(i, at, (uint64_t)t.entries_bytes); n++) {
+        uint64_t entries = part_number(i, &t, at, t.entries_bytes), first = at + (uint64_t)t.entries_bytes;
+        if (entries > i->bytes / (uint64_t)t.entry_bytes)
+            break;
+        uint64_t size = (uint64_t)t.entries_bytes + entries * (uint64_t)t.entry_bytes + (uint64_t)t.word;
+        if (size > budget || !txm_part_has(i, at, size))
+            break;
+        budget -= size;
+        txm_part_add(i, at, size);
+        for (uint64_t e = 0; e < entries; e++)
+            add_value(i, &t, first + e * (uint64_t)t.entry_bytes, &budget);
+        at = part_number(i, &t, at + size - (uint64_t)t.word, t.word);
+    }
+    return true;
+}
+
+const txm_container_reader txm_tx_tiff_reader = {
+    .open = tiff_open,
+    .find = txm_tiff_find_tile,
+    .decode = txm_tiff_decode_tile,
+    .image_end = txm_tiff_image_end,
+    .identify = tiff_identify,
+    .has_lost_values = txm_tiff_has_lost_values,
+    .opening = TXM_OPENING_WHOLE,
+};

@@ -18,7 +18,12 @@ enum {
     TXM_TIFF_ZSTD = 50000
 };
 
-extern const txm_container_ops txm_tiff_reader_ops;
+/* Parts of txm_tx_tiff_reader. */
+txm_status txm_tiff_find_tile(const txm_tx *tx, const txm_tile_id *tile, txm_span *out, txm_error *err);
+txm_status txm_tiff_decode_tile(const txm_tx *tx, const txm_tile_id *tile, const txm_span *span, txm_scratch *scratch,
+                                txm_pixels *out, txm_error *err);
+/* Whether a value that a directory points to lies outside of the file, even if only texts are missing. */
+bool txm_tiff_has_lost_values(const txm_tx *tx);
 
 /* ---- directories ------------------------------------------------------------------------------------------------- */
 

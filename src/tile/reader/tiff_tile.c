@@ -33,7 +33,7 @@ const char *txm_tiff_codec_name(uint32_t compression)
 }
 
 /* Offset and count from the tables in the map. */
-static txm_status tiff_find(const txm_tx *tx, const txm_tile_id *tile, txm_span *out, txm_error *err)
+txm_status txm_tiff_find_tile(const txm_tx *tx, const txm_tile_id *tile, txm_span *out, txm_error *err)
 {
     const txm_reader_level *l = &tx->levels[tile->level];
     size_t i = (size_t)tile->y * l->shape.tiles_x + tile->x;
@@ -47,8 +47,8 @@ static txm_status tiff_find(const txm_tx *tx, const txm_tile_id *tile, txm_span 
 }
 
 /* Runs the codec: exactly raw_bytes bytes into scratch->raw. */
-static txm_status expand(uint16_t compression, const txm_span *span, txm_scratch *scratch, size_t raw_bytes,
-                         txm_error *err)
+static txm_status expand_tiff_tile(uint16_t compression, const txm_span *span, txm_scratch *scratch, size_t raw_bytes,
+                                   txm_error *err)
 {
     bool ok = false;
     size_t n;
@@ -80,7 +80,7 @@ static txm_status expand(uint16_t compression, const txm_span *span, txm_scratch
                          txm_tiff_codec_name(compression));
 }
 
-/* For files of the other byte order, which nobody writes any more and everybody must read. */
+/* For big-endian files, which are rare, but valid. */
 static void swap_samples(uint8_t *p, size_t bytes, unsigned sample_bytes)
 {
     for (uint8_t *end = p + bytes; p < end; p += sample_bytes)
@@ -93,8 +93,8 @@ static void swap_samples(uint8_t *p, size_t bytes, unsigned sample_bytes)
 
 /* Bytes are swapped before the horizontal predictor is undone, which adds samples; the floating-point predictor
  * works on bytes of a defined order and swaps on the way. */
-static txm_status tiff_decode(const txm_tx *tx, const txm_tile_id *tile, const txm_span *span, txm_scratch *scratch,
-                              txm_pixels *out, txm_error *err)
+txm_status txm_tiff_decode_tile(const txm_tx *tx, const txm_tile_id *tile, const txm_span *span, txm_scratch *scratch,
+                                txm_pixels *out, txm_error *err)
 {
     const txm_reader_level *l = &tx->levels[tile->level];
     uint32_t w = tx->info.tile_w, h = tx->info.tile_h, channels = tx->info.channels;
@@ -102,7 +102,7 @@ static txm_status tiff_decode(const txm_tx *tx, const txm_tile_id *tile, const t
     size_t stride = w * tx->pixel_bytes;
     txm_status status = txm_scratch_need(tx, &scratch->raw, err);
     if (status == TXM_OK)
-        status = expand(l->compression, span, scratch, stride * h, err);
+        status = expand_tiff_tile(l->compression, span, scratch, stride * h, err);
     if (status != TXM_OK)
         return status;
     bool predicts = l->compression != TXM_TIFF_NONE && l->compression != TXM_TIFF_PACKBITS;
@@ -120,5 +120,3 @@ static txm_status tiff_decode(const txm_tx *tx, const txm_tile_id *tile, const t
     *out = (txm_pixels){scratch->raw, stride};
     return TXM_OK;
 }
-
-const txm_container_ops txm_tiff_reader_ops = {tiff_find, tiff_decode, txm_tiff_image_end};

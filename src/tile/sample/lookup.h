@@ -4,9 +4,9 @@
  * own define TXM_TAPS_FAST first.
  *
  * The room src/tile/sample looks textures up as a renderer does: from coordinates and derivatives to levels (level.h),
- * from levels to tiles and pixels (wrap.h, entries), from pixels to a colour (taps.h, lobes.h, rgba.h). scalar.c, x86/
- * and arm/ compile the same text; texture_set.c keeps tiles in memory; explain.c says how a colour came about. The
- * public headers are txtile/sampler.h and ray.h.
+ * from levels to tiles and pixels (wrap.h, entries), from pixels to a colour (filter.h, taps.h, lobes.h, rgba.h).
+ * scalar.c, x86/ and arm/ compile the same text; texture_set.c keeps tiles in memory; explain.c says how a colour came
+ * about. The public headers are txtile/sampler.h and ray.h.
  */
 #ifndef TXM_SAMPLE_LOOKUP_H
 #define TXM_SAMPLE_LOOKUP_H
@@ -127,21 +127,21 @@ TXM_ARITH txm_rgba txm_packed_texel(TXM_GLOBAL const txm_view_texture *t, TXM_GL
 
 /* Linear and cubic, pixel by pixel: a packed level has no border. */
 TXM_ARITH void txm_packed_interpolate(TXM_GLOBAL const txm_view_texture *t, TXM_GLOBAL const uint8_t *p, uint32_t level,
-                                      const txm_place *place, int cubic, const float *slope, txm_sum *out)
+                                      const txm_place *place, int filter, const float *slope, txm_sum *out)
 {
     float w = (float)txm_level_size(t->width, level), h = (float)txm_level_size(t->height, level);
-    if (cubic) {
+    if (txm_filter_grid(filter, level) == TXM_GRID_CUBIC) {
         float wx[4], wy[4], sx[4], sy[4];
         txm_rgba texels[4][4];
         for (int y = 0; y < 4; y++)
             for (int x = 0; x < 4; x++)
                 texels[y][x] = txm_packed_texel(t, p, level, place->x + x - 1, place->y + y - 1);
-        txm_cubic_weights(place->fx, wx);
-        txm_cubic_weights(place->fy, wy);
+        txm_filter_weights(filter, place->fx, wx);
+        txm_filter_weights(filter, place->fy, wy);
         out->color = txm_sum_cubic(wx, wy, texels);
         if (slope) {
-            txm_cubic_slopes(place->fx, sx);
-            txm_cubic_slopes(place->fy, sy);
+            txm_filter_slopes(filter, place->fx, sx);
+            txm_filter_slopes(filter, place->fy, sy);
             out->du = txm_sum_cubic(sx, wy, texels) * (slope[0] * w);
             out->dv = txm_sum_cubic(wx, sy, texels) * (slope[1] * -h);
         }
@@ -164,8 +164,9 @@ TXM_ARITH void txm_packed_interpolate(TXM_GLOBAL const txm_view_texture *t, TXM_
  * coordinate. Tiles have borders of two pixels for this: no lookup of these filters ever needs a second
  * tile. */
 TXM_FLOW txm_look txm_level_interpolate(const TXM_VIEW *view, TXM_GLOBAL const txm_view_texture *t, uint32_t level,
-                                        float x, float y, int cubic, const float *slope, txm_lane *lane, txm_sum *out)
+                                        float x, float y, int filter, const float *slope, txm_lane *lane, txm_sum *out)
 {
+    const int cubic = txm_filter_grid(filter, level) == TXM_GRID_CUBIC;
     uint32_t w = txm_level_size(t->width, level), h = txm_level_size(t->height, level);
     uint32_t tile_x = txm_tile_of(x, w, t->tile_shift), tile_y = txm_tile_of(y, h, t->tile_shift);
     txm_place place = txm_place_of(x, y);
@@ -175,7 +176,7 @@ TXM_FLOW txm_look txm_level_interpolate(const TXM_VIEW *view, TXM_GLOBAL const t
     if (!p)
         return look;
     if (txm_is_packed(t)) {
-        txm_packed_interpolate(t, p, level, &place, cubic, slope, out);
+        txm_packed_interpolate(t, p, level, &place, filter, slope, out);
         return TXM_LOOK_RESIDENT;
     }
     int32_t first = TXM_BORDER_PX - (cubic ? 1 : 0); /* of the taps, from the place on */
@@ -183,12 +184,12 @@ TXM_FLOW txm_look txm_level_interpolate(const TXM_VIEW *view, TXM_GLOBAL const t
          (uint32_t)(place.x - (int32_t)(tile_x << t->tile_shift) + first) * t->pixel_bytes;
     if (cubic) {
         float wx[4], wy[4], sx[4], sy[4];
-        txm_cubic_weights(place.fx, wx);
-        txm_cubic_weights(place.fy, wy);
+        txm_filter_weights(filter, place.fx, wx);
+        txm_filter_weights(filter, place.fy, wy);
         out->color = txm_taps_cubic(t, p, wx, wy);
         if (slope) {
-            txm_cubic_slopes(place.fx, sx);
-            txm_cubic_slopes(place.fy, sy);
+            txm_filter_slopes(filter, place.fx, sx);
+            txm_filter_slopes(filter, place.fy, sy);
             out->du = txm_taps_cubic(t, p, sx, wy) * (slope[0] * (float)w);
             out->dv = txm_taps_cubic(t, p, wx, sy) * (slope[1] * -(float)h);
         }
@@ -238,14 +239,12 @@ TXM_FLOW txm_look txm_level_sample(const TXM_VIEW *view, TXM_GLOBAL const txm_vi
     uint32_t w = txm_level_size(t->width, level), h = txm_level_size(t->height, level);
     float x = txm_pixel_x(u, w), y = txm_pixel_y(v, h);
     int filter = how->filter;
-    if (filter == TXM_FILTER_LINEAR || filter == TXM_FILTER_CUBIC || filter == TXM_FILTER_SMART) {
-        int cubic = filter == TXM_FILTER_CUBIC || (filter == TXM_FILTER_SMART && level == 0);
-        return txm_level_interpolate(view, t, level, x, y, cubic, slope, lane, out);
-    }
+    if (txm_filter_grid(filter, level) != TXM_GRID_PIXEL)
+        return txm_level_interpolate(view, t, level, x, y, filter, slope, lane, out);
     const txm_rgba zero = txm_rgba_make(0.0f, 0.0f, 0.0f, 0.0f);
     if (slope)
         out->du = out->dv = zero;
-    if (filter == TXM_FILTER_CLOSEST || filter == TXM_FILTER_STOCHASTIC_EWA)
+    if (txm_filter_draws(filter) != TXM_DRAWS_PIXELS)
         return txm_level_pixel(view, t, level, x, y, lane, &out->color);
     txm_rgba tap;
     txm_look look = txm_level_pixel(view, t, level, x + jitter->x[0], y + jitter->y[0], lane, &tap);
@@ -429,10 +428,11 @@ TXM_FLOW txm_look txm_lookup_sample(const TXM_VIEW *view, uint32_t texture, cons
         txm_color_constant(1.0f, 0.0f, 1.0f, 1.0f, out, du, dv);
         return TXM_LOOK_FAILED;
     }
+    const int draws = txm_filter_draws(how->filter);
     float u = at.u, v = at.v, slope[2], covered = 1.0f;
     int inside = txm_probe_wrap(t, &u, &v, slope);
     /* Footprints that are larger than a point may reach in from outside. */
-    if (!inside && how->rule != TXM_LEVEL_RULE_PROBES && how->filter != TXM_FILTER_STOCHASTIC_EWA) {
+    if (!inside && how->rule != TXM_LEVEL_RULE_PROBES && draws != TXM_DRAWS_FOOTPRINT) {
         txm_color_constant(0.0f, 0.0f, 0.0f, 0.0f, out, du, dv);
         return TXM_LOOK_RESIDENT;
     }
@@ -441,7 +441,7 @@ TXM_FLOW txm_look txm_lookup_sample(const TXM_VIEW *view, uint32_t texture, cons
     levels.low = txm_level_clamp(txm_level_jitter(how, f.level, &lane->random), txm_levels_of(t, how),
                                  how->mode == TXM_LEVEL_MODE_TRILINEAR, &levels.blend);
     txm_jitter jitter = txm_jitter_of(how, &lane->random);
-    if (how->filter == TXM_FILTER_STOCHASTIC_EWA) {
+    if (draws == TXM_DRAWS_FOOTPRINT) {
         at.u += jitter.x[0] * at.dudx + jitter.y[0] * at.dudy;
         at.v += jitter.x[0] * at.dvdx + jitter.y[0] * at.dvdy;
         u = at.u, v = at.v;

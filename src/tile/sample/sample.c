@@ -9,6 +9,7 @@
 
 #include "tile/base/fail.h"
 #include "tile/ops/ops.h"
+#include "tile/sample/filter.h"
 #include "tile/sample/sample_ops.h"
 #include "tile/sample/wrap.h"
 
@@ -38,7 +39,7 @@ static txm_look choose_sample_n(const txm_view *view, uint32_t texture, const tx
                                 const txm_lookups *batch, txm_lane *lane);
 
 /* Until the first lookup a table of functions that choose one for this machine; whoever comes at the same time chooses
- * the same. So a lookup has nothing to ask: it is two loads and a jump away. */
+ * the same. So a lookup costs only two loads and a jump more. */
 static const txm_sample_ops choosing = {"none", choose_sample, NULL, choose_sample_d, choose_sample_n};
 static const txm_sample_ops *chosen = &choosing;
 
@@ -49,7 +50,7 @@ static const txm_sample_ops *ops(void)
 }
 
 /* May run in several threads at once; each stores the same pointer. */
-static const txm_sample_ops *choose(void)
+static const txm_sample_ops *choose_for_machine(void)
 {
     const txm_sample_ops *best = txm_sample_ops_isa(txm_ops_best()->isa);
     __atomic_store_n(&chosen, best, __ATOMIC_RELAXED);
@@ -59,19 +60,19 @@ static const txm_sample_ops *choose(void)
 static txm_look choose_sample(const txm_view *view, uint32_t texture, const txm_sampler *how, const txm_lookup *at,
                               txm_lane *lane, float out[4])
 {
-    return choose()->sample(view, texture, how, at, lane, out);
+    return choose_for_machine()->sample(view, texture, how, at, lane, out);
 }
 
 static txm_look choose_sample_d(const txm_view *view, uint32_t texture, const txm_sampler *how, const txm_lookup *at,
                                 txm_lane *lane, float out[4], float du[4], float dv[4])
 {
-    return choose()->sample_d(view, texture, how, at, lane, out, du, dv);
+    return choose_for_machine()->sample_d(view, texture, how, at, lane, out, du, dv);
 }
 
 static txm_look choose_sample_n(const txm_view *view, uint32_t texture, const txm_sampler *how,
                                 const txm_lookups *batch, txm_lane *lane)
 {
-    return choose()->sample_n(view, texture, how, batch, lane);
+    return choose_for_machine()->sample_n(view, texture, how, batch, lane);
 }
 
 txm_look txm_sample(const txm_view *view, uint32_t texture, const txm_sampler *how, const txm_lookup *at,
@@ -99,13 +100,16 @@ txm_look txm_sample_n(const txm_view *view, uint32_t texture, const txm_sampler 
 
 static const char *const rules[] = {"cycles", "ellipse", "probes", "given"};
 static const char *const modes[] = {"stochastic", "stochastic-full", "floor", "trilinear"};
-static const char *const filters[] = {"closest", "linear",   "cubic", "smart",   "box",
-                                      "tent",    "gaussian", "ewa",   "lanczos", "mitchell"};
+#define FILTER_WORD(name, word, first, others, draws, about) [TXM_FILTER_##name] = word,
+#define FILTER_ABOUT(name, word, first, others, draws, about) [TXM_FILTER_##name] = about,
+static const char *const filters[] = {TXM_FILTER_TABLE(FILTER_WORD)};
+static const char *const filters_about[] = {TXM_FILTER_TABLE(FILTER_ABOUT)};
 enum {
     RULES = sizeof rules / sizeof *rules,
     MODES = sizeof modes / sizeof *modes,
     FILTERS = sizeof filters / sizeof *filters
 };
+_Static_assert(FILTERS <= 16, "filter.h keeps four bits a filter in a word of 64, two in one of 32");
 
 /* NULL beyond the last, here and below: that is how options are checked and listed. */
 const char *txm_level_rule_name(txm_level_rule rule)
@@ -121,6 +125,16 @@ const char *txm_level_mode_name(txm_level_mode mode)
 const char *txm_filter_name(txm_filter filter)
 {
     return (unsigned)filter < FILTERS ? filters[filter] : NULL;
+}
+
+const char *txm_filter_about(txm_filter filter)
+{
+    return (unsigned)filter < FILTERS ? filters_about[filter] : NULL;
+}
+
+bool txm_filter_is_stochastic(txm_filter filter)
+{
+    return (unsigned)filter < FILTERS && txm_filter_draws((int)filter) != TXM_DRAWS_NOTHING;
 }
 
 /* Rule and mode 0 are Cycles'. */
@@ -146,8 +160,9 @@ txm_status txm_sampler_check(const txm_sampler *how, txm_error *err)
                         TXM_MAX_ANISOTROPY);
     if (how->after & ~(TXM_AFTER_UNASSOCIATE | TXM_AFTER_SRGB))
         return txm_fail(err, TXM_STATUS_USAGE, "sampler: unknown bits in `after`: %u", how->after);
-    if (how->rule == TXM_LEVEL_RULE_GIVEN && how->filter == TXM_FILTER_STOCHASTIC_EWA)
-        return txm_fail(err, TXM_STATUS_USAGE, "sampler: the filter ewa needs a footprint, and there is only a level");
+    if (how->rule == TXM_LEVEL_RULE_GIVEN && txm_filter_draws(how->filter) == TXM_DRAWS_FOOTPRINT)
+        return txm_fail(err, TXM_STATUS_USAGE, "sampler: the filter %s needs a footprint, and there is only a level",
+                        filters[how->filter]);
     if (how->chance > TXM_CHANCE_NONE)
         return txm_fail(err, TXM_STATUS_USAGE, "sampler: no kind %u of random numbers", how->chance);
     if (how->reserved)

@@ -5,6 +5,7 @@
  */
 #ifndef TXM_SAMPLE_STOCHASTIC_H
 #define TXM_SAMPLE_STOCHASTIC_H
+#include "tile/sample/filter.h"
 #include "tile/sample/level.h"
 #include "tile/sample/lobes.h"
 
@@ -99,7 +100,7 @@ TXM_OF_TABLES txm_jitter txm_jitter_of(const txm_sampler *how, uint32_t *random)
     const int filter = how->filter, numbered = how->chance == TXM_CHANCE_NUMBER;
     txm_jitter j = {1, {0.0f, 0.0f}, {0.0f, 0.0f}, {1.0f, 0.0f}};
     uint32_t number = *random, *state = numbered ? &number : random;
-    if (filter < TXM_FILTER_STOCHASTIC_BOX || how->chance == TXM_CHANCE_NONE || (!numbered && !*state))
+    if (!txm_filter_draws(filter) || how->chance == TXM_CHANCE_NONE || (!numbered && !*state))
         return j;
     switch (filter) {
     case TXM_FILTER_STOCHASTIC_BOX:

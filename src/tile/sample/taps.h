@@ -5,6 +5,7 @@
  */
 #ifndef TXM_SAMPLE_TAPS_H
 #define TXM_SAMPLE_TAPS_H
+#include "tile/sample/filter.h"
 #include "tile/sample/rgba.h"
 #include "tile/sample/wrap.h"
 
@@ -38,26 +39,6 @@ TXM_ARITH txm_rgba txm_texel(int type, int channels, TXM_GLOBAL const uint8_t *p
     return txm_rgba_make(txm_texel_sample(type, p), txm_texel_sample(type, p + bytes),
                          txm_texel_sample(type, p + 2 * bytes),
                          channels == 3 ? txm_texel_opaque(type) : txm_texel_sample(type, p + 3 * bytes));
-}
-
-/* Cubic B-spline: weights of the pixels -1, 0, 1, 2 at fraction t. */
-TXM_ARITH void txm_cubic_weights(float t, float w[4])
-{
-    float t2 = t * t, t3 = t2 * t, s = 1.0f - t;
-    w[0] = s * s * s * (1.0f / 6.0f);
-    w[1] = 0.5f * t3 - t2 + (2.0f / 3.0f);
-    w[2] = 0.5f * ((t + t2) - t3) + (1.0f / 6.0f);
-    w[3] = t3 * (1.0f / 6.0f);
-}
-
-/* Their derivatives by t. */
-TXM_ARITH void txm_cubic_slopes(float t, float w[4])
-{
-    float t2 = t * t, s = 1.0f - t;
-    w[0] = -0.5f * (s * s);
-    w[1] = 1.5f * t2 - 2.0f * t;
-    w[2] = (0.5f + t) - 1.5f * t2;
-    w[3] = 0.5f * t2;
 }
 
 /* The products of four weights across and four down, or of two and two, with the pixels that `texel` gives: col(i) is

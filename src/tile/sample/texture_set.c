@@ -21,7 +21,7 @@ enum {
     SLOTS_PER_SLAB = 1 << TXM_SLOT_BITS
 };
 
-/* What the set keeps of a texture beside the view. */
+/* The data of a texture that the view lacks. */
 typedef struct texture {
     txm_tx *tx;                     /* NULL: a UDIM set, or called */
     txm_called_texture called;      /* `read` is NULL: none */
@@ -151,7 +151,7 @@ static txm_status enter(txm_texture_set *set, texture t, txm_view_texture *v, ui
     return TXM_OK;
 }
 
-/* Opens the file; tiles are read when they are asked for. */
+/* Opens the file; its tiles are read on request. */
 txm_status txm_texture_set_add(txm_texture_set *set, const char *path, txm_extension extension, uint32_t *id,
                                txm_error *err)
 {

@@ -145,7 +145,7 @@ static bool find_next(optimum *o)
 
 /* ---- the heap ---- */
 
-static void put(optimum *o, uint32_t place, uint32_t index)
+static void put_in_heap(optimum *o, uint32_t place, uint32_t index)
 {
     o->heap[place] = index;
     o->items[index].place = place;
@@ -161,8 +161,8 @@ static void rise(optimum *o, uint32_t place)
 {
     uint32_t moving = o->heap[place];
     for (; place && later(o, moving, o->heap[(place - 1) / 2]); place = (place - 1) / 2)
-        put(o, place, o->heap[(place - 1) / 2]);
-    put(o, place, moving);
+        put_in_heap(o, place, o->heap[(place - 1) / 2]);
+    put_in_heap(o, place, moving);
 }
 
 static void sink(optimum *o, uint32_t place)
@@ -173,9 +173,9 @@ static void sink(optimum *o, uint32_t place)
             child++;
         if (!later(o, o->heap[child], moving))
             break;
-        put(o, place, o->heap[child]);
+        put_in_heap(o, place, o->heap[child]);
     }
-    put(o, place, moving);
+    put_in_heap(o, place, moving);
 }
 
 /* The last item takes the place of the first and sinks. */
@@ -185,7 +185,7 @@ static void drop_top(optimum *o)
     uint32_t last = o->heap[--o->heap_count];
     if (!o->heap_count)
         return;
-    put(o, 0, last);
+    put_in_heap(o, 0, last);
     sink(o, 0);
 }
 
@@ -193,7 +193,7 @@ static void drop_top(optimum *o)
 
 /* Lets go of what is used last, but for `kept`, until `bytes` more fit. A tile may lose a part of its bytes
  * and stay on the heap; it counts as evicted when the last of them goes. */
-static void make_room(optimum *o, uint32_t bytes, txm_replay_counts *out)
+static void evict_for(optimum *o, uint32_t bytes, txm_replay_counts *out)
 {
     while (o->held + bytes > o->most && o->heap_count) {
         item *last = &o->items[o->heap[0]];
@@ -227,19 +227,19 @@ static void use(optimum *o, uint32_t index, uint32_t next, double *reads_again, 
         used->next = 0;
         sink(o, used->place);
     }
-    make_room(o, missing, out);
+    evict_for(o, missing, out);
     used->held += missing;
     o->held += missing;
     out->peak_bytes = o->held > out->peak_bytes ? o->held : out->peak_bytes;
     used->next = next;
     if (used->place == NOWHERE)
-        put(o, o->heap_count++, index);
+        put_in_heap(o, o->heap_count++, index);
     rise(o, used->place);
 }
 
 /* Where all tiles have one size, the budget is rounded down to whole tiles, so that the result is Belady's
  * own and can be compared tile by tile. A budget below one tile is taken as one: less would say nothing. */
-static txm_status play(optimum *o, const txm_replay_options *options, txm_replay_counts *out, txm_error *err)
+static txm_status play_optimum(optimum *o, const txm_replay_options *options, txm_replay_counts *out, txm_error *err)
 {
     double again = 0.0;
     o->heap = malloc(txm_mul(o->item_count + 1, sizeof *o->heap));
@@ -269,7 +269,7 @@ txm_status txm_optimum(const txm_trace *trace, const txm_replay_options *options
     optimum o = {.trace = trace, .smallest = UINT32_MAX};
     txm_status status = list_uses(&o, options->cancel, out, err);
     if (status == TXM_OK && o.item_count)
-        status = play(&o, options, out, err);
+        status = play_optimum(&o, options, out, err);
     free(o.items);
     free(o.slots);
     free(o.uses);

@@ -40,7 +40,7 @@ static const uint8_t *pixel_of(const void *trace, txm_tile_name tile)
  * tiles that go too early: what a replay counts would not be the policy's, so it must know. */
 enum { MAPPED_BYTES = 64 << 10 };
 
-static void *allocate(void *user, size_t bytes, size_t alignment)
+static void *allocate_replay(void *user, size_t bytes, size_t alignment)
 {
     bool *refused = user;
     void *memory = NULL;
@@ -69,8 +69,8 @@ static void release(void *user, void *memory, size_t bytes)
 /* Where a trace has tiles, its lookups are skipped: they are the same ones, and computing their tiles
  * costs more than reading them. A replaced file loses its tiles; the trace lists the new one as a texture
  * of its own. */
-static txm_status play(const txm_trace *trace, txm_cache *c, txm_cache_thread *t, txm_trace_cursor *cursor,
-                       const txm_replay_options *o, txm_replay_counts *out, txm_error *err)
+static txm_status replay_trace(const txm_trace *trace, txm_cache *c, txm_cache_thread *t, txm_trace_cursor *cursor,
+                               const txm_replay_options *o, txm_replay_counts *out, txm_error *err)
 {
     const bool tiles = txm_trace_info_of(trace)->records & TXM_TRACE_TILES;
     txm_trace_event e;
@@ -116,7 +116,7 @@ static txm_status new_cache(const txm_trace *trace, const txm_replay_options *o,
     how.keep_epochs = o->keep_epochs;
     how.threads = 1;
     how.coalesce = TXM_COALESCE_CONSTANT;
-    how.allocator = (txm_cache_allocator){allocate, release, refused};
+    how.allocator = (txm_cache_allocator){allocate_replay, release, refused};
     txm_status status = txm_cache_new(&how, out, err);
     if (status != TXM_OK)
         return status;
@@ -142,7 +142,7 @@ static txm_status rehearse(const txm_trace *trace, const txm_replay_options *o, 
     if (status == TXM_OK)
         status = txm_trace_cursor_new(trace, &cursor, err);
     if (status == TXM_OK)
-        status = play(trace, c, t, cursor, o, out, err);
+        status = replay_trace(trace, c, t, cursor, o, out, err);
     if (status == TXM_OK) {
         txm_cache_stats_of(c, &s);
         out->reads = s.tiles_loaded;

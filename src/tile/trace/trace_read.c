@@ -346,7 +346,7 @@ static txm_status read_kind(txm_trace *t, txm_trace_block kind, ZSTD_DCtx *zstd,
 }
 
 /* A newer version is said to be newer, not damaged: the cure is another txmill. */
-static txm_status read_header(txm_trace *t, txm_error *err)
+static txm_status read_trace_header(txm_trace *t, txm_error *err)
 {
     uint8_t h[TXM_TRACE_HEADER_BYTES];
     if (t->bytes < sizeof h)
@@ -365,12 +365,12 @@ static txm_status read_header(txm_trace *t, txm_error *err)
     return TXM_OK;
 }
 
-static txm_status read_all(txm_trace *t, txm_error *err)
+static txm_status read_trace_bytes(txm_trace *t, txm_error *err)
 {
     enum { MORE = 2 << 20, TIMES = 8 }; /* of the file's size; in memory, records take up to seven times as much */
     static const txm_trace_block kinds[] = {TXM_TRACE_BLOCK_TEXTURES, TXM_TRACE_BLOCK_SAMPLERS,
                                             TXM_TRACE_BLOCK_CONSTANTS, TXM_TRACE_BLOCK_PARTIAL, TXM_TRACE_BLOCK_END};
-    txm_status status = read_header(t, err);
+    txm_status status = read_trace_header(t, err);
     if (status == TXM_OK)
         status = list_blocks(t, err);
     if (status != TXM_OK)
@@ -416,7 +416,7 @@ txm_status txm_trace_open(const char *path, txm_trace **out, txm_error *err)
         status = txm_fail(err, TXM_STATUS_NOT_A_FILE, "%s: not a regular file", path);
     if (status == TXM_OK) {
         t->bytes = (uint64_t)st.st_size;
-        status = read_all(t, err);
+        status = read_trace_bytes(t, err);
     }
     if (status != TXM_OK)
         txm_trace_free(&t);

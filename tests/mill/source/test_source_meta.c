@@ -187,7 +187,16 @@ START_TEST(xmp_values_replace_what_was_there)
         {RDF("><DC:Creator>any case</DC:Creator>"), "any case", "before", "", ""},
         {RDF("><dc:title>none of ours</dc:title>"), "", "before", "", ""},
         {"<dc:creator>outside</dc:creator>", "", "before", "", ""},
-        {RDF("><dc:creator>open"), "open", "before", "", ""}, /* not well-formed */
+        {RDF("><dc:creator>open"), "open", "before", "", ""}, /* from here on not well-formed */
+        {RDF("dc:creator=\"Tom & Jerry\">"), "Tom & Jerry", "before", "", ""},
+        {RDF("><dc:rights>A & B, &copy;</dc:rights>"), "", "A & B, &copy;", "", ""},
+        {RDF("><dc:creator>Ren\xe9</dc:creator><dc:rights>1999</dc:rights>"), "Ren\xe9", "1999", "", ""},
+        {RDF("dc:creator=\"a\" dc:creator=\"b\">"), "b", "before", "", ""},
+        {RDF("dc:creator=\"a<b\">"), "a<b", "before", "", ""},
+        {RDF("><dc:creator>a&#1;b</dc:creator>"),
+         "a\x01"
+         "b",
+         "before", "", ""},
         {"", "", "before", "", ""},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

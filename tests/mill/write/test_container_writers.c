@@ -31,9 +31,9 @@ static txm_tx_layout small(txm_type type)
                            .compression = {TXM_CODEC_NONE, 0}};
 }
 
-static const txm_container_ops *ops_of(txm_type type)
+static const txm_container_writer *ops_of(txm_type type)
 {
-    return txm_type_is_float(type) ? &txm_exr_writer_ops : &txm_tiff_writer_ops;
+    return txm_type_is_float(type) ? &txm_tx_exr_writer : &txm_tx_tiff_writer;
 }
 
 /* EXR stores the part of a tile that exists. */
@@ -47,7 +47,7 @@ static size_t tile_bytes(const txm_tx_layout *l, const txm_tile_place *p)
     return (size_t)w * h * txm_type_bytes(l->type) * l->channels;
 }
 
-static txm_status write_levels(const txm_container_ops *ops, void *self, const txm_tx_layout *l, txm_error *err)
+static txm_status write_levels(const txm_container_writer *ops, void *self, const txm_tx_layout *l, txm_error *err)
 {
     static uint8_t tile[TILE * TILE * 4];
     txm_status status = TXM_OK;
@@ -67,7 +67,7 @@ static txm_status write_levels(const txm_container_ops *ops, void *self, const t
 static txm_status write_to(int fd, const txm_tx_layout *l, const txm_tx_metadata *metadata,
                            const txm_tx_summary *summary, txm_error *err)
 {
-    const txm_container_ops *ops = ops_of(l->type);
+    const txm_container_writer *ops = ops_of(l->type);
     txm_output out;
     void *self = NULL;
     txm_status status = txm_output_open(&out, fd, 0, "made.tx", err);
@@ -191,14 +191,14 @@ START_TEST(big_tiff_where_the_worst_case_needs_it)
         uint16_t version = 0;
         int fd = new_fd();
         ck_assert_int_eq(txm_output_open(&out, fd, 0, "made.tx", &err), TXM_OK);
-        ck_assert_msg(txm_tiff_writer_ops.open(&l, &metadata, &out, &self, &err) == TXM_OK, "%s", err.message);
+        ck_assert_msg(txm_tx_tiff_writer.open(&l, &metadata, &out, &self, &err) == TXM_OK, "%s", err.message);
         ck_assert(txm_output_read(&out, 2, &version, 2));
         ck_assert_uint_eq(version, cases[i].version);
-        txm_tiff_writer_ops.close(self);
+        txm_tx_tiff_writer.close(self);
         txm_output_free(&out);
         close(fd);
     }
-    txm_tiff_writer_ops.close(NULL);
+    txm_tx_tiff_writer.close(NULL);
 }
 END_TEST
 
@@ -385,7 +385,7 @@ START_TEST(densities_are_an_inch)
         exr_finish(&exr);
         close(fd);
     }
-    txm_exr_writer_ops.close(NULL);
+    txm_tx_exr_writer.close(NULL);
 }
 END_TEST
 
@@ -415,7 +415,7 @@ static const txm_type both[] = {TXM_TYPE_U8, TXM_TYPE_HALF};
 
 START_TEST(tiles_that_no_level_has_are_refused)
 {
-    const txm_container_ops *ops = ops_of(both[_i]);
+    const txm_container_writer *ops = ops_of(both[_i]);
     const txm_tx_layout l = small(both[_i]);
     const txm_tx_metadata metadata = made_metadata();
     const txm_tile_place nowhere = {.x = 7, .y = 9, .tiles_x = 2};

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "tile/cache/cache_impl.h"
-#include "tools/options/policies.h"
+#include "tools/options/library_words.h"
 #include "util_cache.h"
 #include "util_check.h"
 #include "util_sample.h"
@@ -454,7 +454,7 @@ START_TEST(policies_are_listed_once)
     }
     ck_assert_ptr_null(txm_cache_policy_words_of((txm_cache_policy)POLICIES));
     ck_assert_ptr_nonnull(strstr(txm_replay_policy_values, " opt"));
-    ck_assert_uint_lt(strlen(txm_replay_policy_more), TXM_POLICY_TEXT - 1);
+    ck_assert_uint_lt(strlen(txm_replay_policy_more), TXM_WORDS_TEXT - 1);
 }
 END_TEST
 

@@ -116,7 +116,8 @@ static txm_status open_file(file *f, bool *is)
     memset(f->tx.levels, 0, sizeof f->tx.levels);
     txm_metadata_free(&f->tx.metadata);
     txm_error_clear(&f->err);
-    return txm_exr_reader_open(&f->tx, is, &f->err);
+    f->tx.ops = &txm_tx_exr_reader;
+    return txm_tx_exr_reader.open(&f->tx, is, &f->err);
 }
 
 /* Opens and frees the file: the outcome must be `expected`, and `why` in the message. */
@@ -182,7 +183,7 @@ START_TEST(levels_and_channels_come_from_the_header)
     ck_assert_str_eq(txm_tx_metadata_of(&f->tx, "channels"), "A,B,G,R");
     ck_assert_mem_eq(f->tx.exr_slot, "\3\2\1\0", 4);
     ck_assert_uint_eq(f->tx.levels[1].first_tile, 2);
-    ck_assert_uint_eq(txm_exr_reader_ops.image_end(&f->tx), f->bytes.size);
+    ck_assert_uint_eq(txm_tx_exr_reader.image_end(&f->tx), f->bytes.size);
     free_file(f);
 }
 END_TEST
@@ -402,7 +403,7 @@ START_TEST(sizes_are_summed_and_the_end_is_found)
     write_foreign_exr(path, &image, TXM_EXR_ZIP);
     txm_tx *tx = open_tx(path);
     uint64_t sum = 0;
-    txm_exr_reader_measure(tx);
+    txm_tx_exr_reader.measure(tx);
     for (uint32_t y = 0; y < 2; y++)
         for (uint32_t x = 0; x < 4; x++)
             sum += txm_tx_tile_bytes(tx, 0, x, y);

@@ -322,6 +322,10 @@ START_TEST(samplers_are_checked)
     ck_assert_int_eq(txm_sampler_check(&how, NULL), TXM_STATUS_USAGE);
     ck_assert_str_eq(txm_filter_name(TXM_FILTER_STOCHASTIC_MITCHELL), "mitchell");
     ck_assert_ptr_null(txm_filter_name((txm_filter)10));
+    ck_assert_str_eq(txm_filter_about(TXM_FILTER_CUBIC), "16 pixels, a B-spline");
+    ck_assert_ptr_null(txm_filter_about((txm_filter)10));
+    for (unsigned i = 0; i <= 10; i++)
+        ck_assert_int_eq(txm_filter_is_stochastic((txm_filter)i), i >= TXM_FILTER_STOCHASTIC_BOX && i < 10);
     ck_assert_str_eq(txm_level_rule_name(TXM_LEVEL_RULE_PROBES), "probes");
     ck_assert_str_eq(txm_level_mode_name(TXM_LEVEL_MODE_TRILINEAR), "trilinear");
 }

@@ -66,7 +66,7 @@ txm_status txm_exr_cause(const txm_exr *x, txm_error *err)
 
 /* Memory for one chunk, within the bound and within what a file of this size can hold: deflate shrinks at most 1032
  * times. */
-static txm_status allocate(txm_exr *x, const txm_source_options *options, txm_error *err)
+static txm_status allocate_chunks(txm_exr *x, const txm_source_options *options, txm_error *err)
 {
     uint32_t w = x->chunk_w < x->width ? x->chunk_w : x->width, h = x->chunk_h < x->height ? x->chunk_h : x->height;
     size_t band = txm_mul(txm_mul(x->width, h), (size_t)x->channels * x->sample_bytes);
@@ -87,8 +87,8 @@ static txm_status allocate(txm_exr *x, const txm_source_options *options, txm_er
 }
 
 /* UNSUPPORTED hands the file on to the next reader. */
-static txm_status open_image(const char *path, const txm_source_options *options, txm_source_info *info, void **self,
-                             txm_error *err)
+static txm_status open_exr_image(const char *path, const txm_source_options *options, txm_source_info *info,
+                                 void **self, txm_error *err)
 {
     txm_exr *x = txm_calloc(1, sizeof *x);
     if (!x)
@@ -115,7 +115,7 @@ static txm_status open_image(const char *path, const txm_source_options *options
     if (status == TXM_OK)
         status = txm_exr_describe(x, info, err);
     if (status == TXM_OK)
-        status = allocate(x, options, err);
+        status = allocate_chunks(x, options, err);
     if (status == TXM_OK)
         *self = x;
     else
@@ -175,4 +175,4 @@ static txm_status rewind_image(void *self, txm_error *err)
     return TXM_OK;
 }
 
-const txm_reader_ops txm_exr_reader = {"exr", open_image, read_rows, rewind_image, close_image, NULL, NULL};
+const txm_reader_ops txm_exr_reader = {"exr", open_exr_image, read_rows, rewind_image, close_image, NULL, NULL};

@@ -182,10 +182,10 @@ TXM_FAST void group_place(const txm_view_texture *t, vi level, vf u, vf v, int c
     TXM_STORE(vf, out->fy, fy);
 }
 
-/* Whether the vectors below serve this sampler. Smart reads levels in two ways. */
+/* Whether the vectors below serve this sampler. */
 TXM_FAST int group_serves(const txm_sampler *how)
 {
-    return how->rule != TXM_LEVEL_RULE_PROBES && how->filter <= TXM_FILTER_CUBIC;
+    return how->rule != TXM_LEVEL_RULE_PROBES && txm_filter_is_plain(how->filter);
 }
 
 /* Fills in a group; 0 if a lane needs the general way. */
@@ -193,7 +193,7 @@ TXM_FAST int group_make(const txm_view_texture *t, const txm_sampler *how, vf u,
                         vf dvdy, vu random, group *g)
 {
     vi inside = vi_set(-1), beyond = vi_set(0), finite = (vi)(u - u == 0.0f) & (vi)(v - v == 0.0f);
-    int closest = how->filter == TXM_FILTER_CLOSEST, cubic = how->filter == TXM_FILTER_CUBIC;
+    const int grid = txm_filter_grid(how->filter, 0), closest = grid == TXM_GRID_PIXEL, cubic = grid == TXM_GRID_CUBIC;
     u = group_wrap(u, t->extension, &inside);
     v = group_wrap(v, t->extension, &inside);
     if (vu_any((vu)~finite))
@@ -245,16 +245,18 @@ TXM_FAST const uint8_t *group_find(const txm_view *view, const txm_view_texture 
     return group_pixels(view, t, slot) + offset;
 }
 
-TXM_FAST txm_rgba group_read(const txm_view_texture *t, const txm_sampler *how, const uint8_t *p, float fx, float fy)
+/* `grid`: TXM_GRID_* of the filter, which callers look up once. */
+TXM_FAST txm_rgba group_read(const txm_view_texture *t, const txm_sampler *how, int grid, const uint8_t *p, float fx,
+                             float fy)
 {
-    if (how->filter == TXM_FILTER_LINEAR) {
+    if (grid == TXM_GRID_LINEAR) {
         const float wx[2] = {1.0f - fx, fx}, wy[2] = {1.0f - fy, fy};
         return txm_taps_linear(t, p, wx, wy);
     }
-    if (how->filter == TXM_FILTER_CUBIC) {
+    if (grid == TXM_GRID_CUBIC) {
         float wx[4], wy[4];
-        txm_cubic_weights(fx, wx);
-        txm_cubic_weights(fy, wy);
+        txm_filter_weights(how->filter, fx, wx);
+        txm_filter_weights(how->filter, fy, wy);
         return txm_taps_cubic(t, p, wx, wy);
     }
     return txm_taps_closest(t, p);
@@ -262,8 +264,8 @@ TXM_FAST txm_rgba group_read(const txm_view_texture *t, const txm_sampler *how, 
 
 /* Finds the taps of one lane and sends for them, long before they are read: memory then serves all lanes of several
  * groups at once, not only those that the processor's window holds. */
-TXM_FAST void group_send_for(const txm_view *view, const txm_view_texture *t, const txm_sampler *how, group_level *g,
-                             uint32_t level, int i)
+TXM_FAST void group_send_for(const txm_view *view, const txm_view_texture *t, int grid, group_level *g, uint32_t level,
+                             int i)
 {
     const uint8_t *p =
         group_find(view, t, t->first + t->level_first[level] + (uint32_t)g->tile[i], (uint32_t)g->offset[i]);
@@ -271,9 +273,9 @@ TXM_FAST void group_send_for(const txm_view *view, const txm_view_texture *t, co
     if (!p)
         return;
     __builtin_prefetch(p);
-    if (how->filter != TXM_FILTER_CLOSEST)
+    if (grid != TXM_GRID_PIXEL)
         __builtin_prefetch(p + t->row_bytes);
-    if (how->filter == TXM_FILTER_CUBIC) {
+    if (grid == TXM_GRID_CUBIC) {
         __builtin_prefetch(p + 2 * t->row_bytes);
         __builtin_prefetch(p + 3 * t->row_bytes);
     }
@@ -295,29 +297,28 @@ TXM_FAST txm_rgba group_color(const txm_view_texture *t, const txm_sampler *how,
 }
 
 /* Finds all taps of a lane; 0 if a tile is not there. */
-TXM_FAST int group_send_for_lane(const txm_view *view, const txm_view_texture *t, const txm_sampler *how, group *g,
-                                 int i)
+TXM_FAST int group_send_for_lane(const txm_view *view, const txm_view_texture *t, int grid, group *g, int i)
 {
     if (!g->inside[i])
         return 1;
-    group_send_for(view, t, how, &g->levels[0], (uint32_t)g->level[i], i);
+    group_send_for(view, t, grid, &g->levels[0], (uint32_t)g->level[i], i);
     if (!g->levels[0].taps[i] || !(g->blend[i] > 0.0f))
         return g->levels[0].taps[i] != NULL;
-    group_send_for(view, t, how, &g->levels[1], (uint32_t)g->level[i] + 1, i);
+    group_send_for(view, t, grid, &g->levels[1], (uint32_t)g->level[i] + 1, i);
     return g->levels[1].taps[i] != NULL;
 }
 
 /* The colour of one lane whose taps are found. */
-TXM_FAST txm_rgba group_element(const txm_view_texture *t, const txm_sampler *how, const group *g, int i)
+TXM_FAST txm_rgba group_element(const txm_view_texture *t, const txm_sampler *how, int grid, const group *g, int i)
 {
     if (!g->inside[i])
         return txm_rgba_make(0.0f, 0.0f, 0.0f, 0.0f);
     const group_level *l = &g->levels[0];
-    txm_rgba color = group_read(t, how, l->taps[i], l->fx[i], l->fy[i]);
+    txm_rgba color = group_read(t, how, grid, l->taps[i], l->fx[i], l->fy[i]);
     float blend = g->blend[i];
     if (blend > 0.0f) {
         l = &g->levels[1];
-        color = color * (1.0f - blend) + group_read(t, how, l->taps[i], l->fx[i], l->fy[i]) * blend;
+        color = color * (1.0f - blend) + group_read(t, how, grid, l->taps[i], l->fx[i], l->fy[i]) * blend;
     }
     return group_color(t, how, color);
 }

@@ -35,8 +35,8 @@ TXM_FAST const txm_view_texture *group_texture(const txm_view *view, const txm_v
 }
 
 /* Elements begin .. begin + TXM_LANES - 1 of a batch: everything up to the taps. */
-TXM_FAST void group_begin(const txm_view *view, const txm_view_texture *t, const txm_sampler *how, const txm_lookups *b,
-                          size_t begin, group *g)
+TXM_FAST void group_begin(const txm_view *view, const txm_view_texture *t, const txm_sampler *how, int grid,
+                          const txm_lookups *b, size_t begin, group *g)
 {
     vu random = b->random ? TXM_LOAD(vu, b->random + begin) : (vu){0};
     vf u = TXM_LOAD(vf, b->u + begin), v = TXM_LOAD(vf, b->v + begin);
@@ -44,12 +44,12 @@ TXM_FAST void group_begin(const txm_view *view, const txm_view_texture *t, const
     int made = t && group_make(t, how, u, v, TXM_LOAD(vf, b->dudx + begin), TXM_LOAD(vf, b->dvdx + begin),
                                TXM_LOAD(vf, b->dudy + begin), TXM_LOAD(vf, b->dvdy + begin), random, g);
     for (int i = 0; i < TXM_LANES; i++)
-        g->ready[i] = made && (!b->mask || b->mask[begin + (size_t)i]) && group_send_for_lane(view, t, how, g, i);
+        g->ready[i] = made && (!b->mask || b->mask[begin + (size_t)i]) && group_send_for_lane(view, t, grid, g, i);
 }
 
 /* The taps, and what goes out. */
-TXM_FAST txm_look group_end(const txm_view *view, uint32_t texture, const txm_sampler *how, const txm_lookups *b,
-                            size_t begin, const group *g, txm_lane *lane)
+TXM_FAST txm_look group_end(const txm_view *view, uint32_t texture, const txm_sampler *how, int grid,
+                            const txm_lookups *b, size_t begin, const group *g, txm_lane *lane)
 {
     txm_look worst = TXM_LOOK_RESIDENT;
     for (int i = 0; i < TXM_LANES; i++) {
@@ -59,7 +59,7 @@ TXM_FAST txm_look group_end(const txm_view *view, uint32_t texture, const txm_sa
             worst = look > worst ? look : worst;
             continue;
         }
-        txm_rgba color = group_element(g->texture, how, g, i);
+        txm_rgba color = group_element(g->texture, how, grid, g, i);
         for (int c = 0; c < 4; c++)
             b->out[c][k] = color[c];
         if (b->random)
@@ -74,6 +74,7 @@ static txm_look sample_batch(const txm_view *view, uint32_t texture, const txm_s
                              txm_lane *lane)
 {
     txm_look worst = TXM_LOOK_RESIDENT, look;
+    const int grid = txm_filter_grid(how->filter, 0);
     group groups[GROUPS];
     size_t i = 0;
     if (texture < view->texture_count && group_serves(how))
@@ -81,9 +82,9 @@ static txm_look sample_batch(const txm_view *view, uint32_t texture, const txm_s
             size_t n = (batch->count - i) / TXM_LANES;
             n = n < GROUPS ? n : GROUPS;
             for (size_t k = 0; k < n; k++)
-                group_begin(view, view->textures + texture, how, batch, i + k * TXM_LANES, &groups[k]);
+                group_begin(view, view->textures + texture, how, grid, batch, i + k * TXM_LANES, &groups[k]);
             for (size_t k = 0; k < n; k++, i += TXM_LANES) {
-                look = group_end(view, texture, how, batch, i, &groups[k], lane);
+                look = group_end(view, texture, how, grid, batch, i, &groups[k], lane);
                 worst = look > worst ? look : worst;
             }
         }

@@ -20,23 +20,24 @@ TXM_FAST int single_level(const txm_view *view, const txm_view_texture *t, const
     txm_rgba xy = uv * __builtin_convertvector(size, txm_rgba);
     v4i trunc = __builtin_convertvector(xy, v4i), past = trunc >= size;
     v4i tile = ((trunc & ~past) | ((size - 1) & past)) >> (int)t->tile_shift, base = tile << (int)t->tile_shift;
+    const int grid = txm_filter_grid(how->filter, 0);
     txm_rgba fraction = {0};
     v4i first;
-    if (how->filter == TXM_FILTER_CLOSEST) {
+    if (grid == TXM_GRID_PIXEL) {
         if (past[0] | past[1])
             return 0;
         first = trunc - base + TXM_BORDER_PX;
     } else {
         txm_rgba s = xy - 0.5f, low = v4_floor(s);
         fraction = s - low;
-        first = __builtin_convertvector(low, v4i) - base + (TXM_BORDER_PX - (how->filter == TXM_FILTER_CUBIC));
+        first = __builtin_convertvector(low, v4i) - base + (TXM_BORDER_PX - (grid == TXM_GRID_CUBIC));
     }
     uint32_t across = (w + (1u << t->tile_shift) - 1) >> t->tile_shift;
     uint32_t index = t->first + t->level_first[level] + (uint32_t)tile[1] * across + (uint32_t)tile[0];
     uint32_t offset = (uint32_t)first[1] * t->row_bytes + (uint32_t)first[0] * t->pixel_bytes;
     const uint8_t *p = group_find(view, t, index, offset);
     if (p)
-        *color = group_read(t, how, p, fraction[0], fraction[1]);
+        *color = group_read(t, how, grid, p, fraction[0], fraction[1]);
     return p != NULL;
 }
 
@@ -51,7 +52,7 @@ TXM_FAST int single_packed_level(const txm_view *view, const txm_view_texture *t
     txm_rgba xy = uv * __builtin_convertvector(size, txm_rgba);
     if (!p)
         return 0;
-    if (how->filter == TXM_FILTER_CLOSEST) {
+    if (txm_filter_grid(how->filter, 0) == TXM_GRID_PIXEL) {
         const v4i at = __builtin_convertvector(xy, v4i);
         if (at[0] >= w || at[1] >= h)
             return 0;
@@ -77,7 +78,7 @@ TXM_RARE int single_probes(const txm_view *view, const txm_view_texture *t, cons
     float total = 0.0f, covered = 0.0f, middle = 0.5f * (float)(f->probes - 1), blend;
     uint32_t low = txm_level_clamp(level, txm_levels_of(t, how), how->mode == TXM_LEVEL_MODE_TRILINEAR, &blend);
     txm_rgba sum = {0};
-    int closest = how->filter == TXM_FILTER_CLOSEST, cubic = how->filter == TXM_FILTER_CUBIC;
+    const int grid = txm_filter_grid(how->filter, 0), closest = grid == TXM_GRID_PIXEL, cubic = grid == TXM_GRID_CUBIC;
     vf lanes;
     for (int i = 0; i < TXM_LANES; i++)
         lanes[i] = (float)i;
@@ -105,9 +106,9 @@ TXM_RARE int single_probes(const txm_view *view, const txm_view_texture *t, cons
         for (uint32_t i = 0; i < count; i++) {
             if (!insides[i])
                 continue;
-            group_send_for(view, t, how, &places[0], low, (int)i);
+            group_send_for(view, t, grid, &places[0], low, (int)i);
             if (blend > 0.0f)
-                group_send_for(view, t, how, &places[1], low + 1, (int)i);
+                group_send_for(view, t, grid, &places[1], low + 1, (int)i);
             found -= !places[0].taps[i] || (blend > 0.0f && !places[1].taps[i]);
         }
         if (found < count)
@@ -117,10 +118,10 @@ TXM_RARE int single_probes(const txm_view *view, const txm_view_texture *t, cons
             if (!insides[i])
                 continue;
             const group_level *l = &places[0];
-            txm_rgba color = group_read(t, how, l->taps[i], l->fx[i], l->fy[i]);
+            txm_rgba color = group_read(t, how, grid, l->taps[i], l->fx[i], l->fy[i]);
             if (blend > 0.0f) {
                 l = &places[1];
-                color = color * (1.0f - blend) + group_read(t, how, l->taps[i], l->fx[i], l->fy[i]) * blend;
+                color = color * (1.0f - blend) + group_read(t, how, grid, l->taps[i], l->fx[i], l->fy[i]) * blend;
             }
             sum = f->probes > 1 ? sum + color * weights[i] : color; /* alone it keeps the sign of zero */
             covered += weights[i];
@@ -165,8 +166,8 @@ TXM_RARE txm_look single_sample(const txm_view *view, uint32_t texture, const tx
     if (t->udim_rows)
         return single_udim(view, texture, how, at, lane, out);
     const int packed = txm_is_packed(t);
-    if (how->filter > TXM_FILTER_CUBIC || !(still[0] == 0.0f && still[1] == 0.0f) ||
-        (packed && (how->filter == TXM_FILTER_CUBIC || how->rule == TXM_LEVEL_RULE_PROBES)))
+    if (!txm_filter_is_plain(how->filter) || !(still[0] == 0.0f && still[1] == 0.0f) ||
+        (packed && (txm_filter_grid(how->filter, 0) == TXM_GRID_CUBIC || how->rule == TXM_LEVEL_RULE_PROBES)))
         return sample_generally(view, texture, how, at, lane, out);
     int inside = single_wrap(&uv, t->extension);
     if (!inside && how->rule != TXM_LEVEL_RULE_PROBES) {

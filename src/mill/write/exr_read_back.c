@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Whether a finished EXR file holds the attributes that were asked for.
+ */
+#include <ctype.h>
+#include <string.h>
+
+#include "mill/write/read_back_impl.h"
+#include "mill/write/writer_metadata.h"
+#include "tile/reader/blender_format.h"
+
+/* The reader shows control characters as question marks. */
+static bool shows(const char *kept, const char *text)
+{
+    for (; *kept && *text; kept++, text++)
+        if (*kept != *text && !(*kept == '?' && iscntrl((unsigned char)*text)))
+            return false;
+    return *kept == *text;
+}
+
+/* Whether the file has the attribute. Attributes beyond the limits of the reader are not checked. */
+static bool has(const txm_read_back *c, const char *name, const char *text)
+{
+    const txm_metadata *m = &c->tx->metadata;
+    const char *kept = txm_tx_metadata_of(c->tx, name);
+    return kept ? shows(kept, text)
+                : m->count == TXM_METADATA_MAX_ENTRIES ||
+                      m->text.size + strlen(name) + strlen(text) + 2 > TXM_METADATA_MAX_BYTES;
+}
+
+/* Compared as text: that is what was written. */
+static bool has_color(const txm_read_back *c, const char *name, const float *color)
+{
+    char text[TXM_COLOR_BYTES];
+    txm_metadata_color(color, c->layout->channels, text);
+    return has(c, name, text);
+}
+
+/* Of attributes that share a name, one is kept. */
+static bool has_attribute(const txm_read_back *c, const char *name)
+{
+    for (size_t i = 0; i < c->metadata->attribute_count; i++) {
+        const txm_tx_attribute *a = &c->metadata->attributes[i];
+        if (!strcmp(txm_metadata_exr_name(a->name), name) && has(c, name, a->value))
+            return true;
+    }
+    return false;
+}
+
+/* All attributes that Cycles or this project looks at. */
+txm_status txm_exr_read_back(const txm_read_back *c)
+{
+    const txm_tx_metadata *m = c->metadata;
+    const txm_tx_summary *s = c->summary;
+    char date[TXM_DATE_BYTES];
+    txm_metadata_date(m->source_mtime, date);
+    bool same = has(c, "Software", txm_blender_format_now()->software) &&
+                has(c, "blender:SourceAlpha", txm_alpha_stored_name(m->alpha)) &&
+                has(c, "blender:SourceColorSpace", m->detected_colorspace) && has(c, "blender:SourceFile", m->source) &&
+                has(c, "blender:XYZToSceneLinear", m->xyz_to_scene_linear) && has(c, "capDate", date) &&
+                has(c, "textureformat", txm_tx_texture_format(m)) && has(c, "wrapmodes", txm_tx_wrap_modes(m)) &&
+                has(c, "oiio:SHA-1", s->sha1) && has_color(c, "oiio:AverageColor", s->average);
+    same = same && (!s->constant || has_color(c, "oiio:ConstantColor", s->constant_color));
+    same = same && (!*m->interop_id || has(c, "colorInteropID", m->interop_id));
+    same = same && (!*m->requested_colorspace || has(c, "txmill:ColorSpace", m->requested_colorspace));
+    same = same && (!*m->config || has(c, "txmill:Config", m->config));
+    same = same && (!m->equiangular || has(c, "envmap", "latlong"));
+    for (size_t i = 0; same && i < m->attribute_count; i++)
+        same = txm_metadata_is_reserved(m->attributes[i].name) ||
+               has_attribute(c, txm_metadata_exr_name(m->attributes[i].name));
+    return same ? TXM_OK : txm_read_back_differs(c, "its metadata");
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Filters: a row of a table for each, from which lookups of every back-end, explanations and options take what they
+ * need.
+ *
+ * Most filters weigh a square of pixels round the place, others draw a pixel at random. A new one is a constant in
+ * txtile/sampler.h and a row here; what it draws is in stochastic.h, how it weighs pixels in txm_filter_weights below.
+ */
+#ifndef TXM_SAMPLE_FILTER_H
+#define TXM_SAMPLE_FILTER_H
+#include "tile/base/dialect.h"
+#include "txtile/sampler.h"
+
+/* Pixels of a level that are read: the one at the place, or a square of two or four round it. */
+enum { TXM_GRID_PIXEL = 0, TXM_GRID_LINEAR = 1, TXM_GRID_CUBIC = 2 };
+
+/* What is drawn at random: nothing, a place in pixels of the level, or one in the footprint. */
+enum { TXM_DRAWS_NOTHING = 0, TXM_DRAWS_PIXELS = 1, TXM_DRAWS_FOOTPRINT = 2 };
+
+/* The constant; the word of options and reports; pixels read on level 0, and on the others; what is drawn; what the
+ * manual says. */
+#define TXM_FILTER_TABLE(X)                                                                                            \
+    X(CLOSEST, "closest", PIXEL, PIXEL, NOTHING, "the closest pixel")                                                  \
+    X(LINEAR, "linear", LINEAR, LINEAR, NOTHING, "the four closest pixels, weighed by distance")                       \
+    X(CUBIC, "cubic", CUBIC, CUBIC, NOTHING, "16 pixels, a B-spline")                                                  \
+    X(SMART, "smart", CUBIC, LINEAR, NOTHING, "cubic on level 0 and linear elsewhere, as OpenImageIO does it")         \
+    X(STOCHASTIC_BOX, "box", PIXEL, PIXEL, PIXELS, "a random pixel, on average linear")                                \
+    X(STOCHASTIC_TENT, "tent", PIXEL, PIXEL, PIXELS, "a random pixel, on average a quadratic B-spline")                \
+    X(STOCHASTIC_GAUSSIAN, "gaussian", PIXEL, PIXEL, PIXELS, "a random pixel, on average a Gaussian as wide as tent")  \
+    X(STOCHASTIC_EWA, "ewa", PIXEL, PIXEL, FOOTPRINT, "a random pixel of the whole footprint, on average a Gaussian")  \
+    X(STOCHASTIC_LANCZOS, "lanczos", PIXEL, PIXEL, PIXELS, "two random pixels, on average Lanczos with two lobes")     \
+    X(STOCHASTIC_MITCHELL, "mitchell", PIXEL, PIXEL, PIXELS, "two random pixels, on average Mitchell and Netravali's")
+
+/* The table as constants: of each filter its pixels on level 0 and on others, two bits each, and two bits of draws. */
+#define TXM_FILTER_GRIDS(name, word, first, others, draws, about)                                                      \
+    | (uint64_t)(TXM_GRID_##first | TXM_GRID_##others << 2) << 4 * TXM_FILTER_##name
+#define TXM_FILTER_DRAWS(name, word, first, others, draws, about) | (uint32_t)TXM_DRAWS_##draws << 2 * TXM_FILTER_##name
+
+/* TXM_GRID_* on this level. */
+TXM_ARITH int txm_filter_grid(int filter, uint32_t level)
+{
+    return (int)((0 TXM_FILTER_TABLE(TXM_FILTER_GRIDS)) >> (4 * filter + (level ? 2 : 0))) & 3;
+}
+
+/* TXM_DRAWS_* */
+TXM_ARITH int txm_filter_draws(int filter)
+{
+    return (int)((0 TXM_FILTER_TABLE(TXM_FILTER_DRAWS)) >> 2 * filter) & 3;
+}
+
+/* Whether every level is read in one way, and nothing is drawn: what vectors serve. */
+TXM_ARITH int txm_filter_is_plain(int filter)
+{
+    return !txm_filter_draws(filter) && txm_filter_grid(filter, 0) == txm_filter_grid(filter, 1);
+}
+
+/* ---- weights of a square of four ---- */
+
+/* Cubic B-spline: weights of the pixels -1, 0, 1, 2 at fraction t. */
+TXM_ARITH void txm_cubic_weights(float t, float w[4])
+{
+    float t2 = t * t, t3 = t2 * t, s = 1.0f - t;
+    w[0] = s * s * s * (1.0f / 6.0f);
+    w[1] = 0.5f * t3 - t2 + (2.0f / 3.0f);
+    w[2] = 0.5f * ((t + t2) - t3) + (1.0f / 6.0f);
+    w[3] = t3 * (1.0f / 6.0f);
+}
+
+/* Their derivatives by t. */
+TXM_ARITH void txm_cubic_slopes(float t, float w[4])
+{
+    float t2 = t * t, s = 1.0f - t;
+    w[0] = -0.5f * (s * s);
+    w[1] = 1.5f * t2 - 2.0f * t;
+    w[2] = (0.5f + t) - 1.5f * t2;
+    w[3] = 0.5f * t2;
+}
+
+/* All filters that read 16 pixels are B-splines so far. */
+TXM_ARITH void txm_filter_weights(int filter, float t, float w[4])
+{
+    (void)filter;
+    txm_cubic_weights(t, w);
+}
+
+TXM_ARITH void txm_filter_slopes(int filter, float t, float w[4])
+{
+    (void)filter;
+    txm_cubic_slopes(t, w);
+}
+#endif
