@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Words of the library's lists. Options are constants, so their texts are put together before main begins. */
+ * Words of the library's lists. Options are constants, so their texts are composed before main begins. */
 #include "tools/options/library_words.h"
 
 #include <stdio.h>
@@ -12,7 +12,7 @@ char txm_policy_values[TXM_WORDS_TEXT], txm_policy_more[TXM_WORDS_TEXT];
 char txm_replay_policy_values[TXM_WORDS_TEXT], txm_replay_policy_more[TXM_WORDS_TEXT];
 char txm_filter_values[TXM_WORDS_TEXT], txm_filter_more[TXM_WORDS_TEXT];
 
-/* What does not fit is left out; a test looks for all of it. */
+/* Text that does not fit is left out; a test checks that all of it is there. */
 static void append_words(char text[TXM_WORDS_TEXT], const char *between, const char *a, const char *colon,
                          const char *b)
 {
