@@ -43,7 +43,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         check(!memcmp(src, back, n));
     }
 
-    txm_deflate_shape shape = {n, step, 1 + (data[1] >> 7), data[0] >> 7};
+    txm_deflate_shape shape = {n, step, 1 + (data[1] >> 7), data[0] >> 7, data[2] & 1};
     txm_deflate *deflate = NULL;
     check(txm_deflate_new(0, &shape, &deflate, NULL) == TXM_OK);
     uint8_t *zlib = malloc(txm_deflate_bound(deflate));

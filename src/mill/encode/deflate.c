@@ -86,11 +86,11 @@ size_t txm_deflate_bound(const txm_deflate *d)
 /* The level that a stream deserves, SPARSE or one of libdeflate's, and how the former searches.
  *
  * Where matches would save little on the literals' cost, looking for few is both faster and smaller, the more so the
- * less there is to save. Elsewhere several candidates are compared, or, where 8 bits were widened to 16 and low bytes
- * repeat high ones, libdeflate finds the short matches that this makes: level 6 on bytes that are nearly all matches,
- * for which it is fast. Tiles of one colour, of which there may be many, take half of the bytes by that level, too. The
- * limits were fitted on 60,000 tiles of photographs, renderings and maps; bench/bench_codec.c measures what comes of
- * them.
+ * less there is to save. Elsewhere several candidates are compared, or, where 8 bits were widened to 16 or half to
+ * float and some bytes repeat others or are zero, libdeflate finds the short matches that this makes: level 6 on bytes
+ * that are nearly all matches, for which it is fast. Tiles of one colour, of which there may be many, take half of the
+ * bytes by that level, too. The limits were fitted on 60,000 tiles of photographs, renderings and maps;
+ * bench/bench_codec.c measures what comes of them.
  */
 static int choose_level(const txm_deflate *d, const uint8_t *src, size_t size_bytes, txm_search *search)
 {
@@ -107,7 +107,7 @@ static int choose_level(const txm_deflate *d, const uint8_t *src, size_t size_by
     *search = !few ? TXM_SEARCH_MANY : d->shape.parts > 1 ? TXM_SEARCH_FEWEST : TXM_SEARCH_FEW;
     if (s.literal_bits < size_bytes * 8 / HARDLY_ANYTHING)
         return 6;
-    return few || !d->shape.wide ? SPARSE : s.literal_bits < few_bits ? 6 : 4;
+    return few || !d->shape.widened ? SPARSE : s.literal_bits < few_bits ? 6 : 4;
 }
 
 /* Streams in parts look like any other zlib stream to readers that do not know about parts. */

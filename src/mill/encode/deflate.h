@@ -22,6 +22,7 @@ typedef struct txm_deflate_shape {
     size_t step_bytes; /* 1 to 8: distance of the positions where matches are looked for, a pixel in TIFF */
     int parts;         /* parts of equal length with different statistics: 1, or 2 for EXR's low and high bytes */
     bool wide;         /* the bytes of a wider sample stand side by side: TIFF's 16 bits */
+    bool widened;      /* samples may have been made from narrower ones: 16 bits, float */
 } txm_deflate_shape;
 
 /* `level`: 1 (fastest, mill/encode/sparse.h) to 12 (smallest; 2 and up are libdeflate's); 0 chooses for each stream.

@@ -308,7 +308,7 @@ START_TEST(zlib_streams)
     for (size_t l = 0; l < sizeof levels / sizeof *levels; l++)
         for (int parts = 1; parts <= 2; parts++) {
             txm_deflate *d = NULL;
-            txm_deflate_shape shape = {N, parts == 2 ? 1 : 4, parts, l % 2};
+            txm_deflate_shape shape = {N, parts == 2 ? 1 : 4, parts, l % 2, l % 2};
             ck_assert_int_eq(txm_deflate_new(levels[l], &shape, &d, &err), TXM_OK);
             uint8_t *dst = malloc(txm_deflate_bound(d));
             for (uint32_t kind = 0; kind <= 6; kind++)
