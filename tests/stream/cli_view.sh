@@ -253,7 +253,7 @@ check view-closed rc_is 0
 
 # Closed, and interrupted, while the scene is opened, which a slow file makes long.
 if command -v strace >/dev/null && strace -o /dev/null true 2>/dev/null; then
-    slow=(strace -f -o strace.log -P "$(echo "$PWD"/blender_tx/rgb8.png.*.tx)" -e trace=openat -e inject=openat:delay_exit=9000000)
+    slow=(strace -f -o strace.log -P "$(echo blender_tx/rgb8.png.*.tx)" -e trace=openat -e inject=openat:delay_exit=3000000)
     for way in close interrupt; do
         "${slow[@]}" "${view[@]}" --json >out 2>err &
         viewer=$!
