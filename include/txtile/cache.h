@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A texture cache: of any number of tx files, only the tiles that lookups need are in memory, within a budget.
+ * A texture cache: it keeps only those tiles of any number of tx files in memory that lookups need, within a budget.
  *
- * A renderer registers tx files and looks up from any number of threads, each with a txm_cache_thread of its own. What
- * comes out has the bits of the sampler (sampler.h) with every tile in memory, whatever the budget, the policy, the
- * number of threads and the order in which tiles come in.
+ * A renderer registers tx files and looks up from any number of threads, each with a txm_cache_thread of its own. The
+ * results equal to the bit those of the sampler (sampler.h) with every tile in memory, whatever the budget, the policy,
+ * the number of threads and the order in which tiles are loaded.
  *
  * Tiles come from tx files, or from sources of the caller's own (txm_tile_source).
  *
  * Two ways to use it:
- *  - Blocking: txm_cache_sample loads what it misses and answers when the colour is there. Two threads that want one
- *    tile load it once. A lookup that hits takes no lock and writes nothing that is shared, but a mark that is tested
- *    before it is set.
- *  - Batches, for wavefronts and devices: txm_cache_prepare -> lookups in the view (txm_sample), whose lanes collect
- *    what they miss -> txm_cache_process -> txm_ticket_wait -> txm_cache_prepare -> the lookups that missed again.
- *    Interactive renderers don't wait: they prepare the next view and look up in it while the ticket's tiles load, and
- *    see these as soon as all of them are there and another view is prepared.
+ *  - Blocking: txm_cache_sample loads the tiles that it misses and returns the colour. If two threads need the same
+ *    tile, it is loaded once. A lookup that hits takes no lock and writes no shared memory except for a mark, which is
+ *    tested before it is set.
+ *  - Batches, for wavefronts and devices: txm_cache_prepare -> lookups in the view (txm_sample), whose lanes list the
+ *    tiles they miss -> txm_cache_process -> txm_ticket_wait -> txm_cache_prepare -> the lookups that missed again.
+ *    Interactive renderers don't wait: they prepare the next view and look up in it while the ticket's tiles load. The
+ *    first view that is prepared after all of these are loaded shows them.
  *
  * Memory: what the cache has allocated (tiles, tables and the lists of batches: txm_cache_stats.allocated_bytes) and
  * what open files keep (reader_bytes, with what OpenEXR's library keeps of them) stay at or below max_bytes plus one
@@ -69,7 +69,7 @@ typedef struct txm_ticket txm_ticket;
 
 /* ---- options --------------------------------------------------------------------------------------------------- */
 
-/* What goes when memory is needed. */
+/* Which tiles are evicted when memory is needed. */
 typedef enum txm_cache_policy {
     /* Cycles: at txm_cache_end_epoch, where a render tile is finished, the tiles go that were not used in the last
      * `keep_epochs` render tiles. When the budget is reached earlier, those not used for longest. */
@@ -79,10 +79,10 @@ typedef enum txm_cache_policy {
     TXM_CACHE_POLICY_LRU,
     /* OptiX Toolkit: counters of 4 bits that count the logarithm of the epochs a tile was not used for. */
     TXM_CACHE_POLICY_CLOCK4,
-    /* Nothing goes, and max_bytes is exceeded. */
+    /* Nothing is evicted, and max_bytes is exceeded. */
     TXM_CACHE_POLICY_NONE,
-    /* What came first, without heeding when it was used. The next quarter to go is staged: lookups miss it, but what
-     * they ask for comes back without being read, as if it had come last. */
+    /* First in, first out, whenever tiles were used. The next quarter to go is staged: lookups miss these tiles, but
+     * those that are requested come back without being read, as if they had been loaded last. */
     TXM_CACHE_POLICY_SECOND_CHANCE
 } txm_cache_policy;
 
@@ -99,13 +99,13 @@ typedef struct txm_cache_allocator {
     void *user;
 } txm_cache_allocator;
 
-/* What a cache may take, and how it works; copied. */
+/* How much memory a cache may use, and how it works; copied. */
 typedef struct txm_cache_options {
     size_t struct_size;    /* set by txm_cache_options_init */
     uint64_t max_bytes;    /* the budget; 0: no bound */
     uint32_t policy;       /* txm_cache_policy */
     uint32_t keep_epochs;  /* 1 as Cycles' code does, 2 as its description says */
-    uint32_t max_requests; /* tiles that one txm_cache_process loads at most; those beyond are asked for again */
+    uint32_t max_requests; /* tiles that one txm_cache_process loads at most; lookups request the others again */
     uint32_t threads;      /* that process loads with, the waiting one included; 0: one per processor. They are started
                               by the first batch that has work for them */
     uint32_t max_open;     /* files that are mapped at the same time, 1 or more */
@@ -114,7 +114,7 @@ typedef struct txm_cache_options {
     uint32_t coalesce;     /* TXM_COALESCE_* */
     float spurious;        /* for tests: 0 to 1, chance that a lookup drops tiles that it is about to use */
     txm_cache_allocator allocator;
-    uint32_t max_queued;   /* tiles of all batches that are not over; those beyond are asked for again */
+    uint32_t max_queued;   /* tiles of all unfinished batches; lookups request those beyond again */
     uint32_t reject;       /* not 0: where lists of requests are too short, requests are left out at random
                               (txm_view.rejection): 1 - unique / total of the viewer's last launch */
     uint64_t launch_bytes; /* of tiles that one txm_cache_process loads at most, but one tile; 0: no limit */
@@ -276,10 +276,11 @@ TXM_API txm_status txm_cache_unpin(txm_cache *cache, uint32_t texture, const txm
 /* Loads a part, as far as it fits the budget; NULL: all. Tiles that fail are counted, and are no failure here. */
 TXM_API txm_status txm_cache_preload(txm_cache *cache, uint32_t texture, const txm_cache_part *part, txm_error *err);
 
-/* Changes the budget; tiles beyond it go at once. */
+/* Changes the budget; tiles beyond it are evicted at once. */
 TXM_API txm_status txm_cache_set_max_bytes(txm_cache *cache, uint64_t max_bytes, txm_error *err);
 
-/* Ends a render tile, a frame: forgets who used which tile, as far as the policy does, and drops what it lets go. */
+/* Ends a render tile or a frame: begins an epoch, and evicts the tiles that the policy evicts then. That may be all of
+ * them, so other threads get their turn in between, every millisecond or so. */
 TXM_API void txm_cache_end_epoch(txm_cache *cache);
 
 /* ---- blocking lookups ------------------------------------------------------------------------------------------ */
@@ -355,8 +356,8 @@ TXM_API void txm_cache_viewer_close(txm_cache_viewer *viewer);
 TXM_API uint32_t txm_ticket_total(const txm_ticket *ticket);     /* tiles that are loaded; 0 for NULL */
 TXM_API uint32_t txm_ticket_remaining(const txm_ticket *ticket); /* of these not yet; 0 for NULL */
 
-/* Whether all are loaded, or were given up: the next view shows them. Waits for nothing; but where the cache has no
- * threads of its own (threads is 1, or they could not be started) it loads up to 32 tiles itself. True for NULL. */
+/* Whether all tiles are loaded or were given up, so that the next view shows them. Does not wait, but if the cache has
+ * no threads of its own (threads is 1, or they could not be started), it loads up to 32 tiles itself. True for NULL. */
 TXM_API bool txm_ticket_poll(txm_ticket *ticket);
 
 /* Waits until all are loaded and frees the ticket; sets *ticket to NULL. NULL-safe. A ticket without tiles, where
@@ -364,8 +365,8 @@ TXM_API bool txm_ticket_poll(txm_ticket *ticket);
  * launch before that would miss the same. So process nothing where no lookup missed. */
 TXM_API void txm_ticket_wait(txm_ticket **ticket);
 
-/* Frees the ticket as well, but loads nothing that was not begun: lookups ask for it again. Waits for nobody.
- * NULL-safe. What lanes have on their lists needs no cancelling: set their `count` to 0. */
+/* Frees the ticket as well, but does not load tiles that were not begun: lookups request them again. Does not wait.
+ * NULL-safe. The lists of lanes need no cancelling: set their `count` to 0. */
 TXM_API void txm_ticket_cancel(txm_ticket **ticket);
 
 /* ---- statistics -------------------------------------------------------------------------------------------------- */

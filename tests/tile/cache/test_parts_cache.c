@@ -12,6 +12,7 @@
 
 #include "tile/cache/blank.h"
 #include "tile/cache/cache_impl.h"
+#include "tile/cache/rehearse.h"
 #include "tile/trace/optimum.h"
 #include "util_cache.h"
 #include "util_check.h"
@@ -660,6 +661,53 @@ START_TEST(blank_tables_name_the_tiles_of_a_lookup)
 }
 END_TEST
 
+/* ---- a cache without files -------------------------------------------------------------------------------------- */
+
+static void rehearsed_shape(const void *user, uint32_t texture, txm_view_texture *shape, bool *widened)
+{
+    (void)user, (void)texture;
+    txm_view_shape(256, 256, 9, 64, TXM_TYPE_U8, 4, TXM_EXTENSION_REPEAT, shape);
+    *widened = false;
+}
+
+/* The first tile of each texture has one colour, which is all that `user` names. */
+static const uint8_t *rehearsed_pixel(const void *user, txm_tile_name tile)
+{
+    return tile.tile == 0 ? user : NULL;
+}
+
+START_TEST(tiles_are_rehearsed_without_files)
+{
+    static const uint8_t pixel[16] = {1, 2, 3, 255};
+    const txm_rehearsal rehearsal = {pixel, rehearsed_shape, rehearsed_pixel};
+    const txm_tile_name tiles[] = {{.texture = 0, .tile = 0}, {.texture = 0, .tile = 5}, {.texture = 1, .tile = 0}};
+    txm_cache_options o;
+    txm_cache *c;
+    txm_cache_thread *t;
+    txm_cache_stats s;
+    txm_cache_options_init(&o);
+    ck_assert_int_eq(txm_cache_new(&o, &c, NULL), TXM_OK);
+    txm_rehearse(c, &rehearsal);
+    ck_assert_int_eq(txm_rehearse_add(c, "there/is/no/a.tx", TXM_EXTENSION_REPEAT, NULL), TXM_OK);
+    ck_assert_int_eq(txm_rehearse_add(c, "there/is/no/b.tx", TXM_EXTENSION_REPEAT, NULL), TXM_OK);
+    ck_assert_int_eq(txm_cache_thread_new(c, &t, NULL), TXM_OK);
+    for (int again = 0; again < 2; again++) {
+        ck_assert_int_eq(txm_rehearse_look(t, tiles, 3, NULL), TXM_OK);
+        txm_cache_stats_of(c, &s);
+        ck_assert_uint_eq(s.tiles_loaded, 3);
+        ck_assert_uint_eq(s.tiles_coalesced, 1);
+        ck_assert_uint_eq(s.textures_opened, 2);
+        ck_assert_uint_eq(s.files_opened, 0);
+    }
+    txm_rehearse_launch(c);
+    const uint32_t before = s.epoch;
+    txm_cache_stats_of(c, &s);
+    ck_assert_uint_eq(s.epoch, before + 1);
+    txm_cache_thread_free(&t);
+    txm_cache_free(&c);
+}
+END_TEST
+
 /* ---- the offline optimum ---------------------------------------------------------------------------------------- */
 
 /* A trace of lookups in the middles of tiles of level 0, which are 4 x 2; and it read again. */
@@ -746,6 +794,6 @@ int main(void)
     add_tests(t, files_close_by_their_last_use, other_files_under_the_name_are_not_read, requests_become_tiles,
               tiles_that_cannot_be_read_fail, tiles_of_one_colour_share_a_slot);
     t = add_case(suite, "optimum");
-    add_tests(t, the_optimum_drops_what_is_used_last, the_optimum_can_be_stopped);
+    add_tests(t, tiles_are_rehearsed_without_files, the_optimum_drops_what_is_used_last, the_optimum_can_be_stopped);
     return run_suite(suite);
 }
