@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The one table of findings: FINDING(name, id, severity, meaning). Ids are stable; the manual page is made from it.
- *
- * Included several times with FINDING defined differently: for the numbers, for the kinds with their texts. A
- * finding that is not in here cannot be reported, and one that is has its id in JSON and its line in the manual
- * by that alone. Scripts match ids: they may be added, and neither changed nor used again.
+ * The table of findings: FINDING(name, id, severity, meaning). It is included several times with FINDING defined
+ * differently: for the numbers, and for the kinds with their texts; the manual page is made from it too. Scripts match
+ * ids, so ids may be added, but never changed or reused.
  */
 FINDING(UNREADABLE, "TXM-101", ERROR, "The file cannot be read as a tx file: damaged, cut short, or something else")
 FINDING(TILE, "TXM-102", ERROR, "A tile cannot be decoded")
