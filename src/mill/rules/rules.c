@@ -29,7 +29,7 @@ struct txm_rules {
 
 enum { MAX_RULES = 100000, MAX_LINES = 1000000, MAX_RULE_BYTES = 4096 };
 
-/* What --preset pbr decides. It comes after all globs. */
+/* What --preset pbr adds, after all globs. */
 static const txm_rule pbr = {
     .glob = "the name of a map without colours", .colorspace = "Non-Color", .origin = "preset pbr"};
 
@@ -50,7 +50,7 @@ void txm_rules_free(txm_rules **rules)
     }
 }
 
-/* In the order of precedence: the first match wins. */
+/* Rules are in order of precedence: the first match decides. */
 static txm_status add_rule(txm_rules *r, const txm_rule *rule, txm_error *err)
 {
     if (r->count == MAX_RULES)
@@ -66,7 +66,7 @@ static txm_status add_rule(txm_rules *r, const txm_rule *rule, txm_error *err)
     return TXM_OK;
 }
 
-/* Checked when they are read: a space that the config lacks is found by the command, which has one. */
+/* Rules are checked when they are read; that a colour space exists is checked by the command, which has a config. */
 txm_status txm_rules_add(txm_rules *rules, const char *text, const char *origin, txm_error *err)
 {
     txm_error_clear(err);
@@ -74,7 +74,7 @@ txm_status txm_rules_add(txm_rules *rules, const char *text, const char *origin,
     txm_rule rule = {.glob = copy, .origin = origin};
     if (snprintf(copy, sizeof copy, "%s", text) >= (int)sizeof copy)
         return txm_fail(err, TXM_STATUS_USAGE, "%s: a rule is longer than %d bytes", origin, MAX_RULE_BYTES - 1);
-    /* A glob may hold '=', a colour space hardly; a colour space may hold ',', an alpha type never. */
+    /* A glob may contain '=', a colour space hardly; a colour space may contain ',', an alpha type never. */
     char *equals = strrchr(copy, '=');
     if (!equals || equals == copy)
         return txm_fail(err, TXM_STATUS_USAGE, "%s: rule '%s': must be GLOB=SPACE or GLOB=SPACE,ALPHA", origin, text);
@@ -95,7 +95,7 @@ txm_status txm_rules_add(txm_rules *rules, const char *text, const char *origin,
     return add_rule(rules, &rule, err);
 }
 
-/* With file and line as origin, for messages. */
+/* File and line are the origin, for messages. */
 static txm_status load_line(txm_rules *rules, char *line, const char *path, size_t number, txm_error *err)
 {
     char origin[512];
