@@ -39,7 +39,7 @@ mistake 3 'tex/wodo.png: cannot be opened: No such file or directory' \
     make tex/wodo.png
 mistake 2 'tex/*.tga: no file matches this pattern; list the folder to see what is there' \
     make 'tex/*.tga'
-mistake 2 'C:\textures\wood.png: is a Windows path, which means nothing here; give it as this machine sees it, with slashes, as /mnt/c/textures/wood.png for C:\textures\wood.png' \
+mistake 2 'C:\textures\wood.png: is a Windows path, which does not exist here; name it as on this machine, with slashes, as /mnt/c/textures/wood.png for C:\textures\wood.png' \
     make 'C:\textures\wood.png'
 mistake 3 'nowhere: cannot be opened: No such file or directory' \
     make -r nowhere
@@ -117,7 +117,7 @@ mistake 2 '--rule '"'"'*.png'"'"': colour space "Non-Colour" is not in the OCIO 
     gc --rule '*.png=Non-Colour' tex
 mistake 2 '--working-space: working space "ACESgc" is not in the OCIO config built-in; did you mean "ACEScg", "ACEScc" or "ACEScct"?' \
     colorspaces --working-space ACESgc
-mistake 2 'C:\textures: is a Windows path, which means nothing here; give it as this machine sees it, with slashes, as /mnt/c/textures/wood.png for C:\textures\wood.png' \
+mistake 2 'C:\textures: is a Windows path, which does not exist here; name it as on this machine, with slashes, as /mnt/c/textures/wood.png for C:\textures\wood.png' \
     watch 'C:\textures'
 mistake 2 'void: no tx file there, nothing was looked at; name the folder that holds them' \
     gc void

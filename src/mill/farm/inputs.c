@@ -80,7 +80,7 @@ txm_status txm_inputs_add_entry(txm_inputs *inputs, const txm_input *entry, txm_
     txm_error_clear(err);
     txm_input e = *entry;
     if ((unsigned)e.alpha > TXM_ALPHA_AUTO)
-        return txm_fail(err, TXM_STATUS_USAGE, "%s: there is no alpha type %d", e.path, (int)e.alpha);
+        return txm_fail(err, TXM_STATUS_USAGE, "%s: unknown alpha type %d", e.path, (int)e.alpha);
     if (!TXM_GROW(inputs->items, inputs->capacity, inputs->count))
         return txm_no_memory(err, NULL);
     /* Paths differ, but the other strings repeat. */
@@ -135,7 +135,7 @@ txm_status txm_inputs_say(txm_inputs *inputs, size_t index, const txm_input *sai
         return no_input(inputs, index, err);
     txm_input s = *said, *e = &inputs->items[index];
     if ((unsigned)s.alpha > TXM_ALPHA_AUTO)
-        return txm_fail(err, TXM_STATUS_USAGE, "%s: there is no alpha type %d", e->path, (int)s.alpha);
+        return txm_fail(err, TXM_STATUS_USAGE, "%s: unknown alpha type %d", e->path, (int)s.alpha);
     if (!keep_input_text(inputs, &s.colorspace) || !keep_input_text(inputs, &s.working_space) ||
         !keep_input_text(inputs, &s.cache_dir) || !keep_input_text(inputs, &s.decided_by))
         return txm_no_memory(err, NULL);
