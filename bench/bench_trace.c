@@ -31,7 +31,7 @@ typedef struct row {
     txm_level_mode mode;
     uint8_t anisotropy;
     int oiio_mode;
-    double goal; /* times OpenImageIO's; 0: none */
+    double goal; /* multiple of OpenImageIO's time; 0: none */
 } row;
 
 static const row rows[] = {
@@ -111,7 +111,7 @@ static void read_trace(const char *path)
 
 /* ---- whoever looks up ---- */
 
-/* What comes out is kept, so that no compiler leaves the work away. */
+/* Results are added up and kept, so that the compiler cannot remove the work. */
 static _Thread_local float sink;
 
 static void ours(const row *r, const place *p, size_t count)
@@ -171,7 +171,7 @@ static void *run_worker(void *arg)
     return NULL;
 }
 
-/* The lesser of `best` and what a lookup takes now, in nanoseconds. */
+/* The smaller of `best` and the time of a lookup now, in nanoseconds. */
 static double nanoseconds(work how, const row *r, double best)
 {
     worker w[MAX_THREADS];
@@ -189,7 +189,7 @@ static double nanoseconds(work how, const row *r, double best)
     return seconds < best ? seconds : best;
 }
 
-/* The first pass of each is not counted: it loads the tiles. */
+/* The first pass of each does not count, because it loads the tiles. */
 static void measure(const row *r, int rounds)
 {
     double a = 1e9, b = 1e9;

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Inside Blender: blender -b --factory-startup --python bench/blender.py -- TXMILL IMAGES FOLDER
-Times of Blender's own writer and of txmill over the images of make bench, a scene for the large ones and one for the 60."""
+Measures Blender's own writer and txmill with the images of make bench, in a scene for the large ones and one for the 60."""
 import os
 import resource
 import shutil

@@ -7,7 +7,7 @@
 #define TXM_STREAM_SCENE_WORDS_H
 #include "stream/scene.h"
 
-/* A line that is being parsed. Zero-initialise it, then set file, number, at, end and err. */
+/* A line that is being parsed. Zero-initialise it, then set file, line, at, end and err. */
 typedef struct txm_words {
     const char *file;     /* for messages */
     const char *at, *end; /* the rest of the line */

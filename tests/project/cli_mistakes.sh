@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Mistakes that people make: each gets a message that says what is wrong, where, and what to do, word by word.
+# Common mistakes of users: each causes a message that says what is wrong, where, and what to do. Messages are compared in full.
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../lib.sh"
 
@@ -138,7 +138,7 @@ mistake 2 'unknown option -x; '"'"'txmill make --help'"'"' lists the options' \
 mistake 2 '--device gpu: must be auto, cpu, cuda, cuda:N, opencl or opencl:N' \
     make --device gpu tex/wood.png
 
-# One name, and an option took it.
+# There is only one name, and an option took it.
 mistake 2 'no tx file given besides the name after --html; '"'"'txmill view --help'"'"' lists the options' \
     view --html "$tx"
 mistake 2 'no image given besides the name after --log; '"'"'txmill make --help'"'"' lists the options' \
@@ -184,7 +184,7 @@ TXMILL_CACHEDIR=elsewhere txm settings
 check near-variable test "$(head -n 1 err)" = "txmill: warning: TXMILL_CACHEDIR: no such variable, so it is not heard; did you mean TXMILL_CACHE_DIR?"
 TXMILL_READER=libpng TXMILL_PLUGINS="" TXMILL_FSYNC=no TXMILL_PRESET=pbr TXMILL_RULE='*=sRGB' txm settings
 check own-variables test ! -s err
-# The limit of memory is named, and what is said to suffice does, for each reader's own limits as well.
+# The message names the memory limit, and the amount that it recommends suffices, for each reader's own limits too.
 for image in rgb8.png half-rgb.exr rgba16-straight.tif photo.jpg rgba8.tga light.hdr; do
     cp "$golden/$image" "mem_$image"
     txm make --max-memory 1 "mem_$image"
@@ -192,12 +192,12 @@ for image in rgb8.png half-rgb.exr rgba16-straight.tif photo.jpg rgba8.tga light
     txm make --max-memory "${enough:-nothing}" "mem_$image"
     check "memory-of-$image" rc_is 0
 done
-# A scene whose name was mistyped is no scene without its images: not a finding.
+# A mistyped scene name must not look like a scene whose images are missing.
 txm check shto.blend
 check mistyped-scene test "$rc $(tail -n 1 out)" = "3 not ready to render: 0 of 1 texture fresh, 1 not checked"
 check mistyped-scene-is-named says "shto.blend: cannot open: No such file"
 
-# Words that depend on the place or the machine.
+# Messages that contain paths or facts of the machine.
 begins() { # NAME EXIT PART... -- ARGUMENT...
     local name=$1 code=$2 parts=() part
     shift 2
@@ -225,7 +225,7 @@ else
 fi
 check enough-mistakes test "$number" -ge 30
 
-# ---- on a terminal: nothing garbled, nothing wider than it is ------------------------------------------------------------
+# ---- on a terminal: text is not garbled and not wider than the terminal --------------------------------------------------
 if has_terminal; then
     mkdir many && for i in 1 2 3 4 5 6 7 8; do
         cp "$golden/rgb8.png" "many/a_rather_long_name_of_a_texture_that_somebody_gave_it_$i.png"
