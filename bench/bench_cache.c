@@ -75,7 +75,7 @@ static txm_sampler trilinear(void)
 /* Results are added up and kept, so that the compiler cannot remove the work. */
 static _Thread_local float sink;
 
-/* ---- whoever looks up ---- */
+/* ---- lookups ---- */
 
 static void alone(const txm_view *view, size_t begin, size_t end)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Time and size of the tile encoder by strategy, on a raw image: bench_codec FILE WIDTH HEIGHT CHANNELS TYPE [TILE
- * [STEP]] FILE holds tight rows of interleaved samples; TYPE is uint8, uint16, half or float; every STEP-th tile is
- * encoded. Sizes are compared with zlib level 6 after the same filter, the yardstick of all size goals.
+ * Measures time and size of the tile encoder by strategy, on a raw image: bench_codec FILE WIDTH HEIGHT CHANNELS TYPE
+ * [TILE [STEP]] FILE holds tight rows of interleaved samples; TYPE is uint8, uint16, half or float; every STEP-th tile
+ * is encoded. Sizes are compared with those of zlib level 6 after the same filter, to which all size goals refer.
  */
 #include <stdio.h>
 #include <stdlib.h>

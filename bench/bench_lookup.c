@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Texture lookups beside OpenImageIO's TextureSystem, on the same file, all tiles in memory.
+ * Compares texture lookups with OpenImageIO's TextureSystem, on the same file, with all tiles in memory.
  *     bench_lookup [-n ROUNDS] [-j THREADS] [-p PATTERN] TX
  * prints tables (-p: of the patterns with that text in their names): lookups per CPU second of one thread, rounds of
  * both in turn, the best of each; nanoseconds of a lookup by its stages; with -j lookups a second by the clock.

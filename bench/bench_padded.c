@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Padded tiles a second, one thread, warm cache, random order, the same tiles for all: from the border section, by
- * gathering with our reader, by gathering through OpenImageIO's ImageInput.
+ * Measures padded tiles per second with one thread, a warm cache, and the same tiles in the same random order: from the
+ * border section, by gathering with txmill's reader, and by gathering through OpenImageIO's ImageInput.
  *     bench_padded [-t] [-s SECONDS] TX...
  * prints one line per file: name, tiles per second of the three, and the first over the third; -t leaves out the names
- * of columns. All three windows of every tile that is measured are compared first: only equal work is worth comparing.
+ * of columns. The three windows of every measured tile are compared first, so that times are of equal work.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A renderer's lookups, replayed from a trace (txmill-trace(5)) through the texture cache and through OpenImageIO's
+ * Replays a renderer's lookups from a trace (txmill-trace(5)) through the texture cache and through OpenImageIO's
  * TextureSystem: many textures, incoherent bounces, one lookup at a time.
  *     bench_trace [-n ROUNDS] [-p PATTERN] [-o] TRACE
  * prints a table (-p: of the rows with that text in their names; -o: without OpenImageIO): nanoseconds of CPU that a
@@ -109,7 +109,7 @@ static void read_trace(const char *path)
         die("the trace has no lookups: it was written without --trace-lookups");
 }
 
-/* ---- whoever looks up ---- */
+/* ---- lookups ---- */
 
 /* Results are added up and kept, so that the compiler cannot remove the work. */
 static _Thread_local float sink;

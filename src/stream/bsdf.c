@@ -140,7 +140,7 @@ static bool rough_glass_sample(const txm_scene_material *m, txm_vec3 normal, txm
     return cosine > 0.0f;
 }
 
-/* ---- all ---- */
+/* ---- all surfaces ---- */
 
 /* 0 for mirrors, glass and light sources, which do not scatter into directions of light sampling. */
 float txm_bsdf_eval(const txm_scene_material *m, txm_vec3 normal, txm_vec3 out, txm_vec3 in)

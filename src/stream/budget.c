@@ -48,7 +48,7 @@ static size_t cell_count(const budget *b)
     return (size_t)b->across * b->down;
 }
 
-/* ---- asking ---- */
+/* ---- tracing ---- */
 
 /* Adds the recorded requests to those of the cell, and clears them in the page table. */
 static bool harvest(budget *b, const txm_view *view, cell *out)

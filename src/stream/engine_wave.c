@@ -36,7 +36,7 @@ typedef struct wave {
     uint64_t first; /* sample of the rectangle that path 0 traces */
 } wave;
 
-/* ---- what threads run ---- */
+/* ---- jobs ---- */
 
 /* Path i of the wave is sample first + i of the rectangle. Samples of one pixel are neighbours, since neighbours in the
  * wave use the same tiles. */

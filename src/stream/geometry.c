@@ -85,7 +85,7 @@ static bool add_flat(const txm_scene_geometry *g, const txm_scene_mesh *mesh, co
     return flat >= 0 && g->call->add_instance(g->data, flat, identity);
 }
 
-/* The module knows only arrays of floats, and none of the types used here. */
+/* The module takes only arrays of floats, and none of the types used here. */
 static bool add_object(const txm_scene_geometry *g, const txm_render_scene *scene, const txm_scene_object *o,
                        const int *meshes)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Calls that fail when a test says so. A program that includes this has functions of its own in place of the C
- * library's malloc and its relatives, which the libraries that it links call as well. */
+ * Allocations that fail on request. A program that includes this replaces the C library's malloc and related functions,
+ * also for the libraries that it links. */
 #ifndef TESTS_UTIL_FAULTS_H
 #define TESTS_UTIL_FAULTS_H
 #include <check.h>

@@ -335,7 +335,7 @@ static txm_status try_everything(reduction *r, txm_error *err)
     return status;
 }
 
-/* ---- the whole ----------------------------------------------------------------------------------------------- */
+/* ---- the config ---------------------------------------------------------------------------------------------- */
 
 /* For --verbose and doctor: what was left out, by kind. */
 static char *describe_reduction(const reduction *r)
@@ -395,7 +395,7 @@ txm_status txm_color_load_reduced(const char *text, size_t size_bytes, const cha
     return status;
 }
 
-/* ---- the list of what fell away ---------------------------------------------------------------------------------- */
+/* ---- the list of missing spaces ---------------------------------------------------------------------------------- */
 
 txm_color_missing *txm_color_missing_add(txm_color_missing_list *list)
 {

@@ -14,7 +14,7 @@
 #include "mill/convert/conform.h"
 #include "mill/convert/job.h"
 
-/* What the feeder knows when the output has to start. */
+/* The facts about the image that are known when the output has to start. */
 typedef struct txm_feed_start {
     uint32_t width, height, channels; /* of level 0 as it will be stored */
     txm_type type;

@@ -86,7 +86,7 @@ void txm_gpu_stage_close(txm_gpu_stage **stage, bool *failed)
     *stage = NULL;
 }
 
-/* ---- what comes back -------------------------------------------------------------------------------------------- */
+/* ---- results ---------------------------------------------------------------------------------------------------- */
 
 /* Called on the thread that drops the last band of a result. */
 static void give_back(void *owner)
@@ -201,7 +201,7 @@ static bool collect(txm_gpu_stage *s, bool wait)
     return ok;
 }
 
-/* ---- what goes in ----------------------------------------------------------------------------------------------- */
+/* ---- input ------------------------------------------------------------------------------------------------------ */
 
 /* The last chunk may be short. Results that are finished are passed on at once. */
 static bool submit(txm_gpu_stage *s)

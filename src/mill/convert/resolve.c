@@ -134,7 +134,7 @@ bool txm_serves_unread(const txm_context *context, const txm_settings *settings,
     return false;
 }
 
-/* ---- made as asked for ------------------------------------------------------------------------------------------- */
+/* ---- comparing settings ------------------------------------------------------------------------------------------ */
 
 /* Spaces are the same if their class or their transform is: names and aliases of one space give the same pixels. */
 static bool same_space(const txm_resolved_image *i, const char *detected)

@@ -159,7 +159,7 @@ void txm_item_fail(txm_batch *b, txm_item *item, const txm_error *err)
         atomic_store(&b->exhausted, true);
 }
 
-/* ---- results in small ------------------------------------------------------------------------------------------- */
+/* ---- compact results -------------------------------------------------------------------------------------------- */
 
 /* A txm_result has room for long strings, too much for half a million items. Items point into a set of strings instead.
  */

@@ -34,7 +34,7 @@ typedef struct subject {
     txm_tx_description description;
 } subject;
 
-/* ---- what scenes ask for ----------------------------------------------------------------------------------------- */
+/* ---- tx files that scenes use ------------------------------------------------------------------------------------ */
 
 struct txm_used {
     txm_names files;  /* device and inode of tx files */
@@ -87,7 +87,7 @@ static bool is_used(const txm_used *used, const struct stat *tx, const char *ima
     return txm_names_has(&used->files, id) || txm_names_has(&used->packed, image_name);
 }
 
-/* ---- where things are ------------------------------------------------------------------------------------------- */
+/* ---- images ----------------------------------------------------------------------------------------------------- */
 
 /* Whether a file or folder exists. If that cannot be found out, it is an error: a server that does not respond has not
  * lost its files. */

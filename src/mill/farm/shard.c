@@ -52,7 +52,7 @@ static int compare_weights(const void *pa, const void *pb)
     return order ? order : compare_requests(a->item, b->item);
 }
 
-/* ---- what was seen ---------------------------------------------------------------------------------------------- */
+/* ---- the digest ------------------------------------------------------------------------------------------------- */
 
 /* A digest of all input of the division: hosts that print the same one divided the same way. */
 static txm_status digest(const entry *entries, size_t count, char out[TXM_SHA1_HEX], txm_error *err)
@@ -118,7 +118,7 @@ static void divide(txm_batch *b, division *d, const entry *entries, size_t count
     }
 }
 
-/* ---- all of it -------------------------------------------------------------------------------------------------- */
+/* ---- the whole division ----------------------------------------------------------------------------------------- */
 
 /* Collects the items that are made themselves. Returns false if memory is exhausted. */
 static bool collect_work(const txm_batch *b, entry *entries, size_t *count)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Watching folders: records which file changed when, and reports it once it has not changed for a while. watch_tree.c
- * provides the events. If the kernel's queue or the list of changes overflows, the caller is told to look at
- * everything instead, so that no change is lost.
+ * provides the events. If the kernel's queue or the list of changes overflows, the caller has to look at everything
+ * instead, so that no change is lost.
  */
 #include "txmill/watch.h"
 
@@ -244,7 +244,7 @@ void txm_watch_free(txm_watch **watch)
     *watch = NULL;
 }
 
-/* ---- what the kernel tells -------------------------------------------------------------------------------------- */
+/* ---- events of inotify ------------------------------------------------------------------------------------------ */
 
 /* A new folder is watched with all its subfolders; one that was moved away is forgotten. */
 static txm_status on_folder(txm_watch *w, uint32_t mask, const char *path, size_t below, txm_error *err)
@@ -314,7 +314,7 @@ static txm_status read_events(txm_watch *w, txm_error *err)
     return status;
 }
 
-/* ---- handing out ------------------------------------------------------------------------------------------------ */
+/* ---- reporting -------------------------------------------------------------------------------------------------- */
 
 /* Moves the files that are due to the list that is reported. Returns false if memory is exhausted. */
 static bool collect_ready(txm_watch *w, double now)

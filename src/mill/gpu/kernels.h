@@ -10,7 +10,7 @@
 #define TXM_GPU_KERNELS_H
 #include "mill/gpu/pixel.h"
 
-/* ---- where rows lie --------------------------------------------------------------------------------------------- */
+/* ---- stored rows ------------------------------------------------------------------------------------------------ */
 
 /* A level's rows in storage type: the newest ones in a ring buffer, the first ones (which the repeat extension needs
  * again at the end) separately. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Finds the settings that give a tx file its name. A name contains only an MD5, but few settings can be behind it: the
+ * Finds the settings that give a tx file its name. A name contains only an MD5, but few settings can lead to it: the
  * spaces of a config under all their names, five alpha types, two formats, a handful of working spaces, and with or
  * without the folder of the source. All of them are tried; hashing some hundreds of names takes milliseconds.
  */

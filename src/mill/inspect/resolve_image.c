@@ -421,7 +421,7 @@ txm_status txm_resolve_image(txm_context *context, const char *image, const txm_
     return status;
 }
 
-/* ---- lookups without more of an image than its header ----------------------------------------------------------- */
+/* ---- lookups by the header of an image -------------------------------------------------------------------------- */
 
 txm_status txm_image_defaults(const txm_color_config *config, const char *image, const char **colorspace,
                               txm_alpha *alpha, txm_error *err)

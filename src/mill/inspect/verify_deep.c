@@ -186,7 +186,7 @@ static txm_status compare_levels_again(const deep *d, txm_error *err)
     return status;
 }
 
-/* ---- the course ------------------------------------------------------------------------------------------------- */
+/* ---- the verification ------------------------------------------------------------------------------------------- */
 
 /* What is missing for a deep verification; NULL if nothing is. */
 static const char *obstacle(const txm_verification *v)

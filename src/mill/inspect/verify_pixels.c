@@ -84,7 +84,7 @@ static bool take_borders(void *context, txm_band *band, txm_band *const around[4
     return band->level >= i->levels || txm_submit_borders(&c->check, band->level, band->y / i->tile_h, band, around);
 }
 
-/* ---- what happens to a band of level 0 -------------------------------------------------------------------------- */
+/* ---- the checks of a band of level 0 ---------------------------------------------------------------------------- */
 
 /* Runs on a strand, since bands must reach the pyramid in order, one at a time. */
 static void run_pyramid(void *arg)
@@ -433,7 +433,7 @@ txm_status txm_verify_pixels(txm_verification *v, txm_error *err)
     return status;
 }
 
-/* ---- tiles alone ------------------------------------------------------------------------------------------------ */
+/* ---- decoding only ---------------------------------------------------------------------------------------------- */
 
 /* Used for a verdict only: every tile is decoded, and nothing is computed. */
 txm_status txm_verify_decoding(txm_verification *v, txm_error *err)

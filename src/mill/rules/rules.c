@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Rules: which colour space and alpha go with which file names.
+ * Rules choose colour space and alpha type by file name.
  *
- * Who decides, from the strongest: what a scene or a list says about the file; --rule, in the order given; --rules
- * files; --preset; --colorspace and --alpha-type; and where none of them says anything, what a Blender scene would
- * hold: the file's own metadata, a file rule of the OCIO config, the config's role for the format. Colour space and
- * alpha come from the same rule: one that names no alpha leaves it to the command line.
+ * The first of these that specifies a value decides: a scene or a list that names the file; --rule, in the order given;
+ * --rules files; --preset; --colorspace and --alpha-type; else Blender's default, which is the file's own metadata, a
+ * file rule of the OCIO config, or the config's role for the format. Colour space and alpha type come from the same
+ * rule: if it specifies no alpha type, the command line decides that.
  */
 #include <errno.h>
 #include <stdio.h>

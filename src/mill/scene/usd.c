@@ -40,7 +40,7 @@ typedef struct usd_answer {
     txm_error *err;
 } usd_answer;
 
-/* ---- what it says ------------------------------------------------------------------------------------------------ */
+/* ---- the helper's output ----------------------------------------------------------------------------------------- */
 
 /* "" for what is not a text, since the helper's output is not trusted. */
 static const char *text_of(const cJSON *o, const char *name)

@@ -139,7 +139,7 @@ int txm_owner_parse(const char *text, size_t bytes, txm_owner *out)
     return 0;
 }
 
-/* ---- names of files that say whose they are ---------------------------------------------------------------------- */
+/* ---- names of files that name their owner ------------------------------------------------------------------------ */
 
 enum { NAME_BYTES = 255, RANDOM_DIGITS = 16, SUFFIX_BYTES = 32 };
 

@@ -41,11 +41,10 @@ void txm_owner_print(const txm_owner *owner, char out[TXM_OWNER_TEXT]);
 /* Parses such a text of `bytes` bytes; the start time is then unknown. Returns 0, or -1 if the text is malformed. */
 int txm_owner_parse(const char *text, size_t bytes, txm_owner *out);
 
-/* ---- names of files that say whose they are ----
+/* ---- names of files that name their owner ----
  *
- * `.<what>.<host>-<machine>-<pid>-<random><suffix>`: unique over hosts and processes, and whoever finds one left behind
- * can tell whether its process still lives. The file says so from the moment it exists, whatever is, or is not yet, in
- * it. */
+ * `.<what>.<host>-<machine>-<pid>-<random><suffix>`: unique across hosts and processes, and other processes can find
+ * out whether the owner is alive, from the moment the file exists and whatever its content is. */
 
 /* The path for a new file of this process in `folder`. `what` is shortened if the name would exceed the 255 bytes of
  * file systems; `suffix` has up to 32 bytes. New string, NULL if memory is exhausted. */

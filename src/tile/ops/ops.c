@@ -16,8 +16,8 @@
 
 /* ---- what the processor can run ------------------------------------------------------------------------------------
  *
- * The processor is asked, not the compiler, since one build runs on many machines. F16C is required with AVX2 because
- * half floats are everywhere in textures. */
+ * This is detected at run time, since one build runs on many machines. F16C is required with AVX2, because half floats
+ * are common in textures. */
 
 static bool has_scalar(void)
 {
@@ -124,7 +124,7 @@ const txm_ops *txm_ops_isa(const char *isa)
     return NULL;
 }
 
-/* ---- samples, as the public headers hand them out ---------------------------------------------------------------- */
+/* ---- functions of the public headers ----------------------------------------------------------------------------- */
 
 void txm_samples_to_float(txm_type type, const void *samples, float *out, size_t count)
 {

@@ -43,7 +43,7 @@ typedef struct jpeg_source {
 
 static const char truncated[] = "truncated: the file ends inside the image";
 
-/* ---- what libjpeg calls ------------------------------------------------------------------------------------- */
+/* ---- callbacks of libjpeg ----------------------------------------------------------------------------------- */
 
 /* libjpeg's error handler must not return: this leaves through longjmp. */
 static void give_up(jpeg_source *s, txm_status status, const char *message)

@@ -86,7 +86,7 @@ void end_when_memory_does()
 
 /* OpenImageIO keeps its error message in a thread-local variable, and glibc aborts the process if it lacks the memory
  * to register that variable's destructor. Reading the message here makes that happen while the module is loaded, when
- * the worker knows that an abort means lack of memory; later it would look like a fault of an image. */
+ * an abort can only mean lack of memory; later it would look like a fault of an image. */
 const bool noted = (OIIO::geterror(), true);
 
 /* The conversion has threads of its own: those of OpenImageIO and OpenEXR would only oversubscribe the CPUs. */

@@ -442,7 +442,7 @@ void oiio_close(void *self)
     try {
         delete static_cast<Source *>(self);
     } catch (...) {
-        /* A decoder that fails while it closes has nothing left to tell. */
+        /* Failures of a decoder while it closes do not matter any more. */
     }
 }
 } // namespace

@@ -188,7 +188,7 @@ void txm_worker_put(txm_worker *w, bool healthy)
         end(w);
 }
 
-/* ---- talking ---- */
+/* ---- communication ---- */
 
 /* $TXMILL_DECODER_SECONDS is for tests, and for unusual files. */
 uint32_t txm_worker_seconds(double honest)

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Undoing PNG's row filters with vectors of 16 bytes: included by one file an instruction set, which names the table.
+ * Undoes PNG's row filters with vectors of 16 bytes. One file per instruction set includes this one, and names the
+ * table.
  *
  * Sub is a running sum and is summed in logarithmic steps within a vector. Average and Paeth need the finished left
- * neighbour: a pixel is one step, and what decides the speed is the number of dependent instructions from a to the next
+ * neighbour, so each pixel is a step, and the speed depends on the number of dependent instructions from a to the next
  * a. Average takes 2: with inverted bytes, ~floor((a + b) / 2) is pavgb(~a, ~b), which rounds up, and adding becomes
  * subtracting. Paeth takes 4: the nearest of a, b, c to a + b - c is decided by comparing 3c - a - b with the lower and
  * the higher of a and b, without absolute values, and the filtered byte is added to all candidates beforehand.
  *
- * Photographs are mostly Paeth, row after row. Several such rows are undone at once, each one pixel after the one
- * above, which is then its b: their steps do not depend on each other and fill the time that one row would wait. */
+ * In photographs most rows are Paeth. Several such rows are undone at once, each one pixel behind the row above, whose
+ * last pixel is then its b: their steps do not depend on each other, and overlap. */
 #include <immintrin.h>
 #include <stdbool.h>
 #include <string.h>

@@ -100,7 +100,7 @@ __attribute__((format(printf, 4, 0))) static int judge_warning(TIFF *tif, void *
     return 1;
 }
 
-/* ---- the file, as libtiff asks for it ---- */
+/* ---- callbacks by which libtiff reads the file ---- */
 
 /* libtiff neither maps nor opens the file itself. A read that fails returns 0 and not -1: libtiff would add the -1 to
  * its count of bytes, and clear the rest of its buffer from one byte before it. */

@@ -305,7 +305,7 @@ static bool read_packbits(txm_tiff_strip *s, uint8_t *dst, size_t bytes)
     return true;
 }
 
-/* ---- all -------------------------------------------------------------------------------------------------------- */
+/* ---- streams ---------------------------------------------------------------------------------------------------- */
 
 /* Called for each strip. */
 bool txm_tiff_strip_begin(txm_tiff_strip *s, uint64_t offset, uint64_t bytes)

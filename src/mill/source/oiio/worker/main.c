@@ -114,7 +114,7 @@ static void load_decoder(void)
     free(looked_in);
 }
 
-/* ---- talking ---- */
+/* ---- communication ---- */
 
 /* Ends the worker if the other side is gone or sends nonsense; otherwise it gets the errno. _exit is used because the
  * module's libraries are not made to be shut down. */
