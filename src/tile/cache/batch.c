@@ -154,6 +154,30 @@ static void wait_for(txm_ticket *t)
         pthread_cond_wait(&c->changed, &c->lock);
 }
 
+/* Whether nothing has changed for the launch of a ticket that awaits others, and something will. */
+static bool must_await(const txm_ticket *t)
+{
+    const txm_cache *c = t->cache;
+    return t->awaits_others && c->jobs_over == t->jobs_seen && c->jobs;
+}
+
+/* Launches that miss only what others load would be repeated for nothing until these are done. With the lock, which is
+ * given up. */
+static void await_others(txm_ticket *t)
+{
+    txm_cache *c = t->cache;
+    while (must_await(t)) {
+        pthread_mutex_unlock(&c->lock);
+        const bool helped = txm_help(c);
+        pthread_mutex_lock(&c->lock);
+        if (helped || !must_await(t))
+            continue;
+        c->waiting++;
+        pthread_cond_wait(&c->changed, &c->lock);
+        c->waiting--;
+    }
+}
+
 /* For lookups that wait for a tile which the owner of a ticket may not get round to for long. */
 bool txm_help(txm_cache *c)
 {
@@ -289,6 +313,7 @@ void txm_ticket_wait(txm_ticket **ticket)
     txm_cache *c = t->cache;
     pthread_mutex_lock(&c->lock);
     wait_for(t);
+    await_others(t);
     leave(t);
     pthread_mutex_unlock(&c->lock);
     *ticket = NULL;
@@ -523,6 +548,8 @@ static txm_status process(txm_cache_viewer *v, txm_lane *const *lanes, size_t co
     uint32_t n = collect(c, lanes, count, &t->jobs, &t->jobs_room);
     n = choose(c, t->jobs, n);
     txm_ticket_fill(t, n);
+    t->awaits_others = !t->total && v->generation == atomic_load(&c->generation);
+    t->jobs_seen = v->jobs_over;
     /* Room for all pins, so that nothing is allocated, and so evicted, while the next launch runs. */
     txm_cache_grow(c, (void **)&v->pins.items, &v->pins.capacity, (uint64_t)v->pins.count + c->queued,
                    sizeof *v->pins.items, false);

@@ -214,7 +214,7 @@ typedef struct txm_policy {
     /* The lowest goes first, and of equal ones what came first. Of HELD slots. */
     uint32_t (*order)(const txm_cache *c, const txm_slot *s);
     void (*end_epoch)(txm_cache *c, uint32_t epoch);
-    void (*end_render_tile)(txm_cache *c); /* in txm_cache_end_epoch */
+    void (*end_render_tile)(txm_cache *c); /* at the end of txm_cache_end_epoch; may give up the lock meanwhile */
     bool keeps_all;                        /* nothing goes, and the budget is not kept */
     bool by_launch;                        /* a view that is prepared begins an epoch */
     uint8_t staged_64ths;                  /* of the tiles of a class: how many are staged before they go (stage.c) */
@@ -269,6 +269,8 @@ struct txm_ticket {
     atomic_uint begun;           /* jobs that were read, or are */
     atomic_bool cancelled;
     bool preloads, over; /* over: its tiles may be shown to views; under the lock */
+    bool awaits_others;  /* it has no tiles, since others load what the launch has missed, or have the room for it */
+    uint64_t jobs_seen;  /* then: txm_cache.jobs_over that the launch has seen */
     txm_ticket *next_running;
 };
 
@@ -290,6 +292,7 @@ struct txm_cache_viewer {
     uint32_t stamp;      /* of the cache when it was prepared: tiles of later stamps are not in it */
     uint32_t number;     /* counts views of all viewers */
     uint64_t generation; /* of the cache then */
+    uint64_t jobs_over;  /* the same */
     uint32_t rejection;  /* of the next view; see txm_view */
     uint32_t tickets;    /* of its own that are not over */
     txm_pins pins;       /* tiles that its last batches have loaded */
@@ -361,7 +364,7 @@ struct txm_cache {
     uint64_t more_for_readers; /* beyond txm_reader_share's least: grows while files are opened again and again */
     uint32_t loads_since_reopened;
     uint64_t squeezed;      /* tiles that went for want of memory */
-    uint32_t tile_began[2]; /* the epochs in which this render tile began, and the one before; 0: there was none */
+    uint32_t tile_began[3]; /* the epochs in which this render tile began, and those before; 0: there was none */
 
     txm_cache_file *newest, *oldest; /* open files */
     txm_cache_thread *threads;
@@ -381,6 +384,8 @@ struct txm_cache {
     txm_ticket *tickets;   /* that are not over, the oldest first */
     uint64_t queued_bytes; /* of their tiles, */
     uint32_t queued;       /* and how many these are */
+    uint32_t jobs;         /* that are not over, with those of no batch; */
+    uint64_t jobs_over;    /* that are */
     txm_job *spare_jobs;   /* a list for the next one */
     uint32_t spare_room;
     struct txm_current *current; /* see current.c */
@@ -563,7 +568,7 @@ txm_slot *txm_slot_at(txm_cache *c, uint32_t slot);
 uint8_t *txm_slot_pixels(txm_cache *c, uint32_t slot);
 uint32_t txm_slot_bytes(const txm_cache *c, uint32_t slot);
 bool txm_slab_drop_one(txm_cache *c, uint32_t not_of_class);
-void txm_slabs_drop_empty(txm_cache *c);
+void txm_slabs_drop_empty(txm_cache *c, uint32_t first, uint32_t end);
 void txm_slabs_free(txm_cache *c);
 
 /* stage.c: with the lock. HELD tiles, which stay where they are but can be found no more. */
@@ -584,7 +589,9 @@ void txm_staged_move(txm_cache *c, uint32_t from, uint32_t to);
 void txm_stage_first(txm_cache *c, uint32_t class);
 uint32_t txm_evict(txm_cache *c, uint32_t class, uint32_t count, bool shown);
 void txm_evict_slots(txm_cache *c, const uint32_t *slots, uint32_t count);
-uint32_t txm_evict_if(txm_cache *c, bool (*goes)(txm_cache *, uint32_t slot, void *), void *arg);
+#define TXM_ALL_SLABS 0, UINT32_MAX
+uint32_t txm_evict_if(txm_cache *c, uint32_t first_slab, uint32_t end_slab,
+                      bool (*goes)(txm_cache *, uint32_t slot, void *), void *arg);
 void txm_make_room(txm_cache *c, size_t bytes);
 void txm_next_epoch(txm_cache *c);
 bool txm_slot_evictable(const txm_slot *s);

@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 
 #include "tile/base/clock.h"
+#include "tile/base/extension.h"
 #include "tile/cache/cache_impl.h"
 
 /* ---- sources ---- */
@@ -326,7 +327,7 @@ txm_status txm_cache_add(txm_cache *c, const char *path, txm_extension extension
     txm_error_clear(err);
     if (!path)
         return txm_fail(err, TXM_STATUS_USAGE, "no tx file given: its path is NULL");
-    if ((unsigned)extension > TXM_EXTENSION_MIRROR)
+    if (!txm_extension_exists(extension))
         return txm_fail(err, TXM_STATUS_USAGE, "%s: no extension %d", path, (int)extension);
     txm_status status = look_at(path, err);
     if (status != TXM_OK)
@@ -345,7 +346,7 @@ txm_status txm_cache_add_source(txm_cache *c, const char *name, const txm_tile_s
     txm_error_clear(err);
     if (!name || !source || source->struct_size < sizeof *source || !source->describe || !source->read)
         return txm_fail(err, TXM_STATUS_USAGE, "a source of tiles needs a name, its struct_size, describe and read");
-    if ((unsigned)extension > TXM_EXTENSION_MIRROR)
+    if (!txm_extension_exists(extension))
         return txm_fail(err, TXM_STATUS_USAGE, "%s: no extension %d", name, (int)extension);
     pthread_mutex_lock(&c->lock);
     txm_status status = txm_texture_add(c, name, source, extension, texture, err);
@@ -465,9 +466,9 @@ static void forget_shared(txm_cache *c, const txm_source *s)
 /* Tiles go, entries of the page table stay. */
 static void drop_tiles(txm_cache *c, txm_source *s)
 {
-    txm_evict_if(c, is_of_source, s);
+    txm_evict_if(c, TXM_ALL_SLABS, is_of_source, s);
     forget_shared(c, s);
-    txm_slabs_drop_empty(c);
+    txm_slabs_drop_empty(c, TXM_ALL_SLABS);
 }
 
 /* The last texture takes the source with it. Tiles that are being read at this moment keep it alive until

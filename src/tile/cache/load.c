@@ -152,6 +152,7 @@ txm_job txm_job_of(txm_cache *c, txm_source *s, uint32_t level, uint32_t tile)
 {
     const uint32_t slot = txm_staged_take(c, txm_entry_index(s, level, tile));
     s->loading++;
+    c->jobs++;
     return (txm_job){.source = s,
                      .level = (uint8_t)level,
                      .tile = tile,
@@ -361,6 +362,8 @@ void txm_abandon(txm_cache *c, const txm_job *job)
 
 void txm_job_over(txm_cache *c, const txm_job *job)
 {
+    c->jobs--;
+    c->jobs_over++;
     job->source->loading--;
     txm_source_drop(c, job->source);
 }

@@ -5,9 +5,9 @@
  * is used, and borders are made here of rectangles that lie in the level.
  */
 #include "tile/base/checksum.h"
+#include "tile/base/extension.h"
 #include "tile/cache/blank.h"
 #include "tile/cache/cache_impl.h"
-#include "tile/sample/wrap.h"
 
 /* Levels that are too long are left out, but for the coarsest one. */
 static uint32_t levels_to_skip(const txm_cache *c, uint32_t width, uint32_t height, uint32_t levels)
@@ -25,7 +25,7 @@ static uint32_t levels_to_skip(const txm_cache *c, uint32_t width, uint32_t heig
 static void finish_source(const txm_cache *c, txm_source *made, const char *digest)
 {
     made->registered = made->view.levels + 1;
-    if (!(made->converts && made->view.extension == TXM_EXTENSION_CLIP))
+    if (!(made->converts && txm_extension_rejects(made->view.extension)))
         txm_view_pack(&made->view);
     if (digest && *digest && c->options.coalesce & TXM_COALESCE_DUPLICATE)
         for (uint64_t i = 0; i < 2; i++)

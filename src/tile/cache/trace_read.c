@@ -19,6 +19,7 @@
 
 #include "tile/base/checksum.h"
 #include "tile/base/endian.h"
+#include "tile/base/extension.h"
 #include "tile/base/fail.h"
 #include "tile/base/mem.h"
 #include "tile/cache/blank.h"
@@ -169,7 +170,7 @@ static bool is_shape(const txm_trace_texture *x)
     if (!x->width || !x->height || x->width > TXM_MAX_SIZE_PX || x->height > TXM_MAX_SIZE_PX || !x->levels ||
         x->levels > most_levels(x->width, x->height) || x->levels > TXM_MAX_LEVELS || !edge || edge & (edge - 1) ||
         (uint32_t)x->type > TXM_TYPE_FLOAT || (x->channels != 1 && x->channels != 3 && x->channels != 4) ||
-        (uint32_t)x->extension > TXM_EXTENSION_MIRROR || x->number >> 23)
+        !txm_extension_exists(x->extension) || x->number >> 23)
         return false;
     if (edge == 1u << TXM_SHIFT_PACKED) {
         txm_view_texture v = {.width = x->width,

@@ -133,7 +133,7 @@ START_TEST(slots_have_pixels_of_their_own)
         txm_slot_give(c, slots[i]);
     ck_assert_uint_eq(c->stats.tiles, 0);
     ck_assert_uint_gt(c->stats.slab_bytes, 0);
-    txm_slabs_drop_empty(c);
+    txm_slabs_drop_empty(c, TXM_ALL_SLABS);
     ck_assert_uint_eq(c->stats.slab_bytes, 0);
     ck_assert_uint_eq(c->stats.tiles_peak, MANY);
     free_all(&c);

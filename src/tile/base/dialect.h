@@ -5,8 +5,8 @@
  * share: a plain pointer points to a function's own variables, one into a device's memory is TXM_GLOBAL, tables are
  * wrapped in TXM_TABLES, and structs that kernels take by value have only members of fixed width.
  */
-#ifndef TXM_OPS_DIALECT_H
-#define TXM_OPS_DIALECT_H
+#ifndef TXM_BASE_DIALECT_H
+#define TXM_BASE_DIALECT_H
 
 #ifdef __OPENCL_VERSION__
 #pragma OPENCL FP_CONTRACT OFF
@@ -80,5 +80,16 @@ TXM_ARITH double txm_bits_double(uint64_t u)
     double d;
     TXM_SAME_BITS(u, d, double);
     return d;
+}
+
+/* As comparisons choose, so that it is defined which of two operands a NaN gives way to: the second one wins. */
+TXM_ARITH float txm_max(float a, float b)
+{
+    return a > b ? a : b;
+}
+
+TXM_ARITH float txm_min(float a, float b)
+{
+    return a < b ? a : b;
 }
 #endif
