@@ -82,7 +82,7 @@ TXM_ARITH double txm_bits_double(uint64_t u)
     return d;
 }
 
-/* As comparisons choose, so that it is defined which of two operands a NaN gives way to: the second one wins. */
+/* Defined by comparisons, so that it is defined which operand is returned if one is NaN: the second one. */
 TXM_ARITH float txm_max(float a, float b)
 {
     return a > b ? a : b;
