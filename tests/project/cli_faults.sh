@@ -233,7 +233,7 @@ soon make -d late @mute
 check list-late-writer test "$rc" -eq 0 -a "$(find late -name '*.tx' | wc -l)" -eq 2
 : >mute &
 soon make @mute
-check list-silent-writer says "the list names nothing"
+check list-silent-writer says "the list is empty"
 rm mute open
 
 # ---- the store ---------------------------------------------------------------------------------------------------------

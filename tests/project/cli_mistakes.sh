@@ -85,7 +85,7 @@ mistake 2 'no output given; name one with -o, as in -o picture.png' \
     extract "$tx"
 mistake 2 "-o tex/wood.png: is the image that $tx was made from, which would be lost; nothing was written. Give the output another name, as in -o picture.png" \
     extract -o tex/wood.png "$tx"
-mistake 3 'picture.xyz: no picture format has this extension; give it one as .png, .tif or .exr' \
+mistake 3 'picture.xyz: no picture format has this extension; use one such as .png, .tif or .exr' \
     extract -o picture.xyz "$tx"
 mistake 2 "$tx: no level 12, the last is 8" \
     extract -l 12 -o picture.png "$tx"
@@ -99,7 +99,7 @@ mistake 3 'tex/none.png: cannot be opened: No such file or directory' \
     resolve tex/none.png
 mistake 2 'no folder given, and no --store; '"'"'txmill gc --help'"'"' lists the options' \
     gc
-mistake 3 'notes.txt: is neither a folder nor named as the tx files of a texture cache are, IMAGE.0-MD5.tx; name the folder that holds the tx files' \
+mistake 3 'notes.txt: neither a folder nor a file named like the tx files of a texture cache, IMAGE.0-MD5.tx; name the folder that holds the tx files' \
     gc notes.txt
 mistake 2 'no log given; txmill make --json writes them' \
     report
@@ -151,7 +151,7 @@ mistake 2 '--format symbol: must be one of: auto symbols sixel kitty; did you me
     view -F symbol "$tx"
 mistake 3 '--source tex/wodo.png: cannot be read: No such file or directory' \
     verify --source tex/wodo.png "$tx"
-mistake 3 'notes.txt: is not an image of any kind that can be read' \
+mistake 3 'notes.txt: not an image in a format that can be read' \
     make notes.txt
 mistake 3 "$tx: not a .blend file, but a tx file; 'txmill info $tx' shows what is in it" \
     list "$tx"

@@ -259,7 +259,7 @@ static double saving(const txm_gpus *g, const txm_gpu_rates *rates, const txm_gp
 static bool pays(const txm_gpus *g, const txm_gpu_rates *rates, const txm_gpu_plan *plan, char why[TXM_MESSAGE_BYTES])
 {
     const txm_gpu_rate *r = &rates->rate[plan->type][plan->channels == 4];
-    txm_format(why, TXM_MESSAGE_BYTES, "measured: %.2f ns a pixel there, %.2f ns on %u CPU thread%s", r->device * 1e9,
+    txm_format(why, TXM_MESSAGE_BYTES, "measured: %.2f ns per pixel there, %.2f ns on %u CPU thread%s", r->device * 1e9,
                r->cpu * 1e9 / g->options.threads, g->options.threads, g->options.threads == 1 ? "" : "s");
     return saving(g, rates, plan) > 0;
 }
@@ -304,7 +304,7 @@ static gpu *decide(txm_gpus *g, uint64_t pinned_limit, txm_gpu_plan *plan, uint6
     if (g->named) {
         gpu *d = choose(g, pinned_limit, plan, device_bytes, busy, why);
         if (d)
-            snprintf(why, TXM_MESSAGE_BYTES, "as asked for");
+            snprintf(why, TXM_MESSAGE_BYTES, "as requested");
         return d;
     }
     if ((uint64_t)plan->width * plan->height < WORTH_A_LOOK) {

@@ -273,13 +273,13 @@ static txm_status make_file(txm_claims *c, const char *path, const char *target,
         } else if (rc == EACCES || rc == EPERM) {
             return fail_claim(
                 err, rc, target, "cannot be written",
-                "its folder is read-only for this user: have that changed, or choose another with --cache-dir or -o");
+                "its folder is read-only for this user: change that, or choose another with --cache-dir or -o");
         } else if (rc == ENOSPC || rc == EDQUOT) {
             return fail_claim(err, rc, target, "cannot be claimed",
                               "free space on that file system or choose another folder with --cache-dir");
         } else if (rc != EEXIST) {
             return fail_claim(err, rc, target, "cannot be claimed",
-                              "--no-claims does without, --cache-dir chooses another folder");
+                              "use --no-claims, or choose another folder with --cache-dir");
         } else {
             txm_status judged = judge_claim(c, path, target, err);
             if (judged != TXM_OK)

@@ -208,7 +208,7 @@ static txm_status begin(walk *w, const char *path, txm_error *err)
         return read_folder(w, path, err);
     if (!txm_tx_name_parse(txm_path_base(path), &name_bytes, &version, md5))
         return txm_fail(err, TXM_STATUS_UNSUPPORTED,
-                        "%s: is neither a folder nor named as the tx files of a texture cache are, "
+                        "%s: neither a folder nor a file named like the tx files of a texture cache, "
                         "IMAGE.0-MD5.tx; name the folder that holds the tx files",
                         path);
     char *folder = txm_path_dir(path);

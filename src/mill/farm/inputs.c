@@ -216,7 +216,7 @@ static txm_status add_folder(txm_inputs *inputs, const char *path, const txm_inp
         tell_empty(
             inputs,
             inputs->options.include || inputs->options.exclude
-                ? "%s: no file in this folder is left by --include and --exclude"
+                ? "%s: --include and --exclude leave no file in this folder"
             : inputs->options.tx_files
                 ? "%s: no tx file in this folder"
                 : "%s: no image in this folder: images are recognised by their extensions, such as .png, .exr or .tif",
@@ -273,7 +273,7 @@ txm_status txm_inputs_add_path(txm_inputs *inputs, const char *path, const txm_i
     inputs->looks += !there;
     if (other) {
         txm_error failure = {0};
-        txm_fail(&failure, TXM_STATUS_NOT_FOUND, "%s: %s is there, %s is not; upper and lower case are different here",
+        txm_fail(&failure, TXM_STATUS_NOT_FOUND, "%s: %s exists, %s does not; upper and lower case are different here",
                  path, other, txm_path_base(path));
         free(other);
         return txm_inputs_add_failure(inputs, path, settings, &failure, err);
@@ -287,7 +287,7 @@ static txm_status add_list(txm_inputs *inputs, const char *path, txm_error *err)
     size_t before = inputs->count;
     txm_status status = txm_inputs_add_list(inputs, path, err);
     if (status == TXM_OK && inputs->count == before)
-        tell_empty(inputs, "%s: the list names nothing", strcmp(path, "-") ? path : "standard input");
+        tell_empty(inputs, "%s: the list is empty", strcmp(path, "-") ? path : "standard input");
     return status;
 }
 

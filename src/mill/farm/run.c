@@ -110,7 +110,7 @@ static txm_status judge_failure(const char *path, txm_error *err)
         return err->status;
     txm_error now = {0};
     txm_fail(&now, TXM_STATUS_CHANGED,
-             "%s; it was there a moment ago: it was removed, or its folder is no longer mounted", err->message);
+             "%s; it existed a moment ago: it was removed, or its folder is no longer mounted", err->message);
     *err = now;
     return err->status;
 }
@@ -273,7 +273,7 @@ txm_status txm_batch_run(txm_batch *batch, txm_error *err)
     if (batch->options.dry_run || !batch->order_count)
         return TXM_OK;
     if (!batch->options.no_claims && !(batch->claims = txm_claims_new(NULL)))
-        return txm_fail_errno(err, errno, "cannot start the thread that renews claims (--no-claims does without)");
+        return txm_fail_errno(err, errno, "cannot start the thread that renews claims (not needed with --no-claims)");
     txm_pool *pool = txm_context_pool(batch->context);
     running r = {.batch = batch, .turns = txm_calloc(batch->order_count, sizeof *r.turns)};
     txm_group *group = r.turns ? txm_group_new_outer(pool) : NULL;

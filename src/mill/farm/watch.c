@@ -193,7 +193,7 @@ txm_status txm_watch_new(const char *const *folders, size_t count, const txm_wat
     if (status == TXM_OK)
         status = txm_options_take(&inputs, sizeof inputs, given.inputs, "txm_inputs_options", err);
     if (status == TXM_OK && !(given.settle_s >= 0 && given.rescan_s >= 0))
-        status = txm_fail(err, TXM_STATUS_USAGE, "folders are watched for times of 0 s or more");
+        status = txm_fail(err, TXM_STATUS_USAGE, "the times of a watch must be 0 s or more");
     if (status != TXM_OK)
         return status;
     txm_watch *w = txm_calloc(1, sizeof *w);

@@ -113,10 +113,9 @@ static void warn_of_limit(txm_watch_tree *tree)
     if (tree->warned || !tree->options->warn)
         return;
     tree->warned = true;
-    tree->options->warn(
-        tree->options->user,
-        "more folders than this system lets a user watch (fs.inotify.max_user_watches): what happens in "
-        "the others is found by looking at everything, each minute");
+    tree->options->warn(tree->options->user,
+                        "more folders than this system lets a user watch (fs.inotify.max_user_watches): changes in "
+                        "the others are found by looking at everything once a minute");
 }
 
 /* *known is set if the folder is already watched, under this or another path. */
@@ -153,7 +152,7 @@ static void warn_of_folder(txm_watch_tree *tree, const txm_error *why)
     if (why->sys_errno == ENOENT)
         return;
     tree->blind = true;
-    snprintf(message, sizeof message, "%s; what happens in it is found by looking at everything", why->message);
+    snprintf(message, sizeof message, "%s; changes in it are found by looking at everything", why->message);
     if (tree->options->warn)
         tree->options->warn(tree->options->user, message);
 }

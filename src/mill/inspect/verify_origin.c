@@ -290,13 +290,13 @@ static void check_rules(const txm_verification *v)
             detected = txm_color_space_detected(space);
         if (strcmp(detected, d->detected) != 0)
             txm_find(v->findings, TXM_FINDING_NAME_RULES, TXM_NO_PLACE,
-                     "%.100s (%.100s) asks for colour space %.100s, "
+                     "%.100s (%.100s) specifies colour space %.100s, "
                      "inside is %.100s",
                      rule->origin, rule->glob, asked, *d->requested ? d->requested : d->detected);
     }
     if (rule && rule->alpha && rule->alpha != TXM_ALPHA_DEFAULT && d->has_alpha_type && rule->alpha != d->alpha)
         txm_find(v->findings, TXM_FINDING_NAME_RULES, TXM_NO_PLACE,
-                 "%.100s (%.100s) asks for alpha type %s, inside is %s", rule->origin, rule->glob,
+                 "%.100s (%.100s) specifies alpha type %s, inside is %s", rule->origin, rule->glob,
                  txm_alpha_name(rule->alpha), txm_alpha_name(d->alpha));
 }
 

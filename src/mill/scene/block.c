@@ -78,7 +78,7 @@ txm_status txm_blend_read_header(txm_stream *stream, txm_blend_format *out, txm_
             return status;
         }
         if (number(header + 7, 2) > HEADER_BYTES || number(header + 10, 2) > 1) {
-            return txm_fail(err, TXM_STATUS_NEWER, "%s: .blend file format %.2s is newer than this program knows (01)",
+            return txm_fail(err, TXM_STATUS_NEWER, "%s: .blend file format %.2s is newer than this program reads (01)",
                             name, header + 10);
         }
         ok = number(header + 7, 2) == HEADER_BYTES && number(header + 10, 2) == 1 && decode_current(header, &format);

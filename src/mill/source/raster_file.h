@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A file that is read from start to end through one small buffer. The direct readers of PNG, JPEG and PNM use it
+ * A file that is read from start to end through one small buffer. The direct readers of PNG, JPEG, PNM and WebP use it
  * instead of mapping the file: mapped pages count as resident memory, and a file that shrinks while it is mapped ends
  * the process.
  */

@@ -148,7 +148,7 @@ const char *txm_duration_text(double seconds, char out[TXM_TIME_BYTES])
     } units[] = {{"year", 365.25 * 86400}, {"day", 86400}, {"hour", 3600}, {"minute", 60}, {"second", 1}};
     size_t u = 0;
     seconds = seconds < 0 ? -seconds : seconds;
-    /* A value within half a unit is rounded up to it: 23.6 hours are a day. Below two years, years are too coarse. */
+    /* A value that would round up to the next unit uses that: 23.6 hours are a day. Years are too coarse below two. */
     while (u + 1 < sizeof units / sizeof *units && seconds < units[u].seconds * (u ? 0.98 : 2))
         u++;
     long long count = (long long)(seconds / units[u].seconds + 0.5);

@@ -139,14 +139,14 @@ txm_status encoder_begin(const char *name, const txm_picture *picture, void **se
         /* OpenImageIO would write a plain TIFF under the name of a tx file. */
         if (ends_in_tx(name))
             return fail(err, TXM_STATUS_UNSUPPORTED,
-                        "is a tx file's name, and this writes a picture; give it an extension as .png, .tif or .exr");
+                        "is the name of a tx file, but this writes a picture; use an extension such as .png, .tif or .exr");
         e->out = OIIO::ImageOutput::create(name);
         if (!e->out) {
             const std::string words = OIIO::geterror();
             return words.empty() ? fail(err, TXM_STATUS_NO_MEMORY, "no memory for an encoder")
                    : words.find("could not find a format writer") != std::string::npos
                        ? fail(err, TXM_STATUS_UNSUPPORTED,
-                              "no picture format has this extension; give it one as .png, .tif or .exr")
+                              "no picture format has this extension; use one such as .png, .tif or .exr")
                        : fail(err, TXM_STATUS_UNSUPPORTED, "%s", one_line(words).c_str());
         }
         const int channels = static_cast<int>(picture->channels);

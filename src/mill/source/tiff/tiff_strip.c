@@ -178,7 +178,7 @@ static bool begin_lzw(txm_tiff_strip *s)
         return false;
     /* A stream begins with CLEAR, whose bits are at the other end in files of the first versions. */
     if (s->end - s->at >= 2 && s->input[s->at] == 0 && s->input[s->at + 1] & 1)
-        return fail_strip(s, "LZW of the old kind");
+        return fail_strip(s, "LZW in the old bit order");
     for (unsigned i = 0; i < 256; i++)
         z->strings[i] = (lzw_string){.length = 1, .first = (uint8_t)i, .last = (uint8_t)i};
     z->window = z->available = 0;
