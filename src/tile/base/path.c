@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Paths as strings. Only txm_folders_make and the functions after it access the file system. The hints explain why a
- * path that a user typed does not exist: the first component that is missing, or that is not a folder.
+ * Paths as strings. Most functions work on the text alone; those that access the file system come last, and path.h
+ * names them. The hints explain why a path that a user typed does not exist: the first component that is missing, or
+ * that is not a folder.
  */
 
 #include "tile/base/path.h"
