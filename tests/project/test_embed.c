@@ -82,8 +82,8 @@ START_TEST(test_settings_are_checked)
     } wrong[] = {
         {(txm_alpha)99, TXM_CODEC_ZIP, 0, 64, "alpha type"},
         {(txm_alpha)-1, TXM_CODEC_ZIP, 0, 64, "alpha type"},
-        {TXM_ALPHA_AUTO, (txm_codec)7, 0, 64, "no compression 7"},
-        {TXM_ALPHA_AUTO, (txm_codec)-1, 0, 64, "no compression -1"},
+        {TXM_ALPHA_AUTO, (txm_codec)7, 0, 64, "unknown compression 7"},
+        {TXM_ALPHA_AUTO, (txm_codec)-1, 0, 64, "unknown compression -1"},
         {TXM_ALPHA_AUTO, TXM_CODEC_ZIP, 13, 64, "level"},
         {TXM_ALPHA_AUTO, TXM_CODEC_ZSTD, 20, 64, "level"},
         {TXM_ALPHA_AUTO, TXM_CODEC_NONE, 1, 64, "level"},
