@@ -17,8 +17,8 @@ char *write_cached(const char *name, uint32_t width, uint32_t height, uint32_t c
 txm_sampler sampler(txm_level_mode mode);
 float unit(uint64_t *state);
 
-/* The number of policies with a budget, all except NONE, for loops over them. */
-enum { BOUNDED_POLICIES = TXM_CACHE_POLICY_COUNT - 1 };
+/* The number of policies, and of those with a budget, all except NONE, for loops over them. */
+enum { POLICIES = TXM_CACHE_POLICY_SECOND_CHANCE + 1, BOUNDED_POLICIES = POLICIES - 1 };
 static inline uint32_t bounded_policy(uint32_t i)
 {
     return i < TXM_CACHE_POLICY_NONE ? i : i + 1;

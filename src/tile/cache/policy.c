@@ -63,8 +63,9 @@ static bool is_stale(txm_cache *c, uint32_t slot, void *arg)
     return txm_slot_evictable(s) && mark_of(c, s) < *(const uint32_t *)arg;
 }
 
-/* What the last render tiles did not use: as many as are kept. That may be all tiles there are, and to give their memory
- * back takes long, so others get the lock in between: each time long enough for those who wait for it to wake up. */
+/* What the last render tiles did not use: as many as are kept. That may be all tiles there are, and to give their
+ * memory back takes long, so others get the lock in between: each time long enough for those who wait for it to wake
+ * up. */
 static void drop_stale(txm_cache *c)
 {
     enum { SLABS = 32 };
@@ -87,7 +88,7 @@ static void drop_stale(txm_cache *c)
 /* ---- the table ---- */
 
 /* By txm_cache_policy. */
-const txm_policy txm_policies[TXM_CACHE_POLICY_COUNT] = {
+const txm_policy txm_policies[TXM_CACHE_POLICIES] = {
     [TXM_CACHE_POLICY_RENDER_TILES] =
         {.words = {"render-tiles", "tiles",
                    "when a render tile ends, what it did not use goes, as in Cycles; within a render tile as lru"},
@@ -114,10 +115,10 @@ const txm_policy txm_policies[TXM_CACHE_POLICY_COUNT] = {
 
 const txm_cache_policy_words *txm_cache_policy_words_of(txm_cache_policy policy)
 {
-    return (unsigned)policy < TXM_CACHE_POLICY_COUNT ? &txm_policies[policy].words : NULL;
+    return (unsigned)policy < TXM_CACHE_POLICIES ? &txm_policies[policy].words : NULL;
 }
 
 const char *txm_cache_policy_name(txm_cache_policy policy)
 {
-    return (unsigned)policy < TXM_CACHE_POLICY_COUNT ? txm_policies[policy].words.name : NULL;
+    return (unsigned)policy < TXM_CACHE_POLICIES ? txm_policies[policy].words.name : NULL;
 }
