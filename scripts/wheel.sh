@@ -5,7 +5,7 @@
 # OpenColorIO and OpenImageIO are the versions that Blender uses (scripts/wheel.txt), copied into the wheel from the
 # packages of those projects on PyPI: a wheel that depended on these packages would break when they are upgraded, and would
 # have to wait for them with every new Python. All other libraries are this Debian's. auditwheel copies them, and decides
-# for which systems the wheel is. Embree is left out, and `txmill stream` says so.
+# for which systems the wheel is. Embree and SDL are left out, and `txmill stream` says so.
 #
 # Downloads are kept in FOLDER/downloads and reused. Needs python3-venv and libfmt-dev.
 set -euo pipefail
@@ -76,7 +76,7 @@ for l in OpenImageIO OpenImageIO_Util; do ln -s "$(basename "$deps/lib/lib$l".so
 export LD_LIBRARY_PATH=$deps/lib
 build=$out/build
 # Pictures in the terminal need GLib. It is linked statically, since wheels may not rely on it, although auditwheel allows it.
-make -s ${JOBS:+-j"$JOBS"} B="$build" CUDA=no OPENCL=no MODULEDIR= EMBREE= \
+make -s ${JOBS:+-j"$JOBS"} B="$build" CUDA=no OPENCL=no MODULEDIR= EMBREE= SDL= \
     CXXFLAGS="-isystem $deps/include" LDFLAGS="-L$deps/lib -Wl,--as-needed" \
     TOOL_LIBS="-l:libchafa.a -l:libglib-2.0.a -l:libpcre2-8.a" all
 

@@ -403,7 +403,7 @@ START_TEST(verdicts_name_the_size_that_is_enough)
                                    {.reads = 100}};
     txm_replay_table t = table_of(counts, &info);
     char text[TXM_REPLAY_VERDICT], *verdict = txm_replay_verdict(&t, text);
-    ck_assert_msg(strstr(verdict, "from 4M on lru reads hardly any tile again") &&
+    ck_assert_msg(strstr(verdict, "from 4M on lru reads almost no tile again") &&
                       strstr(verdict, "the optimum reads up to 2.0 times fewer (with 1M)"),
                   "%s", verdict);
     ck_assert_double_eq_tol(txm_replay_seconds(&t, &counts[0]), 0.3, 1e-9);

@@ -2,9 +2,9 @@
  *
  * The step of `txmill make --mesh` before images are converted.
  *
- * In: a Ptex file and its mesh. Out: the pages' names as inputs of the run, with the pattern that Blender knows them
- * by. A mesh that hardly fits the Ptex file is unwrapped all the same, with a warning: it may only have its vertices
- * apart.
+ * In: a Ptex file and its mesh. Out: the pages' names as inputs of the run, with the pattern that Blender uses for
+ * them. A mesh most of whose neighbouring faces do not touch is unwrapped all the same, with a warning, because it may
+ * only have separate vertices.
  */
 #include "tools/make/make_mesh.h"
 
@@ -20,17 +20,16 @@
 #define AT(member) .offset = offsetof(txm_mesh_args, member)
 const txm_option txm_mesh_options[] = {
     TXM_OPTION(STRING, "mesh", AT(mesh), .arg = "FILE", .values = TXM_VALUES_FILE,
-               .help = "The mesh of a Ptex file, OBJ or PLY: write pages of its faces, and it with a UV layer",
-               .more = "The pages then become tx files. See PTEX."),
+               .help = "Mesh of a Ptex file, OBJ or PLY: write pages of its faces, and the mesh with a UV layer",
+               .more = "The pages are then converted into tx files. See PTEX."),
     TXM_OPTION(STRING, "pages", AT(pages), .arg = "DIR", .values = TXM_VALUES_DIR,
                .help = "Write pages and mesh to this folder (default: beside the Ptex file)"),
     TXM_OPTION(UINT, "page-size", AT(page_px), .arg = "PX", .min = 64, .max = 65536,
-               .help = "Width and height of a page at most (default: 4096)",
+               .help = "Maximum width and height of a page (default: 4096)",
                .more = "A face that needs more has a larger page."),
     TXM_OPTION(CHOICE, "padding", AT(padding), .arg = "PX", .values = "auto 1 2 4 8 16",
-               .help = "Texels of the neighbours round each face (default: 4, or less where faces are small)",
-               .more = "Faces stay apart on the first levels of the pages: on one level more for each time that this "
-                       "is doubled."),
+               .help = "Texels of the neighbours around each face (default: 4, or less if faces are small)",
+               .more = "They separate faces on the first levels of the pages; each doubling adds a level."),
     {0},
 };
 #undef AT
@@ -45,13 +44,12 @@ static txm_status check_alone(const txm_operands *operands, txm_error *err)
     static const char *const only[] = {"pages", "page-size", "padding"};
     for (size_t i = 0; i < sizeof only / sizeof *only; i++)
         if (txm_opt_given(operands, only[i]))
-            return txm_fail(err, TXM_STATUS_USAGE, "--%s goes with --mesh alone", only[i]);
+            return txm_fail(err, TXM_STATUS_USAGE, "--%s needs --mesh", only[i]);
     for (size_t i = 0; i < operands->count; i++)
         if (is_ptex(operands->items[i]))
             return txm_fail(
                 err, TXM_STATUS_USAGE,
-                "%s: a Ptex file has no texture coordinates; name its mesh with --mesh FILE, OBJ or PLY, to "
-                "have it unwrapped",
+                "%s: a Ptex file has no texture coordinates; give its mesh with --mesh FILE (OBJ or PLY) to unwrap it",
                 operands->items[i]);
     return TXM_OK;
 }
@@ -66,12 +64,11 @@ txm_status txm_make_mesh_check(const txm_make_args *args, const txm_operands *op
         return txm_fail(err, TXM_STATUS_USAGE, "--%s: the name is empty", *m->mesh ? "pages" : "mesh");
     if (operands->count != 1 || !is_ptex(operands->items[0]))
         return txm_fail(err, TXM_STATUS_USAGE,
-                        "--mesh: name one Ptex file beside it, as in 'txmill make hero.ptx "
-                        "--mesh hero.obj'");
+                        "--mesh: name one Ptex file, as in 'txmill make hero.ptx --mesh hero.obj'");
     for (size_t i = 0; i < sizeof without / sizeof *without; i++)
         if (txm_opt_given(operands, without[i]))
-            return txm_fail(err, TXM_STATUS_USAGE, "--mesh does not go with --%s%s", without[i],
-                            i ? "" : "; --pages names a folder for pages and mesh");
+            return txm_fail(err, TXM_STATUS_USAGE, "--mesh cannot be combined with --%s%s", without[i],
+                            i ? "" : "; --pages sets the folder for pages and mesh");
     return TXM_OK;
 }
 
@@ -113,11 +110,10 @@ txm_status txm_make_mesh_unwrap(const txm_make_args *args, const char *ptex, txm
     txm_status status = txm_unwrap_ptex(ptex, m->mesh, &o, made, err);
     txm_say_status("%s", "");
     if (status == TXM_OK && 2 * (uint64_t)made->edges_apart > made->edges)
-        txm_say(
-            TXM_SAY_WARNING,
-            "%s: most faces that are neighbours in %s do not share vertices in the mesh: its polygons are in another "
-            "order than when it was painted, or their vertices are apart",
-            m->mesh, ptex);
+        txm_say(TXM_SAY_WARNING,
+                "%s: most neighbouring faces of %s do not share vertices in the mesh: its polygons are in another "
+                "order than when it was painted, or have separate vertices",
+                m->mesh, ptex);
     return status;
 }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A batch run from the command line.
+ * Runs a batch from the command line.
  *
- * In: the arguments of `make`. It opens the log, plans, guards the outputs, converts, and sums up; each step's failure
- * ends in the same report. `watch` calls it once per round.
+ * In: the arguments of `make`. It opens the log, plans, guards the outputs, converts and prints a summary; a failure
+ * of any step is reported in the same way. `watch` calls it once per round.
  */
 #include "tools/make/make_run.h"
 
@@ -29,7 +29,7 @@ typedef struct make_run {
 
 /* ---- events ----------------------------------------------------------------------------------------------------- */
 
-/* The shard's line is for the log of a farm: two nodes whose lists differ show it here. */
+/* The line about the shard is for the logs of a farm, where it shows whether the lists of two nodes differ. */
 static void on_planned(void *user, const txm_batch_totals *totals)
 {
     make_run *run = user;
@@ -40,7 +40,7 @@ static void on_planned(void *user, const txm_batch_totals *totals)
     txm_progress_planned(&run->progress, totals);
 }
 
-/* Progress alone: a report tells of what is finished. */
+/* Only for progress; the report prints finished files. */
 static void on_begin(void *user, const txm_batch_file *file)
 {
     txm_progress_begin(&((make_run *)user)->progress, file);
@@ -51,7 +51,7 @@ static void on_rows(void *user, size_t index, uint32_t rows_done, uint32_t rows)
     txm_progress_rows(&((make_run *)user)->progress, index, rows_done, rows);
 }
 
-/* The report first, since it clears the status line that progress then draws anew. */
+/* The report comes first, since it clears the status line, which progress then draws again. */
 static void on_done(void *user, const txm_batch_file *file)
 {
     make_run *run = user;
@@ -61,7 +61,7 @@ static void on_done(void *user, const txm_batch_file *file)
 
 /* ---- steps ------------------------------------------------------------------------------------------------------ */
 
-/* Packed images are unpacked only by a run that converts: a dry one leaves nothing behind. */
+/* Images are unpacked only by a run that converts; a dry run leaves no files. */
 static txm_batch_job_args job_args(const txm_make_args *a)
 {
     return (txm_batch_job_args){.input = &a->input,
@@ -99,7 +99,7 @@ static txm_status convert(make_run *run, txm_error *err)
     return status == TXM_OK ? txm_batch_run(run->job.batch, err) : status;
 }
 
-/* Many name the output as they would of any other converter, and wonder why a render does not read it. */
+/* Users often name the output as for other converters, but Cycles then does not find it. */
 static void hint_output(const char *output, const char *image)
 {
     size_t bytes;
@@ -109,12 +109,11 @@ static void hint_output(const char *output, const char *image)
     if (txm_tx_name_parse(base, &bytes, &version, md5) && bytes == strlen(own) && !memcmp(base, own, bytes))
         return;
     txm_say(TXM_SAY_INFO,
-            "-o %s: Cycles will not look for a file of this name; leave -o out to make the one that it looks for",
+            "-o %s: Cycles does not look for a file of this name; leave out -o to make the one that it looks for",
             output);
 }
 
-/* What is asked for before any input is looked at: the log is open as soon as it may be, so that it shows what goes
- * wrong afterwards. */
+/* Checks before inputs are read; the log is opened as early as possible, so that it contains later errors. */
 static txm_status begin(make_run *run, const txm_operands *operands, txm_error *err)
 {
     const txm_make_args *a = run->args;
@@ -143,7 +142,7 @@ static txm_status begin(make_run *run, const txm_operands *operands, txm_error *
     return status;
 }
 
-/* Returns the exit code. A signal is no failure of the run: what was done is summed up. */
+/* Returns the exit code. A signal is not a failure of the run: the finished part is summarized. */
 int txm_make_run(const txm_make_args *args, const txm_operands *operands)
 {
     make_run run = {.args = args};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The words of --policy. Options are constants, so their texts are put together before main begins. */
+ * The values of --policy. Options are constants, so their texts are composed before main begins. */
 #include "tools/options/policies.h"
 
 #include <stdio.h>
@@ -10,7 +10,7 @@
 char txm_policy_values[TXM_POLICY_TEXT], txm_policy_more[TXM_POLICY_TEXT];
 char txm_replay_policy_values[TXM_POLICY_TEXT], txm_replay_policy_more[TXM_POLICY_TEXT];
 
-/* What does not fit is left out; a test looks for all of it. */
+/* Text that does not fit is left out; a test checks that all of it is there. */
 static void append_words(char text[TXM_POLICY_TEXT], const char *between, const char *a, const char *colon,
                          const char *b)
 {
@@ -30,5 +30,5 @@ __attribute__((constructor)) static void compose_policies(void)
     append_words(txm_policy_more, "", ".", "", "");
     append_words(txm_replay_policy_values, " ", "opt", "", "");
     append_words(txm_replay_policy_more, "; ", "opt", ": ",
-                 "what is used again last goes, which only who knows the future can tell.");
+                 "the tile whose next use is furthest away is evicted, which is possible only with a complete trace.");
 }

@@ -61,7 +61,7 @@ static void put_ptex_facts(FILE *out, const txm_ptex *p, uint32_t level)
     fprintf(out,
             "<p>All faces at level %u%s. <label>zoom <select><option>1<option>2<option>4<option>8</select></label> "
             "<label>face <input type=\"number\" min=\"0\" max=\"%u\"></label></p>\n",
-            level, level ? ", as larger ones do not fit into the page (--page-size)" : "", i->faces - 1);
+            level, level ? ", because larger ones do not fit into the page (--page-size)" : "", i->faces - 1);
 }
 
 static txm_status put_ptex_picture(FILE *out, const ptex_entry *e, uint32_t level, const volatile int *cancel,

@@ -63,12 +63,12 @@ refused() { # NAME WORDS ARGUMENT...
     check "$1-says" says "$2"
     check "$1-nothing" test ! -e no -a ! -e no.uv.obj
 }
-refused no-mesh "name its mesh with --mesh FILE" hero.ptx
-refused pages-alone "--pages goes with --mesh alone" --pages no hero.1001.png
+refused no-mesh "give its mesh with --mesh FILE" hero.ptx
+refused pages-alone "--pages needs --mesh" --pages no hero.1001.png
 refused two "name one Ptex file" --mesh hero.obj hero.ptx wide.ptx
 refused image "name one Ptex file" --mesh hero.obj hero.1001.png
-refused output "--mesh does not go with --output" --mesh hero.obj -o no hero.ptx
-refused shard "--mesh does not go with --shard" --mesh hero.obj --shard 1/2 --pages no hero.ptx
+refused output "--mesh cannot be combined with --output" --mesh hero.obj -o no hero.ptx
+refused shard "--mesh cannot be combined with --shard" --mesh hero.obj --shard 1/2 --pages no hero.ptx
 refused gone "gone.obj: cannot open the mesh" --mesh gone.obj --pages no hero.ptx
 refused not-a-mesh "OBJ or PLY files" --mesh hero.1001.png --pages no hero.ptx
 sed '/^f/{x;s/^/x/;/^x\{3\}$/{x;d};x}' hero.obj >few.obj
