@@ -143,7 +143,7 @@ mistake 2 'no tx file given besides the name after --html; '"'"'txmill view --he
     view --html "$tx"
 mistake 2 'no image given besides the name after --log; '"'"'txmill make --help'"'"' lists the options' \
     make --log tex/wood.png
-mistake 3 'wood.tx: is a tx file'"'"'s name, and this writes a picture; give it an extension as .png, .tif or .exr' \
+mistake 3 'wood.tx: is the name of a tx file, but this writes a picture; use an extension such as .png, .tif or .exr' \
     extract -o wood.tx "$tx"
 mistake 2 '--alpha-type strait: must be straight, premultiplied, channel_packed, none, default or auto; did you mean straight?' \
     make -a strait tex/wood.png
