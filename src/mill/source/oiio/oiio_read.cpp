@@ -258,8 +258,7 @@ txm_status open_input(Source &s, txm_error *err)
     if (!s.input) {
         std::string message = OIIO::geterror();
         if (message.find("could not find a format reader") != std::string::npos)
-            return fail(err, TXM_STATUS_UNSUPPORTED, "%s: not an image in a format that can be read",
-                        s.path.c_str());
+            return fail(err, TXM_STATUS_UNSUPPORTED, "%s: not an image in a format that can be read", s.path.c_str());
         return fail(err, sounds_unsupported(message) ? TXM_STATUS_UNSUPPORTED : TXM_STATUS_CORRUPT, "%s: %s",
                     s.path.c_str(), one_line(message).c_str());
     }

@@ -138,8 +138,9 @@ txm_status encoder_begin(const char *name, const txm_picture *picture, void **se
         std::unique_ptr<Encoder> e(new Encoder);
         /* OpenImageIO would write a plain TIFF under the name of a tx file. */
         if (ends_in_tx(name))
-            return fail(err, TXM_STATUS_UNSUPPORTED,
-                        "is the name of a tx file, but this writes a picture; use an extension such as .png, .tif or .exr");
+            return fail(
+                err, TXM_STATUS_UNSUPPORTED,
+                "is the name of a tx file, but this writes a picture; use an extension such as .png, .tif or .exr");
         e->out = OIIO::ImageOutput::create(name);
         if (!e->out) {
             const std::string words = OIIO::geterror();
