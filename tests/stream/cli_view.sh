@@ -67,7 +67,7 @@ with open(sys.argv[1], "r+b") as f:
     f.write(b"\xAA" * (size // 4))' bad/blender_tx/$name.png.*.tx
     touch -r bad/$name.png bad/blender_tx/$name.png.*.tx
 done
-run env SDL_VIDEODRIVER=dummy "$TXMILL" stream view room bad/rgb8.png bad/rgba8.png --size 64x36 --frames 30 --json
+run env SDL_VIDEODRIVER=dummy "$TXMILL" stream view room bad/rgb8.png bad/rgba8.png --size 160x90 --frames 30 --json
 check view-unreadable rc_is 3
 check view-unreadable-says says "of its tiles could not be read and are magenta"
 check view-unreadable-counts json out 'o[0]["totals"]["frames"] == 30 and o[0]["totals"]["load_failures"] > 0 and o[0]["frames"][0]["failed"] > 0'
@@ -199,12 +199,10 @@ empty_and_magenta() { key p && sleep 0.3 && shoot "$shot.png" && has_magenta; }
 check view-magenta shot_that g empty_and_magenta
 for k in minus plus plus r r r m; do key $k; done
 check view-magenta-ends shot_that h has_no_magenta
+sleep 5 && shoot h.png
 key l
 check view-levels shot_that i has_moved h
-cp i.png levels.png
-key l
-check view-levels-end shot_that i has_returned h levels
-key t && key t
+key l && key t && key t
 check view-untextured shot_that j has_moved h
 key t
 # A screenshot, under the first name that is free.
@@ -261,8 +259,7 @@ if command -v strace >/dev/null && strace -o /dev/null true 2>/dev/null; then
         viewer=$!
         slow_window() { window=$(xdotool search --onlyvisible --name 'txmill stream view' 2>/dev/null | head -n 1) && [ -n "$window" ]; }
         check "view-slow-$way-opens" eventually slow_window
-        xdotool windowfocus --sync "$window"
-        if [ $way = close ]; then xdotool key Escape; else pkill -INT -P "$viewer"; fi
+        if [ $way = close ]; then x11 close "$window"; else pkill -INT -P "$viewer"; fi
         end_view
         check "view-slow-$way" test "$rc" -eq "$([ $way = close ] && echo 0 || echo 130)"
         check "view-slow-$way-json" json out 'o[0]["action"] == "view" and o[0]["totals"]["frames"] == 0 and o[0]["frames"] == []'
