@@ -9,7 +9,7 @@ INCLUDEDIR ?= $(PREFIX)/include
 MANDIR     ?= $(PREFIX)/share/man
 DATADIR    ?= $(PREFIX)/share/txmill
 MODULEDIR  := $(LIBDIR)/txmill
-# Where Debian's Python looks: packages in /usr/lib/python3, what is installed by hand in /usr/local/lib/python3.X.
+# Debian's Python finds packages in /usr/lib/python3, and modules that were installed by hand in /usr/local/lib/python3.X.
 PYTHON     ?= python3
 PYTHONDIR  ?= $(LIBDIR)/python3$(if $(filter-out /usr,$(PREFIX)),$(shell $(PYTHON) -c 'import sys; print(".%d" % sys.version_info[1])' 2>/dev/null))/dist-packages
 SANITIZE   ?=
@@ -30,9 +30,9 @@ OPT    ?= -O2 -g
 WARN   := -Wall -Wextra -Wshadow -Wconversion -Wcast-align -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith -Wvla
 WARNXX := -Wall -Wextra
 SAN    := $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
-# Clang links a sanitizer's runtime into programs alone: a sanitized library lacks its symbols, and programs in C lack what
-# checks the classes of C++ objects. It does not say so to the sources as GCC does. AddressSanitizer looks for the functions
-# that throw when a program starts, so libstdc++ must be there before a plug-in brings it.
+# Clang links a sanitizer's runtime into programs only: a sanitized library lacks its symbols, and C programs lack the
+# checks of C++ classes. Unlike GCC, it defines no macro for sanitizers. AddressSanitizer looks for the functions that throw
+# exceptions when a program starts, so libstdc++ must be loaded before a plug-in loads it.
 COMPLETE := $(if $(SANITIZE),,-Wl,--no-undefined)
 ifneq ($(and $(SANITIZE),$(findstring clang,$(CC))),)
 SAN += -fno-sanitize=vptr,function $(if $(findstring address,$(SANITIZE)),-D__SANITIZE_ADDRESS__=1)
@@ -45,7 +45,7 @@ ALL_CFLAGS   := -std=c11 $(COMMON) $(WARN) $(PKG_CFLAGS) $(CFLAGS)
 ALL_CXXFLAGS := -std=c++17 $(COMMON) $(WARNXX) $(PKG_CFLAGS) $(CXXFLAGS)
 ALL_LDFLAGS  := $(SAN) -pthread $(LDFLAGS)
 
-# The folder says which library a file belongs to. Programs of the build and plug-ins have rules of their own.
+# The folder determines to which library a file belongs. Programs of the build and plug-ins have rules of their own.
 MODULE_SRC := $(addprefix src/mill/source/oiio/,oiio_module.cpp oiio_read.cpp oiio_write.cpp luminance_chroma.cpp)
 MODULE_OBJ := $(MODULE_SRC:%.cpp=$(B)/%.o)
 TILE_OBJ   := $(patsubst %.c,$(B)/%.o,$(wildcard src/tile/*/*.c src/tile/*/*/*.c))
@@ -54,39 +54,39 @@ MILL_OBJ   := $(patsubst %.c,$(B)/%.o,$(filter-out src/mill/color/generate/%,$(w
 STREAM_OBJ := $(patsubst %.c,$(B)/%.o,$(wildcard src/stream/*.c))
 LIB_OBJ    := $(TILE_OBJ) $(MILL_OBJ)
 
-# libtxtile is what a renderer links: tx files read and sampled, in plain C over the codecs alone. libtxmill converts; it
-# links libtxtile and holds none of it.
+# Renderers link libtxtile, which reads and samples tx files, in plain C with no dependencies but the codecs. libtxmill
+# converts; it links libtxtile and contains none of its code.
 TILE_LIBS  := -ldeflate -lisal -lzstd -lxxhash -lpthread -ldl -lm
 TILE_API   := $(wildcard include/txtile/*.h)
 MILL_API   := $(wildcard include/txmill/*.h)
-# Headers of what a library shows to the rest of txmill alone.
+# Headers of functions that a library exports only to the rest of txmill.
 TILE_SHARED := $(shell grep -l '^TXM_SHARED ' src/tile/*/*.h)
 MILL_SHARED := $(shell grep -l '^TXM_SHARED ' src/mill/*/*.h)
-# What programs of the build link that use more than the libraries show: tests, benchmarks, the decoders' process.
+# Linked by programs of the build that use more than the libraries export: tests, benchmarks, the worker process.
 STATIC     := $(B)/libtxmill.a $(B)/libtxtile.a
 $(LIB_OBJ): ALL_CFLAGS += -fvisibility=hidden
 $(LIB_OBJ): ALL_CXXFLAGS += -fvisibility=hidden
 TOOL_SRC   := $(wildcard tools/*.c tools/*/*.c)
 TOOL_OBJ   := $(TOOL_SRC:%.c=$(B)/%.o) $(STREAM_OBJ)
 TOOL_LIB   := $(filter-out $(B)/tools/txmill.o,$(TOOL_OBJ))
-# Tests lie in the folder of the room that they test.
+# Tests are in a folder named after the one that they test.
 TESTS      := $(patsubst %.c,$(B)/%,$(wildcard tests/*/test_*.c tests/*/*/test_*.c))
 TEST_UTIL  := $(patsubst %.c,$(B)/%.o,$(wildcard tests/util/*.c))
 SCRIPTS    := $(wildcard tests/*/cli_*.sh tests/*/*/cli_*.sh)
-# Scripts with a line "# Slow: REASON" are left to make check-slow, which scripts/test.sh runs as well.
+# Scripts with a line "# Slow: REASON" are run by make check-slow, which scripts/test.sh also runs.
 SLOW       := $(shell grep -l '^\# Slow: ' $(SCRIPTS))
 
 .PHONY: all check check-slow check-all check-one check-slurm check-avx512 bench install uninstall clean fuzz FORCE
 .DELETE_ON_ERROR:
-# Nothing that was built on the way is deleted, to be built again the next time.
+# Intermediate files are kept, so that they need not be built again the next time.
 .SECONDARY:
 all: $(B)/txmill $(B)/libtxmill.a $(B)/libtxmill.so $(B)/libtxtile.a $(B)/libtxtile.so $(B)/txmill-oiio.so
 
 -include $(wildcard src/*/module.mk src/*/*/module.mk tools/*/module.mk tests/module.mk man/module.mk \
                     blender/module.mk desktop/module.mk scripts/module.mk)
 
-# What other flags were given for is built again: objects and programs depend on files that hold the flags of the last
-# build, which change when the flags do.
+# A change of flags causes a rebuild: objects and programs depend on files that contain the flags of the last build, and
+# that are written when the flags change.
 same = $(if $(subst x$(strip $(1))x,,x$(strip $(2))x)$(subst x$(strip $(2))x,,x$(strip $(1))x),,yes)
 define remember
 $(B)/flags/$(1): $(if $(call same,$(file <$(B)/flags/$(1)),$(2)),,FORCE)
@@ -100,19 +100,19 @@ $(eval $(call remember,prefix,$(PREFIX) $(MODULEDIR)))
 $(B)/src/tile/base/plugin.o: ALL_CFLAGS += -DTXM_MODULE_DIR='"$(MODULEDIR)"'
 $(B)/src/tile/base/plugin.o: $(B)/flags/prefix
 
-# The readers of tx files load OpenEXRCore by the name of the version that they were compiled for.
+# The readers of tx files load OpenEXRCore by the name of the version for which they were compiled.
 OPENEXR_SONAME := $(shell objdump -p "$$($(CC) -print-file-name=libOpenEXRCore.so)" | sed -n 's/.*SONAME *//p')
 $(B)/src/tile/reader/%.o: ALL_CFLAGS += -DTXM_OPENEXR_SONAME='"$(OPENEXR_SONAME)"'
 
-# One file an ISA, with the flags that it needs; chosen at run time.
+# There is one file per ISA, compiled with the flags that it needs; the ISA is chosen at run time.
 $(B)/src/tile/ops/x86/%_avx2.o $(B)/src/tile/sample/x86/%_avx2.o: ISA := -mavx2 -mf16c -O3
 $(B)/src/tile/ops/x86/%_avx512.o $(B)/src/tile/sample/x86/%_avx512.o: ISA := -mavx512f -mavx512bw -mavx512dq -mavx512vl -mf16c -mprefer-vector-width=512 -O3
-# No parser is in these, and with coverage they take minutes to compile.
+# These contain no parser, and with coverage they take minutes to compile.
 ifdef FUZZING
 $(B)/src/tile/sample/x86/%_avx2.o $(B)/src/tile/sample/x86/%_avx512.o: ISA += -O1 -fno-sanitize=all
 endif
 
-# Headers of the program are named from the top folder.
+# Paths of the program's headers are relative to the top folder.
 $(TOOL_OBJ): ALL_CFLAGS += -I.
 
 $(B)/%.o: %.c $(B)/flags/c
@@ -127,7 +127,7 @@ $(B)/libtxtile.a: $(TILE_OBJ)
 $(B)/lib%.a:
 	rm -f $@
 	ar rcs $@ $^
-# What the headers of a library declare is what it shows.
+# A library exports what its headers declare.
 $(B)/gen/libtxtile.map: $(TILE_API) $(TILE_SHARED)
 $(B)/gen/libtxmill.map: $(MILL_API) $(MILL_SHARED)
 $(B)/gen/lib%.map: scripts/exports.sh
@@ -140,17 +140,17 @@ $(B)/libtxtile.so: $(TILE_OBJ) $(B)/gen/libtxtile.map $(B)/flags/link
 $(B)/libtxmill.so: $(MILL_OBJ) $(B)/libtxtile.so $(B)/gen/libtxmill.map $(B)/flags/link
 	$(CC) -shared -Wl,-soname,$(@F).$(SOVERSION) -Wl,--version-script=$(B)/gen/libtxmill.map $(ALL_LDFLAGS) \
 	  $(MILL_OBJ) $(B)/libtxtile.so $(LIBS) -o $@
-# The program links the libraries by the names that it will find them under.
+# The program links the libraries by the names under which it will find them.
 LINK_TXMILL = $(CC) $(ALL_LDFLAGS) $(TOOL_OBJ) $(B)/libtxmill.so $(B)/libtxtile.so -Wl,--as-needed $(LIBS) $(TOOL_LIBS)
 $(B)/lib%.so.$(SOVERSION): $(B)/lib%.so
 	ln -sf $(<F) $@
 $(B)/txmill: $(TOOL_OBJ) $(B)/libtxmill.so.$(SOVERSION) $(B)/libtxtile.so.$(SOVERSION) $(B)/flags/link
 	$(LINK_TXMILL) -Wl,-rpath,'$$ORIGIN' -o $@
-# As it is installed, it looks where the libraries are installed, unless the system does anyway.
+# The installed program searches the folder of the installed libraries, unless the system searches it anyway.
 $(B)/install/txmill: $(B)/txmill $(B)/flags/prefix
 	@mkdir -p $(@D)
 	$(LINK_TXMILL) $(if $(filter-out /usr,$(PREFIX)),-Wl$(comma)-rpath$(comma)'$$ORIGIN/../$(patsubst $(PREFIX)/%,%,$(LIBDIR))') -o $@
-# OpenImageIO pulls in 258 libraries and 130 MB: a module, loaded when a source needs it.
+# OpenImageIO loads 258 libraries and takes 130 MB, so it is in a module that is loaded when a source needs it.
 $(B)/txmill-oiio.so: $(MODULE_OBJ) $(B)/flags/link
 	$(CXX) -shared $(ALL_LDFLAGS) $(MODULE_OBJ) -lOpenImageIO -lOpenImageIO_Util $(shell $(PKG_CONFIG) --libs OpenEXR) -o $@
 
@@ -164,8 +164,8 @@ check: all $(TESTS)
 check-slow: all
 	@tests/run.sh $(B) $(SLOW)
 
-# All that this machine can run, for hours: the tests, the campaigns, the packages, real Blenders. What lacks something is
-# skipped with a reason.
+# Everything that this machine can run, for hours: the tests, the campaigns, the packages, real Blenders. Parts that lack
+# something are skipped with a reason.
 CAMPAIGNS := check check-slow check-abi check-cache-threads check-gpu check-avx512 check-slurm check-deb check-wheel check-blender
 check-all:
 	@failed=; for t in $(CAMPAIGNS) "check-faults FAULT_SECONDS=0"; do \
@@ -177,11 +177,11 @@ ONE = $(foreach t,$(T),$(filter %/$(t),$(TESTS)) $(filter %/$(t).sh,$(SCRIPTS)))
 check-one: all $(filter $(B)/%,$(ONE))
 	@tests/run.sh $(B) $(ONE)
 
-# The Slurm scripts of farm/ on a Slurm of three nodes on this machine, one of which is switched off: minutes, as root.
+# Runs the Slurm scripts of farm/ on three Slurm nodes on this machine, of which one is switched off: minutes, as root.
 check-slurm: all
 	@tests/run.sh $(B) tests/slurm/check.sh
 
-# The AVX-512 back-end in an emulated processor, for machines that have none: minutes, any user.
+# Runs the AVX-512 back-end on an emulated processor, for machines without it: minutes, any user.
 check-avx512: all
 	@tests/run.sh $(B) tests/bochs/check.sh
 

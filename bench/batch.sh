@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Many small files: batch.sh BUILD_DIR [COUNT...] (default: 1000 10000 100000). Time and memory a file should not depend
-# on their number: a first run that makes all of them, and a second one that finds all fresh.
+# Many small files: batch.sh BUILD_DIR [COUNT...] (default: 1000 10000 100000). Time and memory per file
+# should not depend on their number: in a first run that makes all of them, and in a second one that finds all fresh.
 set -eu
 build=$(cd "$1" && pwd)
 shift

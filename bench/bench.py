@@ -1,4 +1,4 @@
-"""make bench: txmill beside Debian's maketx, in the same run, as ratios."""
+"""make bench: compares txmill with Debian's maketx in the same run, as ratios."""
 
 import json
 import os
@@ -36,7 +36,7 @@ def make(name, *options, jobs=JOBS, out="out.tx"):
 
 
 def clean():
-    """Every run makes its files where there are none: replacing one, the file system first writes the new one out."""
+    """Every run creates its files: to replace an existing one, the file system would first write the new one out."""
     for entry in os.scandir(scratch.name):
         shutil.rmtree(entry) if entry.is_dir() else os.remove(entry)
 

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The texture cache beside the sampler alone and OpenImageIO's image cache, on the same file.
- *     bench_cache [-n ROUNDS] TX
- * prints tables: warm lookups, cold ones, budgets of a quarter of the working set, two threads. Rates are lookups a
- * CPU second of one thread, rounds in turn, the best of each; with threads by the clock.
+ * Compares the texture cache with the sampler alone and with OpenImageIO's image cache, on the same file. bench_cache
+ * [-n ROUNDS] TX prints tables: warm lookups, cold ones, budgets of a quarter of the working set, two threads. Rates
+ * are lookups per CPU second of one thread, rounds in turn, the best of each; with threads, by the clock.
  */
 #include <math.h>
 #include <pthread.h>
@@ -73,10 +72,10 @@ static txm_sampler trilinear(void)
     return how;
 }
 
-/* What comes out is kept, so that no compiler leaves the work away. */
+/* Results are added up and kept, so that the compiler cannot remove the work. */
 static _Thread_local float sink;
 
-/* ---- whoever looks up ---- */
+/* ---- lookups ---- */
 
 static void alone(const txm_view *view, size_t begin, size_t end)
 {
@@ -103,7 +102,7 @@ static void cached(txm_cache_thread *t, size_t begin, size_t end)
     }
 }
 
-/* The same in calls of many. */
+/* The same in calls of many lookups. */
 static void cached_many(txm_cache_thread *t, size_t begin, size_t end, size_t at_once)
 {
     static float out[4][WAVE];
@@ -141,8 +140,8 @@ static void theirs(oiio_textures *oiio, size_t begin, size_t end)
     }
 }
 
-/* Lookups as a wavefront does them, as many at a time as Cycles has in flight on a GPU at least: all that are left in
- * each launch, what they miss loaded together. */
+/* Looks up as a wavefront renderer does, with at least as many lookups at a time as Cycles has in flight on a GPU: each
+ * launch runs all that are left, and what they miss is loaded together. */
 static void in_waves(txm_cache *c, size_t begin, size_t end)
 {
     static uint32_t left[WAVE], requests[REQUESTS];
@@ -183,7 +182,7 @@ static txm_cache *new_cache(uint64_t mb, uint32_t policy)
     o.max_bytes = mb << 20;
     o.policy = policy;
     o.threads = 1;
-    o.coalesce = 0; /* OpenImageIO has nothing like it */
+    o.coalesce = 0; /* OpenImageIO has no equivalent */
     if (txm_cache_new(&o, &c, &err) || txm_cache_add(c, bench.path, TXM_EXTENSION_REPEAT, &id, &err))
         die(err.message);
     return c;
@@ -243,7 +242,7 @@ static void warm(int rounds)
     txm_cache_free(&c);
 }
 
-/* What loading takes: the first pass less the same lookups again. */
+/* The cost of loading: the first pass minus the same lookups again. */
 static double tiles_a_second(double first, double again, uint64_t tiles, double best)
 {
     double r = (double)tiles / (first - again);
@@ -292,7 +291,7 @@ static void cold(int rounds)
     }
 }
 
-/* A quarter of the memory that the pattern needs: how much slower each becomes. */
+/* With a quarter of the memory that the pattern needs: how much slower each becomes. */
 static void quarter(int rounds)
 {
     static const int which[] = {2, 4};
@@ -353,7 +352,7 @@ static void quarter(int rounds)
     }
 }
 
-/* Long beside the moment by which one thread starts after the other. */
+/* Long enough that the time between the starts of two threads does not matter. */
 enum { PASSES = 8 };
 
 typedef struct worker {
@@ -477,5 +476,5 @@ int main(int argc, char **argv)
     txm_texture_set_free(&bench.set);
     for (int i = 0; i < 6; i++)
         free(bench.in[i]);
-    return sink == 12345.678f; /* never */
+    return sink == 12345.678f; /* never true */
 }

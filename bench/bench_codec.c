@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Time and size of the tile encoder by strategy, on a raw image: bench_codec FILE WIDTH HEIGHT CHANNELS TYPE [TILE
- * [STEP]] FILE holds tight rows of interleaved samples; TYPE is uint8, uint16, half or float; every STEP-th tile is
- * encoded. Sizes are compared with zlib level 6 after the same filter, the yardstick of all size goals.
+ * Measures time and size of the tile encoder by strategy, on a raw image: bench_codec FILE WIDTH HEIGHT CHANNELS TYPE
+ * [TILE [STEP]] FILE holds tight rows of interleaved samples; TYPE is uint8, uint16, half or float; every STEP-th tile
+ * is encoded. Sizes are compared with those of zlib level 6 after the same filter, to which all size goals refer.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,7 +28,7 @@ static double now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* What is done with each tile; returns bytes. */
+/* The work on each tile; returns bytes. */
 typedef size_t (*tile_fn)(void *context, const image *img, uint32_t x, uint32_t y, uint32_t w, uint32_t h);
 
 static size_t for_tiles(const image *img, tile_fn fn, void *context, uint32_t *count)
@@ -61,7 +61,7 @@ static size_t encode(void *context, const image *img, uint32_t x, uint32_t y, ui
     return size;
 }
 
-/* zlib's own level 6 over what the encoder's filter made: the stream is decoded first, outside the time that counts. */
+/* zlib's own level 6 on what the encoder's filter made: the stream is decoded first, outside of the measured time. */
 typedef struct yardstick {
     txm_tile_encoder *encoder;
     uint8_t *filtered, *packed;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Each kernel's bytes and time against the bandwidth of a plain copy on the same device, for an image of 8192 x 8192
- * RGBA8 (sRGB) and half. bench_gpu [WIDTH]
+ * Compares each kernel's bytes and time with the bandwidth of a plain copy on the same device, for an image of 8192 x
+ * 8192 RGBA8 (sRGB) and half. bench_gpu [WIDTH]
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,7 +35,7 @@ static txm_status bench(const txm_gpu_jobs *jobs, uint32_t device, uint32_t widt
            txm_type_name(type), width, CHUNK_ROWS);
     for (size_t i = 0; i < count; i++) {
         double rate = (double)m[i].bytes / m[i].seconds;
-        /* Transfers come first; the copy on the device is what kernels are measured by. */
+        /* Transfers come first; kernels are compared with the copy on the device. */
         if (i == 2)
             copy = rate;
         printf("| %s | %.1f | %.3f | %.1f | ", m[i].name, (double)m[i].bytes * 1e-6, m[i].seconds * 1e3, rate * 1e-9);
@@ -47,7 +47,7 @@ static txm_status bench(const txm_gpu_jobs *jobs, uint32_t device, uint32_t widt
     return TXM_OK;
 }
 
-/* Every usable device of a back-end. */
+/* Measures every usable device of a back-end. */
 static txm_status bench_all(const txm_device_backend_row *backend, uint32_t width, txm_error *err)
 {
     uint32_t devices = 0;

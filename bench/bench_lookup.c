@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Texture lookups beside OpenImageIO's TextureSystem, on the same file, all tiles in memory.
+ * Compares texture lookups with OpenImageIO's TextureSystem, on the same file, with all tiles in memory.
  *     bench_lookup [-n ROUNDS] [-j THREADS] [-p PATTERN] TX
  * prints tables (-p: of the patterns with that text in their names): lookups per CPU second of one thread, rounds of
  * both in turn, the best of each; nanoseconds of a lookup by its stages; with -j lookups a second by the clock.
@@ -17,12 +17,12 @@
 #include "oiio_lookup.h"
 #include "txtile/sampler.h"
 
-enum { LOOKUPS = 1 << 19, BATCH = 16, MAX_THREADS = 64 }; /* places of a pattern: the same for both */
+enum { LOOKUPS = 1 << 19, BATCH = 16, MAX_THREADS = 64 }; /* number of places of a pattern, the same for both */
 
 typedef enum spread { COHERENT, RANDOM } spread;
 typedef enum call { ONE_BY_ONE, BATCHES } call;
 
-/* A pattern of lookups and how each side does them. Level 0 to 8 at random: level < 0. */
+/* A pattern of lookups and how each side does them; level < 0 means level 0 to 8 at random. */
 typedef struct pattern {
     const char *name;
     spread where;
@@ -31,7 +31,7 @@ typedef struct pattern {
     txm_level_mode mode;
     int oiio_mode;
     call call;
-    double goal; /* times OpenImageIO's; 0: none */
+    double goal; /* multiple of OpenImageIO's rate; 0: none */
 } pattern;
 
 static const pattern patterns[] = {
@@ -73,7 +73,7 @@ static struct {
     uint32_t id, width, height;
     oiio_textures *oiio;
     float *in[6];     /* LOOKUPS lookups */
-    const char *only; /* patterns whose names have this text; NULL: all */
+    const char *only; /* only patterns whose names contain this text; NULL: all */
 } bench;
 
 static int chosen(const pattern *p)
@@ -87,7 +87,7 @@ static _Noreturn void die(const char *what)
     exit(1);
 }
 
-/* Coherent: rows of 1024 places in a picture, a pixel of the level apart, rows likewise; as the camera's rays are. */
+/* Coherent lookups are rows of 1024 places in a picture, one pixel of the level apart, as camera rays are. */
 static void make_places(const pattern *p)
 {
     for (size_t i = 0; i < LOOKUPS; i++) {
@@ -118,7 +118,7 @@ static txm_sampler sampler_of(const pattern *p)
     return how;
 }
 
-/* What comes out is kept, so that no compiler leaves the work away. */
+/* Results are added up and kept, so that the compiler cannot remove the work. */
 static _Thread_local float sink;
 
 static void ours(const pattern *p, size_t begin, size_t end)
@@ -173,7 +173,7 @@ static void theirs(const pattern *p, size_t begin, size_t end)
     }
 }
 
-/* Means of both sides over the pattern: whoever compares times must do the same work. */
+/* Compares the means of both sides over the pattern, so that times are of the same work. */
 static void check_same(const pattern *p)
 {
     enum { N = 20000 };
@@ -245,7 +245,7 @@ typedef struct worker {
 static void *run_worker(void *arg)
 {
     worker *w = arg;
-    w->work(w->pattern, w->begin, w->begin + 1024); /* warm: what a thread makes on its first lookup */
+    w->work(w->pattern, w->begin, w->begin + 1024); /* warm-up: creates what a thread needs at its first lookup */
     pthread_barrier_wait(w->start);
     w->span.begin = bench_seconds(CLOCK_MONOTONIC);
     w->work(w->pattern, w->begin, w->end);
@@ -400,5 +400,5 @@ int main(int argc, char **argv)
     txm_texture_set_free(&bench.set);
     for (int i = 0; i < 6; i++)
         free(bench.in[i]);
-    return sink == 12345.678f; /* never */
+    return sink == 12345.678f; /* never true */
 }

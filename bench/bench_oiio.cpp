@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The peer of the padded-tile benchmark: OpenImageIO reads the tile and its neighbours in the file's own type, a copy
- * puts the window together. Neighbours that the window needs are read once each, so at most nine tiles. */
+ * OpenImageIO's part of the padded-tile benchmark: it reads the tile and its neighbours in the file's own type, and the
+ * window is copied out of them. Each neighbour that the window needs is read once, so at most nine tiles. */
 #include "bench_oiio.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Padded tiles as a renderer makes them today: nine tiles through OpenImageIO's ImageInput. */
+ * Padded tiles as renderers make them today: nine tiles through OpenImageIO's ImageInput. */
 #ifndef BENCH_OIIO_H
 #define BENCH_OIIO_H
 #include <stddef.h>
@@ -14,8 +14,8 @@ typedef struct oiio_tiles oiio_tiles;
 oiio_tiles *oiio_tiles_open(const char *path); /* NULL on failure */
 void oiio_tiles_close(oiio_tiles *tiles);
 
-/* The padded window of a tile for the repeat extension, tight pixels, rows row_bytes apart. NULL, or what went wrong.
- */
+/* Reads the padded window of a tile for the repeat extension, tight pixels, rows row_bytes apart. Returns NULL, or what
+ * went wrong. */
 const char *oiio_tiles_padded(oiio_tiles *tiles, uint32_t level, uint32_t tile_x, uint32_t tile_y, uint32_t padding,
                               uint8_t *out, size_t row_bytes);
 

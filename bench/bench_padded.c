@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Padded tiles a second, one thread, warm cache, random order, the same tiles for all: from the border section, by
- * gathering with our reader, by gathering through OpenImageIO's ImageInput.
+ * Measures padded tiles per second with one thread, a warm cache, and the same tiles in the same random order: from the
+ * border section, by gathering with txmill's reader, and by gathering through OpenImageIO's ImageInput.
  *     bench_padded [-t] [-s SECONDS] TX...
  * prints one line per file: name, tiles per second of the three, and the first over the third; -t leaves out the names
- * of columns. All three windows of every tile that is measured are compared first: only equal work is worth comparing.
+ * of columns. The three windows of every measured tile are compared first, so that times are of equal work.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,8 +18,8 @@
 enum { PADDING = 2, TILES = 2048, COMPARED = 200 };
 
 typedef struct bench {
-    txm_tx *tx;              /* with its section */
-    txm_tx *plain;           /* without */
+    txm_tx *tx;              /* file with its section */
+    txm_tx *plain;           /* the same file without it */
     oiio_tiles *oiio;        /* as a renderer reads it */
     uint32_t pick[TILES][3]; /* level, x, y */
     size_t pixel_bytes, row_bytes, window_bytes;
@@ -30,7 +30,7 @@ static double now(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID,
-                  &t); /* all is in memory: what other programs do meanwhile does not matter */
+                  &t); /* everything is in memory, and the load of other programs does not count */
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
@@ -76,7 +76,7 @@ static void read_oiio(bench *b, const uint32_t *tile, uint8_t *out)
         die(why);
 }
 
-/* Tiles of all levels, in proportion to their number, in a fixed random order. */
+/* Picks tiles of all levels, in proportion to their number, in a fixed random order. */
 static void pick_tiles(bench *b)
 {
     uint64_t state = 88172645463325252u, total = 0;
@@ -117,7 +117,8 @@ static void compare(bench *b)
     static const struct {
         read_fn read;
         const char *name;
-    } others[] = {{read_gather, "gathering differs from the section"}, {read_oiio, "OpenImageIO differs from us"}};
+    } others[] = {{read_gather, "gathering differs from the section"},
+                  {read_oiio, "OpenImageIO's pixels differ from ours"}};
     for (int k = 0; k < COMPARED; k++) {
         memset(b->out, 0, b->window_bytes);
         read_section(b, b->pick[k], b->out);
@@ -130,7 +131,7 @@ static void compare(bench *b)
     }
 }
 
-/* A copy of the image part, so that nothing but gathering is left to our reader. */
+/* Copies the image part, so that the reader has to gather borders. */
 static void open_plain(bench *b, const char *path, const char *copy)
 {
     txm_error err = {0};

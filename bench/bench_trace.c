@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A renderer's lookups, replayed from a trace (txmill-trace(5)) through the texture cache and through OpenImageIO's
+ * Replays a renderer's lookups from a trace (txmill-trace(5)) through the texture cache and through OpenImageIO's
  * TextureSystem: many textures, incoherent bounces, one lookup at a time.
  *     bench_trace [-n ROUNDS] [-p PATTERN] [-o] TRACE
  * prints a table (-p: of the rows with that text in their names; -o: without OpenImageIO): nanoseconds of CPU that a
@@ -31,7 +31,7 @@ typedef struct row {
     txm_level_mode mode;
     uint8_t anisotropy;
     int oiio_mode;
-    double goal; /* times OpenImageIO's; 0: none */
+    double goal; /* multiple of OpenImageIO's time; 0: none */
 } row;
 
 static const row rows[] = {
@@ -109,9 +109,9 @@ static void read_trace(const char *path)
         die("the trace has no lookups: it was written without --trace-lookups");
 }
 
-/* ---- whoever looks up ---- */
+/* ---- lookups ---- */
 
-/* What comes out is kept, so that no compiler leaves the work away. */
+/* Results are added up and kept, so that the compiler cannot remove the work. */
 static _Thread_local float sink;
 
 static void ours(const row *r, const place *p, size_t count)
@@ -171,7 +171,7 @@ static void *run_worker(void *arg)
     return NULL;
 }
 
-/* The lesser of `best` and what a lookup takes now, in nanoseconds. */
+/* The smaller of `best` and the time of a lookup now, in nanoseconds. */
 static double nanoseconds(work how, const row *r, double best)
 {
     worker w[MAX_THREADS];
@@ -189,7 +189,7 @@ static double nanoseconds(work how, const row *r, double best)
     return seconds < best ? seconds : best;
 }
 
-/* The first pass of each is not counted: it loads the tiles. */
+/* The first pass of each does not count, because it loads the tiles. */
 static void measure(const row *r, int rounds)
 {
     double a = 1e9, b = 1e9;

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Inside Blender: blender -b --factory-startup --python bench/blender.py -- TXMILL IMAGES FOLDER
-Times of Blender's own writer and of txmill over the images of make bench, a scene for the large ones and one for the 60.
+Measures Blender's own writer and txmill with the images of make bench, in a scene for the large ones and one for the 60.
 
 With the module bpy: python bench/blender.py -- writer FOLDER IMAGE RUNS
-"writer WALL CPU", seconds of Blender's writer on one image, for each run after the first; starting Blender is not counted."""
+Prints "writer WALL CPU", the seconds of Blender's writer on one image, for each run after the first; starting Blender is not counted."""
 import os
 import resource
 import shutil

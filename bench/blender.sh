@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Blender's generate_texture_cache beside txmill make, and the first render with auto-generate beside txmill make and render:
-# bench/blender.sh TXMILL CHROOTS, TXMILL built in the chroot of make check-blender. On the images of make bench, which are
-# made where they are missing. Prints "pass", "skip" and "note" lines; docs/blender.md has the tables.
+# Compares Blender's generate_texture_cache with txmill make, and the first render with auto-generate with make and render:
+# bench/blender.sh TXMILL CHROOTS, TXMILL built in the chroot of make check-blender. Uses the images of make bench, which
+# are made if they are missing. Prints "pass", "skip" and "note" lines; docs/blender.md has the tables.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 program=$(realpath "$1") chroots=$(realpath "$2")

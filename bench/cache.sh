@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# The texture cache beside OpenImageIO: cache.sh [BUILD [IMAGES]]. Prints tables; see bench/bench_cache.c.
+# Compares the texture cache with OpenImageIO's: cache.sh [BUILD [IMAGES]]. Prints tables; see bench/bench_cache.c.
 set -eu
 build=${1:-build}
 images=${2:-bench-images}

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What --plan estimates beside what conversions take: estimates.py BUILD IMAGE... (processor seconds, without the start
-of the program; memory with it). The constants stand in src/mill/farm/cost.c."""
+"""Compares the estimates of --plan with what conversions take: estimates.py BUILD IMAGE... (processor seconds without the
+start of the program; memory with it). The constants are in src/mill/farm/cost.c."""
 
 import json
 import os

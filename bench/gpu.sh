@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# make bench-gpu: kernels against plain copies, then whole conversions on the CPU and on the devices of each back-end with 1, 4
-# and 16 threads, and the share of each stage. gpu.sh [BUILD [IMAGES]]
+# make bench-gpu: compares kernels with plain copies, then whole conversions on the CPU and on the devices of each back-end
+# with 1, 4 and 16 threads, and the share of each stage. gpu.sh [BUILD [IMAGES]]
 set -eu
 build=${1:-build}
 images=${2:-bench-images}
@@ -21,7 +21,7 @@ echo '|---|---|---|---|---|---|---|---|---|---|---|'
 for image in "$images"/{photo8k.jpg,rgba4k.png,hdr4k.exr}; do
     for device in cpu $devices; do
         for threads in 1 4 16; do
-            # The best of three; the device's start is part of each run.
+            # The best of three runs, each of which includes starting the device.
             for _ in 1 2 3; do
                 "$build/txmill" make --json --device $device -j $threads -o "$out/$device.tx" "$image"
             done | python3 -c 'import json, sys

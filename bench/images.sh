@@ -1,9 +1,9 @@
 #!/bin/sh
 # Makes the benchmark images in the folder given (default ./bench-images) from Debian's own photographs.
-# Needs: openimageio-tools, plasma-workspace-wallpapers. What is there already is kept.
+# Needs: openimageio-tools, plasma-workspace-wallpapers. Existing images are kept.
 #   images.sh [FOLDER]             all
-#   images.sh FOLDER textures      those that a scene may have: without the ones that measure memory
-#   images.sh FOLDER NAME...       these (photo4k.png, hdr4k.exr ...)
+#   images.sh FOLDER textures      those that a scene may use, without the ones that measure memory
+#   images.sh FOLDER NAME...       only these (photo4k.png, hdr4k.exr and so on)
 set -eu
 out=${1:-bench-images}
 [ $# -eq 0 ] || shift
@@ -21,7 +21,7 @@ wallpapers=/usr/share/wallpapers
 mkdir -p "$out"
 [ -n "$names" ] || mkdir -p "$out/photos" "$out/batch"
 
-# make FILE COMMAND...: runs the command with the name of a temporary in place of @, then renames it.
+# make FILE COMMAND...: runs the command with @ replaced by the name of a temporary file, then renames that.
 make_once() {
     target=$1
     shift
@@ -47,7 +47,7 @@ make_once "$out/rgba4k.png" oiiotool "$out/photo4k.png" \
 make_once "$out/hdr4k.exr" oiiotool "$out/photo4k.png" --colorconvert sRGB linear --mulc 4 --resize 4096x2048 -d half \
     --compression zip -o @
 
-# For memory: the same width at four heights, and two that are larger than the memory that they may take.
+# For measuring memory: the same width with four heights, and two that are larger than the memory that they may take.
 if [ -z "$textures" ]; then
     for height in 2048 4096 8192 16384; do
         make_once "$out/tall-$height.png" oiiotool "$volna" --resize "4096x$height" --ch R,G,B -d uint8 -o @

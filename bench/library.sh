@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# make bench-library: what linking the libraries costs, and padded tiles a second. library.sh [BUILD [IMAGES [OLD]]]; with
-# OLD, the build of another version (with its bench_padded), that one's figures beside ours, from one run.
+# make bench-library: the cost of linking the libraries, and padded tiles per second. library.sh [BUILD [IMAGES [OLD]]];
+# with OLD, the build of another version (with its bench_padded), both versions are measured in one run.
 set -eu
 build=${1:-build}
 images=${2:-bench-images}

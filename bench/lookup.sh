@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Texture lookups beside OpenImageIO: lookup.sh [BUILD [IMAGES [RESULTS]]]. Prints tables, see bench/bench_lookup.c, and
-# puts them in the place of those in RESULTS, which is bench/results.md unless it is said; "-": nowhere. With the usual
-# RESULTS the table by stages goes to docs/performance.md as well.
+# Compares texture lookups with OpenImageIO's: lookup.sh [BUILD [IMAGES [RESULTS]]]. Prints tables, see
+# bench/bench_lookup.c, and replaces those in RESULTS, by default bench/results.md; "-": replaces nothing. With the default
+# the table by stages is also written to docs/performance.md.
 set -eu
 build=${1:-build}
 images=${2:-bench-images}
@@ -20,7 +20,7 @@ results=${3:-bench/results.md}
 sed -i "s/@AFTER@/$(cut -d ' ' -f 1 /proc/loadavg)/" "$out/tables"
 cat "$out/tables"
 [ "$results" != - ] || exit 0
-# The section goes to where it was, or to the end.
+# The section is replaced in place, or appended.
 awk -v tables="$out/tables" '
     function put() { while ((getline line < tables) > 0) print line; done = 1 }
     /^## / { inside = /^## Texture lookups \(make bench-lookup\)/; if (inside) { put(); next } if (done == 1) { print ""; done = 2 } }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What the benchmarks of lookups share: clocks and the places at which they look. */
+ * Shared by the benchmarks of lookups: clocks and the places that are looked up. */
 #ifndef TXM_BENCH_LOOKUP_UTIL_H
 #define TXM_BENCH_LOOKUP_UTIL_H
 
@@ -14,8 +14,8 @@ static inline double bench_seconds(clockid_t clock)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* When a thread was at work, by the clock. Threads take their own times: whoever started them may be woken late, when
- * half of the work is done. */
+/* When a thread worked, by the clock. Threads take their own times, because the thread that started them may be
+ * scheduled late, when half of the work is done. */
 typedef struct bench_span {
     double begin, end;
 } bench_span;
@@ -27,7 +27,7 @@ static inline void bench_span_add(bench_span *all, bench_span one)
     all->end = none || one.end > all->end ? one.end : all->end;
 }
 
-/* From 0 to below 1, by xorshift: the same places in every run. */
+/* A random number from 0 to below 1, by xorshift: the same places in every run. */
 static inline float bench_unit(void)
 {
     static uint64_t random = 88172645463325252u;

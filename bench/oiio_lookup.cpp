@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Lookups through OpenImageIO, set up as a renderer does that wants it fast. */
+ * Lookups through OpenImageIO, set up for speed as in a renderer. */
 #include "oiio_lookup.h"
 
 #include <OpenImageIO/texture.h>
 
 #include <vector>
 
-/* A plain pointer, and from OpenImageIO 3 on a shared one. */
+/* It is a plain pointer, and from OpenImageIO 3 on a shared one. */
 using System = decltype(OIIO::TextureSystem::create(false));
 
 struct oiio_textures {

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Padded tiles a second on photo4k and hdr4k, which it makes if need be: padded.sh [BUILD [IMAGES [OLD]]]. Prints a table;
-# see bench/bench_padded.c. With OLD, the build of another version, its figures and ours come in turn, from the same files.
+# Padded tiles per second on photo4k and hdr4k, which it makes if they are missing: padded.sh [BUILD [IMAGES [OLD]]]. Prints
+# a table; see bench/bench_padded.c. With OLD, the build of another version, both are measured in turn on the same files.
 set -eu
 build=${1:-build}
 images=${2:-bench-images}

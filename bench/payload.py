@@ -1,4 +1,4 @@
-"""What zlib level 6 would make of the tiles of a tx file: the same predictor, another encoder. Reads the TIFF and EXR files
+"""The size that zlib level 6 would give the tiles of a tx file, with the same predictor. Reads the TIFF and EXR files
 that txmill itself writes (little-endian), no others."""
 
 import struct
@@ -35,7 +35,7 @@ def _exr_tiles(data):
         at += 4 + struct.unpack_from("<I", data, at)[0]
     table = at + 1
     first = struct.unpack_from("<Q", data, table)[0]
-    # The table ends where the chunks begin; chunks may stand in any order.
+    # The table ends where the chunks begin; chunks may be in any order.
     count = 1
     while table + 8 * count < first:
         first = min(first, struct.unpack_from("<Q", data, table + 8 * count)[0])
@@ -56,5 +56,5 @@ def compare(path, image_bytes):
         try:
             reference += len(zlib.compress(zlib.decompress(tile), 6))
         except zlib.error:
-            reference += size  # an EXR tile that did not shrink and is stored as it is
+            reference += size  # an EXR tile that did not shrink and is stored uncompressed
     return image_bytes, image_bytes - ours + reference

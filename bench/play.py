@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The claims of Disney's texture streamer, put to the test with `txmill stream play`: tables and plots of docs/streaming.md.
+"""Tests the claims of Disney's texture streamer with `txmill stream play`: tables and plots of docs/streaming.md.
 
     bench/play.py TXMILL DOCUMENT [--quick]
 
@@ -43,7 +43,7 @@ class Play:
                                    *(PRICES if prices else []), *words))
 
     def gallery(self, name, count):
-        """A hall whose walls hang full of pictures, each a file of its own: the camera flies along it, then is elsewhere."""
+        """A hall whose walls are full of pictures, each with a file of its own: the camera flies along it, then jumps elsewhere."""
         os.makedirs(os.path.join(self.folder, name))
         lines = ["txmill-scene 1", "size 480 270",
                  "camera perspective half 0.8 0.45 shift 0 0 clip 0.01 1000 to-world 1 0 0 0 0 0 -1 0 0 1 0 10"]
@@ -74,7 +74,7 @@ def until(r, name):
 
 
 def whole(p):
-    """With memory for all: what the others are compared with. The working set is what the last place shows."""
+    """With memory for all tiles, as the reference for the others. The working set is that of the last place."""
     r = p.play("--cache", "0", "--rest", "0")
     still = p.play("--cache", "0", "--path", "rest", "--frames", "60")
     textures = p.count * 4 / 3 * p.edge * p.edge * 4
@@ -155,7 +155,7 @@ def compared(p, samples, play, render):
 
 
 def converged(p):
-    """Without bias, four times as many samples halve what is left: 6 dB."""
+    """Without bias, four times as many samples halve the remaining error: 6 dB."""
     same = compared(p, 64, ["--sampling", "scene", "--mode", "stochastic"], ["--mode", "stochastic"])["different"] == 0
     p.claim("frames end in the picture of a render, with its filter and levels", "convergence time is unchanged", "the same bits" if same else "other bits", "yes" if same else "**no**")
     few, many = (compared(p, n, [], ["--mode", "stochastic-full"])["psnr"] for n in (32, 512))

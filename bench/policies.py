@@ -25,7 +25,7 @@ def chunk(kind, data):
 
 
 def write_png(path):
-    """RGB stripes: only where the texels are matters."""
+    """RGB stripes: only the places of texels matter."""
     row = b"\0" + bytes((x // 64 * 37 + c * 80) % 256 for x in range(EDGE) for c in range(3))
     packer = zlib.compressobj(1)
     body = b"".join(packer.compress(row) for _ in range(EDGE)) + packer.flush()

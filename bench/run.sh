@@ -1,5 +1,5 @@
 #!/bin/sh
-# make bench: makes the images, measures, prints and writes bench/results.md. BENCH="speed memory" runs some groups alone.
+# make bench: makes the images, measures, prints and writes bench/results.md. BENCH="speed memory" runs only these groups.
 set -eu
 build=${1:-build}
 scripts/setup.sh bench

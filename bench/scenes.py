@@ -27,7 +27,7 @@ for function in (zstd.ZSTD_compress, zstd.ZSTD_decompress, zstd.ZSTD_compressBou
 
 
 def zstd_frames(data):
-    """The contents of all frames; the seek table holds none."""
+    """The content of all frames; the seek table has none."""
     out = b""
     while data and data[:4] == b"\x28\xb5\x2f\xfd":
         size = zstd.ZSTD_findFrameCompressedSize(data, ctypes.c_size_t(len(data)))
@@ -51,7 +51,7 @@ def head(code, size, address):
 
 
 def vertices(count):
-    """A rough surface: coordinates that compress to somewhat more than a half, as those of real meshes."""
+    """A rough surface, whose coordinates compress to somewhat more than a half, like those of real meshes."""
     out = bytearray()
     for i in range(count):
         out += struct.pack("<3f", i % 512 / 256, i // 512 / 256, (i * 2654435761 & 0xFFFF) / 4e6)
@@ -87,7 +87,7 @@ def write_plain(path, block_bytes):
 
 
 def write_gzip(path, block_bytes):
-    """One stream. A full flush lets the bytes of the piece that repeats be made once."""
+    """One stream. With a full flush, the bytes of the repeated piece can be made once."""
     repeated, crc, size = None, 0, 0
     with open(path, "wb") as f:
         f.write(b"\x1f\x8b\x08\0\0\0\0\0\0\x03")

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The claims of Cycles' texture cache, put to the test with `txmill stream`: tables and plots of docs/streaming.md.
+"""Tests the claims of Cycles' texture cache with `txmill stream`: tables and plots of docs/streaming.md.
 
     bench/stream.py TXMILL DOCUMENT [--quick]
 
@@ -24,7 +24,7 @@ def chunk(kind, data):
 
 
 def write_png(path, edge):
-    """RGB stripes: what is in the texels does not matter, only where they are."""
+    """RGB stripes: the values of texels do not matter, only their places."""
     row = bytes((x // 64 * 37 + c * 80) % 256 for x in range(edge) for c in range(3))
     data = zlib.compressobj(1)
     body = b"".join(data.compress(b"\0" + row) for _ in range(edge)) + data.flush()
@@ -34,7 +34,7 @@ def write_png(path, edge):
 
 
 def write_noise(path, edge, seed):
-    """RGB noise: what is in the texels does matter."""
+    """RGB noise: here the values of texels matter."""
     noise = random.Random(seed).randbytes(3 * edge * edge)
     rows = b"".join(b"\0" + noise[3 * edge * y:3 * edge * (y + 1)] for y in range(edge))
     with open(path, "wb") as f:
@@ -95,7 +95,7 @@ def table(head, rows):
 
 
 def plot(path, title, x_name, y_name, series, log_y=False):
-    """Curves with points on logarithmic x, and y if that is asked for: a small SVG."""
+    """A small SVG of curves with points, with logarithmic x, and y on request."""
     w, h, left, bottom = 560, 320, 64, 44
     xs = [x for _, points in series for x, _ in points]
     ys = [y for _, points in series for _, y in points]
@@ -132,7 +132,7 @@ def plot(path, title, x_name, y_name, series, log_y=False):
 
 
 class Document:
-    """The text, and the claims with what came out of them."""
+    """The text of the document, and the claims with their results."""
 
     def __init__(self, bench, quick, pictures):
         self.bench, self.quick, self.pictures = bench, quick, pictures
@@ -144,7 +144,7 @@ class Document:
         self.text += parts
 
     def claim(self, number, words, figure, holds):
-        """`holds`: True, False, or why neither."""
+        """`holds`: True, False, or a text that says why neither."""
         self.claims.append([number, words, figure, {True: "yes", False: "**no**"}.get(holds, holds)])
 
     def plot(self, name, *arguments, **options):
@@ -166,12 +166,12 @@ class Document:
 
 
 def working(r):
-    """Seconds of a render beside opening files and building trees: tracing, and waiting for tiles."""
+    """Seconds of a render without opening files and building trees: tracing, and waiting for tiles."""
     return r["trace_seconds"] + (r["load_seconds"] if r["engine"] == "wave" else 0)
 
 
 def best(runs):
-    """The fastest of some equal runs: the others were disturbed."""
+    """The fastest of several equal runs, since the others were disturbed."""
     return min(runs, key=working)
 
 
@@ -204,7 +204,7 @@ def what_is_loaded(d):
 
 
 def exactness(d):
-    """One picture by every engine: a hash of its bits each."""
+    """One picture rendered by every engine: a hash of its bits for each."""
     ways = [["--engine", "reference"], ["--engine", "blocking"], ["--lanes", "1024"], ["--lanes", "1048576"],
             ["--cache", "1M", "--policy", "lru", "--tile", "64"], ["--engine", "blocking", "--cache", "1M", "--policy", "clock4"]]
     images = [os.path.join(d.bench.folder, "p%d.png" % i) for i in range(2)]
@@ -332,7 +332,7 @@ def price(d):
 
 
 def budgets(d):
-    """Policies over sizes: what is loaded, and how long it takes. The optimum is known from a trace alone."""
+    """Policies for several sizes: what is loaded, and how long it takes. The optimum is known only from a trace."""
     size = ["--lanes", "4096", "-j", "1", "--no-coalesce", "--tile", "128"]
     whole = d.render(*size, "--cache", "0", "--policy", "none", "--trace", "room.trace", "--force")
     need, first = whole["peak_bytes"], whole["tiles_loaded"]

@@ -19,8 +19,8 @@ def chunk(kind, data):
 
 
 def write_png(path, seed):
-    """RGB noise along each row, all rows alike: no tile has one colour, no two textures are equal, and little is to be
-    compressed, since only lookups are measured."""
+    """RGB noise along each row, with equal rows: no tile has one colour, no two textures are equal, and compressing them
+    is quick, since only lookups are measured."""
     row = b"\0" + random.Random(seed).randbytes(3 * EDGE)
     packer = zlib.compressobj(1)
     body = b"".join(packer.compress(row) for _ in range(EDGE)) + packer.flush()

@@ -15,7 +15,7 @@ static void on_signal(int signal)
     txm_cancel_request(&cancel);
 }
 
-/* One image is settled. Calls come from any thread, one at a time. */
+/* Called when an image is done, from any thread, but never twice at the same time. */
 static void on_done(void *user, const txm_batch_file *file)
 {
     size_t *failed = user;
@@ -29,7 +29,8 @@ static void on_done(void *user, const txm_batch_file *file)
     }
 }
 
-/* What to convert and how. Every options struct is opened by its init, which sets its size and the defaults. */
+/* Chooses what to convert and how. Every options struct is initialised by its init function, which sets its size and
+ * the defaults. */
 static txm_status convert(const char *folder, size_t *failed, txm_error *err)
 {
     txm_context_options machine;
@@ -61,7 +62,7 @@ static txm_status convert(const char *folder, size_t *failed, txm_error *err)
         status = txm_inputs_add(inputs, folder, err);
     if (status == TXM_OK)
         status = txm_rules_new(&rules, err);
-    if (status == TXM_OK) /* normal and roughness maps are no colours */
+    if (status == TXM_OK) /* makes normal and roughness maps Non-Color */
         status = txm_rules_preset(rules, "pbr", err);
     how.rules = rules;
     if (status == TXM_OK)

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A renderer that looks textures up on a device: the floor of wavefront.c, in two waves that take turns. While
- * the device runs the lookups of one wave, the tiles that the other missed are loaded; only what missed is launched
- * again. cc device.c $(pkg-config --cflags --libs txtile) -o device
+ * A renderer that looks textures up on a device: the floor of wavefront.c, in two waves that take turns. While the
+ * device runs the lookups of one wave, the tiles that the other missed are loaded; only lookups that missed are
+ * launched again.
+ *
+ *     cc device.c $(pkg-config --cflags --libs txtile) -o device
  *     ./device opencl:0 blender_tx/wood.png.*.tx floor.ppm [MEGABYTES] */
 #include <stdlib.h>
 #include <string.h>
@@ -12,10 +14,10 @@
 enum { ROWS = 16, WAVE = ROWS * WIDTH, WAVES = TXM_DEVICE_LAUNCHES };
 
 typedef struct wave {
-    txm_device_launch *launch; /* NULL: none is under way */
+    txm_device_launch *launch; /* NULL: none is running */
     txm_ticket *loading;
     txm_device_batch batch;
-    int pixel[WAVE]; /* of each lookup */
+    int pixel[WAVE]; /* the pixel of each lookup */
     txm_lookup at[WAVE];
     float colors[WAVE][4];
     uint8_t look[WAVE];
@@ -24,7 +26,7 @@ typedef struct wave {
 
 static float pixels[WIDTH * HEIGHT][4];
 
-/* The lookups of some rows of the picture; those that meet the sky are none. */
+/* Starts the lookups of some rows of the picture; pixels of the sky need none. */
 static void begin_wave(wave *w, int first_row, const txm_sampler *how, uint32_t texture)
 {
     w->batch = (txm_device_batch){
@@ -38,11 +40,11 @@ static void begin_wave(wave *w, int first_row, const txm_sampler *how, uint32_t 
     w->missed = w->batch.count;
 }
 
-/* Takes what a launch has found; the wave is done where it missed nothing. */
+/* Takes the results of a launch; the wave is done if nothing was missed. */
 static txm_status collect(wave *w, int *failed, txm_error *err)
 {
     txm_status status = txm_device_collect(&w->launch, &w->loading, &w->missed, err);
-    w->batch.again = true; /* what has its colour by now is left out from here on */
+    w->batch.again = true; /* lookups that have their colour are left out from here on */
     for (size_t i = 0; status == TXM_OK && !w->missed && i < w->batch.count; i++) {
         memcpy(pixels[w->pixel[i]], w->colors[i], sizeof w->colors[i]);
         *failed |= w->look[i] == TXM_LOOK_FAILED;
@@ -65,7 +67,7 @@ static txm_status render(txm_device *device, wave waves[WAVES], const txm_sample
                 begin_wave(w, next_row, how, texture);
             if (status != TXM_OK || !w->missed)
                 continue;
-            txm_ticket_wait(&w->loading); /* the other wave is on the device meanwhile */
+            txm_ticket_wait(&w->loading); /* meanwhile the other wave is on the device */
             status = txm_device_submit(device, &w->batch, &w->launch, err);
             under_way = 1;
         }

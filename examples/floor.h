@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What renderer.c and wavefront.c look at: a textured floor that reaches to the horizon. */
+ * The scene of renderer.c and wavefront.c: a textured floor that extends to the horizon. */
 #ifndef FLOOR_H
 #define FLOOR_H
 #include <stdio.h>
@@ -8,10 +8,12 @@
 
 enum { WIDTH = 640, HEIGHT = 360 };
 
-/* Where the pixel's ray meets the floor, and how far u and v move from there to the next pixel. 0: it meets the sky. */
+/* Where the pixel's ray hits the floor, and how far u and v move from there to the next pixel. Returns 0 if it hits the
+ * sky. */
 static int floor_at(int x, int y, txm_lookup *at)
 {
-    const float pixel = 2.0f / WIDTH; /* on a screen one unit in front of the camera, which stands one unit high */
+    const float pixel =
+        2.0f / WIDTH; /* on a screen one unit in front of the camera, which is one unit above the floor */
     const txm_vec3 up = txm_vec_make(0, 1, 0), across = txm_vec_make(1, 0, 0), along = txm_vec_make(0, 0, -1);
     txm_vec3 to_pixel = txm_vec_make(((float)x - WIDTH / 2) * pixel, ((float)HEIGHT / 5 - (float)y) * pixel, -1);
     float length = txm_vec_length(to_pixel);
@@ -31,7 +33,7 @@ static int floor_at(int x, int y, txm_lookup *at)
     return 1;
 }
 
-/* Trilinear needs no random numbers; the default chooses one of two levels by chance, as Cycles does. */
+/* Trilinear needs no random numbers; the default chooses one of two levels at random, as Cycles does. */
 static txm_sampler floor_sampler(void)
 {
     txm_sampler how;
@@ -40,7 +42,7 @@ static txm_sampler floor_sampler(void)
     return how;
 }
 
-/* Colours as they are stored: sRGB images hold encoded values. 0 on success. */
+/* Writes colours as they are stored, since those of sRGB images are encoded. Returns 0 on success. */
 static int write_ppm(const char *path, float (*pixels)[4])
 {
     FILE *out = fopen(path, "wb");

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A texture without a file: a source of tiles that computes a chequerboard of any size, here of 65536 px. Only what the
- * picture needs is ever computed, and kept within the budget, as with tx files. cc procedural.c
- * $(pkg-config --cflags --libs txtile) -o procedural
+ * A texture without a file: a source of tiles that computes a chequerboard of any size, here of 65536 px. Only the
+ * tiles that the picture needs are computed, and kept within the budget, as with tx files.
+ *
+ *     cc procedural.c $(pkg-config --cflags --libs txtile) -o procedural
  *     ./procedural floor.ppm [MEGABYTES] */
 #include <stdlib.h>
 #include <txtile/cache.h>
@@ -25,7 +26,7 @@ static txm_status describe(void *user, txm_tile_shape *shape, txm_error *err)
     return TXM_OK;
 }
 
-/* A pixel of level n stands for 2^n by 2^n of level 0: fields that are smaller than that are grey. */
+/* A pixel of level n covers 2^n by 2^n pixels of level 0: squares that are smaller become grey. */
 static txm_status read_rectangle(void *user, uint32_t level, uint32_t x, uint32_t y, uint32_t width, uint32_t height,
                                  void *to, size_t row_stride_bytes, txm_error *err)
 {

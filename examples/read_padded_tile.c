@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Reads one padded tile of an 8-bit RGBA tx file with libtiff and zstd alone, as txmill-borders(5) describes it, and
- * prints its pixels (level 0, repeat extension): cc read_padded_tile.c -ltiff -lzstd; ./a.out FILE COLUMN ROW A real
- * reader also compares the identity and the checksums, and gathers the neighbours where they do not fit. */
+ * Reads one padded tile of an 8-bit RGBA tx file with only libtiff and zstd, as txmill-borders(5) describes it, and
+ * prints its pixels (level 0, repeat extension). A real reader also compares the identity and the checksums, and
+ * gathers the border from the neighbouring tiles if they do not match.
+ *
+ *     cc read_padded_tile.c -ltiff -lzstd
+ *     ./a.out FILE COLUMN ROW */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,7 +45,7 @@ int main(int argc, char **argv)
         NEED((payload = calloc(size + 8, 1)) && !fseek(f, at, SEEK_SET) && fread(payload, 1, size, f) == size);
         NEED(size != 1 && (size != 7 || U32(payload + 3) < border)); /* 1 byte: not stored, gather the neighbours */
     }
-    uint32_t mask = payload[0]; /* planes that are not all zero, in one zstd frame; 0: one colour all round */
+    uint32_t mask = payload[0]; /* the planes that are not all zero, in one zstd frame; 0: the border has one colour */
     NEED(!mask || !ZSTD_isError(ZSTD_decompress(kept, sizeof kept, payload + 2, size - 2)));
     for (uint32_t p = 0; p < 4; p++)
         if (mask >> p & 1)
@@ -52,7 +55,7 @@ int main(int argc, char **argv)
         memcpy(window[y + 2][2], tile + y * T * 4, w * 4);
     int line[8][6] = {{1, 2, 0, 1, 1, 0}, {0, 2, 0, 1, 1, 0}, {w + 2, 2, 0, 1, -1, 0}, {w + 3, 2, 0, 1, -1, 0},
                       {0, 1, 1, 0, 0, 1}, {0, 0, 1, 0, 0, 1}, {0, h + 2, 1, 0, 0, -1}, {0, h + 3, 1, 0, 0, -1}};
-    for (uint32_t i = 0, k = 0; k < 8; k++) /* start x, y; step x, y; where the reference lies */
+    for (uint32_t i = 0, k = 0; k < 8; k++) /* start x, y; step x, y; where the reference is */
         for (uint32_t j = 0; j < (k < 4 ? h : w + 4); j++, i++)
             for (int c = 0; c < 4; c++) {
                 int x = line[k][0] + (int)j * line[k][2], y = line[k][1] + (int)j * line[k][3], g = planes[n + i];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Reads all tiles of a tx file with two pixels of padding, as a renderer keeps them, and says what it read:
+ * Reads all tiles of a tx file with two pixels of padding, as a renderer keeps them, and prints what it read:
  *
  *     cc read_tiles.c $(pkg-config --cflags --libs txtile) -o read_tiles
  *     ./read_tiles blender_tx/wood.png.*.tx */
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <txtile/reader.h>
 
-/* Reads one level; *bytes grows by what its padded tiles take in memory. */
+/* Reads one level, and adds the memory of its padded tiles to *bytes. */
 static txm_status read_level(txm_tx *tx, uint32_t level, void *pixels, uint64_t *bytes, txm_error *err)
 {
     const txm_tx_info *info = txm_tx_info_of(tx);

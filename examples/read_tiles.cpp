@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The mean of every level of a tx file, from plain tiles, with C++ owning what the library hands out:
+// The mean of every level of a tx file, from plain tiles, with C++ objects that own what the library returns:
 //
 //     c++ -std=c++17 read_tiles.cpp $(pkg-config --cflags --libs txtile) -o read_tiles
 //     ./read_tiles blender_tx/wood.png.*.tx

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A renderer that asks for one colour at a time. Several threads look up in one cache; a lookup that misses loads what
- * it needs and waits for it. The picture is the same for any budget and number of threads. cc renderer.c $(pkg-config
- * --cflags --libs txtile) -lpthread -o renderer
+ * A renderer that looks up one colour at a time. Several threads use one cache; a lookup that misses loads what it
+ * needs and waits for it. The picture is the same for any budget and number of threads.
+ *
+ *     cc renderer.c $(pkg-config --cflags --libs txtile) -lpthread -o renderer
  *     ./renderer blender_tx/wood.png.*.tx floor.ppm [MEGABYTES] */
 #include <pthread.h>
 #include <stdlib.h>
@@ -15,7 +16,7 @@ static float pixels[WIDTH * HEIGHT][4];
 
 typedef struct worker {
     pthread_t id;
-    txm_cache_thread *look; /* each thread has its own, made once and kept: hits then share nothing */
+    txm_cache_thread *look; /* each thread has its own, made once and kept, so that hits share nothing */
     uint32_t texture;
     int first_row, failed;
 } worker;
@@ -29,7 +30,7 @@ static void *render_rows(void *p)
             txm_lookup at;
             if (floor_at(x, y, &at) &&
                 txm_cache_sample(w->look, w->texture, &how, &at, NULL, pixels[y * WIDTH + x]) != TXM_LOOK_RESIDENT)
-                w->failed = 1; /* the tile cannot be read: the colour is magenta, and the cache knows why */
+                w->failed = 1; /* the tile cannot be read: the colour is magenta, and the cache has the reason */
         }
     return NULL;
 }
@@ -48,7 +49,7 @@ int main(int argc, char **argv)
     options.max_bytes = strtoull(argc > 3 ? argv[3] : "64", NULL, 10) << 20;
     if (txm_cache_new(&options, &cache, &err) != TXM_OK ||
         txm_cache_add(cache, argv[1], TXM_EXTENSION_REPEAT, &texture, &err) != TXM_OK ||
-        txm_cache_open(cache, texture, NULL, &err) != TXM_OK) { /* to know now whether it can be read */
+        txm_cache_open(cache, texture, NULL, &err) != TXM_OK) { /* finds out now whether it can be read */
         fprintf(stderr, "%s\n", err.message);
         txm_cache_free(&cache);
         return 1;

@@ -5,7 +5,7 @@
     submit_shot.py SHOT.blend -- COMMAND...      e.g.  submit_shot.py shot10.blend -- sbatch render.sbatch shot10.blend
 
 Makes the tx files that a render of the shot uses, then runs the farm's own submit command. Exit codes: 0 submitted,
-3 an image cannot be used (fix it), 4 a passing failure (try again), else that of the submit command.
+3 an image cannot be used (fix it), 4 a temporary failure (try again), else that of the submit command.
 """
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ import txmill
 
 
 def textures_ready(shot: str) -> int:
-    """0 where every image of the shot has its tx file, else the exit code to leave with."""
+    """0 if every image of the shot has its tx file, else the exit code of this program."""
     missing: List[str] = []
     for image in txmill.list_scene(shot).images:
         if image["source"] in ("file", "sequence", "tiled") and image["state"] == "missing":

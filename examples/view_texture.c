@@ -1,23 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A texture viewer that needs no window: the level of a tx file that fits the terminal, two pixels a character, or any
- * level as a PPM file:
+ * A texture viewer that needs no window: prints the level of a tx file that fits the terminal, two pixels per
+ * character, or writes any level as a PPM file:
+ *
  *     cc view_texture.c $(pkg-config --cflags --libs txtile) -o view_texture
  *     ./view_texture blender_tx/wood.png.*.tx [0 wood.ppm] */
 #include <stdio.h>
 #include <stdlib.h>
 #include <txtile/reader.h>
 
-/* Codes of what is displayed: floats are scene-linear, and shown through the square root, which is close to a display's
- * curve; integers are as the image was. */
+/* The 8-bit value for display: floats are scene-linear, and shown through the square root, which is close to a
+ * display's curve; integers are shown as they are stored. */
 static unsigned char shown(float v, txm_type type)
 {
     float value = v > 0 ? v < 1 ? v : 1 : 0, root = 1;
-    for (int i = 0; txm_type_is_float(type) && i < 12; i++) /* Newton's steps */
+    for (int i = 0; txm_type_is_float(type) && i < 12; i++) /* Newton's method */
         root = 0.5f * (root + value / root);
     return (unsigned char)((txm_type_is_float(type) ? root : value) * 255 + 0.5f);
 }
 
-/* Puts one tile into the picture, as RGB. `raw` and `row` are room for a tile, and for a row of it as float. */
+/* Copies one tile into the picture, as RGB. `raw` and `row` have room for a tile, and for a row of it as float. */
 static txm_status put_tile(txm_tx *tx, txm_tx_request *request, unsigned char *raw, float *row, unsigned char *picture,
                            txm_error *err)
 {
@@ -37,7 +38,7 @@ static txm_status put_tile(txm_tx *tx, txm_tx_request *request, unsigned char *r
     return status;
 }
 
-/* A whole level; NULL with a message on failure. */
+/* Reads a whole level; NULL with a message on failure. */
 static unsigned char *read_level(txm_tx *tx, uint32_t level, txm_error *err)
 {
     const txm_tx_info *info = txm_tx_info_of(tx);
@@ -61,7 +62,7 @@ static unsigned char *read_level(txm_tx *tx, uint32_t level, txm_error *err)
     return status == TXM_OK ? picture : NULL;
 }
 
-/* Upper half blocks: the foreground is the upper pixel, the background the lower one. */
+/* Prints upper half blocks: the foreground is the upper pixel, the background the lower one. */
 static void print_terminal(const unsigned char *p, uint32_t width, uint32_t height)
 {
     for (uint32_t y = 0; y < height; y += 2) {

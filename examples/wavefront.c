@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A renderer that works in waves, as devices do: all lookups of a wave run without waiting, those that miss note what
- * they lack, the lot is loaded in one go, and only they run again. Colours that were found are kept. Two waves are
- * under way, each with a viewer of its own, so that one looks up while the tiles of the other are loaded. cc
- * wavefront.c $(pkg-config --cflags --libs txtile) -o wavefront
+ * A renderer that works in waves, as devices do: all lookups of a wave run without waiting, those that miss record the
+ * tiles that they need, these are loaded together, and only lookups that missed run again. Two waves are in progress,
+ * each with a viewer of its own, so that one looks up while the tiles of the other are loaded.
+ *
+ *     cc wavefront.c $(pkg-config --cflags --libs txtile) -o wavefront
  *     ./wavefront blender_tx/wood.png.*.tx floor.ppm [MEGABYTES] */
 #include <stdlib.h>
 #include <txtile/cache.h>
 
 #include "floor.h"
 
-enum { ROWS = 16, WAVE = ROWS * WIDTH, WAVES = 2 }; /* few enough rows that what they need fits into a small budget */
+enum { ROWS = 16, WAVE = ROWS * WIDTH, WAVES = 2 }; /* few enough rows that their tiles fit into a small budget */
 
 typedef struct wave {
     txm_cache_viewer *viewer;
-    txm_ticket *loading; /* NULL: nothing is */
-    int first_row, left; /* lookups that have no colour yet */
+    txm_ticket *loading; /* NULL: nothing is being loaded */
+    int first_row, left; /* left: number of lookups without a colour */
     unsigned char done[WAVE];
     uint32_t requests[4096];
 } wave;
@@ -33,7 +34,7 @@ static void begin_wave(wave *w, int first_row)
     }
 }
 
-/* One launch: what is still to be done, in a view of what has been loaded so far. What it misses begins to load. */
+/* Runs the lookups that are not done, in a view of what has been loaded so far, and starts to load what they miss. */
 static txm_status launch(wave *w, uint32_t texture, int *failed, txm_error *err)
 {
     const txm_sampler how = floor_sampler();
@@ -50,7 +51,7 @@ static txm_status launch(wave *w, uint32_t texture, int *failed, txm_error *err)
         w->left -= w->done[i];
         *failed |= look == TXM_LOOK_FAILED;
     }
-    txm_cache_viewer_close(w->viewer); /* nobody looks up in it any more: its tiles may go */
+    txm_cache_viewer_close(w->viewer); /* no lookup uses it any more, so its tiles may be evicted */
     if (status || !w->left)
         return status;
     return txm_cache_viewer_process(w->viewer, lanes, 1, &w->loading, err);
@@ -62,7 +63,7 @@ static txm_status render(wave waves[WAVES], uint32_t texture, int *launches, int
     int next_row = 0, under_way = WAVES;
     for (int i = 0; under_way && status == TXM_OK; i = (i + 1) % WAVES) {
         wave *w = &waves[i];
-        if (!txm_ticket_poll(w->loading) && i + 1 < WAVES) /* the other wave meanwhile; the last one waits */
+        if (!txm_ticket_poll(w->loading) && i + 1 < WAVES) /* continue with the other wave; the last one waits */
             continue;
         txm_ticket_wait(&w->loading);
         for (; !w->left && next_row < HEIGHT; next_row += ROWS)

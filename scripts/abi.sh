@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The binary interface of the shared libraries against the references in scripts/abi: abi.sh check|renew BUILD
-# What was added is no difference, also at the end of structs that carry their size; what was changed or removed is,
-# because it breaks programs that are compiled already.
+# Compares the binary interface of the shared libraries with the references in scripts/abi: abi.sh check|renew BUILD
+# Additions are no difference, including those at the end of structs that contain their size. Changes and removals are,
+# because they break compiled programs.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 what=$1 build=$2
 for tool in abidw abidiff; do
     command -v $tool >/dev/null || { echo "abi.sh: $tool is missing (apt-get install abigail-tools)" >&2; exit 1; }
 done
-# Of the types, only those of the public headers; nothing of where it was built.
+# Only types of the public headers are included, and no paths of the build.
 dump() {
     abidw --headers-dir include/txtile --headers-dir include/txmill --drop-private-types --no-show-locs --no-corpus-path --no-comp-dir-path \
         --no-elf-needed --no-architecture --type-id-style hash "$1"

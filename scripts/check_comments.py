@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks the comments of the public headers: check_comments.py HEADER...
 
-Every declaration and macro has a comment before or after it, or is in a group (no blank lines) that a comment
-opens. Headings (---- ... ----) and comments of members are none.
+Every declaration and macro must have a comment before or after it, or be in a group (no blank lines) that begins with
+a comment. Headings (---- ... ----) and comments of members do not count.
 
-Whatever a comment calls txm_... or TXM_..., or puts in backquotes if it looks like a name, is a name in the code of one
-of the headers. A name that is cut off with ... or * is many."""
+A name txm_... or TXM_... in a comment, and text in backquotes that looks like a name, must be declared in one of the
+headers. A name that ends with ... or * stands for several and is not checked."""
 import re
 import sys
 
@@ -25,7 +25,7 @@ def unknown_names(path, text, names):
 
 
 def marked(text):
-    """The text with marks in place of its comments: lines keep their numbers."""
+    """The text with marks instead of comments; lines keep their numbers."""
 
     def mark(comment):
         breaks = comment[0].count("\n")
@@ -39,7 +39,7 @@ def marked(text):
 
 
 def declarations(text):
-    """Line, first line of code, and whether there is a comment, of each declaration and each macro with a value."""
+    """For each declaration and each macro with a value: its line, its first line of code, and whether it has a comment."""
     commented, lines, start = False, [], 0
     for number, line in enumerate(marked(text).split("\n"), 1):
         if not lines:

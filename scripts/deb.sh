@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Debian packages of what is in the tree: scripts/deb.sh BUILD [FOLDER]. They are for the Debian that they are built on.
+# Builds Debian packages of this tree: scripts/deb.sh BUILD [FOLDER]. They are for the version of Debian that builds them.
 #
 #   txmill          the program with its manual, completion and farm scripts
 #   libtxtile0      the library that renderers link
@@ -21,7 +21,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 libdir=/usr/lib/$triplet
 
-# Everything once, as it will lie; each package then takes its part.
+# Installs everything once; each package then takes its part.
 make -s PREFIX=/usr LIBDIR="$libdir" PYTHONDIR=/usr/lib/python3/dist-packages DESTDIR="$work/all" B="$build" CUDA="${CUDA:-no}" install
 take() { # PACKAGE PATTERN...: of what was installed
     local package=$1 pattern path
@@ -45,7 +45,7 @@ take txmill /usr
 cd "$work"
 find . -type d -name __pycache__ -prune -exec rm -rf {} +
 
-# ---- what Debian asks of every package ----
+# ---- what Debian requires of every package ----
 strip_all() { # PACKAGE: programs and libraries without their debugging symbols
     find "$work/$1" -type f \( -name '*.so*' -o -path '*/bin/*' -o -name '*-worker' \) -print0 |
         while IFS= read -r -d '' f; do
@@ -73,8 +73,8 @@ END
     find "$work/$1" -type d -exec chmod 755 {} +
     find "$work/$1/usr/lib" -type f -name '*.so*' -exec chmod 644 {} +
 }
-# Who builds the packages answers for them, as Debian's tools ask it (DEBFULLNAME, DEBEMAIL). Nobody reads the address
-# that they have otherwise.
+# The maintainer is whoever builds the packages, from the variables of Debian's tools (DEBFULLNAME, DEBEMAIL). Mail to the
+# default address is not read.
 maintainer="${DEBFULLNAME:-txmill maintainers} <${DEBEMAIL:-maintainers@txmill.invalid}>"
 # The window of `txmill stream view` is suggested only: SDL brings X11, Wayland and sound, which servers do not want.
 needs() { # PACKAGE: what its programs and libraries are linked with
@@ -87,7 +87,7 @@ needs() { # PACKAGE: what its programs and libraries are linked with
         -x"$1" -xlibtxtile0 -xlibtxmill0 --ignore-missing-info -e <"$work/binaries" 2>/dev/null ||
         xargs -0 dpkg-shlibdeps -O --ignore-missing-info -xlibtxtile0 -xlibtxmill0 <"$work/binaries") | sed -n 's/^shlibs:Depends=//p'
 }
-# OpenEXRCore is loaded when a file needs it: no tool sees that.
+# OpenEXRCore is loaded when a file needs it, which no tool detects.
 openexr=$(strings -a "$work/libtxtile0$libdir"/libtxtile.so.0 | grep '^libOpenEXRCore.*\.so\.' | sed -n 1p)
 openexr=$(dpkg -S "*/$openexr" | sed -n '1s/:.*//p')
 

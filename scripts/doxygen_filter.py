@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A public header as Doxygen wants it: comments before declarations become documentation, those after members
-document these. Their text is plain: nothing in it is a command."""
+"""Converts a public header for Doxygen: comments before declarations become their documentation, comments after members
+that of the members. Their text is escaped, so that nothing in it is a command."""
 import re
 import sys
 
 
 def plain(text: str) -> str:
-    """A comment's words, with nothing that Doxygen takes for markup."""
+    """A comment's text, escaped so that Doxygen finds no markup in it."""
     return re.sub(r"([\\@<>#&$%])", r"\\\1", text)
 
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# The version script of a library from its headers: exports.sh LIBRARY VERSION HEADER... Functions declared TXM_API are
-# shown to all, those declared TXM_SHARED under a version of this release alone (tile/base/shared.h), nothing else.
+# Makes the version script of a library from its headers: exports.sh LIBRARY VERSION HEADER... Functions that are declared
+# TXM_API are exported to all, those declared TXM_SHARED under a version of this release (tile/base/shared.h), no others.
 library=$(echo "${1#lib}" | tr '[:lower:]' '[:upper:]')
 version=$2
 shift 2

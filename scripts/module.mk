@@ -1,7 +1,7 @@
-# What is made of the libraries for people and packagers: reference, ABI check, Debian packages.
+# Targets for users and packagers of the libraries: reference, ABI check, Debian packages, Python wheel.
 .PHONY: docs check-abi abi-reference deb check-deb wheel check-wheel
-# The reference of the public headers, in $(B)/docs/html. A declaration without a comment fails, and so do a comment that
-# names what is not there and anything that Doxygen warns of.
+# The reference of the public headers, in $(B)/docs/html. It fails for a declaration without a comment, for a comment
+# that names something undeclared, and for any warning of Doxygen.
 HEADERS := include/txtile include/txmill
 docs:
 	@command -v doxygen >/dev/null || { echo "make docs: doxygen is missing (apt-get install doxygen)" >&2; exit 1; }
@@ -11,14 +11,14 @@ docs:
 	  echo 'PROJECT_NUMBER = $(VERSION)'; } | doxygen -
 	@echo '$(B)/docs/html/index.html'
 
-# What programs that are compiled already rely on. The references are renewed on purpose only, with `make abi-reference`
-# and a look at the difference.
+# The binary interface on which compiled programs rely. The references are renewed only on purpose, with
+# `make abi-reference`, after reviewing the difference.
 check-abi: $(B)/libtxtile.so $(B)/libtxmill.so
 	scripts/abi.sh check $(B)
 abi-reference: $(B)/libtxtile.so $(B)/libtxmill.so
 	scripts/abi.sh renew $(B)
 
-# Packages for the Debian that this is, in $(B)/deb; installed, used and removed in clean chroots (root, network).
+# Packages for this version of Debian, in $(B)/deb; installed, used and removed in clean chroots (root, network).
 deb: all
 	scripts/deb.sh $(B)
 check-deb:
@@ -30,7 +30,7 @@ wheel:
 check-wheel: wheel
 	tests/wheel/check.sh $(B)/wheel/dist
 
-# What linking the libraries costs: start-up, padded tiles a second. `make bench` measures it with the rest. OLD=BUILD, of
+# The cost of linking the libraries: start-up, padded tiles per second. `make bench` includes it. OLD=BUILD, the build of
 # another version, is measured in the same run.
 .PHONY: bench-library
 bench-library: all

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # All tests, as continuous integration runs them, on Debian 12 or 13: installs what is missing, builds, runs the checks as GCC
 # compiles them, and as Clang does under AddressSanitizer and UBSan, compiles for CUDA where nvcc is there, runs every fuzz
-# target for a short time, injects faults for a minute. Environment: FUZZ_SECONDS, for each of the parsers of other people's
-# files (60; a sixth for the other targets; 0: none); FAULT_SECONDS (60; 0: none); SANITIZED=no leaves the sanitized build
-# out; JOBS, compilers at once (2).
+# target for a short time, injects faults for a minute. Environment: FUZZ_SECONDS, for each parser of files from other
+# programs (60; a sixth for the other targets; 0: none); FAULT_SECONDS (60; 0: none); SANITIZED=no leaves out the sanitized
+# build; JOBS, compilers at once (2).
 # The last line counts the checks of all parts: "N passed, N failed, N skipped".
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
@@ -15,7 +15,7 @@ log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 
 part() { printf '\n==== %s\n' "$*"; }
-# One thing that either works or not: result NAME COMMAND...
+# Runs a command that succeeds or fails as one check: result NAME COMMAND...
 result() {
     local name=$1
     shift
@@ -28,11 +28,11 @@ result() {
         tail -n 60 "$log"
     fi
 }
-# A run of tests/run.sh: its last line holds the counts.
+# A run of tests/run.sh, whose last line has the counts.
 counted() {
     "$@" 2>&1 | tee "$log"
     local counts
-    # make has the last word where a check failed.
+    # After a failed check, the last line is make's.
     counts=$(sed -nE 's/^([0-9]+) passed, ([0-9]+) failed, ([0-9]+) skipped$/\1 \2 \3/p' "$log" | tail -n 1)
     if [ -z "$counts" ]; then
         failed=$((failed + 1))
@@ -55,7 +55,7 @@ if [ "${SANITIZED:-yes}" = yes ]; then
     part "Clang, AddressSanitizer and UBSan"
     clang=(CC=clang CXX=clang++ SANITIZE=address,undefined)
     result build-sanitized make -s -j"$jobs" "${clang[@]}"
-    # Several times slower: the limit a test must not cut it short.
+    # Sanitized tests are several times slower, so the time limit per test is raised.
     counted env CK_DEFAULT_TIMEOUT=1200 make -s -j"$jobs" "${clang[@]}" check
 fi
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The first command for a new user, on Debian 12 or 13: installs what is missing, builds, converts the sample images, and shows
-# what it made.
+# The first command for a new user, on Debian 12 or 13: installs what is missing, builds, converts the sample images, and
+# shows the result.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 scripts/setup.sh build

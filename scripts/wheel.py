@@ -71,7 +71,7 @@ def debian_notes():
                 package = owner.split(":")[0]
                 notes[package] = pathlib.Path("/usr/share/doc/%s/copyright" % package)
                 break
-    # Linked in, so no library of theirs shows.
+    # These are linked statically, so no library of theirs is listed.
     for package in ("libchafa-dev", "libglib2.0-dev", "libpcre2-dev", "libfmt-dev"):
         notes[package] = pathlib.Path("/usr/share/doc/%s/copyright" % package)
     outside = ("libc6", "libstdc++6", "libgcc-s1")  # not copied

@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # make wheel: a Python wheel with the program, its worker and all libraries that they need: scripts/wheel.sh FOLDER.
 #
-# OpenColorIO and OpenImageIO are the versions that Blender has (scripts/wheel.txt), taken from the packages of those
-# projects on PyPI and put into the wheel: a wheel that depended on these packages would break when they are upgraded,
-# and wait for them with every new Python. Everything else is this Debian's. auditwheel copies the libraries, and decides
-# which systems the wheel is for. Embree and SDL are left out, and `txmill stream` says so.
+# OpenColorIO and OpenImageIO are the versions that Blender uses (scripts/wheel.txt), copied into the wheel from the
+# packages of those projects on PyPI: a wheel that depended on these packages would break when they are upgraded, and would
+# have to wait for them with every new Python. All other libraries are this Debian's. auditwheel copies them, and decides
+# for which systems the wheel is. Embree and SDL are left out, and `txmill stream` says so.
 #
-# What was downloaded stays in FOLDER/downloads and is not asked for again. Needs python3-venv and libfmt-dev.
+# Downloads are kept in FOLDER/downloads and reused. Needs python3-venv and libfmt-dev.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 out=$(realpath -m "$1")
@@ -37,10 +37,10 @@ fetch() { # KIND PIP-OPTION...
     cp scripts/wheel.txt "$out/downloads/$kind/complete"
 }
 fetch library --only-binary :all: --python-version 3.9 --platform manylinux_2_28_x86_64
-# pip asks a source package for its metadata; its build tools come as wheels.
+# pip builds the metadata of source packages, for which it needs their build tools as wheels.
 fetch headers --no-binary opencolorio,openimageio
 
-# ---- what is compiled and linked with ----
+# ---- headers and libraries to compile and link with ----
 deps=$out/deps
 rm -rf "$deps" && mkdir -p "$deps/include" "$deps/lib" "$deps/licenses"
 for w in "$out"/downloads/library/*.whl; do "$python" -m zipfile -e "$w" "$deps/packages"; done
@@ -49,7 +49,7 @@ ocio=$(echo "$deps"/source/opencolorio-*) oiio=$(echo "$deps"/source/openimageio
 ocio_version=${ocio##*-} oiio_version=${oiio##*-}
 cp -R "$ocio/include/OpenColorIO" "$oiio/src/include/OpenImageIO" "$deps/include/"
 part() { echo "$1" | cut -d. -f"$2"; }
-# The headers that the builds of these libraries fill in.
+# The headers that these libraries generate when they are built.
 sed -e "s/@OCIO_NAMESPACE@/OpenColorIO_v$(part "$ocio_version" 1)_$(part "$ocio_version" 2)/" \
     -e "s/@OpenColorIO_VERSION@/$ocio_version/g; s/@OpenColorIO_VERSION_RELEASE_TYPE@//g" \
     -e "s/@OpenColorIO_VERSION_MAJOR@/$(part "$ocio_version" 1)/g" \
@@ -72,15 +72,15 @@ fi
 cp "$deps"/packages/PyOpenColorIO/libOpenColorIO.so "$deps"/packages/OpenImageIO/lib/libOpenImageIO*.so.* "$deps/lib/"
 for l in OpenImageIO OpenImageIO_Util; do ln -s "$(basename "$deps/lib/lib$l".so.*)" "$deps/lib/lib$l.so"; done
 
-# Their C++ interface is that of the strings and lists of today's compilers, or nothing links.
+# They must use the current C++ ABI of strings and lists, or linking fails.
 export LD_LIBRARY_PATH=$deps/lib
 build=$out/build
-# The program's pictures in a terminal come with GLib: linked in, as wheels may not rely on it but tools think they may.
+# Pictures in the terminal need GLib. It is linked statically, since wheels may not rely on it, although auditwheel allows it.
 make -s ${JOBS:+-j"$JOBS"} B="$build" CUDA=no OPENCL=no MODULEDIR= EMBREE= SDL= \
     CXXFLAGS="-isystem $deps/include" LDFLAGS="-L$deps/lib -Wl,--as-needed" \
     TOOL_LIBS="-l:libchafa.a -l:libglib-2.0.a -l:libpcre2-8.a" all
 
-# ---- the package as it will lie ----
+# ---- the package as it will be installed ----
 root=$out/root
 rm -rf "$root" && mkdir -p "$root/txmill/bin" "$root/txmill/lib/txmill"
 cp -R python/txmill/. "$root/txmill/"
@@ -88,7 +88,7 @@ find "$root" -name __pycache__ -prune -exec rm -rf {} +
 cp "$build/txmill" "$root/txmill/bin/"
 for l in libtxtile libtxmill; do cp "$build/$l.so" "$root/txmill/lib/$l.so.0"; done
 cp "$build/txmill-oiio.so" "$build/txmill-oiio-worker" "$root/txmill/lib/txmill/"
-# OpenEXRCore is loaded by its name when a file needs it, so it keeps the name.
+# OpenEXRCore is loaded by name when a file needs it, so it keeps its name.
 openexr=$(objdump -p "$(gcc -print-file-name=libOpenEXRCore.so)" | sed -n 's/.*SONAME *//p')
 cp "$(gcc -print-file-name="$openexr")" "$root/txmill/lib/$openexr"
 find "$root" -type f ! -name '*.py' ! -name py.typed -exec strip --strip-unneeded {} +

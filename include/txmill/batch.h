@@ -59,7 +59,7 @@ typedef struct txm_inputs_options {
     bool tx_files;              /* in folders, take tx files instead of images, those in blender_tx folders included */
     const char *const *include; /* globs, NULL-terminated: what to take in folders; NULL: images by their extension */
     const char *const *exclude; /* globs of files and subfolders to leave out in folders; may be NULL */
-    void (*empty)(void *user, const char *message); /* called for folders and lists that hold nothing; may be NULL */
+    void (*empty)(void *user, const char *message); /* called for folders and lists without inputs; may be NULL */
     void *empty_user;
     txm_inputs_scene scene; /* called for files with the extension "blend" and for folders of scenes, txmill-scene(5);
                                NULL: these are treated as images */
@@ -170,7 +170,7 @@ typedef struct txm_batch_events {
     void *user;
     /* The plan is made. */
     void (*planned)(void *user, const txm_batch_totals *totals);
-    /* One input is settled: at planning when there is nothing to do, else when it was made or failed. */
+    /* One input is done: at planning if there is nothing to do, else when it was made or failed. */
     void (*done)(void *user, const txm_batch_file *file);
     /* A conversion begins; then, in steps of several rows, how many rows of level 0 were read. */
     void (*begin)(void *user, const txm_batch_file *file);
@@ -185,7 +185,7 @@ static inline void txm_batch_events_init(txm_batch_events *options)
     options->struct_size = sizeof *options;
 }
 
-/* How a batch runs. What it points at must outlive the batch, but for what is copied. */
+/* How a batch runs. What it points at must outlive the batch, except for what is copied. */
 typedef struct txm_batch_options {
     size_t struct_size;             /* set by txm_batch_options_init */
     const txm_settings *settings;   /* for whatever an input does not specify itself; copied; NULL: the defaults */

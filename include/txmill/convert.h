@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Converting one source image into the tx file that Cycles looks up.
+ * Converting one source image into the tx file for which Cycles looks.
  */
 #ifndef TXMILL_CONVERT_H
 #define TXMILL_CONVERT_H

@@ -49,7 +49,7 @@ TXM_API const char *txm_kept_name(txm_kept kept);
 typedef struct txm_used txm_used;
 TXM_API txm_status txm_used_new(txm_used **out, txm_error *err);
 TXM_API void txm_used_free(txm_used **used); /* NULL-safe */
-/* Adds a tx file; a path without a file is ignored. NO_MEMORY. */
+/* Adds a tx file; a path without a file is ignored. NO_MEMORY; IO or DENIED if it cannot be examined. */
 TXM_API txm_status txm_used_add(txm_used *used, const char *tx_path, txm_error *err);
 /* Adds an image that is packed in a scene, by its file name: the folder that it was unpacked to is not known, so every
  * tx file of an image with that name counts as used. NO_MEMORY. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Lookups that devices answer: noting them, having them answered, finding the answers. */
+ * Lookups on devices: collecting them, running them, and finding their results. */
 #include "stream/asks.h"
 
 #include <stdlib.h>
@@ -55,14 +55,14 @@ void txm_asks_free(txm_asks **asks)
     *asks = NULL;
 }
 
-/* Before a wave takes its next step. */
+/* Called before a wave takes its next step. */
 void txm_asks_forget(txm_asks *a, uint32_t paths)
 {
     a->known.count = 0;
     memset(a->first, 0, paths * sizeof *a->first);
 }
 
-/* A path has few. Compared by bits: NaN is a place, too. */
+/* A path has few lookups, so this is a linear search. Bits are compared, because NaN is a valid coordinate. */
 static const txm_ask *find_answer(const txm_asks *a, uint32_t path, uint32_t image, const txm_lookup *at,
                                   uint32_t random)
 {
@@ -83,7 +83,7 @@ static void note_ask(txm_ask_list *noted, uint32_t path, uint32_t image, const t
     noted->items[noted->count++] = (txm_ask){.at = *at, .image = image, .random = random, .path = path};
 }
 
-/* Room for `count` lookups in all arrays. */
+/* Makes room for `count` lookups in all arrays. */
 static bool make_arrays(txm_asks *a, size_t count)
 {
     if (count <= a->room)
@@ -103,7 +103,7 @@ static bool make_arrays(txm_asks *a, size_t count)
     return made;
 }
 
-/* All lists end up behind what is known. */
+/* Appends all lists to the known lookups. */
 static bool gather(txm_asks *a, txm_ask_list *const *noted, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
@@ -123,7 +123,7 @@ static bool gather(txm_asks *a, txm_ask_list *const *noted, size_t count)
     return true;
 }
 
-/* Derivatives are of all or of none: few scenes have textures that move others. */
+/* Derivatives are computed for all lookups or for none, since few scenes have textures that move others. */
 txm_status txm_asks_answer(txm_asks *a, txm_ask_list *const *noted, size_t lists, txm_error *err)
 {
     const size_t begin = a->known.count;
@@ -162,8 +162,8 @@ txm_status txm_asks_answer(txm_asks *a, txm_ask_list *const *noted, size_t lists
 
 /* ---- looking up ---- */
 
-/* Without an answer the colour is any, and the random state is a guess, good but for what CLIP rejects: what comes
- * after is then asked in vain. */
+/* Without a result, any colour will do, and the random state is a guess, which is correct unless CLIP rejects the
+ * lookup; later lookups of the step are then run in vain. */
 static txm_look look_for_answer(txm_looker *looker, const txm_bound_image *image, txm_lookup at, txm_found_color *out)
 {
     const uint32_t index = (uint32_t)(image - looker->asks->images);

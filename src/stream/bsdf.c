@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Scattering. GGX: Walter and others 2007, with visible normals after Heitz 2018; dielectric Fresnel; all textbook.
- *
- * Comes in: a material, the frame of the surface and random numbers. Goes out: a direction, its weight and the
- * roughness that ray differentials are widened by. What is left out on purpose: energy lost between
- * microfacets, thin walls, dispersion; none of it changes which tiles a picture looks up.
+ * Scattering: GGX after Walter and others 2007, with visible normals after Heitz 2018, dielectric Fresnel, and diffuse
+ * surfaces. From a material, the frame of the surface and random numbers follow a direction, its weight and the
+ * roughness by which ray differentials are widened. Energy lost between microfacets, thin walls and dispersion are
+ * left out, since they do not change which tiles a picture uses.
  */
 #include "stream/bsdf.h"
 
@@ -18,13 +17,13 @@ void txm_frame_of(txm_vec3 n, txm_vec3 *x, txm_vec3 *y)
     *y = txm_vec_cross(n, *x);
 }
 
-/* a x + b y + c n. */
+/* Returns a x + b y + c n. */
 static txm_vec3 from_frame(txm_vec3 x, txm_vec3 y, txm_vec3 n, float a, float b, float c)
 {
     return txm_vec_add(txm_vec_add(txm_vec_scale(x, a), b, y), c, n);
 }
 
-/* Of vectors that are known to have a length. */
+/* For vectors that are known to have a length. */
 static txm_vec3 unit(txm_vec3 v)
 {
     return txm_vec_scale(v, 1.0f / txm_vec_length(v));
@@ -32,22 +31,22 @@ static txm_vec3 unit(txm_vec3 v)
 
 /* ---- GGX, isotropic ---- */
 
-/* Smith's masking of one direction, of cosine c. */
+/* Smith's masking for one direction with cosine c. */
 static float masking(float c, float alpha)
 {
     float c2 = c * c, tan2 = c2 < 1.0f ? (1.0f - c2) / c2 : 0.0f;
     return 2.0f / (1.0f + sqrtf(1.0f + alpha * alpha * tan2));
 }
 
-/* Distribution of normals, by the cosine of a normal. */
+/* The distribution of normals, by the cosine of a normal. */
 static float ggx_normals(float alpha, float c)
 {
     float a2 = alpha * alpha, d = c * c * (a2 - 1.0f) + 1.0f;
     return a2 / (pi * d * d);
 }
 
-/* Distribution of normals times masking over 4 cos(out); the cosine of `in` cancels against that of the
- * rendering equation. Both directions must be above the surface, or the fraction is not one. */
+/* The distribution of normals times masking over 4 cos(out); the cosine of `in` cancels against that of the rendering
+ * equation. Both directions must be above the surface, or the fraction is not valid. */
 static float ggx_eval(float alpha, txm_vec3 normal, txm_vec3 out, txm_vec3 in)
 {
     float cos_out = txm_vec_dot(normal, out), cos_in = txm_vec_dot(normal, in);
@@ -58,7 +57,7 @@ static float ggx_eval(float alpha, txm_vec3 normal, txm_vec3 out, txm_vec3 in)
     return normals * masking(cos_out, alpha) * masking(cos_in, alpha) / (4.0f * cos_out);
 }
 
-/* Of what ggx_sample draws: all but the masking of `in`, which is the weight. */
+/* The probability with which ggx_sample draws: all factors except the masking of `in`, which is the weight. */
 static float ggx_probability(float alpha, txm_vec3 normal, txm_vec3 out, txm_vec3 in)
 {
     float cos_out = txm_vec_dot(normal, out);
@@ -68,13 +67,13 @@ static float ggx_probability(float alpha, txm_vec3 normal, txm_vec3 out, txm_vec
     return ggx_normals(alpha, txm_vec_dot(unit(half), normal)) * masking(cos_out, alpha) / (4.0f * cos_out);
 }
 
-/* Draws from the normals that `out` can see, so that all that remains of the weight is the masking of the other
- * direction: it never exceeds 1, and rough surfaces seen at a grazing angle make no fireflies. */
+/* Draws one of the normals that are visible from `out`, so that the weight is only the masking of the other direction:
+ * it never exceeds 1, and rough surfaces at a grazing angle cause no fireflies. */
 static txm_vec3 ggx_normal(float alpha, txm_vec3 normal, txm_vec3 out, const float random[4])
 {
     txm_vec3 x, y;
     txm_frame_of(normal, &x, &y);
-    /* The view in the frame, stretched to a hemisphere. */
+    /* The view direction in the frame, stretched to a hemisphere. */
     txm_vec3 v = unit(
         txm_vec_make(alpha * txm_vec_dot(out, x), alpha * txm_vec_dot(out, y), fmaxf(txm_vec_dot(out, normal), 1e-6f)));
     float across = sqrtf(v.x * v.x + v.y * v.y);
@@ -101,7 +100,7 @@ static bool ggx_sample(float alpha, txm_vec3 normal, txm_vec3 out, const float r
 
 /* ---- glass ---- */
 
-/* The share that is reflected; `eta` is before over after. */
+/* The fraction that is reflected; `eta` is the index before the surface divided by that after it. */
 static float fresnel(float cosine, float eta)
 {
     float sine2 = eta * eta * (1.0f - cosine * cosine);
@@ -112,8 +111,8 @@ static float fresnel(float cosine, float eta)
     return 0.5f * (s * s + p * p);
 }
 
-/* One of the two directions, chosen by the Fresnel share. The share cancels in the weight, which therefore
- * stays 1: glass neither gains nor loses light. */
+/* Chooses one of the two directions with the Fresnel fraction as probability. It cancels in the weight, which is
+ * therefore 1: glass neither gains nor loses light. */
 static bool glass_sample(float ior, txm_vec3 normal, txm_vec3 out, bool inside, const float random[4],
                          txm_scatter *result)
 {
@@ -129,7 +128,7 @@ static bool glass_sample(float ior, txm_vec3 normal, txm_vec3 out, bool inside, 
     return true;
 }
 
-/* Clear glass whose normal is drawn as GGX has them. */
+/* Clear glass with a normal drawn from GGX. */
 static bool rough_glass_sample(const txm_scene_material *m, txm_vec3 normal, txm_vec3 out, bool inside,
                                const float random[4], txm_scatter *result)
 {
@@ -141,9 +140,9 @@ static bool rough_glass_sample(const txm_scene_material *m, txm_vec3 normal, txm
     return cosine > 0.0f;
 }
 
-/* ---- all ---- */
+/* ---- all surfaces ---- */
 
-/* Mirrors, glass and light sources give 0: no direction that light sampling finds is theirs. */
+/* 0 for mirrors, glass and light sources, which do not scatter into directions of light sampling. */
 float txm_bsdf_eval(const txm_scene_material *m, txm_vec3 normal, txm_vec3 out, txm_vec3 in)
 {
     if (m->kind == TXM_SURFACE_GLOSSY)
@@ -151,7 +150,7 @@ float txm_bsdf_eval(const txm_scene_material *m, txm_vec3 normal, txm_vec3 out, 
     return m->kind == TXM_SURFACE_DIFFUSE ? fmaxf(0.0f, txm_vec_dot(normal, in)) / pi : 0.0f;
 }
 
-/* Diffuse directions are drawn by their cosine, so their BSDF and their probability are one. */
+/* Diffuse directions are drawn by their cosine, so their BSDF and their probability are the same. */
 float txm_bsdf_probability(const txm_scene_material *m, txm_vec3 normal, txm_vec3 out, txm_vec3 in)
 {
     return m->kind == TXM_SURFACE_GLOSSY ? ggx_probability(m->roughness, normal, out, in)

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * How surfaces scatter: diffuse, GGX, mirror, glass. Directions are unit vectors that point away from the surface;
- * `normal` is on the side of `out`.
- *
- * A scatter's weight leaves the colour out, because the colour comes from a texture: the caller may not have it
- * yet, and asking for it is what a step can miss.
+ * `normal` is on the side of `out`. The weight of a scattering event does not include the colour, because that comes
+ * from a texture lookup, which can miss.
  */
 #ifndef TXM_STREAM_BSDF_H
 #define TXM_STREAM_BSDF_H
@@ -12,13 +10,13 @@
 
 typedef struct txm_scatter {
     txm_vec3 direction;
-    float weight;     /* BSDF times cosine over probability; the colour is the caller's */
-    float roughness2; /* what differentials are widened by: Cycles' mean squared roughness */
+    float weight;     /* BSDF times cosine over probability, without colour */
+    float roughness2; /* mean squared roughness, as in Cycles, by which differentials are widened */
     bool transmitted;
-    float eta; /* before over after, where transmitted */
+    float eta; /* index before the surface divided by that after it, if transmitted */
 } txm_scatter;
 
-/* Whether light sampling makes sense: not for mirrors and glass. */
+/* Whether light sampling is useless, as for mirrors and glass. */
 static inline bool txm_bsdf_is_singular(txm_surface_kind kind)
 {
     return kind == TXM_SURFACE_MIRROR || kind == TXM_SURFACE_GLASS;
@@ -27,20 +25,20 @@ static inline bool txm_bsdf_is_singular(txm_surface_kind kind)
 /* BSDF times cosine, without colour. */
 float txm_bsdf_eval(const txm_scene_material *m, txm_vec3 normal, txm_vec3 out, txm_vec3 in);
 
-/* The probability by solid angle with which txm_bsdf_sample draws a direction; 0 of mirrors and glass, which have but
- * one. */
+/* The probability per solid angle with which txm_bsdf_sample draws a direction; 0 for mirrors and glass, which have
+ * only one. */
 float txm_bsdf_probability(const txm_scene_material *m, txm_vec3 normal, txm_vec3 out, txm_vec3 in);
 
-/* What differentials are widened by, whichever way a direction was found. */
+/* The squared roughness by which differentials are widened, however a direction was found. */
 static inline float txm_bsdf_roughness2(const txm_scene_material *m)
 {
     return m->kind == TXM_SURFACE_DIFFUSE ? 1.0f : m->roughness * m->roughness;
 }
 
-/* Draws a direction. False where nothing is scattered. `inside`: the ray runs in the glass. */
+/* Draws a direction. false if nothing is scattered. `inside`: the ray is inside the glass. */
 bool txm_bsdf_sample(const txm_scene_material *m, txm_vec3 normal, txm_vec3 out, bool inside, const float random[4],
                      txm_scatter *result);
 
-/* Two vectors that make a right-handed frame with the unit vector n. */
+/* Two vectors that form a right-handed frame with the unit vector n. */
 void txm_frame_of(txm_vec3 n, txm_vec3 *x, txm_vec3 *y);
 #endif

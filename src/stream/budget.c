@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What textures a render will take: its rays are traced over a page table in which no tile is ever there, so that the
- * table itself remembers what was asked for. Tiles are read only where others depend on what is in them; a picture is
- * not made.
- *
- * The picture is traced in cells of the smallest render tile that is asked about. Larger ones are unions of cells, so
- * all sizes come from one run; so do the resolutions, which look up in page tables of their own.
+ * Computes which textures a render will use: its rays are traced over a page table in which no tile is ever in memory,
+ * so that the table records the requests. Tiles are read only if other lookups depend on their content, and no picture
+ * is made. The picture is traced in cells, whose size divides all render tiles that are compared. Render tiles are
+ * unions of cells, so one run serves all sizes, and also all resolutions, whose lookups use page tables of their own.
  */
 #include <errno.h>
 #include <math.h>
@@ -20,13 +18,12 @@
 
 enum { DEFAULT_TILE_PX = 2048, FEW_SAMPLES = 4, ENOUGH_SAMPLES = 64 };
 
-/* Where nothing says how many samples there are: as many again must find more than this share of the tiles. */
+/* Without a number of samples in the scene, sampling continues while doubling it finds more than this fraction of
+ * tiles. */
 static const double still_growing = 0.02;
 
-/* The tiles that one cell asks for.
- *
- * A cell keeps its list because the sizes of render tiles are counted afterwards: a tile of the texture that
- * two cells of one render tile share must count once, and only their lists tell. */
+/* The tiles that one cell requests. Each cell keeps its list, because render tiles are counted afterwards, and a
+ * texture tile that two cells of one render tile use must count once. */
 typedef struct cell {
     uint32_t *entries;
     size_t count;
@@ -34,26 +31,26 @@ typedef struct cell {
 
 typedef struct budget {
     txm_render_job job;
-    txm_render_options *options; /* the job's, whose samples are those that are traced next */
+    txm_render_options *options; /* the job's options, whose samples are those that are traced next */
     txm_view views[TXM_BUDGET_RESOLUTIONS];
     uint32_t entry_count;
-    uint32_t *bytes_of;   /* of each entry's tile */
-    uint32_t *texture_of; /* each entry's */
+    uint32_t *bytes_of;   /* size of each entry's tile */
+    uint32_t *texture_of; /* texture of each entry */
     uint32_t cell_px, across, down;
-    cell *cells;               /* of all cells, one resolution after the other */
-    cell map;                  /* what Cycles' map of the world asks for */
-    txm_render_textures warps; /* the same textures in a cache: where rays depend on what is in them */
+    cell *cells;               /* all cells, one resolution after the other */
+    cell map;                  /* the tiles for Cycles' map of the world */
+    txm_render_textures warps; /* the same textures in a cache, for lookups whose result affects rays */
 } budget;
 
-/* Of one resolution; `cells` holds TXM_BUDGET_RESOLUTIONS times as many. */
+/* The number of cells of one resolution; `cells` has TXM_BUDGET_RESOLUTIONS times as many. */
 static size_t cell_count(const budget *b)
 {
     return (size_t)b->across * b->down;
 }
 
-/* ---- asking ---- */
+/* ---- tracing ---- */
 
-/* Takes down what was asked for, with what the cell asked for before, and forgets it in the page table. */
+/* Adds the recorded requests to those of the cell, and clears them in the page table. */
 static bool harvest(budget *b, const txm_view *view, cell *out)
 {
     size_t count = 0;
@@ -74,8 +71,7 @@ static bool harvest(budget *b, const txm_view *view, cell *out)
     return true;
 }
 
-/* Traces cell by cell with all threads on one: the lists of what was asked for are taken in between, when
- * nobody looks up. */
+/* Traces cell by cell, each on all threads: requests are collected in between, while no lookups run. */
 static txm_status trace_cells(budget *b, uint32_t width, uint32_t height, txm_error *err)
 {
     for (uint32_t i = 0; i < b->across * b->down; i++) {
@@ -92,7 +88,7 @@ static txm_status trace_cells(budget *b, uint32_t width, uint32_t height, txm_er
     return TXM_OK;
 }
 
-/* Marks what is used at a resolution, and nothing else: sums by image and lists of tiles look at marks. */
+/* Marks exactly the tiles that are used at a resolution: sums by image and lists of tiles use marks. */
 static void mark_used(const budget *b, uint32_t resolution)
 {
     const txm_view *view = txm_texture_set_view(b->job.textures.set);
@@ -104,7 +100,7 @@ static void mark_used(const budget *b, uint32_t resolution)
             view->tiles[cells[i].entries[k]].mark = 1;
 }
 
-/* Which tiles were found, and their bytes, at full resolution. Leaves their marks. */
+/* The number of tiles found at full resolution, and their bytes. Leaves their marks set. */
 static uint64_t found_so_far(const budget *b, uint64_t *bytes)
 {
     const txm_view *view = txm_texture_set_view(b->job.textures.set);
@@ -119,8 +115,8 @@ static uint64_t found_so_far(const budget *b, uint64_t *bytes)
     return count;
 }
 
-/* As many samples again, each time: `before`, `now` and `last` are the tiles after the last three times. What further
- * doublings find shrinks as it did last, and they end with the scene's samples. */
+/* Extrapolates to the scene's number of samples: `before`, `now` and `last` are the numbers of tiles after the last
+ * three doublings of samples. The increase is assumed to shrink by the same factor with each further doubling. */
 static void extrapolate(double before, double now, double last, uint64_t bytes, txm_render_budget *out)
 {
     const double gain = last - now, ratio = before > 0.0 && now > before ? gain / (now - before) : 0.75;
@@ -135,7 +131,7 @@ static void extrapolate(double before, double now, double last, uint64_t bytes, 
     out->missing_bytes = last > 0.0 ? (uint64_t)((double)bytes / last * more) : 0;
 }
 
-/* As many samples as were asked for; of 0, until the tiles stop growing. */
+/* Traces the requested number of samples; if it is 0, until the tiles stop growing. */
 static txm_status trace_samples(budget *b, txm_render_options *o, txm_render_budget *out, txm_error *err)
 {
     const bool is_open = !o->samples;
@@ -164,7 +160,7 @@ static txm_status trace_samples(budget *b, txm_render_options *o, txm_render_bud
     return status;
 }
 
-/* What Cycles loads before the first ray. */
+/* Records the tiles that Cycles loads before the first ray. */
 static txm_status ask_for_map(budget *b, const txm_render_scene *scene, txm_render_budget *out, txm_error *err)
 {
     if (!b->job.textures.world)
@@ -187,7 +183,7 @@ static void count_textures(const budget *b, uint32_t resolution, uint64_t *bytes
         bytes[b->texture_of[i]] += view->tiles[i].mark ? b->bytes_of[i] : 0;
 }
 
-/* Gives the cells of a resolution the tiles that some textures have at the one before. */
+/* Copies the tiles of some textures from the previous resolution to the cells of this one. */
 static bool take_over(budget *b, uint32_t resolution, const uint64_t *before, const uint64_t *now)
 {
     for (size_t i = 0; i < cell_count(b); i++) {
@@ -210,9 +206,9 @@ static bool take_over(budget *b, uint32_t resolution, const uint64_t *before, co
     return true;
 }
 
-/* Where a texture is magnified, Cycles draws between the finest level and the next at half the resolution, and so uses
- * more tiles than at the full one. Such a texture counts as it does at the higher resolution: nobody lowers it for
- * that. */
+/* If a texture is magnified, Cycles draws between the finest level and the next at half the resolution, and so uses
+ * more tiles than at full resolution. Such a texture counts as at the higher resolution, since nobody would lower it.
+ */
 static txm_status settle_resolutions(budget *b, txm_error *err)
 {
     const size_t count = txm_texture_set_view(b->job.textures.set)->texture_count;
@@ -235,8 +231,8 @@ typedef struct tally {
     uint64_t touched, peak, loaded;
 } tally;
 
-/* Render tiles of tile_px, in rows from the top. Before each, what the one before did not use goes, as in Cycles: so
- * while it is rendered, what both use is in memory. *last has an item for each entry. */
+/* Counts with render tiles of tile_px, in rows from the top. Before each, tiles that the previous one did not use are
+ * evicted, as in Cycles; so while it is rendered, memory has the tiles of both. *last has an item for each entry. */
 static tally count_tiles(const budget *b, uint32_t resolution, uint32_t tile_px, uint32_t *last)
 {
     const cell *cells = b->cells + resolution * cell_count(b);
@@ -269,8 +265,8 @@ static tally count_tiles(const budget *b, uint32_t resolution, uint32_t tile_px,
     return t;
 }
 
-/* Fills in the peaks by tile size at full resolution, then those by resolution at the tile size that was asked
- * for. `last` remembers, for each entry, the render tile that used it last, and serves all of the passes. */
+/* Fills in the peaks by tile size at full resolution, then those by resolution at the requested tile size. `last` has,
+ * for each entry, the render tile that used it last, and serves all passes. */
 static txm_status count_all(budget *b, const txm_render_options *o, txm_render_budget *out, txm_error *err)
 {
     uint32_t *last = txm_calloc(b->entry_count + 1, sizeof *last);
@@ -294,7 +290,7 @@ static txm_status count_all(budget *b, const txm_render_options *o, txm_render_b
 
 /* ---- textures ---- */
 
-/* Page tables of their own for each resolution; the first is the set's. */
+/* Makes a page table for each resolution; the first is the set's. */
 static txm_status tables_new(budget *b, txm_error *err)
 {
     const txm_view *view = txm_texture_set_view(b->job.textures.set);
@@ -328,7 +324,7 @@ static txm_status tables_new(budget *b, txm_error *err)
     return TXM_OK;
 }
 
-/* Marks are those of the picture's tiles. */
+/* Only the picture's tiles are marked. */
 static void sum_map(const budget *b, const txm_view *view, txm_render_budget *out)
 {
     out->map_tiles = b->map.count;
@@ -339,7 +335,7 @@ static void sum_map(const budget *b, const txm_view *view, txm_render_budget *ou
     }
 }
 
-/* What is used of each image at each resolution. Leaves the marks of the first. */
+/* Adds up what is used of each image at each resolution. Leaves the marks of the first. */
 static txm_status sum_resolutions(budget *b, const txm_render_scene *scene, txm_render_budget *out, txm_error *err)
 {
     out->image_resolution = txm_calloc(scene->image_count * TXM_BUDGET_RESOLUTIONS + 1, sizeof *out->image_resolution);
@@ -358,7 +354,7 @@ static txm_status sum_resolutions(budget *b, const txm_render_scene *scene, txm_
     return TXM_OK;
 }
 
-/* What images take in all, and what is used of them. */
+/* Adds up the size of images, and what is used of them. */
 static txm_status sum_images(budget *b, const txm_render_scene *scene, txm_render_budget *out, txm_error *err)
 {
     const txm_view *view = txm_texture_set_view(b->job.textures.set);
@@ -390,7 +386,7 @@ void txm_render_budget_clear(txm_render_budget *out)
     memset(out, 0, sizeof *out);
 }
 
-/* The cells' lists first: how many there are is known only as long as the cell size is. */
+/* The lists of cells are freed first, since their number depends on the size of cells. */
 static void budget_free(budget *b)
 {
     for (size_t i = 0; b->cells && i < TXM_BUDGET_RESOLUTIONS * cell_count(b); i++)
@@ -406,7 +402,7 @@ static void budget_free(budget *b)
     txm_pool_free(b->job.pool);
 }
 
-/* `biased` sends every lookup to the page tables; those that others depend on go to a cache as well. */
+/* `biased` sends every lookup to the page tables; those on which others depend also go to a cache. */
 static txm_status trace(budget *b, const txm_render_scene *scene, txm_render_budget *out, txm_error *err)
 {
     txm_render_options *o = b->options;
@@ -433,8 +429,8 @@ static txm_status trace(budget *b, const txm_render_scene *scene, txm_render_bud
     return status;
 }
 
-/* In this order: textures (which names what is missing), page tables, rays, counts. Nothing of it is kept but
- * the numbers in `out`. */
+/* Runs the steps in order: textures (which reports missing ones), page tables, rays, counts. Only the numbers in `out`
+ * are kept. */
 static txm_status run(budget *b, const txm_render_scene *scene, txm_render_budget *out, txm_error *err)
 {
     const txm_render_options *o = b->job.options;
@@ -460,8 +456,8 @@ static txm_status run(budget *b, const txm_render_scene *scene, txm_render_budge
     return status == TXM_OK ? sum_images(b, scene, out, err) : status;
 }
 
-/* The size of cells follows from the render tile: half and a quarter of it are counted as well, so a quarter is
- * the cell. Without a render tile 2048 px take its place, Blender's default. */
+/* The render tile decides the size of cells: half and a quarter of it are counted too, so a cell is a quarter. Without
+ * a render tile it is 2048 px, Blender's default. */
 txm_status txm_render_budget_of(const txm_render_scene *scene, const txm_render_options *given, txm_render_budget *out,
                                 txm_error *err)
 {
@@ -473,7 +469,7 @@ txm_status txm_render_budget_of(const txm_render_scene *scene, const txm_render_
     txm_status status = txm_render_options_take(given, options, err);
     if (status)
         return status;
-    /* A budget is that of the default cache, at the resolution that is wanted and at less. */
+    /* The budget is that of the default cache, at the wanted resolution and at lower ones. */
     txm_cache_options cache;
     txm_cache_options_init_cycles(&cache);
     cache.resolution = own.cache ? own.cache->resolution : 1.0f;
@@ -481,7 +477,7 @@ txm_status txm_render_budget_of(const txm_render_scene *scene, const txm_render_
     out->width = options->width ? options->width : scene->width;
     out->height = options->height ? options->height : scene->height;
     out->scene_samples = scene->samples;
-    /* The tile that was asked for, half and a quarter of it; cells must divide all of them. */
+    /* The requested tile, half and a quarter of it; the size of cells must divide all of them. */
     uint32_t tile = options->render_tile ? options->render_tile : DEFAULT_TILE_PX;
     b.cell_px = tile >= 4 ? tile / 4 : 1;
     for (uint32_t i = 1; i < TXM_BUDGET_TILES; i++)

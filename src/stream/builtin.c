@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The built-in scenes: each shows one thing that texture caches are good or bad at. Units are metres, z is up.
- *
- * They need no file but images: measurements and tests can render them anywhere, and a figure names a scene in
- * one word. What each stresses: the plane, all levels at once and strong anisotropy; the room, bounces that
- * widen; the grid, many textures with little of each; udim, one surface over many files; the sphere, a lat-long
- * image seen by scattered rays; fly, a working set that moves.
+ * The built-in scenes. Each stresses one property of texture caches: the plane, all levels at once and strong
+ * anisotropy; the room, bounces that widen rays; the grid, many textures of which little is used; udim, one surface
+ * with many files; the sphere, a lat-long image seen by scattered rays; fly, a working set that moves. Units are
+ * metres, z is up. They need no files except images, so that measurements and tests can render them anywhere.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -19,7 +17,7 @@
 
 enum { ROOM_SPHERES = 24, GRID = 16, UDIM_COLUMNS = 10 };
 
-/* A scene being put together. */
+/* A scene that is being built. */
 typedef struct builder {
     txm_render_scene *scene;
     const char *const *paths;
@@ -33,7 +31,7 @@ typedef struct builder {
          ? ((b)->failed = true, NULL)                                                                                  \
          : memset(&(b)->scene->plural##s[(b)->scene->plural##_count++], 0, sizeof *(b)->scene->plural##s))
 
-/* Pixels are square whatever the picture's size: the height follows from the half width. */
+/* Pixels are square whatever the picture's size is, so the height follows from the half width. */
 static void look_at(builder *b, txm_vec3 from, txm_vec3 to, float half_width)
 {
     txm_scene_camera *c = &b->scene->camera;
@@ -51,7 +49,7 @@ static void look_at(builder *b, txm_vec3 from, txm_vec3 to, float half_width)
     b->scene->has_camera = true;
 }
 
-/* A material with image `which` of those that were given, taken in turn; with none, plain. */
+/* A material with one of the images, which are taken in turn; `which` selects it. Without images it has no texture. */
 static uint32_t material(builder *b, txm_surface_kind kind, float grey, float roughness, size_t which)
 {
     txm_scene_material *m = NEW_ITEM(b, material);
@@ -72,7 +70,7 @@ static uint32_t material(builder *b, txm_surface_kind kind, float grey, float ro
     return (uint32_t)b->scene->material_count - 1;
 }
 
-/* How often a material's texture is repeated along u and v. Materials without images are left alone. */
+/* Sets how often a material's texture is repeated along u and v. Materials without images are not changed. */
 static void repeat(builder *b, uint32_t of, float times_u, float times_v)
 {
     if (b->failed || !b->scene->materials[of].texture_count)
@@ -81,8 +79,7 @@ static void repeat(builder *b, uint32_t of, float times_u, float times_v)
     b->scene->materials[of].textures[0].transform[4] = times_v;
 }
 
-/* Takes and gives nothing when memory is out: `failed` is looked at once, at the end, so that scenes read
- * as descriptions. */
+/* Adds nothing if memory is exhausted: `failed` is checked once, at the end, so that scenes read as descriptions. */
 static void quad(builder *b, uint32_t of, txm_vec3 corner, txm_vec3 u, txm_vec3 v)
 {
     txm_scene_object *o = NEW_ITEM(b, object);
@@ -97,7 +94,7 @@ static void sphere(builder *b, uint32_t of, txm_vec3 center, float radius)
         *o = (txm_scene_object){.kind = TXM_OBJECT_SPHERE, .material = of, .center = center, .radius = radius};
 }
 
-/* A square that faces down, in watts. */
+/* A square that faces down; its power is in watts. */
 static void area_light(builder *b, txm_vec3 at, float size, float power)
 {
     txm_scene_light *l = NEW_ITEM(b, light);
@@ -108,7 +105,7 @@ static void area_light(builder *b, txm_vec3 at, float size, float power)
                                .size = {size, size}};
 }
 
-/* One light for everything outdoors: from the upper left, hardly wider than the real one. */
+/* The light of all outdoor scenes: from the upper left, hardly wider than the real sun. */
 static void sun(builder *b)
 {
     txm_scene_light *l = NEW_ITEM(b, light);
@@ -121,7 +118,7 @@ static void sun(builder *b)
 
 /* ---- the scenes ---- */
 
-/* The sky is dim and blue so that shadows are not black: paths that leave them go on and look up. */
+/* The sky is dim and blue, so that shadows are not black and paths that leave them still look up textures. */
 static void floor_of(builder *b, float size)
 {
     uint32_t m = material(b, TXM_SURFACE_DIFFUSE, 0.5f, 1.0f, 0);
@@ -132,15 +129,15 @@ static void floor_of(builder *b, float size)
     b->scene->world = (txm_scene_world){.image = TXM_SCENE_NONE, .color = {0.4f, 0.5f, 0.7f}};
 }
 
-/* A low camera over a floor to the horizon: from level 0 at its feet to 1 x 1 px far away in one picture. */
+/* A low camera over a floor up to the horizon: from level 0 in front of it to 1 x 1 px far away in one picture. */
 static void build_plane(builder *b)
 {
     look_at(b, txm_vec_make(0.0f, -3.0f, 0.6f), txm_vec_make(0.0f, 3.0f, 0.35f), 0.7f);
     floor_of(b, 400.0f);
 }
 
-/* Six walls, each its own image, and spheres at places that a fixed seed draws, so that every render of the
- * room is of the same room. */
+/* Six walls with an image each, and spheres at places drawn with a fixed seed, so that every render shows the same
+ * room. */
 static void build_room(builder *b)
 {
     const float w = 4.0f, h = 2.8f;
@@ -155,7 +152,7 @@ static void build_room(builder *b)
     for (uint32_t i = 0; i < ROOM_SPHERES; i++) {
         float r[4];
         txm_random_four(7, i, 0, 0, r);
-        /* Every fourth a mirror, every fourth glossy. */
+        /* Every fourth sphere is a mirror, every fourth glossy. */
         txm_surface_kind kind = i % 4 == 1 ? TXM_SURFACE_MIRROR : i % 4 == 3 ? TXM_SURFACE_GLOSSY : TXM_SURFACE_DIFFUSE;
         uint32_t m = material(b, kind, 0.6f, 0.2f, 6 + i);
         if (kind == TXM_SURFACE_MIRROR && !b->failed) {
@@ -172,8 +169,8 @@ static void build_room(builder *b)
     area_light(b, txm_vec_make(2.0f, 2.0f, h - 0.01f), 1.2f, 400.0f);
 }
 
-/* 256 materials over the images given: many textures that are seen small, so that the coarse levels and the
- * number of open files count. */
+/* 256 materials with the given images: many textures are seen at a small size, so that coarse levels and the number of
+ * open files matter. */
 static void build_grid(builder *b)
 {
     look_at(b, txm_vec_make(0.0f, -11.0f, 5.0f), txm_vec_make(0.0f, 0.0f, 0.0f), 0.75f);
@@ -185,7 +182,7 @@ static void build_grid(builder *b)
     sun(b);
 }
 
-/* The wall has as many rows as the last tile's number says; a hole in the set stays a hole in the wall. */
+/* The number of the last tile decides how many rows the wall has; missing tiles of the set are holes in the wall. */
 static void build_udim(builder *b)
 {
     txm_scene_image *image = b->scene->image_count ? &b->scene->images[0] : NULL;
@@ -198,8 +195,8 @@ static void build_udim(builder *b)
     sun(b);
 }
 
-/* The world alone gives light: every path ends in a lookup of the same image, with directions from sharp
- * to wholly scattered. */
+/* Only the world emits light: every path ends in a lookup of the same image, with directions from sharp to completely
+ * scattered. */
 static void build_sphere(builder *b)
 {
     look_at(b, txm_vec_make(0.0f, -4.0f, 1.0f), txm_vec_make(0.0f, 0.0f, 0.6f), 0.7f);
@@ -227,8 +224,8 @@ static void look_along_street(builder *b, float place)
             0.7f);
 }
 
-/* The camera moves along a street of signs: from frame to frame, some leave the picture for good and others
- * come in, which is what eviction has to get right. */
+/* The camera moves along a street of signs: from frame to frame, some leave the picture for good and others appear,
+ * which tests eviction. */
 static void build_fly(builder *b)
 {
     floor_of(b, 200.0f);
@@ -269,7 +266,7 @@ const char *txm_render_builtin_purpose(size_t index)
 
 /* ---- images ---- */
 
-/* UDIM sets are recognised by their path alone, in both of Blender's spellings. */
+/* UDIM sets are recognised by their path, in both of Blender's spellings. */
 static bool is_pattern(const char *path)
 {
     for (; *path; path++)
@@ -278,7 +275,7 @@ static bool is_pattern(const char *path)
     return false;
 }
 
-/* As a new image node in Blender has it: sRGB, straight alpha, repeated, linear. */
+/* The settings of a new image node in Blender: sRGB, straight alpha, repeat, linear. */
 static txm_status add_image(builder *b, const char *path, txm_error *err)
 {
     txm_scene_image *image = NEW_ITEM(b, image);
@@ -295,8 +292,7 @@ static txm_status add_image(builder *b, const char *path, txm_error *err)
     return is_pattern(path) ? txm_scene_find_udims(image, err) : TXM_OK;
 }
 
-/* Images are taken before the scene is built, since the builders turn to the next one each time a material
- * wants one. */
+/* Images are added before the scene is built, since the builders take the next one for each material. */
 txm_status txm_render_scene_builtin(const char *name, const char *const *images, size_t count, float frame,
                                     txm_render_scene **out, txm_error *err)
 {

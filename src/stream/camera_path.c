@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Paths of a camera. Between keyframes places follow a curve of Catmull and Rom, which passes through all of them, and
- * axes are blended and made perpendicular again; no curve leads over a cut.
+ * Camera paths. Between keyframes, positions follow a Catmull-Rom curve, which passes through all of them, and axes
+ * are blended and made perpendicular again; the curve is interrupted at cuts.
  */
 #include "stream/camera_path.h"
 
@@ -13,7 +13,7 @@ static const float pi = 3.14159265f;
 
 txm_scene_camera txm_camera_orbit(const txm_frames *frames, float turn)
 {
-    enum { FAR_AWAY = 10 /* metres, where the middle of the picture shows nothing */ };
+    enum { FAR_AWAY = 10 /* metres to the centre of an orbit if the middle of the picture shows nothing */ };
     const float inside = 0.45f; /* of the way, so that the far wall is not reached */
     txm_scene_camera c = txm_frames_scene(frames)->camera;
     const float ahead = txm_frames_distance(frames, false), behind = txm_frames_distance(frames, true);
@@ -51,7 +51,7 @@ static void set_column(txm_matrix *m, int k, txm_vec3 v)
     m->m[0][k] = v.x, m->m[1][k] = v.y, m->m[2][k] = v.z;
 }
 
-/* The point of the curve through b and c, between a and d. */
+/* A point of the curve between b and c, with the neighbours a and d. */
 static txm_vec3 curve(txm_vec3 a, txm_vec3 b, txm_vec3 c, txm_vec3 d, float t)
 {
     const float t2 = t * t, t3 = t2 * t;
@@ -61,14 +61,14 @@ static txm_vec3 curve(txm_vec3 a, txm_vec3 b, txm_vec3 c, txm_vec3 d, float t)
     return txm_vec_add(r, 0.5f * t3 - 0.5f * t2, d);
 }
 
-/* A vector of `like`'s length along `v`; `like` where v is of no length. */
+/* A vector along `v` with the length of `like`; `like` if v has no length. */
 static txm_vec3 as_long_as(txm_vec3 v, txm_vec3 like)
 {
     const float length = txm_vec_length(v);
     return length > 1e-6f * txm_vec_length(like) ? txm_vec_scale(v, txm_vec_length(like) / length) : like;
 }
 
-/* Where two keyframes look in opposite directions the blend has no length, and the first one's axes stay. */
+/* If two keyframes look in opposite directions the blend has no length, and the first one's axes are kept. */
 static void blend_axes(const txm_matrix *a, const txm_matrix *b, float t, txm_matrix *out)
 {
     const txm_vec3 ax = column(a, 0), ay = column(a, 1), az = column(a, 2);

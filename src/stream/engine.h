@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The engines: what runs steps of paths, and in which order.
- *
- * An engine gets a rectangle of the picture and adds finished paths to the film. Two exist: engine_wave.c
- * launches many paths at once over a prepared view, as a GPU would; engine_paths.c follows one path per thread,
- * over a blocking cache, over a set that misses nothing (the reference) or over page tables (a budget).
- * Whichever runs, the film receives the same numbers in the same order per pixel, so pictures are equal to the
- * bit.
+ * The engines run the steps of paths. An engine gets a rectangle of the picture and adds finished paths to the film.
+ * engine_wave.c launches many paths at once over a prepared view, as a GPU would; engine_paths.c follows one path per
+ * thread, over a blocking cache, over a set with all tiles in memory (the reference), or over page tables (a budget).
+ * The film receives the same numbers in the same order per pixel from all of them, so pictures are equal to the bit.
  */
 #ifndef TXM_STREAM_ENGINE_H
 #define TXM_STREAM_ENGINE_H
@@ -20,11 +17,11 @@ typedef struct txm_render_rect {
     uint32_t x, y, w, h;
 } txm_render_rect;
 
-/* The picture being made. */
+/* The picture that is being rendered. */
 typedef struct txm_film {
     uint32_t width;
     float *rgb;                     /* sums of samples, in their order */
-    float *level, *misses, *passes; /* NULL: not asked for */
+    float *level, *misses, *passes; /* NULL unless requested */
     uint32_t *level_count;
 } txm_film;
 
@@ -33,20 +30,20 @@ typedef struct txm_render_job {
     txm_path_world world;
     txm_render_textures textures;
     txm_film film;
-    uint32_t first_sample;  /* of each pixel: a budget traces some after the others */
-    const txm_view *biased; /* of a budget; NULL: a picture is made */
-    txm_cache *warps;       /* of a budget: where textures that warp others are looked up; NULL: there are none */
-    uint32_t depth;         /* the most lookups of a step that depend on one another, less 1 */
+    uint32_t first_sample;  /* index of the first sample of each pixel: a budget traces samples in several passes */
+    const txm_view *biased; /* for a budget; NULL: a picture is rendered */
+    txm_cache *warps;       /* for a budget: the cache for textures that warp others; NULL: there are none */
+    uint32_t depth;         /* the longest chain of lookups of a step that depend on one another, minus 1 */
     txm_pool *pool;
-    txm_device **devices; /* that look up for the wave engine */
-    size_t device_count;  /* 0: the processor does */
+    txm_device **devices; /* devices that look up for the wave engine */
+    size_t device_count;  /* 0: the CPU looks up */
     uint32_t threads;
     txm_render_counts counts;
     txm_moments moments; /* empty without a cache */
     uint64_t samples_done, samples_all;
 } txm_render_job;
 
-/* Each renders a rectangle. */
+/* The engines; each renders a rectangle. */
 txm_status txm_engine_wave(txm_render_job *job, txm_render_rect rect, txm_error *err);
 txm_status txm_engine_paths(txm_render_job *job, txm_render_rect rect, txm_error *err);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * One path at a time in each thread: over a cache, a thread waits for each tile that it misses; over a set with all
- * tiles in memory nothing is missed, and the picture is the reference; over page tables alone only questions are asked.
+ * Follows one path at a time in each thread. Over a cache, a thread waits for each tile that it misses; over a set
+ * with all tiles in memory nothing is missed, and the picture is the reference; over page tables only requests are
+ * recorded.
  */
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -12,24 +13,24 @@
 
 enum { PIXELS_PER_TURN = 256 };
 
-/* What all workers see. The counters are the only things that they write together. */
+/* State that all workers share. They write together only to the counters. */
 typedef struct shared {
     txm_render_job *job;
     txm_render_rect rect;
-    txm_view view; /* of the set */
+    txm_view view; /* the set's view */
     atomic_ullong next, done, rays, steps;
 } shared;
 
 typedef struct worker {
     shared *shared;
-    bool is_caller; /* who reports progress */
+    bool is_caller; /* the thread that reports progress */
     txm_looker looker;
     txm_cache_thread *thread;
-    uint32_t requests[TXM_PATH_REQUESTS]; /* of a budget */
+    uint32_t requests[TXM_PATH_REQUESTS]; /* for a budget */
 } worker;
 
-/* All samples of a pixel by one thread, in their order: the sum is the same however many threads there are. In a scene
- * whose objects all lie in one place a ray takes milliseconds, so cancelling does not wait for the pixel's end. */
+/* One thread traces all samples of a pixel in order, so that the sum does not depend on the number of threads. If all
+ * objects of a scene are in one place, a ray takes milliseconds, so cancellation does not wait for the pixel's end. */
 static void trace_pixel(worker *t, uint32_t pixel, uint64_t *rays)
 {
     txm_render_job *job = t->shared->job;
@@ -45,8 +46,8 @@ static void trace_pixel(worker *t, uint32_t pixel, uint64_t *rays)
     }
 }
 
-/* Threads take pixels from a counter, 256 at a time, which evens out expensive parts of the picture. Only the
- * thread that called reports progress: callbacks need no lock of their own. */
+/* Threads take 256 pixels at a time from a counter, which balances expensive parts of the picture. Only the calling
+ * thread reports progress, so that callbacks need no lock. */
 static void work(void *arg)
 {
     worker *t = arg;
@@ -68,7 +69,7 @@ static void work(void *arg)
     atomic_fetch_add(&s->rays, rays);
 }
 
-/* The caller works too. Should a job not be taken, those that run finish what there is; the failure is reported
+/* The caller works too. If a job cannot be queued, the running ones do all the work, and the failure is reported
  * afterwards. */
 static txm_status run(shared *s, worker *workers, uint32_t count, txm_error *err)
 {
@@ -85,7 +86,7 @@ static txm_status run(shared *s, worker *workers, uint32_t count, txm_error *err
     return status;
 }
 
-/* Over the cache, the set, or a budget's page tables. */
+/* The looker for the cache, the set, or a budget's page tables. */
 static txm_looker looker_of(const txm_render_job *job, worker *of)
 {
     const txm_lane lane = {.capacity = job->biased ? TXM_PATH_REQUESTS : 0, .requests = of->requests};
@@ -96,7 +97,7 @@ static txm_looker looker_of(const txm_render_job *job, worker *of)
     return of->thread ? txm_looker_waiting(of->thread) : txm_looker_viewing(&of->shared->view, NULL, lane, false, 0);
 }
 
-/* Each worker has a cache thread, which remembers its last tiles; the view is used where there is no cache. */
+/* Each worker has a cache thread, which remembers its last tiles; without a cache, the view is used. */
 txm_status txm_engine_paths(txm_render_job *job, txm_render_rect rect, txm_error *err)
 {
     shared s = {.job = job, .rect = rect};
@@ -104,7 +105,7 @@ txm_status txm_engine_paths(txm_render_job *job, txm_render_rect rect, txm_error
     txm_status status = workers ? TXM_OK : txm_no_memory(err, NULL);
     if (job->textures.set) {
         s.view = *txm_texture_set_view(job->textures.set);
-        s.view.epoch = 1; /* what is used is counted */
+        s.view.epoch = 1; /* counts what is used */
     }
     for (uint32_t i = 0; status == TXM_OK && i < job->threads; i++) {
         workers[i].shared = &s;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Wavefront: many paths take a step together. What they miss is collected, loaded in one batch, and the steps that
- * missed are run again, until none does; so rays wait for tiles together, as on a GPU.
+ * Wavefront: many paths take a step together. The tiles that they miss are collected and loaded in one batch, and the
+ * steps that missed are run again until none does, so that rays wait for tiles together, as on a GPU.
  */
 #include <stdlib.h>
 
@@ -12,34 +12,34 @@
 
 enum { PATHS_PER_JOB = 2048, REQUESTS_PER_JOB = 4096 };
 
-/* A run of the list of pending paths, which one thread steps. */
+/* A run of the list of pending paths, which one thread handles. */
 typedef struct span {
     struct wave *wave;
     uint32_t first, count;
     txm_looker looker;
-    txm_ask_list noted; /* what devices are asked */
+    txm_ask_list noted; /* lookups for devices */
 } span;
 
 typedef struct wave {
     txm_render_job *job;
     txm_path *paths;
     uint8_t *steps;    /* txm_step of each path */
-    uint32_t *pending; /* paths that have still to take this step */
-    uint32_t *active;  /* paths that are under way */
+    uint32_t *pending; /* paths that have not taken this step yet */
+    uint32_t *active;  /* paths that have not ended */
     uint32_t *requests;
     span *spans;
     txm_lane **lanes;
-    txm_asks *asks; /* NULL: lookups are in a view */
+    txm_asks *asks; /* NULL: lookups use a view */
     txm_ask_list **noted;
     uint32_t lanes_max, spans_max;
     txm_render_rect rect;
-    uint64_t first; /* sample of the rectangle that path 0 is */
+    uint64_t first; /* sample of the rectangle that path 0 traces */
 } wave;
 
-/* ---- what threads run ---- */
+/* ---- jobs ---- */
 
-/* Path i of the wave is sample first + i of the rectangle, samples of one pixel next to each other: neighbours
- * in the wave look up the same tiles. */
+/* Path i of the wave is sample first + i of the rectangle. Samples of one pixel are neighbours, since neighbours in the
+ * wave use the same tiles. */
 static void start_span(void *arg)
 {
     span *s = arg;
@@ -52,7 +52,7 @@ static void start_span(void *arg)
     }
 }
 
-/* Apart from shading, since a step that missed is shaded again but need not be intersected again. */
+/* Separate from shading, because a step that missed is shaded again but need not be intersected again. */
 static void intersect_span(void *arg)
 {
     span *s = arg;
@@ -61,7 +61,7 @@ static void intersect_span(void *arg)
         txm_path_intersect(&s->wave->job->world, &s->wave->paths[s->wave->active[i]]);
 }
 
-/* Threads write `steps` of different paths, and each its own lane: no lock. */
+/* Threads write `steps` of different paths, and each has its own lane, so that no lock is needed. */
 static void shade_span(void *arg)
 {
     span *s = arg;
@@ -73,8 +73,8 @@ static void shade_span(void *arg)
     }
 }
 
-/* Runs `fn` over `count` items, some at a time. Returns when all of them are through, or CANCELLED with some left as
- * they were. Spans are numbered by the list, so a span's lane collects from neighbouring paths. */
+/* Runs `fn` over `count` items in spans. Returns when all of them are done, or CANCELLED with some not done. Spans are
+ * numbered in the order of the list, so that a span's lane collects from neighbouring paths. */
 static txm_status over(wave *w, uint32_t count, txm_job_fn fn, uint32_t *spans, txm_error *err)
 {
     txm_group *group = txm_group_new(w->job->pool);
@@ -95,8 +95,8 @@ static txm_status over(wave *w, uint32_t count, txm_job_fn fn, uint32_t *spans, 
 
 /* ---- a launch ---- */
 
-/* Loads what the spans missed. The wave waits: other work for this time, such as the next wave, would need
- * its own paths and so more memory. */
+/* Loads what the spans missed while the wave waits: other work for this time, such as the next wave, would need paths
+ * of its own and so more memory. */
 static txm_status load(wave *w, uint32_t spans, txm_error *err)
 {
     txm_ticket *ticket = NULL;
@@ -108,7 +108,7 @@ static txm_status load(wave *w, uint32_t spans, txm_error *err)
     return status;
 }
 
-/* The same where devices look up: they answer all that was asked, in as many launches as it takes. */
+/* The same if devices look up: they run all collected lookups, in as many launches as needed. */
 static txm_status ask(wave *w, uint32_t spans, txm_error *err)
 {
     double begin = txm_clock_seconds();
@@ -151,8 +151,8 @@ static txm_status launch(wave *w, uint32_t count, uint32_t *left, txm_error *err
     return w->asks ? ask(w, spans, err) : load(w, spans, err);
 }
 
-/* A step of a path whose tiles are never there together: where lookups depend on others, the tile of the last may
- * drive out that of the first. It waits for one tile after the other. */
+/* Takes a step of a path whose tiles are never in memory together: if lookups depend on others, the tile of the last
+ * may evict that of the first. It waits for one tile after the other. */
 static txm_status take_alone(wave *w, uint32_t path, txm_error *err)
 {
     txm_render_job *job = w->job;
@@ -168,9 +168,9 @@ static txm_status take_alone(wave *w, uint32_t path, txm_error *err)
     return status;
 }
 
-/* One step of all active paths. Where memory holds too little for all of them, fewer are launched at once, down to one,
- * and at last none. A launch that completes no path says so only after those that open files, register levels and load
- * tiles, for each lookup that waits for another. */
+/* One step of all active paths. If memory has room for too few tiles, fewer paths are launched at once, down to one,
+ * and then take_alone is used. A launch that completes no path indicates this only after the launches that open files,
+ * register levels and load tiles, for each lookup that waits for another. */
 static txm_status step(wave *w, uint32_t active, uint32_t *next, txm_error *err)
 {
     txm_render_job *job = w->job;
@@ -192,7 +192,7 @@ static txm_status step(wave *w, uint32_t active, uint32_t *next, txm_error *err)
             left = 0;
             patience = 0;
         }
-        /* Those that were not launched move up after those that missed. */
+        /* Paths that were not launched move up after those that missed. */
         for (uint32_t i = count; i < pending; i++)
             w->pending[left + i - count] = w->pending[i];
         pending = left + (pending - count);
@@ -211,7 +211,8 @@ static txm_status step(wave *w, uint32_t active, uint32_t *next, txm_error *err)
     return status;
 }
 
-/* Paths that ended leave the list of active ones; the film is added to only when all are done, in their order. */
+/* Paths that have ended leave the list of active ones; they are added to the film only when all are done, in their
+ * order. */
 static txm_status run_wave(wave *w, uint32_t count, txm_error *err)
 {
     uint32_t spans, active = count;
@@ -232,7 +233,7 @@ static txm_status run_wave(wave *w, uint32_t count, txm_error *err)
 
 /* ---- a rectangle ---- */
 
-/* Also of a wave that could not be made. */
+/* Also called for a wave that could not be created. */
 static void wave_free(wave *w)
 {
     free(w->paths);
@@ -248,8 +249,8 @@ static void wave_free(wave *w)
     free(w->lanes);
 }
 
-/* Everything that a wave needs, once per rectangle: nothing is allocated while paths run. Each span has a lane
- * with a list of its own for what it misses. */
+/* Allocates everything that a wave needs, once per rectangle, so that nothing is allocated while paths run. Each span
+ * has a lane with a list of its own for what it misses. */
 static bool wave_new(wave *w, txm_render_job *job, txm_render_rect rect, uint64_t samples)
 {
     uint32_t lanes = samples < job->options->lanes ? (uint32_t)samples : job->options->lanes;
@@ -282,7 +283,7 @@ static bool wave_new(wave *w, txm_render_job *job, txm_render_rect rect, uint64_
     return true;
 }
 
-/* As many waves as the rectangle takes. The last may be shorter; its arrays are not. */
+/* Runs as many waves as the rectangle needs. The last may be shorter; its arrays are not. */
 txm_status txm_engine_wave(txm_render_job *job, txm_render_rect rect, txm_error *err)
 {
     const txm_render_options *o = job->options;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Frames, one after the other: the textures, the rays (frame_trace.c) and the batches (frame_loads.c) brought together,
- * and what each frame cost. See frames.h.
+ * Renders frames one after the other: combines the textures, the rays (frame_trace.c) and the batches (frame_loads.c),
+ * and records what each frame cost. See frames.h.
  */
 #include "stream/frames.h"
 
@@ -18,7 +18,7 @@
 #include "tile/base/fail.h"
 #include "tile/base/mem.h"
 
-enum { KEPT_TIMES = 1 << 16 /* frames of which the median is taken: the last ones */ };
+enum { KEPT_TIMES = 1 << 16 /* number of last frames whose median time is computed */ };
 
 struct txm_frames {
     const txm_render_scene *scene;
@@ -36,12 +36,12 @@ struct txm_frames {
     txm_frame_loads loads;
     txm_request_list list;
     uint32_t rejection, frame;
-    bool changed; /* accumulating begins anew */
+    bool changed; /* accumulation starts again */
     double begin_seconds, virtual_ms;
     txm_frame_stats last;
     txm_frames_totals totals;
-    txm_cache_stats first; /* the cache's counts when counting began */
-    uint32_t cut_frame;    /* the first after the last cut */
+    txm_cache_stats first; /* the cache's counts when counting started */
+    uint32_t cut_frame;    /* the first frame after the last cut */
     float *times;          /* of the last KEPT_TIMES frames, ms */
     size_t times_room;
 };
@@ -99,7 +99,7 @@ static bool is_price(double price)
     return price >= 0.0 && price <= 1e9;
 }
 
-/* In a table, so that each bound is next to the sentence that explains it. */
+/* The bounds are in a table, each next to its message. */
 static txm_status check_options(const txm_frames_options *o, txm_error *err)
 {
     const txm_frames_prices *p = &o->prices;
@@ -127,8 +127,8 @@ static txm_status check_options(const txm_frames_options *o, txm_error *err)
     return TXM_OK;
 }
 
-/* Requests and rejection are the frames' own; tiles of one colour stay apart, since which of them would be the shared
- * one depends on which came first. */
+/* Requests and rejection are handled here and not by the cache; tiles of one colour are not shared, since the shared
+ * one would depend on which came first. */
 static void set_cache_options(txm_frames *f)
 {
     const uint32_t most =
@@ -153,7 +153,7 @@ static void close_textures(txm_frames *f)
     txm_render_textures_free(&f->textures);
 }
 
-/* A cache with the options of now, and no tile. */
+/* Opens a cache with the current options and without tiles. */
 static txm_status open_textures(txm_frames *f, txm_error *err)
 {
     txm_status status = txm_render_textures_new(f->scene, &f->options.render, false, false, &f->textures, err);
@@ -255,13 +255,13 @@ void txm_frames_close(txm_frames **frames)
 
 /* ---- a frame ----------------------------------------------------------------------------------------------------- */
 
-/* On the machine's clock or the virtual one, since the frames were opened. */
+/* Time since the frames were opened, on the machine's clock or the virtual one. */
 static double now_ms(const txm_frames *f)
 {
     return f->options.is_virtual ? f->virtual_ms : 1e3 * (txm_clock_seconds() - f->begin_seconds);
 }
 
-/* What the parts of the picture counted. */
+/* Adds up the counts of the parts of the picture. */
 static void add_parts(const txm_frames *f, txm_frame_stats *s)
 {
     for (uint32_t i = 0; i < f->trace.part_count; i++) {
@@ -290,7 +290,7 @@ static void note_cache(const txm_frames *f, txm_frame_stats *s)
     s->allocated_bytes = now->slab_bytes;
 }
 
-/* Until a share of the texels was there, counted from the last cut. */
+/* Records when a fraction of the texels was in memory, counted from the last cut. */
 static void note_sharpness(txm_frames *f, const txm_frame_stats *s)
 {
     const double share = s->texels ? (double)s->sharp / (double)s->texels : 1.0;
@@ -303,7 +303,7 @@ static void note_sharpness(txm_frames *f, const txm_frame_stats *s)
             *marks[i].until = s->number - f->cut_frame;
 }
 
-/* Without memory for it a frame's time is not in the median. */
+/* Without memory for it, a frame's time is not part of the median. */
 static void note_time(txm_frames *f, double ms)
 {
     const size_t count = f->totals.frames;
@@ -334,8 +334,8 @@ static void add_to_totals(txm_frames *f, const txm_frame_stats *s)
     note_sharpness(f, s);
 }
 
-/* The list of the frame goes to the threads that load, and decides what share of the next one's requests is left out.
- */
+/* Passes the frame's list to the threads that load, and decides which fraction of the next frame's requests is
+ * rejected. */
 static txm_status end_frame(txm_frames *f, txm_frame_stats *s, txm_error *err)
 {
     const txm_frames_options *o = &f->options;
@@ -373,7 +373,7 @@ static void show_film(txm_frames *f)
     f->changed = false;
 }
 
-/* Where the camera rests for longer than counters go, the picture begins anew. */
+/* If the camera rests for longer than counters can count, accumulation starts again. */
 static bool is_at_its_end(const txm_frames *f)
 {
     return (uint64_t)(f->film.accumulated + 1) * f->options.render.samples > 1u << 24;
@@ -427,7 +427,7 @@ void txm_frames_restart(txm_frames *f)
 {
     txm_cache_stats_of(f->textures.cache, &f->loads.now);
     f->first = f->loads.now;
-    f->loads.asked_frame -= f->frame; /* a batch that is under way was asked for before frame 0 */
+    f->loads.asked_frame -= f->frame; /* a batch in progress was requested before frame 0 */
     f->frame = 0;
     f->totals = (txm_frames_totals){0};
     f->last = (txm_frame_stats){0};
@@ -437,7 +437,7 @@ void txm_frames_restart(txm_frames *f)
     f->virtual_ms = 0.0;
 }
 
-/* ---- what came of it --------------------------------------------------------------------------------------------- */
+/* ---- results ----------------------------------------------------------------------------------------------------- */
 
 void txm_frames_picture(const txm_frames *f, float *rgb)
 {
@@ -465,7 +465,7 @@ static int by_time(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Without memory to sort in, the mean stands for the median. */
+/* Without memory for sorting, the mean replaces the median. */
 txm_frames_totals txm_frames_totals_of(const txm_frames *f)
 {
     txm_frames_totals t = f->totals;
@@ -528,7 +528,7 @@ txm_status txm_frames_set_resolution(txm_frames *f, float share, txm_error *err)
     return TXM_OK;
 }
 
-/* Tx files that were found when the frames were opened may be gone: then the old cache stays. */
+/* Tx files that existed when the frames were opened may have been removed: then the old cache is kept. */
 txm_status txm_frames_set_policy(txm_frames *f, uint32_t policy, txm_error *err)
 {
     txm_frame_loads loads = f->loads;
@@ -583,7 +583,7 @@ txm_scene_camera txm_frames_camera(const txm_render_scene *scene)
     return scene->camera;
 }
 
-/* What the middle of the picture shows, and what is behind the camera. */
+/* The distance to what the middle of the picture shows, and to what is behind the camera. */
 float txm_frames_distance(const txm_frames *f, bool backwards)
 {
     const txm_scene_camera *c = &f->scene->camera;

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Rays against a scene, by the module that has Embree, and the surface round what they hit: position, normals, their
- * derivatives, texture coordinates.
- *
- * Comes in: a scene that was checked when it was read. Goes out: hits, and surfaces whose vectors are finite
- * and of length 1 wherever the geometry allows it. Derivatives are by the surface's own parameters; what they
- * are by the pixel is path.c's business.
+ * Traces rays through the module that contains Embree, and computes the surface at a hit: position, normals, their
+ * derivatives, texture coordinates. The scene was checked when it was read. Vectors of surfaces are finite and have
+ * length 1 wherever the geometry allows it. Derivatives are by the surface's own parameters; path.c converts them to
+ * the pixel's.
  */
 #include "stream/geometry.h"
 
@@ -23,8 +21,8 @@ static const txm_geometry_table *module;
 
 /* ---- the module ---- */
 
-/* Once per process, under a lock. A module of another build is refused by its ABI number and the sizes of what
- * crosses the border: it could only read rays in the wrong places. */
+/* Called once per process, under a lock. A module of another build is refused by its ABI number and the sizes of
+ * structs that are passed, since it would misread rays. */
 static void load_geometry_module(txm_error *err)
 {
     static const txm_module embree = {"txmill-embree.so", TXM_GEOMETRY_SYMBOL, "rays cannot be traced without Embree",
@@ -36,8 +34,8 @@ static void load_geometry_module(txm_error *err)
         module = t;
 }
 
-/* Whether rays can be taken to the mesh's own space. Not where the matrix flattens, nearly or wholly, or goes to the
- * limits of float: there they would have no direction. */
+/* Whether rays can be transformed to the mesh's own space. They cannot if the matrix flattens, nearly or completely, or
+ * has values near the limits of float: then they would have no direction. */
 static bool is_invertible(const txm_matrix *m)
 {
     double columns = 1.0;
@@ -55,7 +53,7 @@ static bool is_invertible(const txm_matrix *m)
     return fabs(volume) > 1e-5 * columns;
 }
 
-/* A mesh that is flat in the world: its vertices are taken there. */
+/* Adds a mesh that is flat in the world, with its vertices transformed to it. */
 static bool add_flat(const txm_scene_geometry *g, const txm_scene_mesh *mesh, const txm_matrix *to_world)
 {
     static const float identity[12] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0};
@@ -73,7 +71,7 @@ static bool add_flat(const txm_scene_geometry *g, const txm_scene_mesh *mesh, co
     return flat >= 0 && g->call->add_instance(g->data, flat, identity);
 }
 
-/* The module knows none of our types, only arrays of floats. */
+/* The module takes only arrays of floats, and none of the types used here. */
 static bool add_object(const txm_scene_geometry *g, const txm_render_scene *scene, const txm_scene_object *o,
                        const int *meshes)
 {
@@ -92,8 +90,7 @@ static bool add_object(const txm_scene_geometry *g, const txm_render_scene *scen
     }
 }
 
-/* Meshes first, each once; then objects in the scene's order, because the number that a hit carries is that
- * order. */
+/* Adds meshes first, each once; then objects in the scene's order, since a hit contains their index. */
 static bool add_all(const txm_render_scene *scene, const txm_scene_geometry *g, int *meshes)
 {
     for (size_t i = 0; i < scene->mesh_count; i++) {
@@ -108,7 +105,7 @@ static bool add_all(const txm_render_scene *scene, const txm_scene_geometry *g, 
     return g->call->commit(g->data);
 }
 
-/* Whatever fails inside the module has its own message, which names Embree. */
+/* Failures inside the module have their own message, which names Embree. */
 txm_status txm_scene_geometry_new(const txm_render_scene *scene, unsigned threads, txm_scene_geometry *out,
                                   txm_error *err)
 {
@@ -137,7 +134,7 @@ txm_status txm_scene_geometry_new(const txm_render_scene *scene, unsigned thread
     return TXM_OK;
 }
 
-/* The module itself stays: its threads would run on in code that is gone. */
+/* The module stays loaded: otherwise its threads would run code that is gone. */
 void txm_scene_geometry_free(txm_scene_geometry *g)
 {
     if (g->data)
@@ -147,21 +144,21 @@ void txm_scene_geometry_free(txm_scene_geometry *g)
 
 /* ---- surfaces ---- */
 
-/* Degenerate triangles and flattened instances have no direction: they get one that harms nothing. */
+/* Degenerate triangles and flattened instances have no direction, and get a harmless one. */
 static txm_vec3 unit(txm_vec3 v, txm_vec3 otherwise)
 {
     float length = txm_vec_length(v);
     return length > 0.0f && isfinite(length) ? txm_vec_scale(v, 1.0f / length) : otherwise;
 }
 
-/* In the mesh's own space. */
+/* A vertex in the mesh's own space. */
 static txm_vec3 vertex(const float *of, uint32_t i)
 {
     return txm_vec_make(of[3 * (size_t)i], of[3 * (size_t)i + 1], of[3 * (size_t)i + 2]);
 }
 
-/* Normals are interpolated between vertices, and so are their derivatives, without which mirrors would blur
- * nothing where they bulge. */
+/* Normals are interpolated between vertices, and so are their derivatives, without which curved mirrors would not blur.
+ */
 static void triangle_surface(const txm_scene_object *o, const txm_scene_mesh *mesh, const txm_ray_hit *hit,
                              txm_surface *s)
 {
@@ -183,7 +180,7 @@ static void triangle_surface(const txm_scene_object *o, const txm_scene_mesh *me
     s->dNds = txm_vec_add(n[1], -1.0f, n[0]);
     s->dNdt = txm_vec_add(n[2], -1.0f, n[0]);
     s->shading = unit(txm_vec_add(txm_vec_add(n[0], hit->u, s->dNds), hit->v, s->dNdt), s->normal);
-    /* Mean of what the edges bend: dn . dp / |dp|^2. */
+    /* The mean curvature along the edges: dn . dp / |dp|^2. */
     for (int i = 0; i < 3; i++) {
         txm_vec3 edge = txm_vec_add(p[(i + 1) % 3], -1.0f, p[i]), turn = txm_vec_add(n[(i + 1) % 3], -1.0f, n[i]);
         float length2 = txm_vec_dot(edge, edge);
@@ -191,7 +188,7 @@ static void triangle_surface(const txm_scene_object *o, const txm_scene_mesh *me
     }
 }
 
-/* Flat: the normal does not change, and its derivatives stay 0. */
+/* A quad is flat: the normal is constant, and its derivatives are 0. */
 static void quad_surface(const txm_scene_object *o, const txm_ray_hit *hit, txm_surface *s)
 {
     s->dPds = o->u;
@@ -200,7 +197,7 @@ static void quad_surface(const txm_scene_object *o, const txm_ray_hit *hit, txm_
     s->normal = s->shading = unit(txm_vec_cross(o->u, o->v), txm_vec_make(0.0f, 0.0f, 1.0f));
 }
 
-/* The point is taken from the normal, not from the ray, so that it lies on the sphere to the last digit. */
+/* The point is computed from the normal and not from the ray, so that it is exactly on the sphere. */
 static void sphere_surface(const txm_scene_object *o, const txm_ray *ray, const txm_ray_hit *hit, txm_surface *s)
 {
     const txm_vec3 from = txm_vec_make(ray->origin[0], ray->origin[1], ray->origin[2]);
@@ -208,7 +205,7 @@ static void sphere_surface(const txm_scene_object *o, const txm_ray *ray, const 
     txm_vec3 out = txm_vec_add(txm_vec_add(from, hit->t, d), -1.0f, o->center);
     s->normal = s->shading = unit(out, txm_vec_make(0.0f, 0.0f, 1.0f));
     s->at = txm_vec_add(o->center, o->radius, s->normal);
-    /* Longitude and latitude from 0 to 1; at the poles the longitude turns on the spot. */
+    /* Longitude and latitude from 0 to 1; at the poles the longitude is undefined. */
     const float turn = 6.28318531f, half = 3.14159265f;
     txm_vec3 n = s->normal;
     float across = sqrtf(n.x * n.x + n.y * n.y);
@@ -220,8 +217,8 @@ static void sphere_surface(const txm_scene_object *o, const txm_ray *ray, const 
     s->curvature = 1.0f / o->radius;
 }
 
-/* The geometry's normal is turned to the side of the shading normal first, then both towards the ray; `inside`
- * keeps which side that was. */
+/* The geometry's normal is first turned to the side of the shading normal, then both towards the ray; `inside` records
+ * the side. */
 void txm_surface_of(const txm_render_scene *scene, const txm_ray *ray, const txm_ray_hit *hit, txm_surface *s)
 {
     const txm_scene_object *o = &scene->objects[hit->object];
@@ -246,12 +243,12 @@ void txm_surface_of(const txm_render_scene *scene, const txm_ray *ray, const txm
         s->dNdt = txm_vec_scale(s->dNdt, -1.0f);
         s->curvature = -s->curvature;
     }
-    /* An interpolated normal may look away from the ray near the rim. */
+    /* Near the rim, an interpolated normal may point away from the ray. */
     if (txm_vec_dot(s->shading, d) >= 0.0f)
         s->shading = s->normal;
 }
 
-/* The corners of the face that a triangle is, or is a part of, in the pages of a Ptex file. */
+/* The corners of the face that contains a triangle, in the pages of a Ptex file. */
 static void ptex_corners(const txm_surface *s, const txm_ptex_pages *pages, float at[3][2])
 {
     static const uint8_t corners[3][3] = {{0, 1, 3}, {0, 1, 2}, {0, 2, 3}};
@@ -267,8 +264,8 @@ static void ptex_corners(const txm_surface *s, const txm_ptex_pages *pages, floa
     }
 }
 
-/* Meshes have the coordinates of a map; quads and spheres their own parameters. A mesh without maps is at (0,
- * 0) everywhere, as in Blender. */
+/* Meshes have the coordinates of a map; quads and spheres their own parameters. A mesh without maps has (0, 0)
+ * everywhere, as in Blender. */
 txm_surface_uv txm_surface_uv_of(const txm_surface *s, const txm_scene_texture *texture)
 {
     const float *f = texture->transform, *map = s->mesh && !texture->pages ? txm_mesh_map(s->mesh, texture->uv) : NULL;

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A scene as rays see it, and what they hit.
- *
- * Everything that knows Embree is behind txm_geometry_table; everything that knows textures is above this. A
- * hit carries numbers only; txm_surface_of turns it into positions, normals and derivatives when a path wants
- * them, which a shadow ray never does.
+ * The geometry of a scene, and hits on it. Embree is used only through txm_geometry_table, and textures are not used
+ * here. A hit has numbers only; txm_surface_of computes positions, normals and derivatives when a path needs them,
+ * which shadow rays do not.
  */
 #ifndef TXM_STREAM_GEOMETRY_H
 #define TXM_STREAM_GEOMETRY_H
@@ -16,20 +14,20 @@ typedef struct txm_scene_geometry {
     txm_geometry *data;
 } txm_scene_geometry;
 
-/* Loads txmill-embree.so and hands it the scene. UNSUPPORTED where the module is not installed. */
+/* Loads txmill-embree.so and passes it the scene. UNSUPPORTED if the module is not installed. */
 txm_status txm_scene_geometry_new(const txm_render_scene *scene, unsigned threads, txm_scene_geometry *out,
                                   txm_error *err);
 void txm_scene_geometry_free(txm_scene_geometry *geometry);
 
-/* The surface round a hit. Its two parameters s and t are the barycentric ones of a triangle, u and v of quads and
- * spheres. */
+/* The surface at a hit. Its two parameters s and t are barycentric for a triangle, and u and v for quads and spheres.
+ */
 typedef struct txm_surface {
-    txm_vec3 at, normal; /* of the geometry, towards the ray; length 1 */
+    txm_vec3 at, normal; /* normal of the geometry, towards the ray; length 1 */
     txm_vec3 shading;    /* interpolated, towards the ray; length 1 */
-    txm_vec3 dPds, dPdt; /* of the position */
-    txm_vec3 dNds, dNdt; /* of the shading normal */
-    float curvature;     /* mean, positive where the surface bulges towards the ray */
-    bool inside;         /* the ray comes from behind */
+    txm_vec3 dPds, dPdt; /* derivatives of the position */
+    txm_vec3 dNds, dNdt; /* derivatives of the shading normal */
+    float curvature;     /* mean, positive if the surface is convex towards the ray */
+    bool inside;         /* the ray comes from inside */
     uint32_t material;
     uint32_t vertex[3], triangle;
     const txm_scene_mesh *mesh; /* NULL: a quad or sphere */
@@ -38,7 +36,7 @@ typedef struct txm_surface {
 
 void txm_surface_of(const txm_render_scene *scene, const txm_ray *ray, const txm_ray_hit *hit, txm_surface *out);
 
-/* Coordinates of a texture there, and their derivatives by the surface's parameters. */
+/* Texture coordinates at a hit, and their derivatives by the surface's parameters. */
 typedef struct txm_surface_uv {
     float u, v, duds, dudt, dvds, dvdt;
 } txm_surface_uv;

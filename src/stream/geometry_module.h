@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the module txmill-embree.so offers: rays against triangles, parallelograms and spheres. Embree and the thread
- * library below it are loaded with it, by the one command that traces rays, and by nobody else.
- *
- * A table of C functions, so that nothing of Embree's C++ reaches the library and a missing Embree is a message
- * and not a program that cannot start.
+ * The interface of the module txmill-embree.so: rays against triangles, parallelograms and spheres. Embree and its
+ * thread library are loaded with the module, only for the command that traces rays. It is a table of C functions, so
+ * that Embree's C++ does not reach the library, and a missing Embree causes a message and not a program that cannot
+ * start.
  */
 #ifndef TXM_STREAM_GEOMETRY_MODULE_H
 #define TXM_STREAM_GEOMETRY_MODULE_H
@@ -19,8 +18,8 @@ typedef struct txm_geometry txm_geometry;
 
 typedef struct txm_ray_hit {
     float t;
-    float u, v;         /* triangles: barycentric; quads and spheres: their uv */
-    uint32_t object;    /* as it was added; UINT32_MAX: nothing was hit */
+    float u, v;         /* for triangles barycentric; for quads and spheres their uv */
+    uint32_t object;    /* index in the order of adding; UINT32_MAX: nothing was hit */
     uint32_t primitive; /* triangle of the mesh */
 } txm_ray_hit;
 
@@ -28,11 +27,12 @@ typedef struct txm_ray {
     float origin[3], direction[3], near_t, far_t;
 } txm_ray;
 
-/* Plain arrays, so that the module needs nothing of the library. All pointers stay valid until `free`. */
+/* Arguments are plain arrays, so that the module needs nothing of the library. All pointers must stay valid until
+ * `free`. */
 typedef struct txm_geometry_table {
     uint32_t abi, hit_bytes, ray_bytes;
     txm_geometry *(*new)(unsigned threads);
-    /* A mesh that instances refer to: its number, or -1. */
+    /* Adds a mesh for instances; returns its index, or -1. */
     int (*add_mesh)(txm_geometry *g, const float *positions, size_t vertices, const uint32_t *corners,
                     size_t triangles);
     /* Objects are numbered in the order in which they are added, over all three kinds. */
@@ -40,9 +40,9 @@ typedef struct txm_geometry_table {
     bool (*add_quad)(txm_geometry *g, const float corner[3], const float u[3], const float v[3]);
     bool (*add_sphere)(txm_geometry *g, const float center[3], float radius);
     bool (*commit)(txm_geometry *g);
-    /* Why something failed. */
+    /* Why a call failed. */
     const char *(*message)(const txm_geometry *g);
-    /* From any number of threads after commit. */
+    /* May be called from any number of threads after commit. */
     void (*intersect)(const txm_geometry *g, const txm_ray *ray, txm_ray_hit *hit);
     bool (*occluded)(const txm_geometry *g, const txm_ray *ray);
     void (*free)(txm_geometry *g);

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Lamps, and the importance map of the world: ours, and what that of Cycles takes.
- *
- * The map is made once per picture, by looking the world's image up at the centre of each cell of a lat-long grid: at a
- * coarse level, so that of a large image a few tiles are read. It only decides where light is looked for; what arrives
- * from there is looked up by the path. So a map that is a little wrong costs noise, and no light.
+ * Lamps, and the importance map of the world: that of this renderer, and the tiles that Cycles' map uses. The map is
+ * made once per picture, by looking up the world's image at the centre of each cell of a lat-long grid, at a coarse
+ * level, so that few tiles of a large image are read. It only decides in which directions light is sampled; the path
+ * looks up the light that arrives from there. An inexact map therefore causes noise, but no bias.
  */
 #include "stream/light.h"
 
@@ -17,7 +16,7 @@
 
 static const float pi = 3.14159265f;
 
-/* Of vectors that are known to have a length. */
+/* For vectors that are known to have a length. */
 static txm_vec3 unit(txm_vec3 v)
 {
     return txm_vec_scale(v, 1.0f / txm_vec_length(v));
@@ -25,9 +24,8 @@ static txm_vec3 unit(txm_vec3 v)
 
 /* ---- lamps ---- */
 
-/* Conventions are Blender's: power
- * in watts over the sphere for points and spots, over the half space for areas; the sun's power is what
- * arrives. */
+/* Conventions are Blender's: power is in watts, over the sphere for points and spots, over the half space for areas;
+ * the sun's power is irradiance. */
 bool txm_light_draw(const txm_scene_light *l, txm_vec3 from, const float random[4], txm_light_sample *out)
 {
     txm_vec3 at = l->at, x, y;
@@ -78,14 +76,14 @@ bool txm_light_draw(const txm_scene_light *l, txm_vec3 from, const float random[
 
 enum { COLUMNS = 512, ROWS = 256, CELLS = COLUMNS * ROWS, REQUESTS = 4096 };
 
-/* Sums of weights up to each cell, as shares of 1: of the rows, and within each row. */
+/* Cumulative weights up to each cell, as fractions of 1: of the rows, and within each row. */
 struct txm_world_map {
     float rows[ROWS + 1];
     float columns[ROWS][COLUMNS + 1];
     float angle; /* of a cell of Cycles' map */
 };
 
-/* Directions have a length of about 1: z is kept where asinf has a value. */
+/* Directions have a length of about 1, so z is clamped to the range of asinf. */
 void txm_world_place(bool mirror_ball, txm_vec3 d, float *u, float *v)
 {
     if (mirror_ball) {
@@ -98,8 +96,8 @@ void txm_world_place(bool mirror_ball, txm_vec3 d, float *u, float *v)
     *v = 0.5f + asinf(fmaxf(-1.0f, fminf(1.0f, d.z))) / pi;
 }
 
-/* What a direction becomes by the world's mapping, of length 1; *length: how long it was before. A mapping that
- * flattens it to nothing leaves it as it is. */
+/* Applies the world's mapping to a direction and normalises it; *length receives the length before. If the mapping
+ * flattens it to 0, it is not changed. */
 static txm_vec3 mapped(const txm_scene_world *world, txm_vec3 d, float *length)
 {
     const txm_vec3 to = world->mapped ? txm_matrix_point(&world->mapping, d) : d;
@@ -110,8 +108,8 @@ static txm_vec3 mapped(const txm_scene_world *world, txm_vec3 d, float *length)
     return d;
 }
 
-/* The derivatives of longitude and latitude by direction; towards the poles, where longitude turns on the spot, the
- * distance from the axis is kept above 0. On the mirror ball, those of txm_world_place. */
+/* The derivatives of longitude and latitude by direction. Towards the poles, where longitude changes quickly, the
+ * distance from the axis is kept above 0. For mirror balls, those of txm_world_place. */
 txm_lookup txm_world_look(const txm_scene_world *world, txm_vec3 d, txm_vec3 x, txm_vec3 y)
 {
     txm_lookup at = {0};
@@ -138,15 +136,15 @@ txm_lookup txm_world_look(const txm_scene_world *world, txm_vec3 d, txm_vec3 x, 
     return at;
 }
 
-/* The other way round, for the grid, which is always a lat-long one. */
+/* The inverse, for the grid, which is always lat-long. */
 static txm_vec3 direction_at(float u, float v)
 {
     float longitude = (0.5f - u) * 2.0f * pi, latitude = (v - 0.5f) * pi, across = cosf(latitude);
     return txm_vec_make(across * cosf(longitude), across * sinf(longitude), sinf(latitude));
 }
 
-/* What is looked up for a cell: a place of the image, and a footprint of a cell's size. Mirror balls and mappings show
- * cells in other sizes; their own is near enough. */
+/* The lookup for a cell: its place in the image, and a footprint of a cell's size. For mirror balls and mappings cells
+ * have other sizes in the image, but this is close enough. */
 static txm_lookup look_of(const txm_scene_world *world, uint32_t column, uint32_t row)
 {
     txm_lookup at = {.dudx = 1.0f / COLUMNS, .dvdy = 1.0f / ROWS};
@@ -156,8 +154,8 @@ static txm_lookup look_of(const txm_scene_world *world, uint32_t column, uint32_
     return at;
 }
 
-/* Looks all cells up; the weight of each is its brightness times the solid angle, less the factor that all have.
- * What is missed is collected, and loaded by the caller. */
+/* Looks up all cells; the weight of each is its brightness times the solid angle, without the common factor. Missed
+ * tiles are collected, and the caller loads them. */
 static bool weigh(const txm_texture_set *set, uint32_t texture, const txm_sampler *how, const txm_scene_world *world,
                   txm_lane *lane, float *weights)
 {
@@ -175,7 +173,7 @@ static bool weigh(const txm_texture_set *set, uint32_t texture, const txm_sample
     return complete;
 }
 
-/* Sums in double: a sun of a few pixels must not swallow the sky. False if all is black. */
+/* Adds in double, because a sun of a few pixels must not swallow the sky. false if everything is black. */
 static bool add_up(txm_world_map *map, const float *weights)
 {
     double all = 0.0, sums[ROWS] = {0};
@@ -201,7 +199,8 @@ static bool add_up(txm_world_map *map, const float *weights)
     return true;
 }
 
-/* Looked up without chance and at full resolution, whatever the picture does: the map is that of the scene. */
+/* Looks up without random numbers and at full resolution, whatever the picture's settings are, because the map belongs
+ * to the scene. */
 static txm_status fill(txm_texture_set *set, uint32_t texture, const txm_bound_image *bound,
                        const txm_scene_world *world, float *weights, txm_error *err)
 {
@@ -237,8 +236,9 @@ static float angle_of(txm_world_grid grid)
     return fminf(pi / (float)grid.rows, 2.0f * pi / (float)grid.columns);
 }
 
-/* A direction of the grid as Cycles looks it up: with a spread of half a cell. A little more, since for most images and
- * maps that is a whole level, which Cycles reaches: our rounding must not fall short of it. */
+/* The lookup that Cycles makes for a direction of the grid, with a spread of half a cell. It is made slightly larger:
+ * for most images and maps the spread is exactly a level, which Cycles reaches, and rounding must not fall short of it.
+ */
 static txm_lookup grid_look(const txm_render_scene *scene, txm_world_grid grid, uint32_t column, uint32_t row)
 {
     txm_vec3 x, y,
@@ -248,14 +248,14 @@ static txm_lookup grid_look(const txm_render_scene *scene, txm_world_grid grid, 
     return txm_world_look(&scene->world, d, txm_vec_scale(x, wide), txm_vec_scale(y, wide));
 }
 
-/* Every row, since those near the poles take coarser levels; in a row of a lat-long image two directions for the width
- * of a tile, which is narrowest at the horizon. Where directions are mapped, and on mirror balls, every one. */
+/* Looks up every row, since those near the poles use coarser levels; in a row of a lat-long image two directions for
+ * the width of a tile, which is narrowest at the horizon. With a mapping, and for mirror balls, every direction. */
 void txm_world_grid_ask(const txm_render_scene *scene, const txm_bound_image *bound, const txm_view *view)
 {
     const txm_world_grid grid = txm_world_grid_of(scene, bound);
     uint32_t step = 1, none = 0, request;
     txm_sampler how = bound->how;
-    txm_lane lane = {.capacity = 1, .requests = &request}; /* the page table remembers */
+    txm_lane lane = {.capacity = 1, .requests = &request}; /* the page table records the request */
     how.mode = TXM_LEVEL_MODE_FLOOR;
     how.mip_bias = 0.0f;
     if (grid.rows && !scene->world.mirror_ball && !scene->world.mapped) {
@@ -307,7 +307,7 @@ void txm_world_map_free(txm_world_map **map)
     *map = NULL;
 }
 
-/* The cell whose part of the sums a number falls into; *within it, 0 to 1. Cells without weight are passed over. */
+/* The cell that contains a number of the cumulative weights; *within it, 0 to 1. Cells without weight are skipped. */
 static uint32_t find(const float *sums, uint32_t count, float number, float *within)
 {
     uint32_t low = 0, high = count;
@@ -322,8 +322,8 @@ static uint32_t find(const float *sums, uint32_t count, float number, float *wit
     return low;
 }
 
-/* A cell's share, spread evenly over its place in the grid, of which a strip of latitude has 2 pi pi cos of the sphere.
- * Both places ask here, so that a direction has one probability. */
+/* The probability of a cell per solid angle; a strip of latitude covers 2 pi pi cos of the sphere. Drawing and
+ * evaluation both call this, so that a direction has one probability. */
 static float probability_of(const txm_world_map *map, uint32_t column, uint32_t row, float across)
 {
     float share = (map->rows[row + 1] - map->rows[row]) * (map->columns[row][column + 1] - map->columns[row][column]);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Where light is looked for: lamps, and the bright parts of the world's image.
- *
- * Comes in: a lamp or the image, and random numbers. Goes out: a direction, and what is needed to count the light from
- * there once and no more. Nothing here traces a ray or looks a texture up while a picture is made.
+ * Where light is sampled: lamps, and bright parts of the world's image. A lamp or the image and random numbers give a
+ * direction, and what is needed to count the light from there exactly once. Nothing here traces rays or looks up
+ * textures while a picture is rendered.
  */
 #ifndef TXM_STREAM_LIGHT_H
 #define TXM_STREAM_LIGHT_H
@@ -11,45 +10,44 @@
 
 typedef struct txm_light_sample {
     txm_vec3 direction;
-    float distance, irradiance; /* what a surface that faces it receives of a power of 1 */
+    float distance, irradiance; /* on a surface that faces it, for a power of 1 */
 } txm_light_sample;
 
-/* A place on the lamp or a direction of the sun, and what arrives from there. False: nothing. Of the four numbers the
- * first is left for the choice of a lamp. */
+/* Draws a point of the lamp or a direction of the sun; false if no light arrives from there. The first of the four
+ * numbers is not used here: it chooses the lamp. */
 bool txm_light_draw(const txm_scene_light *light, txm_vec3 from, const float random[4], txm_light_sample *out);
 
-/* Where the world's image shows a direction: 0 to 1. As Cycles' environment node has them: z is up, and the middle of a
- * lat-long image lies towards +x. */
+/* The place in the world's image that shows a direction: 0 to 1, as in Cycles' environment node: z is up, and the
+ * middle of a lat-long image is at +x. */
 void txm_world_place(bool mirror_ball, txm_vec3 direction, float *u, float *v);
-/* The lookup of a direction, which goes through the world's mapping first, and turns by by_x and by_y from one pixel
- * to the next. */
+/* The lookup of a direction, after the world's mapping; by_x and by_y are its derivatives by the pixel. */
 txm_lookup txm_world_look(const txm_scene_world *world, txm_vec3 direction, txm_vec3 by_x, txm_vec3 by_y);
 
-/* How bright the world is in each direction, in cells of longitude and latitude. */
+/* The brightness of the world in each direction, in cells of longitude and latitude. */
 typedef struct txm_world_map txm_world_map;
 
-/* The map of the scene's world, from a level of its image that has about a cell's size; *out is NULL where there is
- * nothing to choose from: no image, a UDIM set, blackness. `tx`: the image's file. Tiles that cannot be read count as
- * magenta, as in the picture. NO_MEMORY, and what txm_texture_set_add returns. */
+/* Makes the map of the scene's world, from the level of its image whose pixels have about a cell's size. *out is NULL
+ * if there is nothing to choose from: no image, a UDIM set, or a black image. `tx` is the image's file. Tiles that
+ * cannot be read count as magenta, as in the picture. NO_MEMORY, and the failures of txm_texture_set_add. */
 txm_status txm_world_map_new(const txm_render_scene *scene, const txm_bound_image *bound, const char *tx,
                              txm_world_map **out, txm_error *err);
 void txm_world_map_free(txm_world_map **map); /* NULL-safe; sets *map to NULL */
 
-/* A direction by brightness, and its probability by solid angle, above 0. */
+/* Draws a direction by brightness, and returns its probability per solid angle, above 0. */
 txm_vec3 txm_world_map_draw(const txm_world_map *map, const float random[2], float *probability);
-/* The probability of a direction. */
+/* The probability of a direction per solid angle. */
 float txm_world_map_probability(const txm_world_map *map, txm_vec3 direction);
-/* The most that rays to the world may be wide: a cell of Cycles' map, since wider ones blur what it chose. */
+/* The largest spread of rays to the world: a cell of Cycles' map, since wider ones would blur what it chose. */
 float txm_world_map_angle(const txm_world_map *map);
 
-/* The map that Cycles makes for the same purpose. */
+/* The size of the map that Cycles makes for the same purpose. */
 typedef struct txm_world_grid {
-    uint32_t columns, rows; /* 0: none */
+    uint32_t columns, rows; /* 0: Cycles makes no map */
 } txm_world_grid;
 
-/* Of the scene: as large as its world's image, or as the scene says. */
+/* For a scene: as large as its world's image, or as the scene specifies. */
 txm_world_grid txm_world_grid_of(const txm_render_scene *scene, const txm_bound_image *bound);
-/* Makes the lookups that Cycles makes for that map, in a page table, which remembers the tiles: all of the level that
- * has two pixels for a cell, or of level 0, and of coarser ones what lies round the poles. */
+/* Makes the lookups that Cycles makes for that map, in a page table, which records the tiles: all of the level that has
+ * two pixels per cell, or of level 0, and of coarser ones those around the poles. */
 void txm_world_grid_ask(const txm_render_scene *scene, const txm_bound_image *bound, const txm_view *view);
 #endif

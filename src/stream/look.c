@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The kinds of lookers that renders and budgets use. Each is a function, chosen once where the looker is made, so that
- * a lookup asks nothing.
+ * The lookers of renders and budgets. Each is a function that is chosen once when the looker is made, so that lookups
+ * have no branches for it.
  */
 #include "stream/look.h"
 
@@ -69,7 +69,7 @@ txm_looker txm_looker_viewing(const txm_view *view, txm_cache *cache, txm_lane l
 
 /* ---- page tables ---- */
 
-/* Only asks for tiles, at several resolutions at once, which all choose alike from the same random state. */
+/* Only requests tiles, at several resolutions at once, which all choose with the same random state. */
 static txm_look look_and_ask(txm_looker *looker, const txm_bound_image *image, txm_lookup at, txm_found_color *out)
 {
     const uint32_t random = looker->lane.random;
@@ -77,7 +77,7 @@ static txm_look look_and_ask(txm_looker *looker, const txm_bound_image *image, t
         txm_sampler how = image->how;
         how.mip_bias += (float)i;
         looker->lane.random = random;
-        looker->lane.count = 0; /* the page table remembers */
+        looker->lane.count = 0; /* the page table records the requests */
         txm_sample(&looker->biased[i], image->texture, &how, &at, &looker->lane, out->rgba);
     }
     if (looker->thread && (out->with_derivatives || out->decides)) {

@@ -1,5 +1,5 @@
-# Embree traces the rays of `txmill stream`: a module, loaded by that command alone. Without its headers the module is left
-# out, and the command says so.
+# Embree traces the rays of `txmill stream`. It is in a module, which only that command loads. Without Embree's headers the
+# module is not built, and the command says so.
 EMBREE := $(firstword $(foreach v,4 3,$(shell $(CC) -E -include embree$(v)/rtcore.h -x c /dev/null >/dev/null 2>&1 && echo embree$(v))))
 EMBREE_SRC := src/stream/embree/embree_module.c
 ifneq ($(EMBREE),)
@@ -10,7 +10,8 @@ $(B)/txmill-embree.so: $(EMBREE_SRC) $(B)/flags/c $(B)/flags/link
 -include $(B)/src/stream/embree/embree_module.d
 $(TESTS): | $(B)/txmill-embree.so
 endif
-# SDL 2 opens the window of `txmill stream view`: a module, loaded by that command alone, and left out without its headers.
+# SDL 2 opens the window of `txmill stream view`. It is used in a module that only this command loads, and that is not
+# built without SDL's headers.
 # Text is drawn with the font of libSDL2_test.a, which is linked in.
 SDL := $(shell $(CC) -E -include SDL2/SDL.h -include SDL2/SDL_test_font.h -x c /dev/null >/dev/null 2>&1 && echo yes)
 SDL_SRC := src/stream/sdl/sdl_module.c
@@ -22,12 +23,12 @@ $(B)/txmill-sdl.so: $(SDL_SRC) $(B)/flags/c $(B)/flags/link
 -include $(B)/src/stream/sdl/sdl_module.d
 $(TESTS): | $(B)/txmill-sdl.so
 endif
-# Claims about texture caches, measured: tables and plots of docs/streaming.md.
+# Measures claims about texture caches: tables and plots of docs/streaming.md.
 .PHONY: bench-stream
 bench-stream: all
 	python3 bench/stream.py $(B)/txmill docs/streaming.md
 	python3 bench/play.py $(B)/txmill docs/streaming.md
-# What each policy of the cache reads, beside the optimum: a table of docs/streaming.md.
+# Measures what each policy of the cache reads, compared with the optimum: a table of docs/streaming.md.
 .PHONY: bench-policies
 bench-policies: all
 	python3 bench/policies.py $(B)/txmill docs/streaming.md

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A light path: camera rays, what surfaces do to them, light sampling, and how wide the ray is everywhere.
- *
- * Comes in: a world that does not change while a picture is made, and a path. Goes out: the path one step
- * further, or unchanged. Random numbers are a function of seed, pixel, sample and what they are for (the
- * DIMENSION_ numbers below), never of a state that is passed on: paths may be stepped in any order, and again.
+ * Light paths: camera rays, scattering, light sampling, and the width of the ray everywhere. A step advances a path or
+ * leaves it unchanged. Random numbers are a function of seed, pixel, sample and their purpose (the DIMENSION_ numbers
+ * below), and never of a state that is passed on, so that paths may be stepped in any order, and repeatedly.
  */
 #include "stream/path.h"
 
@@ -20,19 +18,19 @@ enum { DIMENSION_CAMERA = 0, DIMENSION_BOUNCE = 8, PER_BOUNCE = 8, BSDF = 0, LIG
 
 static const float pi = 3.14159265f;
 
-/* Of length 1 for every ray that a path follows. */
+/* Has length 1 for every ray of a path. */
 static txm_vec3 direction_of(const txm_ray *ray)
 {
     return txm_vec_make(ray->direction[0], ray->direction[1], ray->direction[2]);
 }
 
-/* Rays leave the surface by moving their origin (leave), so that they may begin at 0. */
+/* `leave` moves the origin of rays off the surface, so that they may begin at 0. */
 static void set_ray(txm_ray *ray, txm_vec3 from, txm_vec3 direction, float near_t, float far_t)
 {
     *ray = (txm_ray){{from.x, from.y, from.z}, {direction.x, direction.y, direction.z}, near_t, far_t};
 }
 
-/* Blender since 5.2.1: by Filter Glossy, up to 1. */
+/* The factor of Filter Glossy, at most 1, as in Blender since 5.2.1. */
 static float widening_of(const txm_render_scene *scene, const txm_render_options *options)
 {
     const float said = options->filter_glossy > 0.0f ? options->filter_glossy : scene->filter_glossy;
@@ -58,8 +56,8 @@ txm_path_world txm_path_world_of(const txm_render_scene *scene, const txm_scene_
 
 /* ---- the camera ---- */
 
-/* The integral is summed in 8192 steps of double, then inverted by walking along it once. A table, since the
- * filter is drawn from twice per sample. */
+/* The integral is summed in 8192 steps of double, then inverted by one walk along it. It is a table because each sample
+ * draws from the filter twice. */
 void txm_path_filter(float width, float table[TXM_FILTER_TABLE])
 {
     enum { STEPS = 8192 };
@@ -87,9 +85,8 @@ static void camera_ray(const txm_scene_camera *c, float x, float y, txm_vec3 *fr
     *to = perspective ? txm_vec_make(a, b, -1.0f) : txm_vec_make(0.0f, 0.0f, -1.0f);
 }
 
-/* Derivatives of the ray by the pixel's x and y: an orthographic camera moves the origin, a perspective one
- * turns the direction. The compact and cone forms are made from the same two vectors, so the three kinds can be
- * compared. */
+/* Derivatives of the ray by the pixel's x and y: an orthographic camera moves the origin, a perspective one turns the
+ * direction. The compact and cone forms are made from the same two vectors, so that the three kinds can be compared. */
 static void start_differential(const txm_path_world *w, txm_vec3 direction, float length, txm_path *path)
 {
     const txm_scene_camera *c = w->camera;
@@ -114,8 +111,8 @@ static void start_differential(const txm_path_world *w, txm_vec3 direction, floa
     }
 }
 
-/* Draws a place in the pixel by the filter and one on the lens. The direction goes through the same point in
- * focus wherever on the lens the ray starts. */
+/* Draws a place in the pixel by the filter and one on the lens. Wherever the ray starts on the lens, it passes through
+ * the same point in focus. */
 void txm_path_start(const txm_path_world *w, uint32_t pixel, uint32_t sample, txm_path *path)
 {
     const txm_scene_camera *c = w->camera;
@@ -141,7 +138,7 @@ void txm_path_start(const txm_path_world *w, uint32_t pixel, uint32_t sample, tx
     start_differential(w, direction, length, path);
 }
 
-/* Changes nothing but the hit, so it too may be repeated. */
+/* Changes only the hit, so it too may be repeated. */
 void txm_path_intersect(const txm_path_world *w, txm_path *path)
 {
     w->geometry->call->intersect(w->geometry->data, &path->ray, &path->hit);
@@ -180,13 +177,13 @@ static txm_uv_differential on_surface(const txm_path_world *w, const txm_path_di
     }
 }
 
-/* How the shading normal turns where the surface's parameters change by ds and dt. */
+/* The change of the shading normal if the surface's parameters change by ds and dt. */
 static txm_vec3 normal_change(const txm_surface *s, float ds, float dt)
 {
     return txm_vec_add(txm_vec_scale(s->dNds, ds), dt, s->dNdt);
 }
 
-/* What a lobe of this roughness makes of full differentials: at least as wide a spread in both directions. */
+/* Widens full differentials by a lobe of this roughness: the spread is at least as wide in both directions. */
 static void widen_full(txm_full *f, txm_vec3 direction, float roughness2)
 {
     float wide = sqrtf(roughness2);
@@ -198,8 +195,8 @@ static void widen_full(txm_full *f, txm_vec3 direction, float roughness2)
         f->dDdy = txm_vec_scale(y, wide);
 }
 
-/* What scattering does to the width: curvature bends it (cone and full), roughness widens it (where the option
- * asks for that). Transmission that has turned into total reflection by rounding keeps what it had. */
+/* Applies scattering to the width: curvature bends it (cone and full), roughness widens it (if the option is set).
+ * Transmission that rounding has turned into total reflection keeps its differential. */
 static txm_path_differential bounce(const txm_path_world *w, txm_path_differential d, txm_uv_differential uv,
                                     txm_vec3 direction, const txm_surface *s, const txm_scatter *scatter)
 {
@@ -229,9 +226,9 @@ static txm_vec3 at_most(txm_vec3 v, float most)
     return length > most ? txm_vec_scale(v, most / length) : v;
 }
 
-/* How much the direction turns from one pixel to the next. The compact and the cone form know only how
- * much, so any two directions across the ray will do. No wider than a cell of the world's map, as in Cycles: a wider
- * lookup would blur away the bright spots that were chosen for their brightness. */
+/* How much the direction changes from one pixel to the next. The compact and the cone form have only the amount, so any
+ * two directions across the ray will do. The spread is at most a cell of the world's map, as in Cycles: a wider lookup
+ * would blur the bright spots that were chosen for their brightness. */
 static void spread_of(const txm_path_world *w, const txm_path_differential *d, txm_vec3 direction, txm_vec3 *by_x,
                       txm_vec3 *by_y)
 {
@@ -248,8 +245,8 @@ static void spread_of(const txm_path_world *w, const txm_path_differential *d, t
 
 /* ---- lookups ---- */
 
-/* One lookup; the worst result of those that a step makes is kept in *worst. `seen`: the path whose ray it is; NULL:
- * none's. Returns whether the colour is the texture's. */
+/* Makes one lookup; *worst keeps the worst result of those in a step. `seen` is the path of a camera ray; NULL: another
+ * ray. Returns whether the colour is the texture's. */
 static bool look_up(const txm_path_world *w, txm_looker *looker, uint32_t image, txm_lookup at, txm_path *seen,
                     txm_found_color *out, txm_look *worst)
 {
@@ -262,7 +259,7 @@ static bool look_up(const txm_path_world *w, txm_looker *looker, uint32_t image,
     return look != TXM_LOOK_MISSED;
 }
 
-/* The surface that scatters at this hit: of a mix, one of its parts, drawn by their shares. */
+/* The surface that scatters at this hit: for a mix, one of its parts, drawn by their shares. */
 static const txm_scene_material *chosen_part(const txm_path_world *w, const txm_path *path, uint32_t material)
 {
     const txm_scene_material *all = w->scene->materials, *m = &all[material];
@@ -273,14 +270,14 @@ static const txm_scene_material *chosen_part(const txm_path_world *w, const txm_
     float r = random[0];
     while (m->kind == TXM_SURFACE_MIX) {
         const bool second = r < m->share;
-        /* What is left of the number decides the next mix. */
+        /* The remainder of the random number decides the next mix. */
         r = second ? r / m->share : (r - m->share) / (1.0f - m->share);
         m = &all[second ? m->second : m->first];
     }
     return m;
 }
 
-/* Where a texture is looked up by the surface alone. */
+/* The place of a texture that depends only on the surface. */
 static txm_lookup place_of(const txm_surface *s, txm_uv_differential d, const txm_scene_texture *t)
 {
     const txm_surface_uv uv = txm_surface_uv_of(s, t);
@@ -292,7 +289,7 @@ static txm_lookup place_of(const txm_surface *s, txm_uv_differential d, const tx
                         uv.dvds * d.dudy + uv.dvdt * d.dvdy};
 }
 
-/* Moves a place by the red and green that were found at `from`; its derivatives by the chain rule. */
+/* Moves a place by the red and green that were found at `from`; its derivatives follow from the chain rule. */
 static txm_lookup warped(txm_lookup at, float warp, const txm_lookup *from, const txm_found_color *found)
 {
     at.u += warp * (found->rgba[0] - 0.5f);
@@ -304,8 +301,8 @@ static txm_lookup warped(txm_lookup at, float warp, const txm_lookup *from, cons
     return at;
 }
 
-/* The direction whose mirror image of `out` is just above the surface, where that of `normal` is below: a bumpy mirror
- * reflects nothing into itself, as in Cycles. */
+/* A direction whose reflection of `out` is just above the surface, if that of `normal` is below it: a mirror with a
+ * normal map does not reflect into itself, as in Cycles. */
 static txm_vec3 reflecting(const txm_surface *s, txm_vec3 out, txm_vec3 normal)
 {
     const float least = fminf(0.9f * txm_vec_dot(out, s->normal), 0.01f);
@@ -318,14 +315,14 @@ static txm_vec3 reflecting(const txm_surface *s, txm_vec3 out, txm_vec3 normal)
     return length > 1e-6f ? txm_vec_scale(half, 1.0f / length) : s->normal;
 }
 
-/* The shading normal as a normal map in tangent space turns it, whose colour that is. */
+/* The shading normal after a normal map in tangent space, whose colour is given. */
 static txm_vec3 turned_normal(const txm_surface *s, const txm_scene_texture *t, const float color[4], txm_vec3 out)
 {
     const txm_scene_texture plain = {.uv = t->uv, .transform = {1.0f, 0.0f, 0.0f, 0.0f, 1.0f, 0.0f}};
     const txm_surface_uv uv = txm_surface_uv_of(s, &plain);
     const float det = uv.duds * uv.dvdt - uv.dudt * uv.dvds, side = s->inside ? -1.0f : 1.0f;
     const float depth = 1.0f + fminf(t->normal, 1.0f) * (2.0f * color[2] - 2.0f);
-    const txm_vec3 n = txm_vec_scale(s->shading, side); /* outwards, as the map was made */
+    const txm_vec3 n = txm_vec_scale(s->shading, side); /* outwards, as for the map */
     const txm_vec3 by_u = txm_vec_scale(txm_vec_add(txm_vec_scale(s->dPds, uv.dvdt), -uv.dvds, s->dPdt), 1.0f / det);
     const txm_vec3 by_v = txm_vec_scale(txm_vec_add(txm_vec_scale(s->dPdt, uv.duds), -uv.dudt, s->dPds), 1.0f / det);
     const txm_vec3 along = txm_vec_add(by_u, -txm_vec_dot(by_u, n), n);
@@ -345,7 +342,7 @@ static txm_vec3 turned_normal(const txm_surface *s, const txm_scene_texture *t, 
     return txm_vec_dot(r, out) > 0.0f ? reflecting(s, out, r) : s->shading;
 }
 
-/* Looks up the normal maps of a material. *normal: of the mix that it is a part of, turned by them. */
+/* Looks up the normal maps of a material. *normal is that of the mix which contains it, and is turned by them. */
 static txm_look turn_normal(const txm_path_world *w, txm_looker *looker, const txm_surface *s,
                             const txm_scene_material *m, txm_uv_differential d, txm_path *path, txm_vec3 *normal)
 {
@@ -359,11 +356,11 @@ static txm_look turn_normal(const txm_path_world *w, txm_looker *looker, const t
     return worst;
 }
 
-/* A material's colour at the hit: that of its last colour texture; and its normal, where it or the mix that it is a
- * part of has normal maps. Every texture is looked up, as shaders do: those of a mix's parts, too, whichever of them
- * was chosen and gives the colour. But one whose place follows from a texture that missed is left for the next launch,
- * with the random state as if it had been looked up: Cycles goes on with that texture's average colour, and loads tiles
- * that nobody needs. */
+/* Finds a material's colour at the hit, which is that of its last colour texture, and its normal, if it or the mix that
+ * contains it has normal maps. Every texture is looked up, as in shaders, including those of all parts of a mix,
+ * whichever was chosen. But a texture whose place depends on one that missed is left for the next launch, with the
+ * random state as if it had been looked up: Cycles continues with the average colour of the missed texture, and loads
+ * tiles that are not needed. */
 static txm_look surface_color(const txm_path_world *w, txm_looker *looker, const txm_surface *s,
                               const txm_scene_material *m, const txm_scene_material *chosen, txm_uv_differential d,
                               txm_path *path, txm_vec3 normal, float color[3], txm_vec3 *shading)
@@ -404,7 +401,7 @@ static txm_look surface_color(const txm_path_world *w, txm_looker *looker, const
     return worst;
 }
 
-/* What the world sends from a direction, seen through a ray of that width. */
+/* The light of the world from a direction, for a ray of that width. */
 static txm_look world_color(const txm_path_world *w, txm_looker *looker, txm_vec3 d, const txm_path_differential *width,
                             txm_path *seen, float color[3])
 {
@@ -424,32 +421,32 @@ static txm_look world_color(const txm_path_world *w, txm_looker *looker, txm_vec
 
 /* ---- lights ---- */
 
-/* Where light comes from, as a surface chose. */
+/* A light that a surface has chosen to sample. */
 typedef struct light_choice {
     const txm_scene_light *lamp; /* NULL: the world */
     txm_vec3 direction;
     float distance;
-    float share;    /* BSDF times cosine over probability, and of the world what other ways leave for this one */
-    float color[3]; /* of the world there: looked up with the surface's textures */
+    float
+        share; /* BSDF times cosine over probability; for the world also the weight against other ways of finding it */
+    float color[3]; /* of the world: looked up together with the surface's textures */
 } light_choice;
 
-/* Light that two ways find is shared between them: Veach's power heuristic. */
+/* Light that can be found in two ways is shared between them by Veach's power heuristic. */
 static float power_share(float mine, float other)
 {
     return mine * mine / (mine * mine + other * other);
 }
 
-/* A little above the surface, by the digits that its place has. Relative to the place: a fixed distance
- * would be too small far from the origin and too large near it. */
+/* A point slightly above the surface. The distance is relative to the coordinates: a fixed one would be too small far
+ * from the origin and too large near it. */
 static txm_vec3 leave(const txm_surface *s, float side)
 {
     float size = fmaxf(fmaxf(fabsf(s->at.x), fabsf(s->at.y)), fmaxf(fabsf(s->at.z), 1e-3f));
     return txm_vec_add(s->at, side * size * 2e-5f, s->normal);
 }
 
-/* Chooses where light is looked for: a lamp or the world, all equally likely, so that what comes from there counts as
- * often as there are of them. Only the surface decides, so nothing of it changes when a step is run again. False: no
- * light comes from there. */
+/* Chooses a lamp or the world, all with the same probability, and weights the light by their number. Only the surface
+ * decides, so that the choice is the same when a step is run again. false: no light comes from there. */
 static bool choose_light(const txm_path_world *w, const txm_surface *s, txm_vec3 shading, const txm_scene_material *m,
                          const txm_path *path, light_choice *out)
 {
@@ -472,14 +469,14 @@ static bool choose_light(const txm_path_world *w, const txm_surface *s, txm_vec3
     out->direction = lamp.direction;
     out->distance = lamp.distance;
     out->share = f * (float)count * (out->lamp ? lamp.irradiance : 1.0f / probability);
-    /* The last bounce sends no ray on that could find the world as well. */
+    /* After the last bounce, no ray can find the world in another way. */
     if (!out->lamp && path->bounce < w->bounces)
         out->share *= power_share(probability / (float)count, txm_bsdf_probability(m, shading, back, lamp.direction));
     return out->share > 0.0f && isfinite(out->share);
 }
 
-/* Adds the light that was chosen, unless something is in its way. Lamps cannot be hit by rays, so nothing of theirs is
- * counted twice. */
+/* Adds the light that was chosen, unless it is blocked. Rays cannot hit lamps, so no light of lamps is counted twice.
+ */
 static void add_light(const txm_path_world *w, const txm_surface *s, const light_choice *light, const float color[3],
                       txm_path *path)
 {
@@ -494,20 +491,21 @@ static void add_light(const txm_path_world *w, const txm_surface *s, const light
 
 /* ---- a step ---- */
 
-/* What a step looks up: the colour of what was hit, and of the world where a surface looks for its light. */
+/* The lookups of a step: the colour of what was hit, and the world where a surface samples its light. */
 typedef struct step_looks {
     const txm_surface *s;           /* NULL: nothing was hit */
-    const txm_scene_material *part; /* of its material, the one that scatters */
+    const txm_scene_material *part; /* the part of its material that scatters */
     txm_path_differential at_hit;
     txm_uv_differential uv;
     float color[3];
-    txm_vec3 shading; /* the normal, turned by normal maps */
+    txm_vec3 shading; /* the normal after normal maps */
     light_choice light;
     bool is_lit; /* a light was chosen */
 } step_looks;
 
-/* The roughness of a direction: of all parts of a mix, each by the probability that it scatters there, as Cycles means
- * it. Mirrors and glass, which scatter nowhere else, are rough as they are. Adds to the sums. */
+/* Adds the roughness of a direction to the sums: of all parts of a mix, each weighted by the probability that it
+ * scatters into that direction, as in Cycles. Mirrors and glass, which scatter into no other direction, count with
+ * their own roughness. */
 static void add_roughness(const txm_scene_material *all, const txm_scene_material *m, float share, txm_vec3 normal,
                           txm_vec3 out, txm_vec3 in, float *probability, float *weighted)
 {
@@ -531,9 +529,9 @@ static float roughness2_of(const txm_path_world *w, const step_looks *l, txm_vec
     return probability > 0.0f ? weighted / probability : txm_bsdf_roughness2(l->part);
 }
 
-/* All of them, also where one misses, so that one launch collects what the step needs. The world is looked up before
- * it is known whether it is seen, as in Cycles: with the width of a ray that was scattered there, or both ways of
- * finding it would see different skies. */
+/* Makes all lookups even if one misses, so that one launch collects what the step needs. As in Cycles, the world is
+ * looked up before it is known whether it is visible, with the width of a ray that was scattered there: otherwise the
+ * two ways of finding it would see different skies. */
 static txm_look look_around(const txm_path_world *w, txm_looker *looker, txm_path *path, step_looks *l)
 {
     const txm_vec3 direction = direction_of(&path->ray);
@@ -552,8 +550,8 @@ static txm_look look_around(const txm_path_world *w, txm_looker *looker, txm_pat
     return look == TXM_LOOK_MISSED ? look : worst;
 }
 
-/* The same, and where all of it was there, its lookups once more for the trace: so that each is in it once, however
- * often the step was run. */
+/* The same; if everything was in memory, the lookups are made once more for the trace, so that each is in it once,
+ * however often the step was run. */
 static txm_look look_and_note(const txm_path_world *w, txm_looker *looker, txm_path *path, step_looks *l)
 {
     const uint32_t random = looker->lane.random;
@@ -568,8 +566,8 @@ static txm_look look_and_note(const txm_path_world *w, txm_looker *looker, txm_p
     return look;
 }
 
-/* A path that leaves the scene ends here, unless the sky's tile is missing. Of what the surface before could find by
- * its map as well, a share. */
+/* A path that leaves the scene ends here, unless the world's tile is missing. If the previous surface could also have
+ * found this light by its map, it is weighted. */
 static txm_step shade_world(const txm_path_world *w, txm_looker *looker, txm_path *path)
 {
     step_looks l = {0};
@@ -585,7 +583,7 @@ static txm_step shade_world(const txm_path_world *w, txm_looker *looker, txm_pat
     return TXM_STEP_DONE;
 }
 
-/* What kind of bounce that is; false if the path has had as many as it may. */
+/* Counts the bounce by its kind; false if the path has reached a limit. */
 static bool count_bounce(const txm_path_world *w, const txm_scene_material *m, const txm_scatter *next, txm_path *path)
 {
     txm_bounce kind = m->kind == TXM_SURFACE_DIFFUSE ? TXM_BOUNCE_DIFFUSE
@@ -598,8 +596,8 @@ static bool count_bounce(const txm_path_world *w, const txm_scene_material *m, c
     return path->bounces_of[kind]++ < w->scene->bounces_of[kind];
 }
 
-/* Sends the path on. No Russian roulette: paths end by the number of bounces, so that the tiles they look
- * up don't depend on brightness. */
+/* Continues the path. There is no Russian roulette: paths end by the number of bounces, so that the tiles that they use
+ * do not depend on brightness. */
 static txm_step scatter(const txm_path_world *w, const step_looks *l, txm_path *path)
 {
     const txm_surface *s = l->s;
@@ -627,12 +625,11 @@ static txm_step scatter(const txm_path_world *w, const step_looks *l, txm_path *
     return TXM_STEP_ON;
 }
 
-/* All lookups come first: when one misses, nothing of the path has been changed, and the step can be run again
- * from the start. */
+/* All lookups come first: if one misses, nothing of the path has been changed, and the step can be run again. */
 txm_step txm_path_shade(const txm_path_world *w, txm_looker *looker, txm_path *path)
 {
     txm_surface s;
-    /* Every step has a random state of its own, so that one that is run again chooses the same levels. */
+    /* Every step has a random state of its own, so that a repeated one chooses the same levels. */
     looker->lane.random =
         txm_random_state(w->seed, path->pixel, path->sample, DIMENSION_BOUNCE + PER_BOUNCE * path->bounce + LOOK);
     if (path->hit.object == UINT32_MAX)

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * One light path, a step at a time. A step either happens or leaves the path as it was: where a texture's tile is not
- * in memory it answers MISSED, and is run again once the tile is there. That is what makes the picture independent of
- * who loads what when.
- *
- * Engines decide how many paths run at once and who loads tiles. They own the looker (look.h); a path itself is
- * plain data, may be copied, and belongs to no thread.
+ * One light path, which takes one step at a time. A step either happens or leaves the path unchanged: if a texture's
+ * tile is not in memory it returns MISSED, and is run again once the tile is there. Therefore the picture does not
+ * depend on who loads what when. Engines decide how many paths run at once and who loads tiles, and own the looker
+ * (look.h); a path itself is plain data, may be copied, and belongs to no thread.
  */
 #ifndef TXM_STREAM_PATH_H
 #define TXM_STREAM_PATH_H
@@ -19,21 +17,21 @@ typedef struct txm_path_world {
     const txm_render_scene *scene;
     const txm_scene_camera *camera; /* the scene's, unless frames move it */
     const txm_scene_geometry *geometry;
-    const txm_bound_image *images;   /* as the scene's */
-    const struct txm_world_map *map; /* of the world, light.h; NULL: none */
-    const float *filter;             /* offsets of the pixel filter: TXM_FILTER_TABLE of them, by their probability */
+    const txm_bound_image *images;   /* in the order of the scene's images */
+    const struct txm_world_map *map; /* of the world, see light.h; NULL: none */
+    const float *filter;             /* TXM_FILTER_TABLE offsets of the pixel filter, by their probability */
     uint32_t width, height, bounces, seed;
     txm_render_differentials differentials;
-    float widen; /* share of the roughness that widens differentials */
+    float widen; /* factor for the roughness by which differentials are widened */
 } txm_path_world;
 
 enum { TXM_FILTER_TABLE = 1024, TXM_PATH_REQUESTS = 4096 };
 
-/* What the options say; images and filter are the caller's. */
+/* A world with these options; images and filter are set by the caller. */
 txm_path_world txm_path_world_of(const txm_render_scene *scene, const txm_scene_geometry *geometry,
                                  const txm_render_options *options, uint32_t width, uint32_t height);
 
-/* The inverse of the Blackman-Harris filter's integral, `width` pixels wide, as Cycles draws from it. */
+/* The inverse of the integral of the Blackman-Harris filter, `width` pixels wide, from which Cycles draws. */
 void txm_path_filter(float width, float table[TXM_FILTER_TABLE]);
 
 typedef union txm_path_differential {
@@ -44,21 +42,21 @@ typedef union txm_path_differential {
 
 typedef struct txm_path {
     uint32_t pixel, sample, bounce;
-    uint16_t bounces_of[TXM_BOUNCES]; /* of these, by their kinds */
+    uint16_t bounces_of[TXM_BOUNCES]; /* by kind */
     txm_ray ray;
     txm_ray_hit hit;
     txm_path_differential differential;
     float throughput[3], radiance[3];
-    float probability; /* of the ray's direction, where light could be looked for in it as well; else 0 */
-    float level;       /* that the camera ray's first lookup chose; below 0: none */
+    float probability; /* of the ray's direction, if light could also have been sampled in it; else 0 */
+    float level;       /* level that the camera ray's first lookup chose; below 0: none */
 } txm_path;
 
 typedef enum txm_step { TXM_STEP_ON, TXM_STEP_DONE, TXM_STEP_MISSED } txm_step;
 
-/* The camera ray of a sample: `pixel` counts row by row from the top left corner. */
+/* Starts the camera ray of a sample; `pixel` counts row by row from the top left corner. */
 void txm_path_start(const txm_path_world *world, uint32_t pixel, uint32_t sample, txm_path *path);
-/* Finds what the ray hits: no lookups. */
+/* Finds what the ray hits, without lookups. */
 void txm_path_intersect(const txm_path_world *world, txm_path *path);
-/* Shades what was hit. */
+/* Shades the hit. */
 txm_step txm_path_shade(const txm_path_world *world, txm_looker *looker, txm_path *path);
 #endif

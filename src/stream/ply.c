@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Meshes: binary little-endian PLY of triangles and quads with positions, normals and UV maps, as txmill-scene(5) has
- * it. Comes in: bytes of anybody. Goes out: arrays whose indices all lie inside.
+ * Reads meshes: binary little-endian PLY of triangles and quads with positions, normals and UV maps, as defined in
+ * txmill-scene(5). The input is not trusted; all indices of the result are valid.
  */
 #include <cjson/cJSON.h>
 #include <errno.h>
@@ -22,14 +22,14 @@
 
 enum { MAX_PROPERTIES = 256, MAX_MAPS = 64, FACE_BYTES = 13, NOTHING = -1 };
 
-/* Where a vertex has what, in bytes. */
+/* The offsets of a vertex's properties in bytes. */
 typedef struct layout {
     uint64_t vertices, faces;
     uint32_t vertex_bytes;
     int position[3], normal[3], maps[MAX_MAPS][2];
     char *names[MAX_MAPS];
     bool little_endian, face_list;
-    int element; /* 0 none yet, 1 vertex, 2 face, 3 another */
+    int element; /* 0: none yet, 1: vertex, 2: face, 3: another */
 } layout;
 
 static txm_status fail(const txm_scene_mesh *mesh, txm_error *err, const char *format, ...)
@@ -58,7 +58,7 @@ static int map_of(const char *name)
     return name[1] >= '1' && name[1] <= '9' && !*end && n < MAX_MAPS ? (int)n : NOTHING;
 }
 
-/* What is not known by name (colours, other attributes) only counts for the stride. */
+/* Properties with other names (colours, other attributes) only add to the stride. */
 static void place_property(layout *l, const char *name)
 {
     static const char *const positions[] = {"x", "y", "z"}, *const normals[] = {"nx", "ny", "nz"};
@@ -73,7 +73,7 @@ static void place_property(layout *l, const char *name)
         l->maps[map][*name == 'v'] = (int)l->vertex_bytes;
 }
 
-/* Floats alone: with other types the stride would need a table that no exporter of ours makes use of. */
+/* Only floats are supported: other types would need a table of sizes, which txmill's exporters do not need. */
 static txm_status read_property(const txm_scene_mesh *mesh, layout *l, const char *line, txm_error *err)
 {
     char type[16], name[64];
@@ -92,7 +92,8 @@ static txm_status read_property(const txm_scene_mesh *mesh, layout *l, const cha
     return TXM_OK;
 }
 
-/* PLY has no names of UV maps; ours are in comments, as JSON strings, because names may hold anything. */
+/* PLY has no names for UV maps; txmill's files have them in comments, as JSON strings, because names may contain
+ * anything. */
 static txm_status read_comment(const txm_scene_mesh *mesh, layout *l, const char *line, txm_error *err)
 {
     char *end;
@@ -101,8 +102,8 @@ static txm_status read_comment(const txm_scene_mesh *mesh, layout *l, const char
     unsigned long map = strtoul(line + 11, &end, 10);
     if (line[11] < '0' || line[11] > '9' || *end != ' ' || map >= MAX_MAPS)
         return fail(mesh, err, "a comment about a UV map that cannot be read");
-    errno = 0;                          /* it tells a refused allocation from bad syntax */
-    cJSON *json = cJSON_Parse(end + 1); /* a JSON string, as all texts of a scene */
+    errno = 0;                          /* distinguishes a failed allocation from bad syntax */
+    cJSON *json = cJSON_Parse(end + 1); /* a JSON string, like all texts of a scene */
     if (!json && errno == ENOMEM)
         return txm_no_memory(err, mesh->path);
     const char *name = json ? cJSON_GetStringValue(json) : end + 1;
@@ -112,8 +113,8 @@ static txm_status read_comment(const txm_scene_mesh *mesh, layout *l, const char
     return l->names[map] ? TXM_OK : txm_no_memory(err, mesh->path);
 }
 
-/* Vertices must be announced before faces, which is the order that the data then have. Elements that follow are
- * passed over with what belongs to them. */
+/* Vertices must be declared before faces, which is the order of the data. Later elements are skipped with their
+ * properties. */
 static txm_status read_line(const txm_scene_mesh *mesh, layout *l, const char *line, txm_error *err)
 {
     unsigned long long count;
@@ -168,7 +169,7 @@ static txm_status read_header(const txm_scene_mesh *mesh, layout *l, const uint8
 
 /* ---- the data ---- */
 
-/* Values of `n` floats per vertex, from anywhere in it. NaN and infinity become 0. */
+/* Copies `n` floats per vertex, from any offsets. NaN and infinity become 0. */
 static float *gather(const uint8_t *vertices, size_t count, uint32_t stride, const int *offsets, int n)
 {
     float *out = count ? txm_alloc_pixels(count, (size_t)n * sizeof *out) : calloc(1, sizeof *out);
@@ -176,13 +177,13 @@ static float *gather(const uint8_t *vertices, size_t count, uint32_t stride, con
         for (int k = 0; k < n; k++) {
             float f;
             memcpy(&f, vertices + i * stride + offsets[k], sizeof f);
-            /* What is no number would send rays nowhere. */
+            /* NaN and infinity would send rays nowhere. */
             out[i * (size_t)n + (size_t)k] = f - f == 0.0f ? f : 0.0f;
         }
     return out;
 }
 
-/* A map of which only u or v is there is none. */
+/* A map with only u or only v is ignored. */
 static txm_status read_maps(txm_scene_mesh *mesh, layout *l, const uint8_t *vertices, txm_error *err)
 {
     mesh->maps = calloc(MAX_MAPS, sizeof *mesh->maps);
@@ -200,7 +201,7 @@ static txm_status read_maps(txm_scene_mesh *mesh, layout *l, const uint8_t *vert
     return TXM_OK;
 }
 
-/* Corners are checked here, once, so that nobody has to when rays hit. */
+/* Corners are checked here once, so that hits need no checks. */
 static txm_status read_faces(txm_scene_mesh *mesh, const uint8_t *faces, txm_error *err)
 {
     mesh->corners = txm_calloc(mesh->triangle_count + 1, 3 * sizeof *mesh->corners);
@@ -227,7 +228,7 @@ static txm_status read_faces(txm_scene_mesh *mesh, const uint8_t *faces, txm_err
     return TXM_OK;
 }
 
-/* Walks over the faces once, to know how many triangles they make. */
+/* Walks over the faces once to count their triangles. */
 static txm_status count_faces(txm_scene_mesh *mesh, const uint8_t *faces, size_t left, txm_error *err)
 {
     for (size_t i = 0; i < mesh->polygon_count; i++) {
@@ -245,8 +246,8 @@ static txm_status count_faces(txm_scene_mesh *mesh, const uint8_t *faces, size_t
     return TXM_OK;
 }
 
-/* The counts are held against the size of the file before anything is allocated: no header makes us take more
- * memory than its file is long. */
+/* The counts are compared with the size of the file before anything is allocated, so that memory is bounded by the
+ * length of the file. */
 static txm_status read_body(txm_scene_mesh *mesh, layout *l, const uint8_t *body, size_t left, txm_error *err)
 {
     if (l->vertices > UINT32_MAX || l->faces > UINT32_MAX || l->vertices > left / l->vertex_bytes ||
@@ -268,8 +269,7 @@ static txm_status read_body(txm_scene_mesh *mesh, layout *l, const uint8_t *body
     return status ? status : read_faces(mesh, faces, err);
 }
 
-/* Takes bytes, which is what the fuzzer has. Whatever was read before a failure stays in `mesh`, for the scene
- * to free. */
+/* Takes bytes, for the fuzzer. What was read before a failure stays in `mesh`, and is freed with the scene. */
 txm_status txm_mesh_parse(txm_scene_mesh *mesh, const uint8_t *data, size_t bytes, txm_error *err)
 {
     layout l = {.position = {NOTHING, NOTHING, NOTHING}, .normal = {NOTHING, NOTHING, NOTHING}};
@@ -284,8 +284,8 @@ txm_status txm_mesh_parse(txm_scene_mesh *mesh, const uint8_t *data, size_t byte
     return status;
 }
 
-/* Non-blocking, so that a FIFO of that name does not hang the program; and a regular file only, since its size
- * is believed. */
+/* Opened without blocking, so that a FIFO does not hang the program; only a regular file is read, since its size is
+ * relied on. */
 txm_status txm_mesh_read(txm_scene_mesh *mesh, txm_error *err)
 {
     struct stat s;

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Random numbers without a state: a function of pixel, sample and dimension, so that a step that is run again after a
- * miss draws the same numbers, whoever runs it and when.
- *
- * A hash instead of a generator: number n of a sample can be had without the ones before it, which is what lets
- * a step be run again, and threads share nothing.
+ * miss draws the same numbers, on any thread and at any time. This is a hash and not a generator: number n of a sample
+ * can be computed without the ones before it, and threads share nothing.
  */
 #ifndef TXM_STREAM_RANDOM_H
 #define TXM_STREAM_RANDOM_H
@@ -35,7 +33,7 @@ static inline void txm_random_four(uint32_t seed, uint32_t pixel, uint32_t sampl
         out[i] = (float)(v[i] >> 8) * 0x1p-24f;
 }
 
-/* A state for txm_lane, never 0. */
+/* A random state for txm_lane, never 0. */
 static inline uint32_t txm_random_state(uint32_t seed, uint32_t pixel, uint32_t sample, uint32_t dimension)
 {
     uint32_t v[4] = {pixel, sample, dimension, seed ^ 0xB4BC3953u};

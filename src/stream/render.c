@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A picture: scene, textures and an engine brought together; the film that paths are added to; what it all took.
- *
- * Comes in: a scene and options. Goes out: a picture, how much of each image it took, and times. The engines do
- * the work; here is what happens once per picture, before and after them.
+ * Renders a picture: combines scene, textures and an engine, collects finished paths in the film, and measures times
+ * and how much of each image was used. The engines do the work; this file does what happens once per picture, before
+ * and after.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -19,7 +18,7 @@
 
 /* ---- options ---- */
 
-/* The defaults are Cycles': compact differentials that widen, stochastic levels, a pixel filter of 1.5 px. */
+/* The defaults are Cycles': compact differentials that are widened, stochastic levels, a pixel filter of 1.5 px. */
 void txm_render_options_init_sized(txm_render_options *options, size_t struct_size)
 {
     const txm_render_options all = {.struct_size = struct_size,
@@ -47,7 +46,7 @@ const char *txm_render_differentials_name(txm_render_differentials differentials
     return (unsigned)differentials < sizeof names / sizeof *names ? names[differentials] : NULL;
 }
 
-/* In a table, so that each bound is next to the sentence that explains it. */
+/* The bounds are in a table, each next to its message. */
 txm_status txm_render_options_take(const txm_render_options *given, txm_render_options *o, txm_error *err)
 {
     txm_render_options_init(o);
@@ -80,8 +79,8 @@ txm_status txm_render_options_take(const txm_render_options *given, txm_render_o
 
 /* ---- the film ---- */
 
-/* A budget has no film. Only the camera ray's level is shown: what scattered rays look up says nothing about
- * the pixel that they end in. */
+/* A budget has no film. Only the camera ray's level is shown, since the lookups of scattered rays say nothing about the
+ * pixel. */
 void txm_film_add(txm_film *film, const txm_path *path)
 {
     if (!film->rgb)
@@ -95,7 +94,7 @@ void txm_film_add(txm_film *film, const txm_path *path)
     }
 }
 
-/* Heat maps cost another four floats per pixel and are there only if asked for. */
+/* Heat maps take another four floats per pixel, so they are made only on request. */
 static txm_status film_new(txm_film *film, const txm_render_options *o, uint32_t width, uint32_t height, txm_error *err)
 {
     size_t pixels = (size_t)width * height;
@@ -112,7 +111,7 @@ static txm_status film_new(txm_film *film, const txm_render_options *o, uint32_t
     return TXM_OK;
 }
 
-/* Zeroed, so that clearing twice is harmless. */
+/* Zeroes the picture, so that it may be called twice. */
 void txm_render_picture_clear(txm_render_picture *picture)
 {
     if (!picture)
@@ -131,7 +130,7 @@ void txm_render_picture_clear(txm_render_picture *picture)
     memset(picture, 0, sizeof *picture);
 }
 
-/* What collect has handed to the picture is no longer the film's. */
+/* Arrays that collect has passed to the picture are no longer the film's. */
 static void film_free(txm_film *film)
 {
     free(film->rgb);
@@ -141,8 +140,8 @@ static void film_free(txm_film *film)
     free(film->level_count);
 }
 
-/* From sums to means. Levels are a mean over the samples that saw a texture; -1 where none did. Misses and
- * passes stay sums. */
+/* Turns sums into means. Levels are a mean over the samples that saw a texture; -1 if none did. Misses and passes stay
+ * sums. */
 static void film_finish(txm_film *film, uint32_t samples, uint32_t height)
 {
     size_t pixels = (size_t)film->width * height;
@@ -157,7 +156,7 @@ static void film_finish(txm_film *film, uint32_t samples, uint32_t height)
 
 enum { DEVICES_MOST = 32 };
 
-/* Names separated by commas. */
+/* Names are separated by commas. */
 static txm_status open_devices(txm_render_job *job, txm_device *devices[DEVICES_MOST], txm_error *err)
 {
     txm_device_options how;
@@ -179,7 +178,7 @@ static txm_status open_devices(txm_render_job *job, txm_device *devices[DEVICES_
     return TXM_OK;
 }
 
-/* They look up in the cache, so they go first. */
+/* Devices use the cache, so they are closed first. */
 static void close_devices(txm_render_job *job)
 {
     while (job->device_count)
@@ -203,7 +202,7 @@ static txm_status note_devices(const txm_render_job *job, txm_render_picture *ou
 
 /* ---- rendering ---- */
 
-/* Without loading a tile. Files that cannot be opened show when they are looked up. */
+/* Opens files without loading tiles. Those that cannot be opened are reported when they are looked up. */
 static txm_status open_all(const txm_render_textures *textures, txm_error *err)
 {
     txm_status status = TXM_OK;
@@ -213,7 +212,7 @@ static txm_status open_all(const txm_render_textures *textures, txm_error *err)
     return status == TXM_STATUS_NO_MEMORY ? status : TXM_OK;
 }
 
-/* Row by row, from the top left; an edge of 0 is the whole picture, in one tile. */
+/* Row by row, from the top left; a tile size of 0 means the whole picture. */
 static txm_status render_tiles(txm_render_job *job, uint32_t height, txm_error *err)
 {
     const uint32_t width = job->film.width;
@@ -223,7 +222,7 @@ static txm_status render_tiles(txm_render_job *job, uint32_t height, txm_error *
         for (uint64_t x = 0; status == TXM_OK && x < width; x += edge) {
             const txm_render_rect rect = {(uint32_t)x, (uint32_t)y, width - x < edge ? width - (uint32_t)x : edge,
                                           height - y < edge ? height - (uint32_t)y : edge};
-            /* As Cycles: when a tile starts, what the one before did not use goes. */
+            /* As in Cycles: when a tile starts, texture tiles that the previous one did not use are evicted. */
             if (job->textures.cache && (x || y))
                 txm_cache_end_epoch(job->textures.cache);
             if (job->textures.cache)
@@ -234,13 +233,13 @@ static txm_status render_tiles(txm_render_job *job, uint32_t height, txm_error *
     return status;
 }
 
-/* Publishes what was traced before the render was stopped or failed. The error remains the render's; its message also
- * says what became of the trace. */
+/* Publishes what was traced before the render was stopped or failed. The error is still the render's; its message also
+ * says where the trace is. */
 static void keep_partial_trace(const txm_render_job *job, txm_status status, txm_error *err)
 {
     txm_error own = {0};
     const txm_error why = err ? *err : (txm_error){.status = status};
-    txm_error_clear(err); /* the first message would stay otherwise */
+    txm_error_clear(err); /* otherwise the first message would be kept */
     if (txm_cache_trace_stop_partial(job->textures.cache, why.message, &own) == TXM_OK)
         txm_fail(err, status, "%s; the trace so far is in %s", why.message, job->options->trace);
     else
@@ -249,8 +248,8 @@ static void keep_partial_trace(const txm_render_job *job, txm_status status, txm
         err->sys_errno = why.sys_errno;
 }
 
-/* A trace is published only with the picture that it is of: of a render that was stopped or failed it would be a
- * cut one that looks whole, in place of a good one. */
+/* A trace is published only with its picture: that of a render that was stopped or failed would be incomplete, look
+ * complete, and could replace a good one. */
 static txm_status run_job(txm_render_job *job, uint32_t height, txm_error *err)
 {
     txm_cache *cache = job->textures.cache;
@@ -269,7 +268,7 @@ static txm_status run_job(txm_render_job *job, uint32_t height, txm_error *err)
     return status;
 }
 
-/* From the page table of the cache or the set: a view of either shows marks. */
+/* The view of the cache or the set has the marks. */
 static txm_status list_tiles(const txm_render_textures *textures, txm_render_picture *out, txm_error *err)
 {
     txm_view view;
@@ -283,8 +282,8 @@ static txm_status list_tiles(const txm_render_textures *textures, txm_render_pic
     return status ? status : txm_render_tiles_of(textures, &view, &out->tiles, &out->tile_count, err);
 }
 
-/* Statistics are taken before the textures are freed. The film's arrays move to the picture: they are the
- * caller's from then on. */
+/* Statistics are taken before the textures are freed. The film's arrays move to the picture and then belong to the
+ * caller. */
 static txm_status collect(const txm_render_scene *scene, txm_render_job *job, uint32_t height, txm_render_picture *out,
                           txm_error *err)
 {
@@ -322,7 +321,7 @@ static txm_status collect(const txm_render_scene *scene, txm_render_job *job, ui
     return TXM_OK;
 }
 
-/* Textures are opened before rays are: a missing tx file is the usual mistake, and known at once. */
+/* Textures are opened before the geometry: a missing tx file is the usual mistake, and is found at once. */
 txm_status txm_render(const txm_render_scene *scene, const txm_render_options *given, txm_render_picture *out,
                       txm_error *err)
 {
@@ -350,7 +349,7 @@ txm_status txm_render(const txm_render_scene *scene, const txm_render_options *g
         return txm_fail_errno(err, errno, "threads cannot be started");
     txm_path_filter(options->filter_width, filter);
     status = film_new(&job.film, options, width, height, err);
-    /* First what may be wrong with the options: a module is looked for afterwards. */
+    /* Options are checked before the module is loaded. */
     if (status == TXM_OK)
         status = txm_render_textures_new(scene, options, reference, reference, &job.textures, err);
     if (status == TXM_OK && job.textures.cache && !txm_moments_new(&job.moments, begin))
@@ -388,7 +387,7 @@ txm_status txm_render(const txm_render_scene *scene, const txm_render_options *g
 
 /* ---- scenes, from outside ---- */
 
-/* All or nothing: a scene that fails half-way is freed. */
+/* A scene that fails half-way is freed. */
 txm_status txm_render_scene_open(const char *folder, txm_render_scene **out, txm_error *err)
 {
     txm_error_clear(err);
@@ -401,7 +400,7 @@ txm_status txm_render_scene_open(const char *folder, txm_render_scene **out, txm
     return status;
 }
 
-/* Triangles are counted per instance: what rays see, not what memory holds. */
+/* Triangles are counted per instance: as rays see them, not as memory holds them. */
 void txm_render_scene_describe(const txm_render_scene *scene, txm_render_scene_info *out)
 {
     *out = (txm_render_scene_info){.title = scene->title,
@@ -423,7 +422,7 @@ void txm_render_scene_bounces(const txm_render_scene *scene, txm_render_options 
         options->bounces = scene->bounces;
 }
 
-/* The scene's own string, valid as long as the scene. NULL ends the list. */
+/* The string belongs to the scene. NULL ends the list. */
 const char *txm_render_image_path(const txm_render_scene *scene, size_t image)
 {
     return image < scene->image_count ? scene->images[image].path : NULL;

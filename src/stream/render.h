@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A small path tracer over tx files: just enough of a renderer to prove the texture cache (cache.h) and to tell what
- * textures a scene will need. Scenes are folders as txmill-scene(5) describes them, or built in.
+ * A small path tracer over tx files: just enough of a renderer to prove the texture cache (cache.h) and to find out
+ * which textures a scene will need. Scenes are folders as described in txmill-scene(5), or built in.
  *
- * Pictures are exact: the same bits for every engine, number of threads and lanes, budget and policy, because a step of
- * a path that misses a tile does nothing, and is run again with the same random numbers once the tile is there.
- *
- * Rays need the module txmill-embree.so; without it functions that trace return UNSUPPORTED.
+ * Pictures are exact: they have the same bits for every engine, number of threads and lanes, budget and policy,
+ * because a step of a path that misses a tile does nothing, and is run again with the same random numbers once the
+ * tile is in memory. Rays need the module txmill-embree.so; without it functions that trace return UNSUPPORTED.
  */
 #ifndef TXM_STREAM_RENDER_H
 #define TXM_STREAM_RENDER_H
@@ -26,33 +25,33 @@ extern "C" {
 
 /* ---- scenes ----------------------------------------------------------------------------------------------------- */
 
-/* A scene in memory, constant once it is made: any number of renders may share it. */
+/* A scene in memory. It is constant, and any number of renders may share it. */
 typedef struct txm_render_scene txm_render_scene;
 
-/* Reads a folder with scene.txt and its meshes. What is wrong is named with its line. */
+/* Reads a folder with scene.txt and its meshes. Messages name the line. */
 TXM_API txm_status txm_render_scene_open(const char *folder, txm_render_scene **out, txm_error *err);
 
-/* A built-in scene: "plane" (a floor to the horizon), "room" (walls and spheres: diffuse, glossy, mirror), "grid"
- * (quads, each its own texture), "udim" (a wall of UDIM tiles; `images` is one pattern with <UDIM>), "sphere" (inside a
- * lat-long image), "fly" (plane and grid, seen by a camera that moves with `frame`, 0 to 1). Images are taken in turn
- * and looked up as sRGB with straight alpha. */
+/* Makes a built-in scene: "plane" (a floor to the horizon), "room" (walls and spheres: diffuse, glossy, mirror), "grid"
+ * (quads, each with its own texture), "udim" (a wall of UDIM tiles; `images` is one pattern with <UDIM>), "sphere"
+ * (inside a lat-long image), "fly" (plane and grid, seen by a camera that moves with `frame`, 0 to 1). Images are taken
+ * in turn and looked up as sRGB with straight alpha. */
 TXM_API txm_status txm_render_scene_builtin(const char *name, const char *const *images, size_t count, float frame,
                                             txm_render_scene **out, txm_error *err);
-/* The name of a built-in scene and what it shows; NULL beyond the last. */
+/* The name of a built-in scene, and a description; NULL beyond the last. */
 TXM_API const char *txm_render_builtin_name(size_t index);
 TXM_API const char *txm_render_builtin_purpose(size_t index);
 
 TXM_API void txm_render_scene_free(txm_render_scene **scene); /* NULL-safe; sets *scene to NULL */
 
-/* What a scene consists of; width and height are of its picture, px. */
+/* The size of a scene; width and height are those of its picture, px. */
 typedef struct txm_render_scene_info {
     const char *title; /* NULL: none */
     uint32_t width, height;
     size_t images, materials, meshes, objects, lights;
-    uint64_t triangles; /* of instances */
+    uint64_t triangles; /* counted per instance */
 } txm_render_scene_info;
 
-/* Size and images of a scene. Texts live as long as the scene. */
+/* Fills in size and images of a scene. Texts live as long as the scene. */
 TXM_API void txm_render_scene_describe(const txm_render_scene *scene, txm_render_scene_info *out);
 TXM_API const char *txm_render_image_path(const txm_render_scene *scene, size_t image); /* NULL beyond the last */
 
@@ -64,8 +63,8 @@ typedef struct txm_render_scene_file {
     txm_alpha alpha;
 } txm_render_scene_file;
 
-/* Calls `call` with each file of the scene, in its order; a file that several images show with the same settings comes
- * once. Ends with the first call that does not return TXM_OK, and returns what that did. */
+/* Calls `call` for each file of the scene, in its order; a file of several images with the same settings comes once.
+ * Ends at the first call that does not return TXM_OK, and returns its status. */
 TXM_API txm_status txm_render_scene_files(const txm_render_scene *scene,
                                           txm_status (*call)(void *user, const txm_render_scene_file *file,
                                                              txm_error *err),
@@ -73,19 +72,19 @@ TXM_API txm_status txm_render_scene_files(const txm_render_scene *scene,
 
 /* ---- rendering --------------------------------------------------------------------------------------------------- */
 
-/* How paths are traced, and what happens when they miss a tile. */
+/* How paths are traced, and what happens if they miss a tile. */
 typedef enum txm_render_engine {
     /* Many paths per launch; what they miss is loaded in a batch, and those that missed are run again. */
     TXM_RENDER_ENGINE_WAVE = 0,
     /* Each thread follows one path at a time and waits for what it misses. */
     TXM_RENDER_ENGINE_BLOCKING,
-    /* All tiles of all levels in memory before the first ray: what the others must equal. */
+    /* All tiles of all levels are in memory before the first ray; the others must give the same picture. */
     TXM_RENDER_ENGINE_REFERENCE
 } txm_render_engine;
 
 /* How rays carry the size of a pixel: see ray.h. */
 typedef enum txm_render_differentials {
-    TXM_RENDER_DIFFERENTIALS_COMPACT = 0, /* Cycles */
+    TXM_RENDER_DIFFERENTIALS_COMPACT = 0, /* as in Cycles */
     TXM_RENDER_DIFFERENTIALS_FULL,
     TXM_RENDER_DIFFERENTIALS_CONE
 } txm_render_differentials;
@@ -94,129 +93,128 @@ typedef enum txm_render_differentials {
 TXM_API const char *txm_render_engine_name(txm_render_engine engine);
 TXM_API const char *txm_render_differentials_name(txm_render_differentials differentials);
 
-/* How a scene is rendered; looked at during the call alone. */
+/* How a scene is rendered. The options are read during the call only. */
 typedef struct txm_render_options {
     size_t struct_size;     /* set by txm_render_options_init */
     uint32_t width, height; /* px; 0: the scene's */
     uint32_t samples;       /* per pixel; 0: as many as a budget needs */
-    uint32_t bounces;       /* 0: camera rays alone */
+    uint32_t bounces;       /* 0: camera rays only */
     uint32_t seed;
-    uint32_t render_tile; /* px; an epoch of the cache each. 0: the whole picture */
+    uint32_t render_tile; /* px; each is an epoch of the cache. 0: the whole picture */
     uint32_t engine;      /* txm_render_engine */
     uint32_t lanes;       /* paths per launch, 1 to 2^20 */
     uint32_t threads;     /* 0: one per processor */
     uint32_t differentials;
-    bool widen;                     /* differentials, where rays are scattered: Cycles does */
+    bool widen;                     /* widen differentials when rays are scattered, as Cycles does */
     uint32_t rule, mode;            /* txm_level_rule, txm_level_mode */
     float filter_width;             /* px, of the Blackman-Harris pixel filter; 0: pixel centres */
-    bool untextured;                /* every lookup gives the image's average: for the price of textures */
-    const txm_cache_options *cache; /* budget, policy, resolution ...; NULL: the defaults */
+    bool untextured;                /* every lookup gives the image's average, to measure the cost of textures */
+    const txm_cache_options *cache; /* budget, policy, resolution and so on; NULL: the defaults */
     const char *trace;              /* a file for txm_cache_trace_start; not for REFERENCE. NULL: none */
     bool heat;                      /* collect the maps below */
-    /* Finds tx files: names, colour spaces. May be NULL if all images of the scene are tx files. */
+    /* Finds tx files by names and colour spaces. May be NULL if all images of the scene are tx files. */
     txm_context *context;
     const volatile int *cancel; /* may be NULL; see txm_context_options */
-    /* May be NULL: samples finished so far of all. From the calling thread. */
+    /* Reports how many samples of all are finished. Called on the calling thread; may be NULL. */
     void (*progress)(void *user, uint64_t done, uint64_t all);
     void *progress_user;
     const char *cache_dir;  /* the folder of the tx files, as in txm_settings; NULL: blender_tx beside each image */
     uint32_t trace_records; /* what a trace holds: TXM_TRACE_TILES, TXM_TRACE_LOOKUPS */
-    /* Open all files and give all of their levels a place in the page table before the first ray, as Cycles does; not
-     * 0: yes. Otherwise lookups ask for them, as they do for tiles. */
+    /* Not 0: open all files and give all of their levels entries in the page table before the first ray, as Cycles
+     * does. 0: lookups request them, as they request tiles. */
     uint32_t open_first;
     /* Blender's setting, above 0: rays are widened by min(1, filter_glossy) times the roughness. 0: the scene's, or
-     * else 1; `widen` says that none are. */
+     * else 1. Ignored unless `widen` is set. */
     float filter_glossy;
-    /* Not 0: also publish the trace of a render that was stopped or failed, marked as partial. Otherwise such a render
-     * writes no trace, and leaves an earlier one of that name alone. */
+    /* Not 0: also publish the trace of a render that was stopped or failed, marked as partial. 0: such a render writes
+     * no trace, and leaves an earlier one of that name. */
     uint32_t keep_partial;
-    /* Where tx files are missing or outdated: called with a message for each of them, before the render fails. May be
-     * NULL: the first is named. */
+    /* Called with a message for each tx file that is missing or outdated, before the render fails. May be NULL: the
+     * first one is then named in the failure. */
     void (*missing)(void *user, const char *message);
     void *missing_user;
-    /* The wave engine's lookups run on these devices: names as in "opencl:0", separated by commas. NULL: on the
-     * processor. */
+    /* Devices on which the wave engine looks up: names such as "opencl:0", separated by commas. NULL: on the CPU. */
     const char *devices;
     uint64_t device_memory; /* for tiles, of each device; 0: as the cache's budget */
     uint64_t reserved[1];
 } txm_render_options;
 
-/* Puts what a scene says of its bounces into options, which are left as they are where it says nothing. */
+/* Copies the scene's settings of bounces to options; those that the scene lacks are not changed. */
 TXM_API void txm_render_scene_bounces(const txm_render_scene *scene, txm_render_options *options);
 
-/* Opens options of struct_size bytes: 4 samples, 3 bounces, seed 1, one render tile, wave of 65536 lanes, compact
- * differentials that are widened, Cycles' levels, filter 1.5 px, the cache's defaults, traces of tiles. For other
- * languages; C and C++ call txm_render_options_init. */
+/* Initialises options of struct_size bytes with the defaults: 4 samples, 3 bounces, seed 1, one render tile, wave of
+ * 65536 lanes, compact differentials that are widened, Cycles' levels, filter 1.5 px, the cache's defaults, traces of
+ * tiles. For other languages; C and C++ call txm_render_options_init. */
 TXM_API void txm_render_options_init_sized(txm_render_options *options, size_t struct_size);
 
-/* Opens options with these defaults. */
+/* Initialises options with these defaults. */
 static inline void txm_render_options_init(txm_render_options *options)
 {
     txm_render_options_init_sized(options, sizeof *options);
 }
 
-/* What a picture took. */
+/* Counts and times of a render. */
 typedef struct txm_render_counts {
     uint64_t paths, rays;
-    uint64_t steps;                              /* of paths, those that were run again included */
+    uint64_t steps;                              /* of paths, including repeated ones */
     uint64_t relaunches;                         /* steps that were run again */
     uint64_t launches, passes;                   /* waves stepped; of these, repeated ones */
-    uint32_t longest;                            /* most passes of one launch */
-    double seconds, load_seconds, trace_seconds; /* wall: all; waiting for tiles; stepping paths */
+    uint32_t longest;                            /* the most passes of a launch */
+    double seconds, load_seconds, trace_seconds; /* wall: in all; waiting for tiles; stepping paths */
 } txm_render_counts;
 
-/* What one image of the scene took. */
+/* How much of an image of the scene was used. */
 typedef struct txm_render_image_use {
     const char *path; /* of the scene's image; lives as long as the scene */
     uint32_t width, height, levels;
     uint64_t virtual_bytes; /* of all tiles of all levels */
     uint64_t level_tiles[TXM_MAX_LEVELS], level_used[TXM_MAX_LEVELS];
-    uint64_t used_bytes; /* of tiles that were used once or more */
+    uint64_t used_bytes; /* of tiles that were used at least once */
 } txm_render_image_use;
 
-/* What loading one image of the scene cost; of a UDIM set, of all its tiles. Images whose files have the same pixels
- * share tiles, and each counts all of them. */
+/* What loading an image of the scene cost; for a UDIM set, all its tiles together. Images whose files have the same
+ * pixels share tiles, and each counts all of them. */
 typedef struct txm_render_image_cost {
     uint64_t loads, reloads, failures; /* of tiles; loads include reloads */
     uint64_t loaded_bytes;             /* in memory, reloads included */
     uint64_t opens;                    /* of its files */
-    double load_seconds;               /* decoding and reading, of all threads */
+    double load_seconds;               /* decoding and reading, summed over all threads */
     uint32_t failure;                  /* txm_status of the first failure; TXM_OK: none */
     char message[256];                 /* of the first failure */
 } txm_render_image_cost;
 
-/* A tile that was used: of the scene's image, and of a UDIM set its part (0 otherwise). */
+/* A tile that was used: the index of the scene's image, and its part for a UDIM set (0 otherwise). */
 typedef struct txm_render_tile {
     uint32_t image, part, level, x, y;
 } txm_render_tile;
 
-/* A file of an image: what its tiles are tiles of. */
+/* A file of an image, to which its tiles belong. */
 typedef struct txm_render_part {
     uint32_t image, part;   /* as in txm_render_tile */
     uint32_t width, height; /* of level 0, px */
     uint32_t levels, tile_px;
 } txm_render_part;
 
-/* Memory at one moment of a render. */
+/* The memory at one moment of a render. */
 typedef struct txm_render_moment {
     double seconds;           /* since the render began */
     uint64_t samples;         /* finished */
-    uint64_t tile_bytes;      /* of tiles in memory: the most since the moment before */
-    uint64_t allocated_bytes; /* by the cache, with its tables: the most since the moment before */
+    uint64_t tile_bytes;      /* the most that tiles in memory took since the previous moment */
+    uint64_t allocated_bytes; /* the most that the cache took, with its tables, since the previous moment */
     uint64_t tiles_loaded;    /* so far */
 } txm_render_moment;
 
-/* What a device did. */
+/* Statistics of a device. */
 typedef struct txm_render_device {
     char name[32], title[256];
     txm_device_stats stats;
 } txm_render_device;
 
-/* A picture, and what it took. Its arrays and its report are owned. */
+/* A picture and its statistics. Its arrays and its report are owned. */
 typedef struct txm_render_picture {
     uint32_t width, height;
     float *rgb; /* three per pixel, rows from the top */
-    /* Heat maps, one float per pixel; NULL unless asked for: mean level of what the camera sees (-1: no texture), steps
+    /* Heat maps, one float per pixel; NULL unless requested: mean level of what the camera sees (-1: no texture), steps
      * that were run again, launches until all samples of the pixel were complete. */
     float *level, *misses, *passes;
     txm_render_counts counts;
@@ -224,20 +222,20 @@ typedef struct txm_render_picture {
     char *report;          /* txm_cache_report as JSON; NULL for REFERENCE */
     txm_render_image_use *images;
     size_t image_count;
-    txm_render_tile *tiles; /* that were used, by image, part, level and row */
+    txm_render_tile *tiles; /* the used tiles, by image, part, level and row */
     size_t tile_count;
     txm_render_part *parts; /* in the same order */
     size_t part_count;
     txm_render_moment *moments; /* some hundreds at most; NULL for REFERENCE */
     size_t moment_count;
     txm_render_image_cost *costs; /* as many as images; zero for REFERENCE */
-    txm_render_device *devices;   /* that looked up; NULL: none */
+    txm_render_device *devices;   /* those that looked up; NULL: none */
     size_t device_count;
     uint64_t reserved[1];
 } txm_render_picture;
 
-/* Renders. NOT_FOUND, naming the image and what to do, where a tx file is missing. Free with txm_render_picture_clear.
- */
+/* Renders. NOT_FOUND, with the image and what to do, if a tx file is missing. Free the picture with
+ * txm_render_picture_clear. */
 TXM_API txm_status txm_render(const txm_render_scene *scene, const txm_render_options *options, txm_render_picture *out,
                               txm_error *err);
 TXM_API void txm_render_picture_clear(txm_render_picture *picture); /* NULL-safe; zeroes */
@@ -247,47 +245,46 @@ TXM_API void txm_render_picture_clear(txm_render_picture *picture); /* NULL-safe
 /* How many sizes of render tiles, and texture resolutions, a budget compares. */
 enum { TXM_BUDGET_TILES = 4, TXM_BUDGET_RESOLUTIONS = 3 };
 
-/* What textures a render will take, found by tracing its rays without loading tiles. But two kinds are loaded, since
- * rays depend on them: some of a coarse level of a world's image, whose light decides where rays look, and those of
- * textures that warp others, in a cache of its default size. */
+/* Which textures a render will use, found by tracing its rays without loading tiles. Two kinds of tiles are loaded,
+ * because rays depend on them: some of a coarse level of the world's image, whose brightness decides where light is
+ * sampled; and those of textures that warp others, in a cache of the default size. */
 typedef struct txm_render_budget {
     uint32_t width, height, samples;
-    uint64_t all_bytes;     /* of level 0 of every image, as loading whole images takes it */
+    uint64_t all_bytes;     /* of level 0 of every image, which is what loading whole images takes */
     uint64_t virtual_bytes; /* of all tiles of all levels */
-    uint64_t touched_bytes; /* of tiles that are used: what is loaded when nothing is loaded twice */
-    /* Render tiles of these sizes, 0: the whole picture; the most memory at once where what the last tile did not use
-     * goes, and bytes loaded in all. */
+    uint64_t touched_bytes; /* of tiles that are used: what is loaded if no tile is loaded twice */
+    /* Render tiles of these sizes, 0: the whole picture; for each the most memory at once, if tiles that the previous
+     * render tile did not use are evicted, and the bytes loaded in all. */
     uint32_t tile_px[TXM_BUDGET_TILES];
     uint64_t tile_peak[TXM_BUDGET_TILES], tile_loaded[TXM_BUDGET_TILES];
-    /* At the texture resolution of the options' cache, at half and at a quarter of it (100, 50, 25 %): touched, and the
-     * peak with the render tile that was asked for. Images never take more than at the resolution above, though Cycles
-     * may load some more tiles of those that the picture magnifies. */
+    /* For the texture resolution of the options' cache, half and a quarter of it (100, 50, 25 %): bytes used, and the
+     * peak with the requested render tile. Images never take more than at the resolution above, although Cycles may
+     * load some more tiles of those that the picture magnifies. */
     float resolution[TXM_BUDGET_RESOLUTIONS];
     uint64_t resolution_bytes[TXM_BUDGET_RESOLUTIONS], resolution_peak[TXM_BUDGET_RESOLUTIONS];
     double seconds;
     txm_render_image_use *images; /* at the resolution of the options' cache */
     size_t image_count;
-    txm_render_tile *tiles; /* at the same, by image, level and row */
+    txm_render_tile *tiles; /* at the same resolution, by image, level and row */
     size_t tile_count;
-    /* Cycles looks for the light of a world's image by a map of this many directions; 0: it makes none. For that it
-     * loads tiles before the first ray, and has them until the third render tile begins: how many, their bytes, and of
-     * these the bytes of tiles that the picture does not use. In none of the figures above. */
+    /* Cycles samples the light of a world's image with a map of this many directions; 0: it makes none. For the map it
+     * loads tiles before the first ray, and keeps them until the third render tile begins: their number, their bytes,
+     * and the bytes of those that the picture does not use. The other figures do not include them. */
     uint32_t map_columns, map_rows;
     uint64_t map_tiles, map_bytes, map_extra_bytes;
-    /* Bytes of tiles that are used of each image at each resolution: image_resolution[i * TXM_BUDGET_RESOLUTIONS + r].
-     */
+    /* Bytes of used tiles of each image at each resolution: image_resolution[i * TXM_BUDGET_RESOLUTIONS + r]. */
     uint64_t *image_resolution;
-    /* How sure the figures are: the share of the tiles which were found by the second half of the samples alone (1
-     * sample: negative, which says nothing), and the tiles and bytes that a render with the scene's number of samples
-     * is expected to use beyond those that were found; with any number, where the scene says none. */
+    /* How reliable the figures are: the fraction of tiles that only the second half of the samples found (negative for
+     * 1 sample, which gives no information), and the tiles and bytes that a render with the scene's number of samples
+     * is expected to use in addition; with any number, if the scene does not specify one. */
     float growth;
-    uint32_t scene_samples; /* 0: the scene does not say */
+    uint32_t scene_samples; /* 0: the scene does not specify it */
     uint64_t missing_tiles, missing_bytes;
 } txm_render_budget;
 
-/* Uses of `options`: size, samples, bounces, render_tile, differentials, widening, levels, threads, context, cancel,
- * progress. With 0 samples it goes on until as many again find less than 2 % more tiles, up to the scene's number,
- * or 64. */
+/* Computes a budget. Uses of `options`: size, samples, bounces, render_tile, differentials, widening, levels, threads,
+ * context, cancel, progress. With 0 samples it continues until doubling them finds less than 2 % more tiles, up to the
+ * scene's number, or 64. */
 TXM_API txm_status txm_render_budget_of(const txm_render_scene *scene, const txm_render_options *options,
                                         txm_render_budget *out, txm_error *err);
 TXM_API void txm_render_budget_clear(txm_render_budget *budget); /* NULL-safe; zeroes */

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A scene's memory.
- *
- * Comes in: nothing. Goes out: an empty scene, which a reader fills; and nothing of it after
- * txm_render_scene_free, however far the reader came.
+ * Allocates and frees a scene. A reader fills an empty scene; txm_render_scene_free frees it however far the reader
+ * came.
  */
 #include "stream/scene.h"
 
@@ -14,7 +12,7 @@
 
 enum { MOST_BOUNCES = 1024 };
 
-/* A camera is not among the defaults: a scene without one is an error that its reader names. */
+/* The camera has no default: its reader reports a scene without one. */
 txm_render_scene *txm_scene_new(void)
 {
     txm_render_scene *scene = calloc(1, sizeof *scene);
@@ -31,7 +29,7 @@ txm_render_scene *txm_scene_new(void)
     return scene;
 }
 
-/* Whatever was read of it; the mesh itself is an item of the scene's array. */
+/* Frees whatever was read; the mesh itself is an item of the scene's array. */
 static void free_mesh(txm_scene_mesh *mesh)
 {
     for (size_t i = 0; i < mesh->map_count; i++) {
@@ -47,7 +45,7 @@ static void free_mesh(txm_scene_mesh *mesh)
     free(mesh->path);
 }
 
-/* Everything that hangs on a scene was allocated for it: no string and no array is shared with anybody. */
+/* All strings and arrays of a scene are its own; none are shared. */
 void txm_render_scene_free(txm_render_scene **out)
 {
     txm_render_scene *scene = *out;
@@ -88,14 +86,14 @@ uint32_t txm_scene_depth(const txm_render_scene *scene)
         for (size_t t = 0, depth = 0; t < scene->materials[i].texture_count; t++) {
             const txm_scene_texture *texture = &scene->materials[i].textures[t];
             depth = texture->warp != 0.0f ? depth + 1 : 0;
-            /* Where light is looked for follows from the normal. */
+            /* The directions in which light is sampled depend on the normal. */
             const uint32_t here = texture->normal != 0.0f ? 1 : (uint32_t)depth;
             most = here > most ? here : most;
         }
     return most;
 }
 
-/* As in Blender, a map that is not there (it was renamed, or another mesh has it) falls back to the first. */
+/* As in Blender, a missing map (it was renamed, or another mesh has it) is replaced by the first one. */
 const float *txm_mesh_map(const txm_scene_mesh *mesh, const char *name)
 {
     for (size_t i = 0; i < mesh->map_count; i++)

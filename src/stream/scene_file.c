@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The text of a scene, txmill-scene(5): one statement a line, names defined before they are used. Comes in: bytes of
- * anybody. Goes out: a scene whose indices, sizes and numbers need no further check.
- *
- * Statements take their values from scene_words.c, which stops at the first mistake. Limits are at the top: a
- * scene that exceeds them is refused before memory is taken.
+ * Reads the text of a scene, txmill-scene(5): one statement per line, with names defined before they are used. The
+ * input is not trusted; indices, sizes and numbers of the result need no further checks. scene_words.c parses the
+ * values of statements and stops at the first mistake. Limits are defined at the top: a scene that exceeds them is
+ * refused before memory is allocated.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -38,8 +37,7 @@ typedef struct parser {
     txm_words words;
 } parser;
 
-/* Room for one more item, cleared and counted, so that txm_render_scene_free finds what it owns. NULL once something
- * has failed. */
+/* Adds an item, cleared and counted, so that txm_render_scene_free finds what it owns. NULL after a failure. */
 #define NEW_ITEM(parser_, kind)                                                                                        \
     ((parser_)->words.failed || (parser_)->scene->kind##_count >= UINT32_MAX - 1 ||                                    \
              !TXM_GROW((parser_)->scene->kind##s, (parser_)->scene->kind##_capacity, (parser_)->scene->kind##_count)   \
@@ -48,7 +46,7 @@ typedef struct parser {
 
 /* ---- statements ---- */
 
-/* A number that lies in a range. */
+/* A number within a range. */
 static float take_within(parser *p, const char *what, float least, float most)
 {
     const float value = txm_take_number(&p->words, what);
@@ -59,27 +57,27 @@ static float take_within(parser *p, const char *what, float least, float most)
     return value;
 }
 
-/* The last title counts, as with all statements that appear once. */
+/* If a statement is repeated, the last one counts. */
 static void read_title(parser *p)
 {
     free(p->scene->title);
     p->scene->title = txm_take_text(&p->words, "the title");
 }
 
-/* In pixels. Options may give another size. */
+/* In pixels. Options may set another size. */
 static void read_size(parser *p)
 {
     p->scene->width = txm_take_count(&p->words, "the width", 1, MAX_PICTURE_PX);
     p->scene->height = txm_take_count(&p->words, "the height", 1, MAX_PICTURE_PX);
 }
 
-/* Of the final render: how far a budget goes at most. */
+/* The number for the final render, which limits a budget. */
 static void read_samples(parser *p)
 {
     p->scene->samples = txm_take_count(&p->words, "the samples", 1, MAX_SAMPLES);
 }
 
-/* In all, then those of each kind, in any order. */
+/* The total, then those of each kind, in any order. */
 static void read_bounces(parser *p)
 {
     static const char *const kinds[] = {"diffuse", "glossy", "transmission", "transparent", NULL};
@@ -97,8 +95,8 @@ static void read_filter_glossy(parser *p)
         txm_words_fail(&p->words, TXM_STATUS_CORRUPT, "Filter Glossy must not be negative");
 }
 
-/* `half` is half the width and height at distance 1 (perspective) or in metres (orthographic): sensor and focal
- * length have been turned into it by whoever wrote the scene, who knows Blender's rules for them. */
+/* `half` is half the width and height at distance 1 (perspective) or in metres (orthographic): the exporter, which has
+ * Blender's rules, computes it from sensor and focal length. */
 static void read_camera(parser *p)
 {
     static const char *const kinds[] = {"perspective", "orthographic", NULL};
@@ -118,7 +116,7 @@ static void read_camera(parser *p)
     p->scene->has_camera = true;
 }
 
-/* Frames rise, so that a reader need not sort them. */
+/* Frames must be in rising order, so that no sorting is needed. */
 static void read_keyframe(parser *p)
 {
     const uint32_t frame = txm_take_count(&p->words, "the frame", 0, MAX_FRAME);
@@ -134,7 +132,7 @@ static void read_keyframe(parser *p)
         *key = read;
 }
 
-/* In metres: the radius of the opening, and the distance along the axis that is sharp. */
+/* In metres: the radius of the lens, and the distance in focus along the axis. */
 static void read_lens(parser *p)
 {
     p->scene->camera.lens_radius = txm_take_number(&p->words, "the lens radius");
@@ -143,7 +141,7 @@ static void read_lens(parser *p)
         txm_words_fail(&p->words, TXM_STATUS_CORRUPT, "the lens radius must not be negative");
 }
 
-/* To the end of the line. Tiles that are listed must be there; which are is for textures.c to find out. */
+/* Reads numbers up to the end of the line. textures.c checks whether the tiles exist. */
 static void read_udims(parser *p, txm_scene_image *image)
 {
     size_t capacity = 0;
@@ -198,8 +196,8 @@ static void read_image(parser *p)
         read_udims(p, image);
 }
 
-/* A Ptex file, opened at once, since its faces must be those of the meshes that it is put on. Its pages are UDIM tiles.
- */
+/* The Ptex file is opened at once, since its faces must match those of the meshes that use it. Its pages are UDIM
+ * tiles. */
 static void read_ptex(parser *p)
 {
     txm_scene_image *image = read_image_file(p);
@@ -231,7 +229,7 @@ static void read_ptex(parser *p)
         image->udims[image->udim_count] = 1001 + (uint32_t)image->udim_count;
 }
 
-/* Parts are defined above, so that mixes of mixes end. They are counted, since each is looked up at every hit. */
+/* Parts must be defined before, so that mixes of mixes end. They are counted, since each is looked up at every hit. */
 static void read_mix(parser *p, txm_scene_material *m)
 {
     m->first = txm_refer_to_name(&p->words, 'm', "material");
@@ -251,7 +249,7 @@ static void read_mix(parser *p, txm_scene_material *m)
         txm_words_fail(&p->words, TXM_STATUS_CORRUPT, "a mix of more than %d materials", MAX_PARTS);
 }
 
-/* A roughness above 1 is taken for 1. 0 is refused: that is a mirror, and has a word of its own. */
+/* A roughness above 1 counts as 1. 0 is refused, since mirrors have a word of their own. */
 static void read_material(parser *p)
 {
     static const char *const kinds[] = {"diffuse", "glossy", "mirror", "glass", "emission", "mix", NULL};
@@ -280,8 +278,8 @@ static void read_material(parser *p)
     m->roughness = m->roughness < 1.0f ? m->roughness : 1.0f;
 }
 
-/* Only what goes to "Base Color" colours the picture. Other inputs are looked up and discarded, unless they warp the
- * next texture: a shader would evaluate them, and memory is what this is about. */
+/* Only textures for "Base Color" colour the picture. Other inputs are looked up and discarded, unless they warp the
+ * next texture: a shader would evaluate them, and they need memory. */
 static void read_texture(parser *p)
 {
     txm_scene_material *m = NULL;
@@ -322,7 +320,7 @@ static void read_texture(parser *p)
         txm_words_fail(&p->words, TXM_STATUS_CORRUPT, "material '%s' has no texture above to warp this one", m->name);
 }
 
-/* Read at once: a mesh that is missing is named with the line that asks for it. */
+/* The mesh is read at once, so that a missing one is reported with its line. */
 static void read_mesh(parser *p)
 {
     txm_render_scene *scene = p->scene;
@@ -342,7 +340,7 @@ static void read_mesh(parser *p)
         txm_words_fail(&p->words, own.status, "%s", own.message);
 }
 
-/* Added when its statement was read to the end: an object is whole or not there. */
+/* Called when the statement was read to its end, so that incomplete objects are never added. */
 static void add_object(parser *p, const txm_scene_object *object)
 {
     txm_scene_object *kept = NEW_ITEM(p, object);
@@ -350,7 +348,7 @@ static void add_object(parser *p, const txm_scene_object *object)
         *kept = *object;
 }
 
-/* Names refer to what is defined above, so indices are final when they are read. */
+/* Names refer to earlier definitions, so indices are final. */
 static void read_instance(parser *p)
 {
     txm_scene_object o = {.kind = TXM_OBJECT_INSTANCE};
@@ -360,7 +358,7 @@ static void read_instance(parser *p)
     add_object(p, &o);
 }
 
-/* Edges that are parallel would have no normal. */
+/* Parallel edges would have no normal. */
 static void read_quad(parser *p)
 {
     txm_scene_object o = {.kind = TXM_OBJECT_QUAD};
@@ -373,7 +371,7 @@ static void read_quad(parser *p)
     add_object(p, &o);
 }
 
-/* No rotation: its poles are those of z. */
+/* There is no rotation: its poles are on the z axis. */
 static void read_sphere(parser *p)
 {
     txm_scene_object o = {.kind = TXM_OBJECT_SPHERE};
@@ -383,7 +381,7 @@ static void read_sphere(parser *p)
     add_object(p, &o);
 }
 
-/* Which words follow depends on the kind, in the order that txmill-scene(5) gives. */
+/* The kind decides which words follow, in the order of txmill-scene(5). */
 static void read_light(parser *p)
 {
     static const char *const kinds[] = {"point", "spot", "area", "sun", NULL};
@@ -423,7 +421,7 @@ static void read_light(parser *p)
         *kept = l;
 }
 
-/* Cycles' three ways to look for light in a world's image. */
+/* Cycles' three ways to sample the light of a world's image. */
 static void read_sampling(parser *p, txm_scene_world *w)
 {
     static const char *const ways[] = {"automatic", "none", "manual", NULL};
@@ -433,7 +431,7 @@ static void read_sampling(parser *p, txm_scene_world *w)
         w->map_columns = txm_take_count(&p->words, "the width of the map", 4, MAX_MAP_COLUMNS);
 }
 
-/* A colour or an image; the later statement replaces the earlier one. */
+/* A colour or an image; a later statement replaces an earlier one. */
 static void read_world(parser *p)
 {
     static const char *const projections[] = {"latlong", "mirror-ball", NULL};
@@ -482,7 +480,7 @@ static const struct {
     {"keyframe", read_keyframe},
 };
 
-/* What Blender's extension adds for people: the frame, and the name that a thing has there. */
+/* Information for users that Blender's extension adds: the frame, and the Blender names of things. */
 static void read_note(parser *p)
 {
     if (p->words.failed || !txm_words_more(&p->words))
@@ -498,7 +496,7 @@ static int shown(size_t bytes)
     return bytes < 64 ? (int)bytes : 64;
 }
 
-/* A line means all that it says: to skip a word would leave a texture or a light out of the figures. */
+/* Unknown words are not skipped: that would leave a texture or a light out of the figures. */
 static void read_statement(parser *p)
 {
     const char *word;
@@ -518,7 +516,7 @@ static void read_statement(parser *p)
                    "unknown word '%.*s'; man 5 txmill-scene lists what a line may begin with", shown(n), word);
 }
 
-/* The first line. Later versions are refused by their number, so that a word can change its meaning. */
+/* Reads the first line. Later versions are refused by their number, so that the meaning of words can change. */
 static void read_header(parser *p)
 {
     if (!txm_take_if(&p->words, "txmill-scene")) {
@@ -530,7 +528,7 @@ static void read_header(parser *p)
         txm_words_fail(&p->words, TXM_STATUS_NEWER, "scenes of version %u need a newer txmill", version);
 }
 
-/* Whether a Ptex file has a face for each face of what a material is put on. */
+/* Checks that a Ptex file has a face for each face of the object that uses the material. */
 static void check_ptex_faces(parser *p, const txm_scene_object *object, const txm_scene_material *m)
 {
     const txm_scene_material *all = p->scene->materials;
@@ -556,7 +554,7 @@ static void check_ptex_faces(parser *p, const txm_scene_object *object, const tx
     }
 }
 
-/* Lines are found first, words inside them: nothing that a statement expects can run on into the next line. */
+/* Splits the text into lines first and then into words, so that a statement cannot continue on the next line. */
 txm_status txm_scene_parse(txm_render_scene *scene, const char *name, const char *folder, const char *text,
                            size_t bytes, txm_error *err)
 {
@@ -594,8 +592,8 @@ txm_status txm_scene_parse(txm_render_scene *scene, const char *name, const char
     return p.words.failed ? (err ? err->status : TXM_STATUS_CORRUPT) : TXM_OK;
 }
 
-/* The whole file; NULL with errno. Non-blocking, so that a pipe of that name hangs nobody; only a regular
- * file is read. A file that shrinks gives what is there. */
+/* Reads a whole file; NULL with errno. It is opened without blocking, so that a pipe does not hang; only a regular file
+ * is read. If it shrinks, the part that exists is returned. */
 static char *read_whole(const char *path, size_t *bytes)
 {
     struct stat s;
@@ -624,7 +622,7 @@ static char *read_whole(const char *path, size_t *bytes)
     return text;
 }
 
-/* `folder` is kept with the scene: meshes and images count from it. */
+/* `folder` is stored with the scene: meshes and images are relative to it. */
 txm_status txm_scene_read(txm_render_scene *scene, const char *path, txm_error *err)
 {
     char *file = txm_path_join(path, "scene.txt");

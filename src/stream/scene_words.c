@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Words of a line, and the values and names that they are.
- *
- * It stops at the first mistake, which it names with file and line; after that every taker returns a harmless value, so
- * statements need not test in between.
+ * Parses the words of a line: values and names. It stops at the first mistake, which it reports with file and line;
+ * afterwards every function returns a harmless value, so that statements need not check in between.
  */
 #include "stream/scene_words.h"
 
@@ -25,7 +23,7 @@ typedef struct named {
     char name[];
 } named;
 
-/* The first failure is the one that counts: later ones follow from it. */
+/* The first failure is kept, since later ones follow from it. */
 void txm_words_fail(txm_words *p, txm_status status, const char *format, ...)
 {
     char message[512];
@@ -39,27 +37,27 @@ void txm_words_fail(txm_words *p, txm_status status, const char *format, ...)
     txm_fail(p->err, status, "%s:%zu: %s", p->file, p->line, message);
 }
 
-/* With the line as well: it tells how far a large scene came. */
+/* The message includes the line, which shows how much of a large scene was read. */
 void txm_words_no_memory(txm_words *p)
 {
     txm_words_fail(p, TXM_STATUS_NO_MEMORY, "out of memory");
 }
 
-/* Carriage returns are blanks: scenes are also written on Windows. */
+/* Carriage returns count as blanks, since scenes are also written on Windows. */
 static void skip_blanks(txm_words *p)
 {
     while (p->at < p->end && (*p->at == ' ' || *p->at == '\t' || *p->at == '\r'))
         p->at++;
 }
 
-/* False after a failure too, which ends every loop over words. */
+/* Also false after a failure, which ends every loop over words. */
 bool txm_words_more(txm_words *p)
 {
     skip_blanks(p);
     return !p->failed && p->at < p->end;
 }
 
-/* The next word, which ends at a blank; empty where there is none. */
+/* The next word, which ends at a blank; empty if there is none. */
 size_t txm_take_word(txm_words *p, const char **word)
 {
     skip_blanks(p);
@@ -69,7 +67,7 @@ size_t txm_take_word(txm_words *p, const char **word)
     return (size_t)(p->at - *word);
 }
 
-/* Words are not terminated: they lie in the text. */
+/* Words are not terminated, since they are part of the text. */
 bool txm_is_word(const char *word, size_t n, const char *expected)
 {
     return strlen(expected) == n && memcmp(word, expected, n) == 0;
@@ -86,14 +84,14 @@ bool txm_take_if(txm_words *p, const char *expected)
     return false;
 }
 
-/* Keywords between values make a scene readable, and a missing value show as what it is. */
+/* Keywords between values make a scene readable, and help to detect a missing value. */
 void txm_take_keyword(txm_words *p, const char *expected)
 {
     if (!p->failed && !txm_take_if(p, expected))
         txm_words_fail(p, TXM_STATUS_CORRUPT, "expected the word '%s'", expected);
 }
 
-/* By the parser that knows no locale; infinity and NaN are refused here, for good. */
+/* The number is parsed independently of the locale; infinity and NaN are refused here. */
 float txm_take_number(txm_words *p, const char *what)
 {
     const char *word;
@@ -113,7 +111,7 @@ float txm_take_number(txm_words *p, const char *what)
     return 0.0f;
 }
 
-/* All are written, with 0 after a failure. */
+/* All numbers are set, to 0 after a failure. */
 void txm_take_numbers(txm_words *p, const char *what, float *out, size_t count)
 {
     for (size_t i = 0; i < count; i++)
@@ -128,7 +126,7 @@ float txm_take_positive(txm_words *p, const char *what)
     return f;
 }
 
-/* Numbers are floats in the format, also where a count is meant: 4 and 4.0 are the same. */
+/* Numbers are floats in the format, even for counts: 4 and 4.0 are the same. */
 uint32_t txm_take_count(txm_words *p, const char *what, uint32_t low, uint32_t high)
 {
     float f = txm_take_number(p, what);
@@ -144,7 +142,7 @@ txm_vec3 txm_take_vector(txm_words *p, const char *what)
     return txm_vec_make(f[0], f[1], f[2]);
 }
 
-/* A vector that is made as long as 1. */
+/* Reads a vector and normalises it. */
 txm_vec3 txm_take_direction(txm_words *p, const char *what)
 {
     txm_vec3 d = txm_take_vector(p, what);
@@ -163,7 +161,7 @@ txm_matrix txm_take_matrix(txm_words *p)
     return m;
 }
 
-/* A JSON string; NULL once something has failed. */
+/* A JSON string; NULL after a failure. */
 char *txm_take_text(txm_words *p, const char *what)
 {
     skip_blanks(p);
@@ -176,7 +174,7 @@ char *txm_take_text(txm_words *p, const char *what)
         txm_words_fail(p, TXM_STATUS_CORRUPT, "%s must be in double quotes", what);
         return NULL;
     }
-    errno = 0; /* it tells a refused allocation from bad syntax */
+    errno = 0; /* distinguishes a failed allocation from bad syntax */
     cJSON *json = cJSON_ParseWithLength(p->at, (size_t)(end + 1 - p->at));
     const char *value = json ? cJSON_GetStringValue(json) : NULL;
     bool exhausted = !json && errno == ENOMEM;
@@ -190,7 +188,7 @@ char *txm_take_text(txm_words *p, const char *what)
     return text;
 }
 
-/* One of the words in `words`, which ends with NULL; its index. */
+/* The index of a word in `words`, which ends with NULL. */
 int txm_take_choice(txm_words *p, const char *what, const char *const *words)
 {
     const char *word;
@@ -204,14 +202,14 @@ int txm_take_choice(txm_words *p, const char *what, const char *const *words)
 
 /* ---- names ---- */
 
-/* Names of images, materials and meshes are kinds apart: a material may be called like its image. */
+/* Names of images, materials and meshes are separate: a material may have the name of its image. */
 static int compare_names(const void *a, const void *b)
 {
     const named *x = a, *y = b;
     return x->kind != y->kind ? x->kind - y->kind : strcmp(x->name, y->name);
 }
 
-/* Also for looking up: the tree compares whole entries. */
+/* Also used for searching, since the tree compares whole entries. */
 static named *new_name(txm_words *p, char kind, const char *word, size_t n, uint32_t index)
 {
     named *key = malloc(sizeof *key + n + 1);
@@ -226,7 +224,7 @@ static named *new_name(txm_words *p, char kind, const char *word, size_t n, uint
     return key;
 }
 
-/* A new name of a kind ('i'mage, 'm'aterial, me's'h) for `index`; a copy of it, NULL once something has failed. */
+/* Defines a name of a kind ('i'mage, 'm'aterial, me's'h) for `index` and returns a copy of it; NULL after a failure. */
 char *txm_define_name(txm_words *p, char kind, uint32_t index)
 {
     const char *word;
@@ -251,7 +249,7 @@ char *txm_define_name(txm_words *p, char kind, uint32_t index)
     return copy;
 }
 
-/* The index of what was defined above; after a failure any index is fine, since nobody will use it. */
+/* The index of an earlier definition; after a failure any index will do, since it is not used. */
 uint32_t txm_refer_to_name(txm_words *p, char kind, const char *what)
 {
     const char *word;

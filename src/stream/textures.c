@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * From the images of a scene to textures that can be looked up.
- *
- * Comes in: the scene's images, each with the settings that its node has. Goes out: numbers of textures in a
- * cache, or in a set with every tile in memory, and how each is looked up. An image whose tx file is missing or
- * outdated ends it, by a message that says which command makes the file.
+ * Turns the images of a scene, with the settings of their nodes, into textures for lookups: numbers of textures in a
+ * cache, or in a set with every tile in memory, and how each is looked up. If an image's tx file is missing or
+ * outdated it fails, and the message says which command makes the file.
  */
 #include "stream/textures.h"
 
@@ -26,7 +24,7 @@
 
 /* ---- finding tx files ---- */
 
-/* The path of a UDIM tile: <UDIM> or <UVTILE> replaced by its number. NULL: no memory. */
+/* The path of a UDIM tile: <UDIM> or <UVTILE> replaced by its number. NULL if memory is exhausted. */
 static char *udim_path(const char *pattern, uint32_t number)
 {
     static const char *const tokens[] = {"<UDIM>", "<UVTILE>"};
@@ -43,7 +41,7 @@ static char *udim_path(const char *pattern, uint32_t number)
     return txm_strdup(pattern);
 }
 
-/* Every number is tried: a set may have holes, and its folder any number of other files. */
+/* Tries every number, because a set may have gaps, and its folder any number of other files. */
 txm_status txm_scene_find_udims(txm_scene_image *image, txm_error *err)
 {
     size_t capacity = 0;
@@ -60,7 +58,7 @@ txm_status txm_scene_find_udims(txm_scene_image *image, txm_error *err)
                              : txm_fail(err, TXM_STATUS_NOT_FOUND, "%s: none of its UDIM tiles is there", image->path);
 }
 
-/* Images that differ only in what happens outside of them, or between their pixels, have one file. */
+/* Images that differ only in extension or interpolation have the same file. */
 static bool comes_again(const txm_render_scene *scene, size_t index)
 {
     const txm_scene_image *image = &scene->images[index];
@@ -82,7 +80,7 @@ txm_status txm_render_scene_files(const txm_render_scene *scene,
     for (size_t i = 0; status == TXM_OK && i < scene->image_count; i++) {
         const txm_scene_image *image = &scene->images[i];
         txm_render_scene_file file = {image->path, NULL, image->colorspace, image->alpha};
-        if (image->pages || comes_again(scene, i)) /* a Ptex file is read as it is: no tx file is made of it */
+        if (image->pages || comes_again(scene, i)) /* a Ptex file is read directly and has no tx file */
             continue;
         if (!image->udim_count)
             status = call(user, &file, err);
@@ -97,8 +95,8 @@ txm_status txm_render_scene_files(const txm_render_scene *scene,
     return status;
 }
 
-/* Images of one pixel have no tx file: Cycles uses them as they are. Here they are given one in TMPDIR, whose name is
- * gone before it is looked up. */
+/* Images of one pixel have no tx file, because Cycles uses them directly. Here a tx file is made in TMPDIR, and its
+ * name is removed before it is used. */
 static txm_status make_of_pixel(txm_render_textures *t, const txm_render_options *o, const char *path,
                                 const txm_settings *settings, char **tx, txm_error *err)
 {
@@ -127,7 +125,7 @@ static txm_status make_of_pixel(txm_render_textures *t, const txm_render_options
     return TXM_OK;
 }
 
-/* An image that Cycles takes as it is: a tx file, or a pixel. */
+/* For an image that Cycles uses directly: a tx file, or a single pixel. */
 static txm_status take_as_is(txm_render_textures *t, const txm_render_options *o, const char *path,
                              const txm_settings *settings, char **tx, txm_error *err)
 {
@@ -146,8 +144,8 @@ static txm_status take_as_is(txm_render_textures *t, const txm_render_options *o
     return *tx ? TXM_OK : txm_no_memory(err, path);
 }
 
-/* The tx file that Cycles would load for an image. Without a context the path is a tx file's already. Tiles
- * are not decoded to judge it: a damaged one shows when it is looked up. The caller frees *tx. */
+/* Finds the tx file that Cycles would load for an image. Without a context the path must be that of a tx file. Tiles
+ * are not decoded here; a damaged one is reported when it is looked up. The caller frees *tx. */
 static txm_status find_tx(txm_render_textures *t, const txm_render_options *o, const txm_scene_image *image,
                           const char *path, char **tx, txm_error *err)
 {
@@ -204,7 +202,7 @@ static txm_status name_missing(void *user, const txm_render_scene_file *file, tx
     return TXM_OK;
 }
 
-/* Once a tx file was missing: names all that are. What failed otherwise stays the failure. */
+/* Called after a tx file was missing: reports all that are missing. Another failure is kept. */
 static txm_status name_all_missing(const txm_render_scene *scene, const txm_render_options *o, txm_error *err)
 {
     missing m = {.options = o};
@@ -219,7 +217,7 @@ static txm_status name_all_missing(const txm_render_scene *scene, const txm_rend
                     scene->folder);
 }
 
-/* Size and colours of a tx file: where they are stored as sRGB, they are decoded after the lookup, as Cycles does. */
+/* Reads size and encoding of a tx file: colours stored as sRGB are decoded after the lookup, as in Cycles. */
 static txm_status read_shape(const char *path, txm_bound_image *bound, txm_error *err)
 {
     txm_tx *tx = NULL;
@@ -236,7 +234,7 @@ static txm_status read_shape(const char *path, txm_bound_image *bound, txm_error
 
 /* ---- registering ---- */
 
-/* From a texture back to its image, for statistics: UDIM tiles are many textures of one image. */
+/* Records the image of a texture, for statistics: UDIM tiles are many textures of one image. */
 static txm_status enter(txm_render_textures *t, uint32_t texture, uint32_t image, txm_error *err)
 {
     while (t->count <= texture) {
@@ -248,8 +246,7 @@ static txm_status enter(txm_render_textures *t, uint32_t texture, uint32_t image
     return TXM_OK;
 }
 
-/* The file's header is read now, although the cache would open it later: where a level is chosen needs its
- * size. */
+/* The file's header is read now, although the cache would open it later, because choosing a level needs its size. */
 static txm_status add_file(txm_render_textures *t, const txm_render_options *o, const txm_render_scene *scene,
                            uint32_t image, const char *path, bool load, uint32_t *texture, txm_error *err)
 {
@@ -302,7 +299,7 @@ static txm_status read_ptex_page(void *user, uint32_t level, uint32_t x, uint32_
                               err);
 }
 
-/* A page of a Ptex file: the cache, or the set, reads its tiles from the faces. */
+/* Adds a page of a Ptex file: the cache, or the set, reads its tiles from the faces. */
 static txm_status add_ptex_page(txm_render_textures *t, const txm_render_scene *scene, uint32_t image, uint32_t number,
                                 bool load, uint32_t *texture, txm_error *err)
 {
@@ -332,8 +329,7 @@ static txm_status add_ptex_page(txm_render_textures *t, const txm_render_scene *
     return status == TXM_OK ? enter(t, *texture, image, err) : status;
 }
 
-/* Its tiles are registered as textures, then the set over them. Nothing serves distant views but the tiles
- * themselves: there is no base texture. */
+/* Registers the tiles as textures, then the set. There is no base texture for distant views. */
 static txm_status add_udim(txm_render_textures *t, const txm_render_options *o, const txm_render_scene *scene,
                            uint32_t image, bool load, uint32_t *texture, txm_error *err)
 {
@@ -359,7 +355,7 @@ static txm_status add_udim(txm_render_textures *t, const txm_render_options *o, 
     return status;
 }
 
-/* What the node says about the filter, and what the options say about levels. */
+/* Uses the node's settings for the filter, and the options' for levels. */
 static txm_status add_image(txm_render_textures *t, const txm_render_options *o, const txm_render_scene *scene,
                             uint32_t image, bool load, txm_error *err)
 {
@@ -378,7 +374,7 @@ static txm_status add_image(txm_render_textures *t, const txm_render_options *o,
     return TXM_OK;
 }
 
-/* `reference` asks for a set instead of a cache; `load` to fill it, which a budget does not want. */
+/* `reference` requests a set instead of a cache; `load` fills it, which a budget does not need. */
 txm_status txm_render_textures_new(const txm_render_scene *scene, const txm_render_options *options, bool reference,
                                    bool load, txm_render_textures *out, txm_error *err)
 {
@@ -401,7 +397,7 @@ txm_status txm_render_textures_new(const txm_render_scene *scene, const txm_rend
     return TXM_OK;
 }
 
-/* The cache goes first; threads of it must have been freed before. */
+/* The cache is freed first; its threads must have been freed before. */
 void txm_render_textures_free(txm_render_textures *t)
 {
     txm_cache_free(&t->cache);

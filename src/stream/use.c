@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What a picture took: counted by the cache, or by the marks of a set.
- *
- * Comes in: textures after a picture, and the cache meanwhile. Goes out: per image of the scene, its tiles by level,
- * how many of them were used, which, and what loading them cost; and memory over time. UDIM tiles are added up under
- * their image.
+ * Statistics of a picture, from the cache's counts or the marks of a set: for each image of the scene its tiles by
+ * level, how many and which of them were used, and what loading them cost; and memory over time. UDIM tiles are added
+ * up for their image.
  */
 #include "stream/use.h"
 
@@ -17,8 +15,8 @@
 
 /* ---- how much ---- */
 
-/* Adds a texture of a set. A mark other than 0 says that a lookup has read the tile. Bytes are those of
- * tiles in memory, borders included. */
+/* Adds a texture of a set. A mark other than 0 means that a lookup has used the tile. Bytes are those of tiles in
+ * memory, including borders. */
 static void add_marked(const txm_view *view, uint32_t texture, txm_render_image_use *use)
 {
     const txm_view_texture *t = &view->textures[texture];
@@ -37,8 +35,8 @@ static void add_marked(const txm_view *view, uint32_t texture, txm_render_image_
     }
 }
 
-/* Textures that no lookup touched are opened for it, because their sizes belong to the sum: 'none of 40 MB' is
- * what people want to read. */
+/* Opens textures that were never looked up, because their size is part of the sum: users want to read 'none of 40 MB'.
+ */
 static txm_status add_counted(txm_cache *cache, uint32_t texture, txm_render_image_use *use, txm_error *err)
 {
     txm_cache_texture_stats stats;
@@ -61,8 +59,7 @@ static txm_status add_counted(txm_cache *cache, uint32_t texture, txm_render_ima
     return TXM_OK;
 }
 
-/* Numbers of textures that are not an image's own (a UDIM set over its tiles) are skipped, or they would count
- * twice. */
+/* Textures that are not an image's own (a UDIM set over its tiles) are skipped, since they would count twice. */
 txm_status txm_render_uses_of(const txm_render_scene *scene, const txm_render_textures *textures,
                               txm_render_image_use **out, txm_error *err)
 {
@@ -89,7 +86,7 @@ txm_status txm_render_uses_of(const txm_render_scene *scene, const txm_render_te
 
 /* ---- which tiles ---- */
 
-/* The files of UDIM sets are numbered from 0 in each; the set itself, which is a texture too, is none of them. */
+/* The files of each UDIM set are numbered from 0; the set itself, which is a texture too, is not one of them. */
 txm_status txm_render_parts_of(const txm_render_textures *textures, const txm_view *view, txm_render_part **out,
                                size_t *count, txm_error *err)
 {
@@ -110,8 +107,8 @@ txm_status txm_render_parts_of(const txm_render_textures *textures, const txm_vi
     return TXM_OK;
 }
 
-/* Marks outlive their tiles: evicted ones are listed too. A level of which nothing was asked for has no entries of its
- * own, only some that say so. */
+/* Marks outlive their tiles, so that evicted ones are listed too. A level of which no tile was requested has no entries
+ * of its own, only shared ones. */
 txm_status txm_render_tiles_of(const txm_render_textures *textures, const txm_view *view, txm_render_tile **out,
                                size_t *count, txm_error *err)
 {
@@ -144,7 +141,7 @@ txm_status txm_render_tiles_of(const txm_render_textures *textures, const txm_vi
 
 /* ---- what they cost ---- */
 
-/* The first failure of a UDIM set is that of its first tile that has one. */
+/* The failure of a UDIM set is that of its first tile that has one. */
 txm_status txm_render_costs_of(const txm_render_scene *scene, const txm_render_textures *textures,
                                txm_render_image_cost **out, txm_error *err)
 {
@@ -183,7 +180,7 @@ bool txm_moments_new(txm_moments *m, double begin)
     return m->items != NULL;
 }
 
-/* The most since the last moment, so that no peak is lost with those that go. */
+/* Records the maximum since the last moment, so that no peak is lost with moments that are dropped. */
 void txm_moments_note(txm_moments *m, txm_cache *cache, uint64_t samples)
 {
     txm_cache_stats s;

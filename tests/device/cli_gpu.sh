@@ -95,7 +95,7 @@ check no-such-device says "counted from 0"
 on_gpu "$TXMILL" make --force -v -o gpu.tx grey.png
 check auto-says-why says "no device was measured on this machine"
 on_gpu "$TXMILL" make --device "$backend" -v -o gpu.tx even.png
-check cuda-says-so says "on $backend:0: as asked for"
+check cuda-says-so says "on $backend:0: as requested"
 run env TXMILL_PLUGINS="$build/tests/gpu-old" "$TXMILL" make --device cuda --dry-run rgba.png
 check other-build-exit rc_is 4
 check other-build says "is of another build"

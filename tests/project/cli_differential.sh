@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# What guards the converters and the judge of the differential script: an image that takes too much memory, loops or crashes its
-# program is named, and the others get their answers.
+# The guards around converters and comparisons in the differential script: an image that takes too much memory, loops or
+# crashes its program is reported, and the others are still compared.
 # Plain builds only: it tests a script
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../lib.sh"

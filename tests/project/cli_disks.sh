@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# A disk that is mounted read-only, and one that is full: every command that writes says so, and whether a retry helps.
+# On a disk that is mounted read-only, and on one that is full, every command that writes says so, and whether to retry.
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../lib.sh"
 
@@ -21,7 +21,7 @@ cp disk/run.jsonl run.jsonl
 sums() { find disk -type f ! -name fill -exec md5sum {} + | sort | md5sum; }
 before=$(sums)
 
-# Each with a name that its message must have; "$tx" is what is there.
+# Each command with a name that its message must contain; "$tx" is an existing tx file.
 commands() {
     each make "$tx" make --force disk/tex/rgb8.png
     each make-unclaimed "$tx" make --no-claims --force disk/tex/rgb8.png
@@ -51,7 +51,7 @@ each() { # NAME FILE ARGUMENT...
     local name=$1 file=$2
     shift 2
     txm "$@"
-    # A name that is there already may be said as what it leads to.
+    # The message may name the target of an existing link instead of the link.
     if [ "$rc" -eq "$code" ] && grep -F "$cause" err | grep -qF "${file#disk}" && grep -q "$step" err; then
         ok "$how-$name"
     else
@@ -72,7 +72,7 @@ check read-only-gc-says says "$orphan: cannot be removed: Read-only file system"
 txm resolve --touch disk/tex/gray8.png
 check read-only-touch rc_is 3
 check read-only-touch-says says "$old: cannot set its time: Read-only file system"
-# What only looks is none the worse.
+# Commands that only read still work.
 for c in "info -r" "verify -r" "resolve -r" "check" "plan -N 2 -r" "gc" "list" "make -n -r" settings; do
     # shellcheck disable=SC2086
     txm $c disk/tex
@@ -85,7 +85,7 @@ dd if=/dev/zero of=disk/fill bs=1k 2>/dev/null
 commands
 txm make --json --force disk/tex/rgb8.png
 check full-retryable json out 'o[0]["error"]["retryable"] is True'
-# What helps there works there.
+# The advice in the messages works.
 txm gc --delete disk/tex
 check full-gc test "$rc" -eq 0 -a ! -e "$orphan"
 rm disk/fill

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Help, manual pages and completion: there for every command, without faults, saying the same.
+# Help, manual pages and completion exist for every command, have no faults, and agree.
 # Plain builds only: it looks at documents
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../lib.sh"
@@ -15,7 +15,7 @@ check version grep -qE '^txmill [0-9]+\.[0-9]+\.[0-9]+$' out
 txm help make
 check help-command prints "Usage: txmill make"
 
-# A median of five: one slow start on a busy machine is no finding.
+# The median of five, since a single slow start on a busy machine means nothing.
 starts=$(for _ in 1 2 3 4 5; do
     a=$(date +%s%N); "$TXMILL" --help >/dev/null; b=$(date +%s%N)
     echo $(((b - a) / 1000))
@@ -40,7 +40,7 @@ for c in $commands; do
 done
 if command -v mandoc >/dev/null; then
     for page in "$build"/man/*.[135]; do
-        # The other pages are not installed where mandoc looks for them.
+        # mandoc does not find the other pages, because they are not installed.
         mandoc -Tlint -Wstyle "$page" 2>&1 | grep -v 'referenced manual not found\|outdated mandoc.db' >out
         check "lint-$(basename "$page")" test ! -s out
     done
@@ -48,7 +48,7 @@ else
     skip lint "mandoc is not installed"
 fi
 
-# The pages of the libraries lead to every header, and name nothing that is not there.
+# The pages of the libraries list every header, and name nothing that does not exist.
 for h in $(grep -l '^#define TX' "$repo"/include/*/*.h); do # older names of headers define nothing
     name=${h#"$repo/include/"}
     [ "$name" = txtile/export.h ] || check "$(basename "$h")-in-section-3" \

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# What a program that links the libraries is spared: no signal handler, no exit, nothing on stdout and stderr, no other
-# locale, umask or working folder. A program that does a bit of everything runs under strace.
+# The libraries change nothing of the program that links them: no signal handler, no exit, nothing on stdout and stderr, no
+# other locale, umask or working folder. A program that does a bit of everything runs under strace.
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../lib.sh"
 build=${TXM_BUILD:-$repo/build}
@@ -97,7 +97,7 @@ EOF
 run ${CC:-cc} -Wall -Wextra -Werror -I"$repo/include" embed.c -o embed -L"$build" -ltxmill -ltxtile
 check embed-links rc_is 0
 for l in libtxmill libtxtile; do ln -s "$build/$l.so" "$l.so.0"; done
-# PNG and EXR by readers of the library, TGA by the worker process; one that is damaged, one that is not there.
+# PNG and EXR use readers of the library, TGA the worker process; one file is damaged, one does not exist.
 cp "$golden"/{rgb8.png,half-rgba.exr,rgba8.tga} . && head -c 300 rgb8.png >cut.png
 cp -r "$TXM_TESTDATA"/blend/materials.blend .
 umask 027
@@ -114,7 +114,7 @@ done
 check embed-stdout-empty test ! -s stdout
 check embed-stderr-empty test ! -s stderr
 
-# Of the program's own threads alone: a worker process may do as it likes.
+# Only the program's own threads count, not those of a worker process.
 python3 - trace >calls <<'EOF'
 import re, sys
 own, started, lines = set(), {}, open(sys.argv[1]).read().splitlines()
@@ -133,7 +133,7 @@ for line in lines:
     if pid not in own or name is None:
         continue
     name = name[0]
-    # Signals 32 and up are what the C library itself sets up for its threads.
+    # The C library uses signals 32 and up for its threads.
     if name == "rt_sigaction" and not re.match(r"rt_sigaction\((SIGRT_\d+|SIGRTMIN|\w+, NULL)", call):
         print("signal", call)
     elif name in ("write", "writev", "pwrite64") and re.match(r"\w+\([12],", call):

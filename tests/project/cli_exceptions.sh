@@ -1,16 +1,16 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# C++ exceptions end in the shims: a C++ program, whose operator new throws when the test says so, calls libtxmill, and
-# nothing is thrown into it. And every function of a shim catches everything.
+# C++ exceptions are caught in the shims: a C++ program, whose operator new throws on request, calls libtxmill, and no
+# exception reaches it. Every function of a shim must catch everything.
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../lib.sh"
 
-# Functions that C calls, in files of C++: each has a catch of everything, or calls nothing that could throw. In `guarded`
-# and `encoding` it is for those that are given to them.
+# Functions in C++ files that C calls: each catches everything, or calls nothing that could throw. `guarded` and `encoding`
+# catch for the functions that are passed to them.
 python3 - "$repo" >uncaught <<'PY'
 import re, sys
 repo, seen = sys.argv[1], 0
-# Nothing in these throws; and what others leave it to.
+# Functions in which nothing throws, and those that catch for others.
 innocent = {"txm_ocio_has_archives", "txm_ocio_before_abort", "oiio_as_half"}
 catching = r"\b(return (guarded|encoding)|drop|apply)\("
 constant = r"^\{\s*(\*\w+ = [A-Z_]+;\s*|return [\w:.]+(\([^()]*\)|->\w+\.size\(\))?;\s*)*\}"
@@ -35,7 +35,7 @@ case $(basename "$build") in
     *) skip exceptions "sanitizers have an operator new of their own"; finish ;;
 esac
 
-# Exit codes: 0 converted, 3 a failure with a message, 7 another answer than without faults, 9 something was thrown.
+# Exit codes: 0 converted, 3 a failure with a message, 7 another result than without faults, 9 an exception arrived.
 cat >throws.cpp <<'CPP'
 #include <cstdio>
 #include <cstdlib>

@@ -1,19 +1,19 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Calls to the system that fail: what was asked for is done or named, with the right exit code, at once, and nothing is
-# left behind.
+# System calls that fail: the command succeeds, or fails at once with a message that names the file and the right exit
+# code, and leaves no files behind.
 # Slow: 400 runs under strace
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../lib.sh"
-# LeakSanitizer cannot look where strace looks already.
+# LeakSanitizer does not work under strace.
 export ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0
 
 cp "$golden"/{rgb8.png,tile64.png,photo.jpg} .
-# What takes longer than this hangs.
+# Commands that take longer than this are considered to hang.
 soon() { run timeout 20 "$TXMILL" "$@"; }
 can_trace=false
 strace -o /dev/null true 2>/dev/null && can_trace=true
-# inject FAULT... -- ARGUMENT...: runs txmill with faults in its system calls, as strace's inject= takes them.
+# inject FAULT... -- ARGUMENT...: runs txmill with faults in its system calls, in the syntax of strace's inject=.
 inject() {
     local faults=()
     while [ "$1" != -- ]; do
@@ -62,7 +62,7 @@ if $can_trace; then
     check long-name-before-converting test "$(grep -c 'pwrite64\|copy_file_range' trace)" -eq 0
 fi
 
-# ---- what a walk cannot look at ------------------------------------------------------------------------------------------
+# ---- files that a walk cannot examine ------------------------------------------------------------------------------------
 mkdir -p tree/open tree/shut/inner && cp tile64.png tree/open/ && cp rgb8.png tree/shut/inner/ && echo text >tree/shut/notes.txt
 deep=tree/deep
 mkdir -p $deep
@@ -86,7 +86,7 @@ nobody() {
         "$work/$program/txmill" "$@"
 }
 if [ "$(id -u)" -eq 0 ] && nobody --version && rc_is 0; then
-    # Its names can be read, what is behind them cannot.
+    # Its names can be listed, but the files cannot be examined.
     chmod 744 tree/shut && chmod 777 tree/open
     nobody make -r tree
     check unsearchable-exit rc_is 3
@@ -107,7 +107,7 @@ if $can_trace; then
 fi
 
 # ---- sources that cannot be read -----------------------------------------------------------------------------------------
-# The disk's failure is told from damage, and no other reader is asked instead.
+# A failure of the disk is distinguished from damage, and no other reader is tried.
 if $can_trace; then
     cp "$TXM_TESTDATA/sources/strip-lzw.tif" a.tif
     cp "$TXM_TESTDATA/sources/half-zip.exr" a.exr
@@ -120,7 +120,7 @@ if $can_trace; then
         done
         check "read-$image-met" grep -q pread64 trace
     done
-    # Libraries that call it damage, or go on with what was in memory.
+    # Libraries that report damage, or continue with what was in memory.
     cp "$TXM_TESTDATA/oiio/uint8.sgi" a.sgi
     cp "$TXM_TESTDATA/oiio/bits10.dpx" a.dpx
     for image in a.sgi a.dpx; do
@@ -134,13 +134,13 @@ if $can_trace; then
     rm -rf blender_tx
     run timeout 60 strace -f -o trace -P "$work/tile64.png" -e inject=pread64:retval=0:when=1 "$TXMILL" make tile64.png
     check read-ended-early eval 'rc_is 4 && says "tile64.png: ended after 0 of"'
-    # What was read of a beginning has no place in the store.
+    # A partly read source must not be added to the store.
     run timeout 60 strace -f -o trace -P "$work/tile64.png" -e inject=read:retval=0 "$TXMILL" make --store short tile64.png
     check read-digest-of-beginning test "$rc:$(grep -c 'ended after 0 of .*converted instead' err):$(find short -name '*.tx' 2>/dev/null | wc -l)" = 0:1:0
     rm -rf blender_tx short a.tif a.exr a.ppm a.sgi a.dpx
 fi
 
-# ---- what is left out without a word -------------------------------------------------------------------------------------
+# ---- what would be left out silently -------------------------------------------------------------------------------------
 if $can_trace; then
     cp -r "$TXM_TESTDATA/blend/textures" . && cp "$TXM_TESTDATA/blend/materials.blend" .
     run timeout 60 strace -f -o trace -P "$work/textures/brick.1002.png" -e inject=newfstatat:error=EIO "$TXMILL" make materials.blend
@@ -154,7 +154,7 @@ if $can_trace; then
     run timeout 60 strace -f -o trace -P "$work/blender_tx/gone.png.0-00000000000000000000000000000000.tx" \
         -e inject=fstat,newfstatat:error=EIO "$TXMILL" gc --delete .
     check garbage eval 'rc_is 4 && says "gone.png.0-00000000000000000000000000000000.tx: cannot "'
-    # What cannot be looked at is neither fresh nor unusable, and the cause is said where others say it.
+    # A file that cannot be examined is neither fresh nor unusable, and the cause is reported where other causes are.
     tx=$(echo blender_tx/tile64.png.*.tx)
     run timeout 60 strace -f -o trace -P "$work/$tx" -P "$tx" -e inject=openat:error=EIO "$TXMILL" check tile64.png
     check checked-unreadable eval 'rc_is 4 && says ": Input/output error" && says "$tx" && prints "not ready to render: 0 of 1 texture fresh, 1 not checked"'
@@ -174,7 +174,7 @@ soon make --rules /dev/zero tile64.png
 check rules-of-a-device eval 'rc_is 2 && says "/dev/zero: more than"'
 
 # ---- claims ------------------------------------------------------------------------------------------------------------
-# Whatever fails about a process's own claim, it neither waits for itself nor leaves it.
+# Whatever fails with a process's own claim, it neither waits for itself nor leaves the claim behind.
 if $can_trace; then
     rm -rf blender_tx
     txm make tile64.png
@@ -194,7 +194,7 @@ else
 fi
 
 # ---- lists that never end ------------------------------------------------------------------------------------------------
-# A pipe without a writer, and one whose writer stays: a signal ends the wait.
+# With a pipe without a writer, and with one whose writer stays, a signal ends the wait.
 mkfifo mute open
 sleep 60 >open <open &
 keeper=$!
@@ -227,13 +227,13 @@ stopped log-fifo TERM 143 report mute -o report.html
 stopped log-stdin INT 130 report - -o report.html
 check list-stopped-made-nothing test "$(find blender_tx -name 'tile64*.tx' 2>/dev/null | wc -l)" -eq 0
 kill $keeper
-# A writer that comes late, pauses, and writes half lines is waited for.
+# The command waits for a writer that comes late, pauses, and writes half lines.
 (sleep 0.7 && printf 'rgb' && sleep 0.7 && printf '8.png\ntile64' && sleep 0.2 && printf '.png') >mute &
 soon make -d late @mute
 check list-late-writer test "$rc" -eq 0 -a "$(find late -name '*.tx' | wc -l)" -eq 2
 : >mute &
 soon make @mute
-check list-silent-writer says "the list names nothing"
+check list-silent-writer says "the list is empty"
 rm mute open
 
 # ---- the store ---------------------------------------------------------------------------------------------------------
@@ -250,7 +250,7 @@ if $can_trace; then
     for fault in copy_file_range:retval=0 copy_file_range:error={EIO,ENOSPC,EXDEV,EINTR}:when=1 ioctl:error=EOPNOTSUPP; do
         again "$fault"
         check "store-copy-$fault" test "$rc" -eq 0 -a "$(stat -c %s two/blender_tx/*.tx)" -gt 100000
-        # Where the copy failed, it was converted, and names the other image.
+        # If the copy failed, the file was converted, and names the other image.
         check "store-copy-$fault-whole" eval 'says "converted instead" || cmp -s two/blender_tx/*.tx "$object"'
     done
     for error in EMFILE ENOMEM ENFILE EIO; do
@@ -263,7 +263,7 @@ if $can_trace; then
         check "store-$error-keeps-object" test "$rc" -eq 0 -a "$(md5sum <"$object")" = "$whole"
     done
 fi
-# A name that cannot be removed once is removed all the same.
+# A name that cannot be removed at first is removed at the second try.
 if $can_trace; then
     for n in 1 2 3 4 5 6; do
         rm -rf two/blender_tx fresh
@@ -291,7 +291,7 @@ txm resolve one/a.png
 check touch-other-image-fresh prints fresh
 
 # ---- looking for tx files ------------------------------------------------------------------------------------------------
-# What a comparison left because it could not be removed is gone after the next run.
+# A file that a comparison could not remove is gone after the next run.
 touch -d '2021-02-01' two/blender_tx/*.tx
 if $can_trace; then
     mkdir tmp
@@ -305,7 +305,7 @@ if $can_trace; then
     check other-names-without-folder eval '! says memory && { rc_is 5 || says "No such file or directory"; }'
 fi
 
-# ---- what fails is named -------------------------------------------------------------------------------------------------
+# ---- messages name what failed -------------------------------------------------------------------------------------------
 if $can_trace; then
     rm -rf blender_tx
     for fault in pwrite64:error=EIO:when={1,2,3,4}; do
@@ -317,7 +317,7 @@ if $can_trace; then
     check named-borders test "$rc" -eq 4 -a "$(grep -c 'error: .*plain.tx: .*Input/output error' err)" -eq 1
 fi
 
-# ---- names that speak to the terminal ------------------------------------------------------------------------------------
+# ---- names with control sequences ----------------------------------------------------------------------------------------
 # ESC [, the same as U+009B and as the byte 0x9B of Latin-1: none reaches the terminal. Letters beyond ASCII do.
 mkdir odd
 for name in $'esc\e[31m.png' $'csi\xc2\x9b31m.png' $'byte\x9b31m.png' $'nel\xc2\x85.png' $'blüte.png' $'latin\xfc.png'; do

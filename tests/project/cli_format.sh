@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# C files are as .clang-format says. Each version of the formatter breaks some lines in another way, so Debian 12's decides.
+# C files are formatted as .clang-format says. Versions of the formatter break some lines differently: Debian 12's decides.
 # Plain builds only: it looks at sources
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../lib.sh"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# docs/texture-cache.md: its snippets are one program in C and one file of C++, which compile without a warning and run; what
-# it names is there.
+# docs/texture-cache.md: its snippets form one program in C and one file of C++, which compile without warnings and run;
+# everything that it names exists.
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../lib.sh"
 build=${TXM_BUILD:-$repo/build}

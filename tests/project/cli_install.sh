@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# make install into a folder of its own: everything arrives, programs build against it, make uninstall leaves nothing.
+# make install into a separate folder: all files arrive, programs build against them, and make uninstall removes them all.
 # Plain builds only: it looks at what is installed where
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../lib.sh"
@@ -11,12 +11,12 @@ case $(basename "$build") in
 esac
 
 root=$work/root prefix=/usr/local
-# What was built is installed, with the variables that it was built with: nothing is built again under the other tests.
+# Installs what was built, with the same variables, so that nothing is rebuilt while other tests run.
 eval "variables=(${TXM_MAKE_VARS:-})"
 for v in "${variables[@]}"; do case $v in PREFIX=*) prefix=${v#*=} ;; esac done
 make_here() { env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL make -s -C "$repo" "${variables[@]}" DESTDIR="$root" "$@"; }
 
-# What is compiled for other flags, as far as a dry run tells: what the build asks itself (color/known) it cannot foresee.
+# What would be compiled for other flags, as far as a dry run shows; it cannot foresee what generated files (color/known) cause.
 compiled() { make_here -n all "$@" | sed -nE "s/.* -c ([^ ]+) .*/\1/p" | grep -v color/known; }
 check nothing-is-left-to-build test -z "$(compiled)"
 check prefix-rebuilds-what-holds-it test "$(compiled PREFIX=/opt/elsewhere | head -n 1)" = src/tile/base/plugin.c
@@ -51,7 +51,7 @@ int used;' | c++ -std=c++17 -Wall -Wextra -Werror \
         -fsyntax-only -I'$root$prefix/include' -x c++ -"
 done
 
-# No two headers claim the same name.
+# No two headers define the same name.
 for h in "$repo"/include/*/*.h; do echo "#include <${h#"$repo/include/"}>"; done >together.h
 echo 'int used;' >>together.h
 check headers-together-c cc -std=c11 -Wall -Wextra -Werror -fsyntax-only -I"$root$prefix/include" -x c together.h
@@ -91,7 +91,7 @@ check pkg-config-version test "$(pkg-config --modversion txmill)" = "$("$TXMILL"
 # shellcheck disable=SC2046
 run cc $(flags --cflags) program.c $(flags --libs) -o program-shared
 check shared-links rc_is 0
-# Nothing tells where the modules are.
+# No environment variable says where the modules are.
 unset TXMILL_PLUGINS
 run env LD_LIBRARY_PATH="$root$prefix/lib" ./program-shared rgb8.png
 check shared-runs prints "300x200 9 levels"
@@ -106,16 +106,17 @@ check static-has-no-libtxmill sh -c '! ldd program-static | grep -qE "libtx(mill
 rm -rf blender_tx
 run ./program-static rgb8.png
 check static-runs prints "300x200 9 levels"
-# A program elsewhere, with the library inside it, knows the place by its build alone, which this installation left.
+# A program elsewhere that contains the library finds the modules only at their place at build time, where this
+# installation put none.
 run env TXMILL_PLUGINS="$root$prefix/lib/txmill" ./program-static rgba8.tga
 check static-module-runs prints "90x130 8 levels"
-# Moved to another place than it was built for, it finds its modules by its own.
+# After it was moved, the program finds its modules relative to itself.
 run "$root$prefix/bin/txmill" make --force rgba8.tga
 check moved-program-finds-modules rc_is 0
 run "$root$prefix/bin/txmill" info blender_tx/rgb8*.tx
 check installed-program-runs prints "300 x 200"
 
-# The examples are programs of strangers: built from the headers and pkg-config of the installation, and run.
+# The examples are built as other programs are, from the installed headers and pkg-config files, and run.
 cp "$golden/half-rgba.exr" .
 mkdir textures && cp rgb8.png rgba8.tga half-rgba.exr textures
 example() { # NAME SOURCE PACKAGE COMPILER...: built without a warning
@@ -150,16 +151,16 @@ run ./read_means "$tx"
 mean=$(sed -n 's/^level 8: 1 x 1 px, mean //p' out)
 run ./view_texture "$tx" 8 one.ppm
 check example-views rc_is 0
-# The only pixel of the last level, as the C++ program knows it: three of its four channels.
+# The only pixel of the last level, as the C++ program prints it: three of its four channels.
 check example-view-pixel python3 -c "
 p = open('one.ppm', 'rb').read()
 assert p[:11] == b'P6\n1 1\n255\n' and abs((sum(p[-3:]) + 255) / 4 / 255 - $mean) < 1e-3, (p, $mean)"
 run ./view_texture "$exr"
 check example-view-terminal prints "▀"
-# A floor of 640 x 360 pixels, blue sky left black: one picture from both renderers, whatever the budget.
+# A floor of 640 x 360 pixels under a black sky: both renderers make the same picture, whatever the budget.
 run ./renderer "$tx" threads.ppm
 check example-renders prints " lookups, "
-# The same with libtxtile inside the program, as docs/texture-cache.md says it, and inside a plug-in that shows none of it.
+# The same with libtxtile inside the program, as described in docs/texture-cache.md, and in a plug-in that exports none of it.
 static_flags() { pkg-config --cflags --static --libs txtile | sed "s|$root$root|$root|g; s/-ltxtile/-l:libtxtile.a/"; }
 # shellcheck disable=SC2046
 run cc -std=c11 "$repo/examples/renderer.c" $(static_flags) -o renderer-static
@@ -185,13 +186,13 @@ check plugin-shows-itself-alone test "$(nm -D --defined-only plugin.so | awk '{ 
 run ./wavefront "$tx" waves.ppm 1
 check example-waves prints " launches for 23 waves"
 check example-same-picture cmp threads.ppm waves.ppm
-# On a device: the processor, by a plug-in for tests.
+# On a device, which here is the CPU, driven by a plug-in for tests.
 run env TXMILL_PLUGINS="$build/tests/gpu" ./device cuda:0 "$tx" device.ppm 1
 check example-device prints " tiles copied"
 check example-device-same-picture cmp threads.ppm device.ppm
 run env TXMILL_PLUGINS="$PWD" ./device opencl:7 "$tx" device.ppm
 check example-device-absent eval 'rc_is 1 && { says "txmill-opencl.so" || says "no device opencl:7"; }'
-# 24 GB of tiles that nobody stores, in two budgets.
+# 24 GB of tiles that are computed and never stored, with two budgets.
 run ./procedural board.ppm 1
 check example-procedural prints ' tiles of 24661 MB were computed'
 run ./procedural larger.ppm 64

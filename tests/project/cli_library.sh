@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# What the shared libraries show and what they need: the functions of their headers, and for libtxtile the codecs alone.
+# What the shared libraries export and need: the functions of their headers, and for libtxtile only the codecs.
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../lib.sh"
 build=${TXM_BUILD:-$repo/build}
@@ -9,7 +9,7 @@ case $(basename "$build") in
     *) skip library "sanitizers add symbols and libraries of their own"; finish ;;
 esac
 
-# The functions that headers declare, however they are marked.
+# The functions that headers declare, whichever way they are marked.
 declared() {
     python3 - "$@" <<'EOF'
 import re, sys
@@ -37,7 +37,7 @@ check txtile-shows-its-headers rc_is 0
 run diff mill.declared mill.shown
 check txmill-shows-its-headers rc_is 0
 
-# libtxmill holds nothing of libtxtile, and takes no more from it than it uses.
+# libtxmill contains no code of libtxtile, and imports nothing from it that it does not use.
 nm -g --defined-only "$build/libtxtile.a" 2>/dev/null | awk 'NF == 3 { print $3 }' | LC_ALL=C sort -u >tile.all
 nm --defined-only "$build/libtxmill.so" | awk '{ print $3 }' | LC_ALL=C sort -u >mill.all
 check libraries-are-seen test "$(wc -l <tile.all)" -gt 300 -a "$(wc -l <mill.all)" -gt 1000
@@ -46,7 +46,7 @@ nm -D --defined-only "$build/libtxtile.so" | sed -n 's/.* \(txm_[a-z0-9_]*\)@@\{
 nm -D --undefined-only "$build/libtxmill.so" "$build/txmill" | sed -n 's/.* \(txm_[a-z0-9_]*\)@TXTILE_PRIVATE_.*/\1/p' | LC_ALL=C sort -u >tile.takes
 run diff tile.shared tile.takes
 check txtile-shares-what-is-taken rc_is 0
-# The same of the program, which holds neither library.
+# The same for the program, which contains neither library.
 nm -D --defined-only "$build/libtxmill.so" | sed -n 's/.* \(txm_[a-z0-9_]*\)@@\{0,1\}TXMILL_PRIVATE_.*/\1/p' | LC_ALL=C sort -u >mill.shared
 nm -D --undefined-only "$build/txmill" | sed -n 's/.* \(txm_[a-z0-9_]*\)@TXMILL_PRIVATE_.*/\1/p' | LC_ALL=C sort -u >mill.takes
 run diff mill.shared mill.takes
@@ -56,7 +56,7 @@ check archives-are-apart test -z "$(LC_ALL=C comm -12 tile.all mill.archive)"
 nm --defined-only "$build/txmill" | awk '{ print $3 }' | LC_ALL=C sort -u >program.all
 check program-holds-no-library test -z "$(LC_ALL=C sort -u tile.all mill.archive | LC_ALL=C comm -12 - program.all)"
 
-# Every function that can fail clears the error first, so that a reused one tells nothing of an old file.
+# Every function that can fail clears the error first, so that a reused one says nothing about an earlier file.
 python3 - "$repo" >uncleared <<'EOF'
 import glob, re, sys
 failing, defined = set(), {}
@@ -74,7 +74,7 @@ EOF
 check functions-that-fail test "$(head -n 1 uncleared)" -gt 60
 check errors-are-cleared-first test -z "$(tail -n +2 uncleared)"
 
-# Every header of libtxtile with pointers says what NULL does, and the functions that take it are called with it.
+# Every header of libtxtile with pointers says what NULL means, and the functions that accept it are called with it.
 for h in "$repo"/include/txtile/*.h; do
     case $(basename "$h") in export.h) continue ;; esac
     check "null-is-said-in-$(basename "$h")" grep -q '^ \* .*NULL: ' "$h"
@@ -95,8 +95,8 @@ EOF
 check null-safe-functions-are-seen test "$(sed -n 's/^seen //p' untried)" -ge 10
 check null-safe-functions-are-called test "$(wc -l <untried)" -eq 1
 
-# make docs: comments that are right pass; those that name what is not there, or that Doxygen cannot place, fail, and so do
-# declarations without one.
+# make docs: correct comments pass; comments that name something undeclared, or that Doxygen cannot place, fail, and so do
+# declarations without a comment.
 docs() { env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL make -s -C "$repo" B="$work/docs" HEADERS="$work/headers" docs; }
 if command -v doxygen >/dev/null; then
     mkdir headers && cp $(grep -l '^#define TX' "$repo"/include/*/*.h) headers
@@ -132,13 +132,13 @@ else
     skip docs "doxygen is not installed"
 fi
 
-# needed LIBRARY: what it is linked with, versions cut off.
+# needed LIBRARY: the libraries with which it is linked, without versions.
 needed() { objdump -p "$1" | sed -nE 's/^ *NEEDED *(lib[A-Za-z_+-]+).*/\1/p' | LC_ALL=C sort | tr '\n' ' '; }
 run needed "$build/libtxtile.so"
 check txtile-needs-codecs-alone test -z "$(tr ' ' '\n' <out | grep -vxE 'libc|libm|libdeflate|libisal|libzstd|libxxhash|')"
 check txtile-has-soname sh -c "objdump -p '$build/libtxtile.so' | grep -q 'SONAME *libtxtile.so.0$'"
 
-# A library that is unloaded leaves nothing behind that the end of a thread would call.
+# A library that was unloaded leaves no destructor that the end of a thread would call.
 cat >unload.c <<'EOF'
 #include <dlfcn.h>
 #include <pthread.h>
@@ -187,7 +187,8 @@ check unload-builds rc_is 0
 run ./unload "$build/libtxtile.so"
 check unloads-under-threads prints unloaded
 
-# A program that opens tx files starts without a converter's libraries; OpenEXRCore comes with the first tile that needs it.
+# A program that opens tx files starts without the converter's libraries; OpenEXRCore is loaded for the first tile that
+# needs it.
 cat >reader.c <<'EOF'
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Mistakes that people make: each gets a message that says what is wrong, where, and what to do, word by word.
+# Common mistakes of users: each causes a message that says what is wrong, where, and what to do. Messages are compared in full.
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../lib.sh"
 
@@ -39,7 +39,7 @@ mistake 3 'tex/wodo.png: cannot be opened: No such file or directory' \
     make tex/wodo.png
 mistake 2 'tex/*.tga: no file matches this pattern; list the folder to see what is there' \
     make 'tex/*.tga'
-mistake 2 'C:\textures\wood.png: is a Windows path, which means nothing here; give it as this machine sees it, with slashes, as /mnt/c/textures/wood.png for C:\textures\wood.png' \
+mistake 2 'C:\textures\wood.png: is a Windows path, which does not exist here; name it as on this machine, with slashes, as /mnt/c/textures/wood.png for C:\textures\wood.png' \
     make 'C:\textures\wood.png'
 mistake 3 'nowhere: cannot be opened: No such file or directory' \
     make -r nowhere
@@ -85,7 +85,7 @@ mistake 2 'no output given; name one with -o, as in -o picture.png' \
     extract "$tx"
 mistake 2 "-o tex/wood.png: is the image that $tx was made from, which would be lost; nothing was written. Give the output another name, as in -o picture.png" \
     extract -o tex/wood.png "$tx"
-mistake 3 'picture.xyz: no picture format has this extension; give it one as .png, .tif or .exr' \
+mistake 3 'picture.xyz: no picture format has this extension; use one such as .png, .tif or .exr' \
     extract -o picture.xyz "$tx"
 mistake 2 "$tx: no level 12, the last is 8" \
     extract -l 12 -o picture.png "$tx"
@@ -99,7 +99,7 @@ mistake 3 'tex/none.png: cannot be opened: No such file or directory' \
     resolve tex/none.png
 mistake 2 'no folder given, and no --store; '"'"'txmill gc --help'"'"' lists the options' \
     gc
-mistake 3 'notes.txt: is neither a folder nor named as the tx files of a texture cache are, IMAGE.0-MD5.tx; name the folder that holds the tx files' \
+mistake 3 'notes.txt: neither a folder nor a file named like the tx files of a texture cache, IMAGE.0-MD5.tx; name the folder that holds the tx files' \
     gc notes.txt
 mistake 2 'no log given; txmill make --json writes them' \
     report
@@ -117,7 +117,7 @@ mistake 2 '--rule '"'"'*.png'"'"': colour space "Non-Colour" is not in the OCIO 
     gc --rule '*.png=Non-Colour' tex
 mistake 2 '--working-space: working space "ACESgc" is not in the OCIO config built-in; did you mean "ACEScg", "ACEScc" or "ACEScct"?' \
     colorspaces --working-space ACESgc
-mistake 2 'C:\textures: is a Windows path, which means nothing here; give it as this machine sees it, with slashes, as /mnt/c/textures/wood.png for C:\textures\wood.png' \
+mistake 2 'C:\textures: is a Windows path, which does not exist here; name it as on this machine, with slashes, as /mnt/c/textures/wood.png for C:\textures\wood.png' \
     watch 'C:\textures'
 mistake 2 'void: no tx files found; name the folder that contains them' \
     gc void
@@ -138,12 +138,12 @@ mistake 2 'unknown option -x; '"'"'txmill make --help'"'"' lists the options' \
 mistake 2 '--device gpu: must be auto, cpu, cuda, cuda:N, opencl or opencl:N' \
     make --device gpu tex/wood.png
 
-# One name, and an option took it.
+# There is only one name, and an option took it.
 mistake 2 'no tx file given besides the name after --html; '"'"'txmill view --help'"'"' lists the options' \
     view --html "$tx"
 mistake 2 'no image given besides the name after --log; '"'"'txmill make --help'"'"' lists the options' \
     make --log tex/wood.png
-mistake 3 'wood.tx: is a tx file'"'"'s name, and this writes a picture; give it an extension as .png, .tif or .exr' \
+mistake 3 'wood.tx: is the name of a tx file, but this writes a picture; use an extension such as .png, .tif or .exr' \
     extract -o wood.tx "$tx"
 mistake 2 '--alpha-type strait: must be straight, premultiplied, channel_packed, none, default or auto; did you mean straight?' \
     make -a strait tex/wood.png
@@ -151,7 +151,7 @@ mistake 2 '--format symbol: must be one of: auto symbols sixel kitty; did you me
     view -F symbol "$tx"
 mistake 3 '--source tex/wodo.png: cannot be read: No such file or directory' \
     verify --source tex/wodo.png "$tx"
-mistake 3 'notes.txt: is not an image of any kind that can be read' \
+mistake 3 'notes.txt: not an image in a format that can be read' \
     make notes.txt
 mistake 3 "$tx: not a .blend file, but a tx file; 'txmill info $tx' shows what is in it" \
     list "$tx"
@@ -184,7 +184,7 @@ TXMILL_CACHEDIR=elsewhere txm settings
 check near-variable test "$(head -n 1 err)" = "txmill: warning: TXMILL_CACHEDIR: unknown variable, ignored; did you mean TXMILL_CACHE_DIR?"
 TXMILL_READER=libpng TXMILL_PLUGINS="" TXMILL_FSYNC=no TXMILL_PRESET=pbr TXMILL_RULE='*=sRGB' txm settings
 check own-variables test ! -s err
-# The limit of memory is named, and what is said to suffice does, for each reader's own limits as well.
+# The message names the memory limit, and the amount that it recommends suffices, for each reader's own limits too.
 for image in rgb8.png half-rgb.exr rgba16-straight.tif photo.jpg rgba8.tga light.hdr; do
     cp "$golden/$image" "mem_$image"
     txm make --max-memory 1 "mem_$image"
@@ -192,12 +192,12 @@ for image in rgb8.png half-rgb.exr rgba16-straight.tif photo.jpg rgba8.tga light
     txm make --max-memory "${enough:-nothing}" "mem_$image"
     check "memory-of-$image" rc_is 0
 done
-# A scene whose name was mistyped is no scene without its images: not a finding.
+# A mistyped scene name must not look like a scene whose images are missing.
 txm check shto.blend
 check mistyped-scene test "$rc $(tail -n 1 out)" = "3 not ready to render: 0 of 1 texture fresh, 1 not checked"
 check mistyped-scene-is-named says "shto.blend: cannot open: No such file"
 
-# Words that depend on the place or the machine.
+# Messages that contain paths or facts of the machine.
 begins() { # NAME EXIT PART... -- ARGUMENT...
     local name=$1 code=$2 parts=() part
     shift 2
@@ -225,7 +225,7 @@ else
 fi
 check enough-mistakes test "$number" -ge 30
 
-# ---- on a terminal: nothing garbled, nothing wider than it is ------------------------------------------------------------
+# ---- on a terminal: text is not garbled and not wider than the terminal --------------------------------------------------
 if has_terminal; then
     mkdir many && for i in 1 2 3 4 5 6 7 8; do
         cp "$golden/rgb8.png" "many/a_rather_long_name_of_a_texture_that_somebody_gave_it_$i.png"

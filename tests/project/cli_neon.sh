@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The NEON back-end, cross-compiled and run under qemu-user: equal to scalar C bit for bit.
+# The NEON back-end, cross-compiled and run under qemu-user, must equal scalar C bit for bit.
 # Plain builds only: it compiles and runs a program of its own
 # Slow: 25 s in an emulator
 set -u

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The Python package, over the program that was built: Python's own unittest does the checking, a line a test here.
+# Tests of the Python package with the program that was built. Python's unittest runs them; each becomes a line here.
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../lib.sh"
 build=${TXM_BUILD:-$repo/build}
@@ -16,13 +16,13 @@ for file in "$repo"/tests/python/test_*.py; do
     sed -nE 's/^(test_[a-z0-9_]+) .*\.\.\. ok$/ok python-\1/p; s/^(test_[a-z0-9_]+) .*\.\.\. skipped (.*)$/skip python-\1 (\2)/p' err
     check "python-$name" rc_is 0
 done
-# The oldest Python that the package promises is not here to run: its grammar at least is checked.
+# The oldest Python that the package supports is not installed, but at least its grammar is checked.
 run python3 -c "
 import ast, pathlib, sys
 for path in pathlib.Path('$repo/python').rglob('*.py'):
     ast.parse(path.read_text(), str(path), feature_version=(3, 9))"
 check python-3.9-grammar rc_is 0
-# What README and the examples show is typed, and is checked as a strict user would check it.
+# The code in README and the examples has types, and must pass mypy's strict mode.
 if command -v mypy >/dev/null; then
     mkdir typed
     awk '/^    (import txmill|with txmill)/ { block = 1 } /^[^ ]/ { block = 0 } block { print substr($0, 5) }' "$repo/README.md" >typed/readme.py

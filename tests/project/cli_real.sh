@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# What tx files say as Blender's do, beyond tests/mill/convert/test_golden.c: names of colour spaces and channels; warnings of sources.
+# Metadata of tx files equal Blender's, in addition to tests/mill/convert/test_golden.c: names of colour spaces and channels;
+# and warnings about sources.
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../lib.sh"
 real=$repo/testdata/real
 
-# A JPEG without its end marker is whole; one without its last rows is not.
+# A JPEG without its end marker is complete; one without its last rows is not.
 txm make -o jpeg.tx "$real/no-eoi.jpg"
 check no-end-marker-exit rc_is 0
 check no-end-marker-warns says "no-eoi.jpg: its end marker is missing, but all its rows are there"
@@ -15,7 +16,7 @@ check cut-jpeg-exit rc_is 3
 check cut-jpeg-says says "truncated: the file ends inside the image"
 check cut-jpeg-makes-nothing test ! -e cut.tx
 
-# What a converted space is called in the file is what was asked for; an alias is found again by its meaning.
+# The file stores the requested name of a converted space; an alias is recognised by its transform.
 cp "$golden/half-rgb.exr" .
 for space in ACEScg lin_ap1 acescg; do
     txm make --colorspace "$space" half-rgb.exr
@@ -26,7 +27,7 @@ for space in ACEScg lin_ap1 acescg; do
     check "$space-verifies" rc_is 0
 done
 
-# A grey image of 2 x 2 halves, given by their bits, with an interop id.
+# A grey image of 2 x 2 halves, defined by their bits, with an interop id.
 grey_exr() {
     python3 - "$@" <<'EOF'
 import struct, sys
@@ -45,27 +46,27 @@ sys.stdout.buffer.write(struct.pack("<II", 20000630, 2) + head + struct.pack("<2
 EOF
 }
 
-# Literal auto takes the file's interop id and calls the space by it, as Blender does.
+# The literal auto takes the file's interop id as the name of the space, as Blender does.
 grey_exr lin_ap1_scene 3400 3800 3c00 3400 >auto.exr
 txm make --colorspace auto -o auto.tx auto.exr
 check auto-exit rc_is 0
 txm info auto.tx
 check auto-name prints "detected as   lin_ap1_scene"
 
-# A half that is NaN is 0, whatever a curve makes of NaN.
+# A half that is NaN becomes 0, whatever a curve does with NaN.
 grey_exr data 7e00 fe00 7c01 7fff >nan.exr
 txm make --colorspace "CanonLog3 CinemaGamut D55" -o nan.tx nan.exr
 check nan-exit rc_is 0
 txm info --json nan.tx
 check nan-is-zero prints '"average":[0]'
 
-# Channels as Blender's files have them.
+# Channels have the names of those in Blender's files.
 txm info "$made"
 check exr-container prints OpenEXR
 check exr-channels grep -qaF "channels" "$made"
 check exr-channel-names grep -qaP 'chlist\x00.{4}R\x00.{16}channel1\x00.{16}channel2\x00.{16}channel3\x00' "$made"
 
-# Aspect and resolution, in both containers, as Blender wrote them; what no image has is dropped.
+# Aspect and resolution are those that Blender wrote, in both containers; impossible values are dropped.
 density=$repo/testdata/density
 mkdir made
 while IFS=$'\t' read -r file space _; do

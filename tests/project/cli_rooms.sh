@@ -1,17 +1,17 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Who may need whom: rooms are the folders of src/tile, src/mill, src/device, src/stream and tools. No two of them need each other,
-# however far round, and libraries know nothing of what is built on them.
+# Dependencies between rooms, the folders of src/tile, src/mill, src/device, src/stream and tools: there is no cycle, and
+# libraries do not depend on what is built on them.
 # Plain builds only: it looks at sources and symbols
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../lib.sh"
 cd "$repo" || exit 1
 build=${TXM_BUILD:-$repo/build}
 
-# No way leads from a room back to itself; prints the rooms of one that does.
+# Checks that there is no cycle, and prints the rooms of one.
 acyclic() { [ -s "$1" ] && tsort "$1" >"$work/out" 2>"$work/err"; }
 
-# By private headers, by public ones, by symbols; and all of them at once.
+# Dependencies by private headers, by public ones, by symbols, and by all of these together.
 for relation in includes headers symbols; do
     tests/project/rooms.py "$build" $relation >"$work/$relation"
     check "no-cycle-by-$relation" acyclic "$work/$relation"
@@ -27,7 +27,7 @@ check libtxmill-knows-libtxtile test -z "$(grep -E '^mill/.* (device/|stream|too
 check nobody-knows-plug-ins test -z "$(grep -E '^(stream|tools).* device/' "$work/rooms")"
 check stream-knows-the-libraries test -z "$(grep -E '^stream tools' "$work/rooms")"
 
-# Lines "FROM TO" of the #include lines below folder $1: parts of a path that begin with $2, to depth $3.
+# Prints "FROM TO" for each #include line below folder $1: the first $3 parts of paths that begin with $2.
 edges() {
     grep -rHE --include='*.[ch]' --include='*.cpp' '^#include "' "$1" |
         awk -F: -v base="$2" -v depth="$3" '
@@ -47,7 +47,7 @@ edges() {
                 if (from != to) print from, to
             }' | sort -u
 }
-# Formats know what all of them share, not each other.
+# Format readers include what all of them share, but not each other's headers.
 edges src/mill/source src/mill/source/ 1 >"$work/formats"
 check sees-formats grep -qE '^(png|tiff|exr) ' "$work/formats"
 check formats-apart test -z "$(awk '$1 ~ /^(png|tiff|exr|jpeg|pnm|webp)$/ && $2 != "" && $2 != "meta"' "$work/formats")"
@@ -55,7 +55,7 @@ edges tools tools/ 1 | awk 'NF == 2' >"$work/program"
 check sees-program grep -qx 'make output' "$work/program"
 check program-no-cycle acyclic "$work/program"
 
-# What is known of image formats is said once: no other file lists extensions, or knows more than its own first bytes.
+# Facts about image formats are in one table: no other file lists extensions, or first bytes other than its own format's.
 table='src/mill/source/format_table.h'
 lists() { grep -rlE "$1" src tools --include='*.[ch]' --include='*.cpp' | grep -v "^$table$"; }
 check sees-format-table grep -qE '"jpg jpeg' "$table"
@@ -79,21 +79,21 @@ check one-place-for-filters test -z "$(names_several TXM_FILTER include/txtile/s
 check sees-containers grep -qE '\bTXM_CONTAINER_EXR\b' include/txtile/reader.h
 check one-place-for-containers test -z "$(grep -rlE '\bTXM_CONTAINER_(TIFF|EXR)\b' src tools)"
 
-# The program is a stranger to the libraries: their public headers, and small ones of base.
+# The program uses only public headers of the libraries, and small ones of base.
 check program-uses-public-headers test -z \
     "$(grep -rhE '^#include "' tools src/stream | grep -vE '"(tools|stream|txmill|txtile|tile/base|mill/base)/|"(report|view|ptex)/[a-z.]*\.inc"')"
 check library-knows-no-program test -z "$(grep -rlE '#include "(tools|stream)/' src/tile src/mill include)"
 check public-headers-stand-alone test -z "$(grep -hE '^#include "' include/*/*.h | grep -vE '"(txmill|txtile)/')"
 check libtxtile-headers-stand-alone test -z "$(grep -hE '^#include "' include/txtile/*.h | grep -v '"txtile/')"
-# What a room's parts share is nobody else's.
+# Headers that the files of one room share are not included elsewhere.
 for header in $(find src -name '*_impl.h'); do
     room=$(dirname "$header")
     check "private-$(basename "$header" .h)" test -z \
         "$(grep -rlF "#include \"${header#src/}\"" src tools | grep -v "^$room/")"
 done
 
-# Tests call what files show, but for commands, which scripts run, and for what docs/architecture.md gives a reason for.
-# Lines "FILE NAME": the functions and tables of the source files, whatever machine this is.
+# Tests call exported functions, except for commands, which scripts run, and for exceptions explained in docs/architecture.md.
+# Prints "FILE NAME" for the functions and tables of the source files, on any machine.
 shown() {
     find src tools \( -name '*.c' -o -name '*.cpp' \) -exec awk '
         /^[A-Za-z_]/ && !/^(static|typedef|struct|enum|union|extern)[^a-z_]/ {

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The terminal that other tests run txmill on (tests/util/terminal.py), and what they do where none can be had.
+# The terminal on which other tests run txmill (tests/util/terminal.py), and what they do if none is available.
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../lib.sh"
 if has_terminal; then
@@ -11,7 +11,7 @@ if has_terminal; then
     check signal rc_is 143
     on_terminal --timeout 0.5 80x24 sleep 30
     check timeout rc_is 124
-    # Somebody is left behind who keeps the terminal open.
+    # A process is left behind that keeps the terminal open.
     on_terminal --timeout 30 80x24 sh -c 'trap "" HUP; sleep 40 & echo said'
     check left-behind rc_is 0
     check left-behind-output prints said
@@ -24,7 +24,7 @@ else
     skip terminal "no pseudo-terminal here"
 fi
 
-# As in a fresh chroot: devices, but none of terminals.
+# As in a fresh chroot, there are devices, but no terminals.
 mkdir pts
 # shellcheck disable=SC2016
 without='mount --bind "$1" /dev/pts && mount --bind /dev/null /dev/ptmx && shift && exec "$@"'

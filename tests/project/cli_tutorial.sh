@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# README's tutorial: its commands are run one after the other, and print what it shows. "..." stands for anything.
+# README's tutorial: its commands are run one after the other, and must print what it shows. "..." matches anything.
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../lib.sh"
 
@@ -29,7 +29,7 @@ for n, (command, expected) in enumerate(steps, 1):
     def fits(expected, shown):
         pattern = "\n".join(".*".join(map(re.escape, line.split("..."))) for line in expected if line.strip())
         return re.fullmatch(pattern, "\n".join(l for l in shown if l.strip()), re.S) if pattern else not shown
-    # Several images are made at once: their lines come in any order.
+    # Several images are made at once, so their lines may come in any order.
     same = fits(expected, shown) or fits(sorted(expected), sorted(shown))
     print(("ok" if same else "not ok") + f" step-{n} {command}")
     if not same:

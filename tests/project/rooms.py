@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Which room needs which, from all there is to see: rooms.py BUILD includes|headers|symbols
+"""Prints the dependencies between rooms: rooms.py BUILD includes|headers|symbols
 
 A room is a folder of src/tile, src/mill or src/device, src/stream, or tools. Prints lines "FROM TO", once each:
   includes   by #include lines that name a private header
   headers    by #include lines that name a public header, which belongs to the room that defines its functions
-  symbols    by what objects take from each other
+  symbols    by symbols that objects import from each other
 """
 import collections
 import pathlib
@@ -14,7 +14,7 @@ import subprocess
 import sys
 
 build, what = pathlib.Path(sys.argv[1]), sys.argv[2]
-# Public headers without a function that a room could be known by; pixel.h is of all rooms, though ops converts samples.
+# Public headers without functions that identify their room; pixel.h belongs to all rooms, though ops converts samples.
 PLAIN = {"txtile/export.h": "tile/base", "txtile/pixel.h": "tile/base", "txtile/ray.h": "tile/sample"}
 NAMES = r"(?:txm|gpu)_[a-z0-9_]+"
 
@@ -34,7 +34,7 @@ def sources():
 
 
 def definitions():
-    """Functions by the room that defines them."""
+    """Functions, and the room that defines each."""
     made = {}
     for path in sources():
         if path.suffix in (".c", ".cpp") and path.parts[0] == "src":
@@ -44,7 +44,7 @@ def definitions():
 
 
 def owners():
-    """Public headers by their room; one with functions of two rooms is owned by "A and B", which no rule allows."""
+    """Public headers and their rooms; one with functions of two rooms belongs to "A and B", which no rule allows."""
     made, owned = definitions(), dict(PLAIN)
     for path in pathlib.Path("include").glob("*/*.h"):
         name = "/".join(path.parts[1:])

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The library inside somebody else's program: every option is checked, an error object needs no care, and nothing of
- * the process is touched: locale, signals, umask, working folder, standard output.
+ * The library inside another program: every option is checked, an error object needs no initialisation, and nothing of
+ * the process is changed: locale, signals, umask, working folder, standard output.
  */
 #include <check.h>
 #include <errno.h>
@@ -64,7 +64,7 @@ static bool is_zero(const void *object, size_t bytes)
     return bytes == 0;
 }
 
-/* An error object as it comes from malloc. */
+/* Fills an error object with garbage, as from malloc. */
 static void fill(txm_error *err)
 {
     memset(err, 0x5A, sizeof *err);
@@ -82,8 +82,8 @@ START_TEST(test_settings_are_checked)
     } wrong[] = {
         {(txm_alpha)99, TXM_CODEC_ZIP, 0, 64, "alpha type"},
         {(txm_alpha)-1, TXM_CODEC_ZIP, 0, 64, "alpha type"},
-        {TXM_ALPHA_AUTO, (txm_codec)7, 0, 64, "no compression 7"},
-        {TXM_ALPHA_AUTO, (txm_codec)-1, 0, 64, "no compression -1"},
+        {TXM_ALPHA_AUTO, (txm_codec)7, 0, 64, "unknown compression 7"},
+        {TXM_ALPHA_AUTO, (txm_codec)-1, 0, 64, "unknown compression -1"},
         {TXM_ALPHA_AUTO, TXM_CODEC_ZIP, 13, 64, "level"},
         {TXM_ALPHA_AUTO, TXM_CODEC_ZSTD, 20, 64, "level"},
         {TXM_ALPHA_AUTO, TXM_CODEC_NONE, 1, 64, "level"},
@@ -109,7 +109,7 @@ START_TEST(test_settings_are_checked)
 }
 END_TEST
 
-/* Settings of every call that takes some, and inputs that are said to have what there is none of. */
+/* Settings of every call that takes some, and inputs with invalid values. */
 START_TEST(test_entries_are_checked)
 {
     txm_settings settings;
@@ -153,7 +153,7 @@ START_TEST(test_entries_are_checked)
     garbage.older_than_s = (double)NAN;
     ck_assert_int_eq(txm_garbage_collect(".", &garbage, &found_garbage, &err), TXM_STATUS_USAGE);
     txm_trim_options_init(&trim);
-    ck_assert(trim.older_than_s < 0 && trim.max_bytes == UINT64_MAX); /* nothing goes unless it is asked for */
+    ck_assert(trim.older_than_s < 0 && trim.max_bytes == UINT64_MAX); /* nothing is removed unless requested */
     trim.older_than_s = (double)NAN;
     ck_assert_int_eq(txm_store_trim(".", &trim, &trimmed, &err), TXM_STATUS_USAGE);
 
@@ -167,7 +167,7 @@ START_TEST(test_entries_are_checked)
 }
 END_TEST
 
-/* Words for enumerators that a newer program, or none, knows. */
+/* Words for enumerators of a newer program, or invalid ones. */
 START_TEST(test_unknown_enumerators_have_words)
 {
     for (int i = -1; i < 10000; i += 5000) {
@@ -207,7 +207,7 @@ START_TEST(test_devices_are_checked)
 }
 END_TEST
 
-/* A second failure does not repeat the message of the first, and errno arrives. */
+/* A second failure does not repeat the message of the first, and errno is passed on. */
 START_TEST(test_errors_are_fresh)
 {
     txm_settings settings;
@@ -240,7 +240,7 @@ START_TEST(test_errors_are_fresh)
 }
 END_TEST
 
-/* Work inside of work, on more threads than there are processors and on one. */
+/* Work inside work, on more threads than there are CPUs and on one. */
 typedef struct counted {
     txm_context *context;
     atomic_int outer, inner;
@@ -275,7 +275,7 @@ START_TEST(test_work_is_shared)
 }
 END_TEST
 
-/* A level as a picture, by one call; what is wrong with the request names the file. */
+/* Extracts a level as a picture with one call; messages about the request name the file. */
 START_TEST(test_extract)
 {
     txm_settings settings;
@@ -376,7 +376,7 @@ static void look_around(surroundings *s)
     umask(s->mask);
 }
 
-/* Converts, verifies, compares, resolves, reads, good files and bad ones, with standard output and error caught. */
+/* Converts, verifies, compares, resolves and reads valid and damaged files, with standard output and error caught. */
 START_TEST(test_process_is_left_alone)
 {
     static surroundings before, after;
@@ -392,7 +392,7 @@ START_TEST(test_process_is_left_alone)
     int out = dup(1), errors = dup(2), file = open(caught, O_RDWR | O_CREAT | O_TRUNC, 0600);
     ck_assert(out >= 0 && errors >= 0 && file >= 0 && dup2(file, 1) == 1 && dup2(file, 2) == 2);
     look_around(&before);
-    settings.colorspace = "ACEScg"; /* OpenColorIO takes part */
+    settings.colorspace = "ACEScg"; /* uses OpenColorIO */
     txm_status status = convert(&settings, &result, &err);
     if (!status) {
         txm_findings findings = {0};
@@ -408,7 +408,7 @@ START_TEST(test_process_is_left_alone)
         if (!status)
             status = txm_resolve_image(context, image, &settings, NULL, &resolution, &err);
         txm_resolution_clear(&resolution);
-        /* Damaged files are where libraries like to talk. */
+        /* Libraries tend to print messages about damaged files. */
         content = load_file(result.tx_path, &bytes);
         for (size_t cut = 1; cut < 8; cut++) {
             save_file(result.tx_path, content, bytes * cut / 8);

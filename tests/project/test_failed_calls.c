@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What failed calls leave in their outputs: status.h promises that freeing and clearing them is safe. */
+ * The outputs of failed calls: status.h promises that freeing and clearing them is safe. */
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +21,7 @@
 
 static const char *const nowhere = "no/such/file.tx";
 
-/* What nobody would take for NULL or zero. */
+/* Fills an output with a value that is neither NULL nor zero. */
 static void *spoil(void *out, size_t bytes)
 {
     return memset(out, 0xAA, bytes);
@@ -35,7 +35,7 @@ static bool is_zero(const void *out, size_t bytes)
     return !bytes;
 }
 
-/* The call with `out` full of rubbish must fail, with an error or without, and leave it zero or NULL. */
+/* The call, with `out` full of garbage, must fail, with an error object or without, and leave it zero or NULL. */
 #define LEAVES_ZERO(out, call)                                                                                         \
     do {                                                                                                               \
         txm_error failure, *err = &failure;                                                                            \
@@ -128,7 +128,7 @@ START_TEST(color_spaces_are_null)
 }
 END_TEST
 
-/* An allocator that has something for the cache and its tables, until it is told to stop. */
+/* An allocator that has memory for the cache and its tables, until it is told to fail. */
 static void *allocate(void *user, size_t bytes, size_t alignment)
 {
     void *memory = NULL;
@@ -167,7 +167,7 @@ START_TEST(caches_hand_out_nothing)
 }
 END_TEST
 
-/* A path that is NULL is a mistake of the caller's that is said, as no system's "(null): Bad address". */
+/* A NULL path is reported as the caller's mistake, and not as the system's "(null): Bad address". */
 #define SAYS_NULL(call)                                                                                                \
     do {                                                                                                               \
         txm_error failure = {0}, *err = &failure;                                                                      \

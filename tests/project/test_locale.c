@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A program that has set its locale gets the same names, files and verdicts as one that has not. The locales are made
- * here from their sources, so that the test does not depend on which ones the machine has.
+ * A program that has set its locale gets the same names, files and verdicts as one that has not. The locales are built
+ * here from their sources, so that the test does not depend on which ones are installed.
  */
 #include <check.h>
 #include <locale.h>
@@ -20,7 +20,7 @@
 #include "util_check.h"
 #include "util_tx.h"
 
-/* German writes 0,5. In Turkish the capital of "i" is not "I". */
+/* German writes 0,5. In Turkish the upper case of "i" is not "I". */
 static const char *const locales[] = {"de_DE", "tr_TR"};
 enum { LOCALES = sizeof locales / sizeof *locales };
 static bool made[LOCALES];
@@ -64,7 +64,7 @@ START_TEST(test_numbers_and_letters)
         return;
     if (_i == 0) {
         snprintf(text, sizeof text, "%.2f", 0.5);
-        ck_assert_str_eq(text, "0,50"); /* or this test would prove nothing */
+        ck_assert_str_eq(text, "0,50"); /* otherwise this test would prove nothing */
     }
     ck_assert_int_eq(txm_format(text, sizeof text, "%.2f %g", 0.5, 1e-9), 10);
     ck_assert_str_eq(text, "0.50 1e-09");
@@ -75,7 +75,7 @@ START_TEST(test_numbers_and_letters)
     ck_assert_int_ne(txm_casecmp("\xc3\x84", "\xc3\xa4"), 0); /* letters beyond ASCII have no case */
     if (_i == 0) {
         snprintf(text, sizeof text, "%.2f", 0.5);
-        ck_assert_str_eq(text, "0,50"); /* the program's own locale is as before */
+        ck_assert_str_eq(text, "0,50"); /* the program's own locale is unchanged */
     }
     leave();
 }
@@ -86,11 +86,11 @@ static const struct {
 } images[] = {
     {"rgb8.png", "sRGB"},
     {"half-rgb.exr", "Linear Rec.709"},
-    {"rgb8.png", "acescg"}, /* a name in the wrong case, converted */
+    {"rgb8.png", "acescg"}, /* converted; the name has the wrong case */
 };
 enum { IMAGES = sizeof images / sizeof *images };
 
-/* Makes the tx file of one image where Cycles looks for it, checks it in depth, and returns its path: free(). */
+/* Makes the tx file of one image where Cycles looks for it, verifies it deeply, and returns its path: free() it. */
 static char *make_one(int i)
 {
     const char *data = getenv("TXM_TESTDATA");
@@ -146,7 +146,7 @@ START_TEST(test_files_and_names)
 }
 END_TEST
 
-/* What the numbers of a file's metadata say does not depend on who reads them. */
+/* The metadata of a file mean the same in every locale. */
 START_TEST(test_metadata)
 {
     char *path = make_one(_i % IMAGES);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * NULL where the headers of libtxtile allow it: as the error of every function that can fail, in what frees or ends,
- * as a path, and where a comment gives it a meaning. cli_library.sh compares the list of NULL-safe functions with it.
+ *
+ * NULL where the headers of libtxtile allow it: as the error of every function that can fail, in functions that free
+ * or end something, as a path, and where a comment gives it a meaning. cli_library.sh compares the list of NULL-safe
+ * functions with it.
  */
 #include <check.h>
 #include <stdio.h>
@@ -31,7 +33,7 @@ static void free_texture(void)
     free(path);
 }
 
-/* Nothing, and a pointer to nothing. */
+/* NULL, and a pointer to NULL. */
 START_TEST(ends_of_nothing)
 {
     txm_tx *tx = NULL;
@@ -91,7 +93,7 @@ static void expect_usage(txm_status status)
     ck_assert_msg(strstr(err.message, "NULL") || strstr(err.message, "empty"), "%s", err.message);
 }
 
-/* A message each; no pointer that is left. */
+/* Each gives a message, and no pointer is left. */
 START_TEST(paths)
 {
     uint32_t texture;
@@ -140,7 +142,7 @@ START_TEST(paths_of_libtxmill)
 }
 END_TEST
 
-/* Every function that can fail, failing and not, without an error to fill in. */
+/* Calls every function that can fail without an error object, both failing and succeeding. */
 START_TEST(errors)
 {
     static const uint32_t NUMBERS[] = {1001}, TEXTURES[] = {0};
@@ -244,7 +246,7 @@ START_TEST(traces)
 }
 END_TEST
 
-/* What comments say of NULL. */
+/* The meanings of NULL in comments. */
 START_TEST(meanings)
 {
     txm_alpha alpha = TXM_ALPHA_AUTO;
@@ -278,7 +280,7 @@ START_TEST(meanings)
 }
 END_TEST
 
-/* A lane without a list, and a batch without what may be left out. */
+/* A lane without a list, and a batch without its optional arrays. */
 START_TEST(lanes_and_batches)
 {
     float u[2] = {0.1f, 0.9f}, r[2], g[2], b[2], a[2], color[4];

@@ -105,7 +105,7 @@ check thumbnail-of-hostile-files test $bad -eq 0
 if command -v maketx >/dev/null && maketx --nomipmap -d uint8 rgb8.png -o alone.tx >/dev/null 2>&1; then
     thumbnail "$work/alone.tx" 128
     check thumbnail-of-one-large-level fails_cleanly
-    check thumbnail-says-sizes says "no level fits into 128 x 128 px, the smallest has 300 x 200"
+    check thumbnail-says-sizes says "no level fits into 128 x 128 px: the smallest is 300 x 200"
 else
     skip thumbnail-of-one-large-level "maketx is not installed"
 fi

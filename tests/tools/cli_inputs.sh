@@ -63,7 +63,7 @@ if [ -e "$(dirname "$TXMILL")/txmill-embree.so" ]; then
     txm stream budget room tex/wood.png @nolist
     check stream-no-list says "nolist: cannot open the list"
     txm stream budget udim 'tex/w<UDIM>.png'
-    check stream-no-tile says "tex/w<UDIM>.png: no file has a name of this pattern"
+    check stream-no-tile says "tex/w<UDIM>.png: no file matches this pattern"
     cp tex/wood.png tex/w1001.png && cp tex/wood.png tex/w1002.png && "$TXMILL" make -q -r tex
     txm stream budget udim 'tex/w<UDIM>.png' -s 16x9 --json
     check stream-udim json out '[x["image"] for x in o[0]["images"]] == ["tex/w<UDIM>.png"]'

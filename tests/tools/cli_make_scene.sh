@@ -100,7 +100,7 @@ printf '{"path": "%s", "colorspace": "sRGB"}\n{"path": "%s", "working_space": "L
     "$scenes/lint.blend" "$scenes/lint.blend" >scenes.txt
 txm make --json --cache-dir "$work/wide" @scenes.txt
 check listed-settings-exit rc_is 2
-check listed-settings-refused says "scenes.txt:1: $scenes/lint.blend: is a scene, which holds the colour space"
+check listed-settings-refused says "scenes.txt:1: $scenes/lint.blend: is a scene, which stores the colour space"
 check listed-working-space test "$(find "$work/wide" -name '*.tx' ! -name '*926BDA8569F1F2504902F06ABA51E46D*' | wc -l)" -eq 8
 rm -rf "$scenes/textures/blender_tx"
 mkdir project

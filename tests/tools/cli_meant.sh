@@ -104,7 +104,7 @@ fi
 cp tex/rgb8.png tex/Wood.PNG
 for c in make check resolve; do
     txm $c tex/wood.png
-    check "case-$c" eval 'rc_is 3 && says "Wood.PNG is there, wood.png is not"'
+    check "case-$c" eval 'rc_is 3 && says "Wood.PNG exists, wood.png does not"'
 done
 rm tex/Wood.PNG
 mkdir other && cp "$TXM_TESTDATA/blend/materials.blend" other/ && cp -r "$TXM_TESTDATA/blend/textures" other/

@@ -303,7 +303,7 @@ for command in make check resolve "plan --shards 2"; do
 done
 : >list && txm make @list
 check empty-list rc_is 2
-check empty-list-says says "the list names nothing"
+check empty-list-says says "the list is empty"
 txm make 'C:\textures\wood.png'
 check windows-exit rc_is 2
 check windows-says says "is a Windows path"

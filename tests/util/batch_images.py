@@ -13,7 +13,7 @@ def chunk(kind, data):
 
 
 def png(number, edge):
-    """8-bit RGB: noise, the file's number in the first pixels."""
+    """8-bit RGB: noise, with the file's number in the first pixels."""
     rng = random.Random(number)
     rows = bytearray()
     for y in range(edge):

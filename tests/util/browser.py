@@ -24,8 +24,8 @@ import tempfile
 import time
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
-# The proxy answers nothing: a page that asks for the network fails to get it, which is noted in `problems`. The sandbox
-# cannot start as root, nor in many containers; the pages are those that the tests made themselves.
+# The proxy answers nothing: if a page uses the network that fails, and is noted in `problems`. The sandbox cannot start
+# as root, nor in many containers; it is not needed, because the tests made the pages themselves.
 FLAGS = ("--headless=new", "--no-sandbox", "--remote-debugging-pipe", "--no-first-run", "--no-default-browser-check",
          "--hide-scrollbars", "--disable-gpu", "--disable-dev-shm-usage", "--disable-background-networking",
          "--disable-component-update", "--disable-sync", "--disable-extensions", "--mute-audio",
@@ -49,8 +49,8 @@ class Browser:
     def __enter__(self):
         self.profile = tempfile.TemporaryDirectory(prefix="txm-chromium-", ignore_cleanup_errors=True)
         down, up = os.pipe(), os.pipe()
-        # The browser reads commands from descriptor 3 and answers on 4. The shell puts ours there: Python's subprocess
-        # has no way to give a descriptor another number.
+        # The browser reads commands from descriptor 3 and answers on 4. The shell duplicates the pipes to these numbers,
+        # since Python's subprocess cannot.
         flags = [*FLAGS, "--user-data-dir=" + self.profile.name, "--window-size=%d,%d" % self.size]
         script = 'exec "$@" 3<&%d 4>&%d' % (down[0], up[1])
         self.log = open(os.path.join(self.profile.name, "log"), "wb")
@@ -83,7 +83,7 @@ class Browser:
     # ---- the protocol ----
 
     def receive(self, until):
-        """The next message; events are noted on the way out."""
+        """The next message; events are noted before it is returned."""
         while b"\0" not in self.buffer:
             left = until - time.monotonic()
             if left <= 0 or not select.select([self.back], [], [], left)[0]:
@@ -132,7 +132,7 @@ class Browser:
     def call(self, method, **params):
         return self.send(method, session=self.session, **params)
 
-    # ---- what tests do ----
+    # ---- for tests ----
 
     def resize(self, width, height):
         self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
@@ -144,7 +144,7 @@ class Browser:
         self.wait("location.href.split('#')[0] === %s && (%s)" % (json.dumps(url.split("#")[0]), ready))
 
     def eval(self, expression):
-        """Value of an expression (of the promise that it gives, once it is settled)."""
+        """The value of an expression; if it is a promise, its result."""
         result = self.call("Runtime.evaluate", expression=expression, awaitPromise=True, returnByValue=True)
         if "exceptionDetails" in result:
             details = result["exceptionDetails"]
@@ -152,7 +152,7 @@ class Browser:
         return result["result"].get("value")
 
     def wait(self, expression):
-        """Until the expression holds."""
+        """Waits until the expression is true."""
         until = time.monotonic() + self.seconds
         while not self.eval("(() => { try { return !!(%s) } catch (e) { return false } })()" % expression):
             if time.monotonic() > until:

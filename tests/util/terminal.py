@@ -22,7 +22,7 @@ TIMED_OUT, NO_TERMINAL = 124, 125
 
 
 def open_terminal(columns, rows):
-    """Both ends of a pseudo-terminal, which has its size before anybody can ask for it."""
+    """Both ends of a pseudo-terminal, whose size is set before the command starts."""
     try:
         ours, theirs = os.openpty()
     except OSError as e:
@@ -35,7 +35,7 @@ def open_terminal(columns, rows):
 def pieces(fd, command, deadline):
     """What the command writes, until it has ended or the time is up."""
     while time.monotonic() < deadline:
-        # Somebody whom the command left behind may keep the terminal open: its output has ended all the same.
+        # A process that the command left behind may keep the terminal open, but the command's output has ended.
         ended = command.poll() is not None
         if not select.select([fd], [], [], 0.2)[0]:
             if ended:
@@ -43,7 +43,7 @@ def pieces(fd, command, deadline):
             continue
         try:
             piece = os.read(fd, 65536)
-        except OSError:  # Linux's way to say that nobody has the other end any more
+        except OSError:  # on Linux this means that the other end was closed
             return
         if not piece:
             return
@@ -63,7 +63,7 @@ def end(command, deadline):
 
 
 def screen(data):
-    """The lines that were shown: what was written over or erased is gone."""
+    """The visible lines, without text that was overwritten or erased."""
     lines, line, at = [], [], 0
     for token in re.findall(r"\x1b\[[0-9;?]*[A-Za-z]|.|\n", data.decode("utf-8", "replace"), re.S):
         if token == "\n":

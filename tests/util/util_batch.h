@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A scratch folder for tests of batches, and what goes into it. */
+ * A scratch folder for tests of batches, and files in it. */
 #ifndef TESTS_UTIL_BATCH_H
 #define TESTS_UTIL_BATCH_H
 #include <stddef.h>
 
-/* A new empty folder, the current one from then on; everything in it goes away with batch_leave. */
+/* Makes a new empty folder the current one; batch_leave removes it with its content. */
 const char *batch_enter(void);
 void batch_leave(void);
-/* What is in it, folders included, their contents not. */
+/* The number of entries in it, including folders but not their contents. */
 size_t batch_count(void);
 
 void batch_folder(const char *path);
-/* A file with this text. */
+/* Writes a file with this text. */
 void batch_file(const char *path, const char *text);
-/* A small PNG of noise that depends on `seed`. */
+/* Writes a small PNG of noise that depends on `seed`. */
 void batch_png(const char *path, unsigned seed);
-/* As batch_png, width x height of `color_type` and `depth`, all samples from `rows` (NULL: noise). */
+/* As batch_png, width x height of `color_type` and `depth`, with all samples from `rows` (NULL: noise). */
 void batch_png_of(const char *path, unsigned width, unsigned height, int color_type, int depth, const void *rows);
 
-/* What the program prints to standard output from now on goes to a file of the scratch folder; and ends there: the
- * text, valid until the next call. */
+/* batch_catch redirects standard output to a file in the scratch folder; batch_caught ends that and returns the text,
+ * valid until the next call. */
 void batch_catch(void);
 const char *batch_caught(void);
 #endif

@@ -100,7 +100,7 @@ static const char *extension_name(txm_extension extension)
     return names[extension];
 }
 
-/* Blender's lists hold paths relative to the folder. */
+/* Blender's lists have paths relative to the folder. */
 static void check_path(const char *path, const char *expected, const char *folder)
 {
     char *full = *expected ? txm_path_join(folder, expected) : txm_strdup("");
@@ -119,7 +119,7 @@ static void check_user(const txm_blend_user *user, const cJSON *expected, const 
     check_path(user->library, text_of(expected, "library"), folder);
 }
 
-/* The user that Blender lists under the same node and owner. */
+/* The user that Blender lists with the same node and owner. */
 static const cJSON *find_user(const cJSON *users, const txm_blend_user *user)
 {
     const cJSON *item;
@@ -231,7 +231,7 @@ char *describe(const txm_blend *blend)
 
 const scene_layout scene_plain = {8, false, false, 304, false};
 
-/* What the reader looks at; sockets, the most of it, only where they matter. */
+/* The structs that the reader uses; sockets, which are most of them, only where they matter. */
 #define WITHOUT_SOCKETS                                                                                                \
     "Material World Lamp bNodeTree bNode NodeTexImage NodeTexEnvironment bNodeLink Image ImageTile ImagePackedFile "   \
     "PackedFile Library ID FileGlobal Object Mesh Collection CollectionObject CollectionChild"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Helpers for tests of scenes: files, comparing with what Blender says. */
+ * Helpers for tests of scenes: files, and comparisons with Blender's own lists. */
 #ifndef TESTS_UTIL_BLEND_H
 #define TESTS_UTIL_BLEND_H
 #include <cjson/cJSON.h>
@@ -11,30 +11,30 @@
 
 /* Absolute path of a file of testdata/blend; free(). */
 char *scene_path(const char *name);
-/* A whole file; *bytes is its size. Aborts the test when it cannot be read. A NUL follows the data. free(). */
+/* Reads a whole file; *bytes receives its size. Aborts the test on failure. A NUL follows the data. free() it. */
 uint8_t *slurp(const char *path, size_t *bytes);
 void spill(const char *path, const void *data, size_t bytes);
-/* A new folder below /tmp, removed with remove_folder. free(). */
+/* Makes a new folder below /tmp, which remove_folder removes. free() the path. */
 char *make_folder(void);
 void remove_folder(char *folder);
 
-/* Opens a scene that must open. */
+/* Opens a scene; the test fails if that fails. */
 txm_blend *open_scene(const char *path, bool lint);
-/* The image of a name (and any library); the test fails if there is none. */
+/* The image with a name (of any library); the test fails if there is none. */
 const txm_blend_image *image_named(const txm_blend *blend, const char *name);
 
-/* Checks all that a scene says against the list that Blender's Python printed for it, made with paths relative to
+/* Checks all that a scene contains against the list that Blender's Python printed for it, with paths relative to
  * `folder`. */
 void check_against_blender(const txm_blend *blend, const char *json_path, const char *folder);
 
-/* The images, users and libraries of a scene as text, paths relative to nothing, for comparing two files with the same
- * content. free(). */
+/* The images, users and libraries of a scene as text without folders, for comparing two files with the same content.
+ * free() it. */
 char *describe(const txm_blend *blend);
 /* ---- damaged scenes ---- */
 
 /* Little endian, 8-byte pointers, Blender 3.4. */
 extern const scene_layout scene_plain;
-/* A scene of the test data with only the kinds of data-blocks in `codes` left in it. */
+/* A scene of the test data with only the kinds of data-blocks in `codes`. */
 scene_file *small_scene(const char *name, const char *codes, scene_layout layout);
 /* Opens bytes, or a scene, with lint; checks that a failure names it. `blend` may be NULL. */
 txm_status try_bytes(const void *data, size_t bytes, txm_blend **blend, txm_error *err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Texture caches and tx files for their tests. Everything that fails aborts the test. */
+ * Texture caches and tx files for their tests. Every failure aborts the test. */
 #ifndef UTIL_CACHE_H
 #define UTIL_CACHE_H
 #include <pthread.h>
@@ -8,15 +8,16 @@
 #include "txtile/cache.h"
 #include "util_writer.h"
 
-/* A tx file of its own pixels in this process's folder; free() the name. `seed` makes it another file. */
+/* Writes a tx file with pixels of its own in this process's folder; free() the name. Another `seed` gives another file.
+ */
 char *write_cached(const char *name, uint32_t width, uint32_t height, uint32_t channels, txm_type type,
                    made_content content, unsigned seed);
 
-/* What lookups of these tests are made of: linear in one mode, a number from 0 to 1. */
+/* A linear sampler with a mode; and a random number from 0 to 1. */
 txm_sampler sampler(txm_level_mode mode);
 float unit(uint64_t *state);
 
-/* Policies that keep a budget: all but NONE; for loops over them. */
+/* The number of policies, and of those with a budget, all except NONE, for loops over them. */
 enum { POLICIES = TXM_CACHE_POLICY_SECOND_CHANCE + 1, BOUNDED_POLICIES = POLICIES - 1 };
 static inline uint32_t bounded_policy(uint32_t i)
 {
@@ -26,7 +27,7 @@ static inline uint32_t bounded_policy(uint32_t i)
 /* Defaults with a budget, a policy and two threads that load. */
 txm_cache_options budget_options(uint64_t max_bytes, uint32_t policy);
 
-/* A lookup with the footprint of a level's pixel; `size`: of level 0. */
+/* A lookup whose footprint is a pixel of a level; `size` is that of level 0. */
 txm_lookup at_level(float u, float v, float level, uint32_t size);
 
 bool magenta(const float c[4]);
@@ -46,10 +47,10 @@ typedef struct walker {
 } walker;
 void *walk_four(void *walker);
 
-/* An allocator that counts: the options' one, whose most bytes at any instant are in `most`. */
+/* An allocator that counts: `most` is the maximum at any time. */
 typedef struct counted {
-    uint64_t now, most, limit; /* limit: allocations that would pass it are refused; 0: none */
-    long refuse_in;            /* so many allocations from now on one is refused, and all after it; 0: none */
+    uint64_t now, most, limit; /* limit: allocations beyond it fail; 0: none */
+    long refuse_in;            /* this many allocations from now on, one fails, and all later ones; 0: none */
 } counted;
 txm_cache_allocator count_in(counted *count);
 #endif

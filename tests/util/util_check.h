@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The main function of a test program: a suite of cases, their tests, one run. */
+ * The main function of a test program: a suite of cases with their tests, run once. */
 #ifndef TESTS_UTIL_CHECK_H
 #define TESTS_UTIL_CHECK_H
 #include <check.h>
 
-/* A new case of `suite`, with that name. */
+/* Adds a case with that name to `suite`. */
 TCase *add_case(Suite *suite, const char *name);
 /* Adds the tests, one or more, to `tcase`, in this order. */
 #define add_tests(tcase, ...) add_test_list(tcase, (const TTest *const[]){__VA_ARGS__, NULL})
 void add_test_list(TCase *tcase, const TTest *const *tests);
-/* Runs and frees `suite`; the exit code of the program. */
+/* Runs and frees `suite`; returns the exit code of the program. */
 int run_suite(Suite *suite);
 /* The same without a process for each test. */
 int run_suite_in_one_process(Suite *suite);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * zlib as the maker and the judge of streams. */
+ * zlib as the source of streams, and as the reference for their content. */
 #include "util_deflate.h"
 
 #include <stdlib.h>
@@ -34,7 +34,7 @@ uint8_t *deflate_member(const uint8_t *data, size_t bytes, deflate_kind kind, si
     return packed;
 }
 
-/* One member, as far as there is room. */
+/* Inflates one member, as far as there is room. */
 static int inflate_member(z_stream *z)
 {
     must(inflateReset(z) == Z_OK);

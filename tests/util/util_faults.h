@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Calls that fail when a test says so. A program that includes this has functions of its own in place of the C
- * library's malloc and its relatives, which the libraries that it links call as well. */
+ * Allocations that fail on request. A program that includes this replaces the C library's malloc and related functions,
+ * also for the libraries that it links. */
 #ifndef TESTS_UTIL_FAULTS_H
 #define TESTS_UTIL_FAULTS_H
 #include <check.h>
@@ -12,11 +12,11 @@
 
 typedef enum fault { FAULT_OPEN, FAULT_MMAP, FAULT_MEMORY, FAULTS } fault;
 
-/* Of this thread. */
+/* State of this thread. */
 static _Thread_local struct {
     bool armed, lasting;
     fault kind;
-    long left; /* calls until one fails */
+    long left; /* number of calls until one fails */
     long failed;
     long live; /* allocations since then that were not freed */
 } faults;
@@ -30,7 +30,7 @@ static inline bool fails(fault kind)
     return now;
 }
 
-/* The n-th allocation from here on fails, once. */
+/* Makes the n-th allocation from here on fail, once. */
 static inline void refuse_memory(long n)
 {
     faults.armed = true;
@@ -40,14 +40,14 @@ static inline void refuse_memory(long n)
     faults.failed = faults.live = 0;
 }
 
-/* Ends that: whether there were so many allocations. */
+/* Ends that; returns whether there were so many allocations. */
 static inline bool memory_was_refused(void)
 {
     faults.armed = false;
     return faults.failed > 0;
 }
 
-/* The C library's own, under its own names. Sanitizers bring allocators that must not be gone round. */
+/* The C library's own functions under their internal names. Sanitizers bring allocators that must not be bypassed. */
 #ifdef __has_feature
 #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
 #define REFUSES_MEMORY 0
@@ -107,16 +107,15 @@ void free(void *memory)
 #define REFUSES_MEMORY 0
 #endif
 
-/* What is allowed besides: to do without the memory, or, of libraries that fail so, not to free all. */
+/* Allowed exceptions: to do without the memory, or, for libraries that fail in this way, not to free everything. */
 enum { DOES_WITHOUT = 1, LEAKS = 2 };
 
-/* Calls `call(user)` with its first, second ... allocation refused until none is left to refuse: it must answer
- * NO_MEMORY
- * - or OK, where it can do without - and keep nothing, and in the end OK. What it makes it frees; it asserts nothing,
- * since Check allocates, too. */
+/* Calls `call(user)` with its first, second and further allocations failing in turn, until there are no more. It must
+ * return NO_MEMORY, or OK if it can do without, must not leak, and must return OK at the end. `call` frees what it
+ * makes, and has no assertions, since Check allocates too. */
 static inline void refuse_each_but(unsigned allowed, txm_status (*call)(void *user), void *user)
 {
-    ck_assert_int_eq(call(user), TXM_OK); /* what libraries allocate once is there from here on */
+    ck_assert_int_eq(call(user), TXM_OK); /* allocates what libraries allocate once */
     for (long n = 1;; n++) {
         refuse_memory(n);
         txm_status status = call(user);
@@ -133,7 +132,7 @@ static inline void refuse_each_but(unsigned allowed, txm_status (*call)(void *us
     }
 }
 
-/* Where each of them is needed. */
+/* The same for calls that need every allocation. */
 static inline void refuse_each(txm_status (*call)(void *user), void *user)
 {
     refuse_each_but(0, call, user);

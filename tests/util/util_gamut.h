@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Colorimetry in double, from chromaticities as makers publish them: what tests compare colour spaces with. */
+ * Colorimetry in double, from published chromaticities, with which tests compare colour spaces.
+ */
 #ifndef TESTS_UTIL_GAMUT_H
 #define TESTS_UTIL_GAMUT_H
 
@@ -27,7 +28,7 @@ matrix gamut_to_xyz(const gamut *g);
 matrix gamut_adaptation(const matrix *cone, xy from, xy to);
 extern const matrix cone_bradford, cone_cat02;
 
-/* How far OpenColorIO's powers are off, relatively: from 2.5 on it computes them four at a time, alpha's among them,
- * right to 15 bits. The versions before had them right to the last, which is 0. */
+/* The relative error of OpenColorIO's powers: from 2.5 on it computes them four at a time, including that of alpha,
+ * exact to 15 bits. Earlier versions are exact: 0. */
 double ocio_power_error(void);
 #endif

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Comparing an ISA's row operations with scalar C. Needs no test framework, so that it runs cross-compiled too. */
+ *
+ * Compares an ISA's row operations with scalar C. It does not need a test framework, so that it also runs
+ * cross-compiled.
+ */
 #include "util_isa.h"
 
 #include <inttypes.h>
@@ -12,7 +15,7 @@
 enum { MAX_PIXELS = 300, BYTES = MAX_PIXELS * 16 + 64 };
 
 static const txm_ops *reference;
-static char difference[256]; /* the first one found */
+static char difference[256]; /* the first difference that was found */
 static const txm_type types[] = {TXM_TYPE_U8, TXM_TYPE_U16, TXM_TYPE_HALF, TXM_TYPE_FLOAT};
 /* Lengths around every vector width, in pixels. */
 static const size_t lengths[] = {0, 1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 33, 63, 64, 65, 100, 257, 300};
@@ -32,13 +35,13 @@ static float random_float(void)
                                   3e38f,    -3e38f,    1e-7f, 0.99999994f, 1.0000001f};
     if (next_random() % 8 == 0)
         return edges[next_random() % (sizeof edges / sizeof *edges)];
-    if (next_random() % 8 == 0) /* halfway between two codes, or an ulp beside it */
+    if (next_random() % 8 == 0) /* halfway between two codes, or an ulp away from it */
         return ((float)(next_random() % 255) + 0.5f) / 255.0f;
     float f = (float)(next_random() & 0xFFFFFF) / 16777216.0f;
     return next_random() % 16 == 0 ? f * 100.0f - 20.0f : f;
 }
 
-/* Random samples of a type; alpha of RGBA is often full or 0. `wild`: NaN and Inf among the floats. */
+/* Random samples of a type; alpha of RGBA is often full or 0. `wild`: floats include NaN and infinity. */
 static void fill(txm_type type, uint32_t channels, void *pixels, size_t count, bool wild)
 {
     uint8_t *p = pixels;
@@ -70,7 +73,8 @@ static void differ(const char *format, ...)
     va_end(args);
 }
 
-/* Machines whose conversion to halves rounds ties up make the odd code above where the even one is right. */
+/* On machines whose conversion to half rounds ties up, the result is the odd code above where the even one is correct.
+ */
 static bool ties_go_up;
 
 static bool same_but_for_ties(const void *a, const void *b, size_t bytes)
@@ -101,7 +105,7 @@ static void same(const void *a, const void *b, size_t bytes, const char *op, con
            txm_type_name(type), length, i, got, wanted);
 }
 
-/* Two outputs that start out equal, so that writing too far shows. */
+/* Two outputs that are equal at first, so that writing too far is detected. */
 static struct {
     _Alignas(64) uint8_t in[BYTES], in2[BYTES], a[BYTES], b[BYTES];
 } m;
@@ -164,7 +168,7 @@ static void compare_stats(const txm_ops *ops, txm_type t, uint32_t c, size_t n, 
     size_t pixel = c * txm_type_bytes(t);
     prepare(t, c, false);
     reference->zero_nonfinite(t, c, m.in, MAX_PIXELS);
-    if (kind == 1) /* constant but for the last pixel */
+    if (kind == 1) /* constant except for the last pixel */
         for (size_t i = 1; i + 1 < n; i++)
             memcpy(m.in + i * pixel, m.in, pixel);
     if (kind == 2 && c == 4) /* grey and opaque */
@@ -187,7 +191,7 @@ static void compare_stats(const txm_ops *ops, txm_type t, uint32_t c, size_t n, 
 static void compare_conforming(const txm_ops *ops, txm_type t, size_t n)
 {
     size_t bytes = txm_type_bytes(t);
-    prepare(t, 4, false); /* the payload of a product of two NaNs is anyone's guess; NaN pixels become 0 later */
+    prepare(t, 4, false); /* the payload of a product of two NaNs is undefined; NaN pixels become 0 later */
     memcpy(m.a, m.in, sizeof m.a);
     memcpy(m.b, m.in, sizeof m.b);
     reference->associate(t, m.a, n);
@@ -212,14 +216,14 @@ static void compare_conforming(const txm_ops *ops, txm_type t, size_t n)
         reference->widen(t, c, m.in, m.a, n);
         ops->widen(t, c, m.in, m.b, n);
         same(m.a, m.b, sizeof m.a, "widen", ops->isa, t, n);
-        /* the source at the end of the destination, as the converter has it */
+        /* the source is at the end of the destination, as in the converter */
         memcpy(m.b + (4 - c) * bytes * n, m.in, c * bytes * n);
         ops->widen(t, c, m.b + (4 - c) * bytes * n, m.b, n);
         same(m.a, m.b, 4 * bytes * n, "widen in place", ops->isa, t, n);
     }
 }
 
-/* Colours and alphas of every size through the 8-bit encoder, whose vectors take a short cut. */
+/* Runs colours and alphas of every size through the 8-bit encoder, whose vectors take a short cut. */
 static void compare_u8_encoding(const txm_ops *ops)
 {
     for (int round = 0; round < 4000 && !*difference; round++) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Decodes whole files through the readers and compares direct ones with OpenImageIO. */
+ * Decodes whole files through the readers and compares direct readers with OpenImageIO.
+ */
 #include "util_raster.h"
 
 #include <check.h>
@@ -16,7 +17,7 @@ raster raster_read(const char *path, bool oiio, uint32_t band)
     raster r = {0};
     txm_source_options options = {.force_oiio = oiio};
 
-    /* A new decoder process for each of thousands of damaged files would take hours. */
+    /* Starting a new decoder process for each of thousands of damaged files would take hours. */
     setenv("TXMILL_DECODER_REUSE", "1", 0);
     r.status = txm_source_open(path, &options, &r.source, &r.error);
     if (r.status)
@@ -69,11 +70,10 @@ bool raster_same_hint(const txm_source_info *direct, const txm_source_info *oiio
 
     if (strcmp(a, b) == 0)
         return true;
-    /* OpenImageIO 3.1 takes the ACES container for a colour space; Blender makes no tx files of such images. */
+    /* OpenImageIO 3.1 takes the ACES container as a colour space; Blender makes no tx files of such images. */
     if (strcmp(direct->format, "openexr") == 0 && !*a && strcmp(b, "lin_ap0_scene") == 0)
         return true;
-    /* A text of a PNG file that is written like a curve of old versions: no colour space, and to the other reader none.
-     */
+    /* A text of a PNG file that looks like a curve of old versions: neither reader takes it as a colour space. */
     return strcmp(direct->format, "png") == 0 && strncmp(a, "Gamma", 5) == 0;
 }
 
@@ -97,7 +97,7 @@ void raster_same(const raster *direct, const raster *oiio, const char *what)
     ck_assert_msg(strcmp(a->software, b->software) == 0, "%s: software '%s', OIIO '%s'", what, a->software,
                   b->software);
     same_attributes(a, b, what);
-    /* An assertion a byte would take a system call a byte. */
+    /* An assertion per byte would take a system call per byte. */
     for (size_t i = 0; i < direct->bytes; i++)
         if (direct->pixels[i] != oiio->pixels[i])
             ck_abort_msg("%s: byte %zu is %u, OIIO %u", what, i, direct->pixels[i], oiio->pixels[i]);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Decodes whole files through the readers and compares direct ones with OpenImageIO. */
+ * Decodes whole files through the readers and compares direct readers with OpenImageIO.
+ */
 #ifndef TESTS_UTIL_RASTER_H
 #define TESTS_UTIL_RASTER_H
 #include "mill/source/source.h"
@@ -10,35 +11,35 @@ typedef struct raster {
     txm_status status; /* of opening or of reading */
     bool opened;
     txm_error error;
-    txm_source *source; /* open while the raster lives, for its info */
+    txm_source *source; /* open while the raster exists, for its info */
     uint8_t *pixels;    /* width * height pixels without gaps; NULL on failure */
     size_t bytes;
-    uint32_t rows_read; /* before a failure */
+    uint32_t rows_read; /* number of rows before a failure */
 } raster;
 
 /* Reads `band` rows at a time. */
 raster raster_read(const char *path, bool oiio, uint32_t band);
 void raster_free(raster *r);
 
-/* Both readers must tell the same of a good file; `reader` is who serves it. `what` names the case. */
+/* Both readers must agree on a valid file; `reader` is the expected direct reader. `what` names the case. */
 void raster_compare(const char *path, const char *reader, const char *what);
-/* Pixels and information of two successful reads are the same. */
+/* Checks that pixels and information of two successful reads are the same. */
 void raster_same(const raster *direct, const raster *oiio, const char *what);
 
-/* The version of the OpenImageIO that txmill was built with. */
+/* The version of OpenImageIO with which txmill was built. */
 int raster_oiio_major(void);
 
-/* Whether two hints at a colour space say the same. From version 3 on OpenImageIO rounds gammas to tenths, and says in
- * the hint what it says as interop id, which is what counts. */
+/* Whether two hints at a colour space mean the same. From version 3 on OpenImageIO rounds gammas to tenths, and repeats
+ * in the hint what it reports as interop id, which is what counts. */
 bool raster_same_hint(const txm_source_info *direct, const txm_source_info *oiio);
 
-/* What the plain libraries, as OpenImageIO calls them, make of a file in memory: pixels (to be freed), or NULL if they
- * refuse it. OpenImageIO's process would have to be started anew after every damaged file. libjpeg's `warnings` are
- * those that OpenImageIO reports as errors. */
+/* Decodes a file in memory with the plain libraries, called as by OpenImageIO: pixels (to be freed), or NULL if they
+ * refuse it. OpenImageIO's process would have to be restarted after every damaged file. libjpeg's `warnings` are those
+ * that OpenImageIO reports as errors. */
 uint8_t *raster_by_libpng(const txm_bytes *file, size_t *bytes);
 uint8_t *raster_by_libjpeg(const txm_bytes *file, size_t *bytes, long *warnings, char words[200]);
 
-/* A file in the test's own folder under /tmp that holds `content`; the folder goes away at exit. */
+/* Writes `content` to a file in the test's own folder under /tmp; the folder is removed at exit. */
 const char *raster_temp(const char *name, const txm_bytes *content);
 txm_bytes raster_load(const char *path);
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * PNG and JPEG files decoded by libpng and libjpeg alone, in the way that OpenImageIO uses them. */
+ * Decodes PNG and JPEG files with libpng and libjpeg alone, in the way that OpenImageIO uses them.
+ */
 #include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,7 +9,7 @@
 
 #include <png.h>
 
-/* Needs FILE. */
+/* jpeglib.h needs FILE. */
 #include <jpeglib.h>
 
 #include "util_raster.h"
@@ -39,7 +40,7 @@ static void leave(png_structp png, png_const_charp words)
     png_longjmp(png, 1);
 }
 
-/* False if libpng gives up; *pixels may be allocated all the same. */
+/* false if libpng fails; *pixels may still be allocated. */
 static bool decode_png(png_structp png, png_infop info, uint8_t **pixels, size_t *bytes)
 {
     if (setjmp(png_jmpbuf(png)))
@@ -75,7 +76,7 @@ uint8_t *raster_by_libpng(const txm_bytes *file, size_t *bytes)
 }
 
 typedef struct jpeg_errors {
-    struct jpeg_error_mgr manager; /* first, so that libjpeg's pointer to it is one to all of this */
+    struct jpeg_error_mgr manager; /* first, so that libjpeg's pointer to it also points to this struct */
     jmp_buf escape;
     char *words;
 } jpeg_errors;
@@ -96,7 +97,7 @@ static void jpeg_warn(j_common_ptr jpeg, int level)
         e->manager.format_message(jpeg, e->words);
 }
 
-/* As OpenImageIO does it; in place, returns the bytes of the result. */
+/* Converts inks as OpenImageIO does, in place; returns the size of the result in bytes. */
 static size_t mix_inks(uint8_t *pixels, size_t count)
 {
     for (size_t i = 0; i < count; i++)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Random lookups; an ISA's against scalar C. */
+ * Random lookups, and comparing those of an ISA with scalar C. */
 #include "util_sample.h"
 
 #include <stdio.h>
@@ -33,7 +33,7 @@ static float random_coordinate(uint64_t *state, uint32_t size, int wild)
         return random_unit(state);
     if (kind < 9)
         return random_unit(state) * 6.0f - 3.0f;
-    if (kind < 12) { /* a few steps of the mantissa round k/2 pixels */
+    if (kind < 12) { /* a few units in the last place around k/2 pixels */
         float u = (float)(n % (2 * size + 5)) * 0.5f / s;
         return txm_bits_float(txm_float_bits(u) + (u > 0.0f ? n % 7 - 3 : 0));
     }
@@ -52,7 +52,7 @@ txm_lookup sample_random_lookup(uint64_t *state, uint32_t width, uint32_t height
     uint32_t kind = sample_random(state) % 16;
     if (kind == 0)
         return at;
-    /* An exponent for each axis of the footprint and a turn of any angle: x^2 + y^2 need not be 1. */
+    /* An exponent for each axis of the footprint, and a rotation by any angle: x^2 + y^2 need not be 1. */
     float a = txm_bits_float((127 - 18 + sample_random(state) % 22) << 23), x = random_unit(state) * 2.0f - 1.0f;
     float b = kind < 8 ? a : txm_bits_float((127 - 20 + sample_random(state) % 24) << 23),
           y = random_unit(state) * 2.0f - 1.0f;
@@ -104,7 +104,7 @@ void sample_give_level(uint64_t *state, const txm_sampler *how, txm_lookup *at)
 
 /* ---- a view of its own ---- */
 
-/* Random samples; floats of any size, seldom NaN and infinite. */
+/* Random samples; floats of any size, seldom NaN or infinite. */
 static void fill(uint64_t *state, txm_type type, uint8_t *p, size_t bytes)
 {
     for (size_t i = 0; i < bytes; i += 4) {
@@ -121,7 +121,7 @@ static void fill(uint64_t *state, txm_type type, uint8_t *p, size_t bytes)
     }
 }
 
-/* All levels in one tile. */
+/* Puts all levels into one tile. */
 static void pack(sample_view *v)
 {
     txm_view_texture *t = &v->texture;
@@ -181,7 +181,7 @@ void sample_view_make(sample_view *v, uint64_t *state, txm_type type, uint32_t c
     }
     v->slab = slab[0];
     v->view = (txm_view){.textures = t, .tiles = tiles, .slabs = slab, .texture_count = 1, .epoch = 7};
-    /* A UDIM set of it: one tile in three is a hole, or none at all. */
+    /* Makes a UDIM set of the texture: one tile in three is missing, or none. */
     v->set = (txm_view_texture){.udim_rows = SAMPLE_UDIM_ROWS};
     for (uint32_t i = 0; i < 10 * SAMPLE_UDIM_ROWS; i++) {
         uint32_t n = sample_random(state) % 12;
@@ -211,7 +211,7 @@ typedef struct results {
 
 static char difference[512];
 
-/* The texture and the set, for as long as `both` lasts. */
+/* A view of the texture and the set, valid as long as `both`. */
 static txm_view view_of(const sample_view *v, txm_view_texture both[2])
 {
     txm_view view = v->view;
@@ -223,7 +223,7 @@ static txm_view view_of(const sample_view *v, txm_view_texture both[2])
     return view;
 }
 
-/* Moves coordinates into a set: often into one of its tiles, else over its edges. */
+/* Moves coordinates into a set: often into one of its tiles, else beyond its edges. */
 static void into_set(uint64_t *state, float *u, float *v)
 {
     uint32_t n = sample_random(state);
@@ -261,7 +261,7 @@ static int by_number(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Which lane asks first may differ; what is asked for and marked may not. */
+/* Which lane requests first may differ; what is requested and marked may not. */
 static int same_results(results *a, results *b, uint32_t tiles)
 {
     qsort(a->requests, a->count, sizeof *a->requests, by_number);
@@ -295,7 +295,7 @@ static int compare_batch(const txm_sample_ops *ops, const sample_view *v, const 
              column = sample_random(state);
     for (int i = 0; i < BATCH; i++) {
         txm_lookup at = sample_random_lookup(state, v->texture.width, v->texture.height, !together);
-        if (together) { /* in one tile, as neighbouring pixels are */
+        if (together) { /* in one tile, like neighbouring pixels */
             at.u = (float)(column % 10) + (at.u - txm_floor(at.u)) * 0.999f;
             at.v = (float)(column / 16 % SAMPLE_UDIM_ROWS) + (at.v - txm_floor(at.v)) * 0.999f;
         } else if (texture) {
@@ -333,7 +333,7 @@ static int compare_batch(const txm_sample_ops *ops, const sample_view *v, const 
     return same;
 }
 
-/* A guard whose owner remembers what it was told. */
+/* A guard whose owner records its arguments. */
 typedef struct watch {
     txm_guard guard;
     uint32_t misses, texture;
@@ -351,8 +351,8 @@ static txm_look watch_missed(txm_guard *g, uint32_t texture, const txm_sampler *
     return TXM_LOOK_MISSED;
 }
 
-/* What is resident gives what the plain entry gives and is counted; all else goes to the owner, once, with everything
- * as it was given and the guard left. */
+/* Resident lookups give the same as the plain entry and are counted; all others go to the owner, once, with their
+ * arguments unchanged and the guard left. */
 static int guarded_as_plain(const txm_sample_ops *ops, const txm_view *view, uint32_t texture, const txm_sampler *how,
                             const txm_lookup *at, uint32_t random)
 {

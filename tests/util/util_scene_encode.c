@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Writing a scene_file. */
+ * Writes a scene_file. */
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +16,7 @@ static void put(txm_bytes *b, uint64_t v, size_t bytes, bool big)
 
 /* ---- putting together ----------------------------------------------------------------------------------------- */
 
-/* A list of different strings. */
+/* A list of distinct strings. */
 typedef struct names {
     const char **data;
     size_t count;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A .blend file taken apart and put together again. */
+ * Takes a .blend file apart and puts it together again. */
 #include "util_scene_file.h"
 
 #include <check.h>
@@ -50,7 +50,7 @@ static void parse_definitions(scene_file *f, const uint8_t *p)
             snprintf(s->fields[k].name, 64, "%s", names[scene_get(p + 2, 2, false)]);
         }
     }
-    for (uint32_t i = 0; i < type_count; i++) { /* the sizes that this file computes are Blender's */
+    for (uint32_t i = 0; i < type_count; i++) { /* the sizes that this file computes must be Blender's */
         const scene_struct *s = scene_struct_of(f, types[i]);
         ck_assert(!s || scene_struct_bytes(f, s) == scene_get(lengths + 2 * i, 2, false));
     }
@@ -87,7 +87,7 @@ scene_file *scene_parse(const uint8_t *data, size_t bytes)
     ck_assert_uint_gt(f->struct_count, 0);
     for (size_t i = 0; i < f->block_count; i++) {
         ck_assert_uint_lt(indices[i], f->struct_count);
-        strcpy(f->blocks[i].type, indices[i] ? f->structs[indices[i]].type : ""); /* struct 0 stands for raw data */
+        strcpy(f->blocks[i].type, indices[i] ? f->structs[indices[i]].type : ""); /* struct 0 is raw data */
     }
     free(indices);
     return f;
@@ -114,7 +114,7 @@ static int compare_addresses(const void *a, const void *b)
     return l < r ? -1 : l > r;
 }
 
-/* Every address in order: its place is its short form. */
+/* All addresses in order; the index of an address is its short form. */
 typedef struct addresses {
     uint64_t *sorted;
     size_t count;
@@ -136,7 +136,7 @@ typedef struct conversion {
     size_t run_begin, run_end; /* the blocks of the data-block that is converted */
 } conversion;
 
-/* An address in the new file; 0 for those that lead nowhere, if they need to become shorter. */
+/* The address in the new file; 0 for invalid ones, if they need to become shorter. */
 static uint64_t map_address(const conversion *c, uint64_t address)
 {
     const addresses *a = &c->known;
@@ -153,7 +153,7 @@ static uint64_t map_address(const conversion *c, uint64_t address)
         return 0;
     }
     while (found > a->sorted && found[-1] == address) {
-        found--; /* addresses repeat */
+        found--; /* addresses may repeat */
     }
     return 0x08000000u + 16 * (uint64_t)(found - a->sorted);
 }
@@ -198,7 +198,7 @@ static void convert_struct(const conversion *c, const scene_struct *from, const 
     }
 }
 
-/* Raw data is an array of pointers if every word is 0 or a known address, and one is not 0. */
+/* Raw data are an array of pointers if every word is 0 or a known address, and at least one is not 0. */
 static bool is_pointer_array(const addresses *known, const scene_block *b)
 {
     bool any = false;
@@ -325,7 +325,7 @@ static void need(scene_file *f, bool *needed, const char *type)
 void scene_slim(scene_file *f, const char *codes, const char *types)
 {
     bool keep = false, *needed = calloc(f->struct_count, 1);
-    size_t blocks = 0, structs = 1; /* struct 0 stays: its number means raw data */
+    size_t blocks = 0, structs = 1; /* struct 0 is kept, because its number means raw data */
     for (size_t i = 0; i < f->block_count; i++) {
         scene_block *b = &f->blocks[i];
         keep = strcmp(b->code, "DATA") ? is_in(codes, b->code) : keep;

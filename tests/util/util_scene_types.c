@@ -47,7 +47,7 @@ size_t scene_basic_bytes(const char *type)
             return types[i].bytes;
         }
     }
-    return 0; /* void, or a struct that is only pointed at */
+    return 0; /* void, or a struct of which there are only pointers */
 }
 
 bool scene_is_pointer(const char *name)

@@ -12,10 +12,10 @@ const scene_struct *scene_struct_of(const scene_file *f, const char *type); /* N
 size_t scene_basic_bytes(const char *type);                                 /* 0 for void and structs */
 size_t scene_struct_bytes(const scene_file *f, const scene_struct *s);
 
-/* Of a field: by its name, by its type; "mat[4][4]" has 16 elements. */
+/* About a field, from its name and its type; "mat[4][4]" has 16 elements. */
 bool scene_is_pointer(const char *name);
 size_t scene_element_bytes(const scene_file *f, const scene_field *field);
 size_t scene_element_count(const char *name);
-/* Whether two field names are the same but for stars and array lengths. */
+/* Whether two field names are the same except for stars and array lengths. */
 bool scene_same_name(const char *a, const char *b);
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Reading compressed tables. */
+ * Reads compressed tables. */
 #include "util_table.h"
 
 #include <stdio.h>

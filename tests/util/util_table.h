@@ -14,11 +14,11 @@ typedef struct table {
     size_t rows, columns;
 } table;
 
-/* A file of testdata; aborts the test when it cannot be read. */
+/* Reads a file of testdata; aborts the test on failure. */
 table table_read(const char *name);
 void table_free(table *t);
 
-/* The cell of a named column, which must be there. Numbers are C99's, hexadecimal floats included. */
+/* The cell of a named column, which must exist. Numbers are those of C99, including hexadecimal floats. */
 const char *table_cell(const table *t, size_t row, const char *column);
 float table_float(const table *t, size_t row, const char *column);
 uint32_t table_uint(const table *t, size_t row, const char *column); /* "none" is 0 */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Foreign tx files for tests. */
+ * Writes tx files of other programs for tests. */
 #include "util_tx.h"
 
 #include <check.h>
@@ -22,7 +22,7 @@ static pid_t owner;
 
 static void remove_folder(void)
 {
-    DIR *dir = getpid() == owner ? opendir(folder) : NULL; /* Check runs each test in a child */
+    DIR *dir = getpid() == owner ? opendir(folder) : NULL; /* Check runs each test in a child process */
     for (struct dirent *e; dir && (e = readdir(dir));) {
         char path[512];
         snprintf(path, sizeof path, "%s/%s", folder, e->d_name);
@@ -240,7 +240,7 @@ void append_section(const char *path, const made_image *m)
 
 /* ---- the rule ---- */
 
-/* One axis of the plane by its definition; -1: clear. Walks instead of computing, so that it shares no formula with
+/* One axis of the plane by its definition; -1: clear. It walks instead of computing, so that it shares no formula with
  * the reader. */
 static int64_t walk(int64_t x, int64_t n, txm_extension extension)
 {

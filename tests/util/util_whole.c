@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Lookups on whole levels. Shares the arithmetic of levels, places and weights with the sampler, and nothing of tiles.
+ *
+ * Lookups on whole levels. It shares the arithmetic of levels, places and weights with the sampler, but uses no tiles.
  */
 #include "util_whole.h"
 
@@ -27,7 +28,7 @@ whole_image whole_read(const char *path, txm_extension extension)
     size_t pixel = m.channels * txm_type_bytes(m.type);
     for (uint32_t i = 0; i < m.levels; i++) {
         const txm_tx_level *l = txm_tx_level_of(tx, i);
-        const uint32_t in_memory = info->tile_w < 64 ? 64 : info->tile_w; /* smaller ones are joined */
+        const uint32_t in_memory = info->tile_w < 64 ? 64 : info->tile_w; /* smaller tiles are joined */
         if (!m.tiled_levels && l->width <= in_memory && l->height <= in_memory)
             m.tiled_levels = i + 1;
         m.pixels[i] = txm_alloc_pixels((size_t)l->width * l->height, pixel);
@@ -66,7 +67,7 @@ typedef struct sums {
     txm_rgba color, du, dv;
 } sums;
 
-/* `n` taps along each axis. */
+/* Interpolates with `n` taps along each axis. */
 static sums interpolate(const whole_image *m, uint32_t level, float x, float y, int cubic, const float slope[2])
 {
     txm_place p = txm_place_of(x, y);
@@ -129,7 +130,7 @@ static sums read_both(const whole_image *m, const txm_sampler *how, uint32_t low
     return (sums){a.color * fine + b.color * blend, a.du * fine + b.du * blend, a.dv * fine + b.dv * blend};
 }
 
-/* Wraps and reads one place; false where CLIP rejects it. */
+/* Wraps and reads one place; false if CLIP rejects it. */
 static int read_place(const whole_image *m, const txm_sampler *how, uint32_t low, float blend, float u, float v,
                       const txm_jitter *jitter, sums *out)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The sampler's reference: whole levels decoded in memory, each tap passed through txm_extend. No tiles, no padding. */
+ *
+ * The reference for the sampler: whole levels decoded in memory, with each tap passed through txm_extend, without
+ * tiles or padding.
+ */
 #ifndef UTIL_WHOLE_H
 #define UTIL_WHOLE_H
 #include "txtile/sampler.h"
@@ -11,11 +14,11 @@ typedef struct whole_image {
     uint8_t *pixels[TXM_MAX_LEVELS]; /* tight */
 } whole_image;
 
-/* All levels of a tx file; aborts the test when it cannot. */
+/* Reads all levels of a tx file; aborts the test on failure. */
 whole_image whole_read(const char *path, txm_extension extension);
 void whole_free(whole_image *image);
 
-/* As txm_sample_d (du and dv may be NULL) where everything is resident; `random` as in a lane. */
+/* As txm_sample_d (du and dv may be NULL) with everything resident; `random` is as in a lane. */
 void whole_sample(const whole_image *image, const txm_sampler *how, const txm_lookup *at, uint32_t *random,
                   float out[4], float *du, float *dv);
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Made-up images as tx files. */
+ * Writes generated images as tx files. */
 #include "util_writer.h"
 
 #include <stdlib.h>

@@ -12,8 +12,8 @@
 
 enum { TXM_SHA1_HEX = 41 }; /* upper-case hex digits and the NUL */
 
-/* SHA-1, at once, as 40 upper-case hex digits, and in pieces. new returns NULL on exhaustion; free is NULL-safe.
- * `finish` also resets for the next use. */
+/* SHA-1 as 40 upper-case hex digits, in one call or in pieces. `new` returns NULL if memory is exhausted; `free` is
+ * NULL-safe. `finish` also resets for the next message. */
 typedef struct txm_sha1 txm_sha1;
 txm_sha1 *txm_sha1_new(void);
 void txm_sha1_add(txm_sha1 *h, const void *data, size_t size_bytes);
@@ -21,7 +21,7 @@ void txm_sha1_finish(txm_sha1 *h, char out[TXM_SHA1_HEX]);
 void txm_sha1_free(txm_sha1 *h);
 TXM_SHARED void txm_sha1_of(const void *data, size_t size_bytes, char out[TXM_SHA1_HEX]);
 
-/* SHA-256, at once and in pieces. */
+/* SHA-256, in one call or in pieces. */
 enum { TXM_SHA256_BYTES = 32 };
 TXM_SHARED void txm_sha256_of(const void *data, size_t size_bytes, unsigned char out[TXM_SHA256_BYTES]);
 typedef struct txm_sha256 txm_sha256;

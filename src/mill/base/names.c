@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A set of strings: open addressing over strings in chunks.
- *
- * Strings are copied once into chunks that are freed together; the table stores places in them. It doubles when it is
- * two thirds full. Nothing is ever removed from a set.
+ * A set of strings, with open addressing. Strings are copied once into chunks that are freed together; the table has
+ * pointers to them. It doubles when it is two thirds full. Strings are never removed from a set.
  */
 #include "mill/base/names.h"
 
@@ -24,7 +22,7 @@ struct txm_names_chunk {
     char text[];
 };
 
-/* Without looking for an equal one: for strings that are known to differ. */
+/* Does not look for an equal string: for strings that are known to differ. */
 const char *txm_names_copy(txm_names *names, const char *text)
 {
     if (!text)
@@ -43,7 +41,7 @@ const char *txm_names_copy(txm_names *names, const char *text)
     return copy;
 }
 
-/* The slot that holds `text`, or the empty one where it belongs. There is always an empty one. */
+/* The slot that has `text`, or the empty one where it belongs. There is always an empty one. */
 static txm_name *slot_of(txm_name *slots, size_t capacity, const char *text)
 {
     size_t i = (size_t)txm_xxh64(text, strlen(text), 0) & (capacity - 1);
@@ -67,10 +65,10 @@ static bool grow(txm_names *names)
     return true;
 }
 
-/* Made if it is not there, with value 0. */
+/* A new entry has the value 0. */
 txm_name *txm_names_entry(txm_names *names, const char *text)
 {
-    /* Two thirds full at most: runs of full slots stay short. */
+    /* At most two thirds are full, so that runs of full slots are short. */
     if (names->count + 1 > names->capacity / 3 * 2 && !grow(names))
         return NULL;
     txm_name *slot = slot_of(names->slots, names->capacity, text);
@@ -105,7 +103,7 @@ void txm_names_free(txm_names *names)
     *names = (txm_names){0};
 }
 
-/* For sets of files: the same file has one id whatever its paths. */
+/* For sets of files: a file has the same id whatever its path is. */
 void txm_file_id(const struct stat *st, char out[TXM_FILE_ID_BYTES])
 {
     snprintf(out, TXM_FILE_ID_BYTES, "%" PRIx64 ":%" PRIx64, (uint64_t)st->st_dev, (uint64_t)st->st_ino);

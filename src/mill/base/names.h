@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A set of strings, each kept once: batches hold hundreds of thousands of paths and few different words. With every
- * string goes a number of the owner's, so that the set also serves as a map. Not thread-safe.
+ * A set of strings, each stored once: batches have hundreds of thousands of paths and few different words. Every
+ * string has a number for its owner's use, so that the set also serves as a map. Not thread-safe.
  */
 #ifndef TXM_BASE_NAMES_H
 #define TXM_BASE_NAMES_H
@@ -15,7 +15,7 @@ typedef struct txm_names_chunk txm_names_chunk;
 
 typedef struct txm_name {
     const char *text; /* NULL: an empty slot */
-    uintptr_t value;  /* the owner's, 0 at first */
+    uintptr_t value;  /* for the owner's use, 0 at first */
 } txm_name;
 
 /* Zero-initialise. */
@@ -25,17 +25,17 @@ typedef struct txm_names {
     txm_names_chunk *chunks;
 } txm_names;
 
-/* The entry of `text`, made if there is none; NULL when memory is exhausted. It moves with the next call; its text
- * stays. */
+/* The entry of `text`, which is created if it does not exist; NULL if memory is exhausted. The entry moves with the
+ * next call, its text does not. */
 TXM_SHARED txm_name *txm_names_entry(txm_names *names, const char *text);
-/* The kept copy of `text`; NULL when memory is exhausted, or when given NULL. */
+/* The stored copy of `text`; NULL if memory is exhausted or `text` is NULL. */
 TXM_SHARED const char *txm_names_put(txm_names *names, const char *text);
-/* A copy that is not looked up: for strings that are all different. NULL as above. */
+/* A copy without a lookup: for strings that are all different. NULL as above. */
 const char *txm_names_copy(txm_names *names, const char *text);
 TXM_SHARED bool txm_names_has(const txm_names *names, const char *text);
 TXM_SHARED void txm_names_free(txm_names *names);
 
-/* "device:inode" of a file, to keep in such a set: the same whatever way leads to it. */
+/* "device:inode" of a file, for use in such a set: it is the same for every path to the file. */
 enum { TXM_FILE_ID_BYTES = 48 };
 struct stat;
 TXM_SHARED void txm_file_id(const struct stat *st, char out[TXM_FILE_ID_BYTES]);

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * SHA-1 of two messages at once: buffering and padding (FIPS 180-4).
- *
- * It fills blocks of both messages in step and leaves the compression of a block pair to the machine's instructions; a
- * message that ends earlier is padded and finished alone.
+ * SHA-1 of two messages at once: buffering and padding (FIPS 180-4). Blocks of both messages are filled together, and
+ * a pair of blocks is compressed by the machine's SHA instructions.
  */
 #include "mill/base/sha1_pair.h"
 
@@ -21,7 +19,7 @@ bool txm_sha1_pair_available(void)
 #endif
 }
 
-/* Never called where the machine lacks the instructions. */
+/* Never called on machines without the instructions. */
 static void blocks(txm_sha1_pair *p, const uint8_t *a, const uint8_t *b, size_t count)
 {
 #if defined(__x86_64__)
@@ -62,10 +60,10 @@ void txm_sha1_pair_add(txm_sha1_pair *p, const void *a, const void *b, size_t si
     memcpy(p->rest[1], pb + size_bytes - p->rest_bytes, p->rest_bytes);
 }
 
-/* They end together: the padding is the same. */
+/* Both messages have the same length, so their padding is the same. */
 void txm_sha1_pair_finish(txm_sha1_pair *p, char a[TXM_SHA1_HEX], char b[TXM_SHA1_HEX])
 {
-    /* 0x80, zeros up to 8 bytes before a block's end, the length in bits, big-endian. */
+    /* Padding: 0x80, zeros up to 8 bytes before a block's end, the length in bits, big-endian. */
     uint8_t tail[128] = {0x80};
     uint64_t bits = p->total_bytes * 8;
     size_t size = (p->rest_bytes < 56 ? 56 : 120) - p->rest_bytes;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * SHA-1 of two messages of the same length at once. One message keeps the CPU's SHA unit less than half busy, because
- * every round waits for the one before; two independent ones fill it.
+ * every round waits for the previous one; two independent messages keep it busy.
  */
 #ifndef TXM_BASE_SHA1_PAIR_H
 #define TXM_BASE_SHA1_PAIR_H
@@ -13,12 +13,12 @@
 
 typedef struct txm_sha1_pair {
     uint32_t state[2][5];
-    uint8_t rest[2][64]; /* of the last block, rest_bytes of it */
+    uint8_t rest[2][64]; /* the last incomplete block of each, rest_bytes of it */
     size_t rest_bytes;
     uint64_t total_bytes;
 } txm_sha1_pair;
 
-/* Whether this machine has what it takes; if not, use txm_sha1. */
+/* Whether this machine has the instructions; if not, use txm_sha1. */
 bool txm_sha1_pair_available(void);
 
 void txm_sha1_pair_begin(txm_sha1_pair *pair);

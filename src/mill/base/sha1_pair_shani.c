@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The compression function of SHA-1 on two messages, with x86's SHA instructions.
- *
- * The instructions of one message wait for each other most of the time; two messages, interleaved, take hardly
- * longer than one. This is what makes hashing keep up with the other stages.
+ * The compression function of SHA-1 on two messages, with x86's SHA instructions. The instructions of one message
+ * mostly wait for each other; two interleaved messages take hardly longer than one. With this, hashing is as fast as
+ * the other stages.
  */
 #include "mill/base/sha1_pair_blocks.h"
 
@@ -18,8 +17,8 @@ bool txm_cpu_has_sha(void)
     return __get_cpuid_count(7, 0, &a, &b, &c, &d) && (b & (1u << 29)) && __builtin_cpu_supports("sse4.1");
 }
 
-/* One message's working variables: a, b, c, d in one register (a on top), what the next e comes from, and the
- * last sixteen words of the schedule. */
+/* One message's working variables: a, b, c, d in one register (a at the top), the value from which the next e comes,
+ * and the last sixteen words of the schedule. */
 typedef struct lane {
     __m128i abcd, e0, w[4];
 } lane;
@@ -34,14 +33,14 @@ TXM_SHA void load_words(lane *l, const uint8_t *block)
         l->w[i] = _mm_shuffle_epi8(_mm_loadu_si128((const void *)(block + 16 * i)), swap);
 }
 
-/* Rounds 4g to 4g+3. `e` enters with the words added; the other register takes a, from which the next e comes. */
+/* Rounds 4g to 4g+3. `e` enters with the words added; the other register gets a, from which the next e comes. */
 #define TXM_FOUR_ROUNDS(l, g, function)                                                                                \
     do {                                                                                                               \
         __m128i before = (l).abcd;                                                                                     \
         __m128i e = (g) == 0 ? _mm_add_epi32((l).e0, (l).w[0]) : _mm_sha1nexte_epu32((l).e0, (l).w[(g)&3]);            \
         (l).abcd = _mm_sha1rnds4_epu32((l).abcd, e, function);                                                         \
         (l).e0 = before;                                                                                               \
-        /* The words of sixteen rounds on take the place of those just used. */                                        \
+        /* The words for later rounds replace those that were just used. */                                            \
         if ((g) < 16)                                                                                                  \
             (l).w[(g)&3] = _mm_sha1msg2_epu32(                                                                         \
                 _mm_xor_si128(_mm_sha1msg1_epu32((l).w[(g)&3], (l).w[((g) + 1) & 3]), (l).w[((g) + 2) & 3]),           \
@@ -101,6 +100,6 @@ __attribute__((target("sha,sse4.1"))) void txm_sha1_pair_blocks_shani(uint32_t s
     }
 }
 #else
-/* ISO C wants something in every file. */
+/* ISO C requires a declaration in every file. */
 typedef int txm_no_shani;
 #endif

@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Edit distance in the restricted Damerau form.
- *
- * A table of two rows is enough for the distance; a third serves swaps of neighbours.
- *
- * In: what somebody typed and a name that exists. Out: how far they are apart, or whether one is close enough
- * to suggest. Used for commands, options, colour spaces and words of scenes alike, so that all suggestions are
- * equally bold.
+ * Edit distance in the restricted Damerau form. Two rows of the table are enough for the distance; swaps of neighbours
+ * need a third. Suggestions for commands, options, colour spaces and words of scenes all use it, so that they have the
+ * same threshold.
  */
 #include "mill/base/spelling.h"
 #include "tile/base/text.h"
@@ -16,7 +12,7 @@
 
 enum { WORD = 63 };
 
-/* Blanks, dashes and underscores are the same key to most people. */
+/* Blanks, dashes and underscores are easily confused, so they count as equal. */
 static unsigned char fold(char c)
 {
     if (c == '_' || c == ' ')
@@ -33,7 +29,7 @@ static unsigned min3(unsigned a, unsigned b, unsigned c)
 unsigned txm_spelling_distance(const char *a, const char *b)
 {
     size_t na = strnlen(a, WORD), nb = strnlen(b, WORD);
-    /* Three rows of the table are enough: a swap looks two rows back. */
+    /* Three rows of the table are enough, since a swap looks two rows back. */
     unsigned rows[3][WORD + 1];
     for (size_t j = 0; j <= nb; j++)
         rows[0][j] = (unsigned)j;
@@ -51,7 +47,7 @@ unsigned txm_spelling_distance(const char *a, const char *b)
     return rows[na % 3][nb];
 }
 
-/* A prefix counts: "colorspace" is meant by "color". */
+/* A prefix counts: "color" means "colorspace". */
 int txm_spelling_close(const char *word, const char *candidate, unsigned *distance)
 {
     size_t nw = strlen(word), nc = strlen(candidate), shorter = nw < nc ? nw : nc;

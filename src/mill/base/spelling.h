@@ -6,11 +6,11 @@
 
 #include "tile/base/shared.h"
 
-/* How many edits (insert, delete, replace, swap of neighbours) lead from one word to the other; upper and lower case,
- * and '-', '_' and ' ' count as the same. Words beyond 63 bytes are compared by their first 63. */
+/* How many edits (insert, delete, replace, swap of neighbours) lead from one word to the other. Case is ignored, and
+ * '-', '_' and ' ' count as equal. Only the first 63 bytes of words are compared. */
 unsigned txm_spelling_distance(const char *a, const char *b);
 
-/* Whether `candidate` is close enough to `word` to be offered: at most a third of its letters differ, or one begins
- * with the other (three letters at least). The smaller *distance, the better. */
+/* Whether `candidate` is similar enough to `word` to be suggested: at most a third of its letters differ, or one begins
+ * with the other (at least three letters). The smaller *distance is, the better. */
 TXM_SHARED int txm_spelling_close(const char *word, const char *candidate, unsigned *distance);
 #endif

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A stream whose reads wait in poll(2), which a signal or a flag can end, and never in open(2) or read(2).
- *
- * Built on fopencookie: callers use a plain FILE. Waiting is done in pieces of half a second, after which the flag is
- * looked at.
+ * A stdio stream, made with fopencookie, whose reads wait in poll(2), which a signal or a flag can end, and never in
+ * open(2) or read(2). It waits in pieces of half a second, after which the flag is checked.
  */
 #include "mill/base/text_file.h"
 
@@ -17,17 +15,17 @@
 
 #include "tile/base/cancel.h"
 
-/* A signal may arrive between the look at the flag and the wait, or be handled by another thread: nothing ends the wait
- * then but its own time. */
+/* A signal may arrive between the check of the flag and the wait, or be handled by another thread: then only the
+ * timeout ends the wait. */
 enum { LOOK_MS = 500 };
 
 typedef struct text_file {
     int fd;
-    bool ended; /* terminals would begin anew */
+    bool ended; /* a terminal would otherwise be read again after its end */
     const volatile int *cancel;
 } text_file;
 
-/* As fread expects: fewer bytes are fine, 0 is the end. */
+/* As for read(2), fewer bytes are fine and 0 is the end. */
 static ssize_t read_some(void *cookie, char *out, size_t size)
 {
     text_file *f = cookie;
@@ -37,7 +35,7 @@ static ssize_t read_some(void *cookie, char *out, size_t size)
             errno = ECANCELED;
             return -1;
         }
-        /* A FIFO that never had a writer is not ready; one whose writers have gone is, and reads as ended. */
+        /* A FIFO that never had a writer is not ready; one whose writers have closed it is, and reads as ended. */
         int ready = poll(&in, 1, f->cancel ? LOOK_MS : -1);
         ssize_t got = ready > 0 ? read(f->fd, out, size) : -1;
         if (got >= 0) {

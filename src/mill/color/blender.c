@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The versions of Blender whose answers differ.
- *
- * In: what a user writes, or a version. Out: the version, or its name.
+ * The supported versions of Blender, and their names.
  */
 #include <string.h>
 
@@ -13,7 +11,7 @@ static const struct {
     const char *name;
 } versions[TXM_BLENDERS] = {{TXM_BLENDER_5_2, "5.2"}, {TXM_BLENDER_5_3, "5.3"}};
 
-/* Moves on when a version is released. */
+/* Changes when a version is released. */
 enum { NEWEST_RELEASE = TXM_BLENDER_5_2 };
 
 int txm_blender_index(txm_blender blender)
@@ -25,7 +23,7 @@ int txm_blender_index(txm_blender blender)
     return i < TXM_BLENDERS ? i : -1;
 }
 
-/* Patch levels are taken, since Blender shows them; no answer differs between them. */
+/* Patch levels are accepted, since Blender displays them, but make no difference. */
 bool txm_blender_parse(const char *text, txm_blender *out)
 {
     for (int i = 0; i < TXM_BLENDERS; i++) {

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The config of a Blender on this machine, for the few spaces that the built-in config leaves out since they need
- * lookup tables.
- *
- * The Blender is the one that PATH leads to; only its config is read, nothing is run. Its folder holds the config in
- * datafiles/, below a folder named after the version where Blender was unpacked, and below share/blender where a
- * distribution installed it.
+ * Finds the config of a Blender on this machine, for the few spaces that the built-in config leaves out because they
+ * need lookup tables. It is the Blender that PATH leads to; only its config is read, and nothing is executed. The
+ * config is in datafiles/, below a folder named after the version in an unpacked Blender, and below share/blender in
+ * one that a distribution installed.
  */
 #include <glob.h>
 #include <limits.h>
@@ -18,7 +16,7 @@
 #include "tile/base/mem.h"
 #include "tile/base/text.h"
 
-/* A folder's name as a pattern that only it matches. New string. */
+/* A folder's name as a pattern that matches only this name. New string. */
 static char *literal(const char *folder)
 {
     char *out = txm_calloc(2 * strlen(folder) + 1, 1), *end = out;
@@ -28,7 +26,7 @@ static char *literal(const char *folder)
     return out;
 }
 
-/* Of several versions the last. New string; NULL if there is none. */
+/* Takes the last of several versions. New string; NULL if there is none. */
 static char *config_in(const char *path)
 {
     static const char *const places[] = {"%s/[0-9]*.[0-9]*/%s", "%s/../share/blender/%s",
@@ -46,7 +44,7 @@ static char *config_in(const char *path)
     return found;
 }
 
-/* Distributions and users put a link into a folder of PATH. */
+/* Distributions and users put a symbolic link into a folder of PATH. */
 static char *config_on_path(void)
 {
     char *path = txm_strdup(getenv("PATH") ? getenv("PATH") : ""), *rest = path, *found = NULL, *folder;
@@ -62,7 +60,7 @@ static char *config_on_path(void)
     return found;
 }
 
-/* With the working space and the version of `config`, so that its processors end where those of `config` do. */
+/* Sets the working space and version of `config`, so that its processors convert to the same space. */
 txm_status txm_color_blenders(const txm_color_config *config, txm_ocio **out, txm_error *err)
 {
     txm_color_library *library = config->library;

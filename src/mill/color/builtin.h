@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The config that txmill carries: its text, and the names that it knows but cannot build. */
+ * The config that is part of txmill: its text, and the spaces of which it has only the names. */
 #ifndef TXM_COLOR_BUILTIN_H
 #define TXM_COLOR_BUILTIN_H
 #include <stddef.h>
@@ -11,7 +11,7 @@ typedef struct txm_builtin_missing {
     const char *name, *alias, *reason; /* NULL: no alias */
 } txm_builtin_missing;
 
-/* Some that this version of OpenColorIO lacks are in the config where it does not. */
+/* Some of them are missing only if this version of OpenColorIO lacks what they need. */
 extern const txm_builtin_missing txm_builtin_missing_spaces[];
 extern const size_t txm_builtin_missing_count;
 #endif

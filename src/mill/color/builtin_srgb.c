@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The space that Cycles has under the name __builtin_srgb, without asking the config.
- *
- * In: a config. Out: what becomes of pixels of that space. Blender's maketx command takes the name, and takes it for
- * space auto where the config has no role for it. Blender 5.2 encodes such pixels where they should be decoded, and
- * what it stores so is what it finds: the files must be alike. 5.3 decodes them.
+ * The space that Cycles defines under the name __builtin_srgb, without a config. Blender's maketx command accepts the
+ * name, and uses it for space auto if the config has no role for that. Blender 5.2 encodes such pixels although they
+ * should be decoded, and reads back what it stored, so the files must be the same. 5.3 decodes them.
  */
 #include <math.h>
 #include <stdio.h>
@@ -18,13 +16,13 @@
 const char txm_builtin_srgb_name[] = "__builtin_srgb";
 
 typedef struct txm_builtin_srgb {
-    bool decodes;    /* before the matrix; else encodes after it */
-    bool has_matrix; /* Rec.709 is not the working space */
+    bool decodes;    /* decodes before the matrix; else encodes after it */
+    bool has_matrix; /* the working space is not Rec.709 */
     txm_matrix3 matrix;
     char id[200];
 } txm_builtin_srgb;
 
-/* Between two linear spaces, in the direction that the version takes. */
+/* The matrix between the two linear spaces, in the version's direction. */
 static bool find_matrix(const txm_color_config *config, bool decodes, txm_matrix3 out)
 {
     txm_matrix3 to_linear, from;
@@ -40,7 +38,7 @@ static bool find_matrix(const txm_color_config *config, bool decodes, txm_matrix
     return true;
 }
 
-/* Where Rec.709 is the working space and pixels are decoded, nothing is to be done: sRGB stays encoded in the file. */
+/* If the working space is Rec.709 and pixels are decoded, there is nothing to do: sRGB stays encoded in the file. */
 txm_status txm_builtin_srgb_build(const txm_color_config *config, txm_color_space *space, txm_error *err)
 {
     bool decodes = config->blender >= TXM_BLENDER_5_3;

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Loading a config and asking it about names, roles and file rules.
- *
- * In: what the user said about a config, or nothing. Out: a config that answers for names, roles and file rules, and
- * knows the working space. For the built-in config most answers come from a table.
+ * Loads a config, and looks up names, roles and file rules in it. For the built-in config most of these come from a
+ * table.
  */
 #include "mill/color/config.h"
 
@@ -17,7 +15,7 @@
 #include "tile/base/mem.h"
 #include "tile/base/options.h"
 
-/* A failure here is a broken build, and says so. */
+/* A failure here means that the build is broken. */
 txm_status txm_color_load_builtin(txm_ocio **out, txm_error *err)
 {
     txm_status status = txm_ocio_from_builtin(txm_builtin_config, txm_builtin_config_bytes, out, err);
@@ -26,7 +24,7 @@ txm_status txm_color_load_builtin(txm_ocio **out, txm_error *err)
     return status;
 }
 
-/* Another working space than the config's own makes other classes and another matrix. */
+/* With another working space than the config's own, the classes and the matrix of the table are not valid. */
 static bool is_known(const txm_known_config *known, const char *working_space)
 {
     if (!known->space_count || !working_space)
@@ -35,7 +33,7 @@ static bool is_known(const txm_known_config *known, const char *working_space)
     return wanted && strcmp(wanted, txm_known_role_space(known, "scene_linear")) == 0;
 }
 
-/* Those that the config does not have, after all others. */
+/* Spaces that the config lacks are listed after all others. */
 static bool list_missing(txm_color_config *config)
 {
     for (size_t i = 0; i < txm_builtin_missing_count; i++) {
@@ -72,7 +70,7 @@ static txm_status load_builtin(txm_color_config *config, const char *working_spa
     return list_missing(config) ? TXM_OK : txm_no_memory(err, NULL);
 }
 
-/* Whether `space` is a linear encoding, seen from the config's own scene_linear: half the light is half the value. */
+/* Whether `space` is a linear encoding relative to the config's own scene_linear: half the light has half the value. */
 static bool is_linear(const txm_color_config *config, const char *space)
 {
     txm_ocio_processor *processor = NULL;
@@ -90,7 +88,7 @@ static bool is_linear(const txm_color_config *config, const char *space)
     return true;
 }
 
-/* Makes the scene's working space the config's scene_linear role, as Blender does. */
+/* Makes the scene's working space the config's role scene_linear, as Blender does. */
 static txm_status set_working_space(txm_color_config *config, const char *name, txm_error *err)
 {
     txm_color_space *space = txm_color_lookup(config, name);
@@ -109,7 +107,7 @@ static txm_status set_working_space(txm_color_config *config, const char *name, 
     return txm_ocio_set_role(config->library->ocio, "scene_linear", space->name, err);
 }
 
-/* What every config needs, wherever it came from: its spaces, its version, the matrix. */
+/* Every config needs these, wherever it comes from: its spaces, its version, the matrix. */
 static txm_status finish(txm_color_config *config, const txm_color_options *options, txm_error *err)
 {
     unsigned major, minor;
@@ -134,7 +132,7 @@ static txm_status finish(txm_color_config *config, const txm_color_options *opti
     return status == TXM_OK ? txm_color_compute_matrix(config, err) : status;
 }
 
-/* --ocio, then $OCIO, then the built-in config; what was named and fails is an error. */
+/* Takes --ocio, then $OCIO, then the built-in config; a config that was named and cannot be used is an error. */
 txm_status txm_color_load(const txm_color_options *options, txm_color_config **out, txm_error *err)
 {
     txm_error_clear(err);
@@ -170,7 +168,7 @@ txm_status txm_color_load(const txm_color_options *options, txm_color_config **o
     return status;
 }
 
-/* Spaces hold processors of the library, so they go before it. */
+/* Spaces hold processors of the library, so they are freed first. */
 void txm_color_free(txm_color_config **config)
 {
     if (!config || !*config)
@@ -199,19 +197,19 @@ const char *txm_color_config_version(const txm_color_config *config)
     return config->version;
 }
 
-/* What had to be taken out of a newer config so that the library would load it; "" if nothing had. */
+/* What was removed from a newer config so that the library could load it; "" if nothing. */
 const char *txm_color_config_left_out(const txm_color_config *config)
 {
     return config->left_out ? config->left_out : "";
 }
 
-/* Three rows of four, as Cycles holds it. */
+/* Three rows of four, as in Cycles. */
 void txm_color_xyz_to_scene_linear(const txm_color_config *config, float matrix[12])
 {
     memcpy(matrix, config->matrix, sizeof config->matrix);
 }
 
-/* The text that enters the names of tx files: a digit that differs is another name. */
+/* This text is part of the names of tx files: another digit gives another name. */
 const char *txm_color_xyz_to_scene_linear_text(const txm_color_config *config)
 {
     return txm_color_xyz_text_of(config, config->blender);
@@ -238,20 +236,18 @@ const char *txm_color_working_interop_id(const txm_color_config *config)
     return config->interop_id;
 }
 
-/* The space's own name; NULL where there is no such role. */
 const char *txm_color_role(const txm_color_config *config, const char *role)
 {
     return role ? txm_color_canonical(config, txm_color_role_space(config, role)) : NULL;
 }
 
-/* For a name, an alias or a role; NULL: unknown. */
 const char *txm_color_canonical(const txm_color_config *config, const char *name)
 {
     const txm_color_space *space = txm_color_lookup(config, name);
     return space ? space->name : NULL;
 }
 
-/* Answered without building the space. */
+/* Does not build the space. */
 bool txm_color_is_data(const txm_color_config *config, const char *name)
 {
     const txm_color_space *space = txm_color_lookup(config, name);

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What a config makes of a colour space, short enough to be recorded in every tx file.
- *
- * In: a space. Out: for one that is converted, the mean colours of the eight corners of its cube after conversion, and
- * of bright greys; for others, the word for their class. A digest of the config's text would change with every comment,
- * and differ between configs that give the same pixels: txmill's own and Blender's. Means follow what the transform
- * does, lookup tables in other files included, and let rounding by another OpenColorIO pass.
+ * A fingerprint of what a config does with a colour space, short enough to be stored in every tx file. For a converted
+ * space it consists of the mean colours of the eight corners of its cube after conversion, and of bright greys; for
+ * others, of the word for their class. A digest of the config's text would change with every comment, and would differ
+ * between configs that give the same pixels, such as txmill's own and Blender's. Means depend on the transform only,
+ * including lookup tables in other files, and comparing them allows for rounding by another version of OpenColorIO.
  */
 #include "mill/color/fingerprint.h"
 
@@ -19,7 +18,7 @@
 
 enum { SIDE = 16, CORNERS = 8, MEANS = 3 * (CORNERS + 1), DIGITS = 8 };
 
-/* Sums in double, and in one order: the same transform gives the same digits. */
+/* Adds in double and in a fixed order, so that the same transform gives the same digits. */
 static void add_transformed(const txm_color_space *space, float *rgba, size_t count, double sum[3])
 {
     txm_color_apply(space, rgba, count);
@@ -29,7 +28,7 @@ static void add_transformed(const txm_color_space *space, float *rgba, size_t co
                 sum[c] += fmax(-65504.0, fmin(65504.0, (double)rgba[c]));
 }
 
-/* One row of the cube at a time; its halves belong to two corners. */
+/* Measures one row of the cube at a time; its halves belong to two corners. */
 static void measure_cube(const txm_color_space *space, float means[MEANS])
 {
     double sums[CORNERS + 1][3] = {{0}};
@@ -53,7 +52,7 @@ static void measure_cube(const txm_color_space *space, float means[MEANS])
         means[i] = (float)(sums[i / 3][i % 3] / (i / 3 == CORNERS ? 5 : SIDE * SIDE * SIDE / CORNERS));
 }
 
-/* The bits of a float: no decimal point that a locale could change. */
+/* Prints the bits of floats, which do not depend on the locale's decimal point. */
 void txm_color_take_fingerprint(txm_color_space *space)
 {
     float means[MEANS];
@@ -71,7 +70,7 @@ const char *txm_color_fingerprint(const txm_color_space *space)
     return space->color_class == TXM_COLOR_CLASS_OTHER ? space->fingerprint : txm_color_space_detected(space);
 }
 
-/* From the first digit after the version. False for anything else. */
+/* Parses the digits after the version. false for anything else. */
 static bool parse_means(const char *text, float means[MEANS])
 {
     const char *digits = strchr(text, ' ');
@@ -88,8 +87,8 @@ static bool parse_means(const char *text, float means[MEANS])
     return true;
 }
 
-/* One library gives the same to rounding; another version may have other curves, exact to half of what half can hold.
- */
+/* The same version of the library gives the same means up to rounding; another one may have other curves, exact to half
+ * the precision of half. */
 static bool agree(const float a[MEANS], const float b[MEANS], bool same_library)
 {
     float largest = 0, tolerance = same_library ? 2e-5f : 2e-3f;
@@ -101,7 +100,7 @@ static bool agree(const float a[MEANS], const float b[MEANS], bool same_library)
     return true;
 }
 
-/* A class is one of three words, which no list of means is. */
+/* A class is one of three words, which differ from every list of means. */
 bool txm_color_fingerprint_fits(const txm_color_space *space, const char *stored)
 {
     static const char *const classes[] = {"data", "scene_linear", "scene_linear_srgb"};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What a config makes of a colour space, as tx files record it. */
+ * Fingerprints of what a config does with a colour space, as stored in tx files. */
 #ifndef TXM_COLOR_FINGERPRINT_H
 #define TXM_COLOR_FINGERPRINT_H
 #include <stdbool.h>
@@ -9,10 +9,10 @@
 /* "2.1.2 ", then 27 floats of 8 hexadecimal digits. */
 enum { TXM_FINGERPRINT_BYTES = 272 };
 
-/* The text that a tx file gets whose image is in this space. */
+/* The fingerprint for the tx file of an image in this space. */
 const char *txm_color_fingerprint(const txm_color_space *space);
 
-/* Whether a file's text may come from what this space does now. True also for a text that cannot be read: it proves
+/* Whether a stored fingerprint may be that of what this space does now. Also true for a malformed one, which proves
  * nothing. */
 bool txm_color_fingerprint_fits(const txm_color_space *space, const char *stored);
 #endif

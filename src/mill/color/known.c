@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Names of the built-in config.
- *
- * The tables are generated when the project is built, by asking OpenColorIO itself (generate/known.c). Names and roles
- * of the built-in config are answered from them without loading the library.
+ * The names and roles of the built-in config. The tables are generated at build time by OpenColorIO itself
+ * (generate/known.c), so that lookups need not load the library.
  */
 #include "mill/color/known.h"
 

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The matrix from CIE XYZ (D65) to scene_linear that names tx files. The names must be those that Cycles computes, so
- * this is float arithmetic in a fixed order: a rounding difference in the fourth digit would be another file.
- *
- * In: a config. Out: its matrix as numbers and as the text that names hold, and the interop id of its working space,
- * found by name or else by its primaries.
+ * Computes the matrix from CIE XYZ (D65) to scene_linear, which is part of the names of tx files, its text, and the
+ * interop id of the working space, which is found by name or else by its primaries. Names must equal those of Cycles,
+ * so this is float arithmetic in a fixed order: a rounding difference in the fourth digit would give another file.
  */
 #include <math.h>
 #include <stdio.h>
@@ -14,11 +12,11 @@
 #include "tile/base/fail.h"
 #include "tile/base/text.h"
 
-/* ACES AP0 to CIE XYZ (D65), Bradford-adapted, in the six decimals that Cycles has. */
+/* ACES AP0 to CIE XYZ (D65), Bradford-adapted, with the six decimals in Cycles. */
 static const txm_matrix3 aces_to_xyz = {
     {0.938280f, -0.004451f, 0.016628f}, {0.337369f, 0.729522f, -0.066890f}, {0.001174f, -0.003711f, 1.091595f}};
 
-/* Interop ids of the linear spaces that a scene may work in, with their matrix from XYZ. */
+/* Interop ids of linear spaces that a scene may use as its working space, with their matrices from XYZ. */
 static const struct {
     const char *id;
     txm_matrix3 from_xyz;
@@ -37,8 +35,7 @@ static const struct {
       {0.0090026f, -0.0035669f, 0.9136433f}}},
 };
 
-/* What Cycles falls back to when a config has neither interchange role: Rec.709, which Blender 5.2 has with other
- * decimals. */
+/* What Cycles uses if a config has neither interchange role: Rec.709, with other decimals in Blender 5.2. */
 const txm_matrix3 *txm_xyz_to_rec709(txm_blender blender)
 {
     static const txm_matrix3 older = {{3.2404542f, -1.5371385f, -0.4985314f},
@@ -53,7 +50,7 @@ static float cofactor(const txm_matrix3 m, int row, int column)
     return m[r0][c0] * m[r1][c1] - m[r0][c1] * m[r1][c0];
 }
 
-/* Adjugate over determinant. False for a singular or non-finite matrix. */
+/* Divides the adjugate by the determinant. false for a singular or non-finite matrix. */
 bool txm_matrix_invert(const txm_matrix3 m, txm_matrix3 out)
 {
     float det = m[0][0] * cofactor(m, 0, 0) + m[0][1] * cofactor(m, 0, 1) + m[0][2] * cofactor(m, 0, 2);
@@ -65,7 +62,7 @@ bool txm_matrix_invert(const txm_matrix3 m, txm_matrix3 out)
     return true;
 }
 
-/* In this order of additions: the text of the matrix is part of names. */
+/* The order of additions is fixed, because the text of the matrix is part of names. */
 void txm_matrix_multiply(const txm_matrix3 a, const txm_matrix3 b, txm_matrix3 out)
 {
     for (int r = 0; r < 3; r++)
@@ -73,7 +70,7 @@ void txm_matrix_multiply(const txm_matrix3 a, const txm_matrix3 b, txm_matrix3 o
             out[r][c] = a[r][0] * b[0][c] + a[r][1] * b[1][c] + a[r][2] * b[2][c];
 }
 
-/* The inverse of scene_linear -> role, found by sending the three primaries through the processor. */
+/* The inverse of scene_linear -> role, found by converting the three primaries. */
 static bool from_role(const txm_color_config *config, const char *role, txm_matrix3 out, txm_error *why)
 {
     txm_ocio_processor *processor = NULL;
@@ -90,8 +87,9 @@ static bool from_role(const txm_color_config *config, const char *role, txm_matr
     return txm_matrix_invert(m, out);
 }
 
-/* As Cycles goes about it, with its fall-back where the config is of no help. But where it is we who left something out
- * of the config, Cycles knows better: a matrix that it does not have would name files that it never looks up. */
+/* Does as Cycles does, including its fall-back if the config does not define the role. But if txmill itself removed
+ * something from the config, Cycles has what is missing here: the fall-back would give names for which Cycles never
+ * looks. */
 static txm_status from_config(const txm_color_config *config, txm_matrix3 out, bool *fell_back, txm_error *err)
 {
     bool aces = txm_ocio_role(config->library->ocio, "aces_interchange") != NULL;
@@ -120,8 +118,8 @@ static txm_status from_config(const txm_color_config *config, txm_matrix3 out, b
         config->name, role, why.message);
 }
 
-/* By the config's word (the id is the space's name or one of its aliases), else by its primaries: configs older than
- * the interop ids have the spaces without the names. */
+/* The interop id by name (the id is the space's name or one of its aliases), else by primaries: configs older than the
+ * interop ids have the spaces without these names. */
 static const char *interop_id(const txm_color_config *config)
 {
     const char *scene_linear = txm_color_role(config, "scene_linear");
@@ -135,18 +133,19 @@ static const char *interop_id(const txm_color_config *config)
         for (int k = 0; k < 12; k++)
             if (k % 4 != 3)
                 worst = fmaxf(worst, fabsf(config->matrix[k] - working_spaces[i].from_xyz[k / 4][k % 4]));
-        /* Apart by far more than the ways to round the same primaries, and by far less than two sets of them. */
+        /* Larger than the differences of rounding the same primaries, and smaller than those between two sets of them.
+         */
         if (worst < 2e-3f)
             return working_spaces[i].id;
     }
     return "";
 }
 
-/* ACEScg to CIE XYZ as Cycles has it, whose inverse it compares with. */
+/* ACEScg to CIE XYZ as in Cycles, which compares with its inverse. */
 static const txm_matrix3 acescg_to_xyz = {
     {0.652238f, 0.128237f, 0.169983f}, {0.267672f, 0.674340f, 0.057988f}, {-0.005382f, 0.001369f, 1.093071f}};
 
-/* With the tolerance of Cycles, which leaves its own default config out in 5.2: the fourth decimal differs. */
+/* Uses Cycles' tolerance, which excludes its own default config in 5.2, because the fourth decimal differs. */
 static bool is_near(const txm_color_config *config, const txm_matrix3 m)
 {
     for (int k = 0; k < 12; k++)
@@ -155,7 +154,7 @@ static bool is_near(const txm_color_config *config, const txm_matrix3 m)
     return true;
 }
 
-/* In the order of Cycles, which asks no names here. */
+/* Compares in the order of Cycles, which does not look at names here. */
 static const char *srgb_interop_id(const txm_color_config *config)
 {
     txm_matrix3 xyz_to_acescg;
@@ -180,7 +179,7 @@ static void fill_matrix(const txm_matrix3 m, float out[12])
         out[k] = k % 4 == 3 ? 0.0f : m[k / 4][k % 4];
 }
 
-/* Number and text together, so that nobody formats it again. */
+/* Computes numbers and text together, so that the text is formatted only here. */
 txm_status txm_color_compute_matrix(txm_color_config *config, txm_error *err)
 {
     txm_matrix3 m;

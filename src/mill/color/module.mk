@@ -1,15 +1,15 @@
-# The built-in OCIO config as the initialiser of a byte array: the binary needs no file beside it.
+# The built-in OCIO config becomes the initialiser of a byte array, so that the binary needs no data file.
 $(B)/gen/color/builtin.inc: src/mill/color/builtin.ocio
 	@mkdir -p $(@D)
 	od -An -v -tu1 $< | sed 's/[0-9][0-9]*/&,/g' > $@.tmp
 	mv $@.tmp $@
 $(B)/src/mill/color/builtin.o: $(B)/gen/color/builtin.inc
 
-# What OpenColorIO says of that config, asked once by the build.
+# OpenColorIO's answers about that config, generated once by the build.
 $(B)/gen/color/known-maker: $(B)/src/mill/color/generate/known.o $(filter-out $(B)/src/mill/color/known.o,$(LIB_OBJ))
 	@mkdir -p $(@D)
 	$(CXX) $(ALL_LDFLAGS) $^ $(LIBS) -o $@
-# The library changes often, the answer hardly ever: what depends on the answer sees only a new one.
+# The library changes often, its answers hardly ever: the table is only replaced if it differs.
 $(B)/gen/color/known.asked: $(B)/gen/color/known-maker
 	ASAN_OPTIONS=detect_leaks=0 $< > $(B)/gen/color/known.tmp
 	cmp -s $(B)/gen/color/known.tmp $(B)/gen/color/known.inc || mv $(B)/gen/color/known.tmp $(B)/gen/color/known.inc

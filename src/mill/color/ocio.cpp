@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The C++ side of ocio.h: every call catches everything and turns it into a status.
- *
- * The rest of the program is C and sees handles, statuses and messages only. Logging of the library is collected and
- * becomes part of the message. Where OpenColorIO itself runs out of memory it may abort; what is to be removed before
- * that is removed by a hook.
+ * Implements ocio.h in C++: every call catches all exceptions and turns them into a status, so that the rest of the
+ * program, which is C, sees handles, statuses and messages only. Log messages of the library are collected and become
+ * part of the message. If OpenColorIO runs out of memory it may abort the process; a hook then lets the program clean
+ * up before.
  */
 #include "mill/color/ocio.h"
 #include "tile/base/fail.h"
@@ -31,7 +30,7 @@ namespace OCIO = OCIO_NAMESPACE;
 
 struct txm_ocio {
     OCIO::ConstConfigRcPtr config;
-    /* Held so that the strings that were given out stay alive. */
+    /* They are held so that strings which were returned stay valid. */
     std::vector<OCIO::ConstColorSpaceRcPtr> spaces;
 };
 
@@ -42,7 +41,7 @@ struct txm_ocio_processor {
 namespace
 {
 
-/* A config's text read in place: an istringstream would copy it. */
+/* Reads a config's text in place, whereas an istringstream would copy it. */
 struct text_buffer : std::streambuf {
     text_buffer(const char *text, size_t size_bytes)
     {
@@ -51,7 +50,7 @@ struct text_buffer : std::streambuf {
     }
 };
 
-/* What the library has to say on this thread while a text is loaded strictly. */
+/* The library's messages on this thread while a text is loaded strictly. */
 thread_local std::string *warnings = nullptr;
 
 /* Messages of this thread's call, collected by in_ocio. */
@@ -61,16 +60,16 @@ void on_message(const char *message)
         *warnings += message;
 }
 
-/* A library must not print: messages are kept where somebody asked for them, and dropped elsewhere. The function is the
- * process's, as the library has no other. */
+/* A library must not print: messages are collected while a call wants them, and dropped otherwise. The logging function
+ * is set for the whole process, as the library has no other. */
 void silence()
 {
     static std::once_flag once;
     std::call_once(once, [] { OCIO::SetLoggingFunction(on_message); });
 }
 
-/* Loads with the warnings as failures: the library warns of a key it does not know and goes on without, which would be
- * another transform than the one that the config means. */
+/* Loads with warnings as failures: the library warns of an unknown key and ignores it, which gives another transform
+ * than the config defines. */
 OCIO::ConstConfigRcPtr load_strictly(std::istream &stream)
 {
     struct collector {
@@ -90,7 +89,8 @@ OCIO::ConstConfigRcPtr load_strictly(std::istream &stream)
     return config;
 }
 
-/* The library's messages come with line ends; ours are one line. Without allocating: memory may be what is missing. */
+/* The library's messages contain line ends; ours are one line. This does not allocate, since memory may be exhausted.
+ */
 txm_status fail_in_one_line(txm_error *err, txm_status status, const char *message)
 {
     char text[TXM_MESSAGE_BYTES];
@@ -103,7 +103,7 @@ txm_status fail_in_one_line(txm_error *err, txm_status status, const char *messa
     return txm_fail(err, status, "%s", text);
 }
 
-/* Turns whatever was thrown into a status. Only to be called from a catch block. */
+/* Turns the exception that was thrown into a status. Only to be called in a catch block. */
 txm_status caught(txm_status status, txm_error *err)
 {
     try {
@@ -111,7 +111,7 @@ txm_status caught(txm_status status, txm_error *err)
     } catch (const std::bad_alloc &) {
         return txm_fail(err, TXM_STATUS_NO_MEMORY, "out of memory in OpenColorIO");
     } catch (const std::exception &e) {
-        /* OpenColorIO catches it itself in places, and passes on the message alone. */
+        /* OpenColorIO catches it itself in places, and passes on only the message. */
         if (std::strstr(e.what(), "std::bad_alloc"))
             return txm_fail(err, TXM_STATUS_NO_MEMORY, "out of memory in OpenColorIO");
         return fail_in_one_line(err, status, e.what());
@@ -120,13 +120,12 @@ txm_status caught(txm_status status, txm_error *err)
     }
 }
 
-/* A destructor that throws has nothing left to tell. */
+/* A destructor that throws has nothing useful to report. */
 template <typename Object> void drop(Object *object)
 {
     try {
         delete object;
     } catch (...) {
-        /* What it held may be lost. */
     }
 }
 
@@ -145,7 +144,7 @@ struct in_ocio {
     }
 };
 
-/* Where operator new finds no memory. */
+/* Called when operator new finds no memory. */
 void on_no_memory()
 {
     if (depth)
@@ -161,8 +160,8 @@ void on_no_memory()
     } catch (const std::bad_alloc &) {
         lacks_memory = true;
     } catch (const std::exception &) {
-        /* Embree's thread library: a thread that cannot be started is a runtime_error in a destructor, and bad_alloc
-         * that passes through a group of its tasks becomes another exception. */
+        /* For Embree's thread library: if a thread cannot be started, it throws runtime_error in a destructor, and a
+         * bad_alloc that passes through a group of its tasks becomes another exception. */
         lacks_memory = depth == 0;
     } catch (...) {
     }
@@ -170,7 +169,7 @@ void on_no_memory()
     std::abort();
 }
 
-/* Spaces are fetched once: the library looks them up by name each time. */
+/* Spaces are fetched once, because the library looks them up by name each time. */
 txm_ocio *wrap(const OCIO::ConstConfigRcPtr &config)
 {
     auto ocio = std::make_unique<txm_ocio>();
@@ -203,7 +202,7 @@ bool txm_ocio_has_archives(void)
     return OCIO_VERSION_HEX >= 0x02020000;
 }
 
-/* The library ends the process where memory runs out in the wrong place. */
+/* The library ends the process if memory runs out in the wrong place. */
 void txm_ocio_before_abort(void (*end)(bool lacks_memory))
 {
     before_abort = end;
@@ -306,7 +305,7 @@ try {
 const char *txm_ocio_canonical(const txm_ocio *ocio, const char *name)
 try {
     const in_ocio call;
-    /* Resolves names, aliases and roles alike. The held copies own the string that is handed out. */
+    /* Resolves names, aliases and roles. The spaces that are held own the returned string. */
     if (OCIO::ConstColorSpaceRcPtr space = ocio->config->getColorSpace(name)) {
         const std::string canonical = space->getName();
         for (const auto &held : ocio->spaces)
@@ -390,8 +389,8 @@ const char *txm_ocio_processor_id(const txm_ocio_processor *processor)
     }
 }
 
-/* One pixel needs no memory, and nothing else fails; should a library do so all the same, the colour is not a number,
- * so that it is taken for no other. */
+/* Converting one pixel needs no memory, and nothing else can fail; if a version of the library fails even so, the
+ * colour becomes NaN, so that it equals no other. */
 void txm_ocio_apply_rgb(const txm_ocio_processor *processor, float rgb[3])
 try {
     processor->cpu->applyRGB(rgb);
@@ -416,13 +415,13 @@ static void apply(const txm_ocio_processor *processor, float *rgba, size_t count
         OCIO::PackedImageDesc pixels(rgba, static_cast<long>(count), 1, 4);
         processor->cpu->apply(pixels);
     } catch (...) {
-        /* Only memory for its row buffers can be missing, before any pixel is touched. */
+        /* Only memory for its row buffers can be missing, before any pixel is changed. */
         apply_each(processor, rgba, count);
     }
 }
 
-/* From version 2.5 on the tables of some curves are applied to four pixels at once, and to what is left of a run by
- * other arithmetic. The last pixels are filled up to four: a pixel becomes the same whatever the length of its run. */
+/* From version 2.5 on the tables of some curves are applied to four pixels at once, and to the rest of a run with other
+ * arithmetic. The last pixels are padded to four, so that a pixel's result does not depend on the length of its run. */
 void txm_ocio_apply_rgba(const txm_ocio_processor *processor, float *rgba, size_t count)
 {
     const size_t left = count % 4, whole = count - left;

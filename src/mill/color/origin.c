@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Finding and reading a config that the user named: a file, an archive or an `ocio://` name. A config that was named
- * and cannot be used is an error: another one in its place would give other pixels under the same settings.
- *
- * In: the value of --ocio or $OCIO. Out: the config's text, parsed by the library or reduced until it can be. Failures
- * keep apart what a retry may cure (a share that does not answer) and what it cannot (a syntax error).
+ * Finds and reads a config that the user named: a file, an archive or an `ocio://` name. A config that was named and
+ * cannot be used is an error, since another one in its place would give other pixels with the same settings. Failures
+ * that a retry may cure (a share that does not respond) are distinguished from others (a syntax error).
  */
 #include "mill/color/origin.h"
 
@@ -33,9 +31,8 @@ const char *txm_color_origin(const txm_color_options *options)
     return env && *env ? env : NULL;
 }
 
-/* Adds to a recorded message. */
 static void append_advice(txm_error *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* Messages of the library are completed with what helps. */
+/* Appends what to do to a message of the library. */
 static void append_advice(txm_error *err, const char *format, ...)
 {
     if (!err)
@@ -47,7 +44,7 @@ static void append_advice(txm_error *err, const char *format, ...)
     va_end(args);
 }
 
-/* What a retry may cure is reported as such; the rest is a config that cannot be had. */
+/* Failures that a retry may cure keep their status; all others are CONFIG. */
 static txm_status unreadable(const char *path, const char *what, txm_error *err)
 {
     txm_error why = {0};
@@ -55,7 +52,7 @@ static txm_status unreadable(const char *path, const char *what, txm_error *err)
     return txm_fail(err, txm_status_retryable(status) ? status : TXM_STATUS_CONFIG, "%s", why.message);
 }
 
-/* Bounded: /dev/zero must not fill the memory. */
+/* The size is bounded, so that /dev/zero does not fill memory. */
 static txm_status read_all(int fd, const char *path, txm_bytes *text, txm_error *err)
 {
     char chunk[65536];
@@ -77,7 +74,7 @@ static txm_status read_all(int fd, const char *path, txm_bytes *text, txm_error 
 static txm_status read_config_text(const char *path, txm_bytes *text, txm_error *err)
 {
     struct stat st;
-    /* A pipe nobody writes to must not hang the program. */
+    /* Opening a pipe without a writer must not hang. */
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0)
         return unreadable(path, "opened", err);
@@ -92,7 +89,7 @@ static txm_status read_config_text(const char *path, txm_bytes *text, txm_error 
     return status;
 }
 
-/* Names and archives are the library's to resolve. */
+/* The library resolves names and archives itself. */
 static txm_status load_from_library(txm_color_config *config, const char *kind, txm_error *err)
 {
     unsigned major, minor;
@@ -108,7 +105,7 @@ static txm_status load_from_library(txm_color_config *config, const char *kind, 
     return status;
 }
 
-/* A config newer than the library: what the library can make of it. */
+/* For a config newer than the library: loads the part that the library supports. */
 static txm_status load_newer(txm_color_config *config, const txm_bytes *text, const char *folder,
                              const txm_config_scan *scan, txm_error *err)
 {
@@ -126,7 +123,7 @@ static txm_status load_newer(txm_color_config *config, const txm_bytes *text, co
     return status;
 }
 
-/* Scanned before it is parsed: see scan.c for why. */
+/* The text is scanned before it is parsed; scan.c says why. */
 static txm_status load_text(txm_color_config *config, const txm_bytes *text, txm_error *err)
 {
     txm_config_scan scan;
@@ -146,7 +143,7 @@ static txm_status load_text(txm_color_config *config, const txm_bytes *text, txm
     return status;
 }
 
-/* The parser says little about an empty file, so we do. */
+/* The parser's message for an empty file is unclear, so this is checked here. */
 static txm_status load_file(txm_color_config *config, txm_error *err)
 {
     txm_bytes text = {0};
@@ -174,7 +171,7 @@ txm_status txm_color_load_origin(txm_color_config *config, const char *origin, t
     return status;
 }
 
-/* The way out, at the end of every failure of a config. */
+/* Every failure of a config ends with what to do. */
 void txm_color_advise(txm_error *err)
 {
     append_advice(err, "; name another one with --ocio, or leave out --ocio and unset $OCIO for the built-in config");

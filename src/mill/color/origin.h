@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Where a config comes from. */
+ * Finds and reads the config that the user named. */
 #ifndef TXM_COLOR_ORIGIN_H
 #define TXM_COLOR_ORIGIN_H
 #include "mill/color/config.h"
@@ -7,9 +7,9 @@
 /* --ocio, then $OCIO; NULL: the built-in config. */
 const char *txm_color_origin(const txm_color_options *options);
 
-/* Sets name, ocio, and, for a config newer than the library, version, missing and left_out. */
+/* Sets name and ocio; for a config newer than the library also version, missing and left_out. */
 txm_status txm_color_load_origin(txm_color_config *config, const char *origin, txm_error *err);
 
-/* Adds to a recorded message what to do about a config that cannot be used. `err` may be NULL. */
+/* Appends to a message what to do about a config that cannot be used. `err` may be NULL. */
 void txm_color_advise(txm_error *err);
 #endif

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Loading a config that is newer than the library.
- *
- * One unknown style fails a whole config, so what textures do not need goes first: displays, views, looks. If the rest
- * is still too much, every colour space, view transform and file rule is tried by itself, and those that the library
- * refuses, or would read in part, are left out and listed with its reason. The library is the judge, no list of what
- * each version has.
+ * Loads a config that is newer than the library. A single unknown style makes a whole config fail, so whatever
+ * textures do not need is removed first: displays, views, looks. If that is not enough, every colour space, view
+ * transform and file rule is tried separately; those that the library refuses, or would read only in part, are left
+ * out and listed with its reason. The library itself decides, so that no list of what each version supports is needed.
  */
 #include "mill/color/reduce.h"
 
@@ -24,10 +22,10 @@ typedef struct reduction {
     const char *folder;
     txm_color_missing_list *missing;
     txm_bytes sections, rules, spaces; /* names of what was left out, separated by commas */
-    bool lenient; /* the library warns of the config as such: warnings say nothing about its items */
+    bool lenient; /* the library warns of the config as such, so warnings say nothing about its items */
 } reduction;
 
-/* What textures need of a config, and what of a colour space. Newer keys of these two levels only describe. */
+/* The keys of a config and of a colour space that textures need. Newer keys at these two levels only describe. */
 static const char *const config_keys[] = {"ocio_profile_version",
                                           "name",
                                           "description",
@@ -69,7 +67,7 @@ static bool listed(const char *const *words, size_t count, const char *word)
     return false;
 }
 
-/* Names for the report of what fell away. */
+/* Collects names for the report of what was left out. */
 static bool note_name(txm_bytes *names, const char *name)
 {
     return txm_bytes_printf(names, "%s%s", names->size ? ", " : "", name);
@@ -77,7 +75,7 @@ static bool note_name(txm_bytes *names, const char *name)
 
 /* ---- what textures do not need ------------------------------------------------------------------------------- */
 
-/* Drops the entries of a mapping that are not in `words`; their keys go to `names`, if given. */
+/* Drops the entries of a mapping that are not in `words`; their keys are added to `names`, if given. */
 static bool drop_others(reduction *r, int mapping, const char *const *words, size_t count, txm_bytes *names)
 {
     for (size_t i = 0, n = txm_tree_count(&r->tree, mapping); i < n; i++) {
@@ -92,7 +90,7 @@ static bool drop_others(reduction *r, int mapping, const char *const *words, siz
     return true;
 }
 
-/* Whether any colour space of a list is called `name`. */
+/* Whether a colour space of a list has the name `name`. */
 static bool name_taken(reduction *r, int list, const char *name)
 {
     for (size_t i = 0, n = txm_tree_count(&r->tree, list); i < n; i++) {
@@ -109,7 +107,7 @@ static bool name_taken(reduction *r, int list, const char *name)
     return false;
 }
 
-/* Roles are referred to by rules, which must not lose what they name. */
+/* Rules refer to roles, which must therefore exist. */
 static bool role_exists(reduction *r, const char *name)
 {
     int roles = txm_tree_value(&r->tree, r->root, "roles");
@@ -123,7 +121,7 @@ static bool role_exists(reduction *r, const char *name)
     return false;
 }
 
-/* An interop id names its space to newer libraries: as an alias it does so for this one. */
+/* Newer libraries accept interop ids as names of spaces; an alias gives the same effect in this one. */
 static bool prepare_spaces(reduction *r, const char *section)
 {
     int list = txm_tree_value(&r->tree, r->root, section);
@@ -132,7 +130,7 @@ static bool prepare_spaces(reduction *r, const char *section)
     for (size_t i = 0, n = txm_tree_count(&r->tree, list); i < n; i++) {
         int space = txm_tree_item(&r->tree, list, i, NULL);
         const char *id = txm_tree_text(&r->tree, txm_tree_value(&r->tree, space, "interop_id"));
-        /* "unknown" names nothing, and "data" mostly is a role. */
+        /* "unknown" denotes no space, and "data" is usually a role. */
         bool wanted = id && *id && strcmp(id, "unknown") != 0;
         if (wanted && !role_exists(r, id) && !name_taken(r, scene, id) && !name_taken(r, display, id) &&
             !txm_tree_append(&r->tree, space, "aliases", id))
@@ -142,7 +140,7 @@ static bool prepare_spaces(reduction *r, const char *section)
     return true;
 }
 
-/* The library wants a default rule or the space of the role `default`, which a trial may have set aside. */
+/* The library requires a default rule or the space of the role `default`, which a trial may have removed. */
 static bool prepare_rules(reduction *r)
 {
     static const char *const entries[][2] = {{"name", "Default"}, {"colorspace", "default"}};
@@ -152,7 +150,7 @@ static bool prepare_rules(reduction *r)
 
 /* ---- trials -------------------------------------------------------------------------------------------------- */
 
-/* The tree as it is now, written out and parsed: milliseconds for most configs. */
+/* Writes the tree in its current state and parses it, which takes milliseconds for most configs. */
 static txm_status load_reduced(reduction *r, bool strict, txm_ocio **out, txm_error *err)
 {
     txm_bytes text = {0};
@@ -163,7 +161,7 @@ static txm_status load_reduced(reduction *r, bool strict, txm_ocio **out, txm_er
     return status;
 }
 
-/* Whether the library takes what is in the tree now. */
+/* Whether the library accepts the tree in its current state. */
 static txm_status try(reduction *r, txm_error *why)
 {
     txm_ocio *ocio = NULL;
@@ -172,7 +170,7 @@ static txm_status try(reduction *r, txm_error *why)
     return status;
 }
 
-/* The library's message without its preamble and the line of a text that nobody sees. */
+/* The library's message without its preamble and the line number, which is that of a generated text. */
 static const char *gist(const char *message)
 {
     static const char *const preambles[] = {"profile failed. ", "parsing failed: ", "Warning]: ", "At line "};
@@ -190,7 +188,7 @@ static char *copy_text(reduction *r, int mapping, const char *key)
     return txm_strdup(text ? text : "");
 }
 
-/* Lists a refused colour space. */
+/* Lists a colour space that was refused. */
 static bool add_missing(reduction *r, int space, size_t before, const char *message)
 {
     int aliases = txm_tree_value(&r->tree, space, "aliases");
@@ -220,7 +218,7 @@ static bool is_default_rule(reduction *r, int item)
     return name && txm_casecmp(name, "Default") == 0;
 }
 
-/* Drops all items of a list but one. File rules are none without the default rule. */
+/* Drops all items of a list but one. File rules always need the default rule. */
 static void isolate(reduction *r, int list, int item, bool is_rules)
 {
     for (size_t i = 0, n = txm_tree_count(&r->tree, list); i < n; i++) {
@@ -229,17 +227,17 @@ static void isolate(reduction *r, int list, int item, bool is_rules)
     }
 }
 
-/* Puts all items of a list in again but the refused ones. */
+/* Restores all items of a list except the refused ones. */
 static void restore(reduction *r, int list, const bool *refused)
 {
     for (size_t i = 0, n = txm_tree_count(&r->tree, list); i < n; i++)
         txm_tree_drop(&r->tree, txm_tree_item(&r->tree, list, i, NULL), refused[i]);
 }
 
-/* The sections whose items are tried with the other sections out of the way. */
+/* The sections whose items are tried while the other sections are left out. */
 static const char *const tried[] = {"colorspaces", "display_colorspaces", "view_transforms"};
 
-/* Leaves the sections out, all but `section`, or puts them in again. */
+/* Leaves out the sections other than `section`, or restores them. */
 static void set_aside(reduction *r, const char *section, bool aside)
 {
     for (size_t s = 0; s < sizeof tried / sizeof *tried; s++)
@@ -249,7 +247,7 @@ static void set_aside(reduction *r, const char *section, bool aside)
 
 typedef bool (*refused_fn)(reduction *r, int item, size_t kept, const char *message);
 
-/* Tries the items of one section one by one and drops those that are refused. Counts the others in `kept`. */
+/* Tries the items of a section one by one and drops those that are refused; counts the others in `kept`. */
 static txm_status try_items(reduction *r, const char *section, refused_fn on_refused, size_t *kept, txm_error *err)
 {
     int list = txm_tree_value(&r->tree, r->root, section);
@@ -284,7 +282,7 @@ static bool refused_space(reduction *r, int item, size_t kept, const char *messa
     return add_missing(r, item, kept, message) && note_name(&r->spaces, name ? name : "?");
 }
 
-/* Rules have no users to ask for them by name. */
+/* Rules are not requested by name, so they need no reason. */
 static bool refused_other(reduction *r, int item, size_t kept, const char *message)
 {
     const char *name = txm_tree_text(&r->tree, txm_tree_value(&r->tree, item, "name"));
@@ -293,7 +291,8 @@ static bool refused_other(reduction *r, int item, size_t kept, const char *messa
     return note_name(&r->rules, name ? name : "?");
 }
 
-/* Whether a view transform was refused that scene and display meet by: the one named as default, else the first. */
+/* Whether the view transform that connects scene and display was refused: the default one if it is named, else the
+ * first. */
 static bool default_view_lost(reduction *r)
 {
     int views = txm_tree_value(&r->tree, r->root, "view_transforms");
@@ -307,19 +306,19 @@ static bool default_view_lost(reduction *r)
     return false;
 }
 
-/* Item by item, in an order in which what is tried depends on nothing that is still untried. */
+/* Tries item by item, in an order in which items depend only on those that were already tried. */
 static txm_status try_everything(reduction *r, txm_error *err)
 {
     size_t kept = 0, others = 0;
     txm_status status;
-    /* What is warned of without any of the items is not theirs to answer for. */
+    /* Warnings that remain without any of the items are not caused by them. */
     set_aside(r, "file_rules", true);
     isolate(r, txm_tree_value(&r->tree, r->root, "file_rules"), 0, true);
     r->lenient = try(r, NULL) != TXM_OK;
     set_aside(r, "file_rules", false);
-    /* A rule that is refused would be in the way of all the rest. */
+    /* A rule that is refused would make all other trials fail. */
     status = try_items(r, "file_rules", refused_other, &others, err);
-    /* In the order of the file: the library lists the spaces so. */
+    /* Sections are tried in the order of the file, in which the library lists the spaces. */
     for (size_t i = 0, n = txm_tree_count(&r->tree, r->root); status == TXM_OK && i < n; i++) {
         int key = 0;
         txm_tree_item(&r->tree, r->root, i, &key);
@@ -329,16 +328,16 @@ static txm_status try_everything(reduction *r, txm_error *err)
         else if (section && strcmp(section, "view_transforms") == 0)
             status = try_items(r, section, refused_other, &others, err);
     }
-    /* Display-referred spaces reach the scene by the default view transform. Another one in its place would be another
-     * conversion: without any, the library refuses it. */
+    /* Display-referred spaces are converted through the default view transform. Another one would give another
+     * conversion, but without any view transform the library refuses them. */
     if (default_view_lost(r))
         txm_tree_drop(&r->tree, txm_tree_value(&r->tree, r->root, "view_transforms"), true);
     return status;
 }
 
-/* ---- the whole ----------------------------------------------------------------------------------------------- */
+/* ---- the config ---------------------------------------------------------------------------------------------- */
 
-/* For --verbose and doctor: in words, by kind. */
+/* For --verbose and doctor: what was left out, by kind. */
 static char *describe_reduction(const reduction *r)
 {
     txm_bytes text = {0};
@@ -346,7 +345,7 @@ static char *describe_reduction(const reduction *r)
     if (r->sections.size)
         ok = txm_bytes_printf(&text, "what textures do not need (%s)", r->sections.data);
     if (ok && r->rules.size)
-        ok = txm_bytes_printf(&text, "%srules and view transforms that the library does not know (%s)",
+        ok = txm_bytes_printf(&text, "%srules and view transforms that the library does not support (%s)",
                               text.size ? "; " : "", r->rules.data);
     if (ok && r->spaces.size)
         ok = txm_bytes_printf(&text, "%scolour spaces that the library cannot build (%s)", text.size ? "; " : "",
@@ -358,7 +357,7 @@ static char *describe_reduction(const reduction *r)
     return text.data ? text.data : txm_strdup("");
 }
 
-/* The version is set to the library's own: otherwise nothing would load at all. */
+/* The profile version is set to the library's own, since otherwise the config would be refused. */
 static txm_status reduce(reduction *r, txm_ocio **out, txm_error *err)
 {
     char version[24];
@@ -379,7 +378,7 @@ static txm_status reduce(reduction *r, txm_ocio **out, txm_error *err)
     return status == TXM_OK ? load_reduced(r, false, out, err) : status;
 }
 
-/* *left_out is the caller's to free. */
+/* The caller frees *left_out. */
 txm_status txm_color_load_reduced(const char *text, size_t size_bytes, const char *folder, txm_ocio **out,
                                   txm_color_missing_list *missing, char **left_out, txm_error *err)
 {
@@ -396,7 +395,7 @@ txm_status txm_color_load_reduced(const char *text, size_t size_bytes, const cha
     return status;
 }
 
-/* ---- the list of what fell away ---------------------------------------------------------------------------------- */
+/* ---- the list of missing spaces ---------------------------------------------------------------------------------- */
 
 txm_color_missing *txm_color_missing_add(txm_color_missing_list *list)
 {

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Following the references of transforms as OpenColorIO will: depth first. In which direction a transform is used
- * makes no difference: in search of variables the library follows both of a space's transforms, wherever it is named.
- *
- * In: a config and two spaces. A transform may name spaces, looks and files, and those name further ones; a circle
- * would end in a stack overflow inside the library. Found here, it is a failure with the names of the circle.
+ * Follows the references of transforms depth first, as OpenColorIO will. The direction of a transform does not matter:
+ * when it searches for variables, the library follows both transforms of a space wherever it is used. A transform may
+ * refer to spaces, looks and files, and those to others; a cycle would overflow the stack inside the library. Here it
+ * is a failure that names the references in the cycle.
  */
 #include "mill/color/references.h"
 
@@ -19,7 +18,7 @@ namespace OCIO = OCIO_NAMESPACE;
 
 namespace
 {
-/* Far above any real config: of nested references, of all references of a conversion, of the bytes of a table. */
+/* Far above those of real configs: nested references, all references of a conversion, bytes of a table. */
 constexpr size_t MAX_DEPTH = 64;
 constexpr uint64_t MAX_STEPS = 10000, MAX_FILE_BYTES = 256u << 20;
 
@@ -30,7 +29,7 @@ class Walk
     {
     }
 
-    /* Steps of a conversion between two spaces, named transforms, aliases or roles. */
+    /* The number of steps of a conversion between two spaces, named transforms, aliases or roles. */
     uint64_t between(const char *from, const char *to)
     {
         return name(from) + name(to) + between_references(from, to);
@@ -99,7 +98,7 @@ class Walk
         return 0;
     }
 
-    /* From scenes to displays and back the default view transform leads. */
+    /* The default view transform connects scenes and displays. */
     uint64_t between_references(const char *from, const char *to)
     {
         const OCIO::ConstColorSpaceRcPtr a = space_of(from), b = space_of(to);
@@ -115,7 +114,7 @@ class Walk
         });
     }
 
-    /* "first, +second, -third | other": whichever is tried, all may be. */
+    /* "first, +second, -third | other": all alternatives are followed, since the library may try any. */
     uint64_t looks(const char *list)
     {
         uint64_t steps = 0;

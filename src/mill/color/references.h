@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What a conversion between two colour spaces leads to, looked at before OpenColorIO builds it.
- *
- * Transforms name other spaces, looks, views and files. The library follows them without looking where they lead: a
- * space that refers to itself, directly or through others, overflows its stack, spaces that each name another one twice
- * take it for ever, and it reads a pipe or /dev/zero to an end that never comes.
+ * Checks what a conversion between two colour spaces refers to, before OpenColorIO builds it. Transforms refer to
+ * other spaces, looks, views and files, which the library follows without checks: a space that refers to itself,
+ * directly or through others, overflows its stack; spaces that each refer twice to another one take practically
+ * forever; and a pipe or /dev/zero is read without end.
  */
 #ifndef TXM_COLOR_REFERENCES_H
 #define TXM_COLOR_REFERENCES_H
 #include <OpenColorIO/OpenColorIO.h>
 
-/* Throws an OCIO exception that says what is wrong with the conversion. What is merely missing is the library's to
- * tell. */
+/* Throws an OCIO exception that says what is wrong with the conversion. The library itself reports what is missing. */
 void txm_check_references(const OCIO_NAMESPACE::ConstConfigRcPtr &config, const char *from, const char *to);
 #endif

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The first look at a config, event by event and without building a tree.
- *
- * OpenColorIO's parser builds and then walks a tree, following aliases: a few lines of nested aliases, or a megabyte
- * of brackets, would cost it gigabytes or its stack. What passes here is small when written out in full.
- *
- * In: text. Out: yes, or a failure with a line number. Depth, number of nodes with aliases written out, and number of
- * anchors are bounded; a config from the wild stays far below the bounds.
+ * Scans a config event by event, without building a tree, before OpenColorIO parses it. The library's parser builds
+ * and then walks a tree, following aliases: a few lines of nested aliases, or a megabyte of brackets, would take
+ * gigabytes or overflow its stack. A text that passes is small when written out in full: depth, number of nodes with
+ * aliases written out, and number of anchors are bounded, far above those of real configs. Failures name the line.
  */
 #include "mill/color/scan.h"
 
@@ -19,7 +16,7 @@
 
 typedef struct anchor {
     char *name;
-    size_t nodes; /* of the finished node; 0 while it is open, so that it cannot contain itself */
+    size_t nodes; /* of a finished node; 0 while it is open, so that it cannot contain itself */
 } anchor;
 
 typedef struct frame {
@@ -28,7 +25,7 @@ typedef struct frame {
 } frame;
 
 typedef struct scanner {
-    frame stack[TXM_CONFIG_MAX_DEPTH + 1]; /* the document is frame 0 */
+    frame stack[TXM_CONFIG_MAX_DEPTH + 1]; /* frame 0 is the document */
     int depth;
     anchor anchors[TXM_CONFIG_MAX_ANCHORS];
     int anchor_count;
@@ -36,7 +33,7 @@ typedef struct scanner {
     txm_config_scan found;
 } scanner;
 
-/* "2" and "2.3"; anything else is no version. */
+/* Accepts "2" and "2.3"; anything else is not a version. */
 bool txm_config_parse_version(const char *text, unsigned *major, unsigned *minor)
 {
     size_t digits = strspn(text, "0123456789");
@@ -58,19 +55,19 @@ static size_t line_of(yaml_mark_t mark)
     return mark.line + 1;
 }
 
-/* Counts a node of `nodes` nodes, itself included, into the container that is open. */
+/* Adds `nodes` nodes to the open container. */
 static txm_status count_into_parent(scanner *s, size_t nodes, size_t line, txm_error *err)
 {
     frame *f = &s->stack[s->depth];
     f->nodes += nodes;
     f->items++;
-    /* A mapping holds two nodes per entry. */
+    /* A mapping has two nodes per entry. */
     if (f->nodes > TXM_CONFIG_MAX_NODES || f->items > 2 * TXM_CONFIG_MAX_ITEMS)
         return txm_fail(err, TXM_STATUS_CONFIG, "line %zu: more entries than any OCIO config has", line);
     return TXM_OK;
 }
 
-/* Registers an anchor; a name that is used again is a new anchor from here on, as YAML says. */
+/* Registers an anchor; a name that is used again becomes a new anchor, as YAML defines. */
 static txm_status open_anchor(scanner *s, const yaml_char_t *name, size_t line, int *index, txm_error *err)
 {
     *index = -1;
@@ -86,7 +83,7 @@ static txm_status open_anchor(scanner *s, const yaml_char_t *name, size_t line, 
     return TXM_OK;
 }
 
-/* Depth is what recursive parsers die of. */
+/* Depth is bounded because parsers are recursive. */
 static txm_status open_container(scanner *s, const yaml_char_t *anchor_name, size_t line, txm_error *err)
 {
     int index;
@@ -98,7 +95,7 @@ static txm_status open_container(scanner *s, const yaml_char_t *anchor_name, siz
     return status;
 }
 
-/* An anchor is known by what its node holds, once that is complete. */
+/* An anchor gets the size of its node once that is complete. */
 static txm_status close_container(scanner *s, size_t line, txm_error *err)
 {
     frame closed = s->stack[s->depth--];
@@ -110,7 +107,7 @@ static txm_status close_container(scanner *s, size_t line, txm_error *err)
 static txm_status scalar(scanner *s, const yaml_event_t *event, size_t line, txm_error *err)
 {
     const char *value = (const char *)event->data.scalar.value;
-    /* Keys of the root mapping come at depth 1, before their values. */
+    /* Keys of the root mapping are at depth 1, before their values. */
     bool is_key = s->depth == 1 && s->stack[1].items % 2 == 0;
     int index;
     if (s->version_next && s->depth == 1)
@@ -122,7 +119,7 @@ static txm_status scalar(scanner *s, const yaml_event_t *event, size_t line, txm
     return status == TXM_OK ? count_into_parent(s, 1, line, err) : status;
 }
 
-/* An alias counts as all that it means: nesting of aliases multiplies. */
+/* An alias counts as all that it refers to, since nested aliases multiply. */
 static txm_status alias(scanner *s, const yaml_char_t *name, size_t line, txm_error *err)
 {
     for (int i = s->anchor_count - 1; i >= 0; i--) {
@@ -133,7 +130,8 @@ static txm_status alias(scanner *s, const yaml_char_t *name, size_t line, txm_er
                             (const char *)name);
         return count_into_parent(s, s->anchors[i].nodes, line, err);
     }
-    return txm_fail(err, TXM_STATUS_CONFIG, "line %zu: *%.100s refers to nothing", line, (const char *)name);
+    return txm_fail(err, TXM_STATUS_CONFIG, "line %zu: *%.100s refers to an anchor that does not exist", line,
+                    (const char *)name);
 }
 
 static txm_status handle(scanner *s, const yaml_event_t *event, txm_error *err)
@@ -156,7 +154,7 @@ static txm_status handle(scanner *s, const yaml_event_t *event, txm_error *err)
     }
 }
 
-/* Messages have the line: configs are edited by hand. */
+/* Messages name the line, because configs are edited by hand. */
 txm_status txm_config_scan_text(const char *text, size_t size_bytes, txm_config_scan *out, txm_error *err)
 {
     yaml_parser_t parser;

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The colour spaces of a config: looking them up, classifying them as Cycles does, converting with them. A space is
- * built when it is first asked for: a conversion needs one or two of the many.
- *
- * Classification decides whether a file stays 8 bits: a space whose curve and primaries are sRGB's, judged by values
- * and not by name, needs no conversion. Conversion goes through the library's CPU processor on rows of floats.
+ * built when it is first used, because a conversion needs only one or two of many. The class decides whether a file
+ * keeps 8 bits: a space with the curve and primaries of sRGB, judged by values and not by name, needs no conversion.
+ * Others are converted by the library's CPU processor, on rows of floats.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -17,7 +16,7 @@
 
 /* ---- the list ------------------------------------------------------------------------------------------------ */
 
-/* Strings stay the library's. */
+/* Strings belong to the library. */
 static bool fill_from_library(const txm_ocio *ocio, size_t index, txm_color_space *space)
 {
     txm_ocio_space s;
@@ -32,7 +31,7 @@ static bool fill_from_library(const txm_ocio *ocio, size_t index, txm_color_spac
     return space->aliases != NULL;
 }
 
-/* Classes are known, too; a space that has to be converted is built like any other. */
+/* Classes are known too; a space that has to be converted is built like any other. */
 static bool fill_from_known(const txm_known_space *known, txm_color_space *space)
 {
     size_t n = 0;
@@ -73,7 +72,7 @@ static bool fill_from_missing(const txm_color_missing *missing, txm_color_space 
 
 static const char *no_aliases[] = {NULL};
 
-/* In the config's order, those that were left out in their old places. */
+/* Lists spaces in the config's order, including those that were left out. */
 txm_status txm_color_list_spaces(txm_color_config *config, txm_error *err)
 {
     size_t known = config->known ? config->known->space_count : txm_ocio_count(config->library->ocio), m = 0;
@@ -98,7 +97,7 @@ txm_status txm_color_list_spaces(txm_color_config *config, txm_error *err)
     return TXM_OK;
 }
 
-/* Names and descriptions are the library's or the table's. */
+/* Names and descriptions belong to the library or the table. */
 void txm_color_free_spaces(txm_color_config *config)
 {
     for (size_t i = 0; i < config->count; i++) {
@@ -112,7 +111,7 @@ void txm_color_free_spaces(txm_color_config *config)
     free(config->builtin_srgb);
 }
 
-/* OpenColorIO ignores case; so does Blender's lookup of what it stored. */
+/* OpenColorIO ignores case, and so does Blender's lookup of names that it stored. */
 static bool is_called(const txm_color_space *space, const char *name)
 {
     for (const char **alias = space->aliases; *alias; alias++)
@@ -121,7 +120,7 @@ static bool is_called(const txm_color_space *space, const char *name)
     return txm_casecmp(space->name, name) == 0;
 }
 
-/* The table answers as the library would. */
+/* The table gives the same names as the library. */
 static const char *canonical_of(const txm_color_config *config, const char *name)
 {
     return config->known ? txm_known_canonical(config->known, name) : txm_ocio_canonical(config->library->ocio, name);
@@ -132,29 +131,29 @@ const char *txm_color_role_space(const txm_color_config *config, const char *rol
     return config->known ? txm_known_role_space(config->known, role) : txm_ocio_role(config->library->ocio, role);
 }
 
-/* By name, alias or role. */
 txm_color_space *txm_color_lookup(const txm_color_config *config, const char *name)
 {
-    /* The library knows its own order of precedence; what it was not given, also by way of a role, is ours to know. */
+    /* The library has its own order of precedence; spaces that were removed before loading, also if a role refers to
+     * them, are looked up here. */
     const char *canonical = name ? canonical_of(config, name) : NULL;
     const char *role = name && !canonical ? txm_color_role_space(config, name) : NULL;
     name = role ? role : name;
     for (size_t i = 0; name && i < config->count; i++)
         if (canonical ? strcmp(config->spaces[i].name, canonical) == 0 : is_called(&config->spaces[i], name))
             return &config->spaces[i];
-    /* In this case alone, as Cycles compares it. */
+    /* This name is compared with case, as in Cycles. */
     return name && strcmp(name, txm_builtin_srgb_name) == 0 ? config->builtin_srgb : NULL;
 }
 
 /* ---- classes ------------------------------------------------------------------------------------------------- */
 
-/* With the constants of Cycles' own function: the comparison below is within 1e-4 of it. */
+/* Uses the constants of Cycles' own function, since the comparison below is within 1e-4 of it. */
 static float srgb_to_linear(float v)
 {
     return v < 0.04045f ? v * (1.0f / 12.92f) : powf((v + 0.055f) * (1.0f / 1.055f), 2.4f);
 }
 
-/* Equal to `tolerance`, or within 64 representable floats. NaN is near nothing. */
+/* Equal within `tolerance`, or within 64 representable floats. false for NaN. */
 static bool near(float a, float b, float tolerance)
 {
     int32_t ia, ib;
@@ -167,7 +166,7 @@ static bool near(float a, float b, float tolerance)
     return llabs((int64_t)ia - ib) < 64;
 }
 
-/* Whether each channel depends on itself alone: primaries of this level stay primaries and add up to `white`. */
+/* Whether each channel depends only on itself: primaries of this level stay primaries and add up to `white`. */
 static bool channels_independent(const txm_ocio_processor *processor, float level, const float white[3])
 {
     for (int primary = 0; primary < 3; primary++) {
@@ -202,7 +201,7 @@ static txm_color_class classify(const txm_ocio_processor *processor)
 
 /* ---- building ------------------------------------------------------------------------------------------------ */
 
-/* Where the space's transform comes from: the config itself, loaded by now, or a Blender's. */
+/* The config that has the space's transform: this one, which is loaded now, or a Blender's. */
 static txm_status library_of(const txm_color_config *config, const txm_color_space *space, txm_ocio **out,
                              txm_error *err)
 {
@@ -215,7 +214,8 @@ static txm_status library_of(const txm_color_config *config, const txm_color_spa
     return status;
 }
 
-/* A new string. Of a space that Blender's config has and this library cannot build, our own reason says more. */
+/* A new string. For a space that Blender's config has and this library cannot build, the listed reason is clearer than
+ * the library's. */
 static char *reason_of(const txm_color_space *space, const txm_error *why)
 {
     if (!space->lacking)
@@ -224,7 +224,7 @@ static char *reason_of(const txm_color_space *space, const txm_error *why)
                                             : txm_strdup(space->lacking);
 }
 
-/* Builds a space once; later calls see what came out. Under the lock. */
+/* Builds a space once; later calls return the same result. The lock is held. */
 static txm_status build(const txm_color_config *config, txm_color_space *space, txm_error *err)
 {
     txm_error why = {0};
@@ -257,7 +257,7 @@ static txm_status build(const txm_color_config *config, txm_color_space *space, 
     return TXM_OK;
 }
 
-/* Under a lock: two threads may ask for one space at the same time. */
+/* Takes the lock, since two threads may use a space for the first time at once. */
 static txm_status ensure_built(const txm_color_config *config, txm_color_space *space, txm_error *err)
 {
     pthread_mutex_lock(&config->library->lock);
@@ -266,7 +266,7 @@ static txm_status ensure_built(const txm_color_config *config, txm_color_space *
     return status;
 }
 
-/* With near names: most unknown ones are misspelt. */
+/* Suggests similar names, since most unknown ones are misspelt. */
 static txm_status unknown(const txm_color_config *config, const char *name, txm_error *err)
 {
     txm_fail(err, TXM_STATUS_COLORSPACE, "colour space \"%.200s\" is not in the OCIO config %.400s", name,
@@ -276,7 +276,7 @@ static txm_status unknown(const txm_color_config *config, const char *name, txm_
     return TXM_STATUS_COLORSPACE;
 }
 
-/* NULL or a space that is not there: COLORSPACE. */
+/* COLORSPACE for NULL and for a space that does not exist. */
 txm_status txm_color_find(const txm_color_config *config, const char *name, const txm_color_space **out, txm_error *err)
 {
     txm_error_clear(err);
@@ -299,20 +299,20 @@ const char *txm_color_space_name(const txm_color_space *space)
     return space->name;
 }
 
-/* Of a space that txm_color_find has handed out, hence built. */
+/* The space comes from txm_color_find, so it is built. */
 txm_color_class txm_color_space_class(const txm_color_space *space)
 {
     return space->color_class;
 }
 
-/* The word that Cycles writes into the file: of a class, or the space's name where it had to be converted. */
+/* The word that Cycles writes into the file: that of the class, or the space's name if it was converted. */
 const char *txm_color_space_detected(const txm_color_space *space)
 {
     static const char *const words[] = {"data", "scene_linear", "scene_linear_srgb"};
     return space->color_class == TXM_COLOR_CLASS_OTHER ? space->name : words[space->color_class];
 }
 
-/* Equal ids, equal pixels: what keys are made of. */
+/* Equal ids mean equal pixels, so settings keys use them. */
 const char *txm_color_space_transform_id(const txm_color_space *space)
 {
     return space->processor ? txm_ocio_processor_id(space->processor)
@@ -334,7 +334,7 @@ size_t txm_color_count(const txm_color_config *config)
     return config->count;
 }
 
-/* Builds the space, to be able to say its class; a list of all takes a while with a large config. */
+/* Builds the space to find its class, so listing all spaces of a large config takes a while. */
 txm_status txm_color_entry_at(const txm_color_config *config, size_t index, txm_color_entry *out, txm_error *err)
 {
     txm_error_clear(err);

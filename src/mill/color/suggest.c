@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Near names for a colour space that a config does not know: edit distance over names and aliases.
- *
- * In: the name that was asked for and a message. Out: the message with the nearest names appended, or with the command
- * that lists all of them where none is near.
+ * Suggests similar names for a colour space that a config lacks, by edit distance over names and aliases. The nearest
+ * names are appended to a message, or, if none is near, the command that lists all names.
  */
 #include <stdio.h>
 #include <string.h>
@@ -14,7 +12,7 @@
 
 enum {
     SHOWN = 4,
-    LONGEST = 63 /* bytes that are compared */
+    LONGEST = 63 /* number of bytes that are compared */
 };
 
 /* Whether `part` occurs in `whole`, ignoring case. */
@@ -27,7 +25,8 @@ static bool contains(const char *whole, const char *part)
     return false;
 }
 
-/* How far a typed name is from one of the config's; a name that holds the other one is near whatever its length. */
+/* The distance of a typed name from one of the config's; a name that contains the other one is near whatever its length
+ * is. */
 static unsigned score(const char *typed, const char *known)
 {
     unsigned d = txm_spelling_distance(typed, known);
@@ -36,7 +35,7 @@ static unsigned score(const char *typed, const char *known)
     return d;
 }
 
-/* The best of all the names that a space has. */
+/* The smallest distance of all the names of a space. */
 static unsigned space_score(const txm_color_space *space, const char *typed)
 {
     unsigned best = score(typed, space->name);
@@ -47,13 +46,13 @@ static unsigned space_score(const txm_color_space *space, const char *typed)
     return best;
 }
 
-/* The nearest few, best first. */
+/* Appends the nearest few, best first. */
 void txm_color_suggest(const txm_color_config *config, const char *name, char *message, size_t message_bytes)
 {
     const txm_color_space *near[SHOWN];
     unsigned scores[SHOWN];
     size_t shown = 0, used = strlen(message);
-    /* A third of the letters wrong is still a typing mistake. */
+    /* With a third of the letters wrong it may still be a typing mistake. */
     unsigned limit = 1 + (unsigned)strnlen(name, LONGEST) / 3;
     for (size_t i = 0; i < config->count; i++) {
         unsigned d = space_score(&config->spaces[i], name);

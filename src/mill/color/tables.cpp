@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Tables for the built-in config: as objects of the library, since there is no file beside the program.
+ * Tables for the built-in config, as objects of the library, since there is no file that they could be read from.
  */
 #include "mill/color/tables.h"
 
@@ -24,7 +24,7 @@ double half_value(unsigned bits)
     return bits & 0x8000 ? -magnitude : magnitude;
 }
 
-/* Apple's published curve: a parabola below a logarithm, constant where there is no light. */
+/* Apple's published curve: a parabola below a logarithm, constant below the black point. */
 float apple_log_to_linear(double v)
 {
     const double lowest = -0.05641088, bend = 0.01, scale = 47.28711236;
@@ -46,7 +46,7 @@ OCIO::TransformRcPtr apple_log()
     return table;
 }
 
-/* Null: this version of the library has no such transform. */
+/* Returns null if this version of the library lacks the transform. */
 OCIO::TransformRcPtr aces_2()
 {
 #if OCIO_VERSION_HEX >= 0x02040000
@@ -67,7 +67,7 @@ OCIO::TransformRcPtr filled(const std::string &name)
     throw OCIO::Exception(("unknown table \"" + name + "\"").c_str());
 }
 
-/* The transform with its tables. False where one cannot be had. */
+/* Copies the transform with its tables. Returns false if one of them does not exist. */
 bool fill(const OCIO::ConstTransformRcPtr &from, OCIO::TransformRcPtr &to)
 {
     const auto *file = dynamic_cast<const OCIO::FileTransform *>(from.get());

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Loading, editing and writing a config's YAML tree. Texts come here after txm_config_scan_text, which bounds depth
- * and size, so recursion over the tree is shallow and writing out aliases in full stays small.
- *
- * In: text. Out: an editable tree of mappings and sequences, and text again. Only reduce.c edits it; comments and
- * styles of the original are not kept, since only the library reads the result.
+ * Loads, edits and writes a config's YAML tree. txm_config_scan_text must have bounded depth and size before, so
+ * recursion over the tree is shallow and writing aliases out in full stays small. Comments and styles of the original
+ * are not kept, since only the library reads the result.
  */
 #include "mill/color/tree.h"
 
@@ -13,7 +11,7 @@
 #include "tile/base/fail.h"
 #include "tile/base/mem.h"
 
-/* Libyaml owns the document; dropped nodes are marked in a table beside it. */
+/* Libyaml owns the document; a table beside it marks dropped nodes. */
 txm_status txm_tree_load(txm_tree *tree, const char *text, size_t size_bytes, txm_error *err)
 {
     yaml_parser_t parser;
@@ -35,7 +33,7 @@ txm_status txm_tree_load(txm_tree *tree, const char *text, size_t size_bytes, tx
     return tree->dropped ? TXM_OK : txm_no_memory(err, NULL);
 }
 
-/* Also of one that could not be loaded. */
+/* Also frees a tree that could not be loaded. */
 void txm_tree_free(txm_tree *tree)
 {
     if (tree->has_document)
@@ -46,27 +44,27 @@ void txm_tree_free(txm_tree *tree)
 
 /* ---- reading ------------------------------------------------------------------------------------------------- */
 
-/* NULL where the node is of another type, so that callers need not test first. */
+/* Returns NULL for a node of another type, so that callers need not check the type. */
 static yaml_node_t *node_of(txm_tree *tree, int node, yaml_node_type_t type)
 {
     yaml_node_t *n = node > 0 ? yaml_document_get_node(&tree->document, node) : NULL;
     return n && n->type == type ? n : NULL;
 }
 
-/* Nodes are numbered from 1, the root first, as libyaml does; 0 is no node. */
+/* Nodes are numbered from 1, the root first, as in libyaml; 0 means none. */
 int txm_tree_root(txm_tree *tree)
 {
     return yaml_document_get_root_node(&tree->document) ? 1 : 0;
 }
 
-/* NULL for what is no scalar. Valid until the tree is freed. */
+/* NULL if the node is not a scalar. Valid until the tree is freed. */
 const char *txm_tree_text(txm_tree *tree, int node)
 {
     yaml_node_t *n = node_of(tree, node, YAML_SCALAR_NODE);
     return n ? (const char *)n->data.scalar.value : NULL;
 }
 
-/* The first of that name; pointers into the document are good until it is edited. */
+/* The first entry with that key; pointers into the document are valid until it is edited. */
 static yaml_node_pair_t *find_pair(txm_tree *tree, int node, const char *key)
 {
     yaml_node_t *n = node_of(tree, node, YAML_MAPPING_NODE);
@@ -78,14 +76,14 @@ static yaml_node_pair_t *find_pair(txm_tree *tree, int node, const char *key)
     return NULL;
 }
 
-/* 0 where there is no such key. */
+/* 0 if the key does not exist. */
 int txm_tree_value(txm_tree *tree, int node, const char *key)
 {
     yaml_node_pair_t *p = find_pair(tree, node, key);
     return p ? p->value : 0;
 }
 
-/* Of items or of pairs; 0 for a scalar. Dropped ones count. */
+/* Counts items or pairs, including dropped ones; 0 for a scalar. */
 size_t txm_tree_count(txm_tree *tree, int node)
 {
     yaml_node_t *list = node_of(tree, node, YAML_SEQUENCE_NODE), *map = node_of(tree, node, YAML_MAPPING_NODE);
@@ -94,7 +92,7 @@ size_t txm_tree_count(txm_tree *tree, int node)
     return map ? (size_t)(map->data.mapping.pairs.top - map->data.mapping.pairs.start) : 0;
 }
 
-/* `n` must be below the count. Of sequences *key is left as it was. */
+/* `n` must be below the count. For sequences *key is not changed. */
 int txm_tree_item(txm_tree *tree, int node, size_t n, int *key)
 {
     yaml_node_t *list = node_of(tree, node, YAML_SEQUENCE_NODE), *map = node_of(tree, node, YAML_MAPPING_NODE);
@@ -107,26 +105,26 @@ int txm_tree_item(txm_tree *tree, int node, size_t n, int *key)
 
 /* ---- editing ------------------------------------------------------------------------------------------------- */
 
-/* Dropped nodes are left out when the tree is written, and can come back. */
+/* Dropped nodes are skipped when the tree is written, and can be restored. */
 void txm_tree_drop(txm_tree *tree, int node, bool drop)
 {
     if (node > 0 && (size_t)node <= tree->nodes)
         tree->dropped[node] = drop;
 }
 
-/* Nodes that were added after loading can't be dropped. */
+/* Nodes that were added after loading cannot be dropped. */
 bool txm_tree_is_dropped(const txm_tree *tree, int node)
 {
     return node > 0 && (size_t)node <= tree->nodes && tree->dropped[node];
 }
 
-/* 0 when memory is out. */
+/* 0 if memory is exhausted. */
 static int add_text(txm_tree *tree, const char *text)
 {
     return yaml_document_add_scalar(&tree->document, NULL, (const yaml_char_t *)text, -1, YAML_ANY_SCALAR_STYLE);
 }
 
-/* Only what is there is replaced; false: no such key, or no memory. */
+/* Replaces an existing value; false if the key does not exist or memory is exhausted. */
 bool txm_tree_set(txm_tree *tree, int mapping, const char *key, const char *text)
 {
     int value = add_text(tree, text);
@@ -136,18 +134,18 @@ bool txm_tree_set(txm_tree *tree, int mapping, const char *key, const char *text
     return value && p;
 }
 
-/* Doesn't look whether there is one already. */
+/* Does not check whether the key already exists. */
 static bool add_entry(txm_tree *tree, int mapping, const char *key, int value)
 {
     int name = add_text(tree, key);
     return name && value && yaml_document_append_mapping_pair(&tree->document, mapping, name, value);
 }
 
-/* Appends a node to the list under `key`, which is made if it is not there. */
+/* Appends a node to the list under `key`, which is created if it does not exist. */
 static bool append_item(txm_tree *tree, int mapping, const char *key, int item)
 {
     int list = txm_tree_value(tree, mapping, key);
-    /* libyaml asserts what a document from outside need not keep to. */
+    /* libyaml asserts this, but the document need not satisfy it. */
     if (!node_of(tree, mapping, YAML_MAPPING_NODE))
         return false;
     if (!node_of(tree, list, YAML_SEQUENCE_NODE)) {
@@ -176,19 +174,19 @@ bool txm_tree_append_mapping(txm_tree *tree, int mapping, const char *key, const
 
 /* ---- writing ------------------------------------------------------------------------------------------------- */
 
-/* In the form that libyaml calls: 1 for success. */
+/* A callback of libyaml; returns 1 for success. */
 static int add_output(void *user, unsigned char *data, size_t size)
 {
     return txm_bytes_add(user, data, size);
 }
 
-/* The document gives untagged nodes a default tag: those are written without one again. */
+/* The document gives untagged nodes a default tag, which is not written. */
 static yaml_char_t *tag_of(yaml_node_t *n, const char *implicit)
 {
     return n->tag && strcmp((const char *)n->tag, implicit) != 0 ? n->tag : NULL;
 }
 
-/* Aliases are written out in full: the scan has bounded what that makes. */
+/* Aliases are written out in full; the scan has bounded their size. */
 static bool write_node(txm_tree *tree, yaml_emitter_t *emitter, int node)
 {
     yaml_node_t *n = yaml_document_get_node(&tree->document, node);
@@ -224,7 +222,7 @@ static bool write_node(txm_tree *tree, yaml_emitter_t *emitter, int node)
            yaml_emitter_emit(emitter, &event);
 }
 
-/* On long lines: nobody reads it but the library. */
+/* Writes long lines, since only the library reads the text. */
 txm_status txm_tree_write(txm_tree *tree, txm_bytes *out, txm_error *err)
 {
     yaml_emitter_t emitter;

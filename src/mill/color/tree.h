@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A config as a tree of YAML nodes, from which parts can be taken out before it is written again.
- *
- * libyaml's document with a mark per node. Taking a part out must be cheap to undo, since reduce.c tries one
- * part after another; so nodes are marked and skipped when the tree is written, and never removed.
+ * A config as a tree of YAML nodes, of which parts can be left out when it is written again: libyaml's document with a
+ * mark per node. reduce.c tries one part after another, so leaving a part out must be cheap to undo: nodes are marked
+ * and skipped when the tree is written, but never removed.
  */
 #ifndef TXM_COLOR_TREE_H
 #define TXM_COLOR_TREE_H
@@ -14,7 +13,7 @@
 #include "tile/base/bytes.h"
 #include "txtile/status.h"
 
-/* libyaml does not always say that it was memory: then it gives no reason at all. */
+/* libyaml does not always report lack of memory as such: it may give no reason at all. */
 static inline bool txm_yaml_lacks_memory(const yaml_parser_t *parser)
 {
     return parser->error == YAML_MEMORY_ERROR || parser->error == YAML_NO_ERROR;
@@ -22,41 +21,41 @@ static inline bool txm_yaml_lacks_memory(const yaml_parser_t *parser)
 
 typedef struct txm_tree {
     yaml_document_t document;
-    bool *dropped; /* by node number: left out when written */
-    size_t nodes;  /* that `dropped` covers */
+    bool *dropped; /* by node number: skipped when written */
+    size_t nodes;  /* number of nodes in `dropped` */
     bool has_document;
 } txm_tree;
 
-/* Nodes are numbered from 1, as libyaml does; 0 is none. */
+/* Nodes are numbered from 1, as in libyaml; 0 means none. */
 txm_status txm_tree_load(txm_tree *tree, const char *text, size_t size_bytes, txm_error *err);
-void txm_tree_free(txm_tree *tree); /* also one that failed to load */
+void txm_tree_free(txm_tree *tree); /* also frees one that failed to load */
 
 int txm_tree_root(txm_tree *tree);
-/* The value of a mapping's key; 0 if `node` is no mapping or lacks the key. */
+/* The value of a mapping's key; 0 if `node` is not a mapping or lacks the key. */
 int txm_tree_value(txm_tree *tree, int node, const char *key);
 /* Text of a scalar; NULL for other nodes. */
 const char *txm_tree_text(txm_tree *tree, int node);
-/* Number of items of a list or entries of a mapping, 0 for others; the n-th item, or the n-th entry's value (and key).
- */
+/* The number of items of a list or entries of a mapping, 0 for others; and the n-th item, or the n-th entry's value
+ * (and key). */
 size_t txm_tree_count(txm_tree *tree, int node);
 int txm_tree_item(txm_tree *tree, int node, size_t n, int *key);
 
-/* Leaves a node (a list's item, an entry's value) out of what is written, or puts it in again. Nodes that were added
- * after loading cannot be dropped. */
+/* Skips a node (a list's item, an entry's value) when writing, or restores it. Nodes that were added after loading
+ * cannot be dropped. */
 void txm_tree_drop(txm_tree *tree, int node, bool drop);
 bool txm_tree_is_dropped(const txm_tree *tree, int node);
 
-/* Replaces the value of an existing key by a string. False when memory is exhausted or the key is not there. */
+/* Replaces the value of an existing key by a string. false if memory is exhausted or the key does not exist. */
 bool txm_tree_set(txm_tree *tree, int mapping, const char *key, const char *text);
-/* Appends a string to the list under `key`, which is made if the mapping lacks it. False when memory is exhausted or
- * `mapping` is none. */
+/* Appends a string to the list under `key`, which is created if it does not exist. false if memory is exhausted or
+ * `mapping` is not a mapping. */
 bool txm_tree_append(txm_tree *tree, int mapping, const char *key, const char *text);
 
-/* Appends a tagged mapping of `count` keys and values to the list under `key`, which is made if the mapping lacks it.
- * False when memory is exhausted. */
+/* Appends a tagged mapping of `count` keys and values to the list under `key`, which is created if it does not exist.
+ * false if memory is exhausted. */
 bool txm_tree_append_mapping(txm_tree *tree, int mapping, const char *key, const char *tag,
                              const char *const (*entries)[2], size_t count);
 
-/* Writes the tree as YAML, without what was dropped. */
+/* Writes the tree as YAML, without dropped nodes. */
 txm_status txm_tree_write(txm_tree *tree, txm_bytes *out, txm_error *err);
 #endif

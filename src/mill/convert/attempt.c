@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * One attempt at a conversion.
+ * One attempt at a conversion. It opens the stages, connects them, and closes them in reverse order: feeder -> hash,
+ * pyramid or device -> tiler -> encode queue -> writer. Stages run on the pool; the first failure of any of them stops
+ * all. The result is a complete file on a descriptor and the numbers for the report.
  *
- * It opens the stages, connects them and tears them down in reverse: feeder -> hash, pyramid or device -> tiler ->
- * encode queue -> writer. Stages run on the pool; the first failure of any of them stops all. What comes out is a
- * complete file on a descriptor and the numbers for the report.
- *
- * In: an open source, settings resolved, a folder for temporaries. An attempt can turn out to be the wrong one,
- * when the device fails or an image that looked grey shows a colour: the caller then runs another with that
- * known, which is why nothing here is visible under its final name.
+ * An attempt may turn out to be wrong: the device fails, or an image that looked grey has a coloured pixel. The caller
+ * then runs another attempt with that knowledge, which is why no file appears under its final name here.
  */
 #include "mill/convert/attempt.h"
 
@@ -29,7 +26,7 @@
 #include "tile/base/mem.h"
 #include "tile/base/path.h"
 
-/* Two blocks are hashed together where the rows of one may be held back in this much memory. */
+/* Two blocks are hashed together if the rows that must be held back for that fit into this much memory. */
 enum { HELD_FOR_HASH_BYTES = 16 << 20 };
 
 typedef struct attempt {
@@ -47,12 +44,12 @@ typedef struct attempt {
     txm_hash_stage *hash_stage;
     bool hash_pairs;
     txm_strand *pyramid_strand;
-    uint64_t pinned_limit; /* what a device may pin of the memory that bands would take; 0: no bound */
-    txm_gpu_lease lease;   /* gpus is NULL: none */
-    txm_gpu_stage *stage;  /* in place of the tiler */
+    uint64_t pinned_limit; /* the most memory that a device may pin, of what bands would take; 0: no bound */
+    txm_gpu_lease lease;   /* lease.gpus is NULL if no device is used */
+    txm_gpu_stage *stage;  /* replaces the tiler */
 } attempt;
 
-/* A band on its way to the pyramid. */
+/* A band that is being passed to the pyramid. */
 typedef struct delivery {
     attempt *a;
     txm_band *band;
@@ -60,7 +57,7 @@ typedef struct delivery {
 
 /* ---- the sink of the feeder ----------------------------------------------------------------------------------- */
 
-/* Without borders there is no section, and every use of it below is skipped. */
+/* Without borders there is no section, and later uses of it are skipped. */
 static txm_status open_section(attempt *a, const char *folder, txm_error *err)
 {
     if (!a->request->settings->borders)
@@ -68,7 +65,7 @@ static txm_status open_section(attempt *a, const char *folder, txm_error *err)
     return txm_section_writer_new(&a->layout, folder, &a->section, err);
 }
 
-/* The tiler's sink, as functions without types of this file. */
+/* The tiler's sink. */
 static bool encode_tiles(void *context, txm_band *band)
 {
     return txm_encode_queue_tiles(context, band);
@@ -87,7 +84,7 @@ static txm_status open_tiler(attempt *a, const txm_pyramid_spec *spec, txm_error
 
 /* ---- a device ---- */
 
-/* What a device would make of this image. Rows that OpenColorIO converts are conformed here. */
+/* The work that a device would do for this image. Rows that OpenColorIO converts are conformed on the CPU. */
 static txm_gpu_plan device_plan(const attempt *a, const txm_pyramid_spec *spec)
 {
     const txm_conform *c = &a->conform;
@@ -108,7 +105,7 @@ static txm_gpu_plan device_plan(const attempt *a, const txm_pyramid_spec *spec)
     return p;
 }
 
-/* Looks for a device; without one, the lease stays empty. */
+/* Looks for a device; if there is none, the lease stays empty. */
 static void lease_device(attempt *a, const txm_feed_start *what, const txm_pyramid_spec *spec)
 {
     const txm_attempt_request *r = a->request;
@@ -123,14 +120,14 @@ static void lease_device(attempt *a, const txm_feed_start *what, const txm_pyram
                     r->target, choice == TXM_GPU_LEASED ? a->lease.label : "the CPU", why);
 }
 
-/* A block's rows are held for its partner only where the device's buffers can hold as many. */
+/* Rows of a block are held back for the partner block only if the device has buffers for as many. */
 static bool may_hold_rows(const attempt *a)
 {
     const txm_gpu_plan *p = &a->lease.plan;
     return !a->lease.gpus || (p->slots > 2 && p->chunk_rows >= TXM_HASH_BLOCK_ROWS);
 }
 
-/* A device that refuses leaves the image to the CPU. */
+/* If a device refuses the image, the CPU converts it. */
 static void open_stage(attempt *a)
 {
     const txm_gpu_stage_setup setup = {&a->job, &a->lease, a->queue, a->hash_stage, &a->feed.stats};
@@ -145,7 +142,7 @@ static void open_stage(attempt *a)
     a->feed.raw = a->stage && !a->conform.space;
 }
 
-/* A device that failed is not asked again by this process. */
+/* A device that failed is not used again by this process. */
 static void close_stage(attempt *a)
 {
     bool failed = false;
@@ -155,7 +152,7 @@ static void close_stage(attempt *a)
 
 /* ---- opening ---- */
 
-/* Called when the feeder knows what the image is: size, type and channels of the file are decided by then. */
+/* Called once the feeder has decided the size, type and channels of the file. */
 static txm_status open_output(attempt *a, const txm_feed_start *what, txm_error *err)
 {
     const txm_attempt_request *r = a->request;
@@ -197,7 +194,7 @@ done:
     return status;
 }
 
-/* False stops the feeder; the error is the job's. */
+/* false stops the feeder; the job has the error. */
 static bool start(void *context, const txm_feed_start *what)
 {
     attempt *a = context;
@@ -209,7 +206,7 @@ static bool start(void *context, const txm_feed_start *what)
     return true;
 }
 
-/* A strand keeps the bands in order; between two of them its thread encodes. */
+/* A strand keeps the bands in order; between two bands its thread encodes. */
 static void run_pyramid(void *arg)
 {
     delivery *d = arg;
@@ -219,7 +216,7 @@ static void run_pyramid(void *arg)
     free(d);
 }
 
-/* The strand holds a reference until it has run. */
+/* The strand holds a reference to the band until it has run. */
 static bool deliver_to_pyramid(attempt *a, txm_band *band)
 {
     delivery *d = malloc(sizeof *d);
@@ -233,8 +230,8 @@ static bool deliver_to_pyramid(attempt *a, txm_band *band)
     return false;
 }
 
-/* The band as the hash may read it: the tiler closes the poles and edges of latitude-longitude images in place, and the
- * digest is of the rows before that. */
+/* The band that the hash reads: a copy for latitude-longitude images, because the tiler closes their poles and edges in
+ * place, and the digest is of the rows before that. */
 static txm_band *band_to_hash(attempt *a, txm_band *band)
 {
     if (!a->request->settings->equiangular)
@@ -245,8 +242,7 @@ static txm_band *band_to_hash(attempt *a, txm_band *band)
     return copy;
 }
 
-/* Each conformed band goes two ways, to the pyramid (or device) and to the hash. Lat-long images are hashed
- * from a copy, since the pyramid closes the edges of the band that it gets. */
+/* Passes each conformed band both to the pyramid or device and to the hash. */
 static void take_band(void *context, txm_band *band)
 {
     attempt *a = context;
@@ -262,7 +258,7 @@ static void take_band(void *context, txm_band *band)
     }
 }
 
-/* Where a device conforms, the decoder writes straight into its buffers. */
+/* If a device conforms rows, the decoder writes directly into its buffers. */
 static void *place_raw(void *context, uint32_t rows)
 {
     attempt *a = context;
@@ -275,7 +271,7 @@ static bool placed_raw(void *context, uint32_t rows)
     return txm_gpu_stage_take(a->stage, rows);
 }
 
-/* Waits for what is still on the device. */
+/* Waits for the work that is still on the device. */
 static bool end(void *context)
 {
     attempt *a = context;
@@ -284,7 +280,7 @@ static bool end(void *context)
 
 /* ---- before and after ------------------------------------------------------------------------------------------ */
 
-/* How many bands may be in flight, and whether there is room to hold some back for the hash. */
+/* Decides how many bands may be in flight, and whether there is room to hold some back for the hash. */
 static txm_status plan_memory(attempt *a, unsigned *bands, txm_error *err)
 {
     const txm_attempt_request *r = a->request;
@@ -299,15 +295,15 @@ static txm_status plan_memory(attempt *a, unsigned *bands, txm_error *err)
                     (!bound || txm_convert_memory(c, r->settings, *bands + held, threads) <= bound);
     if (a->hash_pairs)
         *bands += held;
-    /* With a device the bands of level 0 and their likes above are not there: its buffers are. */
+    /* With a device, its buffers replace the bands of level 0 and of the levels above. */
     if (bound)
         a->pinned_limit =
             txm_convert_memory(c, r->settings, *bands, threads) - txm_convert_memory(c, r->settings, 1, threads);
     return TXM_OK;
 }
 
-/* Memory is planned before anything is opened: a limit that is too low is refused with the number that would
- * do. */
+/* Memory is planned before anything is opened, so that a limit that is too low is refused with the amount that is
+ * needed. */
 static txm_status set_up(attempt *a, txm_error *err)
 {
     const txm_attempt_request *r = a->request;
@@ -334,7 +330,7 @@ static txm_status set_up(attempt *a, txm_error *err)
     return TXM_OK;
 }
 
-/* In the order in which stages depend on each other, the last consumer first. Safe however far set_up came. */
+/* Closes stages in the order of their dependencies, the last consumer first. It is safe after any failure of set_up. */
 static void tear_down(attempt *a)
 {
     if (a->job.group)
@@ -343,7 +339,7 @@ static void tear_down(attempt *a)
     txm_encode_queue_free(&a->queue);
     txm_hash_stage_free(&a->hash_stage);
     txm_pixel_hash_free(&a->hash);
-    close_stage(a); /* after all that holds its buffers as bands */
+    close_stage(a); /* after everything that uses its buffers as bands */
     txm_section_writer_free(&a->section);
     txm_tx_writer_close(&a->writer);
     txm_strand_free(a->pyramid_strand);
@@ -351,7 +347,7 @@ static void tear_down(attempt *a)
     txm_job_destroy(&a->job);
 }
 
-/* Averages are of the source's samples, in double, as Blender's writer states them. */
+/* Averages are sums of the source's samples in double, as in Blender's writer. */
 static txm_status summarize(attempt *a, txm_tx_summary *out, txm_error *err)
 {
     const txm_stats *st = &a->feed.stats;
@@ -367,7 +363,7 @@ static txm_status summarize(attempt *a, txm_tx_summary *out, txm_error *err)
     return txm_pixel_hash_finish(a->hash, out->sha1, err);
 }
 
-/* CPU time by stage, for --verbose and the benchmarks. */
+/* CPU time by stage is for --verbose and the benchmarks. */
 static void collect_stages(const attempt *a, txm_stage_seconds *out)
 {
     double s[TXM_STAGES];
@@ -383,8 +379,8 @@ static void collect_stages(const attempt *a, txm_stage_seconds *out)
                                .write = s[TXM_STAGE_WRITE]};
 }
 
-/* Levels above the first are appended from the spill, then what is known only now (digest, averages), then the
- * section. The file is read back before it counts as made. */
+/* Appends the levels above level 0 from the spill, then what is known only at the end (digest, averages), then the
+ * section. The file is read back to check it. */
 static txm_status finish(attempt *a, txm_attempt_result *result, txm_error *err)
 {
     txm_status status = txm_encode_queue_finish(a->queue, err);
@@ -415,7 +411,7 @@ static txm_status finish(attempt *a, txm_attempt_result *result, txm_error *err)
     return TXM_OK;
 }
 
-/* The publication is the caller's, if all went well: it decides when the file appears. */
+/* If all went well, the publication belongs to the caller, who decides when the file appears. */
 txm_status txm_attempt_run(const txm_attempt_request *request, txm_publish **publish, txm_attempt_result *result,
                            txm_error *err)
 {
@@ -428,7 +424,7 @@ txm_status txm_attempt_run(const txm_attempt_request *request, txm_publish **pub
     txm_status status = set_up(a, &own);
     if (!status)
         status = txm_feed_run(&a->feed, &own);
-    /* The job holds the first error of any thread: that is the one to tell. */
+    /* The job has the first error of any thread, which is the one to report. */
     if (a->job.error.status)
         status = txm_fail_as(err, &a->job.error);
     else if (status)

@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Bands.
- *
- * The last reference gives a band's memory back to the pool of its conversion, which cuts bands of small levels out of
- * shared blocks. Lent bands have pixels that belong to somebody else, who is called when the last reference goes.
- *
- * A band is the rows of one row of tiles, of one level, with a count of references: tiler, hash and encoders
- * share it without copying. Blocks are kept until the conversion ends, since allocating megabytes again and
- * again costs page faults.
+ * A band has the rows of one row of tiles of a level, and a reference count: tiler, hash and encoders share it without
+ * copying. The last reference returns its memory to the pool of its conversion, which cuts bands of small levels out
+ * of shared blocks. Blocks are kept until the conversion ends, since allocating megabytes again and again costs page
+ * faults. The pixels of a lent band belong to another owner, who is called when the last reference is dropped.
  */
 #include "mill/convert/band.h"
 
@@ -17,9 +13,9 @@
 
 #include "tile/base/mem.h"
 
-/* Pixels of level 0's bands, of which there soon are as many as there ever will be, are cut from blocks of whole huge
- * pages: a conversion touches tens of megabytes for a fraction of a second, and getting and giving back ten thousand
- * small pages takes a fortieth of that. */
+/* The bands of level 0, whose number soon reaches its maximum, are cut from blocks of whole huge pages: a conversion
+ * uses tens of megabytes for a fraction of a second, and allocating and freeing ten thousand small pages takes a
+ * fortieth of that time. */
 enum { HUGE_PAGE_BYTES = 2 << 20, ALIGN_BYTES = 64 };
 
 typedef struct block {
@@ -29,12 +25,12 @@ typedef struct block {
 } block;
 
 struct txm_band_pool {
-    pthread_mutex_t lock; /* guards what follows */
+    pthread_mutex_t lock; /* guards the members below */
     txm_band *idle;
     block *blocks;
 };
 
-/* One per conversion: what a large image took is given back when it is done. */
+/* There is one pool per conversion, so that the memory of a large image is freed at its end. */
 txm_band_pool *txm_band_pool_new(void)
 {
     txm_band_pool *pool = txm_calloc(1, sizeof *pool);
@@ -62,7 +58,7 @@ void txm_band_pool_free(txm_band_pool **pool)
     *pool = NULL;
 }
 
-/* An idle band whose memory fits: not too small, and not wastefully large (levels differ by factors of two). */
+/* An idle band whose memory is large enough, but not wastefully large (sizes of levels differ by factors of two). */
 static txm_band *take_idle(txm_band_pool *pool, size_t bytes)
 {
     txm_band **at = &pool->idle, *found = NULL;
@@ -73,17 +69,17 @@ static txm_band *take_idle(txm_band_pool *pool, size_t bytes)
     return found;
 }
 
-/* Size of the block to cut a band of so many bytes from: huge pages where they would waste at most an eighth. */
+/* The size of the block from which a band of `bytes` is cut: huge pages if these waste at most an eighth. */
 static size_t block_bytes(uint32_t level, size_t bytes)
 {
     size_t huge = txm_mul(bytes / HUGE_PAGE_BYTES + (bytes % HUGE_PAGE_BYTES > 0), HUGE_PAGE_BYTES);
-#ifdef __SANITIZE_ADDRESS__ /* which looks at what lies between two allocations */
+#ifdef __SANITIZE_ADDRESS__ /* which checks the gaps between allocations */
     return bytes;
 #endif
     return level > 0 || bytes < HUGE_PAGE_BYTES / 8 || huge == SIZE_MAX || huge % bytes > huge / 8 ? bytes : huge;
 }
 
-/* Multiples of 2 MiB are aligned to it and asked to be huge pages: bands are touched once from end to end. */
+/* Multiples of 2 MiB are aligned and marked for huge pages, since bands are written once from end to end. */
 static block *add_block(txm_band_pool *pool, size_t capacity)
 {
     block *b = txm_calloc(1, sizeof *b);
@@ -93,14 +89,14 @@ static block *add_block(txm_band_pool *pool, size_t capacity)
         return NULL;
     }
     if (huge)
-        madvise(b->bytes, capacity, MADV_HUGEPAGE); /* where the system has none, small ones will do */
+        madvise(b->bytes, capacity, MADV_HUGEPAGE); /* has no effect on systems without huge pages */
     b->capacity = capacity;
     b->next = pool->blocks;
     pool->blocks = b;
     return b;
 }
 
-/* Room for so many bytes in a block that has it, or in a new one; NULL when memory is exhausted. */
+/* Takes memory from a block that has room, or from a new one; NULL if memory is exhausted. */
 static uint8_t *cut(txm_band_pool *pool, uint32_t level, size_t bytes)
 {
     block *b = pool->blocks;
@@ -113,7 +109,7 @@ static uint8_t *cut(txm_band_pool *pool, uint32_t level, size_t bytes)
     return at;
 }
 
-/* Bands of small levels are cut from shared blocks: each would waste most of a page. */
+/* Bands of small levels are cut from shared blocks, since each would waste most of a page. */
 static txm_band *add_band(txm_band_pool *pool, uint32_t level, size_t bytes)
 {
     txm_band *b = bytes < SIZE_MAX - ALIGN_BYTES ? txm_calloc(1, sizeof *b) : NULL;
@@ -127,7 +123,7 @@ static txm_band *add_band(txm_band_pool *pool, uint32_t level, size_t bytes)
     return b;
 }
 
-/* What a band is about, whoever owns its pixels; the caller holds the first reference. */
+/* Describes a band, whoever owns its pixels; the caller holds the first reference. */
 static txm_band *place(txm_band *b, uint32_t level, uint32_t y, uint32_t rows, size_t stride_bytes)
 {
     atomic_init(&b->references, 1);
@@ -138,7 +134,7 @@ static txm_band *place(txm_band *b, uint32_t level, uint32_t y, uint32_t rows, s
     return b;
 }
 
-/* `alive` counts bands of level 0, which is what the feeder waits for. */
+/* `alive` counts bands of level 0, for which the feeder waits. */
 txm_band *txm_band_new(txm_band_pool *pool, uint32_t level, uint32_t y, uint32_t rows, size_t stride_bytes,
                        atomic_uint *alive)
 {
@@ -157,21 +153,20 @@ txm_band *txm_band_new(txm_band_pool *pool, uint32_t level, uint32_t y, uint32_t
     return place(b, level, y, rows, stride_bytes);
 }
 
-/* Used for what a device hands back: the buffer is the device's, and returns to it when nobody reads it any
- * more. */
+/* For results of a device: the buffer belongs to the device and returns to it with the last reference. */
 txm_band *txm_band_lend(uint32_t level, uint32_t y, uint32_t rows, size_t stride_bytes, const uint8_t *pixels,
                         void (*give_back)(void *owner), void *owner)
 {
     txm_band *b = txm_calloc(1, sizeof *b);
     if (!b)
         return NULL;
-    b->pixels = (uint8_t *)(uintptr_t)pixels; /* bands are not written to once they are complete */
+    b->pixels = (uint8_t *)(uintptr_t)pixels; /* bands are read-only once they are complete */
     b->give_back = give_back;
     b->owner = owner;
     return place(b, level, y, rows, stride_bytes);
 }
 
-/* NULL stays NULL, so that callers need not ask. */
+/* Accepts NULL, so that callers need not check. */
 txm_band *txm_band_keep(txm_band *band)
 {
     if (band)
@@ -179,7 +174,7 @@ txm_band *txm_band_keep(txm_band *band)
     return band;
 }
 
-/* The count of living bands falls last: whoever waits for it may free the pool at once. */
+/* The count of living bands is decremented last, because a thread that waits for it may then free the pool. */
 void txm_band_drop(txm_band *band)
 {
     if (!band || atomic_fetch_sub(&band->references, 1) != 1)
@@ -199,8 +194,8 @@ void txm_band_drop(txm_band *band)
         atomic_fetch_sub(alive, 1);
 }
 
-/* A border spans at most the band, its two neighbours and, where the image wraps round, the bands at its other
- * end. */
+/* A border needs at most the band, its two neighbours and, because the image wraps around, the bands at the other end.
+ */
 const uint8_t *txm_band_row_near(const txm_band *band, txm_band *const around[TXM_BANDS_AROUND], uint32_t y)
 {
     const txm_band *found = band;

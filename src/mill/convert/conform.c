@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Conforming rows of a source.
- *
- * In: rows of the source in its type and channels. Out: rows of level 0. The plan is made once per image from
- * settings, colour space and metadata; where it turns out that nothing is to be done, rows are passed on as they are.
- *
- * What may be done: integers to half for other colour spaces, colour conversion in float32, alpha multiplied
- * in, channels filled up to four, alpha made opaque. Which of it and in which order is Blender's, and the
- * golden files hold us to it.
+ * Conforming turns rows of the source, in its type and channels, into rows of level 0. The plan is made once per image
+ * from settings, colour space and metadata; if nothing has to be done, rows are passed on unchanged. The steps are:
+ * integers to half for converted colour spaces, colour conversion in float32, multiplication by alpha, filling
+ * channels up to four, and making alpha opaque. The steps and their order are Blender's; golden files check them.
  */
 #include "mill/convert/conform.h"
 
@@ -18,13 +14,13 @@
 #include "tile/ops/arith.h"
 #include "tile/reader/blender_format.h"
 
-/* 'auto' believes the file. */
+/* 'auto' relies on the file's metadata. */
 static bool alpha_is_unassociated(const txm_source_info *info, txm_alpha alpha)
 {
     return alpha == TXM_ALPHA_STRAIGHT || (alpha == TXM_ALPHA_AUTO && info->file_alpha == TXM_FILE_ALPHA_UNASSOCIATED);
 }
 
-/* A tiled image of 1 or 4 channels with the mark of Blender's tx writer counts as scene-linear already. */
+/* A tiled image of 1 or 4 channels with the mark of Blender's tx writer counts as scene-linear. */
 static bool is_linear_already(const txm_source_info *info)
 {
     int version = -1, end = 0;
@@ -33,7 +29,7 @@ static bool is_linear_already(const txm_source_info *info)
            txm_blender_format_of((unsigned)version);
 }
 
-/* What Blender writes as detected space: its own words for the classes it knows, a name for all else. */
+/* The detected space as Blender writes it: its own words for the classes that it has, a name for all others. */
 const char *txm_conform_detected(const txm_source_info *info, const txm_color_space *space, const char *named)
 {
     if (txm_color_space_class(space) != TXM_COLOR_CLASS_OTHER)
@@ -43,7 +39,7 @@ const char *txm_conform_detected(const txm_source_info *info, const txm_color_sp
     return named;
 }
 
-/* `ops` may be NULL where only the plan is of interest, as for keys. */
+/* `ops` may be NULL if only the plan is needed, as for keys. */
 txm_conform txm_conform_plan(const txm_source_info *info, const txm_color_space *space, txm_alpha alpha,
                              const txm_ops *ops)
 {
@@ -59,28 +55,28 @@ txm_conform txm_conform_plan(const txm_source_info *info, const txm_color_space 
     if (class == TXM_COLOR_CLASS_OTHER) {
         c.space = is_linear_already(info) ? NULL : space;
         if (!txm_type_is_float(info->type))
-            c.type = TXM_TYPE_HALF; /* integers are read as half before they are converted */
+            c.type = TXM_TYPE_HALF; /* integers become half before they are converted */
     }
-    /* Exactly four channels: Cycles does not associate files with more, whatever the fourth is. */
+    /* The file must have exactly four channels: Cycles does not associate files with more, whatever the fourth is. */
     c.associate = info->file_channels == 4 && class != TXM_COLOR_CLASS_DATA && alpha_is_unassociated(info, alpha);
     c.set_opaque = c.channels == 4 && alpha == TXM_ALPHA_NONE;
     c.divide = alpha != TXM_ALPHA_NONE && alpha != TXM_ALPHA_CHANNEL_PACKED;
     return c;
 }
 
-/* Then the decoder writes into the band itself. */
+/* Then the decoder can write directly into the band. */
 bool txm_conform_in_place(const txm_conform *c)
 {
     return c->src_channels == c->channels && c->src_type == c->type;
 }
 
-/* Floats for one row of RGBA. */
+/* The number of floats for one row of RGBA. */
 size_t txm_conform_scratch(const txm_conform *c)
 {
     return 4 * (size_t)c->width;
 }
 
-/* Integer samples as half, through the rounded reciprocal, as OpenImageIO converts on reading. */
+/* Converts integers to half through the rounded reciprocal, as OpenImageIO does when it reads. */
 static void integers_to_half(const txm_conform *c, const void *src, void *dst, float *scratch)
 {
     size_t samples = (size_t)c->width * c->src_channels;
@@ -88,7 +84,7 @@ static void integers_to_half(const txm_conform *c, const void *src, void *dst, f
     c->ops->from_float(TXM_TYPE_HALF, scratch, dst, samples);
 }
 
-/* Multiplies colour by 1/alpha; the alphas that divide nothing stay out of it. */
+/* Multiplies colours by 1/alpha, except where alpha is 0 or 1. */
 static void divide_alpha(float *rgba, size_t count)
 {
     for (size_t i = 0; i < count; i++, rgba += 4) {
@@ -100,7 +96,7 @@ static void divide_alpha(float *rgba, size_t count)
     }
 }
 
-/* The counterpart of divide_alpha: what was not divided is not multiplied. */
+/* The inverse of divide_alpha: pixels that were not divided are not multiplied. */
 static void multiply_alpha(float *rgba, size_t count)
 {
     for (size_t i = 0; i < count; i++, rgba += 4) {
@@ -111,7 +107,7 @@ static void multiply_alpha(float *rgba, size_t count)
     }
 }
 
-/* Samples for OpenColorIO. */
+/* Converts samples to float for OpenColorIO. */
 static void load(const txm_conform *c, const void *row, float *samples, size_t count)
 {
     c->ops->to_float(c->type, row, samples, count);
@@ -119,9 +115,9 @@ static void load(const txm_conform *c, const void *row, float *samples, size_t c
         samples[i] = txm_half_infinity(samples[i]);
 }
 
-/* A pixel of halves with NaN, or whose alpha is NaN, has no colour, whatever OpenColorIO makes of it: some versions and
- * curves turn NaN into a number. One NaN in the last channel makes the whole pixel 0 afterwards. The unconverted row is
- * still in its place. */
+/* A pixel of halves that contains NaN, or whose alpha is NaN, has no colour, but some versions and curves of
+ * OpenColorIO turn NaN into a number. A NaN in the last channel makes the whole pixel 0 later. The row before the
+ * conversion is still in its place. */
 static void keep_nan(const txm_conform *c, const void *row, float *converted)
 {
     size_t bytes = txm_type_bytes(c->type), channels = c->channels, last = channels - 1;
@@ -134,7 +130,7 @@ static void keep_nan(const txm_conform *c, const void *row, float *converted)
     }
 }
 
-/* Without a branch per sample: nearly no row has one. */
+/* There is no branch per sample, since hardly any row contains NaN. */
 static bool has_nan(const float *samples, size_t count)
 {
     bool nan = false;
@@ -143,11 +139,12 @@ static bool has_nan(const float *samples, size_t count)
     return nan;
 }
 
-/* Converted as RGBA with equal channels. A transform may make a colour of grey: the mean of the three is kept. */
+/* Grey is converted as RGBA with equal channels. A transform may turn grey into a colour: then the mean of the three is
+ * kept. */
 static void convert_grey(const txm_conform *c, void *row, float *scratch)
 {
     size_t count = c->width;
-    /* One float per pixel first, spread to RGBA from the back so that nothing is overwritten unread. */
+    /* Stores one float per pixel first, then spreads them to RGBA from the end, so that none is overwritten unread. */
     load(c, row, scratch, count);
     bool nan = has_nan(scratch, count);
     for (size_t i = count; i-- > 0;) {
@@ -166,7 +163,7 @@ static void convert_grey(const txm_conform *c, void *row, float *scratch)
     c->ops->from_float(c->type, scratch, row, count);
 }
 
-/* NaN is put back where it was: a transform would smear it, or make a number of it. */
+/* NaN is put back where it was, because a transform would spread it, or turn it into a number. */
 static void convert_rgba(const txm_conform *c, void *row, float *scratch)
 {
     load(c, row, scratch, 4 * (size_t)c->width);
@@ -190,7 +187,7 @@ void txm_conform_rows(const txm_conform *c, const void *src, size_t src_stride, 
         const uint8_t *s = (const uint8_t *)src + y * src_stride;
         uint8_t *d = (uint8_t *)dst + y * dst_stride;
         bool widens = c->src_channels != c->channels;
-        /* A row that is widened is first moved to the end of its place, in the storage type. */
+        /* A row that becomes wider is first moved to the end of its memory, in the storage type. */
         if (c->src_type != c->type) {
             uint8_t *typed = widens ? d + (c->channels - c->src_channels) * b * c->width : d;
             integers_to_half(c, s, typed, scratch);

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What conversions share.
- *
- * Threads, colour config, row operations and devices are made once and shared by any number of conversions. A derived
- * context shares all of it but the colour config: scenes have working spaces of their own, and projects configs.
+ * A context has what conversions share: threads, colour config, row operations and devices. A derived context shares
+ * all of it except the colour config, because scenes have working spaces of their own, and projects have configs.
  */
 #include "mill/convert/context.h"
 
@@ -20,7 +18,7 @@
 #include "tile/base/options.h"
 #include "tile/base/text.h"
 
-/* Nothing is started yet, except for devices that were asked for by name. */
+/* Devices are not started here, except those that were chosen by name. */
 static txm_status find_devices(txm_context *c, const txm_context_options *o, unsigned threads, txm_error *err)
 {
     const txm_gpus_options options = {o->device, o->device_memory_bytes, threads, c->ops};
@@ -31,7 +29,7 @@ static txm_status find_devices(txm_context *c, const txm_context_options *o, uns
     return status;
 }
 
-/* Keeps the path for contexts that are derived from this one. */
+/* Stores the path for contexts that are derived from this one. */
 static txm_status load_color(txm_context *c, const char *ocio_path, const char *working_space, txm_blender blender,
                              txm_error *err)
 {
@@ -53,7 +51,7 @@ static void tell_left_out(const txm_context *c)
                         txm_color_config_left_out(c->color));
 }
 
-/* Each part that fails takes the ones before it along. */
+/* If a part fails, those before it are freed. */
 txm_status txm_context_new(const txm_context_options *options, txm_context **out, txm_error *err)
 {
     txm_error_clear(err);
@@ -96,7 +94,7 @@ void txm_cancel_request(volatile int *cancel)
     __atomic_store_n(cancel, 1, __ATOMIC_RELEASE);
 }
 
-/* The pool and the devices stay the base's, which must live longer. */
+/* The pool and the devices belong to the base, which must outlive the context. */
 static txm_status derive(const txm_context *base, const char *ocio_path, const char *working_space, txm_blender blender,
                          txm_context **out, txm_error *err)
 {
@@ -116,14 +114,13 @@ static txm_status derive(const txm_context *base, const char *ocio_path, const c
     return status;
 }
 
-/* For one scene at a time. */
 txm_status txm_context_derive(const txm_context *base, const char *working_space, txm_context **out, txm_error *err)
 {
     txm_error_clear(err);
     return derive(base, base->ocio_path, working_space, txm_color_blender(base->color), out, err);
 }
 
-/* For the images of a project. Nobody has been warned yet of what is left out of its config. */
+/* For the images of a project. Warns of what is left out of the config, because it is newly loaded. */
 txm_status txm_context_derive_config(const txm_context *base, const char *ocio_path, const char *working_space,
                                      txm_context **out, txm_error *err)
 {
@@ -141,7 +138,7 @@ txm_status txm_context_derive_blender(const txm_context *base, const char *ocio_
     return status;
 }
 
-/* A derived context frees only its colours. */
+/* A derived context frees only its colour config. */
 void txm_context_free(txm_context **context)
 {
     if (!context || !*context)
@@ -156,7 +153,7 @@ void txm_context_free(txm_context **context)
     *context = NULL;
 }
 
-/* Nothing is formatted if nobody listens. */
+/* Nothing is formatted without a log callback. */
 void txm_context_log(const txm_context *context, txm_log_level level, const char *format, ...)
 {
     char message[TXM_MESSAGE_BYTES];
@@ -198,7 +195,7 @@ void txm_context_run(txm_context *context, size_t count, void (*work)(void *user
     for (size_t i = 0; i < count; i++) {
         if (pieces)
             pieces[i] = (piece){work, user, i};
-        /* Whatever lacks memory is done here and now. */
+        /* What cannot be queued for lack of memory runs on this thread. */
         if (!group || !txm_group_submit(group, false, run_piece, &pieces[i]))
             work(user, i);
     }
@@ -211,7 +208,7 @@ const txm_color_config *txm_context_color(const txm_context *context)
     return context->color;
 }
 
-/* For handlers of signals: only what is safe there. */
+/* Called in signal handlers, so it must be async-signal-safe. */
 void txm_remove_temporaries(void)
 {
     txm_publish_abort_all();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What conversions share. */
+ * The state that conversions share. */
 #ifndef TXM_CONVERT_CONTEXT_H
 #define TXM_CONVERT_CONTEXT_H
 #include "mill/convert/gpus.h"
@@ -17,14 +17,14 @@ struct txm_context {
     txm_log_fn log;
     void *log_user;
     const volatile int *cancel;
-    char *ocio_path; /* as given, for contexts that are derived; may be NULL */
+    char *ocio_path; /* as passed in, for derived contexts; may be NULL */
     bool ignore_environment, borrows_pool;
 };
 
 void txm_context_log(const txm_context *context, txm_log_level level, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Its threads, which live as long as it does; NULL for none. */
+/* The context's threads, which live as long as it does; NULL for a context that is NULL. */
 txm_pool *txm_context_pool(txm_context *context);
 
 #endif

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Converting one source image: resolve the settings, look up what is there, run the attempt, publish.
- *
- * In: a path, settings, options. Out: a published tx file and what became of it. What is fresh is left alone; what is
- * to be made is made under a claim, so that of several processes one works; hooks let a batch fetch the file from a
- * store instead.
+ * Converts one source image: resolves the settings, looks up the existing file, runs the attempt, and publishes the
+ * result. A fresh file is left alone; a file is made under a claim, so that only one of several processes makes it;
+ * hooks let a batch fetch it from a store instead.
  */
 #include "txmill/convert.h"
 
@@ -27,7 +25,7 @@
 #include "tile/base/path.h"
 #include "tile/name/lookup.h"
 
-/* What Blender itself would write has neither borders nor dropped channels. */
+/* Blender itself writes neither borders nor reduced channels. */
 static txm_settings effective(const txm_settings *settings)
 {
     txm_settings s = *settings;
@@ -46,13 +44,13 @@ typedef struct conversion {
     txm_source *source;
     const txm_source_info *info;
     txm_resolved resolved;
-    char *stored_source; /* the path as the file will hold it */
+    char *stored_source; /* the path as it will be stored in the file */
     txm_tx_attribute *attributes;
     size_t attribute_count;
-    char *attribute_names; /* of --attrib, NUL-separated, in one piece */
+    char *attribute_names; /* NUL-separated names of --attrib, in one piece */
 } conversion;
 
-/* What is written by force goes to the configured folder, even where the fresh file was found in the default one. */
+/* With --force the file is written to the configured folder, even if the fresh one was found in the default folder. */
 static txm_status force_place(const conversion *c, txm_result *result, txm_error *err)
 {
     char *path = txm_tx_path(c->path, c->settings.cache_dir, &c->resolved.key);
@@ -64,7 +62,7 @@ static txm_status force_place(const conversion *c, txm_result *result, txm_error
     return TXM_OK;
 }
 
-/* -o must not name the image itself, by whatever spelling or link: the source would be gone. */
+/* The output must not be the image itself, by any spelling or link: it would be overwritten. */
 static txm_status check_output(const conversion *c, txm_error *err)
 {
     struct stat st;
@@ -73,7 +71,7 @@ static txm_status check_output(const conversion *c, txm_error *err)
     return TXM_OK;
 }
 
-/* A file that is fresh is left alone, unless by force; one that was made with other settings is reported. */
+/* A fresh file is left alone, unless force is set; if it was made with other settings, that is reported. */
 static txm_status leave_fresh(const conversion *c, txm_result *result, bool *needed, txm_error *err)
 {
     result->outcome = TXM_OUTCOME_UP_TO_DATE;
@@ -85,7 +83,7 @@ static txm_status leave_fresh(const conversion *c, txm_result *result, bool *nee
     return TXM_OK;
 }
 
-/* Decides whether there is anything to do; *target is where the file goes. */
+/* Decides whether there is anything to do; *target receives the path of the file. */
 static txm_status look_up(conversion *c, txm_result *result, bool *needed, txm_error *err)
 {
     *needed = true;
@@ -123,7 +121,7 @@ static txm_status look_up(conversion *c, txm_result *result, bool *needed, txm_e
         snprintf(result->reason, sizeof result->reason, "outdated: %.200s", found.reason);
         break;
     case TXM_TX_STATE_UNUSABLE:
-        /* What Blender cannot read was made for other readers, and is what was asked for. */
+        /* Blender cannot read it because zstd was requested, so it counts as fresh. */
         if (found.foreign && c->settings.compression.codec == TXM_CODEC_ZSTD) {
             status = leave_fresh(c, result, needed, err);
             break;
@@ -138,7 +136,7 @@ static txm_status look_up(conversion *c, txm_result *result, bool *needed, txm_e
     return status;
 }
 
-/* Collects what is kept of the source's metadata and what --attrib gives. */
+/* Collects the attributes that are kept from the source's metadata and those of --attrib. */
 static txm_status collect_attributes(conversion *c, txm_error *err)
 {
     const char *const *given = c->settings.attributes;
@@ -165,7 +163,7 @@ static txm_status collect_attributes(conversion *c, txm_error *err)
     return TXM_OK;
 }
 
-/* Strings belong to the conversion and live until the file is written. */
+/* Strings belong to the conversion and are valid until the file is written. */
 static txm_status make_metadata(conversion *c, txm_tx_metadata *out, txm_error *err)
 {
     txm_color_class class = txm_color_space_class(c->resolved.space);
@@ -192,7 +190,7 @@ static txm_status make_metadata(conversion *c, txm_tx_metadata *out, txm_error *
     return status;
 }
 
-/* From the attempt that succeeded. */
+/* Fills in the result from the attempt that succeeded. */
 static void report(const conversion *c, const txm_attempt_result *made, txm_result *result)
 {
     result->outcome = TXM_OUTCOME_CREATED;
@@ -210,7 +208,8 @@ static void report(const conversion *c, const txm_attempt_result *made, txm_resu
     (void)c;
 }
 
-/* Tries until an attempt's guesses hold: that the image is grey, or of one colour, that the device lasts. */
+/* Repeats attempts until their assumptions hold: that the image is grey, that it has one colour, that the device does
+ * not fail. */
 static txm_status attempt(const conversion *c, txm_attempt_request *request, txm_publish **publish,
                           txm_attempt_result *made, txm_error *err)
 {
@@ -232,7 +231,7 @@ static txm_status attempt(const conversion *c, txm_attempt_request *request, txm
     }
 }
 
-/* Makes the file and puts it in place. */
+/* Makes the file and publishes it. */
 static txm_status make(conversion *c, txm_result *result, txm_error *err)
 {
     txm_tx_metadata metadata;
@@ -264,7 +263,7 @@ static txm_status make(conversion *c, txm_result *result, txm_error *err)
     return status;
 }
 
-/* For all outcomes: a dry run, too, says what would be made. */
+/* Called for all outcomes, since a dry run also reports what would be made. */
 static void describe(const conversion *c, txm_result *result)
 {
     snprintf(result->colorspace, sizeof result->colorspace, "%s", c->resolved.requested);
@@ -281,7 +280,7 @@ static void describe(const conversion *c, txm_result *result)
     txm_settings_key(c->info, c->resolved.space, c->resolved.alpha, &c->settings, result->settings_key);
 }
 
-/* What would fail when the file is made fails when it is planned. */
+/* Planning fails if making the file would. */
 static txm_status check_codec(const conversion *c, txm_error *err)
 {
     const txm_conform conform = txm_conform_plan(c->info, c->resolved.space, c->resolved.alpha, NULL);
@@ -291,7 +290,7 @@ static txm_status check_codec(const conversion *c, txm_error *err)
                     "%s: its tx file is an EXR file, which cannot be compressed with zstd; use zip or none", c->path);
 }
 
-/* Makes the file with the right to do so held; by the time that was granted, another process may have made it. */
+/* Makes the file while the claim is held. Before the claim was granted, another process may have made it. */
 static txm_status convert_holding_claim(conversion *c, const txm_convert_hooks *hooks, txm_result *result,
                                         txm_error *err)
 {
@@ -306,7 +305,7 @@ static txm_status convert_holding_claim(conversion *c, const txm_convert_hooks *
     return status;
 }
 
-/* With the claim in hand the lookup is made again: another process may have finished the file in between. */
+/* The lookup is repeated once the claim is held, since another process may have finished the file meanwhile. */
 static txm_status make_hooked(conversion *c, txm_result *result, txm_error *err)
 {
     const txm_convert_hooks *hooks = c->hooks;
@@ -338,8 +337,8 @@ static bool opens_within(const char *path, uint64_t bytes)
     return status != TXM_STATUS_TOO_LARGE;
 }
 
-/* A reader knows what it takes itself; what the whole conversion takes is worth more to who has to choose the limit.
- * What is beyond other limits keeps its failure. */
+/* The reader reports only its own memory; to choose a limit, the user needs that of the whole conversion. Failures
+ * because of other limits are kept. */
 static txm_status refuse_memory(conversion *c, txm_error *err)
 {
     const uint64_t most = (uint64_t)1 << 44;
@@ -359,7 +358,7 @@ static txm_status refuse_memory(conversion *c, txm_error *err)
     return txm_convert_refuse(c->path, needed, err);
 }
 
-/* Nothing can be made of the image, and nothing has to be: Cycles uses the tx file that is there. */
+/* The image cannot be read, but need not be: Cycles uses the existing tx file. */
 static bool leave_unread(conversion *c, txm_result *result, const txm_error *why)
 {
     txm_found found;
@@ -378,7 +377,7 @@ static bool leave_unread(conversion *c, txm_result *result, const txm_error *why
     return true;
 }
 
-/* Open, resolve, look up, make: each step may end it, with success as well. */
+/* Opens, resolves, looks up, makes: each step may end the conversion, also with success. */
 static txm_status run(conversion *c, txm_result *result, txm_error *err)
 {
     const txm_source_options source = {.max_memory_bytes = c->context->max_memory_bytes};
@@ -408,7 +407,7 @@ static txm_status run(conversion *c, txm_result *result, txm_error *err)
     return c->hooks ? make_hooked(c, result, err) : make(c, result, err);
 }
 
-/* For programs: structs of any version are accepted. */
+/* Accepts structs of older and newer programs. */
 txm_status txm_convert(txm_context *context, const char *source, const txm_settings *settings,
                        const txm_convert_options *options, txm_result *result, txm_error *err)
 {
@@ -424,7 +423,7 @@ txm_status txm_convert(txm_context *context, const char *source, const txm_setti
     return status ? status : txm_convert_hooked(context, source, &s, &o, NULL, result, err);
 }
 
-/* For the batch, whose structs are our own. */
+/* For the batch, whose structs have the current size. */
 txm_status txm_convert_hooked(txm_context *context, const char *source, const txm_settings *settings,
                               const txm_convert_options *options, const txm_convert_hooks *hooks, txm_result *result,
                               txm_error *err)

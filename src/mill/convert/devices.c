@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Listing what this machine can compute with.
- *
- * In: nothing but the machine. Out: the vector code that the CPU can run and what each plug-in says about its
- * devices, with the reason where one cannot be used.
+ * Lists what this machine can compute with: the vector code that the CPU runs, and the devices of each plug-in, with
+ * the reason where one cannot be used.
  */
 #include "txmill/devices.h"
 
@@ -18,7 +16,6 @@
 #include "tile/device/device_plugin.h"
 #include "tile/ops/ops.h"
 
-/* The list ends with NULL. */
 void txm_cpu_describe(txm_cpu_info *out)
 {
     *out = (txm_cpu_info){.cores = txm_cpu_count(), .isa = txm_ops_best()->isa};
@@ -26,7 +23,7 @@ void txm_cpu_describe(txm_cpu_info *out)
         ;
 }
 
-/* A device that cannot even be described is in the list, with the reason. */
+/* A device that cannot be examined is listed with the reason. */
 static void describe(const txm_device_plugin *plugin, uint32_t device, txm_device_info *out)
 {
     txm_device_facts info = {0};
@@ -46,7 +43,7 @@ static void describe(const txm_device_plugin *plugin, uint32_t device, txm_devic
         snprintf(out->reason, sizeof out->reason, "%.250s", ok ? info.reason : err.message);
 }
 
-/* Adds the devices of one back-end to a list. */
+/* Appends the devices of one back-end to a list. */
 static txm_status add_devices(const txm_device_backend_row *backend, txm_device_info **list, size_t *count,
                               txm_error *err)
 {
@@ -69,7 +66,7 @@ const char *txm_device_backend(size_t index)
     return b ? b->name : NULL;
 }
 
-/* One back-end without devices is no failure as long as another one has some. */
+/* A back-end without devices is not a failure if another one has some. */
 static txm_status list(const char *only, txm_device_info **out, size_t *count, txm_error *err)
 {
     txm_error none = {0};

@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Encoding on all threads, writing in one order.
+ * Encodes on all threads and writes in one order. Queued batches form a list in the order of the file; the thread that
+ * finishes the first one starts writing it and all finished ones that follow, while the others continue to encode.
  *
- * Queued batches form a list in the order of the file. Whoever finishes the first of them writes it and all finished
- * ones after it; the others go on encoding.
- *
- * In: bands, from the tiler, in any order of levels. Out: tiles appended to the file in its order, which
- * readers and Blender expect: level 0 first, row by row. Tiles of other levels are ready long before level 0
- * is; they go to a spill and are appended at the end. Borders go to the section writer, which keeps its own
- * order.
+ * The file must have level 0 first, row by row, as readers and Blender expect. Tiles of other levels are ready long
+ * before level 0 is complete: they go to a spill and are appended at the end. Borders go to the section writer, which
+ * has an order of its own.
  */
 #include "mill/convert/encode_queue.h"
 
@@ -22,22 +19,22 @@
 #include "tile/base/mem.h"
 
 enum {
-    BATCH_PIXELS = 64 * 64 * 16, /* of one batch: a quarter of a millisecond of encoding and more */
-    SPILL_MEMORY_BYTES = 1 << 20 /* of upper levels' tiles in memory before they go to disk */
+    BATCH_PIXELS = 64 * 64 * 16, /* pixels of a batch: at least a quarter of a millisecond of encoding */
+    SPILL_MEMORY_BYTES = 1 << 20 /* memory for upper levels' tiles before they go to disk */
 };
 
 typedef struct batch {
-    struct batch *next; /* in the order of committing, or in the list of spare ones */
+    struct batch *next; /* in the list in order of the file, or in a list of spare ones */
     txm_encode_queue *queue;
     bool borders, done;
-    uint32_t tile_x, tiles; /* first tile and number of tiles */
+    uint32_t tile_x, tiles; /* index of the first tile, and number of tiles */
     txm_band *band, *around[TXM_BANDS_AROUND];
     uint8_t *bytes; /* the encoded tiles, one after the other */
     size_t bytes_used, bytes_capacity;
-    uint32_t *sizes; /* of each */
+    uint32_t *sizes; /* size of each */
 } batch;
 
-/* One thread's encoders, lent to a batch for as long as it runs. */
+/* One thread's encoders, which a batch borrows while it runs. */
 typedef struct encoders {
     struct encoders *next;
     txm_tile_encoder *tile;
@@ -46,7 +43,7 @@ typedef struct encoders {
 } encoders;
 
 typedef struct upper_level {
-    uint64_t *offsets; /* of each tile in the spill */
+    uint64_t *offsets; /* offset of each tile in the spill */
     uint32_t *sizes;
     uint32_t tiles;
 } upper_level;
@@ -62,14 +59,13 @@ struct txm_encode_queue {
     uint32_t batch_tiles;
     upper_level upper[TXM_MAX_LEVELS];
 
-    pthread_mutex_t lock; /* guards what follows */
-    batch *first, **last; /* queued, in order */
-    batch
-        *spare[2]; /* of tiles, of borders: memory for tiles would be lost on borders, which are a tenth of the size */
+    pthread_mutex_t lock; /* guards the members below */
+    batch *first, **last; /* queued, in the order of the file */
+    batch *spare[2];      /* for tiles and for borders, which need only a tenth of the memory */
     encoders *idle;
 };
 
-/* Of a level, the last one in a row may be narrow. */
+/* The last tile of a row may be narrow. */
 static uint32_t tiles_across(const txm_encode_queue *q, uint32_t level)
 {
     return (txm_level_size(q->layout.width, level) + q->layout.tile_px - 1) / q->layout.tile_px;
@@ -80,7 +76,7 @@ static uint32_t tiles_down(const txm_encode_queue *q, uint32_t level)
     return (txm_level_size(q->layout.height, level) + q->layout.tile_px - 1) / q->layout.tile_px;
 }
 
-/* `section` may be NULL. A batch is a number of tiles that is worth a job; it is the unit of order, too. */
+/* `section` may be NULL. A batch is as many tiles as are worth a job; it is also the unit of the order. */
 txm_status txm_encode_queue_new(txm_job *job, const txm_tx_layout *layout, txm_tx_writer *writer,
                                 txm_section_writer *section, const char *spill_dir, txm_encode_queue **out,
                                 txm_error *err)
@@ -116,7 +112,7 @@ txm_status txm_encode_queue_new(txm_job *job, const txm_tx_layout *layout, txm_t
     return TXM_OK;
 }
 
-/* As soon as a batch is encoded: bands are what memory is short of. */
+/* Bands are dropped as soon as a batch is encoded, because they take most of the memory. */
 static void drop_bands(batch *b)
 {
     txm_band_drop(b->band);
@@ -139,7 +135,7 @@ static void free_batches(batch *b)
     }
 }
 
-/* There are as many as threads ever encoded at once. */
+/* There are as many encoders as threads ever encoded at once. */
 static void free_encoders(encoders *e)
 {
     while (e) {
@@ -152,7 +148,7 @@ static void free_encoders(encoders *e)
     }
 }
 
-/* Nothing may be running any more. */
+/* No job may be running. */
 void txm_encode_queue_free(txm_encode_queue **queue)
 {
     txm_encode_queue *q = queue ? *queue : NULL;
@@ -175,7 +171,7 @@ void txm_encode_queue_free(txm_encode_queue **queue)
 
 /* ---- encoding ------------------------------------------------------------------------------------------------ */
 
-/* Encoders have megabytes of tables: they are made when first needed and then passed on. */
+/* Encoders have megabytes of tables, so they are created when first needed and then reused. */
 static txm_status take_encoders(txm_encode_queue *q, encoders **out, txm_error *err)
 {
     pthread_mutex_lock(&q->lock);
@@ -218,7 +214,7 @@ static void give_encoders(txm_encode_queue *q, encoders *e)
     pthread_mutex_unlock(&q->lock);
 }
 
-/* Grows by a quarter: sizes of tiles resemble each other. */
+/* The buffer grows by a quarter, since tiles have similar sizes. */
 static bool append(batch *b, const void *encoded, size_t size_bytes)
 {
     if (size_bytes > b->bytes_capacity - b->bytes_used) {
@@ -234,15 +230,15 @@ static bool append(batch *b, const void *encoded, size_t size_bytes)
     return true;
 }
 
-/* A row of the level, from whichever of the batch's bands holds it. */
+/* A row of the level, from whichever of the batch's bands has it. */
 static const uint8_t *border_row(void *context, uint32_t y)
 {
     const batch *b = context;
     return txm_band_row_near(b->band, b->around, y);
 }
 
-/* A tile, or a border record with the tile's edges after it, that a device has brought this far. All tiles of a row of
- * tiles but the last are full, so each begins where that many full ones end. */
+/* A tile that a device has prepared, or a border record followed by the tile's edges. All tiles of a row except the
+ * last are full, so each begins at a multiple of the full size. */
 static txm_status encode_ready(const batch *b, encoders *e, uint32_t tile_x, uint32_t w, const void **encoded,
                                size_t *size, txm_error *err)
 {
@@ -259,7 +255,7 @@ static txm_status encode_ready(const batch *b, encoders *e, uint32_t tile_x, uin
     return txm_border_encode_edges(e->border, record, &edges, w, h, encoded, size, err);
 }
 
-/* Devices hand over tiles that are filtered already (ready). */
+/* Devices deliver tiles that are already filtered (ready). */
 static txm_status encode_one(batch *b, encoders *e, uint32_t tile_x, const void **encoded, size_t *size, txm_error *err)
 {
     const txm_encode_queue *q = b->queue;
@@ -275,7 +271,7 @@ static txm_status encode_one(batch *b, encoders *e, uint32_t tile_x, const void 
     return txm_border_encode(e->border, e->border_pixels, pixels, b->band->stride_bytes, w, h, encoded, size, err);
 }
 
-/* The bytes stay with the batch until it is its turn to be written. */
+/* The bytes stay in the batch until it is written. */
 static void encode_batch(batch *b)
 {
     txm_encode_queue *q = b->queue;
@@ -299,7 +295,7 @@ static void encode_batch(batch *b)
 
 /* ---- committing ---------------------------------------------------------------------------------------------- */
 
-/* Where an encoded tile goes: section, file or spill. */
+/* Writes an encoded tile to the section, the file or the spill. */
 static txm_status commit_one(txm_encode_queue *q, const batch *b, uint32_t tile, const uint8_t *bytes, uint32_t size,
                              txm_error *err)
 {
@@ -313,7 +309,7 @@ static txm_status commit_one(txm_encode_queue *q, const batch *b, uint32_t tile,
     return txm_spill_add(q->spill, bytes, size, err);
 }
 
-/* Called for the head of the list alone. */
+/* Called only for the head of the list. */
 static void commit_batch(txm_encode_queue *q, const batch *b)
 {
     txm_error err = {0};
@@ -330,7 +326,7 @@ static void commit_batch(txm_encode_queue *q, const batch *b)
     txm_job_book(q->job, TXM_STAGE_WRITE, clock);
 }
 
-/* Commits what is ready at the head of the queue; runs on the strand, one at a time. */
+/* Writes the finished batches at the head of the list; runs on the strand, one at a time. */
 static void commit_ready(void *arg)
 {
     txm_encode_queue *q = arg;
@@ -357,7 +353,7 @@ static void commit_ready(void *arg)
     }
 }
 
-/* Writing is on a strand, so that no thread that could encode waits for a lock. */
+/* Writing is on a strand, so that threads that could encode do not wait for a lock. */
 static void run_batch(void *arg)
 {
     batch *b = arg;
@@ -368,7 +364,7 @@ static void run_batch(void *arg)
     b->done = true;
     bool head = q->first == b;
     pthread_mutex_unlock(&q->lock);
-    /* Whoever finishes the head starts the committing; what finished out of order before goes with it. */
+    /* The thread that finishes the head starts writing, which includes later batches that were finished before. */
     if (head && !txm_strand_submit(q->commits, commit_ready, q)) {
         txm_error err = {0};
         txm_no_memory(&err, NULL);
@@ -378,7 +374,7 @@ static void run_batch(void *arg)
 
 /* ---- queueing ------------------------------------------------------------------------------------------------ */
 
-/* Batches are kept with their buffers for the next band. */
+/* Batches are reused together with their buffers. */
 static batch *new_batch(txm_encode_queue *q, bool borders)
 {
     pthread_mutex_lock(&q->lock);
@@ -403,7 +399,7 @@ static batch *new_batch(txm_encode_queue *q, bool borders)
     return b;
 }
 
-/* Entered in the list under the lock, in the order of calls: that is the order of the file. */
+/* Batches enter the list under the lock, in the order of calls, which is the order of the file. */
 static bool queue_batches(txm_encode_queue *q, txm_band *band, txm_band *const around[TXM_BANDS_AROUND])
 {
     uint32_t tiles = tiles_across(q, band->level);
@@ -436,7 +432,7 @@ bool txm_encode_queue_borders(txm_encode_queue *q, txm_band *band, txm_band *con
     return queue_batches(q, band, around);
 }
 
-/* All jobs must have ended. Reads the spill once, from its start to its end. */
+/* All jobs must have ended. The spill is read once, from start to end. */
 txm_status txm_encode_queue_finish(txm_encode_queue *q, txm_error *err)
 {
     const uint8_t *tile = NULL;

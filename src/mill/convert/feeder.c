@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The feeder.
+ * The feeder reads a source from top to bottom, conforms it, and passes bands to the other stages, of which it is
+ * ahead by as many bands as memory allows. Statistics for constant and grey images are taken here from conformed rows.
  *
- * It reads ahead of the other stages by as many bands as memory allows and waits when too many are alive. Statistics
- * for constant and grey images are taken here, from conformed rows, before they are handed on.
- *
- * In: a source that is read from top to bottom. Out: conformed bands, and, before the first of them, what kind
- * of image it is. That kind is a guess until the last row: one colour all over is known only at the end, and
- * grey may stop being grey. So bands of one colour are counted instead of handed on, and a grey image that
- * shows a colour is begun again by the caller.
+ * The kind of the image, which is passed on before the first band, is a guess until the last row: only then is it
+ * known whether the image has one colour, and a grey image may still have a coloured pixel. Bands of one colour are
+ * therefore counted and not passed on, and a grey image that turns out to be coloured is begun again by the caller.
  */
 #include "mill/convert/feeder.h"
 
@@ -18,18 +15,18 @@
 #include "tile/base/fail.h"
 #include "tile/base/mem.h"
 
-/* Rows are conformed by several threads at once where a colour conversion makes that worth while. */
+/* Several threads conform rows if the colour conversion makes that worth while. */
 enum { CHUNKS = 16 };
 
 typedef struct state {
     txm_feed *feed;
     const txm_source_info *info;
-    size_t src_stride, row_bytes; /* of the source's rows; of conformed rows */
+    size_t src_stride, row_bytes; /* of the source's rows, and of conformed rows */
     uint32_t channels;            /* of conformed rows */
-    uint8_t *raw;                 /* a band as the source delivers it, where it has to change its layout */
+    uint8_t *raw;                 /* a band as the source delivers it, if its layout has to change */
     float *scratch[CHUNKS];
     bool started;
-    bool both_zeros;  /* of the rows that were all equal some hold 0 where others hold -0 */
+    bool both_zeros;  /* the rows so far are all equal, but some have 0 and others -0 */
     uint8_t last[16]; /* the last pixel of these rows */
 } state;
 
@@ -52,7 +49,7 @@ typedef struct chunk {
     uint32_t y, rows, index;
 } chunk;
 
-/* A part of a band's rows: colour conversion is the dearest part of reading and is spread over threads. */
+/* Conforms a part of a band's rows: colour conversion is the most expensive part of reading, so threads share it. */
 static void conform_chunk(void *arg)
 {
     const chunk *c = arg;
@@ -64,7 +61,7 @@ static void conform_chunk(void *arg)
     txm_job_book(s->feed->job, s->feed->conform->space ? TXM_STAGE_COLOR : TXM_STAGE_CONFORM, clock);
 }
 
-/* Conforms a band in `count` pieces. The pieces have a group of their own: only they are waited for. */
+/* Conforms a band in `count` pieces. They have a group of their own, so that only they are waited for. */
 static bool conform_in_pieces(state *s, txm_band *band, uint32_t count)
 {
     chunk chunks[CHUNKS];
@@ -79,7 +76,7 @@ static bool conform_in_pieces(state *s, txm_band *band, uint32_t count)
     return ok;
 }
 
-/* Without colour conversion one thread is as fast as memory. */
+/* Without colour conversion, one thread is as fast as memory. */
 static txm_status conform(state *s, txm_band *band, txm_error *err)
 {
     uint32_t pieces = s->feed->conform->space ? txm_pool_threads(s->feed->job->pool) : 1;
@@ -112,7 +109,7 @@ static txm_status read_band(state *s, uint32_t y, txm_band **out, txm_error *err
 
 /* ---- what kind of image it is --------------------------------------------------------------------------------- */
 
-/* Row by row, in order: the sums have a defined order. */
+/* Rows are added in order, so that the sums have a defined order. */
 static void add_stats(state *s, const txm_band *band)
 {
     txm_feed *f = s->feed;
@@ -123,21 +120,21 @@ static void add_stats(state *s, const txm_band *band)
     txm_job_book(f->job, TXM_STAGE_CONFORM, clock);
 }
 
-/* When the feeder may read on. */
+/* Whether the feeder may read on. */
 static bool few_alive(void *arg)
 {
     const txm_feed *f = arg;
     return atomic_load(&f->alive) <= f->bands_in_flight;
 }
 
-/* Gives a band to the sink, and works on what is queued when it has enough: memory stays bounded. */
+/* Passes a band to the sink; if enough bands are in flight, works on queued jobs first, so that memory is bounded. */
 static void give(state *s, txm_band *band)
 {
     s->feed->sink.band(s->feed->sink.context, band);
     txm_pool_wait_until(s->feed->job->pool, few_alive, s->feed);
 }
 
-/* Hands a band on, as one channel where that is what the output has. */
+/* Passes a band on, reduced to one channel if that is stored. */
 static txm_status hand_on(state *s, txm_band *band, txm_error *err)
 {
     txm_feed *f = s->feed;
@@ -156,7 +153,7 @@ static txm_status hand_on(state *s, txm_band *band, txm_error *err)
     return TXM_OK;
 }
 
-/* Level 0 rows y .. y+rows-1 of the constant colour, `width` pixels of `pixel_bytes`. */
+/* Passes on rows y .. y+rows-1 of level 0 in the constant colour, `width` pixels of `pixel_bytes`. */
 static txm_status hand_on_constant(state *s, uint32_t width, uint32_t y, uint32_t rows, txm_error *err)
 {
     txm_feed *f = s->feed;
@@ -170,18 +167,18 @@ static txm_status hand_on_constant(state *s, uint32_t width, uint32_t y, uint32_
     return TXM_OK;
 }
 
-/* Opens the other stages, which need to know what is coming. */
+/* Opens the other stages, which need to know the kind of the image. */
 static txm_status start(state *s, uint32_t width, uint32_t height, bool constant, txm_error *err)
 {
     txm_feed *f = s->feed;
-    /* Grey as far as it has been seen; one-channel sources have nothing to drop. */
+    /* Grey so far; sources with one channel have nothing to drop. */
     f->grey = f->may_be_grey && f->stats.grey;
     const txm_feed_start what = {width, height, f->grey ? 1 : s->channels, f->conform->type, constant};
     s->started = true;
     return f->sink.start(f->sink.context, &what) ? TXM_OK : job_failed(s, err);
 }
 
-/* The image turned out not to be constant: the rows before this band were, and are written from the one colour. */
+/* The image is not constant after all: the rows before this band have one colour, from which they are made now. */
 static txm_status start_late(state *s, const txm_band *band, txm_error *err)
 {
     txm_status status = start(s, s->info->width, s->info->height, false, err);
@@ -190,7 +187,7 @@ static txm_status start_late(state *s, const txm_band *band, txm_error *err)
     return status;
 }
 
-/* A band whose pixels all equal the first one: whether the bits are the same, and which come last. */
+/* For a band whose pixels all equal the first one: checks whether their bits are the same, and stores the last ones. */
 static void note_zeros(state *s, const txm_band *band)
 {
     const txm_feed *f = s->feed;
@@ -204,13 +201,13 @@ static void note_zeros(state *s, const txm_band *band)
            pixel_bytes);
 }
 
-/* Whether this attempt has come to nothing. */
+/* Whether this attempt must be repeated. */
 static bool in_vain(const txm_feed *f)
 {
     return f->not_grey || f->lost_zeros;
 }
 
-/* Bands of one colour need not be kept: they can be made again, should another colour come. */
+/* Bands of one colour are not kept, since they can be made again if another colour follows. */
 static txm_status take_band(state *s, txm_band *band, txm_error *err)
 {
     txm_feed *f = s->feed;
@@ -233,7 +230,7 @@ static txm_status take_band(state *s, txm_band *band, txm_error *err)
     return hand_on(s, band, err);
 }
 
-/* One band, from file to stage. */
+/* Moves one band from the file to the stages. */
 static txm_status next_band(state *s, uint32_t y, uint32_t *rows, txm_error *err)
 {
     txm_band *band = NULL;
@@ -242,7 +239,7 @@ static txm_status next_band(state *s, uint32_t y, uint32_t *rows, txm_error *err
     return status ? status : take_band(s, band, err);
 }
 
-/* A constant image becomes one tile, as in Blender: of the last pixel's zeros. */
+/* A constant image becomes one tile, as in Blender, with the zeros of its last pixel. */
 static txm_status finish_constant(state *s, uint32_t band_rows, txm_error *err)
 {
     txm_feed *f = s->feed;
@@ -264,7 +261,7 @@ static void check_grey(txm_feed *f)
     f->not_grey |= f->grey && !f->stats.grey;
 }
 
-/* Reads the next rows straight into the sink's memory. */
+/* Reads the next rows directly into the sink's memory. */
 static txm_status next_raw(state *s, uint32_t y, uint32_t *rows, txm_error *err)
 {
     txm_feed *f = s->feed;
@@ -293,7 +290,7 @@ static txm_status end(const state *s, txm_error *err)
 
 /* ---- the loop ------------------------------------------------------------------------------------------------ */
 
-/* Until the last row, a failure, or a colour in a grey image. */
+/* Runs until the last row, a failure, or a coloured pixel in a grey image. */
 static txm_status run(state *s, txm_error *err)
 {
     txm_feed *f = s->feed;
@@ -312,7 +309,7 @@ static txm_status run(state *s, txm_error *err)
     return status || in_vain(f) ? status : end(s, err);
 }
 
-/* Buffers are for one band: reading waits where others are slower. */
+/* The buffers are for one band: reading waits for slower stages. */
 txm_status txm_feed_run(txm_feed *feed, txm_error *err)
 {
     const txm_conform *c = feed->conform;

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The feeder: reads the source band by band, conforms it, and decides what kind of file it becomes from what it has
- * seen so far - one constant colour, one channel of grey, or what the source is. The guess is optimistic: nothing
- * starts while the image is constant; grey starts as grey, and the first coloured pixel ends the attempt (`not_grey`):
- * the conversion starts again with four channels. Rows of one colour are not kept, for they can be made again; but 0
- * and -0 are equal, and where another colour follows both, the conversion starts again and keeps them (`lost_zeros`).
+ * The feeder reads the source band by band, conforms it, and decides what kind of file it becomes from what it has
+ * read so far: one constant colour, one channel of grey, or the kind of the source.
+ *
+ * The guess is optimistic. No other stage starts while the image is constant; a grey image starts as grey, and the
+ * first coloured pixel ends the attempt (`not_grey`): the conversion starts again with four channels. Rows of one
+ * colour are not kept, because they can be made again; but 0 and -0 are equal, so if another colour follows both, the
+ * conversion starts again and keeps them (`lost_zeros`).
  */
 #ifndef TXM_CONVERT_FEEDER_H
 #define TXM_CONVERT_FEEDER_H
@@ -12,24 +14,25 @@
 #include "mill/convert/conform.h"
 #include "mill/convert/job.h"
 
-/* What the feeder found when the output has to start. */
+/* The facts about the image that are known when the output has to start. */
 typedef struct txm_feed_start {
     uint32_t width, height, channels; /* of level 0 as it will be stored */
     txm_type type;
     bool constant;
 } txm_feed_start;
 
-/* Where bands go. `start` is called once, before the first band; `band` takes over its reference. Failures go to the
- * job. */
+/* The receiver of bands. `start` is called once, before the first band; `band` takes ownership of its reference.
+ * Failures are recorded in the job. */
 typedef struct txm_feed_sink {
     void *context;
     bool (*start)(void *context, const txm_feed_start *start);
     void (*band)(void *context, txm_band *band);
-    /* For a sink that conforms rows itself (`raw` below): where the next rows go as the source delivers them, and that
-     * they are there. It adds to the feed's statistics. NULL and false: the job failed. */
+    /* For a sink that conforms rows itself (`raw` below): `place` returns memory for the next rows as the source
+     * delivers them, `placed` is called when they are there. The sink adds to the feed's statistics. NULL and false
+     * mean that the job failed. */
     void *(*place)(void *context, uint32_t rows);
     bool (*placed)(void *context, uint32_t rows);
-    /* All rows were given; called once where `start` was. False: the job failed. */
+    /* Called after all rows, if `start` was called. false: the job failed. */
     bool (*end)(void *context);
 } txm_feed_sink;
 
@@ -38,23 +41,23 @@ typedef struct txm_feed {
     txm_source *source;
     const txm_conform *conform;
     uint32_t band_rows;
-    bool may_be_grey; /* one channel is wanted where the image allows it */
-    bool keep_zeros;  /* it is known not to be constant: every row is handed on as it is */
+    bool may_be_grey; /* store one channel if the image allows it */
+    bool keep_zeros;  /* the image is known not to be constant: every row is passed on as it is */
     txm_feed_sink sink;
-    unsigned bands_in_flight; /* back-pressure: bands of level 0 alive at once */
-    atomic_uint alive;        /* living bands: the feed must outlive them */
+    unsigned bands_in_flight; /* the most bands of level 0 alive at once */
+    atomic_uint alive;        /* number of living bands; the feed must outlive them */
     void (*progress)(void *user, uint32_t rows_done, uint32_t rows);
     void *progress_user;
-    bool raw; /* set by `start`: rows are no longer conformed here */
+    bool raw; /* set by `start`: rows are not conformed here */
     /* results */
-    txm_stats stats; /* of the whole of level 0, as conformed: one channel or four */
+    txm_stats stats; /* of level 0 as conformed: one channel or four */
     bool not_grey;   /* the attempt was wrong: start again with may_be_grey = false */
-    bool lost_zeros; /* the same: with keep_zeros = true */
+    bool lost_zeros; /* the attempt was wrong: start again with keep_zeros = true */
     bool grey;       /* stored as one channel */
     bool constant;
 } txm_feed;
 
-/* Reads the source from its first row to its last. Returns the job's status; with not_grey or lost_zeros set nothing
- * else matters. */
+/* Reads the source from its first row to its last and returns the job's status. If not_grey or lost_zeros is set, the
+ * other results are meaningless. */
 txm_status txm_feed_run(txm_feed *feed, txm_error *err);
 #endif

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Measuring what pixels cost, and remembering it.
- *
- * A small strip is run through the CPU's code, and a trial image through the device, for each type with one channel and
- * with four. The file is $XDG_CACHE_HOME/txmill/devices, or ~/.cache/txmill/devices: a line a device, fields between
- * tabs, times as whole numbers. It is replaced as a whole; one that cannot be understood counts as empty.
+ * Measures what pixels cost, and stores the result. For each type with one channel and with four, a small strip runs
+ * through the CPU's code and a trial image through the device. The file is $XDG_CACHE_HOME/txmill/devices, or
+ * ~/.cache/txmill/devices: one line per device, fields separated by tabs, times as whole numbers. It is replaced as a
+ * whole; a malformed one counts as empty.
  */
 #include "mill/convert/gpu_rates.h"
 
@@ -22,7 +21,7 @@
 #include "tile/base/mem.h"
 #include "tile/base/path.h"
 
-/* A strip that takes a fraction of a millisecond, and an image that fills a device. */
+/* The strip takes a fraction of a millisecond on the CPU; the trial image keeps a device busy. */
 enum { STRIP_W = 2048, STRIP_H = 32, TRIAL_W = 2048, TRIAL_H = 1024, TRIAL_CHUNK = 256, MOST_DEVICES = 64 };
 
 static txm_gpu_plan trial(txm_type type, uint32_t channels)
@@ -42,11 +41,11 @@ static txm_gpu_plan trial(txm_type type, uint32_t channels)
 
 /* ---- the CPU ---------------------------------------------------------------------------------------------------- */
 
-/* The pyramid's sink: rows are computed and forgotten. */
+/* The pyramid's sink: rows are computed and discarded. */
 static void *place(void *context, uint32_t level, uint32_t y)
 {
     (void)level, (void)y;
-    return context; /* every row in the same place: nobody looks at them */
+    return context; /* all rows go to the same place, since nothing reads them */
 }
 
 static void placed(void *context, uint32_t level, uint32_t y)
@@ -54,7 +53,7 @@ static void placed(void *context, uint32_t level, uint32_t y)
     (void)context, (void)level, (void)y;
 }
 
-/* In CPU time of the thread: other load of the machine must not count. */
+/* Measures CPU time of the thread, so that other load of the machine does not count. */
 static double cpu_seconds_per_pixel(const txm_ops *ops, const txm_gpu_plan *plan)
 {
     const txm_pyramid_spec spec = {STRIP_W, STRIP_H, plan->channels, plan->type, plan->srgb, false, false};
@@ -64,7 +63,7 @@ static double cpu_seconds_per_pixel(const txm_ops *ops, const txm_gpu_plan *plan
     txm_pyramid *pyramid = NULL;
     double seconds = 0;
     if (pixels && out && txm_pyramid_new(&spec, ops, &sink, &pyramid, NULL) == TXM_OK) {
-        /* Ordinary values of every type: as half and float they are small and positive. */
+        /* The samples are ordinary values in every type: small and positive as half and float. */
         for (size_t i = 0; i < row * STRIP_H; i++)
             pixels[i] = (uint8_t)(0x20 + i * 37 % 24);
         uint64_t begin = txm_clock_ns(CLOCK_THREAD_CPUTIME_ID);
@@ -79,7 +78,7 @@ static double cpu_seconds_per_pixel(const txm_ops *ops, const txm_gpu_plan *plan
 
 /* ---- a device --------------------------------------------------------------------------------------------------- */
 
-/* One chunk at a time, each waited for: rates, not overlap, are wanted. */
+/* Runs one chunk at a time and waits for each, since rates are measured and not overlap. */
 static txm_status run_chunks(const txm_gpu_jobs *j, txm_gpu_job *job, const txm_gpu_plan *plan, txm_error *err)
 {
     txm_status status = TXM_OK;
@@ -93,7 +92,7 @@ static txm_status run_chunks(const txm_gpu_jobs *j, txm_gpu_job *job, const txm_
     return status;
 }
 
-/* A whole job, from opening to closing. */
+/* Runs a whole job, from opening to closing. */
 static txm_status run_job(const txm_gpu_jobs *j, uint32_t device, const txm_gpu_plan *plan, double *seconds,
                           txm_error *err)
 {
@@ -107,7 +106,7 @@ static txm_status run_job(const txm_gpu_jobs *j, uint32_t device, const txm_gpu_
     return status;
 }
 
-/* Twice: the first round pays for what a process pays once, the second one counts. */
+/* Everything runs twice: the first round includes costs that a process pays once, the second one counts. */
 txm_status txm_gpu_rates_measure(const txm_gpu_jobs *jobs, uint32_t device, const txm_ops *ops, txm_gpu_rates *out,
                                  txm_error *err)
 {
@@ -122,7 +121,7 @@ txm_status txm_gpu_rates_measure(const txm_gpu_jobs *jobs, uint32_t device, cons
             return status;
         if (first - second > out->start)
             out->start = first - second;
-        (void)cpu_seconds_per_pixel(ops, &plan); /* makes tables, once a process */
+        (void)cpu_seconds_per_pixel(ops, &plan); /* creates tables, once per process */
         const double cpu = cpu_seconds_per_pixel(ops, &plan);
         if (cpu <= 0)
             return txm_no_memory(err, NULL);
@@ -135,7 +134,7 @@ txm_status txm_gpu_rates_measure(const txm_gpu_jobs *jobs, uint32_t device, cons
 
 static const char first_line[] = "txmill devices 1\n";
 
-/* NULL where this user has no folder for caches. */
+/* NULL if this user has no folder for caches. */
 static char *cache_folder(void)
 {
     const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
@@ -144,7 +143,7 @@ static char *cache_folder(void)
     return home && *home == '/' ? txm_path_join(home, ".cache/txmill") : NULL;
 }
 
-/* The next field of a line; NULL when there is none. */
+/* The next field of a line; NULL if there is none. */
 static char *field(char **line)
 {
     char *text = strsep(line, "\t\n");
@@ -157,7 +156,7 @@ static bool take_text(char **line, char *out, size_t room)
     return text && (size_t)snprintf(out, room, "%s", text) < room;
 }
 
-/* A time in whole picoseconds. */
+/* Parses a time in whole picoseconds. */
 static bool take_time(char **line, double *seconds)
 {
     char *text = field(line), *end;
@@ -200,7 +199,7 @@ size_t txm_gpu_rates_read(txm_gpu_rates **out)
     return count;
 }
 
-/* Names are whatever a driver says: a tab would end the field. */
+/* A driver's name may contain a tab, which would end the field. */
 static void print_text(FILE *f, const char *text)
 {
     for (; *text; text++)
@@ -244,7 +243,8 @@ txm_status txm_gpu_rates_write(const txm_gpu_rates *rates, txm_error *err)
     txm_gpu_rates *others;
     char *folder = cache_folder();
     if (!folder)
-        return txm_fail(err, TXM_STATUS_IO, "neither XDG_CACHE_HOME nor HOME names a folder: nothing is remembered");
+        return txm_fail(err, TXM_STATUS_IO,
+                        "neither XDG_CACHE_HOME nor HOME is set to a folder: the result was not stored");
     char *path = txm_path_join(folder, "devices"), *draft = txm_asprintf("%s/devices.XXXXXX", folder);
     txm_status status = path && draft ? txm_folders_make(folder, &own) : txm_no_memory(&own, NULL);
     int fd = status ? -1 : mkstemp(draft);

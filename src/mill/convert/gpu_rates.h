@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What pixels cost on a device and on this CPU: measured when somebody asks for it (txmill devices --measure), kept in
- * a file of the user's cache, and all that `auto` goes by.
+ * What pixels cost on a device and on this CPU. It is measured on request (txmill devices --measure) and stored in the
+ * user's cache folder; the device `auto` is chosen by these rates alone.
  */
 #ifndef TXM_CONVERT_GPU_RATES_H
 #define TXM_CONVERT_GPU_RATES_H
@@ -10,24 +10,25 @@
 
 enum { TXM_GPU_TYPES = 4, TXM_GPU_LABEL_BYTES = 16 };
 
-/* Seconds a pixel of level 0, for all that a device takes over. */
+/* Seconds per pixel of level 0 for the work that a device takes over. */
 typedef struct txm_gpu_rate {
-    double device, cpu; /* cpu: of one thread */
+    double device, cpu; /* cpu: on one thread */
 } txm_gpu_rate;
 
 typedef struct txm_gpu_rates {
     char label[TXM_GPU_LABEL_BYTES];     /* "opencl:0" */
-    char name[256], driver[32];          /* whose rates these are: another device may get its number */
+    char name[256], driver[32];          /* identify the device: another one may get its number */
     double start;                        /* seconds to load the driver and to run the first job */
-    txm_gpu_rate rate[TXM_GPU_TYPES][2]; /* of one channel, of four */
+    txm_gpu_rate rate[TXM_GPU_TYPES][2]; /* for one channel and for four */
 } txm_gpu_rates;
 
-/* Runs small jobs of every kind on the device and on one thread. Fills in `start` and `rate`. */
+/* Runs small jobs of every kind on the device and on one thread of the CPU. Fills in `start` and `rate`. */
 txm_status txm_gpu_rates_measure(const txm_gpu_jobs *jobs, uint32_t device, const txm_ops *ops, txm_gpu_rates *out,
                                  txm_error *err);
 
-/* What was measured on this machine: *out is to be freed; 0 when nothing was, or the file cannot be understood. */
+/* Reads the rates that were measured on this machine into *out, which is to be freed. Returns their number, 0 if there
+ * are none or the file is malformed. */
 size_t txm_gpu_rates_read(txm_gpu_rates **out);
-/* Replaces the rates of this label and keeps the others. */
+/* Replaces the rates with this label and keeps the others. */
 txm_status txm_gpu_rates_write(const txm_gpu_rates *rates, txm_error *err);
 #endif

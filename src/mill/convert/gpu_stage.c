@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The stage of a device.
- *
- * Rows are submitted in chunks; what comes back is handed out piece by piece. A device that fails makes the attempt
- * fail with a status of its own, after which the conversion runs again on the CPU.
+ * The stage of a device. Rows are submitted in chunks; the results are passed on piece by piece. If the device fails,
+ * the attempt fails with a status of its own, and the conversion runs again on the CPU.
  */
 #include "mill/convert/gpu_stage.h"
 
@@ -13,7 +11,7 @@
 #include "tile/base/fail.h"
 #include "tile/base/mem.h"
 
-/* A result whose pieces are lent to the compressors. */
+/* A result whose pieces are lent to the encoders. */
 typedef struct lent {
     txm_gpu_stage *stage;
     txm_gpu_result *result;
@@ -29,14 +27,14 @@ struct txm_gpu_stage {
     uint8_t *chunk;
     uint32_t rows;
     bool conformed;
-    unsigned on_device; /* chunks submitted and not collected */
-    atomic_uint lent;   /* results that compressors still read */
+    unsigned on_device; /* chunks that were submitted and not collected */
+    atomic_uint lent;   /* results that encoders still read */
     bool failed;
 };
 
 /* ---- failing ---------------------------------------------------------------------------------------------------- */
 
-/* Whatever a device fails of, the file can be made without it: the caller tells by the status. */
+/* Whatever the device's failure is, the file can be made without it; the status says so to the caller. */
 static bool device_failed(txm_gpu_stage *s, const txm_error *cause)
 {
     txm_error err = {0};
@@ -46,7 +44,7 @@ static bool device_failed(txm_gpu_stage *s, const txm_error *cause)
     return false;
 }
 
-/* Of this machine, not of the device: that would be device_failed. */
+/* For memory of the machine; a lack of device memory is device_failed. */
 static bool out_of_memory(txm_gpu_stage *s)
 {
     txm_error err = {0};
@@ -57,7 +55,7 @@ static bool out_of_memory(txm_gpu_stage *s)
 
 /* ---- opening ---------------------------------------------------------------------------------------------------- */
 
-/* The lease has decided device and chunk size. */
+/* The lease has chosen the device and the chunk size. */
 txm_status txm_gpu_stage_open(const txm_gpu_stage_setup *setup, txm_gpu_stage **out, txm_error *err)
 {
     const txm_gpu_plan *plan = &setup->lease->plan;
@@ -76,7 +74,7 @@ txm_status txm_gpu_stage_open(const txm_gpu_stage_setup *setup, txm_gpu_stage **
     return status;
 }
 
-/* Bands that were lent must be back. */
+/* All lent bands must have been dropped. */
 void txm_gpu_stage_close(txm_gpu_stage **stage, bool *failed)
 {
     txm_gpu_stage *s = stage ? *stage : NULL;
@@ -88,9 +86,9 @@ void txm_gpu_stage_close(txm_gpu_stage **stage, bool *failed)
     *stage = NULL;
 }
 
-/* ---- what comes back -------------------------------------------------------------------------------------------- */
+/* ---- results ---------------------------------------------------------------------------------------------------- */
 
-/* Called from whichever thread drops the last band of a result. */
+/* Called on the thread that drops the last band of a result. */
 static void give_back(void *owner)
 {
     lent *l = owner;
@@ -99,11 +97,11 @@ static void give_back(void *owner)
     txm_gpu_stage *s = l->stage;
     s->jobs->release(s->job, l->result);
     free(l);
-    /* Last: the stage may be closed from here on. */
+    /* This must come last: the stage may be closed afterwards. */
     atomic_fetch_sub(&s->lent, 1);
 }
 
-/* Each band holds a reference of the result it is part of. */
+/* Each band holds a reference to the result that it is part of. */
 static txm_band *lend(lent *l, uint32_t level, uint32_t y, uint32_t rows, size_t stride, const uint8_t *bytes)
 {
     atomic_fetch_add(&l->references, 1);
@@ -113,7 +111,7 @@ static txm_band *lend(lent *l, uint32_t level, uint32_t y, uint32_t rows, size_t
     return band;
 }
 
-/* Rows of level 0 in the pieces in which the CPU would hash them. */
+/* Hashes rows of level 0 in the same pieces as on the CPU. */
 static bool hash_rows(txm_gpu_stage *s, lent *l, const uint8_t *rows)
 {
     uint32_t px = s->setup.lease->plan.tile_px;
@@ -143,7 +141,7 @@ static bool queue_piece(txm_gpu_stage *s, lent *l, const txm_gpu_piece *p)
     return ok;
 }
 
-/* As the CPU counts: the sums of rows, one after the other. */
+/* Adds sums row by row, as the CPU does. */
 static void add_stats(txm_gpu_stage *s, const txm_gpu_result *r)
 {
     const txm_gpu_plan *plan = &s->setup.lease->plan;
@@ -161,7 +159,7 @@ static void add_stats(txm_gpu_stage *s, const txm_gpu_result *r)
     }
 }
 
-/* A result may hold statistics as well; its memory returns to the device when its last piece was encoded. */
+/* A result may also have statistics; its memory returns to the device when its last piece is encoded. */
 static bool use(txm_gpu_stage *s, txm_gpu_result *r)
 {
     const txm_gpu_plan *plan = &s->setup.lease->plan;
@@ -176,7 +174,8 @@ static bool use(txm_gpu_stage *s, txm_gpu_result *r)
     bool ok = true;
     if (r->stats)
         add_stats(s, r);
-    /* Rows that came as they are stored are hashed where they lie; conformed bands were hashed by who gave them. */
+    /* Rows that came as they are stored are hashed from the result; conformed bands were hashed by the feeder's sink.
+     */
     if (r->stats && !plan->rows)
         ok = hash_rows(s, l, r->submitted);
     for (size_t i = 0; ok && i < r->piece_count; i++)
@@ -185,7 +184,7 @@ static bool use(txm_gpu_stage *s, txm_gpu_result *r)
     return ok || out_of_memory(s);
 }
 
-/* Takes what the oldest chunk has become, if it is finished or `wait`. */
+/* Collects the oldest chunk if it is finished, or waits for it if `wait`. */
 static bool collect(txm_gpu_stage *s, bool wait)
 {
     txm_gpu_result *r = NULL;
@@ -202,9 +201,9 @@ static bool collect(txm_gpu_stage *s, bool wait)
     return ok;
 }
 
-/* ---- what goes in ----------------------------------------------------------------------------------------------- */
+/* ---- input ------------------------------------------------------------------------------------------------------ */
 
-/* The last chunk may be short. Whatever has come back meanwhile is handed on at once. */
+/* The last chunk may be short. Results that are finished are passed on at once. */
 static bool submit(txm_gpu_stage *s)
 {
     txm_error err = {0};
@@ -219,14 +218,14 @@ static bool submit(txm_gpu_stage *s)
     return ok && collect(s, false);
 }
 
-/* The device has as many slots as the plan says; all lent means it would stand still. */
+/* The device has as many slots as planned; if all are lent it would be idle. */
 static bool some_came_back(void *arg)
 {
     txm_gpu_stage *s = arg;
     return atomic_load(&s->lent) < s->setup.lease->plan.slots || atomic_load(&s->setup.job->stopped);
 }
 
-/* A buffer to fill. While there is none, what the device has finished is collected, then compressed. */
+/* Gets a buffer to fill. While there is none, finished results are collected and encoded. */
 static bool next_chunk(txm_gpu_stage *s)
 {
     while (!(s->chunk = s->jobs->place(s->job))) {
@@ -240,7 +239,7 @@ static bool next_chunk(txm_gpu_stage *s)
     return true;
 }
 
-/* Room for `rows` more rows of one of the two formats in the chunk. */
+/* Memory for `rows` more rows, of one of the two formats, in the chunk. */
 static uint8_t *place(txm_gpu_stage *s, uint32_t rows, bool conformed)
 {
     bool full = s->rows + rows > s->setup.lease->plan.chunk_rows || s->conformed != conformed;
@@ -264,7 +263,7 @@ bool txm_gpu_stage_take(txm_gpu_stage *s, uint32_t rows)
     return s->rows < s->setup.lease->plan.chunk_rows ? collect(s, false) : submit(s);
 }
 
-/* For images that the CPU conforms: they are copied once. */
+/* For images that the CPU conforms: their rows are copied once. */
 bool txm_gpu_stage_band(txm_gpu_stage *s, const txm_band *band)
 {
     uint8_t *at = place(s, band->rows, true);
@@ -274,7 +273,6 @@ bool txm_gpu_stage_band(txm_gpu_stage *s, const txm_band *band)
     return txm_gpu_stage_take(s, band->rows);
 }
 
-/* Waits for all results. */
 bool txm_gpu_stage_end(txm_gpu_stage *s)
 {
     bool ok = submit(s);

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The stage that a device takes over: rows of level 0 go in, in their order, as the source delivers them or conformed;
- * tiles and borders of all levels go to the encode queue, rows of level 0 to the hash, statistics to the feeder.
- *
- * One thread feeds it. What comes back is collected on the way, when there is no free buffer left to fill and at the
- * end; the device's buffers are lent to the compressors as bands and become free with the last reference.
+ * The stage of a device: it takes rows of level 0 in order, either as the source delivers them or conformed, and
+ * passes tiles and borders of all levels to the encode queue, rows of level 0 to the hash, and statistics to the
+ * feeder. One thread feeds it. Results are collected when there is no free buffer to fill, and at the end; the
+ * device's buffers are lent to the encoders as bands and become free with the last reference.
  */
 #ifndef TXM_CONVERT_GPU_STAGE_H
 #define TXM_CONVERT_GPU_STAGE_H
@@ -16,25 +15,27 @@ typedef struct txm_gpu_stage txm_gpu_stage;
 
 typedef struct txm_gpu_stage_setup {
     txm_job *job;
-    const txm_gpu_lease *lease; /* outlives the stage */
+    const txm_gpu_lease *lease; /* must outlive the stage */
     txm_encode_queue *queue;
     txm_hash_stage *hash;
-    txm_stats *stats; /* of level 0: rows that the device conforms are added, in order */
+    txm_stats *stats; /* of level 0: those of rows that the device conforms are added, in order */
 } txm_gpu_stage_setup;
 
-/* DEVICE or NO_MEMORY when the device refuses: nothing has happened then. */
+/* Opens the stage. DEVICE or NO_MEMORY if the device refuses, without any effect. */
 txm_status txm_gpu_stage_open(const txm_gpu_stage_setup *setup, txm_gpu_stage **out, txm_error *err);
 
-/* Where the next `rows` rows go, tight; txm_gpu_stage_take says that they are there. NULL and false: the job failed. */
+/* Returns memory for the next `rows` rows, tight; txm_gpu_stage_take says that they were written. NULL and false mean
+ * that the job failed. */
 uint8_t *txm_gpu_stage_place(txm_gpu_stage *stage, uint32_t rows);
 bool txm_gpu_stage_take(txm_gpu_stage *stage, uint32_t rows);
 
-/* Takes a conformed band, as it is stored; the caller keeps its reference. */
+/* Takes a conformed band as it is stored; the caller keeps its reference. */
 bool txm_gpu_stage_band(txm_gpu_stage *stage, const txm_band *band);
 
-/* Everything was given: waits for the device. */
+/* Called after all rows: waits for the device. */
 bool txm_gpu_stage_end(txm_gpu_stage *stage);
 
-/* All bands must be dropped. *failed: the device failed, and not for lack of memory. NULL-safe. */
+/* Closes the stage; all bands must have been dropped. *failed is set if the device failed, and not for lack of memory.
+ * NULL-safe. */
 void txm_gpu_stage_close(txm_gpu_stage **stage, bool *failed);
 #endif

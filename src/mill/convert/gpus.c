@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Choosing devices.
- *
- * A lease says which device takes a file, or why none does. Devices are started by the first file that asks for them
- * by name, or, with `auto`, once the time that they would have saved, as it was measured on this machine, exceeds what
- * starting them took then. Where nothing was measured, `auto` is the CPU.
+ * Chooses devices. A lease assigns a device to a file, or says why none was assigned. A device that the user named is
+ * started by the first file; with `auto`, devices are started once the time that they would have saved, according to
+ * measurements on this machine, exceeds the time of starting them. Without measurements, `auto` is the CPU.
  */
 #include "mill/convert/gpus.h"
 
@@ -20,11 +18,11 @@
 #include "tile/device/device_plugin.h"
 
 enum {
-    CHUNK_BYTES = 8 << 20, /* of level 0 at once: enough to keep a device busy */
+    CHUNK_BYTES = 8 << 20, /* bytes of level 0 in a chunk: enough to keep a device busy */
     CHUNK_ROWS = 1024,
     SLOTS = 3,             /* one is filled, one is on the device, one is being compressed */
-    JOBS = 2,              /* files at once on a device: one computes while the other copies */
-    WORTH_A_LOOK = 1 << 18 /* pixels: what little images cost on a device was not measured */
+    JOBS = 2,              /* files at once on a device: one computes while another copies */
+    WORTH_A_LOOK = 1 << 18 /* pixels: rates were not measured for smaller images */
 };
 
 typedef struct gpu {
@@ -32,30 +30,31 @@ typedef struct gpu {
     bool started, failed;
     unsigned active;
     uint64_t budget_bytes, reserved_bytes;
-    const txm_gpu_rates *rates; /* what was measured of it; NULL: nothing */
-    char reason[200];           /* why failed */
+    const txm_gpu_rates *rates; /* its measured rates; NULL: none */
+    char reason[200];           /* if failed: why */
 } gpu;
 
 struct txm_gpus {
     txm_gpus_options options;
     bool named;
-    int only; /* BACKEND:N; -1: any */
+    int only; /* index N of BACKEND:N; -1: any */
     const txm_device_backend_row *backend;
-    pthread_mutex_t lock; /* guards all below */
+    pthread_mutex_t lock; /* guards all members below */
     const txm_device_plugin *plugin;
     const txm_gpu_jobs *jobs;
     gpu gpus[TXM_DEVICES_MAX];
     uint32_t count;
-    bool looked;                     /* for devices: count holds */
+    bool looked;                     /* devices were searched, and count is valid */
     char nothing[TXM_MESSAGE_BYTES]; /* why there is none */
-    txm_gpu_rates *measured;         /* of earlier runs */
+    txm_gpu_rates *measured;         /* rates of earlier measurements */
     size_t measured_count;
-    double spent_seconds; /* on the CPU that devices would have saved */
+    double spent_seconds; /* CPU time that devices would have saved */
 };
 
 /* ---- finding ---------------------------------------------------------------------------------------------------- */
 
-/* Loads the plug-in, which loads the driver: tens of milliseconds that only a process that wants a device pays. */
+/* Loads the plug-in, which loads the driver. This takes tens of milliseconds, which only processes that want a device
+ * spend. */
 static txm_status look(txm_gpus *g, txm_error *err)
 {
     uint32_t n = 0;
@@ -72,7 +71,7 @@ static txm_status look(txm_gpus *g, txm_error *err)
     return status;
 }
 
-/* What was measured of this device, and not of another one that had its number. */
+/* The rates of this device, unless another device had its number then. */
 static const txm_gpu_rates *measured(const txm_gpus *g, const gpu *d, const txm_device_facts *facts)
 {
     char label[TXM_GPU_LABEL_BYTES];
@@ -85,7 +84,7 @@ static const txm_gpu_rates *measured(const txm_gpus *g, const gpu *d, const txm_
     return NULL;
 }
 
-/* Makes a device ready for work: what it may take of its memory, and what is known of its work. */
+/* Prepares a device: how much of its memory may be used, and which rates it has. */
 static void start(txm_gpus *g, gpu *d)
 {
     txm_device_facts info = {0};
@@ -96,7 +95,7 @@ static void start(txm_gpus *g, gpu *d)
         snprintf(d->reason, sizeof d->reason, "%.190s", err.message);
         return;
     }
-    /* A tenth stays for what the driver takes for itself. */
+    /* A tenth is left for the driver itself. */
     uint64_t bound = g->options.memory_bytes;
     d->budget_bytes = info.free_bytes - info.free_bytes / 10;
     if (info.piece_bytes < d->budget_bytes)
@@ -112,7 +111,7 @@ static void start(txm_gpus *g, gpu *d)
     }
 }
 
-/* Starts every device; whether one of them can be used. */
+/* Starts every device; returns whether one of them can be used. */
 static bool start_all(txm_gpus *g, char why[TXM_MESSAGE_BYTES])
 {
     bool any = false;
@@ -127,7 +126,7 @@ static bool start_all(txm_gpus *g, char why[TXM_MESSAGE_BYTES])
     return any;
 }
 
-/* Asked for by name: what does not work is an error, not a reason to use the CPU. */
+/* The device was chosen by name, so a failure is an error and not a reason to use the CPU. */
 static txm_status open_named(txm_gpus *g, txm_error *err)
 {
     char why[TXM_MESSAGE_BYTES] = "";
@@ -137,7 +136,7 @@ static txm_status open_named(txm_gpus *g, txm_error *err)
     return status;
 }
 
-/* `why` is for the log: the reason why the CPU will do the work, if it will. */
+/* `why` is for the log: why the CPU does the work, if it does. */
 txm_status txm_gpus_new(const txm_gpus_options *options, txm_gpus **out, char why[TXM_MESSAGE_BYTES], txm_error *err)
 {
     const char *word = options->device ? options->device : "auto";
@@ -163,7 +162,7 @@ txm_status txm_gpus_new(const txm_gpus_options *options, txm_gpus **out, char wh
     g->measured = rates;
     g->measured_count = count;
     g->options = *options;
-    g->options.device = NULL; /* the caller's */
+    g->options.device = NULL; /* it belongs to the caller */
     g->named = named;
     g->only = only;
     g->backend = backend;
@@ -178,7 +177,7 @@ txm_status txm_gpus_new(const txm_gpus_options *options, txm_gpus **out, char wh
     return TXM_OK;
 }
 
-/* Memory that devices keep between files is given back. */
+/* Frees memory that devices keep between files. */
 void txm_gpus_free(txm_gpus **gpus)
 {
     if (!gpus || !*gpus)
@@ -194,8 +193,8 @@ void txm_gpus_free(txm_gpus **gpus)
 
 /* ---- fitting ---------------------------------------------------------------------------------------------------- */
 
-/* Chunks as high as memory allows, at least one row of tiles. *device_bytes: what they take, or the smallest ones
- * would. */
+/* Makes chunks as high as memory allows, at least one row of tiles. *device_bytes receives what they take, or what the
+ * smallest ones would. */
 static bool fit(const txm_gpus *g, const gpu *d, uint64_t pinned_limit, txm_gpu_plan *plan, uint64_t *device_bytes)
 {
     uint64_t row = (uint64_t)plan->width * 4 * txm_type_bytes(plan->type), left = d->budget_bytes - d->reserved_bytes;
@@ -229,7 +228,7 @@ static gpu *choose(txm_gpus *g, uint64_t pinned_limit, txm_gpu_plan *plan, uint6
             continue;
         bool room = d->active < JOBS && fit(g, d, pinned_limit, &fitted, &bytes);
         if (!room) {
-            /* What does not fit beside others may fit alone. */
+            /* An image that does not fit beside others may fit alone. */
             *busy |= d->active > 0;
             if (!d->active)
                 snprintf(why, TXM_MESSAGE_BYTES,
@@ -249,7 +248,8 @@ static gpu *choose(txm_gpus *g, uint64_t pinned_limit, txm_gpu_plan *plan, uint6
 
 /* ---- whether it pays -------------------------------------------------------------------------------------------- */
 
-/* Seconds that a device saves of this image, the CPU's work being shared by its threads; below 0 where it is slower. */
+/* The seconds that a device saves for this image, if the CPU's work is shared by its threads; negative if it is slower.
+ */
 static double saving(const txm_gpus *g, const txm_gpu_rates *rates, const txm_gpu_plan *plan)
 {
     const txm_gpu_rate *r = &rates->rate[plan->type][plan->channels == 4];
@@ -259,12 +259,12 @@ static double saving(const txm_gpus *g, const txm_gpu_rates *rates, const txm_gp
 static bool pays(const txm_gpus *g, const txm_gpu_rates *rates, const txm_gpu_plan *plan, char why[TXM_MESSAGE_BYTES])
 {
     const txm_gpu_rate *r = &rates->rate[plan->type][plan->channels == 4];
-    txm_format(why, TXM_MESSAGE_BYTES, "measured: %.2f ns a pixel there, %.2f ns on %u CPU thread%s", r->device * 1e9,
+    txm_format(why, TXM_MESSAGE_BYTES, "measured: %.2f ns per pixel there, %.2f ns on %u CPU thread%s", r->device * 1e9,
                r->cpu * 1e9 / g->options.threads, g->options.threads, g->options.threads == 1 ? "" : "s");
     return saving(g, rates, plan) > 0;
 }
 
-/* Of the devices that were measured, the one that saves most. */
+/* Of the measured devices, the one that saves most. */
 static const txm_gpu_rates *best(const txm_gpus *g, const txm_gpu_plan *plan)
 {
     const txm_gpu_rates *found = &g->measured[0];
@@ -274,7 +274,8 @@ static const txm_gpu_rates *best(const txm_gpus *g, const txm_gpu_plan *plan)
     return found;
 }
 
-/* Whether devices are running, or are to be started now: a driver is not loaded for less than what loading it took. */
+/* Whether devices are running or are to be started now: a driver is loaded only once it would have saved more time than
+ * loading takes. */
 static bool worth_starting(txm_gpus *g, const txm_gpu_rates *rates, const txm_gpu_plan *plan,
                            char why[TXM_MESSAGE_BYTES])
 {
@@ -296,14 +297,14 @@ static bool worth_starting(txm_gpus *g, const txm_gpu_rates *rates, const txm_gp
     return !*g->nothing;
 }
 
-/* With `auto`, only what was measured to be faster. */
+/* With `auto`, takes only a device that was measured to be faster. */
 static gpu *decide(txm_gpus *g, uint64_t pinned_limit, txm_gpu_plan *plan, uint64_t *device_bytes, bool *busy,
                    char why[TXM_MESSAGE_BYTES])
 {
     if (g->named) {
         gpu *d = choose(g, pinned_limit, plan, device_bytes, busy, why);
         if (d)
-            snprintf(why, TXM_MESSAGE_BYTES, "as asked for");
+            snprintf(why, TXM_MESSAGE_BYTES, "as requested");
         return d;
     }
     if ((uint64_t)plan->width * plan->height < WORTH_A_LOOK) {
@@ -317,7 +318,7 @@ static gpu *decide(txm_gpus *g, uint64_t pinned_limit, txm_gpu_plan *plan, uint6
     return d && pays(g, d->rates, plan, why) ? d : NULL;
 }
 
-/* Memory on the device is reserved here and returned by txm_gpus_return. */
+/* Memory on the device is reserved here and released by txm_gpus_return. */
 txm_gpu_choice txm_gpus_lease(txm_gpus *g, const txm_gpu_plan *wanted, uint64_t pinned_limit_bytes, txm_gpu_lease *out,
                               char why[TXM_MESSAGE_BYTES])
 {

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The GPUs that a context may use: which file goes to which of them, and which stays on the CPU, with the reason.
- *
- * With `auto` nothing is loaded until it can pay: starting a device costs a process about as long as it takes to
- * convert a few large images, so devices are started once the CPU has spent that much on what they would have taken
- * over.
+ * The devices that a context may use: which of them takes a file, or why the CPU does. With `auto` no driver is loaded
+ * until that pays: starting a device takes about as long as converting a few large images, so devices are started once
+ * the CPU has spent that much on work that they would have taken over.
  */
 #ifndef TXM_CONVERT_GPUS_H
 #define TXM_CONVERT_GPUS_H
@@ -15,15 +13,15 @@ typedef struct txm_gpus txm_gpus;
 
 typedef struct txm_gpus_options {
     const char *device;    /* "auto", "cpu", "cuda", "opencl:N"; NULL: auto */
-    uint64_t memory_bytes; /* of each device that may be used; 0: what is free */
+    uint64_t memory_bytes; /* bound for each device; 0: its free memory */
     unsigned threads;
     const txm_ops *ops;
 } txm_gpus_options;
 
-/* *out stays NULL where the CPU does everything; `why` then says so for auto ("" for cpu). DEVICE when a device was
- * asked for by name and cannot be used. */
+/* *out is NULL if the CPU does everything; for auto, `why` then says why ("" for cpu). DEVICE if a device was chosen by
+ * name and cannot be used. */
 txm_status txm_gpus_new(const txm_gpus_options *options, txm_gpus **out, char why[TXM_MESSAGE_BYTES], txm_error *err);
-void txm_gpus_free(txm_gpus **gpus); /* NULL-safe; all leases must be back */
+void txm_gpus_free(txm_gpus **gpus); /* NULL-safe; all leases must have been returned */
 
 /* A place on a device. */
 typedef struct txm_gpu_lease {
@@ -37,14 +35,14 @@ typedef struct txm_gpu_lease {
 
 typedef enum txm_gpu_choice {
     TXM_GPU_LEASED,
-    TXM_GPU_NONE,   /* the CPU is the better place, or every device has enough to do */
-    TXM_GPU_REFUSED /* a device was asked for by name and cannot take this image: worth a warning */
+    TXM_GPU_NONE,   /* the CPU is faster, or every device is busy */
+    TXM_GPU_REFUSED /* a device was chosen by name and cannot take this image: warn */
 } txm_gpu_choice;
 
-/* Looks for a device for one image. `wanted` lacks chunk_rows and slots; they are chosen to fit. pinned_limit_bytes
- * bounds the machine's memory (0: no bound). `why` says why it is this device, or the CPU. Thread-safe. */
+/* Looks for a device for one image. chunk_rows and slots of `wanted` are ignored and chosen to fit. pinned_limit_bytes
+ * bounds the machine's memory (0: no bound). `why` receives the reason for this device, or for the CPU. Thread-safe. */
 txm_gpu_choice txm_gpus_lease(txm_gpus *gpus, const txm_gpu_plan *wanted, uint64_t pinned_limit_bytes,
                               txm_gpu_lease *out, char why[TXM_MESSAGE_BYTES]);
-/* `failed`: the device failed and gets nothing more to do. */
+/* Returns a lease. `failed`: the device failed and is not used again. */
 void txm_gpus_return(txm_gpu_lease *lease, bool failed);
 #endif

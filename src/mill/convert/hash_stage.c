@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The hashing stage.
- *
- * Blocks of rows are independent messages of the digest, so strands hash several of them at once. Where the machine
- * hashes two messages for the price of one, bands are held back until the partner block's band is there.
+ * The hashing stage. Blocks of rows are independent messages of the digest, so strands hash several of them at once.
+ * On machines that hash two messages in the time of one, bands are held back until the band of the partner block
+ * arrives.
  */
 #include "mill/convert/hash_stage.h"
 
@@ -13,10 +12,10 @@
 #include "tile/base/fail.h"
 #include "tile/base/mem.h"
 
-/* Blocks (or pairs of them) run side by side, the rows of each in order. */
+/* Blocks, or pairs of them, are hashed in parallel, the rows of each in order. */
 enum { STRANDS = 4, HELD = TXM_HASH_BLOCK_ROWS / TXM_MIN_TILE_PX };
 
-/* Rows of one band that lie in one block. */
+/* The rows of a band that are in one block. */
 typedef struct piece {
     txm_band *band;
     uint32_t y, rows;
@@ -24,7 +23,7 @@ typedef struct piece {
 
 typedef struct delivery {
     txm_hash_stage *stage;
-    piece piece, partner; /* partner.band is NULL for a piece of its own */
+    piece piece, partner; /* partner.band is NULL for a piece that is hashed alone */
 } delivery;
 
 struct txm_hash_stage {
@@ -32,11 +31,11 @@ struct txm_hash_stage {
     txm_pixel_hash *hash;
     bool pairs;
     txm_strand *strands[STRANDS];
-    piece held[HELD]; /* of the first block of a pair, in order */
+    piece held[HELD]; /* pieces of the first block of a pair, in order */
     unsigned held_count, held_used;
 };
 
-/* Several strands: blocks are independent, and SHA-1 is the slowest part of many conversions. */
+/* There are several strands, because SHA-1 is the slowest part of many conversions. */
 txm_status txm_hash_stage_new(txm_job *job, txm_pixel_hash *hash, bool pairs, txm_hash_stage **out, txm_error *err)
 {
     txm_hash_stage *s = txm_calloc(1, sizeof *s);
@@ -69,7 +68,7 @@ void txm_hash_stage_free(txm_hash_stage **stage)
     *stage = NULL;
 }
 
-/* One piece of a block, or two of a pair. */
+/* Hashes one piece of a block, or two of a pair. */
 static void run(void *arg)
 {
     delivery *d = arg;
@@ -90,7 +89,7 @@ static void run(void *arg)
     free(d);
 }
 
-/* Takes over the references of both pieces. */
+/* Takes ownership of the references of both pieces. */
 static bool deliver(txm_hash_stage *s, uint32_t strand, piece p, piece partner)
 {
     delivery *d = malloc(sizeof *d);
@@ -118,11 +117,11 @@ static bool take_piece(txm_hash_stage *s, piece p)
         s->held[s->held_count++] = p;
         return true;
     }
-    /* Bands begin at the same rows in every block, so partners come in the same pieces. */
+    /* Bands begin at the same rows of every block, so partners have the same pieces. */
     return deliver(s, block / 2, s->held[s->held_used++], p);
 }
 
-/* A band may reach over the end of a block: it is cut there. */
+/* A band that crosses the end of a block is split there. */
 bool txm_hash_stage_take(txm_hash_stage *s, txm_band *band)
 {
     bool ok = true;

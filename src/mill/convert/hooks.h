@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Where many processes meet in one conversion: between finding out that a file is needed and making it, and between
- * making and telling. The converter calls; batches decide.
+ * Hooks by which a batch coordinates with other processes during a conversion: between finding out that a file is
+ * needed and making it, and between making it and reporting it.
  */
 #ifndef TXM_CONVERT_HOOKS_H
 #define TXM_CONVERT_HOOKS_H
 #include "mill/convert/resolve.h"
 #include "txmill/convert.h"
 
-/* A file that is about to be made, or was. */
+/* A file that is about to be made, or was made. */
 typedef struct txm_making {
     const char *source, *target;
     const txm_source *opened; /* the source */
@@ -17,21 +17,22 @@ typedef struct txm_making {
     const txm_resolved *resolved;
 } txm_making;
 
-/* Members may be NULL. A conversion with hooks carries a plan out: what a dry run has warned of is not said again. */
+/* Members may be NULL. A conversion with hooks carries out a plan, so it does not repeat the warnings of the dry run.
+ */
 typedef struct txm_convert_hooks {
     void *user;
-    /* Takes the right to make `target`: the lookup is repeated after it. Any failure ends the conversion; LOCKED:
-     * another process has it. */
+    /* Claims `target`; the lookup is repeated afterwards. Any failure ends the conversion; LOCKED: another process has
+     * the claim. */
     txm_status (*acquire)(void *user, const char *target, txm_error *err);
-    /* Puts a finished file in place and fills the result's members about it, if there is one somewhere. */
+    /* Puts a finished file into place, if a store has it, and fills in the result's members about it. */
     bool (*fetch)(void *user, const txm_making *making, txm_result *result);
-    /* The file was made and is in its place. */
+    /* Called when the file was made and published. */
     void (*keep)(void *user, const txm_making *making);
-    /* Gives the right back; called once after every acquire that returned OK, however the conversion ended. */
+    /* Drops the claim; called once after every acquire that returned OK, whatever the result of the conversion is. */
     void (*release)(void *user);
 } txm_convert_hooks;
 
-/* As txm_convert. */
+/* As txm_convert, with hooks. */
 txm_status txm_convert_hooked(txm_context *context, const char *source, const txm_settings *settings,
                               const txm_convert_options *options, const txm_convert_hooks *hooks, txm_result *result,
                               txm_error *err);

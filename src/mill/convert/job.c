@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the stages of one conversion share.
- *
- * The first failure of any stage wins and stops the others at their next look; a cancellation counts as one. Stage
- * times are CPU time of the threads that worked for a stage, added up without a lock.
+ * What the stages of a conversion share. The first failure of any stage is kept and stops the others at their next
+ * check; a cancellation counts as a failure. Stage times are CPU times of the threads that worked for a stage, added
+ * up without a lock.
  */
 #include "mill/convert/job.h"
 #include "tile/base/cancel.h"
@@ -13,7 +12,7 @@
 
 #include <string.h>
 
-/* txm_job_destroy is to be called even after a failure. */
+/* Call txm_job_destroy even after a failure. */
 txm_status txm_job_init(txm_job *job, txm_pool *pool, const volatile int *cancel, bool timed, txm_error *err)
 {
     memset(job, 0, sizeof *job);
@@ -35,7 +34,7 @@ void txm_job_destroy(txm_job *job)
     pthread_mutex_destroy(&job->lock);
 }
 
-/* Called from any thread, any number of times. */
+/* May be called by any thread, any number of times. */
 void txm_job_fail(txm_job *job, const txm_error *error)
 {
     pthread_mutex_lock(&job->lock);
@@ -45,7 +44,7 @@ void txm_job_fail(txm_job *job, const txm_error *error)
     atomic_store(&job->stopped, true);
 }
 
-/* The one question that every stage asks before each piece of work. */
+/* Every stage calls this before each piece of work. */
 bool txm_job_runs(txm_job *job)
 {
     if (atomic_load_explicit(&job->stopped, memory_order_relaxed))
@@ -59,7 +58,7 @@ bool txm_job_runs(txm_job *job)
     return true;
 }
 
-/* Free of charge where nobody asked for times. */
+/* Returns at once if times are not measured. */
 unsigned long long txm_job_clock(const txm_job *job)
 {
     return job->timed ? txm_clock_ns(CLOCK_THREAD_CPUTIME_ID) : 0;

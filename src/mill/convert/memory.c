@@ -1,34 +1,32 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What a conversion takes in memory.
- *
- * The estimate is what a conversion cannot do without: bands, the pyramid's rows, encoders, the decoder. What --max-
- * memory leaves beyond that becomes more bands, down to the fewest with which the stages cannot wait for each other
- * forever.
+ * How much memory a conversion takes. The estimate is the minimum for bands, the pyramid's rows, encoders and the
+ * decoder. Whatever --max-memory leaves beyond that is used for more bands; the lower limit is the number with which
+ * the stages cannot block each other.
  */
 #include "mill/convert/memory.h"
 
 #include "tile/base/fail.h"
 
 enum {
-    QUEUE_BYTES = 20 << 20, /* spills of tiles and borders up to their budgets, descriptors of tiles */
-    THREAD_BYTES = 2 << 20  /* compressors and scratch of one thread */
+    QUEUE_BYTES = 20 << 20, /* spills of tiles and borders up to their limits, and descriptors of tiles */
+    THREAD_BYTES = 2 << 20  /* encoders and scratch memory of one thread */
 };
 
-/* An estimate from above for what this library takes; decoders of rarer formats are in the worker process and
- * bounded there. */
+/* An upper estimate of what this library takes; decoders of rarer formats are in the worker process and bounded there.
+ */
 uint64_t txm_convert_memory(const txm_conform *c, const txm_settings *s, unsigned bands, unsigned threads)
 {
     uint64_t row = (uint64_t)c->width * c->channels * txm_type_bytes(c->type), band = row * s->tile_px;
     uint64_t raw = (uint64_t)c->width * c->src_channels * txm_type_bytes(c->src_type) * s->tile_px;
     uint64_t float_row = (uint64_t)c->width * c->channels * sizeof(float);
-    /* Level 0's bands; four of every level above, which add up to four of level 0's; their encoded tiles, which are
-     * smaller; four float rows per level of the pyramid. */
+    /* The bands of level 0; four of every level above, which add up to four of level 0's; their encoded tiles, which
+     * are smaller; four float rows per level of the pyramid. */
     return band * (bands + 4) + band * bands / 2 + raw + 8 * float_row + QUEUE_BYTES + (uint64_t)threads * THREAD_BYTES;
 }
 
-/* As many bands as fit, from what keeps all threads busy down to the least that works. 0 if not even that fits;
- * *needed_bytes then says what would. */
+/* As many bands as fit, from the number that keeps all threads busy down to the minimum. 0 if not even that fits;
+ * *needed_bytes then receives what it needs. */
 unsigned txm_convert_bands(const txm_conform *c, const txm_settings *s, unsigned threads, uint64_t max_memory_bytes,
                            uint64_t *needed_bytes)
 {

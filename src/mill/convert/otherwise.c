@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Finished tx files against what was asked for.
- *
- * In: a fresh tx file and the settings asked for. Out: a sentence about what differs, for the report: the file is
- * loaded all the same, so it is not made again without --force.
+ * Compares a fresh tx file with the requested settings and describes the differences for the report. Such a file is
+ * used by Cycles, so it is not made again without --force.
  */
 #include "mill/convert/otherwise.h"
 
@@ -30,7 +28,7 @@ static void add(list *l, const char *format, ...)
     va_end(args);
 }
 
-/* Only what was asked for explicitly: a default is no wish. */
+/* Compares only settings that were chosen explicitly, not defaults. */
 static void compare(const txm_tx_info *i, const txm_settings *s, unsigned channels, list *l)
 {
     const char *codec = txm_codec_name(s->compression.codec);
@@ -41,12 +39,12 @@ static void compare(const txm_tx_info *i, const txm_settings *s, unsigned channe
         add(l, "tiles of %u px, not %u", i->tile_w, s->tile_px);
     if (s->asked & TXM_ASKED_BORDERS && borders != s->borders)
         add(l, "with%s a border section", borders ? "" : "out");
-    /* That a file of four channels could have one takes its pixels to tell. */
+    /* Whether a file of four channels could have one cannot be seen without its pixels. */
     if (s->asked & TXM_ASKED_MONO && !s->mono && i->channels == 1 && channels != 1)
         add(l, "stored as one channel");
 }
 
-/* A file that cannot be opened is not judged here: whether it is used is decided elsewhere. */
+/* A file that cannot be opened is not compared; whether Cycles uses it is decided elsewhere. */
 bool txm_made_otherwise(const char *path, const txm_settings *settings, unsigned channels, char *text,
                         size_t text_bytes)
 {

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * SHA-1 of level 0.
- *
- * Samples are turned to float32 in buffers of a row, since that is what OpenImageIO hashes. Blocks may be fed from
- * different threads, each block by one at a time and from its top.
+ * SHA-1 of level 0. Samples are converted to float32, which OpenImageIO hashes, in a buffer. Different threads may
+ * hash different blocks, each block in order and by one thread at a time.
  */
 #include "mill/convert/pixel_hash.h"
 
@@ -14,20 +12,21 @@
 #include "tile/base/fail.h"
 #include "tile/base/mem.h"
 
-/* Samples widened at a time: 16 KiB of floats, which stay in the first-level cache between widening and hashing. */
+/* The number of samples that are converted at a time: 16 KiB of floats, which stay in the first-level cache until they
+ * are hashed. */
 enum { CHUNK = 4096 };
 
 struct txm_pixel_hash {
     const txm_ops *ops;
     uint32_t width, height, channels, blocks;
     txm_type type;
-    txm_sha1 **open;               /* the running digest of each block that has begun and not ended */
-    txm_sha1_pair **open_pairs;    /* the same for blocks that run in pairs, at the even one's place */
-    char (*digests)[TXM_SHA1_HEX]; /* of the finished ones */
+    txm_sha1 **open;               /* the digest of each block that has begun and not ended */
+    txm_sha1_pair **open_pairs;    /* the same for blocks that are hashed in pairs, at the index of the even one */
+    char (*digests)[TXM_SHA1_HEX]; /* of finished blocks */
 };
 
-/* One digest for every 256 rows, as OpenImageIO's parallel computation does; the sum of several is the digest
- * of their digests. */
+/* There is one digest for every 256 rows, as in OpenImageIO's parallel computation; the result for several blocks is
+ * the digest of their digests. */
 txm_status txm_pixel_hash_new(uint32_t width, uint32_t height, uint32_t channels, txm_type type, const txm_ops *ops,
                               txm_pixel_hash **out, txm_error *err)
 {
@@ -67,7 +66,7 @@ void txm_pixel_hash_free(txm_pixel_hash **hash)
     *hash = NULL;
 }
 
-/* In pieces that fit the cache. */
+/* The row is hashed in pieces that fit into the cache. */
 static void add_row(txm_pixel_hash *h, txm_sha1 *sha, const uint8_t *row)
 {
     size_t samples = (size_t)h->width * h->channels, bytes = txm_type_bytes(h->type);
@@ -89,7 +88,7 @@ void txm_pixel_hash_rows(txm_pixel_hash *h, uint32_t y, uint32_t rows, const voi
     uint32_t block = y / TXM_HASH_BLOCK_ROWS;
     uint64_t block_end = ((uint64_t)block + 1) * TXM_HASH_BLOCK_ROWS;
     if (!h->open[block] && !(h->open[block] = txm_sha1_new()))
-        return; /* leaves the digest empty, which finish reports */
+        return; /* leaves the digest empty, which txm_pixel_hash_finish reports */
     for (uint32_t r = 0; r < rows; r++)
         add_row(h, h->open[block], (const uint8_t *)pixels + r * stride_bytes);
     if (y + rows == block_end || y + rows == h->height) {
@@ -106,7 +105,7 @@ bool txm_pixel_hash_pairs(const txm_pixel_hash *h, uint32_t block)
     return end <= h->height && txm_sha1_pair_available();
 }
 
-/* The same for two rows, half the piece each. */
+/* The same for two rows, with pieces of half the size. */
 static void add_row_pair(txm_pixel_hash *h, txm_sha1_pair *sha, const uint8_t *a, const uint8_t *b)
 {
     size_t samples = (size_t)h->width * h->channels, bytes = txm_type_bytes(h->type);
@@ -123,7 +122,7 @@ static void add_row_pair(txm_pixel_hash *h, txm_sha1_pair *sha, const uint8_t *a
     }
 }
 
-/* The block's partner is the next one. */
+/* The partner of a block is the next one. */
 void txm_pixel_hash_pair(txm_pixel_hash *h, uint32_t y, uint32_t rows, const void *pixels, const void *partner,
                          size_t stride_bytes)
 {
@@ -131,7 +130,7 @@ void txm_pixel_hash_pair(txm_pixel_hash *h, uint32_t y, uint32_t rows, const voi
     txm_sha1_pair *sha = h->open_pairs[block];
     if (!sha) {
         if (!(sha = malloc(sizeof *sha)))
-            return; /* leaves the digests empty, which finish reports */
+            return; /* leaves the digests empty, which txm_pixel_hash_finish reports */
         txm_sha1_pair_begin(sha);
         h->open_pairs[block] = sha;
     }
@@ -144,7 +143,7 @@ void txm_pixel_hash_pair(txm_pixel_hash *h, uint32_t y, uint32_t rows, const voi
     }
 }
 
-/* A single block's digest is the image's; of several, the digest of their text, one after the other. */
+/* The digest of a single block is the image's; for several, it is the digest of their concatenated text. */
 txm_status txm_pixel_hash_finish(txm_pixel_hash *h, char out[TXM_SHA1_HEX], txm_error *err)
 {
     bool complete = true;

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * From what was asked for to what is done.
- *
- * In: settings as asked for and the header of the source. Out: the colour space and alpha type that count, and the key
- * from which the file's name is made: the order of defaults is Blender's.
+ * Resolves the requested settings: from the header of the source follow the colour space and alpha type that count,
+ * and the key from which the file's name is made. The order of defaults is Blender's.
  */
 #include "mill/convert/resolve.h"
 
@@ -25,15 +23,16 @@ const char *txm_key_word(const txm_color_config *config, const char *name)
     return txm_color_is_data(config, name) ? "data" : name;
 }
 
-/* An unknown space is an error here, where Blender takes linear; with strict we do as Blender does, and say so. */
+/* An unknown space is an error, whereas Blender takes it as linear; with strict it is taken as in Blender, with a
+ * warning. */
 static txm_status find_space(const txm_context *context, const txm_settings *settings, const char *path,
                              const char *name, bool warn, const txm_color_space **out, txm_error *err)
 {
     txm_error own = {0};
     txm_status status = txm_color_find(context->color, name, out, &own);
     if (status == TXM_STATUS_COLORSPACE && settings->strict && !txm_color_canonical(context->color, name)) {
-        /* What Blender does, but not in silence. A space that is there and cannot be built is another matter: Blender
-         * builds it. */
+        /* Does as Blender does, but with a warning. A space that exists and cannot be built is an error even so,
+         * because Blender builds it. */
         const char *linear = txm_color_role(context->color, "scene_linear");
         if (warn)
             txm_context_log(context, TXM_LOG_LEVEL_WARNING, "%s: %s; --strict: taken as linear", path, own.message);
@@ -45,14 +44,14 @@ static txm_status find_space(const txm_context *context, const txm_settings *set
     return TXM_OK;
 }
 
-/* What the tx file keeps of the setting: a name, or the setting where that says more than the name. */
+/* What the tx file stores of the setting: the name, or the setting if that says more than the name. */
 static const char *requested_as(const char *setting, const char *name)
 {
     const char *unused;
     return name && txm_space_chosen(setting, &unused) != TXM_SPACE_UNKNOWN ? name : setting;
 }
 
-/* `warn` is false for lookups that only ask. */
+/* `warn` is false for lookups. */
 txm_status txm_resolve(const txm_context *context, const txm_settings *settings, const char *path,
                        const txm_source_info *info, bool warn, txm_resolved *out, txm_error *err)
 {
@@ -135,9 +134,9 @@ bool txm_serves_unread(const txm_context *context, const txm_settings *settings,
     return false;
 }
 
-/* ---- made as asked for ------------------------------------------------------------------------------------------- */
+/* ---- comparing settings ------------------------------------------------------------------------------------------ */
 
-/* By class, or by what the transform does: names and aliases of one space give the same pixels. */
+/* Spaces are the same if their class or their transform is: names and aliases of one space give the same pixels. */
 static bool same_space(const txm_resolved_image *i, const char *detected)
 {
     const txm_color_space *asked = i->resolved->space, *made = NULL;
@@ -148,7 +147,7 @@ static bool same_space(const txm_resolved_image *i, const char *detected)
            !strcmp(txm_color_space_transform_id(made), txm_color_space_transform_id(asked));
 }
 
-/* Alpha types differ only in what they do to an image that has alpha. */
+/* Alpha types differ only for images that have alpha. */
 static bool same_alpha(const txm_resolved_image *i, txm_alpha alpha)
 {
     const txm_conform asked = txm_conform_plan(i->info, i->resolved->space, i->resolved->alpha, NULL);
@@ -166,7 +165,7 @@ bool txm_resolved_fits(const void *image, const txm_tx_description *d, char *why
     else if (d->has_alpha_type && !same_alpha(i, d->alpha))
         snprintf(why, why_bytes, "made with alpha type %s, not %s", txm_alpha_name(d->alpha), txm_alpha_name(r->alpha));
     else if (*d->xyz_to_scene_linear && strcmp(d->xyz_to_scene_linear, r->key.xyz_text) != 0)
-        snprintf(why, why_bytes, "made for working space %.120s, which is not the one asked for",
+        snprintf(why, why_bytes, "made for working space %.120s, which is not the requested one",
                  *d->working_space ? d->working_space : "of another matrix");
     else if (d->envlatl != r->key.equiangular)
         snprintf(why, why_bytes, "made %s", d->envlatl ? "as a lat-long environment" : "as a plain texture");
@@ -177,17 +176,17 @@ bool txm_resolved_fits(const void *image, const txm_tx_description *d, char *why
 
 /* ---- the settings key -------------------------------------------------------------------------------------------- */
 
-/* Hex digits of a SHA-1, which is what a key is. */
 _Static_assert((int)TXM_KEY_HEX == (int)TXM_SHA1_HEX, "a key is a SHA-1");
 
-/* Equal keys mean equal pixels: everything that changes a pixel takes part, and nothing else. */
+/* Equal keys mean equal pixels: the key contains everything that changes a pixel, and nothing else. */
 void txm_settings_key(const txm_source_info *info, const txm_color_space *space, txm_alpha alpha,
                       const txm_settings *settings, char out[TXM_KEY_HEX])
 {
     static const char *const classes[] = {"data", "scene_linear", "scene_linear_srgb", "converted"};
     const txm_conform c = txm_conform_plan(info, space, alpha, NULL);
     char text[512];
-    /* A transform's digest takes part alone, not the name of its space: the same transform gives the same pixels. */
+    /* For a converted space only the digest of its transform is part of the key, and not its name: the same transform
+     * gives the same pixels. */
     int n = snprintf(text, sizeof text,
                      "format:%u pixels:%d class:%s transform:%.300s associate:%d opaque:%d divide:%d latlong:%d "
                      "mono:%d",

@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The tiler.
- *
- * The newest band of a level completes the borders of the one before it; those of the first band wait for the last
- * one, because the extension wraps round. Handing a band on is all that is done with it here.
- *
- * In: level 0, band by band, and from the pyramid the rows of all other levels. Out: whole bands of every level
- * to the sink, each with the neighbours that its tiles' borders reach into.
+ * The tiler takes level 0, band by band, and the rows of all other levels from the pyramid, and passes whole bands of
+ * every level to the sink, each with the neighbours that its tiles' borders need. The newest band of a level completes
+ * the borders of the one before it; those of the first band wait for the last one, because the extension wraps around.
  */
 #include "mill/convert/tiler.h"
 
@@ -17,8 +13,8 @@
 #include "tile/base/fail.h"
 #include "tile/base/mem.h"
 
-/* What a level still needs of its bands: the one being filled, the last two complete ones, and - because the repeat
- * extension wraps round - the first one and two rows of the second until the level ends. */
+/* The bands of a level that are still needed: the one being filled, the last two complete ones, and, because the repeat
+ * extension wraps around, the first one and two rows of the second until the level ends. */
 typedef struct level_bands {
     uint32_t width, height;
     txm_band *filling, *previous, *before, *first, *second_rows;
@@ -30,7 +26,7 @@ struct txm_tiler {
     txm_tiler_sink sink;
     txm_pyramid *pyramid;
     const txm_ops *ops;
-    float *closing_row; /* scratch; NULL: level 0 stays as it comes */
+    float *closing_row; /* scratch memory; NULL: level 0 is not changed */
     size_t pixel_bytes;
     level_bands level[TXM_MAX_LEVELS];
 };
@@ -38,7 +34,7 @@ struct txm_tiler {
 static void *place(void *context, uint32_t level, uint32_t y);
 static void placed(void *context, uint32_t level, uint32_t y);
 
-/* `spec` may ask for the edges of a lat-long image to be closed. */
+/* `spec` may request that the edges of a latitude-longitude image are closed. */
 txm_status txm_tiler_new(txm_job *job, const txm_pyramid_spec *spec, const txm_tx_layout *layout, const txm_ops *ops,
                          const txm_tiler_sink *sink, txm_tiler **out, txm_error *err)
 {
@@ -71,7 +67,7 @@ txm_status txm_tiler_new(txm_job *job, const txm_pyramid_spec *spec, const txm_t
     return TXM_OK;
 }
 
-/* Bands that never became complete are dropped. */
+/* Bands that were never completed are dropped. */
 void txm_tiler_free(txm_tiler **tiler)
 {
     txm_tiler *t = tiler ? *tiler : NULL;
@@ -98,7 +94,7 @@ static void out_of_memory(txm_tiler *t)
     txm_job_fail(t->job, &err);
 }
 
-/* The first two rows of the second band, as a band of their own. */
+/* Copies the first two rows of the second band into a band of their own. */
 static txm_band *head_of(txm_band_pool *pool, const txm_band *band)
 {
     uint32_t rows = band->rows < TXM_BORDER_PX ? band->rows : TXM_BORDER_PX;
@@ -108,7 +104,7 @@ static txm_band *head_of(txm_band_pool *pool, const txm_band *band)
     return head;
 }
 
-/* Borders of the bands that `band`, the newest of its level, completes. */
+/* Passes on the borders of the bands that `band`, the newest of its level, completes. */
 static bool queue_borders(txm_tiler *t, level_bands *b, txm_band *band)
 {
     bool last = band->y + band->rows == b->height, ok = true;
@@ -123,7 +119,7 @@ static bool queue_borders(txm_tiler *t, level_bands *b, txm_band *band)
            t->sink.borders(t->sink.context, b->first, (txm_band *const[4]){band, b->previous, b->second_rows, NULL});
 }
 
-/* A band of a level is complete: takes over the caller's reference. */
+/* A band of a level is complete. Takes ownership of the caller's reference. */
 static bool complete(txm_tiler *t, uint32_t level, txm_band *band)
 {
     level_bands *b = &t->level[level];
@@ -143,7 +139,7 @@ static bool complete(txm_tiler *t, uint32_t level, txm_band *band)
     return ok;
 }
 
-/* The pyramid writes rows straight into bands. */
+/* The pyramid writes rows directly into bands. */
 static void *place(void *context, uint32_t level, uint32_t y)
 {
     txm_tiler *t = context;
@@ -170,8 +166,8 @@ static void placed(void *context, uint32_t level, uint32_t y)
         out_of_memory(t);
 }
 
-/* Poles and edges of level 0 as they are stored. The pyramid takes the rows as they were, and closes them before they
- * are rounded. */
+/* Closes the poles and edges of level 0 as they are stored. The pyramid uses the original rows, and closes them before
+ * they are rounded. */
 static void close_sphere(const txm_tiler *t, txm_band *band)
 {
     for (uint32_t y = band->y; t->closing_row && y < band->y + band->rows; y++)
@@ -179,7 +175,7 @@ static void close_sphere(const txm_tiler *t, txm_band *band)
                                  t->layout.height, t->closing_row);
 }
 
-/* Order matters: the pyramid reads the band before the sphere's edges in it are closed. */
+/* The order matters: the pyramid reads the band before the edges of the sphere are closed in it. */
 void txm_tiler_push(txm_tiler *t, txm_band *band)
 {
     unsigned long long clock = txm_job_clock(t->job);

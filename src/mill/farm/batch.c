@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The batch: what planning and running share.
- *
- * The batch holds one item per input: what the plan found, what the run made of it, and its failure. This file makes
- * and frees it, decides an input's settings and output path from rules and options, and hands results to the caller's
- * events, one at a time. plan.c fills the items in, run.c works them off; neither prints anything.
+ * The state that planning and running a batch share. It has one item per input: what the plan found, what the run made
+ * of it, and its failure. This file creates and frees the batch, decides an input's settings and output path from
+ * rules and options, and reports results to the caller's events, one at a time. plan.c fills the items in, run.c makes
+ * them.
  */
 #include "mill/farm/batch.h"
 
@@ -19,7 +18,7 @@
 #include "tile/base/options.h"
 #include "tile/base/text.h"
 
-/* Settings and events, too, which the caller may change afterwards. */
+/* Copies settings and events too, which the caller may change afterwards. */
 static txm_status take_options(txm_batch *b, const txm_batch_options *options, txm_error *err)
 {
     txm_status status = txm_options_take(&b->options, sizeof b->options, options, "txm_batch_options", err);
@@ -32,7 +31,6 @@ static txm_status take_options(txm_batch *b, const txm_batch_options *options, t
     return status;
 }
 
-/* Context and inputs must outlive the batch; options are copied. */
 txm_status txm_batch_new(txm_context *context, const txm_inputs *inputs, const txm_batch_options *options,
                          txm_batch **out, txm_error *err)
 {
@@ -83,14 +81,14 @@ bool txm_batch_cancelled(const txm_batch *batch)
     return txm_is_cancelled(batch->context->cancel);
 }
 
-/* Asked before each item: what runs is finished, what has not begun is not. */
+/* Called before each item: after a failure or a request to stop, running conversions end, but no new one begins. */
 bool txm_batch_may_start(const txm_batch *batch)
 {
     return !txm_batch_cancelled(batch) && !atomic_load(&batch->exhausted) &&
            !(batch->options.fail_fast && atomic_load(&batch->failed));
 }
 
-/* The batch's own, with what the rules decided for this input. */
+/* The settings of the batch, changed as the rules decide for this input. */
 txm_settings txm_batch_settings_of(const txm_batch *batch, size_t index)
 {
     const txm_input *input = txm_inputs_at(batch->inputs, index);
@@ -110,7 +108,7 @@ const char *txm_batch_output_of(const txm_batch *batch, size_t index)
 
 /* ---- reporting -------------------------------------------------------------------------------------------------- */
 
-/* One at a time and with everything that is known of the input; the callback may keep nothing. */
+/* Events come one at a time, with all that is known of the input. Pointers are valid during the callback only. */
 void txm_batch_tell(txm_batch *batch, size_t index, const txm_result *result, const txm_error *err)
 {
     static const txm_error no_error;
@@ -136,7 +134,7 @@ void txm_batch_tell(txm_batch *batch, size_t index, const txm_result *result, co
     pthread_mutex_unlock(&batch->events_lock);
 }
 
-/* About the run as a whole; failures of inputs are reported with them. */
+/* Warnings are about the run as a whole; failures of inputs are reported with the input. */
 void txm_batch_warn(txm_batch *batch, const char *format, ...)
 {
     char message[TXM_MESSAGE_BYTES];
@@ -150,7 +148,7 @@ void txm_batch_warn(txm_batch *batch, const char *format, ...)
     pthread_mutex_unlock(&batch->events_lock);
 }
 
-/* The message is kept once, however many inputs share it. */
+/* The message is stored once, however many inputs share it. */
 void txm_item_fail(txm_batch *b, txm_item *item, const txm_error *err)
 {
     pthread_mutex_lock(&b->names_lock);
@@ -161,10 +159,10 @@ void txm_item_fail(txm_batch *b, txm_item *item, const txm_error *err)
         atomic_store(&b->exhausted, true);
 }
 
-/* ---- results in small ------------------------------------------------------------------------------------------- */
+/* ---- compact results -------------------------------------------------------------------------------------------- */
 
-/* A result has room for long strings; half a million of them have not. Items keep pointers into a set of
- * strings. */
+/* A txm_result has room for long strings, too much for half a million items. Items point into a set of strings instead.
+ */
 bool txm_item_take(txm_batch *batch, txm_item *item, const txm_result *result)
 {
     txm_names *n = &batch->names;
@@ -189,7 +187,7 @@ bool txm_item_take(txm_batch *batch, txm_item *item, const txm_result *result)
            item->settings_key;
 }
 
-/* The other way round: valid as long as the batch. */
+/* The inverse: its strings are valid as long as the batch. */
 txm_result txm_item_expand(const txm_item *item)
 {
     txm_result r = {.outcome = (txm_outcome)item->outcome,

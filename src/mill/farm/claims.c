@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Claims: taking, renewing, finding out stale ones.
- *
- * One thread renews all claims of the process by giving their files a new time. Claims of others are remembered as
- * they were first seen: one whose file has not changed for long enough, by this host's monotonic clock, is stale,
- * whatever the clocks of the hosts say. claim_file.c does what touches the file system.
+ * Taking and renewing claims, and detecting stale ones. One thread renews all claims of the process by updating the
+ * times of their files. For claims of other processes, the time at which each was first seen unchanged is stored: one
+ * whose file has not changed for long enough, by this host's monotonic clock, is stale, so that differences between
+ * the clocks of hosts do not matter. claim_file.c accesses the file system.
  */
 #include "mill/farm/claims.h"
 
@@ -28,23 +27,23 @@ const txm_claim_times txm_claim_times_default = {5, 60, 15, 3};
 struct txm_claim {
     txm_claim *next;
     char *path;
-    int fd; /* open while it is held: renewing needs no name, which could be another's by now */
+    int fd; /* open while the claim is held: renewing by name could change another's claim */
 };
 
-/* Somebody else's claim that was met: as it looked, and since when it has looked so. */
+/* A claim of another process: its state, and since when it has not changed. */
 typedef struct watched {
     struct watched *next;
     char *path;
     uint64_t nonce;
     ino_t inode;
-    struct timespec mtime; /* the file's */
-    double since;          /* of our clock, 0: never met */
-    bool old;              /* older than `stale` by the file server's own times, when it was first seen so */
+    struct timespec mtime; /* of the file */
+    double since;          /* by this host's monotonic clock; 0: not seen yet */
+    bool old;              /* when first seen in this state, it was older than `stale` by the file server's times */
 } watched;
 
 struct txm_claims {
     txm_claim_times times;
-    pthread_mutex_t lock; /* guards all below */
+    pthread_mutex_t lock; /* guards all members below */
     pthread_cond_t ending;
     bool end, threaded;
     pthread_t thread;
@@ -59,7 +58,7 @@ static double seconds_between(const struct timespec *a, const struct timespec *b
 
 /* ---- renewing --------------------------------------------------------------------------------------------------- */
 
-/* All of the process's claims in one pass. Where the file system is slow, renewals are late but never pile up. */
+/* Renews all of the process's claims in one pass. On a slow file system renewals are late but never pile up. */
 static void *renew(void *arg)
 {
     txm_claims *c = arg;
@@ -69,7 +68,7 @@ static void *renew(void *arg)
         const struct timespec until = {(time_t)(at / 1000000000), (long)(at % 1000000000)};
         while (!c->end && pthread_cond_timedwait(&c->ending, &c->lock, &until) != ETIMEDOUT)
             continue;
-        /* NULL: the file server's present time. A failure is a renewal that did not happen; the next may. */
+        /* NULL means the file server's current time. If a renewal fails, the next may succeed. */
         for (txm_claim *held = c->held; held && !c->end; held = held->next)
             futimens(held->fd, NULL);
     }
@@ -77,7 +76,7 @@ static void *renew(void *arg)
     return NULL;
 }
 
-/* NULL with errno if there is no thread to be had. */
+/* Returns NULL, with errno, if no thread can be started. */
 txm_claims *txm_claims_new(const txm_claim_times *times)
 {
     txm_claims *c = txm_calloc(1, sizeof *c);
@@ -99,7 +98,7 @@ txm_claims *txm_claims_new(const txm_claim_times *times)
     return c;
 }
 
-/* What is still held is dropped: other processes need not wait for it to become stale. */
+/* Claims that are still held are dropped, so that other processes need not wait until they are stale. */
 void txm_claims_free(txm_claims **claims)
 {
     txm_claims *c = claims ? *claims : NULL;
@@ -129,7 +128,7 @@ void txm_claims_free(txm_claims **claims)
 
 /* ---- others' claims --------------------------------------------------------------------------------------------- */
 
-/* Age of a file by the clock that gives the times in its folder. Negative when it is unknown. */
+/* The age of a file by the clock of its file server; negative if it cannot be found out. */
 static double age_by_server(const char *path, const struct timespec *mtime)
 {
     char *dir = txm_path_dir(path);
@@ -139,7 +138,7 @@ static double age_by_server(const char *path, const struct timespec *mtime)
     return age;
 }
 
-/* The record of a claim, made if there is none. Lock held. NULL when memory is exhausted. */
+/* The record of a claim, created if it does not exist. The lock is held. NULL if memory is exhausted. */
 static watched *record_of(txm_claims *c, const char *path)
 {
     watched *w = c->watching;
@@ -156,7 +155,7 @@ static watched *record_of(txm_claims *c, const char *path)
     return w;
 }
 
-/* Called when a claim that was watched is gone. */
+/* Called when a watched claim is gone. */
 static void forget(txm_claims *c, const char *path)
 {
     pthread_mutex_lock(&c->lock);
@@ -172,7 +171,7 @@ static void forget(txm_claims *c, const char *path)
     pthread_mutex_unlock(&c->lock);
 }
 
-/* Whether a claim has not changed for long enough, as seen from here. */
+/* Whether a claim has not changed for long enough, by this host's clock. */
 static bool unchanged_for_long(txm_claims *c, const char *path, const txm_claim_note *note)
 {
     pthread_mutex_lock(&c->lock);
@@ -195,7 +194,7 @@ static bool unchanged_for_long(txm_claims *c, const char *path, const txm_claim_
     return stale;
 }
 
-/* Judges the claim that is there. OK: it is gone, try again. LOCKED: it holds. */
+/* Judges a claim that exists. OK: it was removed, try again. LOCKED: it is valid. */
 static txm_status judge_claim(txm_claims *c, const char *path, const char *target, txm_error *err)
 {
     txm_claim_note note;
@@ -215,11 +214,11 @@ static txm_status judge_claim(txm_claims *c, const char *path, const char *targe
 
 /* ---- taking ----------------------------------------------------------------------------------------------------- */
 
-/* Beside the target and hidden. Long names are cut and told apart by a digest. */
+/* The claim is a hidden file beside the target. Long names are cut, and a digest keeps them distinct. */
 char *txm_claim_path(const char *target)
 {
     static const char suffix[] = ".txm-claim";
-    /* Room for what breaking appends, within the 255 bytes of a name. */
+    /* Leaves room for the suffix that breaking a claim appends, within the 255 bytes of a name. */
     enum { LONGEST = 200 };
     const char *base = txm_path_base(target);
     char *dir = txm_path_dir(target), *name;
@@ -234,7 +233,7 @@ char *txm_claim_path(const char *target)
     return path;
 }
 
-/* The cache folder may not exist yet; the message says which option names another. */
+/* The cache folder may not exist yet. If it cannot be created, the message names the option that chooses another. */
 static txm_status make_folder_of(const char *target, txm_error *err)
 {
     txm_error own = {0};
@@ -255,7 +254,7 @@ static txm_status fail_claim(txm_error *err, int sys_errno, const char *target, 
     return status;
 }
 
-/* Makes the claim's file, past stale ones. */
+/* Creates the claim's file, and breaks stale claims on the way. */
 static txm_status make_file(txm_claims *c, const char *path, const char *target, int *fd, txm_error *err)
 {
     enum { TRIES = 16 };
@@ -265,7 +264,7 @@ static txm_status make_file(txm_claims *c, const char *path, const char *target,
         if (rc == 0)
             return TXM_OK;
         if (rc == ENOENT || rc == ELOOP || rc == ENOTDIR) {
-            /* The folder is new, was removed under us, or is a link to nowhere; or a file has its name. */
+            /* The folder does not exist yet, was removed meanwhile, or is a dangling link; or a file has its name. */
             txm_status made = make_folder_of(target, err);
             if (made != TXM_OK)
                 return made;
@@ -274,13 +273,13 @@ static txm_status make_file(txm_claims *c, const char *path, const char *target,
         } else if (rc == EACCES || rc == EPERM) {
             return fail_claim(
                 err, rc, target, "cannot be written",
-                "its folder is read-only for this user: have that changed, or choose another with --cache-dir or -o");
+                "its folder is read-only for this user: change that, or choose another with --cache-dir or -o");
         } else if (rc == ENOSPC || rc == EDQUOT) {
             return fail_claim(err, rc, target, "cannot be claimed",
                               "free space on that file system or choose another folder with --cache-dir");
         } else if (rc != EEXIST) {
             return fail_claim(err, rc, target, "cannot be claimed",
-                              "--no-claims does without, --cache-dir chooses another folder");
+                              "use --no-claims, or choose another folder with --cache-dir");
         } else {
             txm_status judged = judge_claim(c, path, target, err);
             if (judged != TXM_OK)
@@ -288,11 +287,10 @@ static txm_status make_file(txm_claims *c, const char *path, const char *target,
         }
     }
     if (rc == ENOENT)
-        return txm_fail_errno(err, rc, "%s: cannot claim it, although its folder is there", target);
-    return txm_fail(err, TXM_STATUS_LOCKED, "%s: other processes take it again and again", target);
+        return txm_fail_errno(err, rc, "%s: cannot claim it, although its folder exists", target);
+    return txm_fail(err, TXM_STATUS_LOCKED, "%s: other processes keep claiming it", target);
 }
 
-/* LOCKED while another process holds it. */
 txm_status txm_claims_take(txm_claims *claims, const char *target, txm_claim **out, txm_error *err)
 {
     txm_claim *claim = txm_calloc(1, sizeof *claim);
@@ -315,7 +313,7 @@ txm_status txm_claims_take(txm_claims *claims, const char *target, txm_claim **o
     return TXM_OK;
 }
 
-/* After the file was published, so that whoever waited finds it. */
+/* Called after the file was published, so that processes that wait find it. */
 void txm_claims_drop(txm_claims *claims, txm_claim **claim)
 {
     txm_claim *gone = claim ? *claim : NULL;

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Digests of whole files.
- *
- * In: a path, or a text. Out: the SHA-256 as hex digits. Files are read in pieces, so a source of any size takes
- * little memory, and a request to cancel ends it between two of them.
+ * SHA-256 digests of whole files. Files are read in pieces, so that large ones take little memory and a request to
+ * stop takes effect between two pieces.
  */
 #include "mill/farm/content.h"
 #include "tile/base/cancel.h"
@@ -21,7 +19,7 @@
 
 enum { PIECE_BYTES = 256 << 10 };
 
-/* Lower case: these are names of files in a store. */
+/* The digits are in lower case, as in the names of files in a store. */
 static void to_hex(const unsigned char digest[TXM_SHA256_BYTES], char out[TXM_CONTENT_HEX])
 {
     static const char digits[] = "0123456789abcdef";
@@ -39,7 +37,6 @@ void txm_content_hash_text(const char *text, char out[TXM_CONTENT_HEX])
     to_hex(digest, out);
 }
 
-/* In pieces, and with a look at cancellation between two of them. */
 static txm_status hash_fd(int fd, const char *path, const volatile int *cancel, txm_sha256 *hash, void *piece,
                           txm_error *err)
 {
@@ -53,7 +50,7 @@ static txm_status hash_fd(int fd, const char *path, const volatile int *cancel, 
             continue;
         if (n < 0)
             return txm_fail_errno(err, errno, "%s: reading it failed", path);
-        /* The digest of a beginning is that of another file. */
+        /* The file became shorter: the digest of its beginning would be wrong. */
         if (n == 0 && done < st.st_size)
             return txm_fail(err, TXM_STATUS_CHANGED, "%s: ended after %lld of %lld bytes while it was read", path,
                             (long long)done, (long long)st.st_size);
@@ -66,7 +63,7 @@ static txm_status hash_fd(int fd, const char *path, const volatile int *cancel, 
     }
 }
 
-/* Through the page cache, which the decoder reads from next. */
+/* The file is read through the page cache, from which the decoder reads it next. */
 txm_status txm_content_hash(const char *path, const volatile int *cancel, char out[TXM_CONTENT_HEX], txm_error *err)
 {
     unsigned char digest[TXM_SHA256_BYTES];

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What a conversion costs, estimated from the image's header. The numbers order the work, keep it below a bound of
- * memory, and tell people what to expect; nothing else depends on them. bench/estimates.py compares them with what
- * conversions take: on the server core that they were measured on, most stay within a third, whatever their format,
- * type and encoder; what an image shows counts for the rest.
+ * Estimates the cost of a conversion from the image's header. Estimates order the work, keep it within the bound of
+ * memory, and tell users what to expect; nothing else depends on them. bench/estimates.py compares them with
+ * measurements: on the server core for which they were fitted, most are within a third for all formats, types and
+ * encoders; the rest depends on the content of images.
  */
 #include <math.h>
 #include <string.h>
@@ -12,22 +12,21 @@
 #include "mill/farm/batch.h"
 #include "mill/source/formats.h"
 
-/* Seconds of one processor. */
 #define SECONDS_PER_FILE 0.0015       /* opening, lookup, creating, renaming */
 #define SECONDS_PER_FILE_OIIO 0.02    /* the same through OpenImageIO */
 #define SECONDS_PER_MEGASAMPLE 0.0055 /* decode, pyramid, digest, borders, writing */
 #define SECONDS_PER_MEGAPIXEL_COLOR 0.008
 #define SECONDS_PER_MEGAPIXEL_SLOW 0.5
 
-/* Encoding of a megasample, by type, with the default encoder. */
+/* Seconds that encoding a megasample takes, by type, with the default encoder. */
 static const double encode_seconds[] = {
     [TXM_TYPE_U8] = 0.006, [TXM_TYPE_U16] = 0.022, [TXM_TYPE_HALF] = 0.011, [TXM_TYPE_FLOAT] = 0.045};
 
-/* A small image never fills the buffers that a large one may: it takes some copies of itself. */
+/* A small image does not fill the buffers that a large one may: it takes as much as a few copies of itself. */
 enum { SMALL_BASE_BYTES = 3 << 20, SMALL_COPIES = 6 };
 
-/* Time of an encoder, where the default one takes 1. High levels search long for little; in floats there is so little
- * to find that they give up soon. */
+/* The time of an encoder relative to the default one. High levels search long for little gain; in floats there are so
+ * few matches that they end early. */
 static double encoder_factor(txm_compression c, txm_type type)
 {
     if (type == TXM_TYPE_FLOAT && c.codec == TXM_CODEC_ZIP)
@@ -39,21 +38,21 @@ static double encoder_factor(txm_compression c, txm_type type)
     return c.level <= 1 ? 1 : c.level <= 5 ? 2 : 3.5 * pow(1.55, c.level - 6);
 }
 
-/* The decoder of JPEG 2000 takes longer than everything else. */
+/* Decoding JPEG 2000 takes longer than all other steps. */
 static bool decodes_slowly(const char *path)
 {
     const txm_image_format *format = txm_format_of_source(path, false);
     return format && format->traits & TXM_FORMAT_SLOW;
 }
 
-/* The three classes that Blender knows need no conversion. */
+/* The three classes of colour spaces that Blender handles itself need no conversion. */
 static bool converts_color(const txm_item *item)
 {
     return strcmp(item->detected, "data") && strcmp(item->detected, "scene_linear") &&
            strcmp(item->detected, "scene_linear_srgb");
 }
 
-/* What the pipeline takes by bands, or, where that is less, what a small image takes as a whole. */
+/* The memory of the bands of the pipeline, or that of a whole small image if it is less. */
 static uint64_t memory(const txm_item *item, const txm_settings *settings, txm_type type, unsigned threads)
 {
     const txm_conform conform = {.width = item->width,
@@ -63,22 +62,22 @@ static uint64_t memory(const txm_item *item, const txm_settings *settings, txm_t
                                  .type = type};
     uint64_t bytes =
         txm_convert_memory(&conform, settings, txm_convert_bands(&conform, settings, threads, 0, NULL), threads);
-    /* At most 65536 x 65536 x 16 bytes: nothing overflows. */
+    /* At most 65536 x 65536 x 16 bytes, so this cannot overflow. */
     uint64_t pixels = (uint64_t)item->width * item->height * item->channels;
     uint64_t small = SMALL_BASE_BYTES + SMALL_COPIES * pixels * txm_type_bytes(type);
     if (small < bytes)
         bytes = small;
-    /* OpenImageIO holds whole images of many formats. */
+    /* OpenImageIO reads images of many formats as a whole. */
     if (!strcmp(item->reader, "oiio"))
         bytes += pixels * txm_type_bytes((txm_type)item->type);
     return bytes;
 }
 
-/* Linear in samples, with factors by reader, type and encoder. */
+/* The estimate is linear in samples, with factors for reader, type and encoder. */
 txm_cost txm_cost_estimate(const char *path, const txm_item *item, const txm_settings *settings, unsigned threads)
 {
     bool oiio = strcmp(item->reader, "oiio") == 0, color = converts_color(item);
-    /* Converted colours are half, or float where the source is. */
+    /* Converted colours are stored as half, or as float if the source is float. */
     txm_type type = color && !txm_type_is_float((txm_type)item->type) ? TXM_TYPE_HALF : (txm_type)item->type;
     double megapixels = (double)item->width * item->height * 1e-6, megasamples = megapixels * item->channels;
     double seconds = oiio ? SECONDS_PER_FILE_OIIO : SECONDS_PER_FILE;

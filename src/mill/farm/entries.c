@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The names in a folder.
- *
- * Names are read at once and sorted by their bytes, so that whoever walks a folder does so in the same order on every
- * machine, and the folder may change while its entries are being worked on.
+ * Lists the names in a folder. All names are read at once and sorted by their bytes, so that folders are walked in the
+ * same order on every machine and may change while their entries are processed.
  */
 #include "mill/farm/entries.h"
 
@@ -15,7 +13,7 @@
 #include "tile/base/fail.h"
 #include "tile/base/mem.h"
 
-/* Whether an entry is a plain file is remembered where the file system says so: it saves a stat for each. */
+/* Stores whether an entry is a plain file if the file system says so, which saves a stat for each. */
 static bool add_dirent(txm_entries *e, const struct dirent *d)
 {
     if (e->count == e->capacity) {
@@ -33,13 +31,13 @@ static bool add_dirent(txm_entries *e, const struct dirent *d)
     return true;
 }
 
-/* By bytes, not by the locale. */
+/* Compares bytes, independently of the locale. */
 static int compare_entries(const void *a, const void *b)
 {
     return strcmp(((const txm_entry *)a)->name, ((const txm_entry *)b)->name);
 }
 
-/* All names at once: a folder of a hundred thousand takes a few megabytes. */
+/* All names are read at once: a folder of a hundred thousand takes a few megabytes. */
 txm_status txm_entries_read(const char *folder, txm_entries *out, txm_error *err)
 {
     DIR *dir = opendir(folder);
@@ -48,7 +46,7 @@ txm_status txm_entries_read(const char *folder, txm_entries *out, txm_error *err
     txm_entries e = {0};
     txm_status status = TXM_OK;
     struct dirent *d;
-    /* readdir tells its end from a failure by errno alone. */
+    /* Only errno distinguishes the end of the folder from a failure of readdir. */
     for (errno = 0; status == TXM_OK && (d = readdir(dir)); errno = 0) {
         if (strcmp(d->d_name, ".") && strcmp(d->d_name, "..") && !add_dirent(&e, d))
             status = txm_no_memory(err, folder);

@@ -9,7 +9,7 @@
 
 typedef struct txm_entry {
     char *name;
-    bool is_file; /* a file for certain: neither a folder nor a link to one. Not all file systems tell */
+    bool is_file; /* it is known to be a file: neither a folder nor a link to one. Not all file systems say */
 } txm_entry;
 
 /* Zero-initialise. */
@@ -18,8 +18,8 @@ typedef struct txm_entries {
     size_t count, capacity;
 } txm_entries;
 
-/* Reads the names in a folder but "." and "..", sorted as bytes. NOT_FOUND, DENIED, IO, NO_MEMORY; nothing is held
- * then. */
+/* Reads the names in a folder except "." and "..", sorted by bytes. On failure the list is empty. NOT_FOUND, DENIED,
+ * IO, NO_MEMORY. */
 txm_status txm_entries_read(const char *folder, txm_entries *out, txm_error *err);
 void txm_entries_free(txm_entries *entries);
 #endif

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The images in a folder and its subfolders.
- *
- * Links to folders are followed, and every real folder is read once a walk: links that lead back, or to each other,
- * end there. What the texture cache itself makes is no source: tx files and blender_tx folders are passed over, and so
- * is what is hidden (.git, thumbnails, temporary files).
+ * Finds the images in a folder and its subfolders. Links to folders are followed, and each folder is read once per
+ * walk, so that cyclic links end. Files of the texture cache (tx files and blender_tx folders) are skipped, and so are
+ * hidden names (.git, thumbnails, temporary files).
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -21,13 +19,13 @@
 #include "tile/base/path.h"
 #include "txmill/format.h"
 
-/* A walk over one operand. The folders that are still to be read are a stack, not a recursion: depth costs no stack of
- * the thread's. */
+/* A walk over one operand. Folders that are still to be read are on a stack of its own, so that deep trees do not need
+ * the thread's stack. */
 typedef struct walk {
     txm_inputs *inputs;
     const txm_input *settings;
-    size_t root_bytes; /* of the operand in every path; globs see what comes after */
-    txm_names seen;    /* "device:inode" of folders */
+    size_t root_bytes; /* length of the operand in every path; globs match what follows */
+    txm_names seen;    /* "device:inode" of folders that were read */
     char **pending;
     size_t count, capacity;
 } walk;
@@ -40,7 +38,7 @@ static bool any_matches(const char *const *globs, const char *path)
     return false;
 }
 
-/* The same answer for a walk and for a single file that changed (watch). */
+/* Also called for a single file that changed (txm_watch), so that both take the same files. */
 bool txm_inputs_want(const txm_inputs_options *options, const char *path, size_t root_bytes, bool is_folder)
 {
     const txm_inputs_options *o = options;
@@ -59,7 +57,6 @@ static bool wanted(const walk *w, const char *path, bool is_folder)
     return txm_inputs_want(&w->inputs->options, path, w->root_bytes, is_folder);
 }
 
-/* Folders that are still to be read are a stack: depth has no limit but memory. */
 static bool push_folder(walk *w, char *path)
 {
     if (!TXM_GROW(w->pending, w->capacity, w->count))
@@ -68,7 +65,7 @@ static bool push_folder(walk *w, char *path)
     return true;
 }
 
-/* Whether a folder is met for the first time. */
+/* Whether a folder is seen for the first time. */
 static bool is_new(walk *w, const struct stat *st, bool *exhausted)
 {
     char id[48];
@@ -78,7 +75,7 @@ static bool is_new(walk *w, const struct stat *st, bool *exhausted)
     return entry && entry->value++ == 0;
 }
 
-/* Sorts one name into files, folders and what is passed over. Takes over `path`. */
+/* Adds one name to the inputs or to the pending folders, or skips it. Takes ownership of `path`. */
 static txm_status visit(walk *w, char *path, bool is_file, txm_error *err)
 {
     struct stat st;
@@ -91,10 +88,11 @@ static txm_status visit(walk *w, char *path, bool is_file, txm_error *err)
             status = txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: out of memory", path);
         }
     } else if (wanted(w, path, false) && (rc != 0 || S_ISREG(st.st_mode))) {
-        /* A dangling link counts: opening it says so. Pipes and devices in a folder are nobody's texture. */
+        /* A dangling link is added, so that opening it reports the failure. Pipes and devices in a folder are not
+         * textures. */
         status = txm_inputs_add_file(w->inputs, path, w->settings, err);
     } else if (rc != 0 && rc != ENOENT && !is_file && wanted(w, path, true)) {
-        /* It may be a folder of images. */
+        /* It may be a folder of images, which must not be skipped silently. */
         txm_error failure = {0};
         txm_fail_errno(&failure, rc, "%s: cannot examine it", path);
         status = txm_inputs_add_failure(w->inputs, path, w->settings, &failure, err);
@@ -103,7 +101,7 @@ static txm_status visit(walk *w, char *path, bool is_file, txm_error *err)
     return status;
 }
 
-/* A folder that cannot be read is an input that failed, not the end of the walk. */
+/* A folder that cannot be read becomes a failed input, and the walk continues. */
 static txm_status read_folder(walk *w, const char *folder, txm_error *err)
 {
     txm_entries entries = {0};
@@ -118,7 +116,8 @@ static txm_status read_folder(walk *w, const char *folder, txm_error *err)
                       : txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: out of memory", folder);
     }
     txm_entries_free(&entries);
-    /* The stack gives back what was pushed last: reversed, subfolders are read in the order of their names. */
+    /* The stack returns the folder that was pushed last: reversing them makes it read subfolders in the order of their
+     * names. */
     for (size_t i = first, j = w->count; i + 1 < j; i++) {
         char *swap = w->pending[--j];
         w->pending[j] = w->pending[i];
@@ -127,7 +126,7 @@ static txm_status read_folder(walk *w, const char *folder, txm_error *err)
     return status;
 }
 
-/* Known by device and inode, so that each is read once. */
+/* Folders are identified by device and inode, so that each is read once. */
 static txm_status next_folder(walk *w, txm_error *err)
 {
     char *folder = w->pending[--w->count];
@@ -147,7 +146,7 @@ static txm_status next_folder(walk *w, txm_error *err)
     return status;
 }
 
-/* Globs match below the folder that was named, wherever that is. */
+/* Globs match the part of a path below the folder that was named. */
 txm_status txm_inputs_add_folder(txm_inputs *inputs, const char *path, const txm_input *settings, txm_error *err)
 {
     size_t n = strlen(path);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Going through folders for garbage, and removing it. A file is removed under its claim, so that no process is making
- * it anew at that moment, and only while it is still the file that was judged.
+ * Searches folders for garbage and removes it. A file is removed while its claim is held, so that no process can be
+ * making it at that moment, and only if it is still the file that was judged.
  */
 #include "txmill/garbage.h"
 #include "txmill/out_file.h"
@@ -29,12 +29,11 @@ typedef struct walk {
     txm_claims *claims; /* NULL on a dry run */
     txm_garbage_result *result;
     time_t now;
-    char **pending; /* folders still to be read: depth costs no stack */
+    char **pending; /* folders still to be read, on a stack of the walk's own */
     size_t count, capacity;
-    struct stat folder; /* the one that is being gone through */
+    struct stat folder; /* the folder that is being read */
 } walk;
 
-/* Words of reports and JSON. */
 const char *txm_garbage_name(txm_garbage garbage)
 {
     static const char *const names[] = {"orphan", "old-name", "unused", "temporary", "claim"};
@@ -53,7 +52,7 @@ static void add_to_sum(txm_garbage_sum *sum, uint64_t bytes)
     sum->bytes += bytes;
 }
 
-/* Before or after removing, the same lines: a dry run can be compared with the real one. */
+/* A dry run reports the same lines as a real one, so that both can be compared. */
 static void report(const walk *w, const txm_garbage_file *file, uint64_t freed_bytes)
 {
     add_to_sum(&w->result->garbage[file->why], freed_bytes);
@@ -67,7 +66,7 @@ static void report_failure(const walk *w, const txm_error *err)
         w->options->failed(w->options->user, err);
 }
 
-/* What killed runs left is garbage of two kinds of its own. */
+/* Files that killed runs left are two kinds of garbage. */
 static void on_swept(void *user, const char *path, bool claim, uint64_t bytes)
 {
     const txm_garbage_file file = {
@@ -77,15 +76,16 @@ static void on_swept(void *user, const char *path, bool claim, uint64_t bytes)
 
 /* ---- one file --------------------------------------------------------------------------------------------------- */
 
-/* *busy: somebody is making it, or has just made it anew. */
+/* *busy is set if another process is making the file, or has just made it. */
 static txm_status remove_file(const walk *w, const char *path, const struct stat *judged, bool *busy, txm_error *err)
 {
     txm_claim *claim = NULL;
     txm_error own = {0};
     txm_status status = txm_claims_take(w->claims, path, &claim, &own);
     *busy = status == TXM_STATUS_LOCKED;
-    /* A full disk has no room for a claim, and is why this was called: that it came to making one says that nobody
-     * holds it. Who takes the file for a fresh one at this very moment makes it anew. */
+    /* A full disk, which may be the reason for this call, has no room for a claim; that creating one was attempted
+     * shows that no other process holds it. A process that takes the file for a fresh one at this moment makes it
+     * again. */
     if (status == TXM_STATUS_DISK_FULL)
         status = TXM_OK;
     if (status == TXM_STATUS_DENIED && own.sys_errno)
@@ -100,11 +100,11 @@ static txm_status remove_file(const walk *w, const char *path, const struct stat
     return status;
 }
 
-/* Young files are kept: a render may be about to use what a scene that is not saved yet refers to. */
+/* Young files are kept: a scene that is not saved yet may use them. */
 static txm_status settle(walk *w, const char *path, const struct stat *st, const txm_garbage_verdict *verdict,
                          txm_error *err)
 {
-    /* A tx file's own time is its image's; when it came here is what its inode says. */
+    /* The modification time of a tx file is its image's; the inode change time says when it came here. */
     double age = difftime(w->now, st->st_ctim.tv_sec);
     uint64_t freed = st->st_nlink > 1 ? 0 : (uint64_t)st->st_size;
     const txm_garbage_file file = {path, verdict->why, verdict->image, (uint64_t)st->st_size, age > 0 ? age : 0};
@@ -125,7 +125,7 @@ static txm_status settle(walk *w, const char *path, const struct stat *st, const
     return TXM_OK;
 }
 
-/* Only memory is a failure: what is wrong with one file is reported. */
+/* Only lack of memory is a failure: problems with one file are reported. */
 static txm_status visit_file(walk *w, const char *path, const struct stat *st, txm_error *err)
 {
     txm_garbage_verdict verdict = {0};
@@ -136,7 +136,7 @@ static txm_status visit_file(walk *w, const char *path, const struct stat *st, t
     free(verdict.image);
     if (status == TXM_STATUS_NO_MEMORY)
         return txm_fail(err, status, "%s", own.message);
-    /* Gone in the meantime: nothing to do. */
+    /* It was removed meanwhile. */
     if (status != TXM_OK && status != TXM_STATUS_NOT_FOUND)
         report_failure(w, &own);
     return TXM_OK;
@@ -144,7 +144,7 @@ static txm_status visit_file(walk *w, const char *path, const struct stat *st, t
 
 /* ---- folders ---------------------------------------------------------------------------------------------------- */
 
-/* Takes over `path`. */
+/* Takes ownership of `path`. */
 static txm_status push_garbage_folder(walk *w, char *path, txm_error *err)
 {
     if (!path || !TXM_GROW(w->pending, w->capacity, w->count)) {
@@ -155,7 +155,7 @@ static txm_status push_garbage_folder(walk *w, char *path, txm_error *err)
     return TXM_OK;
 }
 
-/* Takes over `path`. */
+/* Takes ownership of `path`. */
 static txm_status visit(walk *w, char *path, txm_error *err)
 {
     struct stat st;
@@ -177,7 +177,7 @@ static txm_status visit(walk *w, char *path, txm_error *err)
     return status;
 }
 
-/* Folders below are visited as well; links are not followed. */
+/* Subfolders are visited as well; links are not followed. */
 static txm_status read_folder(walk *w, const char *folder, txm_error *err)
 {
     txm_entries entries = {0};
@@ -197,7 +197,7 @@ static txm_status read_folder(walk *w, const char *folder, txm_error *err)
     return status;
 }
 
-/* What was named: a folder, or one file. */
+/* Starts with the path that was named: a folder or a single file. */
 static txm_status begin(walk *w, const char *path, txm_error *err)
 {
     struct stat st;
@@ -208,7 +208,7 @@ static txm_status begin(walk *w, const char *path, txm_error *err)
         return read_folder(w, path, err);
     if (!txm_tx_name_parse(txm_path_base(path), &name_bytes, &version, md5))
         return txm_fail(err, TXM_STATUS_UNSUPPORTED,
-                        "%s: is neither a folder nor named as the tx files of a texture cache are, "
+                        "%s: neither a folder nor a file named like the tx files of a texture cache, "
                         "IMAGE.0-MD5.tx; name the folder that holds the tx files",
                         path);
     char *folder = txm_path_dir(path);
@@ -217,7 +217,7 @@ static txm_status begin(walk *w, const char *path, txm_error *err)
     return rc ? txm_fail_errno(err, rc, "%s: cannot examine its folder", path) : visit_file(w, path, &st, err);
 }
 
-/* A dry run takes no claims: it writes nothing. */
+/* A dry run takes no claims, since it writes nothing. */
 txm_status txm_garbage_collect(const char *path, const txm_garbage_options *options, txm_garbage_result *result,
                                txm_error *err)
 {

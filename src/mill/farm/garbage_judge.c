@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Judging a tx file: where is its image, does Cycles look for it under this name, does a scene ask for it?
+ * Judges a tx file: where its image is, whether Cycles looks for it under this name, and whether a scene uses it.
  *
- * Its image is where its metadata says, or, since projects are moved, beside the cache folder: the image of
- * textures/blender_tx/wood.png.0-....tx is textures/wood.png. It is gone when it is not there and the folder that held
- * it still is. The name tells which of the two counts: the settings inside lead to it either with an absolute cache
- * folder or without one.
- *
- * In: one file that is named like a tx file. Out: garbage and why, or kept and why, with the image it belongs
- * to. Doubt keeps a file: metadata that cannot be read, a folder that is not mounted, a name that fits two
- * places.
+ * The image is at the path that the metadata states or, because projects are moved, beside the cache folder: the image
+ * of textures/blender_tx/wood.png.0-....tx is textures/wood.png. It is gone if the file does not exist but its folder
+ * does. The name shows which of the two places counts: the settings inside give that name either with an absolute
+ * cache folder or with a relative one. In case of doubt a file is kept: if its metadata cannot be read, a folder is
+ * not mounted, or its name matches both places.
  */
 #include "mill/farm/garbage_judge.h"
 
@@ -25,23 +22,23 @@
 #include "tile/base/path.h"
 #include "tile/name/name.h"
 
-/* A tx file and what is known of it. */
+/* A tx file and what was found out about it. */
 typedef struct subject {
     const char *path;
     const txm_garbage_options *options;
-    char *name;    /* of its image, by its own name */
+    char *name;    /* file name of its image */
     char *dir;     /* its folder, absolute */
-    char *beside;  /* the image beside the cache folder; NULL where that is hardly the place */
-    bool relative; /* the name says that the cache folder counts from the image's */
+    char *beside;  /* the image beside the cache folder; NULL if it cannot be there */
+    bool relative; /* its name shows that the cache folder is relative to the image's */
     bool standard; /* the cache folder has Cycles' default name */
     txm_tx_description description;
 } subject;
 
-/* ---- what scenes ask for ----------------------------------------------------------------------------------------- */
+/* ---- tx files that scenes use ------------------------------------------------------------------------------------ */
 
 struct txm_used {
     txm_names files;  /* device and inode of tx files */
-    txm_names packed; /* names of images that are inside scenes */
+    txm_names packed; /* names of images that are packed in scenes */
 };
 
 txm_status txm_used_new(txm_used **out, txm_error *err)
@@ -61,7 +58,8 @@ void txm_used_free(txm_used **used)
     *used = NULL;
 }
 
-/* By device and inode: scenes may spell the path in any way. A file that is not there is used by nobody. */
+/* Files are identified by device and inode, since scenes may spell a path in different ways. A file that does not exist
+ * needs no entry. */
 txm_status txm_used_add(txm_used *used, const char *tx_path, txm_error *err)
 {
     txm_error_clear(err);
@@ -75,7 +73,7 @@ txm_status txm_used_add(txm_used *used, const char *tx_path, txm_error *err)
     return txm_names_put(&used->files, id) ? TXM_OK : txm_no_memory(err, tx_path);
 }
 
-/* Packed images have no path; the name must do. */
+/* Packed images have no path, so only their name is compared. */
 txm_status txm_used_add_packed(txm_used *used, const char *name, txm_error *err)
 {
     txm_error_clear(err);
@@ -89,9 +87,10 @@ static bool is_used(const txm_used *used, const struct stat *tx, const char *ima
     return txm_names_has(&used->files, id) || txm_names_has(&used->packed, image_name);
 }
 
-/* ---- where things are ------------------------------------------------------------------------------------------- */
+/* ---- images ----------------------------------------------------------------------------------------------------- */
 
-/* Whether something is there. What cannot be known is an error: a server that does not answer has lost nothing. */
+/* Whether a file or folder exists. If that cannot be found out, it is an error: a server that does not respond has not
+ * lost its files. */
 static txm_status is_there(const char *path, bool folder, bool *there, txm_error *err)
 {
     struct stat st;
@@ -103,7 +102,7 @@ static txm_status is_there(const char *path, bool folder, bool *there, txm_error
     return TXM_OK;
 }
 
-/* An image whose folder is missing is not known to be gone: a share may not be mounted. */
+/* An image whose folder does not exist is not known to be gone, since a share may not be mounted. */
 static txm_status folder_is_there(const char *path, bool *there, txm_error *err)
 {
     char *folder = txm_path_dir(path);
@@ -112,7 +111,7 @@ static txm_status folder_is_there(const char *path, bool *there, txm_error *err)
     return status;
 }
 
-/* The stored path, if it is one and of that image. */
+/* The stored path, if it is absolute and has the name of the image. */
 static const char *stored_path(const subject *s)
 {
     const char *stored = s->description.source;
@@ -127,18 +126,18 @@ static bool keep_path(txm_garbage_verdict *out, const char *path)
 
 /* ---- judging ---------------------------------------------------------------------------------------------------- */
 
-/* For reports: the first reason that applies. */
+/* Reports show the first reason that applies. */
 static void condemn(txm_garbage_verdict *out, txm_garbage why)
 {
     out->garbage = true;
     out->why = why;
 }
 
-/* Neither the stored path nor the one beside the cache folder leads to an image. */
+/* Called if neither the stored path nor the one beside the cache folder is an image. */
 static txm_status judge_missing(const subject *s, txm_garbage_verdict *out, txm_error *err)
 {
     const char *stored = stored_path(s);
-    /* A folder of tx files beside the place of the image: that place is there. */
+    /* The cache folder is beside the image's place, so the image's folder exists. */
     bool beside = s->standard && (s->relative || !stored), known = beside;
     txm_status status = TXM_OK;
     if (!known && stored)
@@ -156,10 +155,10 @@ static txm_status judge_missing(const subject *s, txm_garbage_verdict *out, txm_
     return keep_path(out, beside ? s->beside : stored) ? TXM_OK : txm_no_memory(err, s->path);
 }
 
-/* The image is there: is this its tx file, and wanted? */
+/* Called if the image exists: decides whether this is its tx file, and whether it is used. */
 static txm_status judge_present(const subject *s, const struct stat *st, txm_garbage_verdict *out, txm_error *err)
 {
-    /* What a render was found to use stays, whatever settings it says it was made with. */
+    /* A file that a scene uses is kept, whatever settings it states. */
     bool used = s->options->used && is_used(s->options->used, st, s->name);
     bool exhausted = false, known = *s->description.requested != 0;
     bool fits =
@@ -173,7 +172,7 @@ static txm_status judge_present(const subject *s, const struct stat *st, txm_gar
     return TXM_OK;
 }
 
-/* Where the image would lie if the project had been moved as a whole. */
+/* The path that the image would have if the project had been moved as a whole. */
 static txm_status place_beside(subject *s, txm_error *err)
 {
     bool exhausted = false;
@@ -186,10 +185,11 @@ static txm_status place_beside(subject *s, txm_error *err)
     return exhausted ? txm_no_memory(err, s->path) : TXM_OK;
 }
 
-/* The stored place, unless the name rules it out, then the one beside the cache folder. */
+/* Tries the stored path, unless the name rules it out, then the one beside the cache folder. */
 static txm_status judge_described(subject *s, const struct stat *st, txm_garbage_verdict *out, txm_error *err)
 {
-    /* Where the name leaves no doubt, an image of that name elsewhere, as of a project that was copied, is another. */
+    /* If the name shows that the cache folder is relative, an image at the stored path belongs to another copy of the
+     * project. */
     const char *places[] = {s->standard && s->relative ? NULL : stored_path(s), s->beside};
     for (int i = 0; i < 2; i++) {
         bool there = false;
@@ -204,7 +204,7 @@ static txm_status judge_described(subject *s, const struct stat *st, txm_garbage
     return judge_missing(s, out, err);
 }
 
-/* Reads what the file says of itself; *recognised is false for what is no tx file. */
+/* Reads the metadata; *recognised is false for a file that is not a tx file. */
 static txm_status describe_subject(subject *s, bool *recognised, txm_error *err)
 {
     txm_tx *tx = NULL;
@@ -220,7 +220,7 @@ static txm_status describe_subject(subject *s, bool *recognised, txm_error *err)
     return status == TXM_OK ? TXM_OK : txm_fail(err, status, "%s", own.message);
 }
 
-/* With a list of what scenes use, everything else is unused, however fresh. */
+/* If it is known what scenes use, everything else is unused, even if it is fresh. */
 txm_status txm_garbage_judge(const char *tx_path, const struct stat *st, const txm_garbage_options *options,
                              txm_garbage_verdict *out, txm_error *err)
 {

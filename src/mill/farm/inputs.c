@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Collecting inputs. Nothing that a user names gets lost: what cannot be read is in the collection as a failure, in
- * its place, and is reported with the rest.
- *
- * In: operands as the user typed them - files, folders, patterns, @lists. Out: an ordered list of inputs, each with
- * what is known about its settings. folder.c, pattern.c and list.c find the files; this file puts them in and keeps
- * their strings.
+ * Collecting inputs from operands: files, folders, patterns and @lists. Nothing that a user names is dropped: what
+ * cannot be read becomes an input with a failure, in its place, and is reported with the others. folder.c, pattern.c
+ * and list.c find the files; this file appends them and stores their strings.
  */
 #include "mill/farm/inputs.h"
 
@@ -23,10 +20,11 @@
 #include "tile/base/options.h"
 #include "tile/base/path.h"
 
-/* A list of a million missing files must not read their folder a million times. */
+/* The most folders that are read to suggest a name in other case: a list of a million missing files must not read their
+ * folder a million times. */
 enum { MAX_LOOKS = 100 };
 
-/* Options are copied; the globs in them are not. */
+/* Options are copied, but not the globs that they point to. */
 txm_status txm_inputs_new(const txm_inputs_options *options, txm_inputs **out, txm_error *err)
 {
     txm_error_clear(err);
@@ -63,13 +61,12 @@ const txm_input *txm_inputs_at(const txm_inputs *inputs, size_t index)
     return index < inputs->count ? &inputs->items[index] : NULL;
 }
 
-/* 0 for inputs that are no UDIM tile. */
 uint32_t txm_input_udim(const txm_input *input)
 {
     return input->pattern ? txm_pattern_tile(txm_path_base(input->pattern), txm_path_base(input->path)) : 0;
 }
 
-/* Replaces a string by the collection's copy; false when memory is exhausted. */
+/* Replaces a string by the collection's copy; false if memory is exhausted. */
 static bool keep_input_text(txm_inputs *inputs, const char **text)
 {
     const char *given = *text;
@@ -77,16 +74,16 @@ static bool keep_input_text(txm_inputs *inputs, const char **text)
     return !given || *text;
 }
 
-/* Strings are kept once each in a common set. */
+/* Equal strings are stored once. */
 txm_status txm_inputs_add_entry(txm_inputs *inputs, const txm_input *entry, txm_error *err)
 {
     txm_error_clear(err);
     txm_input e = *entry;
     if ((unsigned)e.alpha > TXM_ALPHA_AUTO)
-        return txm_fail(err, TXM_STATUS_USAGE, "%s: there is no alpha type %d", e.path, (int)e.alpha);
+        return txm_fail(err, TXM_STATUS_USAGE, "%s: unknown alpha type %d", e.path, (int)e.alpha);
     if (!TXM_GROW(inputs->items, inputs->capacity, inputs->count))
         return txm_no_memory(err, NULL);
-    /* Paths differ, the rest repeats. */
+    /* Paths differ, but the other strings repeat. */
     e.path = txm_names_copy(&inputs->names, entry->path);
     if (!e.path || !keep_input_text(inputs, &e.pattern) || !keep_input_text(inputs, &e.origin) ||
         !keep_input_text(inputs, &e.colorspace) || !keep_input_text(inputs, &e.working_space) ||
@@ -97,7 +94,7 @@ txm_status txm_inputs_add_entry(txm_inputs *inputs, const txm_input *entry, txm_
     return TXM_OK;
 }
 
-/* Running out of memory is not the input's failure. */
+/* Lack of memory is not a failure of the input. */
 txm_status txm_inputs_add_failure(txm_inputs *inputs, const char *path, const txm_input *settings,
                                   const txm_error *failure, txm_error *err)
 {
@@ -130,7 +127,7 @@ txm_status txm_inputs_fail(txm_inputs *inputs, size_t index, const txm_error *fa
     return TXM_OK;
 }
 
-/* What a project file says about an input, filled in afterwards. */
+/* For settings of a project file, which are applied afterwards. */
 txm_status txm_inputs_say(txm_inputs *inputs, size_t index, const txm_input *said, txm_error *err)
 {
     txm_error_clear(err);
@@ -138,7 +135,7 @@ txm_status txm_inputs_say(txm_inputs *inputs, size_t index, const txm_input *sai
         return no_input(inputs, index, err);
     txm_input s = *said, *e = &inputs->items[index];
     if ((unsigned)s.alpha > TXM_ALPHA_AUTO)
-        return txm_fail(err, TXM_STATUS_USAGE, "%s: there is no alpha type %d", e->path, (int)s.alpha);
+        return txm_fail(err, TXM_STATUS_USAGE, "%s: unknown alpha type %d", e->path, (int)s.alpha);
     if (!keep_input_text(inputs, &s.colorspace) || !keep_input_text(inputs, &s.working_space) ||
         !keep_input_text(inputs, &s.cache_dir) || !keep_input_text(inputs, &s.decided_by))
         return txm_no_memory(err, NULL);
@@ -151,7 +148,7 @@ txm_status txm_inputs_say(txm_inputs *inputs, size_t index, const txm_input *sai
     return TXM_OK;
 }
 
-/* Scenes are handed to a callback, which adds their images in the same place. */
+/* Scenes are passed to a callback, which adds their images in the same place. */
 txm_status txm_inputs_add_file(txm_inputs *inputs, const char *path, const txm_input *settings, txm_error *err)
 {
     txm_input e = *settings;
@@ -162,7 +159,7 @@ txm_status txm_inputs_add_file(txm_inputs *inputs, const char *path, const txm_i
         return inputs->options.scene(inputs->options.scene_user, inputs, path, settings, err);
     txm_error failure = {0};
     txm_fail(&failure, TXM_STATUS_USAGE,
-             "%s%s%s: is a scene, which holds the colour space and alpha type of its images: leave colorspace, alpha "
+             "%s%s%s: is a scene, which stores the colour space and alpha type of its images: leave colorspace, alpha "
              "and output out",
              e.origin ? e.origin : "", e.origin ? ": " : "", path);
     return txm_inputs_add_failure(inputs, path, settings, &failure, err);
@@ -176,18 +173,18 @@ typedef struct adding {
     txm_error *err;
 } adding;
 
-/* Called for each file of a pattern. */
+/* Called for each file that matches a pattern. */
 static bool add_match(void *user, const char *path)
 {
     adding *a = user;
     struct stat st;
-    /* A folder may bear such a name; it is not what the pattern means. */
+    /* A folder may have a matching name, but a pattern is for files. */
     if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
         return true;
     return txm_inputs_add_file(a->inputs, path, &a->entry, a->err) == TXM_OK;
 }
 
-/* The pattern is kept with its files, for reports and for UDIM sets. */
+/* The pattern is stored with its files, for reports and for UDIM sets. */
 static txm_status add_pattern(txm_inputs *inputs, const char *path, const txm_input *settings, txm_error *err)
 {
     adding a = {inputs, *settings, err};
@@ -200,7 +197,7 @@ static txm_status add_pattern(txm_inputs *inputs, const char *path, const txm_in
 
 /* ---- arguments -------------------------------------------------------------------------------------------------- */
 
-/* Not an error, but hardly what was meant. */
+/* An operand without files is not an error, but probably a mistake. */
 static void tell_empty(const txm_inputs *inputs, const char *format, const char *name)
 {
     char message[TXM_MESSAGE_BYTES];
@@ -210,24 +207,25 @@ static void tell_empty(const txm_inputs *inputs, const char *format, const char 
     inputs->options.empty(inputs->options.empty_user, message);
 }
 
-/* The warning names the reason: filters, or nothing there. */
+/* The warning names the reason: filters, or an empty folder. */
 static txm_status add_folder(txm_inputs *inputs, const char *path, const txm_input *settings, txm_error *err)
 {
     size_t before = inputs->count;
     txm_status status = txm_inputs_add_folder(inputs, path, settings, err);
     if (status == TXM_OK && inputs->count == before)
-        tell_empty(inputs,
-                   inputs->options.include || inputs->options.exclude
-                       ? "%s: no file in this folder is left by --include and --exclude"
-                   : inputs->options.tx_files
-                       ? "%s: no tx file in this folder"
-                       : "%s: no image in this folder: images are known by their extensions, as .png, .exr or .tif",
-                   path);
+        tell_empty(
+            inputs,
+            inputs->options.include || inputs->options.exclude
+                ? "%s: --include and --exclude leave no file in this folder"
+            : inputs->options.tx_files
+                ? "%s: no tx file in this folder"
+                : "%s: no image in this folder: images are recognised by their extensions, such as .png, .exr or .tif",
+            path);
     return status;
 }
 
-/* The folder of a scene, txmill-scene(5); other folders may have a text of that name. Non-blocking: it may be a pipe.
- */
+/* Whether it is the folder of a scene, txmill-scene(5); other folders may have a file of that name. It is opened
+ * without blocking, since it may be a pipe. */
 static bool is_scene_folder(const char *path)
 {
     static const char first[] = "txmill-scene ";
@@ -244,7 +242,7 @@ static bool is_scene_folder(const char *path)
     return n == (ssize_t)sizeof read_first && memcmp(read_first, first, sizeof read_first) == 0;
 }
 
-/* A file that is there is never taken for a pattern, whatever its name. */
+/* A file that exists is never taken for a pattern, whatever its name is. */
 txm_status txm_inputs_add_path(txm_inputs *inputs, const char *path, const txm_input *settings, txm_error *err)
 {
     struct stat st;
@@ -275,12 +273,12 @@ txm_status txm_inputs_add_path(txm_inputs *inputs, const char *path, const txm_i
     inputs->looks += !there;
     if (other) {
         txm_error failure = {0};
-        txm_fail(&failure, TXM_STATUS_NOT_FOUND, "%s: %s is there, %s is not; upper and lower case are different here",
+        txm_fail(&failure, TXM_STATUS_NOT_FOUND, "%s: %s exists, %s does not; upper and lower case are different here",
                  path, other, txm_path_base(path));
         free(other);
         return txm_inputs_add_failure(inputs, path, settings, &failure, err);
     }
-    /* A file, or nothing: opening it says best what is wrong. */
+    /* It is a file, or does not exist: opening it gives the best message. */
     return txm_inputs_add_file(inputs, path, settings, err);
 }
 
@@ -289,18 +287,17 @@ static txm_status add_list(txm_inputs *inputs, const char *path, txm_error *err)
     size_t before = inputs->count;
     txm_status status = txm_inputs_add_list(inputs, path, err);
     if (status == TXM_OK && inputs->count == before)
-        tell_empty(inputs, "%s: the list names nothing", strcmp(path, "-") ? path : "standard input");
+        tell_empty(inputs, "%s: the list is empty", strcmp(path, "-") ? path : "standard input");
     return status;
 }
 
-/* One operand of a command line. */
 txm_status txm_inputs_add(txm_inputs *inputs, const char *argument, txm_error *err)
 {
     txm_error_clear(err);
     static const txm_input nothing;
     if (!argument)
         return txm_fail(err, TXM_STATUS_USAGE, "no input given: it is NULL");
-    /* An image may have a name that begins with '@': ./@name.png names it. */
+    /* An image whose name begins with '@' can be named as ./@name.png. */
     if (!strcmp(argument, "-"))
         return add_list(inputs, argument, err);
     if (argument[0] == '@')
@@ -308,7 +305,7 @@ txm_status txm_inputs_add(txm_inputs *inputs, const char *argument, txm_error *e
     return txm_inputs_add_path(inputs, argument, &nothing, err);
 }
 
-/* What a scene says is final, also where it says 'default'. */
+/* What a scene specifies is final, even if it is 'default'. */
 void txm_rules_apply(const txm_rules *rules, const txm_input *input, txm_settings *settings)
 {
     const txm_rule *rule = input->from_scene || input->ruled ? NULL : txm_rules_match(rules, input->path);

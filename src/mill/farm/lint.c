@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Lint.
- *
- * In: an image, its settings, and its rows where a suspicion asks for them. Out: bits of txm_lint. Suspicions come
- * from the name, the header and the settings; those about pixels (opaque alpha, grey, widened 8 bits) are refuted by
- * the first row that contradicts, so most images are not read to their end.
+ * Lint: finds likely mistakes in an image and its settings. Suspicions come from the name, the header and the
+ * settings. Those about pixels (opaque alpha, grey, widened 8 bits) are refuted by the first row that contradicts
+ * them, so that most images are not read to their end.
  */
 #include "mill/farm/lint.h"
 
@@ -20,7 +18,7 @@
 #include "tile/base/settings.h"
 #include "txmill/inspect.h"
 
-/* Read at once; and beyond this an image is large for a texture. */
+/* Rows that are read at a time, and the edge beyond which an image is large for a texture. */
 enum { ROWS = 64, LARGE_PX = 16384 };
 
 static const struct {
@@ -28,9 +26,9 @@ static const struct {
     const char *id, *text;
 } findings_table[] = {
     {TXM_LINT_DATA_AS_COLOR, "data-as-color",
-     "by its name a map without colours (normal, roughness ...), but set to a colour space; Non-Color is usual"},
-    {TXM_LINT_COLOR_AS_DATA, "color-as-data", "by its name a colour map, but set to Non-Color"},
-    {TXM_LINT_WIDE, "wide-8-bit", "16 bits per sample, but its content has 8: twice the memory for nothing"},
+     "named like a map without colours (normal, roughness ...), but set to a colour space; Non-Color is usual"},
+    {TXM_LINT_COLOR_AS_DATA, "color-as-data", "named like a colour map, but set to Non-Color"},
+    {TXM_LINT_WIDE, "wide-8-bit", "16 bits per sample, but its content has 8: it takes twice the memory for no gain"},
     {TXM_LINT_OPAQUE, "opaque-alpha", "its alpha is 1 everywhere"},
     {TXM_LINT_GREY, "grey-rgb", "its three colour channels are the same everywhere"},
     {TXM_LINT_LARGE, "large", "wider or higher than 16384 pixels"},
@@ -52,13 +50,13 @@ const char *txm_lint_text(txm_lint finding)
     return "";
 }
 
-/* What needs no pixel. */
+/* Findings that need no pixels. */
 unsigned txm_lint_settings(const char *path, const char *detected, uint32_t width, uint32_t height)
 {
     txm_map_kind kind = txm_map_kind_of(path);
     bool data = strcmp(detected, "data") == 0, linear = strcmp(detected, "scene_linear") == 0;
     unsigned findings = 0;
-    /* A linear space changes no value either: maps in float formats come so by default. */
+    /* A linear space does not change values either: maps in float formats have one by default. */
     if (kind > TXM_MAP_COLOR && !data && !linear)
         findings |= TXM_LINT_DATA_AS_COLOR;
     if (kind == TXM_MAP_COLOR && data)
@@ -70,7 +68,7 @@ unsigned txm_lint_settings(const char *path, const char *detected, uint32_t widt
 
 /* ---- pixels ----------------------------------------------------------------------------------------------------- */
 
-/* Bytes are compared, whatever they mean: equal samples have equal bytes, but for zeros of two signs. */
+/* Compares bytes, not values: equal samples have equal bytes, except zeros with different signs. */
 static bool rows_are_grey(const uint8_t *p, size_t pixels, unsigned channels, size_t sample)
 {
     for (size_t i = 0; i < pixels; i++, p += channels * sample)
@@ -79,7 +77,7 @@ static bool rows_are_grey(const uint8_t *p, size_t pixels, unsigned channels, si
     return true;
 }
 
-/* Alpha must be the largest value exactly. */
+/* Alpha must equal the largest value exactly. */
 static bool rows_are_opaque(const uint8_t *p, size_t pixels, unsigned channels, txm_type type)
 {
     static const uint16_t one_u16 = 65535, one_half = 0x3C00;
@@ -94,7 +92,7 @@ static bool rows_are_opaque(const uint8_t *p, size_t pixels, unsigned channels, 
     return true;
 }
 
-/* Widened from 8 bits: by 257, as it should be, or by 256. */
+/* Values were widened from 8 bits by multiplying with 257, which is correct, or with 256. */
 static bool rows_are_widened(const uint8_t *p, size_t samples)
 {
     bool doubled = true, shifted = true;
@@ -105,7 +103,7 @@ static bool rows_are_widened(const uint8_t *p, size_t samples)
     return doubled || shifted;
 }
 
-/* What the header allows. */
+/* The suspicions that the header allows. */
 static unsigned suspicions(const txm_source_info *info)
 {
     unsigned s = 0;
@@ -118,7 +116,7 @@ static unsigned suspicions(const txm_source_info *info)
     return s;
 }
 
-/* Each row can only clear a suspicion. */
+/* Rows can only refute suspicions. */
 static unsigned refute(unsigned left, const txm_source_info *info, const uint8_t *rows, uint32_t count)
 {
     size_t pixels = (size_t)info->width * count, sample = txm_type_bytes(info->type);
@@ -131,7 +129,7 @@ static unsigned refute(unsigned left, const txm_source_info *info, const uint8_t
     return left;
 }
 
-/* Stops at the row that clears the last suspicion. */
+/* Stops at the row that refutes the last suspicion. */
 txm_status txm_lint_pixels(const char *path, uint64_t max_memory_bytes, const volatile int *cancel, unsigned *findings,
                            txm_error *err)
 {
@@ -160,7 +158,6 @@ txm_status txm_lint_pixels(const char *path, uint64_t max_memory_bytes, const vo
     return status;
 }
 
-/* Both kinds of findings, for programs. */
 txm_status txm_lint_image(const txm_color_config *config, const char *path, const char *colorspace,
                           const volatile int *cancel, unsigned *findings, txm_error *err)
 {

@@ -4,10 +4,10 @@
 #define TXM_FARM_LINT_H
 #include "txmill/batch.h"
 
-/* From the name and what the pixels are taken for (the class as stored in tx files): findings as bits of txm_lint. */
+/* Returns findings, bits of txm_lint, from the name and the class of the colour space as stored in tx files. */
 unsigned txm_lint_settings(const char *path, const char *detected, uint32_t width, uint32_t height);
-/* From the pixels. Reads until every suspicion is refuted, which for most images is the first rows. Adds to *findings.
- * As reading; CANCELLED. `cancel` may be NULL. */
+/* Adds findings from the pixels to *findings. Reads until every suspicion is refuted, which for most images takes the
+ * first rows. Fails as reading does, and with CANCELLED. `cancel` may be NULL. */
 txm_status txm_lint_pixels(const char *path, uint64_t max_memory_bytes, const volatile int *cancel, unsigned *findings,
                            txm_error *err);
 #endif

@@ -6,8 +6,8 @@
  *     {"path": "wood.png", "colorspace": "sRGB", "alpha": "straight"}
  *
  * Members: path or path_encoded (bytes, percent-encoded), colorspace, alpha, working_space, cache_dir, output, pattern.
- * Others are refused: a misspelt one would be a setting that is silently not applied. Paths count from the current
- * folder, as those on the command line do.
+ * Other members are refused, so that a misspelt setting is not silently ignored. Paths are relative to the current
+ * folder, as on the command line.
  */
 #include <cjson/cJSON.h>
 #include <errno.h>
@@ -22,14 +22,15 @@
 #include "tile/base/mem.h"
 #include "tile/base/text.h"
 
-/* An entry is a path and a few words. What goes on for longer than millions of them is a device, or no list. */
+/* An entry is a path and a few words. A file that goes on for longer than millions of them is a device, or not a list.
+ */
 enum { MAX_ENTRY_BYTES = 1 << 20, MAX_LIST_BYTES = 512 << 20, READ_BYTES = 64 << 10 };
 
 typedef struct list {
     txm_inputs *inputs;
-    const char *name; /* for messages */
+    const char *name; /* name for messages */
     FILE *file;
-    size_t number; /* of the entry, from 1 */
+    size_t number; /* number of the entry, from 1 */
     char origin[512];
 } list;
 
@@ -43,7 +44,7 @@ static txm_status take_alpha(const char *word, txm_input *entry, txm_error *err)
     return TXM_OK;
 }
 
-/* Puts one member into the entry; its strings stay cJSON's. */
+/* Stores one member in the entry; its strings still belong to cJSON. */
 static txm_status take_member(cJSON *member, txm_input *entry, txm_error *err)
 {
     const struct {
@@ -62,7 +63,7 @@ static txm_status take_member(cJSON *member, txm_input *entry, txm_error *err)
         return take_alpha(member->valuestring, entry, err);
     if (!strcmp(member->string, "path_encoded") && !txm_percent_decode(member->valuestring))
         return txm_fail(err, TXM_STATUS_USAGE, "member \"path_encoded\" is not percent-encoded");
-    /* The exact bytes win over a path that had to be made readable. */
+    /* The exact bytes take precedence over a path that had to be made printable. */
     if (!strcmp(member->string, "path") && entry->path)
         return TXM_OK;
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
@@ -72,12 +73,11 @@ static txm_status take_member(cJSON *member, txm_input *entry, txm_error *err)
         }
     }
     return txm_fail(err, TXM_STATUS_USAGE,
-                    "member \"%s\" is unknown; there are path, path_encoded, colorspace, alpha, working_space, "
+                    "member \"%s\" is unknown; the members are path, path_encoded, colorspace, alpha, working_space, "
                     "cache_dir, output and pattern",
                     member->string);
 }
 
-/* The path is the one member that must be there. */
 static txm_status parse_object(cJSON *object, txm_input *entry, txm_error *err)
 {
     txm_status status = TXM_OK;
@@ -88,13 +88,13 @@ static txm_status parse_object(cJSON *object, txm_input *entry, txm_error *err)
     return status;
 }
 
-/* A mistake in a line is a failure of that line; the others count. */
+/* A mistake in a line is a failure of that line only. */
 static txm_status add_json(list *l, const char *text, txm_error *err)
 {
     txm_input entry = {.origin = l->origin};
     txm_error failure = {0};
     const char *end = NULL;
-    errno = 0; /* it tells a refused allocation from bad syntax */
+    errno = 0; /* distinguishes a failed allocation from bad syntax */
     cJSON *object = cJSON_ParseWithOpts(text, &end, 1);
     txm_status status;
     if (!object && errno == ENOMEM)
@@ -115,7 +115,7 @@ static txm_status add_json(list *l, const char *text, txm_error *err)
 
 /* ---- the list --------------------------------------------------------------------------------------------------- */
 
-/* Blank lines are nothing; a name that begins with '{' must be written as JSON. */
+/* Blank lines are skipped; a name that begins with '{' must be written as JSON. */
 static txm_status add_line(list *l, char *line, txm_error *err)
 {
     if (!*line)
@@ -127,7 +127,8 @@ static txm_status add_line(list *l, char *line, txm_error *err)
     return txm_inputs_add_path(l->inputs, line, &entry, err);
 }
 
-/* Reads a file to its end, or a little beyond the limit. The inputs are kept in memory anyway. */
+/* Reads a file to its end, or a little beyond the limit. It is read as a whole, since the inputs stay in memory anyway.
+ */
 static bool read_all(FILE *f, txm_bytes *out)
 {
     size_t got = 1;
@@ -139,7 +140,8 @@ static bool read_all(FILE *f, txm_bytes *out)
     return got == 0 || out->size > MAX_LIST_BYTES;
 }
 
-/* Cuts the text into entries. One NUL byte anywhere means that NUL bytes separate them: a path holds none. */
+/* Splits the text into entries. If it contains a NUL byte, entries are separated by NUL bytes, because paths contain
+ * none. */
 static txm_status split_list(list *l, txm_bytes *text, txm_error *failure, txm_error *err)
 {
     char *p = text->data, *end = p + text->size;
@@ -156,7 +158,7 @@ static txm_status split_list(list *l, txm_bytes *text, txm_error *failure, txm_e
             break;
         }
         *stop = 0;
-        /* Lists from other systems end their lines with CR LF. */
+        /* Lists from other systems may have CR LF at the end of lines. */
         if (separator == '\n' && stop > p && stop[-1] == '\r')
             stop[-1] = 0;
         status = add_line(l, p, err);
@@ -165,7 +167,7 @@ static txm_status split_list(list *l, txm_bytes *text, txm_error *failure, txm_e
     return status;
 }
 
-/* Read as a whole, within a bound: /dev/zero is no list. */
+/* The size is bounded: /dev/zero, for example, is not a list. */
 static txm_status read_list(list *l, txm_error *failure, txm_error *err)
 {
     txm_bytes text = {0};
@@ -183,7 +185,7 @@ static txm_status read_list(list *l, txm_error *failure, txm_error *err)
     return status;
 }
 
-/* A list that cannot be opened is a failed input under the list's name. */
+/* A list that cannot be opened becomes a failed input with the list's name. */
 txm_status txm_inputs_add_list(txm_inputs *inputs, const char *path, txm_error *err)
 {
     bool standard = strcmp(path, "-") == 0;

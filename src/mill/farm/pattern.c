@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * UDIM tiles and frames: finding the files of a pattern.
- *
- * A pattern is a file name with tokens; it is matched against the names of its folder, never expanded into all numbers
- * it could mean, so that a set with gaps costs as much as the folder has entries.
+ * Finds the files of a pattern: UDIM tiles and frames. A pattern is a file name with tokens. It is matched against the
+ * names in its folder and not expanded into all possible numbers, so that the cost depends on the size of the folder
+ * and not on gaps in the set.
  */
 #include "mill/farm/pattern.h"
 
@@ -20,11 +19,11 @@ typedef enum token_kind { TOKEN_NONE, TOKEN_UDIM, TOKEN_UVTILE, TOKEN_FRAME } to
 
 typedef struct token {
     token_kind kind;
-    size_t length;   /* bytes of the token itself */
-    unsigned digits; /* to which a frame is padded; 0: any number, padded or not */
+    size_t length;   /* length of the token in bytes */
+    unsigned digits; /* digits to which a frame is padded; 0: any number, padded or not */
 } token;
 
-/* %d and %04d, which frame ranges are often written as. */
+/* %d and %04d, in which frame ranges are often written. */
 static token printf_token(const char *p)
 {
     const char *q = p + 1;
@@ -36,7 +35,7 @@ static token printf_token(const char *p)
     return *q == 'd' ? (token){TOKEN_FRAME, (size_t)(q - p) + 1, digits} : (token){0};
 }
 
-/* Kind 0 is no token. */
+/* Kind 0 means that there is no token. */
 static token token_at(const char *p)
 {
     static const struct {
@@ -63,13 +62,13 @@ bool txm_pattern_is(const char *path)
     return false;
 }
 
-/* How many digits a number has in a file name. */
+/* The number of digits at `s`. */
 static size_t digits_at(const char *s)
 {
     return strspn(s, "0123456789");
 }
 
-/* Length of a place "u1_v12" at `s`, 0 if there is none. */
+/* The length of a place "u1_v12" at `s`, 0 if there is none. */
 static size_t uvtile_at(const char *s)
 {
     size_t u = s[0] == 'u' ? digits_at(s + 1) : 0;
@@ -79,14 +78,14 @@ static size_t uvtile_at(const char *s)
     return v ? 3 + u + v : 0;
 }
 
-/* 1001 + 10 row + column of a place "u1_v12"; 0 beyond what numbers reach. */
+/* 1001 + 10 row + column of a place "u1_v12"; 0 if the number would be too large. */
 static unsigned uvtile_number(const char *s)
 {
     unsigned long u = strtoul(s + 1, NULL, 10), v = strtoul(strchr(s, 'v') + 1, NULL, 10);
     return u >= 1 && u <= 10 && v >= 1 && v <= 900 && 10 * v + u <= 9009 ? (unsigned)(990 + 10 * v + u) : 0;
 }
 
-/* `tile` becomes the number of the UDIM tile, 0 if the pattern names none. */
+/* `tile` receives the number of the UDIM tile, 0 if the pattern has no token for it. */
 static bool match(const char *pattern, const char *name, unsigned *tile)
 {
     *tile = 0;
@@ -102,7 +101,7 @@ static bool match(const char *pattern, const char *name, unsigned *tile)
             n = t.length = 1;
             break;
         case TOKEN_UDIM:
-            /* 0999 and 1000 are no tiles; further digits would be another number. */
+            /* UDIM numbers begin at 1001; with further digits it would be another number. */
             if (digits_at(name) < 4 || memcmp(name, "1001", 4) < 0)
                 return false;
             n = 4;
@@ -116,7 +115,7 @@ static bool match(const char *pattern, const char *name, unsigned *tile)
             break;
         case TOKEN_FRAME:
             n = digits_at(name);
-            /* Padding stops where the number fills it: 00123 is no frame of ##. */
+            /* Numbers with more digits than the token are not padded: 00123 does not match ##. */
             if (!n || n < t.digits || (t.digits && n > t.digits && name[0] == '0'))
                 return false;
             break;
@@ -138,13 +137,12 @@ unsigned txm_pattern_tile(const char *pattern, const char *name)
     return match(pattern, name, &tile) ? tile : 0;
 }
 
-/* File names in the order of the numbers in them: frame 9 before frame 10. */
+/* Orders file names by the numbers in them: frame 9 before frame 10. */
 static int compare_numbers(const void *a, const void *b)
 {
     return strverscmp(((const txm_entry *)a)->name, ((const txm_entry *)b)->name);
 }
 
-/* In the order of numbers, then of names. */
 txm_status txm_pattern_each(const char *path, txm_pattern_fn fn, void *user, txm_error *err)
 {
     const char *base = txm_path_base(path);
@@ -170,7 +168,7 @@ txm_status txm_pattern_each(const char *path, txm_pattern_fn fn, void *user, txm
     if (status == TXM_STATUS_NO_MEMORY)
         txm_fail(err, status, "%s: out of memory", path);
     else if (status == TXM_OK && !kept)
-        status = txm_fail(err, TXM_STATUS_NOT_FOUND, "%s: no file has a name of this pattern", path);
+        status = txm_fail(err, TXM_STATUS_NOT_FOUND, "%s: no file matches this pattern", path);
     txm_entries_free(&entries);
     free(dir);
     return status;

@@ -8,7 +8,7 @@
  *     %04d, %d       the same, as printf would write it
  *     <f>            a frame number of any length
  *
- * Upper and lower case of the words in angle brackets are the same.
+ * The case of the words in angle brackets does not matter.
  */
 #ifndef TXM_FARM_PATTERN_H
 #define TXM_FARM_PATTERN_H
@@ -16,17 +16,17 @@
 
 #include "txtile/status.h"
 
-/* Whether the file name part of `path` holds a token. */
+/* Whether the file name part of `path` contains a token. */
 bool txm_pattern_is(const char *path);
 /* Whether `name` is a file name that `pattern`, a file name with tokens, matches. */
 bool txm_pattern_match(const char *pattern, const char *name);
-/* The number of the UDIM tile whose file `name` is, 1001 to 9999; 0 where the pattern has no token of tiles, or does
- * not match, or the tile's place has no number. */
+/* The number, 1001 to 9999, of the UDIM tile whose file `name` is; 0 if the pattern has no token for tiles or does not
+ * match, or the tile's place has no number. */
 unsigned txm_pattern_tile(const char *pattern, const char *name);
 
-/* Called for every path that a pattern matches, in the order of the names as numbers. False stops the walk. */
+/* Called for each path that matches, in the order of the numbers in the names. false stops the search. */
 typedef bool (*txm_pattern_fn)(void *user, const char *path);
-/* Walks the files of a pattern. NOT_FOUND when there are none, or no such folder; DENIED and IO when it cannot be read;
- * NO_MEMORY, also when `fn` returned false. */
+/* Finds the files of a pattern. NOT_FOUND if there are none or the folder does not exist; DENIED and IO if it cannot be
+ * read; NO_MEMORY, also if `fn` returned false. */
 txm_status txm_pattern_each(const char *path, txm_pattern_fn fn, void *user, txm_error *err);
 #endif

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Planning: decides the settings of every input, looks at all of them in parallel (header, name of the tx file,
- * whether it is fresh), finds inputs that mean the same tx file, and orders the work.
- *
- * Three passes: decide the settings of each input from rules and options; look at all of them in parallel; order what
- * has to be made by its estimated cost, largest first, and give each shard its part. After it, an item is up to date,
- * to be made, or failed. Inputs that fail here never stop the others.
+ * Planning a batch in three passes: decide the settings of each input from rules and options; look at all inputs in
+ * parallel (header, name of the tx file, whether it is fresh); and order the files to make by their estimated cost,
+ * largest first, and assign them to shards. Inputs that mean the same tx file are found in between. Afterwards each
+ * item is up to date, to be made, or failed; a failed input does not affect the others.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,7 +21,7 @@
 
 /* ---- settings --------------------------------------------------------------------------------------------------- */
 
-/* The context of a working space: that of the input's config where it is the same space. */
+/* The context for a working space: that of the input's config if it has the same one. */
 static txm_context *context_for(txm_batch *b, size_t index, const char *working_space, txm_error *err)
 {
     txm_context *config = b->options.contexts ? b->options.contexts[index] : NULL;
@@ -48,7 +46,7 @@ static txm_context *context_for(txm_batch *b, size_t index, const char *working_
     return s.context;
 }
 
-/* Puts together who said what: see rules.c for the order. */
+/* Combines rules, input and options; see rules.c for their order. */
 static bool decide(txm_batch *b, size_t index, txm_error *err)
 {
     const txm_input *input = txm_inputs_at(b->inputs, index);
@@ -75,7 +73,7 @@ static bool decide(txm_batch *b, size_t index, txm_error *err)
 
 /* ---- looking ---------------------------------------------------------------------------------------------------- */
 
-/* What is asked for beyond a plan. */
+/* Does what the options request beyond a plan. */
 static txm_status look_closer(txm_batch *b, size_t index, txm_error *err)
 {
     txm_item *item = &b->items[index];
@@ -98,8 +96,8 @@ static txm_status look_closer(txm_batch *b, size_t index, txm_error *err)
     return status;
 }
 
-/* Nobody says how the image is used, and its name says that it holds no colours. Its space may be linear: the name of
- * its tx file is another one all the same. */
+/* Whether only the default decides how the image is used, while its name is that of a map without colours. Even if its
+ * space is linear, the tx file would have another name. */
 static bool is_guessed_wrong(const txm_batch *b, size_t index)
 {
     const txm_input *input = txm_inputs_at(b->inputs, index);
@@ -108,7 +106,7 @@ static bool is_guessed_wrong(const txm_batch *b, size_t index)
            txm_map_kind_of(input->path) > TXM_MAP_COLOR && strcmp(item->detected, "data") != 0;
 }
 
-/* By its tiles: what is damaged in them is made again. */
+/* Decodes the tiles: a file with damaged ones is made again. */
 static txm_status look_at_tiles(const char *path, txm_item *item, txm_result *result, txm_error *err)
 {
     const txm_verify_options how = {.struct_size = sizeof(txm_verify_options), .source = path};
@@ -124,7 +122,6 @@ static txm_status look_at_tiles(const char *path, txm_item *item, txm_result *re
     return TXM_OK;
 }
 
-/* Header, name, freshness. */
 static txm_status look_up_item(txm_batch *b, size_t index, txm_error *err)
 {
     const txm_input *input = txm_inputs_at(b->inputs, index);
@@ -158,17 +155,17 @@ static txm_status look_up_item(txm_batch *b, size_t index, txm_error *err)
     return TXM_OK;
 }
 
-/* What the first failure of a run stops is not for another shard's files to say. */
+/* If the first failure stops a run, it must not be that of another shard's file. */
 static void settle(txm_batch *b, size_t index)
 {
     txm_item *item = &b->items[index];
-    /* On a request to stop, what was being looked at was not started. */
+    /* After a request to stop, a lookup that was interrupted counts as not begun. */
     item->looked_at = item->status != TXM_STATUS_CANCELLED;
     if (item->status && (!b->options.shards || (item->shard && txm_batch_is_mine(b, index))))
         atomic_store(&b->failed, true);
 }
 
-/* One input: its header is read, its name computed, its tx file looked up. */
+/* Looks at one input: reads its header, computes the name of its tx file, and looks that up. */
 static void look_at_input(txm_batch *b, size_t index)
 {
     const txm_input *input = txm_inputs_at(b->inputs, index);
@@ -183,7 +180,7 @@ static void look_at_input(txm_batch *b, size_t index)
     settle(b, index);
 }
 
-/* Of what is to be reported alone: it takes reading whole images. */
+/* Only for inputs that are reported, because it takes reading whole images. */
 static void look_closer_at(txm_batch *b, size_t index)
 {
     txm_item *item = &b->items[index];
@@ -201,7 +198,7 @@ typedef struct looking {
     atomic_size_t next;
 } looking;
 
-/* One a thread: takes the next input until there is none. */
+/* Run by each thread: takes the next input until all are done. */
 static void look_at_inputs(void *arg)
 {
     looking *l = arg;
@@ -210,7 +207,7 @@ static void look_at_inputs(void *arg)
         l->look(l->batch, i);
 }
 
-/* On all threads: on a share, looking is waiting. */
+/* Uses all threads, because on a network share looking at files is mostly waiting. */
 static txm_status look_at_all(txm_batch *b, void (*look)(txm_batch *batch, size_t index), txm_error *err)
 {
     txm_pool *pool = txm_context_pool(b->context);
@@ -232,18 +229,18 @@ static int compare_cost(const void *pa, const void *pb, void *user)
     const txm_item *items = user;
     size_t a = *(const size_t *)pa, b = *(const size_t *)pb;
     double ca = items[a].cost.seconds, cb = items[b].cost.seconds;
-    /* Equal ones in the order given: the plan is the same on every machine. */
+    /* Items of equal cost keep their order, so that the plan is the same on every machine. */
     return ca != cb ? (ca < cb ? 1 : -1) : a < b ? -1 : a > b;
 }
 
-/* What is left for run.c. */
+/* Whether run.c has to make the item. */
 static bool is_work(const txm_item *item)
 {
     return item->looked_at && !item->status && item->same_as == TXM_NO_INDEX &&
            item->outcome == TXM_OUTCOME_WOULD_CREATE;
 }
 
-/* Only this shard's part is ordered and summed. */
+/* Only this shard's part is ordered and added up. */
 static txm_batch_totals put_in_order(txm_batch *b)
 {
     txm_batch_totals totals = {.listed = b->count, .list_key = b->list_key};
@@ -267,7 +264,7 @@ static txm_batch_totals put_in_order(txm_batch *b)
 
 /* ---- shards ----------------------------------------------------------------------------------------------------- */
 
-/* Inputs of other shards are settled as well, without a report. */
+/* Inputs of other shards are done too, but not reported. */
 static txm_status divide(txm_batch *b, txm_error *err)
 {
     txm_status status = txm_shards_assign(b, err);
@@ -278,7 +275,7 @@ static txm_status divide(txm_batch *b, txm_error *err)
 
 /* ---- the plan --------------------------------------------------------------------------------------------------- */
 
-/* Outcomes that are known without running. */
+/* Reports outcomes that are known without running. */
 static void tell_item(txm_batch *b, size_t index)
 {
     txm_item *item = &b->items[index];
@@ -294,7 +291,7 @@ static void tell_item(txm_batch *b, size_t index)
     txm_batch_tell(b, index, &result, NULL);
 }
 
-/* Hands out what is settled: of a dry run everything, else what needs no work. */
+/* Reports what is done: all inputs in a dry run, else those that need no work. */
 static void tell_settled(txm_batch *b)
 {
     bool dry = b->options.dry_run, ordered = dry && b->options.largest_first;
@@ -305,7 +302,6 @@ static void tell_settled(txm_batch *b)
             tell_item(b, i);
 }
 
-/* Afterwards either everything is planned, or memory ran out, or it was cancelled. */
 txm_status txm_batch_plan(txm_batch *batch, txm_error *err)
 {
     txm_error_clear(err);
@@ -313,7 +309,7 @@ txm_status txm_batch_plan(txm_batch *batch, txm_error *err)
     for (size_t i = 0; i < batch->count; i++) {
         if (decide(batch, i, &failure))
             continue;
-        /* A working space that the config lacks concerns the inputs that ask for it, not the others. */
+        /* If the config lacks a working space, only the inputs that request it fail. */
         if (failure.status == TXM_STATUS_NO_MEMORY)
             return txm_fail(err, failure.status, "%s", failure.message);
         txm_item_fail(batch, &batch->items[i], &failure);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Carrying out a plan: as many conversions at once as there are threads, biggest first, within a bound of memory. What
- * one conversion does on a single thread (decoding a PNG) so overlaps with the others; they share the context's pool,
- * which never runs more threads than asked for.
+ * Carries out a plan: runs as many conversions at once as there are threads, biggest first, within the bound of
+ * memory. Steps of a conversion that run on one thread (such as decoding a PNG) overlap with other conversions; all
+ * share the context's pool, which never runs more threads than configured.
  *
- * A thread takes the next item that fits into what memory is left, claims its tx file, converts, publishes, and
- * reports. One that another process holds is put back and tried again later, until that process is done or has given
- * up. fail_fast and cancellation are looked at before each item.
+ * A thread takes the next item that fits into the remaining memory, claims its tx file, converts, publishes and
+ * reports it. An item that another process has claimed is tried again later, until that process has finished or died.
+ * fail_fast and cancellation are checked before each item.
  */
 #include <errno.h>
 #include <time.h>
@@ -21,32 +21,32 @@
 #include "tile/base/mem.h"
 #include <stdlib.h>
 
-/* How far after the biggest one a smaller file is looked for that still fits into the bound. */
+/* How many places after the biggest file a smaller one is searched that fits into the remaining memory. */
 enum { LOOK_AHEAD = 256 };
-/* Conversions under way at once, however many threads there are: each holds a few files open. */
+/* The most conversions at once, however many threads there are, because each holds a few files open. */
 enum { MOST_AT_ONCE = 128 };
 
-/* A file that another process is making is tried again, at first after a moment, then less often, but not for ever: a
- * process may hang in a read that never returns, and renew its claim. */
+/* A file that another process is making is tried again, first after a moment and then less often, but not forever: that
+ * process may hang in a read that never returns, and still renew its claim. */
 #define FIRST_RETRY_SECONDS 0.02
 #define LAST_RETRY_SECONDS 1.0
 #define PATIENCE_SECONDS 3600.0
 
-/* A place in the order. */
+/* The state of a place in the order. */
 typedef struct turn {
     bool started;
-    float retry;               /* seconds until the next try, 0: never tried */
-    double locked, not_before; /* since when another process has it, when to try again; of the stopwatch */
+    float retry;               /* seconds until the next try; 0: not tried yet */
+    double locked, not_before; /* since when another process has it, and when to try again; monotonic clock */
 } turn;
 
 typedef struct running {
     txm_batch *batch;
-    pthread_mutex_t lock; /* guards all below but the counter */
-    size_t first;         /* before this place in the order everything was started */
+    pthread_mutex_t lock; /* guards all members below except the counter */
+    size_t first;         /* everything before this place in the order was started */
     turn *turns;
     uint64_t memory_bytes;
     size_t active;
-    atomic_size_t finished; /* conversions so far: what waiting threads look at */
+    atomic_size_t finished; /* number of finished conversions, which waiting threads watch */
 } running;
 
 /* ---- one conversion --------------------------------------------------------------------------------------------- */
@@ -54,11 +54,11 @@ typedef struct running {
 typedef struct conversion {
     txm_batch *batch;
     size_t index;
-    txm_claim *claim; /* while it is held */
-    char *object;     /* where the store keeps the file */
+    txm_claim *claim; /* NULL unless it is held */
+    char *object;     /* path in the store */
 } conversion;
 
-/* From any thread; the callback must be able to take that. */
+/* Called on any thread, as the callback must allow. */
 static void on_rows(void *user, uint32_t rows_done, uint32_t rows)
 {
     const conversion *u = user;
@@ -77,7 +77,7 @@ static void tell_begin(txm_batch *b, size_t index)
     pthread_mutex_unlock(&b->events_lock);
 }
 
-/* Hooks of the conversion: claims and stores are the batch's business, not the converter's. */
+/* A hook of the conversion: the converter itself handles neither claims nor stores. */
 static txm_status acquire(void *user, const char *target, txm_error *err)
 {
     conversion *c = user;
@@ -102,19 +102,20 @@ static void keep_in_store(void *user, const txm_making *making)
     txm_batch_keep(c->batch, making, c->object);
 }
 
-/* What was there when the plan was made is not missing for good: somebody is at work on it, or its share went away. */
+/* A file that existed when the plan was made may not be gone for good: somebody may be replacing it, or a share was
+ * unmounted. So the failure is one that a retry may cure. */
 static txm_status judge_failure(const char *path, txm_error *err)
 {
     if (err->status != TXM_STATUS_NOT_FOUND || access(path, F_OK) == 0)
         return err->status;
     txm_error now = {0};
     txm_fail(&now, TXM_STATUS_CHANGED,
-             "%s; it was there a moment ago: it was removed, or its folder is no longer mounted", err->message);
+             "%s; it existed a moment ago: it was removed, or its folder is no longer mounted", err->message);
     *err = now;
     return err->status;
 }
 
-/* Converts one input and reports it; false when another process is making its file, which is reported only with
+/* Converts one input and reports it; returns false if another process is making its file, which is reported only with
  * `last_try`. */
 static bool convert(txm_batch *b, size_t index, bool last_try)
 {
@@ -148,22 +149,22 @@ static bool convert(txm_batch *b, size_t index, bool last_try)
 
 /* ---- taking turns ----------------------------------------------------------------------------------------------- */
 
-/* By estimate. What is running counts with what it was estimated to take. */
+/* Whether an item fits into memory. Running conversions count with their estimates. */
 static bool fits(const running *r, const txm_item *item)
 {
     uint64_t bound = r->batch->options.max_memory_bytes, taken = TXM_PROCESS_BYTES + r->memory_bytes;
-    /* A file that is too big for the bound by this estimate runs alone: the converter adapts, or refuses it. */
+    /* A file whose estimate alone exceeds the bound runs alone: the converter adapts, or refuses it. */
     return !bound || !r->active || (taken <= bound && item->cost.memory_bytes <= bound - taken);
 }
 
 typedef enum taken {
-    TAKEN,     /* a place in the order */
-    NO_ROOM,   /* memory must be given back first */
-    NOT_YET,   /* all that is left is being made by other processes */
+    TAKEN,     /* took a place in the order */
+    NO_ROOM,   /* memory must be released first */
+    NOT_YET,   /* other processes are making all that is left */
     NONE_LEFT, /* or nothing may be started any more */
 } taken;
 
-/* Takes the biggest file that fits. Lock held. *wait_s: with NOT_YET, until when the next try is due. */
+/* Takes the biggest file that fits. The lock is held. With NOT_YET, *wait_s receives the seconds until the next try. */
 static taken take_biggest(running *r, size_t *place, double *wait_s)
 {
     const txm_batch *b = r->batch;
@@ -196,7 +197,7 @@ static taken take_biggest(running *r, size_t *place, double *wait_s)
     return full ? NO_ROOM : NOT_YET;
 }
 
-/* Gives the turn back. Lock held. `done`: the file is settled; else it is tried again later. */
+/* Returns the turn. The lock is held. `done`: the file is finished; else it is tried again later. */
 static void give_back(running *r, size_t place, bool done)
 {
     turn *t = &r->turns[place];
@@ -228,14 +229,15 @@ static bool another_finished(void *arg)
     return atomic_load(&w->r->finished) != w->seen;
 }
 
-/* Short sleeps: a request to stop is noticed at once. */
+/* Sleeps are short, so that a request to stop takes effect at once. */
 static void sleep_a_little(double seconds)
 {
     long ns = (long)((seconds < FIRST_RETRY_SECONDS ? seconds : FIRST_RETRY_SECONDS) * 1e9);
     nanosleep(&(struct timespec){0, ns > 0 ? ns : 1}, NULL);
 }
 
-/* One a thread: converts one file after the other. A thread that must wait for memory works on the others' bands. */
+/* Run by each thread: converts one file after the other. A thread that waits for memory works on the bands of other
+ * conversions. */
 static void work(void *arg)
 {
     running *r = arg;
@@ -264,15 +266,14 @@ static void work(void *arg)
     }
 }
 
-/* As many workers as threads, but no more than MOST_AT_ONCE: beyond that, files only take memory from each
- * other. */
+/* Starts as many workers as threads, but at most MOST_AT_ONCE: more would only compete for memory. */
 txm_status txm_batch_run(txm_batch *batch, txm_error *err)
 {
     txm_error_clear(err);
     if (batch->options.dry_run || !batch->order_count)
         return TXM_OK;
     if (!batch->options.no_claims && !(batch->claims = txm_claims_new(NULL)))
-        return txm_fail_errno(err, errno, "cannot start the thread that renews claims (--no-claims does without)");
+        return txm_fail_errno(err, errno, "cannot start the thread that renews claims (not needed with --no-claims)");
     txm_pool *pool = txm_context_pool(batch->context);
     running r = {.batch = batch, .turns = txm_calloc(batch->order_count, sizeof *r.turns)};
     txm_group *group = r.turns ? txm_group_new_outer(pool) : NULL;

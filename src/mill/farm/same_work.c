@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Inputs that mean the same tx file. Two inputs are the same work when their tx files are the same file: same real
- * folder, same name. That covers one image under two spellings of its path and keeps links apart: wood.png and a link
- * oak.png to it have tx files of their own, since Cycles looks them up by the name that the scene uses.
+ * Finds inputs that mean the same tx file. Two inputs are the same work if their tx files have the same real folder
+ * and the same name. That covers two spellings of an image's path, but keeps links apart: wood.png and a link oak.png
+ * to it have different tx files, because Cycles looks for them by the name in the scene.
  *
- * In: the planned items. Out: each item either does its own work or names the one that does it. Inputs whose outputs
- * would overwrite each other with other pixels are refused: the order of the arguments must not decide what a render
- * shows.
+ * Afterwards each item either is made or names the item that makes its file. Inputs whose outputs would overwrite each
+ * other with different pixels are refused: what a render shows must not depend on the order of the arguments.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -27,7 +26,7 @@ typedef struct comparing {
     txm_names sources; /* "device:inode" -> index + 1 */
 } comparing;
 
-/* The real path of a folder that may not exist yet: its parent's, then. New string. */
+/* The real path of a folder; for one that does not exist yet, that of its parent with the name appended. New string. */
 static char *real_folder(const char *folder)
 {
     char *real = realpath(folder, NULL);
@@ -40,8 +39,8 @@ static char *real_folder(const char *folder)
     return real;
 }
 
-/* Folders repeat: their real paths are asked for once. Where files may be made, what dead runs left there goes. NULL
- * when memory is exhausted. */
+/* Folders repeat, so their real paths are cached. Folders in which files may be made are swept. NULL if memory is
+ * exhausted. */
 static const char *known_folder(comparing *c, const char *folder, bool sweep)
 {
     txm_name *entry = txm_names_entry(&c->folders, folder);
@@ -56,7 +55,7 @@ static const char *known_folder(comparing *c, const char *folder, bool sweep)
     return entry ? (const char *)entry->value : NULL;
 }
 
-/* The index that `key` was first seen with; `index` itself when that is now. TXM_NO_INDEX on exhaustion. */
+/* The index that `key` was first seen with; `index` itself if it is new. TXM_NO_INDEX if memory is exhausted. */
 static ptrdiff_t first_of(txm_names *names, const char *key, size_t index)
 {
     txm_name *entry = key ? txm_names_entry(names, key) : NULL;
@@ -67,7 +66,7 @@ static ptrdiff_t first_of(txm_names *names, const char *key, size_t index)
     return (ptrdiff_t)(entry->value - 1);
 }
 
-/* By real folder and name: links to folders lead to the same file. */
+/* Compares real folder and name, because links to folders lead to the same file. */
 static ptrdiff_t first_with_target(comparing *c, const txm_batch *b, size_t index)
 {
     const txm_item *item = &b->items[index];
@@ -81,7 +80,7 @@ static ptrdiff_t first_with_target(comparing *c, const txm_batch *b, size_t inde
     return first;
 }
 
-/* One image in two colour spaces is what a texture looks like that is used as colour and as data, or by mistake. */
+/* An image with two colour spaces may be used both as colour and as data, or one of them is a mistake. */
 static bool compare_spaces(comparing *c, txm_batch *b, size_t index)
 {
     const txm_item *item = &b->items[index];
@@ -91,26 +90,26 @@ static bool compare_spaces(comparing *c, txm_batch *b, size_t index)
     if (first != TXM_NO_INDEX && first != (ptrdiff_t)index) {
         const txm_item *other = &b->items[first];
         if (strcmp(other->requested, item->requested) != 0)
-            txm_batch_warn(b, "%s: asked for with two colour spaces, \"%s\" and \"%s\": two tx files",
+            txm_batch_warn(b, "%s: requested with two colour spaces, \"%s\" and \"%s\": two tx files",
                            txm_inputs_at(b->inputs, index)->path, txm_space_shown(other->requested),
                            txm_space_shown(item->requested));
     }
     return first != TXM_NO_INDEX;
 }
 
-/* Images of one pixel and images that are tx files themselves serve as they are: nothing is written for them. */
+/* Cycles uses images of one pixel and images that are tx files themselves directly: nothing is written for them. */
 static bool has_target(const txm_item *item)
 {
     return item->outcome != TXM_OUTCOME_USED_AS_IS && item->outcome != TXM_OUTCOME_IS_TX;
 }
 
-/* Whether both make the same pixels of the same image, by whatever names the settings go. */
+/* Whether both settings give the same pixels of the same image, whatever the names of the settings are. */
 static bool same_making(const txm_item *a, const txm_item *b)
 {
     return a->device == b->device && a->inode == b->inode && strcmp(a->settings_key, b->settings_key) == 0;
 }
 
-/* Two different things cannot go to one place: only --output and lists can ask for that. */
+/* Two different files cannot be written to the same path: only --output and lists can request that. */
 static void refuse_clash(txm_batch *b, size_t index, size_t first)
 {
     size_t writer = has_target(&b->items[index]) ? index : first;
@@ -121,7 +120,7 @@ static void refuse_clash(txm_batch *b, size_t index, size_t first)
     txm_item_fail(b, item, &err);
 }
 
-/* False when memory is out. */
+/* Returns false if memory is exhausted. */
 static bool compare_work(comparing *c, txm_batch *b, size_t index)
 {
     txm_item *item = &b->items[index];
@@ -141,7 +140,7 @@ static bool compare_work(comparing *c, txm_batch *b, size_t index)
     return !has_target(item) || compare_spaces(c, b, index);
 }
 
-/* In the order of the inputs: the first one does the work. */
+/* The first of several inputs, in their order, does the work. */
 txm_status txm_find_same_work(txm_batch *b, txm_error *err)
 {
     comparing c = {0};

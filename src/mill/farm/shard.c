@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Dividing a batch. Balance alone would ask for "the largest file to the emptiest shard", and one file more would
- * shuffle all that are smaller. Names alone, "the shard that the path's digest says", move nothing when a file is
- * added, and balance nothing. Here each file goes, the largest first, to the first shard of a sequence that its path
- * gives, as long as that shard has room: no shard holds more than its even share and a fiftieth, and a file more or
- * less moves few others. What no shard of its sequence has room for goes to the emptiest one.
+ * Divides a batch into shards. Assigning the largest file to the emptiest shard would balance best, but one more file
+ * would move all that are smaller. Choosing the shard by the digest of the path would move nothing, but would not
+ * balance. Here each file, the largest first, goes to the first shard with enough room in a sequence that its path
+ * determines: no shard gets more than its even share plus a fiftieth, and one file more or less moves few others. A
+ * file that fits into no shard of its sequence goes to the emptiest one.
  */
 #include "mill/farm/shard.h"
 
@@ -18,12 +18,12 @@
 #include "tile/base/mem.h"
 #include "tile/base/path.h"
 
-/* Above the even share; and shards that a path's sequence names before the emptiest is taken. */
+/* The size of a shard relative to the even share, and the length of a path's sequence. */
 #define SLACK 1.02
 enum { CHOICES = 16 };
 
 typedef struct entry {
-    char *key; /* the path without the accidents of its spelling */
+    char *key; /* the path in a normalised spelling */
     size_t index;
     float weight;
     const txm_item *item;
@@ -34,7 +34,7 @@ bool txm_batch_is_mine(const txm_batch *batch, size_t index)
     return !batch->options.shard || batch->items[index].shard == batch->options.shard;
 }
 
-/* One image may be there in two colour spaces. */
+/* An image may be requested in two colour spaces. */
 static int compare_requests(const txm_item *a, const txm_item *b)
 {
     const char *x = a->requested ? a->requested : "", *y = b->requested ? b->requested : "";
@@ -42,7 +42,7 @@ static int compare_requests(const txm_item *a, const txm_item *b)
     return order ? order : (int)a->alpha - (int)b->alpha;
 }
 
-/* Heaviest first; equal ones by path, so that the order of the arguments does not count. */
+/* Sorts by weight, heaviest first, then by path, so that the order of the arguments does not matter. */
 static int compare_weights(const void *pa, const void *pb)
 {
     const entry *a = pa, *b = pb;
@@ -52,9 +52,9 @@ static int compare_weights(const void *pa, const void *pb)
     return order ? order : compare_requests(a->item, b->item);
 }
 
-/* ---- what was seen ---------------------------------------------------------------------------------------------- */
+/* ---- the digest ------------------------------------------------------------------------------------------------- */
 
-/* A digest of everything that the division rests on: hosts that print the same one divided the same way. */
+/* A digest of all input of the division: hosts that print the same one divided the same way. */
 static txm_status digest(const entry *entries, size_t count, char out[TXM_SHA1_HEX], txm_error *err)
 {
     txm_sha1 *hash = txm_sha1_new();
@@ -65,7 +65,7 @@ static txm_status digest(const entry *entries, size_t count, char out[TXM_SHA1_H
         int n = snprintf(text, sizeof text, "%a %d ", (double)entries[i].weight, (int)entries[i].item->alpha);
         const char *requested = entries[i].item->requested;
         txm_sha1_add(hash, text, (size_t)n);
-        /* With their ends: "ab" "c" is not "a" "bc". */
+        /* The terminating NULs are hashed too, so that "ab" "c" differs from "a" "bc". */
         txm_sha1_add(hash, requested ? requested : "", requested ? strlen(requested) + 1 : 1);
         txm_sha1_add(hash, entries[i].key, strlen(entries[i].key) + 1);
     }
@@ -79,10 +79,10 @@ static txm_status digest(const entry *entries, size_t count, char out[TXM_SHA1_H
 typedef struct division {
     uint32_t shards;
     double *loads;
-    double room; /* that a shard has */
+    double room; /* seconds that a shard may have */
 } division;
 
-/* The first of equally empty ones, so that every host divides in the same way. */
+/* Takes the first of equally empty shards, so that every host divides in the same way. */
 static uint32_t emptiest(const division *d)
 {
     uint32_t best = 0;
@@ -92,7 +92,7 @@ static uint32_t emptiest(const division *d)
     return best;
 }
 
-/* A few places by digest, in an order that only the path decides. */
+/* Tries a few shards in an order that only the path determines. */
 static uint32_t choose(const division *d, const entry *e)
 {
     for (unsigned i = 0; i < CHOICES; i++) {
@@ -103,14 +103,14 @@ static uint32_t choose(const division *d, const entry *e)
     return emptiest(d);
 }
 
-/* The largest first: small ones fill what is left. */
+/* The largest come first; small ones fill the rest. */
 static void divide(txm_batch *b, division *d, const entry *entries, size_t count)
 {
     double total = 0;
     for (size_t i = 0; i < count; i++)
         total += (double)entries[i].weight;
     d->room = total / d->shards * SLACK;
-    /* A file that is more than an even share finds room nowhere: it comes early, and goes to a shard that is empty. */
+    /* A file larger than an even share fits nowhere: it comes early, and goes to a shard that is still empty. */
     for (size_t i = 0; i < count; i++) {
         uint32_t shard = choose(d, &entries[i]);
         d->loads[shard] += (double)entries[i].weight;
@@ -118,9 +118,9 @@ static void divide(txm_batch *b, division *d, const entry *entries, size_t count
     }
 }
 
-/* ---- all of it -------------------------------------------------------------------------------------------------- */
+/* ---- the whole division ----------------------------------------------------------------------------------------- */
 
-/* Those that are work of their own. False when memory is exhausted. */
+/* Collects the items that are made themselves. Returns false if memory is exhausted. */
 static bool collect_work(const txm_batch *b, entry *entries, size_t *count)
 {
     for (size_t i = 0; i < b->count; i++) {
@@ -135,7 +135,7 @@ static bool collect_work(const txm_batch *b, entry *entries, size_t *count)
     return true;
 }
 
-/* Every host computes the whole division by itself: no host talks to another. */
+/* Every host computes the whole division itself, without communication. */
 txm_status txm_shards_assign(txm_batch *batch, txm_error *err)
 {
     entry *entries = txm_calloc(batch->count, sizeof *entries);
@@ -150,7 +150,7 @@ txm_status txm_shards_assign(txm_batch *batch, txm_error *err)
         status = digest(entries, count, batch->list_key, err);
     if (status == TXM_OK)
         divide(batch, &d, entries, count);
-    /* An input that makes the same tx file as another one is settled with it. */
+    /* An input that makes the same tx file as another one belongs to its shard. */
     for (size_t i = 0; status == TXM_OK && i < batch->count; i++)
         if (batch->items[i].same_as != TXM_NO_INDEX)
             batch->items[i].shard = batch->items[batch->items[i].same_as].shard;

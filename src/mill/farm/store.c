@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The store: finding, linking, keeping.
- *
- * Fetching tries the cheapest way first: a reflink, a hard link, a copy. What is fetched is checked before it gets its
- * final name, and a damaged object is removed. Keeping publishes the finished tx file under its digest, complete or
- * not at all, so any number of hosts may share a store.
+ * The store: finding finished tx files, putting them into place and adding them. Fetching tries the cheapest way
+ * first: a reflink, a hard link, a copy. A fetched file is verified before it gets its final name, and a damaged
+ * object is removed. Adding publishes a tx file under its digest, complete or not at all, so that any number of hosts
+ * may share a store.
  */
 #include "mill/farm/store.h"
 
@@ -25,10 +24,10 @@
 #include "txmill/inspect.h"
 #include "txtile/describe.h"
 
-/* Raised when files of the same settings are written differently. */
+/* To be increased if files with the same settings are written differently. */
 enum { STORE_VERSION = 1 };
 
-/* The settings key covers the pixels; here comes what else is in the file. */
+/* The settings key covers the pixels; this adds whatever else is stored in the file. */
 static bool describe_making(const txm_making *m, const char *settings_key, const char *content, txm_bytes *out)
 {
     const txm_settings *s = m->settings;
@@ -36,7 +35,8 @@ static bool describe_making(const txm_making *m, const char *settings_key, const
         out, "store:%d content:%s key:%s tile:%u codec:%d level:%d borders:%d xyz:%s alpha:%s space:%s redact:%d",
         STORE_VERSION, content, settings_key, s->tile_px, (int)s->compression.codec, s->compression.level, s->borders,
         m->resolved->key.xyz_text, txm_alpha_stored_name(m->resolved->alpha), m->resolved->requested, s->redact);
-    /* With --redact the file holds the source's name; without it a path that is true of the first one only. */
+    /* With --redact the file contains the source's name; without it, the path of the source from which it was first
+     * made. */
     if (ok && s->redact)
         ok = txm_bytes_printf(out, " name:%s", txm_path_base(m->source));
     for (const char *const *a = s->attributes; ok && a && *a; a++)
@@ -44,7 +44,7 @@ static bool describe_making(const txm_making *m, const char *settings_key, const
     return ok;
 }
 
-/* Two digits are the folder, as in many such stores: no folder gets millions of entries. */
+/* The first two digits are a folder, so that no folder gets millions of entries. */
 char *txm_store_path(const char *store, const txm_making *making, const char *settings_key, const char *content)
 {
     txm_bytes text = {0};
@@ -59,7 +59,7 @@ char *txm_store_path(const char *store, const txm_making *making, const char *se
 
 /* ---- placing ---------------------------------------------------------------------------------------------------- */
 
-/* A second name for the file, in place of what has the name `target`; their folder is there. 0 or an errno. */
+/* Replaces `target`, whose folder exists, by a hard link to `from`. Returns 0 or an errno. */
 static int hard_link(const char *from, const char *target)
 {
     char *dir = txm_path_dir(target);
@@ -68,7 +68,7 @@ static int hard_link(const char *from, const char *target)
     if (rc == 0) {
         if (rename(temp, target) != 0)
             rc = errno;
-        /* Renaming one name of a file over another of the same file does nothing: the first one is left. */
+        /* Renaming a link over another link of the same file does nothing, so the temporary name must be removed. */
         txm_owned_remove(temp);
     }
     free(temp);
@@ -76,7 +76,7 @@ static int hard_link(const char *from, const char *target)
     return rc;
 }
 
-/* Puts the open file `fd`, called `from`, into place at `target`. */
+/* Puts the open file `fd`, named `from`, into place at `target`. */
 static txm_status place_stored(int fd, const struct stat *st, const char *from, const char *target,
                                const struct timespec *mtime, const char **how, txm_error *err)
 {
@@ -102,7 +102,7 @@ static txm_status place_stored(int fd, const struct stat *st, const char *from, 
 
 /* ---- fetching and keeping --------------------------------------------------------------------------------------- */
 
-/* Opens a file that must be a regular one: a pipe among the objects would be waited for. */
+/* Opens a regular file only: opening a pipe among the objects would block. */
 static txm_status open_file(const char *path, const char *what, int *out, struct stat *st, txm_error *err)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -120,9 +120,9 @@ static txm_status open_file(const char *path, const char *what, int *out, struct
     return status;
 }
 
-/* Disks lose power and flip bits, and what one user made everybody gets: the object is verified in full, pixels and
- * SHA-1 included, and a damaged one goes. One that cannot be looked at just now (no memory, too many open files)
- * stays. */
+/* Disks lose power and flip bits, and all users get what one of them made, so an object is verified in full, pixels and
+ * SHA-1 included, and removed if it is damaged. One that cannot be examined now (no memory, too many open files) is
+ * kept. */
 static txm_status check_whole(txm_context *context, const char *object, txm_error *err)
 {
     txm_findings findings = {0};
@@ -140,7 +140,7 @@ static txm_status check_whole(txm_context *context, const char *object, txm_erro
                     gone ? "was removed" : "cannot be removed");
 }
 
-/* The time of the image is given to the copy, since Cycles compares times. */
+/* The copy gets the image's time, since Cycles compares times. */
 txm_status txm_store_fetch(txm_context *context, const char *object, const char *target, const struct timespec *mtime,
                            char via[16], txm_error *err)
 {
@@ -154,7 +154,8 @@ txm_status txm_store_fetch(txm_context *context, const char *object, const char 
     if (status == TXM_OK)
         status = place_stored(fd, &st, object, target, mtime, &how, err);
     if (status == TXM_OK) {
-        /* Used now; its other time stays. An object of another user's may not be touched: no harm. */
+        /* Records the use: sets the access time and keeps the modification time. For an object of another user's this
+         * may fail, which does no harm. */
         const struct timespec times[2] = {{.tv_nsec = UTIME_NOW}, {.tv_nsec = UTIME_OMIT}};
         utimensat(AT_FDCWD, object, times, 0);
         snprintf(via, 16, "%s", how);
@@ -163,7 +164,7 @@ txm_status txm_store_fetch(txm_context *context, const char *object, const char 
     return status;
 }
 
-/* An object that is there already is the same by its name. */
+/* If the object exists, it has the same content, since its name is a digest. */
 txm_status txm_store_keep(const char *object, const char *tx, txm_error *err)
 {
     struct stat st;

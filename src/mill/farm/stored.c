@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A batch and its store.
- *
- * Between the two it translates: the store knows digests of content and settings, the batch knows results of
+ * Connects a batch with its store: the store is organised by digests of content and settings, the batch has results of
  * conversions.
  */
 #include "mill/farm/stored.h"
@@ -16,7 +14,7 @@
 #include "tile/base/mem.h"
 #include "txtile/reader.h"
 
-/* What the result of a conversion says, read from the file that took its place. */
+/* Fills in the result of a conversion from the file that was fetched instead. */
 static txm_status describe_stored(const char *tx_path, txm_result *result, txm_error *err)
 {
     txm_tx *tx = NULL;
@@ -37,13 +35,13 @@ static txm_status describe_stored(const char *tx_path, txm_result *result, txm_e
     return TXM_OK;
 }
 
-/* A store that fails is no failure of the conversion: it is then made as if there were none. */
+/* If the store fails, the conversion does not: the file is then made as without a store. */
 bool txm_batch_fetch(txm_batch *batch, const txm_making *making, txm_result *result, char **object)
 {
     char content[TXM_CONTENT_HEX], via[sizeof result->via];
     txm_error err = {0};
     txm_status status = txm_content_hash(making->source, batch->context->cancel, content, &err);
-    /* The digest must be that of the file which was opened. */
+    /* The digest must be that of the file that was opened. */
     if (status == TXM_OK)
         status = txm_source_check_unchanged(making->opened, &err);
     if (status == TXM_OK && !(*object = txm_store_path(batch->options.store, making, result->settings_key, content)))
@@ -53,17 +51,17 @@ bool txm_batch_fetch(txm_batch *batch, const txm_making *making, txm_result *res
     if (status == TXM_OK) {
         snprintf(result->via, sizeof result->via, "%s", via);
         if (describe_stored(making->target, result, &err) != TXM_OK)
-            txm_batch_warn(batch, "%s; it is in its place, but its size is not known", err.message);
+            txm_batch_warn(batch, "%s; the file was put into place, but its size is not known", err.message);
         return true;
     }
-    /* The object itself: the folder that it was to go to may be what is not there any more. */
+    /* Checks the object itself: ENOENT may also mean that the target's folder is gone. */
     bool not_kept = *object && err.sys_errno == ENOENT && access(*object, F_OK) != 0;
     if (status != TXM_OK && !not_kept && status != TXM_STATUS_CANCELLED)
         txm_batch_warn(batch, "%s; converted instead", err.message);
     return false;
 }
 
-/* Nor is one that cannot take the file: a warning says so. */
+/* If the store cannot take the file, the user gets a warning. */
 void txm_batch_keep(txm_batch *batch, const txm_making *making, const char *object)
 {
     txm_error err = {0};

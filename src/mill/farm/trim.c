@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Trimming a store by age and size. Only files that are named as objects are touched, so that a mistyped folder loses
- * nothing.
- *
- * In: a store, an age, a size. Objects that were not used for longer than the age go first, then those unused for
- * longest until the rest fits. An object is used when it is fetched, which sets its time of access. A dry run only
- * reports.
+ * Trims a store by age and size. Objects that were unused for longer than the age are removed first, then those unused
+ * for longest until the rest fits. Fetching an object sets its access time, which records its last use. Only files
+ * that are named like objects are removed, and a folder that contains anything else is refused, so that a mistyped
+ * path loses nothing.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -29,8 +27,8 @@ typedef struct object {
     char *path;
     uint64_t bytes;
     double unused_s;
-    bool shared; /* a tx file somewhere is the same file */
-    dev_t dev;   /* which file it is, until it is removed */
+    bool shared; /* a tx file elsewhere is a hard link to it */
+    dev_t dev;   /* identify the file until it is removed */
     ino_t ino;
     struct timespec changed;
 } object;
@@ -45,7 +43,7 @@ static bool is_hex(const char *text, size_t digits)
     return strspn(text, "0123456789abcdef") == digits;
 }
 
-/* 62 digits and .tx: with the folder's two, a digest. */
+/* 62 digits and .tx: with the two digits of the folder, that is a digest. */
 static bool is_object_name(const char *name)
 {
     enum { DIGITS = TXM_CONTENT_HEX - 3 };
@@ -60,7 +58,7 @@ static bool add_object(objects *o, const object *item)
     return true;
 }
 
-/* Objects with several links cost nothing to keep: another folder has the same bytes. */
+/* Objects with several links occupy no space of their own: another folder has the same bytes. */
 static bool add_store_file(objects *o, const char *folder, const char *name, time_t now)
 {
     struct stat st;
@@ -83,7 +81,7 @@ static bool add_store_file(objects *o, const char *folder, const char *name, tim
     return false;
 }
 
-/* What killed runs left in the store goes as well. */
+/* Files that killed runs left in the store are removed as well. */
 static txm_status read_shelf(objects *o, const char *store, const char *name, const txm_trim_options *options,
                              time_t now, txm_error *err)
 {
@@ -103,7 +101,7 @@ static txm_status read_shelf(objects *o, const char *store, const char *name, co
     return status;
 }
 
-/* One entry that does not belong is enough to refuse: a mistyped --store must not cost files. */
+/* A single entry that does not belong into a store is enough to refuse: a mistyped --store must not lose files. */
 static txm_status read_store(objects *o, const char *store, const txm_trim_options *options, txm_error *err)
 {
     txm_entries shelves = {0};
@@ -119,14 +117,14 @@ static txm_status read_store(objects *o, const char *store, const txm_trim_optio
     return status;
 }
 
-/* What was not used for longest first. */
+/* Sorts by last use, oldest first. */
 static int compare_uses(const void *pa, const void *pb)
 {
     const object *a = pa, *b = pb;
     return a->unused_s != b->unused_s ? (a->unused_s < b->unused_s ? 1 : -1) : strcmp(a->path, b->path);
 }
 
-/* The folder of an object stays: it will be needed again. */
+/* The folder of an object is kept, because it will be needed again. */
 static void remove_object(const object *item, const txm_trim_options *options, txm_trim_result *result)
 {
     const struct stat judged = {.st_dev = item->dev, .st_ino = item->ino, .st_ctim = item->changed};
@@ -140,7 +138,7 @@ static void remove_object(const object *item, const txm_trim_options *options, t
         options->removed(options->user, item->path, item->bytes, item->unused_s);
 }
 
-/* Sorted by last use; ages first, then the size. */
+/* Objects are sorted by last use; those beyond the age go first, then as many as the size requires. */
 txm_status txm_store_trim(const char *store, const txm_trim_options *options, txm_trim_result *result, txm_error *err)
 {
     txm_error_clear(err);
@@ -163,7 +161,7 @@ txm_status txm_store_trim(const char *store, const txm_trim_options *options, tx
     for (size_t i = 0; status == TXM_OK && i < o.count; i++) {
         const object *item = &o.items[i];
         bool old = options->older_than_s >= 0 && item->unused_s > options->older_than_s;
-        /* Removing a name of a file that is in use elsewhere frees nothing. */
+        /* Removing one of several links to a file frees no space. */
         bool too_much = !item->shared && r.bytes - r.removed_bytes > options->max_bytes;
         if (old || too_much)
             remove_object(item, options, &r);

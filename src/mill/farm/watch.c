@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Watching folders: what happened to which file when, and when that is worth reporting.
- *
- * In: events of watch_tree.c. A change puts a path down with the moment at which it will have been quiet for long
- * enough; when that comes, the path is handed out. Overflow of the kernel's queue, or of our own bound, asks for a
- * look at everything instead of forgetting something.
+ * Watching folders: records which file changed when, and reports it once it has not changed for a while. watch_tree.c
+ * provides the events. If the kernel's queue or the list of changes overflows, the caller has to look at everything
+ * instead, so that no change is lost.
  */
 #include "txmill/watch.h"
 
@@ -27,17 +25,19 @@
 #include "tile/base/options.h"
 #include "tile/base/path.h"
 
-/* Waiting ends that often, to look whether the folders are still the same ones, and for a request to stop. */
+/* Waits end at this interval to check whether the folders are still the same, and for a request to stop. While inotify
+ * cannot watch all folders, everything is looked at each BLIND_RESCAN_SECONDS. */
 #define TICK_SECONDS 1.0
 #define BLIND_RESCAN_SECONDS 60.0
 
-/* A file that something happened to. */
+/* A file that changed. */
 typedef struct change {
-    double ready; /* of the stopwatch: when it is handed out, if nothing more happens */
+    double ready; /* when to report it if it does not change again; monotonic clock */
     char *path;   /* owned */
 } change;
 
-/* A folder as given. Its identity shows when another one has taken its place: inotify does not. */
+/* A folder that the caller named. Its device and inode show when another folder has replaced it, which inotify does not
+ * report. */
 typedef struct root {
     const char *path;
     dev_t device;
@@ -51,15 +51,15 @@ struct txm_watch {
     txm_watch_tree tree;
     root *roots;
     size_t root_count;
-    change *changes; /* not ordered: there are few, or everything is looked at */
+    change *changes; /* not sorted: there are few, or everything is looked at */
     size_t count, capacity;
     bool everything;
-    double last_everything, everything_at; /* at: when it is asked for again, 0: not */
-    char **files;                          /* handed out */
+    double last_everything, everything_at; /* everything_at: when to look at everything again; 0: not requested */
+    char **files;                          /* the files that were reported last */
     size_t file_count;
 };
 
-/* About places that cannot be watched, once each. */
+/* Warns of places that cannot be watched, once each. */
 static void warn(const txm_watch *w, const char *path, const char *what)
 {
     char message[TXM_MESSAGE_BYTES];
@@ -76,14 +76,14 @@ static void drop_changes(txm_watch *w)
         free(w->changes[--w->count].path);
 }
 
-/* Everything covers what is known of single files. */
+/* Looking at everything includes the files that are known to have changed. */
 static void ask_for_everything(txm_watch *w)
 {
     drop_changes(w);
     w->everything = true;
 }
 
-/* Few at a time: files being saved right now. */
+/* A linear search: few files change at the same time. */
 static change *find_change(const txm_watch *w, const char *path)
 {
     for (size_t i = 0; i < w->count; i++)
@@ -92,7 +92,7 @@ static change *find_change(const txm_watch *w, const char *path)
     return NULL;
 }
 
-/* False when memory is exhausted. */
+/* Returns false if memory is exhausted. */
 static bool note_change(txm_watch *w, const char *path, double ready)
 {
     change *c = find_change(w, path);
@@ -113,14 +113,14 @@ static bool note_change(txm_watch *w, const char *path, double ready)
     return true;
 }
 
-/* A folder that appears brings files with it, which no event will tell of. */
+/* A new folder may already contain files, for which there will be no events. */
 static bool on_found(void *user, const char *path)
 {
     txm_watch *w = user;
     return w->everything || note_change(w, path, txm_clock_seconds() + w->options.settle_s);
 }
 
-/* Gone before it was quiet. */
+/* The file was removed before it was reported. */
 static void forget(txm_watch *w, const char *path)
 {
     change *c = find_change(w, path);
@@ -132,14 +132,14 @@ static void forget(txm_watch *w, const char *path)
 
 /* ---- the folders ------------------------------------------------------------------------------------------------ */
 
-/* Without the '/' that ends it or not, globs see what comes after. */
+/* The part of a path that globs match begins after this many bytes, whether the folder's path ends with '/' or not. */
 static size_t root_bytes(const char *path)
 {
     size_t n = strlen(path);
     return n && path[n - 1] == '/' ? n : n + 1;
 }
 
-/* Device and inode tell later whether a folder was replaced under its name. */
+/* Device and inode are stored to detect that a folder was replaced. */
 static txm_status open_root(txm_watch *w, root *r, txm_error *err)
 {
     struct stat st;
@@ -154,7 +154,7 @@ static txm_status open_root(txm_watch *w, root *r, txm_error *err)
     return status;
 }
 
-/* Whether the folder that was watched is still the one under its name; one that is back is watched again. */
+/* Checks that the path still leads to the folder that was watched; a folder that reappears is watched again. */
 static txm_status look_after(txm_watch *w, root *r, txm_error *err)
 {
     struct stat st;
@@ -193,7 +193,7 @@ txm_status txm_watch_new(const char *const *folders, size_t count, const txm_wat
     if (status == TXM_OK)
         status = txm_options_take(&inputs, sizeof inputs, given.inputs, "txm_inputs_options", err);
     if (status == TXM_OK && !(given.settle_s >= 0 && given.rescan_s >= 0))
-        status = txm_fail(err, TXM_STATUS_USAGE, "folders are watched for times of 0 s or more");
+        status = txm_fail(err, TXM_STATUS_USAGE, "the times of a watch must be 0 s or more");
     if (status != TXM_OK)
         return status;
     txm_watch *w = txm_calloc(1, sizeof *w);
@@ -244,9 +244,9 @@ void txm_watch_free(txm_watch **watch)
     *watch = NULL;
 }
 
-/* ---- what the kernel tells -------------------------------------------------------------------------------------- */
+/* ---- events of inotify ------------------------------------------------------------------------------------------ */
 
-/* New ones are watched with all below them; those that moved away are forgotten. */
+/* A new folder is watched with all its subfolders; one that was moved away is forgotten. */
 static txm_status on_folder(txm_watch *w, uint32_t mask, const char *path, size_t below, txm_error *err)
 {
     if (mask & (IN_MOVED_FROM | IN_DELETE))
@@ -254,14 +254,14 @@ static txm_status on_folder(txm_watch *w, uint32_t mask, const char *path, size_
     if (!(mask & (IN_CREATE | IN_MOVED_TO | IN_ATTRIB)))
         return TXM_OK;
     txm_error own = {0};
-    /* Gone again, or not for us to read: its parent tells when that changes. */
+    /* The folder was removed again, or cannot be read: its parent's events will say when that changes. */
     if (txm_watch_tree_add(&w->tree, path, below, on_found, w, &own) == TXM_STATUS_NO_MEMORY)
         return txm_fail(err, TXM_STATUS_NO_MEMORY, "%s", own.message);
     return TXM_OK;
 }
 
-/* The kernel watches a folder no more: it was removed, or its file system unmounted. One that is made anew under the
- * name of a root may get its inode, too. */
+/* The kernel stopped watching a folder, because it was removed or its file system unmounted. A new folder with the path
+ * of a root may get the same inode, so the stored one is cleared. */
 static void lose(txm_watch *w, const txm_watched_folder *folder, int wd)
 {
     for (size_t i = 0; folder && i < w->root_count; i++)
@@ -270,7 +270,7 @@ static void lose(txm_watch *w, const txm_watched_folder *folder, int wd)
     txm_watch_tree_forget(&w->tree, wd);
 }
 
-/* Renaming is a removal here and an arrival there. */
+/* Renaming is reported as a removal and an arrival. */
 static txm_status on_event(txm_watch *w, const struct inotify_event *e, txm_error *err)
 {
     if (e->mask & IN_Q_OVERFLOW)
@@ -296,7 +296,7 @@ static txm_status on_event(txm_watch *w, const struct inotify_event *e, txm_erro
     return ok ? status : txm_no_memory(err, NULL);
 }
 
-/* Until the kernel has no more; the descriptor does not block. */
+/* Reads until there are no more events; the descriptor does not block. */
 static txm_status read_events(txm_watch *w, txm_error *err)
 {
     _Alignas(struct inotify_event) char buffer[16 << 10];
@@ -314,9 +314,9 @@ static txm_status read_events(txm_watch *w, txm_error *err)
     return status;
 }
 
-/* ---- handing out ------------------------------------------------------------------------------------------------ */
+/* ---- reporting -------------------------------------------------------------------------------------------------- */
 
-/* Moves what is ready to the list of files. False when memory is exhausted. */
+/* Moves the files that are due to the list that is reported. Returns false if memory is exhausted. */
 static bool collect_ready(txm_watch *w, double now)
 {
     drop_files(w);
@@ -330,12 +330,12 @@ static bool collect_ready(txm_watch *w, double now)
         if (access(path, F_OK) == 0)
             w->files[w->file_count++] = path;
         else
-            free(path); /* gone with its folder */
+            free(path); /* removed together with its folder */
     }
     return true;
 }
 
-/* What is due now: a look at everything, or files that have been quiet long enough. */
+/* Finds out what is due: a look at everything, or files that have not changed for long enough. */
 static txm_status look_round(txm_watch *w, double now, txm_watch_work *what, txm_error *err)
 {
     double rescan = w->tree.blind && (w->options.rescan_s <= 0 || w->options.rescan_s > BLIND_RESCAN_SECONDS)
@@ -361,7 +361,7 @@ static txm_status look_round(txm_watch *w, double now, txm_watch_work *what, txm
     return TXM_OK;
 }
 
-/* Seconds until the next file is ready, at most `most`. */
+/* The seconds until the next file is due, at most `most`. */
 static double until_ready(const txm_watch *w, double now, double most)
 {
     for (size_t i = 0; i < w->count; i++)
@@ -370,7 +370,7 @@ static double until_ready(const txm_watch *w, double now, double most)
     return most > 0 ? most : 0;
 }
 
-/* Also returns when there is nothing to do, so that callers can look at signals. */
+/* Also returns if nothing is due, so that callers can check for signals. */
 txm_status txm_watch_wait(txm_watch *watch, double seconds, txm_watch_work *what, txm_error *err)
 {
     txm_error_clear(err);
@@ -398,7 +398,7 @@ char *const *txm_watch_files(const txm_watch *watch, size_t *count)
     return watch->files;
 }
 
-/* NULL asks for everything. A file that changed since has its own time already. */
+/* A file that has changed meanwhile keeps its own time. */
 txm_status txm_watch_again(txm_watch *watch, const char *path, double seconds, txm_error *err)
 {
     txm_error_clear(err);

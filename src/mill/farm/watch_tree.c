@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The folders under watch. The kernel numbers them upwards and gives a folder that is watched already the number that
- * it has: that is how links that lead back are noticed.
- *
- * In: folders, gone through recursively, links followed. Out: one inotify watch per real folder, and the path under
- * which it is known. Where the kernel has no watch left, a warning says so once.
+ * The watched folders: one inotify watch per real folder, and the path under which it was found. Folders are visited
+ * recursively, following links. The kernel returns the number of the existing watch for a folder that is already
+ * watched, which detects links that lead back. If the kernel has no watches left, the user is warned once.
  */
 #include "mill/farm/watch_tree.h"
 
@@ -21,17 +19,17 @@
 #include "tile/base/mem.h"
 #include "tile/base/path.h"
 
-/* Attributes: whoever changes a file's time makes its tx file outdated. Creation: links appear so. */
+/* IN_ATTRIB: changing a file's time makes its tx file outdated. IN_CREATE: links appear without being written. */
 static const uint32_t events = IN_CLOSE_WRITE | IN_MODIFY | IN_ATTRIB | IN_CREATE | IN_DELETE | IN_MOVED_FROM |
                                IN_MOVED_TO | IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR;
 
-/* Folders still to be read: depth costs no stack. */
+/* Folders still to be read, on a stack of their own, so that deep trees do not need the thread's stack. */
 typedef struct pending {
     char **paths;
     size_t count, capacity;
 } pending;
 
-/* Where the number is, or belongs. */
+/* The index of the watch number in the sorted table, or where it would be inserted. */
 static size_t place_of(const txm_watch_tree *tree, int wd)
 {
     size_t low = 0, high = tree->count;
@@ -51,7 +49,7 @@ const txm_watched_folder *txm_watch_tree_at(const txm_watch_tree *tree, int wd)
     return i < tree->count && tree->folders[i].wd == wd ? &tree->folders[i] : NULL;
 }
 
-/* Sorted by number: the order is kept. */
+/* Keeps the table sorted by number. */
 static void drop(txm_watch_tree *tree, size_t i)
 {
     free(tree->folders[i].path);
@@ -66,7 +64,7 @@ void txm_watch_tree_forget(txm_watch_tree *tree, int wd)
         drop(tree, i);
 }
 
-/* With everything below it: the kernel goes on watching what was moved away. */
+/* Subfolders are removed as well, because the kernel continues to watch folders that were moved away. */
 void txm_watch_tree_remove(txm_watch_tree *tree, const char *path)
 {
     size_t n = strlen(path);
@@ -90,7 +88,7 @@ void txm_watch_tree_clear(txm_watch_tree *tree)
     tree->capacity = 0;
 }
 
-/* Puts a folder into the table. *known: it is there already. False when memory is exhausted. */
+/* Inserts a folder into the table; *known is set if it was there. Returns false if memory is exhausted. */
 static bool insert(txm_watch_tree *tree, int wd, const char *path, size_t root_bytes, bool *known)
 {
     size_t i = place_of(tree, wd);
@@ -108,20 +106,19 @@ static bool insert(txm_watch_tree *tree, int wd, const char *path, size_t root_b
     return true;
 }
 
-/* Without a watch on all folders only looking at everything finds what happens in the others. */
+/* Changes in folders without a watch are found only by looking at everything. */
 static void warn_of_limit(txm_watch_tree *tree)
 {
     tree->blind = true;
     if (tree->warned || !tree->options->warn)
         return;
     tree->warned = true;
-    tree->options->warn(
-        tree->options->user,
-        "more folders than this system lets a user watch (fs.inotify.max_user_watches): what happens in "
-        "the others is found by looking at everything, each minute");
+    tree->options->warn(tree->options->user,
+                        "more folders than this system lets a user watch (fs.inotify.max_user_watches): changes in "
+                        "the others are found by looking at everything once a minute");
 }
 
-/* *known tells that the folder is in the tree already, under this or another path. */
+/* *known is set if the folder is already watched, under this or another path. */
 static txm_status watch_one(txm_watch_tree *tree, const char *path, size_t root_bytes, bool *known, txm_error *err)
 {
     int wd = inotify_add_watch(tree->fd, path, events);
@@ -137,7 +134,7 @@ static txm_status watch_one(txm_watch_tree *tree, const char *path, size_t root_
                : txm_fail(err, TXM_STATUS_NO_MEMORY, "out of memory for the watch");
 }
 
-/* Takes over `path`. */
+/* Takes ownership of `path`. */
 static bool push_watched(pending *p, char *path)
 {
     if (!TXM_GROW(p->paths, p->capacity, p->count)) {
@@ -148,19 +145,19 @@ static bool push_watched(pending *p, char *path)
     return true;
 }
 
-/* It is left to the look at everything that finds what no watch tells. A folder that is gone is nobody's. */
+/* Changes in this folder are found by looking at everything. A folder that was removed causes no warning. */
 static void warn_of_folder(txm_watch_tree *tree, const txm_error *why)
 {
     char message[TXM_MESSAGE_BYTES + 64];
     if (why->sys_errno == ENOENT)
         return;
     tree->blind = true;
-    snprintf(message, sizeof message, "%s; what happens in it is found by looking at everything", why->message);
+    snprintf(message, sizeof message, "%s; changes in it are found by looking at everything", why->message);
     if (tree->options->warn)
         tree->options->warn(tree->options->user, message);
 }
 
-/* Takes over `path`. */
+/* Takes ownership of `path`. */
 static bool visit(txm_watch_tree *tree, pending *p, char *path, size_t root_bytes, txm_watch_found found, void *user)
 {
     struct stat st;
@@ -180,7 +177,8 @@ static bool visit(txm_watch_tree *tree, pending *p, char *path, size_t root_byte
     return ok;
 }
 
-/* Watches first, reads then: what comes in between is seen twice, nothing is missed. */
+/* The watch is added before the folder is read, so that a file which appears in between may be seen twice but is never
+ * missed. */
 static txm_status add_one(txm_watch_tree *tree, pending *p, const char *path, size_t root_bytes, txm_watch_found found,
                           void *user, txm_error *err)
 {
@@ -198,7 +196,7 @@ static txm_status add_one(txm_watch_tree *tree, pending *p, const char *path, si
     return ok ? status : txm_fail(err, TXM_STATUS_NO_MEMORY, "out of memory for the watch");
 }
 
-/* A folder below that cannot be watched is a warning; the first one's failure is the caller's. */
+/* A subfolder that cannot be watched causes a warning; the folder itself causes a failure. */
 txm_status txm_watch_tree_add(txm_watch_tree *tree, const char *path, size_t root_bytes, txm_watch_found found,
                               void *user, txm_error *err)
 {

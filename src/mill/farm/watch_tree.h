@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The folders under watch: which of the kernel's numbers is which folder.
- *
- * inotify reports a number per folder and a name in it, and never looks below. This keeps which number is which
- * folder, follows folders that appear, move and vanish, and remembers when the kernel's limit on watches was
- * reached: from then on the tree is `blind`, and the watcher looks for itself now and then.
+ * The watched folders and the numbers that inotify gives them. inotify reports the number of a folder and a name in
+ * it, and does not watch subfolders. This table maps numbers to folders, follows folders that appear, move and vanish,
+ * and records in `blind` that the kernel's limit on watches was reached: from then on the watcher looks at everything
+ * periodically.
  */
 #ifndef TXM_FARM_WATCH_TREE_H
 #define TXM_FARM_WATCH_TREE_H
@@ -16,29 +15,29 @@ typedef struct txm_watched_folder {
     size_t root_bytes;
 } txm_watched_folder;
 
-/* Zero-initialise but for fd and options. */
+/* Zero-initialise, except for fd and options. */
 typedef struct txm_watch_tree {
     int fd;
     const txm_watch_options *options;
-    txm_watched_folder *folders; /* by wd */
+    txm_watched_folder *folders; /* sorted by wd */
     size_t count, capacity;
-    bool warned; /* that there are more folders than may be watched */
+    bool warned; /* the warning about the limit was given */
     bool blind;  /* some folders are not watched */
 } txm_watch_tree;
 
-/* Called with files of folders that came under watch. False: memory is exhausted. */
+/* Called with the files in a folder that is newly watched. Returns false if memory is exhausted. */
 typedef bool (*txm_watch_found)(void *user, const char *path);
 
-/* Watches a folder and those below it; what is in them goes to `found` (may be NULL), since it may have come before the
- * watch. A folder below that cannot be read is passed over: it may be gone again. NO_MEMORY; for the folder itself
- * NOT_FOUND, DENIED, NOT_A_FILE, IO. */
+/* Watches a folder and its subfolders; the files in them are passed to `found` (may be NULL), since they may be older
+ * than the watch. A subfolder that cannot be read is skipped: it may have been removed. NO_MEMORY; for the folder
+ * itself NOT_FOUND, DENIED, NOT_A_FILE, IO. */
 txm_status txm_watch_tree_add(txm_watch_tree *tree, const char *path, size_t root_bytes, txm_watch_found found,
                               void *user, txm_error *err);
-/* The folder of a number; NULL if there is none (any more). */
+/* The folder with a watch number; NULL if there is none, or none any more. */
 const txm_watched_folder *txm_watch_tree_at(const txm_watch_tree *tree, int wd);
-/* The kernel has dropped a number. */
+/* Removes the entry of a number that the kernel has dropped. */
 void txm_watch_tree_forget(txm_watch_tree *tree, int wd);
-/* A folder was moved away or removed, with all below it. */
+/* Removes a folder that was moved away or deleted, with its subfolders. */
 void txm_watch_tree_remove(txm_watch_tree *tree, const char *path);
 void txm_watch_tree_clear(txm_watch_tree *tree);
 #endif

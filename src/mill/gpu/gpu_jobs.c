@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Versions and sizes of a plug-in's table of jobs: structs of another build would be read wrongly. */
+ * Checks the version and sizes of a plug-in's table of jobs, because structs of another build would be misread. */
 #include "mill/gpu/gpu_jobs.h"
 
 #include "tile/base/fail.h"

@@ -1,31 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What one thread of each kernel does. The bodies are C over arith.h, which CUDA and OpenCL compile for devices and
- * tests for loops over the same grids (src/device/convert/entries.h): all give the bits of scalar C.
- *
- * A job has one piece of device memory, `m`; where something lies in it is a number of bytes from its beginning. A body
- * is called for every thread of a grid, also for those beyond the image: it checks its own bounds. `type` and
- * `channels` are arguments of their own so that a kernel can pass constants, of which a compiler makes straight code.
+ * The bodies of the kernels: what each thread does. They are C over arith.h, which CUDA and OpenCL compile for devices
+ * and tests run in loops over the same grids (src/device/convert/entries.h); all give the bits of scalar C. A job has
+ * one block of device memory, `m`, and places in it are byte offsets. A body is also called for threads of the grid
+ * beyond the image, so it checks its bounds. `type` and `channels` are separate arguments so that a kernel can pass
+ * constants, which the compiler propagates.
  */
 #ifndef TXM_GPU_KERNELS_H
 #define TXM_GPU_KERNELS_H
 #include "mill/gpu/pixel.h"
 
-/* ---- where rows lie --------------------------------------------------------------------------------------------- */
+/* ---- stored rows ------------------------------------------------------------------------------------------------ */
 
-/* A level's rows in storage type: the newest ones in a circle, the first ones (which the repeat extension needs again
- * at the end) in a place of their own. */
+/* A level's rows in storage type: the newest ones in a ring buffer, the first ones (which the repeat extension needs
+ * again at the end) separately. */
 typedef struct txm_gpu_store {
-    uint64_t head, recent;        /* where they lie */
-    uint32_t head_rows, capacity; /* rows of either */
+    uint64_t head, recent;        /* offsets of the two parts */
+    uint32_t head_rows, capacity; /* rows of each part */
     uint64_t stride_bytes;
 } txm_gpu_store;
 
-/* A level's rows as linear float32, what the next level is filtered from; a circle too. */
+/* A level's rows as linear float32, from which the next level is filtered; also a ring buffer. */
 typedef struct txm_gpu_floats {
-    uint64_t rows;                /* where they lie */
+    uint64_t rows;                /* offset */
     uint64_t stride;              /* samples */
-    uint32_t capacity, none_kept; /* rows; none_kept: nobody filters further */
+    uint32_t capacity, none_kept; /* capacity in rows; none_kept: there is no next level */
 } txm_gpu_floats;
 
 TXM_ARITH TXM_GLOBAL uint8_t *txm_gpu_row(TXM_GLOBAL uint8_t *m, const txm_gpu_store *s, uint32_t y)
@@ -38,7 +37,7 @@ TXM_ARITH TXM_GLOBAL float *txm_gpu_float_row(TXM_GLOBAL uint8_t *m, const txm_g
     return (TXM_GLOBAL float *)(TXM_GLOBAL void *)(m + f->rows) + (y % f->capacity) * f->stride;
 }
 
-/* Stores a filtered pixel: as the level holds it, and as the next level is made from it. */
+/* Stores a filtered pixel: in storage type, and in float32 for the next level. */
 TXM_ARITH void txm_gpu_keep(TXM_GLOBAL uint8_t *m, txm_type type, uint32_t channels, bool srgb,
                             TXM_GLOBAL const txm_tables *t, txm_gpu_light p, uint32_t x, uint32_t y,
                             const txm_gpu_store *store, const txm_gpu_floats *floats)
@@ -56,19 +55,19 @@ TXM_ARITH void txm_gpu_keep(TXM_GLOBAL uint8_t *m, txm_type type, uint32_t chann
 
 typedef struct txm_gpu_ingest {
     txm_type type;
-    uint32_t channels; /* stored: 1 or 4; 1 after RGBA is grey, its first channel */
-    uint64_t raw;      /* the chunk's rows as the source delivers them */
+    uint32_t channels; /* stored: 1 or 4; 1 after RGBA keeps the first channel of grey */
+    uint64_t raw;      /* offset of the chunk's rows as the source delivers them */
     uint64_t raw_stride_bytes;
-    uint32_t width, y, rows; /* the chunk; y is even */
+    uint32_t width, y, rows; /* of the chunk; y is even */
     uint32_t gives_rows;     /* a tight copy of the chunk's stored rows goes to rows_out */
     txm_gpu_conform conform;
     uint64_t rows_out;
-    uint32_t box, srgb; /* make level 1 too */
+    uint32_t box, srgb; /* box: make level 1 too */
     txm_gpu_store store0, store1;
     txm_gpu_floats floats1;
 } txm_gpu_ingest;
 
-/* Two by two pixels: (2 qx, 2 qy) of the chunk and its neighbours. */
+/* Handles two by two pixels: (2 qx, 2 qy) of the chunk and its neighbours. */
 TXM_ARITH void txm_gpu_ingest_body(const txm_gpu_ingest *a, TXM_GLOBAL uint8_t *m, TXM_GLOBAL const txm_tables *t,
                                    txm_type type, uint32_t channels, uint32_t qx, uint32_t qy)
 {
@@ -99,11 +98,11 @@ TXM_ARITH void txm_gpu_ingest_body(const txm_gpu_ingest *a, TXM_GLOBAL uint8_t *
 
 /* ---- statistics ------------------------------------------------------------------------------------------------- */
 
-/* Of one row of level 0, before RGBA that is grey loses its other channels. */
+/* Statistics of one row of level 0, before RGBA that is grey loses its other channels. */
 typedef struct txm_gpu_row_stats {
-    double sum[4];        /* as txm_stats has it: of samples as float32 */
-    float min[4], max[4]; /* codes of integers, values of floats */
-    uint32_t grey;        /* r == g == b and alpha full in every pixel */
+    double sum[4];        /* as in txm_stats: of samples as float32 */
+    float min[4], max[4]; /* stored integers, or values of floats */
+    uint32_t grey;        /* r == g == b and full alpha in every pixel */
 } txm_gpu_row_stats;
 
 typedef struct txm_gpu_count {
@@ -112,7 +111,7 @@ typedef struct txm_gpu_count {
     uint64_t raw, raw_stride_bytes;
     uint32_t rows;
     txm_gpu_conform conform;
-    uint64_t out; /* a txm_gpu_row_stats a row */
+    uint64_t out; /* offset of one txm_gpu_row_stats per row */
 } txm_gpu_count;
 
 TXM_ARITH float txm_gpu_number(txm_type type, uint32_t v)
@@ -120,7 +119,8 @@ TXM_ARITH float txm_gpu_number(txm_type type, uint32_t v)
     return txm_gpu_is_integer(type) ? (float)v : txm_gpu_to_float(type, v);
 }
 
-/* One channel of one row: the sum of floats has an order, so nobody shares it. The rows of a chunk keep a GPU busy. */
+/* Sums one channel of one row: a sum of floats has a defined order, so one thread computes it. The rows of a chunk are
+ * enough to keep a GPU busy. */
 TXM_ARITH void txm_gpu_count_body(const txm_gpu_count *a, TXM_GLOBAL uint8_t *m, txm_type type, uint32_t channel,
                                   uint32_t row)
 {
@@ -142,7 +142,7 @@ TXM_ARITH void txm_gpu_count_body(const txm_gpu_count *a, TXM_GLOBAL uint8_t *m,
             sum += (double)v;
         min = x == 0 || v < min ? v : min;
         max = x == 0 || v > max ? v : max;
-        /* Zeros of either sign are equal: compared as numbers. */
+        /* Compares numbers, since zeros of either sign are equal. */
         float r = txm_gpu_number(type, p.v[0]), g = txm_gpu_number(type, p.v[1]), b = txm_gpu_number(type, p.v[2]);
         grey = grey && r == g && g == b && p.v[3] == one;
     }
@@ -161,10 +161,10 @@ typedef struct txm_gpu_level {
     uint32_t channels;
     uint32_t box, srgb;
     uint32_t src_width, src_height, width, height;
-    uint32_t y, rows;        /* to make */
+    uint32_t y, rows;        /* the rows to make */
     uint32_t from_store;     /* the level below is level 0, in storage type */
-    txm_gpu_store src_store; /* then this */
-    txm_gpu_floats src, dst; /* else this */
+    txm_gpu_store src_store; /* its rows if from_store */
+    txm_gpu_floats src, dst; /* src: its rows otherwise */
     txm_gpu_store store;
 } txm_gpu_level;
 
@@ -205,14 +205,14 @@ TXM_ARITH void txm_gpu_level_body(const txm_gpu_level *a, TXM_GLOBAL uint8_t *m,
 
 /* ---- tiles ------------------------------------------------------------------------------------------------------ */
 
-/* Whole rows of tiles as the compressor gets them: TIFF tiles are full, the last pixel and row repeated,
- * EXR tiles hold their valid pixels, one plane per channel within each line. Tiles lie one after the other. */
+/* Makes whole rows of tiles for the compressor. TIFF tiles are full, with the last pixel and row repeated; EXR tiles
+ * have their valid pixels, one plane per channel within each line. Tiles are contiguous. */
 typedef struct txm_gpu_tiles {
     txm_type type;
-    uint32_t channels, tile_px, tile_shift; /* tile_px = 1 << tile_shift: a shift is cheaper than a division */
-    uint32_t filter;                        /* TIFF: horizontal predictor; EXR: byte split and differences */
+    uint32_t channels, tile_px, tile_shift; /* tile_px = 1 << tile_shift, since a shift is cheaper than a division */
+    uint32_t filter;                        /* for TIFF the horizontal predictor, for EXR byte split and differences */
     uint32_t width, height;                 /* of the level */
-    uint32_t y, bands;                      /* first row, a multiple of tile_px; how many rows of tiles */
+    uint32_t y, bands;                      /* y: first row, a multiple of tile_px; bands: number of rows of tiles */
     txm_gpu_store store;
     uint64_t out;
 } txm_gpu_tiles;
@@ -225,7 +225,7 @@ TXM_ARITH uint32_t txm_gpu_shift(uint32_t tile_px)
     return shift;
 }
 
-/* Bytes of the tiles of one row of tiles with `rows` valid pixel rows. */
+/* Bytes of one row of tiles with `rows` valid pixel rows. */
 TXM_ARITH uint64_t txm_gpu_tiles_bytes(txm_type type, uint32_t channels, uint32_t tile_px, uint32_t width,
                                        uint32_t rows)
 {
@@ -233,7 +233,7 @@ TXM_ARITH uint64_t txm_gpu_tiles_bytes(txm_type type, uint32_t channels, uint32_
     return txm_gpu_is_integer(type) ? across * tile_px * tile_px * pixel : width * pixel * rows;
 }
 
-/* Pixel x of a row of tiles, row `row` of them. */
+/* Makes pixel x of row `row` in a row of tiles. */
 TXM_ARITH void txm_gpu_tile_tiff(const txm_gpu_tiles *a, TXM_GLOBAL uint8_t *m, txm_type type, uint32_t channels,
                                  uint32_t x, uint32_t row, uint32_t band)
 {
@@ -243,7 +243,7 @@ TXM_ARITH void txm_gpu_tile_tiff(const txm_gpu_tiles *a, TXM_GLOBAL uint8_t *m, 
     uint64_t at = (((uint64_t)tile << a->tile_shift) + row) << a->tile_shift;
     TXM_GLOBAL const uint8_t *src = txm_gpu_row(m, &a->store, y);
     txm_gpu_pixel v = txm_gpu_load(type, channels, src + (uint64_t)(x < a->width ? x : a->width - 1) * bytes);
-    /* What repeats its neighbour differs from it by zero. */
+    /* A repeated pixel differs from its neighbour by zero. */
     if (a->filter && in) {
         txm_gpu_pixel left = v;
         if (x < a->width)
@@ -254,7 +254,7 @@ TXM_ARITH void txm_gpu_tile_tiff(const txm_gpu_tiles *a, TXM_GLOBAL uint8_t *m, 
     txm_gpu_save(type, channels, v, m + a->out + band * band_bytes + (at + in) * bytes);
 }
 
-/* A tile of an EXR file, and a place in its order: line by line, plane by plane. */
+/* A position in a tile of an EXR file, in its order: line by line, plane by plane. */
 typedef struct txm_gpu_exr_place {
     uint32_t x0, y0, w, h;
     uint32_t row, plane, x;
@@ -268,7 +268,7 @@ TXM_ARITH uint32_t txm_gpu_exr_sample(const txm_gpu_tiles *a, TXM_GLOBAL uint8_t
     return type == TXM_TYPE_HALF ? txm_gpu_load_16(row + 2 * sample) : txm_gpu_load_32(row + 4 * sample);
 }
 
-/* The sample before this one; of the first one, the last. */
+/* The sample before this one; for the first one, the last. */
 TXM_ARITH txm_gpu_exr_place txm_gpu_exr_before(uint32_t channels, txm_gpu_exr_place at)
 {
     at.row = at.x || at.plane ? at.row : at.row ? at.row - 1 : at.h - 1;
@@ -287,9 +287,9 @@ TXM_ARITH void txm_gpu_tile_exr(const txm_gpu_tiles *a, TXM_GLOBAL uint8_t *m, t
             out[n * bytes + b] = (uint8_t)(s >> (8 * b));
         return;
     }
-    /* The bytes at even places go to the first half, those at odd ones to the second; each is stored as its difference
-     * to the one before it there, plus 128. The first byte stands as it is; the second half begins after the last
-     * byte of the first one. */
+    /* Bytes at even positions go to the first half, those at odd ones to the second; each is stored as its difference
+     * from the previous one in the same half, plus 128. The first byte is stored unchanged; the second half continues
+     * from the last byte of the first one. */
     txm_gpu_exr_place place = txm_gpu_exr_before(channels, at);
     uint32_t before = txm_gpu_exr_sample(a, m, type, channels, &place), top = 8 * (bytes - 2);
     uint32_t even = n ? before >> top & 0xFF : 128, odd = before >> (n ? top + 8 : top) & 0xFF;
@@ -302,7 +302,7 @@ TXM_ARITH void txm_gpu_tile_exr(const txm_gpu_tiles *a, TXM_GLOBAL uint8_t *m, t
     }
 }
 
-/* One pixel (TIFF) or sample (EXR): `i` counts them over a line of a row of tiles, tile by tile. */
+/* Makes one pixel (TIFF) or sample (EXR): `i` counts them over a line of a row of tiles, tile by tile. */
 TXM_ARITH void txm_gpu_tiles_body(const txm_gpu_tiles *a, TXM_GLOBAL uint8_t *m, txm_type type, uint32_t channels,
                                   uint32_t i, uint32_t row, uint32_t band)
 {
@@ -325,7 +325,7 @@ TXM_ARITH void txm_gpu_tiles_body(const txm_gpu_tiles *a, TXM_GLOBAL uint8_t *m,
     txm_gpu_tile_exr(a, m, type, channels, place, m + a->out + at);
 }
 
-/* Threads of one line. */
+/* Number of threads for one line. */
 TXM_ARITH uint32_t txm_gpu_tiles_threads(const txm_gpu_tiles *a)
 {
     return txm_gpu_is_integer(a->type) ? (a->width + a->tile_px - 1) / a->tile_px * a->tile_px : a->width * a->channels;
@@ -333,31 +333,31 @@ TXM_ARITH uint32_t txm_gpu_tiles_threads(const txm_gpu_tiles *a)
 
 /* ---- borders ----------------------------------------------------------------------------------------------------- */
 
-/* For each tile its border in the order of tile/reader/border_order.h, and after it the tile's own outermost pixels,
- * from which the border is predicted when it is encoded: first row, last row, first column, last column. */
+/* Makes for each tile its border in the order of tile/reader/border_order.h, followed by the tile's own outermost
+ * pixels, from which the border is predicted when it is encoded: first row, last row, first column, last column. */
 typedef struct txm_gpu_borders {
     txm_type type;
     uint32_t channels, tile_px;
     uint32_t width, height;
-    uint32_t y, bands; /* as for tiles */
+    uint32_t y, bands; /* as in txm_gpu_tiles */
     txm_gpu_store store;
     uint64_t out;
 } txm_gpu_borders;
 
-/* Pixels of one record. */
+/* Number of pixels of one record. */
 TXM_ARITH uint32_t txm_gpu_border_pixels(uint32_t w, uint32_t h)
 {
     return 4 * (w + h + 4) + 2 * (w + h);
 }
 
-/* Pixels of the records of one row of tiles with `rows` valid pixel rows. */
+/* Number of pixels of the records of one row of tiles with `rows` valid pixel rows. */
 TXM_ARITH uint32_t txm_gpu_borders_pixels(uint32_t tile_px, uint32_t width, uint32_t rows)
 {
     uint32_t full = width / tile_px, rest = width % tile_px;
     return full * txm_gpu_border_pixels(tile_px, rows) + (rest ? txm_gpu_border_pixels(rest, rows) : 0);
 }
 
-/* Where pixel `i` of a record comes from, relative to the tile's first pixel. */
+/* The position of pixel `i` of a record, relative to the tile's first pixel. */
 TXM_ARITH void txm_gpu_border_place(uint32_t i, uint32_t w, uint32_t h, int32_t *x, int32_t *y)
 {
     uint32_t row = w + 4, sides = 2 * row, below = sides + 4 * h, edges = below + 2 * row, columns = edges + 2 * w;
@@ -380,14 +380,14 @@ TXM_ARITH void txm_gpu_border_place(uint32_t i, uint32_t w, uint32_t h, int32_t 
     }
 }
 
-/* Levels may be narrower than the border is wide: the plane repeats as often as needed. */
+/* A level may be narrower than the border, so the plane repeats as often as needed. */
 TXM_ARITH uint32_t txm_gpu_wrap(uint32_t origin, int32_t offset, uint32_t size)
 {
     uint32_t v = origin + 2 * size + (uint32_t)offset;
     return v >= 2 * size && v < 3 * size ? v - 2 * size : v % size;
 }
 
-/* Pixel `i` of the record of one tile. */
+/* Makes pixel `i` of the record of one tile. */
 TXM_ARITH void txm_gpu_borders_body(const txm_gpu_borders *a, TXM_GLOBAL uint8_t *m, txm_type type, uint32_t channels,
                                     uint32_t i, uint32_t tile, uint32_t band)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Single pixels for the kernels: loading, conforming, the curves, storing. C over arith.h, with `type` and `channels`
- * as arguments, so that kernels can pass constants.
+ * Operations on single pixels for the kernels: loading, conforming, curves, storing. They are C over arith.h, with
+ * `type` and `channels` as arguments, so that kernels can pass constants.
  */
 #ifndef TXM_GPU_PIXEL_H
 #define TXM_GPU_PIXEL_H
@@ -9,7 +9,7 @@
 #include "tile/ops/tables.h"
 #include "txtile/pixel.h"
 
-/* In front of a loop whose arrays are to stay in registers. */
+/* Put in front of a loop whose arrays are to stay in registers. */
 #ifdef __CUDA_ARCH__
 #define TXM_GPU_UNROLL _Pragma("unroll")
 #else
@@ -22,7 +22,7 @@ typedef struct txm_gpu_pixel {
     uint32_t v[4]; /* the bits of each sample */
 } txm_gpu_pixel;
 
-/* Words: RGBA pixels move in one or two of them, and their rows are aligned to a pixel. */
+/* Loads words: RGBA pixels are one or two of them, and their rows are aligned to a pixel. */
 TXM_ARITH uint32_t txm_gpu_load_16(TXM_GLOBAL const uint8_t *p)
 {
     uint16_t v;
@@ -85,7 +85,7 @@ TXM_ARITH txm_gpu_pixel txm_gpu_load(txm_type type, uint32_t channels, TXM_GLOBA
             out.v[c] = (uint32_t)(word >> (16 * c)) & 0xFFFF;
         return out;
     }
-    /* Unrolled: an array that is indexed by what is not known would lie in slow memory. */
+    /* Unrolled, because an array with a variable index would be placed in slow memory. */
     for (uint32_t c = 0; c < 4; c++)
         if (c < channels)
             out.v[c] = type == TXM_TYPE_U8      ? p[c]
@@ -117,7 +117,7 @@ TXM_ARITH void txm_gpu_save(txm_type type, uint32_t channels, txm_gpu_pixel v, T
 /* ---- conforming ------------------------------------------------------------------------------------------------- */
 
 typedef struct txm_gpu_conform {
-    uint32_t src_channels, channels;        /* of the source; after widening: 1 or 4 */
+    uint32_t src_channels, channels;        /* channels: after widening, 1 or 4 */
     uint32_t associate, set_opaque, finite; /* flags */
 } txm_gpu_conform;
 
@@ -144,7 +144,7 @@ TXM_ARITH bool txm_gpu_finite(txm_type type, uint32_t v)
                                     : true;
 }
 
-/* A pixel of the source as level 0 has it. */
+/* Converts a pixel of the source to one of level 0. */
 TXM_ARITH txm_gpu_pixel txm_gpu_conform_pixel(txm_type type, const txm_gpu_conform *f, txm_gpu_pixel p)
 {
     if (f->associate && f->src_channels == 4)
@@ -179,7 +179,7 @@ TXM_ARITH float txm_gpu_to_float(txm_type type, uint32_t v)
                                    : txm_bits_float(v);
 }
 
-/* A stored pixel as the float32 that levels are filtered in. */
+/* Converts a stored pixel to the float32 in which levels are filtered. */
 TXM_ARITH txm_gpu_light txm_gpu_decode(txm_type type, uint32_t channels, bool srgb, TXM_GLOBAL const txm_tables *t,
                                        txm_gpu_pixel p)
 {
@@ -204,7 +204,7 @@ TXM_ARITH txm_gpu_light txm_gpu_decode(txm_type type, uint32_t channels, bool sr
     return out;
 }
 
-/* What infinity times zero gives has other bits on a GPU than on x86-64, whose files count. */
+/* Infinity times zero gives a NaN with other bits on a GPU than on x86-64, whose bits are the reference. */
 TXM_ARITH float txm_gpu_same_nan(float v)
 {
 #ifdef TXM_ON_DEVICE
@@ -222,7 +222,7 @@ TXM_ARITH uint32_t txm_gpu_from_float(txm_type type, float v)
                                    : txm_float_bits(txm_gpu_same_nan(v));
 }
 
-/* The reverse. */
+/* Converts a float32 pixel to a stored one. */
 TXM_ARITH txm_gpu_pixel txm_gpu_encode(txm_type type, uint32_t channels, bool srgb, TXM_GLOBAL const txm_tables *t,
                                        txm_gpu_light p)
 {

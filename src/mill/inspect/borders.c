@@ -2,9 +2,9 @@
  *
  * Adding, stripping and checking border sections of finished files.
  *
- * In: any finished tx file. Out: the same image part with, or without, a section. An edit copies the image part into a
- * temporary, appends what belongs there, takes over times, mode and owner, and renames it over the file; a file that
- * was replaced meanwhile is reported as CHANGED and left alone.
+ * An edit copies the image part of the file into a temporary file, appends a section or none, takes over times, mode
+ * and owner, and renames the temporary over the file. If the file was replaced meanwhile, the edit fails with CHANGED
+ * and leaves it alone.
  */
 #include "txmill/borders.h"
 
@@ -26,7 +26,7 @@
 #include "tile/base/path.h"
 #include "tile/reader/section.h"
 
-/* A file that is about to be replaced. */
+/* A file that is being replaced. */
 typedef struct edit {
     char *path; /* without symbolic links: the rename must hit the file itself */
     struct stat st;
@@ -34,7 +34,7 @@ typedef struct edit {
     txm_publish *publish;
 } edit;
 
-/* At any stage: what was not committed is removed, and the file is as it was. */
+/* May be called at any stage: an edit that was not committed is discarded, and the file keeps its content. */
 static void edit_end(edit *e)
 {
     txm_publish_abort(&e->publish);
@@ -42,7 +42,7 @@ static void edit_end(edit *e)
     free(e->path);
 }
 
-/* The file's identity is taken before it is opened, for edit_commit to compare with. */
+/* The identity of the file is recorded before it is opened, so that edit_commit can see whether it was replaced. */
 static txm_status edit_begin(edit *e, const char *path, txm_error *err)
 {
     e->path = realpath(path, NULL);
@@ -51,14 +51,14 @@ static txm_status edit_begin(edit *e, const char *path, txm_error *err)
     return txm_tx_open(e->path, &e->tx, err);
 }
 
-/* Starts the new file with a copy of the image part, under the old one's mode and owner. */
+/* Starts the new file with a copy of the image part and with the mode and owner of the old one. */
 static txm_status edit_copy_image(edit *e, txm_error *err)
 {
     txm_status status = txm_publish_begin(e->path, TXM_PUBLISH_IN_FOLDER, &e->publish, err);
     if (status != TXM_OK)
         return status;
     int fd = txm_publish_fd(e->publish);
-    /* Only root may give files away; without that the file becomes ours, as with any editor. */
+    /* Only root may change the owner; for others the new file belongs to the user, as after saving in an editor. */
     if (fchown(fd, e->st.st_uid, e->st.st_gid) != 0 && errno != EPERM && errno != EINVAL)
         return txm_fail_errno(err, errno, "%s: cannot keep the owner", e->path);
     if (fchmod(fd, e->st.st_mode & 07777) != 0)
@@ -66,8 +66,8 @@ static txm_status edit_copy_image(edit *e, txm_error *err)
     return txm_section_copy_image(e->tx, fd, err);
 }
 
-/* Between this look and the rename another writer may still come in: the window is small, not closed. The
- * new file gets the old one's time, by which Cycles tells whether it fits its image. */
+/* Another writer may still replace the file between this check and the rename: the window is short, but not closed. The
+ * new file gets the old one's time, by which Cycles decides whether it is up to date. */
 static txm_status edit_commit(edit *e, txm_error *err)
 {
     struct stat now;
@@ -83,8 +83,8 @@ static txm_status edit_commit(edit *e, txm_error *err)
     return txm_publish_commit(&e->publish, &e->st.st_mtim, err);
 }
 
-/* The image part is in the new file already, and the section goes after it. Borders are read from the old
- * file, which does not change. */
+/* The new file already has the image part; the section is appended to it. Borders are read from the old file, which
+ * does not change. */
 static txm_status append_section(edit *e, txm_context *context, txm_error *err)
 {
     const txm_tx_info *info = txm_tx_info_of(e->tx);
@@ -104,7 +104,7 @@ static txm_status append_section(edit *e, txm_context *context, txm_error *err)
     return status;
 }
 
-/* Sizes of the file as it is now. */
+/* Measures the file after the edit. */
 static txm_status measure_borders(const edit *e, txm_borders_result *result, txm_error *err)
 {
     struct stat now;
@@ -115,8 +115,8 @@ static txm_status measure_borders(const edit *e, txm_borders_result *result, txm
     return TXM_OK;
 }
 
-/* A section of a newer version is not replaced: whoever wrote it may rely on it. Anything else that is not
- * valid is made again. */
+/* A section of a newer version is kept, because the program that wrote it may rely on it. Any other section that is not
+ * valid is replaced. */
 txm_status txm_borders_add(txm_context *context, const char *path, txm_borders_result *result, txm_error *err)
 {
     edit e = {0};
@@ -151,8 +151,8 @@ end:
     return status;
 }
 
-/* Whatever follows the image part goes, be it valid, damaged or newer. Sound files without a section are
- * not touched. */
+/* Everything after the image part is cut off, whether it is valid, damaged or of a newer version. A file without a
+ * section is not touched. */
 txm_status txm_borders_strip(txm_context *context, const char *path, txm_borders_result *result, txm_error *err)
 {
     edit e = {0};
@@ -184,12 +184,12 @@ typedef struct check {
     atomic_uint next_row; /* of tiles */
     atomic_ullong tiles, bad;
     pthread_mutex_t lock;
-    char *finding;     /* of TXM_MESSAGE_BYTES: the first one met */
-    txm_status status; /* a failure that is no finding (the file shrank, memory is exhausted) */
+    char *finding;     /* of TXM_MESSAGE_BYTES: the first one that was found */
+    txm_status status; /* a failure that is not a finding (the file shrank, memory is exhausted) */
     txm_error err;
 } check;
 
-/* Looks at rows of tiles until none is left. */
+/* Each thread takes the next row of tiles until all are checked. */
 static void check_rows(void *arg)
 {
     check *c = arg;
@@ -210,7 +210,6 @@ static void check_rows(void *arg)
         }
 }
 
-/* The caller's thread works too, so a level is finished even if no job could be queued. */
 static void check_level(check *c, txm_pool *pool)
 {
     unsigned threads = pool ? txm_pool_threads(pool) : 1;
@@ -218,14 +217,14 @@ static void check_level(check *c, txm_pool *pool)
     atomic_store(&c->next_row, 0);
     for (unsigned i = 1; group && i < threads; i++)
         txm_group_submit(group, false, check_rows, c);
-    check_rows(c); /* does everything if no job could be queued */
+    check_rows(c); /* checks all rows alone if no job could be queued */
     if (group)
         txm_group_wait(group, 0);
     txm_group_free(group);
 }
 
-/* TXM_OK with a finding is the answer for a file that is wrong; a failure means that nobody knows. Which of
- * several wrong tiles is named depends on threads, their number does not. */
+/* TXM_OK with a finding means that the file is wrong; a failure means that it could not be checked. Which of several
+ * wrong tiles is named depends on the threads, but their number does not. */
 txm_status txm_borders_check(txm_context *context, const char *path, txm_borders_result *result, txm_error *err)
 {
     check c = {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The borders of a finished file. A row of tiles needs its own pixels, two rows above and two below, wrapped round: at
- * most five bands (rows of tiles) at once, when the last band is one pixel high. Bands are decoded when they are first
- * needed and kept while they may be needed again, so nearly all tiles are decoded once.
+ * Makes the borders of a finished file. The borders of a row of tiles need its own pixels, two rows above and two
+ * below, wrapped around the level: at most five bands (rows of tiles) at a time, if the last band is one pixel high.
+ * Bands are decoded when they are first needed and kept while there is room, so that nearly all tiles are decoded
+ * once.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -20,13 +21,13 @@ enum { BANDS = 5, JOBS_PER_THREAD = 3 };
 
 typedef struct band {
     uint32_t index; /* row of tiles; UINT32_MAX: none */
-    uint64_t used;  /* when it was last asked for */
+    uint64_t used;  /* when it was last used */
     uint8_t *pixels;
 } band;
 
 struct borders;
 
-/* A share of the tiles of a band: decodes them, or encodes their borders into `encoded`. */
+/* One job's share of the tiles of a band, which it decodes, or whose borders it encodes into `encoded`. */
 typedef struct share {
     struct borders *r;
     uint32_t first, count; /* tile columns */
@@ -53,7 +54,7 @@ typedef struct borders {
     unsigned share_count;
 } borders;
 
-/* Into the band at full width, so that rows run through; columns of different shares don't overlap. */
+/* Tiles are decoded into rows of the full width; shares write different columns, so they need no lock. */
 static void decode_share(void *arg)
 {
     share *s = arg;
@@ -72,7 +73,7 @@ static void decode_share(void *arg)
                              &s->err);
 }
 
-/* A row of the level, from the bands at hand (txm_row_fn). */
+/* A txm_row_fn: returns a row of the level from the decoded bands. */
 static const uint8_t *row_of(void *context, uint32_t y)
 {
     const borders *r = context;
@@ -80,10 +81,10 @@ static const uint8_t *row_of(void *context, uint32_t y)
     for (int i = 0; i < BANDS; i++)
         if (r->bands[i].index == y / tile_h)
             return r->bands[i].pixels + (size_t)(y % tile_h) * r->row_bytes;
-    return NULL; /* never: need_bands fetched it */
+    return NULL; /* cannot happen: need_bands decoded it */
 }
 
-/* Bands are only read here, so shares need no lock. Payloads are kept in order, for add_band to hand on. */
+/* Bands are only read here, so shares need no lock. Payloads stay in the order of the tiles, for add_band. */
 static void encode_share(void *arg)
 {
     share *s = arg;
@@ -104,8 +105,8 @@ static void encode_share(void *arg)
     }
 }
 
-/* Runs `fn` over all tiles of a band, in shares. A share that cannot be queued is done at once. The first
- * failure from the left is the one reported, whatever came first in time. */
+/* Runs `fn` over all tiles of a band, in shares; one that cannot be queued runs on this thread. The failure that is
+ * returned is that of the leftmost share, not of the first in time, so that it does not depend on threads. */
 static txm_status run_over_tiles(borders *r, txm_job_fn fn, txm_error *err)
 {
     uint32_t tiles = r->shape->tiles_x;
@@ -124,8 +125,8 @@ static txm_status run_over_tiles(borders *r, txm_job_fn fn, txm_error *err)
     return TXM_OK;
 }
 
-/* Sees to it that the band that holds row `y` of the level is at hand. The band used longest ago makes
- * room. Only one is decoded at a time, by all threads. */
+/* Makes sure that the band which holds row `y` of the level is decoded. It replaces the band that was used longest ago.
+ * All threads decode one band at a time. */
 static txm_status need_row(borders *r, uint32_t y, txm_error *err)
 {
     uint32_t index = y / txm_tx_info_of(r->tx)->tile_h;
@@ -144,7 +145,7 @@ static txm_status need_row(borders *r, uint32_t y, txm_error *err)
     return run_over_tiles(r, decode_share, err);
 }
 
-/* All rows that the borders of a row of tiles show. */
+/* Decodes all rows that the borders of a row of tiles need. */
 static txm_status need_bands(borders *r, uint32_t y0, uint32_t h, txm_error *err)
 {
     txm_status status = need_row(r, y0, err);
@@ -158,7 +159,7 @@ static txm_status need_bands(borders *r, uint32_t y0, uint32_t h, txm_error *err
     return status;
 }
 
-/* In the order of the tiles, which is what the section is written in. */
+/* Payloads are added in the order of the tiles, in which the section is written. */
 static txm_status add_band(borders *r, txm_error *err)
 {
     uint32_t tile = r->tile_y * r->shape->tiles_x;
@@ -174,7 +175,7 @@ static txm_status add_band(borders *r, txm_error *err)
     return TXM_OK;
 }
 
-/* Bands of the level before are forgotten, their memory stays: no later level is wider. */
+/* The bands of the previous level are forgotten, but their memory is kept, since no later level is wider. */
 static txm_status make_level(borders *r, uint32_t level, txm_error *err)
 {
     uint32_t tile_h = txm_tx_info_of(r->tx)->tile_h;
@@ -196,8 +197,8 @@ static txm_status make_level(borders *r, uint32_t level, txm_error *err)
     return status;
 }
 
-/* For the widest level; narrower ones leave shares empty. Several a thread, so that one slow tile does not
- * hold all of them up. */
+/* Shares are made for the widest level; in narrower ones some are empty. Each thread has several, so that a slow tile
+ * does not hold up the others. */
 static txm_status make_shares(borders *r, const txm_tx_layout *layout, txm_pool *pool, txm_error *err)
 {
     uint32_t widest = txm_tx_level_of(r->tx, 0)->tiles_x;
@@ -218,7 +219,7 @@ static txm_status make_shares(borders *r, const txm_tx_layout *layout, txm_pool 
     return r->shares ? TXM_OK : txm_no_memory(err, NULL);
 }
 
-/* Freeing the group waits for its jobs, hence first. */
+/* The group is freed first, because that waits for its jobs. */
 static void free_borders(borders *r)
 {
     txm_group_free(r->group);
@@ -246,7 +247,7 @@ txm_status txm_borders_make(txm_tx *tx, txm_context *context, txm_section_writer
     if (status == TXM_OK && pool && txm_pool_threads(pool) > 1 && !(r.group = txm_group_new(pool)))
         status = txm_no_memory(err, NULL);
     for (int i = 0; status == TXM_OK && i < BANDS; i++) {
-        /* No band is higher than the level. */
+        /* A band is not higher than its level. */
         uint32_t rows = info->height < info->tile_h ? info->height : info->tile_h;
         if (!(r.bands[i].pixels = txm_alloc_pixels(rows, r.row_bytes)))
             status = txm_no_memory(err, NULL);

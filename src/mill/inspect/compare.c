@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A level of a tx file against the same level of another.
+ * Compares a level of a tx file with the same level of another.
  *
- * In: two open files and a level. Out: the differences of its tiles, merged in the order of rows whatever the order in
- * which threads finish.
- *
- * verify uses it twice: a source converted again against the file (deep), and levels recomputed from level 0
- * against those stored. Both sides have the same sizes by then, so the tiles of one side are those of the
- * other.
+ * verify --deep uses it for the file and a new conversion of its source, which have the same sizes, so that tiles can
+ * be compared one with one. Rows of tiles are compared by jobs; their differences are merged in the order of rows, so
+ * that the result does not depend on the order in which threads finish.
  */
 #include "mill/inspect/compare.h"
 
@@ -16,7 +13,7 @@
 #include "tile/base/fail.h"
 #include "tile/base/mem.h"
 
-/* Rows of tiles that wait at a time: a huge file must not queue a job for each of them at once. */
+/* The number of rows of tiles that may be queued: a huge file must not queue a job for each of its rows at once. */
 enum { MAX_QUEUED = 64 };
 
 typedef struct comparison {
@@ -32,7 +29,7 @@ typedef struct tile_row {
     uint32_t y;
 } tile_row;
 
-/* Compares one row of tiles with memory for two tiles; false when a tile that must be there is not. */
+/* Compares one row of tiles, with memory for two tiles; false if a tile of the expected file cannot be decoded. */
 static bool compare_row(const tile_row *row, uint8_t *pixels, txm_level_diff *diff, txm_error *err)
 {
     const comparison *c = row->c;
@@ -59,7 +56,7 @@ static bool compare_row(const tile_row *row, uint8_t *pixels, txm_level_diff *di
     return true;
 }
 
-/* One row of tiles is one job: enough work to be worth queueing, and two tiles of memory. */
+/* A job compares one row of tiles: that is enough work to be worth queueing, and needs memory for two tiles. */
 static void run_row(void *arg)
 {
     tile_row *row = arg;
@@ -82,7 +79,7 @@ static void run_row(void *arg)
     free(row);
 }
 
-/* Waits for all of its rows. A job that could not be queued stops the others, as any failure of one does. */
+/* Waits for all jobs of the level. If a job cannot be queued or fails, the others stop. */
 txm_status txm_compare_level(txm_job *job, txm_tx *expected, txm_tx *found, uint32_t level, txm_level_diff *diff,
                              txm_error *err)
 {
@@ -103,6 +100,6 @@ txm_status txm_compare_level(txm_job *job, txm_tx *expected, txm_tx *found, uint
     txm_group_wait(job->group, 0);
     pthread_mutex_destroy(&c.lock);
     *diff = c.diff;
-    /* A cancellation may come after the last job. */
+    /* The work may have been cancelled after the last job ended. */
     return txm_job_runs(job) ? TXM_OK : txm_fail_as(err, &job->error);
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Differences between two files, level by level. Bands of rows are compared on all threads; their figures are added up
- * in the order of the rows, so that the result does not depend on how many threads there are.
+ * Differences between two files, level by level: largest and mean error, PSNR, the number of samples that differ and
+ * the worst tile; for level 0, on request, a map. Each file is a tx file or any image that can be converted; unlike in
+ * compare.c their types may differ.
  *
- * In: two paths, each a tx file or any image that a reader knows. Out: for each level its largest and mean
- * error, PSNR, the number of samples that differ and the worst tile; for level 0, if asked for, a map. Unlike
- * compare.c the two sides need not be of one type, or both be tx files.
+ * Bands of rows are compared on all threads. Their sums are added up in the order of the rows, so that the result does
+ * not depend on the number of threads.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@
 
 enum { MAP_MAX_PX = 2048, MAX_BANDS = 64, BANDS_BYTES = 256 << 20 };
 
-/* Figures of one band. */
+/* The sums of one band. */
 typedef struct part {
     uint64_t different;
     double max, peak, square_sum, error_sum;
@@ -28,13 +28,13 @@ typedef struct part {
 
 typedef struct comparison comparison;
 
-/* A band under way. */
+/* A band that is being read or compared. */
 typedef struct band {
     comparison *c;
-    struct band *next; /* of those that are free */
+    struct band *next; /* in the list of free bands */
     uint32_t level, y, count;
     txm_row_buffer side[2];
-    float *map; /* a row of the map; NULL if there is none */
+    float *map; /* a row of the map; NULL if no map is made */
     part *part;
 } band;
 
@@ -52,7 +52,7 @@ struct comparison {
 
 /* ---- one band --------------------------------------------------------------------------------------------------- */
 
-/* Channel c of a pixel as RGBA: grey is spread, what is missing is opaque. */
+/* Channel c of a pixel as RGBA: grey counts for all three colours, and a missing alpha is 1. */
 static float as_rgba(const float *pixel, uint32_t channels, uint32_t c)
 {
     if (c == 3)
@@ -60,7 +60,7 @@ static float as_rgba(const float *pixel, uint32_t channels, uint32_t c)
     return pixel[channels < 3 ? 0 : c];
 }
 
-/* Two NaN are equal, and so are two infinities; a NaN against a number is infinitely far away. */
+/* Two NaNs are equal, and so are two equal infinities; the error of a NaN against a number is infinite. */
 static double error_of(float a, float b)
 {
     if (a == b || (isnan(a) && isnan(b)))
@@ -69,7 +69,7 @@ static double error_of(float a, float b)
     return isnan(d) ? (double)INFINITY : d;
 }
 
-/* One pixel; returns its largest error. */
+/* Adds one pixel and returns its largest error. */
 static double add_pixel(const comparison *c, part *p, const float *a, const float *b, uint32_t channels)
 {
     double worst = 0;
@@ -89,7 +89,7 @@ static double add_pixel(const comparison *c, part *p, const float *a, const floa
     return worst;
 }
 
-/* A row of the picture into the map, whose blocks rows of other bands may lie in as well. */
+/* Adds a row of the band to the map. The rows of another band may belong to the same blocks. */
 static void add_to_map(comparison *c, const band *b, uint32_t y)
 {
     const txm_difference *d = c->out;
@@ -101,7 +101,7 @@ static void add_to_map(comparison *c, const band *b, uint32_t y)
     memset(b->map, 0, d->map_width * sizeof *b->map);
 }
 
-/* Sums are kept per band (part), so that no lock is needed inside the loop. */
+/* Each band has its own sums (part), so that this loop needs no lock. */
 static void compare_row(const band *b, uint32_t row)
 {
     comparison *c = b->c;
@@ -125,8 +125,8 @@ static void compare_row(const band *b, uint32_t row)
         add_to_map(c, b, b->y + row);
 }
 
-/* Tx files are read here, on many threads. A plain image has been read before, by the thread that queues, since
- * its reader goes from top to bottom. */
+/* Tx files are read here, on many threads. The rows of a plain image were already read by the thread that queues bands,
+ * since its reader goes from top to bottom. */
 static void run_band(void *arg)
 {
     band *b = arg;
@@ -148,8 +148,8 @@ static void run_band(void *arg)
 
 /* ---- one level -------------------------------------------------------------------------------------------------- */
 
-/* Adds up the bands from the top: floating-point sums depend on their order, and reports must not depend on the
- * number of threads. PSNR counts from 1 for integers, from the largest value for floats. */
+/* Adds up the bands from the top: floating-point sums depend on their order, and must not depend on the number of
+ * threads. PSNR is relative to 1 for integers, and to the largest value for floats. */
 static void conclude(const comparison *c, txm_level_error *e, const part *parts, uint32_t count)
 {
     bool floats = txm_type_is_float(c->side[0].type) || txm_type_is_float(c->side[1].type);
@@ -174,7 +174,7 @@ static void conclude(const comparison *c, txm_level_error *e, const part *parts,
     e->psnr = mean_square > 0 ? 10 * log10(most * most / mean_square) : (double)INFINITY;
 }
 
-/* Waits until one of the bands is free: that is the bound on memory. */
+/* Waits until a band is free; their number bounds the memory. */
 static band *take_band(comparison *c)
 {
     txm_group_wait(c->job.group, c->band_count - 1);
@@ -185,7 +185,7 @@ static band *take_band(comparison *c)
     return b;
 }
 
-/* Rows of a plain image come in order: they are read here, those of a tx file by the job. */
+/* Rows of a plain image are read here, in order; those of a tx file are read by the job. */
 static void queue_band(comparison *c, uint32_t level, uint32_t y, uint32_t count, part *p)
 {
     txm_error err = {0};
@@ -203,10 +203,10 @@ static void queue_band(comparison *c, uint32_t level, uint32_t y, uint32_t count
     if (!status)
         txm_fail(&err, TXM_STATUS_NO_MEMORY, "out of memory for %u rows", count);
     txm_job_fail(&c->job, &err);
-    run_band(b); /* stops at once, and gives the band back */
+    run_band(b); /* returns at once because the job has failed, and frees the band */
 }
 
-/* Levels of different size are left as not compared, which every threshold treats as a difference. */
+/* Levels of different size are marked as not compared, which every threshold treats as a difference. */
 static txm_status compare_level(comparison *c, uint32_t level, txm_error *err)
 {
     txm_level_error *e = &c->out->level[level];
@@ -232,7 +232,7 @@ static txm_status compare_level(comparison *c, uint32_t level, txm_error *err)
 
 /* ---- before and after ------------------------------------------------------------------------------------------- */
 
-/* Level 0 in at most 2048 x 2048 blocks. */
+/* Divides level 0 into at most 2048 x 2048 blocks. */
 static txm_status start_map(txm_difference *d, uint32_t width, uint32_t height, txm_error *err)
 {
     uint32_t longer = width > height ? width : height;
@@ -243,7 +243,7 @@ static txm_status start_map(txm_difference *d, uint32_t width, uint32_t height, 
     return d->map ? TXM_OK : txm_no_memory(err, NULL);
 }
 
-/* Two bands per thread: one is read or waits while the other is compared. Fewer where they are wide. */
+/* There are two bands per thread, so that one can be read while the other is compared; fewer if they are wide. */
 static txm_status start_bands(comparison *c, uint32_t width, txm_error *err)
 {
     unsigned wanted = 2 * txm_pool_threads(c->context->pool);
@@ -268,7 +268,7 @@ static txm_status start_bands(comparison *c, uint32_t width, txm_error *err)
     return TXM_OK;
 }
 
-/* A tx file against a plain image compares level 0 alone. */
+/* If one file is a plain image, only level 0 is compared. */
 static txm_status run_diff(comparison *c, const char *const paths[2], bool with_map, txm_error *err)
 {
     uint32_t width, height;
@@ -292,7 +292,7 @@ static txm_status run_diff(comparison *c, const char *const paths[2], bool with_
     return status;
 }
 
-/* Files that changed while they were being read are failures, not differences. */
+/* A file that changes while it is read is a failure, not a difference. */
 txm_status txm_diff(txm_context *context, const char *a, const char *b, bool with_map, txm_difference *out,
                     txm_error *err)
 {
@@ -321,7 +321,6 @@ txm_status txm_diff(txm_context *context, const char *a, const char *b, bool wit
     return status;
 }
 
-/* NULL-safe, and harmless twice. */
 void txm_difference_clear(txm_difference *difference)
 {
     if (difference) {

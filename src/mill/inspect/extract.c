@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A level of a tx file as a picture.
- *
- * In: a tx file. Out: a picture in the format of its name: as stored where the format holds that, else encoded for
- * viewing.
+ * Writes a level of a tx file as a picture, in the format that the extension of its name chooses: with the stored
+ * values if the format can hold them, else encoded for viewing.
  */
 #include <stdlib.h>
 
@@ -16,7 +14,7 @@
 #include "txmill/out_file.h"
 #include "txtile/reader.h"
 
-/* A file that claims to have one huge level alone does not make a thumbnail cost what all of it would. */
+/* Limits the size of a thumbnail: a file may consist of one huge level, and reading all of it would take long. */
 static txm_status fit_level(const txm_tx *tx, uint32_t fit_px, uint32_t *level, txm_error *err)
 {
     uint32_t levels = txm_tx_info_of(tx)->levels;
@@ -28,11 +26,11 @@ static txm_status fit_level(const txm_tx *tx, uint32_t fit_px, uint32_t *level, 
         }
     }
     const txm_tx_level *last = txm_tx_level_of(tx, levels - 1);
-    return txm_fail(err, TXM_STATUS_TOO_LARGE, "no level fits into %u x %u px, the smallest has %u x %u", fit_px,
-                    fit_px, last->width, last->height);
+    return txm_fail(err, TXM_STATUS_TOO_LARGE, "no level fits into %u x %u px: the smallest is %u x %u", fit_px, fit_px,
+                    last->width, last->height);
 }
 
-/* Encoded in memory first: an encoder that fails has touched nothing. */
+/* The picture is encoded in memory first, so that an encoder that fails leaves no file. */
 static txm_status write_picture(const txm_level_picture *p, const char *output, const char *format_name, txm_error *err)
 {
     const txm_picture picture = {p->pixels,    (size_t)p->width * p->channels * txm_type_bytes(p->type),

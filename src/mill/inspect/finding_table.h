@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The one table of findings: FINDING(name, id, severity, meaning). Ids are stable; the manual page is made from it.
- *
- * Included several times with FINDING defined differently: for the numbers, for the kinds with their texts. A
- * finding that is not in here cannot be reported, and one that is has its id in JSON and its line in the manual
- * by that alone. Scripts match ids: they may be added, and neither changed nor used again.
+ * The table of findings: FINDING(name, id, severity, meaning). It is included several times with FINDING defined
+ * differently: for the numbers, and for the kinds with their texts; the manual page is made from it too. Scripts match
+ * ids, so ids may be added, but never changed or reused.
  */
 FINDING(UNREADABLE, "TXM-101", ERROR, "The file cannot be read as a tx file: damaged, cut short, or something else")
 FINDING(TILE, "TXM-102", ERROR, "A tile cannot be decoded")
@@ -22,15 +20,15 @@ FINDING(NAME_MISFIT, "TXM-301", WARNING, "The name does not match the settings i
 FINDING(NAME_OTHER, "TXM-302", NOTE, "Cycles never looks for a file of this name")
 FINDING(SETTINGS_ABSENT, "TXM-303", WARNING, "The file does not say with what settings it was made")
 FINDING(NAME_UNKNOWN, "TXM-304", NOTE, "It is unknown whether the name matches the settings inside")
-FINDING(FORMAT, "TXM-305", NOTE, "The file is made for Cycles versions that ask for the format equiangular")
-FINDING(NAME_RULES, "TXM-306", WARNING, "The file is made with other settings than the rules ask for its image")
+FINDING(FORMAT, "TXM-305", NOTE, "The file is for versions of Cycles that look for equiangular tx files")
+FINDING(NAME_RULES, "TXM-306", WARNING, "The file was made with other settings than the rules specify for its image")
 FINDING(NAME_IMAGE, "TXM-307", NOTE, "The file was made from an image of another name, as copies from a store may be")
 FINDING(CONFIG, "TXM-308", WARNING, "The file was made with another OCIO config: its colours are not those of this one")
 FINDING(SOURCE_STALE, "TXM-401", WARNING, "The source has another time: Cycles does not use the file")
 FINDING(SOURCE_MISSING, "TXM-402", NOTE, "The source was not found or cannot be examined, so its time was not compared")
 FINDING(SECTION_DAMAGED, "TXM-501", WARNING, "The border section is damaged or cut off")
 FINDING(SECTION_STALE, "TXM-502", WARNING, "The border section was made for another image part")
-FINDING(SECTION_NEWER, "TXM-503", NOTE, "The border section is of a newer version than this program knows")
+FINDING(SECTION_NEWER, "TXM-503", NOTE, "The border section is of a newer version than this program reads")
 FINDING(SECTION_NONE, "TXM-504", NOTE, "The file has no border section")
 FINDING(BORDER, "TXM-505", ERROR, "A tile's border in the border section is damaged or shows other pixels")
 FINDING(DEEP_PIXELS, "TXM-601", ERROR, "A level is not what converting the source gives")

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Collecting findings.
- *
- * Threads add findings under a lock as they meet them; sorting by place at the end makes reports repeatable. A bound
- * keeps a file with a million damaged tiles from filling the memory: what is beyond it is counted.
+ * Collecting findings. Threads add them under a lock; they are sorted by place at the end, so that reports are
+ * repeatable. The number that is kept of each kind is bounded, so that a file with a million damaged tiles does not
+ * fill memory; the rest are counted.
  */
 #include "mill/inspect/findings.h"
 
@@ -21,20 +20,17 @@ static const txm_finding_kind kinds[] = {
 #undef FINDING
 };
 
-/* As in JSON and in the manual. */
 const char *txm_severity_name(txm_severity severity)
 {
     static const char *const names[] = {"note", "warning", "error"};
     return TXM_WORD_OF(names, severity);
 }
 
-/* All kinds in the order of the table, which is that of reports: the manual page is made from it. */
 const txm_finding_kind *txm_finding_kind_at(size_t index)
 {
     return index < sizeof kinds / sizeof *kinds ? &kinds[index] : NULL;
 }
 
-/* Texts are inside the items. */
 void txm_findings_clear(txm_findings *findings)
 {
     if (!findings)
@@ -43,7 +39,7 @@ void txm_findings_clear(txm_findings *findings)
     memset(findings, 0, sizeof *findings);
 }
 
-/* `findings` is the caller's and is filled; the collector is only needed while threads add. */
+/* `findings` belongs to the caller and receives the result; the collector is needed only while threads add to it. */
 void txm_collector_init(txm_collector *c, txm_findings *findings)
 {
     memset(c, 0, sizeof *c);
@@ -56,7 +52,7 @@ void txm_collector_destroy(txm_collector *c)
     pthread_mutex_destroy(&c->lock);
 }
 
-/* Room for one more; at most 32 of each of a few kinds, so there is no point in growing by factors. */
+/* At most 32 findings of each kind are kept, so the array grows by one. */
 static txm_finding *append_finding(txm_collector *c)
 {
     txm_findings *f = c->findings;
@@ -69,7 +65,7 @@ static txm_finding *append_finding(txm_collector *c)
     return &items[f->count++];
 }
 
-/* Counts by severity even what is not kept: the exit code must not depend on the bound. */
+/* Findings that are not kept still count by severity, so that the exit code does not depend on the bound. */
 void txm_find(txm_collector *c, enum txm_finding_number number, txm_place place, const char *format, ...)
 {
     const txm_finding_kind *kind = &kinds[number];
@@ -92,7 +88,7 @@ void txm_find(txm_collector *c, enum txm_finding_number number, txm_place place,
     pthread_mutex_unlock(&c->lock);
 }
 
-/* Kinds first, in the order of the table, which puts what costs most first; then level, tile, text. */
+/* Sorts by kind in the order of the table, where the most serious come first, then by level, tile and text. */
 static int by_place(const void *pa, const void *pb)
 {
     const txm_finding *a = pa, *b = pb;
@@ -105,7 +101,7 @@ static int by_place(const void *pa, const void *pb)
     return strcmp(a->text, b->text);
 }
 
-/* After all threads have finished: it takes no lock. */
+/* Takes no lock: it is called after all threads have finished. */
 void txm_collector_sort(txm_collector *c)
 {
     if (c->findings->count)

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Collecting findings from any thread.
- *
- * A finding is a kind, a place and a sentence. Kinds are in finding_table.h, once: their number in code, their
- * id in JSON, their severity and their explanation in the manual all come from that table.
+ * Collecting findings from any thread. A finding is a kind, a place and a sentence. Kinds are listed once, in
+ * finding_table.h: their number in code, their id in JSON, their severity and their explanation in the manual come
+ * from that table.
  */
 #ifndef TXM_INSPECT_FINDINGS_H
 #define TXM_INSPECT_FINDINGS_H
@@ -18,7 +17,7 @@ enum txm_finding_number {
     TXM_FINDING_COUNT
 };
 
-/* Where a finding is; -1 in a member: about more than one. */
+/* The place of a finding; -1 in a member means that it concerns several. */
 typedef struct txm_place {
     int level, tile_x, tile_y;
 } txm_place;
@@ -34,9 +33,9 @@ typedef struct txm_collector {
 void txm_collector_init(txm_collector *collector, txm_findings *findings);
 void txm_collector_destroy(txm_collector *collector);
 
-/* Adds a finding. Any thread. */
+/* Adds a finding. Any thread may call it. */
 void txm_find(txm_collector *collector, enum txm_finding_number number, txm_place place, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
-/* Sorts by level and tile within a kind, kinds by their ids: the order must not depend on threads. */
+/* Sorts by kind, and within a kind by level and tile, so that the order does not depend on threads. */
 void txm_collector_sort(txm_collector *collector);
 #endif

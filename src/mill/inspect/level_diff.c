@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * How far two versions of a level are apart.
- *
- * Samples are compared as values of their type; halves by their order as integers, so that a step is one unit in the
- * last place. Figures of tiles merge in any order.
+ * Measures how much two versions of a level differ. Samples are compared as values of their type; halves by their
+ * order as integers, so that neighbouring values differ by one unit in the last place. Sums of tiles can be merged in
+ * any order.
  */
 #include "mill/inspect/level_diff.h"
 
@@ -12,10 +11,11 @@
 
 #include "tile/base/endian.h"
 
-/* Samples that may differ by rounding: one in 100,000, and one in any level; floats by 1e-6 of the level's maximum. */
+/* The differences that rounding may cause: in one sample of 100,000, but at least in one per level; for floats, by 1e-6
+ * of the level's maximum. */
 static const double parity_share = 1e-5, parity_relative = 1e-6;
 
-/* Samples of a tile need not be aligned. */
+/* Samples of a tile may be unaligned. */
 static float load_float(const uint8_t *p)
 {
     float v;
@@ -23,14 +23,14 @@ static float load_float(const uint8_t *p)
     return v;
 }
 
-/* Halves in the order of their values as integers; both zeros are one. */
+/* Maps a half to an integer with the same order; both zeros become 0. */
 static int half_rank(unsigned bits)
 {
     int magnitude = (int)(bits & 0x7fff);
     return bits & 0x8000 ? -magnitude : magnitude;
 }
 
-/* Bytes are little-endian in memory wherever this runs; NaN against a number counts as infinite. */
+/* NaN against a number counts as infinite. Samples are little-endian in memory on all supported machines. */
 static double distance(txm_type type, const uint8_t *a, const uint8_t *b)
 {
     switch (type) {
@@ -48,7 +48,7 @@ static double distance(txm_type type, const uint8_t *a, const uint8_t *b)
     return 0;
 }
 
-/* The largest magnitude counts for floats alone. */
+/* Only floats need the largest magnitude. */
 static void note_maximum(txm_level_diff *diff, const uint8_t *row, size_t samples)
 {
     for (size_t i = 0; i < samples; i++) {
@@ -58,7 +58,7 @@ static void note_maximum(txm_level_diff *diff, const uint8_t *row, size_t sample
     }
 }
 
-/* Called for rows that differ somewhere: rows that are equal were settled by memcmp. */
+/* Called only for rows in which memcmp found a difference. */
 static void compare_row(txm_level_diff *diff, txm_type type, const uint8_t *a, const uint8_t *b, size_t samples,
                         uint32_t tile_x, uint32_t tile_y)
 {
@@ -76,8 +76,7 @@ static void compare_row(txm_level_diff *diff, txm_type type, const uint8_t *a, c
     }
 }
 
-/* The maximum of float levels is needed for the relative bound of parity, so it is taken even where nothing
- * differs. */
+/* The maximum of float levels is needed for the relative bound of parity, so it is measured even if nothing differs. */
 void txm_level_diff_tile(txm_level_diff *diff, txm_type type, uint32_t channels, const uint8_t *expected,
                          size_t expected_stride, const uint8_t *found, size_t found_stride, uint32_t w, uint32_t h,
                          uint32_t tile_x, uint32_t tile_y)
@@ -95,10 +94,11 @@ void txm_level_diff_tile(txm_level_diff *diff, txm_type type, uint32_t channels,
     diff->tiles += diff->different > before;
 }
 
-/* Sums of counts and maxima of distances: the same in any order, but for ties, which are settled by place. */
+/* Counts add up and distances have a maximum, so that the order of merging does not matter, except for ties, which the
+ * place decides. */
 void txm_level_diff_merge(txm_level_diff *sum, const txm_level_diff *part)
 {
-    /* Of equally bad tiles the first one is reported: the merging order must not show. */
+    /* Of equally bad tiles the first one is reported, whatever the order of merging. */
     bool earlier = part->tile_y < sum->tile_y || (part->tile_y == sum->tile_y && part->tile_x < sum->tile_x);
     if (part->different && (!sum->different || part->worst > sum->worst || (part->worst >= sum->worst && earlier))) {
         sum->worst = part->worst;
@@ -112,8 +112,8 @@ void txm_level_diff_merge(txm_level_diff *sum, const txm_level_diff *part)
         sum->maximum = part->maximum;
 }
 
-/* As close as two correct writers can be: one code value (or one unit in the last place) in a few samples of a
- * million, or, for floats, a share of the largest value. What rounding can do, and damage cannot. */
+/* Parity is what rounding can cause between two correct writers, and damage cannot: one code value (or one unit in the
+ * last place) in a few samples of a million, or, for floats, a small fraction of the largest value. */
 bool txm_level_diff_is_parity(const txm_level_diff *diff, txm_type type)
 {
     if (!diff->different)
@@ -124,7 +124,7 @@ bool txm_level_diff_is_parity(const txm_level_diff *diff, txm_type type)
     return diff->worst <= 1 && (double)diff->different <= (allowed > 1 ? allowed : 1);
 }
 
-/* To be put after the number in a sentence; floats have none. */
+/* The unit to print after the number; floats have none. */
 const char *txm_level_diff_unit(txm_type type)
 {
     return type == TXM_TYPE_HALF ? " units in the last place" : type == TXM_TYPE_FLOAT ? "" : " code values";

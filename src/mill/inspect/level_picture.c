@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Whole levels in memory.
- *
- * In: an open tx file and a level, or all of them. Out: tight pixels in memory, as stored or encoded through the sRGB
- * curve with alpha divided out, whichever the format of the picture needs.
+ * Reads one level of a tx file, or all of them, into memory as a picture, and encodes scene-linear values through the
+ * sRGB curve, with alpha divided out, for formats that are meant for viewing.
  */
 #include "txmill/level.h"
 
@@ -15,8 +13,8 @@
 #include "tile/ops/arith.h"
 #include "tile/ops/ops.h"
 
-/* Decodes a level into the rectangle of the picture that begins at (left, top). Tiles go straight to their
- * place, without a copy. */
+/* Decodes a level into the rectangle of the picture that begins at (left, top). Tiles are decoded in place, without a
+ * copy. */
 static txm_status put_level(txm_tx *tx, uint32_t level, const txm_level_picture *p, uint32_t left, uint32_t top,
                             txm_error *err)
 {
@@ -42,7 +40,7 @@ static txm_status put_level(txm_tx *tx, uint32_t level, const txm_level_picture 
     return TXM_OK;
 }
 
-/* Size of all levels in one picture. */
+/* The size of a picture of all levels. */
 static void atlas_size(const txm_tx *tx, size_t *width, size_t *height)
 {
     const txm_tx_level *first = txm_tx_level_of(tx, 0), *l;
@@ -55,7 +53,6 @@ static void atlas_size(const txm_tx *tx, size_t *width, size_t *height)
     *height = first->height > column ? first->height : column;
 }
 
-/* Level 0 at the left, the others below each other at its right, as texture artists draw a mip map. */
 static txm_status put_atlas(txm_tx *tx, const txm_level_picture *p, txm_error *err)
 {
     uint32_t top = 0, left = txm_tx_level_of(tx, 0)->width;
@@ -68,7 +65,7 @@ static txm_status put_atlas(txm_tx *tx, const txm_level_picture *p, txm_error *e
     return status;
 }
 
-/* The size is checked before memory is taken, and the message says what helps. */
+/* The size is checked before memory is allocated, so that the message can say what to do. */
 txm_status txm_level_picture_read(txm_tx *tx, uint32_t level, bool atlas, txm_level_picture *out, txm_error *err)
 {
     txm_error_clear(err);
@@ -98,7 +95,6 @@ txm_status txm_level_picture_read(txm_tx *tx, uint32_t level, bool atlas, txm_le
     return status;
 }
 
-/* NULL-safe, and harmless twice. */
 void txm_level_picture_clear(txm_level_picture *picture)
 {
     if (!picture)
@@ -107,7 +103,8 @@ void txm_level_picture_clear(txm_level_picture *picture)
     *picture = (txm_level_picture){0};
 }
 
-/* Alpha is not encoded: with four channels the operation knows, with two it is put right afterwards. */
+/* Alpha is not encoded: the operation skips it in pixels of four channels; with two channels it is restored afterwards.
+ */
 static void encode_row(const txm_ops *ops, const txm_level_picture *p, const uint8_t *src, float *linear, uint8_t *dst)
 {
     size_t samples = (size_t)p->width * p->channels;
@@ -120,18 +117,18 @@ static void encode_row(const txm_ops *ops, const txm_level_picture *p, const uin
         ops->from_float(TXM_TYPE_U8, linear + x, dst + x, 1);
 }
 
-/* What the stored numbers mean: data, linear light, or the sRGB curve. The file's own word counts. */
+/* What the file states decides. */
 txm_values txm_values_of(const txm_tx_description *d, txm_type type)
 {
     if (!strcmp(d->detected, "data"))
         return TXM_VALUES_DATA;
     if (*d->detected)
         return strcmp(d->detected, "scene_linear_srgb") ? TXM_VALUES_LINEAR : TXM_VALUES_ENCODED;
-    /* Files of other programs say nothing: integers are shown as they are, floats are linear. */
+    /* Files of other programs may state nothing: then integers are shown as they are, and floats are linear. */
     return txm_type_is_float(type) ? TXM_VALUES_LINEAR : TXM_VALUES_ENCODED;
 }
 
-/* Alpha is divided out first: the curve is for colours, not for colours times alpha. */
+/* Alpha is divided out first, because the curve applies to colours without alpha. */
 txm_status txm_level_picture_encode(const txm_tx *tx, txm_level_picture *p, txm_error *err)
 {
     txm_error_clear(err);
@@ -143,7 +140,7 @@ txm_status txm_level_picture_encode(const txm_tx *tx, txm_level_picture *p, txm_
     txm_values values = txm_values_of(&d, p->type);
     txm_tx_description_free(&d);
     p->colorspace = spaces[values];
-    /* Floats of the sRGB class and data are cut to 8 bits by the writer. */
+    /* The writer converts floats of the sRGB class and of data to 8 bits. */
     if (values != TXM_VALUES_LINEAR)
         return TXM_OK;
     size_t samples = (size_t)p->width * p->channels, stride = samples * txm_type_bytes(p->type);
@@ -165,7 +162,7 @@ txm_status txm_level_picture_encode(const txm_tx *tx, txm_level_picture *p, txm_
     return TXM_OK;
 }
 
-/* Each sample in place: it is never larger than it was. The memory keeps its old size: it is freed soon. */
+/* Each sample is converted in place, since none grows. The memory is not shrunk, because it is freed soon. */
 txm_status txm_level_picture_to_8_bits(txm_level_picture *p, txm_error *err)
 {
     txm_error_clear(err);
@@ -182,7 +179,7 @@ txm_status txm_level_picture_to_8_bits(txm_level_picture *p, txm_error *err)
     return TXM_OK;
 }
 
-/* For callers that need one value, such as the terminal. */
+/* For callers that need a single value, such as the terminal view. */
 unsigned txm_srgb_code(float value)
 {
     return txm_float_to_code(txm_srgb_encode(value), 255.0f);

@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Which settings lead to a tx file's name. A name holds an MD5 alone, but what it can come from is little: the spaces
- * of a config under all their names, five alpha types, two formats, a handful of working spaces, and the source's place
- * or not. All of them are tried.
- *
- * In: a tx file's name and what is known of its source. Out: the settings that it was made with, or that no
- * setting known here leads to it. Hundreds of names are hashed, which takes milliseconds; nothing on disk is
- * touched.
+ * Finds the settings that give a tx file its name. A name contains only an MD5, but few settings can lead to it: the
+ * spaces of a config under all their names, five alpha types, two formats, a handful of working spaces, and with or
+ * without the folder of the source. All of them are tried; hashing some hundreds of names takes milliseconds.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,14 +15,13 @@
 #include "tile/base/path.h"
 #include "tile/name/name.h"
 
-/* What is looked for, and where sources and folders come from. */
-typedef bool (*word_fn)(void *user, const char *word); /* true: found, stop */
+typedef bool (*word_fn)(void *user, const char *word); /* returns true to stop, if the word matches */
 
 typedef struct search {
     const char *name;  /* file name of the tx file */
-    char *source_name; /* its first part */
+    char *source_name; /* the part of it that is the source's name */
     char *source;      /* absolute */
-    char *dir;         /* of the tx file, absolute; both are NULL if names with places are not tried */
+    char *dir;         /* folder of the tx file, absolute; NULL, as is `source`, if names with folders are not tried */
     const txm_color_config *config;
     const char *xyz;
     txm_name_match *match;
@@ -37,7 +32,7 @@ static const char *const roles[] = {
     "scene_linear", "default_byte", "default_float",   "default_sequencer", "color_picking",          "texture_paint",
     "matte_paint",  "color_timing", "compositing_log", "aces_interchange",  "cie_xyz_d65_interchange"};
 
-/* Whether one combination of settings leads to the name that is looked for. */
+/* Whether one combination of settings gives the name. */
 static bool fits(search *s, const txm_tx_key *key, bool absolute)
 {
     char *path = txm_tx_path(absolute ? s->source : s->source_name, absolute ? s->dir : NULL, key);
@@ -47,7 +42,7 @@ static bool fits(search *s, const txm_tx_key *key, bool absolute)
     return same;
 }
 
-/* One colour space word with everything else that may go with it. */
+/* Tries one word for a colour space with all other settings. */
 static bool try_word(void *user, const char *word)
 {
     search *s = user;
@@ -71,8 +66,8 @@ static bool try_word(void *user, const char *word)
     return false;
 }
 
-/* Every word that a colour space may be asked for by. The likely ones first: data, nothing at all, roles;
- * then every space under its name and aliases. An entry that cannot be read is passed over. */
+/* Calls `fn` for every word that can denote a colour space. The likely ones come first: data, the empty name, roles;
+ * then every space under its name and aliases. An entry that cannot be read is skipped. */
 static bool each_word(const txm_color_config *config, word_fn fn, void *user)
 {
     if (fn(user, "data") || fn(user, ""))
@@ -93,13 +88,13 @@ static bool each_word(const txm_color_config *config, word_fn fn, void *user)
     return false;
 }
 
-/* All words under one working space. */
+/* Tries all words with one working space. */
 static bool try_words(search *s)
 {
     return each_word(s->config, try_word, s);
 }
 
-/* The working spaces that Blender offers; loading a config for each takes a while, so they come last. */
+/* Tries the working spaces that Blender offers, last, because loading a config for each takes a while. */
 static txm_status try_working_spaces(search *s, const txm_context *context, bool *found, txm_error *err)
 {
     static const char *const spaces[] = {"Linear Rec.709", "Linear Rec.2020", "ACEScg"};
@@ -109,7 +104,7 @@ static txm_status try_working_spaces(search *s, const txm_context *context, bool
         if (status == TXM_STATUS_NO_MEMORY)
             return txm_fail(err, status, "out of memory for a working space");
         if (status)
-            continue; /* a config that lacks it */
+            continue; /* the config lacks this space */
         s->xyz = txm_color_xyz_to_scene_linear_text(txm_context_color(other));
         *found = try_words(s);
         if (*found)
@@ -119,7 +114,7 @@ static txm_status try_working_spaces(search *s, const txm_context *context, bool
     return TXM_OK;
 }
 
-/* The name of an absolute cache folder is part of what was hashed. */
+/* The absolute path of the cache folder is part of what was hashed. */
 static char *absolute_folder(const char *path)
 {
     char *dir = txm_path_dir(path), *absolute = dir ? txm_path_absolute(dir) : NULL;
@@ -127,8 +122,9 @@ static char *absolute_folder(const char *path)
     return absolute;
 }
 
-/* Working spaces in turn: the config's own, the file's, then the usual ones. A name that is none of Cycles'
- * leads to nothing, which is no failure. Places are only tried if the source's name is that of the file. */
+/* Tries working spaces in turn: the config's own, the file's, then the usual ones. For a name that is not one of
+ * Cycles' nothing is found, which is not a failure. Folders are tried only if the source has the name for which the
+ * file is named. */
 txm_status txm_name_search(txm_context *context, const char *tx_path, const char *source, const char *xyz,
                            txm_name_match *match, bool *found, txm_error *err)
 {
@@ -169,18 +165,18 @@ txm_status txm_name_search(txm_context *context, const char *tx_path, const char
 
 /* ---- any absolute cache folder ---------------------------------------------------------------------------------- */
 
-/* A source may lie as many folders above the cache folder as are tried. */
+/* The most folders by which a source may be above the cache folder. */
 enum { MAX_UPS = 12, UP_BYTES = 2 };
 
-/* A name for an absolute cache folder holds the way from there to the source. That is some steps up and then the end of
- * the source's path: few enough ways to try them all, wherever the folder was. */
+/* The name for an absolute cache folder depends on the relative path from that folder to the source: a number of steps
+ * up, then the end of the source's path. These are few enough to try them all, for any folder. */
 typedef struct place_search {
     txm_verification *v;
-    const char *word; /* that is being tried */
+    const char *word; /* the word for the colour space that is being tried */
     bool exhausted;
 } place_search;
 
-/* Here the settings are known, from the file itself, and the cache folder is what is tried. */
+/* Whether the settings stored in the file give its name with this cache folder. */
 static bool leads_to_name(place_search *p, const char *cache_dir)
 {
     const txm_tx_description *d = &p->v->description;
@@ -192,7 +188,8 @@ static bool leads_to_name(place_search *p, const char *cache_dir)
     return same;
 }
 
-/* Folders that represent all that have `prefix` in common with the source: below it by 0 to MAX_UPS others. */
+/* Tries folders that are 0 to MAX_UPS levels below `prefix`, each of which represents all folders that share `prefix`
+ * with the source. */
 static bool try_below(place_search *p, const char *prefix)
 {
     char steps[MAX_UPS * UP_BYTES + 1] = "";
@@ -203,14 +200,14 @@ static bool try_below(place_search *p, const char *prefix)
         free(dir);
         if (found)
             return true;
-        /* A folder that no path has: only that it is another one counts. */
+        /* The name of a folder that does not exist: it only has to differ from all others. */
         if (ups < MAX_UPS)
             strcat(steps, "/\001");
     }
     return false;
 }
 
-/* From the source's folder upwards: a project that was moved as a whole still has the cache folder below some
+/* Tries from the source's folder upwards: in a project that was moved as a whole, the cache folder is still below some
  * folder above the image. */
 static bool try_places(void *user, const char *word)
 {
@@ -231,7 +228,7 @@ static bool try_places(void *user, const char *word)
     return found;
 }
 
-/* Spaces of a class are known by it; others by name, under any alias. */
+/* A space that has a class is identified by the class, others by any of their names. */
 bool txm_verify_is_space(const txm_verification *v, const txm_color_space *space, const char *detected)
 {
     if (!strcmp(txm_color_space_detected(space), detected))
@@ -241,7 +238,7 @@ bool txm_verify_is_space(const txm_verification *v, const txm_color_space *space
            !strcmp(named, txm_color_space_name(space));
 }
 
-/* A word counts if the space after it is what the file says that it was made from. */
+/* Tries a word only if it denotes the space that the file states. */
 static bool try_fitting_word(void *user, const char *word)
 {
     place_search *p = user;
@@ -254,7 +251,7 @@ static bool try_fitting_word(void *user, const char *word)
     return fits && try_places(p, word);
 }
 
-/* Only for absolute sources: with a relative one, the folder is not part of the name. */
+/* Only absolute sources are tried: with a relative one, the folder is not part of the name. */
 txm_status txm_name_search_places(txm_verification *v, bool *found, txm_error *err)
 {
     const txm_tx_description *d = &v->description;

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What Cycles would load for an image, and if nothing, why: the lookup itself, the other names under which the image
- * is in the folder, and giving files their time back.
- *
- * In: an image, settings, options. Out: the path that Cycles looks up, whether it would load what is there, and
- * if not, a reason and the other tx files of the same image, each with how its settings differ. Nothing is
- * changed unless touch is asked for, and then only times.
+ * Finds what Cycles would load for an image, or why it would load nothing: the path that it looks for, the state of
+ * the file there and, if it is missing, the other tx files of the image, each with how its settings differ. Nothing is
+ * changed, except that on request an outdated file that is otherwise right gets the image's time.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -29,7 +26,6 @@
 #include "tile/name/lookup.h"
 #include "txmill/inspect.h"
 
-/* NULL-safe, and harmless twice. */
 void txm_resolution_clear(txm_resolution *r)
 {
     if (!r)
@@ -57,7 +53,7 @@ typedef struct resolving {
 
 /* ---- other names ------------------------------------------------------------------------------------------------ */
 
-/* Several are joined by semicolons; what no longer fits is cut off. */
+/* Differences are joined by semicolons; text that does not fit is cut off. */
 static void add_difference(char *text, size_t text_bytes, const char *what, const char *found, const char *asked)
 {
     size_t used = strlen(text);
@@ -65,7 +61,7 @@ static void add_difference(char *text, size_t text_bytes, const char *what, cons
         snprintf(text + used, text_bytes - used, "%s%s %s, not %s", used ? "; " : "", what, found, asked);
 }
 
-/* In the words of the options, so that the sentence says what to change. */
+/* Names options, so that the user knows what to change. */
 static void describe_difference(const resolving *r, const txm_name_match *m, bool found, txm_other_name *other)
 {
     const txm_tx_key *key = &r->resolved.key;
@@ -94,7 +90,7 @@ static void describe_difference(const resolving *r, const txm_name_match *m, boo
                  m->absolute_dir ? "named for an absolute cache folder" : "named for a cache folder beside the image");
 }
 
-/* Takes over `path`. */
+/* Takes ownership of `path`. */
 static txm_status add_other(resolving *r, char *path, txm_error *err)
 {
     txm_name_match match;
@@ -111,7 +107,7 @@ static txm_status add_other(resolving *r, char *path, txm_error *err)
     return TXM_OK;
 }
 
-/* The same image under another digest, in the same folder. */
+/* Whether `name` is that of the same image with another digest. */
 static bool is_other(const resolving *r, const char *name)
 {
     size_t source_bytes;
@@ -122,13 +118,13 @@ static bool is_other(const resolving *r, const char *name)
            !strncmp(name, base, source_bytes) && strcmp(name, txm_path_base(r->out->path)) != 0;
 }
 
-/* readdir has no order of its own. */
+/* Sorts the names, since readdir has no defined order. */
 static int by_path(const void *a, const void *b)
 {
     return strcmp(((const txm_other_name *)a)->path, ((const txm_other_name *)b)->path);
 }
 
-/* tx files of the image in one folder, which may not be there. */
+/* Finds the tx files of the image in one folder, which may not exist. */
 static txm_status find_in(resolving *r, const char *folder, txm_error *err)
 {
     DIR *dir = opendir(folder);
@@ -151,7 +147,7 @@ static txm_status find_in(resolving *r, const char *folder, txm_error *err)
     return status;
 }
 
-/* By device and inode, since links may give one folder two names. */
+/* Compares device and inode, since links may give a folder two names. */
 static bool same_folder(const char *a, const char *b)
 {
     struct stat sa, sb;
@@ -159,11 +155,11 @@ static bool same_folder(const char *a, const char *b)
            (stat(a, &sa) == 0 && stat(b, &sb) == 0 && sa.st_dev == sb.st_dev && sa.st_ino == sb.st_ino);
 }
 
-/* In the folder where the right one is missing, and in the one beside the image, where Cycles looks as well. */
+/* Looks in the folder in which the right file is missing, and in the one beside the image, where Cycles looks too. */
 static txm_status find_others(resolving *r, txm_error *err)
 {
     char *folder = txm_path_dir(r->out->path), *usual = NULL;
-    /* No "./" in front of files in the current folder. */
+    /* Files in the current folder are listed without "./". */
     char *beside = strchr(r->image, '/') ? txm_path_dir(r->image) : txm_strdup("");
     txm_status status = TXM_OK;
     if (beside)
@@ -183,7 +179,7 @@ static txm_status find_others(resolving *r, txm_error *err)
 
 /* ---- time ------------------------------------------------------------------------------------------------------- */
 
-/* In place of the one before, which is freed. */
+/* Replaces the text, and frees the old one. */
 static txm_status set_text(char **text, const char *value, txm_error *err)
 {
     free(*text);
@@ -191,7 +187,7 @@ static txm_status set_text(char **text, const char *value, txm_error *err)
     return *text ? TXM_OK : txm_fail(err, TXM_STATUS_NO_MEMORY, "out of memory");
 }
 
-/* The finding that forbids to call the file fresh; NULL if only its time is wrong. */
+/* The first finding other than the time that makes the file unusable; NULL if only its time is wrong. */
 static const txm_finding *obstacle(const txm_findings *findings)
 {
     for (size_t i = 0; i < findings->count; i++) {
@@ -202,8 +198,8 @@ static const txm_finding *obstacle(const txm_findings *findings)
     return NULL;
 }
 
-/* A file with other names too, as those of a store have, gets a copy of its own: under them it is other images' tx
- * file, whose times must stay. */
+/* A file that has other hard links, as those of a store do, is first replaced by a copy: the other links are tx files
+ * of other images, whose times must stay. */
 static txm_status set_time(const char *path, const struct timespec *time, txm_error *err)
 {
     const struct timespec times[2] = {{0, UTIME_OMIT}, *time};
@@ -232,8 +228,8 @@ static txm_status set_time(const char *path, const struct timespec *time, txm_er
     return status;
 }
 
-/* Gives an outdated file the image's time if it is what the image gives. Nothing else is changed, so a file
- * that differs stays outdated and says by what. Notes are no obstacle. */
+/* Gives an outdated file the image's time if it has the pixels that the image would give. A file that differs stays
+ * outdated, and the reason says how. Notes do not prevent it. */
 static txm_status touch(resolving *r, txm_error *err)
 {
     const txm_verify_options deep = {.struct_size = sizeof(txm_verify_options), .deep = true, .source = r->image};
@@ -265,7 +261,7 @@ static txm_status touch(resolving *r, txm_error *err)
 
 /* ---- the lookup ------------------------------------------------------------------------------------------------ */
 
-/* What the lookup leaves open: whether all tiles can be decoded. */
+/* Checks what the lookup has not: whether all tiles can be decoded. */
 static txm_status judge_tiles(resolving *r, const txm_settings *settings, txm_error *err)
 {
     const txm_verify_options options = {
@@ -279,7 +275,7 @@ static txm_status judge_tiles(resolving *r, const txm_settings *settings, txm_er
     return status ? status : set_text(&r->out->shows, verdict.shows, err);
 }
 
-/* What the library's own lookup found, and how Cycles would use it. */
+/* Takes over the result of the lookup. */
 static void take_found(txm_resolution *out, txm_found *found)
 {
     struct stat tx;
@@ -292,7 +288,7 @@ static void take_found(txm_resolution *out, txm_found *found)
     *found = (txm_found){0};
 }
 
-/* Trouble is a failure of the system (a folder that cannot be read), which must not pass as 'missing'. */
+/* `trouble` is a failure of the system (a folder that cannot be read), which must not be reported as 'missing'. */
 static txm_status look_up_resolved(resolving *r, const txm_settings *settings, txm_error *err)
 {
     txm_found found = {0};
@@ -310,7 +306,7 @@ static txm_status look_up_resolved(resolving *r, const txm_settings *settings, t
     return r->out->state == TXM_TX_STATE_FRESH && r->how.deep ? judge_tiles(r, settings, err) : TXM_OK;
 }
 
-/* Versions look for the same file unless their matrices differ. */
+/* Versions of Blender look for the same file unless their matrices differ. */
 static txm_status ask_version(const resolving *r, const txm_settings *settings, txm_blender blender,
                               txm_version_answer *answer, txm_error *err)
 {
@@ -347,7 +343,7 @@ static txm_status ask_versions(resolving *r, const txm_settings *settings, txm_e
     return status;
 }
 
-/* A single pixel is never converted: Cycles keeps such images as constants. */
+/* An image of a single pixel is not converted: Cycles keeps it as a constant. */
 static txm_status run_resolve(resolving *r, txm_source *source, const txm_settings *settings, txm_error *err)
 {
     const txm_source_info *info = r->info = txm_source_info_of(source);
@@ -371,7 +367,8 @@ static txm_status run_resolve(resolving *r, txm_source *source, const txm_settin
     }
     if ((status = look_up_resolved(r, settings, err)))
         return status;
-    /* A comparison that was cut short may have come as far as the time: nothing would be compared again. */
+    /* A deep comparison that a killed run left unfinished may have left a file; nothing would start another comparison,
+     * so it is removed here. */
     if (r->how.touch)
         txm_verify_sweep();
     if (out->state == TXM_TX_STATE_OUTDATED && r->how.touch)
@@ -379,7 +376,7 @@ static txm_status run_resolve(resolving *r, txm_source *source, const txm_settin
     return out->state == TXM_TX_STATE_MISSING ? find_others(r, err) : TXM_OK;
 }
 
-/* An image that cannot be read, beside a tx file that can: what names it comes from the settings alone. */
+/* The image cannot be read, but its tx file can be found: the settings alone decide its name. */
 static bool resolve_unread(resolving *r, const txm_settings *settings, const txm_error *why)
 {
     txm_found found;
@@ -393,7 +390,7 @@ static bool resolve_unread(resolving *r, const txm_settings *settings, const txm
     return true;
 }
 
-/* Reads no more of the image than its header. */
+/* Reads only the header of the image. */
 txm_status txm_resolve_image(txm_context *context, const char *image, const txm_settings *settings,
                              const txm_resolve_options *options, txm_resolution *out, txm_error *err)
 {
@@ -424,9 +421,8 @@ txm_status txm_resolve_image(txm_context *context, const char *image, const txm_
     return status;
 }
 
-/* ---- lookups without more of an image than its header ----------------------------------------------------------- */
+/* ---- lookups by the header of an image -------------------------------------------------------------------------- */
 
-/* For programs that want to know what 'default' will mean, before they choose anything else. */
 txm_status txm_image_defaults(const txm_color_config *config, const char *image, const char **colorspace,
                               txm_alpha *alpha, txm_error *err)
 {
@@ -444,7 +440,7 @@ txm_status txm_image_defaults(const txm_color_config *config, const char *image,
     return TXM_OK;
 }
 
-/* What Cycles does when it meets an image, in one call: the header is read only if a default has to be found. */
+/* The header of the image is read only if a default has to be found. */
 txm_status txm_look_up(const txm_color_config *config, const char *image, const txm_settings *settings, txm_found *out,
                        txm_error *err)
 {

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Rows of pixels as floats.
- *
- * In: a path to a tx file or a plain image. Out: rows of float32, level by level, whatever the file is: the two sides
- * of a comparison need not be of one kind.
+ * Reads rows of pixels as float32 from a tx file or a plain image, so that the two sides of a comparison may be of
+ * different kinds.
  */
 #include "mill/inspect/rows.h"
 
@@ -14,7 +12,7 @@
 #include "tile/base/mem.h"
 #include "tile/base/path.h"
 
-/* A tx file first: it would also open as a TIFF or EXR image, of level 0 alone. */
+/* It tries to open a tx file first, since a tx file would also open as a TIFF or EXR image with level 0 only. */
 txm_status txm_rows_open(const txm_context *context, const char *path, txm_rows *out, txm_error *err)
 {
     txm_error tx_error = {0}, source_error = {0};
@@ -27,7 +25,7 @@ txm_status txm_rows_open(const txm_context *context, const char *path, txm_rows 
         out->type = i->type;
         return TXM_OK;
     }
-    /* A damaged tx file must not be reported as an image that no decoder knows. */
+    /* A damaged tx file must be reported as such, and not as an unknown image. */
     if (txm_path_has_ext(path, "tx") ||
         (status != TXM_STATUS_CORRUPT && status != TXM_STATUS_UNSUPPORTED && status != TXM_STATUS_TOO_LARGE))
         return txm_fail_as(err, &tx_error);
@@ -50,7 +48,6 @@ void txm_rows_close(txm_rows *rows)
     *rows = (txm_rows){0};
 }
 
-/* 0 x 0 for a level that is not there. */
 void txm_rows_size(const txm_rows *rows, uint32_t level, uint32_t *width, uint32_t *height)
 {
     *width = *height = 0;
@@ -66,7 +63,7 @@ void txm_rows_size(const txm_rows *rows, uint32_t level, uint32_t *width, uint32
     }
 }
 
-/* Room for whole tiles, since a tx file is read by tiles even where fewer rows are wanted. */
+/* Has room for whole tiles, since a tx file is read by tiles even if fewer rows are wanted. */
 bool txm_row_buffer_init(txm_row_buffer *buffer, const txm_rows *rows, uint32_t count)
 {
     uint32_t width, height, raw_rows = count > rows->tile_h ? count : rows->tile_h;
@@ -86,7 +83,7 @@ void txm_row_buffer_free(txm_row_buffer *buffer)
     memset(buffer, 0, sizeof *buffer);
 }
 
-/* Decodes the tile rows that the wanted rows lie in, one at a time, and takes the rows out of them. */
+/* Decodes the rows of tiles in which the wanted rows are, one at a time, and copies the rows out of them. */
 static txm_status read_tiles(const txm_rows *r, const txm_ops *ops, uint32_t level, uint32_t y, uint32_t count,
                              txm_row_buffer *buffer, txm_error *err)
 {
@@ -116,7 +113,7 @@ static txm_status read_tiles(const txm_rows *r, const txm_ops *ops, uint32_t lev
     return TXM_OK;
 }
 
-/* Rows of plain images must be asked for from the top, each once. */
+/* Rows of plain images must be read in order from the top, each once. */
 txm_status txm_rows_read(const txm_rows *r, const txm_ops *ops, uint32_t level, uint32_t y, uint32_t count,
                          txm_row_buffer *buffer, txm_error *err)
 {

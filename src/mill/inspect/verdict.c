@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The verdict on a file that somebody came across, by its path alone.
- *
- * In: a verification that has come to its end. Out: the verdict, from what it found: the decision itself is made in
- * src/tile/name, where those ask who look a file up.
+ * The verdict on a tx file by its path: turns the findings of a verification into evidence, from which src/tile/name
+ * decides, as it does for txm_tx_find.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -21,7 +19,7 @@ static bool is_kind(const txm_finding *f, enum txm_finding_number number)
     return f->kind == txm_finding_kind_at(number);
 }
 
-/* One finding as evidence. Of several of a sort the first counts. */
+/* Turns one finding into evidence. Of several of the same kind the first counts. */
 static void add_evidence(const txm_verification *v, const txm_finding *f, txm_evidence *e)
 {
     bool never = is_kind(f, TXM_FINDING_FORMAT) || is_kind(f, TXM_FINDING_NAME_RULES);
@@ -56,7 +54,8 @@ txm_status txm_verify_decide(const txm_verification *v, txm_verdict *out, txm_er
                       .image = v->source ? txm_path_base(v->source) : NULL,
                       .image_time = v->source_time};
     e.missing = stat(v->path, &st) != 0;
-    /* One that was open a moment ago is not missing: it was removed, and nothing is known about what comes next. */
+    /* A file that was open a moment ago is not missing but was removed meanwhile, and nothing is known about its
+     * successor. */
     if (e.missing && (v->tx || (errno != ENOENT && errno != ENOTDIR)))
         return txm_fail_errno(err, errno, "%s: cannot be examined", v->path);
     e.tx_time = e.missing ? 0 : st.st_mtime;
@@ -66,7 +65,7 @@ txm_status txm_verify_decide(const txm_verification *v, txm_verdict *out, txm_er
     return TXM_OK;
 }
 
-/* Only what decides (use_only): pixels are not recomputed. */
+/* Pixels are not recomputed: they do not decide whether Cycles uses the file. */
 txm_status txm_judge(txm_context *context, const char *path, const txm_verify_options *options, txm_verdict *out,
                      txm_error *err)
 {

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Verifying a tx file: the order of the checks.
- *
- * In: a path and options. Out: findings, sorted. A file that cannot be opened is itself a finding where the file is to
- * blame, and a failure where the system is. Later checks run only if earlier ones leave them something to work on.
+ * Verifies a tx file: runs the checks in order and sorts the findings. A file that cannot be opened is a finding if
+ * the file is at fault, and a failure if the system is. Later checks run only if earlier ones have established what
+ * they need.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,25 +13,25 @@
 #include "tile/base/mem.h"
 #include "tile/base/options.h"
 
-/* These say something about the file; all other failures are about this machine, now. */
+/* Only these statuses say something about the file; all others are about the machine at this moment. */
 bool txm_status_is_finding(txm_status status)
 {
     return status == TXM_STATUS_CORRUPT || status == TXM_STATUS_UNSUPPORTED || status == TXM_STATUS_TOO_LARGE ||
            status == TXM_STATUS_NEWER;
 }
 
-/* Findings are listed under their file: the path in front of a message would be said twice. */
+/* Findings are listed under their file, so its path is removed from the beginning of a message. */
 const char *txm_message_without_path(const char *message, const char *path)
 {
     size_t n = strlen(path);
     return !strncmp(message, path, n) && !strncmp(message + n, ": ", 2) ? message + n + 2 : message;
 }
 
-/* Sums of rounded halves of both signs may be that far off. */
+/* Sums of rounded halves with both signs may differ by this much. */
 enum { ROUNDED_ULPS = 64 };
 
-/* Files of our own must be exact. Blender's level 0 as well; its other levels may differ as far as its
- * arithmetic differs between builds and machines. */
+/* Files made by txmill must match exactly, and so must level 0 of Blender's. Its other levels may differ as far as its
+ * arithmetic does between builds and machines. */
 void txm_report_level(const txm_verification *v, enum txm_finding_number number, uint32_t level,
                       const txm_level_diff *d)
 {
@@ -47,7 +46,7 @@ void txm_report_level(const txm_verification *v, enum txm_finding_number number,
              txm_level_diff_unit(v->info->type));
 }
 
-/* We store the requested colour space, Blender its format version. */
+/* txmill stores the requested colour space, Blender its format version. */
 static txm_maker maker_of(const txm_tx_description *d)
 {
     if (*d->requested)
@@ -55,20 +54,20 @@ static txm_maker maker_of(const txm_tx_description *d)
     return d->format_version >= 0 ? TXM_MAKER_BLENDER : TXM_MAKER_OTHER;
 }
 
-/* What cannot be opened at all is the last thing to be found. */
+/* A file that cannot be opened gets one finding, and no other check runs. */
 static txm_status open_verified(txm_verification *v, bool *usable, txm_error *err)
 {
     txm_error own = {0};
     txm_status status = txm_tx_open(v->path, &v->tx, &own);
     *usable = status == TXM_OK;
-    /* Samples of a kind that only Cycles' reader knows: an image that serves itself. */
+    /* Only Cycles' reader supports these samples; it uses the image in place of a tx file. */
     if (status == TXM_STATUS_UNSUPPORTED && txm_tx_serves_itself(v->path)) {
         txm_find(v->findings, TXM_FINDING_PIXEL_KIND, TXM_NO_PLACE, "%s",
                  txm_message_without_path(own.message, v->path));
-        txm_find(v->findings, TXM_FINDING_NAME_OTHER, TXM_NO_PLACE, "an image in tiles, used in place of a tx file");
+        txm_find(v->findings, TXM_FINDING_NAME_OTHER, TXM_NO_PLACE, "a tiled image, used in place of a tx file");
         return TXM_OK;
     }
-    /* A call of the system that failed (a name too long for it) says nothing about the file. */
+    /* A system call that failed (for a name that is too long) says nothing about the file. */
     if (txm_status_is_finding(status) && !own.sys_errno) {
         txm_find(v->findings, TXM_FINDING_UNREADABLE, TXM_NO_PLACE, "%s",
                  txm_message_without_path(own.message, v->path));
@@ -77,7 +76,7 @@ static txm_status open_verified(txm_verification *v, bool *usable, txm_error *er
     return status ? txm_fail_as(err, &own) : TXM_OK;
 }
 
-/* From cheap to dear: header, origin, tiles or pixels, the source converted again. */
+/* Runs the checks from cheap to expensive: header, origin, tiles or pixels, the source converted again. */
 static txm_status run_verify(txm_verification *v, txm_error *err)
 {
     bool usable = false;
@@ -97,8 +96,7 @@ static txm_status run_verify(txm_verification *v, txm_error *err)
     return v->options->deep ? txm_verify_deep(v, err) : TXM_OK;
 }
 
-/* A file that shrank while it was read shows zeros: such findings are dropped, and the change is what is
- * reported. */
+/* A file that shrank while it was read shows zeros: findings about these are dropped, and CHANGED is reported. */
 txm_status txm_verify(txm_context *context, const char *path, const txm_verify_options *options, txm_findings *findings,
                       txm_error *err)
 {
@@ -112,7 +110,7 @@ txm_status txm_verify(txm_context *context, const char *path, const txm_verify_o
     txm_verification v = {
         .context = context, .path = path, .options = &o, .findings = &collector, .first_finding = findings->count};
     status = run_verify(&v, err);
-    /* Findings about zeros that were read in place of the file are none. */
+    /* Findings about zeros that were read from a file that shrank are dropped. */
     if (!status && v.tx)
         status = txm_tx_check(v.tx, err);
     txm_collector_sort(&collector);

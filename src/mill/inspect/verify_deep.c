@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Deep verification: converts the source again, with the settings that the file states, into a temporary file, and
- * compares the two - sizes, metadata, every tile of every level.
- *
- * In: an open file whose pixels were checked, and its source. Out: findings. The copy is made without
- * compression and without borders, which were compared already, and removed afterwards; it needs as much room
- * as the image has pixels.
+ * Deep verification: converts the source again with the settings that the file states, into a temporary file, and
+ * compares sizes, metadata and every tile of every level. The temporary file has neither compression nor borders,
+ * which were checked before, and takes as much disk space as the image has pixels.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -26,21 +23,21 @@
 
 typedef struct deep {
     txm_verification *v;
-    txm_context *context; /* with the file's working space */
-    txm_context *derived; /* the same if it had to be made; owned */
+    txm_context *context; /* has the file's working space */
+    txm_context *derived; /* `context` if it had to be made; owned */
     char *path;           /* of the conversion */
     txm_tx *again;
     txm_tx_description description;
 } deep;
 
-/* By the text of the matrix, which is what the name was made from. */
+/* Compares the text of the matrix, which is part of what the name was made from. */
 static bool fits_working_space(const deep *d, const txm_context *context)
 {
     return !strcmp(txm_color_xyz_to_scene_linear_text(txm_context_color(context)),
                    d->v->description.xyz_to_scene_linear);
 }
 
-/* A context whose working space is the file's; none is a finding, not a failure. */
+/* Finds a context with the file's working space. If there is none, that is a finding and not a failure. */
 static txm_status find_context(deep *d, bool *found, txm_error *err)
 {
     const txm_tx_description *said = &d->v->description;
@@ -56,7 +53,8 @@ static txm_status find_context(deep *d, bool *found, txm_error *err)
     return TXM_OK;
 }
 
-/* The colour space to ask for. Blender's files hold only what it was found to be: any space of that class does. */
+/* The colour space to convert with. Blender's files store only its class, and any space of that class gives the same
+ * pixels. */
 static const char *colorspace_of(const deep *d)
 {
     const txm_tx_description *said = &d->v->description;
@@ -94,8 +92,9 @@ void txm_verify_sweep(void)
     pthread_once(&once, sweep);
 }
 
-/* A name that says whose it is: what a killed run left there is swept by the next. Whether a file can be made there is
- * tried first: if not, that says nothing about the file that is verified. */
+/* The name of the temporary file contains its process, so that the next run can remove it if this one is killed.
+ * Whether files can be created in the folder is tried first: if not, that says nothing about the file that is verified.
+ */
 static txm_status name_file(deep *d, txm_error *err)
 {
     txm_verify_sweep();
@@ -113,7 +112,7 @@ static txm_status name_file(deep *d, txm_error *err)
     return TXM_OK;
 }
 
-/* The settings that decide pixels are the file's own. Compression and borders do not. */
+/* The settings that decide pixels are taken from the file; compression and borders are not. */
 static txm_status convert_again(deep *d, txm_error *err)
 {
     const txm_tx_info *i = d->v->info;
@@ -124,7 +123,7 @@ static txm_status convert_again(deep *d, txm_error *err)
     s.alpha = d->v->description.alpha;
     s.equiangular = d->v->description.envlatl;
     s.mono = i->channels == 1;
-    s.borders = false; /* compared with the pixels themselves already */
+    s.borders = false; /* borders were already compared with the pixels */
     s.tile_px = i->tile_w;
     s.compression = (txm_compression){TXM_CODEC_NONE, 0};
     const txm_convert_options options = {.struct_size = sizeof(txm_convert_options), .output = d->path};
@@ -135,7 +134,7 @@ static txm_status convert_again(deep *d, txm_error *err)
 
 /* ---- comparing -------------------------------------------------------------------------------------------------- */
 
-/* The stated value and the one that the source gives, in one sentence. */
+/* Reports a stated value that differs from the source's. */
 static void compare_text(const deep *d, const char *what, const char *found, const char *expected)
 {
     if (txm_casecmp(found, expected) != 0)
@@ -160,13 +159,13 @@ static bool compare_headers(const deep *d)
     return true;
 }
 
-/* Level by level, and what is found by level: one wrong tile of level 0 spoils those above it. */
+/* Reports each level on its own: a wrong tile of level 0 spoils those of the levels made from it. */
 static txm_status compare_pixels(const deep *d, txm_job *job, txm_error *err)
 {
     txm_status status = TXM_OK;
     for (uint32_t l = 0; !status && l < d->v->info->levels; l++) {
         txm_level_diff diff;
-        /* Damaged tiles have been found before. */
+        /* Damaged tiles have already been reported. */
         status = txm_compare_level(job, d->again, d->v->tx, l, &diff, err);
         if (!status)
             txm_report_level(d->v, TXM_FINDING_DEEP_PIXELS, l, &diff);
@@ -174,7 +173,7 @@ static txm_status compare_pixels(const deep *d, txm_job *job, txm_error *err)
     return status;
 }
 
-/* Where sizes or types differ there is nothing more to compare. */
+/* If sizes or types differ, pixels cannot be compared. */
 static txm_status compare_levels_again(const deep *d, txm_error *err)
 {
     txm_job job;
@@ -187,9 +186,9 @@ static txm_status compare_levels_again(const deep *d, txm_error *err)
     return status;
 }
 
-/* ---- the course ------------------------------------------------------------------------------------------------- */
+/* ---- the verification ------------------------------------------------------------------------------------------- */
 
-/* What the file and its surroundings lack, NULL if nothing. */
+/* What is missing for a deep verification; NULL if nothing is. */
 static const char *obstacle(const txm_verification *v)
 {
     const txm_tx_description *d = &v->description;
@@ -204,8 +203,8 @@ static const char *obstacle(const txm_verification *v)
     return NULL;
 }
 
-/* A source that cannot be read, or colours that this config does not know, make a finding: it was asked for,
- * and could not be done. */
+/* A source that cannot be read, or colours that this config lacks, are a finding, because the comparison was requested
+ * and could not be made. */
 static txm_status run_deep_verify(deep *d, txm_error *err)
 {
     txm_verification *v = d->v;
@@ -234,7 +233,7 @@ static txm_status run_deep_verify(deep *d, txm_error *err)
     return compare_levels_again(d, err);
 }
 
-/* The temporary is removed whatever happens. */
+/* The temporary file is always removed. */
 txm_status txm_verify_deep(txm_verification *v, txm_error *err)
 {
     const char *why = obstacle(v);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What can be known without looking at pixels: sizes of levels, what Cycles asks for, the state of the border section.
+ *
+ * Checks that need no pixels: sizes of levels, what Cycles requires of a file, metadata, and the state of the border
+ * section.
  */
 #include "mill/inspect/verify_impl.h"
 #include "tile/reader/acceptance.h"
@@ -31,7 +33,7 @@ static void check_levels(txm_verification *v)
                  i->width, i->height, full);
 }
 
-/* Texts may lie after the last tile: losing them alone leaves a file that can be read. */
+/* Texts may be stored after the last tile: a file that lost only them can still be read. */
 static void check_values(txm_verification *v)
 {
     if (txm_tx_lost_metadata(v->tx))
@@ -39,7 +41,7 @@ static void check_values(txm_verification *v)
                  "a directory points to values outside of the file; it was cut short");
 }
 
-/* What Cycles checks when it opens a file, and what it expects of one that was made for it. */
+/* Checks what Cycles requires when it opens a file, and what it expects of a native one. */
 static void check_acceptance(txm_verification *v)
 {
     char reason[256];
@@ -54,7 +56,7 @@ static void check_acceptance(txm_verification *v)
                  txm_container_name(i->container));
 }
 
-/* Files of other programs owe us none. */
+/* Files of other programs need not have this metadata. */
 static void check_metadata(txm_verification *v)
 {
     const txm_tx_description *d = &v->description;
@@ -69,8 +71,8 @@ static void check_metadata(txm_verification *v)
                                             : "the alpha type is");
 }
 
-/* A file without a section ends with its image. Other programs may pad it; txmill does not, so even one byte more is
- * what is left of a section. */
+/* A file without a section ends with its image. Other programs may pad it; txmill does not, so any byte after the image
+ * is the rest of a section. */
 static void check_end(txm_verification *v)
 {
     uint64_t end = txm_tx_image_end(v->tx);
@@ -81,7 +83,7 @@ static void check_end(txm_verification *v)
         txm_find(v->findings, TXM_FINDING_SECTION_NONE, TXM_NO_PLACE, "the file ends with its image");
 }
 
-/* Stale: the image was rewritten after the section was. Newer: not for us to judge. */
+/* A section is stale if the image part was rewritten after it; one of a newer version cannot be checked here. */
 static void check_section(txm_verification *v)
 {
     const char *reason = v->info->section_reason;
@@ -103,7 +105,7 @@ static void check_section(txm_verification *v)
     }
 }
 
-/* Fails never; it has the shape of the other stages. */
+/* Never fails; it has the signature of the other checks. */
 txm_status txm_verify_header(txm_verification *v, txm_error *err)
 {
     (void)err;

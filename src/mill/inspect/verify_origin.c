@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Where a file comes from: does its name fit the settings inside, and has its source changed since? */
+ *
+ * Checks where a file comes from: whether its name matches the settings inside, and whether its source has changed
+ * since.
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,8 +21,8 @@
 
 /* ---- the source ------------------------------------------------------------------------------------------------- */
 
-/* A file that cannot be examined (a closed folder, a server that does not answer) is not missing: *trouble is the errno
- * then. */
+/* A file that cannot be examined (in a closed folder, on a server that does not answer) is not missing: *trouble is
+ * then the errno. */
 static bool is_file(const char *path, struct stat *st, int *trouble)
 {
     if (stat(path, st) == 0)
@@ -29,8 +32,8 @@ static bool is_file(const char *path, struct stat *st, int *trouble)
     return false;
 }
 
-/* The name of the image that Cycles takes the file for: what the tx file is named after, which in a copy from a store
- * need not be the image that it was made from. New string, NULL when memory is exhausted. */
+/* The name of the image that Cycles takes the file for, after which the tx file is named. A copy from a store may have
+ * been made from an image of another name. Returns a new string, NULL if memory is exhausted. */
 static char *image_name(const char *tx_path, const char *stored)
 {
     size_t bytes;
@@ -41,8 +44,9 @@ static char *image_name(const char *tx_path, const char *stored)
                                                           : txm_strdup(txm_path_base(stored));
 }
 
-/* The image of that name in the folder above the tx file's: textures/blender_tx/wood.png.0-....tx. As the system sees
- * it: a link in the tx file's folder must not be resolved by spelling. NULL if there is none. */
+/* Finds the image of that name in the folder above the tx file's: textures/blender_tx/wood.png.0-....tx. The path is
+ * resolved by the system and not by removing "..", since the tx file's folder may be a symbolic link. NULL if it does
+ * not exist. */
 static char *image_beside(const char *tx_path, const char *image, bool *exhausted, int *trouble)
 {
     struct stat st;
@@ -57,7 +61,8 @@ static char *image_beside(const char *tx_path, const char *image, bool *exhauste
     return NULL;
 }
 
-/* Whether the tx file lies where Cycles takes it for the image beside, whatever path it holds. */
+/* Whether the tx file is in the folder where Cycles takes it for the image beside that folder, whatever path the file
+ * stores. */
 static bool in_usual_folder(const char *tx_path, bool *exhausted)
 {
     char *dir = txm_path_dir(tx_path), *absolute = dir ? txm_path_absolute(dir) : NULL;
@@ -68,8 +73,8 @@ static bool in_usual_folder(const char *tx_path, bool *exhausted)
     return usual;
 }
 
-/* The image beside the cache folder comes before the path that is stored: projects are moved and copied, and
- * then the stored path leads to somebody else's file, or to none. */
+/* The image beside the cache folder takes precedence over the stored path: projects are moved and copied, and then the
+ * stored path may lead to another image or to none. */
 char *txm_locate_source(const char *tx_path, const char *stored, bool *exhausted, int *trouble)
 {
     struct stat st;
@@ -86,14 +91,14 @@ char *txm_locate_source(const char *tx_path, const char *stored, bool *exhausted
         found = txm_strdup(stored);
         *exhausted = !found;
     }
-    /* A project that was moved, or a name without its folder. */
+    /* The project was moved, or the stored name has no folder. */
     if (!found && !*exhausted && !usual)
         found = image_beside(tx_path, image, exhausted, trouble);
     free(image);
     return found;
 }
 
-/* An image that is gone is a finding of its own; one that cannot be examined is a failure. */
+/* A missing image is a finding; one that cannot be examined is a failure. */
 static txm_status check_source(txm_verification *v, txm_error *err)
 {
     struct stat tx, source;
@@ -136,7 +141,7 @@ static txm_status check_source(txm_verification *v, txm_error *err)
 
 /* ---- the name --------------------------------------------------------------------------------------------------- */
 
-/* Whether the settings that the file holds lead to its name, with the source's place or without. */
+/* Whether the settings in the file give its name, with the source's folder or without. */
 static bool own_settings_fit(const txm_verification *v, const char *source_name, bool *exhausted)
 {
     const txm_tx_description *d = &v->description;
@@ -153,7 +158,7 @@ static bool own_settings_fit(const txm_verification *v, const char *source_name,
     return fits;
 }
 
-/* Whether settings found after the name could be those inside. */
+/* Whether the settings that were found for the name could be those inside. */
 static bool agrees(const txm_verification *v, const txm_name_match *m)
 {
     const txm_tx_description *d = &v->description;
@@ -163,15 +168,15 @@ static bool agrees(const txm_verification *v, const txm_name_match *m)
     if (!strcmp(m->colorspace, "auto"))
         return *d->requested == 0 || !*txm_requested_word(d);
     if (*d->requested)
-        return false; /* its own settings were tried before */
+        return false; /* its own settings were already tried */
     if (!strcmp(m->colorspace, "data"))
         return !strcmp(d->detected, "data");
     return txm_color_find(txm_context_color(v->context), m->colorspace, &space, NULL) == TXM_OK &&
            txm_verify_is_space(v, space, d->detected);
 }
 
-/* Whether other settings inside than the name says give the same pixels of this image: a store hands out one file for
- * all such names. An image that cannot be read leaves it open. */
+/* Whether the settings of the name and those inside give the same pixels of this image: a store uses one file for all
+ * names with the same pixels. false if the image cannot be read. */
 static bool same_pixels(const txm_verification *v, const txm_name_match *m)
 {
     char why[256];
@@ -194,20 +199,20 @@ static bool same_pixels(const txm_verification *v, const txm_name_match *m)
     return same;
 }
 
-/* Says which settings the name was made with, if any are found that lead to it. */
+/* Reports the settings that the name was made with, if some were found that give it. */
 static void report_misfit(txm_verification *v, const txm_name_match *m, bool found, bool copied)
 {
     const txm_tx_description *d = &v->description;
     const char *space = *d->requested ? d->requested : d->detected;
-    /* A file that holds all of its settings can be judged; another one may have been made with settings unknown here,
-     * as a colour space of another config: Cycles may well ask for it. */
+    /* A file that states all of its settings can be judged; for another one, the settings behind its name may be
+     * unknown here, such as a colour space of another config, and Cycles may look for it. */
     if (!found && *d->requested && !copied && txm_path_is_absolute(d->source))
         txm_find(v->findings, TXM_FINDING_NAME_MISFIT, TXM_NO_PLACE,
                  "colour space %s, alpha %s, %s, as stated inside, lead to another name, for any cache folder", space,
                  txm_alpha_name(d->alpha), d->envlatl ? "lat-long" : "plain");
     else if (!found)
         txm_find(v->findings, TXM_FINDING_NAME_UNKNOWN, TXM_NO_PLACE,
-                 "no settings that the OCIO config %.200s knows lead to it; if the file was made with another config, "
+                 "no settings that the OCIO config %.200s offers lead to it; if the file was made with another config, "
                  "name it with --ocio",
                  txm_color_config_name(txm_context_color(v->context)));
     else
@@ -219,7 +224,7 @@ static void report_misfit(txm_verification *v, const txm_name_match *m, bool fou
                  strcmp(m->xyz_to_scene_linear, d->xyz_to_scene_linear) ? ", another working space" : "");
 }
 
-/* A name that is no cache name at all is a note: scenes may name such files directly. */
+/* A name that is not one of a cache is only a note: scenes may use such files directly. */
 static txm_status check_name(txm_verification *v, txm_error *err)
 {
     const txm_tx_description *d = &v->description;
@@ -234,15 +239,15 @@ static txm_status check_name(txm_verification *v, txm_error *err)
     }
     if (d->envlatl && !v->options->equiangular)
         txm_find(v->findings, TXM_FINDING_FORMAT, TXM_NO_PLACE,
-                 "it is named for the format equiangular; Blender 5.2 asks for plain files alone");
+                 "it is named for the format equiangular; Blender 5.2 looks for plain files only");
     const char *base = txm_path_base(d->source);
     const bool copied = *base && (strlen(base) != source_bytes || strncmp(name, base, source_bytes));
     if (copied) {
-        txm_find(v->findings, TXM_FINDING_NAME_IMAGE, TXM_NO_PLACE, "it was made from %.200s, and is named for %.*s",
+        txm_find(v->findings, TXM_FINDING_NAME_IMAGE, TXM_NO_PLACE, "it was made from %.200s, but is named for %.*s",
                  base, (int)(source_bytes < 200 ? source_bytes : 200), name);
     }
     if (v->maker == TXM_MAKER_OTHER || !*d->xyz_to_scene_linear || !d->has_alpha_type)
-        return TXM_OK; /* nothing inside to compare with: said by the check of the metadata */
+        return TXM_OK; /* there are no settings to compare with; the check of the metadata reported that */
     bool exhausted = false, found = false;
     char *source_name = txm_strndup(name, source_bytes);
     bool fits = source_name && *d->requested && own_settings_fit(v, source_name, &exhausted);
@@ -260,7 +265,7 @@ static txm_status check_name(txm_verification *v, txm_error *err)
                              d->xyz_to_scene_linear, &match, &found, err);
     if (status || (found && (agrees(v, &match) || same_pixels(v, &match))))
         return status;
-    /* Where the image is another than the one that it was made from, so is the place that may be in the name. */
+    /* If the file was made from another image, its folder, which may be part of the name, is another one too. */
     if (!found && !copied && ((status = txm_name_search_places(v, &fits, err)) || fits))
         return status;
     v->asked_for = found;
@@ -270,7 +275,7 @@ static txm_status check_name(txm_verification *v, txm_error *err)
 
 /* ---- rules ------------------------------------------------------------------------------------------------------ */
 
-/* What a rule asks for an image against what the file says that it was made with. */
+/* Compares what a rule specifies for an image with what the file states. */
 static void check_rules(const txm_verification *v)
 {
     const txm_tx_description *d = &v->description;
@@ -285,20 +290,20 @@ static void check_rules(const txm_verification *v)
             detected = txm_color_space_detected(space);
         if (strcmp(detected, d->detected) != 0)
             txm_find(v->findings, TXM_FINDING_NAME_RULES, TXM_NO_PLACE,
-                     "%.100s (%.100s) asks for colour space %.100s, "
+                     "%.100s (%.100s) specifies colour space %.100s, "
                      "inside is %.100s",
                      rule->origin, rule->glob, asked, *d->requested ? d->requested : d->detected);
     }
     if (rule && rule->alpha && rule->alpha != TXM_ALPHA_DEFAULT && d->has_alpha_type && rule->alpha != d->alpha)
         txm_find(v->findings, TXM_FINDING_NAME_RULES, TXM_NO_PLACE,
-                 "%.100s (%.100s) asks for alpha type %s, inside is %s", rule->origin, rule->glob,
+                 "%.100s (%.100s) specifies alpha type %s, inside is %s", rule->origin, rule->glob,
                  txm_alpha_name(rule->alpha), txm_alpha_name(d->alpha));
 }
 
 /* ---- the config -------------------------------------------------------------------------------------------------- */
 
-/* Where the working space is the config's own, its space of that name must do what it did. Space auto depends on the
- * image; a name that this config does not have is none that it could have changed. */
+/* If the file has the config's own working space, the config's space of the stated name must do the same as then.
+ * "auto" depends on the image, and a name that this config lacks cannot have changed. */
 static void check_config(const txm_verification *v)
 {
     const txm_tx_description *d = &v->description;
@@ -314,7 +319,7 @@ static void check_config(const txm_verification *v)
                  why);
 }
 
-/* The source first: its place takes part in the search for the name. */
+/* The source is checked first, since the search for the name needs its folder. */
 txm_status txm_verify_origin(txm_verification *v, txm_error *err)
 {
     txm_status status = check_source(v, err);

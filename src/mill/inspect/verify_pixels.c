@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Verifying pixels: the course of level 0 through hash, statistics and pyramid, and what follows from the results.
- *
- * In: an open file. Out: findings about its digest, average, levels and borders. Level 0 is decoded once, band
- * by band; the hash, the statistics and a pyramid take each band as it comes, and the levels that the pyramid
- * makes are compared with those of the file on the way. Memory holds a few bands, not the image.
+ * Verifies pixels: decodes level 0 once, band by band, and feeds each band to the hash, the statistics and the
+ * pyramid. The levels that the pyramid makes are compared with those of the file as they appear, so that memory holds
+ * a few bands and not the image.
  */
 #include "mill/inspect/verify_pixels.h"
 
@@ -19,7 +17,7 @@
 #include "tile/base/text.h"
 
 enum {
-    /* Bands that the tiler holds, one that moves, one in reserve. */
+    /* The bands that the tiler holds, one in transit, and one in reserve. */
     BASE_BANDS = 5,
     HELD_FOR_HASH_BYTES = 16 << 20,
     MAX_PENDING = 8,
@@ -35,14 +33,14 @@ typedef struct pending {
 typedef struct course {
     txm_pixel_check check;
     bool recomputes; /* levels are recomputed from level 0 */
-    bool hashes;     /* the SHA-1 is of a kind that we know */
+    bool hashes;     /* the SHA-1 is computed as txmill or Blender does */
     txm_tiler *tiler;
     txm_pixel_hash *hash;
     txm_hash_stage *hash_stage;
     txm_strand *pyramid_strand, *stats_strand;
     txm_stats stats;
-    atomic_uint alive; /* bands of level 0 */
-    unsigned limit;    /* of them */
+    atomic_uint alive; /* number of bands of level 0 in memory */
+    unsigned limit;    /* its bound */
     pending queue[MAX_PENDING];
     unsigned first, count, depth; /* of the queue */
 } course;
@@ -52,14 +50,14 @@ typedef struct delivery {
     txm_band *band;
 } delivery;
 
-/* A run of tiles of level 0 on their way into a band. */
+/* A run of tiles of level 0 that is being decoded into a band. */
 typedef struct decoding {
     txm_tile_run tiles;
     txm_band *band;
     atomic_uint *left;
 } decoding;
 
-/* Stops all threads of the check; the caller just returns. */
+/* Stops all threads of the check; the caller only has to return. */
 static bool fail_memory(course *c)
 {
     txm_error err = {0};
@@ -70,15 +68,15 @@ static bool fail_memory(course *c)
 
 /* ---- the tiler's sink ------------------------------------------------------------------------------------------- */
 
-/* The sink of the tiler, where a conversion would encode: here bands are compared. */
+/* The sink of the tiler, which in a conversion encodes bands; here they are compared. */
 static bool take_tiles(void *context, txm_band *band)
 {
     course *c = context;
-    /* Level 0 came from the file; levels that the file lacks have been found missing. */
+    /* Level 0 came from the file itself, and missing levels were reported before. */
     return !band->level || band->level >= c->check.v->info->levels || txm_submit_compare(&c->check, band);
 }
 
-/* Levels that the file lacks have been reported with the header. */
+/* Missing levels were reported with the header. */
 static bool take_borders(void *context, txm_band *band, txm_band *const around[4])
 {
     course *c = context;
@@ -86,9 +84,9 @@ static bool take_borders(void *context, txm_band *band, txm_band *const around[4
     return band->level >= i->levels || txm_submit_borders(&c->check, band->level, band->y / i->tile_h, band, around);
 }
 
-/* ---- what happens to a band of level 0 -------------------------------------------------------------------------- */
+/* ---- the checks of a band of level 0 ---------------------------------------------------------------------------- */
 
-/* On a strand: bands must reach the pyramid in their order, one at a time. */
+/* Runs on a strand, since bands must reach the pyramid in order, one at a time. */
 static void run_pyramid(void *arg)
 {
     delivery *d = arg;
@@ -98,7 +96,7 @@ static void run_pyramid(void *arg)
     free(d);
 }
 
-/* On a strand of its own, beside the pyramid's. */
+/* Runs on a strand of its own, in parallel with the pyramid's. */
 static void run_stats(void *arg)
 {
     delivery *d = arg;
@@ -110,7 +108,7 @@ static void run_stats(void *arg)
     free(d);
 }
 
-/* Hands a reference of the band to a strand. */
+/* Passes a reference to the band to a strand. */
 static bool deliver(course *c, txm_strand *strand, txm_job_fn fn, txm_band *band)
 {
     delivery *d = malloc(sizeof *d);
@@ -124,7 +122,7 @@ static bool deliver(course *c, txm_strand *strand, txm_job_fn fn, txm_band *band
     return false;
 }
 
-/* Whoever has nothing to check of this file gets nothing. */
+/* The band goes only to the checks that apply to this file. */
 static bool hand_on(course *c, txm_band *band)
 {
     bool ok = true;
@@ -137,14 +135,14 @@ static bool hand_on(course *c, txm_band *band)
 
 /* ---- decoding level 0 ------------------------------------------------------------------------------------------- */
 
-/* A tile that cannot be decoded leaves zeros: nothing that is computed from them is reported. */
+/* A tile that cannot be decoded becomes zeros; whatever is computed from them is not reported. */
 static void clear_tile(const txm_band *band, size_t x, size_t row_bytes)
 {
     for (uint32_t y = 0; y < band->rows; y++)
         memset(band->pixels + y * band->stride_bytes + x, 0, row_bytes);
 }
 
-/* A run of tiles into its place in the band. Damaged tiles are noted, and leave their pixels as they are. */
+/* Decodes a run of tiles into its place in the band. Damaged tiles are reported and cleared. */
 static void decode(void *arg)
 {
     decoding *d = arg;
@@ -169,14 +167,14 @@ static bool is_decoded(void *arg)
     return atomic_load((atomic_uint *)arg) == 0;
 }
 
-/* Or the job was stopped: nobody must wait for room that will not come. */
+/* Also true if the job was stopped, so that no thread waits for room forever. */
 static bool has_room(void *arg)
 {
     course *c = arg;
     return atomic_load(&c->alive) < c->limit || atomic_load(&c->check.job.stopped);
 }
 
-/* Hands the oldest band on once its tiles are there. */
+/* Passes the oldest band on once its tiles are decoded. */
 static bool deliver_oldest(course *c)
 {
     pending *p = &c->queue[c->first];
@@ -188,7 +186,7 @@ static bool deliver_oldest(course *c)
     return ok;
 }
 
-/* Several bands are decoded at the same time; they are taken from the queue in order. */
+/* Several bands are decoded at the same time; they leave the queue in order. */
 static bool queue_band(course *c, uint32_t tile_y)
 {
     txm_pixel_check *check = &c->check;
@@ -211,12 +209,12 @@ static bool queue_band(course *c, uint32_t tile_y)
         }
         free(d);
         atomic_fetch_sub(&p->left, 1);
-        fail_memory(c); /* the other runs still end before the band is handed on */
+        fail_memory(c); /* the other runs still end before the band is passed on */
     }
     return true;
 }
 
-/* All bands of level 0 in order, `depth` of them decoded at a time. */
+/* Decodes all bands of level 0 in order, `depth` of them at a time. */
 static void run_level0(course *c)
 {
     uint32_t rows = txm_tx_level_of(c->check.v->tx, 0)->tiles_y;
@@ -231,7 +229,7 @@ static void run_level0(course *c)
         deliver_oldest(c);
 }
 
-/* What does not come out of the pyramid is looked at tile by tile. */
+/* Tiles of levels that are not recomputed are only decoded. */
 static void run_other_levels(course *c)
 {
     const txm_tx_info *i = c->check.v->info;
@@ -251,13 +249,13 @@ static void run_other_levels(course *c)
 
 /* ---- results ---------------------------------------------------------------------------------------------------- */
 
-/* As stored: six significant digits of sums that were added in another order. */
+/* The file states six significant digits, and the sums were added in another order. */
 static bool close_enough(double a, double b)
 {
     return fabs(a - b) <= 1e-5 * fmax(fabs(a), fabs(b)) + 1e-9;
 }
 
-/* Of float32 sums, in whatever order Blender added them: equality is not to be expected. */
+/* Blender adds float32 in an order that is not known, so the average need not be equal. */
 static void check_average(const course *c)
 {
     const txm_verification *v = c->check.v;
@@ -274,7 +272,7 @@ static void check_average(const course *c)
     }
 }
 
-/* Stated constant, and yet some pixel differs: a render would show one colour. */
+/* If a file states a constant colour, a render shows that colour, even if pixels differ. */
 static void check_constant(const course *c)
 {
     const txm_verification *v = c->check.v;
@@ -291,7 +289,7 @@ static void check_constant(const course *c)
                  c->stats.varies ? "the pixels differ from one another" : "the pixels have another colour");
 }
 
-/* Upper and lower case of the digits do not matter. */
+/* The case of the hex digits does not matter. */
 static txm_status check_hash(const course *c, txm_error *err)
 {
     const txm_verification *v = c->check.v;
@@ -303,7 +301,7 @@ static txm_status check_hash(const course *c, txm_error *err)
     return status;
 }
 
-/* What could not be checked is said, with the reason: silence would look like a pass. */
+/* What could not be checked is reported with the reason, so that it does not look like a pass. */
 static txm_status conclude(course *c, txm_error *err)
 {
     txm_verification *v = c->check.v;
@@ -315,7 +313,7 @@ static txm_status conclude(course *c, txm_error *err)
         txm_find(v->findings, TXM_FINDING_NOT_RECOMPUTED, TXM_NO_PLACE, "%s", why);
     if (why || !c->hashes)
         return TXM_OK;
-    /* Digest and average of latitude-longitude images are of level 0 before its poles and edges were closed. */
+    /* The digest and average of latitude-longitude images are of level 0 before its poles and edges were closed. */
     txm_status status = v->description.envlatl ? TXM_OK : check_hash(c, err);
     if (!v->description.envlatl)
         check_average(c);
@@ -333,7 +331,7 @@ static txm_status conclude(course *c, txm_error *err)
 
 /* ---- before and after ------------------------------------------------------------------------------------------- */
 
-/* Pairs of blocks are hashed together where the bands in between fit a bound of memory. */
+/* Pairs of blocks are hashed together if the bands between them fit into a bound of memory. */
 static txm_status set_up_hash(course *c, txm_error *err)
 {
     const txm_tx_info *i = c->check.v->info;
@@ -349,7 +347,7 @@ static txm_status set_up_hash(course *c, txm_error *err)
     return status;
 }
 
-/* The same tiler and pyramid as in a conversion, so that both make the same pixels. */
+/* Uses the tiler and pyramid of a conversion, so that both compute the same pixels. */
 static txm_status set_up_tiler(course *c, txm_error *err)
 {
     const txm_verification *v = c->check.v;
@@ -371,7 +369,7 @@ static txm_status set_up_tiler(course *c, txm_error *err)
     return txm_tiler_new(&c->check.job, &spec, &layout, v->context->ops, &sink, &c->tiler, err);
 }
 
-/* Decides what this file allows: hashing needs a native file, recomputing regular levels and a known class of
+/* Decides what can be checked: hashing needs a native file; recomputing needs regular levels and a known class of
  * colours. */
 static txm_status set_up(course *c, txm_error *err)
 {
@@ -396,7 +394,7 @@ static txm_status set_up(course *c, txm_error *err)
     return c->recomputes ? set_up_tiler(c, err) : TXM_OK;
 }
 
-/* First waits for jobs that still use what is about to be freed. */
+/* First waits for jobs that still use what is freed below. */
 static void tear_down(course *c)
 {
     if (c->check.job.group)
@@ -410,7 +408,7 @@ static void tear_down(course *c)
     pthread_mutex_destroy(&c->check.lock);
 }
 
-/* Levels that are not recomputed are at least decoded. */
+/* Levels that are not recomputed are still decoded. */
 txm_status txm_verify_pixels(txm_verification *v, txm_error *err)
 {
     course *c = txm_calloc(1, sizeof *c);
@@ -435,9 +433,9 @@ txm_status txm_verify_pixels(txm_verification *v, txm_error *err)
     return status;
 }
 
-/* ---- tiles alone ------------------------------------------------------------------------------------------------ */
+/* ---- decoding only ---------------------------------------------------------------------------------------------- */
 
-/* For files that are only judged: every tile is decoded, nothing is computed. */
+/* Used for a verdict only: every tile is decoded, and nothing is computed. */
 txm_status txm_verify_decoding(txm_verification *v, txm_error *err)
 {
     txm_pixel_check check = {.v = v};

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Jobs of a verification that work on a run of tiles: decoding, comparing with recomputed pixels, comparing borders.
- *
- * In: level, row of tiles, and the band to compare with, if there is one. Out: findings, and a mark at damaged
- * levels. A run is as many tiles as make a worthwhile job.
+ * Jobs of a verification that work on a run of tiles: decoding, comparing with recomputed pixels, and comparing
+ * borders. They add findings, and mark levels with damaged tiles.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +12,7 @@
 #include "tile/base/fail.h"
 #include "tile/base/mem.h"
 
-/* Pixels that make a job of a few hundred microseconds: 16 of Blender's tiles. */
+/* The number of pixels that takes a few hundred microseconds: 16 of Blender's tiles. */
 enum { RUN_PIXELS = 1 << 16 };
 
 typedef struct run {
@@ -22,7 +20,7 @@ typedef struct run {
     txm_band *band, *around[TXM_BANDS_AROUND];
 } run;
 
-/* By pixels: tiles may be of 16 px or of 1024. */
+/* Counts pixels, since tiles may have 16 to 1024 px. */
 uint32_t txm_tile_run_length(const txm_pixel_check *check)
 {
     const txm_tx_info *i = check->v->info;
@@ -37,7 +35,7 @@ static void out_of_memory(txm_pixel_check *check)
     txm_job_fail(&check->job, &err);
 }
 
-/* A finding has members for its place: the reader's message need not say it again. */
+/* A finding stores its place, so it is removed from the reader's message. */
 static const char *without_place(const char *message, const char *path, uint32_t level, uint32_t x, uint32_t y)
 {
     char place[64];
@@ -46,7 +44,6 @@ static const char *without_place(const char *message, const char *path, uint32_t
     return strncmp(text, place, (size_t)n) ? text : text + n;
 }
 
-/* False stops the check (the system failed); *ok tells whether the tile could be decoded. */
 bool txm_check_decode(txm_pixel_check *check, uint32_t level, uint32_t tile_x, uint32_t tile_y, uint8_t *dst,
                       size_t stride, uint32_t *w, uint32_t *h, bool *ok)
 {
@@ -85,7 +82,7 @@ static void finish_run(run *r)
     free(r);
 }
 
-/* Decodes each tile of the run; compares it with the band, where there is one. */
+/* Decodes each tile of the run and compares it with the band, if there is one. */
 static void check_tiles(void *arg)
 {
     run *r = arg;
@@ -115,15 +112,15 @@ static void check_tiles(void *arg)
 
 /* ---- borders ----------------------------------------------------------------------------------------------------- */
 
-/* For gathering: a border reaches into the bands above and below. */
+/* A row for gathering a border, which reaches into the bands above and below. */
 static const uint8_t *band_row(void *context, uint32_t y)
 {
     const run *r = context;
     return txm_band_row_near(r->band, r->around, y);
 }
 
-/* Whether the stored border shows the pixels of the bands. A "no" is not the last word: within parity, recomputed
- * levels are not the file's. */
+/* Whether the stored border has the pixels of the bands. false does not mean that it is wrong: within parity,
+ * recomputed levels may differ from the file's. */
 static bool border_fits(run *r, uint32_t tile_x, uint8_t *gathered)
 {
     const txm_tile_run *t = &r->tiles;
@@ -138,14 +135,14 @@ static bool border_fits(run *r, uint32_t tile_x, uint8_t *gathered)
                             r->band->stride_bytes, gathered);
 }
 
-/* By the reader itself, which decodes the tile and its neighbours again. */
+/* Lets the reader compare the border, which decodes the tile and its neighbours again. */
 static bool check_border_in_file(const txm_tile_run *t, uint32_t tile_x)
 {
     txm_pixel_check *c = t->check;
     txm_error err = {0};
     txm_status status = txm_tx_check_border(c->v->tx, t->level, tile_x, t->tile_y, &err);
     if (txm_status_is_finding(status)) {
-        /* A neighbour that cannot be decoded has been found already. */
+        /* A neighbour that cannot be decoded was already reported. */
         if (!atomic_load(&c->v->damaged[t->level]))
             txm_find(c->v->findings, TXM_FINDING_BORDER, (txm_place){(int)t->level, (int)tile_x, (int)t->tile_y}, "%s",
                      without_place(err.message, c->v->path, t->level, tile_x, t->tile_y));
@@ -156,7 +153,7 @@ static bool check_border_in_file(const txm_tile_run *t, uint32_t tile_x)
     return status == TXM_OK;
 }
 
-/* With the recomputed pixels in memory, else with those of the file itself. */
+/* Compares with the recomputed pixels in memory, and if that fails, with those of the file. */
 static void check_borders(void *arg)
 {
     run *r = arg;
@@ -176,7 +173,7 @@ static void check_borders(void *arg)
 
 /* ---- queueing --------------------------------------------------------------------------------------------------- */
 
-/* One job per run; false when memory is out. */
+/* Queues one job per run; false if memory is exhausted. */
 static bool submit(txm_pixel_check *c, uint32_t level, uint32_t tile_y, txm_band *band, txm_band *const *around,
                    txm_job_fn fn)
 {
@@ -189,7 +186,7 @@ static bool submit(txm_pixel_check *c, uint32_t level, uint32_t tile_y, txm_band
         r->band = txm_band_keep(band);
         for (int i = 0; around && i < TXM_BANDS_AROUND; i++)
             r->around[i] = txm_band_keep(around[i]);
-        /* Jobs with a band are urgent: they let go of memory. */
+        /* Jobs with a band are urgent, since they release memory. */
         if (!txm_group_submit(c->job.group, band != NULL, fn, r)) {
             finish_run(r);
             return false;

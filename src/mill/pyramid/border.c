@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Gathering a border by the full-image rule for the repeat extension.
- *
- * Rows are asked for through a function, since they may lie in different bands; columns and rows beyond the level's
- * edges wrap round as often as it takes, because a level may be narrower than its border.
+ * Gathers a border from the whole level, with the repeat extension. Rows come from a callback, since they may be in
+ * different bands; columns and rows beyond the level's edges wrap around as often as needed, because a level may be
+ * narrower than its border.
  */
 #include "mill/pyramid/border.h"
 
@@ -11,7 +10,7 @@
 
 #include <string.h>
 
-/* Copies `count` pixels of a row from column x0 (may lie outside) on, wrapping round. */
+/* Copies `count` pixels of a row, from column x0 on, which may be outside; wraps around. */
 static uint8_t *copy_wrapped(const uint8_t *row, uint32_t level_w, size_t pixel_bytes, int64_t x0, uint32_t count,
                              uint8_t *dst)
 {
@@ -26,7 +25,7 @@ static uint8_t *copy_wrapped(const uint8_t *row, uint32_t level_w, size_t pixel_
     return dst;
 }
 
-/* In the order of section_format.h: two rows above, the sides row by row, two rows below. */
+/* The order is that of section_format.h: two rows above, the sides row by row, two rows below. */
 void txm_border_gather(txm_row_fn row, void *context, uint32_t level_w, uint32_t level_h, size_t pixel_bytes,
                        uint32_t x0, uint32_t y0, uint32_t w, uint32_t h, uint8_t *border)
 {

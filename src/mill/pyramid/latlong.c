@@ -1,29 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Latitude-longitude images.
- *
- * Poles are single points on a sphere: their rows become one colour. Rows count by the area that they cover. Both are
- * done in the order and precision in which Cycles does them.
+ * Latitude-longitude images. A pole is a single point on a sphere, so its row gets one colour, and rows are weighted
+ * by the area that they cover. Order and precision of both computations are those of Cycles.
  */
 #include "mill/pyramid/latlong.h"
 
 #include <math.h>
 #include <string.h>
 
-/* What a row covers on the sphere, up to a factor. */
+/* The area of a row on the sphere, up to a constant factor. */
 static float area(uint32_t y, uint32_t height)
 {
     return sinf(3.14159265f * ((float)y + 0.5f) / (float)height);
 }
 
-/* The share of the second row, instead of the plain half. */
+/* The weight of the second row, which on a plane is its weight by position alone. */
 float txm_latlong_weight(uint32_t first, uint32_t second, uint32_t height, float g)
 {
     float w0 = (1.0f - g) * area(first, height), w1 = g * area(second, height);
     return w1 / (w0 + w1);
 }
 
-/* The mean, summed from left to right as Cycles does. */
+/* The mean is summed from left to right, as in Cycles. */
 static void make_solid(float *row, uint32_t channels, uint32_t width)
 {
     float share = 1.0f / (float)width;
@@ -51,7 +49,7 @@ void txm_latlong_edges(float *row, uint32_t channels, uint32_t width, uint32_t y
         row[c] = last[c] = 0.5f * row[c] + 0.5f * last[c];
 }
 
-/* In the storage type, for level 0: only what changes is converted. */
+/* For level 0, in storage type: only pixels that change are converted. */
 void txm_latlong_stored_edges(const txm_ops *ops, txm_type type, uint32_t channels, void *row, uint32_t width,
                               uint32_t y, uint32_t height, float *scratch)
 {
@@ -61,7 +59,7 @@ void txm_latlong_stored_edges(const txm_ops *ops, txm_type type, uint32_t channe
         ops->from_float(type, scratch, row, (size_t)width * channels);
         return;
     }
-    /* The first and the last pixel, as a row of two. */
+    /* The first and the last pixel are treated as a row of two. */
     uint8_t *first = row, *last = first + (size_t)(width - 1) * channels * txm_type_bytes(type);
     ops->to_float(type, first, scratch, channels);
     ops->to_float(type, last, scratch + channels, channels);

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The cascade of levels.
- *
- * Each level keeps a window of four rows. A row that arrives may complete a row of the level above, which then arrives
- * there in turn, and so on up to 1 x 1. The arithmetic of a row is that of src/tile/ops; this file decides which rows
- * meet.
+ * Computes the levels. Each level keeps a window of four source rows. A row that arrives may complete a row of the
+ * next level, which then arrives there, and so on up to 1 x 1. src/tile/ops has the arithmetic of a row; this file
+ * decides which rows are combined.
  */
 #include "mill/pyramid/pyramid.h"
 
@@ -15,16 +13,16 @@
 #include "tile/base/mem.h"
 #include "tile/ops/arith.h"
 
-/* A bilinear row needs two source rows of which the second is the newest or the one before: four slots keep what is
- * needed and leave one for the row that is being written. */
+/* A bilinear row needs two source rows, of which the second is the newest or the one before it: four slots hold these
+ * and leave one for the row that is being written. */
 enum { WINDOW = 4 };
 
-/* One level above 0, with the window of its source rows. */
+/* A level above 0, with the window of its source rows. */
 typedef struct level {
     uint32_t src_width, src_height, width, height;
-    bool box;         /* both source edges even */
-    uint32_t arrived; /* source rows so far */
-    uint32_t made;    /* own rows so far */
+    bool box;         /* both source sizes are even */
+    uint32_t arrived; /* number of source rows so far */
+    uint32_t made;    /* number of its own rows so far */
     float *window;
 } level;
 
@@ -32,19 +30,19 @@ struct txm_pyramid {
     txm_pyramid_spec spec;
     const txm_ops *ops;
     txm_pyramid_sink sink;
-    uint32_t levels; /* level 0 included */
+    uint32_t levels; /* including level 0 */
     level level[TXM_MAX_LEVELS];
-    float *last_row;   /* rows of the last level, which nobody filters further */
-    float *level0_row; /* of latitude-longitude images in sRGB: closed before it is decoded */
+    float *last_row;   /* rows of the last level, which is not filtered further */
+    float *level0_row; /* for latitude-longitude images in sRGB, which are closed before they are decoded */
 };
 
-/* Rows overwrite each other in turn: four are all that meet. */
+/* Rows reuse the slots in turn, since at most four are needed. */
 static float *window_row(const txm_pyramid *p, const level *l, uint32_t y)
 {
     return l->window + (size_t)(y % WINDOW) * l->src_width * p->spec.channels;
 }
 
-/* The sink provides memory for rows and hears when they are complete. */
+/* The sink provides memory for rows and is notified when they are complete. */
 txm_status txm_pyramid_new(const txm_pyramid_spec *spec, const txm_ops *ops, const txm_pyramid_sink *sink,
                            txm_pyramid **out, txm_error *err)
 {
@@ -90,7 +88,7 @@ void txm_pyramid_free(txm_pyramid **pyramid)
     *pyramid = NULL;
 }
 
-/* Filters row l->made of level `l` into `dst` if its source rows are there. */
+/* Filters row l->made of level `l` into `dst`, if its source rows have arrived. */
 static bool filter(const txm_pyramid *p, const level *l, float *dst)
 {
     uint32_t y = l->made, first = 2 * y, second = 2 * y + 1, channels = p->spec.channels;
@@ -126,8 +124,9 @@ static bool store(const txm_pyramid *p, uint32_t index, uint32_t y, const float 
     return true;
 }
 
-/* A source row of level `index` has arrived in its window: makes every row that this completes, here and above. A level
- * makes at most one row of each row below but at the very end, so the recursion is as deep as there are levels. */
+/* A source row of level `index` has arrived in its window: makes every row that this completes, in this level and those
+ * above. A level makes at most one row for each row of the level below, except at the very end, so the recursion is as
+ * deep as there are levels. */
 static bool arrive(txm_pyramid *p, uint32_t index)
 {
     level *l = &p->level[index], *next = index + 1 < p->levels ? l + 1 : NULL;
@@ -147,7 +146,7 @@ static bool arrive(txm_pyramid *p, uint32_t index)
     return true;
 }
 
-/* A row of level 0 as the float32 that levels are filtered in. */
+/* Converts a row of level 0 to the float32 in which levels are filtered. */
 static void load(const txm_pyramid *p, const void *src, uint32_t y, float *dst)
 {
     const txm_pyramid_spec *s = &p->spec;
@@ -167,7 +166,7 @@ static void load(const txm_pyramid *p, const void *src, uint32_t y, float *dst)
         p->ops->to_float(type, src, dst, (size_t)s->width * s->channels);
 }
 
-/* Rows of level 0 from the top; false when the sink has no memory. */
+/* Takes rows of level 0 from the top; false if the sink has no memory. */
 bool txm_pyramid_push(txm_pyramid *p, const void *pixels, size_t stride_bytes, uint32_t rows)
 {
     if (p->levels < 2)

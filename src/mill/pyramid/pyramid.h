@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The pyramid: rows of level 0 go in from the top, rows of every level above come out as soon as the level below has
- * what they need. Holds four rows per level and nothing of the image.
+ * The pyramid takes rows of level 0 from the top, and outputs rows of every other level as soon as their source rows
+ * are complete. It holds four rows per level. Filtering uses linear float32; rows of sRGB-encoded images are decoded
+ * once, and each level is encoded when it is output. Levels are made from the float rows, not from stored ones (half
+ * is clamped to its range).
  *
- * Filtering runs in linear float32; where the image is sRGB-encoded, rows are decoded once on the way in and each
- * level is encoded on its way out. Levels above come from the float rows, not from what was stored (half: clamped to
- * its range).
- *
- * The room src/mill/pyramid makes levels and borders: pyramid.c decides which rows meet, latlong.c what is different on
- * a sphere, border.c gathers what lies around a tile. Arithmetic is src/tile/ops's.
+ * In this folder, pyramid.c decides which rows are combined, latlong.c has the differences on a sphere, and border.c
+ * gathers the pixels around a tile. src/tile/ops has the arithmetic.
  */
 #ifndef TXM_PYRAMID_PYRAMID_H
 #define TXM_PYRAMID_PYRAMID_H
@@ -22,12 +20,13 @@ typedef struct txm_pyramid_spec {
     uint32_t channels;      /* 1 or 4 */
     txm_type type;
     bool srgb;        /* class scene-linear sRGB: filter in linear light */
-    bool equiangular; /* latitude-longitude: rows weighted by their area, solid poles, matching left and right edges */
-    bool closed;      /* equiangular, and level 0 has such poles and edges already: it was read from a tx file */
+    bool equiangular; /* latitude-longitude: rows weighted by their area, poles of one colour, matching left and right
+                         edges */
+    bool closed; /* equiangular, and level 0 already has such poles and edges, because it was read from a tx file */
 } txm_pyramid_spec;
 
-/* Where rows go: `place` gives the storage of row y of a level (>= 1), width * channels samples; `placed` says that it
- * is filled. Rows of a level come in order. A NULL place means failure: push stops and returns false. */
+/* The receiver of rows: `place` returns memory for row y of a level (>= 1), width * channels samples; `placed` is
+ * called when it is filled. Rows of a level come in order. If `place` returns NULL, push stops and returns false. */
 typedef struct txm_pyramid_sink {
     void *context;
     void *(*place)(void *context, uint32_t level, uint32_t y);

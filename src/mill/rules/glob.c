@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Globs. fnmatch(3) compares components (in the C locale, which the program stays in, it works on bytes); `**` and the
- * rule for where a glob may begin are ours.
- *
- * Both the glob and the path are cut at their slashes. After each part of the glob it is known which components of the
- * path have been reached, so `**` costs no more than any other part and nothing is tried twice.
+ * Globs. fnmatch(3) compares components (it works on bytes, since the program stays in the C locale); `**` and the
+ * rule for where a glob may begin are implemented here. Both the glob and the path are split at their slashes. After
+ * each component of the glob it is known which components of the path were reached, so that `**` costs no more than
+ * any other component and nothing is tried twice.
  */
 #include "mill/rules/glob.h"
 
@@ -14,10 +13,10 @@
 
 #include "tile/base/path.h"
 
-/* Longest component: file systems allow 255 bytes, globs may be longer. Paths end at 4096 bytes. */
+/* The longest component: file systems allow 255 bytes, globs may be longer. Paths end at 4096 bytes. */
 enum { COMPONENT_BYTES = 1024, MAX_COMPONENTS = 2048 };
 
-/* Copies the component at `p`; false when it is longer than any that could match. */
+/* Copies the component at `p`; false if it is longer than any that could match. */
 static bool take_component(const char *p, size_t n, char out[COMPONENT_BYTES])
 {
     if (n >= COMPONENT_BYTES)
@@ -27,7 +26,7 @@ static bool take_component(const char *p, size_t n, char out[COMPONENT_BYTES])
     return true;
 }
 
-/* Case is folded: textures come from systems that do not tell wood.PNG from wood.png. */
+/* Case is ignored, since textures come from systems on which wood.PNG and wood.png are the same file. */
 static bool component_matches(const char *glob, size_t glob_bytes, const char *name, size_t name_bytes)
 {
     char g[COMPONENT_BYTES], n[COMPONENT_BYTES];
@@ -35,14 +34,14 @@ static bool component_matches(const char *glob, size_t glob_bytes, const char *n
            fnmatch(g, n, FNM_CASEFOLD) == 0;
 }
 
-/* Start of the component after the one that ends at `end`. */
+/* The start of the component after the one that ends at `end`. */
 static const char *skip_component(const char *p, size_t n)
 {
     p += n;
     return p + strspn(p, "/");
 }
 
-/* Splits a path into components; their number, at most MAX_COMPONENTS. */
+/* Splits a path into at most MAX_COMPONENTS components and returns their number. */
 static size_t split_path(const char *path, const char *parts[MAX_COMPONENTS], size_t bytes[MAX_COMPONENTS])
 {
     size_t count = 0;
@@ -54,8 +53,8 @@ static size_t split_path(const char *path, const char *parts[MAX_COMPONENTS], si
     return count;
 }
 
-/* reach[i]: the glob's components so far match the path's first i. One pass a glob component: the time is the product
- * of both lengths at most, whatever the number of `**`. */
+/* reach[i]: the components of the glob so far match the path's first i. There is one pass per component of the glob, so
+ * that the time is at most the product of both lengths, however many `**` there are. */
 bool txm_glob_match(const char *glob, const char *path)
 {
     if (!strchr(glob, '/')) {
@@ -65,7 +64,7 @@ bool txm_glob_match(const char *glob, const char *path)
     const char *parts[MAX_COMPONENTS];
     size_t bytes[MAX_COMPONENTS], count = split_path(path, parts, bytes);
     bool reach[MAX_COMPONENTS + 1] = {true};
-    /* Anchored globs begin at the root, the others at any component. */
+    /* Anchored globs begin at the root, others at any component. */
     for (size_t i = 1; i <= count && glob[0] != '/'; i++)
         reach[i] = true;
     for (const char *g = glob + strspn(glob, "/"); *g;) {

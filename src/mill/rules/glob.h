@@ -6,9 +6,9 @@
  *     ?       one character but '/'           **      as a whole component: any folders, or none
  *     \       takes away the next character's meaning
  *
- * Upper and lower case are the same (ASCII): the textures of one project are rarely spelled alike. A glob without '/'
- * is compared with the file name alone. One with '/' is compared with whole components at the end of the path, or with
- * the whole path when it begins with '/'. Paths are bytes: what is not UTF-8 matches like anything else.
+ * Case is ignored (ASCII), because file names in a project are rarely consistent. A glob without '/' is compared with
+ * the file name. One with '/' is compared with whole components at the end of the path, or with the whole path if it
+ * begins with '/'. Paths are bytes and need not be valid UTF-8.
  */
 #ifndef TXM_FARM_GLOB_H
 #define TXM_FARM_GLOB_H

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Kinds of maps by their file names.
- *
- * The name is split into words, the last one that is no number, resolution or variant is looked up in a table, alone
- * and together with the one before. Rules use the kind for their preset, lint for its findings.
+ * Recognises kinds of maps by their file names. The name is split into words, and the last one that is not a number,
+ * resolution or variant is looked up in a table, alone and together with the one before it. The preset of rules and
+ * lint use the kind.
  */
 #include "mill/rules/kind.h"
 
@@ -16,8 +15,8 @@
 
 enum { WORD_BYTES = 32, MAX_WORDS = 64 };
 
-/* As texture libraries and painting programs write them. Two words in the name are compared as one, too: "base_color"
- * is "basecolor". */
+/* The words that texture libraries and painting programs use. Two words of a name are also compared as one:
+ * "base_color" as "basecolor". */
 static const struct {
     const char *word;
     txm_map_kind kind;
@@ -68,16 +67,17 @@ static const struct {
     {"specularlevel", TXM_MAP_DATA},
 };
 
-/* What follows the word that names the kind: conventions of normal maps, and the word "map" itself. */
+/* Words that may follow the one that names the kind: conventions of normal maps, and the word "map" itself. */
 static const char *const variants[] = {"gl", "dx", "opengl", "directx", "ogl", "map", "tex", "texture"};
 
 typedef struct name_words {
-    char word[MAX_WORDS][WORD_BYTES]; /* lower case; cut where too long, which no word of ours is */
+    char word[MAX_WORDS][WORD_BYTES]; /* lower case; longer words are cut, since none in the table is as long */
     size_t count;
 } name_words;
 
-/* Splits a file name without its extension into words: at what is no letter or digit, where lower case turns to upper
- * case, and between letters and digits. Only the last MAX_WORDS are of interest, so a longer name starts again. */
+/* Splits a file name without its extension into words: at characters that are not letters or digits, at changes from
+ * lower to upper case, and between letters and digits. Only the last MAX_WORDS matter, so a longer name starts again.
+ */
 static void split_name(const char *path, name_words *w)
 {
     const char *name = txm_path_base(path), *end = txm_path_ext(name);
@@ -99,7 +99,7 @@ static void split_name(const char *path, name_words *w)
     }
 }
 
-/* "2", "k" of "2k", "u1" and "v1" of a tile's place, variants. */
+/* "2", the "k" of "2k", the "u" and "v" of "u1_v1", and variants. */
 static bool is_ignored_word(const char *word)
 {
     if (isdigit((unsigned char)word[0]) || !strcmp(word, "k") || !strcmp(word, "u") || !strcmp(word, "v") ||
@@ -111,7 +111,7 @@ static bool is_ignored_word(const char *word)
     return false;
 }
 
-/* The table is short enough to walk. */
+/* The table is short enough for a linear search. */
 static txm_map_kind map_kind_of_word(const char *word, size_t length)
 {
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
@@ -120,7 +120,7 @@ static txm_map_kind map_kind_of_word(const char *word, size_t length)
     return TXM_MAP_UNKNOWN;
 }
 
-/* One word, also with "map" grown on: "normalmap". */
+/* Looks up one word, also with "map" appended: "normalmap". */
 static txm_map_kind kind_of_word(const char *word)
 {
     size_t n = strlen(word);
@@ -130,7 +130,8 @@ static txm_map_kind kind_of_word(const char *word)
     return kind;
 }
 
-/* The pair comes first: "base_normal" is a pair that nobody lists, "base_color" one that somebody does. */
+/* The pair of words is looked up first: "base_color" is in the table, whereas of "base_normal" only the last word is.
+ */
 txm_map_kind txm_map_kind_of(const char *path)
 {
     name_words w;

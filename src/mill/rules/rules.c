@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Rules: which colour space and alpha go with which file names.
+ * Rules choose colour space and alpha type by file name.
  *
- * Who decides, from the strongest: what a scene or a list says about the file; --rule, in the order given; --rules
- * files; --preset; --colorspace and --alpha-type; and where none of them says anything, what a Blender scene would
- * hold: the file's own metadata, a file rule of the OCIO config, the config's role for the format. Colour space and
- * alpha come from the same rule: one that names no alpha leaves it to the command line.
+ * The first of these that specifies a value decides: a scene or a list that names the file; --rule, in the order given;
+ * --rules files; --preset; --colorspace and --alpha-type; else Blender's default, which is the file's own metadata, a
+ * file rule of the OCIO config, or the config's role for the format. Colour space and alpha type come from the same
+ * rule: if it specifies no alpha type, the command line decides that.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -29,7 +29,7 @@ struct txm_rules {
 
 enum { MAX_RULES = 100000, MAX_LINES = 1000000, MAX_RULE_BYTES = 4096 };
 
-/* What --preset pbr decides. It comes after all globs. */
+/* What --preset pbr adds, after all globs. */
 static const txm_rule pbr = {
     .glob = "the name of a map without colours", .colorspace = "Non-Color", .origin = "preset pbr"};
 
@@ -50,7 +50,7 @@ void txm_rules_free(txm_rules **rules)
     }
 }
 
-/* In the order of precedence: the first match wins. */
+/* Rules are in order of precedence: the first match decides. */
 static txm_status add_rule(txm_rules *r, const txm_rule *rule, txm_error *err)
 {
     if (r->count == MAX_RULES)
@@ -66,7 +66,7 @@ static txm_status add_rule(txm_rules *r, const txm_rule *rule, txm_error *err)
     return TXM_OK;
 }
 
-/* Checked when they are read: a space that the config lacks is found by the command, which has one. */
+/* Rules are checked when they are read; that a colour space exists is checked by the command, which has a config. */
 txm_status txm_rules_add(txm_rules *rules, const char *text, const char *origin, txm_error *err)
 {
     txm_error_clear(err);
@@ -74,7 +74,7 @@ txm_status txm_rules_add(txm_rules *rules, const char *text, const char *origin,
     txm_rule rule = {.glob = copy, .origin = origin};
     if (snprintf(copy, sizeof copy, "%s", text) >= (int)sizeof copy)
         return txm_fail(err, TXM_STATUS_USAGE, "%s: a rule is longer than %d bytes", origin, MAX_RULE_BYTES - 1);
-    /* A glob may hold '=', a colour space hardly; a colour space may hold ',', an alpha type never. */
+    /* A glob may contain '=', a colour space hardly; a colour space may contain ',', an alpha type never. */
     char *equals = strrchr(copy, '=');
     if (!equals || equals == copy)
         return txm_fail(err, TXM_STATUS_USAGE, "%s: rule '%s': must be GLOB=SPACE or GLOB=SPACE,ALPHA", origin, text);
@@ -95,7 +95,7 @@ txm_status txm_rules_add(txm_rules *rules, const char *text, const char *origin,
     return add_rule(rules, &rule, err);
 }
 
-/* With file and line as origin, for messages. */
+/* File and line are the origin, for messages. */
 static txm_status load_line(txm_rules *rules, char *line, const char *path, size_t number, txm_error *err)
 {
     char origin[512];

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The file header and block heads.
- *
- * Both layouts of the header (BLENDER-v405, BLENDER17-01v0500) and all layouts of block heads come out as one struct.
- * Sizes and addresses are checked here for being possible at all; whether they make sense in the file is for those who
- * read the blocks.
+ * Decodes the file header and the block heads. Both layouts of the header (BLENDER-v405, BLENDER17-01v0500) and all
+ * layouts of block heads give the same struct. Sizes and addresses are checked here only for being possible; code that
+ * reads blocks checks whether they make sense.
  */
 #include "mill/scene/block.h"
 
@@ -16,7 +14,7 @@
 
 enum { LEGACY_HEADER_BYTES = 12, HEADER_BYTES = 17, MAX_HEAD_BYTES = 32 };
 
-/* A decimal number of exactly `digits` digits; -1 when there is something else. */
+/* A decimal number of exactly `digits` digits; -1 if it is malformed. */
 static int number(const char *p, int digits)
 {
     int value = 0;
@@ -53,7 +51,7 @@ static bool decode_current(const char *header, txm_blend_format *f)
     return f->version >= 0 && header[9] == '-' && header[12] == 'v';
 }
 
-/* A file that is too short to have a header is reported as what it is: not a Blender file, or an empty one. */
+/* A file that is too short to have a header is reported as not being a Blender file. */
 txm_status txm_blend_read_header(txm_stream *stream, txm_blend_format *out, txm_error *err)
 {
     const char *name = txm_stream_name(stream);
@@ -80,7 +78,7 @@ txm_status txm_blend_read_header(txm_stream *stream, txm_blend_format *out, txm_
             return status;
         }
         if (number(header + 7, 2) > HEADER_BYTES || number(header + 10, 2) > 1) {
-            return txm_fail(err, TXM_STATUS_NEWER, "%s: .blend file format %.2s is newer than this program knows (01)",
+            return txm_fail(err, TXM_STATUS_NEWER, "%s: .blend file format %.2s is newer than this program reads (01)",
                             name, header + 10);
         }
         ok = number(header + 7, 2) == HEADER_BYTES && number(header + 10, 2) == 1 && decode_current(header, &format);
@@ -92,7 +90,7 @@ txm_status txm_blend_read_header(txm_stream *stream, txm_blend_format *out, txm_
     return TXM_OK;
 }
 
-/* Bytes only, no stream: the same function reads blocks of the file and of the tape. */
+/* Takes bytes and not a stream, so that it can decode blocks of the file and of the tape. */
 bool txm_block_decode(const txm_blend_format *format, const uint8_t *head, uint64_t position, txm_block *out)
 {
     bool be = format->big_endian;
@@ -117,13 +115,13 @@ bool txm_block_decode(const txm_blend_format *format, const uint8_t *head, uint6
         }
     }
     if (txm_block_is(&b, "ENDB")) {
-        b.bytes = 0; /* only the code counts: Blender does not look at the rest either */
+        b.bytes = 0; /* only the code counts: Blender ignores the rest too */
     }
     *out = b;
     return b.bytes <= INT64_MAX - b.position && isupper((unsigned char)b.code[0]);
 }
 
-/* A block that would end beyond the data is refused here, where its place in the file is known. */
+/* A block that would end beyond the data is refused here, where its position in the file is known. */
 txm_status txm_block_read(txm_stream *stream, const txm_blend_format *format, uint64_t position, txm_block *out,
                           txm_error *err)
 {

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The frame of a .blend file: its header and the heads of its blocks, in every layout since 2.4.
- *
- * In: the bytes of an uncompressed .blend file as a stream. Out: one head after the other, checked against the
- * end of the file before anything is allocated for it. What a payload means is schema.h's.
+ * The frame of a .blend file: its header and the heads of its blocks, in every layout since 2.4. Heads are read one
+ * after the other, and checked against the end of the file before anything is allocated for their payload. schema.h
+ * interprets payloads.
  */
 #ifndef TXM_SCENE_BLOCK_H
 #define TXM_SCENE_BLOCK_H
@@ -11,7 +10,7 @@
 
 #include "mill/scene/stream.h"
 
-/* How block heads are laid out. */
+/* The layout of block heads. */
 typedef enum txm_block_layout {
     TXM_BLOCK_HEAD4,       /* 20 bytes, 4-byte addresses */
     TXM_BLOCK_SMALL_HEAD8, /* 24 bytes, 8-byte addresses, lengths below 2 GiB */
@@ -26,20 +25,20 @@ typedef struct txm_blend_format {
 } txm_blend_format;
 
 typedef struct txm_block {
-    char code[5];             /* "MA", "DATA", "ENDB": trailing NULs stripped, the same for both byte orders */
+    char code[5];             /* index of the struct in its payload */
     uint32_t sdna;            /* index of the struct that it holds */
-    uint64_t address;         /* where it stood in memory: what pointers to it hold */
+    uint64_t address;         /* where it was in memory, which pointers to it contain */
     uint64_t position, bytes; /* of the payload */
 } txm_block;
 
-/* Reads the file's header, from the start. CORRUPT when it is no .blend file, NEWER for an unknown file format. */
+/* Reads the file's header from the start. CORRUPT if it is not a .blend file, NEWER for an unknown file format. */
 txm_status txm_blend_read_header(txm_stream *stream, txm_blend_format *out, txm_error *err);
 
-/* Decodes a block head of format->head_bytes bytes at `position`. False when it is no possible head. */
+/* Decodes a block head of format->head_bytes bytes at `position`. false if it is impossible. */
 bool txm_block_decode(const txm_blend_format *format, const uint8_t *head, uint64_t position, txm_block *out);
 
-/* Reads the head at `position` (its payload is left unread). CORRUPT when it is impossible or its payload would pass
- * the end of the file. */
+/* Reads the head at `position`, but not its payload. CORRUPT if it is impossible or its payload would extend beyond the
+ * end of the file. */
 txm_status txm_block_read(txm_stream *stream, const txm_blend_format *format, uint64_t position, txm_block *out,
                           txm_error *err);
 
@@ -48,7 +47,7 @@ static inline bool txm_block_is(const txm_block *block, const char *code)
     return strcmp(block->code, code) == 0;
 }
 
-/* Whether it is the block of a data-block (ID), and not one of its DATA blocks: codes of two letters. */
+/* Whether the block is that of a data-block (ID), which has a code of two letters, and not one of its DATA blocks. */
 static inline bool txm_block_is_id(const txm_block *block)
 {
     return block->code[0] && block->code[1] && !block->code[2];

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * From what is reached to the list of images and their users, in an order that depends on names alone.
- *
- * In: the linked model of a scene and its libraries. Out: the images a render will look up, each once per combination
- * of settings, with the nodes, materials and objects that use it. The order is by names, so that the same scene lists
- * the same way whatever its blocks' addresses are.
+ * Makes the list of images and their users from the linked model of a scene and its libraries: the images that a
+ * render will use, each once per combination of settings, with the nodes, materials and objects that use it. They are
+ * sorted by name, so that the order does not depend on addresses of blocks.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -29,7 +27,7 @@ static const char *library_path(const txm_blend *blend, uint32_t file)
     return file == 0 ? "" : blend->files.data[file].path;
 }
 
-/* "MAwood" without its type. */
+/* The name without its type: "wood" of "MAwood". */
 static const char *plain_name(const char *id_name)
 {
     return strlen(id_name) > 2 ? id_name + 2 : "";
@@ -37,7 +35,7 @@ static const char *plain_name(const char *id_name)
 
 /* ---- uses ----------------------------------------------------------------------------------------------------- */
 
-/* Nodes whose image cannot be found (a library that is missing) are no uses: the library is a finding already. */
+/* Nodes whose image is in a missing library are skipped: the library is reported already. */
 static bool collect_node(txm_blend *blend, uint32_t file, uint32_t tree, uint32_t node)
 {
     const txm_model *from = &blend->files.data[file].model;
@@ -50,7 +48,7 @@ static bool collect_node(txm_blend *blend, uint32_t file, uint32_t tree, uint32_
     txm_model *model = &blend->files.data[use.image_file].model;
     use.image = model->ids.data[id].image;
     if (use.image == TXM_NO_INDEX) {
-        return true; /* a node group, a script ... */
+        return true; /* a node group, a script or the like */
     }
     txm_image *image = &model->images.data[use.image];
     image->legacy_data |= n->legacy_data;
@@ -69,7 +67,7 @@ static bool collect_node(txm_blend *blend, uint32_t file, uint32_t tree, uint32_
     return out != NULL;
 }
 
-/* Only trees that a render can reach. */
+/* Only trees that a render can reach count. */
 static bool collect_uses(txm_blend *blend)
 {
     for (uint32_t file = 0; file < blend->files.count; file++) {
@@ -88,7 +86,7 @@ static bool collect_uses(txm_blend *blend)
 
 /* ---- order ---------------------------------------------------------------------------------------------------- */
 
-/* Names are unique within a file; with libraries it takes their paths as well. */
+/* Names are unique within a file; with libraries, their paths are compared too. */
 static int compare_origins(const void *a, const void *b, void *scene)
 {
     const txm_blend *blend = scene;
@@ -100,7 +98,7 @@ static int compare_origins(const void *a, const void *b, void *scene)
     return order ? order : left->image < right->image ? -1 : left->image > right->image;
 }
 
-/* By image first, so that the users of an image are next to each other in the table. */
+/* Sorts by image first, so that the users of an image are contiguous. */
 static int compare_uses(const void *a, const void *b, void *scene)
 {
     const txm_blend *blend = scene;
@@ -120,7 +118,7 @@ static int compare_uses(const void *a, const void *b, void *scene)
     return order ? order : left->node < right->node ? -1 : left->node > right->node;
 }
 
-/* Images get their numbers here: all tables that follow refer to them. */
+/* Images get their numbers here, to which all later tables refer. */
 static void put_in_order(txm_blend *blend)
 {
     if (blend->origins.count == 0) {
@@ -136,7 +134,7 @@ static void put_in_order(txm_blend *blend)
 
 /* ---- users ---------------------------------------------------------------------------------------------------- */
 
-/* From the two letters in front of an ID's name. */
+/* The type of the owner, from the two letters in front of an ID's name. */
 static const char *owner_type(const char *id_name)
 {
     static const char *const types[][2] = {
@@ -149,7 +147,7 @@ static const char *owner_type(const char *id_name)
     return "other";
 }
 
-/* One that this version does not know is the node's default. */
+/* An extension that this version does not support is reported as the default of the node. */
 static txm_extension extension_of_blender(int number)
 {
     switch (number) {
@@ -159,7 +157,7 @@ static txm_extension extension_of_blender(int number)
     }
 }
 
-/* Settings that this version does not know are given as the default of the node. */
+/* Settings that this version does not support are reported as the default of the node. */
 static txm_blend_user user_of(const txm_blend *blend, const txm_blend_use *use)
 {
     static const char *const interpolations[] = {"linear", "closest", "cubic", "smart"};
@@ -188,7 +186,7 @@ static bool collect_users(txm_blend *blend)
         }
         *user = user_of(blend, &blend->uses.data[i]);
     }
-    /* The table does not grow any more: images may point into it. */
+    /* The table does not grow any more, so images may point into it. */
     for (size_t i = 0, begin = 0; i < blend->images.count; i++) {
         size_t end = begin;
         while (end < blend->uses.count && image_of(blend, &blend->uses.data[end])->in_scene == i) {
@@ -201,8 +199,8 @@ static bool collect_users(txm_blend *blend)
     return true;
 }
 
-/* What an image's settings mean (settle.c), which files it has (expand.c) and what is packed (unpack.c) is
- * filled in here, one image after the other. */
+/* For each image, fills in what its settings mean (settle.c), which files it has (expand.c) and what is packed
+ * (unpack.c). */
 txm_status txm_blend_collect(txm_blend *blend, txm_error *err)
 {
     if (!collect_uses(blend)) {
@@ -233,7 +231,7 @@ txm_status txm_blend_collect(txm_blend *blend, txm_error *err)
     return collect_users(blend) ? TXM_OK : txm_blend_exhausted(blend, err);
 }
 
-/* Paths count from the file that the data-block came from, also where a library passed it on. */
+/* Paths are relative to the file from which the data-block came originally, even if a library passed it on. */
 const char *txm_blend_folder_of(txm_blend *blend, const txm_blend_file *file, const txm_id *id)
 {
     const txm_model *model = &file->model;
@@ -242,7 +240,7 @@ const char *txm_blend_folder_of(txm_blend *blend, const txm_blend_file *file, co
         return file->folder;
     }
     const txm_library *named = &model->libraries.data[model->ids.data[library].own_library];
-    /* The archive that holds packed data-blocks may leave its path to its parent. */
+    /* An archive of packed data-blocks may have no path of its own; then its parent's counts. */
     uint32_t parent = !*named->path ? txm_model_find(model, named->archive_parent) : TXM_NO_INDEX;
     if (parent != TXM_NO_INDEX && model->ids.data[parent].own_library != TXM_NO_INDEX) {
         named = &model->libraries.data[model->ids.data[parent].own_library];

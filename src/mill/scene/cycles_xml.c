@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Scenes of Cycles' own program, in XML.
+ * Reads scenes of Cycles' own program, in XML. From a file <cycles> and those that it includes it lists the image
+ * nodes of shaders as Cycles creates them: <image_texture> and <environment_texture> in <shader> and <background>,
+ * however deep <transform>, <state> and <object> nest them. File names are relative to the file that contains them,
+ * missing attributes have the values of a new node, and unknown words are ignored, as in Cycles.
  *
- * In: a file <cycles>, and those that it includes. Out: the image nodes of its shaders, as Cycles creates them: from
- * <image_texture> and <environment_texture> in <shader> and <background>, wherever <transform>, <state> and <object>
- * nest them. Names of files are relative to the file that they are in, attributes that a node has not are those of a
- * new one, and words that Cycles does not know count for nothing, as there.
- *
- * Files may be hostile. Expat sees each whole, in one piece, since it would look at a long attribute again with every
- * further piece; size and depth are bounded, and a file that declares entities is refused: Cycles' parser has none.
+ * Files may be hostile. Expat gets each file in one piece, since with several it would scan a long attribute again for
+ * every piece; size and depth are bounded, and a file that declares entities, which Cycles' parser does not support,
+ * is refused.
  */
 #include <errno.h>
 #include <expat.h>
@@ -27,7 +26,7 @@
 #include "tile/base/path.h"
 #include "tile/base/text.h"
 
-/* Expat 2.9 has another function for it, and warns of the one that older versions have. */
+/* Expat 2.9 replaced the function of older versions, and warns if that is used. */
 #if XML_MAJOR_VERSION > 2 || XML_MINOR_VERSION >= 9
 #define LINE_OF(parser) XML_GetCurrentLineNumber64(parser)
 #else
@@ -36,7 +35,7 @@
 
 enum { MAX_DEPTH = 256, MAX_NESTING = 64, MAX_FILE_BYTES = 1 << 30, MAX_TILES = TXM_NODE_MAX_TILES };
 
-/* Where in a file the parser is. */
+/* The parser's place in a file. */
 typedef enum xml_place { AT_TOP, IN_SCENE, IN_SHADER, ELSEWHERE } xml_place;
 
 /* What all files of a scene share. */
@@ -50,13 +49,13 @@ typedef struct xml_scene {
 typedef struct xml_file {
     xml_scene *scene;
     XML_Parser parser;
-    const char *path, *library; /* library: "" for the scene itself */
+    const char *path, *library; /* library is "" for the scene itself */
     char *folder;
     xml_place places[MAX_DEPTH];
     unsigned depth;
     char *owner;
     bool background;
-    txm_status status; /* that made the parser stop; the message is in `err` */
+    txm_status status; /* why the parser stopped; the message is in `err` */
     txm_error *err;
 } xml_file;
 
@@ -74,7 +73,7 @@ static const char *attribute(const XML_Char **attributes, const char *name)
     return NULL;
 }
 
-/* Numbers apart by spaces, as many as there are; numbers that no tile has are left out. */
+/* Numbers separated by spaces; numbers that no UDIM tile has are skipped. */
 static size_t read_tiles(const char *text, uint32_t *tiles)
 {
     size_t count = 0;
@@ -90,7 +89,7 @@ static size_t read_tiles(const char *text, uint32_t *tiles)
     return count;
 }
 
-/* Backslashes are Windows' and mean the same. NULL: no memory. */
+/* Backslashes come from Windows and are separators too. NULL if memory is exhausted. */
 static char *path_in(const xml_file *file, const char *stored)
 {
     char *slashes = txm_strdup(stored), *joined, *path;
@@ -147,7 +146,7 @@ static void take_image_node(xml_file *file, const XML_Char **attributes, bool en
     free(tiles);
 }
 
-/* A file that cannot be included ends Cycles; here it is a library that is missing, and the rest is told. */
+/* Cycles stops at a file that cannot be included; here it is reported as a missing library, and the rest is listed. */
 static void take_include(xml_file *file, const char *src)
 {
     xml_scene *scene = file->scene;
@@ -177,7 +176,7 @@ static void take_include(xml_file *file, const char *src)
     free(path);
 }
 
-/* What the element is in its place, which is that of its children. */
+/* The place that the element's children are in. */
 static xml_place take_scene_element(xml_file *file, const char *name, const XML_Char **attributes)
 {
     static const char *const nesting[] = {"transform", "state", "object"};
@@ -208,7 +207,7 @@ static void XMLCALL on_start(void *user, const XML_Char *name, const XML_Char **
 {
     xml_file *file = user;
     xml_place place = file->depth ? file->places[file->depth - 1] : AT_TOP, inside = ELSEWHERE;
-    /* Expat goes on to the end of what it has begun. */
+    /* Expat calls this a few more times after it was stopped. */
     if (file->status != TXM_OK) {
         return;
     }
@@ -218,9 +217,8 @@ static void XMLCALL on_start(void *user, const XML_Char *name, const XML_Char **
         return;
     }
     if (place == AT_TOP && strcmp(name, "cycles") != 0) {
-        stop(file,
-             txm_fail(file->err, TXM_STATUS_UNSUPPORTED,
-                      "%s: not a scene of Cycles: its first element is <%.100s>, not <cycles>", file->path, name));
+        stop(file, txm_fail(file->err, TXM_STATUS_UNSUPPORTED,
+                            "%s: not a Cycles scene: its first element is <%.100s>, not <cycles>", file->path, name));
     } else if (place == AT_TOP) {
         inside = IN_SCENE;
     } else if (place == IN_SCENE) {
@@ -251,13 +249,13 @@ static void XMLCALL on_entity(void *user, const XML_Char *name, int is_parameter
     (void)is_parameter, (void)value, (void)length, (void)base, (void)system_id, (void)public_id, (void)notation;
     if (file->status == TXM_OK) {
         stop(file, txm_fail(file->err, TXM_STATUS_CORRUPT,
-                            "%s: declares an entity (%.100s), which scenes of Cycles do not", file->path, name));
+                            "%s: declares an entity (%.100s), which Cycles scenes do not", file->path, name));
     }
 }
 
 /* ---- files ------------------------------------------------------------------------------------------------------- */
 
-/* The whole file. Non-blocking: it may be a pipe, which is not waited for. */
+/* Reads the whole file. It is opened without blocking, since it may be a pipe. */
 static txm_status load_xml_bytes(const char *path, txm_bytes *out, txm_error *err)
 {
     struct stat st;
@@ -273,7 +271,7 @@ static txm_status load_xml_bytes(const char *path, txm_bytes *out, txm_error *er
     if (!S_ISREG(st.st_mode)) {
         status = txm_fail(err, TXM_STATUS_NOT_A_FILE, "%s: not a regular file", path);
     } else if (st.st_size > MAX_FILE_BYTES) {
-        status = txm_fail(err, TXM_STATUS_TOO_LARGE, "%s: has more than %d MiB", path, MAX_FILE_BYTES >> 20);
+        status = txm_fail(err, TXM_STATUS_TOO_LARGE, "%s: larger than %d MiB", path, MAX_FILE_BYTES >> 20);
     } else if (!txm_bytes_reserve(out, (size_t)st.st_size + 1)) {
         status = txm_no_memory(err, path);
     }
@@ -311,7 +309,7 @@ static txm_status parse_xml(xml_file *file, const txm_bytes *bytes)
     return file->status;
 }
 
-/* Nodes that come before the place where a file breaks off are told with the rest. */
+/* If a file is malformed, the nodes before that place are still listed. */
 static txm_status read_xml_file(xml_scene *scene, const char *path, const char *library, txm_error *err)
 {
     txm_bytes bytes = {0};

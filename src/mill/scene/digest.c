@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Images, libraries and shader trees of a run.
- *
- * Nodes that use a data-block (images, groups) are kept, and for lint every node and the links between them.
- * Unconnected nodes count: a render loads their images as soon as someone connects them, and Blender's own operator
- * takes them too.
- *
- * Images and libraries have lists of tiles and packed files. A block is in one list only, so all lists of a run
- * together are followed for as many steps as it has blocks: one that bites its own tail ends.
+ * Extracts images, libraries and shader trees from a run. Nodes that use a data-block (images, groups) are kept; for
+ * lint, every node and the links between them. Unconnected nodes count too: a render loads their images as soon as
+ * they are connected, and Blender's own operator includes them. Images and libraries have lists of tiles and packed
+ * files. A block is in at most one list, so all lists of a run together are followed for as many steps as it has
+ * blocks, which ends cyclic ones.
  */
 #include "mill/scene/digest.h"
 
@@ -18,7 +15,7 @@
 
 enum { SHADER_TREE = 0, ENVIRONMENT_NODE = 157, NON_COLOR_DATA = 0 };
 
-/* What the node's storage block says about texture lookup. */
+/* Reads texture settings from the node's storage block. */
 static void digest_storage(const txm_digest *d, txm_run *run, uint64_t address, txm_node *node)
 {
     const txm_run_block *image = txm_run_find(run, address, TXM_KIND_TEX_IMAGE);
@@ -63,7 +60,7 @@ static bool digest_node(const txm_digest *d, txm_run *run, uint64_t address, txm
 
 /* ---- links ---------------------------------------------------------------------------------------------------- */
 
-/* The tree's node at an address; TXM_NO_INDEX if there is none. Nodes were sorted by address before. */
+/* The tree's node at an address; TXM_NO_INDEX if there is none. Nodes are sorted by address. */
 static uint32_t node_at(const txm_model *model, txm_span nodes, uint64_t address)
 {
     uint32_t low = nodes.begin, high = nodes.end;
@@ -78,7 +75,7 @@ static uint32_t node_at(const txm_model *model, txm_span nodes, uint64_t address
     return low < nodes.end && model->nodes.data[low].address == address ? low : TXM_NO_INDEX;
 }
 
-/* A socket's identifier; before 2.67 sockets have a name only. */
+/* A socket's identifier; before 2.67 sockets have only a name. */
 static const char *socket_name(const txm_digest *d, txm_run *run, uint64_t address, int *type)
 {
     const txm_run_block *b = txm_run_find(run, address, TXM_KIND_SOCKET);
@@ -91,14 +88,14 @@ static const char *socket_name(const txm_digest *d, txm_run *run, uint64_t addre
     return txm_record_string(d->schema, r, field, d->store);
 }
 
-/* Links are found by the node that they leave. */
+/* Links are looked up by the node that they leave. */
 static int compare_links(const void *a, const void *b)
 {
     const txm_link *left = a, *right = b;
     return left->from < right->from ? -1 : left->from > right->from;
 }
 
-/* Links end up ordered by the node that they come from. */
+/* Sorts the links by the node that they leave. */
 static bool digest_links(const txm_digest *d, txm_run *run, uint64_t next, txm_span nodes)
 {
     size_t begin = d->model->links.count;
@@ -132,14 +129,14 @@ static bool digest_links(const txm_digest *d, txm_run *run, uint64_t next, txm_s
 
 /* ---- trees ---------------------------------------------------------------------------------------------------- */
 
-/* And nodes by the address that links name them with. */
+/* Nodes are looked up by their address, which links contain. */
 static int compare_nodes(const void *a, const void *b)
 {
     const txm_node *left = a, *right = b;
     return left->address < right->address ? -1 : left->address > right->address;
 }
 
-/* The list of nodes is followed as Blender does, by its pointers; a pointer that leads nowhere ends it. */
+/* The list of nodes is followed by its pointers, as in Blender; an invalid pointer ends it. */
 static bool digest_tree(const txm_digest *d, uint32_t id, txm_run *run, txm_record tree)
 {
     txm_model *m = d->model;
@@ -172,11 +169,11 @@ static bool digest_tree(const txm_digest *d, uint32_t id, txm_run *run, txm_reco
     return out != NULL;
 }
 
-/* Adds every shader tree of the run of ID `id`. False when memory or the store's limit is exhausted. */
+/* Adds every shader tree of the run of ID `id`. false if memory or the store's limit is exhausted. */
 static bool digest_trees(const txm_digest *d, uint32_t id, txm_run *run)
 {
     d->model->ids.data[id].trees = (txm_span){(uint32_t)d->model->trees.count, (uint32_t)d->model->trees.count};
-    /* Lookups order the table: once before walking it. */
+    /* Sorts the table before it is walked. */
     txm_run_find(run, 0, TXM_KIND_TREE);
     for (size_t i = 0; i < run->blocks.count; i++) {
         if (run->blocks.data[i].kind != TXM_KIND_TREE) {
@@ -195,7 +192,7 @@ static bool digest_trees(const txm_digest *d, uint32_t id, txm_run *run)
 
 enum { IGNORE_ALPHA_FLAG = 1 << 12 };
 
-/* Where the bytes of a PackedFile block lie. False (and an empty `out`) when the file does not hold them. */
+/* Finds the bytes of a PackedFile block. false, with an empty `out`, if the file lacks them. */
 static bool find_packed(const txm_digest *d, txm_run *run, uint64_t address, txm_packed *out)
 {
     const txm_run_block *head = txm_run_find(run, address, TXM_KIND_PACKED);
@@ -213,7 +210,7 @@ static bool find_packed(const txm_digest *d, txm_run *run, uint64_t address, txm
     return true;
 }
 
-/* Numbers of UDIM tiles. Images that have no list have tile 1001. */
+/* The numbers of UDIM tiles. Images without a list have tile 1001. */
 static bool digest_tiles(const txm_digest *d, txm_run *run, txm_record image, txm_image *out)
 {
     uint64_t next = txm_record_address(d->schema, image, TXM_IMAGE_TILES);
@@ -228,7 +225,7 @@ static bool digest_tiles(const txm_digest *d, txm_run *run, txm_record image, tx
         if (!number) {
             return false;
         }
-        /* Blender has 1001 where files hold 0. */
+        /* Files store 0 for Blender's 1001. */
         int64_t stored = txm_record_integer(d->schema, r, TXM_TILE_NUMBER, 0);
         *number = stored > 0 && stored <= 9999 ? (uint32_t)stored : 1001;
         next = txm_record_address(d->schema, r, TXM_TILE_NEXT);
@@ -246,7 +243,7 @@ static bool add_packed(const txm_digest *d, txm_packed packed)
     return p != NULL;
 }
 
-/* A list since 2.76 (one a tile and view), a single PackedFile before. */
+/* Since 2.76 this is a list (one per tile and view), before that a single PackedFile. */
 static bool digest_packed(const txm_digest *d, txm_run *run, txm_record image, txm_image *out)
 {
     txm_packed one = {.path = ""};
@@ -275,15 +272,15 @@ static bool digest_packed(const txm_digest *d, txm_run *run, txm_record image, t
     return true;
 }
 
-/* Whether a block holds that text alone. */
+/* Whether a block contains only that text. */
 static bool is_text(txm_record block, const char *text)
 {
     size_t n = strlen(text);
     return block.bytes > n && memcmp(block.data, text, n + 1) == 0;
 }
 
-/* Blender makes a library override anew when it opens the file: a copy of the library's data-block in which it changes
- * the listed properties. Of those that matter here, only path and alpha type can be listed. */
+/* Blender recreates a library override when it opens the file: as a copy of the library's data-block, in which it
+ * changes the listed properties. Of those that matter here, only path and alpha type can be listed. */
 static void digest_override(const txm_digest *d, txm_run *run, txm_record head, txm_image *out)
 {
     const txm_run_block *b = txm_run_find(run, txm_record_address(d->schema, head, TXM_ID_OVERRIDE), TXM_KIND_OVERRIDE);
@@ -303,7 +300,7 @@ static void digest_override(const txm_digest *d, txm_run *run, txm_record head, 
     }
 }
 
-/* Everything as it is stored; what it means depends on the version and is settle.c's. */
+/* Keeps everything as it is stored; settle.c interprets it for the file's version. */
 static bool digest_image(const txm_digest *d, uint32_t id, txm_run *run, const txm_run_block *head)
 {
     txm_record r = txm_run_record(run, head);
@@ -331,7 +328,7 @@ static bool digest_image(const txm_digest *d, uint32_t id, txm_run *run, const t
     return out != NULL;
 }
 
-/* A library may be packed, as a file inside of the file. */
+/* A library may be packed: a file inside the file. */
 static bool digest_library(const txm_digest *d, uint32_t id, txm_run *run, const txm_run_block *head)
 {
     txm_record r = txm_run_record(run, head);
@@ -352,7 +349,7 @@ static bool digest_library(const txm_digest *d, uint32_t id, txm_run *run, const
     return true;
 }
 
-/* A run whose head is missing is a data-block that we know by address alone. */
+/* A data-block whose head is missing is known only by its address. */
 bool txm_digest_run(const txm_digest *d, uint32_t id, txm_run *run)
 {
     const txm_id *owner = &d->model->ids.data[id];

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * From the blocks of a run to entries of the model.
- *
- * In: one data-block with its DATA blocks, whose pointers are addresses in the memory of the Blender that saved
- * the file. Out: images, trees, nodes and links as the model keeps them, by index. Anything else of a
- * data-block is forgotten here, so that memory follows what renders look up and not what a scene weighs.
+ * Converts the blocks of a run, a data-block with its DATA blocks, into entries of the model: images, trees, nodes and
+ * links, which refer to each other by index instead of addresses in Blender's memory. All other content of a
+ * data-block is dropped here, so that memory depends on the textures of a scene and not on its size.
  */
 #ifndef TXM_SCENE_DIGEST_H
 #define TXM_SCENE_DIGEST_H
@@ -17,7 +15,7 @@ typedef struct txm_digest {
     bool links; /* keep all nodes and the links between them, for lint */
 } txm_digest;
 
-/* Adds what the run of ID `id` (an index into model->ids, role known) holds. False when memory or the store's limit is
- * exhausted. The ID's own block is the one at its address. */
+/* Adds the content of the run of ID `id` (an index into model->ids whose role is known). The ID's own block is the one
+ * at its address. false if memory or the store's limit is exhausted. */
 bool txm_digest_run(const txm_digest *digest, uint32_t id, txm_run *run);
 #endif

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Parsing SDNA: NAME (field names), TYPE (type names), TLEN (their sizes), STRC (structs of type and name pairs).
+ * Parses SDNA: NAME (field names), TYPE (type names), TLEN (their sizes), STRC (structs of type and name pairs). SDNA
+ * describes, in each file, all C structs of the Blender that wrote it. With it, fields can be found by name in files
+ * of any version, with 32 or 64 bits and either byte order, so that nothing here depends on a version.
  *
- * The four parts come from a file that may be hostile: every count and every string is checked against the block's end
- * before it is used, and a struct's size against the sum of its fields. After parsing, lookups are by name and cannot
- * fail but by absence.
- *
- * SDNA is a description of all C structs of the Blender that wrote the file, in the file. Through it fields are
- * found by name in files of any version, 32 or 64 bits, either byte order: nothing here knows a version.
+ * The file may be hostile: every count and every string is checked against the block's end before it is used, and a
+ * struct's size against the sum of its fields. After parsing, a lookup by name fails only if the name is absent.
  */
 #include "mill/scene/dna.h"
 
@@ -21,17 +19,17 @@
 struct txm_dna {
     uint8_t *payload; /* names point into it */
     size_t bytes;
-    bool exhausted; /* memory was, while it was parsed */
+    bool exhausted; /* memory was exhausted while parsing */
     bool big_endian;
     unsigned pointer_bytes;
     uint32_t name_count, type_count, struct_count;
     const char **names, **types;
     const uint8_t *lengths; /* type_count x u16 */
-    uint32_t *structs;      /* where each struct is in the payload */
-    uint8_t *pointers;      /* a struct each: whether it holds pointers */
+    uint32_t *structs;      /* offset of each struct in the payload */
+    uint8_t *pointers;      /* one per struct: whether it contains pointers */
 };
 
-/* How deep embedded structs may nest: ID in Material is 1; real files reach 4. */
+/* The most levels of embedded structs: ID in Material is 1; real files reach 4. */
 enum { MAX_NESTING = 16 };
 
 /* ---- parsing -------------------------------------------------------------------------------------------------- */
@@ -41,7 +39,7 @@ typedef struct cursor {
     size_t at;
 } cursor;
 
-/* Every read goes through this: beyond the end there is nothing. */
+/* All reads use this; it fails beyond the end. */
 static bool take_dna_bytes(cursor *c, size_t bytes, const uint8_t **out)
 {
     if (bytes > c->dna->bytes - c->at) {
@@ -62,7 +60,7 @@ static bool take_u32(cursor *c, uint32_t *out)
     return true;
 }
 
-/* Sections start at multiples of 4 of the payload. */
+/* Sections start at multiples of 4 in the payload. */
 static bool take_tag(cursor *c, const char *tag)
 {
     const uint8_t *p;
@@ -70,11 +68,11 @@ static bool take_tag(cursor *c, const char *tag)
     return take_dna_bytes(c, padding, &p) && take_dna_bytes(c, 4, &p) && memcmp(p, tag, 4) == 0;
 }
 
-/* Strings stay where they are in the payload, which the parsed DNA owns. */
+/* Strings stay in the payload, which the parsed DNA owns. */
 static bool take_strings(cursor *c, txm_dna *dna, const char *tag, uint32_t *count, const char ***out)
 {
     if (!take_tag(c, tag) || !take_u32(c, count) || *count > c->dna->bytes - c->at) {
-        return false; /* each string takes a byte at least */
+        return false; /* each string takes at least one byte */
     }
     *out = txm_calloc(*count, sizeof **out);
     dna->exhausted |= !*out;
@@ -95,7 +93,7 @@ static uint32_t u16_at(const txm_dna *dna, size_t at)
     return (uint32_t)txm_load_uint(dna->payload + at, 2, dna->big_endian);
 }
 
-/* Checks that every type and name that a struct speaks of exists: lookups need no checks then. */
+/* Checks that every type and name of a struct exists, so that lookups need no checks. */
 static bool take_structs(cursor *c, txm_dna *dna)
 {
     const uint8_t *p;
@@ -127,19 +125,19 @@ static bool take_structs(cursor *c, txm_dna *dna)
     return true;
 }
 
-/* Names carry the declarator: *next, mat[4], (*func)(). */
+/* Names include the declarator: *next, mat[4], (*func)(). */
 static bool is_pointer_name(const char *name)
 {
     return name[0] == '*' || name[0] == '('; /* (*function)() */
 }
 
-/* Structs are defined before they are embedded, but nothing relies on it: repeated until nothing changes, at most as
- * often as structs nest. */
+/* Structs are usually defined before they are embedded, but this is not relied on: the loop repeats until nothing
+ * changes, at most as often as structs can nest. */
 static void mark_pointers(txm_dna *dna)
 {
     uint32_t *struct_of = txm_calloc(dna->type_count, sizeof *struct_of);
     if (!struct_of) {
-        memset(dna->pointers, 1, dna->struct_count); /* costs time only: nothing is skipped */
+        memset(dna->pointers, 1, dna->struct_count); /* this costs only time: nothing is skipped */
         return;
     }
     memset(struct_of, 0xFF, dna->type_count * sizeof *struct_of);
@@ -164,7 +162,7 @@ static void mark_pointers(txm_dna *dna)
     free(struct_of);
 }
 
-/* Four parts in this order, as every version has written them. */
+/* All versions write the four parts in this order. */
 static bool parse_dna(txm_dna *dna)
 {
     cursor c = {dna, 0};
@@ -173,7 +171,7 @@ static bool parse_dna(txm_dna *dna)
            take_dna_bytes(&c, (size_t)dna->type_count * 2, &dna->lengths) && take_structs(&c, dna);
 }
 
-/* Takes over `payload` in any case. */
+/* Takes ownership of `payload` in every case. */
 txm_status txm_dna_parse(const txm_blend_format *format, uint8_t *payload, size_t bytes, const char *name,
                          txm_dna **out, txm_error *err)
 {
@@ -222,7 +220,7 @@ uint32_t txm_dna_struct_count(const txm_dna *dna)
     return dna->struct_count;
 }
 
-/* By name, without an index: lookups happen once per file, not per block. */
+/* Searches by name without an index, because lookups happen once per file, not per block. */
 uint32_t txm_dna_struct(const txm_dna *dna, const char *type)
 {
     for (uint32_t i = 0; i < dna->struct_count; i++) {
@@ -243,7 +241,7 @@ bool txm_dna_has_pointers(const txm_dna *dna, uint32_t index)
     return index < dna->struct_count && dna->pointers[index];
 }
 
-/* Bytes of a field, saturating: "*next" a pointer, "name[66]" and "mat[4][4]" arrays. */
+/* The size of a field, saturating; "*next" is a pointer, "name[66]" and "mat[4][4]" are arrays. */
 static uint64_t field_bytes(const txm_dna *dna, uint32_t type, const char *name)
 {
     uint64_t bytes = is_pointer_name(name) ? dna->pointer_bytes : type_bytes(dna, type);
@@ -263,7 +261,7 @@ static bool same_name(const char *name, const char *wanted, size_t wanted_bytes)
     return strcspn(name, "[)") == wanted_bytes && memcmp(name, wanted, wanted_bytes) == 0;
 }
 
-/* `path` may go into members that are structs themselves: "id.name". */
+/* `path` may name members of embedded structs: "id.name". */
 txm_dna_field txm_dna_find(const txm_dna *dna, const char *type, const char *path)
 {
     static const txm_dna_field absent = {0, 0, false};
@@ -291,7 +289,7 @@ txm_dna_field txm_dna_find(const txm_dna *dna, const char *type, const char *pat
                                    is_pointer_name(name)};
         }
         if (is_pointer_name(name)) {
-            return absent; /* the rest lies in another block */
+            return absent; /* the rest is in another block */
         }
         type = dna->types[u16_at(dna, at)];
         path += wanted + 1;

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Lint: what the nodes do with an image, compared with its colour space. From each image node the links are followed
- * downstream, through nodes that pass values on and in and out of node groups, to the sockets that make use of them.
- *
- * This is advice, so it may give up early: a walk takes at most MAX_STEPS steps, which also ends circles, and all walks
- * together MAX_TOTAL_STEPS, which no scene that people made reaches.
+ * Lint: compares what nodes do with an image with its colour space. From each image node the links are followed
+ * downstream, through nodes that pass values on and in and out of node groups, to the sockets that use them. Since
+ * this is only advice it may give up early: a walk takes at most MAX_STEPS steps, which also ends cycles, and all
+ * walks together MAX_TOTAL_STEPS, which real scenes do not reach.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -16,19 +15,19 @@ enum { MAX_STEPS = 1 << 16, MAX_TOTAL_STEPS = 1 << 26, MAX_DEPTH = 16 };
 
 enum { SOCKET_COLOR = 2, SOCKET_SHADER = 3 };
 
-/* What is done with an image. */
+/* How an image is used. */
 enum { USED_AS_COLOR = 1, USED_AS_DATA = 2, USED_AS_NORMAL = 4 };
 
 /* A group node that uses a tree. */
 typedef struct call {
     uint32_t file, id;        /* the group */
-    uint32_t from_file, tree; /* the tree that the node is in */
+    uint32_t from_file, tree; /* the tree that contains the node */
     uint32_t node;
 } call;
 
 typedef TXM_TABLE(call) call_table;
 
-/* Group nodes that the walk went into, innermost first. */
+/* The group nodes that the walk has entered, innermost first. */
 typedef struct frame {
     const struct frame *outer;
     const call *entered;
@@ -40,7 +39,7 @@ typedef struct walk {
     unsigned steps, total_steps, uses;
 } walk;
 
-/* Whether one more step may be taken. */
+/* Whether another step may be taken. */
 static bool step(walk *w)
 {
     return w->steps++ < MAX_STEPS && w->total_steps++ < MAX_TOTAL_STEPS;
@@ -72,7 +71,7 @@ static bool passes_on(const char *idname)
     return is_one_of(idname, names);
 }
 
-/* What a link into this socket makes of the value. */
+/* How the node of this socket uses the value. */
 static unsigned use_of(const txm_node *to, const txm_link *link)
 {
     if (strcmp(to->idname, "ShaderNodeNormalMap") == 0) {
@@ -83,7 +82,7 @@ static unsigned use_of(const txm_node *to, const txm_link *link)
 
 /* ---- groups --------------------------------------------------------------------------------------------------- */
 
-/* By the group that is called, so that all its callers are found together. */
+/* Sorts by the group that is called, so that its callers are contiguous. */
 static int compare_calls(const void *a, const void *b)
 {
     const call *left = a, *right = b;
@@ -93,7 +92,7 @@ static int compare_calls(const void *a, const void *b)
     return left->id < right->id ? -1 : left->id > right->id;
 }
 
-/* Who calls which group, over all files. */
+/* Collects which nodes call which group, over all files. */
 static bool collect_calls(txm_blend *blend, uint32_t file, uint32_t t, call_table *calls)
 {
     const txm_model *model = &blend->files.data[file].model;
@@ -113,7 +112,7 @@ static bool collect_calls(txm_blend *blend, uint32_t file, uint32_t t, call_tabl
     return true;
 }
 
-/* The first of the calls of a group, which stand together. */
+/* The first of the contiguous calls of a group. */
 static size_t first_call(const call_table *calls, uint32_t file, uint32_t id)
 {
     call key = {.file = file, .id = id};
@@ -129,7 +128,7 @@ static size_t first_call(const call_table *calls, uint32_t file, uint32_t id)
     return low;
 }
 
-/* Into a group: on from all its input nodes. */
+/* Enters a group and continues at all its input nodes. */
 static void enter_group(walk *w, uint32_t file, uint32_t tree, uint32_t node, const char *socket, const frame *inside,
                         int depth)
 {
@@ -152,7 +151,7 @@ static void enter_group(walk *w, uint32_t file, uint32_t tree, uint32_t node, co
     }
 }
 
-/* Out of a group: back to where the walk came from, or to all that use the group if it began inside. */
+/* Leaves a group: returns to where the walk entered it, or to all users of the group if it began inside. */
 static void leave_group(walk *w, uint32_t file, const txm_tree *tree, const char *socket, const frame *inside,
                         int depth)
 {
@@ -174,13 +173,13 @@ static void leave_group(walk *w, uint32_t file, const txm_tree *tree, const char
 
 /* ---- walking -------------------------------------------------------------------------------------------------- */
 
-/* In and out of groups as Blender's evaluation goes; where a value is used, the kind of use is noted. */
+/* Follows links in and out of groups as Blender's evaluation does; the kind of each use is recorded. */
 static void follow_link(walk *w, uint32_t file, const txm_tree *tree, const txm_link *link, const frame *inside,
                         int depth)
 {
     const txm_model *model = &w->blend->files.data[file].model;
     const txm_node *to = &model->nodes.data[link->to];
-    bool factor = strncmp(link->to_socket, "Fac", 3) == 0; /* of a mix: a mask, not what is mixed */
+    bool factor = strncmp(link->to_socket, "Fac", 3) == 0; /* of a mix: the value is a mask and is not mixed itself */
     if (strcmp(to->idname, "ShaderNodeGroup") == 0) {
         enter_group(w, file, (uint32_t)(tree - model->trees.data), link->to, link->to_socket, inside, depth);
     } else if (strcmp(to->idname, "NodeGroupOutput") == 0) {
@@ -192,7 +191,7 @@ static void follow_link(walk *w, uint32_t file, const txm_tree *tree, const txm_
     }
 }
 
-/* Follows the links out of a node; with `socket`, out of that socket alone. */
+/* Follows the links out of a node; if `socket` is set, only those of that socket. */
 static void follow_output(walk *w, uint32_t file, const txm_tree *tree, uint32_t node, const char *socket,
                           const frame *inside, int depth)
 {
@@ -216,7 +215,7 @@ static void follow_output(walk *w, uint32_t file, const txm_tree *tree, uint32_t
 
 /* ---- findings ------------------------------------------------------------------------------------------------- */
 
-/* Takes over the message; false when memory is out. */
+/* Takes ownership of the message; false if memory is exhausted. */
 static bool add_finding(txm_blend *blend, const char *id, size_t image, char *message)
 {
     const char *kept = message ? txm_store_string(&blend->store, message, strlen(message)) : NULL;
@@ -233,13 +232,13 @@ static const char *space_name(const txm_blend_image *image)
     return image->colorspace_name ? image->colorspace_stored : "no colour space";
 }
 
-/* All names of data lead to one tx file; two names of another space to two. */
+/* All names of the data space lead to the same tx file; two names of another space lead to two. */
 static bool same_space(const txm_blend_image *a, const txm_blend_image *b)
 {
     return (a->data && b->data) || strcmp(a->colorspace, b->colorspace) == 0;
 }
 
-/* Two findings that are wrong in nearly every scene that has them. */
+/* Both findings are mistakes in nearly every scene that has them. */
 static bool report_uses(txm_blend *blend, size_t i, unsigned uses)
 {
     const txm_blend_image *image = &blend->images.data[i];
@@ -255,7 +254,7 @@ static bool report_uses(txm_blend *blend, size_t i, unsigned uses)
                                     image->name, space_name(image)));
 }
 
-/* Images are ordered by path for this. */
+/* Sorts images by path. */
 static int compare_paths(const void *a, const void *b, void *scene)
 {
     const txm_blend *blend = scene;
@@ -264,7 +263,7 @@ static int compare_paths(const void *a, const void *b, void *scene)
     return order ? order : left < right ? -1 : left > right;
 }
 
-/* One file asked for in two colour spaces costs two tx files, and is a mistake more often than not. */
+/* A file in two colour spaces needs two tx files, and is usually a mistake. */
 static bool report_shared_files(txm_blend *blend)
 {
     size_t count = blend->images.count;
@@ -289,7 +288,7 @@ static bool report_shared_files(txm_blend *blend)
     return ok;
 }
 
-/* Walks from each node that shows the image, with steps counted anew. */
+/* Starts a walk, with its own count of steps, at each node that uses the image. */
 static bool examine_uses(txm_blend *blend, const call_table *calls)
 {
     walk w = {.blend = blend, .calls = calls};
@@ -309,7 +308,7 @@ static bool examine_uses(txm_blend *blend, const call_table *calls)
     return true;
 }
 
-/* Calls first: leaving a group means knowing who entered it. */
+/* Calls are collected first, because leaving a group requires its callers. */
 txm_status txm_blend_examine(txm_blend *blend, txm_error *err)
 {
     call_table calls = {0};

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The files of an image on disk: one, the tiles of a UDIM set that exist, or the frames of a sequence that exist.
- *
- * In: an image with its path as the file has it. Out: the paths that a render would open, in order of their numbers.
- * For a sequence the folder is read and names that match are taken, so that the cost is that of the folder, not of the
- * range that the file claims.
+ * Finds the files of an image on disk: a single one, the existing tiles of a UDIM set, or the existing frames of a
+ * sequence, in the order of their numbers. For a sequence the folder is read and matching names are taken, so that the
+ * cost depends on the folder and not on the range that the file claims.
  */
 #include <ctype.h>
 #include <dirent.h>
@@ -21,20 +19,20 @@
 
 typedef TXM_TABLE(txm_blend_image_file) file_table;
 
-/* What is there but cannot be examined is another matter. */
+/* A file that exists but cannot be examined is not missing. */
 static bool is_missing(int sys_errno)
 {
     return sys_errno == ENOENT || sys_errno == ENOTDIR;
 }
 
-/* Whether a name cannot be reached until somebody does something about it. Other failures pass. */
+/* Whether the path cannot be accessed until somebody fixes it. Other failures may be temporary. */
 static bool is_out_of_reach(int sys_errno)
 {
     return is_missing(sys_errno) || sys_errno == EACCES || sys_errno == ELOOP || sys_errno == ENAMETOOLONG;
 }
 
-/* Adds a file; with `only_existing`, silently none if it is not there. One that cannot be reached counts as there:
- * opening it says what is wrong. */
+/* Adds a file; with `only_existing`, only if it exists. One that cannot be accessed counts as existing: opening it will
+ * report the failure. */
 static txm_status add_image_file(txm_blend *blend, file_table *files, const char *path, uint32_t number,
                                  bool only_existing, txm_error *err)
 {
@@ -56,7 +54,7 @@ static txm_status add_image_file(txm_blend *blend, file_table *files, const char
     return TXM_OK;
 }
 
-/* By number, then by name, should two files have one number. */
+/* Sorts by number, then by name if two files have the same number. */
 static int compare_numbers(const void *a, const void *b)
 {
     const txm_blend_image_file *left = a, *right = b;
@@ -68,7 +66,7 @@ static int compare_numbers(const void *a, const void *b)
 
 /* ---- numbered files ------------------------------------------------------------------------------------------- */
 
-/* The frame number in a file name: its last digits before the extension. *digits 0 if there are none. */
+/* The frame number in a file name: its last digits before the extension. *digits is 0 if there are none. */
 static size_t frame_digits(const char *name, size_t *digits)
 {
     size_t end = (size_t)(txm_path_ext(name) - name);
@@ -83,7 +81,7 @@ static size_t frame_digits(const char *name, size_t *digits)
     return begin;
 }
 
-/* Whether `name` is a frame of the sequence that `like` belongs to: same head, tail and number of digits. */
+/* Whether `name` is a frame of the same sequence as `like`: its head, tail and number of digits are the same. */
 static bool is_frame(const char *name, const char *like, size_t begin, size_t digits)
 {
     if (strlen(name) != strlen(like) || memcmp(name, like, begin) != 0 ||
@@ -98,14 +96,14 @@ static bool is_frame(const char *name, const char *like, size_t begin, size_t di
     return true;
 }
 
-/* Adds the files of the folder that are named as `like` but for the digits there. */
+/* Adds the files of the folder whose names differ from `like` only in these digits. */
 static txm_status read_frames(txm_blend *blend, const char *folder, const char *like, size_t begin, size_t digits,
                               file_table *files, txm_error *err)
 {
     txm_status status = TXM_OK;
     struct dirent *entry;
     DIR *dir = opendir(folder);
-    if (!dir) { /* no folder, no frames: the image is missing */
+    if (!dir) { /* without the folder there are no frames: the image is missing */
         return is_out_of_reach(errno) ? TXM_OK : txm_fail_errno(err, errno, "%s: cannot open the folder", folder);
     }
     while (status == TXM_OK && (errno = 0, entry = readdir(dir))) {
@@ -126,8 +124,8 @@ static txm_status read_frames(txm_blend *blend, const char *folder, const char *
 
 /* ---- UDIM ----------------------------------------------------------------------------------------------------- */
 
-/* The path of a tile: <UDIM> is its number, <UVTILE> its column and row counted from 1. A path without token is one
- * file that serves all tiles. NULL: no memory. */
+/* The path of a tile: <UDIM> becomes its number, <UVTILE> its column and row counted from 1. A path without a token is
+ * one file for all tiles. NULL if memory is exhausted. */
 static char *tile_path(const char *path, uint32_t tile)
 {
     const char *udim = strstr(path, "<UDIM>"), *uv = strstr(path, "<UVTILE>");
@@ -142,7 +140,7 @@ static char *tile_path(const char *path, uint32_t tile)
     return txm_strdup(path);
 }
 
-/* Without a list of tiles, those that are in the folder: the token has the place of four digits. */
+/* Without a list of tiles, takes those in the folder: four digits replace the token. */
 static txm_status read_tiles(txm_blend *blend, const char *path, file_table *files, txm_error *err)
 {
     char *like = tile_path(path, 1001), *folder = like ? txm_path_dir(like) : NULL;
@@ -156,7 +154,7 @@ static txm_status read_tiles(txm_blend *blend, const char *path, file_table *fil
     return status;
 }
 
-/* Each tile of the set, there or not: missing ones are listed as such. */
+/* Adds all tiles of the set; missing ones are listed as such. */
 static txm_status expand_tiles(txm_blend *blend, const txm_blend_image *image, file_table *files, txm_error *err)
 {
     if (!image->tile_count) {
@@ -175,12 +173,12 @@ static txm_status expand_tiles(txm_blend *blend, const txm_blend_image *image, f
 
 /* ---- sequences ------------------------------------------------------------------------------------------------ */
 
-/* A name without digits is one file, whatever the image says. */
+/* A name without digits is a single file, whatever the image's type is. */
 static txm_status expand_sequence(txm_blend *blend, const txm_blend_image *image, file_table *files, txm_error *err)
 {
     const char *like = txm_path_base(image->path);
     size_t digits, begin = frame_digits(like, &digits);
-    if (digits == 0 || digits > 9) { /* no number of a frame */
+    if (digits == 0 || digits > 9) { /* not a frame number */
         return add_image_file(blend, files, image->path, 0, true, err);
     }
     char *folder = txm_path_dir(image->path);
@@ -192,7 +190,7 @@ static txm_status expand_sequence(txm_blend *blend, const txm_blend_image *image
 
 /* ---- images --------------------------------------------------------------------------------------------------- */
 
-/* Movies, generated and viewer images have no files that Cycles' cache would hold. */
+/* Movies, generated and viewer images have no files in Cycles' cache. */
 static txm_status expand(txm_blend *blend, const txm_blend_image *image, file_table *files, txm_error *err)
 {
     switch (image->source) {
@@ -205,7 +203,7 @@ static txm_status expand(txm_blend *blend, const txm_blend_image *image, file_ta
     }
 }
 
-/* The state says at a glance what kind of answer the list of files is. */
+/* The state summarises the list of files. */
 txm_status txm_blend_expand(txm_blend *blend, const txm_image *image, txm_blend_image *out, txm_error *err)
 {
     file_table files = {0};
@@ -239,12 +237,12 @@ txm_status txm_blend_expand(txm_blend *blend, const txm_image *image, txm_blend_
     return TXM_OK;
 }
 
-/* "//" is the folder of the file. Backslashes are Windows' and mean the same. */
+/* "//" is the folder of the .blend file. Backslashes come from Windows and are separators too. */
 const char *txm_blend_path(txm_blend *blend, const char *stored, const char *folder)
 {
     char *slashes = txm_strdup(stored), *path = NULL;
     for (char *p = slashes; p && *p; p++) {
-        *p = *p == '\\' ? '/' : *p; /* as settle.c does with images' paths */
+        *p = *p == '\\' ? '/' : *p; /* settle.c does the same with images' paths */
     }
     if (slashes && slashes[0] == '/' && slashes[1] == '/') {
         char *joined = txm_asprintf("%s/%s", folder, slashes + 2);

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Following libraries. Every file is read once, however many link it and whatever circle they link in: work that is
- * left is a list of data-blocks to visit, and a data-block is visited once.
- *
- * In: the scene as scanned. Out: all data-blocks that a render can reach, over all libraries. A library that is
- * missing, damaged or too deep is a finding, not a failure: the images of the rest are still known. Packed libraries
- * are unpacked into an unlinked temporary file.
+ * Follows libraries, and finds all data-blocks that a render can reach. Each file is read once, however many files
+ * link it, even in cycles: a work list has the data-blocks to visit, and each is visited once. A library that is
+ * missing, damaged or nested too deep is a finding and not a failure, since the other images are still known. Packed
+ * libraries are copied to an unlinked temporary file.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -33,7 +31,7 @@ typedef struct linker {
 
 /* ---- files ---------------------------------------------------------------------------------------------------- */
 
-/* Copies a packed library out: it may be compressed itself, and inside a compressed file. */
+/* Copies a packed library out: it may itself be compressed, inside a compressed file. */
 static txm_status copy_packed(txm_stream *from, const txm_packed *packed, int fd, txm_error *err)
 {
     static const size_t chunk_bytes = 256 << 10;
@@ -60,7 +58,7 @@ static txm_status copy_packed(txm_stream *from, const txm_packed *packed, int fd
     return status;
 }
 
-/* Streams need to seek, and packed data may be compressed inside of a compressed file: it is written out once. */
+/* Streams need to seek, so a packed library inside a compressed file is written to a temporary file once. */
 static txm_status open_packed(const txm_blend *blend, const txm_blend_file *file, txm_stream **out, txm_error *err)
 {
     txm_stream *holder = NULL;
@@ -91,7 +89,7 @@ txm_status txm_blend_stream(const txm_blend *blend, uint32_t file, txm_stream **
     return f->inside == TXM_NO_INDEX ? txm_stream_open(f->path, out, err) : open_packed(blend, f, out, err);
 }
 
-/* The scene is scanned without a graph; libraries with one, since only what is linked counts there. */
+/* The scene is scanned without a graph; libraries with one, since only what is linked counts in them. */
 static txm_status read_blend_file(txm_blend *blend, uint32_t file, txm_error *err)
 {
     txm_scan_options options = {.graph = file != 0, .links = blend->lint};
@@ -108,7 +106,7 @@ static txm_status read_blend_file(txm_blend *blend, uint32_t file, txm_error *er
     return status;
 }
 
-/* Bounded: a chain of libraries ends somewhere. */
+/* The number of libraries is bounded. */
 static txm_status add_library(txm_blend *blend, const char *path, uint32_t *index, txm_error *err)
 {
     if (blend->files.count == TXM_BLEND_MAX_FILES) {
@@ -147,7 +145,7 @@ static txm_status settle_library(txm_blend *blend, uint32_t file, txm_status sta
     return library->message ? TXM_OK : txm_blend_exhausted(blend, err);
 }
 
-/* Reads a library whose file was added just now. */
+/* Reads a library whose file was just added. */
 static txm_status read_library(txm_blend *blend, uint32_t file, txm_error *err)
 {
     unsigned nesting = 0;
@@ -161,7 +159,7 @@ static txm_status read_library(txm_blend *blend, uint32_t file, txm_error *err)
     return read_blend_file(blend, file, err);
 }
 
-/* The file of a library that is named in file `from`, read now if it is met for the first time. */
+/* The file of a library that file `from` names; it is read if it is new. */
 static txm_status open_library(txm_blend *blend, uint32_t from, const txm_library *named, uint32_t *index,
                                txm_error *err)
 {
@@ -201,7 +199,7 @@ static txm_status open_library(txm_blend *blend, uint32_t from, const txm_librar
 
 /* ---- visiting ------------------------------------------------------------------------------------------------- */
 
-/* Marked when it is put on the stack, so that it is there once. */
+/* Marks a data-block when it is put on the stack, so that it is there once. */
 static txm_status reach(linker *l, uint32_t file, uint32_t id, txm_error *err)
 {
     txm_id *target = &l->blend->files.data[file].model.ids.data[id];
@@ -217,7 +215,7 @@ static txm_status reach(linker *l, uint32_t file, uint32_t id, txm_error *err)
     return TXM_OK;
 }
 
-/* Finds what a placeholder stands for. */
+/* Finds the data-block for which a placeholder was stored. */
 static txm_status visit_placeholder(linker *l, uint32_t file, uint32_t id, txm_error *err)
 {
     txm_blend *blend = l->blend;
@@ -225,9 +223,9 @@ static txm_status visit_placeholder(linker *l, uint32_t file, uint32_t id, txm_e
     const char *name = model->ids.data[id].name;
     uint32_t library = txm_model_find(model, model->ids.data[id].library);
     if (library == TXM_NO_INDEX || model->ids.data[library].own_library == TXM_NO_INDEX) {
-        return TXM_OK; /* no library: nothing can be found, as in Blender */
+        return TXM_OK; /* without its library it cannot be found, as in Blender */
     }
-    /* The model's table stays where it is, unlike the table of files, which opening a library grows. */
+    /* The model's table does not move, unlike the table of files, which grows when a library is opened. */
     txm_library *named = &model->libraries.data[model->ids.data[library].own_library];
     if (named->scene_file == TXM_NO_INDEX) {
         txm_status status = open_library(blend, file, named, &named->scene_file, err);
@@ -250,7 +248,7 @@ static txm_status visit_placeholder(linker *l, uint32_t file, uint32_t id, txm_e
     return reach(l, other, target, err);
 }
 
-/* A stack instead of recursion: depth is the scene's to choose. */
+/* Uses a stack instead of recursion, since the scene decides the depth. */
 static txm_status visit_all(linker *l, txm_error *err)
 {
     txm_status status = TXM_OK;
@@ -267,7 +265,7 @@ static txm_status visit_all(linker *l, txm_error *err)
     return status;
 }
 
-/* From all trees of the scene, through everything that they link. */
+/* Starts at all trees of the scene, and follows everything that they link. */
 txm_status txm_blend_link(txm_blend *blend, const char *path, txm_error *err)
 {
     linker l = {.blend = blend};
@@ -276,7 +274,7 @@ txm_status txm_blend_link(txm_blend *blend, const char *path, txm_error *err)
     if (status == TXM_OK) {
         status = read_blend_file(blend, scene, err);
     }
-    /* In the scene itself every tree counts, used by an object or not; so does all that it links. */
+    /* In the scene itself every tree counts, whether an object uses it or not. */
     for (uint32_t i = 0; status == TXM_OK && i < blend->files.data[scene].model.ids.count; i++) {
         txm_role role = blend->files.data[scene].model.ids.data[i].role;
         if (role == TXM_ROLE_TREE || role == TXM_ROLE_PLACEHOLDER) {
@@ -290,11 +288,11 @@ txm_status txm_blend_link(txm_blend *blend, const char *path, txm_error *err)
     return status;
 }
 
-/* From a pointer to the data-block that it means, through placeholders of as many libraries as it takes. */
+/* Follows a pointer to its data-block, through placeholders of any number of libraries. */
 bool txm_blend_follow(const txm_blend *blend, uint32_t *file, uint64_t address, uint32_t *id)
 {
     uint32_t at = txm_model_find(&blend->files.data[*file].model, address);
-    /* Two libraries may each say that the other one has it. */
+    /* Two libraries may each claim that the other has it. */
     for (int hops = 0; at != TXM_NO_INDEX && hops < 64; hops++) {
         const txm_id *found = &blend->files.data[*file].model.ids.data[at];
         if (found->role != TXM_ROLE_PLACEHOLDER) {

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * DNA1 is followed by ENDB alone. So at the end of a plain or seekable file there is one place where its head can
- * stand such that its length leads to ENDB and ENDB to the end of the file. Found there, the blocks need not be walked
- * before.
- *
- * Where the stream cannot seek, or the tail is not as expected, the blocks are walked from the start until DNA1 is
- * met; what was walked over is kept on the tape.
+ * Finds the struct definitions. Only ENDB follows DNA1, so in a plain or seekable file there is one position near the
+ * end at which a head has a length that leads to ENDB and then to the end of the file. If it is found, the blocks need
+ * not be walked. If the stream cannot seek, or the end is not as expected, the blocks are walked from the start up to
+ * DNA1, and recorded on the tape.
  */
 #include "mill/scene/locate.h"
 
@@ -17,7 +15,7 @@
 
 enum { TAIL_BYTES = 1 << 20 };
 
-/* The size comes from the file and is bounded before memory is taken. */
+/* The size comes from the file and is checked before memory is allocated. */
 static txm_status parse_at(txm_stream *stream, const txm_blend_format *format, const txm_block *block, txm_dna **out,
                            txm_error *err)
 {
@@ -43,7 +41,7 @@ static txm_status parse_at(txm_stream *stream, const txm_blend_format *format, c
     return txm_dna_parse(format, payload, bytes, name, out, err);
 }
 
-/* Looks for the one fitting head in the last bytes of the file. */
+/* Looks for the head with matching lengths in the last bytes of the file. */
 static bool find_in_tail(const txm_blend_format *format, const uint8_t *tail, size_t tail_bytes, uint64_t tail_at,
                          txm_block *out)
 {
@@ -61,7 +59,7 @@ static bool find_in_tail(const txm_blend_format *format, const uint8_t *tail, si
     return false;
 }
 
-/* A file without the expected end is no error here: the walk finds what is wrong with it. */
+/* A file without the expected end is not an error here: the walk will report what is wrong. */
 static bool locate_from_end(txm_stream *stream, const txm_blend_format *format, txm_block *out)
 {
     uint64_t size;
@@ -77,7 +75,7 @@ static bool locate_from_end(txm_stream *stream, const txm_blend_format *format, 
     return found;
 }
 
-/* Walks all blocks, puts them on the tape, and parses the definitions on the way. */
+/* Walks all blocks, records them on the tape, and parses the definitions. */
 static txm_status walk(txm_stream *stream, const txm_blend_format *format, txm_tape *tape, txm_dna **dna,
                        txm_error *err)
 {

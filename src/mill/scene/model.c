@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What data-blocks are to us, and lookup of them by address and by name.
- *
- * IDs are indexed twice: by the address at which their file had them, which is what pointers hold, and by name, which
- * is what links from other files hold. Both indexes are sorted arrays, built once after the scan.
- *
- * The model is what one file says, in tables of plain structs that refer to each other by number. It knows
- * neither streams nor SDNA: scanning fills it, linking and collecting read it.
+ * Classifies data-blocks, and looks them up by address, which is what pointers contain, and by name, which is what
+ * links from other files contain. Both indexes are sorted arrays, built once after the scan.
  */
 #include "mill/scene/model.h"
 
@@ -15,7 +10,7 @@
 
 #include "tile/base/mem.h"
 
-/* The types of data-blocks that matter here; all others may still lead to them. */
+/* The types of data-blocks that matter here; all others may still link to them. */
 txm_role txm_role_of(const char *code)
 {
     static const struct {
@@ -33,7 +28,7 @@ txm_role txm_role_of(const char *code)
     return TXM_ROLE_OTHER;
 }
 
-/* Indexes instead of pointers: the table of IDs may move while it grows. */
+/* Sorts indexes instead of pointers, since the table of IDs may move while it grows. */
 static int compare_addresses(const void *a, const void *b, void *ids)
 {
     const txm_id *left = (const txm_id *)ids + *(const uint32_t *)a,
@@ -41,10 +36,10 @@ static int compare_addresses(const void *a, const void *b, void *ids)
     if (left->address != right->address) {
         return left->address < right->address ? -1 : 1;
     }
-    return left < right ? -1 : left > right; /* of two with one address the first counts */
+    return left < right ? -1 : left > right; /* of two with the same address the first counts */
 }
 
-/* A data-block comes before a placeholder of the same name: it is the one that links mean. */
+/* A data-block comes before a placeholder of the same name, because links mean the data-block. */
 static int compare_names(const void *a, const void *b, void *ids)
 {
     const txm_id *left = (const txm_id *)ids + *(const uint32_t *)a,
@@ -56,7 +51,7 @@ static int compare_names(const void *a, const void *b, void *ids)
     return order ? order : left < right ? -1 : left > right;
 }
 
-/* NULL when memory is out. */
+/* NULL if memory is exhausted. */
 static uint32_t *order(const txm_model *model, int (*compare)(const void *, const void *, void *))
 {
     uint32_t *indices = txm_calloc(model->ids.count, sizeof *indices);
@@ -83,7 +78,7 @@ bool txm_model_order_names(txm_model *model)
     return model->by_name != NULL;
 }
 
-/* The first of that name. */
+/* Returns the first one with that name. */
 uint32_t txm_model_named(const txm_model *model, const char *name)
 {
     size_t low = 0, high = model->ids.count;
@@ -99,7 +94,7 @@ uint32_t txm_model_named(const txm_model *model, const char *name)
     return found ? model->by_name[low] : TXM_NO_INDEX;
 }
 
-/* Address 0 is no data-block. */
+/* No data-block has address 0. */
 uint32_t txm_model_find(const txm_model *model, uint64_t address)
 {
     size_t low = 0, high = model->ids.count;

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What is kept of one .blend file: its data-blocks (IDs), images, node trees and libraries. Addresses in it are those
- * of the file; everything else refers by index. Strings belong to the scene's store.
- *
- * Nothing in it points into the file, so a file can be closed after its scan; nothing owns anything but the
- * tables, so freeing it is freeing those. link.c joins the models of a scene and its libraries.
+ * The model of one .blend file: its data-blocks (IDs), images, node trees and libraries, in tables of plain structs.
+ * Addresses are those in the file; all other references are indexes. Strings belong to the scene's store. Nothing
+ * points into the file, so it can be closed after the scan; freeing a model frees its tables. Scanning fills it;
+ * link.c joins the models of a scene and its libraries.
  */
 #ifndef TXM_SCENE_MODEL_H
 #define TXM_SCENE_MODEL_H
@@ -24,25 +23,25 @@ typedef struct txm_span {
     uint32_t begin, end;
 } txm_span;
 
-/* What a data-block is to us. */
+/* What a data-block is used for here. */
 typedef enum txm_role {
-    TXM_ROLE_OTHER, /* only passed through on the way from a linked collection to its materials */
+    TXM_ROLE_OTHER, /* links to others, as a collection does to the objects with its materials */
     TXM_ROLE_TREE,  /* owns a node tree or is one */
     TXM_ROLE_IMAGE,
     TXM_ROLE_LIBRARY,
-    TXM_ROLE_PLACEHOLDER, /* stands for a data-block of a library */
-    TXM_ROLE_INTERFACE    /* windows and screens: point at everything, use nothing */
+    TXM_ROLE_PLACEHOLDER, /* represents a data-block of a library */
+    TXM_ROLE_INTERFACE    /* windows and screens, which point to everything and use nothing */
 } txm_role;
-/* By the code of its block: "MA", "IM". */
+/* The role of a block by its code: "MA", "IM". */
 txm_role txm_role_of(const char *code);
 
 typedef struct txm_id {
     uint64_t address;
-    const char *name; /* with its type: "MAwood" */
+    const char *name; /* including its type: "MAwood" */
     uint64_t library; /* address of its library, 0 for local ones */
     txm_role role;
-    bool reached;                 /* the scene uses it; set by whoever walks the graph */
-    uint32_t target_file, target; /* of a reached placeholder: the file of the scene and the ID that it stands for */
+    bool reached;                 /* the scene uses it; set by link.c */
+    uint32_t target_file, target; /* of a reached placeholder: the file of the scene and the ID that it represents */
     uint32_t image, own_library;  /* indices into images, libraries */
     txm_span trees, edges;
 } txm_id;
@@ -50,27 +49,27 @@ typedef struct txm_id {
 typedef struct txm_packed {
     uint64_t position, bytes; /* in the stream */
     uint32_t tile;            /* UDIM number, 0 if none */
-    const char *path;         /* as stored, "" in files that know one packed file per image */
+    const char *path;         /* as stored; "" in files with one packed file per image */
 } txm_packed;
 
 typedef struct txm_image {
     uint32_t id;
     const char *path, *colorspace; /* as stored */
     int source, alpha_mode;        /* alpha_mode -1: the version has none */
-    bool ignore_alpha;             /* the flag of old versions */
-    bool has_tile_list;            /* the version knows lists of tiles */
-    bool is_packed;                /* it points at a packed file, even if its bytes are not there */
-    bool legacy_data;              /* a node of an old version takes it as data */
+    bool ignore_alpha;             /* a flag of old versions */
+    bool has_tile_list;            /* the version stores lists of tiles */
+    bool is_packed;                /* it points to a packed file, even if the file lacks its bytes */
+    bool legacy_data;              /* a node of an old version uses it as data */
     uint64_t overrides;            /* address of the library's image that it overrides, 0 if none */
-    bool own_path, own_alpha;      /* what an override says itself; all else comes from the library */
-    uint32_t in_scene;             /* index among the scene's images, TXM_NO_INDEX as long as nothing uses it */
+    bool own_path, own_alpha;      /* properties that the override sets itself; all others come from the library */
+    uint32_t in_scene;             /* index among the scene's images, TXM_NO_INDEX while unused */
     txm_span tiles, packed;
 } txm_image;
 
 typedef struct txm_node {
     uint64_t address, id; /* id: the data-block that it uses, 0 if none */
     const char *name, *idname;
-    bool environment, legacy_data; /* legacy_data: color_space says "non-colour data" (before 2.80.66) */
+    bool environment, legacy_data; /* legacy_data: color_space is "non-colour data" (before 2.80.66) */
     int extension, interpolation;
 } txm_node;
 
@@ -81,15 +80,15 @@ typedef struct txm_link {
 } txm_link;
 
 typedef struct txm_tree {
-    uint32_t id; /* owner */
+    uint32_t id; /* the owner */
     txm_span nodes, links;
 } txm_tree;
 
 typedef struct txm_library {
     const char *path;        /* as stored */
-    uint64_t archive_parent; /* address of the library whose packed data-blocks it holds, 0 if none */
+    uint64_t archive_parent; /* address of the library whose packed data-blocks it contains, 0 if none */
     txm_packed packed;       /* bytes 0: not packed */
-    uint32_t scene_file;     /* the file of the scene that it is, TXM_NO_INDEX as long as it was not looked for */
+    uint32_t scene_file;     /* index of its file in the scene, TXM_NO_INDEX until it is opened */
 } txm_library;
 
 typedef struct txm_model {
@@ -109,13 +108,14 @@ typedef struct txm_model {
     TXM_TABLE(uint32_t) edges; /* indices into ids */
 } txm_model;
 
-/* Order the IDs by address and by name, for lookup; to be called when they are complete. False: no memory. */
+/* Sort the IDs by address and by name, for lookup; called when the table is complete. false if memory is exhausted. */
 bool txm_model_order_addresses(txm_model *model);
 bool txm_model_order_names(txm_model *model);
-/* The ID of a name with its type ("MAwood"), the file's own before placeholders; TXM_NO_INDEX if there is none. */
+/* The ID with a name that includes its type ("MAwood"), the file's own before placeholders; TXM_NO_INDEX if there is
+ * none. */
 uint32_t txm_model_named(const txm_model *model, const char *name);
 /* The ID at an address; TXM_NO_INDEX if there is none. */
 uint32_t txm_model_find(const txm_model *model, uint64_t address);
-/* Frees the tables (the strings are the store's) and zeroes. */
+/* Frees the tables (strings belong to the store) and zeroes the model. */
 void txm_model_free(txm_model *model);
 #endif

@@ -1,4 +1,4 @@
-# Scenes of Cycles in XML.
+# Expat parses Cycles scenes in XML.
 LIBS += -lexpat
 
 # USD scenes are read by a script that runs in the user's Python.

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * From the image nodes of a scene to its images, each once for each combination of file and settings, with their users.
- *
- * In: nodes in any order. Out: the same tables that a .blend file gives, ordered by path, so that every command takes
- * these scenes as it takes those.
+ * Makes the images of a scene from its image nodes, each once per combination of file and settings, with their users.
+ * The result has the same tables as that of a .blend file, sorted by path, so that commands need not distinguish them.
  */
 #include "mill/scene/nodes.h"
 
@@ -58,7 +56,7 @@ txm_status txm_nodes_add_library(txm_blend *blend, const char *path, const char 
 
 /* ---- words ------------------------------------------------------------------------------------------------------- */
 
-/* Index of the word in a list that ends with NULL; 0 where Cycles keeps the first, its default. */
+/* Index of the word in a list that ends with NULL; 0, Cycles' default, if it is not in the list. */
 static int word_index(const char *word, const char *const *words)
 {
     for (int i = 0; word && words[i]; i++) {
@@ -93,8 +91,8 @@ const char *txm_node_interpolation(const char *word)
 
 /* ---- nodes ------------------------------------------------------------------------------------------------------- */
 
-/* A space of Cycles' own is one without a config. What nobody knows stays in the name, and the pixels count as
- * scene-linear. NULL: no memory. */
+/* A space that Cycles defines itself needs no config. An unknown space stays in the name, and pixels count as
+ * scene-linear. NULL if memory is exhausted. */
 static const char *space_setting(txm_blend *blend, const char *stored, txm_blend_image *out)
 {
     const txm_blend_colors *c = &blend->colors;
@@ -117,7 +115,7 @@ static const char *space_setting(txm_blend *blend, const char *stored, txm_blend
     return kept;
 }
 
-/* Their place in the table, which moves as it grows. */
+/* Stores an index into the table, which moves as it grows. */
 static bool keep_tiles(txm_blend *blend, const txm_image_node *node, txm_node_entry *e)
 {
     txm_model *model = &blend->files.data[0].model;
@@ -173,7 +171,7 @@ static int compare_tiles(const txm_blend_image *a, const txm_blend_image *b)
     return a->tile_count ? memcmp(a->tiles, b->tiles, a->tile_count * sizeof *a->tiles) : 0;
 }
 
-/* Nodes that differ in none of these look the same tx files up. */
+/* Nodes that are equal in these use the same tx files. */
 static int compare_lookups(const txm_blend_image *a, const txm_blend_image *b)
 {
     int order = strcmp(a->path, b->path);
@@ -199,14 +197,14 @@ static int compare_nodes(const void *a, const void *b)
     return order ? order : strcmp(left->user.node, right->user.node);
 }
 
-/* One image a file and settings; those without a path stay apart, since their nodes are all that tells them apart. */
+/* There is one image for each file and settings; nodes without a path are never merged. */
 static bool starts_image(const txm_node_list *list, size_t i)
 {
     const txm_node_entry *e = list->entries.data;
     return i == 0 || !*e[i].image.path || compare_lookups(&e[i - 1].image, &e[i].image) != 0;
 }
 
-/* Users are in the order of the images: each image has a run of them. */
+/* Users are in the order of the images, so that each image has a contiguous part. */
 static txm_status add_images(txm_blend *blend, const txm_node_list *list, txm_error *err)
 {
     for (size_t i = 0; i < list->entries.count; i++) {

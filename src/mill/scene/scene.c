@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Opening and closing a scene, and its public tables.
- *
- * Opening runs the stages one after the other: scanning, following libraries, collecting, and lint where it is asked
- * for. From then on the tables are constant and may be read from any thread. What a scene may take in memory is
- * bounded by its store.
+ * Opens and closes a scene, and implements access to its tables. Opening runs the stages one after the other:
+ * scanning, following libraries, collecting, and lint on request. Afterwards the tables are constant and any thread
+ * may read them. The scene's store bounds its memory.
  */
 #include "mill/scene/scene.h"
 #include "mill/scene/nodes.h"
@@ -19,7 +17,7 @@
 #include "tile/base/path.h"
 #include "tile/base/words.h"
 
-/* Two reasons for one failure: no memory, or more of it than a scene may take. */
+/* There are two reasons: memory is exhausted, or the scene needs more than its limit. */
 txm_status txm_blend_exhausted(const txm_blend *blend, txm_error *err)
 {
     const char *name = blend->files.count ? blend->files.data[0].path : "scene";
@@ -30,7 +28,7 @@ txm_status txm_blend_exhausted(const txm_blend *blend, txm_error *err)
                     TXM_BLEND_STORE_BYTES >> 20);
 }
 
-/* The working space is given by the config's own name for it, where it knows one. */
+/* The working space is given by its canonical name, if the config has it. */
 static txm_status fill_info(txm_blend *blend, txm_error *err)
 {
     const txm_blend_file *scene = &blend->files.data[0];
@@ -45,7 +43,7 @@ static txm_status fill_info(txm_blend *blend, txm_error *err)
     if (*m->working_space) {
         const txm_blend_colors *c = &blend->colors;
         const char *name = c->canonical ? c->canonical(c->user, m->working_space) : NULL;
-        name = name ? name : m->working_space; /* unknown to the config: whoever uses it will say so */
+        name = name ? name : m->working_space; /* if the config lacks it, the user of the name reports that */
         blend->info.working_space = txm_store_string(&blend->store, name, strlen(name));
         if (!blend->info.working_space) {
             return txm_blend_exhausted(blend, err);
@@ -66,7 +64,7 @@ static txm_status read_blend(txm_blend *blend, const char *path, txm_error *err)
     return status == TXM_OK && blend->lint ? txm_blend_examine(blend, err) : status;
 }
 
-/* What a scene is, its name says: the programs that write them go by it, too. */
+/* The extension decides the format, as in the programs that write these files. */
 static txm_status read_scene(txm_blend *blend, const char *path, txm_error *err)
 {
     switch (txm_path_scene(path)) {
@@ -79,7 +77,7 @@ static txm_status read_scene(txm_blend *blend, const char *path, txm_error *err)
     }
 }
 
-/* *out is NULL after a failure; libraries that fail are findings of a scene that opened. */
+/* On failure *out is NULL; libraries that fail are reported in a scene that opens. */
 txm_status txm_blend_open(const char *path, const txm_blend_options *options, txm_blend **out, txm_error *err)
 {
     txm_error_clear(err);
@@ -95,7 +93,7 @@ txm_status txm_blend_open(const char *path, const txm_blend_options *options, tx
     txm_blend *blend = txm_calloc(1, sizeof *blend);
     char *absolute = txm_path_absolute(path);
     if (!blend || !absolute) {
-        /* Or there is no current folder any more. */
+        /* It may also be that the current folder does not exist any more. */
         status = txm_fail_errno(err, errno, "%s: cannot open the scene", path);
         free(blend);
         free(absolute);
@@ -115,7 +113,7 @@ txm_status txm_blend_open(const char *path, const txm_blend_options *options, tx
     return TXM_OK;
 }
 
-/* Tables that have memory of their own first, then the store with everything else. */
+/* Frees the tables that have memory of their own, then the store with everything else. */
 void txm_blend_close(txm_blend **blend)
 {
     txm_blend *b = *blend;
@@ -141,7 +139,7 @@ void txm_blend_close(txm_blend **blend)
     *blend = NULL;
 }
 
-/* This and what follows: valid until the scene is closed, and NULL beyond the last item. */
+/* Results are valid until the scene is closed, and NULL beyond the last item. */
 const txm_blend_info *txm_blend_info_of(const txm_blend *blend)
 {
     return &blend->info;
@@ -179,7 +177,7 @@ const txm_blend_finding *txm_blend_finding_at(const txm_blend *blend, size_t ind
 
 /* ---- names ---------------------------------------------------------------------------------------------------- */
 
-/* Numbers of newer Blenders may come from the file: they are "unknown". */
+/* Values of newer Blenders are "unknown". */
 const char *txm_blend_source_name(txm_blend_source source)
 {
     static const char *const names[] = {"unknown", "file", "sequence", "movie", "generated", "viewer", "tiled"};
@@ -200,14 +198,14 @@ const char *txm_blend_library_state_name(txm_blend_library_state state)
 
 /* ---- entries ----------------------------------------------------------------------------------------------------- */
 
-/* What a batch makes of a scene: the files to convert, with the settings under which the render looks them up. */
+/* The files of a scene to convert, with the settings with which the render uses them. */
 
 typedef struct entry_list {
     txm_blend *blend;
     TXM_TABLE(txm_blend_entry) entries;
 } entry_list;
 
-/* Takes `path` over. NULL means exhausted memory. */
+/* Takes ownership of `path`, which is NULL if memory is exhausted. */
 static txm_status add_entry(entry_list *list, size_t image, char *path, txm_error *err)
 {
     const txm_blend_image *im = &list->blend->images.data[image];
@@ -226,7 +224,7 @@ static txm_status add_entry(entry_list *list, size_t image, char *path, txm_erro
     return TXM_OK;
 }
 
-/* Packed images become files here, if a folder for them was given. */
+/* Packed images are unpacked here, if a folder was given. */
 static txm_status add_image(entry_list *list, size_t image, const char *packed_folder, txm_error *err)
 {
     const txm_blend_image *im = &list->blend->images.data[image];
@@ -244,13 +242,13 @@ static txm_status add_image(entry_list *list, size_t image, const char *packed_f
     return status;
 }
 
-/* NULL comes before every text. */
+/* NULL sorts before every text. */
 static int compare_text(const char *a, const char *b)
 {
     return a && b ? strcmp(a, b) : (a != NULL) - (b != NULL);
 }
 
-/* Entries that differ in none of these are the same work. */
+/* Entries that are equal in these are the same work. */
 static int compare_settings(const void *a, const void *b)
 {
     const txm_blend_entry *left = a, *right = b;
@@ -261,7 +259,7 @@ static int compare_settings(const void *a, const void *b)
     return order ? order : (int)left->alpha - (int)right->alpha;
 }
 
-/* The first image comes first among entries that are the same work, so that it is the one kept. */
+/* Among entries that are the same work, that of the first image comes first and is kept. */
 static int compare_entries(const void *a, const void *b)
 {
     const txm_blend_entry *left = a, *right = b;
@@ -269,7 +267,7 @@ static int compare_entries(const void *a, const void *b)
     return order ? order : left->image < right->image ? -1 : left->image > right->image;
 }
 
-/* The order that is handed out: by image, then by path. */
+/* The final order: by image, then by path. */
 static int compare_images(const void *a, const void *b)
 {
     const txm_blend_entry *left = a, *right = b;
@@ -279,7 +277,7 @@ static int compare_images(const void *a, const void *b)
     return strcmp(left->path, right->path);
 }
 
-/* Data-blocks often share a file: of entries that ask for the same, the first image's stays. */
+/* Data-blocks often share a file: of equal entries, that of the first image is kept. */
 static size_t drop_repeated(txm_blend_entry *entries, size_t count)
 {
     size_t kept = 0;
@@ -298,7 +296,7 @@ static size_t drop_repeated(txm_blend_entry *entries, size_t count)
     return kept;
 }
 
-/* One entry per file and settings, however many images ask for it. */
+/* Makes one entry per file and settings, however many images use them. */
 txm_status txm_blend_entries(txm_blend *blend, const char *packed_folder, txm_blend_entry **out, size_t *count,
                              txm_error *err)
 {
@@ -319,7 +317,7 @@ txm_status txm_blend_entries(txm_blend *blend, const char *packed_folder, txm_bl
     return TXM_OK;
 }
 
-/* Paths are the entries' own; other strings are the scene's. */
+/* Paths belong to the entries, other strings to the scene. */
 void txm_blend_entries_free(txm_blend_entry **entries, size_t count)
 {
     for (size_t i = 0; *entries && i < count; i++) {

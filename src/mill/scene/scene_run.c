@@ -1,19 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Gathering the blocks of a run.
- *
- * Blocks are kept with their addresses, sorted when first looked up. A bound on the steps that pointers are followed
- * keeps lists that lead back to themselves from taking forever.
- *
- * A run is a data-block with the blocks that follow it up to the next one: all that its pointers can reach. It
- * is gathered, digested and forgotten, so memory holds one at a time.
+ * Collects the blocks of a run: a data-block and the blocks that follow it up to the next one, which are all that its
+ * pointers can reach. A run is collected, digested and dropped, so memory holds one at a time. Blocks are sorted by
+ * address at the first lookup. The number of steps along pointers is bounded, so that cyclic lists end.
  */
 #include "mill/scene/scene_run.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Keeps its memory for the next run. */
+/* Keeps the memory for the next run. */
 void txm_run_reset(txm_run *run)
 {
     run->budget.limit_bytes = TXM_RUN_MAX_BYTES;
@@ -29,7 +25,7 @@ void txm_run_free(txm_run *run)
     memset(run, 0, sizeof *run);
 }
 
-/* Bounded, since one data-block can claim any number of blocks. */
+/* The size is bounded, since a data-block can claim any number of blocks. */
 static bool make_room(txm_run *run, size_t bytes)
 {
     if (bytes > TXM_RUN_MAX_BYTES - run->used) {
@@ -51,7 +47,7 @@ static bool make_room(txm_run *run, size_t bytes)
     return true;
 }
 
-/* A block that is not kept has its place and size remembered: packed files are read later. */
+/* For a block whose payload is not kept, place and size are stored: packed files are read later. */
 bool txm_run_add(txm_run *run, const txm_block *block, txm_kind kind, const uint8_t *payload, size_t bytes)
 {
     txm_run_block *b = make_room(run, bytes) ? TXM_STORE_ADD(&run->budget, &run->blocks) : NULL;
@@ -67,8 +63,8 @@ bool txm_run_add(txm_run *run, const txm_block *block, txm_kind kind, const uint
     return true;
 }
 
-/* By address, kind, then as in the file. The kind is part of the key so that lookup stays fast whatever blocks share
- * an address. */
+/* Sorts by address, then by kind, then in file order. The kind is part of the key so that lookup stays fast if many
+ * blocks have the same address. */
 static int compare_blocks(const void *a, const void *b)
 {
     const txm_run_block *left = a, *right = b;
@@ -81,7 +77,7 @@ static int compare_blocks(const void *a, const void *b)
     return left->position < right->position ? -1 : left->position > right->position;
 }
 
-/* By address and kind: a pointer that leads to a block of another kind leads nowhere. */
+/* A pointer to a block of another kind is invalid. */
 const txm_run_block *txm_run_find(txm_run *run, uint64_t address, txm_kind kind)
 {
     if (!run->ordered && run->blocks.count > 0) {

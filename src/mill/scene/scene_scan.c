@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * One pass over the blocks. In the scene itself every node tree counts, so only data-blocks that own trees, images and
- * libraries are looked at, and blocks that hold nothing of interest are skipped unread. Of a library only what is
- * linked counts, which may be a collection that leads over objects and meshes to materials: there, every data-block's
- * pointers to other data-blocks are kept as edges of a graph.
+ * Scans the blocks of a file in one pass. In the scene itself every node tree counts, so only data-blocks that own
+ * trees, images and libraries are read, and all other blocks are skipped. Of a library only what is linked counts,
+ * which may be a collection that leads through objects and meshes to materials: the pointers of every data-block to
+ * other data-blocks are kept as edges of a graph.
  */
 #include "mill/scene/scene_scan.h"
 
@@ -27,12 +27,12 @@ typedef struct scan {
     txm_dna *dna;
     txm_walk walk;
     txm_run run;
-    uint32_t current; /* the ID whose run this is; TXM_NO_INDEX: none that matters */
-    uint32_t next_id; /* with a graph the IDs are known before: the next one */
-    uint8_t *payload; /* TXM_MAX_EDGE_BLOCK_BYTES: what is looked at of the current block */
+    uint32_t current; /* the ID of this run; TXM_NO_INDEX: one that does not matter */
+    uint32_t next_id; /* with a graph the IDs are already known: the next one */
+    uint8_t *payload; /* TXM_MAX_EDGE_BLOCK_BYTES: the part of the current block that is read */
 } scan;
 
-/* Of this file; txm_blend_exhausted speaks of the scene as a whole. */
+/* The message names this file; that of txm_blend_exhausted names the scene. */
 static txm_status exhausted(const scan *s, txm_error *err)
 {
     if (!s->store->over_limit)
@@ -43,7 +43,7 @@ static txm_status exhausted(const scan *s, txm_error *err)
 
 /* ---- what counts ---------------------------------------------------------------------------------------------- */
 
-/* Whether the payload of a block of this kind is wanted in a run of this role. */
+/* Whether the payload of a block of this kind is needed in a run of this role. */
 static bool wants(const scan *s, txm_role role, txm_kind kind)
 {
     switch (role) {
@@ -63,7 +63,7 @@ static bool wants(const scan *s, txm_role role, txm_kind kind)
 
 /* ---- the graph ------------------------------------------------------------------------------------------------ */
 
-/* Every data-block has an entry, also those that only pass links on. */
+/* Every data-block has an entry, even if it only passes links on. */
 static bool add_id(scan *s, const txm_block *block)
 {
     txm_id *id = TXM_STORE_ADD(s->store, &s->model->ids);
@@ -78,7 +78,7 @@ static bool add_id(scan *s, const txm_block *block)
     return id != NULL;
 }
 
-/* Learns the addresses of all IDs, so that the second pass can tell pointers to them. */
+/* Collects the addresses of all IDs, so that the second pass can recognise pointers to them. */
 static txm_status survey(scan *s, txm_error *err)
 {
     txm_block block;
@@ -97,8 +97,8 @@ static txm_status survey(scan *s, txm_error *err)
     }
 }
 
-/* Adds an edge for every word of a payload that is the address of an ID. Without knowing which words are pointers this
- * may find one too many, never one too few. */
+/* Adds an edge for every word of a payload that is the address of an ID. Since it is not known which words are
+ * pointers, this may find too many, but never too few. */
 static bool add_edges(scan *s, const uint8_t *payload, size_t bytes)
 {
     size_t step = s->schema.format.pointer_bytes;
@@ -108,7 +108,7 @@ static bool add_edges(scan *s, const uint8_t *payload, size_t bytes)
         if (s->model->edges.count > s->model->ids.data[s->current].edges.begin) {
             last = s->model->edges.data[s->model->edges.count - 1];
         }
-        /* Objects with many slots for one material are common: the plainest repetition is left out. */
+        /* Objects with many slots for one material are common, so immediate repetitions are skipped. */
         if (target == TXM_NO_INDEX || target == s->current || target == last) {
             continue;
         }
@@ -121,16 +121,16 @@ static bool add_edges(scan *s, const uint8_t *payload, size_t bytes)
     return true;
 }
 
-/* Meshes are large and hold none: their arrays are not read. */
+/* The arrays of meshes, which are large and contain no pointers, are not read. */
 static bool may_hold_pointers(const scan *s, const txm_block *block)
 {
-    /* Struct 0 also stands for raw data, such as arrays of pointers. */
+    /* Struct 0 is also used for raw data, such as arrays of pointers. */
     return block->bytes <= TXM_MAX_EDGE_BLOCK_BYTES && (block->sdna == 0 || txm_dna_has_pointers(s->dna, block->sdna));
 }
 
 /* ---- runs ----------------------------------------------------------------------------------------------------- */
 
-/* What was gathered is turned into the model. */
+/* Adds the run that was collected to the model. */
 static txm_status end_run(scan *s, txm_error *err)
 {
     if (s->current == TXM_NO_INDEX) {
@@ -143,7 +143,7 @@ static txm_status end_run(scan *s, txm_error *err)
     return ok ? TXM_OK : exhausted(s, err);
 }
 
-/* Makes the block's ID the current one; none when it does not matter. */
+/* Makes the block's ID the current one; none if it does not matter. */
 static txm_status begin_run(scan *s, const txm_block *block, txm_error *err)
 {
     txm_role role = txm_role_of(block->code);
@@ -167,7 +167,7 @@ static txm_status begin_run(scan *s, const txm_block *block, txm_error *err)
     return TXM_OK;
 }
 
-/* The ID struct that every data-block starts with. */
+/* Reads the ID struct with which every data-block starts. */
 static bool digest_id(scan *s, txm_record head)
 {
     txm_id *id = &s->model->ids.data[s->current];
@@ -176,19 +176,19 @@ static bool digest_id(scan *s, txm_record head)
     return id->name != NULL;
 }
 
-/* Reads a block as far as anybody needs it: the part with pointers, the kept fields, or nothing. */
+/* Reads as much of a block as is needed: the part with pointers, the fields that are kept, or nothing. */
 static txm_status add_to_run(scan *s, const txm_block *block, bool is_head, txm_error *err)
 {
     txm_role role = s->model->ids.data[s->current].role;
     txm_kind kind = txm_schema_kind(&s->schema, block->sdna);
     bool edges = s->options->graph && role != TXM_ROLE_INTERFACE && may_hold_pointers(s, block);
-    /* Of packed files the place is kept, not the bytes; the names of overridden properties are blocks without a kind,
-     * too, but short ones. */
+    /* Of packed files only the place is kept; the names of overridden properties are also blocks without a kind, but
+     * short ones. */
     bool place = kind == TXM_KIND_OTHER && (role == TXM_ROLE_IMAGE || role == TXM_ROLE_LIBRARY);
     bool keep = is_head || wants(s, role, kind) || (place && block->bytes <= TXM_RUN_MAX_NAME_BYTES);
     size_t limit = edges ? TXM_MAX_EDGE_BLOCK_BYTES : keep ? TXM_RUN_MAX_BLOCK_BYTES : 0;
     size_t bytes = block->bytes < limit ? (size_t)block->bytes : limit;
-    /* In one go: compressed streams must never go back. */
+    /* The block is read in one piece, because compressed streams must never go back. */
     txm_status status = txm_walk_read(&s->walk, block, s->payload, bytes, err);
     if (status != TXM_OK) {
         return status;
@@ -209,7 +209,7 @@ static txm_status add_to_run(scan *s, const txm_block *block, bool is_head, txm_
                             (unsigned long long)block->position, TXM_RUN_MAX_BYTES >> 20);
         }
     }
-    /* The list pointers in the ID struct lead to neighbours that are of no concern. */
+    /* The list pointers in the ID struct lead to neighbours, which do not matter. */
     size_t skip = is_head ? txm_dna_struct_bytes(s->dna, s->schema.structs[TXM_KIND_ID]) : 0;
     if (edges && skip < bytes && !add_edges(s, s->payload + skip, bytes - skip)) {
         return exhausted(s, err);
@@ -217,7 +217,7 @@ static txm_status add_to_run(scan *s, const txm_block *block, bool is_head, txm_
     return TXM_OK;
 }
 
-/* Version and working space of the file. */
+/* Reads version and working space of the file. */
 static txm_status read_global(scan *s, const txm_block *block, txm_error *err)
 {
     size_t bytes = block->bytes < TXM_RUN_MAX_BLOCK_BYTES ? (size_t)block->bytes : TXM_RUN_MAX_BLOCK_BYTES;
@@ -237,7 +237,7 @@ static txm_status read_global(scan *s, const txm_block *block, txm_error *err)
 
 /* ---- the pass ------------------------------------------------------------------------------------------------- */
 
-/* A block that is no DATA ends the run before it. */
+/* A block that is not DATA ends the run before it. */
 static txm_status take_block(scan *s, const txm_block *block, txm_error *err)
 {
     bool data = txm_block_is(block, "DATA");
@@ -254,7 +254,7 @@ static txm_status take_block(scan *s, const txm_block *block, txm_error *err)
     return status;
 }
 
-/* To ENDB. A file without it was cut off. */
+/* Reads blocks up to ENDB; a file without it was truncated. */
 static txm_status pass(scan *s, txm_error *err)
 {
     txm_block block;
@@ -268,14 +268,14 @@ static txm_status pass(scan *s, txm_error *err)
             return status;
         }
         if (txm_block_is(&block, "ENDB")) {
-            /* A graph's addresses were ordered before its edges were found. */
+            /* With a graph, addresses were sorted before the edges were found. */
             bool ok = s->options->graph || txm_model_order_addresses(s->model);
             return ok && txm_model_order_names(s->model) ? TXM_OK : exhausted(s, err);
         }
     }
 }
 
-/* Once through the file from front to back; compressed files are decompressed once. */
+/* Reads the file once from start to end, so that compressed files are decompressed once. */
 txm_status txm_scan(txm_stream *stream, const txm_scan_options *options, txm_store *store, txm_model *model,
                     txm_error *err)
 {

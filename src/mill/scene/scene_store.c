@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Strings in chunks that are freed together, arrays that double.
- *
- * Every byte is charged to the store's bound before it is taken; what exceeds it ends the scene with NO_MEMORY.
- * Freeing the store frees all strings at once; arrays belong to whoever grew them.
+ * Allocates strings in chunks that are freed together, and arrays that double. Every byte is charged to the store's
+ * limit before it is allocated; beyond that, allocations fail. Freeing the store frees all strings; arrays belong to
+ * the code that grew them.
  */
 #include "mill/scene/scene_store.h"
 
@@ -19,7 +18,7 @@ struct txm_store_chunk {
     char data[];
 };
 
-/* Before memory is taken: a refusal costs nothing. */
+/* Charges before it allocates, so that nothing has to be undone. */
 static bool charge(txm_store *store, size_t bytes)
 {
     if (bytes > store->limit_bytes - store->used_bytes) {
@@ -30,7 +29,7 @@ static bool charge(txm_store *store, size_t bytes)
     return true;
 }
 
-/* Terminated, and valid as long as the store. */
+/* The string is NUL-terminated and valid as long as the store. */
 const char *txm_store_string(txm_store *store, const char *s, size_t n)
 {
     txm_store_chunk *c = store->chunks;
@@ -63,7 +62,7 @@ void txm_store_free(txm_store *store)
     store->used_bytes = 0;
 }
 
-/* Arrays are charged with what they hold, not with what realloc copies. */
+/* Arrays are charged with their size, not with what realloc copies. */
 bool txm_store_grow(txm_store *store, void **array, size_t *capacity, size_t count, size_t element_bytes)
 {
     if (count == *capacity) {

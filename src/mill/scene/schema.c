@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Names as they are in files: fields that Blender renamed in its sources keep their first name in SDNA (Image.name and
- * Library.name are the paths).
- *
- * A field that a file lacks, or that has another type there, reads as absent: old and future versions are not an
- * error. Integers are sign-extended from their stored size, addresses are checked for the file's pointer size.
+ * The names of fields as in files: fields that Blender renamed in its sources keep their first name in SDNA
+ * (Image.name and Library.name are the paths). A field that a file lacks, or that has another type there, reads as
+ * absent, so old and future versions are not an error. Integers are sign-extended from their stored size; addresses
+ * have the file's pointer size.
  */
 #include "mill/scene/schema.h"
 
@@ -86,7 +85,7 @@ static const struct {
     [TXM_GLOBAL_SCENE_LINEAR] = {TXM_KIND_GLOBAL, "colorspace_scene_linear_name"},
 };
 
-/* All fields are looked up once per file: from then on reading one is an addition. */
+/* All fields are looked up once per file; reading one is then an addition. */
 void txm_schema_init(txm_schema *schema, const txm_blend_format *format, const txm_dna *dna)
 {
     *schema = (txm_schema){.format = *format, .dna = dna};
@@ -99,7 +98,7 @@ void txm_schema_init(txm_schema *schema, const txm_blend_format *format, const t
     }
 }
 
-/* By the number of the struct, which blocks carry. */
+/* Looks up the index of the struct, which blocks contain. */
 txm_kind txm_schema_kind(const txm_schema *schema, uint32_t sdna)
 {
     for (int kind = 1; kind < TXM_KIND_COUNT; kind++) {
@@ -110,14 +109,14 @@ txm_kind txm_schema_kind(const txm_schema *schema, uint32_t sdna)
     return TXM_KIND_OTHER;
 }
 
-/* A block may be shorter than its struct: then the fields at its end are missing. */
+/* A block may be shorter than its struct: the fields at its end are then missing. */
 bool txm_record_has(const txm_schema *schema, txm_record record, txm_field_id field)
 {
     const txm_dna_field *f = &schema->fields[field];
     return f->bytes > 0 && (uint64_t)f->offset + f->bytes <= record.bytes;
 }
 
-/* Any width that the file's version had. */
+/* Reads any integer width. */
 int64_t txm_record_integer(const txm_schema *schema, txm_record record, txm_field_id field, int64_t fallback)
 {
     const txm_dna_field *f = &schema->fields[field];
@@ -138,7 +137,7 @@ uint64_t txm_record_address(const txm_schema *schema, txm_record record, txm_fie
     return txm_load_uint(record.data + f->offset, f->bytes, schema->format.big_endian);
 }
 
-/* Cut at the end of the field, where no terminator is. */
+/* Cut at the end of the field if it lacks a terminator. */
 const char *txm_record_string(const txm_schema *schema, txm_record record, txm_field_id field, txm_store *store)
 {
     const txm_dna_field *f = &schema->fields[field];

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The few structs and fields that matter, resolved once a file, and reading them from a block's payload.
- *
- * A .blend file describes its own structs (dna.h), and their layout changes with Blender's version and the
- * machine that wrote it. The fields that txmill reads are looked up by name once, when a file is opened, and
- * numbered here: reading one is then a table access, and a file that lacks a field of newer Blenders gives its
- * default.
+ * The few structs and fields that matter, and how to read them from a block's payload. A .blend file describes its own
+ * structs (dna.h), whose layout depends on Blender's version and the machine that wrote it. The fields that txmill
+ * reads are looked up by name once per file and numbered here: reading one is then a table access, and fields of newer
+ * Blenders that a file lacks have defaults.
  */
 #ifndef TXM_SCENE_SCHEMA_H
 #define TXM_SCENE_SCHEMA_H
@@ -33,7 +31,7 @@ typedef enum txm_kind {
     TXM_KIND_COUNT
 } txm_kind;
 
-/* Their fields: the table in schema.c says which is which. */
+/* Their fields; the table in schema.c has their names. */
 typedef enum txm_field_id {
     TXM_ID_NAME,
     TXM_ID_LIB,
@@ -96,20 +94,20 @@ typedef struct txm_schema {
 } txm_schema;
 
 void txm_schema_init(txm_schema *schema, const txm_blend_format *format, const txm_dna *dna);
-/* What a block with this struct index holds. */
+/* The kind of a block with this struct index. */
 txm_kind txm_schema_kind(const txm_schema *schema, uint32_t sdna);
 
-/* The payload of a block, or the part of it that was read. */
+/* The payload of a block, or the part that was read. */
 typedef struct txm_record {
     const uint8_t *data;
     size_t bytes;
 } txm_record;
 
-/* A field's value as a signed integer; `fallback` when the file's version lacks the field or the block is too short. */
+/* A field's value as a signed integer; `fallback` if the file's version lacks the field or the block is too short. */
 int64_t txm_record_integer(const txm_schema *schema, txm_record record, txm_field_id field, int64_t fallback);
 bool txm_record_has(const txm_schema *schema, txm_record record, txm_field_id field);
-/* An address; 0 when there is none. */
+/* An address; 0 if there is none. */
 uint64_t txm_record_address(const txm_schema *schema, txm_record record, txm_field_id field);
-/* A text field as a string in the store ("" when absent); NULL when memory is exhausted. */
+/* A text field as a string in the store ("" if absent); NULL if memory is exhausted. */
 const char *txm_record_string(const txm_schema *schema, txm_record record, txm_field_id field, txm_store *store);
 #endif

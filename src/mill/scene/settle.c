@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What an image's settings mean in the version that wrote the file. The fix-ups are those that Blender applies when it
- * opens an old file, because the render sees their outcome.
- *
- * In: images as stored, the file's version, the colour config. Out: images with the colour space and alpha type that
- * the render sees, tiles counted, paths with the separators of this system.
+ * Interprets an image's settings for the version that wrote the file: images get the colour space and alpha type that
+ * the render sees, their list of tiles, and paths with this system's separators. The changes are those that Blender
+ * makes when it opens an old file.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +14,7 @@
 
 enum { FIRST_TILE = 1001 };
 
-/* Whether the file was written before that version, in Blender's own counting. */
+/* Whether the file is older than that version, compared as Blender does. */
 static bool before(const txm_model *model, int version, int subversion)
 {
     return model->format.version < version || (model->format.version == version && model->subversion < subversion);
@@ -24,13 +22,14 @@ static bool before(const txm_model *model, int version, int subversion)
 
 /* ---- tiled paths ---------------------------------------------------------------------------------------------- */
 
-/* What comes before and after a UDIM number, as in wood.1001.png. */
+/* Characters that may come before and after a UDIM number, as in wood.1001.png. */
 static bool separates(char c)
 {
     return c == '.' || c == '_' || c == '-';
 }
 
-/* The last UDIM number in a file name: four digits, 1 or 2 first, between separators. NULL if there is none. */
+/* The last UDIM number in a file name: four digits, of which the first is 1 or 2, between separators. NULL if there is
+ * none. */
 static const char *last_udim(const char *name)
 {
     const char *found = NULL;
@@ -44,7 +43,7 @@ static const char *last_udim(const char *name)
     return found;
 }
 
-/* The last "u1_v1" that ends before a separator; *length is its length. */
+/* The last "u1_v1" that ends before a separator; *length receives its length. */
 static const char *last_uv(const char *name, size_t *length)
 {
     const char *found = NULL;
@@ -62,7 +61,7 @@ static const char *last_uv(const char *name, size_t *length)
     return found;
 }
 
-/* Before 3.1.6 the path of a tiled image is that of its first tile: the token goes in place of the number. */
+/* Before 3.1.6 the path of a tiled image is that of its first tile: the token replaces the number. */
 static const char *with_token(txm_blend *blend, const char *path)
 {
     if (strstr(path, "<UDIM>") || strstr(path, "<UVTILE>")) {
@@ -89,7 +88,7 @@ static const char *with_token(txm_blend *blend, const char *path)
     return txm_store_string(&blend->store, text, head + strlen(token) + tail);
 }
 
-/* Windows' way to write paths; Blender treats both alike, and turns one into the other when it opens a file. */
+/* Windows separates paths with backslashes; Blender accepts both, and converts them when it opens a file. */
 static const char *with_slashes(txm_blend *blend, const char *path)
 {
     char text[1100]; /* stored paths have at most 1024 bytes */
@@ -103,7 +102,7 @@ static const char *with_slashes(txm_blend *blend, const char *path)
     return txm_store_string(&blend->store, text, n);
 }
 
-/* Before tiles were stored in a list of their own, a tiled image had a single one. */
+/* Before tiles were stored in a list, a tiled image had a single one. */
 static bool settle_tiles(txm_blend *blend, const txm_model *model, const txm_image *image, txm_blend_image *out)
 {
     static const uint32_t first_tile[1] = {FIRST_TILE};
@@ -124,14 +123,14 @@ static bool settle_tiles(txm_blend *blend, const txm_model *model, const txm_ima
 
 /* ---- colour and alpha ----------------------------------------------------------------------------------------- */
 
-/* Without a config every name is its own. */
+/* Without a config every name is its own canonical name. */
 static const char *canonical(const txm_blend *blend, const char *name)
 {
     const txm_blend_colors *c = &blend->colors;
     return c->canonical ? c->canonical(c->user, name) : name;
 }
 
-/* Without a config, the names that Blender's own configs have had. */
+/* Without a config, these are the names of data spaces in Blender's own configs. */
 bool txm_blend_is_data(const txm_blend *blend, const char *colorspace)
 {
     static const char *const data_names[] = {"Non-Color", "Non-Colour Data", "Generic Data",
@@ -147,8 +146,8 @@ bool txm_blend_is_data(const txm_blend *blend, const char *colorspace)
     return false;
 }
 
-/* Cycles puts the stored name into the name of the tx file as it is, be it an alias or a role. Blender clears names
- * that its config lacks when it opens the file. */
+/* Cycles uses the stored name as it is for the name of the tx file, even if it is an alias or a role. When Blender
+ * opens the file, it clears names that its config lacks. */
 static bool settle_colorspace(txm_blend *blend, const txm_model *model, const txm_image *image, txm_blend_image *out)
 {
     bool legacy_data = image->legacy_data && before(model, 280, 66);
@@ -156,7 +155,7 @@ static bool settle_colorspace(txm_blend *blend, const txm_model *model, const tx
                *name = *stored ? canonical(blend, stored) : NULL;
     const char *asked = name ? stored : NULL;
     if (!name && legacy_data) {
-        asked = name = canonical(blend, "data"); /* a config may name its data space otherwise */
+        asked = name = canonical(blend, "data"); /* the config may have another name for its data space */
     }
     out->colorspace_stored = stored;
     out->colorspace_known = name || !*stored;
@@ -169,7 +168,7 @@ static bool settle_colorspace(txm_blend *blend, const txm_model *model, const tx
     return out->colorspace && (!name || out->colorspace_name);
 }
 
-/* A mode of a later Blender is what a new image would have. */
+/* An unknown mode of a later Blender gives that of a new image. */
 static txm_alpha settle_alpha(const txm_model *model, const txm_image *image)
 {
     static const txm_alpha modes[] = {TXM_ALPHA_STRAIGHT, TXM_ALPHA_PREMULTIPLIED, TXM_ALPHA_CHANNEL_PACKED,
@@ -198,14 +197,14 @@ static bool sets_alpha(const txm_image *image)
     return image->own_alpha;
 }
 
-/* The image that an override takes a property from: the next one down the line of libraries that sets it itself, else
- * the last one that is there. No override sets what has no `own`. */
+/* Finds the image from which an override takes a property: the next one in the chain of libraries that sets it, else
+ * the last one that exists. Properties for which `own` is false are not set by the override. */
 static source source_of(const txm_blend *blend, source of, bool (*own)(const txm_image *))
 {
     for (int hops = 0; of.image->overrides && !(own && own(of.image)) && hops < 64; hops++) {
         uint32_t file = (uint32_t)(of.file - blend->files.data), id;
         if (!txm_blend_follow(blend, &file, of.image->overrides, &id)) {
-            break; /* Blender keeps what the scene holds, too, where the library is gone */
+            break; /* Blender keeps the scene's values if the library is missing */
         }
         const txm_model *model = &blend->files.data[file].model;
         if (model->ids.data[id].image == TXM_NO_INDEX) {
@@ -216,7 +215,7 @@ static source source_of(const txm_blend *blend, source of, bool (*own)(const txm
     return of;
 }
 
-/* From stored to meant; nothing here opens a file. */
+/* Interprets stored values; it opens no files. */
 txm_status txm_blend_settle(txm_blend *blend, const txm_blend_file *file, const txm_image *image, txm_blend_image *out,
                             txm_error *err)
 {
@@ -236,11 +235,11 @@ txm_status txm_blend_settle(txm_blend *blend, const txm_blend_file *file, const 
 
 /* ---- the colour config's names ----------------------------------------------------------------------------------- */
 
-/* Reading scenes takes no OpenColorIO: whether a name exists, under this or another spelling, and whether a space is
- * data is asked through callbacks, and these lead to a config. */
+/* Reading scenes does not depend on OpenColorIO: callbacks say whether a name exists and whether a space is data, and
+ * these use a config. */
 static const char *config_canonical(void *user, const char *name)
 {
-    /* Cycles has this space without the config; Blender has not, and clears it like any unknown name. */
+    /* Cycles has this space without the config; Blender does not, and clears it like any unknown name. */
     return strcmp(name, txm_builtin_srgb_name) == 0 ? NULL : txm_color_canonical(user, name);
 }
 

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Choosing the decoder, buffering small reads, guarding against decompression bombs; and the plain decoder.
- *
- * Whatever the compression, callers see one sequence of bytes with a position. A decoder delivers pieces; this file
- * buffers them, answers small reads, skips, and refuses files that would unfold to far more than they hold.
+ * Chooses the decoder, buffers small reads, and guards against decompression bombs; also contains the decoder for
+ * plain files. Whatever the compression is, callers see one sequence of bytes with a position. Files that would
+ * decompress to far more than their size are refused.
  */
 #include "mill/scene/stream.h"
 
@@ -18,7 +17,7 @@
 #include "tile/base/mem.h"
 
 enum { BUFFER_BYTES = 64 * 1024 };
-/* The bomb guard: real scenes compress 2 to 20 times, meshes of nothing but zeros some hundred times. */
+/* Output that is never refused: real scenes compress 2 to 20 times, meshes that are all zeros some hundred times. */
 static const uint64_t free_output_bytes = UINT64_C(1) << 30;
 static const uint64_t most_output_per_input = 4096;
 
@@ -27,13 +26,13 @@ struct txm_stream {
     void *decoder;
     txm_stream_input input;
     char *name;
-    uint64_t decoder_at; /* position that the decoder delivers next: the end of the buffer */
-    uint64_t produced;   /* bytes ever delivered by the decoder */
-    size_t begin, end;   /* unread part of the buffer */
+    uint64_t decoder_at; /* position of the decoder's next byte: the end of the buffer */
+    uint64_t produced;   /* number of bytes that the decoder has delivered */
+    size_t begin, end;   /* the unread part of the buffer */
     uint8_t buffer[BUFFER_BYTES];
 };
 
-/* A file that is longer than what could be read of it is not damaged: it is being written, or its disk fails. */
+/* If the file is longer than what could be read, it is not damaged: it is being written, or its disk fails. */
 static txm_status check_end(const txm_stream_input *input, txm_error *err)
 {
     struct stat st;
@@ -47,7 +46,7 @@ static txm_status check_end(const txm_stream_input *input, txm_error *err)
     return TXM_OK;
 }
 
-/* Counts what was consumed, which is what the guard against bombs compares output with. */
+/* Counts what was consumed, with which the guard against bombs compares the output. */
 txm_status txm_stream_input_read(txm_stream_input *input, void *dst, size_t bytes, size_t *got, txm_error *err)
 {
     ssize_t n;
@@ -79,7 +78,6 @@ static txm_status plain_open(txm_stream_input *input, void **self, txm_error *er
     return TXM_OK;
 }
 
-/* What is on disk is what there is. */
 static txm_status plain_pull(void *self, txm_stream_input *input, uint8_t *dst, size_t bytes, size_t *got,
                              txm_error *err)
 {
@@ -87,20 +85,20 @@ static txm_status plain_pull(void *self, txm_stream_input *input, uint8_t *dst, 
     return txm_stream_input_read(input, dst, bytes, got, err);
 }
 
-/* Seeking is free. */
+/* Seeking needs no work. */
 static txm_status plain_jump(void *self, txm_stream_input *input, uint64_t from, uint64_t to, uint64_t *landed,
                              txm_error *err)
 {
     (void)self;
     (void)from;
     (void)err;
-    /* Not beyond the end: file offsets are signed, and a read there says that the data ended anyway. */
+    /* The position stays within the file, since file offsets are signed; a read there reports the end anyway. */
     input->offset = to < input->file_bytes ? to : input->file_bytes;
     *landed = input->offset;
     return TXM_OK;
 }
 
-/* False only for compressions that do not say how much they will give. */
+/* Only compressions that do not store the size return false. */
 static bool plain_size(const void *self, const txm_stream_input *input, uint64_t *bytes)
 {
     (void)self;
@@ -119,7 +117,7 @@ const txm_stream_ops txm_stream_plain = {"plain", plain_open, plain_pull, plain_
 
 enum { MAGIC_BYTES = 4 };
 
-/* All of them that the file has: it may give some at a time. */
+/* Reads as many of the magic bytes as the file has, possibly in several pieces. */
 static txm_status read_magic(txm_stream_input *input, uint8_t magic[MAGIC_BYTES], size_t *got, txm_error *err)
 {
     txm_status status = TXM_OK;
@@ -132,7 +130,7 @@ static txm_status read_magic(txm_stream_input *input, uint8_t magic[MAGIC_BYTES]
     return status;
 }
 
-/* By the first bytes, never by the name. */
+/* The first bytes decide, not the name. */
 static const txm_stream_ops *decoder_for(const uint8_t *magic, size_t bytes)
 {
     static const uint8_t zstd[4] = {0x28, 0xB5, 0x2F, 0xFD};
@@ -142,10 +140,10 @@ static const txm_stream_ops *decoder_for(const uint8_t *magic, size_t bytes)
     return bytes >= 4 && !memcmp(magic, zstd, 4) ? &txm_stream_zstd : &txm_stream_plain;
 }
 
-/* At the beginning of what the file unfolds to. */
+/* The stream begins at the first uncompressed byte. */
 txm_status txm_stream_open(const char *path, txm_stream **out, txm_error *err)
 {
-    /* O_NONBLOCK: a FIFO in place of the file must not hang the call; it has no effect on regular files. */
+    /* O_NONBLOCK: opening a FIFO must not hang; it has no effect on regular files. */
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0) {
         return txm_fail_errno(err, errno, "%s: cannot open", path);
@@ -153,7 +151,7 @@ txm_status txm_stream_open(const char *path, txm_stream **out, txm_error *err)
     return txm_stream_from_fd(fd, path, out, err);
 }
 
-/* Takes over the descriptor in any case. */
+/* Takes ownership of the descriptor in every case. */
 txm_status txm_stream_from_fd(int fd, const char *name, txm_stream **out, txm_error *err)
 {
     txm_stream *s = txm_calloc(1, sizeof *s);
@@ -190,7 +188,7 @@ txm_status txm_stream_from_fd(int fd, const char *name, txm_stream **out, txm_er
     return TXM_OK;
 }
 
-/* NULL-safe inside; closes the descriptor. */
+/* Closes the descriptor. NULL-safe. */
 void txm_stream_close(txm_stream **stream)
 {
     txm_stream *s = *stream;
@@ -206,7 +204,7 @@ void txm_stream_close(txm_stream **stream)
     *stream = NULL;
 }
 
-/* Asks the decoder for bytes; an empty answer is the end. */
+/* Gets bytes from the decoder; none means the end. */
 static txm_status pull(txm_stream *s, uint8_t *dst, size_t bytes, size_t *got, txm_error *err)
 {
     txm_status status = s->ops->pull(s->decoder, &s->input, dst, bytes, got, err);
@@ -218,13 +216,13 @@ static txm_status pull(txm_stream *s, uint8_t *dst, size_t bytes, size_t *got, t
     if (s->produced > free_output_bytes &&
         s->produced - free_output_bytes > s->input.consumed * most_output_per_input) {
         return txm_fail(err, TXM_STATUS_TOO_LARGE,
-                        "%s: %llu compressed bytes gave more than %llu: refused as a decompression bomb", s->name,
-                        (unsigned long long)s->input.consumed, (unsigned long long)s->produced);
+                        "%s: %llu compressed bytes decompress to more than %llu: refused as a decompression bomb",
+                        s->name, (unsigned long long)s->input.consumed, (unsigned long long)s->produced);
     }
     return TXM_OK;
 }
 
-/* The usual damage: a copy that was interrupted. */
+/* The usual damage is a copy that was interrupted. */
 static txm_status ended(const txm_stream *s, txm_error *err)
 {
     return txm_fail(err, TXM_STATUS_CORRUPT,
@@ -232,7 +230,7 @@ static txm_status ended(const txm_stream *s, txm_error *err)
                     (unsigned long long)s->decoder_at);
 }
 
-/* All of it or a failure; large reads go past the buffer. */
+/* Reads all bytes or fails; large reads bypass the buffer. */
 txm_status txm_stream_read(txm_stream *s, void *dst, size_t bytes, txm_error *err)
 {
     uint8_t *to = dst;
@@ -246,7 +244,7 @@ txm_status txm_stream_read(txm_stream *s, void *dst, size_t bytes, txm_error *er
             bytes -= n;
             continue;
         }
-        /* Large reads go straight to the caller's memory. */
+        /* Large reads go directly to the caller's memory. */
         bool direct = bytes >= BUFFER_BYTES;
         txm_status status = pull(s, direct ? to : s->buffer, direct ? bytes : BUFFER_BYTES, &got, err);
         if (status != TXM_OK) {
@@ -265,7 +263,7 @@ txm_status txm_stream_read(txm_stream *s, void *dst, size_t bytes, txm_error *er
     return TXM_OK;
 }
 
-/* Backwards is possible everywhere and expensive in gzip, which begins again. */
+/* Seeking backwards always works, but is expensive in gzip, which starts again. */
 txm_status txm_stream_seek(txm_stream *s, uint64_t position, txm_error *err)
 {
     uint64_t buffered_from = s->decoder_at - s->end;
@@ -296,7 +294,7 @@ txm_status txm_stream_seek(txm_stream *s, uint64_t position, txm_error *err)
     return TXM_OK;
 }
 
-/* In unpacked bytes, as all positions here. */
+/* Counts uncompressed bytes, like all positions here. */
 uint64_t txm_stream_tell(const txm_stream *s)
 {
     return s->decoder_at - (s->end - s->begin);
@@ -307,7 +305,6 @@ bool txm_stream_size(const txm_stream *s, uint64_t *bytes)
     return s->ops->size(s->decoder, &s->input, bytes);
 }
 
-/* For messages. */
 const char *txm_stream_name(const txm_stream *s)
 {
     return s->name;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * gzip (RFC 1952), as Blender compressed files before 3.0: ISA-L inflates, and verifies headers, checksums and sizes.
- * A file may hold several members; what follows the last one and is no member is ignored, as gzip itself does.
+ * gzip (RFC 1952), with which Blender compressed files before 3.0. ISA-L inflates, and verifies headers, checksums and
+ * sizes. A file may have several members; data after the last one that are not a member are ignored, as by gzip
+ * itself.
  */
 #include <isa-l/igzip_lib.h>
 #include <stdlib.h>
@@ -14,11 +15,11 @@
 enum {
     INPUT_BYTES = 128 * 1024,
     HEAD_BYTES = 4,        /* of a member: magic, method, flags */
-    RESERVED_FLAGS = 0xE0, /* a header that sets them may go on in a way that nobody knows */
+    RESERVED_FLAGS = 0xE0, /* the format of a header with these flags is not defined */
 };
 
 typedef struct gzip_decoder {
-    struct inflate_state state; /* its input is what is left of `in` */
+    struct inflate_state state; /* its input is the unread part of `in` */
     bool in_member, finished;
     uint8_t in[INPUT_BYTES];
 } gzip_decoder;
@@ -29,14 +30,14 @@ static txm_status cut(const txm_stream_input *input, txm_error *err)
                     (unsigned long long)input->offset);
 }
 
-/* The position is where the decoder was, as far as it can be told. */
+/* The position is that of the decoder, as far as it is known. */
 static txm_status damaged(const gzip_decoder *g, const txm_stream_input *input, txm_error *err)
 {
     return txm_fail(err, TXM_STATUS_CORRUPT, "%s: damaged gzip data before byte %llu", input->name,
                     (unsigned long long)(input->offset - g->state.avail_in));
 }
 
-/* Also for going back: there is no index. */
+/* Also used for seeking backwards, since there is no index. */
 static void start_gzip(gzip_decoder *g)
 {
     isal_inflate_init(&g->state);
@@ -54,7 +55,7 @@ static txm_status gzip_open(txm_stream_input *input, void **self, txm_error *err
     return TXM_OK;
 }
 
-/* Appends what the file still has to what is left of the input, which is less than the buffer. */
+/* Appends more of the file to the rest of the input, which is less than the buffer. */
 static txm_status refill(gzip_decoder *g, txm_stream_input *input, size_t *got, txm_error *err)
 {
     size_t left = g->state.avail_in;
@@ -65,7 +66,7 @@ static txm_status refill(gzip_decoder *g, txm_stream_input *input, size_t *got, 
     return status;
 }
 
-/* Between members: is there another? */
+/* Checks between members whether there is another one. */
 static txm_status next_member(gzip_decoder *g, txm_stream_input *input, txm_error *err)
 {
     size_t got = 1;
@@ -83,12 +84,12 @@ static txm_status next_member(gzip_decoder *g, txm_stream_input *input, txm_erro
         return cut(input, err);
     if (head[3] & RESERVED_FLAGS)
         return damaged(g, input, err);
-    isal_inflate_reset(&g->state); /* leaves the buffers as they are */
+    isal_inflate_reset(&g->state); /* does not change the buffers */
     g->in_member = true;
     return TXM_OK;
 }
 
-/* A step of the decoder, with fresh input if it has none. */
+/* Runs one step of the decoder, with new input if it has none. */
 static txm_status inflate_some(gzip_decoder *g, txm_stream_input *input, txm_error *err)
 {
     uint32_t room = g->state.avail_out;
@@ -102,12 +103,12 @@ static txm_status inflate_some(gzip_decoder *g, txm_stream_input *input, txm_err
         return damaged(g, input, err);
     if (g->state.block_state == ISAL_BLOCK_FINISH)
         g->in_member = false;
-    else if (!got && g->state.avail_out == room) /* without input the decoder may still hold output */
+    else if (!got && g->state.avail_out == room) /* without input the decoder may still have output */
         return cut(input, err);
     return TXM_OK;
 }
 
-/* At least a byte, unless the data ended. */
+/* Delivers at least one byte, unless the data have ended. */
 static txm_status gzip_pull(void *self, txm_stream_input *input, uint8_t *dst, size_t bytes, size_t *got,
                             txm_error *err)
 {
@@ -124,7 +125,7 @@ static txm_status gzip_pull(void *self, txm_stream_input *input, uint8_t *dst, s
     return TXM_OK;
 }
 
-/* Forwards the caller reads and discards; backwards we begin again. */
+/* Forwards, the caller reads and discards; backwards, decoding starts again. */
 static txm_status gzip_jump(void *self, txm_stream_input *input, uint64_t from, uint64_t to, uint64_t *landed,
                             txm_error *err)
 {
@@ -138,7 +139,7 @@ static txm_status gzip_jump(void *self, txm_stream_input *input, uint64_t from, 
     return TXM_OK;
 }
 
-/* The trailer's size is modulo 2^32 and of the last member only: not to be relied on. */
+/* The trailer's size is modulo 2^32 and that of the last member only, so it cannot be relied on. */
 static bool gzip_size(const void *self, const txm_stream_input *input, uint64_t *bytes)
 {
     (void)self;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * zstd, as Blender compresses files since 3.0: many frames of 1 MiB and after them, in a skippable frame, the seek
- * table of zstd's "seekable format". A table that does not fit the file exactly is ignored: the frames are then
+ * zstd, with which Blender has compressed files since 3.0: many frames of 1 MiB followed by a skippable frame with the
+ * seek table of zstd's "seekable format". A table that does not match the file exactly is ignored: frames are then
  * decompressed one after the other.
  */
 #include <stdlib.h>
@@ -18,11 +18,11 @@ enum {
     WINDOW_LOG_MAX = 27,
     FOOTER_BYTES = 9, /* u32 frames, u8 descriptor, u32 magic */
     SKIPPABLE_HEAD_BYTES = 8,
-    MAX_FRAMES = 1 << 20 /* 16 MiB of table, a terabyte of scene */
+    MAX_FRAMES = 1 << 20 /* 16 MiB of table: a scene of a terabyte */
 };
 static const uint32_t footer_magic = 0x8F92EAB1, skippable_magic = 0x184D2A5E;
 
-/* Where a frame starts. */
+/* The start of a frame. */
 typedef struct frame {
     uint64_t compressed, uncompressed;
 } frame;
@@ -30,13 +30,13 @@ typedef struct frame {
 typedef struct zstd_decoder {
     ZSTD_DCtx *context;
     ZSTD_inBuffer in;
-    size_t hint;   /* ZSTD_decompressStream's last answer: 0 between frames */
+    size_t hint;   /* last result of ZSTD_decompressStream: 0 between frames */
     frame *frames; /* frames + 1 entries (the last is the end), NULL without a usable seek table */
     size_t frame_count;
     uint8_t data[INPUT_BYTES];
 } zstd_decoder;
 
-/* Reads exactly `bytes` at `offset`; false when that fails, which costs the table only. */
+/* Reads exactly `bytes` at `offset`; if that fails, the table is not used. */
 static bool read_at(txm_stream_input *input, uint64_t offset, void *dst, size_t bytes)
 {
     uint8_t *to = dst;
@@ -52,7 +52,7 @@ static bool read_at(txm_stream_input *input, uint64_t offset, void *dst, size_t 
     return true;
 }
 
-/* Turns the table's sizes into places and checks that the frames fill the file up to the table. */
+/* Converts the table's sizes to positions, and checks that the frames fill the file up to the table. */
 static bool sum_up(frame *frames, size_t count, const uint8_t *entries, size_t entry_bytes, uint64_t table_at)
 {
     frame at = {0, 0};
@@ -65,7 +65,7 @@ static bool sum_up(frame *frames, size_t count, const uint8_t *entries, size_t e
     return at.compressed == table_at;
 }
 
-/* Read if it is whole and adds up; otherwise the file is still good, but read from front to back. */
+/* The table is used if it is complete and consistent; otherwise the file is read from start to end. */
 static void read_seek_table(zstd_decoder *z, txm_stream_input *input)
 {
     uint8_t footer[FOOTER_BYTES], head[SKIPPABLE_HEAD_BYTES];
@@ -74,7 +74,7 @@ static void read_seek_table(zstd_decoder *z, txm_stream_input *input)
         txm_load_le32(footer + 5) != footer_magic) {
         return;
     }
-    size_t count = txm_load_le32(footer), entry_bytes = footer[4] & 0x80 ? 12 : 8; /* bit 7: with checksums */
+    size_t count = txm_load_le32(footer), entry_bytes = footer[4] & 0x80 ? 12 : 8; /* bit 7: entries have checksums */
     uint64_t table_bytes = (uint64_t)count * entry_bytes + FOOTER_BYTES;
     if (count == 0 || count > MAX_FRAMES || table_bytes + SKIPPABLE_HEAD_BYTES > input->file_bytes) {
         return;
@@ -111,7 +111,7 @@ static void enter(zstd_decoder *z, txm_stream_input *input, uint64_t compressed)
     input->offset = compressed;
 }
 
-/* The size of windows is bounded: a frame may ask for gigabytes. */
+/* The window size is bounded, since a frame may request gigabytes. */
 static txm_status zstd_open(txm_stream_input *input, void **self, txm_error *err)
 {
     zstd_decoder *z = txm_calloc(1, sizeof *z);
@@ -126,7 +126,7 @@ static txm_status zstd_open(txm_stream_input *input, void **self, txm_error *err
     return TXM_OK;
 }
 
-/* Frame after frame, skippable ones without output. */
+/* Decodes frame after frame; skippable ones give no output. */
 static txm_status zstd_pull(void *self, txm_stream_input *input, uint8_t *dst, size_t bytes, size_t *got,
                             txm_error *err)
 {
@@ -146,7 +146,7 @@ static txm_status zstd_pull(void *self, txm_stream_input *input, uint8_t *dst, s
                 break;
             }
         }
-        /* Without input the decoder may still hold output; only if it gives none is the file cut short. */
+        /* Without input the decoder may still have output; only if it gives none is the file truncated. */
         z->hint = ZSTD_decompressStream(z->context, &out, &z->in);
         if (ZSTD_isError(z->hint)) {
             if (txm_zstd_status(z->hint, TXM_STATUS_CORRUPT) == TXM_STATUS_NO_MEMORY)
@@ -178,7 +178,7 @@ static size_t frame_at(const zstd_decoder *z, uint64_t position)
     return low;
 }
 
-/* To the start of the frame that has the place; the caller reads on from there. */
+/* Moves to the start of the frame that contains the position; the caller reads on from there. */
 static txm_status zstd_jump(void *self, txm_stream_input *input, uint64_t from, uint64_t to, uint64_t *landed,
                             txm_error *err)
 {

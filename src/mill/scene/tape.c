@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The tape: one entry after the other, each a head and what is kept of the payload.
- *
- * In: the blocks of the first walk, in order. Kept are all heads, and the parts of payloads that a later pass reads. A
- * tape that would outgrow its bound is dropped: later passes then read the stream again.
+ * The tape has an entry for each block of the first walk: its head, and the part of its payload that a later pass
+ * reads. A tape that exceeds its bound is dropped; later passes then read the stream again.
  */
 #include "mill/scene/tape.h"
 
@@ -14,15 +12,15 @@ typedef struct entry {
     size_t kept;
 } entry;
 
-/* Whether blocks of a run of this role are looked at once the struct definitions are known. */
+/* Whether blocks of a run of this role will be read once the struct definitions are known. */
 static bool matters(const txm_tape *tape)
 {
     return tape->graph ? tape->role != TXM_ROLE_INTERFACE
                        : tape->role != TXM_ROLE_INTERFACE && tape->role != TXM_ROLE_OTHER;
 }
 
-/* How much of the payload can matter. Struct 0 is raw data, in which only a graph looks for pointers and everybody for
- * short texts; in the rare file where it is a struct of interest, its bytes are read from the stream again. */
+/* How much of the payload may be needed. Struct 0 is raw data: graphs look for pointers in it, and all passes for short
+ * texts; in the rare file where it is a struct of interest, its bytes are read from the stream again. */
 static size_t kept_of(const txm_tape *tape, const txm_block *block)
 {
     bool pointers = tape->graph && block->bytes <= TXM_MAX_EDGE_BLOCK_BYTES;
@@ -64,7 +62,7 @@ void txm_tape_free(txm_tape *tape)
     txm_bytes_free(&tape->data);
 }
 
-/* From the tape if there is one, else from the stream: the passes above cannot tell. */
+/* Reads from the tape if there is one, else from the stream; callers need not distinguish. */
 txm_status txm_walk_next(txm_walk *walk, txm_block *out, txm_error *err)
 {
     if (!walk->tape) {
@@ -82,7 +80,7 @@ txm_status txm_walk_next(txm_walk *walk, txm_block *out, txm_error *err)
     return TXM_OK;
 }
 
-/* What the tape did not keep is read from the stream. */
+/* What is not on the tape is read from the stream. */
 txm_status txm_walk_read(txm_walk *walk, const txm_block *block, void *dst, size_t bytes, txm_error *err)
 {
     if (bytes == 0) {

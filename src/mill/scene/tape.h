@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Going through the blocks of a file more than once. The struct definitions are at the end, so a file that can only
- * be decompressed from its start would be decompressed twice, or three times for a library. On its first walk all that
- * can matter is therefore put on a tape, and later walks take it from there.
+ * Going through the blocks of a file more than once. The struct definitions are at the end, so a file that can only be
+ * decompressed from its start would be decompressed twice, or three times for a library. The first walk therefore
+ * records everything that may be needed on a tape, which later walks read.
  */
 #ifndef TXM_SCENE_TAPE_H
 #define TXM_SCENE_TAPE_H
@@ -10,38 +10,38 @@
 #include "tile/base/bytes.h"
 
 enum {
-    TXM_TAPE_MAX_BYTES = 32 << 20, /* beyond that the file is decompressed again */
-    /* Pointers to data-blocks are in structs and in arrays of them (the material slots of a mesh). Larger blocks are
+    TXM_TAPE_MAX_BYTES = 32 << 20, /* beyond this the file is decompressed again */
+    /* Pointers to data-blocks are in structs and in arrays (the material slots of a mesh). Larger blocks are
      * coordinates and the like. */
     TXM_MAX_EDGE_BLOCK_BYTES = 256 << 10
 };
 
-/* Zero-initialise, with graph and limit_bytes set. */
+/* Zero-initialise, then set graph and limit_bytes. */
 typedef struct txm_tape {
     bool graph; /* every data-block counts, not only those that own trees, images and libraries */
     size_t limit_bytes;
-    bool failed;   /* limit or memory exhausted: the tape is empty and useless */
-    txm_role role; /* of the run that is being recorded */
+    bool failed;   /* limit or memory exhausted: the tape is empty and unusable */
+    txm_role role; /* role of the run that is being recorded */
     txm_bytes data;
 } txm_tape;
 
-/* Puts a block on the tape, if it can matter, with the part of its payload that can. The stream is then after its head.
- * Only the stream's failures are failures. */
+/* Records a block, if it may be needed, with the part of its payload that may be needed. The stream must be right after
+ * its head. Fails only if the stream does. */
 txm_status txm_tape_record(txm_tape *tape, txm_stream *stream, const txm_block *block, txm_error *err);
 void txm_tape_free(txm_tape *tape);
 
-/* One walk from the first block to ENDB. Zero-initialise, with stream, format and tape set. */
+/* A walk from the first block to ENDB. Zero-initialise, then set stream, format and tape. */
 typedef struct txm_walk {
     txm_stream *stream;
     const txm_blend_format *format;
-    const txm_tape *tape; /* a complete one; NULL: from the stream */
-    uint64_t at;          /* of the next block, in the stream or on the tape */
-    uint64_t payload;     /* on the tape: of the current block */
-    size_t kept;          /* and how much of it is there */
+    const txm_tape *tape; /* a complete tape; NULL: read from the stream */
+    uint64_t at;          /* position of the next block, in the stream or on the tape */
+    uint64_t payload;     /* on the tape: position of the current block's payload */
+    size_t kept;          /* how much of it is on the tape */
 } txm_walk;
 
-/* The next block; not to be called after ENDB. The file's errors, as txm_block_read. */
+/* Reads the next block; not to be called after ENDB. Fails as txm_block_read does. */
 txm_status txm_walk_next(txm_walk *walk, txm_block *out, txm_error *err);
-/* The first `bytes` bytes of the current block, which has that many. */
+/* Reads the first `bytes` bytes of the current block, which must have as many. */
 txm_status txm_walk_read(txm_walk *walk, const txm_block *block, void *dst, size_t bytes, txm_error *err);
 #endif

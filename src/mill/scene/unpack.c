@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Packed files: how Blender would name them when it unpacks, and writing them out.
- *
- * In: an open scene and a folder. Out: files named as Blender's own unpacking names them, with an extension found from
- * the first bytes where the name has none. A file that is there with the same bytes is left; one with other bytes
- * makes the next get a number. Names from the scene never leave the folder, and are those of images: what another tool
- * obeys or hides, such as a .txmill, is never among them.
+ * Packed files: their names, which are those that Blender's own unpacking would give, and writing them to a folder. A
+ * name without an extension gets one by the first bytes of the file. An existing file with the same bytes is kept; if
+ * one has other bytes, the name gets a number. Names from the scene never leave the folder, and always have an
+ * extension of images, so that settings files of other tools, or a .txmill, are never written.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -27,13 +25,14 @@ enum {
     CHUNK_BYTES = 256 << 10,
     MAGIC_BYTES = 16,
     EXTENSION_BYTES = 8,
-    STEM_MAX_BYTES = 240, /* of a file name, which no file system wants longer than 255 with number and extension */
+    STEM_MAX_BYTES =
+        240, /* length of a file name, which with number and extension stays below the 255 bytes of file systems */
     MAX_NAMES = 1000
 };
 
 /* ---- names ---------------------------------------------------------------------------------------------------- */
 
-/* The extension that Blender gives to what it finds in a nameless packed file; "" for what it does not know. */
+/* The extension that Blender gives to a nameless packed file by its content; "" for unknown content. */
 static const char *extension_for(const uint8_t m[MAGIC_BYTES], char extension[EXTENSION_BYTES])
 {
     const txm_image_format *format = txm_format_of_head(m, MAGIC_BYTES);
@@ -45,9 +44,9 @@ static const char *extension_for(const uint8_t m[MAGIC_BYTES], char extension[EX
     return extension;
 }
 
-/* What file systems refuse becomes an underscore, in a name made of an ID's name, which may hold anything; in every
- * name, control characters and the dots in front: "." and ".." are folders, others are hidden, or settings that are
- * obeyed. */
+/* Makes a name safe. In a name made of an ID's name, which may contain anything, characters that file systems refuse
+ * become underscores. In every name, so do control characters and leading dots: "." and ".." are folders, and other
+ * such files are hidden or are settings. */
 static void make_safe(char *name, bool of_id)
 {
     bool in_front = true;
@@ -59,7 +58,7 @@ static void make_safe(char *name, bool of_id)
     }
 }
 
-/* "wood.1002" for the second tile of a nameless image "wood". NULL: no memory. */
+/* "wood.1002" for the second tile of a nameless image "wood". NULL if memory is exhausted. */
 static char *name_from_id(const char *id_name, bool tiled, const txm_packed *packed)
 {
     char *name = tiled ? txm_asprintf("%s.%u", id_name, packed->tile) : txm_strdup(id_name);
@@ -69,7 +68,8 @@ static char *name_from_id(const char *id_name, bool tiled, const txm_packed *pac
     return name;
 }
 
-/* With the extension at the end, and short enough to be numbered. Takes over `name`. NULL: no memory. */
+/* Appends the extension, and cuts the name so that it can be numbered. Takes ownership of `name`. NULL if memory is
+ * exhausted. */
 static char *with_extension(char *name, const char *extension)
 {
     size_t n = strlen(name), own = *extension && txm_path_has_ext(name, extension) ? strlen(extension) : 0;
@@ -81,7 +81,7 @@ static char *with_extension(char *name, const char *extension)
     return whole;
 }
 
-/* The file name of a stored path, which may be Windows'. "" when it ends with a folder. */
+/* The file name of a stored path, which may be from Windows. "" if it ends with a folder. */
 static const char *stored_base(const char *path)
 {
     const char *slash = strrchr(path, '/'), *backslash = strrchr(path, '\\');
@@ -89,8 +89,8 @@ static const char *stored_base(const char *path)
     return last ? last + 1 : path;
 }
 
-/* The first bytes of a packed file, and zeros after its end. Where damage keeps them from being read they are zeros:
- * the name then has no extension. */
+/* Reads the first bytes of a packed file, filled up with zeros. If damage prevents that, all are zeros, and the name
+ * then has no extension. */
 static txm_status read_magic(const txm_blend *blend, uint32_t file, const txm_packed *packed,
                              uint8_t magic[MAGIC_BYTES], txm_error *err)
 {
@@ -112,8 +112,8 @@ static txm_status read_magic(const txm_blend *blend, uint32_t file, const txm_pa
     return status == TXM_OK || status == TXM_STATUS_CORRUPT ? TXM_OK : txm_fail_as(err, &why);
 }
 
-/* Only extensions of images are written; a name without one gets what its bytes tell, and where they tell nothing it
- * stays without, and is refused when it is unpacked. NULL with the failure recorded. */
+/* Only extensions of images are allowed; a name without one gets it from the content. If the content is unknown it has
+ * none, and is refused when it is unpacked. NULL with the failure recorded. */
 static const char *packed_name(txm_blend *blend, const txm_blend_file *file, const txm_image *image,
                                const txm_packed *packed, const txm_blend_image *out, txm_error *err)
 {
@@ -158,7 +158,7 @@ txm_status txm_blend_name_packed(txm_blend *blend, const txm_blend_file *file, c
             free(table.data);
             return name ? txm_blend_exhausted(blend, err) : txm_fail_as(err, &own);
         }
-        /* Images that are no UDIM set carry the number of a first tile. */
+        /* Images that are not UDIM sets also store the number of a first tile. */
         *p = (txm_blend_packed_file){name, out->source == TXM_BLEND_SOURCE_TILED ? packed->tile : 0, packed->bytes};
     }
     out->packed = table.data;
@@ -168,10 +168,10 @@ txm_status txm_blend_name_packed(txm_blend *blend, const txm_blend_file *file, c
 
 /* ---- writing -------------------------------------------------------------------------------------------------- */
 
-/* Calls `sink` for the packed bytes in order, until it says that it has seen enough. */
+/* Calls `sink` for the packed bytes in order, until it sets *enough. */
 typedef txm_status (*sink_fn)(void *user, const uint8_t *data, size_t bytes, bool *enough, txm_error *err);
 
-/* In chunks: packed images may be of gigabytes. */
+/* Works in chunks, since packed images may have gigabytes. */
 static txm_status pour(txm_stream *stream, const txm_packed *packed, sink_fn sink, void *user, txm_error *err)
 {
     uint8_t *chunk = malloc(CHUNK_BYTES);
@@ -197,7 +197,7 @@ typedef struct written {
     const char *path;
 } written;
 
-/* An interrupted write goes on; one of nothing is a full disk. */
+/* An interrupted write is continued; writing 0 bytes means a full disk. */
 static txm_status write_sink(void *user, const uint8_t *data, size_t bytes, bool *enough, txm_error *err)
 {
     const written *w = user;
@@ -240,7 +240,7 @@ static txm_status compare_sink(void *user, const uint8_t *data, size_t bytes, bo
     return TXM_OK;
 }
 
-/* Whether the file at `path` holds the packed bytes already. */
+/* Whether the file at `path` already has the packed bytes. */
 static txm_status holds(const char *path, txm_stream *stream, const txm_packed *packed, bool *same, txm_error *err)
 {
     struct stat st;
@@ -263,14 +263,14 @@ static txm_status holds(const char *path, txm_stream *stream, const txm_packed *
         status = pour(stream, packed, compare_sink, c, err);
         *same = status == TXM_OK && c->same;
         close(c->fd);
-    } else if (errno != EACCES && errno != ENOENT) { /* another's file is another */
+    } else if (errno != EACCES && errno != ENOENT) { /* a file that cannot be read counts as a different one */
         status = txm_fail_errno(err, errno, "%s: cannot be compared with the packed image", path);
     }
     free(c);
     return status;
 }
 
-/* Published whole, as tx files are. */
+/* Publishes the file complete or not at all, as tx files are. */
 static txm_status write_file(const char *path, txm_stream *stream, const txm_packed *packed, txm_error *err)
 {
     txm_publish *publish = NULL;
@@ -289,7 +289,7 @@ static txm_status write_file(const char *path, txm_stream *stream, const txm_pac
     return txm_publish_commit(&publish, &now, err);
 }
 
-/* "wood.png", then "wood.001.png" ... */
+/* "wood.png", then "wood.001.png" and so on. */
 static char *numbered(const char *folder, const char *name, unsigned number)
 {
     const char *extension = txm_path_ext(name);
@@ -300,7 +300,7 @@ static char *numbered(const char *folder, const char *name, unsigned number)
     return path;
 }
 
-/* The first name that is free or holds these very bytes. */
+/* Finds the first name that is free or has the same bytes. */
 static txm_status unpack(txm_stream *stream, const txm_packed *packed, const char *folder, const char *name, char **out,
                          txm_error *err)
 {
@@ -324,18 +324,18 @@ static txm_status unpack(txm_stream *stream, const txm_packed *packed, const cha
         *out = path;
         return TXM_OK;
     }
-    return txm_fail(err, TXM_STATUS_USAGE, "%s: %d other files are called %s already: unpack into another folder",
+    return txm_fail(err, TXM_STATUS_USAGE, "%s: %d other files are already named like %s: unpack into another folder",
                     folder, MAX_NAMES, name);
 }
 
-/* Once per packed file and folder; the path is the caller's. */
+/* The path belongs to the caller. */
 txm_status txm_blend_unpack(txm_blend *blend, size_t image, size_t packed, const char *folder, char **path,
                             txm_error *err)
 {
     txm_error_clear(err);
     *path = NULL;
     if (image >= blend->images.count || packed >= blend->images.data[image].packed_count) {
-        return txm_fail(err, TXM_STATUS_USAGE, "%s: there is no packed image of that number", blend->info.path);
+        return txm_fail(err, TXM_STATUS_USAGE, "%s: there is no packed image with that number", blend->info.path);
     }
     const txm_blend_use *origin = &blend->origins.data[image];
     const char *name = blend->images.data[image].packed[packed].name;

@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * USD scenes, as Cycles' Hydra delegate sees them.
- *
- * In: a .usd, .usda, .usdc or .usdz file. Out: the image nodes that the delegate makes of it. USD's composition of
- * layers, references and variants is what usd-core does: the helper txmill-usd.py runs in the user's python3, asks it,
- * and answers with one JSON object a line. It is a process of its own, so that a file on which USD crashes, loops or
- * runs out of memory costs that scene only; what it says is checked like a file.
- *
- * $TXMILL_PYTHON names another Python, $TXMILL_USD_SECONDS another limit of time than ten minutes.
+ * Reads USD scenes (.usd, .usda, .usdc, .usdz) and lists the image nodes that Cycles' Hydra delegate makes of them.
+ * usd-core composes the layers, references and variants of USD: the helper txmill-usd.py runs with it in the user's
+ * python3, and prints one JSON object per line. It is a process of its own, so that a file on which USD crashes, loops
+ * or runs out of memory affects that scene only; its output is checked like a file. $TXMILL_PYTHON names another
+ * Python, $TXMILL_USD_SECONDS another time limit than ten minutes.
  */
 #include <cjson/cJSON.h>
 #include <errno.h>
@@ -33,19 +30,19 @@
 
 enum { MAX_LINE_BYTES = 4 << 20, READ_BYTES = 64 << 10, USUAL_SECONDS = 600, MOST_SECONDS = 1000000 };
 
-/* What the helper has said so far. */
+/* The helper's output so far. */
 typedef struct usd_answer {
     txm_blend *blend;
     txm_node_list nodes;
     const char *python;
-    bool ended;        /* it said all that it had to say */
-    txm_status status; /* that it gave as its answer, or that kept us from taking it */
+    bool ended;        /* the helper said that its output is complete */
+    txm_status status; /* the status that the helper reported, or with which reading its output failed */
     txm_error *err;
 } usd_answer;
 
-/* ---- what it says ------------------------------------------------------------------------------------------------ */
+/* ---- the helper's output ----------------------------------------------------------------------------------------- */
 
-/* "" for what is no text: nothing that a helper says is relied on. */
+/* "" for what is not a text, since the helper's output is not trusted. */
 static const char *text_of(const cJSON *o, const char *name)
 {
     const char *text = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(o, name));
@@ -71,7 +68,7 @@ static size_t tiles_of(const cJSON *o, uint32_t *tiles)
     return count;
 }
 
-/* Of a texture without a space of its own the delegate keeps what a new node has. */
+/* For a texture without a space of its own, the delegate keeps that of a new node. */
 static txm_status take_usd_node(usd_answer *a, const cJSON *o)
 {
     static const char *const owner_types[] = {"material", "light"};
@@ -115,7 +112,7 @@ static txm_status take_usd_layer(usd_answer *a, const cJSON *o)
     if (*message) {
         txm_fail(&why, TXM_STATUS_UNSUPPORTED, "%s: %.400s", path, message);
     } else if (!flag_of(o, "there")) {
-        txm_fail(&why, TXM_STATUS_NOT_FOUND, "%s: is not there", path);
+        txm_fail(&why, TXM_STATUS_NOT_FOUND, "%s: not found", path);
     }
     for (size_t i = 0; i < a->blend->libraries.count; i++) {
         if (strcmp(a->blend->libraries.data[i].path, path) == 0) {
@@ -154,7 +151,7 @@ static txm_status take_usd_line(usd_answer *a, const char *line)
     return status;
 }
 
-/* All lines that are whole; what follows stays for the next time. */
+/* Takes all complete lines; the rest is kept for the next call. */
 static txm_status take_usd_lines(usd_answer *a, txm_bytes *bytes)
 {
     char *data = (char *)bytes->data, *end;
@@ -178,7 +175,7 @@ static txm_status take_usd_lines(usd_answer *a, txm_bytes *bytes)
 
 extern char **environ;
 
-/* With the signals of a new process, and none of our files but the pipe. */
+/* The helper gets default signal handlers and none of this process's files except the pipe. */
 static int spawn_usd_helper(const char *python, const char *helper, const char *scene, int out, pid_t *pid)
 {
     posix_spawn_file_actions_t files;
@@ -198,7 +195,7 @@ static int spawn_usd_helper(const char *python, const char *helper, const char *
     posix_spawnattr_setsigmask(&attributes, &none);
     posix_spawnattr_setsigdefault(&attributes, &all);
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-    /* The pipe first: where the caller has closed its standard files, it may be one of them. */
+    /* The pipe is duplicated first: if the caller has closed its standard files, it may be one of them. */
     if (rc == 0) {
         rc = posix_spawn_file_actions_adddup2(&files, out, 1);
     }
@@ -251,7 +248,8 @@ static txm_status listen_to_helper(usd_answer *a, int fd)
             status = txm_fail(a->err, TXM_STATUS_CANCELLED, "%s: stopped", scene);
         } else if (left <= 0) {
             status = txm_fail(a->err, TXM_STATUS_TOO_LARGE,
-                              "%s: USD took more than %ld s for it; TXMILL_USD_SECONDS allows more", scene, seconds);
+                              "%s: USD took more than %ld s to read it; set TXMILL_USD_SECONDS to allow more", scene,
+                              seconds);
         } else if (ready > 0 && !txm_bytes_reserve(&bytes, bytes.size + READ_BYTES)) {
             status = txm_no_memory(a->err, scene);
         } else if (ready > 0) {
@@ -260,10 +258,10 @@ static txm_status listen_to_helper(usd_answer *a, int fd)
                 break;
             }
             if (n < 0 && errno != EINTR) {
-                status = txm_fail_errno(a->err, errno, "%s: cannot read what USD says of it", scene);
+                status = txm_fail_errno(a->err, errno, "%s: cannot read the output of the USD helper", scene);
             }
         } else if (ready < 0 && errno != EINTR) {
-            status = txm_fail_errno(a->err, errno, "%s: cannot wait for USD", scene);
+            status = txm_fail_errno(a->err, errno, "%s: cannot wait for the USD helper", scene);
         }
         if (status == TXM_OK && n > 0) {
             bytes.size += (size_t)n;
@@ -274,7 +272,7 @@ static txm_status listen_to_helper(usd_answer *a, int fd)
     return status;
 }
 
-/* Why it ended before its end. */
+/* Explains why it ended without complete output. */
 static txm_status explain_usd_end(usd_answer *a, int how)
 {
     const char *scene = a->blend->info.path;
@@ -282,14 +280,14 @@ static txm_status explain_usd_end(usd_answer *a, int how)
         return txm_fail(a->err, TXM_STATUS_CANCELLED, "%s: stopped", scene);
     }
     if (WIFSIGNALED(how)) {
-        return txm_fail(a->err, TXM_STATUS_CORRUPT, "%s: USD crashed on it, with signal %d (%s)", scene, WTERMSIG(how),
-                        strsignal(WTERMSIG(how)));
+        return txm_fail(a->err, TXM_STATUS_CORRUPT, "%s: USD crashed while reading it, with signal %d (%s)", scene,
+                        WTERMSIG(how), strsignal(WTERMSIG(how)));
     }
-    return txm_fail(a->err, TXM_STATUS_UNSUPPORTED, "%s: %s ended with %d before it had read the scene", scene,
+    return txm_fail(a->err, TXM_STATUS_UNSUPPORTED, "%s: %s exited with %d before it had read the scene", scene,
                     a->python, WEXITSTATUS(how));
 }
 
-/* What has answered, or failed, has nothing left to do. One that only closed its pipe ends soon, or hangs in a handler
+/* A helper that has answered or failed is ended at once. One that only closed its pipe ends soon, or hangs in a handler
  * of its crash. */
 static int end_helper(pid_t pid, bool at_once)
 {
@@ -314,9 +312,9 @@ static txm_status ask_usd(usd_answer *a, const char *helper)
     int ends[2];
     pid_t pid;
     if (pipe2(ends, O_CLOEXEC) != 0) {
-        return txm_fail_errno(a->err, errno, "%s: USD cannot be asked", scene);
+        return txm_fail_errno(a->err, errno, "%s: cannot start the USD helper", scene);
     }
-    /* A descriptor that is 1 already would keep its close-on-exec flag when it is duplicated onto itself. */
+    /* A descriptor that already is 1 would keep its close-on-exec flag when it is duplicated onto itself. */
     int theirs = ends[1] == 1 ? fcntl(ends[1], F_DUPFD_CLOEXEC, 3) : ends[1];
     int rc = theirs < 0 ? errno : spawn_usd_helper(a->python, helper, scene, theirs, &pid);
     if (theirs >= 0 && theirs != ends[1]) {
@@ -340,7 +338,7 @@ static txm_status ask_usd(usd_answer *a, const char *helper)
 
 /* ---- the scene --------------------------------------------------------------------------------------------------- */
 
-/* USD's messages for these say less. */
+/* These files are checked here because USD's own messages are less clear. */
 static txm_status check_usd_file(const char *path, txm_error *err)
 {
     struct stat st;

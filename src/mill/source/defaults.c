@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What Blender sets for an image when it loads it, and what Cycles takes `auto` for.
- *
- * Blender decides by file format, not by sample type: every PNG and every TIFF is default_byte, whatever its samples
- * are, while formats that may hold scene-referred light are default_float even at 8 or 10 bits.
+ * The settings that Blender gives an image when it loads it, and the colour space that Cycles uses for `auto`. Blender
+ * decides by file format, not by sample type: every PNG and every TIFF is default_byte, whatever its samples are,
+ * while formats that may contain scene-referred light are default_float even with 8 or 10 bits.
  */
 #include "mill/source/defaults.h"
 
@@ -12,7 +11,7 @@
 #include "mill/source/formats.h"
 #include "mill/source/readers.h"
 
-/* A role, or the role that Blender takes in its place where a config lacks it. */
+/* The space of a role, or of the role that Blender uses instead if a config lacks it. */
 static const char *role_space(const txm_color_config *config, bool is_float)
 {
     const char *space = txm_color_role(config, is_float ? "default_float" : "default_byte");
@@ -21,7 +20,7 @@ static const char *role_space(const txm_color_config *config, bool is_float)
     return space ? space : txm_color_role(config, "default");
 }
 
-/* Which of the config's two roles a format takes. */
+/* Which of the config's two roles a format uses. */
 static bool wants_float(txm_format_role role, txm_type type)
 {
     switch (role) {
@@ -36,8 +35,8 @@ static bool wants_float(txm_format_role role, txm_type type)
     }
 }
 
-/* What the file itself says, if the config knows it. Files in the ACES container are what the config interchanges in.
- */
+/* The space that the file states, if the config has it. Files in the ACES container are in the config's interchange
+ * space. */
 static const char *metadata_space(const txm_source_info *info, bool trusts_hint, const txm_color_config *config)
 {
     const char *space = NULL;
@@ -51,14 +50,14 @@ static const char *metadata_space(const txm_source_info *info, bool trusts_hint,
     return space;
 }
 
-/* By the usual extension, as Blender decides it, not by what the file is. */
+/* Decides by the usual extension, as Blender does, and not by the file's content. */
 static bool extension_is_premultiplied(const char *path)
 {
     const txm_image_format *format = txm_format_of_source(path, true);
     return format && format->traits & TXM_FORMAT_ASSOCIATED;
 }
 
-/* In Blender's order: what the file says, if its format is one that Blender believes; a file rule; a role. */
+/* The order is Blender's: what the file states, if Blender trusts its format; a file rule; a role. */
 txm_status txm_source_scene_defaults(const txm_source_info *info, const char *path, const txm_color_config *config,
                                      const char **colorspace, txm_alpha *alpha)
 {
@@ -76,14 +75,14 @@ txm_status txm_source_scene_defaults(const txm_source_info *info, const char *pa
         if (format->traits & TXM_FORMAT_ASSOCIATED || info->tiff_premultiplied_default)
             *alpha = TXM_ALPHA_PREMULTIPLIED;
         else if (txm_color_is_data(config, space))
-            *alpha = TXM_ALPHA_CHANNEL_PACKED; /* data is loaded with its alpha left alone, and remembered so */
+            *alpha = TXM_ALPHA_CHANNEL_PACKED; /* data are loaded with their alpha unchanged */
         else
             *alpha = extension_is_premultiplied(path) ? TXM_ALPHA_PREMULTIPLIED : TXM_ALPHA_STRAIGHT;
     }
     return TXM_OK;
 }
 
-/* What Cycles makes of an image without a colour space of its own. */
+/* The space in which Cycles takes an image without a colour space of its own. */
 const char *txm_source_auto_space(const txm_source_info *info, const txm_color_config *config)
 {
     if (*info->colorspace_hint && txm_color_canonical(config, info->colorspace_hint))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The settings that a Blender scene holds for an image that was just loaded: what `default` means.
+ * The settings that Blender gives an image when it loads it: the meaning of `default`.
  */
 #ifndef TXM_SOURCE_DEFAULTS_H
 #define TXM_SOURCE_DEFAULTS_H
@@ -8,17 +8,17 @@
 #include "txmill/color.h"
 #include "txtile/settings.h"
 
-/* Colour space and alpha type as Blender sets them when it loads `path`. Colour space: the file's own colour metadata
- * if the config knows it, else a file rule of the config that really matches, else role default_float or default_byte
- * by format. Alpha: premultiplied for formats that always are (and 4-channel 16-bit TIFF), channel_packed for data,
- * else by extension. *colorspace points into `config`. Either output may be NULL. COLORSPACE when the config has no
- * such role. */
+/* Colour space and alpha type that Blender sets when it loads `path`. The colour space is what the file's metadata
+ * state if the config has it, else that of a matching file rule other than the default one, else that of role
+ * default_float or default_byte, by format. Alpha is premultiplied for formats that always are (and 4-channel 16-bit
+ * TIFF), channel_packed for data, else by extension. *colorspace points into `config`. Either output may be NULL.
+ * COLORSPACE if the config lacks the role. */
 txm_status txm_source_scene_defaults(const txm_source_info *info, const char *path, const txm_color_config *config,
                                      const char **colorspace, txm_alpha *alpha);
 
-/* The space of the pixels for colour space `auto` (a rule of its own, Cycles' and not Blender's): what OpenImageIO 3.1
- * says of the file if the config knows it, else role default_float for half and float samples, default_byte for
- * integers. NULL when the config has no such role. An interop id stays one: points into `info` or `config`. */
+/* The space of the pixels for colour space `auto`, by a rule of Cycles and not of Blender: what OpenImageIO 3.1 reports
+ * for the file if the config has it, else role default_float for half and float samples, default_byte for integers.
+ * NULL if the config lacks the role. An interop id is returned as such. Points into `info` or `config`. */
 const char *txm_source_auto_space(const txm_source_info *info, const txm_color_config *config);
 
 #endif

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The one table of image formats. A format that is missing here is read all the same if OpenImageIO reads it, but
- * folders are not searched for it.
+ * The table of image formats. A format that is missing here is still read if OpenImageIO reads it, but folders are not
+ * searched for it.
  *
- * Included several times with DIRECT and FORMAT defined differently. DIRECT(reader, ...) is a format with a reader of
- * its own, txm_READER_reader, which may leave a file to OpenImageIO by answering UNSUPPORTED. FORMAT(...) is one that
- * OpenImageIO alone reads. The columns that both have:
- *   name        what OpenImageIO calls the format
+ * It is included several times with DIRECT and FORMAT defined differently. DIRECT(reader, ...) is a format with a
+ * reader of its own, txm_READER_reader, which may leave a file to OpenImageIO by returning UNSUPPORTED. FORMAT(...) is
+ * one that only OpenImageIO reads. Both have these columns:
+ *   name        OpenImageIO's name of the format
  *   noun        for messages, with an article
  *   extensions  of sources, separated by blanks; Blender uses the first one for a packed image without a name
  *   also        other extensions under which OpenImageIO writes the format
- *   role        which colour space Blender sets where neither metadata nor a file rule names one
- *   traits      what else tells the format from others (TXM_FORMAT_...)
+ *   role        which colour space Blender sets if neither metadata nor a file rule names one
+ *   traits      other properties of the format (TXM_FORMAT_...)
  *   magic       how a file begins: MAGIC(offset, bytes), up to four, or PNM(digits)
  */
 DIRECT(png, "png", "a PNG image", "png", "", TXM_ROLE_BYTE, TXM_FORMAT_UNPACKED, MAGIC(0, "\x89PNG\r\n\x1a\n"))

@@ -31,7 +31,7 @@ const txm_image_format *txm_format_named(const char *name)
     return &unknown;
 }
 
-/* A digit and then text: "P5" alone begins many files. */
+/* The digit must be followed by text, since "P5" alone begins many files. */
 static bool begins_as_pnm(const char *head, size_t bytes, const char *digits)
 {
     return bytes > 2 && head[0] == 'P' && head[1] && strchr(digits, head[1]) && head[2] &&
@@ -93,7 +93,7 @@ size_t txm_format_extension_bytes(const txm_image_format *format)
     return strcspn(format->extensions, " ");
 }
 
-/* By extension alone: opening every file of a project would take minutes. */
+/* Decides by extension alone, because opening every file of a project would take minutes. */
 bool txm_is_image_name(const char *path)
 {
     return path && txm_format_of_source(path, false);

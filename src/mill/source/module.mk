@@ -1,4 +1,4 @@
-# libpng reads what comes before a PNG's pixels.
+# libpng reads the chunks before a PNG's pixels.
 LIBS += -lpng
 LIBS += -lwebpdemux -lwebp
 
@@ -6,13 +6,13 @@ LIBS += -lwebpdemux -lwebp
 $(B)/src/mill/source/png/png_unfilter_sse41.o: ISA := -msse4.1
 $(B)/src/mill/source/png/png_unfilter_avx2.o: ISA := -mavx2
 
-# OpenImageIO's decoders run in a process of their own, which loads the module.
+# OpenImageIO's decoders run in a separate process, which loads the module.
 all: $(B)/txmill-oiio-worker
 $(B)/txmill-oiio-worker: $(B)/src/mill/source/oiio/worker/main.o $(B)/src/mill/source/oiio/worker/reads.o $(STATIC)
 	$(CC) $(ALL_LDFLAGS) $^ -ldl $(SAN_EXCEPTIONS) -o $@
 -include $(B)/src/mill/source/oiio/worker/main.d $(B)/src/mill/source/oiio/worker/reads.d
 
-# A module that crashes, loops and hangs on demand, with a worker beside it, for the tests of what that costs.
+# A module that crashes, loops and hangs on demand, with a worker beside it, for tests.
 $(B)/tests/decoders/txmill-oiio.so: tests/mill/source/decoder_module.c | $(B)/txmill-oiio-worker
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -MF $@.d -shared $(ALL_LDFLAGS) $< -o $@

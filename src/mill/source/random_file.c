@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A file that is read at any place.
- *
- * Reads are pread(2) on one descriptor and continue where they were interrupted; the first errno is kept for the
- * failure that follows from it.
+ * A file with reads at any offset. Reads are pread(2) on one descriptor and continue after an interruption; the first
+ * errno is stored for the failure that it causes.
  */
 #include "mill/source/random_file.h"
 
@@ -34,7 +32,7 @@ void txm_random_file_close(txm_random_file *file)
     file->fd = -1;
 }
 
-/* Fewer bytes at the end of the file; -1 and the errno on failure. */
+/* Returns fewer bytes at the end of the file, and -1 on failure, whose errno is stored. */
 int64_t txm_random_file_read(txm_random_file *file, void *dst, size_t bytes, uint64_t offset)
 {
     size_t got = 0;

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A file read from front to back through one small buffer.
- *
- * One buffer, filled in turn; get copies out of it, decoders may also work in place between pos and end. Seeking drops
- * the buffer.
+ * A file that is read from start to end through one small buffer. Functions copy out of the buffer; decoders may also
+ * work in place between pos and end. Seeking discards the buffer.
  */
 #include "mill/source/raster_file.h"
 
@@ -16,7 +14,7 @@
 #include "tile/base/fail.h"
 #include "tile/base/mem.h"
 
-/* The kernel is told that reading goes forward. */
+/* The kernel is advised that reading is sequential. */
 txm_status txm_raster_file_open(txm_raster_file *file, const char *path, txm_error *err)
 {
     *file = (txm_raster_file){.fd = open(path, O_RDONLY | O_CLOEXEC)};
@@ -27,7 +25,7 @@ txm_status txm_raster_file_open(txm_raster_file *file, const char *path, txm_err
         txm_raster_file_close(file);
         return txm_no_memory(err, path);
     }
-    /* Advice only: where the kernel does not take it, reading is merely slower. */
+    /* If the kernel ignores this advice, reading is only slower. */
     posix_fadvise(file->fd, 0, 0, POSIX_FADV_SEQUENTIAL);
     return TXM_OK;
 }
@@ -40,7 +38,7 @@ void txm_raster_file_close(txm_raster_file *file)
     *file = (txm_raster_file){.fd = -1};
 }
 
-/* False at the end and on failure; sys_errno tells which. */
+/* false at the end and on failure; sys_errno distinguishes them. */
 bool txm_raster_file_fill(txm_raster_file *file)
 {
     ssize_t n;
@@ -59,7 +57,7 @@ bool txm_raster_file_fill(txm_raster_file *file)
     return true;
 }
 
-/* All of it, or false. */
+/* Copies all of the bytes, or returns false. */
 bool txm_raster_file_get(txm_raster_file *file, void *dst, size_t bytes)
 {
     uint8_t *to = dst;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Source images: finds the reader that serves a file and keeps its callers honest.
- *
- * The first bytes choose a direct reader by the table of formats. Where there is none, or it meets a kind of file that
- * it does not serve and answers UNSUPPORTED, OpenImageIO is asked, which reads everything and takes longest to load.
+ * Opens source images: chooses the reader for a file and checks the callers. The first bytes choose a direct reader
+ * from the table of formats. If there is none, or it returns UNSUPPORTED for this kind of file, OpenImageIO is used,
+ * which reads everything and takes longest to load.
  */
 #include "mill/source/source.h"
 
@@ -41,7 +40,7 @@ void txm_source_forget(txm_source_info *info)
     memset(info, 0, sizeof *info);
 }
 
-/* Empty values are no attributes. */
+/* Empty values are not added. */
 bool txm_source_keep(txm_source_info *info, const char *name, const char *value)
 {
     if (!value || !*value)
@@ -62,8 +61,8 @@ bool txm_source_keep(txm_source_info *info, const char *name, const char *value)
     return true;
 }
 
-/* Says what the file is before any decoder sees it, and reads its first bytes. Folders, pipes and devices must not
- * reach a decoder: some of them would wait for ever. */
+/* Examines the file before any decoder does, and reads its first bytes. Folders, pipes and devices must not be passed
+ * to a decoder, since some decoders would wait forever. */
 static txm_status look_at_image(const char *path, struct stat *st, uint8_t head[HEAD_BYTES], size_t *head_bytes,
                                 txm_error *err)
 {
@@ -91,14 +90,14 @@ static txm_status look_at_image(const char *path, struct stat *st, uint8_t head[
     return status;
 }
 
-/* By a caller, or by $TXMILL_READER, to compare the readers. */
+/* A caller or $TXMILL_READER can force OpenImageIO, to compare the readers. */
 static bool oiio_is_forced(const txm_source_options *options)
 {
     const char *word = getenv("TXMILL_READER");
     return options->force_oiio || (word && strcmp(word, "oiio") == 0);
 }
 
-/* *err holds the message of the reader that was asked last. */
+/* *err has the message of the reader that was tried last. */
 static txm_status open_with(txm_source *s, const txm_reader_ops *reader, const txm_source_options *options,
                             txm_error *err)
 {
@@ -126,14 +125,14 @@ static txm_status choose_reader(txm_source *s, const txm_source_options *options
     return status == TXM_STATUS_UNSUPPORTED ? open_with(s, &txm_oiio_reader, options, err) : status;
 }
 
-/* The message of the last reader is the one that is reported: it reads everything. */
+/* The message of the last reader is reported, because that one reads all formats. */
 txm_status txm_source_open(const char *path, const txm_source_options *options, txm_source **out, txm_error *err)
 {
     static const txm_source_options no_options;
     uint8_t head[HEAD_BYTES];
     size_t head_bytes = 0;
     struct stat st;
-    /* A caller's error may hold an earlier failure that counts; ours is kept apart until it is the outcome. */
+    /* The caller's error may have an earlier failure, so it is set only with the final result. */
     txm_error own = {0};
     *out = NULL;
     if (!path)
@@ -167,13 +166,13 @@ const txm_source_info *txm_source_info_of(const txm_source *source)
     return &source->info;
 }
 
-/* Order and stride are checked here, so that readers can rely on both. */
+/* Order and stride are checked here, so that readers can rely on them. */
 txm_status txm_source_read(txm_source *source, uint32_t y, uint32_t rows, void *dst, size_t stride_bytes,
                            txm_error *err)
 {
     const txm_source_info *info = &source->info;
     if (y != source->next_row || rows > info->height - y)
-        return txm_fail(err, TXM_STATUS_USAGE, "%s: rows %u to %u asked for, row %u of %u is next", source->path, y,
+        return txm_fail(err, TXM_STATUS_USAGE, "%s: rows %u to %u requested, row %u of %u is next", source->path, y,
                         y + rows, source->next_row, info->height);
     if (stride_bytes < (size_t)info->width * info->channels * txm_type_bytes(info->type))
         return txm_fail(err, TXM_STATUS_USAGE, "%s: a stride of %zu bytes does not hold a row", source->path,
@@ -191,7 +190,7 @@ const char *txm_source_warning(const txm_source *source)
     return source->reader->warning ? source->reader->warning(source->self) : NULL;
 }
 
-/* Before the first row only. */
+/* Only allowed before the first row. */
 txm_status txm_source_as_half(txm_source *source, txm_error *err)
 {
     if (!source->info.narrowed || source->next_row > 0)
@@ -212,7 +211,7 @@ txm_status txm_source_rewind(txm_source *source, txm_error *err)
     return status;
 }
 
-/* Size, times and inode, as they were when it was opened. */
+/* Compares size, times and inode with those when it was opened. */
 txm_status txm_source_check_unchanged(const txm_source *source, txm_error *err)
 {
     const txm_source_info *info = &source->info;

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A growable byte string.
- *
- * Texts and files grow here; the NUL at the end is not counted. Formatting measures first and then writes, so that
- * nothing is ever cut.
+ * A growable byte string for texts and files. The NUL at its end is not counted. Formatting measures the text first
+ * and then writes it, so that nothing is ever cut.
  */
 #include "tile/base/bytes.h"
 #include "tile/base/text.h"
@@ -14,13 +12,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Doubles: adding byte by byte costs no more than adding at once. */
+/* The capacity doubles, so that appending single bytes takes linear time. */
 bool txm_bytes_reserve(txm_bytes *b, size_t extra_bytes)
 {
     b->failed |= extra_bytes > SIZE_MAX / 4 - b->size;
     if (b->failed)
         return false;
-    size_t need = b->size + extra_bytes + 1; /* the NUL */
+    size_t need = b->size + extra_bytes + 1; /* includes the NUL */
     if (need <= b->capacity)
         return true;
     size_t capacity = b->capacity ? b->capacity : 64;
@@ -52,7 +50,7 @@ bool txm_bytes_puts(txm_bytes *b, const char *s)
     return txm_bytes_add(b, s, strlen(s));
 }
 
-/* On failure the text is as it was. */
+/* On failure the text is not changed. */
 bool txm_bytes_printf(txm_bytes *b, const char *format, ...)
 {
     va_list args, again;

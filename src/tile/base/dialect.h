@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What differs between the languages that arithmetic is compiled as: C, CUDA's C++ and OpenCL C.
- *
- * Headers that devices compile as well include this one in place of the standard ones. They keep to what the three
- * languages share: a plain pointer points to a function's own variables, one into a device's memory is TXM_GLOBAL,
- * tables are wrapped in TXM_TABLES, and structs that kernels take by value hold numbers of a fixed width only.
+ * The differences between the languages in which the arithmetic is compiled: C, CUDA's C++ and OpenCL C. Headers that
+ * are also compiled for devices include this one instead of the standard ones. They use only what the three languages
+ * share: a plain pointer points to a function's own variables, one into a device's memory is TXM_GLOBAL, tables are
+ * wrapped in TXM_TABLES, and structs that kernels take by value have only members of fixed width.
  */
 #ifndef TXM_BASE_DIALECT_H
 #define TXM_BASE_DIALECT_H
@@ -22,10 +21,10 @@ typedef long int64_t;
 #define TXM_ARITH static inline
 #define TXM_GLOBAL __global
 #define TXM_CONSTANT __constant
-/* Tables must lie outside of functions. */
+/* Tables must be outside of functions. */
 #define TXM_TABLES_OUTSIDE(tables) tables
 #define TXM_TABLES_INSIDE(tables)
-/* A word of memory that is aligned to its size. */
+/* Loads a word of memory that is aligned to its size. */
 #define TXM_TAKE(type, v, p) ((v) = *(TXM_GLOBAL const type *)(p))
 #define TXM_PUT(type, p, v) (*(TXM_GLOBAL type *)(p) = (v))
 #define TXM_SAME_BITS(from, to, type) to = as_##type(from)
@@ -41,16 +40,16 @@ typedef long int64_t;
 #endif
 #define TXM_GLOBAL
 #define TXM_CONSTANT static const
-/* CUDA takes tables of functions, of which it makes one for the host and one for the device. */
+/* CUDA takes tables inside functions, and makes one for the host and one for the device. */
 #define TXM_TABLES_OUTSIDE(tables)
 #define TXM_TABLES_INSIDE(tables) tables
-/* The compiler has to know that a word is aligned, or a GPU moves it byte by byte. */
+/* The compiler must know that a word is aligned, or a GPU copies it byte by byte. */
 #define TXM_TAKE(type, v, p) memcpy(&(v), __builtin_assume_aligned(p, sizeof(type)), sizeof(type))
 #define TXM_PUT(type, p, v) memcpy(__builtin_assume_aligned(p, sizeof(type)), &(v), sizeof(type))
 #define TXM_SAME_BITS(from, to, type) memcpy(&(to), &(from), sizeof(to))
 #endif
 
-/* Code for a device, not for a processor whose files count. */
+/* True in code for a device, false in code for a CPU. */
 #if defined(__CUDA_ARCH__) || defined(__OPENCL_VERSION__)
 #define TXM_ON_DEVICE 1
 #endif
@@ -83,7 +82,7 @@ TXM_ARITH double txm_bits_double(uint64_t u)
     return d;
 }
 
-/* As comparisons choose, so that it is defined which of two operands a NaN gives way to: the second one wins. */
+/* Defined by comparisons, so that it is defined which operand is returned if one is NaN: the second one. */
 TXM_ARITH float txm_max(float a, float b)
 {
     return a > b ? a : b;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Numbers in files: unaligned, of either byte order. Compilers turn each of these into one or two instructions.
- *
- * They go through memcpy because a pointer cast would promise an alignment that files do not keep. Pixels are
- * another matter: they are used as they lie in the file, hence the check below.
+ * Reads and writes numbers in files, which are unaligned and have either byte order. Compilers make one or two
+ * instructions of each function. They use memcpy because a pointer cast would promise an alignment that files do not
+ * have. Pixels are used as they are stored in the file, hence the check below.
  */
 #ifndef TXM_BASE_ENDIAN_H
 #define TXM_BASE_ENDIAN_H

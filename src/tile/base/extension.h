@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What lies beyond the edges of an image: a row of a table for each mode, and its arithmetic for C and for devices.
- *
- * Readers, lookups, the cache, scenes and options take all that they need of a mode from here. A new one is a constant
- * in txtile/pixel.h, a row and a case in each function below, and a case in tile/sample/simd/wrap_simd.h, which has the
- * same functions for vectors.
+ * The extensions of an image beyond its edges: a table with a row for each mode, and its arithmetic for C and for
+ * devices. Readers, lookups, the cache, scenes and options all use it. A new mode needs a constant in txtile/pixel.h,
+ * a row here, a case in each function below, and a case in tile/sample/simd/wrap_simd.h, which has the same functions
+ * for vectors.
  */
 #ifndef TXM_BASE_EXTENSION_H
 #define TXM_BASE_EXTENSION_H
 #include "tile/base/dialect.h"
 #include "txtile/pixel.h"
 
-/* The constant; the word of options, scenes and reports; Cycles' word; Blender's number in .blend files; whether a
- * place beyond the edges is rejected, which makes its colour clear. */
+/* Columns: the constant; the word in options, scenes and reports; Cycles' word; Blender's number in .blend files;
+ * whether a place beyond the edges is rejected, so that its colour is clear. */
 #define TXM_EXTENSION_TABLE(X)                                                                                         \
     X(REPEAT, "repeat", "periodic", 0, 0)                                                                              \
     X(EXTEND, "extend", "clamp", 1, 0)                                                                                 \
@@ -23,18 +22,18 @@
 #define TXM_EXTENSION_BITS(name, word, cycles, blender, rejects) | (rejects) << TXM_EXTENSION_##name
 enum { TXM_EXTENSIONS = 0 TXM_EXTENSION_TABLE(TXM_EXTENSION_COUNT) };
 
-/* For arrays by mode, and a switch over Blender's numbers. */
+/* These expand to array elements by mode, and to cases of a switch over Blender's numbers. */
 #define TXM_EXTENSION_WORD(name, word, cycles, blender, rejects) [TXM_EXTENSION_##name] = word,
 #define TXM_EXTENSION_CYCLES(name, word, cycles, blender, rejects) [TXM_EXTENSION_##name] = cycles,
 #define TXM_EXTENSION_CASE(name, word, cycles, blender, rejects)                                                       \
     case blender:                                                                                                      \
         return TXM_EXTENSION_##name;
 
-/* Words separated by spaces, as txm_option takes them. */
+/* Words separated by spaces, in the form that txm_option takes. */
 #define TXM_EXTENSION_SPACED(name, word, cycles, blender, rejects) " " word
 #define TXM_EXTENSION_VALUES (&TXM_EXTENSION_TABLE(TXM_EXTENSION_SPACED)[1])
 
-/* Whether callers who pass a mode as a number pass one that there is. */
+/* Whether a number is that of a mode. */
 TXM_ARITH int txm_extension_exists(uint32_t extension)
 {
     return extension < TXM_EXTENSIONS;
@@ -47,7 +46,7 @@ TXM_ARITH int txm_extension_rejects(int extension)
 
 /* ---- coordinates ---- */
 
-/* Largest integer not above x, without a library call; large numbers, infinities and NaN are their own. */
+/* The largest integer not above x, without a library call; large numbers, infinities and NaN are returned unchanged. */
 TXM_ARITH float txm_floor(float x)
 {
     if (!(x > -8388608.0f && x < 8388608.0f))
@@ -56,8 +55,8 @@ TXM_ARITH float txm_floor(float x)
     return t > x ? t - 1.0f : t;
 }
 
-/* One coordinate into 0..1 (both included). False where CLIP rejects it. Beyond that only NaN is not in 0..1: REPEAT
- * and MIRROR make NaN of what is not finite. */
+/* Maps one coordinate to 0..1 (both included); false if CLIP rejects it. Only NaN is then outside of 0..1: REPEAT and
+ * MIRROR return NaN for infinities. */
 TXM_ARITH int txm_wrap(float *u, int extension)
 {
     float x = *u, t;
@@ -78,8 +77,8 @@ TXM_ARITH int txm_wrap(float *u, int extension)
     }
 }
 
-/* Direction of the wrapped coordinate as the given one grows: 1, -1 in every other mirror image, 0 where EXTEND holds
- * it at the edge. */
+/* The direction of the mapped coordinate as the given one grows: 1, -1 in every other mirror image, 0 where EXTEND
+ * clamps it. */
 TXM_ARITH float txm_wrap_slope(float u, int extension)
 {
     if (extension == TXM_EXTENSION_EXTEND)
@@ -93,8 +92,8 @@ TXM_ARITH float txm_wrap_slope(float u, int extension)
 
 /* ---- pixels ---- */
 
-/* The pixel of an edge of `size` that is shown at pixel x of the plane; -1: none (CLIP). Mirror images double the pixel
- * at the edge: ... 1 0 | 0 1 ... In 32 bits for lookups; padding as callers of txm_extend may want it takes 64. */
+/* The pixel of an edge of `size` that is shown at pixel x of the plane; -1: none (CLIP). Mirror images repeat the pixel
+ * at the edge: ... 1 0 | 0 1 ... This one has 32 bits, for lookups; the padding of txm_extend may need 64. */
 #define TXM_WRAP_PIXEL(function, integer)                                                                              \
     TXM_ARITH integer function(integer x, integer size, int extension)                                                 \
     {                                                                                                                  \

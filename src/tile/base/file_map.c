@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Maps of files, and which of them a fault belongs to.
- *
- * Which addresses are mapped is kept in places that are never freed, so that the handler of SIGBUS can walk them
- * without a lock, whatever other threads open and close. A page that vanished is replaced by
- * zeros and its map is marked as lost; readers look at the mark before they trust what they decoded.
+ * Maps files, and finds the map to which a fault belongs. The mapped addresses are stored in places that are never
+ * freed, so that a SIGBUS handler can walk them without a lock while other threads open and close maps. A page that
+ * vanished is replaced by zeros and its map is marked as lost; readers check the mark before they use what they
+ * decoded.
  */
 #include "tile/base/file_map.h"
 
@@ -18,8 +17,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Where a map lies. `begin` is 0 while nothing of the rest is to be trusted; who looks at it twice and finds it
- * unchanged has read what belongs together. */
+/* The address range of a map. `begin` is 0 while the other members are being changed; a reader that finds it unchanged
+ * afterwards has read a consistent range. */
 typedef struct txm_map_place {
     _Atomic uintptr_t begin, end;
     _Atomic(txm_map *) map;
@@ -27,9 +26,9 @@ typedef struct txm_map_place {
 } place;
 
 static _Atomic(place *) places;
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of those who open and close */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* taken to open and close maps */
 
-/* One that is free, or a new one; NULL: no memory. */
+/* Takes a free place or makes a new one; NULL if memory is exhausted. */
 static place *take_place(txm_map *map)
 {
     place *p = atomic_load(&places);
@@ -44,7 +43,7 @@ static place *take_place(txm_map *map)
     return p;
 }
 
-/* 0 or an errno. Shared and read-only: the page cache is the memory. */
+/* Returns 0 or an errno. The map is shared and read-only, so it uses the page cache. */
 int txm_map_open(txm_map *map, int fd, size_t bytes)
 {
     const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
@@ -93,7 +92,7 @@ void txm_map_seal(txm_map *map)
     map->sealed = true;
 }
 
-/* The cast takes const away from the mark alone. */
+/* The cast removes const only for the mark. */
 static bool lose(const txm_map *map)
 {
     atomic_store(&((txm_map *)map)->lost, true);
@@ -128,7 +127,7 @@ const uint8_t *txm_map_read(const txm_map *map, uint64_t offset, size_t bytes, u
     return *buffer && txm_map_copy(map, offset, bytes, *buffer) ? *buffer : NULL;
 }
 
-/* Page by page: runs of those that are missing are read at once. */
+/* Reads runs of missing pages at once. */
 bool txm_map_fetch(const txm_map *const_map, uint64_t offset, uint64_t bytes)
 {
     txm_map *map = (txm_map *)const_map;
@@ -152,7 +151,7 @@ bool txm_map_fetch(const txm_map *const_map, uint64_t offset, uint64_t bytes)
     return true;
 }
 
-/* Forgotten before it is unmapped, so that a fault never finds a map that is gone. */
+/* The place is cleared before the file is unmapped, so that a fault never finds a map that is gone. */
 void txm_map_close(txm_map *map)
 {
     if (!map->data)
@@ -170,16 +169,15 @@ void txm_map_close(txm_map *map)
     atomic_store(&map->place->map, NULL);
 }
 
-/* The pages stay in the system's cache of files, whence they come back without the disk; the process does not count
- * them any more. */
+/* The pages stay in the page cache, from which they come back without reading the disk, but do not count as memory of
+ * the process. */
 void txm_map_drop_pages(const txm_map *map)
 {
     if (map->data && !map->present)
         madvise((void *)(uintptr_t)map->data, map->bytes, MADV_DONTNEED);
 }
 
-/* Called from the handler of SIGBUS of a program that installs one, in the thread that reads: its map stays open
- * meanwhile. */
+/* Called in the program's SIGBUS handler, on the thread that reads; its map stays open meanwhile. */
 bool txm_map_catch(void *address)
 {
     const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), at = (uintptr_t)address & ~(page - 1);
@@ -188,7 +186,7 @@ bool txm_map_catch(void *address)
         txm_map *map = atomic_load(&p->map);
         if (!begin || at < begin || at >= end || !map || atomic_load(&p->begin) != begin)
             continue;
-        /* First the mark: whoever reads the zeros finds it. */
+        /* The mark is set first, so that a thread which reads the zeros finds it. */
         atomic_store(&map->lost, true);
         return mmap((void *)at, end - at, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != MAP_FAILED;
     }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * MD5, as RFC 1321 has it: blocks of 64 bytes, each mixed into four words in 64 steps. The last block or two hold what
- * is left of the message, a bit of 1, zeros and the message's length in bits. */
+ *
+ * MD5, as defined in RFC 1321: blocks of 64 bytes are mixed into four words, each in 64 steps. The last one or two
+ * blocks contain the rest of the message, a 1 bit, zeros, and the message's length in bits.
+ */
 #include "tile/base/md5.h"
 
 #include <stdint.h>
@@ -26,7 +28,7 @@ static uint32_t turn_left(uint32_t x, unsigned bits)
     return x << bits | x >> (32 - bits);
 }
 
-/* Four rounds of 16 steps; each reads the words of the block in an order of its own. */
+/* Four rounds of 16 steps; each round reads the words of the block in another order. */
 static void mix_block(uint32_t state[4], const uint8_t *block)
 {
     static const uint8_t TURNS[4][4] = {{7, 12, 17, 22}, {5, 9, 14, 20}, {4, 11, 16, 23}, {6, 10, 15, 21}};

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Checked allocation.
- *
- * Sizes are products of factors that are checked for overflow, and arrays double when they grow. Failures carry the
- * subject, mostly a file, that the memory was for.
+ * Checked allocation. Sizes are products whose factors are checked for overflow, and arrays double when they grow.
+ * Failures name what the memory was for, usually a file.
  */
 #include "tile/base/mem.h"
 
@@ -13,7 +11,7 @@
 
 #include "tile/base/fail.h"
 
-/* The one message for it: 'out of memory', after what it was for. */
+/* All lack of memory is reported as 'out of memory', after what it was for. */
 txm_status txm_no_memory(txm_error *err, const char *subject)
 {
     return txm_fail(err, TXM_STATUS_NO_MEMORY, "%s%sout of memory", subject ? subject : "", subject ? ": " : "");
@@ -25,7 +23,7 @@ void *txm_calloc(size_t count, size_t size)
     return calloc(count ? count : 1, size ? size : 1);
 }
 
-/* Aligned to a line of the cache, not zeroed. NULL where the product overflows. */
+/* Aligned to a cache line, not zeroed. NULL if the product overflows. */
 void *txm_alloc_pixels(size_t count, size_t size)
 {
     size_t bytes = txm_mul(count, size);
@@ -35,7 +33,7 @@ void *txm_alloc_pixels(size_t count, size_t size)
     return p;
 }
 
-/* Behind the macro TXM_GROW, which knows the size of an item. */
+/* The implementation of the macro TXM_GROW, which passes the size of an item. */
 bool txm_grow(void **items, size_t *capacity, size_t count, size_t item_bytes)
 {
     enum { FIRST = 16 };
@@ -50,7 +48,6 @@ bool txm_grow(void **items, size_t *capacity, size_t count, size_t item_bytes)
     return true;
 }
 
-/* NULL for NULL. */
 char *txm_strdup(const char *s)
 {
     return s ? strdup(s) : NULL;

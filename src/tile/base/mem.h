@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Checked allocation. All sizes that come from files pass through here before memory is asked for.
+ * Checked allocation. All sizes that come from files are checked here before memory is allocated.
  *
- * The room src/tile/base is below all others and knows none of them: memory, failures, paths, text, clocks, byte order,
- * threads, and who owns a temporary file. Whatever the system returns is checked here: sizes are multiplied without
- * overflow, and every failure carries a status, a file and a cause. A function belongs here if two rooms need it and it
- * has nothing to do with images; src/mill/base is the same for libtxmill alone.
+ * This folder is used by all others and depends on none of them: memory, failures, paths, text, clocks, byte order,
+ * threads, and owners of temporary files. System calls are checked here: sizes are multiplied without overflow, and
+ * every failure has a status, a file and a cause. A function belongs here if two folders need it and it has nothing to
+ * do with images; src/mill/base is the same for libtxmill alone.
  */
 #ifndef TXM_BASE_MEM_H
 #define TXM_BASE_MEM_H
@@ -17,33 +17,32 @@
 #include "tile/base/fail.h"
 #include "tile/base/shared.h"
 
-/* Records NO_MEMORY and returns it: "SUBJECT: out of memory", where the subject, mostly a file, is known (else NULL).
- */
+/* Records NO_MEMORY and returns it: "SUBJECT: out of memory". The subject is usually a file; NULL if unknown. */
 TXM_SHARED txm_status txm_no_memory(txm_error *err, const char *subject);
 
-/* count * size, or SIZE_MAX on overflow (which no allocation can satisfy). */
+/* count * size, or SIZE_MAX on overflow, which no allocation can satisfy. */
 static inline size_t txm_mul(size_t count, size_t size)
 {
     size_t r;
     return __builtin_mul_overflow(count, size, &r) ? SIZE_MAX : r;
 }
 
-/* Zeroed memory for count * size bytes; NULL on overflow or exhaustion. Free with free(). */
+/* Zeroed memory for count * size bytes; NULL on overflow or if memory is exhausted. Free it with free(). */
 TXM_SHARED void *txm_calloc(size_t count, size_t size);
 
-/* 64-byte aligned, uninitialised; NULL on overflow or exhaustion. Free with free(). */
+/* 64-byte aligned, uninitialised memory; NULL on overflow or if memory is exhausted. Free it with free(). */
 TXM_SHARED void *txm_alloc_pixels(size_t count, size_t size);
 
-/* Makes room for one more item after `count` in an array that doubles when it is full. False when memory is exhausted:
- * the array is as it was. */
+/* Makes room for one more item after `count` in an array that doubles when it is full. false if memory is exhausted:
+ * the array is then unchanged. */
 #define TXM_GROW(items, capacity, count) txm_grow((void **)&(items), &(capacity), count, sizeof *(items))
 TXM_SHARED bool txm_grow(void **items, size_t *capacity, size_t count, size_t item_bytes);
 
-/* Copies of strings; NULL on exhaustion or when given NULL. */
+/* Copies of strings; NULL if memory is exhausted or the string is NULL. */
 TXM_SHARED char *txm_strdup(const char *s);
 TXM_SHARED char *txm_strndup(const char *s, size_t n);
 
-/* printf into a new string; NULL on exhaustion. */
+/* printf into a new string; NULL if memory is exhausted. */
 TXM_SHARED char *txm_asprintf(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

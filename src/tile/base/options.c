@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Taking options from programs that are older or newer than the library.
- *
- * Every struct of options begins with its size, filled in by its init function. A program that was compiled
- * with an older header hands over a shorter struct, one with a newer header a longer one, of which the part
- * that this library does not know must be zero: what it asks for would silently not happen.
+ * Copies options from programs that are older or newer than the library. Every struct of options begins with its size,
+ * which its init function sets. A program that was compiled with an older header passes a shorter struct. One with a
+ * newer header passes a longer struct, of which the part that this library does not have must be zero, since it would
+ * be silently ignored.
  */
 #include "tile/base/options.h"
 
@@ -19,12 +18,12 @@ txm_status txm_options_take(void *own, size_t own_bytes, const void *given, cons
         return TXM_OK;
     memcpy(&bytes, given, sizeof bytes);
     if (bytes < sizeof bytes || bytes > 65536)
-        return txm_fail(err, TXM_STATUS_USAGE, "a %s was not opened: call %s_init first", name, name);
+        return txm_fail(err, TXM_STATUS_USAGE, "a %s was not initialised: call %s_init first", name, name);
     const unsigned char *beyond = given;
     for (size_t i = own_bytes; i < bytes; i++)
         if (beyond[i])
             return txm_fail(err, TXM_STATUS_USAGE,
-                            "a %s asks for something that this version of the library (%s) does not know", name,
+                            "a %s sets a member that this version of the library (%s) does not have", name,
                             txm_version());
     memcpy(own, given, bytes < own_bytes ? bytes : own_bytes);
     memcpy(own, &own_bytes, sizeof own_bytes);

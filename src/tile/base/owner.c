@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Owners of files: processes, distinguished over hosts, restarts and containers.
- *
- * An owner is a host, a boot of that host, a process and its start. Whether one still lives can be known only on the
- * host itself and within the same namespace of processes; everywhere else the answer is "elsewhere".
+ * Owners of files: processes, which are distinguished across hosts, restarts and containers. An owner is a host, a
+ * boot of that host, a process and its start. Whether it is alive can be found out only on the same host and in the
+ * same namespace of processes; otherwise the state is "elsewhere".
  */
 #include "tile/base/owner.h"
 #include "tile/base/checksum.h"
@@ -28,7 +27,7 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static char own_host[TXM_HOST_BYTES];
 static uint32_t own_machine;
 
-/* As much as fits: /proc files have no size. */
+/* Reads as much as fits, because /proc files have no size. */
 static size_t read_start(const char *path, char *out, size_t bytes)
 {
     FILE *f = fopen(path, "re");
@@ -39,8 +38,8 @@ static size_t read_start(const char *path, char *out, size_t bytes)
     return n;
 }
 
-/* Where /proc is not mounted the host's name alone remains: then two boots look the same, and a process id that is in
- * use again counts as alive. */
+/* If /proc is not mounted, only the host's name is known: then two boots look the same, and a process id that was
+ * reused counts as alive. */
 static void look_at_machine(void)
 {
     char text[256];
@@ -55,7 +54,7 @@ static void look_at_machine(void)
     own_machine = (uint32_t)txm_xxh64(text, n, txm_xxh64(own_host, strlen(own_host), 0));
 }
 
-/* State letter and start time (field 22) of a process. The name in field 2 may hold anything, ')' too. */
+/* State letter and start time (field 22) of a process. The name in field 2 may contain anything, including ')'. */
 static bool process_status(long pid, char *state, uint64_t *start)
 {
     char path[64], text[1024];
@@ -71,7 +70,7 @@ static bool process_status(long pid, char *state, uint64_t *start)
     return true;
 }
 
-/* The start time tells a process from a later one with the same number. */
+/* The start time distinguishes a process from a later one with the same id. */
 txm_owner txm_owner_self(void)
 {
     pthread_once(&once, look_at_machine);
@@ -82,7 +81,7 @@ txm_owner txm_owner_self(void)
     return o;
 }
 
-/* A zombie is dead: it holds nothing any more. */
+/* A zombie counts as dead, since it holds no resources. */
 txm_owner_state txm_owner_state_of(const txm_owner *owner)
 {
     pthread_once(&once, look_at_machine);
@@ -94,7 +93,7 @@ txm_owner_state txm_owner_state_of(const txm_owner *owner)
     uint64_t start = 0;
     if (!process_status(owner->pid, &state, &start))
         return TXM_OWNER_ALIVE;
-    /* Killed, but not yet collected by its parent; or another process under the same number. */
+    /* It was killed and not yet reaped by its parent, or another process has its id. */
     bool other = owner->start && start && owner->start != start;
     return state == 'Z' || state == 'X' || other ? TXM_OWNER_DEAD : TXM_OWNER_ALIVE;
 }
@@ -105,7 +104,8 @@ uint64_t txm_random_bits(void)
     uint64_t bits;
     if (getrandom(&bits, sizeof bits, GRND_NONBLOCK) == (ssize_t)sizeof bits)
         return bits;
-    /* Early boot without entropy: the clock tells runs of one process id apart, O_EXCL does the rest. */
+    /* In early boot without entropy the clock distinguishes runs with the same process id, and O_EXCL prevents
+     * collisions. */
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
     return (uint64_t)now.tv_sec * 1000000007u ^ (uint64_t)now.tv_nsec << 20;
@@ -116,7 +116,7 @@ void txm_owner_print(const txm_owner *owner, char out[TXM_OWNER_TEXT])
     snprintf(out, TXM_OWNER_TEXT, "%s-%08" PRIx32 "-%ld", owner->host, owner->machine, owner->pid);
 }
 
-/* Reads backwards: a host's name may hold '-' and digits. */
+/* Parses backwards, since a host's name may contain '-' and digits. */
 int txm_owner_parse(const char *text, size_t bytes, txm_owner *out)
 {
     char copy[TXM_OWNER_TEXT];
@@ -139,11 +139,11 @@ int txm_owner_parse(const char *text, size_t bytes, txm_owner *out)
     return 0;
 }
 
-/* ---- names of files that say whose they are ---------------------------------------------------------------------- */
+/* ---- names of files that name their owner ------------------------------------------------------------------------ */
 
 enum { NAME_BYTES = 255, RANDOM_DIGITS = 16, SUFFIX_BYTES = 32 };
 
-/* The name is cut where it would exceed what file systems allow. */
+/* The name is cut if it would exceed the limit of file systems. */
 char *txm_owned_path(const char *folder, const char *what, const char *suffix)
 {
     const txm_owner self = txm_owner_self();
@@ -183,7 +183,7 @@ int txm_nameless_file(const char *folder, const char *what)
     return fd;
 }
 
-/* The owner is read from the end: what comes before may hold dots and dashes. */
+/* The owner is parsed from the end, since what precedes it may contain dots and dashes. */
 txm_owner_state txm_owned_name_state(const char *name, const char *suffix)
 {
     size_t n = strlen(name), s = strlen(suffix);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Paths as strings.
- *
- * Everything up to txm_folders_make works on text alone. The hints explain why a path that a user typed leads nowhere:
- * the first component that is missing, or that is no folder.
+ * Paths as strings. Most functions work on the text alone; those that access the file system come last, and path.h
+ * names them. The hints explain why a path that a user typed does not exist: the first component that is missing, or
+ * that is not a folder.
  */
 
 #include "tile/base/path.h"
@@ -29,7 +28,7 @@ const char *txm_path_base(const char *path)
     return slash ? slash + 1 : path;
 }
 
-/* "." for a bare name, "/" for what is in the root. */
+/* Returns "." for a bare name, "/" for a name in the root. */
 char *txm_path_dir(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -52,11 +51,11 @@ char *txm_path_join(const char *dir, const char *name)
 const char *txm_path_ext(const char *path)
 {
     const char *base = txm_path_base(path), *dot = strrchr(base, '.');
-    /* ".hidden" is a name, not an extension. */
+    /* ".hidden" is a name and not an extension. */
     return dot && dot != base ? dot : path + strlen(path);
 }
 
-/* With or without the dot, in any case. */
+/* Accepts an extension with or without the dot, in any case. */
 bool txm_path_has_ext(const char *path, const char *ext)
 {
     const char *own = txm_path_ext(path);
@@ -74,7 +73,7 @@ txm_path_kind txm_path_scene(const char *path)
                                              : TXM_PATH_NONE;
 }
 
-/* At most that many bytes, never in the middle of a UTF-8 sequence. */
+/* At most `limit` bytes, never cut in the middle of a UTF-8 sequence. */
 size_t txm_path_cut(const char *name, size_t limit)
 {
     size_t n = strnlen(name, limit);
@@ -88,7 +87,7 @@ bool txm_path_is_absolute(const char *path)
     return path[0] == '/';
 }
 
-/* Removes the last component of a normalised path that has one to remove: not "..", not the root. */
+/* Removes the last component of a normalised path, unless it is ".." or the root. */
 static bool drop_last(txm_bytes *b, size_t root)
 {
     size_t i = b->size;
@@ -101,7 +100,7 @@ static bool drop_last(txm_bytes *b, size_t root)
     return true;
 }
 
-/* As text: links are not looked at. */
+/* Works on the text: symbolic links are not followed. */
 char *txm_path_normal(const char *path)
 {
     txm_bytes b = {0};
@@ -112,7 +111,7 @@ char *txm_path_normal(const char *path)
         size_t n = strcspn(p, "/");
         bool up = n == 2 && memcmp(p, "..", 2) == 0;
         bool skip = n == 0 || (n == 1 && *p == '.');
-        /* "/.." is "/"; a leading ".." of a relative path stays. */
+        /* "/.." is "/"; a leading ".." of a relative path is kept. */
         if (up && (drop_last(&b, root) || root))
             skip = true;
         if (!skip && ((b.size > root && !txm_bytes_puts(&b, "/")) || !txm_bytes_add(&b, p, n))) {
@@ -128,7 +127,7 @@ char *txm_path_normal(const char *path)
     return b.data;
 }
 
-/* The part of `*p` up to the next '/', stepping over it. */
+/* The part of `*p` up to the next '/', which is skipped. */
 static size_t component(const char **p, const char **start)
 {
     *start = *p;
@@ -137,7 +136,7 @@ static size_t component(const char **p, const char **start)
     return n;
 }
 
-/* Both as text, both absolute. */
+/* Works on the text of two absolute paths. */
 char *txm_path_relative(const char *path, const char *base)
 {
     char *a = txm_path_normal(path), *b = txm_path_normal(base);
@@ -169,13 +168,13 @@ char *txm_path_relative(const char *path, const char *base)
     return out.data;
 }
 
-/* NULL where there is nothing to say. */
+/* NULL if there is no hint. */
 const char *txm_path_hint(const char *path)
 {
     bool drive =
         ((path[0] | 0x20) >= 'a' && (path[0] | 0x20) <= 'z') && path[1] == ':' && (path[2] == '\\' || path[2] == '/');
     if (drive || strchr(path, '\\'))
-        return "is a Windows path, which means nothing here; give it as this machine sees it, with slashes, as "
+        return "is a Windows path, which does not exist here; name it as on this machine, with slashes, as "
                "/mnt/c/textures/wood.png for C:\\textures\\wood.png";
     if (strncmp(path, "file://", 7) == 0)
         return "is an address, not a path; leave out file:// in front of it";
@@ -190,7 +189,7 @@ const char *txm_path_hint(const char *path)
     return NULL;
 }
 
-/* For scenes and projects that come from systems where Wood.PNG and wood.png are the same file. */
+/* For scenes and projects from systems where Wood.PNG and wood.png are the same file. */
 char *txm_path_other_case(const char *path)
 {
     const char *base = txm_path_base(path);
@@ -230,7 +229,7 @@ txm_status txm_path_absolute_failed(const char *path, txm_error *err)
                           "%s: the current folder cannot be found (was it removed? change to one that is there)", path);
 }
 
-/* Something has the name, but it is no folder that can be reached. */
+/* Something with this name exists, but it is not a folder that can be accessed. */
 static txm_status explain(const char *path, int sys_errno, txm_error *err)
 {
     char target[PATH_MAX];
@@ -248,14 +247,14 @@ static txm_status explain(const char *path, int sys_errno, txm_error *err)
                           target);
 }
 
-/* Folders that another process makes at the same time are fine. */
+/* Another process may create the same folders at the same time. */
 txm_status txm_folders_make(const char *path, txm_error *err)
 {
     struct stat st;
     if (stat(path, &st) == 0)
         return S_ISDIR(st.st_mode) ? TXM_OK : explain(path, ENOTDIR, err);
     int why = errno;
-    /* What is in the way may be further up. */
+    /* A parent may be the cause. */
     if (why != ENOENT && why != ENOTDIR && why != ELOOP)
         return explain(path, why, err);
     char *parent = txm_path_dir(path);
@@ -267,14 +266,14 @@ txm_status txm_folders_make(const char *path, txm_error *err)
         return status;
     if (errno != EEXIST)
         return txm_fail_errno(err, errno, "%s: cannot create the folder", path);
-    /* Made by another process this moment, or a link that leads nowhere. */
+    /* Another process has just created it, or it is a dangling link. */
     if (stat(path, &st) != 0)
         return explain(path, errno, err);
     return S_ISDIR(st.st_mode) ? TXM_OK : explain(path, ENOTDIR, err);
 }
 
-/* The folder is held open, so that what is looked at and what is removed is in the same one. The time of the inode
- * tells a file that was replaced by one of the same inode number. */
+/* The folder is held open, so that the file that is examined and the one that is removed are in the same folder. The
+ * inode's change time distinguishes a file from one that replaced it with the same inode number. */
 int txm_file_remove(const char *path, const struct stat *folder, const struct stat *judged)
 {
     struct stat now;

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Paths as strings: nothing here touches the file system unless it says so. Results are new strings (free()), NULL
- * when memory is exhausted. Paths are bytes: no encoding is assumed.
- *
- * Where Blender uses C++'s std::filesystem the results here equal it to the byte: names of tx files depend on
- * paths, and one "/" more or less gives a file that Cycles does not look for.
+ * Paths as strings: functions access the file system only if they say so. Results are new strings (free()), NULL if
+ * memory is exhausted. Paths are bytes without an assumed encoding. Results that Blender computes with C++'s
+ * std::filesystem are equal to it to the byte, because the names of tx files depend on paths: one "/" more or less
+ * gives a file for which Cycles does not look.
  */
 #ifndef TXM_BASE_PATH_H
 #define TXM_BASE_PATH_H
@@ -17,45 +16,46 @@
 
 /* The part after the last '/'; points into `path`. */
 TXM_SHARED const char *txm_path_base(const char *path);
-/* The folder of a path: "." when there is none, "/" for the root. */
+/* The folder of a path: "." if it has none, "/" for the root. */
 TXM_SHARED char *txm_path_dir(const char *path);
-/* "dir/name"; `name` alone when it is absolute or dir is empty. */
+/* "dir/name"; `name` alone if it is absolute or dir is empty. */
 TXM_SHARED char *txm_path_join(const char *dir, const char *name);
-/* The extension with its dot, in the original case, "" when there is none; points into `path`. */
+/* The extension with its dot, in the original case, "" if there is none; points into `path`. */
 TXM_SHARED const char *txm_path_ext(const char *path);
-/* Case-insensitive comparison of the extension ("exr" or ".exr"). */
+/* Compares the extension with "exr" or ".exr", ignoring case. */
 TXM_SHARED bool txm_path_has_ext(const char *path, const char *ext);
-/* What kind of scene a file is by its name; a .xml file may be anything else, too. */
+/* The kind of scene that a file's name denotes; a .xml file may also be something else. */
 typedef enum txm_path_kind { TXM_PATH_NONE, TXM_PATH_BLEND, TXM_PATH_XML, TXM_PATH_USD } txm_path_kind;
 TXM_SHARED txm_path_kind txm_path_scene(const char *path);
-/* The most bytes of a name, up to `limit`, that do not cut a UTF-8 sequence: some file systems refuse names that are
- * not valid. */
+/* The most bytes of a name, up to `limit`, that do not cut a UTF-8 sequence, since some file systems refuse invalid
+ * names. */
 TXM_SHARED size_t txm_path_cut(const char *name, size_t limit);
-/* The name in the folder of `path` that differs from its own only by upper and lower case, a new string; NULL where
- * there is none, or none can be found out. Reads the folder. */
+/* The name in the folder of `path` that differs from its own only in case, a new string; NULL if there is none or it
+ * cannot be found out. Reads the folder. */
 TXM_SHARED char *txm_path_other_case(const char *path);
 TXM_SHARED bool txm_path_is_absolute(const char *path);
-/* Lexical clean-up: repeated '/', "." and ".." resolved without looking at links (std::filesystem's lexically_normal,
- * without a trailing slash). */
+/* Normalises a path: resolves repeated '/', "." and ".." without following links (as lexically_normal of
+ * std::filesystem, without a trailing slash). */
 TXM_SHARED char *txm_path_normal(const char *path);
-/* `path` relative to `base`, both absolute and normalised first ("../src/rgb8.png"), as lexically_relative does. */
+/* `path` relative to `base`; both must be absolute and are normalised first ("../src/rgb8.png"), as by
+ * lexically_relative. */
 char *txm_path_relative(const char *path, const char *base);
-/* What probably went wrong with a path that leads to nothing, and what to do: a glob that the shell handed on, a path
- * of Windows. NULL if it looks like any other. */
+/* The likely mistake in a path that does not exist, and what to do: a glob that the shell did not expand, a Windows
+ * path. NULL if it looks like any other path. */
 TXM_SHARED const char *txm_path_hint(const char *path);
-/* Current directory + path, normalised. Asks the system for the current directory. */
+/* The current folder followed by `path`, normalised. Gets the current folder from the system. */
 TXM_SHARED char *txm_path_absolute(const char *path);
-/* Records why txm_path_absolute, called just before, answered NULL: there need be no current folder. */
+/* Records why txm_path_absolute, called just before, returned NULL: the current folder may not exist. */
 TXM_SHARED txm_status txm_path_absolute_failed(const char *path, txm_error *err);
 
-/* Creates a folder and its parents; another process may do so at the same time. A link that leads nowhere (its disk is
- * not mounted) is named with its target: NOT_FOUND. */
+/* Creates a folder and its parents; another process may do so at the same time. For a dangling link (to a disk that is
+ * not mounted) the message names its target: NOT_FOUND. */
 TXM_SHARED txm_status txm_folders_make(const char *path, txm_error *err);
 
-/* Removes the file that `judged` describes from the folder that `folder` describes (NULL: whichever has it), and no
- * other that has come to that name: also when a folder on the way has been exchanged for a link meanwhile, to hard
- * links of the same files even. Returns 0, an errno, or TXM_REMOVE_OTHER (below 0, unlike any errno): another file or
- * folder is there now. */
+/* Removes the file that `judged` describes from the folder that `folder` describes (NULL: any), and no other file that
+ * has got this name: not even if a folder on the path was replaced by a link meanwhile, with hard links to the same
+ * files. Returns 0, an errno, or TXM_REMOVE_OTHER (below 0, unlike any errno) if another file or folder has the name
+ * now. */
 enum { TXM_REMOVE_OTHER = -1 };
 TXM_SHARED int txm_file_remove(const char *path, const struct stat *folder, const struct stat *judged);
 #endif

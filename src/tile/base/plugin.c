@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Where the parts lie that are loaded or started when they are needed.
- *
- * In: a file name. Out: its path: in the folder that $TXMILL_PLUGINS names, beside the library or the program, or
- * where it was installed, in this order. A build for a Python wheel (MODULEDIR empty) is installed nowhere in
- * particular.
+ * Finds the files that are loaded or started on demand: in the folder that $TXMILL_PLUGINS names, beside the library
+ * or the program, or where they were installed, in this order. A build for a Python wheel (MODULEDIR empty) has no
+ * installation folder.
  */
 #include "tile/base/plugin.h"
 
@@ -19,7 +17,7 @@
 #include "tile/base/mem.h"
 #include "tile/base/path.h"
 
-/* The folder of the running program, "" if the system does not tell. */
+/* The folder of the running program, "" if unknown. */
 static char *program_folder(void)
 {
     char exe[4096];
@@ -28,8 +26,8 @@ static char *program_folder(void)
     return n > 0 ? txm_path_dir(exe) : txm_strdup("");
 }
 
-/* The folder of the shared library that this code is part of; "" if unknown, or if it is part of the program, which the
- * system names as whoever started it did. */
+/* The folder of the shared library that contains this code; "" if unknown, or if the code is part of the program, whose
+ * name in the system depends on how it was started. */
 static char *library_folder(void)
 {
     static const char in_this_library;
@@ -42,11 +40,11 @@ static char *library_folder(void)
     return txm_path_dir(real);
 }
 
-/* NULL where it is nowhere; *looked_in then says where it was looked for. */
+/* NULL if it is not found; *looked_in then says where it was looked for. */
 char *txm_plugin_path(const char *file, char **looked_in)
 {
     char *program = program_folder(), *library = library_folder(), *path = NULL;
-    /* An installation that was moved as a whole keeps its modules at the same distance: LIBDIR/txmill. */
+    /* An installation that was moved as a whole has its modules at the same relative path: LIBDIR/txmill. */
     char *beside_program = program && *program ? txm_path_join(program, "../lib/txmill") : NULL;
     char *beside_library = library && *library ? txm_path_join(library, "txmill") : NULL;
     const char *folders[] = {

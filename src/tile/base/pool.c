@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The pool of threads. One mutex guards both queues: jobs are tiles and bands (tens of microseconds and more), so the
- * lock is taken some ten thousand times a second at most.
+ * lock is taken at most some ten thousand times a second.
  *
- * Three kinds of work. A group is a set of jobs that somebody waits for, and who waits works. A strand runs its
- * jobs one at a time, in order, on whatever thread is free. Outer groups are for whole conversions: their jobs
- * start only when nothing inside of one is left to do, so that files are finished rather than begun.
+ * There are three kinds of work. A group is a set of jobs that a thread waits for, working meanwhile. A strand runs
+ * its jobs one at a time, in order, on any free thread. Outer groups are for whole conversions: their jobs start only
+ * when no job inside a conversion is left to do, so that files are finished before others are begun.
  */
 #include "tile/base/pool.h"
 
@@ -32,12 +32,12 @@ typedef struct queue {
 
 struct txm_pool {
     pthread_mutex_t lock;
-    pthread_cond_t changed; /* a job was queued or finished, or the pool closes */
+    pthread_cond_t changed; /* a job was queued or finished, or the pool is closing */
     queue urgent, normal, outer, writes;
-    job *spare; /* finished job records, reused */
+    job *spare; /* records of finished jobs, for reuse */
     pthread_t *threads;
-    unsigned thread_count, writer_count, started; /* writers start last */
-    unsigned waiting;                             /* threads asleep on `changed` */
+    unsigned thread_count, writer_count, started; /* writers are started last */
+    unsigned waiting;                             /* number of threads asleep on `changed` */
     bool closing;
 };
 
@@ -53,10 +53,10 @@ struct txm_strand {
     bool running, writes;
 };
 
-/* How many jobs this thread is inside of. */
+/* The number of jobs that this thread is inside of. */
 static _Thread_local unsigned depth;
 
-/* At the end: jobs start in the order in which they were submitted. */
+/* Jobs start in the order in which they were submitted. */
 static void push(queue *q, job *j)
 {
     j->next = NULL;
@@ -72,14 +72,14 @@ static job *pop(queue *q)
     return j;
 }
 
-/* All of them: who waits for a condition and who waits for work cannot be told apart. */
+/* Wakes all threads, since those that wait for a condition and those that wait for work are not distinguished. */
 static void wake(txm_pool *pool)
 {
     if (pool->waiting)
         pthread_cond_broadcast(&pool->changed);
 }
 
-/* Runs a job that was taken off its queue. Called and returns with the lock held. */
+/* Runs a job that was taken off its queue. The lock is held on entry and on return. */
 static void run_job(txm_pool *pool, job *j)
 {
     pthread_mutex_unlock(&pool->lock);
@@ -93,7 +93,7 @@ static void run_job(txm_pool *pool, job *j)
     wake(pool);
 }
 
-/* Takes and runs one job, lock held; false when there was none that this thread may run. */
+/* Takes and runs one job while the lock is held; false if there was none that this thread may run. */
 static bool run_one(txm_pool *pool)
 {
     job *j = pop(&pool->urgent);
@@ -114,7 +114,7 @@ static void sleep_until_changed(txm_pool *pool)
     pool->waiting--;
 }
 
-/* Writers wait for the disk; they are threads of their own, so that workers need not. */
+/* Writers wait for the disk on threads of their own, so that workers need not. */
 static void *writer(void *arg)
 {
     txm_pool *pool = arg;
@@ -130,7 +130,7 @@ static void *writer(void *arg)
     return NULL;
 }
 
-/* Until the pool closes; jobs that are left then are nobody's. */
+/* Runs until the pool closes; jobs that are left then are not run. */
 static void *worker(void *arg)
 {
     txm_pool *pool = arg;
@@ -143,7 +143,7 @@ static void *worker(void *arg)
     return NULL;
 }
 
-/* The caller's thread counts: it works while it waits. */
+/* The caller's thread counts, because it works while it waits. */
 txm_pool *txm_pool_new(unsigned threads)
 {
     if (!threads) {
@@ -210,7 +210,7 @@ unsigned txm_pool_threads(const txm_pool *pool)
     return pool->thread_count;
 }
 
-/* Whole processors that the cgroup's quota grants; 0 when there is no quota. */
+/* Whole CPUs that the cgroup's quota grants; 0 if there is no quota. */
 static unsigned cgroup_cpus(void)
 {
     unsigned cpus = 0;
@@ -224,10 +224,10 @@ static unsigned cgroup_cpus(void)
     return cpus;
 }
 
-/* Processors that this process may run on; 0 when the system does not say. */
+/* CPUs that this process may run on; 0 if unknown. */
 static unsigned affinity_cpus(void)
 {
-    /* A cpu_set_t holds 1024 processors, and the call fails where the kernel knows more. */
+    /* A cpu_set_t has 1024 CPUs, and the call fails if the kernel supports more. */
     for (int possible = CPU_SETSIZE; possible <= 1 << 20; possible *= 2) {
         cpu_set_t *set = CPU_ALLOC((size_t)possible);
         if (!set)
@@ -242,7 +242,7 @@ static unsigned affinity_cpus(void)
     return 0;
 }
 
-/* What the process may use, not what the machine has: affinity and cgroups are respected. */
+/* Respects affinity and cgroups, and does not simply count the machine's CPUs. */
 unsigned txm_cpu_count(void)
 {
     unsigned cpus = affinity_cpus(), quota = cgroup_cpus();
@@ -259,7 +259,7 @@ txm_group *txm_group_new(txm_pool *pool)
     return group;
 }
 
-/* From inside of a job it is an ordinary group: its jobs must not wait for the one they are part of. */
+/* Inside a job it is an ordinary group, whose jobs must not wait for the one that they are part of. */
 txm_group *txm_group_new_outer(txm_pool *pool)
 {
     txm_group *group = txm_group_new(pool);
@@ -268,7 +268,7 @@ txm_group *txm_group_new_outer(txm_pool *pool)
     return group;
 }
 
-/* Waits. */
+/* Waits for all jobs. */
 void txm_group_free(txm_group *group)
 {
     if (!group)
@@ -277,7 +277,7 @@ void txm_group_free(txm_group *group)
     free(group);
 }
 
-/* A record for a job of this group, counted as unfinished; NULL on exhaustion. Lock held. */
+/* A record for a job of this group, which counts as unfinished; NULL if memory is exhausted. The lock is held. */
 static job *new_job(txm_group *group, txm_job_fn fn, void *arg)
 {
     job *j = group->pool->spare;
@@ -304,7 +304,7 @@ bool txm_group_submit(txm_group *group, bool urgent, txm_job_fn fn, void *arg)
     return j != NULL;
 }
 
-/* Works until `done` says so; `done` is called under the lock. */
+/* Works until `done` returns true; it is called with the lock held. */
 void txm_pool_wait_until(txm_pool *pool, bool (*done)(void *arg), void *arg)
 {
     pthread_mutex_lock(&pool->lock);
@@ -320,7 +320,7 @@ struct group_limit {
     size_t limit;
 };
 
-/* Waiting for a few jobs to be left is how producers are slowed down. */
+/* Producers wait until only a few jobs are left, which throttles them. */
 static bool below_limit(void *arg)
 {
     const struct group_limit *g = arg;
@@ -364,7 +364,7 @@ static void run_strand(void *arg)
     pthread_mutex_unlock(&pool->lock);
 }
 
-/* A strand is in the queue once, however many jobs it holds. */
+/* A strand is in the queue once, however many jobs it has. */
 bool txm_strand_submit(txm_strand *strand, txm_job_fn fn, void *arg)
 {
     txm_group *group = strand->group;
@@ -381,7 +381,7 @@ bool txm_strand_submit(txm_strand *strand, txm_job_fn fn, void *arg)
         push(&strand->pending, j);
         if (runner) {
             strand->running = true;
-            /* Strands feed everything else: they go first. */
+            /* Strands feed everything else, so they go first. */
             push(strand->writes ? &pool->writes : &pool->urgent, runner);
         }
         wake(pool);

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Words of the alpha types, default settings, bounds of settings.
- *
- * The words of the options and those stored in files differ; both are in one table, so that neither can be forgotten
- * when a type is added.
+ * Words of the alpha types, default settings, bounds of settings. The words of options and those stored in files
+ * differ; both are in one table, so that neither is forgotten when a type is added.
  */
 #include "tile/base/settings.h"
 
@@ -19,7 +17,7 @@
 static const struct {
     const char *option, *stored;
 } words[] = {
-    /* "default" is resolved before anything is stored; its stored word is never written. */
+    /* "default" is resolved before anything is stored, so its stored word is never written. */
     [TXM_ALPHA_DEFAULT] = {"default", "default"},
     [TXM_ALPHA_STRAIGHT] = {"straight", "unassociated"},
     [TXM_ALPHA_PREMULTIPLIED] = {"premultiplied", "associated"},
@@ -44,7 +42,7 @@ const char *txm_alpha_stored_name(txm_alpha alpha)
     return words[known(alpha)].stored;
 }
 
-/* Words of options and of files: both appear where people type. */
+/* Accepts words of options and of files, since users type both. */
 bool txm_alpha_parse(const char *word, txm_alpha *out)
 {
     for (int i = 0; word && i <= TXM_ALPHA_AUTO; i++)
@@ -55,8 +53,8 @@ bool txm_alpha_parse(const char *word, txm_alpha *out)
     return false;
 }
 
-/* "==" is in front of a name that no config need know; "=" in front of either word makes a name of it; in front of
- * anything else it is a part of the name. */
+/* "==" precedes a name that the config may lack; "=" before one of the two words makes it a name; before anything else
+ * "=" is part of the name. */
 txm_space_choice txm_space_chosen(const char *setting, const char **name)
 {
     *name = NULL;
@@ -101,25 +99,26 @@ void txm_settings_init_sized(txm_settings *settings, size_t struct_size)
     txm_options_open(settings, struct_size, &all, sizeof all);
 }
 
-/* Bounds are the libraries': deflate to 12, zstd to 19, since the levels above take memory that no tile needs. */
+/* The bounds are those of the libraries: deflate to 12, zstd to 19, since higher levels need memory that tiles do not
+ * justify. */
 static txm_status check_compression(const txm_compression *c, txm_error *err)
 {
     static const int highest[] = {[TXM_CODEC_ZIP] = 12, [TXM_CODEC_ZSTD] = 19, [TXM_CODEC_NONE] = 0};
     if ((unsigned)c->codec > TXM_CODEC_NONE)
-        return txm_fail(err, TXM_STATUS_USAGE, "there is no compression %d", (int)c->codec);
+        return txm_fail(err, TXM_STATUS_USAGE, "unknown compression %d", (int)c->codec);
     if (c->level < 0 || c->level > highest[c->codec])
         return txm_fail(err, TXM_STATUS_USAGE, "compression level %d: use 0 to %d", c->level, highest[c->codec]);
     return TXM_OK;
 }
 
-/* Programs may set anything; what came from a command line was checked before. */
+/* Programs may set anything; command lines were checked before. */
 txm_status txm_settings_in_bounds(const txm_settings *s, txm_error *err)
 {
     if (s->tile_px < TXM_MIN_TILE_PX || s->tile_px > TXM_MAX_TILE_PX || (s->tile_px & (s->tile_px - 1)))
         return txm_fail(err, TXM_STATUS_USAGE, "tile size %u: use a power of two from %d to %d", s->tile_px,
                         TXM_MIN_TILE_PX, TXM_MAX_TILE_PX);
     if ((unsigned)s->alpha > TXM_ALPHA_AUTO)
-        return txm_fail(err, TXM_STATUS_USAGE, "there is no alpha type %d", (int)s->alpha);
+        return txm_fail(err, TXM_STATUS_USAGE, "unknown alpha type %d", (int)s->alpha);
     return check_compression(&s->compression, err);
 }
 

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Names, texts and recording of failures.
- *
- * In: a status, an errno, a format. Out: a failure in the caller's struct, the first of which counts. An errno becomes
- * a status by one table, so that "disk full" is the same whatever call met it.
+ * Names, texts and recording of failures. The first failure that is recorded in the caller's struct is kept. One table
+ * maps an errno to a status, so that "disk full" is the same whichever call fails.
  */
 #include "tile/base/fail.h"
 
@@ -34,7 +32,7 @@ static const struct {
     [TXM_STATUS_TOO_LARGE] = {"too-large", "beyond a limit", 0},
     [TXM_STATUS_COLORSPACE] = {"colorspace", "the colour space is unknown or cannot be built", 0},
     [TXM_STATUS_CONFIG] = {"config", "the OCIO config cannot be used", 0},
-    [TXM_STATUS_LOCKED] = {"locked", "another process is at work on the file", 1},
+    [TXM_STATUS_LOCKED] = {"locked", "another process is working on the file", 1},
     [TXM_STATUS_CHANGED] = {"changed", "the source changed while it was read", 1},
     [TXM_STATUS_CANCELLED] = {"cancelled", "stopped on request", 1},
     [TXM_STATUS_NEWER] = {"newer", "written by a newer version", 0},
@@ -61,13 +59,13 @@ const char *txm_status_text(txm_status status)
     return table[known(status) ? status : TXM_STATUS_INTERNAL].text;
 }
 
-/* What may go away by itself: disks, shares, locks, memory. */
+/* Causes that may be temporary: disks, shares, locks, memory. */
 bool txm_status_retryable(txm_status status)
 {
     return known(status) && table[status].retryable;
 }
 
-/* Writes a message that ends with `suffix`. One that is too long loses its middle: paths are what is long, what is
+/* Writes a message that ends with `suffix`. If it is too long its middle is removed, because paths are long and what is
  * wrong with them comes last. */
 static void compose(char message[TXM_MESSAGE_BYTES], const char *suffix, const char *format, va_list args)
 {
@@ -91,7 +89,7 @@ static void compose(char message[TXM_MESSAGE_BYTES], const char *suffix, const c
     free(whole);
 }
 
-/* The first failure stays; NULL only returns the status. */
+/* The first failure is kept; if `err` is NULL the status is only returned. */
 txm_status txm_fail(txm_error *err, txm_status status, const char *format, ...)
 {
     if (err && err->status == TXM_OK) {
@@ -135,7 +133,7 @@ static txm_status status_of_errno(int sys_errno)
     }
 }
 
-/* The system's reason is appended. */
+/* Appends the system's reason. */
 txm_status txm_fail_errno(txm_error *err, int sys_errno, const char *format, ...)
 {
     txm_status status = status_of_errno(sys_errno);
@@ -144,7 +142,7 @@ txm_status txm_fail_errno(txm_error *err, int sys_errno, const char *format, ...
         char text[128], reason[132];
         err->status = status;
         err->sys_errno = sys_errno;
-        /* GNU strerror_r: returns the text, which may or may not be in the buffer. */
+        /* GNU strerror_r returns the text, which may or may not be in the buffer. */
         snprintf(reason, sizeof reason, ": %s", strerror_r(sys_errno, text, sizeof text));
         va_start(args, format);
         compose(err->message, reason, format, args);
@@ -160,7 +158,7 @@ txm_status txm_fail_as(txm_error *err, const txm_error *cause)
     return cause->status;
 }
 
-/* Adds who was at work, further out. */
+/* Callers add what they were doing. */
 txm_status txm_error_prefix(txm_error *err, const char *format, ...)
 {
     if (!err)
@@ -174,7 +172,7 @@ txm_status txm_error_prefix(txm_error *err, const char *format, ...)
     return err->status;
 }
 
-/* The message is not wiped, only ended: it is long, and this is called often. */
+/* The message is not cleared but only terminated: it is long, and this is called often. */
 void txm_error_clear(txm_error *err)
 {
     if (err)

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Text.
- *
- * Numbers are printed and read in the C locale through uselocale, so that the caller's locale is left alone, in other
- * threads too.
+ * Text. Numbers are formatted and parsed in the C locale through uselocale, which affects only this thread and is
+ * undone at once.
  */
 #include "tile/base/text.h"
 
@@ -14,10 +12,10 @@
 #include <string.h>
 #include <strings.h>
 
-/* glibc hands out its static "C" locale, so this neither allocates nor fails there. */
+/* glibc returns its static "C" locale, so this neither allocates nor fails there. */
 static locale_t c_locale;
 
-/* Once a process, and never freed. */
+/* Created once per process, and never freed. */
 static void make_c_locale(void)
 {
     c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
@@ -30,17 +28,17 @@ static locale_t the_c_locale(void)
     return c_locale;
 }
 
-/* Decimal points, whatever the locale says. */
+/* Uses decimal points, whatever the locale is. */
 int txm_vformat(char *out, size_t bytes, const char *format, va_list args)
 {
-    /* There is no vsnprintf_l. uselocale() concerns this thread alone, and it is set back at once. */
+    /* There is no vsnprintf_l. uselocale() affects only this thread, and is undone at once. */
     locale_t before = uselocale(the_c_locale());
     int n = vsnprintf(out, bytes, format, args);
     uselocale(before);
     return n;
 }
 
-/* As snprintf, the returned length included. */
+/* As snprintf, including the returned length. */
 int txm_format(char *out, size_t bytes, const char *format, ...)
 {
     va_list args;
@@ -50,7 +48,7 @@ int txm_format(char *out, size_t bytes, const char *format, ...)
     return n;
 }
 
-/* strtof itself, so "inf", "nan" and hexadecimal are taken: callers that mind look. */
+/* This is strtof, so "inf", "nan" and hexadecimal are accepted; callers check if they must not be. */
 float txm_parse_float(const char *text, char **end)
 {
     return strtof_l(text, end, the_c_locale());
@@ -61,7 +59,7 @@ double txm_parse_double(const char *text, char **end)
     return strtod_l(text, end, the_c_locale());
 }
 
-/* ASCII letters alone are folded: a Turkish locale must not change which extension a file has. */
+/* Only ASCII letters are folded, so that a Turkish locale does not change which extension a file has. */
 int txm_casecmp(const char *a, const char *b)
 {
     return strcasecmp_l(a, b, the_c_locale());
@@ -74,7 +72,7 @@ int txm_ncasecmp(const char *a, const char *b, size_t n)
 
 /* ---- percent-encoding -------------------------------------------------------------------------------------------- */
 
-/* -1 for what is none, the end of the text included. */
+/* -1 for other characters, including the end of the text. */
 static int hex_digit(char c)
 {
     static const char digits[] = "0123456789abcdef";
@@ -82,7 +80,7 @@ static int hex_digit(char c)
     return at ? (int)(at - digits) : -1;
 }
 
-/* In place; false for what is no encoding, and for a NUL. */
+/* Decodes in place; false for a malformed encoding, and for a NUL. */
 bool txm_percent_decode(char *text)
 {
     char *out = text;
@@ -103,7 +101,7 @@ bool txm_percent_decode(char *text)
 
 /* ---- UTF-8 ------------------------------------------------------------------------------------------------------- */
 
-/* 0 for what is not UTF-8: printers put a replacement there. */
+/* 0 if it is not valid UTF-8; printers then write a replacement. */
 size_t txm_utf8_sequence(const char *text)
 {
     const unsigned char *s = (const unsigned char *)text;
@@ -113,7 +111,7 @@ size_t txm_utf8_sequence(const char *text)
     unsigned low = 0x80, high = 0xBF;
     if (s[0] < 0xC2 || s[0] > 0xF4)
         return 0;
-    /* The second byte's range excludes overlong forms, surrogates and what lies beyond U+10FFFF. */
+    /* The range of the second byte excludes overlong forms, surrogates and values beyond U+10FFFF. */
     if (s[0] == 0xE0)
         low = 0xA0;
     else if (s[0] == 0xED)
@@ -132,7 +130,7 @@ size_t txm_utf8_sequence(const char *text)
 
 /* ---- times ------------------------------------------------------------------------------------------------------- */
 
-/* Local time, for people; the number itself where the calendar has no such day. */
+/* Local time, for users; the number itself if it cannot be represented as a date. */
 const char *txm_time_text(time_t time, char out[TXM_TIME_BYTES])
 {
     struct tm local;
@@ -150,7 +148,7 @@ const char *txm_duration_text(double seconds, char out[TXM_TIME_BYTES])
     } units[] = {{"year", 365.25 * 86400}, {"day", 86400}, {"hour", 3600}, {"minute", 60}, {"second", 1}};
     size_t u = 0;
     seconds = seconds < 0 ? -seconds : seconds;
-    /* Half a unit less rounds up to it: 23.6 hours are a day. Years are too coarse below two. */
+    /* A value that would round up to the next unit uses that: 23.6 hours are a day. Years are too coarse below two. */
     while (u + 1 < sizeof units / sizeof *units && seconds < units[u].seconds * (u ? 0.98 : 2))
         u++;
     long long count = (long long)(seconds / units[u].seconds + 0.5);

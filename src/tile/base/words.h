@@ -3,7 +3,7 @@
 #ifndef TXM_BASE_WORDS_H
 #define TXM_BASE_WORDS_H
 
-/* The word in an array of words that belongs to an enumerator; "unknown" for what is none. */
+/* The word of an enumerator in an array of words; "unknown" for invalid values. */
 #define TXM_WORD_OF(words, enumerator)                                                                                 \
     ((unsigned)(enumerator) < sizeof(words) / sizeof *(words) ? (words)[enumerator] : "unknown")
 #endif

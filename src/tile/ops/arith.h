@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The arithmetic of pixels, once for every back-end: C functions that CUDA's and OpenCL's compilers take as they are
- * (dialect.h).
- *
- * Everything is float32 (float64 inside txm_pow_positive) in the order written, without contraction and without
- * flushing subnormals, so scalar C, SIMD, CUDA and OpenCL give the same bits. The formulas are those of Cycles
- * (Blender 5.2, x86-64); txmill-tx(5) lists them.
+ * The arithmetic of pixels, once for every back-end: C functions that the compilers of CUDA and OpenCL accept as they
+ * are (dialect.h). Everything is float32 (float64 inside txm_pow_positive) in the order written, without contraction
+ * and without flushing subnormals, so that scalar C, SIMD, CUDA and OpenCL give the same bits. The formulas are those
+ * of Cycles (Blender 5.2, x86-64); txmill-tx(5) lists them.
  */
 #ifndef TXM_OPS_ARITH_H
 #define TXM_OPS_ARITH_H
@@ -17,7 +15,7 @@
 TXM_ARITH float txm_half_to_float(uint16_t h)
 {
     uint32_t sign = (uint32_t)(h & 0x8000) << 16, magnitude = h & 0x7FFFu;
-    if (magnitude >= 0x7C00) /* infinity and NaN, made quiet as F16C does */
+    if (magnitude >= 0x7C00) /* infinity and NaN, which is made quiet as by F16C */
         return txm_bits_float(sign | 0x7F800000u | ((magnitude & 0x3FFu) << 13) |
                               ((magnitude & 0x3FFu) ? 0x00400000u : 0));
     if (magnitude >= 0x0400)
@@ -27,7 +25,7 @@ TXM_ARITH float txm_half_to_float(uint16_t h)
     return txm_bits_float(sign | txm_float_bits(f));
 }
 
-/* Rounds to nearest even; beyond 65504 + half a step it becomes infinity. */
+/* Rounds to nearest even; values beyond 65504 plus half a step become infinity. */
 TXM_ARITH uint16_t txm_float_to_half(float f)
 {
     uint32_t bits = txm_float_bits(f), sign = (bits >> 16) & 0x8000u, magnitude = bits & 0x7FFFFFFFu;
@@ -39,32 +37,33 @@ TXM_ARITH uint16_t txm_float_to_half(float f)
         uint32_t rounded = magnitude + 0xFFFu + ((magnitude >> 13) & 1u);
         return (uint16_t)(sign | ((rounded - (112u << 23)) >> 13));
     }
-    /* Subnormal result: adding 0.5 puts the wanted bits at the bottom of the mantissa, rounded to even by the adder. */
+    /* Subnormal result: adding 0.5 shifts the bits to the bottom of the mantissa, where the addition rounds them to
+     * even. */
     float shifted = txm_bits_float(magnitude) + 0.5f;
     return (uint16_t)(sign | (txm_float_bits(shifted) - 0x3F000000u));
 }
 
-/* To the largest finite halves; NaN stays NaN. */
+/* Clamps to the largest finite halves; NaN stays NaN. */
 TXM_ARITH float txm_clamp_half(float v)
 {
     return v > 65504.0f ? 65504.0f : v < -65504.0f ? -65504.0f : v;
 }
 
-/* Between two levels of halves, the linear values: NaN, which decoding values beyond 1e10 gives, counts as too large.
+/* Clamps linear values between two levels of halves. NaN, which decoding values beyond 1e10 gives, counts as too large.
  */
 TXM_ARITH float txm_clamp_level(float v)
 {
     return v < 65504.0f ? (v > -65504.0f ? v : -65504.0f) : 65504.0f;
 }
 
-/* An infinite half that enters arithmetic counts as 65536, as in Cycles on x86-64, whose conversion knows no special
- * exponents. NaN stays NaN. */
+/* In arithmetic an infinite half counts as 65536, as in Cycles on x86-64, whose conversion has no special exponents.
+ * NaN stays NaN. */
 TXM_ARITH float txm_half_infinity(float v)
 {
     return v > 65504.0f ? 65536.0f : v < -65504.0f ? -65536.0f : v;
 }
 
-/* A half times alpha: what is too large becomes the largest half. */
+/* A half times alpha; a product that is too large becomes the largest half. */
 TXM_ARITH uint16_t txm_half_times(uint16_t c, uint16_t alpha)
 {
     float product = txm_half_infinity(txm_half_to_float(c)) * txm_half_infinity(txm_half_to_float(alpha));
@@ -83,8 +82,9 @@ TXM_ARITH float txm_u16_to_float(uint16_t v)
     return (float)v * (1.0f / 65535.0f);
 }
 
-/* Averages are of samples as float32. What an integer sample adds to the sum of its row, in units of 2^-39: a whole
- * number, as its least bit is worth more, so that the order of a sum does not matter. Rows are at most 2^17 px wide. */
+/* Averages are of samples as float32. This is what an integer sample adds to the sum of its row, in units of 2^-39: a
+ * whole number, since its least significant bit is worth more, so that the order of a sum does not matter. Rows have at
+ * most 2^17 px. */
 TXM_ARITH uint64_t txm_sample_share(float value)
 {
     return (uint64_t)(value * 549755813888.0f);
@@ -95,8 +95,8 @@ TXM_ARITH double txm_shares_sum(uint64_t shares)
     return (double)shares * (1.0 / 549755813888.0);
 }
 
-/* Clamps to 0..1 (NaN: 0), scales, rounds half up: the product is what is rounded, where adding 0.5f would carry
- * 0.49999997 to 1. */
+/* Clamps to 0..1 (NaN: 0), scales, and rounds half up. The product is rounded, because adding 0.5f would turn
+ * 0.49999997 into 1. */
 TXM_ARITH uint32_t txm_float_to_code(float v, float scale)
 {
     float clamped = v > 0.0f ? (v < 1.0f ? v : 1.0f) : 0.0f, scaled = clamped * scale;
@@ -106,11 +106,11 @@ TXM_ARITH uint32_t txm_float_to_code(float v, float scale)
 
 /* ---- powers and the sRGB curve ------------------------------------------------------------------------------- */
 
-/* x^e for x > 0 (normal or infinite) and e > 0 as glibc's powf computes it, to the bit: Blender's curves go through
- * powf, whose results are not always the nearest float. log2(x) by a table of 16 intervals and a polynomial, exp2 by a
- * table of 32 steps and another; only + and * so that every back-end gives the same bits. glibc fuses some of these
- * operations on processors that can, which changes 2 of the 75 million floats from 2^-9 to 1 for e = 2.4, none for
- * e = 1/2.4. */
+/* x^e for x > 0 (normal or infinite) and e > 0 as computed by glibc's powf, to the bit: Blender's curves use powf,
+ * whose results are not always the nearest float. log2(x) is computed with a table of 16 intervals and a polynomial,
+ * exp2 with a table of 32 steps and another; only + and * are used, so that every back-end gives the same bits. On
+ * processors that can fuse operations glibc does so, which changes 2 of the 75 million floats from 2^-9 to 1 for e =
+ * 2.4, and none for e = 1/2.4. */
 #define TXM_POW_TABLES                                                                                                 \
     TXM_CONSTANT double txm_pow_log2[16][2] = TXM_POW_LOG2_TABLE, txm_pow_a[5] = TXM_POW_LOG2_POLYNOMIAL;              \
     TXM_CONSTANT uint64_t txm_pow_exp2[32] = TXM_POW_EXP2_TABLE;                                                       \
@@ -128,7 +128,7 @@ TXM_ARITH float txm_pow_positive(float x, double e)
     double z = (double)txm_bits_float(bits - (offset & 0xFF800000u)), r = z * txm_pow_log2[i][0] - 1.0, r2 = r * r;
     double low = txm_pow_a[4] * r + (txm_pow_log2[i][1] + (double)((int32_t)offset >> 23));
     double log2_x = (txm_pow_a[0] * r + txm_pow_a[1]) * (r2 * r2) + ((txm_pow_a[2] * r + txm_pow_a[3]) * r2 + low);
-    /* 2^y = 2^(n/32) 2^s: the table's entries lack the exponent that n brings. */
+    /* 2^y = 2^(n/32) 2^s: the table's entries lack the exponent that n adds. */
     double y = e * log2_x, shifted = y + TXM_POW_EXP2_SHIFT, s = y - (shifted - TXM_POW_EXP2_SHIFT);
     uint64_t n = txm_double_bits(shifted);
     double scale = txm_bits_double(txm_pow_exp2[n & 31] + (n << 47));
@@ -143,7 +143,7 @@ TXM_ARITH float txm_srgb_encode(float v)
     return 1.055f * txm_pow_positive(v, (double)(1.0f / 2.4f)) - 0.055f;
 }
 
-/* As Cycles decodes images of one channel. */
+/* As Cycles decodes images with one channel. */
 TXM_ARITH float txm_srgb_decode_grey(float v)
 {
     if (!(v >= 0.04045f))
@@ -151,8 +151,8 @@ TXM_ARITH float txm_srgb_decode_grey(float v)
     return txm_pow_positive((v + 0.055f) * (1.0f / 1.055f), (double)2.4f);
 }
 
-/* As Cycles decodes RGBA images: x^2.4 as (x^0.8)^3, x^0.8 by a bit trick and three Newton steps for the fifth root of
- * x^4. */
+/* As Cycles decodes RGBA images: x^2.4 is (x^0.8)^3, and x^0.8 is computed by a bit trick and three Newton steps for
+ * the fifth root of x^4. */
 TXM_ARITH float txm_srgb_decode_rgba(float v)
 {
     if (!(v >= 0.04045f))
@@ -168,13 +168,13 @@ TXM_ARITH float txm_srgb_decode_rgba(float v)
     return z * (z * z);
 }
 
-/* Whether colour is divided by alpha before a curve and multiplied after it. */
+/* Whether colour is divided by alpha before a curve and multiplied by it afterwards. */
 TXM_ARITH int txm_alpha_divides(float alpha)
 {
     return alpha > 0.0f && alpha != 1.0f;
 }
 
-/* The curves on one associated RGBA pixel. */
+/* Apply the curves to one associated RGBA pixel. */
 TXM_ARITH void txm_srgb_decode_pixel(float p[4])
 {
     float a = p[3];
@@ -208,8 +208,8 @@ TXM_ARITH float txm_box(float a, float b, float c, float d)
 }
 
 /* Position of destination sample `i` of `dst` in a source edge of `src` samples: two neighbours (clamped) and the
- * weight of the second. Only an edge of one sample has no second one: its weight is 0, and it counts as 0, so that the
- * product of the weight and an infinite neighbour is none. */
+ * weight of the second. Only an edge of one sample has no second one: its weight is 0, and it counts as 0, so that an
+ * infinite neighbour does not give NaN. */
 TXM_ARITH void txm_bilinear_position(uint32_t i, uint32_t dst, uint32_t src, uint32_t *first, uint32_t *second,
                                      float *weight)
 {

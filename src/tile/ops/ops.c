@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Choosing the table of row operations for this machine.
- *
- * The table is built once: scalar C first, then whatever the machine and $TXMILL_ISA allow overwrites entries. Every
- * entry gives the same bits, so the choice shows in time alone.
+ * Chooses the table of row operations for this machine. The table is built once: scalar C first, then the back-ends
+ * that the machine and $TXMILL_ISA allow overwrite entries. Every entry gives the same bits, so the choice affects
+ * only time.
  */
 #include "tile/ops/ops.h"
 
@@ -17,8 +16,8 @@
 
 /* ---- what the processor can run ------------------------------------------------------------------------------------
  *
- * The processor is asked, not the compiler, since one build runs on many machines. F16C is required with AVX2 because
- * half floats are everywhere in textures. */
+ * This is detected at run time, since one build runs on many machines. F16C is required with AVX2, because half floats
+ * are common in textures. */
 
 static bool has_scalar(void)
 {
@@ -26,8 +25,7 @@ static bool has_scalar(void)
 }
 
 #if defined(__x86_64__)
-/* Clang 14's __builtin_cpu_supports does not know the half conversions; that the system saves the registers they use is
- * what "avx2" says. */
+/* Clang 14's __builtin_cpu_supports does not support f16c; "avx2" implies that the system saves the registers. */
 static bool has_f16c(void)
 {
     unsigned a, b, c, d;
@@ -53,7 +51,7 @@ static bool has_neon(void)
 
 /* ---- the tables -------------------------------------------------------------------------------------------------- */
 
-/* In rising order of preference. A builder is NULL where the build has no such back-end. */
+/* In rising order of preference. A builder is NULL if the build lacks the back-end. */
 static const struct {
     const char *name;
     bool (*available)(void);
@@ -73,14 +71,14 @@ static txm_ops tables[BACKENDS];
 static int best;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-/* Called once. An unknown or unavailable $TXMILL_ISA is ignored: it is for tests, which look at what came
- * of it. */
+/* Called once. An unknown or unavailable $TXMILL_ISA is ignored: it is for tests, which check which ISA is used. */
 static void build(void)
 {
     for (int i = 0; i < BACKENDS; i++) {
         if (!backends[i].available())
             continue;
-        /* Each level builds on the one below it: AVX-512 machines run AVX2 code where no wider version pays. */
+        /* Each level is built on the one below it: AVX-512 machines run AVX2 code where wider vectors are not faster.
+         */
         for (int k = 0; k <= i; k++) {
             if (k == 0)
                 txm_ops_fill_scalar(&tables[i]);
@@ -97,14 +95,14 @@ static void build(void)
     }
 }
 
-/* The same table for the whole life of the process. */
+/* Returns the same table for the whole life of the process. */
 const txm_ops *txm_ops_best(void)
 {
     pthread_once(&once, build);
     return &tables[best];
 }
 
-/* Only those that this machine can run, scalar first. NULL ends the list. */
+/* Lists only ISAs that this machine can run, scalar first. NULL ends the list. */
 const char *txm_ops_isa_name(size_t index)
 {
     pthread_once(&once, build);
@@ -115,7 +113,7 @@ const char *txm_ops_isa_name(size_t index)
     return NULL;
 }
 
-/* For tests and measurements, which compare tables. NULL: not here. */
+/* For tests and measurements, which compare tables. NULL if the ISA is not available. */
 const txm_ops *txm_ops_isa(const char *isa)
 {
     pthread_once(&once, build);
@@ -126,7 +124,7 @@ const txm_ops *txm_ops_isa(const char *isa)
     return NULL;
 }
 
-/* ---- samples, as the public headers hand them out ---------------------------------------------------------------- */
+/* ---- functions of the public headers ----------------------------------------------------------------------------- */
 
 void txm_samples_to_float(txm_type type, const void *samples, float *out, size_t count)
 {

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The constants of glibc's powf, which txm_pow_positive reproduces. They come from Arm Optimized Routines
- * (Copyright (c) 2017-2018 Arm Limited, offered as MIT or Apache-2.0 WITH LLVM-exception). Macros, because each
- * back-end has arrays of its own: host, GPU, vectors.
+ * The constants of glibc's powf, which txm_pow_positive reproduces. They come from Arm Optimized Routines (Copyright
+ * (c) 2017-2018 Arm Limited, offered as MIT or Apache-2.0 WITH LLVM-exception). They are macros because each back-end
+ * has arrays of its own: host, GPU, vectors.
  */
 #ifndef TXM_OPS_POW_TABLE_H
 #define TXM_OPS_POW_TABLE_H
 
-/* The intervals begin at this float (0.699) and end at twice it; of each, 1/c and log2(c) for a c near its middle. */
+/* The intervals begin at this float (0.699) and end at twice it; the table has 1/c and log2(c) of each, for a c near
+ * its middle. */
 #define TXM_POW_LOG2_BEGIN 0x3F330000u
 #define TXM_POW_LOG2_TABLE                                                                                             \
     {                                                                                                                  \
@@ -28,7 +29,7 @@
     {                                                                                                                  \
         0x1.27616c9496e0bp-2, -0x1.71969a075c67ap-2, 0x1.ec70a6ca7baddp-2, -0x1.7154748bef6c8p-1, 0x1.71547652ab82bp0  \
     }
-/* The bits of 2^(i/32), less those that adding i << 47 brings. */
+/* The bits of 2^(i/32), minus those that adding i << 47 contributes. */
 #define TXM_POW_EXP2_TABLE                                                                                             \
     {                                                                                                                  \
         0x3FF0000000000000, 0x3FEFD9B0D3158574, 0x3FEFB5586CF9890F, 0x3FEF9301D0125B51, 0x3FEF72B83C7D517B,            \

@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Scalar C: the specification of every row operation.
- *
- * Written for being read and checked: one pixel after the other, in float32, in the order that the specification says.
- * Vector code is tested against these functions to the bit, on random and on edge values.
- *
- * What an entry of the table promises is said in ops.h; here is how. Nothing checks arguments: a type, a
- * channel count or a width that makes no sense never gets past the callers. Rows may lie anywhere, but
- * samples are read as their type, so a row begins at a multiple of a sample's size.
+ * Scalar C: the specification of every row operation, written to be read and checked: one pixel after the other, in
+ * float32, in the specified order. Tests compare vector code with these functions to the bit, on random and on edge
+ * values. ops.h says what an entry of the table does; here is how. Arguments are not checked, since callers never pass
+ * an invalid type, number of channels or width. Rows may be anywhere in memory, but samples are read as their type, so
+ * a row is aligned to the size of a sample.
  */
 #include <math.h>
 #include <string.h>
@@ -16,7 +13,7 @@
 #include "tile/ops/ops.h"
 #include "tile/ops/tables.h"
 
-/* The plain value of a sample, without a curve; infinite halves stay infinite. */
+/* The value of a sample without a curve; infinite halves stay infinite. */
 static void to_float(txm_type type, const void *src, float *dst, size_t samples)
 {
     const uint8_t *s8 = src;
@@ -40,7 +37,7 @@ static void to_float(txm_type type, const void *src, float *dst, size_t samples)
     }
 }
 
-/* Halves are clamped to the finite ones, which srgb_encode does not do. */
+/* Clamps halves to finite ones, which srgb_encode does not do. */
 static void from_float(txm_type type, const float *src, void *dst, size_t samples)
 {
     uint8_t *d8 = dst;
@@ -64,7 +61,8 @@ static void from_float(txm_type type, const float *src, void *dst, size_t sample
     }
 }
 
-/* Colour, divided by alpha, decoded and multiplied again, is a function of two bytes: a table. */
+/* Colour that is divided by alpha, decoded and multiplied again is a function of two bytes, so a table has all values.
+ */
 static void decode_u8_rgba(const uint8_t *src, float *dst, size_t count)
 {
     const txm_tables *t = txm_tables_of_u8();
@@ -77,7 +75,7 @@ static void decode_u8_rgba(const uint8_t *src, float *dst, size_t count)
     }
 }
 
-/* A table for opaque pixels, arithmetic for the rest. */
+/* Opaque pixels use a table, others arithmetic. */
 static void decode_u16_rgba(const uint16_t *src, float *dst, size_t count)
 {
     const txm_tables *t = txm_tables_of_u16();
@@ -94,8 +92,7 @@ static void decode_u16_rgba(const uint16_t *src, float *dst, size_t count)
     }
 }
 
-/* Grey has a curve of its own in Cycles, with powf in place of the fifth root, so its tables are not a
- * column of those for RGBA. */
+/* Cycles decodes grey with powf instead of the fifth root, so grey has tables of its own. */
 static void decode_grey(txm_type type, const void *src, float *dst, size_t count)
 {
     const uint8_t *s8 = src;
@@ -115,8 +112,8 @@ static void decode_grey(txm_type type, const void *src, float *dst, size_t count
     }
 }
 
-/* The tables give the bits that the arithmetic gives: they were filled by the same functions. Floats and
- * halves always take the long way. */
+/* The tables have the bits that arithmetic gives, because the same functions filled them. Floats and halves always use
+ * arithmetic. */
 static void srgb_decode(txm_type type, uint32_t channels, const void *src, float *dst, size_t count)
 {
     if (channels == 1) {
@@ -132,17 +129,16 @@ static void srgb_decode(txm_type type, uint32_t channels, const void *src, float
     }
 }
 
-/* One sample through the exact table. No bin is as wide as a code, so one comparison settles which of two
- * codes it is. */
+/* Encodes one sample with the exact table. Every bin is narrower than a code, so one comparison decides between two
+ * codes. */
 static uint8_t encode8(const txm_tables *t, float v)
 {
     uint32_t bin = txm_srgb8_bin(txm_float_bits(v));
     return (uint8_t)(t->bin_code[bin] + (v >= t->bin_next[bin]));
 }
 
-/* Nearest code by the table of first floats, exact as a search would be. Where alpha divides, colour is
- * multiplied again after the curve, and what must be rounded is that product: the table, which knows the
- * curve alone, is of no use there. */
+/* Finds the nearest code with the table of first floats, which is as exact as a search. If colour is divided by alpha,
+ * it is multiplied again after the curve, and that product is rounded, so the table cannot be used. */
 static void encode_u8(uint32_t channels, const float *src, uint8_t *dst, size_t count)
 {
     const txm_tables *t = txm_tables_of_u8();
@@ -165,7 +161,7 @@ static void encode_u8(uint32_t channels, const float *src, uint8_t *dst, size_t 
     }
 }
 
-/* Halves are converted without from_float's clamp on purpose: Cycles clamps the linear values alone. */
+/* Halves are converted without from_float's clamp, because Cycles clamps only linear values. */
 static void srgb_encode(txm_type type, uint32_t channels, const float *src, void *dst, size_t count)
 {
     if (type == TXM_TYPE_U8) {
@@ -189,8 +185,8 @@ static void srgb_encode(txm_type type, uint32_t channels, const float *src, void
     }
 }
 
-/* A quarter of each of four, in a fixed order of additions. Rows before columns: pairs within a row first,
- * then the two rows, as a sum of four floats depends on the order. */
+/* Adds a quarter of each of four pixels in a fixed order, which the sum of four floats depends on: pairs within a row
+ * first, then the two rows. */
 static void box(uint32_t channels, const float *row0, const float *row1, float *dst, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
@@ -201,8 +197,8 @@ static void box(uint32_t channels, const float *row0, const float *row1, float *
     }
 }
 
-/* For odd sizes: two pixels of each row, by position. The second column or row of a source that has one
- * only is never read; it counts as zero, with a weight of zero. */
+/* For odd sizes: combines two pixels of each row by position. The second column or row of a source that has only one is
+ * never read; it counts as zero, with a weight of zero. */
 static void bilinear(uint32_t channels, const float *row0, const float *row1, float g, size_t src_width, float *dst,
                      size_t count)
 {
@@ -219,15 +215,15 @@ static void bilinear(uint32_t channels, const float *row0, const float *row1, fl
     }
 }
 
-/* For levels of halves, after one was stored and before the next is filtered from it, so that an overflow
- * does not spread upwards. */
+/* Clamps a level of halves after it was stored and before the next is filtered from it, so that an overflow does not
+ * spread. */
 static void clamp_half(float *row, size_t samples)
 {
     for (size_t i = 0; i < samples; i++)
         row[i] = txm_clamp_level(row[i]);
 }
 
-/* Integers are multiplied and divided as Blender does, with its rounding. */
+/* Integers are multiplied and divided as in Blender, with its rounding. */
 static void associate(txm_type type, void *rgba, size_t count)
 {
     if (type == TXM_TYPE_U8) {
@@ -249,7 +245,7 @@ static void associate(txm_type type, void *rgba, size_t count)
     }
 }
 
-/* The sample that means 1.0. */
+/* The sample whose value is 1.0. */
 static void full(txm_type type, uint8_t *sample)
 {
     const uint8_t u8 = 255;
@@ -259,8 +255,8 @@ static void full(txm_type type, uint8_t *sample)
     memcpy(sample, values[type], txm_type_bytes(type));
 }
 
-/* Samples are copied, not converted. It works forwards, so the source may be the end of the destination's
- * own row, where conform.c moves a row that grows. */
+/* Samples are copied and not converted. It works forwards, so the source may be the end of the destination's own row,
+ * where conform.c moves a row that grows. */
 static void widen(txm_type type, uint32_t src_channels, const void *src, void *rgba, size_t count)
 {
     size_t b = txm_type_bytes(type);
@@ -268,14 +264,14 @@ static void widen(txm_type type, uint32_t src_channels, const void *src, void *r
     uint8_t *d = rgba, one[4];
     full(type, one);
     for (size_t i = 0; i < count; i++, s += src_channels * b, d += 4 * b) {
-        /* Grey fills all three colours; alpha is the last of two, else full. */
+        /* Grey is copied to all three colours; alpha is the second of two channels, else full. */
         for (uint32_t c = 0; c < 3; c++)
             memcpy(d + c * b, s + (src_channels >= 3 ? c : 0) * b, b);
         memcpy(d + 3 * b, src_channels == 2 ? s + b : one, b);
     }
 }
 
-/* For images whose alpha is to be ignored: their colour is taken as it is. */
+/* For images whose alpha is ignored: colours are not changed. */
 static void set_opaque(txm_type type, void *rgba, size_t count)
 {
     size_t b = txm_type_bytes(type);
@@ -285,7 +281,7 @@ static void set_opaque(txm_type type, void *rgba, size_t count)
         memcpy(p + (4 * i + 3) * b, one, b);
 }
 
-/* An exponent of all ones is infinity or NaN. The sample is copied out, so that it may lie at any byte. */
+/* An exponent of all ones means infinity or NaN. The sample is copied, so that it may be unaligned. */
 static int finite_sample(txm_type type, const uint8_t *sample)
 {
     if (type == TXM_TYPE_HALF) {
@@ -298,7 +294,7 @@ static int finite_sample(txm_type type, const uint8_t *sample)
     return isfinite(f) != 0;
 }
 
-/* The whole pixel: what is left of a broken one is no colour. */
+/* Zeroes the whole pixel, since the rest of a broken one is not a colour. */
 static void zero_nonfinite(txm_type type, uint32_t channels, void *pixels, size_t count)
 {
     if (!txm_type_is_float(type))
@@ -314,7 +310,7 @@ static void zero_nonfinite(txm_type type, uint32_t channels, void *pixels, size_
     }
 }
 
-/* For images that are stored as one channel: whether the other three may go is the caller's to know. */
+/* For images that are stored as one channel; the caller decides that the other channels may be dropped. */
 static void take_first(txm_type type, const void *rgba, void *grey, size_t count)
 {
     size_t b = txm_type_bytes(type);
@@ -324,7 +320,7 @@ static void take_first(txm_type type, const void *rgba, void *grey, size_t count
         memcpy(d + i * b, s + 4 * i * b, b);
 }
 
-/* One pixel as numbers: codes of integers, values of floats. */
+/* Loads one pixel as numbers: stored values of integers, values of floats. */
 static void load_pixel(txm_type type, uint32_t channels, const uint8_t *pixel, float p[4])
 {
     uint16_t u16[4];
@@ -345,14 +341,14 @@ static void load_pixel(txm_type type, uint32_t channels, const uint8_t *pixel, f
     }
 }
 
-/* The value of a code. */
+/* The value of a stored number. */
 static float value_of(txm_type type, float code)
 {
     return type == TXM_TYPE_U8 ? txm_u8_to_float((uint8_t)code) : txm_u16_to_float((uint16_t)code);
 }
 
-/* One row. Integers are summed as whole numbers, which no order can change. Values are compared as floats,
- * so a NaN differs from itself and an image with one always varies; 0 and -0 are equal. */
+/* Adds one row. Integers are summed as whole numbers, whose order does not matter. Values are compared as floats, so a
+ * NaN differs from itself and an image with one always varies; 0 and -0 are equal. */
 static void stats(txm_type type, uint32_t channels, const void *row, size_t count, txm_stats *st)
 {
     double sum[4] = {0};
@@ -383,7 +379,7 @@ static void stats(txm_type type, uint32_t channels, const void *row, size_t coun
         st->sum[c] += integers ? txm_shares_sum(shares[c]) : sum[c];
 }
 
-/* Every entry, so that a back-end that comes after may leave out what it does no faster. */
+/* Sets every entry, so that a back-end may leave out those that it does not do faster. */
 void txm_ops_fill_scalar(txm_ops *ops)
 {
     *ops = (txm_ops){

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Tables of the sRGB curve.
- *
- * Tables are filled when first used, by the very functions that they replace, so that a table lookup is exact.
- * Encoding uses the code values' first float: a search becomes one lookup and one comparison.
+ * Tables of the sRGB curve. They are filled on first use by the functions that they replace, so that a lookup is
+ * exact. Encoding uses the first float of each code: a search becomes one lookup and one comparison.
  */
 #include "tile/ops/tables.h"
 
@@ -19,7 +17,7 @@ static uint32_t encode8(uint32_t bits)
     return txm_float_to_code(txm_srgb_encode(txm_bits_float(bits)), 255.0f);
 }
 
-/* The smallest float (as bits) in (low, high] whose code is at least `code`; the curve is monotone. */
+/* The smallest float (as bits) in (low, high] whose code is at least `code`; the curve is monotonic. */
 static uint32_t first_with_code(uint32_t code, uint32_t low, uint32_t high)
 {
     while (low + 1 < high) {
@@ -32,7 +30,7 @@ static uint32_t first_with_code(uint32_t code, uint32_t low, uint32_t high)
     return high;
 }
 
-/* For each bin of floats the code of its start and the float at which the next begins; no bin holds three
+/* For each bin of floats, the code of its start and the float at which the next code begins; no bin contains three
  * codes. */
 static void make_encode(void)
 {
@@ -40,11 +38,11 @@ static void make_encode(void)
         uint32_t begin = (bin + TXM_SRGB8_FIRST) << TXM_SRGB8_SHIFT, end = begin + (1u << TXM_SRGB8_SHIFT) - 1;
         uint32_t code = encode8(begin);
         tables.bin_code[bin] = (uint8_t)code;
-        tables.bin_next[bin] = 2.0f; /* never reached: values above 1 fall into the last bin, which is code 255 */
+        tables.bin_next[bin] = 2.0f; /* never reached: values above 1 are in the last bin, which is code 255 */
         if (bin + 1 < TXM_SRGB8_BINS && encode8(end) > code)
             tables.bin_next[bin] = txm_bits_float(first_with_code(code + 1, begin, end));
         else if (bin + 1 == TXM_SRGB8_BINS)
-            tables.bin_next[bin] = txm_bits_float(0x7F800000u); /* 255 stays 255 for everything finite */
+            tables.bin_next[bin] = txm_bits_float(0x7F800000u); /* 255 stays 255 for all finite values */
     }
 }
 
@@ -77,7 +75,7 @@ const txm_tables *txm_tables_of_u8(void)
     return &tables;
 }
 
-/* Made apart from those of 8 bits: they take longer, and fewer images need them. */
+/* Filled separately from those of 8 bits: they take longer, and fewer images need them. */
 const txm_tables *txm_tables_of_u16(void)
 {
     pthread_once(&once_u16, make_u16);

@@ -226,7 +226,7 @@ START_TEST(scan_counts_what_aliases_stand_for)
     says(err.message, "inside");
     txm_error_clear(&err);
     ck_assert_int_eq(scan("a: *b", &err), TXM_STATUS_CONFIG);
-    says(err.message, "refers to nothing");
+    says(err.message, "refers to an anchor that does not exist");
     /* A name may be used again for another node. */
     ck_assert_int_eq(scan("- &a x\n- &a [*a, *a]\n- *a\n", NULL), TXM_STATUS_CONFIG);
     ck_assert_int_eq(scan("- &a x\n- &a [y]\n- *a\n", NULL), TXM_OK);

@@ -168,7 +168,7 @@ START_TEST(auto_goes_by_what_was_measured)
     ck_assert_str_eq(why, "small images stay there");
     /* 4 million pixels, 20 ns shared by two threads or 2 ns: 0.032 s. */
     ck_assert(leased(txm_gpus_lease(g, &plan, 0, &lease, why)));
-    ck_assert_str_eq(why, "measured: 2.00 ns a pixel there, 10.00 ns on 2 CPU threads");
+    ck_assert_str_eq(why, "measured: 2.00 ns per pixel there, 10.00 ns on 2 CPU threads");
     ck_assert_str_eq(lease.label, "cuda:0");
     txm_gpus_return(&lease, false);
     txm_gpus_free(&g);

@@ -294,7 +294,7 @@ START_TEST(other_pixels_in_one_place_are_refused)
         ck_assert_ptr_nonnull(strstr(items[i].message, "would overwrite that of another input, a.png"));
     }
     ck_assert_int_eq(items[3].status, TXM_OK);
-    ck_assert_ptr_nonnull(strstr(warnings, "d.png: asked for with two colour spaces, \"sRGB\" and \"Raw\""));
+    ck_assert_ptr_nonnull(strstr(warnings, "d.png: requested with two colour spaces, \"sRGB\" and \"Raw\""));
     end(&b, &inputs);
     /* Images that serve as they are write nothing: they may be named twice, but nobody may write over them. */
     plan(&b, &inputs, items);

@@ -56,16 +56,16 @@ fails lacking 3 "reading USD needs usd-core for $work/helper (No module named 'p
 echo "{\"kind\": \"lacking\", \"message\": \"No module named 'pxr'\"}"
 END
 fails refused 3 "USD cannot open it: bad" <<<'echo "{\"kind\": \"failed\", \"message\": \"bad\"}"'
-fails crashed 3 "USD crashed on it, with signal 11" <<<'kill -SEGV $$'
-fails early 3 "ended with 3 before it had read the scene" <<<'exit 3'
-fails without-end 3 "ended with 0 before it had read the scene" <<<'echo "{\"kind\": \"node\", \"path\": \"/x.png\"}"'
+fails crashed 3 "USD crashed while reading it, with signal 11" <<<'kill -SEGV $$'
+fails early 3 "exited with 3 before it had read the scene" <<<'exit 3'
+fails without-end 3 "exited with 0 before it had read the scene" <<<'echo "{\"kind\": \"node\", \"path\": \"/x.png\"}"'
 fails noise 3 "gave an answer that cannot be read" <<<'echo Traceback'
 fails no-object 3 "gave an answer that cannot be read" <<<'echo "[[[[1]]]]"'
 fails endless-line 3 "takes more than 4 MiB" <<<'cat /dev/zero'
 fails endless-lines 3 "need more than 128 MiB" <<<"while :; do printf '{\"kind\": \"node\", \"path\": \"/x\", \"owner\": \"%s\"}\n' $(head -c 60000 /dev/zero | tr '\0' x) || exit; done"
 export TXMILL_USD_SECONDS=1
-fails hangs 3 "USD took more than 1 s for it" <<<'exec sleep 100'
-fails hangs-with-pipe-closed 3 "USD crashed on it, with signal 9" <<<'exec sleep 100 >/dev/null'
+fails hangs 3 "USD took more than 1 s to read it" <<<'exec sleep 100'
+fails hangs-with-pipe-closed 3 "USD crashed while reading it, with signal 9" <<<'exec sleep 100 >/dev/null'
 unset TXMILL_USD_SECONDS
 # A farm stops the program alone.
 helper <<<'exec sleep 100'
@@ -264,7 +264,7 @@ check usdz json out '[x["state"] for x in o if x["type"] == "image"] == ["packed
 sed -i 's|@sub/over.usda@|@sub/none.usda@|; s|@./tex/a.png@|@./tex/none.png@|' shot/s.usda
 txm make shot/s.usda
 check usd-missing rc_is 3
-check usd-missing-layer says "library of shot/s.usda: $work/shot/sub/none.usda: is not there"
+check usd-missing-layer says "library of shot/s.usda: $work/shot/sub/none.usda: not found"
 check usd-missing-image says "$work/shot/tex/none.png: image"
 # A layer that exists and that no reader of this USD takes; texts that are not UTF-8; scenes that are parts of themselves.
 echo '<x/>' >part.nobody

@@ -96,7 +96,7 @@ refused cut cut.xml "cut.xml: line"
 : >empty.xml
 refused empty empty.xml "empty.xml: line 1: no element found"
 echo '<materialx version="1.38"/>' >other.xml
-refused other other.xml "not a scene of Cycles: its first element is <materialx>"
+refused other other.xml "not a Cycles scene: its first element is <materialx>"
 cat >bomb.xml <<'XML'
 <!DOCTYPE cycles [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;&a;&a;"><!ENTITY c "&b;&b;&b;&b;&b;&b;&b;&b;&b;&b;">]>
 <cycles><shader name="&c;"/></cycles>
@@ -107,7 +107,7 @@ refused external external.xml "declares an entity (x)"
 python3 -c 'print("<cycles>" + "<transform>" * 100000)' >deep.xml
 refused deep deep.xml "more than 256 deep"
 python3 -c 'open("big.xml", "wb").truncate((1 << 30) + 1)'
-refused big big.xml "has more than 1024 MiB"
+refused big big.xml "larger than 1024 MiB"
 rm big.xml
 mkfifo pipe.xml
 refused pipe pipe.xml "not a regular file"

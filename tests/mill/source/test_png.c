@@ -594,7 +594,7 @@ START_TEST(damage_of_a_stream_has_its_reason)
     idat_fails(&chunks, 0, "not a zlib stream");
     chunks.size = 0;
     png_chunk(&chunks, "IDAT", "\x78\xbb\0\0\0\1", 6);
-    idat_fails(&chunks, 0, "the zlib stream asks for a preset dictionary");
+    idat_fails(&chunks, 0, "the zlib stream needs a preset dictionary");
     chunks.size = 0;
     png_chunk(&chunks, "IDAT", "\x78\x9c\x07", 3); /* the fourth kind of block */
     idat_fails(&chunks, 0, "invalid deflate block");

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Writes what known.c includes: what OpenColorIO says of the built-in config. Linked with the library in place of
- * known.c, so that the config really is loaded. Any answer that a table could not hold is a failure of the build.
+ * Generates the tables that known.c includes: OpenColorIO's answers about the built-in config. It is linked with the
+ * library in place of known.c, so that the config is really loaded. Anything that the tables cannot represent fails
+ * the build.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,8 +12,8 @@
 
 const txm_known_config txm_builtin_known = {.version = ""};
 
-/* The two functions of known.c that config.c is linked against. The table above is empty, so that config.c
- * loads the config: a call of these would mean that a table is made from a table. */
+/* The two functions of known.c that config.c needs. The empty table makes config.c load the config, so they are never
+ * called. */
 const char *txm_known_canonical(const txm_known_config *known, const char *name)
 {
     (void)known, (void)name;
@@ -25,14 +26,14 @@ const char *txm_known_role_space(const txm_known_config *known, const char *role
     abort();
 }
 
-/* A message and a failed build. */
+/* Prints a message and fails the build. */
 static void fail(const char *what, const char *why)
 {
     fprintf(stderr, "the built-in OCIO config: %s: %s\n", what, why);
     exit(1);
 }
 
-/* Names are ASCII; quotes and backslashes are all that needs escaping. */
+/* Names are ASCII, in which only quotes and backslashes need escaping. */
 static void print_string(const char *text)
 {
     putchar('"');
@@ -44,7 +45,7 @@ static void print_string(const char *text)
     putchar('"');
 }
 
-/* An array of its own for each space, as C has no nested arrays of different lengths; NULL ends it. */
+/* Each space has an array of its own, because C has no nested arrays of different lengths; NULL ends it. */
 static void print_aliases(const txm_ocio *ocio, size_t index, size_t count)
 {
     printf("static const char *const aliases_%zu[] = {", index);
@@ -55,7 +56,7 @@ static void print_aliases(const txm_ocio *ocio, size_t index, size_t count)
     printf("NULL};\n");
 }
 
-/* The class is found by building the space, as a conversion would. */
+/* The space is built to find its class, as in a conversion. */
 static void print_space(const txm_color_config *config, size_t index)
 {
     static const char *const classes[] = {"TXM_COLOR_CLASS_DATA", "TXM_COLOR_CLASS_SCENE_LINEAR",
@@ -75,7 +76,7 @@ static void print_space(const txm_color_config *config, size_t index)
     printf(", aliases_%zu, %s, %s},\n", index, space.is_data ? "true" : "false", classes[built->color_class]);
 }
 
-/* In the library's order. All aliases come first, since the table of spaces refers to them. */
+/* Spaces are in the library's order. All aliases come first, since the table of spaces refers to them. */
 static void print_spaces(const txm_color_config *config)
 {
     const txm_ocio *ocio = config->library->ocio;
@@ -90,7 +91,7 @@ static void print_spaces(const txm_color_config *config)
     printf("};\n");
 }
 
-/* A role is written with the canonical name of its space: what looks one up need not resolve aliases again. */
+/* A role is stored with the canonical name of its space, so that aliases need not be resolved again. */
 static void print_roles(const txm_ocio *ocio)
 {
     printf("static const txm_known_role roles[] = {\n");
@@ -107,9 +108,8 @@ static void print_roles(const txm_ocio *ocio)
     printf("};\n");
 }
 
-/* Prints C; module.mk puts it where known.c includes it. Environment variables are ignored: the build must
- * not depend on whoever runs it. The matrix is printed in hexadecimal, so that the table has its bits and
- * not a decimal near them. */
+/* Prints C, which module.mk stores where known.c includes it. Environment variables are ignored, since the build must
+ * not depend on them. The matrix is printed in hexadecimal, so that the table has exactly its bits. */
 int main(void)
 {
     const txm_color_options options = {.struct_size = sizeof(txm_color_options), .ignore_environment = true};

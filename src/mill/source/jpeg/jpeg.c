@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The direct reader of JPEG: grey, colour and CMYK, baseline and progressive, decoded by libjpeg-turbo row by row.
- *
+ * The direct reader of JPEG: grey, colour and CMYK, baseline and progressive, decoded row by row by libjpeg-turbo.
  * OpenImageIO uses the same library with its defaults (accurate integer DCT, smooth upsampling), so pixels are the
- * same. It is less patient with damage: libjpeg pads what is missing with grey and merely warns, which must not become
- * a texture. Only the end marker may be missing, since nothing of the image is in it. */
+ * same. This reader is stricter about damage: libjpeg fills missing data with grey and only warns, which must not
+ * become a texture. Only the end marker may be missing, because it contains nothing of the image.
+ */
 #include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 
 #include <jerror.h>
 
-/* Needs FILE. */
+/* jpeglib.h needs FILE. */
 #include <jpeglib.h>
 
 #include "mill/source/meta/raster_meta.h"
@@ -21,7 +21,7 @@
 #include "tile/base/fail.h"
 #include "tile/base/mem.h"
 
-/* Every scan of a progressive file is a pass over the whole image but may take a few bytes only; encoders write about
+/* Every scan of a progressive file is a pass over the whole image but may have only a few bytes; encoders write about
  * ten. */
 enum { MAX_SCANS = 500, ROWS_AT_ONCE = 16, CMYK_CHANNELS = 4, RGB_CHANNELS = 3 };
 enum { MARKER_EXIF_XMP = JPEG_APP0 + 1, MARKER_PHOTOSHOP = JPEG_APP0 + 13, MARKER_BYTES = 0xffff };
@@ -34,18 +34,18 @@ typedef struct jpeg_source {
     struct jpeg_source_mgr input;
     struct jpeg_progress_mgr progress;
     jmp_buf escape;
-    uint8_t *cmyk;                 /* ROWS_AT_ONCE rows of a CMYK image as they are decoded, else NULL */
+    uint8_t *cmyk;                 /* ROWS_AT_ONCE decoded rows of a CMYK image, else NULL */
     bool started;                  /* decompression has begun */
-    bool end_missing;              /* the file ended, and libjpeg was given an end marker */
-    txm_status status;             /* of the first failure; nothing can be read after it */
-    char message[JMSG_LENGTH_MAX]; /* for it */
+    bool end_missing;              /* the file ended, and libjpeg got a generated end marker */
+    txm_status status;             /* the first failure; nothing can be read after it */
+    char message[JMSG_LENGTH_MAX]; /* its message */
 } jpeg_source;
 
 static const char truncated[] = "truncated: the file ends inside the image";
 
-/* ---- what libjpeg calls ------------------------------------------------------------------------------------- */
+/* ---- callbacks of libjpeg ----------------------------------------------------------------------------------- */
 
-/* libjpeg reports by not returning: we leave through setjmp. */
+/* libjpeg's error handler must not return: this leaves through longjmp. */
 static void give_up(jpeg_source *s, txm_status status, const char *message)
 {
     s->status = status;
@@ -53,7 +53,7 @@ static void give_up(jpeg_source *s, txm_status status, const char *message)
     longjmp(s->escape, 1);
 }
 
-/* Kinds of JPEG that libjpeg does not know are handed on, the rest is damage. */
+/* Kinds of JPEG that libjpeg does not support are left to OpenImageIO; all other errors are damage. */
 static void on_error(j_common_ptr jpeg)
 {
     jpeg_source *s = jpeg->client_data;
@@ -73,7 +73,7 @@ static void on_error(j_common_ptr jpeg)
             message);
 }
 
-/* Oddities of the header that say nothing against the pixels. */
+/* Oddities of the header that do not affect the pixels. */
 static bool harmless(const jpeg_source *s, int code)
 {
     switch (code) {
@@ -83,20 +83,21 @@ static bool harmless(const jpeg_source *s, int code)
     case JWRN_BOGUS_PROGRESSION:
         return true;
     case JWRN_EXTRANEOUS_DATA:
-        return s->jpeg.input_scan_number == 0; /* between the header's markers; after them data went astray */
+        return s->jpeg.input_scan_number ==
+               0; /* it is between the header's markers; later it would mean that data are lost */
     default:
         return false;
     }
 }
 
-/* Warnings of libjpeg are errors here, but for a few that harm no pixel. */
+/* Warnings of libjpeg are errors here, except a few that affect no pixel. */
 static void on_message(j_common_ptr jpeg, int level)
 {
     if (level < 0 && !harmless(jpeg->client_data, jpeg->err->msg_code))
         on_error(jpeg);
 }
 
-/* Progressive files with thousands of scans take minutes per megabyte: nobody makes them by accident. */
+/* Progressive files with thousands of scans take minutes per megabyte, and are not made by accident. */
 static void on_progress(j_common_ptr jpeg)
 {
     jpeg_source *s = jpeg->client_data;
@@ -105,7 +106,7 @@ static void on_progress(j_common_ptr jpeg)
         give_up(s, TXM_STATUS_CORRUPT, "more than 500 scans");
 }
 
-/* At the end of the file an end marker is made up, once, so that libjpeg comes to an end. */
+/* At the end of the file, one end marker is generated so that libjpeg finishes. */
 static boolean fill_input(j_decompress_ptr jpeg)
 {
     static const JOCTET end_marker[] = {0xff, JPEG_EOI};
@@ -116,8 +117,8 @@ static boolean fill_input(j_decompress_ptr jpeg)
     if (!txm_raster_file_fill(f)) {
         if (f->sys_errno)
             give_up(s, TXM_STATUS_IO, strerror(f->sys_errno));
-        /* Whether anything but the marker is missing shows when libjpeg comes to it too early - but not with arithmetic
-         * coding, whose data may end before the image does. */
+        /* If more than the marker is missing, libjpeg meets it too early, except with arithmetic coding, whose data may
+         * end before the image does. */
         if (!s->started || s->end_missing || jpeg->arith_code)
             give_up(s, TXM_STATUS_CORRUPT, truncated);
         s->end_missing = true;
@@ -145,7 +146,7 @@ static void skip_input(j_decompress_ptr jpeg, long bytes)
     }
 }
 
-/* Beginning and end are open_jpeg's and close_jpeg's. */
+/* open_jpeg and close_jpeg do this work. */
 static void ignore(j_decompress_ptr jpeg)
 {
     (void)jpeg;
@@ -153,14 +154,15 @@ static void ignore(j_decompress_ptr jpeg)
 
 /* ---- metadata ----------------------------------------------------------------------------------------------- */
 
-/* Markers of one number are shared by several kinds of data, told apart by how they begin. */
+/* Markers with the same number are used for several kinds of data, which begin differently. */
 static bool has_prefix(const struct jpeg_marker_struct *m, const char *prefix, size_t bytes)
 {
     return m->data_length >= bytes && memcmp(m->data, prefix, bytes) == 0;
 }
 
-/* Exif's resolution unless JFIF has one: there a density of 1 only tells the aspect. The aspect is width to height of
- * the density, the inverse of what it should be, and the unit JFIF's even for Exif's numbers: as OpenImageIO has it. */
+/* Takes Exif's resolution unless JFIF has one; in JFIF a density of 1 only gives the aspect. As in OpenImageIO, the
+ * aspect is that of the density's width and height, the inverse of what it should be, and the unit is JFIF's even for
+ * Exif's numbers. */
 static void read_density(const jpeg_source *s, const txm_raster_meta *meta, txm_density *density)
 {
     static const char *const units[] = {"none", "in", "cm"};
@@ -181,7 +183,8 @@ static void read_density(const jpeg_source *s, const txm_raster_meta *meta, txm_
         strcpy(density->unit, units[j->density_unit]);
 }
 
-/* In the order of the markers: a later field replaces an earlier one only where OpenImageIO does so. */
+/* Fields are read in the order of the markers: a later one replaces an earlier one only if it does so in OpenImageIO.
+ */
 static bool read_jpeg_meta(const jpeg_source *s, txm_source_info *info)
 {
     static const char exif[6] = "Exif\0", xmp[] = "http://ns.adobe.com/xap/1.0/", photoshop[] = "Photoshop 3.0";
@@ -207,21 +210,21 @@ static bool read_jpeg_meta(const jpeg_source *s, txm_source_info *info)
 
 /* ---- the reader --------------------------------------------------------------------------------------------- */
 
-/* After a long jump as well: libjpeg's own memory goes with its object. */
+/* Also called after a long jump: libjpeg frees its own memory with its object. */
 static void close_jpeg(void *self)
 {
     jpeg_source *s = self;
 
     if (!s)
         return;
-    jpeg_destroy_decompress(&s->jpeg); /* takes a zeroed object as well */
+    jpeg_destroy_decompress(&s->jpeg); /* also accepts a zeroed object */
     txm_raster_file_close(&s->file);
     free(s->cmyk);
     free(s->path);
     free(s);
 }
 
-/* From the start of the file to the first scan. False on a failure, which may come by a long jump. */
+/* Reads from the start of the file to the first scan. false on a failure, which may arrive by a long jump. */
 static bool read_jpeg_header(jpeg_source *s)
 {
     if (setjmp(s->escape))
@@ -247,7 +250,7 @@ static bool read_jpeg_header(jpeg_source *s)
     return true;
 }
 
-/* Bytes that libjpeg holds for the whole image: the coefficients, where they do not come in one go. */
+/* Bytes that libjpeg keeps for the whole image: the coefficients, if they come in several scans. */
 static uint64_t coefficient_bytes(jpeg_source *s)
 {
     uint64_t bytes = 0;
@@ -259,7 +262,7 @@ static uint64_t coefficient_bytes(jpeg_source *s)
     return bytes;
 }
 
-/* What libjpeg would allocate is computed before it does. */
+/* Computes what libjpeg would allocate before it does. */
 static txm_status check_jpeg_memory(jpeg_source *s, const txm_source_options *options, txm_error *err)
 {
     const struct jpeg_decompress_struct *j = &s->jpeg;
@@ -270,7 +273,7 @@ static txm_status check_jpeg_memory(jpeg_source *s, const txm_source_options *op
     if (j->output_width > TXM_MAX_SIZE_PX || j->output_height > TXM_MAX_SIZE_PX)
         return txm_fail(err, TXM_STATUS_TOO_LARGE, "%s: %u x %u px; the limit is %d px per side", s->path,
                         j->output_width, j->output_height, TXM_MAX_SIZE_PX);
-    /* Two rows of blocks, in all their stages, for what is decoded as it comes. */
+    /* Two rows of blocks in all their stages, for images that are decoded in one pass. */
     uint64_t need = coefficient_bytes(s) + TXM_RASTER_PIECE_BYTES + (uint64_t)j->output_width * CMYK_CHANNELS * 64;
     if (options && options->max_memory_bytes && need > options->max_memory_bytes)
         return txm_fail(err, TXM_STATUS_TOO_LARGE,
@@ -281,8 +284,7 @@ static txm_status check_jpeg_memory(jpeg_source *s, const txm_source_options *op
     return TXM_OK;
 }
 
-/* CMYK is delivered as RGB. The profile of the file is not looked at: colours are what the user or the
- * rules say. */
+/* CMYK is delivered as RGB. The file's ICC profile is ignored: the user or the rules decide the colour space. */
 static txm_status describe_jpeg(const jpeg_source *s, txm_source_info *info, txm_error *err)
 {
     info->width = s->jpeg.output_width;
@@ -296,7 +298,7 @@ static txm_status describe_jpeg(const jpeg_source *s, txm_source_info *info, txm
     return TXM_OK;
 }
 
-/* All callbacks, before anything can fail. */
+/* Sets all callbacks before anything can fail. */
 static void prepare(jpeg_source *s)
 {
     s->jpeg.err = jpeg_std_error(&s->errors);
@@ -311,8 +313,8 @@ static void prepare(jpeg_source *s)
     s->input.term_source = ignore;
 }
 
-/* Only the header is decoded. Rows of CMYK need room of their own, as libjpeg delivers four channels where
- * three go out. */
+/* Decodes only the header. Rows of CMYK need memory of their own, since libjpeg delivers four channels where three are
+ * output. */
 static txm_status open_jpeg(const char *path, const txm_source_options *options, txm_source_info *info, void **self,
                             txm_error *err)
 {
@@ -342,7 +344,7 @@ static txm_status open_jpeg(const char *path, const txm_source_options *options,
     return TXM_OK;
 }
 
-/* Of an image in several scans: whether all of them came, as far as the scans that came tell. */
+/* For an image in several scans: whether all of them came, as far as can be seen from those that came. */
 static bool is_complete(const jpeg_source *s)
 {
     const struct jpeg_decompress_struct *j = &s->jpeg;
@@ -351,14 +353,14 @@ static bool is_complete(const jpeg_source *s)
         if (!j->comp_info[c].quant_table) /* set by its first scan */
             return false;
         for (int k = 0; j->progressive_mode && k < DCTSIZE2; k++)
-            if (j->coef_bits[c][k] != 0) /* bits to come, -1 for all */
+            if (j->coef_bits[c][k] != 0) /* missing bits, -1 for all */
                 return false;
     }
     return true;
 }
 
-/* Files of Adobe's programs hold the complement of each ink, and OpenImageIO takes every CMYK file for one of theirs.
- * No product of two codes falls between two others. */
+/* Files of Adobe's programs store the complement of each ink, and OpenImageIO treats every CMYK file like this. The
+ * rounding is unambiguous, since no product of two codes is halfway between two others. */
 static void cmyk_to_rgb(const uint8_t *cmyk, uint32_t pixels, uint8_t *rgb)
 {
     for (; pixels; pixels--, cmyk += CMYK_CHANNELS, rgb += RGB_CHANNELS)
@@ -366,8 +368,8 @@ static void cmyk_to_rgb(const uint8_t *cmyk, uint32_t pixels, uint8_t *rgb)
             rgb[c] = (uint8_t)((cmyk[c] * cmyk[3] + 127) / 255);
 }
 
-/* Leaves by a long jump on a failure, so nothing here may own memory. A progressive file is read whole by
- * jpeg_start_decompress. */
+/* Leaves by a long jump on a failure, so nothing here may own memory. jpeg_start_decompress reads a progressive file as
+ * a whole. */
 static void decode_rows(jpeg_source *s, uint32_t rows, uint8_t *dst, size_t stride_bytes)
 {
     if (!s->started) {
@@ -389,7 +391,7 @@ static void decode_rows(jpeg_source *s, uint32_t rows, uint8_t *dst, size_t stri
     }
 }
 
-/* False on a failure; the row that could not be decoded is output_scanline then. */
+/* false on a failure; output_scanline is then the row that could not be decoded. */
 static bool decode_jpeg(jpeg_source *s, uint32_t rows, uint8_t *dst, size_t stride_bytes)
 {
     if (s->status || setjmp(s->escape))
@@ -398,8 +400,8 @@ static bool decode_jpeg(jpeg_source *s, uint32_t rows, uint8_t *dst, size_t stri
     return true;
 }
 
-/* Once something has failed every further call fails the same way: libjpeg's state is not to be used again
- * before a rewind. */
+/* After a failure every further call fails in the same way, because libjpeg's state must not be used before a rewind.
+ */
 static txm_status read_jpeg(void *self, uint32_t y, uint32_t rows, void *dst, size_t stride_bytes, txm_error *err)
 {
     jpeg_source *s = self;
@@ -411,7 +413,7 @@ static txm_status read_jpeg(void *self, uint32_t y, uint32_t rows, void *dst, si
                     s->message);
 }
 
-/* Reads the header anew, and insists on the same size. */
+/* Reads the header again; the size must be the same. */
 static txm_status rewind_jpeg(void *self, txm_error *err)
 {
     jpeg_source *s = self;
@@ -428,7 +430,7 @@ static txm_status rewind_jpeg(void *self, txm_error *err)
     return TXM_OK;
 }
 
-/* For the report: the texture is complete, the file is not. */
+/* For the report: the texture is complete, but the file is not. */
 static const char *warning_of(const void *self)
 {
     const jpeg_source *s = self;

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Descriptive fields: named texts, Exif, IPTC (XMP: raster_xmp.c).
- *
- * Read here and not by libexif, libiptcdata or expat, since what enters a tx file must be what OpenImageIO would have
- * found, and its readers have habits of their own: of a truncated Exif block everything counts whose bytes are there;
- * of several values of a tag the first; any Exif colour space means sRGB; an IPTC block counts only if it begins with
- * its records; an XMP packet that is not well-formed counts up to where it breaks, and a later value replaces an
- * earlier one. test_source_same.c compares with OpenImageIO, fuzz_meta.c is about hostile bytes.
+ * Reads descriptive fields: named texts, Exif, IPTC (raster_xmp.c reads XMP). It does not use libexif, libiptcdata or
+ * expat, because what enters a tx file must be what OpenImageIO would have found, and its readers have peculiarities:
+ * of a truncated Exif block everything counts whose bytes exist; of several values of a tag the first; any Exif colour
+ * space means sRGB; an IPTC block counts only if it begins with its records; an XMP packet that is not well-formed
+ * counts up to the error, and a later value replaces an earlier one. test_source_same.c compares with OpenImageIO,
+ * fuzz_meta.c tests hostile input.
  */
 #include "mill/source/meta/raster_meta.h"
 
@@ -37,7 +36,7 @@ bool txm_raster_meta_set_bytes(txm_raster_meta *meta, int field, const void *tex
     return true;
 }
 
-/* Names that are not listed are dropped. */
+/* Names that are not in the list are dropped. */
 bool txm_raster_meta_set(txm_raster_meta *meta, const char *name, const char *value)
 {
     for (int i = 0; i < TXM_META_FIELDS; i++)
@@ -46,7 +45,7 @@ bool txm_raster_meta_set(txm_raster_meta *meta, const char *name, const char *va
     return true;
 }
 
-/* Software has a place of its own: it decides nothing, but is shown. */
+/* Software is separate, because it decides nothing and is only shown. */
 bool txm_raster_meta_store(const txm_raster_meta *meta, txm_source_info *info)
 {
     const char *software = meta->fields[TXM_META_SOFTWARE];
@@ -113,7 +112,7 @@ static int exif_field(uint32_t tag)
     }
 }
 
-/* The first value counts, and only if all its bytes are there. */
+/* The first value counts, and only if all its bytes exist. */
 static bool add_exif_text(txm_raster_meta *meta, const block *b, size_t entry, int field)
 {
     size_t bytes = read32(b, entry + 4);
@@ -124,7 +123,7 @@ static bool add_exif_text(txm_raster_meta *meta, const block *b, size_t entry, i
     return txm_raster_meta_set_bytes(meta, field, b->data + at, bytes);
 }
 
-/* The first ratio counts; what is divided by 0 is infinite, as OpenImageIO has it. */
+/* The first ratio counts; a division by 0 gives infinity, as in OpenImageIO. */
 static void add_ratio(float *ratio, const block *b, size_t entry)
 {
     size_t at = read32(b, entry + 8);
@@ -132,7 +131,7 @@ static void add_ratio(float *ratio, const block *b, size_t entry)
         *ratio = (float)((double)read32(b, at) / read32(b, at + 4));
 }
 
-/* Twelve bytes: tag, type, count, value or offset. */
+/* An entry has twelve bytes: tag, type, count, value or offset. */
 static bool add_exif_entry(txm_raster_meta *meta, const block *b, size_t at)
 {
     uint32_t tag = read16(b, at), type = read16(b, at + 2);
@@ -149,7 +148,7 @@ static bool add_exif_entry(txm_raster_meta *meta, const block *b, size_t at)
     return field < 0 || type != TYPE_ASCII || add_exif_text(meta, b, at, field);
 }
 
-/* The list below the first one is used entry by entry, up to the first that does not end before the block does. */
+/* The list below the first one is used up to the first entry that is not complete. */
 static bool add_exif_list(txm_raster_meta *meta, const block *b, size_t at)
 {
     if (at + 2 > b->bytes)
@@ -162,7 +161,7 @@ static bool add_exif_list(txm_raster_meta *meta, const block *b, size_t at)
     return true;
 }
 
-/* The first list is used if it is there as a whole. */
+/* The first list is used only if it is complete. */
 static bool add_first_list(txm_raster_meta *meta, const block *b, size_t at)
 {
     if (at + 2 > b->bytes)
@@ -180,7 +179,7 @@ static bool add_first_list(txm_raster_meta *meta, const block *b, size_t at)
     return true;
 }
 
-/* Damaged blocks leave what was found before; only memory fails. */
+/* If a block is damaged, fields that were found before it are kept; only lack of memory is a failure. */
 bool txm_raster_meta_add_exif(txm_raster_meta *meta, const uint8_t *data, size_t bytes)
 {
     block b = {data, bytes, false};
@@ -211,7 +210,7 @@ static int iptc_field(uint8_t data_set)
     }
 }
 
-/* Records one after the other; the first that is none ends it. */
+/* Reads records one after the other, up to the first that is malformed. */
 bool txm_raster_meta_add_iim(txm_raster_meta *meta, const uint8_t *data, size_t bytes)
 {
     while (bytes >= RECORD_HEAD && data[0] == RECORD_TAG) {
@@ -229,10 +228,10 @@ bool txm_raster_meta_add_iim(txm_raster_meta *meta, const uint8_t *data, size_t 
     return true;
 }
 
-/* In a Photoshop resource; others of its kind are ignored. */
+/* Reads the records in a Photoshop resource; others of its kind are ignored. */
 bool txm_raster_meta_add_iptc(txm_raster_meta *meta, const uint8_t *data, size_t bytes)
 {
-    /* The signature, the number of the resource, an empty name, the upper half of the length. */
+    /* The signature, the number of the resource, an empty name, and the upper half of the length. */
     static const uint8_t head[] = {'8', 'B', 'I', 'M', 4, 4, 0, 0, 0, 0};
 
     if (bytes < sizeof head + 2 || memcmp(data, head, sizeof head) != 0)

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * XMP: the descriptive fields in a packet of RDF/XML.
- *
- * Of each rdf:Description, values are taken from attributes and from the text of elements, also inside RDF's lists,
- * where a later value replaces an earlier one. What is not well-formed counts as far as it goes. All this is what
- * OpenImageIO makes of it.
+ * XMP: reads the descriptive fields in a packet of RDF/XML. For each rdf:Description, values are taken from attributes
+ * and from the text of elements, also inside RDF's lists, where a later value replaces an earlier one. A packet that
+ * is not well-formed counts up to the error. All of this follows OpenImageIO.
  *
  * Expat, which reads scenes, is not used here: it stops at each of nine mistakes that programs make in packets, among
  * them a bare ampersand, a byte of Latin-1, an unknown entity and an attribute that is given twice. In all but two of
- * them the field itself would be lost, where OpenImageIO takes it. */
+ * them the field itself would be lost, where OpenImageIO takes it.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,7 +15,7 @@
 #include "tile/base/bytes.h"
 #include "tile/base/text.h"
 
-/* Elements inside each other, and pieces of text in one element: joining more than that would cost the square of it. */
+/* The most nested elements, and the most pieces of text in one element: joining more would take quadratic time. */
 enum { MAX_DEPTH = 64, MAX_PIECES = 64 };
 
 typedef struct span {
@@ -27,7 +26,7 @@ typedef struct span {
 typedef struct walker {
     const char *p, *end;
     span parents[MAX_DEPTH]; /* names of the open elements */
-    int pieces[MAX_DEPTH];   /* of text that they held already */
+    int pieces[MAX_DEPTH];   /* number of pieces of text in each so far */
     int depth;
     txm_raster_meta *meta;
     txm_bytes value; /* scratch */
@@ -49,7 +48,7 @@ static bool is_space(char c)
     return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
-/* Case is ignored, as OpenImageIO does. */
+/* Case is ignored, as in OpenImageIO. */
 static bool span_is(span s, const char *name)
 {
     return s.bytes == strlen(name) && txm_ncasecmp(s.text, name, s.bytes) == 0;
@@ -72,7 +71,7 @@ static bool skip_past(walker *w, const char *word)
     return found != NULL;
 }
 
-/* Characters that were written as numbers. */
+/* Appends a character that was written as a number. */
 static bool add_utf8(txm_bytes *out, unsigned long c)
 {
     char b[4] = {(char)c};
@@ -87,7 +86,8 @@ static bool add_utf8(txm_bytes *out, unsigned long c)
     return txm_bytes_add(out, b, n);
 }
 
-/* The character that a reference at `p` stands for, and its length; 0 where it is none: the '&' stands for itself. */
+/* The character that the reference at `p` denotes, and its length; 0 if it is not a reference: the '&' is then taken
+ * literally. */
 static size_t reference(const char *p, size_t bytes, unsigned long *c)
 {
     static const struct {
@@ -113,8 +113,8 @@ static size_t reference(const char *p, size_t bytes, unsigned long *c)
 
 enum { IS_TEXT, IS_ATTRIBUTE, IS_LITERAL };
 
-/* Appends what `raw` means. Ends of lines become one line feed, any blank in an attribute a space; only in literal text
- * (CDATA) '&' is no reference. */
+/* Appends the decoded text. Ends of lines become one line feed, and white space in an attribute becomes a space; in
+ * literal text (CDATA) '&' does not begin a reference. */
 static bool decode_references(txm_bytes *out, span raw, int kind)
 {
     for (size_t i = 0; i < raw.bytes; i++) {
@@ -137,7 +137,7 @@ static bool decode_references(txm_bytes *out, span raw, int kind)
     return true;
 }
 
-/* -1 for the many that do not matter. */
+/* Returns -1 for the many names that do not matter. */
 static int field_of(span name)
 {
     for (size_t i = 0; i < sizeof properties / sizeof properties[0]; i++)
@@ -166,7 +166,7 @@ static void add_attribute(walker *w, span name, span raw)
     set_field(w, field);
 }
 
-/* The property that text belongs to: RDF's lists and their items only wrap it. */
+/* The property to which text belongs: RDF's lists and their items only wrap it. */
 static span property_of(const walker *w)
 {
     for (int i = w->depth; i-- > 0;)
@@ -207,7 +207,7 @@ static void skip_spaces(walker *w)
         w->p++;
 }
 
-/* One NAME="VALUE" with its blanks. */
+/* Reads one NAME="VALUE" with the white space around it. */
 static bool walk_attribute(walker *w)
 {
     span name = name_at(w), value;
@@ -229,7 +229,7 @@ static bool walk_attribute(walker *w)
     return w->p > behind || starts(w, ">") || starts(w, "/>");
 }
 
-/* A start tag after its '<'. */
+/* Reads a start tag after its '<'. */
 static bool walk_start(walker *w)
 {
     span name = name_at(w);
@@ -249,7 +249,7 @@ static bool walk_start(walker *w)
     return w->p < w->end && *w->p++ == '>';
 }
 
-/* Elements must close in order; where they do not, the packet ends for us. */
+/* Elements must close in order; otherwise the packet ends here. */
 static bool walk_end(walker *w)
 {
     w->p += 2;
@@ -261,7 +261,7 @@ static bool walk_end(walker *w)
     return open.bytes == name.bytes && memcmp(open.text, name.text, name.bytes) == 0;
 }
 
-/* One tag, comment or piece of text; false where the text stops making sense. */
+/* Reads one tag, comment or piece of text; false if it is malformed. */
 static bool walk_next(walker *w)
 {
     const char *from = w->p;
@@ -292,7 +292,7 @@ static bool walk_next(walker *w)
     return walk_start(w);
 }
 
-/* Each rdf:Description by itself, found by text: what surrounds it varies from program to program. */
+/* Finds each rdf:Description by its text, since what surrounds it varies between programs. */
 bool txm_raster_meta_add_xmp(txm_raster_meta *meta, const char *packet, size_t bytes)
 {
     static const char begin[] = "<rdf:Description", end[] = "</rdf:Description>";

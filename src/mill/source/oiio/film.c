@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Film scans (DPX, Cineon): OpenImageIO reads what a truncated file lacks as whatever was in memory, without a word.
- * Pixels are stored without compression, so their end can be computed from the header. (The size of the file is in the
- * header too, but common programs write it wrong.)
+ * Film scans (DPX, Cineon): for pixels that a truncated file lacks, OpenImageIO delivers whatever is in memory,
+ * without an error. Pixels are stored without compression, so their end can be computed from the header. (The header
+ * also has the file's size, but common programs write it wrong.)
  */
 #include <stdio.h>
 #include <string.h>
@@ -13,19 +13,19 @@
 enum { HEADER_BYTES = 816 };
 #define CINEON_MAGIC 0x802a5fd7u
 
-/* Least bytes of a row of `samples` samples; padding at its end is left out. 0: not known. `filled`:
- * samples are put into words of 16 or 32 bits with room left over, method A or B of the standard; both take
- * as much. */
+/* The least number of bytes of a row of `samples` samples, without padding at its end; 0 if unknown. `filled`: samples
+ * are packed into words of 16 or 32 bits with unused bits, by method A or B of the standard, which take the same space.
+ */
 static uint64_t row_bytes(uint64_t samples, unsigned bits, bool filled)
 {
     if (bits == 10 && filled)
-        return (samples + 2) / 3 * 4; /* three in 32 bits */
+        return (samples + 2) / 3 * 4; /* three samples in 32 bits */
     if (bits == 12 && filled)
         return samples * 2;
     return bits == 8 || bits == 10 || bits == 12 || bits == 16 || bits == 32 || bits == 64 ? samples * bits / 8 : 0;
 }
 
-/* Samples of a pixel, as stored: of those where two pixels share their colour differences, OpenImageIO delivers one
+/* The number of samples of a pixel as stored; where two pixels share their colour differences, OpenImageIO delivers one
  * more. */
 static uint64_t samples_of(uint8_t descriptor, uint32_t channels)
 {
@@ -33,9 +33,8 @@ static uint64_t samples_of(uint8_t descriptor, uint32_t channels)
     return descriptor == CBYCRY ? 2 : descriptor == CBYACRYA ? 3 : channels;
 }
 
-/* 0 where it cannot be computed (run-length encoding, several elements): the file is then believed. Reads
- * the header a second time, by itself: OpenImageIO does not tell where pixels begin. Both orders of bytes
- * are in use. */
+/* Returns 0 if the end cannot be computed (run-length encoding, several elements); the file is then not checked. Reads
+ * the header again, because OpenImageIO does not report where pixels begin. Both byte orders are in use. */
 uint64_t txm_film_pixel_end(const char *path, const txm_source_info *info)
 {
     uint8_t h[HEADER_BYTES] = {0};
@@ -47,7 +46,7 @@ uint64_t txm_film_pixel_end(const char *path, const txm_source_info *info)
     uint64_t row = 0, offset = 0;
     if (got == sizeof h && (memcmp(h, "SDPX", 4) == 0 || memcmp(h, "XPDS", 4) == 0)) {
         bool big = h[0] == 'S';
-        /* One element with all channels, not run-length encoded. */
+        /* The image must have one element with all channels and no run-length encoding. */
         if (txm_load_uint(h + 770, 2, big) == 1 && txm_load_uint(h + 806, 2, big) == 0)
             row = row_bytes(info->width * samples_of(h[800], info->file_channels), h[803],
                             txm_load_uint(h + 804, 2, big) != 0);

@@ -44,7 +44,7 @@ Chroma chroma_of(const Imf::ChannelList &channels)
     return served ? Chroma::SERVED : Chroma::REFUSED;
 }
 
-/* Names and values as OpenImageIO reports them. */
+/* Copies names and values as OpenImageIO reports them. */
 void copy_attribute(const char *name, const Imf::Attribute &attribute, ImageSpec &spec)
 {
     static const char *const names[][2] = {{"owner", "Copyright"},
@@ -109,7 +109,7 @@ class LuminanceChroma final : public OIIO::ImageInput
         m_file.reset();
         return true;
     }
-    /* The file is opened late: its constructor makes buffers of the image's width, which is checked in between. */
+    /* The file is opened late: the constructor allocates buffers of the image's width, which is checked before. */
     bool read_native_scanline(int, int, int y, int, void *data) override
     {
         try {
@@ -126,7 +126,7 @@ class LuminanceChroma final : public OIIO::ImageInput
         const size_t bytes = static_cast<size_t>(m_spec.nchannels) * sizeof(half);
         char *out = static_cast<char *>(data);
         for (const Imf::Rgba &pixel : m_row) {
-            memcpy(out, &pixel, bytes); /* alpha is the last one */
+            memcpy(out, &pixel, bytes); /* alpha is the last channel */
             out += bytes;
         }
         return true;
@@ -148,7 +148,7 @@ Chroma chroma_of(const std::string &path)
         const Imf::Header &header = file.header(0);
         return header.hasType() && Imf::isDeepData(header.type()) ? Chroma::NONE : chroma_of(header.channels());
     } catch (const std::exception &) {
-        return Chroma::NONE; /* OpenImageIO says what is wrong */
+        return Chroma::NONE; /* OpenImageIO will report the error */
     }
 }
 

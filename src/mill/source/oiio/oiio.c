@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The OpenImageIO reader: passes every call to a worker process and checks what comes back.
+ * The OpenImageIO reader passes every call to a worker process, as a request and an answer on a socket, and checks the
+ * answer. Sizes in an answer are compared with what was announced before memory is allocated; a worker that dies or
+ * hangs affects only this image.
  *
- * Every call becomes a request and an answer on a socket. Sizes in an answer are checked against what was announced
- * before memory is asked for; a worker that dies or stays silent costs this image and nothing else.
- *
- * Libraries know no failed read: to them it is damage, or no image at all. What a decoder refuses is therefore read
- * through here; where that fails, it is the cause, and where it does not, the decoder has a second try before its word
- * counts. Only images that fail cost this.
+ * Image libraries cannot report a failed read: they take it for damage, or for an unknown format. If a decoder refuses
+ * a file, the whole file is therefore read here; if that fails, the failed read is reported, and if it does not, the
+ * decoder gets a second try. Only images that fail take this time.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -28,24 +27,24 @@ typedef struct oiio_source {
     char *path;
     uint64_t max_memory_bytes;
     uint32_t width, height, channels;
-    txm_type type; /* as it was opened */
-    bool half;     /* it was asked for as half */
+    txm_type type; /* type with which it was opened */
+    bool half;     /* it was opened as half */
     size_t row_bytes;
     uint32_t cpu_seconds;
-    bool answered; /* the last request was, if only by a failure */
-    bool failed;   /* some call did: there is no more to be read */
+    bool answered; /* the last request was answered, perhaps with a failure */
+    bool failed;   /* a call failed, so nothing more can be read */
     bool spent;    /* the worker is not used for another image */
 } oiio_source;
 
-/* Computing time that no honest image needs for one call: a minute, and a second for every megabyte of the file and
- * every megapixel. */
+/* The limit of CPU time for one call, which no valid image needs: a minute, plus a second for every megabyte of the
+ * file and every megapixel. */
 static uint32_t time_limit(double megabytes, double megapixels)
 {
     return txm_worker_seconds(60 + megabytes + megapixels);
 }
 
-/* Whether a worker may go on after a damaged image. A decoder that ran over damage may have harmed its own memory
- * without dying of it, so the next image gets a new one - but for $TXMILL_DECODER_REUSE, which tests set that decode
+/* Whether a worker may continue after a damaged image. A decoder that read damaged data may have corrupted its memory
+ * without crashing, so the next image gets a new worker, unless $TXMILL_DECODER_REUSE is set, as by tests that decode
  * thousands of damaged files. */
 static bool outlives_damage(void)
 {
@@ -53,16 +52,16 @@ static bool outlives_damage(void)
     return word && strcmp(word, "1") == 0;
 }
 
-/* What all requests have; the rest is 0, which is right for those that need no more. */
+/* Fills in what all requests have; the rest is 0. */
 static txm_worker_request request_for(const oiio_source *s, txm_worker_op op)
 {
     return (txm_worker_request){
         .version = TXM_WORKER_VERSION, .info_bytes = sizeof(txm_source_info), .op = op, .cpu_seconds = s->cpu_seconds};
 }
 
-/* Sends a request and receives the reply with its text (new string, NUL-terminated). A failure that the
- * worker reports is recorded in its own message. What follows the text, info or rows, is for the caller to
- * receive. `text` may be NULL. On success its string is the caller's to free. */
+/* Sends a request and receives the reply with its text (a new string, NUL-terminated). A failure that the worker
+ * reports is recorded with its message. The caller receives what follows the text: info or rows. `text` may be NULL; on
+ * success the caller frees it. */
 static txm_status ask(oiio_source *s, const txm_worker_request *request, const char *cwd, txm_worker_reply *reply,
                       char **text, txm_error *err)
 {
@@ -84,21 +83,21 @@ static txm_status ask(oiio_source *s, const txm_worker_request *request, const c
         message = NULL;
     }
     free(message);
-    /* A refusal is no failure of the decoder. */
+    /* A refusal is not a failure of the decoder. */
     bool refused = status == TXM_STATUS_UNSUPPORTED || status == TXM_STATUS_TOO_LARGE;
     s->failed |= status != TXM_OK && !refused;
     s->spent |= status != TXM_OK && !(s->answered && (refused || outlives_damage()));
     return status;
 }
 
-/* Strings that came from another process end where their field ends. */
+/* Terminates strings from another process at the end of their field. */
 static void terminate(char *text, size_t capacity)
 {
     text[capacity - 1] = 0;
 }
 
-/* Takes over what the worker says of the image, if it can be true. Pointers in it are of another process
- * and are dropped before anything else; attributes come as text instead. */
+/* Takes over the worker's description of the image, if it is plausible. Its pointers are of another process and are
+ * cleared first; attributes come as text instead. */
 static txm_status accept_info(oiio_source *s, txm_source_info *info, const char *text, size_t text_bytes,
                               txm_error *err)
 {
@@ -125,7 +124,7 @@ static txm_status accept_info(oiio_source *s, txm_source_info *info, const char 
     return TXM_OK;
 }
 
-/* A worker that still answers serves the next image. */
+/* A worker that still answers is used for the next image. */
 static void close_oiio(void *self)
 {
     oiio_source *s = self;
@@ -134,7 +133,7 @@ static void close_oiio(void *self)
     if (s->worker && !s->spent) {
         txm_worker_request request = request_for(s, TXM_WORKER_CLOSE);
         txm_worker_reply reply;
-        /* Some decoders fail while they close: then this worker has served. */
+        /* Some decoders fail while they close: then this worker is not used again. */
         ask(s, &request, NULL, &reply, NULL, NULL);
     }
     txm_worker_put(s->worker, !s->spent);
@@ -142,8 +141,8 @@ static void close_oiio(void *self)
     free(s);
 }
 
-/* The current folder goes along, since the worker was started in another one. Without a current folder, as
- * where it was removed, an absolute path still works. */
+/* The current folder is sent too, since the worker was started in another one. If it does not exist any more, absolute
+ * paths still work. */
 static txm_status open_in_worker(oiio_source *s, txm_source_info *info, txm_error *err)
 {
     txm_worker_request request = request_for(s, TXM_WORKER_OPEN);
@@ -171,14 +170,13 @@ static txm_status open_in_worker(oiio_source *s, txm_source_info *info, txm_erro
 
 /* ---- a second try ---- */
 
-/* Whether the decoder's refusal may come of a read that failed. One that crashed, or was stopped, is not asked twice.
- */
+/* Whether a failed read may have caused the decoder's refusal. One that crashed, or was stopped, is not tried again. */
 static bool is_doubtful(const oiio_source *s, txm_status status)
 {
     return s->answered && (status == TXM_STATUS_CORRUPT || status == TXM_STATUS_UNSUPPORTED);
 }
 
-/* OK where the whole file can be read, else why not. */
+/* OK if the whole file can be read, else the reason. */
 static txm_status read_through(const char *path, txm_error *err)
 {
     char piece[1 << 16];
@@ -194,8 +192,8 @@ static txm_status read_through(const char *path, txm_error *err)
     return status;
 }
 
-/* Opens the image once more, if the file can be read: OK when another worker is where the first was when it had opened
- * it. */
+/* Opens the image again, if the file can be read: OK if another worker gets as far as the first one was after it had
+ * opened it. */
 static txm_status try_again(oiio_source *s, txm_source_info *info, txm_error *err)
 {
     txm_status status = read_through(s->path, err);
@@ -208,7 +206,7 @@ static txm_status try_again(oiio_source *s, txm_source_info *info, txm_error *er
     return open_in_worker(s, info, err);
 }
 
-/* Versions of OpenImageIO before 3.1 say "Gamma2.2". */
+/* Versions of OpenImageIO before 3.1 name the space "Gamma2.2". */
 static void rename_gamma(txm_source_info *info)
 {
     static const char word[] = "Gamma";
@@ -220,8 +218,8 @@ static void rename_gamma(txm_source_info *info)
         txm_source_hint_gamma(info, exponent);
 }
 
-/* The time limit grows with the file and, once it is known, with the image. OpenImageIO does not report
- * that a film scan is truncated, so its length is checked here. */
+/* The time limit grows with the file and, once it is known, with the image. OpenImageIO does not report that a film
+ * scan is truncated, so its length is checked here. */
 static txm_status open_oiio(const char *path, const txm_source_options *options, txm_source_info *info, void **self,
                             txm_error *err)
 {
@@ -264,7 +262,7 @@ static txm_status open_oiio(const char *path, const txm_source_options *options,
     return TXM_OK;
 }
 
-/* Asks for something that has no answer but success. A decoder that failed once is asked nothing more. */
+/* Sends a request whose answer has no data. After a decoder has failed once, no more requests are sent. */
 static txm_status order(oiio_source *s, txm_worker_op op, txm_error *err)
 {
     txm_worker_request request = request_for(s, op);
@@ -274,7 +272,7 @@ static txm_status order(oiio_source *s, txm_worker_op op, txm_error *err)
     return ask(s, &request, NULL, &reply, NULL, err);
 }
 
-/* In the middle of an image: what is opened then must be what was opened before. */
+/* In the middle of an image, the file that is opened must be the same as before. */
 static txm_status resume(oiio_source *s, txm_error *err)
 {
     txm_source_info now = {0};
@@ -289,8 +287,8 @@ static txm_status resume(oiio_source *s, txm_error *err)
     return status;
 }
 
-/* Rows arrive tight and are spread over the caller's stride. The worker may not decide how much is written:
- * the number of bytes is known beforehand. */
+/* Rows arrive tight and are spread to the caller's stride. The number of bytes is known beforehand and not decided by
+ * the worker. */
 static txm_status read_once(oiio_source *s, uint32_t y, uint32_t rows, void *dst, size_t stride_bytes, txm_error *err)
 {
     txm_worker_request request = request_for(s, TXM_WORKER_READ);
@@ -303,7 +301,7 @@ static txm_status read_once(oiio_source *s, uint32_t y, uint32_t rows, void *dst
                           (unsigned long long)reply.data_bytes, rows);
     for (uint32_t r = 0; r < rows && status == TXM_OK; r++)
         status = txm_worker_receive(s->worker, (char *)dst + r * stride_bytes, s->row_bytes, s->path, err);
-    /* What was promised and did not come may still be on its way: nothing else may be asked. */
+    /* Data that were announced may still arrive, so no other request may follow. */
     s->spent |= status != TXM_OK && !s->failed;
     s->failed |= status != TXM_OK;
     return status;
@@ -322,7 +320,7 @@ static txm_status read_oiio_rows(void *self, uint32_t y, uint32_t rows, void *ds
     return status == TXM_OK ? read_once(s, y, rows, dst, stride_bytes, err) : status;
 }
 
-/* What is opened anew is at its first row. */
+/* The image is opened again, so that its first row comes next. */
 static txm_status rewind_oiio(void *self, txm_error *err)
 {
     oiio_source *s = self;
@@ -333,8 +331,8 @@ static txm_status rewind_oiio(void *self, txm_error *err)
     return status == TXM_OK ? TXM_OK : txm_fail_as(err, &first);
 }
 
-/* For types that we have no place for: the decoder converts. Rows were of 8 bits before, so their size
- * grows by that of a half. */
+/* For types that tx files do not have: the decoder converts them. Rows had 8 bits before, so their size grows to that
+ * of half. */
 static txm_status as_half(void *self, txm_error *err)
 {
     oiio_source *s = self;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The OpenImageIO module: its table, and what reading and writing share: messages, memory that runs out, OpenImageIO's
+ * The OpenImageIO module: its table, and what reading and writing share: messages, lack of memory, OpenImageIO's
  * settings.
  */
 #include "mill/source/oiio/oiio_shared.h"
@@ -19,7 +19,7 @@
 
 namespace oiio_module
 {
-/* As txm_fail, which lives in the program that loads this module. */
+/* Does the same as txm_fail, which is in the program that loads this module. */
 txm_status fail(txm_error *err, txm_status status, const char *format, ...)
 {
     if (err && err->status == TXM_OK) {
@@ -33,7 +33,7 @@ txm_status fail(txm_error *err, txm_status status, const char *format, ...)
     return status;
 }
 
-/* A decoder's message on one line, cut where a broken file makes it endless. */
+/* A decoder's message on one line, which is cut if a broken file makes it endless. */
 std::string one_line(std::string message)
 {
     while (!message.empty() && (message.back() == '\n' || message.back() == ' '))
@@ -46,7 +46,7 @@ std::string one_line(std::string message)
     return message.empty() ? "OpenImageIO gives no reason" : message;
 }
 
-/* A library that could not start a thread: the same may work a moment later. */
+/* A library could not start a thread; the same may work a moment later. */
 bool lacks_thread(const std::system_error &e)
 {
     return e.code() == std::errc::resource_unavailable_try_again || e.code() == std::errc::not_enough_memory;
@@ -57,8 +57,8 @@ bool lacks_thread(const std::system_error &e)
     _exit(TXM_WORKER_LEFT + ENOMEM);
 }
 
-/* What is thrown where nothing may be, in a destructor or while a thread starts, is as often as not a lack of memory.
- */
+/* An exception in a place where none is allowed, in a destructor or while a thread starts, usually means lack of
+ * memory. */
 [[noreturn]] static void on_terminate()
 {
     try {
@@ -74,9 +74,9 @@ bool lacks_thread(const std::system_error &e)
     std::abort();
 }
 
-/* From the first call on the process ends as soon as memory does: OpenImageIO drops attributes that it has no memory
- * for and goes on, calls an image damaged whose rows it has no memory for, and std::regex, which it asks about names,
- * crashes. Its threads live on between calls, so nothing is put back. */
+/* From the first call on, the process ends as soon as memory is exhausted: OpenImageIO silently drops attributes for
+ * which it has no memory, reports images as damaged for whose rows it has no memory, and std::regex, with which it
+ * matches names, crashes. Its threads live on between calls, so this is never undone. */
 void end_when_memory_does()
 {
     static const bool once =
@@ -85,19 +85,19 @@ void end_when_memory_does()
 }
 
 /* OpenImageIO keeps its error message in a thread-local variable, and glibc aborts the process if it lacks the memory
- * to register that variable's destructor. Asking for the message here makes that happen while the module is loaded,
- * when the worker knows that an abort means lack of memory; later an image would be blamed. */
+ * to register that variable's destructor. Reading the message here makes that happen while the module is loaded, when
+ * an abort can only mean lack of memory; later it would look like a fault of an image. */
 const bool noted = (OIIO::geterror(), true);
 
-/* The threads of a conversion are txmill's own: OpenImageIO's and OpenEXR's would only oversubscribe them. */
+/* The conversion has threads of its own: those of OpenImageIO and OpenEXR would only oversubscribe the CPUs. */
 static void configure()
 {
     OIIO::attribute("threads", 1);
     OIIO::attribute("exr_threads", 1); /* 1 means: in the calling thread */
     OIIO::attribute("try_all_readers", 1);
-    OIIO::attribute("dds:bc5normal", 1); /* as Blender sets it: the blue of two-channel normal maps is computed */
+    OIIO::attribute("dds:bc5normal", 1); /* as in Blender: computes the blue of two-channel normal maps */
     OIIO::attribute("limits:channels", 1024);
-    OIIO::attribute("limits:imagesize_MB", 65536); /* ours are checked here */
+    OIIO::attribute("limits:imagesize_MB", 65536); /* txmill's own limits are checked here */
 }
 
 void configure_once()
@@ -106,8 +106,8 @@ void configure_once()
     std::call_once(once, configure);
 }
 
-/* Formats that OpenImageIO does not decode as rows are asked for are in memory as a whole once opened or once the first
- * row is read, which counts against the bound on memory. */
+/* Images of formats that OpenImageIO does not decode by rows are in memory as a whole once they are opened or the first
+ * row is read, which counts against the memory bound. */
 bool has_trait(const std::string &format, unsigned trait)
 {
     static const struct {

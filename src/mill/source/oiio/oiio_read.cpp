@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Any image that OpenImageIO reads, as the rows that Blender would read.
- *
- * Pixels are asked for with oiio:UnassociatedAlpha=1, so OpenImageIO converts nothing; types map half -> half,
- * float/double -> float, uint16 -> uint16, everything else -> uint8. Scanline sources are read straight into the
- * caller's rows. Tiled sources can only be read in whole rows of tiles: one such band is kept here and rows are copied
- * out of it.
+ * Reads any image that OpenImageIO reads, as the rows that Blender would read. Pixels are requested with
+ * oiio:UnassociatedAlpha=1, so that OpenImageIO does not convert them; types are mapped: half to half, float and
+ * double to float, uint16 to uint16, all others to uint8. Images in scanlines are read directly into the caller's
+ * rows. Tiled images can only be read in whole rows of tiles: one such band is kept here, and rows are copied out of
+ * it.
  */
 #include <cmath>
 #include <cstdio>
@@ -31,8 +30,8 @@ using OIIO::TypeDesc;
 
 struct Source {
     std::string path;
-    std::string name; /* that OpenImageIO opens */
-    int fd = -1;      /* what `name` leads to, where that is not the path */
+    std::string name; /* the name that OpenImageIO opens */
+    int fd = -1;      /* what `name` leads to, if that is not the path */
     ~Source()
     {
         input.reset();
@@ -44,14 +43,14 @@ struct Source {
     TypeDesc type;
     int channels = 0;
     size_t row_bytes = 0;
-    /* Sources that are read in bands of so many rows alone (0: in any number), and the band read last: the rows
+    /* Images that can be read only in bands of this many rows (0: in any number), and the band that was read last: rows
      * [band_begin, band_end). */
     uint32_t band_rows = 0;
     std::unique_ptr<char[]> band;
     uint32_t band_begin = 0, band_end = 0;
 };
 
-/* Runs `work` and turns whatever it throws into a status: nothing may pass the C boundary. */
+/* Runs `work` and turns exceptions into a status, since none may pass into C. */
 template <typename Work> txm_status guarded(const std::string &path, txm_error *err, Work work)
 {
     end_when_memory_does();
@@ -69,8 +68,8 @@ template <typename Work> txm_status guarded(const std::string &path, txm_error *
     }
 }
 
-/* Blender's rules: what TGA files say is only believed in one case, DDS and PSD never say it, the rest is as
- * OpenImageIO reports it. */
+/* Blender's rules: the statement of TGA files is trusted in one case only, DDS and PSD are always unassociated, and for
+ * all others OpenImageIO's report counts. */
 txm_file_alpha alpha_of(const std::string &format, const ImageSpec &spec)
 {
     bool unassociated = spec.get_int_attribute("oiio:UnassociatedAlpha", 0) != 0;
@@ -81,7 +80,7 @@ txm_file_alpha alpha_of(const std::string &format, const ImageSpec &spec)
     return unassociated ? TXM_FILE_ALPHA_UNASSOCIATED : TXM_FILE_ALPHA_SILENT;
 }
 
-/* The four types of tx files; wider integers lose what Blender loses. */
+/* The four types of tx files; wider integers lose the same precision as in Blender. */
 txm_type type_of(const ImageSpec &spec)
 {
     switch (spec.format.basetype) {
@@ -97,7 +96,7 @@ txm_type type_of(const ImageSpec &spec)
     }
 }
 
-/* Types that become 8 bits and could be had as half. */
+/* Types that become 8 bits, but could be read as half. */
 bool is_narrowed(const ImageSpec &spec)
 {
     return type_of(spec) == TXM_TYPE_U8 && spec.format.basetype != TypeDesc::UINT8;
@@ -114,7 +113,7 @@ void copy(char *dst, size_t dst_bytes, const std::string &src)
     snprintf(dst, dst_bytes, "%s", src.c_str());
 }
 
-/* Descriptive fields that outlive a conversion; everything else in the file is about its pixels as they were. */
+/* Descriptive fields that are kept in a conversion; all other metadata describe the original pixels. */
 void keep_attributes(const ImageSpec &spec, txm_source_info *info)
 {
     static const char *const kept[] = {"Artist", "Copyright", "ImageDescription"};
@@ -133,7 +132,7 @@ void keep_attributes(const ImageSpec &spec, txm_source_info *info)
     }
 }
 
-/* A number of the file: fields of free text that happen to have its name are none. */
+/* A numeric field of the file: texts that happen to have its name do not count. */
 float number_of(const ImageSpec &spec, const char *name)
 {
     const OIIO::ParamValue *p = spec.find_attribute(name);
@@ -142,7 +141,7 @@ float number_of(const ImageSpec &spec, const char *name)
     return p->type().basetype == TypeDesc::INT ? static_cast<float>(p->get_int()) : p->get_float();
 }
 
-/* Blender takes no density from WebP; OpenImageIO 3.1 rounds PNG's, older versions do not. */
+/* Blender does not read a density from WebP; OpenImageIO 3.1 rounds that of PNG, older versions do not. */
 void keep_density(const ImageSpec &spec, const std::string &format, txm_density *density)
 {
     if (format == "webp")
@@ -159,7 +158,7 @@ void keep_density(const ImageSpec &spec, const std::string &format, txm_density 
     }
 }
 
-/* Colour metadata that Blender's loader believes. */
+/* Colour metadata that Blender's loader trusts. */
 std::string interop_of(const ImageSpec &spec, const std::string &format)
 {
     float xy[8];
@@ -171,9 +170,9 @@ std::string interop_of(const ImageSpec &spec, const std::string &format)
                              id.c_str());
 }
 
-/* The word of OpenImageIO 3.1, from its own or those of older versions. Before 3.1 every OpenEXR file is "Linear", and
- * BMP nothing; what a PNG says is found elsewhere, but for a text of its own, and so is what a gamma of old versions is
- * called. */
+/* The name that OpenImageIO 3.1 reports, derived from that of this version. Before 3.1 every OpenEXR file is "Linear",
+ * and BMP has none. What a PNG states is found elsewhere, except a text of its own; the same applies to what old
+ * versions report for a gamma. */
 void describe_hint(const ImageSpec &spec, const std::string &format, txm_source_info *info)
 {
     std::string hint(spec.get_string_attribute("oiio:ColorSpace"));
@@ -217,7 +216,7 @@ void describe(const Source &s, txm_source_info *info)
     keep_attributes(s.spec, info);
 }
 
-/* OpenImageIO has messages but no codes: these distinguish what it cannot read from what is broken. */
+/* OpenImageIO has messages but no error codes: these texts distinguish what it cannot read from what is damaged. */
 bool sounds_unsupported(const std::string &message)
 {
     static const char *const signs[] = {"could not find a format reader", "not able to open", "not supported",
@@ -228,8 +227,8 @@ bool sounds_unsupported(const std::string &message)
     return false;
 }
 
-/* OpenImageIO takes what follows a '?' in a name for options to itself. Behind a descriptor the name is out of its
- * sight. */
+/* OpenImageIO takes text after a '?' in a name as options for itself. It is therefore given the path of a descriptor.
+ */
 void name_for_oiio(Source &s)
 {
     s.name = s.path;
@@ -248,7 +247,7 @@ txm_status open_input(Source &s, txm_error *err)
                     "%s: of subsampled channels, and of luminance and chroma, only Y with RY and BY of half the width "
                     "and height (and A) are read; save it as RGB",
                     s.path.c_str());
-    OIIO::geterror(); /* of this thread: what an earlier file left behind is not about this one */
+    OIIO::geterror(); /* clears this thread's message, which may be that of an earlier file */
     if (chroma == Chroma::SERVED) {
         s.input = luminance_chroma_input();
         if (!s.input->open(s.name, s.spec))
@@ -259,8 +258,7 @@ txm_status open_input(Source &s, txm_error *err)
     if (!s.input) {
         std::string message = OIIO::geterror();
         if (message.find("could not find a format reader") != std::string::npos)
-            return fail(err, TXM_STATUS_UNSUPPORTED, "%s: is not an image of any kind that can be read",
-                        s.path.c_str());
+            return fail(err, TXM_STATUS_UNSUPPORTED, "%s: not an image in a format that can be read", s.path.c_str());
         return fail(err, sounds_unsupported(message) ? TXM_STATUS_UNSUPPORTED : TXM_STATUS_CORRUPT, "%s: %s",
                     s.path.c_str(), one_line(message).c_str());
     }
@@ -268,9 +266,9 @@ txm_status open_input(Source &s, txm_error *err)
     return TXM_OK;
 }
 
-/* Tiles are read whole, and so are strips of a TIFF: a compressed strip has no way into its middle, and where PackBits
- * runs on from one row to the next, libtiff reads other pixels row by row. Larger strips go by rows all the same, but
- * for those of separate planes. */
+/* Tiles are read as a whole, and so are strips of a TIFF: decoding cannot begin in the middle of a compressed strip,
+ * and if PackBits runs continue from one row to the next, libtiff reads other pixels row by row. Larger strips are read
+ * by rows, except those of separate planes. */
 constexpr double LARGEST_STRIP_BYTES = 64 << 20;
 
 /* 0: scanlines can be read one by one. */
@@ -288,7 +286,7 @@ uint32_t band_rows(const ImageSpec &spec, const std::string &format, double limi
     return fits || spec.tile_width || separate ? rows : 0;
 }
 
-/* Refuses what txmill cannot process and what would not fit, before pixels are asked for. */
+/* Refuses what txmill cannot process and what would not fit, before pixels are read. */
 txm_status check(Source &s, const txm_source_options *options, txm_error *err)
 {
     const ImageSpec &spec = s.spec;
@@ -322,7 +320,7 @@ txm_status check(Source &s, const txm_source_options *options, txm_error *err)
 
     double need = static_cast<double>(spec.scanline_bytes(true)) * 64;
     if (s.band_rows)
-        need = static_cast<double>(s.row_bytes) * s.band_rows * (is_narrowed(spec) ? 2 : 1); /* as half, if asked for */
+        need = static_cast<double>(s.row_bytes) * s.band_rows * (is_narrowed(spec) ? 2 : 1); /* as half, if requested */
     if (!has_trait(format, TXM_FORMAT_BY_ROWS))
         need += static_cast<double>(spec.image_bytes(true));
     if (limit > 0 && need > limit)
@@ -331,7 +329,7 @@ txm_status check(Source &s, const txm_source_options *options, txm_error *err)
     return TXM_OK;
 }
 
-/* Decoders throw: guarded turns that into a status. */
+/* Decoders throw exceptions, which `guarded` turns into a status. */
 txm_status oiio_open(const char *path, const txm_source_options *options, txm_source_info *info, void **self,
                      txm_error *err)
 {
@@ -351,7 +349,7 @@ txm_status oiio_open(const char *path, const txm_source_options *options, txm_so
     });
 }
 
-/* Decoders may report an error and deliver something all the same: a truncated image must not become a texture. */
+/* Decoders may report an error and deliver pixels all the same; a truncated image must not become a texture. */
 txm_status verdict(Source &s, bool delivered, uint32_t y, txm_error *err)
 {
     if (delivered && !s.input->has_error())
@@ -359,7 +357,7 @@ txm_status verdict(Source &s, bool delivered, uint32_t y, txm_error *err)
     return fail(err, TXM_STATUS_CORRUPT, "%s: row %u: %s", s.path.c_str(), y, one_line(s.input->geterror()).c_str());
 }
 
-/* One row of tiles or a strip, at most as large as the limit that was given. */
+/* Reads one row of tiles or a strip, whose size is at most the limit. */
 txm_status load_band(Source &s, uint32_t y, txm_error *err)
 {
     const ImageSpec &spec = s.spec;
@@ -380,7 +378,7 @@ txm_status load_band(Source &s, uint32_t y, txm_error *err)
     return status;
 }
 
-/* Row by row out of the band that holds it. */
+/* Copies rows out of the band that contains them. */
 txm_status read_banded(Source &s, uint32_t y, uint32_t rows, char *dst, size_t stride_bytes, txm_error *err)
 {
     for (uint32_t r = 0; r < rows; r++, dst += stride_bytes) {
@@ -409,7 +407,7 @@ txm_status oiio_read(void *self, uint32_t y, uint32_t rows, void *dst, size_t st
     });
 }
 
-/* Opened anew: not every decoder can go back to its first row. */
+/* The file is opened again, since not every decoder can return to its first row. */
 txm_status oiio_rewind(void *self, txm_error *err)
 {
     Source &s = *static_cast<Source *>(self);
@@ -443,7 +441,7 @@ void oiio_close(void *self)
     try {
         delete static_cast<Source *>(self);
     } catch (...) {
-        /* A decoder that fails while it closes has nothing left to tell. */
+        /* Failures of a decoder while it closes do not matter any more. */
     }
 }
 } // namespace

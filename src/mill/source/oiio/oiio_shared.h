@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the parts of the OpenImageIO module share. Nothing thrown may pass from it into C.
+ * What the parts of the OpenImageIO module share. No exception may pass from it into C.
  */
 #ifndef TXM_SOURCE_OIIO_SHARED_H
 #define TXM_SOURCE_OIIO_SHARED_H
@@ -21,11 +21,11 @@ __attribute__((format(printf, 3, 4))) txm_status fail(txm_error *err, txm_status
 std::string one_line(std::string message);
 /* Whether a library could not start a thread. */
 bool lacks_thread(const std::system_error &e);
-/* From then on the process ends as soon as memory does. */
+/* After this call the process ends as soon as memory is exhausted. */
 void end_when_memory_does();
-/* OpenImageIO's settings, set by the first call. */
+/* Sets OpenImageIO's settings on the first call. */
 void configure_once();
-/* Of the format that OpenImageIO calls by this name: TXM_FORMAT_... */
+/* Whether the format with OpenImageIO's name `format` has a trait, TXM_FORMAT_... */
 bool has_trait(const std::string &format, unsigned trait);
 } // namespace oiio_module
 #endif

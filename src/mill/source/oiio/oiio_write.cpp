@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Pictures in any format that OpenImageIO writes, encoded in memory.
+ * Encodes pictures in memory, in any format that OpenImageIO writes.
  */
 #include <cerrno>
 #include <cstring>
@@ -24,7 +24,7 @@ using OIIO::ImageInput;
 using OIIO::ImageSpec;
 using OIIO::TypeDesc;
 
-/* A file in memory. Encoders in C call it, so that nothing may be thrown, and most do not look at what it returns. */
+/* A file in memory. Encoders in C call it, so it may not throw, and most ignore its result. */
 struct Memory : OIIO::Filesystem::IOVecOutput {
     bool failed = false;
     size_t pwrite(const void *data, size_t bytes, int64_t offset) override
@@ -44,11 +44,11 @@ struct Encoder {
     ImageSpec spec;
     OIIO::stride_t pixel_bytes = 0, row_bytes = 0;
     Memory memory;
-    int fd = -1; /* of a file that only memory holds, for formats that insist on a file */
+    int fd = -1; /* of an anonymous file in memory, for formats that require a file */
     std::string fd_name;
     void *map = MAP_FAILED;
     size_t map_bytes = 0;
-    std::unique_ptr<OIIO::ImageOutput> out; /* the last member: it goes before what it writes to */
+    std::unique_ptr<OIIO::ImageOutput> out; /* the last member, so that it is destroyed before its output */
     ~Encoder()
     {
         out.reset();
@@ -59,13 +59,13 @@ struct Encoder {
     }
 };
 
-/* As guarded, for pictures. */
+/* As `guarded`, for pictures. */
 template <typename Work> txm_status encoding(txm_error *err, Work work)
 {
     end_when_memory_does();
     try {
         return work();
-    } catch (const std::bad_alloc &) { /* more than an object can be */
+    } catch (const std::bad_alloc &) { /* larger than an object can be */
         return fail(err, TXM_STATUS_NO_MEMORY, "no memory to encode it");
     } catch (const std::system_error &e) {
         return fail(err, lacks_thread(e) ? TXM_STATUS_NO_MEMORY : TXM_STATUS_INTERNAL, "OpenImageIO: %s",
@@ -77,7 +77,7 @@ template <typename Work> txm_status encoding(txm_error *err, Work work)
     }
 }
 
-/* Only the messages of C libraries say that they had no memory; libpng takes the texts that it could not keep for too
+/* Only the messages of C libraries show that they had no memory; libpng reports texts that it could not store as too
  * many. */
 bool lacks_memory(const std::string &words)
 {
@@ -88,7 +88,7 @@ bool lacks_memory(const std::string &words)
     return false;
 }
 
-/* `otherwise`: unless memory was exhausted. */
+/* Records the failure with status `otherwise`, unless memory was exhausted. */
 txm_status fail_encoding(const Encoder &e, txm_status otherwise, txm_error *err)
 {
     const std::string words = e.out->geterror();
@@ -98,8 +98,8 @@ txm_status fail_encoding(const Encoder &e, txm_status otherwise, txm_error *err)
                 one_line(words).c_str());
 }
 
-/* Which formats hold alpha beside grey; OpenImageIO says it of colours only. Asking them to and seeing whether they
- * fail would take any failure for that answer. */
+/* Which formats can store alpha with grey; OpenImageIO reports it for colours only. Trying it could not distinguish
+ * this from other failures. */
 bool holds_alpha(const OIIO::ImageOutput &out, int channels)
 {
     if (channels == 2 && has_trait(out.format_name(), TXM_FORMAT_ALPHA_BESIDE_COLOR))
@@ -107,7 +107,7 @@ bool holds_alpha(const OIIO::ImageOutput &out, int channels)
     return out.supports("alpha");
 }
 
-/* Into memory where the format can; through a file that only memory holds where it cannot. */
+/* Encodes into memory if the format can, else through an anonymous file in memory. */
 txm_status open_output(Encoder &e, const char *name, txm_error *err)
 {
     if (e.out->supports("ioproxy")) {
@@ -129,7 +129,7 @@ bool ends_in_tx(const char *name)
     return n > 3 && strcasecmp(name + n - 3, ".tx") == 0;
 }
 
-/* The format follows from the name's extension. */
+/* The name's extension decides the format. */
 txm_status encoder_begin(const char *name, const txm_picture *picture, void **self, txm_error *err)
 {
     static const TypeDesc types[] = {TypeDesc::UINT8, TypeDesc::UINT16, TypeDesc::HALF, TypeDesc::FLOAT};
@@ -138,15 +138,16 @@ txm_status encoder_begin(const char *name, const txm_picture *picture, void **se
         std::unique_ptr<Encoder> e(new Encoder);
         /* OpenImageIO would write a plain TIFF under the name of a tx file. */
         if (ends_in_tx(name))
-            return fail(err, TXM_STATUS_UNSUPPORTED,
-                        "is a tx file's name, and this writes a picture; give it an extension as .png, .tif or .exr");
+            return fail(
+                err, TXM_STATUS_UNSUPPORTED,
+                "is the name of a tx file, but this writes a picture; use an extension such as .png, .tif or .exr");
         e->out = OIIO::ImageOutput::create(name);
         if (!e->out) {
             const std::string words = OIIO::geterror();
             return words.empty() ? fail(err, TXM_STATUS_NO_MEMORY, "no memory for an encoder")
                    : words.find("could not find a format writer") != std::string::npos
                        ? fail(err, TXM_STATUS_UNSUPPORTED,
-                              "no picture format has this extension; give it one as .png, .tif or .exr")
+                              "no picture format has this extension; use one such as .png, .tif or .exr")
                        : fail(err, TXM_STATUS_UNSUPPORTED, "%s", one_line(words).c_str());
         }
         const int channels = static_cast<int>(picture->channels);
@@ -157,7 +158,7 @@ txm_status encoder_begin(const char *name, const txm_picture *picture, void **se
         e->row_bytes = e->pixel_bytes * picture->width;
         e->spec =
             ImageSpec(static_cast<int>(picture->width), static_cast<int>(picture->height), channels - drop, e->type);
-        /* From version 3 on OpenImageIO writes floats as PFM whatever the file is called. */
+        /* From version 3 on OpenImageIO writes floats as PFM whatever the extension is. */
         if (e->format == "pnm" && e->type.is_floating_point() &&
             !OIIO::Strutil::iends_with(OIIO::string_view(name), ".pfm"))
             e->spec.set_format(TypeDesc::UINT8);
@@ -176,13 +177,13 @@ txm_status encoder_rows(void *self, uint32_t y, uint32_t rows, const void *data,
     Encoder &e = *static_cast<Encoder *>(self);
     const int begin = static_cast<int>(y), end = static_cast<int>(y + rows);
     return encoding(err, [&]() -> txm_status {
-        /* IFF alone is written in tiles, of 64 rows: what the worker has at a time. */
+        /* Only IFF is written in tiles, of 64 rows, which is what the worker has at a time. */
         bool done = true;
         if (e.out->spec().tile_width)
             done = e.out->write_tiles(0, e.spec.width, begin, end, 0, 1, e.type, data, e.pixel_bytes, e.row_bytes);
         else if (e.format != "pnm")
             done = e.out->write_scanlines(begin, end, 0, e.type, data, e.pixel_bytes, e.row_bytes);
-        /* Of floats, OpenImageIO 3.1 writes the rows of a call in reverse order. */
+        /* OpenImageIO 3.1 writes the rows of a call in reverse order if they are floats. */
         for (int row = begin; e.format == "pnm" && row < end && done; row++)
             done = e.out->write_scanline(row, 0, e.type, static_cast<const char *>(data) + (row - begin) * e.row_bytes,
                                          e.pixel_bytes);
@@ -192,13 +193,13 @@ txm_status encoder_rows(void *self, uint32_t y, uint32_t rows, const void *data,
     });
 }
 
-/* What a format wrote without looking whether it could is read again. */
+/* Reads the file again, since some formats are written without checks. */
 txm_status read_back(const Encoder &e, txm_error *err)
 {
     auto in = ImageInput::create(e.format);
     ImageSpec spec;
     if (!in) {
-        OIIO::geterror(); /* a format that is written only */
+        OIIO::geterror(); /* the format can only be written */
         return TXM_OK;
     }
     bool good = in->open(e.fd_name, spec) && spec.width == e.spec.width && spec.height == e.spec.height;
@@ -219,7 +220,7 @@ txm_status encoder_finish(void *self, const void **data, size_t *bytes, txm_erro
             return fail(err, TXM_STATUS_NO_MEMORY, "no memory to encode it");
         if (!closed)
             return fail_encoding(e, TXM_STATUS_INTERNAL, err);
-        e.out.reset(); /* some write their last bytes now */
+        e.out.reset(); /* some formats write their last bytes here */
         *data = e.memory.buffer().data();
         *bytes = e.memory.buffer().size();
         if (e.fd >= 0) {
@@ -244,7 +245,7 @@ void encoder_close(void *self)
     try {
         delete static_cast<Encoder *>(self);
     } catch (...) {
-        /* What it would say was said when it finished. */
+        /* Its errors were reported when it finished. */
     }
 }
 } // namespace

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Encoding pictures: the side that asks a worker.
- *
- * In: pixels and a format. Out: the encoded file in memory. The module writes into a buffer of the worker's, so that
- * nothing incomplete is ever at the path that the user named.
+ * Encodes pictures in a worker process. The worker encodes into memory and returns the file, so that an incomplete
+ * file never appears at the path that the user named.
  */
 #include "mill/source/oiio/picture.h"
 
@@ -15,14 +13,13 @@
 #include "tile/base/path.h"
 #include "txmill/out_file.h"
 
-/* Computing time that no encoder needs: those of video formats take seconds for a megapixel. */
+/* The limit of CPU time, which no encoder needs: those of video formats take seconds for a megapixel. */
 static uint32_t time_limit(const txm_picture *p)
 {
     return txm_worker_seconds(600 + (double)p->width * p->height / 1e6 * 60);
 }
 
-/* Pixels follow in pieces: sockets are small. Row by row, since rows of the caller may be further apart
- * than they are long. */
+/* Pixels are sent in pieces, since sockets have small buffers; row by row, since the caller's rows may have gaps. */
 static txm_status send_picture(txm_worker *w, const char *name, const txm_picture *p, txm_error *err)
 {
     const char *colorspace = p->colorspace ? p->colorspace : "", *base = txm_path_base(name);
@@ -43,7 +40,7 @@ static txm_status send_picture(txm_worker *w, const char *name, const txm_pictur
     return status;
 }
 
-/* Its size is checked before memory is taken. */
+/* The size is checked before memory is allocated. */
 static txm_status receive_file(txm_worker *w, const char *name, txm_bytes *out, txm_error *err)
 {
     txm_worker_reply reply;
@@ -64,7 +61,7 @@ static txm_status receive_file(txm_worker *w, const char *name, txm_bytes *out, 
     return status;
 }
 
-/* Programs may hand over anything; the worker reads rows of this size. */
+/* Callers may pass anything; the worker reads rows of this size. */
 static txm_status check_picture(const char *name, const txm_picture *p, txm_error *err)
 {
     if ((unsigned)p->type > TXM_TYPE_FLOAT)
@@ -73,7 +70,7 @@ static txm_status check_picture(const char *name, const txm_picture *p, txm_erro
         return txm_fail(err, TXM_STATUS_USAGE, "%s: %u x %u px of %u channels cannot be a picture", name, p->width,
                         p->height, p->channels);
     if (p->stride_bytes < txm_mul(txm_mul(p->width, p->channels), txm_type_bytes(p->type)))
-        return txm_fail(err, TXM_STATUS_USAGE, "%s: rows of %zu bytes hold no %u px of %u channels", name,
+        return txm_fail(err, TXM_STATUS_USAGE, "%s: rows of %zu bytes are too short for %u px of %u channels", name,
                         p->stride_bytes, p->width, p->channels);
     return TXM_OK;
 }
@@ -97,7 +94,7 @@ txm_status txm_picture_encode_bytes(const char *name, const txm_picture *picture
     return status;
 }
 
-/* Encoded in memory first: an encoder that fails has touched nothing. */
+/* The picture is encoded in memory first, so that an encoder that fails leaves no file. */
 txm_status txm_picture_write(const char *path, const txm_picture *picture, txm_error *err)
 {
     txm_error_clear(err);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Pictures in any format that OpenImageIO writes, for people to look at: tiles, levels, differences.
- *
- * In: rows of samples with their colour space by name. Out: a file, or the bytes of one, in the format that its
- * extension says. Encoding runs in the worker process, since encoders crash and exit as decoders do.
+ * Writes pictures in any format that OpenImageIO writes: tiles, levels, differences. Rows of samples and the name of
+ * their colour space become a file, or its bytes, in the format that the extension chooses. Encoding runs in the
+ * worker process, since encoders crash and call exit() as decoders do.
  */
 #ifndef TXM_SOURCE_PICTURE_H
 #define TXM_SOURCE_PICTURE_H
@@ -14,9 +13,9 @@
 #include "txmill/picture.h"
 #include "txtile/status.h"
 
-/* Encodes a picture as a file, which *out (zeroed before) receives whole; on failure it is empty. The extension of
- * `name` chooses the format; what the format cannot hold is converted (types) or left out (alpha). Alpha is taken as
- * associated. The work is done by a worker process (mill/source/oiio/worker.h): an encoder that crashes or calls exit()
- * costs the picture only. UNSUPPORTED when no format has that extension or OpenImageIO is missing. */
+/* Encodes a picture into *out, which must be zeroed before and receives the whole file; on failure it is empty. The
+ * extension of `name` chooses the format; types that it lacks are converted, and an alpha channel that it lacks is left
+ * out. Alpha is taken as associated. A worker process encodes (mill/source/oiio/worker.h), so that a crash or exit() of
+ * an encoder fails this call only. UNSUPPORTED if no format has that extension or OpenImageIO is missing. */
 txm_status txm_picture_encode_bytes(const char *name, const txm_picture *picture, txm_bytes *out, txm_error *err);
 #endif

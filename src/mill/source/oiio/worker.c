@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Workers as seen by those who ask: starting them, talking to them, finding out how they ended.
- *
- * Workers are kept after an image for the next one, as many as there are processors, and ended otherwise. How one
- * ended is turned into a reason that a user can act on: killed for memory, a crash in a decoder, a limit of time.
+ * Starts workers, communicates with them, and finds out how they ended. After an image a worker is kept for the next
+ * one, up to as many as there are processors. If a worker ends, the cause becomes a message that a user can act on:
+ * killed for lack of memory, a crash in a decoder, a time limit.
  */
 #include "mill/source/oiio/worker.h"
 
@@ -27,18 +26,18 @@
 
 #define WORKER_FILE "txmill-oiio-worker"
 
-enum { LINKER_FAILED = 127 }; /* exit status: the program was not even begun, or lacks a function */
+enum { LINKER_FAILED = 127 }; /* exit status: the program could not be started, or lacks a function */
 
 struct txm_worker {
     pid_t pid;
     int fd;
-    uint32_t cpu_seconds; /* of the last request */
-    bool encodes;         /* the last request asked for that */
-    bool ended;           /* reaped already */
-    txm_worker *next;     /* of the idle ones */
+    uint32_t cpu_seconds; /* limit of the last request */
+    bool encodes;         /* the last request was to encode */
+    bool ended;           /* it ended and was waited for */
+    txm_worker *next;     /* next one in the list of idle workers */
 };
 
-/* Workers without an image. Their processes end with this one: their socket is closed then. */
+/* Idle workers. Their processes end with this one, because that closes their socket. */
 static struct {
     pthread_mutex_t lock;
     txm_worker *first;
@@ -49,7 +48,7 @@ static struct {
 
 extern char **environ;
 
-/* Whatever signals this thread blocks or ignores, the limit on computing time must end the worker. */
+/* Whatever signals this thread blocks or ignores, exceeding the limit of CPU time must end the worker. */
 static int signals_as_new(posix_spawnattr_t *attributes)
 {
     sigset_t none, all;
@@ -61,8 +60,9 @@ static int signals_as_new(posix_spawnattr_t *attributes)
     return rc == 0 ? posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF) : rc;
 }
 
-/* The worker sees its socket as descriptor 3 and nothing else of ours. posix_spawn, not fork: this process
- * may have many threads and gigabytes mapped. Actions run in the order in which they are added. */
+/* The worker has its socket as descriptor 3 and no other descriptor of this process. posix_spawn is used instead of
+ * fork, because this process may have many threads and gigabytes mapped. Actions run in the order in which they are
+ * added. */
 static int spawn_worker(const char *program, int socket_fd, pid_t *pid)
 {
     posix_spawn_file_actions_t files;
@@ -76,7 +76,7 @@ static int spawn_worker(const char *program, int socket_fd, pid_t *pid)
         return rc;
     }
     rc = signals_as_new(&attributes);
-    /* The socket first: where the caller has closed its standard files, it may be one of them. */
+    /* The socket is duplicated first: if the caller has closed its standard files, it may be one of them. */
     if (rc == 0)
         rc = posix_spawn_file_actions_adddup2(&files, socket_fd, TXM_WORKER_FD);
     if (rc == 0)
@@ -94,7 +94,7 @@ static int spawn_worker(const char *program, int socket_fd, pid_t *pid)
     return rc;
 }
 
-/* One end of a socket pair is the worker's descriptor 3; nothing else is inherited. */
+/* One end of a socket pair becomes the worker's descriptor 3; nothing else is inherited. */
 static txm_status start_worker(txm_worker **out, txm_error *err)
 {
     int pair[2], rc;
@@ -110,7 +110,7 @@ static txm_status start_worker(txm_worker **out, txm_error *err)
     } else if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0) {
         status = txm_fail_errno(err, errno, "a decoder cannot be started");
     } else {
-        /* A descriptor that is 3 already would keep its close-on-exec flag when it is duplicated onto itself. */
+        /* A descriptor that already is 3 would keep its close-on-exec flag when it is duplicated onto itself. */
         int theirs = pair[1] == TXM_WORKER_FD ? fcntl(pair[1], F_DUPFD_CLOEXEC, TXM_WORKER_FD + 1) : pair[1];
         rc = theirs < 0 ? errno : spawn_worker(program, theirs, &w->pid);
         if (theirs >= 0 && theirs != pair[1])
@@ -132,7 +132,7 @@ static txm_status start_worker(txm_worker **out, txm_error *err)
     return TXM_OK;
 }
 
-/* By force: a worker has nothing to save. Waited for, so that no zombie stays behind. */
+/* Kills the worker, which has nothing to save, and waits for it, so that no zombie remains. */
 static void end(txm_worker *w)
 {
     close(w->fd);
@@ -144,8 +144,8 @@ static void end(txm_worker *w)
     free(w);
 }
 
-/* One that died while it was idle is skipped. The one used last comes first: its libraries are loaded and
- * its memory is warm. */
+/* Idle workers that have died are skipped. The one that was used last comes first, because its libraries are loaded and
+ * its memory is in the caches. */
 txm_status txm_worker_get(txm_worker **out, txm_error *err)
 {
     for (;;) {
@@ -162,12 +162,12 @@ txm_status txm_worker_get(txm_worker **out, txm_error *err)
             *out = w;
             return TXM_OK;
         }
-        w->ended = true; /* somebody ended it while it was idle */
+        w->ended = true; /* it was ended while it was idle */
         end(w);
     }
 }
 
-/* Kept if it is healthy and there are not enough. */
+/* Keeps the worker if it is healthy and there are not enough. */
 void txm_worker_put(txm_worker *w, bool healthy)
 {
     if (!w)
@@ -188,9 +188,9 @@ void txm_worker_put(txm_worker *w, bool healthy)
         end(w);
 }
 
-/* ---- talking ---- */
+/* ---- communication ---- */
 
-/* $TXMILL_DECODER_SECONDS is for tests, and for people with strange files. */
+/* $TXMILL_DECODER_SECONDS is for tests, and for unusual files. */
 uint32_t txm_worker_seconds(double honest)
 {
     const char *word = getenv("TXMILL_DECODER_SECONDS");
@@ -198,8 +198,8 @@ uint32_t txm_worker_seconds(double honest)
     return seconds > 0 && seconds < 1000000 ? (uint32_t)seconds : (uint32_t)honest;
 }
 
-/* Waits for the end of a worker that has closed its socket. One that only closed it, and lives on, is
- * ended. Up to two seconds: a crash may first write a report. */
+/* Waits for the end of a worker that has closed its socket, and kills one that only closed it. Waits up to two seconds,
+ * since a crash may first write a report. */
 static pid_t reap(txm_worker *w, int *how)
 {
     const struct timespec moment = {.tv_nsec = 20 * 1000 * 1000};
@@ -220,14 +220,14 @@ static pid_t reap(txm_worker *w, int *how)
     return got;
 }
 
-/* Why the worker is gone, as a message about the image. The status decides whether a retry makes sense:
- * lack of memory may pass, a crash over a file will not. */
+/* Explains why the worker ended, as a message about the image. The status decides whether a retry makes sense: lack of
+ * memory may be temporary, a crash caused by a file is not. */
 static txm_status explain_end(txm_worker *w, int sys_errno, const char *name, txm_error *err)
 {
     int how = 0;
     pid_t got = reap(w, &how);
     const char *who = w->encodes ? "encoder" : "decoder";
-    /* A decoder falls over its file, an encoder over nothing that anybody gave it. */
+    /* A decoder crashes because of its file; an encoder that crashes is not the input's fault. */
     txm_status fault = w->encodes ? TXM_STATUS_INTERNAL : TXM_STATUS_CORRUPT;
     if (got == w->pid && WIFSIGNALED(how)) {
         int sig = WTERMSIG(how);
@@ -237,14 +237,14 @@ static txm_status explain_end(txm_worker *w, int sys_errno, const char *name, tx
         if (sig == SIGKILL)
             return txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: the %s was killed, most likely for lack of memory", name,
                             who);
-        /* C++ and the C library end a program so that they have no memory for. */
+        /* C++ and the C library abort a program for which they have no memory. */
         if (sig == SIGABRT && w->encodes)
             return txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: the encoder gave up, most likely for lack of memory", name);
         return txm_fail(err, fault, "%s: the %s crashed on it (%s)", name, who, strsignal(sig));
     }
-    if (got == 0 && sys_errno) /* of the call that met it: it lived, and could not be reached */
+    if (got == 0 && sys_errno) /* errno of the call that failed: the worker is alive, but cannot be reached */
         return txm_fail_errno(err, sys_errno, "%s: the %s cannot be reached", name, who);
-    /* It is about the file in no way. */
+    /* This has nothing to do with the file. */
     if (got == w->pid && WEXITSTATUS(how) == LINKER_FAILED)
         return txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: the %s could not be started, most likely for lack of memory",
                         name, who);
@@ -256,7 +256,7 @@ static txm_status explain_end(txm_worker *w, int sys_errno, const char *name, tx
     return txm_fail(err, fault, "%s: the decoder gave up without a message", name);
 }
 
-/* A worker that is gone is explained by how it ended. */
+/* If the worker has ended, the message says how. */
 txm_status txm_worker_send_bytes(txm_worker *w, const void *data, size_t bytes, const char *name, txm_error *err)
 {
     const char *p = data;
@@ -274,7 +274,7 @@ txm_status txm_worker_send_bytes(txm_worker *w, const void *data, size_t bytes, 
     return TXM_OK;
 }
 
-/* The limit and the kind are remembered for the message, should this request be the worker's last. */
+/* The limit and the kind of request are stored for the message, in case the worker ends. */
 txm_status txm_worker_send(txm_worker *w, const txm_worker_request *request, const char *cwd, const char *path,
                            txm_error *err)
 {
@@ -288,13 +288,13 @@ txm_status txm_worker_send(txm_worker *w, const txm_worker_request *request, con
     return status;
 }
 
-/* Patience is several times the computing time: the machine may be busy. Counted anew for every piece that
- * arrives, so that slow is not mistaken for dead. */
+/* The timeout is several times the CPU time, since the machine may be busy. It starts again with every piece that
+ * arrives, so that a slow worker is not taken for a dead one. */
 txm_status txm_worker_receive(txm_worker *w, void *dst, size_t bytes, const char *name, txm_error *err)
 {
     char *p = dst;
     while (bytes > 0) {
-        /* The system counts computing time; this is for a decoder that waits for what never comes. */
+        /* The system limits CPU time; this is for a decoder that waits forever. */
         struct pollfd ready = {.fd = w->fd, .events = POLLIN};
         int64_t patience_ms = ((int64_t)w->cpu_seconds * 4 + 60) * 1000;
         int rc = poll(&ready, 1, patience_ms > INT32_MAX ? INT32_MAX : (int)patience_ms);

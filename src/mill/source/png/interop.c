@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What a PNG file says of its colours, for both readers of PNG: chunks are walked by their lengths, those for colours
- * up to the palette, behind which they do not count.
- *
- * Blender's libpng takes chunks that older versions ignore, or judges them differently (cICP, a gAMA of 0), so they are
- * looked at here, by its rules: a chunk of a wrong length or with a wrong checksum does not count, and of several that
- * do, the first does. A cICP chunk with a matrix counts as the first, but says nothing. Range makes no difference.
+ * What a PNG file states about its colours, for both readers of PNG: walks the chunks by their lengths, and reads
+ * those for colours, which count only before the palette. Blender's libpng reads chunks that older versions ignore, or
+ * judges them differently (cICP, a gAMA of 0), so they are read here by its rules: a chunk with a wrong length or
+ * checksum does not count, and of several the first counts. A cICP chunk with a matrix counts as the first, but states
+ * nothing. The range flag makes no difference.
  */
 #include <isa-l/crc.h>
 #include <math.h>
@@ -21,8 +20,8 @@
 #include "tile/base/mem.h"
 #include "tile/base/text.h"
 
-/* The loader of Blender's scenes takes pictures for what a display shows, Cycles for scenes where a scene-referred id
- * says the same. NULL: no id. */
+/* Blender's loader takes images as display-referred; Cycles takes them as scene-referred if an id for that exists.
+ * NULL: no id. */
 static const struct {
     uint8_t primaries, transfer;
     const char *loaded, *automatic;
@@ -54,7 +53,7 @@ void txm_interop_from_cicp(unsigned primaries, unsigned transfer, const char **l
     }
 }
 
-/* As OpenImageIO 3.1 names an exponent: the next tenth, of what was rounded to a hundredth. */
+/* OpenImageIO 3.1 names an exponent to a tenth, rounded from one that was rounded to a hundredth. */
 void txm_source_hint_gamma(txm_source_info *info, float exponent)
 {
     float rounded = roundf(100.0f * exponent) / 100.0f;
@@ -71,10 +70,10 @@ typedef struct png_color {
     uint32_t gamma; /* times 100000 */
 } png_color;
 
-/* Bytes: length, name and checksum; contents of what is looked for. */
+/* Bytes of length, name and checksum together; and of the longest contents that are read. */
 enum { CHUNK_ENDS = 12, LONGEST = 4, LONGEST_EXIF = 1 << 20 };
 
-/* A chunk with its name, contents and checksum in `b`, of the right length. */
+/* Evaluates a chunk of the right length, whose name, contents and checksum are in `b`. */
 static void take_color_chunk(png_color *color, const uint8_t *b, size_t size)
 {
     const uint8_t *data = b + 4;
@@ -91,7 +90,7 @@ static void take_color_chunk(png_color *color, const uint8_t *b, size_t size)
     }
 }
 
-/* The chunk at `at`, its name included. False: no memory. */
+/* Reads the chunk at `at`, including its name. false if memory is exhausted. */
 static bool take_exif(png_color *color, txm_random_file *file, uint64_t at, size_t size)
 {
     txm_raster_meta meta = {0};
@@ -106,7 +105,7 @@ static bool take_exif(png_color *color, txm_random_file *file, uint64_t at, size
     return ok;
 }
 
-/* A length that leads nowhere ends the search: what is wrong with such a file is the reader's to say. */
+/* An invalid length ends the search; the reader will report what is wrong with the file. */
 static txm_status walk(const char *path, bool look_for_exif, png_color *color, txm_error *err)
 {
     uint8_t b[8 + LONGEST + 4];
@@ -131,12 +130,12 @@ static txm_status walk(const char *path, bool look_for_exif, png_color *color, t
     return status;
 }
 
-/* Exif's word for sRGB outweighs all others; code points outweigh what a text says, and that the curves. */
+/* Exif's statement of sRGB takes precedence over all others, code points over a text, and that over the curves. */
 txm_status txm_png_read_color(const char *path, txm_source_info *info, txm_error *err)
 {
     png_color color = {0};
     const char *loaded = NULL, *automatic = NULL;
-    /* The direct reader has looked, in texts as well; OpenImageIO keeps it to itself. */
+    /* The direct reader has read the texts too; OpenImageIO does not report them. */
     txm_status status = walk(path, strcmp(info->reader, "oiio") == 0, &color, err);
     if (status != TXM_OK)
         return status;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The direct reader of PNG: every PNG file that is not interlaced, row by row.
- *
- * libpng reads what comes before the pixels; the pixels go through ISA-L's inflate and our own filters into the
- * caller's rows. Memory: one read buffer, the inflater's state, and inflated rows of about BATCH_BYTES. */
+ * The direct reader of PNG reads every PNG file that is not interlaced, row by row. libpng reads the chunks before the
+ * pixels; the pixels go through ISA-L's inflate and own filters into the caller's rows. Memory is one read buffer, the
+ * inflater's state, and inflated rows of about BATCH_BYTES.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,11 +16,11 @@
 #include "tile/base/fail.h"
 #include "tile/base/mem.h"
 
-/* Inflated at once: every call of the inflater saves and restores its 32 KiB window, so calls should be few; larger
- * batches leave the second-level cache before they are unfiltered. */
+/* The number of bytes that are inflated at once: every call of the inflater saves and restores its 32 KiB window, so
+ * calls should be few; larger batches leave the second-level cache before they are unfiltered. */
 enum { BATCH_BYTES = 256 << 10 };
 
-/* Rows that are unfiltered at once, and one more for the row above them. */
+/* The rows that are unfiltered at once, and one more for the row above them. */
 enum { ROWS_AT_ONCE = 4, LINES = ROWS_AT_ONCE + 1 };
 
 typedef struct png_source {
@@ -28,20 +28,20 @@ typedef struct png_source {
     txm_raster_file file;
     txm_png_header header;
     const txm_unfilter_ops *ops;
-    txm_png_convert_fn convert; /* NULL: rows are unfiltered straight into the caller's */
+    txm_png_convert_fn convert; /* NULL: rows are unfiltered directly into the caller's memory */
     unsigned pixel_bytes;       /* distance to the left neighbour that filters use */
     size_t row_bytes;           /* of an unfiltered row as stored */
     uint8_t *batch;             /* inflated rows, each after its filter byte */
-    uint32_t batch_rows;        /* room of the batch */
+    uint32_t batch_rows;        /* number of rows in the batch */
     uint32_t batch_next, batch_end;
-    uint8_t *lines[LINES]; /* unfiltered rows, reused in turn, that are not in the caller's memory */
-    unsigned line;         /* the one that was filled last */
+    uint8_t *lines[LINES]; /* unfiltered rows that are not in the caller's memory, reused in turn */
+    unsigned line;         /* index of the line that was filled last */
     const uint8_t *prior;  /* the row above the next one; zeros above the first */
-    uint32_t next_row;     /* to come from the inflater */
+    uint32_t next_row;     /* next row from the inflater */
     txm_png_idat idat;
 } png_source;
 
-/* Also for reading again from the top. */
+/* Also used to start again from the top. */
 static void start_rows(png_source *s)
 {
     memset(s->lines[0], 0, s->row_bytes);
@@ -52,7 +52,7 @@ static void start_rows(png_source *s)
     txm_png_idat_begin(&s->idat);
 }
 
-/* Memory is that of a few rows, whatever the height. */
+/* Memory is that of a few rows, whatever the height is. */
 static txm_status check_size(const png_source *s, const txm_source_options *options, txm_error *err)
 {
     const txm_png_header *h = &s->header;
@@ -62,7 +62,7 @@ static txm_status check_size(const png_source *s, const txm_source_options *opti
     if (h->width > TXM_MAX_SIZE_PX || h->height > TXM_MAX_SIZE_PX)
         return txm_fail(err, TXM_STATUS_TOO_LARGE, "%s: %u x %u px; the limit is %d px per side", s->path, h->width,
                         h->height, TXM_MAX_SIZE_PX);
-    /* A row of at most 65536 * 8 bytes: nothing here overflows. */
+    /* A row has at most 65536 * 8 bytes, so nothing overflows here. */
     uint64_t need = sizeof *s + TXM_RASTER_PIECE_BYTES + BATCH_BYTES + (LINES + 1) * (uint64_t)h->width * 8;
     if (options && options->max_memory_bytes && need > options->max_memory_bytes)
         return txm_fail(err, TXM_STATUS_TOO_LARGE, "%s: reading it takes %.1f MiB, the limit is %.1f MiB", s->path,
@@ -70,7 +70,7 @@ static txm_status check_size(const png_source *s, const txm_source_options *opti
     return TXM_OK;
 }
 
-/* Rows are inflated in batches that fit the cache. */
+/* Rows are inflated in batches that fit into the cache. */
 static txm_status allocate(png_source *s, txm_error *err)
 {
     const txm_png_header *h = &s->header;
@@ -94,7 +94,7 @@ static txm_status allocate(png_source *s, txm_error *err)
     return TXM_OK;
 }
 
-/* PNG has one kind of alpha: not associated. */
+/* Alpha in PNG is always unassociated. */
 static void describe_png(const txm_png_header *h, unsigned channels, txm_source_info *info)
 {
     info->width = h->width;
@@ -151,15 +151,15 @@ static txm_status open_png(const char *path, const txm_source_options *options, 
     return TXM_OK;
 }
 
-/* The row, as a person would look for it. */
+/* The message counts rows from 1. */
 static txm_status fail_row(const png_source *s, uint32_t row, txm_error *err)
 {
     return txm_fail(err, s->idat.status, "%s: row %u of %u: %s", s->path, row, s->header.height,
                     s->idat.reason ? s->idat.reason : "not enough image data");
 }
 
-/* Inflates the next rows, as many as there is room for. Rows before a damage are still good and are delivered; the
- * failure is reported when the damaged row is asked for. */
+/* Inflates the next rows, as many as there is room for. Rows before a damaged one are delivered; the failure is
+ * reported when the damaged row is requested. */
 static txm_status next_batch(png_source *s, txm_error *err)
 {
     size_t stored = 1 + s->row_bytes;
@@ -179,7 +179,7 @@ static txm_status next_batch(png_source *s, txm_error *err)
     return TXM_OK;
 }
 
-/* How many of the next rows, of `limit`, can be unfiltered at once: four or two Paeth rows, or one of any kind. */
+/* How many of the next rows, at most `limit`, can be unfiltered at once: four or two Paeth rows, or one of any kind. */
 static uint32_t rows_at_once(const png_source *s, uint32_t limit)
 {
     uint32_t left = s->batch_end - s->batch_next, run = 0;
@@ -210,7 +210,7 @@ static void unfilter(png_source *s, uint32_t rows, uint8_t *const out[ROWS_AT_ON
     s->prior = out[rows - 1];
 }
 
-/* Delivers the next rows, at most `limit` of them; *rows says how many. */
+/* Delivers the next rows, at most `limit` of them; *rows receives the number. */
 static txm_status deliver(png_source *s, uint32_t y, uint32_t limit, uint8_t *dst, size_t stride_bytes, uint32_t *rows,
                           txm_error *err)
 {
@@ -231,7 +231,7 @@ static txm_status deliver(png_source *s, uint32_t y, uint32_t limit, uint8_t *ds
     return TXM_OK;
 }
 
-/* Filters need the row before: the last one is kept between calls. */
+/* Filters need the previous row, so the last one is kept between calls. */
 static txm_status read_png(void *self, uint32_t y, uint32_t rows, void *dst, size_t stride_bytes, txm_error *err)
 {
     png_source *s = self;
@@ -243,7 +243,7 @@ static txm_status read_png(void *self, uint32_t y, uint32_t rows, void *dst, siz
         if (!status)
             status = deliver(s, y + r, rows - r, (uint8_t *)dst + r * stride_bytes, stride_bytes, &done, err);
     }
-    /* The caller's rows are his again: the next call may find other pixels there. */
+    /* The last row is in the caller's memory, which may change before the next call, so it is copied. */
     if (!s->convert && s->prior != s->lines[0]) {
         memcpy(s->lines[0], s->prior, s->row_bytes);
         s->prior = s->lines[0];

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What a PNG file says before its pixels, read by libpng.
- *
- * OpenImageIO reads PNG with libpng too, so which broken chunks are an error and which are ignored comes out the same
- * by construction. Not left to it are the pixels, where the time goes, colours, which its versions judge differently
- * (interop.c), and memory: it would believe any length that a chunk claims, and unpack any number of compressed texts.
+ * Reads what a PNG file states before its pixels, with libpng. OpenImageIO uses libpng too, so the same broken chunks
+ * are errors and the same are ignored. Not left to libpng are the pixels, which take the time; colours, which its
+ * versions judge differently (interop.c); and memory: libpng would trust any length of a chunk, and decompress any
+ * number of texts.
  */
 #include "mill/source/png/png_header.h"
 
@@ -23,18 +22,18 @@
 #include "tile/base/mem.h"
 #include "tile/base/text.h"
 
-/* What libpng may hold altogether: profiles take a few MB at most, texts less. */
+/* What libpng may allocate altogether: profiles take a few MB at most, texts less. */
 enum { MAX_MEMORY_BYTES = 64 << 20 };
 
 typedef struct parser {
     txm_raster_file *file;
-    size_t memory; /* that libpng holds */
+    size_t memory; /* allocated by libpng */
     txm_status status;
     char message[200]; /* libpng's reason for giving up */
-    uint8_t chunk[8];  /* the last eight bytes read at once: at the end, the head of the first IDAT chunk */
+    uint8_t chunk[8];  /* the last eight bytes that were read at once: at the end, the head of the first IDAT chunk */
 } parser;
 
-/* libpng reports by not returning, like libjpeg. */
+/* libpng's handlers must not return on failure, like those of libjpeg. */
 static void on_read(png_structp png, png_bytep data, size_t bytes)
 {
     parser *p = png_get_io_ptr(png);
@@ -48,7 +47,7 @@ static void on_read(png_structp png, png_bytep data, size_t bytes)
         memcpy(p->chunk, data, bytes);
 }
 
-/* Leaves libpng by its own long jump; everything it holds is freed by png_destroy_read_struct. */
+/* Leaves libpng by its own long jump; png_destroy_read_struct frees its memory. */
 static void on_error(png_structp png, png_const_charp message)
 {
     parser *p = png_get_error_ptr(png);
@@ -57,7 +56,7 @@ static void on_error(png_structp png, png_const_charp message)
     png_longjmp(png, 1);
 }
 
-/* With a bound for the file: a few bytes of compressed text may unfold to gigabytes. */
+/* The memory per file is bounded: a few bytes of compressed text may decompress to gigabytes. */
 static png_voidp on_malloc(png_structp png, png_alloc_size_t bytes)
 {
     parser *p = png_get_mem_ptr(png);
@@ -84,7 +83,7 @@ static void on_warning(png_structp png, png_const_charp message)
     (void)png, (void)message; /* what libpng tolerates, OpenImageIO tolerates silently */
 }
 
-/* 256 entries in any case: indexes beyond the palette are black, as with libpng. */
+/* Always 256 entries: indexes beyond the palette are black, as in libpng. */
 static void read_palette(png_structp png, png_infop tags, txm_png_header *h)
 {
     png_colorp colors = NULL;
@@ -105,7 +104,7 @@ static void read_palette(png_structp png, png_infop tags, txm_png_header *h)
     }
 }
 
-/* The one colour that is transparent. */
+/* Reads the one colour that is transparent. */
 static void read_key(png_structp png, png_infop tags, txm_png_header *h)
 {
     png_color_16p color = NULL;
@@ -124,7 +123,7 @@ static void read_key(png_structp png, png_infop tags, txm_png_header *h)
     }
 }
 
-/* What unfiltering and expansion depend on. */
+/* Reads what unfiltering and expansion depend on. */
 static void read_layout(png_structp png, png_infop tags, txm_png_header *h)
 {
     int color_type = png_get_color_type(png, tags);
@@ -141,8 +140,8 @@ static void read_layout(png_structp png, png_infop tags, txm_png_header *h)
         read_key(png, tags, h);
 }
 
-/* Pixels a metre as pixels an inch, to a tenth. The aspect is libpng's, height to width: the inverse of what others
- * mean, which OpenImageIO takes as it is. */
+/* Converts pixels per metre to pixels per inch, to a tenth. The aspect is libpng's height to width, the inverse of the
+ * usual meaning, and OpenImageIO takes it as it is. */
 static void read_density(png_structp png, png_infop tags, txm_density *density)
 {
     png_uint_32 x, y;
@@ -157,8 +156,8 @@ static void read_density(png_structp png, png_infop tags, txm_density *density)
     density->aspect = aspect != 1 ? aspect : 0;
 }
 
-/* A chunk of text may hold a whole Exif block in hexadecimal digits: a first line that names it, a second one with its
- * length, then "Exif\0\0" and the block itself, broken into lines. */
+/* A text chunk may contain an Exif block in hexadecimal digits: a first line that names it, a second one with its
+ * length, then "Exif\0\0" and the block itself, split into lines. */
 static bool read_hex_exif(txm_raster_meta *meta, const char *text)
 {
     static const uint8_t introduction[6] = "Exif\0";
@@ -213,7 +212,7 @@ static bool read_texts(png_structp png, png_infop tags, txm_raster_meta *meta, t
     return ok;
 }
 
-/* Texts first, then Exif; which of two wins is OpenImageIO's order. */
+/* Reads texts first, then Exif; which of two values counts is decided as in OpenImageIO. */
 static bool read_png_meta(png_structp png, png_infop tags, txm_source_info *info)
 {
     txm_raster_meta meta = {0};
@@ -229,19 +228,19 @@ static bool read_png_meta(png_structp png, png_infop tags, txm_source_info *info
     return ok;
 }
 
-/* Runs libpng up to the first IDAT chunk. Kept apart because a long jump may end it: no local variable that changes
- * after setjmp is used later. */
+/* Runs libpng up to the first IDAT chunk. It is a function of its own because a long jump may end it: no local variable
+ * that changes after setjmp is used later. */
 static bool parse_chunks(png_structp png, png_infop tags)
 {
     if (setjmp(png_jmpbuf(png)))
         return false;
-    /* Sizes are judged by our own limits, with our own message. */
+    /* Sizes are checked against txmill's own limits, with its own message. */
     png_set_user_limits(png, PNG_UINT_31_MAX, PNG_UINT_31_MAX);
     png_read_info(png, tags);
     return true;
 }
 
-/* Leaves the file at the first IDAT. */
+/* Leaves the file position at the first IDAT. */
 txm_status txm_png_read_header(txm_raster_file *file, const char *path, txm_png_header *header, txm_source_info *info,
                                txm_error *err)
 {
@@ -256,7 +255,7 @@ txm_status txm_png_read_header(txm_raster_file *file, const char *path, txm_png_
         goto destroy;
     }
     png_set_read_fn(png, &p, on_read);
-    /* For lack of memory libpng also leaves out chunks that it takes for dispensable, without a word. */
+    /* If memory is exhausted, libpng also silently drops chunks that it considers dispensable. */
     bool parsed = parse_chunks(png, tags);
     if (p.status == TXM_STATUS_NO_MEMORY) {
         status = txm_no_memory(err, path);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The zlib stream inside a PNG's IDAT chunks.
- *
- * ISA-L inflates about twice as fast as zlib and checks the stream's Adler-32 itself; chunk structure and CRCs are
- * checked here. What counts as an error follows libpng: a wrong CRC of a chunk that was needed, another chunk where
- * pixels are missing, a stream that ends early. Data after the last pixel is tolerated, as libpng only warns of it. */
+ * The zlib stream in a PNG's IDAT chunks. ISA-L inflates about twice as fast as zlib and checks the stream's Adler-32
+ * itself; chunk structure and CRCs are checked here. Errors are the same as in libpng: a wrong CRC of a chunk that was
+ * needed, another chunk where pixels are missing, a stream that ends early. Data after the last pixel are tolerated,
+ * since libpng only warns of them.
+ */
 #include "mill/source/png/png_idat.h"
 
 #include <isa-l/crc.h>
@@ -14,7 +14,7 @@
 
 enum { MAX_CHUNK_BYTES = 0x7fffffff, MAX_MATCH_BYTES = 258 };
 
-/* The first failure stays: later ones follow from it. */
+/* The first failure is kept, since later ones follow from it. */
 static bool fail_idat(txm_png_idat *idat, txm_status status, const char *reason)
 {
     idat->status = status;
@@ -37,7 +37,7 @@ static void begin_chunk(txm_png_idat *idat, uint32_t bytes)
     idat->crc = crc32_gzip_refl(0, idat_type, sizeof idat_type);
 }
 
-/* The inflater and the file go back to the first chunk. */
+/* The inflater and the file return to the first chunk. */
 void txm_png_idat_begin(txm_png_idat *idat)
 {
     txm_raster_file_seek(idat->file, idat->start);
@@ -50,8 +50,8 @@ void txm_png_idat_begin(txm_png_idat *idat)
     idat->state.crc_flag = ISAL_ZLIB;
 }
 
-/* CRCs are checked though Adler-32 covers the same bytes: libpng does, and so a file is damaged for both or for
- * neither. */
+/* CRCs are checked although Adler-32 covers the same bytes: libpng does so, and both must agree on which files are
+ * damaged. */
 static bool check_crc(txm_png_idat *idat)
 {
     uint8_t stored[4];
@@ -61,7 +61,7 @@ static bool check_crc(txm_png_idat *idat)
     return txm_load_be32(stored) == idat->crc || fail_idat(idat, TXM_STATUS_CORRUPT, "CRC error in an IDAT chunk");
 }
 
-/* Closes the current chunk and opens the next one, which must be IDAT as well. */
+/* Closes the current chunk and opens the next one, which must be IDAT too. */
 static bool next_chunk(txm_png_idat *idat)
 {
     uint8_t head[8];
@@ -78,7 +78,7 @@ static bool next_chunk(txm_png_idat *idat)
     return true;
 }
 
-/* Takes what the buffer holds of the current chunk (opening the next one where needed) through the CRC. */
+/* Takes what the buffer has of the current chunk (and opens the next one if needed), and updates the CRC. */
 static size_t next_piece(txm_png_idat *idat, uint8_t **piece)
 {
     txm_raster_file *file = idat->file;
@@ -110,13 +110,13 @@ static const char *inflate_reason(int code)
     case ISAL_INCORRECT_CHECKSUM:
         return "wrong Adler-32 checksum of the pixel data";
     case ISAL_NEED_DICT:
-        return "the zlib stream asks for a preset dictionary";
+        return "the zlib stream needs a preset dictionary";
     default:
         return "not a zlib stream";
     }
 }
 
-/* Fewer bytes than asked for: the stream ended, or failed. */
+/* Returns fewer bytes than requested if the stream ended or failed. */
 size_t txm_png_idat_read(txm_png_idat *idat, uint8_t *dst, size_t bytes)
 {
     struct inflate_state *s = &idat->state;
@@ -134,7 +134,7 @@ size_t txm_png_idat_read(txm_png_idat *idat, uint8_t *dst, size_t bytes)
         s->avail_out = want;
         int code = isal_inflate(s);
         done += want - s->avail_out;
-        /* Room left in the output means that all input was used, not that none is pending inside. */
+        /* Room left in the output means that all input was used, but output may still be pending inside. */
         idat->starved = s->avail_out > 0;
         idat->ended = s->block_state == ISAL_BLOCK_FINISH;
         if (code < 0 || code == ISAL_NEED_DICT)
@@ -146,12 +146,12 @@ size_t txm_png_idat_read(txm_png_idat *idat, uint8_t *dst, size_t bytes)
     return done;
 }
 
-/* Reads to the end of the last chunk, so that its CRC is checked as well. */
+/* Reads to the end of the last chunk, so that its CRC is checked too. */
 bool txm_png_idat_finish(txm_png_idat *idat)
 {
     uint8_t extra, *piece;
 
-    /* One byte is enough to know that there is too much, and a bomb after the last row costs nothing. */
+    /* One byte is enough to see that there is too much; a bomb after the last row is not decompressed. */
     if (!idat->ended && !idat->status)
         txm_png_idat_read(idat, &extra, 1);
     while (!idat->status && idat->left)

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * From the samples of a PNG file to the pixels that are delivered: what libpng calls expansion. Palettes become RGB or
- * RGBA, grey of less than 8 bits becomes 8 bits, a transparent colour becomes an alpha channel, and 16-bit samples get
- * the machine's byte order. */
+ * Converts the samples of a PNG file to the pixels that are delivered, which libpng calls expansion. Palettes become
+ * RGB or RGBA, grey of less than 8 bits becomes 8 bits, a transparent colour becomes an alpha channel, and 16-bit
+ * samples get the machine's byte order.
+ */
 #include "mill/source/png/png_pixels.h"
 
 #include <string.h>
 
 #include "tile/base/endian.h"
 
-/* Four samples at a time. */
+/* Swaps four samples at a time. */
 static void swap_16(const txm_png_header *h, const uint8_t *row, void *dst)
 {
     const uint64_t low_bytes = 0x00ff00ff00ff00ff;
@@ -27,7 +28,7 @@ static void swap_16(const txm_png_header *h, const uint8_t *row, void *dst)
     }
 }
 
-/* A transparent grey becomes grey and alpha. */
+/* Grey with a transparent value becomes grey and alpha. */
 static void key_gray_8(const txm_png_header *h, const uint8_t *row, void *dst)
 {
     uint8_t *out = dst;
@@ -71,7 +72,7 @@ static void key_rgb_16(const txm_png_header *h, const uint8_t *row, void *dst)
     }
 }
 
-/* Sample x of a row with 1, 2, 4 or 8 bits per sample, the first in the highest bits. */
+/* Sample x of a row with 1, 2, 4 or 8 bits per sample, of which the first is in the highest bits. */
 static inline unsigned packed(const uint8_t *row, size_t x, unsigned depth)
 {
     size_t bit = x * depth;
@@ -79,7 +80,7 @@ static inline unsigned packed(const uint8_t *row, size_t x, unsigned depth)
     return (unsigned)row[bit >> 3] >> (8 - depth - (bit & 7)) & ((1u << depth) - 1);
 }
 
-/* 1, 2 and 4 bits are stretched to the whole range. */
+/* Scales 1, 2 and 4 bits to the whole range. */
 static void widen_gray(const txm_png_header *h, const uint8_t *row, void *dst)
 {
     const unsigned scale = 255 / ((1u << h->depth) - 1);
@@ -93,13 +94,13 @@ static void widen_gray(const txm_png_header *h, const uint8_t *row, void *dst)
     }
 }
 
-/* Entries are RGBA; only three bytes of each are wanted. */
+/* Entries are RGBA, of which three bytes are needed. */
 static void palette_rgb(const txm_png_header *h, const uint8_t *row, void *dst)
 {
     uint8_t *out = dst;
     size_t x = 0;
 
-    /* Four bytes at once, the fourth overwritten by the next pixel; the last pixel has no next one. */
+    /* Writes four bytes at once, the fourth of which the next pixel overwrites; the last pixel has no next one. */
     if (h->depth == 8)
         for (; x + 1 < h->width; x++, out += 3)
             memcpy(out, h->colors[row[x]], 4);
@@ -119,7 +120,7 @@ static void palette_rgba(const txm_png_header *h, const uint8_t *row, void *dst)
         memcpy(out, h->colors[packed(row, x, h->depth)], 4);
 }
 
-/* NULL and the number of channels where rows are delivered as they are. */
+/* Sets *convert to NULL and returns the number of channels if rows are delivered as they are. */
 unsigned txm_png_convert_of(const txm_png_header *h, txm_png_convert_fn *convert)
 {
     const bool wide = h->depth == 16;

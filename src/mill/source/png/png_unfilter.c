@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Undoing PNG's row filters: the scalar specification, and the choice of what runs.
- *
- * Filters are compiled once per size of a pixel, so that the distance to the pixel before is a constant. The best
- * table that machine and environment allow is chosen when a file is opened.
+ * Undoes PNG's row filters: the scalar specification, and the choice of the implementation. Filters are compiled once
+ * for each pixel size, so that the distance to the previous pixel is a constant. The best table that the machine and
+ * the environment allow is chosen when a file is opened.
  */
 #include "mill/source/png/png_unfilter.h"
 
@@ -36,7 +35,7 @@ static inline void undo_average(const uint8_t *raw, const uint8_t *prior, uint8_
     }
 }
 
-/* Whichever of a, b, c is nearest to a + b - c; ties go to a, then b. */
+/* The one of a, b, c that is nearest to a + b - c; ties go to a, then b. */
 static inline int paeth(int a, int b, int c)
 {
     int pa = abs(b - c), pb = abs(a - c), pc = abs(a + b - 2 * c);
@@ -52,7 +51,8 @@ static inline void undo_paeth(const uint8_t *raw, const uint8_t *prior, uint8_t 
     }
 }
 
-/* One set of functions per pixel size, so that the distance to the left neighbour is a constant in the loops. */
+/* There is one set of functions per pixel size, so that the distance to the left neighbour is a constant in the loops.
+ */
 #define PIXEL_SIZE(N)                                                                                                  \
     static void undo_sub_##N(const uint8_t *raw, const uint8_t *prior, uint8_t *out, size_t bytes)                     \
     {                                                                                                                  \
@@ -81,7 +81,7 @@ const txm_unfilter_ops txm_unfilter_scalar = {
              TXM_PNG_BY_PIXEL_SIZE(undo_average), TXM_PNG_BY_PIXEL_SIZE(undo_paeth)},
 };
 
-/* All that this machine can run, best first: tests compare them. */
+/* All tables that this machine can run, best first, for tests to compare. */
 size_t txm_unfilter_all(const txm_unfilter_ops *list[3])
 {
     size_t n = 0;
@@ -96,7 +96,7 @@ size_t txm_unfilter_all(const txm_unfilter_ops *list[3])
     return n;
 }
 
-/* $TXMILL_ISA forces one, as it does elsewhere. */
+/* $TXMILL_ISA chooses one, as it does for other vector code. */
 const txm_unfilter_ops *txm_unfilter_choose(void)
 {
     const txm_unfilter_ops *list[3];

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Undoing PNG's row filters with SSE4.1. */
+ * Undoes PNG's row filters with SSE4.1.
+ */
 #if defined(__x86_64__)
 #include "mill/source/png/png_unfilter_x86.h"
 

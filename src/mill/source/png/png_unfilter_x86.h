@@ -1,23 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Undoing PNG's row filters with vectors of 16 bytes: included by one file an instruction set, which names the table.
+ * Undoes PNG's row filters with vectors of 16 bytes. One file per instruction set includes this one, and names the
+ * table.
  *
  * Sub is a running sum and is summed in logarithmic steps within a vector. Average and Paeth need the finished left
- * neighbour: a pixel is one step, and what decides the speed is the number of dependent instructions from a to the next
+ * neighbour, so each pixel is a step, and the speed depends on the number of dependent instructions from a to the next
  * a. Average takes 2: with inverted bytes, ~floor((a + b) / 2) is pavgb(~a, ~b), which rounds up, and adding becomes
  * subtracting. Paeth takes 4: the nearest of a, b, c to a + b - c is decided by comparing 3c - a - b with the lower and
  * the higher of a and b, without absolute values, and the filtered byte is added to all candidates beforehand.
  *
- * Photographs are mostly Paeth, row after row. Several such rows are undone at once, each one pixel after the one
- * above, which is then its b: their steps do not depend on each other and fill the time that one row would wait. */
+ * In photographs most rows are Paeth. Several such rows are undone at once, each one pixel behind the row above, whose
+ * last pixel is then its b: their steps do not depend on each other, and overlap. */
 #include <immintrin.h>
 #include <stdbool.h>
 #include <string.h>
 
 #include "mill/source/png/png_unfilter.h"
 
-/* One pixel of N bytes in the low bytes of a vector. The wide forms read and write 4 or 8 bytes where N is 3 or 6: the
- * loops use them while that stays inside the row. */
+/* One pixel of N bytes in the low bytes of a vector. The wide forms access 4 or 8 bytes if N is 3 or 6: loops use them
+ * as long as that stays inside the row. */
 #define PIXEL_ACCESS(N, WIDE, LOAD, STORE)                                                                             \
     enum { wide_##N = WIDE };                                                                                          \
     static inline __m128i load_wide_##N(const uint8_t *p)                                                              \
@@ -73,8 +74,8 @@ static void undo_up(const uint8_t *raw, const uint8_t *prior, uint8_t *out, size
         out[i] = (uint8_t)(raw[i] + prior[i]);
 }
 
-/* The whole pixels of a vector: 16 bytes, 15 where a pixel has 3 bytes, 12 where it has 6. Copies the last of them to
- * all places. */
+/* The bytes of whole pixels in a vector: 16, or 15 for pixels of 3 bytes, 12 for 6. The macro copies the last pixel to
+ * all positions. */
 #define BLOCK_BYTES(N) (16 / (N) * (N))
 #define LAST(N, I) ((char)(BLOCK_BYTES(N) - (N) + (I) % (N)))
 #define SPREAD_LAST(N)                                                                                                 \
@@ -82,7 +83,7 @@ static void undo_up(const uint8_t *raw, const uint8_t *prior, uint8_t *out, size
                   LAST(N, 8), LAST(N, 9), LAST(N, 10), LAST(N, 11), LAST(N, 12), LAST(N, 13), LAST(N, 14),             \
                   LAST(N, 15))
 
-/* Sums the pixels of a vector with those to their left, one, two, four and eight pixels away. */
+/* Adds to each pixel of a vector those to its left, one, two, four and eight pixels away. */
 #define SUM_STEP(N, PIXELS) ((PIXELS) * (N) < 16 ? _mm_add_epi8(x, _mm_slli_si128(x, ((PIXELS) * (N)) & 15)) : x)
 
 #define UNDO_SUB(N)                                                                                                    \
@@ -105,7 +106,7 @@ static void undo_up(const uint8_t *raw, const uint8_t *prior, uint8_t *out, size
             out[i] = (uint8_t)(raw[i] + (i >= (N) ? out[i - (N)] : 0));                                                \
     }
 
-/* a and b are held inverted here. */
+/* a and b are inverted here. */
 static inline __m128i average_step(__m128i x, __m128i a, __m128i b)
 {
     return _mm_sub_epi8(_mm_avg_epu8(a, b), x);
@@ -127,7 +128,7 @@ static inline __m128i average_step(__m128i x, __m128i a, __m128i b)
         }                                                                                                              \
     }
 
-/* All in 16-bit lanes but the sums, which are of bytes and so leave the high bytes 0. */
+/* Works in 16-bit lanes, except for the sums, which are of bytes and so leave the high bytes 0. */
 static inline __m128i paeth_step(__m128i x, __m128i a, __m128i b, __m128i c)
 {
     __m128i threshold = _mm_sub_epi16(_mm_sub_epi16(_mm_add_epi16(_mm_add_epi16(c, c), c), b), a);
@@ -139,7 +140,7 @@ static inline __m128i paeth_step(__m128i x, __m128i a, __m128i b, __m128i c)
 }
 
 /* One step of ROWS rows, row k at pixel t - k, from the last row up: each finds the previous pixel of the row above in
- * its a. The narrow form keeps to the pixels that exist, and to their bytes. */
+ * its a. The narrow form accesses only pixels that exist, and only their bytes. */
 #define PAETH_STEP(N, ROWS, LOAD, STORE, EXISTS)                                                                       \
     _Pragma("GCC unroll 4") for (size_t k = (ROWS); k-- > 0;)                                                          \
     {                                                                                                                  \

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The direct reader of PGM and PPM, plain and binary. It stays beside OpenImageIO because versions of that before 2.5
- * make 16-bit samples one too small here and there, so that the pixels are not Blender's. It gains no time that a user
- * would feel: 500 images of 256 x 256 px take 3.5 s of processor time with it and 3.9 s without, 20 of 4096 x 4096
- * px 18.2 s and 16.5 s (16 bit).
- *
- * In: P2, P3, P5 and P6, of any peak from 1 to 65535. Out: 8- or 16-bit samples stretched to the whole
- * range of their type, rows from the top. Left to OpenImageIO: bitmaps and PAM. The header is read
- * through the same buffer as the pixels, so a file that is growing or cut short is noticed wherever it
- * ends. */
+ * The direct reader of PGM and PPM, plain and binary (P2, P3, P5, P6), with any maximum from 1 to 65535; samples are
+ * scaled to the whole range of 8 or 16 bits. It exists in addition to OpenImageIO because versions of that before 2.5
+ * make some 16-bit samples too small by one, so that pixels differ from Blender's. It saves no noticeable time: 500
+ * images of 256 x 256 px take 3.5 s of processor time with it and 3.9 s without, 20 of 4096 x 4096 px 18.2 s and 16.5
+ * s (16 bit). Bitmaps and PAM are left to OpenImageIO. The header is read through the same buffer as the pixels, so
+ * that a file which is growing or truncated is noticed wherever it ends.
+ */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,12 +21,12 @@
 typedef struct pnm_source {
     char *path;
     txm_raster_file file;
-    bool plain; /* samples as decimal numbers */
+    bool plain; /* samples are decimal numbers */
     uint32_t width, height, channels, peak;
-    uint64_t pixels_at; /* bytes from the start of the file */
+    uint64_t pixels_at; /* offset in the file */
 } pnm_source;
 
-/* Takes what open_pnm had come to when it failed, NULL included. */
+/* Accepts whatever open_pnm had when it failed, including NULL. */
 static void close_pnm(void *self)
 {
     pnm_source *s = self;
@@ -39,14 +37,14 @@ static void close_pnm(void *self)
     free(s);
 }
 
-/* The next byte, -1 at the end. Also where reading failed: file.sys_errno tells the two apart. */
+/* The next byte, or -1 at the end or if reading failed, which file.sys_errno distinguishes. */
 static int peek(pnm_source *s)
 {
     return txm_raster_file_fill(&s->file) ? s->file.buffer[s->file.pos] : -1;
 }
 
-/* The next decimal number, after white space and comments; capped far above what any may be. A comment runs
- * to the end of its line, and may stand between any two numbers. */
+/* The next decimal number, after white space and comments, limited to a value far above any that is valid. A comment
+ * extends to the end of its line, and may be between any two numbers. */
 static bool next_number(pnm_source *s, uint32_t *out)
 {
     int c = peek(s);
@@ -66,8 +64,8 @@ static bool next_number(pnm_source *s, uint32_t *out)
     return true;
 }
 
-/* One white space follows the header, then pixels begin, which may look like a comment. Damaged headers are
- * not told apart: describe says what it can. */
+/* One white space follows the header, then the pixels, which may look like a comment. describe_pnm reports damaged
+ * headers. */
 static bool read_pnm_header(pnm_source *s)
 {
     char kind[2];
@@ -81,8 +79,8 @@ static bool read_pnm_header(pnm_source *s)
     return true;
 }
 
-/* A peak that is not 255 or 65535 means that samples are stretched. Rec709 is what the specification says
- * samples are encoded by, and what OpenImageIO reports. */
+/* If the maximum is neither 255 nor 65535, samples are scaled. Rec709 is the encoding in the specification, and what
+ * OpenImageIO reports. */
 static txm_status describe_pnm(pnm_source *s, txm_source_info *info, txm_error *err)
 {
     bool whole = read_pnm_header(s);
@@ -125,8 +123,8 @@ static txm_status open_pnm(const char *path, const txm_source_options *options, 
     return status;
 }
 
-/* A row as the file has it, to the start of a row of `bytes` bytes per sample. Numbers above the peak are
- * taken for the peak. Two bytes are big-endian here as in binary files, so that stretch sees one kind. */
+/* Reads a row as stored to the start of a row of `bytes` bytes per sample. Numbers above the maximum count as the
+ * maximum. Two bytes are stored big-endian, as in binary files, so that `stretch` need not distinguish them. */
 static bool read_samples(pnm_source *s, uint8_t *row, size_t samples, size_t bytes)
 {
     if (!s->plain)
@@ -143,8 +141,8 @@ static bool read_samples(pnm_source *s, uint8_t *row, size_t samples, size_t byt
     return true;
 }
 
-/* Stretches samples, those of two bytes big-endian, to the whole range of their type. Rounded down. 32 bits
- * hold the product: 65535 times 65535 is the largest. */
+/* Scales samples, those of two bytes big-endian, to the whole range of their type, rounding down. The largest product,
+ * 65535 times 65535, fits into 32 bits. */
 static void stretch(const pnm_source *s, uint8_t *row, size_t samples)
 {
     if (s->peak <= 255) {
@@ -159,7 +157,7 @@ static void stretch(const pnm_source *s, uint8_t *row, size_t samples)
     }
 }
 
-/* Plain files end in the middle of a number as often as binary ones in the middle of a row. */
+/* Plain files may end in the middle of a number, binary ones in the middle of a row. */
 static txm_status read_pnm(void *self, uint32_t y, uint32_t rows, void *dst, size_t stride_bytes, txm_error *err)
 {
     pnm_source *s = self;
@@ -178,7 +176,7 @@ static txm_status read_pnm(void *self, uint32_t y, uint32_t rows, void *dst, siz
     return TXM_OK;
 }
 
-/* Seeking cannot fail here; the read after it can. */
+/* Seeking cannot fail here, but the next read can. */
 static txm_status rewind_pnm(void *self, txm_error *err)
 {
     pnm_source *s = self;

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The direct TIFF reader: rows from strips and tiles, decoded by libtiff, whose messages are kept for ours.
- *
- * Blocks are decoded whole, which is fastest, a strip that is asked for as a whole straight into the caller's rows.
- * Strips too large for that (some programs write an image as a single one) are decoded a row at a time: deflate, LZW
- * and PackBits as streams of our own, the rest by libtiff, which holds such a strip as it is in the file. That counts
- * against the bound.
+ * The direct TIFF reader: rows from strips and tiles, decoded by libtiff, whose messages become part of txmill's.
+ * Blocks are decoded as a whole, which is fastest; a strip that is requested as a whole is decoded directly into the
+ * caller's rows. Strips too large for that (some programs write an image as a single one) are decoded row by row:
+ * deflate, LZW and PackBits as streams (tiff_strip.c), others by libtiff, which then keeps the compressed strip in
+ * memory. That counts against the memory bound.
  */
 #include "mill/source/tiff/tiff.h"
 
@@ -21,7 +20,7 @@
 
 enum { LARGE_STRIP_BYTES = 8 << 20 };
 
-/* One per plane. */
+/* There is one per plane. */
 static void free_streams(txm_tiff *t)
 {
     for (uint32_t p = 0; p < TXM_MAX_CHANNELS; p++) {
@@ -46,8 +45,8 @@ static void close_tiff(void *self)
     free(t);
 }
 
-/* Whether a complaint is about a tag that says how pixels are stored: libtiff goes on without what it cannot read, and
- * the image is another one then. It quotes the names of tags. */
+/* Whether a message is about a tag that says how pixels are stored: libtiff ignores tags that it cannot read, and the
+ * image is then a different one. libtiff quotes the names of tags. */
 static bool concerns_pixels(const char *message)
 {
     static const char *const tags[] = {
@@ -65,7 +64,7 @@ static bool concerns_pixels(const char *message)
     return false;
 }
 
-/* Keeps what libtiff says last - but nothing over what casts doubt on the pixels. */
+/* Keeps libtiff's last message, but never replaces one that casts doubt on the pixels. */
 __attribute__((format(printf, 2, 0))) static void keep_message(txm_tiff *t, const char *format, va_list args)
 {
     char message[sizeof t->message];
@@ -90,7 +89,7 @@ __attribute__((format(printf, 4, 0))) static int remember_message(TIFF *tif, voi
     return 1; /* handled: nothing is printed */
 }
 
-/* Warnings do not concern pixels, but for tags that lie beyond the end of the file: they may have said what pixels
+/* Warnings do not concern pixels, except those of tags beyond the end of the file, which may have defined what pixels
  * mean. */
 __attribute__((format(printf, 4, 0))) static int judge_warning(TIFF *tif, void *user, const char *module,
                                                                const char *format, va_list args)
@@ -101,9 +100,9 @@ __attribute__((format(printf, 4, 0))) static int judge_warning(TIFF *tif, void *
     return 1;
 }
 
-/* ---- the file, as libtiff asks for it ---- */
+/* ---- callbacks by which libtiff reads the file ---- */
 
-/* libtiff never maps or opens the file itself. A read that fails returns 0 rather than -1: libtiff would add the -1 to
+/* libtiff neither maps nor opens the file itself. A read that fails returns 0 and not -1: libtiff would add the -1 to
  * its count of bytes, and clear the rest of its buffer from one byte before it. */
 static tmsize_t read_tiff_bytes(thandle_t user, void *dst, tmsize_t bytes)
 {
@@ -138,13 +137,13 @@ static int close_file(thandle_t user)
     return 0;
 }
 
-/* As txm_exr_cause: failing reads and missing memory come before what libtiff makes of them. */
+/* As txm_exr_cause: failed reads and lack of memory take precedence over libtiff's message. */
 txm_status txm_tiff_cause(const txm_tiff *t, txm_error *err)
 {
     return t->no_memory ? txm_no_memory(err, t->path) : txm_random_file_status(&t->file, t->path, err);
 }
 
-/* No mapping ('m'): mapped pages count as memory of ours. */
+/* The file is not mapped ('m'), because mapped pages count as memory of this process. */
 static TIFF *open_guarded(txm_tiff *t, TIFFOpenOptions *options)
 {
     if (setjmp(t->escape) != 0) {
@@ -158,7 +157,7 @@ static TIFF *open_guarded(txm_tiff *t, TIFFOpenOptions *options)
     return tif;
 }
 
-/* Messages are collected, memory is bounded by the caller's limit. */
+/* Messages are collected, and memory is bounded by the caller's limit. */
 static TIFF *open_tiff(txm_tiff *t, const txm_source_options *bounds)
 {
     TIFFOpenOptions *options = TIFFOpenOptionsAlloc();
@@ -174,7 +173,7 @@ static TIFF *open_tiff(txm_tiff *t, const txm_source_options *bounds)
     return tif;
 }
 
-/* What libtiff would hold of a strip that it decodes row by row. */
+/* What libtiff would keep of a strip that it decodes row by row. */
 static uint64_t largest_strip(TIFF *tif)
 {
     uint64_t largest = 0;
@@ -185,7 +184,7 @@ static uint64_t largest_strip(TIFF *tif)
     return largest;
 }
 
-/* What the streams of large strips can decode. */
+/* Compressions that the streams of large strips decode. */
 static bool is_streamable(txm_tiff *t, uint16_t compression)
 {
     uint16_t fill_order = FILLORDER_MSB2LSB;
@@ -198,7 +197,7 @@ static bool is_streamable(txm_tiff *t, uint16_t compression)
             (t->predictor == PREDICTOR_FLOATINGPOINT && t->sample_bytes > 1));
 }
 
-/* Makes streams of large strips, where that can be. False: no memory. */
+/* Creates streams for large strips, if possible. false if memory is exhausted. */
 static bool prepare_streams(txm_tiff *t, uint16_t compression)
 {
     if (!is_streamable(t, compression))
@@ -206,7 +205,7 @@ static bool prepare_streams(txm_tiff *t, uint16_t compression)
     for (uint32_t p = 0; p < t->planes; p++) {
         uint32_t first = TIFFComputeStrip(t->tif, 0, (uint16_t)p);
         t->strip[p] = txm_tiff_strip_new(t->file.fd, compression);
-        /* What a stream does not take from the start, libtiff may. */
+        /* If a stream cannot decode the first strip, libtiff may be able to. */
         if (!t->strip[p] || !txm_tiff_strip_begin(t->strip[p], TIFFGetStrileOffset(t->tif, first),
                                                   TIFFGetStrileByteCount(t->tif, first))) {
             free_streams(t);
@@ -216,14 +215,14 @@ static bool prepare_streams(txm_tiff *t, uint16_t compression)
     return (t->line = txm_alloc_pixels(txm_tiff_plane_row(t), 1)) != NULL;
 }
 
-/* Whether libtiff's idea of the layout is ours: it pads tiles, never rows. */
+/* Whether libtiff has the same layout: it pads tiles, but never rows. */
 static bool layout_agrees(const txm_tiff *t)
 {
     size_t tile = txm_mul(txm_mul(t->block_w, t->block_h), (size_t)t->plane_channels * t->sample_bytes);
     return t->tiled ? TIFFTileSize64(t->tif) == tile : TIFFScanlineSize64(t->tif) == txm_tiff_plane_row(t);
 }
 
-/* Decides how blocks are decoded: sets by_scanline and the streams, and the bytes of what has to be held. */
+/* Decides how blocks are decoded: sets by_scanline and the streams, and the sizes of the buffers. */
 static txm_status plan(txm_tiff *t, uint16_t compression, size_t *block, size_t *band, txm_error *err)
 {
     size_t row = txm_mul(txm_tiff_plane_row(t), t->planes);
@@ -233,7 +232,8 @@ static txm_status plan(txm_tiff *t, uint16_t compression, size_t *block, size_t 
         return TXM_OK;
     if (!prepare_streams(t, compression))
         return txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: no memory to decode rows of %u px", t->path, t->width);
-    /* libtiff decodes a compressed strip in order, and one strip at a time: rows of planes in turn are beyond it. */
+    /* libtiff decodes a compressed strip in order, and only one strip at a time, so it cannot deliver rows of planes in
+     * turn. */
     t->by_scanline = t->strip[0] || t->planes == 1 || compression == COMPRESSION_NONE;
     if (t->by_scanline) {
         *block = row;
@@ -242,7 +242,7 @@ static txm_status plan(txm_tiff *t, uint16_t compression, size_t *block, size_t 
     return TXM_OK;
 }
 
-/* Decides between whole blocks and single rows by what memory allows. */
+/* Chooses between whole blocks and single rows by the available memory. */
 static txm_status allocate(txm_tiff *t, const txm_source_options *options, txm_error *err)
 {
     size_t block, band;
@@ -253,7 +253,7 @@ static txm_status allocate(txm_tiff *t, const txm_source_options *options, txm_e
     txm_status status = plan(t, compression, &block, &band, err);
     if (status != TXM_OK)
         return status;
-    /* No codec but zstd shrinks pixels more than a thousandfold or so. */
+    /* No codec except zstd compresses pixels by much more than a thousand. */
     size_t largest = block ? block : band;
     if (compression != COMPRESSION_ZSTD && largest / 1400 > t->file.bytes)
         return txm_fail(err, TXM_STATUS_CORRUPT, "%s: a file of %llu bytes cannot hold blocks of %zu", t->path,
@@ -276,7 +276,7 @@ static txm_status allocate(txm_tiff *t, const txm_source_options *options, txm_e
 
 enum { TAGS_BYTES = 1 << 20 };
 
-/* Kinds that are not served are known from the header. */
+/* The header shows whether a file is of a kind that is not read here. */
 static txm_status open_image(const char *path, const txm_source_options *options, txm_source_info *info, void **self,
                              txm_error *err)
 {
@@ -289,16 +289,16 @@ static txm_status open_image(const char *path, const txm_source_options *options
     bool cramped = false;
     if (status == TXM_OK) {
         t->tif = open_tiff(t, options);
-        /* A limit that no TIFF file fits into, not even its tags: libtiff mostly calls that a lack of memory. */
+        /* The limit is smaller than the tags of any TIFF file: libtiff mostly reports that as lack of memory. */
         cramped = (!t->tif || t->no_memory) && options->max_memory_bytes && options->max_memory_bytes < TAGS_BYTES;
         t->no_memory &= !cramped;
-        /* Where it could not read a tag, libtiff may have gone on without. */
+        /* If it could not read a tag, libtiff may have continued without it. */
         status = txm_tiff_cause(t, err);
     }
     if (status == TXM_OK && cramped)
         status = txm_fail(err, TXM_STATUS_TOO_LARGE, "%s: its tags need up to 1 MiB, the limit is %.1f MiB", path,
                           (double)options->max_memory_bytes / 1048576);
-    /* Of damage it speaks. */
+    /* If libtiff cannot open it, the file is damaged. */
     if (status == TXM_OK && !t->tif)
         status = *t->message ? txm_fail(err, TXM_STATUS_CORRUPT, "%s: %s", path, t->message) : txm_no_memory(err, path);
     if (status == TXM_OK)
@@ -312,7 +312,7 @@ static txm_status open_image(const char *path, const txm_source_options *options
     return status;
 }
 
-/* Strips and tiles are found by their place, and row 0 starts its strip anew. */
+/* Strips and tiles are found by position, and row 0 starts its strip again. */
 static txm_status rewind_tiff(void *self, txm_error *err)
 {
     (void)self, (void)err;

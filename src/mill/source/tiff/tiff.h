@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The parts of the direct TIFF reader: opening (tiff.c), header (tiff_header.c), rows (tiff_rows.c) and large strips
- * (tiff_strip.c).
- *
- * Samples lie in planes: one that holds whole pixels, or one for each channel.
+ * (tiff_strip.c). Samples are in planes: one plane of whole pixels, or one for each channel.
  */
 #ifndef TXM_SOURCE_TIFF_H
 #define TXM_SOURCE_TIFF_H
@@ -20,22 +18,22 @@ typedef struct txm_tiff {
     char *path;
     TIFF *tif;
     txm_random_file file;
-    uint64_t position; /* of libtiff in the file */
-    char message[256]; /* what libtiff complained about last */
+    uint64_t position; /* libtiff's position in the file */
+    char message[256]; /* libtiff's last message */
     bool doubtful;     /* it was about a tag that says how pixels are stored */
-    bool no_memory;    /* it complained about that once */
-    bool guarded;      /* escape leads out of a call of libtiff that broke its handle (tile/reader/libtiff.h) */
+    bool no_memory;    /* a message was about lack of memory */
+    bool guarded;      /* `escape` leaves a call of libtiff that has damaged its handle (tile/reader/libtiff.h) */
     jmp_buf escape;
     bool tiled;
     uint32_t width, height;
-    uint32_t block_w, block_h;        /* a tile; or the image's width and the rows of a strip */
-    uint32_t file_channels, channels; /* in the file; delivered */
-    uint32_t planes, plane_channels;  /* planes that are read; channels of the file in each */
-    uint32_t sample_bytes;            /* in the file: 3 and 8 are floats of 24 and 64 bits, which become float */
+    uint32_t block_w, block_h;        /* size of a tile; or the image's width and the rows of a strip */
+    uint32_t file_channels, channels; /* number in the file; number delivered */
+    uint32_t planes, plane_channels;  /* number of planes that are read; channels in each plane of the file */
+    uint32_t sample_bytes;            /* in the file: 3 and 8 mean floats of 24 and 64 bits, which become float */
     bool invert;                      /* 0 is white */
     bool inks;                        /* CMYK, delivered as RGB */
-    bool by_scanline;                 /* strips too large to be decoded as a whole */
-    /* Those strips as streams, one for each plane; NULL: libtiff decodes them. */
+    bool by_scanline;                 /* strips are too large to be decoded as a whole */
+    /* Streams for such strips, one for each plane; NULL: libtiff decodes them. */
     txm_tiff_strip *strip[TXM_MAX_CHANNELS];
     uint16_t predictor; /* of the streams */
 
@@ -45,19 +43,19 @@ typedef struct txm_tiff {
     uint32_t band_begin, band_end;
 } txm_tiff;
 
-/* OK unless reading failed or memory was exhausted: then that is the failure, whatever libtiff makes of it. */
+/* OK unless reading failed or memory was exhausted: then that is the failure, whatever libtiff reports. */
 txm_status txm_tiff_cause(const txm_tiff *t, txm_error *err);
 
-/* Reads the first directory of the opened file into `t` and `info`. UNSUPPORTED for what OpenImageIO is to serve. */
+/* Reads the first directory of the open file into `t` and `info`. UNSUPPORTED for files that OpenImageIO is to read. */
 txm_status txm_tiff_describe(txm_tiff *t, txm_source_info *info, txm_error *err);
 
-/* Bytes of a row of one plane as the file has it. */
+/* Bytes of a row of one plane as stored. */
 static inline size_t txm_tiff_plane_row(const txm_tiff *t)
 {
     return (size_t)t->width * t->plane_channels * t->sample_bytes;
 }
 
-/* Delivers rows as source.h says. */
+/* Delivers rows as defined in source.h. */
 txm_status txm_tiff_read_rows(void *self, uint32_t y, uint32_t rows, void *dst, size_t stride_bytes, txm_error *err);
 
 #endif

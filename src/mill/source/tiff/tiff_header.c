@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The first directory of a TIFF source: layout and metadata, as OpenImageIO reports them.
- *
- * Served directly: grey and RGB with any extra samples, in whole pixels or separate planes, 8 and 16 bits, half, float,
- * double and, in tiles, floats of 24 bits, compressed without loss, and CMYK of 8 and 16 bits. Palettes, other bit
- * depths, other inks, Lab, JPEG and so on are OpenImageIO's, and so is metadata in blocks of its own (Exif, IPTC, XMP),
- * where the same fields may be said several times.
+ * Reads the first directory of a TIFF source: layout and metadata, as OpenImageIO reports them. This reader supports
+ * grey and RGB with any extra samples, in whole pixels or separate planes, 8 and 16 bits, half, float, double and, in
+ * tiles, floats of 24 bits, compressed without loss, and CMYK of 8 and 16 bits. Palettes, other bit depths, other
+ * inks, Lab, JPEG and so on are left to OpenImageIO, and so are files with metadata blocks (Exif, IPTC, XMP) in which
+ * fields may appear several times.
  */
 #include <stdio.h>
 #include <string.h>
@@ -16,7 +15,7 @@
 
 enum { MAX_CHANNELS = 64 };
 
-/* Not damage: OpenImageIO reads it. */
+/* The file is not damaged: OpenImageIO reads it. */
 static txm_status refuse_tiff(const txm_tiff *t, txm_error *err, const char *what)
 {
     txm_status status = txm_tiff_cause(t, err);
@@ -24,7 +23,7 @@ static txm_status refuse_tiff(const txm_tiff *t, txm_error *err, const char *wha
                             : txm_fail(err, TXM_STATUS_UNSUPPORTED, "%s: %s is not read directly", t->path, what);
 }
 
-/* With libtiff's default where the tag is missing. */
+/* Returns libtiff's default if the tag is missing. */
 static uint16_t short_tag(txm_tiff *t, uint32_t tag)
 {
     uint16_t v = 0;
@@ -32,8 +31,8 @@ static uint16_t short_tag(txm_tiff *t, uint32_t tag)
     return v;
 }
 
-/* Floats of 24 bits in strips are OpenImageIO's, which takes their bits for something else, and Blender with it. In
- * tiles it delivers memory that nobody wrote. */
+/* Floats of 24 bits in strips are left to OpenImageIO, which misinterprets their bits, and Blender with it. In tiles it
+ * delivers uninitialised memory. */
 static bool type_of(uint16_t bits, uint16_t format, bool tiled, txm_type *type)
 {
     if (bits == 8 && format != SAMPLEFORMAT_INT)
@@ -49,7 +48,7 @@ static bool type_of(uint16_t bits, uint16_t format, bool tiled, txm_type *type)
     return true;
 }
 
-/* Codecs without loss that this libtiff was built with. */
+/* Lossless codecs that this libtiff was built with. */
 static bool is_served(uint16_t compression)
 {
     switch (compression) {
@@ -65,7 +64,7 @@ static bool is_served(uint16_t compression)
     }
 }
 
-/* Four inks without more are converted to RGB; of those in tiles OpenImageIO writes beyond its memory. */
+/* Four inks without other channels are converted to RGB; in tiles, OpenImageIO writes beyond its memory. */
 static bool is_cmyk(txm_tiff *t, uint16_t photometric, uint16_t channels)
 {
     uint16_t extra_count = 0, *extra = NULL, bits = short_tag(t, TIFFTAG_BITSPERSAMPLE);
@@ -74,7 +73,7 @@ static bool is_cmyk(txm_tiff *t, uint16_t photometric, uint16_t channels)
            short_tag(t, TIFFTAG_SAMPLEFORMAT) == SAMPLEFORMAT_UINT && short_tag(t, TIFFTAG_INKSET) == INKSET_CMYK;
 }
 
-/* What OpenImageIO would make of photometric, bits and format. */
+/* Describes samples as OpenImageIO would, from photometric, bits and format. */
 static txm_status describe_samples(txm_tiff *t, txm_source_info *info, txm_error *err)
 {
     uint16_t channels = short_tag(t, TIFFTAG_SAMPLESPERPIXEL), photometric;
@@ -93,14 +92,14 @@ static txm_status describe_samples(txm_tiff *t, txm_source_info *info, txm_error
     t->file_channels = channels;
     info->file_channels = t->inks ? TXM_INKS - 1 : channels;
     info->channels = t->channels = info->file_channels < TXM_MAX_CHANNELS ? info->file_channels : TXM_MAX_CHANNELS;
-    /* OpenImageIO inverts bytes only, and all of them. */
+    /* OpenImageIO inverts only bytes, and all of them. */
     t->invert = photometric == PHOTOMETRIC_MINISWHITE && info->type == TXM_TYPE_U8;
     t->sample_bytes = short_tag(t, TIFFTAG_BITSPERSAMPLE) / 8u;
     bool separate = channels > 1 && short_tag(t, TIFFTAG_PLANARCONFIG) == PLANARCONFIG_SEPARATE;
     t->planes = !separate ? 1 : t->inks ? TXM_INKS : t->channels;
     t->plane_channels = separate ? 1 : channels;
 
-    /* Alpha is what an extra sample says it is. */
+    /* The kind of alpha is that of an extra sample. */
     uint16_t extra_count = 0, *extra = NULL, first = photometric == PHOTOMETRIC_RGB ? 3 : 1;
     TIFFGetFieldDefaulted(t->tif, TIFFTAG_EXTRASAMPLES, &extra_count, &extra);
     for (uint16_t i = 0; extra && i < extra_count && first + i < channels; i++)
@@ -140,7 +139,7 @@ static txm_status describe_layout(txm_tiff *t, txm_source_info *info, txm_error 
     return TXM_OK;
 }
 
-/* Tags that are there but empty count as missing. */
+/* Empty tags count as missing. */
 static bool add_tiff_text(txm_tiff *t, txm_raster_meta *meta, uint32_t tag, int field)
 {
     const char *text = NULL;
@@ -149,7 +148,7 @@ static bool add_tiff_text(txm_tiff *t, txm_raster_meta *meta, uint32_t tag, int 
     return txm_raster_meta_set_bytes(meta, field, text, strlen(text));
 }
 
-/* The fields from where OpenImageIO takes them, in its order: tags, IPTC for what they leave open, XMP over both. */
+/* Fields come from where OpenImageIO takes them, in its order: tags, IPTC for fields that they lack, XMP over both. */
 static bool read_fields(txm_tiff *t, txm_raster_meta *meta)
 {
     uint32_t count = 0;
@@ -165,24 +164,24 @@ static bool read_fields(txm_tiff *t, txm_raster_meta *meta)
     return ok;
 }
 
-/* Leaves the directory and enters it again. False where that fails. */
+/* Leaves the directory and enters it again. false if that fails. */
 static bool visit_exif(txm_tiff *t, toff_t offset, uint16_t *space)
 {
     if (setjmp(t->escape) != 0) {
         t->guarded = false;
-        t->tif = NULL; /* lost */
+        t->tif = NULL; /* the directory is lost */
         return false;
     }
     t->guarded = true;
     if (TIFFReadEXIFDirectory(t->tif, offset))
         TIFFGetField(t->tif, EXIFTAG_COLORSPACE, space);
-    *t->message = 0; /* damage there is none of the image */
+    *t->message = 0; /* damage in Exif does not concern the image */
     bool back = TIFFSetDirectory(t->tif, 0);
     t->guarded = false;
     return back;
 }
 
-/* Only the colour space is looked for; the directory is left as it was. */
+/* Reads only the colour space; the directory is the same afterwards. */
 static txm_status read_exif(txm_tiff *t, txm_source_info *info, txm_error *err)
 {
     toff_t offset = 0;
@@ -196,7 +195,7 @@ static txm_status read_exif(txm_tiff *t, txm_source_info *info, txm_error *err)
     return status != TXM_OK || back ? status : txm_fail(err, TXM_STATUS_CORRUPT, "%s: %s", t->path, t->message);
 }
 
-/* Aspect as OpenImageIO computes it. */
+/* The aspect is computed as in OpenImageIO. */
 static void describe_density(txm_tiff *t, txm_density *density)
 {
     static const char *const units[] = {[RESUNIT_NONE] = "none", [RESUNIT_INCH] = "in", [RESUNIT_CENTIMETER] = "cm"};
@@ -209,7 +208,7 @@ static void describe_density(txm_tiff *t, txm_density *density)
         strcpy(density->unit, units[unit]);
 }
 
-/* Blocks of metadata that OpenImageIO reads its own way are left to it. */
+/* Files with metadata blocks that OpenImageIO reads in its own way are left to it. */
 static txm_status describe_metadata(txm_tiff *t, txm_source_info *info, txm_error *err)
 {
     txm_raster_meta meta = {0};
@@ -221,7 +220,7 @@ static txm_status describe_metadata(txm_tiff *t, txm_source_info *info, txm_erro
     bool ok = read_fields(t, &meta);
     const char *description = ok ? meta.fields[TXM_META_DESCRIPTION] : NULL;
     txm_status status = TXM_OK;
-    /* Textures carry digests and averages in the description, which OpenImageIO takes out. */
+    /* Textures have digests and averages in the description, which OpenImageIO removes. */
     if (description && (strstr(description, "oiio:") || strstr(description, "SHA-1=")))
         status = refuse_tiff(t, err, "a texture's description");
     else if (!ok || !txm_raster_meta_store(&meta, info))
@@ -230,7 +229,7 @@ static txm_status describe_metadata(txm_tiff *t, txm_source_info *info, txm_erro
     return status == TXM_OK ? read_exif(t, info, err) : status;
 }
 
-/* In this order: layout decides what kinds of samples there may be. */
+/* The layout comes first, since it decides which kinds of samples are possible. */
 txm_status txm_tiff_describe(txm_tiff *t, txm_source_info *info, txm_error *err)
 {
     if (t->doubtful)

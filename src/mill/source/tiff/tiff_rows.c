@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Rows of a TIFF source, from rows of strips or tiles. A strip that is asked for as a whole, and is laid out as the
- * caller wants it, is decoded straight into the caller's memory; the others are kept until their last row is out.
+ * Reads rows of a TIFF source from rows of strips or tiles. A strip that is requested as a whole, and has the layout
+ * of the output, is decoded directly into the caller's memory; others are kept until their last row was delivered.
  */
 #include <math.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "tile/base/fail.h"
 #include "tile/decode/tiff_decode.h"
 
-/* libtiff's own words, with the row. */
+/* libtiff's own message, with the row. */
 static txm_status damaged(const txm_tiff *t, uint32_t y, txm_error *err)
 {
     txm_status status = txm_tiff_cause(t, err);
@@ -30,7 +30,7 @@ static txm_status decode_blocks(txm_tiff *t, uint32_t y, uint32_t plane, uint8_t
     if (!t->tiled) {
         tmsize_t want = (tmsize_t)(row * rows);
         tmsize_t got = TIFFReadEncodedStrip(t->tif, TIFFComputeStrip(t->tif, y, (uint16_t)plane), dst, want);
-        /* Of damage it speaks. */
+        /* Without a message it was lack of memory. */
         t->no_memory |= got < 0 && !*t->message;
         return got == want ? TXM_OK : damaged(t, y, err);
     }
@@ -44,7 +44,7 @@ static txm_status decode_blocks(txm_tiff *t, uint32_t y, uint32_t plane, uint8_t
     return TXM_OK;
 }
 
-/* Samples of the file's byte order to ours, differences to samples. */
+/* Swaps bytes to the machine's order, and turns differences into samples. */
 static void undo_predictor(const txm_tiff *t, uint8_t *row)
 {
     tmsize_t samples = (tmsize_t)((size_t)t->width * t->plane_channels);
@@ -62,7 +62,7 @@ static void undo_predictor(const txm_tiff *t, uint8_t *row)
         txm_unpredict_horizontal(row, t->width, 1, t->plane_channels, t->sample_bytes);
 }
 
-/* The next row of strips that are decoded as streams; rows are asked for in order. */
+/* The next row of strips that are decoded as streams; rows come in order. */
 static txm_status stream_row(txm_tiff *t, uint32_t y, uint32_t plane, uint8_t *row, txm_error *err)
 {
     txm_tiff_strip *s = t->strip[plane];
@@ -80,7 +80,7 @@ static txm_status stream_row(txm_tiff *t, uint32_t y, uint32_t plane, uint8_t *r
     return TXM_OK;
 }
 
-/* Row `y` of all planes to the block. libtiff decodes a strip in order; the rows before were all asked for before. */
+/* Reads row `y` of all planes into the block. libtiff decodes a strip in order; all rows before were read. */
 static txm_status load_scanline(txm_tiff *t, uint32_t y, txm_error *err)
 {
     txm_status status = TXM_OK;
@@ -95,7 +95,7 @@ static txm_status load_scanline(txm_tiff *t, uint32_t y, txm_error *err)
     return status;
 }
 
-/* Makes sure that the band holds image row `y`. */
+/* Makes sure that the band contains image row `y`. */
 static txm_status load_band(txm_tiff *t, uint32_t y, txm_error *err)
 {
     if (y >= t->band_begin && y < t->band_end)
@@ -115,7 +115,7 @@ static txm_status load_band(txm_tiff *t, uint32_t y, txm_error *err)
 
 /* ---- to the caller ---- */
 
-/* With steps, since planes are woven and extra samples skipped. */
+/* Copies with steps, since planes are interleaved and extra samples skipped. */
 static void copy_samples(uint8_t *dst, size_t dst_step, const uint8_t *src, size_t src_step, size_t bytes,
                          uint32_t count)
 {
@@ -123,13 +123,13 @@ static void copy_samples(uint8_t *dst, size_t dst_step, const uint8_t *src, size
         memcpy(dst + i * dst_step, src + i * src_step, bytes);
 }
 
-/* 24-bit floats and doubles. */
+/* Floats of 24 bits and doubles. */
 static bool becomes_float(const txm_tiff *t)
 {
     return t->sample_bytes == 3 || t->sample_bytes == 8;
 }
 
-/* 1 bit of sign, 7 of exponent, 16 of mantissa (Adobe's TIFF technical note 3), all of which a float holds. */
+/* 1 bit of sign, 7 of exponent, 16 of mantissa (Adobe's TIFF technical note 3), which a float represents exactly. */
 static float float24(const uint8_t bytes[3])
 {
     uint32_t bits = bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16;
@@ -145,7 +145,7 @@ static float float24(const uint8_t bytes[3])
     return sample;
 }
 
-/* Samples of 3 or 8 bytes. */
+/* Converts samples of 3 or 8 bytes. */
 static void to_floats(uint8_t *dst, size_t dst_step, const uint8_t *src, size_t src_step, size_t bytes,
                       uint32_t channels, uint32_t count)
 {
@@ -163,7 +163,7 @@ static void to_floats(uint8_t *dst, size_t dst_step, const uint8_t *src, size_t 
         }
 }
 
-/* 8 or 16 bits to 0 ... 1, and back. */
+/* Converts 8 or 16 bits to 0 ... 1, and back. */
 static float share_of(const uint8_t *sample, uint32_t bytes)
 {
     uint16_t wide;
@@ -180,7 +180,7 @@ static void put_share(uint8_t *sample, uint32_t bytes, float share)
         *sample = (uint8_t)(share * 255.0f + 0.5f);
 }
 
-/* One row of CMYK as OpenImageIO converts it, without a look at the profile: what ink and black leave of the light. */
+/* Converts a row of CMYK as OpenImageIO does, without the profile: what ink and black leave of the light. */
 static void inks_to_colors(const txm_tiff *t, const uint8_t *row, size_t plane_step, uint8_t *dst)
 {
     const uint32_t bytes = t->sample_bytes, black = TXM_INKS - 1;
@@ -192,12 +192,12 @@ static void inks_to_colors(const txm_tiff *t, const uint8_t *row, size_t plane_s
     }
 }
 
-/* One row: the channels that are delivered, from planes that lie `plane_step` bytes apart. */
+/* Delivers the channels of one row, from planes that are `plane_step` bytes apart. */
 static void deliver_row(const txm_tiff *t, const uint8_t *row, size_t plane_step, uint8_t *dst)
 {
     size_t bytes = becomes_float(t) ? sizeof(float) : t->sample_bytes;
     size_t from = (size_t)t->plane_channels * t->sample_bytes, to = t->channels * bytes;
-    uint32_t channels = t->channels / t->planes; /* of a plane */
+    uint32_t channels = t->channels / t->planes; /* in each plane */
     if (t->inks) {
         inks_to_colors(t, row, plane_step, dst);
         return;
@@ -218,7 +218,7 @@ static void deliver_row(const txm_tiff *t, const uint8_t *row, size_t plane_step
     }
 }
 
-/* Minis white: stored with 0 as white. */
+/* MINISWHITE stores 0 for white. */
 static void invert_rows(const txm_tiff *t, uint32_t rows, uint8_t *dst, size_t stride_bytes)
 {
     for (uint32_t r = 0; r < rows; r++, dst += stride_bytes)
@@ -226,7 +226,7 @@ static void invert_rows(const txm_tiff *t, uint32_t rows, uint8_t *dst, size_t s
             dst[i] = (uint8_t)~dst[i];
 }
 
-/* Whole blocks straight to the caller where the layout is his. */
+/* Whole blocks are decoded directly to the caller if the layout is the same. */
 txm_status txm_tiff_read_rows(void *self, uint32_t y, uint32_t rows, void *dst, size_t stride_bytes, txm_error *err)
 {
     txm_tiff *t = self;

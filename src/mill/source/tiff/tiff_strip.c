@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Deflate, LZW and PackBits as streams. Each decoder delivers as many bytes as were asked for and remembers where it
- * was: in the middle of a run, a string or a deflate block.
+ * Decodes deflate, LZW and PackBits as streams. Each decoder delivers as many bytes as requested and can stop in the
+ * middle of a run, a string or a deflate block.
  */
 #include "mill/source/tiff/tiff_strip.h"
 
@@ -16,11 +16,11 @@
 
 enum { INPUT_BYTES = 64 << 10 };
 
-/* LZW: codes of 9 to 12 bits, the first of most weight. */
+/* LZW has codes of 9 to 12 bits, most significant bit first. */
 enum { CLEAR = 256, END = 257, FIRST = 258, CODES = 4096, MIN_BITS = 9, MAX_BITS = 12 };
 
 typedef struct lzw_string {
-    uint16_t prefix; /* the string without its last byte; meaningless for those of one byte */
+    uint16_t prefix; /* the string without its last byte; undefined for single bytes */
     uint16_t length;
     uint8_t first, last;
 } lzw_string;
@@ -28,10 +28,10 @@ typedef struct lzw_string {
 typedef struct lzw {
     lzw_string strings[CODES];
     unsigned next, bits; /* the next free code; width of the next code in the data */
-    int previous;        /* code, -1 after a CLEAR */
-    uint32_t window;     /* bits that were read, the last of least weight */
-    unsigned available;  /* of them */
-    size_t at, end;      /* pending[at .. end): decoded, not delivered */
+    int previous;        /* previous code, -1 after a CLEAR */
+    uint32_t window;     /* the bits that were read, the last one least significant */
+    unsigned available;  /* number of bits in it */
+    size_t at, end;      /* pending[at .. end) is decoded, but not delivered */
     uint8_t pending[CODES + 1];
 } lzw;
 
@@ -43,7 +43,7 @@ typedef struct packbits {
 struct txm_tiff_strip {
     int fd;
     uint16_t compression;
-    uint64_t offset, left; /* of the strip's bytes that are not in the buffer */
+    uint64_t offset, left; /* the part of the strip that is not in the buffer */
     size_t at, end;        /* unread part of the buffer */
     const char *reason;
     int sys_errno;
@@ -55,7 +55,7 @@ struct txm_tiff_strip {
     } state;
 };
 
-/* NULL for other codecs, and without memory. */
+/* NULL for other codecs, and if memory is exhausted. */
 txm_tiff_strip *txm_tiff_strip_new(int fd, uint16_t compression)
 {
     bool known = compression == COMPRESSION_ADOBE_DEFLATE || compression == COMPRESSION_DEFLATE ||
@@ -121,7 +121,7 @@ static bool next_byte(txm_tiff_strip *s, uint8_t *out)
 
 /* ---- deflate ---------------------------------------------------------------------------------------------------- */
 
-/* The zlib header is checked here and the checksum at the end left alone, as libtiff does when it reads rows. */
+/* The zlib header is checked here, but not the checksum at the end, as in libtiff when it reads rows. */
 static bool begin_deflate(txm_tiff_strip *s)
 {
     uint8_t method, flags;
@@ -134,7 +134,7 @@ static bool begin_deflate(txm_tiff_strip *s)
     return true;
 }
 
-/* A stream may end exactly with the row before: then the next one is missing. */
+/* A stream may end exactly with the previous row: then the next one is missing. */
 static bool read_deflate(txm_tiff_strip *s, uint8_t *dst, size_t bytes)
 {
     struct inflate_state *z = &s->state.inflate;
@@ -144,7 +144,7 @@ static bool read_deflate(txm_tiff_strip *s, uint8_t *dst, size_t bytes)
         if (z->block_state == ISAL_BLOCK_FINISH)
             return fail_strip(s, "the deflate stream ends before the last row");
         uint32_t before = z->avail_out;
-        /* Without input the decoder may still hold output. */
+        /* Without input the decoder may still have output. */
         bool starved = s->at == s->end && s->left == 0;
         if (!starved && !fill(s))
             return false;
@@ -155,14 +155,14 @@ static bool read_deflate(txm_tiff_strip *s, uint8_t *dst, size_t bytes)
         if (rc < 0)
             return fail_strip(s, "damaged deflate data");
         if (starved && z->avail_out == before)
-            return fill(s); /* says that the strip ends */
+            return fill(s); /* reports that the strip ends */
     }
     return true;
 }
 
 /* ---- LZW -------------------------------------------------------------------------------------------------------- */
 
-/* After CLEAR only single bytes are known. */
+/* After CLEAR only single bytes are defined. */
 static void clear_strings(lzw *z)
 {
     z->next = FIRST;
@@ -170,15 +170,15 @@ static void clear_strings(lzw *z)
     z->previous = -1;
 }
 
-/* The bit order of very old files is not served. */
+/* The bit order of very old files is not supported. */
 static bool begin_lzw(txm_tiff_strip *s)
 {
     lzw *z = &s->state.lzw;
     if (!fill(s))
         return false;
-    /* A stream begins with CLEAR, whose bits are at the other end in what the first versions wrote. */
+    /* A stream begins with CLEAR, whose bits are at the other end in files of the first versions. */
     if (s->end - s->at >= 2 && s->input[s->at] == 0 && s->input[s->at + 1] & 1)
-        return fail_strip(s, "LZW of the old kind");
+        return fail_strip(s, "LZW in the old bit order");
     for (unsigned i = 0; i < 256; i++)
         z->strings[i] = (lzw_string){.length = 1, .first = (uint8_t)i, .last = (uint8_t)i};
     z->window = z->available = 0;
@@ -187,7 +187,7 @@ static bool begin_lzw(txm_tiff_strip *s)
     return true;
 }
 
-/* Most significant bit first. */
+/* Codes have their most significant bit first. */
 static bool next_code(txm_tiff_strip *s, unsigned *code)
 {
     lzw *z = &s->state.lzw;
@@ -203,8 +203,8 @@ static bool next_code(txm_tiff_strip *s, unsigned *code)
     return true;
 }
 
-/* The string of the previous code and one byte more becomes the next code. Codes grow one entry early: a mistake of the
- * first writers that all others had to repeat. */
+/* The string of the previous code and one more byte becomes the next code. The width grows one entry early: a mistake
+ * of the first writers that all others had to repeat. */
 static void add_string(lzw *z, uint8_t last)
 {
     if (z->next == CODES)
@@ -224,7 +224,7 @@ static void expand(lzw *z, unsigned code)
         z->pending[i] = z->strings[code].last;
 }
 
-/* A string is written from its end: it is known by its last byte and the string before that. */
+/* A string is stored as its last byte and the string before it, so it is written from its end. */
 static bool decode_string(txm_tiff_strip *s)
 {
     lzw *z = &s->state.lzw;
@@ -239,7 +239,7 @@ static bool decode_string(txm_tiff_strip *s)
         return fail_strip(s, "the LZW stream ends before the last row");
     if (z->previous < 0 ? code >= CLEAR : code > z->next || (code == z->next && z->next == CODES))
         return fail_strip(s, "an undefined LZW code");
-    /* A code that is defined only now: its string ends as it begins. */
+    /* The code is being defined by this string, which ends with its own first byte. */
     if (z->previous >= 0)
         add_string(z, z->strings[code == z->next ? (unsigned)z->previous : code].first);
     expand(z, code);
@@ -247,7 +247,7 @@ static bool decode_string(txm_tiff_strip *s)
     return true;
 }
 
-/* A string may be longer than what was asked for: the rest waits. */
+/* A string may be longer than what was requested: the rest stays pending. */
 static bool read_lzw(txm_tiff_strip *s, uint8_t *dst, size_t bytes)
 {
     lzw *z = &s->state.lzw;
@@ -265,8 +265,7 @@ static bool read_lzw(txm_tiff_strip *s, uint8_t *dst, size_t bytes)
 
 /* ---- PackBits --------------------------------------------------------------------------------------------------- */
 
-/* 0 to 127: so many bytes and one more follow; 129 to 255: the byte that follows is repeated 257 minus that many times.
- */
+/* 0 to 127: that many bytes plus one follow; 129 to 255: the next byte is repeated 257 minus that many times. */
 static bool next_run(txm_tiff_strip *s)
 {
     packbits *p = &s->state.packbits;
@@ -280,7 +279,7 @@ static bool next_run(txm_tiff_strip *s)
     return p->repeat == 0 || next_byte(s, &p->value);
 }
 
-/* Runs go on over rows. */
+/* Runs continue over rows. */
 static bool read_packbits(txm_tiff_strip *s, uint8_t *dst, size_t bytes)
 {
     packbits *p = &s->state.packbits;
@@ -306,9 +305,9 @@ static bool read_packbits(txm_tiff_strip *s, uint8_t *dst, size_t bytes)
     return true;
 }
 
-/* ---- all -------------------------------------------------------------------------------------------------------- */
+/* ---- streams ---------------------------------------------------------------------------------------------------- */
 
-/* For each strip anew. */
+/* Called for each strip. */
 bool txm_tiff_strip_begin(txm_tiff_strip *s, uint64_t offset, uint64_t bytes)
 {
     s->offset = offset;

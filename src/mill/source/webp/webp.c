@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The direct reader of WebP, decoded by libwebp: the first picture of the file, on its canvas.
- *
- * It stays beside OpenImageIO because only versions of that from 2.5 on leave alpha unassociated, as it is in the file;
- * older ones lose colours where alpha is small. It gains no time that a user would feel: 500 images of 256 x 256 px
- * take 3.1 s of processor time with it and 3.6 s without, 20 of 4096 x 4096 px 15.7 s and 13.5 s.
- *
- * In: lossy, lossless and animated files. Out: 8-bit RGB or RGBA, rows from the top, the size of the
- * canvas. What costs memory is known before it is taken: the file when it is opened, the picture when its
- * first row is asked for, so that looking at headers is cheap. From then on rewinding costs nothing. */
+ * The direct reader of WebP, decoded by libwebp: the first picture of a lossy, lossless or animated file, on its
+ * canvas, as 8-bit RGB or RGBA. It exists in addition to OpenImageIO because only versions of that from 2.5 on leave
+ * alpha unassociated, as it is in the file; older ones lose colours where alpha is small. It saves no noticeable time:
+ * 500 images of 256 x 256 px take 3.1 s of processor time with it and 3.6 s without, 20 of 4096 x 4096 px 15.7 s and
+ * 13.5 s. The file is read when it is opened, and the picture is decoded when its first row is requested, so that
+ * reading headers is cheap; both are checked against the memory bound before. Rewinding afterwards needs no work.
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,14 +24,14 @@
 
 typedef struct webp_source {
     char *path;
-    uint8_t *file; /* NULL once it is decoded */
+    uint8_t *file; /* NULL once it was decoded */
     size_t file_bytes;
     WebPDemuxer *demuxer; /* of the file in memory */
     uint32_t width, height, channels;
-    uint8_t *pixels; /* all of them, once the first row was asked for */
+    uint8_t *pixels; /* all pixels, once the first row was requested */
 } webp_source;
 
-/* Once the pixels are there, the file is not needed any more. */
+/* The file is not needed any more once the pixels were decoded. */
 static void forget_file(webp_source *s)
 {
     WebPDemuxDelete(s->demuxer);
@@ -53,15 +51,16 @@ static void close_webp(void *self)
     free(s);
 }
 
-/* Both figures in MiB. The whole picture is decoded at once: libwebp has no rows for pictures on a canvas. */
+/* Prints both figures in MiB. The whole picture is decoded at once, since libwebp cannot decode rows of a picture on a
+ * canvas. */
 static txm_status too_large(const webp_source *s, double need, uint64_t limit, txm_error *err)
 {
     return txm_fail(err, TXM_STATUS_TOO_LARGE, "%s: decoding it needs %.0f MiB, the limit is %.0f MiB", s->path,
                     need / 1048576, (double)limit / 1048576);
 }
 
-/* Read whole, as the demuxer wants it. Its size is looked at before it is opened, and a file that shrinks
- * in between is reported as changed, not as damaged. */
+/* Reads the whole file, since the demuxer needs it. Its size is checked first, and a file that shrinks meanwhile is
+ * reported as changed, not as damaged. */
 static txm_status load_webp(webp_source *s, uint64_t limit, txm_error *err)
 {
     struct stat st;
@@ -84,7 +83,7 @@ static txm_status load_webp(webp_source *s, uint64_t limit, txm_error *err)
     return status;
 }
 
-/* Exif with or without the prefix that JPEG has. XMP and colour profiles are left alone. False: no memory. */
+/* Exif may have the prefix that it has in JPEG. XMP and colour profiles are ignored. false if memory is exhausted. */
 static bool read_webp_meta(const webp_source *s, txm_source_info *info)
 {
     static const uint8_t prefix[6] = "Exif\0";
@@ -103,13 +102,13 @@ static bool read_webp_meta(const webp_source *s, txm_source_info *info)
     return ok;
 }
 
-/* The canvas, not the first frame, is the size of the image. Whether there is alpha is said by a flag of
- * the file, not by its pixels, so an opaque picture may have four channels. */
+/* The size of the image is that of the canvas, not of the first frame. A flag of the file says whether there is alpha,
+ * so an opaque picture may have four channels. */
 static txm_status describe_webp(webp_source *s, const txm_source_options *options, txm_source_info *info,
                                 txm_error *err)
 {
     const WebPData data = {s->file, s->file_bytes};
-    errno = 0; /* libwebp says nothing of memory here */
+    errno = 0; /* libwebp does not report lack of memory here */
     if (!(s->demuxer = WebPDemux(&data)))
         return errno == ENOMEM
                    ? txm_no_memory(err, s->path)
@@ -122,7 +121,7 @@ static txm_status describe_webp(webp_source *s, const txm_source_options *option
     if (s->width > TXM_MAX_SIZE_PX || s->height > TXM_MAX_SIZE_PX)
         return txm_fail(err, TXM_STATUS_TOO_LARGE, "%s: %u x %u px; the limit is %d px per side", s->path, s->width,
                         s->height, TXM_MAX_SIZE_PX);
-    /* The file, the picture, and what libwebp holds of it. */
+    /* The file, the picture, and libwebp's memory for it. */
     double need = (double)s->file_bytes + (double)s->width * s->height * (s->channels + 4);
     if (options->max_memory_bytes && need > (double)options->max_memory_bytes)
         return too_large(s, need, options->max_memory_bytes, err);
@@ -135,7 +134,7 @@ static txm_status describe_webp(webp_source *s, const txm_source_options *option
     return read_webp_meta(s, info) ? TXM_OK : txm_no_memory(err, s->path);
 }
 
-/* close_webp takes a source at any stage, so every failure ends in it. */
+/* close_webp accepts a source at any stage, so every failure ends there. */
 static txm_status open_webp(const char *path, const txm_source_options *options, txm_source_info *info, void **self,
                             txm_error *err)
 {
@@ -154,8 +153,8 @@ static txm_status open_webp(const char *path, const txm_source_options *options,
     return status;
 }
 
-/* An animation's first picture may be smaller than the canvas, which is transparent or black around it.
- * Decoded to its place on the canvas without a copy; the file says where that is, so it is checked first. */
+/* An animation's first picture may be smaller than the canvas, which is transparent or black around it. It is decoded
+ * directly to its place on the canvas, which is checked first, because the file states it. */
 static VP8StatusCode decode_frame(webp_source *s, const WebPIterator *frame)
 {
     size_t stride = (size_t)s->width * s->channels;
@@ -175,9 +174,8 @@ static VP8StatusCode decode_frame(webp_source *s, const WebPIterator *frame)
     return code;
 }
 
-/* What the first frame does not cover is transparent. After a failure it may be called again: the file is
- * still there. libwebp reports a lack of memory in some places as damage, which is why errno is asked as
- * well. */
+/* Pixels that the first frame does not cover are transparent. After a failure it may be called again, since the file is
+ * still in memory. libwebp reports a lack of memory in some places as damage, so errno is checked too. */
 static txm_status decode_webp(webp_source *s, txm_error *err)
 {
     WebPIterator frame;
@@ -202,7 +200,7 @@ static txm_status decode_webp(webp_source *s, txm_error *err)
     return txm_fail(err, TXM_STATUS_CORRUPT, "%s: libwebp cannot decode it: the file is damaged", s->path);
 }
 
-/* Decoded when the first row is asked for. */
+/* Decodes the picture when the first row is requested. */
 static txm_status read_webp(void *self, uint32_t y, uint32_t rows, void *dst, size_t stride_bytes, txm_error *err)
 {
     webp_source *s = self;

@@ -24,6 +24,6 @@ void txm_ops_fill_neon(txm_ops *ops)
     fill_simd(ops);
 }
 #else
-/* ISO C wants something in every file. */
+/* ISO C requires a declaration in every file. */
 typedef int txm_no_neon;
 #endif

@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The sRGB curve on vectors: the formulas of arith.h, operation by operation.
- *
- * The one curve that every image in sRGB goes through, for whole vectors. Results equal those of arith.h bit
- * for bit: the operations and their order are the same, lane by lane, so that all processors write the same
- * files. Vector width and instructions come from the file that includes this one.
+ * The sRGB curve on vectors: the formulas of arith.h, with the same operations in the same order in each lane, so that
+ * results are equal bit for bit and all processors write the same files. The file that includes this one defines
+ * vector width and instructions.
  */
 #ifndef TXM_OPS_CURVE_H
 #define TXM_OPS_CURVE_H
 #include "tile/ops/pow_table.h"
 #include "tile/ops/simd/vector.h"
 
-/* txm_pow_positive. */
+/* As txm_pow_positive. */
 static inline vf vf_pow_positive(vf x, double e)
 {
     static const double log2_table[16][2] = TXM_POW_LOG2_TABLE, a[5] = TXM_POW_LOG2_POLYNOMIAL;
@@ -29,8 +27,8 @@ static inline vf vf_pow_positive(vf x, double e)
     return vf_select(x > 3.40282347e38f, x, __builtin_convertvector(power * scale, vf));
 }
 
-/* Both branches are computed and one selected, lane by lane. The power would be NaN for what the linear branch
- * serves, so those lanes are given 1 in its place. */
+/* Both branches are computed and one is selected in each lane. The power of values for the linear branch would be NaN,
+ * so those lanes get 1 instead. */
 static inline vf vf_srgb_encode(vf v)
 {
     vi high = v >= 0.0031308f;
@@ -39,8 +37,7 @@ static inline vf vf_srgb_encode(vf v)
     return vf_select(high, 1.055f * vf_pow_positive(safe, (double)(1.0f / 2.4f)) - 0.055f, low);
 }
 
-/* Grey and RGBA differ in Blender, whose vector code approximates the power: each is repeated here as it is
- * there. */
+/* Grey and RGBA differ in Blender, whose vector code approximates the power; both are reproduced. */
 static inline vf vf_srgb_decode_grey(vf v)
 {
     vi high = v >= 0.04045f;
@@ -64,7 +61,8 @@ static inline vf vf_srgb_decode_rgba(vf v)
     return vf_select(high, z * (z * z), low);
 }
 
-/* vf_srgb_encode in float32 arithmetic: relative error below 1e-6 (a test pins it), at a fifth of the cost. */
+/* vf_srgb_encode in float32 arithmetic: the relative error is below 1e-6 (which a test checks), at a fifth of the cost.
+ */
 static inline vf vf_srgb_encode_near(vf v)
 {
     vi high = v >= 0.0031308f;
@@ -88,7 +86,7 @@ static inline vf vf_srgb_encode_near(vf v)
     return vf_select(high, 1.055f * power - 0.055f, low);
 }
 
-/* The curves on RGBA pixels: colour divided by alpha where it divides, alpha itself untouched. */
+/* The curves on RGBA pixels: colour is divided by alpha where that is done, and alpha is not changed. */
 #define TXM_CURVE_PIXELS(name, curve)                                                                                  \
     static inline vf name(vf p)                                                                                        \
     {                                                                                                                  \

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Row operations on vectors. Included once by each ISA's file, which defines TXM_LANES and the conversions of half, and
- * gets a static function `fill_simd`. What is left at the end of a row, and what vectors do not do better, goes to the
- * scalar table.
+ * Row operations on vectors. Each ISA's file defines TXM_LANES and the conversions of half, includes this file once,
+ * and gets a static function `fill_simd`. The end of a row, and what vectors do not do faster, is left to the scalar
+ * table.
  */
 #include "tile/ops/arith.h"
 #include "tile/ops/ops.h"
@@ -14,7 +14,7 @@ static txm_ops scalar;
 
 /* ---- to and from float ----------------------------------------------------------------------------------------- */
 
-/* `type` is a constant wherever this is inlined, so that each loop has one case left. */
+/* `type` is a constant wherever this is inlined, so that each loop has one case. */
 static inline vf load_samples(txm_type type, const uint8_t *p)
 {
     switch (type) {
@@ -29,7 +29,7 @@ static inline vf load_samples(txm_type type, const uint8_t *p)
     }
 }
 
-/* What is beyond the finite halves becomes `limit`. */
+/* Values beyond the finite halves become `limit`. */
 static inline vf limit_half(vf v, float limit)
 {
     return vf_select(v > 65504.0f, vf_set(limit), vf_select(v < -65504.0f, vf_set(-limit), v));
@@ -40,14 +40,14 @@ static inline vf clamp_to_half(vf v)
     return limit_half(v, 65504.0f);
 }
 
-/* txm_half_infinity. */
+/* As txm_half_infinity. */
 static inline vf half_infinity(vf v)
 {
     return limit_half(v, 65536.0f);
 }
 
-/* Rounds half up by comparing the fraction, as the specification does: adding a half first would round once
- * more. The order of the selects makes 0 of NaN. */
+/* Rounds half up by comparing the fraction, as the specification does; adding 0.5 first would round twice. The order of
+ * the selects turns NaN into 0. */
 static inline vi to_codes(vf v, float scale)
 {
     vf clamped = vf_select(v > 0.0f, vf_select(v < 1.0f, v, vf_set(1.0f)), vf_set(0.0f));
@@ -74,7 +74,7 @@ static inline void store_samples(txm_type type, vf v, uint8_t *p)
     }
 }
 
-/* Loops over a row in vectors, one copy a type so that the switch is decided outside the loop. */
+/* A loop over a row in vectors, with one copy per type, so that the switch is outside of the loop. */
 #define TXM_FOR_TYPE(type, LOOP)                                                                                       \
     switch (type) {                                                                                                    \
     case TXM_TYPE_U8:                                                                                                  \
@@ -91,11 +91,10 @@ static inline void store_samples(txm_type type, vf v, uint8_t *p)
         break;                                                                                                         \
     }
 
-/* Whole vectors here, the rest by the scalar function: it gives the same bits, so where the one ends and the
- * other begins cannot be seen. */
+/* Vectors handle whole vectors, the scalar function the rest; both give the same bits. */
 static void to_float_simd(txm_type type, const void *src, float *dst, size_t samples)
 {
-    if (!samples) /* and perhaps no pointers */
+    if (!samples) /* pointers may then be NULL */
         return;
     const uint8_t *s = src;
     size_t i = 0, bytes = txm_type_bytes(type);
@@ -109,7 +108,7 @@ static void to_float_simd(txm_type type, const void *src, float *dst, size_t sam
 
 static void from_float_simd(txm_type type, const float *src, void *dst, size_t samples)
 {
-    if (!samples) /* and perhaps no pointers */
+    if (!samples) /* pointers may then be NULL */
         return;
     uint8_t *d = dst;
     size_t i = 0, bytes = txm_type_bytes(type);
@@ -121,7 +120,7 @@ static void from_float_simd(txm_type type, const float *src, void *dst, size_t s
     scalar.from_float(type, src + i, d + i * bytes, samples - i);
 }
 
-/* txm_clamp_level. */
+/* As txm_clamp_level. */
 static inline vf clamp_level(vf v)
 {
     return vf_select(v < 65504.0f, vf_select(v > -65504.0f, v, vf_set(-65504.0f)), vf_set(65504.0f));
@@ -137,13 +136,13 @@ static void clamp_half_simd(float *row, size_t samples)
 
 /* ---- the sRGB curve -------------------------------------------------------------------------------------------- */
 
-/* What is left for the formula are floats, and pixels whose colour is divided by their alpha. */
+/* The formula is left for floats, and for pixels whose colour is divided by their alpha. */
 static void srgb_decode_simd(txm_type type, uint32_t channels, const void *src, float *dst, size_t count)
 {
     const uint8_t *s = src;
     size_t i = 0, samples = count * channels, bytes = txm_type_bytes(type);
-    /* Integers have tables, which are faster; for 16-bit RGBA only where alpha is full, so that goes through the
-     * formula. */
+    /* Integers use tables, which are faster; for 16-bit RGBA there is one only for full alpha, so the formula is used.
+     */
     bool formula = txm_type_is_float(type) || (type == TXM_TYPE_U16 && channels == 4);
 #define LOOP(t)                                                                                                        \
     for (; formula && i + TXM_LANES <= samples; i += TXM_LANES) {                                                      \
@@ -155,20 +154,20 @@ static void srgb_decode_simd(txm_type type, uint32_t channels, const void *src, 
     scalar.srgb_decode(type, channels, s + i * bytes, dst + i, count - i / channels);
 }
 
-/* 8-bit RGBA: a vector whose pixels all have alpha 1 or 0 goes through the table, as scalar code does. */
+/* In 8-bit RGBA, a vector whose pixels all have alpha 1 or 0 uses the table, as in scalar code. */
 static inline bool any_divides(vf v)
 {
     vf a = vf_alpha(v);
     return vu_any((vu)((a > 0.0f) & (a != 1.0f)));
 }
 
-/* Encodes pixels to 8 bits by the cheap curve, and again by the exact one if any code value hangs on the difference: a
- * share of 0.002 a sample. The result is always the exact one. */
+/* Encodes pixels to 8 bits with the approximate curve, and again with the exact one if a code could depend on the
+ * difference, which happens for a fraction of 0.002 of samples. The result is always the exact one. */
 static inline void encode_u8_pixels(vf v, uint8_t *dst)
 {
-    const float doubt = 0.001f; /* of a code value: the cheap curve is off by a quarter of it at most */
+    const float doubt = 0.001f; /* in codes: the error of the approximate curve is at most a quarter of it */
     vf a = vf_alpha(v), t = vf_srgb_encode_pixels_near(v);
-    /* Quotients beyond this are not worth a bound; nor are NaN and infinity. */
+    /* Quotients beyond this, NaN and infinity always use the exact curve. */
     vi ordinary = (v < 1e6f) & ((a > 1e-6f) | (a <= 0.0f));
     t = vf_select(t > 0.0f, vf_select(t < 1.0f, t, vf_set(1.0f)), vf_set(0.0f)) * 255.0f + 0.5f;
     vi codes = __builtin_convertvector(t - doubt, vi);
@@ -178,8 +177,8 @@ static inline void encode_u8_pixels(vf v, uint8_t *dst)
         TXM_STORE(vb, dst, __builtin_convertvector(codes, vb));
 }
 
-/* Opaque pixels, nearly all of most textures, take the table; a vector with any other takes the formula for all
- * its lanes. */
+/* Opaque pixels, which are nearly all in most textures, use the table; a vector with any other pixel uses the formula
+ * for all its lanes. */
 static void srgb_encode_u8_rgba(const float *src, uint8_t *dst, size_t count)
 {
     size_t i = 0, samples = 4 * count;
@@ -217,7 +216,7 @@ static void srgb_encode_simd(txm_type type, uint32_t channels, const float *src,
 
 /* ---- filters --------------------------------------------------------------------------------------------------- */
 
-/* Neighbours in a row first, then the two rows, half of each sum: the order of the specification. Which lanes
+/* Adds neighbours in a row first, then the two rows, half of each sum, in the order of the specification. Which lanes
  * are neighbours depends on the number of channels. */
 static void box_simd(uint32_t channels, const float *row0, const float *row1, float *dst, size_t count)
 {
@@ -242,7 +241,7 @@ static void box_simd(uint32_t channels, const float *row0, const float *row1, fl
     scalar.box(channels, row0 + 2 * i, row1 + 2 * i, dst + i, count - i / channels);
 }
 
-/* RGBA: a pixel is a vector of four. */
+/* An RGBA pixel is a vector of four. */
 static void bilinear_simd(uint32_t channels, const float *row0, const float *row1, float g, size_t src_width,
                           float *dst, size_t count)
 {
@@ -275,7 +274,7 @@ typedef TXM_VECTOR(uint32_t, 4) u4;
 #define TXM_DIVIDE_255(x) (((x) + 1 + (((x) + 1) >> 8)) >> 8)
 #define TXM_DIVIDE_65535(x) (((x) + 1 + (((x) + 1) >> 16)) >> 16)
 
-/* Products of integers are divided with exact rounding. Alpha keeps its value, of half floats even its bits. */
+/* Products of integers are divided with exact rounding. Alpha keeps its value, and of half floats even its bits. */
 static void associate_simd(txm_type type, void *rgba, size_t count)
 {
     size_t i = 0;
@@ -303,7 +302,7 @@ static void associate_simd(txm_type type, void *rgba, size_t count)
             vf v = half_infinity(vf_from_half((const uint8_t *)(p + 4 * i)));
             uint16_t product[TXM_LANES];
             vf_to_half(clamp_to_half(v * vf_alpha(v)), (uint8_t *)product);
-            /* Alpha keeps its bits: a NaN would change them on the way through float. */
+            /* Alpha keeps its bits, which a conversion to float and back would change for NaN. */
             vh old = TXM_LOAD(vh, p + 4 * i), mask = __builtin_convertvector(color, vh);
             TXM_STORE(vh, p + 4 * i, (TXM_LOAD(vh, product) & mask) | (old & ~mask));
         }
@@ -311,9 +310,8 @@ static void associate_simd(txm_type type, void *rgba, size_t count)
     scalar.associate(type, (uint8_t *)rgba + i * 4 * txm_type_bytes(type), count - i);
 }
 
-/* RGB to RGBA is what most sources need; the other layouts are rare. Loads reach beyond the pixels that they use, so
- * the last ones are left to scalar code. Source and destination may overlap when the source is at the end of the
- * destination. */
+/* Most sources need RGB to RGBA; other layouts are rare. Loads extend beyond the pixels that they use, so the last ones
+ * are left to scalar code. Source and destination may overlap if the source is at the end of the destination. */
 static void widen_simd(txm_type type, uint32_t src_channels, const void *src, void *rgba, size_t count)
 {
     const uint8_t *s = src;
@@ -342,7 +340,7 @@ static void widen_simd(txm_type type, uint32_t src_channels, const void *src, vo
     scalar.widen(type, src_channels, s + i * src_channels * bytes, d + i * 4 * bytes, count - i);
 }
 
-/* Whole vectors of finite samples are passed over. */
+/* Vectors of finite samples are skipped. */
 static void zero_nonfinite_simd(txm_type type, uint32_t channels, void *pixels, size_t count)
 {
     if (!txm_type_is_float(type))
@@ -377,18 +375,18 @@ static void take_first_simd(txm_type type, const void *rgba, void *grey, size_t 
 
 /* ---- statistics ------------------------------------------------------------------------------------------------ */
 
-/* Sums of integer samples: float64 lanes hold those of so many samples exactly, whole numbers the rest. */
+/* The number of integer samples whose sum a float64 lane holds exactly; whole numbers hold the rest. */
 enum { EXACT_SAMPLES = 8192 };
 
-/* Shares of integer samples are whole multiples of 2^-39, so that sums are exact in any order, and equal to the
- * scalar ones. */
+/* Shares of integer samples are whole multiples of 2^-39, so that sums are exact in any order, and equal to the scalar
+ * ones. */
 static inline void add_shares(vd lanes, uint64_t *shares)
 {
     for (int k = 0; k < TXM_LANES; k++)
         *shares += (uint64_t)(lanes[k] * 549755813888.0);
 }
 
-/* What vectors leave of a row of integers. */
+/* Adds the pixels at the end of a row of integers that do not fill a vector. */
 static void stats_rest(txm_type type, uint32_t channels, const uint8_t *row, size_t count, uint64_t shares[4],
                        txm_stats *st)
 {
@@ -403,8 +401,8 @@ static void stats_rest(txm_type type, uint32_t channels, const uint8_t *row, siz
         st->sum[c] += txm_shares_sum(shares[c]);
 }
 
-/* Four sums, whether pixels differ from the first and whether they are grey, in one pass over the row. Returns
- * how many pixels were done. */
+/* Computes four sums, whether pixels differ from the first, and whether they are grey, in one pass over the row.
+ * Returns how many pixels were handled. */
 static size_t stats_u8_rgba(const uint8_t *row, size_t count, uint64_t shares[4], txm_stats *st)
 {
     uint32_t first;
@@ -429,7 +427,7 @@ static size_t stats_u8_rgba(const uint8_t *row, size_t count, uint64_t shares[4]
     return i;
 }
 
-/* Float types in RGBA: a pixel is a vector of four, summed in order as scalar code does. */
+/* RGBA of float types: a pixel is a vector of four, and pixels are summed in order as in scalar code. */
 static void stats_float_rgba(txm_type type, const uint8_t *row, size_t count, txm_stats *st)
 {
     typedef TXM_VECTOR(int32_t, 4) i4;
@@ -447,7 +445,7 @@ static void stats_float_rgba(txm_type type, const uint8_t *row, size_t count, tx
             vf4 p = TXM_LOAD(vf4, chunk + 4 * k);
             sum += __builtin_convertvector(p, vd4);
             varies |= p != first;
-            /* r against g, g against b, alpha against 1: one comparison */
+            /* compares r with g, g with b, alpha with 1 at once */
             not_grey |= __builtin_shufflevector(p, p, 0, 1, 3, 3) !=
                         __builtin_shufflevector(p, (vf4){1.0f, 1.0f, 1.0f, 1.0f}, 1, 2, 4, 4);
         }
@@ -459,7 +457,7 @@ static void stats_float_rgba(txm_type type, const uint8_t *row, size_t count, tx
     }
 }
 
-/* One channel of integers. */
+/* For one channel of integers. */
 #define TXM_STATS_GREY(name, sample, vector, unit)                                                                     \
     static size_t name(const uint8_t *row, size_t count, uint64_t shares[4], txm_stats *st)                            \
     {                                                                                                                  \
@@ -483,7 +481,7 @@ TXM_STATS_GREY(stats_u8_grey, uint8_t, vb, 1.0f / 255.0f)
 TXM_STATS_GREY(stats_u16_grey, uint16_t, vh, 1.0f / 65535.0f)
 #undef TXM_STATS_GREY
 
-/* 16-bit RGBA: pixel by pixel. */
+/* For 16-bit RGBA, pixel by pixel. */
 static size_t stats_u16_rgba(const uint8_t *row, size_t count, uint64_t shares[4], txm_stats *st)
 {
     typedef TXM_VECTOR(uint16_t, 4) h4;
@@ -528,7 +526,7 @@ static void stats_simd(txm_type type, uint32_t channels, const void *row, size_t
     }
 }
 
-/* `scalar` stays at hand for what is left of a row after the last whole vector. */
+/* The table `scalar` is kept for the rest of a row after the last whole vector. */
 static void fill_simd(txm_ops *ops)
 {
     txm_ops_fill_scalar(&scalar);

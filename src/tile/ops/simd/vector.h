@@ -1,22 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Vectors of any width in the compiler's own notation (GCC and Clang), so that one text serves AVX2, AVX-512 and NEON.
- * The file that includes this defines TXM_LANES, the number of floats in a vector: 4, 8 or 16.
- *
- * Every operation is element-wise IEEE arithmetic, which is what makes the back-ends equal to scalar C bit for bit.
+ * Vectors of any width in the compiler's own notation (GCC and Clang), so that the same code serves AVX2, AVX-512 and
+ * NEON. The file that includes this one defines TXM_LANES, the number of floats in a vector: 4, 8 or 16. Every
+ * operation is element-wise IEEE arithmetic, which makes the back-ends equal to scalar C bit for bit.
  */
 #ifndef TXM_OPS_VECTOR_H
 #define TXM_OPS_VECTOR_H
 #include <stdint.h>
 #include <string.h>
 
-/* How wide vectors travel between functions matters to nobody here: all of them are inlined. */
+/* All functions with vector parameters are inlined, so the ABI for wide vectors does not matter. */
 #if defined(__GNUC__)
 #pragma GCC diagnostic ignored "-Wpsabi"
 #endif
 
-/* Memory need not be aligned for them. GCC 14 for AArch64 ends with an internal error where vectors that say so are
- * parameters, so there the loads and stores say it instead. */
+/* Memory need not be aligned for these types. GCC 14 for AArch64 fails with an internal error if unaligned vectors are
+ * parameters, so there the loads and stores use unaligned types instead. */
 #ifdef __aarch64__
 #define TXM_VECTOR(type, count) type __attribute__((vector_size(sizeof(type) * (count)), may_alias))
 #else
@@ -62,7 +61,7 @@ static inline vf vf_select(vi mask, vf a, vf b)
     return (vf)(((vi)a & mask) | ((vi)b & ~mask));
 }
 
-/* The 64-bit entries of a table at these indices. */
+/* Loads the 64-bit entries of a table at these indices. */
 static inline vd vd_look_up(const void *table, vi indices)
 {
     double lanes[TXM_LANES];
@@ -81,7 +80,7 @@ static inline int vu_any(vu v)
     return any != 0;
 }
 
-/* Lane patterns: pixels of four lanes, and alpha spread over its pixel. */
+/* Lane patterns: pixels of four lanes, and alpha copied to all lanes of its pixel. */
 #if TXM_LANES == 4
 #define TXM_ALPHA_SPREAD 3, 3, 3, 3
 #define TXM_COLOR_MASK -1, -1, -1, 0

@@ -1,18 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * txmill-oiio-worker: loads the OpenImageIO module and serves one image after the other over descriptor 3
- * (mill/source/oiio/worker.h). Started by libtxmill, never by people; --version says what it would decode with.
+ * txmill-oiio-worker loads the OpenImageIO module and serves one image after the other over descriptor 3
+ * (mill/source/oiio/worker.h). libtxmill starts it; --version prints which OpenImageIO it would use. The system limits
+ * what a decoder can do: CPU time per request, memory per image, and no file may be written. An encoder may write to
+ * an anonymous file in memory.
  *
- * What a decoder may do here is limited by the system: computing time per request, memory per image, no
- * file may be written. An encoder may write to a file that only memory holds.
- *
- * The loop at the end is the whole life of the process: a request, an answer, the next request. At most one
- * image is open. Requests come from our own library and are trusted to be well-formed, images are not; so
- * what can't be right in a request ends the process instead of being answered. A failure in an image is
- * answered with a message; whether the worker serves on is for the asking side to decide.
- *
- * But for --version nothing is printed, and no signal handler is installed: a crash is the answer that the asking side
- * is prepared for.
+ * The loop at the end runs for the whole life of the process: a request, an answer, the next request. At most one
+ * image is open. Requests come from the same build of libtxmill and are trusted to be well-formed, so an invalid one
+ * ends the process; images are not trusted, and a failure in an image is answered with a message. libtxmill then
+ * decides whether the worker is used again. Except for --version nothing is printed, and no signal handler is
+ * installed, since libtxmill is prepared for a crash.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -32,17 +29,16 @@
 
 #define MODULE_FILE "txmill-oiio.so"
 
-/* Room for a decoder's own tables beyond the pixels that the memory bound counts. */
+/* Memory for a decoder's own tables, beyond the pixels that the memory bound counts. */
 enum { SLACK_BYTES = 512 << 20, MAX_PATH_BYTES = 1 << 16 };
 
-/* Of the module; NULL while it could not be loaded, which is said when something is asked for, not at the
- * start. */
+/* The module's tables; NULL if it could not be loaded, which is reported by the first request and not at the start. */
 static const txm_reader_ops *decoder;
 static const txm_encoder_ops *encoder;
 static char no_decoder[512] = "out of memory"; /* why there is none */
 static int library_version;
 
-/* The image that is open. `rows` is kept from request to request, as large as the largest so far. */
+/* The open image. `rows` is kept between requests, with the size of the largest so far. */
 static struct {
     void *self; /* NULL: no image is open */
     char *path;
@@ -53,8 +49,8 @@ static struct {
 
 /* ---- limits ---- */
 
-/* Soft limits, so that they can be raised again for the next image. A limit that cannot be set is no reason
- * to refuse the image; hard limits of the user stay in force. */
+/* Sets soft limits, so that they can be raised again for the next image. If a limit cannot be set, the image is still
+ * decoded; the user's hard limits stay in force. */
 static void limit(__rlimit_resource_t resource, rlim_t soft)
 {
     struct rlimit r;
@@ -64,8 +60,8 @@ static void limit(__rlimit_resource_t resource, rlim_t soft)
     }
 }
 
-/* Counted from now: the process has served other images. RLIMIT_CPU counts whole seconds; one more makes up
- * for the part that was cut off. Beyond it the kernel sends SIGXCPU. */
+/* Counts from now, because the process has served other images. RLIMIT_CPU counts whole seconds; one is added for the
+ * part that is cut off. Beyond it the kernel sends SIGXCPU. */
 static void limit_time(uint32_t seconds)
 {
     struct rusage used;
@@ -73,11 +69,11 @@ static void limit_time(uint32_t seconds)
         limit(RLIMIT_CPU, (rlim_t)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) + seconds + 1);
 }
 
-/* Address space: what is mapped now and what the image may need, at most all the machine has. 0 asks for no
- * bound of its own. Raised or lowered for every image, since libraries keep what the one before has mapped. */
+/* Limits the address space to what is mapped now plus what the image may need, at most the machine's memory. 0 means no
+ * bound of its own. It is set for every image, since libraries keep what earlier images have mapped. */
 static void limit_memory(uint64_t max_memory_bytes)
 {
-#ifndef __SANITIZE_ADDRESS__ /* whose shadow memory is larger than any limit */
+#ifndef __SANITIZE_ADDRESS__ /* whose shadow memory exceeds any limit */
     unsigned long mapped_pages = 0;
     long page = sysconf(_SC_PAGESIZE), pages = sysconf(_SC_PHYS_PAGES);
     FILE *f = fopen("/proc/self/statm", "re");
@@ -95,9 +91,8 @@ static void limit_memory(uint64_t max_memory_bytes)
 
 /* ---- the module ---- */
 
-/* The handle is kept for good: the libraries it brings do not survive being unloaded. RTLD_LOCAL keeps its
- * symbols from being taken for others'. The sizes are compared because structures cross this border as they
- * are. */
+/* The handle is kept, because the libraries that it loads do not survive being unloaded. RTLD_LOCAL keeps its symbols
+ * separate. The sizes are compared because structs are passed as they are. */
 static void load_decoder(void)
 {
     char *looked_in = NULL, *path = txm_plugin_path(MODULE_FILE, &looked_in);
@@ -119,23 +114,24 @@ static void load_decoder(void)
     free(looked_in);
 }
 
-/* ---- talking ---- */
+/* ---- communication ---- */
 
-/* Where the asking side is gone or talks nonsense, there is nobody to serve; otherwise it is told the errno. _exit,
- * because the libraries of the module are not made to be taken down. */
+/* Ends the worker if the other side is gone or sends nonsense; otherwise it gets the errno. _exit is used because the
+ * module's libraries are not made to be shut down. */
 static _Noreturn void leave(int sys_errno)
 {
     _exit(sys_errno ? TXM_WORKER_LEFT + sys_errno : 0);
 }
 
-/* Some libraries end the program when they run out of memory, as libjpeg does: then too nothing is taken down. */
+/* Some libraries end the program if memory is exhausted, as libjpeg does: then too, nothing is shut down. */
 static void leave_at_once(int status, void *unused)
 {
     (void)unused;
     _exit(status);
 }
 
-/* How far one call came, 0 where a signal broke it off. The other end closing is the usual way to end. */
+/* How many bytes one call transferred, 0 if a signal interrupted it. The worker usually ends because the other side
+ * closes the socket. */
 static size_t moved(ssize_t n)
 {
     if (n < 0 && errno == EINTR)
@@ -176,7 +172,7 @@ static void reply_done(void)
 
 /* ---- requests ---- */
 
-/* Attributes were allocated by the module with malloc, and are ours to free. */
+/* The module allocated attributes with malloc, and the worker frees them. */
 static void forget_image(void)
 {
     if (image.self)
@@ -191,7 +187,7 @@ static void forget_image(void)
     memset(&image, 0, sizeof image);
 }
 
-/* Ends with a zero that was not sent. The caller frees it. */
+/* The string is terminated with a NUL that was not sent. The caller frees it. */
 static char *receive_string(uint32_t bytes)
 {
     char *s = bytes <= MAX_PATH_BYTES ? txm_calloc((size_t)bytes + 1, 1) : NULL;
@@ -201,12 +197,12 @@ static char *receive_string(uint32_t bytes)
     return s;
 }
 
-/* Attributes that do not fit are left out from the end on; they describe the image, and none is needed to
- * read it. */
+/* If the attributes do not all fit, the last ones are left out; they are descriptive, and reading the image does not
+ * need them. */
 static void reply_opened(void)
 {
     txm_worker_reply reply = {.status = TXM_OK};
-    uint32_t fitting = 0; /* attributes that the answer has room for */
+    uint32_t fitting = 0; /* attributes that fit into the answer */
     for (; fitting < image.info.attribute_count; fitting++) {
         const txm_attribute *a = &image.info.attributes[fitting];
         size_t grown = reply.text_bytes + strlen(a->name) + strlen(a->value) + 2;
@@ -222,7 +218,7 @@ static void reply_opened(void)
     send_bytes(&image.info, sizeof image.info);
 }
 
-/* A read that failed is what went wrong, whatever the decoder made of it. */
+/* If a read failed, that is the cause, whatever the decoder reports. */
 static void blame_reads(const char *path, txm_error *err)
 {
     int sys_errno = txm_reads_failed();
@@ -232,8 +228,8 @@ static void blame_reads(const char *path, txm_error *err)
     txm_fail_errno(err, sys_errno, "%s: cannot be read", path);
 }
 
-/* Relative paths count from the folder of the asking process, which may have changed since the worker was
- * started. Both strings are read before anything may fail, so that the stream stays in step. */
+/* Relative paths are resolved against the current folder of the requesting process, which may have changed since the
+ * worker was started. Both strings are read before anything can fail, so that the stream stays in step. */
 static void open_image(const txm_worker_request *request)
 {
     txm_error err = {0};
@@ -249,7 +245,7 @@ static void open_image(const txm_worker_request *request)
         txm_fail_errno(&err, errno, "%s: the folder %s cannot be entered", path, cwd);
     } else {
         limit_memory(request->max_memory_bytes);
-        txm_reads_failed(); /* of an earlier image */
+        txm_reads_failed(); /* clears failures of an earlier image */
         decoder->open(path, &options, &image.info, &image.self, &err);
         blame_reads(path, &err);
     }
@@ -261,7 +257,7 @@ static void open_image(const txm_worker_request *request)
     free(cwd);
 }
 
-/* Rows that the image does not have are never asked for; if they are, the stream is out of step. */
+/* Rows beyond the image are never requested; otherwise the stream is out of step. */
 static void read_rows(const txm_worker_request *request)
 {
     txm_error err = {0};
@@ -288,7 +284,7 @@ static void read_rows(const txm_worker_request *request)
     send_bytes(image.rows, bytes);
 }
 
-/* The info stays as it was when the image was opened. */
+/* The info stays the same as when the image was opened. */
 static void rewind_image(void)
 {
     txm_error err = {0};
@@ -302,8 +298,7 @@ static void rewind_image(void)
         reply_failure(&err);
 }
 
-/* Only where the image was narrowed when it was opened may it be read as half; the info then says half to
- * read_rows. */
+/* Only an image that was narrowed may be read as half; the info then says half, for read_rows. */
 static void read_as_half(void)
 {
     txm_error err = {0};
@@ -318,8 +313,8 @@ static void read_as_half(void)
     }
 }
 
-/* Encodes the rows that come, some at a time. After a failure the rest is taken all the same: the asking side listens
- * once it has sent everything. */
+/* Encodes the rows that arrive, some at a time. After a failure the remaining rows are still read, because the other
+ * side sends everything before it reads the answer. */
 static txm_status encode_rows(void *self, const txm_worker_request *request, txm_error *err)
 {
     enum { ROWS = 64 };
@@ -345,8 +340,8 @@ static txm_status encode_rows(void *self, const txm_worker_request *request, txm
     return err->status;
 }
 
-/* An open image is dropped first: its memory may be needed. The file is made in memory and sent;
- * RLIMIT_FSIZE counts for that kind of file too, so it is lifted meanwhile. */
+/* An open image is closed first, since its memory may be needed. The file is made in memory and sent; RLIMIT_FSIZE also
+ * limits anonymous files, so it is lifted meanwhile. */
 static void encode(const txm_worker_request *request)
 {
     txm_error err = {0};
@@ -384,15 +379,15 @@ static void encode(const txm_worker_request *request)
     free(name);
 }
 
-/* No image has been seen yet: the libraries end the program while they are loaded when they get no thread or no memory,
- * and the same may work a moment later. */
+/* No image has been opened yet: libraries end the program while they are loaded if they get no thread or memory, and
+ * the same may work a moment later. */
 static void give_up_loading(int sig)
 {
     (void)sig;
     _exit(TXM_WORKER_LEFT + EAGAIN);
 }
 
-/* For `txmill doctor`: which OpenImageIO there is, or why there is none. */
+/* For `txmill doctor`: prints the version of OpenImageIO, or why there is none. */
 static _Noreturn void say_version(void)
 {
     load_decoder();
@@ -404,12 +399,12 @@ static _Noreturn void say_version(void)
     _exit(!decoder);
 }
 
-/* Descriptor 3 was prepared by the asking side; its end of file is how the worker is told to go. */
+/* Descriptor 3 was prepared by the other side; the worker ends at its end of file. */
 int main(int argc, char **argv)
 {
     if (argc > 1 && !strcmp(argv[1], "--version"))
         say_version();
-    /* The terminal's interrupts are the asking side's to handle; a crash needs no core file. */
+    /* Interrupts of the terminal are handled by the other process; a crash needs no core file. */
     signal(SIGINT, SIG_IGN);
     signal(SIGHUP, SIG_IGN);
     limit(RLIMIT_CORE, 0);
@@ -417,7 +412,7 @@ int main(int argc, char **argv)
     signal(SIGABRT, give_up_loading);
     load_decoder();
     signal(SIGABRT, SIG_DFL);
-    on_exit(leave_at_once, NULL); /* runs before what the module's libraries have registered */
+    on_exit(leave_at_once, NULL); /* runs before the handlers that the module's libraries have registered */
     for (;;) {
         txm_worker_request request;
         receive(&request, sizeof request);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * These functions stand before those of the C library, for the worker and for every library that it loads: they do the
- * same, and keep the errno of what failed. What a damaged file leads to, as a place before its beginning, is not meant.
+ * These functions replace those of the C library, for the worker and for every library that it loads: they call the
+ * originals, and store the errno of a failure. Errors that damaged files cause, such as seeking to a negative offset,
+ * are ignored.
  */
-/* By their own names, not as those of 64 bits. */
+/* The functions are defined under their own names and not as aliases for 64-bit offsets. */
 #undef _FILE_OFFSET_BITS
 #include "mill/source/oiio/worker/reads.h"
 
@@ -28,7 +29,7 @@ static void keep_errno(int error)
     atomic_compare_exchange_strong(&failed, &none, error);
 }
 
-/* Errors of the caller's say nothing about the disk. */
+/* Errors of the caller say nothing about the disk. */
 static void note_errno(int error)
 {
     if (error && error != EINVAL && error != EBADF && error != ESPIPE && error != EISDIR && error != EFAULT &&
@@ -36,7 +37,7 @@ static void note_errno(int error)
         keep_errno(error);
 }
 
-/* Whether a regular file is said to end where there is more of it. */
+/* Whether read returned the end of a regular file although more of it exists. */
 static bool ended_early(int fd)
 {
     struct stat st;
@@ -61,7 +62,7 @@ int fseeko(FILE *f, off_t offset, int from)
 {
     int rc = fseeko64(f, offset, from);
     if (rc != 0 && errno == EINVAL && from == SEEK_SET && offset >= 0)
-        keep_errno(EINVAL); /* there is such a place in any file */
+        keep_errno(EINVAL); /* every file has this offset */
     else if (rc != 0)
         note_errno(errno);
     return rc;
@@ -72,7 +73,7 @@ int fseek(FILE *f, long offset, int from)
     return fseeko(f, offset, from);
 }
 
-/* What comes after this file: the C library's, or a preloaded library's before it. */
+/* The next definition after this one: that of a preloaded library or the C library. */
 typedef union next_call {
     void *symbol;
     ssize_t (*read)(int, void *, size_t);
@@ -98,7 +99,7 @@ ssize_t pread(int fd, void *dst, size_t bytes, off_t offset)
     return n;
 }
 
-/* Of the file streams of C++. */
+/* Used by file streams of C++. */
 ssize_t read(int fd, void *dst, size_t bytes)
 {
     static _Atomic(void *) known;
