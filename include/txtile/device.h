@@ -120,6 +120,15 @@ TXM_API txm_status txm_device_collect(txm_device_launch **launch, txm_ticket **t
 TXM_API txm_status txm_device_sample(txm_device *const *devices, size_t count, const txm_device_batch *batch,
                                      txm_error *err);
 
+/* Looks up in a view of the cache that is open, as txm_sample does with a lane of no capacity: what the view lacks is
+ * missed, and the cache is asked for nothing. So what `look` says is final, and `again` must be false. Tiles that the
+ * view shows and a device lacks are copied; where it has no room for them, or is lost, the processor looks up. Colours,
+ * random states and the marks in the view are those of txm_sample. The view's UDIM sets are taken as they are.
+ * NO_MEMORY. */
+TXM_API txm_status txm_device_sample_view(txm_device *const *devices, size_t count, const txm_view *view,
+                                          const txm_cache_extent *extent, const txm_device_batch *batch,
+                                          txm_error *err);
+
 /* Counts since a device was opened. */
 typedef struct txm_device_stats {
     uint64_t launches, lookups;         /* lookups of all launches, repeated ones included */

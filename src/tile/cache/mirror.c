@@ -18,6 +18,13 @@ txm_status txm_mirror_prepare(txm_cache_viewer *v, txm_view *view, txm_cache_ext
     return status;
 }
 
+void txm_mirror_look(txm_cache *c, void (*look)(void *user, txm_cache *c), void *user)
+{
+    pthread_mutex_lock(&c->lock);
+    look(user, c);
+    pthread_mutex_unlock(&c->lock);
+}
+
 /* Retired tiles are in no view that is prepared from now on. */
 bool txm_mirror_holds(txm_cache *c, uint32_t slot, uint32_t stamp)
 {

@@ -17,6 +17,8 @@ typedef struct txm_mirrored {
  * change. In it, and in it alone, the functions below may be called. */
 txm_status txm_mirror_prepare(txm_cache_viewer *v, txm_view *view, txm_cache_extent *extent,
                               void (*look)(void *user, txm_cache *c), void *user, txm_error *err);
+/* Calls `look` alone, for a view that is open already. */
+void txm_mirror_look(txm_cache *c, void (*look)(void *user, txm_cache *c), void *user);
 /* Whether the slot still holds what it held when it had this stamp. */
 bool txm_mirror_holds(txm_cache *c, uint32_t slot, uint32_t stamp);
 /* The tile in a slot that the view shows. */
