@@ -152,10 +152,11 @@ static const txm_option engines[] = {
                    "levels first. All three give the same bits."),
     TXM_OPTION(UINT, "lanes", AT(lanes), .arg = "N", .min = 1, .max = 1 << 20,
                .help = "Paths per wave, 1 to 1048576 (default: 65536)"),
-    TXM_OPTION(CUSTOM, "device", AT(device), .arg = "NAME", .values = "cpu cuda opencl", .parse = parse_devices,
-               .help = "Who looks textures up: cpu, or devices as in opencl:0 or opencl:0,opencl:1 (default: cpu)",
-               .more = "Rays stay with the processor. The bits of the picture do not depend on it. With --engine wave. "
-                       "A device that is lost leaves its work to the others, or to the processor."),
+    TXM_OPTION(
+        CUSTOM, "device", AT(device), .arg = "NAME", .values = "cpu cuda opencl", .parse = parse_devices,
+        .help = "Who looks textures up: cpu, or devices as in opencl:0 or opencl:0,opencl:1 (default: cpu)",
+        .more = "Rays stay with the processor. The bits of the picture do not depend on it. Of a render: with --engine "
+                "wave. A device that is lost leaves its work to the others, or to the processor."),
     TXM_OPTION(SIZE, "device-memory", AT(device_memory), .arg = "SIZE",
                .help = "Memory for tiles on each device (default: that of --cache)",
                .more = "Tiles that have no room there lie in memory of the machine that the device reaches, slower."),

@@ -10,6 +10,7 @@
  */
 #ifndef TXM_STREAM_ENGINE_H
 #define TXM_STREAM_ENGINE_H
+#include "stream/devices.h"
 #include "stream/use.h"
 #include "tile/base/cancel.h"
 #include "tile/base/clock.h"
@@ -38,8 +39,7 @@ typedef struct txm_render_job {
     txm_cache *warps;       /* of a budget: where textures that warp others are looked up; NULL: there are none */
     uint32_t depth;         /* the most lookups of a step that depend on one another, less 1 */
     txm_pool *pool;
-    txm_device **devices; /* that look up for the wave engine */
-    size_t device_count;  /* 0: the processor does */
+    txm_render_devices devices; /* that look up for the wave engine */
     uint32_t threads;
     txm_render_counts counts;
     txm_moments moments; /* empty without a cache */

@@ -63,7 +63,6 @@ static txm_status make_launches(txm_device *d, txm_error *err)
     for (int i = 0; status == TXM_OK && i < TXM_DEVICE_LAUNCHES; i++) {
         txm_device_launch *l = &d->launches[i];
         l->device = d;
-        status = txm_cache_viewer_new(d->cache, &l->viewer, err);
         for (int k = 0; status == TXM_OK && k < 4; k++)
             status = txm_device_check(d, d->call->event_new(&l->events[k]), "event", err);
     }

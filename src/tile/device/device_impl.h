@@ -59,7 +59,7 @@ typedef struct txm_words {
 
 struct txm_device_launch {
     txm_device *device;
-    txm_cache_viewer *viewer;
+    txm_cache_viewer *viewer; /* made with the first launch that needs one, since it takes memory of the cache */
     txm_view view;
     txm_cache_extent extent;
     bool busy;
@@ -125,6 +125,8 @@ typedef struct txm_update {
     bool far_away;                  /* tiles go to far places, too */
 } txm_update;
 txm_status txm_table_update(txm_device_launch *l, txm_update *u, txm_error *err);
+/* Nothing is known of the table on the device: all of it is sent anew. Closes the launch's own view. */
+void txm_table_forget(txm_device_launch *l);
 
 /* launch.c: the halves of txm_device_submit and txm_device_collect, for a view that the caller holds open. *complete:
  * nothing was missing on the device that the view shows; otherwise nothing was taken over, and another launch finds

@@ -199,6 +199,7 @@ static txm_status make_ready(txm_device_launch *l, txm_device_look *look, txm_er
     l->requested = (uint16_t)((l->requested + 1u) % UINT16_MAX);
     look->launch = l->requested;
     look->round = l->view.round;
+    look->stand_ins = l->in_view;
     look->rejection = l->in_view ? 0 : l->view.rejection;
     return status;
 }
@@ -214,9 +215,7 @@ static txm_device_launch *idle_launch(txm_device *d)
 /* What a launch that could not begin has prepared is sent anew by the next one: nobody knows how much of it arrived. */
 static txm_status not_begun(txm_device_launch *l, txm_status status)
 {
-    l->sent.count = l->textures_sent = 0;
-    l->udims_sent = 0;
-    txm_cache_viewer_close(l->viewer);
+    txm_table_forget(l);
     return status;
 }
 
@@ -279,7 +278,9 @@ txm_status txm_device_submit(txm_device *d, const txm_device_batch *batch, txm_d
     if (!l)
         return txm_fail_as(err, &why);
     l->in_view = false;
-    txm_status status = begin_launch(l, err);
+    txm_status status = l->viewer ? TXM_OK : txm_cache_viewer_new(d->cache, &l->viewer, err);
+    if (status == TXM_OK)
+        status = begin_launch(l, err);
     *launch = status == TXM_OK ? l : NULL;
     return status;
 }
@@ -441,13 +442,10 @@ txm_status txm_launch_end_in_view(txm_device_launch **launch, bool *complete, tx
     *launch = NULL;
     *complete = false;
     txm_status status = wait_for_launch(l, err);
-    if (status) {
-        l->sent.count = l->textures_sent = 0;
-        l->udims_sent = 0;
-        return status;
-    }
+    if (status)
+        return not_begun(l, status);
     const uint32_t *notes = l->notes.pinned;
-    *complete = !notes[TXM_NOTE_ASKED] && !notes[TXM_NOTE_FULL];
+    *complete = !notes[TXM_NOTE_ASKED] && !notes[TXM_NOTE_LISTED];
     take_marks(l, *complete ? l->view.epoch : 0);
     l->device->wanted.count = 0;
     if (*complete)

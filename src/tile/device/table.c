@@ -325,18 +325,24 @@ static txm_status pack_table(txm_device_launch *l, txm_update *out, txm_error *e
     return TXM_OK;
 }
 
+void txm_table_forget(txm_device_launch *l)
+{
+    l->sent.count = l->textures_sent = 0;
+    l->udims_sent = 0;
+    if (!l->in_view)
+        txm_cache_viewer_close(l->viewer);
+}
+
 /* What fails here has changed nothing on the device; but `sent` may say more than was sent, so all is sent anew. */
 static txm_status give_up(updating *u, txm_status status)
 {
     txm_device_launch *l = u->l;
-    l->sent.count = l->textures_sent = 0;
-    l->udims_sent = 0;
+    txm_table_forget(l);
     for (size_t i = 0; i < u->count; i++) {
         txm_device *d = l->device;
         txm_places_give(u->tiles[i].unit < d->near_places.units ? &d->near_places : &d->far_places, u->tiles[i].unit);
         d->copies[u->tiles[i].from.slot].unit = TXM_NO_PLACE;
     }
-    txm_cache_viewer_close(l->viewer);
     free(u->tiles);
     return status;
 }
