@@ -474,6 +474,14 @@ static txm_status say_failed(const txm_render_scene *scene, const txm_render_ima
     return first;
 }
 
+/* The picture is right without it. */
+static void say_lost(const txm_render_device *devices, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (*devices[i].problem)
+            txm_say(TXM_SAY_WARNING, "%s; the others or the processor have gone on without it", devices[i].problem);
+}
+
 /* Pictures are written before anything is printed: a failure to write is the result then. *damage receives why textures
  * could not be read. */
 static txm_status render(const txm_stream_args *a, const char *name, const txm_render_scene *scene,
@@ -506,6 +514,7 @@ static txm_status render(const txm_stream_args *a, const char *name, const txm_r
         txm_stream_print_picture(name, o, &p);
     if (status == TXM_OK)
         *damage = say_failed(scene, p.costs, p.image_count);
+    say_lost(p.devices, p.device_count);
     txm_render_picture_clear(&p);
     return status;
 }
@@ -575,6 +584,7 @@ static txm_status play(const txm_stream_args *a, const char *name, const txm_ren
         txm_play_print(&run);
     if (status == TXM_OK)
         *damage = say_failed(scene, run.costs, run.image_count);
+    say_lost(run.devices, run.device_count);
     txm_play_clear(&run);
     return status != TXM_OK ? txm_fail_as(err, &own) : complete ? TXM_OK : txm_fail_as(err, &stopped);
 }

@@ -83,6 +83,8 @@ TXM_API const char *txm_device_title(const txm_device *device);
 TXM_API const char *txm_device_name(const txm_device *device);
 /* Whether it was lost: a launch of it failed, and so does whatever is asked of it. */
 TXM_API bool txm_device_is_lost(const txm_device *device);
+/* Why it was lost, "" if it was not; valid until it is closed. */
+TXM_API const char *txm_device_problem(const txm_device *device);
 
 /* Lookups in any textures, in arrays of `count` elements. They are the caller's, and stay as they are until the launch
  * is collected. Bias for the cache's resolution is the caller's: txm_cache_bias. */

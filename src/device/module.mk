@@ -66,9 +66,9 @@ $(DEVICE_PROGRAMS:%=$(B)/src/device/%/program-opencl.o): $(B)/src/device/%/progr
 	$(CC) $(ALL_CFLAGS) -DTXM_RT_OPENCL -c $< -o $@
 $(B)/txmill-opencl.so: $(OPENCL_OBJ) $(DEVICE_OBJ) $(DEVICE_CORE) $(DEVICE_MAP) $(B)/flags/link
 	$(device_link) -lOpenCL -lxxhash -lm -o $@
-# Looks at the drivers in a process of its own.
-$(B)/txmill-opencl-probe: $(B)/src/device/opencl/probe.o $(B)/flags/link
-	$(CC) $(ALL_LDFLAGS) $(filter %.o,$^) -lOpenCL -o $@
+# Loads the drivers, and lets them compile, in a process of its own.
+$(B)/txmill-opencl-probe: $(B)/src/device/opencl/probe.o $(OPENCL_OBJ) $(DEVICE_CORE) $(B)/flags/link
+	$(CC) $(ALL_LDFLAGS) $(filter %.o,$^) -lOpenCL -lxxhash -lm -o $@
 
 .PHONY: install-device
 install: install-device

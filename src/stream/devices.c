@@ -45,6 +45,7 @@ txm_status txm_render_devices_note(const txm_render_devices *devices, txm_render
         txm_render_device *d = &(*out)[i];
         snprintf(d->name, sizeof d->name, "%s", txm_device_name(devices->items[i]));
         snprintf(d->title, sizeof d->title, "%s", txm_device_title(devices->items[i]));
+        snprintf(d->problem, sizeof d->problem, "%s", txm_device_problem(devices->items[i]));
         txm_device_stats_of(devices->items[i], &d->stats);
     }
     return TXM_OK;

@@ -209,6 +209,7 @@ typedef struct txm_render_moment {
 /* What a device did. */
 typedef struct txm_render_device {
     char name[32], title[256];
+    char problem[TXM_MESSAGE_BYTES]; /* why it was lost; "": it was not */
     txm_device_stats stats;
 } txm_render_device;
 

@@ -65,6 +65,11 @@ bool txm_mirror_has_base(txm_cache *c, uint32_t texture)
     return has;
 }
 
+float txm_mirror_spurious(const txm_cache *c)
+{
+    return c->options.spurious;
+}
+
 uint64_t txm_mirror_budget(txm_cache *c)
 {
     pthread_mutex_lock(&c->lock);

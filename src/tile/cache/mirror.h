@@ -30,6 +30,8 @@ uint32_t txm_mirror_slots(const txm_cache *c);
 /* Whether some UDIM set is served by a base texture where that has the level: txm_cache_resolve knows which. Any time.
  */
 bool txm_mirror_has_base(txm_cache *c, uint32_t texture);
+/* For tests: the chance that a copy is to be given up though it is good. Any time. */
+float txm_mirror_spurious(const txm_cache *c);
 /* The budget for tiles; 0: none is set. Any time. */
 uint64_t txm_mirror_budget(txm_cache *c);
 #endif

@@ -159,6 +159,11 @@ bool txm_device_is_lost(const txm_device *device)
     return device->lost;
 }
 
+const char *txm_device_problem(const txm_device *device)
+{
+    return device->why.message;
+}
+
 void txm_device_stats_of(const txm_device *device, txm_device_stats *stats)
 {
     *stats = device->stats;

@@ -96,6 +96,7 @@ struct txm_device {
     txm_places near_places, far_places;
     txm_copy *copies; /* by slots of the cache */
     uint32_t copy_count;
+    uint32_t chance;  /* random state, for spurious misses */
     txm_words wanted; /* entries that lookups have asked for and that are not here yet */
     uint32_t clock;   /* number of the last launch */
     uint32_t session; /* calls of txm_device_sample_view: during one of them what a view shows stays in its slot */

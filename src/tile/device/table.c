@@ -54,12 +54,14 @@ static uint32_t units_of(uint32_t bytes)
  * open may show tiles that the cache has let go since: within a session they stay in their slots. */
 static void forget_stale(txm_device *d, txm_cache *c, bool in_view)
 {
+    const uint32_t spurious = (uint32_t)(txm_mirror_spurious(c) * 16777216.0f);
     for (uint32_t i = 0; i < d->copy_count; i++) {
         txm_copy *copy = &d->copies[i];
         if (copy->unit == TXM_NO_PLACE || (in_view && copy->session == d->session))
             continue;
         copy->session = d->session;
-        if (txm_mirror_holds(c, i, copy->stamp))
+        d->chance = 1103515245u * d->chance + 12345u;
+        if (txm_mirror_holds(c, i, copy->stamp) && d->chance >> 8 >= spurious)
             continue;
         txm_places_give(copy->unit < d->near_places.units ? &d->near_places : &d->far_places, copy->unit);
         copy->unit = TXM_NO_PLACE;
