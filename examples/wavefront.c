@@ -51,7 +51,9 @@ static txm_status launch(wave *w, uint32_t texture, int *failed, txm_error *err)
         *failed |= look == TXM_LOOK_FAILED;
     }
     txm_cache_viewer_close(w->viewer); /* nobody looks up in it any more: its tiles may go */
-    return status ? status : txm_cache_viewer_process(w->viewer, lanes, 1, &w->loading, err);
+    if (status || !w->left)
+        return status;
+    return txm_cache_viewer_process(w->viewer, lanes, 1, &w->loading, err);
 }
 
 static txm_status render(wave waves[WAVES], uint32_t texture, int *launches, int *failed, txm_error *err)

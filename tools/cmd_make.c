@@ -10,7 +10,7 @@
  */
 #include "tile/base/fail.h"
 #include "tools/inspect/tx_files.h"
-#include "tools/make/make_run.h"
+#include "tools/make/make_mesh.h"
 #include "tools/options/project.h"
 #include "tools/output/exits.h"
 
@@ -53,6 +53,7 @@ static const txm_option course_options[] = {
 
 static const txm_option_group groups[] = {
     TXM_INPUTS_GROUP(txm_make_args),
+    TXM_MESH_GROUP(txm_make_args),
     TXM_RULES_GROUP(txm_make_args),
     TXM_SETTINGS_GROUP(txm_make_args),
     TXM_COLOUR_GROUP(txm_make_args),
@@ -79,6 +80,9 @@ static txm_status check_usage(const txm_make_args *args, const txm_operands *ope
     if (args->output && operands->count > 1)
         return txm_fail(err, TXM_STATUS_USAGE, "--output takes a single image, but %zu are given; use --cache-dir",
                         operands->count);
+    const txm_status status = txm_make_mesh_check(args, operands, err);
+    if (status != TXM_OK)
+        return status;
     if (args->store && !*args->store)
         return txm_fail(err, TXM_STATUS_USAGE, "--store: the name is empty");
     if (args->log && !*args->log)

@@ -74,11 +74,14 @@ static txm_status take_size(const char *word, void *user, txm_error *err)
 static txm_status take_policy(const char *word, void *user, txm_error *err)
 {
     txm_replay_ask *ask = user;
+    const txm_cache_policy_words *words;
     uint32_t policy = 0;
-    while (policy < TXM_REPLAY_POLICIES && strcmp(word, txm_replay_policy_name(policy)) != 0 &&
-           (policy == TXM_REPLAY_OPT || strcmp(word, txm_cache_policy_name((txm_cache_policy)policy)) != 0))
+    while ((words = txm_cache_policy_words_of((txm_cache_policy)policy)) && strcmp(word, words->column) != 0 &&
+           strcmp(word, words->name) != 0)
         policy++;
-    if (policy == TXM_REPLAY_POLICIES)
+    if (!words)
+        policy = TXM_REPLAY_OPT;
+    if (!words && strcmp(word, txm_replay_policy_name(policy)) != 0)
         return txm_fail(err, TXM_STATUS_USAGE, "must be words of '%s', with commas between them",
                         txm_replay_policy_values);
     for (size_t i = 0; i < ask->policy_count; i++)

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tile/base/extension.h"
 #include "tile/base/fail.h"
 #include "tile/base/mem.h"
 #include "tile/base/text.h"
@@ -97,8 +98,9 @@ static const txm_option places[] = {
     NUMBER("dvdx", dvdx, "How v changes there (default: 0)"),
     NUMBER("dudy", dudy, "How u changes from one pixel of the picture to the next above it (default: 0)"),
     NUMBER("dvdy", dvdy, "How v changes there (default: 0)"),
-    TXM_OPTION(CHOICE, "extension", .letter = 'e', AT(extension), .arg = "MODE", .values = "repeat extend clip mirror",
-               .help = "What lies beyond the image's edge: repeat, extend, clip or mirror (default: repeat)"),
+    TXM_OPTION(CHOICE, "extension", .letter = 'e', AT(extension), .arg = "MODE", .values = TXM_EXTENSION_VALUES,
+               .help = "What lies beyond the image's edge (default: repeat); one of" TXM_EXTENSION_TABLE(
+                   TXM_EXTENSION_SPACED)),
     {0},
 };
 static const txm_option hows[] = {

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tile/base/extension.h"
 #include "tile/base/fail.h"
 #include "tile/base/mem.h"
 #include "tile/base/path.h"
@@ -73,8 +74,9 @@ static const txm_option options[] = {
                 "picture is encoded for viewing."),
     TXM_OPTION(UINT, "padding", .letter = 'p', AT(padding), .arg = "N", .max = TXM_MAX_PADDING_PX,
                .help = "Pixels to add around the tile, up to 8 (default: 0)"),
-    TXM_OPTION(CHOICE, "extension", .letter = 'e', AT(extension), .arg = "MODE", .values = "repeat extend clip mirror",
-               .help = "What lies beyond the level's edge: repeat, extend, clip or mirror (default: repeat)"),
+    TXM_OPTION(CHOICE, "extension", .letter = 'e', AT(extension), .arg = "MODE", .values = TXM_EXTENSION_VALUES,
+               .help = "What lies beyond the level's edge (default: repeat); one of" TXM_EXTENSION_TABLE(
+                   TXM_EXTENSION_SPACED)),
     {0},
 };
 static const txm_option outputs[] = {

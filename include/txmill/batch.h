@@ -9,8 +9,7 @@
  *     txm_batch_run                         makes what is missing, biggest first, in parallel
  *
  * Ownership: inputs, rules and context must outlive the batch, and so must the strings in its options and settings.
- * Inputs and rules copy the strings that they are given.
- */
+ * Inputs and rules copy the strings that are passed to them. */
 #ifndef TXMILL_BATCH_H
 #define TXMILL_BATCH_H
 
@@ -26,50 +25,50 @@ extern "C" {
 
 /* ---- inputs ----------------------------------------------------------------------------------------------------- */
 
-/* One image, and what whoever named it said about it. Zeroed members say nothing. */
+/* One image, and what the list, scene or caller that named it specified about it. Zero means "not specified". */
 typedef struct txm_input {
     const char *path;
-    const char *pattern;       /* the operand it was found by, if that means many ("wood.<UDIM>.png") */
+    const char *pattern;       /* the operand that it was found by, if that matches many files ("wood.<UDIM>.png") */
     const char *origin;        /* where it was named ("list.txt:12", a scene); NULL: the command line */
-    const char *colorspace;    /* NULL: not said */
-    txm_alpha alpha;           /* DEFAULT: not said */
+    const char *colorspace;    /* NULL: not specified */
+    txm_alpha alpha;           /* DEFAULT: not specified */
     const char *working_space; /* scene-linear space of the scene; NULL: the context's */
     const char *cache_dir;     /* NULL: as in the batch's settings */
-    const char *output;        /* NULL: the place where Cycles looks */
-    bool from_scene;           /* what a scene says is final: no rule applies */
-    bool ruled;                /* rules were applied to it already: the batch's do not */
-    const char *decided_by;    /* who said colour space and alpha, for people; NULL: its origin */
-    txm_status status;         /* not OK: no image, but something that could not be read; `message` says why */
+    const char *output;        /* path of the tx file; NULL: where Cycles looks for it */
+    bool from_scene;           /* a scene named it; what a scene specifies is final, so rules do not apply */
+    bool ruled;                /* rules were applied to it already, so the batch's are not */
+    const char *decided_by;    /* what decided colour space and alpha, for messages; NULL: its origin */
+    txm_status status;         /* not OK: an argument that could not be read as an image; `message` says why */
     const char *message;
 } txm_input;
 
 /* The inputs of a batch, in the order in which they were added. For one thread at a time. */
 typedef struct txm_inputs txm_inputs;
 
-/* Adds the images of a Blender scene. `settings` holds what is said about it: where it was named, working_space and
- * cache_dir; its path is not looked at. NO_MEMORY and CONFIG only: what cannot be read becomes an input with a status.
- */
+/* Adds the images of a Blender scene. Of `settings` origin, working_space and cache_dir count, for all of the scene's
+ * images; its path is ignored. Fails with NO_MEMORY and CONFIG only: what cannot be read becomes an input with a
+ * status. */
 typedef txm_status (*txm_inputs_scene)(void *user, txm_inputs *inputs, const char *path, const txm_input *settings,
                                        txm_error *err);
 
-/* How inputs are collected. Callbacks run on the thread that adds inputs; `user` members are handed to them as they
- * are. */
+/* How inputs are collected. Callbacks run on the thread that adds inputs; each gets the `..._user` pointer that belongs
+ * to it. */
 typedef struct txm_inputs_options {
     size_t struct_size;         /* set by txm_inputs_options_init */
-    bool recursive;             /* folders with their subfolders; without it a folder is a failed input */
-    bool tx_files;              /* in folders take tx files, blender_tx folders included, instead of images */
+    bool recursive;             /* take folders with their subfolders; if false, a folder is an input that failed */
+    bool tx_files;              /* in folders, take tx files instead of images, those in blender_tx folders included */
     const char *const *include; /* globs, NULL-terminated: what to take in folders; NULL: images by their extension */
     const char *const *exclude; /* globs of files and subfolders to leave out in folders; may be NULL */
     void (*empty)(void *user, const char *message); /* called for folders and lists that hold nothing; may be NULL */
     void *empty_user;
     txm_inputs_scene scene; /* called for files with the extension "blend" and for folders of scenes, txmill-scene(5);
-                             * NULL: they are inputs like others */
+                               NULL: these are treated as images */
     void *scene_user;
-    const volatile int *cancel; /* not 0: stop waiting for a list; may be NULL */
-    bool ptex_files;            /* beside tx_files: Ptex files, by their extension, as well */
+    const volatile int *cancel; /* stop waiting for a list once it is not 0; may be NULL */
+    bool ptex_files;            /* with tx_files: take Ptex files too, recognised by their extension */
 } txm_inputs_options;
 
-/* Opens options: every member asks for nothing in particular. */
+/* Initialises options with the defaults. */
 static inline void txm_inputs_options_init(txm_inputs_options *options)
 {
     memset(options, 0, sizeof *options);
@@ -80,41 +79,42 @@ static inline void txm_inputs_options_init(txm_inputs_options *options)
 TXM_API txm_status txm_inputs_new(const txm_inputs_options *options, txm_inputs **out, txm_error *err);
 TXM_API void txm_inputs_free(txm_inputs **inputs); /* NULL-safe */
 
-/* Adds what an argument names: a file, a folder, a pattern (<UDIM>, <UVTILE>, ####, %04d, <f>; only where no file has
- * that very name), or a list, @FILE, or @- or - for standard input. What cannot be read becomes an input with a status:
- * it is reported with the others and stops nothing. NO_MEMORY, and CANCELLED while a list was read. */
+/* Adds what an argument names: a file, a folder, a pattern (<UDIM>, <UVTILE>, ####, %04d, <f>; unless a file has
+ * exactly that name), or a list (@FILE, or @- or - for standard input). What cannot be read becomes an input with a
+ * status: it is reported with the others, and the rest is still added. NO_MEMORY, and CANCELLED while a list was read.
+ */
 TXM_API txm_status txm_inputs_add(txm_inputs *inputs, const char *argument, txm_error *err);
-/* Adds one entry as it is. NO_MEMORY, and USAGE for an alpha type that there is none of. */
+/* Adds one entry as it is. NO_MEMORY, and USAGE for an unknown alpha type. */
 TXM_API txm_status txm_inputs_add_entry(txm_inputs *inputs, const txm_input *entry, txm_error *err);
 
-/* Makes an input one that cannot be converted, for what is wrong with it. NO_MEMORY, and USAGE beyond the last. */
+/* Marks an input as failed, for the reason in `failure`. NO_MEMORY, and USAGE for an index beyond the last. */
 TXM_API txm_status txm_inputs_fail(txm_inputs *inputs, size_t index, const txm_error *failure, txm_error *err);
 
-/* Replaces what is said about an input: colour space, alpha type, working space, cache folder, whether rules apply, and
- * who decided. NO_MEMORY, and USAGE beyond the last and for an alpha type that there is none of. */
+/* Replaces what is specified about an input: colour space, alpha type, working space, cache folder, whether rules
+ * apply, and what decided them. NO_MEMORY, and USAGE for an index beyond the last or an unknown alpha type. */
 TXM_API txm_status txm_inputs_say(txm_inputs *inputs, size_t index, const txm_input *said, txm_error *err);
 
-/* Inputs by index. What is returned belongs to the inputs, and is valid until one is added or changed. */
+/* Inputs by index. The returned input belongs to `inputs`, and is valid until one is added or changed. */
 TXM_API size_t txm_inputs_count(const txm_inputs *inputs);
 TXM_API const txm_input *txm_inputs_at(const txm_inputs *inputs, size_t index); /* NULL beyond the last */
 
-/* The number of the UDIM tile, 1001 to 9999, that an input was found as; 0: none. */
+/* The number, 1001 to 9999, of the UDIM tile that an input is; 0 if it was not found by a UDIM pattern. */
 TXM_API uint32_t txm_input_udim(const txm_input *input);
 
-/* Changes settings to those of one image under rules (which may be NULL): as a batch decides them, what its input says
- * included. Strings are those of rules and input. */
+/* Changes settings to those of one image, as a batch decides them from its input and from rules (which may be NULL).
+ * The strings in *settings then belong to the rules or the input. */
 TXM_API void txm_rules_apply(const txm_rules *rules, const txm_input *input, txm_settings *settings);
 
 /* ---- lint ------------------------------------------------------------------------------------------------------- */
 
-/* Likely mistakes; bits. */
+/* Likely mistakes in the choice or content of an image; each is one bit. */
 typedef enum txm_lint {
     TXM_LINT_DATA_AS_COLOR = 1, /* a normal or roughness map by its name, set to a colour space */
     TXM_LINT_COLOR_AS_DATA = 2, /* a colour map by its name, set to Non-Color */
     TXM_LINT_WIDE = 4,          /* 16 bits with the content of 8 */
     TXM_LINT_OPAQUE = 8,        /* alpha is 1 everywhere */
-    TXM_LINT_GREY = 16,         /* three channels of the same */
-    TXM_LINT_LARGE = 32,        /* more than 16384 pixels an edge */
+    TXM_LINT_GREY = 16,         /* three equal channels */
+    TXM_LINT_LARGE = 32,        /* an edge is longer than 16384 pixels */
     TXM_LINT_END = 64
 } txm_lint;
 
@@ -122,15 +122,15 @@ typedef enum txm_lint {
 TXM_API const char *txm_lint_name(txm_lint finding);
 TXM_API const char *txm_lint_text(txm_lint finding);
 
-/* What is probably not meant so about an image that is set to a colour space (as in txm_settings): *findings are bits
- * of txm_lint. Reads until every suspicion is refuted, which for most images is the first rows. `cancel` may be
- * NULL. As opening and reading an image; COLORSPACE, CANCELLED. */
+/* Looks for likely mistakes in an image that will be converted with a colour space (as in txm_settings): *findings
+ * receives bits of txm_lint. The image is read until every suspicion is refuted, which for most images takes the first
+ * rows. `cancel` may be NULL. Fails as opening and reading an image do, and with COLORSPACE and CANCELLED. */
 TXM_API txm_status txm_lint_image(const txm_color_config *config, const char *path, const char *colorspace,
                                   const volatile int *cancel, unsigned *findings, txm_error *err);
 
 /* ---- the batch -------------------------------------------------------------------------------------------------- */
 
-enum { TXM_CONTENT_HEX = 65 }; /* SHA-256 in lower case, and the NUL */
+enum { TXM_CONTENT_HEX = 65 }; /* SHA-256 in lower-case hex, and the NUL */
 
 /* What a conversion is expected to cost. */
 typedef struct txm_cost {
@@ -139,32 +139,32 @@ typedef struct txm_cost {
     double seconds;        /* of one processor */
 } txm_cost;
 
-/* One input as planned or done. Pointers are valid during the call that hands it out. */
+/* One input as planned or done. Pointers are valid during the callback that receives it. */
 typedef struct txm_batch_file {
     size_t index; /* of the input */
     const txm_input *input;
     const char *decided_by;   /* what chose colour space or alpha: a rule's glob and origin, a list; NULL: settings */
     const txm_result *result; /* meaningless when `err` holds a failure */
     const txm_error *err;     /* status TXM_OK: no failure */
-    txm_cost cost;            /* zero when there is nothing to do */
+    txm_cost cost;            /* zero if there is nothing to do */
     const txm_input *same_as; /* the input that makes the same tx file; NULL: none */
     unsigned lint;            /* findings, bits of txm_lint */
-    unsigned shard;           /* that it belongs to, from 1; 0: the batch is not divided */
-    double weight_s;          /* that it counts in the division: what making it costs, needed or not */
-    const char *content;      /* SHA-256 of the source; NULL unless asked for */
-    txm_context *context;     /* that it is converted with: of its config and working space */
+    unsigned shard;           /* the shard that it belongs to, from 1; 0: the batch is not divided */
+    double weight_s;          /* its weight in the division: seconds that making it takes, whether needed or not */
+    const char *content;      /* SHA-256 of the source; NULL unless options.content is set */
+    txm_context *context;     /* the context that it is converted with, which has its config and working space */
 } txm_batch_file;
 
-/* What a plan adds up to; its list_key is valid during the call that hands it out. */
+/* The totals of a plan; its list_key is valid during the callback that receives it. */
 typedef struct txm_batch_totals {
-    size_t inputs;        /* of this shard; without shards all */
-    size_t to_create;     /* of them */
+    size_t inputs;        /* of this shard; all if the batch is not divided */
+    size_t to_create;     /* inputs of these whose tx file is missing or outdated */
     txm_cost cost;        /* sums; memory_bytes: the largest */
-    size_t listed;        /* inputs of all shards */
-    const char *list_key; /* with shards: 40 hex digits, equal where the same inputs were divided; else "" */
+    size_t listed;        /* number of inputs of all shards together */
+    const char *list_key; /* with shards: 40 hex digits, equal for runs that divide the same inputs; else "" */
 } txm_batch_totals;
 
-/* Called from any thread, one at a time. Members may be NULL. */
+/* Callbacks of a batch. They may run on any thread, but never two at a time. Members may be NULL. */
 typedef struct txm_batch_events {
     size_t struct_size; /* set by txm_batch_events_init */
     void *user;
@@ -172,13 +172,13 @@ typedef struct txm_batch_events {
     void (*planned)(void *user, const txm_batch_totals *totals);
     /* One input is settled: at planning when there is nothing to do, else when it was made or failed. */
     void (*done)(void *user, const txm_batch_file *file);
-    /* A conversion begins; rows of level 0 that were read (not one at a time). */
+    /* A conversion begins; then, in steps of several rows, how many rows of level 0 were read. */
     void (*begin)(void *user, const txm_batch_file *file);
     void (*rows)(void *user, size_t index, uint32_t rows_done, uint32_t rows);
     void (*warn)(void *user, const char *message);
 } txm_batch_events;
 
-/* Opens options: every member asks for nothing in particular. */
+/* Initialises options with the defaults. */
 static inline void txm_batch_events_init(txm_batch_events *options)
 {
     memset(options, 0, sizeof *options);
@@ -188,29 +188,29 @@ static inline void txm_batch_events_init(txm_batch_events *options)
 /* How a batch runs. What it points at must outlive the batch, but for what is copied. */
 typedef struct txm_batch_options {
     size_t struct_size;             /* set by txm_batch_options_init */
-    const txm_settings *settings;   /* for inputs of which nothing else is said; copied; NULL: the defaults */
+    const txm_settings *settings;   /* for whatever an input does not specify itself; copied; NULL: the defaults */
     const txm_rules *rules;         /* may be NULL */
     const char *output;             /* where the tx file of a single input goes; may be NULL */
-    bool force;                     /* make what is up to date, too */
-    bool dry_run;                   /* only plan: what would be made is handed to `done` as TXM_OUTCOME_WOULD_CREATE */
-    bool largest_first;             /* a dry run hands out the inputs in the order of the work */
+    bool force;                     /* make files again that are up to date */
+    bool dry_run;                   /* only plan: `done` gets what would be made as TXM_OUTCOME_WOULD_CREATE */
+    bool largest_first;             /* a dry run reports the inputs in the order in which they would be made */
     bool no_claims;                 /* do not keep other processes from making the same files */
-    bool lint;                      /* look for likely mistakes, and not only by the names of images */
-    bool deep;                      /* decode the tiles of what is up to date, and make again what is damaged */
-    bool content;                   /* digest the sources when planning */
+    bool lint;                      /* also read images to look for likely mistakes; their names are always checked */
+    bool deep;                      /* decode the tiles of files that are up to date, and make damaged ones again */
+    bool content;                   /* compute the SHA-256 of sources when planning */
     const char *store;              /* folder of finished tx files to take from and add to; may be NULL */
     bool fail_fast;                 /* start nothing more after a failure */
     bool stages;                    /* time the stages of conversions */
     uint64_t max_memory_bytes;      /* for all conversions together; 0: no bound */
-    unsigned shards;                /* into how many the inputs are divided; 0: not at all */
-    unsigned shard;                 /* the one to settle, 1 to `shards`; 0: all */
+    unsigned shards;                /* number of parts that the inputs are divided into; 0: not divided */
+    unsigned shard;                 /* the part to plan and make, 1 to `shards`; 0: all */
     const txm_batch_events *events; /* copied; may be NULL */
-    /* One an input: a context that was derived from the batch's, NULL: the batch's itself. They and the array must
-     * outlive the batch. NULL: that for all. */
+    /* One context for each input, derived from the batch's; an element that is NULL means the batch's own. The array
+     * and the contexts must outlive the batch. NULL: the batch's own for all inputs. */
     txm_context *const *contexts;
 } txm_batch_options;
 
-/* Opens options: every member asks for nothing in particular. */
+/* Initialises options with the defaults. */
 static inline void txm_batch_options_init(txm_batch_options *options)
 {
     memset(options, 0, sizeof *options);
@@ -225,11 +225,11 @@ TXM_API txm_status txm_batch_new(txm_context *context, const txm_inputs *inputs,
                                  txm_batch **out, txm_error *err);
 TXM_API void txm_batch_free(txm_batch **batch); /* NULL-safe */
 
-/* Looks at all inputs and makes the plan. Of a divided batch those of its shard alone are reported and made; the
- * division depends on the inputs only, not on their order, their tx files, or the host. Failures of single inputs go to
- * `done`. NO_MEMORY, CONFIG (a working space that the config lacks), CANCELLED. */
+/* Looks at all inputs and makes the plan. A batch of one shard reports and makes the inputs of that shard only; how
+ * inputs are divided depends on the inputs, not on their order, their tx files, or the host. Failures of single inputs
+ * are reported to `done`. NO_MEMORY, CONFIG (a working space that the config lacks), CANCELLED. */
 TXM_API txm_status txm_batch_plan(txm_batch *batch, txm_error *err);
-/* Carries the plan out, once. Failures of single inputs go to `done`. NO_MEMORY, CANCELLED. */
+/* Carries the plan out; call it once. Failures of single inputs are reported to `done`. NO_MEMORY, CANCELLED. */
 TXM_API txm_status txm_batch_run(txm_batch *batch, txm_error *err);
 
 #ifdef __cplusplus

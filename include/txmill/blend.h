@@ -1,3 +1,3 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The name that programs know this header by that were written when scenes were those of Blender alone. */
+ * The former name of txmill/scene.h, from when scenes were .blend files only; kept for programs that include it. */
 #include "txmill/scene.h"

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Colour spaces: an OCIO config (a file, $OCIO, or the built-in one) seen through what textures need.
+ * Colour spaces: what textures need of an OCIO config (a file, $OCIO, or the built-in one).
  *
- * The room src/mill/color knows what pixels mean. In: a config, the name of a space, the working space. Out: the class
- * of the space as Cycles sees it, its canonical name, a transform to scene-linear for rows of floats, and the matrix
- * that is part of tx names. ocio.h is the only way to OpenColorIO, which is loaded when it is first needed; configs
- * that are newer than the library are reduced to what it can read (scan.h, tree.h, reduce.h).
+ * A config and a working space give, for the name of a colour space, its canonical name, the class that Cycles would
+ * assign it, and a transform to scene-linear for pixels; and for the working space the matrix that is part of the names
+ * of tx files. OpenColorIO is loaded when it is first needed. A config that is newer than that library is reduced to
+ * the part that it can read.
  */
 #ifndef TXMILL_COLOR_H
 #define TXMILL_COLOR_H
@@ -22,12 +22,12 @@
 extern "C" {
 #endif
 
-/* A config, and a colour space of it: spaces, and the names that functions return, live as long as their config. */
+/* A config, and one of its colour spaces. Spaces, and the names that functions return, live as long as their config. */
 typedef struct txm_color_config txm_color_config;
 typedef struct txm_color_space txm_color_space;
 
-/* The versions of Blender whose answers differ. 5.3 is not released: what is known of it comes from a development
- * snapshot and may change. */
+/* The versions of Blender that differ in names or colours of tx files. 5.3 is not released: its behaviour is that of a
+ * development snapshot and may change. */
 typedef enum txm_blender {
     TXM_BLENDER_NEWEST = 0, /* the newest release, 5.2 */
     TXM_BLENDER_5_2 = 502,
@@ -36,7 +36,7 @@ typedef enum txm_blender {
 
 /* "5.2" or "5.3", also with a patch level ("5.2.3"). False for any other text; *out is unchanged then. */
 TXM_API bool txm_blender_parse(const char *text, txm_blender *out);
-/* The other way; of TXM_BLENDER_NEWEST the version that it means. "" for a value that is none. */
+/* The name of a version; for TXM_BLENDER_NEWEST, that of the version which it means. "" for any other value. */
 TXM_API const char *txm_blender_name(txm_blender blender);
 /* The known versions, oldest first; TXM_BLENDER_NEWEST at the end of the list. */
 TXM_API const txm_blender *txm_blender_versions(void);
@@ -50,7 +50,7 @@ typedef struct txm_color_options {
     txm_blender blender;       /* --blender */
 } txm_color_options;
 
-/* Opens options: every member asks for nothing in particular. */
+/* Initialises options with the defaults. */
 static inline void txm_color_options_init(txm_color_options *options)
 {
     memset(options, 0, sizeof *options);
@@ -78,18 +78,18 @@ TXM_API const char *txm_color_config_name(const txm_color_config *config);
 TXM_API const char *txm_color_config_version(const txm_color_config *config);
 TXM_API const char *txm_color_config_left_out(const txm_color_config *config);
 
-/* The 3x4 row-major matrix from CIE XYZ (D65) to scene_linear, computed as Cycles does (cycles-tx.md section 1), and
- * its 12 numbers printed "%.4g" joined by '_'. */
+/* The 3x4 row-major matrix from CIE XYZ (D65) to scene_linear, computed as Cycles does, and its 12
+ * numbers printed "%.4g" joined by '_'. */
 TXM_API void txm_color_xyz_to_scene_linear(const txm_color_config *config, float matrix[12]);
 TXM_API const char *txm_color_xyz_to_scene_linear_text(const txm_color_config *config);
 
 /* The version of Blender that the config was loaded for, never TXM_BLENDER_NEWEST; and the text of the matrix as
- * another version computes it, which differs where the config says nothing about CIE XYZ. */
+ * another version computes it, which differs if the config does not define CIE XYZ. */
 TXM_API txm_blender txm_color_blender(const txm_color_config *config);
 TXM_API const char *txm_color_xyz_text_of(const txm_color_config *config, txm_blender blender);
 
 /* The interop id of sRGB over the working space's primaries, which is the colorInteropID of OpenEXR tx files of the
- * class TXM_COLOR_CLASS_SRGB; "" where that version of Blender writes none. */
+ * class TXM_COLOR_CLASS_SRGB; "" if the config's version of Blender writes none. */
 TXM_API const char *txm_color_srgb_interop_id(const txm_color_config *config);
 
 /* The working space's interop id ("lin_rec709_scene", "lin_rec2020_scene", "lin_ap1_scene"; "" if none is known). */
@@ -98,18 +98,18 @@ TXM_API const char *txm_color_working_interop_id(const txm_color_config *config)
 /* Role lookup ("default_byte"): canonical colour space name, NULL if the config lacks the role. */
 TXM_API const char *txm_color_role(const txm_color_config *config, const char *role);
 
-/* Canonical name of a colour space, alias or role; NULL if unknown. Also knows interop ids given as names. */
+/* Canonical name of a colour space, alias or role; NULL if unknown. Interop ids are accepted as names. */
 TXM_API const char *txm_color_canonical(const txm_color_config *config, const char *name);
 
 /* Whether the config says that this space is data (false for unknown names). */
 TXM_API bool txm_color_is_data(const txm_color_config *config, const char *name);
 
-/* The space that a file rule other than the default one assigns to this path; NULL if none really matches. */
+/* The space that the config's file rules assign to this path; NULL if only the default rule matches. */
 TXM_API const char *txm_color_file_rule(const txm_color_config *config, const char *path);
 
-/* Finds a space by name, alias, or role, classifies it, builds its processor to scene_linear (once a config; repeated
- * calls return the same object, owned by the config). COLORSPACE when unknown (the message lists near names) or when it
- * cannot be built (the message says why). Thread-safe. */
+/* Finds a space by name, alias or role, classifies it, and builds its transform to scene-linear. The space belongs to
+ * the config; later calls return the same object. COLORSPACE if the name is unknown (the message lists similar names)
+ * or the transform cannot be built (the message says why). Thread-safe. */
 TXM_API txm_status txm_color_find(const txm_color_config *config, const char *name, const txm_color_space **out,
                                   txm_error *err);
 
@@ -118,13 +118,13 @@ TXM_API txm_color_class txm_color_space_class(const txm_color_space *space); /* 
 /* As it is stored in tx files: "data", "scene_linear", "scene_linear_srgb" or the space's own name. */
 TXM_API const char *txm_color_space_detected(const txm_color_space *space);
 
-/* What the conversion to scene_linear does, as a digest that differs where the transforms differ, whatever the space is
- * called; "" for classes that are not converted. */
+/* A digest of the transform to scene-linear: two spaces have the same digest if their transforms are the same, whatever
+ * their names are. "" for classes that are not converted. */
 TXM_API const char *txm_color_space_transform_id(const txm_color_space *space);
 
-/* Converts `count` packed RGBA float pixels to scene_linear in place with OCIO's default CPU processor; alpha is left
- * as it is (but where colours are not finite: as in Cycles, it may become NaN as well). Only for TXM_COLOR_CLASS_OTHER.
- * Thread-safe. */
+/* Converts `count` packed RGBA float pixels to scene-linear in place with OCIO's default CPU processor. Alpha is not
+ * changed, except that, as in Cycles, it may become NaN for a pixel whose colour is not finite. Only for
+ * TXM_COLOR_CLASS_OTHER. Thread-safe. */
 TXM_API void txm_color_apply(const txm_color_space *space, float *rgba, size_t count);
 
 /* ---- listing (txmill colorspaces) --------------------------------------------------------------------------- */

@@ -26,49 +26,50 @@ typedef enum txm_log_level { TXM_LOG_LEVEL_WARNING, TXM_LOG_LEVEL_INFO } txm_log
 /* May be called from any thread. */
 typedef void (*txm_log_fn)(void *user, txm_log_level level, const char *message);
 
-/* What a context may use, and whom it tells. */
+/* What a context may use, and where its log goes. */
 typedef struct txm_context_options {
-    size_t struct_size;           /* set by txm_context_options_init */
-    unsigned threads;             /* threads that compute, the caller included; 0: all that this process may use */
+    size_t struct_size; /* set by txm_context_options_init */
+    unsigned
+        threads; /* number of threads that compute, the caller's included; 0: one per CPU that this process may use */
     uint64_t max_memory_bytes;    /* 0: no bound */
-    const char *ocio_path;        /* as --ocio */
-    const char *working_space;    /* as --working-space */
+    const char *ocio_path;        /* as --ocio of txmill make; NULL: $OCIO, then the built-in config */
+    const char *working_space;    /* as --working-space; NULL: the config's own */
     const char *device;           /* "auto", "cpu", "cuda", "cuda:N"; NULL: auto */
     uint64_t device_memory_bytes; /* as --device-memory; 0: no bound but the device's own */
     txm_log_fn log;               /* may be NULL */
     void *log_user;
-    /* May be NULL: work stops with TXM_STATUS_CANCELLED soon after *cancel becomes non-zero. Read atomically: set it
-     * with txm_cancel_request or another atomic store. */
+    /* Work stops with TXM_STATUS_CANCELLED soon after *cancel becomes non-zero. It is read atomically: set it with
+     * txm_cancel_request or another atomic store. May be NULL. */
     const volatile int *cancel;
-    bool ignore_environment; /* do not look at $OCIO */
+    bool ignore_environment; /* ignore $OCIO */
     txm_blender blender;     /* as --blender */
 } txm_context_options;
 
-/* Opens options: every member asks for nothing in particular. */
+/* Initialises options with the defaults. */
 static inline void txm_context_options_init(txm_context_options *options)
 {
     memset(options, 0, sizeof *options);
     options->struct_size = sizeof *options;
 }
 
-/* Asks for the work of a context to stop. From any thread; safe in signal handlers. */
+/* Sets *cancel, so that the work of a context stops. May be called on any thread and in signal handlers. */
 TXM_API void txm_cancel_request(volatile int *cancel);
 
-/* `options` may be NULL. What its strings say is copied; log and cancel must outlive the context. USAGE, NO_MEMORY,
- * CONFIG, COLORSPACE, DEVICE (a device that was asked for by name). */
+/* `options` may be NULL. Its strings are copied; log_user and cancel must outlive the context. USAGE, NO_MEMORY,
+ * CONFIG, COLORSPACE, DEVICE (a device that is named in the options cannot be used). */
 TXM_API txm_status txm_context_new(const txm_context_options *options, txm_context **out, txm_error *err);
 TXM_API void txm_context_free(txm_context **context); /* NULL-safe */
 
-/* A context that differs in the working space alone and shares the threads of `base`, which must outlive it. CONFIG,
- * COLORSPACE, NO_MEMORY. */
+/* Makes a context that differs from `base` in its working space alone. It shares the threads of `base`, which must
+ * outlive it. CONFIG, COLORSPACE, NO_MEMORY. */
 TXM_API txm_status txm_context_derive(const txm_context *base, const char *working_space, txm_context **out,
                                       txm_error *err);
 
-/* A context with another OpenColorIO config, too: `ocio_path` and `working_space` as in txm_context_options, each may
- * be NULL. As txm_context_derive. */
+/* The same with another OpenColorIO config too: `ocio_path` and `working_space` are as in txm_context_options; each may
+ * be NULL. */
 TXM_API txm_status txm_context_derive_config(const txm_context *base, const char *ocio_path, const char *working_space,
                                              txm_context **out, txm_error *err);
-/* The same for another version of Blender, too. */
+/* The same for another version of Blender too. */
 TXM_API txm_status txm_context_derive_blender(const txm_context *base, const char *ocio_path, const char *working_space,
                                               txm_blender blender, txm_context **out, txm_error *err);
 
@@ -76,82 +77,84 @@ TXM_API txm_status txm_context_derive_blender(const txm_context *base, const cha
 TXM_API const txm_color_config *txm_context_color(const txm_context *context);
 
 /* Calls work(user, 0) to work(user, count - 1) on the context's threads, the caller's included, in any order, and
- * returns when all are done. `work` may call whatever takes the context: threads that are free share its work, and no
- * more of them compute than the context has. */
+ * returns when all are done. `work` may itself call functions that take the context: idle threads share that work, and
+ * the number of threads that compute never exceeds the context's. */
 TXM_API void txm_context_run(txm_context *context, size_t count, void (*work)(void *user, size_t index), void *user);
-/* How many threads compute, the caller's included. */
+/* The number of threads that compute, the caller's included. */
 TXM_API unsigned txm_context_threads(const txm_context *context);
 
-/* For programs that end while conversions run, in a handler of SIGINT or SIGTERM: removes every temporary file of this
- * process. Async-signal-safe. */
+/* Removes every temporary file of this process. For a program that ends while conversions run, to call in its handler
+ * of SIGINT or SIGTERM. Async-signal-safe. */
 TXM_API void txm_remove_temporaries(void);
-/* OpenColorIO does not survive lack of memory: it takes it for a damaged config, reads through NULL, or throws where
- * C++ aborts. A program that says so at its start has `end` called instead, on the thread that it happens on, to end
- * the process in its own way. Without that the library installs nothing. */
+/* Sets a function to call before the process would abort inside OpenColorIO, which does not survive lack of memory: it
+ * reports a damaged config, reads through NULL, or throws where C++ aborts. `end` is called on the thread that failed,
+ * and ends the process in the program's own way. Call this before other threads start. If it is never called, the
+ * library installs no handlers. */
 TXM_API void txm_before_abort(void (*end)(bool lacks_memory));
 
 /* What became of a conversion that did not fail. */
 typedef enum txm_outcome {
     TXM_OUTCOME_CREATED,      /* written */
-    TXM_OUTCOME_UP_TO_DATE,   /* a fresh tx file is there */
-    TXM_OUTCOME_IS_TX,        /* the input is a valid tx file itself and was left alone */
+    TXM_OUTCOME_UP_TO_DATE,   /* the tx file exists and is fresh */
+    TXM_OUTCOME_IS_TX,        /* the input is itself a valid tx file and was left alone */
     TXM_OUTCOME_USED_AS_IS,   /* Cycles uses the source itself (1x1 images) */
     TXM_OUTCOME_WOULD_CREATE, /* dry run */
-    TXM_OUTCOME_SAME          /* of a batch: another input makes this tx file */
+    TXM_OUTCOME_SAME          /* in a batch: another input makes this tx file */
 } txm_outcome;
 
 enum { TXM_KEY_HEX = 41 }; /* a settings key: 40 hex digits and the NUL */
 
-/* Seconds of CPU time by stage; collected when stages are asked for. */
+/* Seconds of CPU time by stage; measured if txm_convert_options.stages is set. */
 typedef struct txm_stage_seconds {
     double decode, conform, color, pyramid, hash, encode, borders, write;
 } txm_stage_seconds;
 
-/* What a conversion made or found: the tx file, how it was made, and its image (level 0, px). */
+/* What a conversion made or found: the tx file, how it was made, and its image. */
 typedef struct txm_result {
     txm_outcome outcome;
-    char *tx_path;        /* owned by the result */
-    char colorspace[128]; /* as asked for after defaults were resolved; "auto" stays "auto" */
-    char detected[128];   /* class name or space, as stored in the file */
-    txm_alpha alpha;      /* resolved */
-    uint32_t width, height, levels, channels;
+    char *tx_path;                            /* owned by the result */
+    char colorspace[128];                     /* as requested, with defaults resolved; "auto" stays "auto" */
+    char detected[128];                       /* class name or space, as stored in the file */
+    txm_alpha alpha;                          /* resolved */
+    uint32_t width, height, levels, channels; /* width and height of level 0, px */
     txm_type type;
-    bool mono, constant;
+    bool mono, constant; /* stored as one channel because it is grey; all pixels are equal */
     uint64_t source_bytes, tx_bytes, section_bytes;
     double seconds; /* wall */
     txm_stage_seconds stages;
-    char reader[24];  /* which reader served the source */
+    char reader[24];  /* name of the reader that decoded the source */
     char reason[256]; /* why it was (or would be) made: "missing", "outdated: ...", "forced" */
-    bool otherwise;   /* up to date, but made with other settings than were asked for: `reason` says which */
-    /* Equal exactly where settings give the same pixels of an image; "" when it was not converted here. */
+    bool otherwise;   /* up to date, but made with other settings than requested: `reason` says which */
+    /* Equal for two conversions of an image exactly if their settings give the same pixels; "" if this call did not
+     * convert it. */
     char settings_key[TXM_KEY_HEX];
-    char device[16]; /* what computed its levels: "cpu", "cuda:0"; "" when it was not converted here */
-    char via[16];    /* how it came about: "converted"; from a batch's store: "reflink", "hardlink", "copy"; else "" */
+    char device[16]; /* what computed its levels: "cpu", "cuda:0"; "" if this call did not convert it */
+    char via[16]; /* how the file was made: "converted"; from a batch's store: "reflink", "hardlink", "copy"; else "" */
     uint64_t reserved[8];
 } txm_result;
 
 /* How one conversion runs. */
 typedef struct txm_convert_options {
     size_t struct_size; /* set by txm_convert_options_init */
-    const char *output; /* write exactly here instead of the place that Cycles looks at; may be NULL */
-    bool force;         /* write even if fresh */
-    bool dry_run;
-    bool stages; /* time the stages */
-    /* Progress, may be NULL: rows of level 0 done so far of `rows`. Called from any thread. */
+    const char *output; /* path to write instead of the one that Cycles looks for; may be NULL */
+    bool force;         /* convert even if the tx file is fresh */
+    bool dry_run;       /* write nothing: say what would be done */
+    bool stages;        /* measure the stages */
+    /* Reports progress: rows_done of the `rows` of level 0 are done. Called on any thread; may be NULL. */
     void (*progress)(void *user, uint32_t rows_done, uint32_t rows);
     void *progress_user;
 } txm_convert_options;
 
-/* Opens options: every member asks for nothing in particular. */
+/* Initialises options with the defaults. */
 static inline void txm_convert_options_init(txm_convert_options *options)
 {
     memset(options, 0, sizeof *options);
     options->struct_size = sizeof *options;
 }
 
-/* Converts `source`; `settings` and `options` may be NULL: the defaults. On failure nothing is published, an existing
- * tx file is untouched and *result is zero. Thread-safe: any number of conversions may share a context. Free the result
- * with txm_result_clear. */
+/* Converts `source`. `settings` and `options` may be NULL, which means the defaults. On failure an existing tx file is
+ * untouched, no new one appears, and *result is zero. Thread-safe: any number of conversions may share a context. Free
+ * the result with txm_result_clear. */
 TXM_API txm_status txm_convert(txm_context *context, const char *source, const txm_settings *settings,
                                const txm_convert_options *options, txm_result *result, txm_error *err);
 TXM_API void txm_result_clear(txm_result *result); /* NULL-safe; zeroes */

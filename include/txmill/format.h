@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Formats of images: which files are taken for one, by name and by their first bytes. */
+ * Recognising image files by their name and by their first bytes. */
 #ifndef TXMILL_FORMAT_H
 #define TXMILL_FORMAT_H
 
@@ -12,16 +12,16 @@
 extern "C" {
 #endif
 
-/* Whether the extension of `path` is one of an image that txmill takes as a source. The file need not exist. NULL is no
- * image. */
+/* Whether the extension of `path` is that of an image format which txmill converts. The file need not exist. false for
+ * NULL. */
 TXM_API bool txm_is_image_name(const char *path);
 
-/* What a file is by its first bytes, with an article: "a PNG image". 16 bytes are enough. NULL: not an image that can
- * be told by them, as Targa cannot. */
+/* Names the format of a file from its first bytes, with an article: "a PNG image". 16 bytes are enough. NULL if they
+ * match no format; some formats, such as Targa, cannot be recognised this way. */
 TXM_API const char *txm_image_noun(const void *head, size_t bytes);
 
-/* Whether the extension of `name` is that of a format for viewing, 8 bits of what a screen shows, as PNG and JPEG are.
- * The others, OpenEXR and TIFF among them, hold values as they are stored. */
+/* Whether the extension of `name` is that of a format for viewing, such as PNG or JPEG, into which txm_extract writes 8
+ * bits through the sRGB curve. Into all others, such as OpenEXR and TIFF, it writes values as they are stored. */
 TXM_API bool txm_picture_is_for_viewing(const char *name);
 
 #ifdef __cplusplus

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What nobody needs any more in folders of tx files. A file is garbage only when that is known: one that is no tx file
- * of Cycles' naming, or whose image is unknown or lies in a folder that is not there (a share that is not mounted),
- * is left and counted.
+ * Finding and removing files that are no longer needed in folders of tx files. A file is removed only if it is known to
+ * be garbage. One without a name that Cycles gives to tx files is kept and counted, and so is one whose image is
+ * unknown or was in a folder that does not exist (a share that is not mounted).
  */
 #ifndef TXMILL_GARBAGE_H
 #define TXMILL_GARBAGE_H
@@ -22,100 +22,100 @@ extern "C" {
 /* Why a file is garbage. */
 typedef enum txm_garbage {
     TXM_GARBAGE_ORPHAN,    /* its image is gone */
-    TXM_GARBAGE_OLD_NAME,  /* Cycles does not look here under this name: it was moved, or made for another folder */
-    TXM_GARBAGE_UNUSED,    /* none of the scenes asks for it */
-    TXM_GARBAGE_TEMPORARY, /* left by a process that is gone */
-    TXM_GARBAGE_CLAIM
+    TXM_GARBAGE_OLD_NAME,  /* Cycles never looks for this path: the file was moved, or made for another folder */
+    TXM_GARBAGE_UNUSED,    /* none of the scenes uses it */
+    TXM_GARBAGE_TEMPORARY, /* a temporary file of a process that has ended */
+    TXM_GARBAGE_CLAIM      /* a claim of a process that has ended */
 } txm_garbage;
 
-/* Why a tx file, or what is named like one, is left. */
+/* Why a file that is named like a tx file is kept. */
 typedef enum txm_kept {
-    TXM_KEPT_USED,          /* its image is there, and no scene was named or one asks for it */
+    TXM_KEPT_USED,          /* its image exists, and a scene uses it or no scenes were named */
     TXM_KEPT_YOUNG,         /* garbage, but not old enough */
-    TXM_KEPT_UNRECOGNISED,  /* named like a tx file, and none */
+    TXM_KEPT_UNRECOGNISED,  /* it is named like a tx file, but is not one */
     TXM_KEPT_UNKNOWN_IMAGE, /* it does not say where its image is */
-    TXM_KEPT_NO_FOLDER,     /* the folder of its image is not there */
-    TXM_KEPT_BUSY           /* a process is making it anew */
+    TXM_KEPT_NO_FOLDER,     /* the folder of its image does not exist */
+    TXM_KEPT_BUSY           /* a process is converting its image */
 } txm_kept;
 
 /* Room for the reasons that later versions may add. */
 enum { TXM_GARBAGE_ROOM = 16, TXM_KEPT_ROOM = 16 };
 
-/* "orphan", "old-name", "unused", "temporary", "claim"; "used", "young" ... Never NULL. */
+/* "orphan", "old-name", "unused", "temporary", "claim"; "used", "young" and so on. Never NULL. */
 TXM_API const char *txm_garbage_name(txm_garbage garbage);
 TXM_API const char *txm_kept_name(txm_kept kept);
 
-/* The tx files that scenes ask for, remembered by device and inode: whichever way leads to a file, it is recognised. */
+/* The tx files that scenes use, identified by device and inode, so that a file is recognised under any path. */
 typedef struct txm_used txm_used;
 TXM_API txm_status txm_used_new(txm_used **out, txm_error *err);
 TXM_API void txm_used_free(txm_used **used); /* NULL-safe */
-/* A tx file; one that is not there is no failure. NO_MEMORY. */
+/* Adds a tx file; a path without a file is ignored. NO_MEMORY. */
 TXM_API txm_status txm_used_add(txm_used *used, const char *tx_path, txm_error *err);
-/* The file name of an image inside a scene: where it was unpacked to is not known, so every tx file of that name is
- * used. NO_MEMORY. */
+/* Adds an image that is packed in a scene, by its file name: the folder that it was unpacked to is not known, so every
+ * tx file of an image with that name counts as used. NO_MEMORY. */
 TXM_API txm_status txm_used_add_packed(txm_used *used, const char *name, txm_error *err);
 
-/* A file that goes. Pointers are valid during the call that hands it out. */
+/* A file that is removed. Pointers are valid during the callback that receives it. */
 typedef struct txm_garbage_file {
     const char *path;
     txm_garbage why;
-    const char *image; /* where its image was; NULL if that does not matter */
+    const char *image; /* path of its image; NULL for temporaries and claims */
     uint64_t bytes;
-    double age_s; /* since it was made or put here; 0 for what dead processes left */
+    double age_s; /* since it was made or moved here; 0 for temporaries and claims */
 } txm_garbage_file;
 
-/* What counts as garbage, and who hears of it. Callbacks may be NULL and run on the calling thread. */
+/* What counts as garbage, and callbacks that report it; these may be NULL and run on the calling thread. */
 typedef struct txm_garbage_options {
-    size_t struct_size;   /* set by txm_garbage_options_init */
-    double older_than_s;  /* made or put here longer ago; negative: whatever the age */
-    bool missing_folders; /* an image is gone, too, where its folder is not there */
-    bool dry_run;         /* only say what would be removed */
-    const txm_used *used; /* what scenes ask for; NULL: every tx file whose image is there is used */
-    const volatile int *cancel;
+    size_t struct_size;         /* set by txm_garbage_options_init */
+    double older_than_s;        /* only files made or moved here longer ago than this; negative: of any age */
+    bool missing_folders;       /* an image whose folder does not exist counts as gone */
+    bool dry_run;               /* report what would be removed, and remove nothing */
+    const txm_used *used;       /* tx files that scenes use; NULL: every tx file whose image exists is used */
+    const volatile int *cancel; /* stop once it is not 0: CANCELLED; may be NULL */
     void *user;
-    void (*found)(void *user, const txm_garbage_file *file); /* each file that went, or would */
+    void (*found)(void *user, const txm_garbage_file *file); /* each file that was removed, or would be */
     void (*failed)(void *user, const txm_error *err);        /* what could not be examined or removed */
 } txm_garbage_options;
 
-/* Opens options: every member asks for nothing in particular. */
+/* Initialises options with the defaults. */
 static inline void txm_garbage_options_init(txm_garbage_options *options)
 {
     memset(options, 0, sizeof *options);
     options->struct_size = sizeof *options;
 }
 
-/* How many files, and what they occupy. */
+/* A number of files, and the disk space that removing them frees. */
 typedef struct txm_garbage_sum {
     size_t files;
-    uint64_t bytes; /* files with another name (hard links) occupy nothing here and count as none */
+    uint64_t bytes; /* files that have other hard links count as 0 */
 } txm_garbage_sum;
 
-/* By reason. Zero-initialise; calls add up. */
+/* Sums by reason. Zero-initialise; calls add to it. */
 typedef struct txm_garbage_result {
     txm_garbage_sum garbage[TXM_GARBAGE_ROOM];
     txm_garbage_sum kept[TXM_KEPT_ROOM];
 } txm_garbage_result;
 
-/* Goes through a folder and its subfolders, or looks at a single file that has the name of a tx file; links are not
- * followed. Single files that fail go to `failed`. NOT_FOUND, DENIED, IO for what was named, UNSUPPORTED for a file of
- * another name, USAGE, NO_MEMORY, CANCELLED. */
+/* Goes through a folder and its subfolders, or looks at a single file that has the name of a tx file; symbolic links
+ * are not followed. Files in a folder that cannot be examined or removed are reported to `failed`. NOT_FOUND, DENIED,
+ * IO for `path` itself, UNSUPPORTED for a file of another name, USAGE, NO_MEMORY, CANCELLED. */
 TXM_API txm_status txm_garbage_collect(const char *path, const txm_garbage_options *options, txm_garbage_result *result,
                                        txm_error *err);
 
 /* ---- trimming a store -------------------------------------------------------------------------------------------- */
 
-/* What of a store may stay. A callback runs on the calling thread. */
+/* How a store is trimmed. The callback runs on the calling thread. */
 typedef struct txm_trim_options {
     size_t struct_size;  /* set by txm_trim_options_init */
-    double older_than_s; /* not used for so long; negative: whatever the age */
-    uint64_t max_bytes;  /* trimmed to that, what was not used for longest first; UINT64_MAX: whatever the size */
+    double older_than_s; /* remove what was unused for longer; negative: no such bound */
+    uint64_t max_bytes;  /* then remove what was unused for longest until the rest fits; UINT64_MAX: no such bound */
     bool dry_run;
     void *user;
-    /* Each object that goes, or would. May be NULL. */
+    /* Called for each object that is removed, or would be. May be NULL. */
     void (*removed)(void *user, const char *path, uint64_t bytes, double unused_s);
 } txm_trim_options;
 
-/* Opens options: nothing is trimmed, whatever its age and size. */
+/* Initialises options with the defaults: no bound of age or size, so that nothing is removed. */
 static inline void txm_trim_options_init(txm_trim_options *options)
 {
     memset(options, 0, sizeof *options);
@@ -124,13 +124,13 @@ static inline void txm_trim_options_init(txm_trim_options *options)
     options->max_bytes = UINT64_MAX;
 }
 
-/* What a store held, and what went. */
+/* What a store held, and what was removed. */
 typedef struct txm_trim_result {
     size_t objects, removed, failed;
-    uint64_t bytes, removed_bytes; /* of files that have no other name: hard-linked ones occupy nothing here */
+    uint64_t bytes, removed_bytes; /* of files without other hard links: removing the others frees no space */
 } txm_trim_result;
 
-/* NOT_FOUND, DENIED, IO, NO_MEMORY; USAGE for a folder that holds other things than a store does. */
+/* Trims a store. NOT_FOUND, DENIED, IO, NO_MEMORY; USAGE for a folder that does not look like a store. */
 TXM_API txm_status txm_store_trim(const char *store, const txm_trim_options *options, txm_trim_result *result,
                                   txm_error *err);
 

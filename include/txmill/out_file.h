@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Files that a command writes where its user says: pictures, pages, pixels.
+ * Output files of a command: pictures, pages, pixels.
  *
- * A file appears complete or not at all, and a failed command leaves what was there before: content goes to a temporary
- * beside it (mill/write/publish.h), every write is checked, and the rename comes last. What killed commands left in the
- * folder is swept first. A symbolic link is replaced, not followed. A device, a pipe or a socket under that name gets
- * the bytes as they come, and "-" is standard output.
+ * A file appears complete or not at all, and a failure leaves an older file as it was: content is written to a
+ * temporary file in the same folder, every write is checked, and the file is renamed at the end. Temporary files that
+ * killed processes left in the folder are removed first. A symbolic link is replaced, not followed. A device, pipe or
+ * socket is written to directly, and "-" is standard output.
  */
 #ifndef TXMILL_OUT_FILE_H
 #define TXMILL_OUT_FILE_H
@@ -27,40 +27,42 @@ typedef struct txm_out_file txm_out_file;
 
 /* Opens the output; `make_folder` creates the folder and its parents. */
 TXM_API txm_status txm_out_file_begin(const char *path, bool make_folder, txm_out_file **out, txm_error *err);
-/* To write to, owned by the object. Failures may be ignored: commit knows the first one. */
+/* The stream to write to; it belongs to the output. Failures of writing may be ignored: txm_out_file_commit returns the
+ * first one. */
 TXM_API FILE *txm_out_file_stream(const txm_out_file *file);
-/* TXM_OK, or the first failure to write so far, for those who want to stop early. */
+/* TXM_OK, or the first failure to write so far, so that a caller can stop early. */
 TXM_API txm_status txm_out_file_status(const txm_out_file *file, txm_error *err);
-/* Checks that everything was written and puts the file into its place. Consumes *file in every case; on failure
- * nothing is left and a previous file is untouched. Standard output is stdout, which whoever ends the program checks.
+/* Checks that everything was written, renames the file, and frees *file in every case. On failure no file is left, and
+ * an older one is untouched. Standard output is neither flushed nor checked here: the program does that when it ends.
  */
 TXM_API txm_status txm_out_file_commit(txm_out_file **file, txm_error *err);
-/* Leaves nothing behind. NULL-safe; consumes *file. */
+/* Removes what was written so far and frees *file. NULL-safe. */
 TXM_API void txm_out_file_abort(txm_out_file **file);
 
-/* All of the above for content that is there, in an existing folder. */
+/* Writes a whole file from memory, in the same way, into an existing folder. */
 TXM_API txm_status txm_out_file_write(const char *path, const void *data, size_t bytes, txm_error *err);
 
-/* ---- what killed runs leave ------------------------------------------------------------------------------------- */
+/* ---- what killed runs leave behind ------------------------------------------------------------------------------ */
 
-/* What runs that were killed leave in a folder of tx files: temporaries, claims, files of a few calls' use. They are
- * recognized by their names, `.*.txm-tmp`, `.txm-claim`, `.txm-break` and `.txm-clock`, and removed when their process,
- * which the first and the last tell in their names and the others inside, is known to be dead, or, where that cannot be
- * known (another host), when the file server's own clock says that they have not changed for a day. */
+/* The sum of the files that killed runs left in a folder of tx files: temporaries, claims, and files that serve a few
+ * system calls. They are recognised by their names: `.*.txm-tmp`, `.txm-claim`, `.txm-break` and `.txm-clock`. The
+ * first and the last have their process in their name, the others inside. Such a file is removed if its process is
+ * known to be dead, or, if that cannot be known (on another host), if it has not changed for a day by the file server's
+ * clock. */
 typedef struct txm_swept {
     size_t files;
     uint64_t bytes;
     void *user;
-    /* Each file that went, or would. May be NULL. */
+    /* Called for each file that was removed, or would be. May be NULL. */
     void (*removed)(void *user, const char *path, bool claim, uint64_t bytes);
 } txm_swept;
 
-/* Sweeps one folder, not its subfolders. What cannot be read or removed is left. `dry_run`: only counts. Adds to
- * *swept. */
+/* Sweeps one folder, not its subfolders, and adds to *swept. What cannot be read or removed is left. `dry_run`: removes
+ * nothing and only counts. */
 TXM_API void txm_sweep_folder(const char *folder, bool dry_run, txm_swept *swept);
 
-/* Sweeps the folder of a file that is about to be written, as the functions above do. For files that are
- * written in another way, as txm_cache_trace_start does. */
+/* Sweeps the folder of `path`, as txm_out_file_begin does. For files that are written in another way, as by
+ * txm_cache_trace_start. */
 TXM_API void txm_sweep_beside(const char *path);
 
 #ifdef __cplusplus

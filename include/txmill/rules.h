@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Which colour space and alpha go with which file names.
+ * Rules that choose colour space and alpha type by file name.
  *
- * Rules copy the strings that they are given. For one thread at a time until they are complete, then for any number.
+ * Rules copy the strings that are passed to them. One thread at a time may add rules; after that any number may read
+ * them.
  */
 #ifndef TXMILL_RULES_H
 #define TXMILL_RULES_H
@@ -15,27 +16,29 @@
 extern "C" {
 #endif
 
-/* One rule: what it says about the files whose path matches its glob. */
+/* One rule: what it specifies for the files whose path matches its glob. */
 typedef struct txm_rule {
     const char *glob;
-    const char *colorspace; /* NULL: not said */
-    txm_alpha alpha;        /* DEFAULT: not said */
+    const char *colorspace; /* NULL: not specified */
+    txm_alpha alpha;        /* DEFAULT: not specified */
     const char *origin;     /* "--rule", "FILE:LINE", "preset pbr" */
 } txm_rule;
 
-/* Rules in the order in which they count: the first whose glob matches decides. */
+/* A list of rules: the first whose glob matches decides. */
 typedef struct txm_rules txm_rules;
 
 TXM_API txm_status txm_rules_new(txm_rules **out, txm_error *err); /* NO_MEMORY */
 TXM_API void txm_rules_free(txm_rules **rules);                    /* NULL-safe */
-/* Adds "GLOB=SPACE", "GLOB=SPACE,ALPHA" or "GLOB=,ALPHA" after those that are there. USAGE, NO_MEMORY. */
+/* Appends "GLOB=SPACE", "GLOB=SPACE,ALPHA" or "GLOB=,ALPHA". USAGE, NO_MEMORY. */
 TXM_API txm_status txm_rules_add(txm_rules *rules, const char *text, const char *origin, txm_error *err);
-/* One such rule per line; empty lines and lines that begin with '#' are skipped. USAGE with the line's number,
- * NOT_FOUND, DENIED, IO, NO_MEMORY; CANCELLED once *cancel (`cancel` may be NULL) is not 0. */
+/* Appends the rules of a file, one per line; empty lines and lines that begin with '#' are skipped. USAGE with the
+ * number of a malformed line, NOT_FOUND, DENIED, IO, NO_MEMORY; CANCELLED once *cancel is not 0 (`cancel` may be NULL).
+ */
 TXM_API txm_status txm_rules_load(txm_rules *rules, const char *path, const volatile int *cancel, txm_error *err);
-/* "pbr": normal, roughness, metalness, occlusion, displacement maps, masks and their like are Non-Color. */
+/* Appends a preset. "pbr" makes normal, roughness, metalness, occlusion and displacement maps, masks and the like
+ * Non-Color. USAGE, NO_MEMORY. */
 TXM_API txm_status txm_rules_preset(txm_rules *rules, const char *name, txm_error *err);
-/* One rule after the other in the order in which they count, presets aside; NULL beyond the last. */
+/* The rule at an index, in the order in which they count and without presets; NULL beyond the last. */
 TXM_API const txm_rule *txm_rules_at(const txm_rules *rules, size_t index);
 /* The first rule whose glob matches; NULL if none does. */
 TXM_API const txm_rule *txm_rules_match(const txm_rules *rules, const char *path);

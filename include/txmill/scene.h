@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The images that a scene's shaders use, read without Blender: of a .blend file, Cycles' own XML (.xml) or USD (.usd,
- * .usda, .usdc, .usdz: in a Python with usd-core, UNSUPPORTED without). What is said of .blend files here holds for the
- * others where they have the like: an included file is a library.
+ * Listing the images that the shaders of a scene use, without Blender. A scene is a .blend file, Cycles' own XML (.xml)
+ * or USD (.usd, .usda, .usdc, .usdz: read by a Python that has usd-core, UNSUPPORTED without it). The comments here
+ * speak of .blend files; for the other formats they apply to whatever corresponds, for example an included file is a
+ * library.
  *
- * Every layout since 2.4 is read: 4- and 8-byte pointers, both byte orders, the header of Blender 5, plain, gzip and
- * zstd. Linked libraries are followed, and of them only what is linked. The scene and what its libraries hold are kept
- * in at most 128 MiB, all working memory together stays below 400 MiB whatever the files contain (a scene of 1 GB takes
- * 15 to 45 MB); time is linear in the sizes of the files.
+ * All .blend files since Blender 2.4 are read: 4- and 8-byte pointers, both byte orders, the header of Blender 5,
+ * plain, gzip and zstd. Linked libraries are read too, but only what is linked from them. The result takes at most 128
+ * MiB and all working memory together at most 400 MiB, whatever the files contain (a scene of 1 GB takes 15 to 45 MB);
+ * time is linear in the sizes of the files.
  *
- * Ownership: a txm_blend owns everything that its functions return pointers to, until it is closed. It may be used by
- * several threads at once, but for txm_blend_unpack and txm_blend_entries.
+ * Ownership: a txm_blend owns everything that its functions return pointers to, until it is closed. Several threads may
+ * use it at once, except for txm_blend_unpack and txm_blend_entries.
  */
 #ifndef TXMILL_SCENE_H
 #define TXMILL_SCENE_H
@@ -30,38 +31,38 @@
 extern "C" {
 #endif
 
-/* A scene that was read, with the libraries that it links. */
+/* A scene in memory, with the libraries that it links. */
 typedef struct txm_blend txm_blend;
 
-/* What the colour config says about names that scenes hold. Members may be NULL: names then stand for themselves, and
- * "Non-Color" and its old spellings are data. Called during txm_blend_open alone. */
+/* How names of colour spaces in scenes are looked up in a colour config. Members may be NULL: names are then taken as
+ * they are, and "Non-Color" and its old spellings are data. Called during txm_blend_open only. */
 typedef struct txm_blend_colors {
     void *user;
-    /* Canonical name of a colour space or alias, NULL if the config does not know it. Copied. */
+    /* The canonical name of a colour space or alias, which is copied; NULL if the config lacks it. */
     const char *(*canonical)(void *user, const char *name);
-    /* Whether the space is data (not colour). */
+    /* Whether the space is data and not colour. */
     bool (*is_data)(void *user, const char *name);
 } txm_blend_colors;
 
-/* What a config says. It must outlive the call of txm_blend_open. */
+/* Looks names up in `config`, which must outlive the call of txm_blend_open. */
 TXM_API txm_blend_colors txm_blend_colors_of(const txm_color_config *config);
 
-/* How a scene is read; looked at during txm_blend_open alone. */
+/* How a scene is read. The options are used during txm_blend_open only. */
 typedef struct txm_blend_options {
     size_t struct_size; /* set by txm_blend_options_init */
     txm_blend_colors colors;
-    bool lint;                  /* look at what the nodes do with the images: fills the findings */
-    const volatile int *cancel; /* reading USD stops soon after it becomes nonzero: CANCELLED; may be NULL */
+    bool lint;                  /* examine what nodes do with the images, for txm_blend_finding_at */
+    const volatile int *cancel; /* stop reading USD soon after it becomes non-zero: CANCELLED; may be NULL */
 } txm_blend_options;
 
-/* Opens options: every member asks for nothing in particular. */
+/* Initialises options with the defaults. */
 static inline void txm_blend_options_init(txm_blend_options *options)
 {
     memset(options, 0, sizeof *options);
     options->struct_size = sizeof *options;
 }
 
-/* As Image.source in files. */
+/* The values of Image.source in .blend files. */
 typedef enum txm_blend_source {
     TXM_BLEND_SOURCE_FILE = 1,
     TXM_BLEND_SOURCE_SEQUENCE = 2,
@@ -71,13 +72,13 @@ typedef enum txm_blend_source {
     TXM_BLEND_SOURCE_TILED = 6 /* UDIM */
 } txm_blend_source;
 
-/* Why an image gives nothing to convert. */
+/* Whether an image has files to convert, and if not, why. */
 typedef enum txm_blend_state {
-    TXM_BLEND_STATE_READY,   /* its files are there */
-    TXM_BLEND_STATE_MISSING, /* no file is there */
-    TXM_BLEND_STATE_PACKED,  /* its pixels are inside the .blend file: txm_blend_unpack writes them out */
-    TXM_BLEND_STATE_NO_PATH, /* it names no file */
-    TXM_BLEND_STATE_NO_FILE  /* movie, generated, viewer: never a texture file */
+    TXM_BLEND_STATE_READY,   /* its files exist */
+    TXM_BLEND_STATE_MISSING, /* none of its files exists */
+    TXM_BLEND_STATE_PACKED,  /* its file is packed in the .blend file: txm_blend_unpack writes it out */
+    TXM_BLEND_STATE_NO_PATH, /* its file path is empty */
+    TXM_BLEND_STATE_NO_FILE  /* movie, generated, viewer: these have no texture file */
 } txm_blend_state;
 
 /* A node that uses an image. */
@@ -91,7 +92,7 @@ typedef struct txm_blend_user {
     const char *interpolation; /* "linear", "closest", "cubic", "smart" */
 } txm_blend_user;
 
-/* A file of an image: one, or a UDIM tile or frame each. */
+/* A file of an image: its only one, or that of one UDIM tile or frame. */
 typedef struct txm_blend_image_file {
     const char *path; /* absolute, normalised */
     uint32_t number;  /* UDIM tile or frame; 0 for a single file */
@@ -101,43 +102,42 @@ typedef struct txm_blend_image_file {
 
 /* A packed file of an image. */
 typedef struct txm_blend_packed_file {
-    const char *name; /* file name to unpack it under: Blender's, made into that of an image */
+    const char *name; /* file name to unpack it to: Blender's, with an extension of an image */
     uint32_t number;  /* UDIM tile, 0 if none */
     uint64_t bytes;
 } txm_blend_packed_file;
 
-/* An image data-block that shader trees use, and its files. Lists have as many elements as the count behind them says.
- * */
+/* An image data-block that shader trees use, and its files. Each list is followed by the number of its elements. */
 typedef struct txm_blend_image {
     const char *name;        /* of the data-block */
     const char *stored_path; /* as in the file, after the fix-ups for old versions */
-    const char *path;        /* absolute; with its <UDIM> or <UVTILE> token; "" if it has none */
+    const char *path;        /* absolute, including a <UDIM> or <UVTILE> token; "" if the image has no path */
     const char *library;     /* path of the library that holds it, "" for the scene itself */
     txm_blend_source source;
     txm_blend_state state;
-    const char *colorspace_stored; /* "" when the file's version stores none */
-    const char *colorspace;        /* that its tx file is looked up under, for txm_settings: the stored name, or "="
-                                    * where none is stored or the config does not know it */
-    bool colorspace_known;         /* false: the config does not know the stored name, which Blender then clears */
-    bool data;                     /* the colour space is data */
+    const char *colorspace_stored; /* "" if the file's version stores none */
+    const char *colorspace; /* the colour space for txm_settings: the stored name, or "=" if none is stored or the
+                               config lacks it */
+    bool colorspace_known;  /* false: the config lacks the stored name, and Blender then clears it */
+    bool data;              /* the colour space is data */
     txm_alpha alpha;
     const uint32_t *tiles; /* UDIM numbers of the tile list */
     size_t tile_count;
-    const txm_blend_image_file *files; /* of tiles and frames only those that exist; a single file always */
+    const txm_blend_image_file *files; /* tiles and frames that exist; a single file even if it does not */
     size_t file_count;
     const txm_blend_packed_file *packed;
     size_t packed_count;
     const txm_blend_user *users; /* ordered by owner and node */
     size_t user_count;
-    const char *colorspace_name; /* the config's own name for the stored one, or NULL */
+    const char *colorspace_name; /* the config's canonical name for the stored one, or NULL */
 } txm_blend_image;
 
 /* What became of a linked library. */
 typedef enum txm_blend_library_state {
     TXM_BLEND_LIBRARY_STATE_READ,
     TXM_BLEND_LIBRARY_STATE_PACKED,  /* read from inside the file that links it */
-    TXM_BLEND_LIBRARY_STATE_MISSING, /* not there */
-    TXM_BLEND_LIBRARY_STATE_BROKEN   /* there, but not readable as .blend file */
+    TXM_BLEND_LIBRARY_STATE_MISSING, /* its file does not exist */
+    TXM_BLEND_LIBRARY_STATE_BROKEN   /* its file exists, but cannot be read as a .blend file */
 } txm_blend_library_state;
 
 /* A library that the scene, or one of its libraries, links. */
@@ -145,31 +145,32 @@ typedef struct txm_blend_library {
     const char *path;   /* absolute */
     const char *parent; /* path of the file that links it */
     txm_blend_library_state state;
-    txm_status status;   /* TXM_OK when it was read */
-    const char *message; /* what is wrong, "" when it was read */
-    size_t lost;         /* linked data-blocks that it does not hold (any more) */
+    txm_status status;   /* TXM_OK if it was read */
+    const char *message; /* what is wrong; "" if it was read */
+    size_t lost;         /* linked data-blocks that it does not contain */
 } txm_blend_library;
 
-/* What a node setup suggests is wrong. The ids are stable. */
+/* A likely mistake that the nodes of a scene show. The ids are stable. */
 typedef struct txm_blend_finding {
     const char *id; /* "normal-map-color", "color-and-data", "two-colorspaces" */
     const char *message;
-    size_t image; /* index */
+    size_t image; /* its index */
 } txm_blend_finding;
 
 /* The scene's own file. */
 typedef struct txm_blend_info {
     const char *path;        /* absolute */
-    int version, subversion; /* 405, 501 ...: of the Blender that wrote it */
+    int version, subversion; /* of the Blender that wrote it: 405, 501 */
     const char *compression; /* "plain", "gzip", "zstd" */
     unsigned pointer_bytes;
     bool big_endian;
-    const char *working_space; /* scene-linear space of the file (5.1 and later), NULL: the config's */
+    const char *working_space; /* scene-linear space of the file (5.1 and later); NULL: the config's */
     const char *format;        /* "blend", "cycles-xml", "usd"; versions are 0 for all but "blend" */
 } txm_blend_info;
 
-/* Reads a scene. `options` may be NULL. Libraries that are missing or broken are no failure: txm_blend_library_at
- * tells. NOT_FOUND, NOT_A_FILE, DENIED, IO, CORRUPT, NEWER, TOO_LARGE, NO_MEMORY. */
+/* Reads a scene. `options` may be NULL. A library that is missing or broken is reported by txm_blend_library_at and
+ * does not fail the call. NOT_FOUND, NOT_A_FILE, DENIED, IO, CORRUPT, NEWER, TOO_LARGE, UNSUPPORTED, CANCELLED,
+ * NO_MEMORY. */
 TXM_API txm_status txm_blend_open(const char *path, const txm_blend_options *options, txm_blend **out, txm_error *err);
 TXM_API void txm_blend_close(txm_blend **blend); /* NULL-safe; sets *blend to NULL */
 
@@ -178,17 +179,17 @@ TXM_API const txm_blend_info *txm_blend_info_of(const txm_blend *blend);
 /* Images in the order of their names (then libraries); NULL beyond the last. */
 TXM_API size_t txm_blend_image_count(const txm_blend *blend);
 TXM_API const txm_blend_image *txm_blend_image_at(const txm_blend *blend, size_t index);
-/* Libraries in the order in which they were met. */
+/* Libraries in the order in which they were found; NULL beyond the last. */
 TXM_API size_t txm_blend_library_count(const txm_blend *blend);
 TXM_API const txm_blend_library *txm_blend_library_at(const txm_blend *blend, size_t index);
-/* Findings, when `lint` was asked for. */
+/* Findings, if `lint` was set; NULL beyond the last. */
 TXM_API size_t txm_blend_finding_count(const txm_blend *blend);
 TXM_API const txm_blend_finding *txm_blend_finding_at(const txm_blend *blend, size_t index);
 
-/* Writes a packed file to `folder` (created if need be) under its name. A file of that name with the same content is
- * left alone; one with other content makes the name `name.001.ext`, `.002` and so on. *path receives the file's path
- * (free()). Files appear complete or not at all. IO, DENIED, DISK_FULL, CORRUPT, NO_MEMORY; UNSUPPORTED for what is
- * neither named as an image nor known as one by its first bytes; USAGE for an index out of range. */
+/* Writes a packed file under its name to `folder`, which is created if it does not exist. A file of that name with the
+ * same content is left alone; if it has other content, the name becomes `name.001.ext`, `.002` and so on. *path
+ * receives the file's path: free() it. Files appear complete or not at all. IO, DENIED, DISK_FULL, CORRUPT, NO_MEMORY;
+ * UNSUPPORTED if neither its name nor its first bytes are those of an image; USAGE for an index out of range. */
 TXM_API txm_status txm_blend_unpack(txm_blend *blend, size_t image, size_t packed, const char *folder, char **path,
                                     txm_error *err);
 
@@ -197,15 +198,16 @@ TXM_API txm_status txm_blend_unpack(txm_blend *blend, size_t image, size_t packe
 /* One file to convert. */
 typedef struct txm_blend_entry {
     char *path;             /* absolute; owned */
-    const char *pattern;    /* the image's path with its token or frame digits as #, for tiles and frames; else NULL */
-    const char *colorspace; /* as txm_blend_image's */
+    const char *pattern;    /* for tiles and frames: the image's path with its token, or frame digits as #; else NULL */
+    const char *colorspace; /* as in txm_blend_image */
     txm_alpha alpha;
-    size_t image; /* index */
+    size_t image; /* its index */
 } txm_blend_entry;
 
-/* The files that a render of the scene loads, each (path, colour space, alpha) once, in the order of the images; packed
- * images too, unpacked into `packed_folder`, if that is not NULL. The working space is txm_blend_info's. *out is to be
- * freed with txm_blend_entries_free before the scene is closed. As txm_blend_unpack. */
+/* Lists the files that a render of the scene loads, each combination of path, colour space and alpha once, in the order
+ * of the images. If `packed_folder` is not NULL, packed images are unpacked into it and included. The working space is
+ * that of txm_blend_info. Free *out with txm_blend_entries_free before the scene is closed. Failures are as those of
+ * txm_blend_unpack. */
 TXM_API txm_status txm_blend_entries(txm_blend *blend, const char *packed_folder, txm_blend_entry **out, size_t *count,
                                      txm_error *err);
 TXM_API void txm_blend_entries_free(txm_blend_entry **entries, size_t count); /* NULL-safe */

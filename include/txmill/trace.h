@@ -1,3 +1,3 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The name that programs know this header by that were written before libtxtile had a folder of its own. */
+ * The former name of txtile/trace.h, from before libtxtile had its own folder; kept for programs that include it. */
 #include "txtile/trace.h"

@@ -83,8 +83,7 @@ typedef enum txm_cache_policy {
     TXM_CACHE_POLICY_NONE,
     /* What came first, without heeding when it was used. The next quarter to go is staged: lookups miss it, but what
      * they ask for comes back without being read, as if it had come last. */
-    TXM_CACHE_POLICY_SECOND_CHANCE,
-    TXM_CACHE_POLICY_COUNT
+    TXM_CACHE_POLICY_SECOND_CHANCE
 } txm_cache_policy;
 
 /* Which tiles share memory: any of these together. */
@@ -361,7 +360,9 @@ TXM_API uint32_t txm_ticket_remaining(const txm_ticket *ticket); /* of these not
  * threads of its own (threads is 1, or they could not be started) it loads up to 32 tiles itself. True for NULL. */
 TXM_API bool txm_ticket_poll(txm_ticket *ticket);
 
-/* Waits until all are loaded and frees the ticket; sets *ticket to NULL. NULL-safe. */
+/* Waits until all are loaded and frees the ticket; sets *ticket to NULL. NULL-safe. A ticket without tiles, where
+ * lookups missed what other batches load or found no room beside them, waits until the first of those is over: another
+ * launch before that would miss the same. So process nothing where no lookup missed. */
 TXM_API void txm_ticket_wait(txm_ticket **ticket);
 
 /* Frees the ticket as well, but loads nothing that was not begun: lookups ask for it again. Waits for nobody.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What the shared libraries show: everything else in them is hidden. */
+ * Marks the functions that the shared libraries export; all others are hidden. */
 #ifndef TXTILE_EXPORT_H
 #define TXTILE_EXPORT_H
 

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * From an image's path to its tx file: the name that Cycles looks up, and whether the file there is one that it uses.
+ * From an image's path to its tx file: the name that Cycles looks for, and whether the file with that name is one that
+ * it uses.
  *
- * A tx file is named after what a scene says of its image: colour space, alpha mode, working space. The caller says
- * these in the scene's own words, so no colour config is read, and what Blender does to choose them is not repeated.
- * (txm_look_up of inspect.h, in libtxmill, does both.)
+ * The name of a tx file depends on how a scene uses its image: colour space, alpha mode, working space. The caller
+ * passes these as the scene stores them, so that no colour config has to be read; nor does this header choose Blender's
+ * defaults for an image. txm_look_up of inspect.h, in libtxmill, does both.
  *
- * NULL: as status.h says; members of txm_tx_wanted that may be NULL say so.
+ * NULL: as in status.h; members of txm_tx_wanted that may be NULL say so.
  *
  * Thread safety: all functions may be called at the same time from any thread.
  */
@@ -24,18 +25,18 @@
 extern "C" {
 #endif
 
-/* ---- what Cycles does with a file ------------------------------------------------------------------------------- */
+/* ---- whether Cycles uses a file --------------------------------------------------------------------------------- */
 
-/* Whether a render uses a tx file: one answer for every command that gives it. */
+/* Whether a render uses a tx file, and if not, why. All commands and functions agree on it. */
 typedef enum txm_use {
-    TXM_USE_MISSING,    /* there is no file of that name */
-    TXM_USE_UNREADABLE, /* no tx file at all, or one that is cut short */
+    TXM_USE_MISSING,    /* the file does not exist */
+    TXM_USE_UNREADABLE, /* it is not a tx file, or it is cut short */
     TXM_USE_REFUSED,    /* Cycles refuses its version, codec, tiles or levels */
-    TXM_USE_NAME,       /* settings inside and name do not fit, or Cycles never asks for this name */
-    TXM_USE_OUTDATED,   /* the image has another time */
+    TXM_USE_NAME,       /* its name does not match the settings inside, or is one that Cycles never looks for */
+    TXM_USE_OUTDATED,   /* its modification time is not the image's */
     TXM_USE_DAMAGED,    /* tiles cannot be decoded */
-    TXM_USE_NO_IMAGE,   /* all is well with it, but its image is not there, so its time cannot be compared */
-    TXM_USE_DIRECT,     /* no name of a texture cache: used where a scene names this very file as its image */
+    TXM_USE_NO_IMAGE,   /* it is valid, but its image does not exist, so their times cannot be compared */
+    TXM_USE_DIRECT,     /* its name is not one of the texture cache: used if a scene names this file as its image */
     TXM_USE_LOADED      /* Cycles loads it as it is */
 } txm_use;
 
@@ -45,9 +46,9 @@ TXM_API const char *txm_use_name(txm_use use);
 /* Whether a render uses a file, why not, and what it shows. */
 typedef struct txm_verdict {
     txm_use use;
-    bool used;        /* LOADED and DIRECT: nothing keeps Cycles from it */
-    char reason[512]; /* why not, or what is uncertain, in one sentence; "" for LOADED */
-    char shows[160];  /* what Cycles does, a sentence without its subject: "renders magenta where ..." */
+    bool used;        /* true for LOADED and DIRECT */
+    char reason[512]; /* why it is not used, or what is uncertain, in one sentence; "" for LOADED */
+    char shows[160];  /* what Cycles does, as a sentence without its subject, such as "renders magenta where ..." */
     uint64_t reserved[4];
 } txm_verdict;
 
@@ -55,7 +56,7 @@ typedef struct txm_verdict {
 typedef enum txm_tx_state {
     TXM_TX_STATE_FRESH,    /* Cycles loads the tx file */
     TXM_TX_STATE_SOURCE,   /* the image is a tx file itself, or 1x1: Cycles loads it as it is */
-    TXM_TX_STATE_OUTDATED, /* the tx file has another time than the image */
+    TXM_TX_STATE_OUTDATED, /* the modification time of the tx file is not the image's */
     TXM_TX_STATE_UNUSABLE, /* Cycles refuses the tx file */
     TXM_TX_STATE_MISSING
 } txm_tx_state;
@@ -63,30 +64,30 @@ typedef enum txm_tx_state {
 /* "fresh", "source", "outdated", "unusable", "missing". Never NULL. */
 TXM_API const char *txm_tx_state_name(txm_tx_state state);
 
-/* The tx file of an image by its name and time alone. */
+/* The tx file of an image, judged by its name, time and header. */
 typedef struct txm_found {
     txm_tx_state state;
     char *path;         /* the file that Cycles would load, or the one that it would (re)write; owned, free() */
     char *reason;       /* why it is outdated or unusable, "" otherwise; owned, free() */
     char *shows;        /* what Cycles does, as in txm_verdict; owned, free() */
-    bool foreign;       /* it is unusable for its codec alone: as good as fresh for readers that know the codec */
-    txm_status trouble; /* it could not be looked at, and a retry may help: it may well be fresh. Else TXM_OK */
+    bool foreign;       /* it is unusable only because of its codec: readers that support the codec may use it */
+    txm_status trouble; /* not OK: the file could not be examined, and may be fresh; a retry may help */
     uint64_t reserved[4];
 } txm_found;
 TXM_API void txm_found_clear(txm_found *found); /* NULL-safe; zeroes */
 
 /* ---- from an image to its tx file ------------------------------------------------------------------------------- */
 
-/* What a scene says of an image. Looked at during the call alone. */
+/* How a scene uses an image. It is read during the call only. */
 typedef struct txm_tx_wanted {
     size_t struct_size; /* set by txm_tx_wanted_init */
-    /* The name of the image's colour space, as the scene holds it: "sRGB", "Non-Color", "Linear Rec.709". "auto" is
-     * what 'blender --command maketx' uses by itself; no scene asks for it. */
+    /* The name of the image's colour space, as the scene stores it: "sRGB", "Non-Color", "Linear Rec.709". "auto" is
+     * the default of 'blender --command maketx'; scenes never use it. */
     const char *colorspace;
-    /* The space holds data, not colours, in a config of your own. "Non-Color" and its other names in Blender's config
-     * are known: leave this false for them. */
+    /* Set it if the space is data, not colours, in a config of your own. "Non-Color" and its other names in Blender's
+     * config are recognised: leave this false for them. */
     bool data;
-    bool equiangular; /* Blender 5.2 never asks for that */
+    bool equiangular; /* Blender 5.2 never looks for equiangular tx files */
     txm_alpha alpha;  /* any but TXM_ALPHA_DEFAULT */
     /* The working space: "Linear Rec.709", "Linear Rec.2020" or "ACEScg" of Blender's config, or for a config of your
      * own the 12 numbers that 'txmill colorspaces' prints. NULL or "": Linear Rec.709. */
@@ -95,33 +96,36 @@ typedef struct txm_tx_wanted {
     const char *cache_dir;
 } txm_tx_wanted;
 
-/* Opens what is wanted, of struct_size bytes: sRGB, straight alpha, Linear Rec.709, blender_tx. For other languages; C
- * and C++ call txm_tx_wanted_init. */
+/* Initialises a struct of struct_size bytes with the defaults: sRGB, straight alpha, Linear Rec.709, blender_tx. For
+ * other languages; C and C++ call txm_tx_wanted_init. */
 TXM_API void txm_tx_wanted_init_sized(txm_tx_wanted *wanted, size_t struct_size);
 
-/* Opens it with these defaults: those of a PNG or JPEG in a scene of Blender that nobody has touched. */
+/* Initialises it with these defaults, which fit a PNG or JPEG in a Blender scene with default settings. */
 static inline void txm_tx_wanted_init(txm_tx_wanted *wanted)
 {
     txm_tx_wanted_init_sized(wanted, sizeof *wanted);
 }
 
-/* The path under which Cycles looks for the tx file of an image, whether there is one or not. *path is a new string:
- * free() it. `image` may be relative to the current folder, and need not exist. `wanted` NULL: the defaults. USAGE for
- * a colour space that is NULL or "", no alpha mode, or a working space that is neither a name nor 12 numbers;
- * NO_MEMORY, NOT_FOUND or DENIED where the cache folder is absolute and there is no current folder. */
+/* Computes the path at which Cycles looks for the tx file of an image, whether that file exists or not. *path is a new
+ * string: free() it. `image` may be relative to the current folder, and need not exist. `wanted` may be NULL, which
+ * means the defaults. USAGE for a colour space that is NULL or "", an invalid alpha mode, or a working space that is
+ * neither a known name nor 12 numbers; NO_MEMORY; NOT_FOUND or DENIED if the cache folder is absolute and the current
+ * folder was removed or cannot be read. */
 TXM_API txm_status txm_tx_path_of(const char *image, const txm_tx_wanted *wanted, char **path, txm_error *err);
 
-/* Looks where Cycles does: in the folder that is wanted, then in blender_tx, then at the image itself, which may be a
- * tx file already. A tx file is of use if it has the image's time, to the second, and Cycles takes its header: states
- * FRESH and SOURCE, whose found->path is what to open. OUTDATED, UNUSABLE and MISSING come with the path that 'txmill
- * make' would write, and why. What is inside is taken to be what the name says. Free the result with txm_found_clear.
- * What txm_tx_path_of returns, and NOT_FOUND, NOT_A_FILE, DENIED and IO for the image. */
+/* Looks for the tx file where Cycles does: in `cache_dir`, then in blender_tx, then at the image itself, which may be a
+ * tx file already. For FRESH and SOURCE, found->path is the file to open: its modification time is the image's, to the
+ * second, and Cycles accepts its header. For OUTDATED, UNUSABLE and MISSING it is the path that 'txmill make' would
+ * write, and found->reason says why. The settings stored inside the file are not compared with its name. Free the
+ * result with txm_found_clear. Fails as txm_tx_path_of does, and with NOT_FOUND, NOT_A_FILE, DENIED and IO for the
+ * image. */
 TXM_API txm_status txm_tx_find(const char *image, const txm_tx_wanted *wanted, txm_found *found, txm_error *err);
 
 /* ---- the other way ---------------------------------------------------------------------------------------------- */
 
-/* Splits a tx file name: length of the source name part and the 32 hex digits. False if it is no such name or its
- * format version is not `version` (written out when the name has the shape). */
+/* Splits the name of a tx file: *source_name_bytes receives the length of the image's name in it, md5_hex its 32 hex
+ * digits. false if it is not such a name, or its format version is not the current one; *version receives the version
+ * if the name has that form. */
 TXM_API bool txm_tx_name_parse(const char *tx_name, size_t *source_name_bytes, unsigned *version, char md5_hex[33]);
 
 #ifdef __cplusplus

@@ -2,12 +2,12 @@
  *
  * Sample types and the limits of an image.
  *
- * NULL: as status.h says; arrays may be NULL where their count is 0.
+ * NULL: as in status.h; arrays may be NULL if their count is 0.
  */
 #ifndef TXTILE_PIXEL_H
 #define TXTILE_PIXEL_H
 
-#ifndef __OPENCL_VERSION__ /* whose compilers know no other headers and no functions of libraries */
+#ifndef __OPENCL_VERSION__ /* OpenCL C has no standard headers and calls no library functions */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -15,7 +15,7 @@
 #include "txtile/export.h"
 #endif
 
-/* Functions that device code calls too. */
+/* Marks functions that device code calls too. */
 #ifdef __CUDACC__
 #define TXM_HOST_DEVICE __host__ __device__
 #else
@@ -42,8 +42,8 @@ enum {
     TXM_MAX_SIZE_PX = 65536,  /* width and height of a source or tx image */
     TXM_MAX_LEVELS = 17,      /* 65536 down to 1 */
     TXM_MAX_CHANNELS = 4,     /* channels of a tx file */
-    TXM_MIN_TILE_PX = 16,     /* tile edge that we write (TIFF wants multiples of 16) */
-    TXM_MAX_TILE_PX = 1024,   /* tile edge that we write or read */
+    TXM_MIN_TILE_PX = 16,     /* smallest tile edge that is written (TIFF requires multiples of 16) */
+    TXM_MAX_TILE_PX = 1024,   /* largest tile edge that is written or read */
     TXM_DEFAULT_TILE_PX = 64, /* what Blender writes */
     TXM_BORDER_PX = 2         /* width of the stored border */
 };
@@ -64,13 +64,14 @@ static inline bool txm_type_is_float(txm_type type)
 /* "uint8", "uint16", "half", "float". */
 TXM_API const char *txm_type_name(txm_type type);
 
-/* `count` samples as float32 and back. Integers are 0 to 1 as float: times the rounded reciprocal of their maximum, and
- * back clamped, NaN to 0, rounded half up. Halves round to even and are clamped to +-65504. */
+/* Converts `count` samples to float32 and back. Integers become 0 to 1, by multiplication with the rounded reciprocal
+ * of their maximum; floats are clamped to 0 to 1, NaN becomes 0, and the code is rounded half up. Halves are rounded to
+ * nearest, ties to even, and clamped to +-65504. */
 TXM_API void txm_samples_to_float(txm_type type, const void *samples, float *out, size_t count);
 TXM_API void txm_samples_from_float(txm_type type, const float *values, void *out, size_t count);
 #endif
 
-/* Edge length of level `level` of an image edge of `size_px`: halves, rounding down, never below 1. */
+/* The length in a level of an image edge of `size_px`: halved `level` times, rounded down, at least 1. */
 static TXM_HOST_DEVICE inline uint32_t txm_level_size(uint32_t size_px, uint32_t level)
 {
     uint32_t s = size_px >> level;
@@ -78,7 +79,7 @@ static TXM_HOST_DEVICE inline uint32_t txm_level_size(uint32_t size_px, uint32_t
 }
 
 #ifndef __OPENCL_VERSION__
-/* Number of levels down to 1x1: 1 + floor(log2(max(width, height))). */
+/* The number of levels down to 1x1: 1 + floor(log2(max(width, height))). */
 TXM_API uint32_t txm_level_count(uint32_t width_px, uint32_t height_px);
 #endif
 

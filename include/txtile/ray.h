@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Ray differentials: how large a pixel is where a ray hits, which is what lookups take their level from. Three kinds,
- * in rising order of what they know:
+ * Ray differentials: how large a pixel's footprint is where a ray hits a surface, from which lookups choose their
+ * level. There are three kinds, from the least to the most exact:
  *
  *   compact  one radius and one spread, as Cycles carries them (Blender 5.2): no curvature, no cosine
  *   cone     a width and an angle of one cone, with the curvature of mirrors and lenses (ray cones, Akenine-Moeller and
  *            others 2019)
  *   full     derivatives of origin and direction by the pixel's x and y (Igehy 1999)
  *
- * All of it is plain C in float32 that any compiler takes, CUDA's included; no state, no allocation. Directions are
- * unit vectors. A surface is given by its unit normal and the derivatives of its position by u and v, which
- * txm_triangle_tangents and txm_sphere_tangents make.
+ * All of it is plain C in float32 that any compiler accepts, CUDA's included, without state or allocation. Directions
+ * are unit vectors. A surface is given by its unit normal and the derivatives of its position by u and v, which
+ * txm_triangle_tangents and txm_sphere_tangents compute.
  *
- * Normals: `geometric` is that of the surface itself, of a triangle's plane, at right angles to dPdu and dPdv; either
- * side will do. `normal` is the one that the renderer bends the ray with, which may be interpolated or bumped.
+ * Normals: `geometric` is the normal of the surface itself, such as a triangle's plane, at right angles to dPdu and
+ * dPdv; it may point to either side. `normal` is the shading normal, with which the renderer reflects and refracts the
+ * ray; it may be interpolated or bumped.
  *
- * What is degenerate (no area, a length of 0, numbers that are not finite) gives what the functions say, never a trap.
- * Derivatives of 0 mean the finest level. NULL: no pointer may be NULL.
+ * Degenerate input (no area, a length of 0, numbers that are not finite) never traps; each function says what it
+ * returns. Derivatives of 0 select the finest level. NULL: no pointer may be NULL.
  */
 #ifndef TXTILE_RAY_H
 #define TXTILE_RAY_H
@@ -24,7 +25,7 @@
 #include <math.h>
 #include <stdbool.h>
 
-/* A function of this header, in device code too. */
+/* Declares a function of this header, for device code too. */
 #ifdef __CUDACC__
 #define TXM_RAY static __host__ __device__ inline
 #else
@@ -40,7 +41,7 @@ typedef struct txm_vec3 {
     float x, y, z;
 } txm_vec3;
 
-/* Derivatives of the texture coordinates by the pixel's x and y: what txm_lookup takes. */
+/* Derivatives of the texture coordinates by the pixel's x and y, as txm_lookup takes them. */
 typedef struct txm_uv_differential {
     float dudx, dudy, dvdx, dvdy;
 } txm_uv_differential;
@@ -85,7 +86,7 @@ TXM_RAY float txm_vec_length(txm_vec3 a)
     return sqrtf(txm_vec_dot(a, a));
 }
 
-/* A vector that is at right angles to the unit vector n, of length 1. */
+/* A unit vector at right angles to the unit vector n. */
 TXM_RAY txm_vec3 txm_vec_tangent(txm_vec3 n)
 {
     txm_vec3 t = n.x != n.y || n.x != n.z ? txm_vec_make(n.z - n.y, n.x - n.z, n.y - n.x)
@@ -95,7 +96,7 @@ TXM_RAY txm_vec3 txm_vec_tangent(txm_vec3 n)
 
 /* ---- surfaces ---- */
 
-/* Texture coordinates of a corner. */
+/* Texture coordinates of a corner of a triangle. */
 typedef struct txm_uv {
     float u, v;
 } txm_uv;
@@ -122,9 +123,9 @@ TXM_RAY bool txm_tangents_finite(txm_tangents *t)
     return false;
 }
 
-/* A triangle of these corners with these texture coordinates: the same tangents all over it. false,
- * and both 0, where the texture coordinates span no area in float32 (two corners alike, or all on a line: the triangle
- * shows a line of the texture at most) or numbers are not finite. */
+/* The tangents of a triangle from its corners and their texture coordinates; they are the same all over it. Returns
+ * false and sets both to 0 if the texture coordinates span no area in float32 (all of them are on a line) or numbers
+ * are not finite. */
 TXM_RAY bool txm_triangle_tangents(const txm_vec3 corner[3], const txm_uv uv[3], txm_tangents *out)
 {
     float u1 = uv[1].u - uv[0].u, v1 = uv[1].v - uv[0].v;
@@ -135,12 +136,12 @@ TXM_RAY bool txm_triangle_tangents(const txm_vec3 corner[3], const txm_uv uv[3],
     return txm_tangents_finite(out);
 }
 
-/* A sphere with longitude and latitude: u rises from 0 to 1 around its z axis, from x over y (atan2(y, x) / 2 pi), v
- * from 0 at -z to 1 at +z. `from_centre` is the point less the centre, in the sphere's own axes: its length is the
- * radius, and the tangents turn with the sphere as vectors do. Where an image runs the other way round, as Blender's
- * environment does (0.5 - u), dPdu points the other way. At the poles u has no direction: there, and a millionth of the
- * radius around them, the tangents are those a millionth of the radius beside the pole. false, and both 0, for a radius
- * that is 0 or not finite. */
+/* The tangents of a sphere with longitude and latitude as texture coordinates: u rises from 0 to 1 around its z axis,
+ * from x towards y (atan2(y, x) / 2 pi), v from 0 at -z to 1 at +z. `from_centre` is the point minus the centre, in the
+ * sphere's own axes, so that its length is the radius; rotate the tangents with the sphere. Negate dPdu if the image
+ * runs the other way round, as Blender's environment textures do (0.5 - u). At the poles u has no direction: closer to
+ * them than a millionth of the radius, the tangents are those at that distance. Returns false and sets both to 0 for a
+ * radius that is 0 or not finite. */
 TXM_RAY bool txm_sphere_tangents(txm_vec3 from_centre, txm_tangents *out)
 {
     const float pi = 3.14159265f;
@@ -155,8 +156,8 @@ TXM_RAY bool txm_sphere_tangents(txm_vec3 from_centre, txm_tangents *out)
     return txm_tangents_finite(out);
 }
 
-/* The derivatives of u and v that move the surface's point by dPdx and dPdy, which lie in its plane: solved in the two
- * axes in which the surface looks largest. All 0 where dPdu and dPdv span no plane. */
+/* The derivatives of u and v for which the surface's point moves by dPdx and dPdy, which lie in its plane. The system
+ * is solved in the two axes in which the surface's projection is largest. All are 0 if dPdu and dPdv span no plane. */
 TXM_RAY txm_uv_differential txm_uv_of(txm_vec3 geometric, txm_vec3 dPdu, txm_vec3 dPdv, txm_vec3 dPdx, txm_vec3 dPdy)
 {
     float x = fabsf(geometric.x), y = fabsf(geometric.y), z = fabsf(geometric.z);
@@ -182,17 +183,18 @@ TXM_RAY txm_uv_differential txm_uv_of(txm_vec3 geometric, txm_vec3 dPdu, txm_vec
 /* A compact differential: a disc that grows linearly along the ray. */
 typedef struct txm_compact {
     float dP; /* radius of the footprint at the ray's origin */
-    float dD; /* what it grows by per unit of length */
+    float dD; /* growth of the radius per unit of length */
 } txm_compact;
 
-/* Half the mean length of two derivatives, one for each direction of the pixel. */
+/* Half the mean length of two derivatives, one by the pixel's x and one by its y, as Cycles makes them compact. */
 TXM_RAY float txm_compact_of(txm_vec3 by_x, txm_vec3 by_y)
 {
     return 0.5f * (txm_vec_length(by_x) + txm_vec_length(by_y));
 }
 
-/* A ray of a perspective camera: the derivatives of its direction by the pixel. `scale` is the share of the final
- * resolution that is rendered now: progressive passes use the levels of the final picture. */
+/* The differential of a perspective camera's ray, from the derivatives of its direction by the pixel. `scale` is the
+ * fraction of the final resolution that is being rendered, so that progressive passes use the levels of the final
+ * picture. */
 TXM_RAY txm_compact txm_compact_camera(txm_vec3 dDdx, txm_vec3 dDdy, float scale)
 {
     txm_compact c;
@@ -201,23 +203,24 @@ TXM_RAY txm_compact txm_compact_camera(txm_vec3 dDdx, txm_vec3 dDdy, float scale
     return c;
 }
 
-/* After t units of length: the radius at the hit. */
+/* The differential after t units of length, where the ray hits. */
 TXM_RAY txm_compact txm_compact_transfer(txm_compact c, float t)
 {
     c.dP = c.dP + t * c.dD;
     return c;
 }
 
-/* The footprint on the surface, a disc of radius dP round its geometric normal. Reflection and refraction keep dD; dP
- * is that of the hit. */
+/* The footprint on the surface, a disc of radius dP at right angles to its geometric normal. Reflection and refraction
+ * keep the differential of the hit. */
 TXM_RAY txm_uv_differential txm_compact_uv(txm_compact at_hit, txm_vec3 geometric, txm_vec3 dPdu, txm_vec3 dPdv)
 {
     txm_vec3 a = txm_vec_tangent(geometric), b = txm_vec_cross(geometric, a);
     return txm_uv_of(geometric, dPdu, dPdv, txm_vec_scale(a, at_hit.dP), txm_vec_scale(b, at_hit.dP));
 }
 
-/* Widening at a bounce: `roughness2` is the mean squared roughness of the surface's lobes by their probability (mirror
- * 0, microfacets alpha_x alpha_y, everything else 1), the same for sampled directions and for light sampling. */
+/* Widens the differential at a bounce. `roughness2` is the squared roughness of the surface's lobes, averaged by their
+ * probability (0 for mirrors, alpha_x alpha_y for microfacets, 1 for all else); it is the same for sampled directions
+ * and for light sampling. */
 TXM_RAY txm_compact txm_compact_widen(txm_compact c, float roughness2)
 {
     if (roughness2 > 0.0f) {
@@ -229,13 +232,13 @@ TXM_RAY txm_compact txm_compact_widen(txm_compact c, float roughness2)
 
 /* ---- cones ---- */
 
-/* A ray cone; `angle` is small and stands for its tangent, as in Akenine-Moeller and others 2019. */
+/* A ray cone. `angle` is small and is used for its tangent, as in Akenine-Moeller and others 2019. */
 typedef struct txm_cone {
-    float width; /* of the footprint across the ray; negative behind the focus of a converging cone */
-    float angle; /* what it grows by per unit of length */
+    float width; /* of the footprint across the ray; negative beyond the focus of a converging cone */
+    float angle; /* growth of the width per unit of length */
 } txm_cone;
 
-/* A pinhole camera: the pixel's angle. */
+/* The cone of a pinhole camera's ray, from the angle that a pixel covers. */
 TXM_RAY txm_cone txm_cone_camera(float pixel_angle)
 {
     txm_cone c;
@@ -244,21 +247,22 @@ TXM_RAY txm_cone txm_cone_camera(float pixel_angle)
     return c;
 }
 
-/* After t units of length: the width at the hit. */
+/* The cone after t units of length, where the ray hits. */
 TXM_RAY txm_cone txm_cone_transfer(txm_cone c, float t)
 {
     c.width = c.width + c.angle * t;
     return c;
 }
 
-/* Reflection at a surface of this mean curvature (1/radius, positive where it bulges towards the ray). */
+/* The cone after reflection at a surface of this mean curvature (1/radius, positive if it is convex towards the ray).
+ */
 TXM_RAY txm_cone txm_cone_reflect(txm_cone c, float curvature)
 {
     c.angle = c.angle + 2.0f * curvature * fabsf(c.width);
     return c;
 }
 
-/* Refraction; `eta` is the index of refraction before the surface over that after it. */
+/* The cone after refraction. `eta` is the index of refraction before the surface divided by that after it. */
 TXM_RAY txm_cone txm_cone_refract(txm_cone c, float curvature, float eta)
 {
     float turn = curvature * c.width;
@@ -266,7 +270,8 @@ TXM_RAY txm_cone txm_cone_refract(txm_cone c, float curvature, float eta)
     return c;
 }
 
-/* Widening at a bounce: a lobe of this roughness sends the cone out at least that wide (diffuse: 1). */
+/* Widens the cone at a bounce: its angle becomes at least the roughness of the lobe (1 if diffuse), whose square is
+ * `roughness2`. */
 TXM_RAY txm_cone txm_cone_widen(txm_cone c, float roughness2)
 {
     if (roughness2 > 0.0f) {
@@ -276,8 +281,7 @@ TXM_RAY txm_cone txm_cone_widen(txm_cone c, float roughness2)
     return c;
 }
 
-/* The footprint on the surface, whose geometric normal is given: an ellipse, longer along the ray by 1/cosine, at most
- * 16 times. */
+/* The footprint on the surface: an ellipse, longer along the ray by 1/cosine, at most by 16. */
 TXM_RAY txm_uv_differential txm_cone_uv(txm_cone at_hit, txm_vec3 direction, txm_vec3 geometric, txm_vec3 dPdu,
                                         txm_vec3 dPdv)
 {
@@ -293,11 +297,12 @@ TXM_RAY txm_uv_differential txm_cone_uv(txm_cone at_hit, txm_vec3 direction, txm
 
 /* A full differential: derivatives of the ray by the pixel's x and y (Igehy 1999). */
 typedef struct txm_full {
-    txm_vec3 dPdx, dPdy; /* of the origin by the pixel */
-    txm_vec3 dDdx, dDdy; /* of the direction */
+    txm_vec3 dPdx, dPdy; /* of the ray's origin */
+    txm_vec3 dDdx, dDdy; /* of its direction */
 } txm_full;
 
-/* One of the two directions, carried to the plane of the surface. */
+/* The derivative of the hit point by one of the pixel's directions: carried along the ray, then projected onto the
+ * plane of the surface. */
 TXM_RAY txm_vec3 txm_full_project(txm_vec3 dP, txm_vec3 dD, txm_vec3 direction, float t, txm_vec3 geometric)
 {
     txm_vec3 moved = txm_vec_add(dP, t, dD);
@@ -305,8 +310,8 @@ TXM_RAY txm_vec3 txm_full_project(txm_vec3 dP, txm_vec3 dD, txm_vec3 direction, 
     return cosine != 0.0f ? txm_vec_add(moved, -(txm_vec_dot(moved, geometric) / cosine), direction) : moved;
 }
 
-/* After t units along `direction`, on a surface with this geometric normal; where the ray only grazes it (a cosine of
- * 0) the derivatives are not projected. */
+/* The differential after t units along `direction`, on a surface with this geometric normal. If the ray is parallel to
+ * the surface (a cosine of 0), the derivatives are not projected. */
 TXM_RAY txm_full txm_full_transfer(txm_full f, txm_vec3 direction, float t, txm_vec3 geometric)
 {
     f.dPdx = txm_full_project(f.dPdx, f.dDdx, direction, t, geometric);
@@ -314,22 +319,22 @@ TXM_RAY txm_full txm_full_transfer(txm_full f, txm_vec3 direction, float t, txm_
     return f;
 }
 
-/* The footprint on the surface: the derivatives of the hit point, which txm_full_transfer gave, in u and v. */
+/* The footprint on the surface: the derivatives of the hit point, from txm_full_transfer, in u and v. */
 TXM_RAY txm_uv_differential txm_full_uv(txm_full at_hit, txm_vec3 geometric, txm_vec3 dPdu, txm_vec3 dPdv)
 {
     return txm_uv_of(geometric, dPdu, dPdv, at_hit.dPdx, at_hit.dPdy);
 }
 
-/* Derivative of a reflected direction: d - 2 (d.n) n. `dn` is how the normal changes along this direction of the pixel
- * (dNdu dudx + dNdv dvdx): 0 on a plane. */
+/* The derivative of the reflected direction d - 2 (d.n) n. `dn` is the derivative of the normal along the same
+ * direction of the pixel, dNdu dudx + dNdv dvdx: 0 on a plane. */
 TXM_RAY txm_vec3 txm_full_reflect_one(txm_vec3 direction, txm_vec3 dD, txm_vec3 normal, txm_vec3 dn)
 {
     float cosine = txm_vec_dot(direction, normal), change = txm_vec_dot(dD, normal) + txm_vec_dot(direction, dn);
     return txm_vec_add(txm_vec_add(dD, -2.0f * cosine, dn), -2.0f * change, normal);
 }
 
-/* Reflection at a hit (Igehy 1999). `direction` is the ray's before it; dNdx and dNdy are how the normal changes by the
- * pixel's x and y. */
+/* The differential after reflection at a hit (Igehy 1999). `direction` is that of the incoming ray; dNdx and dNdy are
+ * the derivatives of the normal by the pixel's x and y. */
 TXM_RAY txm_full txm_full_reflect(txm_full at_hit, txm_vec3 direction, txm_vec3 normal, txm_vec3 dNdx, txm_vec3 dNdy)
 {
     at_hit.dDdx = txm_full_reflect_one(direction, at_hit.dDdx, normal, dNdx);
@@ -337,7 +342,7 @@ TXM_RAY txm_full txm_full_reflect(txm_full at_hit, txm_vec3 direction, txm_vec3 
     return at_hit;
 }
 
-/* Derivative of a refracted direction eta d - mu n, mu = eta d.n - d'.n. */
+/* The derivative of the refracted direction d' = eta d - mu n, with mu = eta d.n - d'.n. */
 TXM_RAY txm_vec3 txm_full_refract_one(txm_vec3 direction, txm_vec3 dD, txm_vec3 normal, txm_vec3 dn, float eta,
                                       float cosine_out)
 {
@@ -346,8 +351,9 @@ TXM_RAY txm_vec3 txm_full_refract_one(txm_vec3 direction, txm_vec3 dD, txm_vec3 
     return txm_vec_add(txm_vec_add(txm_vec_scale(dD, eta), -mu, dn), -dmu, normal);
 }
 
-/* `normal` points against `direction`; `eta` is the index of refraction before the surface over that after it. false
- * on total reflection: at_hit is as it was. */
+/* The differential after refraction at a hit (Igehy 1999). `normal` points against `direction`; `eta` is the index of
+ * refraction before the surface divided by that after it. Returns false on total internal reflection and leaves *at_hit
+ * unchanged. */
 TXM_RAY bool txm_full_refract(txm_full *at_hit, txm_vec3 direction, txm_vec3 normal, txm_vec3 dNdx, txm_vec3 dNdy,
                               float eta)
 {

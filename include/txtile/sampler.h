@@ -1,23 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Texture lookups on tx files: what a renderer calls for each texture evaluation.
+ * Texture lookups on tx files: the functions that a renderer calls for each texture evaluation.
  *
- * A lookup reads a *view*: flat arrays without pointers in them, which can be copied to a device as they are. Somebody
- * else decides which tiles are in memory (txm_texture_set below keeps what it has loaded; a cache may also evict); the
- * sampler only reads the page table, so a lookup answers RESIDENT, MISSED or FAILED and never waits or allocates.
+ * A lookup reads a *view*: flat arrays without pointers in them, which can be copied to a device as they are. The owner
+ * of the view decides which tiles are in memory: txm_texture_set below keeps all that it has loaded, the cache of
+ * cache.h evicts. The sampler only reads the page table, so a lookup returns RESIDENT, MISSED or FAILED and never waits
+ * or allocates.
  *
- * Results are exact and the same everywhere: scalar C is the specification, and AVX2, AVX-512 and NEON give the same
- * bits, on one lookup or in batches, wherever tiles happen to lie. They equal those of the whole level in memory with
- * each tap passed through the extension. NaN results are always the quiet NaN 0x7FC00000.
+ * Results are exact and the same on all machines: scalar C is the specification, and AVX2, AVX-512 and NEON give the
+ * same bits, for single lookups and for batches, wherever tiles are in memory. They equal those of a sampler that has
+ * the whole level in memory and passes each tap through the extension. NaN results are always the quiet NaN 0x7FC00000.
  *
  * Coordinates: (u, v) = (0, 0) is the bottom left corner of the image, (1, 1) the top right one. Derivatives are those
- * of u and v by the pixel's x and y, in the same units. Colours are float RGBA; a texture of one channel gives
- * (f, f, f, 1). Integers are scaled to 0..1, half and float are taken as they are.
+ * of u and v by the pixel's x and y, in the same units. Colours are float RGBA; a texture of one channel gives (f, f,
+ * f, 1). Integers are scaled to 0..1, half and float are taken as they are.
  *
- * NULL: as status.h says; arrays of txm_lookups that may be NULL say so. Lookups check no pointer. A lane must be
- * given; its `requests` may be NULL where its capacity is 0.
+ * NULL: as in status.h; arrays of txm_lookups that may be NULL say so. Lookups do not check pointers. A lane is
+ * required; its `requests` may be NULL if its capacity is 0.
  *
- * Thread safety: any number of threads may look up in one view; each brings its own txm_lane.
+ * Thread safety: any number of threads may look up in one view, each with its own txm_lane.
  */
 #ifndef TXTILE_SAMPLER_H
 #define TXTILE_SAMPLER_H
@@ -35,43 +36,45 @@ extern "C" {
 
 /* ---- how to look up ------------------------------------------------------------------------------------------- */
 
-/* From derivatives to a level. `anisotropy` below is the longest footprint, as a ratio, that is not blurred. */
+/* How a level is computed from derivatives. `anisotropy` in txm_sampler is the largest ratio of a footprint's axes that
+ * is not blurred. */
 typedef enum txm_level_rule {
-    /* Cycles: the squared extents of the footprint along u and along v. A footprint that lies across the axes counts by
-     * its long side. */
+    /* Cycles' rule, from the squared extents of the footprint along u and along v. For a footprint that is oblique to
+     * the axes, its long side counts. */
     TXM_LEVEL_RULE_CYCLES = 0,
-    /* The axes of the footprint's ellipse: the same however the texture is turned. */
+    /* From the axes of the footprint's ellipse: the result does not depend on the rotation of the texture. */
     TXM_LEVEL_RULE_ELLIPSE,
-    /* The same, with several probes along the long axis where the ellipse is elongated: twice the ratio less one, so 7
-     * for 4:1 and 31 for 16:1, weighted by (1 - d^2)^2 of their distance d from the centre. */
+    /* The same with several probes along the long axis of an elongated ellipse: twice the ratio minus one, so 7 for 4:1
+     * and 31 for 16:1. A probe at distance d from the centre has the weight (1 - d^2)^2. */
     TXM_LEVEL_RULE_PROBES,
-    /* The caller gives the level (tex2DLod): txm_lookup.dudx holds it, the other derivatives are not looked at.
-     * Fractions are for the mode, the bias is added; below 0 and NaN are level 0, beyond the last is the last. Not for
-     * TXM_FILTER_STOCHASTIC_EWA, which needs a footprint. UDIM sets are never served by their base texture. */
+    /* The caller passes the level (tex2DLod) in txm_lookup.dudx; the other derivatives are ignored. The mode is applied
+     * to its fraction, and the bias is added. Negative levels and NaN mean level 0, levels beyond the last mean the
+     * last. Not for TXM_FILTER_STOCHASTIC_EWA, which needs a footprint. The base texture of a UDIM set (cache.h) is not
+     * used. */
     TXM_LEVEL_RULE_GIVEN
 } txm_level_rule;
 
-/* What becomes of the fraction of a level. */
+/* How the fraction of a level is used. */
 typedef enum txm_level_mode {
     /* One level, as Cycles chooses it: the coarser one with probability clamp(2 fraction - 1/2, 0, 1). A random state
-     * of 0 is the finer one, as where Cycles' shaders have none; no random number at all (NULL, TXM_CHANCE_NONE) the
-     * nearer one. */
+     * of 0 gives the finer one, as in Cycles' shaders without a random state; without random numbers (NULL,
+     * TXM_CHANCE_NONE) it is the nearer one. */
     TXM_LEVEL_MODE_STOCHASTIC = 0,
-    /* One level: the coarser one with the probability of the fraction. */
+    /* One level: the coarser one with the fraction as its probability. */
     TXM_LEVEL_MODE_STOCHASTIC_FULL,
     TXM_LEVEL_MODE_FLOOR,    /* the finer level */
     TXM_LEVEL_MODE_TRILINEAR /* both, blended */
 } txm_level_mode;
 
-/* How a level is read. */
+/* How a level is filtered. */
 typedef enum txm_filter {
     TXM_FILTER_CLOSEST = 0,
     TXM_FILTER_LINEAR,
     TXM_FILTER_CUBIC, /* B-spline, 16 taps */
-    TXM_FILTER_SMART, /* as OpenImageIO: cubic on level 0, where pixels are magnified, linear elsewhere */
-    /* The closest pixel of a place that is drawn with the filter's weight as its probability (Lanczos and Mitchell:
-     * two, one of them negative). On average that is the filter over square pixels. Sizes are in pixels of the level.
-     * Without a random state they are the closest pixel. */
+    TXM_FILTER_SMART, /* as in OpenImageIO: cubic on level 0, where pixels are magnified, linear elsewhere */
+    /* Stochastic filters take the closest pixel to a random position, which is drawn with the filter's weight as its
+       probability (Lanczos and Mitchell draw two, one of them with a negative weight). Their average is the filter over
+       square pixels. Widths are in pixels of the level. Without a random state they are CLOSEST. */
     TXM_FILTER_STOCHASTIC_BOX,      /* width 1: linear on average */
     TXM_FILTER_STOCHASTIC_TENT,     /* width 2: the quadratic B-spline on average */
     TXM_FILTER_STOCHASTIC_GAUSSIAN, /* the variance of the tent */
@@ -82,34 +85,34 @@ typedef enum txm_filter {
 
 /* The colour of a lookup that misses. */
 typedef enum txm_on_miss {
-    TXM_ON_MISS_AVERAGE = 0, /* the image's average, as Cycles */
+    TXM_ON_MISS_AVERAGE = 0, /* the image's average, as in Cycles */
     TXM_ON_MISS_COARSER,     /* the next coarser level whose tile is resident, else the average */
     TXM_ON_MISS_ONE,         /* the coarsest level if it is resident, else the average */
-    TXM_ON_MISS_FAIL         /* magenta, whatever is there: the result is MISSED all the same */
+    TXM_ON_MISS_FAIL         /* magenta; the result is still MISSED */
 } txm_on_miss;
 
-/* What the random state of a lookup is: txm_lane.random, and `random` wherever else it is asked for. */
+/* The meaning of a lookup's random state, which is txm_lane.random or the parameter or member `random`. */
 typedef enum txm_chance {
-    TXM_CHANCE_STATE = 0, /* of Cycles' generator, which is moved on; 0: there is none */
-    /* A number of the caller's own, such as of a low-discrepancy sequence: any of 32 bits, all equally likely, as a
-     * fraction of 2^32. It chooses the level, and filters that need more numbers make them from it. It is left as it
-     * is. */
+    TXM_CHANCE_STATE = 0, /* the state of Cycles' generator, which lookups advance; 0: none */
+    /* A random number of the caller's own, for example of a low-discrepancy sequence: 32 bits, uniform, as a fraction
+       of 2^32. It chooses the level, and filters that need more numbers derive them from it. Lookups do not change it.
+     */
     TXM_CHANCE_NUMBER,
-    /* Not looked at: levels are rounded to the nearer one, stochastic filters are the closest pixel. So is every
-     * lookup that is given NULL for its random numbers. */
+    /* Ignored: levels are rounded to the nearer one, and stochastic filters take the closest pixel. Lookups with NULL
+     * for their random numbers do the same. */
     TXM_CHANCE_NONE
 } txm_chance;
 
-/* What is done to the colour after the lookup, as Cycles' image node does: any of these together. */
+/* Flags for what is done to the colour after the lookup, as Cycles' image node does. */
 enum {
     TXM_AFTER_UNASSOCIATE = 1, /* colour divided by alpha, unless that is 0 or 1 */
     TXM_AFTER_SRGB = 2         /* colour decoded from sRGB */
 };
 
-/* The longest footprint, as a ratio, that is not blurred. */
+/* The largest txm_sampler.anisotropy. */
 enum { TXM_MAX_ANISOTROPY = 16 };
 
-/* Constant over many lookups. Small integers, so that it may live in constant memory of a device. */
+/* The settings of lookups, constant over many of them. It is small, so that it fits into a device's constant memory. */
 typedef struct txm_sampler {
     uint8_t rule;       /* txm_level_rule */
     uint8_t mode;       /* txm_level_mode */
@@ -119,17 +122,17 @@ typedef struct txm_sampler {
     uint8_t after;      /* TXM_AFTER_* */
     uint8_t chance;     /* txm_chance */
     uint8_t reserved;
-    float mip_bias; /* added to the level: -log2 of the share of the resolution that is wanted */
+    float mip_bias; /* added to the level: -log2 of the fraction of the resolution that is wanted */
 } txm_sampler;
 
 #ifndef __OPENCL_VERSION__
-/* Cycles' choices: its rule, stochastic levels, linear, 16:1, average on a miss. */
+/* Initialises a sampler with Cycles' choices: its rule, stochastic levels, linear, 16:1, average on a miss. */
 TXM_API void txm_sampler_init(txm_sampler *how);
 
-/* USAGE with a message if a member is outside its range. Lookups do not check. */
+/* Checks that all members are in their range, else USAGE. Lookups do not check them. */
 TXM_API txm_status txm_sampler_check(const txm_sampler *how, txm_error *err);
 
-/* "cycles", "ellipse", "probes", "given"; "stochastic", "stochastic-full", "floor", "trilinear"; "closest" ...
+/* "cycles", "ellipse", "probes", "given"; "stochastic", "stochastic-full", "floor", "trilinear"; "closest" to
  * "mitchell". NULL outside the range. */
 TXM_API const char *txm_level_rule_name(txm_level_rule rule);
 TXM_API const char *txm_level_mode_name(txm_level_mode mode);
@@ -138,74 +141,76 @@ TXM_API const char *txm_filter_name(txm_filter filter);
 
 /* ---- the view -------------------------------------------------------------------------------------------------- */
 
-/* A tile in the page table. `slot` says where its pixels are: slot >> TXM_SLOT_BITS is the slab, the rest counts tiles
- * in it; values from TXM_SLOT_STATES on are states instead. Written with release order after the pixels, read with
- * acquire order. `mark` is the epoch in which a lookup last touched the tile: written only where it differs. */
+/* A tile in the page table. `slot` says where its pixels are: slot >> TXM_SLOT_BITS is the slab, and the low bits are
+ * the tile's index in it; values from TXM_SLOT_STATES on are states instead. It is written with release order after the
+ * pixels, and read with acquire order. `mark` is the epoch in which a lookup last touched the tile; lookups write it
+ * only if it changes. */
 typedef struct txm_tile_entry {
     uint32_t slot;
     uint32_t mark;
 } txm_tile_entry;
 
-/* A slab holds 1 << TXM_SLOT_BITS tiles. */
+/* A slab holds 1 << TXM_SLOT_BITS tiles, and has TXM_SLAB_SLACK readable bytes beyond its last pixel. */
 enum { TXM_SLOT_BITS = 7, TXM_SLAB_SLACK = 16 };
 #define TXM_SLOT_STATES 0xFFFC0000u     /* slots are below it */
-#define TXM_SLOT_REQUESTED 0xFFFC0000u  /* + launch: not in memory, on the list of a lane of this launch */
-#define TXM_SLOT_UNREADABLE 0xFFFD0000u /* + round: could not be read for now; asked for again in another round */
-#define TXM_SLOT_NONE 0xFFFFFFFFu       /* not in memory, nobody asked */
+#define TXM_SLOT_REQUESTED 0xFFFC0000u  /* + launch: not in memory, requested by a lane of this launch */
+#define TXM_SLOT_UNREADABLE 0xFFFD0000u /* + round: reading failed in this round; a later round requests it again */
+#define TXM_SLOT_NONE 0xFFFFFFFFu       /* not in memory, not requested */
 #define TXM_SLOT_LOADING 0xFFFFFFFEu    /* not in memory, being read */
-#define TXM_SLOT_FAILED 0xFFFFFFFDu     /* could not be read, never asked for again */
-/* The level has no entries of its own yet: textures share some that say so. What is asked for is entry `first` + level
- * of the texture, which stands for the level as a whole. */
+#define TXM_SLOT_FAILED 0xFFFFFFFDu     /* reading failed; it is never requested again */
+/* The level has no entries of its own yet: its texture points at shared entries with this value. A lookup requests
+ * entry `first` + level of the texture, which represents the whole level. */
 #define TXM_SLOT_UNREGISTERED 0xFFFFFFFCu
 
 /* The tile_shift of a texture that is packed. */
 enum { TXM_SHIFT_PACKED = 16 };
 
-/* A texture, or a set of UDIM tiles. Its layout is fixed, because devices read arrays of it: a later version does not
- * add to it. The pixels of a tile in memory: rows of (1 << tile_shift) + 4 pixels, channels interleaved, in the storage
- * type; the first two rows and columns are padding, and so are the two that follow the last pixel of the level in tiles
- * at its edges.
+/* A texture, or a set of UDIM tiles. Its layout is fixed, because devices read arrays of it: later versions do not add
+ * members. A tile in memory consists of rows of (1 << tile_shift) + 4 pixels, channels interleaved, in the storage
+ * type. The first two rows and columns are padding, and so are the two after the last pixel of the level in tiles at
+ * its edges.
  *
- * A small texture may be packed: all of its levels are one tile, entry `first`, one level after the other, each of its
- * own pixels alone, row by row; level_first says at which byte of the tile a level begins, and row_bytes is 0. Whoever
- * reads it takes each pixel through the extension.
+ * A small texture may be packed: all of its levels are in one tile, entry `first`, one after the other, row by row
+ * without padding. level_first is then the byte of the tile at which a level begins, and row_bytes is 0. A reader maps
+ * each pixel's coordinates through the extension.
  *
- * Three channels are those of an opaque texture: its alpha is 1 everywhere, and is not stored. Slabs can be read for
- * TXM_SLAB_SLACK bytes beyond their last pixel, so that three channels may be loaded as four. */
+ * A texture with three channels is opaque: its alpha is 1 everywhere and is not stored. Slabs can be read for
+ * TXM_SLAB_SLACK bytes beyond their last pixel, so that a reader may load three channels as four. */
 typedef struct txm_view_texture {
     uint32_t width, height; /* of level 0, px */
-    uint16_t levels;        /* that can be read */
-    uint16_t tiled_levels;  /* those that Cycles keeps: down to the first that fits a tile */
-    uint32_t encoding;      /* txm_encoding: SRGB is looked up with TXM_AFTER_SRGB for scene-linear colours */
+    uint16_t levels;        /* number of levels that can be read */
+    uint16_t tiled_levels;  /* number of levels that Cycles keeps: down to the first that fits into a tile */
+    uint32_t encoding;      /* txm_encoding; SRGB needs TXM_AFTER_SRGB for scene-linear colours */
     uint8_t type;           /* txm_type */
     uint8_t channels;       /* 1, 3 or 4 */
     uint8_t extension;      /* txm_extension; the padding is made for it */
     uint8_t tile_shift;     /* tiles are 1 << tile_shift px square; TXM_SHIFT_PACKED: see above */
     uint32_t pixel_bytes, row_bytes, tile_bytes;
-    uint32_t udim_rows;                   /* > 0: UDIM tiles, `first` counts in the view's udims, all else is unused */
-    uint32_t first;                       /* in the view's tiles */
-    uint32_t level_first[TXM_MAX_LEVELS]; /* the first entry of each level, added to `first` modulo 2^32; row by row */
-    float scale;                          /* from codes to 0..1 */
+    uint32_t udim_rows; /* > 0: a set of UDIM tiles; `first` is an index of the view's udims, all else is unused */
+    uint32_t first;     /* index of the view's tiles */
+    uint32_t level_first[TXM_MAX_LEVELS]; /* first entry of each level, whose tiles follow row by row: added to `first`
+                                             modulo 2^32 */
+    float scale;                          /* factor from stored values to 0..1 */
     float average[4];                     /* RGBA, as looked up */
 } txm_view_texture;
 
-/* The number of no texture. */
+/* A number that no texture has. */
 #define TXM_NO_TEXTURE 0xFFFFFFFFu
 
 #ifndef __OPENCL_VERSION__
-/* The arrays of one device; the pointers are those of that device. */
+/* The arrays that lookups read. In the view of a device, the pointers are device pointers. */
 typedef struct txm_view {
     const txm_view_texture *textures;
     txm_tile_entry *tiles;
-    const uint64_t *slabs; /* the address of each slab; slabs begin on 16 bytes */
-    const uint32_t *udims; /* ten textures per row of UDIM tiles from 1001 on; TXM_NO_TEXTURE: hole */
+    const uint64_t *slabs; /* the address of each slab, aligned to 16 bytes */
+    const uint32_t *udims; /* ten textures per row of UDIM tiles, from 1001 on; TXM_NO_TEXTURE: the tile is missing */
     uint32_t texture_count;
-    uint32_t epoch; /* tiles that are touched are marked with it; 0: not marked */
-    /* Requests carry the number of the launch that made them, passing failures that of their round: those with another
-     * number are void. So a list that its owner drops loses nothing. */
+    uint32_t epoch; /* lookups mark the tiles that they touch with it; 0: they do not */
+    /* Requests carry the number of the launch that made them, and temporary failures that of their round. Entries with
+     * another number are void, so that requests on a list that was discarded are made again. */
     uint16_t launch, round;
-    uint32_t rejection; /* chance that a request is left out, in units of 2^-32: lists that are too short for all are
-                           filled from the whole launch, not by the lookups that come first. 0: all are made */
+    uint32_t rejection; /* probability that a request is left out, in units of 2^-32, so that a list too short for all
+                           requests is filled from the whole launch and not by its first lookups. 0: none is left out */
 } txm_view;
 #endif
 
@@ -217,57 +222,59 @@ typedef struct txm_lookup {
     float u, v, dudx, dvdx, dudy, dvdy;
 } txm_lookup;
 
-/* How a lookup went. The order is from best to worst. */
+/* The result of a lookup, from best to worst. */
 typedef enum txm_look {
     TXM_LOOK_RESIDENT = 0,
-    TXM_LOOK_MISSED, /* a tile is not in memory: the colour is a stand-in (on_miss) */
-    TXM_LOOK_FAILED  /* no such texture or UDIM tile, or a tile that could not be read: magenta (1, 0, 1, 1) */
+    TXM_LOOK_MISSED, /* a tile is not in memory: on_miss chose the colour */
+    TXM_LOOK_FAILED  /* the texture or UDIM tile does not exist, or a tile could not be read: magenta (1, 0, 1, 1) */
 } txm_look;
 
-/* What a thread, or a lane of a device, brings along. Zero is valid: no random state, requests are not collected. */
+/* The state of a thread, or of a lane of a device, that looks up. Zero is valid: no random state, and requests are not
+ * collected. */
 typedef struct txm_lane {
-    /* See txm_chance. State of Cycles' generator, x <- 1103515245 x + 12345; 0 means none. One step a lookup that
-     * chooses its level at random, more for stochastic filters; none where the CLIP extension rejects. A lookup that
-     * is repeated after a miss must begin with the same state: keep a copy. */
+    /* See txm_chance. The state of Cycles' generator, x <- 1103515245 x + 12345; 0 means none. A lookup that chooses
+     * its level at random takes one step, stochastic filters take more; a lookup that the CLIP extension rejects takes
+     * none. To repeat a lookup after a miss, restore the state that it began with. */
     uint32_t random;
     uint32_t capacity, count; /* of `requests` */
-    uint32_t *requests;       /* entries of the view's tiles that were missed, each on one list only */
-    /* Counts since txm_cache_process took the list: requests that lookups made, those that were rejected (txm_view),
-     * and those for which the list was full. */
+    uint32_t *requests;       /* entries of the view's tiles that lookups missed; each is on one lane's list only */
+    /* Counts since txm_cache_process took the list: requests that lookups made, requests that were left out (rejection
+     * in txm_view), and requests for which the list was full. */
     uint32_t asked, rejected, full;
 } txm_lane;
 
 #ifndef __OPENCL_VERSION__
-/* One lookup. `how` has passed txm_sampler_check. */
+/* One lookup. `how` must pass txm_sampler_check. */
 TXM_API txm_look txm_sample(const txm_view *view, uint32_t texture, const txm_sampler *how, const txm_lookup *at,
                             txm_lane *lane, float out[4]);
 
-/* The same, and the derivatives of the colour by u and by v: of the interpolation itself, so they are 0 for closest and
- * stochastic filters, and where the extension holds the coordinate. */
+/* The same with the derivatives of the colour by u and by v. They are those of the interpolation, so they are 0 for
+ * closest and stochastic filters, and where the extension clamps the coordinate. */
 TXM_API txm_look txm_sample_d(const txm_view *view, uint32_t texture, const txm_sampler *how, const txm_lookup *at,
                               txm_lane *lane, float out[4], float du[4], float dv[4]);
 
-/* Many lookups in one texture, as structure of arrays of `count` elements each. */
+/* Many lookups in one texture, as arrays of `count` elements each. */
 typedef struct txm_lookups {
     size_t count;
     const float *u, *v, *dudx, *dvdx, *dudy, *dvdy;
-    uint32_t *random;    /* state of each lookup, or its number (txm_chance); NULL: none */
-    const uint8_t *mask; /* 0: leave this one out, its outputs stay as they are; NULL: all */
+    uint32_t *random;    /* random state or number of each lookup (txm_chance); NULL: none */
+    const uint8_t *mask; /* 0: skip this lookup and leave its outputs unchanged; NULL: do all */
     float *out[4];       /* r, g, b, a */
     uint8_t *look;       /* txm_look of each; may be NULL */
 } txm_lookups;
 
-/* All lookups of a batch; the worst of their results. `lane` collects requests; its random state is not used. */
+/* Does all lookups of a batch and returns the worst of their results. `lane` collects requests; its random state is not
+ * used. */
 TXM_API txm_look txm_sample_n(const txm_view *view, uint32_t texture, const txm_sampler *how, const txm_lookups *batch,
                               txm_lane *lane);
 
-/* The level before it is clamped or rounded, and after what `mode` does to it at random (mip bias included). `random`
- * NULL: no random state. */
+/* The level of a lookup, with the bias and after the random choice of `mode`, but before it is clamped or rounded.
+ * `random` NULL: no random state. */
 TXM_API float txm_level_of(uint32_t width, uint32_t height, const txm_sampler *how, const txm_lookup *at,
                            uint32_t *random);
 
-/* The number of a UDIM tile (1001 + 10 row + column) at (u, v), 0 where there can be none; *u and *v become relative to
- * it. As Cycles truncates, -1 < u < 0 is column 0. */
+/* The number of the UDIM tile (1001 + 10 row + column) at (u, v), or 0 if none can be there; *u and *v become relative
+ * to it. -1 < u < 0 is column 0, because Cycles truncates. */
 TXM_API uint32_t txm_udim_of(float *u, float *v);
 
 /* ---- tile keys --------------------------------------------------------------------------------------------------- */
@@ -276,12 +283,12 @@ TXM_API uint32_t txm_udim_of(float *u, float *v);
  * rows of the level's grid). */
 typedef uint64_t txm_tile_key;
 
-/* What a tile key is made of. */
+/* The parts of a tile key. */
 typedef struct txm_tile_name {
     uint32_t texture, udim, level, tile;
 } txm_tile_name;
 
-/* 0, which is no key, if a member does not fit. */
+/* The key of a tile; 0, which is not a valid key, if a member does not fit. */
 static inline txm_tile_key txm_tile_key_pack(txm_tile_name n)
 {
     if (n.texture >> 23 || n.udim >> 15 || n.level >> 5 || n.tile >> 20)
@@ -302,51 +309,52 @@ static inline txm_tile_name txm_tile_key_unpack(txm_tile_key key)
 /* One pixel that a lookup reads. */
 typedef struct txm_tap {
     uint32_t probe, level, tile_x, tile_y;
-    int64_t x, y;   /* in the level, before the extension: -1 is the first one beyond the left edge */
-    float weight;   /* in the colour before `after` */
-    float value[4]; /* scaled, as in a colour */
+    int64_t x, y;   /* position in the level before the extension: -1 is the first pixel beyond the left edge */
+    float weight;   /* its weight in the colour, before `after` is applied */
+    float value[4]; /* RGBA, scaled */
 } txm_tap;
 
 /* 31 probes, two levels, 16 taps. */
 enum { TXM_MAX_TAPS = 31 * 2 * 16 };
 
-/* How a lookup came to its colour: tap_count of the taps count. Some 55 KB: too large for a small stack. */
+/* How a lookup computed its colour; the first tap_count taps are valid. It has about 55 KB, too much for a small stack.
+ */
 typedef struct txm_explanation {
-    uint32_t texture;   /* of a UDIM set: the tile's */
-    uint32_t udim;      /* number of the UDIM tile, 0 if the texture is none */
-    bool rejected;      /* by the CLIP extension: no taps */
+    uint32_t texture;   /* the texture that was read: in a UDIM set, that of the tile */
+    uint32_t udim;      /* number of the UDIM tile; 0 if the texture is not a UDIM set */
+    bool rejected;      /* by the CLIP extension: there are no taps */
     float level;        /* before it is clamped */
-    uint32_t level_low; /* the finer one of those that are read */
-    float blend;        /* weight of the next coarser one */
+    uint32_t level_low; /* the finer one of the levels that were read */
+    float blend;        /* weight of the next coarser level */
     uint32_t probes;
     uint32_t tap_count;
     txm_tap taps[TXM_MAX_TAPS];
 } txm_explanation;
 
-/* Looks up as txm_sample does and lists what that reads. */
+/* Looks up as txm_sample does and lists the pixels that it reads. */
 TXM_API txm_look txm_sample_explain(const txm_view *view, uint32_t texture, const txm_sampler *how,
                                     const txm_lookup *at, txm_lane *lane, float out[4], txm_explanation *explanation);
 
 /* ---- textures in memory ------------------------------------------------------------------------------------------ */
 
-/* Tx files whose tiles stay in memory once they are loaded: for tools, tests and small scenes. Adding and loading must
- * not run at the same time as lookups. */
+/* Tx files whose tiles stay in memory once they are loaded, for tools, tests and small scenes. Nothing may be added or
+ * loaded while lookups run. */
 typedef struct txm_texture_set txm_texture_set;
 
-/* An empty set. NO_MEMORY. */
+/* Makes an empty set. NO_MEMORY. */
 TXM_API txm_status txm_texture_set_new(txm_texture_set **out, txm_error *err);
 TXM_API void txm_texture_set_free(txm_texture_set **set); /* NULL-safe; sets *set to NULL */
 
-/* Opens a tx file and enters its tiles, none of which is loaded yet. Files of two and three channels are widened to
- * four. UNSUPPORTED where tiles are not square or not a power of two; else what txm_tx_open returns. */
+/* Opens a tx file and adds it as a texture, with no tile loaded. Files with two or three channels are widened to four.
+ * UNSUPPORTED if tiles are not square or not a power of two, and the failures of txm_tx_open. */
 TXM_API txm_status txm_texture_set_add(txm_texture_set *set, const char *path, txm_extension extension,
                                        uint32_t *texture, txm_error *err);
 
-/* A texture of pixels that are in no tx file: its shape, and a function that reads a rectangle which lies in a level,
- * channels interleaved, in that type, from the top down. It is called by txm_texture_set_load and _load_all. */
+/* A texture whose pixels a function computes: its shape, and the function, which fills in a rectangle of a level,
+ * channels interleaved, in that type, rows from the top. txm_texture_set_load and _load_all call it. */
 typedef struct txm_called_texture {
     size_t struct_size;     /* sizeof(txm_called_texture) */
-    uint32_t width, height; /* of level 0, px: 1 to 65536; every level down to 1x1 can be read */
+    uint32_t width, height; /* of level 0, px: 1 to 65536; all levels down to 1x1 exist */
     uint32_t channels;      /* 1 or 4 */
     uint32_t type;          /* txm_type */
     uint32_t encoding;      /* txm_encoding */
@@ -355,23 +363,24 @@ typedef struct txm_called_texture {
                        void *pixels, size_t row_stride_bytes, txm_error *err);
 } txm_called_texture;
 
-/* Adds one, with tiles of 64 px. USAGE for a shape out of bounds, NO_MEMORY, TOO_LARGE. */
+/* Adds such a texture with tiles of 64 px. USAGE for a shape out of bounds, NO_MEMORY, TOO_LARGE. */
 TXM_API txm_status txm_texture_set_add_called(txm_texture_set *set, const txm_called_texture *called,
                                               txm_extension extension, uint32_t *texture, txm_error *err);
 
-/* Puts textures that were added into one UDIM set: `numbers` are 1001 to 9999, those that are not named are holes. */
+/* Makes a UDIM set of textures that were added before. `numbers` are 1001 to 9999; tiles with other numbers are
+ * missing. */
 TXM_API txm_status txm_texture_set_add_udim(txm_texture_set *set, const uint32_t *numbers, const uint32_t *textures,
                                             size_t count, uint32_t *texture, txm_error *err);
 
-/* Loads what a lane has missed and empties its list; all tiles of a texture. A tile that cannot be read is FAILED from
- * now on; the message is that of the first. */
+/* Loads the tiles that a lane requested and empties its list; or loads all tiles of a texture. A tile that cannot be
+ * read is FAILED from then on, and the call returns the first such failure. */
 TXM_API txm_status txm_texture_set_load(txm_texture_set *set, txm_lane *lane, txm_error *err);
 TXM_API txm_status txm_texture_set_load_all(txm_texture_set *set, uint32_t texture, txm_error *err);
 
-/* Valid until something is added or loaded. */
+/* The view for lookups. It is valid until a texture is added or tiles are loaded. */
 TXM_API const txm_view *txm_texture_set_view(const txm_texture_set *set);
 
-/* The file of a texture, NULL for UDIM sets and beyond the last. */
+/* The tx file of a texture; NULL for UDIM sets, textures without a file, and beyond the last. */
 TXM_API txm_tx *txm_texture_set_tx(const txm_texture_set *set, uint32_t texture);
 #endif
 

@@ -1,28 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Status codes and error messages, shared by every txmill function that can fail.
+ * Status codes, error messages and the conventions that all functions of both libraries follow.
  *
- * Convention: a function that can fail returns a txm_status and takes a `txm_error *` as its last parameter. The object
- * needs no initialisation: it is cleared first, and on failure holds the status and a message that names the file, what
- * is wrong, where (level, tile, byte) and what to do. The pointer may be NULL. The library never prints and never
- * exits.
+ * Errors: a function that can fail returns a txm_status and takes a `txm_error *` as its last parameter. The object
+ * needs no initialisation: it is cleared first, and on failure holds the status and a message that says which file is
+ * affected, what is wrong, where (level, tile, byte) and what to do. The pointer may be NULL. The library never prints
+ * and never exits.
  *
  * Outputs of a failed call, unless the function says otherwise: pointers that it would have returned are NULL, lists
- * have no elements, and structs that it fills in are zero, so that freeing or clearing them is always safe. Other
- * values (indices, flags, pixels) mean nothing. What a call adds to (inputs, findings, sums) keeps what was added
+ * are empty, and structs that it fills in are zero, so that freeing or clearing them is always safe. Other values
+ * (indices, flags, pixels) are undefined. Objects that a call adds to (inputs, findings, sums) keep what was added
  * before it failed.
  *
- * NULL: `err` may be NULL. The path of an image, tx file or trace that is NULL is USAGE. Functions that free, close,
- * clear, wait for or cancel something take NULL, or a pointer to NULL, and do nothing. Every other pointer must point
- * to something, members of structs included, unless its comment says what NULL means: nothing catches it. What is
- * returned is not NULL, unless the comment says so. `user` of a callback may be anything.
+ * NULL: `err` may be NULL. A NULL path of an image, tx file or trace is USAGE. Functions that free, close, clear, wait
+ * for or cancel something accept NULL, or a pointer to NULL, and do nothing. Every other pointer, members of structs
+ * included, must be valid unless its comment says what NULL means; it is not checked. Returned pointers are not NULL
+ * unless the comment says so. `user` of a callback may be anything.
  *
- * Callbacks are called from C, which may hold locks: they must return, and may not throw C++ exceptions or longjmp out.
- * The libraries throw nothing: what C++ libraries throw inside becomes a status.
+ * Callbacks are called from C code that may hold locks: they must return, and must not throw C++ exceptions or longjmp
+ * out. The libraries throw no exceptions: those of C++ libraries that they use are caught and become a status.
  *
- * How structs grow, so that programs that are compiled keep running: settings, options and requests begin with
- * `struct_size` and are opened by their txm_..._init. What the library hands out by pointer may gain members at its
- * end: copy it by its members. Results that a program holds itself have `reserved` room, which is 0.
+ * ABI: structs can grow without breaking compiled programs. Settings, options and requests begin with `struct_size` and
+ * are initialised by their txm_..._init. Structs that the library returns by pointer may gain members at their end:
+ * copy their members, not the struct. Results that a program allocates itself have `reserved` members, which are 0.
  */
 #ifndef TXTILE_STATUS_H
 #define TXTILE_STATUS_H
@@ -35,11 +35,11 @@
 extern "C" {
 #endif
 
-/* Stable: new codes are added at the end, numbers never change. */
+/* Status codes. They are stable: new codes are added at the end, and numbers never change. */
 typedef enum txm_status {
     TXM_STATUS_OK = 0,
-    TXM_STATUS_INTERNAL,    /* a bug in txmill or a library it uses */
-    TXM_STATUS_USAGE,       /* a parameter or option that makes no sense */
+    TXM_STATUS_INTERNAL,    /* a bug in txmill or in a library that it uses */
+    TXM_STATUS_USAGE,       /* an invalid parameter or option */
     TXM_STATUS_NO_MEMORY,   /* allocation failed; a retry on a less busy machine may work */
     TXM_STATUS_NOT_FOUND,   /* the file does not exist */
     TXM_STATUS_NOT_A_FILE,  /* a folder, device or socket in place of a file */
@@ -47,24 +47,24 @@ typedef enum txm_status {
     TXM_STATUS_IO,          /* reading or writing failed; a retry may work */
     TXM_STATUS_DISK_FULL,   /* no space or quota left; a retry may work */
     TXM_STATUS_CORRUPT,     /* truncated or damaged data */
-    TXM_STATUS_UNSUPPORTED, /* well-formed, but of a kind that txmill cannot process */
+    TXM_STATUS_UNSUPPORTED, /* valid, but of a kind that txmill cannot process */
     TXM_STATUS_TOO_LARGE,   /* beyond a documented limit or --max-memory */
-    TXM_STATUS_COLORSPACE,  /* a colour space that the config does not know or cannot build */
+    TXM_STATUS_COLORSPACE,  /* a colour space that the config lacks or cannot build */
     TXM_STATUS_CONFIG,      /* the OCIO config cannot be read */
     TXM_STATUS_LOCKED,      /* another process holds the target; a retry may work */
     TXM_STATUS_CHANGED,     /* the source changed while it was read; a retry may work */
     TXM_STATUS_CANCELLED,   /* the caller asked to stop */
-    TXM_STATUS_NEWER,       /* written by a newer format version than this build knows */
-    TXM_STATUS_DEVICE       /* no such device, or it failed */
+    TXM_STATUS_NEWER,       /* of a newer format version than this build reads */
+    TXM_STATUS_DEVICE       /* the device does not exist or failed */
 } txm_status;
 
-/* The short name of what every call is compared with. */
+/* The short name of the status of success. */
 #define TXM_OK TXM_STATUS_OK
 
 /* Room for a message and its NUL; longer ones are cut. */
 enum { TXM_MESSAGE_BYTES = 2048 };
 
-/* Why a call failed. Belongs to the caller; any number of calls may use it, one after the other. */
+/* Why a call failed. It belongs to the caller, and may be reused for any number of calls, one after the other. */
 typedef struct txm_error {
     txm_status status;
     int sys_errno; /* errno of the failing call, 0 if there was none */
@@ -77,13 +77,13 @@ TXM_API const char *txm_version(void);
 /* Stable identifier of a status ("disk-full"), for scripts. Never NULL. */
 TXM_API const char *txm_status_name(txm_status status);
 
-/* One sentence for people. Never NULL. */
+/* A sentence that explains a status to a user. Never NULL. */
 TXM_API const char *txm_status_text(txm_status status);
 
 /* Whether the same call may succeed later without anyone changing the input (I/O, lock, memory, full disk). */
 TXM_API bool txm_status_retryable(txm_status status);
 
-/* Forgets what was recorded. */
+/* Sets the status to TXM_OK and the message to "". */
 TXM_API void txm_error_clear(txm_error *err);
 
 #ifdef __cplusplus

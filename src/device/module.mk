@@ -8,7 +8,7 @@ DEVICE_OBJ  := $(patsubst %.c,$(B)/%.o,$(filter-out %/program.c,$(wildcard src/d
 # What a plug-in needs of the library; it carries its own copies and shows nothing but its table.
 DEVICE_CORE := $(addprefix $(B)/src/,tile/base/status.o tile/base/text.o tile/base/mem.o tile/base/pixel.o tile/ops/tables.o)
 DEVICE_MAP  := src/device/plugin/plugin.map
-DEVICE_HEADERS := $(wildcard src/device/*/*.h src/mill/gpu/*.h src/tile/device/*.h src/tile/ops/*.h src/tile/sample/*.h) \
+DEVICE_HEADERS := $(wildcard src/device/*/*.h src/mill/gpu/*.h src/tile/device/*.h src/tile/base/*.h src/tile/ops/*.h src/tile/sample/*.h) \
                   include/txtile/pixel.h include/txtile/sampler.h include/txtile/status.h
 device_link = $(CC) -shared $(ALL_LDFLAGS) -Wl,--version-script=$(DEVICE_MAP) $(COMPLETE) $(filter %.o,$^)
 

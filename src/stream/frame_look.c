@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "stream/use.h"
+#include "tile/base/extension.h"
 
 /* A texture as a lookup goes to it: of a UDIM set, a tile of it. */
 typedef struct place {
@@ -28,31 +29,11 @@ typedef struct place {
 /* ---- where ---- */
 
 /* -1: CLIP shows nothing there. */
-static float wrap(float x, uint8_t extension)
+static float wrap_or_reject(float x, uint8_t extension)
 {
     if (!isfinite(x))
         x = 0.0f;
-    switch (extension) {
-    case TXM_EXTENSION_REPEAT:
-        return x - floorf(x);
-    case TXM_EXTENSION_MIRROR:
-        x = 2.0f * (0.5f * x - floorf(0.5f * x));
-        return x <= 1.0f ? x : 2.0f - x;
-    case TXM_EXTENSION_CLIP:
-        return x >= 0.0f && x <= 1.0f ? x : -1.0f;
-    default:
-        return fminf(fmaxf(x, 0.0f), 1.0f);
-    }
-}
-
-/* The pixel that an extension shows at x, which is at most one beyond the level; -1: none. */
-static int32_t wrap_pixel(int32_t x, int32_t width, uint8_t extension)
-{
-    const bool inside = x >= 0 && x < width;
-    const int32_t edge = x < 0 ? 0 : width - 1;
-    if (inside)
-        return x;
-    return extension == TXM_EXTENSION_REPEAT ? (x < 0 ? width - 1 : 0) : extension == TXM_EXTENSION_CLIP ? -1 : edge;
+    return txm_wrap(&x, extension) ? x : -1.0f;
 }
 
 /* The tile of a UDIM set; without a lock, since sets of scenes have no base texture. NULL: there is none. */
@@ -92,8 +73,8 @@ typedef struct texel {
 static bool texel_at(const place *p, uint32_t level, const float move[2], texel *out)
 {
     const int32_t w = (int32_t)txm_level_size(p->t->width, level), h = (int32_t)txm_level_size(p->t->height, level);
-    const int32_t x = wrap_pixel((int32_t)floorf(p->u * (float)w + move[0]), w, p->t->extension);
-    const int32_t y = wrap_pixel((int32_t)floorf((1.0f - p->v) * (float)h + move[1]), h, p->t->extension);
+    const int32_t x = txm_wrap_pixel((int32_t)floorf(p->u * (float)w + move[0]), w, p->t->extension);
+    const int32_t y = txm_wrap_pixel((int32_t)floorf((1.0f - p->v) * (float)h + move[1]), h, p->t->extension);
     if (x < 0 || y < 0)
         return false;
     const uint32_t across = ((uint32_t)w + (1u << p->t->tile_shift) - 1) >> p->t->tile_shift;
@@ -286,8 +267,8 @@ static bool place_of_look(txm_frame_looker *f, const txm_bound_image *image, txm
         set_color(rgba, 1.0f, 0.0f, 1.0f);
         return false;
     }
-    p->u = wrap(at->u, p->t->extension);
-    p->v = wrap(at->v, p->t->extension);
+    p->u = wrap_or_reject(at->u, p->t->extension);
+    p->v = wrap_or_reject(at->v, p->t->extension);
     if (p->u < 0.0f || p->v < 0.0f) {
         memset(rgba, 0, 4 * sizeof *rgba);
         return false;

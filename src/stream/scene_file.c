@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "stream/scene_words.h"
+#include "tile/base/extension.h"
 #include "tile/base/fail.h"
 #include "tile/base/mem.h"
 #include "tile/base/path.h"
@@ -165,7 +166,7 @@ static void read_image(parser *p)
     static const char *const alphas[] = {"straight", "premultiplied", "channel_packed", "none", NULL};
     static const txm_alpha alpha_of[] = {TXM_ALPHA_STRAIGHT, TXM_ALPHA_PREMULTIPLIED, TXM_ALPHA_CHANNEL_PACKED,
                                          TXM_ALPHA_NONE};
-    static const char *const extensions[] = {"repeat", "extend", "clip", "mirror", NULL};
+    static const char *const extensions[] = {TXM_EXTENSION_TABLE(TXM_EXTENSION_WORD) NULL};
     static const char *const filters[] = {"closest", "linear", "cubic", "smart", NULL};
     txm_scene_image *image = NEW_ITEM(p, image);
     if (!image)

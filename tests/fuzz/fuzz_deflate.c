@@ -35,10 +35,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     check(src && back && raw && sparse && d);
     for (size_t i = 0; i < repeats; i++)
         memcpy(src + i * piece, data + CONTROL_BYTES, piece);
-    packed = txm_sparse_run(sparse, src, n, block, step, raw);
-    check(packed <= txm_sparse_bound(n, block));
-    check(libdeflate_deflate_decompress(d, raw, packed, back, n, &got) == LIBDEFLATE_SUCCESS && got == n);
-    check(!memcmp(src, back, n));
+    for (txm_search search = TXM_SEARCH_FEW; search <= TXM_SEARCH_FEWEST; search++) {
+        packed = txm_sparse_run(sparse, src, n, block, step, search, raw);
+        check(packed <= txm_sparse_bound(n, block));
+        memset(back, 0, n);
+        check(libdeflate_deflate_decompress(d, raw, packed, back, n, &got) == LIBDEFLATE_SUCCESS && got == n);
+        check(!memcmp(src, back, n));
+    }
 
     txm_deflate_shape shape = {n, step, 1 + (data[1] >> 7), data[0] >> 7};
     txm_deflate *deflate = NULL;

@@ -82,6 +82,8 @@ txm_status txm_batch_job_collect(txm_batch_job *job, const txm_batch_job_args *a
         status = txm_rule_args_read(args->rules, &job->rules, err);
     if (status == TXM_OK)
         status = txm_inputs_new(&options, &job->inputs, err);
+    if (status == TXM_OK && args->add)
+        return args->add(args->add_user, job->inputs, err);
     for (size_t i = 0; status == TXM_OK && i < operands->count; i++)
         status = txm_inputs_add(job->inputs, operands->items[i], err);
     return status == TXM_OK ? check_any(job, operands, err) : status;

@@ -33,6 +33,9 @@ typedef struct txm_batch_job_args {
     const txm_running_args *running;
     bool lint;
     bool unpack; /* packed images of scenes may be written out */
+    /* Adds what is converted in place of the operands; NULL: these. */
+    txm_status (*add)(void *user, txm_inputs *inputs, txm_error *err);
+    void *add_user;
 } txm_batch_job_args;
 
 /* Zero-initialise; must stay where it is until it is freed. */

@@ -52,7 +52,7 @@ enum { MOST_GUESSES = 3 }; /* that are named */
 
 /* ---- JSON ------------------------------------------------------------------------------------------------------- */
 
-/* Three types: file, error and, last, summary. */
+/* Four types: mesh, file, error and, last, summary. */
 static cJSON *new_make_object(const char *type)
 {
     cJSON *o = txm_json_new("txmill.make", TXM_MAKE_SCHEMA_VERSION);
@@ -264,6 +264,55 @@ void txm_make_report_add(txm_make_report *report, const txm_batch_file *file)
                     txm_lint_name((txm_lint)bit));
     if (err->status == TXM_OK)
         say_details(file->input->path, result);
+}
+
+static void print_json_mesh(txm_make_report *report, const char *ptex, const char *mesh, const txm_unwrapped *made)
+{
+    const txm_ptex_pages_info *pages = &made->pages;
+    cJSON *o = new_make_object("mesh");
+    txm_json_text(o, "input", ptex);
+    txm_json_text(o, "mesh", mesh);
+    txm_json_text(o, "output", made->mesh_path);
+    txm_json_text(o, "pattern", made->pattern);
+    txm_json_text(o, "state", txm_make_state(made->outcome));
+    txm_json_uint(o, "polygons", made->polygons);
+    txm_json_uint(o, "faces", made->faces);
+    txm_json_uint(o, "edges", made->edges);
+    txm_json_uint(o, "edges_apart", made->edges_apart);
+    txm_json_uint(o, "pages", pages->pages);
+    txm_json_uint(o, "padding_px", pages->padding_px);
+    txm_json_text(o, "data_type", txm_type_name(pages->type));
+    txm_json_uint(o, "face_pixels", pages->face_pixels);
+    txm_json_uint(o, "block_pixels", pages->block_pixels);
+    txm_json_uint(o, "page_pixels", pages->page_pixels);
+    txm_json_uint(o, "page_bytes", made->page_bytes);
+    txm_json_number(o, "seconds", made->seconds, 6);
+    emit(report, o);
+}
+
+void txm_make_report_mesh(txm_make_report *report, const char *ptex, const char *mesh, const txm_unwrapped *made)
+{
+    const txm_ptex_pages_info *pages = &made->pages;
+    const bool planned = made->outcome == TXM_OUTCOME_WOULD_CREATE;
+    if (planned) {
+        report->count[TXM_OUTCOME_WOULD_CREATE] = report->inputs = report->tally.total = pages->pages;
+        report->totals.cost.megapixels = (double)pages->page_pixels / 1e6;
+    }
+    if (report->json || report->log)
+        print_json_mesh(report, ptex, mesh, made);
+    if (report->json || report->quiet || (made->outcome == TXM_OUTCOME_UP_TO_DATE && !report->verbose))
+        return;
+    txm_print_begin();
+    txm_print_safe(ptex);
+    printf(": %-12s ", txm_make_state(made->outcome));
+    txm_print_safe(made->mesh_path);
+    printf("  (%u face%s in %u page%s, ", made->faces, made->faces == 1 ? "" : "s", pages->pages,
+           pages->pages == 1 ? "" : "s");
+    txm_print_safe(made->pattern);
+    printf(", borders of %u px, %.0f %% free)\n", pages->padding_px,
+           100.0 * (1.0 - (double)pages->block_pixels / (double)pages->page_pixels));
+    fflush(stdout);
+    txm_print_end();
 }
 
 /* For what ends the whole run; files that had not been begun count as failed with it. */

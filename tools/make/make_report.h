@@ -13,6 +13,7 @@
 #include "tools/options/shard_args.h"
 #include "tools/output/exits.h"
 #include "txmill/batch.h"
+#include "txmill/unwrap.h"
 
 enum { TXM_MAKE_SCHEMA_VERSION = 1 };
 
@@ -49,6 +50,9 @@ txm_status txm_make_report_open_log(txm_make_report *report, const char *path, t
 /* The events of a batch. */
 void txm_make_report_planned(txm_make_report *report, const txm_batch_totals *totals);
 void txm_make_report_add(txm_make_report *report, const txm_batch_file *file);
+
+/* The mesh of a Ptex file, before its pages are converted. Pages that would be made count as files to create. */
+void txm_make_report_mesh(txm_make_report *report, const char *ptex, const char *mesh, const txm_unwrapped *made);
 
 /* The run as a whole failed: what was not reported failed for `err`, which becomes an object of its own. */
 void txm_make_report_stop(txm_make_report *report, const txm_error *err);

@@ -11,6 +11,7 @@
 
 #include "tile/base/path.h"
 #include "tools/make/make_guard.h"
+#include "tools/make/make_mesh.h"
 #include "tools/make/make_report.h"
 #include "tools/output/guard.h"
 #include "tools/output/progress.h"
@@ -22,6 +23,8 @@ typedef struct make_run {
     txm_batch_job job;
     txm_make_report report;
     txm_progress progress;
+    txm_unwrapped unwrapped; /* with --mesh */
+    bool planned;            /* pages would be made, so that there is nothing to convert yet */
 } make_run;
 
 /* ---- events ----------------------------------------------------------------------------------------------------- */
@@ -115,17 +118,25 @@ static void hint_output(const char *output, const char *image)
 static txm_status begin(make_run *run, const txm_operands *operands, txm_error *err)
 {
     const txm_make_args *a = run->args;
-    const txm_batch_job_args from = job_args(a);
+    txm_batch_job_args from = job_args(a);
     run->job.may_be_empty = a->watching;
     const txm_output log = {"--log", a->log, TXM_OUTPUT_LOG, false};
     txm_status status = txm_guard_operands(&log, operands->items, operands->count, err);
     if (status == TXM_OK)
         status = txm_make_report_open_log(&run->report, a->log, err);
-    if (status == TXM_OK)
+    if (status == TXM_OK && a->mesh.mesh) {
+        status = txm_make_mesh_unwrap(a, operands->items[0], &run->unwrapped, err);
+        if (status == TXM_OK)
+            txm_make_report_mesh(&run->report, operands->items[0], a->mesh.mesh, &run->unwrapped);
+        from.add = txm_make_mesh_inputs;
+        from.add_user = &run->unwrapped;
+        run->planned = run->unwrapped.outcome == TXM_OUTCOME_WOULD_CREATE;
+    }
+    if (status == TXM_OK && !run->planned)
         status = txm_batch_job_collect(&run->job, &from, operands, err);
     if (run->job.inputs)
         run->report.inputs = txm_inputs_count(run->job.inputs);
-    if (status == TXM_OK)
+    if (status == TXM_OK && run->job.inputs)
         status = txm_make_guard(a, run->job.inputs, err);
     if (status == TXM_OK && a->output && txm_inputs_count(run->job.inputs) == 1)
         hint_output(a->output, txm_inputs_at(run->job.inputs, 0)->path);
@@ -146,12 +157,13 @@ int txm_make_run(const txm_make_args *args, const txm_operands *operands)
     txm_status status = begin(&run, operands, &err);
     txm_progress_init(&run.progress, run.report.inputs, args->progress,
                       args->report.quiet || args->dry_run || args->plan || args->key);
-    if (status == TXM_OK)
+    if (status == TXM_OK && !run.planned)
         status = convert(&run, &err);
     if (status != TXM_OK && err.status != TXM_STATUS_CANCELLED)
         txm_make_report_stop(&run.report, &err);
     txm_progress_end(&run.progress);
     int code = txm_make_report_finish(&run.report);
     txm_batch_job_free(&run.job);
+    txm_unwrapped_clear(&run.unwrapped);
     return code;
 }

@@ -2,17 +2,26 @@
  *
  * A batch run from the command line: inputs and rules from the arguments, events to report and progress.
  *
- * The room tools/make runs conversions: from arguments to inputs (batch_job, make_scene), from events to lines and
- * JSON (make_report, make_text), and back from logs to results (run_log, run_tx). `make`, `plan`, `check` and `watch`
- * share it.
+ * The room tools/make runs conversions: from arguments to inputs (batch_job, make_scene, make_mesh), from events to
+ * lines and JSON (make_report, make_text), and back from logs to results (run_log, run_tx). `make`, `plan`, `check` and
+ * `watch` share it.
  */
 #ifndef TXM_TOOLS_MAKE_RUN_H
 #define TXM_TOOLS_MAKE_RUN_H
 #include "tools/make/batch_job.h"
 #include "tools/options/shard_args.h"
 
+/* Of a Ptex file and its mesh. */
+typedef struct txm_mesh_args {
+    const char *mesh; /* NULL: images are converted as they are */
+    const char *pages;
+    uint32_t page_px;
+    int padding; /* 0: chosen for the file, n: 2^(n - 1) px */
+} txm_mesh_args;
+
 typedef struct txm_make_args {
     txm_input_args input;
+    txm_mesh_args mesh;
     txm_rule_args rules;
     txm_config_args config;
     txm_settings_args settings;

@@ -14,7 +14,7 @@
 
 #include "txtile/trace.h"
 
-enum { TXM_REPLAY_SCHEMA_VERSION = 1, TXM_REPLAY_SIZES = 64, TXM_REPLAY_POLICIES = TXM_REPLAY_OPT + 1 };
+enum { TXM_REPLAY_SCHEMA_VERSION = 1, TXM_REPLAY_SIZES = 64, TXM_REPLAY_POLICIES = 16 };
 
 /* What is asked for. No sizes: some round the working set. No policies: all but "none". */
 typedef struct txm_replay_ask {

@@ -15,7 +15,8 @@
 #include "tile/base/mem.h"
 #include "tile/decode/inflate_parts.h"
 
-/* The fastest level is the sparse encoder, on whatever it meets; the others are libdeflate's. */
+/* The fastest level is the sparse encoder's search for few matches, on whatever it meets; the others are libdeflate's.
+ */
 enum { SPARSE = 1, MAX_LEVEL = 12, MAX_BLOCK_BYTES = 1 << 16, ZLIB_HEADER_BYTES = 2, ZLIB_TRAILER_BYTES = 4 };
 
 struct txm_deflate {
@@ -75,16 +76,15 @@ size_t txm_deflate_bound(const txm_deflate *d)
     return d->sparse && sparse > most ? sparse : most;
 }
 
-/* The level that a stream deserves.
+/* The level that a stream deserves, SPARSE or one of libdeflate's, and how the former searches.
  *
- * Bytes that are nearly all matches, and ramps, are worth libdeflate's level 6: it is fast on them, and 10 to 20 %
- * smaller than level 4. Where matches would save little on the literals' cost, the sparse encoder is both faster and
- * smaller, the more so the less there is to save. Everywhere else level 4 is the best compromise: level 6 takes twice
- * as long for 4 %. Where 8 bits were widened to 16, low bytes repeat high ones: there libdeflate is asked sooner. The
- * limits were fitted on 60,000 tiles of photographs, renderings and maps; bench/bench_codec.c measures what comes of
- * them.
+ * Where matches would save little on the literals' cost, looking for few is both faster and smaller, the more so the
+ * less there is to save. Elsewhere several candidates are compared, or, where 8 bits were widened to 16 and low bytes
+ * repeat high ones, libdeflate finds the short matches that this makes: level 6 on bytes that are nearly all matches,
+ * for which it is fast. The limits were fitted on 60,000 tiles of photographs, renderings and maps;
+ * bench/bench_codec.c measures what comes of them.
  */
-static int choose_level(const txm_deflate *d, const uint8_t *src, size_t size_bytes)
+static int choose_level(const txm_deflate *d, const uint8_t *src, size_t size_bytes, txm_search *search)
 {
     uint64_t few_bits = size_bytes * 8 / 10;
     /* A sixteenth of EXR's split bytes tells enough, and an eighth of TIFF's; where low bytes repeat high ones, it
@@ -94,21 +94,23 @@ static int choose_level(const txm_deflate *d, const uint8_t *src, size_t size_by
     double share = (double)s.literal_bits / (8 * (double)size_bytes);
     double by_4 = (double)s.saved_by_4 / (double)(s.literal_bits + 1);
     double by_8 = (double)s.saved_by_8 / (double)(s.literal_bits + 1);
-    if (s.literal_bits < few_bits)
-        return 6;
-    return by_4 < (d->shape.wide ? 0.01 : 0.03) && by_8 < (share < 0.25 ? 0.10 : 0.15) ? SPARSE : 4;
+    bool few = by_4 < (d->shape.wide ? 0.01 : 0.03) && by_8 < (share < 0.25 ? 0.10 : 0.15);
+    few = few && s.literal_bits >= few_bits;
+    *search = !few ? TXM_SEARCH_MANY : d->shape.parts > 1 ? TXM_SEARCH_FEWEST : TXM_SEARCH_FEW;
+    return few || !d->shape.wide ? SPARSE : s.literal_bits < few_bits ? 6 : 4;
 }
 
 /* Streams in parts look like any other zlib stream to readers that do not know about parts. */
-static void run_sparse(txm_deflate *d, const uint8_t *src, size_t size_bytes, uint8_t *dst, size_t *encoded_bytes)
+static void run_sparse(txm_deflate *d, const uint8_t *src, size_t size_bytes, txm_search search, uint8_t *dst,
+                       size_t *encoded_bytes)
 {
     dst[0] = 0x78; /* deflate, window of 32 KiB */
     dst[1] = 0x5e; /* a fast encoder made it; makes the header a multiple of 31 */
     bool in_parts = d->shape.parts > 1 && size_bytes <= TXM_PARTS_MAX_BYTES;
     size_t block = in_parts ? TXM_IN_PARTS : block_bytes(d, size_bytes);
     size_t step = d->shape.step_bytes, n = ZLIB_HEADER_BYTES;
-    n += d->level ? txm_sparse_run(d->sparse, src, size_bytes, block, step, dst + n)
-                  : txm_sparse_run_surveyed(d->sparse, src, size_bytes, block, step, dst + n);
+    n += d->level ? txm_sparse_run(d->sparse, src, size_bytes, block, step, search, dst + n)
+                  : txm_sparse_run_surveyed(d->sparse, src, size_bytes, block, step, search, dst + n);
     uint32_t check = libdeflate_adler32(1, src, size_bytes);
     for (int i = 0; i < ZLIB_TRAILER_BYTES; i++)
         dst[n + (size_t)i] = (uint8_t)(check >> (24 - 8 * i));
@@ -119,9 +121,10 @@ static void run_sparse(txm_deflate *d, const uint8_t *src, size_t size_bytes, ui
 txm_status txm_deflate_run(txm_deflate *d, const uint8_t *src, size_t size_bytes, uint8_t *dst, size_t *encoded_bytes,
                            txm_error *err)
 {
-    int level = d->level ? d->level : choose_level(d, src, size_bytes);
+    txm_search search = TXM_SEARCH_FEW;
+    int level = d->level ? d->level : choose_level(d, src, size_bytes, &search);
     if (level == SPARSE) {
-        run_sparse(d, src, size_bytes, dst, encoded_bytes);
+        run_sparse(d, src, size_bytes, search, dst, encoded_bytes);
         return TXM_OK;
     }
     struct libdeflate_compressor **c = &d->compressors[level];

@@ -12,63 +12,61 @@
 enum { DEPTHS = 48 }; /* a tree over a sum below 2^31 has at most 45 levels (Fibonacci numbers), whatever its limit */
 static const uint32_t NONE = UINT32_MAX;
 
-/* Orders the used symbols by frequency, rare ones first, equal ones by symbol: one key holds both. Two passes of a
- * counting sort over bytes do for frequencies below 65536, and blocks with larger ones take four. */
+/* Orders all symbols by frequency, rare ones first, equal ones by symbol: one key holds both. Returns how many are
+ * used; those come last. Frequencies below the last bucket's, nearly all, are in order after one pass of a counting
+ * sort. */
 static size_t sort_symbols(const uint32_t *frequencies, size_t count, uint64_t *sorted)
 {
-    uint64_t other[TXM_HUFFMAN_MAX_SYMBOLS], *from = sorted, *to = other;
-    uint32_t all = 0;
-    size_t used = 0;
+    enum { LAST = 256 };
+    uint16_t start[LAST + 2] = {0};
     for (size_t s = 0; s < count; s++)
-        if (frequencies[s]) {
-            from[used++] = (uint64_t)frequencies[s] << 32 | s;
-            all |= frequencies[s];
-        }
-    for (int shift = 32; shift < 64 && all >> (shift - 32); shift += 8) {
-        uint16_t start[257] = {0};
-        for (size_t i = 0; i < used; i++)
-            start[(from[i] >> shift & 255) + 1]++;
-        for (uint32_t b = 0; b < (all >> (shift - 32) & 255); b++) /* no symbol has a larger one */
-            start[b + 1] += start[b];
-        for (size_t i = 0; i < used; i++)
-            to[start[from[i] >> shift & 255]++] = from[i];
-        uint64_t *swap = from;
-        from = to;
-        to = swap;
+        start[(frequencies[s] < LAST ? frequencies[s] : LAST) + 1]++;
+    size_t unused = start[1];
+    for (size_t b = 1; b <= LAST; b++)
+        start[b + 1] = (uint16_t)(start[b + 1] + start[b]);
+    size_t first_large = start[LAST];
+    for (size_t s = 0; s < count; s++)
+        sorted[start[frequencies[s] < LAST ? frequencies[s] : LAST]++] = (uint64_t)frequencies[s] << 32 | s;
+    for (size_t i = first_large + 1; i < count; i++) {
+        uint64_t key = sorted[i];
+        size_t k = i;
+        for (; k > first_large && sorted[k - 1] > key; k--)
+            sorted[k] = sorted[k - 1];
+        sorted[k] = key;
     }
-    if (from != sorted)
-        memcpy(sorted, from, used * sizeof *from);
-    return used;
+    return count - unused;
 }
 
-/* Counts the leaves at each depth of the Huffman tree over ascending weights. Leaves and inner nodes each come in
- * ascending order, so the two smallest nodes are always at the head of one of two queues. */
-static void count_depths(const uint64_t *sorted, size_t used, uint32_t *depths)
+/* Counts the leaves at each depth of the Huffman tree over ascending weights, at least two, after which two more words
+ * can be written. Leaves and inner nodes each come in ascending order, so the two smallest nodes are at the heads of
+ * two queues. Which of them these are is as good as random: it is computed, not branched to. */
+static void count_depths(uint64_t *sorted, size_t used, uint32_t *depths)
 {
-    uint32_t weight[TXM_HUFFMAN_MAX_SYMBOLS + 1]; /* of inner nodes */
-    uint16_t parent[2 * TXM_HUFFMAN_MAX_SYMBOLS]; /* of leaves 0 .. used-1, then inner nodes */
-    uint8_t depth[TXM_HUFFMAN_MAX_SYMBOLS];       /* of inner nodes */
+    uint32_t weight[TXM_HUFFMAN_MAX_SYMBOLS + 2]; /* of inner nodes; NONE, larger than any, of those not made yet */
+    uint16_t parent[TXM_HUFFMAN_MAX_SYMBOLS + 2]; /* of inner nodes; set too early as well, and again in time */
+    uint8_t depth[TXM_HUFFMAN_MAX_SYMBOLS];
+    uint32_t inner_nodes[DEPTHS] = {0}; /* at each depth */
     size_t leaf = 0, inner = 0, made = 0;
-    weight[0] = NONE; /* of a node that is not made yet: larger than any */
+    sorted[used] = sorted[used + 1] = (uint64_t)NONE << 32;
+    weight[0] = weight[1] = NONE;
     while (made < used - 1) {
-        uint32_t sum = 0;
-        for (int child = 0; child < 2; child++) {
-            /* Either comes as often as the other: what is taken is computed, not branched to. */
-            uint32_t of_leaf = leaf < used ? (uint32_t)(sorted[leaf] >> 32) : NONE, of_inner = weight[inner];
-            bool is_leaf = of_leaf <= of_inner;
-            sum += is_leaf ? of_leaf : of_inner;
-            parent[is_leaf ? leaf : used + inner] = (uint16_t)made;
-            leaf += is_leaf;
-            inner += !is_leaf;
-        }
-        weight[made++] = sum;
-        weight[made] = NONE;
+        uint32_t leaf_0 = (uint32_t)(sorted[leaf] >> 32), leaf_1 = (uint32_t)(sorted[leaf + 1] >> 32);
+        uint32_t inner_0 = weight[inner], inner_1 = weight[inner + 1];
+        bool two_leaves = leaf_1 <= inner_0, two_inner = leaf_0 > inner_1;
+        parent[inner] = parent[inner + 1] = (uint16_t)made;
+        weight[made++] = (two_inner ? inner_1 : leaf_0) + (two_leaves ? leaf_1 : inner_0);
+        weight[made + 1] = NONE;
+        leaf += 1u + two_leaves - two_inner;
+        inner += 1u - two_leaves + two_inner;
     }
     depth[made - 1] = 0; /* the root is made last; every parent comes after its children */
-    for (size_t i = made - 1; i-- > 0;)
-        depth[i] = (uint8_t)(depth[parent[used + i]] + 1);
-    for (size_t i = 0; i < used; i++)
-        depths[depth[parent[i]] + 1]++;
+    inner_nodes[0] = 1;
+    for (size_t i = made - 1; i-- > 0;) {
+        depth[i] = (uint8_t)(depth[parent[i]] + 1);
+        inner_nodes[depth[i]]++;
+    }
+    for (int d = 1; d < DEPTHS; d++)
+        depths[d] = 2 * inner_nodes[d - 1] - inner_nodes[d];
 }
 
 /* Makes a code with leaves deeper than max_bits fit: they move up to max_bits, which overfills the code space; each
@@ -95,9 +93,10 @@ static void limit_depths(uint32_t *depths, int max_bits)
 /* Lengths beyond the limit are rare: limit_depths pushes them back, at next to no cost. */
 void txm_huffman_lengths(const uint32_t *frequencies, size_t count, int max_bits, uint8_t *lengths)
 {
-    uint64_t sorted[TXM_HUFFMAN_MAX_SYMBOLS];
+    uint64_t all[TXM_HUFFMAN_MAX_SYMBOLS + 2];
     uint32_t depths[DEPTHS] = {0};
-    size_t used = sort_symbols(frequencies, count, sorted);
+    size_t used = sort_symbols(frequencies, count, all);
+    uint64_t *sorted = all + count - used;
     memset(lengths, 0, count);
     if (used < 2) {
         size_t only = used ? (size_t)(sorted[0] & 0xffffffff) : 0;
@@ -113,16 +112,15 @@ void txm_huffman_lengths(const uint32_t *frequencies, size_t count, int max_bits
             lengths[sorted[i++] & 0xffffffff] = (uint8_t)d;
 }
 
-/* Deflate writes codes from their other end. */
-static uint16_t reverse(unsigned code, int bits)
-{
-    code = (code & 0x5555) << 1 | (code >> 1 & 0x5555);
-    code = (code & 0x3333) << 2 | (code >> 2 & 0x3333);
-    code = (code & 0x0f0f) << 4 | (code >> 4 & 0x0f0f);
-    code = (code & 0x00ff) << 8 | (code >> 8 & 0x00ff);
-    return (uint16_t)(code >> (16 - bits));
-}
+/* Deflate writes codes from their other end: the bits of a byte reversed. */
+#define TXM_REVERSED_2(n) n, n + 2 * 64, n + 1 * 64, n + 3 * 64
+#define TXM_REVERSED_4(n)                                                                                              \
+    TXM_REVERSED_2(n), TXM_REVERSED_2(n + 2 * 16), TXM_REVERSED_2(n + 1 * 16), TXM_REVERSED_2(n + 3 * 16)
+#define TXM_REVERSED_6(n)                                                                                              \
+    TXM_REVERSED_4(n), TXM_REVERSED_4(n + 2 * 4), TXM_REVERSED_4(n + 1 * 4), TXM_REVERSED_4(n + 3 * 4)
+static const uint8_t REVERSED[256] = {TXM_REVERSED_6(0), TXM_REVERSED_6(2), TXM_REVERSED_6(1), TXM_REVERSED_6(3)};
 
+/* Where a length is used, its codes follow one another, by symbol. */
 void txm_huffman_codes(const uint8_t *lengths, size_t count, uint16_t *codes)
 {
     unsigned depths[TXM_HUFFMAN_MAX_BITS + 1] = {0}, next[TXM_HUFFMAN_MAX_BITS + 2] = {0};
@@ -131,8 +129,10 @@ void txm_huffman_codes(const uint8_t *lengths, size_t count, uint16_t *codes)
     depths[0] = 0;
     for (int d = 1; d <= TXM_HUFFMAN_MAX_BITS; d++)
         next[d + 1] = (next[d] + depths[d]) << 1;
-    for (size_t s = 0; s < count; s++)
-        codes[s] = lengths[s] ? reverse(next[lengths[s]]++, lengths[s]) : 0;
+    for (size_t s = 0; s < count; s++) {
+        unsigned code = next[lengths[s]]++;
+        codes[s] = (uint16_t)((unsigned)(REVERSED[code & 255] << 8 | REVERSED[code >> 8 & 255]) >> (16 - lengths[s]));
+    }
 }
 
 /* ---- the block ------------------------------------------------------------------------------------------------- */

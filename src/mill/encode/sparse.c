@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Deflate with few matches.
+ * Deflate for filtered pixels.
  *
  * Most tiles of a photograph hold few matches, and looking for them costs more than they save. A survey estimates at a
  * few places what matches would save; matches are then taken only where they pay on the estimated cost of their
- * literals.
+ * literals. Where they save much, more than one candidate is compared at each place: a hash table holds the last
+ * position of each key, and each position links to the one before it that had the same hash.
  */
 #include "mill/encode/sparse.h"
 
@@ -16,28 +17,37 @@
 #include "tile/base/mem.h"
 #include "tile/decode/inflate_parts.h"
 
+/* Compiled once for each thoroughness. */
+#define TXM_TEMPLATE static inline __attribute__((always_inline))
+
 enum {
     MIN_MATCH = 8, /* one load */
     HASH_BITS = 12,
     COUNTERS = 8,
-    COST_ONE = 16,   /* units of a bit in estimated costs */
-    PRICE_BITS = 11, /* of a match without its extra bits: about seven for the length, four for the distance */
+    COST_ONE = 16, /* units of a bit in estimated costs */
+    LINKS = 32768, /* positions that are remembered: at least as many as a distance can span */
     STRIPE_BYTES = 512,
     STRIPES_APART = 4, /* without a survey, costs are estimated by one stripe of four */
     MAX_SURVEYED = 8   /* blocks whose costs are kept */
 };
 
+/* Estimated costs of a block. */
+typedef struct block_costs {
+    uint16_t literals[TXM_LITERALS]; /* of each, in COST_ONE-ths of a bit */
+    unsigned key_bits;               /* of eight bytes on average, in bits */
+} block_costs;
+
 struct txm_sparse {
     txm_sequence *sequences;
-    uint16_t last[1 << HASH_BITS];      /* low half of the last position with this hash */
+    uint16_t last[1 << HASH_BITS];      /* low half of the number of the last position with this hash */
+    uint16_t links[LINKS];              /* how many positions before each one lies the last with the same hash */
     uint16_t last_long[1 << HASH_BITS]; /* the same for the survey's longer key */
     /* Counts of bytes, spread over tables by position: an increment waits for the one before of the same counter, and
      * alpha is the same number in every fourth byte. */
     uint32_t bytes[COUNTERS][TXM_LITERALS];
     uint32_t litlen[TXM_LITLEN_SYMBOLS], distance[TXM_DISTANCE_SYMBOLS];
-    uint16_t costs[MAX_SURVEYED][TXM_LITERALS]; /* of a literal, estimated, in COST_ONE-ths of a bit: of each block that
-                                                 * was surveyed, or of the one at hand */
-    size_t surveyed_block;                      /* its size, 0: none was */
+    block_costs costs[MAX_SURVEYED]; /* of each block that was surveyed, or of the one at hand */
+    size_t surveyed_block;           /* its size, 0: none was */
 };
 
 /* Room for as many matches as the input could hold. */
@@ -108,12 +118,10 @@ static inline void count_before_match(txm_sparse *s, const uint8_t *src, size_t 
 
 static void add_counters(txm_sparse *s)
 {
-    for (int b = 0; b < TXM_LITERALS; b++) {
-        uint32_t sum = 0;
-        for (int i = 0; i < COUNTERS; i++)
-            sum += s->bytes[i][b];
-        s->litlen[b] = sum;
-    }
+    memcpy(s->litlen, s->bytes[0], sizeof s->bytes[0]);
+    for (int i = 1; i < COUNTERS; i++)
+        for (int b = 0; b < TXM_LITERALS; b++)
+            s->litlen[b] += s->bytes[i][b];
 }
 
 /* Counts the bytes of one stripe in each period, and says how many that were. */
@@ -130,16 +138,17 @@ static size_t sample(txm_sparse *s, const uint8_t *src, size_t n, size_t period)
 }
 
 /* Costs of literals from the counts of n bytes; returns what all of them cost together. */
-static uint64_t set_costs(txm_sparse *s, size_t n, uint16_t *cost)
+static uint64_t set_costs(txm_sparse *s, size_t n, block_costs *cost)
 {
     uint64_t sum = 0;
     unsigned all = log2_scaled((uint32_t)n);
     add_counters(s);
     for (int b = 0; b < TXM_LITERALS; b++) {
         uint32_t v = s->litlen[b];
-        cost[b] = (uint16_t)(all - (v ? log2_scaled(v) : 0) + 1); /* what a sample lacks is rare */
-        sum += (uint64_t)v * cost[b];
+        cost->literals[b] = (uint16_t)(all - (v ? log2_scaled(v) : 0) + 1); /* what a sample lacks is rare */
+        sum += (uint64_t)v * cost->literals[b];
     }
+    cost->key_bits = (unsigned)(sum * MIN_MATCH / n / COST_ONE);
     return sum;
 }
 
@@ -206,7 +215,7 @@ txm_survey txm_sparse_survey(txm_sparse *s, const uint8_t *src, size_t size_byte
     for (size_t at = 0; at < size_bytes; at += block_bytes) {
         size_t end = size_bytes - at < block_bytes ? size_bytes : at + block_bytes;
         size_t seen = sample(s, src + at, end - at, period);
-        uint16_t *cost = s->costs[at / block_bytes % MAX_SURVEYED];
+        block_costs *cost = &s->costs[at / block_bytes % MAX_SURVEYED];
         sum.literal_bits += set_costs(s, seen, cost) * (end - at) / seen / COST_ONE;
         if (size_bytes <= block_bytes && sum.literal_bits < few_bits)
             return sum;
@@ -216,7 +225,8 @@ txm_survey txm_sparse_survey(txm_sparse *s, const uint8_t *src, size_t size_byte
         }
         by_4.saved = by_8.saved = 0;
         for (size_t i = at; i < end; i += period)
-            survey_stripe(cost, src, i, end - i < STRIPE_BYTES ? end : i + STRIPE_BYTES, step_bytes, &by_4, &by_8);
+            survey_stripe(cost->literals, src, i, end - i < STRIPE_BYTES ? end : i + STRIPE_BYTES, step_bytes, &by_4,
+                          &by_8);
         sum.saved_by_4 += by_4.saved * (end - at) / seen / COST_ONE;
         sum.saved_by_8 += by_8.saved * (end - at) / seen / COST_ONE;
     }
@@ -239,44 +249,111 @@ static inline size_t agree(const uint8_t *a, const uint8_t *b, size_t limit)
     return n;
 }
 
-/* Marks those of the next positions, at most 64, whose eight bytes were seen before, and says at which distances, some
- * of which the format does not allow. Noise makes these comparisons come out either way, so nothing branches here.
- * Every position below 2^16 is its own low half and above it the distance is below the position: what an empty slot (0)
- * says is a position as good as any, and whether bytes agree is looked at in any case. */
-static inline uint64_t find_candidates(uint16_t *restrict table, const uint8_t *base, size_t p, size_t step,
-                                       unsigned count, uint16_t *restrict distances)
+/* How thoroughly matches are looked for. */
+typedef struct thoroughness {
+    unsigned candidates;  /* at each position, the last ones first */
+    unsigned price_bits;  /* of a match without its extra bits: cheaper where there are many */
+    unsigned agree_bytes; /* 8 to 16: how many the last candidate has in common, for any to be looked at */
+    unsigned stride; /* of the positions, one in so many is looked at: a match may begin before where it is found */
+    bool everywhere; /* also at the positions that a rejected candidate covers: what is cheap there is cheap here */
+} thoroughness;
+
+static const thoroughness MANY = {8, 5, 8, 1, true};
+
+/* Few matches. Where eight bytes cost less than a match, nearly all of eight bytes would be rejected, and each takes as
+ * long as encoding twenty bytes: only longer ones are looked at then. */
+static const thoroughness FEW = {1, 9, 8, 1, false}, FEW_LONGER = {1, 11, 12, 1, false},
+                          FEW_LONGEST = {1, 11, 16, 1, false}, FEWEST = {1, 11, 16, 2, false};
+enum { LONGER_KEY_BITS = 20, LONGEST_KEY_BITS = 16 }; /* below so many bits for eight bytes */
+
+/* Positions are numbered: number i is at byte i * step. Marks those of the next positions, at most 64, whose bytes
+ * were seen before, and links each to the last one with the same hash; some links are longer than the format allows.
+ * Noise makes these comparisons come out either way, so nothing branches here. Every number below 2^16 is its own low
+ * half and above it the link is below the number: what an empty slot (0) says is a position as good as any, and whether
+ * bytes agree is looked at in any case. */
+TXM_TEMPLATE uint64_t find_candidates(uint16_t *restrict table, const uint8_t *base, size_t number, size_t step,
+                                      unsigned count, thoroughness t, uint16_t *restrict links)
 {
     uint64_t marks = 0;
-    for (unsigned k = 0; k < count; k++, p += step) {
-        uint64_t key = txm_load_le64(base + p);
+    const uint8_t *p = base + number * step;
+    const unsigned more = t.agree_bytes - MIN_MATCH;
+    for (unsigned k = 0; k < count * t.stride; k += t.stride, p += step * t.stride) {
+        uint64_t key = txm_load_le64(p);
         uint16_t *last = &table[key * 0x9E3779B97F4A7C15u >> (64 - HASH_BITS)];
-        size_t distance = (uint16_t)(p - *last);
-        *last = (uint16_t)p;
-        distances[k] = (uint16_t)distance;
-        marks = marks >> 1 | (uint64_t)(txm_load_le64(base + p - distance) == key) << 63;
+        size_t link = (uint16_t)(number + k - *last);
+        const uint8_t *from = p - link * step;
+        *last = (uint16_t)(number + k);
+        links[k] = (uint16_t)link;
+        uint64_t differ = txm_load_le64(from) ^ key;
+        if (more)
+            differ |= txm_load_le64(from + more) ^ txm_load_le64(p + more);
+        marks = marks >> 1 | (uint64_t)(differ == 0) << 63;
     }
     return marks >> (64 - count);
 }
 
 /* Its loop unrolled, for the sizes of a step that images have most. */
-static uint64_t find_64_candidates(uint16_t *restrict table, const uint8_t *base, size_t p, size_t step,
-                                   uint16_t *restrict distances)
+TXM_TEMPLATE uint64_t find_64_candidates(uint16_t *restrict table, const uint8_t *base, size_t number, size_t step,
+                                         thoroughness t, uint16_t *restrict links)
 {
-    return step == 4   ? find_candidates(table, base, p, 4, 64, distances)
-           : step == 2 ? find_candidates(table, base, p, 2, 64, distances)
-                       : find_candidates(table, base, p, step, 64, distances);
+    return step == 4   ? find_candidates(table, base, number, 4, 64, t, links)
+           : step == 2 ? find_candidates(table, base, number, 2, 64, t, links)
+                       : find_candidates(table, base, number, step, 64, t, links);
 }
+
+typedef struct match {
+    size_t length, distance;
+} match;
 
 /* The length of the match at p, at most `most` bytes, or 0 where its bytes are cheaper as literals. Two minimal
  * matches' length always pays, near enough. */
-static inline size_t match_length(const uint16_t *cost, const uint8_t *p, size_t distance, size_t most)
+static inline size_t match_length(const uint16_t *cost, const uint8_t *p, size_t distance, size_t most,
+                                  unsigned price_bits)
 {
-    unsigned price = COST_ONE * (PRICE_BITS + txm_code_distance((unsigned)distance).extra_bits);
+    unsigned price = COST_ONE * (price_bits + txm_code_distance((unsigned)distance).extra_bits);
     uint64_t key = txm_load_le64(p);
     if (cost_of_4(cost, key) + cost_of_4(cost, key >> 32) <= price &&
         (most < 2 * MIN_MATCH || txm_load_le64(p + MIN_MATCH) != txm_load_le64(p + MIN_MATCH - distance)))
         return 0;
     return MIN_MATCH + agree(p + MIN_MATCH, p + MIN_MATCH - distance, most - MIN_MATCH);
+}
+
+/* Whether the bytes that a longer match adds are worth its greater distance. Of those, eight tell. */
+static inline bool is_worth(const uint16_t *cost, const uint8_t *p, match longer, match shorter)
+{
+    unsigned bytes = 0, extra_bits = txm_code_distance((unsigned)longer.distance).extra_bits -
+                                     txm_code_distance((unsigned)shorter.distance).extra_bits;
+    for (size_t i = shorter.length; i < longer.length && i < shorter.length + 8; i++)
+        bytes += cost[p[i]];
+    return bytes > COST_ONE * extra_bits;
+}
+
+/* The best match at p, whose number is given, no farther back than `limit` bytes; its length is 0 where there is none
+ * that pays. Every link that is followed was written for this input: skipped positions are in no table, and a number
+ * that is 2^16 too large shares its place with the right one. */
+TXM_TEMPLATE match find_match(const txm_sparse *s, const uint16_t *cost, const uint8_t *p, size_t number, size_t step,
+                              size_t limit, size_t most, thoroughness t)
+{
+    size_t back = s->links[number % LINKS];
+    match best = {0, back * step};
+    if (best.distance - 1 >= limit)
+        return best;
+    best.length = match_length(cost, p, best.distance, most, t.price_bits);
+    if (!best.length)
+        return best;
+    for (unsigned k = 1; k < t.candidates && best.length < most; k++) {
+        size_t link = s->links[(number - back) % LINKS];
+        back += link;
+        match other = {MIN_MATCH, back * step};
+        if (!link || other.distance > limit)
+            break;
+        if (p[best.length] != p[best.length - other.distance] || txm_load_le64(p) != txm_load_le64(p - other.distance))
+            continue;
+        other.length += agree(p + MIN_MATCH, p + MIN_MATCH - other.distance, most - MIN_MATCH);
+        if (other.length > best.length && is_worth(cost, p, other, best))
+            best = other;
+    }
+    return best;
 }
 
 /* How far the match at p also holds in front of it, down to `first` and, where it copies from, down to
@@ -313,37 +390,56 @@ static inline txm_sequence count_match(txm_sparse *s, const uint8_t *base, size_
 
 /* Finds the matches of the block from .. to, greedily, in what lies from `reach` on; returns their number. Counts the
  * symbols that are left to send. */
-static size_t find_matches(txm_sparse *s, const uint16_t *cost, const uint8_t *base, size_t reach, size_t from,
-                           size_t to, size_t step)
+TXM_TEMPLATE size_t find_matches(txm_sparse *s, const uint16_t *cost, const uint8_t *base, size_t reach, size_t from,
+                                 size_t to, size_t step, thoroughness t)
 {
-    uint16_t distances[64];
+    const size_t pace = step * t.stride;
     size_t matches = 0, literals = from;
-    for (size_t p = from; p + MIN_MATCH <= to;) {
-        size_t left = (to - p - MIN_MATCH) / step + 1;
+    for (size_t number = (from + pace - 1) / pace * t.stride; number * step + t.agree_bytes <= to;) {
+        size_t p = number * step, left = (to - p - t.agree_bytes) / pace + 1, place = number % LINKS;
+        size_t room = (LINKS - place + t.stride - 1) / t.stride;
+        left = left < room ? left : room;
         unsigned count = left < 64 ? (unsigned)left : 64;
-        uint64_t marks = count == 64 ? find_64_candidates(s->last, base, p, step, distances)
-                                     : find_candidates(s->last, base, p, step, count, distances);
+        uint64_t marks = count == 64 ? find_64_candidates(s->last, base, number, step, t, s->links + place)
+                                     : find_candidates(s->last, base, number, step, count, t, s->links + place);
         while (marks) {
             unsigned k = (unsigned)__builtin_ctzll(marks);
-            size_t at = p + k * step, distance = distances[k], most = to - at < TXM_MAX_MATCH ? to - at : TXM_MAX_MATCH;
-            bool allowed = distance - 1 < TXM_MAX_DISTANCE && distance <= at - reach;
-            size_t length = allowed ? match_length(cost, base + at, distance, most) : 0;
-            size_t next = allowed ? at + MIN_MATCH : at + 1; /* what is cheap here is cheap there, too */
-            if (length) {
-                size_t early = agree_backwards(base, at, distance, literals, reach, TXM_MAX_MATCH - length);
-                next = at + length;
-                s->sequences[matches++] = count_match(s, base, literals, at - early, length + early, distance);
+            size_t at = p + k * pace, most = to - at < TXM_MAX_MATCH ? to - at : TXM_MAX_MATCH;
+            size_t limit = at - reach < TXM_MAX_DISTANCE ? at - reach : TXM_MAX_DISTANCE;
+            match m = find_match(s, cost, base + at, number + k * t.stride, step, limit, most, t);
+            bool allowed = m.distance - 1 < limit;
+            size_t next = allowed && !t.everywhere ? at + MIN_MATCH : at + 1;
+            if (m.length) {
+                size_t early = agree_backwards(base, at, m.distance, literals, reach, TXM_MAX_MATCH - m.length);
+                next = at + m.length;
+                s->sequences[matches++] = count_match(s, base, literals, at - early, m.length + early, m.distance);
                 literals = next;
             }
-            size_t passed = (next - p + step - 1) / step;
+            size_t passed = (next - p + pace - 1) / pace;
             marks = passed < 64 ? marks & ~UINT64_C(0) << passed : 0;
         }
-        p += count * step;
-        if (p < literals) /* the last match goes on */
-            p = from + (literals - from + step - 1) / step * step;
+        number += count * t.stride;
+        if (number * step < literals) /* the last match goes on */
+            number = (literals + pace - 1) / pace * t.stride;
     }
     count_bytes(s, base + literals, to - literals);
     return matches;
+}
+
+/* As thoroughly as the block deserves. */
+static size_t find_block_matches(txm_sparse *s, const block_costs *cost, const uint8_t *base, size_t reach, size_t from,
+                                 size_t to, size_t step, txm_search search)
+{
+    const uint16_t *literals = cost->literals;
+    if (search == TXM_SEARCH_MANY)
+        return find_matches(s, literals, base, reach, from, to, step, MANY);
+    if (cost->key_bits < LONGEST_KEY_BITS && search == TXM_SEARCH_FEWEST)
+        return find_matches(s, literals, base, reach, from, to, step, FEWEST);
+    if (cost->key_bits < LONGEST_KEY_BITS)
+        return find_matches(s, literals, base, reach, from, to, step, FEW_LONGEST);
+    if (cost->key_bits < LONGER_KEY_BITS)
+        return find_matches(s, literals, base, reach, from, to, step, FEW_LONGER);
+    return find_matches(s, literals, base, reach, from, to, step, FEW);
 }
 
 /* ---- encoding ---- */
@@ -379,17 +475,17 @@ size_t txm_sparse_bound(size_t size_bytes, size_t block_bytes)
 }
 
 /* The survey's, or those of a sample. */
-static const uint16_t *costs_of_block(txm_sparse *s, const uint8_t *src, size_t at, size_t n)
+static const block_costs *costs_of_block(txm_sparse *s, const uint8_t *src, size_t at, size_t n)
 {
     if (s->surveyed_block)
-        return s->costs[at / s->surveyed_block];
-    set_costs(s, sample(s, src + at, n, STRIPES_APART * STRIPE_BYTES), s->costs[0]);
-    return s->costs[0];
+        return &s->costs[at / s->surveyed_block];
+    set_costs(s, sample(s, src + at, n, STRIPES_APART * STRIPE_BYTES), &s->costs[0]);
+    return &s->costs[0];
 }
 
 /* In parts, matches never reach back over a mark. */
 static size_t encode(txm_sparse *s, const uint8_t *src, size_t size_bytes, size_t block_bytes, size_t step_bytes,
-                     uint8_t *dst)
+                     txm_search search, uint8_t *dst)
 {
     txm_bit_writer w = {0, 0, dst};
     memset(s->last, 0, sizeof s->last);
@@ -400,9 +496,9 @@ static size_t encode(txm_sparse *s, const uint8_t *src, size_t size_bytes, size_
             put_mark(&w);
         memset(s->litlen, 0, sizeof s->litlen);
         memset(s->distance, 0, sizeof s->distance);
-        const uint16_t *cost = costs_of_block(s, src, at, n);
+        const block_costs *cost = costs_of_block(s, src, at, n);
         memset(s->bytes, 0, sizeof s->bytes);
-        size_t matches = find_matches(s, cost, src, reach, at, end, step_bytes);
+        size_t matches = find_block_matches(s, cost, src, reach, at, end, step_bytes, search);
         add_counters(s);
         txm_deflate_block(&w, src + at, n, s->sequences, matches, s->litlen, s->distance, end == size_bytes);
     }
@@ -412,15 +508,15 @@ static size_t encode(txm_sparse *s, const uint8_t *src, size_t size_bytes, size_
 }
 
 size_t txm_sparse_run(txm_sparse *s, const uint8_t *src, size_t size_bytes, size_t block_bytes, size_t step_bytes,
-                      uint8_t *dst)
+                      txm_search search, uint8_t *dst)
 {
     s->surveyed_block = 0;
-    return encode(s, src, size_bytes, block_bytes, step_bytes, dst);
+    return encode(s, src, size_bytes, block_bytes, step_bytes, search, dst);
 }
 
 /* Blocks differ where the encoder parts them otherwise than the survey did: what counts is where they begin. */
 size_t txm_sparse_run_surveyed(txm_sparse *s, const uint8_t *src, size_t size_bytes, size_t block_bytes,
-                               size_t step_bytes, uint8_t *dst)
+                               size_t step_bytes, txm_search search, uint8_t *dst)
 {
-    return encode(s, src, size_bytes, block_bytes, step_bytes, dst);
+    return encode(s, src, size_bytes, block_bytes, step_bytes, search, dst);
 }

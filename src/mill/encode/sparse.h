@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A deflate encoder for filtered pixels: raw deflate (RFC 1951) with dynamic Huffman codes and few matches.
+ * A deflate encoder for filtered pixels: raw deflate (RFC 1951) with dynamic Huffman codes, and matches where they pay.
  *
  * What is left of a photograph after the predictor is noise: every byte costs its three to six bits whatever one does,
  * and the short matches that general encoders find in it are accidents, which cost more bits than the literals that
  * they replace, and most of the time. This encoder looks only for matches of eight bytes and more, at pixel positions,
- * takes them only where they are cheaper than the literals, and otherwise leaves it to the Huffman code.
+ * takes them only where they are cheaper than the literals, and otherwise leaves it to the Huffman code. On tiles where
+ * much repeats, comparing six candidates takes half of the time of libdeflate's levels 4 and 6, which were used there
+ * before, for the same size: 31 us a tile of rgba4k in place of 53, +0.3 %; 20 photographs 60 in place of 79, +0.4 %.
  */
 #ifndef TXM_ENCODE_SPARSE_H
 #define TXM_ENCODE_SPARSE_H
@@ -41,14 +43,18 @@ txm_survey txm_sparse_survey(txm_sparse *sparse, const uint8_t *src, size_t size
  * (inflate_parts.h), with a mark between them and no matches from one to another. */
 enum { TXM_IN_PARTS = 0 };
 
+/* FEW: the last candidate at each position. MANY: several, for inputs where much repeats; smaller, and slower. FEWEST:
+ * where bytes are cheap, every other position only, which costs half tiles 0.4 % and drawings 2 %. */
+typedef enum txm_search { TXM_SEARCH_FEW, TXM_SEARCH_MANY, TXM_SEARCH_FEWEST } txm_search;
+
 /* Encodes src (at least one byte) in blocks of block_bytes bytes, each with codes of its own. `step_bytes` (1 to 8):
  * distance of the positions where matches are looked for; they may begin before. Returns the size written to dst, which
  * holds txm_sparse_bound. The bytes depend on the arguments alone. */
 size_t txm_sparse_run(txm_sparse *sparse, const uint8_t *src, size_t size_bytes, size_t block_bytes, size_t step_bytes,
-                      uint8_t *dst);
+                      txm_search search, uint8_t *dst);
 
 /* The same right after a survey of the same src, whose estimates it takes over instead of making its own: the bytes may
  * differ from those of txm_sparse_run. */
 size_t txm_sparse_run_surveyed(txm_sparse *sparse, const uint8_t *src, size_t size_bytes, size_t block_bytes,
-                               size_t step_bytes, uint8_t *dst);
+                               size_t step_bytes, txm_search search, uint8_t *dst);
 #endif

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "mill/scene/scene.h"
+#include "tile/base/extension.h"
 #include "tile/base/path.h"
 
 static const txm_image *image_of(const txm_blend *blend, const txm_blend_use *use)
@@ -148,6 +149,16 @@ static const char *owner_type(const char *id_name)
     return "other";
 }
 
+/* One that this version does not know is the node's default. */
+static txm_extension extension_of_blender(int number)
+{
+    switch (number) {
+        TXM_EXTENSION_TABLE(TXM_EXTENSION_CASE)
+    default:
+        return TXM_EXTENSION_REPEAT;
+    }
+}
+
 /* Settings that this version does not know are given as the default of the node. */
 static txm_blend_user user_of(const txm_blend *blend, const txm_blend_use *use)
 {
@@ -155,7 +166,6 @@ static txm_blend_user user_of(const txm_blend *blend, const txm_blend_use *use)
     const txm_model *model = &blend->files.data[use->file].model;
     const txm_node *node = &model->nodes.data[use->node];
     const char *owner = model->ids.data[use->id].name;
-    bool extension_known = node->extension >= TXM_EXTENSION_REPEAT && node->extension <= TXM_EXTENSION_MIRROR;
     bool interpolation_known = node->interpolation >= 0 && node->interpolation < 4;
     return (txm_blend_user){
         .node = node->name,
@@ -163,7 +173,7 @@ static txm_blend_user user_of(const txm_blend *blend, const txm_blend_use *use)
         .owner_type = owner_type(owner),
         .library = library_path(blend, use->file),
         .environment = node->environment,
-        .extension = extension_known && !node->environment ? (txm_extension)node->extension : TXM_EXTENSION_REPEAT,
+        .extension = node->environment ? TXM_EXTENSION_REPEAT : extension_of_blender(node->extension),
         .interpolation = interpolations[interpolation_known ? node->interpolation : 0],
     };
 }

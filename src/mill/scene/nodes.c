@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "mill/color/config.h"
+#include "tile/base/extension.h"
 #include "tile/base/fail.h"
 #include "tile/base/path.h"
 #include "tile/base/settings.h"
@@ -80,10 +81,8 @@ txm_alpha txm_node_alpha(const char *word)
 
 txm_extension txm_node_extension(const char *word)
 {
-    static const char *const words[] = {"periodic", "clamp", "black", "mirror", NULL};
-    static const txm_extension meant[] = {TXM_EXTENSION_REPEAT, TXM_EXTENSION_EXTEND, TXM_EXTENSION_CLIP,
-                                          TXM_EXTENSION_MIRROR};
-    return meant[word_index(word, words)];
+    static const char *const words[] = {TXM_EXTENSION_TABLE(TXM_EXTENSION_CYCLES) NULL};
+    return (txm_extension)word_index(word, words);
 }
 
 const char *txm_node_interpolation(const char *word)

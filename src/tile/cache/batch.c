@@ -57,7 +57,7 @@ static void begin_ticket(txm_ticket *t)
     t->users++;
     c->queued += t->total;
     for (uint32_t i = 0; i < t->total; i++)
-        t->bytes += t->jobs[i].source->view.tile_bytes;
+        t->bytes += t->jobs[i].source->view->tile_bytes;
     c->queued_bytes += t->bytes;
     if (t->viewer)
         t->viewer->tickets++;
@@ -73,6 +73,7 @@ static void end_ticket(txm_ticket *t)
     *at = t->next_running;
     c->queued -= t->total;
     c->queued_bytes -= t->bytes;
+    c->jobs_over += t->total;
     for (uint32_t i = 0; i < t->total; i++) {
         const txm_job *job = &t->jobs[i];
         if (job->source->textures && c->viewers)
@@ -152,6 +153,30 @@ static void wait_for(txm_ticket *t)
     pthread_mutex_lock(&c->lock);
     while (!t->over)
         pthread_cond_wait(&c->changed, &c->lock);
+}
+
+/* Whether nothing has changed for the launch of a ticket that awaits others, and something will. */
+static bool must_await(const txm_ticket *t)
+{
+    const txm_cache *c = t->cache;
+    return t->awaits_others && c->jobs_over == t->jobs_seen && c->jobs;
+}
+
+/* Launches that miss only what others load would be repeated for nothing until these are done. With the lock, which is
+ * given up. */
+static void await_others(txm_ticket *t)
+{
+    txm_cache *c = t->cache;
+    while (must_await(t)) {
+        pthread_mutex_unlock(&c->lock);
+        const bool helped = txm_help(c);
+        pthread_mutex_lock(&c->lock);
+        if (helped || !must_await(t))
+            continue;
+        c->waiting++;
+        pthread_cond_wait(&c->changed, &c->lock);
+        c->waiting--;
+    }
 }
 
 /* For lookups that wait for a tile which the owner of a ticket may not get round to for long. */
@@ -289,6 +314,7 @@ void txm_ticket_wait(txm_ticket **ticket)
     txm_cache *c = t->cache;
     pthread_mutex_lock(&c->lock);
     wait_for(t);
+    await_others(t);
     leave(t);
     pthread_mutex_unlock(&c->lock);
     *ticket = NULL;
@@ -341,8 +367,8 @@ static int by_area(const void *a, const void *b)
         return p->source->first_texture < q->source->first_texture ? -1 : 1;
     if (p->source != q->source)
         return p->source < q->source ? -1 : 1;
-    const uint32_t p_across = txm_view_tiles_across(&p->source->view, p->level);
-    const uint32_t q_across = txm_view_tiles_across(&q->source->view, q->level);
+    const uint32_t p_across = txm_view_tiles_across(p->source->view, p->level);
+    const uint32_t q_across = txm_view_tiles_across(q->source->view, q->level);
     const uint32_t px = p->tile % p_across << p->level, py = p->tile / p_across << p->level;
     const uint32_t qx = q->tile % q_across << q->level, qy = q->tile / q_across << q->level;
     const uint32_t x = px ^ qx, y = py ^ qy;
@@ -364,7 +390,7 @@ static uint32_t collect(txm_cache *c, txm_lane *const *lanes, size_t count, txm_
             txm_job job;
             if (!txm_plan(c, lanes[i]->requests[k], &job))
                 continue;
-            bytes += job.source->view.tile_bytes;
+            bytes += job.source->view->tile_bytes;
             if (fit == n && txm_batch_has_room(c, n, bytes))
                 fit++;
             if ((n < fit || n / CHOICE < fit) &&
@@ -388,18 +414,18 @@ static uint32_t choose(txm_cache *c, txm_job *jobs, uint32_t count)
 {
     uint32_t n = 0;
     uint64_t bytes = 0;
-    while (n < count && txm_batch_has_room(c, n, bytes + jobs[n].source->view.tile_bytes))
-        bytes += jobs[n++].source->view.tile_bytes;
+    while (n < count && txm_batch_has_room(c, n, bytes + jobs[n].source->view->tile_bytes))
+        bytes += jobs[n++].source->view->tile_bytes;
     if (n == count)
         return count;
     n = n / 4 > TXM_LOOKUP_TILES ? n / 4 : n < TXM_LOOKUP_TILES ? n : TXM_LOOKUP_TILES;
     bytes = 0;
     for (uint32_t i = 0; i < n; i++)
-        bytes += jobs[i].source->view.tile_bytes;
+        bytes += jobs[i].source->view->tile_bytes;
     qsort(jobs + n, count - n, sizeof *jobs, by_area);
     for (uint32_t i = n; i < count; i++) {
-        if (txm_batch_has_room(c, n, bytes + jobs[i].source->view.tile_bytes)) {
-            bytes += jobs[i].source->view.tile_bytes;
+        if (txm_batch_has_room(c, n, bytes + jobs[i].source->view->tile_bytes)) {
+            bytes += jobs[i].source->view->tile_bytes;
             jobs[n++] = jobs[i];
         } else {
             drop_request(c, &jobs[i]);
@@ -523,6 +549,8 @@ static txm_status process(txm_cache_viewer *v, txm_lane *const *lanes, size_t co
     uint32_t n = collect(c, lanes, count, &t->jobs, &t->jobs_room);
     n = choose(c, t->jobs, n);
     txm_ticket_fill(t, n);
+    t->awaits_others = !t->total && v->generation == atomic_load(&c->generation);
+    t->jobs_seen = v->jobs_over;
     /* Room for all pins, so that nothing is allocated, and so evicted, while the next launch runs. */
     txm_cache_grow(c, (void **)&v->pins.items, &v->pins.capacity, (uint64_t)v->pins.count + c->queued,
                    sizeof *v->pins.items, false);

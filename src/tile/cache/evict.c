@@ -145,10 +145,12 @@ uint32_t txm_evict(txm_cache *c, uint32_t class, uint32_t count, bool shown)
 
 /* Pins are for `goes` to heed: a texture that is replaced loses pinned tiles as well. All that go are taken out of the
  * page table first, so that lookups are waited for once; those that no entry names are the ones. */
-uint32_t txm_evict_if(txm_cache *c, bool (*goes)(txm_cache *, uint32_t slot, void *), void *arg)
+uint32_t txm_evict_if(txm_cache *c, uint32_t first_slab, uint32_t end_slab,
+                      bool (*goes)(txm_cache *, uint32_t slot, void *), void *arg)
 {
+    const uint32_t end = end_slab < c->slab_count ? end_slab : c->slab_count;
     uint32_t count = 0;
-    for (uint32_t i = 0; i < c->slab_count; i++)
+    for (uint32_t i = first_slab; i < end; i++)
         for (uint32_t j = 0, slot = i << TXM_SLOT_BITS; j < c->slabs[i].slots; j++, slot++)
             if (c->slabs[i].slot[j].state == TXM_SLOT_STATE_HELD && goes(c, slot, arg)) {
                 txm_entry_set(c, c->slabs[i].slot[j].entry, TXM_SLOT_NONE);
@@ -160,7 +162,7 @@ uint32_t txm_evict_if(txm_cache *c, bool (*goes)(txm_cache *, uint32_t slot, voi
     if (!count)
         return 0;
     txm_wait_quiescent(c);
-    for (uint32_t i = 0, left = count; left && i < c->slab_count; i++)
+    for (uint32_t i = first_slab, left = count; left && i < end; i++)
         for (uint32_t j = 0, slot = i << TXM_SLOT_BITS; j < c->slabs[i].slots; j++, slot++) {
             const txm_slot *s = &c->slabs[i].slot[j];
             if (s->state == TXM_SLOT_STATE_HELD &&
@@ -190,7 +192,7 @@ static bool drop_constants(txm_cache *c)
     txm_wait_quiescent(c);
     while (c->constant_count)
         txm_slot_give(c, c->constants[--c->constant_count].slot);
-    txm_slabs_drop_empty(c);
+    txm_slabs_drop_empty(c, TXM_ALL_SLABS);
     return true;
 }
 
@@ -202,7 +204,7 @@ void txm_make_room(txm_cache *c, size_t bytes)
     uint64_t most = c->options.max_bytes;
     if (!most || txm_policy_of(c)->keeps_all || txm_taken(c) + bytes <= most)
         return;
-    txm_slabs_drop_empty(c);
+    txm_slabs_drop_empty(c, TXM_ALL_SLABS);
     while (txm_taken(c) + bytes > most && (txm_slab_drop_one(c, TXM_NO_SLOT) || drop_constants(c)))
         ;
 }
@@ -228,11 +230,11 @@ void txm_cache_end_epoch(txm_cache *c)
     txm_own_view_ends(c);
     for (txm_cache_viewer *v = c->viewers; v; v = v->next)
         txm_viewer_merge(v);
-    if (txm_policy_of(c)->end_render_tile)
-        txm_policy_of(c)->end_render_tile(c);
     txm_next_epoch(c);
-    c->tile_began[1] = c->tile_began[0];
+    memmove(c->tile_began + 1, c->tile_began, sizeof c->tile_began - sizeof *c->tile_began);
     c->tile_began[0] = atomic_load_explicit(&c->epoch, memory_order_relaxed);
     txm_trace_epoch(c);
+    if (txm_policy_of(c)->end_render_tile)
+        txm_policy_of(c)->end_render_tile(c);
     pthread_mutex_unlock(&c->lock);
 }

@@ -8,6 +8,7 @@
  * again for each few hundred. */
 #include <math.h>
 
+#include "tile/base/extension.h"
 #include "tile/cache/cache_impl.h"
 
 enum {
@@ -240,15 +241,10 @@ static uint32_t areas_of(const division *d)
     return d->set ? MOST_AREAS : d->across * d->across;
 }
 
-/* From the texture's coordinates to 0..1, well enough for choosing an area. */
+/* From the texture's coordinates to 0..1; what is rejected belongs to the area at the edge. */
 static float wrapped(float x, uint8_t extension)
 {
-    if (extension == TXM_EXTENSION_REPEAT)
-        return x - floorf(x);
-    if (extension == TXM_EXTENSION_MIRROR) {
-        x = x - 2 * floorf(x / 2);
-        return x > 1 ? 2 - x : x;
-    }
+    txm_wrap(&x, extension);
     return fminf(fmaxf(x, 0), 1);
 }
 

@@ -7,6 +7,9 @@
  *
  * Orders come from the epochs in which lookups have marked tiles. Epochs are short: load.c begins one after a
  * sixteenth of the tiles was loaded, so a render tile may have many. */
+#include <time.h>
+
+#include "tile/base/clock.h"
 #include "tile/cache/cache_impl.h"
 
 /* ---- orders ---- */
@@ -60,17 +63,32 @@ static bool is_stale(txm_cache *c, uint32_t slot, void *arg)
     return txm_slot_evictable(s) && mark_of(c, s) < *(const uint32_t *)arg;
 }
 
-/* What the last render tiles did not use: as many as are kept. */
+/* What the last render tiles did not use: as many as are kept. That may be all tiles there are, and to give their
+ * memory back takes long, so others get the lock in between: each time long enough for those who wait for it to wake
+ * up. */
 static void drop_stale(txm_cache *c)
 {
-    txm_evict_if(c, is_stale, &c->tile_began[c->options.keep_epochs - 1]);
-    txm_slabs_drop_empty(c);
+    enum { SLABS = 32 };
+    static const double MOST_SECONDS = 0.001;
+    static const struct timespec moment = {.tv_nsec = 50000};
+    uint32_t began = c->tile_began[c->options.keep_epochs];
+    double since = txm_clock_seconds();
+    for (uint32_t i = 0; i < c->slab_count; i += SLABS) {
+        if (txm_clock_seconds() - since > MOST_SECONDS) {
+            pthread_mutex_unlock(&c->lock);
+            nanosleep(&moment, NULL);
+            pthread_mutex_lock(&c->lock);
+            since = txm_clock_seconds();
+        }
+        txm_evict_if(c, i, i + SLABS, is_stale, &began);
+        txm_slabs_drop_empty(c, i, i + SLABS);
+    }
 }
 
 /* ---- the table ---- */
 
 /* By txm_cache_policy. */
-const txm_policy txm_policies[TXM_CACHE_POLICY_COUNT] = {
+const txm_policy txm_policies[TXM_CACHE_POLICIES] = {
     [TXM_CACHE_POLICY_RENDER_TILES] =
         {.words = {"render-tiles", "tiles",
                    "when a render tile ends, what it did not use goes, as in Cycles; within a render tile as lru"},
@@ -97,10 +115,10 @@ const txm_policy txm_policies[TXM_CACHE_POLICY_COUNT] = {
 
 const txm_cache_policy_words *txm_cache_policy_words_of(txm_cache_policy policy)
 {
-    return (unsigned)policy < TXM_CACHE_POLICY_COUNT ? &txm_policies[policy].words : NULL;
+    return (unsigned)policy < TXM_CACHE_POLICIES ? &txm_policies[policy].words : NULL;
 }
 
 const char *txm_cache_policy_name(txm_cache_policy policy)
 {
-    return (unsigned)policy < TXM_CACHE_POLICY_COUNT ? txm_policies[policy].words.name : NULL;
+    return (unsigned)policy < TXM_CACHE_POLICIES ? txm_policies[policy].words.name : NULL;
 }

@@ -247,9 +247,9 @@ static void drop_slab(txm_cache *c, uint32_t number)
 }
 
 /* What is free in one class may serve another. */
-void txm_slabs_drop_empty(txm_cache *c)
+void txm_slabs_drop_empty(txm_cache *c, uint32_t first, uint32_t end)
 {
-    for (uint32_t i = 0; i < c->slab_count; i++)
+    for (uint32_t i = first; i < end && i < c->slab_count; i++)
         if (c->slabs[i].pixels && !c->slabs[i].used)
             drop_slab(c, i);
 }

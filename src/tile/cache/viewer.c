@@ -197,6 +197,7 @@ txm_status txm_viewer_prepare(txm_cache_viewer *v, txm_view *view, txm_cache_ext
         memcpy(v->udims + v->udim_count, c->udims + v->udim_count, (c->udim_count - v->udim_count) * sizeof *v->udims);
     v->udim_count = c->udim_count;
     v->generation = atomic_load(&c->generation);
+    v->jobs_over = c->jobs_over;
     v->launch = (uint16_t)((v->launch + 1u) % TXM_LAUNCHES);
     v->epoch = atomic_load(&c->epoch);
     v->stamp = c->stamp;

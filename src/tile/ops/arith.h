@@ -9,7 +9,7 @@
  */
 #ifndef TXM_OPS_ARITH_H
 #define TXM_OPS_ARITH_H
-#include "tile/ops/dialect.h"
+#include "tile/base/dialect.h"
 #include "tile/ops/pow_table.h"
 
 /* ---- half ---------------------------------------------------------------------------------------------------- */

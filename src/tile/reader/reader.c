@@ -17,6 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "tile/base/extension.h"
 #include "tile/base/fail.h"
 #include "tile/base/mem.h"
 #include "tile/base/words.h"
@@ -93,7 +94,7 @@ txm_status txm_tx_settle(const txm_tx *tx, txm_status status, txm_error *err)
 /* As on the command line and in scenes. */
 const char *txm_extension_name(txm_extension extension)
 {
-    static const char *const words[] = {"repeat", "extend", "clip", "mirror"};
+    static const char *const words[] = {TXM_EXTENSION_TABLE(TXM_EXTENSION_WORD)};
     return TXM_WORD_OF(words, extension);
 }
 

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <zstd.h>
 
+#include "tile/base/extension.h"
 #include "tile/base/fail.h"
 #include "tile/base/mem.h"
 #include "tile/base/options.h"
@@ -229,26 +230,9 @@ typedef struct axis {
     unsigned count;
 } axis;
 
-/* Modulo in 64 bits, since padding may reach far beyond a small level. */
 int64_t txm_extend(int64_t x, uint32_t size, txm_extension extension)
 {
-    if (x >= 0 && x < size)
-        return x;
-    if (!size)
-        return -1;
-    int64_t period = extension == TXM_EXTENSION_MIRROR ? 2 * (int64_t)size : size, m = x % period;
-    switch (extension) {
-    case TXM_EXTENSION_REPEAT:
-        return m < 0 ? m + period : m;
-    case TXM_EXTENSION_EXTEND:
-        return x < 0 ? 0 : size - 1;
-    case TXM_EXTENSION_MIRROR: /* the edge pixel is doubled: ... 1 0 | 0 1 ... */
-        m = m < 0 ? m + period : m;
-        return m < size ? m : period - 1 - m;
-    case TXM_EXTENSION_CLIP:
-        break;
-    }
-    return -1;
+    return size && txm_extension_exists(extension) ? txm_wrap_pixel_wide(x, size, (int)extension) : -1;
 }
 
 /* Adds `count` pixels of the level from `x` on, all in one tile; x < 0: clear pixels. */
@@ -370,7 +354,7 @@ txm_status txm_tx_read_tile(txm_tx *tx, const txm_tx_request *r, txm_error *err)
     }
     if (r->padding_px > TXM_MAX_PADDING_PX)
         return txm_fail(err, TXM_STATUS_USAGE, "padding of %u pixels; at most %d", r->padding_px, TXM_MAX_PADDING_PX);
-    if ((unsigned)r->extension > TXM_EXTENSION_MIRROR)
+    if (!txm_extension_exists(r->extension))
         return txm_fail(err, TXM_STATUS_USAGE, "extension mode %u is unknown", (unsigned)r->extension);
     txm_status status = txm_tile_at(tx, r->level, r->tile_x, r->tile_y, &tile, err);
     if (status == TXM_OK)

@@ -17,17 +17,6 @@
 #define TXM_SQRT(x) __builtin_sqrtf(x)
 #endif
 
-/* As comparisons choose, so that it is defined which of two operands a NaN gives way to: the second one wins. */
-TXM_ARITH float txm_max(float a, float b)
-{
-    return a > b ? a : b;
-}
-
-TXM_ARITH float txm_min(float a, float b)
-{
-    return a < b ? a : b;
-}
-
 /* log2, within 1.2e-7 of the exact one for arguments near 1 and half a unit in the last place elsewhere, exact at
  * powers of two. 0, subnormals and NaN give -126, infinity 128. With x = 2^k m, m in
  * [sqrt(1/2), sqrt(2)) and s = (m - 1) / (m + 1), log2(m) = 2 / ln 2 (s + s^3/3 + s^5/5 + s^7/7). */

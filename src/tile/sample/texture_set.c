@@ -9,10 +9,10 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "tile/base/extension.h"
 #include "tile/base/fail.h"
 #include "tile/base/mem.h"
 #include "tile/sample/view_file.h"
-#include "tile/sample/wrap.h"
 #include "txtile/sampler.h"
 
 enum {
@@ -159,7 +159,7 @@ txm_status txm_texture_set_add(txm_texture_set *set, const char *path, txm_exten
     texture t = {0};
     txm_view_texture v;
     uint64_t tiles = 0;
-    if ((unsigned)extension > TXM_EXTENSION_MIRROR)
+    if (!txm_extension_exists(extension))
         return txm_fail(err, TXM_STATUS_USAGE, "%s: no extension %d", path, (int)extension);
     txm_status status = txm_tx_open(path, &t.tx, err);
     if (status != TXM_OK)
@@ -200,8 +200,8 @@ txm_status txm_texture_set_add_called(txm_texture_set *set, const txm_called_tex
     texture t = {.called = *called};
     txm_view_texture v;
     uint64_t tiles = 0;
-    if (called->struct_size != sizeof *called || !called->read || (unsigned)extension > TXM_EXTENSION_MIRROR ||
-        !called->width || !called->height || called->width > TXM_MAX_SIZE_PX || called->height > TXM_MAX_SIZE_PX ||
+    if (called->struct_size != sizeof *called || !called->read || !txm_extension_exists(extension) || !called->width ||
+        !called->height || called->width > TXM_MAX_SIZE_PX || called->height > TXM_MAX_SIZE_PX ||
         (called->channels != 1 && called->channels != 4) || called->type > TXM_TYPE_FLOAT ||
         called->encoding > TXM_ENCODING_DATA)
         return txm_fail(err, TXM_STATUS_USAGE, "a texture of %u x %u px with %u channels: there is none of this shape",

@@ -1,55 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * From texture coordinates to pixels of a level. Floor and fraction are taken in the level's own pixels, so that
- * nothing depends on where a tile lies; tiles and slots come in as integers afterwards.
+ * From texture coordinates, which the extension (tile/base/extension.h) has brought into 0..1, to pixels of a level.
+ * Floor and fraction are taken in the level's own pixels, so that nothing depends on where a tile lies; tiles and slots
+ * come in as integers afterwards.
  */
 #ifndef TXM_SAMPLE_WRAP_H
 #define TXM_SAMPLE_WRAP_H
+#include "tile/base/extension.h"
 #include "tile/sample/level.h"
-
-/* Largest integer not above x, without a library call; large numbers, infinities and NaN are their own. */
-TXM_ARITH float txm_floor(float x)
-{
-    if (!(x > -8388608.0f && x < 8388608.0f))
-        return x;
-    float t = (float)(int32_t)x;
-    return t > x ? t - 1.0f : t;
-}
-
-/* One coordinate into 0..1 (both included). False where CLIP rejects it. Beyond that only NaN is not in 0..1: REPEAT
- * and MIRROR make NaN of what is not finite. */
-TXM_ARITH int txm_wrap(float *u, int extension)
-{
-    float x = *u, t;
-    switch (extension) {
-    case TXM_EXTENSION_REPEAT:
-        *u = x - txm_floor(x);
-        return 1;
-    case TXM_EXTENSION_EXTEND: /* NaN: 0 */
-        *u = txm_min(txm_max(x, 0.0f), 1.0f);
-        return 1;
-    case TXM_EXTENSION_MIRROR:
-        t = x * 0.5f;
-        t = 2.0f * (t - txm_floor(t));
-        *u = t > 1.0f ? 2.0f - t : t;
-        return 1;
-    default:
-        return x >= 0.0f && x <= 1.0f;
-    }
-}
-
-/* Direction of the wrapped coordinate as the given one grows: 1, -1 in every other mirror image, 0 where EXTEND holds
- * it at the edge. */
-TXM_ARITH float txm_wrap_slope(float u, int extension)
-{
-    if (extension == TXM_EXTENSION_EXTEND)
-        return u >= 0.0f && u <= 1.0f ? 1.0f : 0.0f;
-    if (extension == TXM_EXTENSION_MIRROR) {
-        float t = u * 0.5f;
-        return 2.0f * (t - txm_floor(t)) > 1.0f ? -1.0f : 1.0f;
-    }
-    return 1.0f;
-}
 
 /* A place in a level between the centres of pixels: the one that taps are counted from, and how far beyond its centre
  * the place lies. Of NaN the pixel is 0 and the fraction NaN. */
@@ -100,21 +58,6 @@ TXM_ARITH uint32_t txm_tile_of(float x, uint32_t size, uint32_t tile_shift)
 {
     int32_t i = (int32_t)(x == x ? x : 0.0f), last = (int32_t)size - 1;
     return (uint32_t)(i > last ? last : i) >> tile_shift;
-}
-
-/* The pixel of the level that stands for pixel x of the plane; -1: none (CLIP). The same as the readers' rule for
- * padding, in 32 bits. */
-TXM_ARITH int32_t txm_wrap_pixel(int32_t x, int32_t size, int extension)
-{
-    if (x >= 0 && x < size)
-        return x;
-    if (extension == TXM_EXTENSION_CLIP)
-        return -1;
-    if (extension == TXM_EXTENSION_EXTEND)
-        return x < 0 ? 0 : size - 1;
-    int32_t period = extension == TXM_EXTENSION_MIRROR ? 2 * size : size, m = x % period;
-    m = m < 0 ? m + period : m;
-    return m < size ? m : period - 1 - m;
 }
 
 /* ---- UDIM ---- */

@@ -192,16 +192,21 @@ START_TEST(sparse_round_trip)
         uint8_t *src = malloc(n), *dst = malloc(txm_sparse_bound(n, block)),
                 *again = malloc(txm_sparse_bound(n, block));
         fill(src, n, (uint32_t)_i);
-        size_t size = txm_sparse_run(s, src, n, block, step, dst);
-        ck_assert_uint_le(size, txm_sparse_bound(n, block));
-        check_raw(dst, size, src, n, back);
-        txm_sparse_survey(s, src, n, block, step, 4, 0); /* leaves no trace */
-        ck_assert_uint_eq(txm_sparse_run(s, src, n, block, step, again), size);
-        ck_assert_mem_eq(again, dst, size);
-        txm_sparse_survey(s, src, n, block, step, 4, 0);
-        size = txm_sparse_run_surveyed(s, src, n, block, step, again);
-        ck_assert_uint_le(size, txm_sparse_bound(n, block));
-        check_raw(again, size, src, n, back);
+        for (txm_search search = TXM_SEARCH_FEW; search <= TXM_SEARCH_FEWEST; search++) {
+            size_t size = txm_sparse_run(s, src, n, block, step, search, dst);
+            ck_assert_uint_le(size, txm_sparse_bound(n, block));
+            check_raw(dst, size, src, n, back);
+            /* Neither a survey nor what was encoded before leaves a trace. */
+            txm_sparse *fresh = txm_sparse_new(n);
+            txm_sparse_survey(s, src, n, block, step, 4, 0);
+            ck_assert_uint_eq(txm_sparse_run(round % 2 ? s : fresh, src, n, block, step, search, again), size);
+            ck_assert_mem_eq(again, dst, size);
+            txm_sparse_free(&fresh);
+            txm_sparse_survey(s, src, n, block, step, 4, 0);
+            size = txm_sparse_run_surveyed(s, src, n, block, step, search, again);
+            ck_assert_uint_le(size, txm_sparse_bound(n, block));
+            check_raw(again, size, src, n, back);
+        }
         free(src), free(dst), free(again);
     }
     free(back);
@@ -217,8 +222,8 @@ START_TEST(sparse_small)
     uint8_t src[600], dst[4096], back[600];
     for (size_t n = 1; n <= 600; n++) {
         fill(src, n, (uint32_t)n % 7);
-        check_raw(dst, txm_sparse_run(s, src, n, n, 1 + n % 8, dst), src, n, back);
-        check_raw(dst, txm_sparse_run(s, src, n, (n + 1) / 2, 1, dst), src, n, back);
+        check_raw(dst, txm_sparse_run(s, src, n, n, 1 + n % 8, (txm_search)(n % 3), dst), src, n, back);
+        check_raw(dst, txm_sparse_run(s, src, n, (n + 1) / 2, 1, TXM_SEARCH_MANY, dst), src, n, back);
     }
     txm_sparse_free(&s);
 }

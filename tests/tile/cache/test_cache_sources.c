@@ -189,7 +189,8 @@ END_TEST
 typedef struct painted {
     atomic_uint value, fails, reads;
     txm_status failure;
-    bool silent, slow;
+    bool silent;
+    uint32_t slow_ms;
     txm_tile_shape shape;
 } painted;
 
@@ -207,8 +208,8 @@ static txm_status read_painted(void *user, uint32_t level, uint32_t x, uint32_t 
     (void)level, (void)x, (void)y;
     const uint32_t value = atomic_load(&p->value);
     atomic_fetch_add(&p->reads, 1);
-    if (p->slow)
-        nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
+    if (p->slow_ms)
+        nanosleep(&(struct timespec){.tv_nsec = p->slow_ms * 1000000}, NULL);
     if (atomic_load(&p->fails)) {
         atomic_fetch_sub(&p->fails, 1);
         return p->silent ? p->failure : txm_fail(err, p->failure, "the paint is wet");
@@ -427,7 +428,7 @@ START_TEST(many_threads)
     txm_cache_options o = budget_options(1 << 19, TXM_CACHE_POLICY_LRU);
     painted p = canvas();
     painter w[4];
-    p.slow = true;
+    p.slow_ms = 2;
     txm_cache *c = new_cache(&o);
     const uint32_t id = add_painted(c, &p);
     for (int i = 0; i < 4; i++) {
@@ -451,6 +452,124 @@ START_TEST(many_threads)
 }
 END_TEST
 
+/* A launch in a view of its own that needs one tile; whether that is there. */
+static bool launch_at_canvas(txm_cache_viewer *viewer, uint32_t id, float u, txm_ticket **ticket)
+{
+    const txm_sampler how = sampler(TXM_LEVEL_MODE_FLOOR);
+    const txm_lookup at = at_level(u, 0.5f, 0, 1024);
+    uint32_t requests[4];
+    txm_lane lane = {.capacity = 4, .requests = requests}, *lanes = &lane;
+    txm_view view;
+    float out[4];
+    ck_assert_int_eq(txm_cache_viewer_prepare(viewer, &view, NULL, NULL), TXM_OK);
+    const txm_look look = txm_sample(&view, id, &how, &at, &lane, out);
+    ck_assert_int_eq(txm_cache_viewer_process(viewer, &lanes, 1, ticket, NULL), TXM_OK);
+    return look == TXM_LOOK_RESIDENT;
+}
+
+/* A launch that misses only what another one's batch loads, or has no room beside it, waits for that, whoever reads it:
+ * it is not repeated for nothing. */
+START_TEST(launches_wait_for_others)
+{
+    txm_cache_options o = budget_options(0, TXM_CACHE_POLICY_LRU);
+    painted p = canvas();
+    txm_cache_viewer *viewers[2];
+    txm_ticket *ticket, *of_other;
+    const float place = _i / 2 ? 0.9f : 0.5f; /* another tile, or the same */
+    o.threads = _i % 2 ? 2 : 1;               /* with one, nobody reads but who waits */
+    o.max_queued = 1;
+    o.coalesce = 0;
+    p.slow_ms = 100;
+    txm_cache *c = new_cache(&o);
+    const uint32_t id = add_painted(c, &p);
+    ck_assert_int_eq(txm_cache_register(c, id, NULL), TXM_OK);
+    for (int i = 0; i < 2; i++)
+        ck_assert_int_eq(txm_cache_viewer_new(c, &viewers[i], NULL), TXM_OK);
+    ck_assert(!launch_at_canvas(viewers[0], id, 0.5f, &of_other));
+    ck_assert_uint_eq(txm_ticket_total(of_other), 1);
+    ck_assert(!launch_at_canvas(viewers[1], id, place, &ticket));
+    ck_assert_uint_eq(txm_ticket_total(ticket), 0);
+    txm_ticket_wait(&ticket);
+    ck_assert_uint_eq(p.reads, 1);
+    ck_assert(launch_at_canvas(viewers[1], id, place, &ticket) == (place == 0.5f));
+    ck_assert_uint_eq(txm_ticket_total(ticket), place != 0.5f);
+    txm_ticket_wait(&ticket);
+    ck_assert(launch_at_canvas(viewers[1], id, place, &ticket));
+    txm_ticket_wait(&ticket); /* at once: nothing is loading */
+    txm_cache_viewer_free(&viewers[1]);
+    txm_ticket_wait(&of_other);
+    txm_cache_viewer_free(&viewers[0]);
+    txm_cache_free(&c);
+}
+END_TEST
+
+typedef struct slow_memory {
+    txm_cache *cache;
+    atomic_bool slow, stop;
+    atomic_uint answers;
+} slow_memory;
+
+static void *take_memory(void *user, size_t bytes, size_t alignment)
+{
+    void *memory = NULL;
+    (void)user;
+    return posix_memalign(&memory, alignment, bytes) ? NULL : memory;
+}
+
+/* As much memory is slow to give back. */
+static void give_slowly(void *user, void *memory, size_t bytes)
+{
+    (void)bytes;
+    if (atomic_load(&((slow_memory *)user)->slow))
+        nanosleep(&(struct timespec){.tv_nsec = 3000000}, NULL);
+    free(memory);
+}
+
+static void *want_answers(void *arg)
+{
+    slow_memory *m = arg;
+    while (!atomic_load(&m->stop)) {
+        stats_of(m->cache);
+        atomic_fetch_add(&m->answers, 1);
+    }
+    return NULL;
+}
+
+/* The end of a render tile drops 44,000 tiles; others get the lock before all of them have gone. */
+START_TEST(ending_a_render_tile_gives_way)
+{
+    slow_memory m = {.slow = false};
+    txm_cache_options o = budget_options(0, TXM_CACHE_POLICY_RENDER_TILES);
+    painted p = canvas();
+    pthread_t thread;
+    o.coalesce = 0;
+    o.allocator = (txm_cache_allocator){take_memory, give_slowly, &m};
+    p.shape.width = 2048;
+    p.shape.height = 1024;
+    p.shape.levels = 12;
+    p.shape.tile_px = 8;
+    txm_cache *c = m.cache = new_cache(&o);
+    const uint32_t id = add_painted(c, &p);
+    ck_assert_int_eq(txm_cache_preload(c, id, NULL, NULL), TXM_OK);
+    ck_assert_uint_gt(stats_of(c).tiles, 40000);
+    txm_cache_end_epoch(c);
+    ck_assert_uint_gt(stats_of(c).tiles, 40000);
+    ck_assert_int_eq(pthread_create(&thread, NULL, want_answers, &m), 0);
+    atomic_store(&m.slow, true);
+    while (!atomic_load(&m.answers))
+        nanosleep(&(struct timespec){.tv_nsec = 1000}, NULL);
+    const uint32_t before = atomic_load(&m.answers);
+    txm_cache_end_epoch(c);
+    const uint32_t after = atomic_load(&m.answers);
+    atomic_store(&m.slow, false);
+    atomic_store(&m.stop, true);
+    pthread_join(thread, NULL);
+    ck_assert_uint_lt(stats_of(c).tiles, 10);
+    ck_assert_msg(after > before + 3, "%u answers", after - before);
+    txm_cache_free(&c);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("cache_sources");
@@ -463,5 +582,7 @@ int main(void)
     tcase_add_test(tcase, sources_that_fail);
     tcase_add_test(tcase, shapes_that_cannot_be);
     tcase_add_test(tcase, many_threads);
+    tcase_add_loop_test(tcase, launches_wait_for_others, 0, 4);
+    tcase_add_test(tcase, ending_a_render_tile_gives_way);
     return run_suite(suite);
 }

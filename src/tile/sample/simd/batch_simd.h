@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Many lookups at once: levels, coordinates, tiles and fractions of TXM_LANES lookups as vectors, then the taps of
- * one lookup after the other. The arithmetic is that of level.h and wrap.h, operation by operation.
+ * one lookup after the other. The arithmetic is that of level.h and wrap.h, operation by operation, and
+ * extensions are those of wrap_simd.h.
  *
  * For filters that are not stochastic, no probes, coordinates that are finite, and of UDIM sets one tile at a time.
  * What is anything else, and lookups that miss, go the general way. A back-end brings vf_floor and vf_sqrt, and its
@@ -11,6 +12,7 @@
 #define TXM_SAMPLE_BATCH_SIMD_H
 #include "tile/ops/simd/vector.h"
 #include "tile/sample/sample_ops.h"
+#include "tile/sample/simd/wrap_simd.h"
 
 /* In single_simd.h: what the elements of a batch that are looked up one by one take. */
 static txm_look sample_single(const txm_view *view, uint32_t texture, const txm_sampler *how, const txm_lookup *at,
@@ -134,19 +136,13 @@ TXM_FAST vf group_jitter(const txm_sampler *how, vf level, vi inside, vu *random
 
 /* ---- places ---- */
 
+TXM_WRAP_COORDINATES(vf, vf, vi)
+
 /* Coordinates into 0..1; lanes that CLIP rejects leave `inside`. */
 TXM_FAST vf group_wrap(vf x, int extension, vi *inside)
 {
-    if (extension == TXM_EXTENSION_REPEAT)
-        return x - vf_floor(x);
-    if (extension == TXM_EXTENSION_EXTEND)
-        return vf_min(vf_max(x, vf_set(0.0f)), vf_set(1.0f));
-    if (extension == TXM_EXTENSION_MIRROR) {
-        vf t = x * 0.5f;
-        t = 2.0f * (t - vf_floor(t));
-        return vf_select((vi)(t > 1.0f), 2.0f - t, t);
-    }
-    *inside &= (vi)(x >= 0.0f) & (vi)(x <= 1.0f);
+    if (!vf_wrap(&x, extension))
+        *inside &= (vi)(x >= 0.0f) & (vi)(x <= 1.0f);
     return x;
 }
 

@@ -17,7 +17,6 @@
 #include <stddef.h>
 
 #include "tile/sample/simd/batch_simd.h"
-#include "tile/sample/simd/constants.h"
 
 TXM_FAST txm_rgba v4_floor(txm_rgba v);
 /* a > b ? a : b and a < b ? a : b, as txm_max and txm_min. */
@@ -27,8 +26,6 @@ TXM_FAST txm_rgba v4_min(txm_rgba a, txm_rgba b);
 TXM_FAST txm_rgba v4_gather(const float *a, const float *b);
 /* Whether elements 0 and 1 of uv, whose tiles these are, are numbers. */
 TXM_FAST int v4_is_placed(txm_rgba uv, v4i tile);
-TXM_FAST v4i v4i_max(v4i a, v4i b);
-TXM_FAST v4i v4i_min(v4i a, v4i b);
 /* The lower two elements, twice over, and the upper two. */
 TXM_FAST txm_pair v4_spread(txm_rgba v);
 /* (low half, high half, 0, 0) */
@@ -77,22 +74,13 @@ TXM_FAST txm_rgba linear_extent_of(txm_level_rule rule, uint32_t anisotropy, con
 
 /* ---- pixels ---- */
 
+TXM_WRAP_COORDINATES(v4, txm_rgba, v4i)
+
 /* Coordinates into 0..1, elements 0 and 1; 0 where CLIP rejects one. */
 TXM_FAST int single_wrap(txm_rgba *uv, int extension)
 {
-    txm_rgba x = *uv;
-    if (extension == TXM_EXTENSION_REPEAT) {
-        *uv = x - v4_floor(x);
-    } else if (extension == TXM_EXTENSION_MIRROR) {
-        txm_rgba t = x * 0.5f;
-        t = (t - v4_floor(t)) * 2.0f;
-        *uv = v4_select(t > 1.0f, 2.0f - t, t);
-    } else {
-        if (extension == TXM_EXTENSION_CLIP)
-            return x[0] >= 0.0f && x[0] <= 1.0f && x[1] >= 0.0f && x[1] <= 1.0f;
-        *uv = v4_min(v4_max(x, v4_set(0.0f)), v4_set(1.0f));
-    }
-    return 1;
+    const txm_rgba x = *uv;
+    return v4_wrap(uv, extension) || (x[0] >= 0.0f && x[0] <= 1.0f && x[1] >= 0.0f && x[1] <= 1.0f);
 }
 
 /* Two rows of two pixels by their weights: g.x and f.x across, g.y and f.y down. */
@@ -137,16 +125,9 @@ TXM_FAST const uint8_t *linear_find_packed(int kind, const uint8_t *pixels, line
                                            uint32_t *apart)
 {
     const int32_t pixel_bytes = (int32_t)txm_kind_bytes(kind), row_bytes = size[0] * pixel_bytes;
-    const v4i first = __builtin_convertvector(low, v4i), second = first + 1, last = size - 1;
-    v4i from = v4i_max(first, (v4i){0}), to = v4i_min(second, last);
-    if (TXM_LINEAR_EXTENSION(words) == TXM_EXTENSION_REPEAT) {
-        from = first + (size & (first >> 31));
-        to = second & (second - size) >> 31;
-    } else if (TXM_LINEAR_EXTENSION(words) == TXM_EXTENSION_CLIP) {
-        const v4i beyond = (from ^ first) | (to ^ second);
-        if (beyond[0] | beyond[1])
-            return NULL;
-    }
+    v4i from = __builtin_convertvector(low, v4i), to = from + 1;
+    if (!v4i_wrap_neighbours(&from, &to, size, TXM_LINEAR_EXTENSION(words)))
+        return NULL;
     const v4i step = to - from;
     *apart = (uint32_t)(step[1] * row_bytes) << 16 | (uint16_t)(step[0] * pixel_bytes);
     return pixels + from[1] * row_bytes + from[0] * pixel_bytes;

@@ -45,7 +45,7 @@ TXM_FAST int single_packed_level(const txm_view *view, const txm_view_texture *t
                                  uint32_t level, txm_rgba uv, txm_rgba *color)
 {
     const int32_t w = (int32_t)txm_level_size(t->width, level), h = (int32_t)txm_level_size(t->height, level);
-    const v4i size = {w, h, 1, 1}, zero = {0};
+    const v4i size = {w, h, 1, 1};
     const uint8_t *p = group_find(view, t, t->first, t->level_first[level]);
     const uint32_t across = t->pixel_bytes, down = (uint32_t)w * t->pixel_bytes;
     txm_rgba xy = uv * __builtin_convertvector(size, txm_rgba);
@@ -60,15 +60,8 @@ TXM_FAST int single_packed_level(const txm_view *view, const txm_view_texture *t
     }
     const txm_rgba s = xy - 0.5f, floors = v4_floor(s), f = s - floors, g = 1.0f - f;
     v4i low = __builtin_convertvector(floors, v4i), next = low + 1;
-    if (t->extension == TXM_EXTENSION_REPEAT) {
-        low += (low < 0) & size;
-        next -= (next >= size) & size;
-    } else {
-        if (t->extension == TXM_EXTENSION_CLIP && (low[0] < 0 || low[1] < 0 || next[0] >= w || next[1] >= h))
-            return 0; /* some are clear */
-        low = v4i_max(low, zero);
-        next = v4i_min(next, size - 1);
-    }
+    if (!v4i_wrap_neighbours(&low, &next, size, t->extension))
+        return 0;
     const uint8_t *above = p + (uint32_t)low[1] * down, *below = p + (uint32_t)next[1] * down;
     const uint32_t left = (uint32_t)low[0] * across, right = (uint32_t)next[0] * across;
     const uint8_t *const pixels[2][2] = {{above + left, above + right}, {below + left, below + right}};

@@ -13,9 +13,9 @@
 #include "tile/base/cancel.h"
 #include "tile/base/options.h"
 #include "tile/cache/cache_impl.h"
-#include "tile/cache/optimum.h"
-#include "tile/cache/trace_read.h"
 #include "tile/sample/lookup.h"
+#include "tile/trace/optimum.h"
+#include "tile/trace/trace_read.h"
 
 void txm_replay_options_init_sized(txm_replay_options *options, size_t struct_size)
 {
@@ -25,23 +25,25 @@ void txm_replay_options_init_sized(txm_replay_options *options, size_t struct_si
 
 /* ---- in place of files ---- */
 
-/* In place of reading a header: the shape as the trace has it. No digest: textures that shared tiles are
- * one texture in a trace. */
-void txm_rehearse_open(const txm_cache *c, uint32_t texture, txm_source *made)
+/* In place of reading a header: the shape as the trace has it. Textures that shared tiles are one texture in a trace,
+ * so each has a digest of its own: a source takes as much memory as it did. */
+static void rehearse_open(const void *trace, uint32_t texture, txm_source *made)
 {
-    txm_trace_shape(c->rehearsed, texture, &made->view);
-    made->registered = made->view.levels + 1;
-    made->converts = txm_trace_texture_at(c->rehearsed, texture)->widened;
+    txm_trace_shape(trace, texture, made->view);
+    made->registered = (uint8_t)(made->view->levels + 1);
+    made->hashed = true;
+    made->digest[0] = texture;
+    made->converts = txm_trace_texture_at(trace, texture)->widened;
 }
 
 /* In place of reading a tile; whether it is of one colour. Its pixel is all that is written, and is enough
  * for tiles to be shared. */
-bool txm_rehearse_load(const txm_cache *c, const txm_job *job)
+static bool rehearse_load(const void *trace, const txm_job *job)
 {
     const txm_source *s = job->source;
-    const uint8_t *pixel = txm_trace_pixel(c->rehearsed, (txm_tile_name){s->first_texture, 0, job->level, job->tile});
+    const uint8_t *pixel = txm_trace_pixel(trace, (txm_tile_name){s->first_texture, 0, job->level, job->tile});
     if (pixel)
-        memcpy(job->pixels, pixel, s->view.pixel_bytes);
+        memcpy(job->pixels, pixel, s->view->pixel_bytes);
     return pixel;
 }
 
@@ -123,7 +125,7 @@ static void end_launch(txm_cache *c)
 static txm_status play(txm_cache *c, txm_cache_thread *t, txm_trace_cursor *cursor, const txm_replay_options *o,
                        txm_replay_counts *out, txm_error *err)
 {
-    const bool tiles = txm_trace_info_of(c->rehearsed)->records & TXM_TRACE_TILES;
+    const bool tiles = txm_trace_info_of(c->rehearsal.trace)->records & TXM_TRACE_TILES;
     txm_trace_event e;
     txm_status status;
     while ((status = txm_trace_next(cursor, &e, err)) == TXM_OK && e.kind != TXM_TRACE_EVENT_END) {
@@ -171,7 +173,7 @@ static txm_status new_cache(const txm_trace *trace, const txm_replay_options *o,
     txm_status status = txm_cache_new(&how, out, err);
     if (status != TXM_OK)
         return status;
-    (*out)->rehearsed = trace;
+    (*out)->rehearsal = (txm_rehearsal){trace, rehearse_open, rehearse_load};
     const txm_trace_texture *x;
     for (uint32_t i = 0; status == TXM_OK && (x = txm_trace_texture_at(trace, i)); i++)
         status = txm_texture_add(*out, x->path, NULL, x->extension, &id, err);
@@ -223,7 +225,7 @@ txm_status txm_replay(const txm_trace *trace, const txm_replay_options *options,
     txm_status status = txm_options_take(&o, sizeof o, options, "txm_replay_options", err);
     if (status != TXM_OK)
         return status;
-    if (o.policy > TXM_REPLAY_OPT)
+    if (o.policy != TXM_REPLAY_OPT && !txm_cache_policy_words_of((txm_cache_policy)o.policy))
         return txm_fail(err, TXM_STATUS_USAGE, "replay: no policy %u", o.policy);
     status = o.policy == TXM_REPLAY_OPT ? txm_optimum(trace, &o, out, err) : rehearse(trace, &o, out, err);
     if (status != TXM_OK)

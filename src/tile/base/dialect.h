@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What differs between the languages that the arithmetic is compiled as: C, CUDA's C++ and OpenCL C.
+ * What differs between the languages that arithmetic is compiled as: C, CUDA's C++ and OpenCL C.
  *
  * Headers that devices compile as well include this one in place of the standard ones. They keep to what the three
  * languages share: a plain pointer points to a function's own variables, one into a device's memory is TXM_GLOBAL,
  * tables are wrapped in TXM_TABLES, and structs that kernels take by value hold numbers of a fixed width only.
  */
-#ifndef TXM_OPS_DIALECT_H
-#define TXM_OPS_DIALECT_H
+#ifndef TXM_BASE_DIALECT_H
+#define TXM_BASE_DIALECT_H
 
 #ifdef __OPENCL_VERSION__
 #pragma OPENCL FP_CONTRACT OFF
@@ -81,5 +81,16 @@ TXM_ARITH double txm_bits_double(uint64_t u)
     double d;
     TXM_SAME_BITS(u, d, double);
     return d;
+}
+
+/* As comparisons choose, so that it is defined which of two operands a NaN gives way to: the second one wins. */
+TXM_ARITH float txm_max(float a, float b)
+{
+    return a > b ? a : b;
+}
+
+TXM_ARITH float txm_min(float a, float b)
+{
+    return a < b ? a : b;
 }
 #endif

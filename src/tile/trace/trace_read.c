@@ -7,7 +7,7 @@
  * file, every tile against its texture's shape, and what is unpacked when opening is bounded by a multiple
  * of the file's size, so that a small file cannot ask for gigabytes.
  */
-#include "tile/cache/trace_read.h"
+#include "tile/trace/trace_read.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -19,12 +19,13 @@
 
 #include "tile/base/checksum.h"
 #include "tile/base/endian.h"
+#include "tile/base/extension.h"
 #include "tile/base/fail.h"
 #include "tile/base/mem.h"
 #include "tile/cache/blank.h"
-#include "tile/cache/trace_impl.h"
 #include "tile/reader/output.h"
 #include "tile/sample/view_file.h"
+#include "tile/trace/trace_impl.h"
 
 /* ---- blocks ---- */
 
@@ -169,7 +170,7 @@ static bool is_shape(const txm_trace_texture *x)
     if (!x->width || !x->height || x->width > TXM_MAX_SIZE_PX || x->height > TXM_MAX_SIZE_PX || !x->levels ||
         x->levels > most_levels(x->width, x->height) || x->levels > TXM_MAX_LEVELS || !edge || edge & (edge - 1) ||
         (uint32_t)x->type > TXM_TYPE_FLOAT || (x->channels != 1 && x->channels != 3 && x->channels != 4) ||
-        (uint32_t)x->extension > TXM_EXTENSION_MIRROR || x->number >> 23)
+        !txm_extension_exists(x->extension) || x->number >> 23)
         return false;
     if (edge == 1u << TXM_SHIFT_PACKED) {
         txm_view_texture v = {.width = x->width,
@@ -294,7 +295,7 @@ static txm_status read_end(txm_trace *t, const txm_trace_stored *b, const uint8_
         return txm_trace_corrupt(t, err, "its end has another size");
     for (size_t i = 0; i < sizeof n / sizeof *n; i++)
         n[i] = txm_load_le64(raw + 8 * i);
-    if (n[0] >= TXM_CACHE_POLICY_COUNT)
+    if (n[0] > UINT32_MAX || !txm_cache_policy_words_of((txm_cache_policy)n[0]))
         return txm_trace_corrupt(t, err, "it was written by no known policy");
     t->info.lanes = b->thread;
     t->info.policy = (txm_cache_policy)n[0];
