@@ -128,6 +128,8 @@ typedef struct txm_update {
 txm_status txm_table_update(txm_device_launch *l, txm_update *u, txm_error *err);
 /* Nothing is known of the table on the device: all of it is sent anew. Closes the launch's own view. */
 void txm_table_forget(txm_device_launch *l);
+/* Tiles that a launch of that number or a later one has copied or touched count as not on the device. */
+void txm_copies_forget(txm_device *d, uint32_t number);
 
 /* launch.c: the halves of txm_device_submit and txm_device_collect, for a view that the caller holds open. *complete:
  * nothing was missing on the device that the view shows; otherwise nothing was taken over, and another launch finds

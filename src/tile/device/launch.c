@@ -174,6 +174,16 @@ static int put_in_line(txm_device_launch *l, const txm_update *u, const txm_devi
     return code ? code : call->record(l->events[FETCHED], d->stream);
 }
 
+/* Where a launch could not be put in line as a whole, its first commands still read what the next one is about to
+ * write. */
+static void finish_line(txm_device_launch *l)
+{
+    txm_device *d = l->device;
+    bool reached;
+    if (!d->lost && !d->call->record(l->events[FETCHED], d->stream))
+        (void)d->call->reach(l->events[FETCHED], true, &reached);
+}
+
 /* Room for all that the launch needs beside its table. */
 static txm_status make_ready(txm_device_launch *l, txm_device_look *look, txm_error *err)
 {
@@ -212,9 +222,10 @@ static txm_device_launch *idle_launch(txm_device *d)
     return NULL;
 }
 
-/* What a launch that could not begin has prepared is sent anew by the next one: nobody knows how much of it arrived. */
-static txm_status not_begun(txm_device_launch *l, txm_status status)
+/* What a launch of that number has prepared is sent anew by the next one: nobody knows how much of it arrived. */
+static txm_status not_begun(txm_device_launch *l, uint32_t number, txm_status status)
 {
+    txm_copies_forget(l->device, number);
     txm_table_forget(l);
     return status;
 }
@@ -260,8 +271,10 @@ static txm_status begin_launch(txm_device_launch *l, txm_error *err)
     }
     if (status == TXM_OK)
         status = txm_device_check(d, put_in_line(l, &update, &look), "launch", err);
-    if (status)
-        return not_begun(l, status);
+    if (status) {
+        finish_line(l);
+        return not_begun(l, d->clock, status);
+    }
     l->number = d->clock;
     l->busy = true;
     d->stats.launches++;
@@ -393,7 +406,7 @@ static txm_status give_up(txm_device_launch *l, txm_status status, size_t *misse
     for (size_t k = 0; k < l->picked.count; k++)
         l->batch.look[l->picked.items[k]] = TXM_LOOK_MISSED;
     *missed = l->picked.count;
-    return not_begun(l, status);
+    return not_begun(l, l->number, status);
 }
 
 /* Waits until results and requests are there. */
@@ -443,7 +456,7 @@ txm_status txm_launch_end_in_view(txm_device_launch **launch, bool *complete, tx
     *complete = false;
     txm_status status = wait_for_launch(l, err);
     if (status)
-        return not_begun(l, status);
+        return not_begun(l, l->number, status);
     const uint32_t *notes = l->notes.pinned;
     *complete = !notes[TXM_NOTE_ASKED] && !notes[TXM_NOTE_LISTED];
     take_marks(l, *complete ? l->view.epoch : 0);

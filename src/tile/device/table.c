@@ -50,6 +50,12 @@ static uint32_t units_of(uint32_t bytes)
     return (bytes + TXM_DEVICE_UNIT_BYTES - 1) / TXM_DEVICE_UNIT_BYTES;
 }
 
+static void give_place(txm_device *d, txm_copy *copy)
+{
+    txm_places_give(copy->unit < d->near_places.units ? &d->near_places : &d->far_places, copy->unit);
+    copy->unit = TXM_NO_PLACE;
+}
+
 /* Copies of slots that hold something else by now are of no use, to any view from now on. A view that the caller holds
  * open may show tiles that the cache has let go since: within a session they stay in their slots. */
 static void forget_stale(txm_device *d, txm_cache *c, bool in_view)
@@ -63,8 +69,7 @@ static void forget_stale(txm_device *d, txm_cache *c, bool in_view)
         d->chance = 1103515245u * d->chance + 12345u;
         if (txm_mirror_holds(c, i, copy->stamp) && d->chance >> 8 >= spurious)
             continue;
-        txm_places_give(copy->unit < d->near_places.units ? &d->near_places : &d->far_places, copy->unit);
-        copy->unit = TXM_NO_PLACE;
+        give_place(d, copy);
     }
 }
 
@@ -327,6 +332,15 @@ static txm_status pack_table(txm_device_launch *l, txm_update *out, txm_error *e
     return TXM_OK;
 }
 
+void txm_copies_forget(txm_device *d, uint32_t number)
+{
+    for (uint32_t i = 0; i < d->copy_count; i++) {
+        txm_copy *copy = &d->copies[i];
+        if (copy->unit != TXM_NO_PLACE && copy->used >= number)
+            give_place(d, copy);
+    }
+}
+
 void txm_table_forget(txm_device_launch *l)
 {
     l->sent.count = l->textures_sent = 0;
@@ -340,11 +354,7 @@ static txm_status give_up(updating *u, txm_status status)
 {
     txm_device_launch *l = u->l;
     txm_table_forget(l);
-    for (size_t i = 0; i < u->count; i++) {
-        txm_device *d = l->device;
-        txm_places_give(u->tiles[i].unit < d->near_places.units ? &d->near_places : &d->far_places, u->tiles[i].unit);
-        d->copies[u->tiles[i].from.slot].unit = TXM_NO_PLACE;
-    }
+    txm_copies_forget(l->device, l->device->clock);
     free(u->tiles);
     return status;
 }
