@@ -1,18 +1,28 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# make bench-gpu: compares kernels with plain copies, then whole conversions on the CPU and on the devices of each back-end
-# with 1, 4 and 16 threads, and the share of each stage. gpu.sh [BUILD [IMAGES]]
+# make bench-gpu: compares kernels with plain copies, lookups with the CPU's, and counts the bytes that lookups copy (the
+# tables of docs/devices.md); then whole conversions on the CPU and on the devices of each back-end with 1, 4 and 16
+# threads, and the share of each stage. gpu.sh [BUILD [IMAGES]]; WHAT="kernels lookups conversions" runs only some parts.
 set -eu
 build=${1:-build}
 images=${2:-bench-images}
 TXMILL_PLUGINS=${TXMILL_PLUGINS:-$PWD/$build}
 export TXMILL_PLUGINS
-kernels=$("$build/bench_gpu")
-echo "$kernels"
+what=" ${WHAT:-kernels lookups conversions} "
+case $what in *" kernels "*) "$build/bench_gpu" ;; esac
 devices=$("$build/txmill" devices --json | python3 -c 'import json, sys
 o = json.load(sys.stdin)
 print(*(b for b in ("cuda", "opencl") if any(d["usable"] for d in o[b]["devices"])))')
 [ -n "$devices" ] || exit 0
+case $what in
+    *" lookups "*)
+        (
+            # shellcheck source=bench/photo4k.sh
+            . bench/photo4k.sh
+            "$build/bench_device" "$out/photo4k.tx"
+        ) ;;
+esac
+case $what in *" conversions "*) ;; *) exit 0 ;; esac
 bench/images.sh "$images"
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT

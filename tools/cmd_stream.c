@@ -153,7 +153,7 @@ static const txm_option engines[] = {
     TXM_OPTION(CUSTOM, "device", AT(device), .arg = "NAME", .values = "cpu cuda opencl", .parse = parse_devices,
                .help =
                    "Where textures are looked up: cpu, or devices such as opencl:0 or opencl:0,opencl:1 (default: cpu)",
-               .more = "Rays are traced on the CPU. The bits of the picture do not depend on this option. It needs "
+               .more = "Rays are traced on the CPU. The bits of the picture do not depend on this option. Renders need "
                        "--engine wave. If a device fails, its work is done by the others, or by the CPU."),
     TXM_OPTION(SIZE, "device-memory", AT(device_memory), .arg = "SIZE",
                .help = "Memory for tiles on each device (default: that of --cache)",
@@ -471,6 +471,14 @@ static txm_status say_failed(const txm_render_scene *scene, const txm_render_ima
     return first;
 }
 
+/* A warning, because the picture is right without the device. */
+static void say_lost(const txm_render_device *devices, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (*devices[i].problem)
+            txm_say(TXM_SAY_WARNING, "%s; its work was done by the other devices or by the CPU", devices[i].problem);
+}
+
 /* Pictures are written before anything is printed, so that a failure to write is the result. *damage receives why
  * textures could not be read. */
 static txm_status render(const txm_stream_args *a, const char *name, const txm_render_scene *scene,
@@ -503,6 +511,7 @@ static txm_status render(const txm_stream_args *a, const char *name, const txm_r
         txm_stream_print_picture(name, o, &p);
     if (status == TXM_OK)
         *damage = say_failed(scene, p.costs, p.image_count);
+    say_lost(p.devices, p.device_count);
     txm_render_picture_clear(&p);
     return status;
 }
@@ -573,6 +582,7 @@ static txm_status play(const txm_stream_args *a, verb of, const char *name, cons
         txm_play_print(&run);
     if (status == TXM_OK)
         *damage = say_failed(scene, run.costs, run.image_count);
+    say_lost(run.devices, run.device_count);
     txm_play_clear(&run);
     return status != TXM_OK ? txm_fail_as(err, &own) : complete ? TXM_OK : txm_fail_as(err, &stopped);
 }

@@ -112,7 +112,8 @@ typedef struct txm_cache_options {
     float resolution;      /* share of the resolution that is wanted, over 0 to 1: 0.25 is two levels of bias */
     uint32_t limit_px;     /* levels that are longer than this are left out; 0: none */
     uint32_t coalesce;     /* TXM_COALESCE_* */
-    float spurious;        /* for tests: 0 to 1, chance that a lookup drops tiles that it is about to use */
+    float spurious;        /* for tests: 0 to 1, chance that a lookup drops tiles that it is about to use, and that a
+                              launch of a device finds one of them gone */
     txm_cache_allocator allocator;
     uint32_t max_queued;   /* tiles of all unfinished batches; lookups request those beyond again */
     uint32_t reject;       /* not 0: where lists of requests are too short, requests are left out at random

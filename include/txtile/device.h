@@ -83,6 +83,8 @@ TXM_API const char *txm_device_title(const txm_device *device);
 TXM_API const char *txm_device_name(const txm_device *device);
 /* Whether it was lost: a launch of it failed, and so does whatever is asked of it. */
 TXM_API bool txm_device_is_lost(const txm_device *device);
+/* Why it was lost, "" if it was not; valid until it is closed. */
+TXM_API const char *txm_device_problem(const txm_device *device);
 
 /* Lookups in any textures, in arrays of `count` elements. They are the caller's, and stay as they are until the launch
  * is collected. Bias for the cache's resolution is the caller's: txm_cache_bias. */
@@ -119,6 +121,15 @@ TXM_API txm_status txm_device_collect(txm_device_launch **launch, txm_ticket **t
  * that is no failure. NO_MEMORY. */
 TXM_API txm_status txm_device_sample(txm_device *const *devices, size_t count, const txm_device_batch *batch,
                                      txm_error *err);
+
+/* Looks up in a view of the cache that is open, as txm_sample does with a lane of no capacity: what the view lacks is
+ * missed, and the cache is asked for nothing. So what `look` says is final, and `again` must be false. Tiles that the
+ * view shows and a device lacks are copied; where it has no room for them, or is lost, the processor looks up. Colours,
+ * random states and the marks in the view are those of txm_sample. The view's UDIM sets are taken as they are.
+ * NO_MEMORY. */
+TXM_API txm_status txm_device_sample_view(txm_device *const *devices, size_t count, const txm_view *view,
+                                          const txm_cache_extent *extent, const txm_device_batch *batch,
+                                          txm_error *err);
 
 /* Counts since a device was opened. */
 typedef struct txm_device_stats {

@@ -66,9 +66,9 @@ $(DEVICE_PROGRAMS:%=$(B)/src/device/%/program-opencl.o): $(B)/src/device/%/progr
 	$(CC) $(ALL_CFLAGS) -DTXM_RT_OPENCL -c $< -o $@
 $(B)/txmill-opencl.so: $(OPENCL_OBJ) $(DEVICE_OBJ) $(DEVICE_CORE) $(DEVICE_MAP) $(B)/flags/link
 	$(device_link) -lOpenCL -lxxhash -lm -o $@
-# Looks at the drivers in a process of its own.
-$(B)/txmill-opencl-probe: $(B)/src/device/opencl/probe.o $(B)/flags/link
-	$(CC) $(ALL_LDFLAGS) $(filter %.o,$^) -lOpenCL -o $@
+# Loads the drivers, and lets them compile, in a process of its own.
+$(B)/txmill-opencl-probe: $(B)/src/device/opencl/probe.o $(OPENCL_OBJ) $(DEVICE_CORE) $(B)/flags/link
+	$(CC) $(ALL_LDFLAGS) $(filter %.o,$^) -lOpenCL -lxxhash -lm -o $@
 
 .PHONY: install-device
 install: install-device
@@ -90,16 +90,26 @@ $(B)/tests/gpu-old/txmill-cuda.so: tests/device/gpu_old.c src/tile/device/device
 $(B)/tests/opencl/%.so: tests/device/opencl_%.c
 	@mkdir -p $(@D)
 	$(CC) -shared -fPIC -O1 -g -Wall -Wextra $< -ldl -o $@
-.PHONY: check-gpu bench-gpu
-# Every operation and whole conversions on the devices of this machine, under compute-sanitizer too where it is installed.
-check-gpu: all $(B)/tests/device/test_gpu
+.PHONY: check-gpu check-device-lookups bench-gpu
+# Every operation, whole conversions and lookups on the devices of this machine, under compute-sanitizer too where it is
+# installed.
+check-gpu: all $(B)/tests/device/test_gpu $(B)/tests/tile/device/test_device
 	@tests/device/check_gpu.sh $(B)
-# Kernels against plain copies, conversions against the CPU.
-bench-gpu: all $(B)/bench_gpu
+# So many random lookups on DEVICE against scalar C, without derivatives and with them: half an hour on a driver for the
+# processor.
+LOOKUPS ?= 10000000
+DEVICE ?= opencl
+check-device-lookups: all $(B)/tests/tile/device/test_device
+	TXM_DEVICE=$(DEVICE) TXM_DEVICE_LOOKUPS=$(LOOKUPS) TXMILL_PLUGINS=$(B) CK_TIMEOUT_MULTIPLIER=100 \
+	  $(B)/tests/tile/device/test_device
+# Kernels against plain copies, conversions and lookups against the processor's.
+bench-gpu: all $(B)/bench_gpu $(B)/bench_device
 	bench/gpu.sh $(B)
 $(B)/bench_gpu: bench/bench_gpu.c $(STATIC)
 	$(CC) $(ALL_CFLAGS) -MF $@.d $< $(STATIC) $(ALL_LDFLAGS) $(LIBS) -o $@
--include $(B)/bench_gpu.d
+$(B)/bench_device: bench/bench_device.c $(STATIC)
+	$(CC) $(ALL_CFLAGS) -MF $@.d $< $(STATIC) $(ALL_LDFLAGS) $(LIBS) -o $@
+-include $(B)/bench_gpu.d $(B)/bench_device.d
 
 $(TESTS): | $(B)/tests/gpu/txmill-cuda.so $(B)/tests/gpu-old/txmill-cuda.so
 ifneq ($(have_opencl),)

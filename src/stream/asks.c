@@ -8,19 +8,16 @@
 #include "tile/base/fail.h"
 #include "tile/base/mem.h"
 
-txm_asks *txm_asks_new(txm_device **devices, size_t device_count, const txm_bound_image *images, size_t image_count,
-                       uint32_t paths, bool with_slopes)
+txm_asks *txm_asks_new(const txm_render_devices *devices, const txm_bound_image *images, size_t image_count,
+                       size_t samplers, uint32_t paths, bool with_slopes)
 {
     txm_asks *a = txm_calloc(1, sizeof *a);
     if (!a)
         return NULL;
-    *a = (txm_asks){.devices = devices,
-                    .images = images,
-                    .device_count = device_count,
-                    .sampler_count = (uint32_t)image_count,
-                    .with_slopes = with_slopes};
+    *a = (txm_asks){
+        .devices = devices, .images = images, .sampler_count = (uint32_t)samplers, .with_slopes = with_slopes};
     a->first = txm_calloc(paths, sizeof *a->first);
-    a->samplers = txm_calloc(image_count + 1, sizeof *a->samplers);
+    a->samplers = txm_calloc(samplers + 1, sizeof *a->samplers);
     if (!a->first || !a->samplers) {
         txm_asks_free(&a);
         return NULL;
@@ -63,24 +60,24 @@ void txm_asks_forget(txm_asks *a, uint32_t paths)
 }
 
 /* A path has few lookups, so this is a linear search. Bits are compared, because NaN is a valid coordinate. */
-static const txm_ask *find_answer(const txm_asks *a, uint32_t path, uint32_t image, const txm_lookup *at,
-                                  uint32_t random)
+const txm_ask *txm_asks_find(const txm_asks *a, const txm_ask *what)
 {
-    for (uint32_t i = a->first[path]; i; i = a->known.items[i - 1].next) {
+    for (uint32_t i = a->first[what->path]; i; i = a->known.items[i - 1].next) {
         const txm_ask *ask = &a->known.items[i - 1];
-        if (ask->image == image && ask->random == random && !memcmp(&ask->at, at, sizeof *at))
+        if (ask->how == what->how && ask->texture == what->texture && ask->random == what->random &&
+            !memcmp(&ask->at, &what->at, sizeof what->at))
             return ask;
     }
     return NULL;
 }
 
-static void note_ask(txm_ask_list *noted, uint32_t path, uint32_t image, const txm_lookup *at, uint32_t random)
+void txm_asks_note(txm_ask_list *noted, const txm_ask *what)
 {
     if (noted->count == noted->capacity && !TXM_GROW(noted->items, noted->capacity, noted->count)) {
         noted->no_memory = true;
         return;
     }
-    noted->items[noted->count++] = (txm_ask){.at = *at, .image = image, .random = random, .path = path};
+    noted->items[noted->count++] = *what;
 }
 
 /* Makes room for `count` lookups in all arrays. */
@@ -132,8 +129,8 @@ txm_status txm_asks_answer(txm_asks *a, txm_ask_list *const *noted, size_t lists
     txm_ask *asks = a->known.items + begin;
     const size_t count = a->known.count - begin;
     for (size_t i = 0; i < count; i++) {
-        a->how[i] = asks[i].image;
-        a->texture[i] = a->images[asks[i].image].texture;
+        a->how[i] = asks[i].how;
+        a->texture[i] = asks[i].texture;
         a->random[i] = asks[i].random;
         a->at[i] = asks[i].at;
     }
@@ -148,7 +145,12 @@ txm_status txm_asks_answer(txm_asks *a, txm_ask_list *const *noted, size_t lists
                                     .du = a->du,
                                     .dv = a->dv,
                                     .look = a->look};
-    txm_status status = count ? txm_device_sample(a->devices, a->device_count, &batch, err) : TXM_OK;
+    txm_device *const *devices = a->devices->items;
+    txm_status status = TXM_OK;
+    if (count && a->view)
+        status = txm_device_sample_view(devices, a->devices->count, a->view, &a->extent, &batch, err);
+    else if (count)
+        status = txm_device_sample(devices, a->devices->count, &batch, err);
     for (size_t i = 0; status == TXM_OK && i < count; i++) {
         memcpy(asks[i].rgba, a->out[i], sizeof asks[i].rgba);
         if (a->with_slopes) {
@@ -166,10 +168,14 @@ txm_status txm_asks_answer(txm_asks *a, txm_ask_list *const *noted, size_t lists
  * lookup; later lookups of the step are then run in vain. */
 static txm_look look_for_answer(txm_looker *looker, const txm_bound_image *image, txm_lookup at, txm_found_color *out)
 {
-    const uint32_t index = (uint32_t)(image - looker->asks->images);
-    const txm_ask *ask = find_answer(looker->asks, looker->path, index, &at, looker->lane.random);
+    const txm_ask what = {.how = (uint32_t)(image - looker->asks->images),
+                          .texture = image->texture,
+                          .at = at,
+                          .random = looker->lane.random,
+                          .path = looker->path};
+    const txm_ask *ask = txm_asks_find(looker->asks, &what);
     if (!ask) {
-        note_ask(looker->noted, looker->path, index, &at, looker->lane.random);
+        txm_asks_note(looker->noted, &what);
         txm_level_of(image->width, image->height, &image->how, &at, &looker->lane.random);
         memset(out->rgba, 0, sizeof out->rgba);
         return TXM_LOOK_MISSED;

@@ -4,18 +4,20 @@
  * without a result are collected, and the step is taken again when the devices have run all lookups that the wave has
  * collected. A result is found by its place, footprint and random state, so lookups that depend on it are collected
  * next, and a wrong guess only costs a lookup. Colours have the sampler's bits, and so has the picture.
+ *
+ * Frames do the same with all of their paths, in the view of the frame (frame_look.c).
  */
 #ifndef TXM_STREAM_ASKS_H
 #define TXM_STREAM_ASKS_H
+#include "stream/devices.h"
 #include "stream/look.h"
-#include "txtile/device.h"
 
 /* A lookup and its result. */
 typedef struct txm_ask {
     txm_lookup at;
-    uint32_t image, random; /* index of the scene's image; random state at the beginning */
-    uint32_t path, next;    /* index in the wave; next lookup of the same path, counted from 1 */
-    uint32_t after;         /* the random state afterwards */
+    uint32_t how, texture, random; /* index of the sampler; random state at the beginning */
+    uint32_t path, next;           /* index in the wave; next lookup of the same path, counted from 1 */
+    uint32_t after;                /* the random state afterwards */
     float rgba[4], du[4], dv[4];
 } txm_ask;
 
@@ -27,12 +29,13 @@ typedef struct txm_ask_list {
 
 /* The lookups of a wave. */
 typedef struct txm_asks {
-    txm_device **devices;
+    const txm_render_devices *devices;
     const txm_bound_image *images;
-    size_t device_count;
+    const txm_view *view; /* a view that stays open; NULL: misses are requested from the cache */
+    txm_cache_extent extent;
     txm_ask_list known; /* lookups that have results */
     uint32_t *first;    /* first lookup of each path, counted from 1; 0: none */
-    /* Arguments for the devices, as arrays for txm_device_batch. */
+    /* Arguments for the devices, as arrays for txm_device_batch. The first samplers are those of the images. */
     txm_sampler *samplers;
     uint32_t sampler_count, *how, *texture, *random;
     txm_lookup *at;
@@ -42,14 +45,19 @@ typedef struct txm_asks {
     bool with_slopes; /* some texture moves another, so derivatives are computed too */
 } txm_asks;
 
-/* Borrows devices; `paths` is the length of the wave. NULL if memory is exhausted. */
-txm_asks *txm_asks_new(txm_device **devices, size_t device_count, const txm_bound_image *images, size_t image_count,
-                       uint32_t paths, bool with_slopes);
+/* Borrows devices and images; `paths` is the length of the wave, `samplers` at least the number of images. NULL if
+ * memory is exhausted. */
+txm_asks *txm_asks_new(const txm_render_devices *devices, const txm_bound_image *images, size_t image_count,
+                       size_t samplers, uint32_t paths, bool with_slopes);
 void txm_asks_free(txm_asks **asks); /* NULL-safe; sets *asks to NULL */
 void txm_asks_forget(txm_asks *asks, uint32_t paths);
 
 /* Runs the lookups in the lists of all threads, and empties the lists. */
 txm_status txm_asks_answer(txm_asks *asks, txm_ask_list *const *noted, size_t count, txm_error *err);
+/* The lookup with its result; NULL if it has none yet. */
+const txm_ask *txm_asks_find(const txm_asks *asks, const txm_ask *what);
+/* Adds a lookup to `noted`; the members of *what that are results are ignored. */
+void txm_asks_note(txm_ask_list *noted, const txm_ask *what);
 /* A looker that returns known results, and collects lookups that have none; `path` is set before each step. */
 txm_looker txm_looker_of_devices(const txm_asks *asks, txm_ask_list *noted, txm_cache *cache, bool traced,
                                  uint32_t number);

@@ -7,6 +7,7 @@
  */
 #ifndef TXM_STREAM_ENGINE_H
 #define TXM_STREAM_ENGINE_H
+#include "stream/devices.h"
 #include "stream/use.h"
 #include "tile/base/cancel.h"
 #include "tile/base/clock.h"
@@ -35,8 +36,7 @@ typedef struct txm_render_job {
     txm_cache *warps;       /* for a budget: the cache for textures that warp others; NULL: there are none */
     uint32_t depth;         /* the longest chain of lookups of a step that depend on one another, minus 1 */
     txm_pool *pool;
-    txm_device **devices; /* devices that look up for the wave engine */
-    size_t device_count;  /* 0: the CPU looks up */
+    txm_render_devices devices; /* devices that look up for the wave engine; none: the CPU looks up */
     uint32_t threads;
     txm_render_counts counts;
     txm_moments moments; /* empty without a cache */

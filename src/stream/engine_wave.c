@@ -263,11 +263,11 @@ static bool wave_new(wave *w, txm_render_job *job, txm_render_rect rect, uint64_
     w->lanes = txm_calloc(w->spans_max, sizeof(txm_lane *));
     w->requests = txm_calloc(w->spans_max, REQUESTS_PER_JOB * sizeof *w->requests);
     w->noted = txm_calloc(w->spans_max, sizeof *w->noted);
-    if (job->device_count && !job->options->untextured)
-        w->asks = txm_asks_new(job->devices, job->device_count, job->textures.bound, job->world.scene->image_count,
-                               lanes, job->depth > 0);
+    const size_t images = job->world.scene->image_count;
+    if (job->devices.count && !job->options->untextured)
+        w->asks = txm_asks_new(&job->devices, job->textures.bound, images, images, lanes, job->depth > 0);
     if (!w->paths || !w->steps || !w->pending || !w->active || !w->spans || !w->lanes || !w->requests || !w->noted ||
-        (job->device_count && !job->options->untextured && !w->asks))
+        (job->devices.count && !job->options->untextured && !w->asks))
         return false;
     for (uint32_t i = 0; i < w->spans_max; i++) {
         w->spans[i].wave = w;

@@ -93,7 +93,7 @@ static uint32_t mark_shown(txm_frame_loads *l)
 
 static txm_status prepare(txm_frame_loads *l, txm_error *err)
 {
-    txm_status status = txm_cache_viewer_prepare(l->viewer, &l->view, NULL, err);
+    txm_status status = txm_cache_viewer_prepare(l->viewer, &l->view, &l->extent, err);
     l->view_epoch = l->view.epoch;
     return status;
 }

@@ -20,6 +20,7 @@ typedef struct txm_hidden_tile {
 typedef struct txm_frame_loads {
     txm_cache *cache;
     txm_cache_viewer *viewer;
+    txm_cache_extent extent;
     txm_view view;       /* of the frame that runs; lookups may mark it or not */
     uint32_t view_epoch; /* that marks would have */
     uint32_t *requests;  /* entries, `most` of them */

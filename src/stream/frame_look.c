@@ -20,6 +20,7 @@
 typedef struct place {
     const txm_view *view;
     const txm_view_texture *t;
+    const txm_bound_image *image;
     uint32_t texture, low; /* low: the finer of the two levels */
     float blend;           /* weight of the coarser one */
     float u, v;            /* in the texture, 0 to 1: the extension is done with */
@@ -95,33 +96,80 @@ static bool has_failed(const place *p, uint32_t slot)
     return slot == TXM_SLOT_FAILED || slot == TXM_SLOT_UNREADABLE + p->view->round;
 }
 
-/* Asks for the middle of the texel, so that rounding cannot lead to another one. */
-static void fetch(const place *p, const txm_sampler *how, const texel *at, float rgba[4])
+static txm_sampler sampler_of_texels(const txm_sampler *how)
 {
-    const txm_sampler closest = {.rule = TXM_LEVEL_RULE_GIVEN,
-                                 .mode = TXM_LEVEL_MODE_FLOOR,
-                                 .filter = TXM_FILTER_CLOSEST,
-                                 .anisotropy = TXM_MAX_ANISOTROPY,
-                                 .after = how->after,
-                                 .chance = TXM_CHANCE_NONE};
+    return (txm_sampler){.rule = TXM_LEVEL_RULE_GIVEN,
+                         .mode = TXM_LEVEL_MODE_FLOOR,
+                         .filter = TXM_FILTER_CLOSEST,
+                         .anisotropy = TXM_MAX_ANISOTROPY,
+                         .after = how->after,
+                         .chance = TXM_CHANCE_NONE};
+}
+
+static txm_sampler sampler_of_scene(const txm_sampler *how)
+{
+    txm_sampler s = *how;
+    s.on_miss = TXM_ON_MISS_COARSER;
+    return s;
+}
+
+void txm_frame_samplers(const txm_bound_image *images, size_t count, txm_sampler *samplers)
+{
+    for (size_t i = 0; i < count; i++) {
+        samplers[i] = sampler_of_scene(&images[i].how);
+        samplers[count + i] = sampler_of_texels(&images[i].how);
+    }
+}
+
+/* The middle of the texel, so that rounding cannot lead to another one. */
+static txm_lookup middle_of(const place *p, const texel *at)
+{
     const float w = (float)txm_level_size(p->t->width, at->level), h = (float)txm_level_size(p->t->height, at->level);
-    const txm_lookup middle = {
+    return (txm_lookup){
         .u = ((float)at->x + 0.5f) / w, .v = 1.0f - ((float)at->y + 0.5f) / h, .dudx = (float)at->level};
+}
+
+/* A device's answer; NULL: there is none yet. */
+static const txm_ask *find_or_note(txm_frame_looker *f, const txm_ask *what)
+{
+    const txm_ask *ask = txm_asks_find(f->looker.asks, what);
+    if (!ask && !(f->lacks_answer && f->looker.view->epoch))
+        txm_asks_note(f->looker.noted, what);
+    f->lacks_answer |= !ask;
+    return ask;
+}
+
+static void fetch(txm_frame_looker *f, const place *p, const texel *at, float rgba[4])
+{
+    const txm_lookup middle = middle_of(p, at);
+    if (f->looker.asks) {
+        const txm_asks *a = f->looker.asks;
+        const txm_ask what = {.how = a->sampler_count / 2 + (uint32_t)(p->image - a->images),
+                              .texture = p->texture,
+                              .at = middle,
+                              .path = f->looker.path};
+        const txm_ask *ask = find_or_note(f, &what);
+        if (ask)
+            memcpy(rgba, ask->rgba, sizeof ask->rgba);
+        return;
+    }
+    const txm_sampler closest = sampler_of_texels(&p->image->how);
     txm_lane nobody = {0};
     txm_sample(p->view, p->texture, &closest, &middle, &nobody, rgba);
 }
 
 /* The 1x1 colour, by a page table in which nothing is. */
-static void fetch_average(const place *p, const txm_sampler *how, float rgba[4])
+static void fetch_average(const place *p, float rgba[4])
 {
     txm_tile_entry none = {.slot = TXM_SLOT_NONE};
     txm_view_texture blank = *p->t;
     const txm_view view = {.textures = &blank, .tiles = &none, .texture_count = 1};
-    const place there = {.view = &view, .t = &blank};
-    const texel only = {0};
+    const txm_sampler closest = sampler_of_texels(&p->image->how);
+    const txm_lookup middle = {.u = 0.5f, .v = 0.5f};
+    txm_lane nobody = {0};
     blank.first = blank.level_first[0] = 0;
     blank.width = blank.height = blank.levels = blank.tiled_levels = 1;
-    fetch(&there, how, &only, rgba);
+    txm_sample(&view, 0, &closest, &middle, &nobody, rgba);
 }
 
 /* ---- a level ---- */
@@ -134,18 +182,17 @@ static void ask_for(txm_frame_looker *f, const place *p, const texel *at)
 
 /* Of a texel that is missing: the best that there is in its place. Which level that was; that of the 1x1 colour is one
  * past the last. */
-static uint32_t fetch_coarser(txm_frame_looker *f, const place *p, const txm_sampler *how, uint32_t level,
-                              const float move[2], float rgba[4])
+static uint32_t fetch_coarser(txm_frame_looker *f, const place *p, uint32_t level, const float move[2], float rgba[4])
 {
     texel at;
     for (uint32_t i = level + 1; i < p->t->levels; i++)
         if (texel_at(p, i, move, &at) && slot_of(p, &at) < TXM_SLOT_STATES) {
             f->looks.coarser++;
-            fetch(p, how, &at, rgba);
+            fetch(f, p, &at, rgba);
             return i;
         }
     f->looks.stand_ins++;
-    fetch_average(p, how, rgba);
+    fetch_average(p, rgba);
     return p->t->levels;
 }
 
@@ -181,8 +228,7 @@ static bool want(txm_frame_looker *f, const place *p, const texel *at, bool *fai
     return false;
 }
 
-static txm_look look_at_level(txm_frame_looker *f, const place *p, const txm_sampler *how, uint32_t level,
-                              const float move[2], float rgba[4])
+static txm_look look_at_level(txm_frame_looker *f, const place *p, uint32_t level, const float move[2], float rgba[4])
 {
     texel at;
     bool failed = false;
@@ -193,9 +239,9 @@ static txm_look look_at_level(txm_frame_looker *f, const place *p, const txm_sam
     }
     const bool is_there = want(f, p, &at, &failed);
     if (is_there)
-        fetch(p, how, &at, rgba);
+        fetch(f, p, &at, rgba);
     else if (!failed)
-        level = fetch_coarser(f, p, how, level, move, rgba);
+        level = fetch_coarser(f, p, level, move, rgba);
     if (f->show == TXM_FRAMES_SHOW_LEVELS && !failed)
         color_of_level(level, rgba);
     else if (f->show == TXM_FRAMES_SHOW_MISSING && !is_there)
@@ -215,7 +261,7 @@ static float draw(uint32_t *random)
 /* False: the place shows the texture's absence, which is in rgba. */
 static bool place_of_look(txm_frame_looker *f, const txm_bound_image *image, txm_lookup *at, place *p, float rgba[4])
 {
-    *p = (place){.view = f->looker.view, .texture = image->texture};
+    *p = (place){.view = f->looker.view, .image = image, .texture = image->texture};
     p->t = part_of(p->view, &p->texture, at);
     if (!p->t) {
         set_color(rgba, 1.0f, 0.0f, 1.0f);
@@ -230,6 +276,12 @@ static bool place_of_look(txm_frame_looker *f, const txm_bound_image *image, txm
     return true;
 }
 
+/* Of what paths wait for, nothing is ever missing but answers. */
+static txm_look found(const txm_frame_looker *f)
+{
+    return f->lacks_answer ? TXM_LOOK_MISSED : TXM_LOOK_RESIDENT;
+}
+
 static txm_look look_for_points(txm_looker *looker, const txm_bound_image *image, txm_lookup at, txm_found_color *out)
 {
     txm_frame_looker *f = (txm_frame_looker *)looker;
@@ -242,13 +294,43 @@ static txm_look look_for_points(txm_looker *looker, const txm_bound_image *image
         move[0] = draw(&looker->lane.random) - 0.5f;
         move[1] = draw(&looker->lane.random) - 0.5f;
     }
-    look_at_level(f, &p, &image->how, p.low, move, out->rgba);
+    look_at_level(f, &p, p.low, move, out->rgba);
     if (p.blend > 0.0f) {
-        look_at_level(f, &p, &image->how, p.low + 1, move, coarse);
+        look_at_level(f, &p, p.low + 1, move, coarse);
         for (int c = 0; c < 4; c++)
             out->rgba[c] = out->rgba[c] * (1.0f - p.blend) + coarse[c] * p.blend;
     }
-    return TXM_LOOK_RESIDENT; /* of what paths wait for, nothing is ever missing */
+    return found(f);
+}
+
+/* The scene's own lookup in the view, by the processor or as a device answers. The random state of a lookup without an
+ * answer is a guess. */
+static void look_in_scene(txm_frame_looker *f, const txm_bound_image *image, const txm_sampler *how, txm_lookup at,
+                          txm_found_color *out)
+{
+    txm_looker *looker = &f->looker;
+    txm_lane nobody = {.random = looker->lane.random};
+    if (looker->asks) {
+        const txm_ask what = {.how = (uint32_t)(image - looker->asks->images),
+                              .texture = image->texture,
+                              .at = at,
+                              .random = nobody.random,
+                              .path = looker->path};
+        const txm_ask *ask = find_or_note(f, &what);
+        if (ask) {
+            memcpy(out->rgba, ask->rgba, sizeof out->rgba);
+            memcpy(out->du, ask->du, sizeof out->du);
+            memcpy(out->dv, ask->dv, sizeof out->dv);
+            nobody.random = ask->after;
+        } else {
+            memset(out->rgba, 0, sizeof out->rgba);
+            txm_level_of(image->width, image->height, how, &at, &nobody.random);
+        }
+    } else if (out->with_derivatives)
+        txm_sample_d(looker->view, image->texture, how, &at, &nobody, out->rgba, out->du, out->dv);
+    else
+        txm_sample(looker->view, image->texture, how, &at, &nobody, out->rgba);
+    looker->lane.random = nobody.random;
 }
 
 /* As render does, but for what is missing: every filter of a scene reads one tile of a level, whose texel at the place
@@ -259,19 +341,13 @@ static txm_look look_with_filter(txm_looker *looker, const txm_bound_image *imag
     static const float still[2] = {0.0f, 0.0f};
     txm_lookup inside = at;
     uint32_t random = looker->lane.random;
-    txm_sampler how = image->how;
-    txm_lane nobody = {.random = random};
+    const txm_sampler how = sampler_of_scene(&image->how);
     bool failed = false, is_there = true;
     place p;
-    how.on_miss = TXM_ON_MISS_COARSER;
-    if (out->with_derivatives)
-        txm_sample_d(looker->view, image->texture, &how, &at, &nobody, out->rgba, out->du, out->dv);
-    else
-        txm_sample(looker->view, image->texture, &how, &at, &nobody, out->rgba);
-    looker->lane.random = nobody.random;
+    look_in_scene(f, image, &how, at, out);
     float none[4];
     if (!place_of_look(f, image, &inside, &p, none))
-        return TXM_LOOK_RESIDENT;
+        return found(f);
     choose_levels(&p, &how, &inside, &random);
     for (uint32_t i = 0; i < (p.blend > 0.0f ? 2 : 1); i++) {
         texel wanted;
@@ -284,7 +360,7 @@ static txm_look look_with_filter(txm_looker *looker, const txm_bound_image *imag
         color_of_level(p.low, out->rgba);
     else if (f->show == TXM_FRAMES_SHOW_MISSING && !is_there)
         set_color(out->rgba, 1.0f, 0.0f, 1.0f);
-    return TXM_LOOK_RESIDENT;
+    return found(f);
 }
 
 /* Points have no derivatives, and what depends on a lookup needs them. */
@@ -304,12 +380,12 @@ static txm_look look_at_coarsest(txm_looker *looker, const txm_bound_image *imag
         return TXM_LOOK_RESIDENT;
     f->looks.texels++;
     f->looks.stand_ins++;
-    fetch_average(&p, &image->how, out->rgba);
+    fetch_average(&p, out->rgba);
     return TXM_LOOK_RESIDENT;
 }
 
 txm_frame_looker txm_frame_looker_of(const txm_frames_options *o, const txm_view *view, txm_step_misses *step,
-                                     txm_part_requests *requests)
+                                     txm_part_requests *requests, const txm_asks *asks, txm_ask_list *noted)
 {
     txm_frame_looker f = {
         .filter = (txm_frames_filter)o->filter, .show = (txm_frames_show)o->show, .step = step, .requests = requests};
@@ -318,5 +394,7 @@ txm_frame_looker txm_frame_looker_of(const txm_frames_options *o, const txm_view
     else
         f.looker = (txm_looker){.look = o->textures == TXM_FRAMES_COARSEST ? look_at_coarsest : look_in_frame};
     f.looker.view = view;
+    f.looker.asks = asks;
+    f.looker.noted = noted;
     return f;
 }

@@ -3,6 +3,9 @@
  * The rays of a frame. Paths of a block of 8 x 4 pixels take their steps together, as lanes of a device do, so that
  * their requests can be compared; blocks run from the top left of the picture on. A pixel's samples are added in their
  * order by the thread that traces it, so pictures do not depend on how many there are.
+ *
+ * Where devices look up, parts that lack answers are traced again when there are some, until none is lacking. A path
+ * ends where it lacks one, so each time leads all paths at least one lookup further.
  */
 #include "stream/frame_trace.h"
 
@@ -40,10 +43,19 @@ static uint32_t blocks_across(uint32_t width)
     return (width + BLOCK_W - 1) / BLOCK_W;
 }
 
+static uint32_t blocks_of(uint32_t width, uint32_t height)
+{
+    return blocks_across(width) * ((height + BLOCK_H - 1) / BLOCK_H);
+}
+
+uint32_t txm_frame_trace_paths(uint32_t width, uint32_t height)
+{
+    return blocks_of(width, height) * TXM_BLOCK_LANES;
+}
+
 bool txm_frame_trace_new(txm_frame_trace *trace, uint32_t width, uint32_t height, uint32_t most_requests)
 {
-    const uint32_t blocks = blocks_across(width) * ((height + BLOCK_H - 1) / BLOCK_H);
-    const uint32_t count = (blocks + BLOCKS_PER_PART - 1) / BLOCKS_PER_PART;
+    const uint32_t blocks = blocks_of(width, height), count = (blocks + BLOCKS_PER_PART - 1) / BLOCKS_PER_PART;
     trace->parts = txm_calloc(count, sizeof *trace->parts);
     trace->part_count = trace->parts ? count : 0;
     for (uint32_t i = 0; i < trace->part_count; i++) {
@@ -58,8 +70,10 @@ bool txm_frame_trace_new(txm_frame_trace *trace, uint32_t width, uint32_t height
 
 void txm_frame_trace_free(txm_frame_trace *trace)
 {
-    for (uint32_t i = 0; i < trace->part_count; i++)
+    for (uint32_t i = 0; i < trace->part_count; i++) {
         free(trace->parts[i].requests.keys);
+        free(trace->parts[i].noted.items);
+    }
     free(trace->parts);
     trace->parts = NULL;
     trace->part_count = 0;
@@ -84,7 +98,8 @@ static uint32_t lanes_of(const txm_frame_film *film, uint32_t block, uint8_t lan
 }
 
 /* One step of every path that is under way; those that have ended leave the list. */
-static uint32_t step_paths(txm_frame_part *part, txm_path *paths, const uint8_t *lanes, uint8_t *active, uint32_t count)
+static uint32_t step_paths(txm_frame_part *part, uint32_t block, txm_path *paths, const uint8_t *lanes, uint8_t *active,
+                           uint32_t count)
 {
     const txm_frame_trace *t = part->trace;
     uint32_t left = 0;
@@ -93,6 +108,8 @@ static uint32_t step_paths(txm_frame_part *part, txm_path *paths, const uint8_t 
     part->rays += count;
     for (uint32_t i = 0; i < count; i++) {
         part->look.lane = lanes[active[i]];
+        part->look.looker.path = block * TXM_BLOCK_LANES + part->look.lane;
+        part->look.lacks_answer = false;
         if (txm_path_shade(t->world, &part->look.looker, &paths[active[i]]) == TXM_STEP_ON)
             active[left++] = active[i];
     }
@@ -120,7 +137,7 @@ static void trace_block(txm_frame_part *part, uint32_t block)
             active[i] = (uint8_t)i;
         }
         for (uint32_t left = count; left && !txm_is_cancelled(t->options->render.cancel);)
-            left = step_paths(part, paths, lanes, active, left);
+            left = step_paths(part, block, paths, lanes, active, left);
         for (uint32_t i = 0; i < count; i++)
             for (int c = 0; c < 3; c++)
                 film->next[3 * (size_t)pixels[i] + (size_t)c] += paths[i].radiance[c];
@@ -134,26 +151,60 @@ static void trace_part(void *arg)
         trace_block(part, part->first + i);
 }
 
-txm_status txm_frame_trace_run(txm_frame_trace *trace, txm_pool *pool, uint32_t frame, uint32_t rejection,
-                               txm_error *err)
+static void begin_part(txm_frame_trace *trace, txm_frame_part *p, uint32_t frame, uint32_t rejection)
+{
+    p->trace = trace;
+    p->rays = 0;
+    p->requests.count = 0;
+    p->requests.missed = p->requests.requested = p->requests.rejected = p->requests.full = 0;
+    p->requests.frame = frame;
+    p->requests.rejection = rejection;
+    memset(p->step.count, 0, sizeof p->step.count);
+    p->look = txm_frame_looker_of(trace->options, trace->view, &p->step, &p->requests, trace->asks, &p->noted);
+}
+
+/* Traces those parts that are not complete. */
+static txm_status trace_parts(txm_frame_part *const *parts, uint32_t count, const txm_frame_trace *trace,
+                              txm_pool *pool, txm_error *err)
 {
     txm_group *group = txm_group_new(pool);
     txm_status status = group ? TXM_OK : txm_no_memory(err, NULL);
-    for (uint32_t i = 0; status == TXM_OK && i < trace->part_count; i++) {
-        txm_frame_part *p = &trace->parts[i];
-        p->trace = trace;
-        p->rays = 0;
-        p->requests.count = 0;
-        p->requests.missed = p->requests.requested = p->requests.rejected = p->requests.full = 0;
-        p->requests.frame = frame;
-        p->requests.rejection = rejection;
-        memset(p->step.count, 0, sizeof p->step.count);
-        p->look = txm_frame_looker_of(trace->options, trace->view, &p->step, &p->requests);
-        if (!txm_group_submit(group, false, trace_part, p))
+    for (uint32_t i = 0; status == TXM_OK && i < count; i++)
+        if (!txm_group_submit(group, false, trace_part, parts[i]))
             status = txm_no_memory(err, NULL);
-    }
     txm_group_free(group);
     if (status == TXM_OK && txm_is_cancelled(trace->options->render.cancel))
         status = txm_fail(err, TXM_STATUS_CANCELLED, "stopped");
+    return status;
+}
+
+txm_status txm_frame_trace_run(txm_frame_trace *trace, txm_pool *pool, uint32_t frame, uint32_t rejection,
+                               txm_error *err)
+{
+    txm_frame_part **parts = txm_calloc(trace->part_count, sizeof *parts);
+    txm_ask_list **noted = txm_calloc(trace->part_count, sizeof *noted);
+    txm_status status = parts && noted ? TXM_OK : txm_no_memory(err, NULL);
+    uint32_t left = trace->part_count;
+    for (uint32_t i = 0; status == TXM_OK && i < left; i++) {
+        parts[i] = &trace->parts[i];
+        parts[i]->noted.count = 0;
+        parts[i]->noted.no_memory = false;
+    }
+    while (status == TXM_OK && left) {
+        const uint32_t count = left;
+        for (uint32_t i = 0; i < count; i++)
+            begin_part(trace, parts[i], frame, rejection);
+        status = trace_parts(parts, count, trace, pool, err);
+        left = 0;
+        for (uint32_t i = 0; i < count; i++)
+            if (parts[i]->noted.count || parts[i]->noted.no_memory) {
+                noted[left] = &parts[i]->noted;
+                parts[left++] = parts[i];
+            }
+        if (status == TXM_OK && left)
+            status = txm_asks_answer(trace->asks, noted, left, err);
+    }
+    free(parts);
+    free(noted);
     return status;
 }

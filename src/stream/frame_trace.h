@@ -21,6 +21,7 @@ typedef struct txm_frame_part {
     txm_frame_looker look;
     txm_part_requests requests;
     txm_step_misses step;
+    txm_ask_list noted; /* what devices are asked; empty: the part is complete */
     uint64_t rays;
 } txm_frame_part;
 
@@ -29,6 +30,7 @@ typedef struct txm_frame_trace {
     const txm_frames_options *options;
     const txm_view *view;
     txm_frame_film *film;
+    txm_asks *asks; /* NULL: the processor looks up */
     txm_frame_part *parts;
     uint32_t part_count;
     bool begins_anew; /* the film's sums are not added to */
@@ -40,6 +42,9 @@ void txm_frame_film_free(txm_frame_film *film);
 /* The parts of a picture of that size. False: no memory. */
 bool txm_frame_trace_new(txm_frame_trace *trace, uint32_t width, uint32_t height, uint32_t most_requests);
 void txm_frame_trace_free(txm_frame_trace *trace);
+
+/* Paths of such a picture: how many the asks are to know. */
+uint32_t txm_frame_trace_paths(uint32_t width, uint32_t height);
 
 /* Traces a frame into `film->next`. CANCELLED with some of it missing. */
 txm_status txm_frame_trace_run(txm_frame_trace *trace, txm_pool *pool, uint32_t frame, uint32_t rejection,

@@ -34,6 +34,9 @@ struct txm_frames {
     txm_frame_film film;
     txm_frame_trace trace;
     txm_frame_loads loads;
+    txm_render_devices devices;
+    txm_asks *asks; /* of the devices; NULL: none yet */
+    uint32_t asking_paths;
     txm_request_list list;
     uint32_t rejection, frame;
     bool changed; /* accumulation starts again */
@@ -149,6 +152,8 @@ static void set_cache_options(txm_frames *f)
 
 static void close_textures(txm_frames *f)
 {
+    txm_asks_free(&f->asks);
+    txm_render_devices_close(&f->devices);
     txm_frame_loads_free(&f->loads);
     txm_render_textures_free(&f->textures);
 }
@@ -159,6 +164,9 @@ static txm_status open_textures(txm_frames *f, txm_error *err)
     txm_status status = txm_render_textures_new(f->scene, &f->options.render, false, false, &f->textures, err);
     if (status == TXM_OK)
         status = txm_frame_loads_new(&f->loads, f->textures.cache, f->options.requests, f->options.is_virtual, err);
+    if (status == TXM_OK)
+        status = txm_render_devices_open(&f->devices, f->options.render.devices, f->options.render.device_memory,
+                                         f->textures.cache, err);
     f->world.images = f->textures.bound;
     return status;
 }
@@ -379,6 +387,30 @@ static bool is_at_its_end(const txm_frames *f)
     return (uint64_t)(f->film.accumulated + 1) * f->options.render.samples > 1u << 24;
 }
 
+/* Where devices look up: an empty list of answers, with the samplers and the view of now. */
+static txm_status prepare_asks(txm_frames *f, txm_error *err)
+{
+    const size_t images = f->scene->image_count;
+    const uint32_t paths = txm_frame_trace_paths(f->film.width, f->film.height);
+    f->trace.asks = NULL;
+    if (!f->devices.count || f->options.textures != TXM_FRAMES_STREAMED)
+        return TXM_OK;
+    if (!f->asks || f->asking_paths != paths) {
+        txm_asks_free(&f->asks);
+        f->asks =
+            txm_asks_new(&f->devices, f->textures.bound, images, 2 * images, paths, txm_scene_depth(f->scene) > 0);
+        f->asking_paths = paths;
+    }
+    if (!f->asks)
+        return txm_no_memory(err, NULL);
+    txm_asks_forget(f->asks, paths);
+    txm_frame_samplers(f->textures.bound, images, f->asks->samplers);
+    f->asks->view = &f->loads.view;
+    f->asks->extent = f->loads.extent;
+    f->trace.asks = f->asks;
+    return TXM_OK;
+}
+
 txm_status txm_frames_advance(txm_frames *f, const txm_scene_camera *camera, txm_error *err)
 {
     txm_frame_stats s = {.number = f->frame};
@@ -401,7 +433,9 @@ txm_status txm_frames_advance(txm_frames *f, const txm_scene_camera *camera, txm
     s.marks = f->loads.view.epoch != 0;
     s.waited = s.shown ? f->frame - waited : 0;
     note_cache(f, &s);
-    status = txm_frame_trace_run(&f->trace, f->pool, f->frame, f->rejection, err);
+    status = prepare_asks(f, err);
+    if (status == TXM_OK)
+        status = txm_frame_trace_run(&f->trace, f->pool, f->frame, f->rejection, err);
     if (status == TXM_OK)
         status = end_frame(f, &s, err);
     if (status) {
@@ -534,7 +568,10 @@ txm_status txm_frames_set_policy(txm_frames *f, uint32_t policy, txm_error *err)
     txm_frame_loads loads = f->loads;
     const txm_render_textures textures = f->textures;
     const uint32_t before = f->cache.policy;
+    txm_render_devices devices = f->devices;
     txm_error_clear(err);
+    txm_asks_free(&f->asks);
+    f->devices.count = 0;
     f->loads = (txm_frame_loads){0};
     f->textures = (txm_render_textures){0};
     f->cache.policy = policy;
@@ -542,6 +579,7 @@ txm_status txm_frames_set_policy(txm_frames *f, uint32_t policy, txm_error *err)
     if (status) {
         close_textures(f);
         f->cache.policy = before;
+        f->devices = devices;
         f->loads = loads;
         f->textures = textures;
         f->world.images = textures.bound;
@@ -553,6 +591,7 @@ txm_status txm_frames_set_policy(txm_frames *f, uint32_t policy, txm_error *err)
     f->first.tiles_evicted -= loads.now.tiles_evicted;
     f->first.tiles_failed -= loads.now.tiles_failed;
     txm_render_textures old = textures;
+    txm_render_devices_close(&devices);
     txm_frame_loads_free(&loads);
     txm_render_textures_free(&old);
     return TXM_OK;
@@ -594,6 +633,12 @@ float txm_frames_distance(const txm_frames *f, bool backwards)
     txm_ray_hit hit;
     f->geometry.call->intersect(f->geometry.data, &ray, &hit);
     return hit.object == UINT32_MAX ? INFINITY : hit.t;
+}
+
+txm_status txm_frames_devices(const txm_frames *f, txm_render_device **out, size_t *count, txm_error *err)
+{
+    *count = f->devices.count;
+    return txm_render_devices_note(&f->devices, out, err);
 }
 
 const txm_render_scene *txm_frames_scene(const txm_frames *f)

@@ -72,8 +72,8 @@ enum { TXM_FRAMES_MAX_WAVE = 32, TXM_FRAMES_MAX_REQUESTS = 1 << 20 };
 typedef struct txm_frames_options {
     /* Picture, rays, tx files and rendering threads, as in a render. Used are: width, height, samples (per frame),
      * bounces, seed, threads, differentials, widen, filter_glossy, rule, mode, filter_width, context, cache_dir,
-     * cancel, missing, and of `render.cache`, which must not be NULL, the budget, policy, resolution and open files.
-     * All other members are ignored. */
+     * cancel, missing, devices, device_memory, and of `render.cache`, which must not be NULL, the budget, policy,
+     * resolution and open files. All other members are ignored. */
     txm_render_options render;
     uint32_t loaders;  /* number of threads that load, 1 or more */
     uint32_t requests; /* length of the list, 1 to TXM_FRAMES_MAX_REQUESTS */
@@ -163,6 +163,8 @@ void txm_frames_cache_stats(const txm_frames *frames, txm_cache_stats *stats);
 size_t txm_frames_wanted(const txm_frames *frames, txm_tile_key *keys, size_t room);
 /* What loading each image of the scene cost, and what went wrong with it; one element per image: free() it. */
 txm_status txm_frames_costs(const txm_frames *frames, txm_render_image_cost **out, txm_error *err);
+/* What the devices that look up did: *out has *count of them, NULL where there is none; free() it. */
+txm_status txm_frames_devices(const txm_frames *frames, txm_render_device **out, size_t *count, txm_error *err);
 const txm_render_scene *txm_frames_scene(const txm_frames *frames);
 
 /* ---- while frames run ---------------------------------------------------------------------------------------------

@@ -152,54 +152,6 @@ static void film_finish(txm_film *film, uint32_t samples, uint32_t height)
         film->level[i] = film->level_count[i] ? film->level[i] / (float)film->level_count[i] : -1.0f;
 }
 
-/* ---- devices ---- */
-
-enum { DEVICES_MOST = 32 };
-
-/* Names are separated by commas. */
-static txm_status open_devices(txm_render_job *job, txm_device *devices[DEVICES_MOST], txm_error *err)
-{
-    txm_device_options how;
-    txm_device_options_init(&how);
-    how.memory_bytes = job->options->device_memory;
-    job->devices = devices;
-    for (const char *name = job->options->devices; name && *name;) {
-        char one[64];
-        const size_t length = strcspn(name, ",");
-        if (job->device_count == DEVICES_MOST)
-            return txm_fail(err, TXM_STATUS_USAGE, "more than %d devices", DEVICES_MOST);
-        snprintf(one, sizeof one, "%.*s", (int)(length < sizeof one ? length : sizeof one - 1), name);
-        txm_status status = txm_device_open(job->textures.cache, one, &how, &devices[job->device_count], err);
-        if (status)
-            return status;
-        job->device_count++;
-        name += length + (name[length] == ',');
-    }
-    return TXM_OK;
-}
-
-/* Devices use the cache, so they are closed first. */
-static void close_devices(txm_render_job *job)
-{
-    while (job->device_count)
-        txm_device_close(&job->devices[--job->device_count]);
-}
-
-static txm_status note_devices(const txm_render_job *job, txm_render_picture *out, txm_error *err)
-{
-    out->devices = job->device_count ? txm_calloc(job->device_count, sizeof *out->devices) : NULL;
-    if (job->device_count && !out->devices)
-        return txm_no_memory(err, NULL);
-    out->device_count = job->device_count;
-    for (size_t i = 0; i < job->device_count; i++) {
-        txm_render_device *d = &out->devices[i];
-        snprintf(d->name, sizeof d->name, "%s", txm_device_name(job->devices[i]));
-        snprintf(d->title, sizeof d->title, "%s", txm_device_title(job->devices[i]));
-        txm_device_stats_of(job->devices[i], &d->stats);
-    }
-    return TXM_OK;
-}
-
 /* ---- rendering ---- */
 
 /* Opens files without loading tiles. Those that cannot be opened are reported when they are looked up. */
@@ -293,9 +245,10 @@ static txm_status collect(const txm_render_scene *scene, txm_render_job *job, ui
     if (status == TXM_OK)
         status = list_tiles(&job->textures, out, err);
     if (status == TXM_OK)
-        status = note_devices(job, out, err);
+        status = txm_render_devices_note(&job->devices, &out->devices, err);
     if (status)
         return status;
+    out->device_count = job->devices.count;
     if (job->textures.cache) {
         job->moments.passed = job->moments.every; /* the last one is always kept */
         txm_moments_note(&job->moments, job->textures.cache, job->samples_done);
@@ -329,7 +282,6 @@ txm_status txm_render(const txm_render_scene *scene, const txm_render_options *g
     txm_render_job job = {.options = options};
     txm_scene_geometry geometry = {0};
     txm_world_map *map = NULL;
-    txm_device *devices[DEVICES_MOST];
     float filter[TXM_FILTER_TABLE];
     double begin = txm_clock_seconds();
     memset(out, 0, sizeof *out);
@@ -364,7 +316,8 @@ txm_status txm_render(const txm_render_scene *scene, const txm_render_options *g
         job.world.images = job.textures.bound;
         job.world.filter = filter;
         job.depth = txm_scene_depth(scene);
-        status = open_devices(&job, devices, err);
+        status =
+            txm_render_devices_open(&job.devices, options->devices, options->device_memory, job.textures.cache, err);
         if (status == TXM_OK && options->open_first)
             status = open_all(&job.textures, err);
         if (status == TXM_OK)
@@ -375,7 +328,7 @@ txm_status txm_render(const txm_render_scene *scene, const txm_render_options *g
     out->counts.seconds = txm_clock_seconds() - begin;
     film_free(&job.film);
     free(job.moments.items);
-    close_devices(&job);
+    txm_render_devices_close(&job.devices);
     txm_render_textures_free(&job.textures);
     txm_scene_geometry_free(&geometry);
     txm_world_map_free(&map);

@@ -207,6 +207,7 @@ typedef struct txm_render_moment {
 /* Statistics of a device. */
 typedef struct txm_render_device {
     char name[32], title[256];
+    char problem[TXM_MESSAGE_BYTES]; /* why it was lost; "": it was not */
     txm_device_stats stats;
 } txm_render_device;
 

@@ -23,25 +23,39 @@ for backend in cuda opencl; do
         skipped=$((skipped + 1))
         continue
     fi
-    tests=("$build/tests/device/test_gpu" tests/device/cli_gpu.sh)
-    if [ $backend = opencl ]; then tests=(tests/device/cli_gpu_opencl.sh tests/device/cli_opencl.sh); else cuda=yes; fi
-    TXM_GPU_BACKEND=$backend TXM_GPU_PLUGIN=$TXM_GPU_FOLDER/txmill-$backend.so tests/run.sh "$build" "${tests[@]}" | tee "$log" | sed '$d'
+    lookups=$build/tests/tile/device/test_device
+    tests=("$build/tests/device/test_gpu" tests/device/cli_gpu.sh "$lookups")
+    if [ $backend = opencl ]; then
+        tests=(tests/device/cli_gpu_opencl.sh tests/device/cli_opencl.sh tests/tile/device/cli_lookups_opencl.sh)
+    else
+        cuda=yes
+    fi
+    TXM_DEVICE=$backend TXM_GPU_BACKEND=$backend TXM_GPU_PLUGIN=$TXM_GPU_FOLDER/txmill-$backend.so tests/run.sh "$build" "${tests[@]}" | tee "$log" | sed '$d'
     read -r p _ f _ s _ <<<"$(tail -n 1 "$log")"
     passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
 done
+# Conversion and lookups, in the processes that the tests fork.
+watched() { # TOOL PROGRAM
+    TXM_GPU_PLUGIN=$TXM_GPU_FOLDER/txmill-cuda.so TXMILL_PLUGINS=$TXM_GPU_FOLDER TXM_DEVICE=cuda \
+        compute-sanitizer --tool "$1" --target-processes all --error-exitcode 9 "$2" >"$log" 2>&1
+}
 for tool in memcheck racecheck; do
     [ -n "$cuda" ] || continue
     if ! command -v compute-sanitizer >/dev/null; then
         echo "skip $tool (compute-sanitizer is not installed)"
         skipped=$((skipped + 1))
-    elif TXM_GPU_PLUGIN=$TXM_GPU_FOLDER/txmill-cuda.so compute-sanitizer --tool $tool --error-exitcode 9 "$build/tests/device/test_gpu" >"$log" 2>&1; then
-        echo "pass $tool"
-        passed=$((passed + 1))
-    else
-        echo "FAIL $tool"
-        tail -n 60 "$log"
-        failed=$((failed + 1))
+        continue
     fi
+    for program in tests/device/test_gpu tests/tile/device/test_device; do
+        if watched $tool "$build/$program"; then
+            echo "pass $tool ${program##*/}"
+            passed=$((passed + 1))
+        else
+            echo "FAIL $tool ${program##*/}"
+            tail -n 60 "$log"
+            failed=$((failed + 1))
+        fi
+    done
 done
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" -eq 0 ]

@@ -81,6 +81,15 @@ if [ -e "$build/tests/opencl/crash.so" ]; then
     on env "${broken[@]}" "$TXMILL" make -q -o gpu.tx noise.png
     check broken-auto rc_is 0
     check broken-auto-same cmp cpu.tx gpu.tx
+    on env "${broken[@]}" TXM_CL_HANG=1 TXMILL_OPENCL_SECONDS=1 "$TXMILL" devices
+    check hangs-exit rc_is 0
+    check hangs prints "opencl   none: no OpenCL driver or device can be used: a driver did not answer within 1 s"
+    on env "${broken[@]}" TXM_CL_HANG=1 TXMILL_OPENCL_SECONDS=1 "$TXMILL" make --device opencl -o gpu.tx noise.png
+    check hangs-named-exit rc_is 4
+    check hangs-named-one-line test "$(grep -c 'did not answer' err)" = 1
+    on env "${broken[@]}" TXM_CL_HANG=1 "$TXMILL" make -q -o gpu.tx noise.png
+    check hangs-auto rc_is 0
+    check hangs-auto-same cmp cpu.tx gpu.tx
 fi
 
 # ---- faults ------------------------------------------------------------------------------------------------------------
@@ -96,6 +105,17 @@ case $build in
         check "refused-${lack%%:*}-exit" rc_is 4
         check "refused-${lack%%:*}-says" says "${lack#*:}"
     done
+    # A compiler that crashes or hangs does so in a process of its own; what is compiled already needs none.
+    for how in crash:"its driver crashed while it compiled the kernels (Segmentation fault)" \
+        hang:"its driver did not compile the kernels within 20 s"; do
+        name=${how%%:*}
+        convert "$name-build" "${faults[@]}" "TXM_CL_${name^^}_BUILD=1" TXMILL_OPENCL_SECONDS=20 XDG_CACHE_HOME="$PWD/none"
+        check "$name-build-on-cpu" made_on cpu
+        check "$name-build-says" says "${how#*:}"
+        check "$name-build-one-line" test "$(grep -cF "${how#*:}" err)" = 1
+    done
+    convert crash-cached "${faults[@]}" TXM_CL_CRASH_BUILD=1
+    check crash-cached-on-device made_on opencl:0
     convert no-build "${faults[@]}" TXM_CL_FAIL_BUILD=1
     check no-build-on-cpu made_on cpu
     check no-build-says says "its driver cannot compile the kernels"

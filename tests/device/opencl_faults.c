@@ -3,6 +3,8 @@
  * Failures of an OpenCL driver, on demand: preloaded, it takes the place of a few calls and passes the others on.
  *
  * TXM_CL_FAIL_BUILD=1       the driver cannot compile
+ * TXM_CL_CRASH_BUILD=1      it crashes when it compiles a text
+ * TXM_CL_HANG_BUILD=1       it never comes back from that
  * TXM_CL_FAIL_BUFFER=N      from the N-th buffer on there is no memory
  * TXM_CL_FAIL_COPY=N        the N-th upload finds that there is none
  * TXM_CL_LOSE=N             from the N-th kernel on the device is lost
@@ -11,9 +13,11 @@
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
 #include <dlfcn.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static void *real(const char *name)
 {
@@ -30,11 +34,25 @@ static unsigned long number(const char *name)
 }
 
 static atomic_ulong builds, buffers, copies, kernels;
+static _Atomic(cl_program) text; /* the last program that is one */
+
+cl_program clCreateProgramWithSource(cl_context context, cl_uint count, const char **strings, const size_t *lengths,
+                                     cl_int *code)
+{
+    cl_program made = REAL(clCreateProgramWithSource)(context, count, strings, lengths, code);
+    atomic_store(&text, made);
+    return made;
+}
 
 cl_int clBuildProgram(cl_program program, cl_uint count, const cl_device_id *devices, const char *options,
                       void(CL_CALLBACK *notify)(cl_program, void *), void *user)
 {
     atomic_fetch_add(&builds, 1);
+    if (number("TXM_CL_CRASH_BUILD") && program == atomic_load(&text) &&
+        signal(SIGSEGV, SIG_DFL) != SIG_ERR) /* drivers catch it */
+        raise(SIGSEGV);
+    while (number("TXM_CL_HANG_BUILD") && program == atomic_load(&text))
+        pause();
     return number("TXM_CL_FAIL_BUILD") ? CL_BUILD_PROGRAM_FAILURE
                                        : REAL(clBuildProgram)(program, count, devices, options, notify, user);
 }

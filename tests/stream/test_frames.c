@@ -227,7 +227,7 @@ START_TEST(batches_are_shown_when_they_are_paid_for)
     ck_assert_int_eq(txm_frame_loads_new(&loads, c, 16, true, &err), TXM_OK);
     ck_assert(txm_request_list_new(&list, 16));
     ck_assert_int_eq(txm_frame_loads_begin(&loads, 0, 0, 0.9f, &shown, &err), TXM_OK);
-    txm_frame_looker f = txm_frame_looker_of(&o, &loads.view, &step, &part);
+    txm_frame_looker f = txm_frame_looker_of(&o, &loads.view, &step, &part, NULL, NULL);
     f.looker.lane.random = 77;
     ck_assert_int_eq(f.looker.look(&f.looker, &bound, at, &found), TXM_LOOK_RESIDENT);
     ck_assert_uint_eq(f.looks.texels, 2);
@@ -343,6 +343,85 @@ START_TEST(virtual_time_is_the_same_with_any_number_of_threads)
             missed |= expected.stats[k].missed != 0;
         ck_assert(missed);
     }
+    txm_render_scene_free(&scene);
+}
+END_TEST
+
+/* Lookups on devices: the same pictures, figures and requests, whatever the filter, the budget and the policy, with
+ * tiles that are gone from a device for no reason, and with devices that are too small. */
+START_TEST(devices_play_the_same)
+{
+    static played expected, found;
+    static const struct {
+        const char *scene, *devices;
+        uint64_t bytes, memory;
+        uint32_t filter, policy, bounces, requests;
+        float marks, spurious;
+    } runs[] = {
+        {"fly", "cuda:0", 64 << 20, 0, TXM_FRAMES_FILTER_POINT, TXM_CACHE_POLICY_LRU, 1, 4096, 0.9f, 0.0f},
+        {"room", "cuda:0", 3 << 20, 0, TXM_FRAMES_FILTER_SCENE, TXM_CACHE_POLICY_CLOCK4, 1, 64, 0.0f, 0.3f},
+        {"fly", "cuda:0,cuda:1", 1 << 20, 0, TXM_FRAMES_FILTER_POINT, TXM_CACHE_POLICY_LRU, 2, 64, 0.0f, 0.3f},
+        {"fly", "cuda:1", 3 << 20, 100000, TXM_FRAMES_FILTER_SCENE, TXM_CACHE_POLICY_LRU, 0, 4096, 0.5f, 0.0f},
+        {"grid", "cuda:0", 1 << 20, 0, TXM_FRAMES_FILTER_SCENE, TXM_CACHE_POLICY_RENDER_TILES, 0, 64, 0.9f, 0.5f},
+    };
+    for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) {
+        txm_render_scene *scene = scene_of(runs[i].scene);
+        txm_frames_options o = options_of();
+        cache.max_bytes = runs[i].bytes;
+        cache.policy = runs[i].policy;
+        o.filter = runs[i].filter;
+        o.render.bounces = runs[i].bounces;
+        o.render.mode = runs[i].filter ? TXM_LEVEL_MODE_STOCHASTIC : TXM_LEVEL_MODE_TRILINEAR;
+        o.requests = runs[i].requests;
+        o.mark_share = runs[i].marks;
+        if (!play(scene, &o, &expected)) {
+            puts("skip devices (no module for rays)");
+            txm_render_scene_free(&scene);
+            return;
+        }
+        use_test_devices(); /* the module for rays is loaded */
+        o.render.devices = runs[i].devices;
+        o.render.device_memory = runs[i].memory;
+        cache.spurious = runs[i].spurious;
+        ck_assert(play(scene, &o, &found));
+        for (int k = 0; k < PLAYED; k++)
+            ck_assert_msg(!memcmp(&found.stats[k], &expected.stats[k], sizeof *found.stats), "run %zu, frame %d", i, k);
+        ck_assert_mem_eq(found.keys, expected.keys, sizeof found.keys);
+        ck_assert_mem_eq(found.rgb, expected.rgb, sizeof found.rgb);
+        txm_render_scene_free(&scene);
+    }
+}
+END_TEST
+
+/* Another policy, another size, another budget: the devices of the new cache look up in it. */
+START_TEST(devices_follow_changes)
+{
+    static float expected[FLOATS], found[FLOATS];
+    txm_render_scene *scene = scene_of("room");
+    for (int on_device = 0; on_device < 2; on_device++) {
+        txm_frames_options o = options_of();
+        o.render.devices = on_device ? "cuda:0" : NULL;
+        txm_frames *frames = frames_of(scene, &o);
+        if (!frames)
+            break;
+        use_test_devices();
+        for (int i = 0; i < 12; i++) {
+            if (i == 3)
+                ck_assert_int_eq(txm_frames_set_policy(frames, TXM_CACHE_POLICY_CLOCK4, &err), TXM_OK);
+            if (i == 5)
+                ck_assert_int_eq(txm_frames_set_resolution(frames, 0.5f, &err), TXM_OK);
+            if (i == 6)
+                ck_assert_int_eq(txm_frames_set_size(frames, WIDTH / 2, HEIGHT, &err), TXM_OK);
+            if (i == 8)
+                ck_assert_int_eq(txm_frames_set_budget(frames, 1 << 20, &err), TXM_OK);
+            if (i == 9)
+                ck_assert_int_eq(txm_frames_set_size(frames, WIDTH, HEIGHT, &err), TXM_OK);
+            advance(frames, NULL);
+        }
+        txm_frames_picture(frames, on_device ? found : expected);
+        txm_frames_close(&frames);
+    }
+    ck_assert_mem_eq(found, expected, sizeof found);
     txm_render_scene_free(&scene);
 }
 END_TEST
@@ -561,6 +640,6 @@ int main(void)
     add_tests(t, lookers_answer_by_their_kind, batches_are_shown_when_they_are_paid_for, parts_cover_the_picture);
     add_tests(t, virtual_time_is_the_same_with_any_number_of_threads, frames_end_in_the_picture_of_a_render);
     add_tests(t, options_change_while_frames_run, cancelled_frames_show_nothing, real_time_ends_sharp);
-    add_tests(t, cameras_follow_their_keys, wrong_options_are_refused);
+    add_tests(t, devices_play_the_same, devices_follow_changes, cameras_follow_their_keys, wrong_options_are_refused);
     return run_suite(suite);
 }

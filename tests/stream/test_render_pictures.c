@@ -71,7 +71,7 @@ static txm_render_options small(void)
     return o;
 }
 
-/* The same bits: engines, lanes, threads, budgets, policies, render tiles, lookups that miss for no reason. */
+/* The same bits: engines, lanes, threads, budgets, policies, render tiles, lookups that miss for no reason, devices. */
 START_TEST(same_bits)
 {
     static const char *const scenes[] = {"plane", "room", "grid", "sphere", "fly"};
@@ -88,15 +88,18 @@ START_TEST(same_bits)
         uint32_t engine, lanes, threads, policy, tile;
         uint64_t bytes;
         float spurious;
+        const char *devices;
     } ways[] = {
-        {TXM_RENDER_ENGINE_REFERENCE, 1, 3, 0, 32, 0, 0},
-        {TXM_RENDER_ENGINE_BLOCKING, 1, 1, TXM_CACHE_POLICY_RENDER_TILES, 0, 0, 0},
-        {TXM_RENDER_ENGINE_BLOCKING, 1, 4, TXM_CACHE_POLICY_LRU, 32, 1 << 20, 0.5f},
-        {TXM_RENDER_ENGINE_BLOCKING, 1, 2, TXM_CACHE_POLICY_CLOCK4, 0, 1 << 19, 0},
-        {TXM_RENDER_ENGINE_WAVE, 1 << 20, 1, TXM_CACHE_POLICY_RENDER_TILES, 0, 0, 0},
-        {TXM_RENDER_ENGINE_WAVE, 1000, 4, TXM_CACHE_POLICY_LRU, 20, 2 << 20, 0},
-        {TXM_RENDER_ENGINE_WAVE, 64, 2, TXM_CACHE_POLICY_CLOCK4, 0, 1 << 20, 0},
-        {TXM_RENDER_ENGINE_WAVE, 1 << 14, 2, TXM_CACHE_POLICY_NONE, 16, 0, 0},
+        {TXM_RENDER_ENGINE_REFERENCE, 1, 3, 0, 32, 0, 0, NULL},
+        {TXM_RENDER_ENGINE_BLOCKING, 1, 1, TXM_CACHE_POLICY_RENDER_TILES, 0, 0, 0, NULL},
+        {TXM_RENDER_ENGINE_BLOCKING, 1, 4, TXM_CACHE_POLICY_LRU, 32, 1 << 20, 0.5f, NULL},
+        {TXM_RENDER_ENGINE_BLOCKING, 1, 2, TXM_CACHE_POLICY_CLOCK4, 0, 1 << 19, 0, NULL},
+        {TXM_RENDER_ENGINE_WAVE, 1 << 20, 1, TXM_CACHE_POLICY_RENDER_TILES, 0, 0, 0, NULL},
+        {TXM_RENDER_ENGINE_WAVE, 1000, 4, TXM_CACHE_POLICY_LRU, 20, 2 << 20, 0, NULL},
+        {TXM_RENDER_ENGINE_WAVE, 64, 2, TXM_CACHE_POLICY_CLOCK4, 0, 1 << 20, 0, NULL},
+        {TXM_RENDER_ENGINE_WAVE, 1 << 14, 2, TXM_CACHE_POLICY_NONE, 16, 0, 0, NULL},
+        {TXM_RENDER_ENGINE_WAVE, 3000, 2, TXM_CACHE_POLICY_LRU, 0, 2 << 20, 0, "cuda:0"},
+        {TXM_RENDER_ENGINE_WAVE, 1 << 20, 1, TXM_CACHE_POLICY_CLOCK4, 32, 1 << 20, 0.3f, "cuda:0,cuda:1"},
     };
     for (size_t w = 0; w < sizeof ways / sizeof *ways; w++) {
         o.engine = ways[w].engine;
@@ -106,7 +109,13 @@ START_TEST(same_bits)
         o.render_tile = ways[w].tile;
         cache.max_bytes = ways[w].bytes;
         cache.spurious = ways[w].spurious;
+        o.devices = ways[w].devices;
+        if (o.devices)
+            use_test_devices(); /* the module for rays is loaded */
         render(scenes[_i], &o, &p);
+        ck_assert_uint_eq(p.device_count != 0, o.devices != NULL);
+        for (size_t i = 0; i < p.device_count; i++)
+            ck_assert(!p.devices[i].stats.lost && (i || p.devices[i].stats.launches)); /* one may do all of it */
         ck_assert_msg(memcmp(p.rgb, reference.rgb, (size_t)96 * 54 * 3 * sizeof *p.rgb) == 0, "%s, way %zu", scenes[_i],
                       w);
         txm_render_picture_clear(&p);
@@ -203,11 +212,13 @@ START_TEST(dependent_looks)
         uint32_t engine, lanes, threads, tile;
         uint64_t bytes;
         float spurious;
-    } ways[] = {{TXM_RENDER_ENGINE_BLOCKING, 1, 2, 0, 0, 0},
-                {TXM_RENDER_ENGINE_BLOCKING, 1, 1, 32, 1 << 19, 0.5f},
-                {TXM_RENDER_ENGINE_WAVE, 1 << 20, 2, 0, 0, 0},
-                {TXM_RENDER_ENGINE_WAVE, 100, 1, 32, 1 << 20, 0},
-                {TXM_RENDER_ENGINE_WAVE, 500, 1, 0, 1 << 18, 0}};
+        const char *devices;
+    } ways[] = {{TXM_RENDER_ENGINE_BLOCKING, 1, 2, 0, 0, 0, NULL},
+                {TXM_RENDER_ENGINE_BLOCKING, 1, 1, 32, 1 << 19, 0.5f, NULL},
+                {TXM_RENDER_ENGINE_WAVE, 1 << 20, 2, 0, 0, 0, NULL},
+                {TXM_RENDER_ENGINE_WAVE, 100, 1, 32, 1 << 20, 0, NULL},
+                {TXM_RENDER_ENGINE_WAVE, 500, 1, 0, 1 << 18, 0, NULL},
+                {TXM_RENDER_ENGINE_WAVE, 500, 1, 0, 1 << 20, 0.3f, "cuda:0"}};
     for (size_t w = 0; w < sizeof ways / sizeof *ways; w++) {
         o.engine = ways[w].engine;
         o.lanes = ways[w].lanes;
@@ -215,6 +226,9 @@ START_TEST(dependent_looks)
         o.render_tile = ways[w].tile;
         cache.max_bytes = ways[w].bytes;
         cache.spurious = ways[w].spurious;
+        o.devices = ways[w].devices;
+        if (o.devices)
+            use_test_devices();
         for (o.open_first = 0; o.open_first < 2; o.open_first++) {
             ck_assert_msg(txm_render(s, &o, &p, &err) == TXM_OK, "%s", err.message);
             ck_assert_msg(memcmp(p.rgb, reference.rgb, (size_t)96 * 54 * 3 * sizeof *p.rgb) == 0, "way %zu", w);

@@ -28,6 +28,36 @@ check play-keys json out 'len(o[0]["frames"][0]["keys"]) == 4 and all(int(k, 16)
 check play-sums json out 'all(sum(f[n] for f in o[0]["frames"]) == o[0]["totals"][n] for n in ("rays", "texels", "sharp", "missed", "requested", "accepted", "unique", "cut", "shown"))'
 check play-adds-up json out 'all(f["accepted"] + f["rejected"] + f["full"] == f["requested"] <= f["missed"] and f["unique"] <= f["accepted"] for f in o[0]["frames"])'
 if has_jsonschema; then check play-schema valid_json stream out; else skip play-schema "python3-jsonschema is missing"; fi
+# Lookups on devices: the same frames, figures and bits, with every filter, policy and budget. The processor plays two of
+# them, by a plug-in for tests.
+on_devices() { # NAME "OPTIONS" DEVICES ENVIRONMENT...
+    # shellcheck disable=SC2086
+    "$TXMILL" stream play ${scene:-room} rgb8.png rgba8.png "${frames[@]}" $2 --json --keys 4 --overwrite -o here.exr >here.json
+    # shellcheck disable=SC2086
+    run env TXM_FAKE_DEVICES=2 TXMILL_PLUGINS="${TXM_BUILD:-$repo/build}/tests/gpu" "${@:4}" "$TXMILL" stream play ${scene:-room} rgb8.png \
+        rgba8.png "${frames[@]}" $2 --json --keys 4 --overwrite -o there.exr --device $3
+    cp out there.json
+    check "device-figures $1" json there.json 'dict(o[0], devices=0) == dict(json.load(open(sys.argv[3])), devices=0)' here.json
+    txm diff here.exr there.exr
+    check "device-bits $1" rc_is 0
+}
+devices_are() { json there.json "all($1 for d in o[0]['devices'])"; }
+on_devices plain "" cuda
+check device-copies devices_are 'not d["lost"] and d["tile_copies"] <= d["launches"] >= d["table_copies"] and d["launches"] == d["syncs"] and d["tiles_copied"] and not d["lookups_by_processor"]'
+on_devices two "--cache 300K --policy clock4 --bounces 2 --marks 0" cuda:0,cuda:1
+check device-two devices_are 'not d["lost"] and d["lookups"]'
+on_devices scene "--sampling scene --mode stochastic --cache 400K --marks 0" cuda:0,cuda:1
+scene=sphere on_devices sky "--cache 300K --marks 0 --wave 0" cuda:1
+scene=udim on_devices udim "--bounces 1 --requests 8" cuda
+on_devices lost "--bounces 1" cuda TXM_FAKE_LOSE=40
+check device-lost devices_are 'd["lost"] and d["lookups_by_processor"]'
+on_devices one-lost "--bounces 1 --cache 300K" cuda:0,cuda:1 TXM_FAKE_LOSE=60
+on_devices small "--bounces 1 --sampling scene" "cuda --device-memory 64K"
+check device-small devices_are 'not d["lost"] and d["tiles_in_host_memory"]'
+on_devices untextured "--texturing untextured" cuda
+check device-idle devices_are 'd["launches"] == 0'
+txm stream play room rgb8.png rgba8.png "${frames[@]}" --device cuda:9
+check device-none rc_is 4
 # A camera that rests ends in the picture of a render: with a render's filter and levels to the bit.
 txm stream play room rgb8.png rgba8.png --size 64x36 --virtual --path rest --warm-up 30 --frames 4 --sampling scene --mode stochastic -q -o rest.exr
 check play-rests rc_is 0

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "util_check.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 TCase *add_case(Suite *suite, const char *name)
@@ -34,4 +35,12 @@ int run_suite_in_one_process(Suite *suite)
     SRunner *runner = srunner_create(suite);
     srunner_set_fork_status(runner, CK_NOFORK);
     return run(runner);
+}
+
+void use_test_devices(void)
+{
+    char folder[4096];
+    snprintf(folder, sizeof folder, "%s/tests/gpu", getenv("TXM_BUILD") ? getenv("TXM_BUILD") : "build");
+    setenv("TXMILL_PLUGINS", folder, 1);
+    setenv("TXM_FAKE_DEVICES", "2", 1);
 }

@@ -13,4 +13,7 @@ void add_test_list(TCase *tcase, const TTest *const *tests);
 int run_suite(Suite *suite);
 /* The same without a process for each test. */
 int run_suite_in_one_process(Suite *suite);
+
+/* From now on the processor plays two CUDA devices, through a plug-in for tests; no other plug-in is found any more. */
+void use_test_devices(void);
 #endif

@@ -235,7 +235,8 @@ txm_status txm_play_collect(const txm_frames *frames, txm_play_run *run, txm_err
     txm_frames_picture(frames, run->rgb);
     run->totals = txm_frames_totals_of(frames);
     txm_frames_cache_stats(frames, &run->cache);
-    return txm_frames_costs(frames, &run->costs, err);
+    txm_status status = txm_frames_costs(frames, &run->costs, err);
+    return status ? status : txm_frames_devices(frames, &run->devices, &run->device_count, err);
 }
 
 /* ---- pictures side by side --------------------------------------------------------------------------------------- */
@@ -334,5 +335,6 @@ void txm_play_clear(txm_play_run *run)
     free(run->keys);
     free(run->costs);
     free(run->images);
+    free(run->devices);
     *run = (txm_play_run){0};
 }

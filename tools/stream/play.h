@@ -39,6 +39,8 @@ typedef struct txm_play_run {
     txm_render_image_cost *costs;
     const char **images; /* their paths */
     size_t image_count;
+    txm_render_device *devices; /* that looked up; NULL: none */
+    size_t device_count;
     bool stopped; /* before its end */
 } txm_play_run;
 

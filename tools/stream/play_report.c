@@ -59,6 +59,7 @@ void txm_play_print(const txm_play_run *run)
                t->loaded, t->batches, t->reloaded, t->evicted, t->cut, t->load_failures);
         printf("memory       %s of tiles\n", txm_format_bytes(last->resident_bytes, held));
     }
+    txm_stream_print_devices(run->devices, run->device_count, 13);
 }
 
 /* ---- JSON ---- */
@@ -212,5 +213,6 @@ void txm_play_json(const txm_play_run *run)
         json_keys(frame, run->keys + i * run->args->keys, run->args->keys);
     }
     json_images(o, run);
+    txm_stream_json_devices(o, run->devices, run->device_count);
     txm_json_emit(o);
 }

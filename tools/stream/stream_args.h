@@ -8,6 +8,8 @@
  */
 #ifndef TXM_TOOLS_STREAM_ARGS_H
 #define TXM_TOOLS_STREAM_ARGS_H
+#include <cjson/cJSON.h>
+
 #include "stream/render.h"
 #include "tools/inspect/tx_files.h"
 #include "tools/replay/replay_table.h"
@@ -53,6 +55,10 @@ void txm_stream_print_budget(const char *scene, const txm_render_budget *budget)
 /* One object each. */
 void txm_stream_json_picture(const char *scene, const txm_render_options *options, const txm_render_picture *picture);
 void txm_stream_json_budget(const char *scene, const txm_render_budget *budget);
+
+/* What travelled to devices, and how often anybody waited; names of lines are so many columns wide. */
+void txm_stream_print_devices(const txm_render_device *devices, size_t count, int column);
+void txm_stream_json_devices(cJSON *object, const txm_render_device *devices, size_t count);
 
 /* The tiles of a budget, as a table of tabs. */
 txm_status txm_stream_tiles(const char *path, const txm_render_budget *budget, txm_error *err);

@@ -111,16 +111,16 @@ static void print_images(const txm_render_image_use *uses, size_t count)
         printf("... and %zu more; --json lists all\n", count - shown);
 }
 
-/* What travelled, and how often anybody waited. */
-static void print_devices(const txm_render_picture *p)
+void txm_stream_print_devices(const txm_render_device *devices, size_t count, int column)
 {
     char bytes[TXM_FORMAT_BYTES], table[TXM_FORMAT_BYTES], tiles[TXM_FORMAT_COUNT], seconds[TXM_FORMAT_BYTES];
-    for (size_t i = 0; i < p->device_count; i++) {
-        const txm_render_device *d = &p->devices[i];
+    for (size_t i = 0; i < count; i++) {
+        const txm_render_device *d = &devices[i];
         const txm_device_stats *s = &d->stats;
-        printf("device     %s: %.1f million lookups in %llu launches, at most %u until complete%s\n", d->name,
-               1e-6 * (double)s->lookups, (unsigned long long)s->launches, s->longest, s->lost ? "; it was lost" : "");
-        printf("           %s copied (%s), %s of page table; copies took %s\n",
+        printf("%-*s%s: %.1f million lookups in %llu launches, at most %u until complete%s\n", column, "device",
+               d->name, 1e-6 * (double)s->lookups, (unsigned long long)s->launches, s->longest,
+               s->lost ? "; it was lost" : "");
+        printf("%-*s%s copied (%s), %s of page table; copies took %s\n", column, "",
                txm_format_count(s->tiles_copied, "tile", tiles), txm_format_bytes(s->tile_bytes, bytes),
                txm_format_bytes(s->table_bytes, table), txm_format_seconds(s->copy_seconds, seconds));
     }
@@ -154,7 +154,7 @@ void txm_stream_print_picture(const char *scene, const txm_render_options *o, co
         printf("memory     peak %s in tiles, %s with everything; %s loaded, %llu of them again\n",
                txm_format_bytes(p->cache.tile_bytes_peak, a), txm_format_bytes(p->cache.allocated_bytes_peak, b),
                txm_format_count(p->cache.tiles_loaded, "tile", tiles), (unsigned long long)p->cache.tiles_reloaded);
-    print_devices(p);
+    txm_stream_print_devices(p->devices, p->device_count, 11);
     if (p->cache.tiles_failed)
         printf("failed     %s magenta, because they could not be read\n",
                txm_format_are(p->cache.tiles_failed, "tile", tiles));
@@ -316,11 +316,11 @@ static cJSON *new_object(const char *action, const char *scene, uint32_t width, 
     return o;
 }
 
-static void json_devices(cJSON *o, const txm_render_picture *p)
+void txm_stream_json_devices(cJSON *o, const txm_render_device *devices, size_t count)
 {
     cJSON *list = cJSON_AddArrayToObject(o, "devices");
-    for (size_t i = 0; list && i < p->device_count; i++) {
-        const txm_render_device *d = &p->devices[i];
+    for (size_t i = 0; list && i < count; i++) {
+        const txm_render_device *d = &devices[i];
         const txm_device_stats *s = &d->stats;
         const struct {
             const char *name;
@@ -379,7 +379,7 @@ void txm_stream_json_picture(const char *scene, const txm_render_options *option
     txm_json_uint(o, "tiles_loaded", p->cache.tiles_loaded);
     txm_json_uint(o, "tiles_reloaded", p->cache.tiles_reloaded);
     txm_json_uint(o, "peak_bytes", p->cache.tile_bytes_peak);
-    json_devices(o, p);
+    txm_stream_json_devices(o, p->devices, p->device_count);
     if (p->report)
         txm_json_parsed(o, "cache", p->report);
     else

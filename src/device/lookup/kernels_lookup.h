@@ -36,6 +36,7 @@ TXM_KERNEL_PART void txm_device_look_body(const txm_device_look *a, TXM_GLOBAL u
     view.launch = (uint16_t)a->launch;
     view.round = (uint16_t)a->round;
     view.rejection = a->rejection;
+    view.stand_in_capacity = a->stand_ins ? a->capacity : 0;
     txm_lane lane = {given.random, a->capacity, 0, 0, 0, 0, 0};
     txm_device_out found;
     txm_device_slopes slopes;

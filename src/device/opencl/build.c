@@ -62,14 +62,12 @@ static void complain(const ocl_device *d, cl_program program)
     free(log);
 }
 
-static cl_program from_cache(const ocl_device *d, ocl_cache_key key)
+/* NULL: the driver does not take it. */
+static cl_program from_binary(const ocl_device *d, const uint8_t *bytes, size_t size)
 {
-    size_t size = 0;
-    uint8_t *bytes = ocl_cache_read(key, &size);
     const unsigned char *list[] = {bytes};
     cl_int code = 0, taken = 0;
     cl_program program = bytes ? clCreateProgramWithBinary(d->context, 1, &d->id, &size, list, &taken, &code) : NULL;
-    free(bytes);
     if (program && (code || taken || clBuildProgram(program, 1, &d->id, options, NULL, NULL))) {
         clReleaseProgram(program);
         program = NULL;
@@ -77,24 +75,44 @@ static cl_program from_cache(const ocl_device *d, ocl_cache_key key)
     return program;
 }
 
+static cl_program from_cache(const ocl_device *d, ocl_cache_key key)
+{
+    size_t size = 0;
+    uint8_t *bytes = ocl_cache_read(key, &size);
+    cl_program program = from_binary(d, bytes, size);
+    free(bytes);
+    return program;
+}
+
+/* What the driver made of a program; NULL where it does not tell. */
+static uint8_t *binary_of(cl_program program, size_t *size)
+{
+    if (clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof *size, size, NULL) || !*size)
+        return NULL;
+    unsigned char *bytes = malloc(*size);
+    if (bytes && clGetProgramInfo(program, CL_PROGRAM_BINARIES, sizeof bytes, &bytes, NULL)) {
+        free(bytes);
+        bytes = NULL;
+    }
+    return bytes;
+}
+
 static void to_cache(cl_program program, ocl_cache_key key)
 {
     size_t size = 0;
-    if (clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof size, &size, NULL) || !size)
-        return;
-    unsigned char *bytes = malloc(size);
-    if (bytes && !clGetProgramInfo(program, CL_PROGRAM_BINARIES, sizeof bytes, &bytes, NULL))
+    uint8_t *bytes = binary_of(program, &size);
+    if (bytes)
         ocl_cache_write(key, bytes, size);
     free(bytes);
 }
 
-static int from_source(const ocl_device *d, const txm_rt_program *p, cl_program *out)
+static int from_source(const ocl_device *d, const char *const *source, cl_program *out)
 {
     cl_int code = 0;
     cl_uint pieces = 0;
-    while (p->source[pieces])
+    while (source[pieces])
         pieces++;
-    cl_program program = clCreateProgramWithSource(d->context, pieces, (const char **)p->source, NULL, &code);
+    cl_program program = clCreateProgramWithSource(d->context, pieces, (const char **)source, NULL, &code);
     if (!program)
         return ocl_code(code);
     code = clBuildProgram(program, 1, &d->id, options, NULL, NULL);
@@ -106,6 +124,30 @@ static int from_source(const ocl_device *d, const txm_rt_program *p, cl_program 
         complain(d, program);
     clReleaseProgram(program);
     return code == CL_BUILD_PROGRAM_FAILURE ? OCL_NO_BUILD : ocl_code(code);
+}
+
+int ocl_compile(const ocl_device *d, const char *const *source, uint8_t **binary, size_t *size)
+{
+    cl_program program = NULL;
+    const int code = from_source(d, source, &program);
+    if (code)
+        return code;
+    *binary = binary_of(program, size);
+    clReleaseProgram(program);
+    return *binary ? 0 : OCL_HELPER_FAILED;
+}
+
+/* Another process compiles it; this one only where there is no other, or the driver does not take what it made. */
+static int compile_program(const ocl_device *d, const txm_rt_program *p, cl_program *out)
+{
+    uint8_t *binary;
+    size_t size;
+    const int code = ocl_build_elsewhere(d, p, &binary, &size);
+    if (code)
+        return code;
+    *out = from_binary(d, binary, size);
+    free(binary);
+    return *out ? 0 : from_source(d, p->source, out);
 }
 
 static int make_kernels(ocl_program *b)
@@ -141,7 +183,7 @@ static int build(const ocl_device *d, ocl_program *b)
     if ((b->built = from_cache(d, key)) && make_kernels(b) == 0)
         return 0;
     drop(b);
-    int code = from_source(d, b->program, &b->built);
+    int code = compile_program(d, b->program, &b->built);
     if (!code)
         code = make_kernels(b);
     if (!code)

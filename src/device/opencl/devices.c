@@ -2,85 +2,24 @@
  *
  * Which OpenCL devices there are, and which of them give the bits of scalar C.
  *
- * In: the ICD loader's platforms. Out: one list, refused devices included, with the reason. A driver that is broken can
- * end the process that loads it: a process of its own (probe.c) loads them first.
+ * In: the ICD loader's platforms. Out: one list, refused devices included, with the reason. Another process loads the
+ * drivers first (helper.c).
  *
  * TXMILL_OPENCL_PARTITION=N: every device that can be divided counts as N devices of equal size, which is how several
  * devices are tried out on a machine that has one.
  */
-#include <dlfcn.h>
-#include <errno.h>
-#include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "device/opencl/opencl_impl.h"
 
-enum { PLATFORMS = 16, PATIENCE_MS = 30000, STEP_MS = 2, LEAST_BLOCK = 256 };
-
-extern char **environ;
+enum { PLATFORMS = 16, LEAST_BLOCK = 256 };
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static ocl_device devices[TXM_DEVICES_MAX];
 static uint32_t found;
 static int found_code;
-
-/* ---- the drivers, from a safe distance --------------------------------------------------------------------------- */
-
-/* Beside this plug-in. */
-static bool probe_path(char *out, size_t room)
-{
-    Dl_info here;
-    static const char in_this_plugin;
-    if (!dladdr(&in_this_plugin, &here) || !here.dli_fname)
-        return false;
-    const char *slash = strrchr(here.dli_fname, '/');
-    int folder = slash ? (int)(slash - here.dli_fname) + 1 : 0;
-    int n = snprintf(out, room, "%.*stxmill-opencl-probe", folder, here.dli_fname);
-    return n > 0 && (size_t)n < room && access(out, X_OK) == 0;
-}
-
-/* Its exit status; -1 when it had to be stopped. */
-static int wait_for(pid_t pid)
-{
-    int status = 0;
-    for (int ms = 0; ms < PATIENCE_MS; ms += STEP_MS) {
-        pid_t done = waitpid(pid, &status, WNOHANG);
-        if (done == pid)
-            return status;
-        if (done < 0 && errno != EINTR)
-            return 0; /* somebody else has taken the status: nothing is known against the driver */
-        usleep(STEP_MS * 1000);
-    }
-    kill(pid, SIGKILL);
-    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-        ;
-    return -1;
-}
-
-/* Loads all drivers in another process. */
-static int probe(void)
-{
-    char path[4096], text[OCL_TEXT_BYTES];
-    char *const argv[] = {path, NULL};
-    pid_t pid;
-    if (!probe_path(path, sizeof path) || posix_spawn(&pid, path, NULL, NULL, argv, environ))
-        return 0;
-    int status = wait_for(pid);
-    if (status == -1)
-        snprintf(text, sizeof text, "a driver did not answer within %d s", PATIENCE_MS / 1000);
-    else if (WIFSIGNALED(status))
-        snprintf(text, sizeof text, "a driver crashed when it was started (%s); OCL_ICD_VENDORS names other drivers",
-                 strsignal(WTERMSIG(status)));
-    else
-        return 0;
-    ocl_say(OCL_BROKEN, text);
-    return OCL_BROKEN;
-}
 
 /* ---- what a device must be able to do -----------------------------------------------------------------------------
  */
@@ -152,7 +91,7 @@ static void add(cl_platform_id platform, cl_device_id id)
     if (found == TXM_DEVICES_MAX)
         return;
     ocl_device *d = &devices[found++];
-    *d = (ocl_device){.platform = platform, .id = id};
+    *d = (ocl_device){.platform = platform, .id = id, .number = found - 1};
     pthread_mutex_init(&d->lock, NULL);
     const char *what = lacks(id);
     snprintf(d->reason, sizeof d->reason, "%s", what ? what : "");
@@ -180,7 +119,7 @@ static void find(void)
 {
     cl_platform_id platforms[PLATFORMS];
     cl_uint n = 0;
-    if ((found_code = probe()))
+    if (!ocl_is_helper && (found_code = ocl_probe()))
         return;
     cl_int code = clGetPlatformIDs(PLATFORMS, platforms, &n);
     if (code && code != -1001) /* CL_PLATFORM_NOT_FOUND_KHR: no driver is installed */

@@ -46,7 +46,7 @@ static bool folder(char out[PATH_BYTES], bool make)
     return !make || mkdir(out, 0700) == 0 || errno == EEXIST;
 }
 
-static bool read_all(int fd, void *to, size_t size)
+bool ocl_read_all(int fd, void *to, size_t size)
 {
     for (size_t done = 0; done < size;) {
         ssize_t n = read(fd, (uint8_t *)to + done, size - done);
@@ -57,7 +57,7 @@ static bool read_all(int fd, void *to, size_t size)
     return true;
 }
 
-static bool write_all(int fd, const void *from, size_t size)
+bool ocl_write_all(int fd, const void *from, size_t size)
 {
     for (size_t done = 0; done < size;) {
         ssize_t n = write(fd, (const uint8_t *)from + done, size - done);
@@ -73,11 +73,11 @@ static uint8_t *read_checked(int fd, ocl_cache_key key, size_t *size)
     header h;
     struct stat s;
     if (fstat(fd, &s) || !S_ISREG(s.st_mode) || s.st_uid != geteuid() || (s.st_mode & 022) ||
-        !read_all(fd, &h, sizeof h) || h.magic != MAGIC || h.key.low != key.low || h.key.high != key.high ||
+        !ocl_read_all(fd, &h, sizeof h) || h.magic != MAGIC || h.key.low != key.low || h.key.high != key.high ||
         h.size == 0 || h.size > LARGEST || (uint64_t)s.st_size != sizeof h + h.size)
         return NULL;
     uint8_t *bytes = malloc(h.size);
-    if (bytes && read_all(fd, bytes, h.size)) {
+    if (bytes && ocl_read_all(fd, bytes, h.size)) {
         const XXH128_hash_t sum = XXH3_128bits(bytes, h.size);
         *size = h.size;
         if (sum.low64 == h.low && sum.high64 == h.high)
@@ -118,7 +118,7 @@ void ocl_cache_write(ocl_cache_key key, const uint8_t *bytes, size_t size)
     int fd = mkostemp(draft, O_CLOEXEC); /* mode 0600 */
     if (fd < 0)
         return;
-    bool good = write_all(fd, &h, sizeof h) && write_all(fd, bytes, size);
+    bool good = ocl_write_all(fd, &h, sizeof h) && ocl_write_all(fd, bytes, size);
     good = close(fd) == 0 && good;
     if (!good || rename(draft, path))
         unlink(draft);

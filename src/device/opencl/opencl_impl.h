@@ -26,6 +26,7 @@ typedef struct ocl_program {
 typedef struct ocl_device {
     cl_platform_id platform;
     cl_device_id id;
+    uint32_t number;  /* in the list */
     char reason[200]; /* why it is refused; "" if it is not */
     pthread_mutex_t lock;
     cl_context context;
@@ -40,10 +41,24 @@ void ocl_device_text(cl_device_id id, cl_device_info what, char *out, size_t roo
 void ocl_platform_text(cl_platform_id id, cl_platform_info what, char *out, size_t room);
 /* Opens its context on first use. */
 int ocl_open(ocl_device *d);
+/* Compiles a text, with what the driver made of it: free() it. */
+int ocl_compile(const ocl_device *d, const char *const *source, uint8_t **binary, size_t *size);
 /* The kernels of a program, built on first use. Lock held. */
 int ocl_kernels(ocl_device *d, const txm_rt_program *program, const cl_kernel **kernels);
 /* Remembers what a code of our own means; the first text of a code stays. */
 void ocl_say(int code, const char *text);
+
+/* ---- a process of its own for what may go wrong --------------------------------------------------------------------
+ */
+
+enum { OCL_HELPER_REFUSED = 3, OCL_HELPER_FAILED }; /* exit codes */
+
+extern bool ocl_is_helper; /* this is that process */
+/* Loads all drivers there. OCL_BROKEN, with the reason said, where that does not end well. */
+int ocl_probe(void);
+/* Compiles a program there. OCL_NO_BUILD, with the reason said, where the driver cannot. *binary: free() it; NULL where
+ * there is no such process. */
+int ocl_build_elsewhere(const ocl_device *d, const txm_rt_program *program, uint8_t **binary, size_t *size);
 
 static inline int ocl_code(cl_int code)
 {
@@ -59,6 +74,9 @@ typedef struct ocl_cache_key {
 
 /* What is there under a key: *bytes is to be freed; NULL where there is nothing, or something that is damaged. */
 uint8_t *ocl_cache_read(ocl_cache_key key, size_t *size);
+/* Whole files, in as many calls as it takes. */
+bool ocl_read_all(int fd, void *to, size_t size);
+bool ocl_write_all(int fd, const void *from, size_t size);
 /* A failure is ignored: the next process compiles again. */
 void ocl_cache_write(ocl_cache_key key, const uint8_t *bytes, size_t size);
 #endif

@@ -1,29 +1,62 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * txmill-opencl-probe: loads all OpenCL drivers and asks each for its devices. It ends well, or as a broken driver ends
- * it: the plug-in runs it before it does the same.
+ * txmill-opencl-probe: what the plug-in lets a driver do in another process first (helper.c).
+ *
+ * Without arguments it loads all OpenCL drivers and asks each for its devices. `build N` compiles the kernels whose
+ * text is its input for device N, and writes what the driver made of them, or, with exit code OCL_HELPER_REFUSED, why
+ * it did not.
  */
-#define CL_TARGET_OPENCL_VERSION 120
-#include <CL/cl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
-int main(void)
+#include "device/opencl/opencl_impl.h"
+
+/* The text of the kernels, which is a file; NULL: it cannot be read. */
+static char *read_source(void)
 {
-    enum { MOST = 16 };
-    cl_platform_id platforms[MOST];
-    cl_uint n = 0;
+    struct stat st;
+    if (fstat(STDIN_FILENO, &st) || st.st_size <= 0 || st.st_size > 1 << 28)
+        return NULL;
+    char *text = calloc((size_t)st.st_size + 1, 1);
+    if (text && !ocl_read_all(STDIN_FILENO, text, (size_t)st.st_size)) {
+        free(text);
+        text = NULL;
+    }
+    return text;
+}
+
+static int build(ocl_device *d)
+{
+    char *text = read_source();
+    const char *const source[] = {text, NULL};
+    uint8_t *binary = NULL;
+    size_t size = 0;
+    const int code = text && !ocl_open(d) ? ocl_compile(d, source, &binary, &size) : OCL_HELPER_FAILED;
+    const char *why = code == OCL_NO_BUILD ? txm_rt_text(code) : NULL;
+    bool written = false;
+    if (why)
+        written = ocl_write_all(STDOUT_FILENO, why, strlen(why));
+    else if (!code)
+        written = ocl_write_all(STDOUT_FILENO, binary, size);
+    free(binary);
+    free(text);
+    return !written ? OCL_HELPER_FAILED : why ? OCL_HELPER_REFUSED : 0;
+}
+
+int main(int argc, char **argv)
+{
+    ocl_device *list;
+    uint32_t count = 0;
     /* What a driver may do here is expected: no core file of it. */
     setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
-    if (clGetPlatformIDs(MOST, platforms, &n))
+    ocl_is_helper = true;
+    const int code = ocl_devices(&list, &count);
+    if (argc < 3)
         return 0;
-    for (cl_uint i = 0; i < n && i < MOST; i++) {
-        cl_device_id ids[MOST];
-        cl_uint count = 0;
-        char name[256];
-        if (clGetDeviceIDs(platforms[i], CL_DEVICE_TYPE_ALL, MOST, ids, &count))
-            continue;
-        for (cl_uint k = 0; k < count && k < MOST; k++)
-            (void)clGetDeviceInfo(ids[k], CL_DEVICE_NAME, sizeof name, name, NULL);
-    }
-    return 0;
+    const unsigned long number = strtoul(argv[2], NULL, 10);
+    return code || number >= count ? OCL_HELPER_FAILED : build(&list[number]);
 }

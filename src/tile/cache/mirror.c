@@ -18,6 +18,13 @@ txm_status txm_mirror_prepare(txm_cache_viewer *v, txm_view *view, txm_cache_ext
     return status;
 }
 
+void txm_mirror_look(txm_cache *c, void (*look)(void *user, txm_cache *c), void *user)
+{
+    pthread_mutex_lock(&c->lock);
+    look(user, c);
+    pthread_mutex_unlock(&c->lock);
+}
+
 /* Retired tiles are in no view that is prepared from now on. */
 bool txm_mirror_holds(txm_cache *c, uint32_t slot, uint32_t stamp)
 {
@@ -56,6 +63,11 @@ bool txm_mirror_has_base(txm_cache *c, uint32_t texture)
         texture < c->stats.textures && !c->textures[texture].file && c->textures[texture].base != TXM_NO_TEXTURE;
     pthread_mutex_unlock(&c->lock);
     return has;
+}
+
+float txm_mirror_spurious(const txm_cache *c)
+{
+    return c->options.spurious;
 }
 
 uint64_t txm_mirror_budget(txm_cache *c)

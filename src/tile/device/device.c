@@ -63,7 +63,6 @@ static txm_status make_launches(txm_device *d, txm_error *err)
     for (int i = 0; status == TXM_OK && i < TXM_DEVICE_LAUNCHES; i++) {
         txm_device_launch *l = &d->launches[i];
         l->device = d;
-        status = txm_cache_viewer_new(d->cache, &l->viewer, err);
         for (int k = 0; status == TXM_OK && k < 4; k++)
             status = txm_device_check(d, d->call->event_new(&l->events[k]), "event", err);
     }
@@ -158,6 +157,11 @@ const char *txm_device_name(const txm_device *device)
 bool txm_device_is_lost(const txm_device *device)
 {
     return device->lost;
+}
+
+const char *txm_device_problem(const txm_device *device)
+{
+    return device->why.message;
 }
 
 void txm_device_stats_of(const txm_device *device, txm_device_stats *stats)

@@ -40,6 +40,7 @@ typedef struct txm_places {
 typedef struct txm_copy {
     uint32_t unit, stamp; /* TXM_NO_PLACE: it has not */
     uint32_t used;        /* number of the launch that touched it last */
+    uint32_t session;     /* in which it was compared with the cache last */
 } txm_copy;
 
 /* ---- launches ---------------------------------------------------------------------------------------------------- */
@@ -58,11 +59,13 @@ typedef struct txm_words {
 
 struct txm_device_launch {
     txm_device *device;
-    txm_cache_viewer *viewer;
+    txm_cache_viewer *viewer; /* made with the first launch that needs one, since it takes memory of the cache */
     txm_view view;
     txm_cache_extent extent;
-    bool busy, was_prepared;
-    uint32_t number; /* of its last launch */
+    bool busy;
+    bool in_view;       /* the view is the caller's; the cache is asked for nothing */
+    uint32_t number;    /* of its last launch */
+    uint16_t requested; /* the number that requests of its last launch have in the table */
     /* The table on the device, and what was sent of it: words that lookups there have changed count as they were sent.
      */
     void *table;
@@ -93,8 +96,10 @@ struct txm_device {
     txm_places near_places, far_places;
     txm_copy *copies; /* by slots of the cache */
     uint32_t copy_count;
+    uint32_t chance;  /* random state, for spurious misses */
     txm_words wanted; /* entries that lookups have asked for and that are not here yet */
     uint32_t clock;   /* number of the last launch */
+    uint32_t session; /* calls of txm_device_sample_view: during one of them what a view shows stays in its slot */
     void *stream;
     txm_device_launch launches[TXM_DEVICE_LAUNCHES];
     txm_device_stats stats;
@@ -121,6 +126,17 @@ typedef struct txm_update {
     bool far_away;                  /* tiles go to far places, too */
 } txm_update;
 txm_status txm_table_update(txm_device_launch *l, txm_update *u, txm_error *err);
+/* Nothing is known of the table on the device: all of it is sent anew. Closes the launch's own view. */
+void txm_table_forget(txm_device_launch *l);
+/* Tiles that a launch of that number or a later one has copied or touched count as not on the device. */
+void txm_copies_forget(txm_device *d, uint32_t number);
+
+/* launch.c: the halves of txm_device_submit and txm_device_collect, for a view that the caller holds open. *complete:
+ * nothing was missing on the device that the view shows; otherwise nothing was taken over, and another launch finds
+ * more of it there. */
+txm_status txm_launch_in_view(txm_device *d, const txm_view *view, const txm_cache_extent *extent,
+                              const txm_device_batch *batch, txm_device_launch **launch, txm_error *err);
+txm_status txm_launch_end_in_view(txm_device_launch **launch, bool *complete, txm_error *err);
 /* Room of a passage, on both sides where `memory` is asked for. */
 txm_status txm_passage_room(txm_device *d, txm_passage *p, size_t bytes, bool memory, txm_error *err);
 void txm_passage_free(txm_device *d, txm_passage *p);

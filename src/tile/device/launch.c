@@ -103,7 +103,8 @@ static txm_status pack_lookups(txm_device_launch *l, txm_device_look *look, txm_
         const uint32_t i = l->picked.items[k];
         in[k] = (txm_device_in){b->at[i], b->texture ? b->texture[i] : b->one_texture, b->how ? b->how[i] : 0,
                                 b->random ? b->random[i] : 0};
-        resolve(l, &samplers[in[k].how], &in[k]);
+        if (!l->in_view)
+            resolve(l, &samplers[in[k].how], &in[k]);
     }
     look->lookups_at = (uint32_t)(sampler_bytes / 4);
     l->device->stats.lookup_bytes += bytes;
@@ -173,6 +174,16 @@ static int put_in_line(txm_device_launch *l, const txm_update *u, const txm_devi
     return code ? code : call->record(l->events[FETCHED], d->stream);
 }
 
+/* Where a launch could not be put in line as a whole, its first commands still read what the next one is about to
+ * write. */
+static void finish_line(txm_device_launch *l)
+{
+    txm_device *d = l->device;
+    bool reached;
+    if (!d->lost && !d->call->record(l->events[FETCHED], d->stream))
+        (void)d->call->reach(l->events[FETCHED], true, &reached);
+}
+
 /* Room for all that the launch needs beside its table. */
 static txm_status make_ready(txm_device_launch *l, txm_device_look *look, txm_error *err)
 {
@@ -195,9 +206,11 @@ static txm_status make_ready(txm_device_launch *l, txm_device_look *look, txm_er
     look->slopes_at = l->batch.du ? out_words : 0;
     look->capacity = l->capacity;
     look->near_units = d->near_places.units;
-    look->launch = l->view.launch;
+    l->requested = (uint16_t)((l->requested + 1u) % UINT16_MAX);
+    look->launch = l->requested;
     look->round = l->view.round;
-    look->rejection = l->view.rejection;
+    look->stand_ins = l->in_view;
+    look->rejection = l->in_view ? 0 : l->view.rejection;
     return status;
 }
 
@@ -209,32 +222,40 @@ static txm_device_launch *idle_launch(txm_device *d)
     return NULL;
 }
 
-/* What a launch that could not begin has prepared is sent anew by the next one: nobody knows how much of it arrived. */
-static txm_status not_begun(txm_device_launch *l, txm_status status)
+/* What a launch of that number has prepared is sent anew by the next one: nobody knows how much of it arrived. */
+static txm_status not_begun(txm_device_launch *l, uint32_t number, txm_status status)
 {
-    l->sent.count = l->textures_sent = 0;
-    l->udims_sent = 0;
-    txm_cache_viewer_close(l->viewer);
+    txm_copies_forget(l->device, number);
+    txm_table_forget(l);
     return status;
 }
 
-txm_status txm_device_submit(txm_device *d, const txm_device_batch *batch, txm_device_launch **launch, txm_error *err)
+/* An idle launch that takes the batch; NULL with the reason. */
+static txm_device_launch *take_launch(txm_device *d, const txm_device_batch *batch, txm_error *err)
 {
+    txm_device_launch *l = idle_launch(d);
+    txm_error_clear(err);
+    if (d->lost) {
+        txm_fail_as(err, &d->why);
+        return NULL;
+    }
+    if (!l)
+        txm_fail(err, TXM_STATUS_USAGE, "%s: %d launches are under way: collect one first", d->name,
+                 TXM_DEVICE_LAUNCHES);
+    else if (batch->count > UINT32_MAX / 64)
+        txm_fail(err, TXM_STATUS_TOO_LARGE, "%s: more than %u lookups in a launch", d->name, UINT32_MAX / 64);
+    else if (l->batch = *batch, !pick(l))
+        txm_no_memory(err, NULL);
+    else
+        return l;
+    return NULL;
+}
+
+static txm_status begin_launch(txm_device_launch *l, txm_error *err)
+{
+    txm_device *d = l->device;
     txm_device_look look = {0};
     txm_update update;
-    txm_error_clear(err);
-    *launch = NULL;
-    txm_device_launch *l = idle_launch(d);
-    if (d->lost)
-        return txm_fail_as(err, &d->why);
-    if (!l)
-        return txm_fail(err, TXM_STATUS_USAGE, "%s: %d launches are under way: collect one first", d->name,
-                        TXM_DEVICE_LAUNCHES);
-    if (batch->count > UINT32_MAX / 64)
-        return txm_fail(err, TXM_STATUS_TOO_LARGE, "%s: more than %u lookups in a launch", d->name, UINT32_MAX / 64);
-    l->batch = *batch;
-    if (!pick(l))
-        return txm_no_memory(err, NULL);
     txm_status status = txm_device_check(d, d->call->use(d->index), "device", err);
     d->clock++;
     if (status == TXM_OK)
@@ -250,20 +271,53 @@ txm_status txm_device_submit(txm_device *d, const txm_device_batch *batch, txm_d
     }
     if (status == TXM_OK)
         status = txm_device_check(d, put_in_line(l, &update, &look), "launch", err);
-    if (status)
-        return not_begun(l, status);
+    if (status) {
+        finish_line(l);
+        return not_begun(l, d->clock, status);
+    }
     l->number = d->clock;
     l->busy = true;
     d->stats.launches++;
     d->stats.lookups += look.count;
-    *launch = l;
     return TXM_OK;
+}
+
+txm_status txm_device_submit(txm_device *d, const txm_device_batch *batch, txm_device_launch **launch, txm_error *err)
+{
+    txm_error why = {0};
+    txm_device_launch *l = take_launch(d, batch, &why);
+    txm_error_clear(err);
+    *launch = NULL;
+    if (!l)
+        return txm_fail_as(err, &why);
+    l->in_view = false;
+    txm_status status = l->viewer ? TXM_OK : txm_cache_viewer_new(d->cache, &l->viewer, err);
+    if (status == TXM_OK)
+        status = begin_launch(l, err);
+    *launch = status == TXM_OK ? l : NULL;
+    return status;
+}
+
+txm_status txm_launch_in_view(txm_device *d, const txm_view *view, const txm_cache_extent *extent,
+                              const txm_device_batch *batch, txm_device_launch **launch, txm_error *err)
+{
+    txm_error why = {0};
+    txm_device_launch *l = take_launch(d, batch, &why);
+    *launch = NULL;
+    if (!l)
+        return txm_fail_as(err, &why);
+    l->in_view = true;
+    l->view = *view;
+    l->extent = *extent;
+    txm_status status = begin_launch(l, err);
+    *launch = status == TXM_OK ? l : NULL;
+    return status;
 }
 
 /* ---- what comes out ---- */
 
 /* Colours of this launch; *missed counts those that it lacks. Random states of lookups that missed stay, so that they
- * begin again with the same. */
+ * begin again with the same, unless they are final as those in a caller's view. */
 static void take_results(txm_device_launch *l, size_t *missed)
 {
     const txm_device_batch *b = &l->batch;
@@ -279,35 +333,51 @@ static void take_results(txm_device_launch *l, size_t *missed)
             memcpy(b->du[i], slopes[k].du, sizeof slopes[k].du);
             memcpy(b->dv[i], slopes[k].dv, sizeof slopes[k].dv);
         }
-        if (b->look[i] == TXM_LOOK_MISSED)
-            ++*missed;
-        else if (b->random)
+        *missed += b->look[i] == TXM_LOOK_MISSED;
+        if (b->random && (l->in_view || b->look[i] != TXM_LOOK_MISSED))
             b->random[i] = out[k].random;
     }
 }
 
-/* Tells the cache's view, and the device's own order, which tiles were touched. */
-static void take_marks(txm_device_launch *l, const uint32_t *touched)
+/* Tells the device's own order which tiles were touched, and the cache's view, in which 0 is no epoch. */
+static void take_marks(txm_device_launch *l, uint32_t epoch)
 {
     txm_device *d = l->device;
+    const uint32_t *touched = (const uint32_t *)l->notes.pinned + TXM_NOTES + l->capacity;
     for (uint32_t w = 0; w < l->touched_words; w++)
         for (uint32_t bits = touched[w]; bits; bits &= bits - 1) {
             const uint32_t entry = w * 32 + (uint32_t)__builtin_ctz(bits);
             if (entry >= l->extent.tiles)
                 break;
             const uint32_t slot = l->view.tiles[entry].slot;
-            l->view.tiles[entry].mark = l->view.epoch;
+            if (epoch)
+                __atomic_store_n(&l->view.tiles[entry].mark, epoch, __ATOMIC_RELAXED);
             if (slot < d->copy_count)
                 d->copies[slot].used = l->number;
         }
 }
 
+/* Entries that the launch asked for are copied with the next one that finds them in the cache. */
+static bool want_requests(txm_device_launch *l, uint32_t *listed)
+{
+    txm_device *d = l->device;
+    const uint32_t *notes = l->notes.pinned, *requests = notes + TXM_NOTES;
+    *listed = notes[TXM_NOTE_LISTED] < l->capacity ? notes[TXM_NOTE_LISTED] : l->capacity;
+    if (!txm_words_room(&d->wanted, *listed))
+        return false;
+    for (uint32_t i = 0; i < *listed; i++)
+        if (requests[i] < l->extent.tiles)
+            txm_words_add(&d->wanted, requests[i]);
+    d->stats.requests += *listed;
+    return true;
+}
+
 /* The requests of the whole launch are one lane's. */
 static txm_status hand_over(txm_device_launch *l, txm_ticket **ticket, txm_error *err)
 {
-    txm_device *d = l->device;
-    uint32_t *notes = l->notes.pinned;
-    const uint32_t count = notes[TXM_NOTE_LISTED] < l->capacity ? notes[TXM_NOTE_LISTED] : l->capacity;
+    uint32_t *notes = l->notes.pinned, count;
+    if (!want_requests(l, &count))
+        return txm_no_memory(err, NULL);
     txm_lane lane = {.capacity = l->capacity,
                      .count = count,
                      .requests = notes + TXM_NOTES,
@@ -315,12 +385,6 @@ static txm_status hand_over(txm_device_launch *l, txm_ticket **ticket, txm_error
                      .rejected = notes[TXM_NOTE_REJECTED],
                      .full = notes[TXM_NOTE_FULL]};
     txm_lane *const lanes[] = {&lane};
-    if (!txm_words_room(&d->wanted, count))
-        return txm_no_memory(err, NULL);
-    for (uint32_t i = 0; i < count; i++)
-        if (lane.requests[i] < l->extent.tiles)
-            txm_words_add(&d->wanted, lane.requests[i]);
-    d->stats.requests += count;
     return txm_cache_viewer_process(l->viewer, lanes, 1, ticket, err);
 }
 
@@ -342,32 +406,64 @@ static txm_status give_up(txm_device_launch *l, txm_status status, size_t *misse
     for (size_t k = 0; k < l->picked.count; k++)
         l->batch.look[l->picked.items[k]] = TXM_LOOK_MISSED;
     *missed = l->picked.count;
-    return not_begun(l, status);
+    return not_begun(l, l->number, status);
 }
 
-txm_status txm_device_collect(txm_device_launch **launch, txm_ticket **ticket, size_t *missed, txm_error *err)
+/* Waits until results and requests are there. */
+static txm_status wait_for_launch(txm_device_launch *l, txm_error *err)
 {
-    txm_device_launch *l = *launch;
     txm_device *d = l->device;
     bool reached = false;
-    txm_error_clear(err);
-    *launch = NULL;
-    *ticket = NULL;
-    *missed = 0;
     l->busy = false;
     txm_status status = txm_device_check(d, d->call->use(d->index), "device", err);
     if (status == TXM_OK)
         status = txm_device_check(d, d->call->reach(l->events[FETCHED], true, &reached), "launch", err);
     d->stats.syncs++;
     if (status)
-        return give_up(l, status, missed);
+        return status;
     note_times(l);
-    take_results(l, missed);
-    d->stats.lookups_missed += *missed;
     d->stats.result_bytes += result_bytes(l) + note_words(l) * 4;
-    take_marks(l, (const uint32_t *)l->notes.pinned + TXM_NOTES + l->capacity);
+    return TXM_OK;
+}
+
+txm_status txm_device_collect(txm_device_launch **launch, txm_ticket **ticket, size_t *missed, txm_error *err)
+{
+    txm_device_launch *l = *launch;
+    txm_error_clear(err);
+    *launch = NULL;
+    *ticket = NULL;
+    *missed = 0;
+    txm_status status = wait_for_launch(l, err);
+    if (status)
+        return give_up(l, status, missed);
+    take_results(l, missed);
+    l->device->stats.lookups_missed += *missed;
+    take_marks(l, l->view.epoch);
     if (*missed)
         return hand_over(l, ticket, err);
     txm_cache_viewer_close(l->viewer);
+    return TXM_OK;
+}
+
+/* Lookups of which some asked for a tile have found coarser ones, and marked them: only a launch that asks for nothing
+ * is what the sampler would have done. */
+txm_status txm_launch_end_in_view(txm_device_launch **launch, bool *complete, txm_error *err)
+{
+    txm_device_launch *l = *launch;
+    uint32_t listed;
+    size_t missed = 0;
+    *launch = NULL;
+    *complete = false;
+    txm_status status = wait_for_launch(l, err);
+    if (status)
+        return not_begun(l, l->number, status);
+    const uint32_t *notes = l->notes.pinned;
+    *complete = !notes[TXM_NOTE_ASKED] && !notes[TXM_NOTE_LISTED];
+    take_marks(l, *complete ? l->view.epoch : 0);
+    l->device->wanted.count = 0;
+    if (*complete)
+        take_results(l, &missed);
+    else if (!want_requests(l, &listed))
+        return txm_no_memory(err, NULL);
     return TXM_OK;
 }

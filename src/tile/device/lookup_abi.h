@@ -13,7 +13,7 @@
 
 #include "tile/sample/device_args.h"
 
-enum { TXM_DEVICE_LOOKUPS_ABI = 1, TXM_DEVICE_LOOK_MEMORIES = 6, TXM_DEVICE_PLACE_MEMORIES = 3 };
+enum { TXM_DEVICE_LOOKUPS_ABI = 2, TXM_DEVICE_LOOK_MEMORIES = 6, TXM_DEVICE_PLACE_MEMORIES = 3 };
 
 typedef struct txm_device_lookups {
     uint32_t abi, look_bytes, place_bytes, texture_bytes; /* sizes of structs: a plug-in of another build is refused */

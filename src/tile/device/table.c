@@ -3,10 +3,11 @@
  * Bringing a device's view up to date: what has changed since the same table was sent last, and the tiles that lookups
  * of the device wait for.
  *
- * In: a view that the cache has prepared. Out: two pieces of pinned memory, one for the table, one for tiles, each of
- * which begins with a list of runs that says where its parts go. Tiles that the cache has and the device has not are
- * NONE in the device's table, so that lookups there ask for them; only those are copied. The table is compared word by
- * word with what was sent: that is less to go wrong than a list of changes, and takes a millisecond a million tiles. */
+ * In: a view that the cache has prepared, for this launch or for its caller. Out: two pieces of pinned memory, one for
+ * the table, one for tiles, each of which begins with a list of runs that says where its parts go. Tiles that the cache
+ * has and the device has not are NONE in the device's table, so that lookups there ask for them; only those are copied.
+ * The table is compared word by word with what was sent: that is less to go wrong than a list of changes, and takes a
+ * millisecond a million tiles. */
 #include <stdlib.h>
 
 #include "tile/base/fail.h"
@@ -49,15 +50,26 @@ static uint32_t units_of(uint32_t bytes)
     return (bytes + TXM_DEVICE_UNIT_BYTES - 1) / TXM_DEVICE_UNIT_BYTES;
 }
 
-/* Copies of slots that hold something else by now are of no use, to any view from now on. */
-static void forget_stale(txm_device *d, txm_cache *c)
+static void give_place(txm_device *d, txm_copy *copy)
 {
+    txm_places_give(copy->unit < d->near_places.units ? &d->near_places : &d->far_places, copy->unit);
+    copy->unit = TXM_NO_PLACE;
+}
+
+/* Copies of slots that hold something else by now are of no use, to any view from now on. A view that the caller holds
+ * open may show tiles that the cache has let go since: within a session they stay in their slots. */
+static void forget_stale(txm_device *d, txm_cache *c, bool in_view)
+{
+    const uint32_t spurious = (uint32_t)(txm_mirror_spurious(c) * 16777216.0f);
     for (uint32_t i = 0; i < d->copy_count; i++) {
         txm_copy *copy = &d->copies[i];
-        if (copy->unit == TXM_NO_PLACE || txm_mirror_holds(c, i, copy->stamp))
+        if (copy->unit == TXM_NO_PLACE || (in_view && copy->session == d->session))
             continue;
-        txm_places_give(copy->unit < d->near_places.units ? &d->near_places : &d->far_places, copy->unit);
-        copy->unit = TXM_NO_PLACE;
+        copy->session = d->session;
+        d->chance = 1103515245u * d->chance + 12345u;
+        if (txm_mirror_holds(c, i, copy->stamp) && d->chance >> 8 >= spurious)
+            continue;
+        give_place(d, copy);
     }
 }
 
@@ -121,7 +133,7 @@ static bool want_tile(updating *u, txm_mirrored tile)
     }
     if (unit == TXM_NO_PLACE)
         return false;
-    *copy = (txm_copy){unit, tile.stamp, d->clock};
+    *copy = (txm_copy){unit, tile.stamp, d->clock, d->session};
     u->tiles[u->count++] = (tile_copy){tile, unit};
     u->bytes += tile.bytes;
     return true;
@@ -143,7 +155,7 @@ static void choose_tiles(void *user, txm_cache *c)
         u->no_memory = true;
         return;
     }
-    forget_stale(d, c);
+    forget_stale(d, c, u->l->in_view);
     txm_mirror_kept(c, want_kept, u);
     size_t kept = 0;
     for (size_t i = 0; i < d->wanted.count; i++) {
@@ -151,7 +163,8 @@ static void choose_tiles(void *user, txm_cache *c)
         if (entry >= u->l->extent.tiles)
             continue;
         const uint32_t slot = view->tiles[entry].slot;
-        const bool waits = slot < TXM_SLOT_STATES ? !want_tile(u, txm_mirror_of(c, slot)) : slot == TXM_SLOT_LOADING;
+        const bool waits =
+            slot < TXM_SLOT_STATES ? !want_tile(u, txm_mirror_of(c, slot)) : slot == TXM_SLOT_LOADING && !u->l->in_view;
         if (waits)
             d->wanted.items[kept++] = entry;
     }
@@ -264,11 +277,21 @@ static bool add_textures(txm_device_launch *l)
     return true;
 }
 
-/* Where a tile is, in words of the device. */
-static uint32_t word_of(const txm_device *d, uint32_t slot)
+/* Not in memory, and a lookup might ask for it. */
+static bool may_be_asked_for(const txm_view *view, uint32_t slot)
 {
+    const bool unreadable = slot - TXM_SLOT_UNREADABLE <= UINT16_MAX;
+    return slot == TXM_SLOT_NONE || slot - TXM_SLOT_REQUESTED <= UINT16_MAX ||
+           (unreadable && slot != TXM_SLOT_UNREADABLE + view->round);
+}
+
+/* Where a tile is, in words of the device. What a caller's view lacks is LOADING, so that it is missed without being
+ * asked for. */
+static uint32_t word_of(const txm_device_launch *l, uint32_t slot)
+{
+    const txm_device *d = l->device;
     if (slot >= TXM_SLOT_STATES)
-        return slot;
+        return l->in_view && may_be_asked_for(&l->view, slot) ? TXM_SLOT_LOADING : slot;
     const uint32_t unit = slot < d->copy_count ? d->copies[slot].unit : TXM_NO_PLACE;
     return unit != TXM_NO_PLACE ? unit : TXM_SLOT_NONE;
 }
@@ -279,7 +302,7 @@ static bool add_slots(txm_device_launch *l)
     if (!txm_words_room(&l->sent, count > l->sent.count ? count - l->sent.count : 0))
         return false;
     for (uint32_t i = 0; i < count; i++) {
-        const uint32_t word = word_of(l->device, l->view.tiles[i].slot);
+        const uint32_t word = word_of(l, l->view.tiles[i].slot);
         if (i < l->sent.count && word == l->sent.items[i])
             continue;
         if (!add_words(l, begin + i, &word, 1))
@@ -309,18 +332,29 @@ static txm_status pack_table(txm_device_launch *l, txm_update *out, txm_error *e
     return TXM_OK;
 }
 
+void txm_copies_forget(txm_device *d, uint32_t number)
+{
+    for (uint32_t i = 0; i < d->copy_count; i++) {
+        txm_copy *copy = &d->copies[i];
+        if (copy->unit != TXM_NO_PLACE && copy->used >= number)
+            give_place(d, copy);
+    }
+}
+
+void txm_table_forget(txm_device_launch *l)
+{
+    l->sent.count = l->textures_sent = 0;
+    l->udims_sent = 0;
+    if (!l->in_view)
+        txm_cache_viewer_close(l->viewer);
+}
+
 /* What fails here has changed nothing on the device; but `sent` may say more than was sent, so all is sent anew. */
 static txm_status give_up(updating *u, txm_status status)
 {
     txm_device_launch *l = u->l;
-    l->sent.count = l->textures_sent = 0;
-    l->udims_sent = 0;
-    for (size_t i = 0; i < u->count; i++) {
-        txm_device *d = l->device;
-        txm_places_give(u->tiles[i].unit < d->near_places.units ? &d->near_places : &d->far_places, u->tiles[i].unit);
-        d->copies[u->tiles[i].from.slot].unit = TXM_NO_PLACE;
-    }
-    txm_cache_viewer_close(l->viewer);
+    txm_table_forget(l);
+    txm_copies_forget(l->device, l->device->clock);
     free(u->tiles);
     return status;
 }
@@ -337,7 +371,11 @@ txm_status txm_table_update(txm_device_launch *l, txm_update *out, txm_error *er
     updating u = {.l = l};
     *out = (txm_update){0};
     l->runs.count = l->values.count = 0;
-    txm_status status = txm_mirror_prepare(l->viewer, &l->view, &l->extent, choose_tiles, &u, err);
+    txm_status status = TXM_OK;
+    if (l->in_view)
+        txm_mirror_look(l->device->cache, choose_tiles, &u);
+    else
+        status = txm_mirror_prepare(l->viewer, &l->view, &l->extent, choose_tiles, &u, err);
     if (status == TXM_OK && u.no_memory)
         status = txm_no_memory(err, NULL);
     if (status == TXM_OK)

@@ -40,6 +40,7 @@ typedef struct txm_device_look {
     uint32_t capacity;           /* of the list of requests */
     uint32_t near_units;
     uint32_t launch, round, rejection;
+    uint32_t stand_ins; /* 1: what stands in for a missing tile is asked for as well */
 } txm_device_look;
 
 /* A run of units to be put in place. */

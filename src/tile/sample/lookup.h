@@ -269,7 +269,7 @@ TXM_PART txm_sum txm_stand_in(const TXM_VIEW *view, TXM_GLOBAL const txm_view_te
     const txm_rgba zero = txm_rgba_make(0.0f, 0.0f, 0.0f, 0.0f);
     float inverse = 1.0f / t->scale;
     txm_sum sum = {zero, zero, zero};
-    txm_lane nobody = {0, 0, 0, 0, 0, 0, 0}; /* what is missing here is not asked for */
+    txm_lane nobody = {0, TXM_STAND_IN_CAPACITY(view), 0, 0, 0, 0, 0};
     uint32_t first = how->on_miss == TXM_ON_MISS_COARSER ? level + 1 : t->levels - 1u;
     const int tries = how->on_miss == TXM_ON_MISS_COARSER || how->on_miss == TXM_ON_MISS_ONE;
     for (uint32_t i = first; tries && i < t->levels; i++)

@@ -18,8 +18,12 @@ typedef struct txm_device_view {
     TXM_GLOBAL uint32_t *notes, *requests, *touched; /* counters; entries; bits */
     uint32_t near_units, texture_count, capacity;
     uint16_t launch, round;
-    uint32_t rejection;
+    uint32_t rejection, stand_in_capacity;
 } txm_device_view;
+
+/* Coarser tiles that would stand in for one that is missing are asked for where the cache has them, since the sampler
+ * would have found them. */
+#define TXM_STAND_IN_CAPACITY(view) (view)->stand_in_capacity
 
 /* Words that threads of a launch share. */
 #ifdef __OPENCL_VERSION__

@@ -36,6 +36,9 @@ static inline const uint8_t *txm_slot_address(const txm_view *view, const txm_vi
            (uint64_t)(slot & ((1u << TXM_SLOT_BITS) - 1)) * t->tile_bytes;
 }
 
+/* Coarser tiles that would stand in for one that is missing are not asked for. */
+#define TXM_STAND_IN_CAPACITY(view) 0
+
 /* The list of what a launch has missed: of each lane its own. */
 static inline int txm_list_is_full(const txm_view *view, const txm_lane *lane)
 {

@@ -1,0 +1,83 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# The lookups of test_device.c over OpenCL, with whatever driver there is (PoCL runs on the CPU), and on two devices that
+# one is divided into.
+# shellcheck source=tests/lib.sh
+. "$(dirname "$0")/../../lib.sh"
+# shellcheck source=tests/device/opencl.sh
+. "$repo/tests/device/opencl.sh"
+lookups() { # NAME ENVIRONMENT...
+    run env TXMILL_PLUGINS="$plugins" TXM_DEVICE=opencl "${@:2}" "$build/tests/tile/device/test_device"
+    check "$1" eval 'rc_is 0 && prints "100%: Checks: "'
+}
+lookups one
+if TXMILL_PLUGINS=$plugins TXMILL_OPENCL_PARTITION=2 "$TXMILL" devices --json >parts.json &&
+    json parts.json "sum(d['usable'] for d in o[0]['opencl']['devices']) >= 2"; then
+    lookups parts TXM_DEVICES=2 TXMILL_OPENCL_PARTITION=2
+else
+    skip parts "no device here can be divided"
+fi
+
+# ---- pictures ----------------------------------------------------------------------------------------------------------
+if [ ! -e "$(dirname "$TXMILL")/txmill-embree.so" ]; then
+    skip pictures "built without Embree"
+    finish
+fi
+cp "$golden"/{rgb8.png,rgba8.png} . && "$TXMILL" make -q -c sRGB -a straight rgb8.png rgba8.png
+# picture NAME VERB "OPTIONS" ENVIRONMENT...: the processor's picture, whatever the device does.
+picture() {
+    # shellcheck disable=SC2086
+    "$TXMILL" stream "$2" room rgb8.png rgba8.png --size 64x36 $3 -q --overwrite -o here.exr
+    # shellcheck disable=SC2086
+    run env TXMILL_PLUGINS="$plugins" "${@:4}" "$TXMILL" stream "$2" room rgb8.png rgba8.png --size 64x36 $3 --json --overwrite -o there.exr \
+        --device opencl:0
+    cp out device.json
+    check "$1-exit" rc_is 0
+    run "$TXMILL" diff here.exr there.exr
+    check "$1-bits" rc_is 0
+}
+devices_are() { json device.json "all($1 for d in o[0]['devices'])"; }
+kept() { check "$1-kept" devices_are 'not d["lost"] and d["tiles_copied"] and d["launches"] == d["syncs"] >= d["table_copies"]'; }
+picture render render "--samples 2"
+kept render
+picture play play "--frames 8 --frame-ms 10 --tile-ms 0.3 --bounces 1"
+kept play
+picture play-scene play "--frames 6 --virtual --sampling scene --cache 300K --policy clock4 --marks 0"
+kept play-scene
+case $build in
+*-sanitize | *-tsan)
+    skip faults "a sanitizer's own library must be the first one"
+    finish
+    ;;
+esac
+faults=(LD_PRELOAD="$build/tests/opencl/faults.so")
+# lost NAME REASON: one line, and the picture.
+lost() {
+    check "$1-lost" devices_are 'd["lost"] and d["lookups_by_processor"]'
+    check "$1-says" says "$2; its work was done by the other devices or by the CPU"
+    check "$1-one-line" test "$(grep -c 'by the other devices or by the CPU' err)" = 1
+}
+again() { run env TXMILL_PLUGINS="$plugins" "${@:2}" "$TXMILL" stream "$1" room rgb8.png rgba8.png --size 32x18 --device opencl:0 --json; cp out device.json; }
+for verb in render play; do
+    few=$([ $verb = play ] && echo "--frames 4 --virtual")
+    picture "$verb-lost" $verb "$few" "${faults[@]}" TXM_CL_LOSE=5
+    check "$verb-lost-late" devices_are 'd["lost"] and d["lookups_by_processor"] and d["launches"]'
+    picture "$verb-no-build" $verb "$few" "${faults[@]}" TXM_CL_FAIL_BUILD=1
+    check "$verb-no-build-lost" devices_are 'd["lost"]'
+    for n in 6 9 12; do
+        picture "$verb-no-memory-$n" $verb "$few" "${faults[@]}" TXM_CL_FAIL_BUFFER=$n
+        check "$verb-no-memory-$n-kept" devices_are 'not d["lost"] and d["lookups_by_processor"]'
+    done
+    picture "$verb-memory-midway" $verb "$few" "${faults[@]}" TXM_CL_FAIL_COPY=4
+done
+again render "${faults[@]}" TXM_CL_LOSE=5
+lost render "opencl:0: launch: the device is not available"
+again render "${faults[@]}" TXM_CL_CRASH_BUILD=1 XDG_CACHE_HOME="$PWD/none"
+lost crash "opencl:0: launch: its driver crashed while it compiled the kernels (Segmentation fault)"
+# No memory at all: a device that was named is an error, as a device that is not there.
+again render "${faults[@]}" TXM_CL_FAIL_BUFFER=1
+check no-memory-exit rc_is 4
+check no-memory-says says "opencl:0: no memory for tiles"
+again render OCL_ICD_VENDORS="$PWD/none"
+check no-driver-exit rc_is 4
+finish
