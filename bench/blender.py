@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Inside Blender: blender -b --factory-startup --python bench/blender.py -- TXMILL IMAGES FOLDER
-Times of Blender's own writer and of txmill over the images of make bench, a scene for the large ones and one for the 60."""
+Times of Blender's own writer and of txmill over the images of make bench, a scene for the large ones and one for the 60.
+
+With the module bpy: python bench/blender.py -- writer FOLDER IMAGE RUNS
+"writer WALL CPU", seconds of Blender's writer on one image, for each run after the first; starting Blender is not counted."""
 import os
 import resource
 import shutil
@@ -85,8 +88,23 @@ def measure(title, program, folder, paths):
     print("%s %s: both make %d tx files" % ("pass" if counts == [len(paths)] * 2 else "FAIL", title, len(paths)), flush=True)
 
 
+def writer(folder, image, runs):
+    scene_of(folder, [image])
+    for run in range(int(runs) + 1):
+        remove_tx(folder)
+        wall, cpu = timed(bpy.ops.render.generate_texture_cache)
+        if len([n for n in os.listdir(os.path.join(folder, "blender_tx")) if n.endswith(".tx")]) != 1:
+            raise SystemExit("Blender wrote no tx file of " + image)
+        if run:
+            print("writer %.3f %.3f" % (wall, cpu), flush=True)
+
+
 def main():
-    program, images, folder = sys.argv[sys.argv.index("--") + 1:][:3]
+    arguments = sys.argv[sys.argv.index("--") + 1:]
+    if arguments[0] == "writer":
+        writer(*arguments[1:])
+        return
+    program, images, folder = arguments[:3]
     batch = os.path.join(images, "batch")
     measure("4 large images", program, os.path.join(folder, "large"), [os.path.join(images, name) for name in LARGE])
     measure("60 mixed images", program, os.path.join(folder, "sixty"), [os.path.join(batch, n) for n in sorted(os.listdir(batch))])

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""package.py ZIP: the extension as Blender installs it, with the Python package as its module `client`. The bytes depend on the
-sources alone."""
+"""package.py ZIP: builds the extension for Blender, with the Python package as its module `client`. The bytes depend only on
+the sources."""
 import os
 import pathlib
 import sys

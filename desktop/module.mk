@@ -1,4 +1,4 @@
-# Tx files on the desktop: their MIME type, and how file managers make thumbnails of them.
+# Desktop integration of tx files: their MIME type and a thumbnailer.
 MIMEDIR        ?= $(PREFIX)/share/mime
 THUMBNAILERDIR ?= $(PREFIX)/share/thumbnailers
 
@@ -15,5 +15,5 @@ uninstall-desktop:
 	rm -f $(DESTDIR)$(MIMEDIR)/packages/txmill.xml $(DESTDIR)$(THUMBNAILERDIR)/txmill.thumbnailer
 	$(renew_mime)
 
-# Packages do it themselves, by a trigger of shared-mime-info.
+# In packages a trigger of shared-mime-info does this.
 renew_mime = $(if $(DESTDIR),,if command -v update-mime-database >/dev/null; then update-mime-database $(MIMEDIR); fi)

@@ -2,12 +2,12 @@
  *
  * txmill borders: adds, strips or checks the border section of finished tx files.
  *
- * In: tx files and one of --add, --strip, --check. Files are worked on by all threads at once, one thread per file; the
- * library replaces each as a whole. Out: a line or a JSON object per file; exit code 5 when a check finds something.
+ * In: tx files and one of --add, --strip, --check. Each file is handled by one thread of a pool; the library replaces
+ * a file as a whole. Out: a line or a JSON object per file; exit code 5 if a check finds something.
  *
- * Adding needs no source: the pixels of the file itself are gathered, so it works on files that Blender wrote.
- * Strip gives back the bytes that were there before add. A file that already is as asked for is left alone,
- * time stamp included.
+ * Adding needs no source image, because the borders are gathered from the pixels in the file; so it works on files
+ * that Blender wrote. Stripping restores the bytes that the file had before. A file that needs no change is not
+ * written, and keeps its time stamp.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -38,13 +38,14 @@ typedef struct borders_args {
 
 #define AT(member) .offset = offsetof(borders_args, member)
 static const txm_option actions[] = {
-    TXM_OPTION(FLAG, "add", AT(add), .help = "Append the borders of all tiles, made from the file's own pixels",
-               .more = "A valid section is left alone; one that is stale or damaged is replaced."),
+    TXM_OPTION(FLAG, "add", AT(add), .help = "Append the borders of all tiles, computed from the file's own pixels",
+               .more = "A valid section is kept; a stale or damaged one is replaced."),
     TXM_OPTION(FLAG, "strip", AT(strip),
-               .help = "Remove whatever follows the image, which restores the file as it was"),
-    TXM_OPTION(FLAG, "check", AT(check),
-               .help =
-                   "Compare every border with the pixels of the neighbours; exit with 5 if one is missing or wrong"),
+               .help = "Remove everything that follows the image, which restores the original file"),
+    TXM_OPTION(
+        FLAG, "check", AT(check),
+        .help =
+            "Compare every border with the pixels of the neighbouring tiles; exit with 5 if one is missing or wrong"),
     {0},
 };
 static const txm_option options[] = {
@@ -66,18 +67,18 @@ typedef struct task {
     const borders_args *args;
     const txm_input *input;
     txm_context *context;
-    pthread_mutex_t *lock; /* of the tally, the summary and what is printed */
+    pthread_mutex_t *lock; /* protects the tally, the summary and the output */
     txm_tally *tally;
     txm_summary *summary;
 } task;
 
-/* The word for JSON; exactly one of the three is set, which run_borders has checked. */
+/* The word for JSON. run_borders has checked that exactly one of the three is set. */
 static const char *action_name(const borders_args *args)
 {
     return args->add ? "add" : args->strip ? "strip" : "check";
 }
 
-/* `found` is the state before: what a second run would find is `changed` and the action. */
+/* `found` is the state before the run; the state after it follows from `changed` and the action. */
 static void print_borders_json(const task *t, const txm_borders_result *r, const txm_error *err)
 {
     cJSON *object = txm_json_new("txmill.borders", TXM_BORDERS_SCHEMA_VERSION);
@@ -99,7 +100,7 @@ static void print_borders_json(const task *t, const txm_borders_result *r, const
     txm_json_emit(object);
 }
 
-/* Of one file, and of those that the summary counts. */
+/* The outcome of a file, for its line and for the summary. */
 static const char *outcome_of(const task *t, const txm_borders_result *r)
 {
     if (*r->finding)
@@ -107,7 +108,7 @@ static const char *outcome_of(const task *t, const txm_borders_result *r)
     return r->changed ? t->args->add ? "added" : "stripped" : t->args->check ? "sound" : "unchanged";
 }
 
-/* One line per file, after the first finding of a file the number of its other bad tiles. */
+/* One line per file, or its first finding and the number of bad tiles. */
 static void print_borders_text(const task *t, const txm_borders_result *r)
 {
     char section[TXM_FORMAT_BYTES], details[64] = "";
@@ -128,8 +129,8 @@ static void print_borders_text(const task *t, const txm_borders_result *r)
     txm_print_end();
 }
 
-/* One file, on a thread of the pool. Printing and counting are under the lock; order of output is that of
- * completion, which JSON readers must not rely on. */
+/* Handles one file, on a thread of the pool. The lock covers printing and counting; the output is in the order of
+ * completion, on which JSON readers must not rely. */
 static void run_task(void *tasks, size_t index)
 {
     const task *t = (const task *)tasks + index;
@@ -139,7 +140,7 @@ static void run_task(void *tasks, size_t index)
         return;
     const char *path = t->input->path;
     if (txm_input_check(t->input, &err) != TXM_OK)
-        ; /* what could not be read is among the files */
+        ; /* a file that could not be read: `err` has the reason */
     else if (t->args->add)
         txm_borders_add(t->context, path, &result, &err);
     else if (t->args->strip)
@@ -160,7 +161,7 @@ static void run_task(void *tasks, size_t index)
     pthread_mutex_unlock(t->lock);
 }
 
-/* What killed runs left where files are about to be replaced. */
+/* Removes what killed runs left in the folders whose files are about to be replaced. */
 static void sweep_folders(const txm_inputs *inputs)
 {
     txm_names folders = {0};
@@ -176,8 +177,8 @@ static void sweep_folders(const txm_inputs *inputs)
     txm_names_free(&folders);
 }
 
-/* Files, not tiles, are what runs side by side: a farm has thousands of small ones, and a file's tiles are read
- * in order. */
+/* Files run in parallel, not tiles, since a farm has thousands of small files, and the tiles of a file are read in
+ * order. */
 static txm_status work_on(const borders_args *args, const txm_inputs *inputs, txm_tally *tally, txm_error *err)
 {
     pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -196,7 +197,7 @@ static txm_status work_on(const borders_args *args, const txm_inputs *inputs, tx
             tasks[i] = (task){args, txm_inputs_at(inputs, i), context, &lock, tally, &summary};
         if (!args->check)
             sweep_folders(inputs);
-        /* All files at once, as far as there are threads; a file's tiles fill what is left. */
+        /* One file per thread; threads that are left over share the tiles of a file. */
         txm_context_run(context, count, run_task, tasks);
     } else if (status == TXM_OK) {
         txm_no_memory(err, NULL);
@@ -208,7 +209,7 @@ static txm_status work_on(const borders_args *args, const txm_inputs *inputs, tx
     return err->status;
 }
 
-/* Zero files is a usage error of txm_tx_files_collect, which names the command. */
+/* txm_tx_files_collect reports an empty list of files as a usage error, with the name of the command. */
 static int run_borders(void *p, const txm_operands *operands)
 {
     const borders_args *args = p;
@@ -216,7 +217,7 @@ static int run_borders(void *p, const txm_operands *operands)
     txm_error err = {0};
     txm_inputs *inputs = NULL;
     if (args->add + args->strip + args->check != 1)
-        txm_fail(&err, TXM_STATUS_USAGE, "exactly one of --add, --strip and --check is needed");
+        txm_fail(&err, TXM_STATUS_USAGE, "give exactly one of --add, --strip and --check");
     else if (txm_tx_files_collect("borders", &args->files, operands, &inputs, &err) == TXM_OK)
         work_on(args, inputs, &tally, &err);
     return txm_files_finish(&inputs, &tally, &err);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * txmill check: is everything there that a render needs? Looked up as make does, judged as info does.
+ * txmill check: checks whether everything that a render needs is there.
  *
- * In: scenes, folders, images. Each image is looked up under the settings that a render would use. Out: what is not
- * ready and what Cycles shows instead, with the command that makes it so, and exit code 0 or 5: the last job before a
- * render can be this command.
+ * In: scenes, folders, images. Each image is looked up with the settings that a render would use. Out: the textures
+ * that are not ready and what Cycles shows instead, the command that makes them, and exit code 0 or 5, so that a farm
+ * can run this command before a render.
  *
- * The same planning code as make runs underneath, as a dry run, and the verdict on each tx file is resolve's: what
- * check calls fresh, make will not touch. Findings have ids (see txmill-check(1)); --ignore takes them one by one, so a
- * pipeline can accept a known one without losing the rest.
+ * It runs the planning code of make, as a dry run, and the verdict on each tx file is that of resolve, so make leaves
+ * alone what check calls fresh. Findings have ids (see txmill-check(1)); --ignore takes single ids, so a pipeline can
+ * accept a known finding and still see the rest.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,12 +41,12 @@ typedef struct check_args {
 
 /* ---- findings --------------------------------------------------------------------------------------------------- */
 
-/* What keeps a texture from being rendered fresh is an error; what makes it look wrong a warning; what only costs
- * memory is a note. Ids are stable. */
+/* A texture that is not rendered from a fresh tx file is an error, one that looks wrong a warning, and one that only
+ * costs memory a note. Ids are stable. */
 typedef enum state { FRESH, AS_IS, OUTDATED, MISSING, UNUSABLE, NO_IMAGE, FAILED, STATES } state;
 
 static const struct {
-    const char *id, *key, *word; /* key: of the sum in JSON */
+    const char *id, *key, *word; /* key: the name of its count in JSON */
 } states[STATES] = {
     [FRESH] = {"fresh", "fresh", "fresh"},
     [AS_IS] = {"as-is", "as_is", "used as they are"},
@@ -57,10 +57,10 @@ static const struct {
     [FAILED] = {"failed", "failed", "not checked"},
 };
 
-/* Of lint, what makes scenes look for other tx files, or colours wrong. The rest costs memory and time alone. */
+/* Lint findings that affect the name of a tx file or its colours. The others cost only memory and time. */
 enum { WRONG_LOOKS = TXM_LINT_DATA_AS_COLOR | TXM_LINT_COLOR_AS_DATA };
 
-/* An id that does not exist would silently ignore nothing: it is refused, with the list of those that do. */
+/* An id that does not exist is refused, with the list of ids, because it would have no effect. */
 static txm_status check_id(const char *text, void *field, txm_error *err)
 {
     (void)field;
@@ -72,15 +72,14 @@ static txm_status check_id(const char *text, void *field, txm_error *err)
             return TXM_OK;
     return txm_fail(
         err, TXM_STATUS_USAGE,
-        "must be an id that check prints: outdated, missing, unusable, no-image, or one of lint, as grey-rgb");
+        "must be an id that check prints: outdated, missing, unusable, no-image, or one of lint, such as grey-rgb");
 }
 
 #define AT(member) .offset = offsetof(check_args, member)
 static const txm_option options[] = {
-    TXM_OPTION(FLAG, "lint", AT(lint), .help = "Look for likely mistakes, too, as warnings",
-               .more =
-                   "The images are read for it. What makes a texture look wrong counts as a finding, unless --ignore "
-                   "names it; what only costs memory does not."),
+    TXM_OPTION(FLAG, "lint", AT(lint), .help = "Also look for likely mistakes, as warnings",
+               .more = "The images are read for this. Findings that affect the look of a texture count, unless "
+                       "--ignore names them; those that only cost memory do not."),
     TXM_OPTION(
         LIST, "ignore", AT(ignore), .arg = "ID",
         .values =
@@ -104,19 +103,19 @@ typedef struct checking {
     txm_batch_job job;
     txm_tally tally;
     size_t counts[STATES], warnings, ignored, total;
-    size_t guessed;   /* that look like data by their names, and of which nobody says that they are colours */
+    size_t guessed;   /* data by their names, without a setting that says that they are colours */
     bool guess_stale; /* one of them is not fresh */
-    size_t elsewhere; /* missing, of which nobody says how they are used, with a tx file of another colour space */
+    size_t elsewhere; /* missing, without a setting for their use, but with a tx file for another colour space */
     txm_error err;
 } checking;
 
-/* What is known of a texture when it is reported. */
+/* The result for one texture. */
 typedef struct found {
     state state;
     char text[TXM_MESSAGE_BYTES], shows[sizeof((txm_verdict *)NULL)->shows];
 } found;
 
-/* A handful at most; no table is worth it. */
+/* The list has a handful of ids at most, so a linear search is enough. */
 static bool is_ignored(const checking *c, const char *id)
 {
     for (size_t i = 0; i < c->args->ignore.count; i++)
@@ -125,8 +124,8 @@ static bool is_ignored(const checking *c, const char *id)
     return false;
 }
 
-/* One finding as a line or an object. Notes and ignored findings do not make the exit code 5. As text, notes on what is
- * fresh and ignored findings are shown with --verbose only, while JSON has all, marked. */
+/* Prints a finding as a line or an object. Notes and ignored findings do not lead to exit code 5. As text, notes on
+ * fresh textures and ignored findings are shown only with --verbose; JSON has all of them, marked. */
 static void tell_finding(checking *c, const txm_batch_file *file, const char *id, const char *severity, const char *tx,
                          const found *what)
 {
@@ -162,14 +161,14 @@ static void tell_finding(checking *c, const txm_batch_file *file, const char *id
 
 /* ---- one texture ------------------------------------------------------------------------------------------------ */
 
-/* Nobody said how the image is used: neither a scene, a rule or a list, nor the command line. */
+/* Whether nothing says how the image is used: neither a scene, a rule or a list, nor the command line. */
 static bool is_undecided(const checking *c, const txm_batch_file *file)
 {
     const char *space = c->args->settings.settings.colorspace;
     return !file->input->from_scene && !file->decided_by && (!space || !strcmp(space, "default"));
 }
 
-/* Names the other tx files of a missing one; true if there is one of another colour space. */
+/* Appends the other tx files of a missing one; returns true if there is one for another colour space. */
 static bool add_others(const txm_resolution *r, char *text, size_t text_bytes)
 {
     bool other_space = false;
@@ -182,7 +181,7 @@ static bool add_others(const txm_resolution *r, char *text, size_t text_bytes)
     return other_space;
 }
 
-/* What does not merely cost time is said beside the reason. */
+/* Appends what Cycles shows, unless the only effect is a longer render. */
 static void add_shows(found *what)
 {
     size_t used = strlen(what->text);
@@ -190,7 +189,7 @@ static void add_shows(found *what)
         snprintf(what->text + used, sizeof what->text - used, "; Cycles %s", what->shows);
 }
 
-/* resolve's answer, in the words of this command. */
+/* Runs resolve and translates its result into the states of this command. */
 static txm_status resolve(checking *c, const txm_batch_file *file, found *out, txm_error *err)
 {
     static const state of[] = {[TXM_TX_STATE_FRESH] = FRESH,
@@ -214,7 +213,7 @@ static txm_status resolve(checking *c, const txm_batch_file *file, found *out, t
     return TXM_OK;
 }
 
-/* Which state it is in, and in what respect. Fails where that could not be found out. */
+/* Determines the state of the texture and the reason. Fails if it could not be determined. */
 static txm_status look_at_file(checking *c, const txm_batch_file *file, found *out, txm_error *err)
 {
     const txm_result *r = file->result;
@@ -223,11 +222,11 @@ static txm_status look_at_file(checking *c, const txm_batch_file *file, found *o
     if (r->outcome != TXM_OUTCOME_IS_TX && r->outcome != TXM_OUTCOME_USED_AS_IS)
         return resolve(c, file, out, err);
     out->state = AS_IS;
-    snprintf(out->shows, sizeof out->shows, "uses the image as it is");
+    snprintf(out->shows, sizeof out->shows, "uses the image itself");
     return TXM_OK;
 }
 
-/* An image that a scene names: the scene itself, or what the command line names, is not one. */
+/* Whether an image that a scene names is missing. The scene itself, and names on the command line, do not count. */
 static bool is_gone(const txm_batch_file *file)
 {
     const txm_input *input = file->input;
@@ -235,11 +234,11 @@ static bool is_gone(const txm_batch_file *file)
            (!input->origin || strcmp(input->origin, input->path) != 0);
 }
 
-/* A texture that is gone is a finding; a name that was mistyped, or a disk that cannot be read, is a failure of the
- * check, and its cause is reported as by other commands. */
+/* A missing texture is a finding; a mistyped name or an unreadable disk is a failure of the check, reported as by
+ * other commands. */
 static void look_failed(const txm_batch_file *file, const txm_error *err, found *out)
 {
-    /* The line begins with the path already. */
+    /* The path is at the beginning of the line already. */
     size_t path = strlen(file->input->path);
     bool repeats = !strncmp(err->message, file->input->path, path) && !strncmp(err->message + path, ": ", 2);
     snprintf(out->text, sizeof out->text, "%s", err->message + (repeats ? path + 2 : 0));
@@ -250,7 +249,7 @@ static void look_failed(const txm_batch_file *file, const txm_error *err, found 
         txm_say(TXM_SAY_ERROR, "%s", err->message);
 }
 
-/* What lint sees: without --lint only what names tell of images that nobody says anything else of. */
+/* Prints the lint findings: without --lint only those by name, for images without other settings. */
 static void tell_lint(checking *c, const txm_batch_file *file, const char *tx, const found *image)
 {
     for (unsigned bit = 1; bit < TXM_LINT_END; bit <<= 1) {
@@ -266,15 +265,15 @@ static void tell_lint(checking *c, const txm_batch_file *file, const char *tx, c
     }
 }
 
-/* Called by the batch for each input, one at a time, as it is judged. Inputs that share a tx file with an earlier one
- * are counted with that one. */
+/* Called by the batch for each input, one at a time, once its state is known. Inputs that share a tx file are
+ * counted once. */
 static void on_done(void *user, const txm_batch_file *file)
 {
     checking *c = user;
     txm_error err = {0};
     found what = {.state = FAILED};
     if (file->err->status == TXM_OK && file->result->outcome == TXM_OUTCOME_SAME)
-        return; /* one texture, however often it is named */
+        return; /* the same texture under another name */
     txm_status status = look_at_file(c, file, &what, &err);
     if (status == TXM_STATUS_CANCELLED)
         return;
@@ -285,7 +284,7 @@ static void on_done(void *user, const txm_batch_file *file)
     txm_tally_add(&c->tally, s == FAILED ? status : TXM_OK);
     c->total++;
     c->counts[s]++;
-    if (s != FAILED || c->args->report.json) /* as text it was said on standard error */
+    if (s != FAILED || c->args->report.json) /* as text it has been printed on standard error */
         tell_finding(c, file, states[s].id, s == FRESH || s == AS_IS ? "note" : "error", tx, &what);
     tell_lint(c, file, tx, &what);
 }
@@ -300,15 +299,15 @@ static void print_option(const txm_operands *operands, const char *name, const c
     txm_print_argument(value);
 }
 
-/* "txmill make textures": the command that would put things right. */
+/* Prints the command that makes the textures ready, such as "txmill make textures". */
 static void print_command(const checking *c, const txm_operands *operands)
 {
     const check_args *a = c->args;
     fputs("; run: txmill make", stdout);
     fputs(a->deep ? " --deep" : "", stdout);
-    /* Without it the file would be made that scenes do not look for. */
+    /* Without this option, make would make the file for colours, which scenes do not use. */
     fputs(c->guess_stale ? " --preset pbr" : "", stdout);
-    /* What a .txmill says need not be said again. */
+    /* Options that a .txmill already sets are left out. */
     print_option(operands, "preset", "--preset", a->rules.preset);
     print_option(operands, "colorspace", "-c", a->settings.settings.colorspace);
     print_option(operands, "alpha-type", "-a", txm_alpha_name(a->settings.settings.alpha));
@@ -326,26 +325,28 @@ static void print_command(const checking *c, const txm_operands *operands)
     }
 }
 
-/* What is to be done. Where tx files of another colour space are there, making others may be the very mistake. */
+/* Prints what to do. If there are tx files for another colour space, making further ones may be the mistake, so no
+ * command is suggested for these. */
 static void print_advice(const checking *c, const txm_operands *operands)
 {
     if (c->guessed)
-        printf(", %zu %s like data by %s: --preset pbr, or name the scene", c->guessed,
+        printf(", %zu %s like data by %s: add --preset pbr, or name the scene", c->guessed,
                c->guessed == 1 ? "looks" : "look", c->guessed == 1 ? "its name" : "their names");
     if (c->elsewhere)
-        printf("; %zu missing here %s a tx file of another colour space: name the scene, or the colour space with -c",
+        printf("; %zu missing here %s a tx file for another colour space: name the scene, or give the colour space "
+               "with -c",
                c->elsewhere, c->elsewhere == 1 ? "has" : "have");
     else if (c->counts[OUTDATED] + c->counts[MISSING] + c->counts[UNUSABLE])
         print_command(c, operands);
 }
 
-/* What a signal kept from being looked at may be anything. */
+/* After a signal, the state of the remaining textures is unknown, so the result is not ready. */
 static bool is_ready(const checking *c)
 {
     return !c->tally.findings && !c->tally.failed && !txm_signal_caught();
 }
 
-/* The last line is the answer, and ends in the command that would make it 'ready to render'. */
+/* The last line has the result, and if it is negative, the command that makes it positive. */
 static void print_sum(const checking *c, const txm_operands *operands)
 {
     bool ready = is_ready(c);
@@ -388,7 +389,7 @@ static void set_check_defaults(void *p)
     txm_settings_args_default(&((check_args *)p)->settings);
 }
 
-/* A dry run on the CPU: nothing is converted, and no device is started to find that out. */
+/* A dry run on the CPU: nothing is converted, and no device is started. */
 static txm_status check_operands(checking *c, const txm_operands *operands, txm_error *err)
 {
     const check_args *a = c->args;
@@ -408,7 +409,7 @@ static txm_status check_operands(checking *c, const txm_operands *operands, txm_
     return status;
 }
 
-/* A folder is meant with what is in it: nobody asks whether a folder itself is ready. */
+/* For a folder, its contents are checked, so the option --recursive is always on. */
 static int run_check(void *p, const txm_operands *operands)
 {
     check_args *args = p;
@@ -430,7 +431,7 @@ static int run_check(void *p, const txm_operands *operands)
     return txm_finish(&c.tally);
 }
 
-TXM_COMMAND(check, check_args, .purpose = "Say whether a scene or folder is ready to render",
+TXM_COMMAND(check, check_args, .purpose = "Check whether a scene or folder is ready to render",
             .synopsis = "[OPTION...] SCENE.blend|FOLDER|IMAGE...", .operand_values = TXM_VALUES_IMAGE,
             .exits = TXM_EXITS_FAIL | TXM_EXITS_RETRY | TXM_EXITS_FINDINGS | TXM_EXITS_SIGNAL,
             .defaults = set_check_defaults);

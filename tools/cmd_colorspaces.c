@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * txmill colorspaces: lists what the OCIO config in force offers.
+ * txmill colorspaces: lists the colour spaces and roles of the OpenColorIO config.
  *
- * Out: roles and spaces with their aliases and classes, and those that the config has but this build cannot use, with
- * the reason. The names printed are those that --colorspace and rules take.
+ * Out: roles, and spaces with their aliases and classes, including spaces that this build cannot use, with the reason.
+ * The names printed are valid for --colorspace and in rules.
  *
- * Text for people, --json for programs, --names for scripts that fill a menu. The order is the config's own:
- * that is how artists know it from Blender.
+ * There is text for people, --json for programs, and --names for scripts that fill a menu. The spaces are in the order
+ * of the config, in which Blender shows them too.
  */
 #include <stdio.h>
 #include <string.h>
@@ -31,24 +31,24 @@ typedef struct colorspaces_args {
 static const txm_option options[] = {
     TXM_OPTION(FLAG, "json", .offset = offsetof(colorspaces_args, json), .help = "Print the list as one JSON object"),
     TXM_OPTION(FLAG, "names", .offset = offsetof(colorspaces_args, names),
-               .help = "Print only the names of what is available, one per line"),
+               .help = "Print only the names of the available spaces, one per line"),
     {0},
 };
 
 static const txm_option_group groups[] = {TXM_COLOUR_GROUP(colorspaces_args), {"Reports", options, 0}, {0}};
 
-/* Roles that decide something about textures. */
+/* Roles that matter for textures. */
 static const char *const roles[] = {"scene_linear", "default_byte",     "default_float",
                                     "data",         "aces_interchange", "cie_xyz_d65_interchange"};
 enum { ROLES = sizeof roles / sizeof *roles };
 
-/* By txm_color_class: words for people, and those of the JSON. */
+/* By txm_color_class: words for the text output, and for JSON. */
 static const char *const class_texts[] = {"data", "linear", "sRGB", "other"};
 static const char *const class_words[] = {"data", "scene_linear", "scene_linear_srgb", "other"};
 
 /* ---- text ------------------------------------------------------------------------------------------------------- */
 
-/* Values come from a config that anybody wrote: control characters in them are shown, not sent to the terminal. */
+/* Values come from a config, which may contain anything: control characters are shown, not sent to the terminal. */
 static void print_field(const char *label, const char *value)
 {
     printf("%-24s", label);
@@ -56,7 +56,7 @@ static void print_field(const char *label, const char *value)
     putchar('\n');
 }
 
-/* What was left out of a newer config to be able to load it is said here, since it explains names that are
+/* Parts of a newer config that were left out to load it are listed first, because they explain names that are
  * missing below. */
 static void print_config(const txm_color_config *config)
 {
@@ -69,11 +69,11 @@ static void print_config(const txm_color_config *config)
         const char *space = txm_color_role(config, roles[i]);
         print_field(roles[i], space ? space : "(no such role)");
     }
-    print_field("working interop id", *id ? id : "(none is known)");
+    print_field("working interop id", *id ? id : "(unknown)");
     print_field("XYZ to scene_linear", txm_color_xyz_to_scene_linear_text(config));
 }
 
-/* A space that cannot be used is listed with the reason: people look for it by name. */
+/* A space that cannot be used is listed with the reason, because users look for it by name. */
 static void print_entry(void *user, const txm_color_entry *e)
 {
     char line[200];
@@ -87,7 +87,7 @@ static void print_entry(void *user, const txm_color_entry *e)
         txm_print_safe(e->family);
     }
     if (*e->description) {
-        /* Descriptions may have many lines: the first says what it is. */
+        /* Descriptions may have many lines; the first is printed. */
         snprintf(line, sizeof line, "%.*s", (int)strcspn(e->description, "\n"), e->description);
         printf("\n    ");
         txm_print_safe(line);
@@ -101,7 +101,7 @@ static void print_entry(void *user, const txm_color_entry *e)
 
 /* ---- JSON ------------------------------------------------------------------------------------------------------- */
 
-/* What a config does not have is null, so the same members are always there. */
+/* What a config does not have is null, so that the same members are always present. */
 static void add_config(cJSON *o, const txm_color_config *config)
 {
     const char *left_out = txm_color_config_left_out(config), *id = txm_color_working_interop_id(config);
@@ -117,7 +117,7 @@ static void add_config(cJSON *o, const txm_color_config *config)
     txm_json_text(w, "xyz_to_scene_linear", txm_color_xyz_to_scene_linear_text(config));
 }
 
-/* A space that cannot be used has a reason in place of a class. */
+/* A space that cannot be used has a reason instead of a class. */
 static void add_entry(void *array, const txm_color_entry *e)
 {
     cJSON *o = txm_json_append(array);
@@ -136,7 +136,7 @@ static void add_entry(void *array, const txm_color_entry *e)
 
 typedef void (*entry_fn)(void *user, const txm_color_entry *entry);
 
-/* The three outputs differ in what they do with an entry, not in how they walk. */
+/* Calls `fn` for each entry; the three kinds of output share this loop. */
 static txm_status each_entry(const txm_color_config *config, entry_fn fn, void *user, txm_error *err)
 {
     for (size_t i = 0; i < txm_color_count(config); i++) {
@@ -149,14 +149,14 @@ static txm_status each_entry(const txm_color_config *config, entry_fn fn, void *
     return TXM_OK;
 }
 
-/* Entries go out as they are read; an error in the middle leaves what is before it. */
+/* Entries are printed as they are read; after an error the earlier ones remain. */
 static txm_status list_text(const txm_color_config *config, txm_error *err)
 {
     print_config(config);
     return each_entry(config, print_entry, NULL, err);
 }
 
-/* Unavailable spaces are not offered: each name printed works as --colorspace. */
+/* Unavailable spaces are left out, so that each printed name works with --colorspace. */
 static void print_name(void *user, const txm_color_entry *e)
 {
     (void)user;
@@ -169,7 +169,7 @@ static txm_status list_names(const txm_color_config *config, txm_error *err)
     return each_entry(config, print_name, NULL, err);
 }
 
-/* One object, and so nothing at all where an entry fails. */
+/* Prints one object, or nothing if an entry fails. */
 static txm_status list_json(const txm_color_config *config, txm_error *err)
 {
     cJSON *object = txm_json_new("txmill.colorspaces", TXM_COLORSPACES_SCHEMA_VERSION);
@@ -182,8 +182,8 @@ static txm_status list_json(const txm_color_config *config, txm_error *err)
     return status;
 }
 
-/* Takes no operands: a config that is given as one would be ignored, so it is refused with the option it
- * belongs to. */
+/* The command takes no operands. A config given as one would have no effect, so it is refused, and the message names
+ * the option. */
 static int run_colorspaces(void *p, const txm_operands *operands)
 {
     colorspaces_args *args = p;
@@ -191,7 +191,7 @@ static int run_colorspaces(void *p, const txm_operands *operands)
     txm_color_config *config = NULL;
     txm_error err = {0};
     if (operands->count) {
-        txm_fail(&err, TXM_STATUS_USAGE, "unexpected argument '%s'; a config is named with --ocio", operands->items[0]);
+        txm_fail(&err, TXM_STATUS_USAGE, "unexpected argument '%s'; give a config with --ocio", operands->items[0]);
         return txm_finish_failed(&err, 0);
     }
     txm_status status = txm_project_apply(&project, operands, &err);
@@ -208,5 +208,5 @@ static int run_colorspaces(void *p, const txm_operands *operands)
     return txm_finish(&(txm_tally){.total = 1});
 }
 
-TXM_COMMAND(colorspaces, colorspaces_args, .purpose = "List the colour spaces that the OCIO config offers",
+TXM_COMMAND(colorspaces, colorspaces_args, .purpose = "List the colour spaces of the OpenColorIO config",
             .synopsis = "[OPTION...]", .exits = TXM_EXITS_FAIL | TXM_EXITS_RETRY | TXM_EXITS_SIGNAL);

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * txmill devices: lists what this machine can compute with.
+ * txmill devices: lists the vector code and devices of this machine.
  *
- * Out: the vector code that the CPU can run, every device with its memory and, where it cannot be used, why, and the
- * OpenColorIO that converts colours. With --measure, what each device costs beside the CPU, which is remembered.
+ * Out: the vector code that the CPU can run, every device with its memory and, if it cannot be used, the reason, and
+ * the OpenColorIO that converts colours. With --measure, the speed of each device compared with the CPU, which is kept
+ * for later runs.
  *
- * The same facts that --device auto decides by: when a conversion runs on the CPU though there is a device, this says
- * why.
+ * --device auto decides by the same facts, so the output explains why a conversion runs on the CPU although there is a
+ * device.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,24 +32,23 @@ typedef struct devices_args {
 
 static const txm_option options[] = {
     TXM_OPTION(FLAG, "measure", .offset = offsetof(devices_args, measure),
-               .help = "Measure every device beside the CPU, for auto to go by",
-               .more =
-                   "A few seconds a device. Measure again when a device or its driver has changed: until then, auto "
-                   "takes it for one that was not measured."),
+               .help = "Measure every device and the CPU, for the device auto",
+               .more = "This takes a few seconds per device. Measure again when a device or its driver has changed: "
+                       "until then, auto treats it as one that was not measured."),
     TXM_OPTION(FLAG, "json", .offset = offsetof(devices_args, json), .help = "Print the list as one JSON object"),
     {0},
 };
 
 static const txm_option_group groups[] = {{"Reports", options, 0}, {0}};
 
-/* What one back-end has. */
+/* The devices of one back-end. */
 typedef struct backend {
     const char *name;
     txm_device_info *devices;
     size_t count;
     txm_error none;                             /* why there are none */
-    txm_device_rate (*rates)[TXM_DEVICE_RATES]; /* of each device, once they are measured */
-    txm_error *failed;                          /* measuring it */
+    txm_device_rate (*rates)[TXM_DEVICE_RATES]; /* of each device, if measured */
+    txm_error *failed;                          /* why a measurement failed */
 } backend;
 
 enum { BACKENDS_MAX = 4 };
@@ -61,12 +61,11 @@ typedef struct devices {
 
 /* ---- text ------------------------------------------------------------------------------------------------------- */
 
-/* The vector code in use first; others that this machine could run are for TXMILL_ISA, in tests and
- * measurements. */
+/* The vector code in use comes first; the others can be chosen with TXMILL_ISA, for tests and measurements. */
 static void print_cpu(const txm_cpu_info *cpu)
 {
     printf("%-8s %u thread%s, vector code %s", "cpu", cpu->cores, cpu->cores == 1 ? "" : "s", cpu->isa);
-    const char *separator = " (also here: ";
+    const char *separator = " (also supported: ";
     for (const char *const *isa = cpu->isas; *isa; isa++) {
         if (strcmp(*isa, cpu->isa) == 0)
             continue;
@@ -76,7 +75,7 @@ static void print_cpu(const txm_cpu_info *cpu)
     puts(separator[0] == ',' ? ")" : "");
 }
 
-/* A device that cannot be used keeps its line, with the reason after it. */
+/* A device that cannot be used is listed too, with the reason. */
 static void print_device(const txm_device_info *d)
 {
     char memory[TXM_FORMAT_BYTES], unused[TXM_FORMAT_BYTES];
@@ -98,7 +97,7 @@ static void print_device(const txm_device_info *d)
     putchar('\n');
 }
 
-/* Nanoseconds beside each other; the CPU's are one thread's. */
+/* Nanoseconds per pixel on the device, and on one thread of the CPU. */
 static void print_rates(const backend *b, size_t i)
 {
     if (b->failed[i].status) {
@@ -109,12 +108,12 @@ static void print_rates(const backend *b, size_t i)
     }
     for (int k = 0; b->devices[i].usable && k < TXM_DEVICE_RATES; k++) {
         const txm_device_rate *r = &b->rates[i][k];
-        printf("%-8s %-6s %s  %7.2f ns a pixel, a CPU thread %7.2f ns\n", "", txm_type_name(r->type),
+        printf("%-8s %-6s %s  %7.2f ns per pixel, on a CPU thread %7.2f ns\n", "", txm_type_name(r->type),
                r->channels == 4 ? "RGBA" : "grey", r->device_ns, r->cpu_ns);
     }
 }
 
-/* No device is not an error: the line says what was looked for and not found. */
+/* If there is no device, which is not an error, a line says why. */
 static void print_text(const devices *d)
 {
     print_cpu(&d->cpu);
@@ -150,7 +149,7 @@ static void add_rates(cJSON *o, const backend *b, size_t i)
     }
 }
 
-/* `index` is what --device takes after "cuda:" or "opencl:". */
+/* `index` is the number after "cuda:" or "opencl:" in --device. */
 static void add_device(cJSON *array, const backend *b, size_t i)
 {
     const txm_device_info *d = &b->devices[i];
@@ -169,7 +168,7 @@ static void add_device(cJSON *array, const backend *b, size_t i)
     add_rates(o, b, i);
 }
 
-/* A machine without a device has an empty list and the reason why, not a missing member. */
+/* If there is no device, the list is empty and `reason` says why. */
 static void print_json(const devices *d)
 {
     cJSON *object = txm_json_new("txmill.devices", TXM_DEVICES_SCHEMA_VERSION);
@@ -194,7 +193,7 @@ static void print_json(const devices *d)
 
 /* ---- the command ------------------------------------------------------------------------------------------------ */
 
-/* False when memory is exhausted. */
+/* Returns false when memory is exhausted. */
 static bool measure(backend *b)
 {
     b->rates = calloc(b->count + 1, sizeof *b->rates);
@@ -205,7 +204,7 @@ static bool measure(backend *b)
     return b->rates && b->failed;
 }
 
-/* NO_MEMORY; having no device is an answer, not a failure. */
+/* Fails only with NO_MEMORY: having no device is not a failure. */
 static txm_status look(devices *d, bool measures, txm_error *err)
 {
     const char *name;
@@ -221,14 +220,15 @@ static txm_status look(devices *d, bool measures, txm_error *err)
     return TXM_OK;
 }
 
-/* Always exit code 0, unless memory runs out: scripts read the answer from JSON. */
+/* The exit code is 0 unless memory runs out; scripts read the result from the JSON. */
 static int run_devices(void *p, const txm_operands *operands)
 {
     const devices_args *args = p;
     devices d = {0};
     txm_error err = {0};
     if (operands->count) {
-        txm_fail(&err, TXM_STATUS_USAGE, "unexpected argument '%s'; devices looks at this machine and takes none",
+        txm_fail(&err, TXM_STATUS_USAGE,
+                 "unexpected argument '%s'; the command takes none, and lists the devices of this machine",
                  operands->items[0]);
         return txm_finish_failed(&err, 0);
     }
@@ -244,5 +244,5 @@ static int run_devices(void *p, const txm_operands *operands)
     return status ? txm_finish_failed(&err, 1) : txm_finish(&(txm_tally){.total = 1});
 }
 
-TXM_COMMAND(devices, devices_args, .purpose = "List what this machine can compute with", .synopsis = "[OPTION...]",
-            .exits = TXM_EXITS_RETRY);
+TXM_COMMAND(devices, devices_args, .purpose = "List the vector code and devices of this machine",
+            .synopsis = "[OPTION...]", .exits = TXM_EXITS_RETRY);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * txmill diff: how far two files are apart, in metadata and in the pixels of each level.
+ * txmill diff: compares the metadata and the pixels of each level of two files.
  *
- * In: two files, tx or plain images, and thresholds. Out: differing metadata, and per level the largest and mean
- * error, PSNR, the share of samples that differ and the worst tile; exit code 5 beyond a threshold; a picture where
- * one is asked for.
+ * In: two files, tx or ordinary images, and thresholds. Out: differing metadata, and for each level the largest and
+ * mean error, PSNR, the share of samples that differ and the worst tile; exit code 5 beyond a threshold; on request a
+ * picture of the differences.
  *
- * With -r two folders are compared file by file, by relative name. Type and container may differ: pixels are
- * compared as float32, level by level. A level that cannot be compared, since sizes or channels differ, is a
- * difference whatever the thresholds are; without thresholds, so is every sample that is not equal.
+ * With -r two folders are compared file by file, by relative name. Type and container may differ, because pixels are
+ * compared as float32. A level that cannot be compared, because sizes or channels differ, counts as a difference
+ * whatever the thresholds are; without thresholds, so does every sample that is not equal.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,7 +37,7 @@ typedef struct diff_args {
     txm_report_args report;
 } diff_args;
 
-/* Thresholds are at least 0; infinity is allowed, for PSNR. */
+/* Thresholds are at least 0; infinity is allowed for PSNR. */
 static txm_status parse_number(const char *text, void *field, txm_error *err)
 {
     char *end;
@@ -58,16 +58,15 @@ static const txm_option thresholds[] = {
                .help = "Smallest signal-to-noise ratio allowed in a level, in decibels"),
     TXM_OPTION(CUSTOM, "max-share", AT(max_share), .arg = "PERCENT", .parse = parse_number,
                .help = "Largest share of differing samples allowed in a level"),
-    TXM_OPTION(FLAG, "metadata", .letter = 'm', AT(metadata), .help = "Metadata must not differ either",
-               .more =
-                   "Differences of metadata are always listed; with this option they decide the exit code as well."),
+    TXM_OPTION(FLAG, "metadata", .letter = 'm', AT(metadata), .help = "Count differences of metadata as well",
+               .more = "They are always listed; with this option they also affect the exit code."),
     {0},
 };
 static const txm_option outputs[] = {
     TXM_OPTION_OUTPUT(
         AT(output), "Write a picture of the differences of level 0",
-        "Black where nothing differs, then blue, red, yellow and white up to the largest error. Large images are "
-        "shown in blocks: the picture has at most 2048 pixels per side. The extension chooses the format."),
+        "Equal pixels are black, others blue, red, yellow and white, which is the largest error. Large images are "
+        "shown in blocks: the picture has at most 2048 pixels per side. The extension determines the format."),
     TXM_OPTION_OVERWRITE(AT(overwrite)),
     {0},
 };
@@ -77,27 +76,27 @@ static const txm_option_group groups[] = {
     TXM_JOBS_GROUP(diff_args),     TXM_REPORTS_GROUP(diff_args), {0},
 };
 
-/* Below 0 is 'no threshold'. */
+/* A value below 0 stands for 'no threshold'. */
 static void set_diff_defaults(void *p)
 {
     diff_args *args = p;
     args->max_error = args->mean_error = args->min_psnr = args->max_share = -1;
 }
 
-/* Whether a level passes every threshold that was given; without any, not a sample may differ. */
+/* Whether a level is within every given threshold; without any, whether all samples are equal. */
 static bool level_within(const txm_level_error *e, const diff_args *args)
 {
     if (!e->compared)
         return false;
     if (args->max_error < 0 && args->mean_error < 0 && args->min_psnr < 0 && args->max_share < 0)
         return e->different == 0;
-    /* Written so that a NaN fails. */
+    /* Written so that NaN fails. */
     return (args->max_error < 0 || e->max <= args->max_error) &&
            (args->mean_error < 0 || e->mean <= args->mean_error) && (args->min_psnr < 0 || e->psnr >= args->min_psnr) &&
            (args->max_share < 0 || 100.0 * (double)e->different <= args->max_share * (double)e->samples);
 }
 
-/* What all pairs share. */
+/* What all pairs have in common. */
 typedef struct diffing {
     const diff_args *args;
     txm_context *context;
@@ -105,7 +104,7 @@ typedef struct diffing {
     txm_summary summary;
 } diffing;
 
-/* "the same" where not a sample differs, nor the metadata if it counts. */
+/* "the same" if all samples are equal, and the metadata too if it counts. */
 static const char *word_of(const diff_args *args, const txm_diff_report *r)
 {
     bool same = !(args->metadata && r->metadata);
@@ -114,7 +113,7 @@ static const char *word_of(const diff_args *args, const txm_diff_report *r)
     return same ? "the same" : r->within && !(args->metadata && r->metadata) ? "within the thresholds" : "different";
 }
 
-/* One pair is printed in full; of many, those that are the same take one line each. */
+/* A single pair is printed in full; of many pairs, those that are the same take one line each. */
 static void print_diff_text(const diffing *x, const txm_diff_report *r, const char *word, bool one_of_many)
 {
     bool same = !strcmp(word, "the same");
@@ -126,10 +125,10 @@ static void print_diff_text(const diffing *x, const txm_diff_report *r, const ch
     }
     txm_diff_print_text(r);
     printf("  %s%s%s%s\n", txm_style_on(!strcmp(word, "different") ? TXM_BAD : TXM_GOOD), word, txm_style_on(TXM_PLAIN),
-           same && r->metadata ? ", but for the metadata" : "");
+           same && r->metadata ? ", except for the metadata" : "");
 }
 
-/* Pixels first, then metadata: where the pixels cannot be compared there is nothing to print. */
+/* Pixels are compared first: if they cannot be compared, nothing is printed. */
 static txm_status compare_files(diffing *x, const char *const paths[2], bool one_of_many, txm_error *err)
 {
     const diff_args *args = x->args;
@@ -139,14 +138,14 @@ static txm_status compare_files(diffing *x, const char *const paths[2], bool one
     if (status)
         return status;
     txm_diff_report r = {.paths = {paths[0], paths[1]}, .difference = &d, .within = true};
-    /* Metadata is that of tx files; whatever else came this far is a plain image. */
+    /* Only tx files have metadata to compare; the other side may be an ordinary image. */
     for (int s = 0; s < 2 && !status; s++) {
         txm_error why = {0};
         txm_status opened = txm_tx_open(paths[s], &r.tx[s], &why);
         if (opened != TXM_OK && (why.sys_errno || opened == TXM_STATUS_NO_MEMORY))
             status = txm_fail(err, opened, "%s", why.message);
         else if (opened != TXM_OK && (opened == TXM_STATUS_CHANGED || txm_path_has_ext(paths[s], "tx")))
-            status = txm_fail(err, TXM_STATUS_CHANGED, "%s: changed while it was compared", paths[s]);
+            status = txm_fail(err, TXM_STATUS_CHANGED, "%s: changed while it was compared; compare it again", paths[s]);
     }
     for (uint32_t l = 0; l < d.levels; l++)
         r.within = r.within && level_within(&d.level[l], args);
@@ -170,7 +169,7 @@ static txm_status compare_files(diffing *x, const char *const paths[2], bool one
     return status;
 }
 
-/* A pair that fails is a failure of its own: the others are still compared. */
+/* If a pair fails, the others are still compared. */
 static void compare(diffing *x, const txm_input *a, const txm_input *b, bool one_of_many)
 {
     const char *const paths[2] = {a->path, b->path};
@@ -190,12 +189,12 @@ static void compare(diffing *x, const txm_input *a, const txm_input *b, bool one
 
 /* ---- folders ---------------------------------------------------------------------------------------------------- */
 
-/* A file that the other folder lacks is a difference, not a failure. */
+/* A file that is missing in the other folder is a difference, not a failure. */
 static void tell_alone(diffing *x, const char *path, const char *folder, bool is_a)
 {
     const char *const paths[2] = {is_a ? path : folder, is_a ? folder : path};
     txm_error err = {0};
-    txm_fail(&err, TXM_STATUS_NOT_FOUND, "%s: not found below %s", path, folder);
+    txm_fail(&err, TXM_STATUS_NOT_FOUND, "%s: not found in %s", path, folder);
     txm_tally_add(&x->tally, TXM_OK);
     txm_summary_add(&x->summary, is_a ? "only in the first folder" : "only in the second folder");
     x->tally.findings = true;
@@ -209,7 +208,7 @@ static void tell_alone(diffing *x, const char *path, const char *folder, bool is
 static txm_status compare_folders(diffing *x, const txm_operands *operands, txm_error *err)
 {
     txm_inputs *files[2] = {NULL, NULL};
-    txm_names below = {0}; /* what comes after the second folder, with the file's index + 1 */
+    txm_names below = {0}; /* the path relative to the second folder, with the file's index + 1 */
     for (size_t s = 0; s < 2 && !err->status; s++) {
         const txm_operands one = {.items = &operands->items[s], .count = 1};
         txm_tx_files_collect("diff", &x->args->files, &one, &files[s], err);
@@ -247,14 +246,14 @@ static txm_status compare_folders(diffing *x, const txm_operands *operands, txm_
 
 /* ---- the command ------------------------------------------------------------------------------------------------ */
 
-/* What cannot be examined is no folder here; the comparison then says what is wrong with it. */
+/* A path that cannot be examined does not count as a folder; the comparison then reports what is wrong with it. */
 static bool is_folder(const char *path)
 {
     struct stat st;
     return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
-/* Operands are collected as everywhere, so that @FILE and patterns work; then there must be two. */
+/* Operands are collected as in other commands, so that @FILE and patterns work; there must be two of them. */
 static txm_status compare_pair(diffing *x, const txm_operands *operands, txm_error *err)
 {
     static const txm_files_how how = {.command = "diff", .what = "file", .tx = true, .may_be_none = true};
@@ -264,7 +263,7 @@ static txm_status compare_pair(diffing *x, const txm_operands *operands, txm_err
     size_t count = pair ? txm_inputs_count(pair) : 0;
     if (!status && count != 2)
         status = txm_fail(err, TXM_STATUS_USAGE,
-                          "two files are compared, but %zu %s given; 'txmill diff --help' lists the options", count,
+                          "give two files to compare: %zu %s given; 'txmill diff --help' lists the options", count,
                           count == 1 ? "is" : "are");
     if (!status)
         status = txm_guard_output(&output, txm_files_path, pair, err);
@@ -274,8 +273,7 @@ static txm_status compare_pair(diffing *x, const txm_operands *operands, txm_err
     return status;
 }
 
-/* Folders only if both operands are ones: a folder against a file is a mistake, and is named as
- * one. */
+/* Folders are compared only if both operands are folders; a folder and a file are refused. */
 static int run_diff(void *p, const txm_operands *operands)
 {
     const diff_args *args = p;
@@ -288,13 +286,14 @@ static int run_diff(void *p, const txm_operands *operands)
                                      .threads = args->jobs.threads,
                                      .device = "cpu",
                                      .cancel = txm_signal_flag(),
-                                     .ignore_environment = true}; /* colours are compared as they are stored */
+                                     .ignore_environment = true}; /* colours are compared as stored */
     txm_status status = TXM_OK;
     if (first != second)
-        status = txm_fail(&err, TXM_STATUS_USAGE, "%s: is a folder, and %s is none; name two tx files or two folders",
+        status = txm_fail(&err, TXM_STATUS_USAGE, "%s is a folder, but %s is not; name two tx files or two folders",
                           operands->items[second], operands->items[first]);
     if (!status && folders && args->output)
-        status = txm_fail(&err, TXM_STATUS_USAGE, "-o draws the differences of two files, not of folders");
+        status =
+            txm_fail(&err, TXM_STATUS_USAGE, "-o draws the differences of two files, not of folders; name two files");
     if (!status)
         status = txm_context_new(&how, &x.context, &err);
     if (!status)

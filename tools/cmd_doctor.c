@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * txmill doctor: what a bug report needs to know of the program, this machine and this place.
+ * txmill doctor: prints what a bug report needs about the program, the machine and the current folder.
  *
- * Out: a list of facts, each good, a note, or bad: versions of the program and its libraries, devices, the OCIO
- * config, limits of the process, variables. It changes nothing, so it can be run beside a render that hangs.
+ * Out: a list of facts, each good, a note, or bad: versions of the program and its libraries, devices, the OpenColorIO
+ * config, limits of the process, environment variables. It changes nothing, so it can be run beside a render that
+ * hangs.
  *
- * What is bad here is what txmill itself would fail or slow down for: too few file descriptors, a folder that
- * cannot be written, a config that does not load. Nothing leaves the machine, and values of variables that may
- * hold secrets are not among those listed.
+ * A fact is bad if it would make txmill fail or slow down: too few file descriptors, a folder that cannot be written
+ * to, a config that does not load. Nothing is sent anywhere, and variables that may hold secrets are not listed.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -47,7 +47,7 @@
 
 enum { DOCTOR_SCHEMA_VERSION = 1, VALUE = 1024 };
 
-/* libjpeg-turbo says only what it was compiled as, and that not as text. */
+/* libjpeg-turbo has only the version that it was compiled as, and not as a string. */
 #define JPEG_TEXT(version) #version
 #define JPEG_VERSION_TEXT(version) JPEG_TEXT(version)
 
@@ -69,7 +69,7 @@ typedef struct examination {
     txm_tally tally;
 } examination;
 
-/* One fact: what it is about, what it is, whether something is wrong with it. */
+/* Prints one fact: its subject, its value, and whether something is wrong with it. */
 static void tell_fact(examination *x, health state, const char *part, const char *name, const char *value)
 {
     static const char *const words[] = {"good", "note", "bad"};
@@ -91,7 +91,7 @@ static void tell_fact(examination *x, health state, const char *part, const char
 
 /* ---- the program ------------------------------------------------------------------------------------------------ */
 
-/* The compiler and system of the build and of the machine: the first lines that a report needs. */
+/* The compiler and system of the build and of the machine, which a report needs first. */
 static void examine_program(examination *x)
 {
     struct utsname system;
@@ -109,7 +109,8 @@ static bool same_file(const struct stat *a, const struct stat *b)
     return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
 }
 
-/* The file that runs, and the one that is started: a wheel's command is a script that becomes the program. */
+/* Compares the running file with the one that would be started: the command of a wheel is a script that executes the
+ * program. */
 static bool is_this_program(const char *path)
 {
     struct stat this, that, started;
@@ -120,7 +121,7 @@ static bool is_this_program(const char *path)
            (strchr(name, '/') && stat(name, &started) == 0 && same_file(&started, &that));
 }
 
-/* Which txmill this is, and whether PATH leads to others: a wheel's beside a distribution's is common. */
+/* The path of this txmill, and others in PATH: it is common to have a wheel's and a distribution's. */
 static void examine_place(examination *x)
 {
     char self[VALUE], text[2 * VALUE];
@@ -145,7 +146,7 @@ static void examine_place(examination *x)
     }
 }
 
-/* What the first line of a program's output is, and whether it ended well. */
+/* Reads the first line of a program's output; returns whether the program succeeded. */
 static bool first_line(const char *program, const char *argument, char *line, size_t line_bytes)
 {
     char *argv[] = {(char *)program, (char *)argument, NULL};
@@ -178,8 +179,8 @@ static bool first_line(const char *program, const char *argument, char *line, si
     return pid > 0 && ended == pid && WIFEXITED(status) && WEXITSTATUS(status) == 0 && *line;
 }
 
-/* The worker is asked, which loads it as it does for an image: where one of its 258 libraries is missing, it says so.
- */
+/* Runs the worker, which loads OpenImageIO as it does for an image; if one of its 258 libraries is missing, its
+ * output says so. */
 static void examine_image_library(examination *x)
 {
     char said[VALUE / 2], text[VALUE], *looked_in = NULL;
@@ -188,19 +189,19 @@ static void examine_image_library(examination *x)
     if (works)
         snprintf(text, sizeof text, "%s (%s)", said, worker);
     else if (worker)
-        snprintf(text, sizeof text, "%s cannot load it: %s; only PNG, JPEG, TIFF, EXR and the like can be read", worker,
-                 *said ? said : "it ends without a word");
+        snprintf(text, sizeof text,
+                 "%s cannot load it: %s; images other than PNG, JPEG, TIFF, EXR and the like cannot be read", worker,
+                 *said ? said : "it exits without a message");
     else
         snprintf(text, sizeof text,
-                 "txmill-oiio-worker is not in %s: only PNG, JPEG, TIFF, EXR and the like can be read",
+                 "txmill-oiio-worker is not in %s: images other than PNG, JPEG, TIFF, EXR and the like cannot be read",
                  looked_in ? looked_in : "its place");
     tell_fact(x, works ? GOOD : BAD, "library", "OpenImageIO", text);
     free(worker);
     free(looked_in);
 }
 
-/* Versions as the libraries report them when they run, not as they were compiled against, where they can say
- * so. */
+/* If possible, the versions that libraries report at run time, not those of their headers. */
 static void examine_libraries(examination *x)
 {
     char tiff[VALUE], text[VALUE];
@@ -228,7 +229,7 @@ static void examine_libraries(examination *x)
 
 /* ---- the machine ------------------------------------------------------------------------------------------------ */
 
-/* A missing device is not a fault: the CPU makes the same files. */
+/* A missing device is not a problem: the CPU makes the same files. */
 static void examine_devices(examination *x)
 {
     txm_cpu_info cpu;
@@ -252,7 +253,7 @@ static void examine_devices(examination *x)
     }
 }
 
-/* Of the machine, and what a job scheduler or a container leaves of it. */
+/* The memory of the machine, and the limit of a job scheduler or container. */
 static void examine_memory(examination *x)
 {
     static const char *const groups_of[] = {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"};
@@ -267,12 +268,12 @@ static void examine_memory(examination *x)
             fclose(f);
     }
     bool bounded = most && most < all;
-    snprintf(text, sizeof text, "%s%s%s", txm_format_bytes(all, size), bounded ? ", of which a cgroup allows " : "",
+    snprintf(text, sizeof text, "%s%s%s", txm_format_bytes(all, size), bounded ? ", limited by a cgroup to " : "",
              bounded ? txm_format_bytes(most, bound) : "");
     tell_fact(x, GOOD, "limit", "memory", text);
 }
 
-/* `least` is what a run needs at least; below it the value is bad. */
+/* A value below `least`, which a run needs, is bad. */
 static void examine_limit(examination *x, __rlimit_resource_t resource, const char *name, rlim_t least)
 {
     struct rlimit limit;
@@ -289,7 +290,7 @@ static void examine_limit(examination *x, __rlimit_resource_t resource, const ch
 
 /* ---- the place -------------------------------------------------------------------------------------------------- */
 
-/* Loads the config as make would, with the same options: an error here is the error there. */
+/* Loads the config as make would, with the same options, so that an error is the same as in make. */
 static void examine_config(examination *x, const txm_config_args *args)
 {
     const txm_color_options how = txm_color_options_from(args);
@@ -314,7 +315,7 @@ static void examine_config(examination *x, const txm_config_args *args)
     txm_color_free(&config);
 }
 
-/* The kernel's numbers, as statfs(2) lists them. */
+/* Names for the numbers of statfs(2). */
 static const char *file_system(const char *path)
 {
     static const struct {
@@ -333,7 +334,7 @@ static const char *file_system(const char *path)
     static char unknown[48];
     struct statfs fs;
     if (statfs(path, &fs) != 0)
-        return "a file system that cannot be examined";
+        return "an unknown file system";
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (kinds[i].type == ((unsigned long)fs.f_type & 0xFFFFFFFF))
             return kinds[i].name;
@@ -341,13 +342,13 @@ static const char *file_system(const char *path)
     return unknown;
 }
 
-/* Free space and whether we may write, for the places where txmill does. */
+/* Free space and write permission of the folders that txmill writes to. */
 static void examine_folder(examination *x, const char *name, const char *path)
 {
     struct statvfs fs;
     char text[VALUE], size[TXM_FORMAT_BYTES];
     if (statvfs(path, &fs) != 0) {
-        snprintf(text, sizeof text, "%s: cannot be looked at", path);
+        snprintf(text, sizeof text, "%s: cannot be examined", path);
         tell_fact(x, BAD, "files", name, text);
         return;
     }
@@ -361,7 +362,7 @@ static void examine_folder(examination *x, const char *name, const char *path)
     tell_fact(x, writable && free_bytes > 100 << 20 ? GOOD : NOTE, "files", name, text);
 }
 
-/* Only variables that change what txmill does. */
+/* Lists only variables that affect txmill. */
 static void examine_environment(examination *x)
 {
     static const char *const names[] = {"OCIO",         "TMPDIR",         "LC_ALL",         "LANG",
@@ -374,8 +375,7 @@ static void examine_environment(examination *x)
     }
 }
 
-/* The .txmill file that holds here, and what it sets; a mistake in it is bad, because every command will fail
- * on it. */
+/* The .txmill file that applies here, and its settings. A mistake in it is bad, because every command will fail. */
 static void examine_project(examination *x)
 {
     txm_project project;
@@ -392,15 +392,15 @@ static void examine_project(examination *x)
         tell_fact(x, GOOD, "project", txm_project_key_name(project.values[i].key), text);
         cache_dir = project.values[i].key == TXM_KEY_CACHE_DIR && !cache_dir ? project.values[i].value : cache_dir;
     }
-    /* A relative one is beside each image: this folder stands for them. */
+    /* A relative cache folder is beside each image; here it is looked for in the current folder. */
     if (access(cache_dir ? cache_dir : "blender_tx", F_OK) == 0)
         examine_folder(x, "cache folder", cache_dir ? cache_dir : "blender_tx");
     else if (cache_dir)
-        tell_fact(x, NOTE, "files", "cache folder", "not there yet");
+        tell_fact(x, NOTE, "files", "cache folder", "does not exist yet");
     txm_project_free(&project);
 }
 
-/* Exit code 5 if anything is bad, so that a farm can run it as a check of its nodes. */
+/* The exit code is 5 if anything is bad, so that a farm can use the command to check its nodes. */
 static int run_doctor(void *p, const txm_operands *operands)
 {
     doctor_args *args = p;
@@ -409,11 +409,12 @@ static int run_doctor(void *p, const txm_operands *operands)
     txm_error err = {0};
     const char *temp = getenv("TMPDIR");
     if (operands->count) {
-        txm_fail(&err, TXM_STATUS_USAGE, "unexpected argument '%s'; doctor looks at this machine and this folder",
+        txm_fail(&err, TXM_STATUS_USAGE,
+                 "unexpected argument '%s'; the command takes none, and examines this machine and the current folder",
                  operands->items[0]);
         return txm_finish_failed(&err, 0);
     }
-    /* What is wrong with the project is found below. */
+    /* examine_project reports what is wrong with the project. */
     txm_project_apply(&project, operands, &err);
     examine_program(&x);
     examine_place(&x);

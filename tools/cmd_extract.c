@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * txmill extract: one level of tx files, or all of them, as pictures.
+ * txmill extract: writes levels of tx files, and faces of Ptex files, as pictures.
  *
  * In: a tx file and a level; a Ptex file, a face and a level. Out: a picture in the format of the output's extension:
- * as stored where the format holds that, else encoded for viewing.
+ * as stored if the format supports this, else encoded for viewing.
  *
- * Several files need a folder as output; pictures are named after the images, or, where two would share a name,
- * after the whole tx file, with a number if need be. --raw keeps scene-linear values in 8-bit formats, for looking at
- * what is stored rather than at the texture.
+ * Several files need a folder as output. Pictures are named after the images; if two images have the same name, after
+ * the whole tx file, with a number if necessary. --raw keeps scene-linear values in 8-bit formats, to show what is
+ * stored.
  */
 #include <limits.h>
 #include <stdio.h>
@@ -41,17 +41,17 @@ typedef struct extract_args {
     txm_tx_files_args files;
 } extract_args;
 
-/* Extensions are written into names. */
+/* Extensions become part of file names, so they must not contain slashes. */
 static txm_status parse_format(const char *text, void *field, txm_error *err)
 {
     size_t n = strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789");
     if (!n || text[n] || n > 8)
-        return txm_fail(err, TXM_STATUS_USAGE, "must be the extension of a picture's name, as png or exr");
+        return txm_fail(err, TXM_STATUS_USAGE, "must be the extension of a picture, such as png or exr");
     *(const char **)field = text;
     return TXM_OK;
 }
 
-/* A face's number, of which there may be any. */
+/* A face's number; whether there is such a face is checked later. */
 static txm_status parse_face(const char *text, void *field, txm_error *err)
 {
     char *end;
@@ -72,33 +72,31 @@ static void set_extract_defaults(void *p)
 static const txm_option options[] = {
     TXM_OPTION_LEVEL(AT(level), "0"),
     TXM_OPTION(UINT, "fit", AT(fit_px), .arg = "PIXELS", .min = 1, .max = 65536,
-               .help = "The largest level of which neither side is longer",
-               .more = "As thumbnails want it. A file of which no level is that small fails."),
-    TXM_OPTION(FLAG, "atlas", AT(atlas), .help = "All levels in one picture",
+               .help = "Write the largest level that has at most this many pixels per side",
+               .more = "For thumbnails. It fails for a file without a level that small."),
+    TXM_OPTION(FLAG, "atlas", AT(atlas), .help = "Write all levels into one picture",
                .more = "Level 0 is on the left, the others are stacked to its right."),
     TXM_OPTION(CUSTOM, "face", AT(face), .arg = "NUMBER", .parse = parse_face,
-               .help = "Of a Ptex file: this face alone (default: all, on one sheet)",
-               .more =
-                   "Faces are counted from 0, as the polygons of the mesh. Row 0 of a face is the picture's lowest."),
+               .help = "For a Ptex file: only this face (default: all faces, on one sheet)",
+               .more = "Faces are counted from 0, in the order of the mesh's polygons. Row 0 of a face is at the "
+                       "bottom of the picture."),
     {0},
 };
 static const txm_option outputs[] = {
     TXM_OPTION_OUTPUT(
-        AT(output), "Write there, in the format of its extension (required)",
-        "A folder takes the pictures of any number of files, each under the name of its image: wood.png.0-"
-        "MD5.tx gives wood.png; where several images have one name, the others are named after the whole tx file, "
-        "with a number if need be. A name that ends with a slash is that of a folder, which is made where it is "
-        "missing."),
+        AT(output), "Write to this file, in the format of its extension (required)",
+        "If it is a folder, pictures of any number of files are written there, each with the name of its image: "
+        "wood.png.0-MD5.tx becomes wood.png; if several images have the same name, pictures are named after the whole "
+        "tx file, with a number if necessary. If the name ends with a slash, the folder is created if necessary."),
     TXM_OPTION(CUSTOM, "format", AT(format), .arg = "EXTENSION", .values = "png exr tif jpg hdr webp tga bmp dpx",
                .parse = parse_format,
-               .help = "Format of the pictures (default: by the output's name; in a folder png)"),
+               .help = "Format of the pictures (default: from the output's name; png for a folder)"),
     TXM_OPTION_OVERWRITE(AT(overwrite)),
-    TXM_OPTION(
-        FLAG, "raw", AT(raw), .help = "Write values as they are stored, in formats for viewing too",
-        .more =
-            "Without it, scene-linear values are encoded through the sRGB curve when the format is one for viewing, "
-            "such as PNG or JPEG. Primaries are not converted."),
-    TXM_OPTION(FLAG, "json", AT(json), .help = "Print one JSON object per file that says what was written"),
+    TXM_OPTION(FLAG, "raw", AT(raw), .help = "Write the stored values, also in formats for viewing",
+               .more = "Without it, scene-linear values are encoded with the sRGB curve in formats for viewing, such "
+                       "as PNG or JPEG. Primaries are not converted."),
+    TXM_OPTION(FLAG, "json", AT(json),
+               .help = "Print one JSON object per file, with the picture's name and properties"),
     {0},
 };
 
@@ -109,13 +107,13 @@ static const txm_option_group groups[] = {
     {0},
 };
 
-/* One file on its way into a picture. */
+/* One file and its picture. */
 typedef struct extraction {
     const extract_args *args;
     const char *path, *output;
 } extraction;
 
-/* Both successes and failures have the two names, so that a script can match them. */
+/* Successes and failures both have the two names, so that a script can match them. */
 static cJSON *new_extract_object(const extraction *x)
 {
     cJSON *o = txm_json_new("txmill.extract", TXM_EXTRACT_SCHEMA_VERSION);
@@ -124,7 +122,7 @@ static cJSON *new_extract_object(const extraction *x)
     return o;
 }
 
-/* `encoded` says whether values were changed for viewing: without it a picture cannot be judged. */
+/* `encoded` says whether values were changed for viewing, which a reader of the picture has to know. */
 static void print_extract_json(const extraction *x, const txm_extracted *p)
 {
     cJSON *o = new_extract_object(x);
@@ -139,7 +137,7 @@ static void print_extract_json(const extraction *x, const txm_extracted *p)
     txm_json_emit(o);
 }
 
-/* On stderr: standard output may be the picture's. */
+/* Printed on stderr, because the picture may be written to standard output. */
 static void say_written(const extraction *x, const txm_extracted *p)
 {
     char level[32];
@@ -157,12 +155,13 @@ static txm_status extract_ptex(const extraction *x, txm_extracted *result, txm_e
     const extract_args *args = x->args;
     const txm_ptex_extract how = {args->face, args->level, args->fit_px, args->raw, args->format};
     if (args->atlas)
-        return txm_fail(err, TXM_STATUS_USAGE, "%s: a Ptex file's faces have levels of their own; give --level",
-                        x->path);
+        return txm_fail(err, TXM_STATUS_USAGE,
+                        "%s: the faces of a Ptex file have separate levels; choose one with --level", x->path);
     return txm_ptex_write_picture(x->path, x->output, &how, result, err);
 }
 
-/* Reads, encodes if the format is for viewing, writes. The guard against overwriting a source has run before. */
+/* Reads the level, encodes it if the format is for viewing, and writes it. The caller has checked that no source is
+ * overwritten. */
 static txm_status extract(const extraction *x, txm_error *err)
 {
     const extract_args *args = x->args;
@@ -177,7 +176,7 @@ static txm_status extract(const extraction *x, txm_error *err)
     if (txm_ptex_is_file(x->path))
         status = extract_ptex(x, &result, err);
     else if (args->face != TXM_PTEX_ALL_FACES)
-        status = txm_fail(err, TXM_STATUS_USAGE, "%s: --face is for Ptex files", x->path);
+        status = txm_fail(err, TXM_STATUS_USAGE, "%s: --face is only for Ptex files", x->path);
     else
         status = txm_extract(x->path, x->output, &how, &result, err);
     if (!status && args->json)
@@ -189,18 +188,18 @@ static txm_status extract(const extraction *x, txm_error *err)
 
 /* ---- the files -------------------------------------------------------------------------------------------------- */
 
-/* A trailing slash makes a folder of it even if there is none yet. */
+/* A trailing slash stands for a folder, even if it does not exist yet. */
 static bool names_folder(const char *output)
 {
     struct stat st;
     return output[strlen(output) - 1] == '/' || (stat(output, &st) == 0 && S_ISDIR(st.st_mode));
 }
 
-/* The picture of a file in the folder: by its image's name, where that is taken by its own, and where images of one
- * name from several folders share both with a number. NULL when memory is exhausted. */
+/* The name of a file's picture in the folder: that of its image, or that of the tx file if it is taken, with a
+ * number if that is taken too. NULL when memory is exhausted. */
 static char *picture_name(const extract_args *args, const char *path, txm_names *taken)
 {
-    /* PNG holds what most textures hold; floats are written as they are only in formats that can (EXR, TIFF). */
+    /* PNG supports most textures; only EXR and TIFF store floats unchanged. */
     const char *base = txm_path_base(path), *format = args->format ? args->format : "png";
     size_t image_bytes, bytes = strlen(base);
     unsigned version;
@@ -224,7 +223,7 @@ static char *picture_name(const extract_args *args, const char *path, txm_names 
     return full;
 }
 
-/* The name is chosen first, then guarded: -o could name the very file that is read. */
+/* The name is chosen before it is checked, because -o could name the file that is read. */
 static txm_status extract_one(const extract_args *args, const txm_inputs *inputs, size_t index, txm_names *taken,
                               txm_error *err)
 {
@@ -247,7 +246,7 @@ static txm_status extract_one(const extract_args *args, const txm_inputs *inputs
     return status;
 }
 
-/* Files one after the other: the library decodes each with all threads. */
+/* Files are written one after the other, because the library decodes each with all threads. */
 static void extract_all(const extract_args *args, const txm_inputs *inputs, txm_tally *tally)
 {
     txm_summary summary = {.words = {"written"}};
@@ -267,19 +266,19 @@ static void extract_all(const extract_args *args, const txm_inputs *inputs, txm_
         txm_summary_say(&summary, "picture");
 }
 
-/* The folder is made only if it was asked for with a slash: a mistyped name should not leave one. */
+/* The folder is created only if its name ends with a slash, so that a mistyped name does not create one. */
 static txm_status check_extract_args(const extract_args *args, const txm_inputs *inputs, txm_error *err)
 {
     size_t count = txm_inputs_count(inputs);
     bool slash = args->output[strlen(args->output) - 1] == '/';
     if (count > 1 && !names_folder(args->output))
         return txm_fail(err, TXM_STATUS_USAGE,
-                        "-o %s: %zu tx files are given; name a folder for their pictures, as in -o pictures/",
+                        "-o %s: %zu tx files need a folder for their pictures; give one, as in -o pictures/",
                         args->output, count);
     return slash ? txm_folders_make(args->output, err) : TXM_OK;
 }
 
-/* Without -o there is nothing sensible to do: a picture on a terminal is `txmill view`. */
+/* An output is required; to show a picture on a terminal there is `txmill view`. */
 static int run_extract(void *p, const txm_operands *operands)
 {
     const extract_args *args = p;
@@ -287,7 +286,7 @@ static int run_extract(void *p, const txm_operands *operands)
     txm_tally tally = {0};
     txm_inputs *inputs = NULL;
     if (args->fit_px && (args->atlas || txm_opt_given(operands, "level")))
-        txm_fail(&err, TXM_STATUS_USAGE, "--fit chooses the level: give it without --level and --atlas");
+        txm_fail(&err, TXM_STATUS_USAGE, "--fit chooses the level, so leave out --level and --atlas");
     else if (operands->count && (!args->output || !*args->output))
         txm_fail(&err, TXM_STATUS_USAGE, "no output given; name one with -o, as in -o picture.png");
     else if (txm_tx_files_collect("extract", &args->files, operands, &inputs, &err) == TXM_OK &&
@@ -296,7 +295,6 @@ static int run_extract(void *p, const txm_operands *operands)
     return txm_files_finish(&inputs, &tally, &err);
 }
 
-TXM_COMMAND(extract, extract_args, .defaults = set_extract_defaults,
-            .purpose = "Write a level of tx files, or all of them, as pictures",
+TXM_COMMAND(extract, extract_args, .defaults = set_extract_defaults, .purpose = "Write levels of tx files as pictures",
             .synopsis = "[OPTION...] -o FILE|DIR TX...", .operand_values = TXM_VALUES_TX_OR_IMAGE,
             .exits = TXM_EXITS_FAIL | TXM_EXITS_RETRY | TXM_EXITS_SIGNAL);

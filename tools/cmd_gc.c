@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * txmill gc: removes what nobody needs from folders of tx files, or trims a store.
+ * txmill gc: removes unneeded tx files from folders, or trims a store.
  *
- * Parses what to remove and from where; gc_folders.c does folders, txm_store_trim stores. Without --delete nothing is
- * touched, and the same lines are printed as with it.
+ * This file parses the options; gc_folders.c handles folders, txm_store_trim stores. Without --delete nothing is
+ * removed, but the same lines are printed.
  *
- * Removing is the one thing that cannot be undone: it takes --delete, and what is removed is listed either way.
- * Folders are judged file by file in mill/farm/garbage_judge.c; whatever cannot be judged is kept.
+ * Because removal cannot be undone, it needs --delete, and removed files are listed in any case.
+ * mill/farm/garbage_judge.c decides about each file in a folder; a file about which it cannot decide is kept.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -42,33 +42,32 @@ static txm_status parse_age(const char *text, void *field, txm_error *err)
 
 #define AT(member) .offset = offsetof(txm_gc_args, member)
 static const txm_option what_options[] = {
+    TXM_OPTION(LIST, "keep-for", AT(keep_for), .arg = "SCENE|DIR", .values = TXM_VALUES_IMAGE,
+               .help = "Also remove tx files that none of these Blender scenes and images uses (repeatable)",
+               .more = "A scene is read with its libraries; an image, a folder with its subfolders or a list, @FILE, "
+                       "is used with the same rules as in make. Nothing is removed if it is unknown what a scene uses: "
+                       "if the scene or a library cannot be read, if a folder of its images is missing (unless "
+                       "--missing-folders is given), or if none of its images exists. Tx files of images that are "
+                       "packed into a scene are kept by the images' names."),
+    TXM_OPTION_CACHE_DIR(AT(cache_dir), "The cache folder with which these scenes are rendered, as in make", NULL),
+    TXM_OPTION(FLAG, "recursive", .letter = 'r', AT(recursive),
+               .help = "No effect: folders are always searched with their subfolders",
+               .more = "Accepted because other commands have it. A list of folders and tx files, one path per line, is "
+                       "read with @FILE, or from standard input with -."),
     TXM_OPTION(
-        LIST, "keep-for", AT(keep_for), .arg = "SCENE|DIR", .values = TXM_VALUES_IMAGE,
-        .help = "Also remove what none of these Blender scenes and images uses (repeatable)",
+        FLAG, "missing-folders", AT(missing_folders), .help = "Treat an image as gone even if its folder is missing",
         .more =
-            "A scene with its libraries; an image, a folder with its subfolders or a list, @FILE, under the same rules "
-            "as "
-            "in make. Nothing is removed where it is unknown what a scene uses: where it or a library cannot be read, "
-            "where a folder with images of it is missing (unless --missing-folders is given), and where none of its "
-            "images is there. Tx files of images that are packed into a scene are kept, by the images' names."),
-    TXM_OPTION_CACHE_DIR(AT(cache_dir), "The cache folder that these scenes are rendered with, as in make", NULL),
-    TXM_OPTION(
-        FLAG, "recursive", .letter = 'r', AT(recursive),
-        .help = "No effect: folders are always searched with their subfolders",
-        .more = "For the habit. A list of folders and tx files, one path per line, is taken with @FILE, from standard "
-                "input with -."),
-    TXM_OPTION(FLAG, "missing-folders", AT(missing_folders),
-               .help = "Treat an image as gone even if its folder is missing",
-               .more = "Without this option such tx files stay: a share that is not mounted has lost no images."),
+            "Without this option such tx files are kept, because the folder may be on a share that is not mounted."),
     TXM_OPTION(STRING, "store", AT(store), .arg = "DIR", .values = TXM_VALUES_DIR,
                .help = "Trim this store (see make --store) instead"),
     TXM_OPTION(CUSTOM, "older-than", AT(older_than_s), .arg = "AGE", .parse = parse_age,
-               .help = "Remove only what is older, such as 36h, 30d or 8w",
-               .more = "In folders, since the tx file was put there; in a store, since it was last used."),
+               .help = "Remove only files that are older, such as 36h, 30d or 8w",
+               .more =
+                   "In folders, the age counts since the tx file was put there; in a store, since it was last used."),
     TXM_OPTION(SIZE, "max-size", AT(max_size), .arg = "SIZE",
                .help = "Trim the store to this size, such as 200G, least recently used first",
-               .more = "Files that are in use under another name (hard links) occupy nothing and are not counted."),
-    TXM_OPTION(FLAG, "delete", AT(remove), .help = "Really remove; without it, only list what would be removed"),
+               .more = "Files that are also hard-linked from elsewhere take up no extra space and are not counted."),
+    TXM_OPTION(FLAG, "delete", AT(remove), .help = "Remove the files; without it they are only listed"),
     {0},
 };
 
@@ -80,7 +79,7 @@ static const txm_option_group groups[] = {
     {0},
 };
 
-/* No age and no size: neither bound is in force unless given. */
+/* Age and size have no limit unless they are given. */
 static void set_gc_defaults(void *p)
 {
     txm_gc_args *args = p;
@@ -90,7 +89,7 @@ static void set_gc_defaults(void *p)
 
 /* ---- reporting -------------------------------------------------------------------------------------------------- */
 
-/* One schema for both kinds of garbage, folders and stores. */
+/* Folders and stores have the same schema. */
 cJSON *txm_gc_object(const char *type)
 {
     cJSON *o = txm_json_new("txmill.gc", TXM_GC_SCHEMA_VERSION);
@@ -98,7 +97,7 @@ cJSON *txm_gc_object(const char *type)
     return o;
 }
 
-/* Called after each object of a store is removed, or would be. */
+/* Called for each object of a store that was removed, or would be. */
 static void on_removed(void *user, const char *path, uint64_t bytes, double unused_s)
 {
     const txm_gc_args *args = user;
@@ -118,7 +117,7 @@ static void on_removed(void *user, const char *path, uint64_t bytes, double unus
     }
 }
 
-/* What was there, and what went of it. */
+/* The total, and what was removed. */
 static void print_summary(const txm_gc_args *args, const txm_trim_result *r)
 {
     char size[TXM_FORMAT_BYTES], gone[TXM_FORMAT_BYTES], files[TXM_FORMAT_COUNT];
@@ -137,7 +136,7 @@ static void print_summary(const txm_gc_args *args, const txm_trim_result *r)
     txm_json_emit(o);
 }
 
-/* Objects that could not be removed are counted as failures that a retry may cure. */
+/* Objects that could not be removed count as failures where a retry may succeed. */
 static int trim_store(txm_gc_args *args)
 {
     txm_error err = {0};
@@ -153,29 +152,30 @@ static int trim_store(txm_gc_args *args)
     return txm_finish(&tally);
 }
 
-/* Folders and a store are gone through by different rules: one of them a run. */
+/* Folders and a store have different rules, so a run handles one kind. */
 static txm_status check_usage(const txm_gc_args *args, const txm_operands *operands, txm_error *err)
 {
     if (args->store && operands->count)
-        return txm_fail(err, TXM_STATUS_USAGE, "'%s': with --store no folder is taken; run gc twice",
+        return txm_fail(err, TXM_STATUS_USAGE,
+                        "'%s': --store takes no folders; run gc once for the store and once for the folders",
                         operands->items[0]);
     if (args->store && (args->keep_for.count || args->missing_folders || args->cache_dir))
         return txm_fail(err, TXM_STATUS_USAGE,
-                        "--keep-for, --cache-dir and --missing-folders are for folders, not for a store");
+                        "--keep-for, --cache-dir and --missing-folders apply to folders; leave them out with --store");
     if (args->store && !*args->store)
-        return txm_fail(err, TXM_STATUS_USAGE, "--store: the name is empty");
+        return txm_fail(err, TXM_STATUS_USAGE, "--store: the name is empty; name a folder");
     if (args->store && args->older_than_s < 0 && args->max_size == UINT64_MAX)
-        return txm_fail(err, TXM_STATUS_USAGE, "nothing to trim the store by; give --older-than or --max-size");
+        return txm_fail(err, TXM_STATUS_USAGE, "no limit for the store; give --older-than or --max-size");
     if (!args->store && !operands->count)
         return txm_fail(err, TXM_STATUS_USAGE, "no folder given, and no --store; 'txmill gc --help' lists the options");
     if (!args->store && args->max_size != UINT64_MAX)
         return txm_fail(
             err, TXM_STATUS_USAGE,
-            "--max-size is for a store, where it is known what was not used for longest; name one with --store");
+            "--max-size applies to a store, which records when its files were last used; name one with --store");
     return TXM_OK;
 }
 
-/* Without scenes to keep for, rules decide nothing; they are checked all the same, so that a typo is found here. */
+/* Without --keep-for, rules have no effect; they are checked all the same, so that a mistake is found. */
 static txm_status check_rules(const txm_gc_args *args, txm_error *err)
 {
     const bool any = args->rules.rules.count || args->rules.rule_files.count || args->rules.preset ||
@@ -192,7 +192,7 @@ static txm_status check_rules(const txm_gc_args *args, txm_error *err)
     return err->status;
 }
 
-/* A store and folders exclude each other, since the same option means other things for them. */
+/* A store and folders exclude each other, because the same options have other meanings for them. */
 static int run_gc(void *p, const txm_operands *operands)
 {
     txm_gc_args *args = p;
@@ -216,6 +216,6 @@ static int run_gc(void *p, const txm_operands *operands)
     return code;
 }
 
-TXM_COMMAND(gc, txm_gc_args, .purpose = "Remove tx files that nobody needs, or trim a store of them",
+TXM_COMMAND(gc, txm_gc_args, .purpose = "Remove unneeded tx files, or trim a store of them",
             .synopsis = "[OPTION...] DIR|TX...", .operand_values = TXM_VALUES_TX,
             .exits = TXM_EXITS_FAIL | TXM_EXITS_RETRY | TXM_EXITS_SIGNAL, .defaults = set_gc_defaults);

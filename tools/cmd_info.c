@@ -2,11 +2,11 @@
  *
  * txmill info: shows what is inside tx files.
  *
- * In: tx files, and Ptex files, which tools/ptex prints. Out: container, sizes, what the metadata says, and whether
- * Cycles would load the file. info_report.c prints; this file goes through the inputs and keeps the tally.
+ * In: tx files, and Ptex files, which tools/ptex prints. Out: container, sizes, metadata, and whether Cycles would
+ * load the file. This file goes through the inputs and counts results; info_report.c prints.
  *
- * Pixels are not read unless that is asked for: --deep decodes all tiles, --tiles counts them as well. The verdict
- * (used, outdated, unusable ...) is the library's, the one that check and list give as well.
+ * Pixels are read only on request: --deep decodes all tiles, --tiles also lists them. The verdict (used, outdated,
+ * unusable ...) comes from the library, as in check and list.
  */
 #include "tile/base/fail.h"
 #include "tile/base/mem.h"
@@ -21,7 +21,7 @@
 #include "tools/output/text.h"
 #include "tools/ptex/ptex_files.h"
 
-/* --tiles without a word and with its only one: see TXM_OPT_WORD. */
+/* The values of --tiles without and with its word: see TXM_OPT_WORD. */
 enum { ALL_TILES = 2 };
 
 typedef struct info_args {
@@ -29,18 +29,17 @@ typedef struct info_args {
     int tiles;
     txm_tx_files_args files;
     txm_config_args config;
-    txm_rule_args rules; /* of the .txmill alone */
+    txm_rule_args rules; /* from .txmill files only */
     txm_jobs_args jobs;
 } info_args;
 
 #define AT(member) .offset = offsetof(info_args, member)
 static const txm_option options[] = {
     TXM_OPTION(FLAG, "all", AT(all), .help = "Show every entry of the metadata"),
-    TXM_OPTION(
-        WORD, "tiles", AT(tiles), .arg = "[=all]", .values = "all",
-        .help = "Show every tile's bytes, and which hold one colour",
-        .more = "Every tile is decoded for it. Of a file with more than 200 tiles the largest 200 are listed, with all "
-                "every one, row by row; JSON always holds them all."),
+    TXM_OPTION(WORD, "tiles", AT(tiles), .arg = "[=all]", .values = "all",
+               .help = "Show the size of every tile, and which have a single colour",
+               .more = "Every tile is decoded for this. If a file has more than 200 tiles, the 200 largest are listed; "
+                       "with all, every tile, row by row. JSON always has all tiles."),
     TXM_OPTION_DEEP(AT(deep)),
     TXM_OPTION(FLAG, "json", AT(json), .help = "Print one JSON object per file"),
     {0},
@@ -50,7 +49,7 @@ static const txm_option_group groups[] = {
     {"Reports", options, 0}, TXM_FILES_GROUP(info_args), TXM_COLOUR_GROUP(info_args), TXM_JOBS_GROUP(info_args), {0},
 };
 
-/* One file. The summary counts its verdict, not whether it could be read: that is the tally's. */
+/* Shows one file. The summary counts its verdict; the tally counts whether it could be read. */
 static txm_status show_info(txm_context *context, const txm_rules *rules, const char *path, const info_args *args,
                             txm_summary *summary, txm_error *err)
 {
@@ -73,7 +72,7 @@ static txm_status show_info(txm_context *context, const txm_rules *rules, const 
     return status;
 }
 
-/* A Ptex file has nothing that Cycles could use. */
+/* Cycles does not use Ptex files, so there is no verdict. */
 static txm_status show_ptex(const char *path, const info_args *args, txm_summary *summary, txm_error *err)
 {
     const txm_ptex_extent extent = {args->json, args->all, args->deep};
@@ -83,7 +82,7 @@ static txm_status show_ptex(const char *path, const info_args *args, txm_summary
     return status;
 }
 
-/* A blank line between files for people, none in JSON; a file that fails does not stop the next. */
+/* There is a blank line between files in the text output. If a file fails, the next ones are still shown. */
 static void show_all(const txm_project_contexts *contexts, const txm_rules *rules, const txm_inputs *inputs,
                      const info_args *args, txm_tally *tally)
 {
@@ -112,7 +111,7 @@ static void show_all(const txm_project_contexts *contexts, const txm_rules *rule
         txm_summary_print(&summary, "file");
 }
 
-/* Colours are needed to name spaces and to judge names, with the config of the project that each file was made for. */
+/* The config of each file's project is loaded, to name colour spaces and to check the file's name. */
 static int run_info(void *p, const txm_operands *operands)
 {
     info_args *args = p;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * txmill list: the images of Blender scenes.
+ * txmill list: lists the images of Blender scenes.
  *
- * In: scenes. Out: the images that a render would look up, what uses them, and the state of their tx files; with
- * --lint, findings about nodes and files. Nothing is made.
+ * In: scenes. Out: the images that a render would look up, the nodes that use them, and the state of their tx files;
+ * with --lint, findings about nodes and files. Nothing is made.
  *
- * A scene is read by our own reader (src/mill/scene), without Blender; the state of tx files is looked up as Cycles
- * would. Exit code 5 with --lint when something is found, 0 otherwise.
+ * Scenes are read without Blender (src/mill/scene); tx files are looked up as in Cycles. The exit code is 5 if --lint
+ * finds something.
  */
 #include <stdio.h>
 #include <string.h>
@@ -37,14 +37,12 @@ typedef struct list_args {
 
 #define AT(member) .offset = offsetof(list_options, member)
 static const txm_option options[] = {
-    TXM_OPTION(
-        FLAG, "lint", AT(lint), .help = "Report what is missing and likely mistakes; exit with 5 if anything is found",
-        .more =
-            "An image that feeds a Normal Map node but is not data; one image used as colour and as data; one file in "
-            "two colour spaces; missing files and libraries; unknown colour spaces; and of the images what make "
-            "--lint looks for. They are read for that. See FINDINGS."),
-    TXM_OPTION_CACHE_DIR(AT(cache_dir),
-                         "Folder in which tx files are looked for (default: blender_tx beside each image)", NULL),
+    TXM_OPTION(FLAG, "lint", AT(lint), .help = "Report missing files and likely mistakes; exit with 5 if there are any",
+               .more = "An image that feeds a Normal Map node but is not data; one image used as colour and as data; "
+                       "one file in two colour spaces; missing files and libraries; unknown colour spaces; and the "
+                       "findings of make --lint, for which the images are read. See FINDINGS."),
+    TXM_OPTION_CACHE_DIR(AT(cache_dir), "Folder in which to look for tx files (default: blender_tx beside each image)",
+                         NULL),
     TXM_OPTION_DEEP(AT(deep)),
     TXM_OPTION(FLAG, "json", AT(json), .help = "Print one JSON object per scene, image, library and finding"),
     {0},
@@ -59,7 +57,7 @@ static const txm_option_group groups[] = {
     {0},
 };
 
-/* The context as the scene's render sees it: with the scene's own working space, where the file has one. */
+/* The context for a scene, with the scene's own working space if the file has one. */
 static txm_status context_for(const txm_blend *blend, const txm_input *input, const list_args *args, txm_context *plain,
                               txm_context **own, txm_error *err)
 {
@@ -72,8 +70,8 @@ static txm_status context_for(const txm_blend *blend, const txm_input *input, co
     return txm_context_derive(plain, space, own, err);
 }
 
-/* The working space of a scene may differ from the config's: then a context of its own is made for it. What
- * could be read of a scene is printed before the trouble with it is reported. */
+/* If the working space of a scene differs from the config's, a context is made for it. The part of a scene that
+ * could be read is printed before an error in it is reported. */
 static txm_status list_scene(const txm_input *input, const list_args *args, txm_context *context, txm_tally *tally,
                              txm_summary *summary, txm_error *err)
 {
@@ -100,7 +98,7 @@ static txm_status list_scene(const txm_input *input, const list_args *args, txm_
         txm_list_print_text(&report);
         txm_list_sum(&report, summary);
     } else if (status == TXM_OK && !txm_list_print_json(&report)) {
-        status = txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: no memory to print the list", path);
+        status = txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: out of memory while printing the list", path);
     }
     if (status == TXM_OK) {
         status = txm_list_trouble(&report, err);
@@ -111,12 +109,12 @@ static txm_status list_scene(const txm_input *input, const list_args *args, txm_
     return status;
 }
 
-/* Says what a file is that is no scene. */
+/* For a file that is not a scene, says what it is. */
 static void explain(const char *path, txm_error *err)
 {
     const char *kind = strstr(err->message, ": not a .blend file: ") ? txm_kind_of_file(path) : "a Blender scene";
     if (!strcmp(kind, "a Blender scene") || !strcmp(kind, "a zstd file") || !strcmp(kind, "a gzip file")) {
-        return; /* a damaged one */
+        return; /* a damaged scene */
     }
     txm_error_clear(err);
     if (!strcmp(kind, "a tx file")) {
@@ -126,12 +124,12 @@ static void explain(const char *path, txm_error *err)
         txm_fail(err, TXM_STATUS_UNSUPPORTED,
                  "%s: not a .blend file, but %s; 'txmill resolve %s' shows the tx file of an image", path, kind, path);
     } else {
-        txm_fail(err, TXM_STATUS_UNSUPPORTED, "%s: not a .blend file, but %s; name a scene that Blender saved", path,
-                 kind);
+        txm_fail(err, TXM_STATUS_UNSUPPORTED, "%s: not a .blend file, but %s; name a scene that was saved by Blender",
+                 path, kind);
     }
 }
 
-/* Scenes one after the other, with a blank line between; each can take its libraries with it. */
+/* Lists scenes one after the other, with a blank line between them. */
 static void list_all(const txm_inputs *inputs, const list_args *args, const txm_project_contexts *contexts,
                      txm_tally *tally)
 {
@@ -165,7 +163,7 @@ static void list_all(const txm_inputs *inputs, const list_args *args, const txm_
     }
 }
 
-/* Folders are searched for these; a file .xml there may be anything. */
+/* The files that are searched for in folders; .xml is not among them, because such files may be anything. */
 static int run_list(void *p, const txm_operands *operands)
 {
     static const char *const scenes[] = {"*.blend", "*.usd", "*.usda", "*.usdc", "*.usdz", NULL};
@@ -175,7 +173,8 @@ static int run_list(void *p, const txm_operands *operands)
     txm_project_contexts contexts = {0};
     txm_inputs *inputs = NULL;
     txm_error err = {0};
-    /* What a scene says is final; the rules are checked, so that one line of options fits all commands. */
+    /* The settings in a scene take precedence over rules, but the rules are checked, so that the same options work
+     * for all commands. */
     txm_rules *rules = NULL;
     const txm_settings settings = {.cache_dir = args->list.cache_dir};
     const txm_project_targets project = {&args->list.cache_dir, &args->config, &args->rules, &args->jobs.threads};

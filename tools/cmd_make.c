@@ -2,57 +2,54 @@
  *
  * txmill make: converts images into tx files for Cycles.
  *
- * Only the options of the command: make_run.c carries it out, since `txmill watch` does the same work round after
- * round.
+ * This file has only the options of the command; make_run.c carries it out, because `txmill watch` does the same in
+ * each round.
  *
- * Order of what is checked: options, shard, project settings, then inputs. Each can be wrong in a way that the
- * next would hide.
+ * The order of checks is options, shard, project settings, inputs, because each could hide a mistake in the next.
  */
 #include "tile/base/fail.h"
 #include "tools/inspect/tx_files.h"
-#include "tools/make/make_run.h"
+#include "tools/make/make_mesh.h"
 #include "tools/options/project.h"
 #include "tools/output/exits.h"
 
 #define AT(member) .offset = offsetof(txm_make_args, member)
 static const txm_option output_options[] = {
-    TXM_OPTION_OUTPUT(AT(output), "Write to this file, for a single image",
-                      "Cycles finds it there only if it is the name that Cycles computes itself."),
-    TXM_OPTION(FLAG, "force", .letter = 'f', AT(force), .help = "Write even what is up to date"),
+    TXM_OPTION_OUTPUT(AT(output), "Write to this file; for a single image",
+                      "Cycles finds it there only under the name that Cycles itself computes."),
+    TXM_OPTION(FLAG, "force", .letter = 'f', AT(force), .help = "Write also files that are up to date"),
     TXM_OPTION(FLAG, "deep", AT(deep),
-               .help = "Decode the tiles of what is up to date, and make again what is damaged"),
-    TXM_OPTION(FLAG, "dry-run", .letter = 'n', AT(dry_run), .help = "Only show what would be made, and why"),
-    TXM_OPTION(FLAG, "plan", AT(plan), .help = "Like --dry-run, in the order of the work, with its cost",
-               .more = "Megapixels, memory at the peak and processor seconds are estimated from the images' headers."),
-    TXM_OPTION(
-        WORD, "key", AT(key), .arg = "[=content]", .values = "content",
-        .help = "Make nothing; print one key per file: equal keys mean equal pixels",
-        .more =
-            "With =content it covers the image's bytes, too: equal keys, equal tx pixels, wherever and whenever. See "
-            "KEYS."),
+               .help = "Also decode the tiles of files that are up to date, and make damaged ones again"),
+    TXM_OPTION(FLAG, "dry-run", .letter = 'n', AT(dry_run), .help = "Only show what would be made and why"),
+    TXM_OPTION(FLAG, "plan", AT(plan), .help = "Like --dry-run, but in the order of the work and with its cost",
+               .more = "Megapixels, peak memory and processor seconds are estimated from the images' headers."),
+    TXM_OPTION(WORD, "key", AT(key), .arg = "[=content]", .values = "content",
+               .help = "Make nothing, but print a key per file; equal keys mean equal pixels",
+               .more = "With =content the key also depends on the image's bytes: equal keys then mean equal pixels in "
+                       "the tx files, whatever the images' names and dates. See KEYS."),
     TXM_OPTION_STORE(AT(store), "See THE STORE."),
     {0},
 };
 static const txm_option course_options[] = {
     TXM_OPTION(FLAG, "no-claims", AT(no_claims), .help = "Do not keep other processes from making the same files",
-               .more = "Nothing breaks without claims: processes then may do the same work twice. See MANY PROCESSES."),
+               .more = "This is safe, but processes may do the same work twice. See MANY PROCESSES."),
     TXM_OPTION(CLEAR, "keep-going", .letter = 'k', AT(fail_fast),
-               .help = "Carry on with the other images when one fails (the default)"),
-    TXM_OPTION(FLAG, "fail-fast", AT(fail_fast), .help = "Start no more images once one has failed",
-               .more = "Those that are under way are finished."),
+               .help = "Continue with the other images if one fails (the default)"),
+    TXM_OPTION(FLAG, "fail-fast", AT(fail_fast), .help = "Start no more images after one has failed",
+               .more = "Conversions that are running are finished."),
     TXM_OPTION(FLAG, "lint", AT(lint), .help = "Warn about likely mistakes; see LINT"),
     TXM_OPTION(STRING, "log", AT(log), .arg = "FILE", .values = TXM_VALUES_LOG,
                .help = "Also write the JSON objects of --json to this file",
-               .more = "For schedulers that keep no standard output, and for txmill report and verify --run. The file "
-                       "is begun anew "
-                       "by each run."),
+               .more = "For schedulers that keep no standard output, and for txmill report and verify --run. Each run "
+                       "overwrites the file."),
     TXM_OPTION(FLAG, "progress", AT(progress), .help = "Print one progress line per percent",
-               .more = "On a terminal there is a progress line in any case, unless -q is given."),
+               .more = "A terminal shows progress in any case, unless -q is given."),
     {0},
 };
 
 static const txm_option_group groups[] = {
     TXM_INPUTS_GROUP(txm_make_args),
+    TXM_MESH_GROUP(txm_make_args),
     TXM_RULES_GROUP(txm_make_args),
     TXM_SETTINGS_GROUP(txm_make_args),
     TXM_COLOUR_GROUP(txm_make_args),
@@ -64,13 +61,13 @@ static const txm_option_group groups[] = {
     {0},
 };
 
-/* The project's .txmill files fill in what the command line left open: see txm_project_apply. */
+/* Settings that the command line leaves open come from the project's .txmill files: see txm_project_apply. */
 static void set_make_defaults(void *p)
 {
     txm_settings_args_default(&((txm_make_args *)p)->settings);
 }
 
-/* What the tables of options cannot say. */
+/* Checks that the tables of options cannot express. */
 static txm_status check_usage(const txm_make_args *args, const txm_operands *operands, txm_error *err)
 {
     if (!operands->count)
@@ -79,23 +76,26 @@ static txm_status check_usage(const txm_make_args *args, const txm_operands *ope
     if (args->output && operands->count > 1)
         return txm_fail(err, TXM_STATUS_USAGE, "--output takes a single image, but %zu are given; use --cache-dir",
                         operands->count);
+    const txm_status status = txm_make_mesh_check(args, operands, err);
+    if (status != TXM_OK)
+        return status;
     if (args->store && !*args->store)
-        return txm_fail(err, TXM_STATUS_USAGE, "--store: the name is empty");
+        return txm_fail(err, TXM_STATUS_USAGE, "--store: the name is empty; name a folder");
     if (args->log && !*args->log)
-        return txm_fail(err, TXM_STATUS_USAGE, "--log: the name is empty");
+        return txm_fail(err, TXM_STATUS_USAGE, "--log: the name is empty; name a file");
     if (args->output && !*args->output)
-        return txm_fail(err, TXM_STATUS_USAGE, "--output: the name is empty");
+        return txm_fail(err, TXM_STATUS_USAGE, "--output: the name is empty; name a file");
     if (args->log && !strcmp(args->log, "-"))
-        return txm_fail(err, TXM_STATUS_USAGE,
-                        "--log -: a log goes to a file; --json prints the same to standard output");
+        return txm_fail(
+            err, TXM_STATUS_USAGE,
+            "--log -: the log cannot go to standard output; use --json, which prints the same objects there");
     if (args->output && !strcmp(args->output, "-"))
         return txm_fail(err, TXM_STATUS_USAGE,
-                        "--output -: a tx file does not go to standard output; name a file, as in "
-                        "-o wood.tx");
+                        "--output -: a tx file cannot go to standard output; name a file, as in -o wood.tx");
     return TXM_OK;
 }
 
-/* What must be right before anything is read; the rest is txm_make_run's. */
+/* Checks everything that can be checked before files are read; txm_make_run does the rest. */
 static int run_make(void *p, const txm_operands *operands)
 {
     txm_make_args *args = p;

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * txmill plan: how the inputs divide into shards, before a farm is asked to work on them.
+ * txmill plan: shows how the inputs of a farm job are divided into shards.
  *
- * In: the inputs of a farm job and a number of shards. Out: per shard its share of images, processor time and memory,
- * so that a job can be sized before it is submitted. The division is the one that `make --shard` will use.
+ * In: the inputs of a farm job and a number of shards. Out: for each shard its images, processor time and memory, so
+ * that the size of a job can be chosen before it is submitted. `make --shard` will use the same division.
  *
- * Without arguments for memory or time it asks nothing of a farm: the table is what a person needs to choose N.
- * `list` in the last line is a digest of the inputs; if two nodes print different ones they see different
- * files, and shards would not fit together.
+ * `list` in the last line is a digest of the inputs; if two nodes print different ones, they see different files and
+ * must not share a job.
  */
 #include <stdio.h>
 #include <string.h>
@@ -51,7 +50,7 @@ static const txm_option_group groups[] = {
     TXM_REPORTS_GROUP(plan_args), {0},
 };
 
-/* Settings are those of make: a plan under other settings would count other files as fresh. */
+/* Settings are those of make, because other settings would lead to other fresh files. */
 static void set_plan_defaults(void *p)
 {
     txm_settings_args_default(&((plan_args *)p)->settings);
@@ -59,11 +58,11 @@ static void set_plan_defaults(void *p)
 
 /* ---- counting --------------------------------------------------------------------------------------------------- */
 
-/* What falls to one shard. */
+/* The images of one shard. */
 typedef struct share {
     size_t inputs, to_create, failed;
-    double weight_s; /* whatever is there already */
-    txm_cost cost;   /* of what is to be made; memory_bytes: the largest */
+    double weight_s; /* of all images, also those that are up to date */
+    txm_cost cost;   /* of the images to be made; memory_bytes is that of the largest */
 } share;
 
 typedef struct plan {
@@ -73,13 +72,13 @@ typedef struct plan {
     txm_tally tally;
 } plan;
 
-/* Comes once, before the files. */
+/* Called once, before the files. */
 static void on_planned(void *user, const txm_batch_totals *totals)
 {
     snprintf(((plan *)user)->list_key, TXM_KEY_HEX, "%s", totals->list_key);
 }
 
-/* Weight is what shards are balanced by, and every input has one; cost is only of those that will be converted. */
+/* Shards are balanced by weight, which every input has; the cost covers only images that will be converted. */
 static void add_to_share(share *s, const txm_batch_file *file)
 {
     bool work = file->err->status == TXM_OK && file->result->outcome == TXM_OUTCOME_WOULD_CREATE;
@@ -95,7 +94,7 @@ static void add_to_share(share *s, const txm_batch_file *file)
         s->cost.memory_bytes = file->cost.memory_bytes;
 }
 
-/* Three types: file, shard and, last, summary. */
+/* There are three types: file, shard and, at the end, summary. */
 static cJSON *new_plan_object(const char *type)
 {
     cJSON *o = txm_json_new("txmill.plan", PLAN_SCHEMA_VERSION);
@@ -103,7 +102,7 @@ static cJSON *new_plan_object(const char *type)
     return o;
 }
 
-/* With --files: the shard first, so that the output sorts and cuts easily. */
+/* For --files: the shard is the first column, so that the output can be sorted and cut. */
 static void print_file(const plan *p, const txm_batch_file *file)
 {
     if (p->args->report.json) {
@@ -119,7 +118,7 @@ static void print_file(const plan *p, const txm_batch_file *file)
     putchar('\n');
 }
 
-/* Also called for inputs that failed: they have a place in a shard, whose job will report them again. */
+/* Also called for inputs that failed: they belong to a shard, whose task will report them again. */
 static void on_done(void *user, const txm_batch_file *file)
 {
     plan *p = user;
@@ -127,7 +126,7 @@ static void on_done(void *user, const txm_batch_file *file)
     if (file->err->status != TXM_OK)
         txm_say(TXM_SAY_ERROR, "%s", file->err->message);
     add_to_share(&p->total, file);
-    /* Shards are given once all inputs were looked at; without memory for that there are none. */
+    /* Inputs get their shards after all were examined; if memory runs out before that, they have none. */
     if (file->shard < 1 || file->shard > p->args->shards)
         return;
     add_to_share(&p->shares[file->shard - 1], file);
@@ -137,7 +136,8 @@ static void on_done(void *user, const txm_batch_file *file)
 
 /* ---- reporting -------------------------------------------------------------------------------------------------- */
 
-/* The heaviest shard against the even share: 1 is perfect. The job ends with its heaviest shard. */
+/* The weight of the heaviest shard divided by the even share; 1 is perfect. The heaviest shard determines when the
+ * job ends. */
 static double balance(const plan *p)
 {
     double heaviest = 0;
@@ -147,7 +147,7 @@ static double balance(const plan *p)
     return p->total.weight_s > 0 ? heaviest * p->args->shards / p->total.weight_s : 1;
 }
 
-/* The same members for a shard and for the whole. */
+/* A shard and the summary have the same members. */
 static void add_share(cJSON *o, const share *s)
 {
     txm_json_uint(o, "inputs", s->inputs);
@@ -160,7 +160,7 @@ static void add_share(cJSON *o, const share *s)
     txm_json_number(c, "cpu_seconds", s->cost.seconds, 6);
 }
 
-/* Shards are numbered from 1, as make --shard counts them. */
+/* Shards are numbered from 1, as in make --shard. */
 static void print_plan_json(const plan *p)
 {
     for (uint32_t i = 0; i < p->args->shards; i++) {
@@ -177,7 +177,7 @@ static void print_plan_json(const plan *p)
     txm_json_emit(o);
 }
 
-/* The share of the weight in percent; a plan without weight (everything is fresh) has 0. */
+/* The share of the weight in percent; 0 if the plan has no weight because everything is fresh. */
 static void print_row(const char *name, const share *s, double whole)
 {
     char memory[TXM_FORMAT_BYTES], time[TXM_FORMAT_BYTES];
@@ -186,7 +186,7 @@ static void print_row(const char *name, const share *s, double whole)
            whole > 0 ? 100 * s->weight_s / whole : 0);
 }
 
-/* The balance goes to stderr with the key: it is about the plan, not a row of it. */
+/* The balance and the key are printed on stderr, because they are not rows of the table. */
 static void print_table(const plan *p)
 {
     char name[16];
@@ -201,7 +201,7 @@ static void print_table(const plan *p)
 
 /* ---- running ---------------------------------------------------------------------------------------------------- */
 
-/* A dry run of the batch with `shards` set: the same code that divides for make. */
+/* A dry run of the batch with `shards` set, which runs the code that make uses to divide. */
 static txm_status make_plan(plan *p, const txm_operands *operands, txm_error *err)
 {
     const plan_args *a = p->args;
@@ -222,7 +222,7 @@ static txm_status make_plan(plan *p, const txm_operands *operands, txm_error *er
     return status;
 }
 
-/* The number of shards is asked for by name: a plan for one shard would say nothing. */
+/* --shards is required, because a plan for one shard would show nothing. */
 static int run_plan(void *v, const txm_operands *operands)
 {
     plan_args *args = v;
@@ -233,7 +233,7 @@ static int run_plan(void *v, const txm_operands *operands)
     if (!operands->count)
         txm_fail(&err, TXM_STATUS_USAGE, "no image given; 'txmill plan --help' lists the options");
     else if (!args->shards)
-        txm_fail(&err, TXM_STATUS_USAGE, "--shards N is missing: the number of shards");
+        txm_fail(&err, TXM_STATUS_USAGE, "no number of shards given; give it with --shards N");
     else if (!(p.shares = txm_calloc(args->shards, sizeof *p.shares)))
         txm_fail(&err, TXM_STATUS_NO_MEMORY, "out of memory for %u shards", args->shards);
     const txm_project_targets project = {&args->settings.settings.cache_dir, &args->config, &args->rules,
@@ -250,6 +250,7 @@ static int run_plan(void *v, const txm_operands *operands)
     return err.status == TXM_OK ? txm_finish(&p.tally) : txm_finish_failed(&err, p.total.inputs);
 }
 
-TXM_COMMAND(plan, plan_args, .purpose = "Show how images divide into shards of a farm job, and what each costs",
+TXM_COMMAND(plan, plan_args,
+            .purpose = "Show how images are divided into the shards of a farm job, and what each costs",
             .synopsis = "--shards N [OPTION...] PATH...", .operand_values = TXM_VALUES_IMAGE,
             .exits = TXM_EXITS_FAIL | TXM_EXITS_RETRY | TXM_EXITS_SIGNAL, .defaults = set_plan_defaults);

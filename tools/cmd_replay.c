@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
- * txmill replay: a trace of a render, played to texture caches of other sizes and policies.
  *
- * In: a trace that `txmill stream render --trace` or a renderer has written. Out: for each size and policy
- * what would have been read, as a table, JSON or plot, and a sentence that says which size is enough. No
- * texture is opened: the trace has all that a cache needs to know, so a trace can be studied on another
- * machine. tools/replay plays and prints; this file asks and decides where it goes. */
+ * txmill replay: replays the trace of a render with other cache sizes and policies.
+ *
+ * In: a trace written by `txmill stream render --trace` or a renderer. Out: what each size and policy would have read,
+ * as a table, JSON or plot, and a sentence that says which size is enough. No texture is opened, so a trace can be
+ * examined on another machine. This file parses options and chooses the output; tools/replay prints.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,8 +30,8 @@ typedef struct replay_args {
 
 /* ---- options ---- */
 
-/* Calls `take` for each word between commas. Empty words are refused, as strtok would pass over them:
- * "16M,,32M" is a slip, not a list of two. */
+/* Calls `take` for each word between commas. Empty words, which strtok would skip, are refused: "16M,,32M" is a
+ * mistake. */
 static txm_status each_word(const char *text, txm_status (*take)(const char *word, void *user, txm_error *err),
                             void *user, txm_error *err)
 {
@@ -40,21 +41,21 @@ static txm_status each_word(const char *text, txm_status (*take)(const char *wor
         return txm_no_memory(err, NULL);
     size_t length = strlen(text);
     if (!length || text[0] == ',' || text[length - 1] == ',' || strstr(text, ",,"))
-        status = txm_fail(err, TXM_STATUS_USAGE, "must be words between commas");
+        status = txm_fail(err, TXM_STATUS_USAGE, "must be words separated by commas");
     for (char *w = strtok_r(words, ",", &rest); w && status == TXM_OK; w = strtok_r(NULL, ",", &rest))
         status = take(w, user, err);
     free(words);
     return status;
 }
 
-/* Kept in ascending order and each once, which the table and its verdict rely on. */
+/* Sizes are kept in ascending order without duplicates, on which the table and its conclusion rely. */
 static txm_status take_size(const char *word, void *user, txm_error *err)
 {
     txm_replay_ask *ask = user;
     uint64_t bytes;
     txm_status status = txm_parse_size(word, &bytes, err);
     if (status == TXM_OK && !bytes)
-        return txm_fail(err, TXM_STATUS_USAGE, "must be sizes above 0, as in 16M,32M");
+        return txm_fail(err, TXM_STATUS_USAGE, "must be sizes above 0, such as 16M,32M");
     if (status != TXM_OK)
         return status;
     size_t at = 0;
@@ -70,17 +71,19 @@ static txm_status take_size(const char *word, void *user, txm_error *err)
     return TXM_OK;
 }
 
-/* Both the short names and those of the library; a policy named twice is played once. */
+/* Accepts the short names and those of the library; a policy named twice is simulated once. */
 static txm_status take_policy(const char *word, void *user, txm_error *err)
 {
     txm_replay_ask *ask = user;
+    const txm_cache_policy_words *words;
     uint32_t policy = 0;
-    while (policy < TXM_REPLAY_POLICIES && strcmp(word, txm_replay_policy_name(policy)) != 0 &&
-           (policy == TXM_REPLAY_OPT || strcmp(word, txm_cache_policy_name((txm_cache_policy)policy)) != 0))
+    while ((words = txm_cache_policy_words_of((txm_cache_policy)policy)) && strcmp(word, words->column) != 0 &&
+           strcmp(word, words->name) != 0)
         policy++;
-    if (policy == TXM_REPLAY_POLICIES)
-        return txm_fail(err, TXM_STATUS_USAGE, "must be words of '%s', with commas between them",
-                        txm_replay_policy_values);
+    if (!words)
+        policy = TXM_REPLAY_OPT;
+    if (!words && strcmp(word, txm_replay_policy_name(policy)) != 0)
+        return txm_fail(err, TXM_STATUS_USAGE, "must be words of '%s', separated by commas", txm_replay_policy_values);
     for (size_t i = 0; i < ask->policy_count; i++)
         if (ask->policies[i] == policy)
             return TXM_OK;
@@ -88,7 +91,7 @@ static txm_status take_policy(const char *word, void *user, txm_error *err)
     return TXM_OK;
 }
 
-/* Both fields are the whole of what is asked for; NULL only checks. */
+/* Replaces earlier sizes; with NULL it only checks. */
 static txm_status parse_sizes(const char *text, void *field, txm_error *err)
 {
     txm_replay_ask none = {0}, *ask = field ? field : &none;
@@ -107,21 +110,21 @@ static txm_status parse_policies(const char *text, void *field, txm_error *err)
 #define AT(member) .offset = offsetof(replay_args, member)
 static const txm_option caches[] = {
     TXM_OPTION(CUSTOM, "cache", AT(ask), .arg = "SIZE,...", .parse = parse_sizes,
-               .help = "Sizes of the cache (default: some from a sixteenth of the working set on)"),
+               .help = "Sizes of the cache (default: several, from a sixteenth of the working set up)"),
     TXM_OPTION(CUSTOM, "policy", AT(ask), .arg = "POLICY,...", .values = txm_replay_policy_values,
-               .parse = parse_policies, .help = "What goes when memory is needed (default: lru,clock,tiles,opt)",
+               .parse = parse_policies, .help = "Which tiles are evicted (default: lru,clock,tiles,opt)",
                .more = txm_replay_policy_more),
     TXM_OPTION(UINT, "keep-epochs", AT(ask.keep_epochs), .arg = "N", .min = 1, .max = 2,
-               .help = "Render tiles whose textures are kept by the policy tiles (default: 1)"),
+               .help = "For the policy tiles: render tiles whose textures are kept (default: 1)"),
     TXM_OPTION(UINT, "read-time", AT(read_us), .arg = "US", .min = 1, .max = 1000000000,
-               .help = "Microseconds to read a tile (default: those of the traced run)",
-               .more = "To see what a slower disk or server would cost."),
+               .help = "Microseconds to read a tile (default: the mean of the traced run)",
+               .more = "To estimate the effect of a slower disk or server."),
     TXM_OPTION_JOBS(AT(ask.threads)),
     {0},
 };
 static const txm_option outputs[] = {
     TXM_OPTION(STRING, "plot", AT(plot), .arg = "FILE", .values = TXM_VALUES_FILE,
-               .help = "Write an SVG picture of reads and time over the size of the cache"),
+               .help = "Write an SVG picture of reads and time by cache size"),
     TXM_OPTION_OVERWRITE(AT(overwrite)),
     TXM_OPTION(FLAG, "json", AT(json), .help = "Print one JSON object"),
     TXM_OPTION(FLAG, "quiet", .letter = 'q', AT(quiet), .help = "Print only warnings and errors"),
@@ -129,7 +132,7 @@ static const txm_option outputs[] = {
 };
 static const txm_option_group groups[] = {{"Caches", caches, 0}, {"Output", outputs, 0}, {0}};
 
-/* Everything else is 0: sizes, policies and time are then chosen from the trace. */
+/* 0 for the rest: sizes, policies and time are then chosen from the trace. */
 static void set_replay_defaults(void *p)
 {
     replay_args *a = p;
@@ -138,7 +141,7 @@ static void set_replay_defaults(void *p)
 
 /* ---- running ---- */
 
-/* By caches: how long each takes is not known before. */
+/* Counts caches, because the time for each is not known in advance. */
 static void show_progress(size_t done, size_t all)
 {
     if (!txm_say_can_animate())
@@ -160,7 +163,7 @@ static txm_status write_plot(const char *path, const txm_replay_table *table, tx
     return txm_out_file_commit(&file, err);
 }
 
-/* The plot is written before the table is printed: a failure to write is then the only result. */
+/* The plot is written before the table is printed, so that a failure to write it is the only result. */
 static txm_status replay(const replay_args *a, const char *path, txm_error *err)
 {
     txm_trace *trace;
@@ -182,7 +185,7 @@ static txm_status replay(const replay_args *a, const char *path, txm_error *err)
     return status;
 }
 
-/* One trace at a time, since a table of several would compare sizes of caches for different pictures. */
+/* One trace at a time, because a table of several would compare different pictures. */
 static int run_replay(void *p, const txm_operands *operands)
 {
     replay_args *a = p;
@@ -193,7 +196,7 @@ static int run_replay(void *p, const txm_operands *operands)
     const txm_output plot = {"--plot", a->plot, TXM_OUTPUT_PLOT, a->overwrite};
     if (operands->count != 1)
         txm_fail(&err, TXM_STATUS_USAGE,
-                 operands->count ? "%s: one trace at a time"
+                 operands->count ? "%s: give only one trace"
                                  : "no trace given%s; 'txmill stream render "
                                    "--trace FILE' writes one",
                  operands->count ? operands->items[1] : "");
@@ -206,6 +209,6 @@ static int run_replay(void *p, const txm_operands *operands)
     return txm_finish(&tally);
 }
 
-TXM_COMMAND(replay, replay_args, .purpose = "Play a trace of texture lookups to caches of other sizes and policies",
+TXM_COMMAND(replay, replay_args, .purpose = "Replay a trace of texture lookups with other cache sizes and policies",
             .synopsis = "[OPTION...] TRACE", .operand_values = TXM_VALUES_FILE,
             .exits = TXM_EXITS_FAIL | TXM_EXITS_RETRY | TXM_EXITS_SIGNAL, .defaults = set_replay_defaults);

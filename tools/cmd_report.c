@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * txmill report: a page about runs of txmill make.
+ * txmill report: writes a page about runs of txmill make.
  *
- * In: logs of `make --json`, one or many. Out: a page, and its totals as text or JSON. Lines that are no log are
- * counted, not fatal: a log of a killed run ends in the middle of one.
+ * In: logs of `make --json`, one or many. Out: a page, and its totals as text or JSON. Lines that are not from a log
+ * are counted and skipped, because the log of a killed run may be cut off anywhere.
  *
- * The page is self-contained: no network, no other file. Its numbers are computed here and not in the browser,
- * so that --json and the page agree.
+ * The page needs no network and no other file. Its numbers are computed here and not in the browser, so that they
+ * agree with --json.
  */
 #include <string.h>
 
@@ -46,7 +46,7 @@ static const txm_option_group groups[] = {
 
 /* ---- reporting -------------------------------------------------------------------------------------------------- */
 
-/* All ids are there, also those with 0: a script need not test. */
+/* All ids are listed, even those with 0, so that a script need not test for them. */
 static void add_lint(cJSON *o, const txm_report_sums *s)
 {
     cJSON *lint = txm_json_object(o, "lint");
@@ -54,7 +54,7 @@ static void add_lint(cJSON *o, const txm_report_sums *s)
         txm_json_uint(lint, txm_lint_name((txm_lint)(1U << i)), s->lint[i]);
 }
 
-/* What Cycles would need from each level on; the JSON has the sums that the page draws. */
+/* The memory that Cycles would need from each level on; the page shows the same sums. */
 static void add_memory(cJSON *o, const txm_report_memory *m)
 {
     cJSON *memory = txm_json_object(o, "texture_memory");
@@ -66,7 +66,7 @@ static void add_memory(cJSON *o, const txm_report_memory *m)
         txm_json_append_number(levels, m->from[i], 17);
 }
 
-/* One object for all runs: the runs themselves are in their logs. */
+/* One object for all runs together; the logs have the single runs. */
 static void print_report_json(const txm_report *r, const txm_report_sums *s)
 {
     cJSON *o = txm_json_new("txmill.report", REPORT_SCHEMA_VERSION);
@@ -97,7 +97,7 @@ static void print_report_json(const txm_report *r, const txm_report_sums *s)
     txm_json_emit(o);
 }
 
-/* The verdict in words on stderr, as the last line of a job. */
+/* Prints the result on stderr, as the last line of a job. */
 static void say_sums(const txm_report *r, const txm_report_sums *s)
 {
     char size[TXM_FORMAT_BYTES], runs[TXM_FORMAT_COUNT], images[TXM_FORMAT_COUNT], shards[TXM_FORMAT_COUNT];
@@ -118,13 +118,13 @@ static void say_sums(const txm_report *r, const txm_report_sums *s)
     if (s->unfinished)
         txm_say(TXM_SAY_WARNING, "the last run was stopped, or is still running");
     if (s->lists > 1)
-        txm_say(TXM_SAY_WARNING, "the shards were cut from %zu different lists; run the job again", s->lists);
+        txm_say(TXM_SAY_WARNING, "the shards are from %zu different lists; run the job again", s->lists);
 }
 
 /* ---- running ---------------------------------------------------------------------------------------------------- */
 
-/* Only what is wrong with memory or a newer format ends it: a log that cannot be read fails alone. In the
- * order of the operands: later logs are taken for later runs. */
+/* If a log cannot be read, the others are still used; only lack of memory or a newer format ends the command. Logs
+ * are read in the order of the operands, because later logs are those of later runs. */
 static txm_status add_logs(txm_report *report, const txm_inputs *inputs, txm_tally *tally, txm_error *err)
 {
     for (size_t i = 0; i < txm_inputs_count(inputs); i++) {
@@ -159,7 +159,7 @@ static int run_report(void *p, const txm_operands *operands)
         status = txm_fail(&err, TXM_STATUS_USAGE, "no log given%s; txmill make --json writes them",
                           txm_besides_output(operands));
     else if (args->output && (!*args->output || (!strcmp(args->output, "-") && args->report.json)))
-        status = txm_fail(&err, TXM_STATUS_USAGE, "--output: name a file; with --json standard output is taken");
+        status = txm_fail(&err, TXM_STATUS_USAGE, "--output -: standard output has the JSON; name a file");
     if (status == TXM_OK)
         status = txm_files_collect(&how, &args->files, operands, &inputs, &err);
     const txm_output output = {"-o", args->output, TXM_OUTPUT_PAGE, args->overwrite};
@@ -173,10 +173,11 @@ static int run_report(void *p, const txm_operands *operands)
         status = txm_report_sum(&report, &sums, &err);
     if (status == TXM_OK && args->report.json)
         print_report_json(&report, &sums);
-    /* Nothing that was read is a log: an empty page would look like a result. */
+    /* If no input is a log, there is no page, because an empty page would look like a result. */
     if (status == TXM_OK && report.foreign && !sums.images && sums.incomplete == report.run_count)
-        status = txm_fail(&err, TXM_STATUS_USAGE, "%s: not a log of txmill; 'txmill make --log run.jsonl' writes one",
-                          strcmp(operands->items[0], "-") ? operands->items[0] : "standard input");
+        status =
+            txm_fail(&err, TXM_STATUS_USAGE, "%s: not a log of txmill make; 'txmill make --log run.jsonl' writes one",
+                     strcmp(operands->items[0], "-") ? operands->items[0] : "standard input");
     bool nothing = !report.run_count && tally.failed;
     if (status == TXM_OK && args->output && !nothing)
         status = txm_report_page(&report, &sums, args->title, args->output, &err);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * txmill resolve: which file Cycles would load for an image, and why.
+ * txmill resolve: shows which file Cycles would load for an image, and why.
  *
- * In: images and settings. Out: per image the tx file that Cycles would load, or why there is none and what is there
- * instead. With --touch, files whose times were lost on the way get them back, after a deep comparison.
+ * In: images and settings. Out: for each image the tx file that Cycles would load, or why there is none, and tx files
+ * under other names. With --touch, tx files whose modification times were lost get them back, after a deep comparison.
  *
- * Exit code 0 if every image has a file that Cycles loads, 5 if one has not. `make` answers the same question
- * before it converts; resolve says in addition which other names are there and how their settings differ.
+ * The exit code is 0 if Cycles loads a file for every image, else 5. `make` uses the same lookup; resolve also shows
+ * the tx files with other names and how their settings differ.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,9 +45,8 @@ typedef struct resolve_args {
 static const txm_option options[] = {
     TXM_OPTION(
         FLAG, "touch", AT(touch), .help = "Give outdated tx files the time of their image if they still match it",
-        .more =
-            "For files whose times were lost on the way, by rsync, git, cp or zip. The image is converted again and "
-            "everything compared, as with 'txmill verify --deep'; what differs is left alone."),
+        .more = "For files whose times were lost, for instance by rsync, git, cp or zip. The image is converted again "
+                "and everything compared, as with 'txmill verify --deep'; files that differ are not changed."),
     TXM_OPTION_DEEP(AT(deep)),
     {0},
 };
@@ -59,13 +58,13 @@ static const txm_option_group groups[] = {
     TXM_REPORTS_GROUP(resolve_args), {0},
 };
 
-/* The settings are those that make would be given: the name depends on them. */
+/* The settings are those of make, because the name depends on them. */
 static void set_resolve_defaults(void *p)
 {
     txm_settings_args_default(&((resolve_args *)p)->settings);
 }
 
-/* An image that is a tx file itself, or that needs none, counts as loaded. */
+/* An image that is itself a tx file, or that needs none, counts as loaded. */
 static bool is_loaded(const txm_resolution *r)
 {
     return r->state == TXM_TX_STATE_FRESH || r->state == TXM_TX_STATE_SOURCE;
@@ -73,7 +72,7 @@ static bool is_loaded(const txm_resolution *r)
 
 /* ---- text ------------------------------------------------------------------------------------------------------- */
 
-/* Only where the versions look for different files: elsewhere it would be the same line for every image. */
+/* Printed only if the versions look for different files; otherwise the line would be the same for every image. */
 static void print_versions(const txm_resolution *r)
 {
     bool differ = false;
@@ -87,7 +86,7 @@ static void print_versions(const txm_resolution *r)
     }
 }
 
-/* The state first; below it what explains it: the two times, or the files that are there under other names. */
+/* The state, and below it the explanation: the two times, or the files under other names. */
 static void print_resolve_text(const char *image, const txm_resolution *r)
 {
     char image_time[TXM_TIME_BYTES], tx_time[TXM_TIME_BYTES], state[64];
@@ -96,7 +95,7 @@ static void print_resolve_text(const char *image, const txm_resolution *r)
     txm_print_line(image, is_loaded(r) ? TXM_GOOD : TXM_BAD, state, shown ? shown : r->path);
     free(shown);
     if (r->state == TXM_TX_STATE_OUTDATED)
-        printf("  the image is of %s, the tx file of %s\n", txm_time_text(r->image_time, image_time),
+        printf("  the image has the time %s, the tx file %s\n", txm_time_text(r->image_time, image_time),
                txm_time_text(r->tx_time, tx_time));
     if (*r->reason) {
         fputs("  ", stdout);
@@ -109,10 +108,10 @@ static void print_resolve_text(const char *image, const txm_resolution *r)
         putchar('\n');
     }
     if (!is_loaded(r))
-        printf("  asked for: colour space %s, alpha type %s\n", txm_space_shown(r->colorspace),
+        printf("  requested: colour space %s, alpha type %s\n", txm_space_shown(r->colorspace),
                txm_alpha_name(r->alpha));
     for (size_t i = 0; i < r->other_count; i++) {
-        fputs("  there as ", stdout);
+        fputs("  found: ", stdout);
         txm_print_path(r->others[i].path);
         fputs(": ", stdout);
         txm_print_safe(r->others[i].difference);
@@ -123,7 +122,7 @@ static void print_resolve_text(const char *image, const txm_resolution *r)
 
 /* ---- JSON ------------------------------------------------------------------------------------------------------- */
 
-/* For answers and errors alike, so that a script finds the image in either. */
+/* For results and errors alike, so that a script finds the image in both. */
 static cJSON *new_resolve_object(const char *image)
 {
     cJSON *o = txm_json_new("txmill.resolve", TXM_RESOLVE_SCHEMA_VERSION);
@@ -131,7 +130,7 @@ static cJSON *new_resolve_object(const char *image)
     return o;
 }
 
-/* Times are seconds since 1970, as Cycles compares them; a missing tx file has null. */
+/* Times are in seconds since 1970, as Cycles compares them; null if there is no tx file. */
 static void print_resolve_json(const char *image, const txm_resolution *r)
 {
     cJSON *o = new_resolve_object(image);
@@ -172,7 +171,7 @@ static void print_json_error(const char *image, const txm_error *err)
 
 /* ---- running ---------------------------------------------------------------------------------------------------- */
 
-/* A scene's inputs may ask for another working space than the config's, which takes a context of their own. */
+/* A scene may have another working space than the config, which needs a separate context. */
 static txm_status resolve_one(txm_context *context, const txm_input *input, const txm_rules *rules,
                               const resolve_args *args, txm_tally *tally, txm_summary *summary, txm_error *err)
 {
@@ -201,8 +200,7 @@ static txm_status resolve_one(txm_context *context, const txm_input *input, cons
     return TXM_OK;
 }
 
-/* Where scenes and images are named, the images are those of the scenes that are meant: their settings are the scenes'.
- */
+/* If scenes and images are named, those images of the scenes are resolved, with the scenes' settings. */
 typedef struct selection {
     const txm_inputs *inputs;
     bool scenes, images; /* there are inputs of each kind */
@@ -219,7 +217,7 @@ static selection selection_of(const txm_inputs *inputs)
     return s;
 }
 
-/* By device and inode: scenes and users spell paths in their own ways. */
+/* Compares device and inode, because scenes and users may spell a path differently. */
 static bool same_file(const char *a, const char *b)
 {
     struct stat sa, sb;
@@ -227,7 +225,7 @@ static bool same_file(const char *a, const char *b)
            (stat(a, &sa) == 0 && stat(b, &sb) == 0 && sa.st_dev == sb.st_dev && sa.st_ino == sb.st_ino);
 }
 
-/* Whether an input of the other kind means the same image. */
+/* Whether an input of the other kind names the same image. */
 static bool has_partner(const selection *s, const txm_input *input)
 {
     for (size_t i = 0; i < txm_inputs_count(s->inputs); i++) {
@@ -238,8 +236,8 @@ static bool has_partner(const selection *s, const txm_input *input)
     return false;
 }
 
-/* What is passed over: images of the scenes that were not named, and named images, for which the scenes' own stand. A
- * named image that no scene has, and a scene that cannot be read, are failures. */
+/* Whether an input is skipped: an image of a scene that was not named, or a named image, which the scene's stands
+ * for. A named image that is in no scene, and a scene that cannot be read, are failures. */
 static bool passed_over(const selection *s, const txm_input *input, txm_error *err)
 {
     const bool whole_scene = input->from_scene && input->origin && !strcmp(input->origin, input->path);
@@ -247,12 +245,14 @@ static bool passed_over(const selection *s, const txm_input *input, txm_error *e
         return false;
     const bool partner = has_partner(s, input);
     if (!input->from_scene && !partner && input->status == TXM_OK)
-        txm_fail(err, TXM_STATUS_NOT_FOUND,
-                 "%s: none of the scenes uses this image; without a scene, its own defaults count", input->path);
+        txm_fail(
+            err, TXM_STATUS_NOT_FOUND,
+            "%s: none of the scenes uses this image; to resolve it with its default settings, leave out the scenes",
+            input->path);
     return input->from_scene ? !partner : partner;
 }
 
-/* One image after the other; --touch converts, and does that with all threads. */
+/* Images are resolved one after the other; --touch converts, which uses all threads. */
 static void resolve_all(const txm_project_contexts *contexts, const txm_rules *rules, const resolve_args *args,
                         const txm_inputs *inputs, txm_tally *tally)
 {
@@ -280,7 +280,7 @@ static void resolve_all(const txm_project_contexts *contexts, const txm_rules *r
         txm_summary_print(&summary, "image");
 }
 
-/* Rules apply as in make, so that both look for the same name. */
+/* Rules apply as in make, so that both compute the same name. */
 static int run_resolve(void *p, const txm_operands *operands)
 {
     resolve_args *args = p;
@@ -310,7 +310,7 @@ static int run_resolve(void *p, const txm_operands *operands)
     return txm_files_finish(&inputs, &tally, &err);
 }
 
-TXM_COMMAND(resolve, resolve_args, .purpose = "Say which tx file Cycles would load for an image, and why",
+TXM_COMMAND(resolve, resolve_args, .purpose = "Show which tx file Cycles would load for an image, and why",
             .synopsis = "[OPTION...] [SCENE.blend] IMAGE...", .operand_values = TXM_VALUES_IMAGE,
             .exits = TXM_EXITS_FAIL | TXM_EXITS_RETRY | TXM_EXITS_FINDINGS | TXM_EXITS_SIGNAL,
             .defaults = set_resolve_defaults);

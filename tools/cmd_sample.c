@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * txmill sample: what a renderer sees at a place of a texture, and why; or a patch of it as a picture.
+ * txmill sample: looks up a colour in a texture as a renderer does, and explains it; or renders a patch as a picture.
  *
  * In: a tx file, a place, derivatives and a filter. Out: the colour, and on request the levels, tiles, pixels and
- * weights that make it; or a whole patch as a picture. The lookup is the library's own, so what is explained is what
- * a renderer gets.
+ * weights that it is computed from; or a patch of the texture as a picture. The lookup is the library's, so a renderer
+ * gets the same.
  *
- * Without --grid one lookup is made and can be explained step by step; with it a patch of the texture is
- * rendered, each pixel a lookup with derivatives of its own. UDIM sets are one texture, given as a pattern.
+ * Without --grid there is a single lookup, which can be explained; with --grid each pixel of the patch is a lookup.
+ * UDIM sets are one texture, given as a pattern.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -54,30 +54,30 @@ typedef struct sample_args {
     bool unassociate, srgb, explain, overwrite, json;
     txm_tx_files_args files;
     txm_config_args config;
-    txm_rule_args rules; /* of the .txmill alone */
+    txm_rule_args rules; /* from .txmill files only */
     txm_jobs_args jobs;
 } sample_args;
 
-/* Remembers whether the number was given: 0 is a place, too. */
+/* Also records that the number was given, because 0 is a valid place. */
 static txm_status parse_number(const char *text, void *field, txm_error *err)
 {
     char *end;
     float f = txm_parse_float(text, &end);
     if (end == text || *end)
-        return txm_fail(err, TXM_STATUS_USAGE, "must be a number, as in 0.25");
+        return txm_fail(err, TXM_STATUS_USAGE, "must be a number, such as 0.25");
     if (field)
         *(number *)field = (number){f, true};
     return TXM_OK;
 }
 
-/* By strtoul after a look at the first digit, which alone would take signs and blanks. */
+/* The first digit is checked before strtoul, which would accept signs and blanks. */
 static txm_status parse_grid(const char *text, void *field, txm_error *err)
 {
     char *end, *last;
     unsigned long w = strtoul(text, &end, 10),
                   h = *end == 'x' && end[1] >= '0' && end[1] <= '9' ? strtoul(end + 1, &last, 10) : 0;
     if (*text < '0' || *text > '9' || !w || !h || *last || w > TXM_MAX_SIZE_PX || h > TXM_MAX_SIZE_PX)
-        return txm_fail(err, TXM_STATUS_USAGE, "must be a width and a height in pixels, as in 640x480");
+        return txm_fail(err, TXM_STATUS_USAGE, "must be a width and a height in pixels, such as 640x480");
     if (field)
         *(grid_size *)field = (grid_size){(uint32_t)w, (uint32_t)h};
     return TXM_OK;
@@ -90,35 +90,35 @@ static txm_status parse_grid(const char *text, void *field, txm_error *err)
     }
 static const txm_option places[] = {
     TXM_OPTION(CUSTOM, "u", .letter = 'u', AT(u), .arg = "U",
-               .help = "Coordinate from the left edge, 0, to the right one, 1 (default: 0.5; with --grid 0)",
+               .help = "Coordinate from the left edge, 0, to the right edge, 1 (default: 0.5; with --grid 0)",
                .parse = parse_number),
     TXM_OPTION(CUSTOM, "v", .letter = 'v', AT(v), .arg = "V",
-               .help = "Coordinate from the bottom edge, 0, to the top one, 1 (default: 0.5; with --grid 0)",
+               .help = "Coordinate from the bottom edge, 0, to the top edge, 1 (default: 0.5; with --grid 0)",
                .parse = parse_number),
-    NUMBER("dudx", dudx, "How u changes from one pixel of the picture to the next on its right (default: 0)"),
-    NUMBER("dvdx", dvdx, "How v changes there (default: 0)"),
-    NUMBER("dudy", dudy, "How u changes from one pixel of the picture to the next above it (default: 0)"),
-    NUMBER("dvdy", dvdy, "How v changes there (default: 0)"),
+    NUMBER("dudx", dudx, "Change of u to the next pixel of the picture on the right (default: 0)"),
+    NUMBER("dvdx", dvdx, "Change of v to the next pixel on the right (default: 0)"),
+    NUMBER("dudy", dudy, "Change of u to the next pixel of the picture above (default: 0)"),
+    NUMBER("dvdy", dvdy, "Change of v to the next pixel above (default: 0)"),
     TXM_OPTION(CHOICE, "extension", .letter = 'e', AT(extension), .arg = "MODE", .values = TXM_EXTENSION_VALUES,
-               .help = "What lies beyond the image's edge (default: repeat); one of" TXM_EXTENSION_TABLE(
+               .help = "What a lookup finds beyond the image's edge (default: repeat); one of" TXM_EXTENSION_TABLE(
                    TXM_EXTENSION_SPACED)),
     {0},
 };
 static const txm_option hows[] = {
     TXM_OPTION(CHOICE, "filter", AT(filter), .arg = "FILTER", .values = txm_filter_values,
-               .help = "How a level is read (default: linear)", .more = txm_filter_more),
+               .help = "How the pixels of a level are filtered (default: linear)", .more = txm_filter_more),
+    TXM_OPTION(CHOICE, "rule", AT(rule), .arg = "RULE", .values = "cycles ellipse probes",
+               .help = "How the level is computed from the derivatives (default: cycles)",
+               .more = "With cycles the footprint is measured along u and v, with ellipse along its own axes, so that "
+                       "the level does not depend on the rotation of the texture. With probes, an elongated footprint "
+                       "is read at several places along its long axis."),
     TXM_OPTION(
-        CHOICE, "rule", AT(rule), .arg = "RULE", .values = "cycles ellipse probes",
-        .help = "How the level follows from the derivatives (default: cycles)",
-        .more =
-            "Cycles measures the footprint along u and along v. The axes of the ellipse are the same however the "
-            "texture is turned. With probes, an elongated footprint is read at several places along its long axis."),
-    TXM_OPTION(CHOICE, "mode", AT(mode), .arg = "MODE", .values = "stochastic stochastic-full floor trilinear",
-               .help = "What becomes of a level's fraction (default: stochastic)",
-               .more = "Stochastic takes one of the two levels at random, in half of the range as Cycles does or in "
-                       "all of it; without --seed the finer one. Trilinear blends both."),
+        CHOICE, "mode", AT(mode), .arg = "MODE", .values = "stochastic stochastic-full floor trilinear",
+        .help = "How the fraction of a level is used (default: stochastic)",
+        .more = "With stochastic one of the two levels is chosen at random, as in Cycles in half of the range, or with "
+                "stochastic-full in all of it; without --seed it is the finer one. With trilinear both are blended."),
     TXM_OPTION(UINT, "anisotropy", AT(anisotropy), .arg = "N",
-               .help = "Longest footprint, as a ratio, that is not blurred: 1 to 16 (default: 16)", .min = 1,
+               .help = "Largest ratio of a footprint's axes without blurring: 1 to 16 (default: 16)", .min = 1,
                .max = TXM_MAX_ANISOTROPY),
     NUMBER("mip-bias", mip_bias, "Added to the level: 1 halves the resolution (default: 0)"),
     TXM_OPTION(UINT, "seed", AT(seed), .arg = "N",
@@ -129,14 +129,14 @@ static const txm_option hows[] = {
     {0},
 };
 static const txm_option outputs[] = {
-    TXM_OPTION(FLAG, "explain", AT(explain), .help = "Print level, tiles, pixels and weights as well"),
-    TXM_OPTION(FLAG, "json", AT(json), .help = "Print one JSON object per file, with all that --explain prints"),
+    TXM_OPTION(FLAG, "explain", AT(explain), .help = "Also print level, tiles, pixels and weights"),
+    TXM_OPTION(FLAG, "json", AT(json), .help = "Print one JSON object per file, with everything that --explain prints"),
     TXM_OPTION(CUSTOM, "grid", .letter = 'g', AT(grid), .arg = "WxH",
-               .help = "Render a patch of that many pixels to the file of -o",
-               .more = "Its bottom left corner is at u, v, and the derivatives say where its pixels lie; without any, "
-                       "the patch is the whole image.",
+               .help = "Render a patch of this size in pixels to the file given with -o",
+               .more = "Its bottom left corner is at u, v, and the derivatives are the steps between its pixels; "
+                       "without any, the patch is the whole image.",
                .parse = parse_grid),
-    TXM_OPTION_OUTPUT(AT(output), "Where the patch of --grid goes", "Any format that OpenImageIO writes."),
+    TXM_OPTION_OUTPUT(AT(output), "File for the patch of --grid", "Any format that OpenImageIO writes."),
     TXM_OPTION_OVERWRITE(AT(overwrite)),
     {0},
 };
@@ -152,7 +152,7 @@ static const txm_option_group groups[] = {
     {0},
 };
 
-/* From options to the struct that a renderer would fill in. */
+/* Converts the options to the struct that a renderer would fill in. */
 static txm_sampler sampler_of(const sample_args *args)
 {
     txm_sampler how;
@@ -168,18 +168,18 @@ static txm_sampler sampler_of(const sample_args *args)
 
 /* ---- textures ---- */
 
-/* What is looked up: a tx file, or the UDIM tiles that a pattern stands for. */
+/* A texture: a tx file, or the UDIM tiles of a pattern. */
 typedef struct texture {
     txm_texture_set *set;
     uint32_t id;
-    const char *name;         /* the file, or the pattern */
-    const txm_inputs *inputs; /* the files: `count` of them from `first` on */
+    const char *name;         /* path of the file, or the pattern */
+    const txm_inputs *inputs; /* its files: `count` of them, beginning with `first` */
     size_t first, count;
-    uint32_t columns, rows; /* of UDIM tiles up to the last one; 0: one file */
-    txm_verdict *verdicts;  /* one a file */
+    uint32_t columns, rows; /* of UDIM tiles, up to the last one; 0 for a single file */
+    txm_verdict *verdicts;  /* one per file */
 } texture;
 
-/* Inputs from `first` on that are one texture. */
+/* The number of inputs from `first` on that form one texture. */
 static size_t texture_inputs(const txm_inputs *inputs, size_t first)
 {
     const txm_input *input = txm_inputs_at(inputs, first), *next;
@@ -190,7 +190,7 @@ static size_t texture_inputs(const txm_inputs *inputs, size_t first)
     return n;
 }
 
-/* A pattern's files are one texture. */
+/* The number of textures; the files of a pattern form one. */
 static size_t texture_count(const txm_inputs *inputs)
 {
     size_t n = 0;
@@ -199,7 +199,7 @@ static size_t texture_count(const txm_inputs *inputs)
     return n;
 }
 
-/* Rows and columns of the set from the highest numbers: holes stay holes. */
+/* The highest numbers determine the rows and columns of the set; missing tiles remain holes. */
 static txm_status add_tiles(texture *t, txm_extension extension, uint32_t *numbers, uint32_t *ids, txm_error *err)
 {
     txm_status status = TXM_OK;
@@ -215,7 +215,7 @@ static txm_status add_tiles(texture *t, txm_extension extension, uint32_t *numbe
     return status == TXM_OK ? txm_texture_set_add_udim(t->set, numbers, ids, t->count, &t->id, err) : status;
 }
 
-/* A file alone is added as it is; a set has its tiles added first. */
+/* A single file is added directly; for a set, its tiles are added first. */
 static txm_status texture_open(texture *t, txm_extension extension, txm_error *err)
 {
     const txm_input *input = txm_inputs_at(t->inputs, t->first);
@@ -228,12 +228,12 @@ static txm_status texture_open(texture *t, txm_extension extension, txm_error *e
         return status;
     uint32_t *numbers = txm_calloc(t->count, 2 * sizeof *numbers);
     status = numbers ? add_tiles(t, extension, numbers, numbers + t->count, err)
-                     : txm_fail(err, TXM_STATUS_NO_MEMORY, "no memory for %zu UDIM tiles", t->count);
+                     : txm_fail(err, TXM_STATUS_NO_MEMORY, "out of memory for %zu UDIM tiles", t->count);
     free(numbers);
     return status;
 }
 
-/* Which of the files is a UDIM tile's; t->count: a hole. */
+/* The index of the file for a UDIM tile; t->count for a hole. */
 static size_t tile_index(const texture *t, uint32_t tile)
 {
     size_t i = 0;
@@ -242,7 +242,7 @@ static size_t tile_index(const texture *t, uint32_t tile)
     return i;
 }
 
-/* The file of a UDIM tile; NULL: a hole. */
+/* The file for a UDIM tile; NULL for a hole. */
 static const char *tile_path(const texture *t, uint32_t tile)
 {
     const size_t i = tile_index(t, tile);
@@ -251,9 +251,8 @@ static const char *tile_path(const texture *t, uint32_t tile)
 
 /* ---- what Cycles does with it ---- */
 
-/* Warns of colours that no render would show, since people look them up to see what Cycles sees. If there can be no
- * verdict, as for an image in a closed folder, the colour is shown all the same; if a retry may bring one, it is not.
- */
+/* Warns about colours that no render would show, because users look them up to see what Cycles shows. If no verdict
+ * is possible, as for an image in a closed folder, the colour is still printed; but not if a retry may give one. */
 static txm_status judge_sample(texture *t, const txm_project_contexts *contexts, const txm_rules *rules, txm_error *err)
 {
     t->verdicts = txm_calloc(t->count, sizeof *t->verdicts);
@@ -279,7 +278,7 @@ static txm_status judge_sample(texture *t, const txm_project_contexts *contexts,
 
 /* ---- one lookup ---- */
 
-/* Nine digits bring every float32 back exactly. */
+/* Nine digits reproduce every float32 exactly. */
 static void print_values(const float *c)
 {
     for (int i = 0; i < 4; i++)
@@ -287,22 +286,22 @@ static void print_values(const float *c)
     putchar('\n');
 }
 
-/* The UDIM tile at a place, 0 if there can be none; the place becomes relative to it. */
+/* The UDIM tile at a place, or 0 if there can be none; the place becomes relative to the tile. */
 static uint32_t udim_at(const texture *t, txm_lookup *at)
 {
     return t->rows ? txm_udim_of(&at->u, &at->v) : 0;
 }
 
-/* In the order in which a lookup happens: level, pixels, weights, colour. */
+/* In the order of a lookup: level, pixels, weights, colour. */
 static void print_explanation(const texture *from, txm_lookup at, const txm_explanation *e)
 {
     uint32_t tile = udim_at(from, &at);
     const char *path = tile_path(from, tile);
     if (from->rows && !path) {
         if (tile)
-            printf("UDIM tile %u: no file, a hole\n", tile);
+            printf("UDIM tile %u: no file\n", tile);
         else
-            puts("no UDIM tile can be there");
+            puts("no UDIM tile is possible here");
         return;
     }
     if (from->rows) {
@@ -336,7 +335,7 @@ static void json_values(cJSON *object, const char *name, const float *c)
         txm_json_append_number(values, (double)c[i], 9);
 }
 
-/* Everything that went in is repeated, so that an object can be judged alone. */
+/* All arguments are repeated, so that an object is complete by itself. */
 static bool print_sample_json(const texture *from, const txm_sampler *how, const sample_args *args,
                               const txm_lookup *at, const float *out, const txm_explanation *e)
 {
@@ -390,8 +389,8 @@ static bool print_sample_json(const texture *from, const txm_sampler *how, const
     return txm_json_print(object);
 }
 
-/* Repeats the lookup until all its tiles are there. Each round starts from the seed, so that the answer
- * does not depend on what was loaded when. */
+/* Repeats the lookup until all its tiles are loaded. Each round starts from the seed, so that the result does not
+ * depend on which tiles were loaded when. */
 static txm_status look_up_until_there(txm_texture_set *set, uint32_t id, const txm_sampler *how, const txm_lookup *at,
                                       uint32_t seed, float out[4], txm_explanation *e, txm_error *err)
 {
@@ -406,7 +405,7 @@ static txm_status look_up_until_there(txm_texture_set *set, uint32_t id, const t
     return TXM_OK;
 }
 
-/* The centre if no place is given. The explanation is a large struct and lives on the heap. */
+/* The place defaults to the centre. The explanation is on the heap, because the struct is large. */
 static txm_status sample_place(const texture *t, const sample_args *args, bool named, txm_error *err)
 {
     const txm_sampler how = sampler_of(args);
@@ -419,11 +418,11 @@ static txm_status sample_place(const texture *t, const sample_args *args, bool n
     txm_explanation *e = malloc(sizeof *e);
     float out[4];
     if (!e)
-        return txm_fail(err, TXM_STATUS_NO_MEMORY, "no memory for an explanation");
+        return txm_fail(err, TXM_STATUS_NO_MEMORY, "out of memory for an explanation");
     txm_status status = look_up_until_there(t->set, t->id, &how, &at, args->seed, out, e, err);
     if (status == TXM_OK && args->json) {
         if (!print_sample_json(t, &how, args, &at, out, e))
-            status = txm_fail(err, TXM_STATUS_NO_MEMORY, "no memory for the JSON");
+            status = txm_fail(err, TXM_STATUS_NO_MEMORY, "out of memory for the JSON");
     } else if (status == TXM_OK) {
         if (named) {
             txm_print_path(t->name);
@@ -439,13 +438,13 @@ static txm_status sample_place(const texture *t, const sample_args *args, bool n
 
 /* ---- a patch ---- */
 
-/* A row of lookups: nine arrays of one length in one piece. */
+/* A row of lookups: nine arrays of the same length in one allocation. */
 typedef struct row {
     float *in[6], *out[4];
     uint32_t *random, *again;
 } row;
 
-/* One allocation for all arrays of a row. */
+/* Allocates all arrays of a row at once. */
 static bool row_new(row *r, size_t n)
 {
     float *all = txm_calloc(n, 12 * sizeof(float));
@@ -458,8 +457,8 @@ static bool row_new(row *r, size_t n)
     return all;
 }
 
-/* Looks a row up, tiles that are missing loaded in between, as a wavefront renderer does: whole passes are repeated
- * with the same random states until nothing is missed. */
+/* Looks up a row and loads missing tiles, as a wavefront renderer does: all lookups are repeated with the same
+ * random states until none misses. */
 static txm_status sample_row(txm_texture_set *set, uint32_t id, const txm_sampler *how, row *r, size_t n,
                              txm_error *err)
 {
@@ -484,7 +483,7 @@ static txm_status sample_row(txm_texture_set *set, uint32_t id, const txm_sample
     }
 }
 
-/* Without derivatives the patch is the whole image, of a UDIM set all tiles. */
+/* Without derivatives the patch is the whole image, or all tiles of a UDIM set. */
 static txm_status render_rows(const texture *t, const sample_args *args, float *pixels, row *r, txm_error *err)
 {
     const txm_sampler how = sampler_of(args);
@@ -514,14 +513,14 @@ static txm_status render_rows(const texture *t, const sample_args *args, float *
     return TXM_OK;
 }
 
-/* Row by row through the batch lookup: the same code, and the same bits, as one by one. */
+/* Renders row by row with batches of lookups, which give the same bits as single lookups. */
 static txm_status render_patch(const texture *t, const sample_args *args, txm_error *err)
 {
     row r;
     float *pixels = txm_alloc_pixels((size_t)args->grid.w * args->grid.h, 4 * sizeof *pixels);
     txm_status status = TXM_OK;
     if (!row_new(&r, args->grid.w) || !pixels)
-        status = txm_fail(err, TXM_STATUS_NO_MEMORY, "no memory for %ux%u px", args->grid.w, args->grid.h);
+        status = txm_fail(err, TXM_STATUS_NO_MEMORY, "out of memory for %ux%u px", args->grid.w, args->grid.h);
     if (status == TXM_OK)
         status = render_rows(t, args, pixels, &r, err);
     if (status == TXM_OK) {
@@ -536,7 +535,7 @@ static txm_status render_patch(const texture *t, const sample_args *args, txm_er
 
 /* ---- the command ---- */
 
-/* All ones is no seed that anybody types, so it can stand for 'not given'; check replaces it. */
+/* UINT32_MAX stands for a seed that was not given; check_sample_args replaces it. */
 static void set_sample_defaults(void *p)
 {
     sample_args *args = p;
@@ -545,25 +544,25 @@ static void set_sample_defaults(void *p)
     args->seed = UINT32_MAX; /* not given */
 }
 
-/* What goes together and what does not, before a file is opened. */
+/* Checks which options can be combined, before a file is opened. */
 static txm_status check_sample_args(sample_args *args, txm_error *err)
 {
     const txm_sampler how = sampler_of(args);
     if (args->grid.w && (!args->output || strcmp(args->output, "-") == 0))
-        return txm_fail(err, TXM_STATUS_USAGE, "a patch is a picture and needs a file: -o FILE");
+        return txm_fail(err, TXM_STATUS_USAGE, "--grid writes a picture: name its file with -o");
     if (args->grid.w && (args->json || args->explain))
-        return txm_fail(err, TXM_STATUS_USAGE, "--explain and --json are about one lookup: leave out --grid");
+        return txm_fail(err, TXM_STATUS_USAGE, "--explain and --json apply to a single lookup; leave out --grid");
     if (args->output && !args->grid.w)
-        return txm_fail(err, TXM_STATUS_USAGE, "-o needs --grid WxH, which says how large the picture is");
+        return txm_fail(err, TXM_STATUS_USAGE, "-o needs --grid WxH for the size of the picture");
     if (args->seed == UINT32_MAX)
         args->seed = args->grid.w ? 1 : 0;
     if (txm_filter_is_stochastic((txm_filter)args->filter) && !args->seed)
-        return txm_fail(err, TXM_STATUS_USAGE, "--filter %s draws random pixels: give it a --seed above 0",
+        return txm_fail(err, TXM_STATUS_USAGE, "--filter %s reads random pixels; give it a --seed above 0",
                         txm_filter_name((txm_filter)args->filter));
     return txm_sampler_check(&how, err);
 }
 
-/* Under the name that a success would have had: the file, or the pattern of a UDIM set. */
+/* Has the name that a result would have: the file, or the pattern of a UDIM set. */
 static void print_json_error(const char *path, const txm_error *err)
 {
     cJSON *o = txm_json_new("txmill.sample", TXM_SAMPLE_SCHEMA_VERSION);
@@ -572,7 +571,7 @@ static void print_json_error(const char *path, const txm_error *err)
     txm_json_emit(o);
 }
 
-/* One texture from opening to freeing. */
+/* Opens, samples and frees one texture. */
 static txm_status sample(texture *t, const sample_args *args, const txm_project_contexts *contexts,
                          const txm_rules *rules, bool named, txm_error *err)
 {
@@ -588,7 +587,7 @@ static txm_status sample(texture *t, const sample_args *args, const txm_project_
     return status;
 }
 
-/* Textures one after the other; with several, each output names its file. */
+/* Textures are sampled one after the other; if there are several, the output names each file. */
 static void sample_all(const sample_args *args, const txm_inputs *inputs, const txm_project_contexts *contexts,
                        const txm_rules *rules, txm_tally *tally)
 {
@@ -614,7 +613,7 @@ static void sample_all(const sample_args *args, const txm_inputs *inputs, const 
         txm_summary_say(&summary, "file");
 }
 
-/* A patch is one picture of one texture. */
+/* A patch is a picture of a single texture. */
 static int run_sample(void *p, const txm_operands *operands)
 {
     sample_args *args = p;
@@ -642,6 +641,6 @@ static int run_sample(void *p, const txm_operands *operands)
     return txm_files_finish(&inputs, &tally, &err);
 }
 
-TXM_COMMAND(sample, sample_args, .purpose = "Look up a colour in a tx file as a renderer does, and explain it",
+TXM_COMMAND(sample, sample_args, .purpose = "Look up and explain a colour in a tx file, as a renderer does",
             .synopsis = "[OPTION...] TX", .operand_values = TXM_VALUES_TX_OR_IMAGE,
             .exits = TXM_EXITS_FAIL | TXM_EXITS_RETRY | TXM_EXITS_SIGNAL, .defaults = set_sample_defaults);

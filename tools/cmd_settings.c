@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * txmill settings: what holds for a path, and where it was said.
+ * txmill settings: shows the settings that apply to a path, and where each is set.
  *
- * In: paths. Out: for each the settings that hold there, and where each was said: a .txmill file with its line, a
+ * In: paths. Out: for each the settings that apply to it, and where each is set: a .txmill file with its line, a
  * variable, or the default.
  *
- * Settings that add up (rules) are listed all; of the others only the one that wins, which is the one nearest
- * to the path.
+ * Of settings that are combined (rules), all are listed; of others only the one with the highest precedence, which is
+ * the nearest to the path.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -34,7 +34,7 @@ static const txm_option options[] = {
 };
 static const txm_option_group groups[] = {{"Reports", options, 0}, {0}};
 
-/* What counts where nothing is said. */
+/* The value if nothing sets it. */
 static txm_project_value otherwise(txm_project_key key)
 {
     static const char *const values[TXM_KEYS] = {[TXM_KEY_CACHE_DIR] = "blender_tx",
@@ -49,7 +49,7 @@ static txm_project_value otherwise(txm_project_key key)
     return (txm_project_value){key, values[key], "default"};
 }
 
-/* The origin is a file with its line, so that an editor can jump there. */
+/* The origin is a file with its line number, so that an editor can jump there. */
 static void print(const char *path, const txm_project_value *v, bool json)
 {
     if (json) {
@@ -68,7 +68,7 @@ static void print(const char *path, const txm_project_value *v, bool json)
     printf(")%s\n", txm_style_on(TXM_PLAIN));
 }
 
-/* Also says that there is no .txmill: the answer to 'why does my setting not hold'. */
+/* If there is no .txmill, this is printed too, to explain why a setting does not apply. */
 static void show_settings(const char *path, const txm_project *project, bool json)
 {
     if (!json) {
@@ -95,7 +95,7 @@ static void show_settings(const char *path, const txm_project *project, bool jso
     }
 }
 
-/* A path that is not there has settings too, but is more likely mistyped; so it is an error. */
+/* A path that does not exist has settings too, but was probably mistyped, so it is an error. */
 static txm_status show_place(const txm_input *place, bool json, txm_error *err)
 {
     char *path = (char *)place->path;
@@ -111,7 +111,7 @@ static txm_status show_place(const txm_input *place, bool json, txm_error *err)
     return TXM_OK;
 }
 
-/* A path that fails does not end the run; its object is among the others. */
+/* A path that fails does not end the run; its object is printed among the others. */
 static void report_failure(const txm_error *err, bool json)
 {
     txm_say(TXM_SAY_ERROR, "%s", err->message);
@@ -123,7 +123,7 @@ static void report_failure(const txm_error *err, bool json)
     txm_json_emit(o);
 }
 
-/* Without a path, those of this folder. */
+/* Without a path, shows the settings of the current folder. */
 static int run_settings(void *p, const txm_operands *operands)
 {
     const settings_args *args = p;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * txmill stream: renders a scene through the texture cache, plays it, or says what texture memory it will need.
+ * txmill stream: renders a scene through the texture cache, plays it, or estimates its texture memory.
  *
- * `render` proves the cache on a scene: pictures are the same whatever the budget. `budget` traces the same
- * rays without reading a tile and says what memory textures will take. `play` makes frames that do not wait for
- * textures. All print text, --json or a page (tools/stream); src/stream does the rendering.
+ * `render` tests the cache with a scene: pictures are the same whatever the budget. `budget` traces the same rays
+ * without reading tiles and estimates how much memory textures will need. `play` makes frames that do not wait for
+ * textures, `view` shows such frames in a window. All print text, --json or a page (tools/stream); src/stream renders.
  *
- * Order of a run: options, project settings, config, scene, outputs. Outputs are guarded before the first
- * ray, since a render may take an hour and must not find at its end that its picture would replace one of
- * its textures. What was written is named last.
+ * The order of a run is options, project settings, config, scene, outputs. Outputs are checked before the first ray,
+ * because a render may take an hour, and must not end with the discovery that its picture would replace one of its
+ * textures. The names of written files are printed last.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,36 +30,37 @@
 #include "tools/output/json.h"
 #include "tools/output/say.h"
 #include "tools/stream/stream_args.h"
+#include "tools/stream/view.h"
 #include "txmill/level.h"
 #include "txmill/out_file.h"
 #include "txmill/picture.h"
 
-/* As in sample: signs and blanks are no sizes. */
+/* The first digit is checked before strtoul, which would accept signs and blanks. */
 static txm_status parse_size(const char *text, void *field, txm_error *err)
 {
     char *end, *last = NULL;
     unsigned long w = strtoul(text, &end, 10),
                   h = *end == 'x' && end[1] >= '0' && end[1] <= '9' ? strtoul(end + 1, &last, 10) : 0;
     if (*text < '0' || *text > '9' || !w || !h || *last || w > 65536 || h > 65536)
-        return txm_fail(err, TXM_STATUS_USAGE, "must be a width and a height in pixels, as in 1920x1080");
+        return txm_fail(err, TXM_STATUS_USAGE, "must be a width and a height in pixels, such as 1920x1080");
     if (field)
         *(txm_picture_size *)field = (txm_picture_size){(uint32_t)w, (uint32_t)h};
     return TXM_OK;
 }
 
-/* 50 and 50% are one half. */
+/* Both 50 and 50% stand for one half. */
 static txm_status parse_percent(const char *text, void *field, txm_error *err)
 {
     char *end;
     float f = txm_parse_float(text, &end);
     if (end == text || (*end && strcmp(end, "%") != 0) || !(f > 0.0f && f <= 100.0f))
-        return txm_fail(err, TXM_STATUS_USAGE, "must be a percentage, above 0 and up to 100, as in 50");
+        return txm_fail(err, TXM_STATUS_USAGE, "must be a percentage above 0 and up to 100, such as 50");
     if (field)
         *(float *)field = f / 100.0f;
     return TXM_OK;
 }
 
-/* The locale's decimal comma must not matter. */
+/* Does not depend on the locale's decimal comma. */
 static txm_status parse_share(const char *text, void *field, txm_error *err)
 {
     char *end;
@@ -76,18 +77,17 @@ static txm_status parse_filter_glossy(const char *text, void *field, txm_error *
     char *end;
     float f = txm_parse_float(text, &end);
     if (end == text || *end || !(f >= 0.0f && f <= 1e6f))
-        return txm_fail(err, TXM_STATUS_USAGE, "must be a number, 0 or above, as in 0.25");
+        return txm_fail(err, TXM_STATUS_USAGE, "must be a number of at least 0, such as 0.25");
     if (field)
         *(float *)field = f;
     return TXM_OK;
 }
 
-/* Which devices there are is found out when they are opened. */
+/* Whether a device exists is checked when it is opened. */
 static txm_status parse_devices(const char *text, void *field, txm_error *err)
 {
     if (!*text || text[strlen(text) - 1] == ',' || *text == ',' || strstr(text, ",,"))
-        return txm_fail(err, TXM_STATUS_USAGE,
-                        "must be cpu, or names of devices such as opencl:0, separated by commas");
+        return txm_fail(err, TXM_STATUS_USAGE, "must be cpu, or devices such as opencl:0, separated by commas");
     *(const char **)field = text;
     return TXM_OK;
 }
@@ -97,95 +97,96 @@ static const txm_option pictures[] = {
     TXM_OPTION(CUSTOM, "size", .letter = 's', AT(size), .arg = "WxH", .parse = parse_size,
                .help = "Size of the picture in pixels (default: the scene's)"),
     TXM_OPTION(UINT, "samples", AT(samples), .arg = "N", .min = 1, .max = 65536,
-               .help = "Samples a pixel (default: 4; of a frame: 1; of a budget: as many as it needs)",
-               .more =
-                   "A budget goes on until twice as many samples find less than 2 % more tiles, or as many are traced "
-                   "as the scene's render takes, or 64."),
+               .help = "Samples per pixel (default: 4; for frames: 1; for a budget: as many as it needs)",
+               .more = "A budget stops when doubling the samples finds less than 2 % more tiles, when it has traced as "
+                       "many as the scene's render takes, or at 64."),
     TXM_OPTION(UINT, "bounces", AT(bounces), .arg = "N", .max = 1024,
-               .help = "Bounces of a path; 0 traces camera rays alone (default: the scene's, else 3)"),
+               .help = "Bounces of a path; 0 traces only camera rays (default: the scene's, else 3)"),
     TXM_OPTION(UINT, "tile", .letter = 't', AT(tile), .arg = "PX", .max = 65536,
-               .help = "Edge of a render tile, after which unused tiles may go (default: 2048; 0: none)"),
-    TXM_OPTION(UINT, "seed", AT(seed), .arg = "N", .max = UINT32_MAX, .help = "Of the random numbers (default: 1)"),
+               .help = "Edge of a render tile, at whose end unused tiles may be evicted (default: 2048; 0: none)"),
+    TXM_OPTION(UINT, "seed", AT(seed), .arg = "N", .max = UINT32_MAX,
+               .help = "Seed of the random numbers (default: 1)"),
     TXM_OPTION(CUSTOM, "frame", AT(frame), .arg = "T", .parse = parse_share,
-               .help = "Where the camera of the built-in scene fly is, 0 to 1 (default: 0)"),
+               .help = "Place of the camera of the built-in scene fly, 0 to 1 (default: 0)"),
     {0},
 };
 static const txm_option textures[] = {
-    TXM_OPTION(SIZE, "cache", AT(cache_bytes), .arg = "SIZE",
-               .help = "Memory that textures may take (default: 1G; 0: no bound)"),
+    TXM_OPTION(SIZE, "cache", AT(cache_bytes), .arg = "SIZE", .help = "Memory for textures (default: 1G; 0: no limit)"),
     TXM_OPTION(CHOICE, "policy", AT(policy), .arg = "POLICY", .values = txm_policy_values,
-               .help = "What goes when memory is needed (default: render-tiles; of frames: lru)",
-               .more = txm_policy_more),
+               .help = "Which tiles are evicted (default: render-tiles; for frames: lru)", .more = txm_policy_more),
     TXM_OPTION(UINT, "keep-epochs", AT(keep_epochs), .arg = "N", .min = 1, .max = 2,
-               .help = "Render tiles whose textures are kept (default: 1)"),
+               .help = "Number of render tiles whose textures are kept (default: 1)"),
     TXM_OPTION(CUSTOM, "resolution", AT(resolution), .arg = "PERCENT", .parse = parse_percent,
-               .help = "Share of the texture resolution that is wanted (default: 100)",
-               .more = "Of a budget: the figures are for this resolution, and also for a half and a quarter of it."),
+               .help = "Texture resolution in percent (default: 100)",
+               .more = "A budget has figures for this resolution, and for a half and a quarter of it."),
     TXM_OPTION(UINT, "max-open", AT(max_open), .arg = "N", .min = 1, .max = 65536,
-               .help = "Files that are open at the same time (default: 128)"),
+               .help = "Number of files that may be open at the same time (default: 128)"),
     TXM_OPTION(FLAG, "open-first", AT(open_first),
-               .help = "Open all images and enter all levels before the first ray, as Cycles does"),
+               .help = "Open all images and set up all levels before the first ray, as Cycles does"),
     TXM_OPTION(FLAG, "no-coalesce", AT(apart),
-               .help = "Keep a copy of each tile, also of equal files and of tiles of one colour"),
+               .help = "Keep a copy of each tile, also for equal files and for tiles of a single colour"),
     TXM_OPTION(CHOICE, "differentials", AT(differentials), .arg = "KIND", .values = "compact full cone",
-               .help = "How rays carry the size of a pixel (default: compact, as Cycles)"),
+               .help = "How rays carry the size of a pixel (default: compact, as in Cycles)"),
     TXM_OPTION(
         CUSTOM, "filter-glossy", AT(filter_glossy), .arg = "F", .parse = parse_filter_glossy,
         .help =
-            "Blender's setting, up to 1 the share by which rough surfaces widen rays (default: the scene's, else 1)"),
+            "Blender's setting; up to 1, the share by which rough surfaces widen rays (default: the scene's, else 1)"),
     TXM_OPTION(FLAG, "no-widen", AT(narrow),
                .help = "Do not widen rays where rough surfaces scatter them: --filter-glossy 0"),
     TXM_OPTION(CHOICE, "rule", AT(rule), .arg = "RULE", .values = "cycles ellipse probes",
-               .help = "How the level follows from the derivatives (default: cycles)"),
+               .help = "How the level is computed from the derivatives (default: cycles)"),
     TXM_OPTION(CHOICE, "mode", AT(mode), .arg = "MODE", .values = "stochastic stochastic-full floor trilinear",
-               .help = "What becomes of a level's fraction (default: stochastic; of frames: trilinear)"),
+               .help = "How the fraction of a level is used (default: stochastic; for frames: trilinear)"),
     TXM_OPTION_CACHE_DIR(AT(cache_dir), "Folder of the tx files (default: blender_tx beside each image)", NULL),
-    TXM_OPTION(FLAG, "untextured", AT(untextured), .help = "Look nothing up: what the picture costs without textures"),
+    TXM_OPTION(FLAG, "untextured", AT(untextured),
+               .help = "Look up no textures, to measure the cost of the picture without them"),
     {0},
 };
 static const txm_option engines[] = {
     TXM_OPTION(CHOICE, "engine", AT(engine), .arg = "ENGINE", .values = "wave blocking reference",
-               .help = "What runs the paths (default: wave)",
-               .more =
-                   "Wave steps many paths at once and loads what they miss in batches, as renderers on GPUs do. "
-                   "Blocking follows one path per thread, which waits for each tile. Reference loads all tiles of all "
-                   "levels first. All three give the same bits."),
+               .help = "How paths are traced (default: wave)",
+               .more = "With wave, many paths take a step at once, and the tiles that they miss are loaded in batches, "
+                       "as in renderers on GPUs. With blocking, each thread follows one path and waits for each tile. "
+                       "With reference, all tiles of all levels are loaded first. All three give the same bits."),
     TXM_OPTION(UINT, "lanes", AT(lanes), .arg = "N", .min = 1, .max = 1 << 20,
                .help = "Paths per wave, 1 to 1048576 (default: 65536)"),
     TXM_OPTION(CUSTOM, "device", AT(device), .arg = "NAME", .values = "cpu cuda opencl", .parse = parse_devices,
-               .help = "Who looks textures up: cpu, or devices as in opencl:0 or opencl:0,opencl:1 (default: cpu)",
-               .more = "Rays stay with the processor. The bits of the picture do not depend on it. With --engine wave. "
-                       "A device that is lost leaves its work to the others, or to the processor."),
+               .help =
+                   "Where textures are looked up: cpu, or devices such as opencl:0 or opencl:0,opencl:1 (default: cpu)",
+               .more = "Rays are traced on the CPU. The bits of the picture do not depend on this option. It needs "
+                       "--engine wave. If a device fails, its work is done by the others, or by the CPU."),
     TXM_OPTION(SIZE, "device-memory", AT(device_memory), .arg = "SIZE",
                .help = "Memory for tiles on each device (default: that of --cache)",
-               .more = "Tiles that have no room there lie in memory of the machine that the device reaches, slower."),
+               .more =
+                   "Tiles that do not fit are kept in memory of the machine, which the device reaches more slowly."),
     TXM_OPTION_JOBS(AT(threads)),
     {0},
 };
 static const txm_option outputs[] = {
-    TXM_OPTION_OUTPUT(AT(output), "Where the picture goes", "Any format that OpenImageIO writes; EXR holds all of it."),
+    TXM_OPTION_OUTPUT(AT(output), "File for the picture", "Any format that OpenImageIO writes; EXR keeps all of it."),
     TXM_OPTION(STRING, "heat-level", AT(heat_level), .arg = "FILE", .values = TXM_VALUES_FILE,
                .help = "Write a map of the levels that the camera sees"),
     TXM_OPTION(STRING, "heat-misses", AT(heat_misses), .arg = "FILE", .values = TXM_VALUES_FILE,
-               .help = "Write a map of steps that missed a tile and were run again"),
+               .help = "Write a map of the steps that missed a tile and were run again"),
     TXM_OPTION(STRING, "heat-passes", AT(heat_passes), .arg = "FILE", .values = TXM_VALUES_FILE,
                .help = "Write a map of the launches until each pixel was complete"),
     TXM_OPTION(STRING, "heat-tiles", AT(heat_tiles), .arg = "FILE", .values = TXM_VALUES_FILE,
                .help = "Write maps of the tiles of each texture that were used"),
-    TXM_OPTION(STRING, "html", AT(html), .arg = "FILE", .values = TXM_VALUES_FILE,
-               .help = "Write a page: of a render with picture, maps and costs, of a budget with its textures",
-               .more = "Of a render with --trace also what caches of other sizes and policies would have read. Of a "
-                       "budget: how much memory is needed, the textures by what they take, and what each would save at "
-                       "half its size."),
+    TXM_OPTION(
+        STRING, "html", AT(html), .arg = "FILE", .values = TXM_VALUES_FILE,
+        .help = "Write a page: for a render with picture, maps and costs, for a budget with its textures",
+        .more =
+            "For a render with --trace, the page also has what caches of other sizes and policies would have read. For "
+            "a budget, it has the memory needed, the textures by size, and what each would save at half its size."),
     TXM_OPTION(STRING, "trace", AT(trace), .arg = "FILE", .values = TXM_VALUES_FILE,
                .help = "Write the tiles in the order of their use, for txmill replay"),
-    TXM_OPTION(FLAG, "trace-lookups", AT(trace_lookups), .help = "Write the lookups to the trace, too"),
+    TXM_OPTION(FLAG, "trace-lookups", AT(trace_lookups), .help = "Also write the lookups to the trace"),
     TXM_OPTION(FLAG, "keep-partial", AT(keep_partial),
                .help = "Also write the trace of a render that is stopped or fails, marked as partial",
                .more = "txmill replay then says that its figures cover only a part. Without this option such a render "
-                       "writes no trace, and leaves an earlier one as it was."),
+                       "writes no trace, and an earlier one is kept."),
     TXM_OPTION(STRING, "tiles", AT(tiles), .arg = "FILE", .values = TXM_VALUES_FILE,
-               .help = "Of a budget: write every tile that is used, as lines of image, level, column and row"),
+               .help = "For a budget: write every tile that is used, as lines of image, level, column and row"),
     TXM_OPTION_OVERWRITE(AT(overwrite)),
     TXM_OPTION(FLAG, "json", AT(json), .help = "Print one JSON object"),
     TXM_OPTION(FLAG, "quiet", .letter = 'q', AT(quiet), .help = "Print only warnings and errors"),
@@ -205,8 +206,7 @@ static const txm_option_group groups[] = {
 
 enum { NOT_GIVEN = 1 << 16 };
 
-/* The library's defaults, so that documentation and program cannot differ; but for the tile, where Blender's
- * default is the sensible one. */
+/* The library's defaults, so that documentation and program agree; only the tile has Blender's default. */
 static void defaults(void *p)
 {
     txm_stream_args *a = p;
@@ -231,9 +231,9 @@ static void defaults(void *p)
 
 /* ---- what is written ---- */
 
-typedef enum verb { RENDER = 1, BUDGET = 2, PLAY = 4 } verb;
+typedef enum verb { RENDER = 1, BUDGET = 2, PLAY = 4, VIEW = 8 } verb;
 
-/* A file that may be written: its option, by which verbs, and what it is called. */
+/* A file that may be written: its option, the verbs that write it, and its description. */
 typedef struct written_file {
     txm_output file;
     unsigned verbs;
@@ -242,12 +242,12 @@ typedef struct written_file {
 
 enum { OUTPUTS = 9 };
 
-/* One list for all that is checked, guarded and named. */
+/* The list of outputs that are checked, guarded and named. */
 static void list_outputs(const txm_stream_args *a, written_file out[OUTPUTS])
 {
     const bool o = a->overwrite;
     const written_file all[OUTPUTS] = {
-        {{"-o", a->output, TXM_OUTPUT_PICTURE, o}, RENDER | PLAY, "the picture"},
+        {{"-o", a->output, TXM_OUTPUT_PICTURE, o}, RENDER | PLAY | VIEW, "the picture"},
         {{"--heat-level", a->heat_level, TXM_OUTPUT_PICTURE, o}, RENDER, "the map of levels"},
         {{"--heat-misses", a->heat_misses, TXM_OUTPUT_PICTURE, o}, RENDER, "the map of misses"},
         {{"--heat-passes", a->heat_passes, TXM_OUTPUT_PICTURE, o}, RENDER, "the map of passes"},
@@ -262,7 +262,7 @@ static void list_outputs(const txm_stream_args *a, written_file out[OUTPUTS])
 static txm_status wrong_verb(const written_file *f, verb of, txm_error *err)
 {
     if (of == BUDGET && f->file.kind == TXM_OUTPUT_PICTURE)
-        return txm_fail(err, TXM_STATUS_USAGE, "%s: a budget makes no picture; use 'txmill stream %s'", f->file.option,
+        return txm_fail(err, TXM_STATUS_USAGE, "%s: a budget has no picture; use 'txmill stream %s'", f->file.option,
                         f->verbs & RENDER ? "render" : "play");
     return txm_fail(err, TXM_STATUS_USAGE, "%s: use 'txmill stream %s'", f->file.option,
                     f->verbs & RENDER   ? "render"
@@ -270,7 +270,7 @@ static txm_status wrong_verb(const written_file *f, verb of, txm_error *err)
                                         : "play");
 }
 
-/* Names are compared as they are given: the usual slip is the same one twice. */
+/* Names are compared as given, because the usual mistake is to give the same one twice. */
 static txm_status check_outputs(const txm_stream_args *a, verb of, txm_error *err)
 {
     written_file files[OUTPUTS];
@@ -280,20 +280,19 @@ static txm_status check_outputs(const txm_stream_args *a, verb of, txm_error *er
             return wrong_verb(&files[i], of, err);
         for (size_t k = 0; files[i].file.path && k < i; k++)
             if (files[k].file.path && strcmp(files[k].file.path, files[i].file.path) == 0)
-                return txm_fail(err, TXM_STATUS_USAGE,
-                                "%s %s: %s already writes that file; give each a name of its own", files[i].file.option,
-                                files[i].file.path, files[k].file.option);
+                return txm_fail(err, TXM_STATUS_USAGE, "%s %s: %s already writes this file; give each a different name",
+                                files[i].file.option, files[i].file.path, files[k].file.option);
     }
     return TXM_OK;
 }
 
-/* What a scene is read from; only its images are worth a guard. */
+/* The files that a scene is read from; only its images need a guard. */
 static const char *image_of_scene(const void *scene, size_t index)
 {
     return txm_render_image_path(scene, index);
 }
 
-/* Needs the scene open, for its images are what must not be overwritten. */
+/* Called when the scene is open, because its images must not be overwritten. */
 static txm_status guard_outputs(const txm_stream_args *a, const txm_render_scene *scene, txm_error *err)
 {
     written_file files[OUTPUTS];
@@ -304,7 +303,7 @@ static txm_status guard_outputs(const txm_stream_args *a, const txm_render_scene
     return status;
 }
 
-/* On stderr, and only after success; what went to standard output needs no name. */
+/* Printed on stderr, and only after success; output on standard output needs no name. */
 static void say_written(const txm_stream_args *a)
 {
     written_file files[OUTPUTS];
@@ -316,8 +315,8 @@ static void say_written(const txm_stream_args *a)
 
 /* ---- running ---- */
 
-/* Only on a terminal, and only where the line can be overwritten. The time left assumes that the rest is
- * like what is done, which early tiles with a cold cache overstate. */
+/* Only on a terminal, where the line can be overwritten. The time left assumes that the rest takes as long as what
+ * is done, which is too much after the first tiles with a cold cache. */
 static void show_progress(void *user, uint64_t done, uint64_t all)
 {
     const double *begin = user;
@@ -330,7 +329,7 @@ static void show_progress(void *user, uint64_t done, uint64_t all)
                        done ? " left" : "");
 }
 
-/* What has no measure of how much of it is done. */
+/* Shows a phase without a percentage. */
 static void show_phase(const txm_stream_args *a, const char *phase)
 {
     if (!a->quiet && txm_say_can_animate())
@@ -343,7 +342,7 @@ static void say_missing(void *user, const char *message)
     txm_say(TXM_SAY_ERROR, "%s", message);
 }
 
-/* What is not asked for keeps the library's default. */
+/* Options that were not given keep the library's defaults. */
 static txm_cache_options cache_options_of(const txm_stream_args *a, bool plays)
 {
     txm_cache_options o;
@@ -362,9 +361,8 @@ static txm_cache_options cache_options_of(const txm_stream_args *a, bool plays)
     return o;
 }
 
-/* A budget finds out how many samples it needs. Maps
- * are gathered only where something shows them, as they cost memory of the picture's size each. `cache`
- * must outlive the options. */
+/* A budget chooses its own number of samples. Maps are gathered only if something shows them, because each takes
+ * memory of the picture's size. `cache` must outlive the options. */
 static txm_render_options options_of(const txm_stream_args *a, bool budget, const txm_render_scene *scene,
                                      txm_context *context, const txm_cache_options *cache)
 {
@@ -402,7 +400,7 @@ static txm_render_options options_of(const txm_stream_args *a, bool budget, cons
     return o;
 }
 
-/* False colours scaled to the largest value, which the caption of the page names. */
+/* False colours, scaled to the largest value, which the caption on the page names. */
 static txm_status write_heat(const char *path, const float *map, const txm_render_picture *p, txm_error *err)
 {
     const size_t count = (size_t)p->width * p->height;
@@ -438,7 +436,7 @@ static void show_replay(size_t done, size_t all)
         txm_say_status("%3.0f%%  %zu of %zu caches for the page", 100.0 * (double)done / (double)all, done, all);
 }
 
-/* The page, with what other caches would have read where there is a trace. */
+/* Writes the page; if there is a trace, with what other caches would have read. */
 static txm_status write_html(const txm_stream_args *a, const char *name, const txm_render_options *o,
                              const txm_render_picture *p, txm_error *err)
 {
@@ -456,8 +454,8 @@ static txm_status write_html(const txm_stream_args *a, const char *name, const t
     return status;
 }
 
-/* A texture that cannot be read does not stop a render, as in Cycles, but is no success either. Returns the kind of the
- * first failure; TXM_OK: none. */
+/* If a texture cannot be read, the render goes on, as in Cycles, but is not a success. Returns the kind of the first
+ * failure, or TXM_OK. */
 static txm_status say_failed(const txm_render_scene *scene, const txm_render_image_cost *costs, size_t count)
 {
     txm_status first = TXM_OK;
@@ -473,8 +471,8 @@ static txm_status say_failed(const txm_render_scene *scene, const txm_render_ima
     return first;
 }
 
-/* Pictures are written before anything is printed: a failure to write is the result then. *damage receives why textures
- * could not be read. */
+/* Pictures are written before anything is printed, so that a failure to write is the result. *damage receives why
+ * textures could not be read. */
 static txm_status render(const txm_stream_args *a, const char *name, const txm_render_scene *scene,
                          const txm_render_options *o, txm_status *damage, txm_error *err)
 {
@@ -509,7 +507,7 @@ static txm_status render(const txm_stream_args *a, const char *name, const txm_r
     return status;
 }
 
-/* The list of tiles is for other programs: prefetching, or sizing a proxy. */
+/* The list of tiles is for other programs, for prefetching or to size a proxy. */
 static txm_status budget(const txm_stream_args *a, const char *name, const txm_render_scene *scene,
                          const txm_render_options *o, txm_error *err)
 {
@@ -537,9 +535,8 @@ static void show_frames(size_t done, size_t all)
         txm_say_status("%3.0f%%  frame %zu of %zu", 100.0 * (double)done / (double)all, done, all);
 }
 
-/* What was written of the frames that were complete, where it was stopped, is all there is: it is published, and being
- * stopped is the result. */
-static txm_status play(const txm_stream_args *a, const char *name, const txm_render_scene *scene,
+/* If the run is stopped, the frames that were complete are written, and the result is that it was stopped. */
+static txm_status play(const txm_stream_args *a, verb of, const char *name, const txm_render_scene *scene,
                        const txm_render_options *o, txm_status *damage, txm_error *err)
 {
     txm_play_run run;
@@ -556,7 +553,9 @@ static txm_status play(const txm_stream_args *a, const char *name, const txm_ren
         how.textures = TXM_FRAMES_UNTEXTURED;
     show_phase(a, "preparing the scene");
     txm_signals_publish();
-    txm_status status = txm_play(name, scene, &a->play, &how, a->quiet ? NULL : show_frames, &run, &stopped);
+    txm_status status = of == VIEW
+                            ? txm_stream_view(name, scene, &a->play, &how, &run, &stopped)
+                            : txm_play(name, scene, &a->play, &how, a->quiet ? NULL : show_frames, &run, &stopped);
     const bool complete = status == TXM_OK;
     txm_say_status("%s", "");
     if (!complete && !run.stopped) {
@@ -578,33 +577,36 @@ static txm_status play(const txm_stream_args *a, const char *name, const txm_ren
     return status != TXM_OK ? txm_fail_as(err, &own) : complete ? TXM_OK : txm_fail_as(err, &stopped);
 }
 
-/* The first operand is a verb; the rest follows from it. */
+/* The first operand is a verb, which determines the rest. */
 static txm_status check(const txm_stream_args *a, const txm_operands *operands, verb *of, txm_error *err)
 {
     static const struct {
         const char *word;
         verb of;
-    } verbs[] = {{"render", RENDER}, {"budget", BUDGET}, {"play", PLAY}};
+    } verbs[] = {{"render", RENDER}, {"budget", BUDGET}, {"play", PLAY}, {"view", VIEW}};
     const char *what = operands->count ? operands->items[0] : "";
+    txm_status status = TXM_OK;
     *of = 0;
     for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++)
         if (strcmp(what, verbs[i].word) == 0)
             *of = verbs[i].of;
     if (!*of)
         return txm_fail(err, TXM_STATUS_USAGE,
-                        "%s: say 'txmill stream render SCENE', 'txmill stream budget SCENE' or 'txmill stream play "
-                        "SCENE'",
+                        "%s: unknown verb; use 'txmill stream render SCENE', or budget, play or view in place of "
+                        "render",
                         *what ? what : "nothing to do");
     if (operands->count < 2)
-        return txm_fail(err, TXM_STATUS_USAGE,
-                        "no scene given: a folder with scene.txt, or one of plane, room, grid, udim, sphere, fly and "
-                        "images");
+        return txm_fail(
+            err, TXM_STATUS_USAGE,
+            "no scene given: give a folder with scene.txt, or one of plane, room, grid, udim, sphere, fly and images");
     if (a->keep_partial && !a->trace)
-        return txm_fail(err, TXM_STATUS_USAGE, "--keep-partial needs a trace to keep: --trace FILE");
-    return check_outputs(a, *of, err);
+        return txm_fail(err, TXM_STATUS_USAGE, "--keep-partial needs a trace; name one with --trace");
+    if (*of == VIEW)
+        status = txm_stream_view_check(&a->play, err);
+    return status == TXM_OK ? check_outputs(a, *of, err) : status;
 }
 
-/* Of a scene's folder, or of the images of a built-in one. */
+/* Uses the project of the scene's folder, or of the images of a built-in scene. */
 static txm_status apply_project(txm_stream_args *a, const txm_operands *operands, txm_error *err)
 {
     const txm_project_targets project = {&a->cache_dir, &a->config, NULL, &a->threads};
@@ -615,7 +617,7 @@ static txm_status apply_project(txm_stream_args *a, const txm_operands *operands
     return txm_project_apply(&project, &places, err);
 }
 
-/* Errors are JSON as well once --json is given, from here on. */
+/* From here on, errors are JSON as well if --json is given. */
 static int run_stream(void *p, const txm_operands *operands)
 {
     txm_stream_args *a = p;
@@ -639,7 +641,7 @@ static int run_stream(void *p, const txm_operands *operands)
     if (status == TXM_OK)
         status = guard_outputs(a, scene, &err);
     if (status == TXM_OK) {
-        const txm_cache_options cache = cache_options_of(a, of == PLAY);
+        const txm_cache_options cache = cache_options_of(a, of == PLAY || of == VIEW);
         txm_render_options o = options_of(a, of == BUDGET, scene, context, &cache);
         double begin = txm_clock_seconds();
         o.progress = a->quiet ? NULL : show_progress;
@@ -649,7 +651,7 @@ static int run_stream(void *p, const txm_operands *operands)
         else if (of == RENDER)
             status = render(a, operands->items[1], scene, &o, &damage, &err);
         else
-            status = play(a, operands->items[1], scene, &o, &damage, &err);
+            status = play(a, of, operands->items[1], scene, &o, &damage, &err);
     }
     txm_render_scene_free(&scene);
     txm_context_free(&context);
@@ -661,7 +663,8 @@ static int run_stream(void *p, const txm_operands *operands)
     return txm_finish(&tally);
 }
 
-TXM_COMMAND(stream, txm_stream_args,
-            .purpose = "Render or play a scene through the texture cache, or estimate what texture memory it needs",
-            .synopsis = "render|budget|play [OPTION...] SCENE [IMAGE...]", .operand_values = TXM_VALUES_IMAGE,
-            .exits = TXM_EXITS_FAIL | TXM_EXITS_RETRY | TXM_EXITS_SIGNAL, .defaults = defaults);
+TXM_COMMAND(
+    stream, txm_stream_args,
+    .purpose = "Render, play or view a scene through the texture cache, or estimate what texture memory it needs",
+    .synopsis = "render|budget|play|view [OPTION...] SCENE [IMAGE...]", .operand_values = TXM_VALUES_IMAGE,
+    .exits = TXM_EXITS_FAIL | TXM_EXITS_RETRY | TXM_EXITS_SIGNAL, .defaults = defaults);

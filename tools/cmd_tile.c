@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * txmill tile: one tile of a tx file, with as many pixels around it as wanted, as numbers, raw bytes or a picture.
+ * txmill tile: shows one tile of a tx file, with pixels around it on request, as numbers, raw bytes or a picture.
  *
  * In: a tx file, a level, a tile, a padding. Out: its pixels as text, raw samples or a picture; with --all, all tiles
  * of the level on one sheet.
  *
- * What txm_tx_read_tile gives a renderer, made visible: with padding and extension chosen as a renderer would,
- * tiles can be compared number by number with another reader's.
+ * The pixels are those that txm_tx_read_tile gives a renderer. With the padding and extension of a renderer, tiles can
+ * be compared number by number with those of another reader.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -48,7 +48,7 @@ typedef struct tile_args {
     txm_tx_files_args files;
 } tile_args;
 
-/* Two whole numbers and nothing else. */
+/* Two whole numbers. */
 static txm_status parse_place(const char *text, void *field, txm_error *err)
 {
     unsigned long place[2] = {0};
@@ -56,7 +56,7 @@ static txm_status parse_place(const char *text, void *field, txm_error *err)
     char *end = NULL;
     for (int i = 0; i < 2; i++, p = end + 1) {
         if (*p < '0' || *p > '9' || (place[i] = strtoul(p, &end, 10)) > TXM_MAX_SIZE_PX || *end != (i ? 0 : ','))
-            return txm_fail(err, TXM_STATUS_USAGE, "must be a column and a row of tiles, as in 3,0");
+            return txm_fail(err, TXM_STATUS_USAGE, "must be a column and a row of tiles, such as 3,0");
     }
     if (field)
         *(tile_place *)field = (tile_place){(uint32_t)place[0], (uint32_t)place[1]};
@@ -68,28 +68,25 @@ static const txm_option options[] = {
     TXM_OPTION_LEVEL(AT(level), "0"),
     TXM_OPTION(CUSTOM, "tile", .letter = 't', AT(tile), .arg = "X,Y", .parse = parse_place,
                .help = "Column and row of the tile, from the top left (default: 0,0)"),
-    TXM_OPTION(
-        FLAG, "all", AT(all), .help = "All tiles of the level on one sheet, as a picture",
-        .more = "Tiles stand apart from each other below their column and row; pixels of the padding are tinted. The "
-                "picture is encoded for viewing."),
+    TXM_OPTION(FLAG, "all", AT(all), .help = "Write all tiles of the level on one sheet, as a picture",
+               .more = "Each tile is below its column and row, with a gap to the next; pixels of the padding are "
+                       "tinted. The picture is encoded for viewing."),
     TXM_OPTION(UINT, "padding", .letter = 'p', AT(padding), .arg = "N", .max = TXM_MAX_PADDING_PX,
                .help = "Pixels to add around the tile, up to 8 (default: 0)"),
     TXM_OPTION(CHOICE, "extension", .letter = 'e', AT(extension), .arg = "MODE", .values = TXM_EXTENSION_VALUES,
-               .help = "What lies beyond the level's edge (default: repeat); one of" TXM_EXTENSION_TABLE(
+               .help = "What is found beyond the level's edge (default: repeat); one of" TXM_EXTENSION_TABLE(
                    TXM_EXTENSION_SPACED)),
     {0},
 };
 static const txm_option outputs[] = {
-    TXM_OPTION_OUTPUT(AT(output), "Write there; - is standard output (default)", NULL),
+    TXM_OPTION_OUTPUT(AT(output), "Write to this file; - is standard output (default)", NULL),
     TXM_OPTION_OVERWRITE(AT(overwrite)),
-    TXM_OPTION(
-        CHOICE, "format", AT(format), .arg = "FORMAT", .values = "auto text raw image",
-        .help = "auto, text, raw or image (default: auto, by the extension of FILE)",
-        .more = "Text is one line per pixel: its column and row in the level, then its channels. Raw is the stored "
-                "samples, "
-                "little-endian, channels interleaved, without header. As an image the values are written as they are "
-                "stored, in any format that OpenImageIO writes."),
-    TXM_OPTION(FLAG, "json", AT(json), .help = "Print the pixels as one JSON object a file"),
+    TXM_OPTION(CHOICE, "format", AT(format), .arg = "FORMAT", .values = "auto text raw image",
+               .help = "auto, text, raw or image (default: auto, by the extension of FILE)",
+               .more = "Text has one line per pixel: its column and row in the level, then its channels. Raw has the "
+                       "stored samples, little-endian, channels interleaved, without a header. An image has the stored "
+                       "values, in any format that OpenImageIO writes."),
+    TXM_OPTION(FLAG, "json", AT(json), .help = "Print the pixels as one JSON object per file"),
     {0},
 };
 
@@ -100,16 +97,16 @@ static const txm_option_group groups[] = {
     {0},
 };
 
-/* A padded tile in memory, tight. */
+/* A padded tile in memory, without gaps between rows. */
 typedef struct window {
     const txm_tx_info *info;
     uint8_t *pixels;
     size_t pixel_bytes;
-    int64_t x0, y0; /* of its first pixel, in the level */
+    int64_t x0, y0; /* place of its first pixel in the level */
     uint32_t w, h;
 } window;
 
-/* Integers stay codes: this shows what is stored, not what it means. */
+/* Integers remain codes, because this shows what is stored. */
 static double value_at(const window *w, size_t sample)
 {
     const uint8_t *p = w->pixels + sample * txm_type_bytes(w->info->type);
@@ -129,7 +126,7 @@ static double value_at(const window *w, size_t sample)
     return whole;
 }
 
-/* Coordinates are those of the level and may lie outside it, where the extension decides. */
+/* Coordinates are those of the level, and outside it where the padding lies beyond its edge. */
 static void print_tile_text(const window *w, FILE *out)
 {
     for (uint32_t y = 0; y < w->h; y++)
@@ -141,7 +138,7 @@ static void print_tile_text(const window *w, FILE *out)
         }
 }
 
-/* Pixels as rows of numbers, below the facts that say which they are. */
+/* Pixels as rows of numbers, after the members that describe them. */
 static bool print_tile_json(const window *w, const char *path, const tile_args *args)
 {
     cJSON *object = txm_json_new("txmill.tile", TXM_TILE_SCHEMA_VERSION);
@@ -162,7 +159,7 @@ static bool print_tile_json(const window *w, const char *path, const tile_args *
     return txm_json_print(object);
 }
 
-/* The window is clipped to the level's last tile: a narrow tile has a narrow window. */
+/* The window is clipped to the level, so a narrow tile at its edge has a narrow window. */
 static txm_status read_window(txm_tx *tx, const tile_args *args, window *w, txm_error *err)
 {
     uint32_t p = args->padding;
@@ -191,7 +188,7 @@ static txm_status read_window(txm_tx *tx, const tile_args *args, window *w, txm_
         free(wide);
         return status;
     }
-    /* Tiles at the right edge are narrower: make their rows tight. */
+    /* A tile at the right edge is narrower: its rows are moved together. */
     w->w += 2 * p;
     w->h += 2 * p;
     for (uint32_t y = 1; y < w->h; y++)
@@ -200,7 +197,7 @@ static txm_status read_window(txm_tx *tx, const tile_args *args, window *w, txm_
     return TXM_OK;
 }
 
-/* Text or raw bytes to a file or standard output. */
+/* Writes text or raw bytes to a file or standard output. */
 static txm_status write_plain(const window *w, const char *path, bool raw, txm_error *err)
 {
     txm_out_file *file = NULL;
@@ -215,7 +212,7 @@ static txm_status write_plain(const window *w, const char *path, bool raw, txm_e
     return txm_out_file_commit(&file, err);
 }
 
-/* By the output's name, unless --format says otherwise. */
+/* By the output's name, unless --format is given. */
 static int choose_format(const tile_args *args)
 {
     const char *out = args->output;
@@ -226,7 +223,7 @@ static int choose_format(const tile_args *args)
     return txm_path_has_ext(out, "raw") ? FORMAT_RAW : FORMAT_IMAGE;
 }
 
-/* Text and raw go to standard output as well; pictures need a file with an extension. */
+/* Text and raw can go to standard output; pictures need a file with an extension. */
 static txm_status write_window(const window *w, const char *path, const tile_args *args, txm_error *err)
 {
     int format = choose_format(args);
@@ -235,17 +232,17 @@ static txm_status write_window(const window *w, const char *path, const tile_arg
     if (format != FORMAT_IMAGE)
         return write_plain(w, args->output, format == FORMAT_RAW, err);
     if (strcmp(args->output, "-") == 0)
-        return txm_fail(err, TXM_STATUS_USAGE, "an image needs a file: -o FILE");
+        return txm_fail(err, TXM_STATUS_USAGE, "an image needs a file: name it with -o");
     txm_picture picture = {w->pixels, w->w * w->pixel_bytes, w->w, w->h, w->info->channels, w->info->type, NULL};
     return txm_picture_write(args->output, &picture, err);
 }
 
-/* All tiles of the level, side by side with gaps, borders tinted: tools/picture/tile_sheet.c draws it. */
+/* All tiles of the level, side by side with gaps and tinted borders, drawn by tools/picture/tile_sheet.c. */
 static txm_status write_sheet(txm_tx *tx, const tile_args *args, txm_error *err)
 {
     txm_level_picture sheet;
     if (args->json || strcmp(args->output, "-") == 0 || choose_format(args) != FORMAT_IMAGE)
-        return txm_fail(err, TXM_STATUS_USAGE, "a sheet is a picture and needs a file: -o FILE");
+        return txm_fail(err, TXM_STATUS_USAGE, "a sheet is a picture and needs a file: name it with -o");
     txm_status status = txm_tile_sheet(tx, args->level, args->padding, (txm_extension)args->extension, &sheet, err);
     if (status)
         return status;
@@ -256,7 +253,7 @@ static txm_status write_sheet(txm_tx *tx, const tile_args *args, txm_error *err)
     return status;
 }
 
-/* Standard output, as text. */
+/* The default is text on standard output. */
 static void set_tile_defaults(void *p)
 {
     ((tile_args *)p)->output = "-";
@@ -264,7 +261,7 @@ static void set_tile_defaults(void *p)
 
 /* ---- the files -------------------------------------------------------------------------------------------------- */
 
-/* The schema is that of tiles, so that one reader takes both. */
+/* The schema is that of tiles, so that one reader can parse both. */
 static void print_json_error(const char *path, const txm_error *err)
 {
     cJSON *o = txm_json_new("txmill.tile", TXM_TILE_SCHEMA_VERSION);
@@ -273,7 +270,7 @@ static void print_json_error(const char *path, const txm_error *err)
     txm_json_emit(o);
 }
 
-/* Nothing is said where the output itself is on the terminal. */
+/* Prints nothing if the output itself is on the terminal. */
 static void say_written(const tile_args *args, const window *w)
 {
     if (args->json || !strcmp(args->output, "-"))
@@ -285,7 +282,7 @@ static void say_written(const tile_args *args, const window *w)
                 args->level, w->w, w->h);
 }
 
-/* With several files a head line names each, as head(1) does. */
+/* If there are several files, a line names each, as in head(1). */
 static txm_status show_tile(const txm_input *input, const tile_args *args, bool headed, txm_error *err)
 {
     window w = {0};
@@ -311,7 +308,7 @@ static txm_status show_tile(const txm_input *input, const tile_args *args, bool 
     return status;
 }
 
-/* Only text may be many files: pictures would overwrite each other. */
+/* Several files are possible only with text, because pictures would overwrite each other. */
 static void show_all(const tile_args *args, const txm_inputs *inputs, txm_tally *tally)
 {
     txm_summary summary = {.words = {"shown"}};
@@ -334,7 +331,7 @@ static void show_all(const tile_args *args, const txm_inputs *inputs, txm_tally 
         txm_summary_say(&summary, "file");
 }
 
-/* The guard runs over all inputs: an output that is one of them is refused. */
+/* All inputs are checked, so that an output that is one of them is refused. */
 static int run_tile(void *p, const txm_operands *operands)
 {
     const tile_args *args = p;

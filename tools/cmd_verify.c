@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * txmill verify: is a tx file whole, and is it what its name and its source say?
+ * txmill verify: checks that a tx file is undamaged and matches its name and its source.
  *
- * In: tx files, or the log of a run that made them. Out: findings per file, sorted by what they cost a render, and
- * exit code 5 if there are any that matter.
+ * In: tx files, or the log of a run that made them. Out: findings for each file, and exit code 5 if there are errors
+ * or warnings.
  *
- * Quick checks are always made; --deep converts the source again and compares pixels, which takes as long as
- * make. What is found is listed by the finding's cost to a render, errors first (src/mill/inspect/finding_table.h
- * has all kinds).
+ * Quick checks are always made; --deep converts the source again and compares pixels, which takes as long as make.
+ * Findings are sorted by their effect on a render, errors first (src/mill/inspect/finding_table.h has all kinds).
  */
 #include <errno.h>
 #include <unistd.h>
@@ -37,14 +36,15 @@ typedef struct verify_args {
 #define AT(member) .offset = offsetof(verify_args, member)
 static const txm_option options[] = {
     TXM_OPTION(FLAG, "deep", AT(deep), .help = "Convert the source again and compare everything",
-               .more = "With the settings that the file states, into a temporary file below TMPDIR."),
+               .more = "Uses the settings stored in the file, and a temporary file in TMPDIR."),
     TXM_OPTION(STRING, "source", AT(source), .arg = "FILE", .values = TXM_VALUES_IMAGE,
-               .help = "The source image, if the path in the file does not lead to it; for a single file"),
-    TXM_OPTION(LIST, "run", AT(runs), .arg = "LOG", .values = TXM_VALUES_LOG,
-               .help = "Also check the tx files that a run of make --json made or found up to date (repeatable)",
-               .more = "In the folder that the run was started in, if it was given relative paths. Images that failed "
-                       "there have no "
-                       "tx file: the exit status of the run shows that, and so does txmill report."),
+               .help = "The source image, if it is not at the path stored in the file; for a single file"),
+    TXM_OPTION(
+        LIST, "run", AT(runs), .arg = "LOG", .values = TXM_VALUES_LOG,
+        .help = "Also check the tx files that a run of make --json made or found up to date (repeatable)",
+        .more =
+            "If the run was given relative paths, start this command in the same folder. Images that failed in the run "
+            "have no tx file and are not reported here, but by the exit status of the run and by txmill report."),
     {0},
 };
 
@@ -58,7 +58,7 @@ static const txm_option_group groups[] = {
     {0},
 };
 
-/* What the summary counts the file under: why Cycles does not use it, or else what is wrong with it. */
+/* The word under which the summary counts the file: why Cycles does not use it, or else what is wrong with it. */
 static const char *word_of(const txm_findings *findings, const txm_verdict *verdict)
 {
     if (!txm_verify_failed(findings))
@@ -66,7 +66,7 @@ static const char *word_of(const txm_findings *findings, const txm_verdict *verd
     return verdict->used || verdict->use == TXM_USE_NO_IMAGE ? "with findings" : txm_use_word(verdict->use);
 }
 
-/* Findings and failures differ: a file that is damaged was verified successfully. */
+/* Findings are not failures: a damaged file was verified successfully. */
 static txm_status verify_one(txm_context *context, const txm_rules *rules, const char *path, const verify_args *args,
                              txm_tally *tally, txm_summary *summary, txm_error *err)
 {
@@ -91,7 +91,7 @@ static txm_status verify_one(txm_context *context, const txm_rules *rules, const
     return status;
 }
 
-/* Of a Ptex file everything that it stores is read; nothing says what it was made from. */
+/* Everything that a Ptex file stores is read; it has no source to compare with. */
 static txm_status verify_ptex(const char *path, const verify_args *args, txm_tally *tally, txm_summary *summary,
                               txm_error *err)
 {
@@ -104,7 +104,7 @@ static txm_status verify_ptex(const char *path, const verify_args *args, txm_tal
     return status;
 }
 
-/* Tiles of one file are checked by all threads; files one after the other. */
+/* Files are checked one after the other, the tiles of each by all threads. */
 static void verify_all(const txm_project_contexts *contexts, const txm_rules *rules, const verify_args *args,
                        const txm_inputs *inputs, txm_tally *tally)
 {
@@ -132,7 +132,7 @@ static void verify_all(const txm_project_contexts *contexts, const txm_rules *ru
         txm_summary_print(&summary, "file");
 }
 
-/* From operands and from logs of runs (--run): both may be given, files are verified once. */
+/* Collects the files from operands and from logs of runs (--run), each once. */
 static txm_status collect_files(const verify_args *args, const txm_operands *operands, txm_inputs **inputs,
                                 txm_error *err)
 {
@@ -149,14 +149,14 @@ static txm_status collect_files(const verify_args *args, const txm_operands *ope
         status = txm_fail(err, TXM_STATUS_USAGE, "%s: the run made no tx file, and found none up to date",
                           args->runs.items[0]);
     if (status == TXM_OK && args->source && txm_inputs_count(*inputs) > 1)
-        status = txm_fail(err, TXM_STATUS_USAGE, "--source goes with a single tx file, but %zu are given",
+        status = txm_fail(err, TXM_STATUS_USAGE, "--source applies to a single tx file, but %zu are given",
                           txm_inputs_count(*inputs));
     if (status == TXM_OK && args->source && access(args->source, R_OK) != 0)
         status = txm_fail_errno(err, errno, "--source %s: cannot be read", args->source);
     return status;
 }
 
-/* Rules are needed for the name of the file: --deep and the check of the name use what a run would have used. */
+/* Rules are needed for --deep and to check the file's name, which depend on the settings of a run. */
 static int run_verify(void *p, const txm_operands *operands)
 {
     verify_args *args = p;

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * txmill view: tx files to look at, in the terminal or as a page for the browser.
+ * txmill view: shows tx files in the terminal, or as a page for the browser.
  *
- * In: tx files. Out: pictures in the terminal, or a page for the browser that holds as much of the pixels as its size
- * allows.
+ * In: tx files. Out: pictures in the terminal, or a page for the browser.
  *
- * In the terminal each file is one picture, as large as fits and in the best way that the terminal offers; the
+ * In the terminal each file is one picture, as large as fits, drawn by the best method that the terminal supports. The
  * page has all levels, tiles and values of all files, as far as --page-size allows, and needs no network.
  */
 #include <errno.h>
@@ -51,7 +50,7 @@ typedef struct view_args {
     txm_jobs_args jobs;
 } view_args;
 
-/* What is worked on, and by what. */
+/* What all files have in common. */
 typedef struct viewing {
     const view_args *args;
     txm_inputs *inputs;
@@ -66,7 +65,7 @@ static txm_status parse_size(const char *text, void *field, txm_error *err)
     unsigned columns, rows;
     char rest;
     if (sscanf(text, "%4ux%4u%c", &columns, &rows, &rest) != 2 || !columns || !rows || columns > 1000 || rows > 1000)
-        return txm_fail(err, TXM_STATUS_USAGE, "must be columns and rows, 1x1 to 1000x1000, as in 80x24");
+        return txm_fail(err, TXM_STATUS_USAGE, "must be columns and rows, 1x1 to 1000x1000, such as 80x24");
     if (field)
         *(cells *)field = (cells){columns, rows};
     return TXM_OK;
@@ -76,25 +75,23 @@ static txm_status parse_size(const char *text, void *field, txm_error *err)
 static const txm_option picture_options[] = {
     TXM_OPTION_LEVEL(AT(level), "the one that fits"),
     TXM_OPTION(CUSTOM, "size", .letter = 's', AT(size), .arg = "COLUMNSxROWS", .parse = parse_size,
-               .help = "Most terminal cells to fill (default: its size)"),
+               .help = "Largest size in terminal cells (default: that of the terminal)"),
     TXM_OPTION(CHOICE, "format", .letter = 'F', AT(format), .arg = "FORMAT", .values = "auto symbols sixel kitty",
-               .help = "auto, symbols, sixel or kitty (default: auto, the best that the terminal shows)",
-               .more =
-                   "TERM and the like say what a terminal can do. When a format is named, it is written to anything, a "
-                   "file or a pipe as well. Symbols are Unicode blocks where the locale is UTF-8, else ASCII."),
+               .help = "auto, symbols, sixel or kitty (default: auto, the best that the terminal supports)",
+               .more = "TERM and similar variables say what a terminal supports. If a format is given, it is also "
+                       "written to a file or pipe. Symbols are Unicode blocks if the locale is UTF-8, else ASCII."),
     {0},
 };
 static const txm_option page_options[] = {
     TXM_OPTION(STRING, "html", AT(html), .arg = "FILE", .values = TXM_VALUES_PAGE,
-               .help = "Write a page for the browser there; - is standard output",
-               .more = "One file that needs nothing else, neither a network nor a server. See THE PAGE."),
+               .help = "Write a page for the browser to this file; - is standard output",
+               .more = "The file needs neither a network nor a server. See THE PAGE."),
     TXM_OPTION_OUTPUT(AT(html), "The same as --html", NULL),
     TXM_OPTION_OVERWRITE(AT(overwrite)),
     TXM_OPTION(SIZE, "page-size", AT(page_bytes), .arg = "SIZE",
-               .help = "Most pixels in the page, such as 8M or 1G (default: 16M)",
-               .more =
-                   "Shared by all files. Of each the smaller levels are taken, as many as fit; the page says which are "
-                   "missing."),
+               .help = "Largest size of the pixels in the page, such as 8M or 1G (default: 16M)",
+               .more = "The size is divided among all files. The page has the smaller levels of each, as many as fit, "
+                       "and says which are missing."),
     TXM_OPTION(FLAG, "json", AT(json), .help = "With --html: print one JSON object per file"),
     {0},
 };
@@ -104,7 +101,7 @@ static const txm_option_group groups[] = {
     TXM_COLOUR_GROUP(view_args),     TXM_JOBS_GROUP(view_args), {0},
 };
 
-/* The level that fits the terminal, a page of 16 MB: both can be exceeded on request. */
+/* By default the level that fits the terminal, and a page of 16 MB. */
 static void set_view_defaults(void *p)
 {
     view_args *args = p;
@@ -114,7 +111,7 @@ static void set_view_defaults(void *p)
 
 /* ---- in the terminal -------------------------------------------------------------------------------------------- */
 
-/* The smallest level that has a pixel for each of the target's, or the largest there is. */
+/* The smallest level with at least as many pixels as the target, or the largest level. */
 static uint32_t fitting_level(const txm_tx *tx, const txm_view_terminal *terminal)
 {
     uint32_t w, h, level = txm_tx_info_of(tx)->levels - 1;
@@ -124,7 +121,7 @@ static uint32_t fitting_level(const txm_tx *tx, const txm_view_terminal *termina
     return level;
 }
 
-/* From stored values to 8 bits in the same way as extract: what is shown is what a picture would hold. */
+/* Converts stored values to 8 bits in the same way as extract, so that both show the same. */
 static txm_status print_picture(txm_tx *tx, uint32_t level, const txm_view_terminal *terminal, txm_error *err)
 {
     txm_level_picture picture = {0};
@@ -139,8 +136,8 @@ static txm_status print_picture(txm_tx *tx, uint32_t level, const txm_view_termi
     return status;
 }
 
-/* Below the picture: a few lines that fit a terminal's width; where there is no terminal, the level and all
- * facts of the header. */
+/* Below the picture there are a few lines that fit the terminal's width; without a terminal, the level and all facts
+ * of the header. */
 static txm_status show_in_terminal(const viewing *v, size_t index, const txm_view_terminal *terminal, txm_error *err)
 {
     static const txm_info_extent header_only;
@@ -166,7 +163,7 @@ static txm_status show_in_terminal(const viewing *v, size_t index, const txm_vie
     return status;
 }
 
-/* All faces of a Ptex file on one sheet, at the largest level that has no more texels than the terminal has pixels. */
+/* All faces of a Ptex file on one sheet, at the largest level with no more texels than the terminal has pixels. */
 static txm_status show_ptex(const viewing *v, const char *path, const txm_view_terminal *terminal, txm_error *err)
 {
     txm_level_picture picture = {0};
@@ -195,7 +192,7 @@ static txm_status show_ptex(const viewing *v, const char *path, const txm_view_t
     return status;
 }
 
-/* The terminal is asked once for its size and abilities, not per file. */
+/* The size and abilities of the terminal are determined once, not per file. */
 static void show_all(const viewing *v, txm_tally *tally)
 {
     const view_args *args = v->args;
@@ -223,7 +220,7 @@ static void show_all(const viewing *v, txm_tally *tally)
 
 /* ---- the page --------------------------------------------------------------------------------------------------- */
 
-/* Which levels the page holds in full: the others are left out by its size. */
+/* Lists the levels in the page; the others were left out because of its size. */
 static void print_view_json(const char *path, const view_args *args, const txm_view_page_file *what,
                             const txm_error *err)
 {
@@ -243,7 +240,7 @@ static void print_view_json(const char *path, const view_args *args, const txm_v
     txm_json_emit(o);
 }
 
-/* The same of a Ptex file, of which the page holds one level. */
+/* The same for a Ptex file, of which the page has one level. */
 static void print_ptex_json(const char *path, const view_args *args, const txm_ptex_shown *what, const txm_error *err)
 {
     txm_view_page_file file = {.levels = TXM_PTEX_MAX_LEVELS, .bytes = what->bytes};
@@ -252,13 +249,13 @@ static void print_ptex_json(const char *path, const view_args *args, const txm_p
     print_view_json(path, args, &file, err);
 }
 
-/* What became of a file, kept until it is known whether the page came about. */
+/* The result for a file, kept until it is known whether the page can be written. */
 typedef struct fate {
     txm_view_page_file what;
     txm_error err;
 } fate;
 
-/* Adds the files to a page and publishes it; `fates` says what became of each. */
+/* Adds the files to a page and publishes it; `fates` receives the result for each. */
 static txm_status make_page(const viewing *v, fate *fates, txm_error *err)
 {
     const view_args *args = v->args;
@@ -281,15 +278,15 @@ static txm_status make_page(const viewing *v, fate *fates, txm_error *err)
         if (input->status)
             txm_error_clear(&f->err);
         txm_input_check(input, &f->err);
-        /* What breaks the page is reported once, at its end. */
+        /* An error of the whole page is reported once, at the end. */
         if (f->err.status && !txm_view_page_broken(page))
             txm_say(TXM_SAY_ERROR, "%s", f->err.message);
     }
-    /* A page without a picture in it would only hide that there is none. */
+    /* Without a picture there is no page. */
     return txm_view_page_finish(&page, !good || txm_signal_caught(), err);
 }
 
-/* The page holds all files, or there is none: then what kept it from coming about is the fate of all. */
+/* If the page could not be written, this is the result for every file. */
 static void tell_fates(const viewing *v, fate *fates, const txm_error *err, txm_tally *tally)
 {
     const view_args *args = v->args;
@@ -308,7 +305,7 @@ static void tell_fates(const viewing *v, fate *fates, const txm_error *err, txm_
                 txm_format_count(count - tally->failed, "texture", files));
 }
 
-/* A page of Ptex files: sheets of faces, which have nothing in common with the levels of an image. */
+/* A page of Ptex files, which have sheets of faces and not levels of an image. */
 static txm_status write_ptex_page(const viewing *v, txm_tally *tally, txm_error *err)
 {
     const view_args *args = v->args;
@@ -344,7 +341,7 @@ static txm_status write_ptex_page(const viewing *v, txm_tally *tally, txm_error 
     return TXM_OK;
 }
 
-/* The page appears when it is complete, or not at all; files that failed are named in it and counted. */
+/* The page appears complete or not at all; it names the files that failed. */
 static txm_status write_page(const viewing *v, txm_tally *tally, txm_error *err)
 {
     txm_error failure = {0};
@@ -360,25 +357,24 @@ static txm_status write_page(const viewing *v, txm_tally *tally, txm_error *err)
 
 /* ---- the command ------------------------------------------------------------------------------------------------ */
 
-/* Options of the terminal and of the page exclude each other, and a pipe needs a named format. */
+/* Options for the terminal and for the page exclude each other, and a pipe needs a given format. */
 static txm_status check_view_args(const view_args *args, txm_error *err)
 {
     if (args->html && !*args->html)
         return txm_fail(err, TXM_STATUS_USAGE,
                         "--html: the name of the page is empty; give one, as in --html page.html");
     if (args->html && (args->format || args->size.columns))
-        return txm_fail(err, TXM_STATUS_USAGE, "--format and --size are for the terminal, not for a page");
+        return txm_fail(err, TXM_STATUS_USAGE, "--format and --size apply to the terminal; leave them out with --html");
     if (args->json && (!args->html || !strcmp(args->html, "-")))
-        return txm_fail(err, TXM_STATUS_USAGE, "--json describes the page that is written: it needs --html FILE");
+        return txm_fail(err, TXM_STATUS_USAGE, "--json describes a page: it needs --html FILE");
     if (!args->html && args->format == TXM_VIEW_AUTO && !isatty(STDOUT_FILENO))
-        return txm_fail(
-            err, TXM_STATUS_USAGE,
-            "standard output is not a terminal: write a page with --html FILE, force a format with --format "
-            "symbols, sixel or kitty, or write an image file with 'txmill extract'");
+        return txm_fail(err, TXM_STATUS_USAGE,
+                        "standard output is not a terminal: write a page with --html FILE, choose a format with "
+                        "--format symbols, sixel or kitty, or write an image file with 'txmill extract'");
     return TXM_OK;
 }
 
-/* The guard keeps the page from overwriting a texture. */
+/* Checks that the page does not overwrite a texture. */
 static txm_status view_all(viewing *v, txm_tally *tally, txm_error *err)
 {
     const view_args *args = v->args;
@@ -391,14 +387,15 @@ static txm_status view_all(viewing *v, txm_tally *tally, txm_error *err)
     for (size_t i = 0; i < count && args->html; i++)
         ptex += txm_ptex_is_file(txm_inputs_at(v->inputs, i)->path);
     if (ptex && ptex < count)
-        return txm_fail(err, TXM_STATUS_USAGE, "--html: Ptex files and tx files have pages of their own; write two");
+        return txm_fail(err, TXM_STATUS_USAGE,
+                        "--html: Ptex files and tx files cannot be on the same page; write two pages");
     if (args->html)
         return ptex ? write_ptex_page(v, tally, err) : write_page(v, tally, err);
     show_all(v, tally);
     return TXM_OK;
 }
 
-/* Files are collected before the config is loaded: a mistyped name should not wait for it. */
+/* Files are collected before the config is loaded, so that a mistyped name is reported at once. */
 static int run_view(void *p, const txm_operands *operands)
 {
     view_args *args = p;

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * txmill watch: keeps the tx files of folders up to date. Every round is a run of txmill make.
+ * txmill watch: keeps the tx files of folders up to date.
  *
- * In: folders. Each round takes the files that have been quiet for a while and runs what `txmill make` runs; a round
- * that fails for some files goes on with the others. It ends with SIGINT or SIGTERM.
+ * In: folders. Each round is a run of `txmill make` for the files that have changed; if some files fail, the others
+ * are still converted. It ends with SIGINT or SIGTERM.
  *
- * A file is converted when it has not changed for --settle seconds, so that a program that is still saving is
- * not disturbed. What may be cured by waiting (a busy file, a share that is away) is tried again with growing
- * pauses.
+ * A file is converted when it has not changed for --settle seconds, so that it is not read while it is being saved.
+ * Failures where a retry may succeed (a busy file, a missing share) are tried again with growing pauses.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +22,7 @@
 #include "tools/output/say.h"
 #include "txmill/watch.h"
 
-/* Between attempts at what a retry may cure: doubled from the first to the last. */
+/* The pause before a retry, which is doubled each time from the first to the last. */
 enum { FIRST_RETRY_SECONDS = 30, LAST_RETRY_SECONDS = 600, WAIT_SECONDS = 3600 };
 
 typedef struct watch_args {
@@ -35,16 +34,14 @@ typedef struct watch_args {
 static const txm_option watch_options[] = {
     TXM_OPTION(UINT, "settle", AT(settle_s), .arg = "SECONDS", .min = 0, .max = 3600,
                .help = "Wait until a file has not changed for this long (default: 2)",
-               .more = "Below 2, a second change within the same second may pass unnoticed: tx files bear the times of "
-                       "their images "
-                       "to the second, as Cycles compares them."),
+               .more = "Below 2, a second change within the same second may go unnoticed, because Cycles compares the "
+                       "times of images and tx files to the second."),
     TXM_OPTION(UINT, "rescan", AT(rescan_s), .arg = "SECONDS", .min = 1, .max = 86400,
-               .help = "Check everything this often, for network shares (default: only when needed)",
-               .more = "What other hosts write to a network file system is not reported to this one. Looking at what "
-                       "is up to date "
-                       "costs little."),
+               .help = "Search all folders this often, for network shares (default: only when necessary)",
+               .more = "The kernel does not report what other hosts write to a network file system. Checking files "
+                       "that are up to date takes little time."),
     TXM_OPTION_STORE(AT(make.store), NULL),
-    TXM_OPTION(FLAG, "lint", AT(make.lint), .help = "Warn about likely mistakes, as make does"),
+    TXM_OPTION(FLAG, "lint", AT(make.lint), .help = "Also warn about likely mistakes, as make does"),
     {0},
 };
 
@@ -59,7 +56,7 @@ static const txm_option_group groups[] = {
     {0},
 };
 
-/* Two seconds are longer than editors pause between writes of one file. */
+/* Editors pause for less than two seconds between writes to a file. */
 static void set_watch_defaults(void *p)
 {
     watch_args *args = p;
@@ -72,19 +69,19 @@ static void set_watch_defaults(void *p)
 typedef struct rounds {
     const watch_args *args;
     const txm_operands *folders; /* all that were given */
-    char **there;                /* room for those that are there now */
+    char **there;                /* room for those that exist now */
     txm_watch *watch;
-    unsigned retry_s; /* 0: nothing failed in the last round that a retry may cure */
+    unsigned retry_s; /* 0: the last round had no failures where a retry may succeed */
 } rounds;
 
-/* The pause doubles up to a bound; a round that works resets it. */
+/* The pause is doubled up to a limit; a round without such failures resets it. */
 static txm_status retry_later(rounds *r, txm_watch_work what, const txm_operands *files, txm_error *err)
 {
     txm_status status = TXM_OK;
     r->retry_s = r->retry_s ? 2 * r->retry_s : FIRST_RETRY_SECONDS;
     if (r->retry_s > LAST_RETRY_SECONDS)
         r->retry_s = LAST_RETRY_SECONDS;
-    txm_say(TXM_SAY_INFO, "failures that may pass are tried again in %u s", r->retry_s);
+    txm_say(TXM_SAY_INFO, "failures where a retry may succeed are tried again in %u s", r->retry_s);
     if (what == TXM_WATCH_WORK_EVERYTHING)
         return txm_watch_again(r->watch, NULL, r->retry_s, err);
     for (size_t i = 0; status == TXM_OK && i < files->count; i++)
@@ -92,7 +89,7 @@ static txm_status retry_later(rounds *r, txm_watch_work what, const txm_operands
     return status;
 }
 
-/* Folders that are not there now come back by themselves. */
+/* Folders that do not exist now may come back. */
 static size_t folders_there(const rounds *r)
 {
     size_t count = 0;
@@ -102,7 +99,7 @@ static size_t folders_there(const rounds *r)
     return count;
 }
 
-/* A round is `txmill make` on the files that changed, or on all folders when the kernel lost count. */
+/* A round is `txmill make` for the files that changed, or for all folders if the kernel lost events. */
 static txm_status run_round(rounds *r, txm_watch_work what, txm_error *err)
 {
     txm_operands operands = {.items = r->there};
@@ -118,8 +115,8 @@ static txm_status run_round(rounds *r, txm_watch_work what, txm_error *err)
     return TXM_OK;
 }
 
-/* Runs until a signal comes or watching itself fails. A round in which files fail has reported them as make
- * does, and is no reason to end. */
+/* Runs until a signal arrives or watching fails. Failures of files, which the round has reported as make does, do
+ * not end it. */
 static txm_status watch_folders(const watch_args *args, const txm_operands *folders, txm_error *err)
 {
     const txm_input_args *input = &args->make.input;
@@ -151,7 +148,7 @@ static txm_status watch_folders(const watch_args *args, const txm_operands *fold
 
 /* ---- what is given ---------------------------------------------------------------------------------------------- */
 
-/* The names are copies of ours; those of the command line are left alone. */
+/* Frees the names, which are copies; those of the command line are not freed. */
 static void free_folders(txm_operands *folders)
 {
     for (size_t i = 0; folders->items && i < folders->count; i++)
@@ -159,8 +156,8 @@ static void free_folders(txm_operands *folders)
     free(folders->items);
 }
 
-/* The folders that the operands and the lists among them name. Each round takes them for operands again, where a name
- * from a list may not be taken for a list. */
+/* Collects the folders of operands and lists. They become the operands of each round, so names from a list must not
+ * look like lists. */
 static txm_status collect_folders(const txm_operands *operands, txm_operands *folders, txm_error *err)
 {
     txm_inputs *places = NULL;
@@ -176,7 +173,7 @@ static txm_status collect_folders(const txm_operands *operands, txm_operands *fo
         struct stat st;
         status = txm_place_check(place, err);
         if (status == TXM_OK && stat(place->path, &st) == 0 && !S_ISDIR(st.st_mode))
-            status = txm_fail(err, TXM_STATUS_NOT_A_FILE, "%s: is a file, not a folder; name the folder that holds it",
+            status = txm_fail(err, TXM_STATUS_NOT_A_FILE, "%s: a file, not a folder; name the folder that contains it",
                               place->path);
         char *path = status == TXM_OK ? txm_asprintf("%s%s", special ? "./" : "", place->path) : NULL;
         if (path)
@@ -188,7 +185,7 @@ static txm_status collect_folders(const txm_operands *operands, txm_operands *fo
     return status;
 }
 
-/* Once and before waiting: every round would fail of it. */
+/* Checked once at the start, because every round would fail. */
 static txm_status check_settings(watch_args *args, const txm_operands *folders, txm_error *err)
 {
     txm_make_args *make = &args->make;
@@ -209,7 +206,7 @@ static txm_status check_settings(watch_args *args, const txm_operands *folders, 
     return err->status;
 }
 
-/* Folders are watched with their subfolders, always. */
+/* Folders are always watched with their subfolders. */
 static int run_watch(void *p, const txm_operands *operands)
 {
     watch_args *args = p;
@@ -227,6 +224,6 @@ static int run_watch(void *p, const txm_operands *operands)
     return err.status == TXM_STATUS_CANCELLED ? txm_finish(&stopped) : txm_finish_failed(&err, count);
 }
 
-TXM_COMMAND(watch, watch_args, .purpose = "Watch folders, and convert what appears or changes there",
+TXM_COMMAND(watch, watch_args, .purpose = "Watch folders and convert new and changed images",
             .synopsis = "[OPTION...] DIR...", .operand_values = TXM_VALUES_DIR,
             .exits = TXM_EXITS_FAIL | TXM_EXITS_RETRY | TXM_EXITS_SIGNAL, .defaults = set_watch_defaults);

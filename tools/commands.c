@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The list of commands. Each is defined in its own tools/cmd_NAME.c.
+ * The list of commands, each of which is defined in its own tools/cmd_NAME.c.
  *
- * commands.def names them once; the table here, the declarations in commands.h, help and completion all come from it.
+ * commands.def names them once; the table here, the declarations in commands.h, help and completion are generated from
+ * it.
  *
- * No command knows another. A new one is a file cmd_NAME.c with a txm_command in it and a line in commands.def;
- * its man page is the third thing, which a test asks for.
+ * Commands do not depend on each other. A new command is a file cmd_NAME.c with a txm_command, a line in commands.def
+ * and a manual page.
  */
 #include "tools/commands.h"
 
@@ -25,7 +26,7 @@ const txm_command *const txm_commands[] = {
 #undef COMMAND
 #undef GROUP
 
-/* Exact names only: abbreviations would break scripts when a command is added. */
+/* Only exact names: abbreviations could break scripts when a command is added. */
 const txm_command *txm_command_find(const char *name)
 {
     for (const txm_command *const *c = txm_commands; *c; c++)
@@ -34,7 +35,7 @@ const txm_command *txm_command_find(const char *name)
     return NULL;
 }
 
-/* For the message about an unknown one; NULL if none is close enough to suggest. */
+/* For the message about an unknown command; NULL if none is similar. */
 const txm_command *txm_command_near(const char *name)
 {
     const txm_command *best = NULL;

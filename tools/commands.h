@@ -6,15 +6,15 @@
 
 extern const txm_command *const txm_commands[]; /* in the order of the help; ends with NULL */
 
-/* NULL if there is none of that name. */
+/* NULL if there is no command of that name. */
 const txm_command *txm_command_find(const char *name);
-/* The command with the nearest name; NULL if none is near. */
+/* The command with the most similar name; NULL if none is similar. */
 const txm_command *txm_command_near(const char *name);
 
 /* The list of commands that `txmill --help` prints. */
 void txm_commands_help(FILE *out);
 
-/* What the build derives from the tables: "man-options COMMAND", "man-exits COMMAND", "man-commands", "bash", "zsh",
- * "fish". Returns false for an unknown kind or command. */
+/* What the build generates from the tables: "man-options COMMAND", "man-exits COMMAND", "man-commands", "bash",
+ * "zsh", "fish". Returns false for an unknown kind or command. */
 bool txm_generate(FILE *out, const char *kind, const char *command);
 #endif

@@ -2,12 +2,12 @@
  *
  * The program: finds the command, parses its options, runs it.
  *
- * In: argv. Out: the exit code of the command. `help`, `--version` and the hidden --generate are handled here; a
- * command that is unknown gets the nearest known one in its message.
+ * In: argv. Out: the exit code of the command. `help`, `--version` and the hidden --generate are handled here; the
+ * message about an unknown command suggests a similar one.
  *
- * Everything that must happen before a command runs is here: handlers for signals and for abort, so that a
- * killed run leaves no temporary; and the JSON form of errors, which must hold even for a mistake in the
- * options.
+ * This file also does what must happen before a command runs: it installs handlers for signals and abort, so that a
+ * killed run leaves no temporary files, and finds out whether errors are printed as JSON, which must work even if the
+ * options are wrong.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -24,26 +24,26 @@
 #include "tools/output/say.h"
 #include "txmill/format.h"
 
-/* Of no input: the total in the last line is 0. */
+/* No input was processed, so the total in the last line is 0. */
 static int usage_error(const txm_error *err)
 {
     return txm_finish_failed(err, 0);
 }
 
-/* Nothing was to be done and nothing failed. */
+/* The exit code if there was nothing to do and nothing failed. */
 static int done(void)
 {
     return txm_finish(&(txm_tally){0});
 }
 
-/* Whether the command has such an option at all. */
+/* Whether the command has the option --json. */
 static void look_for_json(void *user, const txm_option_group *group, const txm_option *option)
 {
     (void)group;
     *(bool *)user |= !strcmp(option->name, "json");
 }
 
-/* Whether --json was given, even among options that cannot be parsed: their failure is an object, too. */
+/* Whether --json was given, even among options that cannot be parsed, so that their failure is an object as well. */
 static bool asks_for_json(const txm_command *command, int argc, char **argv)
 {
     bool has = false;
@@ -54,7 +54,7 @@ static bool asks_for_json(const txm_command *command, int argc, char **argv)
     return false;
 }
 
-/* Which of the options that bound memory a command has. */
+/* The options of a command that limit memory. */
 typedef struct memory_options {
     bool jobs, max_memory, cache;
 } memory_options;
@@ -81,8 +81,8 @@ static void advise_memory(const txm_command *command)
         txm_advise_memory("free memory, or use fewer threads with -j; then run the same again");
 }
 
-/* Options are parsed into a block of memory of the command's own struct, zeroed, then its defaults are set:
- * what nobody sets is 0. */
+/* Options are parsed into a zeroed block of the command's own struct, after its defaults are set; so members that
+ * nothing sets are 0. */
 static int run_command(const txm_command *command, int argc, char **argv)
 {
     txm_error err = {0};
@@ -125,7 +125,7 @@ static int run_command(const txm_command *command, int argc, char **argv)
 
 /* ---- what was meant --------------------------------------------------------------------------------------------- */
 
-/* A word as a shell takes it; cut where `out` is full. */
+/* Appends a word, quoted for a shell; cut where `out` is full. */
 static void add_word(char *out, size_t bytes, const char *word)
 {
     bool plain = *word && strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
@@ -134,7 +134,7 @@ static void add_word(char *out, size_t bytes, const char *word)
     snprintf(out + n, bytes - n, plain ? " %s" : " '%s'", word);
 }
 
-/* The command that was meant where a file is named in place of one; NULL if it is not a file. */
+/* The command that was probably meant if a file was given instead; NULL if it is not a file. */
 static const char *command_for_file(const char *path)
 {
     struct stat st;
@@ -146,7 +146,7 @@ static const char *command_for_file(const char *path)
     return NULL;
 }
 
-/* What other programs call it. */
+/* Names that other programs use for make. */
 static bool is_make(const char *name)
 {
     static const char *const words[] = {"convert", "maketx", "mktx", "mk", "build", "create", "generate", "bake"};
@@ -156,7 +156,7 @@ static bool is_make(const char *name)
     return false;
 }
 
-/* Writes the line that would have worked, with all that was typed; false if nothing is known. */
+/* Writes the complete command line that would have worked; returns false if none is known. */
 static bool meant(const char *name, int argc, char **argv, char *line, size_t bytes)
 {
     const char *command = is_make(name) ? "make" : command_for_file(name);
@@ -172,7 +172,7 @@ static bool meant(const char *name, int argc, char **argv, char *line, size_t by
     return true;
 }
 
-/* Says what was probably meant. */
+/* Reports an unknown command, with the one that was probably meant. */
 static int unknown_command(const char *name, int argc, char **argv)
 {
     txm_error err = {0};
@@ -194,7 +194,7 @@ static int unknown_command(const char *name, int argc, char **argv)
     return usage_error(&err);
 }
 
-/* For the build: man page sections and completion scripts out of the tables. */
+/* For the build: generates sections of manual pages and completion scripts from the tables. */
 static int generate(int argc, char **argv)
 {
     txm_error err = {0};
@@ -204,8 +204,7 @@ static int generate(int argc, char **argv)
     return usage_error(&err);
 }
 
-/* The word after the program decides; options before a command do not exist, except for those of the program
- * itself. */
+/* The first word is the command; before it only the options of the program itself are allowed. */
 int main(int argc, char **argv)
 {
     txm_error err = {0};

@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which images a USD scene uses, for txmill: txmill-usd.py SCENE, run by the python3 that has usd-core (pxr).
+"""Lists the images that a USD scene uses, for txmill: txmill-usd.py SCENE, run by a python3 that has usd-core (pxr).
 
-Standard output has one JSON object a line: a node, a layer, or why there is none of them, and "end" last: what ends
-otherwise was killed. Nodes are those that Cycles' Hydra delegate makes image nodes of, with the values that it gives them:
-names and defaults of those are Cycles', see src/mill/scene/usd.c for what is made of the rest.
+Standard output has one JSON object per line: a node, a layer, or the reason why there are none. The last line is "end"; if it
+is missing, the script was killed. The nodes are those that become image nodes in Cycles' Hydra delegate, with the names and
+values that it gives them; src/mill/scene/usd.c interprets the rest.
 """
 import json
 import os
 import re
 import sys
 
-# What else prints goes to standard error.
+# Standard output is for JSON only: what USD prints goes to standard error.
 OUT = os.fdopen(os.dup(1), "w", encoding="utf-8", errors="surrogateescape", newline="\n")
 os.dup2(2, 1)
 MAX_SAMPLES = 10000
@@ -21,7 +21,7 @@ def say(kind, **fields):
 
 
 def limit_memory():
-    """What would swap ends instead."""
+    """The script then fails where it would otherwise start to swap."""
     try:
         import resource
         pages, page = os.sysconf("SC_PHYS_PAGES"), os.sysconf("SC_PAGE_SIZE")
@@ -39,12 +39,12 @@ except ImportError as e:
 
 
 def text(value):
-    """Of a token, a string or None."""
+    """The text of a token, a string or None."""
     return "" if value is None else str(value)
 
 
 def producers(shader, names):
-    """(name of Cycles' socket, attribute) of the inputs that say something, over the interfaces of materials and groups."""
+    """(name of Cycles' socket, attribute) of the inputs that have a value, through the interfaces of materials and groups."""
     for given in shader.GetInputs():
         base = given.GetBaseName()
         name = names.get(base, base.lower())
@@ -54,8 +54,8 @@ def producers(shader, names):
 
 
 def anchored(layer, path):
-    """The absolute path of an asset that the resolver does not find: <UDIM> sets, files that are gone. A name without ./
-    may be searched for elsewhere; where it is not found, it is meant beside the layer."""
+    """The absolute path of an asset that the resolver does not find: a <UDIM> set, or a missing file. USD searches for names
+    without ./ in other places first; if they are not found there, they are relative to the layer."""
     absolute = layer.ComputeAbsolutePath(path)
     if os.path.isabs(absolute) or Ar.IsPackageRelativePath(absolute):
         return absolute
@@ -70,7 +70,7 @@ def anchored_in(attribute, path):
 
 
 def images_of(attribute):
-    """(path as stored, absolute path) for every frame that the attribute has a value for."""
+    """(path as stored, absolute path) for every frame for which the attribute has a value."""
     times = attribute.GetTimeSamples()[:MAX_SAMPLES] or [Usd.TimeCode.Default()]
     seen = set()
     for time in times:
@@ -85,7 +85,7 @@ def images_of(attribute):
 
 
 def layer_of(prim, root):
-    """Where the prim is defined first; "" for the scene itself."""
+    """The strongest layer that defines the prim; "" for the scene itself."""
     for spec in prim.GetPrimStack():
         path = spec.layer.realPath
         if path:
@@ -111,7 +111,7 @@ def value_of(attributes, name):
 
 
 def material_x_space(kind, attribute):
-    """The space that the document gives a colour; what is no colour is data."""
+    """The space that the document gives for a colour; other types are data."""
     if not kind.endswith(("_color3", "_color4")):
         return "data"
     space = attribute.GetColorSpace() if attribute.HasColorSpace() else ""
@@ -136,7 +136,7 @@ def say_shader(prim, shader, root):
     for name in ("alpha_type", "extension", "interpolation"):
         if name in attributes:
             fields[name] = text(value_of(attributes, name))
-    # The delegate sets both, in this order.
+    # The delegate sets the extension from both, so the second one counts.
     for name in ("wrap_s", "wrap_t"):
         if name in attributes:
             fields["extension"] = {"repeat": "periodic"}.get(text(value_of(attributes, name)), text(value_of(attributes, name)))
@@ -178,7 +178,7 @@ def read(path):
     stage = Usd.Stage.Open(path, Usd.Stage.LoadAll)
     root = stage.GetRootLayer().realPath
     say_layers(stage, root)
-    # What is instanced is there once.
+    # Each prototype is visited once, however many instances it has.
     ranges = [stage.Traverse()] + [Usd.PrimRange(prototype) for prototype in stage.GetPrototypes()]
     for prims in ranges:
         for prim in prims:
@@ -193,10 +193,10 @@ try:
     read(sys.argv[1])
 except MemoryError:
     say("failed", message="it needs more memory than this machine has")
-except Exception as e:  # of pxr, of any kind: "Error in 'function' at line N in file F : 'what is wrong'", several
+except Exception as e:  # from pxr, with one or more texts "Error in 'function' at line N in file F : 'what is wrong'"
     try:
         whole = " ".join(str(e).split())
-    except UnicodeDecodeError:  # the file is quoted in it
+    except UnicodeDecodeError:  # the text quotes the file
         whole = "it is not UTF-8"
     say("failed", message=("; ".join(re.findall(r" : '(.*?)'(?= Error in |$)", whole)) or whole or type(e).__name__)[:400])
 say("end")

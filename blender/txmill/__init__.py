@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""txmill in Blender: the state of a scene's texture cache, and buttons that make it, explain it and export the scene."""
+"""txmill in Blender: a panel that shows the state of the scene's tx files, with buttons that make and explain them."""
 from . import before_render, blend, estimate, export_scene, jobs, operators, panel, preferences, status
 
 _modules = (preferences, blend, jobs, status, operators, export_scene, estimate, panel, before_render)

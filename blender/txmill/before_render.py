@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Before a Cycles render, if the preferences say so: makes what is missing, then lets Cycles go on. It renders whatever
-happens here; what went wrong is printed, and reported where there is an interface."""
+"""Makes missing tx files before a Cycles render, if this is enabled in the preferences. Cycles renders even if this fails;
+failures are printed, and reported in the interface if there is one."""
 import contextlib
 import os
 import threading
@@ -19,7 +19,7 @@ def before_render(scene, *_):
         print("txmill: %s" % line)
     options = {**blend.color_options(), **preferences.run_options()}
     if threading.current_thread() is threading.main_thread():
-        # Nothing else is drawn meanwhile; only this thread can save a copy of the scene as it is now.
+        # This blocks the interface, but only the main thread can save a copy of the scene as it is now.
         try:
             with blend.as_file() as path:
                 text = operators.make(path, **options)[2]
@@ -28,13 +28,13 @@ def before_render(scene, *_):
         else:
             print("txmill: %s" % text)
         return
-    # A thread of the render. The main one saves a copy where the file is not what will be rendered.
+    # A thread of the render. If the file is not up to date, the main thread saves a copy.
     with contextlib.ExitStack() as keep:
         path = keep.enter_context(blend.as_file(_save_from_here))
         if not os.path.exists(path):
             path = bpy.data.filepath
-            print("txmill: the scene could not be saved: only what its file names is made" if path else
-                  "txmill: the scene was never saved, and could not be: nothing is made")
+            print("txmill: the scene could not be saved: making the tx files of its last saved state" if path else
+                  "txmill: the scene could not be saved: no tx files are made")
             if not path:
                 return
 

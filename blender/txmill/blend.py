@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the program has to know about the open scene: a .blend file, and the settings that names of tx files depend on."""
+"""What the program needs from the open scene: a .blend file, and the settings on which the names of tx files depend."""
 import contextlib
 import ctypes
 import os
@@ -9,12 +9,12 @@ import bpy
 from bpy.app.handlers import persistent
 
 
-_KNOWN = ("5.2", "5.3")  # what txmill knows of; other versions are served as its default, the newest release
+_KNOWN = ("5.2", "5.3")  # versions that txmill supports; for others it uses its default, the newest release
 _VERSION = "%d.%d" % bpy.app.version[:2]
 
 
 def color_options():
-    """Cache folder, OpenColorIO config, working space and version, as Blender itself uses them."""
+    """Cache folder, OpenColorIO config, working space and version of this Blender."""
     config = os.environ.get("OCIO") or os.path.join(
         bpy.utils.system_resource("DATAFILES", path="colormanagement"), "config.ocio")
     return {
@@ -26,18 +26,19 @@ def color_options():
 
 
 def colorspace(image):
-    """The colour space of an image as Cycles puts it into the name of its tx file, in the words of `txmill make -c`. Python is
-    told the config's own name for it, but aliases and roles, which other versions saved, have tx files of their own."""
+    """The colour space that Cycles uses for the name of an image's tx file, as a value of `txmill make -c`. It is read from
+    memory, because Python only gets the config's own name for it, while an alias or role, saved by another version, leads to
+    another tx file."""
     stored = (ctypes.c_char * 64).from_address(image.colorspace_settings.as_pointer()).value.decode("utf-8", "surrogateescape")
     return "=" + stored if stored in ("", "auto", "default") else stored
 
 
-opened = 0  # how many files were opened: tells one scene from the next
-copying = False  # a copy is being written: what follows a save by the user does not follow now
+opened = 0  # how many files were opened, to detect that another scene was opened
+copying = False  # a copy is being written: save handlers must ignore it
 
 
 def save_copy(path):
-    """The scene as it is now, in another file; relative paths lead to the same images. Main thread only."""
+    """Saves the scene as it is now to another file; relative paths lead to the same images. Main thread only."""
     global copying
     copying = True
     try:
@@ -47,7 +48,7 @@ def save_copy(path):
 
 
 def is_saved():
-    """Whether the file holds the scene as it is now. Without an interface Blender does not note what scripts change."""
+    """Whether the file contains the scene as it is now. Without an interface Blender does not register changes by scripts."""
     return bool(bpy.data.filepath) and not bpy.data.is_dirty and not bpy.app.background
 
 
@@ -64,12 +65,12 @@ def as_file(save=save_copy):
 
 
 def named(text, path):
-    """A message of the program, in which a copy of the scene bears the name of what it is a copy of."""
+    """A message of the program, with the path of the scene's copy replaced by the scene's own."""
     return text.replace(path, bpy.data.filepath or "the unsaved scene")
 
 
 def node_images():
-    """The images of shader nodes: what Cycles may look up."""
+    """The images of shader nodes, which Cycles may look up."""
     trees = [group for group in bpy.data.node_groups if group.bl_idname == "ShaderNodeTree"]
     for owners in (bpy.data.materials, bpy.data.worlds, bpy.data.lights, bpy.data.linestyles):
         trees += [owner.node_tree for owner in owners if owner.node_tree]
@@ -83,7 +84,7 @@ def node_images():
 
 
 def left_out():
-    """[(image name, why Cycles makes and uses no tx file of it)]"""
+    """[(image name, why Cycles neither makes nor uses a tx file for it)]"""
     reasons = []
     for image in node_images():
         if image.packed_files:

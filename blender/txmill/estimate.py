@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What texture memory a render takes: the scene is exported into a temporary folder, and `txmill stream budget` traces it."""
+"""Estimates the texture memory of a render: exports the scene into a temporary folder and traces it with `txmill stream
+budget`."""
 import os
 import shutil
 import tempfile
@@ -10,13 +11,13 @@ from . import blend, client, export_scene, jobs, operators, preferences
 
 
 def size(count):
-    """A small picture takes kilobytes of its textures."""
+    """The textures of a small picture may take only kilobytes."""
     unit, name = next((unit, name) for unit, name in ((1e9, "GB"), (1e6, "MB"), (1e3, "kB")) if count >= unit or name == "kB")
     return "%.1f %s" % (count / unit, name)
 
 
 def at_both(entries, key):
-    """"X at 100 %, Y at 50 %" of a list with an entry a texture resolution."""
+    """"X at 100 %, Y at 50 %", from a list with one entry per texture resolution."""
     found = {entry["resolution"]: entry[key] for entry in entries}
     return ", ".join("%s at %d %%" % (size(found[share]), 100 * share) for share in (1, 0.5))
 
@@ -27,7 +28,7 @@ def lines_of(budget, rows=12):
         at_both(budget["resolutions"], "peak_bytes"), size(budget["all_bytes"]))]
     light = budget.get("world_map")
     if light and light["extra_bytes"]:
-        lines.append("At its start %s more, to find the light of the world" % size(light["extra_bytes"]))
+        lines.append("At the start %s more, to sample the light of the world" % size(light["extra_bytes"]))
     images = sorted(budget["images"], key=lambda image: -image["used_bytes"])
     lines += ["%s: %s; whole %s" % (os.path.basename(image["image"]), at_both(image["resolutions"], "used_bytes"),
                                     size(image["virtual_bytes"])) for image in images[:rows]]
@@ -37,7 +38,7 @@ def lines_of(budget, rows=12):
 class TXMILL_OT_estimate(operators.Making, bpy.types.Operator):
     bl_idname = "txmill.estimate"
     bl_label = "Estimate"
-    bl_description = "Trace the scene without reading textures, and say what texture memory this render takes, by texture"
+    bl_description = "Trace the scene without reading textures, and show how much memory its textures need in this render"
 
     def execute(self, context):
         folder = tempfile.mkdtemp(prefix="txmill-")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Exports the scene as a folder that txmill reads without Blender, txmill-scene(5). A Blender in the background evaluates it
-as a render does, from a copy of the open file, so that nothing of what is open changes and the interface stays alive."""
+"""Exports the scene as a folder that txmill reads without Blender, txmill-scene(5). A Blender in the background evaluates a
+copy of the open file as a render does, so that the open scene does not change and the interface stays responsive."""
 import contextlib
 import json
 import os
@@ -14,18 +14,18 @@ from . import blend, client, jobs, operators
 
 
 class Export:
-    """One export: begun in the main thread, which alone knows the scene; run in any."""
+    """An export. It is created in the main thread, which has access to the scene, and can run in any."""
 
     def __init__(self, context, folder, at_once=False):
         scene = context.scene
         self.request = {"folder": folder, "at_once": at_once, "scene": scene.name, "layer": context.view_layer.name,
                         "frame": scene.frame_current, "subframe": scene.frame_subframe}
         if not bpy.app.binary_path:
-            raise OSError("scenes are exported by Blender itself, which the module bpy does not bring")
+            raise OSError("a scene cannot be exported from the module bpy: the export needs the Blender program")
         self.keep = contextlib.ExitStack()
         file = self.keep.enter_context(blend.as_file())
         self.scratch = self.keep.enter_context(tempfile.TemporaryDirectory(prefix="txmill-"))
-        # Scripts of the file run where they were allowed to in this Blender.
+        # Scripts of the file may run if they may in this Blender.
         self.argv = [bpy.app.binary_path, "--background", "--factory-startup",
                      "--disable-autoexec" if bpy.app.autoexec_fail else "--enable-autoexec", file,
                      "--python-exit-code", "1", "--python", os.path.join(os.path.dirname(__file__), "exporter.py"), "--"]
@@ -34,19 +34,19 @@ class Export:
         self.keep.close()
 
     def run(self, cancel):
-        """What the exporter answers: `warnings`, numbers of `images`, `meshes`, `instances`, `triangles`."""
-        told, answer, log = (os.path.join(self.scratch, name) for name in ("request", "answer", "log"))
-        with open(told, "w", encoding="utf-8") as file:
+        """Runs the exporter and returns its answer: `warnings`, numbers of `images`, `meshes`, `instances`, `triangles`."""
+        request, answer, log = (os.path.join(self.scratch, name) for name in ("request", "answer", "log"))
+        with open(request, "w", encoding="utf-8") as file:
             json.dump(self.request, file)
         with open(log, "wb") as output:
-            process = subprocess.Popen([*self.argv, told, answer], stdin=subprocess.DEVNULL, stdout=output, stderr=output)
+            process = subprocess.Popen([*self.argv, request, answer], stdin=subprocess.DEVNULL, stdout=output, stderr=output)
         while True:
             try:
                 code = process.wait(jobs.POLL_SECONDS)
                 break
             except subprocess.TimeoutExpired:
                 if cancel.cancelled:
-                    process.kill()  # what it writes is temporary, or put in place at its end
+                    process.kill()  # it writes temporary files, which are renamed at the end
         if cancel.cancelled:
             raise client.TxmillError("Cancelled: the scene was not exported")
         try:
@@ -54,9 +54,9 @@ class Export:
                 found = json.load(file)
         except (OSError, ValueError):
             with open(log, encoding="utf-8", errors="replace") as file:
-                said = [line for line in file.read().splitlines() if line.strip() and line != "Blender quit"]
+                lines = [line for line in file.read().splitlines() if line.strip() and line != "Blender quit"]
             raise client.TxmillError("Blender in the background could not export the scene (exit code %d): %s" % (
-                code, said[-1] if said else "it said nothing")) from None
+                code, lines[-1] if lines else "it printed no message")) from None
         if "error" in found:
             raise client.TxmillError(found["error"])
         return found
@@ -73,7 +73,7 @@ class TXMILL_OT_export_scene(operators.Making, bpy.types.Operator, ExportHelper)
     def execute(self, context):
         folder = os.path.abspath(bpy.path.abspath(self.filepath))
         if os.path.isdir(folder) and os.listdir(folder) and not os.path.exists(os.path.join(folder, "scene.txt")):
-            self.report({"ERROR"}, "%s holds other files" % folder)
+            self.report({"ERROR"}, "%s contains other files: choose an empty folder" % folder)
             return {"CANCELLED"}
         try:
             export = Export(context, folder)

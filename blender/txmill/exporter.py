@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Run by export_scene in a Blender of its own: blender -b SCENE.blend --python exporter.py -- REQUEST ANSWER
+"""Run by export_scene in a separate Blender: blender -b SCENE.blend --python exporter.py -- REQUEST ANSWER
 
-Only a render engine is given the scene as a render sees it: with the subdivision and the modifiers of renders, and with
-objects that the viewport hides. So this is one, whose picture nobody wants. REQUEST and ANSWER are files with a JSON object.
+Only a render engine gets the scene as it is evaluated for a render: with the subdivision and the modifiers of renders, and
+with objects that are hidden in the viewport. So this is a render engine, which makes no picture. REQUEST and ANSWER are
+files with a JSON object.
 """
 import json
 import os
@@ -41,8 +42,8 @@ class Exporter(bpy.types.RenderEngine):
 
 
 def main():
-    told, to = sys.argv[sys.argv.index("--") + 1:][:2]
-    with open(told, encoding="utf-8") as file:
+    request_path, answer_path = sys.argv[sys.argv.index("--") + 1:][:2]
+    with open(request_path, encoding="utf-8") as file:
         request.update(json.load(file))
     scene = bpy.data.scenes[request["scene"]]
     bpy.utils.register_class(Exporter)
@@ -50,13 +51,13 @@ def main():
     scene.render.use_compositing = scene.render.use_sequencer = False
     scene.view_layers[request["layer"]].use = True
     request["camera"] = scene.camera is not None
-    if not request["camera"]:  # Blender renders nothing without one
+    if not request["camera"]:  # Blender does not render without one
         scene.camera = bpy.data.objects.new("camera", bpy.data.cameras.new("camera"))
     scene.frame_set(request["frame"], subframe=request["subframe"])
     bpy.ops.render.render(scene=scene.name, layer=request["layer"])
-    with open(to + ".part", "w", encoding="utf-8") as file:
+    with open(answer_path + ".part", "w", encoding="utf-8") as file:
         json.dump(answer, file)
-    os.replace(to + ".part", to)
+    os.replace(answer_path + ".part", answer_path)
 
 
 main()

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Work beside the interface: a thread that runs the program, and a timer that brings its news to the main thread.
+"""Background jobs: a thread that runs the program, and a timer that passes its results to the main thread.
 
-The timer always runs, since jobs may begin in threads that must not touch Blender's timers. Without an interface
-(`blender -b`) there is nothing to keep alive: a job runs at once, where it is started.
+The timer always runs, because jobs may be started in threads that must not touch Blender's timers. Without an interface
+(`blender -b`) a job runs at once in the thread that starts it.
 """
 import contextlib
 import threading
@@ -17,11 +17,11 @@ POLL_SECONDS = 0.1  # while something runs
 IDLE_SECONDS = 0.5
 
 _running = []
-_errands = []  # functions that other threads want to be called in the main one
+_errands = []  # functions of other threads, to be called in the main one
 
 
 class Job:
-    """`work(job)` runs in a thread and may not touch bpy; `done(job)` runs in the main thread afterwards, with
+    """`work(job)` runs in a thread and must not touch bpy; `done(job)` runs in the main thread afterwards, with
     job.result or job.error set. `work` passes job.cancel on and sets job.factor (0..1) and job.text."""
 
     def __init__(self, title, work, done=None):
@@ -30,14 +30,14 @@ class Job:
         self.factor, self.text = 0.0, title
         self.result, self.error = None, None
         self.finished = threading.Event()
-        self.awaited = False  # a thread of Blender's waits for its end
+        self.awaited = False  # one of Blender's threads waits for its end
 
     def _run(self):
         try:
             self.result = self.work(self)
         except (client.TxmillError, OSError) as error:
             self.error = str(error)
-        except Exception as error:  # must reach the user, whatever it is
+        except Exception as error:  # shown to the user like the others
             traceback.print_exc()
             self.error = "%s: %s" % (type(error).__name__, error)
         finally:
@@ -53,7 +53,7 @@ class Job:
         return self
 
     def run_here(self):
-        """Runs in this thread, which is not the main one, while the panel shows it and can cancel it."""
+        """Runs the job in this thread, which is not the main one; the panel shows it and can cancel it."""
         self.awaited = True
         _running.append(self)
         self._run()
@@ -66,13 +66,14 @@ class Job:
 
 
 def later(function):
-    """Has the main thread call a function, when the timer comes round to it."""
+    """Has the main thread call a function at the next tick of the timer."""
     if not bpy.app.background:
         _errands.append(function)
 
 
 def in_main_thread(function, seconds=30):
-    """Has the main thread call a function, and waits for that in another one. False: it failed, or did not come to it."""
+    """Has the main thread call a function, and waits for it in another thread. Returns False if the function failed or was
+    not called in time."""
     called, good = threading.Event(), []
 
     def errand():
@@ -92,7 +93,7 @@ def in_main_thread(function, seconds=30):
 
 
 def poll():
-    """Timer: runs errands, ends finished jobs, has panels drawn again. Returns the seconds until the next call."""
+    """Called by the timer: runs errands, ends finished jobs and redraws panels. Returns the seconds until the next call."""
     while _errands:
         _errands.pop(0)()
     if not _running:
@@ -102,7 +103,7 @@ def poll():
         if job.done:
             try:
                 job.done(job)
-            except Exception:  # the timer must go on
+            except Exception:  # the timer must keep running
                 traceback.print_exc()
     redraw()
     return POLL_SECONDS
@@ -122,7 +123,7 @@ def current():
 
 @persistent
 def _loading(*_):
-    """Before another file replaces the open one, Blender waits for its render, and so for what that waits for."""
+    """Before Blender opens another file it waits for the render, and so for the jobs that the render waits for."""
     for job in _running:
         if job.awaited:
             job.cancel.cancel()
@@ -138,7 +139,7 @@ def register():
     bpy.app.handlers.load_pre.append(_loading)
     bpy.app.handlers.exit_pre.append(_leaving)
     if not bpy.app.background:
-        # A scene that is loaded meanwhile must not stop it.
+        # Persistent, so that it keeps running when another file is opened.
         bpy.app.timers.register(poll, first_interval=IDLE_SECONDS, persistent=True)
 
 

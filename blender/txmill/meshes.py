@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Meshes as PLY files, as txmill-scene(5) has them, and the words that its text consists of."""
+"""Writes meshes as the PLY files of txmill-scene(5), and formats the words of its text."""
 import json
 
 import numpy as np
 
 
 def quoted(text):
-    """A JSON string: names and paths may hold anything."""
+    """A JSON string, since names and paths may contain any character."""
     return json.dumps(text, ensure_ascii=False)
 
 
@@ -20,7 +20,7 @@ def matrix(m):
 
 
 def triangles(mesh):
-    """(triangles as corner indices, material slot of each, [(property, values a corner)], names of the UV maps)"""
+    """(triangles as corner indices, material slot of each, [(property, values per corner)], names of the UV maps)"""
     count, corners = len(mesh.loop_triangles), len(mesh.loops)
     tris = np.empty(count * 3, np.int32)
     mesh.loop_triangles.foreach_get("loops", tris)
@@ -33,7 +33,7 @@ def triangles(mesh):
     normals = np.empty(corners * 3, np.float32)
     mesh.corner_normals.foreach_get("vector", normals)
     columns = list(zip("x y z nx ny nz".split(), [*places.reshape(-1, 3)[vertex].T, *normals.reshape(-1, 3).T]))
-    # The map that renders comes first: it is what a node without a name takes.
+    # The map that is active for rendering comes first, because nodes without a map name use it.
     maps = sorted(mesh.uv_layers, key=lambda layer: not layer.active_render)
     for index, layer in enumerate(maps):
         uv = np.empty(corners * 2, np.float32)
@@ -44,7 +44,7 @@ def triangles(mesh):
 
 
 def write_ply(path, columns, tris, uv_maps):
-    """Binary little-endian PLY: float vertex properties, a triangle a face. Corners that are equal become one vertex."""
+    """Writes a binary little-endian PLY file with float vertex properties and triangles. Equal corners become one vertex."""
     used, flat = np.unique(tris.ravel(), return_inverse=True)
     table = np.stack([values[used] for _, values in columns], axis=1).astype("<f4")
     rows, merged = np.unique(table.view("V%d" % (4 * table.shape[1])).ravel(), return_inverse=True)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which nodes of a shader reach the picture. As in Cycles, links are followed from the output upstream: through reroutes,
-through muted nodes the way Blender passes them by, and into and out of groups.
+"""Finds the nodes of a shader that affect the picture. As in Cycles, links are followed upstream from the output: through
+reroutes, through muted nodes as Blender bypasses them, and into and out of groups.
 
-A node inside a group is one lookup for each use of the group: `groups` are the group nodes round it, outermost first.
+A node inside a group counts once for each use of the group: `groups` are the group nodes around it, outermost first.
 """
 import typing
 
@@ -13,11 +13,11 @@ from mathutils import Euler, Matrix
 class Use(typing.NamedTuple):
     node: bpy.types.Node
     groups: tuple
-    input: str  # name of the shader input that it feeds without other nodes between, or ""
+    input: str  # name of the shader input to which it is connected directly, or ""
 
 
 def linked(socket):
-    """The link into an input that counts, or None."""
+    """The link into an input that is in effect, or None."""
     return next((link for link in socket.links if link.is_valid and not link.is_muted), None)
 
 
@@ -26,7 +26,7 @@ def _counterpart(sockets, socket):
 
 
 def origin(socket, groups=()):
-    """(the output that feeds an input, the groups round its node), or None where nothing does."""
+    """(the output that feeds an input, the groups around its node), or None if the input is not connected."""
     while socket is not None:
         link = linked(socket)
         if link is None:
@@ -50,7 +50,7 @@ def origin(socket, groups=()):
 
 
 def value(socket, groups=()):
-    """What an input is set to, through reroutes and groups and from nodes that hold a value; None where that varies."""
+    """The value of an input, through reroutes and groups and from value nodes; None if it varies."""
     found = origin(socket, groups)
     if found:
         return found[0].default_value if found[0].node.bl_idname in ("ShaderNodeValue", "ShaderNodeRGB") else None
@@ -70,7 +70,7 @@ def value(socket, groups=()):
 
 
 def _matrix_of(mapping):
-    """What a Mapping node whose settings are constant does to a point."""
+    """The transformation of a Mapping node whose settings are constant."""
     rotation, scale = (mapping.inputs[name].default_value for name in ("Rotation", "Scale"))
     turn = Euler(rotation).to_matrix().to_4x4()
     if mapping.vector_type == "VECTOR":  # has no location
@@ -78,14 +78,14 @@ def _matrix_of(mapping):
     location = mapping.inputs["Location"].default_value
     if mapping.vector_type == "POINT":
         return Matrix.Translation(location) @ turn @ Matrix.Diagonal((*scale, 1))
-    # Of type Texture: the other way round. Nothing is divided by 0, it becomes 0.
+    # The type Texture is the inverse. As in Blender, a division by 0 gives 0.
     shrink = Matrix.Diagonal((*(1 / s if s else 0 for s in scale), 1))
     return shrink @ turn.transposed() @ Matrix.Translation([-x for x in location])
 
 
 def coordinates(socket, groups=()):
-    """(the output that feeds a Vector input or None, the groups round its node, the matrix of all Mapping nodes between);
-    None where that matrix varies or there is none."""
+    """(the output that feeds a Vector input or None, the groups around its node, the matrix of all Mapping nodes in between);
+    None if there is no such matrix, or it varies."""
     transform = Matrix.Identity(4)
     found = origin(socket, groups)
     while found and found[0].node.bl_idname == "ShaderNodeMapping":
@@ -99,7 +99,7 @@ def coordinates(socket, groups=()):
 
 
 def upstream(start, groups=()):
-    """Every Use that reaches the node `start`, itself left out, nearest first."""
+    """Every Use that reaches the node `start`, except itself, nearest first."""
     uses, todo = {}, [(start, groups)]
     for node, around in todo:
         for socket in node.inputs:
@@ -118,11 +118,11 @@ def upstream(start, groups=()):
 
 
 def feeds(use, socket, groups):
-    """Whether an image node's colour is what an input gets, without other nodes between."""
+    """Whether the colour of an image node is connected to an input directly."""
     found = origin(socket, groups)
     return bool(found) and found[0].node == use.node and found[1] == use.groups and found[0].name == "Color"
 
 
 def output(tree):
-    """The output node that Cycles takes, or None."""
+    """The output node that Cycles uses, or None."""
     return tree.get_output_node("CYCLES") if tree else None

@@ -10,19 +10,19 @@ from . import blend, client, jobs, preferences, status
 
 
 def report(kind, text):
-    """A report from a job's end, when the operator that began it is gone: shown as one of its own."""
+    """Shows a report at the end of a job, by an operator for this purpose, because the one that started the job has ended."""
     print("txmill: %s: %s" % (kind.lower(), text))
     windows = bpy.context.window_manager.windows
-    if windows and not bpy.app.background:  # it has windows there as well, which nobody sees
+    if windows and not bpy.app.background:  # in the background there are windows too, but they are not visible
         with bpy.context.temp_override(window=windows[0]):
             bpy.ops.txmill.report("INVOKE_DEFAULT", kind=kind, text=text)
 
 
 def make_job(done):
-    """A job that makes what the scene lacks. Its result is (client.MakeRun, kind of report, text), `done(job)` as in
-    jobs.Job."""
+    """A job that makes the scene's missing and outdated tx files. Its result is (client.MakeRun, kind of report, text);
+    `done(job)` as in jobs.Job."""
     options = {**blend.color_options(), **preferences.run_options()}
-    keep = contextlib.ExitStack()  # a copy of an unsaved scene lives as long as the job
+    keep = contextlib.ExitStack()  # keeps the copy of an unsaved scene until the job ends
     path = keep.enter_context(blend.as_file())
 
     def work(job):
@@ -36,8 +36,8 @@ def make_job(done):
 
 
 def make(path, **options):
-    """client.make of a .blend file, and what to report about it: (client.MakeRun, kind of report, text). The file may be a
-    copy of the scene: the text names what it is a copy of."""
+    """Runs client.make for a .blend file and returns (client.MakeRun, kind of report, text). If the file is a copy of the
+    scene, the text has the path of the scene."""
     preferences.require(options.get("program"))
     try:
         run = client.make(path, **options)
@@ -52,14 +52,14 @@ def tx_files(count):
 
 
 def about(made):
-    """(what, sentence) of a file that failed: most messages begin with its path."""
+    """(path, sentence) of a file that failed; most messages begin with the path."""
     message = made.error.message if made.error else "failed"
     head = made.input + ": "
     return (made.input, message[len(head):]) if message.startswith(head) else ("", message)
 
 
 def once(pairs):
-    """Lines of text of (what, sentence): a sentence that is said of several is said once, with their number."""
+    """Lines of text for pairs (what, sentence): a sentence that applies to several is one line, with their number."""
     groups = {}
     for what, sentence in pairs:
         groups.setdefault(sentence, []).append(what)
@@ -73,7 +73,7 @@ def once(pairs):
 
 
 def left_out():
-    """Lines of text about the images that get no tx file."""
+    """Lines of text about images without a tx file."""
     return once((name, "no tx file, the image is %s" % reason) for name, reason in blend.left_out())
 
 
@@ -81,11 +81,11 @@ def summary(run):
     """(kind of report, text) about a client.MakeRun."""
     failed = once(about(f) for f in run.failed)
     if run.cancelled:
-        return "WARNING", "Cancelled: %s made before" % tx_files(len(run.created))
+        return "WARNING", "Cancelled: %s made before that" % tx_files(len(run.created))
     counts = "%s made, %d up to date" % (tx_files(len(run.created)), sum(f.state == "up-to-date" for f in run.files))
     if failed:
         more = ", and %d more" % (len(failed) - 3) if len(failed) > 3 else ""
-        # Images that are not there are nothing new to who has the scene, and nothing that stops the others.
+        # Missing images are only a warning, since they were missing before and the other images are made.
         only_missing = all(f.error and f.error.status == "not-found" for f in run.failed) and len(run.failed) < len(run.files)
         return "WARNING" if only_missing else "ERROR", "%s, %d failed: %s%s" % (
             counts, len(run.failed), "; ".join(failed[:3]), more)
@@ -93,17 +93,17 @@ def summary(run):
 
 
 class Making:
-    """Of operators that start a job: one at a time."""
+    """Base of the operators that start a job; there is one job at a time."""
 
     @classmethod
     def poll(cls, context):
         if jobs.current():
-            cls.poll_message_set("txmill is at work")
+            cls.poll_message_set("txmill is already running")
             return False
         return True
 
     def begin(self, job):
-        """Runs the job; the operator's result."""
+        """Starts the job and returns the operator's result."""
         for line in left_out():
             self.report({"WARNING"}, line)
         job.start()
@@ -116,7 +116,7 @@ class Making:
 class TXMILL_OT_make(Making, bpy.types.Operator):
     bl_idname = "txmill.make"
     bl_label = "Make"
-    bl_description = "Make the tx files that this scene lacks or that are outdated"
+    bl_description = "Make the missing and outdated tx files of this scene"
 
     def execute(self, context):
         def done(job):
@@ -133,7 +133,7 @@ class TXMILL_OT_make(Making, bpy.types.Operator):
 class TXMILL_OT_make_and_render(Making, bpy.types.Operator):
     bl_idname = "txmill.make_and_render"
     bl_label = "Make and Render"
-    bl_description = "Make the tx files that this scene lacks, then render the picture"
+    bl_description = "Make the missing and outdated tx files of this scene, then render the picture"
 
     animation: bpy.props.BoolProperty(name="Animation", description="Render the animation instead of a picture", options={"SKIP_SAVE"})
 
@@ -148,9 +148,9 @@ class TXMILL_OT_make_and_render(Making, bpy.types.Operator):
             if not run or run.cancelled:
                 return
             if blend.opened != opened:
-                report("WARNING", "Another file was opened meanwhile: nothing is rendered")
+                report("WARNING", "Another file was opened in the meantime: nothing is rendered")
                 return
-            # An image that could not be made costs itself: Cycles renders without it, as it would have anyway.
+            # If some tx files could not be made, Cycles renders without them.
             if bpy.app.background:
                 bpy.ops.render.render(animation=animation, write_still=not animation)
             else:
@@ -193,7 +193,7 @@ class TXMILL_OT_refresh(bpy.types.Operator):
 class TXMILL_OT_explain(bpy.types.Operator):
     bl_idname = "txmill.explain"
     bl_label = "Explain"
-    bl_description = "Say which tx file Cycles looks for, and why it does not use one that is there"
+    bl_description = "Show which tx file Cycles looks for, and why it does not use an existing one"
 
     path: bpy.props.StringProperty(name="Image", subtype="FILE_PATH", options={"SKIP_SAVE", "PATH_SUPPORTS_BLEND_RELATIVE"})
     colorspace: bpy.props.StringProperty(name="Colour Space", default="default", options={"SKIP_SAVE"})
@@ -209,7 +209,7 @@ class TXMILL_OT_explain(bpy.types.Operator):
             return [line for resolved in found for line in explanation(resolved)]
 
         def done(job):
-            show("Explain", [job.error] if job.error else job.result or ["txmill said nothing about %s" % path])
+            show("Explain", [job.error] if job.error else job.result or ["txmill printed nothing about %s" % path])
 
         job = jobs.Job("Explaining", work, done).start()
         return {"CANCELLED"} if bpy.app.background and job.error else {"FINISHED"}
@@ -249,12 +249,12 @@ class TXMILL_OT_open_report(bpy.types.Operator):
     bl_description = "Show the tx files of this scene in the browser: levels, tiles, sizes"
 
     filepath: bpy.props.StringProperty(name="Page", subtype="FILE_PATH", options={"SKIP_SAVE", "PATH_SUPPORTS_BLEND_RELATIVE"},
-                                       description="Where the page is written; empty: a temporary file")
+                                       description="Path of the page; empty: a temporary file")
 
     def execute(self, context):
         files = [file[6] for file in status.current.files if file[2] in ("fresh", "outdated") and file[6]]
         if not files:
-            self.report({"WARNING"}, "The scene has no tx files yet: Make, or Refresh")
+            self.report({"WARNING"}, "The scene has no tx files yet: press Make, or Refresh if there are some")
             return {"CANCELLED"}
         page = bpy.path.abspath(self.filepath) or os.path.join(bpy.app.tempdir, "txmill-textures.html")
         program = preferences.run_options()["program"]
@@ -274,7 +274,7 @@ class TXMILL_OT_open_report(bpy.types.Operator):
 
 
 class TXMILL_OT_report(bpy.types.Operator):
-    """Reports go to the interface only from operators that its event loop runs, not from ones that Python calls: this one
+    """Blender shows reports only of operators that run in its event loop, not of those that Python calls. This one therefore
     waits for the loop."""
     bl_idname = "txmill.report"
     bl_label = "txmill"

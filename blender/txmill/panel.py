@@ -66,7 +66,7 @@ class TXMILL_PT_texture_cache(bpy.types.Panel):
                 explain = row.operator("txmill.explain", text="", icon="QUESTION")
                 explain.path, explain.colorspace, explain.alpha = path, space, alpha
             for name, path in now.lost[:ROWS]:
-                column.label(text="%s: the image is not there" % os.path.basename(path), icon="LIBRARY_DATA_BROKEN")
+                column.label(text="%s: the image is missing" % os.path.basename(path), icon="LIBRARY_DATA_BROKEN")
             for name, reason in now.left_out[:ROWS]:
                 column.label(text="%s: no tx file, it is %s" % (name, reason), icon="PACKAGE")
             rest = sum(max(0, len(rows) - ROWS) for rows in (wanting, now.lost, now.left_out))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where the program is and what it may use. All else comes from Blender's own settings."""
+"""The path of the program and its limits. All other settings are Blender's own."""
 import os
 import re
 import threading
@@ -10,8 +10,8 @@ from . import client, jobs
 
 
 def _look_again():
-    """Another program: what the panel shows came from the one before."""
-    from . import status  # which asks for these preferences
+    """Refreshes the panel, since its contents came from the previous program."""
+    from . import status  # not at the top, because it imports this module
 
     forget()
     status.refresh()
@@ -24,12 +24,12 @@ class TxmillPreferences(bpy.types.AddonPreferences):
         name="Program", subtype="FILE_PATH", description="Path of the txmill program; empty: the one on PATH",
         update=lambda self, context: _look_again())
     threads: bpy.props.IntProperty(
-        name="Threads", min=0, max=1024, default=0, description="Threads that convert; 0: one a processor")
+        name="Threads", min=0, max=1024, default=0, description="Number of threads; 0: one per processor")
     memory: bpy.props.IntProperty(
-        name="Memory", min=0, default=0, description="Megabytes that a conversion stays below; 0: no bound")
+        name="Memory", min=0, default=0, description="Memory limit of a conversion in megabytes; 0: no limit")
     before_render: bpy.props.BoolProperty(
         name="Make before Rendering", default=False,
-        description="Before a Cycles render begins, make the tx files that it lacks; in background mode, too")
+        description="Make missing and outdated tx files before each Cycles render, also in background mode")
 
     def draw(self, context):
         layout = self.layout
@@ -43,8 +43,8 @@ class TxmillPreferences(bpy.types.AddonPreferences):
 
 
 _ANSWER_SECONDS = 10
-_OLDEST = "0.1.0"  # of the program, that this extension knows how to ask
-_versions = {}  # program: (found, text); drawing must not start a process each time
+_OLDEST = "0.1.0"  # the oldest version of the program that this extension can use
+_versions = {}  # program: (found, text), so that drawing does not start a process each time
 
 
 def _parts(number):
@@ -56,7 +56,7 @@ def _ask(program):
         path = client.find_program(os.path.expanduser(program) or None)
         number = client.version(path, timeout=_ANSWER_SECONDS)
         if _parts(number) < _parts(_OLDEST):
-            _versions[program] = False, "txmill %s, %s: this extension needs %s or newer" % (number, path, _OLDEST)
+            _versions[program] = False, "txmill %s, %s: too old, this extension needs %s or newer" % (number, path, _OLDEST)
         else:
             _versions[program] = True, "txmill %s, %s" % (number, path)
     except (client.TxmillError, OSError) as error:
@@ -65,13 +65,13 @@ def _ask(program):
 
 
 def forget():
-    """The programs are asked again: one that was missing or too old may have been put right where it is."""
+    """Forgets the versions, since a program that was missing or too old may have been installed."""
     _versions.clear()
 
 
 def require(program):
-    """Raises TxmillError, which says why, unless the program is there and new enough. In a job's thread: it may take its
-    time to answer."""
+    """Raises TxmillError with the reason unless the program exists and is new enough. Called in the thread of a job, because
+    the program may be slow to answer."""
     key = program or ""
     if not _versions.get(key, (None,))[0]:
         _ask(key)
@@ -81,10 +81,10 @@ def require(program):
 
 
 def version(program):
-    """(whether it is there, what it says of itself or why not); (None, text) until it is known: a program, or the drive that
-    it is on, may not answer, and drawing must not wait for it."""
+    """(whether the program can be used, its version and path or the reason); (None, text) until this is known, because drawing
+    must not wait for a program, or a drive, that does not answer."""
     if program not in _versions:
-        _versions[program] = None, "Asking for its version"
+        _versions[program] = None, "Checking the version of the program"
         if bpy.app.background:
             _ask(program)
         else:
@@ -97,7 +97,7 @@ def get():
 
 
 def run_options():
-    """Arguments of client.make that come from here."""
+    """Arguments of client.make from these preferences."""
     own = get()
     return {
         "program": os.path.expanduser(own.program) or None,

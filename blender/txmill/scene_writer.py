@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The evaluated scene as a folder that txmill reads without Blender: txmill-scene(5)."""
+"""Writes the evaluated scene as a folder that txmill reads without Blender: txmill-scene(5)."""
 import os
 import re
 
@@ -18,8 +18,8 @@ EXTENSION = {"REPEAT": "repeat", "EXTEND": "extend", "CLIP": "clip", "MIRROR": "
 
 
 def uv_transform(use):
-    """(UV map name or "", six numbers of the affine map from uv to the texture), of what feeds an image node's Vector; None
-    where that is not a UV map, with any number of Mapping nodes between."""
+    """(UV map name or "", six numbers of the affine map from uv to the texture) for the Vector input of an image node, through
+    any number of Mapping nodes; None if they do not come from a UV map."""
     vector = use.node.inputs["Vector"]
     if nodes.linked(vector) is None:
         return "", (1, 0, 0, 0, 1, 0)
@@ -36,14 +36,14 @@ def uv_transform(use):
 
 
 def frame_of(user, frame):
-    """The frame of a sequence that an image node shows; Blender itself updates only users that refresh by themselves."""
+    """The frame of a sequence that an image node shows, computed here because Blender updates it only with Auto Refresh."""
     count = max(1, user.frame_duration)
     at = frame - user.frame_start
     return (at % count if user.use_cyclic else min(max(at, 0), count - 1)) + 1 + user.frame_offset
 
 
 def of_frame(path, frame):
-    """The file of another frame: the last number in the name changes, and keeps its digits."""
+    """The file of another frame: the last number in the name is replaced, with as many digits."""
     folder, name = os.path.split(path)
     stem, extension = os.path.splitext(name)
     found = re.search(r"\d+(?=\D*$)", stem)
@@ -53,13 +53,13 @@ def of_frame(path, frame):
 
 
 class Writer:
-    """Writes the scene that a depsgraph has evaluated into a folder. Images are named from there, so that both can move
-    together; `at_once`: it is read on this machine and thrown away, so paths are absolute, and images that are not there
-    are left out."""
+    """Writes the scene that a depsgraph has evaluated into a folder. The paths of images are relative to it, so that both can
+    be moved together. With `at_once`, for folders that are read on this machine and then removed, paths are absolute and
+    missing images are left out."""
 
     def __init__(self, folder, depsgraph, at_once=False, has_camera=True):
         self.at_once, self.has_camera = at_once, has_camera
-        # Paths that climb out of the folder start where it really is.
+        # The real path, so that relative paths out of the folder are right.
         self.folder, self.depsgraph = os.path.realpath(folder), depsgraph
         self.lines = ["txmill-scene %d" % VERSION]
         self.images, self.materials, self.meshes = {}, {}, {}
@@ -67,14 +67,14 @@ class Writer:
         self.counts = {"instances": 0, "triangles": 0}
 
     def warnings(self):
-        """A line for each thing that a scene folder cannot hold."""
+        """A line for each part of the scene that a scene folder cannot describe."""
         return ["%s is left out: %s" % left for left in dict.fromkeys(self.left_out)]
 
     def add(self, *words):
         self.lines.append(" ".join(str(w) for w in words))
 
     def path(self, path):
-        """Relative to the folder where both are on one drive."""
+        """The path relative to the folder if both are on the same drive."""
         if self.at_once:
             return path
         try:
@@ -83,8 +83,8 @@ class Writer:
             return path
 
     def paths(self, scene):
-        """What decides how many rays a render sends, and how wide they are."""
-        cycles = getattr(scene, "cycles", None)  # not there where Cycles is switched off
+        """Settings for the number of rays and their width."""
+        cycles = getattr(scene, "cycles", None)  # absent if Cycles is disabled
         if cycles is None:
             return
         self.add("samples", cycles.samples)
@@ -102,7 +102,7 @@ class Writer:
             return
         camera = camera.evaluated_get(self.depsgraph)
         data = camera.data
-        # What Blender itself projects with knows sensor fit, shift and pixel aspect.
+        # Blender's own projection matrix includes sensor fit, shift and pixel aspect.
         projection = camera.calc_matrix_camera(
             self.depsgraph, x=render.resolution_x, y=render.resolution_y,
             scale_x=render.pixel_aspect_x, scale_y=render.pixel_aspect_y)
@@ -123,13 +123,14 @@ class Writer:
             self.add("lens", numbers((data.lens * 1e-3 / (2 * data.dof.aperture_fstop), distance)))
 
     def image(self, node):
-        """Name of an image statement for an image node: one a combination of image and repeat mode; None: no file."""
+        """Name of the image statement for an image node, one for each combination of image and settings; None if there is no
+        file."""
         image = node.image
         if image is None:
             return None
         if image.source not in ("FILE", "TILED", "SEQUENCE") or image.packed_files:
             self.left_out.append((image.name, "the image is packed" if image.packed_files else
-                                  "the image is no file (%s)" % image.source.lower()))
+                                  "the image is not a file (%s)" % image.source.lower()))
             return None
         environment = node.bl_idname == "ShaderNodeTexEnvironment"
         extension = "repeat" if environment else EXTENSION[node.extension]
@@ -140,7 +141,7 @@ class Writer:
         tiles = [tile.number for tile in image.tiles] if image.source == "TILED" else []
         if self.at_once:
             gone = [tile for tile in tiles or [1001] if not os.path.exists(path.replace("<UDIM>", str(tile)))]
-            self.left_out += [("%s %d" % (image.name, tile) if tiles else image.name, "the file is not there") for tile in gone]
+            self.left_out += [("%s %d" % (image.name, tile) if tiles else image.name, "the file is missing") for tile in gone]
             tiles = [tile for tile in tiles if tile not in gone]
             if gone and not tiles:
                 return None
@@ -153,7 +154,7 @@ class Writer:
         return self.images[key]
 
     def material(self, material):
-        """Name of a material; its images belong to the lobes that they colour, all others to its first."""
+        """Name of a material. Images that colour lobes are written with these lobes, all others with the first."""
         key = material.name_full if material else ""
         if key in self.materials:
             return self.materials[key]
@@ -185,8 +186,8 @@ class Writer:
         return name
 
     def surface(self, surface, name, title, textures, bumps):
-        """The statements of a surface, its parts before it; `textures` yields those of each lobe, `bumps` has the normal
-        maps of what has some."""
+        """Writes the statements of a surface, after those of its parts. `textures` yields the textures of each lobe, `bumps` has
+        the normal maps of the parts that have one."""
         own = []
         if isinstance(surface, surfaces.Mix):
             self.surface(surface.first, name + "a", title, textures, bumps)
@@ -200,7 +201,7 @@ class Writer:
                      *(["normal", numbers(strength)] if strength else []))
 
     def mesh(self, instance):
-        """[(mesh name, material)] of an evaluated object: a mesh a material slot that has triangles."""
+        """[(mesh name, material, triangles)] of an evaluated object: a mesh for each material slot that has triangles."""
         thing = instance.object
         key = (thing.data.as_pointer() if thing.type == "MESH" else thing.as_pointer(),
                tuple(slot.material.name_full if slot.material else "" for slot in thing.material_slots))
@@ -280,12 +281,13 @@ class Writer:
             color, strength = background.inputs["Color"].default_value[:3], background.inputs["Strength"].default_value
             source = nodes.origin(background.inputs["Color"], groups)
             if nodes.origin(background.inputs["Strength"], groups):
-                self.left_out.append(("what drives the strength of the world %s" % world.name, "it is taken as %g" % strength))
+                self.left_out.append(("the input of the strength of the world %s" % world.name,
+                                      "the strength is exported as %g" % strength))
         if found and found[0].node != background:
             self.left_out.append(("a part of the world %s" % world.name, "it has more than a Background node"))
         if source and source[0].node not in images:
-            self.left_out.append(("what changes the colour of the world %s" % world.name,
-                                  "its image is taken as it is" if images else "a world has a colour or an image"))
+            self.left_out.append(("the input of the colour of the world %s" % world.name,
+                                  "its image is exported unchanged" if images else "a world has a colour or an image"))
         taken = next((node for node in images if node.bl_idname == "ShaderNodeTexEnvironment"), None)
         for node in images:
             if node != taken:
@@ -300,20 +302,20 @@ class Writer:
 
     @staticmethod
     def world_sampling(world):
-        """Words about the map by which Cycles looks for a world's light."""
-        settings = getattr(world, "cycles", None)  # not there where Cycles is switched off
+        """The words for the map with which Cycles samples the world's light."""
+        settings = getattr(world, "cycles", None)  # absent if Cycles is disabled
         method = settings.sampling_method if settings else "AUTOMATIC"
         return ["sampling", method.lower(), *([settings.sample_map_resolution] if method == "MANUAL" else [])]
 
     def world_mapping(self, world, use):
-        """Words about what the directions of a world's image go through."""
+        """The words for the mapping of the directions of the world's image."""
         vector = use.node.inputs["Vector"]
         if nodes.linked(vector) is None:
             return []
         found = nodes.coordinates(vector, use.groups)
         source = found[0] if found else None
         if source is None or source.node.bl_idname != "ShaderNodeTexCoord" or source.name != "Generated":
-            self.left_out.append(("the mapping of the world %s" % world.name, "its image is taken as it is"))
+            self.left_out.append(("the mapping of the world %s" % world.name, "its image is exported without it"))
             return []
         return ["mapping", matrix(found[2])] if found[2] != Matrix.Identity(4) else []
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The state of the open scene's tx files, as `txmill list` tells it; asked again after loading, saving and making."""
+"""The state of the open scene's tx files, read with `txmill list` after loading, saving and making."""
 import bpy
 from bpy.app.handlers import persistent
 
@@ -10,7 +10,7 @@ STATES = ("fresh", "outdated", "missing", "unusable")
 
 class Status:
     """`files`: (image name, path, tx state, reason, colour space, alpha type, tx path) of every image file of the scene;
-    `lost`: (image name, path) of those that are not there; `left_out`: blend.left_out()."""
+    `lost`: (image name, path) of missing files; `left_out`: blend.left_out()."""
 
     def __init__(self):
         self.scene, self.error, self.files, self.lost, self.left_out = None, None, [], [], []
@@ -23,7 +23,7 @@ current = Status()
 
 
 def from_scene(scene):
-    """Status of a client.Scene."""
+    """The Status of a client.Scene."""
     status = Status()
     status.scene = scene.data.get("path")
     for image in scene.images:
@@ -38,11 +38,11 @@ def from_scene(scene):
     return status
 
 
-_asking = None  # the job that asks; the answer of an earlier one is of no interest any more
+_asking = None  # the job that runs; results of earlier jobs are ignored
 
 
 def refresh():
-    """Asks the program, in the background. A scene that was never saved has no status."""
+    """Starts a job that runs the program. A scene that was never saved has no status."""
     global current, _asking
     if _asking:
         _asking.cancel.cancel()
@@ -68,7 +68,7 @@ def refresh():
         current = Status() if job.error else from_scene(job.result)
         current.error, current.left_out = job.error, left_out
 
-    job = _asking = jobs.Job("Looking at the scene", work, done)
+    job = _asking = jobs.Job("Reading the scene", work, done)
     job.start()
 
 

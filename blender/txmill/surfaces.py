@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Shaders as the surfaces of txmill-scene(5): one kind each, or a mix of two, of which a path takes one by chance, as Cycles
-does. What decides which texels a picture needs is kept: where light is reflected and refracted to, and how sharply. What
-only decides how bright it is may be coarse: Fresnel is taken as its mean over all directions, inputs that vary as a half.
+"""Converts shaders to the surfaces of txmill-scene(5). Each has one kind, or is a mix of two of which a path chooses one at
+random, as in Cycles. The directions and sharpness of reflection and refraction are kept, because they determine which texels a
+picture needs. What only affects brightness is approximated: Fresnel by its mean over all directions, varying inputs by one
+half.
 """
 import typing
 
@@ -10,16 +11,16 @@ from . import nodes
 BLACK = (0, 0, 0)
 WHITE = (1, 1, 1)
 GREY = (0.8, 0.8, 0.8)  # Blender's default
-SMOOTH = 1e-4  # a GGX alpha below it is a mirror's
+SMOOTH = 1e-4  # with a GGX alpha up to this a surface is a mirror
 
 
 class Lobe(typing.NamedTuple):
-    """A surface of one kind; `tint` is the input that colours it, with the groups round its node, or None."""
+    """A surface of one kind; `tint` is the input that colours it, with the groups around its node, or None."""
     kind: str
     color: tuple
     tint: typing.Optional[tuple] = None
     settings: str = ""  # further words of its statement
-    normal: typing.Optional[tuple] = None  # its normal map: the input for the colour, the groups round it, the strength
+    normal: typing.Optional[tuple] = None  # its normal map: the input for the colour, the groups around it, the strength
 
 
 class Mix(typing.NamedTuple):
@@ -44,7 +45,7 @@ def mixed(first, second, share):
 
 
 def layered(layers):
-    """[(weight, surface)] as one surface; what has no weight is left out."""
+    """One surface from a list [(weight, surface)]; those without weight are left out."""
     layers = [(weight, surface) for weight, surface in layers if weight > 0]
     if not layers:
         return Lobe("emission", BLACK)
@@ -55,7 +56,7 @@ def layered(layers):
 
 
 def number(socket, groups, otherwise=0.5, low=0, high=1):
-    """What a number is set to; `otherwise` where that varies, or where a node's other settings leave the input out."""
+    """The value of a numeric input; `otherwise` if it varies, or if the node does not have the input."""
     value = nodes.value(socket, groups) if socket else None
     return min(max(otherwise if value is None else value, low), high)
 
@@ -75,7 +76,7 @@ def glass(ior, tone=WHITE, tint=None, roughness=0):
     return Lobe("glass", tone, tint, "ior %.9g" % max(ior, 1e-3) + (" roughness %.9g" % alpha if alpha > SMOOTH else ""))
 
 
-TRANSPARENT = glass(1)  # reflects nothing, and turns no ray
+TRANSPARENT = glass(1)  # neither reflects nor bends rays
 
 
 class Reader:
@@ -85,7 +86,7 @@ class Reader:
         self.name, self.left_out = name, left_out
 
     def surface(self, socket, groups=()):
-        """What a shader input is fed with; black where that is nothing."""
+        """The surface of a shader input; black if it is not connected."""
         found = nodes.origin(socket, groups)
         if found is None:
             return Lobe("emission", BLACK)
@@ -96,12 +97,13 @@ class Reader:
             return self._bumpy(read(node, groups), node, groups)
         tint = node.inputs.get("Color")
         if not kind.startswith(("Bsdf", "Subsurface")):
-            self.left_out.append(("the shader %s of %s" % (node.name, self.name), "it is taken as a diffuse one"))
-        # Translucent, subsurface, sheen, hair: they scatter widely.
+            self.left_out.append(("the shader %s of %s" % (node.name, self.name), "it is exported as a diffuse shader"))
+        # Translucent, subsurface, sheen and hair shaders scatter widely, like a diffuse one.
         return self._bumpy(Lobe("diffuse", *self._tinted(tint, groups)), node, groups)
 
     def _bumpy(self, surface, node, groups):
-        """With the normal map that a shader has, in tangent space: others are looked up, and turn nothing."""
+        """The surface with the shader's normal map, if that is in tangent space; other normal maps are looked up, but have no
+        effect."""
         found = nodes.origin(node.inputs.get("Normal"), groups) if surface.normal is None else None
         if found is None or found[0].node.bl_idname != "ShaderNodeNormalMap" or found[0].node.space != "TANGENT":
             return surface
@@ -120,7 +122,7 @@ class Reader:
 
         base, roughness, ior = self._tinted(inputs["Base Color"], groups), setting("Roughness"), setting("IOR", 1.5, 100)
         metallic, transmission = setting("Metallic"), setting("Transmission Weight")
-        # Half of the level is the index of refraction's own reflection.
+        # A level of one half stands for the reflection given by the index of refraction.
         reflected = min(1, fresnel(ior) * 2 * setting("Specular IOR Level"))
         below = (1 - metallic) * (1 - transmission)
         layers = [
@@ -136,10 +138,10 @@ class Reader:
     def _bsdfmetallic(self, node, groups):
         return glossy(number(node.inputs.get("Roughness"), groups), *self._tinted(node.inputs.get("Base Color"), groups))
 
-    def _bsdfanisotropic(self, node, groups):  # Glossy, too
+    def _bsdfanisotropic(self, node, groups):  # the node Glossy has this name too
         return glossy(number(node.inputs.get("Roughness"), groups), *self._tinted(node.inputs.get("Color"), groups))
 
-    def _bsdfglass(self, node, groups):  # Refraction is taken as glass, which reflects as well
+    def _bsdfglass(self, node, groups):  # also for Refraction, although glass reflects as well
         return glass(number(node.inputs.get("IOR"), groups, 1.5, 0, 100), *self._tinted(node.inputs.get("Color"), groups),
                      number(node.inputs.get("Roughness"), groups))
 
@@ -183,7 +185,7 @@ def of(material, left_out):
 
 
 def parts(surface):
-    """A surface and all that it is mixed of."""
+    """A surface and all its parts."""
     return [surface] if isinstance(surface, Lobe) else [surface] + parts(surface.first) + parts(surface.second)
 
 

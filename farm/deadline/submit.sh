@@ -2,13 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 # Submits a conversion to Deadline as CommandLine jobs: submit.sh [-n SHARDS] [-l FOLDER] [-p] SCENE.blend [MAKE-OPTION...]
 #
-# Task I of the first job converts shard I+1 of SHARDS; the second verifies, task by task, what the first made. With -p the
-# job files are written and printed, and nothing is submitted.
-# A render job waits for both with JobDependencies= set to the second one's id, which is printed.
+# Deadline numbers tasks from 0: task I of the first job converts shard I+1 of SHARDS, and task I of the second job verifies
+# the tx files that it made. With -p the job files are written and printed, and nothing is submitted.
+# The id of the second job is printed: set JobDependencies= of a render job to it, and it waits for both.
 #
-# Deadline takes exit codes other than 0 as failures and tries a task again as often as the farm is set up to; what was
-# made stays, so a retry costs nothing. Its log parsers can match "TXMILL-ERROR code=4" (a retry may cure it) and
-# "TXMILL-ERROR code=3" (no retry will), and "txmill: progress 37%".
+# Deadline treats exit codes other than 0 as failures and retries a task as often as the farm's settings allow; finished
+# files are kept, so a retry costs little. Its log parsers can match "TXMILL-ERROR code=4" (a retry may succeed),
+# "TXMILL-ERROR code=3" (it will not), and "txmill: progress 37%".
 set -euo pipefail
 shards=8 logs=txmill-runs print=no
 while getopts n:l:p option; do
@@ -30,7 +30,7 @@ scene=$(realpath "$scene")
 # Deadline splits a line of arguments itself; <QUOTE> stands for a quotation mark.
 quoted() { printf '<QUOTE>%s<QUOTE> ' "$@"; }
 
-# One plug-in line a task: the shard is the task's number, counted from 1.
+# All tasks have the same command line, in which Deadline replaces <STARTFRAME> by the task's frame, the number of its shard.
 job() { # NAME WAITS-FOR ARGUMENT...
     local name=$1 after=$2
     shift 2

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A Flamenco job type: the textures of the scene are converted in shards, verified, and then the frames are rendered, so
-// that Cycles finds its texture cache complete and converts nothing while it renders.
+// A Flamenco job type that converts the textures of the scene in shards, verifies the tx files, and then renders the frames,
+// so that Cycles finds a complete texture cache and converts nothing while it renders.
 //
-// Put this file into the folder "scripts" beside flamenco-manager, and tell the Manager where txmill is, in
-// flamenco-manager.yaml:
+// Put this file into the folder "scripts" beside flamenco-manager, and set the path of txmill in flamenco-manager.yaml:
 //
 //     variables:
 //       txmill:
@@ -12,21 +11,21 @@
 //           - platform: linux
 //             value: /usr/local/bin/txmill
 //
-// The scene, its textures and the folder of the logs must be where all workers see them, as for any Flamenco job.
+// As for any Flamenco job, all workers need access to the scene, its textures and the folder of the logs.
 
 const JOB_TYPE = {
     label: "Render with tx files",
     description: "Convert the scene's textures for the Cycles texture cache, verify them, then render the frames",
     settings: [
-        // What artists decide.
+        // Settings that artists choose.
         { key: "frames", type: "string", required: true,
           eval: "f'{C.scene.frame_start}-{C.scene.frame_end}'",
           evalInfo: { showLinkButton: true, description: "Frame range of the scene" },
           description: "Frames to render, as '47', '1-30' or '3, 5-10, 47-327'" },
         { key: "chunk_size", type: "int32", default: 1, propargs: { min: 1, max: 10000 }, visible: "submission",
-          description: "Frames that one render task renders" },
+          description: "Number of frames per render task" },
         { key: "shards", type: "int32", default: 8, propargs: { min: 1, max: 1000 }, visible: "submission",
-          description: "Tasks that the conversion is divided into; each costs about the same" },
+          description: "Number of conversion tasks, which take about the same time each" },
         { key: "verify", type: "bool", default: true, visible: "submission",
           description: "Check every tx file before the frames are rendered" },
         { key: "cache_dir", type: "string", subtype: "dir_path", default: "", visible: "submission",
@@ -34,18 +33,18 @@ const JOB_TYPE = {
         { key: "ocio", type: "string", subtype: "file_path", default: "", visible: "submission",
           description: "OpenColorIO config, if the scene is not rendered with Blender's own" },
         { key: "max_memory", type: "string", default: "", visible: "submission",
-          description: "Memory that a conversion stays below, as 4G; empty: no bound" },
+          description: "Memory limit of a conversion task, such as 4G; empty: no limit" },
         { key: "render_output_root", type: "string", subtype: "dir_path", required: true, visible: "submission",
-          description: "Folder that the frames go to; name and time of the job are appended" },
+          description: "Folder for the frames; the name and time of the job are appended" },
         { key: "add_path_components", type: "int32", required: true, default: 0, propargs: { min: 0, max: 32 },
           visible: "submission",
-          description: "How many folders of the scene's path become folders of the output's" },
+          description: "Number of folders of the scene's path that are repeated in the output path" },
         { key: "render_output_path", type: "string", subtype: "file_path", editable: false,
           eval: "str(Path(abspath(settings.render_output_root), last_n_dir_parts(settings.add_path_components), " +
                 "jobname, '{timestamp}', '######'))",
-          description: "Where the frames will be" },
+          description: "Path of the frames" },
 
-        // What the add-on fills in.
+        // Settings that the add-on fills in.
         { key: "blendfile", type: "string", required: true, visible: "web", description: "The scene to render" },
         { key: "format", type: "string", required: true, eval: "C.scene.render.image_settings.file_format",
           visible: "web" },
@@ -54,7 +53,7 @@ const JOB_TYPE = {
     ],
 };
 
-// Renders of these are one file, which tasks cannot share.
+// Each of these formats puts all frames into one file, which tasks cannot share.
 const VIDEO_FORMATS = ["FFMPEG", "AVI_RAW", "AVI_JPEG"];
 
 function compileJob(job) {
@@ -63,7 +62,7 @@ function compileJob(job) {
         throw `This job type renders images, not ${settings.format}`;
     if (!settings.render_output_path)
         throw "The setting render_output_path is empty";
-    // So that the job shows what is really used.
+    // The job then shows the path that is really used.
     settings.render_output_path = settings.render_output_path.replace(
         /\{timestamp\}/g, formatTimestampLocal(job.created));
 
@@ -72,7 +71,7 @@ function compileJob(job) {
     const verifies = settings.verify ? verifyTasks(settings, logs, converts) : [];
     const report = reportTask(job, settings, logs, converts);
     const renders = renderTasks(settings);
-    // A frame may use any texture: it waits for all.
+    // A frame may use any texture, so it waits for all of them.
     for (const render of renders)
         for (const before of verifies.length ? verifies : converts)
             render.addDependency(before);
@@ -94,8 +93,8 @@ function execTask(name, exe, args) {
     return task;
 }
 
-// Each takes one shard of the same inputs; which images that are, every worker works out alike. A task that fails is
-// done again by Flamenco, on another worker: what is made stays, so a retry costs nothing.
+// Each task has the same inputs and converts one shard of them; all workers compute the same division. Flamenco retries a
+// task that fails on another worker; finished files are kept, so a retry costs little.
 function convertTasks(settings, logs) {
     const tasks = [], count = shardCount(settings);
     const common = [];

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-# Textures of a project under make: include this, or call it: make -f textures.mk TEXTURES=textures textures
+# Converts the textures of a project that is built with make. Include this file, or run: make -f textures.mk
+# TEXTURES=textures textures
 #
-# What is up to date is txmill's to know: it looks at times and names itself, so the target is made each time, and takes
-# milliseconds when there is nothing to do. A render depends on it:
+# The target is always made, because txmill itself checks which files are up to date; this takes milliseconds if all are. A
+# render depends on it:
 #
 #     render: textures
 #             blender --background shot.blend --render-anim
@@ -19,6 +20,6 @@ textures:
 textures-verify: textures
 	$(TXMILL) verify --quiet --run $(TXMILL_LOG)
 
-# What is no longer needed; DELETE=--delete removes it.
+# Lists tx files that are no longer needed; DELETE=--delete removes them.
 textures-clean:
 	$(TXMILL) gc $(SCENES:%=--keep-for %) $(DELETE) $(TEXTURES)

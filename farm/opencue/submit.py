@@ -2,17 +2,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """Submits a conversion and a render to OpenCue through PyOutline: submit.py --shards 16 --frames 1-100 SCENE.blend
 
-Three layers: "convert", one frame a shard; "verify", each frame after the same frame of "convert"; "render", when all are
-verified. OpenCue retries a frame that failed as often as the job says; what was made stays, so a retry costs nothing.
-Cuebot shows the end of a frame's log, of which the last line is TXMILL-ERROR code=N failed=K total=T after a failure.
+There are three layers: "convert", with one frame per shard; "verify", where each frame runs after the same frame of
+"convert"; and "render", after all of "verify". OpenCue retries failed frames as often as the job's settings allow; finished
+files are kept, so a retry costs little. Cuebot shows the end of a frame's log, and after a failure the last line is
+TXMILL-ERROR code=N failed=K total=T.
 """
 import argparse
 import os
 
 
 def layers(args):
-    """Names, commands, frame ranges, and what each waits for: "layer:frame" is the same frame, "layer" is all of it.
-    #IFRAME# is the number of the frame."""
+    """Names, commands and frame ranges of the layers, and what each waits for: "layer:frame" stands for the same frame of
+    that layer, "layer" for all of it. OpenCue replaces #IFRAME# by the number of the frame."""
     log = os.path.join(args.logs, "convert-#IFRAME#.jsonl")
     shards = "1-%d" % args.shards
     return [
@@ -25,7 +26,7 @@ def layers(args):
 
 
 def submit(args):
-    # Installed with OpenCue alone: the rest of this file works, and is tested, without it.
+    # Imported here, because the rest of this file works, and is tested, without OpenCue.
     import outline
     import outline.cuerun
     from outline.modules.shell import Shell

@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Hosts without a scheduler, through GNU parallel and ssh: convert.sh [-n SHARDS] [-l FOLDER] [-S HOST,HOST] -- MAKE-ARGUMENT...
+# Converts on several hosts without a scheduler, through GNU parallel and ssh:
 #
+#     convert.sh [-n SHARDS] [-l FOLDER] [-S HOST,HOST] -- MAKE-ARGUMENT...
 #     convert.sh -n 32 -S node1,node2,node3 -- -r --preset pbr /srv/assets/textures
 #
-# The folder that this is started in, the images and FOLDER (txmill-runs) must be the same on all hosts. A shard that failed
-# in a way that a retry may cure is run again up to twice, elsewhere; others are not. Ends with the report.
+# The current folder, the images and FOLDER (txmill-runs) must be the same on all hosts. If a retry of a failed shard may
+# succeed, it is run again up to twice on another host. At the end a report is written.
 set -euo pipefail
 shards=8 logs=txmill-runs hosts=:
 while getopts n:l:S: option; do
@@ -20,7 +21,7 @@ shift $((OPTIND - 1))
 mkdir -p "$logs"
 txmill=${TXMILL:-txmill}
 
-# parallel retries whatever fails; what is permanent must not look like a failure to it, so it is noted instead.
+# parallel retries every failure. For a permanent one the task exits with 0, and its exit code is in a file.
 # shellcheck disable=SC2016 # for the shells on the hosts
 task='"$1" make --quiet --shard "$2/$3" --log "$4/convert-$2.jsonl" "${@:5}"
 code=$?; echo $code >"$4/convert-$2.code"; case $code in 1|4|130|143) exit $code;; *) exit 0;; esac'

@@ -83,8 +83,7 @@ typedef enum txm_cache_policy {
     TXM_CACHE_POLICY_NONE,
     /* What came first, without heeding when it was used. The next quarter to go is staged: lookups miss it, but what
      * they ask for comes back without being read, as if it had come last. */
-    TXM_CACHE_POLICY_SECOND_CHANCE,
-    TXM_CACHE_POLICY_COUNT
+    TXM_CACHE_POLICY_SECOND_CHANCE
 } txm_cache_policy;
 
 /* Which tiles share memory: any of these together. */

@@ -110,7 +110,7 @@ TXM_API void txm_trace_cursor_free(txm_trace_cursor **cursor); /* NULL-safe; set
  * future is evicted (Belady's MIN), and the whole budget holds tiles. No policy reads fewer tiles if all have the same
  * size; otherwise none reads fewer bytes, assuming that parts of tiles can be read. A replay with it takes 8 more bytes
  * of memory per tile in the trace. */
-enum { TXM_REPLAY_OPT = TXM_CACHE_POLICY_COUNT };
+enum { TXM_REPLAY_OPT = 255 };
 
 /* The cache that a trace is replayed on. */
 typedef struct txm_replay_options {

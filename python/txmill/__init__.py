@@ -17,11 +17,10 @@
         small = numpy.asarray(texture[3])
         colours = texture.sample(u, v)
 
-Most functions run the program and read its JSON lines. The program is the one that `program=` names, else $TXMILL, else
-the one installed beside this package, else the first on PATH. `open` and `tiles` read tx files in this process, through
-libtxtile.
+Most functions run the program and parse its JSON lines. The program is `program=` if given, else $TXMILL, else the one
+installed with this package, else the first on PATH. `open` and `tiles` read tx files in this process, through libtxtile.
 
-Pure Python 3.9 or newer, without dependencies; numpy is used where it is installed.
+The package is pure Python 3.9 or newer without dependencies; numpy is used if it is installed.
 """
 from ._program import Cancel, ProgramMissing, TxmillError, find_program, version
 from ._commands import (

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`python -m txmill`: the program of this installation, in this process's place."""
+"""`python -m txmill` runs the program of this installation."""
 import os
 import sys
 

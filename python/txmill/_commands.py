@@ -17,7 +17,7 @@ Paths = Union[StrPath, Sequence[StrPath]]
 
 @dataclass(frozen=True)
 class ErrorInfo:
-    """Why something failed. `status` is a stable word, such as "not-found"; `retryable`: another try may succeed."""
+    """Why something failed. `status` is a stable word, such as "not-found"; if `retryable` is set, a retry may succeed."""
 
     status: str
     message: str
@@ -26,7 +26,7 @@ class ErrorInfo:
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a run of `make` is."""
+    """The progress of a run of `make`."""
 
     percent: int
     files_done: int
@@ -37,7 +37,7 @@ class Progress:
 
 @dataclass(frozen=True)
 class Made:
-    """What `make` did with one input. `data` is the whole JSON object of docs/schema/make.schema.json."""
+    """The result of `make` for one input. `data` is the JSON object, described by docs/schema/make.schema.json."""
 
     input: str
     state: str  # "created", "up-to-date", "skipped", "would-create" or "failed"
@@ -48,14 +48,14 @@ class Made:
 
 @dataclass(frozen=True)
 class Failed(Made):
-    """An input of which `make` made nothing, and why."""
+    """An input for which `make` failed."""
 
     error: ErrorInfo
 
 
 @dataclass(frozen=True)
 class MakeRun:
-    """A whole run of `make`."""
+    """The results of a run of `make`."""
 
     files: List[Made]
     summary: Json
@@ -71,13 +71,13 @@ class MakeRun:
 
     @property
     def ok(self) -> bool:
-        """Everything that was asked for is there."""
+        """Whether no input failed and the run was not cancelled."""
         return not self.failed and not self.cancelled
 
 
 @dataclass(frozen=True)
 class Info:
-    """What is inside one tx file: the object of docs/schema/info.schema.json, or why it cannot be read."""
+    """What is inside one tx file, described by docs/schema/info.schema.json, or why it cannot be read."""
 
     file: str
     error: Optional[ErrorInfo]
@@ -86,7 +86,7 @@ class Info:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What `verify` found about one tx file."""
+    """The result of `verify` for one tx file."""
 
     file: str
     good: bool
@@ -102,7 +102,7 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Resolved:
-    """Which tx file Cycles would load for one image. `state`: "fresh", "source", "outdated", "unusable", "missing"
+    """The tx file that Cycles would load for one image. `state`: "fresh", "source", "outdated", "unusable", "missing"
     or "failed"."""
 
     image: str
@@ -120,8 +120,8 @@ class Resolved:
 
 @dataclass(frozen=True)
 class Checked:
-    """What `check` says about one texture. `id`: "fresh", "outdated", "missing" and so on, or that of a lint finding;
-    docs/schema/check.schema.json has them all. Without `message`, `id` says it all."""
+    """The result of `check` for one texture. `id` is "fresh", "outdated", "missing" and so on, or the id of a lint finding;
+    docs/schema/check.schema.json lists them all. `message` is None if `id` needs no explanation."""
 
     image: str
     id: str
@@ -139,7 +139,7 @@ class Checked:
 
 @dataclass(frozen=True)
 class CheckRun:
-    """Whether a scene or folder is ready to render, and what was found. `summary` counts the textures by state."""
+    """Whether a scene or folder is ready to render, with its textures. `summary` counts the textures by state."""
 
     ready: bool
     textures: List[Checked]
@@ -148,7 +148,7 @@ class CheckRun:
 
 @dataclass(frozen=True)
 class Setting:
-    """A setting that holds for `path`. `origin`: "default", the variable, or the `.txmill` file and line that set it."""
+    """A setting that applies to `path`. `origin`: "default", the variable, or the `.txmill` file and line that set it."""
 
     path: str
     setting: str
@@ -159,7 +159,7 @@ class Setting:
 @dataclass(frozen=True)
 class Removed:
     """A file that `gc` removed, or would remove (`state`: "removed" or "would-remove"). Files of a store have no
-    `reason`: they go by age and size."""
+    `reason`, because they are removed by age and size."""
 
     path: str
     state: str
@@ -170,14 +170,14 @@ class Removed:
 
 @dataclass(frozen=True)
 class GcRun:
-    """A whole run of `gc`. `summary` counts what was found, kept and removed."""
+    """The results of a run of `gc`. `summary` counts the files that were found, kept and removed."""
 
     files: List[Removed]
     summary: Json
 
     @property
     def ok(self) -> bool:
-        """Nothing that was to be removed is still there."""
+        """Whether no removal failed."""
         return not self.summary.get("failed")
 
 
@@ -276,9 +276,9 @@ def iter_make(
     cancel: Optional[Cancel] = None,
     program: Optional[StrPath] = None,
 ) -> Iterator[Union[Made, Json]]:
-    """As `make`, but yields each `Made` as soon as it is known, and the summary, a dict, last.
+    """Like `make`, but yields each `Made` as soon as it is done, and the summary, a dict, at the end.
 
-    Closing the iterator early ends the program.
+    Closing the iterator early stops the program.
     """
     options = ["--json"]
     _flag(options, "--recursive", recursive)
@@ -308,13 +308,13 @@ def iter_make(
         elif o.get("type") == "file":
             yield _made_of(o)
     if summary is None and cancel is not None and cancel.cancelled:
-        # Stopped before the program had begun.
+        # Stopped before the program started to work.
         yield {"type": "summary", "inputs": 0, "created": 0, "failed": 0, "exit_code": 143}
         return
-    # 3 and 4: some inputs failed, which their objects say.
+    # With 3 and 4 some inputs failed; they are among the results.
     run.expect(0, 3, 4, *_CANCELLED)
     if summary is None:
-        raise TxmillError("txmill make ended without a summary", run.code)
+        raise TxmillError("txmill make printed no summary", run.code)
     yield summary
 
 
@@ -343,9 +343,9 @@ def make(
 ) -> MakeRun:
     """Converts images, folders (with `recursive=True`), UDIM or frame patterns, and .blend scenes into tx files.
 
-    `extra` takes further arguments as they are, `progress` is called with a `Progress` from another thread, `cancel` is a
-    `Cancel` that stops the run. Files that fail are in the result (`failed`), not exceptions; `TxmillError` is raised
-    where nothing could be done at all.
+    `extra` is a list of further arguments, `progress` is called with a `Progress` from another thread, and `cancel` is a
+    `Cancel` that stops the run. Inputs that fail are in the result (`failed`); `TxmillError` is raised only if the run
+    fails as a whole.
     """
     files: List[Made] = []
     summary: Json = {}
@@ -365,7 +365,7 @@ def make(
 
 
 def info(paths: Paths, *, program: Optional[StrPath] = None, cancel: Optional[Cancel] = None) -> List[Info]:
-    """What is inside tx files, in the order given."""
+    """Shows what is inside tx files, in the order given."""
     run = Run("info", ["--json"], path_arguments(paths), program=program, cancel=cancel)
     found = [Info(text_of(o, "file") or "", _error_of(o), o) for o in run if "file" in o]
     run.expect(0, 3, 4, 5)
@@ -410,7 +410,7 @@ def resolve(
     program: Optional[StrPath] = None,
     cancel: Optional[Cancel] = None,
 ) -> List[Resolved]:
-    """Which tx file Cycles would load for each image with these settings, and why not another."""
+    """Finds the tx file that Cycles would load for each image with these settings, and says why if there is none."""
     options = ["--json"]
     _color_options(options, colorspace, alpha_type, cache_dir, ocio, working_space, blender)
     run = Run("resolve", options, path_arguments(images), program=program, cancel=cancel)
@@ -443,9 +443,9 @@ def check(
     program: Optional[StrPath] = None,
     cancel: Optional[Cancel] = None,
 ) -> CheckRun:
-    """Says whether scenes, folders or images are ready to render; `deep` decodes every tile.
+    """Checks whether scenes, folders or images are ready to render; `deep` decodes every tile.
 
-    Nothing is raised for a texture that is not ready: `ready` is False, and the texture says why.
+    If a texture is not ready, no exception is raised: `ready` is False, and the texture has the reason.
     """
     options = ["--json"]
     _flag(options, "--recursive", recursive)
@@ -466,14 +466,14 @@ def check(
                                     bool(o.get("ignored", False)), text_of(o, "tx"), text_of(o, "message"), o))
     run.expect(0, 3, 4, 5)
     if not summary:
-        raise TxmillError("txmill check ended without a summary", run.code)
+        raise TxmillError("txmill check printed no summary", run.code)
     return CheckRun(bool(summary.get("ready", False)), textures, summary)
 
 
 def settings(
     paths: Paths = os.curdir, *, program: Optional[StrPath] = None, cancel: Optional[Cancel] = None
 ) -> List[Setting]:
-    """The settings that hold for each path, and where each was set."""
+    """The settings that apply to each path, and where each was set."""
     run = Run("settings", ["--json"], path_arguments(paths), program=program, cancel=cancel)
     found = [
         Setting(text_of(o, "path") or "", str(o["setting"]), text_of(o, "value"), text_of(o, "origin") or "")
@@ -502,10 +502,10 @@ def gc(
     program: Optional[StrPath] = None,
     cancel: Optional[Cancel] = None,
 ) -> GcRun:
-    """Finds the tx files that nobody needs, or with `store` the least recently used ones of a store.
+    """Finds unneeded tx files, or with `store` the least recently used ones of a store.
 
     Nothing is removed without `delete=True`. With `keep_for`, a list of scenes and image folders, files that none of them
-    uses go as well. `older_than` is an age such as "30d", `max_size` a size such as "200G".
+    uses count as unneeded too. `older_than` is an age such as "30d", `max_size` a size such as "200G".
     """
     options = ["--json"]
     _values(options, "--keep-for", [os.fspath(path) for path in keep_for])
@@ -527,7 +527,7 @@ def gc(
                                  int(o.get("bytes", 0)), o))
     run.expect(0, 3, 4)
     if not summary:
-        raise TxmillError("txmill gc ended without a summary", run.code)
+        raise TxmillError("txmill gc printed no summary", run.code)
     return GcRun(files, summary)
 
 
@@ -539,7 +539,7 @@ def doctor(
     program: Optional[StrPath] = None,
     cancel: Optional[Cancel] = None,
 ) -> List[Fact]:
-    """What a bug report needs: versions, libraries, devices, the OpenColorIO config, limits."""
+    """Information for bug reports: versions, libraries, devices, the OpenColorIO config, limits."""
     options = ["--json"]
     _color_options(options, None, None, None, ocio, working_space, blender)
     run = Run("doctor", options, [], program=program, cancel=cancel)
@@ -580,10 +580,11 @@ def stream_budget(
     program: Optional[StrPath] = None,
     cancel: Optional[Cancel] = None,
 ) -> Json:
-    """What texture memory a render of a scene folder, txmill-scene(5), takes: the object of docs/schema/stream.schema.json.
+    """Estimates the texture memory of a render of a scene folder, txmill-scene(5), and returns the object that
+    docs/schema/stream.schema.json describes.
 
-    `size` is that of the picture, as "1920x1080"; `tile` the edge of a render tile, 0 for none, and `bounces`
-    how often a path goes on. The tx files must be there.
+    `size` is that of the picture, such as "1920x1080"; `tile` the edge of a render tile, 0 for none; `bounces` the number of
+    bounces of a path. The tx files must exist.
     """
     options = ["--json"]
     _value(options, "--size", size)
@@ -595,7 +596,7 @@ def stream_budget(
     found = list(run)
     run.expect(0)
     if not found:
-        raise TxmillError(f"{scene}: txmill stream said nothing about it", run.code)
+        raise TxmillError(f"{scene}: txmill stream printed no result", run.code)
     return found[0]
 
 
@@ -623,6 +624,6 @@ def list_scene(
         raise TxmillError(failed[0].message, run.code)
     run.expect(0, 5)
     if not kinds["scene"]:
-        raise TxmillError(f"{scene}: txmill list said nothing about it", run.code)
+        raise TxmillError(f"{scene}: txmill list printed no result", run.code)
     first = kinds["scene"][0]
     return Scene(text_of(first, "scene") or "", first, kinds["image"], kinds["library"], kinds["finding"])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Finding the txmill program, running it, and reading its JSON lines as they come."""
+"""Finds the txmill program, runs it, and reads its JSON lines as they are printed."""
 from __future__ import annotations
 
 import importlib.util
@@ -18,14 +18,14 @@ from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence, Unio
 StrPath = Union[str, "os.PathLike[str]"]
 Json = Dict[str, Any]
 
-# Files on the command line would run into its length limit; from this many on they go through a list on standard input.
+# From this many paths on they are passed as a list on standard input, because the length of a command line is limited.
 _MANY_PATHS = 200
 
 
 class TxmillError(Exception):
-    """The program could not do what was asked: wrong arguments, a missing config, a crash.
+    """The program failed as a whole: wrong arguments, a missing config, a crash.
 
-    Failures of single files are no exception: they are part of what a function returns.
+    Failures of single files do not raise it; they are part of a function's result.
     """
 
     def __init__(self, message: str, exit_code: Optional[int] = None) -> None:
@@ -38,7 +38,7 @@ class ProgramMissing(TxmillError):
 
 
 def _environment() -> Dict[str, str]:
-    """USD scenes are read in this Python, where it has what that takes."""
+    """The environment of the program: USD scenes are read with this Python if it has the USD library."""
     environment = dict(os.environ)
     if "TXMILL_PYTHON" not in environment and sys.executable and importlib.util.find_spec("pxr"):
         environment["TXMILL_PYTHON"] = sys.executable
@@ -48,8 +48,8 @@ def _environment() -> Dict[str, str]:
 class Cancel:
     """Stops a run from another thread: pass it as `cancel=`, then call `cancel()`.
 
-    The program finishes nothing half-way: files that are complete stay, no temporary is left. One that has not ended
-    ten seconds later is killed by the next call.
+    The program keeps complete files and removes its temporary ones. If it has not exited ten seconds later, the next call
+    of `cancel()` kills it.
     """
 
     _PATIENCE_SECONDS = 10.0
@@ -62,7 +62,7 @@ class Cancel:
 
     def cancel(self) -> None:
         with self._lock:
-            if self._event.is_set():  # a second signal would end the program where it is
+            if self._event.is_set():  # not signalled again: a second signal ends the program without cleaning up
                 if self._process is not None and time.monotonic() - self._since >= self._PATIENCE_SECONDS:
                     self._process.kill()
                 return
@@ -88,33 +88,33 @@ def _interrupt(process: "subprocess.Popen[str]") -> None:
 
 
 def find_program(program: Optional[StrPath] = None) -> str:
-    """The program to run: `program`, else $TXMILL, else the one of this installation, else the first on PATH."""
+    """Returns the program to run: `program`, else $TXMILL, else the one of this installation, else the first on PATH."""
     if program is not None:
         named = os.fspath(program)
         found = shutil.which(named)
         if found is None:
-            raise ProgramMissing(f"{named}: no such program; give the path of txmill")
+            raise ProgramMissing(f"{named}: no such program; give the path of the txmill program")
         return found
     named = os.environ.get("TXMILL", "")
     if named:
         found = shutil.which(named)
         if found is None:
-            raise ProgramMissing(f"$TXMILL is {named}, where there is no program")
+            raise ProgramMissing(f"$TXMILL: {named}: no such program; set it to the path of the txmill program, or unset it")
         return found
-    # A wheel has it in the package, txmill/bin/txmill; PREFIX/lib/python3/dist-packages/txmill/_program.py belongs to
-    # PREFIX/bin/txmill.
+    # A wheel has the program in the package, txmill/bin/txmill; `make install` puts it into PREFIX/bin, and this file into
+    # PREFIX/lib/python3/dist-packages/txmill.
     for parent in Path(__file__).resolve().parents:
         beside = parent / "bin" / "txmill"
         if beside.is_file() and os.access(beside, os.X_OK):
             return str(beside)
     found = shutil.which("txmill")
     if found is None:
-        raise ProgramMissing("txmill is not installed: it is neither beside this package nor on PATH; set $TXMILL")
+        raise ProgramMissing("the txmill program was found neither with this package nor on PATH; install it, or set $TXMILL")
     return found
 
 
 def version(program: Optional[StrPath] = None, timeout: Optional[float] = None) -> str:
-    """The version of the program, as "0.1.0". `timeout`: seconds after which it is ended and given up."""
+    """The version of the program, such as "0.1.0". After `timeout` seconds the program is killed, and TxmillError raised."""
     try:
         done = subprocess.run([find_program(program), "--version"], stdin=subprocess.DEVNULL, capture_output=True, text=True,
                               encoding="utf-8", errors="surrogateescape", check=False, timeout=timeout)
@@ -129,7 +129,7 @@ def version(program: Optional[StrPath] = None, timeout: Optional[float] = None) 
 
 
 def path_arguments(paths: Union[StrPath, Sequence[StrPath]]) -> List[str]:
-    """Paths as arguments: one path or many, none that could be taken for an option or a list."""
+    """One path or many as arguments that cannot be mistaken for options or lists."""
     one_or_many = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
     texts = [os.fspath(p) for p in one_or_many]
     return [p if not p.startswith(("-", "@")) else os.path.join(os.curdir, p) for p in texts]
@@ -157,7 +157,7 @@ class Run:
         self._argv = [find_program(program), command, *options]
         self._list: Optional[str] = None
         if list_argument is not None and len(paths) > _MANY_PATHS:
-            # NUL-separated: a name may hold any other byte.
+            # NUL-separated, because a name may contain any other byte.
             self._list = "\0".join(paths)
             self._argv += [list_argument]
         else:
@@ -177,7 +177,7 @@ class Run:
                 raise TxmillError(f"{self._argv[0]}: cannot be run: {error.strerror}") from error
         assert process.stdout is not None and process.stderr is not None
         lines: List[str] = []
-        # Both pipes are drained at once, or a full one would stop the program.
+        # A thread reads the other pipe, because a full pipe would block the program.
         reader = threading.Thread(target=self._read_errors, args=(process.stderr, lines), daemon=True)
         reader.start()
         if self._cancel is not None:
@@ -187,15 +187,15 @@ class Run:
                 try:
                     found = json.loads(line)
                 except (ValueError, RecursionError) as error:
-                    raise TxmillError(f"txmill printed what is not JSON: {line.strip()[:200]}") from error
+                    raise TxmillError(f"txmill printed something that is not JSON: {line.strip()[:200]}") from error
                 if not isinstance(found, dict):
-                    raise TxmillError(f"txmill printed what is no JSON object: {line.strip()[:200]}")
-                if found.get("type") == "error":  # of the run as a whole: an OpenColorIO config that cannot be read
+                    raise TxmillError(f"txmill printed something that is not a JSON object: {line.strip()[:200]}")
+                if found.get("type") == "error":  # the whole run failed, for instance because of its OpenColorIO config
                     self._failure = str((found.get("error") or {}).get("message") or "txmill failed")
                 else:
                     yield found
         finally:
-            # An abandoned iteration ends the program as well.
+            # Also ends the program if the caller stops iterating early.
             _interrupt(process)
             process.stdout.close()
             self.code = process.wait()
@@ -206,17 +206,17 @@ class Run:
             self.errors = "".join(lines)
 
     def expect(self, *accepted: int) -> None:
-        """Raises TxmillError where the run failed as a whole, or ended with an exit code that is not accepted."""
+        """Raises TxmillError if the run failed as a whole, or its exit code is not one of those accepted."""
         if self._failure is None and self.code in accepted:
             return
-        said = [line for line in self.errors.splitlines() if not line.startswith("TXMILL-ERROR")]
+        lines = [line for line in self.errors.splitlines() if not line.startswith("TXMILL-ERROR")]
         prefix = "txmill: error: "
-        causes = [line[len(prefix):] for line in said if line.startswith(prefix)]
-        # The line that closes a run only counts what failed.
-        message = self._failure or (causes or said or [""])[-1]
+        # The last line of a run only counts failures, so a line with a cause is preferred.
+        causes = [line[len(prefix):] for line in lines if line.startswith(prefix)]
+        message = self._failure or (causes or lines or [""])[-1]
         if self.code < 0:
-            message = message or f"txmill was ended by signal {-self.code}"
-        raise TxmillError(message or f"txmill ended with exit code {self.code}", self.code)
+            message = message or f"txmill was killed by signal {-self.code}"
+        raise TxmillError(message or f"txmill failed with exit code {self.code} and printed no message", self.code)
 
     def _read_errors(self, stream: Any, lines: List[str]) -> None:
         for line in stream:
@@ -230,7 +230,7 @@ class Run:
 
 
 def text_of(o: Json, name: str) -> Optional[str]:
-    """A path or name of an object, with its exact bytes where it is not UTF-8 (NAME_encoded, percent-encoded)."""
+    """A path or name of an object, with its exact bytes if it is not UTF-8 (NAME_encoded, percent-encoded)."""
     encoded = o.get(name + "_encoded")
     if isinstance(encoded, str):
         from urllib.parse import unquote_to_bytes

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Levels of tx files as buffers, and colours looked up in them, in this process through libtxtile."""
+"""Reads levels of tx files as buffers, and looks up colours in them, in this process through libtxtile."""
 from __future__ import annotations
 
 import array
@@ -13,14 +13,14 @@ from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple, Union
 from ._program import TxmillError
 from ._tiles import _BYTES, _EXTENSIONS, Lane, Lookups, Sampler, StrPath, TxFile
 
-# As buffers hold them: there is no half in ctypes, and floats hold halves exactly.
+# Types of samples in buffers. ctypes has no half, so halves are stored as floats, which is exact.
 _SAMPLES: Tuple[Any, ...] = (ctypes.c_uint8, ctypes.c_uint16, ctypes.c_float, ctypes.c_float)
 _FORMATS = {ctypes.c_uint8: "B", ctypes.c_uint16: "H", ctypes.c_float: "f"}
 _HALF = 2
 
 _RESIDENT, _MISSED = 0, 1
 _UNASSOCIATE, _SRGB = 1, 2
-# Lookups of one call of the library, and tiles that they may ask for before these are loaded.
+# Lookups per call of the library, and missing tiles that they may note before these are loaded.
 _BATCH = 65536
 _REQUESTS = 4096
 
@@ -29,15 +29,15 @@ Numbers = Union[float, Sequence[float], Any]
 
 
 class Pixels:
-    """Samples in memory: a buffer of the shape (height, width, channels), of unsigned integers or floats, row by row from
-    the top. `numpy.asarray` and `memoryview` share its memory, which is its own: it outlives the file, and may be written
-    to.
+    """Samples in memory: a buffer with the shape (height, width, channels) of unsigned integers or floats, row by row from
+    the top. `numpy.asarray` and `memoryview` share its memory, which may be written to and remains valid when the file is
+    closed.
 
-    Colours from `Texture.sample` are one, too, of the shape of the coordinates and 4.
+    `Texture.sample` also returns one, with the shape of the coordinates and a last dimension of 4.
     """
 
     shape: Tuple[int, ...]
-    #: "uint8", "uint16", "half" (which the buffer holds as floats) or "float": as the file has them
+    #: the type in the file: "uint8", "uint16", "half" (floats in the buffer) or "float"
     type: str
     _sample: Any
 
@@ -65,7 +65,7 @@ class Pixels:
 
 
 def _pixels(sample: Any, shape: Sequence[int], kind: str) -> Any:
-    """Zeroed samples. Arrays of ctypes are buffers in every Python, and know their shape."""
+    """Zeroed samples. A ctypes array is used because it is a buffer with a shape in every version of Python."""
     memory: Any = sample
     for size in reversed(shape):
         memory = memory * size
@@ -95,7 +95,7 @@ def _floats(name: str, numbers: Numbers) -> Tuple[Optional[Tuple[int, ...]], Any
     for size in shape:
         count *= size
     if given.format in ("f", "<f", "=f", "@f") and given.c_contiguous:
-        # copied: lookups must not see numbers that another thread changes
+        # Copied, so that other threads cannot change the numbers during lookups.
         return shape, (ctypes.c_float * count).from_buffer_copy(given.cast("B")) if count else (ctypes.c_float * 0)()
     flat: List[Any] = given.tolist()
     for _ in shape[1:]:
@@ -104,7 +104,7 @@ def _floats(name: str, numbers: Numbers) -> Tuple[Optional[Tuple[int, ...]], Any
 
 
 def _states(draw: random.Random, count: int) -> bytes:
-    """Of the library's generator: 0 would be none."""
+    """Random states for the library's generator, which must not be 0."""
     drawn = array.array("I", draw.getrandbits(32 * count).to_bytes(4 * count, "little"))
     while 0 in drawn:
         drawn[drawn.index(0)] = 1
@@ -130,7 +130,7 @@ class Texture(TxFile):
         return len(self.levels)
 
     def __getitem__(self, level: int) -> Pixels:
-        """Reads a level. -1 is the smallest."""
+        """Reads a level; -1 is the smallest."""
         index = level + len(self.levels) if level < 0 else level
         if not 0 <= index < len(self.levels):
             raise IndexError(f"{self.path}: there is no level {level}")
@@ -151,7 +151,7 @@ class Texture(TxFile):
             yield self[level]
 
     def _read_level(self, level: int, address: int) -> None:
-        """Each tile goes straight to its place."""
+        """Reads each tile directly into its place."""
         shape = self.levels[level]
         pixel = self.channels * _BYTES[self._type]
         row = shape.width * pixel
@@ -181,17 +181,18 @@ class Texture(TxFile):
         srgb: bool = False,
         unassociate: bool = False,
     ) -> Any:
-        """Looks colours up as a renderer does, RGBA as floats.
+        """Looks up colours as a renderer does, and returns RGBA as floats.
 
-        (u, v) = (0, 0) is the bottom left corner of the image, (1, 1) the top right one; the derivatives say how they
-        change from one pixel of the picture to the next, and so the level. All are one number, or arrays of one shape: for
-        numbers alone the answer is a tuple of four floats, else `Pixels` of that shape and 4.
+        (u, v) = (0, 0) is the bottom left corner of the image, (1, 1) the top right one. The derivatives say how u and v
+        change from one pixel of the picture to the next, and determine the level. Each argument is a number or an array;
+        all arrays have the same shape. The result is a tuple of four floats if all are numbers, else `Pixels` with that
+        shape and a last dimension of 4.
 
-        `extension`, `filter`, `mode` and `rule` are the words of `txmill sample`. `mode="stochastic"` and the
-        stochastic filters draw numbers, the same ones for the same `seed`; without it they do not. `srgb` decodes the
-        colours, as Cycles does for 8-bit sRGB images, `unassociate` divides them by alpha.
+        `extension`, `filter`, `mode` and `rule` have the values of `txmill sample`. `mode="stochastic"` and the stochastic
+        filters use random numbers if `seed` is given, the same ones for the same seed. `srgb` decodes the colours, as
+        Cycles does for 8-bit sRGB images; `unassociate` divides them by alpha.
 
-        Tiles that lookups need are loaded, and kept until the file is closed. A damaged one raises TxmillError.
+        The tiles that are needed are loaded, and kept until the file is closed. A damaged tile raises TxmillError.
         """
         how = self._sampler(rule, mode, filter, anisotropy, mip_bias, (_UNASSOCIATE * unassociate) | (_SRGB * srgb))
         if extension not in _EXTENSIONS:
@@ -202,8 +203,8 @@ class Texture(TxFile):
         given = {name: _floats(name, numbers) for name, numbers in named.items()}
         shapes = {shape for shape, _ in given.values() if shape is not None}
         if len(shapes) > 1:
-            said = ", ".join(f"{name} {shape}" for name, (shape, _) in given.items() if shape is not None)
-            raise ValueError(f"coordinates and derivatives are of different shapes: {said}")
+            listed = ", ".join(f"{name} {shape}" for name, (shape, _) in given.items() if shape is not None)
+            raise ValueError(f"coordinates and derivatives have different shapes: {listed}")
         shape = shapes.pop() if shapes else None
         count = 1
         for size in shape or ():
@@ -241,7 +242,7 @@ class Texture(TxFile):
         return how
 
     def _set_of(self, extension: str) -> Tuple[ctypes.c_void_p, int]:
-        """The borders of its tiles are made for one extension."""
+        """The texture set for an extension; there is one for each, because borders of tiles depend on it."""
         if extension not in self._sets:
             textures, texture = ctypes.c_void_p(), ctypes.c_uint32()
             self._check(self._library.txm_texture_set_new, ctypes.byref(textures))
@@ -266,7 +267,7 @@ class Texture(TxFile):
         for channel, plane in enumerate(planes):
             batch.out[channel] = ctypes.addressof(plane) + at
         while True:
-            if drawn:  # what is looked up again after a miss begins with the same state
+            if drawn:  # lookups that are repeated after a miss begin with the same state
                 ctypes.memmove(states, drawn, len(drawn))
                 batch.random = ctypes.addressof(states)
             view = self._library.txm_texture_set_view(textures)
@@ -304,12 +305,12 @@ def open(path: StrPath) -> Texture:
 
         with txmill.open("wood.png.0-....tx") as texture:
             small = texture[3]                          # a level: a buffer, with width, height, channels and type
-            array = numpy.asarray(small)                # without a copy, where numpy is installed
+            array = numpy.asarray(small)                # without a copy
             rows = small.view.tolist()                  # and without numpy
             tile = texture.tile(0, 0, 0, padding=2)     # with two pixels all round
             colour = texture.sample(0.5, 0.25)          # RGBA
 
-    What cannot be opened or is damaged raises TxmillError. Levels and colours have memory of their own, and stay when
-    the file is closed. The library is the one that $TXTILE names, else the one of this installation, else the system's.
+    TxmillError is raised if the file cannot be opened or is damaged. Levels and colours remain valid when the file is
+    closed. The library is $TXTILE if set, else the one of this installation, else the system's.
     """
     return Texture(path)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Levels and tiles of tx files, read in this process through libtxtile."""
+"""Reads tiles of tx files in this process, through libtxtile."""
 from __future__ import annotations
 
 import ctypes
@@ -74,7 +74,7 @@ class _Request(ctypes.Structure):
 
 
 class LibraryMissing(TxmillError):
-    """There is no libtxtile to load."""
+    """libtxtile cannot be loaded."""
 
 
 class Level(NamedTuple):
@@ -87,7 +87,7 @@ class Level(NamedTuple):
 
 
 class Tile(NamedTuple):
-    """A tile. `pixels` has the shape (height + 2 padding, width + 2 padding, channels): a numpy array where numpy is
+    """A tile. `pixels` has the shape (height + 2 padding, width + 2 padding, channels). It is a numpy array if numpy is
     installed, else a memoryview, in which halves are floats."""
 
     level: int
@@ -168,8 +168,7 @@ def _candidates() -> Iterator[str]:
     if named:
         yield named
         return
-    # The one of this installation: a wheel has it in the package, PREFIX/lib/python3.X/dist-packages/txmill belongs to
-    # PREFIX/lib.
+    # A wheel has the library in the package; `make install` has it in PREFIX/lib for PREFIX/lib/python3.X/dist-packages/txmill.
     inside = Path(__file__).resolve().parent / "lib" / _SONAME
     if inside.is_file():
         yield str(inside)
@@ -254,7 +253,7 @@ class TxFile:
 
     @contextmanager
     def _in_use(self) -> Iterator[ctypes.c_void_p]:
-        """The open file. The last of its users frees it where another thread has closed it meanwhile."""
+        """The open file. If another thread closes it meanwhile, its last user frees it."""
         with self._lock:
             if self._closed:
                 raise ValueError(f"{self.path}: closed")
@@ -272,19 +271,19 @@ class TxFile:
 
     @property
     def metadata(self) -> Dict[str, str]:
-        """What the file says about itself, by name."""
+        """The metadata of the file, by name."""
         found: Dict[str, str] = {}
         name, value = ctypes.c_char_p(), ctypes.c_char_p()
         with self._in_use() as handle:
             while self._library.txm_tx_metadata_at(handle, len(found), ctypes.byref(name), ctypes.byref(value)):
                 text = (name.value or b"").decode(errors="replace")
-                while text in found:  # a name that is there twice keeps its first value under it
+                while text in found:  # if a name occurs twice, it keeps its first value
                     text += "'"
                 found[text] = (value.value or b"").decode(errors="replace")
         return found
 
     def tile(self, level: int, x: int, y: int, padding: Optional[int] = None, extension: Optional[str] = None) -> Tile:
-        """Reads one tile, with `padding` pixels all round (0 to 8) by the full-image rule."""
+        """Reads one tile with `padding` pixels all round (0 to 8), from neighbouring tiles or by `extension`."""
         around = self.padding if padding is None else padding
         if not 0 <= around <= 8:
             raise ValueError(f"padding {around}: 0 to 8 pixels")
@@ -340,7 +339,7 @@ class TxFile:
         return numpy.frombuffer(memory, dtype=_FORMATS[self._type]).reshape(height, width, self.channels)
 
     def close(self) -> None:
-        """Closes the file. Other threads may be reading a tile: that read ends well, later ones raise ValueError."""
+        """Closes the file. Reads that are running in other threads complete; later ones raise ValueError."""
         with self._lock:
             self._closed = True
             self._free_unused()
@@ -356,7 +355,7 @@ class TxFile:
 
 
 class Tiles(TxFile):
-    """An open tx file. Iterating gives every tile of every level; any number of threads may read at once."""
+    """An open tx file. Iterating yields every tile of every level; any number of threads may read at once."""
 
     def __iter__(self) -> Iterator[Tile]:
         for level, shape in enumerate(self.levels):
@@ -375,7 +374,7 @@ def tiles(path: StrPath, padding: int = 0, extension: str = "repeat") -> Tiles:
             for tile in texture:
                 print(tile.level, tile.x, tile.y, tile.pixels.shape)
 
-    `padding` pixels all round come from the neighbours, beyond the image's edges by `extension`: "repeat", "extend", "clip"
-    or "mirror". The library is the one that $TXTILE names, else the one of this installation, else the system's.
+    The `padding` pixels all round are those of neighbouring tiles and, beyond the edges of the image, those of the `extension`:
+    "repeat", "extend", "clip" or "mirror". The library is $TXTILE if set, else the one of this installation, else the system's.
     """
     return Tiles(path, padding, extension)

@@ -3,8 +3,8 @@
 # make check-blender: txmill beside real Blenders, which are set up in Debian chroots (root, network, 6 GB, ten minutes the
 # first time). What cannot be had here is named and skipped. Environment:
 #   QUICK=1       a fifth of the time: no test suite, few images and settings
-#   ONLY="..."    parts to run: build suite extension interface scenes scenes-official config config-official tiles tiles-official times settings
-#                 settings-official random random-official
+#   ONLY="..."    parts to run: build suite extension interface scenes scenes-official config config-official tiles tiles-official ptex ptex-official times
+#                 settings settings-official random random-official
 #   N, SEED       number and seed of the random images (500, 1; quick: 60)
 #   JOBS          processors to use
 # A table of the parts closes the run, then "N passed, N failed, N skipped". What parts printed is kept in build-blender/check.
@@ -94,7 +94,7 @@ differential() { # CHROOT COMMAND_OF_CHROOTS ARGUMENT...
 }
 
 # Parts that run in Debian's chroot run what is built there.
-for name in suite extension interface scenes times; do
+for name in suite extension interface scenes ptex times; do
   if [ -n "${ONLY:-}" ] && wanted $name && [ ! -x $build/txmill ]; then ONLY="build $ONLY"; fi
 done
 part build compile
@@ -112,6 +112,10 @@ part config counted debian tests/blender/config.sh "$differential_program" "$chr
 part config-official counted official tests/blender/config.sh "$differential_program" "$chroots" python
 part tiles counted debian tests/blender/tiles.sh "$host" "$chroots" blender
 part tiles-official counted official tests/blender/tiles.sh "$host" "$chroots" python
+part ptex counted debian "$chroots" blender -b --factory-startup --python-exit-code 1 --python tests/blender/ptex.py -- \
+  "$inside" "$PWD/$logs/ptex"
+part ptex-official counted official "$chroots" python tests/blender/ptex.py "chroot /host $differential_program" \
+  "$PWD/$logs/ptex-official"
 if [ -n "$quick" ]; then
   part random differential debian blender -n "${N:-60}" --seed "${SEED:-1}"
   part random-official differential official python -n "${N:-60}" --seed "${SEED:-1}" testdata/golden

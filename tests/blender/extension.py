@@ -299,7 +299,7 @@ def export(program, folder):
         result = bpy.ops.txmill.export_scene(filepath=again)
     except RuntimeError as error:
         result = str(error)
-    check("export-spares-other-folders", "holds other files" in str(result), result)
+    check("export-spares-other-folders", "contains other files" in str(result), result)
 
 
 def estimated(program, folder):
@@ -471,12 +471,12 @@ def export_world(program, folder):
     check("world-sampling", worlds[0].endswith(" strength 3 sampling manual 256"), worlds)
     tree.links.new(tree.nodes.new("ShaderNodeValue").outputs[0], background.inputs["Strength"])
     _, text, _ = exported()
-    check("world-driven-strength-named", "what drives the strength of the world world is left out" in text, text)
+    check("world-driven-strength-named", "the input of the strength of the world world is left out" in text, text)
     curves = tree.nodes.new("ShaderNodeRGBCurve")
     tree.links.new(sky.outputs[0], curves.inputs["Color"])
     tree.links.new(curves.outputs[0], background.inputs["Color"])
     worlds, text, _ = exported()
-    check("world-changed-colour-named", "what changes the colour of the world world is left out" in text and "latlong" in worlds[0], text)
+    check("world-changed-colour-named", "the input of the colour of the world world is left out" in text and "latlong" in worlds[0], text)
     mix, second = tree.nodes.new("ShaderNodeMixShader"), tree.nodes.new("ShaderNodeBackground")
     tree.links.new(idle.outputs[0], second.inputs["Color"])
     tree.links.new(background.outputs[0], mix.inputs[1])
@@ -623,7 +623,7 @@ def studio(program, folder):
     check("studio-frame", any(path.endswith("plate/plate-999.png") for path in images), images)
     result, text = printed(bpy.ops.txmill.estimate)
     check("studio-estimate", result == {"FINISHED"} and "Eiche geölt.png: " in text and "Stoff <UDIM>.png: " in text and
-          "Stoff 1001.png 1003 is left out: the file is not there" in text, (result, text))
+          "Stoff 1001.png 1003 is left out: the file is missing" in text, (result, text))
     files.texture_cache_directory = ""
 
 
@@ -661,7 +661,7 @@ def export_gaps(program, folder):
     images = {os.path.basename(json.JSONDecoder().raw_decode(line.split(" ", 2)[2])[0]) for line in lines if line.startswith("image ")}
     check("gaps-images", images == {"kept.png", "boxed.png", "f_2.png", "sky.png"}, images)
     check("gaps-no-camera", not any(line.startswith("camera ") for line in lines))
-    for what in ("camera is left out: a panoramic", "packed.png is left out: the image is packed", "drawn is left out: the image is no file",
+    for what in ("camera is left out: a panoramic", "packed.png is left out: the image is packed", "drawn is left out: the image is not a file",
                  "boxed: Image Texture is left out: its coordinates", "the mapping of the world mapped is left out",
                  "gobo.png of the light projector is left out", "smoke is left out: a volume"):
         check("gaps-named: %s" % what.partition(" is left out")[0], what in text, (result, text))

@@ -35,7 +35,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     check(src && back && raw && sparse && d);
     for (size_t i = 0; i < repeats; i++)
         memcpy(src + i * piece, data + CONTROL_BYTES, piece);
-    for (txm_search search = TXM_SEARCH_FEW; search <= TXM_SEARCH_MANY; search++) {
+    for (txm_search search = TXM_SEARCH_FEW; search <= TXM_SEARCH_FEWEST; search++) {
         packed = txm_sparse_run(sparse, src, n, block, step, search, raw);
         check(packed <= txm_sparse_bound(n, block));
         memset(back, 0, n);

@@ -27,7 +27,7 @@ static void encode_and_damage(const uint8_t *control, uint8_t **stream, size_t *
     txm_sparse *sparse = txm_sparse_new(*bytes);
     check(packed && sparse);
     *bytes = txm_sparse_run(sparse, *stream, *bytes, TXM_IN_PARTS, 1 + control[0] / 2 % 4,
-                            (txm_search)(control[0] / 8 % 2), packed);
+                            (txm_search)(control[0] / 8 % 3), packed);
     for (int i = 0; i < DAMAGES; i++)
         packed[(control[3 * i + 2] | (size_t)control[3 * i + 3] << 8) % *bytes] ^= control[3 * i + 1];
     txm_sparse_free(&sparse);

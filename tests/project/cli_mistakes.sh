@@ -57,9 +57,9 @@ mistake 2 '--max-memory lots: must be a number of bytes, such as 500000000, 512M
     make --max-memory lots tex/wood.png
 mistake 2 '--output takes a single image, but 2 are given; use --cache-dir' \
     make -o out.tx tex/wood.png tex/stone.png
-mistake 2 '--log tex/stone.png: the file is there already and is a PNG image, not a log of txmill; nothing was written. Was the name after --log left out, as in --log run.jsonl? Give another name, or remove the file' \
+mistake 2 '--log tex/stone.png: the file already exists and is a PNG image, not a log of txmill; nothing was written. Was the name after --log left out, as in --log run.jsonl? Give another name, or remove the file' \
     make --log tex/stone.png tex/wood.png
-mistake 2 '-o tex/stone.png: the file is there already and is a PNG image, not a tx file; nothing was written. Was the name after -o left out, as in -o wood.tx? Give another name, or remove the file' \
+mistake 2 '-o tex/stone.png: the file already exists and is a PNG image, not a tx file; nothing was written. Was the name after -o left out, as in -o wood.tx? Give another name, or remove the file' \
     make -o tex/stone.png tex/wood.png
 mistake 3 'cut.png: row 0 of 200: the file ends inside the pixel data' \
     make cut.png
@@ -75,7 +75,7 @@ mistake 3 'notes.txt: is another kind of file, not a tx file' \
     info notes.txt
 mistake 2 'no tx file given; '"'"'txmill verify --help'"'"' lists the options' \
     verify
-mistake 2 'standard output is not a terminal: write a page with --html FILE, force a format with --format symbols, sixel or kitty, or write an image file with '"'"'txmill extract'"'"'' \
+mistake 2 'standard output is not a terminal: write a page with --html FILE, choose a format with --format symbols, sixel or kitty, or write an image file with '"'"'txmill extract'"'"'' \
     view "$tx"
 mistake 2 "--html $tx: is an input of this command, which would be lost; nothing was written. Give the output another name, as in --html page.html" \
     view --html "$tx" "$tx"
@@ -91,9 +91,9 @@ mistake 2 "$tx: no level 12, the last is 8" \
     extract -l 12 -o picture.png "$tx"
 mistake 2 "$tx: level 0 has no tile 9,9, only 5x4 tiles" \
     tile -t 9,9 "$tx"
-mistake 2 '--tile 9: must be a column and a row of tiles, as in 3,0' \
+mistake 2 '--tile 9: must be a column and a row of tiles, such as 3,0' \
     tile -t 9 "$tx"
-mistake 2 'two files are compared, but 1 is given; '"'"'txmill diff --help'"'"' lists the options' \
+mistake 2 'give two files to compare: 1 is given; '"'"'txmill diff --help'"'"' lists the options' \
     diff "$tx"
 mistake 3 'tex/none.png: cannot be opened: No such file or directory' \
     resolve tex/none.png
@@ -103,7 +103,7 @@ mistake 3 'notes.txt: is neither a folder nor named as the tx files of a texture
     gc notes.txt
 mistake 2 'no log given; txmill make --json writes them' \
     report
-mistake 2 'exactly one of --add, --strip and --check is needed' \
+mistake 2 'give exactly one of --add, --strip and --check' \
     borders "$tx"
 mistake 2 '--cache-dir: its argument DIR is empty; is a variable of a script unset?' \
     make --cache-dir "" tex/wood.png
@@ -119,17 +119,17 @@ mistake 2 '--working-space: working space "ACESgc" is not in the OCIO config bui
     colorspaces --working-space ACESgc
 mistake 2 'C:\textures: is a Windows path, which means nothing here; give it as this machine sees it, with slashes, as /mnt/c/textures/wood.png for C:\textures\wood.png' \
     watch 'C:\textures'
-mistake 2 'void: no tx file there, nothing was looked at; name the folder that holds them' \
+mistake 2 'void: no tx files found; name the folder that contains them' \
     gc void
 mistake 3 'nowhere: cannot be examined: No such file or directory' \
     settings nowhere
-mistake 2 "unexpected argument 'x'; devices looks at this machine and takes none" \
+mistake 2 "unexpected argument 'x'; the command takes none, and lists the devices of this machine" \
     devices x
-mistake 2 '--shards N is missing: the number of shards' \
+mistake 2 'no number of shards given; give it with --shards N' \
     plan tex/wood.png
 mistake 2 'no scene, folder or image given; '"'"'txmill check --help'"'"' lists the options' \
     check
-mistake 2 '--ignore typo: must be an id that check prints: outdated, missing, unusable, no-image, or one of lint, as grey-rgb' \
+mistake 2 '--ignore typo: must be an id that check prints: outdated, missing, unusable, no-image, or one of lint, such as grey-rgb' \
     check --ignore typo tex
 mistake 2 '--shard 3/2: must be I/N, from 1/N to N/N, N at most 100000' \
     make -n -r tex --shard 3/2
@@ -155,16 +155,16 @@ mistake 3 'notes.txt: is not an image of any kind that can be read' \
     make notes.txt
 mistake 3 "$tx: not a .blend file, but a tx file; 'txmill info $tx' shows what is in it" \
     list "$tx"
-mistake 2 'notes.txt: not a log of txmill; '"'"'txmill make --log run.jsonl'"'"' writes one' \
+mistake 2 'notes.txt: not a log of txmill make; '"'"'txmill make --log run.jsonl'"'"' writes one' \
     report notes.txt
 check no-page-of-nothing test "$(grep -c ' runs\?,' err)" -eq 0
-mistake 3 'tex/wood.png: is a file, not a folder; name the folder that holds it' \
+mistake 3 'tex/wood.png: a file, not a folder; name the folder that contains it' \
     watch tex/wood.png
-mistake 2 '--max-size is for a store, where it is known what was not used for longest; name one with --store' \
+mistake 2 '--max-size applies to a store, which records when its files were last used; name one with --store' \
     gc --max-size 1G tex
-mistake 3 'rom: there is no such folder, nor a built-in scene of this name (did you mean '"'"'room'"'"'?); there are plane, room, grid, udim, sphere and fly' \
+mistake 3 'rom: neither a folder nor a built-in scene (did you mean '"'"'room'"'"'?); the built-in scenes are plane, room, grid, udim, sphere and fly' \
     stream budget rom
-mistake 3 'shot.blend: is a zstd file, but a scene is a folder with a text scene.txt, as txmill-scene(5) describes it; in Blender, the extension'"'"'s Export Scene writes one' \
+mistake 3 'shot.blend: is a zstd file, but a scene is a folder with a file scene.txt, described in txmill-scene(5); the Blender extension'"'"'s Export Scene writes one' \
     stream render shot.blend
 mistake 3 'void: is no scene: there is no scene.txt in this folder; in Blender, the extension'"'"'s Export Scene writes one' \
     stream render void
@@ -178,10 +178,10 @@ mistake 2 'https://example.org/wood.png: is an address, not a file; download it 
     make https://example.org/wood.png
 mistake 2 'file:///tmp/wood.png: is an address, not a path; leave out file:// in front of it' \
     resolve file:///tmp/wood.png
-mistake 2 '--colorspace sRGB,straight: must be a colour space alone; say the alpha type with -a straight' \
+mistake 2 '--colorspace sRGB,straight: must be only a colour space; give the alpha type with -a straight' \
     make -c sRGB,straight tex/wood.png
 TXMILL_CACHEDIR=elsewhere txm settings
-check near-variable test "$(head -n 1 err)" = "txmill: warning: TXMILL_CACHEDIR: no such variable, so it is not heard; did you mean TXMILL_CACHE_DIR?"
+check near-variable test "$(head -n 1 err)" = "txmill: warning: TXMILL_CACHEDIR: unknown variable, ignored; did you mean TXMILL_CACHE_DIR?"
 TXMILL_READER=libpng TXMILL_PLUGINS="" TXMILL_FSYNC=no TXMILL_PRESET=pbr TXMILL_RULE='*=sRGB' txm settings
 check own-variables test ! -s err
 # The limit of memory is named, and what is said to suffice does, for each reader's own limits as well.

@@ -402,8 +402,8 @@ class Program(unittest.TestCase):
     def test_what_is_no_program_of_ours(self):
         with tempfile.TemporaryDirectory() as folder:
             odd = Path(folder) / "odd"
-            for text, said in (("#!/bin/sh\necho '<html>'\n", "not JSON: <html>"), ("#!/bin/sh\necho '[1]'\n", "no JSON object: .1."),
-                               ("#!/bin/sh\nkill -SEGV $$\n", "ended by signal 11"), ("#!/nowhere/sh\n", "odd: cannot be run"),
+            for text, said in (("#!/bin/sh\necho '<html>'\n", "not JSON: <html>"), ("#!/bin/sh\necho '[1]'\n", "not a JSON object: .1."),
+                               ("#!/bin/sh\nkill -SEGV $$\n", "killed by signal 11"), ("#!/nowhere/sh\n", "odd: cannot be run"),
                                ("#!/bin/sh\necho '{\"type\": \"error\"}'\n", "txmill failed")):
                 odd.write_text(text)
                 odd.chmod(0o755)

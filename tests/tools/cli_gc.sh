@@ -139,7 +139,7 @@ txm gc --delete --keep-for nowhere tex
 check keep-nowhere test "$rc" -eq 3 -a "$(find tex -name '*.tx' | wc -l)" -gt 0
 mkdir none && txm gc --delete --keep-for none tex
 check keep-nothing-exit rc_is 2
-check keep-nothing-says says "--keep-for none: names no image; nothing is removed"
+check keep-nothing-says says "--keep-for none: contains no image; nothing is removed"
 txm gc --delete --keep-for no-such.blend tex
 check scene-missing test "$rc" -ne 0
 check scene-missing-nothing-removed test "$(find tex -name '*.tx' | wc -l)" -eq 5
@@ -153,7 +153,7 @@ check scene-moved-refused test "$rc" -eq 3 -a "$(keep)" -eq "$all"
 check scene-moved-says says "lost/textures/" "its folder is missing" "nothing is removed" "--missing-folders"
 txm gc --delete --missing-folders --keep-for lost/lint.blend film
 check scene-no-image-refused test "$rc" -eq 3 -a "$(keep)" -eq "$all"
-check scene-no-image-says says "lost/lint.blend: none of its images is there" "nothing is removed"
+check scene-no-image-says says "lost/lint.blend: none of its images exists" "nothing is removed"
 mkdir lost/textures
 txm gc --delete --keep-for lost/lint.blend film
 check scene-empty-folder-refused test "$rc" -eq 3 -a "$(keep)" -eq "$all"

@@ -53,10 +53,10 @@ spares sample-other -o sample --grid 8x8 -o tex/tile64.png "$tx"
 spares sample-input -o sample --overwrite --grid 8x8 -o "$tx" "$tx"
 spares sheet-other -o tile --all -o tex/rgba8.png "$tx"
 txm make --log - tex/rgb8.png
-check log-dash test "$rc $(cat err)" = "2 txmill: error: --log -: a log goes to a file; --json prints the same to standard output
+check log-dash test "$rc $(cat err)" = "2 txmill: error: --log -: the log cannot go to standard output; use --json, which prints the same objects there
 TXMILL-ERROR code=2 failed=0 total=0"
 txm make -o - tex/rgb8.png
-check output-dash says "--output -: a tx file does not go to standard output; name a file"
+check output-dash says "--output -: a tx file cannot go to standard output; name a file"
 check no-file-dash test ! -e -
 ln tex/rgb8.png tex/hard.png && ln -s rgb8.png tex/soft.png
 before=$(sums)
@@ -66,7 +66,7 @@ rm tex/hard.png tex/soft.png
 before=$(sums)
 txm tile -o tex "$tx"
 check folder-exit rc_is 2
-check folder-says says "is a folder; name a file in it"
+check folder-says says "a folder; name a file in it"
 txm extract -o tex "$tx"
 check folder-image-exit rc_is 2
 check folder-image-says says "-o tex/rgb8.png: is the image that $tx was made from"

@@ -91,7 +91,7 @@ check source-outdated json out 'o[0]["source"]["state"] == "outdated"'
 check source-missing json out 'o[1]["source"]["state"] == "missing"'
 txm info "$rgb" "$const"
 check text-source-outdated prints "changed since"
-check text-source-missing prints "not there any more"
+check text-source-missing prints "(missing)"
 
 # ---- working spaces and lat-long -------------------------------------------------------------------------------------
 for space in "Linear Rec.2020" ACEScg; do

@@ -91,7 +91,7 @@ check watch-no-list test "$rc $(head -n 1 err)" = "3 txmill: error: nolist: cann
 txm watch tex nowhere
 check watch-nowhere test "$rc" -eq 3 -a "$(grep -c 'nowhere: cannot be watched: No such file' err)" -eq 1
 txm watch tex/wood.png
-check watch-file test "$rc $(head -n 1 err)" = "3 txmill: error: tex/wood.png: is a file, not a folder; name the folder that holds it"
+check watch-file test "$rc $(head -n 1 err)" = "3 txmill: error: tex/wood.png: a file, not a folder; name the folder that contains it"
 txm settings nowhere tex/deep
 check settings-goes-on test "$rc $(grep -c '^tex/deep: ' out)" = "3 1"
 txm settings --json nowhere tex/deep
@@ -109,11 +109,11 @@ txm extract -r tex --format tif -o two/
 check same-image test "$(find two -name 'wood*.tif' | wc -l)" -eq 2
 txm extract -r tex -o one.png
 check many-exit rc_is 2
-check many-says says "-o one.png: 3 tx files are given; name a folder for their pictures, as in -o pictures/"
+check many-says says "-o one.png: 3 tx files need a folder for their pictures; give one, as in -o pictures/"
 txm extract -r tex -o tex
 check no-image-lost test "$rc" -eq 2 -a "$(cksum <tex/wood.png)" = "$(cksum <"$golden/rgb8.png")"
 txm extract --format a/b -o two/ "$wood"
-check bad-format says "--format a/b: must be the extension of a picture's name, as png or exr"
+check bad-format says "--format a/b: must be the extension of a picture, such as png or exr"
 txm tile -o tile.txt -r tex
 check tile-many says "-o takes the tile of a single tx file, but 3 are given"
 txm sample --grid 4x4 -o patch.png -r tex
@@ -152,7 +152,7 @@ check diff-map says "-o draws the differences of two files, not of folders"
 txm diff --json tex other
 check diff-without-r test "$rc $(wc -l <out)" = "5 4"
 txm diff tex "$wood"
-check diff-folder-and-file eval 'rc_is 2 && says "tex: is a folder, and $wood is none"'
+check diff-folder-and-file eval 'rc_is 2 && says "tex is a folder, but $wood is not"'
 
 # Images of one name: all pictures are kept, as many as there are, again under the same names.
 mkdir -p same/{1,2,3,4}

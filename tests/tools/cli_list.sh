@@ -72,7 +72,7 @@ done
 check role-text grep -q "scene_linear, a role of Linear Rec.709, alpha" "text scene_linear"
 check data-text grep -q "Non-Colour Data, an alias of Non-Color, alpha" "text Non-Colour Data"
 check word-text grep -q "default, a role of Linear Rec.709, alpha" "text default"
-check unknown-text grep -q "scene-linear, since the OCIO config does not know Foo, alpha" "text Foo"
+check unknown-text grep -q "scene-linear, since the OCIO config does not have Foo, alpha" "text Foo"
 check unset-text grep -q "scene-linear, since no colour space is stored, alpha" "text "
 txm list --json "named default.blend"
 check word-lookup json out '{x["colorspace"]["lookup"] for x in o if x["type"] == "image"} == {"=default"}'

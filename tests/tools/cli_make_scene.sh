@@ -27,8 +27,8 @@ check missing-exit rc_is 3
 check missing-last-line last_line_is "TXMILL-ERROR code=3 failed=2 total=21"
 check missing-says says 'image "missing" of'
 check missing-set-says says 'image "missing set" of'
-check generated-said says "materials.blend: 1 generated image is left out, as by Blender"
-check movie-said says "materials.blend: 1 movie is left out, as by Blender"
+check generated-said says "materials.blend: 1 generated image is left out, as in Blender"
+check movie-said says "materials.blend: 1 movie is left out, as in Blender"
 check no-path-said says "materials.blend: 1 image without a file is left out"
 check all-others-fresh test "$(states "$scenes/materials.blend")" = "['fresh']"
 

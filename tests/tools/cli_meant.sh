@@ -95,9 +95,9 @@ check below-make says "3 up to date"
 check stdout-first test "$(grep -n 'SHA-1\|is a PNG image' both | sed 's/:.*\(SHA-1\|is a PNG\).*/ \1/' | cut -d' ' -f2 | xargs)" = "SHA-1 is"
 if has_terminal; then
     on_terminal 80x24 bash -c '"$0" make --force tex | cat' "$TXMILL"
-    check no-progress-beside-a-pipe test "$(grep -c 'looking at\|% ' out)" -eq 0
+    check no-progress-beside-a-pipe test "$(grep -c 'examining\|% ' out)" -eq 0
     on_terminal 80x24 "$TXMILL" make --force tex
-    check progress-otherwise grep -q 'looking at' out
+    check progress-otherwise grep -q 'examining' out
 fi
 
 # ---- names -------------------------------------------------------------------------------------------------------------
@@ -112,7 +112,7 @@ mv other/textures/wood.png other/textures/Wood.PNG
 txm make -n other/materials.blend
 check case-in-scene says "is not there; Wood.PNG is: upper and lower case are different here"
 txm make -o oak.tx tex/rgb8.png
-check output-hint eval 'rc_is 0 && says "-o oak.tx: Cycles will not look for a file of this name"'
+check output-hint eval 'rc_is 0 && says "-o oak.tx: Cycles does not look for a file of this name"'
 txm make -o "copy/$(basename tex/blender_tx/rgb8*.tx)" tex/rgb8.png
 check output-no-hint eval '! says "will not look for"'
 txm info oak.tx

@@ -22,7 +22,7 @@ check info-cut prints "word wor.."
 txm info --all meta.ptx
 check info-all prints " 1998 1999"
 txm info --all edits.ptx
-check info-edits prints "3 of faces (2 faces), 1 of meta data"
+check info-edits prints "3 of faces (2 faces), 1 of metadata"
 check info-face prints "1           16 x 16     - - - -  edited"
 txm info --json --all grid-u8.ptx edits.ptx meta.ptx triangles.ptx
 check info-json-exit rc_is 0
@@ -123,13 +123,13 @@ check face-missing says "the file has 9, counted from 0"
 txm extract --fit 4 --face 9 -o no.png grid-u8.ptx
 check fit-face-missing says "the file has 9, counted from 0"
 txm extract --face 2 -l 4 -o no.png grid-u8.ptx
-check level-missing says "so the levels 0 to 3"
+check level-missing says "so it has levels 0 to 3"
 txm extract --face x -o no.png grid-u8.ptx
 check face-no-number rc_is 2
 txm extract --face 1 -o no.png rgb.tx
-check face-of-tx says "--face is for Ptex files"
+check face-of-tx says "--face is only for Ptex files"
 txm extract --atlas -o no.png grid-u8.ptx
-check atlas-of-ptex says "give --level"
+check atlas-of-ptex says "with --level"
 txm extract --face 6 -l 3 -o no.png bit.ptx
 check extract-damaged test "$rc" -ne 0 -a ! -e no.png
 txm extract -o star5.ptx --format png --overwrite star5.ptx

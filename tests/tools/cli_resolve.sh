@@ -32,7 +32,7 @@ other() { # NAME EXPECTED OPTION...
     check "$name" rc_is 5
     check "$name-told" prints "$expected"
 }
-other other-space "there as $tx: colour space sRGB, not data" -c Non-Color
+other other-space "found: $tx: colour space sRGB, not data" -c Non-Color
 other other-alpha "alpha type straight, not none" -a none
 other other-format "format plain, not lat-long" --envlatl
 other other-working-space "working space Linear Rec.709, not this one" --working-space ACEScg
@@ -46,7 +46,7 @@ mv away blender_tx
 # Cycles looks beside the image as well, so what is there under another name is reported for any cache folder.
 rm -r cache
 other other-beside "/$tx: colour space sRGB, not data" -d "$work/cache" -c Non-Color "$work/rgb8.png"
-other other-beside-relative "there as blender_tx" -d elsewhere -a none
+other other-beside-relative "found: blender_tx" -d elsewhere -a none
 if has_jsonschema; then
     txm resolve --json -c Non-Color rgb8.png
     check schema-others valid_json resolve out
@@ -61,7 +61,7 @@ touch -d '2020-01-02 03:04:05' rgb8.png
 touch -d '2021-01-02 03:04:05' "$tx"
 txm resolve rgb8.png
 check outdated-exit rc_is 5
-check outdated-times prints "the image is of 2020-01-02 03:04:05, the tx file of 2021-01-02 03:04:05"
+check outdated-times prints "the image has the time 2020-01-02 03:04:05, the tx file 2021-01-02 03:04:05"
 txm resolve --touch --json rgb8.png
 check touch-exit rc_is 0
 check touched json out 'o[0]["touched"] and o[0]["state"] == "fresh"'

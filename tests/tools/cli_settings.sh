@@ -59,7 +59,7 @@ if [ "$(id -u)" -eq 0 ]; then
     printf 'cache-dir = loot\n' >open/.txmill && chown 65534 open/.txmill
     txm make open/job/tile64.png
     check foreign-ignored test -d open/job/blender_tx -a ! -e open/job/loot
-    check foreign-said says "open/.txmill: ignored: it belongs to another user"
+    check foreign-said says "open/.txmill: ignored, because it belongs to another user"
     check foreign-said-once test "$(grep -c ignored err)" -eq 1
     TXMILL_SETTINGS=open/.txmill txm settings open/job
     check named-obeyed prints "loot  ($work/open/.txmill:1)"

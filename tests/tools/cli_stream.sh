@@ -139,7 +139,7 @@ world_map 2048 ' sampling manual 2048' "$at['tiles'] == 2048 + 64 + 32 + 16 + 2"
 world_map none ' sampling none' "$at is None"
 world_map mapped ' mapping 0 1 0 0 -1 0 0 0 0 0 1 0 sampling manual 1024' "$at['tiles'] == 512 + 32 + 16 + 2"
 txm stream budget hdri
-check world-map-text prints "562 tiles of its image, where Cycles looks for light in 1024 x 512 directions"
+check world-map-text prints "562 tiles of its image, which Cycles samples in 1024 x 512 directions"
 
 # A budget reads no tile, and names what the picture uses.
 txm stream budget plane rgb8.png --size 128x72 --bounces 0 --samples 2 --json --tiles tiles.tsv
@@ -462,9 +462,9 @@ check option-found rc_is 0
 rm .txmill
 # Names that are near, and what is no scene.
 refuses near-name 3 budget rom
-check near-says says "rom: there is no such folder, nor a built-in scene of this name (did you mean 'room'?)"
+check near-says says "rom: neither a folder nor a built-in scene (did you mean 'room'?)"
 refuses picture-as-scene 3 render rgb8.png
-check picture-as-scene-says says "rgb8.png: is a PNG image, but a scene is a folder with a text scene.txt"
+check picture-as-scene-says says "rgb8.png: is a PNG image, but a scene is a folder with a file scene.txt"
 
 # Every output has a guard: an input, a file of another kind, the same name twice.
 sums() { md5sum rgb8.png rgba8.png unmade.png notes.txt; }
@@ -490,7 +490,7 @@ guards budget-page-forced budget --overwrite --html rgb8.png
 guards budget-page-text budget --html notes.txt
 txm stream render room rgb8.png "${small[@]}" -o twice.png --heat-level twice.png
 check guard-twice test "$rc" -eq 2 -a ! -e twice.png
-check guard-twice-says says "--heat-level twice.png: -o already writes that file; give each a name of its own"
+check guard-twice-says says "--heat-level twice.png: -o already writes this file; give each a different name"
 for _ in 1 2; do
     txm stream render room rgb8.png "${small[@]}" --engine blocking --trace again.trace -o again.png --heat-passes passes.png --html again.html
     check again-render rc_is 0

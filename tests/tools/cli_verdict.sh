@@ -161,7 +161,7 @@ check guess-make-advice says "--preset pbr"
 txm check pbr
 check guess-check rc_is 5
 check guess-check-line prints "oak_normal.png: data-as-color"
-check guess-check-sum prints "3 of 3 textures fresh, 2 look like data by their names: --preset pbr, or name the scene"
+check guess-check-sum prints "3 of 3 textures fresh, 2 look like data by their names: add --preset pbr, or name the scene"
 txm check pbr --ignore data-as-color
 check guess-accepted rc_is 0
 txm check -c sRGB -a straight pbr

@@ -464,7 +464,7 @@ START_TEST(what_scenes_use_is_kept)
     args.keep_for.items = empty;
     err = (txm_error){0};
     ck_assert_int_eq(txm_gc_find_used(&args, &used, &err), TXM_STATUS_USAGE);
-    ck_assert_ptr_nonnull(strstr(err.message, "names no image"));
+    ck_assert_ptr_nonnull(strstr(err.message, "contains no image"));
     txm_used_free(&used);
     /* Without its image a tx file goes, and only when that is asked for. */
     static char a[] = "a.png";

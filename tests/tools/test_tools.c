@@ -230,7 +230,7 @@ START_TEST(test_last_line)
     /* What to do about each kind of failure, then the line for scripts. */
     const char *text = released(), *last = strstr(text, "TXMILL-ERROR");
     ck_assert_str_eq(last ? last : text, "TXMILL-ERROR code=3 failed=1 total=2\n");
-    ck_assert_ptr_nonnull(strstr(text, "damaged or cut short"));
+    ck_assert_ptr_nonnull(strstr(text, "damaged or truncated"));
     ck_assert_int_eq(code, 3);
     capture();
     code = txm_finish(&(txm_tally){.total = 5});

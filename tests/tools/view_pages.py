@@ -174,7 +174,7 @@ def check_pointer(b, tx):
     check("pointer-values", [w.split()[:2] for w in words[4:7]] == [["R", r], ["G", g], ["B", blue]], words, (r, g, blue))
     b.mouse("mouseMoved", 5, 5)
     settled(b)
-    check("pointer-gone", "Move over" in b.eval("document.querySelector('#readout').textContent"))
+    check("pointer-gone", "Move the pointer" in b.eval("document.querySelector('#readout').textContent"))
 
 
 def check_looks(b, tx):

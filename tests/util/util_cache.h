@@ -17,7 +17,7 @@ txm_sampler sampler(txm_level_mode mode);
 float unit(uint64_t *state);
 
 /* Policies that keep a budget: all but NONE; for loops over them. */
-enum { BOUNDED_POLICIES = TXM_CACHE_POLICY_COUNT - 1 };
+enum { POLICIES = TXM_CACHE_POLICY_SECOND_CHANCE + 1, BOUNDED_POLICIES = POLICIES - 1 };
 static inline uint32_t bounded_policy(uint32_t i)
 {
     return i < TXM_CACHE_POLICY_NONE ? i : i + 1;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What `txmill gc` was asked for, and the two things that it can do.
+ * The arguments of `txmill gc`.
  *
- * cmd_gc.c holds the options; gc_folders.c removes what nobody needs, gc_used.c finds what scenes still need.
- * Both halves read this struct and nothing else of the command line.
+ * cmd_gc.c has the options; gc_folders.c removes unneeded files, gc_used.c finds those that scenes still need. Both
+ * use this struct and nothing else of the command line.
  */
 #ifndef TXM_TOOLS_GC_ARGS_H
 #define TXM_TOOLS_GC_ARGS_H
@@ -16,13 +16,13 @@ enum { TXM_GC_SCHEMA_VERSION = 2 };
 
 typedef struct txm_gc_args {
     const char *store;
-    double older_than_s; /* negative: whatever the age */
-    uint64_t max_size;   /* of the store; UINT64_MAX: whatever the size */
+    double older_than_s; /* negative: any age */
+    uint64_t max_size;   /* of the store; UINT64_MAX: any size */
     bool remove;
     txm_opt_list keep_for; /* scenes */
-    const char *cache_dir; /* that the scenes are rendered with */
+    const char *cache_dir; /* with which the scenes are rendered */
     bool missing_folders;
-    bool recursive; /* as it is in any case */
+    bool recursive; /* always on */
     txm_rule_args rules;
     txm_config_args config;
     txm_report_args report;
@@ -31,6 +31,6 @@ typedef struct txm_gc_args {
 /* A new object of txmill.gc. */
 cJSON *txm_gc_object(const char *type);
 
-/* Goes through folders, and looks at single tx files; returns the exit code. */
+/* Searches folders, and examines single tx files; returns the exit code. */
 int txm_gc_folders(const txm_gc_args *args, const txm_inputs *places);
 #endif

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * txmill gc DIR...: removes tx files that nobody needs, or says which they are.
+ * txmill gc DIR...: removes unneeded tx files, or lists them.
  *
- * In: folders, the age that spares a file, and the tx files that scenes still ask for. Out: a line or JSON
- * object per garbage file, counts of what was removed and of what was kept and why. Nothing is removed unless
- * --delete is given; the words differ ("would-remove"), the way there does not, so a dry run shows exactly what
- * a run will do.
+ * In: folders, the age from which files may be removed, and the tx files that scenes need. Out: a line or JSON object
+ * for each file, and the number of files that were removed, and that were kept for each reason. Without --delete
+ * nothing is removed; only the words differ ("would-remove"), so a dry run shows exactly what a run will do.
  */
 #include <errno.h>
 #include <limits.h>
@@ -50,13 +49,12 @@ static void print_gc_json(const txm_gc_args *args, const txm_garbage_file *file)
     txm_json_emit(o);
 }
 
-/* Every line names its reason and, where there is one, the image, so that a user who disagrees can see what to
- * look for before the file is gone. */
+/* Every line has the reason and, if there is one, the image, so that a user can check it before the file is removed. */
 static void print_gc_text(const txm_gc_args *args, const txm_garbage_file *file)
 {
     static const char *const texts[GARBAGE_REASONS] = {
         "its image is gone: ", "Cycles does not look here under this name for ",
-        "no scene asks for it: ", "left by a process that is gone", "the claim of a process that is gone"};
+        "no scene uses it: ", "left by a process that has ended", "claim of a process that has ended"};
     char size[TXM_FORMAT_BYTES], details[PATH_MAX + 128];
     snprintf(details, sizeof details, "%s, %s: %s%s", txm_garbage_name(file->why), txm_format_bytes(file->bytes, size),
              texts[file->why], file->image ? file->image : "");
@@ -72,8 +70,7 @@ static void on_found(void *user, const txm_garbage_file *file)
         print_gc_text(s->args, file);
 }
 
-/* A folder that cannot be read costs no more than itself: the rest is swept, and the exit code says that
- * something was left. */
+/* If a folder cannot be read, the others are still searched, and the exit code reports the failure. */
 static void on_failed(void *user, const txm_error *err)
 {
     sweep *s = user;
@@ -83,7 +80,7 @@ static void on_failed(void *user, const txm_error *err)
 
 /* ---- the sum ---------------------------------------------------------------------------------------------------- */
 
-/* Over all reasons. */
+/* The sum over all reasons. */
 static txm_garbage_sum total(const txm_garbage_sum *sums, size_t count)
 {
     txm_garbage_sum all = {0};
@@ -94,7 +91,7 @@ static txm_garbage_sum total(const txm_garbage_sum *sums, size_t count)
     return all;
 }
 
-/* Members are words with underscores: "old_name" sums what is "old-name". */
+/* Members have underscores: "old_name" is the sum for "old-name". */
 static void add_sum(cJSON *o, const char *name, const txm_garbage_sum *sum)
 {
     char key[32];
@@ -124,19 +121,18 @@ static void print_json_summary(const sweep *s)
     txm_json_emit(o);
 }
 
-/* What was kept is said as well: somebody who expected more room wants to know which rule saved the rest, and
- * which option lifts it. */
+/* The files that were kept are listed by reason, with the option that would remove them. */
 static void say_summary(const sweep *s)
 {
     static const struct {
         txm_kept why;
         const char *text;
     } stays[] = {
-        {TXM_KEPT_NO_FOLDER, "the image's folder is not there. If it is gone for good, and not just not mounted, "
-                             "--missing-folders takes the tx file, too"},
-        {TXM_KEPT_UNKNOWN_IMAGE, "it is not known where the image is"},
+        {TXM_KEPT_NO_FOLDER, "the image's folder is missing; if it is gone for good, and not just unmounted, add "
+                             "--missing-folders to remove such files too"},
+        {TXM_KEPT_UNKNOWN_IMAGE, "the path of the image is unknown"},
         {TXM_KEPT_UNRECOGNISED, "named like a tx file, but not one"},
-        {TXM_KEPT_BUSY, "being made anew"},
+        {TXM_KEPT_BUSY, "being written"},
     };
     const txm_garbage_result *r = &s->result;
     const txm_garbage_sum gone = total(r->garbage, TXM_GARBAGE_ROOM), kept = total(r->kept, TXM_KEPT_ROOM);
@@ -149,7 +145,7 @@ static void say_summary(const sweep *s)
                     txm_format_bytes(r->garbage[i].bytes, size));
     for (size_t i = 0; i < sizeof stays / sizeof *stays; i++)
         if (r->kept[stays[i].why].files)
-            txm_say(stays[i].why == TXM_KEPT_NO_FOLDER ? TXM_SAY_WARNING : TXM_SAY_INFO, "%s left: %s",
+            txm_say(stays[i].why == TXM_KEPT_NO_FOLDER ? TXM_SAY_WARNING : TXM_SAY_INFO, "%s kept: %s",
                     txm_format_are(r->kept[stays[i].why].files, "file", files), stays[i].text);
 }
 
@@ -186,8 +182,8 @@ static txm_status collect_garbage(sweep *s, const txm_used *used, const txm_inpu
     return status == TXM_STATUS_NO_MEMORY ? status : TXM_OK;
 }
 
-/* The files in use are found first and completely. Were a scene unreadable, the sweep would take the tx files
- * that only that scene asks for, so any failure there ends the command before it looks at a folder. */
+/* The files in use are found first and completely. If a scene could not be read, the tx files that only this scene
+ * uses would be removed, so any failure there ends the command before it searches a folder. */
 int txm_gc_folders(const txm_gc_args *args, const txm_inputs *places)
 {
     sweep s = {.args = args};
@@ -201,8 +197,7 @@ int txm_gc_folders(const txm_gc_args *args, const txm_inputs *places)
         return txm_finish_failed(&err, txm_inputs_count(places));
     size_t seen = total(s.result.garbage, TXM_GARBAGE_ROOM).files + total(s.result.kept, TXM_KEPT_ROOM).files;
     if (!seen && !s.tally.failed && !txm_signal_caught()) {
-        txm_fail(&err, TXM_STATUS_USAGE,
-                 "%s%s: no tx file there, nothing was looked at; name the folder that holds them",
+        txm_fail(&err, TXM_STATUS_USAGE, "%s%s: no tx files found; name the folder that contains them",
                  txm_inputs_at(places, 0)->path, txm_inputs_count(places) > 1 ? " and the others" : "");
         return txm_finish_failed(&err, 0);
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The tx files that scenes and images ask for, found as `txmill make --dry-run` finds them, and remembered by device
- * and inode: whichever way leads to a file, it is recognized.
+ * Finds the tx files that scenes and images use, as `txmill make --dry-run` does, and stores them by device and inode,
+ * so that a file is recognized by any of its paths.
  */
 #include "tools/gc/gc_used.h"
 
@@ -16,7 +16,7 @@
 #include "tools/output/exits.h"
 #include "tools/output/say.h"
 
-/* What came of the images that one scene, or list, names. */
+/* The results for the images of one scene or list. */
 typedef struct source {
     char *name;
     size_t found, gone;
@@ -24,20 +24,20 @@ typedef struct source {
 
 typedef struct finding {
     txm_used *used;
-    bool missing_folders; /* a missing folder took its images with it */
+    bool missing_folders; /* images are missing together with their folder */
     source *sources;
     size_t count;
     txm_error err; /* the first one */
 } finding;
 
-/* Failures are kept until the dry run is over, since its callbacks cannot stop it. */
+/* Failures are kept until the end of the dry run, because its callbacks cannot stop it. */
 static void note_failure(finding *f, txm_status status, const txm_error *err)
 {
     if (status != TXM_OK)
         txm_fail_as(&f->err, err);
 }
 
-/* Images come scene by scene, so the last ones are looked at first. NULL when memory is exhausted. */
+/* Images come scene by scene, so the list is searched from its end. NULL when memory is exhausted. */
 static source *source_of(finding *f, const char *name)
 {
     for (size_t i = f->count; i-- > 0;)
@@ -51,8 +51,8 @@ static source *source_of(finding *f, const char *name)
     return grown[f->count].name ? &grown[f->count++] : NULL;
 }
 
-/* An image that is gone needs no tx file. But where its folder is missing as well, it may be a share that is not
- * mounted that has the image. */
+/* An image that is gone needs no tx file; but if its folder is missing as well, the image may be on a share that is
+ * not mounted. */
 static void on_gone(finding *f, const txm_batch_file *file)
 {
     char *folder = txm_path_dir(file->input->path);
@@ -62,15 +62,14 @@ static void on_gone(finding *f, const txm_batch_file *file)
     else if (f->missing_folders || stat(folder, &st) == 0)
         txm_say(TXM_SAY_WARNING, "%s", file->err->message);
     else
-        txm_fail(
-            &f->err, TXM_STATUS_NOT_FOUND,
-            "%s: its folder is missing, so it is unknown which tx files %s uses and nothing is removed; if the folder "
-            "is gone for good, add --missing-folders",
-            file->input->path, file->input->origin);
+        txm_fail(&f->err, TXM_STATUS_NOT_FOUND,
+                 "%s: its folder is missing, so it is unknown which tx files %s uses and nothing is removed; if the "
+                 "folder is gone for good, add --missing-folders",
+                 file->input->path, file->input->origin);
     free(folder);
 }
 
-/* Whatever else keeps an image from being resolved leaves unknown which tx file it uses, and must stop the sweep. */
+/* If an image cannot be resolved for another reason, it is unknown which tx file it uses, so nothing may be removed. */
 static void on_done(void *user, const txm_batch_file *file)
 {
     finding *f = user;
@@ -95,13 +94,13 @@ static void on_done(void *user, const txm_batch_file *file)
                  origin ? origin : file->input->path);
 }
 
-/* A scene without a single one of its images is more likely to be in the wrong place than to need no textures. */
+/* A scene none of whose images exists is probably in the wrong place. */
 static txm_status check_sources(const finding *f, txm_error *err)
 {
     for (size_t i = 0; i < f->count; i++)
         if (f->sources[i].gone && !f->sources[i].found)
             return txm_fail(err, TXM_STATUS_NOT_FOUND,
-                            "%s: none of its images is there, so it is unknown which tx files it uses and nothing is "
+                            "%s: none of its images exists, so it is unknown which tx files it uses and nothing is "
                             "removed; run gc where the images are, or without this --keep-for",
                             f->sources[i].name);
     return TXM_OK;
@@ -114,8 +113,8 @@ static void free_sources(finding *f)
     free(f->sources);
 }
 
-/* The tx file of a packed image carries the name of the file that it would be unpacked to; the folder is not
- * known here, so the name alone protects it wherever it lies. */
+/* The tx file of a packed image has the name of the file that the image would be unpacked to. The folder is unknown
+ * here, so the name alone protects the file, wherever it is. */
 static void on_packed(void *user, const char *name)
 {
     finding *f = user;
@@ -123,17 +122,17 @@ static void on_packed(void *user, const char *name)
     note_failure(f, txm_used_add_packed(f->used, name, &own), &own);
 }
 
-/* What names no image at all was probably meant to: without it everything would be garbage. A scene may have none. */
+/* An argument without images is refused, since everything would count as unneeded. A scene may have none. */
 static txm_status add_scene_input(txm_inputs *inputs, const char *name, txm_error *err)
 {
     size_t before = txm_inputs_count(inputs);
     txm_status status = txm_inputs_add(inputs, name, err);
     if (status == TXM_OK && txm_inputs_count(inputs) == before && txm_path_scene(name) == TXM_PATH_NONE)
-        status = txm_fail(err, TXM_STATUS_USAGE, "--keep-for %s: names no image; nothing is removed", name);
+        status = txm_fail(err, TXM_STATUS_USAGE, "--keep-for %s: contains no image; nothing is removed", name);
     return status;
 }
 
-/* Settings and rules count: another colour space gives another name, and so another file. */
+/* Settings and rules matter, because another colour space leads to another file. */
 txm_status txm_gc_find_used(const txm_gc_args *args, txm_used **used, txm_error *err)
 {
     static const txm_input_args input;

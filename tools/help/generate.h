@@ -1,5 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- * Pieces of the generator: man page sections and shell completion out of the tables of options. */
+/* SPDX-License-Identifier: Apache-2.0 Generates man page sections and shell completion from the tables of options. */
 #ifndef TXM_TOOLS_GENERATE_H
 #define TXM_TOOLS_GENERATE_H
 #include "tools/commands.h"

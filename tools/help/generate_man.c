@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Man page sections in mdoc.
+ * Generates man page sections in mdoc.
  *
- * In: a command's table of options. Out: mdoc: its options by groups with their long help, and the exit codes that it
- * can return. The files man/NAME.in hold the rest of each page.
+ * In: a command's table of options. Out: its options by groups with their long help, and the exit codes that it can
+ * return. The files man/NAME.in have the rest of each page.
  */
 #include <ctype.h>
 #include <string.h>
@@ -12,8 +12,8 @@
 #include "tools/output/exits.h"
 #include "txmill/inspect.h"
 
-/* Prints running text: backslashes escaped, one line per sentence (mandoc's rule), no line that begins like a request.
- */
+/* Prints text: backslashes are escaped, each sentence begins a line (mandoc's rule), and no line looks like a
+ * request. */
 static void put_text(FILE *out, const char *text)
 {
     bool line_start = true;
@@ -48,8 +48,8 @@ typedef struct lister {
     const txm_option_group *group;
 } lister;
 
-/* One list per group, as in --help: a reader of either finds an option at the same place in the other. The
- * list of a group is closed when the next group begins, the last one by the caller. */
+/* There is one list per group, as in --help, so that options are in the same order in both. The list of a group is
+ * closed when the next group begins; the caller closes the last one. */
 static void put_option(void *user, const txm_option_group *group, const txm_option *option)
 {
     lister *l = user;
@@ -79,13 +79,12 @@ void txm_generate_man_options(FILE *out, const txm_command *command)
     fputs(".El\n", out);
 }
 
-/* Only the codes that the command can return: a page that lists them all would have scripts test for what never
- * comes. */
+/* Only the codes that the command can return, so that scripts need not test for others. */
 void txm_generate_man_exits(FILE *out, const txm_command *command)
 {
     static const struct {
         int code;
-        unsigned needs; /* 0: every command has it */
+        unsigned needs; /* 0: for every command */
     } codes[] = {
         {TXM_EXIT_OK, 0},
         {TXM_EXIT_INTERNAL, 0},
@@ -100,12 +99,11 @@ void txm_generate_man_exits(FILE *out, const txm_command *command)
     for (size_t i = 0; i < sizeof codes / sizeof *codes; i++)
         if (!codes[i].needs || (command->exits & codes[i].needs))
             fprintf(out, ".It %d\n%s\n", codes[i].code, txm_exit_text(codes[i].code));
-    fputs(".El\n.Pp\nWhen something failed, the last line on standard error is\n"
-          ".Ql TXMILL-ERROR code=N failed=K total=T .\n",
+    fputs(".El\n.Pp\nAfter a failure, the last line on standard error is\n.Ql TXMILL-ERROR code=N failed=K total=T .\n",
           out);
 }
 
-/* For txmill(1), in the order in which --help lists them. */
+/* For txmill(1), in the order of --help. */
 void txm_generate_man_commands(FILE *out)
 {
     fputs(".Bl -tag -width Ds\n", out);
@@ -116,8 +114,7 @@ void txm_generate_man_commands(FILE *out)
     fputs(".El\n", out);
 }
 
-/* The table of src/mill/inspect is the only place where findings are described; a new one is in the manual by being
- * there. */
+/* Findings are described only in the table of src/mill/inspect, so a new one is in the manual automatically. */
 void txm_generate_man_findings(FILE *out)
 {
     const txm_finding_kind *kind;
@@ -131,8 +128,8 @@ void txm_generate_man_findings(FILE *out)
 
 /* ---- the hidden --generate --------------------------------------------------------------------------------------- */
 
-/* The build runs the program itself to write the OPTIONS sections of its man pages and the completion scripts, so none
- * of them can disagree with what the program parses. */
+/* The build runs the program to generate the OPTIONS sections of its manual pages and the completion scripts, so
+ * that they agree with the parser. */
 bool txm_generate(FILE *out, const char *kind, const char *command)
 {
     static const struct {

@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Completion for bash, zsh and fish: every command with its options, the words of the options that have a
- * fixed set, files and folders where those belong.
+ * Generates completion for bash, zsh and fish: commands with their options, the words of options that have a fixed
+ * set, and files and folders.
  *
- * In: the tables that the parser itself uses. Out: a script per shell, which the build installs. What
- * changes with the machine, such as names of colour spaces, is asked from the program while completing;
- * everything else is fixed when the script is made, so completing is quick where starting the program is
- * not. The three shells are written side by side, not through a common layer: they agree on what is
- * completed, and on nothing about how.
+ * In: the parser's tables. Out: a script per shell, which the build installs. Names of colour spaces, which differ
+ * between machines, are read from the program during completion; everything else is fixed in the script, so that
+ * completion is fast. The three generators have no common layer, because the shells complete the same things in
+ * entirely different ways.
  *
- * Help texts are quoted as zsh and fish each want it: they are our own, but an apostrophe in one must not
- * break somebody's shell.
+ * Help texts are quoted as zsh and fish require.
  */
 #include <string.h>
 
@@ -21,7 +19,7 @@ static const char header[] = "# Generated from the tables of options of txmill %
 
 #define IMAGES "png jpg jpeg tif tiff exr hdr tga bmp dpx cin webp psd jp2 dds"
 
-/* Files of a kind, by their extensions, in lower case; without any: every file. */
+/* Extensions of each kind of files, in lower case; without any, all files match. */
 static const struct {
     const char *values;
     const char *extensions; /* separated by spaces */
@@ -36,7 +34,7 @@ static const struct {
     {TXM_VALUES_PAGE, "html htm"},
 };
 
-/* NULL: no files complete it. "" means any file. */
+/* NULL if files do not complete it; "" for any file. */
 static const char *extensions_of(const char *values)
 {
     for (size_t i = 0; values && i < sizeof kinds / sizeof *kinds; i++)
@@ -45,13 +43,13 @@ static const char *extensions_of(const char *values)
     return NULL;
 }
 
-/* Kinds of values are told apart by constants of opt.h, which no real set of words can equal. */
+/* Kinds of values are constants of opt.h, which differ from any set of words. */
 static bool is_spaces(const char *values)
 {
     return values && !strcmp(values, TXM_VALUES_SPACE);
 }
 
-/* Writes each extension with something before and after it, `between` them. */
+/* Writes each extension with a prefix and a suffix, and `between` them. */
 static void put_extensions(FILE *out, const char *extensions, const char *before, const char *after,
                            const char *between)
 {
@@ -63,14 +61,14 @@ static void put_extensions(FILE *out, const char *extensions, const char *before
     }
 }
 
-/* Of a folder only folders are of use, so files are not offered. */
+/* If only folders are valid, files are not offered. */
 static bool is_folders(const char *values)
 {
     return values && !strcmp(values, TXM_VALUES_DIR);
 }
 
-/* The words that a command takes first, as "render|budget": its synopsis begins with them. Their bytes; 0: there are
- * none. */
+/* The bytes of the words that a command takes first, such as "render|budget", with which its synopsis begins; 0 if
+ * there are none. */
 static size_t first_words(const txm_command *command)
 {
     size_t n = strcspn(command->synopsis, " ");
@@ -85,8 +83,8 @@ static void put_first_words(FILE *out, const txm_command *command)
 
 /* ---- bash ------------------------------------------------------------------------------------------------------- */
 
-/* Folders always complete: what is looked for may be in them. Values without a kind are the words
- * themselves; none at all completes nothing. */
+/* Folders always complete, because the files may be in them. Values without a kind are words; if there are none,
+ * nothing completes. */
 static void bash_values(FILE *out, const char *values)
 {
     const char *extensions = extensions_of(values);
@@ -105,7 +103,7 @@ static void bash_values(FILE *out, const char *values)
     }
 }
 
-/* Words of one compgen -W list, separated by blanks. */
+/* Words of a compgen -W list, separated by blanks. */
 static void bash_word(void *user, const txm_option_group *group, const txm_option *option)
 {
     (void)group;
@@ -114,7 +112,7 @@ static void bash_word(void *user, const txm_option_group *group, const txm_optio
     fprintf(user, " --%s", option->name);
 }
 
-/* One case of the previous word: what completes the argument of this option. */
+/* The case for the previous word that completes the argument of this option. */
 static void bash_argument(void *user, const txm_option_group *group, const txm_option *option)
 {
     FILE *out = user;
@@ -129,8 +127,8 @@ static void bash_argument(void *user, const txm_option_group *group, const txm_o
     fputs("; return ;;\n", out);
 }
 
-/* Functions that complete files and colour spaces come first, then a `case` over the commands. Names of spaces
- * are asked from the program at completion time, since they depend on the config that is in force. */
+/* The script begins with functions that complete files and colour spaces; a `case` over the commands follows. Names
+ * of colour spaces are read from the program, because they depend on the config in use. */
 void txm_generate_bash(FILE *out)
 {
     fprintf(out, header, TXM_VERSION);
@@ -190,7 +188,8 @@ void txm_generate_bash(FILE *out)
 
 /* ---- zsh -------------------------------------------------------------------------------------------------------- */
 
-/* Text inside a single-quoted _arguments specification: quotes, brackets and colons have a meaning there. */
+/* Quotes, brackets and colons have a meaning inside a single-quoted specification of _arguments, so they are
+ * escaped. */
 static void zsh_text(FILE *out, const char *text)
 {
     for (; *text; text++) {
@@ -203,14 +202,14 @@ static void zsh_text(FILE *out, const char *text)
     }
 }
 
-/* What follows an option: a state that asks the program, files by extension, folders, or the words themselves. */
+/* What completes the argument of an option: a state that runs the program, files by extension, folders, or words. */
 static void zsh_values(FILE *out, const char *values)
 {
     const char *extensions = extensions_of(values);
     if (is_spaces(values)) {
         fputs("->spaces", out);
     } else if (extensions && *extensions) {
-        /* The parentheses of a single one would be taken for a qualifier. */
+        /* Parentheses around a single extension would be a glob qualifier. */
         bool many = strchr(extensions, ' ') != NULL;
         fputs(many ? "_files -g \"(#i)*.(" : "_files -g \"(#i)*.", out);
         put_extensions(out, extensions, "", "", "|");
@@ -223,8 +222,7 @@ static void zsh_values(FILE *out, const char *values)
         fprintf(out, "(%s)", values);
 }
 
-/* One spec for _arguments. The "+" and "=" say that the argument may be joined to the option, in the way of
- * getopt. */
+/* A specification for _arguments. "+" and "=" say that the argument may be joined to the option, as in getopt. */
 static void zsh_form(FILE *out, const txm_option *option, bool letter)
 {
     bool repeats = option->type == TXM_OPT_LIST;
@@ -244,7 +242,7 @@ static void zsh_form(FILE *out, const txm_option *option, bool letter)
     fputs("' \\\n", out);
 }
 
-/* Letter and name are two specifications of _arguments. */
+/* The letter and the name are two specifications of _arguments. */
 static void zsh_option(void *user, const txm_option_group *group, const txm_option *option)
 {
     (void)group;
@@ -253,7 +251,7 @@ static void zsh_option(void *user, const txm_option_group *group, const txm_opti
     zsh_form(user, option, false);
 }
 
-/* zsh completes in two steps: the outer call finds the command, an inner one per command its options. */
+/* zsh completes in two steps: the outer call completes the command, an inner one for each command its options. */
 void txm_generate_zsh(FILE *out)
 {
     fputs("#compdef txmill\n", out);
@@ -305,7 +303,7 @@ void txm_generate_zsh(FILE *out)
 
 /* ---- fish ------------------------------------------------------------------------------------------------------- */
 
-/* Single quotes of fish know two escapes and nothing else. */
+/* Single quotes of fish have only two escapes. */
 static void fish_text(FILE *out, const char *text)
 {
     fputc('\'', out);
@@ -317,7 +315,7 @@ static void fish_text(FILE *out, const char *text)
     fputc('\'', out);
 }
 
-/* `how` keeps fish's own list of files out: -x for the argument of an option, -f for operands. */
+/* `how` disables fish's own list of files: -x for the argument of an option, -f for operands. */
 static void fish_files(FILE *out, const char *extensions, const char *how)
 {
     fprintf(out, " %s -a '(__txmill_files \"", how);
@@ -330,7 +328,7 @@ typedef struct fish {
     const char *command;
 } fish;
 
-/* A line per option, each with the condition that its command was typed. */
+/* One line per option, with the condition that its command was typed. */
 static void fish_option(void *user, const txm_option_group *group, const txm_option *option)
 {
     const fish *f = user;
@@ -354,8 +352,7 @@ static void fish_option(void *user, const txm_option_group *group, const txm_opt
     fputc('\n', f->out);
 }
 
-/* Commands first, then for each its operands and options. A command without a kind of operands takes no
- * file at all (-f). */
+/* First the commands, then the operands and options of each. A command without operands takes no files (-f). */
 void txm_generate_fish(FILE *out)
 {
     fprintf(out, header, TXM_VERSION);

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What --help prints.
+ * Prints the help of the program and its commands.
  *
  * In: a command's table and the width of the terminal. Out: usage, purpose, and options by groups, with their help
- * wrapped beside them or below where the name is long.
+ * wrapped beside them, or below if the name is long.
  */
 #include <string.h>
 
 #include "tools/commands.h"
 #include "tools/options/opt.h"
 
-/* Help begins in this column; on a terminal that is too narrow for both it is never squeezed below
- * MIN_TEXT, and runs over instead. */
+/* Help begins in this column. On a terminal that is too narrow for both, it still gets MIN_TEXT columns, and is
+ * wrapped by the terminal. */
 enum { TEXT_COLUMN = 30, MIN_TEXT = 24 };
 
-/* Prints `text` from column `at` on, wrapped at spaces, further lines indented by `indent`. */
+/* Prints `text`, starting in column `at`, wrapped at spaces, with further lines indented by `indent`. */
 static void wrap(FILE *out, const char *text, unsigned at, unsigned indent, unsigned columns)
 {
     if (columns < indent + MIN_TEXT)
@@ -32,14 +32,14 @@ static void wrap(FILE *out, const char *text, unsigned at, unsigned indent, unsi
     fputc('\n', out);
 }
 
-/* What the walk over options carries along; `group` is the one whose title was printed last. */
+/* State of the walk over the options; `group` is the one whose title was printed last. */
 typedef struct printer {
     FILE *out;
     unsigned columns;
     const txm_option_group *group;
 } printer;
 
-/* Options without a letter are indented as if they had one, so that long names line up. */
+/* Options without a letter are indented as if they had one, so that long names are aligned. */
 static void print_option(void *user, const txm_option_group *group, const txm_option *option)
 {
     printer *p = user;
@@ -61,8 +61,8 @@ static void print_option(void *user, const txm_option_group *group, const txm_op
     wrap(p->out, option->help, TEXT_COLUMN, TEXT_COLUMN, p->columns);
 }
 
-/* Two a command: the plainest use, and one that is worth knowing. `make` has a third, since nobody expects it to take
- * the folder of a scene. */
+/* Two examples for each command, a simple one and a useful one. `make` has a third, because users may not expect
+ * that it accepts the folder of a scene. */
 static void print_examples(FILE *out, const char *command)
 {
     static const struct {
@@ -101,7 +101,7 @@ static void print_examples(FILE *out, const char *command)
         }
 }
 
-/* One line per option and no more: the manual has the rest, and the last line says so. */
+/* One line per option; the manual has the rest, and the last line refers to it. */
 void txm_help_print(FILE *out, const txm_command *command, unsigned columns)
 {
     printer p = {.out = out, .columns = columns};
@@ -109,12 +109,11 @@ void txm_help_print(FILE *out, const txm_command *command, unsigned columns)
     wrap(out, command->purpose, 0, 0, columns);
     txm_each_option(command, print_option, &p);
     print_examples(out, command->name);
-    wrap(out, "Settings that always hold for a project can be kept in a file .txmill: see txmill settings.", 0, 0,
-         columns);
-    fprintf(out, "\nThe manual page txmill-%s(1) says more.\n", command->name);
+    wrap(out, "Settings for a whole project can be kept in a file .txmill: see txmill settings.", 0, 0, columns);
+    fprintf(out, "\nFor details see the manual page txmill-%s(1).\n", command->name);
 }
 
-/* A line per command, never wrapped, so that it can be searched with grep. */
+/* One line per command, never wrapped, so that it can be searched with grep. */
 void txm_commands_help(FILE *out)
 {
     static const struct {
@@ -126,11 +125,10 @@ void txm_commands_help(FILE *out)
 #undef COMMAND
 #undef GROUP
     };
-    fputs("Usage: txmill COMMAND [OPTION...] [FILE...]\n"
-          "Convert images into the tx files of Blender's Cycles texture cache, and look into them.\n\n"
-          "  txmill make shot10.blend               the textures of a scene, with the scene's settings\n"
-          "  txmill make textures --preset pbr      a folder; normal and other data maps by their names\n"
-          "  txmill check shot10.blend              is all ready to render?\n",
+    fputs("Usage: txmill COMMAND [OPTION...] [FILE...]\nConvert images into the tx files of Blender's Cycles texture "
+          "cache, and inspect them.\n\n  txmill make shot10.blend               make the tx files of a scene, with its "
+          "settings\n  txmill make textures --preset pbr      make those of a folder; data maps by their names\n  "
+          "txmill check shot10.blend              check whether everything is ready to render\n",
           out);
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
         if (lines[i].title)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What `txmill diff` reports about two files.
+ * Prints the result of `txmill diff` for two files.
  *
- * In: the difference of two files. Out: a table of levels and the metadata that differs, or one JSON object, and the
- * picture of level 0's differences where one is wanted.
+ * In: the difference of two files. Out: a table of levels and the metadata that differs, or one JSON object, and on
+ * request a picture of the differences in level 0.
  */
 #include "tools/inspect/diff_report.h"
 
@@ -20,7 +20,7 @@
 
 /* ---- metadata --------------------------------------------------------------------------------------------------- */
 
-/* NULL on a side: it lacks the entry. Without `fn` entries are only counted. */
+/* NULL stands for a side without the entry. Without `fn` entries are only counted. */
 static size_t compare_entry(txm_diff_entry_fn fn, void *user, const char *name, const char *a, const char *b)
 {
     if (a && b && !strcmp(a, b))
@@ -30,8 +30,8 @@ static size_t compare_entry(txm_diff_entry_fn fn, void *user, const char *name, 
     return 1;
 }
 
-/* Tile size and compression are no metadata of the file, yet whoever compares two files wants to see that they
- * differ there: they are compared as texts like the rest. */
+/* Tile size and compression are not part of the metadata, but users want to see whether they differ; they are
+ * compared as texts. */
 static size_t compare_properties(const txm_diff_report *r, txm_diff_entry_fn fn, void *user)
 {
     char text[2][4][48];
@@ -49,7 +49,7 @@ static size_t compare_properties(const txm_diff_report *r, txm_diff_entry_fn fn,
     return count;
 }
 
-/* Entries of the first file in its order, then those that only the second has. A plain image has no entries to
+/* Entries of the first file in its order, then those that only the second has. An ordinary image has no entries to
  * compare. */
 size_t txm_diff_each_entry(const txm_diff_report *r, txm_diff_entry_fn fn, void *user)
 {
@@ -67,7 +67,7 @@ size_t txm_diff_each_entry(const txm_diff_report *r, txm_diff_entry_fn fn, void 
 
 /* ---- text ------------------------------------------------------------------------------------------------------- */
 
-/* First | second, as the two paths above. */
+/* First | second, in the order of the paths above. */
 static void print_entry(void *user, const char *name, const char *a, const char *b)
 {
     (void)user;
@@ -80,7 +80,7 @@ static void print_entry(void *user, const char *name, const char *a, const char 
     putchar('\n');
 }
 
-/* Levels of different sizes are shown with both sizes, since that alone is what one looks for then. */
+/* If the sizes of a level differ, both are printed instead of errors. */
 static void print_level(const txm_difference *d, uint32_t l)
 {
     const txm_level_error *e = &d->level[l];
@@ -98,7 +98,7 @@ static void print_level(const txm_difference *d, uint32_t l)
     putchar('\n');
 }
 
-/* The verdict is the command's to print: it knows the thresholds. */
+/* The command prints the verdict, because it depends on the thresholds. */
 void txm_diff_print_text(const txm_diff_report *r)
 {
     const txm_difference *d = r->difference;
@@ -123,7 +123,7 @@ static cJSON *new_diff_object(const char *const paths[2])
     return o;
 }
 
-/* null: that side has no such entry. */
+/* null if a side has no such entry. */
 static void add_entry(void *user, const char *name, const char *a, const char *b)
 {
     cJSON *e = txm_json_append(user);
@@ -132,7 +132,7 @@ static void add_entry(void *user, const char *name, const char *a, const char *b
     txm_json_text(e, "b", b);
 }
 
-/* Sizes of a level that only one side has are 0 on the other. An infinite PSNR, of equal levels, is null. */
+/* If only one side has a level, its size on the other is 0. An infinite PSNR, of equal levels, is null. */
 static void add_level(cJSON *list, const txm_difference *d, uint32_t l)
 {
     const txm_level_error *e = &d->level[l];
@@ -156,7 +156,7 @@ static void add_level(cJSON *list, const txm_difference *d, uint32_t l)
     txm_json_uint(o, "worst_tile_y", e->worst_y / d->tile_px);
 }
 
-/* All metadata that differs is listed, whether it counts or not. */
+/* All differing metadata is listed, whether it counts or not. */
 void txm_diff_print_json(const txm_diff_report *r)
 {
     cJSON *o = new_diff_object(r->paths);
@@ -179,7 +179,7 @@ void txm_diff_print_json_error(const char *const paths[2], const txm_error *err)
 
 /* ---- the picture ------------------------------------------------------------------------------------------------ */
 
-/* Blue, red, yellow, white, by the square root of the share: small errors must be seen beside large ones. */
+/* Blue, red, yellow, white, by the square root of the share, so that small errors are visible beside large ones. */
 static void heat(double share, uint8_t rgb[3])
 {
     static const double stops[5][3] = {{0, 0, 0}, {0, 0, 255}, {255, 0, 0}, {255, 255, 0}, {255, 255, 255}};
@@ -189,8 +189,8 @@ static void heat(double share, uint8_t rgb[3])
         rgb[c] = (uint8_t)(stops[below][c] + (place - below) * (stops[below + 1][c] - stops[below][c]) + 0.5);
 }
 
-/* The scale ends at the largest error of the picture. Where that is infinite, only infinite pixels are hot: any
- * finite scale would hide them among the rest. */
+/* The scale ends at the largest error of the picture. If that is infinite, only infinite pixels are coloured,
+ * because they could not be distinguished on a finite scale. */
 txm_status txm_diff_write_map(const txm_difference *d, const char *path, txm_error *err)
 {
     size_t pixels = txm_mul(d->map_width, d->map_height);

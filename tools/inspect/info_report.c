@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What `txmill info` shows of one tx file.
+ * Prints the information of `txmill info` about one tx file.
  *
- * In: a path. Loading opens the file, takes its description apart and asks for the verdict once; text and JSON are
- * then two ways to print the same struct.
+ * In: a path. Loading opens the file, parses its description and gets the verdict once; text and JSON are printed from
+ * the same struct.
  */
 #include "tools/inspect/info_report.h"
 
@@ -25,7 +25,7 @@ static const char *const source_words[] = {"unknown", "fresh", "outdated", "miss
 
 /* ---- loading ---------------------------------------------------------------------------------------------------- */
 
-/* Compares times as Cycles does: equal to the second, or not fresh. */
+/* Times are compared as in Cycles, to the second. */
 static txm_status find_source_state(const char *tx_path, const char *source, txm_source_state *out, txm_error *err)
 {
     struct stat tx, src;
@@ -41,7 +41,7 @@ static txm_status find_source_state(const char *tx_path, const char *source, txm
     return TXM_OK;
 }
 
-/* The verdict is the library's: commands that looked for themselves would sooner or later disagree about one file. */
+/* The verdict comes from the library, so that all commands give the same verdict on a file. */
 txm_status txm_info_load(txm_context *context, const char *path, const txm_rules *rules, bool decode, txm_info *out,
                          txm_error *err)
 {
@@ -54,10 +54,11 @@ txm_status txm_info_load(txm_context *context, const char *path, const txm_rules
         status = txm_tx_describe(out->tx, &out->description, err);
     if (status == TXM_OK)
         status = txm_judge(context, path, &how, &out->verdict, err);
-    /* The levels' sizes are read from the file as well, once. */
+    /* Opening has read the sizes of the levels too. */
     if (status == TXM_OK && txm_tx_level_of(out->tx, 0))
         status = txm_tx_check(out->tx, err);
-    /* The image that counts may be another one than the file names: the one beside it in a project that was moved. */
+    /* The verdict may use another image than the one that the file names: the one beside it in a project that was
+     * moved. */
     out->source_state = TXM_SOURCE_FRESH;
     if (status == TXM_OK && out->verdict.use != TXM_USE_LOADED)
         status = find_source_state(path, out->description.source, &out->source_state, err);
@@ -66,7 +67,7 @@ txm_status txm_info_load(txm_context *context, const char *path, const txm_rules
     return status;
 }
 
-/* Also after a load that failed half-way: what was not reached is zero. */
+/* Also after a load that failed half-way; the rest is zero. */
 void txm_info_clear(txm_info *info)
 {
     if (!info)
@@ -79,7 +80,7 @@ void txm_info_clear(txm_info *info)
 
 /* ---- what both forms share -------------------------------------------------------------------------------------- */
 
-/* Bytes of a level's pixels as they are in memory: what compression is measured against. */
+/* Bytes of a level's pixels in memory, for the compression ratio. */
 static uint64_t raw_bytes(const txm_tx_info *i, const txm_tx_level *level)
 {
     return (uint64_t)level->width * level->height * i->channels * txm_type_bytes(i->type);
@@ -87,7 +88,7 @@ static uint64_t raw_bytes(const txm_tx_info *i, const txm_tx_level *level)
 
 /* ---- text ------------------------------------------------------------------------------------------------------- */
 
-/* Values come from the file, so control characters are shown rather than sent to the terminal. */
+/* Values come from the file, so control characters are shown, not sent to the terminal. */
 static void print_field(const char *label, const char *value)
 {
     printf("  %-14s", label);
@@ -95,7 +96,7 @@ static void print_field(const char *label, const char *value)
     putchar('\n');
 }
 
-/* As many numbers as the file states, which may be fewer than it has channels. */
+/* As many numbers as the file has, which may be fewer than its channels. */
 static void print_color(const char *label, const float *color, unsigned count)
 {
     printf("  %-14s", label);
@@ -104,7 +105,7 @@ static void print_color(const char *label, const float *color, unsigned count)
     putchar('\n');
 }
 
-/* Files hold 2026:11:21 05:33:50, as TIFF has it; people read 2026-11-21. */
+/* Converts 2026:11:21 05:33:50, as in TIFF, to 2026-11-21 05:33:50. */
 static void print_date(const char *stored)
 {
     char date[64];
@@ -114,11 +115,10 @@ static void print_date(const char *stored)
     print_field("source's date", date);
 }
 
-/* A source that changed is the commonest reason why Cycles makes a file anew, so it is said beside the path and
- * not only in the verdict. */
+/* A changed source is the most common reason why Cycles does not use a file, so it is shown beside the path too. */
 static void print_source(const txm_info *info)
 {
-    static const char *const remarks[] = {"", "", " (changed since: its time differs)", " (not there any more)"};
+    static const char *const remarks[] = {"", "", " (changed since: its time differs)", " (missing)"};
     const txm_tx_description *d = &info->description;
     if (!*d->source)
         return;
@@ -132,7 +132,7 @@ static void print_source(const txm_info *info)
         print_date(d->date);
 }
 
-/* A working space is stored as a matrix, and named only where the matrix is a usual one. */
+/* A working space is stored as a matrix, and has a name only if the matrix is a common one. */
 static void print_color_settings(const txm_tx_description *d)
 {
     if (*d->requested)
@@ -149,7 +149,7 @@ static void print_color_settings(const txm_tx_description *d)
         print_field("format", "lat-long environment");
 }
 
-/* What the file says of itself; `txmill verify` is there to check it. */
+/* The values stored in the file; `txmill verify` checks them. */
 static void print_statistics(const txm_tx_description *d)
 {
     if (d->average_count)
@@ -160,8 +160,8 @@ static void print_statistics(const txm_tx_description *d)
         print_field("SHA-1", d->sha1);
 }
 
-/* Bytes are beside the ratio, which looks wrong by itself for the last levels: a tile of a few pixels is
- * smaller than what frames it. */
+/* Bytes are shown beside the ratio, which is misleading for the last levels: a tile of a few pixels is smaller than
+ * its header. */
 static void print_levels(const txm_tx *tx)
 {
     const txm_tx_info *i = txm_tx_info_of(tx);
@@ -180,7 +180,7 @@ static void print_levels(const txm_tx *tx)
     }
 }
 
-/* Every entry in the order of the file, those included that were shown above in other words. */
+/* Every entry in the order of the file, including those printed above in another form. */
 static void print_metadata(const txm_tx *tx)
 {
     const char *name, *value;
@@ -194,7 +194,7 @@ static void print_metadata(const txm_tx *tx)
     }
 }
 
-/* A section that is there and not valid is named with the reason: readers ignore it, and that costs speed. */
+/* An invalid section is shown with the reason, because readers ignore it and are slower. */
 static void print_file(const txm_tx_info *i)
 {
     char all[TXM_FORMAT_BYTES], section[TXM_FORMAT_BYTES];
@@ -208,13 +208,13 @@ static void print_file(const txm_tx_info *i)
         printf(", border section %s: %s\n", txm_section_state_name(i->section), i->section_reason);
 }
 
-/* Neither good nor bad: a file without its image is fine beside it. */
+/* Neither good nor bad: without its image, the file cannot be checked. */
 static txm_style style_of(const txm_verdict *v)
 {
     return v->used ? TXM_GOOD : v->use == TXM_USE_NO_IMAGE ? TXM_DOUBTFUL : TXM_BAD;
 }
 
-/* What Cycles does when it comes across this file, and why. */
+/* Prints what Cycles does with this file, and why. */
 static void print_verdict(const txm_info *info)
 {
     const txm_verdict *v = &info->verdict;
@@ -227,22 +227,22 @@ static void print_verdict(const txm_info *info)
     putchar('\n');
 }
 
-/* The edge of a tile in memory: small ones of other programs are joined. Cycles loads a file whose tiles it cannot take
- * whole, and joins nothing. */
+/* The edge of a tile in memory: the small tiles of other programs are joined. If Cycles cannot join the tiles of a
+ * file completely, it loads them as they are. */
 static uint32_t joined_tile_px(const txm_tx_info *i)
 {
     const bool can_be = i->tile_w == i->tile_h && i->tile_w >= 8 && !(i->tile_w & (i->tile_w - 1));
     return can_be && i->tile_w < 64 ? 64 : i->tile_w;
 }
 
-/* txmill's files say that they are Blender's, since readers look for that. Only txmill stores what was asked for, and
- * borders. */
+/* txmill's files name Blender as their writer, because readers look for this. Only txmill stores the requested
+ * colour space, and borders. */
 static bool made_by_txmill(const txm_info *info)
 {
     return *info->description.requested || txm_tx_info_of(info->tx)->section_bytes;
 }
 
-/* What is always wanted comes first; tiles and metadata, which may be long, only where they were asked for. */
+/* The facts that are always shown come first; tiles and metadata, which may be long, only on request. */
 bool txm_info_print_text(const txm_info *info, const txm_info_extent *extent)
 {
     const txm_tx_info *i = txm_tx_info_of(info->tx);
@@ -278,7 +278,7 @@ bool txm_info_print_text(const txm_info *info, const txm_info_extent *extent)
 
 /* ---- short ------------------------------------------------------------------------------------------------------- */
 
-/* For `txmill view` in a terminal, where every row that text takes is missing from the picture. */
+/* For `txmill view` in a terminal, where each row of text leaves one less for the picture. */
 void txm_info_print_short(const txm_info *info, uint32_t level, unsigned columns)
 {
     const txm_tx_info *i = txm_tx_info_of(info->tx);
@@ -308,7 +308,7 @@ void txm_info_print_short(const txm_info *info, uint32_t level, unsigned columns
 
 /* ---- JSON ------------------------------------------------------------------------------------------------------- */
 
-/* For files and failures alike, so that a script finds the name in either. */
+/* For results and failures alike, so that a script finds the name in both. */
 static cJSON *new_info_object(const char *path)
 {
     cJSON *o = txm_json_new("txmill.info", TXM_INFO_SCHEMA_VERSION);
@@ -316,13 +316,13 @@ static cJSON *new_info_object(const char *path)
     return o;
 }
 
-/* A field that the file lacks is null and not absent: programs find every name of the schema in every object. */
+/* A value that the file does not have is null, so that every object has all names of the schema. */
 static void text_or_null(cJSON *o, const char *name, const char *text)
 {
     txm_json_text(o, name, *text ? text : NULL);
 }
 
-/* null where the name is none that Cycles would look up. */
+/* null if Cycles would not look for such a name. */
 static void add_name(cJSON *o, const char *path)
 {
     size_t source_bytes;
@@ -340,8 +340,7 @@ static void add_name(cJSON *o, const char *path)
     txm_json_text(n, "md5", md5);
 }
 
-/* file_bytes is the whole file, image_bytes the part that every reader of TIFF or OpenEXR sees; the rest is
- * the section. */
+/* file_bytes is the whole file, image_bytes the part that readers of TIFF or OpenEXR use; the rest is the section. */
 static void add_image(cJSON *o, const txm_tx_info *i)
 {
     txm_json_text(o, "container", txm_container_word(i->container));
@@ -360,7 +359,7 @@ static void add_image(cJSON *o, const txm_tx_info *i)
     text_or_null(section, "reason", i->section_reason);
 }
 
-/* null where the file states none. */
+/* null if the file has none. */
 static void add_colors(cJSON *o, const char *name, const float *color, unsigned count)
 {
     if (!count) {
@@ -393,7 +392,7 @@ static void add_description(cJSON *o, const txm_info *info)
     text_or_null(o, "sha1", d->sha1);
 }
 
-/* From level 0 on, so that a level's index is its number. pixel_bytes is what they take unpacked. */
+/* From level 0 on, so that the index is the number of the level. pixel_bytes is the uncompressed size. */
 static void add_levels(cJSON *o, const txm_tx *tx)
 {
     const txm_tx_info *i = txm_tx_info_of(tx);
@@ -409,7 +408,7 @@ static void add_levels(cJSON *o, const txm_tx *tx)
     }
 }
 
-/* A list, not an object: a name may occur twice. */
+/* An array and not an object, because a name may occur twice. */
 static void add_metadata(cJSON *o, const txm_tx *tx)
 {
     const char *name, *value;
@@ -421,13 +420,13 @@ static void add_metadata(cJSON *o, const txm_tx *tx)
     }
 }
 
-/* A tx file that was copied without its image is good: Cycles uses it once it is beside the image. */
+/* A tx file without its image is good: Cycles uses it when it is beside the image. */
 bool txm_info_is_good(const txm_verdict *v)
 {
     return v->used || v->use == TXM_USE_NO_IMAGE;
 }
 
-/* `use` is the whole verdict, `accepted` its short form for scripts that only ask whether Cycles takes the
+/* `use` is the whole verdict, `accepted` a short form for scripts that only need to know whether Cycles accepts the
  * file. */
 void txm_info_add_verdict(cJSON *object, const txm_verdict *v)
 {

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What `txmill info` shows of one tx file, as text and as JSON (docs/schema/info.schema.json).
+ * The information of `txmill info` about one tx file, as text and as JSON (docs/schema/info.schema.json).
  *
- * Loading and printing are apart: `txmill view` prints the short form of what `txmill info` loads, and a page
- * of view embeds the JSON.
+ * Loading and printing are separate, because `txmill view` prints a short form, and its page contains the JSON.
  */
 #ifndef TXM_TOOLS_INFO_REPORT_H
 #define TXM_TOOLS_INFO_REPORT_H
@@ -18,10 +17,10 @@
 
 enum { TXM_INFO_SCHEMA_VERSION = 1 };
 
-/* How the tx file's time compares with the source's, where the source is still at its place. */
+/* How the modification time of the tx file compares with that of the source. */
 typedef enum txm_source_state {
-    TXM_SOURCE_UNKNOWN, /* the file does not name a place, or one that cannot be examined */
-    TXM_SOURCE_FRESH,   /* equal to the second: what Cycles asks for */
+    TXM_SOURCE_UNKNOWN, /* the file does not store a path, or the path cannot be examined */
+    TXM_SOURCE_FRESH,   /* equal to the second, as Cycles requires */
     TXM_SOURCE_OUTDATED,
     TXM_SOURCE_MISSING
 } txm_source_state;
@@ -33,12 +32,12 @@ typedef struct txm_info {
     txm_tx_description description;
     txm_source_state source_state;
     txm_verdict verdict;
-    bool decoded; /* its tiles were, for the verdict */
-    bool counted; /* `tiles` was taken */
+    bool decoded; /* all tiles were decoded for the verdict */
+    bool counted; /* `tiles` has the census */
     txm_tile_census tiles;
 } txm_info;
 
-/* Opens a file, looks at what is around it, and judges it; with `decode` by all of its tiles. `rules` may be NULL. */
+/* Opens a file, examines its image, and judges it; with `decode` by all of its tiles. `rules` may be NULL. */
 txm_status txm_info_load(txm_context *context, const char *path, const txm_rules *rules, bool decode, txm_info *out,
                          txm_error *err);
 void txm_info_clear(txm_info *info); /* NULL-safe; zeroes */
@@ -47,16 +46,16 @@ typedef struct txm_info_extent {
     bool all_metadata, all_tiles;
 } txm_info_extent;
 
-/* False when memory for the table of tiles is lacking. */
+/* Returns false when there is no memory for the table of tiles. */
 bool txm_info_print_text(const txm_info *info, const txm_info_extent *extent);
-/* The most important of it in four lines of at most `columns`: under a picture. */
+/* The most important facts in four lines of at most `columns`, to be printed below a picture. */
 enum { TXM_INFO_SHORT_LINES = 4 };
 void txm_info_print_short(const txm_info *info, uint32_t level, unsigned columns);
-/* The object of a file; of one that could not be read. */
+/* The object of a file, or of one that could not be read. */
 cJSON *txm_info_json(const txm_info *info, bool all_metadata);
 cJSON *txm_info_json_error(const char *path, const txm_error *err);
 /* The members `cycles` and `use` of an object about a tx file. */
 void txm_info_add_verdict(cJSON *object, const txm_verdict *verdict);
-/* Whether nothing is wrong with a tx file: a renderer would show the pixels that are in it. */
+/* Whether a renderer would show the pixels that are in the file. */
 bool txm_info_is_good(const txm_verdict *verdict);
 #endif

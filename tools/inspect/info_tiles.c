@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Tiles as tables, as a histogram, and as JSON.
+ * Prints tiles as tables, as a histogram, and as JSON.
  *
- * In: the census of a file's tiles. Out: rows of tiles, most of them left out unless all are asked for, and how sizes
- * are spread over each level.
+ * In: the census of a file's tiles. Out: rows of tiles, of which most are left out unless all are requested, and the
+ * distribution of sizes in each level.
  */
 #include "tools/inspect/info_tiles.h"
 
@@ -22,7 +22,7 @@ typedef struct tile_row {
 
 /* ---- text ------------------------------------------------------------------------------------------------------- */
 
-/* Larger ones first; equal ones stay in the order of the file. */
+/* Larger ones come first; equal ones stay in the order of the file. */
 static int by_size(const void *pa, const void *pb)
 {
     const tile_row *a = pa, *b = pb;
@@ -33,7 +33,7 @@ static int by_size(const void *pa, const void *pb)
     return 0;
 }
 
-/* Copied out of the census because they are sorted by size, while the census keeps the order of the file. */
+/* A copy, because the rows are sorted by size, while the census keeps the order of the file. */
 static tile_row *all_rows(const txm_tx *tx, const txm_tile_census *c, size_t *count)
 {
     uint32_t levels = txm_tx_info_of(tx)->levels;
@@ -50,7 +50,7 @@ static tile_row *all_rows(const txm_tx *tx, const txm_tile_census *c, size_t *co
     return rows;
 }
 
-/* Tiles at the right and lower edge hold fewer pixels than others: the ratio is that of the pixels that count. */
+/* Tiles at the right and bottom edge have fewer pixels; the ratio is that of the pixels inside the level. */
 static void print_row(const txm_tx *tx, const tile_row *row)
 {
     const txm_tx_info *i = txm_tx_info_of(tx);
@@ -67,8 +67,8 @@ static void print_row(const txm_tx *tx, const tile_row *row)
                                   : "");
 }
 
-/* A large file has a hundred thousand tiles. Unless all are asked for, the largest ones are shown: those are
- * what one looks for when a file is bigger than expected. */
+/* A large file has a hundred thousand tiles, so the default is to show the largest ones, which explain why a file is
+ * larger than expected. */
 static bool print_tiles(const txm_tx *tx, const txm_tile_census *c, bool all)
 {
     size_t count, shown;
@@ -87,8 +87,8 @@ static bool print_tiles(const txm_tx *tx, const txm_tile_census *c, bool all)
     return true;
 }
 
-/* Classes double in size. Tiles of one colour are counted apart, since they make up most of the smallest class
- * and say nothing about how well the others compress. */
+/* Each class doubles the size. Tiles of a single colour are counted separately, because they make up most of the
+ * smallest class and say nothing about the compression of the others. */
 static void print_histogram(const txm_tile_census *c)
 {
     static const char bar[] = "########################################";
@@ -121,7 +121,7 @@ bool txm_tile_census_print(const txm_tx *tx, const txm_tile_census *c, bool all)
 
 /* ---- JSON ------------------------------------------------------------------------------------------------------- */
 
-/* One array per fact, each row by row: a tenth of what one object per tile would take. */
+/* One array per fact, each row by row; this takes a tenth of the space of one object per tile. */
 static void add_entries(cJSON *level, const txm_tile_sizes *sizes, const txm_census_tile *entries)
 {
     cJSON *bytes = txm_json_array(level, "tile_bytes"), *constant = txm_json_array(level, "tile_constant"),

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Every tile of a tx file looked at.
+ * Examines every tile of a tx file.
  *
- * Sizes come from the tables of the file; whether a tile holds one colour, or is damaged, from decoding it once.
+ * The sizes come from the tables of the file; each tile is decoded once to see whether it has a single colour or is
+ * damaged.
  */
 #include "tools/inspect/tile_census.h"
 
@@ -22,7 +23,7 @@ typedef struct counting {
     txm_tile_census *out;
 } counting;
 
-/* Each pixel equals the one before it: the block compared with itself, one pixel on. */
+/* Whether each pixel equals the previous one: the block is compared with itself, shifted by one pixel. */
 static bool is_constant(const uint8_t *pixels, size_t pixel_bytes, size_t count)
 {
     return count < 2 || !memcmp(pixels, pixels + pixel_bytes, (count - 1) * pixel_bytes);
@@ -34,7 +35,7 @@ static unsigned size_class(uint64_t bytes)
     return n < TXM_TILE_SIZE_CLASSES ? n : TXM_TILE_SIZE_CLASSES - 1;
 }
 
-/* What is wrong with the tile itself is damage; memory or a server that failed is a failure of the look. */
+/* An error in the tile itself is damage; errors of memory or a server are failures of the census. */
 static txm_status look_at_tile(const counting *c, uint32_t level, uint32_t x, uint32_t y, txm_census_tile *entry,
                                txm_error *err)
 {
@@ -76,13 +77,14 @@ static void count(txm_tile_census *out, uint32_t level, const txm_census_tile *e
     out->constant[n] += entry->constant;
 }
 
-/* A damaged tile is counted and passed over; only what makes the file unreadable as a whole ends the census. */
+/* A damaged tile is counted, and the census goes on; it ends only if the file as a whole cannot be read. */
 static txm_status take_level(const counting *c, uint32_t level, const volatile int *cancel, txm_error *err)
 {
     const txm_tx_level *l = txm_tx_level_of(c->tx, level);
     txm_census_tile *entry = txm_calloc(txm_mul(l->tiles_x, l->tiles_y), sizeof *entry);
     if (!entry)
-        return txm_fail(err, TXM_STATUS_NO_MEMORY, "no memory for a table of %u x %u tiles", l->tiles_x, l->tiles_y);
+        return txm_fail(err, TXM_STATUS_NO_MEMORY, "out of memory for a table of %u x %u tiles", l->tiles_x,
+                        l->tiles_y);
     c->out->entries[level] = entry;
     for (uint32_t y = 0; y < l->tiles_y; y++) {
         if (txm_is_cancelled(cancel))
@@ -97,8 +99,8 @@ static txm_status take_level(const counting *c, uint32_t level, const volatile i
     return TXM_OK;
 }
 
-/* One buffer serves all tiles. The visitor sees each tile's pixels while they are there, so that a report that
- * needs them as well decodes nothing twice. */
+/* One buffer is used for all tiles. The visitor gets the pixels of each tile, so that a report that needs them does
+ * not decode the tile again. */
 txm_status txm_tile_census_take(txm_tx *tx, const volatile int *cancel, txm_tile_visit_fn visit, void *user,
                                 txm_tile_census *out, txm_error *err)
 {
@@ -109,11 +111,11 @@ txm_status txm_tile_census_take(txm_tx *tx, const volatile int *cancel, txm_tile
     txm_status status = c.pixels ? TXM_OK : txm_no_memory(err, NULL);
     for (uint32_t l = 0; !status && l < i->levels; l++)
         status = take_level(&c, l, cancel, err);
-    /* Tiles that cannot be read any more are not damaged. */
+    /* Tiles that cannot be read any more are not counted as damaged. */
     if (!status)
         status = txm_tx_check(tx, err);
     if (!status)
-        txm_error_clear(err); /* what a damaged tile left there */
+        txm_error_clear(err); /* drops the error of a damaged tile */
     free(c.pixels);
     if (status)
         txm_tile_census_clear(out);

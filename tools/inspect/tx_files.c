@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Files from the command line.
+ * Collects files from the command line.
  *
- * In: operands as typed. Out: a list of inputs for commands that look into files: folders, lists, patterns.
- * What cannot be read stays in the list as a failure, so that it is reported in its place.
+ * In: operands as typed. Out: a list of inputs for commands that read files: the contents of folders, lists and
+ * patterns. A file that cannot be read stays in the list as a failure, so that it is reported in its place.
  */
 #include "tools/inspect/tx_files.h"
 
@@ -28,22 +28,21 @@
 const txm_option txm_tx_files_options[] = {
     TXM_OPTION(FLAG, "recursive", .letter = 'r', AT(recursive),
                .help = "No effect: folders are always searched with their subfolders",
-               .more =
-                   "The files that have the extension are taken. A list, one path per line, is taken with @FILE, from "
-                   "standard input with -."),
+               .more = "Files with the right extension are used. A list, one path per line, is read with @FILE, or "
+                       "from standard input with -."),
     TXM_OPTION(LIST, "include", AT(include), .arg = "GLOB",
-               .help = "In folders, take the files that match (repeatable)"),
+               .help = "In folders, use only the files that match (repeatable)"),
     TXM_OPTION(LIST, "exclude", AT(exclude), .arg = "GLOB",
                .help = "In folders, leave out files and subfolders that match (repeatable)"),
     {0},
 };
 #undef AT
 
-/* Globs that nobody gave are not to blame. */
+/* Only globs that the user gave are named in the message. */
 static void on_empty(void *user, const char *message)
 {
     const txm_files_how *how = user;
-    const char *globs = strstr(message, ": no file in this folder");
+    const char *globs = strstr(message, ": no matching file in this folder");
     if (how->usual && globs)
         txm_say(TXM_SAY_WARNING, "%.*s: no %s in this folder", (int)(globs - message), message, how->what);
     else
@@ -61,7 +60,7 @@ const char *txm_besides_output(const txm_operands *operands)
     return "";
 }
 
-/* Operands were given and nothing came of them: almost always a mistyped folder, and never a success. */
+/* If operands were given but no files were found, a folder was probably mistyped, so this is an error. */
 static txm_status check_any(const txm_files_how *how, const txm_operands *operands, const txm_inputs *inputs,
                             txm_error *err)
 {
@@ -71,7 +70,7 @@ static txm_status check_any(const txm_files_how *how, const txm_operands *operan
     if (!operands->count)
         return txm_fail(err, TXM_STATUS_USAGE, "no %s given%s; 'txmill %s --help' lists the options", how->what,
                         txm_besides_output(operands), how->command);
-    return txm_fail(err, TXM_STATUS_USAGE, "%s%s%s: no %s there; nothing was done", operands->items[0],
+    return txm_fail(err, TXM_STATUS_USAGE, "%s%s%s: no %s found; nothing was done", operands->items[0],
                     operands->count > 1 ? " and " : "",
                     operands->count > 1 ? txm_format_count(operands->count - 1, "other argument", more) : "",
                     how->what);
@@ -79,7 +78,7 @@ static txm_status check_any(const txm_files_how *how, const txm_operands *operan
 
 /* ---- the tx files of an image ----------------------------------------------------------------------------------- */
 
-/* A file that is there, is named as an image, and is not a tx file under such a name. */
+/* Whether the path is an existing image that is not itself a tx file. */
 static bool is_image(const char *path)
 {
     struct stat st;
@@ -91,7 +90,7 @@ static bool is_image(const char *path)
     return !is_tx;
 }
 
-/* Adds what a cache folder holds of the image. A folder that is not there holds nothing. */
+/* Adds the tx files of the image in a cache folder. A missing folder has none. */
 static txm_status add_from_cache(txm_inputs *inputs, const char *image, const char *folder, size_t *found,
                                  txm_error *err)
 {
@@ -118,12 +117,12 @@ static txm_status add_from_cache(txm_inputs *inputs, const char *image, const ch
     return status;
 }
 
-/* The cache folder that the project of the image names, as a path; NULL if it names none. */
+/* The path of the cache folder that the image's project sets; NULL if it sets none. */
 static char *cache_dir_of(const char *image)
 {
     char *paths[] = {(char *)image}, *folder = NULL;
     txm_project project = {0};
-    txm_error ignored = {0}; /* the command says what is wrong with a .txmill when it applies it */
+    txm_error ignored = {0}; /* the command reports an invalid .txmill when it applies it */
     if (txm_project_find(paths, 1, &project, &ignored) == TXM_OK)
         for (size_t i = 0; !folder && i < project.count; i++)
             if (project.values[i].key == TXM_KEY_CACHE_DIR && *project.values[i].value) {
@@ -135,8 +134,8 @@ static char *cache_dir_of(const char *image)
     return folder;
 }
 
-/* The tx files of an image, in the cache folder of its project and beside it; the image itself where there is none, so
- * that the command says what it is. */
+/* Adds the tx files of an image, in the cache folder of its project and beside it; or the image itself if there is
+ * none, so that the command says what it is. */
 static txm_status add_of_image(txm_inputs *inputs, const char *image, txm_error *err)
 {
     size_t found = 0;
@@ -171,12 +170,11 @@ txm_status txm_globs_check(const txm_operands *operands, txm_error *err)
     }
     return txm_fail(
         err, TXM_STATUS_USAGE,
-        "--%s: chooses among the files of folders, and no folder is given; name a folder, or only the files "
-        "that are wanted",
+        "--%s: applies to files in folders, but no folder is given; name a folder, or only the files that are wanted",
         glob);
 }
 
-/* A user's own --include replaces the usual patterns; joined with them it could never narrow anything. */
+/* A user's own --include replaces the usual patterns, because added to them it could not narrow the choice. */
 txm_status txm_files_collect(const txm_files_how *how, const txm_tx_files_args *args, const txm_operands *operands,
                              txm_inputs **out, txm_error *err)
 {
@@ -225,7 +223,7 @@ int txm_files_finish(txm_inputs **inputs, const txm_tally *tally, const txm_erro
     return err->status ? txm_finish_failed(err, count) : txm_finish(tally);
 }
 
-/* Folders are operands here in their own right and are not gone into. */
+/* The command handles folders itself, so they are not searched. */
 txm_status txm_places_collect(const char *command, const char *what, const txm_operands *operands, txm_inputs **out,
                               txm_error *err)
 {
@@ -236,7 +234,7 @@ txm_status txm_places_collect(const char *command, const char *what, const txm_o
 
 txm_status txm_place_check(const txm_input *input, txm_error *err)
 {
-    /* That it is a folder is a failure only for those who look for files. */
+    /* That it is a folder is an error only for commands that need files. */
     return input->status == TXM_STATUS_NOT_A_FILE ? TXM_OK : txm_input_check(input, err);
 }
 
@@ -245,11 +243,11 @@ txm_status txm_input_check(const txm_input *input, txm_error *err)
     return input->status == TXM_OK ? TXM_OK : txm_fail(err, input->status, "%s", input->message);
 }
 
-/* For the sums at the end of a run, where each word follows a number. */
+/* For the sums at the end of a run, where the word follows a number. */
 const char *txm_use_word(txm_use use)
 {
     static const char *const words[] = {"missing",  "unreadable", "refused by Cycles", "under a wrong name",
-                                        "outdated", "damaged",    "without an image",  "outside of the cache",
+                                        "outdated", "damaged",    "without an image",  "not in a cache folder",
                                         "used"};
     return words[use];
 }
@@ -260,7 +258,7 @@ const char *txm_files_path(const void *inputs, size_t index)
     return input ? input->path : NULL;
 }
 
-/* Whether the folder is the usual one, with the image of that name beside it. */
+/* Whether the folder is a blender_tx, with the image of that name beside it. */
 static bool lies_beside(const char *path, const char *source)
 {
     struct stat st;
@@ -292,8 +290,7 @@ txm_status txm_tx_place(const char *path, char **place, txm_error *err)
     return *place ? TXM_OK : txm_no_memory(err, path);
 }
 
-/* "Not a tx file" leaves a user who named the image itself without a clue: the message says what the file is
- * and which command takes it. */
+/* A user who named the image instead gets a message that says what the file is and which command to use. */
 void txm_tx_explain(const char *path, txm_error *err)
 {
     if (err->status != TXM_STATUS_UNSUPPORTED)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What `txmill verify` reports about one tx file.
+ * Prints the result of `txmill verify` for one tx file.
  *
- * In: findings, sorted. Out: a line per finding with its id, level, tile and message, after a line that says whether
- * Cycles uses the file.
+ * In: findings, sorted. Out: a line that says whether Cycles uses the file, and a line per finding with its id, level,
+ * tile and message.
  */
 #include "tools/inspect/verify_report.h"
 
@@ -12,8 +12,8 @@
 #include "tools/output/json.h"
 #include "tools/output/line.h"
 
-/* Notes tell of choices (other tiles than Blender's, another program); warnings and errors of files that give
- * other pixels, or none. */
+/* Notes describe choices (other tiles than Blender's, another program); warnings and errors describe wrong or
+ * missing pixels. */
 bool txm_verify_failed(const txm_findings *f)
 {
     return f->severities[TXM_SEVERITY_WARNING] || f->severities[TXM_SEVERITY_ERROR];
@@ -34,7 +34,7 @@ static void print_finding(const txm_finding *f)
     printf(")\n");
 }
 
-/* The first line answers the question that was asked, what Cycles does with the file; the findings below say why. */
+/* The first line says what Cycles does with the file; the findings below explain it. */
 void txm_verify_print_text(const txm_verify_report *r, bool quiet)
 {
     const txm_findings *f = r->findings;
@@ -44,8 +44,8 @@ void txm_verify_print_text(const txm_verify_report *r, bool quiet)
     char state[sizeof r->verdict->shows + 32];
     snprintf(state, sizeof state, "Cycles %s", r->verdict->shows);
     txm_print_line(r->path, failed ? TXM_BAD : TXM_GOOD,
-                   !failed            ? r->deep ? "good, and what its source gives" : "good"
-                   : r->verdict->used ? "Cycles uses it, but it is not right"
+                   !failed            ? r->deep ? "good, and matches its source" : "good"
+                   : r->verdict->used ? "Cycles uses it, but it has errors"
                                       : state,
                    NULL);
     for (size_t i = 0; i < f->count; i++)
@@ -55,7 +55,7 @@ void txm_verify_print_text(const txm_verify_report *r, bool quiet)
         printf("  and %zu more of the same kinds\n", f->left_out);
 }
 
-/* A finding about the whole file has no level, one about a level no tile. */
+/* A finding about the whole file has no level, and one about a level has no tile. */
 static void add_place(cJSON *o, const char *name, int value)
 {
     if (value < 0)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What `txmill verify` reports about one tx file, as text and as JSON (docs/schema/verify.schema.json). */
+ * The result of `txmill verify` for one tx file, as text and as JSON (docs/schema/verify.schema.json). */
 #ifndef TXM_TOOLS_VERIFY_REPORT_H
 #define TXM_TOOLS_VERIFY_REPORT_H
 #include <cjson/cJSON.h>
@@ -18,7 +18,7 @@ typedef struct txm_verify_report {
 /* Whether there is a warning or an error among the findings. */
 bool txm_verify_failed(const txm_findings *findings);
 
-/* One line for the file and one a finding; quiet: only files with findings, without notes. */
+/* Prints one line for the file and one per finding; if quiet, only files with errors or warnings, without notes. */
 void txm_verify_print_text(const txm_verify_report *report, bool quiet);
 void txm_verify_print_json(const txm_verify_report *report);
 void txm_verify_print_json_error(const char *path, const txm_error *err);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What is wrong with a scene, or a likely mistake: files and libraries, nodes, and the images themselves.
+ * Finds errors and likely mistakes in a scene: in its files and libraries, its nodes, and the images themselves.
  *
- * In: a scene and the state of its tx files. Out: one list of findings from three sources - missing files and
- * libraries, nodes that use data as colours, and the images' own pixels - in an order that depends on names alone.
+ * In: a scene and the state of its tx files. Out: one list of findings - missing files and libraries, nodes that use
+ * data as colours, and properties of the images' pixels - in an order that depends only on names.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +16,7 @@
 /* Bits of txm_lint. */
 enum { LINTS = 6 };
 
-/* Takes `message` over; NULL means exhausted memory. The table was made large enough. */
+/* Takes ownership of `message`; NULL means exhausted memory. The table has room for it. */
 static bool add_list_finding(txm_list_report *report, const char *id, char *message, const txm_blend_image *image,
                              const char *library)
 {
@@ -27,7 +27,7 @@ static bool add_list_finding(txm_list_report *report, const char *id, char *mess
     return message != NULL;
 }
 
-/* What the scene itself gives away, without opening the image. */
+/* Checks an image by what the scene says, without opening the image. */
 static bool examine_image(txm_list_report *report, const txm_blend_image *image)
 {
     bool ok = true;
@@ -37,18 +37,17 @@ static bool examine_image(txm_list_report *report, const txm_blend_image *image)
                               image->library);
     }
     if (ok && !image->colorspace_known) {
-        ok = add_list_finding(
-            report, "unknown-colorspace",
-            txm_asprintf("image \"%s\": the config does not know its colour space %s: Blender clears it, and "
-                         "Cycles takes the pixels for scene-linear",
-                         image->name, image->colorspace_stored),
-            image, image->library);
+        ok = add_list_finding(report, "unknown-colorspace",
+                              txm_asprintf("image \"%s\": its colour space %s is not in the config: Blender clears it, "
+                                           "and Cycles treats the pixels as scene-linear",
+                                           image->name, image->colorspace_stored),
+                              image, image->library);
     }
     return ok;
 }
 
-/* A library that is not there and one that cannot be read are two findings: the first is cured by a mount or a
- * path, the second is not. */
+/* A missing library and one that cannot be read are two findings, because a mount or another path helps only in the
+ * first case. */
 static bool examine_library(txm_list_report *report, const txm_blend_library *library)
 {
     bool ok = true;
@@ -58,8 +57,8 @@ static bool examine_library(txm_list_report *report, const txm_blend_library *li
     }
     if (ok && library->lost) {
         ok = add_list_finding(report, "lost-data",
-                              txm_asprintf("library %s does not hold %zu of the data-blocks that %s links",
-                                           library->path, library->lost, library->parent),
+                              txm_asprintf("library %s lacks %zu of the data-blocks that %s links", library->path,
+                                           library->lost, library->parent),
                               NULL, library->path);
     }
     return ok;
@@ -73,7 +72,7 @@ static txm_status examine_file(const txm_blend_image *image, const char *path, c
     return txm_lint_image(config, path, image->colorspace, cancel, lint, err);
 }
 
-/* One finding an image, whatever number of its files it is true of. */
+/* One finding per image, however many of its files it applies to. */
 static bool report_lint(txm_list_report *report, const txm_blend_image *image, txm_lint bit, const char *path,
                         size_t files)
 {
@@ -121,7 +120,7 @@ static txm_status examine_files(txm_list_report *report, const txm_blend_image *
 
 /* ---- all -------------------------------------------------------------------------------------------------------- */
 
-/* The table is made for the most that can be found, so that adding one cannot fail in the middle. */
+/* The table is allocated for the largest possible number of findings, so that adding one cannot fail. */
 txm_status txm_list_find_faults(txm_list_report *report, const txm_color_config *config, const volatile int *cancel,
                                 txm_error *err)
 {

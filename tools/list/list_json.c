@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The form for programs: docs/schema/list.schema.json describes it.
+ * Prints the report as JSON, described by docs/schema/list.schema.json.
  *
- * In: a report. Out: one object per scene, image, library and finding, so that a script can read lines as they come
- * and a scene of ten thousand images needs no large document.
+ * In: a report. Out: one object per scene, image, library and finding, so that a script can process the lines as they
+ * come, and a scene of ten thousand images does not need a large document.
  */
 #include "tools/list/list_report.h"
 #include "tools/output/json.h"
 
-/* Every object names its scene: objects of many scenes come in one stream, and are sorted and filtered one by
- * one. */
+/* Every object has the path of its scene, because objects of several scenes are in one stream and are filtered one
+ * by one. */
 static cJSON *record(const char *type, const char *scene)
 {
     cJSON *o = txm_json_new("txmill.list", 1);
@@ -18,13 +18,13 @@ static cJSON *record(const char *type, const char *scene)
     return o;
 }
 
-/* Text that is "" when there is none. */
+/* Text that is "" if there is none. */
 static void optional_text(cJSON *object, const char *name, const char *text)
 {
     txm_json_text(object, name, text && *text ? text : NULL);
 }
 
-/* Numbers that are 0 when there is none. */
+/* Numbers that are 0 if there is none. */
 static void optional_number(cJSON *object, const char *name, uint64_t value)
 {
     if (value) {
@@ -34,7 +34,7 @@ static void optional_number(cJSON *object, const char *name, uint64_t value)
     }
 }
 
-/* First, so that a reader knows what follows and how much of it. */
+/* Printed first, so that a reader knows how many objects follow. */
 static bool print_scene(const txm_list_report *report)
 {
     const txm_blend_info *info = txm_blend_info_of(report->blend);
@@ -53,7 +53,7 @@ static bool print_scene(const txm_list_report *report)
     return txm_json_print(o);
 }
 
-/* `lost` counts data-blocks that the scene wants and the library does not have. */
+/* `lost` counts data-blocks that the scene links and the library does not have. */
 static bool print_library(const txm_list_report *report, const txm_blend_library *library)
 {
     cJSON *o = record("library", report->scene);
@@ -66,7 +66,7 @@ static bool print_library(const txm_list_report *report, const txm_blend_library
     return txm_json_print(o);
 }
 
-/* A file that is not there has no tx file either, whatever lies in the cache under its name. */
+/* A missing file has no tx file, whatever is in the cache under its name. */
 static void add_file_json(cJSON *files, const txm_blend_image_file *file, const txm_found *lookup)
 {
     cJSON *f = txm_json_append(files);
@@ -85,7 +85,7 @@ static void add_file_json(cJSON *files, const txm_blend_image_file *file, const 
     optional_text(tx, "shows", lookup->shows);
 }
 
-/* A user is a node with an image in it; `owner` is what the node's tree belongs to. */
+/* A user is a node with an image; `owner` is the data-block with the node's tree. */
 static void add_user(cJSON *users, const txm_blend_user *user)
 {
     cJSON *u = txm_json_append(users);
@@ -98,7 +98,8 @@ static void add_user(cJSON *users, const txm_blend_user *user)
     txm_json_text(u, "interpolation", user->interpolation);
 }
 
-/* `stored` is the word in the file, `name` what the config calls it, `lookup` what leads -c to the same tx file. */
+/* `stored` is the name in the scene, `name` the config's own name for it, `lookup` the value of -c that leads to the
+ * same tx file. */
 static void add_settings(cJSON *o, const txm_blend_image *image)
 {
     cJSON *space = txm_json_object(o, "colorspace");
@@ -114,7 +115,7 @@ static void add_settings(cJSON *o, const txm_blend_image *image)
     }
 }
 
-/* `lookups` holds one for each of the image's files, in their order. */
+/* `lookups` has one for each of the image's files, in their order. */
 static bool print_image(const txm_list_report *report, const txm_blend_image *image, const txm_found *lookups)
 {
     cJSON *o = record("image", report->scene);
@@ -153,7 +154,8 @@ static bool print_finding(const txm_list_report *report, const txm_list_finding 
     return txm_json_print(o);
 }
 
-/* Lookups are one table over the files of all images, in their order: a running index finds those of an image. */
+/* The lookups are one table over the files of all images, in their order, so a running index finds those of an
+ * image. */
 bool txm_list_print_json(const txm_list_report *report)
 {
     size_t lookup = 0;

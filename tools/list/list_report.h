@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What `txmill list` knows about a scene, and its two forms.
+ * The report of `txmill list` about a scene, printed as text and as JSON.
  *
- * The room tools/list is `txmill list`: list_scene.c opens a scene and looks its files up, list_findings.c finds what
- * is wrong, list_text.c and list_json.c print.
+ * In tools/list, list_scene.c opens a scene and looks up its files, list_findings.c finds errors, list_text.c and
+ * list_json.c print.
  */
 #ifndef TXM_TOOLS_LIST_REPORT_H
 #define TXM_TOOLS_LIST_REPORT_H
@@ -11,19 +11,19 @@
 #include "txmill/inspect.h"
 #include "txmill/scene.h"
 
-/* Something that is wrong with a scene: what nodes do (txm_blend_finding), what is missing. */
+/* An error or likely mistake in a scene: of its nodes (txm_blend_finding), or something that is missing. */
 typedef struct txm_list_finding {
     const char *id;      /* "missing-file" ... */
     char *message;       /* owned */
-    const char *image;   /* name, NULL if it is about no image */
-    const char *library; /* path, NULL likewise */
+    const char *image;   /* name, NULL if it is not about an image */
+    const char *library; /* path, NULL if it is not about a library */
 } txm_list_finding;
 
 typedef struct txm_list_report {
     const char *scene; /* path as given */
     txm_blend *blend;
-    const txm_color_config *config; /* tells roles from aliases */
-    /* The tx file of every file of every image, in that order; the state of files that are not there means nothing. */
+    const txm_color_config *config; /* to distinguish roles from aliases */
+    /* The tx file of every file of every image, in this order; for missing files the state has no meaning. */
     txm_found *lookups;
     size_t lookup_count;
     txm_list_finding *findings;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * From a scene to a report.
+ * Makes the report of a scene.
  *
- * In: a path. Out: the open scene and, per image, the lookup of its tx files under the scene's own working space and
- * cache folder. Text and JSON print it.
+ * In: a path. Out: the open scene and, for each image, the lookup of its tx files with the scene's own working space
+ * and cache folder. Text and JSON are printed from it.
  */
 #include "tools/list/list_scene.h"
 
@@ -16,7 +16,7 @@
 
 /* ---- colour ----------------------------------------------------------------------------------------------------- */
 
-/* The scene's own working space decides the names of its tx files, unless the user insists on another. */
+/* The names of tx files depend on the scene's own working space, unless --working-space overrides it. */
 txm_status txm_list_load_config(const txm_config_args *args, const char *scene_space, txm_color_config **out,
                                 txm_error *err)
 {
@@ -28,13 +28,13 @@ txm_status txm_list_load_config(const txm_config_args *args, const char *scene_s
 
 /* ---- tx files --------------------------------------------------------------------------------------------------- */
 
-/* Whether a list with such a failure may be wrong: a second try, or another user, might see something else. */
+/* Whether a retry, or another user, might get another result. */
 static bool leaves_doubt(txm_status status)
 {
     return txm_status_retryable(status) || status == TXM_STATUS_DENIED;
 }
 
-/* An image that cannot be looked at has no usable tx file; that is a state, not the end of the list. */
+/* An image that cannot be examined has no usable tx file; this is a state, and the list goes on. */
 static txm_status look_up_image(const txm_blend_image *image, const char *path, txm_context *context,
                                 const txm_list_how *how, txm_found *out, txm_error *err)
 {
@@ -57,8 +57,7 @@ static txm_status look_up_image(const txm_blend_image *image, const char *path, 
         r.path = r.reason = r.shows = NULL;
         txm_resolution_clear(&r);
     } else {
-        /* A space that cannot be converted from still has a name, which another config or Blender makes the file under.
-         */
+        /* If the space cannot be converted, the tx file still has a name, under which Blender may have made it. */
         txm_found named = {0};
         if (status == TXM_STATUS_COLORSPACE) {
             txm_look_up(txm_context_color(context), path, &settings, &named, NULL);
@@ -70,10 +69,11 @@ static txm_status look_up_image(const txm_blend_image *image, const char *path, 
         named.path = NULL;
         txm_found_clear(&named);
     }
-    return out->reason ? TXM_OK : txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: no memory to look up its tx file", path);
+    return out->reason ? TXM_OK
+                       : txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: out of memory while looking up its tx file", path);
 }
 
-/* The question of `txmill resolve`, asked for each file of each image by the same function. */
+/* Each file of each image is looked up by the function that `txmill resolve` uses. */
 txm_status txm_list_look_up(txm_list_report *report, txm_context *context, const txm_list_how *how, txm_error *err)
 {
     size_t count = 0;
@@ -82,7 +82,7 @@ txm_status txm_list_look_up(txm_list_report *report, txm_context *context, const
     }
     report->lookups = txm_calloc(count, sizeof *report->lookups);
     if (!report->lookups) {
-        return txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: no memory for its %zu files", report->scene, count);
+        return txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: out of memory for its %zu files", report->scene, count);
     }
     txm_status status = TXM_OK;
     for (size_t i = 0; status == TXM_OK && i < txm_blend_image_count(report->blend); i++) {
@@ -97,8 +97,8 @@ txm_status txm_list_look_up(txm_list_report *report, txm_context *context, const
     return status;
 }
 
-/* A tx file that is absent is an answer; one that could not be looked at is none. This finds the first of
- * those, so that the exit code says that the list may be wrong. */
+/* A missing tx file is a valid result, but one that could not be examined is not. Returns the first of the latter,
+ * so that the exit code says that the list may be wrong. */
 txm_status txm_list_trouble(const txm_list_report *report, txm_error *err)
 {
     for (size_t i = 0; i < report->lookup_count; i++) {

@@ -1,11 +1,10 @@
-/* SPDX-License-Identifier: Apache-2.0
- * Opening a scene with a colour config, and looking its tx files up. */
+/* SPDX-License-Identifier: Apache-2.0 Opens a scene with a colour config, and looks up its tx files. */
 #ifndef TXM_TOOLS_LIST_SCENE_H
 #define TXM_TOOLS_LIST_SCENE_H
 #include "tools/list/list_report.h"
 #include "tools/options/args.h"
 
-/* Loads the config that `args` ask for; with `scene_space`, converting to it unless --working-space says otherwise. */
+/* Loads the config of `args`; with `scene_space` it converts to that space, unless --working-space is given. */
 txm_status txm_list_load_config(const txm_config_args *args, const char *scene_space, txm_color_config **out,
                                 txm_error *err);
 
@@ -17,12 +16,12 @@ typedef struct txm_list_how {
 
 /* Fills report->lookups. */
 txm_status txm_list_look_up(txm_list_report *report, txm_context *context, const txm_list_how *how, txm_error *err);
-/* Fills report->findings: what is missing or unknown, what nodes do, what the images hold, which are read for it.
- * CANCELLED when *cancel becomes true. */
+/* Fills report->findings: missing or unknown parts, mistakes in nodes, and findings about the images, which are read
+ * for this. CANCELLED when *cancel becomes true. */
 txm_status txm_list_find_faults(txm_list_report *report, const txm_color_config *config, const volatile int *cancel,
                                 txm_error *err);
 
-/* What of the report a retry may cure, as the first failure of it: the list is printed, and the command fails. */
+/* The first failure of the report where a retry may help: the list is printed, and the command fails. */
 txm_status txm_list_trouble(const txm_list_report *report, txm_error *err);
 
 /* Frees what the functions above allocated, and the scene. */

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The form for people: one paragraph per image. Names come from files that others made: control characters in them are
- * shown as \xHH, so that nothing can be forged on a terminal.
+ * Prints the report as text. Names come from files of other people, so control characters in them are shown as \xHH.
  *
- * In: a report. Out: a paragraph per image: its colour space and alpha, where its nodes are, and the state of each tx
- * file; findings and a sum at the end.
+ * In: a report. Out: a paragraph per image with its colour space and alpha type, the nodes that use it, and the state
+ * of each tx file; findings and a sum at the end.
  */
 #include <stdio.h>
 #include <string.h>
@@ -52,7 +51,7 @@ static void print_library(const txm_blend_library *library)
     putchar('\n');
 }
 
-/* Whether a file of it is named but could not be looked at. */
+/* Whether one of its files could not be examined. */
 static bool is_closed(const txm_blend_image *image, const txm_found *lookups)
 {
     for (size_t i = 0; image->state == TXM_BLEND_STATE_READY && i < image->file_count; i++)
@@ -92,7 +91,7 @@ static void print_packed(const txm_blend_image *image)
     }
 }
 
-/* Owner and node are the names that an artist sees in Blender's editors, which is where the image is put right. */
+/* Owner and node are the names in Blender's editors, where the user can change the image. */
 static void print_user(const txm_blend_user *user)
 {
     printf("    %s \"", user->owner_type);
@@ -108,7 +107,7 @@ static void print_user(const txm_blend_user *user)
     putchar('\n');
 }
 
-/* The stored name, which Cycles uses as it is, and what the config means by it. */
+/* The stored name, which Cycles uses unchanged, and its meaning in the config. */
 static void print_colorspace(const txm_list_report *report, const txm_blend_image *image)
 {
     const char *stored = image->colorspace_stored, *name = image->colorspace_name;
@@ -117,7 +116,7 @@ static void print_colorspace(const txm_list_report *report, const txm_blend_imag
         return;
     }
     if (!name) {
-        fputs(*stored ? "scene-linear, since the OCIO config does not know "
+        fputs(*stored ? "scene-linear, since the OCIO config does not have "
                       : "scene-linear, since no colour space is stored",
               stdout);
         txm_print_safe(stored);
@@ -133,8 +132,7 @@ static void print_colorspace(const txm_list_report *report, const txm_blend_imag
     }
 }
 
-/* From what the scene says to what is on disk: source and colour space, files, tx files, and last the nodes
- * that use it. */
+/* In the order source and colour space, files, tx files, nodes. */
 static void print_image(const txm_list_report *report, const txm_blend_image *image, const txm_found *lookups)
 {
     putchar('\n');
@@ -182,8 +180,7 @@ void txm_list_print_text(const txm_list_report *report)
     }
 }
 
-/* One word per file; an image whose files are all missing still counts once, or a scene of lost images would
- * sum to nothing. */
+/* One word per file; an image whose files are all missing still counts once. */
 void txm_list_sum(const txm_list_report *report, txm_summary *summary)
 {
     const txm_found *lookup = report->lookups;

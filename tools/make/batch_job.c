@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A batch from the command line.
+ * Plans a batch from the command line.
  *
- * In: parsed arguments. Out: a planned batch. `make`, `plan`, `check` and `watch` begin with it, so that they agree on
- * which images there are and which settings they have.
+ * In: parsed arguments. Out: a planned batch. `make`, `plan`, `check` and `watch` begin with it, so that they find the
+ * same images with the same settings.
  */
 #include "tools/make/batch_job.h"
 
@@ -17,37 +17,32 @@
 
 #define AT(member) .offset = offsetof(txm_input_args, member)
 const txm_option txm_input_options[] = {
-    TXM_OPTION(
-        FLAG, "recursive", .letter = 'r', AT(recursive),
-        .help = "No effect: folders are always searched with their subfolders",
-        .more =
-            "Files count as images by their extensions. Hidden files, tx files and folders named blender_tx are passed "
-            "over. Links to folders are followed; a folder that was read already is not read again."),
+    TXM_OPTION(FLAG, "recursive", .letter = 'r', AT(recursive),
+               .help = "No effect: folders are always searched with their subfolders",
+               .more = "Files are recognized as images by their extensions. Hidden files, tx files and folders named "
+                       "blender_tx are skipped. Links to folders are followed; each folder is read only once."),
     TXM_OPTION(LIST, "include", AT(include), .arg = "GLOB",
-               .help = "In folders, take the files that match instead of all images (repeatable)",
-               .more = "See GLOBS."),
+               .help = "In folders, use the files that match instead of all images (repeatable)", .more = "See GLOBS."),
     TXM_OPTION(LIST, "exclude", AT(exclude), .arg = "GLOB",
                .help = "In folders, leave out files and subfolders that match (repeatable)"),
-    TXM_OPTION(
-        STRING, "packed", AT(packed), .arg = "DIR", .values = TXM_VALUES_DIR,
-        .help = "Unpack the packed images of Blender scenes into DIR and convert them there",
-        .more = "Under the names that Blender's own unpack gives them. A file of that name with other content is left "
-                "as it "
-                "is, and a number is put into the name. Without this option packed images are left out with a warning: "
-                "Cycles makes no tx files of them."),
+    TXM_OPTION(STRING, "packed", AT(packed), .arg = "DIR", .values = TXM_VALUES_DIR,
+               .help = "Unpack the packed images of Blender scenes into DIR and convert them there",
+               .more = "The files get the names that Blender's own unpack gives them. If a file of that name has other "
+                       "content, it is kept, and a number is inserted into the new name. Without this option packed "
+                       "images are left out with a warning, because Cycles makes no tx files for them."),
     {0},
 };
 #undef AT
 
-/* What named nothing is reported; a run without any input ends with it. */
+/* Operands without images are reported; if a run has no inputs at all, it ends. */
 static void on_empty(void *user, const char *message)
 {
     (void)user;
     txm_say(TXM_SAY_WARNING, "%s", message);
 }
 
-/* A run over nothing that ended with 0 would pass in a farm's script as a success. `watch` alone may begin
- * empty. */
+/* A run without inputs must not succeed, because a farm's script would not notice. Only `watch` may begin without
+ * inputs. */
 static txm_status check_any(const txm_batch_job *job, const txm_operands *operands, txm_error *err)
 {
     char more[TXM_FORMAT_COUNT];
@@ -58,8 +53,8 @@ static txm_status check_any(const txm_batch_job *job, const txm_operands *operan
                     operands->count > 1 ? txm_format_count(operands->count - 1, "other argument", more) : "");
 }
 
-/* Apart from the plan, because guards look at the inputs in between: nothing may be opened for writing before
- * they agree. */
+/* Collecting is separate from planning, because guards check the inputs in between, before anything is opened for
+ * writing. */
 txm_status txm_batch_job_collect(txm_batch_job *job, const txm_batch_job_args *args, const txm_operands *operands,
                                  txm_error *err)
 {
@@ -73,7 +68,7 @@ txm_status txm_batch_job_collect(txm_batch_job *job, const txm_batch_job_args *a
                                         .scene = txm_make_add_scene,
                                         .scene_user = &job->scenes,
                                         .cancel = txm_signal_flag()};
-    /* What runs that were killed while they unpacked left there. */
+    /* Removes what killed runs left while they unpacked. */
     txm_swept swept = {0};
     if (job->scenes.packed_folder)
         txm_sweep_folder(job->scenes.packed_folder, false, &swept);
@@ -82,13 +77,15 @@ txm_status txm_batch_job_collect(txm_batch_job *job, const txm_batch_job_args *a
         status = txm_rule_args_read(args->rules, &job->rules, err);
     if (status == TXM_OK)
         status = txm_inputs_new(&options, &job->inputs, err);
+    if (status == TXM_OK && args->add)
+        return args->add(args->add_user, job->inputs, err);
     for (size_t i = 0; status == TXM_OK && i < operands->count; i++)
         status = txm_inputs_add(job->inputs, operands->items[i], err);
     return status == TXM_OK ? check_any(job, operands, err) : status;
 }
 
-/* Settings are checked against the colour config before the first image: a misspelt space is one mistake, not a
- * thousand failures. */
+/* Settings are checked against the colour config before the first image, so that a misspelt colour space is one
+ * error and not a thousand. */
 txm_status txm_batch_job_plan(txm_batch_job *job, const txm_batch_job_args *args, const txm_batch_options *options,
                               txm_error *err)
 {

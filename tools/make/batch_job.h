@@ -2,8 +2,8 @@
  *
  * A batch from the command line: inputs and rules from the arguments, planned with the options of the command.
  *
- * Collect, then plan; between the two a command may guard its outputs or split off its shard. Zero-initialise a
- * job, and free it whatever happened in between.
+ * Collect, then plan; in between a command may guard its outputs or split off its shard. Zero-initialise a job, and
+ * free it in any case.
  */
 #ifndef TXM_TOOLS_BATCH_JOB_H
 #define TXM_TOOLS_BATCH_JOB_H
@@ -13,7 +13,7 @@
 #include "tools/options/rule_args.h"
 #include "txmill/batch.h"
 
-/* Which inputs, and what is known of them by their names. */
+/* The inputs, and rules by their names. */
 typedef struct txm_input_args {
     bool recursive;
     txm_opt_list include, exclude;
@@ -25,30 +25,33 @@ extern const txm_option txm_input_options[];
         "Inputs", txm_input_options, offsetof(args, input)                                                             \
     }
 
-/* What a job takes from the groups of options. */
+/* The parts of a job that come from groups of options. */
 typedef struct txm_batch_job_args {
     const txm_input_args *input;
     const txm_rule_args *rules;
     const txm_config_args *config;
     const txm_running_args *running;
     bool lint;
-    bool unpack; /* packed images of scenes may be written out */
+    bool unpack; /* packed images of scenes may be unpacked */
+    /* Adds the inputs that are converted instead of the operands; NULL: these. */
+    txm_status (*add)(void *user, txm_inputs *inputs, txm_error *err);
+    void *add_user;
 } txm_batch_job_args;
 
-/* Zero-initialise; must stay where it is until it is freed. */
+/* Zero-initialise; must not be moved until it is freed. */
 typedef struct txm_batch_job {
-    bool may_be_empty; /* a folder without an image is no mistake: it is watched */
+    bool may_be_empty; /* a folder without images is not an error, because it is watched */
     txm_make_scenes scenes;
     txm_rules *rules;
     txm_inputs *inputs;
-    txm_project_contexts contexts; /* for what is done with its files besides */
+    txm_project_contexts contexts; /* for other work on its files */
     txm_batch *batch;
 } txm_batch_job;
 
 /* The inputs that the operands name: files, folders, patterns, lists, scenes. */
 txm_status txm_batch_job_collect(txm_batch_job *job, const txm_batch_job_args *args, const txm_operands *operands,
                                  txm_error *err);
-/* Makes the batch and its plan. Of the options, rules, lint and memory come from the arguments. */
+/* Makes the batch and its plan. Rules, lint and memory are taken from the arguments. */
 txm_status txm_batch_job_plan(txm_batch_job *job, const txm_batch_job_args *args, const txm_batch_options *options,
                               txm_error *err);
 void txm_batch_job_free(txm_batch_job *job);

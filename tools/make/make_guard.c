@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The guard in front of the tx files that `txmill make` writes.
+ * Checks the names under which `txmill make` writes tx files.
  *
- * In: the planned files. A name that a user gave for output may be a source of the same run or a file of another kind;
- * such a run is refused before anything is written.
+ * In: the planned files. An output that the user named may be a source of the same run or a file of another kind; the
+ * run is then refused before anything is written.
  */
 #include "tools/make/make_guard.h"
 
@@ -15,15 +15,15 @@
 #include "tools/output/guard.h"
 #include "txmill/garbage.h"
 
-/* Inputs may be many, and so may the outputs of a list: those that are the same file are found by its number. */
+/* There may be many inputs and many outputs in a list, so equal files are found by their identity. */
 typedef struct same_input {
     const txm_inputs *inputs;
     txm_names *ids; /* txm_file_id of each input, with its index + 1 */
     const char *output;
 } same_input;
 
-/* The guard asks for one input after another; here the table of identities answers at once, since a batch of a
- * million outputs would compare each with a million inputs. */
+/* txm_guard_output goes through all inputs; this function finds the right one in the table at once, because a batch
+ * of a million outputs would otherwise be compared with a million inputs each. */
 static const char *same_as_output(const void *user, size_t index)
 {
     const same_input *s = user;
@@ -36,7 +36,7 @@ static const char *same_as_output(const void *user, size_t index)
     return entry ? txm_inputs_at(s->inputs, entry->value - 1)->path : NULL;
 }
 
-/* Device and inode, not names: a link to a source, or the same file by another path, is the source. */
+/* By device and inode, because a link to a source, or another path to it, is the same file. */
 static txm_status number_inputs(const txm_inputs *inputs, txm_names *ids, txm_error *err)
 {
     struct stat st;
@@ -53,8 +53,8 @@ static txm_status number_inputs(const txm_inputs *inputs, txm_names *ids, txm_er
     return TXM_OK;
 }
 
-/* Entries of a list carry outputs of their own. A refused one becomes a failed input and the others go on: a
- * list is often made by a program, and one bad line must not cost the night. */
+/* Entries of a list have their own outputs. If one is refused, it becomes a failed input and the others go on,
+ * because lists are often made by programs and run at night. */
 static txm_status guard_entries(same_input *s, txm_inputs *inputs, txm_error *err)
 {
     txm_status status = TXM_OK;

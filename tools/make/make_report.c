@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What `txmill make` reports.
+ * Prints the results of `txmill make`.
  *
  * In: events of a batch, from any thread, one at a time. Out: lines, JSON objects, the log, a summary and the tally
- * for the exit code. A log that cannot be written fails the run, since whoever asked for it relies on it.
+ * for the exit code. If the log cannot be written, the run fails, because other programs rely on it.
  */
 #include "tools/make/make_report.h"
 
@@ -25,7 +25,7 @@
 #include "tools/output/say.h"
 #include "tools/output/text.h"
 
-/* The clock starts here, so that the time of the run includes looking at inputs. */
+/* The clock starts here, so that the time of the run includes reading the headers of inputs. */
 void txm_make_report_init(txm_make_report *report, bool json, bool quiet, bool plan, int key)
 {
     *report = (txm_make_report){.json = json, .quiet = quiet, .plan = plan, .key = key};
@@ -33,7 +33,7 @@ void txm_make_report_init(txm_make_report *report, bool json, bool quiet, bool p
     report->begin = txm_clock_seconds();
 }
 
-/* Begun anew, in a folder that is made for it. `path` must outlive the report. */
+/* Overwrites the file, and creates its folder. `path` must outlive the report. */
 txm_status txm_make_report_open_log(txm_make_report *report, const char *path, txm_error *err)
 {
     if (!path)
@@ -52,7 +52,7 @@ enum { MOST_GUESSES = 3 }; /* that are named */
 
 /* ---- JSON ------------------------------------------------------------------------------------------------------- */
 
-/* Three types: file, error and, last, summary. */
+/* There are four types: mesh, file, error and, at the end, summary. */
 static cJSON *new_make_object(const char *type)
 {
     cJSON *o = txm_json_new("txmill.make", TXM_MAKE_SCHEMA_VERSION);
@@ -60,7 +60,7 @@ static cJSON *new_make_object(const char *type)
     return o;
 }
 
-/* Members about pixels only where the file was made by this run: of others nobody has looked inside. */
+/* Members about pixels are present only if this run made the file; others are not opened. */
 static void add_result(cJSON *o, const txm_result *r)
 {
     txm_json_text(o, "tx", r->tx_path);
@@ -93,7 +93,7 @@ static void add_result(cJSON *o, const txm_result *r)
     txm_json_number(o, "seconds", r->seconds, 6);
 }
 
-/* From the image's header alone, before it is decoded. */
+/* Computed from the image's header, before it is decoded. */
 static void add_cost(cJSON *o, const txm_cost *cost)
 {
     cJSON *c = txm_json_object(o, "estimate");
@@ -102,7 +102,7 @@ static void add_cost(cJSON *o, const txm_cost *cost)
     txm_json_number(c, "cpu_seconds", cost->seconds, 3);
 }
 
-/* No member where there are no findings. */
+/* There is no member if there are no findings. */
 static void add_lint(cJSON *o, unsigned findings)
 {
     cJSON *list = findings ? txm_json_array(o, "lint") : NULL;
@@ -115,7 +115,7 @@ static void add_lint(cJSON *o, unsigned findings)
     }
 }
 
-/* The content is hashed only if it was asked for; the key of the settings costs nothing. */
+/* The content is hashed only on request; the key of the settings is cheap. */
 static void add_keys(cJSON *o, const txm_batch_file *file)
 {
     char key[TXM_SHA1_HEX];
@@ -127,7 +127,7 @@ static void add_keys(cJSON *o, const txm_batch_file *file)
     txm_json_text(o, "content_key", key);
 }
 
-/* What was asked for: members only where there is something to say. */
+/* How the input was named; only the members that apply. */
 static void add_input(cJSON *o, const txm_batch_file *file)
 {
     txm_json_text(o, "input", file->input->path);
@@ -155,7 +155,7 @@ static void emit(txm_make_report *report, cJSON *object)
     free(text);
 }
 
-/* One object for every input, whatever became of it: a script may count them. */
+/* One object for every input, whatever its result, so that a script can count them. */
 static void print_make_json(txm_make_report *report, const txm_batch_file *file)
 {
     cJSON *o = new_make_object("file");
@@ -175,7 +175,7 @@ static void print_make_json(txm_make_report *report, const txm_batch_file *file)
     emit(report, o);
 }
 
-/* What -v adds: how the settings were resolved, and where the time went. */
+/* Printed with -v: how the settings were resolved, and the time of each stage. */
 static void say_details(const char *input, const txm_result *r)
 {
     const txm_stage_seconds *s = &r->stages;
@@ -200,13 +200,14 @@ void txm_make_report_planned(txm_make_report *report, const txm_batch_totals *to
     snprintf(report->list_key, sizeof report->list_key, "%s", totals->list_key);
 }
 
-/* What is up to date is counted; -v shows it. */
+/* Files that are up to date are counted, and shown only with -v. */
 static bool worth_a_line(const txm_make_report *report, const txm_result *result)
 {
     return result->outcome != TXM_OUTCOME_UP_TO_DATE || result->otherwise || report->verbose;
 }
 
-/* What --lint says of each, in one sentence for all: a scene will look for other tx files than these. */
+/* The finding that --lint reports for each image, as one sentence for all: scenes will use other tx files than
+ * these. */
 static void say_guessed(const txm_make_report *report)
 {
     const size_t n = report->guessed;
@@ -219,7 +220,7 @@ static void say_guessed(const txm_make_report *report)
             n > MOST_GUESSES ? " ..." : "", n == 1 ? "is treated as colour" : "are treated as colour");
 }
 
-/* The first few by name. */
+/* Remembers the names of the first few. */
 static void count_guess(txm_make_report *report, const txm_batch_file *file)
 {
     const char *slash = strrchr(file->input->path, '/');
@@ -231,7 +232,7 @@ static void count_guess(txm_make_report *report, const txm_batch_file *file)
                  slash ? slash + 1 : file->input->path);
 }
 
-/* Only counting is under the lock: printing has locks of its own. */
+/* The lock is only for counting; printing has its own locks. */
 void txm_make_report_add(txm_make_report *report, const txm_batch_file *file)
 {
     const txm_result *result = file->result;
@@ -248,7 +249,7 @@ void txm_make_report_add(txm_make_report *report, const txm_batch_file *file)
         count_guess(report, file);
     }
     pthread_mutex_unlock(&report->lock);
-    /* On a signal everything under way fails the same way: once is enough. */
+    /* After a signal all running conversions fail in the same way, so this is reported once. */
     bool silent = err->status == TXM_STATUS_CANCELLED && txm_signal_caught();
     if (err->status != TXM_OK && !silent)
         txm_say(TXM_SAY_ERROR, "%s", err->message);
@@ -266,7 +267,56 @@ void txm_make_report_add(txm_make_report *report, const txm_batch_file *file)
         say_details(file->input->path, result);
 }
 
-/* For what ends the whole run; files that had not been begun count as failed with it. */
+static void print_json_mesh(txm_make_report *report, const char *ptex, const char *mesh, const txm_unwrapped *made)
+{
+    const txm_ptex_pages_info *pages = &made->pages;
+    cJSON *o = new_make_object("mesh");
+    txm_json_text(o, "input", ptex);
+    txm_json_text(o, "mesh", mesh);
+    txm_json_text(o, "output", made->mesh_path);
+    txm_json_text(o, "pattern", made->pattern);
+    txm_json_text(o, "state", txm_make_state(made->outcome));
+    txm_json_uint(o, "polygons", made->polygons);
+    txm_json_uint(o, "faces", made->faces);
+    txm_json_uint(o, "edges", made->edges);
+    txm_json_uint(o, "edges_apart", made->edges_apart);
+    txm_json_uint(o, "pages", pages->pages);
+    txm_json_uint(o, "padding_px", pages->padding_px);
+    txm_json_text(o, "data_type", txm_type_name(pages->type));
+    txm_json_uint(o, "face_pixels", pages->face_pixels);
+    txm_json_uint(o, "block_pixels", pages->block_pixels);
+    txm_json_uint(o, "page_pixels", pages->page_pixels);
+    txm_json_uint(o, "page_bytes", made->page_bytes);
+    txm_json_number(o, "seconds", made->seconds, 6);
+    emit(report, o);
+}
+
+void txm_make_report_mesh(txm_make_report *report, const char *ptex, const char *mesh, const txm_unwrapped *made)
+{
+    const txm_ptex_pages_info *pages = &made->pages;
+    const bool planned = made->outcome == TXM_OUTCOME_WOULD_CREATE;
+    if (planned) {
+        report->count[TXM_OUTCOME_WOULD_CREATE] = report->inputs = report->tally.total = pages->pages;
+        report->totals.cost.megapixels = (double)pages->page_pixels / 1e6;
+    }
+    if (report->json || report->log)
+        print_json_mesh(report, ptex, mesh, made);
+    if (report->json || report->quiet || (made->outcome == TXM_OUTCOME_UP_TO_DATE && !report->verbose))
+        return;
+    txm_print_begin();
+    txm_print_safe(ptex);
+    printf(": %-12s ", txm_make_state(made->outcome));
+    txm_print_safe(made->mesh_path);
+    printf("  (%u face%s in %u page%s, ", made->faces, made->faces == 1 ? "" : "s", pages->pages,
+           pages->pages == 1 ? "" : "s");
+    txm_print_safe(made->pattern);
+    printf(", borders of %u px, %.0f %% free)\n", pages->padding_px,
+           100.0 * (1.0 - (double)pages->block_pixels / (double)pages->page_pixels));
+    fflush(stdout);
+    txm_print_end();
+}
+
+/* For an error that ends the whole run; files that were not started count as failed with it. */
 void txm_make_report_stop(txm_make_report *report, const txm_error *err)
 {
     txm_say_failure(err);
@@ -277,12 +327,12 @@ void txm_make_report_stop(txm_make_report *report, const txm_error *err)
     }
     report->stopped = true;
     txm_tally_fail(&report->tally, err->status);
-    /* One message says it for all: these are no failures of their own. */
+    /* One message is enough for all of these files. */
     report->tally.failed += report->inputs - report->tally.total;
     report->tally.total = report->inputs;
 }
 
-/* What this shard saw: where shards of one job differ in their lists, they divided different things. */
+/* Identifies the list of inputs: if the keys of two shards differ, their lists differed. */
 static void add_shard(cJSON *o, const txm_make_report *report)
 {
     cJSON *shard = txm_json_object(o, "shard");
@@ -292,7 +342,7 @@ static void add_shard(cJSON *o, const txm_make_report *report)
     txm_json_text(shard, "list_key", report->list_key);
 }
 
-/* The last object of a run that came to its end: readers of the log tell by it that the run is complete. */
+/* The last object of a complete run, by which readers of the log recognize it. */
 static void print_json_summary(txm_make_report *report, double seconds)
 {
     const size_t *n = report->count;
@@ -318,7 +368,7 @@ static void print_json_summary(txm_make_report *report, double seconds)
     emit(report, o);
 }
 
-/* A dry run says what would be done, a real one what was done: the two are never mixed in one run. */
+/* A dry run says what would be done, and other runs what was done. */
 static void say_summary(const txm_make_report *report, double seconds)
 {
     char size[TXM_FORMAT_BYTES], time[TXM_FORMAT_BYTES];
@@ -342,7 +392,7 @@ static void say_summary(const txm_make_report *report, double seconds)
         txm_say(TXM_SAY_INFO, "%zu file%s not started", left, left == 1 ? " was" : "s were");
 }
 
-/* Once a run, and only to who asks for details. */
+/* Printed once per run, and only with -v. */
 static void say_colors(const txm_make_report *report)
 {
     char text[TXM_MESSAGE_BYTES];
@@ -352,7 +402,7 @@ static void say_colors(const txm_make_report *report)
     txm_say(TXM_SAY_INFO, "%s", text);
 }
 
-/* A log that is not whole would be taken for the whole story: that is a failure which a retry may cure. */
+/* An incomplete log would be mistaken for a complete one, so this is a failure; a retry may succeed. */
 static void close_log(txm_make_report *report)
 {
     bool lost = report->log && ferror(report->log);
@@ -369,11 +419,11 @@ static void close_log(txm_make_report *report)
     report->tally.retryable = true;
 }
 
-/* Returns the exit code. The report may not be used afterwards. */
+/* Returns the exit code. The report must not be used afterwards. */
 int txm_make_report_finish(txm_make_report *report)
 {
     double seconds = txm_clock_seconds() - report->begin;
-    /* A summary is worth its line when there were several files, something went wrong, or nothing else is said. */
+    /* A summary is printed if there were several files, something failed, or nothing else is printed. */
     bool silent = report->count[TXM_OUTCOME_UP_TO_DATE] && !report->lines && !report->watching;
     if (report->json || report->log)
         print_json_summary(report, seconds);
@@ -384,7 +434,7 @@ int txm_make_report_finish(txm_make_report *report)
     say_colors(report);
     close_log(report);
     pthread_mutex_destroy(&report->lock);
-    /* Files that a stop left over count: the caller sees that the run was not complete. */
+    /* Files that were not started because of a stop count, so that the caller sees that the run was incomplete. */
     report->tally.total = report->inputs;
     return txm_finish(&report->tally);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What `txmill make` reports: a line or a JSON object a file, a summary, the exit code. docs/schema/make.schema.json
- * describes the JSON. Thread-safe.
+ * The results of `txmill make`: a line or a JSON object per file, a summary, the exit code.
+ * docs/schema/make.schema.json describes the JSON. Thread-safe.
  */
 #ifndef TXM_TOOLS_MAKE_REPORT_H
 #define TXM_TOOLS_MAKE_REPORT_H
@@ -13,6 +13,7 @@
 #include "tools/options/shard_args.h"
 #include "tools/output/exits.h"
 #include "txmill/batch.h"
+#include "txmill/unwrap.h"
 
 enum { TXM_MAKE_SCHEMA_VERSION = 1 };
 
@@ -20,37 +21,40 @@ typedef struct txm_make_report {
     pthread_mutex_t lock;
     bool stopped;                    /* the run failed as a whole */
     bool json, quiet, verbose, plan; /* plan: costs are shown */
-    bool watching;                   /* a round that found nothing to do says nothing */
+    bool watching;                   /* a round without work prints nothing */
     bool lint;                       /* each finding has a line of its own */
-    size_t guessed;                  /* that look like data by their names, and are made as colours */
-    char guesses[160];               /* names of the first */
-    size_t lines;                    /* printed, one a file */
+    size_t guessed;                  /* data by their names, but made as colours */
+    char guesses[160];               /* names of the first ones */
+    size_t lines;                    /* number of printed lines, one per file */
     uint32_t tile_px;                /* of the files that are made */
-    int key;                         /* only keys are: 1 of the settings, 2 of the content as well */
+    int key;                         /* only keys are printed: 1 of the settings, 2 of the content as well */
     txm_shard_args shard;            /* count 0: none */
-    size_t inputs;                   /* given (of the shard), not all of which need be started */
+    size_t inputs;                   /* in the list (of the shard); not all of them need be started */
     size_t count[TXM_OUTCOME_SAME + 1];
     txm_batch_totals totals;
-    char list_key[TXM_KEY_HEX]; /* copy of what the totals say */
+    char list_key[TXM_KEY_HEX]; /* copy of the key in the totals */
     txm_tally tally;
     uint64_t tx_bytes;
-    size_t converted; /* by OpenColorIO: known where stages are timed */
+    size_t converted; /* by OpenColorIO; counted if stages are timed */
     double begin;     /* of the monotonic clock */
-    FILE *log;        /* gets the JSON, too; NULL: none */
+    FILE *log;        /* also gets the JSON; NULL: none */
     const char *log_path;
     int log_errno; /* of a line that could not be written; 0: none */
 } txm_make_report;
 
 void txm_make_report_init(txm_make_report *report, bool json, bool quiet, bool plan, int key);
 
-/* Opens a log that gets the JSON besides; `path` may be NULL. NOT_FOUND, DENIED, IO, DISK_FULL ... */
+/* Opens a log that also gets the JSON; `path` may be NULL. NOT_FOUND, DENIED, IO, DISK_FULL ... */
 txm_status txm_make_report_open_log(txm_make_report *report, const char *path, txm_error *err);
 
 /* The events of a batch. */
 void txm_make_report_planned(txm_make_report *report, const txm_batch_totals *totals);
 void txm_make_report_add(txm_make_report *report, const txm_batch_file *file);
 
-/* The run as a whole failed: what was not reported failed for `err`, which becomes an object of its own. */
+/* The mesh of a Ptex file, before its pages are converted. Pages that would be made count as files to create. */
+void txm_make_report_mesh(txm_make_report *report, const char *ptex, const char *mesh, const txm_unwrapped *made);
+
+/* The run as a whole failed: inputs without a result fail with `err`, which gets an object of its own. */
 void txm_make_report_stop(txm_make_report *report, const txm_error *err);
 
 /* Prints the summary; returns the exit code. */

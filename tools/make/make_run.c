@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A batch run from the command line.
+ * Runs a batch from the command line.
  *
- * In: the arguments of `make`. It opens the log, plans, guards the outputs, converts, and sums up; each step's failure
- * ends in the same report. `watch` calls it once per round.
+ * In: the arguments of `make`. It opens the log, plans, guards the outputs, converts and prints a summary; a failure
+ * of any step is reported in the same way. `watch` calls it once per round.
  */
 #include "tools/make/make_run.h"
 
@@ -11,6 +11,7 @@
 
 #include "tile/base/path.h"
 #include "tools/make/make_guard.h"
+#include "tools/make/make_mesh.h"
 #include "tools/make/make_report.h"
 #include "tools/output/guard.h"
 #include "tools/output/progress.h"
@@ -22,11 +23,13 @@ typedef struct make_run {
     txm_batch_job job;
     txm_make_report report;
     txm_progress progress;
+    txm_unwrapped unwrapped; /* with --mesh */
+    bool planned;            /* pages would be made, so that there is nothing to convert yet */
 } make_run;
 
 /* ---- events ----------------------------------------------------------------------------------------------------- */
 
-/* The shard's line is for the log of a farm: two nodes whose lists differ show it here. */
+/* The line about the shard is for the logs of a farm, where it shows whether the lists of two nodes differ. */
 static void on_planned(void *user, const txm_batch_totals *totals)
 {
     make_run *run = user;
@@ -37,7 +40,7 @@ static void on_planned(void *user, const txm_batch_totals *totals)
     txm_progress_planned(&run->progress, totals);
 }
 
-/* Progress alone: a report tells of what is finished. */
+/* Only for progress; the report prints finished files. */
 static void on_begin(void *user, const txm_batch_file *file)
 {
     txm_progress_begin(&((make_run *)user)->progress, file);
@@ -48,7 +51,7 @@ static void on_rows(void *user, size_t index, uint32_t rows_done, uint32_t rows)
     txm_progress_rows(&((make_run *)user)->progress, index, rows_done, rows);
 }
 
-/* The report first, since it clears the status line that progress then draws anew. */
+/* The report comes first, since it clears the status line, which progress then draws again. */
 static void on_done(void *user, const txm_batch_file *file)
 {
     make_run *run = user;
@@ -58,7 +61,7 @@ static void on_done(void *user, const txm_batch_file *file)
 
 /* ---- steps ------------------------------------------------------------------------------------------------------ */
 
-/* Packed images are unpacked only by a run that converts: a dry one leaves nothing behind. */
+/* Images are unpacked only by a run that converts; a dry run leaves no files. */
 static txm_batch_job_args job_args(const txm_make_args *a)
 {
     return (txm_batch_job_args){.input = &a->input,
@@ -96,7 +99,7 @@ static txm_status convert(make_run *run, txm_error *err)
     return status == TXM_OK ? txm_batch_run(run->job.batch, err) : status;
 }
 
-/* Many name the output as they would of any other converter, and wonder why a render does not read it. */
+/* Users often name the output as for other converters, but Cycles then does not find it. */
 static void hint_output(const char *output, const char *image)
 {
     size_t bytes;
@@ -106,33 +109,40 @@ static void hint_output(const char *output, const char *image)
     if (txm_tx_name_parse(base, &bytes, &version, md5) && bytes == strlen(own) && !memcmp(base, own, bytes))
         return;
     txm_say(TXM_SAY_INFO,
-            "-o %s: Cycles will not look for a file of this name; leave -o out to make the one that it looks for",
+            "-o %s: Cycles does not look for a file of this name; leave out -o to make the one that it looks for",
             output);
 }
 
-/* What is asked for before any input is looked at: the log is open as soon as it may be, so that it shows what goes
- * wrong afterwards. */
+/* Checks before inputs are read; the log is opened as early as possible, so that it contains later errors. */
 static txm_status begin(make_run *run, const txm_operands *operands, txm_error *err)
 {
     const txm_make_args *a = run->args;
-    const txm_batch_job_args from = job_args(a);
+    txm_batch_job_args from = job_args(a);
     run->job.may_be_empty = a->watching;
     const txm_output log = {"--log", a->log, TXM_OUTPUT_LOG, false};
     txm_status status = txm_guard_operands(&log, operands->items, operands->count, err);
     if (status == TXM_OK)
         status = txm_make_report_open_log(&run->report, a->log, err);
-    if (status == TXM_OK)
+    if (status == TXM_OK && a->mesh.mesh) {
+        status = txm_make_mesh_unwrap(a, operands->items[0], &run->unwrapped, err);
+        if (status == TXM_OK)
+            txm_make_report_mesh(&run->report, operands->items[0], a->mesh.mesh, &run->unwrapped);
+        from.add = txm_make_mesh_inputs;
+        from.add_user = &run->unwrapped;
+        run->planned = run->unwrapped.outcome == TXM_OUTCOME_WOULD_CREATE;
+    }
+    if (status == TXM_OK && !run->planned)
         status = txm_batch_job_collect(&run->job, &from, operands, err);
     if (run->job.inputs)
         run->report.inputs = txm_inputs_count(run->job.inputs);
-    if (status == TXM_OK)
+    if (status == TXM_OK && run->job.inputs)
         status = txm_make_guard(a, run->job.inputs, err);
     if (status == TXM_OK && a->output && txm_inputs_count(run->job.inputs) == 1)
         hint_output(a->output, txm_inputs_at(run->job.inputs, 0)->path);
     return status;
 }
 
-/* Returns the exit code. A signal is no failure of the run: what was done is summed up. */
+/* Returns the exit code. A signal is not a failure of the run: the finished part is summarized. */
 int txm_make_run(const txm_make_args *args, const txm_operands *operands)
 {
     make_run run = {.args = args};
@@ -146,12 +156,13 @@ int txm_make_run(const txm_make_args *args, const txm_operands *operands)
     txm_status status = begin(&run, operands, &err);
     txm_progress_init(&run.progress, run.report.inputs, args->progress,
                       args->report.quiet || args->dry_run || args->plan || args->key);
-    if (status == TXM_OK)
+    if (status == TXM_OK && !run.planned)
         status = convert(&run, &err);
     if (status != TXM_OK && err.status != TXM_STATUS_CANCELLED)
         txm_make_report_stop(&run.report, &err);
     txm_progress_end(&run.progress);
     int code = txm_make_report_finish(&run.report);
     txm_batch_job_free(&run.job);
+    txm_unwrapped_clear(&run.unwrapped);
     return code;
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * From a scene to inputs of a batch.
+ * Turns a scene into inputs of a batch.
  *
  * In: a .blend file, or the folder of a scene, txmill-scene(5). Out: one input per image and setting that the scene
- * uses, with the scene's name as origin; packed images are unpacked first where a folder for them is given, and
- * reported where none is.
+ * uses, with the scene's name as origin. Packed images are unpacked first if a folder for them is given, and otherwise
+ * reported.
  */
 #include "tools/make/make_scene.h"
 
@@ -22,7 +22,7 @@
 #include "tools/output/say.h"
 #include "txmill/scene.h"
 
-/* Something that should have been converted and cannot be. Takes `message` over; NULL means exhausted memory. */
+/* Adds an input that should be converted but cannot be. Takes ownership of `message`; NULL means exhausted memory. */
 static txm_status add_failure(txm_inputs *inputs, const char *scene, const char *path, txm_status status, char *message,
                               txm_error *err)
 {
@@ -35,7 +35,7 @@ static txm_status add_failure(txm_inputs *inputs, const char *scene, const char 
     return status;
 }
 
-/* The config of the scene's project: scenes of one project come one after the other. Where it cannot be had, the images
+/* Loads the config of the scene's project; scenes of a project follow each other. If it cannot be loaded, the images
  * of the scene fail later, with the others of the project. */
 static txm_status load_config(txm_make_scenes *scenes, const char *scene, txm_error *err)
 {
@@ -61,7 +61,7 @@ static txm_status load_config(txm_make_scenes *scenes, const char *scene, txm_er
     return txm_fail_as(err, &why);
 }
 
-/* The scene's working space, where it differs from what the config converts to anyway; --working-space wins. */
+/* The scene's working space, if it differs from that of the config; --working-space takes precedence. */
 static const char *working_space(const txm_make_scenes *scenes, const txm_blend *blend)
 {
     const char *space = txm_blend_info_of(blend)->working_space;
@@ -99,7 +99,7 @@ static txm_status add_files(txm_make_scenes *scenes, txm_inputs *inputs, const c
     return status;
 }
 
-/* `kinds`: what one such image is called, and several, with what can be done. */
+/* `kinds`: the words for one such image and for several, with what can be done about them. */
 static void say_left_out(const char *scene, size_t count, const char *const kinds[2], const char *hint)
 {
     if (count) {
@@ -107,7 +107,7 @@ static void say_left_out(const char *scene, size_t count, const char *const kind
     }
 }
 
-/* What the scene lacks, and what is left out on purpose. */
+/* Reports what is missing in the scene, and what is left out on purpose. */
 static txm_status report_rest(const txm_make_scenes *scenes, txm_inputs *inputs, const char *scene,
                               const txm_blend *blend, txm_error *err)
 {
@@ -133,10 +133,9 @@ static txm_status report_rest(const txm_make_scenes *scenes, txm_inputs *inputs,
             free(other);
         }
         if (!image->colorspace_known) {
-            txm_say(
-                TXM_SAY_WARNING,
-                "%s: image \"%s\": the config does not know its colour space %s: taken for scene-linear, as in Cycles",
-                scene, image->name, image->colorspace_stored);
+            txm_say(TXM_SAY_WARNING,
+                    "%s: image \"%s\": its colour space %s is not in the config: treated as scene-linear, as in Cycles",
+                    scene, image->name, image->colorspace_stored);
         }
     }
     for (size_t i = 0; status == TXM_OK && i < txm_blend_library_count(blend); i++) {
@@ -154,10 +153,10 @@ static txm_status report_rest(const txm_make_scenes *scenes, txm_inputs *inputs,
                      "; --packed DIR unpacks and converts them");
     }
     say_left_out(scene, inside, (const char *const[]){"image inside the package is", "images inside the package are"},
-                 ": Cycles looks up no tx files for them");
+                 ": Cycles does not look up tx files for them");
     say_left_out(scene, generated, (const char *const[]){"generated image is", "generated images are"},
-                 ", as by Blender");
-    say_left_out(scene, movies, (const char *const[]){"movie is", "movies are"}, ", as by Blender");
+                 ", as in Blender");
+    say_left_out(scene, movies, (const char *const[]){"movie is", "movies are"}, ", as in Blender");
     say_left_out(scene, unnamed, (const char *const[]){"image without a file is", "images without a file are"}, "");
     return status;
 }
@@ -182,7 +181,7 @@ static txm_status add_scene_file(void *user, const txm_render_scene_file *file, 
     return txm_inputs_add_entry(to->inputs, &input, err);
 }
 
-/* A scene that the extension has exported. */
+/* A scene that the Blender extension has exported. */
 static txm_status add_scene_folder(txm_inputs *inputs, const char *path, const txm_input *settings, txm_error *err)
 {
     folder_files to = {inputs, path, settings};

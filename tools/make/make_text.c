@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What `txmill make` says of one file.
+ * Formats the result for one file.
  *
- * In: one result. Out: its line for people, cut to the terminal's width in the path and not in the outcome, and the
+ * In: one result. Out: its line of text, in which the path and not the outcome is cut to the terminal's width, and the
  * words that JSON shares with it.
  */
 #include "tools/make/make_text.h"
@@ -16,7 +16,7 @@
 #include "tools/output/say.h"
 #include "tools/output/text.h"
 
-/* Words of the JSON `state`. They are few and stable: `reason` says more. */
+/* Words of the JSON `state`, which are few and stable; `reason` has the details. */
 const char *txm_make_state(txm_outcome outcome)
 {
     static const char *const states[] = {
@@ -26,7 +26,7 @@ const char *txm_make_state(txm_outcome outcome)
     return states[outcome];
 }
 
-/* Why an input was skipped; the library says why the others were or would be made. */
+/* Why an input was skipped; for the others the library says why they were or would be made. */
 const char *txm_make_reason(const txm_result *result)
 {
     if (result->outcome == TXM_OUTCOME_SAME)
@@ -75,7 +75,7 @@ static void add_cost(details *d, const txm_cost *cost)
                txm_format_seconds(cost->seconds, time));
 }
 
-/* The least important comes last: a terminal may have no room for it. */
+/* The least important details come last, because a narrow terminal leaves them out. */
 static details details_of(const txm_batch_file *file, bool costs)
 {
     const txm_result *r = file->result;
@@ -104,7 +104,7 @@ static txm_style style_of(const txm_result *r)
     return r->outcome == TXM_OUTCOME_CREATED ? TXM_GOOD : r->otherwise ? TXM_DOUBTFUL : TXM_PLAIN;
 }
 
-/* Everything, for whoever reads a pipe. */
+/* Everything, for pipes. */
 static void print_whole(const txm_batch_file *file, const details *d)
 {
     const txm_result *r = file->result;
@@ -122,14 +122,14 @@ static void print_whole(const txm_batch_file *file, const details *d)
     putchar('\n');
 }
 
-/* What fits: of the path its end, then the state, then what there is still room for. */
+/* As much as fits: the end of the path, the state, then as many details as there is room for. */
 static void print_fitted(const txm_batch_file *file, const details *d, unsigned columns)
 {
     const txm_result *r = file->result;
     const char *state = txm_make_state(r->outcome);
     unsigned name = txm_text_columns(file->input->path), rest = (unsigned)strlen(state) + 2 + (d->used ? 2 : 0);
     unsigned taken = txm_text_columns(d->text), most = columns - rest;
-    /* The name gets what the details leave, and at least half of the line. */
+    /* The path gets the room that the details leave, and at least half of the line. */
     unsigned room = most > taken ? most - taken : 0;
     if (room < most / 2)
         room = most / 2;

@@ -1,5 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- * What `txmill make` says of one file, in words. */
+/* SPDX-License-Identifier: Apache-2.0 Formats the result of `txmill make` for one file. */
 #ifndef TXM_TOOLS_MAKE_TEXT_H
 #define TXM_TOOLS_MAKE_TEXT_H
 #include "mill/base/hash.h"
@@ -7,14 +6,14 @@
 
 /* "created", "up-to-date", "skipped", "would-create", "failed": few and stable, in the JSON as well. */
 const char *txm_make_state(txm_outcome outcome);
-/* Why it was, or would be, made or skipped; "" if there is nothing to say. */
+/* Why it was, or would be, made or skipped; "" if there is no reason to give. */
 const char *txm_make_reason(const txm_result *result);
 /* The key of settings and content together. */
 void txm_make_content_key(const txm_batch_file *file, char out[TXM_SHA1_HEX]);
 
-/* One line: "wood.png: created ...", for a pipe with the whole path of the tx file, for a terminal as much as fits into
- * its width. With `costs` what it is expected to cost. */
+/* One line: "wood.png: created ...", with the whole path of the tx file in a pipe, on a terminal as much as fits its
+ * width. With `costs` it has the estimated costs. */
 void txm_make_print_file(const txm_batch_file *file, bool costs);
-/* "KEY  PATH", as the digest tools print it. */
+/* "KEY  PATH", in the format of sha256sum(1). */
 void txm_make_print_key(const txm_batch_file *file);
 #endif

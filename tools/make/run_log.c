@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Logs of runs.
+ * Reads logs of runs.
  *
- * In: lines of a log. Out: cJSON objects that a caller can rely on to be of a known schema and version. A line that is
- * too long, cut off, or newer than this program is reported with its number.
+ * In: lines of a log. Out: cJSON objects of a known schema and version. A line that is too long, cut off, or from a
+ * newer version is reported with its number.
  */
 #include "tools/make/run_log.h"
 
@@ -20,7 +20,7 @@
 #include "tile/base/text.h"
 #include "tools/output/exits.h"
 
-/* An object is paths and numbers. */
+/* An object has only paths and numbers, so longer lines are refused. */
 enum { MAX_LINE_BYTES = 16 << 20, KNOWN_VERSION = 1 };
 
 typedef struct reading {
@@ -31,35 +31,34 @@ typedef struct reading {
     size_t line;
 } reading;
 
-/* NULL where the member is missing or no text; valid as long as the object. */
+/* NULL if the member is missing or not a string; valid as long as the object. */
 const char *txm_run_log_text(const cJSON *object, const char *name)
 {
     return cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(object, name));
 }
 
-/* 0 where it is missing, negative or absurd: a log is a file that anybody may have written. */
+/* 0 if it is missing, negative or too large, because a log may have been edited. */
 double txm_run_log_number(const cJSON *object, const char *name)
 {
     const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, name);
-    /* Not a number is not below anything either. */
+    /* The comparison is written so that NaN fails. */
     return cJSON_IsNumber(item) && item->valuedouble >= 0 && item->valuedouble < 1e300 ? item->valuedouble : 0;
 }
 
-/* Missing is false. */
+/* A missing member is false. */
 bool txm_run_log_flag(const cJSON *object, const char *name)
 {
     return cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(object, name));
 }
 
-/* 0 beyond `most`, which callers set to what they can hold. */
+/* 0 if the value is above `most`, the largest that the caller can store. */
 uint64_t txm_run_log_count(const cJSON *object, const char *name, uint64_t most)
 {
     double value = txm_run_log_number(object, name);
     return value <= (double)most && value < 1e18 ? (uint64_t)value : 0;
 }
 
-/* The bytes of the name as they are on disk: from NAME_encoded where there is one. The caller frees it.
- * NULL: missing, or no memory. */
+/* The exact bytes of a path: from NAME_encoded if there is one. The caller frees it. NULL: missing, or no memory. */
 char *txm_run_log_path(const cJSON *object, const char *name)
 {
     char member[64];
@@ -73,11 +72,11 @@ char *txm_run_log_path(const cJSON *object, const char *name)
     return path;
 }
 
-/* Whole objects alone count; one line is one object. */
+/* Only whole objects count; each line is one object. */
 static txm_status take_line(reading *r, const char *line, bool whole, txm_error *err)
 {
     const char *end = NULL;
-    errno = 0; /* it tells a refused allocation from bad syntax */
+    errno = 0; /* distinguishes exhausted memory from bad syntax */
     cJSON *object = cJSON_ParseWithOpts(line, &end, 1);
     if (!object && errno == ENOMEM)
         return txm_no_memory(err, r->name);
@@ -87,7 +86,8 @@ static txm_status take_line(reading *r, const char *line, bool whole, txm_error 
         r->counts->foreign += whole;
         r->counts->cut = !whole;
     } else if (txm_run_log_number(object, "version") > KNOWN_VERSION) {
-        status = txm_fail(err, TXM_STATUS_NEWER, "%s:%zu: written by a newer txmill; use that one", r->name, r->line);
+        status =
+            txm_fail(err, TXM_STATUS_NEWER, "%s:%zu: written by a newer txmill; use that version", r->name, r->line);
     } else {
         r->counts->objects++;
         status = r->fn(r->user, object, err);
@@ -96,17 +96,17 @@ static txm_status take_line(reading *r, const char *line, bool whole, txm_error 
     return status;
 }
 
-/* A log in pieces: what was read of it and not used yet. */
+/* The part of a log that was read and not used yet. */
 typedef struct pieces {
     FILE *file;
     size_t at, end;
     bool exhausted; /* no memory for a line */
-    int failed;     /* the errno of a read: parsing what came before it leaves another one */
+    int failed;     /* the errno of a failed read; it is kept because parsing the lines before it changes errno */
     char data[64 << 10];
 } pieces;
 
-/* Bounded: a file without line ends would be read as a whole. False at the end, and when memory is
- * exhausted. */
+/* The length is limited, because a file without line ends would be read as a whole. Returns false at the end, and
+ * when memory is exhausted. */
 static bool read_line(pieces *p, txm_bytes *line, bool *whole)
 {
     line->size = 0;
@@ -131,7 +131,7 @@ static bool read_line(pieces *p, txm_bytes *line, bool *whole)
     return line->size || *whole;
 }
 
-/* Stops at the first failure of the caller's function. Empty lines are passed over, and counted as lines. */
+/* Stops at the first failure of the caller's function. Empty lines are skipped, but counted. */
 static txm_status read_lines(reading *r, FILE *f, txm_error *err)
 {
     txm_bytes line = {0};
@@ -158,7 +158,7 @@ static txm_status read_lines(reading *r, FILE *f, txm_error *err)
     return status;
 }
 
-/* "-" is standard input. A signal ends the waiting for a pipe. */
+/* "-" is standard input. A signal interrupts waiting for a pipe. */
 txm_status txm_run_log_read(const char *path, txm_run_log_fn fn, void *user, txm_run_log_counts *counts, txm_error *err)
 {
     bool standard = strcmp(path, "-") == 0;
@@ -177,7 +177,7 @@ txm_status txm_run_log_read(const char *path, txm_run_log_fn fn, void *user, txm
 const char *const txm_stage_names[TXM_STAGES] = {"decode", "conform", "color",   "pyramid",
                                                  "hash",   "encode",  "borders", "write"};
 
-/* In the order of txm_stage_names, for code that treats all stages alike. */
+/* In the order of txm_stage_names, for code that handles all stages in a loop. */
 void txm_stages_from(const txm_stage_seconds *s, double out[TXM_STAGES])
 {
     const double seconds[TXM_STAGES] = {s->decode, s->conform, s->color,   s->pyramid,
@@ -199,7 +199,7 @@ typedef struct adding {
     txm_names seen;
 } adding;
 
-/* A retried run names the same files again; each is verified once. */
+/* A retried run names the same files again; each is added once. */
 static txm_status remember(adding *a, const char *path, bool *is_new, txm_error *err)
 {
     txm_name *entry = txm_names_entry(&a->seen, path);
@@ -209,7 +209,7 @@ static txm_status remember(adding *a, const char *path, bool *is_new, txm_error 
     return TXM_OK;
 }
 
-/* What failed or was skipped has no tx file of this run. */
+/* Inputs that failed or were skipped have no tx file from this run. */
 static txm_status take_run_object(void *user, const cJSON *object, txm_error *err)
 {
     adding *a = user;
@@ -226,7 +226,7 @@ static txm_status take_run_object(void *user, const cJSON *object, txm_error *er
     return status;
 }
 
-/* What is among the inputs already is not added a second time. */
+/* Files that are already among the inputs are not added again. */
 txm_status txm_run_tx_read(txm_inputs *inputs, const txm_opt_list *logs, txm_error *err)
 {
     adding a = {.inputs = inputs};

@@ -2,8 +2,8 @@
  *
  * Groups of options that several commands share.
  *
- * The tables are shared between commands; each is parsed into its own struct, which a command embeds. Below them are
- * the checks that need more than one option.
+ * Commands share the tables; each group is parsed into a struct of its own, which is a member of the command's struct.
+ * The checks that need more than one option are below the tables.
  */
 #include "tools/options/args.h"
 
@@ -19,7 +19,7 @@
 
 /* ---- parsers ---------------------------------------------------------------------------------------------------- */
 
-/* Blender's own words. */
+/* Blender's own names. */
 static txm_status parse_alpha(const char *text, void *field, txm_error *err)
 {
     if (txm_alpha_parse(text, field))
@@ -30,7 +30,7 @@ static txm_status parse_alpha(const char *text, void *field, txm_error *err)
                     near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
 }
 
-/* Level 0 means that the writer chooses; it cannot be asked for by number. */
+/* Level 0 stands for the writer's choice, so it is not a valid number. */
 static txm_status parse_compression(const char *text, void *field, txm_error *err)
 {
     static const struct {
@@ -55,7 +55,7 @@ static txm_status parse_compression(const char *text, void *field, txm_error *er
     return txm_fail(err, TXM_STATUS_USAGE, "must be zip, zip:1 to zip:12, zstd, zstd:1 to zstd:19, or none");
 }
 
-/* Powers of two, which Cycles demands, written without sign or leading zero. */
+/* Powers of two, as Cycles requires, written without a sign or leading zero. */
 static txm_status parse_tile(const char *text, void *field, txm_error *err)
 {
     char *end;
@@ -66,7 +66,7 @@ static txm_status parse_tile(const char *text, void *field, txm_error *err)
     return TXM_OK;
 }
 
-/* Only the form: which names are taken is the writer's to say, with the file at hand. */
+/* Checks only the form; the writer checks the name, which depends on the file. */
 static txm_status check_attribute(const char *text, void *field, txm_error *err)
 {
     (void)field;
@@ -75,7 +75,7 @@ static txm_status check_attribute(const char *text, void *field, txm_error *err)
     return TXM_OK;
 }
 
-/* Whether there is such a device is found out when it is opened; doctor and the message there know why not. */
+/* Whether the device exists is checked when it is opened, where the message gives the reason. */
 static txm_status parse_device(const char *text, void *field, txm_error *err)
 {
     static const char *const backends[] = {"cuda", "opencl"};
@@ -105,93 +105,77 @@ static txm_status parse_blender(const char *text, void *field, txm_error *err)
 
 #define AT(member) .offset = offsetof(txm_config_args, member)
 const txm_option txm_config_options[] = {
-    TXM_OPTION(
-        STRING, "ocio", AT(ocio), .arg = "FILE", .values = TXM_VALUES_CONFIG,
-        .help = "OpenColorIO config, archive or ocio:// name (default: $OCIO, else built in)",
-        .more =
-            "A config that cannot be loaded is an error; it is never replaced silently. The built-in config holds the "
-            "colour spaces of Blender's default one."),
+    TXM_OPTION(STRING, "ocio", AT(ocio), .arg = "FILE", .values = TXM_VALUES_CONFIG,
+               .help = "OpenColorIO config, archive or ocio:// name (default: $OCIO, else built in)",
+               .more = "If the config cannot be loaded, the command fails; no other config is used instead. The "
+                       "built-in config has the colour spaces of Blender's default one."),
     TXM_OPTION(STRING, "working-space", AT(working_space), .arg = "NAME", .values = TXM_VALUES_SPACE,
                .help = "Scene-linear space to convert to (default: the config's scene_linear role)",
-               .more = "Set what the scene's working space is set to in Blender, for instance Linear Rec.2020 or "
-                       "ACEScg. It enters "
-                       "the tx file's name."),
-    TXM_OPTION(
-        CUSTOM, "blender", AT(blender), .arg = "VERSION", .values = "5.2 5.3", .parse = parse_blender,
-        .help = "Blender that is to use the files: 5.2 (default) or 5.3 (provisional)",
-        .more =
-            "The two differ for OpenColorIO configs that have neither a role aces_interchange nor a role XYZ, whose tx "
-            "files have other names in each, and in the metadata of OpenEXR tx files. 5.3 is not released: what "
-            "txmill knows of it comes from a development snapshot of August 2026 and may change."),
+               .more = "Use the same as the scene's working space in Blender, for instance Linear Rec.2020 or ACEScg. "
+                       "The names of tx files depend on it."),
+    TXM_OPTION(CUSTOM, "blender", AT(blender), .arg = "VERSION", .values = "5.2 5.3", .parse = parse_blender,
+               .help = "Version of Blender that the files are for: 5.2 (default) or 5.3 (provisional)",
+               .more =
+                   "The versions differ in the names of tx files, for OpenColorIO configs that have neither the role "
+                   "aces_interchange nor the role XYZ, and in the metadata of OpenEXR tx files. Blender 5.3 is not "
+                   "released: its support is based on a development snapshot of August 2026 and may change."),
     {0},
 };
 #undef AT
 
-/* What, besides place and format, the name of a tx file is made from: for commands that make files, and for those that
- * look for them. */
+/* The settings that, besides folder and format, determine the name of a tx file: for commands that make files, and
+ * for those that look for them. */
 #define NAMING_OPTIONS                                                                                                 \
     TXM_OPTION(                                                                                                        \
         STRING, "colorspace", .letter = 'c', AT(settings.colorspace), .arg = "NAME", .values = TXM_VALUES_SPACE,       \
         .help = "Colour space of the image: a name of the config, default or auto (default: default)",                 \
-        .more = "The word default means what a Blender scene would ask for: the file's own colour metadata if the "    \
-                "config "                                                                                              \
-                "knows it, else a file rule of the config that really matches, else the config's role for the "        \
-                "format. The "                                                                                         \
-                "word "                                                                                                \
-                "auto is what Blender's own maketx command uses when it is given a bare image. Any other word enters " \
-                "the name of the tx file as it is, so "                                                                \
-                "that an alias leads to another file than the name that it belongs to; scenes have what was saved in " \
-                "them, see txmill list. =default and =auto are colour spaces or roles of these names: Blender's "      \
-                "config has "                                                                                          \
-                "a role default. = alone is for images whose colour space a scene leaves empty or which the config "   \
-                "lacks: "                                                                                              \
-                "Cycles takes them for scene-linear, under the name of auto. 'txmill colorspaces' lists the names."),  \
+        .more =                                                                                                        \
+            "The word default stands for what a Blender scene uses: the file's own colour metadata if the config has " \
+            "that space, else a file rule of the config that matches, other than its default rule, else the config's " \
+            "role for the format. The word auto stands for what Blender's own maketx command uses for an image "       \
+            "without a scene. Any other word is part of the name of the tx file as given, so an alias leads to "       \
+            "another file than the name that it stands for; scenes contain the name with which they were saved, see "  \
+            "txmill list. =default and =auto are colour spaces or roles of these names: Blender's config has a role "  \
+            "default. = alone is for images whose colour space is empty in the scene or not in the config, which "     \
+            "Cycles treats as scene-linear, under the name for auto. 'txmill colorspaces' lists the names."),          \
         TXM_OPTION(CUSTOM, "alpha-type", .letter = 'a', AT(settings.alpha), .arg = "TYPE",                             \
                    .values = "straight premultiplied channel_packed none default auto", .parse = parse_alpha,          \
                    .help = "Alpha: straight, premultiplied, channel_packed, none, default or auto",                    \
-                   .more = "The default is default: what a Blender scene would hold for the file. That is "            \
-                           "premultiplied for OpenEXR, "                                                               \
-                           "Cineon, "                                                                                  \
-                           "DPX and Radiance files and straight for the others.")
+                   .more =                                                                                             \
+                       "default stands for what Blender chooses for the file: premultiplied for OpenEXR, Cineon, DPX " \
+                       "and Radiance files and straight for the others.")
 
 #define AT(member) .offset = offsetof(txm_settings_args, member)
 const txm_option txm_naming_options[] = {NAMING_OPTIONS, {0}};
 const txm_option txm_settings_options[] = {
     NAMING_OPTIONS,
+    TXM_OPTION(FLAG, "envlatl", AT(settings.equiangular),
+               .help = "Filter as a lat-long environment, with the file name for these",
+               .more = "For versions of Cycles that use the format equiangular. Blender 5.2 does not: it uses plain "
+                       "files, also for environment textures, and will not find the files that this option makes."),
     TXM_OPTION(
-        FLAG, "envlatl", AT(settings.equiangular), .help = "Filter as a lat-long environment, and name the file so",
-        .more =
-            "For Cycles versions that ask for the format equiangular. Blender 5.2 does not: it asks for plain files, "
-            "environment textures included, and will not find what this option makes."),
-    TXM_OPTION(CUSTOM, "compression", AT(settings.compression), .arg = "CODEC[:LEVEL]", .values = "zip zstd none",
-               .parse = parse_compression,
-               .help = "zip[:1-12], zstd[:1-19] or none (default: zip, level chosen per tile)",
-               .more = "The official Blender's libtiff is built without zstd, and renders such files magenta; Debian's "
-                       "reads them. "
-                       "OpenEXR has no zstd either, "
-                       "so it is "
-                       "refused for images that become half or float."),
+        CUSTOM, "compression", AT(settings.compression), .arg = "CODEC[:LEVEL]", .values = "zip zstd none",
+        .parse = parse_compression, .help = "zip[:1-12], zstd[:1-19] or none (default: zip, level chosen per tile)",
+        .more = "The official Blender's libtiff is built without zstd, so it renders such files magenta; Debian's "
+                "reads them. OpenEXR has no zstd either, so it is refused for images that become half or float."),
     TXM_OPTION(CUSTOM, "tile", AT(settings.tile_px), .arg = "N", .values = "16 32 64 128 256 512 1024",
                .parse = parse_tile, .help = "Edge of a tile in pixels: a power of two from 16 to 1024 (default: 64)",
-               .more = "Blender writes and expects 64."),
+               .more = "Blender makes tiles of 64, and Cycles is optimized for them."),
     TXM_OPTION(YESNO, "borders", AT(settings.borders), .arg = "yes|no", .values = "yes no",
                .help = "Append a section with the border pixels of every tile (default: yes)",
-               .more =
-                   "Readers that know the section fetch a tile with its border in one read; others do not notice it."),
+               .more = "Readers that support the section read a tile with its border in one read; others ignore it."),
     TXM_OPTION(YESNO, "mono", AT(settings.mono), .arg = "yes|no", .values = "yes no",
                .help = "Store opaque grey RGB images as one channel (default: yes)",
-               .more = "Cycles samples the same values from a quarter of the memory."),
-    TXM_OPTION(FLAG, "strict", AT(settings.strict), .help = "Write what Blender itself would: no mono, no borders",
-               .more =
-                   "An unknown colour space is warned about and counts as linear, as in Blender. Wins over --mono and "
-                   "--borders."),
+               .more = "Cycles samples the same values with a quarter of the memory."),
+    TXM_OPTION(FLAG, "strict", AT(settings.strict), .help = "Write files as Blender itself does: no mono, no borders",
+               .more = "An unknown colour space leads to a warning and is treated as linear, as in Blender. Takes "
+                       "precedence over --mono and --borders."),
     TXM_OPTION(LIST, "attrib", AT(attributes), .arg = "NAME=VALUE", .parse = check_attribute,
                .help = "Store a text in the file's metadata (repeatable)"),
     TXM_OPTION(FLAG, "redact", AT(settings.redact), .help = "Store the source's file name without its folder"),
-    TXM_OPTION_CACHE_DIR(
-        AT(settings.cache_dir), "Folder of the tx files (default: blender_tx beside each image)",
-        "A relative path counts from each image's folder. It must be what Blender's preferences say: an absolute "
-        "folder enters the names of the tx files."),
+    TXM_OPTION_CACHE_DIR(AT(settings.cache_dir), "Folder of the tx files (default: blender_tx beside each image)",
+                         "A relative path is relative to each image's folder. It must be the same as in Blender's "
+                         "preferences: if it is absolute, the names of the tx files depend on it."),
     {0},
 };
 #undef AT
@@ -205,15 +189,13 @@ const txm_option txm_running_options[] = {
     TXM_OPTION_JOBS(AT(threads)),
     TXM_OPTION(SIZE, "max-memory", AT(max_memory_bytes), .arg = "SIZE",
                .help = "Memory limit, such as 800M or 4G (default: none)",
-               .more = "An image that cannot be converted within it is refused before memory is asked for."),
-    TXM_OPTION(
-        CUSTOM, "device", AT(device), .arg = "NAME", .values = "auto cpu cuda opencl", .parse = parse_device,
-        .help = "auto, cpu, cuda[:N] or opencl[:N] (default: auto)",
-        .more =
-            "The bytes of the result do not depend on it. txmill-devices(1) says how auto decides, and what happens "
-            "where there is none."),
+               .more = "An image that needs more is refused before memory is allocated."),
+    TXM_OPTION(CUSTOM, "device", AT(device), .arg = "NAME", .values = "auto cpu cuda opencl", .parse = parse_device,
+               .help = "auto, cpu, cuda[:N] or opencl[:N] (default: auto)",
+               .more = "The bytes of the result do not depend on the device. txmill-devices(1) describes how auto "
+                       "chooses, and what happens if there is no device."),
     TXM_OPTION(SIZE, "device-memory", AT(device_memory_bytes), .arg = "SIZE",
-               .help = "Memory limit per device (default: nine tenths of what is free)"),
+               .help = "Memory limit per device (default: nine tenths of its free memory)"),
     {0},
 };
 #undef AT
@@ -229,14 +211,13 @@ const txm_option txm_report_options[] = {
 
 /* ---- from arguments to what the library takes ------------------------------------------------------------------- */
 
-/* The library's, so that program and library cannot differ. */
+/* The library's defaults, so that both are the same. */
 void txm_settings_args_default(txm_settings_args *args)
 {
     txm_settings_init(&args->settings);
 }
 
-/* Which options were given, as opposed to left at their default: an existing file is remade only for what was
- * asked for. */
+/* Records which options were given: an existing file is remade only if it differs from these. */
 void txm_settings_args_finish(txm_settings_args *args, const txm_operands *operands)
 {
     static const struct {
@@ -255,56 +236,52 @@ void txm_settings_args_finish(txm_settings_args *args, const txm_operands *opera
         args->settings.mono = args->settings.borders = false;
 }
 
-/* Settings that are legal and that Blender will not read. They are allowed, since other readers exist, but
- * never silently. */
+/* Warns about settings that are valid, because other readers exist, but that Blender does not support. */
 void txm_settings_args_warn(const txm_settings_args *args)
 {
     const txm_settings *s = &args->settings;
     if (s->compression.codec == TXM_CODEC_ZSTD)
-        txm_say(
-            TXM_SAY_WARNING,
-            "--compression zstd: the official Blender's libtiff has no zstd, so Cycles renders these files magenta; "
-            "Debian's Blender and other readers have it. --compression zip makes files for every Blender");
+        txm_say(TXM_SAY_WARNING, "--compression zstd: Cycles in the official Blender renders these files magenta, "
+                                 "because its libtiff has no zstd; Debian's Blender and other readers support it. Use "
+                                 "--compression zip for all versions of Blender");
     if (s->equiangular)
-        txm_say(TXM_SAY_WARNING,
-                "--envlatl: Blender 5.2 asks for plain files, environments included, and will not find "
-                "these; leave --envlatl out for it");
+        txm_say(TXM_SAY_WARNING, "--envlatl: Blender 5.2 will not find these files, because it uses plain files for "
+                                 "environments too; leave out --envlatl for it");
     if (s->tile_px != TXM_DEFAULT_TILE_PX)
         txm_say(TXM_SAY_WARNING,
-                "--tile %u: Blender makes tiles of %d pixels, and Cycles' cache is made for them; leave "
-                "--tile out unless another reader asks for it",
+                "--tile %u: Blender makes tiles of %d pixels, and Cycles' cache is made for them; leave out --tile "
+                "unless another reader needs it",
                 s->tile_px, TXM_DEFAULT_TILE_PX);
 }
 
-/* Blender's own command names files after the alias as well, so it is not refused. Data spaces share one name, and the
- * role of the working space is what scenes store. */
+/* Blender's own command names files after the alias as well, so an alias is not refused. Data spaces have one common
+ * name, and scenes store the role of the working space, so neither needs a warning. */
 void txm_settings_warn_alias(const txm_settings *settings, const txm_color_config *config)
 {
     const char *space = settings->colorspace;
     const char *name = space ? txm_color_canonical(config, space) : NULL;
     if (!name || !strcmp(name, space) || txm_color_role(config, space) || txm_color_is_data(config, space))
         return;
-    txm_say(
-        TXM_SAY_WARNING,
-        "-c %s: an alias of \"%s\"; the tx file is named as by Blender's maketx command, while scenes that are set to "
-        "%s look for another: -c \"%s\" makes that one",
-        space, name, name, name);
+    txm_say(TXM_SAY_WARNING,
+            "-c %s: an alias of \"%s\"; the tx file has the name that Blender's maketx command gives it, but scenes "
+            "that are set to %s look for another one: -c \"%s\" makes that",
+            space, name, name, name);
 }
 
-/* --quiet wins over --verbose. */
+/* --quiet takes precedence over --verbose. */
 void txm_report_args_apply(const txm_report_args *args)
 {
     txm_say_set_level(args->quiet ? TXM_SAY_ERROR : args->verbose ? TXM_SAY_DETAIL : TXM_SAY_INFO);
 }
 
-/* What the library explains is shown at -v, what it warns of always. */
+/* Details from the library are shown with -v, its warnings always. */
 static void log_message(void *user, txm_log_level level, const char *message)
 {
     (void)user;
     txm_say(level == TXM_LOG_LEVEL_WARNING ? TXM_SAY_WARNING : TXM_SAY_DETAIL, "%s", message);
 }
 
-/* Borrows the strings of the arguments. */
+/* The strings of the arguments are borrowed. */
 txm_context_options txm_context_options_from(const txm_config_args *config, const txm_running_args *running)
 {
     return (txm_context_options){
@@ -329,7 +306,7 @@ txm_color_options txm_color_options_from(const txm_config_args *config)
                                .blender = config->blender};
 }
 
-/* Commands that only look need no GPU, and must not wait for one to start. */
+/* Commands that only read files need no GPU, and must not wait for one to start. */
 txm_context_options txm_looking_options(const txm_config_args *config, const txm_jobs_args *jobs)
 {
     const txm_running_args running = {.threads = jobs->threads, .device = "cpu"};
@@ -343,7 +320,7 @@ txm_status txm_context_for_looking(const txm_config_args *config, const txm_jobs
     return txm_context_make(&options, out, err);
 }
 
-/* As txm_context_new, with failures explained in terms of options and settings. */
+/* As txm_context_new, with options and settings named in the messages of failures. */
 txm_status txm_context_make(const txm_context_options *options, txm_context **out, txm_error *err)
 {
     txm_error own = {0};
@@ -355,7 +332,7 @@ txm_status txm_context_make(const txm_context_options *options, txm_context **ou
     return txm_fail(err, own.status, "%s", own.message);
 }
 
-/* Advice to use --ocio would be wrong where a file or a variable named the config. */
+/* If a file or a variable names the config, the advice to use --ocio would be wrong. */
 void txm_config_blame(const char *origin, txm_error *err)
 {
     char *advice = strstr(err->message, "; name another one with --ocio");
@@ -372,7 +349,7 @@ void txm_config_explain(const txm_config_args *config, txm_error *err)
         config->ocio && err->status == TXM_STATUS_CONFIG ? txm_project_origin(config->ocio, NULL) : NULL;
     if (origin)
         txm_config_blame(origin, err);
-    /* A misspelt name is a mistake of the command line or the project, found once and before any file. */
+    /* A misspelt name is an error of the command line or the project, reported once before any file. */
     if (config->working_space && !strncmp(err->message, "working space ", 14)) {
         err->status = TXM_STATUS_USAGE;
         txm_error_prefix(err, "%s", txm_project_origin(config->working_space, "--working-space"));

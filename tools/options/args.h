@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Groups of options that several commands share, with the structs they are parsed into.
+ * Groups of options that several commands share, with the structs that they are parsed into.
  *
- * A group is a table of options and the struct that they fill. A command whose own struct, `args`, has that struct as
- * the member that the group's macro names lists the group by that macro. Functions below the structs turn them into
- * what the library's functions take.
+ * A group is a table of options and a struct for their values. A command with this struct as the member that the
+ * group's macro names can list the group with the macro. Functions below the structs convert them to arguments of the
+ * library.
  */
 #ifndef TXM_TOOLS_ARGS_H
 #define TXM_TOOLS_ARGS_H
@@ -12,7 +12,7 @@
 #include "txmill/convert.h"
 #include "txtile/settings.h"
 
-/* Single options that several commands have in structs of their own; `field` is AT(member). */
+/* Single options that several commands have; `field` is AT(member). */
 #define TXM_OPTION_LEVEL(field, none_given)                                                                            \
     {                                                                                                                  \
         .name = "level", .letter = 'l', .type = TXM_OPT_UINT, field, .arg = "N",                                       \
@@ -24,7 +24,7 @@
         .help = text, .more = explanation                                                                              \
     }
 
-/* Beside every option that names a file to be written: see tools/output/guard.h. */
+/* For every option that names an output: see tools/output/guard.h. */
 #define TXM_OPTION_OVERWRITE(field)                                                                                    \
     {                                                                                                                  \
         .name = "overwrite", .type = TXM_OPT_FLAG, field,                                                              \
@@ -42,13 +42,13 @@
 #define TXM_OPTION_STORE(field, explanation)                                                                           \
     {                                                                                                                  \
         .name = "store", .type = TXM_OPT_STRING, field, .arg = "DIR", .values = TXM_VALUES_DIR,                        \
-        .help = "Take finished tx files from this store, and add what is made", .more = explanation                    \
+        .help = "Take finished tx files from this store, and add new ones to it", .more = explanation                  \
     }
 /* For commands that give a verdict. */
 #define TXM_OPTION_DEEP(field)                                                                                         \
     {                                                                                                                  \
-        .name = "deep", .type = TXM_OPT_FLAG, field, .help = "Decode every tile: damage in them goes unnoticed else",  \
-        .more = "Without it no pixel is read: place, name, time, header, levels and settings decide."                  \
+        .name = "deep", .type = TXM_OPT_FLAG, field, .help = "Decode every tile to find damage",                       \
+        .more = "Without it no pixels are read; only folder, name, time, header, levels and settings are checked."     \
     }
 #define TXM_OPTION_JOBS(field)                                                                                         \
     {                                                                                                                  \
@@ -56,7 +56,7 @@
         .help = "Number of threads (default: as many as the process may use)"                                          \
     }
 
-/* The OCIO config, for every command that looks up colour spaces. */
+/* The OpenColorIO config, for every command that looks up colour spaces. */
 typedef struct txm_config_args {
     const char *ocio, *working_space;
     txm_blender blender;
@@ -67,7 +67,7 @@ extern const txm_option txm_config_options[]; /* --ocio, --working-space, --blen
         "Colour", txm_config_options, offsetof(args, config)                                                           \
     }
 
-/* What a tx file is asked to be: make, resolve, list. */
+/* The settings of a tx file: make, resolve, list. */
 typedef struct txm_settings_args {
     txm_settings settings; /* attributes: see txm_settings_args_finish */
     txm_opt_list attributes;
@@ -78,14 +78,14 @@ extern const txm_option txm_settings_options[], txm_naming_options[];
         "Settings", txm_settings_options, offsetof(args, settings)                                                     \
     }
 void txm_settings_args_default(txm_settings_args *args);
-/* Ties the parsed lists to the settings, and notes which were asked for by name; call once after parsing. */
+/* Adds the parsed lists to the settings, and records which options were given; call once after parsing. */
 void txm_settings_args_finish(txm_settings_args *args, const txm_operands *operands);
-/* Warns of settings under which Cycles will not use what is made. */
+/* Warns about settings with which Cycles will not use the files. */
 void txm_settings_args_warn(const txm_settings_args *args);
-/* Warns of a colour space that is given by an alias, which leads to another name than scenes look for. */
+/* Warns about a colour space that is given by an alias, because scenes look for another name. */
 void txm_settings_warn_alias(const txm_settings *settings, const txm_color_config *config);
 
-/* Commands whose work is spread over threads, and that choose no device. */
+/* For commands that use threads, but no device. */
 typedef struct txm_jobs_args {
     uint32_t threads;
 } txm_jobs_args;
@@ -95,7 +95,7 @@ extern const txm_option txm_jobs_options[]; /* -j */
         "Running", txm_jobs_options, offsetof(args, jobs)                                                              \
     }
 
-/* How to run. */
+/* Threads, memory and devices. */
 typedef struct txm_running_args {
     uint32_t threads;
     uint64_t max_memory_bytes, device_memory_bytes;
@@ -107,7 +107,7 @@ extern const txm_option txm_running_options[]; /* -j, --max-memory, --device, --
         "Running", txm_running_options, offsetof(args, running)                                                        \
     }
 
-/* What is reported about it. */
+/* Messages and JSON. */
 typedef struct txm_report_args {
     bool json, quiet, verbose;
 } txm_report_args;
@@ -119,25 +119,25 @@ extern const txm_option txm_report_options[]; /* --json, -q, -v */
 /* Applies -q and -v to messages. */
 void txm_report_args_apply(const txm_report_args *args);
 
-/* Of a context for commands that look at files and convert none: no device is woken up. */
+/* The options of a context for commands that only read files: no device is started. */
 txm_context_options txm_looking_options(const txm_config_args *config, const txm_jobs_args *jobs);
-/* That context. As txm_context_make. */
+/* A context with these options. As txm_context_make. */
 txm_status txm_context_for_looking(const txm_config_args *config, const txm_jobs_args *jobs, txm_context **out,
                                    txm_error *err);
 
-/* The config that these options ask for. Borrows their strings. */
+/* The config that the options name. Borrows their strings. */
 txm_color_options txm_color_options_from(const txm_config_args *config);
 
-/* Says of a config that could not be loaded where it, or its working space, was asked for; USAGE for a working space
- * that it lacks. */
+/* Extends the message about a config that could not be loaded: where the config or its working space was set. USAGE
+ * for a working space that the config does not have. */
 void txm_config_explain(const txm_config_args *config, txm_error *err);
-/* Says so of a config that a .txmill or a variable names: `origin`. */
+/* The same for a config that a .txmill or a variable names: `origin`. */
 void txm_config_blame(const char *origin, txm_error *err);
 
-/* txm_context_new, with failures explained so. */
+/* txm_context_new, with such messages. */
 txm_status txm_context_make(const txm_context_options *options, txm_context **out, txm_error *err);
 
-/* Fills the options of a context from the parsed groups, with messages going to txm_say. */
+/* Fills the options of a context from the parsed groups; messages go to txm_say. */
 txm_context_options txm_context_options_from(const txm_config_args *config, const txm_running_args *running);
 
 #endif

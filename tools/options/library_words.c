@@ -12,7 +12,7 @@ char txm_policy_values[TXM_WORDS_TEXT], txm_policy_more[TXM_WORDS_TEXT];
 char txm_replay_policy_values[TXM_WORDS_TEXT], txm_replay_policy_more[TXM_WORDS_TEXT];
 char txm_filter_values[TXM_WORDS_TEXT], txm_filter_more[TXM_WORDS_TEXT];
 
-/* What does not fit is left out; a test looks for all of it. */
+/* Text that does not fit is left out; a test checks that all of it is there. */
 static void append_words(char text[TXM_WORDS_TEXT], const char *between, const char *a, const char *colon,
                          const char *b)
 {
@@ -32,7 +32,7 @@ __attribute__((constructor)) static void compose_policies(void)
     append_words(txm_policy_more, "", ".", "", "");
     append_words(txm_replay_policy_values, " ", "opt", "", "");
     append_words(txm_replay_policy_more, "; ", "opt", ": ",
-                 "what is used again last goes, which only who knows the future can tell.");
+                 "the tile whose next use is furthest away is evicted, which is possible only with a complete trace.");
 }
 
 __attribute__((constructor)) static void compose_filters(void)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Parsing a command line by a command's table of options.
+ * Parses a command line by a command's table of options.
  *
- * In: argv and a table. Out: the filled struct and the operands. A name that is unknown gets the nearest known one in
- * its message; abbreviations are not taken, since scripts would break when an option is added.
+ * In: argv and a table. Out: the filled struct and the operands. The message about an unknown option suggests a
+ * similar one. Abbreviations are not accepted, because they could break scripts when an option is added.
  */
 #include "tools/options/opt.h"
 
@@ -20,7 +20,7 @@
 #include "tile/base/mem.h"
 #include "tools/output/text.h"
 
-/* Of the process, not of a command: there is no field. */
+/* This setting belongs to the process, so there is no field. */
 static txm_status parse_color(const char *text, void *field, txm_error *err)
 {
     static const char *const words[] = {"auto", "always", "never"};
@@ -37,19 +37,18 @@ static txm_status parse_color(const char *text, void *field, txm_error *err)
 const txm_option txm_help_options[] = {
     TXM_OPTION(FLAG, "help", .letter = 'h', .help = "Print this help and exit"),
     TXM_OPTION(CUSTOM, "color", .arg = "WHEN", .values = "auto always never", .parse = parse_color,
-               .help = "Colours: auto, always or never (default: auto, on a terminal that has them)",
+               .help = "Colours: auto, always or never (default: auto, if the terminal supports them)",
                .more = "NO_COLOR in the environment turns auto into never."),
     {0},
 };
 
-/* In the next word, if it is not joined; a WORD's argument can only be joined. */
+/* In the next word, if it is not joined; the argument of a WORD can only be joined. */
 bool txm_opt_takes_argument(const txm_option *option)
 {
     return option->type != TXM_OPT_FLAG && option->type != TXM_OPT_CLEAR && option->type != TXM_OPT_WORD;
 }
 
-/* Parsing, --help, the manual and the completions all walk through here: none can know an option that another
- * lacks. */
+/* Parsing, --help, the manual and completion all use this function, so that they have the same options. */
 void txm_each_option(const txm_command *command, txm_option_fn fn, void *user)
 {
     static const txm_option_group help = {"Help", txm_help_options, 0};
@@ -63,16 +62,16 @@ void txm_each_option(const txm_command *command, txm_option_fn fn, void *user)
 /* ---- finding an option ------------------------------------------------------------------------------------------ */
 
 typedef struct search {
-    const char *name; /* long form, not necessarily ending where the option's name ends */
+    const char *name; /* long name, which may be followed by other text */
     size_t name_bytes;
-    char letter; /* looked for when name is NULL */
+    char letter; /* used if name is NULL */
     const txm_option *found;
     const txm_option_group *group;
     const char *near; /* nearest long name so far */
     unsigned distance;
 } search;
 
-/* No early end: the walk is over a few dozen options, once per word of the command line. */
+/* Goes through all options, which are a few dozen, for each word. */
 static void match(void *user, const txm_option_group *group, const txm_option *option)
 {
     search *s = user;
@@ -84,7 +83,7 @@ static void match(void *user, const txm_option_group *group, const txm_option *o
     }
 }
 
-/* Only after nothing has matched: it costs more. */
+/* Called only if nothing has matched, because it takes longer. */
 static void match_near(void *user, const txm_option_group *group, const txm_option *option)
 {
     search *s = user;
@@ -98,7 +97,7 @@ static void match_near(void *user, const txm_option_group *group, const txm_opti
     }
 }
 
-/* A letter is most often wrong by its case, a name by a keystroke. */
+/* For a letter the other case is suggested, for a name the most similar one. */
 static txm_status unknown(const txm_command *command, search *s, txm_error *err)
 {
     search other = {.letter = s->letter ^ 0x20}, overwrite = {.name = "overwrite", .name_bytes = 9};
@@ -130,8 +129,8 @@ static txm_status unknown(const txm_command *command, search *s, txm_error *err)
 
 /* ---- arguments -------------------------------------------------------------------------------------------------- */
 
-/* Units are powers of 1024 as in every tool that takes such an option; the output of commands counts in
- * thousands as disks are sold. Signs, hex and "inf", which strtod would take, are refused. */
+/* Units are powers of 1024, as in other tools; the output of commands has powers of 1000, as for disks. Signs,
+ * hexadecimal numbers and "inf", which strtod accepts, are refused. */
 txm_status txm_parse_size(const char *text, void *field, txm_error *err)
 {
     static const char units[] = "KMGT";
@@ -148,7 +147,7 @@ txm_status txm_parse_size(const char *text, void *field, txm_error *err)
     return TXM_OK;
 }
 
-/* Digits only: strtoul takes "-1" for a very large number. */
+/* Only digits, because strtoul accepts "-1" as a large number. */
 static txm_status parse_uint(const txm_option *o, const char *text, uint32_t *field, txm_error *err)
 {
     char *end;
@@ -161,8 +160,7 @@ static txm_status parse_uint(const txm_option *o, const char *text, uint32_t *fi
     return TXM_OK;
 }
 
-/* The words of the table are the help, the completion and the parser's set in one; the number stored is the
- * word's place. */
+/* The words in the table are used for help, completion and parsing; the number stored is the index of the word. */
 static txm_status parse_choice(const txm_option *o, const char *text, int *field, txm_error *err)
 {
     int index = 0;
@@ -186,7 +184,7 @@ static txm_status parse_choice(const txm_option *o, const char *text, int *field
                     *near ? "?" : "");
 }
 
-/* A word that may be left away. */
+/* A word that may be omitted. */
 static txm_status parse_word(const txm_option *o, const char *text, int *field, txm_error *err)
 {
     int index = -1;
@@ -196,7 +194,7 @@ static txm_status parse_word(const txm_option *o, const char *text, int *field, 
     return status;
 }
 
-/* Nothing else is taken, so that a value never depends on what somebody thinks is true. */
+/* Other words are refused, so that the meaning is always clear. */
 static txm_status parse_yesno(const char *text, bool *field, txm_error *err)
 {
     bool yes = !strcmp(text, "yes");
@@ -206,7 +204,7 @@ static txm_status parse_yesno(const char *text, bool *field, txm_error *err)
     return TXM_OK;
 }
 
-/* Room for a NULL at the end: globs are handed on to the library as such arrays. */
+/* Keeps room for a NULL at the end, because globs are passed to the library as such arrays. */
 static txm_status add_to_list(const txm_option *o, const char *text, txm_opt_list *list, txm_error *err)
 {
     txm_status status = o->parse ? o->parse(text, NULL, err) : TXM_OK;
@@ -221,7 +219,7 @@ static txm_status add_to_list(const txm_option *o, const char *text, txm_opt_lis
     return TXM_OK;
 }
 
-/* `text` belongs to argv, which lives as long as the process: strings are kept, not copied. */
+/* `text` points into argv, which lives as long as the process, so strings are not copied. */
 static txm_status store(const txm_option *o, const char *text, void *field, txm_error *err)
 {
     switch (o->type) {
@@ -269,7 +267,7 @@ bool txm_opt_given(const txm_operands *operands, const char *name)
     return false;
 }
 
-/* Whether an option was given at all matters where a project's settings would otherwise fill it in. */
+/* Records the option, because a project's settings apply only to options that were not given. */
 static void remember(txm_operands *operands, const txm_option *option)
 {
     size_t most = sizeof operands->given / sizeof *operands->given;
@@ -277,18 +275,18 @@ static void remember(txm_operands *operands, const txm_option *option)
         operands->given[operands->given_count++] = option;
 }
 
-/* A name that was left out in front of a glob makes an image the folder. What is not there yet will be made. */
+/* If a name is missing before a glob, an image becomes the argument. A folder that does not exist yet will be
+ * created. */
 static txm_status check_folder(const txm_option *o, const char *path, txm_error *err)
 {
     struct stat st;
     if (!o->values || strcmp(o->values, TXM_VALUES_DIR) || stat(path, &st) != 0 || S_ISDIR(st.st_mode))
         return TXM_OK;
-    return txm_fail(err, TXM_STATUS_USAGE,
-                    "--%s %s: is a file, not a folder. Was the folder left out, as in --%s cache?", o->name, path,
-                    o->name);
+    return txm_fail(err, TXM_STATUS_USAGE, "--%s %s: a file, not a folder; was the folder left out, as in --%s cache?",
+                    o->name, path, o->name);
 }
 
-/* Applies a found option. `text` is the argument that was glued on, NULL if there was none. */
+/* Applies an option. `text` is its joined argument, or NULL. */
 static txm_status apply(cursor *c, const search *s, const char *text, txm_error *err)
 {
     const txm_option *o = s->found;
@@ -317,7 +315,7 @@ static txm_status apply(cursor *c, const search *s, const char *text, txm_error 
     return status;
 }
 
-/* --name=value or --name; an empty value after the = is one. */
+/* --name=value or --name; an empty value after the = counts as an argument. */
 static txm_status parse_long(const txm_command *command, cursor *c, const char *word, txm_error *err)
 {
     search s = {.name = word, .name_bytes = strcspn(word, "=")};
@@ -327,7 +325,7 @@ static txm_status parse_long(const txm_command *command, cursor *c, const char *
     return apply(c, &s, word[s.name_bytes] ? word + s.name_bytes + 1 : NULL, err);
 }
 
-/* One word of short options: flags may be bundled, the first that takes an argument swallows the rest of the word. */
+/* A word of short options: flags may be combined, and the first option with an argument takes the rest of the word. */
 static txm_status parse_short(const txm_command *command, cursor *c, const char *word, txm_error *err)
 {
     for (; *word && !c->help; word++) {
@@ -344,7 +342,7 @@ static txm_status parse_short(const txm_command *command, cursor *c, const char 
     return TXM_OK;
 }
 
-/* Options and operands may be mixed, as GNU programs allow; after "--" everything is an operand. */
+/* Options and operands may be mixed, as in GNU programs; after "--" everything is an operand. */
 txm_parse_outcome txm_parse(const txm_command *command, int argc, char **argv, void *args, txm_operands *operands,
                             txm_error *err)
 {
@@ -398,7 +396,7 @@ static bool add_operand(char ***items, size_t *count, size_t *capacity, char *te
     return true;
 }
 
-/* Folders that cannot be read match nothing: the operand then fails under its own name. */
+/* Folders that cannot be read match nothing; the operand then fails under its own name. */
 static bool expand_one(txm_operands *o, char *text, char ***items, size_t *count, size_t capacity[2])
 {
     struct stat st;
@@ -450,7 +448,7 @@ void txm_operands_free(txm_operands *operands)
     *operands = (txm_operands){0};
 }
 
-/* Lists are all that parsing allocates. */
+/* Only lists are allocated by parsing. */
 void txm_args_free(const txm_command *command, void *args)
 {
     txm_each_option(command, free_list, args);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Options: every command has one table, which is parsed into a struct, printed by --help, and turned into the OPTIONS
- * section of its man page and the completion of three shells. Nothing about an option is said in a second place.
+ * Options. Each command has one table, by which its options are parsed into a struct and printed by --help, and from
+ * which the OPTIONS section of its manual page and the completion for three shells are generated.
  *
- * Adding a command: write tools/cmd_NAME.c that defines `const txm_command txm_cmd_NAME`, add its name to the list in
+ * To add a command, write tools/cmd_NAME.c that defines `const txm_command txm_cmd_NAME`, add its name to the list in
  * tools/commands.def, and write man/txmill-NAME.1.in. Tests check that the three agree.
  *
- * The room tools/options is everything between argv and a command's struct: parsing by tables (opt.c), groups of
- * options that commands share (args.c, rule_args.c, shard_args.c), and what is said once for a project (project.c).
+ * The room tools/options has everything between argv and a command's struct: parsing by tables (opt.c), groups of
+ * options that commands share (args.c, rule_args.c, shard_args.c), and the settings of a project (project.c).
  */
 #ifndef TXM_TOOLS_OPT_H
 #define TXM_TOOLS_OPT_H
@@ -19,7 +19,7 @@
 #include "tools/output/values.h"
 #include "txtile/status.h"
 
-/* What an option does to its field. */
+/* How an option sets its field. */
 typedef enum txm_opt_type {
     TXM_OPT_FLAG,   /* bool: set to true; takes no argument */
     TXM_OPT_CLEAR,  /* bool: set to false; takes no argument */
@@ -30,17 +30,17 @@ typedef enum txm_opt_type {
     TXM_OPT_SIZE,   /* uint64_t: bytes, with K, M, G or T for powers of 1024 */
     TXM_OPT_CHOICE, /* int: index of the word in `values` */
     TXM_OPT_WORD,   /* int: 1 without an argument; with --name=WORD 2 + index of the word in `values` */
-    TXM_OPT_CUSTOM  /* whatever `parse` makes of it */
+    TXM_OPT_CUSTOM  /* as set by `parse` */
 } txm_opt_type;
 
-/* Repeated arguments. `items` ends with NULL and is NULL itself while there are none. */
+/* Arguments of a repeated option. `items` ends with NULL, and is NULL itself if there are none. */
 typedef struct txm_opt_list {
     const char **items;
     size_t count;
 } txm_opt_list;
 
-/* Parses an argument into `field`; the message says what would be right ("must be ..."): the option's name and the
- * argument are put in front by the caller. With `field` NULL it only checks. */
+/* Parses an argument into `field`. The message says what is valid ("must be ..."); the caller puts the option's name
+ * and the argument in front. With `field` NULL it only checks. */
 typedef txm_status (*txm_opt_parse_fn)(const char *text, void *field, txm_error *err);
 
 typedef struct txm_option {
@@ -48,10 +48,10 @@ typedef struct txm_option {
     char letter;      /* short form, 0 if there is none */
     txm_opt_type type;
     size_t offset;          /* of the field in the struct of the option's group */
-    const char *arg;        /* what help calls the argument ("DIR"); NULL for flags */
-    const char *values;     /* words, separated by spaces, or TXM_VALUES_*; NULL: anything */
+    const char *arg;        /* name of the argument in the help ("DIR"); NULL for flags */
+    const char *values;     /* words, separated by spaces, or TXM_VALUES_*; NULL: any text */
     const char *help;       /* one line, no full stop: for --help, completion and the man page */
-    const char *more;       /* sentences for the man page alone; may be NULL */
+    const char *more;       /* sentences for the man page only; may be NULL */
     uint32_t min, max;      /* of TXM_OPT_UINT */
     txm_opt_parse_fn parse; /* of TXM_OPT_CUSTOM and TXM_OPT_LIST */
 } txm_option;
@@ -63,31 +63,30 @@ typedef struct txm_option {
     }
 
 typedef struct txm_option_group {
-    const char *title; /* "Settings"; NULL ends the list of groups */
+    const char *title; /* such as "Settings"; NULL ends the list of groups */
     const txm_option *options;
-    size_t offset; /* of the group's struct in the command's */
+    size_t offset; /* of the group's struct in the command's struct */
 } txm_option_group;
 
-/* What is left of the command line: the arguments that are no options, in order. */
+/* The arguments that are not options, in order. */
 typedef struct txm_operands {
     char **items;
     size_t count;
-    const struct txm_option *given[64]; /* options that were named, each once */
+    const struct txm_option *given[64]; /* options that were given, each once */
     size_t given_count;
     char **matches; /* of patterns, owned: txm_operands_free */
     size_t match_count;
 } txm_operands;
 
-/* Puts the files that a pattern matches (*, ? and [...]) in its place, for those that were quoted, or come from a
- * program that asks no shell. What is there under that very name, and what matches nothing, stays as it is. NO_MEMORY.
- */
+/* Replaces patterns (*, ? and [...]) by the files that they match, for programs that do not run a shell, and for
+ * quoted patterns. A pattern that is also the name of a file, or that matches nothing, is kept. NO_MEMORY. */
 txm_status txm_operands_expand(txm_operands *operands, txm_error *err);
 void txm_operands_free(txm_operands *operands); /* zeroes */
 
-/* Whether the option of this long name was named on the command line. */
+/* Whether the option with this long name was given on the command line. */
 bool txm_opt_given(const txm_operands *operands, const char *name);
 
-/* Exit codes that a command can return; 0, 1 and 2 go without saying. */
+/* Exit codes that a command can return, in addition to 0, 1 and 2. */
 enum { TXM_EXITS_FAIL = 1, TXM_EXITS_RETRY = 2, TXM_EXITS_FINDINGS = 4, TXM_EXITS_SIGNAL = 8 };
 
 typedef struct txm_command {
@@ -102,25 +101,26 @@ typedef struct txm_command {
     int (*run)(void *args, const txm_operands *operands); /* returns the exit code */
 } txm_command;
 
-/* The command NAME, whose options are `groups`, are parsed into args_type, and make run_NAME do it; then fields. */
+/* The command NAME with the options `groups`, which are parsed into args_type and run by run_NAME; then fields. */
 #define TXM_COMMAND(command, args_type, ...)                                                                           \
     const txm_command txm_cmd_##command = {                                                                            \
         .name = #command, .groups = groups, .args_bytes = sizeof(args_type), .run = run_##command, __VA_ARGS__}
 
-/* The group that every command has without naming it: --help, which comes first, and --color. */
+/* The group of every command, which need not list it: --help, which comes first, and --color. */
 extern const txm_option txm_help_options[];
 
 typedef enum txm_parse_outcome { TXM_PARSED, TXM_PARSED_HELP, TXM_PARSE_FAILED } txm_parse_outcome;
 
-/* Parses argv[0 .. argc-1] (without program and command name) into `args`, after filling in the defaults. Options and
- * operands may be mixed; `--` ends the options; `-` alone is an operand. operands->items needs room for argc pointers.
- * TXM_PARSED_HELP as soon as --help is met. On failure the message names the option and says what would be right. */
+/* Parses argv[0 .. argc-1] (without program and command name) into `args`, after filling in the defaults. Options
+ * and operands may be mixed; `--` ends the options; `-` alone is an operand. operands->items needs room for argc
+ * pointers. Returns TXM_PARSED_HELP as soon as --help is found. On failure the message names the option and says
+ * what is valid. */
 txm_parse_outcome txm_parse(const txm_command *command, int argc, char **argv, void *args, txm_operands *operands,
                             txm_error *err);
 /* Frees what parsing allocated inside `args`. */
 void txm_args_free(const txm_command *command, void *args);
 
-/* "64M" and "1.5G" to bytes; the field is a uint64_t. Also for other parsers. */
+/* Converts "64M" and "1.5G" to bytes; the field is a uint64_t. Also for other parsers. */
 txm_status txm_parse_size(const char *text, void *field, txm_error *err);
 
 /* Calls `fn` for every option of a command, --help and --color last. */
@@ -130,7 +130,7 @@ void txm_each_option(const txm_command *command, txm_option_fn fn, void *user);
 /* Whether an option of this type takes an argument. */
 bool txm_opt_takes_argument(const txm_option *option);
 
-/* What --help prints, `columns` wide. */
+/* Prints the output of --help, `columns` wide. */
 void txm_help_print(FILE *out, const txm_command *command, unsigned columns);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Settings that are said once.
+ * Finds and applies the settings of a project.
  *
- * In: operands. Out: values with the place where each was said. Variables win over files, options over both. Operands
- * of different projects have no file in common: each image then follows its own, see project_inputs.c.
+ * In: operands. Out: values with the place where each was set. Variables take precedence over files, and options over
+ * both. If operands belong to different projects, each image follows its own, see project_inputs.c.
  */
 #include "tools/options/project.h"
 
@@ -27,13 +27,13 @@ enum { MAX_LINE = 4096, MAX_LINES = 10000 };
 static const char *const names[TXM_KEYS] = {"cache-dir", "ocio", "working-space", "blender",
                                             "preset",    "rule", "rules",         "threads"};
 
-/* As it is written in a .txmill. */
+/* The name in a .txmill. */
 const char *txm_project_key_name(txm_project_key key)
 {
     return names[key];
 }
 
-/* Every value of these counts; of other settings the first does, which is the strongest. */
+/* All values of these settings count; of other settings only the first, which has the highest precedence. */
 static bool repeats(txm_project_key key)
 {
     return key == TXM_KEY_RULE || key == TXM_KEY_RULES;
@@ -41,7 +41,7 @@ static bool repeats(txm_project_key key)
 
 /* ---- values ----------------------------------------------------------------------------------------------------- */
 
-/* Takes over both strings; NULL means exhausted memory. */
+/* Takes ownership of both strings; NULL means exhausted memory. */
 static txm_status add_setting(txm_project *p, txm_project_key key, char *value, char *origin, txm_error *err)
 {
     txm_project_value *values = value && origin ? realloc(p->values, (p->count + 1) * sizeof *values) : NULL;
@@ -72,7 +72,7 @@ void txm_project_free(txm_project *project)
     *project = (txm_project){0};
 }
 
-/* Checked where the value is read, so that a message names the line and not an option that nobody gave. */
+/* Checked where the value is read, so that a message names the line in the file and not an option. */
 static txm_status check_value(txm_project_key key, const char *value, const char *origin, txm_error *err)
 {
     char *end;
@@ -92,7 +92,7 @@ static txm_status check_value(txm_project_key key, const char *value, const char
 
 /* ---- variables -------------------------------------------------------------------------------------------------- */
 
-/* A variable that is nearly one of ours is not heard, and nobody would know. Once a run. */
+/* A variable whose name is similar to one of ours is probably misspelt, so there is a warning. Once per run. */
 static void warn_of_near_variables(void)
 {
     static bool done;
@@ -113,14 +113,12 @@ static void warn_of_near_variables(void)
         for (size_t i = 0; near && near[i]; i++)
             variable[7 + i] = near[i] == '-' ? '_' : (char)toupper((unsigned char)near[i]);
         if (near && strncmp(variable, *e, n) != 0)
-            txm_say(TXM_SAY_WARNING, "%.*s: no such variable, so it is not heard; did you mean %s?", (int)n, *e,
-                    variable);
+            txm_say(TXM_SAY_WARNING, "%.*s: unknown variable, ignored; did you mean %s?", (int)n, *e, variable);
     }
     done = true;
 }
 
-/* TXMILL_CACHE_DIR for cache-dir, and so on: the names follow from the keys, so a new key has its variable at
- * once. */
+/* TXMILL_CACHE_DIR for cache-dir, and so on: the names are derived from the keys, so every key has a variable. */
 static txm_status add_variables(txm_project *p, txm_error *err)
 {
     txm_status status = TXM_OK;
@@ -143,8 +141,8 @@ static txm_status add_variables(txm_project *p, txm_error *err)
 
 /* ---- the file --------------------------------------------------------------------------------------------------- */
 
-/* In place; returns the first character that counts. A carriage return is blank: files are edited on
- * Windows as well. */
+/* Trims in place; returns the first character that is left. A carriage return counts as a blank, because files are
+ * edited on Windows as well. */
 static char *trim(char *text)
 {
     text += strspn(text, " \t");
@@ -154,7 +152,7 @@ static char *trim(char *text)
     return text;
 }
 
-/* Names the nearest setting, then all: there are few. */
+/* The message suggests a similar setting, and lists all, since there are few. */
 static txm_status unknown_key(const char *word, const char *origin, txm_error *err)
 {
     const char *near = NULL;
@@ -171,8 +169,8 @@ static txm_status unknown_key(const char *word, const char *origin, txm_error *e
                     origin, word, near ? " (did you mean '" : "", near ? near : "", near ? "'?)" : "");
 }
 
-/* A value in double quotes is taken as it is, blanks and all. Elsewhere a # after a blank begins a comment: names of
- * files may hold one in their middle. False for a quote that is not closed. */
+/* A value in double quotes is used unchanged, including blanks. Elsewhere only a # after a blank begins a comment,
+ * because names of files may contain one. Returns false for a quote that is not closed. */
 static bool cut_value(char **value)
 {
     char *text = *value;
@@ -193,7 +191,7 @@ static bool cut_value(char **value)
     return true;
 }
 
-/* "root = true" is not a setting: it only says that files above do not count. */
+/* "root = true" is not a setting: it says that files above do not apply. */
 static txm_status take_root(const char *value, const char *origin, bool *root, txm_error *err)
 {
     *root = *root || !strcmp(value, "true");
@@ -202,8 +200,7 @@ static txm_status take_root(const char *value, const char *origin, bool *root, t
                : txm_fail(err, TXM_STATUS_USAGE, "%s: root is '%s', but must be true or false", origin, value);
 }
 
-/* An unknown setting fails the run: a misspelt one that was skipped would convert a whole project with
- * defaults. */
+/* An unknown setting fails the run, because ignoring a misspelt one could convert a whole project with the defaults. */
 static txm_status take_line(txm_project *p, const char *path, char *line, const char *origin, bool *root,
                             txm_error *err)
 {
@@ -227,7 +224,7 @@ static txm_status take_line(txm_project *p, const char *path, char *line, const 
     txm_status status = check_value((txm_project_key)key, value, origin, err);
     if (status != TXM_OK)
         return status;
-    /* Files that a project names lie in it. */
+    /* Relative paths of files are relative to the folder of the .txmill. */
     bool is_file = key == TXM_KEY_RULES || (key == TXM_KEY_OCIO && strncmp(value, "ocio://", 7) != 0);
     char *dir = is_file ? txm_path_dir(path) : NULL;
     char *full = dir ? txm_path_join(dir, value) : is_file ? NULL : txm_strdup(value);
@@ -235,8 +232,8 @@ static txm_status take_line(txm_project *p, const char *path, char *line, const 
     return add_setting(p, (txm_project_key)key, full, txm_strdup(origin), err);
 }
 
-/* Some editors put a byte order mark in front. Bounded in lines and length, since the file is found by searching
- * upwards and may be anything. *root: it inherits nothing. */
+/* A byte order mark, which some editors write, is skipped. The number and length of lines are limited, because the
+ * file was found by searching upwards and may be anything. *root: it inherits nothing. */
 static txm_status read_project_file(txm_project *p, const char *path, bool *root, txm_error *err)
 {
     static const char mark[] = "\xEF\xBB\xBF";
@@ -262,8 +259,8 @@ static txm_status read_project_file(txm_project *p, const char *path, bool *root
 
 /* ---- finding it ------------------------------------------------------------------------------------------------- */
 
-/* *found: the .txmill of `start` or of a folder above it; NULL if there is none. One that cannot be distinguished from
- * none is a failure. */
+/* *found: the .txmill of `start` or of a folder above it; NULL if there is none. If this cannot be determined, it
+ * fails. */
 static txm_status search(const char *start, char **found, txm_error *err)
 {
     struct stat st;
@@ -279,7 +276,7 @@ static txm_status search(const char *start, char **found, txm_error *err)
         if (!path || (!top && !above))
             status = txm_no_memory(err, start);
         else if (!there && errno != ENOENT && errno != ENOTDIR) {
-            /* What is in a folder that this user may not search is not meant for them. */
+            /* A .txmill in a folder that this user may not search does not apply. */
             const int why = errno;
             if (why != EACCES || access(folder, X_OK) == 0)
                 status = txm_fail_errno(err, why, "%s: cannot be examined", path);
@@ -298,7 +295,7 @@ static txm_status search(const char *start, char **found, txm_error *err)
     return status;
 }
 
-/* From where an operand's project is looked for: a folder itself, the folder of anything else. */
+/* The folder where the search for an operand's project begins: a folder itself, or the folder of a file. */
 static char *start_of(const char *operand)
 {
     struct stat st;
@@ -307,8 +304,8 @@ static char *start_of(const char *operand)
     return stat(operand, &st) == 0 && S_ISDIR(st.st_mode) ? txm_strdup(operand) : txm_path_dir(operand);
 }
 
-/* *path is the caller's to free; NULL where no folder above has one, which is not a failure. A file that a variable
- * names takes the place of the search, whoever owns it. */
+/* *path is owned by the caller; NULL if no folder above has a .txmill, which is not a failure. A file that a
+ * variable names replaces the search, whoever owns it. */
 txm_status txm_project_path(const char *file, char **path, txm_error *err)
 {
     const char *named = getenv("TXMILL_SETTINGS");
@@ -343,7 +340,7 @@ static txm_status find_file(char *const *paths, size_t count, txm_project *p, tx
     return TXM_OK;
 }
 
-/* Takes over `path`. */
+/* Takes ownership of `path`. */
 static txm_status add_above(txm_project *p, char *path, txm_error *err)
 {
     char **above = realloc(p->above, (p->above_count + 1) * sizeof *above);
@@ -356,7 +353,7 @@ static txm_status add_above(txm_project *p, char *path, txm_error *err)
     return TXM_OK;
 }
 
-/* The .txmill that one inherits from; NULL where none lies above it. */
+/* The next .txmill above, from which this one inherits; NULL if there is none. */
 static txm_status find_above(const char *path, char **found, txm_error *err)
 {
     char *folder = txm_path_dir(path), *above = folder ? txm_path_dir(folder) : NULL;
@@ -371,7 +368,7 @@ static txm_status find_above(const char *path, char **found, txm_error *err)
     return status;
 }
 
-/* From the nearest upwards, until one says that it is the root. One that a variable names stands alone. */
+/* Reads the files from the nearest upwards, until one has root = true. One that a variable names inherits nothing. */
 static txm_status read_files(txm_project *p, txm_error *err)
 {
     const char *named = getenv("TXMILL_SETTINGS");
@@ -391,7 +388,7 @@ static txm_status read_files(txm_project *p, txm_error *err)
     return status;
 }
 
-/* Variables come before files in the list, nearer files before others, and the first value of a setting wins. */
+/* In the list, variables come before files, and nearer files before others; the first value of a setting counts. */
 txm_status txm_project_find(char *const *paths, size_t count, txm_project *out, txm_error *err)
 {
     *out = (txm_project){0};
@@ -407,7 +404,7 @@ txm_status txm_project_find(char *const *paths, size_t count, txm_project *out, 
 
 /* ---- applying it ------------------------------------------------------------------------------------------------ */
 
-/* NULL-terminated as those of the parser. The string stays the project's. */
+/* NULL-terminated like the parser's lists. The string remains owned by the project. */
 static txm_status add_item(txm_opt_list *list, const char *item, txm_error *err)
 {
     const char **items = realloc(list->items, txm_mul(list->count + 2, sizeof *items));
@@ -419,7 +416,7 @@ static txm_status add_item(txm_opt_list *list, const char *item, txm_error *err)
     return TXM_OK;
 }
 
-/* A target that is NULL is a setting that the command has no use for. */
+/* A NULL target is a setting that the command does not use. */
 static txm_status apply_value(const txm_project_targets *t, const txm_project_value *v, txm_error *err)
 {
     switch (v->key) {
@@ -457,7 +454,7 @@ static txm_status apply_value(const txm_project_targets *t, const txm_project_va
     return TXM_OK;
 }
 
-/* The strings are the command's for as long as it runs: one process, one command. */
+/* The strings live as long as the process, which runs a single command. */
 static txm_project_applied applied;
 
 const txm_project_applied *txm_project_state(void)
@@ -465,8 +462,8 @@ const txm_project_applied *txm_project_state(void)
     return &applied;
 }
 
-/* Found by the address of the string, which is this module's own where it came from a project: equal texts from
- * the command line are not mistaken for it. */
+/* Compares the addresses of strings: those from a project belong to this module, so equal texts from the command
+ * line are distinguished. */
 const char *txm_project_origin(const char *value, const char *otherwise)
 {
     for (size_t i = 0; i < applied.project.count; i++)
@@ -475,13 +472,13 @@ const char *txm_project_origin(const char *value, const char *otherwise)
     return otherwise;
 }
 
-/* By its absolute path; the rest came from variables. */
+/* Values from files have an absolute path as origin; the others come from variables. */
 static bool is_from_file(const txm_project_value *v)
 {
     return v->origin[0] == '/';
 }
 
-/* Before the file is read: what the command line and the variables said counts. */
+/* Called before the file is read, to record what the command line and the variables set. */
 static void note_said(const bool said[TXM_KEYS])
 {
     const txm_rule_args *rules = applied.targets.rules;
@@ -490,8 +487,8 @@ static void note_said(const bool said[TXM_KEYS])
     applied.rule_files = rules ? rules->rule_files.count : 0;
 }
 
-/* Options that were given keep their values; each setting that takes effect is named once at -v, since a file
- * that nobody remembers is the first thing to suspect when a run does something odd. */
+/* Options that were given keep their values. Each setting that takes effect is printed with -v, to help find a
+ * forgotten file when a run does something unexpected. */
 txm_status txm_project_apply(const txm_project_targets *targets, const txm_operands *operands, txm_error *err)
 {
     static const char *const options[TXM_KEYS] = {"cache-dir", "ocio", "working-space", "blender", "preset",

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Settings that are said once: a project's file .txmill, found upwards from the images, and TXMILL_* variables.
+ * The settings of a project: its file .txmill, in the folder of an image or above it, and TXMILL_* variables.
  *
  *     # /projects/film/.txmill
  *     cache-dir = /fast/tx
- *     ocio = config/film.ocio             counts from the folder of the .txmill
+ *     ocio = config/film.ocio             relative to the folder of the .txmill
  *     working-space = ACEScg
  *     preset = pbr
  *     rule = *_mask.*=Non-Color           repeatable; rules = FILE as well
  *     threads = 8
  *
- * The command line counts first, then the variables TXMILL_CACHE_DIR, TXMILL_OCIO, TXMILL_WORKING_SPACE, TXMILL_PRESET,
- * TXMILL_RULE, TXMILL_RULES and TXMILL_THREADS, then the file. Rules add up in that order.
+ * The command line has the highest precedence, then the variables TXMILL_CACHE_DIR, TXMILL_OCIO, TXMILL_WORKING_SPACE,
+ * TXMILL_PRESET, TXMILL_RULE, TXMILL_RULES and TXMILL_THREADS, then the file. Rules are combined in that order.
  */
 #ifndef TXM_TOOLS_PROJECT_H
 #define TXM_TOOLS_PROJECT_H
@@ -30,31 +30,31 @@ typedef enum txm_project_key {
     TXM_KEYS
 } txm_project_key;
 
-/* "cache-dir" ...: in the file, and, in capitals, in the environment. */
+/* The name of a key, such as "cache-dir", in the file; in capitals, in the environment. */
 const char *txm_project_key_name(txm_project_key key);
 
-/* One setting, and where it is from: "FILE:LINE" or a variable's name. */
+/* One setting and its origin: "FILE:LINE" or a variable's name. */
 typedef struct txm_project_value {
     txm_project_key key;
     const char *value, *origin;
 } txm_project_value;
 
-/* Zero-initialise. The strongest come first. */
+/* Zero-initialise. Settings with higher precedence come first. */
 typedef struct txm_project {
-    char *path;   /* of the .txmill; NULL: there is none */
-    char **above; /* those that it inherits from, the nearest first */
+    char *path;   /* of the .txmill; NULL if there is none */
+    char **above; /* those from which it inherits, the nearest first */
     size_t above_count;
     txm_project_value *values;
     size_t count;
 } txm_project;
 
-/* What holds for the operands, if each leads to the same .txmill; where they lead to several, the variables alone. ""
- * and no operands mean the current folder. USAGE for a file that cannot be understood, with its line; NO_MEMORY, what
- * reading fails with. */
+/* Finds the settings that apply to the operands, if they all have the same .txmill; otherwise only those of
+ * variables. "" and no operands stand for the current folder. USAGE for an invalid file, with its line; NO_MEMORY,
+ * or the error of a read. */
 txm_status txm_project_find(char *const *paths, size_t count, txm_project *out, txm_error *err);
 void txm_project_free(txm_project *project); /* NULL-safe; zeroes */
 
-/* Where a command keeps what may be said so; members may be NULL. */
+/* Where a command stores the settings; members may be NULL. */
 typedef struct txm_project_targets {
     const char **cache_dir;
     txm_config_args *config;
@@ -62,33 +62,34 @@ typedef struct txm_project_targets {
     uint32_t *threads;
 } txm_project_targets;
 
-/* Finds what holds for the operands and puts it where the command line said nothing. The strings live as long as the
- * program. As txm_project_find. */
+/* Finds the settings that apply to the operands, and stores those that the command line did not set. The strings
+ * live as long as the program. As txm_project_find. */
 txm_status txm_project_apply(const txm_project_targets *targets, const txm_operands *operands, txm_error *err);
 
-/* What was applied: by the command line and the variables, which no file overrules, and by the operands' .txmill. */
+/* What was applied: settings of the command line and of variables, which no file overrides, and of the operands'
+ * .txmill. */
 typedef struct txm_project_applied {
     txm_project project;
     txm_project_targets targets;
-    bool said[TXM_KEYS];      /* by the command line or a variable */
-    size_t rules, rule_files; /* of the targets' rules, those that no .txmill holds */
+    bool said[TXM_KEYS];      /* set by the command line or a variable */
+    size_t rules, rule_files; /* number of the targets' rules that come from no .txmill */
 } txm_project_applied;
 const txm_project_applied *txm_project_state(void);
-/* Where a value that was applied is from; `otherwise` for one of the command line. */
+/* The origin of a value that was applied; `otherwise` if it came from the command line. */
 const char *txm_project_origin(const char *value, const char *otherwise);
 
-/* *path: the .txmill of a file's folder or of a folder above it, owned by the caller; NULL if there is none. What
- * looking fails with. */
+/* *path: the .txmill of a file's folder or of a folder above it, owned by the caller; NULL if there is none. Fails
+ * if the search does. */
 txm_status txm_project_path(const char *file, char **path, txm_error *err);
 
-/* What inputs are looked at and converted with. Zero-initialise but for `place`. */
+/* The contexts with which inputs are examined and converted. Zero-initialise all but `place`. */
 typedef struct txm_project_contexts {
-    /* Whose project counts for an input; *place owned by the caller. NULL: its own path. */
+    /* The path whose project applies to an input; *place owned by the caller. NULL: the input's own path. */
     txm_status (*place)(const char *input, char **place, txm_error *err);
-    txm_context *common;               /* of the command line, the variables and the operands' .txmill; owned */
-    txm_context **of;                  /* one an input; NULL: the common one */
-    const txm_rules **rules;           /* one an input, of its own .txmill; NULL: those of the run */
-    struct txm_loaded_config *configs; /* with those that differ from the common one; owned */
+    txm_context *common;               /* for the command line, the variables and the operands' .txmill; owned */
+    txm_context **of;                  /* one per input; NULL: the common one */
+    const txm_rules **rules;           /* one per input, of its own .txmill; NULL: those of the run */
+    struct txm_loaded_config *configs; /* the contexts that differ from the common one; owned */
     size_t count, capacity;
 } txm_project_contexts;
 void txm_project_contexts_free(txm_project_contexts *contexts); /* zeroes */
@@ -102,12 +103,12 @@ const txm_rules *txm_project_rules(const txm_project_contexts *contexts, size_t 
  * inputs, or the command line. NO_MEMORY, what txm_context_make and, for the run, txm_settings_check fail with. */
 txm_status txm_project_open(txm_inputs *inputs, const txm_context_options *options, const txm_settings *settings,
                             const txm_rules *rules, txm_project_contexts *contexts, txm_error *err);
-/* The same for commands that look at files and convert none: no device is woken up. */
+/* The same for commands that only read files: no device is started. */
 txm_status txm_project_look(txm_inputs *inputs, const txm_config_args *config, const txm_jobs_args *jobs,
                             const txm_settings *settings, const txm_rules *rules, txm_project_contexts *contexts,
                             txm_error *err);
-/* The config and the working space of a file's own .txmill; `otherwise` where that is the operands'. */
+/* The config and the working space of a file's own .txmill; `otherwise` if it has the operands' .txmill. */
 txm_config_args txm_project_config(const char *file, const txm_config_args *otherwise);
-/* Whether both ask for the same. */
+/* Whether both stand for the same config and working space. */
 bool txm_config_args_same(const txm_config_args *a, const txm_config_args *b);
 #endif

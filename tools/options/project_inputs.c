@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Projects below the folders that were given: each image follows its own .txmill.
+ * Applies the settings of projects below the given folders to their images.
  *
- * In: inputs, and what the command line said. Out: inputs that say what their projects say, and the context of each: a
- * config and working space that differ from the run's are loaded once for all projects that share them.
+ * In: inputs, and the settings of the command line. Out: inputs with the settings of their projects, and the context
+ * of each. A config and working space that differ from the run's are loaded once for all projects that share them.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,24 +16,25 @@
 #include "tools/options/project.h"
 #include "tools/output/exits.h"
 
-/* A .txmill other than the operands', and what it comes to under the command line. */
+/* A .txmill other than the operands', with its settings below those of the command line. */
 typedef struct own_project {
     txm_project project;
     txm_rules *rules;
-    const char *values[TXM_KEYS], *origins[TXM_KEYS]; /* of what the command line left open; NULL: not said */
-    txm_error failure;                                /* of reading or checking it: fails its images, no others */
+    const char *values[TXM_KEYS], *origins[TXM_KEYS]; /* of settings that the command line left open; NULL: not set */
+    txm_error failure;                                /* of reading or checking it; it fails only its own images */
     bool checked;
 } own_project;
 
-/* One process, one command: they live as long as it runs. */
+/* They live as long as the process, which runs a single command. */
 static struct {
-    txm_names folders, files; /* by folder: index + 1 of its project, 0 the operands'; by .txmill the same */
+    txm_names folders, files; /* index + 1 of the project of a folder, 0 for the operands' project; the same for a
+                               * .txmill */
     own_project *items;
     size_t count, capacity;
 } own;
 
-/* Rules of the command line come before those of the project, with those of the run's own project cut off:
- * `rules` and `rule_files` count how many were there before it was applied. */
+/* Rules of the command line come before those of the project; those of the run's own project are cut off: `rules`
+ * and `rule_files` count those that were there before it was applied. */
 static txm_status read_rules(own_project *o, txm_error *err)
 {
     const txm_project_applied *a = txm_project_state();
@@ -54,7 +55,7 @@ static txm_status read_rules(own_project *o, txm_error *err)
     return status == TXM_OK && preset ? txm_rules_preset(o->rules, preset, err) : status;
 }
 
-/* What the user said on the command line counts for every project. */
+/* Settings of the command line apply to every project. */
 static txm_status load_project(own_project *o, char *path, txm_error *err)
 {
     const txm_project_applied *a = txm_project_state();
@@ -69,7 +70,7 @@ static txm_status load_project(own_project *o, char *path, txm_error *err)
     return status == TXM_OK && a->targets.rules ? read_rules(o, err) : status;
 }
 
-/* The project of a .txmill, which is read once. NULL when memory is exhausted. Takes over `path`. */
+/* The project of a .txmill, which is read once. NULL when memory is exhausted. Takes ownership of `path`. */
 static own_project *project_of(char *path, size_t *number)
 {
     txm_name *entry = txm_names_entry(&own.files, path);
@@ -84,7 +85,7 @@ static own_project *project_of(char *path, size_t *number)
     return *number ? &own.items[*number - 1] : NULL;
 }
 
-/* The project of a file's folder; NULL where it is the operands' or none: then the operands' counts. */
+/* The project of a file's folder; NULL if it is the operands' or there is none, so that the operands' applies. */
 static own_project *find(const char *file, txm_error *err)
 {
     const char *common = txm_project_state()->project.path;
@@ -111,7 +112,7 @@ static own_project *find(const char *file, txm_error *err)
 
 /* ---- configs ---------------------------------------------------------------------------------------------------- */
 
-/* One that differs from the run's, or could not be loaded. */
+/* A config that differs from the run's, or could not be loaded. */
 typedef struct txm_loaded_config {
     txm_config_args args;
     txm_context *context;
@@ -128,7 +129,7 @@ bool txm_config_args_same(const txm_config_args *a, const txm_config_args *b)
     return same_text(a->ocio, b->ocio) && same_text(a->working_space, b->working_space) && a->blender == b->blender;
 }
 
-/* What the run's own .txmill says counts for no other project. */
+/* Settings of the run's own .txmill do not apply to other projects. */
 static txm_config_args config_of(const own_project *o)
 {
     const txm_project_applied *a = txm_project_state();
@@ -144,7 +145,7 @@ static txm_config_args config_of(const own_project *o)
     return args;
 }
 
-/* Loaded once for all projects that ask for it. NULL when memory is exhausted. */
+/* Loaded once for all projects with the same settings. NULL when memory is exhausted. */
 static txm_loaded_config *load_config(txm_project_contexts *contexts, const txm_config_args *args)
 {
     for (size_t i = 0; i < contexts->count; i++)
@@ -159,7 +160,7 @@ static txm_loaded_config *load_config(txm_project_contexts *contexts, const txm_
     return c;
 }
 
-/* Says where the project, or the command line, asked for what there is not. */
+/* Extends the message by where the project, or the command line, set what could not be found. */
 static txm_status blame(const own_project *o, const txm_config_args *args, txm_error *err)
 {
     if (err->status == TXM_STATUS_COLORSPACE) {
@@ -172,7 +173,7 @@ static txm_status blame(const own_project *o, const txm_config_args *args, txm_e
     return err->status;
 }
 
-/* *context: that of the project, NULL where that is the common one. */
+/* *context: that of the project; NULL if it is the common one. */
 static txm_status find_context(const own_project *o, txm_project_contexts *contexts, txm_context **context,
                                txm_error *err)
 {
@@ -200,7 +201,7 @@ const txm_rules *txm_project_rules(const txm_project_contexts *contexts, size_t 
     return contexts->rules && contexts->rules[input] ? contexts->rules[input] : otherwise;
 }
 
-/* The common one last: the others share its threads. */
+/* The common one is freed last, because the others share its threads. */
 void txm_project_contexts_free(txm_project_contexts *contexts)
 {
     for (size_t i = 0; i < contexts->count; i++)
@@ -214,14 +215,14 @@ void txm_project_contexts_free(txm_project_contexts *contexts)
 
 /* ---- inputs ----------------------------------------------------------------------------------------------------- */
 
-/* NULL, the run's own, where the command line or a variable says it; else no other project's. */
+/* NULL, the run's own, if the command line or a variable sets it; otherwise only the project's own. */
 static const char *cache_dir_of(const own_project *o)
 {
     const char *said = o->values[TXM_KEY_CACHE_DIR];
     return txm_project_state()->said[TXM_KEY_CACHE_DIR] ? NULL : said ? said : "";
 }
 
-/* Once a project: what the run asks for must be right with its config, too. */
+/* Once per project: the settings of the run must be valid in its config too. */
 static txm_status check_project(own_project *o, const txm_settings *run, const txm_context *context, txm_error *err)
 {
     txm_settings settings = *run;
@@ -233,7 +234,7 @@ static txm_status check_project(own_project *o, const txm_settings *run, const t
     return txm_fail_as(err, &o->failure);
 }
 
-/* What the project says of an input, where the input does not say it itself. */
+/* Applies the settings of the project to an input that does not have its own. */
 static txm_status say(txm_inputs *inputs, size_t index, const own_project *o, txm_error *err)
 {
     txm_input said = *txm_inputs_at(inputs, index);
@@ -248,14 +249,14 @@ static txm_status say(txm_inputs *inputs, size_t index, const own_project *o, tx
     }
     if (!said.cache_dir)
         said.cache_dir = cache_dir_of(o);
-    /* As with the operands' project: it says more than the scene. */
+    /* As in the operands' project, a setting overrides the scene. */
     if (o->values[TXM_KEY_WORKING_SPACE] && (!said.working_space || said.from_scene))
         said.working_space = o->values[TXM_KEY_WORKING_SPACE];
     return txm_inputs_say(inputs, index, &said, err);
 }
 
-/* An image of a scene belongs to the project of the scene: that is where its user would look for settings. *project:
- * NULL for the operands' own. */
+/* An image of a scene belongs to the project of the scene, where its user would look for settings. *project: NULL
+ * for the operands' own. */
 static txm_status project_of_input(const txm_input *input, const txm_project_contexts *contexts, own_project **project,
                                    txm_error *err)
 {
@@ -291,7 +292,7 @@ static txm_status follow(txm_inputs *inputs, size_t index, const txm_settings *s
     return o ? say(inputs, index, o, err) : TXM_OK;
 }
 
-/* What is said for all has been opened, or `unusable` says why not. */
+/* The common context has been opened, or `unusable` has the reason. */
 static txm_status follow_all(txm_inputs *inputs, const txm_settings *settings, const txm_rules *rules,
                              const txm_error *unusable, txm_project_contexts *contexts, txm_error *err)
 {
@@ -306,13 +307,13 @@ static txm_status follow_all(txm_inputs *inputs, const txm_settings *settings, c
         others += contexts->of[i] != NULL;
         common += !contexts->of[i] && txm_inputs_at(inputs, i)->status == TXM_OK;
     }
-    /* Where each image has a config of its own, a colour space need not be in one that none is converted with. */
+    /* If each image has its own config, a colour space need not be in the run's, with which none is converted. */
     if (status == TXM_OK && unusable->status == TXM_OK && (common || !others))
         status = txm_settings_check(settings, rules, txm_context_color(contexts->common), err);
     return status;
 }
 
-/* Whether an input follows another .txmill than the operands', and so need not fail with that. */
+/* Whether an input has another .txmill than the operands', and so need not fail with theirs. */
 static bool any_follows_another(const txm_inputs *inputs, const txm_project_contexts *contexts)
 {
     for (size_t i = 0; i < txm_inputs_count(inputs); i++) {
@@ -325,7 +326,8 @@ static bool any_follows_another(const txm_inputs *inputs, const txm_project_cont
     return false;
 }
 
-/* Whether the operands' .txmill, not the command line or a variable, says what the run's context cannot be had with. */
+/* Whether the failure of the run's context comes from the operands' .txmill, and not from the command line or a
+ * variable. */
 static bool is_of_project(const txm_error *failure, const txm_config_args *args)
 {
     const txm_project_applied *a = txm_project_state();
@@ -342,7 +344,7 @@ txm_status txm_project_open(txm_inputs *inputs, const txm_context_options *optio
     if (txm_context_make(options, &contexts->common, &failure) != TXM_OK) {
         if (!is_of_project(&failure, &args) || !any_follows_another(inputs, contexts))
             return txm_fail_as(err, &failure);
-        /* The other projects share its threads: any config will do. */
+        /* The other projects share its threads, so any config will do. */
         any.ocio_path = any.working_space = NULL;
         if (txm_context_make(&any, &contexts->common, err) != TXM_OK) {
             txm_error_clear(err);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Rules from the command line, and the check of what is asked for.
+ * Reads rules from the command line, and checks settings.
  *
- * In: --rule, --rules, --preset. Out: rules in the order of their strength. Names of colour spaces are checked against
- * the config before any image is looked at.
+ * In: --rule, --rules, --preset. Out: rules in the order of their precedence. Names of colour spaces are checked
+ * against the config before any image is read.
  */
 #include "tools/options/rule_args.h"
 
@@ -23,23 +23,23 @@
 #define AT(member) .offset = offsetof(txm_rule_args, member)
 const txm_option txm_rule_options[] = {
     TXM_OPTION(LIST, "rule", AT(rules), .arg = "GLOB=SPACE[,ALPHA]",
-               .help = "Colour space and alpha of files that match (repeatable, the first match counts)",
-               .more = "With an empty SPACE the rule sets the alpha type alone. What a scene says is final: no rule "
-                       "applies to its images. txmill-make(1) says more under COLOUR SPACES BY NAME."),
+               .help = "Colour space and alpha type of files that match (repeatable, the first match counts)",
+               .more = "With an empty SPACE the rule sets only the alpha type. Rules do not apply to images of scenes, "
+                       "which have their own settings. For details see COLOUR SPACES BY NAME in txmill-make(1)."),
     TXM_OPTION(LIST, "rules", AT(rule_files), .arg = "FILE", .values = TXM_VALUES_FILE,
                .help = "Read rules from a file, one per line (repeatable)",
                .more = "Empty lines and lines that begin with # are skipped."),
     TXM_OPTION(
         STRING, "preset", AT(preset), .arg = "NAME", .values = "pbr none",
         .help = "Rules for common names; pbr: normal, roughness and other data maps are Non-Color; none: no such rules",
-        .more = "Judged by the last word of the file name, numbers and resolutions aside: wood_normal.png, "
-                "WoodRoughness.1001.exr and wood-ao-4k.jpg count, normal_wood.png does not."),
+        .more = "Only the last word of the file name counts, without numbers and resolutions: wood_normal.png, "
+                "WoodRoughness.1001.exr and wood-ao-4k.jpg are data, normal_wood.png is not."),
     {0},
 };
 #undef AT
 
-/* The first rule that fits wins, so the strongest are read first: single rules, then files, then a preset that
- * knows common names only. */
+/* The first rule that matches counts, so they are read in the order of precedence: single rules, files, and the
+ * preset, which has only common names. */
 txm_status txm_rule_args_read(const txm_rule_args *args, txm_rules **out, txm_error *err)
 {
     txm_status status = txm_rules_new(out, err);
@@ -70,7 +70,7 @@ const char *txm_alpha_near(const char *word)
     return best;
 }
 
-/* `who` says whose colour space it is: "--colorspace", "--rule '*_n.png'". */
+/* `who` is the origin of the colour space: "--colorspace", "--rule '*_n.png'". */
 static txm_status check_space(const char *space, const char *who, const txm_color_config *config, txm_error *err)
 {
     const txm_color_space *found;
@@ -81,12 +81,12 @@ static txm_status check_space(const char *space, const char *who, const txm_colo
     txm_status status = txm_color_find(config, name, &found, &why);
     if (status != TXM_STATUS_COLORSPACE)
         return status == TXM_OK ? TXM_OK : txm_fail(err, status, "%s", why.message);
-    /* A rule's text after its last comma may be a mistyped alpha type: name the word that is wrong. */
+    /* The text after the last comma of a rule may be a mistyped alpha type; the message then names that word. */
     const char *comma = strrchr(space, ',');
     char *front = comma ? txm_strndup(space, (size_t)(comma - space)) : NULL;
     txm_alpha alpha;
     if (front && !strcmp(who, "--colorspace") && txm_alpha_parse(comma + 1, &alpha)) {
-        txm_fail(err, TXM_STATUS_USAGE, "--colorspace %s: must be a colour space alone; say the alpha type with -a %s",
+        txm_fail(err, TXM_STATUS_USAGE, "--colorspace %s: must be only a colour space; give the alpha type with -a %s",
                  space, comma + 1);
     } else if (front && txm_color_canonical(config, front)) {
         const char *near = txm_alpha_near(comma + 1);
@@ -101,7 +101,7 @@ static txm_status check_space(const char *space, const char *who, const txm_colo
     return TXM_STATUS_USAGE;
 }
 
-/* Every rule, used or not: which of them an image will meet is not known yet. */
+/* Checks all rules, because it is not known yet which will match an image. */
 static txm_status check_rules(const txm_rules *rules, const txm_color_config *config, txm_error *err)
 {
     const txm_rule *rule;
@@ -114,7 +114,7 @@ static txm_status check_rules(const txm_rules *rules, const txm_color_config *co
     return status;
 }
 
-/* A cache folder need not be there yet, but nothing on its way may be anything but a folder. */
+/* A cache folder need not exist yet, but every existing part of its path must be a folder. */
 static txm_status check_cache_dir(const char *dir, txm_error *err)
 {
     struct stat st;
@@ -141,7 +141,7 @@ static txm_status check_cache_dir(const char *dir, txm_error *err)
 txm_status txm_settings_check(const txm_settings *settings, const txm_rules *rules, const txm_color_config *config,
                               txm_error *err)
 {
-    /* As Blender does, strict settings take an unknown colour space for linear. */
+    /* With strict settings an unknown colour space is treated as linear, as in Blender. */
     txm_status status = settings->strict ? TXM_OK : check_space(settings->colorspace, "--colorspace", config, err);
     if (status == TXM_OK && rules && !settings->strict)
         status = check_rules(rules, config, err);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Rules from the command line: which colour space and alpha type go with which names. For every command that must agree
- * with make on what a texture is. */
+ * Rules from the command line: colour space and alpha type by file name, for every command that must treat textures as
+ * make does. */
 #ifndef TXM_TOOLS_RULE_ARGS_H
 #define TXM_TOOLS_RULE_ARGS_H
 #include "tools/options/opt.h"
@@ -17,14 +17,14 @@ extern const txm_option txm_rule_options[]; /* --rule, --rules, --preset */
         "Rules", txm_rule_options, offsetof(args, rules)                                                               \
     }
 
-/* Reads them all, in the order in which they count. USAGE, NOT_FOUND ..., NO_MEMORY. Free with txm_rules_free. */
+/* Reads all rules, in the order of precedence. USAGE, NOT_FOUND ..., NO_MEMORY. Free with txm_rules_free. */
 txm_status txm_rule_args_read(const txm_rule_args *args, txm_rules **out, txm_error *err);
 
-/* The alpha type that a word was probably meant to be; NULL if none is near. */
+/* The alpha type that was probably meant by a word; NULL if none is similar. */
 const char *txm_alpha_near(const char *word);
 
-/* What is asked for is checked once, before any file: the colour spaces of the settings and of all rules, and the cache
- * folder. USAGE, with near names and the option or the rule that is wrong. */
+/* Checks once, before any file, the colour spaces of the settings and of all rules, and the cache folder. USAGE,
+ * with similar names and the option or rule that is wrong. */
 txm_status txm_settings_check(const txm_settings *settings, const txm_rules *rules, const txm_color_config *config,
                               txm_error *err);
 #endif

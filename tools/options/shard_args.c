@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Which part of the inputs is this run's.
+ * Determines the shard of this run.
  *
- * In: "3/8", or the variables of a Slurm array. Out: which shard of how many. An option wins over the environment, and
- * --shard 1/1 turns the environment off.
+ * In: "3/8", or the variables of a Slurm array. Out: the number of the shard and of all shards. The option takes
+ * precedence over the environment, so --shard 1/1 disables the latter.
  */
 #include "tools/options/shard_args.h"
 
@@ -12,7 +12,7 @@
 
 #include "tile/base/fail.h"
 
-/* Digits up to `end`, below a billion. */
+/* Parses digits up to `end`; the number must be below a billion. */
 static bool parse_number(const char *text, const char *end, uint32_t *out)
 {
     size_t digits = strspn(text, "0123456789");
@@ -37,14 +37,13 @@ static txm_status parse_shard(const char *text, void *field, txm_error *err)
 const txm_option txm_shard_options[] = {
     TXM_OPTION(
         CUSTOM, "shard", .offset = 0, .arg = "I/N", .parse = parse_shard,
-        .help = "Convert the I-th of N parts of the inputs, 1/N to N/N (default: a Slurm array's place)",
-        .more =
-            "In a task of a Slurm array the place and the number come from SLURM_ARRAY_TASK_ID, SLURM_ARRAY_TASK_MIN, "
-            "SLURM_ARRAY_TASK_STEP and SLURM_ARRAY_TASK_COUNT; 1/1 converts all inputs there. See SHARDS."),
+        .help = "Convert the I-th of N parts of the inputs, 1/N to N/N (default: from a Slurm array)",
+        .more = "In a task of a Slurm array, I and N are computed from SLURM_ARRAY_TASK_ID, SLURM_ARRAY_TASK_MIN, "
+                "SLURM_ARRAY_TASK_STEP and SLURM_ARRAY_TASK_COUNT; with 1/1 the task converts all inputs. See SHARDS."),
     {0},
 };
 
-/* A variable of the scheduler's: absent or empty is `otherwise`. */
+/* Reads a variable of the scheduler; if it is missing or empty, the value is `otherwise`. */
 static txm_status from_environment(const char *name, uint32_t otherwise, uint32_t *out, txm_error *err)
 {
     const char *text = getenv(name);
@@ -52,10 +51,11 @@ static txm_status from_environment(const char *name, uint32_t otherwise, uint32_
     if (!text || !*text || parse_number(text, text + strlen(text), out))
         return TXM_OK;
     return txm_fail(err, TXM_STATUS_USAGE,
-                    "%s is \"%s\", which is not a number; --shard I/N says which part is this task's", name, text);
+                    "%s is \"%s\", which is not a number; give the part of this task with --shard I/N", name, text);
 }
 
-/* Slurm's ids begin and step as the user of sbatch liked (--array=5-20:5); the shard is the place in that row. */
+/* The ids of a Slurm array may begin and step in any way (--array=5-20:5); the shard is the task's place in the
+ * array. */
 txm_status txm_shard_args_finish(txm_shard_args *args, txm_error *err)
 {
     enum { NONE = UINT32_MAX };
@@ -69,11 +69,11 @@ txm_status txm_shard_args_finish(txm_shard_args *args, txm_error *err)
         return err->status;
     if (id == NONE || count == NONE)
         return TXM_OK;
-    /* An array like 1,5,7 names no places in a row: which part would task 7 be? */
+    /* For an array such as 1,5,7 the place of task 7 is unknown. */
     if (!step || id < first || (id - first) % step || (id - first) / step >= count || count > TXM_MAX_SHARDS)
         return txm_fail(err, TXM_STATUS_USAGE,
-                        "task %u of a Slurm array of %u that begins with %u: not a row of tasks; "
-                        "--shard I/N says which part is this task's",
+                        "task %u of a Slurm array of %u that begins with %u: the steps are uneven; give the part of "
+                        "this task with --shard I/N",
                         id, count, first);
     *args = (txm_shard_args){(id - first) / step + 1, count};
     return TXM_OK;

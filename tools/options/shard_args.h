@@ -1,5 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- * Which part of the inputs is this run's: --shard, or what a Slurm array says in the environment. */
+/* SPDX-License-Identifier: Apache-2.0 The shard of this run: from --shard, or from the variables of a Slurm array. */
 #ifndef TXM_TOOLS_SHARD_ARGS_H
 #define TXM_TOOLS_SHARD_ARGS_H
 #include "tools/options/opt.h"
@@ -11,6 +10,6 @@ typedef struct txm_shard_args {
 } txm_shard_args;
 extern const txm_option txm_shard_options[]; /* --shard */
 
-/* Without --shard, takes the place in a Slurm array. USAGE where that place is in no division. */
+/* Without --shard, uses the place in a Slurm array. USAGE if that place is unknown. */
 txm_status txm_shard_args_finish(txm_shard_args *args, txm_error *err);
 #endif

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Whose settings files are obeyed.
+ * Decides which users' settings files are used.
  *
- * In: the path of a .txmill. Out: whether it counts. Settings decide where files are written and which OpenColorIO
- * config is loaded, so whoever can put one above a user's images has a say in that user's runs. A shared project folder
- * is written by its group, which is trusted; only folders that everybody may write are not.
+ * In: the path of a .txmill. Out: whether it is used. Settings decide where files are written and which OpenColorIO
+ * config is loaded, so a user who can put a file above another user's images could change that user's runs. The
+ * members of a group that may write to a shared project folder are trusted; folders that everybody may write to are
+ * not.
  */
 #include "tools/options/trust.h"
 
@@ -19,14 +20,14 @@
 #include "tile/base/path.h"
 #include "tools/output/say.h"
 
-/* Root decides anyway. Under sudo the user who typed the command is meant. */
+/* Root is always trusted, and under sudo the user who ran the command. */
 static bool is_ours(uid_t owner)
 {
     const char *user = geteuid() == 0 ? getenv("SUDO_UID") : NULL;
     return owner == 0 || owner == geteuid() || (user && *user && owner == (uid_t)strtoul(user, NULL, 10));
 }
 
-/* Of a link both count: the one who made it chose the file. */
+/* For a link, both owners count, because the owner of the link chose the file. */
 static txm_status examine(const char *path, const char *folder, bool *trusted, txm_error *err)
 {
     struct stat file, link, dir;
@@ -38,7 +39,7 @@ static txm_status examine(const char *path, const char *folder, bool *trusted, t
 
 txm_status txm_settings_trust(const char *path, bool *trusted, txm_error *err)
 {
-    static char *warned; /* many images share their settings */
+    static char *warned; /* the last path, because many images share their settings */
     char *folder = txm_path_dir(path);
     *trusted = false;
     txm_status status = folder ? examine(path, folder, trusted, err) : txm_no_memory(err, path);
@@ -46,8 +47,8 @@ txm_status txm_settings_trust(const char *path, bool *trusted, txm_error *err)
     if (status != TXM_OK || *trusted || (warned && strcmp(warned, path) == 0))
         return status;
     txm_say(TXM_SAY_WARNING,
-            "%s: ignored: it belongs to another user, in a folder that everybody may write; if you trust it, set "
-            "TXMILL_SETTINGS to this path",
+            "%s: ignored, because it belongs to another user and is in a folder that everybody may write to; if you "
+            "trust it, set TXMILL_SETTINGS to this path",
             path);
     free(warned);
     warned = txm_strdup(path);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * In: the version of OpenColorIO that runs. Out: whether it is Blender's, and sentences about it.
+ * In: the version of OpenColorIO in use. Out: whether it is Blender's, and sentences about it.
  */
 #include "tools/output/colors.h"
 
@@ -9,7 +9,7 @@
 
 #include "txmill/color.h"
 
-/* Of the official Blender 5.2, and of the development snapshots of 5.3. */
+/* The version in the official Blender 5.2, and in the development snapshots of 5.3. */
 #define BLENDERS "2.5"
 
 bool txm_colors_exact(void)
@@ -24,16 +24,17 @@ void txm_colors_describe(char *out, size_t out_bytes)
         snprintf(out, out_bytes, "%s, as in Blender %s: colours are exactly Blender's", txm_color_library_version(),
                  blender);
     else
-        snprintf(out, out_bytes,
-                 "%s, Blender %s has %s: converted colours may be a rounding step off; pip install txmill has %s",
-                 txm_color_library_version(), blender, BLENDERS, BLENDERS);
+        snprintf(
+            out, out_bytes,
+            "%s, but Blender %s has %s: converted colours may differ by a rounding step; pip install txmill has %s",
+            txm_color_library_version(), blender, BLENDERS, BLENDERS);
 }
 
 void txm_colors_differ(size_t images, char *out, size_t out_bytes)
 {
-    snprintf(
-        out, out_bytes,
-        "%zu image%s converted by OpenColorIO %s; Blender %s has %s, so colours may be a rounding step off Blender's",
-        images, images == 1 ? " was" : "s were", txm_color_library_version(), txm_blender_name(TXM_BLENDER_NEWEST),
-        BLENDERS);
+    snprintf(out, out_bytes,
+             "%zu image%s converted by OpenColorIO %s; Blender %s has %s, so colours may differ from Blender's by a "
+             "rounding step",
+             images, images == 1 ? " was" : "s were", txm_color_library_version(), txm_blender_name(TXM_BLENDER_NEWEST),
+             BLENDERS);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Exit codes, the last line, and the signals that ask to stop.
+ * Exit codes, the last line, and signals.
  *
- * In: the statuses of a run's files. Out: one exit code and the last line on stderr, with the next step for the
- * commonest failure. Signals set a flag that the work looks at; a second one ends the process at once.
+ * In: the statuses of a run's files. Out: one exit code, and the last lines on stderr with advice for each kind of
+ * failure. Signals set a flag that the work checks; a second one ends the process at once.
  */
 #include "tools/output/exits.h"
 
@@ -26,7 +26,7 @@
 
 /* Written by the handler, read by any thread: only as an atomic, as txm_is_cancelled does. */
 static volatile int caught;
-/* The command writes what is complete after the first signal. */
+/* After the first signal, the command writes the complete part. */
 static volatile int publishes;
 
 void txm_signals_publish(void)
@@ -34,14 +34,14 @@ void txm_signals_publish(void)
     __atomic_store_n(&publishes, 1, __ATOMIC_RELEASE);
 }
 
-/* Only what a handler may do: a flag, unlink, signal. */
+/* Does only what a handler may do: sets a flag, unlinks files, restores signals. */
 static void on_signal(int number)
 {
     int saved_errno = errno;
     const int before = __atomic_exchange_n(&caught, number, __ATOMIC_ACQ_REL);
     if (!before && __atomic_load_n(&publishes, __ATOMIC_ACQUIRE))
         return;
-    /* Threads still at work fail to publish what was unlinked under them; nothing half-written can appear. Should they
+    /* Threads that are still working cannot publish the unlinked files, so nothing half-written appears. If they
      * hang in a read that never returns, a second signal ends the process at once. */
     txm_remove_temporaries();
     signal(number, SIG_DFL);
@@ -50,8 +50,8 @@ static void on_signal(int number)
     errno = saved_errno;
 }
 
-/* A tx file that is cut short while it is read, or whose disk fails, costs that file. Anything else ends the process as
- * it would without a handler. */
+/* If a tx file is truncated while it is read, or its disk fails, only that file fails. Other faults end the process
+ * as without a handler. */
 static void on_bus_error(int number, siginfo_t *info, void *context)
 {
     int saved_errno = errno;
@@ -63,8 +63,7 @@ static void on_bus_error(int number, siginfo_t *info, void *context)
     errno = saved_errno;
 }
 
-/* SA_RESTART lets system calls go on: the flag is looked at between pieces of work, not in the middle of a
- * read. */
+/* With SA_RESTART system calls continue; the flag is checked between pieces of work, not in the middle of a read. */
 void txm_signals_install(void)
 {
     struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
@@ -76,35 +75,35 @@ void txm_signals_install(void)
     struct sigaction bus = {.sa_sigaction = on_bus_error, .sa_flags = SA_SIGINFO};
     sigemptyset(&bus.sa_mask);
     sigaction(SIGBUS, &bus, NULL);
-    /* A reader of the output that goes away must not end a conversion: see txm_finish. */
+    /* If the reader of the output exits, a conversion must go on: see txm_finish. */
     signal(SIGPIPE, SIG_IGN);
 }
 
-/* Too late for more than a message. Files that others see are whole; what belongs to no finished file goes. */
+/* Prints a message and removes unfinished files; visible files are complete. */
 static void on_abort(bool lacks_memory)
 {
     txm_remove_temporaries();
     txm_say(TXM_SAY_ERROR, lacks_memory
-                               ? "out of memory or of threads in a library that cannot go on: OpenColorIO or Embree"
-                               : "an exception in a library, which nothing has caught");
+                               ? "out of memory or threads in a library that cannot continue: OpenColorIO or Embree"
+                               : "an uncaught exception in a library");
     int code = lacks_memory ? TXM_EXIT_RETRY : TXM_EXIT_INTERNAL;
     txm_say_last("TXMILL-ERROR code=%d failed=1 total=1", code);
     _exit(code);
 }
 
-/* OpenColorIO and Embree end the process by an exception that nothing catches; this gets the last word. */
+/* OpenColorIO and Embree may end the process by an uncaught exception; this installs a handler for it. */
 void txm_aborts_install(void)
 {
     txm_before_abort(on_abort);
 }
 
-/* For the library's `cancel` members, which want an address. */
+/* For the library's `cancel` members, which take an address. */
 const volatile int *txm_signal_flag(void)
 {
     return &caught;
 }
 
-/* The number of the signal; 0: none. */
+/* The number of the signal, or 0. */
 int txm_signal_caught(void)
 {
     return __atomic_load_n(&caught, __ATOMIC_ACQUIRE);
@@ -112,7 +111,7 @@ int txm_signal_caught(void)
 
 /* ---- the tally -------------------------------------------------------------------------------------------------- */
 
-/* Which kind of failure a status is. */
+/* Records the kind of failure that a status is. */
 static void note_status(txm_tally *tally, txm_status status)
 {
     if (status == TXM_STATUS_INTERNAL)
@@ -131,7 +130,7 @@ void txm_tally_fail(txm_tally *tally, txm_status status)
     note_status(tally, status);
 }
 
-/* A status from a newer library counts as internal, so that the array is never left. */
+/* A status from a newer library counts as internal, so that the index stays inside the array. */
 void txm_tally_add(txm_tally *tally, txm_status status)
 {
     tally->total++;
@@ -142,8 +141,8 @@ void txm_tally_add(txm_tally *tally, txm_status status)
     }
 }
 
-/* The worst that a script must know first: stopped; worth a retry; a bug; a mistake in the arguments; inputs
- * that fail for good. */
+/* The kind that matters most to a script: stopped; worth a retry; an internal error; a mistake in the arguments;
+ * inputs that failed permanently. */
 txm_exit txm_tally_exit(const txm_tally *tally)
 {
     if (txm_signal_caught())
@@ -159,7 +158,7 @@ txm_exit txm_tally_exit(const txm_tally *tally)
     return tally->findings ? TXM_EXIT_FINDINGS : TXM_EXIT_OK;
 }
 
-/* Whether stdout is a pipe whose reader has gone. */
+/* Whether stdout is a pipe whose reader has exited. */
 static bool reader_left(void)
 {
     struct pollfd out = {.fd = STDOUT_FILENO, .events = POLLOUT};
@@ -168,13 +167,13 @@ static bool reader_left(void)
 
 static atomic_bool missing;
 
-/* Output was lost, though every file may be fine: what the caller was going to read is incomplete. */
+/* Output was lost, although all files may be complete, so the results that the caller reads are incomplete. */
 void txm_results_missing(void)
 {
     atomic_store(&missing, true);
 }
 
-/* Several places are not listed: each message before names its own. */
+/* If there are several places, they are not listed, because each message above names its own. */
 static char config_place[TXM_MESSAGE_BYTES], config_advice[TXM_MESSAGE_BYTES + 64];
 
 void txm_advise_config(const char *origin)
@@ -193,8 +192,8 @@ void txm_advise_config(const char *origin)
              config_place);
 }
 
-/* What a command reads decides what to do about it: a tx file is made again, an image is saved again. NULL: what fits
- * an image fits. */
+/* The advice depends on what the command reads: a tx file is made again, an image is saved again. NULL: the advice
+ * for images applies. */
 static const char *step_for(const char *values, txm_status status)
 {
     static const struct {
@@ -204,7 +203,7 @@ static const char *step_for(const char *values, txm_status status)
     } steps[] = {
         {TXM_VALUES_TX, TXM_STATUS_CORRUPT, "make these tx files again with 'txmill make --force', or copy them again"},
         {TXM_VALUES_TX, TXM_STATUS_UNSUPPORTED,
-         "give tx files, or folders that hold them; 'txmill make' makes the tx files of images"},
+         "give tx files, or folders that contain them; 'txmill make' makes the tx files of images"},
         {TXM_VALUES_TX, TXM_STATUS_NOT_FOUND, "check the names, and whether the share is mounted"},
         {TXM_VALUES_TX, TXM_STATUS_DENIED, "have the permissions changed"},
         {TXM_VALUES_SCENE, TXM_STATUS_CORRUPT, "save these scenes again, or copy them again"},
@@ -222,12 +221,12 @@ static const char *step_for(const char *values, txm_status status)
         {TXM_VALUES_LOG, TXM_STATUS_UNSUPPORTED, "give logs; 'txmill make --log run.jsonl' writes one"},
         {TXM_VALUES_LOG, TXM_STATUS_NOT_FOUND, "check the names, and whether the share is mounted"},
         {TXM_VALUES_LOG, TXM_STATUS_DENIED, "have the permissions changed"},
-        {TXM_VALUES_FILE, TXM_STATUS_CORRUPT, "copy these files again: they are damaged or cut short"},
-        {TXM_VALUES_FILE, TXM_STATUS_UNSUPPORTED, "give files of the kinds that the messages ask for"},
+        {TXM_VALUES_FILE, TXM_STATUS_CORRUPT, "copy these files again: they are damaged or truncated"},
+        {TXM_VALUES_FILE, TXM_STATUS_UNSUPPORTED, "give files of the formats that the messages name"},
         {TXM_VALUES_FILE, TXM_STATUS_NOT_FOUND, "check the names, and whether the share is mounted"},
         {TXM_VALUES_FILE, TXM_STATUS_DENIED, "have the permissions changed"},
     };
-    /* An image is only another way to name its tx file. */
+    /* An image stands for its tx file. */
     if (values && !strcmp(values, TXM_VALUES_TX_OR_IMAGE))
         values = TXM_VALUES_TX;
     for (size_t i = 0; values && i < sizeof steps / sizeof *steps; i++)
@@ -236,7 +235,7 @@ static const char *step_for(const char *values, txm_status status)
     return NULL;
 }
 
-static const char *files_read; /* of the command that runs */
+static const char *files_read; /* of the running command */
 static const char *memory_step = "free memory, then run the same again";
 
 void txm_advise_for(const char *operand_values)
@@ -249,31 +248,30 @@ void txm_advise_memory(const char *step)
     memory_step = step;
 }
 
-/* Imperative, and naming a command or an option where one helps: these lines are what most users read
- * first. */
+/* Imperative sentences that name a command or an option if possible, because most users read these lines first. */
 const char *txm_next_step(txm_status status)
 {
     static const char *const steps[TXM_STATUSES] = {
-        [TXM_STATUS_INTERNAL] = "please report it with what 'txmill doctor' prints",
-        [TXM_STATUS_USAGE] = "give the names or options as the messages above say",
+        [TXM_STATUS_INTERNAL] = "please report it, with the output of 'txmill doctor'",
+        [TXM_STATUS_USAGE] = "correct the names or options as the messages above say",
         [TXM_STATUS_NOT_FOUND] =
-            "check the names, and whether the share is mounted; 'txmill list' shows what a scene names",
+            "check the names, and whether the share is mounted; 'txmill list' shows the images of a scene",
         [TXM_STATUS_NOT_A_FILE] = "name files",
         [TXM_STATUS_DENIED] =
-            "have the permissions changed, or write elsewhere; tx files go to another folder with --cache-dir",
-        [TXM_STATUS_IO] = "check the disk and the network, then run the same again; what is done stays",
-        [TXM_STATUS_DISK_FULL] = "free space ('txmill gc' finds tx files that nobody needs), then run the same again",
-        [TXM_STATUS_CORRUPT] = "save or copy these files again: they are damaged or cut short",
+            "have the permissions changed, or write elsewhere; --cache-dir sets another folder for tx files",
+        [TXM_STATUS_IO] = "check the disk and the network, then run the same again; finished files are kept",
+        [TXM_STATUS_DISK_FULL] = "free space ('txmill gc' finds unneeded tx files), then run the same again",
+        [TXM_STATUS_CORRUPT] = "save or copy these files again: they are damaged or truncated",
         [TXM_STATUS_UNSUPPORTED] =
-            "give files of the kinds that the messages ask for; images can be saved as PNG, TIFF or OpenEXR",
+            "give files of the formats that the messages name; images can be saved as PNG, TIFF or OpenEXR",
         [TXM_STATUS_TOO_LARGE] = "make them smaller, or raise the limit that the messages name",
-        [TXM_STATUS_COLORSPACE] = "'txmill colorspaces' lists the names that the config knows",
+        [TXM_STATUS_COLORSPACE] = "'txmill colorspaces' lists the names in the config",
         [TXM_STATUS_CONFIG] = "name an OpenColorIO config with --ocio, or unset OCIO for the built-in one",
-        [TXM_STATUS_LOCKED] = "another process makes them; run the same again later",
-        [TXM_STATUS_CHANGED] = "run the same again when nothing writes to them any more",
-        [TXM_STATUS_CANCELLED] = "run the same again; what is done stays",
+        [TXM_STATUS_LOCKED] = "another process is making them; run the same again later",
+        [TXM_STATUS_CHANGED] = "run the same again when no other program writes to them",
+        [TXM_STATUS_CANCELLED] = "run the same again; finished files are kept",
         [TXM_STATUS_NEWER] = "use the newer txmill that wrote them",
-        [TXM_STATUS_DEVICE] = "--device cpu does without it; 'txmill devices' shows what there is",
+        [TXM_STATUS_DEVICE] = "use --device cpu; 'txmill devices' lists the devices",
     };
     const char *step = step_for(files_read, status);
     if (!step && (unsigned)status < TXM_STATUSES)
@@ -294,16 +292,16 @@ static void say_failures(const txm_tally *t)
                     txm_next_step((txm_status)s));
 }
 
-/* Nothing in C reports that standard output went to a full disk unless somebody asks. A run whose results are
- * lost counts as failed and may be retried. */
+/* C reports a full disk behind standard output only on flush. A run whose results are lost counts as failed, and may
+ * be retried. */
 int txm_finish(const txm_tally *tally)
 {
     txm_tally t = *tally;
     t.retryable |= atomic_load(&missing);
     errno = 0;
     bool lost = txm_lines_flush() || ferror(stdout);
-    /* One that took what it wanted and left, like head(1), misses nothing. An earlier write may have been the one that
-     * failed: its errno is gone then. */
+    /* A reader that exited early, like head(1), misses nothing. The failed write may have been an earlier one, whose
+     * errno is lost. */
     if (lost && !reader_left()) {
         txm_say(TXM_SAY_ERROR, "standard output: writing failed%s%s; results are missing", errno ? ": " : "",
                 errno ? strerror(errno) : "");
@@ -316,18 +314,19 @@ int txm_finish(const txm_tally *tally)
     return (int)code;
 }
 
-/* One process, one command: what it prints is known from its first look at its options. */
+/* Set once the options are known to contain --json; a process runs a single command. */
 static const char *json_schema;
 static unsigned json_version;
 
-/* Called before options are parsed where --json is among them, so that even a mistake in them is an object. */
+/* Called before options are parsed if --json is among them, so that a mistake in them is an object too. */
 void txm_finish_in_json(const char *schema, unsigned version)
 {
     json_schema = schema;
     json_version = version;
 }
 
-/* Whether a failure says no next step itself, and that of its kind fits whatever it was: a list, a log, a folder. */
+/* Whether the message of a failure has no advice of its own, and that for its kind applies to any file: a list, a
+ * log, a folder. */
 static bool lacks_advice(const txm_error *err)
 {
     switch (err->status) {
@@ -352,7 +351,7 @@ void txm_say_failure(const txm_error *err)
         txm_say(TXM_SAY_INFO, "%s", txm_next_step(err->status));
 }
 
-/* For failures that leave no input its own: all of them count as failed. */
+/* For failures of the whole run: all inputs count as failed. */
 int txm_finish_failed(const txm_error *err, size_t total)
 {
     txm_tally tally = {.total = total, .failed = total};
@@ -367,19 +366,19 @@ int txm_finish_failed(const txm_error *err, size_t total)
     return txm_finish(&tally);
 }
 
-/* Printed into the manual by the build. NULL for a code that no command has. */
+/* For the manual; the build prints it. NULL for an unused code. */
 const char *txm_exit_text(int code)
 {
     static const struct {
         int code;
         const char *text;
     } texts[] = {
-        {TXM_EXIT_OK, "Everything was done, or was up to date already."},
+        {TXM_EXIT_OK, "Everything was done, or was already up to date."},
         {TXM_EXIT_INTERNAL, "An error inside txmill or one of its libraries."},
         {TXM_EXIT_USAGE, "The command line is wrong."},
-        {TXM_EXIT_FAILED, "Some inputs failed for good; none is worth a retry."},
+        {TXM_EXIT_FAILED, "Some inputs failed; a retry would not help."},
         {TXM_EXIT_RETRY,
-         "Some inputs failed in a way that a retry may cure (input and output, a lock, memory, a full disk)."},
+         "Some inputs failed, and a retry may succeed (input and output, a lock, memory, a full disk)."},
         {TXM_EXIT_FINDINGS, "Differences or findings."},
         {TXM_EXIT_SIGINT, "Interrupted by SIGINT; temporary files were removed."},
         {TXM_EXIT_SIGTERM, "Ended by SIGTERM; temporary files were removed."},

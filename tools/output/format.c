@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Numbers for people.
- *
- * Bytes, seconds and counts in the units that people read; JSON has the plain numbers.
+ * Formats bytes, seconds and counts for people; JSON has the plain numbers.
  */
 #include "tools/output/format.h"
 
@@ -11,13 +9,13 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Thousands, as file managers and disks count. */
+/* Powers of 1000, as in file managers and for disks. */
 char *txm_format_bytes(uint64_t bytes, char out[TXM_FORMAT_BYTES])
 {
     static const char *const units[] = {"kB", "MB", "GB", "TB"};
     double value = (double)bytes / 1000;
     int unit = 0;
-    /* 999.95 would print as 1000.0. */
+    /* 999.95 would be printed as 1000.0. */
     while (value >= 999.95 && unit < 3) {
         value /= 1000;
         unit++;
@@ -29,7 +27,7 @@ char *txm_format_bytes(uint64_t bytes, char out[TXM_FORMAT_BYTES])
     return out;
 }
 
-/* Three digits or so at every size: more would be noise in a measured time. */
+/* About three digits at every size, because further ones would be noise in a measured time. */
 char *txm_format_seconds(double seconds, char out[TXM_FORMAT_BYTES])
 {
     if (seconds < 0.1)
@@ -46,7 +44,7 @@ char *txm_format_seconds(double seconds, char out[TXM_FORMAT_BYTES])
     return out;
 }
 
-/* The plural of regular nouns, which is all that messages use. */
+/* Only regular plurals, because messages need no others. */
 const char *txm_format_count(size_t count, const char *noun, char out[TXM_FORMAT_COUNT])
 {
     size_t n = strlen(noun);

@@ -1,5 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- * Numbers for people. */
+/* SPDX-License-Identifier: Apache-2.0 Formats numbers for people. */
 #ifndef TXM_TOOLS_FORMAT_H
 #define TXM_TOOLS_FORMAT_H
 #include <stddef.h>

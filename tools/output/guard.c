@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The guard in front of what is written.
+ * Checks the name of an output before anything is written.
  *
- * In: an output's name and the inputs. Out: yes, or a refusal that says which image would be lost. Files are compared
- * by identity, not by name: links and other spellings are the same file.
+ * In: an output's name and the inputs. Out: TXM_OK, or a refusal that says which file would be lost. Files are
+ * compared by identity, not by name, because links and other spellings may be the same file.
  */
 #include "tools/output/guard.h"
 
@@ -23,7 +23,7 @@
 #include "txmill/picture.h"
 #include "txtile/describe.h"
 
-/* Marks of what txmill wrote stand near the beginning; TIFF keeps its texts at the end. */
+/* The marks of txmill's files are near the beginning; TIFF has its texts at the end. */
 enum { LOOK_BYTES = 64 << 10 };
 
 typedef struct head {
@@ -31,7 +31,7 @@ typedef struct head {
     char data[LOOK_BYTES];
 } head;
 
-/* The first or, with `end`, the last bytes of a file; none where it cannot be read. */
+/* Reads the first or, with `end`, the last bytes of a file; none if it cannot be read. */
 static void read_head(const char *path, bool end, head *out)
 {
     struct stat st;
@@ -58,7 +58,7 @@ static bool begins(const head *h, const char *magic, size_t bytes)
     return h->bytes >= bytes && memcmp(h->data, magic, bytes) == 0;
 }
 
-/* The first bytes, never the extension: a name is what the user got wrong when this is asked. */
+/* By the first bytes and not the extension, because the name may be the user's mistake. */
 static const char *kind_of_head(const head *h)
 {
     static const struct {
@@ -84,7 +84,7 @@ static const char *kind_of_head(const head *h)
     return "another kind of file";
 }
 
-/* What maketx and its kin made: a pyramid that says so, or that bears the extension. */
+/* A tiled pyramid that says so, or has the extension, such as maketx makes. */
 static bool is_tx(const char *path)
 {
     txm_tx *tx = NULL;
@@ -110,7 +110,7 @@ const char *txm_kind_of_file(const char *path)
     return kind_of_head(&h);
 }
 
-/* "3 0 0.5 0.25": a column, a row, values. */
+/* Text such as "3 0 0.5 0.25": a column, a row, values. */
 static bool is_text_of_pixels(const head *h)
 {
     char line[256];
@@ -125,8 +125,8 @@ static bool is_text_of_pixels(const head *h)
            strspn(line + n, "0123456789.+-einfa ") == length - (size_t)n;
 }
 
-/* Whether no option may replace the file: what somebody made, or what took hours. Formats without a magic number are
- * known by the name, where the contents are not text. */
+/* Whether no option may replace the file, because somebody made it, or it took hours. Formats without a magic number
+ * are recognized by name, if the contents are not text. */
 static bool is_precious(const char *path)
 {
     static _Thread_local head h;
@@ -139,7 +139,7 @@ static bool is_precious(const char *path)
     return known || txm_path_scene(path) != TXM_PATH_NONE || (txm_is_image_name(path) && memchr(h.data, 0, h.bytes));
 }
 
-/* Whether the file may be replaced by one of `kind`: it is of that kind, or empty. */
+/* Whether the file may be replaced by one of `kind`, because it is of that kind, or empty. */
 static bool is_of_kind(const char *path, txm_output_kind kind)
 {
     static _Thread_local head h;
@@ -197,8 +197,8 @@ static bool made_from(const char *input, const struct stat *st)
     return is;
 }
 
-/* Whether the texture cache beside a file holds a tx file of that name: pictures of formats that txmill cannot mark as
- * its own become textures, too. */
+/* Whether the texture cache beside a file has a tx file of its name: pictures in formats that txmill cannot mark as
+ * its own may be used as textures. */
 static bool has_tx_file(const char *path)
 {
     size_t bytes;
@@ -218,7 +218,7 @@ static bool has_tx_file(const char *path)
     return has;
 }
 
-/* What to write, with its article, and a name for it that shows what was meant. */
+/* What is to be written, with its article, and an example of its name. */
 static const char *const wanted[] = {"a tx file",
                                      "a picture that txmill wrote",
                                      "a page that txmill wrote",
@@ -230,29 +230,28 @@ static const char *const wanted[] = {"a tx file",
 static const char *const examples[] = {"wood.tx",  "picture.png",  "page.html", "run.jsonl",
                                        "tile.txt", "render.trace", "tiles.tsv", "plot.svg"};
 
-/* Nearly always `--log *.png` or the like: the shell put an image where the output's name was left out. The
- * message says that, with an example of the right form. */
+/* The usual cause is `--log *.png` or the like: the output's name was left out, and the shell put an image in its
+ * place. The message says so, with an example of the right form. */
 static txm_status refuse_kind(const txm_output *o, txm_error *err)
 {
     bool may = o->kind != TXM_OUTPUT_TX && o->kind != TXM_OUTPUT_LOG && !is_precious(o->path);
-    return txm_fail(
-        err, TXM_STATUS_USAGE,
-        "%s %s: the file is there already and is %s, not %s; nothing was written. Was the name after %s left "
-        "out, as in %s %s? Give another name, or %s",
-        o->option, o->path, txm_kind_of_file(o->path), wanted[o->kind], o->option, o->option, examples[o->kind],
-        may ? "--overwrite to replace the file" : "remove the file");
+    return txm_fail(err, TXM_STATUS_USAGE,
+                    "%s %s: the file already exists and is %s, not %s; nothing was written. Was the name after %s left "
+                    "out, as in %s %s? Give another name, or %s",
+                    o->option, o->path, txm_kind_of_file(o->path), wanted[o->kind], o->option, o->option,
+                    examples[o->kind], may ? "--overwrite to replace the file" : "remove the file");
 }
 
-/* Devices and pipes pass: writing to them destroys nothing. */
+/* Devices and pipes are accepted, because writing to them destroys nothing. */
 txm_status txm_guard_output(const txm_output *o, txm_guard_input input, const void *user, txm_error *err)
 {
     struct stat st;
     const char *path;
     if (!o->path || !strcmp(o->path, "-") || stat(o->path, &st) != 0)
-        return TXM_OK; /* what else may be wrong with the name, the writer says */
+        return TXM_OK; /* other problems with the name are reported by the writer */
     if (S_ISDIR(st.st_mode))
-        return txm_fail(err, TXM_STATUS_USAGE, "%s %s: is a folder; name a file in it, as in %s %s/%s", o->option,
-                        o->path, o->option, o->path, examples[o->kind]);
+        return txm_fail(err, TXM_STATUS_USAGE, "%s %s: a folder; name a file in it, as in %s %s/%s", o->option, o->path,
+                        o->option, o->path, examples[o->kind]);
     if (!S_ISREG(st.st_mode))
         return TXM_OK;
     for (size_t i = 0; (path = input(user, i)); i++)
@@ -279,7 +278,7 @@ txm_status txm_guard_output(const txm_output *o, txm_guard_input input, const vo
     return o->overwrite && !is_precious(o->path) ? TXM_OK : refuse_kind(o, err);
 }
 
-/* Names in a texture cache say whose they are. */
+/* The name of a file in a texture cache contains the name of its image. */
 txm_status txm_guard_tx_of(const txm_output *o, const char *image, txm_error *err)
 {
     struct stat st;

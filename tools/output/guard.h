@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The guard in front of every file that an option names to be written: a name that was left out in front of a glob must
- * not cost a texture.
+ * Checks every output that an option names, because a name that was left out before a glob must not cost a texture:
  *
  *     txmill view --html textures/blender_tx/(all).tx    would write the page over the first of them
  *
- * Refused are a folder; an input of the command, under whatever name or link; an image that has a tx file, or that an
- * input was made from; a tx file in the name of another image; and, unless --overwrite is given, a file of another kind
- * than what is to be written. Pictures and pages are of the same kind only if txmill wrote them: somebody else's
- * picture is somebody's work, and may be a texture. That is why no option replaces it, nor a scene, a tx file or a log.
+ * It refuses a folder; an input of the command, by whatever name or link; an image that has a tx file, or from which an
+ * input was made; a tx file with the name of another image; and, unless --overwrite is given, a file of another kind
+ * than that to be written. Pictures and pages are of the same kind only if txmill wrote them; others may be textures,
+ * so no option replaces them, nor a scene, a tx file or a log.
  */
 #ifndef TXM_TOOLS_GUARD_H
 #define TXM_TOOLS_GUARD_H
@@ -32,24 +31,23 @@ typedef struct txm_output {
     const char *option; /* "--html" */
     const char *path;   /* NULL and "-": nothing to guard */
     txm_output_kind kind;
-    bool overwrite; /* files of other kinds may be replaced, if they are not sources */
+    bool overwrite; /* files of other kinds may be replaced, unless they are sources */
 } txm_output;
 
-/* The inputs of a command: calls of txm_guard_input give NULL beyond the last. */
+/* The inputs of a command; a call beyond the last returns NULL. */
 typedef const char *(*txm_guard_input)(const void *user, size_t index);
 
-/* TXM_OK, or USAGE with what is in the way and what to do about it. A name that leads nowhere yet, a device, a pipe or
- * a socket is let pass. */
+/* TXM_OK, or USAGE with the file that is in the way and what to do. A name that does not exist yet, a device, a pipe
+ * or a socket is accepted. */
 txm_status txm_guard_output(const txm_output *output, txm_guard_input input, const void *user, txm_error *err);
 
 /* The same for inputs in an array: operands. */
 txm_status txm_guard_operands(const txm_output *output, char *const *items, size_t count, txm_error *err);
 
-/* Refuses to replace a tx file whose name is that of another image by the one of `image`. As
- * txm_guard_output. */
+/* Refuses to replace a tx file that belongs, by its name, to another image than `image`. As txm_guard_output. */
 txm_status txm_guard_tx_of(const txm_output *output, const char *image, txm_error *err);
 
-/* What a file is, by its first bytes, with its article: "a PNG image", "a Blender scene", "a folder". For messages;
- * never NULL. */
+/* The kind of a file by its first bytes, with its article: "a PNG image", "a Blender scene", "a folder". For
+ * messages; never NULL. */
 const char *txm_kind_of_file(const char *path);
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Writing HTML.
+ * Writes HTML.
  *
- * In: text from file names, metadata and messages. Out: the same with every character replaced that means something in
+ * In: text from file names, metadata and messages. Out: the same, with every character escaped that has a meaning in
  * HTML.
  */
 #include "tools/output/html.h"
@@ -16,8 +16,8 @@
 #include "tile/base/text.h"
 #include "tools/output/say.h"
 
-/* Bytes that are not UTF-8, and characters that could turn what is around them, become U+FFFD: the page is valid and
- * says what it means to say whatever a file is called. */
+/* Bytes that are not UTF-8, and characters that change the direction of writing, become U+FFFD, so that the page is
+ * valid and readable whatever a file is called. */
 void txm_html_text(FILE *out, const char *text)
 {
     static const char replacement[] = "\xEF\xBF\xBD";
@@ -42,8 +42,7 @@ void txm_html_text(FILE *out, const char *text)
     }
 }
 
-/* For the page's security policy: the browser runs the script with this digest and no other, whatever a file
- * name smuggles in. */
+/* For the page's security policy: the browser runs only the script with this digest, whatever a file name contains. */
 void txm_html_digest(FILE *out, const void *data, size_t bytes)
 {
     unsigned char digest[TXM_SHA256_BYTES], text[2 * TXM_SHA256_BYTES];
@@ -52,7 +51,7 @@ void txm_html_digest(FILE *out, const void *data, size_t bytes)
     fprintf(out, "'sha256-%s'", text);
 }
 
-/* OpenSSL counts in int, and makes four characters of three bytes plus a zero at the end. */
+/* OpenSSL uses int, and makes four characters from three bytes, plus a zero at the end. */
 txm_status txm_html_base64(FILE *out, const void *data, size_t bytes, txm_error *err)
 {
     unsigned char *text = bytes < INT_MAX / 2 ? malloc(bytes / 3 * 4 + 5) : NULL;

@@ -2,12 +2,11 @@
  *
  * JSON output over cJSON.
  *
- * In: values. Out: lines. Failures of memory are noted once and make the command fail at its end, so that callers need
- * not check each member.
+ * In: values. Out: lines. Lack of memory is recorded and makes the command fail at its end, so that callers need not
+ * check each member.
  *
- * A line is built in one thread from beginning to end, so that what was lost while it was built can be
- * noted in a variable of the thread. Text is UTF-8 in the output whatever names are on disk; where that
- * loses something, a second member has the bytes.
+ * A line is built in one thread, so that a thread-local variable can record whether a part of it is missing. The
+ * output is UTF-8 whatever names are on disk; if a name is not valid UTF-8, a second member has its bytes.
  */
 #include "tools/output/json.h"
 
@@ -23,7 +22,7 @@
 #include "tools/output/exits.h"
 #include "tools/output/say.h"
 
-/* Text with U+FFFD for every byte that is not UTF-8; *exact says whether there was none. */
+/* Text with U+FFFD for every byte that is not UTF-8; *exact is set if there was none. */
 static char *to_utf8(const char *text, bool *exact)
 {
     txm_bytes b = {0};
@@ -41,8 +40,7 @@ static char *to_utf8(const char *text, bool *exact)
     return txm_bytes_take(&b);
 }
 
-/* Names that are no UTF-8 cannot stand in JSON; an encoded copy beside the readable one lets programs get the
- * bytes back. */
+/* JSON cannot contain names that are not UTF-8; from the encoded copy programs can restore the bytes. */
 static char *percent_encoded(const char *text)
 {
     static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/";
@@ -56,16 +54,16 @@ static char *percent_encoded(const char *text)
     return txm_bytes_take(&b);
 }
 
-/* Set when a member could not be added, which cJSON itself does not remember. */
+/* Set when a member could not be added, which cJSON does not record. */
 static _Thread_local bool lost;
 
-/* Noted for the line that is being built; txm_json_take reports it once. */
+/* Records a failure for the current line; txm_json_take reports it once. */
 static void added(const void *item)
 {
     lost |= !item;
 }
 
-/* Every line says what it is: streams of several commands can be mixed and told apart. */
+/* Every line has its schema, so that output of several commands can be mixed. */
 cJSON *txm_json_new(const char *schema, unsigned version)
 {
     cJSON *object = cJSON_CreateObject();
@@ -74,7 +72,7 @@ cJSON *txm_json_new(const char *schema, unsigned version)
     return object;
 }
 
-/* NULL becomes null. Text that is no UTF-8 gets a second member NAME_encoded, percent-encoded. */
+/* NULL becomes null. Text that is not UTF-8 gets a second member NAME_encoded, percent-encoded. */
 void txm_json_text(cJSON *object, const char *name, const char *text)
 {
     if (!text) {
@@ -93,7 +91,7 @@ void txm_json_text(cJSON *object, const char *name, const char *text)
     }
 }
 
-/* Written as digits: cJSON's numbers are doubles, which lose sizes from 2^53 on. */
+/* Written as digits, because cJSON's numbers are doubles, which are inexact from 2^53 on. */
 void txm_json_uint(cJSON *object, const char *name, uint64_t value)
 {
     char digits[32];
@@ -101,21 +99,20 @@ void txm_json_uint(cJSON *object, const char *name, uint64_t value)
     added(cJSON_AddRawToObject(object, name, digits));
 }
 
-/* Under the same two names everywhere. */
+/* All schemas use these two names. */
 void txm_json_size(cJSON *object, uint32_t width, uint32_t height)
 {
     txm_json_uint(object, "width", width);
     txm_json_uint(object, "height", height);
 }
 
-/* `out` of 40 bytes. JSON knows neither NaN nor infinity: they become null. */
+/* `out` has 40 bytes. JSON has neither NaN nor infinity, so these become null. */
 static void number_text(double value, int digits, char *out)
 {
     snprintf(out, 40, isfinite(value) ? "%.*g" : "null", digits, value);
 }
 
-/* `digits` are significant ones: as many as the value deserves, 9 for a float32 that must come back
- * exactly. */
+/* `digits` is the number of significant digits: 9 for a float32 that must be reproduced exactly. */
 void txm_json_number(cJSON *object, const char *name, double value, int digits)
 {
     char text[40];
@@ -128,7 +125,7 @@ void txm_json_bool(cJSON *object, const char *name, bool value)
     added(cJSON_AddBoolToObject(object, name, value));
 }
 
-/* NULL without memory, which all functions here take: the loss is reported when the line is printed. */
+/* NULL without memory, which all functions here accept; the loss is reported when the line is printed. */
 cJSON *txm_json_object(cJSON *object, const char *name)
 {
     cJSON *item = cJSON_AddObjectToObject(object, name);
@@ -143,7 +140,7 @@ cJSON *txm_json_array(cJSON *object, const char *name)
     return item;
 }
 
-/* Takes the item over, also where it fails. */
+/* Takes ownership of the item, also if it fails. */
 static cJSON *append_item(cJSON *array, cJSON *item)
 {
     if (item && !cJSON_AddItemToArray(array, item)) {
@@ -154,7 +151,7 @@ static cJSON *append_item(cJSON *array, cJSON *item)
     return item;
 }
 
-/* An empty object at the end; it belongs to the array. */
+/* An empty object at the end; it is owned by the array. */
 cJSON *txm_json_append(cJSON *array)
 {
     return append_item(array, cJSON_CreateObject());
@@ -182,7 +179,7 @@ void txm_json_append_number(cJSON *array, double value, int digits)
     append_item(array, cJSON_CreateRaw(text));
 }
 
-/* Without an encoded copy: only words of ours and names of colour spaces go into arrays. */
+/* Without an encoded copy, because arrays contain only fixed words and names of colour spaces. */
 void txm_json_append_text(cJSON *array, const char *text)
 {
     bool exact;
@@ -191,7 +188,7 @@ void txm_json_append_text(cJSON *array, const char *text)
     free(utf8);
 }
 
-/* The same three members in every schema, so that one piece of a script handles failures of all commands. */
+/* All schemas have the same three members, so that a script can handle failures of all commands in the same way. */
 void txm_json_error(cJSON *object, const txm_error *err)
 {
     cJSON *e = txm_json_object(object, "error");
@@ -200,7 +197,8 @@ void txm_json_error(cJSON *object, const txm_error *err)
     txm_json_text(e, "message", err->message);
 }
 
-/* Frees the object in any case. NULL if any part of it is missing: half an object is worse than none. */
+/* Frees the object in any case. NULL if any part of it is missing, because an incomplete object would mislead
+ * readers. */
 char *txm_json_take(cJSON *object)
 {
     char *text = object && !lost ? cJSON_PrintUnformatted(object) : NULL;
@@ -209,11 +207,11 @@ char *txm_json_take(cJSON *object)
     return text;
 }
 
-/* Each line is flushed, since a program at the other end of the pipe waits for it; a log that is cut off ends
- * with a whole object. */
+/* Each line is flushed, because a program at the other end of the pipe may wait for it, and so that a log that is
+ * cut off ends with a complete object. */
 int txm_json_line(FILE *out, const char *text)
 {
-    /* One locked sequence: lines of several threads never mix, and a reader sees each at once. */
+    /* The lock is held for the whole line, so that lines of several threads do not mix. */
     txm_say_hold();
     flockfile(out);
     fputs(text, out);
@@ -224,7 +222,7 @@ int txm_json_line(FILE *out, const char *text)
     return rc;
 }
 
-/* False without memory; a failing standard output is found at the end of the command. */
+/* Returns false without memory; failures of standard output are found at the end of the command. */
 bool txm_json_print(cJSON *object)
 {
     char *text = txm_json_take(object);
@@ -235,7 +233,7 @@ bool txm_json_print(cJSON *object)
     return ok;
 }
 
-/* The exit code must show that an object is missing: a program counts what it reads. */
+/* The exit code must show that an object is missing, because programs count the objects. */
 void txm_json_missing(void)
 {
     txm_say(TXM_SAY_ERROR, "out of memory: a JSON object is missing from the output");

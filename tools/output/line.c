@@ -1,5 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- * Lines that fit the terminal. */
+/* SPDX-License-Identifier: Apache-2.0 Wraps lines to the width of the terminal. */
 #include "tools/output/line.h"
 
 #include <errno.h>
@@ -15,7 +14,7 @@
 
 enum { INDENT = 2, MIN_PATH = 8 };
 
-/* Without limit into pipes and files: lines that programs read are never folded. */
+/* No limit in pipes and files, because lines that programs read are never wrapped. */
 unsigned txm_line_columns(void)
 {
     return isatty(STDOUT_FILENO) ? txm_terminal_columns(STDOUT_FILENO) : UINT_MAX;
@@ -23,7 +22,7 @@ unsigned txm_line_columns(void)
 
 /* ---- wrapping --------------------------------------------------------------------------------------------------- */
 
-/* One character, or an escape sequence, which takes no columns: its bytes. */
+/* The bytes of a character, or of an escape sequence, which takes no columns. */
 static size_t step(const char *text, unsigned *columns)
 {
     char one[8] = "", escape[TXM_ESCAPE_BYTES];
@@ -52,7 +51,7 @@ static size_t word_at(const char *text, unsigned *columns)
     return n;
 }
 
-/* Where the text of a line begins: after what looks like labels, which two spaces end, in its left half. */
+/* The column where the text of a line begins: after labels, which end in two spaces, in its left half. */
 static unsigned indent_of(const char *text, unsigned columns)
 {
     unsigned at = 0, indent = 0, own;
@@ -65,7 +64,7 @@ static unsigned indent_of(const char *text, unsigned columns)
     return indent ? indent : INDENT;
 }
 
-/* A word that no line can hold goes over several. */
+/* A word that is longer than a line is put on several lines. */
 static unsigned add_word(txm_bytes *out, const char *word, size_t bytes, unsigned at, unsigned indent, unsigned columns,
                          bool *ok)
 {
@@ -82,8 +81,8 @@ static unsigned add_word(txm_bytes *out, const char *word, size_t bytes, unsigne
     return at;
 }
 
-/* Continued lines are indented below the text of the first, so that a list of wrapped lines still reads as a
- * list. A word longer than a line is left whole: it is a path, which somebody will copy. */
+/* Further lines are indented below the text of the first, so that a list remains readable. A word longer than a
+ * line, usually a path, is kept in one piece so that it can be copied. */
 char *txm_line_wrap(const char *text, unsigned columns)
 {
     txm_bytes out = {0};
@@ -110,9 +109,9 @@ char *txm_line_wrap(const char *text, unsigned columns)
 
 /* ---- standard output -------------------------------------------------------------------------------------------- */
 
-/* One process, one standard output; stdio's lock guards it. */
+/* There is one standard output; stdio's lock protects it. */
 static struct {
-    txm_bytes line; /* what has no end yet */
+    txm_bytes line; /* the beginning of a line without its end */
     bool installed, raw;
 } lines;
 
@@ -130,7 +129,7 @@ static bool write_all(const char *text, size_t bytes)
     return true;
 }
 
-/* Wrapped as a whole, since words that end a line come in pieces from many printf calls. */
+/* A line is wrapped as a whole, because its words come from many printf calls. */
 static bool write_line(void)
 {
     char *wrapped = txm_line_wrap(lines.line.data, txm_line_columns());
@@ -141,7 +140,7 @@ static bool write_line(void)
     return ok;
 }
 
-/* Returning fewer bytes than were given is how a cookie reports failure to stdio. */
+/* A cookie reports a failure to stdio by returning fewer bytes than were given. */
 static ssize_t take_output(void *user, const char *data, size_t bytes)
 {
     (void)user;
@@ -157,7 +156,7 @@ static ssize_t take_output(void *user, const char *data, size_t bytes)
     return (ssize_t)bytes;
 }
 
-/* Only on a terminal: elsewhere stdout stays what it was, with its own buffer. */
+/* Only on a terminal; otherwise stdout is unchanged, with its own buffer. */
 void txm_lines_install(void)
 {
     static const cookie_io_functions_t functions = {.write = take_output};
@@ -179,7 +178,7 @@ int txm_lines_flush(void)
     return ok ? rc : EOF;
 }
 
-/* Pictures in a terminal must go through untouched, escape sequences and all. */
+/* Pictures in a terminal, with their escape sequences, must not be changed. */
 void txm_lines_wrapped(bool on)
 {
     txm_lines_flush();
@@ -199,7 +198,8 @@ void txm_print_path_in(const char *path, unsigned spare)
     free(shown);
 }
 
-/* Path, word, details in one line where they fit; else the details go below, and the path gets the room. */
+/* Path, word and details are printed on one line if they fit; otherwise the details are below, and the path gets the
+ * room. */
 void txm_print_line(const char *path, txm_style style, const char *state, const char *details)
 {
     unsigned columns = txm_line_columns(), taken = details && *details ? txm_text_columns(details) + 2 : 0;

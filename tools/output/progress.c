@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * How far a run is.
+ * Shows the progress of a run.
  *
- * In: shares of work from any thread. Out: one line that is rewritten on a terminal, or lines at whole percents in a
- * log. Shares are weighted by estimated seconds, so that one large image does not look like one of many.
+ * In: shares of work from any thread. Out: a line that is rewritten on a terminal, or lines at whole percents in a
+ * log. Shares are weighted by estimated seconds, so that a large image counts more than a small one.
  */
 #include "tools/output/progress.h"
 
@@ -16,11 +16,10 @@
 #include "tools/output/format.h"
 #include "tools/output/say.h"
 
-/* A terminal line changes at most ten times a second: more costs time and shows nothing. A rate is worth showing after
- * a moment. */
+/* A line on a terminal changes at most ten times a second. The rate is shown after a moment, when it is meaningful. */
 static const double min_interval_s = 0.1, min_rate_s = 0.5;
 
-/* Without memory for the shares progress counts files only: no run fails for its progress line. */
+/* Without memory for the shares, only files are counted, because progress must not fail a run. */
 void txm_progress_init(txm_progress *progress, size_t files, bool asked, bool quiet)
 {
     *progress = (txm_progress){.files = files, .percent = -1};
@@ -33,10 +32,10 @@ void txm_progress_init(txm_progress *progress, size_t files, bool asked, bool qu
         progress->shares = txm_calloc(files, sizeof *progress->shares);
     progress->begin = txm_clock_seconds();
     if (files > 1)
-        txm_say_status("looking at %zu files", files);
+        txm_say_status("examining %zu files", files);
 }
 
-/* "3 of 12 files, 40 of 160 MP, 52.3 MP/s, 2.4 s left": what is known of it. */
+/* Text such as "3 of 12 files, 40 of 160 MP, 52.3 MP/s, 2.4 s left", with the known parts. */
 static void describe_progress(const txm_progress *p, char *out, size_t bytes)
 {
     double elapsed = txm_clock_seconds() - p->begin;
@@ -45,7 +44,7 @@ static void describe_progress(const txm_progress *p, char *out, size_t bytes)
                      p->done.megapixels, p->total.megapixels);
     if (elapsed < min_rate_s || p->done.seconds <= 0 || n < 0 || (size_t)n >= bytes)
         return;
-    /* What is left takes as long a unit of estimated work as what is done took. */
+    /* The time left assumes that the rest takes as long per unit of estimated work as what is done. */
     char left[TXM_FORMAT_BYTES];
     double rate = p->done.megapixels / elapsed;
     double seconds = (p->total.seconds - p->done.seconds) / p->done.seconds * elapsed;
@@ -53,13 +52,13 @@ static void describe_progress(const txm_progress *p, char *out, size_t bytes)
              txm_format_seconds(seconds < 0 ? 0 : seconds, left));
 }
 
-/* Lock held. */
+/* The lock must be held. */
 static void show_progress(txm_progress *p, const char *name)
 {
     char text[160];
     double share = p->total.seconds > 0 ? p->done.seconds / p->total.seconds : p->files_done == p->files;
     int percent = p->files_done == p->files ? 100 : (int)(100 * share + 1e-6);
-    /* Sums of estimates round: only when every file is there is it all of them. */
+    /* Sums of estimates are rounded, so 100 % is shown only when every file is done. */
     if (percent > 99 && p->files_done < p->files)
         percent = 99;
     if (p->style == TXM_PROGRESS_LINES && percent > p->percent) {
@@ -84,7 +83,7 @@ void txm_progress_planned(txm_progress *progress, const txm_batch_totals *totals
     pthread_mutex_unlock(&progress->lock);
 }
 
-/* Books `done`, from 0 to 1, of a file. Lock held. */
+/* Adds `done`, from 0 to 1, of a file. The lock must be held. */
 static void book(txm_progress *p, txm_progress_share *share, float done)
 {
     p->done.seconds += share->seconds * (done - share->done);
@@ -92,8 +91,8 @@ static void book(txm_progress *p, txm_progress_share *share, float done)
     share->done = done;
 }
 
-/* Each file's estimate is kept until it is done: shares are booked against the total that was planned, not
- * against what the file turns out to cost. */
+/* Each file's estimate is kept until it is done, because shares are part of the planned total, whatever the file
+ * really costs. */
 void txm_progress_begin(txm_progress *progress, const txm_batch_file *file)
 {
     pthread_mutex_lock(&progress->lock);
@@ -110,7 +109,7 @@ void txm_progress_rows(txm_progress *progress, size_t index, uint32_t rows_done,
     if (!progress->shares || !rows)
         return;
     pthread_mutex_lock(&progress->lock);
-    /* The last rows read are not the last bytes written: all of it is when the file is there. */
+    /* After the last rows are read, writing remains, so this is counted as less than the whole. */
     book(progress, &progress->shares[index], 0.99f * (float)rows_done / (float)rows);
     show_progress(progress, "");
     pthread_mutex_unlock(&progress->lock);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * How far a run is: one line that changes on a terminal; elsewhere, and only when asked for, a line whenever the
+ * Shows the progress of a run: a line that changes on a terminal; elsewhere, and only on request, a line whenever the
  * percentage changes. The percentage is that of the estimated work, the rate that of the pixels. Thread-safe.
  */
 #ifndef TXM_TOOLS_PROGRESS_H
@@ -15,7 +15,7 @@
 
 typedef enum txm_progress_style { TXM_PROGRESS_NONE, TXM_PROGRESS_LINE, TXM_PROGRESS_LINES } txm_progress_style;
 
-/* Of one file: what it costs, and how much of that is done. */
+/* The cost of a file, and how much of it is done. */
 typedef struct txm_progress_share {
     float seconds, megapixels, done;
 } txm_progress_share;
@@ -25,12 +25,12 @@ typedef struct txm_progress {
     txm_progress_style style;
     size_t files, files_done;
     txm_cost total, done;
-    txm_progress_share *shares; /* one a file */
+    txm_progress_share *shares; /* one per file */
     int percent;                /* as last shown, -1: never */
     double begin, shown;        /* of the monotonic clock */
 } txm_progress;
 
-/* `asked`: --progress was given. Without memory for the files' shares they count only when they are done. */
+/* `asked`: --progress was given. Without memory for the shares, files count only when they are done. */
 void txm_progress_init(txm_progress *progress, size_t files, bool asked, bool quiet);
 /* The events of a batch. */
 void txm_progress_planned(txm_progress *progress, const txm_batch_totals *totals);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Messages to people.
+ * Messages on stderr.
  *
- * In: messages from any thread. Out: whole lines on stderr, with the status line taken away before and put back after.
- * Control characters are made visible, since names come from files that others made.
+ * In: messages from any thread. Out: whole lines on stderr; the status line is cleared before and restored after.
+ * Control characters are made visible, because names come from files of other people.
  */
 #include "tools/output/say.h"
 
@@ -21,21 +21,21 @@
 
 #include "tools/output/line.h"
 
-/* One stderr per process: its state is the process's. */
+/* There is one stderr per process, so its state is global. */
 static pthread_mutex_t lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
 static txm_say_level most = TXM_SAY_INFO;
-static unsigned status_columns; /* of the status line that is shown, 0: none */
+static unsigned status_columns; /* of the visible status line; 0: none */
 
 enum { LINE = 4096 };
 
-/* Before threads start; it is read without a lock. */
+/* Set before threads start; read without a lock. */
 void txm_say_set_level(txm_say_level level)
 {
     most = level;
 }
 
-/* A log file must not fill with progress, nor a terminal that cannot go back in its line. Where standard output is a
- * pipe, the program at its other end writes to the same terminal, in the middle of such a line. */
+/* Progress must not fill a log file, nor a terminal that cannot rewrite a line. If standard output is a pipe, the
+ * program at its other end may write to the same terminal in the middle of such a line. */
 bool txm_say_can_animate(void)
 {
     struct stat st;
@@ -44,7 +44,7 @@ bool txm_say_can_animate(void)
     return !piped && isatty(STDERR_FILENO) && term && *term && strcmp(term, "dumb") != 0;
 }
 
-/* 80 where nobody knows, and where so little is reported that nothing would fit. */
+/* 80 if the width is unknown, or so small that nothing would fit. */
 unsigned txm_terminal_columns(int fd)
 {
     struct winsize size;
@@ -53,8 +53,8 @@ unsigned txm_terminal_columns(int fd)
     return 80;
 }
 
-/* Control characters are escaped: those of ASCII and of U+0080 to U+009F, which terminals obey as well, those that turn
- * the direction of writing, behind which a name can pose as another, and Unicode's ends of lines. */
+/* Escaped are the control characters of ASCII and of U+0080 to U+009F, which terminals obey as well, characters that
+ * change the direction of writing, with which a name can look like another, and Unicode's line ends. */
 size_t txm_shown_bytes(const char *text)
 {
     const unsigned char *c = (const unsigned char *)text;
@@ -78,7 +78,7 @@ size_t txm_escape(const char *text, char out[TXM_ESCAPE_BYTES])
     return n ? n : 1;
 }
 
-/* What is not shown becomes visible. Cut where `out` is full. */
+/* Makes control characters visible. Cut where `out` is full. */
 static void sanitize(const char *in, char *out, size_t out_bytes)
 {
     size_t n = 0;
@@ -95,7 +95,7 @@ static void sanitize(const char *in, char *out, size_t out_bytes)
     out[n] = 0;
 }
 
-/* A failing stderr leaves nobody to tell: the result is ignored on purpose. */
+/* Failures of stderr are ignored on purpose, because they cannot be reported. */
 static void put(const char *text)
 {
     size_t left = strlen(text);
@@ -110,14 +110,15 @@ static void put(const char *text)
     }
 }
 
-/* Really, however few: a line that folds could not be cleared. */
+/* The real width, however small, because a wrapped line could not be cleared. */
 static unsigned status_width(void)
 {
     struct winsize size;
     return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col ? size.ws_col : 80;
 }
 
-/* With the lock held. A terminal that was made narrower has folded the line: its first row is above the cursor. */
+/* The lock must be held. If the terminal was made narrower, it has wrapped the line, whose first row is above the
+ * cursor. */
 static void clear_status(void)
 {
     char rows[32] = "";
@@ -132,8 +133,8 @@ static void clear_status(void)
     status_columns = 0;
 }
 
-/* Between hold and release nobody else writes, and no status line is in the way: standard output may share the
- * terminal. */
+/* Between hold and release no other message is written, and no status line is shown, because standard output may be
+ * the same terminal. */
 void txm_say_hold(void)
 {
     pthread_mutex_lock(&lock);
@@ -145,8 +146,8 @@ void txm_say_release(void)
     pthread_mutex_unlock(&lock);
 }
 
-/* One mistake may cost many files, as a line of a project's .txmill: an error that was the last thing said is not said
- * again. */
+/* One mistake may fail many files, such as a line of a project's .txmill; an error that equals the previous message
+ * is not repeated. */
 static bool is_repeated(const char *line, txm_say_level level)
 {
     static char last[LINE + 64];
@@ -157,8 +158,8 @@ static bool is_repeated(const char *line, txm_say_level level)
     return repeated;
 }
 
-/* Written with one call, so that lines of several processes on one terminal stay whole. What is longer than
- * LINE is cut. */
+/* Written with one call, so that lines of several processes on one terminal do not mix. Text longer than LINE is
+ * cut. */
 static void put_line(txm_say_level level, const char *prefix, const char *format, va_list args)
 {
     char raw[LINE], clean[LINE], line[LINE + 64];
@@ -172,13 +173,13 @@ static void put_line(txm_say_level level, const char *prefix, const char *format
         strcat(line, "\n");
     pthread_mutex_lock(&lock);
     clear_status();
-    fflush(stdout); /* what came first is read first, where both go to one place */
+    fflush(stdout); /* earlier output must come first if both go to one place */
     put(wrapped ? wrapped : line);
     pthread_mutex_unlock(&lock);
     free(wrapped);
 }
 
-/* From any thread. Below the level that was set nothing is even formatted. */
+/* From any thread. Messages below the level are not even formatted. */
 void txm_say(txm_say_level level, const char *format, ...)
 {
     static const char *const plain[] = {"txmill: error: ", "txmill: warning: ", "txmill: ", "txmill: "};
@@ -192,14 +193,14 @@ void txm_say(txm_say_level level, const char *format, ...)
     va_end(args);
 }
 
-/* In the form that the library calls for its warnings. */
+/* In the form of the library's callback for warnings. */
 void txm_say_warning(void *user, const char *message)
 {
     (void)user;
     txm_say(TXM_SAY_WARNING, "%s", message);
 }
 
-/* Without the program's name in front and at any level: scripts look for this line. */
+/* Without the program's name in front and at any level, because scripts look for this line. */
 void txm_say_last(const char *format, ...)
 {
     va_list args;
@@ -208,8 +209,7 @@ void txm_say_last(const char *format, ...)
     va_end(args);
 }
 
-/* The line that is overwritten in place: cut to the terminal's width, since a wrapped one could not be taken
- * back. */
+/* The line is overwritten in place, so it is cut to the terminal's width: a wrapped line could not be cleared. */
 void txm_say_status(const char *format, ...)
 {
     if (!txm_say_can_animate() || most < TXM_SAY_INFO)

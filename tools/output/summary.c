@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The line that ends a command's text.
+ * The last line of a command's text output.
  *
- * In: a word per file. Out: the counts of each word, in the order in which they were first given.
+ * In: a word per file. Out: the counts of each word, in the order in which they first occurred.
  */
 #include "tools/output/summary.h"
 
@@ -15,7 +15,7 @@
 
 enum { SUMMARY_BYTES = 1024 };
 
-/* Words beyond the table's room share its last place; there are fewer states than places. */
+/* If there are more words than places, they share the last one; there are fewer states than places. */
 void txm_summary_add(txm_summary *summary, const char *word)
 {
     size_t i = 0;

@@ -1,5 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- * The line that ends a command's text: "58 files: 57 good, 1 outdated". */
+/* SPDX-License-Identifier: Apache-2.0 The last line of a command's text output: "58 files: 57 good, 1 outdated". */
 #ifndef TXM_TOOLS_SUMMARY_H
 #define TXM_TOOLS_SUMMARY_H
 #include <stdbool.h>
@@ -7,8 +6,8 @@
 
 enum { TXM_SUMMARY_WORDS = 16 };
 
-/* Zero-initialise, with the words in the order in which they are printed; others follow as they come. Words are not
- * copied. */
+/* Zero-initialise, with the words in the order in which they are printed; further words are added as they occur.
+ * Words are not copied. */
 typedef struct txm_summary {
     const char *words[TXM_SUMMARY_WORDS];
     size_t counts[TXM_SUMMARY_WORDS];
@@ -16,8 +15,8 @@ typedef struct txm_summary {
 } txm_summary;
 
 void txm_summary_add(txm_summary *summary, const char *word);
-/* On standard output; `noun` is what was counted ("file"). Nothing when nothing was counted. */
+/* Prints it on standard output; `noun` is what was counted ("file"). Prints nothing if the counts are 0. */
 void txm_summary_print(const txm_summary *summary, const char *noun);
-/* The same as a message: where standard output is for the data. */
+/* Prints it as a message, for commands whose standard output is data. */
 void txm_summary_say(const txm_summary *summary, const char *noun);
 #endif

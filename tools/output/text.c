@@ -2,8 +2,8 @@
  *
  * Text on standard output.
  *
- * In: pieces of text. Out: standard output, with colours where the terminal and --color allow them. Widths count
- * columns, not bytes. A write that fails is noted and fails the command at its end.
+ * In: pieces of text. Out: standard output, with colours if the terminal and --color allow them. Widths count columns,
+ * not bytes. A failed write is recorded and makes the command fail at its end.
  */
 #include "tools/output/text.h"
 
@@ -18,24 +18,24 @@
 #include "tools/output/say.h"
 #include "txmill/inspect.h"
 
-/* Whole blocks of text from one thread, with the status line out of the way. */
+/* Prints a block of text from one thread, with the status line cleared. */
 void txm_print_begin(void)
 {
     txm_say_hold();
     flockfile(stdout);
 }
 
-/* Without it everything that prints would wait for ever: begin and end always come in pairs. */
+/* Every begin needs an end, or other threads would wait for ever. */
 void txm_print_end(void)
 {
-    /* On a terminal it must be there before the next status line is. */
+    /* On a terminal the text must be written before the next status line. */
     if (txm_say_can_animate())
         fflush(stdout);
     funlockfile(stdout);
     txm_say_release();
 }
 
-/* Names of files may hold anything: escape sequences become visible instead of being obeyed. */
+/* Names of files may contain escape sequences, which are made visible. */
 static void print_bytes(const char *text, size_t bytes)
 {
     char escape[TXM_ESCAPE_BYTES];
@@ -49,13 +49,13 @@ static void print_bytes(const char *text, size_t bytes)
     }
 }
 
-/* The one way for text that we did not write ourselves. */
+/* For all text that does not come from the program itself. */
 void txm_print_safe(const char *text)
 {
     print_bytes(text, strlen(text));
 }
 
-/* Quoted for a shell, so that a command in a message can be copied as it is. */
+/* Quoted for a shell, so that a command in a message can be copied. */
 void txm_print_argument(const char *text)
 {
     static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_@%+=:,./-";
@@ -75,8 +75,8 @@ void txm_print_argument(const char *text)
     putchar('\'');
 }
 
-/* Names of tx files end in 32 hex digits, of which a terminal shows the first few: nobody compares more by
- * eye. Pipes get the name as it is. The caller frees it. NULL: no memory. */
+/* Names of tx files contain 32 hex digits, of which a terminal shows the first few. Pipes get the whole name. The
+ * caller frees it. NULL: no memory. */
 char *txm_path_shown(const char *path)
 {
     enum { DIGITS = 32, SHOWN = 6 };
@@ -89,7 +89,7 @@ char *txm_path_shown(const char *path)
     return txm_asprintf("%.*s..%s", (int)(dash + 1 + SHOWN - path), path, dash + 1 + DIGITS);
 }
 
-/* Shortened on terminals only. */
+/* Shortened only on terminals. */
 void txm_print_path(const char *path)
 {
     char *shown = txm_path_shown(path);
@@ -99,7 +99,7 @@ void txm_print_path(const char *path)
 
 /* ---- widths ------------------------------------------------------------------------------------------------------ */
 
-/* One character at `text`: its bytes, and its columns. */
+/* The bytes and columns of a character at `text`. */
 static size_t measure_character(const char *text, unsigned *columns)
 {
     unsigned char c = (unsigned char)*text;
@@ -122,7 +122,7 @@ static size_t measure_character(const char *text, unsigned *columns)
     return n;
 }
 
-/* As the terminal will count them, more or less: tables need no more. */
+/* Approximately the columns on the terminal, which is enough for tables. */
 unsigned txm_text_columns(const char *text)
 {
     unsigned sum = 0, columns;
@@ -133,7 +133,7 @@ unsigned txm_text_columns(const char *text)
     return sum;
 }
 
-/* Cut at its beginning: the end of a path says which file it is. */
+/* Cut at the beginning, because the end of a path identifies the file. */
 void txm_print_fitted(const char *path, unsigned columns)
 {
     unsigned all = txm_text_columns(path), skipped = 0, own;
@@ -149,7 +149,7 @@ void txm_print_fitted(const char *path, unsigned columns)
     txm_print_safe(path);
 }
 
-/* Cut at its end, between characters, with ".." for what is missing. */
+/* Cut at the end, between characters, with ".." for the missing part. */
 void txm_print_cut(const char *text, unsigned columns)
 {
     bool cut = txm_text_columns(text) > columns;
@@ -165,16 +165,17 @@ void txm_print_cut(const char *text, unsigned columns)
 
 /* ---- colours ---------------------------------------------------------------------------------------------------- */
 
-/* One process, one answer: an option of every command. */
+/* Set by an option that every command has. */
 static txm_color_when when;
 
-/* Before anything is printed. */
+/* Called before anything is printed. */
 void txm_color_set(txm_color_when asked)
 {
     when = asked;
 }
 
-/* An explicit --color wins; otherwise NO_COLOR (no-color.org), dumb terminals and pipes mean none. */
+/* An explicit --color takes precedence; otherwise NO_COLOR (no-color.org), dumb terminals and pipes turn colours
+ * off. */
 bool txm_color_wanted(int fd)
 {
     const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
@@ -183,14 +184,14 @@ bool txm_color_wanted(int fd)
     return isatty(fd) && term && *term && strcmp(term, "dumb") != 0 && !(no_color && *no_color);
 }
 
-/* "" where no colours are wanted, so that callers need not ask. */
+/* "" if colours are off, so that callers need not check. */
 const char *txm_style_on(txm_style style)
 {
     static const char *const sequences[] = {"\033[0m", "\033[32m", "\033[33m", "\033[1;31m", "\033[2m", "\033[1m"};
     return txm_color_wanted(STDOUT_FILENO) ? sequences[style] : "";
 }
 
-/* `word` is ours: it is not made safe. */
+/* `word` comes from the program and is not escaped. */
 void txm_print_styled(txm_style style, const char *word)
 {
     printf("%s%s%s", txm_style_on(style), word, txm_style_on(TXM_PLAIN));

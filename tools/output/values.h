@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The kinds of things that options and commands take: completion offers them, and advice after a failure fits them.
+ * The kinds of arguments of options and commands, used for completion and for advice after a failure.
  */
 #ifndef TXM_TOOLS_OUTPUT_VALUES_H
 #define TXM_TOOLS_OUTPUT_VALUES_H
@@ -10,9 +10,9 @@
 #define TXM_VALUES_DIR "<dir>"
 #define TXM_VALUES_TX "<tx>"                 /* tx files */
 #define TXM_VALUES_TX_OR_IMAGE "<tx, image>" /* tx files, or the images that they were made from */
-#define TXM_VALUES_IMAGE "<image>"           /* what txmill make takes: images, scenes */
+#define TXM_VALUES_IMAGE "<image>"           /* inputs of txmill make: images, scenes */
 #define TXM_VALUES_SCENE "<scene>"           /* Blender scenes */
-#define TXM_VALUES_STREAMED "<streamed>"     /* what txmill stream reads: folders of scenes, and tx files */
+#define TXM_VALUES_STREAMED "<streamed>"     /* inputs of txmill stream: folders of scenes, and tx files */
 #define TXM_VALUES_LOG "<log>"               /* JSON lines */
 #define TXM_VALUES_CONFIG "<config>"         /* OpenColorIO configs */
 #define TXM_VALUES_PAGE "<page>"             /* HTML */

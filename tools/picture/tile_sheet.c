@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A contact sheet of a level's tiles.
+ * Draws all tiles of a level on a contact sheet.
  *
- * In: a level. Out: a picture with every tile and its padding apart from the others, numbered with a small bitmap
- * font, so that borders can be checked by eye.
+ * In: a level. Out: a picture in which each tile with its padding is separate from the others and numbered with a
+ * small bitmap font, so that borders can be checked by eye.
  */
 #include "tools/picture/tile_sheet.h"
 
@@ -14,7 +14,7 @@
 #include "tile/base/fail.h"
 #include "tile/base/mem.h"
 
-/* Letters of 3 x 5 px; a label is one line of them with a pixel above and below. */
+/* Letters have 3 x 5 px; a label is a line of them with a pixel above and below. */
 enum { GLYPH_W = 3, GLYPH_H = 5, LABEL_H = GLYPH_H + 2, LINE_PX = 1 };
 
 static const uint8_t paper[3] = {32, 32, 32}, line_color[3] = {96, 96, 96}, ink[3] = {255, 208, 64},
@@ -30,13 +30,13 @@ typedef struct sheet {
     txm_level_picture *out;
 } sheet;
 
-/* RGB, tight; callers stay inside by the sizes of the cells. */
+/* RGB without gaps; callers stay inside because of the sizes of the cells. */
 static uint8_t *at(const sheet *s, uint32_t x, uint32_t y)
 {
     return s->out->pixels + ((size_t)y * s->out->width + x) * 3;
 }
 
-/* "12,7" at (x, y). Rows of a glyph are three bits each, the top one first. */
+/* Draws text such as "12,7" at (x, y). Rows of a glyph are three bits each, the top one first. */
 static void draw_label(const sheet *s, const char *text, uint32_t x, uint32_t y)
 {
     static const uint16_t digits[10] = {075557, 026227, 071747, 071717, 055711, 074717, 074757, 071111, 075757, 075717};
@@ -49,7 +49,7 @@ static void draw_label(const sheet *s, const char *text, uint32_t x, uint32_t y)
         }
 }
 
-/* A frame of one pixel round a cell, shared with its neighbours. */
+/* A frame of one pixel around a cell, shared with its neighbours. */
 static void draw_frame(const sheet *s, uint32_t x, uint32_t y)
 {
     for (uint32_t i = 0; i <= s->cell_w; i++) {
@@ -62,7 +62,7 @@ static void draw_frame(const sheet *s, uint32_t x, uint32_t y)
     }
 }
 
-/* One pixel in 8 bits: grey is spread, alpha is left out (colour is associated with it: shown on black). */
+/* One 8-bit pixel: grey is copied to all channels, alpha is ignored (associated colour appears on black). */
 static void put_pixel(uint8_t *dst, const uint8_t *src, uint32_t channels, bool outside)
 {
     for (int c = 0; c < 3; c++) {
@@ -71,8 +71,8 @@ static void put_pixel(uint8_t *dst, const uint8_t *src, uint32_t channels, bool 
     }
 }
 
-/* Padding is read the way a renderer reads it, from the border section where there is one: what the sheet shows
- * is what lookups see. */
+/* The padding is read as in a renderer, from the border section if there is one, so that the sheet shows what
+ * lookups find. */
 static txm_status read_padded(const sheet *s, uint32_t x, uint32_t y, txm_level_picture *p, txm_error *err)
 {
     const txm_tx_info *i = s->info;
@@ -100,8 +100,7 @@ static txm_status read_padded(const sheet *s, uint32_t x, uint32_t y, txm_level_
     return status ? status : txm_level_picture_to_8_bits(p, err);
 }
 
-/* Each tile is read and encoded by itself: a sheet of a large level takes the memory of the sheet and of
- * one tile. */
+/* Each tile is read and encoded separately, so the sheet of a large level needs memory for the sheet and one tile. */
 static txm_status draw_tile(const sheet *s, uint32_t tx, uint32_t ty, txm_error *err)
 {
     char label[32];
@@ -124,7 +123,7 @@ static txm_status draw_tile(const sheet *s, uint32_t tx, uint32_t ty, txm_error 
     return status;
 }
 
-/* As wide as the widest tile and as the longest label. */
+/* As wide as the widest tile and the longest label. */
 static uint32_t cell_width(const sheet *s)
 {
     char label[32];
@@ -135,7 +134,7 @@ static uint32_t cell_width(const sheet *s)
     return (tile > words ? tile : words) + LINE_PX;
 }
 
-/* All cells have the size of a full tile; those at the edges are smaller inside theirs. */
+/* All cells have the size of a full tile; smaller tiles at the edges leave a part of theirs empty. */
 txm_status txm_tile_sheet(txm_tx *tx, uint32_t level, uint32_t padding_px, txm_extension extension,
                           txm_level_picture *out, txm_error *err)
 {
@@ -152,7 +151,7 @@ txm_status txm_tile_sheet(txm_tx *tx, uint32_t level, uint32_t padding_px, txm_e
     uint32_t tile_h = s.level->height < s.info->tile_h ? s.level->height : s.info->tile_h;
     s.cell_w = cell_width(&s);
     s.cell_h = tile_h + 2 * padding_px + LABEL_H + LINE_PX;
-    /* At most 65536 tiles of some 30 px more than a pixel each: fits 32 bits. */
+    /* At most 65536 tiles with some 30 px more than their pixels fit 32 bits. */
     *out = (txm_level_picture){.width = s.level->tiles_x * s.cell_w + LINE_PX,
                                .height = s.level->tiles_y * s.cell_h + LINE_PX,
                                .channels = 3,
@@ -161,7 +160,7 @@ txm_status txm_tile_sheet(txm_tx *tx, uint32_t level, uint32_t padding_px, txm_e
                                .encoded = true};
     size_t pixels = txm_mul(out->width, out->height);
     if (txm_mul(pixels, 3) > TXM_PICTURE_MAX_BYTES)
-        return txm_fail(err, TXM_STATUS_TOO_LARGE, "a sheet of %ux%u px takes more than 4 GiB; take a higher level",
+        return txm_fail(err, TXM_STATUS_TOO_LARGE, "a sheet of %ux%u px takes more than 4 GiB; choose a higher level",
                         out->width, out->height);
     out->pixels = txm_alloc_pixels(pixels, 3);
     txm_status status = out->pixels ? TXM_OK : txm_no_memory(err, NULL);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A contact sheet: all tiles of a level, apart from each other, with their numbers and the pixels around them. */
+ * Draws all tiles of a level on a contact sheet, separate from each other, with their numbers and the pixels around
+ * them. */
 #ifndef TXM_TOOLS_TILE_SHEET_H
 #define TXM_TOOLS_TILE_SHEET_H
 #include "txmill/level.h"

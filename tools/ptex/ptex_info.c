@@ -154,7 +154,7 @@ static void print_face(const txm_ptex *p, uint32_t i)
             printf(" -");
     printf("%s%s%s%s\n", f->flags & TXM_PTEX_CONSTANT ? "  constant" : "", f->flags & TXM_PTEX_EDITED ? "  edited" : "",
            f->flags & TXM_PTEX_SUBFACE ? "  subface" : "",
-           f->flags & TXM_PTEX_CONSTANT_NEIGHBOURHOOD ? "  in one colour" : "");
+           f->flags & TXM_PTEX_CONSTANT_NEIGHBOURHOOD ? "  one colour" : "");
 }
 
 static void print_sizes(const face_census *c)
@@ -189,7 +189,7 @@ static void print_ptex_head(const char *path, const txm_ptex *p, const face_cens
            txm_ptex_border_name(i->v_border));
     printf("%s\n", i->edge_mode == TXM_PTEX_EDGE_TANGENT ? "; channels 0 and 1 are tangent vectors" : "");
     if (i->face_edits || i->meta_edits)
-        printf("  %-14s%u of faces (%u faces), %u of meta data\n", "edits", i->face_edits, c->edited, i->meta_edits);
+        printf("  %-14s%u of faces (%u faces), %u of metadata\n", "edits", i->face_edits, c->edited, i->meta_edits);
 }
 
 /* ---- JSON -------------------------------------------------------------------------------------------------------- */
@@ -307,7 +307,7 @@ static txm_status print_ptex_text(const char *path, const txm_ptex *p, const fac
     print_ptex_head(path, p, c);
     txm_status status = print_metas(p, all, err);
     if (all && status == TXM_OK)
-        printf("  %-14swith their neighbours and those' edges: bottom, right, top, left\n", "each face");
+        printf("  %-14swith their neighbours and the neighbours' edges: bottom, right, top, left\n", "each face");
     for (uint32_t i = 0; all && status == TXM_OK && i < txm_ptex_info_of(p)->faces; i++)
         print_face(p, i);
     return status;

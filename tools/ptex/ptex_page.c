@@ -15,6 +15,7 @@
 #include "tile/base/mem.h"
 #include "tools/output/format.h"
 #include "tools/output/html.h"
+#include "tools/output/json.h"
 #include "tools/ptex/ptex_picture.h"
 #include "txmill/out_file.h"
 
@@ -60,7 +61,7 @@ static void put_ptex_facts(FILE *out, const txm_ptex *p, uint32_t level)
     fprintf(out,
             "<p>All faces at level %u%s. <label>zoom <select><option>1<option>2<option>4<option>8</select></label> "
             "<label>face <input type=\"number\" min=\"0\" max=\"%u\"></label></p>\n",
-            level, level ? ", as larger ones do not fit into the page (--page-size)" : "", i->faces - 1);
+            level, level ? ", because larger ones do not fit into the page (--page-size)" : "", i->faces - 1);
 }
 
 static txm_status put_ptex_picture(FILE *out, const ptex_entry *e, uint32_t level, const volatile int *cancel,
@@ -115,21 +116,33 @@ static void put_ptex_file(FILE *out, const char *path, uint64_t share, int level
     fputs("</section>\n", out);
 }
 
-/* Numbers alone: nothing in them can end the script element. */
-static void put_ptex_data(FILE *out, const ptex_entry *e)
+/* Of a file that is not shown the width is 0. */
+static cJSON *ptex_page_data(const ptex_entry *e)
 {
-    uint32_t faces = e->sheet.places ? txm_ptex_info_of(e->ptex)->faces : 0;
-    fprintf(out, "{\"width\":%u,\"faces\":[", e->sheet.places ? e->sheet.width : 0);
+    const uint32_t faces = e->sheet.places ? txm_ptex_info_of(e->ptex)->faces : 0;
+    cJSON *o = cJSON_CreateObject(), *list;
+    txm_json_uint(o, "width", e->sheet.places ? e->sheet.width : 0);
+    list = txm_json_array(o, "faces");
     for (uint32_t i = 0; i < faces && faces <= LISTED_FACES; i++) {
         const txm_ptex_face *f = txm_ptex_face_of(e->ptex, i);
         const txm_ptex_place *at = &e->sheet.places[i];
-        fprintf(out, "%s[%u,%u,%u,%u,%u,%u,%u", i ? ",\n" : "", at->x, at->y, at->w, at->h, f->u_log2, f->v_log2,
-                f->flags);
-        for (int k = 0; k < (txm_ptex_info_of(e->ptex)->mesh == TXM_PTEX_QUADS ? 4 : 3); k++)
-            fprintf(out, ",%d", f->neighbours[k]);
-        fputc(']', out);
+        const int numbers[] = {(int)at->x,       (int)at->y,       (int)at->w,      (int)at->h,
+                               f->u_log2,        f->v_log2,        f->flags,        f->neighbours[0],
+                               f->neighbours[1], f->neighbours[2], f->neighbours[3]};
+        txm_json_append_ints(list, numbers, txm_ptex_info_of(e->ptex)->mesh == TXM_PTEX_QUADS ? 11 : 10);
     }
-    fputs("]}", out);
+    return o;
+}
+
+/* Numbers alone: nothing in them can end the script element. */
+static txm_status put_ptex_data(FILE *out, const ptex_entry *e, txm_error *err)
+{
+    char *text = txm_json_take(ptex_page_data(e));
+    if (!text)
+        return txm_no_memory(err, NULL);
+    fputs(text, out);
+    free(text);
+    return TXM_OK;
 }
 
 txm_status txm_ptex_page_write(const char *output, const char *const *paths, size_t count, uint64_t bytes, int level,
@@ -148,15 +161,15 @@ txm_status txm_ptex_page_write(const char *output, const char *const *paths, siz
     }
     if (out) {
         fputs("<script type=\"application/json\" id=\"data\">[", out);
-        for (size_t i = 0; i < count; i++) {
+        for (size_t i = 0; i < count && status == TXM_OK; i++) {
             fputs(i ? ",\n" : "", out);
-            put_ptex_data(out, &entries[i]);
+            status = put_ptex_data(out, &entries[i], err);
         }
         fputs("]</script>\n<script>", out);
         fwrite(script, 1, sizeof script, out);
         fputs("</script></body></html>\n", out);
     }
-    if (good && !(cancel && *cancel))
+    if (status == TXM_OK && good && !(cancel && *cancel))
         status = txm_out_file_commit(&file, err);
     txm_out_file_abort(&file);
     for (size_t i = 0; i < count && entries; i++) {

@@ -68,9 +68,8 @@ static txm_status begin_picture(const txm_ptex *p, uint32_t w, uint32_t h, txm_p
     size_t bytes = txm_mul(txm_mul(w, h), out->channels * txm_type_bytes(out->type));
     if (bytes > TXM_PICTURE_MAX_BYTES)
         return txm_fail(err, TXM_STATUS_TOO_LARGE,
-                        "%u x %u px of %u channels are more than the 4 GiB that a picture may take; "
-                        "choose a smaller level",
-                        w, h, out->channels);
+                        "%u x %u px with %u channels exceed the 4 GiB of a picture; choose a smaller level", w, h,
+                        out->channels);
     out->pixels = txm_calloc(bytes, 1);
     return out->pixels ? TXM_OK : txm_no_memory(err, NULL);
 }
@@ -99,12 +98,12 @@ txm_status txm_ptex_face_picture(const txm_ptex *ptex, uint32_t face, uint32_t l
     const txm_ptex_face *f = txm_ptex_face_of(ptex, face);
     memset(out, 0, sizeof *out);
     if (!f)
-        return txm_fail(err, TXM_STATUS_USAGE, "face %u is not there: the file has %u, counted from 0", face,
+        return txm_fail(err, TXM_STATUS_USAGE, "there is no face %u: the file has %u, counted from 0", face,
                         txm_ptex_info_of(ptex)->faces);
     uint32_t least = f->u_log2 < f->v_log2 ? f->u_log2 : f->v_log2;
     if (level > least)
-        return txm_fail(err, TXM_STATUS_USAGE, "face %u has %u x %u texels, so the levels 0 to %u, not %u", face,
-                        1u << f->u_log2, 1u << f->v_log2, least, level);
+        return txm_fail(err, TXM_STATUS_USAGE, "face %u has %u x %u texels, so it has levels 0 to %u, and no level %u",
+                        face, 1u << f->u_log2, 1u << f->v_log2, least, level);
     txm_status status = begin_picture(ptex, 1u << (f->u_log2 - level), 1u << (f->v_log2 - level), values, out, err);
     if (status == TXM_OK)
         status = put_face(ptex, face, f->u_log2 - level, f->v_log2 - level, 0, 0, values, out, err);

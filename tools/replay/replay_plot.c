@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The table of a replay as a plot: tiles read over the size of the cache, both by their logarithms, and on
- * the right the time that they take.
  *
- * SVG, so that it is sharp at any size and can be part of a page. Both axes are logarithmic because caches
- * double and so do reads. No script, no font of its own; points carry their figures as titles, which
- * browsers show. Coordinates are those of the viewBox, y downwards. */
+ * Draws the table of a replay as a plot of the tiles read by cache size, with the time that they take on the right.
+ *
+ * It is SVG, so that it is sharp at any size and can be part of a page. Both axes are logarithmic, because cache sizes
+ * are doubled and reads vary widely. There are no scripts or fonts; points have their figures as titles, which
+ * browsers show. Coordinates are those of the viewBox, y downwards.
+ */
 #include <math.h>
 #include <stdio.h>
 
@@ -12,16 +13,16 @@
 #include "tools/output/html.h"
 #include "tools/replay/replay_table.h"
 
-/* The frame of the curves lies inside the picture; the room around it is for labels: reads on the left,
- * seconds on the right, sizes below, policies above. */
+/* The frame of the curves; the room around it is for labels: reads on the left, seconds on the right, sizes below,
+ * policies above. */
 enum { WIDTH = 760, HEIGHT = 420, LEFT = 86, RIGHT = 664, TOP = 48, BOTTOM = 356 };
 
 typedef struct stroke {
     const char *color, *dashes;
 } stroke;
 
-/* In the order of the policies, and the optimum: told apart by people who do not see all colours, too. With more
- * policies than these, some look alike. */
+/* In the order of the policies, and the optimum; they differ by dashes as well, for people who do not see all
+ * colours. With more policies than these, some look alike. */
 static stroke stroke_of(uint32_t policy)
 {
     static const stroke optimum = {"#cc79a7", "10 4 2 4"};
@@ -30,30 +31,30 @@ static stroke stroke_of(uint32_t policy)
     return policy == TXM_REPLAY_OPT ? optimum : others[policy % (sizeof others / sizeof *others)];
 }
 
-/* Logarithms of what is shown; lowest and highest. */
+/* The lowest and highest logarithms that are shown. */
 typedef struct scale {
     double low, high;
 } scale;
 
-/* One value only, such as a single size, is drawn in the middle. */
+/* A single value, such as a single size, is drawn in the middle. */
 static double place_on_axis(scale s, double value, double from, double to)
 {
     return s.high > s.low ? from + (log2(value) - s.low) / (s.high - s.low) * (to - from) : (from + to) / 2;
 }
 
-/* Twelve units from the frame, so that points at the ends stay whole. */
+/* Twelve units inside the frame, so that points at the ends are not cut off. */
 static double x_of(scale s, uint64_t bytes)
 {
     return place_on_axis(s, (double)bytes, LEFT + 12, RIGHT - 12);
 }
 
-/* No reads at all cannot be drawn by logarithm; they are at the bottom, as one. */
+/* Zero reads have no logarithm; they are drawn at the bottom, like one. */
 static double y_of(scale s, double reads)
 {
     return place_on_axis(s, reads < 1.0 ? 1.0 : reads, BOTTOM, TOP);
 }
 
-/* `anchor` says which end of the words is at x. */
+/* `anchor` says which end of the text is at x. */
 static void text(FILE *out, double x, double y, const char *anchor, const char *words)
 {
     fprintf(out, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\">", x, y, anchor);
@@ -61,7 +62,7 @@ static void text(FILE *out, double x, double y, const char *anchor, const char *
     fputs("</text>\n", out);
 }
 
-/* In the colour of the text around it, fainter: the plot suits light and dark pages. */
+/* In the colour of the surrounding text, but fainter, for light and dark pages. */
 static void line(FILE *out, double x0, double y0, double x1, double y1, const char *opacity)
 {
     fprintf(out,
@@ -71,8 +72,7 @@ static void line(FILE *out, double x0, double y0, double x1, double y1, const ch
 
 /* ---- axes ---- */
 
-/* A line for each size that was played, not at round numbers: those are the sizes that somebody can choose
- * from. */
+/* A line for each simulated size, not at round numbers. */
 static void draw_sizes(FILE *out, const txm_replay_table *t, scale x)
 {
     char size[TXM_REPLAY_SIZE_TEXT];
@@ -85,15 +85,15 @@ static void draw_sizes(FILE *out, const txm_replay_table *t, scale x)
         text(out, at, BOTTOM + 18, "middle", txm_replay_size_text(t->ask.sizes[i], size));
         last = at;
     }
-    text(out, (LEFT + RIGHT) / 2, BOTTOM + 42, "middle", "size of the cache");
+    text(out, (LEFT + RIGHT) / 2, BOTTOM + 42, "middle", "cache size");
 }
 
-/* Time is reads times the time of one, so one set of lines serves both sides. Without that time the right
- * side stays empty. */
+/* Time is the number of reads times the time of one, so the same lines serve both sides. If that time is unknown,
+ * the right side is empty. */
 static void draw_reads(FILE *out, const txm_replay_table *t, scale y)
 {
     const double read = t->ask.read_seconds;
-    const int steps = y.high - y.low < 4 ? 1 : 0; /* 1, 2, 5, 10 ... of a short axis, else 1, 10, 100 ... */
+    const int steps = y.high - y.low < 4 ? 1 : 0; /* 1, 2, 5, 10 ... on a short axis, else 1, 10, 100 ... */
     static const double of_ten[] = {1, 2, 5};
     char words[32];
     for (double ten = pow(10, floor(y.low * log10(2))); ten <= exp2(y.high); ten *= 10)
@@ -117,7 +117,7 @@ static void draw_reads(FILE *out, const txm_replay_table *t, scale y)
 
 /* ---- curves ---- */
 
-/* The curve, its points, and its key above the frame, 84 units for each policy. */
+/* The curve, its points, and its key above the frame, 84 units per policy. */
 static void draw_policy(FILE *out, const txm_replay_table *t, size_t policy, scale x, scale y)
 {
     const uint32_t which = t->ask.policies[policy];
@@ -145,8 +145,7 @@ static void draw_policy(FILE *out, const txm_replay_table *t, size_t policy, sca
     text(out, at + 36, TOP - 16, "start", txm_replay_policy_name(which));
 }
 
-/* A file of its own needs a name space, a background and a colour; a part of a page has all three from
- * there. */
+/* A separate file needs a name space, a background and a colour; a part of a page gets them from the page. */
 void txm_replay_plot(FILE *out, const txm_replay_table *t, int alone)
 {
     scale x = {1e9, -1e9}, y = {1e9, -1e9};
@@ -158,13 +157,13 @@ void txm_replay_plot(FILE *out, const txm_replay_table *t, int alone)
             y = (scale){fmin(y.low, reads), fmax(y.high, reads)};
         }
     }
-    /* All tiles once is the bottom that matters; some air round the curves. */
+    /* The lowest value is all tiles read once; there is some room around the curves. */
     y = (scale){fmax(0.0, y.low - 0.15), y.high + 0.15};
     if (alone)
         fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<!-- made by txmill -->\n", out);
     fprintf(out,
             "<svg %sviewBox=\"0 0 %d %d\" role=\"img\" font-family=\"system-ui, sans-serif\" font-size=\"13\" "
-            "fill=\"currentColor\"%s>\n<title>Tiles read over the size of the cache</title>\n",
+            "fill=\"currentColor\"%s>\n<title>Tiles read by cache size</title>\n",
             alone ? "xmlns=\"http://www.w3.org/2000/svg\" " : "", WIDTH, HEIGHT, alone ? " color=\"#222\"" : "");
     if (alone)
         fprintf(out, "<rect width=\"%d\" height=\"%d\" fill=\"#fff\"/>\n", WIDTH, HEIGHT);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The table of a replay, as text and as JSON.
  *
- * Reads and time stand side by side for every size and policy: reads are what was counted, time is reads
- * times what one took in the traced run, or what --read-time says, and so no measurement of this machine.
- * The JSON has in addition what was evicted and the peaks, for plots of one's own. */
+ * Prints the table of a replay, as text and as JSON.
+ *
+ * For every size and policy there are reads and time: reads were counted; time is reads times the time of one read in
+ * the traced run, or of --read-time, and does not depend on this machine. The JSON also has evictions and peaks.
+ */
 #include <stdio.h>
 #include <string.h>
 
@@ -13,7 +14,7 @@
 #include "tools/output/text.h"
 #include "tools/replay/replay_table.h"
 
-/* 0 of 0 is 0. */
+/* The percentage; 0 of 0 gives 0. */
 static double percent(uint64_t part, uint64_t of)
 {
     return of ? 100.0 * (double)part / (double)of : 0.0;
@@ -21,17 +22,16 @@ static double percent(uint64_t part, uint64_t of)
 
 /* ---- text ---- */
 
-/* Times of one table in the same unit, so that they compare at a glance. */
+/* All times of a table have the same unit, so that they can be compared. */
 static void print_seconds(double seconds)
 {
     printf(" %7.*f s", seconds < 100.0 ? 3 : 0, seconds);
 }
 
-/* In characters. More than 80 are not used even where there are: four policies fit, which is what is played
- * by default. */
+/* In characters. At most 80 are used: four policies fit, as many as there are by default. */
 enum { SIZE_COLUMNS = 8, POLICY_COLUMNS = 18, USUAL_COLUMNS = 80 };
 
-/* As many policies beside each other as fit. */
+/* Prints as many policies side by side as fit. */
 static void print_policies(const txm_replay_table *t, size_t first, size_t count)
 {
     char size[TXM_REPLAY_SIZE_TEXT];
@@ -50,8 +50,8 @@ static void print_policies(const txm_replay_table *t, size_t first, size_t count
     }
 }
 
-/* What the cache really did while the trace was written, to hold the table against, and whether that was all of the
- * render. A trace whose run loaded nothing has no such line. */
+/* What the cache did in the traced run, for comparison, and whether the render was finished. There is no such line
+ * if the run loaded nothing. */
 static void print_traced(const txm_replay_table *t)
 {
     if (t->info->partial) {
@@ -69,7 +69,7 @@ static void print_traced(const txm_replay_table *t)
            percent(t->info->tiles_reloaded, t->info->tiles_loaded), txm_format_seconds(t->info->load_seconds, seconds));
 }
 
-/* The verdict comes before the table: many read no further. */
+/* The conclusion comes before the table, for readers who need nothing else. */
 void txm_replay_print(const txm_replay_table *t)
 {
     char set[TXM_FORMAT_BYTES], textures[TXM_FORMAT_COUNT], tiles[TXM_FORMAT_COUNT], lookups[TXM_FORMAT_COUNT];
@@ -85,12 +85,12 @@ void txm_replay_print(const txm_replay_table *t)
     size_t at_once = columns > SIZE_COLUMNS + POLICY_COLUMNS ? (columns - SIZE_COLUMNS) / POLICY_COLUMNS : 1;
     for (size_t k = 0; k < t->ask.policy_count; k += at_once)
         print_policies(t, k, t->ask.policy_count - k < at_once ? t->ask.policy_count - k : at_once);
-    printf("\nTiles read, and the time that takes at %.1f us a tile.\n", 1e6 * t->ask.read_seconds);
+    printf("\nTiles read, and the time that this takes at %.1f us per tile.\n", 1e6 * t->ask.read_seconds);
 }
 
 /* ---- JSON ---- */
 
-/* cache_bytes 0: that run had no bound. */
+/* cache_bytes 0: that run had no limit. */
 static void json_traced(cJSON *object, const txm_trace_info *info)
 {
     cJSON *o = txm_json_object(object, "traced");
@@ -103,8 +103,7 @@ static void json_traced(cJSON *object, const txm_trace_info *info)
     txm_json_number(o, "seconds", info->load_seconds, 6);
 }
 
-/* One object per size and policy, each complete in itself, so that they can be filtered without looking
- * around. */
+/* One object per size and policy, each complete, so that they can be filtered. */
 static void json_run(cJSON *runs, const txm_replay_table *t, size_t size, size_t policy)
 {
     const txm_replay_counts *c = txm_replay_counts_at(t, size, policy);
@@ -121,7 +120,7 @@ static void json_run(cJSON *runs, const txm_replay_table *t, size_t size, size_t
     txm_json_number(o, "seconds", txm_replay_seconds(t, c), 6);
 }
 
-/* Runs are listed by size, the smallest first, then by policy in the order in which they were asked for. */
+/* Runs are listed by size, the smallest first, then by policy in the order of the option. */
 void txm_replay_json(const txm_replay_table *t)
 {
     char verdict[TXM_REPLAY_VERDICT];

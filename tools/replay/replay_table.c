@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
- * One trace played to caches of several sizes and policies: each a job of its own.
  *
- * First the trace is played without a bound, which tells the working set and how far sizes are worth
- * looking at; then every pair of a size and a policy by itself, as many at a time as there are threads.
- * Each has a cursor of its own over the same open trace, so the file is unpacked once for each of them;
- * memory stays small however long the trace is. */
+ * Simulates caches of several sizes and policies with a trace, each in a job.
+ *
+ * First the trace is played without a limit, which gives the working set and the range of useful sizes; then with
+ * every pair of a size and a policy, as many at a time as there are threads. Each has its own cursor over the open
+ * trace, so the file is decompressed once for each; memory stays small however long the trace is.
+ */
 #include "tools/replay/replay_table.h"
 
 #include <pthread.h>
@@ -17,7 +18,7 @@
 #include "tile/base/text.h"
 #include "tools/output/format.h"
 
-/* Shorter than the library's names, which the command line takes as well: these head the columns. */
+/* Shorter than the library's names, which the command line accepts as well; used as headings of columns. */
 const char *txm_replay_policy_name(uint32_t policy)
 {
     const txm_cache_policy_words *words = txm_cache_policy_words_of((txm_cache_policy)policy);
@@ -43,8 +44,8 @@ typedef struct turn {
     txm_replay_counts *out;
 } turn;
 
-/* After a cancellation the turns that are left are still called, and end at their first event. Only the
- * first error is kept; the others mostly say the same. */
+/* After a cancellation the remaining turns are still called, and end at their first event. Only the first error is
+ * kept; the others are mostly the same. */
 static void play(void *arg)
 {
     const turn *t = arg;
@@ -65,8 +66,8 @@ static void play(void *arg)
     pthread_mutex_unlock(&r->lock);
 }
 
-/* Sizes from a sixteenth of the working set to a quarter more than it. In whole megabytes, and never the
- * same twice: small working sets get fewer sizes. */
+/* Sizes from a sixteenth of the working set to a quarter more than it, in whole megabytes and without duplicates, so
+ * a small working set has fewer sizes. */
 static void choose_sizes(txm_replay_ask *ask, uint64_t whole)
 {
     static const unsigned eighths[] = {1, 2, 4, 8, 12, 16, 20};
@@ -79,8 +80,8 @@ static void choose_sizes(txm_replay_ask *ask, uint64_t whole)
     }
 }
 
-/* Freeing the group waits for all that was submitted, also after a submission has failed, so `turns`
- * outlives its jobs. */
+/* Freeing the group waits for all jobs that were submitted, even after a failed submission, so `turns` outlives
+ * them. */
 static txm_status play_all(run *r, txm_error *err)
 {
     txm_replay_table *t = r->table;
@@ -101,7 +102,7 @@ static txm_status play_all(run *r, txm_error *err)
     return r->error.status == TXM_OK ? TXM_OK : txm_fail_as(err, &r->error);
 }
 
-/* `path` and `trace` are borrowed, and must outlive the table. On failure there is nothing to free. */
+/* `path` and `trace` are borrowed, and must outlive the table. After a failure there is nothing to free. */
 txm_status txm_replay_table_make(const char *path, const txm_trace *trace, const txm_replay_ask *ask,
                                  const volatile int *cancel, void (*progress)(size_t done, size_t all),
                                  txm_replay_table *out, txm_error *err)
@@ -148,13 +149,13 @@ void txm_replay_table_free(txm_replay_table *table)
     table->counts = NULL;
 }
 
-/* Both are indices into what was asked for, not bytes and not a policy's number. */
+/* Both are indices into the requested sizes and policies, not bytes or the policy's number. */
 const txm_replay_counts *txm_replay_counts_at(const txm_replay_table *t, size_t size, size_t policy)
 {
     return &t->counts[size * t->ask.policy_count + policy];
 }
 
-/* A model: tiles cost the same, and one is read at a time. */
+/* A model: all tiles cost the same, and one is read at a time. */
 double txm_replay_seconds(const txm_replay_table *t, const txm_replay_counts *counts)
 {
     return (double)counts->reads * t->ask.read_seconds;
@@ -162,7 +163,7 @@ double txm_replay_seconds(const txm_replay_table *t, const txm_replay_counts *co
 
 /* ---- words ---- */
 
-/* Exact: the unit grows only while no byte is lost, so what is printed can be given back with --cache. */
+/* Exact: the unit is chosen so that no byte is lost, and the text can be used with --cache. */
 char *txm_replay_size_text(uint64_t bytes, char out[TXM_REPLAY_SIZE_TEXT])
 {
     static const char units[] = {0, 'K', 'M', 'G', 'T'};
@@ -175,7 +176,7 @@ char *txm_replay_size_text(uint64_t bytes, char out[TXM_REPLAY_SIZE_TEXT])
     return out;
 }
 
-/* The place of a policy among those that were asked for; policy_count: nowhere. */
+/* The index of a policy among those requested, or policy_count if it is not among them. */
 static size_t find_policy(const txm_replay_ask *ask, uint32_t policy)
 {
     size_t i = 0;
@@ -184,7 +185,7 @@ static size_t find_policy(const txm_replay_ask *ask, uint32_t policy)
     return i;
 }
 
-/* Where the optimum leaves most room, if that is five percent or more; "" else. */
+/* The size where the optimum is best compared with the policy, if that is five percent or more; else "". */
 static void better_by_the_optimum(const txm_replay_table *t, size_t policy, size_t opt, char *out, size_t bytes)
 {
     double most = 1.0;
@@ -202,11 +203,11 @@ static void better_by_the_optimum(const txm_replay_table *t, size_t policy, size
                    txm_replay_size_text(t->ask.sizes[worst], size));
 }
 
-/* About lru where it was played, since most caches are that; else about the first policy asked for. The
- * knee is the smallest size that reads at most a twentieth of its tiles again. */
+/* About lru if it was simulated, since most caches use it; else about the first policy. The knee is the smallest
+ * size that reads at most a twentieth of its tiles again. */
 char *txm_replay_verdict(const txm_replay_table *t, char out[TXM_REPLAY_VERDICT])
 {
-    enum { FEW = 20 }; /* at most a twentieth of the tiles read again: nobody notices */
+    enum { FEW = 20 }; /* at most a twentieth of the tiles are read again, which is not noticeable */
     const txm_replay_ask *ask = &t->ask;
     size_t policy = find_policy(ask, TXM_CACHE_POLICY_LRU), opt = find_policy(ask, TXM_REPLAY_OPT), knee = 0;
     char set[TXM_FORMAT_BYTES], size[TXM_REPLAY_SIZE_TEXT], better[96] = "";
@@ -225,7 +226,7 @@ char *txm_replay_verdict(const txm_replay_table *t, char out[TXM_REPLAY_VERDICT]
         txm_format(out, TXM_REPLAY_VERDICT,
                    "the working set is %s; with all of these sizes %s reads many tiles again%s", set, name, better);
     else
-        txm_format(out, TXM_REPLAY_VERDICT, "the working set is %s; from %s on %s reads hardly any tile again%s", set,
+        txm_format(out, TXM_REPLAY_VERDICT, "the working set is %s; from %s on %s reads almost no tile again%s", set,
                    txm_replay_size_text(ask->sizes[knee], size), name, better);
     return out;
 }

@@ -1,5 +1,4 @@
-# Style and script of the page that `txmill report` writes, as initialisers of byte arrays: the binary needs no file
-# beside it.
+# Style and script of the page of `txmill report` as initialisers of byte arrays, so that the binary needs no other files.
 REPORT_GEN := $(addprefix $(B)/gen/report/,report.css.inc report.js.inc)
 $(REPORT_GEN): $(B)/gen/report/%.inc: tools/report/%
 	@mkdir -p $(@D)

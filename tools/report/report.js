@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sorting of tables, and the share of the tiles that a picture sees. The page is complete without it.
+// Sorts tables, and scales the memory by the share of visible tiles. The page is complete without this script.
 "use strict";
 
 function valueOf(cell) {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Gathering what runs say.
+ * Reads logs into tables.
  *
- * In: objects of a log. Out: a table of images, each with its last state and what it took, and of runs, with the
- * shards that belong together by the keys of their lists.
+ * In: objects of a log. Out: a table of images, each with its last state and what it took, and a table of runs, where
+ * shards belong together if the keys of their lists are equal.
  */
 #include "tools/report/report_data.h"
 
@@ -23,7 +23,7 @@ typedef struct adding {
 
 /* ---- lists ------------------------------------------------------------------------------------------------------ */
 
-/* Room for one more item; false when memory is exhausted. */
+/* Makes room for one more item; false when memory is exhausted. */
 static bool make_room(void **items, size_t count, size_t *capacity, size_t item_bytes)
 {
     if (count < *capacity)
@@ -37,7 +37,7 @@ static bool make_room(void **items, size_t count, size_t *capacity, size_t item_
     return true;
 }
 
-/* The entry of the file, made if there is none. Failures hold no tx path: they are the image's. NULL when memory is
+/* The entry of the file, created if necessary. Failures have no tx path, and use the image's. NULL when memory is
  * exhausted. */
 static txm_report_file *file_of(txm_report *r, const char *input, const char *tx)
 {
@@ -56,7 +56,7 @@ static txm_report_file *file_of(txm_report *r, const char *input, const char *tx
     return &r->files[entry->value - 1];
 }
 
-/* A copy of a member's text; words repeat. False when memory is exhausted. */
+/* Copies a member's text; equal words are stored once. False when memory is exhausted. */
 static bool keep_word(txm_report *r, const cJSON *object, const char *name, const char **out)
 {
     const char *text = txm_run_log_text(object, name);
@@ -66,7 +66,7 @@ static bool keep_word(txm_report *r, const cJSON *object, const char *name, cons
 
 /* ---- files ------------------------------------------------------------------------------------------------------ */
 
-/* A word from a newer txmill is no known state; the object is passed over, not guessed at. */
+/* A word from a newer txmill is an unknown state, and the object is skipped. */
 static txm_report_state state_of(const char *word)
 {
     static const char *const words[] = {"failed", "created", "up-to-date", "skipped", "would-create"};
@@ -77,7 +77,7 @@ static txm_report_state state_of(const char *word)
     return (txm_report_state)state;
 }
 
-/* Ids that this version does not know are passed over: a newer txmill may have written the log. */
+/* Ids from a newer txmill are ignored. */
 static unsigned lint_of(const cJSON *object)
 {
     const cJSON *list = cJSON_GetObjectItemCaseSensitive(object, "lint"), *item;
@@ -92,7 +92,7 @@ static unsigned lint_of(const cJSON *object)
     return findings;
 }
 
-/* 0 for a type that we don't know: the memory sums leave such images out. */
+/* 0 for an unknown type; such images are left out of the sums of memory. */
 static uint32_t type_bytes(const char *type)
 {
     for (int t = TXM_TYPE_U8; type && t <= TXM_TYPE_FLOAT; t++)
@@ -101,7 +101,7 @@ static uint32_t type_bytes(const char *type)
     return 0;
 }
 
-/* What only a file that was made says. */
+/* Members that only files made by the run have. */
 static void take_made(txm_report_file *f, const cJSON *object)
 {
     const cJSON *stages = cJSON_GetObjectItemCaseSensitive(object, "stage_seconds");
@@ -116,7 +116,7 @@ static void take_made(txm_report_file *f, const cJSON *object)
     f->made++;
 }
 
-/* Strings are kept once however many images share them: a log of a million images names five colour spaces. */
+/* Equal strings are stored once, because a log of a million images has only a few colour spaces. */
 static bool take_texts(txm_report *r, txm_report_file *f, const cJSON *object)
 {
     const cJSON *error = cJSON_GetObjectItemCaseSensitive(object, "error");
@@ -128,8 +128,8 @@ static bool take_texts(txm_report *r, txm_report_file *f, const cJSON *object)
            keep_word(r, error, "status", &f->status) && keep_word(r, error, "message", &f->message);
 }
 
-/* Logs are appended to when a run is repeated, so a later object about a file replaces the earlier one;
- * findings are joined, since a file that is up to date is not examined again. */
+/* Logs are appended to when a run is repeated, so a later object about a file replaces the earlier one; findings are
+ * merged, because a file that is up to date is not examined again. */
 static txm_status take_file(adding *a, const cJSON *object, txm_error *err)
 {
     const char *input = txm_run_log_text(object, "input"), *tx = txm_run_log_text(object, "tx");
@@ -140,7 +140,8 @@ static txm_status take_file(adding *a, const cJSON *object, txm_error *err)
     if (!f)
         return txm_no_memory(err, NULL);
     unsigned lint = lint_of(object) | f->lint;
-    /* Once made, what made it says more than that it was up to date afterwards. */
+    /* The object of the run that made the file has more information than that of a later run that found it up to
+     * date. */
     if (f->state != TXM_REPORT_CREATED || state == TXM_REPORT_CREATED) {
         f->state = state;
         f->run = a->report->run_count;
@@ -158,7 +159,7 @@ static txm_status take_file(adding *a, const cJSON *object, txm_error *err)
 
 /* ---- runs ------------------------------------------------------------------------------------------------------- */
 
-/* One log may hold several runs, appended one after the other; the next begins empty. */
+/* A log may contain several runs; the next one begins empty. */
 static txm_status end_run(adding *a, txm_error *err)
 {
     txm_report *r = a->report;
@@ -170,7 +171,7 @@ static txm_status end_run(adding *a, txm_error *err)
     return TXM_OK;
 }
 
-/* The last object of a complete run. Without it the run was killed, or is still going. */
+/* The last object of a complete run. Without it the run was killed, or is still running. */
 static txm_status take_summary(adding *a, const cJSON *object, txm_error *err)
 {
     const cJSON *shard = cJSON_GetObjectItemCaseSensitive(object, "shard");
@@ -190,7 +191,7 @@ static txm_status take_summary(adding *a, const cJSON *object, txm_error *err)
     return end_run(a, err);
 }
 
-/* Objects of types that we don't know count as inputs of the run and are otherwise passed over. */
+/* Objects of unknown types count as inputs of the run, and are otherwise ignored. */
 static txm_status take_report_object(void *user, const cJSON *object, txm_error *err)
 {
     adding *a = user;
@@ -207,15 +208,16 @@ static txm_status take_report_object(void *user, const cJSON *object, txm_error 
     return type && !strcmp(type, "file") ? take_file(a, object, err) : TXM_OK;
 }
 
-/* Order matters: what is added later is taken for what happened later. Lines of other programs are counted,
- * since logs of a farm are often mixed. */
+/* Logs must be added in the order of the runs. Lines of other programs are counted, because logs of a farm are often
+ * mixed. */
 txm_status txm_report_add(txm_report *report, const char *log, txm_error *err)
 {
     adding a = {.report = report, .log = log};
     txm_run_log_counts counts;
     txm_status status = txm_run_log_read(log, take_report_object, &a, &counts, err);
     report->foreign += counts.foreign;
-    /* Objects after the last summary: a run that was killed, or goes on. An empty log is one that had not begun. */
+    /* Objects after the last summary belong to a run that was killed or is still running; an empty log to one that
+     * has not begun. */
     if (status == TXM_OK && (a.run.inputs || a.run.failed_whole || counts.cut || !counts.objects))
         status = end_run(&a, err);
     return status;
@@ -223,8 +225,8 @@ txm_status txm_report_add(txm_report *report, const char *log, txm_error *err)
 
 /* ---- what the logs do not say ------------------------------------------------------------------------------------ */
 
-/* Files that were up to date have no size in the log; the tx files are asked where they can be reached. Where
- * they cannot, the table says less, and nothing fails; only a lack of memory does. */
+/* A log has no sizes of files that were up to date, so they are read from the tx files if possible. If not, the
+ * table has less information; only lack of memory is an error. */
 txm_status txm_report_look(txm_report *report, txm_error *err)
 {
     for (size_t i = 0; i < report->file_count; i++) {
@@ -252,7 +254,7 @@ txm_status txm_report_look(txm_report *report, txm_error *err)
     return TXM_OK;
 }
 
-/* Strings are the names' of the report, so files and runs own nothing. */
+/* Strings are owned by the report's table of names, not by files and runs. */
 void txm_report_free(txm_report *report)
 {
     txm_names_free(&report->strings);

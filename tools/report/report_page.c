@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The frame of the page: head, verdict, totals; and its way into the file.
+ * Writes the page: its head, result and totals.
  *
- * In: data and sums. Out: one HTML file: style and script are inside, their digests in its security policy, and every
- * text escaped.
+ * In: data and sums. Out: one HTML file with style and script inside, whose digests are in its security policy, and
+ * with all text escaped.
  */
 #include "tools/report/report_page.h"
 
@@ -23,8 +23,8 @@ static const unsigned char script[] = {
 
 /* ---- head ------------------------------------------------------------------------------------------------------- */
 
-/* The policy forbids every source from outside and allows the page's own style and script by digest: a report
- * may be opened from anywhere, with file names in it that somebody else chose. */
+/* The policy forbids all external sources and allows the page's own style and script by digest, because a report may
+ * be opened from anywhere and contains file names from other people. */
 static void put_head(FILE *out, const char *title)
 {
     fputs("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
@@ -43,7 +43,7 @@ static void put_head(FILE *out, const char *title)
     fputs("</style>\n</head>\n<body>\n<main>\n", out);
 }
 
-/* UTC, because farm and reader are often in different zones. */
+/* UTC, because the farm and the reader are often in different time zones. */
 static void put_header(FILE *out, const txm_report *r, const char *title)
 {
     char when[40] = "";
@@ -59,7 +59,7 @@ static void put_header(FILE *out, const txm_report *r, const char *title)
 
 /* ---- verdict ---------------------------------------------------------------------------------------------------- */
 
-/* Before everything else: a run that could not do its work says nothing about images. */
+/* Printed first, because the figures about images are meaningless if the run itself failed. */
 static void put_broken(FILE *out, const txm_report_sums *s)
 {
     fputs("<p><strong>", out);
@@ -72,7 +72,7 @@ static void put_broken(FILE *out, const txm_report_sums *s)
     }
 }
 
-/* The first screen answers whether the textures are fit to render with; tables come after. */
+/* The top of the page says whether the textures are ready to render; tables follow. */
 static void put_verdict(FILE *out, const txm_report_sums *s)
 {
     char text[TXM_FORMAT_COUNT];
@@ -85,7 +85,7 @@ static void put_verdict(FILE *out, const txm_report_sums *s)
     if (failed)
         fprintf(out, "<p><strong>%zu of %s failed</strong></p>\n", failed, txm_format_count(s->images, "image", text));
     else if (verdict == TXM_REPORT_NOTHING)
-        fputs("<p><strong>No image was converted</strong></p>\n<p>The logs hold no image at all.</p>\n", out);
+        fputs("<p><strong>No image was converted</strong></p>\n<p>The logs contain no images.</p>\n", out);
     else if (verdict == TXM_REPORT_RUN_BROKEN)
         fprintf(out, "<p>%s done.</p>\n", txm_format_are(done, "image", text));
     else if (s->shards_missing)
@@ -109,11 +109,10 @@ static void put_verdict(FILE *out, const txm_report_sums *s)
     if (failed && s->shards_missing)
         fprintf(out, "<p>%zu of %s missing.</p>\n", s->shards_missing, txm_format_are(s->shards, "shard", text));
     if (s->lists > 1)
-        fprintf(
-            out,
-            "<p>The shards were cut from %zu different lists: images that only some of them saw may be in none. Run "
-            "the job again; what is made stays.</p>\n",
-            s->lists);
+        fprintf(out,
+                "<p>The shards are from %zu different lists: an image that only some runs had may be in no shard. Run "
+                "the job again; finished files are kept.</p>\n",
+                s->lists);
     if (s->made_twice)
         fprintf(out, "<p>%s made more than once.</p>\n", txm_format_were(s->made_twice, "image", text));
     fputs("</section>\n", out);
@@ -121,8 +120,7 @@ static void put_verdict(FILE *out, const txm_report_sums *s)
 
 /* ---- totals ----------------------------------------------------------------------------------------------------- */
 
-/* Ids are for scripts that look for a figure, and for tests. Texts are ours, and not escaped
- * again. */
+/* Ids are for scripts and tests that look for a figure. The texts come from this program and are not escaped. */
 static void put_card(FILE *out, const char *id, const char *name, const char *value, const char *note)
 {
     fprintf(out, "<div><dt>%s</dt><dd id=\"%s\">%s", name, id, value);
@@ -138,7 +136,7 @@ static void put_count(FILE *out, const char *id, const char *name, size_t count,
     put_card(out, id, name, text, note);
 }
 
-/* Processor time is the sum over all threads and stages, time of runs that of the clock; neither follows
+/* Processor time is the sum over all threads and stages, the time of runs is elapsed time; neither can be computed
  * from the other. */
 static void put_totals(FILE *out, const txm_report_sums *s)
 {
@@ -148,7 +146,7 @@ static void put_totals(FILE *out, const txm_report_sums *s)
         cpu += s->stages[i];
     fputs("<dl class=\"cards\" id=\"totals\">\n", out);
     put_count(out, "images", "Images", s->images, "");
-    snprintf(note, sizeof note, "%zu may be cured", s->retryable);
+    snprintf(note, sizeof note, "%zu may succeed on a retry", s->retryable);
     put_count(out, "failed", "Failed", s->states[TXM_REPORT_FAILED], s->states[TXM_REPORT_FAILED] ? note : "");
     put_count(out, "created", "Created", s->states[TXM_REPORT_CREATED], "");
     put_count(out, "up-to-date", "Up to date", s->states[TXM_REPORT_UP_TO_DATE], "");
@@ -166,7 +164,7 @@ static void put_totals(FILE *out, const txm_report_sums *s)
 
 /* ---- the page --------------------------------------------------------------------------------------------------- */
 
-/* In the order of urgency: verdict, failures, figures, and what may be improved last. */
+/* In the order of urgency: result, failures, figures, and at the end possible improvements. */
 static void put_page(FILE *out, const txm_report *r, const txm_report_sums *s, const char *title)
 {
     char text[TXM_FORMAT_COUNT];
@@ -182,14 +180,14 @@ static void put_page(FILE *out, const txm_report *r, const txm_report_sums *s, c
     txm_report_slowest(out, r);
     txm_report_lint(out, r, s);
     if (r->foreign)
-        fprintf(out, "<footer><p>%s passed over: of the logs, but not of txmill make --json.</p></footer>\n",
+        fprintf(out, "<footer><p>%s skipped: in the logs, but not from txmill make --json.</p></footer>\n",
                 txm_format_were(r->foreign, "line", text));
     fputs("</main>\n<script>", out);
     fwrite(script, 1, sizeof script, out);
     fputs("</script>\n</body>\n</html>\n", out);
 }
 
-/* Write errors are collected by the stream and show when it is committed. */
+/* The stream collects write errors, which are reported when it is committed. */
 txm_status txm_report_page(const txm_report *report, const txm_report_sums *sums, const char *title, const char *output,
                            txm_error *err)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Adding up what runs say.
+ * Adds up the results of runs.
  *
  * In: the table of images. Out: counts by state, bytes on disk, the memory that a render saves, seconds by stage, lint
- * by id. Both the page and the JSON print these, so that they cannot differ.
+ * by id. The page and the JSON print the same sums.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +13,7 @@
 #include "tile/base/mem.h"
 #include "tools/report/report_data.h"
 
-/* A failure that a later run made up for is none. `done`: inputs, with the last run that did not fail, from 1. */
+/* Drops failures that a later run made up for. `done`: inputs, with the last run that did not fail, from 1. */
 static txm_status drop_superseded(txm_report *r, txm_names *done, txm_error *err)
 {
     for (size_t i = 0; i < r->file_count; i++) {
@@ -33,12 +33,12 @@ static txm_status drop_superseded(txm_report *r, txm_names *done, txm_error *err
         r->files[kept++] = *f;
     }
     r->file_count = kept;
-    /* The index names places that others have now. */
+    /* The indices in the table are no longer valid. */
     txm_names_free(&r->index);
     return TXM_OK;
 }
 
-/* Cycles holds colour as four channels; without a cache the whole level 0. */
+/* Cycles stores colour as four channels, and without a cache the whole of level 0. */
 static void add_memory(txm_report_memory *m, const txm_report_file *f)
 {
     if (!f->channels || !f->type_bytes || !f->width || !f->height)
@@ -49,7 +49,7 @@ static void add_memory(txm_report_memory *m, const txm_report_file *f)
     double rest = 0;
     m->files++;
     m->full += pixel * f->width * f->height;
-    /* Of an image that has fewer levels the last one, a single pixel, is always there. */
+    /* If an image has fewer levels, its last one, a single pixel, is always in memory. */
     for (uint32_t level = levels; level < TXM_MAX_LEVELS; level++)
         m->from[level] += pixel;
     for (uint32_t level = levels; level-- > 0;) {
@@ -60,7 +60,7 @@ static void add_memory(txm_report_memory *m, const txm_report_file *f)
     }
 }
 
-/* Bytes on disk count only where there is a tx file to compare the image with. */
+/* Bytes on disk are counted only for images with a tx file. */
 static void add_report_file(txm_report_sums *s, const txm_report_file *f)
 {
     s->images++;
@@ -80,7 +80,7 @@ static void add_report_file(txm_report_sums *s, const txm_report_file *f)
 
 /* ---- runs and shards -------------------------------------------------------------------------------------------- */
 
-/* Whether a complete run of the shard is there. */
+/* Whether there is a complete run of the shard. */
 static bool is_done(const txm_report *r, uint32_t shard, uint32_t shards)
 {
     for (size_t i = 0; i < r->run_count; i++)
@@ -89,7 +89,7 @@ static bool is_done(const txm_report *r, uint32_t shard, uint32_t shards)
     return false;
 }
 
-/* Runs that ended badly count until one comes after them that did not: of the same shard, or of everything. */
+/* Counts runs that failed, unless there is a later successful run of the same shard, or of all inputs. */
 static void count_broken(const txm_report *r, txm_report_sums *s)
 {
     for (size_t i = 0; i < r->run_count; i++) {
@@ -104,7 +104,7 @@ static void count_broken(const txm_report *r, txm_report_sums *s)
     }
 }
 
-/* A broken run without a message whose images failed is explained by its images: that is the cause. */
+/* If a failed run has no message but failed images, these are the cause. */
 txm_report_verdict txm_report_verdict_of(const txm_report_sums *s)
 {
     size_t failed = s->states[TXM_REPORT_FAILED], waiting = s->states[TXM_REPORT_WOULD_CREATE];
@@ -123,8 +123,8 @@ const char *txm_report_verdict_name(txm_report_verdict verdict)
     return names[verdict];
 }
 
-/* Shards make sense only if all complete runs were divided into equally many; otherwise the log mixes jobs
- * and nothing can be missing. Numbers come from a file, so there is a bound on what is walked. */
+/* Missing shards can be counted only if all complete runs had the same number of shards; otherwise the logs are from
+ * different jobs. Numbers come from a file, so the loop has a limit. */
 static txm_status sum_runs(const txm_report *r, txm_report_sums *s, txm_error *err)
 {
     enum { MOST_SHARDS = 100000 };
@@ -152,7 +152,7 @@ static txm_status sum_runs(const txm_report *r, txm_report_sums *s, txm_error *e
     return exhausted ? txm_no_memory(err, NULL) : TXM_OK;
 }
 
-/* Failures are dropped before anything is counted, so no figure has to be taken back. */
+/* Failures are dropped before anything is counted. */
 txm_status txm_report_sum(txm_report *report, txm_report_sums *sums, txm_error *err)
 {
     txm_names done = {0};

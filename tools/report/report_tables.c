@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The sections of the page after the totals.
+ * Writes the sections of the page after the totals.
  *
- * In: data and sums. Out: the page's sections, each a heading and a table. Each writes itself only where it has
- * something to show.
+ * In: data and sums. Out: sections with a heading and a table each, if they are not empty.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -15,7 +14,7 @@
 
 /* ---- parts ------------------------------------------------------------------------------------------------------ */
 
-/* Sections are found by their ids, in links to the page as well. */
+/* Sections have ids, also for links to the page. */
 static void begin(FILE *out, const char *id, const char *title)
 {
     fprintf(out, "<section id=\"%s\">\n<h2>%s</h2>\n", id, title);
@@ -26,7 +25,7 @@ static void end(FILE *out)
     fputs("</section>\n", out);
 }
 
-/* `names`: headings, separated by |; those that begin with # are of numbers. */
+/* `names`: headings, separated by |; # in front marks columns of numbers. */
 static void begin_table(FILE *out, bool sortable, const char *names)
 {
     fprintf(out, "<div class=\"scroll\"><table%s>\n<thead><tr>", sortable ? " class=\"sort\"" : "");
@@ -38,13 +37,13 @@ static void begin_table(FILE *out, bool sortable, const char *names)
     fputs("</tr></thead>\n<tbody>\n", out);
 }
 
-/* For tables without a foot; that of the disk ends its body itself. */
+/* For tables without a foot; that of the disk ends its own body. */
 static void end_table(FILE *out)
 {
     fputs("</tbody></table></div>\n", out);
 }
 
-/* Paths may break anywhere, by the style, so that long ones don't push the figures out of sight. */
+/* By the style, paths may break anywhere, so that long ones do not push the figures out of sight. */
 static void put_path(FILE *out, const char *path)
 {
     fputs("<td class=\"path\">", out);
@@ -59,7 +58,7 @@ static void put_word(FILE *out, const char *word)
     fputs("</td>", out);
 }
 
-/* data-v is what the script sorts by: the number, whatever is shown. */
+/* data-v is the number by which the script sorts, whatever is shown. */
 static void put_count(FILE *out, uint64_t count)
 {
     fprintf(out, "<td class=\"n\" data-v=\"%" PRIu64 "\">%" PRIu64 "</td>", count, count);
@@ -77,13 +76,13 @@ static void put_seconds(FILE *out, double seconds)
     fprintf(out, "<td class=\"n\" data-v=\"%.6g\">%s</td>", seconds, txm_format_seconds(seconds, text));
 }
 
-/* 0 where there is no whole, as before the first byte. */
+/* 0 if the whole is 0. */
 static double share(double part, double whole)
 {
     return whole > 0 ? part / whole : 0;
 }
 
-/* SVG, as its sizes are attributes: inline styles are for the policy to refuse. */
+/* SVG has its sizes as attributes; the policy forbids inline styles. */
 static void put_bar(FILE *out, double part, const char *label)
 {
     double percent = 100 * (part < 1 ? part : 1);
@@ -93,7 +92,7 @@ static void put_bar(FILE *out, double part, const char *label)
             label, percent);
 }
 
-/* A table that was cut must say so. */
+/* Says how many rows were left out. */
 static void put_left_out(FILE *out, size_t count)
 {
     if (count)
@@ -102,8 +101,7 @@ static void put_left_out(FILE *out, size_t count)
 
 /* ---- failures --------------------------------------------------------------------------------------------------- */
 
-/* The message is the program's own, with file, cause and next step; the page adds whether a retry is worth
- * it. */
+/* The message has the file, the cause and what to do; the page adds whether a retry may help. */
 static void put_failure(FILE *out, const txm_report_file *f)
 {
     fputs("<tr>", out);
@@ -115,7 +113,7 @@ static void put_failure(FILE *out, const txm_report_file *f)
     fputs("</tr>\n", out);
 }
 
-/* Two walks over the files in place of a sort: the order of the logs is kept within each kind. */
+/* Goes through the files twice instead of sorting, to keep the order of the logs for each kind. */
 void txm_report_failures(FILE *out, const txm_report *report, const txm_report_sums *sums)
 {
     size_t failed = sums->states[TXM_REPORT_FAILED], shown = 0;
@@ -123,7 +121,7 @@ void txm_report_failures(FILE *out, const txm_report *report, const txm_report_s
         return;
     begin(out, "failures", "Failures");
     begin_table(out, true, "Image|Kind|Retry|What is wrong");
-    /* What no retry cures first: it is for people. */
+    /* Failures that a retry does not cure come first, because somebody has to act. */
     for (int retryable = 0; retryable < 2; retryable++) {
         for (size_t i = 0; i < report->file_count && shown < TXM_REPORT_MOST_FAILURES; i++) {
             const txm_report_file *f = &report->files[i];
@@ -140,7 +138,7 @@ void txm_report_failures(FILE *out, const txm_report *report, const txm_report_s
 
 /* ---- runs and shards -------------------------------------------------------------------------------------------- */
 
-/* Twelve digits of the list's key are enough to see that two runs differ. */
+/* Twelve digits of the list's key are enough to compare runs. */
 static void put_run(FILE *out, const txm_report_run *run)
 {
     fputs("<tr>", out);
@@ -169,7 +167,7 @@ static void put_run(FILE *out, const txm_report_run *run)
     fputs("</td></tr>\n", out);
 }
 
-/* A single complete run is not worth a table. */
+/* A single complete run needs no table. */
 void txm_report_runs(FILE *out, const txm_report *report, const txm_report_sums *sums)
 {
     if (report->run_count < 2 && !sums->incomplete && !sums->shards)
@@ -184,7 +182,7 @@ void txm_report_runs(FILE *out, const txm_report *report, const txm_report_sums 
 
 /* ---- disk ------------------------------------------------------------------------------------------------------- */
 
-/* Files of one kind of pixels. */
+/* Files with one kind of pixels. */
 typedef struct kind {
     const char *type;
     uint32_t channels;
@@ -192,11 +190,10 @@ typedef struct kind {
     uint64_t source_bytes, tx_bytes;
 } kind;
 
-/* 4 types of 1 to 4 channels, and what a log calls otherwise. */
+/* 4 types with 1 to 4 channels, and one for others. */
 enum { MOST_KINDS = 17 };
 
-/* Linear search: there are seventeen kinds at most. Images whose pixels the log does not tell are "other",
- * whatever they are. */
+/* A linear search is enough for seventeen kinds. Images of unknown pixels are "other". */
 static size_t sort_out(const txm_report *report, kind kinds[MOST_KINDS])
 {
     size_t count = 0;
@@ -220,8 +217,7 @@ static size_t sort_out(const txm_report *report, kind kinds[MOST_KINDS])
     return count;
 }
 
-/* The ratio is tx bytes over image bytes; above 1 is usual for JPEG, whose pixels are stored without loss
- * here. */
+/* The ratio is tx bytes by image bytes; it is usually above 1 for JPEG, because tx files are lossless. */
 static void put_kind(FILE *out, const char *name, const char *channels, const kind *k, uint64_t most)
 {
     char label[64];
@@ -249,7 +245,7 @@ void txm_report_disk(FILE *out, const txm_report *report, const txm_report_sums 
     for (size_t i = 0; i < count; i++)
         put_kind(out, kinds[i].type, kinds[i].channels ? txm_format_channels(kinds[i].channels) : "", &kinds[i],
                  all.tx_bytes);
-    /* The sum stays below, however the rows are sorted. */
+    /* The sum stays at the bottom, however the rows are sorted. */
     fputs("</tbody><tfoot>\n", out);
     put_kind(out, "all", "", &all, all.tx_bytes);
     fputs("</tfoot></table></div>\n", out);
@@ -258,7 +254,7 @@ void txm_report_disk(FILE *out, const txm_report *report, const txm_report_sums 
 
 /* ---- memory ----------------------------------------------------------------------------------------------------- */
 
-/* data-bytes and data-full let the script scale the row by the share of tiles that a picture sees. */
+/* With data-bytes and data-full the script scales the row by the share of visible tiles. */
 static void put_level(FILE *out, const txm_report_memory *m, uint32_t level)
 {
     char size[TXM_FORMAT_BYTES], label[64];
@@ -275,7 +271,7 @@ static void put_level(FILE *out, const txm_report_memory *m, uint32_t level)
     fputs("</tr>\n", out);
 }
 
-/* The slider is hidden until the script shows it: without scripts it would do nothing. */
+/* The script shows the slider, which has no effect without scripts. */
 void txm_report_memory_section(FILE *out, const txm_report_sums *sums)
 {
     enum { LEVELS = 6 };
@@ -285,20 +281,19 @@ void txm_report_memory_section(FILE *out, const txm_report_sums *sums)
         return;
     begin(out, "memory", "Texture memory in Cycles");
     fprintf(out,
-            "<p>Without a texture cache Cycles holds %s whole: <strong id=\"full-bytes\">%s</strong>. "
-            "With it, "
-            "only the levels that the picture needs and of them the %" PRIu64
-            " tiles that it sees. By the resolution at "
-            "which the textures appear, all their tiles seen:</p>\n",
+            "<p>Without a texture cache Cycles loads %s completely: <strong id=\"full-bytes\">%s</strong>. With it, "
+            "Cycles loads only the levels that the picture needs, and of these only the visible ones of the %" PRIu64
+            " tiles. The table shows the memory by the resolution at which the textures appear, with all tiles "
+            "visible:</p>\n",
             txm_format_count(m->files, "image", images), txm_format_bytes((uint64_t)m->full, full), m->tiles);
-    fputs("<label hidden>Tiles that the picture sees <input type=\"range\" id=\"share\" min=\"1\" max=\"100\" "
-          "value=\"100\"> <output id=\"share-text\">100 %</output></label>\n",
+    fputs("<label hidden>Visible tiles <input type=\"range\" id=\"share\" min=\"1\" max=\"100\" value=\"100\"> <output "
+          "id=\"share-text\">100 %</output></label>\n",
           out);
     begin_table(out, false, "Textures appear at|#Memory|#Saved|Against the full images");
     for (uint32_t level = 0; level < LEVELS; level++)
         put_level(out, m, level);
     end_table(out);
-    fputs("<p class=\"dim\">Pixels alone; colour counts four channels, as Cycles holds it.</p>\n", out);
+    fputs("<p class=\"dim\">Only pixels; colour counts as four channels, as in Cycles.</p>\n", out);
     end(out);
 }
 
@@ -334,14 +329,14 @@ void txm_report_times(FILE *out, const txm_report_sums *sums)
     end(out);
 }
 
-/* Equal times by name, so that the page does not change from one run of the report to the next. */
+/* Equal times are sorted by name, so that the page does not change between runs of the report. */
 static int compare_time(const void *pa, const void *pb)
 {
     const txm_report_file *a = *(const txm_report_file *const *)pa, *b = *(const txm_report_file *const *)pb;
     return a->seconds != b->seconds ? (a->seconds < b->seconds ? 1 : -1) : strcmp(a->input, b->input);
 }
 
-/* The slowest ones, in order, by insertion: there are few places and many files. */
+/* Finds the slowest files, in order, by insertion, since there are few places and many files. */
 static size_t find_slowest(const txm_report *report, const txm_report_file *slowest[TXM_REPORT_SLOWEST])
 {
     size_t count = 0;
@@ -364,7 +359,7 @@ static size_t find_slowest(const txm_report *report, const txm_report_file *slow
     return count;
 }
 
-/* Images that were made only; the rest took no time worth telling. */
+/* Only images that were made, because the others take almost no time. */
 void txm_report_slowest(FILE *out, const txm_report *report)
 {
     const txm_report_file *slowest[TXM_REPORT_SLOWEST];
@@ -393,7 +388,7 @@ void txm_report_slowest(FILE *out, const txm_report *report)
 
 /* ---- lint ------------------------------------------------------------------------------------------------------- */
 
-/* Open where the list is short, folded where it would push the next one out of sight. */
+/* A short list is shown open, a long one folded. */
 static void put_finding(FILE *out, const txm_report *report, unsigned bit, size_t count)
 {
     size_t shown = 0;

@@ -78,7 +78,7 @@ static void write_verdict(FILE *out, const budget_page *page, const texture *tex
     fprintf(out, ", and %s in all: %.3g %% of the %s that whole images take.", txm_format_bytes(b->touched_bytes, used),
             percent(b->touched_bytes, b->all_bytes), txm_format_bytes(b->all_bytes, all));
     if (best) {
-        fputs(" Most is saved by halving ", out);
+        fputs(" The largest saving is to halve ", out);
         txm_html_text(out, best->use->path);
         fprintf(out, ": %s (%.3g %%).", txm_format_bytes(best->saved, saved), percent(best->saved, b->touched_bytes));
     }
@@ -92,12 +92,12 @@ static void write_sureness(FILE *out, const txm_render_budget *b)
     fprintf(out, "<p>%u x %u px, %s a pixel; %s found.", b->width, b->height,
             txm_format_count(b->samples, "sample", samples), txm_format_count(b->tile_count, "tile", tiles));
     if (b->growth < 0.0f && b->scene_samples != 1)
-        fputs(" One sample does not show how many tiles more of them would find.", out);
+        fputs(" One sample does not show how many tiles further ones would find.", out);
     if (b->missing_tiles)
-        fprintf(out, " More samples are expected to find about %s more (%s).",
+        fprintf(out, " Further samples are expected to find about %s more (%s).",
                 txm_format_count(b->missing_tiles, "tile", tiles), txm_format_bytes(b->missing_bytes, bytes));
     if (b->map_columns)
-        fprintf(out, " Before the first ray, Cycles loads another %s of the world's image to look for its light.",
+        fprintf(out, " Before the first ray, Cycles loads another %s of the world's image to sample its light.",
                 txm_format_bytes(b->map_extra_bytes, bytes));
     fputs("</p>\n", out);
 }
@@ -149,8 +149,8 @@ static void write_textures(FILE *out, const texture *textures, size_t count)
     if (!count)
         return;
     fputs("<h2>Textures</h2>\n<p>The largest first. The light part of a bar is what the texture would save at half its "
-          "width and height.</p>\n<table><tr><th>Image</th><th>Size</th><th>Used</th><th>Of</th><th></th>"
-          "<th>Saved by halving it</th></tr>\n",
+          "width and height.</p>\n<table><tr><th>Image</th><th>Size</th><th>Used</th><th>Of</th><th></th><th>Saved by "
+          "halving it</th></tr>\n",
           out);
     for (size_t i = 0; i < count; i++) {
         const txm_render_image_use *u = textures[i].use;

@@ -26,7 +26,7 @@ static txm_status parse_price(const char *text, void *field, txm_error *err)
     char *end;
     const float f = txm_parse_float(text, &end);
     if (end == text || *end || !(f >= 0.0f && f <= 1e9f))
-        return txm_fail(err, TXM_STATUS_USAGE, "must be a number, 0 or above, as in 0.25");
+        return txm_fail(err, TXM_STATUS_USAGE, "must be a number of at least 0, such as 0.25");
     if (field)
         *(double *)field = (double)f;
     return TXM_OK;
@@ -46,53 +46,57 @@ static txm_status parse_marks(const char *text, void *field, txm_error *err)
 #define AT(member) .offset = offsetof(txm_play_args, member)
 const txm_option txm_play_options[] = {
     TXM_OPTION(UINT, "frames", AT(frames), .arg = "N", .max = 1 << 20,
-               .help = "Frames of the path (default: as many as keyframes name, else 120)"),
-    TXM_OPTION(CHOICE, "path", AT(path), .arg = "PATH", .values = "auto orbit keyframes rest",
-               .help = "What the camera does (default: auto, the scene's keyframes or else an orbit)",
-               .more = "An orbit goes once round what the middle of the picture shows. Rest does not move."),
+               .help = "Number of frames of the path (default: up to the last keyframe, else 120)"),
+    TXM_OPTION(
+        CHOICE, "path", AT(path), .arg = "PATH", .values = "auto orbit keyframes rest",
+        .help = "Path of the camera (default: auto, the scene's keyframes or else an orbit)",
+        .more =
+            "An orbit is one turn around what is in the middle of the picture. With rest the camera does not move."),
     TXM_OPTION(UINT, "rest", AT(rest), .arg = "N", .max = 1 << 20,
-               .help = "Frames in which the camera rests at the end of the path (default: 0)"),
+               .help = "Number of frames with the camera at rest at the end of the path (default: 0)"),
     TXM_OPTION(UINT, "warm-up", AT(warm_up), .arg = "N", .max = 1 << 20,
-               .help = "Frames before the first one, which count nowhere (default: 0)"),
+               .help = "Number of frames before the first one, which are not counted (default: 0)"),
     TXM_OPTION(CHOICE, "texturing", AT(texturing), .arg = "KIND", .values = "streamed coarsest untextured",
-               .help = "What lookups get: streamed tiles, one colour a texture, or grey (default: streamed)"),
+               .help = "Colours of textures: streamed tiles, a single colour per texture, or grey (default: streamed)"),
     TXM_OPTION(CHOICE, "show", AT(show), .arg = "WHAT", .values = "picture missing levels",
-               .help = "Show missing texels in magenta, or levels in colours (default: picture)"),
+               .help = "Show missing texels in magenta, or levels as colours (default: picture)"),
     TXM_OPTION(CHOICE, "sampling", AT(sampling), .arg = "KIND", .values = "point scene",
-               .help = "Texels of a lookup: one of each level, drawn at random, or as render (default: point)"),
+               .help = "Texels of a lookup: one of each level, chosen at random, or as in render (default: point)"),
     TXM_OPTION(UINT, "requests", AT(requests), .arg = "N", .min = 1, .max = TXM_FRAMES_MAX_REQUESTS,
-               .help = "Requests that the list of a frame holds (default: 4096)"),
-    TXM_OPTION(CHOICE, "reject", AT(reject), .arg = "HOW", .values = "spread unique none",
-               .help = "Which requests are left out when the list is too short (default: spread)",
-               .more = "Spread leaves out at random as many as do not fit. Unique leaves out 1 - unique/total of the "
-                       "last frame's, as Disney's streamer does. None leaves out those that come last."),
-    TXM_OPTION(UINT, "wave", AT(wave), .arg = "LANES", .max = TXM_FRAMES_MAX_WAVE,
-               .help = "Lanes of which one writes a request that several make: 1, 2, 4 ... 32; 0: all write "
-                       "(default: 16)"),
+               .help = "Size of the list of requests of a frame (default: 4096)"),
+    TXM_OPTION(
+        CHOICE, "reject", AT(reject), .arg = "HOW", .values = "spread unique none",
+        .help = "Which requests are left out if the list is too short (default: spread)",
+        .more = "With spread, as many as do not fit are left out at random. With unique, a share of 1 - unique/total "
+                "of the previous frame is left out, as in Disney's streamer. With none, the last ones are left out."),
+    TXM_OPTION(
+        UINT, "wave", AT(wave), .arg = "LANES", .max = TXM_FRAMES_MAX_WAVE,
+        .help =
+            "Number of lanes of which only one writes the same request: 1, 2, 4 ... 32; 0: all write (default: 16)"),
     TXM_OPTION(UINT, "batch", AT(batch), .arg = "N", .max = TXM_FRAMES_MAX_REQUESTS,
-               .help = "Tiles that are loaded at a time at most (default: 0, all that fit half the cache)"),
+               .help = "Largest number of tiles in a batch (default: 0, as many as fit half of the cache)"),
     TXM_OPTION(UINT, "loaders", AT(loaders), .arg = "N", .min = 1, .max = 1024,
-               .help = "Threads that load tiles, beside those that trace (default: 2)"),
+               .help = "Number of threads that load tiles, besides those that trace (default: 2)"),
     TXM_OPTION(CUSTOM, "marks", AT(marks), .arg = "PERCENT", .parse = parse_marks,
-               .help = "How full the cache is when lookups begin to mark what they use (default: 90)"),
-    TXM_OPTION(FLAG, "virtual", AT(is_virtual), .help = "Count time by prices instead of the clock",
+               .help = "How full the cache is when lookups begin to mark the tiles that they use (default: 90)"),
+    TXM_OPTION(FLAG, "virtual", AT(is_virtual), .help = "Compute time from prices instead of the clock",
                .more = "Pictures and figures are then the same on every machine and for any number of threads. Each "
                        "of the prices below implies it."),
     TXM_OPTION(CUSTOM, "frame-ms", AT(frame_ms), .arg = "MS", .parse = parse_price,
-               .help = "Price of a frame's rays (default: 33)"),
+               .help = "Price of the rays of a frame (default: 33)"),
     TXM_OPTION(CUSTOM, "tile-ms", AT(tile_ms), .arg = "MS", .parse = parse_price,
-               .help = "Price of a tile that is loaded (default: 0.05)"),
+               .help = "Price of loading a tile (default: 0.05)"),
     TXM_OPTION(CUSTOM, "texel-ns", AT(texel_ns), .arg = "NS", .parse = parse_price,
-               .help = "Price of a texel that is looked up (default: 2)"),
+               .help = "Price of looking up a texel (default: 2)"),
     TXM_OPTION(CUSTOM, "request-ns", AT(request_ns), .arg = "NS", .parse = parse_price,
-               .help = "Price of a request that is written (default: 20)"),
+               .help = "Price of writing a request (default: 20)"),
     TXM_OPTION(CUSTOM, "latency-ms", AT(latency_ms), .arg = "MS", .parse = parse_price,
                .help = "Time from the end of a frame until its requests can be loaded (default: 0)"),
     TXM_OPTION(UINT, "keys", AT(keys), .arg = "N", .max = 65536,
-               .help = "Keys of tiles that the JSON lists of each frame's requests (default: 0)"),
+               .help = "Number of keys of requested tiles in the JSON of each frame (default: 0)"),
     TXM_OPTION(STRING, "strip", AT(strip), .arg = "FILE", .values = TXM_VALUES_FILE,
-               .help = "Write five pictures side by side: untextured, one colour a texture, and streamed after 1, 8 "
-                       "and 64 frames"),
+               .help = "Write five pictures side by side: untextured, a single colour per texture, and streamed after "
+                       "1, 8 and 64 frames"),
     {0},
 };
 #undef AT
@@ -180,19 +184,11 @@ static txm_scene_camera camera_at(const txm_frames *frames, const txm_render_sce
 
 /* ---- frames ------------------------------------------------------------------------------------------------------ */
 
-static txm_status make_room(const txm_render_scene *scene, size_t frames, txm_play_run *run, txm_error *err)
+static txm_status make_room(size_t frames, txm_play_run *run, txm_error *err)
 {
-    txm_render_scene_info info;
-    txm_render_scene_describe(scene, &info);
     run->frames = txm_calloc(frames, sizeof *run->frames);
     run->keys = txm_calloc(frames * run->args->keys + 1, sizeof *run->keys);
-    run->images = txm_calloc(info.images + 1, sizeof *run->images);
-    if (!run->frames || !run->keys || !run->images)
-        return txm_no_memory(err, NULL);
-    run->image_count = info.images;
-    for (size_t i = 0; i < info.images; i++)
-        run->images[i] = txm_render_image_path(scene, i);
-    return TXM_OK;
+    return run->frames && run->keys ? TXM_OK : txm_no_memory(err, NULL);
 }
 
 static txm_status play_frames(txm_frames *frames, const txm_render_scene *scene, camera_path path,
@@ -223,12 +219,19 @@ static txm_status play_frames(txm_frames *frames, const txm_render_scene *scene,
     return status;
 }
 
-static txm_status collect(txm_frames *frames, txm_play_run *run, txm_error *err)
+txm_status txm_play_collect(const txm_frames *frames, txm_play_run *run, txm_error *err)
 {
+    const txm_render_scene *scene = txm_frames_scene(frames);
+    txm_render_scene_info info;
+    txm_render_scene_describe(scene, &info);
     txm_frames_size(frames, &run->width, &run->height);
     run->rgb = txm_calloc((size_t)run->width * run->height, 3 * sizeof *run->rgb);
-    if (!run->rgb)
+    run->images = txm_calloc(info.images + 1, sizeof *run->images);
+    if (!run->rgb || !run->images)
         return txm_no_memory(err, NULL);
+    run->image_count = info.images;
+    for (size_t i = 0; i < info.images; i++)
+        run->images[i] = txm_render_image_path(scene, i);
     txm_frames_picture(frames, run->rgb);
     run->totals = txm_frames_totals_of(frames);
     txm_frames_cache_stats(frames, &run->cache);
@@ -297,10 +300,10 @@ txm_status txm_play(const char *name, const txm_render_scene *scene, const txm_p
     static const char *const paths[] = {"auto", "orbit", "keyframes", "rest"};
     txm_frames *frames = NULL;
     camera_path path;
-    *run = (txm_play_run){.scene = name, .options = options, .args = args};
+    *run = (txm_play_run){.action = "play", .scene = name, .options = options, .args = args};
     txm_status status = choose_path(scene, args, &path, err);
     if (status == TXM_OK)
-        status = make_room(scene, (size_t)path.frames + args->rest, run, err);
+        status = make_room((size_t)path.frames + args->rest, run, err);
     if (status == TXM_OK)
         status = txm_frames_open(scene, options, &frames, err);
     if (status == TXM_OK) {
@@ -310,7 +313,7 @@ txm_status txm_play(const char *name, const txm_render_scene *scene, const txm_p
     }
     if (status == TXM_OK || run->stopped) {
         txm_error own = {0};
-        const txm_status collected = collect(frames, run, &own);
+        const txm_status collected = txm_play_collect(frames, run, &own);
         if (collected) {
             run->stopped = false;
             status = txm_fail_as(err, &own);

@@ -74,7 +74,7 @@ static double value_of_memory(const txm_frame_stats *s)
 
 static const plot plots[] = {
     {"Time of a frame", "ms", {{"time", "#0072b2", "none", value_of_ms}}, 0.0},
-    {"Sharpness: texels that were there", "%", {{"sharp", "#009e73", "none", value_of_sharpness}}, 100.0},
+    {"Sharpness: texels in memory", "%", {{"sharp", "#009e73", "none", value_of_sharpness}}, 100.0},
     {"Requests",
      "requests",
      {{"requested", "#d55e00", "none", value_of_requested},
@@ -179,12 +179,12 @@ static void write_verdict(FILE *out, const txm_play_run *run)
             txm_format_count(t->frames, "frame", frames), run->stopped ? ", then it was stopped," : "",
             t->ms / t->frames, t->median_ms > 0.0 ? t->longest_ms / t->median_ms : 1.0);
     if (run->options->textures == TXM_FRAMES_STREAMED) {
-        fputs(" Of frames since the last cut:", out);
-        write_until(out, "half of the texels were there", t->until_half);
-        write_until(out, "95 % were there", t->until_most);
-        write_until(out, "all were there", t->until_all);
+        fputs(" Since the last cut:", out);
+        write_until(out, "half of the texels were in memory", t->until_half);
+        write_until(out, "95 % were in memory", t->until_most);
+        write_until(out, "all were in memory", t->until_all);
         if (t->until_half == UINT32_MAX)
-            fputs(" half of the texels were never there.", out);
+            fputs(" half of the texels were never in memory.", out);
     }
     fprintf(out, "</p>\n<p>%u x %u px, %s a frame, time %s; a list of %u requests, waves of %u lanes; ", run->width,
             run->height, txm_format_count(run->options->render.samples, "sample", samples),
@@ -207,8 +207,8 @@ static txm_status write_play(FILE *out, const void *data, txm_error *err)
         txm_stream_figure(out, run->rgb, run->width, run->height, "The picture after the last frame", err);
     if (status == TXM_OK && run->strip_width)
         status = txm_stream_figure(out, run->strip, run->strip_width, run->strip_height,
-                                   "From the left: untextured; one colour a texture, which is all that fits without "
-                                   "streaming; streamed after 1, 8 and 64 frames",
+                                   "From the left: untextured; a single colour per texture, which is all that fits "
+                                   "without streaming; streamed after 1, 8 and 64 frames",
                                    err);
     for (size_t i = 0; status == TXM_OK && i < PLOTS; i++)
         draw_plot(out, run, &plots[i]);

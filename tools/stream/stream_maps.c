@@ -172,9 +172,8 @@ void txm_stream_plot_memory(FILE *out, const txm_render_picture *p)
     }
     draw_curve(out, p, true, "#d55e00", seconds, most);
     draw_curve(out, p, false, "#0072b2", seconds, most);
-    fprintf(
-        out,
-        "<text x=\"%d\" y=\"20\" fill=\"#0072b2\">tiles</text><text x=\"%d\" y=\"20\" fill=\"#d55e00\">with tables and "
-        "free room</text>\n<text x=\"%d\" y=\"%d\" text-anchor=\"middle\">time</text>\n</svg>\n",
-        LEFT, LEFT + 60, (LEFT + RIGHT) / 2, BOTTOM + 40);
+    fprintf(out,
+            "<text x=\"%d\" y=\"20\" fill=\"#0072b2\">tiles</text><text x=\"%d\" y=\"20\" fill=\"#d55e00\">with tables "
+            "and free room</text>\n<text x=\"%d\" y=\"%d\" text-anchor=\"middle\">time</text>\n</svg>\n",
+            LEFT, LEFT + 60, (LEFT + RIGHT) / 2, BOTTOM + 40);
 }

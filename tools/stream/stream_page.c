@@ -146,10 +146,9 @@ static void write_images(FILE *out, const txm_render_picture *p)
 static txm_status write_tiles(FILE *out, const txm_render_picture *p, txm_error *err)
 {
     txm_status status = TXM_OK;
-    fputs(
-        "<h2>Tiles of each texture</h2>\n<p>The finest level that was used of each place: white is level 0, dark blue "
-        "level 6 and coarser, black nothing.</p>\n<div class=\"tiles\">\n",
-        out);
+    fputs("<h2>Tiles of each texture</h2>\n<p>The finest level that was used at each place: white is level 0, dark "
+          "blue level 6 and coarser, black none.</p>\n<div class=\"tiles\">\n",
+          out);
     for (size_t i = 0, tile = 0; status == TXM_OK && i < p->part_count; i++) {
         txm_stream_map map;
         char caption[512], tiles[TXM_FORMAT_COUNT];
@@ -179,7 +178,7 @@ static void write_memory(FILE *out, const txm_render_picture *p)
         return;
     fputs("<h2>Memory over time</h2>\n<figure>", out);
     txm_stream_plot_memory(out, p);
-    fputs("<figcaption>What the texture cache held while the picture was made</figcaption></figure>\n", out);
+    fputs("<figcaption>Memory of the texture cache during the render</figcaption></figure>\n", out);
 }
 
 /* What caches of other sizes and policies would have read. The plot takes its colours from the page, as it

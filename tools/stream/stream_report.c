@@ -156,7 +156,7 @@ void txm_stream_print_picture(const char *scene, const txm_render_options *o, co
                txm_format_count(p->cache.tiles_loaded, "tile", tiles), (unsigned long long)p->cache.tiles_reloaded);
     print_devices(p);
     if (p->cache.tiles_failed)
-        printf("failed     %s magenta, as they could not be read\n",
+        printf("failed     %s magenta, because they could not be read\n",
                txm_format_are(p->cache.tiles_failed, "tile", tiles));
     print_images(p->images, p->image_count);
 }
@@ -170,7 +170,7 @@ static void print_sureness(const txm_render_budget *b)
         printf("; the second half of the samples found %.1f %% of them", 100.0 * (double)b->growth);
     putchar('\n');
     if (b->growth < 0.0f && b->scene_samples != 1)
-        puts("missing        unknown: one sample does not show how many tiles more of them would find");
+        puts("missing        unknown: one sample does not show how many tiles further ones would find");
     else if (b->missing_tiles)
         printf("missing        about %s (%s) that few rays reach%s\n",
                txm_format_count(b->missing_tiles, "tile", tiles), txm_format_bytes(b->missing_bytes, bytes),
@@ -187,15 +187,14 @@ void txm_stream_print_budget(const char *scene, const txm_render_budget *b)
     printf(": %u x %u px, %u %s per pixel, found in %s\n", b->width, b->height, b->samples,
            b->samples == 1 ? "sample" : "samples", txm_format_seconds(b->seconds, text));
     print_sureness(b);
-    printf("all images     %9s  loaded whole\n", txm_format_bytes(b->all_bytes, text));
+    printf("all images     %9s  loaded completely\n", txm_format_bytes(b->all_bytes, text));
     printf("with the cache %9s  (%.2f %%): the tiles that are used\n", txm_format_bytes(b->touched_bytes, text),
            percent(b->touched_bytes, b->all_bytes));
     if (b->map_columns)
-        printf(
-            "map of world   %9s  more before the first ray: %s of its image, where Cycles looks for light in %u x %u "
-            "directions\n",
-            txm_format_bytes(b->map_extra_bytes, text), txm_format_count(b->map_tiles, "tile", tiles), b->map_columns,
-            b->map_rows);
+        printf("map of world   %9s  more before the first ray: %s of its image, which Cycles samples in %u x %u "
+               "directions\n",
+               txm_format_bytes(b->map_extra_bytes, text), txm_format_count(b->map_tiles, "tile", tiles),
+               b->map_columns, b->map_rows);
     puts("\nrender tile     at once    loaded");
     for (uint32_t i = 0; i < TXM_BUDGET_TILES; i++) {
         if (b->tile_px[i])

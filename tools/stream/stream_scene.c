@@ -61,19 +61,18 @@ static txm_status no_scene(const char *name, txm_error *err)
     unsigned distance, least = 0;
     if (access(name, F_OK) == 0)
         return txm_fail(err, TXM_STATUS_UNSUPPORTED,
-                        "%s: is %s, but a scene is a folder with a text scene.txt, as txmill-scene(5) describes it; in "
-                        "Blender, the extension's Export Scene writes one",
+                        "%s: is %s, but a scene is a folder with a file scene.txt, described in txmill-scene(5); the "
+                        "Blender extension's Export Scene writes one",
                         name, txm_kind_of_file(name));
     for (size_t i = 0; (one = txm_render_builtin_name(i)); i++)
         if (txm_spelling_close(name, one, &distance) && (!near || distance < least)) {
             near = one;
             least = distance;
         }
-    return txm_fail(
-        err, TXM_STATUS_NOT_FOUND,
-        "%s: there is no such folder, nor a built-in scene of this name%s%s%s; there are plane, room, grid, "
-        "udim, sphere and fly",
-        name, near ? " (did you mean '" : "", near ? near : "", near ? "'?)" : "");
+    return txm_fail(err, TXM_STATUS_NOT_FOUND,
+                    "%s: neither a folder nor a built-in scene%s%s%s; the built-in scenes are plane, room, grid, udim, "
+                    "sphere and fly",
+                    name, near ? " (did you mean '" : "", near ? near : "", near ? "'?)" : "");
 }
 
 /* Images on the command line are for built-in scenes; a folder's scene names its own. */
@@ -85,7 +84,7 @@ txm_status txm_stream_open_scene(const txm_stream_args *a, const txm_operands *o
     if (!is_folder(name) && is_builtin(name))
         return open_builtin(a, name, &images, scene, err);
     if (images.count)
-        return txm_fail(err, TXM_STATUS_USAGE,
-                        "%s: images are named in a scene's text; only built-in scenes take them here", images.items[0]);
+        return txm_fail(err, TXM_STATUS_USAGE, "%s: only built-in scenes take images; this scene names its own",
+                        images.items[0]);
     return is_folder(name) ? txm_render_scene_open(name, scene, err) : no_scene(name, err);
 }

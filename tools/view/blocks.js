@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Samples out of the text in the page. tools/view/view_blocks.h says how they are written.
+// Decodes samples from the text in the page, in the format that tools/view/view_blocks.h describes.
 
 const SAMPLE_ARRAYS = { uint8: Uint8Array, uint16: Uint16Array, half: Uint16Array, float: Uint32Array };
 
@@ -15,7 +15,7 @@ function predict(a, b, c) {
   return c >= high ? low : c <= low ? high : a + b - c;
 }
 
-// Residual bytes to samples, channels interleaved. Typed arrays take what they are given modulo 2^bits.
+// Converts residual bytes to samples, channels interleaved. Typed arrays store numbers modulo 2^bits.
 function restore(residuals, width, height, channels, type) {
   const samples = new SAMPLE_ARRAYS[type](width * height * channels);
   const bytes = samples.BYTES_PER_ELEMENT, plane = width * height, stride = width * channels;
@@ -43,7 +43,7 @@ for (let bits = 0; bits < 65536; bits++) {
 
 const floatBits = new Uint32Array(1), floatValue = new Float32Array(floatBits.buffer);
 
-// A sample as a number: integers as shares of their maximum.
+// A sample as a number; integers are divided by their maximum.
 const sampleValue = {
   uint8: v => Math.fround(v * Math.fround(1 / 255)),
   uint16: v => Math.fround(v * Math.fround(1 / 65535)),

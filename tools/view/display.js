@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Samples to 8 bits for the screen, as `txmill extract` encodes them: scene-linear values through the sRGB curve,
-// encoded values and data as they are. Exposure scales light: encoded values are decoded for it and encoded again.
+// Converts samples to 8 bits for the screen, as `txmill extract` does: scene-linear values with the sRGB curve, encoded
+// values and data unchanged. Exposure scales light, so encoded values are decoded for it and encoded again.
 
 const encodeCurve = v => v < 0.0031308 ? Math.max(0, 12.92 * v) : 1.055 * v ** (1 / 2.4) - 0.055;
 const decodeCurve = v => v < 0.04045 ? Math.max(0, v / 12.92) : ((v + 0.055) / 1.055) ** 2.4;
@@ -8,7 +8,7 @@ const toCode = v => v > 0 ? Math.min(255, Math.floor(v * 255 + 0.5)) : 0; // NaN
 
 class Display {
   constructor(thresholds) {
-    // thresholds[n] is the smallest float32 that is shown as n + 1: the curve to the bit, whatever Math.pow does.
+    // thresholds[n] is the smallest float32 that is shown as n + 1, so that the curve does not depend on Math.pow.
     this.thresholds = Float32Array.from(thresholds);
   }
 
@@ -22,7 +22,7 @@ class Display {
     return low;
   }
 
-  // What turns a value into a code, for one kind of values and an exposure.
+  // A function that converts values of one kind to codes with an exposure.
   curve(values, exposure) {
     const gain = 2 ** exposure;
     if (values === "linear")
@@ -31,7 +31,7 @@ class Display {
     return values === "data" ? v => toCode(v * gain) : v => toCode(encodeCurve(decodeCurve(v) * gain));
   }
 
-  // The same from samples; a table where there are few enough.
+  // The same for samples; with a table if there are few possible values.
   codes(type, values, exposure) {
     const curve = this.curve(values, exposure), value = sampleValue[type];
     if (type === "float") return v => curve(value(v));
@@ -47,7 +47,7 @@ class Display {
     const code = this.codes(file.type, file.values, look.exposure);
     const single = look.channel !== "color", channel = single ? look.channel : 0;
     const ground = (x, y) => look.ground === "white" ? 255 : look.ground === "black" ? 0 : (x ^ y) & 8 ? 96 : 64;
-    // Colour is associated: with alpha between 0 and 1 curves apply to what it was before.
+    // Colour is associated, so with alpha between 0 and 1 it is divided by alpha before the curve is applied.
     const divides = file.values === "linear" && n === 4;
     const gain = 2 ** look.exposure;
     for (let y = 0, i = 0, o = 0; y < height; y++)

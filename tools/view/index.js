@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The index of several files: a card each, with a picture of the smallest level that still shows something.
+// The index of several files: a card for each, with a picture of the smallest level that is large enough.
 
 const THUMBNAIL_PX = 192;
 
@@ -31,7 +31,7 @@ function card(file, display, open) {
                     el("span", { className: "quiet" }, `${i.width} × ${i.height}  ${i.data_type}  ${formatBytes(i.file_bytes)}`),
                     badges(i, true));
   button.addEventListener("click", () => open(file.number));
-  // Thumbnails are decoded when they come into sight.
+  // Thumbnails are decoded when they become visible.
   new IntersectionObserver((entries, observer) => {
     if (!entries.some(e => e.isIntersecting)) return;
     observer.disconnect();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Controls and keys. The address says which file and level is shown (#2 or #2/L3), so that both can be passed on.
+// Controls and keys. The address contains the file and level (#2 or #2/L3), so that a view can be bookmarked and shared.
 
 const data = JSON.parse(document.getElementById("data").textContent);
 const files = data.files.map((info, n) => new TxFile(info, n));
@@ -15,7 +15,7 @@ function press(set, is) {
   for (const button of by(set).querySelectorAll("button")) button.setAttribute("aria-pressed", is(button));
 }
 
-// After every frame: whatever shows where one is.
+// Called after every frame: updates the controls that show the current view.
 function refresh() {
   const file = stage.file;
   if (!file || by("viewer").hidden) return;
@@ -35,7 +35,7 @@ function refresh() {
   by("notice").hidden = !substituted;
   if (substituted)
     by("notice").textContent = shown ? `Level ${wanted} is not in this page; this is level ${shown.number}, enlarged.`
-      : "No level of this file is in this page.";
+      : "This page has no level of this file.";
   by("readout").replaceChildren(...describePoint(file, stage.under(stage.hover)));
   Object.assign(document.body.dataset, { file: file.number, level: wanted ?? "all", shown: shown?.number ?? "", zoom: stage.zoom,
                                          left: stage.left, top: stage.top, busy: stage.blocks.pending + (stage.asked ? 1 : 0) });
@@ -131,7 +131,7 @@ function toggleTheme() {
 
 const middle = () => [stage.canvas.width / 2, stage.canvas.height / 2];
 const step = shift => (shift ? 8 : 64) * stage.ratio;
-// Key, what help says of it (null: said with the one before), what it does.
+// Key, text in the help (null: included in the previous one), function.
 const keys = [
   ["ArrowLeft", "Move (Shift: a little)", e => stage.pan(step(e.shiftKey), 0)],
   ["ArrowRight", null, e => stage.pan(-step(e.shiftKey), 0)],
@@ -141,13 +141,13 @@ const keys = [
   ["-", null, () => stage.zoomAt(0.5, ...middle())],
   ["=", null, () => stage.zoomAt(2, ...middle())],
   ["0", "Fit the window", () => stage.fit()],
-  ["1", "A pixel a pixel", () => stage.actual()],
+  ["1", "Actual pixels", () => stage.actual()],
   ["[", "Finer, coarser level", () => stepLevel(-1)],
   ["]", null, () => stepLevel(1)],
   ["a", "Level chosen by the zoom", () => chooseLevel(null)],
   ["p", "One level, or all side by side", () => chooseLayout(stage.layout === "one" ? "pyramid" : "one")],
   ["t", "Tile lines", () => toggleOverlay("tiles")],
-  ["b", "What borders hold", () => toggleOverlay("borders")],
+  ["b", "Borders of tiles", () => toggleOverlay("borders")],
   ["h", "Bytes of each tile", () => toggleOverlay("bytes")],
   ["c", "Next channel, all channels", () => {
     const at = stage.look.channel === "color" ? 0 : stage.look.channel + 1;
@@ -157,7 +157,7 @@ const keys = [
   ["e", "Brighter, darker, as it is", () => expose(stage.look.exposure + 0.5)],
   ["E", null, () => expose(stage.look.exposure - 0.5)],
   ["x", null, () => expose(0)],
-  ["g", "What is behind it", () => setGround(GROUNDS[(GROUNDS.indexOf(stage.look.ground) + 1) % GROUNDS.length])],
+  ["g", "Background", () => setGround(GROUNDS[(GROUNDS.indexOf(stage.look.ground) + 1) % GROUNDS.length])],
   ["d", "Light or dark", toggleTheme],
   ["n", "Next, previous file", () => nextFile(1)],
   ["N", null, () => nextFile(-1)],
@@ -176,7 +176,7 @@ function fillHelp() {
 
 addEventListener("keydown", event => {
   if (by("viewer").hidden || by("help").open || event.ctrlKey || event.metaKey || event.altKey) return;
-  // The slider and the buttons keep the keys that move them or press them.
+  // The slider and the buttons handle their own keys.
   if (event.target === by("exposure") && event.key.startsWith("Arrow")) return;
   const found = keys.find(([key]) => key === event.key);
   if (!found) return;
@@ -203,7 +203,7 @@ matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => stag
 // ---- the first view ----
 
 if (typeof DecompressionStream === "undefined")
-  document.body.prepend(el("p", { className: "stop" }, "This browser is too old to unpack the pixels: it has no DecompressionStream."));
+  document.body.prepend(el("p", { className: "stop" }, "This browser cannot decompress the pixels, because it has no DecompressionStream; use a newer one."));
 fillHelp();
 by("back").hidden = files.length < 2;
 function followAddress() {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The files of the page: what is said of them, their levels, and blocks of pixels, decoded when they are needed.
+// The files of the page: their data, levels, and blocks of pixels, which are decoded when they are needed.
 
-// Decoded blocks are kept up to this many bytes, the last used ones; a level 0 of 4096 x 4096 RGBA in 8 bits fits.
+// The most recently used decoded blocks are kept, up to this many bytes; 4096 x 4096 pixels of 8-bit RGBA fit.
 const KEPT_BYTES = 192 * 2 ** 20;
 
 class Level {
@@ -38,7 +38,7 @@ class Level {
 class TxFile {
   constructor(info, number) {
     const base = info.file.split("/").pop();
-    // A cache's names are those of the sources, and a digest that people do not read.
+    // The name of a file in a cache is shown without its digest.
     Object.assign(this, { info, number, path: info.file, name: info.name?.source ?? base,
                           suffix: info.name ? base.slice(info.name.source.length) : "", error: info.error });
     if (this.error) return;
@@ -48,20 +48,20 @@ class TxFile {
     this.levels = info.levels.map((_, n) => new Level(this, n));
   }
 
-  // The nearest level with pixels in the page that is not finer; else the finest there is; none without any.
+  // The nearest level with pixels in the page that is not finer; else the finest with pixels; else none.
   shown(number) {
     return this.levels.slice(number).find(l => l.embedded) ?? this.levels.findLast(l => l.embedded);
   }
 }
 
-// Blocks by name, decoded or on their way; the one used last is at the end.
+// Blocks by name, decoded or being decoded; the most recently used one is at the end.
 class Blocks {
   constructor(arrived) {
     this.arrived = arrived;
     this.kept = new Map();
     this.bytes = 0;
     this.pending = 0;
-    this.frame = 0; // counted up by whoever draws
+    this.frame = 0; // incremented by the stage for each frame
   }
 
   get(level, x, y) {
@@ -96,7 +96,7 @@ class Blocks {
     return entry.block ? entry.block.samples.byteLength + 4 * entry.block.width * entry.block.height : 0;
   }
 
-  // What is on the screen stays, whatever it takes: to decode it for every frame would never end.
+  // Visible blocks are kept even beyond the limit, because otherwise they would be decoded again for every frame.
   trim() {
     for (const [key, entry] of this.kept) {
       if (this.bytes <= KEPT_BYTES) return;

@@ -1,5 +1,5 @@
-# The parts of the page that `txmill view --html` writes, as initialisers of byte arrays: the binary needs no file
-# beside it. The scripts become one, in this order.
+# The parts of the page of `txmill view --html` as initialisers of byte arrays, so that the binary needs no other files.
+# The scripts are concatenated in this order.
 VIEW_SCRIPTS := $(addprefix tools/view/,blocks.js display.js model.js stage.js panel.js index.js main.js)
 VIEW_GEN     := $(addprefix $(B)/gen/view/,page.html.inc view.css.inc view.js.inc)
 $(B)/gen/view/view.js: $(VIEW_SCRIPTS)
@@ -14,6 +14,6 @@ $(VIEW_GEN):
 	mv $@.tmp $@
 $(B)/tools/view/view_page.o: $(VIEW_GEN)
 
-# Pictures in the terminal; only the program links it, not the library.
+# Chafa draws pictures in the terminal; only the program links it, not the library.
 TOOL_LIBS := $(shell $(PKG_CONFIG) --libs chafa)
 $(B)/tools/view/view_terminal.o: ALL_CFLAGS += $(shell $(PKG_CONFIG) --cflags chafa)

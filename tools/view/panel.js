@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The panel beside the texture: what the file holds, in words, figures and plots. Texts from files become text nodes,
-// never markup.
+// The panel beside the texture shows the contents of the file in words, figures and plots. Texts from files become text
+// nodes, never markup.
 
 function el(tag, properties = {}, ...children) {
   const element = Object.assign(document.createElement(tag), properties);
@@ -24,13 +24,13 @@ function badge(kind, text) {
   return el("span", { className: `badge ${kind}` }, text);
 }
 
-// With `concerns` only what is not as it should be: in an index of many files that is what is looked for.
+// With `concerns` only problems are listed, for the index of many files.
 function badges(info, concerns = false) {
   const source = { fresh: ["good", "source unchanged"], outdated: ["bad", "source changed since"],
                    missing: ["warn", "source not found"], unknown: ["quiet", "source unknown"] }[info.source.state];
   const section = { valid: ["good", "borders"], none: ["quiet", "no borders"], newer: ["warn", "borders of a newer version"],
                     stale: ["bad", "borders of another image"], damaged: ["bad", "borders damaged"] }[info.border_section.state];
-  const words = { loaded: "Cycles loads it", direct: "Cycles loads it where a scene names this file", "no-image": "Cycles loads it if its image has its time" };
+  const words = { loaded: "Cycles loads it", direct: "Cycles loads it if a scene names this file", "no-image": "Cycles loads it if its image has the same time" };
   const cycles = info.cycles.accepted ? ["good", words[info.use]] : ["bad", `Cycles does not use it: ${info.cycles.reason}`];
   const damaged = info.tiles?.levels.reduce((n, l) => n + l.damaged, 0);
   const tiles = damaged ? [["bad", `${damaged} damaged tile${damaged > 1 ? "s" : ""}`]] : [];
@@ -38,7 +38,7 @@ function badges(info, concerns = false) {
   return el("p", { className: "badges" }, ...told.map(b => badge(...b)));
 }
 
-// Scene-linear averages look as the texture does only when they are encoded; associated colour is on black.
+// Scene-linear averages are encoded to look like the texture; associated colour appears on black.
 function averageColor(file, display) {
   const a = file.info.average;
   if (!a) return null;
@@ -69,7 +69,7 @@ function facts(file, display) {
   return el("dl", { className: "facts" }, ...rows.filter(r => r[1]).flatMap(([k, v]) => [el("dt", {}, k), el("dd", {}, v)]));
 }
 
-// A bar per level on a logarithmic scale: a pyramid steps down evenly, and what does not stands out.
+// A bar per level on a logarithmic scale: regular levels decrease evenly, and exceptions are visible.
 function levelPlot(file, choose) {
   const low = Math.log2(16), high = Math.log2(Math.max(32, ...file.levels.map(l => Math.max(l.pixelBytes, l.bytes))));
   const share = bytes => `${Math.max(1, 100 * (Math.log2(Math.max(16, bytes)) - low) / (high - low))}%`;
@@ -88,7 +88,7 @@ function levelPlot(file, choose) {
     return row;
   });
   return el("section", {}, el("h2", {}, "Levels"), el("div", { className: "plot" }, ...rows),
-            el("p", { className: "quiet" }, "Stored bytes over bytes of pixels, logarithmic."));
+            el("p", { className: "quiet" }, "Stored bytes compared with bytes of pixels, logarithmic."));
 }
 
 function statistics(file) {
@@ -99,12 +99,12 @@ function statistics(file) {
   return el("section", {}, el("h2", {}, "Level 0"),
             el("table", {}, el("thead", {}, el("tr", {}, ...["", "min", "mean", "max"].map(h => el("th", {}, h)))),
                el("tbody", {}, ...rows)),
-            odd ? el("p", { className: "quiet" }, `${formatCount(odd)} samples are no finite numbers.`) : null);
+            odd ? el("p", { className: "quiet" }, `${formatCount(odd)} samples are not finite numbers.`) : null);
 }
 
 function tileHistogram(file) {
   const tiles = file.info.tiles;
-  if (!tiles) return el("section", {}, el("h2", {}, "Tiles"), el("p", { className: "quiet" }, "Too many to list here: txmill info --tiles."));
+  if (!tiles) return el("section", {}, el("h2", {}, "Tiles"), el("p", { className: "quiet" }, "There are too many tiles to list here; use txmill info --tiles."));
   const most = Math.max(1, ...tiles.histogram.map(h => h.tiles)), sum = key => tiles.levels.reduce((n, l) => n + l[key], 0);
   const rows = tiles.histogram.map(h => {
     const all = el("span", { className: "bar raw" }), constant = el("span", { className: "bar stored" });
@@ -125,14 +125,14 @@ function metadata(file) {
             el("dl", { className: "facts all" }, ...file.info.metadata.flatMap(m => [el("dt", {}, m.name), el("dd", {}, m.value)])));
 }
 
-// Which levels the page does not hold, and how to get one that does.
+// The levels that are not in the page, and how to make a page that has them.
 function leftOut(file, pageBytes) {
   const absent = file.levels.filter(l => !l.embedded);
   if (!absent.length) return null;
   const names = absent.map(l => `${l.number} (${l.width} × ${l.height})`).join(", ");
   return el("p", { className: "note", id: "left-out" },
             `Not in this page, to keep it small: the pixels of level${absent.length > 1 ? "s" : ""} ${names}. `,
-            `It was made to hold ${formatBytes(pageBytes)} of pixels; `, el("code", {}, "txmill view --page-size"), " sets how many.");
+            `The page may have ${formatBytes(pageBytes)} of pixels; `, el("code", {}, "txmill view --page-size"), " sets this limit.");
 }
 
 function heading(file) {
@@ -147,9 +147,9 @@ function fillPanel(panel, file, display, pageBytes, choose) {
   panel.scrollTop = 0;
 }
 
-// The line below the texture: what is under the pointer.
+// The line below the texture shows the pixel under the pointer.
 function describePoint(file, under) {
-  if (!under) return [el("span", { className: "quiet" }, "Move over the texture to read level, tile and values.")];
+  if (!under) return [el("span", { className: "quiet" }, "Move the pointer over the texture to see level, tile and values.")];
   const { level, tile, samples, x, y } = under, names = channelNames(file.channels);
   const parts = [["level", level.number], ["pixel", `${x}, ${y}`], ["tile", `${tile.x}, ${tile.y}`]];
   if (level.tileBytes) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The canvas: where levels stand, what of them is seen, and what is drawn over them.
+// The canvas: the places of levels, the visible part, and overlays.
 //
 // The plane is measured in pixels of level 0. In the layout "one" every level covers the rectangle of level 0, as when a
-// texture is sampled; in "pyramid" all levels stand side by side, pixel for pixel, as in `txmill extract --atlas`.
+// texture is sampled; in "pyramid" all levels are side by side, pixel for pixel, as in `txmill extract --atlas`.
 
-const BORDER_PX = 2; // px that a border holds around a tile
+const BORDER_PX = 2; // width of a border around a tile
 const MIN_ZOOM = 1 / 512, MAX_ZOOM = 128;
 
 class Stage {
@@ -35,9 +35,9 @@ class Stage {
 
   get ratio() { return window.devicePixelRatio || 1; }
 
-  // ---- where levels stand ----
+  // ---- places of levels ----
 
-  // Rectangles of the plane, the level shown in each, and device pixels a pixel of it.
+  // Rectangles of the plane, the level shown in each, and device pixels per pixel of the level.
   placed() {
     const f = this.file;
     if (this.layout === "one") {
@@ -58,7 +58,7 @@ class Stage {
     return [Math.max(1, ...all.map(p => p.x + p.width)), Math.max(1, ...all.map(p => p.y + p.height))];
   }
 
-  // The level asked for, or the one with about a pixel a device pixel.
+  // The chosen level, or the one with about one pixel per device pixel.
   wantedLevel() {
     const last = this.file.levels.length - 1;
     return this.level ?? Math.min(last, Math.max(0, Math.floor(-Math.log2(this.zoom) + 0.01)));
@@ -80,7 +80,7 @@ class Stage {
     const margin = 24 * this.ratio, [w, h] = this.planeSize();
     const zoom = Math.min((this.canvas.width - 2 * margin) / w, (this.canvas.height - 2 * margin) / h);
     this.zoom = Math.min(MAX_ZOOM, Math.max(MIN_ZOOM, zoom));
-    // Whole factors where they cost little room: every pixel as large as the next.
+    // Whole factors are preferred if they use nearly as much room, so that all pixels have the same size.
     if (this.zoom > 2) this.zoom = Math.floor(this.zoom);
     this.center(w / 2, h / 2);
     this.fitted = true;
@@ -92,7 +92,7 @@ class Stage {
     this.top = Math.round(this.canvas.height / 2 - y * this.zoom);
   }
 
-  // A pixel of the level shown a device pixel.
+  // One device pixel per pixel of the level.
   actual() {
     const [w, h] = this.planeSize(), level = this.layout === "one" && this.level ? this.file.levels[this.level] : null;
     this.zoomTo(level ? level.width / w : 1);
@@ -140,7 +140,7 @@ class Stage {
     if (before) {
       const other = [...this.pointers].find(([id]) => id !== e.pointerId)?.[1];
       this.pointers.set(e.pointerId, now);
-      if (other) { // two fingers: their distance is the zoom
+      if (other) { // two fingers: zoom by their distance
         const distance = p => Math.max(1, Math.hypot(p[0] - other[0], p[1] - other[1]));
         this.zoomAt(distance(now) / distance(before), ...other);
       } else {
@@ -156,7 +156,7 @@ class Stage {
     this.zoomAt(2 ** (-e.deltaY * lines / 400), ...this.at(e));
   }
 
-  // What lies under a point of the canvas: level, pixel, tile; null beside everything.
+  // The level, pixel and tile under a point of the canvas; null outside all levels.
   under(point) {
     if (!point || !this.file) return null;
     const x = (point[0] - this.left) / this.zoom, y = (point[1] - this.top) / this.zoom;
@@ -178,7 +178,7 @@ class Stage {
 
   // ---- drawing ----
 
-  // Once a frame, however often it is asked for.
+  // Draws once per frame, however often it is requested.
   draw() {
     if (this.asked) return;
     this.asked = true;
@@ -204,7 +204,7 @@ class Stage {
     }
   }
 
-  // A place in device pixels: X and Y give the edge of a pixel of its level.
+  // The device pixels of a place: X and Y return the edge of a pixel of its level.
   view(place) {
     const sx = place.width / place.level.width * this.zoom, sy = place.height / place.level.height * this.zoom;
     const X = x => Math.round(this.left + place.x * this.zoom + x * sx);
@@ -224,7 +224,7 @@ class Stage {
 
   drawPixels(view) {
     const { level } = view;
-    // Until the blocks are there, a small level that is quickly decoded is shown.
+    // Until the blocks are decoded, a small level is shown.
     const coarse = level.file.levels.findLast(l => l.embedded && Math.max(l.width, l.height) >= 64) ?? level;
     if (coarse !== level && this.layout === "one") {
       const entry = this.blocks.get(coarse, 0, 0);
@@ -277,7 +277,7 @@ class Stage {
   }
 }
 
-// Lines, borders and sizes over the tiles of one level.
+// Draws lines, borders and sizes over the tiles of one level.
 class Overlay {
   constructor(stage, view) {
     Object.assign(this, { stage, view, level: view.level, c: stage.context, file: view.level.file });
@@ -319,7 +319,7 @@ class Overlay {
       c.fillRect(view.x0, view.Y(Math.min(level.height, y * file.tileHeight)), view.x1 - view.x0 + 1, 1);
   }
 
-  // The band around a tile that its border holds: pixels of the neighbours, and beyond the level's edge of the far side.
+  // The band around a tile that its border covers: pixels of the neighbours and, beyond the level's edge, of the opposite side.
   border(x, y, alpha) {
     const { c } = this, [x0, y0, x1, y1] = this.edges(x, y), [ox0, oy0, ox1, oy1] = this.edges(x, y, BORDER_PX);
     c.globalAlpha = alpha;
@@ -331,7 +331,7 @@ class Overlay {
     c.globalAlpha = 1;
   }
 
-  // From cool to hot by bytes per pixel, against the heaviest tile; tiles of one colour stay clear.
+  // From cool to hot by bytes per pixel, relative to the largest; tiles of a single colour are not tinted.
   heat(x, y) {
     const { c, level } = this, n = y * level.tilesX + x, [x0, y0, x1, y1] = this.edges(x, y);
     if (level.constant.has(n)) return;

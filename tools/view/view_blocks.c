@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Pixels of a level as text inside a page.
+ * Encodes the pixels of a level as text for a page.
  *
- * In: a level and a number of bytes. Out: the level's samples, packed without loss, block by block, as text
- * that the page's script decodes when a block comes into view.
+ * In: a level and a number of bytes. Out: the level's samples, compressed without loss in blocks, as text that the
+ * page's script decodes when a block becomes visible.
  *
- * A block is a whole number of tiles, of some 256 px: large enough to pack well, small enough that a page
- * opens at once and unpacks only what is looked at. Samples are predicted from their neighbours as in
- * JPEG-LS (LOCO-I), the bytes of the residuals put into planes, the planes deflated, which browsers undo by
- * themselves. All arithmetic is on codes, so what the page shows are the stored bits.
+ * A block is a whole number of tiles, of some 256 px: large enough to compress well, and small enough that a page
+ * opens at once and decodes only what is visible. Samples are predicted from their neighbours as in JPEG-LS (LOCO-I);
+ * the bytes of the residuals are put into planes and deflated, which browsers can undo. All arithmetic is on codes, so
+ * the page shows the exact stored bits.
  *
  * PNG would not do: browsers decode it to 8 bits, multiplied by alpha, so that the page could show neither 16-bit, half
  * and float samples nor the colour where alpha is 0. It is larger besides: a photograph of 4096 x 4096 px with all its
@@ -25,29 +25,29 @@
 #include "tile/base/fail.h"
 #include "tile/base/mem.h"
 
-/* A page is made once and looked at often, but nobody waits a minute for it. */
+/* A page is made once and viewed often, but making it must not take a minute. */
 enum { BLOCK_PX = 256, DEFLATE_LEVEL = 7, MAX_CODERS = 64, CODERS_BYTES = 256 << 20 };
 
-/* What a thread needs for one block, and the block that it works on. */
+/* The memory of a thread for one block, and the block that it encodes. */
 typedef struct coder {
     txm_tx *tx;
     const txm_tx_info *info;
     uint32_t block_w, block_h;
-    uint32_t level, x, y;                 /* the block's corner in px */
+    uint32_t level, x, y;                 /* the block's corner in pixels */
     size_t used;                          /* of `packed`; 0: failed */
-    txm_error lacks;                      /* why pixels could not be had, though they are not damaged */
+    txm_error lacks;                      /* why pixels could not be read, although they are not damaged */
     uint8_t *pixels, *residuals, *packed; /* of one block */
     size_t packed_bytes;
     struct libdeflate_compressor *compressor;
 } coder;
 
-/* The least multiple of a tile's edge that is not below BLOCK_PX: no tile is decoded for two blocks. */
+/* The least multiple of a tile's edge that is at least BLOCK_PX, so that no tile is decoded for two blocks. */
 uint32_t txm_view_block_px(uint32_t tile_px)
 {
     return tile_px >= BLOCK_PX ? tile_px : (BLOCK_PX + tile_px - 1) / tile_px * tile_px;
 }
 
-/* Also of one that could be opened in part only. */
+/* Also for one that was opened only in part. */
 static void close_coder(coder *c)
 {
     if (c->compressor)
@@ -57,7 +57,7 @@ static void close_coder(coder *c)
     free(c->packed);
 }
 
-/* All memory that a block takes, once: none is asked for while blocks are coded. */
+/* Allocates all memory for a block once, so that encoding needs no allocations. */
 static bool open_coder(coder *c, txm_tx *tx)
 {
     const txm_tx_info *i = txm_tx_info_of(tx);
@@ -76,8 +76,8 @@ static bool open_coder(coder *c, txm_tx *tx)
 
 /* ---- one block -------------------------------------------------------------------------------------------------- */
 
-/* The sample's bits as a number, floats included: the order of their bits is near enough to that of their
- * values to predict from. */
+/* The sample's bits as a number; for floats too, because the order of their bits is similar enough to that of their
+ * values for prediction. */
 static inline int64_t load_sample(const uint8_t *p, size_t bytes)
 {
     uint32_t v = 0;
@@ -85,7 +85,7 @@ static inline int64_t load_sample(const uint8_t *p, size_t bytes)
     return v;
 }
 
-/* The median of a, b and a + b - c, which is what the three cases of LOCO-I come to. */
+/* The median of a, b and a + b - c, which is the same as the three cases of LOCO-I. */
 static inline int64_t predict(int64_t a, int64_t b, int64_t c)
 {
     int64_t low = a < b ? a : b, high = a < b ? b : a, sum = a + b - c;
@@ -93,14 +93,14 @@ static inline int64_t predict(int64_t a, int64_t b, int64_t c)
     return sum < high ? sum : high;
 }
 
-/* Modulo the size of the sample; the reader adds modulo the same. Lowest bytes are in the first plane. */
+/* Modulo the size of the sample, as in the reader. The first plane has the lowest bytes. */
 static inline void put(uint8_t *out, size_t plane, size_t bytes, int64_t residual)
 {
     for (size_t n = 0; n < bytes; n++)
         out[n * plane] = (uint8_t)((uint64_t)residual >> (8 * n));
 }
 
-/* Residuals of one channel of a block of w x h px, tight. Inlined once for each size of a sample. */
+/* Residuals of one channel of a block of w x h px, without gaps. Inlined once for each size of a sample. */
 static inline void subtract(const uint8_t *pixels, uint32_t w, uint32_t h, size_t px, size_t bytes, uint8_t *out)
 {
     size_t stride = w * px, plane = (size_t)w * h;
@@ -119,7 +119,7 @@ static inline void subtract(const uint8_t *pixels, uint32_t w, uint32_t h, size_
     }
 }
 
-/* Channel after channel: neighbours in memory are then neighbours in the picture. */
+/* Channel by channel, so that neighbours in memory are neighbours in the picture. */
 static void subtract_all(const coder *k, uint32_t w, uint32_t h)
 {
     size_t bytes = txm_type_bytes(k->info->type), px = k->info->channels * bytes, plane = (size_t)w * h;
@@ -135,8 +135,8 @@ static void subtract_all(const coder *k, uint32_t w, uint32_t h)
     }
 }
 
-/* The tiles of the block at (x0, y0) px of the level. A tile that is damaged is black, and the page says so
- * elsewhere; what may be read at another time fails the level. */
+/* Reads the tiles of the block at (x0, y0) px of the level. A damaged tile is black, and the page reports it; other
+ * errors fail the level. */
 static void read_tiles(coder *k, uint32_t level, uint32_t x0, uint32_t y0, uint32_t w, uint32_t h)
 {
     const txm_tx_info *i = k->info;
@@ -164,7 +164,7 @@ static void read_tiles(coder *k, uint32_t level, uint32_t x0, uint32_t y0, uint3
         }
 }
 
-/* Base64 after what is there, with a space in front of all blocks but the first. */
+/* Appends base64, with a space in front of all blocks but the first. */
 static bool append_block(txm_bytes *out, bool first, const uint8_t *data, size_t bytes)
 {
     size_t text = (bytes + 2) / 3 * 4;
@@ -175,7 +175,7 @@ static bool append_block(txm_bytes *out, bool first, const uint8_t *data, size_t
     return true;
 }
 
-/* On a thread of the pool; touches nothing but its own coder. */
+/* On a thread of the pool; uses only its own coder. */
 static void code_block(void *coders, size_t index)
 {
     coder *k = (coder *)coders + index;
@@ -190,7 +190,7 @@ static void code_block(void *coders, size_t index)
 
 /* ---- all of a level --------------------------------------------------------------------------------------------- */
 
-/* Blocks first .. first+count-1, each with a coder of its own, and then their texts in order. */
+/* Encodes blocks first .. first+count-1, each with its own coder, and appends their texts in order. */
 static bool add_blocks(txm_context *context, coder *coders, uint32_t level, uint32_t first, uint32_t count,
                        txm_bytes *out)
 {
@@ -210,7 +210,7 @@ static bool add_blocks(txm_context *context, coder *coders, uint32_t level, uint
     return ok;
 }
 
-/* As many coders as there are threads, blocks, and bytes for them. */
+/* As many coders as there are threads, blocks, and memory. */
 static uint32_t open_coders(coder *coders, txm_tx *tx, uint32_t blocks, unsigned threads)
 {
     uint32_t count = 0;
@@ -225,8 +225,7 @@ static uint32_t open_coders(coder *coders, txm_tx *tx, uint32_t blocks, unsigned
     return count;
 }
 
-/* The limit is on text, as it counts towards the page. A level that does not fit leaves `out` as it was:
- * that is no failure. */
+/* The limit applies to the text. If a level does not fit, `out` is unchanged, which is not a failure. */
 txm_status txm_view_blocks(txm_context *context, txm_tx *tx, uint32_t level, size_t limit, const volatile int *cancel,
                            txm_bytes *out, bool *fits, txm_error *err)
 {
@@ -254,6 +253,6 @@ txm_status txm_view_blocks(txm_context *context, txm_tx *tx, uint32_t level, siz
     if (lacks.status)
         return txm_fail_as(err, &lacks);
     if (!ok)
-        return txm_fail(err, TXM_STATUS_NO_MEMORY, "no memory for the pixels of level %u", level);
+        return txm_fail(err, TXM_STATUS_NO_MEMORY, "out of memory for the pixels of level %u", level);
     return txm_is_cancelled(cancel) ? txm_fail(err, TXM_STATUS_CANCELLED, "stopped on request") : TXM_OK;
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Pixels of a level as text inside a page.
+ * Encodes the pixels of a level as text for a page.
  *
- * A page is shown by a browser, whose image formats know neither half nor float and lose colour under partial alpha. So
- * the samples travel as they are stored, and tools/view/blocks.js decodes them. A level is cut into blocks of whole
- * tiles, at least 256 px per side but for the right and bottom edge, in rows from the top left; blocks are separated by
- * spaces. A block is the base64 of a zlib stream of its residuals:
+ * The image formats of browsers support neither half nor float and lose colour where alpha is partial. The page
+ * therefore contains the stored samples, which tools/view/blocks.js decodes. A level is split into blocks of whole
+ * tiles, at least 256 px per side except at the right and bottom edge, in rows from the top left; blocks are separated
+ * by spaces. A block is the base64 of a zlib stream of its residuals:
  *
  *   for each channel, for each byte of a sample from the lowest, for each pixel in rows: one byte
  *
@@ -19,12 +19,12 @@
 #include "txmill/convert.h"
 #include "txtile/reader.h"
 
-/* Size of a block in px: the smallest multiple of the tile that is at least 256. */
+/* Size of a block in pixels: the smallest multiple of the tile that is at least 256. */
 uint32_t txm_view_block_px(uint32_t tile_px);
 
-/* Appends the blocks of a level to `out`. Stops as soon as they take more than `limit` bytes: *fits is false then, and
- * `out` as it was. The context lends its threads, on which the text does not depend. Tiles that cannot be decoded are
- * black. NO_MEMORY, CANCELLED when *cancel becomes non-zero. */
+/* Appends the blocks of a level to `out`. Stops as soon as they take more than `limit` bytes; *fits is then false,
+ * and `out` unchanged. The threads of the context are used; the text does not depend on their number. Tiles that
+ * cannot be decoded are black. NO_MEMORY, CANCELLED when *cancel becomes non-zero. */
 txm_status txm_view_blocks(txm_context *context, txm_tx *tx, uint32_t level, size_t limit, const volatile int *cancel,
                            txm_bytes *out, bool *fits, txm_error *err);
 #endif

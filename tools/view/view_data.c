@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What a page knows of its files besides their pixels.
+ * The data of a page other than pixels.
  *
- * In: an open file. Out: the JSON that the page shows: header, verdict, sizes of tiles, what its levels hold. It is
- * the same vocabulary as `txmill info --json`.
+ * In: an open file. Out: the JSON that the page shows: header, verdict, sizes of tiles, statistics. The names are
+ * those of `txmill info --json`.
  */
 #include "tools/view/view_data.h"
 
@@ -21,7 +21,7 @@ typedef struct statistics {
     uint64_t count[TXM_MAX_CHANNELS], other[TXM_MAX_CHANNELS];
 } statistics;
 
-/* Channels may have different counts, as each leaves out its own NaN. */
+/* Channels may have different counts, because NaN is left out. */
 static void add_sample(statistics *s, uint32_t c, double v)
 {
     if (!isfinite(v)) {
@@ -34,7 +34,7 @@ static void add_sample(statistics *s, uint32_t c, double v)
     s->count[c]++;
 }
 
-/* Tile by tile while the census reads them: no tile is decoded a second time for this. */
+/* Called for each tile that the census decodes, so that no tile is decoded again. */
 static void visit(void *user, uint32_t level, const uint8_t *pixels, uint32_t w, uint32_t h)
 {
     statistics *s = user;
@@ -48,7 +48,7 @@ static void visit(void *user, uint32_t level, const uint8_t *pixels, uint32_t w,
     }
 }
 
-/* A channel without a finite value has null for all three. */
+/* A channel without finite values has null for all three. */
 static void add_statistics(cJSON *object, const statistics *s)
 {
     cJSON *list = txm_json_array(object, "statistics");
@@ -62,7 +62,7 @@ static void add_statistics(cJSON *object, const statistics *s)
     }
 }
 
-/* Beyond TXM_VIEW_MAX_TILES the list of tiles is left out: it would be larger than the pixels. */
+/* Beyond TXM_VIEW_MAX_TILES the list of tiles is left out, because it would be larger than the pixels. */
 txm_status txm_view_data(txm_info *info, const volatile int *cancel, cJSON **out, txm_error *err)
 {
     static const char *const values[] = {"data", "encoded", "linear"};
@@ -97,8 +97,8 @@ cJSON *txm_view_data_error(const char *path, const txm_error *err)
     return txm_info_json_error(path, err);
 }
 
-/* The smallest value of each code but 0: the page encodes as `txmill extract` does, to the bit. The curve is monotone;
- * the bits of positive floats are in the order of their values. */
+/* The smallest value of each code but 0, so that the page encodes exactly as `txmill extract`. The curve is
+ * monotone, and the bits of positive floats are in the order of their values. */
 static void add_thresholds(cJSON *object)
 {
     cJSON *list = txm_json_array(object, "thresholds");
@@ -118,7 +118,7 @@ static void add_thresholds(cJSON *object)
     }
 }
 
-/* Takes `files` over in any case. The caller frees the text. NULL: no memory. */
+/* Takes ownership of `files` in any case. The caller frees the text. NULL: no memory. */
 char *txm_view_data_finish(cJSON *files, int level, uint64_t page_bytes)
 {
     cJSON *o = txm_json_new("txmill.view.page", 1);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Writing the page: its frame, and what is inside.
+ * Writes the page: its frame and its contents.
  *
- * In: files, one after the other, and a budget of pixels. Out: the page, published when complete. Levels are put in
- * from the smallest on until the budget is spent; what had to be left out is said in the page.
+ * In: files, one after the other, and a limit on the bytes of pixels. Out: the page, published when complete. Levels
+ * are added from the smallest on until the limit is reached; the page says which are missing.
  */
 #include "tools/view/view_page.h"
 
@@ -32,16 +32,16 @@ struct txm_view_page {
     txm_view_page_options options;
     txm_out_file *file;
     FILE *out;    /* of `file` */
-    size_t at;    /* of the frame: what was written */
-    cJSON *files; /* an array: what was added */
+    size_t at;    /* of the frame: position of the part that is not written yet */
+    cJSON *files; /* array of the added files */
     size_t added;
-    uint64_t left;     /* bytes for pixels */
-    txm_error failure; /* of the page itself: it must be given up */
+    uint64_t left;     /* bytes left for pixels */
+    txm_error failure; /* of the page itself, which must then be abandoned */
 };
 
 /* ---- the frame -------------------------------------------------------------------------------------------------- */
 
-/* There is no use in going on with a page that cannot be written. */
+/* Checks for write errors, after which there is no use in going on. */
 static void check_output(txm_view_page *page)
 {
     fflush(page->out);
@@ -49,8 +49,8 @@ static void check_output(txm_view_page *page)
         txm_out_file_status(page->file, &page->failure);
 }
 
-/* Writes the frame up to a mark, and leaves the mark out; without a mark, what is left of it. The marks are in the
- * frame in the order of the calls. */
+/* Writes the frame up to a mark, which is skipped, or without a mark the rest of it. The marks are in the frame in
+ * the order of the calls. */
 static void put_frame(txm_view_page *page, const char *mark)
 {
     const uint8_t *from = frame + page->at, *end = NULL;
@@ -73,7 +73,7 @@ static void put_head(txm_view_page *page)
     put_frame(page, "@PIXELS@");
 }
 
-/* JSON inside a script element: no text in it may end the element, or begin a comment. */
+/* JSON inside a script element: its text must not end the element or begin a comment. */
 static void put_json(txm_view_page *page, const char *text)
 {
     for (; *text; text++)
@@ -106,7 +106,7 @@ txm_status txm_view_page_begin(const txm_view_page_options *options, txm_view_pa
 
 /* ---- files ------------------------------------------------------------------------------------------------------ */
 
-/* Levels from the smallest on, while they fit into the file's share of the page. */
+/* Adds levels from the smallest on, while they fit into the file's share of the page. */
 static txm_status put_pixels(txm_view_page *page, txm_tx *tx, txm_view_page_file *what, txm_error *err)
 {
     const txm_view_page_options *o = &page->options;
@@ -147,7 +147,8 @@ txm_status txm_view_page_add(txm_view_page *page, txm_context *context, const ch
         if (!status)
             txm_view_data_embedded(object, what->embedded, what->levels);
         txm_info_clear(&info);
-        /* What fails after opening is memory, or a request to stop: no other file would fare better. */
+        /* After opening, only lack of memory or a request to stop can fail, which would apply to the other files
+         * too. */
         if (status)
             txm_fail(&page->failure, status, "%s", own.message);
     } else {

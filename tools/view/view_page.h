@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The page that `txmill view --html` writes: one file that needs nothing else, neither a network nor a server.
+ * The page of `txmill view --html`: one file that needs neither a network nor other files.
  *
  *     page.html   the frame, with @STYLE@, @POLICY@, @PIXELS@, @DATA@ and @SCRIPT@ in it
  *     @PIXELS@    a script element of type text/plain for each level that fits (view_blocks.h), named pixels-FILE-LEVEL
  *     @DATA@      everything else as JSON
  *
- * Texts from files reach the page in the JSON alone, where <, > and & are written as escapes, and the scripts put them
- * into the page as text, never as markup. A content security policy names the digests of style and script, so that
- * nothing else could run even if something slipped through, and forbids every request.
+ * Texts from files are only in the JSON, where <, > and & are escaped, and the scripts put them into the page as text,
+ * never as markup. A content security policy has the digests of style and script, so that nothing else can run, and
+ * forbids every request.
  */
 #ifndef TXM_TOOLS_VIEW_PAGE_H
 #define TXM_TOOLS_VIEW_PAGE_H
@@ -21,14 +21,14 @@ typedef struct txm_view_page txm_view_page;
 
 typedef struct txm_view_page_options {
     const char *output;         /* "-": standard output */
-    size_t files;               /* how many will be added: they share the bytes */
+    size_t files;               /* number of files to be added, which share the bytes */
     uint64_t bytes;             /* of pixels, for all files together */
     txm_context *context;       /* whose threads are used */
     int level;                  /* shown first; -1: the one that fits the window */
     const volatile int *cancel; /* as txm_tile_census_take */
 } txm_view_page_options;
 
-/* What became of one file. */
+/* The result for one file. */
 typedef struct txm_view_page_file {
     uint32_t levels;
     bool embedded[TXM_MAX_LEVELS];
@@ -37,12 +37,12 @@ typedef struct txm_view_page_file {
 
 /* Opens the output. Consumed by txm_view_page_finish. */
 txm_status txm_view_page_begin(const txm_view_page_options *options, txm_view_page **out, txm_error *err);
-/* Adds a file, judged with the config of `context`; one that cannot be read becomes a note in the page, and its failure
- * is returned. After a failure to write, out of memory or a cancellation (txm_view_page_broken) the page must be given
- * up. */
+/* Adds a file, judged with the config of `context`. If it cannot be read, the page has a note, and the failure is
+ * returned. After a failure to write, lack of memory or a cancellation (txm_view_page_broken) the page must be
+ * abandoned. */
 txm_status txm_view_page_add(txm_view_page *page, txm_context *context, const char *path, txm_view_page_file *what,
                              txm_error *err);
 bool txm_view_page_broken(const txm_view_page *page);
-/* Completes and publishes the page, or with `give_up` leaves nothing behind. Consumes *page in every case. */
+/* Completes and publishes the page, or with `give_up` removes it. Consumes *page in every case. */
 txm_status txm_view_page_finish(txm_view_page **page, bool give_up, txm_error *err);
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Pictures in a terminal, over Chafa.
+ * Shows pictures in a terminal, with Chafa.
  *
- * In: a level as a picture. Out: symbols, sixel or kitty graphics: the format that --format names, or the best that
- * the terminal is known to show.
+ * In: a level as a picture. Out: symbols, sixel or kitty graphics: the format of --format, or the best that the
+ * terminal is known to support.
  */
 #include "tools/view/view_terminal.h"
 
@@ -19,10 +19,10 @@
 #include "tile/base/mem.h"
 #include "tools/output/line.h"
 
-/* Where nothing says otherwise. The rows leave room for the text below the picture, and for a prompt. */
+/* Defaults. The rows leave room for the text below the picture, and for a prompt. */
 enum { COLUMNS = 80, ROWS = 24, CELL_W = 8, CELL_H = 16, TEXT_ROWS = 6, MAX_CELLS = 1000 };
 
-/* From TERM and its like: the terminal itself is not asked, since it may not answer. */
+/* From TERM and similar variables; the terminal itself is not queried, because it may not answer. */
 static ChafaTermInfo *terminal_info(void)
 {
     gchar **environment = g_get_environ();
@@ -31,7 +31,7 @@ static ChafaTermInfo *terminal_info(void)
     return info;
 }
 
-/* Kitty's protocol before sixel, which has fewer colours. */
+/* Kitty's protocol is preferred to sixel, which has fewer colours. */
 static txm_view_format what_it_can(void)
 {
     ChafaTermInfo *info = terminal_info();
@@ -43,8 +43,7 @@ static txm_view_format what_it_can(void)
     return format;
 }
 
-/* Fills in what was not given. Terminals that don't tell the size of a cell are taken to have one of 8 x 16
- * px. */
+/* Fills in what was not given. The default size of a cell is 8 x 16 px. */
 void txm_view_terminal_look(txm_view_terminal *t)
 {
     struct winsize size = {0};
@@ -63,21 +62,21 @@ void txm_view_terminal_look(txm_view_terminal *t)
         t->format = what_it_can();
 }
 
-/* The pixels that there are to fill, by which the level is chosen. */
+/* The pixels of the target, by which the level is chosen. */
 void txm_view_terminal_target(const txm_view_terminal *t, uint32_t *width_px, uint32_t *height_px)
 {
     *width_px = t->columns * t->cell_w;
     *height_px = t->rows * t->cell_h;
 }
 
-/* Colour freed from alpha. What glows beyond it cannot be shown as such, and what has none is nothing. */
+/* Divides colour by alpha. Values above 1 are clipped, and pixels without alpha become 0. */
 static uint8_t unassociated(unsigned value, unsigned alpha)
 {
     unsigned v = alpha ? (value * 255 + alpha / 2) / alpha : 0;
     return (uint8_t)(v < 255 ? v : 255);
 }
 
-/* RGBA as Chafa takes it: grey is spread. */
+/* RGBA for Chafa; grey is copied to all channels. */
 static uint8_t *to_rgba(const txm_level_picture *p)
 {
     size_t pixels = (size_t)p->width * p->height;
@@ -92,7 +91,7 @@ static uint8_t *to_rgba(const txm_level_picture *p)
     return rgba;
 }
 
-/* As many colours as the terminal is said to have. */
+/* As many colours as the terminal supports according to its description. */
 static ChafaCanvasMode canvas_mode(const ChafaTermInfo *info)
 {
     static const struct {
@@ -103,7 +102,7 @@ static ChafaCanvasMode canvas_mode(const ChafaTermInfo *info)
                  {CHAFA_TERM_SEQ_SET_COLOR_FGBG_16, CHAFA_CANVAS_MODE_INDEXED_16},
                  {CHAFA_TERM_SEQ_INVERT_COLORS, CHAFA_CANVAS_MODE_FGBG_BGFG}};
     const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
-    /* Chafa takes a terminal that it does not know for one with 256 colours. */
+    /* For an unknown terminal Chafa assumes 256 colours. */
     if ((no_color && *no_color) || !term || !*term || !strcmp(term, "dumb"))
         return CHAFA_CANVAS_MODE_FGBG;
     for (size_t i = 0; i < sizeof modes / sizeof *modes; i++)
@@ -112,8 +111,7 @@ static ChafaCanvasMode canvas_mode(const ChafaTermInfo *info)
     return CHAFA_CANVAS_MODE_FGBG;
 }
 
-/* By the first variable that is set, in the order in which the C library looks; the locale itself stays
- * "C". */
+/* By the first variable that is set, in the order of the C library; the program's locale remains "C". */
 static bool speaks_utf8(void)
 {
     static const char *const names[] = {"LC_ALL", "LC_CTYPE", "LANG"};
@@ -125,18 +123,18 @@ static bool speaks_utf8(void)
     return false;
 }
 
-/* Cells that the picture fills: its shape, never more than it has pixels for. */
+/* The number of cells that the picture fills, in its own shape. */
 static void fit(const txm_view_terminal *t, const txm_level_picture *p, int *columns, int *rows)
 {
     double w = (double)p->width / t->cell_w, h = (double)p->height / t->cell_h;
     double scale = fmin(t->columns / w, t->rows / h);
-    /* Small levels are enlarged, so that something can be seen, but not beyond recognition. */
+    /* Small levels are enlarged, up to a limit. */
     scale = fmin(scale, 16);
     *columns = (int)fmax(1, floor(w * scale + 0.5));
     *rows = (int)fmax(1, floor(h * scale + 0.5));
 }
 
-/* The caller unrefs it. Colours matter for symbols alone: the other formats carry their own. */
+/* The caller unrefs it. Colours matter only for symbols; the other formats have their own. */
 static ChafaCanvasConfig *configure(const txm_view_terminal *t, const txm_level_picture *p, const ChafaTermInfo *info)
 {
     ChafaCanvasConfig *config = chafa_canvas_config_new();
@@ -157,18 +155,18 @@ static ChafaCanvasConfig *configure(const txm_view_terminal *t, const txm_level_
     return config;
 }
 
-/* GLib ends the process when memory is out; only the picture's own is ours to report. */
+/* GLib ends the process when memory is exhausted; only the picture's own allocation can fail here. */
 txm_status txm_view_terminal_print(const txm_view_terminal *t, const txm_level_picture *p, txm_error *err)
 {
     uint8_t *rgba = to_rgba(p);
     if (!rgba)
-        return txm_fail(err, TXM_STATUS_NO_MEMORY, "no memory for %ux%u px", p->width, p->height);
+        return txm_fail(err, TXM_STATUS_NO_MEMORY, "out of memory for %ux%u px", p->width, p->height);
     ChafaTermInfo *info = terminal_info(), *fallback = chafa_term_db_get_fallback_info(chafa_term_db_get_default());
     ChafaCanvasConfig *config = configure(t, p, info);
     ChafaCanvas *canvas = chafa_canvas_new(config);
     chafa_canvas_draw_all_pixels(canvas, CHAFA_PIXEL_RGBA8_UNASSOCIATED, rgba, (int)p->width, (int)p->height,
                                  (int)p->width * 4);
-    /* A format that was asked for is written even where the terminal is not known to have it. */
+    /* A given format is written even if the terminal is not known to support it. */
     chafa_term_info_supplement(info, fallback);
     GString *text = chafa_canvas_print(canvas, info);
     txm_lines_wrapped(false);

@@ -95,8 +95,9 @@ static int choose_level(const txm_deflate *d, const uint8_t *src, size_t size_by
     double by_4 = (double)s.saved_by_4 / (double)(s.literal_bits + 1);
     double by_8 = (double)s.saved_by_8 / (double)(s.literal_bits + 1);
     bool few = by_4 < (d->shape.wide ? 0.01 : 0.03) && by_8 < (share < 0.25 ? 0.10 : 0.15);
-    *search = few && s.literal_bits >= few_bits ? TXM_SEARCH_FEW : TXM_SEARCH_MANY;
-    return *search == TXM_SEARCH_FEW || !d->shape.wide ? SPARSE : s.literal_bits < few_bits ? 6 : 4;
+    few = few && s.literal_bits >= few_bits;
+    *search = !few ? TXM_SEARCH_MANY : d->shape.parts > 1 ? TXM_SEARCH_FEWEST : TXM_SEARCH_FEW;
+    return few || !d->shape.wide ? SPARSE : s.literal_bits < few_bits ? 6 : 4;
 }
 
 /* Streams in parts look like any other zlib stream to readers that do not know about parts. */

@@ -254,14 +254,16 @@ typedef struct thoroughness {
     unsigned candidates;  /* at each position, the last ones first */
     unsigned price_bits;  /* of a match without its extra bits: cheaper where there are many */
     unsigned agree_bytes; /* 8 to 16: how many the last candidate has in common, for any to be looked at */
+    unsigned stride; /* of the positions, one in so many is looked at: a match may begin before where it is found */
     bool everywhere; /* also at the positions that a rejected candidate covers: what is cheap there is cheap here */
 } thoroughness;
 
-static const thoroughness MANY = {8, 5, 8, true};
+static const thoroughness MANY = {8, 5, 8, 1, true};
 
 /* Few matches. Where eight bytes cost less than a match, nearly all of eight bytes would be rejected, and each takes as
  * long as encoding twenty bytes: only longer ones are looked at then. */
-static const thoroughness FEW = {1, 9, 8, false}, FEW_LONGER = {1, 11, 12, false}, FEW_LONGEST = {1, 11, 16, false};
+static const thoroughness FEW = {1, 9, 8, 1, false}, FEW_LONGER = {1, 11, 12, 1, false},
+                          FEW_LONGEST = {1, 11, 16, 1, false}, FEWEST = {1, 11, 16, 2, false};
 enum { LONGER_KEY_BITS = 20, LONGEST_KEY_BITS = 16 }; /* below so many bits for eight bytes */
 
 /* Positions are numbered: number i is at byte i * step. Marks those of the next positions, at most 64, whose bytes
@@ -270,12 +272,12 @@ enum { LONGER_KEY_BITS = 20, LONGEST_KEY_BITS = 16 }; /* below so many bits for 
  * half and above it the link is below the number: what an empty slot (0) says is a position as good as any, and whether
  * bytes agree is looked at in any case. */
 TXM_TEMPLATE uint64_t find_candidates(uint16_t *restrict table, const uint8_t *base, size_t number, size_t step,
-                                      unsigned count, unsigned agree_bytes, uint16_t *restrict links)
+                                      unsigned count, thoroughness t, uint16_t *restrict links)
 {
     uint64_t marks = 0;
     const uint8_t *p = base + number * step;
-    const unsigned more = agree_bytes - MIN_MATCH;
-    for (unsigned k = 0; k < count; k++, p += step) {
+    const unsigned more = t.agree_bytes - MIN_MATCH;
+    for (unsigned k = 0; k < count * t.stride; k += t.stride, p += step * t.stride) {
         uint64_t key = txm_load_le64(p);
         uint16_t *last = &table[key * 0x9E3779B97F4A7C15u >> (64 - HASH_BITS)];
         size_t link = (uint16_t)(number + k - *last);
@@ -292,11 +294,11 @@ TXM_TEMPLATE uint64_t find_candidates(uint16_t *restrict table, const uint8_t *b
 
 /* Its loop unrolled, for the sizes of a step that images have most. */
 TXM_TEMPLATE uint64_t find_64_candidates(uint16_t *restrict table, const uint8_t *base, size_t number, size_t step,
-                                         unsigned agree_bytes, uint16_t *restrict links)
+                                         thoroughness t, uint16_t *restrict links)
 {
-    return step == 4   ? find_candidates(table, base, number, 4, 64, agree_bytes, links)
-           : step == 2 ? find_candidates(table, base, number, 2, 64, agree_bytes, links)
-                       : find_candidates(table, base, number, step, 64, agree_bytes, links);
+    return step == 4   ? find_candidates(table, base, number, 4, 64, t, links)
+           : step == 2 ? find_candidates(table, base, number, 2, 64, t, links)
+                       : find_candidates(table, base, number, step, 64, t, links);
 }
 
 typedef struct match {
@@ -391,19 +393,20 @@ static inline txm_sequence count_match(txm_sparse *s, const uint8_t *base, size_
 TXM_TEMPLATE size_t find_matches(txm_sparse *s, const uint16_t *cost, const uint8_t *base, size_t reach, size_t from,
                                  size_t to, size_t step, thoroughness t)
 {
+    const size_t pace = step * t.stride;
     size_t matches = 0, literals = from;
-    for (size_t number = (from + step - 1) / step; number * step + t.agree_bytes <= to;) {
-        size_t p = number * step, left = (to - p - t.agree_bytes) / step + 1, room = LINKS - number % LINKS;
-        uint16_t *links = s->links + number % LINKS;
+    for (size_t number = (from + pace - 1) / pace * t.stride; number * step + t.agree_bytes <= to;) {
+        size_t p = number * step, left = (to - p - t.agree_bytes) / pace + 1, place = number % LINKS;
+        size_t room = (LINKS - place + t.stride - 1) / t.stride;
         left = left < room ? left : room;
         unsigned count = left < 64 ? (unsigned)left : 64;
-        uint64_t marks = count == 64 ? find_64_candidates(s->last, base, number, step, t.agree_bytes, links)
-                                     : find_candidates(s->last, base, number, step, count, t.agree_bytes, links);
+        uint64_t marks = count == 64 ? find_64_candidates(s->last, base, number, step, t, s->links + place)
+                                     : find_candidates(s->last, base, number, step, count, t, s->links + place);
         while (marks) {
             unsigned k = (unsigned)__builtin_ctzll(marks);
-            size_t at = p + k * step, most = to - at < TXM_MAX_MATCH ? to - at : TXM_MAX_MATCH;
+            size_t at = p + k * pace, most = to - at < TXM_MAX_MATCH ? to - at : TXM_MAX_MATCH;
             size_t limit = at - reach < TXM_MAX_DISTANCE ? at - reach : TXM_MAX_DISTANCE;
-            match m = find_match(s, cost, base + at, number + k, step, limit, most, t);
+            match m = find_match(s, cost, base + at, number + k * t.stride, step, limit, most, t);
             bool allowed = m.distance - 1 < limit;
             size_t next = allowed && !t.everywhere ? at + MIN_MATCH : at + 1;
             if (m.length) {
@@ -412,12 +415,12 @@ TXM_TEMPLATE size_t find_matches(txm_sparse *s, const uint16_t *cost, const uint
                 s->sequences[matches++] = count_match(s, base, literals, at - early, m.length + early, m.distance);
                 literals = next;
             }
-            size_t passed = (next - p + step - 1) / step;
+            size_t passed = (next - p + pace - 1) / pace;
             marks = passed < 64 ? marks & ~UINT64_C(0) << passed : 0;
         }
-        number += count;
+        number += count * t.stride;
         if (number * step < literals) /* the last match goes on */
-            number = (literals + step - 1) / step;
+            number = (literals + pace - 1) / pace * t.stride;
     }
     count_bytes(s, base + literals, to - literals);
     return matches;
@@ -430,6 +433,8 @@ static size_t find_block_matches(txm_sparse *s, const block_costs *cost, const u
     const uint16_t *literals = cost->literals;
     if (search == TXM_SEARCH_MANY)
         return find_matches(s, literals, base, reach, from, to, step, MANY);
+    if (cost->key_bits < LONGEST_KEY_BITS && search == TXM_SEARCH_FEWEST)
+        return find_matches(s, literals, base, reach, from, to, step, FEWEST);
     if (cost->key_bits < LONGEST_KEY_BITS)
         return find_matches(s, literals, base, reach, from, to, step, FEW_LONGEST);
     if (cost->key_bits < LONGER_KEY_BITS)

@@ -41,6 +41,7 @@ struct txm_publish {
     char *target, *temp;
     int slot; /* in `live`, -1: none was free */
     txm_publish_place place;
+    bool durable; /* forced to the platter before the rename */
 };
 
 /* A fixed table without a lock: a signal handler reads it. */
@@ -101,7 +102,7 @@ static char *temp_name(const char *target)
     return path;
 }
 
-/* A sentence on what the user can do about the failure. */
+/* What to do about a failure. */
 static const char *advice(int sys_errno, txm_publish_place place)
 {
     bool cache = place == TXM_PUBLISH_IN_CACHE;
@@ -291,7 +292,7 @@ txm_status txm_publish_copy(const txm_publish *publish, int from, const char *na
                : txm_fail(err, TXM_STATUS_CHANGED, "%s: its size changed while it was copied", name);
 }
 
-/* Makes the new name survive a power cut. Some file systems cannot sync a folder, which is not reported. */
+/* Makes the new name survive a power cut. Not every file system can sync a folder: that is no failure. */
 static void sync_folder(const char *target)
 {
     char *dir = txm_path_dir(target);
@@ -316,19 +317,17 @@ static int keep_mode(const txm_publish *p)
     return errno == EPERM || errno == EOPNOTSUPP || errno == ENOSYS ? 0 : errno;
 }
 
-/* *publish is consumed, whatever happens. */
-txm_status txm_publish_commit(txm_publish **publish, const struct timespec *mtime, txm_error *err)
+/* What commit does before the rename. */
+txm_status txm_publish_settle(txm_publish *p, const struct timespec *mtime, txm_error *err)
 {
-    txm_publish *p = *publish;
     const struct timespec times[2] = {*mtime, *mtime};
     const char *env = getenv("TXMILL_FSYNC");
-    bool durable = env && !strcmp(env, "1");
     int rc = 0, fd = p->fd;
     const char *what = "writing the temporary file failed";
-    *publish = NULL;
+    p->durable = env && !strcmp(env, "1");
     if ((rc = keep_mode(p)) != 0)
         what = "cannot give the temporary file the mode of the file that it replaces";
-    while (rc == 0 && durable && fsync(fd) != 0)
+    while (rc == 0 && p->durable && fsync(fd) != 0)
         rc = errno == EINTR ? 0 : errno;
     if (rc == 0 && futimens(fd, times) != 0) {
         rc = errno;
@@ -337,18 +336,21 @@ txm_status txm_publish_commit(txm_publish **publish, const struct timespec *mtim
     p->fd = -1;
     if (close(fd) != 0 && rc == 0 && errno != EINTR)
         rc = errno;
-    if (rc == 0 && rename(p->temp, p->target) != 0) {
-        rc = errno;
-        what = "cannot rename the temporary file into place";
-    }
-    if (rc == 0) {
-        if (durable)
-            sync_folder(p->target);
-        discard(p);
-        return TXM_OK;
-    }
-    txm_status status = fail_publishing(err, rc, p, what);
-    txm_owned_remove(p->temp);
+    return rc == 0 ? TXM_OK : fail_publishing(err, rc, p, what);
+}
+
+/* *publish is consumed, whatever happens. */
+txm_status txm_publish_commit(txm_publish **publish, const struct timespec *mtime, txm_error *err)
+{
+    txm_publish *p = *publish;
+    *publish = NULL;
+    txm_status status = p->fd >= 0 ? txm_publish_settle(p, mtime, err) : TXM_OK;
+    if (status == TXM_OK && rename(p->temp, p->target) != 0)
+        status = fail_publishing(err, errno, p, "cannot rename the temporary file into place");
+    if (status == TXM_OK && p->durable)
+        sync_folder(p->target);
+    if (status != TXM_OK)
+        txm_owned_remove(p->temp);
     discard(p);
     return status;
 }

@@ -32,6 +32,9 @@ const char *txm_publish_temp_path(const txm_publish *publish);
  */
 bool txm_publish_share(const txm_publish *publish, int from);
 txm_status txm_publish_copy(const txm_publish *publish, int from, const char *name, txm_error *err);
+/* For several files that appear together: what a commit does before its rename, which it then leaves out. The
+ * descriptor is closed. On failure *publish is to be aborted. */
+txm_status txm_publish_settle(txm_publish *publish, const struct timespec *mtime, txm_error *err);
 /* Sets the mtime (seconds and nanoseconds) and the mode of the file that is replaced, checks that everything reached
  * the file, renames it over the target, and
  * consumes *publish in every case. On failure the temporary is gone and a previous target untouched. */

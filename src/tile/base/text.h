@@ -20,7 +20,7 @@ TXM_SHARED int txm_vformat(char *out, size_t bytes, const char *format, va_list 
 
 /* strtof and strtod with a decimal point. */
 TXM_SHARED float txm_parse_float(const char *text, char **end);
-double txm_parse_double(const char *text, char **end);
+TXM_SHARED double txm_parse_double(const char *text, char **end);
 
 /* strcasecmp and strncasecmp where only ASCII letters have a case. */
 TXM_SHARED int txm_casecmp(const char *a, const char *b);

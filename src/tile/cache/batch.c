@@ -57,7 +57,7 @@ static void begin_ticket(txm_ticket *t)
     t->users++;
     c->queued += t->total;
     for (uint32_t i = 0; i < t->total; i++)
-        t->bytes += t->jobs[i].source->view.tile_bytes;
+        t->bytes += t->jobs[i].source->view->tile_bytes;
     c->queued_bytes += t->bytes;
     if (t->viewer)
         t->viewer->tickets++;
@@ -73,6 +73,7 @@ static void end_ticket(txm_ticket *t)
     *at = t->next_running;
     c->queued -= t->total;
     c->queued_bytes -= t->bytes;
+    c->jobs_over += t->total;
     for (uint32_t i = 0; i < t->total; i++) {
         const txm_job *job = &t->jobs[i];
         if (job->source->textures && c->viewers)
@@ -366,8 +367,8 @@ static int by_area(const void *a, const void *b)
         return p->source->first_texture < q->source->first_texture ? -1 : 1;
     if (p->source != q->source)
         return p->source < q->source ? -1 : 1;
-    const uint32_t p_across = txm_view_tiles_across(&p->source->view, p->level);
-    const uint32_t q_across = txm_view_tiles_across(&q->source->view, q->level);
+    const uint32_t p_across = txm_view_tiles_across(p->source->view, p->level);
+    const uint32_t q_across = txm_view_tiles_across(q->source->view, q->level);
     const uint32_t px = p->tile % p_across << p->level, py = p->tile / p_across << p->level;
     const uint32_t qx = q->tile % q_across << q->level, qy = q->tile / q_across << q->level;
     const uint32_t x = px ^ qx, y = py ^ qy;
@@ -389,7 +390,7 @@ static uint32_t collect_jobs(txm_cache *c, txm_lane *const *lanes, size_t count,
             txm_job job;
             if (!txm_plan(c, lanes[i]->requests[k], &job))
                 continue;
-            bytes += job.source->view.tile_bytes;
+            bytes += job.source->view->tile_bytes;
             if (fit == n && txm_batch_has_room(c, n, bytes))
                 fit++;
             if ((n < fit || n / CHOICE < fit) &&
@@ -413,18 +414,18 @@ static uint32_t choose_jobs(txm_cache *c, txm_job *jobs, uint32_t count)
 {
     uint32_t n = 0;
     uint64_t bytes = 0;
-    while (n < count && txm_batch_has_room(c, n, bytes + jobs[n].source->view.tile_bytes))
-        bytes += jobs[n++].source->view.tile_bytes;
+    while (n < count && txm_batch_has_room(c, n, bytes + jobs[n].source->view->tile_bytes))
+        bytes += jobs[n++].source->view->tile_bytes;
     if (n == count)
         return count;
     n = n / 4 > TXM_LOOKUP_TILES ? n / 4 : n < TXM_LOOKUP_TILES ? n : TXM_LOOKUP_TILES;
     bytes = 0;
     for (uint32_t i = 0; i < n; i++)
-        bytes += jobs[i].source->view.tile_bytes;
+        bytes += jobs[i].source->view->tile_bytes;
     qsort(jobs + n, count - n, sizeof *jobs, by_area);
     for (uint32_t i = n; i < count; i++) {
-        if (txm_batch_has_room(c, n, bytes + jobs[i].source->view.tile_bytes)) {
-            bytes += jobs[i].source->view.tile_bytes;
+        if (txm_batch_has_room(c, n, bytes + jobs[i].source->view->tile_bytes)) {
+            bytes += jobs[i].source->view->tile_bytes;
             jobs[n++] = jobs[i];
         } else {
             drop_request(c, &jobs[i]);

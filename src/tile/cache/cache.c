@@ -45,7 +45,7 @@ void txm_cache_options_init_cycles_sized(txm_cache_options *options, size_t stru
 /* Each bound with its sentence. Comparisons of floats are negated so that a NaN fails them. */
 static txm_status check(const txm_cache_options *o, txm_error *err)
 {
-    if (o->policy >= TXM_CACHE_POLICY_COUNT)
+    if (o->policy >= TXM_CACHE_POLICIES)
         return txm_fail(err, TXM_STATUS_USAGE, "cache: no policy %u", o->policy);
     if (o->keep_epochs < 1 || o->keep_epochs > 2)
         return txm_fail(err, TXM_STATUS_USAGE, "cache: keep_epochs is %u, and must be 1 or 2", o->keep_epochs);
@@ -112,26 +112,6 @@ txm_status txm_cache_new(const txm_cache_options *options, txm_cache **out, txm_
     return TXM_OK;
 }
 
-/* Files are shared by textures: the last one closes them. Sources in the hash table may outlive their
- * textures while tiles of them load; by now the pool has stopped. */
-static void free_textures(txm_cache *c)
-{
-    for (uint32_t i = 0; i < c->stats.textures; i++) {
-        txm_file_drop(c, &c->textures[i].file);
-        txm_cache_free_string(c, &c->textures[i].message);
-    }
-    for (uint32_t i = 0; i <= c->bucket_count; i++) {
-        txm_source **list = i < c->bucket_count ? &c->buckets[i] : &c->unhashed;
-        for (txm_source *s; (s = *list);) {
-            *list = s->next;
-            txm_file_drop(c, &s->file);
-            txm_cache_free_string(c, &s->message);
-            txm_cache_release(c, s, txm_source_bytes(s));
-        }
-    }
-    txm_cache_release(c, c->buckets, c->bucket_count * sizeof(txm_source *));
-}
-
 /* Nobody may look up any more. Threads of the cache must have been freed before. A trace that is still
  * being written is dropped: who wants it stops it first. */
 void txm_cache_free(txm_cache **cache)
@@ -147,7 +127,7 @@ void txm_cache_free(txm_cache **cache)
     if (c->own)
         txm_viewer_free(c->own);
     pthread_mutex_unlock(&c->lock);
-    free_textures(c);
+    txm_textures_free(c);
     txm_slabs_free(c);
     txm_cache_release(c, c->textures, c->texture_capacity * sizeof *c->textures);
     txm_cache_release(c, c->view_textures, c->view_capacity * sizeof *c->view_textures);

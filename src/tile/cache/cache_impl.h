@@ -18,15 +18,16 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "tile/base/fail.h"
 #include "tile/base/pool.h"
+#include "tile/cache/rehearse.h"
 #include "tile/sample/sample_ops.h"
 #include "tile/sample/view_file.h"
 #include "txtile/cache.h"
 
-struct txm_trace;
 struct txm_trace_writer;
 
 /* ---- files ------------------------------------------------------------------------------------------------------ */
@@ -42,74 +43,116 @@ typedef struct txm_origin {
                             uint8_t *unwidened, bool *opaque, txm_error *err);
 } txm_origin;
 
+/* Callbacks of the caller, as in txm_tile_source. */
+typedef struct txm_called {
+    void *user;
+    txm_status (*describe)(void *user, txm_tile_shape *shape, txm_error *err);
+    txm_status (*read)(void *user, uint32_t level, uint32_t x, uint32_t y, uint32_t width, uint32_t height,
+                       void *pixels, size_t row_stride_bytes, txm_error *err);
+    void (*close)(void *user);
+} txm_called;
+
+/* A tx file, or callbacks of the caller, of which there may be millions: they end where the file's members begin. */
 typedef struct txm_cache_file {
     char *path;
-    const txm_origin *origin;
-    txm_tile_source called; /* of callbacks; all zeros: a tx file, which the members below are about */
-    txm_tx *tx;             /* NULL: not open */
-    uint32_t readers, textures, opens;
+    txm_called called; /* all NULL: a tx file */
+    txm_error *broken; /* why it cannot be read: not tried again. NULL: it can */
+    uint32_t textures;
+    bool translucent; /* it was taken for opaque, and is not */
+    bool mapped;      /* used since pages were last given back */
+    bool opening;
+    txm_tx *tx; /* NULL: not open */
+    uint32_t readers, opens;
     uint64_t own_bytes, idle_bytes; /* of the open file; that its reader keeps for the next tile */
-    bool mapped;                    /* used since pages were last given back */
-    bool opening, known;            /* known: `identity` is that of the file that was opened first */
-    uint64_t identity[4]; /* device, inode, size, time of change: another file under the same name is not read */
-    bool has_digest;      /* of the image, which may have got another time since */
-    bool translucent;     /* it was taken for opaque, and is not */
-    uint64_t digest;
-    double looked_seconds;                /* when it was last compared with that, while it is open */
-    txm_error *broken;                    /* why it cannot be read: not tried again. NULL: it can */
+    uint64_t identity[4];   /* device, inode, size, time of change: another file under the same name is not read */
+    uint64_t digest;        /* of the image, which may have got another time since */
+    bool known, has_digest; /* whether these two are those of the file that was opened first */
+    double looked_seconds;  /* when it was last compared with that, while it is open */
     struct txm_cache_file *newer, *older; /* open ones by their last use */
 } txm_cache_file;
 
+static inline size_t txm_file_bytes(const txm_cache_file *f)
+{
+    return f->called.read ? offsetof(txm_cache_file, tx) : sizeof *f;
+}
+
+/* What could not be read: the first failure in words, by its kind, and how many there were. */
+typedef struct txm_trouble {
+    char *message;
+    txm_status status;
+    uint64_t failures;
+} txm_trouble;
+
 /* ---- textures --------------------------------------------------------------------------------------------------- */
 
-/* A file as it is looked up: textures with the same pixels and extension share one. */
+/* How the texels of a source lie in memory, but for its first entry and average colour. Packed textures of one shape
+ * share it, since there may be millions of them. */
+typedef struct txm_shape {
+    txm_view_texture view; /* first: what sources point to */
+    struct txm_shape *next;
+    uint64_t level_loads[]; /* as many as there are levels; none of packed ones */
+} txm_shape;
+
+/* A file as it is looked up: textures with the same pixels and extension share one. Those without a digest end where
+ * that begins. */
 struct txm_source {
     txm_cache_file *file;
-    txm_view_texture view;
-    uint32_t skip;       /* levels of the file that limit_px leaves out */
-    uint32_t registered; /* finest level that has entries; view.levels: none */
-    uint32_t textures;   /* 0: replaced, and gone when `loading` is 0 */
-    uint32_t first_texture;
-    uint32_t loading; /* tiles that are being read, or of a batch that is */
-    uint32_t version; /* counts invalidations */
-    bool converts;    /* the file has other channels than the view */
-    uint64_t file_bytes;
-    uint64_t digest[2]; /* of the text by which copies are found: oiio:SHA-1; zeros if it has none */
-    uint64_t loads, reloads, failures;
+    txm_view_texture *view; /* of a txm_shape */
+    txm_trouble *trouble;   /* NULL: nothing has failed */
     double load_seconds;
-    char *message; /* of the first failure */
-    txm_status failure;
-    uint32_t blocks;          /* that are or were its own: the last one, counted from 1; 0: none */
+    uint32_t first;    /* entry */
+    uint32_t textures; /* 0: replaced, and gone when `loading` is 0 */
+    uint32_t first_texture;
+    uint32_t loading;        /* tiles that are being read, or of a batch that is */
+    uint32_t version;        /* counts invalidations */
+    uint32_t blocks;         /* that are or were its own: the last one, counted from 1; 0: none */
+    uint32_t loads, reloads; /* as far as they go */
+    uint8_t skip;            /* levels of the file that limit_px leaves out */
+    uint8_t registered;      /* finest level that has entries; view->levels: none */
+    bool converts;           /* the file has other channels than the view */
+    bool hashed;             /* it has a digest */
+    uint64_t digest[2];      /* of the text by which copies are found: oiio:SHA-1 */
+    uint64_t file_bytes;
     txm_source *next, **link; /* in its list; what points to it there */
-    uint64_t level_loads[];   /* as many as the view has levels */
 };
 
 static inline size_t txm_source_bytes(const txm_source *s)
 {
-    return sizeof *s + s->view.levels * sizeof *s->level_loads;
+    return s->hashed ? sizeof *s : offsetof(txm_source, digest);
+}
+
+static inline uint64_t *txm_level_loads(const txm_source *s)
+{
+    return ((txm_shape *)(void *)s->view)->level_loads;
 }
 
 typedef struct txm_texture {
     txm_cache_file *file; /* NULL: a UDIM set */
     txm_source *source;   /* NULL: not opened */
-    uint8_t extension;
-    bool opening, failed, passes, traced;   /* passes: the failure may */
-    uint32_t next;                          /* of the same source */
-    uint32_t base, base_columns, base_rows; /* UDIM sets */
-    char *message;                          /* why it could not be opened */
-    txm_status failure;
-    uint64_t failures;
+    txm_trouble *trouble; /* why it could not be opened */
+    union {
+        uint32_t next; /* of the same source */
+        uint32_t base; /* of a UDIM set */
+    };
+    uint16_t base_rows;
+    uint8_t base_columns;
+    uint8_t extension : 3;
+    bool opening : 1, failed : 1, passes : 1, traced : 1; /* passes: the failure may */
 } txm_texture;
 
 /* Entries of the page table that belong together, by their first one: of a source an entry for each level, then the
  * tiles of levels from `registered` on, finest first; of a texture that is not open one entry. A source that registers
  * more levels moves to a new block. What is on lists of threads that have not seen the move is found in the old one. */
 typedef struct txm_block {
-    uint32_t first, count, texture, registered;
+    uint32_t first;
+    uint32_t count : 26, registered : 6;
     txm_source *source; /* NULL: `texture` is not open; both unset: free */
     uint64_t retired;   /* generation in which it was left; 0: in use */
     uint32_t next;      /* of those that were left, in the order in which they were */
-    uint32_t of_source; /* the next block that is or was this source's, counted from 1; 0: none */
+    union {
+        uint32_t texture;
+        uint32_t of_source; /* the next block that is or was this source's, counted from 1; 0: none */
+    };
 } txm_block;
 
 /* Blocks that were left, by their size: a queue each. */
@@ -117,7 +160,7 @@ typedef struct txm_block_queue {
     uint32_t first, last; /* TXM_NO_BLOCK: empty */
 } txm_block_queue;
 
-enum { TXM_BLOCK_QUEUES = 256 };
+enum { TXM_BLOCK_QUEUES = 256, TXM_SHAPE_LISTS = 64 };
 #define TXM_NO_BLOCK 0xFFFFFFFFu
 
 /* ---- tiles in memory --------------------------------------------------------------------------------------------- */
@@ -220,7 +263,8 @@ typedef struct txm_policy {
     uint8_t staged_64ths;                  /* of the tiles of a class: how many are staged before they go (stage.c) */
 } txm_policy;
 
-extern const txm_policy txm_policies[TXM_CACHE_POLICY_COUNT];
+enum { TXM_CACHE_POLICIES = TXM_CACHE_POLICY_SECOND_CHANCE + 1 };
+extern const txm_policy txm_policies[TXM_CACHE_POLICIES];
 
 /* ---- threads ----------------------------------------------------------------------------------------------------- */
 
@@ -346,8 +390,9 @@ struct txm_cache {
     txm_block *blocks;
     uint32_t block_count, block_capacity;
     txm_block_queue left_blocks[TXM_BLOCK_QUEUES];
-    txm_source **buckets, *unhashed;     /* by digest; those that have none */
-    uint32_t bucket_count, source_count; /* a power of two, or 0; of the lists */
+    txm_source **buckets;                /* sources by digest, those that have one */
+    uint32_t bucket_count, source_count; /* a power of two, or 0; in the lists */
+    txm_shape *shapes[TXM_SHAPE_LISTS];  /* of packed textures, as long as the cache lives */
 
     txm_slab *slabs;
     uint64_t *slab_addresses;
@@ -384,13 +429,13 @@ struct txm_cache {
     txm_ticket *tickets;   /* that are not over, the oldest first */
     uint64_t queued_bytes; /* of their tiles, */
     uint32_t queued;       /* and how many these are */
-    uint32_t jobs;         /* that are not over, with those of no batch; */
-    uint64_t jobs_over;    /* that are */
+    uint32_t jobs;         /* that are not over, with those of no batch */
+    uint64_t jobs_over;    /* that have changed what the next view shows */
     txm_job *spare_jobs;   /* a list for the next one */
     uint32_t spare_room;
     struct txm_current *current; /* see current.c */
     struct txm_trace_writer *trace;
-    const struct txm_trace *rehearsed; /* a replay: textures are those of this trace, and no file is read */
+    txm_rehearsal rehearsal; /* zeros: files are read */
 };
 
 static inline const txm_policy *txm_policy_of(const txm_cache *c)
@@ -522,11 +567,16 @@ static inline void txm_leave_asking(txm_cache_thread *t, uint32_t requests)
 /* origin.c */
 extern const txm_origin txm_origin_file, txm_origin_called;
 
+static inline const txm_origin *txm_origin_of(const txm_cache_file *f)
+{
+    return f->called.read ? &txm_origin_called : &txm_origin_file;
+}
+
 /* file.c: without the lock. */
 txm_status txm_file_acquire(txm_cache *c, txm_cache_file *f, txm_tx **tx, txm_error *err);
 void txm_file_give(txm_cache *c, txm_cache_file *f);
 /* With the lock. */
-txm_cache_file *txm_file_new(txm_cache *c, const char *path);
+txm_cache_file *txm_file_new(txm_cache *c, const char *path, const txm_tile_source *called);
 void txm_file_drop(txm_cache *c, txm_cache_file **f); /* one texture less */
 
 /* table.c: with the lock. */
@@ -543,7 +593,7 @@ uint32_t txm_entry_index(const txm_source *s, uint32_t level, uint32_t tile);
 #define TXM_WHOLE_LEVEL 0xFFFFFFFFu
 void txm_block_locate(const txm_block *b, uint32_t entry, uint32_t *level, uint32_t *tile);
 txm_status txm_source_register(txm_cache *c, txm_source *s, uint32_t level, txm_error *err);
-/* Makes a texture show a source, or NULL: nothing yet. The world is stopped. */
+/* Makes a texture show a source, whose average colour it has already, or NULL: nothing yet. The world is stopped. */
 void txm_texture_show(txm_cache *c, uint32_t texture, const txm_source *s, uint32_t first);
 
 /* catalog.c: with the lock, which is given up while a file is read. */
@@ -551,6 +601,7 @@ txm_status txm_texture_add(txm_cache *c, const char *path, const txm_tile_source
                            uint32_t *texture, txm_error *err);
 txm_status txm_texture_open(txm_cache *c, uint32_t texture, txm_error *err);
 void txm_source_drop(txm_cache *c, txm_source *s);
+void txm_textures_free(txm_cache *c);
 /* Its textures were taken for opaque: they are opened again, with four channels. */
 txm_status txm_source_translucent(txm_cache *c, txm_source *s, txm_error *err);
 
@@ -613,7 +664,7 @@ void txm_get(txm_cache_thread *t, uint32_t requests, txm_watch *w);
 txm_look txm_look_until_there(txm_cache_thread *t, uint32_t texture, const txm_sampler *how, const txm_lookup *at,
                               uint32_t *random, float out[4]);
 
-/* replay.c: replays read no files; this takes their place. */
+/* rehearse.c: in place of files. The second is true where the tile is of one colour. */
 void txm_rehearse_open(const txm_cache *c, uint32_t texture, txm_source *made);
 bool txm_rehearse_load(const txm_cache *c, const txm_job *job);
 
@@ -635,6 +686,9 @@ void txm_ticket_start(txm_ticket *t);
 void txm_stand_in_load(txm_cache *c, uint32_t texture);
 
 /* load.c */
+/* One failure more. Without memory it is not remembered. */
+void txm_trouble_note(txm_cache *c, txm_trouble **trouble, const txm_error *cause);
+void txm_trouble_free(txm_cache *c, txm_trouble **trouble);
 /* Whether a failure may pass. Such tiles, levels and textures are tried again: at once if nothing else failed lately,
  * else after as long as trying has taken, so that at most half the time is lost to it. */
 bool txm_failure_passes(const txm_error *err);
@@ -670,6 +724,8 @@ void txm_trace_replace(txm_cache *c, uint32_t texture);
 void txm_trace_launch(txm_cache *c);
 void txm_trace_epoch(txm_cache *c);
 
-/* stats.c: blocking lookups so far; with the lock. */
+/* stats.c, with the lock: blocking lookups so far; and txm_cache_texture_stats_of, whose path stays as long as the lock
+ * is held. */
 uint64_t txm_lookups_of(const txm_cache *c);
+txm_status txm_texture_stats(txm_cache *c, uint32_t texture, txm_cache_texture_stats *stats, txm_error *err);
 #endif

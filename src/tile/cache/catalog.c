@@ -18,17 +18,51 @@
 #include "tile/base/extension.h"
 #include "tile/cache/cache_impl.h"
 
-/* ---- sources ---- */
+/* ---- shapes ---- */
 
-static bool has_digest(const txm_source *s)
+static size_t shape_bytes(const txm_view_texture *v)
 {
-    return s->digest[0] || s->digest[1];
+    return sizeof(txm_shape) + (txm_view_is_packed(v) ? 0 : v->levels * sizeof(uint64_t));
 }
 
-/* Files without a digest are never shared, and have a list of their own so that no bucket grows long. */
+/* A description of the source's own, or where it is packed, that of all packed sources which are described alike. NULL:
+ * no memory. */
+static txm_view_texture *keep_shape(txm_cache *c, const txm_view_texture *described)
+{
+    const size_t bytes = shape_bytes(described);
+    txm_view_texture view = *described;
+    txm_shape **list = NULL;
+    view.first = 0;
+    memset(view.average, 0, sizeof view.average);
+    if (txm_view_is_packed(&view)) {
+        list = &c->shapes[(view.width * 31 + view.height) % TXM_SHAPE_LISTS];
+        for (txm_shape *known = *list; known; known = known->next)
+            if (memcmp(&known->view, &view, sizeof view) == 0)
+                return &known->view;
+    }
+    txm_shape *shape = txm_cache_allocate(c, bytes, _Alignof(txm_shape));
+    if (!shape)
+        return NULL;
+    memset(shape, 0, bytes);
+    shape->view = view;
+    if (list) {
+        shape->next = *list;
+        *list = shape;
+    }
+    return &shape->view;
+}
+
+static void release_shape(txm_cache *c, txm_view_texture *view)
+{
+    if (view && !txm_view_is_packed(view))
+        txm_cache_release(c, view, shape_bytes(view));
+}
+
+/* ---- sources ---- */
+
 static txm_source **list_of(txm_cache *c, const txm_source *s)
 {
-    return has_digest(s) && c->bucket_count ? &c->buckets[s->digest[0] & (c->bucket_count - 1)] : &c->unhashed;
+    return &c->buckets[s->digest[0] & (c->bucket_count - 1)];
 }
 
 static void enlist_source(txm_source **list, txm_source *s)
@@ -40,16 +74,16 @@ static void enlist_source(txm_source **list, txm_source *s)
     *list = s;
 }
 
-/* Twice as many lists where they have become long. Without memory they stay long. */
-static void grow_buckets(txm_cache *c)
+/* Twice as many lists where they have become long. Without memory they stay long. False: there are none. */
+static bool grow_buckets(txm_cache *c)
 {
     enum { FIRST = 64 };
     if (c->source_count < c->bucket_count)
-        return;
+        return true;
     const uint32_t old_count = c->bucket_count, count = old_count ? 2 * old_count : FIRST;
     txm_source **old = c->buckets, **fresh = txm_cache_allocate(c, count * sizeof(txm_source *), _Alignof(void *));
     if (!fresh)
-        return;
+        return old;
     memset(fresh, 0, count * sizeof *fresh);
     c->buckets = fresh;
     c->bucket_count = count;
@@ -59,23 +93,25 @@ static void grow_buckets(txm_cache *c)
             enlist_source(list_of(c, s), s);
         }
     txm_cache_release(c, old, old_count * sizeof *old);
+    return true;
 }
 
 /* By digest and by everything that decides what a lookup returns. The digest covers level 0 alone, and two
  * makers may have tiled it or filtered the other levels differently: hence the rest. */
-static bool same_pixels(const txm_source *a, const txm_source *b)
+static bool same_pixels(const txm_cache *c, const txm_source *a, const txm_source *b)
 {
-    const txm_view_texture *v = &a->view, *w = &b->view;
-    return has_digest(a) && memcmp(a->digest, b->digest, sizeof a->digest) == 0 && a->file_bytes == b->file_bytes &&
+    const txm_view_texture *v = a->view, *w = b->view;
+    return memcmp(a->digest, b->digest, sizeof a->digest) == 0 && a->file_bytes == b->file_bytes &&
            a->skip == b->skip && v->width == w->width && v->height == w->height && v->levels == w->levels &&
            v->type == w->type && v->channels == w->channels && v->extension == w->extension &&
            v->tile_shift == w->tile_shift && a->converts == b->converts &&
-           memcmp(v->average, w->average, sizeof v->average) == 0;
+           memcmp(c->view_textures[a->first_texture].average, w->average, sizeof w->average) == 0;
 }
 
 /* A texture becomes one more user of a source. */
-static void show_source(txm_cache *c, uint32_t texture, txm_source *s)
+static void show_source(txm_cache *c, uint32_t texture, txm_source *s, const float average[4])
 {
+    memcpy(c->view_textures[texture].average, average, sizeof c->view_textures->average);
     c->textures[texture].source = s;
     c->textures[texture].next = s->first_texture;
     s->first_texture = texture;
@@ -90,14 +126,35 @@ void txm_source_drop(txm_cache *c, txm_source *s)
 {
     if (s->textures || s->loading)
         return;
-    *s->link = s->next;
-    if (s->next)
-        s->next->link = s->link;
+    if (s->hashed) {
+        *s->link = s->next;
+        if (s->next)
+            s->next->link = s->link;
+        c->source_count--;
+    }
     txm_blocks_disown(c, s);
     txm_file_drop(c, &s->file);
-    txm_cache_free_string(c, &s->message);
-    c->source_count--;
+    txm_trouble_free(c, &s->trouble);
+    release_shape(c, s->view);
     txm_cache_release(c, s, txm_source_bytes(s));
+}
+
+/* With the cache, when all that was being read is over. */
+void txm_textures_free(txm_cache *c)
+{
+    for (uint32_t i = 0; i < c->stats.textures; i++) {
+        txm_texture *t = &c->textures[i];
+        if (t->source && !--t->source->textures)
+            txm_source_drop(c, t->source);
+        txm_file_drop(c, &t->file);
+        txm_trouble_free(c, &t->trouble);
+    }
+    for (uint32_t i = 0; i < TXM_SHAPE_LISTS; i++)
+        for (txm_shape *shape; (shape = c->shapes[i]);) {
+            c->shapes[i] = shape->next;
+            txm_cache_release(c, shape, sizeof *shape);
+        }
+    txm_cache_release(c, c->buckets, c->bucket_count * sizeof *c->buckets);
 }
 
 /* ---- opening ---- */
@@ -106,8 +163,8 @@ void txm_source_drop(txm_cache *c, txm_source *s)
  * the file is read without the lock, or, in a replay, its shape taken from the trace. */
 static txm_status examine(txm_cache *c, uint32_t texture, txm_extension extension, txm_source *made, txm_error *err)
 {
-    if (!c->rehearsed)
-        return made->file->origin->describe(c, extension, made, err);
+    if (!c->rehearsal.user)
+        return txm_origin_of(made->file)->describe(c, extension, made, err);
     txm_rehearse_open(c, texture, made);
     return TXM_OK;
 }
@@ -116,8 +173,8 @@ static txm_status examine(txm_cache *c, uint32_t texture, txm_extension extensio
  * with those who show it: a texture that was replaced begins anew. */
 static txm_source *find_duplicate(txm_cache *c, const txm_source *made)
 {
-    txm_source *s = has_digest(made) && c->bucket_count ? *list_of(c, made) : NULL;
-    while (s && !(s->textures && !s->failures && !s->file->broken && same_pixels(s, made)))
+    txm_source *s = made->hashed && c->bucket_count ? *list_of(c, made) : NULL;
+    while (s && !(s->textures && !s->trouble && !s->file->broken && same_pixels(c, s, made)))
         s = s->next;
     return s;
 }
@@ -127,23 +184,29 @@ static txm_source *find_duplicate(txm_cache *c, const txm_source *made)
  * load at a time (look.c). */
 static txm_status keep_source(txm_cache *c, const txm_source *made, txm_source **out, txm_error *err)
 {
-    grow_buckets(c);
-    txm_source *s = txm_cache_allocate(c, txm_source_bytes(made), _Alignof(txm_source));
-    if (!s)
+    const size_t bytes = txm_source_bytes(made);
+    txm_view_texture *view = !made->hashed || grow_buckets(c) ? keep_shape(c, made->view) : NULL;
+    txm_source *s = view ? txm_cache_allocate(c, bytes, _Alignof(txm_source)) : NULL;
+    if (!s) {
+        release_shape(c, view);
         return txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: no memory for a texture", made->file->path);
-    *s = *made;
-    memset(s->level_loads, 0, s->view.levels * sizeof *s->level_loads);
+    }
+    memcpy(s, made, bytes);
+    s->view = view;
     s->first_texture = TXM_NO_TEXTURE;
-    txm_status status = txm_source_register(c, s, s->view.levels, err);
+    txm_status status = txm_source_register(c, s, view->levels, err);
     if (status != TXM_OK) {
-        txm_cache_release(c, s, txm_source_bytes(s));
+        release_shape(c, view);
+        txm_cache_release(c, s, bytes);
         return status;
     }
     s->file->textures++;
-    if (s->view.tile_bytes > atomic_load(&c->largest_tile))
-        atomic_store(&c->largest_tile, s->view.tile_bytes);
-    enlist_source(list_of(c, s), s);
-    c->source_count++;
+    if (s->view->tile_bytes > atomic_load(&c->largest_tile))
+        atomic_store(&c->largest_tile, s->view->tile_bytes);
+    if (s->hashed) {
+        enlist_source(list_of(c, s), s);
+        c->source_count++;
+    }
     *out = s;
     return TXM_OK;
 }
@@ -151,7 +214,7 @@ static txm_status keep_source(txm_cache *c, const txm_source *made, txm_source *
 /* What the texture would take if all its levels were in memory, borders included: Cycles' "virtual" memory. */
 static uint64_t bytes_of(const txm_source *s)
 {
-    return (uint64_t)txm_source_tiles(s, 0) * s->view.tile_bytes;
+    return (uint64_t)txm_source_tiles(s, 0) * s->view->tile_bytes;
 }
 
 /* Under the lock, after the file was read without it. Another thread may have opened a copy in the
@@ -170,7 +233,7 @@ static txm_status show_opened(txm_cache *c, uint32_t texture, const txm_source *
     }
     uint32_t stub = c->view_textures[texture].first;
     txm_stop_world(c);
-    show_source(c, texture, s);
+    show_source(c, texture, s, made->view->average);
     txm_block_retire(c, stub);
     txm_resume_world(c);
     c->stats.textures_opened++;
@@ -184,13 +247,12 @@ static void fail_texture(txm_cache *c, uint32_t texture, const txm_error *cause,
     c->stats.textures_failed += !t->failed;
     t->failed = true;
     t->passes = txm_failure_passes(cause);
-    t->failures++;
-    if (!t->passes || !t->failure)
-        t->failure = cause->status;
-    if (!t->passes)
-        txm_cache_free_string(c, &t->message);
-    if (!t->message)
-        t->message = txm_cache_strdup(c, cause->message);
+    txm_trouble_note(c, &t->trouble, cause);
+    if (t->trouble && !t->passes && strcmp(t->trouble->message ? t->trouble->message : "", cause->message) != 0) {
+        t->trouble->status = cause->status;
+        txm_cache_free_string(c, &t->trouble->message);
+        t->trouble->message = txm_cache_strdup(c, cause->message);
+    }
     c->stats.tiles_failed++;
     txm_entry_set(c, c->view_textures[texture].first, txm_failed_slot(c, cause, seconds));
 }
@@ -206,9 +268,12 @@ txm_status txm_texture_open(txm_cache *c, uint32_t texture, txm_error *err)
     if (!t->file || t->source)
         return TXM_OK;
     if (t->failed && !t->passes)
-        return txm_fail(err, t->failure, "%s", t->message ? t->message : "cannot be read");
+        return t->trouble && t->trouble->message ? txm_fail(err, t->trouble->status, "%s", t->trouble->message)
+                                                 : txm_fail(err, t->trouble ? t->trouble->status : TXM_STATUS_NO_MEMORY,
+                                                            "%s: cannot be read", t->file->path);
     t->opening = true;
-    txm_source made = {.file = t->file};
+    txm_view_texture view = {0};
+    txm_source made = {.file = t->file, .view = &view};
     txm_extension extension = (txm_extension)t->extension;
     pthread_mutex_unlock(&c->lock);
     txm_error cause = {0};
@@ -304,19 +369,15 @@ txm_status txm_texture_add(txm_cache *c, const char *path, const txm_tile_source
     uint32_t first = 0;
     txm_cache_file *file = NULL;
     txm_status status = grow_textures(c, err);
-    if (status == TXM_OK && (!(file = txm_file_new(c, path)) || !txm_reserve_unregistered(c, 1) ||
+    if (status == TXM_OK && (!(file = txm_file_new(c, path, called)) || !txm_reserve_unregistered(c, 1) ||
                              !txm_block_new(c, 1, c->stats.textures, NULL, &first))) {
         txm_file_drop(c, &file);
         status = txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: no memory for a texture", path);
     }
     if (status != TXM_OK)
         return status;
-    if (called) {
-        file->called = *called;
-        file->origin = &txm_origin_called;
-    }
     c->textures[c->stats.textures] =
-        (txm_texture){.file = file, .extension = (uint8_t)extension, .next = TXM_NO_TEXTURE, .base = TXM_NO_TEXTURE};
+        (txm_texture){.file = file, .extension = (uint8_t)extension & 7u, .next = TXM_NO_TEXTURE};
     txm_texture_show(c, c->stats.textures, NULL, first);
     *texture = append_texture(c);
     return TXM_OK;
@@ -420,8 +481,8 @@ static txm_status add_udim(txm_cache *c, const txm_cache_udim *u, uint32_t *text
     for (uint32_t i = 0; c->quick_udims && i < rows * 10; i++)
         c->quick_udims[c->udim_count + i] = u->base == TXM_NO_TEXTURE ? grid[i] : TXM_NO_TEXTURE;
     c->view_textures[c->stats.textures] = (txm_view_texture){.udim_rows = rows, .first = c->udim_count};
-    c->textures[c->stats.textures] = (txm_texture){
-        .next = TXM_NO_TEXTURE, .base = u->base, .base_columns = u->base_columns, .base_rows = u->base_rows};
+    c->textures[c->stats.textures] =
+        (txm_texture){.base = u->base, .base_columns = (uint8_t)u->base_columns, .base_rows = (uint16_t)u->base_rows};
     c->udim_count += rows * 10;
     c->stats.udim_sets++;
     *texture = append_texture(c);
@@ -453,7 +514,7 @@ static bool is_of_source(txm_cache *c, uint32_t slot, void *arg)
 static void forget_shared(txm_cache *c, const txm_source *s)
 {
     uint32_t count = txm_source_tiles(s, s->registered);
-    uint32_t first = s->view.first + (txm_view_is_packed(&s->view) ? 0 : s->view.levels);
+    uint32_t first = s->first + (txm_view_is_packed(s->view) ? 0 : s->view->levels);
     for (uint32_t i = first; i < first + count; i++) {
         uint32_t slot = __atomic_load_n(&c->tiles[i].slot, __ATOMIC_RELAXED);
         if (slot >= TXM_SLOT_STATES || txm_slot_at(c, slot)->state != TXM_SLOT_STATE_SHARED)
@@ -486,7 +547,7 @@ static void leave_source(txm_cache *c, uint32_t texture)
         return;
     drop_tiles(c, s);
     c->stats.virtual_bytes -= bytes_of(s);
-    txm_block_retire(c, s->view.first);
+    txm_block_retire(c, s->first);
     txm_source_drop(c, s);
 }
 
@@ -539,7 +600,7 @@ static txm_status replace(txm_cache *c, uint32_t texture, const char *path, txm_
         return status;
     txm_texture *t = &c->textures[texture];
     const bool same = !path && t->file->called.read; /* callbacks stay: they are described again */
-    txm_cache_file *file = same ? t->file : txm_file_new(c, path ? path : t->file->path);
+    txm_cache_file *file = same ? t->file : txm_file_new(c, path ? path : t->file->path, NULL);
     if (same)
         file->textures++;
     uint32_t first;
@@ -550,11 +611,9 @@ static txm_status replace(txm_cache *c, uint32_t texture, const char *path, txm_
     become_stub(c, texture, first);
     c->stats.textures_failed -= t->failed;
     txm_file_drop(c, &t->file);
-    txm_cache_free_string(c, &t->message);
+    txm_trouble_free(c, &t->trouble);
     t->file = file;
     t->failed = false;
-    t->failure = TXM_OK;
-    t->failures = 0;
     txm_trace_replace(c, texture);
     txm_notify(c);
     return TXM_OK;

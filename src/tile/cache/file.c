@@ -16,17 +16,19 @@
 #include "tile/reader/identity.h"
 #include "tile/reader/reader_memory.h"
 
-/* With one user, whoever asked. The file is not touched yet. */
-txm_cache_file *txm_file_new(txm_cache *c, const char *path)
+/* With one user, whoever asked. The file is not touched yet. `called`: callbacks in place of one; NULL: none. */
+txm_cache_file *txm_file_new(txm_cache *c, const char *path, const txm_tile_source *called)
 {
-    txm_cache_file *f = txm_cache_allocate(c, sizeof *f, _Alignof(txm_cache_file));
-    if (!f)
-        return NULL;
-    *f = (txm_cache_file){.path = txm_cache_strdup(c, path), .origin = &txm_origin_file, .textures = 1};
-    if (!f->path) {
-        txm_cache_release(c, f, sizeof *f);
-        return NULL;
-    }
+    txm_cache_file made = {.textures = 1};
+    if (called)
+        made.called = (txm_called){called->user, called->describe, called->read, called->close};
+    const size_t bytes = txm_file_bytes(&made);
+    made.path = txm_cache_strdup(c, path);
+    txm_cache_file *f = made.path ? txm_cache_allocate(c, bytes, _Alignof(txm_cache_file)) : NULL;
+    if (f)
+        memcpy(f, &made, bytes);
+    else
+        txm_cache_free_string(c, &made.path);
     return f;
 }
 
@@ -113,14 +115,14 @@ void txm_file_drop(txm_cache *c, txm_cache_file **file)
     *file = NULL;
     if (!f || --f->textures)
         return;
-    if (f->tx)
+    if (!f->called.read && f->tx)
         close_tx(c, f);
     if (f->called.close)
         f->called.close(f->called.user);
     if (f->broken)
         txm_cache_release(c, f->broken, sizeof *f->broken);
     txm_cache_free_string(c, &f->path);
-    txm_cache_release(c, f, sizeof *f);
+    txm_cache_release(c, f, txm_file_bytes(f));
 }
 
 /* ---- opening ---- */

@@ -70,15 +70,32 @@ void txm_unpin(txm_cache *c, txm_pins *pins)
 
 /* ---- planning ---- */
 
-/* The first failure of a texture is kept, by its kind and in words; all are counted. */
+void txm_trouble_note(txm_cache *c, txm_trouble **trouble, const txm_error *cause)
+{
+    if (!*trouble) {
+        *trouble = txm_cache_allocate(c, sizeof **trouble, _Alignof(txm_trouble));
+        if (!*trouble)
+            return;
+        **trouble = (txm_trouble){.status = cause->status};
+    }
+    (*trouble)->failures++;
+    if (!(*trouble)->message)
+        (*trouble)->message = txm_cache_strdup(c, cause->message);
+}
+
+void txm_trouble_free(txm_cache *c, txm_trouble **trouble)
+{
+    if (!*trouble)
+        return;
+    txm_cache_free_string(c, &(*trouble)->message);
+    txm_cache_release(c, *trouble, sizeof **trouble);
+    *trouble = NULL;
+}
+
 static void note_failure(txm_cache *c, txm_source *s, const txm_error *cause)
 {
-    s->failures++;
     c->stats.tiles_failed++;
-    if (s->failure == TXM_OK)
-        s->failure = cause->status;
-    if (!s->message)
-        s->message = txm_cache_strdup(c, cause->message);
+    txm_trouble_note(c, &s->trouble, cause);
 }
 
 /* Lack of memory or descriptors, and what a disk or a share does not give at the moment. */
@@ -129,7 +146,7 @@ bool txm_retry(txm_cache *c)
  * of any tile of it find it there. */
 static void fail_level(txm_cache *c, txm_source *s, uint32_t level, const txm_error *cause, double seconds)
 {
-    txm_entry_set(c, s->view.first + level, txm_failed_slot(c, cause, seconds));
+    txm_entry_set(c, s->first + level, txm_failed_slot(c, cause, seconds));
     note_failure(c, s, cause);
 }
 
@@ -199,7 +216,7 @@ bool txm_plan(txm_cache *c, uint32_t entry, txm_job *job)
 bool txm_plan_slot(txm_cache *c, txm_job *job, bool must)
 {
     if (!job->restored)
-        job->slot = txm_slot_take(c, job->source->view.tile_bytes, must);
+        job->slot = txm_slot_take(c, job->source->view->tile_bytes, must);
     job->pixels = job->slot == TXM_NO_SLOT ? NULL : txm_slot_pixels(c, job->slot);
     return job->pixels;
 }
@@ -270,15 +287,16 @@ static void count_load(txm_cache *c, const txm_job *job)
     txm_source *s = job->source;
     const txm_tile_entry *e = &c->tiles[txm_entry_index(s, job->level, job->tile)];
     bool again = __atomic_load_n(&e->mark, __ATOMIC_RELAXED) != 0;
-    s->loads++;
-    s->level_loads[job->level]++;
+    s->loads += s->loads < UINT32_MAX;
+    if (!txm_view_is_packed(s->view))
+        txm_level_loads(s)[job->level]++;
     c->stats.tiles_loaded++;
-    c->stats.loaded_bytes += s->view.tile_bytes;
-    c->stats.working_set_bytes += again ? 0 : s->view.tile_bytes;
+    c->stats.loaded_bytes += s->view->tile_bytes;
+    c->stats.working_set_bytes += again ? 0 : s->view->tile_bytes;
     if (again) {
-        s->reloads++;
+        s->reloads += s->reloads < UINT32_MAX;
         c->stats.tiles_reloaded++;
-        c->stats.reloaded_bytes += s->view.tile_bytes;
+        c->stats.reloaded_bytes += s->view->tile_bytes;
     }
 }
 
@@ -294,7 +312,7 @@ static void publish(txm_cache *c, const txm_job *job, bool constant, txm_pins *p
         count_load(c, job);
     if (constant) {
         txm_trace_constant(c, s, job->level, job->tile, job->pixels);
-        slot = share(c, &s->view, slot);
+        slot = share(c, s->view, slot);
     }
     txm_slot *held = txm_slot_at(c, slot);
     if (held->state == TXM_SLOT_STATE_SHARED) {
@@ -363,7 +381,6 @@ void txm_abandon(txm_cache *c, const txm_job *job)
 void txm_job_over(txm_cache *c, const txm_job *job)
 {
     c->jobs--;
-    c->jobs_over++;
     job->source->loading--;
     txm_source_drop(c, job->source);
 }
@@ -373,7 +390,7 @@ void txm_job_over(txm_cache *c, const txm_job *job)
 void txm_load(txm_cache *c, const txm_job *job, uint8_t **unwidened, size_t *unwidened_bytes, txm_pins *pins)
 {
     txm_source *s = job->source;
-    const txm_view_texture *v = &s->view; /* what is read of it here never changes */
+    const txm_view_texture *v = s->view; /* what is read of it here never changes */
     txm_error err = {0};
     double begin = txm_clock_seconds();
     txm_status status = TXM_OK;
@@ -381,10 +398,10 @@ void txm_load(txm_cache *c, const txm_job *job, uint8_t **unwidened, size_t *unw
     if (job->slot == TXM_NO_SLOT ||
         (!job->restored && s->converts && !need_unwidened(c, txm_view_converted_bytes(v), unwidened, unwidened_bytes)))
         status = txm_fail(&err, TXM_STATUS_NO_MEMORY, "%s: no memory for a tile", s->file->path);
-    if (status == TXM_OK && !job->restored && c->rehearsed)
+    if (status == TXM_OK && !job->restored && c->rehearsal.user)
         constant = txm_rehearse_load(c, job);
     else if (status == TXM_OK && !job->restored) {
-        status = s->file->origin->read_tile(c, s, job->level, job->tile, job->pixels, *unwidened, &opaque, &err);
+        status = txm_origin_of(s->file)->read_tile(c, s, job->level, job->tile, job->pixels, *unwidened, &opaque, &err);
         constant = status == TXM_OK && c->options.coalesce & TXM_COALESCE_CONSTANT &&
                    is_constant(v, job->level, job->tile, job->pixels);
     }
@@ -404,8 +421,10 @@ void txm_load(txm_cache *c, const txm_job *job, uint8_t **unwidened, size_t *unw
     } else {
         publish_failure(c, job, &err, seconds);
     }
-    if (!job->batch)
+    if (!job->batch) {
+        c->jobs_over++;
         txm_job_over(c, job);
+    }
     txm_notify(c);
     pthread_mutex_unlock(&c->lock);
 }

@@ -198,7 +198,7 @@ static void drop_some(txm_cache_thread *t, const call *k)
     uint32_t texture = txm_shown_texture(c, k->texture, k->how, &at);
     txm_source *s = texture < c->stats.textures ? c->textures[texture].source : NULL;
     if (s) {
-        dropping d = {t, s->view.first, s->view.first + s->view.levels + txm_source_tiles(s, s->registered), 0};
+        dropping d = {t, s->first, s->first + s->view->levels + txm_source_tiles(s, s->registered), 0};
         txm_evict_if(c, TXM_ALL_SLABS, is_dropped, &d);
     }
     pthread_mutex_unlock(&c->lock);

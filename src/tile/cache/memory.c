@@ -9,9 +9,9 @@
 
 #include "tile/cache/cache_impl.h"
 
-/* Arrays begin on a cache line. They grow by half while small and by an eighth when large, since the budget
- * pays for the slack. */
-enum { ALIGNMENT = 64, FIRST_ITEMS = 16, MANY_ITEMS = 1 << 10 };
+/* Arrays begin on a cache line. They grow by half while small, by an eighth when large and by a sixteenth when very
+ * large, since the budget pays for the slack. */
+enum { ALIGNMENT = 64, FIRST_ITEMS = 16, MANY_ITEMS = 1 << 10, VERY_MANY_ITEMS = 1 << 14 };
 
 /* Counted before anybody can see it. Making room may evict tiles, so nothing that the caller has read from
  * a slot before may be trusted after. */
@@ -64,7 +64,7 @@ bool txm_cache_grow(txm_cache *c, void **items, uint32_t *capacity, uint64_t nee
 {
     if (needed <= *capacity)
         return true;
-    uint64_t larger = *capacity + *capacity / (*capacity < MANY_ITEMS ? 2 : 8);
+    uint64_t larger = *capacity + *capacity / (*capacity < MANY_ITEMS ? 2 : *capacity < VERY_MANY_ITEMS ? 8 : 16);
     larger = larger < FIRST_ITEMS ? FIRST_ITEMS : larger;
     larger = larger < needed ? needed : larger;
     larger = larger > UINT32_MAX ? UINT32_MAX : larger;

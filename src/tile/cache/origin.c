@@ -24,12 +24,12 @@ static uint32_t levels_to_skip(const txm_cache *c, uint32_t width, uint32_t heig
  * levels have entries. */
 static void finish_source(const txm_cache *c, txm_source *made, const char *digest)
 {
-    made->registered = made->view.levels + 1;
-    if (!(made->converts && txm_extension_rejects(made->view.extension)))
-        txm_view_pack(&made->view);
-    if (digest && *digest && c->options.coalesce & TXM_COALESCE_DUPLICATE)
-        for (uint64_t i = 0; i < 2; i++)
-            made->digest[i] = txm_xxh64(digest, strlen(digest), i);
+    made->registered = (uint8_t)(made->view->levels + 1);
+    if (!(made->converts && txm_extension_rejects(made->view->extension)))
+        txm_view_pack(made->view);
+    made->hashed = digest && *digest && c->options.coalesce & TXM_COALESCE_DUPLICATE;
+    for (uint64_t i = 0; made->hashed && i < 2; i++)
+        made->digest[i] = txm_xxh64(digest, strlen(digest), i);
 }
 
 /* ---- tx files ---- */
@@ -41,12 +41,12 @@ static txm_status describe_file(txm_cache *c, txm_extension extension, txm_sourc
     if (status != TXM_OK)
         return status;
     const txm_tx_info *info = txm_tx_info_of(tx);
-    made->skip = levels_to_skip(c, info->width, info->height, info->levels);
+    made->skip = (uint8_t)levels_to_skip(c, info->width, info->height, info->levels);
     status =
-        txm_view_describe(tx, extension, made->skip, c->options.keep_rgb && !made->file->translucent, &made->view, err);
+        txm_view_describe(tx, extension, made->skip, c->options.keep_rgb && !made->file->translucent, made->view, err);
     if (status != TXM_OK)
         txm_error_prefix(err, "%s", made->file->path);
-    made->converts = info->channels != made->view.channels;
+    made->converts = info->channels != made->view->channels;
     made->file_bytes = info->file_bytes;
     if (status == TXM_OK)
         finish_source(c, made, txm_tx_metadata_of(tx, "oiio:SHA-1"));
@@ -61,7 +61,7 @@ static txm_status read_file_tile(txm_cache *c, const txm_source *s, uint32_t lev
     txm_status status = txm_file_acquire(c, s->file, &tx, err);
     if (status != TXM_OK)
         return status;
-    status = txm_view_read_tile(tx, &s->view, s->skip, level, tile, pixels, unwidened, opaque, err);
+    status = txm_view_read_tile(tx, s->view, s->skip, level, tile, pixels, unwidened, opaque, err);
     txm_file_give(c, s->file);
     return status;
 }
@@ -126,17 +126,17 @@ static txm_status describe_called(txm_cache *c, txm_extension extension, txm_sou
     status = check_shape(f, &shape, err);
     if (status != TXM_OK)
         return status;
-    made->skip = levels_to_skip(c, shape.width, shape.height, shape.levels);
+    made->skip = (uint8_t)levels_to_skip(c, shape.width, shape.height, shape.levels);
     txm_view_shape(txm_level_size(shape.width, made->skip), txm_level_size(shape.height, made->skip),
                    shape.levels - made->skip, shape.tile_px, (txm_type)shape.type, shape.channels, extension,
-                   &made->view);
+                   made->view);
     /* Tables of a level take 8 bytes a tile, whatever the budget is: as many as tx files can have are enough. */
-    if (txm_view_tiles(&made->view, 0) > TXM_BLANK_LEVEL_TILES)
+    if (txm_view_tiles(made->view, 0) > TXM_BLANK_LEVEL_TILES)
         return txm_fail(err, TXM_STATUS_UNSUPPORTED,
                         "%s: tiles of %u px are too small for the %u x %u px of its source: a level may have %d",
                         f->path, shape.tile_px, shape.width, shape.height, TXM_BLANK_LEVEL_TILES);
-    made->view.encoding = shape.encoding;
-    memcpy(made->view.average, shape.average, sizeof shape.average);
+    made->view->encoding = shape.encoding;
+    memcpy(made->view->average, shape.average, sizeof shape.average);
     finish_source(c, made, shape.digest);
     return TXM_OK;
 }
@@ -160,7 +160,7 @@ static uint8_t *pixel_at(const padded *p, int32_t x, int32_t y)
 static txm_status fetch(const padded *p, int32_t from_x, int32_t from_y, int32_t width, int32_t height, int32_t x,
                         int32_t y, bool read, txm_error *err)
 {
-    const txm_tile_source *s = &p->file->called;
+    const txm_called *s = &p->file->called;
     if (read && from_x >= p->x0 && from_x + width <= p->x1 && from_y >= p->y0 && from_y + height <= p->y1) {
         for (int32_t row = 0; row < height; row++)
             memcpy(pixel_at(p, x, y + row), pixel_at(p, from_x, from_y + row), (size_t)width * p->view->pixel_bytes);
@@ -193,7 +193,7 @@ static txm_status fetch_beyond(const padded *p, int32_t x, int32_t y, int32_t wi
 static txm_status read_called_padded(const txm_source *s, uint32_t level, uint32_t tile, uint8_t *pixels,
                                      txm_error *err)
 {
-    const txm_view_texture *v = &s->view;
+    const txm_view_texture *v = s->view;
     const int32_t edge = 1 << v->tile_shift, border = TXM_BORDER_PX;
     const int32_t w = (int32_t)txm_level_size(v->width, level), h = (int32_t)txm_level_size(v->height, level);
     const uint32_t across = txm_view_tiles_across(v, level);
@@ -221,8 +221,8 @@ static txm_status read_called_padded(const txm_source *s, uint32_t level, uint32
 static txm_status read_called_tile(txm_cache *c, const txm_source *s, uint32_t level, uint32_t tile, uint8_t *pixels,
                                    uint8_t *unwidened, bool *opaque, txm_error *err)
 {
-    const txm_view_texture *v = &s->view;
-    const txm_tile_source *called = &s->file->called;
+    const txm_view_texture *v = s->view;
+    const txm_called *called = &s->file->called;
     txm_status status = TXM_OK;
     (void)c, (void)unwidened, (void)opaque;
     if (!txm_view_is_packed(v))

@@ -30,8 +30,8 @@ static void range_of(float a, float b, uint32_t size, uint32_t shift, uint32_t *
 
 static void levels_of_part(const txm_source *s, const txm_cache_part *part, uint32_t *first, uint32_t *last)
 {
-    *last = part->last_level < s->view.levels ? part->last_level : s->view.levels - 1u;
-    if (txm_view_is_packed(&s->view)) /* its tile is all of them */
+    *last = part->last_level < s->view->levels ? part->last_level : s->view->levels - 1u;
+    if (txm_view_is_packed(s->view)) /* its tile is all of them */
         *last = 0;
     *first = part->first_level < *last ? part->first_level : *last;
 }
@@ -40,7 +40,7 @@ static void levels_of_part(const txm_source *s, const txm_cache_part *part, uint
 static bool walk_level(txm_cache *c, txm_source *s, uint32_t level, const txm_cache_part *part, txm_part_step step,
                        void *arg)
 {
-    const txm_view_texture *v = &s->view;
+    const txm_view_texture *v = s->view;
     uint32_t x0, x1, y0, y1, across = txm_view_tiles_across(v, level);
     range_of(part->u0, part->u1, txm_level_size(v->width, level), v->tile_shift, &x0, &x1);
     range_of(1.0f - part->v0, 1.0f - part->v1, txm_level_size(v->height, level), v->tile_shift, &y0, &y1);
@@ -121,7 +121,7 @@ static void keep_tile(txm_cache *c, uint32_t slot)
 static bool want_tile(txm_cache *c, txm_source *s, uint32_t level, uint32_t tile, void *arg)
 {
     part_load *p = arg;
-    const uint32_t entry = txm_entry_index(s, level, tile), bytes = s->view.tile_bytes;
+    const uint32_t entry = txm_entry_index(s, level, tile), bytes = s->view->tile_bytes;
     const uint32_t slot = __atomic_load_n(&c->tiles[entry].slot, __ATOMIC_RELAXED);
     if (slot < TXM_SLOT_STATES) {
         if (p->keeps)
@@ -204,7 +204,7 @@ static bool count_unkept(txm_cache *c, txm_source *s, uint32_t level, uint32_t t
 {
     const uint32_t slot = __atomic_load_n(&c->tiles[txm_entry_index(s, level, tile)].slot, __ATOMIC_RELAXED);
     if (slot >= TXM_SLOT_STATES || !txm_slot_at(c, slot)->kept)
-        *(uint64_t *)arg += s->view.tile_bytes;
+        *(uint64_t *)arg += s->view->tile_bytes;
     return true;
 }
 
@@ -261,7 +261,7 @@ static uint32_t stand_in_level(const txm_cache *c, const txm_source *s)
     uint32_t level = 0;
     if (c->options.stand_in != TXM_STAND_IN_KIND_TILE)
         return UINT32_MAX;
-    while (level + 1 < s->view.levels && txm_view_tiles(&s->view, level) > 1)
+    while (level + 1 < s->view->levels && txm_view_tiles(s->view, level) > 1)
         level++;
     return level;
 }
@@ -271,7 +271,7 @@ static bool unkeep(txm_cache *c, txm_source *s, uint32_t level, uint32_t tile, v
     const uint32_t slot = __atomic_load_n(&c->tiles[txm_entry_index(s, level, tile)].slot, __ATOMIC_RELAXED);
     if (slot < TXM_SLOT_STATES && txm_slot_at(c, slot)->kept && level != *(const uint32_t *)arg) {
         txm_slot_at(c, slot)->kept = false;
-        c->kept_bytes -= s->view.tile_bytes;
+        c->kept_bytes -= s->view->tile_bytes;
     }
     return true;
 }
@@ -320,9 +320,9 @@ static bool invalidate_tile(txm_cache *c, txm_source *s, uint32_t level, uint32_
 /* Levels that had no memory for entries are tried again as well. */
 static void forget_failed_levels(txm_cache *c, const txm_source *s)
 {
-    for (uint32_t i = 0; i < s->view.levels && !txm_view_is_packed(&s->view); i++)
-        if (__atomic_load_n(&c->tiles[s->view.first + i].slot, __ATOMIC_RELAXED) != TXM_SLOT_NONE)
-            txm_entry_set(c, s->view.first + i, TXM_SLOT_NONE);
+    for (uint32_t i = 0; i < s->view->levels && !txm_view_is_packed(s->view); i++)
+        if (__atomic_load_n(&c->tiles[s->first + i].slot, __ATOMIC_RELAXED) != TXM_SLOT_NONE)
+            txm_entry_set(c, s->first + i, TXM_SLOT_NONE);
 }
 
 /* A texture whose file or source could not be opened is opened again. */
@@ -333,8 +333,7 @@ static void forget_failure(txm_cache *c, uint32_t texture)
         return;
     t->failed = false;
     c->stats.textures_failed--;
-    txm_cache_free_string(c, &t->message);
-    t->failure = TXM_OK;
+    txm_trouble_free(c, &t->trouble);
     txm_entry_set(c, c->view_textures[texture].first, TXM_SLOT_NONE);
 }
 
@@ -378,12 +377,13 @@ static void average_of_pixels(txm_cache *c, uint32_t texture)
         return;
     if (txm_cache_sample(thread, texture, &how, &far, NULL, color) == TXM_LOOK_RESIDENT) {
         pthread_mutex_lock(&c->lock);
-        txm_source *s = c->textures[texture].source;
+        const txm_source *s = c->textures[texture].source;
         if (s && !c->textures[texture].opening) {
             txm_stop_world(c);
-            memcpy(s->view.average, color, sizeof color);
-            for (uint32_t i = s->first_texture; i != TXM_NO_TEXTURE; i = c->textures[i].next)
-                txm_texture_show(c, i, s, 0);
+            for (uint32_t i = s->first_texture; i != TXM_NO_TEXTURE; i = c->textures[i].next) {
+                memcpy(c->view_textures[i].average, color, sizeof color);
+                txm_texture_changed(c, i);
+            }
             txm_resume_world(c);
         }
         pthread_mutex_unlock(&c->lock);

@@ -63,8 +63,9 @@ static bool is_stale(txm_cache *c, uint32_t slot, void *arg)
     return txm_slot_evictable(s) && mark_of(c, s) < *(const uint32_t *)arg;
 }
 
-/* What the last render tiles did not use: as many as are kept. That may be all tiles there are, and to give their memory
- * back takes long, so others get the lock in between: each time long enough for those who wait for it to wake up. */
+/* What the last render tiles did not use: as many as are kept. That may be all tiles there are, and to give their
+ * memory back takes long, so others get the lock in between: each time long enough for those who wait for it to wake
+ * up. */
 static void drop_stale(txm_cache *c)
 {
     enum { SLABS = 32 };
@@ -87,37 +88,38 @@ static void drop_stale(txm_cache *c)
 /* ---- the table ---- */
 
 /* By txm_cache_policy. */
-const txm_policy txm_policies[TXM_CACHE_POLICY_COUNT] = {
+const txm_policy txm_policies[TXM_CACHE_POLICIES] = {
     [TXM_CACHE_POLICY_RENDER_TILES] =
-        {.words = {"render-tiles", "tiles",
-                   "when a render tile ends, what it did not use goes, as in Cycles; within a render tile as lru"},
+        {.words =
+             {"render-tiles", "tiles",
+              "at the end of a render tile, tiles that it did not use are evicted, as in Cycles; within it as lru"},
          .order = mark_of,
          .end_render_tile = drop_stale},
-    [TXM_CACHE_POLICY_LRU] = {.words = {"lru", "lru", "what was not used for longest goes"},
+    [TXM_CACHE_POLICY_LRU] = {.words = {"lru", "lru", "tiles that were not used for the longest time are evicted"},
                               .order = mark_of,
                               .by_launch = true},
-    [TXM_CACHE_POLICY_CLOCK4] = {.words = {"clock4", "clock", "as lru by counters of four bits, as in OptiX Toolkit"},
+    [TXM_CACHE_POLICY_CLOCK4] = {.words = {"clock4", "clock",
+                                           "as lru, with counters of four bits, as in OptiX Toolkit"},
                                  .order = order_by_age,
                                  .end_epoch = grow_older,
                                  .by_launch = true},
-    [TXM_CACHE_POLICY_NONE] = {.words = {"none", "none", "nothing goes: the size is passed"},
+    [TXM_CACHE_POLICY_NONE] = {.words = {"none", "none", "nothing is evicted, and the size is exceeded"},
                                .order = mark_of,
                                .keeps_all = true},
-    [TXM_CACHE_POLICY_SECOND_CHANCE] =
-        {.words =
-             {"second-chance", "second",
-              "what came first goes, but the next quarter to go comes back without being read where it is asked for"},
-         .order = order_of_none,
-         .by_launch = true,
-         .staged_64ths = 16},
+    [TXM_CACHE_POLICY_SECOND_CHANCE] = {.words = {"second-chance", "second",
+                                                  "tiles are evicted in the order of loading, but the next quarter is "
+                                                  "kept without being read if requested"},
+                                        .order = order_of_none,
+                                        .by_launch = true,
+                                        .staged_64ths = 16},
 };
 
 const txm_cache_policy_words *txm_cache_policy_words_of(txm_cache_policy policy)
 {
-    return (unsigned)policy < TXM_CACHE_POLICY_COUNT ? &txm_policies[policy].words : NULL;
+    return (unsigned)policy < TXM_CACHE_POLICIES ? &txm_policies[policy].words : NULL;
 }
 
 const char *txm_cache_policy_name(txm_cache_policy policy)
 {
-    return (unsigned)policy < TXM_CACHE_POLICY_COUNT ? txm_policies[policy].words.name : NULL;
+    return (unsigned)policy < TXM_CACHE_POLICIES ? txm_policies[policy].words.name : NULL;
 }

@@ -3,7 +3,8 @@
  *
  * For people who tune a budget: the text has the order and words of Cycles' statistics, the JSON every
  * member of txm_cache_stats under its own name, and both end in one sentence that says what to do. Nothing
- * is measured here; figures come from stats.c. */
+ * is measured here; figures come from stats.c. The JSON is written here by hand, of numbers, names and two kinds of
+ * strings: renderers that link libtxtile alone have it without a library for JSON. */
 #include "tile/base/bytes.h"
 #include "tile/base/text.h"
 #include "tile/cache/cache_impl.h"
@@ -70,42 +71,55 @@ static void line_share(txm_bytes *b, const char *name, uint64_t n, uint64_t of)
     txm_bytes_printf(b, "  %-26s %llu (%.1f%%)\n", name, (unsigned long long)n, percent(n, of));
 }
 
-/* Textures that nobody looked up are left out. The line of opens has the words of OpenImageIO's statistics,
- * which people search for. */
-static void add_texture_text(txm_cache *c, txm_bytes *b, uint32_t id)
+/* Each texture under the lock, since it may be replaced while a report is made, and its path with it. */
+static void add_textures(txm_cache *c, txm_bytes *b, uint32_t count,
+                         void (*add)(txm_bytes *b, uint32_t id, const txm_cache_texture_stats *t))
 {
     txm_cache_texture_stats t;
+    for (uint32_t i = 0; i < count; i++) {
+        pthread_mutex_lock(&c->lock);
+        if (txm_texture_stats(c, i, &t, NULL) == TXM_OK)
+            add(b, i, &t);
+        pthread_mutex_unlock(&c->lock);
+    }
+}
+
+/* Textures that nobody looked up are left out. The line of opens has the words of OpenImageIO's statistics,
+ * which people search for. */
+static void add_texture_text(txm_bytes *b, uint32_t id, const txm_cache_texture_stats *t)
+{
     char size[32];
-    if (txm_cache_texture_stats_of(c, id, &t, NULL) != TXM_OK || !t.path || (!t.opened && !t.failed))
+    (void)id;
+    if (!t->path || (!t->opened && !t->failed))
         return;
-    print_bytes(size, t.resident_bytes);
-    txm_bytes_printf(b, "  %s  %s", t.path, size);
-    if (t.reloads)
-        txm_bytes_printf(b, ", %llu read again", (unsigned long long)t.reloads);
+    print_bytes(size, t->resident_bytes);
+    txm_bytes_printf(b, "  %s  %s", t->path, size);
+    if (t->reloads)
+        txm_bytes_printf(b, ", %llu read again", (unsigned long long)t->reloads);
     txm_bytes_printf(b, "\n");
-    for (uint32_t i = 0; i < t.levels; i++)
-        if (t.level[i].loaded_once)
-            txm_bytes_printf(b, "    %ux%u: %u / %u (%.1f%%)\n", t.level[i].width, t.level[i].height,
-                             t.level[i].loaded_once, t.level[i].tiles,
-                             percent(t.level[i].loaded_once, t.level[i].tiles));
+    for (uint32_t i = 0; i < t->levels; i++)
+        if (t->level[i].loaded_once)
+            txm_bytes_printf(b, "    %ux%u: %u / %u (%.1f%%)\n", t->level[i].width, t->level[i].height,
+                             t->level[i].loaded_once, t->level[i].tiles,
+                             percent(t->level[i].loaded_once, t->level[i].tiles));
     char read[32], again[32];
-    print_bytes(read, t.loads * t.tile_bytes);
-    print_bytes(again, t.reloads * t.tile_bytes);
-    txm_bytes_printf(b, "    opens %u, tiles %llu, %s, redundant %llu tiles, %s, I/O time %.2f s, MIP-COUNT [", t.opens,
-                     (unsigned long long)t.loads, read, (unsigned long long)t.reloads, again, t.load_seconds);
-    for (uint32_t i = 0; i < t.levels; i++)
-        txm_bytes_printf(b, "%s%llu", i ? "," : "", (unsigned long long)t.level[i].loads);
+    print_bytes(read, t->loads * t->tile_bytes);
+    print_bytes(again, t->reloads * t->tile_bytes);
+    txm_bytes_printf(b, "    opens %u, tiles %llu, %s, redundant %llu tiles, %s, I/O time %.2f s, MIP-COUNT [",
+                     t->opens, (unsigned long long)t->loads, read, (unsigned long long)t->reloads, again,
+                     t->load_seconds);
+    for (uint32_t i = 0; i < t->levels; i++)
+        txm_bytes_printf(b, "%s%llu", i ? "," : "", (unsigned long long)t->level[i].loads);
     txm_bytes_printf(b, "]\n");
-    if (t.failures)
-        txm_bytes_printf(b, "    failed: %llu (%s)\n", (unsigned long long)t.failures, t.message);
+    if (t->failures)
+        txm_bytes_printf(b, "    failed: %llu (%s)\n", (unsigned long long)t->failures, t->message);
 }
 
 /* Names and order are those of Cycles' statistics, for people who know them. */
 static void add_text(txm_cache *c, const txm_cache_stats *s, const char *sentence, txm_bytes *b)
 {
     txm_bytes_printf(b, "Full Images:\n  none: small images have small tiles\nTiled Images:\n");
-    for (uint32_t i = 0; i < s->textures; i++)
-        add_texture_text(c, b, i);
+    add_textures(c, b, s->textures, add_texture_text);
     txm_bytes_printf(b, "Memory:\n");
     line_bytes(b, "Full image memory", 0);
     line_bytes(b, "Tiled image memory", s->tile_bytes);
@@ -161,30 +175,27 @@ static void add_string(txm_bytes *b, const char *text)
 }
 
 /* A UDIM set has no path; it is listed with null, so that indices remain those of the renderer. */
-static void add_texture_json(txm_cache *c, txm_bytes *b, uint32_t id)
+static void add_texture_json(txm_bytes *b, uint32_t id, const txm_cache_texture_stats *t)
 {
-    txm_cache_texture_stats t;
-    if (txm_cache_texture_stats_of(c, id, &t, NULL) != TXM_OK)
-        return;
     txm_bytes_printf(b, "%s{\"texture\":%u,\"path\":", id ? "," : "", id);
-    if (t.path)
-        add_string(b, t.path);
+    if (t->path)
+        add_string(b, t->path);
     else
         txm_bytes_puts(b, "null");
     txm_bytes_printf(b,
                      ",\"opened\":%s,\"failed\":%s,\"opens\":%u,\"load_seconds\":%.6f,\"resident_bytes\":%llu,"
                      "\"loads\":%llu,\"reloads\":%llu,\"failures\":%llu,\"message\":",
-                     t.opened ? "true" : "false", t.failed ? "true" : "false", t.opens, t.load_seconds,
-                     (unsigned long long)t.resident_bytes, (unsigned long long)t.loads, (unsigned long long)t.reloads,
-                     (unsigned long long)t.failures);
-    add_string(b, t.message);
+                     t->opened ? "true" : "false", t->failed ? "true" : "false", t->opens, t->load_seconds,
+                     (unsigned long long)t->resident_bytes, (unsigned long long)t->loads,
+                     (unsigned long long)t->reloads, (unsigned long long)t->failures);
+    add_string(b, t->message);
     txm_bytes_puts(b, ",\"levels\":[");
-    for (uint32_t i = 0; i < t.levels; i++)
+    for (uint32_t i = 0; i < t->levels; i++)
         txm_bytes_printf(b,
                          "%s{\"width\":%u,\"height\":%u,\"tiles\":%u,\"resident\":%u,\"loaded\":%u,\"loads\":%llu,"
                          "\"failed\":%u}",
-                         i ? "," : "", t.level[i].width, t.level[i].height, t.level[i].tiles, t.level[i].resident,
-                         t.level[i].loaded_once, (unsigned long long)t.level[i].loads, t.level[i].failed);
+                         i ? "," : "", t->level[i].width, t->level[i].height, t->level[i].tiles, t->level[i].resident,
+                         t->level[i].loaded_once, (unsigned long long)t->level[i].loads, t->level[i].failed);
     txm_bytes_puts(b, "]}");
 }
 
@@ -242,8 +253,7 @@ static void add_json(txm_cache *c, const txm_cache_stats *s, const char *sentenc
     txm_bytes_printf(b, "\"load_seconds\":%.6f,\"verdict\":", s->load_seconds);
     add_string(b, sentence);
     txm_bytes_puts(b, ",\"texture_stats\":[");
-    for (uint32_t i = 0; i < s->textures; i++)
-        add_texture_json(c, b, i);
+    add_textures(c, b, s->textures, add_texture_json);
     txm_bytes_puts(b, "]}\n");
 }
 

@@ -38,10 +38,10 @@ void txm_cache_stats_of(txm_cache *c, txm_cache_stats *stats)
  * reads. */
 static void count_level(const txm_cache *c, const txm_source *s, uint32_t level, txm_cache_level_stats *l)
 {
-    l->width = txm_level_size(s->view.width, level);
-    l->height = txm_level_size(s->view.height, level);
-    l->tiles = txm_view_tiles(&s->view, level);
-    l->loads = s->level_loads[level];
+    l->width = txm_level_size(s->view->width, level);
+    l->height = txm_level_size(s->view->height, level);
+    l->tiles = txm_view_tiles(s->view, level);
+    l->loads = !txm_view_is_packed(s->view) ? txm_level_loads(s)[level] : level ? 0 : s->loads;
     for (uint32_t i = 0; level >= s->registered && i < l->tiles; i++) {
         txm_tile_entry *e = &c->tiles[txm_entry_index(s, level, i)];
         uint32_t slot = __atomic_load_n(&e->slot, __ATOMIC_RELAXED);
@@ -51,13 +51,16 @@ static void count_level(const txm_cache *c, const txm_source *s, uint32_t level,
     }
 }
 
+static uint32_t opens_of(const txm_cache_file *f)
+{
+    return f->called.read ? 0 : f->opens;
+}
+
 /* Walks the texture's entries: for reports, not for every frame. Textures that share a source each report
  * all of it: adding them up counts it twice. */
-txm_status txm_cache_texture_stats_of(txm_cache *c, uint32_t texture, txm_cache_texture_stats *stats, txm_error *err)
+txm_status txm_texture_stats(txm_cache *c, uint32_t texture, txm_cache_texture_stats *stats, txm_error *err)
 {
-    txm_error_clear(err);
     *stats = (txm_cache_texture_stats){0};
-    pthread_mutex_lock(&c->lock);
     txm_status status = TXM_OK;
     if (texture >= c->stats.textures)
         status = txm_fail(err, TXM_STATUS_USAGE, "there is no texture %u", texture);
@@ -67,25 +70,32 @@ txm_status txm_cache_texture_stats_of(txm_cache *c, uint32_t texture, txm_cache_
         stats->path = t->file ? t->file->path : NULL;
         stats->opened = s != NULL;
         stats->failed = t->failed;
-        const char *message = s && s->message ? s->message : t->message;
-        snprintf(stats->message, sizeof stats->message, "%s", message ? message : "");
-        stats->failure = (uint32_t)(s && s->failure ? s->failure : t->failure);
-        stats->failures = t->failures;
-        stats->opens = t->file ? t->file->opens : 0;
+        const txm_trouble *first = s && s->trouble ? s->trouble : t->trouble;
+        snprintf(stats->message, sizeof stats->message, "%s", first && first->message ? first->message : "");
+        stats->failure = (uint32_t)(first ? first->status : TXM_OK);
+        stats->failures = (t->trouble ? t->trouble->failures : 0) + (s && s->trouble ? s->trouble->failures : 0);
+        stats->opens = t->file ? opens_of(t->file) : 0;
     }
     if (s) {
-        stats->levels = s->view.levels;
-        stats->tile_bytes = s->view.tile_bytes;
+        stats->levels = s->view->levels;
+        stats->tile_bytes = s->view->tile_bytes;
         stats->loads = s->loads;
         stats->reloads = s->reloads;
-        stats->failures += s->failures;
-        stats->opens = s->file->opens;
+        stats->opens = opens_of(s->file);
         stats->load_seconds = s->load_seconds;
-        for (uint32_t i = 0; i < s->view.levels; i++) {
+        for (uint32_t i = 0; i < s->view->levels; i++) {
             count_level(c, s, i, &stats->level[i]);
-            stats->resident_bytes += (uint64_t)stats->level[i].resident * s->view.tile_bytes;
+            stats->resident_bytes += (uint64_t)stats->level[i].resident * s->view->tile_bytes;
         }
     }
+    return status;
+}
+
+txm_status txm_cache_texture_stats_of(txm_cache *c, uint32_t texture, txm_cache_texture_stats *stats, txm_error *err)
+{
+    txm_error_clear(err);
+    pthread_mutex_lock(&c->lock);
+    txm_status status = txm_texture_stats(c, texture, stats, err);
     pthread_mutex_unlock(&c->lock);
     return status;
 }

@@ -77,7 +77,7 @@ static txm_block *append_block(txm_cache *c, uint32_t count)
         return NULL;
     txm_block *b = &c->blocks[c->block_count++];
     b->first = c->tile_count;
-    b->count = count;
+    b->count = count & 0x3FFFFFFu; /* 1.4 million at most */
     c->tile_count += count;
     return b;
 }
@@ -91,13 +91,14 @@ bool txm_block_new(txm_cache *c, uint32_t count, uint32_t texture, txm_source *s
     if (!b)
         return false;
     b->retired = 0;
-    b->texture = texture;
     b->source = source;
-    if (source) {
+    if (!source) {
+        b->texture = texture;
+    } else {
         b->of_source = source->blocks;
         source->blocks = (uint32_t)(b - c->blocks) + 1;
     }
-    b->registered = source ? source->registered : 0;
+    b->registered = source ? source->registered & 63u : 0;
     for (uint32_t i = 0; i < count; i++) {
         c->tiles[b->first + i].mark = 0;
         txm_entry_set(c, b->first + i, TXM_SLOT_NONE);
@@ -136,9 +137,11 @@ void txm_block_retire(txm_cache *c, uint32_t first)
 
 void txm_blocks_disown(txm_cache *c, const txm_source *s)
 {
-    for (uint32_t i = s->blocks; i; i = c->blocks[i - 1].of_source) {
-        c->blocks[i - 1].source = NULL;
-        c->blocks[i - 1].texture = TXM_NO_TEXTURE;
+    for (uint32_t i = s->blocks; i;) {
+        txm_block *b = &c->blocks[i - 1];
+        i = b->of_source;
+        b->source = NULL;
+        b->texture = TXM_NO_TEXTURE;
     }
 }
 
@@ -148,8 +151,8 @@ void txm_blocks_disown(txm_cache *c, const txm_source *s)
 uint32_t txm_source_tiles(const txm_source *s, uint32_t from_level)
 {
     uint32_t n = 0; /* 1.4 million at most: 65536 x 65536 px in tiles of 64 */
-    for (uint32_t i = from_level; i < s->view.levels; i++)
-        n += txm_view_tiles(&s->view, i);
+    for (uint32_t i = from_level; i < s->view->levels; i++)
+        n += txm_view_tiles(s->view, i);
     return n;
 }
 
@@ -157,7 +160,7 @@ uint32_t txm_source_tiles(const txm_source *s, uint32_t from_level)
  * may be negative. */
 uint32_t txm_entry_index(const txm_source *s, uint32_t level, uint32_t tile)
 {
-    return s->view.first + (txm_view_is_packed(&s->view) ? 0 : s->view.level_first[level] + tile);
+    return s->first + (txm_view_is_packed(s->view) ? 0 : s->view->level_first[level] + tile);
 }
 
 /* The inverse of txm_entry_index. By the block's own `registered`, not the source's: the block may be one
@@ -167,12 +170,12 @@ void txm_block_locate(const txm_block *b, uint32_t entry, uint32_t *level, uint3
     const txm_source *s = b->source;
     uint32_t at = entry - b->first;
     *level = at;
-    *tile = txm_view_is_packed(&s->view) ? 0 : TXM_WHOLE_LEVEL;
-    if (at < s->view.levels) /* so it is in a packed texture, which has one entry */
+    *tile = txm_view_is_packed(s->view) ? 0 : TXM_WHOLE_LEVEL;
+    if (at < s->view->levels) /* so it is in a packed texture, which has one entry */
         return;
-    at -= s->view.levels;
-    for (*level = b->registered; *level + 1 < s->view.levels && at >= txm_view_tiles(&s->view, *level); ++*level)
-        at -= txm_view_tiles(&s->view, *level);
+    at -= s->view->levels;
+    for (*level = b->registered; *level + 1 < s->view->levels && at >= txm_view_tiles(s->view, *level); ++*level)
+        at -= txm_view_tiles(s->view, *level);
     *tile = at;
 }
 
@@ -201,7 +204,11 @@ void txm_texture_show(txm_cache *c, uint32_t texture, const txm_source *s, uint3
     txm_view_texture *v = &c->view_textures[texture];
     txm_texture_changed(c, texture);
     if (s) {
-        *v = s->view;
+        float average[4];
+        memcpy(average, v->average, sizeof average);
+        *v = *s->view;
+        v->first = s->first;
+        memcpy(v->average, average, sizeof average);
         return;
     }
     /* One pixel whose only level nobody has registered. Its extension is not the texture's: CLIP would reject, and so
@@ -225,13 +232,13 @@ void txm_texture_show(txm_cache *c, uint32_t texture, const txm_source *s, uint3
  * point into the span of UNREGISTERED entries, as a difference from the block's own first entry. */
 static void place_levels(txm_cache *c, txm_source *s, uint32_t first)
 {
-    uint32_t at = s->view.levels;
-    s->view.first = first;
-    if (txm_view_is_packed(&s->view))
+    uint32_t at = s->view->levels;
+    s->first = first;
+    if (txm_view_is_packed(s->view))
         return;
-    for (uint32_t i = 0; i < s->view.levels; i++) {
-        s->view.level_first[i] = i < s->registered ? c->unregistered - first : at;
-        at += i < s->registered ? 0 : txm_view_tiles(&s->view, i);
+    for (uint32_t i = 0; i < s->view->levels; i++) {
+        s->view->level_first[i] = i < s->registered ? c->unregistered - first : at;
+        at += i < s->registered ? 0 : txm_view_tiles(s->view, i);
     }
 }
 
@@ -240,9 +247,9 @@ static void place_levels(txm_cache *c, txm_source *s, uint32_t first)
  * be told. Nothing is left behind: what the old entries named may be gone before the block is used again. */
 static void move_entries(txm_cache *c, const txm_source *s, const txm_view_texture *old, uint32_t old_registered)
 {
-    for (uint32_t i = old_registered; i < s->view.levels; i++) {
+    for (uint32_t i = old_registered; i < s->view->levels; i++) {
         uint32_t from = old->first + old->level_first[i], to = txm_entry_index(s, i, 0);
-        for (uint32_t n = txm_view_tiles(&s->view, i); n-- > 0; from++, to++) {
+        for (uint32_t n = txm_view_tiles(s->view, i); n-- > 0; from++, to++) {
             c->tiles[to].mark = c->tiles[from].mark;
             txm_entry_set(c, to, c->tiles[from].slot);
             txm_entry_set(c, from, TXM_SLOT_NONE);
@@ -259,20 +266,21 @@ static void move_entries(txm_cache *c, const txm_source *s, const txm_view_textu
 txm_status txm_source_register(txm_cache *c, txm_source *s, uint32_t level, txm_error *err)
 {
     uint32_t first, old_registered = s->registered;
-    bool whole = old_registered == s->view.levels + 1u; /* a new source: not even its levels have entries */
+    bool whole = old_registered == s->view->levels + 1u; /* a new source: not even its levels have entries */
     if (level >= old_registered)
         return TXM_OK;
-    const bool packed = txm_view_is_packed(&s->view); /* nothing is registered by level */
+    const bool packed = txm_view_is_packed(s->view); /* nothing is registered by level */
     level = packed ? 0 : level;
-    uint64_t count = (packed ? 0 : (uint64_t)s->view.levels) + txm_source_tiles(s, level);
-    s->registered = level;
-    if (!txm_reserve_unregistered(c, txm_view_tiles(&s->view, 0)) ||
+    uint64_t count = (packed ? 0 : (uint64_t)s->view->levels) + txm_source_tiles(s, level);
+    s->registered = (uint8_t)level;
+    if (!txm_reserve_unregistered(c, txm_view_tiles(s->view, 0)) ||
         !txm_block_new(c, (uint32_t)count, TXM_NO_TEXTURE, s, &first)) {
-        s->registered = old_registered;
+        s->registered = (uint8_t)old_registered;
         return txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: no memory for a page table of %llu tiles", s->file->path,
                         (unsigned long long)count);
     }
-    txm_view_texture old = s->view;
+    txm_view_texture old = *s->view;
+    old.first = s->first;
     txm_stop_world(c);
     place_levels(c, s, first);
     if (!whole) {

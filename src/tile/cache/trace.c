@@ -286,7 +286,7 @@ void txm_trace_constant(txm_cache *c, const txm_source *s, uint32_t level, uint3
         return;
     describe_texture(c, s->first_texture);
     txm_store_le64(raw, txm_tile_key_pack((txm_tile_name){s->first_texture, 0, level, tile}));
-    memcpy(raw + sizeof(txm_tile_key), pixel, s->view.pixel_bytes);
+    memcpy(raw + sizeof(txm_tile_key), pixel, s->view->pixel_bytes);
     write_block(c->trace, TXM_TRACE_BLOCK_CONSTANTS, 0, raw, sizeof raw);
 }
 
@@ -295,8 +295,8 @@ static void describe_constants(txm_cache *c)
 {
     for (uint32_t i = 0; i < c->block_count; i++) {
         const txm_block *b = &c->blocks[i];
-        const bool levels = b->source && !b->retired && !txm_view_is_packed(&b->source->view);
-        for (uint32_t k = levels ? b->source->view.levels : b->count; k < b->count; k++) {
+        const bool levels = b->source && !b->retired && !txm_view_is_packed(b->source->view);
+        for (uint32_t k = levels ? b->source->view->levels : b->count; k < b->count; k++) {
             uint32_t level, tile, slot = __atomic_load_n(&c->tiles[b->first + k].slot, __ATOMIC_RELAXED);
             if (slot >= TXM_SLOT_STATES || txm_slot_at(c, slot)->state != TXM_SLOT_STATE_SHARED)
                 continue;
@@ -334,8 +334,8 @@ static struct txm_trace_lane *lane_of(struct txm_trace_writer *w, uint32_t numbe
 /* Tiles that could not be read are not in the trace: replays would count reads that never succeeded. */
 static bool has_failed(const txm_cache *c, const txm_source *s, const txm_tile_name *n)
 {
-    uint32_t entry = n->level < s->registered && !txm_view_is_packed(&s->view) ? s->view.first + n->level
-                                                                               : txm_entry_index(s, n->level, n->tile);
+    uint32_t entry = n->level < s->registered && !txm_view_is_packed(s->view) ? s->first + n->level
+                                                                              : txm_entry_index(s, n->level, n->tile);
     return __atomic_load_n(&c->tiles[entry].slot, __ATOMIC_RELAXED) == TXM_SLOT_FAILED;
 }
 
@@ -361,8 +361,8 @@ static void add_lookup(txm_cache *c, uint32_t number, uint32_t texture, const tx
         add_row(w, lane, first, how, &at, random);
     if (!(w->records & TXM_TRACE_TILES))
         return;
-    if (!txm_blank_look(&w->blank, &s->view, how, &at, random, tiles, &count)) {
-        if (txm_view_tiles(&s->view, 0) > TXM_BLANK_LEVEL_TILES)
+    if (!txm_blank_look(&w->blank, s->view, how, &at, random, tiles, &count)) {
+        if (txm_view_tiles(s->view, 0) > TXM_BLANK_LEVEL_TILES)
             txm_fail(&w->error, TXM_STATUS_TOO_LARGE, "%s: %s is too large for a trace", w->path, s->file->path);
         else
             no_memory(w);

@@ -200,6 +200,14 @@ static void move_over(const framing *f, unsigned edge, int *dx, int *dy)
     *dy += edge == TOP ? -(1 << f->v_log2) : edge == BOTTOM ? 1 << f->v_log2 : 0;
 }
 
+/* Where a place lies that goes on beyond a border: mirrored, so that the texel at the border goes on at every size,
+ * also in levels that are made of the frame. */
+static int mirror_place(int at, int size)
+{
+    const int back = at < 0 ? -1 - at : at < size ? at : 2 * size - 1 - at;
+    return back < 0 ? 0 : back < size ? back : size - 1;
+}
+
 /* The texels at the edge once more, or black. */
 static txm_status fold_edge(const framing *f, const ptex_part *r, unsigned edge)
 {
@@ -211,20 +219,13 @@ static txm_status fold_edge(const framing *f, const ptex_part *r, unsigned edge)
             memset(place_in_part(f, r->x, y), 0, (size_t)r->width * info->pixel_bytes);
         return TXM_OK;
     }
-    const int most_x = (1 << f->u_log2) - 1, most_y = (1 << f->v_log2) - 1;
     txm_status status = open_window(f->filter, f->face, f->u_log2, f->v_log2, &w, f->err);
     for (int y = r->y; status == TXM_OK && y < r->y + r->height; y++)
         for (int x = r->x; status == TXM_OK && x < r->x + r->width; x++) {
             const uint8_t *texel;
             uint32_t run;
-            status = window_texel(&w,
-                                  (uint32_t)(x < 0        ? 0
-                                             : x > most_x ? most_x
-                                                          : x),
-                                  (uint32_t)(y < 0        ? 0
-                                             : y > most_y ? most_y
-                                                          : y),
-                                  &texel, &run, f->err);
+            status = window_texel(&w, (uint32_t)mirror_place(x, 1 << f->u_log2),
+                                  (uint32_t)mirror_place(y, 1 << f->v_log2), &texel, &run, f->err);
             if (status == TXM_OK)
                 memcpy(place_in_part(f, x, y), texel, info->pixel_bytes);
         }
@@ -354,22 +355,21 @@ static txm_status read_past_end(const framing *f, const ptex_part *r, unsigned e
     txm_status status = TXM_OK;
     if ((along_u ? f->ptex->info.u_border : f->ptex->info.v_border) == TXM_PTEX_BLACK)
         return fold_edge(f, r, along_u ? RIGHT : TOP);
-    const int end = along_u ? (r->x < 0 ? 0 : (1 << f->u_log2) - 1) : r->y < 0 ? 0 : (1 << f->v_log2) - 1;
-    for (int i = 0; status == TXM_OK && i < (along_u ? r->height : r->width); i++) {
-        const ptex_part one = along_u ? (ptex_part){end, r->y + i, 1, 1} : (ptex_part){r->x + i, end, 1, 1};
-        uint8_t *texel = malloc(f->ptex->info.pixel_bytes);
-        if (!texel)
-            return txm_no_memory(f->err, f->ptex->path);
-        framing single = *f;
-        single.part = &one;
-        single.out = texel;
-        status = read_beyond_edge(&single, &one, edge);
-        const ptex_part line =
-            along_u ? (ptex_part){r->x, r->y + i, r->width, 1} : (ptex_part){r->x + i, r->y, 1, r->height};
-        if (status == TXM_OK)
-            fill_part(f, &line, texel);
-        free(texel);
-    }
+    uint8_t *texel = malloc(f->ptex->info.pixel_bytes);
+    if (!texel)
+        return txm_no_memory(f->err, f->ptex->path);
+    for (int y = r->y; status == TXM_OK && y < r->y + r->height; y++)
+        for (int x = r->x; status == TXM_OK && x < r->x + r->width; x++) {
+            const ptex_part one = {along_u ? mirror_place(x, 1 << f->u_log2) : x,
+                                   along_u ? y : mirror_place(y, 1 << f->v_log2), 1, 1};
+            framing single = *f;
+            single.part = &one;
+            single.out = texel;
+            status = read_beyond_edge(&single, &one, edge);
+            if (status == TXM_OK)
+                memcpy(place_in_part(f, x, y), texel, f->ptex->info.pixel_bytes);
+        }
+    free(texel);
     return status;
 }
 

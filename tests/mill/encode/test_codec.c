@@ -192,7 +192,7 @@ START_TEST(sparse_round_trip)
         uint8_t *src = malloc(n), *dst = malloc(txm_sparse_bound(n, block)),
                 *again = malloc(txm_sparse_bound(n, block));
         fill(src, n, (uint32_t)_i);
-        for (txm_search search = TXM_SEARCH_FEW; search <= TXM_SEARCH_MANY; search++) {
+        for (txm_search search = TXM_SEARCH_FEW; search <= TXM_SEARCH_FEWEST; search++) {
             size_t size = txm_sparse_run(s, src, n, block, step, search, dst);
             ck_assert_uint_le(size, txm_sparse_bound(n, block));
             check_raw(dst, size, src, n, back);
@@ -222,7 +222,7 @@ START_TEST(sparse_small)
     uint8_t src[600], dst[4096], back[600];
     for (size_t n = 1; n <= 600; n++) {
         fill(src, n, (uint32_t)n % 7);
-        check_raw(dst, txm_sparse_run(s, src, n, n, 1 + n % 8, (txm_search)(n % 2), dst), src, n, back);
+        check_raw(dst, txm_sparse_run(s, src, n, n, 1 + n % 8, (txm_search)(n % 3), dst), src, n, back);
         check_raw(dst, txm_sparse_run(s, src, n, (n + 1) / 2, 1, TXM_SEARCH_MANY, dst), src, n, back);
     }
     txm_sparse_free(&s);

@@ -37,7 +37,7 @@ check answer-users json out '[u["node"] for x in o if x["type"] == "image" and x
 check answer-inside json out '[x["state"] for x in o if x["type"] == "image"].count("packed") == 1'
 txm make shot/s.usda
 check answer-make rc_is 0
-check answer-left-out says "1 image inside the package is left out: Cycles looks up no tx files for them"
+check answer-left-out says "1 image inside the package is left out: Cycles does not look up tx files for them"
 check name-space test -s "$(named shot/tex/a.png sRGB auto)"
 check name-udim test -s "$(named shot/tex/b.1001.png data auto)"
 check name-udim-second test -s "$(named shot/tex/b.1003.png data auto)"

@@ -47,7 +47,7 @@ check list-tiles prints "3 UDIM tiles, 1001 to 1003"
 # The names, composed apart.
 txm make -v shot/s.xml
 check make-exit rc_is 0
-check make-warns says "the config does not know its colour space auto: taken for scene-linear, as in Cycles"
+check make-warns says "its colour space auto is not in the config: treated as scene-linear, as in Cycles"
 named() { python3 "$repo/tests/mill/scene/scene_names.py" "$@"; }
 check name-of-settings test -s "$(named shot/tex/a.png sRGB associated)"
 check name-of-new-node test -s "$(named shot/tex/a.png scene_linear auto)"

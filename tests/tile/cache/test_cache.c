@@ -183,7 +183,7 @@ static const uint64_t budgets[] = {0, 8 << 20, 2 << 20, 32 * 18496, 1};
 START_TEST(bits_for_every_budget_and_policy)
 {
     scene s = make_scene();
-    for (uint32_t policy = 0; policy < TXM_CACHE_POLICY_COUNT; policy++)
+    for (uint32_t policy = 0; policy < POLICIES; policy++)
         for (size_t b = 0; b < sizeof budgets / sizeof *budgets; b++) {
             txm_cache_options o;
             txm_cache_options_init(&o);
@@ -251,7 +251,7 @@ int main(void)
     temp_file("");
     tcase_set_timeout(tcase, 600);
     tcase_add_loop_test(tcase, bits_for_every_budget_and_policy, 0, 4);
-    tcase_add_loop_test(tcase, bits_with_invented_misses, 0, TXM_CACHE_POLICY_COUNT);
+    tcase_add_loop_test(tcase, bits_with_invented_misses, 0, POLICIES);
     tcase_add_test(tcase, first_look_ups_of_a_texture);
     return run_suite(suite);
 }

@@ -92,9 +92,12 @@ static void *allocate(void *user, size_t bytes, size_t alignment)
     return memory;
 }
 
+/* What is used after it was given back shows. */
 static void give_back(void *user, void *memory, size_t bytes)
 {
     (void)user;
+    if (memory)
+        memset(memory, 0xDD, bytes);
     atomic_fetch_sub(&live, memory ? (int64_t)bytes : 0);
     free(memory);
 }
@@ -414,6 +417,7 @@ static void ask(uint64_t *s)
 {
     txm_cache_stats stats;
     txm_cache_texture_stats of_texture;
+    char *report;
     txm_lookup at = somewhere(s);
     const txm_sampler how = some_sampler(s);
     switch (sample_random(s) % 4) {
@@ -424,8 +428,10 @@ static void ask(uint64_t *s)
         txm_cache_texture_stats_of(cache, ids[sample_random(s) % TEXTURES], &of_texture, NULL);
         break;
     case 2:
-        free(txm_cache_report(cache,
-                              sample_random(s) % 2 ? TXM_CACHE_REPORT_FORMAT_JSON : TXM_CACHE_REPORT_FORMAT_TEXT));
+        report =
+            txm_cache_report(cache, sample_random(s) % 2 ? TXM_CACHE_REPORT_FORMAT_JSON : TXM_CACHE_REPORT_FORMAT_TEXT);
+        ck_assert(!report || (!strchr(report, 0xDD) && !strstr(report, "\xEF\xBF\xBD"))); /* paths are paths */
+        free(report);
         break;
     default:
         txm_cache_resolve(cache, ids[SET], &how, &at);

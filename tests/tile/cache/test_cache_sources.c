@@ -453,10 +453,10 @@ START_TEST(many_threads)
 END_TEST
 
 /* A launch in a view of its own that needs one tile; whether that is there. */
-static bool launch_at_canvas(txm_cache_viewer *viewer, uint32_t id, txm_ticket **ticket)
+static bool launch_at_canvas(txm_cache_viewer *viewer, uint32_t id, float u, txm_ticket **ticket)
 {
     const txm_sampler how = sampler(TXM_LEVEL_MODE_FLOOR);
-    const txm_lookup at = at_level(0.5f, 0.5f, 0, 1024);
+    const txm_lookup at = at_level(u, 0.5f, 0, 1024);
     uint32_t requests[4];
     txm_lane lane = {.capacity = 4, .requests = requests}, *lanes = &lane;
     txm_view view;
@@ -467,29 +467,35 @@ static bool launch_at_canvas(txm_cache_viewer *viewer, uint32_t id, txm_ticket *
     return look == TXM_LOOK_RESIDENT;
 }
 
-/* A launch that misses only what another one's batch loads waits for that, whoever reads it: it is not repeated for
- * nothing. */
+/* A launch that misses only what another one's batch loads, or has no room beside it, waits for that, whoever reads it:
+ * it is not repeated for nothing. */
 START_TEST(launches_wait_for_others)
 {
     txm_cache_options o = budget_options(0, TXM_CACHE_POLICY_LRU);
     painted p = canvas();
     txm_cache_viewer *viewers[2];
     txm_ticket *ticket, *of_other;
-    o.threads = _i ? 2 : 1; /* with one, nobody reads but who waits */
+    const float place = _i / 2 ? 0.9f : 0.5f; /* another tile, or the same */
+    o.threads = _i % 2 ? 2 : 1;               /* with one, nobody reads but who waits */
+    o.max_queued = 1;
+    o.coalesce = 0;
     p.slow_ms = 100;
     txm_cache *c = new_cache(&o);
     const uint32_t id = add_painted(c, &p);
     ck_assert_int_eq(txm_cache_register(c, id, NULL), TXM_OK);
     for (int i = 0; i < 2; i++)
         ck_assert_int_eq(txm_cache_viewer_new(c, &viewers[i], NULL), TXM_OK);
-    ck_assert(!launch_at_canvas(viewers[0], id, &of_other));
+    ck_assert(!launch_at_canvas(viewers[0], id, 0.5f, &of_other));
     ck_assert_uint_eq(txm_ticket_total(of_other), 1);
-    ck_assert(!launch_at_canvas(viewers[1], id, &ticket));
+    ck_assert(!launch_at_canvas(viewers[1], id, place, &ticket));
     ck_assert_uint_eq(txm_ticket_total(ticket), 0);
     txm_ticket_wait(&ticket);
-    ck_assert(launch_at_canvas(viewers[1], id, &ticket));
-    txm_ticket_wait(&ticket); /* at once: nothing is loading */
     ck_assert_uint_eq(p.reads, 1);
+    ck_assert(launch_at_canvas(viewers[1], id, place, &ticket) == (place == 0.5f));
+    ck_assert_uint_eq(txm_ticket_total(ticket), place != 0.5f);
+    txm_ticket_wait(&ticket);
+    ck_assert(launch_at_canvas(viewers[1], id, place, &ticket));
+    txm_ticket_wait(&ticket); /* at once: nothing is loading */
     txm_cache_viewer_free(&viewers[1]);
     txm_ticket_wait(&of_other);
     txm_cache_viewer_free(&viewers[0]);
@@ -576,7 +582,7 @@ int main(void)
     tcase_add_test(tcase, sources_that_fail);
     tcase_add_test(tcase, shapes_that_cannot_be);
     tcase_add_test(tcase, many_threads);
-    tcase_add_loop_test(tcase, launches_wait_for_others, 0, 2);
+    tcase_add_loop_test(tcase, launches_wait_for_others, 0, 4);
     tcase_add_test(tcase, ending_a_render_tile_gives_way);
     return run_suite(suite);
 }

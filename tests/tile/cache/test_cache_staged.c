@@ -90,7 +90,7 @@ static uint32_t staged_tile(txm_cache *c, uint32_t id, uint32_t level)
     uint32_t found = UINT32_MAX;
     pthread_mutex_lock(&c->lock);
     const txm_source *s = c->textures[id].source;
-    for (uint32_t i = 0; i < txm_view_tiles(&s->view, level); i++)
+    for (uint32_t i = 0; i < txm_view_tiles(s->view, level); i++)
         if (txm_staged_slot(c, txm_entry_index(s, level, i)) != TXM_NO_SLOT)
             found = i;
     pthread_mutex_unlock(&c->lock);
@@ -232,9 +232,9 @@ START_TEST(entries_may_move)
     }
     ck_assert(is_staged(c, id, 1, 0));
     const int reads = b.reads;
-    const uint32_t first = c->textures[id].source->view.first;
+    const uint32_t first = c->textures[id].source->first;
     ck_assert_int_eq(txm_cache_register(c, id, NULL), TXM_OK);
-    ck_assert_uint_ne(c->textures[id].source->view.first, first);
+    ck_assert_uint_ne(c->textures[id].source->first, first);
     ck_assert(is_staged(c, id, 1, 0));
     look(t, id, &b, 1, 0);
     ck_assert_int_eq(b.reads, reads);
@@ -443,7 +443,7 @@ END_TEST
 START_TEST(policies_are_listed_once)
 {
     const txm_cache_policy_words *w;
-    for (uint32_t i = 0; i < TXM_CACHE_POLICY_COUNT; i++) {
+    for (uint32_t i = 0; i < POLICIES; i++) {
         w = txm_cache_policy_words_of((txm_cache_policy)i);
         ck_assert_str_eq(w->name, txm_cache_policy_name((txm_cache_policy)i));
         ck_assert_uint_le(strlen(w->column), 8);
@@ -452,7 +452,7 @@ START_TEST(policies_are_listed_once)
         ck_assert_ptr_nonnull(strstr(txm_replay_policy_values, w->column));
         ck_assert_ptr_nonnull(strstr(txm_replay_policy_more, w->goes));
     }
-    ck_assert_ptr_null(txm_cache_policy_words_of(TXM_CACHE_POLICY_COUNT));
+    ck_assert_ptr_null(txm_cache_policy_words_of((txm_cache_policy)POLICIES));
     ck_assert_ptr_nonnull(strstr(txm_replay_policy_values, " opt"));
     ck_assert_uint_lt(strlen(txm_replay_policy_more), TXM_WORDS_TEXT - 1);
 }

@@ -12,7 +12,7 @@
 
 #include "tile/cache/blank.h"
 #include "tile/cache/cache_impl.h"
-#include "tile/cache/optimum.h"
+#include "tile/trace/optimum.h"
 #include "util_cache.h"
 #include "util_check.h"
 #include "util_tx.h"
@@ -214,16 +214,16 @@ END_TEST
 /* ---- page table ------------------------------------------------------------------------------------------------ */
 
 /* A source of this size that nobody has opened: what table.c needs of one. */
-static txm_source source_of(uint32_t width, uint32_t height, txm_cache_file *file)
+static txm_source source_of(txm_view_texture *view, uint32_t width, uint32_t height, txm_cache_file *file)
 {
-    txm_source s = {.file = file,
-                    .view = {.width = width, .height = height, .tile_shift = 6, .tile_bytes = TILE_BYTES},
-                    .textures = 1,
-                    .first_texture = TXM_NO_TEXTURE};
-    while (s.view.levels == 0 || width >> s.view.levels || height >> s.view.levels)
-        s.view.levels++;
-    s.registered = s.view.levels + 1;
-    return s;
+    *view = (txm_view_texture){.width = width, .height = height, .tile_shift = 6, .tile_bytes = TILE_BYTES};
+    while (view->levels == 0 || width >> view->levels || height >> view->levels)
+        view->levels++;
+    return (txm_source){.file = file,
+                        .view = view,
+                        .textures = 1,
+                        .first_texture = TXM_NO_TEXTURE,
+                        .registered = (uint8_t)(view->levels + 1)};
 }
 
 START_TEST(blocks_are_found_by_any_entry)
@@ -270,22 +270,23 @@ END_TEST
 START_TEST(levels_are_registered_from_coarse_to_fine)
 {
     txm_cache *c = cache_of(0, 4);
-    txm_source s = source_of(300, 200, NULL);
-    ck_assert_uint_eq(s.view.levels, 9);
+    txm_view_texture view;
+    txm_source s = source_of(&view, 300, 200, NULL);
+    ck_assert_uint_eq(s.view->levels, 9);
     ck_assert_uint_eq(txm_source_tiles(&s, 0), 5 * 4 + 3 * 2 + 2 + 6);
     ck_assert_uint_eq(txm_source_tiles(&s, 9), 0);
-    ck_assert_int_eq(txm_source_register(c, &s, s.view.levels, NULL), TXM_OK);
+    ck_assert_int_eq(txm_source_register(c, &s, s.view->levels, NULL), TXM_OK);
     /* No level has tiles: looking anywhere finds UNREGISTERED. */
-    for (uint32_t i = 0; i < s.view.levels; i++)
+    for (uint32_t i = 0; i < s.view->levels; i++)
         for (uint32_t n = 0; n < txm_source_tiles(&s, i) - txm_source_tiles(&s, i + 1); n++)
             ck_assert_uint_eq(c->tiles[txm_entry_index(&s, i, n)].slot, TXM_SLOT_UNREGISTERED);
     ck_assert_int_eq(txm_source_register(c, &s, 2, NULL), TXM_OK);
-    uint32_t slot = txm_slot_take(c, TILE_BYTES, true), entry = txm_entry_index(&s, 2, 1), old = s.view.first;
+    uint32_t slot = txm_slot_take(c, TILE_BYTES, true), entry = txm_entry_index(&s, 2, 1), old = s.first;
     c->tiles[entry] = (txm_tile_entry){slot, 5};
     c->tiles[txm_entry_index(&s, 3, 0)].slot = TXM_SLOT_REQUESTED;
     *txm_slot_at(c, slot) = (txm_slot){.entry = entry, .state = TXM_SLOT_STATE_HELD};
     ck_assert_int_eq(txm_source_register(c, &s, 0, NULL), TXM_OK);
-    ck_assert_uint_ne(s.view.first, old);
+    ck_assert_uint_ne(s.first, old);
     /* Tiles moved along, and their slots know where; what was asked for is still asked for. */
     ck_assert_uint_eq(c->tiles[txm_entry_index(&s, 2, 1)].slot, slot);
     ck_assert_uint_eq(txm_slot_at(c, slot)->entry, txm_entry_index(&s, 2, 1));
@@ -293,10 +294,10 @@ START_TEST(levels_are_registered_from_coarse_to_fine)
     ck_assert_int_eq(txm_source_register(c, &s, 5, NULL), TXM_OK); /* it has them */
     ck_assert_uint_eq(s.registered, 0);
     /* Every entry leads back to its level and tile, also from the block that was left. */
-    const txm_block *b = txm_block_of(c, s.view.first);
+    const txm_block *b = txm_block_of(c, s.first);
     uint32_t level, tile;
-    for (uint32_t i = 0; i < s.view.levels; i++) {
-        txm_block_locate(b, s.view.first + i, &level, &tile);
+    for (uint32_t i = 0; i < s.view->levels; i++) {
+        txm_block_locate(b, s.first + i, &level, &tile);
         ck_assert(level == i && tile == TXM_WHOLE_LEVEL);
         for (uint32_t n = 0; n < txm_source_tiles(&s, i) - txm_source_tiles(&s, i + 1); n++) {
             txm_block_locate(b, txm_entry_index(&s, i, n), &level, &tile);
@@ -315,15 +316,16 @@ START_TEST(levels_without_memory_stay_unregistered)
 {
     txm_cache *c = cache_of(0, 4);
     txm_error err = {0};
-    txm_cache_file *file = txm_file_new(c, "wood.tx");
-    txm_source s = source_of(4096, 4096, file);
-    ck_assert_int_eq(txm_source_register(c, &s, s.view.levels, NULL), TXM_OK);
-    const txm_view_texture before = s.view;
+    txm_cache_file *file = txm_file_new(c, "wood.tx", NULL);
+    txm_view_texture view;
+    txm_source s = source_of(&view, 4096, 4096, file);
+    ck_assert_int_eq(txm_source_register(c, &s, s.view->levels, NULL), TXM_OK);
+    const txm_view_texture before = *s.view;
     count.refuse_in = 1;
     ck_assert_int_eq(txm_source_register(c, &s, 0, &err), TXM_STATUS_NO_MEMORY);
     ck_assert_ptr_nonnull(strstr(err.message, "wood.tx"));
-    ck_assert_uint_eq(s.registered, s.view.levels);
-    ck_assert_mem_eq(&s.view, &before, sizeof before);
+    ck_assert_uint_eq(s.registered, s.view->levels);
+    ck_assert_mem_eq(s.view, &before, sizeof before);
     count.refuse_in = 0;
     ck_assert_int_eq(txm_source_register(c, &s, 0, NULL), TXM_OK);
     ck_assert_uint_ge(c->unregistered_count, 64 * 64);
@@ -417,7 +419,7 @@ START_TEST(files_close_by_their_last_use)
     txm_tx *tx;
     for (int i = 0; i < 3; i++) {
         char *path = write_cached((const char *[]){"a.tx", "b.tx", "c.tx"}[i], 128, 64, 1, TXM_TYPE_U8, MADE_NOISE, 1);
-        files[i] = txm_file_new(c, path);
+        files[i] = txm_file_new(c, path, NULL);
         free(path);
         ck_assert_int_eq(txm_file_acquire(c, files[i], &tx, NULL), TXM_OK);
         ck_assert_uint_eq(txm_tx_info_of(tx)->width, 128);
@@ -454,8 +456,8 @@ START_TEST(other_files_under_the_name_are_not_read)
     txm_tx *tx;
     char *path = write_cached("a.tx", 128, 64, 1, TXM_TYPE_U8, MADE_NOISE, 1);
     char *other = write_cached("b.tx", 64, 64, 1, TXM_TYPE_U8, MADE_NOISE, 2);
-    txm_cache_file *a = txm_file_new(c, path), *b = txm_file_new(c, other),
-                   *missing = txm_file_new(c, temp_file("no.tx"));
+    txm_cache_file *a = txm_file_new(c, path, NULL), *b = txm_file_new(c, other, NULL),
+                   *missing = txm_file_new(c, temp_file("no.tx"), NULL);
     ck_assert_int_eq(txm_file_acquire(c, a, &tx, NULL), TXM_OK);
     txm_file_give(c, a);
     ck_assert_int_eq(txm_file_acquire(c, b, &tx, NULL), TXM_OK); /* closes the other */
@@ -513,9 +515,9 @@ START_TEST(requests_become_tiles)
     txm_job job;
     uint8_t *unwidened = NULL;
     size_t unwidened_bytes = 0;
-    ck_assert_ptr_eq(s->file->origin, &txm_origin_file);
+    ck_assert_ptr_eq(txm_origin_of(s->file), &txm_origin_file);
     /* A level is registered first; its tiles are asked for after that. */
-    ck_assert(!txm_plan(c, s->view.first, &job));
+    ck_assert(!txm_plan(c, s->first, &job));
     ck_assert_uint_eq(s->registered, 0);
     ck_assert(!txm_plan(c, UINT32_MAX, &job));
     uint32_t entry = request(c, s, 0, 3);
@@ -532,7 +534,7 @@ START_TEST(requests_become_tiles)
     txm_wait_for_others(c, seen); /* one was completed since: returns at once */
     ck_assert_uint_eq(s->loads, 1);
     ck_assert_uint_eq(s->loading, 0);
-    txm_view_texture v = s->view;
+    txm_view_texture v = *s->view;
     uint8_t *expected = malloc(v.tile_bytes);
     txm_tx *tx = open_tx(s->file->path);
     ck_assert_int_eq(txm_view_read_tile(tx, &v, 0, 0, 3, expected, NULL, NULL, NULL), TXM_OK);
@@ -557,7 +559,7 @@ START_TEST(tiles_that_cannot_be_read_fail)
     txm_job job, second;
     uint8_t *unwidened = NULL;
     size_t unwidened_bytes = 0;
-    ck_assert(!txm_plan(c, s->view.first, &job));
+    ck_assert(!txm_plan(c, s->first, &job));
     uint32_t a = request(c, s, 0, 0), b = request(c, s, 0, 1);
     ck_assert(txm_plan(c, a, &job) && txm_plan(c, b, &second));
     count.refuse_in = 1;
@@ -565,12 +567,12 @@ START_TEST(tiles_that_cannot_be_read_fail)
     count.refuse_in = 0;
     txm_load(c, &job, &unwidened, &unwidened_bytes, &pins);
     ck_assert_uint_eq(c->tiles[a].slot, TXM_SLOT_UNREADABLE); /* in the first round */
-    ck_assert_ptr_nonnull(strstr(s->message, "no memory"));
+    ck_assert_ptr_nonnull(strstr(s->trouble->message, "no memory"));
     /* Another file meanwhile, under the same name. */
     txm_cache_file *f = s->file;
     txm_tx *tx;
     char *other = write_cached("two.tx", 64, 64, 4, TXM_TYPE_U8, MADE_NOISE, 2);
-    txm_cache_file *closer = txm_file_new(c, other);
+    txm_cache_file *closer = txm_file_new(c, other, NULL);
     ck_assert_int_eq(txm_file_acquire(c, closer, &tx, NULL), TXM_OK);
     txm_file_give(c, closer);
     txm_file_drop(c, &closer);
@@ -580,8 +582,8 @@ START_TEST(tiles_that_cannot_be_read_fail)
     txm_load(c, &second, &unwidened, &unwidened_bytes, &pins);
     ck_assert_uint_eq(c->tiles[b].slot, TXM_SLOT_FAILED);
     ck_assert_uint_eq(c->stats.tiles, tiles - 1);
-    ck_assert_uint_eq(s->failures, 2);
-    ck_assert_ptr_nonnull(strstr(s->message, "no memory")); /* the first one stays */
+    ck_assert_uint_eq(s->trouble->failures, 2);
+    ck_assert_ptr_nonnull(strstr(s->trouble->message, "no memory")); /* the first one stays */
     ck_assert_uint_eq(pins.count, 0);
     free(other);
     free_all(&c);
@@ -596,7 +598,7 @@ START_TEST(tiles_of_one_colour_share_a_slot)
     txm_job job;
     uint8_t *unwidened = NULL;
     size_t unwidened_bytes = 0;
-    ck_assert(!txm_plan(c, s->view.first, &job));
+    ck_assert(!txm_plan(c, s->first, &job));
     uint32_t slot = TXM_NO_SLOT;
     for (uint32_t tile = 0; tile < 8; tile++) {
         uint32_t entry = request(c, s, 0, tile);
@@ -618,8 +620,9 @@ END_TEST
 
 START_TEST(blank_tables_name_the_tiles_of_a_lookup)
 {
-    txm_source s = source_of(512, 256, NULL);
-    txm_view_texture shape = s.view;
+    txm_view_texture view;
+    txm_source s = source_of(&view, 512, 256, NULL);
+    txm_view_texture shape = *s.view;
     shape.type = TXM_TYPE_U8;
     shape.channels = 4;
     shape.pixel_bytes = 4;
@@ -647,7 +650,7 @@ START_TEST(blank_tables_name_the_tiles_of_a_lookup)
     ck_assert_uint_eq(n, 2);
     ck_assert_uint_eq(tiles[0].level + tiles[1].level, 3);
     /* Levels of more tiles than a key can name. */
-    s = source_of(1u << 17, 1u << 17, NULL);
+    s = source_of(&view, 1u << 17, 1u << 17, NULL);
     shape.width = shape.height = 1u << 17;
     shape.levels = 18 < TXM_MAX_LEVELS ? 18 : TXM_MAX_LEVELS;
     ck_assert(!txm_blank_look(&b, &shape, &how, &at, 0, tiles, &n));

@@ -106,7 +106,7 @@ START_TEST(replays_count_what_the_cache_counted)
 {
     char *path = strdup(temp_file("t.trace"));
     uint32_t ids[FILES];
-    for (uint32_t policy = 0; policy < TXM_CACHE_POLICY_COUNT; policy++) {
+    for (uint32_t policy = 0; policy < POLICIES; policy++) {
         txm_cache_options o = options(budgets[_i], policy);
         txm_cache *c = cache_of_files(&o, ids);
         txm_cache_stats s = walk(c, ids, path, TXM_TRACE_TILES);
@@ -501,10 +501,12 @@ START_TEST(options_are_checked)
     txm_trace *trace = open_trace(path); /* an empty one */
     txm_replay_options o;
     txm_replay_options_init(&o);
-    for (o.policy = 0; o.policy <= TXM_REPLAY_OPT; o.policy++) {
+    for (uint32_t i = 0; i <= POLICIES; i++) {
+        o.policy = i < POLICIES ? i : TXM_REPLAY_OPT;
         ck_assert_int_eq(txm_replay(trace, &o, &counts, NULL), TXM_OK);
         ck_assert_uint_eq(counts.reads, 0);
     }
+    o.policy = POLICIES;
     ck_assert_int_eq(txm_replay(trace, &o, &counts, NULL), TXM_STATUS_USAGE);
     o.struct_size = 0;
     ck_assert_int_eq(txm_replay(trace, &o, &counts, NULL), TXM_STATUS_USAGE);

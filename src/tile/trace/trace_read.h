@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * What replays take from a trace beside its public face. */
-#ifndef TXM_CACHE_TRACE_READ_H
-#define TXM_CACHE_TRACE_READ_H
+#ifndef TXM_TRACE_READ_H
+#define TXM_TRACE_READ_H
 #include "txtile/trace.h"
 
 /* A texture as a view has it, but for its place in the page table. */

@@ -7,14 +7,14 @@
  * The trace is walked once to number its tiles and to note their order; from the end of that, when each is used again
  * is known.
  */
-#include "tile/cache/optimum.h"
+#include "tile/trace/optimum.h"
 
 #include <stdlib.h>
 
 #include "tile/base/cancel.h"
 #include "tile/base/fail.h"
 #include "tile/base/mem.h"
-#include "tile/cache/trace_read.h"
+#include "tile/trace/trace_read.h"
 
 #define NEVER UINT32_MAX
 #define NOWHERE UINT32_MAX

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * An open trace, as trace_read.c fills it and the cursors of trace_cursor.c go through it. */
-#ifndef TXM_CACHE_TRACE_IMPL_H
-#define TXM_CACHE_TRACE_IMPL_H
+#ifndef TXM_TRACE_IMPL_H
+#define TXM_TRACE_IMPL_H
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -11,8 +11,8 @@
 #include "tile/base/fail.h"
 #include "tile/base/mem.h"
 #include "tile/cache/blank.h"
-#include "tile/cache/trace_impl.h"
-#include "tile/cache/trace_read.h"
+#include "tile/trace/trace_impl.h"
+#include "tile/trace/trace_read.h"
 
 /* ---- cursors ---- */
 

@@ -7,7 +7,7 @@
  * file, every tile against its texture's shape, and what is unpacked when opening is bounded by a multiple
  * of the file's size, so that a small file cannot ask for gigabytes.
  */
-#include "tile/cache/trace_read.h"
+#include "tile/trace/trace_read.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -23,9 +23,9 @@
 #include "tile/base/fail.h"
 #include "tile/base/mem.h"
 #include "tile/cache/blank.h"
-#include "tile/cache/trace_impl.h"
 #include "tile/reader/output.h"
 #include "tile/sample/view_file.h"
+#include "tile/trace/trace_impl.h"
 
 /* ---- blocks ---- */
 
@@ -295,7 +295,7 @@ static txm_status read_end(txm_trace *t, const txm_trace_stored *b, const uint8_
         return txm_trace_corrupt(t, err, "its end has another size");
     for (size_t i = 0; i < sizeof n / sizeof *n; i++)
         n[i] = txm_load_le64(raw + 8 * i);
-    if (n[0] >= TXM_CACHE_POLICY_COUNT)
+    if (n[0] > UINT32_MAX || !txm_cache_policy_words_of((txm_cache_policy)n[0]))
         return txm_trace_corrupt(t, err, "it was written by no known policy");
     t->info.lanes = b->thread;
     t->info.policy = (txm_cache_policy)n[0];

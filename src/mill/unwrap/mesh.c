@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Meshes of Ptex files: opened by the format that their extension names, and judged against the Ptex file.
+ *
+ * A mesh whose polygons were sorted, merged or cut after it was painted has lost the order that Ptex relies on. Where
+ * that changes the number of faces it is an error. Where it does not, faces that are neighbours in the Ptex file do not
+ * touch in the mesh; these are counted.
+ */
+#include "mill/unwrap/mesh.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tile/base/fail.h"
+#include "tile/base/mem.h"
+#include "tile/base/path.h"
+
+/* ---- polygons ---------------------------------------------------------------------------------------------------- */
+
+static txm_status too_many(const mesh_file *mesh, txm_error *err)
+{
+    return txm_fail(err, TXM_STATUS_TOO_LARGE, "%s: more than %d corners", mesh->path, MESH_MOST_ITEMS);
+}
+
+txm_status txm_mesh_begin_polygon(mesh_file *mesh, txm_error *err)
+{
+    if (mesh->polygons >= MESH_MOST_ITEMS)
+        return too_many(mesh, err);
+    if (!TXM_GROW(mesh->first, mesh->first_capacity, (size_t)mesh->polygons + 1))
+        return txm_no_memory(err, mesh->path);
+    mesh->first[mesh->polygons++] = mesh->corner_count;
+    mesh->first[mesh->polygons] = mesh->corner_count;
+    return TXM_OK;
+}
+
+txm_status txm_mesh_add_corner(mesh_file *mesh, uint32_t vertex, txm_error *err)
+{
+    if (mesh->corner_count >= MESH_MOST_ITEMS)
+        return too_many(mesh, err);
+    if (!TXM_GROW(mesh->corners, mesh->corner_capacity, mesh->corner_count))
+        return txm_no_memory(err, mesh->path);
+    mesh->corners[mesh->corner_count++] = vertex;
+    mesh->first[mesh->polygons] = mesh->corner_count;
+    return TXM_OK;
+}
+
+txm_status txm_mesh_uvs(const mesh_file *mesh, const txm_ptex_pages *pages, uint32_t face, double out[4][2],
+                        txm_error *err)
+{
+    static const double quad[4][2] = {{0, 0}, {1, 0}, {1, 1}, {0, 1}}, triangle[3][2] = {{0, 0}, {1, 0}, {0, 1}};
+    txm_status status = TXM_OK;
+    for (int i = 0; i < (mesh->quads ? 4 : 3) && status == TXM_OK; i++) {
+        const double *at = mesh->quads ? quad[i] : triangle[i];
+        status = txm_ptex_place_uv(pages, face, at[0], at[1], out[i], err);
+    }
+    return status;
+}
+
+/* ---- opening ----------------------------------------------------------------------------------------------------- */
+
+static const mesh_format *format_of(const char *path)
+{
+    static const mesh_format *const formats[] = {&txm_mesh_obj, &txm_mesh_ply};
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
+        if (txm_path_has_ext(path, formats[i]->extension))
+            return formats[i];
+    return NULL;
+}
+
+static txm_status check_corners(const mesh_file *mesh, txm_error *err)
+{
+    if (!mesh->polygons)
+        return txm_fail(err, TXM_STATUS_CORRUPT, "%s: the mesh has no polygons", mesh->path);
+    for (uint32_t i = 0; i < mesh->polygons; i++) {
+        if (txm_mesh_corners_of(mesh, i) < 3)
+            return txm_fail(err, TXM_STATUS_CORRUPT, "%s: polygon %u has %u corners", mesh->path, i,
+                            txm_mesh_corners_of(mesh, i));
+        for (uint32_t k = mesh->first[i]; k < mesh->first[i + 1]; k++)
+            if (mesh->corners[k] >= mesh->vertices)
+                return txm_fail(err, TXM_STATUS_CORRUPT, "%s: polygon %u has a corner at vertex %u of %u", mesh->path,
+                                i, mesh->corners[k], mesh->vertices);
+    }
+    return TXM_OK;
+}
+
+txm_status txm_mesh_file_parse(const char *path, const uint8_t *data, size_t bytes, bool quads, mesh_file *mesh,
+                               txm_error *err)
+{
+    mesh->path = path;
+    mesh->quads = quads;
+    mesh->data = data;
+    mesh->bytes = bytes;
+    mesh->format = format_of(path);
+    if (!mesh->format)
+        return txm_fail(err, TXM_STATUS_UNSUPPORTED, "%s: meshes are OBJ or PLY files, with the extension .obj or .ply",
+                        path);
+    txm_status status = mesh->format->read(mesh, err);
+    return status == TXM_OK ? check_corners(mesh, err) : status;
+}
+
+/* Non-blocking, so that a FIFO of that name does not hang the program; and a regular file only, since its size is
+ * believed. */
+txm_status txm_mesh_file_open(const char *path, bool quads, mesh_file *mesh, txm_error *err)
+{
+    struct stat s;
+    *mesh = (mesh_file){.path = path};
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    int error = fd < 0 ? errno : fstat(fd, &s) ? errno : 0;
+    txm_status status = TXM_OK;
+    if (error)
+        status = txm_fail_errno(err, error, "%s: cannot open the mesh", path);
+    else if (!S_ISREG(s.st_mode))
+        status = txm_fail(err, TXM_STATUS_NOT_A_FILE, "%s: the mesh is not a file", path);
+    else if (s.st_size == 0)
+        status = txm_fail(err, TXM_STATUS_CORRUPT, "%s: the file is empty", path);
+    else if ((error = txm_map_open(&mesh->map, fd, (size_t)s.st_size)))
+        status = txm_fail_errno(err, error, "%s: cannot map", path);
+    if (fd >= 0)
+        close(fd);
+    if (status == TXM_OK)
+        status = txm_mesh_file_parse(path, mesh->map.data, mesh->map.bytes, quads, mesh, err);
+    return status;
+}
+
+void txm_mesh_file_close(mesh_file *mesh)
+{
+    if (mesh->map.data)
+        txm_map_close(&mesh->map);
+    free(mesh->first);
+    free(mesh->corners);
+    free(mesh->points.at);
+    free(mesh->points.before);
+    free(mesh->normals.at);
+    free(mesh->normals.before);
+    free(mesh->properties);
+    free(mesh->values);
+    *mesh = (mesh_file){0};
+}
+
+/* ---- judging ----------------------------------------------------------------------------------------------------- */
+
+/* Subfaces are parts of polygons, and whole faces are quads. A mesh all of whose polygons are quads may have been cut
+ * into subfaces before. */
+static txm_status compare_kinds(const mesh_file *mesh, const txm_ptex *ptex, const char *ptex_path, txm_error *err)
+{
+    uint32_t face = 0;
+    if (mesh->polygons == txm_ptex_info_of(ptex)->faces)
+        return TXM_OK;
+    for (uint32_t i = 0; i < mesh->polygons; i++) {
+        const uint32_t corners = txm_mesh_corners_of(mesh, i), count = corners == 4 ? 1 : corners;
+        for (uint32_t k = 0; k < count; k++, face++) {
+            const bool is_sub = txm_ptex_face_of(ptex, face)->flags & TXM_PTEX_SUBFACE;
+            if (is_sub != (corners != 4))
+                return txm_fail(err, TXM_STATUS_CORRUPT,
+                                "%s: polygon %u has %u corners, but face %u of %s is %s: the polygons are in another "
+                                "order than when it was painted",
+                                mesh->path, i, corners, face, ptex_path,
+                                is_sub ? "a part of a polygon that is not a quad" : "a whole quad");
+        }
+    }
+    return TXM_OK;
+}
+
+/* The two vertices of an edge of each face, edge 0 between corners 0 and 1. */
+static void edge_of(const mesh_file *mesh, uint32_t face, unsigned edge, uint32_t out[2])
+{
+    const uint32_t n = mesh->quads ? 4 : 3;
+    const uint32_t *corners = mesh->corners + (size_t)face * n;
+    out[0] = corners[edge % n];
+    out[1] = corners[(edge + 1) % n];
+}
+
+/* Of meshes whose polygons are the faces one by one. */
+static void count_edges(const mesh_file *mesh, const txm_ptex *ptex, uint32_t *edges, uint32_t *apart)
+{
+    const txm_ptex_info *info = txm_ptex_info_of(ptex);
+    if (mesh->polygons != info->faces)
+        return;
+    for (uint32_t i = 0; i < info->faces; i++)
+        for (unsigned e = 0; e < (mesh->quads ? 4 : 3); e++) {
+            const txm_ptex_face *face = txm_ptex_face_of(ptex, i);
+            uint32_t own[2], other[2];
+            if (face->neighbours[e] < 0 ||
+                (face->flags ^ txm_ptex_face_of(ptex, (uint32_t)face->neighbours[e])->flags) & TXM_PTEX_SUBFACE)
+                continue;
+            edge_of(mesh, i, e, own);
+            edge_of(mesh, (uint32_t)face->neighbours[e], txm_ptex_edge(face, e), other);
+            ++*edges;
+            *apart += own[0] != other[1] || own[1] != other[0];
+        }
+}
+
+txm_status txm_mesh_file_judge(const mesh_file *mesh, const txm_ptex *ptex, const char *ptex_path, uint32_t *edges,
+                               uint32_t *apart, txm_error *err)
+{
+    const txm_ptex_info *info = txm_ptex_info_of(ptex);
+    uint64_t faces = 0;
+    uint32_t others = 0;
+    *edges = *apart = 0;
+    for (uint32_t i = 0; i < mesh->polygons; i++) {
+        const uint32_t corners = txm_mesh_corners_of(mesh, i);
+        if (!mesh->quads && corners != 3)
+            return txm_fail(err, TXM_STATUS_CORRUPT,
+                            "%s: polygon %u has %u corners, but the faces of %s are triangles: give the mesh of "
+                            "triangles that it was painted on",
+                            mesh->path, i, corners, ptex_path);
+        faces += mesh->quads && corners != 4 ? corners : 1;
+        others += corners != 4;
+    }
+    if (faces != info->faces)
+        return txm_fail(err, TXM_STATUS_CORRUPT,
+                        "%s has %u polygons%s, which are %llu faces of Ptex, but %s has %u: they are not of the same "
+                        "mesh, or its polygons were merged or cut since",
+                        mesh->path, mesh->polygons, mesh->quads && others ? ", not all of them quads" : "",
+                        (unsigned long long)faces, ptex_path, info->faces);
+    txm_status status = mesh->quads ? compare_kinds(mesh, ptex, ptex_path, err) : TXM_OK;
+    if (status == TXM_OK)
+        count_edges(mesh, ptex, edges, apart);
+    return status;
+}

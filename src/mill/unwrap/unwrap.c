@@ -1,0 +1,444 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Unwrapping the mesh of a Ptex file.
+ *
+ * In: both files. Out: pages as pictures, and the mesh with texture coordinates. Pages are read in bands by several
+ * threads, each of which writes a page of its own, into temporaries beside the targets. When all are complete they get
+ * their names, the mesh last.
+ *
+ * Every file carries a key, of both inputs' sizes and times and of the options. Where all that are there have the key
+ * of this run, nothing needs to be done; where a run was killed between two renames, the keys differ. The key also
+ * tells files of ours from those of somebody else, which are not replaced.
+ */
+#include "txmill/unwrap.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "mill/base/hash.h"
+#include "mill/unwrap/mesh.h"
+#include "mill/unwrap/page.h"
+#include "mill/write/publish.h"
+#include "tile/base/clock.h"
+#include "tile/base/fail.h"
+#include "tile/base/mem.h"
+#include "tile/base/options.h"
+#include "tile/base/path.h"
+#include "tile/base/pool.h"
+#include "txmill/out_file.h"
+#include "txmill/picture.h"
+
+enum {
+    LAYOUT_VERSION = 1, /* of pages and meshes: part of the key */
+    BAND_BYTES = 8 << 20,
+    HEAD_BYTES = 4 << 10, /* of a file, in which its mark is */
+    FIRST_PAGE = 1001
+};
+
+typedef struct unwrap_job {
+    txm_unwrap_options options;
+    const char *ptex_path, *mesh_path;
+    txm_ptex *ptex;
+    txm_ptex_pages *pages;
+    const txm_ptex_pages_info *packed;
+    mesh_file mesh;
+    const page_format *format;
+    uint32_t channels; /* of the pictures */
+    char key[TXM_SHA1_HEX];
+    char mark[sizeof TXM_PICTURE_MARK + TXM_SHA1_HEX];
+    txm_unwrapped *made;
+    txm_publish **pending; /* one a page */
+    txm_out_file *mesh_out;
+    atomic_bool stop;
+    atomic_ullong rows_done;
+    uint64_t rows;
+    atomic_uint next_page;
+    atomic_int failed; /* set by the first that fails, whose error counts */
+    txm_error error;
+} unwrap_job;
+
+/* ---- names and keys ---------------------------------------------------------------------------------------------- */
+
+static bool describe_file(const char *path, char *out, size_t bytes)
+{
+    struct stat s;
+    if (stat(path, &s) != 0)
+        return false;
+    snprintf(out, bytes, "%llu %lld.%09ld", (unsigned long long)s.st_size, (long long)s.st_mtim.tv_sec,
+             s.st_mtim.tv_nsec);
+    return true;
+}
+
+/* Of files that cannot be examined opening says more. */
+static void make_key(unwrap_job *job)
+{
+    char ptex[64] = "", mesh[64] = "", text[256];
+    describe_file(job->ptex_path, ptex, sizeof ptex);
+    describe_file(job->mesh_path, mesh, sizeof mesh);
+    const int n = snprintf(text, sizeof text, "%d %s, %s, %u, %u", LAYOUT_VERSION, ptex, mesh, job->options.page_px,
+                           job->options.padding_px);
+    txm_sha1_of(text, (size_t)n, job->key);
+    snprintf(job->mark, sizeof job->mark, "%s %s", TXM_PICTURE_MARK, job->key);
+}
+
+/* Name without its extension. */
+static char *stem_of(const char *path)
+{
+    const char *base = txm_path_base(path), *ext = txm_path_ext(base);
+    return txm_strndup(base, ext > base ? (size_t)(ext - base) : strlen(base));
+}
+
+static txm_status name_outputs(unwrap_job *job, txm_error *err)
+{
+    char *own = txm_path_dir(job->ptex_path), *stem = stem_of(job->ptex_path), *mesh_stem = stem_of(job->mesh_path);
+    const char *folder = job->options.folder ? job->options.folder : strchr(job->ptex_path, '/') ? own : "";
+    char *page = stem ? txm_asprintf("%s.<UDIM>.%s", stem, job->format->extension) : NULL;
+    char *mesh = mesh_stem ? txm_asprintf("%s.uv.%s", mesh_stem, job->mesh.format->extension) : NULL;
+    if (own && page && mesh) {
+        job->made->pattern = txm_path_join(folder, page);
+        job->made->mesh_path = txm_path_join(folder, mesh);
+    }
+    free(own);
+    free(stem);
+    free(mesh_stem);
+    free(page);
+    free(mesh);
+    return job->made->pattern && job->made->mesh_path ? TXM_OK : txm_no_memory(err, job->ptex_path);
+}
+
+char *txm_unwrapped_page_path(const txm_unwrapped *result, uint32_t page)
+{
+    const char *tag = NULL, *next = result->pattern;
+    while (next && (next = strstr(next, "<UDIM>"))) /* the last: folders may be called anything */
+        tag = next++;
+    return tag ? txm_asprintf("%.*s%u%s", (int)(tag - result->pattern), result->pattern, FIRST_PAGE + page,
+                              tag + strlen("<UDIM>"))
+               : NULL;
+}
+
+/* What is there under a name. */
+typedef enum found { NOTHING, OURS, OURS_OF_THIS_KEY, ANOTHERS } found;
+
+static found look_at(const unwrap_job *job, const char *path, const char *mark)
+{
+    char head[HEAD_BYTES + 1];
+    struct stat s;
+    found what = ANOTHERS;
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0)
+        return errno == ENOENT ? NOTHING : ANOTHERS;
+    const ssize_t n = fstat(fd, &s) == 0 && S_ISREG(s.st_mode) ? pread(fd, head, HEAD_BYTES, 0) : -1;
+    close(fd);
+    if (n == 0)
+        return OURS; /* an empty file is nobody's work */
+    const char *at = n > 0 ? memmem(head, (size_t)n, mark, strlen(mark)) : NULL;
+    if (at)
+        what = (size_t)(head + n - at) >= strlen(mark) + MESH_MARK_BYTES &&
+                       memcmp(at + strlen(mark), job->key, MESH_MARK_BYTES) == 0
+                   ? OURS_OF_THIS_KEY
+                   : OURS;
+    return what;
+}
+
+static txm_status check_target(const unwrap_job *job, const char *path, const char *mark, bool *fresh, txm_error *err)
+{
+    const found what = look_at(job, path, mark);
+    *fresh &= what == OURS_OF_THIS_KEY;
+    return what != ANOTHERS
+               ? TXM_OK
+               : txm_fail(err, TXM_STATUS_USAGE,
+                          "%s: the file is there already and txmill did not write it; nothing was written. Move it "
+                          "away, or choose another folder",
+                          path);
+}
+
+/* Whether all files are there and of this key; refuses those that are somebody's. */
+static txm_status check_targets(const unwrap_job *job, bool *fresh, txm_error *err)
+{
+    *fresh = true;
+    txm_status status = check_target(job, job->made->mesh_path, MESH_MARK, fresh, err);
+    for (uint32_t i = 0; i < job->packed->pages && status == TXM_OK; i++) {
+        char *path = txm_unwrapped_page_path(job->made, i);
+        status = path ? check_target(job, path, TXM_PICTURE_MARK " ", fresh, err) : txm_no_memory(err, job->ptex_path);
+        free(path);
+    }
+    return status;
+}
+
+/* ---- pixels ------------------------------------------------------------------------------------------------------ */
+
+/* Colours that give the very same when they are multiplied by alpha and cut off again, as the conversion does it. */
+static uint32_t unassociate(uint32_t colour, uint32_t alpha, uint32_t one)
+{
+    if (!alpha)
+        return 0;
+    const uint64_t straight = ((uint64_t)colour * one + alpha - 1) / alpha;
+    return straight < one ? (uint32_t)straight : one;
+}
+
+/* A page's four channels become the picture's, in place. */
+static void shape_row(const unwrap_job *job, uint8_t *row, uint32_t width)
+{
+    const size_t bytes = txm_type_bytes(job->packed->type);
+    uint16_t *wide = (uint16_t *)(void *)row;
+    if (job->packed->channels == 1)
+        return;
+    if (job->channels == 3)
+        for (uint32_t x = 1; x < width; x++)
+            memmove(row + 3 * bytes * x, row + 4 * bytes * x, 3 * bytes);
+    else if (job->packed->type == TXM_TYPE_U8)
+        for (uint32_t i = 0; i < 4 * width; i++)
+            row[i] = (uint8_t)(i % 4 == 3 ? row[i] : unassociate(row[i], row[i | 3], 255));
+    else if (job->packed->type == TXM_TYPE_U16)
+        for (uint32_t i = 0; i < 4 * width; i++)
+            wide[i] = (uint16_t)(i % 4 == 3 ? wide[i] : unassociate(wide[i], wide[i | 3], 65535));
+}
+
+static txm_status count_rows(unwrap_job *job, uint32_t rows, txm_error *err)
+{
+    const uint64_t done = atomic_fetch_add(&job->rows_done, rows) + rows;
+    if (job->options.progress)
+        job->options.progress(job->options.progress_user, done, job->rows);
+    if (job->options.cancel && __atomic_load_n(job->options.cancel, __ATOMIC_RELAXED))
+        return txm_fail(err, TXM_STATUS_CANCELLED, "%s: stopped on request", job->ptex_path);
+    return atomic_load(&job->stop) ? txm_fail(err, TXM_STATUS_CANCELLED, "%s: stopped", job->ptex_path) : TXM_OK;
+}
+
+static txm_status write_bands(unwrap_job *job, uint32_t page, void *writer, uint32_t width, uint32_t height,
+                              txm_error *err)
+{
+    const size_t row_bytes = (size_t)width * job->packed->channels * txm_type_bytes(job->packed->type);
+    const size_t fit = BAND_BYTES / row_bytes / PAGE_BAND_ROWS * PAGE_BAND_ROWS;
+    const uint32_t most = fit < PAGE_BAND_ROWS ? PAGE_BAND_ROWS : fit < height ? (uint32_t)fit : height;
+    uint8_t *band = txm_alloc_pixels(most, row_bytes);
+    txm_status status = band ? TXM_OK : txm_no_memory(err, job->ptex_path);
+    for (uint32_t y = 0; y < height && status == TXM_OK; y += most) {
+        const uint32_t rows = most < height - y ? most : height - y;
+        status = txm_ptex_page_read(job->pages, page, 0, 0, y, width, rows, band, row_bytes, err);
+        for (uint32_t i = 0; i < rows && status == TXM_OK; i++)
+            shape_row(job, band + i * row_bytes, width);
+        if (status == TXM_OK)
+            status = job->format->rows(writer, band, row_bytes, rows, err);
+        if (status == TXM_OK)
+            status = count_rows(job, rows, err);
+    }
+    free(band);
+    return status;
+}
+
+/* ---- files ------------------------------------------------------------------------------------------------------- */
+
+/* Later than that of the page that it replaces, by the second: a tx file of the old one must not pass for one of the
+ * new. */
+static struct timespec page_time(const char *path)
+{
+    struct timespec now;
+    struct stat old;
+    clock_gettime(CLOCK_REALTIME, &now);
+    if (stat(path, &old) == 0 && old.st_mtim.tv_sec >= now.tv_sec)
+        now = (struct timespec){old.st_mtim.tv_sec + 1, 0};
+    return now;
+}
+
+static txm_status write_page(unwrap_job *job, uint32_t page, txm_error *err)
+{
+    char *path = txm_unwrapped_page_path(job->made, page);
+    page_shape shape = {.name = path, .mark = job->mark, .channels = job->channels, .type = job->packed->type};
+    void *writer = NULL;
+    struct stat s;
+    txm_ptex_page_size(job->pages, page, &shape.width, &shape.height);
+    txm_status status = path ? txm_publish_begin(path, TXM_PUBLISH_IN_NEW_FOLDER, &job->pending[page], err)
+                             : txm_no_memory(err, job->ptex_path);
+    if (status == TXM_OK) {
+        shape.fd = txm_publish_fd(job->pending[page]);
+        status = job->format->begin(&shape, &writer, err);
+    }
+    if (status == TXM_OK)
+        status = write_bands(job, page, writer, shape.width, shape.height, err);
+    if (status == TXM_OK)
+        status = job->format->end(writer, err);
+    job->format->close(writer);
+    const uint64_t bytes = status == TXM_OK && fstat(shape.fd, &s) == 0 ? (uint64_t)s.st_size : 0;
+    const struct timespec time = path ? page_time(path) : (struct timespec){0};
+    if (status == TXM_OK)
+        status = txm_publish_settle(job->pending[page], &time, err);
+    if (status == TXM_OK)
+        __atomic_fetch_add(&job->made->page_bytes, bytes, __ATOMIC_RELAXED);
+    free(path);
+    return status;
+}
+
+static txm_status write_mesh(unwrap_job *job, txm_error *err)
+{
+    txm_status status = txm_out_file_begin(job->made->mesh_path, true, &job->mesh_out, err);
+    if (status != TXM_OK)
+        return status;
+    FILE *out = txm_out_file_stream(job->mesh_out);
+    status = job->mesh.format->write(&job->mesh, job->pages, job->key, out, err);
+    fflush(out);
+    if (status == TXM_OK)
+        status = txm_out_file_status(job->mesh_out, err);
+    if (txm_map_lost(&job->mesh.map))
+        status = txm_fail(err, TXM_STATUS_CHANGED, "%s: cut short while it was read", job->mesh_path);
+    return status;
+}
+
+static void run_pages(void *arg)
+{
+    unwrap_job *job = arg;
+    for (uint32_t page;
+         !atomic_load(&job->stop) && (page = atomic_fetch_add(&job->next_page, 1)) <= job->packed->pages;) {
+        txm_error own = {0};
+        /* The mesh comes after the pages. */
+        const txm_status status = page < job->packed->pages ? write_page(job, page, &own) : write_mesh(job, &own);
+        int none = 0;
+        if (status != TXM_OK && atomic_compare_exchange_strong(&job->failed, &none, 1)) {
+            job->error = own;
+            atomic_store(&job->stop, true);
+        }
+    }
+}
+
+static txm_status write_all(unwrap_job *job, txm_error *err)
+{
+    const unsigned wanted = job->options.threads ? job->options.threads : txm_cpu_count();
+    const unsigned threads = wanted < job->packed->pages + 1 ? wanted : job->packed->pages + 1;
+    job->pending = txm_calloc(job->packed->pages, sizeof *job->pending);
+    if (!job->pending)
+        return txm_no_memory(err, job->ptex_path);
+    txm_pool *pool = threads > 1 ? txm_pool_new(threads) : NULL;
+    txm_group *group = pool ? txm_group_new(pool) : NULL;
+    for (unsigned i = 1; group && i < threads; i++)
+        txm_group_submit(group, false, run_pages, job); /* what is not queued is done below */
+    run_pages(job);
+    txm_group_free(group);
+    txm_pool_free(pool);
+    return atomic_load(&job->failed) ? txm_fail_as(err, &job->error) : TXM_OK;
+}
+
+/* Pages that an earlier run had more. */
+static void remove_rest(const unwrap_job *job)
+{
+    for (uint32_t i = job->packed->pages;; i++) {
+        char *path = txm_unwrapped_page_path(job->made, i);
+        const bool is_rest = path && i < 8999 && look_at(job, path, TXM_PICTURE_MARK " ") == OURS && unlink(path) == 0;
+        free(path);
+        if (!is_rest)
+            return;
+    }
+}
+
+static txm_status publish_all(unwrap_job *job, txm_error *err)
+{
+    const struct timespec unused = {0};
+    txm_status status = TXM_OK;
+    for (uint32_t i = 0; i < job->packed->pages && status == TXM_OK; i++)
+        status = txm_publish_commit(&job->pending[i], &unused, err);
+    if (status == TXM_OK)
+        status = txm_out_file_commit(&job->mesh_out, err);
+    if (status == TXM_OK)
+        remove_rest(job);
+    return status;
+}
+
+/* ---- all of it --------------------------------------------------------------------------------------------------- */
+
+static txm_status pack_faces(unwrap_job *job, txm_error *err)
+{
+    const txm_ptex_pages_options o = {sizeof o, job->options.page_px, job->options.padding_px};
+    txm_status status = txm_ptex_pages_new(job->ptex, &o, &job->pages, err);
+    if (status != TXM_OK)
+        return status;
+    job->packed = txm_ptex_pages_info_of(job->pages);
+    job->format = txm_type_is_float(job->packed->type) ? &txm_page_exr : &txm_page_png;
+    job->channels = job->packed->channels == 4 && !job->packed->has_alpha ? 3 : job->packed->channels;
+    for (uint32_t i = 0; i < job->packed->pages; i++) {
+        uint32_t width, height;
+        txm_ptex_page_size(job->pages, i, &width, &height);
+        job->rows += height;
+    }
+    job->made->pages = *job->packed;
+    job->made->faces = txm_ptex_info_of(job->ptex)->faces;
+    job->made->polygons = job->mesh.polygons;
+    return TXM_OK;
+}
+
+static txm_status open_both(unwrap_job *job, txm_error *err)
+{
+    txm_status status = txm_ptex_open(job->ptex_path, TXM_PTEX_PREMULTIPLY, &job->ptex, err);
+    if (status == TXM_OK)
+        status =
+            txm_mesh_file_open(job->mesh_path, txm_ptex_info_of(job->ptex)->mesh == TXM_PTEX_QUADS, &job->mesh, err);
+    if (status == TXM_OK)
+        status =
+            txm_mesh_file_judge(&job->mesh, job->ptex, job->ptex_path, &job->made->edges, &job->made->edges_apart, err);
+    if (job->mesh.map.data && txm_map_lost(&job->mesh.map))
+        status = txm_fail(err, TXM_STATUS_CHANGED, "%s: cut short while it was read", job->mesh_path);
+    return status;
+}
+
+static txm_status run_job(unwrap_job *job, txm_error *err)
+{
+    bool fresh = false;
+    make_key(job);
+    txm_status status = open_both(job, err);
+    if (status == TXM_OK)
+        status = pack_faces(job, err);
+    if (status == TXM_OK)
+        status = name_outputs(job, err);
+    if (status == TXM_OK)
+        status = check_targets(job, &fresh, err);
+    job->made->outcome = fresh && !job->options.force ? TXM_OUTCOME_UP_TO_DATE
+                         : job->options.dry_run       ? TXM_OUTCOME_WOULD_CREATE
+                                                      : TXM_OUTCOME_CREATED;
+    if (status != TXM_OK || job->made->outcome != TXM_OUTCOME_CREATED)
+        return status;
+    status = write_all(job, err);
+    return status == TXM_OK ? publish_all(job, err) : status;
+}
+
+static void close_job(unwrap_job *job)
+{
+    for (uint32_t i = 0; job->pending && i < job->packed->pages; i++)
+        txm_publish_abort(&job->pending[i]);
+    txm_out_file_abort(&job->mesh_out);
+    free(job->pending);
+    txm_ptex_pages_free(&job->pages);
+    txm_mesh_file_close(&job->mesh);
+    txm_ptex_close(&job->ptex);
+}
+
+txm_status txm_unwrap_ptex(const char *ptex_path, const char *mesh_path, const txm_unwrap_options *options,
+                           txm_unwrapped *result, txm_error *err)
+{
+    txm_error own = {0};
+    txm_unwrapped made = {0};
+    unwrap_job job = {.ptex_path = ptex_path, .mesh_path = mesh_path, .made = &made};
+    const double begin = txm_clock_seconds();
+    txm_error_clear(err);
+    *result = made;
+    txm_unwrap_options_init(&job.options);
+    txm_status status = txm_options_take(&job.options, sizeof job.options, options, "txm_unwrap_options", &own);
+    if (status == TXM_OK)
+        status = run_job(&job, &own);
+    close_job(&job);
+    made.seconds = txm_clock_seconds() - begin;
+    if (status == TXM_OK)
+        *result = made;
+    else
+        txm_unwrapped_clear(&made);
+    return status == TXM_OK ? TXM_OK : txm_fail_as(err, &own);
+}
+
+void txm_unwrapped_clear(txm_unwrapped *result)
+{
+    if (!result)
+        return;
+    free(result->mesh_path);
+    free(result->pattern);
+    *result = (txm_unwrapped){0};
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Any bytes as a mesh of a Ptex file, OBJ or PLY by their first bytes, of triangles or quads by the last one: read,
+ * judged against a small Ptex file, and written.
+ *
+ * Seeds: testdata/meshes/[pq]* testdata/cycles-tiles/meshes/q0.ply */
+#include <stdlib.h>
+#include <string.h>
+
+#include "mill/unwrap/mesh.h"
+#include "util_ptex.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+enum { MOST_FACES = 4096 };
+
+/* Writes it with the coordinates of a Ptex file of as many faces. */
+static void write_mesh(const mesh_file *mesh)
+{
+    txm_ptex *ptex = NULL;
+    txm_ptex_pages *pages = NULL;
+    txm_error err = {0};
+    uint64_t faces = 0;
+    uint32_t edges, apart;
+    size_t bytes;
+    for (uint32_t i = 0; i < mesh->polygons; i++)
+        faces += txm_mesh_is_cut(mesh, txm_mesh_corners_of(mesh, i)) ? txm_mesh_corners_of(mesh, i) : 1;
+    uint8_t *file = faces <= MOST_FACES ? made_ptex((uint32_t)faces, NULL, mesh->quads, &bytes) : NULL;
+    FILE *out = fopen("/dev/null", "w");
+    if (file && out && txm_ptex_open_memory(file, bytes, "made", 0, &ptex, &err) == TXM_OK &&
+        txm_ptex_pages_new(ptex, NULL, &pages, &err) == TXM_OK) {
+        txm_mesh_file_judge(mesh, ptex, "made", &edges, &apart, &err);
+        if (mesh->quads || 3 * faces == mesh->corner_count)
+            mesh->format->write(mesh, pages, "mark", out, &err);
+    }
+    txm_ptex_pages_free(&pages);
+    txm_ptex_close(&ptex);
+    free(file);
+    if (out)
+        fclose(out);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    mesh_file mesh = {0};
+    txm_error err = {0};
+    const bool is_ply = size >= 3 && memcmp(data, "ply", 3) == 0, quads = size && !(data[size - 1] & 1);
+    if (txm_mesh_file_parse(is_ply ? "a.ply" : "a.obj", data, size, quads, &mesh, &err) == TXM_OK)
+        write_mesh(&mesh);
+    else if (!err.message[0])
+        abort(); /* every failure has a message */
+    txm_mesh_file_close(&mesh);
+    return 0;
+}

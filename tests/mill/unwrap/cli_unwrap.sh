@@ -1,0 +1,121 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# txmill make --mesh: what is written and said, what is refused, dry runs, JSON, a second run, and runs that are stopped.
+# shellcheck source=tests/lib.sh
+. "$(dirname "$0")/../../lib.sh"
+asset() { python3 "$repo/tests/util/ptex_asset.py" "$@"; }
+asset hero
+asset wide --type half --seed 2
+asset soft --channels 4 --alpha --seed 3
+
+# ---- what is written --------------------------------------------------------------------------------------------------
+
+txm make hero.ptx --mesh hero.obj --dry-run
+check dry-exit rc_is 0
+check dry-says prints "would-create hero.uv.obj  (64 faces in 1 page, hero.<UDIM>.png, borders of 4 px,"
+check dry-writes-nothing test ! -e hero.uv.obj -a ! -e hero.1001.png -a ! -e blender_tx
+txm make hero.ptx --mesh hero.obj --plan --json
+check plan-json json out '[x["type"] for x in o] == ["mesh", "summary"] and o[0]["state"] == "would-create" and o[1]["would_create"] == o[0]["pages"] == 1'
+txm make hero.ptx --mesh hero.obj --json
+check exit rc_is 0
+cp out made
+if has_jsonschema; then check schema valid_json make made; else skip schema "python3-jsonschema is missing"; fi
+check json json made '[x["type"] for x in o] == ["mesh", "file", "summary"] and o[0]["faces"] == o[0]["polygons"] == 64 and o[0]["edges"] == 224 and o[0]["edges_apart"] == 0'
+check json-file json made 'o[1]["input"] == "hero.1001.png" and o[1]["pattern"] == "hero.<UDIM>.png" and o[1]["state"] == "created" and o[1]["colorspace"]["requested"] == "sRGB"'
+check json-waste json made '0 <= 1 - o[0]["block_pixels"] / o[0]["page_pixels"] <= 0.15'
+txm verify --deep blender_tx
+check tx-good rc_is 0
+check mesh-keeps-what-it-had test "$(grep -c -E '^(o|v) ' hero.uv.obj)" = "$(grep -c -E '^(o|v) ' hero.obj)"
+check mesh-has-coordinates test "$(grep -c '^vt ' hero.uv.obj)" = 256
+txm make soft.ptx --mesh soft.ply --json
+check alpha json out 'o[1]["alpha"] == "straight" and o[1]["channels"] == 4'
+txm make wide.ptx --mesh wide.ply --json
+check half json out 'o[1]["input"] == "wide.1001.exr" and o[1]["data_type"] == "half" and o[1]["alpha"] == "premultiplied"'
+check ply-head grep -aq '^property float s$' wide.uv.ply
+txm make wide.ptx --mesh wide.ply -c Non-Color
+check other-colour-space prints "wide.1001.exr: created"
+check other-colour-space-keeps-pages test "$(find blender_tx -name 'wide.1001*' | wc -l)" = 2
+
+# ---- again ------------------------------------------------------------------------------------------------------------
+
+find . -newermt @0 -type f ! -name out ! -name err ! -name before ! -name after -printf '%p %i %T@\n' | sort >before
+txm make hero.ptx --mesh hero.obj
+check again-exit rc_is 0
+check again-says says "1 up to date"
+txm make -v hero.ptx --mesh hero.obj
+check again-verbose prints "hero.ptx: up-to-date"
+find . -newermt @0 -type f ! -name out ! -name err ! -name before ! -name after -printf '%p %i %T@\n' | sort >after
+check again-touches-nothing diff before after
+# Pages that are fewer than before: the rest goes.
+txm make hero.ptx --mesh hero.obj --page-size 128 --pages many -q
+check many-exit rc_is 0
+check many test "$(find many -name '*.png' | wc -l)" -gt 2
+txm make hero.ptx --mesh hero.obj --pages many -q
+check fewer test "$(find many -name '*.png' | wc -l)" = 1
+txm verify --deep many
+check fewer-good test "$(grep -c 'good' out)" -ge 1
+
+# ---- what is refused --------------------------------------------------------------------------------------------------
+
+refused() { # NAME WORDS ARGUMENT...
+    txm make "${@:3}"
+    check "$1-exit" test "$rc" -ne 0
+    check "$1-says" says "$2"
+    check "$1-nothing" test ! -e no -a ! -e no.uv.obj
+}
+refused no-mesh "give its mesh with --mesh FILE" hero.ptx
+refused pages-alone "--pages needs --mesh" --pages no hero.1001.png
+refused two "name one Ptex file" --mesh hero.obj hero.ptx wide.ptx
+refused image "name one Ptex file" --mesh hero.obj hero.1001.png
+refused output "--mesh cannot be combined with --output" --mesh hero.obj -o no hero.ptx
+refused shard "--mesh cannot be combined with --shard" --mesh hero.obj --shard 1/2 --pages no hero.ptx
+refused gone "gone.obj: cannot open the mesh" --mesh gone.obj --pages no hero.ptx
+refused not-a-mesh "OBJ or PLY files" --mesh hero.1001.png --pages no hero.ptx
+sed '/^f/{x;s/^/x/;/^x\{3\}$/{x;d};x}' hero.obj >few.obj
+refused few "few.obj has 63 polygons, which are 63 faces of Ptex, but hero.ptx has 64" --mesh few.obj --pages no hero.ptx
+sed '0,/^f/s/^\(f [0-9]* [0-9]* [0-9]*\) .*/\1/' hero.obj >three.obj
+refused three "not all of them quads, which are 66 faces of Ptex, but hero.ptx has 64" --mesh three.obj --pages no hero.ptx
+refused triangles "polygon 0 has 4 corners, but the faces of $TXM_TESTDATA/ptex/triangles.ptx are triangles" --mesh hero.obj --pages no \
+    "$TXM_TESTDATA/ptex/triangles.ptx"
+head -c 900 hero.ptx >cut.ptx
+refused damaged "cut.ptx: damaged Ptex file" --mesh hero.obj --pages no cut.ptx
+printf 'a painting' >hero.1001.png.keep
+mkdir own && cp hero.1001.png.keep own/hero.1001.png
+txm make hero.ptx --mesh hero.obj --pages own --force
+check own-exit rc_is 2
+check own-says says "own/hero.1001.png: the file is there already and txmill did not write it"
+check own-kept cmp own/hero.1001.png hero.1001.png.keep
+check own-alone test ! -e own/hero.uv.obj
+(grep -v '^f' hero.obj; grep '^f' hero.obj | sort -R --random-source=hero.ptx) >mixed.obj
+txm make hero.ptx --mesh mixed.obj --pages mixed
+check mixed-warns says "do not share vertices in the mesh"
+check mixed-made test -e mixed/mixed.uv.obj
+if [ "$(id -u)" -ne 0 ]; then
+    mkdir -m 555 locked
+    txm make hero.ptx --mesh hero.obj --pages locked
+    check locked test "$rc" -ne 0 -a -z "$(ls locked)"
+fi
+
+# ---- runs that end early ----------------------------------------------------------------------------------------------
+
+run sh -c 'trap "" XFSZ; ulimit -f 20; exec "$0" "$@"' "$TXMILL" make hero.ptx --mesh hero.obj --pages full
+check full-exit test "$rc" -ne 0
+check full-nothing test -z "$(find full -type f 2>/dev/null)"
+# Stopped while it writes pages: what was there stays, and the next run makes all.
+asset large --columns 24 --rows 24 --sizes 8 --blocks 1 --type half
+mkdir stopped
+"$TXMILL" make -j 1 --progress large.ptx --mesh large.obj --pages stopped 2>err >out &
+job=$!
+for _ in $(seq 500); do
+    grep -q pages err && break
+    sleep 0.01
+done
+kill -INT $job
+wait $job
+rc=$?
+check stopped-exit test "$rc" = 130
+check stopped-nothing test -z "$(find stopped -name 'large.*' -type f)"
+check no-temporaries no_temporaries
+txm make -q large.ptx --mesh large.obj --pages stopped
+check stopped-then-whole test "$rc" = 0 -a -e stopped/large.uv.obj
+finish
