@@ -106,7 +106,12 @@ static const txm_option places[] = {
 };
 static const txm_option hows[] = {
     TXM_OPTION(CHOICE, "filter", AT(filter), .arg = "FILTER", .values = txm_filter_values,
-               .help = "How a level is read (default: linear)", .more = txm_filter_more),
+               .help = "How the pixels of a level are filtered (default: linear)", .more = txm_filter_more),
+    TXM_OPTION(CHOICE, "rule", AT(rule), .arg = "RULE", .values = "cycles ellipse probes",
+               .help = "How the level is computed from the derivatives (default: cycles)",
+               .more = "With cycles the footprint is measured along u and v, with ellipse along its own axes, so that "
+                       "the level does not depend on the rotation of the texture. With probes, an elongated footprint "
+                       "is read at several places along its long axis."),
     TXM_OPTION(
         CHOICE, "mode", AT(mode), .arg = "MODE", .values = "stochastic stochastic-full floor trilinear",
         .help = "How the fraction of a level is used (default: stochastic)",

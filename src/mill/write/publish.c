@@ -102,7 +102,7 @@ static char *temp_name(const char *target)
     return path;
 }
 
-/* A sentence on what the user can do about the failure. */
+/* What to do about a failure. */
 static const char *advice(int sys_errno, txm_publish_place place)
 {
     bool cache = place == TXM_PUBLISH_IN_CACHE;
@@ -292,7 +292,7 @@ txm_status txm_publish_copy(const txm_publish *publish, int from, const char *na
                : txm_fail(err, TXM_STATUS_CHANGED, "%s: its size changed while it was copied", name);
 }
 
-/* Makes the new name survive a power cut. Some file systems cannot sync a folder, which is not reported. */
+/* Makes the new name survive a power cut. Not every file system can sync a folder: that is no failure. */
 static void sync_folder(const char *target)
 {
     char *dir = txm_path_dir(target);

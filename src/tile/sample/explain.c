@@ -67,16 +67,16 @@ static void walk_level(const walk *s, uint32_t level, float u, float v, float we
     float y = txm_pixel_y(v, txm_level_size(s->texture->height, level));
     int filter = s->how->filter;
     txm_place p = txm_place_of(x, y);
-    if (txm_filter_grid(filter, level) == TXM_GRID_LINEAR) {
+    if (txm_filter_reads_square(filter) && !txm_filter_is_cubic(filter, level)) {
         const float wx[2] = {1.0f - p.fx, p.fx}, wy[2] = {1.0f - p.fy, p.fy};
         add_grid(s, level, &p, 2, wx, wy, weight);
-    } else if (txm_filter_grid(filter, level) == TXM_GRID_CUBIC) {
+    } else if (txm_filter_reads_square(filter)) {
         float wx[4], wy[4];
         txm_filter_weights(filter, p.fx, wx);
         txm_filter_weights(filter, p.fy, wy);
         add_grid(s, level, &p, 4, wx, wy, weight);
     } else {
-        int moves = txm_filter_draws(filter) == TXM_DRAWS_PIXELS;
+        int moves = txm_filter_draws(filter) && !txm_filter_draws_in_footprint(filter);
         for (uint32_t i = 0; i < (moves ? s->jitter->taps : 1); i++)
             add_tap(s, level, txm_pixel_closest(x + (moves ? s->jitter->x[i] : 0.0f)),
                     txm_pixel_closest(y + (moves ? s->jitter->y[i] : 0.0f)), weight * s->jitter->weight[i]);
@@ -125,13 +125,13 @@ txm_look txm_sample_explain(const txm_view *view, uint32_t texture, const txm_sa
     int inside = txm_probe_wrap(t, &u, &v, slope);
     txm_footprint f = txm_footprint_of(how, (float)t->width, (float)t->height, at.dudx, at.dvdx, at.dudy, at.dvdy);
     /* The generator steps only where the lookup is not rejected: see txm_lookup_sample. */
-    e->rejected = !inside && how->rule != TXM_LEVEL_RULE_PROBES && txm_filter_draws(how->filter) != TXM_DRAWS_FOOTPRINT;
+    e->rejected = !inside && how->rule != TXM_LEVEL_RULE_PROBES && !txm_filter_draws_in_footprint(how->filter);
     e->level = txm_level_jitter(how, f.level, &random);
     e->level_low = txm_level_clamp(e->level, txm_levels_of(t, how), how->mode == TXM_LEVEL_MODE_TRILINEAR, &e->blend);
     if (e->rejected)
         return look;
     txm_jitter jitter = txm_jitter_of(how, &random);
-    if (txm_filter_draws(how->filter) == TXM_DRAWS_FOOTPRINT) {
+    if (txm_filter_draws_in_footprint(how->filter)) {
         at.u += jitter.x[0] * at.dudx + jitter.y[0] * at.dudy;
         at.v += jitter.x[0] * at.dvdx + jitter.y[0] * at.dvdy;
         f.probes = 1;

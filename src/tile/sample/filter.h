@@ -31,27 +31,51 @@ enum { TXM_DRAWS_NOTHING = 0, TXM_DRAWS_PIXELS = 1, TXM_DRAWS_FOOTPRINT = 2 };
     X(STOCHASTIC_LANCZOS, "lanczos", PIXEL, PIXEL, PIXELS, "two random pixels, on average Lanczos with two lobes")     \
     X(STOCHASTIC_MITCHELL, "mitchell", PIXEL, PIXEL, PIXELS, "two random pixels, on average Mitchell and Netravali's")
 
-/* The table as constants: of each filter its pixels on level 0 and on others, two bits each, and two bits of draws. */
-#define TXM_FILTER_GRIDS(name, word, first, others, draws, about)                                                      \
-    | (uint64_t)(TXM_GRID_##first | TXM_GRID_##others << 2) << 4 * TXM_FILTER_##name
-#define TXM_FILTER_DRAWS(name, word, first, others, draws, about) | (uint32_t)TXM_DRAWS_##draws << 2 * TXM_FILTER_##name
+/* Columns of the table as sets of filters: one bit each, so that a question is one instruction. */
+#define TXM_FILTER_SQUARES(name, word, first, others, draws, about)                                                    \
+    | (uint32_t)(TXM_GRID_##first != TXM_GRID_PIXEL) << TXM_FILTER_##name
+#define TXM_FILTER_CUBIC_FIRST(name, word, first, others, draws, about)                                                \
+    | (uint32_t)(TXM_GRID_##first == TXM_GRID_CUBIC) << TXM_FILTER_##name
+#define TXM_FILTER_CUBIC_OTHERS(name, word, first, others, draws, about)                                               \
+    | (uint32_t)(TXM_GRID_##others == TXM_GRID_CUBIC) << TXM_FILTER_##name
+#define TXM_FILTER_DRAWS(name, word, first, others, draws, about)                                                      \
+    | (uint32_t)(TXM_DRAWS_##draws != TXM_DRAWS_NOTHING) << TXM_FILTER_##name
+#define TXM_FILTER_DRAWS_IN_FOOTPRINT(name, word, first, others, draws, about)                                         \
+    | (uint32_t)(TXM_DRAWS_##draws == TXM_DRAWS_FOOTPRINT) << TXM_FILTER_##name
+#define TXM_FILTER_IS_IN(column, filter) ((0 TXM_FILTER_TABLE(column)) >> (filter)&1)
 
-/* TXM_GRID_* on this level. */
-TXM_ARITH int txm_filter_grid(int filter, uint32_t level)
+/* Whether a square of pixels is read, which is so on all levels or on none. */
+TXM_ARITH int txm_filter_reads_square(int filter)
 {
-    return (int)((0 TXM_FILTER_TABLE(TXM_FILTER_GRIDS)) >> (4 * filter + (level ? 2 : 0))) & 3;
+    return TXM_FILTER_IS_IN(TXM_FILTER_SQUARES, filter);
 }
 
-/* TXM_DRAWS_* */
+/* Whether that is a square of four on this level. */
+TXM_ARITH int txm_filter_is_cubic(int filter, uint32_t level)
+{
+    return level ? TXM_FILTER_IS_IN(TXM_FILTER_CUBIC_OTHERS, filter) : TXM_FILTER_IS_IN(TXM_FILTER_CUBIC_FIRST, filter);
+}
+
 TXM_ARITH int txm_filter_draws(int filter)
 {
-    return (int)((0 TXM_FILTER_TABLE(TXM_FILTER_DRAWS)) >> 2 * filter) & 3;
+    return TXM_FILTER_IS_IN(TXM_FILTER_DRAWS, filter);
+}
+
+TXM_ARITH int txm_filter_draws_in_footprint(int filter)
+{
+    return TXM_FILTER_IS_IN(TXM_FILTER_DRAWS_IN_FOOTPRINT, filter);
 }
 
 /* Whether every level is read in one way, and nothing is drawn: what vectors serve. */
 TXM_ARITH int txm_filter_is_plain(int filter)
 {
-    return !txm_filter_draws(filter) && txm_filter_grid(filter, 0) == txm_filter_grid(filter, 1);
+    return !txm_filter_draws(filter) && txm_filter_is_cubic(filter, 0) == txm_filter_is_cubic(filter, 1);
+}
+
+/* TXM_GRID_* of a plain filter. */
+TXM_ARITH int txm_filter_grid(int filter)
+{
+    return txm_filter_reads_square(filter) + txm_filter_is_cubic(filter, 0);
 }
 
 /* ---- weights of a square of four ---- */

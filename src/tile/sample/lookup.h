@@ -130,7 +130,7 @@ TXM_ARITH void txm_packed_interpolate(TXM_GLOBAL const txm_view_texture *t, TXM_
                                       const txm_place *place, int filter, const float *slope, txm_sum *out)
 {
     float w = (float)txm_level_size(t->width, level), h = (float)txm_level_size(t->height, level);
-    if (txm_filter_grid(filter, level) == TXM_GRID_CUBIC) {
+    if (txm_filter_is_cubic(filter, level)) {
         float wx[4], wy[4], sx[4], sy[4];
         txm_rgba texels[4][4];
         for (int y = 0; y < 4; y++)
@@ -166,7 +166,7 @@ TXM_ARITH void txm_packed_interpolate(TXM_GLOBAL const txm_view_texture *t, TXM_
 TXM_FLOW txm_look txm_level_interpolate(const TXM_VIEW *view, TXM_GLOBAL const txm_view_texture *t, uint32_t level,
                                         float x, float y, int filter, const float *slope, txm_lane *lane, txm_sum *out)
 {
-    const int cubic = txm_filter_grid(filter, level) == TXM_GRID_CUBIC;
+    const int cubic = txm_filter_is_cubic(filter, level);
     uint32_t w = txm_level_size(t->width, level), h = txm_level_size(t->height, level);
     uint32_t tile_x = txm_tile_of(x, w, t->tile_shift), tile_y = txm_tile_of(y, h, t->tile_shift);
     txm_place place = txm_place_of(x, y);
@@ -239,12 +239,12 @@ TXM_FLOW txm_look txm_level_sample(const TXM_VIEW *view, TXM_GLOBAL const txm_vi
     uint32_t w = txm_level_size(t->width, level), h = txm_level_size(t->height, level);
     float x = txm_pixel_x(u, w), y = txm_pixel_y(v, h);
     int filter = how->filter;
-    if (txm_filter_grid(filter, level) != TXM_GRID_PIXEL)
+    if (txm_filter_reads_square(filter))
         return txm_level_interpolate(view, t, level, x, y, filter, slope, lane, out);
     const txm_rgba zero = txm_rgba_make(0.0f, 0.0f, 0.0f, 0.0f);
     if (slope)
         out->du = out->dv = zero;
-    if (txm_filter_draws(filter) != TXM_DRAWS_PIXELS)
+    if (!txm_filter_draws(filter) || txm_filter_draws_in_footprint(filter))
         return txm_level_pixel(view, t, level, x, y, lane, &out->color);
     txm_rgba tap;
     txm_look look = txm_level_pixel(view, t, level, x + jitter->x[0], y + jitter->y[0], lane, &tap);
@@ -428,11 +428,11 @@ TXM_FLOW txm_look txm_lookup_sample(const TXM_VIEW *view, uint32_t texture, cons
         txm_color_constant(1.0f, 0.0f, 1.0f, 1.0f, out, du, dv);
         return TXM_LOOK_FAILED;
     }
-    const int draws = txm_filter_draws(how->filter);
+    const int in_footprint = txm_filter_draws_in_footprint(how->filter);
     float u = at.u, v = at.v, slope[2], covered = 1.0f;
     int inside = txm_probe_wrap(t, &u, &v, slope);
     /* Footprints that are larger than a point may reach in from outside. */
-    if (!inside && how->rule != TXM_LEVEL_RULE_PROBES && draws != TXM_DRAWS_FOOTPRINT) {
+    if (!inside && how->rule != TXM_LEVEL_RULE_PROBES && !in_footprint) {
         txm_color_constant(0.0f, 0.0f, 0.0f, 0.0f, out, du, dv);
         return TXM_LOOK_RESIDENT;
     }
@@ -441,7 +441,7 @@ TXM_FLOW txm_look txm_lookup_sample(const TXM_VIEW *view, uint32_t texture, cons
     levels.low = txm_level_clamp(txm_level_jitter(how, f.level, &lane->random), txm_levels_of(t, how),
                                  how->mode == TXM_LEVEL_MODE_TRILINEAR, &levels.blend);
     txm_jitter jitter = txm_jitter_of(how, &lane->random);
-    if (draws == TXM_DRAWS_FOOTPRINT) {
+    if (in_footprint) {
         at.u += jitter.x[0] * at.dudx + jitter.y[0] * at.dudy;
         at.v += jitter.x[0] * at.dvdx + jitter.y[0] * at.dvdy;
         u = at.u, v = at.v;

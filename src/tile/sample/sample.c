@@ -109,7 +109,7 @@ enum {
     MODES = sizeof modes / sizeof *modes,
     FILTERS = sizeof filters / sizeof *filters
 };
-_Static_assert(FILTERS <= 16, "filter.h keeps four bits a filter in a word of 64, two in one of 32");
+_Static_assert(FILTERS <= 32, "filter.h keeps sets of filters in words of 32 bits");
 
 /* NULL beyond the last, here and below: that is how options are checked and listed. */
 const char *txm_level_rule_name(txm_level_rule rule)
@@ -134,7 +134,7 @@ const char *txm_filter_about(txm_filter filter)
 
 bool txm_filter_is_stochastic(txm_filter filter)
 {
-    return (unsigned)filter < FILTERS && txm_filter_draws((int)filter) != TXM_DRAWS_NOTHING;
+    return (unsigned)filter < FILTERS && txm_filter_draws((int)filter);
 }
 
 /* Rule and mode 0 are Cycles'. */
@@ -160,7 +160,7 @@ txm_status txm_sampler_check(const txm_sampler *how, txm_error *err)
                         TXM_MAX_ANISOTROPY);
     if (how->after & ~(TXM_AFTER_UNASSOCIATE | TXM_AFTER_SRGB))
         return txm_fail(err, TXM_STATUS_USAGE, "sampler: unknown bits in `after`: %u", how->after);
-    if (how->rule == TXM_LEVEL_RULE_GIVEN && txm_filter_draws(how->filter) == TXM_DRAWS_FOOTPRINT)
+    if (how->rule == TXM_LEVEL_RULE_GIVEN && txm_filter_draws_in_footprint(how->filter))
         return txm_fail(err, TXM_STATUS_USAGE, "sampler: the filter %s needs a footprint, and there is only a level",
                         filters[how->filter]);
     if (how->chance > TXM_CHANCE_NONE)

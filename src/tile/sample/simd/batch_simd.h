@@ -193,7 +193,7 @@ TXM_FAST int group_make(const txm_view_texture *t, const txm_sampler *how, vf u,
                         vf dvdy, vu random, group *g)
 {
     vi inside = vi_set(-1), beyond = vi_set(0), finite = (vi)(u - u == 0.0f) & (vi)(v - v == 0.0f);
-    const int grid = txm_filter_grid(how->filter, 0), closest = grid == TXM_GRID_PIXEL, cubic = grid == TXM_GRID_CUBIC;
+    const int grid = txm_filter_grid(how->filter), closest = grid == TXM_GRID_PIXEL, cubic = grid == TXM_GRID_CUBIC;
     u = group_wrap(u, t->extension, &inside);
     v = group_wrap(v, t->extension, &inside);
     if (vu_any((vu)~finite))

@@ -74,7 +74,7 @@ static txm_look sample_batch(const txm_view *view, uint32_t texture, const txm_s
                              txm_lane *lane)
 {
     txm_look worst = TXM_LOOK_RESIDENT, look;
-    const int grid = txm_filter_grid(how->filter, 0);
+    const int grid = txm_filter_grid(how->filter);
     group groups[GROUPS];
     size_t i = 0;
     if (texture < view->texture_count && group_serves(how))

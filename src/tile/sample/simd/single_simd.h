@@ -20,7 +20,7 @@ TXM_FAST int single_level(const txm_view *view, const txm_view_texture *t, const
     txm_rgba xy = uv * __builtin_convertvector(size, txm_rgba);
     v4i trunc = __builtin_convertvector(xy, v4i), past = trunc >= size;
     v4i tile = ((trunc & ~past) | ((size - 1) & past)) >> (int)t->tile_shift, base = tile << (int)t->tile_shift;
-    const int grid = txm_filter_grid(how->filter, 0);
+    const int grid = txm_filter_grid(how->filter);
     txm_rgba fraction = {0};
     v4i first;
     if (grid == TXM_GRID_PIXEL) {
@@ -52,7 +52,7 @@ TXM_FAST int single_packed_level(const txm_view *view, const txm_view_texture *t
     txm_rgba xy = uv * __builtin_convertvector(size, txm_rgba);
     if (!p)
         return 0;
-    if (txm_filter_grid(how->filter, 0) == TXM_GRID_PIXEL) {
+    if (txm_filter_grid(how->filter) == TXM_GRID_PIXEL) {
         const v4i at = __builtin_convertvector(xy, v4i);
         if (at[0] >= w || at[1] >= h)
             return 0;
@@ -78,7 +78,7 @@ TXM_RARE int single_probes(const txm_view *view, const txm_view_texture *t, cons
     float total = 0.0f, covered = 0.0f, middle = 0.5f * (float)(f->probes - 1), blend;
     uint32_t low = txm_level_clamp(level, txm_levels_of(t, how), how->mode == TXM_LEVEL_MODE_TRILINEAR, &blend);
     txm_rgba sum = {0};
-    const int grid = txm_filter_grid(how->filter, 0), closest = grid == TXM_GRID_PIXEL, cubic = grid == TXM_GRID_CUBIC;
+    const int grid = txm_filter_grid(how->filter), closest = grid == TXM_GRID_PIXEL, cubic = grid == TXM_GRID_CUBIC;
     vf lanes;
     for (int i = 0; i < TXM_LANES; i++)
         lanes[i] = (float)i;
@@ -167,7 +167,7 @@ TXM_RARE txm_look single_sample(const txm_view *view, uint32_t texture, const tx
         return single_udim(view, texture, how, at, lane, out);
     const int packed = txm_is_packed(t);
     if (!txm_filter_is_plain(how->filter) || !(still[0] == 0.0f && still[1] == 0.0f) ||
-        (packed && (txm_filter_grid(how->filter, 0) == TXM_GRID_CUBIC || how->rule == TXM_LEVEL_RULE_PROBES)))
+        (packed && (txm_filter_grid(how->filter) == TXM_GRID_CUBIC || how->rule == TXM_LEVEL_RULE_PROBES)))
         return sample_generally(view, texture, how, at, lane, out);
     int inside = single_wrap(&uv, t->extension);
     if (!inside && how->rule != TXM_LEVEL_RULE_PROBES) {
