@@ -250,7 +250,7 @@ check rule-space-says says "--rule '*.png'"
 : >plain
 txm make -d "$work/plain" film/tex/wood_color.png
 check cache-dir-exit rc_is 2
-check cache-dir-says says "is a file, not a folder"
+check cache-dir-says says "a file, not a folder"
 # A relative cache-dir counts from each image's folder, so only there it turns out to be a file.
 mkdir -p in-place/tex && cp "$golden/rgb8.png" in-place/tex/ && echo x >in-place/tex/taken
 echo 'cache-dir = taken' >in-place/.txmill
