@@ -205,7 +205,7 @@ install: all $(B)/install/txmill
 	  ln -sf $$l.so.$(VERSION) $(DESTDIR)$(LIBDIR)/$$l.so.$(SOVERSION) && \
 	  ln -sf $$l.so.$(SOVERSION) $(DESTDIR)$(LIBDIR)/$$l.so || exit; done
 	install -m 755 $(B)/txmill-oiio.so $(B)/txmill-oiio-worker $(DESTDIR)$(MODULEDIR)/
-	[ ! -e $(B)/txmill-embree.so ] || install -m 755 $(B)/txmill-embree.so $(DESTDIR)$(MODULEDIR)/
+	for m in embree sdl; do [ ! -e $(B)/txmill-$$m.so ] || install -m 755 $(B)/txmill-$$m.so $(DESTDIR)$(MODULEDIR)/ || exit; done
 	install -m 644 $(TILE_API) $(DESTDIR)$(INCLUDEDIR)/txtile/
 	install -m 644 $(MILL_API) $(DESTDIR)$(INCLUDEDIR)/txmill/
 	install -d $(DESTDIR)$(PYTHONDIR)/txmill

@@ -76,10 +76,11 @@ END
 # Who builds the packages answers for them, as Debian's tools ask it (DEBFULLNAME, DEBEMAIL). Nobody reads the address
 # that they have otherwise.
 maintainer="${DEBFULLNAME:-txmill maintainers} <${DEBEMAIL:-maintainers@txmill.invalid}>"
+# The window of `txmill stream view` is suggested only: SDL brings X11, Wayland and sound, which servers do not want.
 needs() { # PACKAGE: what its programs and libraries are linked with
     mkdir -p "$work/shlibs/debian"
     printf 'Source: txmill\n\nPackage: %s\nArchitecture: any\n' "$1" >"$work/shlibs/debian/control"
-    find "$work/$1" -type f -print0 | while IFS= read -r -d '' f; do
+    find "$work/$1" -type f ! -name txmill-sdl.so -print0 | while IFS= read -r -d '' f; do
         case $(head -c 4 "$f" | tail -c 3) in ELF) printf '%s\0' "$f" ;; esac
     done >"$work/binaries"
     (cd "$work/shlibs" && xargs -0 dpkg-shlibdeps -O -l"$work/libtxtile0$libdir" -l"$work/libtxmill0$libdir" \
@@ -99,6 +100,7 @@ pack() { # PACKAGE ARCHITECTURE SECTION DEPENDS SUMMARY, the description on stdi
         printf 'Maintainer: %s\nInstalled-Size: %s\n' "$maintainer" "$(du -sk --apparent-size "$root" | cut -f1)"
         [ "$2" = all ] || [ "$1" = txmill ] || echo 'Multi-Arch: same'
         [ -z "$4" ] || echo "Depends: $4"
+        [ ! -e "$root$libdir/txmill/txmill-sdl.so" ] || echo "Suggests: libsdl2-2.0-0"
         echo "Description: $5"
         sed 's/^$/./; s/^/ /'
     } >"$root/DEBIAN/control"

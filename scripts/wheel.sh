@@ -5,7 +5,7 @@
 # OpenColorIO and OpenImageIO are the versions that Blender has (scripts/wheel.txt), taken from the packages of those
 # projects on PyPI and put into the wheel: a wheel that depended on these packages would break when they are upgraded,
 # and wait for them with every new Python. Everything else is this Debian's. auditwheel copies the libraries, and decides
-# which systems the wheel is for. Embree is left out, and `txmill stream` says so.
+# which systems the wheel is for. Embree and SDL are left out, and `txmill stream` says so.
 #
 # What was downloaded stays in FOLDER/downloads and is not asked for again. Needs python3-venv and libfmt-dev.
 set -euo pipefail
@@ -76,7 +76,7 @@ for l in OpenImageIO OpenImageIO_Util; do ln -s "$(basename "$deps/lib/lib$l".so
 export LD_LIBRARY_PATH=$deps/lib
 build=$out/build
 # The program's pictures in a terminal come with GLib: linked in, as wheels may not rely on it but tools think they may.
-make -s ${JOBS:+-j"$JOBS"} B="$build" CUDA=no OPENCL=no MODULEDIR= EMBREE= \
+make -s ${JOBS:+-j"$JOBS"} B="$build" CUDA=no OPENCL=no MODULEDIR= EMBREE= SDL= \
     CXXFLAGS="-isystem $deps/include" LDFLAGS="-L$deps/lib -Wl,--as-needed" \
     TOOL_LIBS="-l:libchafa.a -l:libglib-2.0.a -l:libpcre2-8.a" all
 

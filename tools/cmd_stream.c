@@ -4,7 +4,7 @@
  *
  * `render` tests the cache with a scene: pictures are the same whatever the budget. `budget` traces the same rays
  * without reading tiles and estimates how much memory textures will need. `play` makes frames that do not wait for
- * textures. All print text, --json or a page (tools/stream); src/stream renders.
+ * textures, `view` shows such frames in a window. All print text, --json or a page (tools/stream); src/stream renders.
  *
  * The order of a run is options, project settings, config, scene, outputs. Outputs are checked before the first ray,
  * because a render may take an hour, and must not end with the discovery that its picture would replace one of its
@@ -30,6 +30,7 @@
 #include "tools/output/json.h"
 #include "tools/output/say.h"
 #include "tools/stream/stream_args.h"
+#include "tools/stream/view.h"
 #include "txmill/level.h"
 #include "txmill/out_file.h"
 #include "txmill/picture.h"
@@ -230,7 +231,7 @@ static void defaults(void *p)
 
 /* ---- what is written ---- */
 
-typedef enum verb { RENDER = 1, BUDGET = 2, PLAY = 4 } verb;
+typedef enum verb { RENDER = 1, BUDGET = 2, PLAY = 4, VIEW = 8 } verb;
 
 /* A file that may be written: its option, the verbs that write it, and its description. */
 typedef struct written_file {
@@ -246,7 +247,7 @@ static void list_outputs(const txm_stream_args *a, written_file out[OUTPUTS])
 {
     const bool o = a->overwrite;
     const written_file all[OUTPUTS] = {
-        {{"-o", a->output, TXM_OUTPUT_PICTURE, o}, RENDER | PLAY, "the picture"},
+        {{"-o", a->output, TXM_OUTPUT_PICTURE, o}, RENDER | PLAY | VIEW, "the picture"},
         {{"--heat-level", a->heat_level, TXM_OUTPUT_PICTURE, o}, RENDER, "the map of levels"},
         {{"--heat-misses", a->heat_misses, TXM_OUTPUT_PICTURE, o}, RENDER, "the map of misses"},
         {{"--heat-passes", a->heat_passes, TXM_OUTPUT_PICTURE, o}, RENDER, "the map of passes"},
@@ -535,7 +536,7 @@ static void show_frames(size_t done, size_t all)
 }
 
 /* If the run is stopped, the frames that were complete are written, and the result is that it was stopped. */
-static txm_status play(const txm_stream_args *a, const char *name, const txm_render_scene *scene,
+static txm_status play(const txm_stream_args *a, verb of, const char *name, const txm_render_scene *scene,
                        const txm_render_options *o, txm_status *damage, txm_error *err)
 {
     txm_play_run run;
@@ -552,7 +553,9 @@ static txm_status play(const txm_stream_args *a, const char *name, const txm_ren
         how.textures = TXM_FRAMES_UNTEXTURED;
     show_phase(a, "preparing the scene");
     txm_signals_publish();
-    txm_status status = txm_play(name, scene, &a->play, &how, a->quiet ? NULL : show_frames, &run, &stopped);
+    txm_status status = of == VIEW
+                            ? txm_stream_view(name, scene, &a->play, &how, &run, &stopped)
+                            : txm_play(name, scene, &a->play, &how, a->quiet ? NULL : show_frames, &run, &stopped);
     const bool complete = status == TXM_OK;
     txm_say_status("%s", "");
     if (!complete && !run.stopped) {
@@ -580,16 +583,17 @@ static txm_status check(const txm_stream_args *a, const txm_operands *operands, 
     static const struct {
         const char *word;
         verb of;
-    } verbs[] = {{"render", RENDER}, {"budget", BUDGET}, {"play", PLAY}};
+    } verbs[] = {{"render", RENDER}, {"budget", BUDGET}, {"play", PLAY}, {"view", VIEW}};
     const char *what = operands->count ? operands->items[0] : "";
+    txm_status status = TXM_OK;
     *of = 0;
     for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++)
         if (strcmp(what, verbs[i].word) == 0)
             *of = verbs[i].of;
     if (!*of)
         return txm_fail(err, TXM_STATUS_USAGE,
-                        "%s: unknown verb; use 'txmill stream render SCENE', 'txmill stream budget SCENE' or 'txmill "
-                        "stream play SCENE'",
+                        "%s: unknown verb; use 'txmill stream render SCENE', or budget, play or view in place of "
+                        "render",
                         *what ? what : "nothing to do");
     if (operands->count < 2)
         return txm_fail(
@@ -597,7 +601,9 @@ static txm_status check(const txm_stream_args *a, const txm_operands *operands, 
             "no scene given: give a folder with scene.txt, or one of plane, room, grid, udim, sphere, fly and images");
     if (a->keep_partial && !a->trace)
         return txm_fail(err, TXM_STATUS_USAGE, "--keep-partial needs a trace; name one with --trace");
-    return check_outputs(a, *of, err);
+    if (*of == VIEW)
+        status = txm_stream_view_check(&a->play, err);
+    return status == TXM_OK ? check_outputs(a, *of, err) : status;
 }
 
 /* Uses the project of the scene's folder, or of the images of a built-in scene. */
@@ -635,7 +641,7 @@ static int run_stream(void *p, const txm_operands *operands)
     if (status == TXM_OK)
         status = guard_outputs(a, scene, &err);
     if (status == TXM_OK) {
-        const txm_cache_options cache = cache_options_of(a, of == PLAY);
+        const txm_cache_options cache = cache_options_of(a, of == PLAY || of == VIEW);
         txm_render_options o = options_of(a, of == BUDGET, scene, context, &cache);
         double begin = txm_clock_seconds();
         o.progress = a->quiet ? NULL : show_progress;
@@ -645,7 +651,7 @@ static int run_stream(void *p, const txm_operands *operands)
         else if (of == RENDER)
             status = render(a, operands->items[1], scene, &o, &damage, &err);
         else
-            status = play(a, operands->items[1], scene, &o, &damage, &err);
+            status = play(a, of, operands->items[1], scene, &o, &damage, &err);
     }
     txm_render_scene_free(&scene);
     txm_context_free(&context);
@@ -657,7 +663,8 @@ static int run_stream(void *p, const txm_operands *operands)
     return txm_finish(&tally);
 }
 
-TXM_COMMAND(stream, txm_stream_args,
-            .purpose = "Render or play a scene through the texture cache, or estimate what texture memory it needs",
-            .synopsis = "render|budget|play [OPTION...] SCENE [IMAGE...]", .operand_values = TXM_VALUES_IMAGE,
-            .exits = TXM_EXITS_FAIL | TXM_EXITS_RETRY | TXM_EXITS_SIGNAL, .defaults = defaults);
+TXM_COMMAND(
+    stream, txm_stream_args,
+    .purpose = "Render, play or view a scene through the texture cache, or estimate what texture memory it needs",
+    .synopsis = "render|budget|play|view [OPTION...] SCENE [IMAGE...]", .operand_values = TXM_VALUES_IMAGE,
+    .exits = TXM_EXITS_FAIL | TXM_EXITS_RETRY | TXM_EXITS_SIGNAL, .defaults = defaults);

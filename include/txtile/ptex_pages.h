@@ -6,7 +6,9 @@
  * of the neighbours, turned as the file says, at the face's own size. A bilinear lookup in the page therefore goes on
  * over edges as a Ptex lookup does, on level 0 and on the log2(padding_px) levels below it, which are made of the
  * faces' own smaller sizes. Levels below those are means of pixels of the page: there, faces mix with what lies beside
- * them in the page.
+ * them in the page. A face that is no larger than a pixel of such a level has the mean colour that the file holds.
+ *
+ * Where the mesh ends and the file does not ask for black, the frame mirrors the face.
  *
  * Pages are numbered as UDIM tiles are: page 0 is 1001, which has texture coordinates from 0 to 1, page 1 is 1002.
  * Pictures have their first row at the top, faces at v = 0, the bottom.

@@ -404,8 +404,10 @@ txm_status txm_frames_advance(txm_frames *f, const txm_scene_camera *camera, txm
     status = txm_frame_trace_run(&f->trace, f->pool, f->frame, f->rejection, err);
     if (status == TXM_OK)
         status = end_frame(f, &s, err);
-    if (status)
+    if (status) {
+        txm_frame_loads_skip(&f->loads);
         return status;
+    }
     show_film(f);
     s.accumulated = f->film.accumulated;
     f->last = s;
@@ -545,7 +547,11 @@ txm_status txm_frames_set_policy(txm_frames *f, uint32_t policy, txm_error *err)
         f->world.images = textures.bound;
         return status;
     }
-    f->first = (txm_cache_stats){0};
+    /* Counts go on from those of the old cache. */
+    f->first.tiles_loaded -= loads.now.tiles_loaded;
+    f->first.tiles_reloaded -= loads.now.tiles_reloaded;
+    f->first.tiles_evicted -= loads.now.tiles_evicted;
+    f->first.tiles_failed -= loads.now.tiles_failed;
     txm_render_textures old = textures;
     txm_frame_loads_free(&loads);
     txm_render_textures_free(&old);

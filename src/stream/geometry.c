@@ -9,45 +9,31 @@
  */
 #include "stream/geometry.h"
 
-#include <dlfcn.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "stream/module.h"
 #include "tile/base/fail.h"
 #include "tile/base/mem.h"
-#include "tile/base/plugin.h"
-
-#define MODULE_FILE "txmill-embree.so"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static const txm_geometry_table *module; /* stays loaded: the threads of its library cannot be unloaded */
+static const txm_geometry_table *module;
 
 /* ---- the module ---- */
 
 /* Once per process, under a lock. A module of another build is refused by its ABI number and the sizes of what
  * crosses the border: it could only read rays in the wrong places. */
-static void load(txm_error *err)
+static void load_geometry_module(txm_error *err)
 {
-    char *looked_in = NULL, *path = txm_plugin_path(MODULE_FILE, &looked_in);
-    void *handle = path ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
-    const txm_geometry_table *t = handle ? dlsym(handle, TXM_GEOMETRY_SYMBOL) : NULL;
-    if (!path && !looked_in)
-        txm_no_memory(err, NULL);
-    else if (!path)
-        txm_fail(err, TXM_STATUS_UNSUPPORTED, "rays cannot be traced without Embree, which Python wheels leave out: %s",
-                 looked_in);
-    else if (!t)
-        txm_fail(err, TXM_STATUS_UNSUPPORTED, "rays cannot be traced without Embree: %s", dlerror());
-    else if (t->abi != TXM_GEOMETRY_ABI || t->hit_bytes != sizeof(txm_ray_hit) || t->ray_bytes != sizeof(txm_ray))
-        txm_fail(err, TXM_STATUS_UNSUPPORTED, "%s is of another build", path);
+    static const txm_module embree = {"txmill-embree.so", TXM_GEOMETRY_SYMBOL, "rays cannot be traced without Embree",
+                                      "libembree4-4 or libembree3-3"};
+    const txm_geometry_table *t = txm_module_table(&embree, err);
+    if (t && (t->abi != TXM_GEOMETRY_ABI || t->hit_bytes != sizeof(txm_ray_hit) || t->ray_bytes != sizeof(txm_ray)))
+        txm_fail(err, TXM_STATUS_UNSUPPORTED, "%s is of another build", embree.file);
     else
         module = t;
-    if (handle && !module)
-        dlclose(handle);
-    free(path);
-    free(looked_in);
 }
 
 /* Whether rays can be taken to the mesh's own space. Not where the matrix flattens, nearly or wholly, or goes to the
@@ -130,7 +116,7 @@ txm_status txm_scene_geometry_new(const txm_render_scene *scene, unsigned thread
     txm_error own = {0};
     pthread_mutex_lock(&lock);
     if (!module)
-        load(&own);
+        load_geometry_module(&own);
     g.call = module;
     pthread_mutex_unlock(&lock);
     if (!g.call)

@@ -10,6 +10,18 @@ $(B)/txmill-embree.so: $(EMBREE_SRC) $(B)/flags/c $(B)/flags/link
 -include $(B)/src/stream/embree/embree_module.d
 $(TESTS): | $(B)/txmill-embree.so
 endif
+# SDL 2 opens the window of `txmill stream view`: a module, loaded by that command alone, and left out without its headers.
+# Text is drawn with the font of libSDL2_test.a, which is linked in.
+SDL := $(shell $(CC) -E -include SDL2/SDL.h -include SDL2/SDL_test_font.h -x c /dev/null >/dev/null 2>&1 && echo yes)
+SDL_SRC := src/stream/sdl/sdl_module.c
+ifneq ($(SDL),)
+all: $(B)/txmill-sdl.so
+$(B)/txmill-sdl.so: $(SDL_SRC) $(B)/flags/c $(B)/flags/link
+	@mkdir -p $(B)/src/stream/sdl
+	$(CC) $(ALL_CFLAGS) -fvisibility=hidden -MF $(B)/src/stream/sdl/sdl_module.d -shared $(ALL_LDFLAGS) $< -lSDL2_test -lSDL2 -lm -o $@
+-include $(B)/src/stream/sdl/sdl_module.d
+$(TESTS): | $(B)/txmill-sdl.so
+endif
 # Claims about texture caches, measured: tables and plots of docs/streaming.md.
 .PHONY: bench-stream
 bench-stream: all

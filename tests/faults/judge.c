@@ -174,7 +174,8 @@ static bool tells_cause(const trial *t)
     if (f->error == 0 || says(t, "standard output: writing failed"))
         return true;
     if (f->error == ENOENT)
-        return says(t, "no such file") || says(t, "not found") || says(t, "not exist") || says(t, "disappeared");
+        return says(t, "no such file") || says(t, "not found") || says(t, "not exist") || says(t, "disappeared") ||
+               says(t, "there is no ");
     return says(t, strerror(f->error));
 }
 

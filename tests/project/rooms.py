@@ -59,7 +59,7 @@ if what == "symbols":
     made, used = {}, collections.defaultdict(set)
     for path in build.rglob("*.o"):
         inside = path.relative_to(build)
-        if inside.parts[0] not in ("src", "tools") or "embree" in inside.parts or "worker" in inside.parts:
+        if inside.parts[0] not in ("src", "tools") or {"embree", "sdl"} & set(inside.parts) or "worker" in inside.parts:
             continue
         if not any(inside.with_suffix(kind).exists() for kind in (".c", ".cpp", ".cu")):  # a file that moved left it
             continue

@@ -434,7 +434,10 @@ START_TEST(options_change_while_frames_run)
     ck_assert_int_eq(txm_frames_set_size(frames, 0, 27, &err), TXM_STATUS_USAGE);
     ck_assert_int_eq(txm_frames_set_resolution(frames, 0.0f, &err), TXM_STATUS_USAGE);
     ck_assert_int_eq(txm_frames_set_resolution(frames, 0.25f, &err), TXM_OK);
+    const uint64_t loaded = txm_frames_totals_of(frames).loaded;
+    ck_assert_uint_gt(loaded, 0);
     ck_assert_int_eq(txm_frames_set_policy(frames, TXM_CACHE_POLICY_CLOCK4, &err), TXM_OK);
+    ck_assert_uint_eq(txm_frames_totals_of(frames).loaded, loaded); /* the count goes on */
     ck_assert_int_eq(txm_frames_set_policy(frames, TXM_CACHE_POLICY_SECOND_CHANCE + 1, &err), TXM_STATUS_USAGE);
     advance(frames, NULL);
     ck_assert_uint_eq(txm_frames_last(frames)->sharp, 0); /* another cache */

@@ -31,7 +31,7 @@ txmill diff |$all
 txmill list |folder/ shot.blend
 txmill report |folder/ run.jsonl
 txmill make --log |folder/ run.jsonl
-txmill stream |budget play render
+txmill stream |budget play render view
 txmill stream r|render
 txmill make --ocio |config.ocio folder/
 txmill make --cache-dir |folder/

@@ -158,6 +158,13 @@ check keep-going-wins-when-last prints "created      many/blender_tx/1.png"
 for j in 1 2 5; do "$TXMILL" make -q -j $j -d "threads$j" photo.jpg half-rgb.exr -c ACEScg; done
 check threads-same-bytes diff -r threads1 threads2
 check threads-same-bytes-5 diff -r threads1 threads5
+# Nor on the vector instructions that the processor has.
+"$TXMILL" make -q -d threads1 photo.jpg
+for isa in scalar avx2; do
+    TXMILL_ISA=$isa "$TXMILL" make -q -d "isa-$isa" photo.jpg half-rgb.exr -c ACEScg
+    TXMILL_ISA=$isa "$TXMILL" make -q -d "isa-$isa" photo.jpg
+    check "$isa-same-bytes" diff -r threads1 "isa-$isa"
+done
 
 # ---- what is said ----------------------------------------------------------------------------------------------------
 txm make -q --force rgb8.png

@@ -184,19 +184,11 @@ static txm_scene_camera camera_at(const txm_frames *frames, const txm_render_sce
 
 /* ---- frames ------------------------------------------------------------------------------------------------------ */
 
-static txm_status make_room(const txm_render_scene *scene, size_t frames, txm_play_run *run, txm_error *err)
+static txm_status make_room(size_t frames, txm_play_run *run, txm_error *err)
 {
-    txm_render_scene_info info;
-    txm_render_scene_describe(scene, &info);
     run->frames = txm_calloc(frames, sizeof *run->frames);
     run->keys = txm_calloc(frames * run->args->keys + 1, sizeof *run->keys);
-    run->images = txm_calloc(info.images + 1, sizeof *run->images);
-    if (!run->frames || !run->keys || !run->images)
-        return txm_no_memory(err, NULL);
-    run->image_count = info.images;
-    for (size_t i = 0; i < info.images; i++)
-        run->images[i] = txm_render_image_path(scene, i);
-    return TXM_OK;
+    return run->frames && run->keys ? TXM_OK : txm_no_memory(err, NULL);
 }
 
 static txm_status play_frames(txm_frames *frames, const txm_render_scene *scene, camera_path path,
@@ -227,12 +219,19 @@ static txm_status play_frames(txm_frames *frames, const txm_render_scene *scene,
     return status;
 }
 
-static txm_status collect(txm_frames *frames, txm_play_run *run, txm_error *err)
+txm_status txm_play_collect(const txm_frames *frames, txm_play_run *run, txm_error *err)
 {
+    const txm_render_scene *scene = txm_frames_scene(frames);
+    txm_render_scene_info info;
+    txm_render_scene_describe(scene, &info);
     txm_frames_size(frames, &run->width, &run->height);
     run->rgb = txm_calloc((size_t)run->width * run->height, 3 * sizeof *run->rgb);
-    if (!run->rgb)
+    run->images = txm_calloc(info.images + 1, sizeof *run->images);
+    if (!run->rgb || !run->images)
         return txm_no_memory(err, NULL);
+    run->image_count = info.images;
+    for (size_t i = 0; i < info.images; i++)
+        run->images[i] = txm_render_image_path(scene, i);
     txm_frames_picture(frames, run->rgb);
     run->totals = txm_frames_totals_of(frames);
     txm_frames_cache_stats(frames, &run->cache);
@@ -301,10 +300,10 @@ txm_status txm_play(const char *name, const txm_render_scene *scene, const txm_p
     static const char *const paths[] = {"auto", "orbit", "keyframes", "rest"};
     txm_frames *frames = NULL;
     camera_path path;
-    *run = (txm_play_run){.scene = name, .options = options, .args = args};
+    *run = (txm_play_run){.action = "play", .scene = name, .options = options, .args = args};
     txm_status status = choose_path(scene, args, &path, err);
     if (status == TXM_OK)
-        status = make_room(scene, (size_t)path.frames + args->rest, run, err);
+        status = make_room((size_t)path.frames + args->rest, run, err);
     if (status == TXM_OK)
         status = txm_frames_open(scene, options, &frames, err);
     if (status == TXM_OK) {
@@ -314,7 +313,7 @@ txm_status txm_play(const char *name, const txm_render_scene *scene, const txm_p
     }
     if (status == TXM_OK || run->stopped) {
         txm_error own = {0};
-        const txm_status collected = collect(frames, run, &own);
+        const txm_status collected = txm_play_collect(frames, run, &own);
         if (collected) {
             run->stopped = false;
             status = txm_fail_as(err, &own);

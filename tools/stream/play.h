@@ -23,7 +23,7 @@ txm_play_args txm_play_defaults(void);
 
 /* The frames that were played, with what each asked for. */
 typedef struct txm_play_run {
-    const char *scene;
+    const char *action, *scene;
     const txm_frames_options *options;
     const txm_play_args *args;
     const char *path; /* of the camera: a word */
@@ -46,6 +46,8 @@ typedef struct txm_play_run {
 txm_status txm_play(const char *name, const txm_render_scene *scene, const txm_play_args *args,
                     const txm_frames_options *options, void (*progress)(size_t done, size_t all), txm_play_run *out,
                     txm_error *err);
+/* What frames that were played come to: picture, totals, cache and images. */
+txm_status txm_play_collect(const txm_frames *frames, txm_play_run *run, txm_error *err);
 void txm_play_clear(txm_play_run *run);
 /* The options of the frames as the arguments say; those of the render are the caller's. */
 void txm_play_options_of(const txm_play_args *args, txm_frames_options *options);

@@ -195,7 +195,7 @@ static void json_images(cJSON *object, const txm_play_run *run)
 void txm_play_json(const txm_play_run *run)
 {
     cJSON *o = txm_json_new("txmill.stream", TXM_STREAM_SCHEMA_VERSION);
-    txm_json_text(o, "action", "play");
+    txm_json_text(o, "action", run->action);
     txm_json_text(o, "scene", run->scene);
     txm_json_uint(o, "width", run->width);
     txm_json_uint(o, "height", run->height);

@@ -2,10 +2,10 @@
  *
  * The scene that the command line names: a folder, or a built-in scene with the images that follow.
  */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "mill/base/spelling.h"
 #include "tile/base/fail.h"
@@ -14,10 +14,14 @@
 #include "tools/stream/stream_args.h"
 
 /* Through symbolic links: scenes are often linked from elsewhere. */
-static bool is_folder(const char *path)
+static txm_status examine_scene(const char *path, bool *exists, bool *is_folder, txm_error *err)
 {
     struct stat s;
-    return stat(path, &s) == 0 && S_ISDIR(s.st_mode);
+    *exists = stat(path, &s) == 0;
+    *is_folder = *exists && S_ISDIR(s.st_mode);
+    return *exists || errno == ENOENT || errno == ENOTDIR || errno == ENAMETOOLONG
+               ? TXM_OK
+               : txm_fail_errno(err, errno, "%s: cannot examine the scene", path);
 }
 
 /* A folder of that name wins over a built-in scene. */
@@ -55,11 +59,11 @@ static txm_status open_builtin(const txm_stream_args *a, const char *name, const
 }
 
 /* A name that is neither a folder's nor a built-in scene's. */
-static txm_status no_scene(const char *name, txm_error *err)
+static txm_status no_scene(const char *name, bool exists, txm_error *err)
 {
     const char *near = NULL, *one;
     unsigned distance, least = 0;
-    if (access(name, F_OK) == 0)
+    if (exists)
         return txm_fail(err, TXM_STATUS_UNSUPPORTED,
                         "%s: is %s, but a scene is a folder with a file scene.txt, described in txmill-scene(5); the "
                         "Blender extension's Export Scene writes one",
@@ -81,10 +85,14 @@ txm_status txm_stream_open_scene(const txm_stream_args *a, const txm_operands *o
 {
     const char *name = operands->items[1];
     const txm_operands images = {.items = operands->items + 2, .count = operands->count - 2};
-    if (!is_folder(name) && is_builtin(name))
+    bool exists, is_folder;
+    txm_status status = examine_scene(name, &exists, &is_folder, err);
+    if (status != TXM_OK)
+        return status;
+    if (!is_folder && is_builtin(name))
         return open_builtin(a, name, &images, scene, err);
     if (images.count)
         return txm_fail(err, TXM_STATUS_USAGE, "%s: only built-in scenes take images; this scene names its own",
                         images.items[0]);
-    return is_folder(name) ? txm_render_scene_open(name, scene, err) : no_scene(name, err);
+    return is_folder ? txm_render_scene_open(name, scene, err) : no_scene(name, exists, err);
 }

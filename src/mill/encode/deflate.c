@@ -17,7 +17,14 @@
 
 /* The fastest level is the sparse encoder's search for few matches, on whatever it meets; the others are libdeflate's.
  */
-enum { SPARSE = 1, MAX_LEVEL = 12, MAX_BLOCK_BYTES = 1 << 16, ZLIB_HEADER_BYTES = 2, ZLIB_TRAILER_BYTES = 4 };
+enum {
+    HARDLY_ANYTHING = 32,
+    SPARSE = 1,
+    MAX_LEVEL = 12,
+    MAX_BLOCK_BYTES = 1 << 16,
+    ZLIB_HEADER_BYTES = 2,
+    ZLIB_TRAILER_BYTES = 4
+};
 
 struct txm_deflate {
     int level;
@@ -81,8 +88,9 @@ size_t txm_deflate_bound(const txm_deflate *d)
  * Where matches would save little on the literals' cost, looking for few is both faster and smaller, the more so the
  * less there is to save. Elsewhere several candidates are compared, or, where 8 bits were widened to 16 and low bytes
  * repeat high ones, libdeflate finds the short matches that this makes: level 6 on bytes that are nearly all matches,
- * for which it is fast. The limits were fitted on 60,000 tiles of photographs, renderings and maps;
- * bench/bench_codec.c measures what comes of them.
+ * for which it is fast. Tiles of one colour, of which there may be many, take half of the bytes by that level, too. The
+ * limits were fitted on 60,000 tiles of photographs, renderings and maps; bench/bench_codec.c measures what comes of
+ * them.
  */
 static int choose_level(const txm_deflate *d, const uint8_t *src, size_t size_bytes, txm_search *search)
 {
@@ -97,6 +105,8 @@ static int choose_level(const txm_deflate *d, const uint8_t *src, size_t size_by
     bool few = by_4 < (d->shape.wide ? 0.01 : 0.03) && by_8 < (share < 0.25 ? 0.10 : 0.15);
     few = few && s.literal_bits >= few_bits;
     *search = !few ? TXM_SEARCH_MANY : d->shape.parts > 1 ? TXM_SEARCH_FEWEST : TXM_SEARCH_FEW;
+    if (s.literal_bits < size_bytes * 8 / HARDLY_ANYTHING)
+        return 6;
     return few || !d->shape.wide ? SPARSE : s.literal_bits < few_bits ? 6 : 4;
 }
 

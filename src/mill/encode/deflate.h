@@ -2,9 +2,9 @@
  *
  * zlib streams (RFC 1950) of one tile each, at a fixed level or in the way that the tile deserves.
  *
- * In: the filtered bytes of a tile. Out: a zlib stream that every reader takes. Our own encoder (sparse.h) is
- * as fast as the disk and best on noise, libdeflate's on what repeats; level 0 surveys the bytes of each tile
- * and takes the one that fits.
+ * In: the filtered bytes of a tile. Out: a zlib stream that every reader takes. Level 0 surveys the bytes of each tile
+ * and lets our own encoder (sparse.h) look for few matches or for many; libdeflate's levels are for who names one, and
+ * for 16-bit samples of which much repeats.
  */
 #ifndef TXM_ENCODE_DEFLATE_H
 #define TXM_ENCODE_DEFLATE_H

@@ -7,26 +7,30 @@
  */
 #include "mill/encode/deflate_block.h"
 
+#include "mill/encode/deflate_literals.h"
+
 /* ---- Huffman codes --------------------------------------------------------------------------------------------- */
 
 enum { DEPTHS = 48 }; /* a tree over a sum below 2^31 has at most 45 levels (Fibonacci numbers), whatever its limit */
 static const uint32_t NONE = UINT32_MAX;
 
 /* Orders all symbols by frequency, rare ones first, equal ones by symbol: one key holds both. Returns how many are
- * used; those come last. Frequencies below the last bucket's, nearly all, are in order after one pass of a counting
- * sort. */
+ * used; those come last. One pass of a counting sort puts frequencies below the last bucket's in order, nearly all of a
+ * large alphabet's; small ones are quicker sorted by insertion, all in that bucket. */
 static size_t sort_symbols(const uint32_t *frequencies, size_t count, uint64_t *sorted)
 {
-    enum { LAST = 256 };
-    uint16_t start[LAST + 2] = {0};
+    enum { MOST_BUCKETS = 256, SMALL = 32 };
+    uint16_t start[MOST_BUCKETS + 2];
+    const size_t last = count > SMALL ? MOST_BUCKETS : 1;
+    memset(start, 0, (last + 2) * sizeof *start);
     for (size_t s = 0; s < count; s++)
-        start[(frequencies[s] < LAST ? frequencies[s] : LAST) + 1]++;
+        start[(frequencies[s] < last ? frequencies[s] : last) + 1]++;
     size_t unused = start[1];
-    for (size_t b = 1; b <= LAST; b++)
+    for (size_t b = 1; b <= last; b++)
         start[b + 1] = (uint16_t)(start[b + 1] + start[b]);
-    size_t first_large = start[LAST];
+    size_t first_large = start[last];
     for (size_t s = 0; s < count; s++)
-        sorted[start[frequencies[s] < LAST ? frequencies[s] : LAST]++] = (uint64_t)frequencies[s] << 32 | s;
+        sorted[start[frequencies[s] < last ? frequencies[s] : last]++] = (uint64_t)frequencies[s] << 32 | s;
     for (size_t i = first_large + 1; i < count; i++) {
         uint64_t key = sorted[i];
         size_t k = i;
@@ -214,8 +218,9 @@ static inline void put_literals(txm_bit_writer *w, const uint32_t *entries, cons
 
 /* Code and length of a symbol in one word: one load per literal. Four at a time fit the bit buffer between two
  * flushes. */
-static const uint8_t *write_literals(txm_bit_writer *w, const uint32_t *entries, const uint8_t *p, size_t n)
+static void write_literals(txm_bit_writer *w, const txm_literal_codes *codes, const uint8_t *p, size_t n)
 {
+    const uint32_t *entries = codes->entries;
     txm_bit_writer local = *w; /* what is written may alias the writer, which would go to memory and back each time */
     for (; n >= 4; n -= 4, p += 4) {
         put_literals(&local, entries, p);
@@ -225,11 +230,10 @@ static const uint8_t *write_literals(txm_bit_writer *w, const uint32_t *entries,
         txm_put_bits(&local, entries[*p] >> 8, entries[*p] & 255);
     txm_flush_bits(&local);
     *w = local;
-    return p;
 }
 
 /* The same where four more bytes follow: the last, fewer than four, are written without a branch for each number. */
-static inline const uint8_t *write_before_match(txm_bit_writer *w, const uint32_t *entries, const uint8_t *p, size_t n)
+static inline void write_before_match(txm_bit_writer *w, const uint32_t *entries, const uint8_t *p, size_t n)
 {
     for (; n >= 4; n -= 4, p += 4) {
         put_literals(w, entries, p);
@@ -239,16 +243,18 @@ static inline const uint8_t *write_before_match(txm_bit_writer *w, const uint32_
     unsigned two = (a & 255) + (b & 255);
     txm_put_bits(w, a >> 8 | (uint64_t)(b >> 8) << (a & 255) | (uint64_t)(c >> 8) << two, two + (c & 255));
     txm_flush_bits(w);
-    return p + n;
 }
+
+enum { LONG_RUN = 16 }; /* of literals, from which on vector instructions pay */
 
 /* Literals that no match covers, matches, the end of the block. */
 void txm_deflate_block(txm_bit_writer *w, const uint8_t *src, size_t n, const txm_sequence *sequences, size_t matches,
-                       uint32_t *litlen, const uint32_t *distance_counts, bool last)
+                       uint32_t *litlen, const uint32_t *distance_counts, txm_literal_writer vector, bool last)
 {
     uint8_t ll[TXM_LITLEN_SYMBOLS], dl[TXM_DISTANCE_SYMBOLS];
     uint16_t lc[TXM_LITLEN_SYMBOLS], dc[TXM_DISTANCE_SYMBOLS];
-    uint32_t entries[TXM_LITERALS];
+    txm_literal_codes codes;
+    const uint32_t *entries = codes.entries;
     const uint8_t *p = src;
     txm_bit_writer local;
     litlen[END_OF_BLOCK] = 1;
@@ -257,12 +263,20 @@ void txm_deflate_block(txm_bit_writer *w, const uint8_t *src, size_t n, const tx
     txm_huffman_codes(ll, TXM_LITLEN_SYMBOLS, lc);
     txm_huffman_codes(dl, TXM_DISTANCE_SYMBOLS, dc);
     for (int i = 0; i < TXM_LITERALS; i++)
-        entries[i] = (uint32_t)lc[i] << 8 | ll[i];
+        codes.entries[i] = (uint32_t)lc[i] << 8 | ll[i];
+    for (int i = 0; vector && i < TXM_LITERALS; i++) {
+        codes.low[i] = (uint8_t)lc[i];
+        codes.rest[i] = (uint8_t)(lc[i] >> 8 << 4 | ll[i]);
+    }
     write_header(w, ll, dl, last);
     local = *w; /* what is written may alias the writer, which would go to memory and back each time */
     for (size_t i = 0; i < matches; i++) {
         const txm_sequence *q = &sequences[i];
-        p = write_before_match(&local, entries, p, q->literals) + q->length;
+        if (vector && q->literals >= LONG_RUN)
+            vector(&local, &codes, p, q->literals);
+        else
+            write_before_match(&local, entries, p, q->literals);
+        p += q->literals + q->length;
         txm_coded length = txm_code_length(q->length), distance = txm_code_distance(q->distance);
         txm_put_bits(&local, lc[length.symbol], ll[length.symbol]);
         txm_put_bits(&local, length.extra, length.extra_bits);
@@ -271,7 +285,7 @@ void txm_deflate_block(txm_bit_writer *w, const uint8_t *src, size_t n, const tx
         txm_flush_bits(&local);
     }
     *w = local;
-    write_literals(w, entries, p, n - (size_t)(p - src));
+    (vector ? vector : write_literals)(w, &codes, p, n - (size_t)(p - src));
     txm_put_bits(w, lc[END_OF_BLOCK], ll[END_OF_BLOCK]);
     txm_flush_bits(w);
 }

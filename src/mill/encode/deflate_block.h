@@ -88,9 +88,17 @@ void txm_huffman_lengths(const uint32_t *frequencies, size_t count, int max_bits
 
 /* Canonical codes for lengths, bits reversed as deflate sends them. */
 void txm_huffman_codes(const uint8_t *lengths, size_t count, uint16_t *codes);
+
+typedef struct txm_literal_codes txm_literal_codes;
+/* Writes n literals; flushes write eight bytes of which some do not count. */
+typedef void (*txm_literal_writer)(txm_bit_writer *writer, const txm_literal_codes *codes, const uint8_t *src,
+                                   size_t n);
+
 /* Writes a block of n bytes. `litlen` and `distance` count the symbols that `matches` sequences and the literals
  * between and after them take; the end of the block is counted here. A literal takes at most TXM_LITLEN_BITS; flushes
- * write eight bytes of which some do not count. */
+ * write eight bytes of which some do not count. Long runs of literals go to `vector`, unless it is NULL: the bits are
+ * the same. */
 void txm_deflate_block(txm_bit_writer *writer, const uint8_t *src, size_t n, const txm_sequence *sequences,
-                       size_t matches, uint32_t *litlen, const uint32_t *distance, bool last);
+                       size_t matches, uint32_t *litlen, const uint32_t *distance, txm_literal_writer vector,
+                       bool last);
 #endif

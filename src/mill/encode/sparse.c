@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "mill/encode/deflate_block.h"
+#include "mill/encode/deflate_literals.h"
 #include "tile/base/endian.h"
 #include "tile/base/mem.h"
 #include "tile/decode/inflate_parts.h"
@@ -38,6 +39,7 @@ typedef struct block_costs {
 } block_costs;
 
 struct txm_sparse {
+    txm_literal_writer literal_writer;
     txm_sequence *sequences;
     uint16_t last[1 << HASH_BITS];      /* low half of the number of the last position with this hash */
     uint16_t links[LINKS];              /* how many positions before each one lies the last with the same hash */
@@ -56,6 +58,7 @@ txm_sparse *txm_sparse_new(size_t max_bytes)
     txm_sparse *s = txm_calloc(1, sizeof *s);
     if (!s)
         return NULL;
+    s->literal_writer = txm_literal_writer_best();
     s->sequences = txm_alloc_pixels(max_bytes / MIN_MATCH + 1, sizeof *s->sequences);
     if (!s->sequences)
         txm_sparse_free(&s);
@@ -347,9 +350,10 @@ TXM_TEMPLATE match find_match(const txm_sparse *s, const uint16_t *cost, const u
         match other = {MIN_MATCH, back * step};
         if (!link || other.distance > limit)
             break;
-        if (p[best.length] != p[best.length - other.distance] || txm_load_le64(p) != txm_load_le64(p - other.distance))
+        const uint8_t *from = p - other.distance;
+        if (p[best.length] != from[best.length] || txm_load_le64(p) != txm_load_le64(from))
             continue;
-        other.length += agree(p + MIN_MATCH, p + MIN_MATCH - other.distance, most - MIN_MATCH);
+        other.length += agree(p + MIN_MATCH, from + MIN_MATCH, most - MIN_MATCH);
         if (other.length > best.length && is_worth(cost, p, other, best))
             best = other;
     }
@@ -500,7 +504,8 @@ static size_t encode(txm_sparse *s, const uint8_t *src, size_t size_bytes, size_
         memset(s->bytes, 0, sizeof s->bytes);
         size_t matches = find_block_matches(s, cost, src, reach, at, end, step_bytes, search);
         add_counters(s);
-        txm_deflate_block(&w, src + at, n, s->sequences, matches, s->litlen, s->distance, end == size_bytes);
+        txm_deflate_block(&w, src + at, n, s->sequences, matches, s->litlen, s->distance, s->literal_writer,
+                          end == size_bytes);
     }
     txm_put_bits(&w, 0, (8 - w.count) & 7);
     txm_flush_bits(&w);

@@ -101,8 +101,8 @@ txm_status txm_mesh_file_parse(const char *path, const uint8_t *data, size_t byt
     return status == TXM_OK ? check_corners(mesh, err) : status;
 }
 
-/* Non-blocking, so that a FIFO of that name does not hang the program; and a regular file only, since its size is
- * believed. */
+/* Non-blocking, so that a FIFO of that name does not hang the program; and a regular file only, since its size must be
+ * the number of its bytes. */
 txm_status txm_mesh_file_open(const char *path, bool quads, mesh_file *mesh, txm_error *err)
 {
     struct stat s;
@@ -155,8 +155,8 @@ static txm_status compare_kinds(const mesh_file *mesh, const txm_ptex *ptex, con
             const bool is_sub = txm_ptex_face_of(ptex, face)->flags & TXM_PTEX_SUBFACE;
             if (is_sub != (corners != 4))
                 return txm_fail(err, TXM_STATUS_CORRUPT,
-                                "%s: polygon %u has %u corners, but face %u of %s is %s: the polygons are in another "
-                                "order than when it was painted",
+                                "%s: polygon %u has %u corners, but face %u of %s is %s: the polygons are in a "
+                                "different order than when it was painted",
                                 mesh->path, i, corners, face, ptex_path,
                                 is_sub ? "a part of a polygon that is not a quad" : "a whole quad");
         }
@@ -212,8 +212,8 @@ txm_status txm_mesh_file_judge(const mesh_file *mesh, const txm_ptex *ptex, cons
     }
     if (faces != info->faces)
         return txm_fail(err, TXM_STATUS_CORRUPT,
-                        "%s has %u polygons%s, which are %llu faces of Ptex, but %s has %u: they are not of the same "
-                        "mesh, or its polygons were merged or cut since",
+                        "%s has %u polygons%s, which are %llu faces of Ptex, but %s has %u: it is another mesh, or "
+                        "its polygons were merged or cut since it was painted",
                         mesh->path, mesh->polygons, mesh->quads && others ? ", not all of them quads" : "",
                         (unsigned long long)faces, ptex_path, info->faces);
     txm_status status = mesh->quads ? compare_kinds(mesh, ptex, ptex_path, err) : TXM_OK;

@@ -2,10 +2,10 @@
  *
  * OBJ meshes.
  *
- * The file is written as it was read, line by line: materials, groups, normals and comments stay. Only its texture
- * coordinates go, and each f line has new ones. A polygon that is cut brings new vertices, and normals where it has
- * any; they come before the line that uses them, since readers know only what they have read, and indices of later
- * vertices move up by as many.
+ * The file is copied line by line: materials, groups, normals and comments are kept. Only the texture coordinates are
+ * replaced. A polygon that is cut needs new vertices, and new normals if it has normals. They are written just before
+ * the line that uses them, because readers refuse indices of vertices that come later, so the indices of all vertices
+ * after them are raised.
  *
  * A line ends at a newline that has no backslash before it.
  */
@@ -374,7 +374,7 @@ static txm_status write_obj(const mesh_file *mesh, const txm_ptex_pages *pages, 
     obj_line l;
     txm_status status = TXM_OK;
     fprintf(out, "# " MESH_MARK "%s\n", mark);
-    /* A file that is cut short while it is read shows zeros from there on: polygons end early. */
+    /* Where a file was cut short after it had been read, the map holds zeros: fewer polygons are found. */
     while (status == TXM_OK && !ferror(out) && next_line(&r, &l) &&
            (w.polygon < mesh->polygons || l.end - l.begin < MOST_LINE))
         status = w.polygon == mesh->polygons && l.begin[0] == 'f' ? TXM_OK : write_line(&w, &l);

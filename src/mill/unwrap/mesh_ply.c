@@ -2,9 +2,9 @@
  *
  * PLY meshes, as text and as binary of either byte order.
  *
- * PLY has texture coordinates at vertices, not at corners. Each corner of a face therefore becomes a vertex of its own
- * with all that the vertex had; what faces and other elements had besides is not written. The file is written as binary
- * little-endian, with the coordinates twice: s and t for Blender, u and v for `txmill stream`.
+ * PLY stores texture coordinates at vertices, not at corners. Each corner of a face is therefore written as a vertex,
+ * with all properties of the original one; other properties of faces, and other elements, are left out. The file is
+ * binary little-endian, with the coordinates twice: Blender reads s and t, `txmill stream` reads u and v.
  */
 #include <math.h>
 #include <stdarg.h>
@@ -226,7 +226,8 @@ static bool skip_property(ply_reader *r, const ply_property *p)
 
 /* ---- elements ---------------------------------------------------------------------------------------------------- */
 
-/* Every value takes a byte of the file at least, so that no header makes this take more memory than that. */
+/* Every value takes at least one byte of the file, so the size of the file bounds the memory whatever the header says.
+ */
 static txm_status read_vertices(ply_reader *r, ply_element *e)
 {
     mesh_file *mesh = r->mesh;

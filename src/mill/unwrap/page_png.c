@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Pages as PNG: one zlib stream by ISA-L, which is as fast as most disks, over rows that are stored as differences from
- * the row above.
+ * Pages as PNG. Rows are stored as differences from the row above and compressed by ISA-L, which keeps up with most
+ * disks.
  */
 #include <errno.h>
 #include <isa-l/igzip_lib.h>

@@ -6,9 +6,9 @@
  * threads, each of which writes a page of its own, into temporaries beside the targets. When all are complete they get
  * their names, the mesh last.
  *
- * Every file carries a key, of both inputs' sizes and times and of the options. Where all that are there have the key
- * of this run, nothing needs to be done; where a run was killed between two renames, the keys differ. The key also
- * tells files of ours from those of somebody else, which are not replaced.
+ * Every file contains a key, a digest of both inputs' sizes and times and of the options. If all files have the key of
+ * this run, nothing needs to be done; after a run that was killed between two renames, some keys differ. Files without
+ * such a mark were not written by txmill and are not replaced.
  */
 #include "txmill/unwrap.h"
 
@@ -36,7 +36,8 @@ enum {
     LAYOUT_VERSION = 1, /* of pages and meshes: part of the key */
     BAND_BYTES = 8 << 20,
     HEAD_BYTES = 4 << 10, /* of a file, in which its mark is */
-    FIRST_PAGE = 1001
+    FIRST_PAGE = 1001,
+    LAST_PAGE = 9999
 };
 
 typedef struct unwrap_job {
@@ -63,26 +64,31 @@ typedef struct unwrap_job {
 
 /* ---- names and keys ---------------------------------------------------------------------------------------------- */
 
-static bool describe_file(const char *path, char *out, size_t bytes)
+enum { STATE_BYTES = 64 };
+
+static txm_status describe_file(const char *path, char out[STATE_BYTES], txm_error *err)
 {
     struct stat s;
     if (stat(path, &s) != 0)
-        return false;
-    snprintf(out, bytes, "%llu %lld.%09ld", (unsigned long long)s.st_size, (long long)s.st_mtim.tv_sec,
+        return txm_fail_errno(err, errno, "%s: cannot be examined", path);
+    snprintf(out, STATE_BYTES, "%llu %lld.%09ld", (unsigned long long)s.st_size, (long long)s.st_mtim.tv_sec,
              s.st_mtim.tv_nsec);
-    return true;
+    return TXM_OK;
 }
 
-/* Of files that cannot be examined opening says more. */
-static void make_key(unwrap_job *job)
+static txm_status make_key(unwrap_job *job, txm_error *err)
 {
-    char ptex[64] = "", mesh[64] = "", text[256];
-    describe_file(job->ptex_path, ptex, sizeof ptex);
-    describe_file(job->mesh_path, mesh, sizeof mesh);
+    char ptex[STATE_BYTES], mesh[STATE_BYTES], text[256];
+    txm_status status = describe_file(job->ptex_path, ptex, err);
+    if (status == TXM_OK)
+        status = describe_file(job->mesh_path, mesh, err);
+    if (status != TXM_OK)
+        return status;
     const int n = snprintf(text, sizeof text, "%d %s, %s, %u, %u", LAYOUT_VERSION, ptex, mesh, job->options.page_px,
                            job->options.padding_px);
     txm_sha1_of(text, (size_t)n, job->key);
     snprintf(job->mark, sizeof job->mark, "%s %s", TXM_PICTURE_MARK, job->key);
+    return TXM_OK;
 }
 
 /* Name without its extension. */
@@ -123,40 +129,43 @@ char *txm_unwrapped_page_path(const txm_unwrapped *result, uint32_t page)
 /* What is there under a name. */
 typedef enum found { NOTHING, OURS, OURS_OF_THIS_KEY, ANOTHERS } found;
 
-static found look_at(const unwrap_job *job, const char *path, const char *mark)
+static txm_status look_at(const unwrap_job *job, const char *path, const char *mark, found *what, txm_error *err)
 {
-    char head[HEAD_BYTES + 1];
+    char head[HEAD_BYTES];
     struct stat s;
-    found what = ANOTHERS;
     const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (fd < 0)
-        return errno == ENOENT ? NOTHING : ANOTHERS;
-    const ssize_t n = fstat(fd, &s) == 0 && S_ISREG(s.st_mode) ? pread(fd, head, HEAD_BYTES, 0) : -1;
-    close(fd);
-    if (n == 0)
-        return OURS; /* an empty file is nobody's work */
-    const char *at = n > 0 ? memmem(head, (size_t)n, mark, strlen(mark)) : NULL;
-    if (at)
-        what = (size_t)(head + n - at) >= strlen(mark) + MESH_MARK_BYTES &&
-                       memcmp(at + strlen(mark), job->key, MESH_MARK_BYTES) == 0
-                   ? OURS_OF_THIS_KEY
-                   : OURS;
-    return what;
+    int error = fd < 0 ? errno : fstat(fd, &s) != 0 ? errno : 0;
+    const bool is_file = fd >= 0 && !error && S_ISREG(s.st_mode);
+    const ssize_t n = is_file ? pread(fd, head, HEAD_BYTES, 0) : 0;
+    error = n < 0 ? errno : error;
+    if (fd >= 0)
+        close(fd);
+    *what = NOTHING;
+    if (error)
+        return error == ENOENT ? TXM_OK : txm_fail_errno(err, error, "%s: cannot be examined", path);
+    const size_t bytes = n > 0 ? (size_t)n : 0;
+    const char *at = memmem(head, bytes, mark, strlen(mark));
+    const bool has_key = at && (size_t)(head + bytes - at) >= strlen(mark) + MESH_MARK_BYTES &&
+                         memcmp(at + strlen(mark), job->key, MESH_MARK_BYTES) == 0;
+    /* An empty file holds no work. */
+    *what = has_key ? OURS_OF_THIS_KEY : at || (is_file && s.st_size == 0) ? OURS : ANOTHERS;
+    return TXM_OK;
 }
 
 static txm_status check_target(const unwrap_job *job, const char *path, const char *mark, bool *fresh, txm_error *err)
 {
-    const found what = look_at(job, path, mark);
+    found what;
+    txm_status status = look_at(job, path, mark, &what, err);
     *fresh &= what == OURS_OF_THIS_KEY;
-    return what != ANOTHERS
-               ? TXM_OK
+    return status != TXM_OK || what != ANOTHERS
+               ? status
                : txm_fail(err, TXM_STATUS_USAGE,
                           "%s: the file is there already and txmill did not write it; nothing was written. Move it "
                           "away, or choose another folder",
                           path);
 }
 
-/* Whether all files are there and of this key; refuses those that are somebody's. */
+/* *fresh: all files are there with this key. Files that txmill did not write are refused. */
 static txm_status check_targets(const unwrap_job *job, bool *fresh, txm_error *err)
 {
     *fresh = true;
@@ -171,7 +180,7 @@ static txm_status check_targets(const unwrap_job *job, bool *fresh, txm_error *e
 
 /* ---- pixels ------------------------------------------------------------------------------------------------------ */
 
-/* Colours that give the very same when they are multiplied by alpha and cut off again, as the conversion does it. */
+/* The colour from which the conversion, which multiplies by alpha and truncates, computes the same value again. */
 static uint32_t unassociate(uint32_t colour, uint32_t alpha, uint32_t one)
 {
     if (!alpha)
@@ -232,8 +241,8 @@ static txm_status write_bands(unwrap_job *job, uint32_t page, void *writer, uint
 
 /* ---- files ------------------------------------------------------------------------------------------------------- */
 
-/* Later than that of the page that it replaces, by the second: a tx file of the old one must not pass for one of the
- * new. */
+/* At least a second later than that of the page that it replaces: otherwise the tx file of the old page would be taken
+ * for one of the new page. */
 static struct timespec page_time(const char *path)
 {
     struct timespec now;
@@ -320,12 +329,15 @@ static txm_status write_all(unwrap_job *job, txm_error *err)
     return atomic_load(&job->failed) ? txm_fail_as(err, &job->error) : TXM_OK;
 }
 
-/* Pages that an earlier run had more. */
+/* Further pages of an earlier run that needed more of them. */
 static void remove_rest(const unwrap_job *job)
 {
     for (uint32_t i = job->packed->pages;; i++) {
         char *path = txm_unwrapped_page_path(job->made, i);
-        const bool is_rest = path && i < 8999 && look_at(job, path, TXM_PICTURE_MARK " ") == OURS && unlink(path) == 0;
+        found what = NOTHING;
+        const bool is_rest = path && FIRST_PAGE + i <= LAST_PAGE &&
+                             look_at(job, path, TXM_PICTURE_MARK " ", &what, NULL) == TXM_OK && what == OURS &&
+                             unlink(path) == 0;
         free(path);
         if (!is_rest)
             return;
@@ -384,8 +396,9 @@ static txm_status open_both(unwrap_job *job, txm_error *err)
 static txm_status run_job(unwrap_job *job, txm_error *err)
 {
     bool fresh = false;
-    make_key(job);
-    txm_status status = open_both(job, err);
+    txm_status status = make_key(job, err);
+    if (status == TXM_OK)
+        status = open_both(job, err);
     if (status == TXM_OK)
         status = pack_faces(job, err);
     if (status == TXM_OK)

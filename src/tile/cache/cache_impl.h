@@ -23,6 +23,7 @@
 
 #include "tile/base/fail.h"
 #include "tile/base/pool.h"
+#include "tile/cache/rehearse.h"
 #include "tile/sample/sample_ops.h"
 #include "tile/sample/view_file.h"
 #include "txtile/cache.h"
@@ -355,14 +356,6 @@ static inline bool txm_is_requested(uint32_t slot)
     return slot - TXM_SLOT_REQUESTED <= TXM_LAUNCH_NONE;
 }
 
-/* What takes the place of files where a trace is replayed (tile/trace): shapes, and which tiles are of one colour. */
-typedef struct txm_rehearsal {
-    const void *trace;
-    void (*open)(const void *trace, uint32_t texture, txm_source *made);
-    /* Whether the tile is of one colour: then its first pixel is written. */
-    bool (*load)(const void *trace, const txm_job *job);
-} txm_rehearsal;
-
 /* ---- the cache --------------------------------------------------------------------------------------------------- */
 
 struct txm_cache {
@@ -670,6 +663,10 @@ void txm_get(txm_cache_thread *t, uint32_t requests, txm_watch *w);
 /* One lookup that blocks, neither counted nor biased. */
 txm_look txm_look_until_there(txm_cache_thread *t, uint32_t texture, const txm_sampler *how, const txm_lookup *at,
                               uint32_t *random, float out[4]);
+
+/* rehearse.c: in place of files. The second is true where the tile is of one colour. */
+void txm_rehearse_open(const txm_cache *c, uint32_t texture, txm_source *made);
+bool txm_rehearse_load(const txm_cache *c, const txm_job *job);
 
 /* batch.c: reads what nobody has begun of a batch; false: there is no such tile. Without the lock. */
 bool txm_help(txm_cache *c);

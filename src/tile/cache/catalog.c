@@ -163,9 +163,9 @@ void txm_textures_free(txm_cache *c)
  * the file is read without the lock, or, in a replay, its shape taken from the trace. */
 static txm_status examine(txm_cache *c, uint32_t texture, txm_extension extension, txm_source *made, txm_error *err)
 {
-    if (!c->rehearsal.trace)
+    if (!c->rehearsal.user)
         return txm_origin_of(made->file)->describe(c, extension, made, err);
-    c->rehearsal.open(c->rehearsal.trace, texture, made);
+    txm_rehearse_open(c, texture, made);
     return TXM_OK;
 }
 

@@ -398,8 +398,8 @@ void txm_load(txm_cache *c, const txm_job *job, uint8_t **unwidened, size_t *unw
     if (job->slot == TXM_NO_SLOT ||
         (!job->restored && s->converts && !need_unwidened(c, txm_view_converted_bytes(v), unwidened, unwidened_bytes)))
         status = txm_fail(&err, TXM_STATUS_NO_MEMORY, "%s: no memory for a tile", s->file->path);
-    if (status == TXM_OK && !job->restored && c->rehearsal.trace)
-        constant = c->rehearsal.load(c->rehearsal.trace, job);
+    if (status == TXM_OK && !job->restored && c->rehearsal.user)
+        constant = txm_rehearse_load(c, job);
     else if (status == TXM_OK && !job->restored) {
         status = txm_origin_of(s->file)->read_tile(c, s, job->level, job->tile, job->pixels, *unwidened, &opaque, &err);
         constant = status == TXM_OK && c->options.coalesce & TXM_COALESCE_CONSTANT &&

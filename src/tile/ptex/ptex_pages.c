@@ -159,6 +159,7 @@ typedef struct page_part {
     uint32_t level, x, y, width, height;
     uint8_t *pixels;
     size_t row_bytes;
+    uint32_t shown; /* the level that it is read for: `level`, or one that is made of it */
     txm_error *err;
 } page_part;
 
@@ -184,6 +185,18 @@ static uint32_t block_size(const txm_ptex_pages *pages, uint32_t log2)
     return (1u << log2) + 2 * pages->info.padding_px;
 }
 
+/* The colour that the file has for the whole face: for levels on which it is no more than a pixel, which would
+ * otherwise take as long to make as the first ones. */
+static void fill_cell(page_part *r, uint32_t face, uint32_t x0, uint32_t y0, uint32_t x1, uint32_t y1)
+{
+    const size_t bytes = page_pixel_bytes(r->pages);
+    uint8_t pixel[16];
+    widen_texels(r->pages, r->pages->ptex->constants + (size_t)face * r->pages->ptex->info.pixel_bytes, 1, pixel);
+    for (uint32_t y = y0; y < y1; y++)
+        txm_ptex_fill(r->pixels + (r->y + r->height - 1 - y) * r->row_bytes + (x0 - r->x) * bytes, pixel, bytes,
+                      x1 - x0);
+}
+
 /* The part of a block that lies in the rectangle. */
 static txm_status read_cell(page_part *r, const ptex_grid *g, uint32_t column, uint32_t row)
 {
@@ -194,6 +207,10 @@ static txm_status read_cell(page_part *r, const ptex_grid *g, uint32_t column, u
     const uint32_t x1 = left + width < r->x + r->width ? left + width : r->x + r->width;
     const uint32_t y1 = bottom + height < r->y + r->height ? bottom + height : r->y + r->height;
     const int frame = (int)(pages->info.padding_px >> r->level);
+    if (g->u_log2 <= r->shown && g->v_log2 <= r->shown && r->shown > r->level) {
+        fill_cell(r, face_of_cell(pages, g, column, row), x0, y0, x1, y1);
+        return TXM_OK;
+    }
     const ptex_part part = {(int)(x0 - left) - frame, (int)(y0 - bottom) - frame, (int)(x1 - x0), (int)(y1 - y0)};
     const size_t row_bytes = (size_t)(x1 - x0) * pages->ptex->info.pixel_bytes, bytes = row_bytes * (y1 - y0);
     if (bytes > r->reader->scratch_bytes) {
@@ -267,7 +284,8 @@ static void add_rows(const page_part *above, const page_part *r, float *row, dou
     }
 }
 
-/* Means of squares of pixels of the smallest level that faces make. */
+/* Means of squares of pixels of the smallest level that faces make, of which some rows are read at a time: what they
+ * cost is mostly the faces that they reach into. */
 static txm_status read_means(page_part *r, const ptex_page *page)
 {
     const uint32_t base = r->pages->padding_log2, scale = 1u << (r->level - base), channels = r->pages->info.channels;
@@ -275,21 +293,30 @@ static txm_status read_means(page_part *r, const ptex_page *page)
     const uint32_t from_x = r->x * scale, end_x = (r->x + r->width) * scale;
     const uint32_t width = (end_x < all_width ? end_x : all_width) - from_x;
     const uint32_t top = (page->height >> r->level ? page->height >> r->level : 1) - r->y - r->height;
-    const uint32_t rows = scale < MEAN_ROWS ? scale : MEAN_ROWS;
+    const uint32_t below = (top + r->height) * scale < all_height ? (top + r->height) * scale : all_height;
     const size_t row_bytes = width * page_pixel_bytes(r->pages);
-    uint8_t *pixels = txm_alloc_pixels(rows, row_bytes);
+    page_part above = {r->pages, r->reader, base, from_x, 0, width, 0, NULL, row_bytes, r->shown, r->err};
+    uint8_t *pixels = txm_alloc_pixels(MEAN_ROWS, row_bytes);
     float *row = txm_alloc_pixels((size_t)width * channels, sizeof *row);
     double *sums = txm_alloc_pixels((size_t)r->width * channels, sizeof *sums);
     txm_status status = pixels && row && sums ? TXM_OK : txm_no_memory(r->err, r->pages->ptex->path);
+    uint32_t from = 0, to = 0; /* the rows in `pixels` */
     for (uint32_t i = 0; i < r->height && status == TXM_OK; i++) {
         uint32_t y = (top + i) * scale, end = y + scale < all_height ? y + scale : all_height;
         const uint32_t high = end - y;
         memset(sums, 0, (size_t)r->width * channels * sizeof *sums);
         for (uint32_t n; y < end && status == TXM_OK; y += n) {
-            n = end - y < rows ? end - y : rows;
-            page_part above = {r->pages, r->reader, base,   from_x,    all_height - y - n,
-                               width,    n,         pixels, row_bytes, r->err};
-            status = read_of_faces(&above, page);
+            if (y >= to) {
+                from = y;
+                to = below - y < MEAN_ROWS ? below : y + MEAN_ROWS;
+                above.y = all_height - to;
+                above.height = to - from;
+                above.pixels = pixels;
+                status = read_of_faces(&above, page);
+            }
+            n = end < to ? end - y : to - y;
+            above.pixels = pixels + (y - from) * row_bytes;
+            above.height = n;
             if (status == TXM_OK)
                 add_rows(&above, r, row, sums, scale);
         }
@@ -323,7 +350,8 @@ txm_status txm_ptex_page_read(const txm_ptex_pages *pages, uint32_t page, uint32
     txm_status status = take_reader(own, &reader, err);
     if (status != TXM_OK)
         return status;
-    page_part r = {pages, reader, level, x, all_height - y - height, width, height, pixels, row_stride_bytes, err};
+    page_part r = {pages,  reader,           level, x,  all_height - y - height, width, height,
+                   pixels, row_stride_bytes, level, err};
     status = level <= pages->padding_log2 ? read_of_faces(&r, of) : read_means(&r, of);
     leave_reader(own, reader);
     return status;

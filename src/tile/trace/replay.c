@@ -11,9 +11,9 @@
 #include <sys/mman.h>
 
 #include "tile/base/cancel.h"
+#include "tile/base/fail.h"
 #include "tile/base/options.h"
-#include "tile/cache/cache_impl.h"
-#include "tile/sample/lookup.h"
+#include "tile/cache/rehearse.h"
 #include "tile/trace/optimum.h"
 #include "tile/trace/trace_read.h"
 
@@ -25,26 +25,15 @@ void txm_replay_options_init_sized(txm_replay_options *options, size_t struct_si
 
 /* ---- in place of files ---- */
 
-/* In place of reading a header: the shape as the trace has it. Textures that shared tiles are one texture in a trace,
- * so each has a digest of its own: a source takes as much memory as it did. */
-static void rehearse_open(const void *trace, uint32_t texture, txm_source *made)
+static void shape_of(const void *trace, uint32_t texture, txm_view_texture *shape, bool *widened)
 {
-    txm_trace_shape(trace, texture, made->view);
-    made->registered = (uint8_t)(made->view->levels + 1);
-    made->hashed = true;
-    made->digest[0] = texture;
-    made->converts = txm_trace_texture_at(trace, texture)->widened;
+    txm_trace_shape(trace, texture, shape);
+    *widened = txm_trace_texture_at(trace, texture)->widened;
 }
 
-/* In place of reading a tile; whether it is of one colour. Its pixel is all that is written, and is enough
- * for tiles to be shared. */
-static bool rehearse_load(const void *trace, const txm_job *job)
+static const uint8_t *pixel_of(const void *trace, txm_tile_name tile)
 {
-    const txm_source *s = job->source;
-    const uint8_t *pixel = txm_trace_pixel(trace, (txm_tile_name){s->first_texture, 0, job->level, job->tile});
-    if (pixel)
-        memcpy(job->pixels, pixel, s->view->pixel_bytes);
-    return pixel;
+    return txm_trace_pixel(trace, tile);
 }
 
 /* Large pieces are mapped: what is not written to takes no memory. A cache does without some small ones, at the cost of
@@ -75,57 +64,15 @@ static void release(void *user, void *memory, size_t bytes)
         munmap(memory, bytes);
 }
 
-/* ---- lookups ---- */
-
-/* Marks the tiles that are there and asks for the others, as a lookup does; whether all are there. */
-static bool touch(txm_cache_thread *t, const txm_tile_name *tiles, uint32_t count, txm_lane *lane)
-{
-    bool there = true;
-    txm_enter(t);
-    for (uint32_t i = 0; i < count; i++) {
-        const txm_view_texture *v = &t->view.textures[tiles[i].texture];
-        /* A texture that nobody has opened shows one pixel. */
-        const bool opened = t->cache->textures[tiles[i].texture].source;
-        const uint32_t level = opened ? tiles[i].level : 0;
-        txm_look look = TXM_LOOK_RESIDENT;
-        const uint32_t in_texture = txm_view_is_packed(v) ? 0 : v->level_first[level] + (opened ? tiles[i].tile : 0);
-        txm_tile_pixels(&t->view, v, level, v->first + in_texture, lane, &look);
-        there &= look == TXM_LOOK_RESIDENT;
-    }
-    txm_leave(t);
-    return there;
-}
-
-static txm_status look(txm_cache_thread *t, const txm_trace_event *e, txm_error *err)
-{
-    for (;;) {
-        txm_lane lane = {.capacity = TXM_LOOKUP_TILES, .requests = t->requests};
-        if (touch(t, e->tiles, e->tile_count, &lane))
-            break;
-        if (!lane.count) /* a tile that cannot be had: nobody else is there to load it */
-            return txm_fail(err, TXM_STATUS_NO_MEMORY, "no memory for the page table of a replay");
-        txm_fetch(t, lane.count);
-    }
-    txm_release_pins(t);
-    return TXM_OK;
-}
-
-/* As txm_cache_prepare does, without handing a view out. */
-static void end_launch(txm_cache *c)
-{
-    if (txm_policy_of(c)->by_launch)
-        txm_next_epoch(c);
-}
-
 /* ---- a replay ---- */
 
 /* Where a trace has tiles, its lookups are skipped: they are the same ones, and computing their tiles
  * costs more than reading them. A replaced file loses its tiles; the trace lists the new one as a texture
  * of its own. */
-static txm_status play(txm_cache *c, txm_cache_thread *t, txm_trace_cursor *cursor, const txm_replay_options *o,
-                       txm_replay_counts *out, txm_error *err)
+static txm_status play(const txm_trace *trace, txm_cache *c, txm_cache_thread *t, txm_trace_cursor *cursor,
+                       const txm_replay_options *o, txm_replay_counts *out, txm_error *err)
 {
-    const bool tiles = txm_trace_info_of(c->rehearsal.trace)->records & TXM_TRACE_TILES;
+    const bool tiles = txm_trace_info_of(trace)->records & TXM_TRACE_TILES;
     txm_trace_event e;
     txm_status status;
     while ((status = txm_trace_next(cursor, &e, err)) == TXM_OK && e.kind != TXM_TRACE_EVENT_END) {
@@ -137,10 +84,10 @@ static txm_status play(txm_cache *c, txm_cache_thread *t, txm_trace_cursor *curs
             if (tiles && e.kind == TXM_TRACE_EVENT_LOOKUP)
                 continue;
             out->lookups++;
-            status = look(t, &e, err);
+            status = txm_rehearse_look(t, e.tiles, e.tile_count, err);
             break;
         case TXM_TRACE_EVENT_LAUNCH:
-            end_launch(c);
+            txm_rehearse_launch(c);
             break;
         case TXM_TRACE_EVENT_EPOCH:
             txm_cache_end_epoch(c);
@@ -162,7 +109,7 @@ static txm_status new_cache(const txm_trace *trace, const txm_replay_options *o,
                             txm_error *err)
 {
     txm_cache_options how;
-    uint32_t id;
+    const txm_rehearsal rehearsal = {trace, shape_of, pixel_of};
     txm_cache_options_init_cycles(&how);
     how.max_bytes = o->max_bytes;
     how.policy = o->policy;
@@ -173,10 +120,10 @@ static txm_status new_cache(const txm_trace *trace, const txm_replay_options *o,
     txm_status status = txm_cache_new(&how, out, err);
     if (status != TXM_OK)
         return status;
-    (*out)->rehearsal = (txm_rehearsal){trace, rehearse_open, rehearse_load};
+    txm_rehearse(*out, &rehearsal);
     const txm_trace_texture *x;
     for (uint32_t i = 0; status == TXM_OK && (x = txm_trace_texture_at(trace, i)); i++)
-        status = txm_texture_add(*out, x->path, NULL, x->extension, &id, err);
+        status = txm_rehearse_add(*out, x->path, x->extension, err);
     return status;
 }
 
@@ -195,7 +142,7 @@ static txm_status rehearse(const txm_trace *trace, const txm_replay_options *o, 
     if (status == TXM_OK)
         status = txm_trace_cursor_new(trace, &cursor, err);
     if (status == TXM_OK)
-        status = play(c, t, cursor, o, out, err);
+        status = play(trace, c, t, cursor, o, out, err);
     if (status == TXM_OK) {
         txm_cache_stats_of(c, &s);
         out->reads = s.tiles_loaded;

@@ -8,6 +8,7 @@
 
 #include "mill/encode/deflate.h"
 #include "mill/encode/deflate_block.h"
+#include "mill/encode/deflate_literals.h"
 #include "mill/encode/filter.h"
 #include "mill/encode/sparse.h"
 #include "mill/encode/tile.h"
@@ -256,6 +257,46 @@ START_TEST(survey)
 }
 END_TEST
 
+/* Runs of every length, of short codes and of the longest, as vector instructions and as the plain loop write them. */
+START_TEST(vector_literals)
+{
+    enum { RUNS = 300, MOST = RUNS * 400 };
+    txm_literal_writer vector = txm_literal_writer_best();
+    uint8_t *plain = malloc(2 * MOST), *wide = malloc(2 * MOST);
+    ck_assert(plain && wide);
+    for (int round = 0; vector && round < 40; round++) {
+        txm_sequence sequences[RUNS];
+        size_t n = 0, at = 0;
+        for (int i = 0; i < RUNS; i++) {
+            sequences[i] = (txm_sequence){next() % (i % 2 ? 40 : 200), (uint16_t)(3 + next() % 100), 1};
+            n += sequences[i].literals + sequences[i].length;
+        }
+        n += (size_t)(round % 3) * 50; /* literals after the last match */
+        uint8_t *src = malloc(n);      /* exact, so that AddressSanitizer sees a byte too far */
+        uint32_t litlen[2][TXM_LITLEN_SYMBOLS] = {{0}}, distance[TXM_DISTANCE_SYMBOLS] = {RUNS};
+        fill(src, n, (uint32_t)round % 7);
+        for (int i = 0; i <= RUNS; i++) {
+            size_t end = i < RUNS ? at + sequences[i].literals : n;
+            for (; at < end; at++)
+                litlen[0][src[at]] += round % 2 ? 1 : 1 + next() % 1000 * (next() % 9 == 0); /* any code will do */
+            if (i < RUNS)
+                litlen[0][txm_code_length(sequences[i].length).symbol]++;
+            at += i < RUNS ? sequences[i].length : 0;
+        }
+        memcpy(litlen[1], litlen[0], sizeof *litlen);
+        txm_bit_writer a = {0, 0, plain}, b = {0, 0, wide};
+        txm_deflate_block(&a, src, n, sequences, RUNS, litlen[0], distance, NULL, true);
+        txm_deflate_block(&b, src, n, sequences, RUNS, litlen[1], distance, vector, true);
+        ck_assert_int_eq(a.out - plain, b.out - wide);
+        ck_assert_uint_eq(a.count, b.count);
+        ck_assert_uint_eq(a.bits, b.bits);
+        ck_assert_mem_eq(plain, wide, (size_t)(a.out - plain));
+        free(src);
+    }
+    free(plain), free(wide);
+}
+END_TEST
+
 /* ---- zlib streams ---- */
 
 START_TEST(zlib_streams)
@@ -352,6 +393,23 @@ START_TEST(incompressible)
 }
 END_TEST
 
+/* Images that are mostly empty are small. */
+START_TEST(one_colour)
+{
+    static uint8_t pixels[64 * 64 * 16];
+    for (txm_type type = TXM_TYPE_U8; type <= TXM_TYPE_FLOAT; type++) {
+        txm_tile_format format = {type, 4, 64, {TXM_CODEC_ZIP, 0}};
+        size_t row = 64 * 4 * txm_type_bytes(type), size = 0;
+        txm_tile_encoder *e = NULL;
+        const void *encoded = NULL;
+        ck_assert_int_eq(txm_tile_encoder_new(&format, &e, NULL), TXM_OK);
+        ck_assert_int_eq(txm_tile_encode(e, pixels, row, 64, 64, &encoded, &size, NULL), TXM_OK);
+        ck_assert_uint_lt(300 * size, 64 * row);
+        txm_tile_encoder_free(&e);
+    }
+}
+END_TEST
+
 /* What an encoder did before leaves no trace. */
 START_TEST(no_memory_of_earlier_tiles)
 {
@@ -385,8 +443,8 @@ int main(void)
     add_tests(filters, predictors, zip_filter, planes);
     add_tests(codes, huffman_random, huffman_known);
     tcase_add_loop_test(codes, sparse_round_trip, 0, 7);
-    add_tests(codes, sparse_small, survey, zlib_streams);
-    add_tests(tiles, wrong_formats, wrong_tile, incompressible);
+    add_tests(codes, sparse_small, survey, vector_literals, zlib_streams);
+    add_tests(tiles, wrong_formats, wrong_tile, incompressible, one_colour);
     tcase_add_loop_test(tiles, no_memory_of_earlier_tiles, 0, 4);
     return run_suite(s);
 }

@@ -69,7 +69,7 @@ refused two "name one Ptex file" --mesh hero.obj hero.ptx wide.ptx
 refused image "name one Ptex file" --mesh hero.obj hero.1001.png
 refused output "--mesh cannot be combined with --output" --mesh hero.obj -o no hero.ptx
 refused shard "--mesh cannot be combined with --shard" --mesh hero.obj --shard 1/2 --pages no hero.ptx
-refused gone "gone.obj: cannot open the mesh" --mesh gone.obj --pages no hero.ptx
+refused gone "gone.obj: cannot be examined: No such file" --mesh gone.obj --pages no hero.ptx
 refused not-a-mesh "OBJ or PLY files" --mesh hero.1001.png --pages no hero.ptx
 sed '/^f/{x;s/^/x/;/^x\{3\}$/{x;d};x}' hero.obj >few.obj
 refused few "few.obj has 63 polygons, which are 63 faces of Ptex, but hero.ptx has 64" --mesh few.obj --pages no hero.ptx

@@ -452,6 +452,45 @@ START_TEST(a_cut_polygon_keeps_its_place)
 }
 END_TEST
 
+/* PNG holds colours that are not multiplied by alpha; the tx file has those of the Ptex file again, to the bit. */
+START_TEST(alpha_loses_nothing)
+{
+    world w;
+    txm_ptex *ptex;
+    txm_unwrapped made;
+    txm_error err;
+    txm_unwrap_options o;
+    txm_settings settings;
+    txm_result result;
+    uint8_t texels[8][8][4];
+    setup_world(&w);
+    ck_assert_int_eq(txm_ptex_open(ptex_file("old.ptx"), TXM_PTEX_PREMULTIPLY, &ptex, &err), TXM_OK);
+    ck_assert_int_eq(txm_ptex_info_of(ptex)->alpha_channel, 3);
+    ck_assert_int_eq(txm_ptex_read(ptex, 0, 3, 3, texels, &err), TXM_OK);
+    write_polygons(&w, "obj", ptex, false);
+    txm_unwrap_options_init(&o);
+    o.folder = w.folder;
+    ck_assert_msg(txm_unwrap_ptex(ptex_file("old.ptx"), w.mesh, &o, &made, &err) == TXM_OK, "%s", err.message);
+    char *page = txm_unwrapped_page_path(&made, 0);
+    txm_settings_init(&settings);
+    ck_assert_msg(txm_convert(w.context, page, &settings, NULL, &result, &err) == TXM_OK, "%s", err.message);
+    whole_image image = whole_read(result.tx_path, TXM_EXTENSION_EXTEND);
+    float(*uvs)[2] = read_uvs(made.mesh_path, 1, 4);
+    const uint32_t left = (uint32_t)(uvs[0][0] * (float)image.width + 0.5f),
+                   low = (uint32_t)(uvs[0][1] * (float)image.height + 0.5f);
+    ck_assert_uint_eq(image.channels, 4);
+    for (uint32_t y = 0; y < 8; y++)
+        ck_assert_mem_eq(image.pixels[0] + ((image.height - 1 - low - y) * image.width + left) * 4, texels[y], 32);
+    whole_free(&image);
+    free(uvs);
+    free(page);
+    txm_result_clear(&result);
+    txm_unwrapped_clear(&made);
+    txm_ptex_close(&ptex);
+    free_world(&w);
+}
+END_TEST
+
 START_TEST(a_second_run_does_nothing)
 {
     world w;
@@ -674,7 +713,7 @@ int main(void)
           *packing = add_case(suite, "packing");
     add_tests(meshes, forms_are_the_same_mesh, what_is_wrong_is_said);
     add_tests(whole, tx_files_at_the_coordinates_give_what_ptex_gives, polygons_are_cut, a_cut_polygon_keeps_its_place,
-              a_second_run_does_nothing, memory_that_is_refused_is_an_error);
+              alpha_loses_nothing, a_second_run_does_nothing, memory_that_is_refused_is_an_error);
     add_tests(pages, pages_are_read_as_they_were_written, pages_that_cannot_be_written_are_errors);
     add_tests(packing, packing_wastes_little);
     return run_suite(suite);

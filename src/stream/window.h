@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * A window, by the module that has SDL. */
+#ifndef TXM_STREAM_WINDOW_H
+#define TXM_STREAM_WINDOW_H
+#include "stream/window_module.h"
+#include "txtile/status.h"
+
+/* An open window, with the functions for it. */
+typedef struct txm_screen {
+    const txm_window_table *call;
+    txm_window *data; /* NULL: none */
+} txm_screen;
+
+/* Opens a window whose inside has that size, or as much of it as there is room for. From one thread. UNSUPPORTED, with
+ * what to install, without the module or its library, and where there is no display. */
+txm_status txm_screen_open(const char *title, uint32_t width, uint32_t height, txm_screen *out, txm_error *err);
+void txm_screen_close(txm_screen *screen); /* NULL-safe */
+#endif

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A cache without files, for replays (tile/trace): textures are described, and tiles of one colour named, by the
+ * caller, and tiles are touched by name, without a sampler. All else is the cache as it is.
+ */
+#include "tile/cache/rehearse.h"
+
+#include "tile/cache/cache_impl.h"
+#include "tile/sample/lookup.h"
+
+void txm_rehearse(txm_cache *c, const txm_rehearsal *rehearsal)
+{
+    c->rehearsal = *rehearsal;
+}
+
+txm_status txm_rehearse_add(txm_cache *c, const char *path, txm_extension extension, txm_error *err)
+{
+    uint32_t id;
+    pthread_mutex_lock(&c->lock);
+    txm_status status = txm_texture_add(c, path, NULL, extension, &id, err);
+    pthread_mutex_unlock(&c->lock);
+    return status;
+}
+
+/* In place of reading a header. Textures that shared tiles are one texture in a trace, so each has a digest of its own:
+ * a source takes as much memory as it did. */
+void txm_rehearse_open(const txm_cache *c, uint32_t texture, txm_source *made)
+{
+    c->rehearsal.shape(c->rehearsal.user, texture, made->view, &made->converts);
+    made->registered = (uint8_t)(made->view->levels + 1);
+    made->hashed = true;
+    made->digest[0] = texture;
+}
+
+/* In place of reading a tile. Its pixel is all that is written, and is enough for tiles to be shared. */
+bool txm_rehearse_load(const txm_cache *c, const txm_job *job)
+{
+    const txm_source *s = job->source;
+    const txm_tile_name tile = {s->first_texture, 0, job->level, job->tile};
+    const uint8_t *pixel = c->rehearsal.pixel(c->rehearsal.user, tile);
+    if (pixel)
+        memcpy(job->pixels, pixel, s->view->pixel_bytes);
+    return pixel;
+}
+
+/* Marks the tiles that are there and asks for the others, as a lookup does; whether all are there. */
+static bool touch(txm_cache_thread *t, const txm_tile_name *tiles, uint32_t count, txm_lane *lane)
+{
+    bool there = true;
+    txm_enter(t);
+    for (uint32_t i = 0; i < count; i++) {
+        const txm_view_texture *v = &t->view.textures[tiles[i].texture];
+        /* A texture that nobody has opened shows one pixel. */
+        const bool opened = t->cache->textures[tiles[i].texture].source;
+        const uint32_t level = opened ? tiles[i].level : 0;
+        txm_look look = TXM_LOOK_RESIDENT;
+        const uint32_t in_texture = txm_view_is_packed(v) ? 0 : v->level_first[level] + (opened ? tiles[i].tile : 0);
+        txm_tile_pixels(&t->view, v, level, v->first + in_texture, lane, &look);
+        there &= look == TXM_LOOK_RESIDENT;
+    }
+    txm_leave(t);
+    return there;
+}
+
+txm_status txm_rehearse_look(txm_cache_thread *t, const txm_tile_name *tiles, uint32_t count, txm_error *err)
+{
+    for (;;) {
+        txm_lane lane = {.capacity = TXM_LOOKUP_TILES, .requests = t->requests};
+        if (touch(t, tiles, count, &lane))
+            break;
+        if (!lane.count) /* a tile that cannot be had: nobody else is there to load it */
+            return txm_fail(err, TXM_STATUS_NO_MEMORY, "no memory for the page table of a replay");
+        txm_fetch(t, lane.count);
+    }
+    txm_release_pins(t);
+    return TXM_OK;
+}
+
+void txm_rehearse_launch(txm_cache *c)
+{
+    if (txm_policy_of(c)->by_launch)
+        txm_next_epoch(c);
+}

@@ -1,0 +1,271 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# txmill stream view: a window on a display of the test's own, with real key presses and screenshots.
+# shellcheck source=tests/lib.sh
+. "$(dirname "$0")/../lib.sh"
+
+bin=$(dirname "$TXMILL")
+if [ ! -e "$bin/txmill-embree.so" ]; then
+    skip view "built without Embree"
+    finish
+fi
+cp "$golden"/{rgb8.png,rgba8.png} . && "$TXMILL" make -q -c sRGB -a straight rgb8.png rgba8.png
+# A window that nobody closes would stay.
+run() { timeout 60 "$@" >"$work/out" 2>"$work/err"; rc=$?; }
+view=("$TXMILL" stream view room rgb8.png rgba8.png --size 320x180 --bounces 1)
+
+# ---- what is refused, and what is missing ----
+for option in "--path orbit" "--rest 5" "--warm-up 5" "--keys 4" --virtual "--tile-ms 1"; do
+    # shellcheck disable=SC2086
+    run "${view[@]}" $option
+    check "view-refuses ${option%% *}" says "use 'txmill stream play'"
+done
+run "${view[@]}" --html page.html
+check view-no-page says "--html: use 'txmill stream render'"
+# A program without the module, and one whose module cannot load its library.
+mkdir alone && cp "$TXMILL" "$bin"/libtx{mill,tile}.so.0 "$bin/txmill-embree.so" alone/
+without=(env -u TXMILL_PLUGINS alone/txmill "${view[@]:1}")
+run "${without[@]}"
+check view-no-module rc_is 3
+check view-no-module-says says "a window cannot be opened without SDL 2"
+echo "no library" > alone/txmill-sdl.so
+run "${without[@]}"
+check view-no-library says "on Debian and Ubuntu install libsdl2-2.0-0"
+check view-no-library-exit rc_is 3
+if [ ! -e "$bin/txmill-sdl.so" ]; then
+    skip view "built without SDL"
+    finish
+fi
+# Whatever this machine's graphics can do: a processor draws.
+export SDL_RENDER_DRIVER=software
+unset WAYLAND_DISPLAY SDL_VIDEODRIVER
+run env -u DISPLAY "${view[@]}"
+check view-no-display rc_is 3
+check view-no-display-says says "no window can be opened: there is no display"
+run env DISPLAY=:63999 "${view[@]}"
+check view-wrong-display rc_is 3
+check view-wrong-display-says says "no window can be opened: "
+
+# ---- without a screen: SDL's dummy driver ----
+run env SDL_VIDEODRIVER=dummy "${view[@]}" --frames 12 --json -o last.exr
+check view-frames rc_is 0
+check view-json json out 'o[0]["action"] == "view" and o[0]["path"] == "flight" and o[0]["totals"]["frames"] == 12 and not o[0]["stopped"]'
+check view-last json out 'len(o[0]["frames"]) == 1 and o[0]["frames"][0]["accumulated"] == 12 and o[0]["frames"][0]["texels"] > 0'
+if has_jsonschema; then check view-schema valid_json stream out; else skip view-schema "python3-jsonschema is missing"; fi
+run env SDL_VIDEODRIVER=dummy "${view[@]}" --frames 12 -q -o unmoved.exr
+check view-picture test -s unmoved.exr
+run env SDL_VIDEODRIVER=dummy "${view[@]}" --frames 3
+check view-prints prints "room: 320 x 180 px, 3 frames of 1 sample"
+
+# Textures whose tiles cannot be read are magenta, counted and named; one that is missing ends it before the first frame.
+mkdir bad && cp rgb8.png rgba8.png bad/ && "$TXMILL" make -q -c sRGB -a straight bad/rgb8.png bad/rgba8.png
+for name in rgb8 rgba8; do
+    python3 -c 'import sys
+with open(sys.argv[1], "r+b") as f:
+    size = f.seek(0, 2)
+    f.seek(size // 4)
+    f.write(b"\xAA" * (size // 4))' bad/blender_tx/$name.png.*.tx
+    touch -r bad/$name.png bad/blender_tx/$name.png.*.tx
+done
+run env SDL_VIDEODRIVER=dummy "$TXMILL" stream view room bad/rgb8.png bad/rgba8.png --size 160x90 --frames 30 --json
+check view-unreadable rc_is 3
+check view-unreadable-says says "of its tiles could not be read and are magenta"
+check view-unreadable-counts json out 'o[0]["totals"]["frames"] == 30 and o[0]["totals"]["load_failures"] > 0 and o[0]["frames"][0]["failed"] > 0'
+rm bad/blender_tx/rgb8.png.*
+run env SDL_VIDEODRIVER=dummy "$TXMILL" stream view room bad/rgb8.png bad/rgba8.png --size 64x36
+check view-missing rc_is 3
+check view-missing-says says "bad/rgb8.png: "
+# A cache of one tile, a list of one request, waves of none: frames go on.
+run env SDL_VIDEODRIVER=dummy "${view[@]}" --size 64x36 --frames 20 --cache 20K --requests 1 --wave 0 --json
+check view-smallest json out 'o[0]["totals"]["frames"] == 20 and o[0]["totals"]["accepted"] <= 20 and o[0]["totals"]["requested"] > 20'
+
+# ---- with a screen ----
+for tool in Xvfb xdotool import convert compare; do
+    if ! command -v $tool >/dev/null; then
+        skip view-window "$tool is missing"
+        finish
+    fi
+done
+Xvfb -displayfd 3 -screen 0 1024x768x24 -nolisten tcp 3>display 2>xvfb.log &
+xvfb=$!
+viewer=
+trap 'kill $viewer $xvfb 2>/dev/null; wait 2>/dev/null; clean_up' EXIT
+
+# Tries for 30 seconds.
+eventually() {
+    local i
+    for ((i = 0; i < 300; i++)); do
+        "$@" && return
+        sleep 0.1
+    done
+    return 1
+}
+if ! eventually test -s display; then
+    skip view-window "Xvfb does not start: $(head -n 1 xvfb.log)"
+    finish
+fi
+DISPLAY=:$(cat display)
+export DISPLAY
+
+find_window() { window=$(xdotool search --onlyvisible --pid "$viewer" --name 'txmill stream view' 2>/dev/null | head -n 1) && [ -n "$window" ]; }
+# What xdotool has no command for: asks a window to close, as its frame does; takes the focus from all windows.
+x11() {
+    python3 - "$@" <<'END'
+import ctypes, sys
+class ClientMessage(ctypes.Structure):
+    _fields_ = [("type", ctypes.c_int), ("serial", ctypes.c_ulong), ("send_event", ctypes.c_int), ("display", ctypes.c_void_p),
+                ("window", ctypes.c_ulong), ("message_type", ctypes.c_ulong), ("format", ctypes.c_int),
+                ("data", ctypes.c_long * 5), ("rest", ctypes.c_long * 24)]
+x = ctypes.CDLL("libX11.so.6")
+x.XOpenDisplay.restype = ctypes.c_void_p
+x.XInternAtom.restype = ctypes.c_ulong
+display = ctypes.c_void_p(x.XOpenDisplay(None))
+if sys.argv[1] == "unfocus":
+    x.XSetInputFocus(display, ctypes.c_ulong(0), 0, ctypes.c_ulong(0))
+else:
+    window = ctypes.c_ulong(int(sys.argv[2]))
+    event = ClientMessage(type=33, window=window, format=32, message_type=x.XInternAtom(display, b"WM_PROTOCOLS", 0))
+    event.data[0] = x.XInternAtom(display, b"WM_DELETE_WINDOW", 0)
+    x.XSendEvent(display, window, 0, ctypes.c_long(0), ctypes.byref(event))
+x.XCloseDisplay(display)
+END
+}
+# It waits for ever for a window that goes or comes at that moment.
+shoot() { timeout 10 import -window "$window" "$1" 2>/dev/null; }
+# The share of pixels, of r, g and b from 0 to 255, for which an expression holds.
+share_of() {
+    convert "$1" -depth 8 rgb:- | python3 -c 'import sys
+d = sys.stdin.buffer.read()
+print(sum(1 for r, g, b in zip(d[::3], d[1::3], d[2::3]) if eval(sys.argv[1])) / (len(d) // 3))' "$2"
+}
+at_least() { python3 -c 'import sys; sys.exit(float(sys.argv[1]) < float(sys.argv[2]))' "$1" "$2"; }
+magenta_share() { share_of "$1" 'g < 25 and r > 40 and b > 40'; }
+# How far apart two pictures are where no overlay is, without their noise.
+difference() {
+    local f
+    for f in "$1" "$2"; do convert "$f" -gravity South -crop x110+0+0 +repage -resize '12x6!' "small-$f"; done
+    compare -metric MAE "small-$1" "small-$2" null: 2>&1 | sed 's/.*(\(.*\))/\1/'
+}
+white_letters() { share_of "$1" 'r == g == b == 255'; }
+# The picture is there once it is no longer one colour.
+has_picture() { shoot begin.png && at_least "$(convert begin.png -gravity South -crop x100+0+0 -format '%[fx:standard_deviation]' info:)" 0.02; }
+start_view() { # OPTION...
+    "${view[@]}" --json "$@" >out 2>err &
+    viewer=$!
+    eventually find_window && eventually has_picture && xdotool windowfocus --sync "$window" && sleep 0.5
+}
+end_view() { wait "$viewer"; rc=$?; viewer=; }
+# Shoots until a condition on $shot.png holds.
+shot_that() {
+    shot=$1
+    shift
+    again() { shoot "$shot.png" && "$@"; }
+    eventually again "$@"
+}
+key() { xdotool key "$1"; }
+has_moved() { at_least "$(difference "$1.png" "$shot.png")" 0.01; }
+# It is nearer to the first picture than to the second.
+has_returned() { at_least "$(difference "$2.png" "$shot.png")" "$(python3 -c 'import sys; print(2 * float(sys.argv[1]))' "$(difference "$1.png" "$shot.png")")"; }
+has_letters() { convert "$shot.png" -crop "$1" +repage letters.png && at_least "$(white_letters letters.png)" 0.03; }
+has_no_letters() { convert "$shot.png" -crop "$1" +repage letters.png && at_least 0.01 "$(white_letters letters.png)"; }
+has_magenta() { at_least "$(magenta_share "$shot.png")" 0.1; }
+has_no_magenta() { at_least 0.05 "$(magenta_share "$shot.png")"; }
+
+# Flying changes the picture; a key that is let go of ends it, and the picture accumulates.
+# One tile a frame, so that textures take their time.
+check view-opens start_view --requests 1 --batch 1
+shoot a.png
+xdotool keydown w
+check view-w-flies shot_that b has_moved a
+xdotool keyup w
+sleep 1
+shoot b.png
+xdotool mousemove --window "$window" 160 90 mousedown 1 mousemove_relative 60 0 && sleep 0.3 && xdotool mouseup 1
+check view-mouse-turns shot_that c has_moved b
+key Home
+check view-home-returns shot_that d has_returned a c
+# The overlay: white letters, until H hides it.
+check view-overlay has_letters 300x40+0+0
+key h
+check view-overlay-hidden shot_that e has_no_letters 300x40+0+0
+key h
+key F1
+check view-keys shot_that f has_letters 200x80+0+60
+key F1
+# Missing texels, as the cache of another policy is empty at first; and levels.
+check view-no-magenta shot_that g has_no_magenta
+key m
+empty_and_magenta() { key p && sleep 0.3 && shoot "$shot.png" && has_magenta; }
+check view-magenta shot_that g empty_and_magenta
+for k in minus plus plus r r r m; do key $k; done
+check view-magenta-ends shot_that h has_no_magenta
+sleep 5 && shoot h.png
+key l
+check view-levels shot_that i has_moved h
+key l && key t && key t
+check view-untextured shot_that j has_moved h
+key t
+# A screenshot, under the first name that is free.
+touch txmill-view-0001.png
+key F12
+check view-shot eventually test -s txmill-view-0002.png
+check view-shot-says eventually grep -q 'wrote txmill-view-0002.png' err
+check view-shot-keeps-others test ! -s txmill-view-0001.png
+# Paused: the picture stays as it is.
+key space && sleep 3
+shoot k.png && convert k.png -gravity South -crop x80+0+0 +repage k2.png && sleep 1
+shoot l.png && convert l.png -gravity South -crop x80+0+0 +repage l2.png
+check view-paused test "$(compare -metric AE k2.png l2.png null: 2>&1)" = 0
+key space
+# Another size: the picture has as many pixels, and the figures say so.
+xdotool windowsize "$window" 420 260
+sleep 6
+key Escape
+end_view
+check view-escape rc_is 0
+check view-resized json out '(o[0]["width"], o[0]["height"]) == (420, 260)'
+check view-rests json out 'o[0]["frames"][0]["accumulated"] > 1'
+
+# A key that is down when the window loses focus is let go of; without that the camera would fly on.
+check view-opens-again start_view
+shoot a.png
+xdotool keydown w
+check view-flies-on shot_that b has_moved a
+kill -INT "$viewer"
+end_view
+xdotool keyup w
+check view-interrupted rc_is 130
+check view-interrupted-json json out 'o[0]["stopped"] and o[0]["frames"][0]["accumulated"] == 1'
+start_view
+shoot a.png
+xdotool keydown w
+check view-flies-yet shot_that b has_moved a
+x11 unfocus && sleep 5
+kill -INT "$viewer"
+end_view
+xdotool keyup w
+check view-focus-lost json out 'o[0]["frames"][0]["accumulated"] > 1'
+# The window's own way to be closed.
+start_view
+x11 close "$window"
+end_view
+check view-closed rc_is 0
+
+# Closed, and interrupted, while the scene is opened, which a slow file makes long.
+if command -v strace >/dev/null && strace -o /dev/null true 2>/dev/null; then
+    slow=(strace -f -o strace.log -P "$(echo "$PWD"/blender_tx/rgb8.png.*.tx)" -e trace=openat -e inject=openat:delay_exit=9000000)
+    for way in close interrupt; do
+        "${slow[@]}" "${view[@]}" --json >out 2>err &
+        viewer=$!
+        slow_window() { window=$(xdotool search --onlyvisible --name 'txmill stream view' 2>/dev/null | head -n 1) && [ -n "$window" ]; }
+        check "view-slow-$way-opens" eventually slow_window
+        if [ $way = close ]; then x11 close "$window"; else pkill -INT -P "$viewer"; fi
+        end_view
+        check "view-slow-$way" test "$rc" -eq "$([ $way = close ] && echo 0 || echo 130)"
+        check "view-slow-$way-json" json out 'o[0]["action"] == "view" and o[0]["totals"]["frames"] == 0 and o[0]["frames"] == []'
+    done
+else
+    skip view-slow "strace cannot trace here"
+fi
+check view-no-temporaries no_temporaries
+finish

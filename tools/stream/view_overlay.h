@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The lines of text over the picture of a view. */
+#ifndef TXM_TOOLS_STREAM_VIEW_OVERLAY_H
+#define TXM_TOOLS_STREAM_VIEW_OVERLAY_H
+#include "tools/stream/view_worker.h"
+
+enum { TXM_VIEW_LINES = 24, TXM_VIEW_LINE = 60 };
+
+typedef struct txm_view_lines {
+    char written[TXM_VIEW_LINES][TXM_VIEW_LINE];
+    const char *text[TXM_VIEW_LINES];
+    size_t count;
+} txm_view_lines;
+
+/* What the overlay shows besides a frame's figures. */
+typedef struct txm_view_overlay {
+    double seconds_a_frame; /* from picture to picture, on average over about a second; 0: unknown */
+    bool is_hidden, with_keys;
+    char message[TXM_VIEW_LINE]; /* what happened last */
+    double message_until;        /* 0: none */
+} txm_view_overlay;
+
+/* A picture came so long after the one before. */
+void txm_view_overlay_note(txm_view_overlay *overlay, double seconds);
+/* `last` NULL: the scene is being opened. Lines are ASCII, and fit a window of 480 px. */
+void txm_view_overlay_write(const txm_view_overlay *overlay, const txm_view_result *last, float speed, bool is_paused,
+                            txm_view_lines *lines);
+#endif
