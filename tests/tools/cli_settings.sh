@@ -378,7 +378,7 @@ check one-image-done grep -q "<strong>The image is done</strong>" one.html
 txm make --json --log as-is.jsonl one.ppm
 txm report -o one.html one.jsonl as-is.jsonl
 check one-as-it-is says "1 used as it is"
-check one-image grep -q "holds 1 image whole" one.html
+check one-image grep -q "loads 1 image completely" one.html
 rm one.* as-is.jsonl
 txm doctor --json
 if has_jsonschema; then check doctor-schema valid_json doctor out; fi
