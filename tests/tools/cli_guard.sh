@@ -173,12 +173,12 @@ before=$(sums)
 for c in "check --cache-dir" "make --cache-dir" "make -d" "make --store" "make --packed" "gc --store" "list -d" "stream render -d"; do
     # shellcheck disable=SC2086
     txm $c tex/*.png
-    check "folder-${c// /}" eval 'rc_is 2 && says "tex/rgb8.png: is a file, not a folder"'
+    check "folder-${c// /}" eval 'rc_is 2 && says "tex/rgb8.png: a file, not a folder"'
 done
 check folder-nothing-made test "$(sums)" = "$before" -a ! -e tex/tex
 for glob in include exclude; do
     txm make --$glob '*.exr' tex/rgb8.png
-    check $glob-without-folder eval 'rc_is 2 && says "--$glob: chooses among the files of folders"'
+    check $glob-without-folder eval 'rc_is 2 && says "--$glob: applies to files in folders"'
     txm info --$glob '*.exr' "$tx"
     check $glob-without-folder-info rc_is 2
 done

@@ -250,7 +250,7 @@ check rule-space-says says "--rule '*.png'"
 : >plain
 txm make -d "$work/plain" film/tex/wood_color.png
 check cache-dir-exit rc_is 2
-check cache-dir-says says "is a file, not a folder"
+check cache-dir-says says "a file, not a folder"
 # A relative cache-dir counts from each image's folder, so only there it turns out to be a file.
 mkdir -p in-place/tex && cp "$golden/rgb8.png" in-place/tex/ && echo x >in-place/tex/taken
 echo 'cache-dir = taken' >in-place/.txmill
@@ -378,7 +378,7 @@ check one-image-done grep -q "<strong>The image is done</strong>" one.html
 txm make --json --log as-is.jsonl one.ppm
 txm report -o one.html one.jsonl as-is.jsonl
 check one-as-it-is says "1 used as it is"
-check one-image grep -q "holds 1 image whole" one.html
+check one-image grep -q "loads 1 image completely" one.html
 rm one.* as-is.jsonl
 txm doctor --json
 if has_jsonschema; then check doctor-schema valid_json doctor out; fi
