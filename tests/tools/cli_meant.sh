@@ -135,7 +135,7 @@ check complete-space test "$(offers tex/deep/a)" = "[tex/deep/a grey.png]"
 check complete-escaped test "$(offers 'tex/deep/a\ g')" = "[tex/deep/a grey.png]"
 check complete-quoted test "$(offers "'tex/deep/a g")" = "[tex/deep/a grey.png]"
 check complete-folder-space test "$(mkdir 'two words' && offers two)" = "[two words]"
-check complete-stream test "$(command=stream offers '')" = "[render][budget][play]"
+check complete-stream test "$(command=stream offers '')" = "[render][budget][play][view]"
 
 # ---- advice ------------------------------------------------------------------------------------------------------------
 echo text >notes.txt
