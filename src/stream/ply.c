@@ -141,7 +141,7 @@ static txm_status read_header(const txm_scene_mesh *mesh, layout *l, const uint8
 {
     const uint8_t *end = data + bytes;
     if (bytes < 4 || memcmp(data, "ply\n", 4) != 0)
-        return fail(mesh, err, "this is no PLY file");
+        return fail(mesh, err, "not a PLY file");
     for (const uint8_t *at = data + 4; at < end;) {
         char line[1024];
         const uint8_t *stop = memchr(at, '\n', (size_t)(end - at));

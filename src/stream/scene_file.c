@@ -562,7 +562,7 @@ txm_status txm_scene_parse(txm_render_scene *scene, const char *name, const char
     const char *last = text + bytes;
     bool begun = false;
     if (memchr(text, 0, bytes))
-        return txm_fail(err, TXM_STATUS_CORRUPT, "%s: this is no text", name);
+        return txm_fail(err, TXM_STATUS_CORRUPT, "%s: not a text file", name);
     for (const char *line = text; line < last && !p.words.failed;) {
         const char *end = memchr(line, '\n', (size_t)(last - line));
         p.words.at = line;
@@ -639,7 +639,7 @@ txm_status txm_scene_read(txm_render_scene *scene, const char *path, txm_error *
         status = txm_fail(err, TXM_STATUS_TOO_LARGE, "%s: more than %d MB", file, MAX_TEXT_BYTES >> 20);
     else if (!text && errno == ENOENT)
         status = txm_fail(err, TXM_STATUS_NOT_FOUND,
-                          "%s: is no scene: there is no scene.txt in this folder; in Blender, the extension's Export "
+                          "%s: not a scene: scene.txt is missing; in Blender, the extension's Export "
                           "Scene writes one",
                           path);
     else if (!text)

@@ -196,7 +196,7 @@ int txm_take_choice(txm_words *p, const char *what, const char *const *words)
     for (int i = 0; !p->failed && words[i]; i++)
         if (txm_is_word(word, n, words[i]))
             return i;
-    txm_words_fail(p, TXM_STATUS_CORRUPT, "'%.*s' is no %s", (int)(n < 40 ? n : 40), word, what);
+    txm_words_fail(p, TXM_STATUS_CORRUPT, "'%.*s' is not a valid %s", (int)(n < 40 ? n : 40), word, what);
     return 0;
 }
 

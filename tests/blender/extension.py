@@ -48,7 +48,7 @@ def make_and_explain(program, folder):
     result, text = printed(bpy.ops.txmill.make)
     made = scenes.tx_files(os.path.join(folder, "a"))
     check("make", len(made) == 21, "%d files, %s %s" % (len(made), result, text))
-    check("make-says-what-failed", result == {"FINISHED"} and text.count("is not there") == 1 and "txmill: warning: 21 tx files made" in text,
+    check("make-says-what-failed", result == {"FINISHED"} and text.count("does not exist") == 1 and "txmill: warning: 21 tx files made" in text,
           (result, text))
     check("make-names-the-scene", scene in text and "/txmill-" not in text, text)
     check("make-names-left-out", dict(part("blend").left_out()) == {"packed.png": "packed into the .blend file", "generated": "generated"},

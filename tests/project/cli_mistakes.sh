@@ -166,7 +166,7 @@ mistake 3 'rom: neither a folder nor a built-in scene (did you mean '"'"'room'"'
     stream budget rom
 mistake 3 'shot.blend: is a zstd file, but a scene is a folder with a file scene.txt, described in txmill-scene(5); the Blender extension'"'"'s Export Scene writes one' \
     stream render shot.blend
-mistake 3 'void: is no scene: there is no scene.txt in this folder; in Blender, the extension'"'"'s Export Scene writes one' \
+mistake 3 'void: not a scene: scene.txt is missing; in Blender, the extension'"'"'s Export Scene writes one' \
     stream render void
 mistake 2 "'': an argument is empty; is a variable of a script unset?" \
     make ""

@@ -84,7 +84,7 @@ START_TEST(wrong_words_are_named_with_their_line)
     ck_assert_int_eq(txm_take_choice(&w, "kind", kinds), 0);
     txm_take_keyword(&w, "at");
     ck_assert_ptr_null(txm_take_text(&w, "x"));
-    ck_assert_ptr_nonnull(strstr(err.message, "'moon' is no kind"));
+    ck_assert_ptr_nonnull(strstr(err.message, "'moon' is not a valid kind"));
     ck_assert(!txm_words_more(&w));
 }
 END_TEST

@@ -106,7 +106,7 @@ static const struct {
     {"txmill-scene 1\nsize 0 5\n", "scene.txt:2: the width must be a whole number from 1 to 65536", TXM_STATUS_CORRUPT},
     {"txmill-scene 1\nsize 5\n", "the height is missing", TXM_STATUS_CORRUPT},
     {"txmill-scene 1\nsize 5 1e99\n", "the height must be a number", TXM_STATUS_CORRUPT},
-    {"txmill-scene 1\ncamera fisheye\n", "'fisheye' is no kind of camera", TXM_STATUS_CORRUPT},
+    {"txmill-scene 1\ncamera fisheye\n", "'fisheye' is not a valid kind of camera", TXM_STATUS_CORRUPT},
     {"txmill-scene 1\ncamera perspective half 0 1\n", "half the width must be above 0", TXM_STATUS_CORRUPT},
     {"txmill-scene 1\ntitle wood\n", "the title must be in double quotes", TXM_STATUS_CORRUPT},
     {"txmill-scene 1\ntitle \"wood\n", "the title must be in double quotes", TXM_STATUS_CORRUPT},
@@ -126,7 +126,7 @@ static const struct {
      "scene.txt:3: the matrix is missing", TXM_STATUS_CORRUPT},
     {"txmill-scene 1\nimage a \"x\" colorspace \"s\" alpha straight extension repeat interpolation linear\n"
      "world a projection latlong sampling often\n",
-     "scene.txt:3: 'often' is no kind of sampling", TXM_STATUS_CORRUPT},
+     "scene.txt:3: 'often' is not a valid kind of sampling", TXM_STATUS_CORRUPT},
     {"txmill-scene 1\nimage a \"x\" colorspace \"s\" alpha straight extension repeat interpolation linear\n"
      "world a projection latlong sampling manual 3\n",
      "scene.txt:3: the width of the map must be a whole number from 4 to 65536", TXM_STATUS_CORRUPT},
@@ -148,7 +148,7 @@ static const struct {
      TXM_STATUS_CORRUPT},
     {"txmill-scene 1\nmesh a \"no.ply\"\n", "no.ply: ", TXM_STATUS_NOT_FOUND},
     {"txmill-scene 1\nimage a \"x\" colorspace \"s\" alpha straight extension wrap interpolation linear\n",
-     "'wrap' is no extension", TXM_STATUS_CORRUPT},
+     "'wrap' is not a valid extension", TXM_STATUS_CORRUPT},
     {"txmill-scene 1\nimage a \"x\" colorspace \"s\" alpha straight extension repeat interpolation linear udim 1000\n",
      "the UDIM tile must be a whole number from 1001 to 9999", TXM_STATUS_CORRUPT},
 };
@@ -224,7 +224,7 @@ static const struct {
     size_t face_bytes;
     uint8_t corner;
 } wrong_ply[] = {
-    {"plx\n", "this is no PLY file", 0, 0},
+    {"plx\n", "not a PLY file", 0, 0},
     {HEADER "element vertex 3\n" XYZ, "the header has no end", 0, 0},
     {"ply\nformat ascii 1.0\nelement vertex 1\n" XYZ "end_header\n", "only binary little-endian PLY", 0, 0},
     {HEADER "element vertex 3\nproperty float x\nend_header\n", "vertices have no x, y and z", 0, 0},

@@ -110,7 +110,7 @@ rm tex/Wood.PNG
 mkdir other && cp "$TXM_TESTDATA/blend/materials.blend" other/ && cp -r "$TXM_TESTDATA/blend/textures" other/
 mv other/textures/wood.png other/textures/Wood.PNG
 txm make -n other/materials.blend
-check case-in-scene says "is not there; Wood.PNG is: upper and lower case are different here"
+check case-in-scene says "does not exist; Wood.PNG does: upper and lower case are different here"
 txm make -o oak.tx tex/rgb8.png
 check output-hint eval 'rc_is 0 && says "-o oak.tx: Cycles does not look for a file of this name"'
 txm make -o "copy/$(basename tex/blender_tx/rgb8*.tx)" tex/rgb8.png

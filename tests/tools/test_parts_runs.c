@@ -247,7 +247,7 @@ START_TEST(jobs_are_planned_from_arguments)
     const txm_rule_args rules = {0};
     const txm_config_args config = {0};
     const txm_running_args running = {.threads = 1, .device = "cpu"};
-    const txm_batch_job_args args = {&input, &rules, &config, &running, false, false};
+    const txm_batch_job_args args = {.input = &input, .rules = &rules, .config = &config, .running = &running};
     txm_settings settings;
     txm_settings_init(&settings);
     const txm_batch_options options = {.struct_size = sizeof options, .settings = &settings, .dry_run = true};

@@ -33,7 +33,7 @@ static bool examine_image(txm_list_report *report, const txm_blend_image *image)
     bool ok = true;
     if (image->state == TXM_BLEND_STATE_MISSING) {
         ok = add_list_finding(report, "missing-file",
-                              txm_asprintf("image \"%s\": %s is not there", image->name, image->path), image,
+                              txm_asprintf("image \"%s\": %s does not exist", image->name, image->path), image,
                               image->library);
     }
     if (ok && !image->colorspace_known) {

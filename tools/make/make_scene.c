@@ -126,9 +126,9 @@ static txm_status report_rest(const txm_make_scenes *scenes, txm_inputs *inputs,
         if (image->state == TXM_BLEND_STATE_MISSING) {
             char *other = txm_path_other_case(image->path);
             status = add_failure(inputs, scene, image->path, TXM_STATUS_NOT_FOUND,
-                                 txm_asprintf("%s: image \"%s\" of %s is not there%s%s%s", image->path, image->name,
+                                 txm_asprintf("%s: image \"%s\" of %s does not exist%s%s%s", image->path, image->name,
                                               scene, other ? "; " : "", other ? other : "",
-                                              other ? " is: upper and lower case are different here" : ""),
+                                              other ? " does: upper and lower case are different here" : ""),
                                  err);
             free(other);
         }

@@ -117,9 +117,9 @@ static const char *advice(int sys_errno, txm_publish_place place)
         return cache ? "choose another folder with --cache-dir or -o" : "write it elsewhere";
     case EACCES:
     case EPERM:
-        return cache ? "its folder is read-only for this user: have that changed, or choose another with --cache-dir "
+        return cache ? "its folder is read-only for this user: make it writable, or choose another with --cache-dir "
                        "or -o"
-                     : "its folder is read-only for this user: have that changed, or write it elsewhere";
+                     : "its folder is read-only for this user: make it writable, or write it elsewhere";
     case ENOENT:
     case ELOOP:
         return cache ? "mend that or choose another folder with --cache-dir" : "mend that or write it elsewhere";

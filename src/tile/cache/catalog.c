@@ -426,7 +426,7 @@ static txm_status check_udim(const txm_cache *c, const txm_cache_udim *u, uint32
     uint32_t last = 0;
     for (size_t i = 0; i < u->count; i++) {
         if (u->numbers[i] < 1001 || u->numbers[i] > 9999)
-            return txm_fail(err, TXM_STATUS_USAGE, "%u is no number of a UDIM tile: they go from 1001 to 9999",
+            return txm_fail(err, TXM_STATUS_USAGE, "%u is not the number of a UDIM tile: use 1001 to 9999",
                             u->numbers[i]);
         if (u->textures[i] >= c->stats.textures || !c->textures[u->textures[i]].file)
             return txm_fail(err, TXM_STATUS_USAGE, "UDIM tile %u: there is no texture %u", u->numbers[i],
@@ -439,7 +439,7 @@ static txm_status check_udim(const txm_cache *c, const txm_cache_udim *u, uint32
         return txm_fail(err, TXM_STATUS_USAGE, "UDIM set: there is no base texture %u", u->base);
     if (u->base != TXM_NO_TEXTURE &&
         (u->base_columns < 1 || u->base_columns > 10 || u->base_rows < 1 || u->base_rows > 900))
-        return txm_fail(err, TXM_STATUS_USAGE, "UDIM set: a base texture of %u x %u tiles makes no sense",
+        return txm_fail(err, TXM_STATUS_USAGE, "UDIM set: a base texture of %u x %u tiles is impossible",
                         u->base_columns, u->base_rows);
     *rows = (last - 1001) / 10 + 1;
     return TXM_OK;

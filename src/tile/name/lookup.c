@@ -70,7 +70,7 @@ static void judge(const wanted *w, const char *path, txm_verdict *verdict, short
     txm_evidence e = {.path = path, .has_image = true, .image_time = w->st->st_mtime};
     *why = (shortcoming){0};
     if (stat(path, &st) != 0) {
-        txm_status status = txm_fail_errno(&err, errno, "cannot be looked at");
+        txm_status status = txm_fail_errno(&err, errno, "cannot be examined");
         e.missing = errno == ENOENT || errno == ENOTDIR;
         e.tx_time = e.image_time;
         e.refusal = err.message;

@@ -250,7 +250,7 @@ static txm_status core_decode(const txm_tx *tx, const txm_tile_id *tile, txm_scr
         if (rv == EXR_ERR_FEATURE_NOT_IMPLEMENTED)
             return txm_fail(err, TXM_STATUS_UNSUPPORTED, "OpenEXRCore does not decode %s", tx->info.compression);
         return txm_fail(err, rv == EXR_ERR_OUT_OF_MEMORY ? TXM_STATUS_NO_MEMORY : TXM_STATUS_CORRUPT,
-                        "its %s data are damaged (%s)", tx->info.compression, exr->exr_get_default_error_message(rv));
+                        "its %s data is damaged (%s)", tx->info.compression, exr->exr_get_default_error_message(rv));
     }
     interleave(chunk->unpacked_buffer, dst, tile->w, tile->h, tx->info.channels,
                (unsigned)txm_type_bytes(tx->info.type), tx->exr_slot);
@@ -294,7 +294,7 @@ static txm_status expand_exr_tile(const txm_tx *tx, const txm_span *span, txm_sc
             return status;
     }
     if (!ok)
-        return txm_fail(err, TXM_STATUS_CORRUPT, "its %zu bytes of %s data are damaged", span->bytes,
+        return txm_fail(err, TXM_STATUS_CORRUPT, "its %zu bytes of %s data is damaged", span->bytes,
                         tx->info.compression);
     txm_exr_unsplit(scratch->raw, scratch->tile, raw_bytes);
     return TXM_OK;

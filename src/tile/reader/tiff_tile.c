@@ -76,7 +76,7 @@ static txm_status expand_tiff_tile(uint16_t compression, const txm_span *span, t
         break;
     }
     return ok ? TXM_OK
-              : txm_fail(err, TXM_STATUS_CORRUPT, "its %zu bytes of %s data are damaged", span->bytes,
+              : txm_fail(err, TXM_STATUS_CORRUPT, "its %zu bytes of %s data is damaged", span->bytes,
                          txm_tiff_codec_name(compression));
 }
 

@@ -168,7 +168,8 @@ txm_status txm_sampler_check(const txm_sampler *how, txm_error *err)
     if (how->reserved)
         return txm_fail(err, TXM_STATUS_USAGE, "sampler: it was not initialised: call txm_sampler_init first");
     if (!(how->mip_bias >= -32.0f && how->mip_bias <= 32.0f))
-        return txm_fail(err, TXM_STATUS_USAGE, "sampler: a mip bias of %g makes no sense", (double)how->mip_bias);
+        return txm_fail(err, TXM_STATUS_USAGE, "sampler: the mip bias must be from -32 to 32, not %g",
+                        (double)how->mip_bias);
     return TXM_OK;
 }
 

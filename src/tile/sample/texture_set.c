@@ -224,8 +224,7 @@ txm_status txm_texture_set_add_udim(txm_texture_set *set, const uint32_t *number
     uint32_t last = 0;
     for (size_t i = 0; i < count; i++) {
         if (numbers[i] < 1001 || numbers[i] > 9999)
-            return txm_fail(err, TXM_STATUS_USAGE, "%u is no number of a UDIM tile: they go from 1001 to 9999",
-                            numbers[i]);
+            return txm_fail(err, TXM_STATUS_USAGE, "%u is not the number of a UDIM tile: use 1001 to 9999", numbers[i]);
         if (!has_tiles(set, textures[i]))
             return txm_fail(err, TXM_STATUS_USAGE, "UDIM tile %u: there is no texture %u", numbers[i], textures[i]);
         last = numbers[i] > last ? numbers[i] : last;

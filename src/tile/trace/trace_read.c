@@ -204,7 +204,7 @@ static txm_status read_textures(txm_trace *t, size_t at_block, const uint8_t *ra
                                .extension = (txm_extension)raw[26],
                                .widened = raw[27] & TXM_TRACE_WIDENED};
         if (!is_shape(&x) || memchr(raw + TXM_TRACE_TEXTURE_BYTES, 0, path_bytes))
-            return txm_trace_corrupt(t, err, "a texture makes no sense");
+            return txm_trace_corrupt(t, err, "a texture's description is impossible");
         if (!TXM_GROW(t->textures, t->texture_capacity, t->texture_count) ||
             !TXM_GROW(t->namings, t->naming_capacity, t->naming_count) ||
             !(x.path = txm_strndup((const char *)raw + TXM_TRACE_TEXTURE_BYTES, path_bytes)))
@@ -229,7 +229,7 @@ static txm_status read_samplers(txm_trace *t, const uint8_t *raw, size_t bytes, 
         txm_sampler how = {raw[4], raw[5], raw[6], raw[7], raw[8], raw[9], raw[10], raw[11], 0.0f};
         memcpy(&how.mip_bias, raw + 12, sizeof how.mip_bias);
         if (txm_load_le32(raw) != t->sampler_count || txm_sampler_check(&how, NULL) != TXM_OK)
-            return txm_trace_corrupt(t, err, "a way to look up makes no sense");
+            return txm_trace_corrupt(t, err, "a lookup's settings are impossible");
         if (!TXM_GROW(t->samplers, t->sampler_capacity, t->sampler_count))
             return txm_no_memory(err, t->path);
         t->samplers[t->sampler_count++] = how;

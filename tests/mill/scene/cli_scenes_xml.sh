@@ -77,7 +77,7 @@ txm list --json abs.xml
 check absolute json out '{x["state"] for x in o if x["type"] == "image"} == {"ready", "missing", "no-path"}'
 txm make abs.xml
 check missing-image rc_is 3
-check missing-image-says says 'image "gone.png" of abs.xml is not there'
+check missing-image-says says 'image "gone.png" of abs.xml does not exist'
 echo '<cycles><include src="none.xml"/></cycles>' >inc.xml
 txm check inc.xml
 check missing-include rc_is 5

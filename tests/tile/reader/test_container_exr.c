@@ -482,8 +482,8 @@ START_TEST(runs_and_zlib_streams_are_expanded)
     ck_assert_uint_lt(zipped, bytes);
     decodes(one_tile("ABGR", HALF, TXM_EXR_ZIP, W, H, packed, (uint32_t)zipped), W, H, pixels, bytes);
     decodes(one_tile("ABGR", HALF, TXM_EXR_ZIPS, W, H, packed, (uint32_t)zipped), W, H, pixels, bytes);
-    fails_with(one_tile("ABGR", HALF, TXM_EXR_ZIP, W, H, packed, (uint32_t)zipped - 5), W, H, "zip data are damaged");
-    fails_with(one_tile("ABGR", HALF, TXM_EXR_RLE, W, H, packed, (uint32_t)zipped), W, H, "rle data are damaged");
+    fails_with(one_tile("ABGR", HALF, TXM_EXR_ZIP, W, H, packed, (uint32_t)zipped - 5), W, H, "zip data is damaged");
+    fails_with(one_tile("ABGR", HALF, TXM_EXR_RLE, W, H, packed, (uint32_t)zipped), W, H, "rle data is damaged");
     /* One run: the first byte of the filter's output stands for itself, all differences are 128. */
     static const uint8_t run[] = {0, 9, 127, 128};
     uint8_t nines[128];
@@ -492,7 +492,7 @@ START_TEST(runs_and_zlib_streams_are_expanded)
     free_file(f);
     uint8_t rle[] = {0, 9, 126, 128};
     decodes(one_tile("Y", HALF, TXM_EXR_RLE, 64, 1, rle, sizeof rle), 64, 1, nines, 128);
-    fails_with(one_tile("Y", HALF, TXM_EXR_RLE, 64, 1, run, sizeof run), 64, 1, "rle data are damaged");
+    fails_with(one_tile("Y", HALF, TXM_EXR_RLE, 64, 1, run, sizeof run), 64, 1, "rle data is damaged");
 }
 END_TEST
 

@@ -21,7 +21,7 @@ void txm_tiff_strip_free(txm_tiff_strip *strip); /* NULL-safe */
  * libtiff wrote. */
 bool txm_tiff_strip_begin(txm_tiff_strip *strip, uint64_t offset, uint64_t bytes);
 
-/* Reads the next `bytes` bytes of pixels. false if there are no more or the data are damaged. */
+/* Reads the next `bytes` bytes of pixels. false if there are no more or the data is damaged. */
 bool txm_tiff_strip_read(txm_tiff_strip *strip, uint8_t *dst, size_t bytes);
 /* The reason for the last failure. */
 const char *txm_tiff_strip_reason(const txm_tiff_strip *strip);
