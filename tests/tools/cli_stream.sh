@@ -280,7 +280,7 @@ assert f"needs {size(budget['resolutions'][0]['peak_bytes'])} of texture memory 
 images = sorted(budget["images"], key=lambda i: -i["used_bytes"])
 saved = lambda i: i["resolutions"][0]["used_bytes"] - i["resolutions"][1]["used_bytes"]
 best = max(images, key=saved)
-assert saved(best) > 0 and f"halving {best['image']}: {size(saved(best))} (" in verdict, verdict
+assert saved(best) > 0 and f"to halve {best['image']}: {size(saved(best))} (" in verdict, verdict
 table = re.search("<h2>Textures</h2>(.*?)</table>", page, re.S)[1]
 rows = [[html.unescape(c) for c in re.findall("<td>(.*?)</td>", r)] for r in re.findall("<tr>(<td>.*?)</tr>", table)]
 assert [r[0] for r in rows] == [i["image"] for i in images] and len(rows) == 2, rows
