@@ -265,7 +265,7 @@ def left_out(b):
     txmill("view", "--page-size", "0", "--html", "empty.html", tx)
     b.open("empty.html", ready=READY)
     settled(b)
-    check("nothing-in-it", "No level" in b.eval("document.querySelector('#notice').textContent"))
+    check("nothing-in-it", "no level of this file" in b.eval("document.querySelector('#notice').textContent"))
 
 
 def index(b):
