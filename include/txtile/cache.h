@@ -32,10 +32,10 @@
  * written to, they stay so until txm_cache_replace. Lack of memory or descriptors, a missing file, and errors of disks
  * and servers may be temporary, so tiles, levels and textures that failed for these reasons are tried again: by the
  * next lookup or launch that needs them, or, if that fails too, after a pause as long as the attempt took. While tiles
- * of an open file are read, the cache checks ten times a second whether the file was written to. A new modification
- * time, for example from 'txmill resolve --touch', does not count as a change if the file holds the SHA-1 of its
- * pixels, as Blender's and txmill's files do; nor does replacing such a file by a copy. Without the SHA-1, touch(1)
- * looks like writing. See reader.h about SIGBUS.
+ * of an open file are read, the cache checks ten times a second whether the file was written to. If the file holds the
+ * SHA-1 of its pixels, as Blender's and txmill's files do, it may be replaced by a copy or given another modification
+ * time, for example by 'txmill resolve --touch'. The current time, as touch(1) sets it by default, is taken for
+ * writing. See reader.h about SIGBUS.
  *
  * NULL: as in status.h; options, `info`, `part`, `extent`, `random`, `why` and the path of txm_cache_replace may be
  * NULL, as their functions describe. Lookups do not check pointers. The two functions of an allocator are called with
@@ -211,22 +211,20 @@ typedef struct txm_tile_shape {
     char digest[41];  /* textures with equal digests and shapes share tiles; "": this one shares none */
 } txm_tile_shape;
 
-/* The functions that the cache calls, from any of its threads and of those that look up, several at once, without a
- * lock; they may not call the cache, which could wait for the very tile that they read, nor throw. A status other than
- * TXM_OK is a failure, with a message in *err or without. Those that txm_status_retryable names, and NOT_FOUND and
- * DENIED, are tried again.
- */
+/* The functions of a source. The cache calls them without a lock, several at once, from its own threads and from those
+ * that look up. They must not throw, nor call the cache, which could wait for the very tile that they read. A status
+ * other than TXM_OK is a failure; a message in *err is optional. Failures with a status that txm_status_retryable
+ * names, NOT_FOUND and DENIED are tried again. */
 typedef struct txm_tile_source {
     size_t struct_size; /* sizeof(txm_tile_source) */
     void *user;
-    /* Once, before anything is read; again after txm_cache_replace. */
+    /* Called once before anything is read, and again after txm_cache_replace. */
     txm_status (*describe)(void *user, txm_tile_shape *shape, txm_error *err);
-    /* A rectangle that lies in a level, at most tile_px + 4 px wide and high: channels interleaved, in the shape's
-     * type, from the top down. The cache makes borders of it as the extension says. */
+    /* Reads a rectangle that lies inside a level, at most tile_px + 4 px wide and high: channels interleaved, in the
+     * shape's type, rows from the top. The cache makes the borders from it, as the extension requires. */
     txm_status (*read)(void *user, uint32_t level, uint32_t x, uint32_t y, uint32_t width, uint32_t height,
                        void *pixels, size_t row_stride_bytes, txm_error *err);
-    /* After everything else, when the texture was replaced or the cache is freed; may be NULL. The cache may be locked.
-     */
+    /* Called last, when the texture was replaced or the cache is freed; may be NULL. The cache's lock may be held. */
     void (*close)(void *user);
 } txm_tile_source;
 
