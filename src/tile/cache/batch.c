@@ -385,8 +385,9 @@ static int by_area(const void *a, const void *b)
     return p->level > q->level ? -1 : p->level < q->level;
 }
 
-/* What is asked for: all that has room, and CHOICE times as many to choose from where not all has. Where two lists name
- * a tile, as those of two launches may, the first takes it over. Lists are emptied. */
+/* Turns requests into jobs: as many as there is room for, or CHOICE times as many to choose from if there is not room
+ * for all. If two lists hold the same tile, as those of two launches may, the first one gets it. The lists are emptied.
+ */
 static uint32_t collect_jobs(txm_cache *c, txm_lane *const *lanes, size_t count, txm_job **jobs, uint32_t *room)
 {
     uint32_t n = 0, fit = 0;
@@ -412,10 +413,11 @@ static uint32_t collect_jobs(txm_cache *c, txm_lane *const *lanes, size_t count,
     return n;
 }
 
-/* What of it is loaded, if not all has room. A quarter of the room is for those that asked first, and not less than a
- * lookup may ask for, so that they get on whatever the others want. The rest is filled area by area: lookups need
- * tiles of several levels, and tiles of a coarser one serve many. In the order of asking, few of those that share one
- * would be loaded together, and it would be loaded for each of them. */
+/* Chooses the jobs to load if there is not room for all. A quarter of the room, but at least as much as one lookup may
+ * request, is for the first requests, so these lookups make progress whatever others request. The rest is filled area
+ * by area: lookups need tiles of several levels, and a tile of a coarser level serves many of them. In the order of the
+ * requests, few lookups that share such a tile would be served together, and it would be loaded again for each of them.
+ */
 static uint32_t choose_jobs(txm_cache *c, txm_job *jobs, uint32_t count)
 {
     uint32_t n = 0;
@@ -440,7 +442,7 @@ static uint32_t choose_jobs(txm_cache *c, txm_job *jobs, uint32_t count)
     return n;
 }
 
-/* One batch is planned at a time. The lock is given up while files are opened, so that `processing` is needed. */
+/* Batches are planned one at a time. The lock is released while files are opened, so `processing` is needed too. */
 static void begin_processing(txm_cache *c)
 {
     while (c->processing)
@@ -454,7 +456,7 @@ static void end_processing(txm_cache *c)
     pthread_cond_broadcast(&c->changed);
 }
 
-/* Tiles that were asked for first come first; among those, the ones that were loaded last. */
+/* Orders pins: tiles that were requested first come first; of equal ones, the tile that was loaded last. */
 static int by_claim(const void *a, const void *b)
 {
     const txm_pin *p = a, *q = b;
@@ -463,17 +465,17 @@ static int by_claim(const void *a, const void *b)
     return p->stamp > q->stamp ? -1 : p->stamp < q->stamp;
 }
 
-/* Whether the viewer has had a view that shows what a pin holds. */
+/* Whether the viewer has had a view that shows the tile of a pin. */
 static bool was_shown(const txm_cache_viewer *v, const txm_pin *pin)
 {
     return pin->shown_from && (int32_t)(v->number - pin->shown_from) >= 0;
 }
 
-/* Lets go of what earlier batches have pinned, except for tiles that no view has shown yet and those that the last
- * launch touched: lookups that missed again may need them, and would never have all their tiles at once. Pins may hold
- * up to half of the memory. Whoever asked first comes first, so the lookup at the head of every launch's list gathers
- * its tiles one by one until it is done and the next one is at the head. This must also work in the smallest budget, so
- * as many head tiles as one lookup can need are kept even beyond that half. */
+/* Unpins the tiles of earlier batches, except for tiles that no view has shown yet and those that the last launch
+ * touched: lookups that missed again may need them, and would otherwise never have all their tiles at once. Pins may
+ * hold up to half of the memory. The first requests have priority, so the lookup at the head of a launch's list
+ * collects its tiles until it is done, and then the next one is at the head. This must also work in the smallest
+ * budget, so the head tiles, as many as one lookup can need, are kept even beyond that half. */
 static void unpin_most(txm_cache_viewer *v)
 {
     txm_cache *c = v->cache;
@@ -508,8 +510,8 @@ static void unpin_most(txm_cache_viewer *v)
     pins->count = kept;
 }
 
-/* Chance that a request of the next view is left out, in units of 2^-32: 1 - unique/total, where lists were too short.
- * Duplicates take no place in our lists, but without rejection the lookups that come first would always fill them. */
+/* The probability that a request of the next view is left out, in units of 2^-32: 1 - unique/total if lists were too
+ * short. Duplicates take no place in our lists, but without rejection the first lookups would always fill them. */
 static uint32_t rejection_of(txm_cache *c, txm_lane *const *lanes, size_t count)
 {
     uint64_t total = 0, unique = 0, capacity = 0, full = 0;
@@ -557,7 +559,7 @@ static txm_status process(txm_cache_viewer *v, txm_lane *const *lanes, size_t co
     txm_ticket_fill(t, n);
     t->awaits_others = !t->total && v->generation == atomic_load(&c->generation);
     t->jobs_seen = v->jobs_over;
-    /* Room for all pins, so that nothing is allocated, and so evicted, while the next launch runs. */
+    /* Makes room for all pins now: to allocate it while the next launch runs could evict tiles. */
     txm_cache_grow(c, (void **)&v->pins.items, &v->pins.capacity, (uint64_t)v->pins.count + c->queued,
                    sizeof *v->pins.items, false);
     end_processing(c);
