@@ -14,7 +14,7 @@ typedef struct txm_mirrored {
 } txm_mirrored;
 
 /* Prepares a view as txm_cache_viewer_prepare does, and calls `look` before anything that the view shows can change.
- * The functions below may only be called in `look`, except for those marked 'any time'. */
+ * The functions below txm_mirror_look may only be called in `look`, except for those marked 'any time'. */
 txm_status txm_mirror_prepare(txm_cache_viewer *v, txm_view *view, txm_cache_extent *extent,
                               void (*look)(void *user, txm_cache *c), void *user, txm_error *err);
 /* Only calls `look`, for a view that is open already. */
