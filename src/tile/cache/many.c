@@ -357,7 +357,7 @@ static txm_look sample_by_areas(txm_cache_thread *t, uint32_t texture, const txm
 
 /* ---- the call ---- */
 
-/* One by one: for textures of UDIM tiles that have a base, and where lookups are watched. */
+/* Does the lookups one by one: for UDIM sets with a base texture, and while lookups are watched. */
 static txm_look sample_each(txm_cache_thread *t, uint32_t texture, const txm_sampler *how, const txm_lookups *b)
 {
     txm_look worst = TXM_LOOK_RESIDENT;
