@@ -121,20 +121,20 @@ typedef struct txm_cache_options {
     uint32_t max_queued; /* the most tiles of all unfinished batches; later lookups request the others again */
     uint32_t reject; /* not 0: if request lists are too short, requests are left out at random (txm_view.rejection) with
                         the probability 1 - unique / total of the viewer's last launch */
-    uint64_t
-        launch_bytes; /* the most bytes of tiles that one txm_cache_process loads, but at least one tile; 0: no limit */
-    float launch_seconds; /* time limit of a batch: tiles that were not begun by then are given up, but at least one is
-                             read; 0: no limit */
-    uint32_t stand_in;    /* txm_stand_in_kind */
-    uint32_t read_files;  /* 0: files are mapped, and their pages are released after every 1024 tiles;
-                             docs/texture-cache.md says what that adds to the process. Not 0: files are read (pread) into
-                             memory that is freed with the tile. Then the process, as farms measure it, is no larger than
-                             the budget allows, and a file that is truncated or on a failing disk raises no SIGBUS; but
-                             each open file keeps a descriptor, and the tables of a file may take at most 64 MiB */
-    uint32_t keep_rgb; /* not 0: opaque textures have three channels in memory, which saves a quarter. Opaque are files
-                          of three channels, and files of four whose average alpha is 1; if a tile turns out not to be
-                          opaque, that is not a failure: the texture is opened again with four channels. Has no effect
-                          with TXM_EXTENSION_CLIP */
+    uint64_t launch_bytes; /* the most bytes of tiles that one txm_cache_process loads; 0: no limit. One tile is always
+                              loaded */
+    float launch_seconds;  /* time limit of a batch: tiles that were not begun by then are given up, but at least one is
+                              read; 0: no limit */
+    uint32_t stand_in;     /* txm_stand_in_kind */
+    uint32_t read_files;   /* 0: files are mapped, and their pages are released after every 1024 tiles;
+                              docs/texture-cache.md says what that adds to the process. Not 0: files are read (pread) into
+                              memory that is freed with the tile. Then the process, as farms measure it, is no larger than
+                              the budget allows, and a file that is truncated or on a failing disk raises no SIGBUS; but
+                              each open file keeps a descriptor, and the tables of a file may take at most 64 MiB */
+    uint32_t keep_rgb; /* not 0: opaque textures have three channels in memory, which saves a quarter. A file counts as
+                          opaque if it has three channels, or four with an average alpha of 1; if a tile turns out not
+                          to be opaque, that is not a failure: the texture is opened again with four channels. Has no
+                          effect with TXM_EXTENSION_CLIP */
 } txm_cache_options;
 
 /* What every texture keeps in memory after txm_cache_add, so that lookups have a colour from the first launch on

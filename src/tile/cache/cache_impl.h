@@ -69,7 +69,7 @@ typedef struct txm_cache_file {
     uint64_t own_bytes, idle_bytes; /* memory of the open file, and memory that its reader keeps for the next tile */
     uint64_t identity[4];   /* device, inode, size, time of change: another file under the same name is not read */
     uint64_t digest;        /* of the image; it stays the same if only the time changes */
-    bool known, has_digest; /* `known`: `identity` is set; has_digest: `digest` is set; both from the first opening */
+    bool known, has_digest; /* known: `identity` is set; has_digest: `digest` is set, at the first opening */
     double looked_seconds;  /* time of the last comparison with `identity` while the file is open */
     struct txm_cache_file *newer, *older; /* neighbours in the list of open files, in the order of their last use */
 } txm_cache_file;
@@ -172,8 +172,7 @@ enum { TXM_BLOCK_QUEUES = 256, TXM_SHAPE_LISTS = 64 };
 enum {
     TXM_SLAB_BYTES = 512 << 10,
     TXM_SLOTS = 1 << TXM_SLOT_BITS,
-    TXM_CLASSES =
-        192, /* sizes of tiles: padded tiles of 11 edges and 8 pixel sizes, and 8 sizes per octave for packed ones */
+    TXM_CLASSES = 192,    /* sizes of tiles: of padded ones 11 edges and 8 pixel sizes, of packed ones 8 per octave */
     TXM_LOOKUP_TILES = 32 /* the most tiles that a lookup requests at a time */
 };
 
@@ -250,9 +249,8 @@ typedef struct txm_job {
     uint8_t level;
     bool restored; /* the tile was staged: it has its slot, and needs no reading */
     uint32_t tile, slot;
-    uint32_t rank; /* index in the batch's list of requests */
-    uint32_t
-        version; /* version of the source at the time of the request: if it has changed since, the tile is not shown */
+    uint32_t rank;    /* index in the batch's list of requests */
+    uint32_t version; /* the source's at the time of the request: if it has changed since, the tile is not shown */
     uint32_t batch;  /* number of the batch, until whose end the source counts the tile as loading; 0: not in a batch */
     uint8_t *pixels; /* pixels of the slot */
 } txm_job;
@@ -265,10 +263,9 @@ typedef struct txm_policy {
     /* Sort key of a HELD slot: the lowest is evicted first; of equal ones, the one that was loaded first. */
     uint32_t (*order)(const txm_cache *c, const txm_slot *s);
     void (*end_epoch)(txm_cache *c, uint32_t epoch);
-    void (*end_render_tile)(
-        txm_cache *c);    /* called at the end of txm_cache_end_epoch; may release the lock in between */
-    bool keeps_all;       /* nothing is evicted, and the budget may be exceeded */
-    bool by_launch;       /* preparing a view begins an epoch */
+    void (*end_render_tile)(txm_cache *c); /* at the end of txm_cache_end_epoch; may release the lock */
+    bool keeps_all;                        /* nothing is evicted, and the budget may be exceeded */
+    bool by_launch;                        /* preparing a view begins an epoch */
     uint8_t staged_64ths; /* how many 64ths of a class's tiles are staged before they are evicted (stage.c) */
 } txm_policy;
 
@@ -284,9 +281,8 @@ struct txm_cache_thread {
 
     txm_cache *cache;
     txm_view view;
-    uint64_t generation; /* of the view that the thread has */
-    atomic_uint_least64_t
-        asks_of; /* generation of the view whose entries are on the thread's lists; UINT64_MAX: the lists are empty */
+    uint64_t generation;            /* of the view that the thread has */
+    atomic_uint_least64_t asks_of;  /* generation of the view of the listed entries; UINT64_MAX: none are listed */
     atomic_uint_least64_t sections; /* number of critical sections that the thread has left; not written inside one */
     atomic_uint_least64_t missed;
     uint32_t *requests, requests_most; /* few_requests, or memory in `many` */
@@ -324,9 +320,8 @@ struct txm_ticket {
     atomic_uint begun;           /* number of jobs whose reading was begun */
     atomic_bool cancelled;
     bool preloads, over; /* over: its tiles may be shown in views; under the lock */
-    bool
-        awaits_others; /* it has no tiles, because other batches load what the launch missed, or leave no room for it */
-    uint64_t jobs_seen; /* with awaits_others: the value of txm_cache.jobs_over that the launch has seen */
+    bool awaits_others;  /* it has no tiles: other batches load them, or leave no room for them */
+    uint64_t jobs_seen;  /* with awaits_others: the value of txm_cache.jobs_over that the launch has seen */
     txm_ticket *next_running;
 };
 
@@ -418,10 +413,9 @@ struct txm_cache {
     txm_constant constants[TXM_CONSTANTS];
     uint32_t constant_count, constants_most;
     uint32_t stamp, loads_of_epoch;
-    uint32_t uses_of_files; /* since pages were last released */
-    uint32_t stagings;      /* number of the last staging */
-    uint64_t
-        more_for_readers; /* added to the minimum of txm_reader_share: grows while files are opened again and again */
+    uint32_t uses_of_files;    /* since pages were last released */
+    uint32_t stagings;         /* number of the last staging */
+    uint64_t more_for_readers; /* added to the minimum of txm_reader_share, for files that are opened repeatedly */
     uint32_t loads_since_reopened;
     uint64_t squeezed;      /* number of tiles that were evicted for lack of memory */
     uint32_t tile_began[3]; /* epochs in which the current render tile and the two before it began; 0: there was none */

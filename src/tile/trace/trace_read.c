@@ -366,10 +366,8 @@ static txm_status read_trace_header(txm_trace *t, txm_error *err)
 
 static txm_status read_trace_bytes(txm_trace *t, txm_error *err)
 {
-    enum {
-        MORE = 2 << 20,
-        TIMES = 8
-    }; /* limit for unpacked bytes: MORE + TIMES * the file's size; in memory, records take up to seven times as much */
+    /* Unpacked bytes are limited to MORE plus TIMES the file's size; in memory, records take up to seven times that. */
+    enum { MORE = 2 << 20, TIMES = 8 };
     static const txm_trace_block kinds[] = {TXM_TRACE_BLOCK_TEXTURES, TXM_TRACE_BLOCK_SAMPLERS,
                                             TXM_TRACE_BLOCK_CONSTANTS, TXM_TRACE_BLOCK_PARTIAL, TXM_TRACE_BLOCK_END};
     txm_status status = read_trace_header(t, err);
