@@ -292,8 +292,8 @@ TXM_API txm_status txm_cache_preload(txm_cache *cache, uint32_t texture, const t
 /* Changes the budget; tiles beyond it are evicted at once. */
 TXM_API txm_status txm_cache_set_max_bytes(txm_cache *cache, uint64_t max_bytes, txm_error *err);
 
-/* Ends a render tile or a frame: begins an epoch, and evicts the tiles that the policy evicts then. Because that may be
- * all of them, it gives up the lock every millisecond or so, to let other threads run. */
+/* Ends a render tile or a frame: begins an epoch, and evicts the tiles that the policy drops at that point. These may
+ * be all tiles, so the lock is released every millisecond or so, to let other threads run. */
 TXM_API void txm_cache_end_epoch(txm_cache *cache);
 
 /* ---- blocking lookups ------------------------------------------------------------------------------------------ */
@@ -330,10 +330,10 @@ typedef struct txm_cache_extent {
     uint32_t textures, tiles, slabs, udims;
 } txm_cache_extent;
 
-/* Makes a view that shows all batches that are over; with LRU and CLOCK4 it begins a new epoch. The view is a copy,
- * which lookups mark: what is loaded, evicted, added or replaced meanwhile appears in the next view, each batch as a
- * whole. Lookups in it are allowed until the next txm_cache_prepare or _process; `extent` may be NULL. The caller adds
- * the bias of `resolution`: txm_cache_bias. NO_MEMORY: there is no view. */
+/* Makes a view that shows all batches that are over; with LRU, CLOCK4 and SECOND_CHANCE it begins a new epoch. The view
+ * is a copy, which lookups mark: changes by loading, evicting, adding or replacing appear in the next view, each batch
+ * as a whole. Lookups in it are allowed until the next txm_cache_prepare or _process; `extent` may be NULL. The caller
+ * adds the bias of `resolution`: txm_cache_bias. NO_MEMORY: no view was made. */
 TXM_API txm_status txm_cache_prepare(txm_cache *cache, txm_view *view, txm_cache_extent *extent, txm_error *err);
 
 /* The term to add to txm_sampler.mip_bias: -log2(resolution). */
