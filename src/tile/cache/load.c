@@ -416,8 +416,7 @@ void txm_load(txm_cache *c, const txm_job *job, uint8_t **unwidened, size_t *unw
         status = txm_source_translucent(c, s, &err);
     if (!s->textures) { /* the texture was replaced meanwhile: the tile is not needed any more */
         give_slot(c, job);
-    } else if (job->version != s->version) { /* the tile may have been read before the change: the next lookup that
-                                                needs it requests it again */
+    } else if (job->version != s->version) { /* read before the change: the next lookup requests it again */
         give_slot(c, job);
         txm_entry_set(c, txm_entry_index(s, job->level, job->tile), TXM_SLOT_NONE);
     } else if (status == TXM_OK) {

@@ -70,8 +70,8 @@ static txm_look find_stale(txm_guard *quick, uint32_t texture, const txm_sampler
                            uint32_t *random, float out[4])
 {
     txm_cache_thread *t = txm_thread_of(quick);
-    atomic_store_explicit(&quick->active, 0,
-                          memory_order_release); /* before the lock: its holder may be waiting for this thread */
+    /* This must come before the lock, because the thread that holds it may be waiting for this one. */
+    atomic_store_explicit(&quick->active, 0, memory_order_release);
     if (txm_may_be_quick(t->cache))
         txm_renew(t);
     return quick->missed(quick, texture, how, at, random, out);
