@@ -166,9 +166,8 @@ static void finish_each(txm_cache_thread *t, uint32_t texture, const txm_sampler
 static txm_look sample_few(txm_cache_thread *t, uint32_t texture, const txm_sampler *how, const txm_lookups *given,
                            size_t *missed)
 {
-    enum {
-        IDLE_ROUNDS = 8
-    }; /* with a budget that is far too small, loading for one lookup may evict tiles of another */
+    /* With a budget that is far too small, loading for one lookup may evict tiles of another. */
+    enum { IDLE_ROUNDS = 8 };
     attempt a;
     txm_watch w = {0};
     size_t before = SIZE_MAX;
@@ -332,8 +331,7 @@ static txm_look sample_gathered(txm_cache_thread *t, uint32_t texture, const txm
 static txm_look sample_by_areas(txm_cache_thread *t, uint32_t texture, const txm_sampler *how, const txm_lookups *part,
                                 const division *d, size_t *missed)
 {
-    const uint32_t areas = areas_of(d),
-                   first = t->number * 5 * areas / 8 % areas; /* steps of about the golden section */
+    const uint32_t areas = areas_of(d), first = t->number * 5 * areas / 8 % areas; /* about the golden section */
     const uint8_t *end = t->areas + part->count;
     txm_look worst = TXM_LOOK_RESIDENT;
     gathered g = {.count = 0};
