@@ -150,8 +150,7 @@ txm_status txm_cache_set_max_bytes(txm_cache *c, uint64_t max_bytes, txm_error *
     txm_error_clear(err);
     pthread_mutex_lock(&c->lock);
     txm_own_view_ends(c);
-    __atomic_store_n(&c->options.max_bytes, max_bytes,
-                     __ATOMIC_RELAXED); /* txm_cache_sample_n reads it without the lock */
+    __atomic_store_n(&c->options.max_bytes, max_bytes, __ATOMIC_RELAXED); /* read by lookups of many */
     c->constants_most = constants_of(max_bytes);
     c->more_for_readers = 0;
     txm_make_room(c, 0);

@@ -200,8 +200,7 @@ typedef struct txm_slot {
 typedef struct txm_slab {
     uint8_t *pixels; /* NULL: this number is unused */
     uint32_t arena, class, slots, used;
-    uint32_t free, next,
-        previous; /* the first free slot; neighbours in the list of slabs of the class with free slots */
+    uint32_t free, next, previous; /* the first free slot; neighbours in the class's list of slabs with free slots */
     txm_slot *slot;
 } txm_slab;
 
