@@ -3,9 +3,9 @@
  * Texture lookups on tx files: the functions that a renderer calls for each texture evaluation.
  *
  * A lookup reads a *view*: flat arrays without pointers in them, which can be copied to a device as they are. The owner
- * of the view decides which tiles are in memory: txm_texture_set below keeps all that it has loaded, the cache of
- * cache.h evicts. The sampler only reads the page table, so a lookup returns RESIDENT, MISSED or FAILED and never waits
- * or allocates.
+ * of the view decides which tiles are in memory: txm_texture_set below keeps all tiles that it has loaded, and the
+ * cache of cache.h evicts tiles. The sampler only reads the page table, so a lookup returns RESIDENT, MISSED or FAILED
+ * and never waits or allocates.
  *
  * Results are exact and the same on all machines: scalar C is the specification, and AVX2, AVX-512 and NEON give the
  * same bits, for single lookups and for batches, wherever tiles are in memory. They equal those of a sampler that has
@@ -103,7 +103,7 @@ typedef enum txm_chance {
     TXM_CHANCE_NONE
 } txm_chance;
 
-/* Flags for what is done to the colour after the lookup, as Cycles' image node does. */
+/* Flags for operations on the colour after the lookup, as in Cycles' image node. */
 enum {
     TXM_AFTER_UNASSOCIATE = 1, /* colour divided by alpha, unless that is 0 or 1 */
     TXM_AFTER_SRGB = 2         /* colour decoded from sRGB */

@@ -1,25 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Batches: what a launch of lookups has missed, loaded in the order of the files by threads of the cache's own.
  *
- * In come the request lists of a wavefront's lanes; out goes a ticket that the renderer waits for, or polls while the
- * next launch runs. Three steps, of which only the middle one may evict: requests become jobs (txm_plan),
- * jobs get slots, threads fill the slots. All slots are taken before the first read, so that one tile of a
- * batch can never be evicted for the sake of another: tiles that are loading are not evictable. Batches queue up
- * within a bound, and views show a batch when all of it is there. Blocking lookups share all of this but the ticket;
- * they are in look.c. */
+ * Batches: the tiles that a launch of lookups has missed, loaded in the order of the files by the cache's own threads.
+ *
+ * A batch is made from the request lists of a launch's lanes, and is represented by a ticket, which the renderer waits
+ * for, or polls while the next launch runs. There are three steps: requests become jobs (txm_plan), jobs get slots, and
+ * threads fill the slots. Only the second step may evict. All slots are taken before the first read, and tiles that are
+ * loading are not evictable, so no tile of a batch is evicted to make room for another. Batches queue up within a
+ * bound, and views show a batch only when all of it is loaded. Blocking lookups use the same steps without a ticket;
+ * they are in look.c.
+ */
 #include <math.h>
 #include <stdlib.h>
 
 #include "tile/base/clock.h"
 #include "tile/cache/cache_impl.h"
 
-/* Long enough that a thread reads ahead in one file, and short enough that a batch from a single file still
- * keeps all threads busy. */
-enum { TILES_OF_A_PART = 32, CHOICE = 8 /* times as many tiles are listed as there is room for, to choose from */ };
+/* A part is long enough for a thread to read ahead in one file, and short enough for a batch from a single file to keep
+ * all threads busy. CHOICE is how many times as many tiles are listed as there is room for, to choose from. */
+enum { TILES_OF_A_PART = 32, CHOICE = 8 };
 
 /* ---- running ---- */
 
-/* A tile that nobody has begun when its batch is ended: whoever needs it asks again. */
+/* Ends a job that was not begun when its batch ended: the next lookup that needs the tile requests it again. */
 static void give_up_job(txm_ticket *t, const txm_job *job)
 {
     txm_cache *c = t->cache;
@@ -29,8 +31,8 @@ static void give_up_job(txm_ticket *t, const txm_job *job)
     pthread_mutex_unlock(&c->lock);
 }
 
-/* One user less, with the lock. The last frees the list, or leaves it to the next batch: to make it anew where memory
- * is short would let tiles go that the next launch needs. */
+/* Drops a reference, with the lock held. The last one frees the list of jobs, or keeps it for the next batch:
+ * allocating a new one while memory is short would evict tiles that the next launch needs. */
 static void leave_running(txm_ticket *t)
 {
     txm_cache *c = t->cache;
@@ -46,7 +48,7 @@ static void leave_running(txm_ticket *t)
     free(t);
 }
 
-/* From planning to the last tile: the batch is one of those that run. With the lock. */
+/* Appends a planned batch to the list of those that are not over. With the lock held. */
 static void begin_ticket(txm_ticket *t)
 {
     txm_cache *c = t->cache;
@@ -63,7 +65,8 @@ static void begin_ticket(txm_ticket *t)
         t->viewer->tickets++;
 }
 
-/* All of its tiles were read or given up, so views may show them. With the lock, and with a use of its own. */
+/* Called when all tiles of a batch were read or given up: from now on views may show them. With the lock held; the
+ * caller must hold a reference. */
 static void end_ticket(txm_ticket *t)
 {
     txm_cache *c = t->cache;
@@ -86,22 +89,22 @@ static void end_ticket(txm_ticket *t)
     if (t->viewer)
         t->viewer->tickets--;
     t->over = true;
-    atomic_fetch_add(&c->completions, 1); /* there is room in the queue */
+    atomic_fetch_add(&c->completions, 1); /* the queue has room again */
     pthread_cond_broadcast(&c->changed);
     leave_running(t);
 }
 
-/* Whether nothing more of a batch is to be begun: it was cancelled, or has had its time. One tile of each is read all
- * the same, so that a limit which is too small costs time alone. */
+/* Whether no more jobs of a batch should be begun: it was cancelled, or its time limit has passed. One tile of each
+ * batch is always read, so a limit that is too small only costs time. */
 static bool is_ended(txm_ticket *t)
 {
     return atomic_load(&t->cancelled) ||
            (t->deadline_seconds != INFINITY && atomic_load(&t->begun) && txm_clock_seconds() > t->deadline_seconds);
 }
 
-/* Reads what nobody has begun, part by part, at most so many parts: neighbours in the file are neighbours on the disk.
- * The scratch memory for widening lives as long as the part: it counts against the budget, and threads of the pool keep
- * nothing. */
+/* Reads jobs that were not begun, at most `parts` parts: the jobs of a part are neighbours in the file, and so on the
+ * disk. The memory for widening is kept only for the duration of this call, because it counts towards the budget and
+ * threads of the pool should not hold any. */
 static void run_parts(txm_ticket *t, uint32_t parts)
 {
     txm_cache *c = t->cache;
@@ -133,7 +136,7 @@ static void join_running(txm_ticket *t)
     run_parts(t, UINT32_MAX);
 }
 
-/* What a thread of the pool does for a batch. */
+/* Runs a batch on a thread of the pool. */
 static void run_along(void *arg)
 {
     txm_ticket *t = arg;
@@ -144,7 +147,8 @@ static void run_along(void *arg)
     pthread_mutex_unlock(&c->lock);
 }
 
-/* Until all of it is over, reading along; with the lock, which is given up, and with a use of its own. */
+/* Waits until all of a batch is over, and reads tiles of it meanwhile. With the lock held, which is released in
+ * between; the caller must hold a reference. */
 static void wait_for(txm_ticket *t)
 {
     txm_cache *c = t->cache;
@@ -155,15 +159,15 @@ static void wait_for(txm_ticket *t)
         pthread_cond_wait(&c->changed, &c->lock);
 }
 
-/* Whether nothing has changed for the launch of a ticket that awaits others, and something will. */
+/* Whether a ticket awaits other batches, nothing has changed since its launch, and something still will. */
 static bool must_await(const txm_ticket *t)
 {
     const txm_cache *c = t->cache;
     return t->awaits_others && c->jobs_over == t->jobs_seen && c->jobs;
 }
 
-/* Launches that miss only what others load would be repeated for nothing until these are done. With the lock, which is
- * given up. */
+/* Waits for a ticket without tiles: repeating its launch before the other batches are done would miss the same tiles.
+ * With the lock held, which is released in between. */
 static void await_others(txm_ticket *t)
 {
     txm_cache *c = t->cache;
@@ -179,7 +183,7 @@ static void await_others(txm_ticket *t)
     }
 }
 
-/* For lookups that wait for a tile which the owner of a ticket may not get round to for long. */
+/* Used by lookups that wait for a tile of a batch whose owner may not load it for a long time. */
 bool txm_help(txm_cache *c)
 {
     pthread_mutex_lock(&c->lock);
@@ -198,7 +202,8 @@ bool txm_help(txm_cache *c)
     return idle;
 }
 
-/* Threads are started for the first batch that has work for them. Where there can be none, whoever waits does it. */
+/* The threads are started for the first batch that has work for them. If they cannot be started, the thread that waits
+ * for the ticket does the work. */
 void txm_ticket_start(txm_ticket *t)
 {
     txm_cache *c = t->cache;
@@ -220,8 +225,8 @@ void txm_ticket_start(txm_ticket *t)
     pthread_mutex_unlock(&c->lock);
 }
 
-/* By file, level and tile: that is how they lie. Sources of one file, with different extensions, stay apart
- * but adjacent. */
+/* Orders jobs by file, level and tile, which is their order on the disk. Sources of one file with different extensions
+ * are kept apart, but adjacent. */
 static int by_place(const void *a, const void *b)
 {
     const txm_job *x = a, *y = b;
@@ -235,15 +240,15 @@ static int by_place(const void *a, const void *b)
     return x->tile < y->tile ? -1 : x->tile > y->tile;
 }
 
-/* Nobody loads it: the next lookup asks again. */
+/* Ends a job that will not be loaded: the next lookup requests the tile again. */
 static void drop_request(txm_cache *c, const txm_job *job)
 {
     c->stats.requests_dropped++;
     txm_abandon(c, job);
 }
 
-/* A batch of jobs, whose array of `room` becomes its own. Tiles that are read are pinned on `pins`, which must outlive
- * the batch. NULL: no memory, and the jobs remain the caller's. */
+/* Makes a batch of jobs and takes over their array, which has room for `room`. Tiles that are read are pinned on
+ * `pins`, which must outlive the batch. NULL: out of memory, and the caller keeps the jobs. */
 txm_ticket *txm_ticket_of(txm_cache *c, txm_job *jobs, uint32_t room, txm_pins *pins)
 {
     txm_ticket *t = calloc(1, sizeof *t);
@@ -258,8 +263,9 @@ txm_ticket *txm_ticket_of(txm_cache *c, txm_job *jobs, uint32_t room, txm_pins *
     return t;
 }
 
-/* Its jobs get memory and their order, with the lock; threads are called without it. Jobs for which there is no memory
- * now are left out, unless they are the ones that a lookup needs to get on, or memory could not be had at all. */
+/* Assigns slots to the jobs and sorts them, with the lock held; threads are started later, without it. If open views
+ * hold the memory, jobs without a slot are left out, except for the first TXM_LOOKUP_TILES, which a lookup needs to
+ * make progress. All other jobs without a slot stay in the batch and fail. */
 void txm_ticket_fill(txm_ticket *t, uint32_t count)
 {
     txm_cache *c = t->cache;
@@ -287,13 +293,13 @@ uint32_t txm_ticket_total(const txm_ticket *ticket)
     return ticket ? ticket->total : 0;
 }
 
-/* May be polled by any thread. The cast takes const away only for atomic_load, which wants a plain pointer. */
+/* Any thread may call this. The cast removes const because atomic_load takes a pointer to a non-const object. */
 uint32_t txm_ticket_remaining(const txm_ticket *ticket)
 {
     return ticket ? atomic_load(&((txm_ticket *)ticket)->remaining) : 0;
 }
 
-/* Where a cache has no threads of its own to load with, somebody else must. */
+/* If the cache has no threads of its own to load with, the caller loads one part. */
 bool txm_ticket_poll(txm_ticket *ticket)
 {
     if (!ticket)
@@ -320,7 +326,7 @@ void txm_ticket_wait(txm_ticket **ticket)
     *ticket = NULL;
 }
 
-/* What nobody has begun is given up here, so that nobody waits for it. */
+/* Jobs that were not begun are given up here, because lookups may be waiting for them. */
 void txm_ticket_cancel(txm_ticket **ticket)
 {
     txm_ticket *t = ticket ? *ticket : NULL;
@@ -337,15 +343,15 @@ void txm_ticket_cancel(txm_ticket **ticket)
 
 /* ---- what lanes have missed ---- */
 
-/* Memory that the budget has for tiles; UINT64_MAX: no bound. */
+/* The part of the budget that is available for tiles; UINT64_MAX: no bound. */
 uint64_t txm_room_for_tiles(const txm_cache *c)
 {
     const uint64_t beside = c->allocated - c->stats.slab_bytes + txm_reader_share(c), most = c->options.max_bytes;
     return !most || txm_policy_of(c)->keeps_all ? UINT64_MAX : most > beside ? most - beside : 0;
 }
 
-/* Whether a batch may take one tile more: half of that, with what is queued, so that what lookups have found stays
- * beside it. */
+/* Whether a batch of `count` tiles may get one more, with which it has `bytes`. Together with what is queued it may
+ * take half of the room for tiles, so that tiles which lookups have found can stay. */
 bool txm_batch_has_room(const txm_cache *c, uint32_t count, uint64_t bytes)
 {
     const txm_cache_options *o = &c->options;
@@ -357,9 +363,9 @@ bool txm_batch_has_room(const txm_cache *c, uint32_t count, uint64_t bytes)
            (!count || !o->launch_bytes || bytes <= o->launch_bytes);
 }
 
-/* Depth first, in a texture's tree of tiles: a tile before those of the finer levels that lie in it. Tiles are compared
- * by where they begin, in tiles of level 0; of two places the one is first that has the lower bit where they first
- * differ, rows before columns (Morton order, without its codes). */
+/* Orders jobs depth first in a texture's tree of tiles: a tile comes before the tiles of finer levels that lie in it.
+ * Tiles are compared by their upper left corner, in tiles of level 0, in Morton order but without computing its codes:
+ * the highest bit in which the coordinates differ decides, and of equal bits that of the rows. */
 static int by_area(const void *a, const void *b)
 {
     const txm_job *p = a, *q = b;
@@ -372,15 +378,16 @@ static int by_area(const void *a, const void *b)
     const uint32_t px = p->tile % p_across << p->level, py = p->tile / p_across << p->level;
     const uint32_t qx = q->tile % q_across << q->level, qy = q->tile / q_across << q->level;
     const uint32_t x = px ^ qx, y = py ^ qy;
-    if (y < x && y < (x ^ y)) /* the highest bit that differs is one of x */
+    if (y < x && y < (x ^ y)) /* the highest bit that differs belongs to x */
         return px < qx ? -1 : 1;
     if (y)
         return py < qy ? -1 : 1;
     return p->level > q->level ? -1 : p->level < q->level;
 }
 
-/* What is asked for: all that has room, and CHOICE times as many to choose from where not all has. Where two lists name
- * a tile, as those of two launches may, the first takes it over. Lists are emptied. */
+/* Turns requests into jobs: as many as there is room for, or CHOICE times as many to choose from if there is not room
+ * for all. If two lists hold the same tile, as those of two launches may, the first one gets it. The lists are emptied.
+ */
 static uint32_t collect_jobs(txm_cache *c, txm_lane *const *lanes, size_t count, txm_job **jobs, uint32_t *room)
 {
     uint32_t n = 0, fit = 0;
@@ -406,10 +413,11 @@ static uint32_t collect_jobs(txm_cache *c, txm_lane *const *lanes, size_t count,
     return n;
 }
 
-/* What of it is loaded, if not all has room. A quarter of the room is for those that asked first, and not less than a
- * lookup may ask for, so that they get on whatever the others want. The rest is filled area by area: lookups need
- * tiles of several levels, and tiles of a coarser one serve many. In the order of asking, few of those that share one
- * would be loaded together, and it would be loaded for each of them. */
+/* Chooses the jobs to load if there is not room for all. A quarter of the room, but at least as much as one lookup may
+ * request, is for the first requests, so these lookups make progress whatever others request. The rest is filled area
+ * by area: lookups need tiles of several levels, and a tile of a coarser level serves many of them. In the order of the
+ * requests, few lookups that share such a tile would be served together, and it would be loaded again for each of them.
+ */
 static uint32_t choose_jobs(txm_cache *c, txm_job *jobs, uint32_t count)
 {
     uint32_t n = 0;
@@ -434,7 +442,7 @@ static uint32_t choose_jobs(txm_cache *c, txm_job *jobs, uint32_t count)
     return n;
 }
 
-/* One batch is planned at a time. The lock is given up while files are opened, so that `processing` is needed. */
+/* Batches are planned one at a time. The lock is released while files are opened, so `processing` is needed too. */
 static void begin_processing(txm_cache *c)
 {
     while (c->processing)
@@ -448,7 +456,7 @@ static void end_processing(txm_cache *c)
     pthread_cond_broadcast(&c->changed);
 }
 
-/* Tiles that were asked for first come first; among those, the ones that were loaded last. */
+/* Orders pins: tiles that were requested first come first; of equal ones, the tile that was loaded last. */
 static int by_claim(const void *a, const void *b)
 {
     const txm_pin *p = a, *q = b;
@@ -457,17 +465,17 @@ static int by_claim(const void *a, const void *b)
     return p->stamp > q->stamp ? -1 : p->stamp < q->stamp;
 }
 
-/* Whether the viewer has had a view that shows what a pin holds. */
+/* Whether the viewer has had a view that shows the tile of a pin. */
 static bool was_shown(const txm_cache_viewer *v, const txm_pin *pin)
 {
     return pin->shown_from && (int32_t)(v->number - pin->shown_from) >= 0;
 }
 
-/* Lets go of what earlier batches have pinned, except for tiles that no view has shown yet and those that the last
- * launch touched: lookups that missed again may need them, and would never have all their tiles at once. Pins may hold
- * up to half of the memory. Whoever asked first comes first, so the lookup at the head of every launch's list gathers
- * its tiles one by one until it is done and the next one is at the head. This must also work in the smallest budget, so
- * as many head tiles as one lookup can need are kept even beyond that half. */
+/* Unpins the tiles of earlier batches, except for tiles that no view has shown yet and those that the last launch
+ * touched: lookups that missed again may need them, and would otherwise never have all their tiles at once. Pins may
+ * hold up to half of the memory. The first requests have priority, so the lookup at the head of a launch's list
+ * collects its tiles until it is done, and then the next one is at the head. This must also work in the smallest
+ * budget, so the head tiles, as many as one lookup can need, are kept even beyond that half. */
 static void unpin_most(txm_cache_viewer *v)
 {
     txm_cache *c = v->cache;
@@ -502,8 +510,8 @@ static void unpin_most(txm_cache_viewer *v)
     pins->count = kept;
 }
 
-/* Chance that a request of the next view is left out, in units of 2^-32: 1 - unique/total, where lists were too short.
- * Duplicates take no place in our lists, but without rejection the lookups that come first would always fill them. */
+/* The probability that a request of the next view is left out, in units of 2^-32: 1 - unique/total if lists were too
+ * short. Duplicates take no place in our lists, but without rejection the first lookups would always fill them. */
 static uint32_t rejection_of(txm_cache *c, txm_lane *const *lanes, size_t count)
 {
     uint64_t total = 0, unique = 0, capacity = 0, full = 0;
@@ -551,7 +559,7 @@ static txm_status process(txm_cache_viewer *v, txm_lane *const *lanes, size_t co
     txm_ticket_fill(t, n);
     t->awaits_others = !t->total && v->generation == atomic_load(&c->generation);
     t->jobs_seen = v->jobs_over;
-    /* Room for all pins, so that nothing is allocated, and so evicted, while the next launch runs. */
+    /* Makes room for all pins now: to allocate it while the next launch runs could evict tiles. */
     txm_cache_grow(c, (void **)&v->pins.items, &v->pins.capacity, (uint64_t)v->pins.count + c->queued,
                    sizeof *v->pins.items, false);
     end_processing(c);

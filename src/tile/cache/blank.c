@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A page table of one texture in which nothing is there.
  *
- * Asked of an empty page table, the sampler requests precisely the tiles that it would read: so traces and
- * replays learn them from the sampler itself, and no second copy of the filter's footprint can drift from
- * the first. */
+ * A page table of one texture without any tile in memory.
+ *
+ * With an empty page table, the sampler requests exactly the tiles that it would read. So traces and replays learn
+ * these tiles from the sampler itself, and need no second computation of the filter's footprint, which could deviate
+ * from it.
+ */
 #include "tile/cache/blank.h"
 
 #include <stdlib.h>
@@ -11,8 +13,8 @@
 #include "tile/base/mem.h"
 #include "tile/sample/view_file.h"
 
-/* Lays out the levels one after the other, and makes room for their tiles. Entries are kept from call to
- * call, and grow only: traces ask millions of times. */
+/* Lays out the levels one after the other, and makes room for their entries. The array is kept between calls and only
+ * grows, because traces call this millions of times. */
 static bool lay_out(txm_blank *b, const txm_view_texture *shape)
 {
     uint32_t tiles = 0;
@@ -37,9 +39,8 @@ static bool lay_out(txm_blank *b, const txm_view_texture *shape)
     return true;
 }
 
-/* Only entries that were asked for have changed, so only they are put back to NONE; clearing the table
- * would cost more than the lookup. The level of an entry is found by walking level_first: there are at
- * most 17 of them. */
+/* Only entries that were requested have changed, so only these are reset to NONE; clearing the whole table would cost
+ * more than the lookup. The level of an entry is found by a search in level_first, which has at most 17 elements. */
 bool txm_blank_look(txm_blank *b, const txm_view_texture *shape, const txm_sampler *how, const txm_lookup *at,
                     uint32_t random, txm_tile_name tiles[TXM_BLANK_TILES], uint32_t *count)
 {
@@ -49,13 +50,13 @@ bool txm_blank_look(txm_blank *b, const txm_view_texture *shape, const txm_sampl
     *count = 0;
     if (!lay_out(b, shape))
         return false;
-    asking.on_miss = TXM_ON_MISS_AVERAGE; /* stand-ins are no tiles of the lookup */
+    asking.on_miss = TXM_ON_MISS_AVERAGE; /* the tiles of stand-ins do not belong to the lookup */
     const txm_view view = {.textures = &b->texture, .tiles = b->entries, .texture_count = 1};
     txm_lane lane = {.random = random, .capacity = TXM_BLANK_TILES, .requests = requests};
     txm_sample(&view, 0, &asking, at, &lane, out);
     for (uint32_t i = 0; i < lane.count; i++) {
         uint32_t level = 0, entry = requests[i];
-        const bool packed = txm_view_is_packed(shape); /* then it is the one that there is */
+        const bool packed = txm_view_is_packed(shape); /* then there is only one tile */
         while (!packed && level + 1 < shape->levels && b->texture.level_first[level + 1] <= entry)
             level++;
         tiles[i] = (txm_tile_name){0, 0, level, packed ? 0 : entry - b->texture.level_first[level]};

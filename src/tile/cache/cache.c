@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The cache as a whole: options, beginning and end, threads, the budget.
  *
- * What is created here is what every other file of the room works on: the budget and policy from the
- * caller's options, one lock, one pool of threads for loading. Textures are catalog.c's, tiles slab.c's,
- * lookups look.c's.
+ * The cache object: its options, its creation and end, its threads and its budget.
  *
- * A thread object belongs to one thread of the renderer at a time; it holds that thread's view, its
- * counters and its pins. The cache owns it only in so far as it must visit all of them when the world is
- * stopped. */
+ * This file sets up the state that all other files of the room work on: the budget and policy from the caller's
+ * options, one lock, and later one pool of threads for loading. Textures are handled in catalog.c, tiles in slab.c,
+ * lookups in look.c.
+ *
+ * A thread object serves one thread of the renderer at a time; it holds that thread's view, counters and pins. The
+ * cache keeps a list of all of them, because it must visit them when it stops the world.
+ */
 #include <linux/membarrier.h>
 #include <math.h>
 #include <stdlib.h>
@@ -42,7 +43,8 @@ void txm_cache_options_init_cycles_sized(txm_cache_options *options, size_t stru
     open_options(options, struct_size, TXM_CACHE_POLICY_RENDER_TILES);
 }
 
-/* Each bound with its sentence. Comparisons of floats are negated so that a NaN fails them. */
+/* Checks the options one by one, with a message for each. Comparisons of floats are negated because NaN must fail them.
+ */
 static txm_status check(const txm_cache_options *o, txm_error *err)
 {
     if (o->policy >= TXM_CACHE_POLICIES)
@@ -68,17 +70,16 @@ static txm_status check(const txm_cache_options *o, txm_error *err)
     return TXM_OK;
 }
 
-/* Shared tiles never go, and each may keep a slab: one for 8 MiB of the budget. */
+/* Shared tiles are rarely evicted, and each may keep a slab in use, so there may be one per 8 MiB of the budget. */
 static uint32_t constants_of(uint64_t max_bytes)
 {
     uint64_t n = max_bytes >> 23;
     return !max_bytes || n > TXM_CONSTANTS ? TXM_CONSTANTS : (uint32_t)n;
 }
 
-/* The object is aligned because its hot and cold members
- * are kept on cache lines of their own. A resolution below 1 is turned into a bias of the mip level here
- * once: half the resolution is one level. Where the kernel refuses membarrier(2), as some sandboxes do,
- * lookups carry a full fence instead (quiescent.c). */
+/* The object is aligned because its hot and cold members have cache lines of their own. A resolution below 1 is
+ * converted here to a bias of the level: half the resolution is one level. If the kernel refuses membarrier(2), as some
+ * sandboxes do, lookups use a full fence instead (quiescent.c). */
 txm_status txm_cache_new(const txm_cache_options *options, txm_cache **out, txm_error *err)
 {
     txm_cache_options o;
@@ -112,8 +113,8 @@ txm_status txm_cache_new(const txm_cache_options *options, txm_cache **out, txm_
     return TXM_OK;
 }
 
-/* Nobody may look up any more. Threads of the cache must have been freed before. A trace that is still
- * being written is dropped: who wants it stops it first. */
+/* No lookup may be running, and threads of the cache must have been freed. A trace that is still being written is
+ * dropped: to keep it, stop it first. */
 void txm_cache_free(txm_cache **cache)
 {
     txm_cache *c = cache ? *cache : NULL;
@@ -142,14 +143,14 @@ void txm_cache_free(txm_cache **cache)
     *cache = NULL;
 }
 
-/* A smaller budget takes effect at once. What lookups hold pinned stays until they let go, so the figure
- * may be exceeded for a moment. */
+/* A smaller budget takes effect at once. Tiles that lookups have pinned stay until they are unpinned, so the budget may
+ * be exceeded for a moment. */
 txm_status txm_cache_set_max_bytes(txm_cache *c, uint64_t max_bytes, txm_error *err)
 {
     txm_error_clear(err);
     pthread_mutex_lock(&c->lock);
     txm_own_view_ends(c);
-    __atomic_store_n(&c->options.max_bytes, max_bytes, __ATOMIC_RELAXED); /* lookups of many read it */
+    __atomic_store_n(&c->options.max_bytes, max_bytes, __ATOMIC_RELAXED); /* read by lookups of many */
     c->constants_most = constants_of(max_bytes);
     c->more_for_readers = 0;
     txm_make_room(c, 0);
@@ -159,9 +160,8 @@ txm_status txm_cache_set_max_bytes(txm_cache *c, uint64_t max_bytes, txm_error *
 
 /* ---- threads ---- */
 
-/* Its memory counts against the budget, as everything does. It begins with room for one lookup's requests;
- * look.c gives it more when it looks up many at a time. The number seeds the generator of spurious misses,
- * so that a test's run can be repeated. */
+/* The thread's memory counts towards the budget. It begins with room for one lookup's requests; many.c gets more when
+ * it looks up many at a time. The number seeds the generator of spurious misses, so a test can be repeated. */
 txm_status txm_cache_thread_new(txm_cache *c, txm_cache_thread **out, txm_error *err)
 {
     txm_error_clear(err);
@@ -188,7 +188,7 @@ txm_status txm_cache_thread_new(txm_cache *c, txm_cache_thread **out, txm_error 
     return TXM_OK;
 }
 
-/* Its counters are added to those of the cache, which would otherwise fall when a thread ends. */
+/* The thread's counters are added to those of the cache, whose sums would otherwise decrease when a thread ends. */
 void txm_cache_thread_free(txm_cache_thread **thread)
 {
     txm_cache_thread *t = thread ? *thread : NULL;

@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Textures of the cache: registered by name, opened when they are looked up, replaced, put together to UDIM
+ *
+ * Textures of the cache: they are registered by name, opened when they are looked up, replaced, and combined to UDIM
  * sets.
  *
- * A texture is what a renderer names, a source what a file holds. Several textures may show one source:
- * those of equal pixels and equal extension, found by the digest that the maker of the file wrote into it.
- * Until the first lookup a texture is a stub of one pixel whose only level is not registered: the lookup
- * misses, the miss names an entry of the stub's block, and the block names the texture to open. So a scene
- * of ten thousand textures costs ten thousand stats and no open file.
+ * A texture is the object that a renderer refers to, a source holds the tiles of a file. Several textures may share one
+ * source: those with equal pixels and equal extension, found by the digest that the maker of the file wrote into it.
+ * Until the first lookup a texture is a stub of one pixel whose only level is not registered. A lookup misses that
+ * level and requests an entry of the stub's block, and the block identifies the texture to open. So a scene of ten
+ * thousand textures costs ten thousand calls of stat and no open file.
  *
- * Opening gives the lock up while the file is read. `opening` keeps others from the same texture meanwhile;
- * whatever else was known before must be looked at again afterwards, above all pointers into arrays that
- * may have moved. */
+ * Opening releases the lock while the file is read. `opening` keeps other threads from opening the same texture
+ * meanwhile. Everything else that was read before must be read again afterwards, in particular pointers into arrays,
+ * which may have moved.
+ */
 #include <errno.h>
 #include <sys/stat.h>
 
@@ -25,8 +27,7 @@ static size_t shape_bytes(const txm_view_texture *v)
     return sizeof(txm_shape) + (txm_view_is_packed(v) ? 0 : v->levels * sizeof(uint64_t));
 }
 
-/* A description of the source's own, or where it is packed, that of all packed sources which are described alike. NULL:
- * no memory. */
+/* Copies a description for a source. Packed sources with equal descriptions share one copy. NULL: out of memory. */
 static txm_view_texture *keep_shape(txm_cache *c, const txm_view_texture *described)
 {
     const size_t bytes = shape_bytes(described);
@@ -74,7 +75,8 @@ static void enlist_source(txm_source **list, txm_source *s)
     *list = s;
 }
 
-/* Twice as many lists where they have become long. Without memory they stay long. False: there are none. */
+/* Doubles the number of lists when they have become long. Without memory for that they stay long. False: there are no
+ * lists. */
 static bool grow_buckets(txm_cache *c)
 {
     enum { FIRST = 64 };
@@ -96,8 +98,8 @@ static bool grow_buckets(txm_cache *c)
     return true;
 }
 
-/* By digest and by everything that decides what a lookup returns. The digest covers level 0 alone, and two
- * makers may have tiled it or filtered the other levels differently: hence the rest. */
+/* Compares digests and everything else that affects the result of a lookup. The digest covers only level 0, and two
+ * makers may have tiled it or filtered the other levels differently. */
 static bool same_pixels(const txm_cache *c, const txm_source *a, const txm_source *b)
 {
     const txm_view_texture *v = a->view, *w = b->view;
@@ -108,7 +110,7 @@ static bool same_pixels(const txm_cache *c, const txm_source *a, const txm_sourc
            memcmp(c->view_textures[a->first_texture].average, w->average, sizeof w->average) == 0;
 }
 
-/* A texture becomes one more user of a source. */
+/* Adds a texture to those that show a source. */
 static void show_source(txm_cache *c, uint32_t texture, txm_source *s, const float average[4])
 {
     memcpy(c->view_textures[texture].average, average, sizeof c->view_textures->average);
@@ -119,9 +121,8 @@ static void show_source(txm_cache *c, uint32_t texture, txm_source *s, const flo
     txm_texture_show(c, texture, s, 0);
 }
 
-/* Frees a source that no texture shows and no thread reads. Called by whoever brings either count to 0, so
- * it is freed once. Its blocks stay in the table, but name nobody: requests that are still under way for
- * them then lead nowhere. */
+/* Frees a source that no texture shows and no thread reads. It is called whenever one of the two counts becomes 0. The
+ * source's blocks stay in the table without a source, so pending requests for their entries are ignored. */
 void txm_source_drop(txm_cache *c, txm_source *s)
 {
     if (s->textures || s->loading)
@@ -139,7 +140,7 @@ void txm_source_drop(txm_cache *c, txm_source *s)
     txm_cache_release(c, s, txm_source_bytes(s));
 }
 
-/* With the cache, when all that was being read is over. */
+/* Called when the cache is freed, after all reading has ended. */
 void txm_textures_free(txm_cache *c)
 {
     for (uint32_t i = 0; i < c->stats.textures; i++) {
@@ -159,8 +160,8 @@ void txm_textures_free(txm_cache *c)
 
 /* ---- opening ---- */
 
-/* Copies of a texture are common in productions: they share tiles. That is for show_opened to find; here
- * the file is read without the lock, or, in a replay, its shape taken from the trace. */
+/* Reads the description of a source: from the file, without the lock, or in a replay from the trace. Copies of a
+ * texture, which are common in productions, are found later, in show_opened. */
 static txm_status examine(txm_cache *c, uint32_t texture, txm_extension extension, txm_source *made, txm_error *err)
 {
     if (!c->rehearsal.user)
@@ -169,8 +170,8 @@ static txm_status examine(txm_cache *c, uint32_t texture, txm_extension extensio
     return TXM_OK;
 }
 
-/* A source that no texture shows any more is on its way out, and must not be picked up again. One that has failed stays
- * with those who show it: a texture that was replaced begins anew. */
+/* Finds a source with the same pixels. A source that no texture shows is about to be freed and must not be used again.
+ * A source that has failed is not shared either, so a texture that was replaced starts without failures. */
 static txm_source *find_duplicate(txm_cache *c, const txm_source *made)
 {
     txm_source *s = made->hashed && c->bucket_count ? *list_of(c, made) : NULL;
@@ -179,9 +180,9 @@ static txm_source *find_duplicate(txm_cache *c, const txm_source *made)
     return s;
 }
 
-/* A source of its own for a file; its levels get entries. It counts as one more user of the file, which so
- * stays known as long as its tiles may be read again. The largest tile bounds how many tiles a thread may
- * load at a time (look.c). */
+/* Makes a source for a file; its levels get entries. The source counts as a user of the file, so the file is kept as
+ * long as its tiles may be read again. The size of the largest tile bounds how many tiles a thread may load at a time
+ * (many.c). */
 static txm_status keep_source(txm_cache *c, const txm_source *made, txm_source **out, txm_error *err)
 {
     const size_t bytes = txm_source_bytes(made);
@@ -211,14 +212,14 @@ static txm_status keep_source(txm_cache *c, const txm_source *made, txm_source *
     return TXM_OK;
 }
 
-/* What the texture would take if all its levels were in memory, borders included: Cycles' "virtual" memory. */
+/* The memory that the texture would take with all its levels loaded, including borders: Cycles' "virtual" memory. */
 static uint64_t bytes_of(const txm_source *s)
 {
     return (uint64_t)txm_source_tiles(s, 0) * s->view->tile_bytes;
 }
 
-/* Under the lock, after the file was read without it. Another thread may have opened a copy in the
- * meantime, so duplicates are looked for now, not earlier. The stub's block is retired, not reused at once:
+/* With the lock held, after the file was read without it. Another thread may have opened a copy meanwhile, so the
+ * search for duplicates is made now and not earlier. The stub's block is retired and not reused at once, because
  * lookups may still hold its number. */
 static txm_status show_opened(txm_cache *c, uint32_t texture, const txm_source *made, txm_error *err)
 {
@@ -240,7 +241,8 @@ static txm_status show_opened(txm_cache *c, uint32_t texture, const txm_source *
     return TXM_OK;
 }
 
-/* The whole texture: lookups in it are magenta, and the stub's entry says so. The first failure is kept. */
+/* Marks a whole texture as failed in the stub's entry: lookups in it are magenta. The first failure is kept, except
+ * that a permanent failure replaces its message. */
 static void fail_texture(txm_cache *c, uint32_t texture, const txm_error *cause, double seconds)
 {
     txm_texture *t = &c->textures[texture];
@@ -257,9 +259,9 @@ static void fail_texture(txm_cache *c, uint32_t texture, const txm_error *cause,
     txm_entry_set(c, c->view_textures[texture].first, txm_failed_slot(c, cause, seconds));
 }
 
-/* Under the lock, which is given up while the file is read; others wait for the same texture only.
- * Idempotent: an opened texture is a success, one that is damaged fails again with its message. UDIM sets
- * have nothing to open. `t` is not used after the lock was given up: the array may have moved. */
+/* With the lock held, which is released while the file is read; only threads that open the same texture wait. A texture
+ * that is open already is a success, one that is damaged fails again with its message. UDIM sets have no file to open.
+ * `t` is read again after the lock was released, because the array may have moved. */
 txm_status txm_texture_open(txm_cache *c, uint32_t texture, txm_error *err)
 {
     while (c->textures[texture].opening)
@@ -326,7 +328,7 @@ txm_status txm_cache_register(txm_cache *c, uint32_t texture, txm_error *err)
 
 /* ---- registering ---- */
 
-/* Missing files are reported when they are added, not in the middle of a render. */
+/* A missing file is reported when it is added, and not in the middle of a render. */
 static txm_status look_at(const char *path, txm_error *err)
 {
     struct stat st;
@@ -337,8 +339,8 @@ static txm_status look_at(const char *path, txm_error *err)
     return TXM_OK;
 }
 
-/* Lookups that run keep the old arrays until they have moved on. Both arrays grow before either is written
- * to, so a failure leaves the catalogue as it was. */
+/* Lookups that run keep using the old arrays until they end. Both arrays grow before either is written to, so a failure
+ * leaves the catalogue unchanged. */
 static txm_status grow_textures(txm_cache *c, txm_error *err)
 {
     uint64_t needed = (uint64_t)c->stats.textures + 1;
@@ -350,8 +352,8 @@ static txm_status grow_textures(txm_cache *c, txm_error *err)
     return TXM_OK;
 }
 
-/* Threads see the new texture when they look at the view again. By 2, since an odd generation would say
- * that the world is stopped. */
+/* Threads see the new texture when they renew their view. The generation grows by 2, because an odd one means that the
+ * world is stopped. */
 static uint32_t append_texture(txm_cache *c)
 {
     uint32_t id = c->stats.textures++;
@@ -361,8 +363,7 @@ static uint32_t append_texture(txm_cache *c)
     return id;
 }
 
-/* Registers a stub; the file is not looked at, which replays rely on: their textures need not exist any
- * more. */
+/* Registers a stub without accessing the file. Replays depend on that, because their files may not exist any more. */
 txm_status txm_texture_add(txm_cache *c, const char *path, const txm_tile_source *called, txm_extension extension,
                            uint32_t *texture, txm_error *err)
 {
@@ -419,8 +420,8 @@ txm_status txm_cache_add_source(txm_cache *c, const char *name, const txm_tile_s
 
 /* ---- UDIM sets ---- */
 
-/* Numbers and textures of a set. UDIM 1001 + u + 10 v: ten columns, and as many rows as the highest number
- * needs. A base texture covers base_columns x base_rows of these with one image of less detail. */
+/* Checks the numbers and textures of a set. UDIM 1001 + u + 10 v: ten columns, and as many rows as the highest number
+ * needs. A base texture covers base_columns x base_rows of these tiles with one image of less detail. */
 static txm_status check_udim(const txm_cache *c, const txm_cache_udim *u, uint32_t *rows, txm_error *err)
 {
     uint32_t last = 0;
@@ -445,7 +446,7 @@ static txm_status check_udim(const txm_cache *c, const txm_cache_udim *u, uint32
     return TXM_OK;
 }
 
-/* Room for so many numbers, also among those of quick lookups if there are such, or if this set brings them. */
+/* Makes room for `needed` numbers, also in the array for quick lookups if it exists or if this set requires it. */
 static bool grow_udims(txm_cache *c, uint64_t needed, bool has_base)
 {
     const bool first = has_base && !c->quick_udims;
@@ -459,13 +460,13 @@ static bool grow_udims(txm_cache *c, uint64_t needed, bool has_base)
     return true;
 }
 
-/* The grid lies in one array with those of all sets, TXM_NO_TEXTURE where a number has no tile; kernels
- * index it by u and v alone. */
+/* The grids of all sets are in one array, with TXM_NO_TEXTURE for numbers without a tile; kernels compute the index
+ * from u and v alone. */
 static txm_status add_udim(txm_cache *c, const txm_cache_udim *u, uint32_t *texture, txm_error *err)
 {
     uint32_t rows = 0;
     txm_status status = check_udim(c, u, &rows, err);
-    if (status == TXM_OK && u->base != TXM_NO_TEXTURE) /* its size decides what it serves */
+    if (status == TXM_OK && u->base != TXM_NO_TEXTURE) /* its size decides which lookups it serves */
         status = txm_texture_open(c, u->base, err);
     if (status == TXM_OK)
         status = grow_textures(c, err);
@@ -500,7 +501,7 @@ txm_status txm_cache_add_udim(txm_cache *c, const txm_cache_udim *udim, uint32_t
 
 /* ---- dropping tiles, replacing files ---- */
 
-/* A slot knows only its entry; the block that the entry lies in knows the source. */
+/* A slot refers only to its entry; the block of the entry refers to the source. */
 static bool is_of_source(txm_cache *c, uint32_t slot, void *arg)
 {
     const txm_source *s = arg;
@@ -509,8 +510,8 @@ static bool is_of_source(txm_cache *c, uint32_t slot, void *arg)
     return b && b->source == s;
 }
 
-/* Tiles of one colour are nobody's own: entries just cease to show them. For shared slots `entry` counts
- * how many show them; the slot itself stays for other textures. */
+/* Shared tiles of one colour do not belong to a source, so its entries just cease to show them. `entry` of a shared
+ * slot counts the entries that show it; the slot itself stays for other textures. */
 static void forget_shared(txm_cache *c, const txm_source *s)
 {
     uint32_t count = txm_source_tiles(s, s->registered);
@@ -524,7 +525,7 @@ static void forget_shared(txm_cache *c, const txm_source *s)
     }
 }
 
-/* Tiles go, entries of the page table stay. */
+/* Drops the tiles; their entries in the page table stay. */
 static void drop_tiles(txm_cache *c, txm_source *s)
 {
     txm_evict_if(c, TXM_ALL_SLABS, is_of_source, s);
@@ -532,8 +533,8 @@ static void drop_tiles(txm_cache *c, txm_source *s)
     txm_slabs_drop_empty(c, TXM_ALL_SLABS);
 }
 
-/* The last texture takes the source with it. Tiles that are being read at this moment keep it alive until
- * they are done: txm_load sees that nobody wants them and drops it. */
+/* If this was the source's last texture, the source is freed. Tiles that are being read at the moment keep it alive
+ * until they are done: txm_load sees that no texture shows it, and drops it. */
 static void leave_source(txm_cache *c, uint32_t texture)
 {
     txm_source *s = c->textures[texture].source;
@@ -558,7 +559,7 @@ static txm_status check_texture(const txm_cache *c, uint32_t texture, txm_error 
     return TXM_OK;
 }
 
-/* A texture as before it was opened; `first` is its new entry. */
+/* Turns a texture into a stub, as before it was opened; `first` is its new entry. */
 static void become_stub(txm_cache *c, uint32_t texture, uint32_t first)
 {
     uint32_t stub = c->view_textures[texture].first;
@@ -574,11 +575,11 @@ static void become_stub(txm_cache *c, uint32_t texture, uint32_t first)
     }
 }
 
-/* Whoever looks up sees the old pixels, or none, until the texture is open again. */
+/* Lookups see the old pixels, or none, until the texture is open again. */
 txm_status txm_source_translucent(txm_cache *c, txm_source *s, txm_error *err)
 {
     s->file->translucent = true;
-    while (s->textures) { /* `loading` keeps the source itself */
+    while (s->textures) { /* the source itself is kept by `loading` */
         uint32_t first, texture = s->first_texture;
         if (!txm_block_new(c, 1, texture, NULL, &first))
             return txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: no memory for a texture", s->file->path);
@@ -588,9 +589,9 @@ txm_status txm_source_translucent(txm_cache *c, txm_source *s, txm_error *err)
     return TXM_OK;
 }
 
-/* The same number, another file: a renderer need not rebuild its shaders. Everything that can fail comes
- * first. The texture becomes a stub again and opens its new file with the next lookup; without a path the
- * same file is read anew, for an artist who has saved over it. */
+/* Gives a number another file, so a renderer need not rebuild its shaders. All steps that can fail come first. The
+ * texture becomes a stub again, and the next lookup opens the new file; without a path the same file is read again, for
+ * example because an artist has overwritten it. */
 static txm_status replace(txm_cache *c, uint32_t texture, const char *path, txm_error *err)
 {
     txm_status status = check_texture(c, texture, err);
@@ -599,7 +600,7 @@ static txm_status replace(txm_cache *c, uint32_t texture, const char *path, txm_
     if (status != TXM_OK)
         return status;
     txm_texture *t = &c->textures[texture];
-    const bool same = !path && t->file->called.read; /* callbacks stay: they are described again */
+    const bool same = !path && t->file->called.read; /* callbacks stay, and describe is called again */
     txm_cache_file *file = same ? t->file : txm_file_new(c, path ? path : t->file->path, NULL);
     if (same)
         file->textures++;
@@ -634,8 +635,8 @@ txm_status txm_cache_replace(txm_cache *c, uint32_t texture, const char *path, t
     return status;
 }
 
-/* Frees the tiles, for textures that share the source as well, but keeps the file known: the next lookup
- * reads them again. */
+/* Frees the tiles, also for textures that share the source, but keeps the file registered: the next lookup reads them
+ * again. */
 txm_status txm_cache_unload(txm_cache *c, uint32_t texture, txm_error *err)
 {
     txm_error_clear(err);

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The calling thread's txm_cache_thread of a cache, for renderers that keep nothing for each thread.
  *
- * A thread has a list of what it looks up with, one entry for each cache, which nobody else follows: finding one takes
- * no lock. Caches have numbers that never come again, so an entry of a cache that is gone, even if another cache lies
- * at its address, is found by nobody. Each cache has a list of the same entries. Whoever ends first, thread or cache,
- * frees the txm_cache_thread; the entry itself is its thread's. Both lists are put together and taken apart under one
- * lock of the process, which is taken before a cache's.
+ * The calling thread's txm_cache_thread of a cache, for renderers that keep no data per thread.
  *
- * A child of fork() has the list of the thread that forked, and no other thread. The caches in it are its parent's and
- * must not be touched, nor may a lock that another thread held be waited for: so entries have the number of the process
- * that made them, and the child begins with a lock of its own. Nothing is held while a process forks, since nobody else
- * changes the list of the thread that does.
+ * Each thread has a list with one entry per cache. Only the thread itself walks it, so finding an entry takes no lock.
+ * The numbers of caches are never reused, so the entry of a freed cache is not found again, even if another cache lies
+ * at its address. Each cache has a list of the same entries. The thread or the cache, whichever ends first, frees the
+ * txm_cache_thread; the entry itself belongs to its thread. Both lists are changed only under one lock of the process,
+ * which is taken before a cache's lock.
+ *
+ * The child of a fork() has the list of the thread that forked, and no other threads. The caches in that list belong to
+ * its parent and must not be touched, and a lock that another thread held would never be released. So entries hold the
+ * number of the process that made them, and the child begins with a new lock. The list itself is intact, because only
+ * the forking thread changes it.
  */
 #include <pthread.h>
 #include <stdlib.h>
@@ -18,10 +19,10 @@
 #include "tile/cache/cache_impl.h"
 
 typedef struct txm_current {
-    uint64_t cache_id; /* constant, as is `thread`: the owner reads both without the lock */
+    uint64_t cache_id; /* constant, like `thread`: the owner reads both without the lock */
     txm_cache_thread *thread;
     struct txm_current *next; /* of the same thread */
-    txm_cache *cache;         /* under the lock; NULL: it is gone, and `thread` with it */
+    txm_cache *cache;         /* under the lock; NULL: the cache is gone, and `thread` too */
     struct txm_current *next_of_cache, **link;
     uint32_t process;
 } txm_current;
@@ -29,11 +30,11 @@ typedef struct txm_current {
 static _Thread_local txm_current *mine;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-static pthread_key_t key; /* of the list of a thread, so that the end of the thread is noticed */
+static pthread_key_t key; /* has a destructor that frees a thread's list when the thread ends */
 static atomic_bool has_key;
-static uint32_t process; /* how many forks lie between this process and the first */
+static uint32_t process; /* number of forks between this process and the first one */
 
-/* With the lock. */
+/* With the lock held. */
 static void take_from_cache(txm_current *e)
 {
     *e->link = e->next_of_cache;
@@ -43,8 +44,8 @@ static void take_from_cache(txm_current *e)
     txm_cache_thread_free(&e->thread);
 }
 
-/* With the lock: frees the entries of a thread whose caches are gone, or all of them. A child leaves its parent's
- * caches alone; only the entry is its own. */
+/* With the lock held: frees the entries of a thread whose caches are gone, or all of them. A child does not touch its
+ * parent's caches; it frees only the entries. */
 static void sweep(txm_current **list, bool all)
 {
     for (txm_current **at = list; *at;) {
@@ -61,7 +62,7 @@ static void sweep(txm_current **list, bool all)
     }
 }
 
-/* A thread that looks up once more while it ends (in another library's destructor) begins a new list. */
+/* If a thread looks up again while it ends (in another library's destructor), it begins a new list. */
 static void end_thread(void *list)
 {
     txm_current *entries = list;
@@ -82,14 +83,14 @@ static void make_key(void)
     atomic_store(&has_key, !pthread_atfork(NULL, NULL, begin_child) && !pthread_key_create(&key, end_thread));
 }
 
-/* The library may be unloaded before a thread ends: then nothing of it may be called. */
+/* The library may be unloaded before a thread ends: then its destructor must not be called. */
 __attribute__((destructor)) static void forget_key(void)
 {
     if (atomic_exchange(&has_key, false))
         pthread_key_delete(key);
 }
 
-/* Appended in front: the cache that was asked for last is found first. */
+/* Inserts the entry at the front, so the latest cache is found first. */
 static txm_status enlist(txm_cache *c, txm_cache_thread **out, txm_error *err)
 {
     pthread_once(&once, make_key);
@@ -109,7 +110,7 @@ static txm_status enlist(txm_cache *c, txm_cache_thread **out, txm_error *err)
         mine = c->current = e;
         pthread_mutex_unlock(&lock);
     }
-    pthread_setspecific(key, mine); /* there is room by now */
+    pthread_setspecific(key, mine); /* cannot fail: the first call has allocated the memory */
     if (status != TXM_OK)
         free(e);
     *out = thread;

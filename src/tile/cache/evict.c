@@ -1,26 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0
- * How tiles go, in the order that the policy gives (policy.c).
  *
- * A lookup marks an entry with the epoch and does nothing else, so ordering costs time here, when
- * something must go, and none while everything fits. */
+ * Eviction of tiles, in the order that the policy gives (policy.c).
+ *
+ * A lookup only marks an entry with the epoch, so the order is computed here, when tiles must be evicted, and costs
+ * nothing while everything fits.
+ */
 #include "tile/cache/cache_impl.h"
 
-/* Pinned tiles are those that a lookup is about to use. Tiles of one colour are shared, and go all
- * together or not at all (drop_constants). */
+/* Pinned tiles are about to be used by a lookup. Shared tiles of one colour are not HELD: they are evicted all together
+ * or not at all (drop_constants). */
 bool txm_slot_evictable(const txm_slot *s)
 {
     return s->state == TXM_SLOT_STATE_HELD && !s->pins && !s->kept;
 }
 
-/* The lowest goes first: by the policy, then by age in the cache. The lower half is the stamp, which makes every order
- * unique. */
+/* The lowest is evicted first: by the policy, then by age in the cache. The lower half is the stamp, which makes every
+ * order unique. */
 uint64_t txm_slot_order(const txm_cache *c, const txm_slot *s)
 {
     return (uint64_t)txm_policy_of(c)->order(c, s) << 32 | s->stamp;
 }
 
-/* First nobody can find them any more, then nobody can be reading them, then they are free. Waiting is the
- * expensive part, so callers gather many slots for one call. Staged ones nobody could find before. */
+/* First, lookups can no longer find the tiles; then, no lookup can be reading them any more; then their slots are free.
+ * Waiting for lookups is expensive, so callers gather many slots for one call. Staged tiles could not be found before,
+ * so they need no waiting. */
 void txm_evict_slots(txm_cache *c, const uint32_t *slots, uint32_t count)
 {
     bool found = false;
@@ -38,8 +41,8 @@ void txm_evict_slots(txm_cache *c, const uint32_t *slots, uint32_t count)
 
 /* ---- a number of tiles ---- */
 
-/* Puts the `first` lowest of `count` numbers in front. Hoare's quickselect: linear on average, and no order
- * within either part is needed. */
+/* Moves the `first` lowest of `count` numbers to the front. Hoare's quickselect: linear on average; it leaves both
+ * parts unsorted. */
 static void select_lowest(uint64_t *v, int64_t count, int64_t first)
 {
     int64_t low = 0, high = count - 1;
@@ -68,7 +71,8 @@ static void select_lowest(uint64_t *v, int64_t count, int64_t first)
 
 enum { MOST_AT_ONCE = 1024 };
 
-/* Tiles that no open view shows are free at once; the others when these views are closed. */
+/* Whether a slot may be evicted in this pass. Slots that no open view shows are free at once; the others when these
+ * views are closed. */
 static bool may_go(const txm_cache *c, const txm_slot *s, bool staged, bool shown)
 {
     return (staged ? s->state == TXM_SLOT_STATE_STAGED : txm_slot_evictable(s)) && txm_is_shown(c, s) == shown;
@@ -79,10 +83,10 @@ static uint64_t order_of(const txm_cache *c, const txm_slot *s, bool staged)
     return staged ? txm_staged_order(c, s) : txm_slot_order(c, s);
 }
 
-/* The first to go of a class, as many as asked for if there are so many: of those that open views show, or of the
- * others; of the staged ones, or of the others. Marks may change between the two walks, since lookups go on: a slot
- * that was used meanwhile has moved above the bound and stays, which is what we want, and `count` keeps the list from
- * overflowing. Growing the array of orders may itself drop slabs. */
+/* Chooses up to `count` slots of a class that are to be evicted first, among those that open views show or the others,
+ * and among the staged ones or the others. Lookups go on and may change marks between the two walks: a slot that was
+ * used meanwhile is now above the bound and stays, as it should, and `count` keeps the list from overflowing. Growing
+ * the array of orders may itself drop slabs. */
 static uint32_t choose_slots(txm_cache *c, uint32_t class, uint32_t count, bool staged, bool shown, uint32_t *slots)
 {
     txm_class *k = &c->classes[class];
@@ -111,8 +115,8 @@ static uint32_t choose_slots(txm_cache *c, uint32_t class, uint32_t count, bool 
     return chosen;
 }
 
-/* So many of a class are staged that its share is left when `count` have gone: at least as many as go the next time, so
- * that all have had time to come back. */
+/* Stages enough tiles of a class that its share is left after `count` were evicted. The share is at least as many as
+ * the next eviction takes, so every tile has some time to be restored. */
 static void stage_ahead(txm_cache *c, uint32_t class, uint32_t count, bool shown)
 {
     const uint32_t part = (uint32_t)((uint64_t)c->classes[class].slots * txm_policy_of(c)->staged_64ths / 64);
@@ -143,8 +147,9 @@ uint32_t txm_evict(txm_cache *c, uint32_t class, uint32_t count, bool shown)
     return gone;
 }
 
-/* Pins are for `goes` to heed: a texture that is replaced loses pinned tiles as well. All that go are taken out of the
- * page table first, so that lookups are waited for once; those that no entry names are the ones. */
+/* `goes` decides about pinned tiles: if a texture is replaced, its pinned tiles are evicted too. All tiles are taken
+ * out of the page table before lookups are waited for, which is then needed only once. Afterwards these tiles are
+ * recognised as the HELD slots that their entries do not refer to. */
 uint32_t txm_evict_if(txm_cache *c, uint32_t first_slab, uint32_t end_slab,
                       bool (*goes)(txm_cache *, uint32_t slot, void *), void *arg)
 {
@@ -177,12 +182,11 @@ uint32_t txm_evict_if(txm_cache *c, uint32_t first_slab, uint32_t end_slab,
 
 /* ---- memory ---- */
 
-/* Tiles that many entries show go together, and last: they serve more than any other. Their slots don't
- * list who shows them, so the whole page table is walked; this happens only when nothing else is left to
- * drop. */
+/* Evicts the tiles of one colour, all together and after all others, because each serves many entries. Their slots
+ * don't list these entries, so the whole page table is walked; this happens only if nothing else is left to evict. */
 static bool drop_constants(txm_cache *c)
 {
-    if (!c->constant_count || c->open_views) /* views may show them */
+    if (!c->constant_count || c->open_views) /* open views may show them */
         return false;
     for (uint32_t i = 0; i < c->tile_count; i++) {
         uint32_t slot = __atomic_load_n(&c->tiles[i].slot, __ATOMIC_RELAXED);
@@ -196,9 +200,9 @@ static bool drop_constants(txm_cache *c)
     return true;
 }
 
-/* Called before memory is taken. Empty slabs go first, then the slab that was used longest ago, then shared
- * tiles. If all is pinned or loading the budget is exceeded rather than a lookup failed: callers that can
- * do without memory check for themselves. */
+/* Called before memory is allocated. Empty slabs are freed first, then slabs with tiles in the order of their last use,
+ * then shared tiles. If everything is pinned or loading, the budget is exceeded, because otherwise a lookup would fail;
+ * callers that can do without the memory check for themselves. */
 void txm_make_room(txm_cache *c, size_t bytes)
 {
     uint64_t most = c->options.max_bytes;
@@ -211,8 +215,8 @@ void txm_make_room(txm_cache *c, size_t bytes)
 
 /* ---- epochs ---- */
 
-/* 0 is 'never', so it is skipped. Wraps after four thousand million; marks of before then count as newer
- * than they are, which costs a few reads, no correctness. */
+/* Epoch 0 means 'never', so it is skipped. After 2^32 epochs the number wraps around; then old marks count as newer
+ * than they are, which costs a few reads but changes no results. */
 void txm_next_epoch(txm_cache *c)
 {
     uint32_t epoch = atomic_load_explicit(&c->epoch, memory_order_relaxed);
@@ -223,7 +227,7 @@ void txm_next_epoch(txm_cache *c)
     txm_slow_down(c);
 }
 
-/* Called by the renderer when a render tile is finished. For most policies it only begins an epoch. */
+/* Called by the renderer when a render tile is finished. Most policies only begin an epoch. */
 void txm_cache_end_epoch(txm_cache *c)
 {
     pthread_mutex_lock(&c->lock);

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Files of the cache: opened when they are read, at most max_open of them, closed by their last use. A file that became
- * another one under the same name while it was closed, or was written to while it was open, is not read any more.
  *
- * A descriptor is dearer than it looks: a scene may have more textures than the process may have files, and
- * a file server counts opens. So files close when others need their place and open again when a tile of
- * them is missed. That makes identity a matter of correctness: tiles of two different files in one texture
- * would be a seam in the picture, so a changed file fails with TXM_STATUS_CHANGED until the texture is
- * replaced. */
+ * Files of the cache: they are opened when they are read, at most max_open at a time, and closed in the order of their
+ * last use.
+ *
+ * A scene may have more textures than the process may have files, and file servers count opens. So files are closed
+ * when others need their place, and opened again when one of their tiles is missed. A file may change meanwhile, and
+ * tiles of two different files in one texture would be a seam in the picture. So a file that was replaced by another
+ * one while it was closed, or was written to while it was open, fails with TXM_STATUS_CHANGED until the texture is
+ * replaced.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -16,7 +18,8 @@
 #include "tile/reader/identity.h"
 #include "tile/reader/reader_memory.h"
 
-/* With one user, whoever asked. The file is not touched yet. `called`: callbacks in place of one; NULL: none. */
+/* Makes a file with one user. The file itself is not accessed yet. `called`: callbacks in place of a file; NULL: none.
+ */
 txm_cache_file *txm_file_new(txm_cache *c, const char *path, const txm_tile_source *called)
 {
     txm_cache_file made = {.textures = 1};
@@ -34,8 +37,8 @@ txm_cache_file *txm_file_new(txm_cache *c, const char *path, const txm_tile_sour
 
 /* ---- open files by their last use ---- */
 
-/* A list by last use; both ends are known. The ternaries pick the neighbour's link or, at an end, the
- * list's own. */
+/* A list in the order of last use, with pointers to both ends. The ternaries choose the neighbour's link or, at an end,
+ * that of the list. */
 static void unlink_open(txm_cache *c, txm_cache_file *f)
 {
     *(f->newer ? &f->newer->older : &c->newest) = f->older;
@@ -50,9 +53,9 @@ static void link_newest(txm_cache *c, txm_cache_file *f)
     c->newest = f;
 }
 
-/* What an open file and its readers keep comes from the process, not from txm_cache_allocate, but counts in the
- * budget all the same: tiles make room for it. What readers use while they read is part of what a thread may
- * take beyond the budget. */
+/* The memory of an open file and its readers is not allocated by txm_cache_allocate, but counts towards the budget:
+ * tiles make room for it. The memory that readers use while they read is part of what a thread may take beyond the
+ * budget. */
 static void count_kept(txm_cache *c, txm_cache_file *f, uint64_t own_bytes, uint64_t idle_bytes)
 {
     c->stats.reader_bytes += own_bytes + idle_bytes - f->own_bytes - f->idle_bytes; /* modulo 2^64 */
@@ -60,7 +63,7 @@ static void count_kept(txm_cache *c, txm_cache_file *f, uint64_t own_bytes, uint
     f->idle_bytes = idle_bytes;
 }
 
-/* Only while `readers` is 0, so that nobody reads it. The identity stays: it is what the next open is compared with. */
+/* Only allowed while `readers` is 0. The identity is kept for comparison when the file is opened again. */
 static void close_tx(txm_cache *c, txm_cache_file *f)
 {
     count_kept(c, f, 0, 0);
@@ -77,9 +80,9 @@ static void trim_reader(txm_cache *c, txm_cache_file *f)
     count_kept(c, f, f->own_bytes, 0);
 }
 
-/* Brings what open files keep down to their share of the budget: memory for the next tile goes first, then files
- * close that were used longest ago, and last goes the memory of the file that is the likeliest to be read next.
- * That file stays open, whatever it takes. */
+/* Reduces the memory of open files to their share of the budget. First, readers free their memory for the next tile;
+ * then files are closed, least recently used first; finally the most recently used file, which is the likeliest to be
+ * read next, frees its reader's memory. That file stays open, whatever it takes. */
 static void trim_readers(txm_cache *c)
 {
     const uint64_t most = c->options.max_bytes ? txm_reader_share(c) : UINT64_MAX;
@@ -97,8 +100,8 @@ static void trim_readers(txm_cache *c)
     txm_make_room(c, 0);
 }
 
-/* Closes what was used longest ago until `left` files are open, as far as nobody reads them. With many
- * readers more than max_open files may stay open; txm_file_give closes them when the last reader leaves. */
+/* Closes the least recently used files until `left` are open, except for files that are being read. With many readers
+ * more than max_open files may stay open; txm_file_give closes them when the last reader leaves. */
 static void close_some(txm_cache *c, uint32_t left)
 {
     for (txm_cache_file *f = c->oldest, *newer; f && c->stats.files_open > left; f = newer) {
@@ -108,7 +111,7 @@ static void close_some(txm_cache *c, uint32_t left)
     }
 }
 
-/* Shared by textures of the same path. */
+/* Drops a reference: textures of the same file share it. */
 void txm_file_drop(txm_cache *c, txm_cache_file **file)
 {
     txm_cache_file *f = *file;
@@ -127,8 +130,8 @@ void txm_file_drop(txm_cache *c, txm_cache_file **file)
 
 /* ---- opening ---- */
 
-/* Device, inode, size and time: a file that was replaced is another one. Times count in nanoseconds, since
- * a file may be written twice within a second. */
+/* Reads device, inode, size and time, which identify a file. Times are in nanoseconds, because a file may be written
+ * twice within a second. */
 static bool look_at_file(const char *path, uint64_t identity[4])
 {
     struct stat st;
@@ -141,22 +144,23 @@ static bool look_at_file(const char *path, uint64_t identity[4])
     return true;
 }
 
-/* What tells one image from another: where all tiles lie, sizes, texts, among them the SHA-1 of the pixels. Without
- * that a file of raw tiles could be overwritten by one that looks the same. */
+/* Computes the digest of an image: the positions of all tiles, sizes and texts, which must include the SHA-1 of the
+ * pixels. Without the SHA-1, a file of raw tiles could be overwritten by another one with the same digest. */
 static bool digest_of(const txm_tx *tx, uint64_t *digest)
 {
     return txm_tx_metadata_of(tx, "oiio:SHA-1") && txm_tx_identity(tx, digest);
 }
 
-/* Copies have other inodes, and 'txmill resolve --touch' sets times: both leave the image what it was. */
+/* Whether a file with another identity holds the same image: a copy has another inode, and 'txmill resolve --touch'
+ * sets the time. */
 static bool same_image(const txm_cache_file *f, const txm_tx *tx)
 {
     uint64_t digest;
     return f->has_digest && digest_of(tx, &digest) && digest == f->digest;
 }
 
-/* Opens a file that nobody else opens meanwhile; without the lock. A file that changed is said to have done so
- * whether or not it can still be opened: damage would be the wrong word. */
+/* Opens a file that no other thread is opening; without the lock. If the file changed, the failure is CHANGED, even if
+ * it cannot be opened any more: to call it damaged would be misleading. */
 static txm_status open_unchanged(const txm_cache *c, txm_cache_file *f, txm_tx **tx, txm_error *err)
 {
     uint64_t now[4];
@@ -185,18 +189,18 @@ static txm_status open_unchanged(const txm_cache *c, txm_cache_file *f, txm_tx *
     return txm_fail(err, TXM_STATUS_CHANGED, "%s: is another file now than when it was opened first", f->path);
 }
 
-/* Whether the time of the last change of pixels is that of the last change of anything: so it is where a file was
- * written to, under a header that stayed, and not where somebody gave it another time. */
+/* Whether the times of the last change of content and of the last change of anything are equal. They are if a file was
+ * written to, even under an unchanged header, and differ if its time was set explicitly. */
 static bool was_written(const char *path)
 {
     struct stat st;
     return stat(path, &st) == 0 && st.st_mtim.tv_sec == st.st_ctim.tv_sec && st.st_mtim.tv_nsec == st.st_ctim.tv_nsec;
 }
 
-/* Whether another image was written into the file, or *known is what it is known by from now on. A map shows what is
- * written: tiles of another image, found by tables of this one; of a file that is read, the tables are those of before,
- * so it is opened again. A file that is another one under the same name, or has none any more, is still mapped as it
- * was. */
+/* Whether another image was written into the file. If not, *known becomes the file's present identity. A mapped file
+ * shows what is written to it, so tiles of another image would be found by the tables of the old one. For a file that
+ * is read, the tables in memory are the old ones, so it is opened again to compare. If the name now refers to another
+ * file, or to none, the old file is still open and unchanged. */
 static bool overwritten(const txm_cache *c, const txm_cache_file *f, const txm_tx *tx, uint64_t known[4])
 {
     uint64_t now[4];
@@ -213,8 +217,8 @@ static bool overwritten(const txm_cache *c, const txm_cache_file *f, const txm_t
     return false;
 }
 
-/* A look costs up to a twentieth of reading a tile, so files are looked at only now and then; never with the lock held,
- * since file servers may be slow to answer. */
+/* This check costs up to a twentieth of reading a tile, so files are checked only now and then; the lock is not held,
+ * because file servers may be slow to answer. */
 static bool due_to_look(txm_cache_file *f)
 {
     static const double EVERY_SECONDS = 0.1;
@@ -225,7 +229,7 @@ static bool due_to_look(txm_cache_file *f)
     return true;
 }
 
-/* What will be no better the next time is remembered: a damaged file is not opened once for each of its tiles. */
+/* Remembers a failure that is permanent, so a damaged file is not opened once for each of its tiles. */
 static void remember_failure(txm_cache *c, txm_cache_file *f, const txm_error *err)
 {
     if (txm_failure_passes(err))
@@ -235,8 +239,8 @@ static void remember_failure(txm_cache *c, txm_cache_file *f, const txm_error *e
         *f->broken = *err;
 }
 
-/* One reader less. What must not be read any more closes with its last one, and what has lost pages, which can be
- * read again only when it is opened again. */
+/* Ends a reader's use. The last reader closes a file that must not be read any more, and a file that has lost pages,
+ * which can be read again only after it was opened again. */
 static void leave_file(txm_cache *c, txm_cache_file *f)
 {
     f->readers--;
@@ -244,8 +248,8 @@ static void leave_file(txm_cache *c, txm_cache_file *f)
         close_tx(c, f);
 }
 
-/* A file that is opened again was closed for want of room: the share of open files grows by what it takes, as far as a
- * quarter of the budget goes. It shrinks again when no file had to be opened for a while. */
+/* A file that is opened again had been closed for lack of room: the share of open files grows by its size, up to a
+ * quarter of the budget. It shrinks again if no file had to be opened again for a while. */
 static void adapt_share(txm_cache *c, const txm_cache_file *f)
 {
     enum { WHILE_TILES = 4096, PART = 4, STEPS = 8 };
@@ -260,8 +264,8 @@ static void adapt_share(txm_cache *c, const txm_cache_file *f)
         c->more_for_readers -= (c->more_for_readers + STEPS - 1) / STEPS;
 }
 
-/* Opens a file that is not open, with the lock released meanwhile; whoever wants the same file waits for it. A second
- * attempt is made only where closing all idle files may have helped. Without success *cause says why. */
+/* Opens a file and releases the lock meanwhile; other threads that need the same file wait. A second attempt is made
+ * only if closing all idle files may have helped. On failure *cause has the reason. */
 static void open_without_lock(txm_cache *c, txm_cache_file *f, txm_error *cause)
 {
     f->opening = true;
@@ -274,7 +278,7 @@ static void open_without_lock(txm_cache *c, txm_cache_file *f, txm_error *cause)
         f->tx = opened;
         if (!txm_status_retryable(cause->status) || cause->status == TXM_STATUS_CHANGED)
             break;
-        close_some(c, 0); /* descriptors and maps may be what is short */
+        close_some(c, 0); /* descriptors or mappings may have run out */
     }
     f->opening = false;
     if (f->tx) {
@@ -292,7 +296,7 @@ static void open_without_lock(txm_cache *c, txm_cache_file *f, txm_error *cause)
     pthread_cond_broadcast(&c->changed);
 }
 
-/* Counts a reader of an open file, with the lock held: until that reader leaves, the file cannot be closed. */
+/* Adds a reader of an open file, with the lock held: until that reader leaves, the file cannot be closed. */
 static void add_reader(txm_cache *c, txm_cache_file *f)
 {
     f->readers++;
@@ -304,8 +308,8 @@ static void add_reader(txm_cache *c, txm_cache_file *f)
     trim_readers(c);
 }
 
-/* Without the lock, by a reader: CHANGED if somebody has written to the file since it was opened, and then the reader
- * has left. `known`: the identity that it had. */
+/* Called by a reader without the lock. CHANGED if the file was written to since it was opened; then the reader has
+ * left. `known`: the identity that the file had. */
 static txm_status check_unwritten(txm_cache *c, txm_cache_file *f, txm_tx *tx, uint64_t known[4], txm_error *err)
 {
     txm_error cause = {0};
@@ -346,10 +350,9 @@ txm_status txm_file_acquire(txm_cache *c, txm_cache_file *f, txm_tx **tx, txm_er
     return look ? check_unwritten(c, f, *tx, known, err) : TXM_OK;
 }
 
-/* Files that were used since the last time give back the pages that the system has mapped for them, those used most
- * recently first: from the first one that was not used on, none was. A use maps up to 350 KB, because the system maps
- * pages around each one that is read. Giving them back every 64 uses makes loading a sixth slower, every 256 a tenth.
- */
+/* Releases the mapped pages of all files that were used since the last time. The list is in the order of last use, so
+ * these files come first in it. Each use may map up to 350 KB, because the system maps the pages around each one that
+ * is read. Releasing them every 64 uses makes loading a sixth slower, every 256 uses a tenth. */
 static void drop_mapped(txm_cache *c)
 {
     enum { USES = 1024 };
@@ -362,8 +365,8 @@ static void drop_mapped(txm_cache *c)
     }
 }
 
-/* Counts what the reader has kept, and brings both bounds back into force that a burst of readers may have
- * exceeded. */
+/* Ends a reader's use, counts what the reader has kept, and restores both bounds, which many simultaneous readers may
+ * have exceeded. */
 void txm_file_give(txm_cache *c, txm_cache_file *f)
 {
     pthread_mutex_lock(&c->lock);

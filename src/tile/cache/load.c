@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0
- * From requests to tiles in memory.
  *
- * A request is the number of a page-table entry that some lookup has turned from NONE to REQUESTED.
- * txm_plan finds out what it means (a texture to open, a level to register, a tile to read) and makes it
- * LOADING, txm_plan_slot finds memory, txm_load reads without the lock and publishes with it. Whatever
- * happens, the entry leaves LOADING: to a slot, or to a failure, which samplers show as magenta. An entry
- * that stayed LOADING would hang every thread that waits for the tile. */
+ * Turns requests into tiles in memory.
+ *
+ * A request is the number of a page-table entry that a lookup has changed from NONE to REQUESTED. txm_plan finds out
+ * what it requires (opening a texture, registering a level, reading a tile), and makes the entry of a tile LOADING;
+ * txm_plan_slot finds memory; txm_load reads without the lock, and publishes the tile with it. In every case the entry
+ * leaves LOADING again, with a slot, a failure, which samplers show as magenta, or NONE. An entry that stayed LOADING
+ * would block every thread that waits for the tile forever.
+ */
 #include <math.h>
 
 #include "tile/base/clock.h"
 #include "tile/cache/cache_impl.h"
 
-/* Called with the lock. The count changes even if nobody waits: somebody may have read it and be about to. */
+/* Called with the lock held. The count changes even if no thread waits, because one may have read it and be about to
+ * wait. */
 void txm_notify(txm_cache *c)
 {
     atomic_fetch_add(&c->completions, 1);
@@ -19,8 +22,8 @@ void txm_notify(txm_cache *c)
         pthread_cond_broadcast(&c->changed);
 }
 
-/* Until any tile has been completed since `seen` was read. Any tile, not a certain one: the lookup is
- * simply tried again, and if its own is still missing waits once more. */
+/* Waits until any tile was completed since `seen` was read. It need not be a certain tile: the lookup is repeated, and
+ * if it still misses one, it waits again. */
 void txm_wait_for_others(txm_cache *c, uint64_t seen)
 {
     while (atomic_load(&c->completions) == seen && txm_help(c))
@@ -36,8 +39,8 @@ void txm_wait_for_others(txm_cache *c, uint64_t seen)
 
 /* ---- pins ---- */
 
-/* A tile is kept until the lookup that wanted it has used it. Without memory for the list the tile is
- * published unpinned: it may then be evicted before its use and be read twice. */
+/* Keeps a tile until the lookup that needs it has used it. Without memory for the list the tile is published unpinned:
+ * it may be evicted before its use, and read twice. */
 static bool pin(txm_cache *c, txm_pins *pins, uint32_t slot, const txm_job *job)
 {
     if (!txm_cache_grow(c, (void **)&pins->items, &pins->capacity, (uint64_t)pins->count + 1, sizeof *pins->items,
@@ -47,8 +50,8 @@ static bool pin(txm_cache *c, txm_pins *pins, uint32_t slot, const txm_job *job)
     return true;
 }
 
-/* Stamps tell whether the slot still holds the tile that was pinned. Slots lose pinned tiles when a texture is
- * replaced; one that was given to another tile since must not be unpinned. Its number may even be that of a
+/* The stamp shows whether the slot still holds the tile that was pinned. When a texture is replaced, its pinned tiles
+ * are evicted; if their slots hold other tiles now, these must not be unpinned. The slab's number may even belong to a
  * slab of another class by now, with fewer slots. */
 txm_slot *txm_pinned_slot(txm_cache *c, const txm_pin *pin)
 {
@@ -98,7 +101,7 @@ static void note_failure(txm_cache *c, txm_source *s, const txm_error *cause)
     txm_trouble_note(c, &s->trouble, cause);
 }
 
-/* Lack of memory or descriptors, and what a disk or a share does not give at the moment. */
+/* These are lack of memory or descriptors, and errors of disks and servers that may end. */
 bool txm_failure_passes(const txm_error *err)
 {
     return err->status != TXM_STATUS_CHANGED &&
@@ -106,7 +109,7 @@ bool txm_failure_passes(const txm_error *err)
             err->status == TXM_STATUS_DENIED);
 }
 
-/* After a second without any, a failure is one that comes alone. */
+/* A failure after a second without any is treated as a single one. */
 uint32_t txm_failed_slot(txm_cache *c, const txm_error *err, double seconds)
 {
     if (!txm_failure_passes(err))
@@ -130,7 +133,7 @@ bool txm_next_round(txm_cache *c)
     return true;
 }
 
-/* Clocks are not asked while nothing has failed. */
+/* The clock is not read unless something has failed. */
 bool txm_retry(txm_cache *c)
 {
     const double due = atomic_load_explicit(&c->retry_seconds, memory_order_relaxed);
@@ -142,15 +145,15 @@ bool txm_retry(txm_cache *c)
     return true;
 }
 
-/* The whole level, where there is no memory for its entries. Said once in the level's own entry; lookups
- * of any tile of it find it there. */
+/* Marks a whole level as failed if there is no memory for its entries. The failure is written to the level's own entry,
+ * where lookups of all its tiles find it. */
 static void fail_level(txm_cache *c, txm_source *s, uint32_t level, const txm_error *cause, double seconds)
 {
     txm_entry_set(c, s->first + level, txm_failed_slot(c, cause, seconds));
     note_failure(c, s, cause);
 }
 
-/* Requests that views hold are in their own copies of the page table, so NONE may be claimed as well. */
+/* Requests in views are written to the views' copies of the page table, so the entry here may still be NONE. */
 bool txm_claim(txm_cache *c, uint32_t entry)
 {
     uint32_t slot = __atomic_load_n(&c->tiles[entry].slot, __ATOMIC_RELAXED);
@@ -178,10 +181,9 @@ txm_job txm_job_of(txm_cache *c, txm_source *s, uint32_t level, uint32_t tile)
                      .restored = slot != TXM_NO_SLOT};
 }
 
-/* `entry` may be of a block that was left since the request was made; its block still says which tile was
- * meant, and the entry of that tile today decides. Opening a texture and registering a level give no job:
- * the lookup is repeated, and then asks for tiles. A source without textures was replaced, and its
- * requests die with it. */
+/* `entry` may be in a block that its source has left since the request was made; the block still identifies the tile,
+ * whose current entry is then used. Opening a texture or registering a level produces no job: the lookup is repeated
+ * and then requests tiles. Requests of a source without textures, which was replaced, are ignored. */
 bool txm_plan(txm_cache *c, uint32_t entry, txm_job *job)
 {
     txm_error err = {0};
@@ -211,8 +213,7 @@ bool txm_plan(txm_cache *c, uint32_t entry, txm_job *job)
     return true;
 }
 
-/* May evict; with the lock. A job without a slot goes on to txm_load all the same, which publishes the
- * failure. */
+/* May evict; with the lock held. A job without a slot is passed to txm_load too, which publishes the failure. */
 bool txm_plan_slot(txm_cache *c, txm_job *job, bool must)
 {
     if (!job->restored)
@@ -223,9 +224,9 @@ bool txm_plan_slot(txm_cache *c, txm_job *job, bool must)
 
 /* ---- tiles of one colour ---- */
 
-/* Border included: filters read it. Tiles at the right and lower edge are compared only as far as they hold
- * pixels. The first row is compared with itself shifted by a pixel, the others with the first: most tiles
- * are told apart by the first few bytes. Packed textures are small as they are. */
+/* Compares the border too, because filters read it. Tiles at the right and lower edges are compared only as far as they
+ * have pixels. The first row is compared with itself shifted by a pixel, and the others with the first: most tiles with
+ * several colours differ in the first few bytes. Packed textures are not examined, because they are small. */
 static bool is_constant(const txm_view_texture *v, uint32_t level, uint32_t tile, const uint8_t *pixels)
 {
     if (txm_view_is_packed(v))
@@ -244,8 +245,8 @@ static bool is_constant(const txm_view_texture *v, uint32_t level, uint32_t tile
     return true;
 }
 
-/* A short list: most textures have few colours all over. Equal bytes of equal size: a slot may serve
- * textures of different types that happen to agree, since only bytes are stored. */
+/* Searches the list, which is short, because few colours fill whole tiles. Only bytes and sizes are compared, so a slot
+ * may serve textures of different types whose bytes happen to be equal. */
 static txm_constant *find_constant(txm_cache *c, const txm_view_texture *v, const uint8_t *pixel)
 {
     for (uint32_t i = 0; i < c->constant_count; i++)
@@ -255,9 +256,9 @@ static txm_constant *find_constant(txm_cache *c, const txm_view_texture *v, cons
     return NULL;
 }
 
-/* The slot that all tiles of this colour share: `slot` itself becomes it where there is none yet and one
- * more may be kept. It is filled to its last byte, for it may come to serve tiles that are not cut at the
- * edge. When the list is full the tile keeps its slot and is an ordinary one. */
+/* Returns the slot that all tiles of this colour share. If there is none yet and one more may be kept, `slot` becomes
+ * the shared one. It is filled to its last byte, because it may later serve tiles that are not cut at the edge. When
+ * the list is full, the tile keeps its slot as an ordinary tile. */
 static uint32_t share(txm_cache *c, const txm_view_texture *v, uint32_t slot)
 {
     uint8_t *pixels = txm_slot_pixels(c, slot);
@@ -280,8 +281,8 @@ static uint32_t share(txm_cache *c, const txm_view_texture *v, uint32_t slot)
 
 /* ---- publishing ---- */
 
-/* A mark other than 0 says that the tile was here before: marks survive eviction, which is how reloads are counted
- * without a list of all tiles ever seen. */
+/* A mark other than 0 means that the tile was loaded before. Marks survive eviction, so reloads are counted without a
+ * list of all tiles that were ever loaded. */
 static void count_load(txm_cache *c, const txm_job *job)
 {
     txm_source *s = job->source;
@@ -300,8 +301,8 @@ static void count_load(txm_cache *c, const txm_job *job)
     }
 }
 
-/* From here on lookups find the tile. The order at the end matters: slot and mark are complete before the entry names
- * the slot. */
+/* Makes a tile visible to lookups. The order at the end matters: slot and mark must be complete before the entry refers
+ * to the slot. */
 static void publish(txm_cache *c, const txm_job *job, bool constant, txm_pins *pins)
 {
     txm_source *s = job->source;
@@ -318,19 +319,20 @@ static void publish(txm_cache *c, const txm_job *job, bool constant, txm_pins *p
     if (held->state == TXM_SLOT_STATE_SHARED) {
         held->entry++;
     } else {
-        bool pinned = pin(c, pins, slot, job); /* which may drop what is HELD to make room for the list */
+        bool pinned = pin(c, pins, slot, job); /* may evict HELD tiles to make room for the list */
         held->entry = entry;
         held->state = TXM_SLOT_STATE_HELD;
         held->pins = pinned;
     }
     __atomic_store_n(&c->tiles[entry].mark, atomic_load_explicit(&c->epoch, memory_order_relaxed), __ATOMIC_RELAXED);
     txm_entry_set(c, entry, slot);
-    /* What was used last is known by epochs that are short beside the time a tile stays, shorter than a render tile. */
+    /* For the order of last use, epochs must be much shorter than the time that a tile stays, and shorter than a render
+     * tile. */
     if (!txm_policy_of(c)->keeps_all && ++c->loads_of_epoch > c->stats.tiles / 16)
         txm_next_epoch(c);
 }
 
-/* The slot of a job whose tile is not shown. Views may show what was staged. */
+/* Frees the slot of a job whose tile is not shown. If the tile was staged, open views may still show it. */
 static void give_slot(txm_cache *c, const txm_job *job)
 {
     if (job->restored) {
@@ -341,7 +343,7 @@ static void give_slot(txm_cache *c, const txm_job *job)
     }
 }
 
-/* The slot goes back; FAILED needs none. */
+/* A failed tile needs no slot. */
 static void publish_failure(txm_cache *c, const txm_job *job, const txm_error *cause, double seconds)
 {
     txm_source *s = job->source;
@@ -350,8 +352,8 @@ static void publish_failure(txm_cache *c, const txm_job *job, const txm_error *c
     txm_entry_set(c, txm_entry_index(s, job->level, job->tile), txm_failed_slot(c, cause, seconds));
 }
 
-/* Files of two and three channels are read to memory of the thread's own first. There they are tight, and
- * spread to four channels on their way to the slot. The buffer only grows, and is released by its owner. */
+/* Tiles of files with two or three channels are first read to a buffer of the thread, and widened to four channels on
+ * the way to the slot. The buffer only grows; its owner frees it. */
 static bool need_unwidened(txm_cache *c, size_t bytes, uint8_t **buffer, size_t *buffer_bytes)
 {
     if (*buffer_bytes >= bytes)
@@ -385,12 +387,13 @@ void txm_job_over(txm_cache *c, const txm_job *job)
     txm_source_drop(c, job->source);
 }
 
-/* Without the lock, but for the last step. The source cannot vanish meanwhile: `loading` holds it. Time is
- * that of the whole load, waiting for the file included: what a render lost to it. */
+/* Called without the lock, and takes it only for the last step. The source cannot be freed meanwhile, because it counts
+ * the job in `loading`. The measured time is that of the whole load, including the wait for the file, because a render
+ * loses all of it. */
 void txm_load(txm_cache *c, const txm_job *job, uint8_t **unwidened, size_t *unwidened_bytes, txm_pins *pins)
 {
     txm_source *s = job->source;
-    const txm_view_texture *v = s->view; /* what is read of it here never changes */
+    const txm_view_texture *v = s->view; /* the members that are read here never change */
     txm_error err = {0};
     double begin = txm_clock_seconds();
     txm_status status = TXM_OK;
@@ -411,9 +414,9 @@ void txm_load(txm_cache *c, const txm_job *job, uint8_t **unwidened, size_t *unw
     s->load_seconds += seconds;
     if (status == TXM_OK && !opaque && s->textures)
         status = txm_source_translucent(c, s, &err);
-    if (!s->textures) { /* replaced meanwhile: nobody asks for it any more */
+    if (!s->textures) { /* the texture was replaced meanwhile: the tile is not needed any more */
         give_slot(c, job);
-    } else if (job->version != s->version) { /* what was read may be of before: whoever needs it asks again */
+    } else if (job->version != s->version) { /* read before the change: the next lookup requests it again */
         give_slot(c, job);
         txm_entry_set(c, txm_entry_index(s, job->level, job->tile), TXM_SLOT_NONE);
     } else if (status == TXM_OK) {

@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Lookups of threads: the sampler, and what is missing loaded until nothing is.
  *
- * The fast path of the cache: a hit takes no lock, and of what threads share it writes nothing but a mark,
- * where that is not set yet. A miss leaves the guarded section, loads what it asked for itself or waits for
- * whoever has it, and looks up again from the beginning, with the random state of its first attempt: so the
- * answer is that of a cache that held everything, whatever was missing and in whatever order it came.
+ * Blocking lookups: the sampler is called again until nothing is missing.
  *
- * Termination: what a thread has loaded is pinned until its lookup has succeeded, so each round leaves
- * fewer tiles to miss, and tiles that cannot be read count as found. Lookups of many are in many.c. */
+ * This is the fast path of the cache. A hit takes no lock and writes nothing that threads share, except for a mark that
+ * is not set yet. After a miss, the lookup leaves the guarded section, loads the missing tiles or waits for the thread
+ * that loads them, and starts again from the beginning with the same random state. So the result is that of a cache
+ * which holds everything, whatever was missing and in whatever order it was loaded.
+ *
+ * The loop ends because the tiles that a thread has loaded are pinned until its lookup has succeeded, so each round
+ * misses fewer tiles; tiles that cannot be read count as found. Lookups of many at a time are in many.c.
+ */
 #include "tile/cache/cache_impl.h"
 #include "tile/sample/level.h"
 
 /* ---- UDIM sets ---- */
 
-/* Whether the base texture of a set has the level that a lookup wants; makes it a lookup there.
- * Derivatives scale with the place: one tile's width is 1 / columns of the base's. */
+/* Whether the base texture of a set has the level that a lookup needs; if so, *at becomes a lookup in the base.
+ * Derivatives are scaled like the place, because the width of one tile is 1 / columns of the base. */
 static bool base_serves(const txm_cache *c, const txm_texture *set, const txm_sampler *how, txm_lookup *at)
 {
     const txm_view_texture *base = &c->view_textures[set->base];
@@ -29,8 +31,8 @@ static bool base_serves(const txm_cache *c, const txm_texture *set, const txm_sa
     return true;
 }
 
-/* Sets within sets do not exist. Called between enter and leave, or with the lock. Outside the set is
- * TXM_NO_TEXTURE, as is a number that has no tile. */
+/* Sets cannot contain sets. Called between txm_enter and txm_leave, or with the lock held. TXM_NO_TEXTURE: the place is
+ * outside the set, or its number has no tile. */
 uint32_t txm_shown_texture(const txm_cache *c, uint32_t texture, const txm_sampler *how, txm_lookup *at)
 {
     if (texture >= __atomic_load_n(&c->view.texture_count, __ATOMIC_ACQUIRE))
@@ -45,8 +47,8 @@ uint32_t txm_shown_texture(const txm_cache *c, uint32_t texture, const txm_sampl
     return number && number - 1001 < v->udim_rows * 10 ? c->udims[v->first + number - 1001] : TXM_NO_TEXTURE;
 }
 
-/* Arrays that grow are replaced once no thread of the cache is in a lookup. The caller may be another thread, so only
- * the lock keeps the arrays in place. The cast takes const away for the lock alone. */
+/* Arrays that grow are replaced once no thread of the cache is in a lookup. The caller may be any other thread, so only
+ * the lock keeps the arrays in place. The cast removes const for the lock only. */
 uint32_t txm_cache_resolve(const txm_cache *c, uint32_t texture, const txm_sampler *how, txm_lookup *at)
 {
     pthread_mutex_t *lock = &((txm_cache *)c)->lock;
@@ -58,9 +60,8 @@ uint32_t txm_cache_resolve(const txm_cache *c, uint32_t texture, const txm_sampl
 
 /* ---- misses ---- */
 
-/* Planned and slotted under one lock, then read without it. Where nothing was to be read, because a texture
- * was opened or a level registered, others who wait are woken all the same: that may be what they waited
- * for. */
+/* Jobs are planned and get their slots under one lock, and are read without it. If there is nothing to read, because a
+ * texture was opened or a level registered, waiting threads are woken too: they may be waiting for that. */
 void txm_fetch(txm_cache_thread *t, uint32_t requests)
 {
     txm_cache *c = t->cache;
@@ -81,7 +82,7 @@ void txm_fetch(txm_cache_thread *t, uint32_t requests)
         txm_load(c, &t->jobs[i], &t->unwidened, &t->unwidened_bytes, &t->pins);
 }
 
-/* Most lookups have none, and take no lock. */
+/* Most lookups have no pins, and take no lock. */
 void txm_release_pins(txm_cache_thread *t)
 {
     if (!t->pins.count)
@@ -91,8 +92,8 @@ void txm_release_pins(txm_cache_thread *t)
     pthread_mutex_unlock(&t->cache->lock);
 }
 
-/* The first round never waits: the count must be read before a lookup whose misses it is to cover. Looking up
- * twice is cheaper than reading a shared counter in every lookup that hits. */
+/* The first round never waits, because the count must be read before a lookup to cover its misses. Looking up twice is
+ * cheaper than reading a shared counter in every lookup that hits. */
 void txm_get(txm_cache_thread *t, uint32_t requests, txm_watch *w)
 {
     if (requests)
@@ -113,7 +114,7 @@ typedef struct call {
     float *out, *du, *dv; /* du may be NULL */
 } call;
 
-/* Sets are resolved under the guard of look, since grids and textures may move. */
+/* Sets are resolved inside the guarded section of look, because their arrays may be moved. */
 static txm_look look_in_set(txm_cache_thread *t, const call *k, txm_lane *lane)
 {
     txm_lookup at = *k->at;
@@ -122,8 +123,8 @@ static txm_look look_in_set(txm_cache_thread *t, const call *k, txm_lane *lane)
                  : txm_sample(&t->view, texture, k->how, &at, lane, k->out);
 }
 
-/* Between enter and leave nothing that is seen can be freed. The lane starts from the caller's random state
- * every time, and asks for at most TXM_LOOKUP_TILES; what is left is asked for in the next round. */
+/* Nothing that is read between txm_enter and txm_leave can be freed. The lane starts from the caller's random state
+ * every time, and requests at most TXM_LOOKUP_TILES tiles; others are requested in the next round. */
 static inline txm_look look(txm_cache_thread *t, const call *k, txm_lane *lane)
 {
     txm_look result;
@@ -139,8 +140,8 @@ static inline txm_look look(txm_cache_thread *t, const call *k, txm_lane *lane)
     return result;
 }
 
-/* A lookup can return a colour and yet have asked for something: a stand-in was shown. Blocking lookups
- * don't settle for that. */
+/* A lookup may return a colour although it has requested a tile: then the colour is a stand-in, which a blocking lookup
+ * must not return. */
 static __attribute__((noinline)) txm_look look_until_there(txm_cache_thread *t, const call *k, txm_lane *lane,
                                                            txm_look result)
 {
@@ -171,8 +172,8 @@ typedef struct dropping {
     uint32_t begin, end, epoch;
 } dropping;
 
-/* A generator per thread: tests are repeatable. Knuth's 64-bit congruential step; its upper 24 bits, of
- * which a float keeps every one. */
+/* Each thread has a generator of its own, so tests can be repeated. Knuth's 64-bit congruential step; the upper 24 bits
+ * fit exactly into a float. */
 static bool chance(txm_cache_thread *t)
 {
     t->chance = t->chance * 6364136223846793005u + 1442695040888963407u;
@@ -186,8 +187,8 @@ static bool is_dropped(txm_cache *c, uint32_t slot, void *arg)
     return txm_slot_evictable(s) && s->entry >= d->begin && s->entry < d->end && chance(d->thread);
 }
 
-/* Drops tiles of the texture that is about to be looked up. So every path that a tight budget would take is
- * taken in tests of a few tiles, with results that must not change. */
+/* Drops tiles of the texture that is about to be looked up. So tests with a few tiles run through all paths that a
+ * tight budget would cause, and the results must not change. */
 static void drop_some(txm_cache_thread *t, const call *k)
 {
     txm_cache *c = t->cache;
@@ -206,8 +207,8 @@ static void drop_some(txm_cache_thread *t, const call *k)
 
 /* ---- calls ---- */
 
-/* Any lookup, in any state of the cache. The sampler is copied only where a bias applies. What a trace
- * records is the random state before the lookup, not after it. */
+/* The general lookup, for any state of the cache. The sampler is copied only if there is a bias. A trace records the
+ * random state before the lookup. */
 static __attribute__((noinline)) txm_look sample(txm_cache_thread *t, const call *given)
 {
     txm_lane lane;
@@ -240,7 +241,7 @@ static __attribute__((noinline)) txm_look sample(txm_cache_thread *t, const call
     return result;
 }
 
-/* With a resolution: the sampler is kept with the bias added, for as long as the same one is asked for. */
+/* With a resolution: keeps a copy of the sampler with the bias added, as long as the caller passes the same sampler. */
 txm_look txm_look_biased(txm_guard *quick, uint32_t texture, const txm_sampler *how, const txm_lookup *at,
                          uint32_t *random, float out[4])
 {
@@ -256,16 +257,17 @@ txm_look txm_look_again(txm_guard *quick, uint32_t texture, const txm_sampler *h
                         uint32_t *random, float out[4])
 {
     txm_cache_thread *t = txm_thread_of(quick);
-    how = how == &t->biased ? &t->asked : how; /* the bias is added again */
+    how = how == &t->biased ? &t->asked : how; /* because the bias is added again */
     return sample(t, &(call){texture, how, at, random, out, NULL, NULL});
 }
 
-/* The usual lookup hits; what does not goes the general way from the beginning, with what it was given.
+/* The usual lookup hits; one that misses is repeated by the general path with its original arguments.
  *
- * Lookups that wait for memory overlap only while the processor's queues hold both, and the queue of loads is
- * the shortest (linear_simd.h): each load around the sampler counts. So nothing is tested before it is called. When
- * the view, the epoch or anything else has changed, what is called is a function that misses. And nothing is left to be
- * done after it: the sampler's entry ends what begins here. */
+ * Lookups that wait for memory overlap only as far as the processor's queues hold several of them, and the queue of
+ * loads is the shortest (linear_simd.h), so each load around the sampler counts. Therefore nothing is tested before the
+ * sampler is called. If the view, the epoch or anything else has changed, the pointer is that of a function that
+ * reports a miss. And nothing is done after the call: the sampler's entry function ends the section that begins here.
+ */
 txm_look txm_cache_sample(txm_cache_thread *t, uint32_t texture, const txm_sampler *how, const txm_lookup *at,
                           uint32_t *random, float out[4])
 {
@@ -274,7 +276,7 @@ txm_look txm_cache_sample(txm_cache_thread *t, uint32_t texture, const txm_sampl
     return atomic_load_explicit(&t->quick.sample, memory_order_acquire)(&t->quick, texture, how, at, random, out);
 }
 
-/* Slopes are rare (bump mapping), so they have no fast path of their own. */
+/* Derivatives of the colour are rarely needed (bump mapping), so they have no fast path. */
 txm_look txm_cache_sample_d(txm_cache_thread *t, uint32_t texture, const txm_sampler *how, const txm_lookup *at,
                             uint32_t *random, float out[4], float du[4], float dv[4])
 {

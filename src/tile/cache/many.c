@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Lookups of many at a time: a tile that many of them need is loaded once for all.
  *
- * A few hundred lookups at a time ask for what they miss together and are repeated together. Where the tiles of
- * the texture may not be in memory all at once, the order decides how often each is read: what is there is
- * looked up first, and what has missed is then taken up area by area of the texture, each so small that its
- * tiles of all levels fit. In the order in which they came, random lookups would read nearly every tile
- * again for each few hundred. */
+ * Lookups of many at a time: a tile that several of them need is loaded once for all.
+ *
+ * A few hundred lookups at a time request together what they miss, and are repeated together. If the tiles of the
+ * texture may not fit into memory at once, the order of the lookups decides how often each tile is read. So lookups
+ * whose tiles are in memory come first. Those that missed are then repeated area by area of the texture, where each
+ * area is so small that its tiles of all levels fit. In their original order, random lookups would read nearly every
+ * tile again for each few hundred.
+ */
 #include <math.h>
 
 #include "tile/base/extension.h"
@@ -13,15 +15,15 @@
 
 enum {
     FEW = 512,            /* lookups that are repeated together */
-    MOST = 1 << 20,       /* that are put in order together */
-    MOST_TILES = 1 << 12, /* that are loaded together */
-    MOST_ACROSS = 15      /* areas of a texture along a side: their numbers are bytes */
+    MOST = 1 << 20,       /* the most lookups that are sorted together */
+    MOST_TILES = 1 << 12, /* the most tiles that are loaded together */
+    MOST_ACROSS = 15      /* the most areas along a side of a texture: their numbers must fit into bytes */
 };
 
 /* ---- shares of the budget ---- */
 
-/* A thread's share of a part of the budget; without a bound all that may be wanted. Threads that do nothing
- * at the moment count as well: their share must be there when they begin. */
+/* A thread's share of a part of the budget; without a bound it is unlimited. Idle threads count too, because their
+ * share must be available when they begin. */
 static uint64_t share_of(const txm_cache *c, unsigned part)
 {
     const uint64_t most = __atomic_load_n(&c->options.max_bytes, __ATOMIC_RELAXED);
@@ -30,9 +32,9 @@ static uint64_t share_of(const txm_cache *c, unsigned part)
                : UINT64_MAX;
 }
 
-/* Memory for lists of tiles, a 64th of the budget, and for the areas of so many lookups, a sixteenth. Where
- * there is none, tiles are asked for as a single lookup does, and in any order. One piece of memory in
- * falling order of alignment; it is only ever exchanged for a larger one, and goes with the thread. */
+/* Allocates the lists of tiles, a 64th of the budget, and the areas of `look_ups` lookups, at most a sixteenth. Without
+ * that memory, tiles are requested as a single lookup does, and in any order. It is one allocation with its arrays in
+ * the order of falling alignment; it is only replaced by a larger one, and is freed with the thread. */
 static void make_many(txm_cache_thread *t, size_t look_ups)
 {
     enum { LISTS = 64, AREAS = 16, EACH_TILE = sizeof(txm_job) + sizeof(uint32_t) };
@@ -60,9 +62,9 @@ static void make_many(txm_cache_thread *t, size_t look_ups)
     pthread_mutex_unlock(&c->lock);
 }
 
-/* Tiles that a thread may load, and hold, together: half the budget of all threads, or where that is less, a slab. The
- * largest tile of all textures is assumed, so that no mixture can exceed the share. One tile at least: a lookup that
- * needs more gets them when it is looked up alone. */
+/* The most tiles that a thread may load and keep pinned at a time: its share of half the budget, or a slab if that is
+ * more. The size of the largest tile of all textures is assumed, so no mixture can exceed the share. It is at least one
+ * tile: a lookup that needs more gets them when it is repeated alone. */
 static uint32_t tiles_of_round(const txm_cache_thread *t)
 {
     const uint32_t known = atomic_load_explicit(&t->cache->largest_tile, memory_order_relaxed);
@@ -80,11 +82,11 @@ static txm_look worse(txm_look a, txm_look b)
     return a > b ? a : b;
 }
 
-/* What repeating needs of each of a few lookups. */
+/* The state that is needed to repeat a few lookups. */
 typedef struct attempt {
-    txm_lookups todo; /* of the caller's arrays; mask and look are those below */
+    txm_lookups todo; /* the caller's arrays, but with the mask and look below */
     uint8_t mask[FEW], look[FEW];
-    uint32_t random[FEW]; /* as they began */
+    uint32_t random[FEW]; /* as they were at the beginning */
 } attempt;
 
 /* Elements begin to begin + count - 1 of a batch. */
@@ -103,7 +105,7 @@ static txm_lookups part_of(const txm_lookups *b, size_t begin, size_t count)
                          b->look ? b->look + begin : NULL};
 }
 
-/* The caller's mask is only read, and its `look` written at the end. */
+/* The caller's mask is only read, and its `look` is written at the end. */
 static void begin_attempt(attempt *a, const txm_lookups *given)
 {
     a->todo = *given;
@@ -113,8 +115,8 @@ static void begin_attempt(attempt *a, const txm_lookups *given)
         memcpy(a->random, given->random, given->count * sizeof *a->random);
 }
 
-/* One round. Leaves those to be repeated that have missed, with the random state that they began with; how
- * many. What has hit is finished: its results are in the caller's arrays. */
+/* Runs one round, and returns how many lookups missed; the mask then selects these, with their original random states.
+ * Lookups that hit are finished: their results are in the caller's arrays. */
 static size_t look_up(txm_cache_thread *t, uint32_t texture, const txm_sampler *how, attempt *a, txm_lane *lane)
 {
     size_t missed = 0;
@@ -131,7 +133,7 @@ static size_t look_up(txm_cache_thread *t, uint32_t texture, const txm_sampler *
     return missed;
 }
 
-/* The worst result of those that were wanted; the caller gets each. */
+/* Returns the worst result of the lookups that were not masked, and writes each result to the caller's `look`. */
 static txm_look end_attempt(const attempt *a, const txm_lookups *given)
 {
     txm_look worst = TXM_LOOK_RESIDENT;
@@ -143,8 +145,8 @@ static txm_look end_attempt(const attempt *a, const txm_lookups *given)
     return worst;
 }
 
-/* Those that are left, each until its tiles are there. One lookup's tiles always fit, since a slab is
- * taken beyond the budget if it must be. */
+/* Repeats the remaining lookups one by one, each until its tiles are there. One lookup's tiles always fit, because a
+ * slab may be taken beyond the budget if necessary. */
 static void finish_each(txm_cache_thread *t, uint32_t texture, const txm_sampler *how, attempt *a)
 {
     const txm_lookups *b = &a->todo;
@@ -159,12 +161,13 @@ static void finish_each(txm_cache_thread *t, uint32_t texture, const txm_sampler
     }
 }
 
-/* At most FEW. Elements that missed are looked up again together; where that leads nowhere, one by one, which
- * always ends. `missed` receives how many did at first. */
+/* Does up to FEW lookups. Those that missed are repeated together, or, if that makes no progress, one by one, which
+ * always ends. *missed receives the number of those that missed in the first round. */
 static txm_look sample_few(txm_cache_thread *t, uint32_t texture, const txm_sampler *how, const txm_lookups *given,
                            size_t *missed)
 {
-    enum { IDLE_ROUNDS = 8 }; /* a budget that is far too small drops what others of these need */
+    /* With a budget that is far too small, loading for one lookup may evict tiles of another. */
+    enum { IDLE_ROUNDS = 8 };
     attempt a;
     txm_watch w = {0};
     size_t before = SIZE_MAX;
@@ -188,17 +191,17 @@ static txm_look sample_few(txm_cache_thread *t, uint32_t texture, const txm_samp
 
 /* ---- areas ---- */
 
-/* How a texture is divided: `across` areas along each side; of a set of UDIM tiles each tile is one. */
+/* A division of a texture into areas: `across` along each side; in a UDIM set, each tile is an area. */
 typedef struct division {
-    uint32_t across; /* 1: not at all */
+    uint32_t across; /* 1: the texture is not divided */
     uint8_t extension;
     bool set;
 } division;
 
 enum { UDIM_COLUMNS = 10, MOST_AREAS = MOST_ACROSS * MOST_ACROSS };
 
-/* The texture as it is looked up; all zeros: there is none. One that nobody has opened is a pixel of which
- * nothing is registered, and is opened now: its size decides. What fails here fails in the lookups. */
+/* Returns the texture as it is looked up; all zeros: there is none. A texture that is not open shows one pixel with
+ * nothing registered; it is opened now, because its size is needed. If opening fails, the lookups report it. */
 static txm_view_texture shape_of(txm_cache_thread *t, uint32_t texture)
 {
     for (bool opened = false;; opened = true) {
@@ -218,7 +221,8 @@ static txm_view_texture shape_of(txm_cache_thread *t, uint32_t texture)
     }
 }
 
-/* All levels of an area, and what its neighbours share with it, have half the thread's budget. */
+/* Chooses areas such that all levels of one area, and the tiles that it shares with its neighbours, fit into half of
+ * the thread's budget. */
 static division divide(txm_cache_thread *t, uint32_t texture)
 {
     const uint64_t fit = share_of(t->cache, 2);
@@ -241,26 +245,28 @@ static uint32_t areas_of(const division *d)
     return d->set ? MOST_AREAS : d->across * d->across;
 }
 
-/* From the texture's coordinates to 0..1; what is rejected belongs to the area at the edge. */
+/* Maps a coordinate to 0..1 through the extension; a rejected one belongs to the area at the edge. */
 static float wrapped(float x, uint8_t extension)
 {
     txm_wrap(&x, extension);
     return fminf(fmaxf(x, 0), 1);
 }
 
-/* The number of an area from 1 on. Rows are walked to and fro, so that one area's coarse tiles serve the next. */
+/* The number of an area, from 1 on. Every second row is numbered backwards, so consecutive areas are neighbours and
+ * share tiles of coarse levels. */
 static uint8_t area_of(const division *d, float u, float v)
 {
     if (d->set) {
         const float number = floorf(fminf(fmaxf(u, 0), UDIM_COLUMNS - 1)) + UDIM_COLUMNS * floorf(fmaxf(v, 0));
-        return (uint8_t)(1 + (number < 1e6f ? (uint32_t)number % MOST_AREAS : 0)); /* NaN is not below */
+        return (uint8_t)(1 + (number < 1e6f ? (uint32_t)number % MOST_AREAS : 0)); /* also false for NaN */
     }
     const float n = (float)d->across, x = wrapped(u, d->extension) * n, y = wrapped(v, d->extension) * n;
     const uint32_t last = d->across - 1, column = x < n ? (uint32_t)x : last, row = y < n ? (uint32_t)y : last;
     return (uint8_t)(1 + row * d->across + (row & 1 ? last - column : column));
 }
 
-/* What is in memory; asks for nothing. What misses is noted in `areas`, others get a 0; how many. */
+/* Looks up without requests. The areas of lookups that missed are written to `areas`, 0 for the others; returns the
+ * number of misses. */
 static size_t sample_present(txm_cache_thread *t, uint32_t texture, const txm_sampler *how, const txm_lookups *given,
                              const division *d, uint8_t *areas, txm_look *worst)
 {
@@ -271,13 +277,13 @@ static size_t sample_present(txm_cache_thread *t, uint32_t texture, const txm_sa
     for (size_t i = 0; i < given->count; i++) {
         areas[i] = a.mask[i] ? area_of(d, given->u[i], given->v[i]) : 0;
         if (a.mask[i])
-            a.look[i] = TXM_LOOK_RESIDENT; /* it will be */
+            a.look[i] = TXM_LOOK_RESIDENT; /* it will be, after the repetition */
     }
     *worst = worse(*worst, end_attempt(&a, given));
     return missed;
 }
 
-/* Lookups of an area, gathered from wherever they lie. */
+/* Lookups of an area, gathered from anywhere in the batch. */
 typedef struct gathered {
     size_t count;
     float in[6][FEW], out[4][FEW];
@@ -295,7 +301,7 @@ static void gather(gathered *g, const txm_lookups *b, size_t i)
     g->from[g->count++] = (uint32_t)i;
 }
 
-/* Looks up what was gathered and puts it where it came from. */
+/* Looks up what was gathered, and writes the results to their places in the batch. */
 static txm_look sample_gathered(txm_cache_thread *t, uint32_t texture, const txm_sampler *how, const txm_lookups *b,
                                 gathered *g)
 {
@@ -320,7 +326,8 @@ static txm_look sample_gathered(txm_cache_thread *t, uint32_t texture, const txm
     return worst;
 }
 
-/* As many as `areas` has room for. Threads begin at different areas, so that they load for each other. */
+/* Does as many lookups as `areas` has room for. Threads begin at different areas, so each finds tiles that others have
+ * loaded. */
 static txm_look sample_by_areas(txm_cache_thread *t, uint32_t texture, const txm_sampler *how, const txm_lookups *part,
                                 const division *d, size_t *missed)
 {
@@ -348,7 +355,7 @@ static txm_look sample_by_areas(txm_cache_thread *t, uint32_t texture, const txm
 
 /* ---- the call ---- */
 
-/* One by one: for textures of UDIM tiles that have a base, and where lookups are watched. */
+/* Does the lookups one by one: for UDIM sets with a base texture, and while lookups are watched. */
 static txm_look sample_each(txm_cache_thread *t, uint32_t texture, const txm_sampler *how, const txm_lookups *b)
 {
     txm_look worst = TXM_LOOK_RESIDENT;
@@ -367,8 +374,8 @@ static txm_look sample_each(txm_cache_thread *t, uint32_t texture, const txm_sam
     return worst;
 }
 
-/* Sets with a base choose between two textures for each element, which the batch sampler cannot; plain sets
- * it resolves itself. */
+/* For sets with a base, one of two textures is chosen for each lookup, which the batch sampler cannot do; it resolves
+ * other sets itself. */
 static bool has_base(txm_cache_thread *t, uint32_t texture)
 {
     txm_enter(t);

@@ -1,24 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0
+ *
  * Memory of the cache: every byte is counted, and room is made for it in the budget first.
  *
- * Called with the lock held, so the counters need no atomics. Callers keep the size of what they hold and
- * give it back with it: an allocator of the renderer's own may need it, and no header in front of the
- * memory breaks alignment. Freeing is not a way to make room: it is txm_make_room that decides what goes,
- * before the memory is taken. */
+ * These functions are called with the lock held, so the counters need no atomics. Callers remember the size of an
+ * allocation and pass it when they release it: the renderer's allocator may need it, and without a header in front of
+ * the memory its alignment is kept. To make room, txm_make_room decides what is evicted, before the memory is
+ * allocated.
+ */
 #include <stdlib.h>
 
 #include "tile/cache/cache_impl.h"
 
 /* Arrays begin on a cache line. They grow by half while small, by an eighth when large and by a sixteenth when very
- * large, since the budget pays for the slack. */
+ * large, because unused capacity counts towards the budget. */
 enum { ALIGNMENT = 64, FIRST_ITEMS = 16, MANY_ITEMS = 1 << 10, VERY_MANY_ITEMS = 1 << 14 };
 
-/* Counted before anybody can see it. Making room may evict tiles, so nothing that the caller has read from
- * a slot before may be trusted after. */
+/* Making room may evict tiles, so the caller must read again whatever it has read from a slot before. */
 void *txm_cache_allocate(txm_cache *c, size_t bytes, size_t alignment)
 {
     void *memory = NULL;
-    alignment = alignment < sizeof(void *) ? sizeof(void *) : alignment; /* posix_memalign takes no less */
+    alignment = alignment < sizeof(void *) ? sizeof(void *) : alignment; /* the minimum for posix_memalign */
     txm_make_room(c, bytes);
     if (c->options.allocator.allocate)
         memory = c->options.allocator.allocate(c->options.allocator.user, bytes, alignment);
@@ -32,7 +33,7 @@ void *txm_cache_allocate(txm_cache *c, size_t bytes, size_t alignment)
     return memory;
 }
 
-/* `bytes` must be what was asked for. */
+/* `bytes` must be the size that was allocated. */
 void txm_cache_release(txm_cache *c, void *memory, size_t bytes)
 {
     if (!memory)
@@ -58,8 +59,8 @@ void txm_cache_free_string(txm_cache *c, char **text)
     *text = NULL;
 }
 
-/* `stops` is for arrays that lookups read: they are stopped while it moves. New items are zero. On failure
- * the array is as it was. */
+/* `stops` is for arrays that lookups read: lookups are stopped while the array is moved. New items are zero. On failure
+ * the array is unchanged. */
 bool txm_cache_grow(txm_cache *c, void **items, uint32_t *capacity, uint64_t needed, size_t item_bytes, bool stops)
 {
     if (needed <= *capacity)
@@ -86,7 +87,7 @@ bool txm_cache_grow(txm_cache *c, void **items, uint32_t *capacity, uint64_t nee
     return true;
 }
 
-/* What threads copy when the generation has changed. */
+/* Updates the view, which threads copy when the generation has changed. */
 void txm_cache_refresh(txm_cache *c)
 {
     c->view = (txm_view){.textures = c->view_textures,

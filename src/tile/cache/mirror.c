@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What a copy of the cache's tiles elsewhere may know. A stamp is given to a slot whenever a tile is loaded into it, so
- * a copy is good as long as the slot has the stamp that it had when the copy was made. */
+ * The state of the cache that a copy of its tiles elsewhere needs. A slot gets a new stamp whenever a tile is loaded
+ * into it, so a copy is valid as long as the slot has the stamp that it had when the copy was made.
+ */
 #include "tile/cache/mirror.h"
 
 #include "tile/cache/cache_impl.h"

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Where tiles come from: tx files, and callbacks of the caller, behind one interface (txm_origin). Both describe a
- * texture and read one tile with its border; the cache knows no more of either. What callbacks say is checked before it
- * is used, and borders are made here of rectangles that lie in the level.
+ * Sources of tiles: tx files, and callbacks of the caller, behind one interface (txm_origin). Both describe a texture
+ * and read one tile with its border; the rest of the cache does not distinguish them. Descriptions from callbacks are
+ * checked before use. Callbacks only read rectangles inside a level; the borders are made here.
  */
 #include "tile/base/checksum.h"
 #include "tile/base/extension.h"
 #include "tile/cache/blank.h"
 #include "tile/cache/cache_impl.h"
 
-/* Levels that are too long are left out, but for the coarsest one. */
+/* The number of levels that exceed limit_px; the coarsest one is always kept. */
 static uint32_t levels_to_skip(const txm_cache *c, uint32_t width, uint32_t height, uint32_t levels)
 {
     const uint32_t limit = c->options.limit_px;
@@ -19,9 +19,9 @@ static uint32_t levels_to_skip(const txm_cache *c, uint32_t width, uint32_t heig
     return skip;
 }
 
-/* Small textures are packed, but for those whose pixels beyond the edge are made opaque when they are widened.
- * `registered` is one past any level, which tells txm_source_register that not even the
- * levels have entries. */
+/* Small textures are packed, except for those whose pixels beyond the edge would become opaque when they are widened.
+ * `registered` is one more than the number of levels, by which txm_source_register recognises that not even the levels
+ * have entries. */
 static void finish_source(const txm_cache *c, txm_source *made, const char *digest)
 {
     made->registered = (uint8_t)(made->view->levels + 1);
@@ -70,13 +70,13 @@ const txm_origin txm_origin_file = {describe_file, read_file_tile};
 
 /* ---- callbacks ---- */
 
-/* A callback may fail without a word, or say so in its own. */
+/* Returns the failure of a callback, with the callback's message if it has given one. */
 static txm_status called_failed(const txm_cache_file *f, txm_status status, const char *what, txm_error *err)
 {
     if ((unsigned)status >= TXM_STATUSES)
         status = TXM_STATUS_INTERNAL;
     if (err)
-        err->message[sizeof err->message - 1] = 0; /* it may have filled all of it */
+        err->message[sizeof err->message - 1] = 0; /* the callback may have filled all of it */
     if (err && err->status != TXM_OK && err->message[0]) {
         err->status = status;
         txm_error_prefix(err, "%s", f->path);
@@ -130,7 +130,8 @@ static txm_status describe_called(txm_cache *c, txm_extension extension, txm_sou
     txm_view_shape(txm_level_size(shape.width, made->skip), txm_level_size(shape.height, made->skip),
                    shape.levels - made->skip, shape.tile_px, (txm_type)shape.type, shape.channels, extension,
                    made->view);
-    /* Tables of a level take 8 bytes a tile, whatever the budget is: as many as tx files can have are enough. */
+    /* The tables of a level take 8 bytes per tile, whatever the budget, so a level may have only as many tiles as in tx
+     * files. */
     if (txm_view_tiles(made->view, 0) > TXM_BLANK_LEVEL_TILES)
         return txm_fail(err, TXM_STATUS_UNSUPPORTED,
                         "%s: tiles of %u px are too small for the %u x %u px of its source: a level may have %d",
@@ -141,8 +142,8 @@ static txm_status describe_called(txm_cache *c, txm_extension extension, txm_sou
     return TXM_OK;
 }
 
-/* What a padded tile shows, in pixels of the level: of it, the part from x0 to x1 and y0 to y1 lies in the level, which
- * is number `level` of the view and `stored` of the source. */
+/* The area of a padded tile, in pixels of the level: left and top are its corner, and the part from x0 to x1 and y0 to
+ * y1 is inside the level. The level has the number `level` in the view, and `stored` in the source. */
 typedef struct padded {
     const txm_cache_file *file;
     const txm_view_texture *view;
@@ -156,7 +157,8 @@ static uint8_t *pixel_at(const padded *p, int32_t x, int32_t y)
     return p->pixels + (size_t)(y - p->top) * p->view->row_bytes + (size_t)(x - p->left) * p->view->pixel_bytes;
 }
 
-/* `width` by `height` pixels from (from_x, from_y) of the level, which may have been read already, to (x, y). */
+/* Puts `width` by `height` pixels from (from_x, from_y) of the level at (x, y). `read`: they are copied if the tile
+ * holds them already. */
 static txm_status fetch(const padded *p, int32_t from_x, int32_t from_y, int32_t width, int32_t height, int32_t x,
                         int32_t y, bool read, txm_error *err)
 {
@@ -175,8 +177,8 @@ static txm_status fetch(const padded *p, int32_t from_x, int32_t from_y, int32_t
     return txm_fail_as(err, &said);
 }
 
-/* A column of the border from the rows that lie in the level, or a pixel of a corner. CLIP is clear beyond the level.
- */
+/* Fills a part of the border, a column of the rows inside the level, or a part of a row, as the extension requires.
+ * With CLIP pixels beyond the level are transparent black. */
 static txm_status fetch_beyond(const padded *p, int32_t x, int32_t y, int32_t width, int32_t height, txm_error *err)
 {
     const txm_view_texture *v = p->view;
@@ -189,7 +191,8 @@ static txm_status fetch_beyond(const padded *p, int32_t x, int32_t y, int32_t wi
     return TXM_OK;
 }
 
-/* One rectangle for nearly all of it; where the border leaves the level, a few that are a pixel wide or high. */
+/* Nearly all of a tile is one rectangle; where the border extends beyond the level, a few rectangles that are one pixel
+ * wide or high are added. */
 static txm_status read_called_padded(const txm_source *s, uint32_t level, uint32_t tile, uint8_t *pixels,
                                      txm_error *err)
 {
@@ -217,7 +220,7 @@ static txm_status read_called_padded(const txm_source *s, uint32_t level, uint32
     return status;
 }
 
-/* A packed texture has all its levels, and no borders. */
+/* A packed texture consists of one tile with all levels and without borders. */
 static txm_status read_called_tile(txm_cache *c, const txm_source *s, uint32_t level, uint32_t tile, uint8_t *pixels,
                                    uint8_t *unwidened, bool *opaque, txm_error *err)
 {

@@ -1,23 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Parts of a texture that the caller names: loaded ahead, kept, or invalidated.
+ * Parts of a texture that the caller specifies, to preload, pin or invalidate them.
  *
- * A part is a range of levels and a rectangle. Its tiles are walked coarse levels first: these cost little, and serve
- * as stand-ins for what does not fit. Stand-ins are parts as well, of every texture. */
+ * A part is a range of levels and a rectangle. Its tiles are visited from coarse to fine: coarse levels take little
+ * memory, and serve as stand-ins for tiles that do not fit. The stand-ins of all textures are loaded as parts too.
+ */
 #include <math.h>
 
 #include "tile/cache/cache_impl.h"
 
 /* ---- walking ---- */
 
-/* What is done for each tile of a part; false: enough. */
+/* Called for each tile of a part; false stops the walk. */
 typedef bool (*txm_part_step)(txm_cache *c, txm_source *s, uint32_t level, uint32_t tile, void *arg);
 
 static const txm_cache_part whole_texture = {0, TXM_MAX_LEVELS, 0.0f, 0.0f, 1.0f, 1.0f};
 
-/* The range of tiles that [a, b] of a side of `size` pixels touches. Clamped to the texture, whatever its
- * extension: a part names pixels, not a place in a repeating pattern. An empty range is the one tile that
- * it lies in. */
+/* The range of tiles that [a, b] touches along a side of `size` pixels. It is clamped to the texture, whatever the
+ * extension, because a part means pixels and not places in a repeating pattern. An empty range means the tile that it
+ * lies in. */
 static void range_of(float a, float b, uint32_t size, uint32_t shift, uint32_t *first, uint32_t *last)
 {
     float low = fminf(fmaxf(fminf(a, b), 0.0f), 1.0f) * (float)size;
@@ -31,7 +32,7 @@ static void range_of(float a, float b, uint32_t size, uint32_t shift, uint32_t *
 static void levels_of_part(const txm_source *s, const txm_cache_part *part, uint32_t *first, uint32_t *last)
 {
     *last = part->last_level < s->view->levels ? part->last_level : s->view->levels - 1u;
-    if (txm_view_is_packed(s->view)) /* its tile is all of them */
+    if (txm_view_is_packed(s->view)) /* its only tile has all levels */
         *last = 0;
     *first = part->first_level < *last ? part->first_level : *last;
 }
@@ -51,7 +52,7 @@ static bool walk_level(txm_cache *c, txm_source *s, uint32_t level, const txm_ca
     return true;
 }
 
-/* Only levels that have entries: of the others nothing is in memory. */
+/* Visits only levels that have entries: nothing of the others is in memory. */
 static bool walk_part(txm_cache *c, txm_source *s, const txm_cache_part *part, txm_part_step step, void *arg)
 {
     uint32_t first, last;
@@ -73,7 +74,7 @@ static txm_status check_part(const txm_cache *c, uint32_t texture, const txm_cac
     return TXM_OK;
 }
 
-/* Opens the texture, and gives the levels of the part entries. With the lock, which may be given up. */
+/* Opens the texture and registers the levels of the part. With the lock held, which may be released in between. */
 static txm_status open_part(txm_cache *c, uint32_t texture, const txm_cache_part *part, txm_source **out,
                             txm_error *err)
 {
@@ -88,20 +89,20 @@ static txm_status open_part(txm_cache *c, uint32_t texture, const txm_cache_part
 
 /* ---- loading ---- */
 
-/* What is loaded together. Some at a time, so that a large part does not pin the whole cache. */
+/* The most tiles of a round. A part is loaded in rounds, so a large one does not pin the whole cache. */
 enum { LOADED_TOGETHER = 1024 };
 
 typedef struct part_load {
     txm_ticket *ticket;
     uint32_t count;
-    uint64_t bytes, all_bytes; /* of tiles of this round; and of those before it */
-    bool full, over;           /* there may be more for another round; what is left does not fit the budget */
-    bool keeps;                /* tiles that are there are kept */
-    bool waits;                /* somebody else loads a tile of it */
+    uint64_t bytes, all_bytes; /* of the tiles of this round, and of the rounds before */
+    bool full, over;           /* full: another round may be needed; over: the rest does not fit the budget */
+    bool keeps;                /* pin the tiles that are in memory */
+    bool waits;                /* another thread is loading a tile of the part */
 } part_load;
 
-/* Whether a tile more fits seven eighths of what the budget has for tiles: beyond, each would evict one that was
- * loaded before it. What this call has loaded counts whether or not it is still there, so that a call ends. */
+/* Whether one more tile fits into seven eighths of the room for tiles: beyond that, each tile would evict one that was
+ * loaded before it. The tiles that this call has loaded count even if they were evicted since, so the call ends. */
 static bool has_space(const txm_cache *c, const part_load *p, uint64_t tile_bytes)
 {
     const uint64_t there = c->stats.tile_bytes + p->bytes, loaded = p->all_bytes + p->bytes;
@@ -117,7 +118,8 @@ static void keep_tile(txm_cache *c, uint32_t slot)
     c->kept_bytes += txm_slot_bytes(c, slot);
 }
 
-/* Tiles that are kept have had their room reserved. */
+/* Handles one tile of a part that is to be loaded or kept. Tiles that are kept need no check for space, because it was
+ * reserved. */
 static bool want_tile(txm_cache *c, txm_source *s, uint32_t level, uint32_t tile, void *arg)
 {
     part_load *p = arg;
@@ -140,7 +142,8 @@ static bool want_tile(txm_cache *c, txm_source *s, uint32_t level, uint32_t tile
     return true;
 }
 
-/* One round, which skips what is there. The tiles it has loaded are pinned until the next round of the same call. */
+/* Runs one round, which skips tiles in memory. The tiles that it has loaded are pinned until the next round of the same
+ * call. */
 static txm_status load_round(txm_cache *c, uint32_t texture, const txm_cache_part *part, part_load *p, txm_pins *pins,
                              txm_error *err)
 {
@@ -158,7 +161,7 @@ static txm_status load_round(txm_cache *c, uint32_t texture, const txm_cache_par
         status = open_part(c, texture, part, &s, err);
         if (status == TXM_OK && s)
             walk_part(c, s, part, want_tile, p);
-        txm_unpin(c, pins); /* what is kept is by now */
+        txm_unpin(c, pins); /* tiles to be kept have been marked by now */
         txm_ticket_fill(p->ticket, p->count);
     } else {
         txm_cache_release(c, jobs, LOADED_TOGETHER * sizeof *jobs);
@@ -190,7 +193,7 @@ txm_status txm_cache_preload(txm_cache *c, uint32_t texture, const txm_cache_par
     while (status == TXM_OK && p.full && !p.over) {
         const uint64_t seen = atomic_load(&c->completions);
         status = load_round(c, texture, part, &p, &pins, err);
-        if (status == TXM_OK && p.full && !p.count) /* other batches have the room */
+        if (status == TXM_OK && p.full && !p.count) /* other batches take the room */
             txm_wait_for_others(c, seen);
     }
     drop_pins(c, &pins);
@@ -199,7 +202,7 @@ txm_status txm_cache_preload(txm_cache *c, uint32_t texture, const txm_cache_par
 
 /* ---- keeping ---- */
 
-/* Bytes of tiles of a part that are not kept yet. */
+/* Sums up the bytes of tiles that are not kept yet. */
 static bool count_unkept(txm_cache *c, txm_source *s, uint32_t level, uint32_t tile, void *arg)
 {
     const uint32_t slot = __atomic_load_n(&c->tiles[txm_entry_index(s, level, tile)].slot, __ATOMIC_RELAXED);
@@ -208,7 +211,7 @@ static bool count_unkept(txm_cache *c, txm_source *s, uint32_t level, uint32_t t
     return true;
 }
 
-/* Room is reserved for all of the part first, so that what does not fit is not begun. */
+/* Reserves room for all of a part first, so that a part which does not fit is not loaded at all. */
 static txm_status reserve_part(txm_cache *c, uint32_t texture, const txm_cache_part **part, uint64_t *bytes,
                                txm_error *err)
 {
@@ -234,7 +237,7 @@ static txm_status reserve_part(txm_cache *c, uint32_t texture, const txm_cache_p
     return status;
 }
 
-/* Until a round finds nothing to load: tiles that another thread loads are waited for. */
+/* Repeats rounds until one finds nothing to load; waits for tiles that other threads load. */
 txm_status txm_cache_pin(txm_cache *c, uint32_t texture, const txm_cache_part *part, txm_error *err)
 {
     part_load p = {.keeps = true, .full = true};
@@ -255,7 +258,7 @@ txm_status txm_cache_pin(txm_cache *c, uint32_t texture, const txm_cache_part *p
     return status;
 }
 
-/* The level whose tile is a texture's stand-in; UINT32_MAX: none. */
+/* The level whose tile is the texture's stand-in; UINT32_MAX: none. */
 static uint32_t stand_in_level(const txm_cache *c, const txm_source *s)
 {
     uint32_t level = 0;
@@ -291,7 +294,7 @@ txm_status txm_cache_unpin(txm_cache *c, uint32_t texture, const txm_cache_part 
 
 /* ---- invalidating ---- */
 
-/* Tiles that go together, so that lookups that run are waited for once. */
+/* Tiles that are evicted together, so lookups are waited for only once. */
 typedef struct going {
     uint32_t slots[1024], count;
 } going;
@@ -307,7 +310,7 @@ static bool invalidate_tile(txm_cache *c, txm_source *s, uint32_t level, uint32_
         g->slots[g->count++] = slot;
     } else if (slot != TXM_SLOT_LOADING && slot != TXM_SLOT_NONE && !txm_is_requested(slot)) {
         if (slot < TXM_SLOT_STATES)
-            txm_slot_at(c, slot)->entry--; /* of one colour, which others go on showing */
+            txm_slot_at(c, slot)->entry--; /* a shared tile of one colour, which other entries still show */
         txm_entry_set(c, entry, TXM_SLOT_NONE);
     }
     if (g->count == MOST) {
@@ -317,7 +320,7 @@ static bool invalidate_tile(txm_cache *c, txm_source *s, uint32_t level, uint32_
     return true;
 }
 
-/* Levels that had no memory for entries are tried again as well. */
+/* Resets the levels without memory for their entries, so they are tried again too. */
 static void forget_failed_levels(txm_cache *c, const txm_source *s)
 {
     for (uint32_t i = 0; i < s->view->levels && !txm_view_is_packed(s->view); i++)
@@ -325,7 +328,7 @@ static void forget_failed_levels(txm_cache *c, const txm_source *s)
             txm_entry_set(c, s->first + i, TXM_SLOT_NONE);
 }
 
-/* A texture whose file or source could not be opened is opened again. */
+/* Resets a texture that could not be opened, so it is opened again. */
 static void forget_failure(txm_cache *c, uint32_t texture)
 {
     txm_texture *t = &c->textures[texture];
@@ -362,12 +365,12 @@ txm_status txm_cache_invalidate(txm_cache *c, uint32_t texture, const txm_cache_
 
 /* ---- stand-ins ---- */
 
-/* The colour of the coarsest level, for files that name no average. */
+/* Sets the average colour from the coarsest level, for files that do not contain one. */
 static void average_of_pixels(txm_cache *c, uint32_t texture)
 {
     static const float unnamed[4] = {0.5f, 0.5f, 0.5f, 1.0f};
     txm_sampler how = {.rule = TXM_LEVEL_RULE_GIVEN, .mode = TXM_LEVEL_MODE_FLOOR, .anisotropy = 1};
-    const txm_lookup far = {.u = 0.5f, .v = 0.5f, .dudx = TXM_MAX_LEVELS}; /* beyond the last */
+    const txm_lookup far = {.u = 0.5f, .v = 0.5f, .dudx = TXM_MAX_LEVELS}; /* beyond the last level */
     txm_view_texture v;
     txm_cache_thread *thread;
     float color[4];
@@ -391,7 +394,7 @@ static void average_of_pixels(txm_cache *c, uint32_t texture)
     txm_cache_thread_free(&thread);
 }
 
-/* What cannot be had is done without: lookups say why when they need it. */
+/* Loads a texture's stand-in. Failures are ignored here: lookups report them when they need the tile. */
 void txm_stand_in_load(txm_cache *c, uint32_t texture)
 {
     txm_cache_part part = whole_texture;

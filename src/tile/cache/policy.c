@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Policies: what goes when memory is needed, a row of a table each, and the only place that knows one of them.
  *
- * How tiles go is the same for all, and in evict.c. A policy says in which order, whether they go at other times too,
- * and whether they are staged first. To add one is to add a constant to txm_cache_policy and a row here: options,
- * reports, replays, help and manuals take its names and its sentence from the row.
+ * Policies: a table with one row per policy, which decides what is evicted when memory is needed. Only this file
+ * distinguishes them.
  *
- * Orders come from the epochs in which lookups have marked tiles. Epochs are short: load.c begins one after a
- * sixteenth of the tiles was loaded, so a render tile may have many. */
+ * Eviction itself is the same for all policies, and is in evict.c. A policy defines the order, whether tiles are
+ * evicted at other times too, and whether they are staged first. To add a policy, add a constant to txm_cache_policy
+ * and a row here: options, reports, replays, help and manuals take its names and its description from the row.
+ *
+ * Orders are based on the epochs in which lookups have marked tiles. Epochs are short: load.c begins one after a
+ * sixteenth of the tiles was loaded, so a render tile may have many.
+ */
 #include <time.h>
 
 #include "tile/base/clock.h"
@@ -14,13 +17,13 @@
 
 /* ---- orders ---- */
 
-/* Written by lookups without a lock; a mark that is a moment old does no harm. */
+/* Lookups write marks without a lock; a slightly old value does no harm. */
 static uint32_t mark_of(const txm_cache *c, const txm_slot *s)
 {
     return __atomic_load_n(&c->tiles[s->entry].mark, __ATOMIC_RELAXED);
 }
 
-/* 15 minus the age. */
+/* The order is 15 minus the age. */
 static uint32_t order_by_age(const txm_cache *c, const txm_slot *s)
 {
     enum { OLDEST_AGE = 15 };
@@ -28,9 +31,10 @@ static uint32_t order_by_age(const txm_cache *c, const txm_slot *s)
                                                                                   : OLDEST_AGE - 1u - s->age;
 }
 
-/* That is the order of arrival, by stamps alone. How many are staged: of a trace of single lookups and one of waves,
- * in a tenth of what they use, a cache reads 3461 and 3435 tiles with none, 3118 and 3281 with a sixteenth, as OptiX
- * Toolkit advises, 3112 and 3093 with a quarter, and no fewer with a half. */
+/* All are equal, so stamps alone decide, and tiles are evicted in the order of loading. The number of staged tiles was
+ * chosen from two traces, one of single lookups and one of waves, with a cache of a tenth of what they use: it reads
+ * 3461 and 3435 tiles without staging, 3118 and 3281 with a sixteenth staged, as OptiX Toolkit advises, 3112 and 3093
+ * with a quarter, and no fewer with a half. */
 static uint32_t order_of_none(const txm_cache *c, const txm_slot *s)
 {
     (void)c, (void)s;
@@ -39,8 +43,8 @@ static uint32_t order_of_none(const txm_cache *c, const txm_slot *s)
 
 /* ---- epochs ---- */
 
-/* The older a tile is, the rarer its counter moves, spread over the epochs. A tile of age n grows
- * older every 2^n epochs; the slot's number is added so that not all of an age move in the same one. */
+/* Advances the counters of unused tiles. The older a tile is, the more rarely its counter advances: at age n every 2^n
+ * epochs. The slot's number is added, so tiles of one age do not all advance in the same epoch. */
 static void grow_older(txm_cache *c, uint32_t epoch)
 {
     enum { MOST = 14 };
@@ -56,16 +60,15 @@ static void grow_older(txm_cache *c, uint32_t epoch)
         }
 }
 
-/* Not used since the epoch that `arg` points to. */
+/* Whether a tile was not used since the epoch that `arg` points to. */
 static bool is_stale(txm_cache *c, uint32_t slot, void *arg)
 {
     const txm_slot *s = txm_slot_at(c, slot);
     return txm_slot_evictable(s) && mark_of(c, s) < *(const uint32_t *)arg;
 }
 
-/* What the last render tiles did not use: as many as are kept. That may be all tiles there are, and to give their
- * memory back takes long, so others get the lock in between: each time long enough for those who wait for it to wake
- * up. */
+/* Evicts the tiles that the last keep_epochs render tiles did not use. That may be all tiles, and freeing their memory
+ * takes long, so the lock is released in between, each time long enough for waiting threads to wake up. */
 static void drop_stale(txm_cache *c)
 {
     enum { SLABS = 32 };
@@ -87,7 +90,7 @@ static void drop_stale(txm_cache *c)
 
 /* ---- the table ---- */
 
-/* By txm_cache_policy. */
+/* Indexed by txm_cache_policy. */
 const txm_policy txm_policies[TXM_CACHE_POLICIES] = {
     [TXM_CACHE_POLICY_RENDER_TILES] =
         {.words =

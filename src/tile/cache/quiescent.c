@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Waiting for lookups that run, so that what they may have seen can be changed. A lookup says that it is under way
- * and then looks at what the cache shows it; whoever waits changes that first and then looks at what threads say.
- * Neither may overtake the other: a barrier in every lookup would cost a tenth of it, so membarrier(2) puts one into
- * all threads when somebody waits.
+ * Waiting for running lookups, so that what they may have read can be changed. A lookup first sets a flag and then
+ * reads the cache's state; the waiting thread first changes that state and then reads the flags. The two steps must not
+ * be reordered on either side. A barrier in every lookup would cost a tenth of its time, so the waiting thread calls
+ * membarrier(2), which executes one in all threads.
  */
 #include <linux/membarrier.h>
 #include <sched.h>
@@ -15,9 +15,9 @@
 #include "tile/cache/cache_impl.h"
 #include "tile/ops/ops.h"
 
-/* A barrier in all threads without membarrier: a page that every processor may know is taken away, of which all that
- * run this process must hear before the call returns. Where not even that is allowed, the wait is far longer than any
- * processor keeps a write to itself. */
+/* Causes a barrier in all threads without membarrier: it unmaps a page that every processor may have in its TLB, so all
+ * processors that run this process must be interrupted before the call returns. In case even that has no effect, it
+ * then waits far longer than any processor delays a write. */
 static void interrupt_all(void)
 {
     static const struct timespec LONG = {.tv_nsec = 10000000};
@@ -30,8 +30,8 @@ static void interrupt_all(void)
     nanosleep(&LONG, NULL);
 }
 
-/* Where the kernel has no membarrier, lookups carry fences themselves (c->fences). A sandbox may forbid the call later
- * than it was asked for: then they do so from here on, and those that run without are waited for once more. */
+/* If the kernel has no membarrier, lookups contain fences (c->fences). A sandbox may forbid the call after it was
+ * registered: then fences are used from then on, and lookups that began without them are waited for once more. */
 static void barrier_everywhere(txm_cache *c)
 {
     atomic_signal_fence(memory_order_seq_cst);
@@ -42,15 +42,15 @@ static void barrier_everywhere(txm_cache *c)
     interrupt_all();
 }
 
-/* Changes between any two lookups of a thread, and in none. */
+/* Changes between any two lookups of a thread, and never during one. */
 static uint64_t count_of(txm_cache_thread *t)
 {
     return atomic_load(&t->quick.lookups) + atomic_load(&t->sections);
 }
 
-/* Lookups are short: yielding is enough. With the lock held. Lookups that begin from now on are not waited for: they
- * can't see what was taken out before the barrier. The count is read first: where it has changed since, the thread
- * was in no lookup for a moment. */
+/* Lookups are short, so yielding is enough. Called with the lock held. Lookups that begin after the barrier are not
+ * waited for, because they can't find what was removed before it. The count is read first: if it has changed since, the
+ * thread was outside a lookup for a moment. */
 void txm_wait_quiescent(txm_cache *c)
 {
     if (!c->threads)
@@ -64,27 +64,28 @@ void txm_wait_quiescent(txm_cache *c)
 
 /* ---- quick lookups ---- */
 
-/* Stands where the sampler was. The first lookup after a change renews what the thread knows, so that the next ones
- * are quick again; a cache whose lookups never are is not asked each time. */
+/* Takes the place of the sampler after a change. The first lookup then renews the thread's copy of the cache's state,
+ * so the next ones are quick again. If lookups of this cache cannot be quick, the copy is not renewed here. */
 static txm_look find_stale(txm_guard *quick, uint32_t texture, const txm_sampler *how, const txm_lookup *at,
                            uint32_t *random, float out[4])
 {
     txm_cache_thread *t = txm_thread_of(quick);
-    atomic_store_explicit(&quick->active, 0, memory_order_release); /* before the lock: its holder may wait for it */
+    /* This must come before the lock, because the thread that holds it may be waiting for this one. */
+    atomic_store_explicit(&quick->active, 0, memory_order_release);
     if (txm_may_be_quick(t->cache))
         txm_renew(t);
     return quick->missed(quick, texture, how, at, random, out);
 }
 
-/* To be called when anything has changed that quick lookups don't look at: the view, the epoch, whether lookups
- * are watched. Instead of a flag that each of them would test, it is the sampler that is exchanged. */
+/* Must be called after every change that quick lookups do not check for: of the view, the epoch, and whether lookups
+ * are watched. The pointer to the sampler is replaced, because testing a flag in every lookup would cost time. */
 void txm_slow_down(txm_cache *c)
 {
     for (txm_cache_thread *t = c->threads; t; t = t->next)
         atomic_store_explicit(&t->quick.sample, find_stale, memory_order_release);
 }
 
-/* For quick lookups, sets that have a base texture have no tiles, so that they go the general way. */
+/* In the view for quick lookups, sets with a base texture have no tiles, so their lookups take the general path. */
 void txm_learn(txm_cache_thread *t)
 {
     const txm_cache *c = t->cache;
@@ -113,7 +114,7 @@ void txm_renew(txm_cache_thread *t)
 
 /* ---- the world ---- */
 
-/* An odd generation sends lookups to txm_renew, where they wait for the lock. */
+/* While the generation is odd, lookups call txm_renew, where they wait for the lock. */
 void txm_stop_world(txm_cache *c)
 {
     atomic_fetch_add(&c->generation, 1);
@@ -121,7 +122,8 @@ void txm_stop_world(txm_cache *c)
     txm_wait_quiescent(c);
 }
 
-/* The view is made anew before the generation is even again: whoever sees the one has the other. */
+/* The view is updated before the generation becomes even: a thread that reads the new generation also reads the new
+ * view. */
 void txm_resume_world(txm_cache *c)
 {
     txm_cache_refresh(c);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A cache without files, for replays (tile/trace): textures are described, and tiles of one colour named, by the
- * caller, and tiles are touched by name, without a sampler. All else is the cache as it is.
+ * A cache without files, for replays (tile/trace): the caller provides the shapes of textures and the pixels of tiles
+ * of one colour, and tiles are used by name, without a sampler. Everything else is the real cache.
  */
 #include "tile/cache/rehearse.h"
 
@@ -22,8 +22,8 @@ txm_status txm_rehearse_add(txm_cache *c, const char *path, txm_extension extens
     return status;
 }
 
-/* In place of reading a header. Textures that shared tiles are one texture in a trace, so each has a digest of its own:
- * a source takes as much memory as it did. */
+/* Replaces reading a header. Textures that shared tiles are one texture in a trace, so each gets its own digest, which
+ * makes a source take as much memory as in the traced cache. */
 void txm_rehearse_open(const txm_cache *c, uint32_t texture, txm_source *made)
 {
     c->rehearsal.shape(c->rehearsal.user, texture, made->view, &made->converts);
@@ -32,7 +32,7 @@ void txm_rehearse_open(const txm_cache *c, uint32_t texture, txm_source *made)
     made->digest[0] = texture;
 }
 
-/* In place of reading a tile. Its pixel is all that is written, and is enough for tiles to be shared. */
+/* Replaces reading a tile. Only one pixel is written, which is enough to share the tile. */
 bool txm_rehearse_load(const txm_cache *c, const txm_job *job)
 {
     const txm_source *s = job->source;
@@ -43,14 +43,14 @@ bool txm_rehearse_load(const txm_cache *c, const txm_job *job)
     return pixel;
 }
 
-/* Marks the tiles that are there and asks for the others, as a lookup does; whether all are there. */
+/* Marks the tiles that are in memory and requests the others, as a lookup does; returns whether all are in memory. */
 static bool touch(txm_cache_thread *t, const txm_tile_name *tiles, uint32_t count, txm_lane *lane)
 {
     bool there = true;
     txm_enter(t);
     for (uint32_t i = 0; i < count; i++) {
         const txm_view_texture *v = &t->view.textures[tiles[i].texture];
-        /* A texture that nobody has opened shows one pixel. */
+        /* A texture that is not open yet shows one pixel. */
         const bool opened = t->cache->textures[tiles[i].texture].source;
         const uint32_t level = opened ? tiles[i].level : 0;
         txm_look look = TXM_LOOK_RESIDENT;
@@ -68,7 +68,7 @@ txm_status txm_rehearse_look(txm_cache_thread *t, const txm_tile_name *tiles, ui
         txm_lane lane = {.capacity = TXM_LOOKUP_TILES, .requests = t->requests};
         if (touch(t, tiles, count, &lane))
             break;
-        if (!lane.count) /* a tile that cannot be had: nobody else is there to load it */
+        if (!lane.count) /* a tile cannot be loaded, and there is no other thread that could load it */
             return txm_fail(err, TXM_STATUS_NO_MEMORY, "no memory for the page table of a replay");
         txm_fetch(t, lane.count);
     }

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The report: figures under the names that Cycles and OpenImageIO print, and what they mean.
  *
- * For people who tune a budget: the text has the order and words of Cycles' statistics, the JSON every
- * member of txm_cache_stats under its own name, and both end in one sentence that says what to do. Nothing
- * is measured here; figures come from stats.c. The JSON is written here by hand, of numbers, names and two kinds of
- * strings: renderers that link libtxtile alone have it without a library for JSON. */
+ * The report: statistics under the names that Cycles and OpenImageIO print, and a verdict.
+ *
+ * It is meant for users who tune a budget. The text has the order and words of Cycles' statistics, the JSON has the
+ * members of txm_cache_stats under their own names, and both end with a sentence that says what to do. All numbers come
+ * from stats.c. The JSON contains only numbers, names and two kinds of strings, so it is written without a JSON
+ * library, which renderers that link libtxtile would otherwise need.
+ */
 #include "tile/base/bytes.h"
 #include "tile/base/text.h"
 #include "tile/cache/cache_impl.h"
@@ -14,8 +16,8 @@ static double percent(uint64_t part, uint64_t whole)
     return whole ? 100.0 * (double)part / (double)whole : 0.0;
 }
 
-/* As Cycles prints sizes. It divides by 1024 but changes the unit at 1000, so that no figure has four
- * digits before the point. */
+/* Formats a size as Cycles does: it divides by 1024 but changes the unit at 1000, so no number has four digits before
+ * the point. */
 static void print_bytes(char text[32], uint64_t bytes)
 {
     static const char *const units[] = {"bytes", "KB", "MB", "GB", "TB"};
@@ -26,10 +28,10 @@ static void print_bytes(char text[32], uint64_t bytes)
     txm_format(text, 32, unit ? "%.1f %s" : "%.0f %s", n, units[unit]);
 }
 
-/* One sentence: what is wrong, and what to do. In order of urgency: failures first, then a cache that reads
- * one tile in a hundred again, then one that used less than a quarter of its budget. Tiles that the caller let go, or a
- * render tile that ended, say nothing about the size of the cache. The working set is what was read at least once, plus
- * what the cache needs around it. */
+/* Writes one sentence that says what is wrong and what to do, in the order of urgency: failures first, then a cache
+ * that reads one tile in a hundred again, then one that used less than a quarter of its budget. Tiles that were dropped
+ * by the caller or at the end of a render tile don't mean that the cache is too small. The working set is the size of
+ * all tiles that were read, each once, plus the cache's overhead. */
 static void verdict(txm_cache *c, const txm_cache_stats *s, char text[256])
 {
     char set[32];
@@ -71,7 +73,7 @@ static void line_share(txm_bytes *b, const char *name, uint64_t n, uint64_t of)
     txm_bytes_printf(b, "  %-26s %llu (%.1f%%)\n", name, (unsigned long long)n, percent(n, of));
 }
 
-/* Each texture under the lock, since it may be replaced while a report is made, and its path with it. */
+/* Each texture is handled under the lock, because replacing it meanwhile would free its path. */
 static void add_textures(txm_cache *c, txm_bytes *b, uint32_t count,
                          void (*add)(txm_bytes *b, uint32_t id, const txm_cache_texture_stats *t))
 {
@@ -84,8 +86,8 @@ static void add_textures(txm_cache *c, txm_bytes *b, uint32_t count,
     }
 }
 
-/* Textures that nobody looked up are left out. The line of opens has the words of OpenImageIO's statistics,
- * which people search for. */
+/* Textures that were never looked up are left out. The line of opens has the words of OpenImageIO's statistics, so
+ * users can search for them. */
 static void add_texture_text(txm_bytes *b, uint32_t id, const txm_cache_texture_stats *t)
 {
     char size[32];
@@ -115,7 +117,7 @@ static void add_texture_text(txm_bytes *b, uint32_t id, const txm_cache_texture_
         txm_bytes_printf(b, "    failed: %llu (%s)\n", (unsigned long long)t->failures, t->message);
 }
 
-/* Names and order are those of Cycles' statistics, for people who know them. */
+/* Names and order are those of Cycles' statistics, so its users recognise them. */
 static void add_text(txm_cache *c, const txm_cache_stats *s, const char *sentence, txm_bytes *b)
 {
     txm_bytes_printf(b, "Full Images:\n  none: small images have small tiles\nTiled Images:\n");
@@ -155,7 +157,7 @@ static void add_text(txm_cache *c, const txm_cache_stats *s, const char *sentenc
 
 /* ---- JSON ---- */
 
-/* Paths may hold any bytes: what is not UTF-8 is replaced. */
+/* Paths may contain any bytes; those that are not UTF-8 are replaced. */
 static void add_string(txm_bytes *b, const char *text)
 {
     txm_bytes_add(b, "\"", 1);
@@ -174,7 +176,7 @@ static void add_string(txm_bytes *b, const char *text)
     txm_bytes_add(b, "\"", 1);
 }
 
-/* A UDIM set has no path; it is listed with null, so that indices remain those of the renderer. */
+/* A UDIM set has no path; it is listed with null, so the indices are those of the renderer. */
 static void add_texture_json(txm_bytes *b, uint32_t id, const txm_cache_texture_stats *t)
 {
     txm_bytes_printf(b, "%s{\"texture\":%u,\"path\":", id ? "," : "", id);
@@ -199,7 +201,7 @@ static void add_texture_json(txm_bytes *b, uint32_t id, const txm_cache_texture_
     txm_bytes_puts(b, "]}");
 }
 
-/* The members of txm_cache_stats under their own names. */
+/* Writes a member of txm_cache_stats under its own name. */
 #define NUMBER(NAME) txm_bytes_printf(b, "\"" #NAME "\":%llu,", (unsigned long long)s->NAME)
 
 static void add_json(txm_cache *c, const txm_cache_stats *s, const char *sentence, txm_bytes *b)
@@ -257,8 +259,8 @@ static void add_json(txm_cache *c, const txm_cache_stats *s, const char *sentenc
     txm_bytes_puts(b, "]}\n");
 }
 
-/* NULL when memory is out. The caller frees it. Textures are visited one by one, each under the lock: while
- * a render runs, the figures of two textures may be moments apart. */
+/* NULL: out of memory. The caller frees the text. The lock is taken for each texture separately, so during a render the
+ * numbers of two textures may be from slightly different times. */
 char *txm_cache_report(txm_cache *c, txm_cache_report_format format)
 {
     txm_cache_stats s;

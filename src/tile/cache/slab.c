@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Memory for tiles: slabs of up to 512 KiB, each for tiles of one size and as long as these are. A large budget takes
- * arenas that huge pages fit, so that random lookups miss fewer TLB entries, and cuts slabs of one size from each.
+ * Memory for tiles. A slab has up to 512 KiB and holds tiles of one size. With a large budget, arenas have the size of
+ * huge pages, so random lookups cause fewer TLB misses; each is cut into slabs of one size.
  *
- * A slot is named by one number: slab in the upper bits, place in the lower TXM_SLOT_BITS. The page table
- * holds that number, and kernels turn it into an address by one table and one multiplication. A slab serves
- * one size of tile, its class, so nothing is ever fragmented; what is free in one class reaches another
- * only as a whole slab. All of it runs with the lock held.
+ * A slot is identified by one number: the slab in the upper bits, the place in it in the lower TXM_SLOT_BITS. The page
+ * table holds that number, and kernels convert it to an address with one table and one multiplication. All tiles of a
+ * slab have one size, its class, so memory is not fragmented; free memory of one class becomes available to another
+ * only as a whole slab. All functions are called with the lock held.
  */
 #include <sys/mman.h>
 
@@ -14,7 +14,7 @@
 
 enum { SMALL_ALIGNMENT = 64, HUGE_BYTES = 2 << 20, HUGE_FROM_BYTES = 64 << 20 };
 
-/* The slab must exist: numbers from the page table are below TXM_SLOT_STATES and held by a tile. */
+/* The slab must exist: slot numbers in the page table are below TXM_SLOT_STATES and refer to tiles. */
 txm_slot *txm_slot_at(txm_cache *c, uint32_t slot)
 {
     return &c->slabs[slot >> TXM_SLOT_BITS].slot[slot & (TXM_SLOTS - 1)];
@@ -32,13 +32,14 @@ uint8_t *txm_slot_pixels(txm_cache *c, uint32_t slot)
 
 /* ---- arenas ---- */
 
-/* With the slack that views promise, and rounded up, so that the slab after it in memory begins on a cache line too. */
+/* Includes the slack that views guarantee, and is rounded up, so the next slab in memory begins on a cache line too. */
 static size_t slab_bytes_of(uint32_t slots, uint32_t tile_bytes)
 {
     return ((size_t)slots * tile_bytes + TXM_SLAB_SLACK + SMALL_ALIGNMENT - 1) & ~(size_t)(SMALL_ALIGNMENT - 1);
 }
 
-/* An arena with a piece left for a slab of this class; c->arena_count: none. The last one is the likeliest. */
+/* An arena with a free piece for a slab of this class; c->arena_count: none. The search begins with the last arena,
+ * which is the likeliest. */
 static uint32_t arena_with_room(const txm_cache *c, uint32_t class)
 {
     for (uint32_t i = c->classes[class].pieces_left ? c->arena_count : 0; i-- > 0;)
@@ -47,7 +48,7 @@ static uint32_t arena_with_room(const txm_cache *c, uint32_t class)
     return c->arena_count;
 }
 
-/* The first that is free. */
+/* Takes the first free piece. */
 static uint8_t *piece_of(txm_cache *c, uint32_t arena)
 {
     txm_arena *a = &c->arenas[arena];
@@ -60,22 +61,21 @@ static uint8_t *piece_of(txm_cache *c, uint32_t arena)
     return a->memory + n * a->piece_bytes;
 }
 
-/* Whether memory for `bytes` more fits the budget, or must come from it all the same. Without a budget, or
- * under the policy that keeps none, everything does. */
+/* Whether `bytes` more fit the budget. Always true without a budget, and under the policy that evicts nothing. */
 static bool fits_budget(const txm_cache *c, size_t bytes)
 {
     return !c->options.max_bytes || txm_policy_of(c)->keeps_all || txm_taken(c) + bytes <= c->options.max_bytes;
 }
 
-/* Huge pages from a budget on that is large beside them, and for tiles that fill them. Whether the kernel really gives
- * them is its own affair; madvise is a wish. Else the arena is one slab. */
+/* Whether to use a huge page: if the budget is large compared with it, and tiles of the class fill it. The kernel need
+ * not provide one; madvise is only a hint. Otherwise an arena is one slab. */
 static bool is_huge(const txm_cache *c, const txm_class *k)
 {
     return k->pieces && (!c->options.max_bytes || c->options.max_bytes >= HUGE_FROM_BYTES) &&
            fits_budget(c, HUGE_BYTES);
 }
 
-/* Slots of a slab that has an arena to itself. A slab is a small part of a small budget: one pinned tile keeps its
+/* Number of slots of a slab that has its own arena. With a small budget, slabs are small too: one pinned tile keeps its
  * whole slab in memory, and every class may have such a tile. */
 static uint32_t lone_slots(const txm_cache *c, const txm_class *k)
 {
@@ -118,7 +118,7 @@ static bool new_arena(txm_cache *c, uint32_t class, bool beyond, uint32_t *arena
     return true;
 }
 
-/* The last piece gives the arena back. */
+/* Frees a piece; the arena is freed with the last one. */
 static void give_piece(txm_cache *c, uint32_t arena, const uint8_t *pixels)
 {
     txm_arena *a = &c->arenas[arena];
@@ -136,8 +136,8 @@ static void give_piece(txm_cache *c, uint32_t arena, const uint8_t *pixels)
 
 /* ---- slabs ---- */
 
-/* Into how many slabs of how many tiles a huge page is cut. The first way is taken that leaves at most a twentieth of
- * it; tiles for which there is none, all but a few of them large, get no huge pages. */
+/* Decides into how many slabs of how many tiles a huge page is cut: the first division that wastes at most a twentieth
+ * of it. Tiles for which there is none, nearly all of them large, get no huge pages. */
 static void shape_class(txm_class *k)
 {
     enum { MOST_PIECES = 63, WASTE = 20 };
@@ -154,7 +154,7 @@ static void shape_class(txm_class *k)
     }
 }
 
-/* Slabs of a class that have free slots are in a list; a slab's free slots are, too. */
+/* The slabs of a class that have free slots form a list, and so do the free slots of a slab. */
 static void link_open(txm_cache *c, uint32_t number)
 {
     txm_slab *s = &c->slabs[number];
@@ -174,8 +174,8 @@ static void unlink_open(txm_cache *c, uint32_t number)
         c->slabs[s->next].previous = s->previous;
 }
 
-/* A number for a new slab; TXM_NO_SLOT: no memory. Numbers of dropped slabs are used again. Lookups read
- * the addresses, so only that array is exchanged with the world stopped. */
+/* A number for a new slab; TXM_NO_SLOT: out of memory. Numbers of freed slabs are reused. Lookups read only the array
+ * of addresses, so only that is replaced with the world stopped. */
 static uint32_t slab_number(txm_cache *c)
 {
     uint32_t i = c->slabs_free ? 0 : c->slab_count;
@@ -190,8 +190,8 @@ static uint32_t slab_number(txm_cache *c)
     return i;
 }
 
-/* Whether there is room for another slab and what is kept about it, so that making it evicts nothing. An
- * estimate from above of what new_slab and txm_evict may allocate: arrays grow by half. */
+/* Whether another slab and its tables fit, so making it evicts nothing. It is an upper estimate of what new_slab and
+ * txm_evict may allocate, given that arrays grow by at most half. */
 static bool slab_fits(const txm_cache *c, uint32_t class)
 {
     enum { GROWTH = 3 };
@@ -206,15 +206,15 @@ static bool slab_fits(const txm_cache *c, uint32_t class)
     return fits_budget(c, more + (arena == c->arena_count ? slab_bytes_of(n, k->tile_bytes) : 0));
 }
 
-/* A new slab of a class; `beyond`: even where the budget has no room for it. Slots are handed out in the order in which
- * they lie. */
+/* Makes a slab of a class; `beyond`: even if that exceeds the budget. Slots are taken in the order of their addresses.
+ */
 static bool new_slab(txm_cache *c, uint32_t class, bool beyond)
 {
     uint32_t number, arena;
     if ((!beyond && !slab_fits(c, class)) || (number = slab_number(c)) == TXM_NO_SLOT ||
         ((arena = arena_with_room(c, class)) == c->arena_count && !new_arena(c, class, beyond, &arena)))
         return false;
-    uint8_t *pixels = piece_of(c, arena); /* before anything else is allocated, for which slabs may go */
+    uint8_t *pixels = piece_of(c, arena); /* first, because the other allocations may free slabs */
     const uint32_t n = c->arenas[arena].slots;
     txm_slot *slots = txm_cache_allocate(c, n * sizeof *slots, SMALL_ALIGNMENT);
     if (!slots) {
@@ -234,7 +234,7 @@ static bool new_slab(txm_cache *c, uint32_t class, bool beyond)
     return true;
 }
 
-/* Gives the memory of a slab back whose slots are all free. */
+/* Frees a slab whose slots are all free. */
 static void drop_slab(txm_cache *c, uint32_t number)
 {
     txm_slab *s = &c->slabs[number];
@@ -247,7 +247,7 @@ static void drop_slab(txm_cache *c, uint32_t number)
     *s = (txm_slab){0};
 }
 
-/* What is free in one class may serve another. */
+/* Frees empty slabs of a range, so other classes can use the memory. */
 void txm_slabs_drop_empty(txm_cache *c, uint32_t first, uint32_t end)
 {
     for (uint32_t i = first; i < end && i < c->slab_count; i++)
@@ -255,8 +255,8 @@ void txm_slabs_drop_empty(txm_cache *c, uint32_t first, uint32_t end)
             drop_slab(c, i);
 }
 
-/* How long ago the tiles of a slab were used, on average; UINT64_MAX where one may not go. Free slots count
- * as never used, so that half-empty slabs go before full ones, and so do staged ones. */
+/* The average order of the tiles of a slab, by their last use; UINT64_MAX if one of them cannot be evicted. Free and
+ * staged slots count as never used, so half-empty slabs are freed before full ones. */
 static uint64_t slab_order(txm_cache *c, const txm_slab *s)
 {
     uint64_t sum = 0;
@@ -277,7 +277,7 @@ static bool shows_slab(const txm_cache *c, const txm_slab *s)
     return false;
 }
 
-/* The slab whose tiles were used longest ago, of those that open views show or of the others; TXM_NO_SLOT: none. */
+/* The least recently used slab, among those that open views show or among the others; TXM_NO_SLOT: none. */
 static uint32_t oldest_slab(txm_cache *c, uint32_t not_of_class, bool shown)
 {
     uint32_t best = TXM_NO_SLOT;
@@ -293,9 +293,9 @@ static uint32_t oldest_slab(txm_cache *c, uint32_t not_of_class, bool shown)
     return best;
 }
 
-/* The slab whose tiles were used longest ago, all of them at once. TXM_NO_SLOT for a class excludes none.
- * False: every slab has a tile that may not go, or that an open view shows. Of the latter one is evicted all the same,
- * to be free when the view is closed. */
+/* Evicts all tiles of the least recently used slab and frees it. TXM_NO_SLOT for a class excludes none. False: no slab
+ * was freed, because each has a tile that cannot be evicted or that an open view shows. In the latter case the tiles of
+ * one slab may be evicted nevertheless; their memory is free when the view is closed. */
 bool txm_slab_drop_one(txm_cache *c, uint32_t not_of_class)
 {
     uint32_t slots[TXM_SLOTS], count = 0, best = oldest_slab(c, not_of_class, false);
@@ -329,8 +329,8 @@ void txm_slabs_free(txm_cache *c)
 
 /* ---- slots ---- */
 
-/* The class of a size; TXM_CLASSES: too many. Classes are never removed: there are few sizes, and an empty
- * class costs nothing. */
+/* The class of a tile size; TXM_CLASSES: there are too many. Classes are never removed, because there are few sizes and
+ * an empty class takes no memory. */
 static uint32_t class_of(txm_cache *c, uint32_t tile_bytes)
 {
     uint32_t i = 0;
@@ -343,16 +343,16 @@ static uint32_t class_of(txm_cache *c, uint32_t tile_bytes)
     return i;
 }
 
-/* Tiles of a class that go at a time: enough that waiting for lookups costs little a tile. A thirty-second
- * part of the class, within bounds. */
+/* How many tiles of a class are evicted at a time: a thirty-second part of it, within bounds, so that waiting for
+ * lookups takes little time per tile. */
 static uint32_t few_of(uint32_t slots)
 {
     uint32_t n = slots / 32;
     return n < 4 ? 4 : n > 1024 ? 1024 : n;
 }
 
-/* Whether another class has a slab that was used longer ago than the oldest tiles of this one. Otherwise
- * classes would keep the share of memory that they happened to take first, however the scene changes. */
+/* Whether another class has a slab that was used less recently than all slabs of this class. Otherwise each class would
+ * keep the share of memory that it happened to take first, however the scene changes. */
 static bool others_are_older(txm_cache *c, uint32_t class)
 {
     uint64_t own = UINT64_MAX, other = UINT64_MAX;
@@ -367,17 +367,17 @@ static bool others_are_older(txm_cache *c, uint32_t class)
     return other < own;
 }
 
-/* Whether memory for a sixteenth more of a class, and a slab, would pass the budget. */
+/* Whether a slab more and a sixteenth more of the class would exceed the budget. */
 static bool is_nearly_full(const txm_cache *c, uint32_t class)
 {
     const txm_class *k = &c->classes[class];
     return !fits_budget(c, slab_bytes_of(lone_slots(c, k) + k->slots / 16, k->tile_bytes));
 }
 
-/* From the class's free slots, a new slab, another class, or by eviction, in this order. The slot is
- * LOADING, hence safe from eviction, until it is published or given back. As a last resort the budget is
- * exceeded: a lookup that holds pins and cannot get one tile more would wait for itself. What only batches need, for
- * which there is another time, does without while open views hold the memory. */
+/* Takes a slot from the class's free slots, a new slab, another class, or by eviction, in this order. The slot is
+ * LOADING, and so cannot be evicted, until it is published or freed. As a last resort the budget is exceeded, because a
+ * lookup that holds pins and cannot get one more tile would wait for itself. If open views hold the memory and only a
+ * batch needs the tile, the result is TXM_NO_SLOT: it can be loaded later. */
 uint32_t txm_slot_take(txm_cache *c, uint32_t tile_bytes, bool must)
 {
     uint32_t class = class_of(c, tile_bytes);
@@ -393,7 +393,7 @@ uint32_t txm_slot_take(txm_cache *c, uint32_t tile_bytes, bool must)
             new_slab(c, class, false);
         if (k->open == TXM_NO_SLOT && txm_may_retire(c))
             txm_evict(c, class, few_of(k->slots), true);
-        /* All are being read, or are needed by a lookup, or shown. */
+        /* All slots are being read, pinned by lookups, or shown. */
         if (k->open == TXM_NO_SLOT && !((must || !c->open_views) && new_slab(c, class, true)))
             return TXM_NO_SLOT;
     }
@@ -414,8 +414,8 @@ uint32_t txm_slot_take(txm_cache *c, uint32_t tile_bytes, bool must)
     return slot;
 }
 
-/* Nobody may be able to find it any more. Its memory stays with the slab. Pushed last, it is taken first:
- * its pixels are the likeliest to be in the processor's caches. */
+/* Frees a slot that lookups can no longer find. Its memory stays with the slab. It is taken next, because its pixels
+ * are the likeliest to be in the processor's caches. */
 void txm_slot_give(txm_cache *c, uint32_t slot)
 {
     txm_slab *s = &c->slabs[slot >> TXM_SLOT_BITS];
@@ -430,14 +430,14 @@ void txm_slot_give(txm_cache *c, uint32_t slot)
 
 /* ---- tiles that open views show ---- */
 
-/* So much of the memory, beside what is shown, that batches get on while other views are always open. */
+/* An eighth of the memory may be retired, so batches make progress even if some view is always open. */
 bool txm_may_retire(const txm_cache *c)
 {
     enum { PART = 8 };
     return c->open_views && c->retired_bytes < c->options.max_bytes / PART;
 }
 
-/* In the order of the views: those that were evicted first are free first. */
+/* The list is in the order of the views, so the slots that were retired first become free first. */
 void txm_slot_retire(txm_cache *c, uint32_t slot)
 {
     txm_slot *s = txm_slot_at(c, slot);
@@ -452,7 +452,7 @@ void txm_slot_retire(txm_cache *c, uint32_t slot)
     c->retired_bytes += txm_slot_bytes(c, slot);
 }
 
-/* Those that were evicted before the oldest open view was prepared. */
+/* Frees the slots that were retired before the oldest open view was prepared. */
 void txm_slots_free_retired(txm_cache *c)
 {
     uint32_t oldest = c->views + 1;

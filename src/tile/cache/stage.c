@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Staged tiles: a second chance for what is about to go.
  *
- * A policy may stage tiles before they go (txm_policy.staged_64ths): lookups miss them from then on, but their pixels
- * stay where they are until the memory is needed. A request for one brings it back without reading, as a load that is
- * over at once: so batches, pins and views treat it as any other. What comes back was used, and what does not was not,
- * whatever marks say.
+ * Staging gives tiles a second chance before they are evicted.
  *
- * The entry of a staged tile is NONE or asked for, and its mark is the number of the slot and 1, since marks of tiles
- * that are not there mean nothing but that they were. The slot names the entry in its turn: where the two disagree, the
- * tile has gone. With the lock. */
+ * A policy may stage tiles before they are evicted (txm_policy.staged_64ths): lookups miss them from then on, but their
+ * pixels stay in place until the memory is needed. A request for such a tile restores it without reading, as a load
+ * that completes at once, so batches, pins and views treat it like any other. So use is recognised by whether a tile is
+ * restored, and not by marks.
+ *
+ * The entry of a staged tile is NONE or requested, and its mark is the number of the slot plus 1: for a tile that is
+ * not in memory, a mark only has to differ from 0. The slot refers back to the entry; if the two disagree, the tile was
+ * evicted. All functions are called with the lock held.
+ */
 #include "tile/cache/cache_impl.h"
 
-/* Lookups that have found the tile may mark it until they are over, so they are waited for first, once for all. */
+/* Lookups that have found a tile may mark it until they end, so they are waited for first, once for all tiles. */
 void txm_stage(txm_cache *c, const uint32_t *slots, uint32_t count)
 {
     if (!count)
@@ -29,8 +31,8 @@ void txm_stage(txm_cache *c, const uint32_t *slots, uint32_t count)
     c->stats.tiles_staged += count;
 }
 
-/* Those that were staged first, of these the ones that were loaded first. Numbers of stagings repeat after 65536: one
- * that lies there for so long counts as new. */
+/* Tiles that were staged first are evicted first; of those, the ones that were loaded first. The number of a staging
+ * repeats after 65536: a tile that was staged so long ago counts as new. */
 uint64_t txm_staged_order(const txm_cache *c, const txm_slot *s)
 {
     return (uint64_t)(uint16_t)(s->pins - (uint16_t)c->stagings - 1) << 32 | s->stamp;
@@ -46,7 +48,7 @@ uint32_t txm_staged_slot(txm_cache *c, uint32_t entry)
     return s->state == TXM_SLOT_STATE_STAGED && s->entry == entry ? slot : TXM_NO_SLOT;
 }
 
-/* As if it had been loaded now, unless an open view shows it, which its stamp tells. */
+/* The tile counts as loaded now, unless an open view shows it, which is recognised by its stamp. */
 uint32_t txm_staged_take(txm_cache *c, uint32_t entry)
 {
     const uint32_t slot = txm_staged_slot(c, entry);

@@ -1,23 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Figures of the cache.
- *
- * Counters of threads are added up here, so that lookups never share one.
+ * Statistics of the cache. Each thread has its own counters, so lookups of different threads do not share one; they are
+ * added up here.
  */
 #include <stdio.h>
 
 #include "tile/cache/cache_impl.h"
 
-/* Threads go on while it adds, so the sum is exact only when they rest. */
+/* Threads go on during the summation, so the sum is exact only if no thread looks up. */
 uint64_t txm_lookups_of(const txm_cache *c)
 {
-    uint64_t n = c->stats.lookups; /* of threads that are gone */
+    uint64_t n = c->stats.lookups; /* includes the counts of threads that were freed */
     for (const txm_cache_thread *t = c->threads; t; t = t->next)
         n += atomic_load_explicit(&t->quick.lookups, memory_order_relaxed);
     return n;
 }
 
-/* Overhead is everything that is not memory for tiles: tables, lists, threads, strings. */
+/* Overhead is all memory except slabs: tables, lists, threads, strings. */
 void txm_cache_stats_of(txm_cache *c, txm_cache_stats *stats)
 {
     pthread_mutex_lock(&c->lock);
@@ -33,9 +32,8 @@ void txm_cache_stats_of(txm_cache *c, txm_cache_stats *stats)
     pthread_mutex_unlock(&c->lock);
 }
 
-/* Counts the entries of a level. Levels without entries have never been asked for, and count nothing but
- * their size. A mark is left in the entry when its tile is evicted, so `loaded_once` counts tiles, not
- * reads. */
+/* Counts the entries of a level. A level without entries was never requested, and only its size is reported. The mark
+ * of an entry survives eviction, so `loaded_once` counts each tile once, however often it was read. */
 static void count_level(const txm_cache *c, const txm_source *s, uint32_t level, txm_cache_level_stats *l)
 {
     l->width = txm_level_size(s->view->width, level);
@@ -56,8 +54,8 @@ static uint32_t opens_of(const txm_cache_file *f)
     return f->called.read ? 0 : f->opens;
 }
 
-/* Walks the texture's entries: for reports, not for every frame. Textures that share a source each report
- * all of it: adding them up counts it twice. */
+/* Visits all entries of the texture, so it is meant for reports and not for every frame. Textures that share a source
+ * all report its tiles, so their sum counts these more than once. */
 txm_status txm_texture_stats(txm_cache *c, uint32_t texture, txm_cache_texture_stats *stats, txm_error *err)
 {
     *stats = (txm_cache_texture_stats){0};

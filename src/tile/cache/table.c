@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The page table: blocks of entries, and which levels of a source have any. A source begins with an entry for each of
- * its levels; tiles get entries when their level is asked for the first time, together with all coarser ones: so a
- * texture of 8192 px that is seen from afar takes 15 entries, not 21,860.
+ * The page table: blocks of entries, and the levels of a source that have entries. A source begins with one entry for
+ * each of its levels. Tiles get entries when their level is requested for the first time, together with all coarser
+ * levels. So a texture of 8192 px that is only seen from afar takes 15 entries instead of 21,860.
  *
- * An entry is eight bytes: the slot and the epoch of the last use. Kernels reach it by adding (view.first +
- * level_first[level] + tile), so a level that has no entries needs some place all the same that says so:
- * one span, a run of UNREGISTERED entries that is as long as the largest level of any texture, and that all
- * such levels share.
+ * An entry has eight bytes: the slot and the epoch of the last use. Kernels compute its index as view.first +
+ * level_first[level] + tile, so a level without entries needs a place in the table too. All such levels share one span:
+ * a run of UNREGISTERED entries as long as the largest level of any texture.
  */
 #include "tile/cache/cache_impl.h"
 
 /* ---- blocks ---- */
 
-/* The oldest view that somebody may hold requests from: threads while they are after what they have missed, and views
- * while they are open. */
+/* The oldest view for which requests may still exist: threads hold them until they have loaded what they missed, and
+ * views as long as they are open. */
 static uint64_t oldest_generation(const txm_cache *c)
 {
     uint64_t oldest = UINT64_MAX;
@@ -42,9 +41,9 @@ static void disown_block(txm_cache *c, uint32_t block)
         *at = c->blocks[block].of_source;
 }
 
-/* A block of this size that was left before any view that is still in use. Only of equal size: blocks are kept in the
- * order of their first entries, and are never split. Those that were left first are in front; few sizes share a
- * queue, so that a few steps find one. */
+/* Finds a block of this size that was left before all views that are still in use were made. Only a block of equal size
+ * can be used, because blocks are kept in the order of their first entries and are never split. The queue is in the
+ * order of retirement, and few sizes share one, so a few steps are enough. */
 static txm_block *find_retired(txm_cache *c, uint32_t count)
 {
     enum { STEPS = 32 };
@@ -66,8 +65,8 @@ static txm_block *find_retired(txm_cache *c, uint32_t count)
     return NULL;
 }
 
-/* At the end: entries never move, since lookups hold their numbers. The arrays may move, with the world
- * stopped; the numbers remain. */
+/* Appends a block at the end of the table. Entries are never renumbered, because lookups hold their numbers; the arrays
+ * may move while the world is stopped. */
 static txm_block *append_block(txm_cache *c, uint32_t count)
 {
     if (!txm_cache_grow(c, (void **)&c->blocks, &c->block_capacity, (uint64_t)c->block_count + 1, sizeof *c->blocks,
@@ -77,12 +76,12 @@ static txm_block *append_block(txm_cache *c, uint32_t count)
         return NULL;
     txm_block *b = &c->blocks[c->block_count++];
     b->first = c->tile_count;
-    b->count = count & 0x3FFFFFFu; /* 1.4 million at most */
+    b->count = count & 0x3FFFFFFu; /* at most 1.4 million */
     c->tile_count += count;
     return b;
 }
 
-/* Retired blocks are used again once nobody can see them. */
+/* Reuses a retired block if possible. */
 bool txm_block_new(txm_cache *c, uint32_t count, uint32_t texture, txm_source *source, uint32_t *first)
 {
     txm_block *b = find_retired(c, count);
@@ -107,8 +106,8 @@ bool txm_block_new(txm_cache *c, uint32_t count, uint32_t texture, txm_source *s
     return true;
 }
 
-/* By binary search; NULL for an entry that is nobody's. Blocks are appended in ascending order, so the list
- * is sorted from the start. */
+/* Binary search; NULL: the entry is in no block. Blocks are appended in ascending order, so the list is always sorted.
+ */
 txm_block *txm_block_of(txm_cache *c, uint32_t entry)
 {
     uint32_t low = 0, high = c->block_count;
@@ -122,8 +121,8 @@ txm_block *txm_block_of(txm_cache *c, uint32_t entry)
     return entry >= b->first && entry - b->first < b->count ? b : NULL;
 }
 
-/* With the generation, before which lookups may still hold its numbers. Odd, whether or not the world is
- * stopped: the block is free when every view is of a later, even one. */
+/* Records the generation: older views may still hold numbers of the block's entries. It is made odd whether or not the
+ * world is stopped, so the block is free when all views have a later, even generation. */
 void txm_block_retire(txm_cache *c, uint32_t first)
 {
     txm_block *b = txm_block_of(c, first);
@@ -147,31 +146,31 @@ void txm_blocks_disown(txm_cache *c, const txm_source *s)
 
 /* ---- levels ---- */
 
-/* Of this and all coarser levels. */
+/* Counts the tiles of a level and all coarser ones. */
 uint32_t txm_source_tiles(const txm_source *s, uint32_t from_level)
 {
-    uint32_t n = 0; /* 1.4 million at most: 65536 x 65536 px in tiles of 64 */
+    uint32_t n = 0; /* at most 1.4 million: 65536 x 65536 px in tiles of 64 */
     for (uint32_t i = from_level; i < s->view->levels; i++)
         n += txm_view_tiles(s->view, i);
     return n;
 }
 
-/* As kernels compute it, in 32 bits that may wrap: for levels in that span level_first is a difference that
- * may be negative. */
+/* Computed as in kernels, in 32 bits that may wrap around: for levels in the shared span level_first is a difference
+ * that may be negative. */
 uint32_t txm_entry_index(const txm_source *s, uint32_t level, uint32_t tile)
 {
     return s->first + (txm_view_is_packed(s->view) ? 0 : s->view->level_first[level] + tile);
 }
 
-/* The inverse of txm_entry_index. By the block's own `registered`, not the source's: the block may be one
- * that the source has left. */
+/* The inverse of txm_entry_index. It uses the block's own `registered` and not the source's, because the source may
+ * have left the block. */
 void txm_block_locate(const txm_block *b, uint32_t entry, uint32_t *level, uint32_t *tile)
 {
     const txm_source *s = b->source;
     uint32_t at = entry - b->first;
     *level = at;
     *tile = txm_view_is_packed(s->view) ? 0 : TXM_WHOLE_LEVEL;
-    if (at < s->view->levels) /* so it is in a packed texture, which has one entry */
+    if (at < s->view->levels) /* also true for packed textures, which have one entry */
         return;
     at -= s->view->levels;
     for (*level = b->registered; *level + 1 < s->view->levels && at >= txm_view_tiles(s->view, *level); ++*level)
@@ -179,8 +178,8 @@ void txm_block_locate(const txm_block *b, uint32_t entry, uint32_t *level, uint3
     *tile = at;
 }
 
-/* Shared by all levels that nobody has registered: looking there asks for the level. By powers of two, and
- * the old one is left where it is: textures that were placed before go on using it. */
+/* The span is shared by all levels without entries: a lookup there requests the level. Its size is a power of two. When
+ * it grows, the old span is kept, because levels that were placed before still use it. */
 bool txm_reserve_unregistered(txm_cache *c, uint32_t count)
 {
     if (count <= c->unregistered_count)
@@ -198,7 +197,7 @@ bool txm_reserve_unregistered(txm_cache *c, uint32_t count)
     return true;
 }
 
-/* With a source its description, without one a stand-in of one pixel. */
+/* Fills in the description of the source, or without a source that of a stub. */
 void txm_texture_show(txm_cache *c, uint32_t texture, const txm_source *s, uint32_t first)
 {
     txm_view_texture *v = &c->view_textures[texture];
@@ -211,8 +210,8 @@ void txm_texture_show(txm_cache *c, uint32_t texture, const txm_source *s, uint3
         memcpy(v->average, average, sizeof average);
         return;
     }
-    /* One pixel whose only level nobody has registered. Its extension is not the texture's: CLIP would reject, and so
-     * answer, lookups near the edge before the size of the image is known. */
+    /* A stub is one pixel whose only level is not registered. It does not have the texture's extension, because CLIP
+     * would reject lookups near the edge before the size of the image is known. */
     *v = (txm_view_texture){.width = 1,
                             .height = 1,
                             .levels = 1,
@@ -228,8 +227,8 @@ void txm_texture_show(txm_cache *c, uint32_t texture, const txm_source *s, uint3
                             .average = {0.5f, 0.5f, 0.5f, 1.0f}};
 }
 
-/* Where the levels of a source begin in a block that holds those from `registered` on. Unregistered ones
- * point into the span of UNREGISTERED entries, as a difference from the block's own first entry. */
+/* Sets the places of a source's levels in a block that holds the levels from `registered` on. The others refer to the
+ * span of UNREGISTERED entries, as a difference from the block's first entry. */
 static void place_levels(txm_cache *c, txm_source *s, uint32_t first)
 {
     uint32_t at = s->view->levels;
@@ -242,9 +241,9 @@ static void place_levels(txm_cache *c, txm_source *s, uint32_t first)
     }
 }
 
-/* Carries the entries of levels that had some to their new place, and tells slots of it. Marks move along,
- * REQUESTED as well: txm_plan looks at the new entry. Shared slots only count their entries, and need not
- * be told. Nothing is left behind: what the old entries named may be gone before the block is used again. */
+/* Moves the entries of registered levels to their new place, and updates their slots. Marks are moved, and so is
+ * REQUESTED, because txm_plan reads the new entry. Shared slots only count their entries, so they need no update. The
+ * old entries are cleared, because the slots they refer to may be reused before the block is. */
 static void move_entries(txm_cache *c, const txm_source *s, const txm_view_texture *old, uint32_t old_registered)
 {
     for (uint32_t i = old_registered; i < s->view->levels; i++) {
@@ -261,15 +260,15 @@ static void move_entries(txm_cache *c, const txm_source *s, const txm_view_textu
     }
 }
 
-/* The new block replaces the old one; tiles in memory keep their places. Everything that may fail is done
- * before the world is stopped. All textures of the source show the new place before it resumes. */
+/* Replaces the block of a source by a new one; tiles in memory keep their slots. All steps that can fail come before
+ * the world is stopped. All textures of the source are updated before it resumes. */
 txm_status txm_source_register(txm_cache *c, txm_source *s, uint32_t level, txm_error *err)
 {
     uint32_t first, old_registered = s->registered;
-    bool whole = old_registered == s->view->levels + 1u; /* a new source: not even its levels have entries */
+    bool whole = old_registered == s->view->levels + 1u; /* a new source, of which not even the levels have entries */
     if (level >= old_registered)
         return TXM_OK;
-    const bool packed = txm_view_is_packed(s->view); /* nothing is registered by level */
+    const bool packed = txm_view_is_packed(s->view); /* packed textures do not register levels separately */
     level = packed ? 0 : level;
     uint64_t count = (packed ? 0 : (uint64_t)s->view->levels) + txm_source_tiles(s, level);
     s->registered = (uint8_t)level;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Writing traces, as trace_format.h and txmill-trace(5) have them: what lookups use, in the order of each thread, or
- * of each lane of a batch. A lane gathers blocks of its own; they are written under the cache's lock, which is slow
- * beside a lookup that is not watched. Memory is the process's, not the cache's: a cache that is watched keeps the
- * same tiles.
+ * Writes traces in the format of trace_format.h and txmill-trace(5): they record what lookups use, in the order of each
+ * thread, or of each lane of a batch. Each lane collects its own blocks. They are written under the cache's lock, which
+ * makes traced lookups much slower. Their memory is not part of the cache's budget, so a traced cache keeps the same
+ * tiles.
  *
- * A lane's tiles and rows are gathered apart, in two buffers; a trace may hold either or both. Errors are
- * kept in the writer and given when the trace is stopped: a render is not interrupted because a disk is
- * full, and the incomplete file never gets its name.
+ * The tiles and the rows (lookups) of a lane are collected in separate buffers, because a trace may hold either or
+ * both. Errors are kept in the writer and returned when the trace is stopped: a full disk should not interrupt a
+ * render. An incomplete file never gets its final name.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -28,26 +28,27 @@
 #include "tile/cache/trace_format.h"
 
 enum { BLOCK_BYTES = 64 << 10, ROW_BYTES = 4 * TXM_TRACE_COLUMNS };
-#define PREPARED_LANE 0x80000000u /* added to the numbers of lanes that are not threads */
+#define PREPARED_LANE 0x80000000u /* added to the numbers of lanes that do not belong to threads */
 
-/* What a thread or lane has used since its last blocks. */
+/* The uses of a thread or lane since its last blocks were written. */
 struct txm_trace_lane {
     uint32_t number;
-    uint64_t previous; /* key that differences are counted from */
+    uint64_t previous; /* the key that the next difference is relative to */
     txm_tile_key last[TXM_BLANK_TILES];
-    uint32_t last_count; /* of its last lookup */
+    uint32_t last_count; /* number of tiles of its last lookup */
     txm_bytes tiles, rows;
 };
 
 struct txm_trace_writer {
     int fd;
-    char *path, *part; /* its name, and that while it is not complete; NULL: a device or pipe gets it as it comes */
+    char *path, *part; /* the final name, and the name until then; part is NULL for a device or pipe, which is written
+                          to directly */
     uint32_t records, launch, epoch;
-    bool in_launch; /* something was looked up in it */
+    bool in_launch; /* a lookup was recorded in the current launch */
     txm_blank blank;
     txm_sampler *samplers;
     size_t sampler_count, sampler_capacity;
-    struct txm_trace_lane **lanes; /* by number */
+    struct txm_trace_lane **lanes; /* sorted by number */
     size_t lane_count, lane_capacity;
     txm_cache_stats before;
     txm_error error; /* the first failure */
@@ -60,7 +61,7 @@ static void no_memory(struct txm_trace_writer *w)
 
 /* ---- blocks ---- */
 
-/* After a failure nothing more is written. */
+/* Does nothing after a failure. */
 static void write_bytes(struct txm_trace_writer *w, const void *data, size_t bytes)
 {
     const uint8_t *from = data;
@@ -73,9 +74,9 @@ static void write_bytes(struct txm_trace_writer *w, const void *data, size_t byt
     }
 }
 
-/* Each block is a frame of its own: a reader can skip it. Level 1: the data are columns and differences
- * already, and tracing holds the lock. The checksum is of the stored bytes, so that damage is found before
- * anything is unpacked. */
+/* Each block is a separate zstd frame, so readers can skip it. Level 1 is enough, because the data already consist of
+ * columns and differences, and the lock is held meanwhile. The checksum covers the stored bytes, so damage is found
+ * before anything is unpacked. */
 static void write_block(struct txm_trace_writer *w, txm_trace_block kind, uint32_t thread, const void *raw,
                         size_t raw_bytes)
 {
@@ -98,9 +99,8 @@ static void write_block(struct txm_trace_writer *w, txm_trace_block kind, uint32
     free(packed);
 }
 
-/* From rows of lookups to columns, each value beside the one before it, lowest bytes first. Neighbouring
- * lookups share texture, sampler and exponents, so most planes of the differences are zero and pack to
- * nothing. */
+/* Converts rows of lookups to columns of differences, in planes of bytes, lowest first. Neighbouring lookups have the
+ * same texture, sampler and exponents, so most planes are zero and compress well. */
 static void write_rows(struct txm_trace_writer *w, const struct txm_trace_lane *lane)
 {
     size_t rows = lane->rows.size / ROW_BYTES;
@@ -126,7 +126,7 @@ static void write_rows(struct txm_trace_writer *w, const struct txm_trace_lane *
     free(raw);
 }
 
-/* Differences begin at 0 again, so that each block can be read by itself. */
+/* Differences begin at 0 again, so each block can be read separately. */
 static void flush_tiles(struct txm_trace_writer *w, struct txm_trace_lane *lane)
 {
     if (lane->tiles.size)
@@ -142,8 +142,8 @@ static void flush_rows(struct txm_trace_writer *w, struct txm_trace_lane *lane)
     lane->rows.size = 0;
 }
 
-/* Ends what all lanes have: what follows is another launch or epoch. In the order of the lanes' numbers,
- * which makes traces of one thread reproducible. */
+/* Writes the blocks of all lanes before another launch or epoch begins. They are in the order of the lanes' numbers, so
+ * a trace of one thread is reproducible. */
 static void flush_all(struct txm_trace_writer *w)
 {
     for (size_t i = 0; i < w->lane_count; i++) {
@@ -153,7 +153,8 @@ static void flush_all(struct txm_trace_writer *w)
     }
 }
 
-/* 0 announces a mark, as no difference is 0. Rows carry launch and epoch in their own head and need none. */
+/* A 0 announces a mark, because no difference is 0. Rows have launch and epoch in the head of their block and need no
+ * mark. */
 static void write_mark(struct txm_trace_writer *w, txm_trace_mark mark)
 {
     const uint8_t raw[] = {0, (uint8_t)mark};
@@ -164,7 +165,7 @@ static void write_mark(struct txm_trace_writer *w, txm_trace_mark mark)
 
 /* ---- records ---- */
 
-/* LEB128: seven bits a byte, lowest first. */
+/* LEB128: seven bits per byte, lowest first. */
 static size_t put_number(uint8_t *to, uint64_t n)
 {
     size_t bytes = 0;
@@ -174,8 +175,8 @@ static size_t put_number(uint8_t *to, uint64_t n)
     return bytes;
 }
 
-/* Zigzag, so that small steps back are as short as steps forward. A single tile never follows itself
- * (add_tiles), so 0 is free for marks. */
+/* Zigzag makes small negative steps as short as positive ones. A single tile is never followed by itself (add_tiles),
+ * so 0 is available for marks. */
 static size_t put_key(struct txm_trace_lane *lane, uint8_t *to, txm_tile_key key)
 {
     uint64_t delta = key - lane->previous;
@@ -183,8 +184,8 @@ static size_t put_key(struct txm_trace_lane *lane, uint8_t *to, txm_tile_key key
     return put_number(to, delta << 1 ^ (delta >> 63 ? UINT64_MAX : 0));
 }
 
-/* The tiles of a lookup, unless they are those of the one before. What a lane has just used is hardly ever
- * gone again, so a repetition would say little about a cache and make up most of the trace. */
+/* Records the tiles of a lookup, unless they are those of the previous one. A tile that a lane has just used is hardly
+ * ever evicted, so repetitions contain little information about a cache and would make up most of the trace. */
 static void add_tiles(struct txm_trace_writer *w, struct txm_trace_lane *lane, const txm_tile_key *keys, uint32_t count)
 {
     uint8_t raw[(TXM_BLANK_TILES + 2) * TXM_TRACE_NUMBER_BYTES];
@@ -207,8 +208,8 @@ static void add_tiles(struct txm_trace_writer *w, struct txm_trace_lane *lane, c
         no_memory(w);
 }
 
-/* The number of a way to look up, which is written where it is new. Compared byte by byte; a renderer has
- * few, so a list will do. */
+/* Returns the number of a sampler, and writes it if it is new. Samplers are compared byte by byte; a renderer has few
+ * of them, so a list is enough. */
 static uint32_t sampler_of(struct txm_trace_writer *w, const txm_sampler *how)
 {
     uint8_t raw[TXM_TRACE_SAMPLER_BYTES] = {0};
@@ -233,7 +234,7 @@ static uint32_t sampler_of(struct txm_trace_writer *w, const txm_sampler *how)
     return (uint32_t)i;
 }
 
-/* Floats are kept as their bits: a replay looks up at precisely the same place. */
+/* Floats are stored as their bits, so a replay looks up at exactly the same place. */
 static void add_row(struct txm_trace_writer *w, struct txm_trace_lane *lane, uint32_t texture, const txm_sampler *how,
                     const txm_lookup *at, uint32_t random)
 {
@@ -249,8 +250,8 @@ static void add_row(struct txm_trace_writer *w, struct txm_trace_lane *lane, uin
         flush_rows(w, lane);
 }
 
-/* What a texture is, before it is looked up the first time. Once for each file: replacing it clears
- * `traced`, and the new description takes the number over from there on. */
+/* Writes the description of a texture before its first lookup, once per file: replacing the file clears `traced`, and
+ * from there on the number means the new file. */
 static void describe_texture(txm_cache *c, uint32_t texture)
 {
     txm_texture *t = &c->textures[texture];
@@ -277,8 +278,8 @@ static void describe_texture(txm_cache *c, uint32_t texture)
     free(raw);
 }
 
-/* Which tiles share memory decides what fits, so a replay must know. Written when the tile is loaded,
- * before it is shared. */
+/* Tiles that share memory affect what fits into it, so replays need them. Called when the tile is loaded, before it is
+ * shared. */
 void txm_trace_constant(txm_cache *c, const txm_source *s, uint32_t level, uint32_t tile, const uint8_t *pixel)
 {
     uint8_t raw[TXM_TRACE_CONSTANT_BYTES] = {0};
@@ -290,7 +291,7 @@ void txm_trace_constant(txm_cache *c, const txm_source *s, uint32_t level, uint3
     write_block(c->trace, TXM_TRACE_BLOCK_CONSTANTS, 0, raw, sizeof raw);
 }
 
-/* Those that are there when the trace begins. */
+/* Describes the shared tiles that exist when the trace begins. */
 static void describe_constants(txm_cache *c)
 {
     for (uint32_t i = 0; i < c->block_count; i++) {
@@ -308,7 +309,8 @@ static void describe_constants(txm_cache *c)
 
 /* ---- lookups ---- */
 
-/* The lane of a number; NULL: no memory. By binary search, kept sorted: a wavefront may have thousands. */
+/* Finds or adds the lane of a number; NULL: out of memory. The list is sorted and searched by bisection, because a
+ * wavefront may have thousands of lanes. */
 static struct txm_trace_lane *lane_of(struct txm_trace_writer *w, uint32_t number)
 {
     size_t low = 0, high = w->lane_count;
@@ -331,7 +333,8 @@ static struct txm_trace_lane *lane_of(struct txm_trace_writer *w, uint32_t numbe
     return lane;
 }
 
-/* Tiles that could not be read are not in the trace: replays would count reads that never succeeded. */
+/* Whether reading a tile has failed permanently. Such tiles are left out, because a replay would count them as reads
+ * that succeeded. */
 static bool has_failed(const txm_cache *c, const txm_source *s, const txm_tile_name *n)
 {
     uint32_t entry = n->level < s->registered && !txm_view_is_packed(s->view) ? s->first + n->level
@@ -339,9 +342,8 @@ static bool has_failed(const txm_cache *c, const txm_source *s, const txm_tile_n
     return __atomic_load_n(&c->tiles[entry].slot, __ATOMIC_RELAXED) == TXM_SLOT_FAILED;
 }
 
-/* With the lock, under which nothing moves. A source is recorded under its first texture, so duplicates
- * share their tiles in a replay as they do in the cache. A texture that could not be opened is not
- * recorded. */
+/* Called with the lock held, so nothing moves. A source is recorded under its first texture, so duplicates share their
+ * tiles in a replay as they do in the cache. A texture that could not be opened is not recorded. */
 static void add_lookup(txm_cache *c, uint32_t number, uint32_t texture, const txm_sampler *how, const txm_lookup *given,
                        uint32_t random)
 {
@@ -375,8 +377,8 @@ static void add_lookup(txm_cache *c, uint32_t number, uint32_t texture, const tx
     add_tiles(w, lane, keys, kept);
 }
 
-/* Looks up once more, to see which tiles are read: tracing is slow and says so. The trace may have stopped
- * between the caller's check and the lock. */
+/* Looks up again, only to find out which tiles are read, so tracing is slow. The trace may have stopped between the
+ * caller's check and the lock. */
 void txm_trace_lookup(txm_cache_thread *t, uint32_t texture, const txm_sampler *how, const txm_lookup *at,
                       uint32_t random)
 {
@@ -386,8 +388,8 @@ void txm_trace_lookup(txm_cache_thread *t, uint32_t texture, const txm_sampler *
     pthread_mutex_unlock(&t->cache->lock);
 }
 
-/* For renderers that sample a prepared view themselves, on a device or with their own loop: they report
- * what they looked up. The top bit keeps their lanes apart from threads of the cache. */
+/* For renderers that sample a prepared view themselves, on a device or in their own loop: they report their lookups
+ * here. The top bit distinguishes their lanes from threads of the cache. */
 void txm_cache_trace_look(txm_cache *c, uint32_t lane, uint32_t texture, const txm_sampler *how, const txm_lookup *at,
                           uint32_t random)
 {
@@ -399,7 +401,7 @@ void txm_cache_trace_look(txm_cache *c, uint32_t lane, uint32_t texture, const t
     pthread_mutex_unlock(&c->lock);
 }
 
-/* All threads' blocks first: what follows belongs to the next epoch. */
+/* write_mark writes the blocks of all lanes first, because what follows belongs to the next launch. */
 void txm_trace_launch(txm_cache *c)
 {
     if (!c->trace || !c->trace->in_launch)
@@ -413,7 +415,7 @@ void txm_trace_replace(txm_cache *c, uint32_t texture)
 {
     c->textures[texture].traced = false;
     if (c->trace)
-        flush_all(c->trace); /* what lanes have is of the file that was */
+        flush_all(c->trace); /* the blocks of lanes belong to the previous file */
 }
 
 void txm_trace_epoch(txm_cache *c)
@@ -441,8 +443,8 @@ static void free_writer(struct txm_trace_writer *w)
     free(w);
 }
 
-/* Under another name until it is complete: one that sweepers know, should the process be killed. A pipe or device has
- * no other name; it is opened as it is, and a reader must notice by itself that the end is missing. */
+/* Opens a temporary file beside the final one, with a name that is recognised and cleaned up later if the process is
+ * killed. A pipe or device is opened directly; its reader must recognise by itself that the end is missing. */
 static txm_status open_writer(const char *path, uint32_t records, struct txm_trace_writer **out, txm_error *err)
 {
     struct txm_trace_writer *w = txm_calloc(1, sizeof *w);
@@ -474,7 +476,7 @@ static txm_status open_writer(const char *path, uint32_t records, struct txm_tra
     return TXM_OK;
 }
 
-/* Figures at the start are kept, so that the end block tells of the traced part alone. */
+/* Statistics at the start are kept, because the end block covers only the traced part. */
 txm_status txm_cache_trace_start(txm_cache *c, const char *path, uint32_t records, txm_error *err)
 {
     txm_error_clear(err);
@@ -499,8 +501,8 @@ txm_status txm_cache_trace_start(txm_cache *c, const char *path, uint32_t record
     return status;
 }
 
-/* What the cache did meanwhile, for a replay of the same policy to be checked against. The end block is
- * also what makes a trace complete: without it readers refuse the file. */
+/* Writes the statistics of the traced part; a replay with the same policy can be compared with them. The end block also
+ * completes a trace: readers refuse a file without it. */
 static void write_end(txm_cache *c)
 {
     struct txm_trace_writer *w = c->trace;
@@ -521,15 +523,17 @@ static void write_end(txm_cache *c)
     write_block(w, TXM_TRACE_BLOCK_END, (uint32_t)w->lane_count, raw, sizeof raw);
 }
 
-/* This is a block of its own so that older readers, which would take the trace for a complete one, refuse it. */
+/* The reason is a block of its own, which older readers refuse; otherwise they would take the trace for a complete one.
+ */
 static void write_partial(struct txm_trace_writer *w, const char *why)
 {
     const size_t length = strnlen(why, TXM_TRACE_PARTIAL_MAX);
     write_block(w, TXM_TRACE_BLOCK_PARTIAL, 0, why, length);
 }
 
-/* Lookups stop reporting under the lock; closing and renaming need it no more. The first error of the whole trace is
- * the one given. Renamed when everything is written. `partial`: why the work was not finished; NULL: it was. */
+/* Lookups stop being recorded under the lock; closing and renaming need no lock. The file is renamed after everything
+ * was written. The result is the first error of the whole trace. `partial`: the reason why the work was not finished;
+ * NULL: it was finished. */
 static txm_status end_trace(txm_cache *c, bool publish, const char *partial, txm_error *err)
 {
     txm_error_clear(err);

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Views: what the lookups of a launch see, while the cache goes on changing.
+ *
+ * Views, which the lookups of a launch use while the cache changes.
  *
  * A view is a copy of the arrays that lookups read: texture structs, page table, addresses of slabs, UDIM grids. The
- * cache notes what changes, 64 entries of the page table to a bit, and a viewer copies that much when it prepares its
- * next view. So batches that end and tiles that go while lookups run are seen by the next launch as a whole, several
- * viewers need not wait for each other, and requests and marks of one are no shared writes for another.
+ * cache records changes with one bit per 64 entries of the page table, and a viewer copies only these parts when it
+ * prepares its next view. So batches that end and tiles that are evicted during a launch appear in the next launch as a
+ * whole, several viewers need not wait for each other, and requests and marks in one view cause no shared writes for
+ * another.
  *
- * Tiles of a batch that is not over are LOADING in a view, though the cache may have them. The memory of evicted tiles
- * is not used again while an open view may show them (txm_slot_retire). When a view is closed, what it has touched is
- * told to the page table, by which evictions are ordered. */
+ * Tiles of a batch that is not over are LOADING in a view, even if the cache has them already. The memory of evicted
+ * tiles is not reused while an open view may show them (txm_slot_retire). When a view is closed, its marks are copied
+ * to the page table, where they determine the order of eviction.
+ */
 #include "tile/base/clock.h"
 #include "tile/cache/cache_impl.h"
 
@@ -16,7 +19,7 @@ enum { WORD_BITS = 64 };
 
 /* ---- changes ---- */
 
-/* The cache's own view shows no tile any more that has gone. */
+/* Removes an evicted tile from the view of txm_cache_prepare. */
 static void forget_gone(const txm_cache *c, txm_cache_viewer *v, uint32_t entry)
 {
     uint32_t *shown = &v->tiles[entry].slot;
@@ -25,8 +28,8 @@ static void forget_gone(const txm_cache *c, txm_cache_viewer *v, uint32_t entry)
         __atomic_store_n(shown, TXM_SLOT_NONE, __ATOMIC_RELEASE);
 }
 
-/* What lies beyond a viewer's counts is new to it, and copied anyway. Programs may go on looking up in the cache's own
- * view when a call has ended it that lets tiles go, so it follows. */
+/* Entries beyond a viewer's counts are new to it and copied in any case. If a call has ended the view of
+ * txm_cache_prepare and evicts tiles, programs may still look up in that view afterwards, so it is updated at once. */
 void txm_entry_changed(txm_cache *c, uint32_t entry)
 {
     const uint32_t chunk = entry >> TXM_CHUNK_SHIFT;
@@ -48,7 +51,7 @@ void txm_texture_changed(txm_cache *c, uint32_t texture)
 
 /* ---- open and closed ---- */
 
-/* Lookups write marks without a lock while this reads them; one that is a moment old does no harm. */
+/* Lookups write marks without a lock while this reads them; a slightly old value does no harm. */
 void txm_viewer_merge(txm_cache_viewer *v)
 {
     txm_cache *c = v->cache;
@@ -77,7 +80,7 @@ static void note_open_views(txm_cache *c)
         }
 }
 
-/* Of what has changed since it was prepared. */
+/* Does the same for all changes since the view was prepared. */
 static void forget_all_gone(txm_cache_viewer *v)
 {
     const uint32_t chunks = (v->tile_count + TXM_CHUNK - 1) >> TXM_CHUNK_SHIFT;
@@ -112,7 +115,7 @@ void txm_own_view_ends(txm_cache *c)
 
 /* ---- bringing up to date ---- */
 
-/* Room for all that the cache has now. To make it may evict tiles, so it comes before anything is copied. */
+/* Makes room for everything that the cache has now. That may evict tiles, so it comes before anything is copied. */
 static bool make_room_to_show(txm_cache *c, txm_cache_viewer *v)
 {
     const uint64_t texture_words = ((uint64_t)c->stats.textures + WORD_BITS - 1) / WORD_BITS;
@@ -130,7 +133,7 @@ static bool make_room_to_show(txm_cache *c, txm_cache_viewer *v)
 
 static void copy_entries(const txm_cache *c, txm_cache_viewer *v, uint32_t from, uint32_t to)
 {
-    for (uint32_t i = from; i < to; i++) { /* lookups of threads write to both words */
+    for (uint32_t i = from; i < to; i++) { /* lookups of threads write both words */
         v->tiles[i].slot = __atomic_load_n(&c->tiles[i].slot, __ATOMIC_ACQUIRE);
         v->tiles[i].mark = __atomic_load_n(&c->tiles[i].mark, __ATOMIC_RELAXED);
     }
@@ -163,7 +166,7 @@ static void copy_textures(const txm_cache *c, txm_cache_viewer *v)
     v->texture_count = count;
 }
 
-/* What a batch has loaded so far is not shown before all of it is there. */
+/* Hides the tiles of batches that are not over: a batch is shown only as a whole. */
 static void hide_unfinished(const txm_cache *c, txm_cache_viewer *v)
 {
     for (const txm_ticket *t = c->tickets; t; t = t->next_running)
@@ -177,7 +180,7 @@ static void hide_unfinished(const txm_cache *c, txm_cache_viewer *v)
         }
 }
 
-/* For policies that count by launch an epoch begins here. */
+/* For policies with by_launch, an epoch begins here. */
 txm_status txm_viewer_prepare(txm_cache_viewer *v, txm_view *view, txm_cache_extent *extent, txm_error *err)
 {
     txm_cache *c = v->cache;
@@ -269,7 +272,7 @@ void txm_cache_viewer_close(txm_cache_viewer *v)
     pthread_mutex_unlock(&v->cache->lock);
 }
 
-/* Batches that are not over put what they load on the viewer's list. */
+/* Waits for the viewer's batches, because they pin the tiles that they load on its list. */
 void txm_viewer_free(txm_cache_viewer *v)
 {
     txm_cache *c = v->cache;

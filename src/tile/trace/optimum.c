@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The offline optimum: what is used again last goes first (Belady, 1966). Where tiles have several sizes the fewest
- * reads are hard to find; here parts of tiles may go, and then the same rule gives the fewest bytes, which no policy
- * that reads whole tiles gets below.
+ * The offline optimum: the tile whose next use is furthest in the future is evicted (Belady, 1966). If tiles have
+ * several sizes, the minimum number of reads is hard to find. Here parts of tiles may be evicted; then the same rule
+ * gives the minimum number of bytes, a lower bound for all policies that read whole tiles.
  *
- * The trace is walked once to number its tiles and to note their order; from the end of that, when each is used again
- * is known.
+ * The trace is read once to number its tiles and to list their uses. Going backwards through that list finds the next
+ * use of each tile.
  */
 #include "tile/trace/optimum.h"
 
@@ -21,28 +21,28 @@
 
 typedef struct item {
     txm_tile_name name;
-    uint32_t bytes, held; /* of the tile; of these in memory */
-    uint32_t next;        /* use, as a place in `uses` */
-    uint32_t place;       /* in the heap; NOWHERE: not there */
-    bool known, constant; /* read before; of one colour: kept for nothing */
+    uint32_t bytes, held; /* bytes: of the tile; held: bytes of it in memory */
+    uint32_t next;        /* index in `uses` of its next use */
+    uint32_t place;       /* index in the heap; NOWHERE: not in it */
+    bool known, constant; /* known: read before; constant: of one colour, so it is kept without taking memory */
 } item;
 
 typedef struct optimum {
     const txm_trace *trace;
     item *items;
     size_t item_count, item_capacity;
-    uint32_t *slots; /* hash table of items, by name; a power of two */
+    uint32_t *slots; /* hash table of items by name; its size is a power of two */
     size_t slot_count;
-    uint32_t *uses, *next; /* item of each use; the use of that item after it */
+    uint32_t *uses, *next; /* item of each use; index of the same item's next use */
     size_t use_count, use_capacity;
-    uint32_t *heap, heap_count; /* items in memory, that which is used last on top */
-    uint32_t smallest, largest; /* tile */
+    uint32_t *heap, heap_count; /* items in memory, the one with the latest next use on top */
+    uint32_t smallest, largest; /* sizes of tiles */
     uint64_t held, most;
 } optimum;
 
 /* ---- numbering tiles ---- */
 
-/* Fibonacci hashing, and the upper half folded into the lower, which alone picks the place. */
+/* Fibonacci hashing; the upper half is folded into the lower one, because only the low bits select the slot. */
 static uint64_t hash_of(txm_tile_name n)
 {
     uint64_t h = ((uint64_t)n.texture << 32 | n.level << 24) ^ n.tile;
@@ -55,7 +55,7 @@ static bool same(txm_tile_name a, txm_tile_name b)
     return a.texture == b.texture && a.level == b.level && a.tile == b.tile;
 }
 
-/* Linear probing; the table is never more than half full, so there is always an empty place to end at. */
+/* Linear probing; the table is at most half full, so the search always ends at an empty slot. */
 static uint32_t *slot_of(const optimum *o, txm_tile_name n)
 {
     size_t i = hash_of(n) & (o->slot_count - 1);
@@ -64,7 +64,7 @@ static uint32_t *slot_of(const optimum *o, txm_tile_name n)
     return &o->slots[i];
 }
 
-/* Places are indices of items, so the new table is filled from the list of items alone. */
+/* Slots hold indices of items, so the new table is filled from the list of items alone. */
 static bool widen_table(optimum *o)
 {
     size_t count = o->slot_count ? 2 * o->slot_count : 1024;
@@ -83,8 +83,8 @@ static bool widen_table(optimum *o)
     return true;
 }
 
-/* Sizes are noted when a tile is first seen; the smallest and largest tell later whether the budget is a
- * whole number of tiles. */
+/* Adds a use of a tile, and the tile itself if it is new. The smallest and the largest size of all tiles show later
+ * whether all have the same size. */
 static bool add_use(optimum *o, txm_tile_name n)
 {
     if (2 * (o->item_count + 1) > o->slot_count && !widen_table(o))
@@ -106,8 +106,8 @@ static bool add_use(optimum *o, txm_tile_name n)
     return true;
 }
 
-/* A trace with both kinds of records holds each lookup twice: tiles are preferred, as they say what was
- * read. Epochs, launches and replaced files mean nothing to somebody who knows the future. */
+/* Lists the uses of all tiles. A trace with both kinds of records holds each lookup twice; then the records of tiles
+ * are used, because they are what was read. Epochs, launches and replaced files don't affect the optimum. */
 static txm_status list_uses(optimum *o, const volatile int *cancel, txm_replay_counts *out, txm_error *err)
 {
     const bool tiles = txm_trace_info_of(o->trace)->records & TXM_TRACE_TILES;
@@ -130,8 +130,7 @@ static txm_status list_uses(optimum *o, const volatile int *cancel, txm_replay_c
     return status;
 }
 
-/* When the item of each use is used again: found from the end. Afterwards `next` of an item is its first
- * use. */
+/* Finds the next use of each use's item, from the end to the start. Afterwards `next` of an item is its first use. */
 static bool find_next(optimum *o)
 {
     o->next = malloc(txm_mul(o->use_count + 1, sizeof *o->next));
@@ -156,7 +155,8 @@ static bool later(const optimum *o, uint32_t a, uint32_t b)
     return o->items[a].next > o->items[b].next;
 }
 
-/* Towards the top while used later than its parent. A hole moves, not pairs: each item is written once. */
+/* Moves an item towards the top while its next use is later than its parent's. The others move down by one, so each
+ * item is written once. */
 static void rise(optimum *o, uint32_t place)
 {
     uint32_t moving = o->heap[place];
@@ -178,7 +178,7 @@ static void sink(optimum *o, uint32_t place)
     put_in_heap(o, place, moving);
 }
 
-/* The last item takes the place of the first and sinks. */
+/* Removes the top: the last item takes its place and sinks. */
 static void drop_top(optimum *o)
 {
     o->items[o->heap[0]].place = NOWHERE;
@@ -191,8 +191,8 @@ static void drop_top(optimum *o)
 
 /* ---- playing ---- */
 
-/* Lets go of what is used last, but for `kept`, until `bytes` more fit. A tile may lose a part of its bytes
- * and stay on the heap; it counts as evicted when the last of them goes. */
+/* Evicts the items with the latest next use until `bytes` more fit. A tile may lose only a part of its bytes and stay
+ * in the heap; it counts as evicted when the last part is evicted. */
 static void evict_for(optimum *o, uint32_t bytes, txm_replay_counts *out)
 {
     while (o->held + bytes > o->most && o->heap_count) {
@@ -208,8 +208,8 @@ static void evict_for(optimum *o, uint32_t bytes, txm_replay_counts *out)
     }
 }
 
-/* Tiles of one colour are read once and cost nothing from then on, as the cache keeps them. Parts that are
- * read again count as the fraction of the tile that they are. */
+/* Uses a tile, and reads the bytes that are missing. Tiles of one colour are read once and then take no memory, as in
+ * the cache. A part that is read again counts as a fraction of a read. */
 static void use(optimum *o, uint32_t index, uint32_t next, double *reads_again, txm_replay_counts *out)
 {
     item *used = &o->items[index];
@@ -223,7 +223,7 @@ static void use(optimum *o, uint32_t index, uint32_t next, double *reads_again, 
     }
     if (used->constant)
         return;
-    if (used->place != NOWHERE) { /* not to be dropped for itself: it is used now */
+    if (used->place != NOWHERE) { /* its next use is now, so it sinks and is not evicted for itself */
         used->next = 0;
         sink(o, used->place);
     }
@@ -237,8 +237,8 @@ static void use(optimum *o, uint32_t index, uint32_t next, double *reads_again, 
     rise(o, used->place);
 }
 
-/* Where all tiles have one size, the budget is rounded down to whole tiles, so that the result is Belady's
- * own and can be compared tile by tile. A budget below one tile is taken as one: less would say nothing. */
+/* If all tiles have one size, the budget is rounded down to whole tiles, so the result is Belady's and can be compared
+ * tile by tile. A budget below one tile is raised to one. */
 static txm_status play_optimum(optimum *o, const txm_replay_options *options, txm_replay_counts *out, txm_error *err)
 {
     double again = 0.0;
@@ -257,7 +257,8 @@ static txm_status play_optimum(optimum *o, const txm_replay_options *options, tx
     out->tiles = o->item_count;
     for (size_t i = 0; i < o->item_count; i++)
         out->tile_bytes += o->items[i].bytes;
-    out->reads_again = (uint64_t)(again + 1e-6 * again); /* a sum of quotients; whole where tiles have one size */
+    out->reads_again =
+        (uint64_t)(again + 1e-6 * again); /* again is a sum of quotients, which is whole if all tiles have one size */
     out->reads = out->tiles + out->reads_again;
     out->peak_allocated_bytes = out->peak_bytes;
     return TXM_OK;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The optimum of whoever knows the future.
  *
- * What `txmill replay --policy opt` reports as the floor: how much would be read if the cache knew what
- * comes. It plays no cache at all, only counts, so its memory is that of its lists: about eight bytes for
- * each use of a tile. */
+ * The optimum with knowledge of the future.
+ *
+ * `txmill replay --policy opt` reports it as the lower bound: how much a cache would read if it knew all later lookups.
+ * It only counts and runs no cache, so its memory is that of its lists: about eight bytes for each use of a tile.
+ */
 #ifndef TXM_TRACE_OPTIMUM_H
 #define TXM_TRACE_OPTIMUM_H
 #include "txtile/trace.h"

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Replays: the cache as it is, with a trace in place of lookups and of files. Slabs are asked for without
- * being written to, so that they cost addresses, not memory.
- *
- * What is compared are policies and budgets, so nothing of the cache is imitated: page table, slabs,
- * eviction and epochs are the real ones; only pixels are missing. Lanes of the trace are played one after
- * the other as the file has them, by one thread: who waits for whom is not part of the result.
+ * Replays: the real cache, with a trace in place of lookups and files. Page table, slabs, eviction and epochs are those
+ * of the cache, so its policies and budgets can be compared; only pixels are missing. Slabs are allocated but not
+ * written to, so they take address space but hardly any memory. One thread replays the lanes of the trace in the order
+ * of the file, because waiting of threads for each other is not part of the result.
  */
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -36,8 +34,9 @@ static const uint8_t *pixel_of(const void *trace, txm_tile_name tile)
     return txm_trace_pixel(trace, tile);
 }
 
-/* Large pieces are mapped: what is not written to takes no memory. A cache does without some small ones, at the cost of
- * tiles that go too early: what a replay counts would not be the policy's, so it must know. */
+/* Large blocks are mapped, because pages that are never written to take no memory. If a small allocation fails, the
+ * cache can sometimes continue by evicting tiles early. Then the counts would not be those of the policy, so *refused
+ * records it. */
 enum { MAPPED_BYTES = 64 << 10 };
 
 static void *allocate_replay(void *user, size_t bytes, size_t alignment)
@@ -50,7 +49,7 @@ static void *allocate_replay(void *user, size_t bytes, size_t alignment)
         *refused = true;
         return NULL;
     }
-    /* Pages satisfy any alignment but that of huge pages, which nothing here needs. */
+    /* Pages satisfy any alignment except that of huge pages, which is not needed here. */
     memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     return memory == MAP_FAILED ? NULL : memory;
 }
@@ -66,9 +65,9 @@ static void release(void *user, void *memory, size_t bytes)
 
 /* ---- a replay ---- */
 
-/* Where a trace has tiles, its lookups are skipped: they are the same ones, and computing their tiles
- * costs more than reading them. A replaced file loses its tiles; the trace lists the new one as a texture
- * of its own. */
+/* If a trace has records of tiles, its lookups are skipped: they are the same ones, and computing their tiles takes
+ * longer than reading them. The tiles of a replaced file are dropped; the trace lists the new file as a texture of its
+ * own. */
 static txm_status replay_trace(const txm_trace *trace, txm_cache *c, txm_cache_thread *t, txm_trace_cursor *cursor,
                                const txm_replay_options *o, txm_replay_counts *out, txm_error *err)
 {
@@ -104,7 +103,7 @@ static txm_status replay_trace(const txm_trace *trace, txm_cache *c, txm_cache_t
     return status;
 }
 
-/* Indices of textures are those of the trace, since they are added in its order. */
+/* Textures are added in the order of the trace, so their numbers are its indices. */
 static txm_status new_cache(const txm_trace *trace, const txm_replay_options *o, bool *refused, txm_cache **out,
                             txm_error *err)
 {
@@ -127,8 +126,8 @@ static txm_status new_cache(const txm_trace *trace, const txm_replay_options *o,
     return status;
 }
 
-/* A tile that failed was never loaded, and the figures would flatter the policy: so any failure fails the
- * replay. */
+/* Replays a trace on a cache. A tile that failed was never loaded and would make the counts too low, so any failure
+ * fails the replay. */
 static txm_status rehearse(const txm_trace *trace, const txm_replay_options *o, txm_replay_counts *out, txm_error *err)
 {
     txm_cache *c = NULL;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Cursors: one pass each over the events of a trace, a block in memory at a time. A trace may have any number of them,
- * in any threads. Tiles are undone from their differences, lookups from their columns; where a trace holds lookups
- * alone, the tiles that they ask for are computed here, as the sampler would.
+ * Cursors: each reads the events of a trace once, with one block in memory at a time. A trace may have any number of
+ * them, in any threads. Tiles are restored from their differences, lookups from their columns. If a trace holds only
+ * lookups, the tiles that they request are computed here with the sampler.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -16,10 +16,11 @@
 
 /* ---- cursors ---- */
 
-/* What a number means in the current block: finding that out takes longer than all else that is done for a tile. */
+/* Cached translation of a texture's number in the current block: computing it takes longer than everything else that is
+ * done for a tile. */
 typedef struct meaning {
-    uint32_t number, level;  /* number UINT32_MAX: nothing is known */
-    uint32_t texture, tiles; /* of the level */
+    uint32_t number, level;  /* number UINT32_MAX: unused */
+    uint32_t texture, tiles; /* tiles: of the level */
 } meaning;
 
 enum { MEANINGS = 256 };
@@ -28,14 +29,14 @@ struct txm_trace_cursor {
     const txm_trace *trace;
     ZSTD_DCtx *zstd;
     uint8_t *stored, *raw;
-    size_t next;    /* block to be read */
-    size_t block;   /* that is being read */
-    size_t at, end; /* in `raw`, of a block of tiles; of one of lookups a row */
+    size_t next;    /* the next block to read */
+    size_t block;   /* the block that is being read */
+    size_t at, end; /* position in `raw`: bytes in a block of tiles, rows in a block of lookups */
     uint64_t key;
     uint32_t launch, epoch, rows_launch, rows_epoch;
-    uint32_t values[TXM_TRACE_COLUMNS]; /* of the row before */
-    meaning meanings[MEANINGS];         /* in `block` */
-    size_t texture_next;                /* naming that may replace another */
+    uint32_t values[TXM_TRACE_COLUMNS]; /* of the previous row */
+    meaning meanings[MEANINGS];         /* valid in `block` */
+    size_t texture_next;                /* the next texture whose number may have replaced another texture */
     txm_blank blank;
     txm_tile_name tiles[TXM_BLANK_TILES];
 };
@@ -77,7 +78,7 @@ void txm_trace_cursor_free(txm_trace_cursor **cursor)
     *cursor = NULL;
 }
 
-/* Rays wander between textures and levels, so more than the last answer is kept. */
+/* Several translations are kept, because rays alternate between textures and levels. */
 static const meaning *meaning_of(txm_trace_cursor *c, uint32_t number, uint32_t level)
 {
     meaning *m = &c->meanings[(8 * number + level) % MEANINGS];
@@ -90,7 +91,7 @@ static const meaning *meaning_of(txm_trace_cursor *c, uint32_t number, uint32_t 
 
 /* ---- tiles ---- */
 
-/* False where it is cut short or has more than 64 bits. */
+/* Reads a LEB128 number. False: it is cut short or has more than 64 bits. */
 static bool get_number(txm_trace_cursor *c, uint64_t *n)
 {
     unsigned shift = 0;
@@ -107,7 +108,7 @@ static bool get_number(txm_trace_cursor *c, uint64_t *n)
     return false;
 }
 
-/* Bit 23 of a key is its valid flag; a difference that leads anywhere else is damage. */
+/* Reads one tile. Bit 23 of a key is its valid flag; a difference that leads to an invalid key or tile means damage. */
 static txm_status next_tile(txm_trace_cursor *c, uint64_t n, txm_trace_event *e, txm_error *err)
 {
     c->key += n >> 1 ^ (n & 1 ? UINT64_MAX : 0);
@@ -121,7 +122,7 @@ static txm_status next_tile(txm_trace_cursor *c, uint64_t n, txm_trace_event *e,
     return TXM_OK;
 }
 
-/* One event: a tile, the tiles of one lookup, or a mark, after which launch and epoch are the next. */
+/* Reads one event: a tile, the tiles of one lookup, or a mark, which begins the next launch or epoch. */
 static txm_status next_tiles(txm_trace_cursor *c, txm_trace_event *e, txm_error *err)
 {
     uint64_t n, count = 1;
@@ -148,7 +149,7 @@ static txm_status next_tiles(txm_trace_cursor *c, txm_trace_event *e, txm_error 
 
 /* ---- lookups ---- */
 
-/* The size must be exactly that of the rows: next_row reads planes without further checks. */
+/* The size must be exactly that of the rows, because next_row reads the planes without further checks. */
 static txm_status begin_rows(txm_trace_cursor *c, const txm_trace_stored *b, txm_error *err)
 {
     uint64_t rows = b->raw < TXM_TRACE_LOOKUPS_HEAD_BYTES ? 0 : txm_load_le32(c->raw);
@@ -162,14 +163,13 @@ static txm_status begin_rows(txm_trace_cursor *c, const txm_trace_stored *b, txm
     return TXM_OK;
 }
 
-/* Undoes the differences of one row. Without records of tiles the tiles are computed here, as the sampler
- * would ask for them. */
+/* Restores one row from its differences. Without records of tiles, the tiles are computed here with the sampler. */
 static txm_status next_row(txm_trace_cursor *c, txm_trace_event *e, txm_error *err)
 {
     const txm_trace *t = c->trace;
     const bool alone = !(t->info.records & TXM_TRACE_TILES);
     e->kind = TXM_TRACE_EVENT_LOOKUP;
-    /* Where there are no records of tiles, whose marks tell, a change tells. */
+    /* Without records of tiles there are no marks; then a change of launch or epoch between blocks is the event. */
     if (alone && (c->epoch != c->rows_epoch || c->launch != c->rows_launch)) {
         e->kind = c->epoch != c->rows_epoch ? TXM_TRACE_EVENT_EPOCH : TXM_TRACE_EVENT_LAUNCH;
         *(c->epoch != c->rows_epoch ? &c->epoch : &c->launch) =
@@ -204,15 +204,15 @@ static txm_status next_row(txm_trace_cursor *c, txm_trace_event *e, txm_error *e
 
 /* ---- the next event ---- */
 
-/* Whether a block of textures takes a number away from another one; tells of each. One at a time, before
- * the first event of the block that comes next, so that a replay drops the old tiles in time. */
+/* Reports a texture whose number is taken by another one from this block on. It reports one at a time, before the first
+ * event of the next block, so a replay drops the old tiles in time. */
 static bool next_replaced(txm_trace_cursor *c, txm_trace_event *e)
 {
     const txm_trace *t = c->trace;
     /* Textures are listed in the order of their blocks. */
     for (; c->texture_next < t->texture_count; c->texture_next++) {
         uint32_t number = t->textures[c->texture_next].number;
-        size_t low = 0, high = t->naming_count; /* its naming */
+        size_t low = 0, high = t->naming_count; /* the search for its naming */
         while (low + 1 < high) {
             size_t middle = low + (high - low) / 2;
             const txm_trace_naming *n = &t->namings[middle];
@@ -231,7 +231,7 @@ static bool next_replaced(txm_trace_cursor *c, txm_trace_event *e)
     return false;
 }
 
-/* Blocks that were read when the trace was opened are passed over; they only matter to next_replaced. */
+/* Blocks that were read when the trace was opened are skipped; only next_replaced uses their position. */
 static txm_status next_block(txm_trace_cursor *c, txm_error *err)
 {
     const txm_trace_stored *b = &c->trace->blocks[c->next];
@@ -250,7 +250,7 @@ static txm_status next_block(txm_trace_cursor *c, txm_error *err)
     return TXM_OK;
 }
 
-/* The event's pointers are the cursor's, and valid until the next call. */
+/* The event's pointers belong to the cursor and are valid until the next call. */
 txm_status txm_trace_next(txm_trace_cursor *c, txm_trace_event *e, txm_error *err)
 {
     txm_error_clear(err);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Opening a trace. The file is walked once: its blocks, and what they say about textures, ways to look up and tiles of
- * one colour. The rest, which may be far larger than memory, is left to cursors (trace_cursor.c).
+ * Opens traces. The file is read once to list its blocks and to load textures, samplers and tiles of one colour. The
+ * lookups, which may be far larger than memory, are left to cursors (trace_cursor.c).
  *
- * Nothing in the file is believed: every block is checked against its checksum, every size against the
- * file, every tile against its texture's shape, and what is unpacked when opening is bounded by a multiple
- * of the file's size, so that a small file cannot ask for gigabytes.
+ * Nothing in the file is trusted: every block is checked against its checksum, every size against the file, every tile
+ * against its texture's shape. The memory for unpacked blocks is bounded by a multiple of the file's size, so a small
+ * file cannot cause an allocation of gigabytes.
  */
 #include "tile/trace/trace_read.h"
 
@@ -34,7 +34,7 @@ txm_status txm_trace_corrupt(const txm_trace *t, txm_error *err, const char *why
     return txm_fail(err, TXM_STATUS_CORRUPT, "%s: the trace is damaged: %s", t->path, why);
 }
 
-/* Told apart from damage because the cure is another: write the trace again. */
+/* The message differs from that for damage because the remedy differs: the trace must be written again. */
 static txm_status incomplete(const txm_trace *t, txm_error *err)
 {
     return txm_fail(err, TXM_STATUS_CORRUPT,
@@ -48,7 +48,7 @@ static txm_status read_at(const txm_trace *t, uint64_t offset, void *to, size_t 
     return rc ? txm_fail_errno(err, rc, "%s: cannot read the trace", t->path) : TXM_OK;
 }
 
-/* Unpacks a block to *raw, which is TXM_TRACE_BLOCK_MAX bytes long, over *stored. */
+/* Unpacks a block to *raw, which has TXM_TRACE_BLOCK_MAX bytes; *stored is a buffer for its stored bytes. */
 txm_status txm_trace_unpack(const txm_trace *t, const txm_trace_stored *b, ZSTD_DCtx *zstd, uint8_t *stored,
                             uint8_t *raw, txm_error *err)
 {
@@ -62,14 +62,14 @@ txm_status txm_trace_unpack(const txm_trace *t, const txm_trace_stored *b, ZSTD_
                                               : TXM_OK;
 }
 
-/* zstd's own bound: what the largest block may take when it does not compress at all. */
+/* The bound of zstd: the size of the largest block if it cannot be compressed at all. */
 size_t txm_trace_stored_max(void)
 {
     return ZSTD_compressBound(TXM_TRACE_BLOCK_MAX);
 }
 
-/* Walks the headers of all blocks. The end block must be the last thing in the file. Contents are not read
- * here, so listing costs one small read a block. */
+/* Lists the blocks from their headers. The end block must be at the end of the file. Contents are not read here, so
+ * listing takes one small read per block. */
 static txm_status list_blocks(txm_trace *t, txm_error *err)
 {
     uint8_t h[TXM_TRACE_BLOCK_HEADER_BYTES];
@@ -101,11 +101,11 @@ static txm_status list_blocks(txm_trace *t, txm_error *err)
 
 /* ---- textures ---- */
 
-/* A number may be several textures in turn, where files were replaced: the one that was described last
- * before the block counts. */
+/* If files were replaced, a number means several textures in turn: the latest one that was described up to this block
+ * counts. */
 uint32_t txm_trace_find_naming(const txm_trace *t, uint32_t number, size_t at_block)
 {
-    size_t low = 0, high = t->naming_count; /* the last one that is not beyond */
+    size_t low = 0, high = t->naming_count; /* finds the last naming up to the block */
     while (low < high) {
         size_t middle = low + (high - low) / 2;
         const txm_trace_naming *n = &t->namings[middle];
@@ -117,7 +117,7 @@ uint32_t txm_trace_find_naming(const txm_trace *t, uint32_t number, size_t at_bl
     return low && t->namings[low - 1].number == number ? t->namings[low - 1].texture : TXM_NO_TEXTURE;
 }
 
-/* Textures are numbered in the order of their blocks, so their index orders namings of one number in time. */
+/* Textures are numbered in the order of their blocks, so their index orders the namings of one number in time. */
 static int by_number(const void *a, const void *b)
 {
     const txm_trace_naming *x = a, *y = b;
@@ -126,8 +126,8 @@ static int by_number(const void *a, const void *b)
     return x->texture < y->texture ? -1 : x->texture > y->texture;
 }
 
-/* What the sampler needs to find tiles; `first` and `level_first` are for whoever lays them out. Tiled
- * levels end with the first one that fits a tile. */
+/* Fills in the members that the sampler needs to find tiles; `first` and `level_first` are set by the code that lays
+ * out the page table. Tiled levels end with the first one that fits into a tile. */
 void txm_trace_shape(const txm_trace *t, uint32_t texture, txm_view_texture *v)
 {
     const txm_trace_texture *x = &t->textures[texture];
@@ -153,7 +153,7 @@ void txm_trace_shape(const txm_trace *t, uint32_t texture, txm_view_texture *v)
             break;
 }
 
-/* Levels that a texture has: down to 1 x 1. */
+/* The number of levels down to 1 x 1. */
 static uint32_t most_levels(uint32_t width, uint32_t height)
 {
     uint32_t n = 1;
@@ -162,8 +162,8 @@ static uint32_t most_levels(uint32_t width, uint32_t height)
     return n;
 }
 
-/* As the cache could have written it. Numbers have 23 bits, as in keys; the size of a tile must be that of
- * its padded pixels, since replays allocate by it. */
+/* Whether the cache could have written this description. Numbers have 23 bits, as in keys. The size of a tile must be
+ * that of its padded pixels, because replays allocate it. */
 static bool is_shape(const txm_trace_texture *x)
 {
     uint64_t edge = x->tile_px;
@@ -186,7 +186,7 @@ static bool is_shape(const txm_trace_texture *x)
     return x->tile_bytes == padded * padded * x->channels * txm_type_bytes(x->type) && tiles <= TXM_BLANK_LEVEL_TILES;
 }
 
-/* A path with a zero byte would be another path to whoever opens it, so it is refused. */
+/* A path with a zero byte is refused, because functions of C would read only the part before it. */
 static txm_status read_textures(txm_trace *t, size_t at_block, const uint8_t *raw, size_t bytes, txm_error *err)
 {
     while (bytes) {
@@ -219,8 +219,7 @@ static txm_status read_textures(txm_trace *t, size_t at_block, const uint8_t *ra
 
 /* ---- samplers, tiles of one colour, the end ---- */
 
-/* Numbered in the order in which they come; anything else is damage. Checked as the sampler itself checks
- * its callers. */
+/* Samplers must be numbered in their order in the file, and must pass the check that applies to callers. */
 static txm_status read_samplers(txm_trace *t, const uint8_t *raw, size_t bytes, txm_error *err)
 {
     for (; bytes; raw += TXM_TRACE_SAMPLER_BYTES, bytes -= TXM_TRACE_SAMPLER_BYTES) {
@@ -247,7 +246,7 @@ uint32_t txm_trace_level_tiles(const txm_trace *t, uint32_t texture, uint32_t le
     return across * down;
 }
 
-/* Named when all textures are known. */
+/* Called when all textures are known. */
 static txm_status read_constants(txm_trace *t, size_t at_block, const uint8_t *raw, size_t bytes, txm_error *err)
 {
     for (; bytes; raw += TXM_TRACE_CONSTANT_BYTES, bytes -= TXM_TRACE_CONSTANT_BYTES) {
@@ -266,10 +265,10 @@ static txm_status read_constants(txm_trace *t, size_t at_block, const uint8_t *r
     return TXM_OK;
 }
 
-/* Texture, level and tile in one number: an order, nothing more. */
+/* Combines texture, level and tile to a sort key. */
 static uint64_t order_of(txm_tile_name n)
 {
-    return (uint64_t)n.texture << 32 | n.level << 20 | n.tile; /* the valid flag plays no part */
+    return (uint64_t)n.texture << 32 | n.level << 20 | n.tile; /* without the valid flag */
 }
 
 static int by_tile(const void *a, const void *b)
@@ -287,7 +286,7 @@ const uint8_t *txm_trace_pixel(const txm_trace *t, txm_tile_name tile)
     return c ? c->pixel : NULL;
 }
 
-/* The thread's field of the end block counts lanes. */
+/* In the header of the end block, the field for the thread holds the number of lanes. */
 static txm_status read_end(txm_trace *t, const txm_trace_stored *b, const uint8_t *raw, txm_error *err)
 {
     uint64_t n[TXM_TRACE_END_BYTES / 8];
@@ -309,7 +308,7 @@ static txm_status read_end(txm_trace *t, const txm_trace_stored *b, const uint8_
     return TXM_OK;
 }
 
-/* The text is shown to people: one of them, and not a long one. */
+/* The reason is shown to users, so only one short text is accepted. */
 static txm_status read_partial(txm_trace *t, const uint8_t *raw, size_t bytes, txm_error *err)
 {
     if (t->info.partial || !bytes || bytes > TXM_TRACE_PARTIAL_MAX || memchr(raw, 0, bytes))
@@ -320,8 +319,8 @@ static txm_status read_partial(txm_trace *t, const uint8_t *raw, size_t bytes, t
 
 /* ---- opening ---- */
 
-/* Reads the blocks of one kind that are not the lookups'. One kind after the other, since tiles of one
- * colour can be named only when all textures are known. `left` is what may still be unpacked. */
+/* Reads all blocks of one kind, except lookups and tiles. The kinds are read one after the other, because tiles of one
+ * colour can be resolved only when all textures are known. *left is the number of bytes that may still be unpacked. */
 static txm_status read_kind(txm_trace *t, txm_trace_block kind, ZSTD_DCtx *zstd, uint8_t *stored, uint8_t *raw,
                             uint64_t *left, txm_error *err)
 {
@@ -345,7 +344,7 @@ static txm_status read_kind(txm_trace *t, txm_trace_block kind, ZSTD_DCtx *zstd,
     return status;
 }
 
-/* A newer version is said to be newer, not damaged: the cure is another txmill. */
+/* A newer version is reported as NEWER instead of as damage, because the remedy is a newer txmill. */
 static txm_status read_trace_header(txm_trace *t, txm_error *err)
 {
     uint8_t h[TXM_TRACE_HEADER_BYTES];
@@ -367,7 +366,8 @@ static txm_status read_trace_header(txm_trace *t, txm_error *err)
 
 static txm_status read_trace_bytes(txm_trace *t, txm_error *err)
 {
-    enum { MORE = 2 << 20, TIMES = 8 }; /* of the file's size; in memory, records take up to seven times as much */
+    /* Unpacked bytes are limited to MORE plus TIMES the file's size; in memory, records take up to seven times that. */
+    enum { MORE = 2 << 20, TIMES = 8 };
     static const txm_trace_block kinds[] = {TXM_TRACE_BLOCK_TEXTURES, TXM_TRACE_BLOCK_SAMPLERS,
                                             TXM_TRACE_BLOCK_CONSTANTS, TXM_TRACE_BLOCK_PARTIAL, TXM_TRACE_BLOCK_END};
     txm_status status = read_trace_header(t, err);
@@ -395,7 +395,7 @@ static txm_status read_trace_bytes(txm_trace *t, txm_error *err)
     return status;
 }
 
-/* O_NONBLOCK keeps a pipe under that name from hanging us before we see that it is no file. */
+/* O_NONBLOCK prevents open from blocking on a pipe of that name, which is refused afterwards. */
 txm_status txm_trace_open(const char *path, txm_trace **out, txm_error *err)
 {
     struct stat st;

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What replays take from a trace beside its public face. */
+ *
+ * Functions on traces that replays need in addition to the public ones.
+ */
 #ifndef TXM_TRACE_READ_H
 #define TXM_TRACE_READ_H
 #include "txtile/trace.h"
 
-/* A texture as a view has it, but for its place in the page table. */
+/* The texture as in a view, without its place in the page table. */
 void txm_trace_shape(const txm_trace *trace, uint32_t texture, txm_view_texture *shape);
-/* The pixel of a tile of one colour, 16 bytes; NULL: it has several. */
+/* The pixel of a tile of one colour, 16 bytes; NULL: it has several colours. */
 const uint8_t *txm_trace_pixel(const txm_trace *trace, txm_tile_name tile);
 #endif
