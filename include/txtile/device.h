@@ -149,12 +149,12 @@ typedef struct txm_device_stats {
     uint64_t memory_bytes, host_bytes;    /* allocated for tiles at present */
     uint32_t longest;                     /* most launches that one part of a batch needed (txm_device_sample) */
     uint32_t lost;                        /* 1: the device was lost */
-    double copy_seconds,
-        kernel_seconds;    /* time of copies to and from the device, and of lookups, as the device measures it */
-    uint64_t by_processor; /* lookups of the device's part of a batch that the processor did */
+    double copy_seconds, kernel_seconds;  /* of copies to and from the device, of lookups; by its clock */
+    uint64_t by_processor;                /* lookups of the device's part of a batch that the processor did */
     uint64_t reserved[6];
 } txm_device_stats;
 
+/* Copies the device's statistics so far to *stats. */
 TXM_API void txm_device_stats_of(const txm_device *device, txm_device_stats *stats);
 
 #ifdef __cplusplus

@@ -82,8 +82,7 @@ enum {
 /* One face. Edges are counter-clockwise: bottom, right, top, left. Triangles have three. */
 typedef struct txm_ptex_face {
     uint8_t u_log2, v_log2;
-    uint8_t
-        edges; /* two bits for each edge, the first in the lowest: the number of the neighbour's edge that it touches */
+    uint8_t edges; /* two bits for each edge, the first lowest: the neighbour's edge that it touches */
     uint8_t flags;
     int32_t neighbours[4]; /* the face over each edge; -1: none */
 } txm_ptex_face;
@@ -198,7 +197,7 @@ TXM_API void txm_ptex_request_init(txm_ptex_request *request);
 /* Creates a filter that keeps at most `bytes` of faces, and always the one that it is reading. NO_MEMORY. */
 TXM_API txm_status txm_ptex_filter_new(const txm_ptex *ptex, size_t bytes, txm_ptex_filter **out, txm_error *err);
 TXM_API void txm_ptex_filter_free(txm_ptex_filter **filter); /* NULL-safe; sets *filter to NULL */
-/* USAGE for a face that does not exist; other errors as txm_ptex_read. */
+/* Does a lookup. USAGE for a face that does not exist; other errors as txm_ptex_read. */
 TXM_API txm_status txm_ptex_look_up(txm_ptex_filter *filter, const txm_ptex_request *request, txm_error *err);
 
 #ifdef __cplusplus

@@ -74,7 +74,7 @@ typedef struct txm_ptex_place {
     uint32_t page, x, y, width, height;
 } txm_ptex_place;
 
-/* USAGE for a face that does not exist. */
+/* Returns a face's position in *out. USAGE for a face that does not exist. */
 TXM_API txm_status txm_ptex_place_of(const txm_ptex_pages *pages, uint32_t face, txm_ptex_place *out, txm_error *err);
 
 /* Converts the point (u, v) of a face to texture coordinates in the set of UDIM tiles, out[0] and out[1]. */

@@ -20,7 +20,7 @@ typedef struct gpu_block gpu_block;
 
 typedef struct gpu_level {
     uint32_t width, height;
-    bool box;            /* both edges of the level below are even */
+    bool box;            /* width and height of the level below are even */
     uint32_t made;       /* rows made so far */
     uint32_t tiled;      /* rows whose tiles have been made */
     uint32_t bordered;   /* rows whose borders have been made, not counting the first row of tiles */
@@ -78,7 +78,8 @@ int gpu_run_borders(const txm_gpu_job *job, const txm_gpu_borders *args, txm_rt_
 int gpu_run_count(const txm_gpu_job *job, const txm_gpu_count *args, txm_rt_stream stream);
 
 /* Device memory, or pinned memory for a device, which is kept for the next job after `put` (NULL-safe). Any thread that
- * uses the device may call these. Sizes are rounded up by at most an eighth; gpu_block_bytes returns the result. */
+ * uses the device may call these. Sizes are rounded up, large ones by less than a quarter; gpu_block_bytes returns the
+ * result. */
 uint64_t gpu_block_bytes(uint64_t bytes);
 int gpu_block_get(uint32_t device, bool pinned, uint64_t bytes, gpu_block **out);
 void *gpu_block_memory(const gpu_block *block); /* a machine address if pinned, or the device's handle */

@@ -241,8 +241,8 @@ static txm_status write_bands(unwrap_job *job, uint32_t page, void *writer, uint
 
 /* ---- files ------------------------------------------------------------------------------------------------------- */
 
-/* The time to set on a page: at least a second later than that of the page that it replaces. Otherwise the old page's
- * tx file could be mistaken for one of the new page. */
+/* The time to set on a page: in a later second than that of the page that it replaces. Otherwise the old page's tx file
+ * could be mistaken for one of the new page. */
 static struct timespec page_time(const char *path)
 {
     struct timespec now;

@@ -80,7 +80,7 @@ struct txm_device_launch {
     /* A copy of the batch, and the lookups of it that are under way. */
     txm_device_batch batch;
     txm_words picked;
-    uint32_t capacity, touched_words; /* of its notes */
+    uint32_t capacity, touched_words; /* sizes of its notes: most requests, and words for touched entries */
     void *events[4];
     double begun_seconds;
 };

@@ -16,8 +16,7 @@
 enum { TXM_DEVICE_LOOKUPS_ABI = 2, TXM_DEVICE_LOOK_MEMORIES = 6, TXM_DEVICE_PLACE_MEMORIES = 3 };
 
 typedef struct txm_device_lookups {
-    uint32_t abi, look_bytes, place_bytes,
-        texture_bytes; /* version, and sizes of structs: a plug-in of another build is refused */
+    uint32_t abi, look_bytes, place_bytes, texture_bytes; /* version, sizes of structs: other builds are refused */
     const char *(*text)(int code);
     bool (*out_of_memory)(int code);
     int (*use)(uint32_t device);

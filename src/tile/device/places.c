@@ -110,8 +110,8 @@ static void drop_place(txm_device *d, txm_places *p, uint32_t slot)
     d->stats.tiles_dropped++;
 }
 
-/* Evicts the least recently used eighth of the tiles that may be evicted; evicting many at once keeps the search cheap
- * per tile. `tile_units` 0: tiles of all sizes, in whole chunks. Returns false if none were evicted. */
+/* Evicts the tiles whose last launch is in the oldest eighth of the range before `horizon`; evicting many at once keeps
+ * the search cheap per tile. `tile_units` 0: tiles of all sizes. Returns false if none were evicted. */
 static bool evict_places(txm_device *d, txm_places *p, uint32_t tile_units, uint32_t horizon)
 {
     uint32_t oldest = UINT32_MAX, gone = 0;

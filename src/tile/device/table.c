@@ -281,7 +281,7 @@ static bool add_textures(txm_device_launch *l)
     return true;
 }
 
-/* Whether a lookup may request the slot's tile, which is not in memory. */
+/* Whether the slot's tile is not in memory and a lookup may request it. */
 static bool may_be_asked_for(const txm_view *view, uint32_t slot)
 {
     const bool unreadable = slot - TXM_SLOT_UNREADABLE <= UINT16_MAX;

@@ -487,7 +487,7 @@ static void cut_and_apply(spread *s, kernel *k, uint32_t face, int cuts)
 
 /* ---- a lookup --------------------------------------------------------------------------------------------------- */
 
-/* Applies the border's mode to a coordinate; returns false if everything is black. NaN counts as 0. */
+/* Applies the border's mode to a coordinate; returns false if everything is black. NaN and infinity count as 0. */
 static bool place_at_border(txm_ptex_border border, float *at)
 {
     if (!isfinite(*at))

@@ -164,8 +164,8 @@ static uint64_t packed_pixels(const packing *p)
 
 /* ---- the best attempt -------------------------------------------------------------------------------------------- */
 
-/* Candidate widths that may leave little free: roughly square if one page holds everything, and otherwise whole columns
- * of a size. */
+/* A candidate width that may leave little free: near the square root of the area, or near a page's width if more than
+ * one page is needed. Every other attempt takes whole columns of one size. */
 static uint32_t width_to_try(const block_size *sizes, size_t count, uint64_t area, uint32_t most, uint32_t least,
                              unsigned attempt)
 {
