@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What `txmill extract` does with a Ptex file: one face, or a sheet of all, as a picture file.
+ * Implements `txmill extract` for a Ptex file: writes one face, or a sheet of all faces, as a picture file.
  */
 #include <stdlib.h>
 
@@ -23,7 +23,8 @@ static txm_status read_ptex_picture(const txm_ptex *p, uint32_t face, uint32_t l
     return status;
 }
 
-/* The largest level that fits. Sheets of all levels have one texel a face at the least, which may be too many. */
+/* Finds the largest level that fits. A sheet has at least one texel for each face, so even its smallest level may be
+ * too large. */
 static txm_status fit_ptex_level(const txm_ptex *p, uint32_t face, uint32_t fit_px, uint32_t *level, txm_error *err)
 {
     txm_status status = TXM_OK;

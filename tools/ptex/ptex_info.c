@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What `txmill info` prints of a Ptex file, as text and as JSON (docs/schema/ptex-info.schema.json).
+ * Prints `txmill info` of a Ptex file, as text and as JSON (docs/schema/ptex-info.schema.json).
  *
- * Files have up to millions of faces: they are counted by size, and listed one by one where all is asked for.
+ * Files have up to millions of faces, so faces are counted by size, and listed one by one only if everything is
+ * requested.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -23,14 +24,14 @@
 enum {
     PTEX_INFO_SCHEMA_VERSION = 1,
     SIDE = TXM_PTEX_MAX_LOG2 + 1,
-    FEW = 10,               /* entries of meta data, and numbers of one, that are shown unasked */
-    TEXT_COLUMNS = 60,      /* of a value */
-    LARGEST_VALUE = 1 << 16 /* bytes of an entry that JSON holds */
+    FEW = 10,               /* meta data entries, and numbers of an entry, shown by default */
+    TEXT_COLUMNS = 60,      /* of a printed value */
+    LARGEST_VALUE = 1 << 16 /* bytes of the largest value included in JSON */
 };
 
-/* Faces by what counts. */
+/* Numbers of faces with different properties. */
 typedef struct face_census {
-    uint32_t sizes[SIDE][SIDE]; /* by log2 of u and v, constant ones left out */
+    uint32_t sizes[SIDE][SIDE]; /* indexed by log2 of u and v, without constant faces */
     uint32_t constant, edited, subfaces, alone;
     uint64_t texels;
 } face_census;
@@ -39,7 +40,7 @@ bool txm_ptex_is_file(const char *path)
 {
     struct stat st;
     char magic[4];
-    /* O_NONBLOCK: opening a pipe must not wait for its writer. */
+    /* O_NONBLOCK prevents open() from waiting for the writer of a pipe. */
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     bool is =
         fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && read(fd, magic, 4) == 4 && !memcmp(magic, "Ptex", 4);
@@ -89,7 +90,7 @@ static double meta_number(txm_ptex_meta_type type, const uint8_t *at)
     }
 }
 
-/* With a NUL behind it, whatever the file has there. NULL: err says why. */
+/* Reads an entry and appends a NUL, whether or not the file has one. NULL, with the reason in err, if it fails. */
 static uint8_t *read_meta(const txm_ptex *p, uint32_t index, txm_error *err)
 {
     uint32_t bytes = txm_ptex_meta_of(p, index)->bytes;
@@ -229,7 +230,7 @@ static void add_sizes(cJSON *o, const face_census *c)
             }
 }
 
-/* Long values are left out, as a mesh in the meta data may be larger than all else. */
+/* Leaves out long values, since a mesh in the meta data may be larger than everything else. */
 static txm_status add_metas(cJSON *o, const txm_ptex *p, txm_error *err)
 {
     cJSON *list = txm_json_array(o, "metadata");

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Writing the page of Ptex files.
+ * Writes the HTML page of Ptex files.
  *
- * In: files, and how many bytes of pixels the page may hold. Out: a page with a picture of all faces of each file, and
- * a list of where each face is, which the script reads. Of a file with very many faces the list is left out.
+ * The input is a list of files and a limit for the bytes of pixels in the page. The page has a picture of all faces of
+ * each file, and a list of each face's position, which the script reads. The list is left out for a file with very many
+ * faces.
  */
 #include "tools/ptex/ptex_page.h"
 
@@ -28,7 +29,7 @@ static const uint8_t script[] = {
 
 enum { LISTED_FACES = 200000 };
 
-/* A file on its way into the page. */
+/* A file that is being added to the page. */
 typedef struct ptex_entry {
     txm_ptex *ptex;
     txm_ptex_sheet sheet;
@@ -93,7 +94,7 @@ static txm_status put_ptex_picture(FILE *out, const ptex_entry *e, uint32_t leve
     return status;
 }
 
-/* One section a file, in the order of the data. */
+/* Writes one section for each file, in the order of the data. */
 static void put_ptex_file(FILE *out, const char *path, uint64_t share, int level, const volatile int *cancel,
                           ptex_entry *e, txm_ptex_shown *shown)
 {
@@ -116,7 +117,7 @@ static void put_ptex_file(FILE *out, const char *path, uint64_t share, int level
     fputs("</section>\n", out);
 }
 
-/* Of a file that is not shown the width is 0. */
+/* The width is 0 for a file that is not shown. */
 static cJSON *ptex_page_data(const ptex_entry *e)
 {
     const uint32_t faces = e->sheet.places ? txm_ptex_info_of(e->ptex)->faces : 0;
@@ -134,7 +135,7 @@ static cJSON *ptex_page_data(const ptex_entry *e)
     return o;
 }
 
-/* Numbers alone: nothing in them can end the script element. */
+/* The data are numbers only, so nothing in them can end the script element. */
 static txm_status put_ptex_data(FILE *out, const ptex_entry *e, txm_error *err)
 {
     char *text = txm_json_take(ptex_page_data(e));

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Faces of a Ptex file as a picture.
+ * Renders faces of a Ptex file as a picture.
  *
- * In: an open file, a face or a sheet of all. Out: rows from the top in memory. A file does not say what its values
- * are: integers are shown as they are, floats are taken as scene-linear.
+ * The input is an open file and the number of a face, or a sheet of all faces; the result is in memory, with rows from
+ * the top. A file does not specify the meaning of its values: integers are shown unchanged, and floats are treated as
+ * scene-linear.
  */
 #include "tools/ptex/ptex_picture.h"
 
@@ -21,7 +22,7 @@ static uint32_t reduced(uint32_t log2, uint32_t level)
 
 /* ---- channels ---------------------------------------------------------------------------------------------------- */
 
-/* Grey or RGB, with alpha behind it where the file has it there. */
+/* Grey or RGB, with alpha if it follows these channels in the file. */
 static uint32_t shown_channels(const txm_ptex_info *i, txm_ptex_values values)
 {
     if (values == TXM_PTEX_AS_STORED)
@@ -30,7 +31,7 @@ static uint32_t shown_channels(const txm_ptex_info *i, txm_ptex_values values)
     return colours + (values == TXM_PTEX_FOR_VIEWING && i->alpha_channel == (int32_t)colours);
 }
 
-/* A row of texels as it is shown. `line` has room for the floats of a texel. */
+/* Converts a row of texels for display. `line` has room for the floats of a texel. */
 static void show_texels(const txm_ptex_info *i, txm_ptex_values values, uint32_t channels, const uint8_t *in,
                         uint32_t count, float *line, uint8_t *out)
 {
@@ -74,7 +75,7 @@ static txm_status begin_picture(const txm_ptex *p, uint32_t w, uint32_t h, txm_p
     return out->pixels ? TXM_OK : txm_no_memory(err, NULL);
 }
 
-/* Reads a face and puts it into its place, upside down: v goes upwards. */
+/* Reads a face and copies it to its place upside down, because v points up. */
 static txm_status put_face(const txm_ptex *p, uint32_t face, uint32_t u_log2, uint32_t v_log2, uint32_t left,
                            uint32_t top, txm_ptex_values values, txm_level_picture *out, txm_error *err)
 {
@@ -128,7 +129,7 @@ uint32_t txm_ptex_level_within(const txm_ptex *ptex, uint64_t texels)
     return TXM_PTEX_MAX_LOG2;
 }
 
-/* Faces in the order of their heights, by counting. */
+/* Sorts faces by height, with a counting sort. */
 static uint32_t *faces_by_height(const txm_ptex *p)
 {
     uint32_t faces = txm_ptex_info_of(p)->faces, n = 0;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What `txmill verify` says of a Ptex file (JSON: docs/schema/ptex-verify.schema.json): one verdict.
+ * Prints `txmill verify` of a Ptex file (JSON: docs/schema/ptex-verify.schema.json), with one verdict.
  *
- * Everything that the file stores is read: each face at each size, all meta data. Neighbours that do not agree are not
- * damage, as meshes with more than two faces at an edge have them.
+ * Everything that the file stores is read: each face at each size, and all meta data. Neighbours that disagree are not
+ * damage, as they occur in meshes with more than two faces at an edge.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,8 +18,8 @@
 
 enum { PTEX_VERIFY_SCHEMA_VERSION = 1 };
 
-/* Edges at which the other face has somebody else. Between faces and subfaces it cannot be otherwise: two subfaces
- * share an edge of a face. */
+/* Counts edges at which the neighbour has a different neighbour. Edges between faces and subfaces are not counted,
+ * since two subfaces share an edge of a face. */
 static void check_neighbours(const txm_ptex *p, uint32_t face, txm_ptex_check *out)
 {
     const txm_ptex_face *f = txm_ptex_face_of(p, face);
@@ -37,7 +37,7 @@ static void check_neighbours(const txm_ptex *p, uint32_t face, txm_ptex_check *o
     }
 }
 
-/* A face at all sizes that are stored. Memory is kept from one face to the next. */
+/* Reads a face at all sizes that are stored. The buffer is reused for the next face. */
 static txm_status check_texels(const txm_ptex *p, uint32_t face, uint8_t **room, size_t *room_bytes,
                                txm_ptex_check *out, txm_error *err)
 {

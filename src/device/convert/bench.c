@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Times of plain copies and of each kernel, between events of one stream: the best of several rounds. Bytes are what a
- * kernel must read and write at the least, so that bytes over seconds compares with the bandwidth of a copy.
+ * Measures plain copies and each kernel, between two events of one stream, and reports the best of several rounds. The
+ * bytes reported are the least that a kernel must read and write, so bytes per second can be compared with the
+ * bandwidth of a copy.
  */
 #include "device/convert/job_impl.h"
 
@@ -23,7 +24,7 @@ typedef struct bench {
 
 typedef int (*step_fn)(bench *b);
 
-/* The best of the rounds: others were disturbed. */
+/* Reports the fastest round, since the others were disturbed. */
 static txm_status measure(bench *b, const char *name, step_fn step, uint64_t bytes, txm_error *err)
 {
     double best = 0;
@@ -49,15 +50,15 @@ static txm_status measure(bench *b, const char *name, step_fn step, uint64_t byt
     return TXM_OK;
 }
 
-/* The bound of everything that stays on the device: reading and writing each byte once. */
+/* Reads and writes each byte once: an upper bound for everything that stays on the device. */
 static int copy(bench *b)
 {
     return txm_rt_copy(b->job->memory, b->slot->device_out, b->job->memory, b->slot->device_in, b->chunk_bytes,
                        b->stream);
 }
 
-/* The bounds of what the bus carries, one each way; a conversion on the device cannot be faster than the slower
- * of them. */
+/* Upper bounds for transfers over the bus, one for each direction; a conversion on the device cannot be faster than the
+ * slower one. */
 static int upload(bench *b)
 {
     return txm_rt_upload(b->job->memory, b->slot->device_in, b->slot->in, b->chunk_bytes, b->stream);
@@ -68,7 +69,7 @@ static int download(bench *b)
     return txm_rt_download(b->slot->out, b->job->memory, b->slot->device_out, b->chunk_bytes, b->stream);
 }
 
-/* From here on each kernel by itself, with the arguments that a job gives it for one chunk. */
+/* The functions from here on run one kernel each, with the arguments that a job gives it for one chunk. */
 static int ingest(bench *b)
 {
     const txm_gpu_plan *p = &b->job->plan;
@@ -142,7 +143,7 @@ static int borders(bench *b)
     return gpu_run_borders(b->job, &a, b->stream);
 }
 
-/* The job's buffers serve as input; what is in them does not matter. */
+/* The job's buffers are the input; their contents do not affect the times. */
 static txm_status run_bench(bench *b, txm_error *err)
 {
     const txm_gpu_plan *p = &b->job->plan;
@@ -163,7 +164,7 @@ static txm_status run_bench(bench *b, txm_error *err)
     return TXM_OK;
 }
 
-/* For bench/, through the plug-in's table. */
+/* Called by bench/ through the plug-in's table. */
 txm_status gpu_bench(uint32_t device, const txm_gpu_plan *plan, txm_gpu_measure *out, size_t *count, txm_error *err)
 {
     txm_gpu_job *j = NULL;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Blocks of memory that outlive jobs. Pinning memory takes a system longer than a device takes to fill it, and one
- * image is mostly like the next, so a job's blocks are kept for the next job that wants as much.
+ * Blocks of memory that outlive jobs. Pinning memory takes longer than filling it from a device, and consecutive images
+ * are often alike, so a job's blocks are kept for the next job that needs the same size.
  *
- * Blocks that are kept never add to what jobs were allowed to take at once: they were part of it when they were in use,
- * and a job that wants another size has all idle ones of its kind freed before it asks for its own.
+ * Idle blocks do not raise the memory use above what jobs were allowed to take at once: they counted while they were in
+ * use, and a job that needs another size first has all idle blocks of that kind freed.
  */
 #include <pthread.h>
 #include <stdlib.h>
@@ -25,7 +25,7 @@ struct gpu_block {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static gpu_block *idle;
 
-/* Rounded up by steps that grow with the size, so that images of nearly one size share blocks. */
+/* Rounds up in steps that grow with the size, so images of similar size share blocks. */
 uint64_t gpu_block_bytes(uint64_t bytes)
 {
     uint64_t step = 4096;
@@ -48,8 +48,8 @@ static void free_block(gpu_block *b)
     free(b);
 }
 
-/* Takes the idle blocks of a kind out of the list; returns them. With `bytes` only the first of that size. Lock held.
- */
+/* Removes the idle blocks of a kind from the list and returns them; with `bytes`, only the first of that size. The lock
+ * must be held. */
 static gpu_block *take(uint32_t device, bool pinned, uint64_t bytes)
 {
     gpu_block *taken = NULL;
@@ -74,7 +74,7 @@ static void free_blocks(gpu_block *b)
     }
 }
 
-/* A block of that size, or memory that others' idle blocks are freed for. */
+/* Reuses an idle block of that size, or frees the other idle blocks of its kind and allocates a new one. */
 int gpu_block_get(uint32_t device, bool pinned, uint64_t bytes, gpu_block **out)
 {
     bytes = gpu_block_bytes(bytes);
@@ -99,7 +99,7 @@ int gpu_block_get(uint32_t device, bool pinned, uint64_t bytes, gpu_block **out)
     return code;
 }
 
-/* Kept for the next job: allocating pinned memory takes longer than converting a small image. */
+/* Keeps the block for the next job, because allocating pinned memory takes longer than converting a small image. */
 void gpu_block_put(gpu_block *block)
 {
     if (!block)
@@ -110,7 +110,7 @@ void gpu_block_put(gpu_block *block)
     pthread_mutex_unlock(&lock);
 }
 
-/* When the process is done with the device. */
+/* Frees all idle blocks, once the process no longer needs the device. */
 void gpu_trim(uint32_t device)
 {
     (void)txm_rt_use(device);

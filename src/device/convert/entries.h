@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The kernels of conversion: a body of kernels.h for every thread, an instance a type and a number of channels. */
+ *
+ * The kernels of conversion. Each runs a body of kernels.h in every thread, with one instance for each type and number
+ * of channels.
+ */
 #ifndef TXM_CONVERT_ENTRIES_H
 #define TXM_CONVERT_ENTRIES_H
 #include "device/runtime/entry.h"
@@ -8,8 +11,8 @@
 /* m0: the job's memory; m1: the tables of the curve. */
 #define TXM_CURVE ((TXM_GLOBAL const txm_tables *)(TXM_GLOBAL void *)m1)
 
-/* Rows of threads: neighbours in x touch neighbouring pixels. A row's channels lie beside each other when they are
- * counted, so that they read the same pixels; few rows a block, so that a chunk makes many blocks. */
+/* Threads are arranged in rows: neighbours in x touch neighbouring pixels. When rows are counted, the channels of a row
+ * are adjacent, so they read the same pixels, and a block has few rows, so a chunk fills many blocks. */
 #define TXM_CONVERT_ENTRIES(suffix, type, channels)                                                                    \
     TXM_ENTRY(ingest_##suffix, txm_gpu_ingest, 256)                                                                    \
     {                                                                                                                  \

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The life of a job: its memory, its slots, chunks in and results out.
+ * The life of a job: its memory, its slots, the chunks that go in and the results that come out.
  *
- * A job is one image on one device. All its memory is two blocks, one on the device and one pinned, laid out
- * when it is opened: nothing is allocated while chunks run. Chunks go round a few slots, so that upload,
- * kernels, download and the encoding of results overlap.
+ * A job converts one image on one device. All its memory is two blocks, one on the device and one pinned, which are
+ * laid out when the job is opened; nothing is allocated while chunks run. Chunks pass through a few slots in turn, so
+ * that upload, kernels, download and the encoding of results overlap.
  */
 #include <stddef.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 #include "tile/base/fail.h"
 #include "tile/base/mem.h"
 
-/* Pieces begin where any vector load may. */
+/* Pieces are aligned for the widest vector loads. */
 enum { ALIGN = 256 };
 
 /* ---- memory ------------------------------------------------------------------------------------------------------
@@ -49,21 +49,21 @@ static uint32_t ceil_div(uint32_t a, uint32_t b)
     return (a + b - 1) / b;
 }
 
-/* Bytes of a row as the tx file has it, which is what tiles are cut from. */
+/* Bytes of a row in the tx file's type, which tiles are cut from. */
 static uint64_t stored_row(const txm_gpu_job *j, uint32_t width)
 {
     return (uint64_t)width * j->plan.channels * txm_gpu_bytes(j->plan.type);
 }
 
-/* Before or after conforming, whichever is wider. */
+/* Bytes of an input row before or after conforming, whichever is wider. */
 static uint64_t raw_row(const txm_gpu_job *j)
 {
     uint32_t src = j->plan.conform.src_channels, most = src > j->plan.channels ? src : j->plan.channels;
     return (uint64_t)j->plan.width * most * txm_gpu_bytes(j->plan.type);
 }
 
-/* How many rows of each level a chunk can complete: half of those of the level below, and one more at either end where
- * the filter had to wait for a row. */
+/* How many rows of each level a chunk can complete: half of those of the level below, and one more at either end if the
+ * filter had to wait for a row. */
 static void plan_levels(txm_gpu_job *j)
 {
     const txm_gpu_plan *p = &j->plan;
@@ -80,8 +80,9 @@ static void plan_levels(txm_gpu_job *j)
     }
 }
 
-/* Rows that are still needed when a chunk comes: those of a row of tiles that waits for its last one, or for the two
- * rows below it with its borders, two above it, and the last one, which the next level may want. */
+/* Reserves the rows that are still needed when a chunk arrives: those of a row of tiles that is waiting for its last
+ * row, or for the two rows below it if it has borders; two rows above it; and the last row, which the next level may
+ * need. */
 static void lay_out_levels(txm_gpu_job *j, layout *device)
 {
     const txm_gpu_plan *p = &j->plan;
@@ -102,7 +103,8 @@ static void lay_out_levels(txm_gpu_job *j, layout *device)
     }
 }
 
-/* What one chunk can bring: a row of tiles may have waited for its last row, so one more than its rows fill. */
+/* Reserves output for one chunk: one more row of tiles than the chunk's rows fill, since one may have been waiting for
+ * its last row. */
 static void plan_output(txm_gpu_job *j)
 {
     const txm_gpu_plan *p = &j->plan;
@@ -121,7 +123,8 @@ static void plan_output(txm_gpu_job *j)
     }
 }
 
-/* Called twice: without memory to learn how much is needed, then to hand it out. So the two cannot disagree. */
+/* Called twice, first without memory to find out how much is needed and then to assign it. Sizes and places therefore
+ * always agree. */
 static void lay_out_slots(txm_gpu_job *j, layout *device, layout *pinned)
 {
     uint64_t in = j->plan.chunk_rows * raw_row(j), stats = j->plan.chunk_rows * sizeof(txm_gpu_row_stats);
@@ -136,7 +139,7 @@ static void lay_out_slots(txm_gpu_job *j, layout *device, layout *pinned)
     }
 }
 
-/* The same walk gives sizes and places: they cannot disagree. */
+/* Computes sizes and places in the same pass, for the same reason. */
 static void lay_out(txm_gpu_job *j, uint64_t *device_bytes, uint64_t *pinned_bytes)
 {
     layout device = {NULL, 0};
@@ -147,7 +150,7 @@ static void lay_out(txm_gpu_job *j, uint64_t *device_bytes, uint64_t *pinned_byt
     *pinned_bytes = gpu_block_bytes(pinned.used);
 }
 
-/* Exactly what a job of that plan will take. */
+/* The exact amount of memory that a job with this plan takes. */
 void gpu_memory(const txm_gpu_plan *plan, uint64_t *device_bytes, uint64_t *pinned_bytes)
 {
     txm_gpu_job j = {.plan = *plan};
@@ -158,7 +161,7 @@ void gpu_memory(const txm_gpu_plan *plan, uint64_t *device_bytes, uint64_t *pinn
 
 /* ---- opening and closing ---------------------------------------------------------------------------------------- */
 
-/* Errors of devices are turned into a status that lets the conversion go on without them. */
+/* Converts device errors to a status that lets the conversion continue without the device. */
 txm_status gpu_check(int code, const char *what, txm_error *err)
 {
     if (!code)
@@ -171,7 +174,7 @@ txm_status gpu_check(int code, const char *what, txm_error *err)
                     txm_rt_text(code));
 }
 
-/* Plans come from our own code: this is for mistakes in it. */
+/* Plans are made by txmill itself; this only catches bugs in it. */
 static bool sensible(const txm_gpu_plan *p)
 {
     const txm_gpu_conform *c = &p->conform;
@@ -183,8 +186,8 @@ static bool sensible(const txm_gpu_plan *p)
            (p->channels == c->channels || p->channels == 1);
 }
 
-/* One block on the device and one that is pinned hold everything of a job: two allocations, and nothing to give
- * back in pieces when one fails. */
+/* One block on the device and one pinned block hold everything that a job needs. With only two allocations, there is
+ * little to undo if one fails. */
 static txm_status open_memory(txm_gpu_job *j, txm_error *err)
 {
     uint64_t device_bytes, pinned_bytes;
@@ -200,7 +203,7 @@ static txm_status open_memory(txm_gpu_job *j, txm_error *err)
     return TXM_OK;
 }
 
-/* Events mark when a slot was computed and when it is back. */
+/* Events mark when a slot has been computed and when its results have been copied back. */
 static txm_status open_streams(txm_gpu_job *j, txm_error *err)
 {
     int code = 0;
@@ -212,8 +215,8 @@ static txm_status open_streams(txm_gpu_job *j, txm_error *err)
     return gpu_check(code, "streams", err);
 }
 
-/* gpu_close serves for what a failure leaves. The tables of curves are the device's, not the job's: the
- * first job that needs them uploads them. */
+/* On failure, gpu_close frees whatever was opened. The tables of curves belong to the device, not the job: the first
+ * job that needs them uploads them. */
 txm_status gpu_open(uint32_t device, const txm_gpu_plan *plan, txm_gpu_job **out, txm_error *err)
 {
     if (!sensible(plan))
@@ -238,8 +241,7 @@ txm_status gpu_open(uint32_t device, const txm_gpu_plan *plan, txm_gpu_job **out
     return status;
 }
 
-/* Takes a job that was opened halfway, too. The blocks go back to a store that the next job takes them
- * from, as pinning memory is slow. */
+/* Also closes a partly opened job. The blocks are kept for the next job, because pinning memory is slow. */
 void gpu_close(txm_gpu_job **job)
 {
     txm_gpu_job *j = job ? *job : NULL;
@@ -261,7 +263,7 @@ void gpu_close(txm_gpu_job **job)
 
 /* ---- chunks ----------------------------------------------------------------------------------------------------- */
 
-/* NULL while all slots are in use. Asking again before submitting gives the same place: one chunk is filled
+/* NULL if all slots are in use. Repeated calls before gpu_submit return the same place, since only one chunk is filled
  * at a time. */
 uint8_t *gpu_place(txm_gpu_job *j)
 {
@@ -275,8 +277,8 @@ uint8_t *gpu_place(txm_gpu_job *j)
     return j->placed ? j->placed->in : NULL;
 }
 
-/* Returns at once: everything is queued on the device. Only the last chunk may have rows that are no whole
- * rows of tiles. */
+/* Returns at once, with everything queued on the device. Only the last chunk may end with an incomplete row of
+ * tiles. */
 txm_status gpu_submit(txm_gpu_job *j, uint32_t rows, bool conformed, txm_error *err)
 {
     gpu_slot *s = j->placed;
@@ -294,7 +296,7 @@ txm_status gpu_submit(txm_gpu_job *j, uint32_t rows, bool conformed, txm_error *
     return TXM_OK;
 }
 
-/* In the order of submission. *out is NULL if nothing is ready. */
+/* Returns results in the order of submission. *out is NULL if nothing is ready. */
 txm_status gpu_collect(txm_gpu_job *j, bool wait, txm_gpu_result **out, txm_error *err)
 {
     *out = NULL;
@@ -316,8 +318,8 @@ txm_status gpu_collect(txm_gpu_job *j, bool wait, txm_gpu_result **out, txm_erro
     return TXM_OK;
 }
 
-/* The slot may be filled again. Any thread may call it, which is why a slot's state is atomic; all else of
- * a job is one thread's at a time. */
+/* Makes the slot available again. Any thread may call this, so a slot's state is atomic; the rest of a job is used by
+ * one thread at a time. */
 void gpu_release(txm_gpu_job *j, txm_gpu_result *result)
 {
     gpu_slot *s = (gpu_slot *)(void *)((char *)result - offsetof(gpu_slot, result));

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What a chunk of level 0 leads to: rows of every level, the tiles of rows of tiles that it completes, and the borders
- * of those whose surroundings it completes.
+ * The work that follows from a chunk of level 0: rows of every level, the tiles of each row of tiles that is now
+ * complete, and the borders of those whose surroundings are now complete.
  *
- * Chunks alternate between two streams. The kernels of a chunk follow those of the chunk before, since levels grow from
- * what is there; its upload and its download follow nothing but themselves, so they overlap with the kernels of others.
- * All kernels of a chunk write into the slot's own output, which goes back in one piece.
+ * Chunks alternate between two streams. A chunk's kernels run after those of the previous chunk, since levels continue
+ * from the rows already there. Its upload and download have no such dependency, so they overlap with other chunks'
+ * kernels. All kernels of a chunk write to the slot's own output, which is copied back in one piece.
  */
 #include "device/convert/job_impl.h"
 
@@ -16,7 +16,7 @@
             return try_code;                                                                                           \
     } while (0)
 
-/* A chunk on its way. */
+/* A chunk whose work is being queued. */
 typedef struct chunk {
     txm_gpu_job *job;
     gpu_slot *slot;
@@ -25,8 +25,8 @@ typedef struct chunk {
     bool conformed;
 } chunk;
 
-/* Room for a piece in the slot's output; pieces of one launch lie one after the other (`follows`). plan_output has
- * made enough; that it did is checked before a kernel writes. */
+/* Reserves room for a piece in the slot's output; the pieces of one launch are adjacent (`follows`). plan_output made
+ * the output large enough, and this is checked before a kernel writes. */
 static int add_piece(chunk *c, txm_gpu_piece piece, bool follows, uint64_t *device)
 {
     gpu_slot *s = c->slot;
@@ -43,20 +43,21 @@ static int add_piece(chunk *c, txm_gpu_piece piece, bool follows, uint64_t *devi
 
 /* ---- level 0 ---------------------------------------------------------------------------------------------------- */
 
-/* Rows that were conformed by the caller are taken as they are. */
+/* Rows that the caller has conformed are not conformed again. */
 static txm_gpu_conform conform_of(const chunk *c)
 {
     const txm_gpu_plan *p = &c->job->plan;
     return c->conformed ? (txm_gpu_conform){.src_channels = p->channels, .channels = p->channels} : p->conform;
 }
 
-/* Of this chunk, not of the plan: rows that the caller conformed may have other channels than raw ones. */
+/* Depends on the chunk, not the plan: rows that the caller has conformed may have a different number of channels than
+ * raw ones. */
 static uint64_t raw_stride(const chunk *c)
 {
     return (uint64_t)c->job->plan.width * conform_of(c).src_channels * txm_gpu_bytes(c->job->plan.type);
 }
 
-/* Conforms level 0 and makes level 1 from it while the pixels are at hand. */
+/* Conforms level 0, and makes level 1 in the same kernel while the pixels are loaded. */
 static int ingest(chunk *c)
 {
     txm_gpu_job *j = c->job;
@@ -88,7 +89,7 @@ static int ingest(chunk *c)
     return 0;
 }
 
-/* Sums per row: the host adds them up, in its order. */
+/* Computes sums for each row, which the host adds up in a fixed order. */
 static int count_rows(const chunk *c)
 {
     const txm_gpu_plan *p = &c->job->plan;
@@ -104,7 +105,7 @@ static int count_rows(const chunk *c)
 
 /* ---- the levels above ------------------------------------------------------------------------------------------- */
 
-/* How many rows of a level can be made from `below` rows of the one below. */
+/* How many rows of a level can be made from the first `below` rows of the level below. */
 static uint32_t makeable(const gpu_level *l, uint32_t src_height, uint32_t below)
 {
     uint32_t y = l->made;
@@ -119,7 +120,7 @@ static uint32_t makeable(const gpu_level *l, uint32_t src_height, uint32_t below
     return y;
 }
 
-/* As many rows as the level below allows. */
+/* Makes as many rows as the level below allows. */
 static int make_level(chunk *c, uint32_t index)
 {
     txm_gpu_job *j = c->job;
@@ -149,14 +150,14 @@ static int make_level(chunk *c, uint32_t index)
 
 /* ---- tiles and borders ------------------------------------------------------------------------------------------- */
 
-/* The last row of tiles may have fewer rows than a tile. */
+/* The height of a row of tiles, which may be less for the last one. */
 static uint32_t rows_at(const chunk *c, const gpu_level *l, uint32_t y)
 {
     uint32_t px = c->job->plan.tile_px;
     return l->height - y < px ? l->height - y : px;
 }
 
-/* Whole rows of tiles only, filtered for the encoder. */
+/* Makes the tiles of complete rows of tiles only, filtered for the encoder. */
 static int make_tiles(chunk *c, uint32_t index)
 {
     const txm_gpu_plan *p = &c->job->plan;
@@ -181,7 +182,8 @@ static int add_borders(chunk *c, uint32_t index, uint32_t y, txm_gpu_borders *a)
     return add_piece(c, (txm_gpu_piece){TXM_GPU_BORDERS, index, y, rows, NULL, bytes}, a->bands++ > 0, &a->out);
 }
 
-/* A row of tiles waits for two rows of the next one; the first for the last, where the image wraps round. */
+/* Makes the borders of rows of tiles that have two more rows below them. If the image wraps round, the first row of
+ * tiles waits for the last one. */
 static int make_borders(chunk *c, uint32_t index)
 {
     const txm_gpu_plan *p = &c->job->plan;
@@ -197,7 +199,7 @@ static int make_borders(chunk *c, uint32_t index)
         TRY(gpu_run_borders(c->job, &a, c->stream));
     if (!complete || l->first_bordered)
         return 0;
-    /* Above the first row of tiles is the image's last one. */
+    /* The first row of tiles borders on the image's last one. */
     l->first_bordered = true;
     a.y = a.bands = 0;
     TRY(add_borders(c, index, 0, &a));
@@ -206,7 +208,7 @@ static int make_borders(chunk *c, uint32_t index)
 
 /* ---- the whole -------------------------------------------------------------------------------------------------- */
 
-/* All of it is queued on the chunk's stream; nothing waits here. */
+/* Queues all work on the chunk's stream; nothing waits here. */
 static int run_chunk(chunk *c)
 {
     txm_gpu_job *j = c->job;
@@ -232,7 +234,7 @@ static int run_chunk(chunk *c)
     return txm_rt_record(s->done, c->stream);
 }
 
-/* The next chunk follows this one's kernels, through `before`. */
+/* The next chunk's kernels wait for this one's, through the event `before`. */
 txm_status gpu_launch(txm_gpu_job *job, gpu_slot *slot, uint32_t rows, bool conformed, txm_error *err)
 {
     chunk c = {job, slot, job->streams[job->submitted % TXM_GPU_STREAMS], job->level[0].made, rows, conformed};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The table of kernels. This file is compiled once a runtime: by nvcc with the kernels as device code, by the C
+ * The table of kernels. This file is compiled once for each runtime: by nvcc with the kernels as device code, by the C
  * compiler with the kernels as functions (tests), and (TXM_RT_OPENCL) with their source as text.
  */
 #include "device/convert/program.h"

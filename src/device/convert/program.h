@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The kernels of conversion as the runtime launches them. A kernel's number: TXM_CONVERT_KINDS for every type, with one
- * channel and with four.
+ * The kernels of conversion as the runtime launches them. They are numbered in groups of TXM_CONVERT_KINDS: for each
+ * type, one group for one channel and one for four.
  */
 #ifndef TXM_CONVERT_PROGRAM_H
 #define TXM_CONVERT_PROGRAM_H

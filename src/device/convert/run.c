@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Arguments to grids: how many threads the kernels of a job want. */
+ *
+ * Computes grids from arguments: how many threads each of a job's kernels needs.
+ */
 #include "device/convert/job_impl.h"
 #include "device/convert/program.h"
 
-/* `channels` picks the kernel: of the stored pixels, but of the conformed ones where rows are counted. */
+/* `channels` selects the kernel. It is the number of stored channels, or, when rows are counted, of conformed ones. */
 static int start_kernel(const txm_gpu_job *j, txm_convert_kind kind, uint32_t channels, const uint32_t threads[3],
                         const void *args, size_t args_bytes, txm_rt_stream stream)
 {

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The table of jobs, and what a device holds for all of them. */
+ *
+ * The plug-in's table of functions for jobs, and the data that all jobs of a device share.
+ */
 #include <pthread.h>
 
 #include "device/convert/job_impl.h"
@@ -7,7 +9,7 @@
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static txm_rt_memory device_tables[TXM_DEVICES_MAX];
 
-/* The host's own tables: device and host compute with the same numbers. */
+/* Uploads the host's own tables, so device and host compute with the same numbers. */
 static txm_status upload_tables(txm_rt_memory device, txm_error *err)
 {
     txm_rt_stream stream = NULL;
@@ -29,7 +31,7 @@ static txm_status upload_tables(txm_rt_memory device, txm_error *err)
     return gpu_check(code, "tables", err);
 }
 
-/* Once per device and process. */
+/* Uploads them once per device and process. */
 txm_status gpu_tables(uint32_t device, txm_rt_memory *out, txm_error *err)
 {
     txm_status status = TXM_OK;

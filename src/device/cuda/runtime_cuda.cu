@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The runtime's calls made with CUDA. */
+ *
+ * The runtime (runtime.h) implemented with CUDA.
+ */
 #include <cuda_runtime_api.h>
 #include <stdio.h>
 
@@ -50,7 +52,7 @@ int txm_rt_use(uint32_t device)
     return (int)cudaSetDevice((int)device);
 }
 
-/* The build holds machine code from here on, and code that the driver translates for whatever is newer. */
+/* The build contains machine code from this version on, and code that the driver translates for newer devices. */
 enum { OLDEST_MAJOR = 7, OLDEST_MINOR = 5 };
 
 int txm_rt_describe(uint32_t device, txm_device_facts *info)
@@ -73,7 +75,7 @@ int txm_rt_describe(uint32_t device, txm_device_facts *info)
                  OLDEST_MAJOR, OLDEST_MINOR);
         return 0;
     }
-    /* A device that others hold for themselves shows here. */
+    /* This fails if another process has the device in exclusive mode. */
     code = cudaSetDevice((int)device);
     if (code == cudaSuccess)
         code = cudaMemGetInfo(&free_bytes, &total_bytes);
@@ -86,7 +88,7 @@ int txm_rt_describe(uint32_t device, txm_device_facts *info)
 
 /* ---- memory, streams, copies ------------------------------------------------------------------------------------ */
 
-/* An allocation that failed leaves its code behind for the next call to find. */
+/* Clears the error of a failed allocation, which the next call would otherwise return. */
 static int settled(cudaError_t code)
 {
     if (code != cudaSuccess)
@@ -99,7 +101,7 @@ int txm_rt_alloc(txm_rt_memory *memory, size_t bytes)
     return settled(cudaMalloc(memory, bytes));
 }
 
-/* With unified addresses a kernel uses the machine's own. */
+/* With unified addressing, kernels can use the machine's addresses. */
 int txm_rt_alloc_host(txm_rt_memory *memory, size_t bytes)
 {
     return settled(cudaHostAlloc(memory, bytes, cudaHostAllocPortable | cudaHostAllocMapped));
@@ -135,7 +137,7 @@ void txm_rt_stream_free(txm_rt_stream stream)
     (void)settled(cudaStreamDestroy((cudaStream_t)stream));
 }
 
-/* Waiting sleeps: the thread's processor compresses tiles meanwhile. */
+/* Waiting threads sleep, so their processors can compress tiles meanwhile. */
 int txm_rt_event_new(txm_rt_event *event)
 {
     return settled(cudaEventCreateWithFlags((cudaEvent_t *)event, cudaEventBlockingSync));

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The kernels of lookups: a body of kernels_lookup.h for every thread, in rows of TXM_DEVICE_ROW. */
+ *
+ * The kernels of lookups. Each runs a body of kernels_lookup.h in every thread, in blocks of TXM_DEVICE_ROW threads.
+ */
 #ifndef TXM_LOOKUP_ENTRIES_H
 #define TXM_LOOKUP_ENTRIES_H
 #include "device/lookup/kernels_lookup.h"

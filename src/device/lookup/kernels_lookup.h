@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The kernels of lookups: entry points over the text of the sampler (tile/sample/lookup.h), for all dialects.
+ * The kernels of lookups: entry points around the source of the sampler (tile/sample/lookup.h), for all dialects.
  */
 #ifndef TXM_DEVICE_KERNELS_LOOKUP_H
 #define TXM_DEVICE_KERNELS_LOOKUP_H
@@ -10,7 +10,7 @@
 
 #define TXM_WORDS(memory) ((TXM_GLOBAL uint32_t *)(TXM_GLOBAL void *)(memory))
 
-/* Lookup `i`; the pieces of the memories are found by the arguments. */
+/* Does lookup `i`; the arguments give the offsets of its data in the memories. */
 TXM_KERNEL_PART void txm_device_look_body(const txm_device_look *a, TXM_GLOBAL uint8_t *table,
                                           TXM_GLOBAL uint8_t *near_tiles, TXM_GLOBAL uint8_t *far_tiles,
                                           TXM_GLOBAL uint8_t *in, TXM_GLOBAL uint8_t *out, TXM_GLOBAL uint8_t *notes,
@@ -55,7 +55,7 @@ TXM_KERNEL_PART void txm_device_look_body(const txm_device_look *a, TXM_GLOBAL u
         TXM_ADD32(view.notes + TXM_NOTE_FULL, lane.full);
 }
 
-/* Thread `x` of row `y`. */
+/* Does the part of thread `x` of row `y`. */
 TXM_KERNEL_PART void txm_device_place_body(const txm_device_place *a, TXM_GLOBAL uint8_t *packet,
                                            TXM_GLOBAL uint8_t *first, TXM_GLOBAL uint8_t *second, uint32_t x,
                                            uint32_t y)

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Lookups, as the plug-in exports them. */
+ *
+ * The functions for lookups that the plug-in exports.
+ */
 #ifndef TXM_LOOKUP_LOOKUPS_H
 #define TXM_LOOKUP_LOOKUPS_H
 #include "tile/device/lookup_abi.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The table of kernels, compiled once a runtime as that of conversion is: by nvcc with the kernels as device code, by
- * the C compiler with the kernels as functions (tests), and (TXM_RT_OPENCL) with their source as text.
+ * The table of kernels, compiled once for each runtime like that of conversion: by nvcc with the kernels as device
+ * code, by the C compiler with the kernels as functions (tests), and (TXM_RT_OPENCL) with their source as text.
  */
 #include "device/lookup/program.h"
 

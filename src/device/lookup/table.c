@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What this plug-in offers for lookups: the runtime's own calls, and two kernels. */
+ *
+ * The plug-in's table of functions for lookups: the runtime's own calls, and two kernels.
+ */
 #include "device/lookup/lookups.h"
 #include "device/lookup/program.h"
 

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * From source to kernels, on one device.
+ * Builds a program's source into kernels for one device.
  *
- * In: a program's text. Out: its kernels, compiled by the driver, or as an earlier process has left them in the cache
- * (kernel_cache.c) under the names of device, driver, options and text. What the cache holds is a hint: what the driver
- * does not take is compiled again.
+ * The driver compiles the kernels, or they are taken from the cache (kernel_cache.c), where an earlier process stored
+ * them under a key of device, driver, options and source. If the driver rejects a cached program, it is compiled again.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +19,7 @@ static void hash_text(XXH3_state_t *state, const char *text)
     XXH3_128bits_update(state, text, strlen(text) + 1);
 }
 
-/* All that makes compiled code good for this device alone. */
+/* Covers everything that ties compiled code to this device. */
 static ocl_cache_key key_of(const ocl_device *d, const txm_rt_program *p)
 {
     char text[512];
@@ -45,7 +44,7 @@ static ocl_cache_key key_of(const ocl_device *d, const txm_rt_program *p)
     return (ocl_cache_key){hash.low64, hash.high64};
 }
 
-/* The first line of the driver's complaint. */
+/* Reports the first line of the driver's build log. */
 static void complain(const ocl_device *d, cl_program program)
 {
     static const char unknown[] = "no reason given";
@@ -62,7 +61,7 @@ static void complain(const ocl_device *d, cl_program program)
     free(log);
 }
 
-/* NULL: the driver does not take it. */
+/* NULL if the driver rejects the binary. */
 static cl_program from_binary(const ocl_device *d, const uint8_t *bytes, size_t size)
 {
     const unsigned char *list[] = {bytes};
@@ -84,7 +83,7 @@ static cl_program from_cache(const ocl_device *d, ocl_cache_key key)
     return program;
 }
 
-/* What the driver made of a program; NULL where it does not tell. */
+/* The driver's binary of a program; NULL if it does not provide one. */
 static uint8_t *binary_of(cl_program program, size_t *size)
 {
     if (clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof *size, size, NULL) || !*size)
@@ -137,7 +136,8 @@ int ocl_compile(const ocl_device *d, const char *const *source, uint8_t **binary
     return *binary ? 0 : OCL_HELPER_FAILED;
 }
 
-/* Another process compiles it; this one only where there is no other, or the driver does not take what it made. */
+/* The helper process compiles the program. This process does so only if there is no helper, or if the driver rejects
+ * the helper's binary. */
 static int compile_program(const ocl_device *d, const txm_rt_program *p, cl_program *out)
 {
     uint8_t *binary;
@@ -164,7 +164,7 @@ static int make_kernels(ocl_program *b)
     return 0;
 }
 
-/* What a damaged program has left. */
+/* Frees what a failed build has left. */
 static void drop(ocl_program *b)
 {
     for (uint32_t i = 0; b->kernels && i < b->program->count; i++)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Which OpenCL devices there are, and which of them give the bits of scalar C.
+ * Finds the OpenCL devices, and checks which of them give the same bits as scalar C.
  *
- * In: the ICD loader's platforms. Out: one list, refused devices included, with the reason. Another process loads the
- * drivers first (helper.c).
+ * The ICD loader's platforms are combined into one list, which includes refused devices with the reason. A helper
+ * process loads the drivers first (helper.c).
  *
- * TXMILL_OPENCL_PARTITION=N: every device that can be divided counts as N devices of equal size, which is how several
- * devices are tried out on a machine that has one.
+ * TXMILL_OPENCL_PARTITION=N divides every device that allows it into N devices of equal size, which makes it possible
+ * to test several devices on a machine with one.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,7 +24,7 @@ static int found_code;
 /* ---- what a device must be able to do -----------------------------------------------------------------------------
  */
 
-/* As much as fits, without line ends. */
+/* Truncates text to the buffer and removes line breaks. */
 static void one_line(char *text)
 {
     for (char *c = text; *c; c++)
@@ -50,14 +50,14 @@ void ocl_platform_text(cl_platform_id id, cl_platform_info what, char *out, size
     snprintf(out, room, "%s", text);
 }
 
-/* A number of a device; 0 where the driver does not know. */
+/* A numeric property of a device; 0 if the driver does not report it. */
 static uint64_t number(cl_device_id id, cl_device_info what)
 {
     uint64_t v = 0;
     return clGetDeviceInfo(id, what, sizeof v, &v, NULL) ? 0 : v;
 }
 
-/* The first thing that it lacks; NULL if it lacks nothing. */
+/* The first required property that the device lacks; NULL if it has all. */
 static const char *lacks(cl_device_id id)
 {
     uint64_t single = number(id, CL_DEVICE_SINGLE_FP_CONFIG), both = number(id, CL_DEVICE_DOUBLE_FP_CONFIG);
@@ -97,7 +97,7 @@ static void add(cl_platform_id platform, cl_device_id id)
     snprintf(d->reason, sizeof d->reason, "%s", what ? what : "");
 }
 
-/* Whole, or in the parts that the environment asks for. */
+/* Adds a device as a whole, or in the parts that the environment requests. */
 static void add_parts(cl_platform_id platform, cl_device_id id)
 {
     const char *text = getenv("TXMILL_OPENCL_PARTITION");
@@ -122,7 +122,7 @@ static void find(void)
     if (!ocl_is_helper && (found_code = ocl_probe()))
         return;
     cl_int code = clGetPlatformIDs(PLATFORMS, platforms, &n);
-    if (code && code != -1001) /* CL_PLATFORM_NOT_FOUND_KHR: no driver is installed */
+    if (code && code != -1001) /* -1001 is CL_PLATFORM_NOT_FOUND_KHR: no driver is installed */
         found_code = ocl_code(code);
     for (cl_uint i = 0; !code && i < n && i < PLATFORMS; i++) {
         cl_device_id ids[TXM_DEVICES_MAX];
@@ -142,7 +142,7 @@ int ocl_devices(ocl_device **list, uint32_t *count)
     return found_code;
 }
 
-/* "OpenCL 3.0 PoCL 3.1": the number. */
+/* Extracts the number from "OpenCL 3.0 PoCL 3.1". */
 static void version(cl_device_id id, char *out, size_t room)
 {
     char text[256];
@@ -155,7 +155,7 @@ int txm_rt_describe(uint32_t device, txm_device_facts *info)
 {
     ocl_device *d = &devices[device];
     ocl_device_text(d->id, CL_DEVICE_NAME, info->name, sizeof info->name);
-    /* OpenCL does not tell what is free: opening or filling a buffer does. */
+    /* OpenCL does not report free memory; a shortage shows when a buffer is created or filled. */
     info->memory_bytes = info->free_bytes = number(d->id, CL_DEVICE_GLOBAL_MEM_SIZE);
     info->piece_bytes = number(d->id, CL_DEVICE_MAX_MEM_ALLOC_SIZE);
     info->processors = (uint32_t)number(d->id, CL_DEVICE_MAX_COMPUTE_UNITS);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What a driver does in a process of its own.
+ * Runs drivers in a process of their own first.
  *
- * A broken driver can end the process that loads it, or never come back; a compiler inside it can do the same with one
- * kernel. So txmill-opencl-probe loads all drivers before this process does, and compiles kernels that the cache lacks.
- * It ends well, or as the driver ends it, or is stopped when its time is over: TXMILL_OPENCL_SECONDS, for slow machines
- * and for tests. What goes in and out are files in memory, so that neither side waits for the other.
+ * A broken driver can crash or hang the process that loads it, and so can its compiler for one particular kernel.
+ * Therefore the helper txmill-opencl-probe loads all drivers before this process does, and compiles the kernels that
+ * the cache lacks. It exits by itself, or the driver crashes it, or it is killed after a timeout, which
+ * TXMILL_OPENCL_SECONDS sets for slow machines and for tests. Input and output are files in memory, so neither process
+ * waits for the other.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -27,7 +28,7 @@ extern char **environ;
 
 bool ocl_is_helper;
 
-/* Beside this plug-in. */
+/* The helper is installed beside this plug-in. */
 static bool helper_path(char *out, size_t room)
 {
     Dl_info here;
@@ -47,8 +48,8 @@ static unsigned seconds_or(unsigned usual)
     return n > 0 && n <= 86400 ? (unsigned)n : usual;
 }
 
-/* Its exit status; -1 when it had to be stopped. Where somebody else has taken the status, nothing is known against the
- * driver, and nothing of what it did: -2. */
+/* Returns the exit status, or -1 if the process had to be killed. Returns -2 if other code has already collected the
+ * status: the driver's result is then unknown, and not held against it. */
 static int wait_for(pid_t pid, unsigned seconds)
 {
     int status = 0;
@@ -66,7 +67,8 @@ static int wait_for(pid_t pid, unsigned seconds)
     return -1;
 }
 
-/* Runs it with files for its input and output; below 0: not at all, which is errno or what wait_for says. */
+/* Runs the helper, with files for its input and output, and returns the result of wait_for. *ran is false if it could
+ * not be started. */
 static int run_helper(char *const argv[], int in, int out, unsigned seconds, bool *ran)
 {
     posix_spawn_file_actions_t files;
@@ -113,7 +115,7 @@ static bool put_source(int file, const txm_rt_program *p)
     return lseek(file, 0, SEEK_SET) == 0;
 }
 
-/* All that it wrote, with a 0 behind it; NULL: nothing. */
+/* Reads the helper's whole output and appends a 0; NULL if there is none. */
 static uint8_t *take_output(int file, size_t *size)
 {
     struct stat st;
@@ -128,7 +130,7 @@ static uint8_t *take_output(int file, size_t *size)
     return bytes;
 }
 
-/* What the helper's end means. */
+/* Turns the helper's exit status into a code and a message. */
 static int judge_build(int status, bool ran, unsigned seconds, const char *said)
 {
     char text[OCL_TEXT_BYTES];

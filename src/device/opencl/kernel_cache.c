@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Compiled kernels on disk: $XDG_CACHE_HOME/txmill/opencl, or ~/.cache/txmill/opencl, a file a key.
+ * Compiled kernels on disk: $XDG_CACHE_HOME/txmill/opencl, or ~/.cache/txmill/opencl, with one file for each key.
  *
- * A file is a header with the key and a checksum, and the driver's bytes. It appears complete or not at all. Since the
- * driver runs what is in it, a file counts only if it belongs to this user, nobody else may write it, and its checksum
- * is right; anything else is as if it were not there.
+ * A file is a header with the key and a checksum, followed by the driver's bytes. It is created atomically. Since the
+ * driver executes its contents, a file is used only if it belongs to this user, other users cannot write to it, and its
+ * checksum is correct; otherwise it is ignored.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -23,10 +23,10 @@ static const uint64_t MAGIC = 0x314C434C494D5854, LARGEST = 256u << 20; /* "TXMI
 typedef struct header {
     uint64_t magic;
     ocl_cache_key key;
-    uint64_t size, low, high; /* of what follows: bytes, XXH3 */
+    uint64_t size, low, high; /* of the data: number of bytes, and XXH3 */
 } header;
 
-/* The folder, made if `make`; false where there is none. */
+/* The cache's folder, which is created if `make` is set; false if there is none. */
 static bool folder(char out[PATH_BYTES], bool make)
 {
     const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
@@ -115,7 +115,7 @@ void ocl_cache_write(ocl_cache_key key, const uint8_t *bytes, size_t size)
     const XXH128_hash_t sum = XXH3_128bits(bytes, size);
     const header h = {MAGIC, key, size, sum.low64, sum.high64};
     snprintf(draft, sizeof draft, "%s.XXXXXX", path);
-    int fd = mkostemp(draft, O_CLOEXEC); /* mode 0600 */
+    int fd = mkostemp(draft, O_CLOEXEC); /* creates the file with mode 0600 */
     if (fd < 0)
         return;
     bool good = ocl_write_all(fd, &h, sizeof h) && ocl_write_all(fd, bytes, size);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * txmill-opencl-probe: what the plug-in lets a driver do in another process first (helper.c).
+ * txmill-opencl-probe: the helper process in which the plug-in tries out drivers first (helper.c).
  *
- * Without arguments it loads all OpenCL drivers and asks each for its devices. `build N` compiles the kernels whose
- * text is its input for device N, and writes what the driver made of them, or, with exit code OCL_HELPER_REFUSED, why
- * it did not.
+ * Without arguments, it loads all OpenCL drivers and lists their devices. `build N` compiles the kernels whose source
+ * is on standard input for device N, and writes the driver's binary, or an error message with exit code
+ * OCL_HELPER_REFUSED.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@
 
 #include "device/opencl/opencl_impl.h"
 
-/* The text of the kernels, which is a file; NULL: it cannot be read. */
+/* Reads the kernels' source from standard input, which is a file; NULL if it cannot be read. */
 static char *read_source(void)
 {
     struct stat st;
@@ -51,7 +51,7 @@ int main(int argc, char **argv)
 {
     ocl_device *list;
     uint32_t count = 0;
-    /* What a driver may do here is expected: no core file of it. */
+    /* A driver's crash is expected here and should not leave a core file. */
     setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
     ocl_is_helper = true;
     const int code = ocl_devices(&list, &count);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The runtime's calls made with OpenCL.
+ * The runtime (runtime.h) implemented with OpenCL.
  *
- * A stream is a queue in order. Whether a command failed on the device is known by its event alone, so a stream keeps
- * the events of its commands until a place in it is recorded: that place is a marker behind all of them, and fails if
- * one of them did.
+ * A stream is an in-order queue. OpenCL reports the failure of a command only through its event, so a stream keeps the
+ * events of its commands until an event of the runtime is recorded. That event is a marker behind all of them, and
+ * fails if one of them did.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@ enum { PENDING = 64 };
 typedef struct ocl_stream {
     ocl_device *device;
     cl_command_queue queue;
-    cl_event pending[PENDING]; /* of commands since the last mark */
+    cl_event pending[PENDING]; /* events of commands since the last marker */
     cl_uint count;
 } ocl_stream;
 
@@ -42,7 +42,7 @@ void ocl_say(int code, const char *text)
     pthread_mutex_unlock(&say_lock);
 }
 
-/* Those that a user may meet; others have a number to look up. */
+/* Codes that a user may encounter have a text; for others the number is shown. */
 const char *txm_rt_text(int code)
 {
     static const struct {
@@ -80,7 +80,8 @@ bool txm_rt_out_of_memory(int code)
 /* ---- devices -------------------------------------------------------------------------------------------------------
  */
 
-/* The device that a thread uses. No _Thread_local: LeakSanitizer stumbles over those of loaded libraries. */
+/* The current device of a thread. This is not _Thread_local, because LeakSanitizer cannot handle thread-local variables
+ * of loaded libraries. */
 static pthread_key_t current_key;
 static pthread_once_t current_once = PTHREAD_ONCE_INIT;
 
@@ -89,7 +90,7 @@ static void make_key(void)
     pthread_key_create(&current_key, NULL);
 }
 
-/* Device 0 for a thread that has named none. */
+/* A thread that has not selected a device uses device 0. */
 static ocl_device *current(void)
 {
     ocl_device *list;
@@ -143,7 +144,7 @@ int txm_rt_use(uint32_t device)
 /* ---- memory --------------------------------------------------------------------------------------------------------
  */
 
-/* What the machine lends to a device, found again by its address. */
+/* Machine memory mapped for a device, which is found again by its address. */
 typedef struct pinned {
     struct pinned *next;
     cl_mem buffer;
@@ -154,7 +155,7 @@ typedef struct pinned {
 static pthread_mutex_t pinned_lock = PTHREAD_MUTEX_INITIALIZER;
 static pinned *all_pinned;
 
-/* Drivers that have no room say so in several ways. */
+/* Drivers report a lack of memory with several codes. */
 static int allocate(cl_mem_flags flags, size_t bytes, cl_mem *out)
 {
     cl_int code = 0;
@@ -261,7 +262,7 @@ void txm_rt_stream_free(txm_rt_stream stream)
     free(s);
 }
 
-/* A marker behind all that is pending. */
+/* Adds a marker behind all pending commands. */
 static int mark(ocl_stream *s, cl_event *out)
 {
     cl_int code = clEnqueueMarkerWithWaitList(s->queue, s->count, s->count ? s->pending : NULL, out);
@@ -270,7 +271,7 @@ static int mark(ocl_stream *s, cl_event *out)
     return ocl_code(code);
 }
 
-/* Room for one more event, whose place is at pending[count]. */
+/* Makes room for one more event, which is stored at pending[count]. */
 static int make_room(ocl_stream *s)
 {
     cl_event all = NULL;
@@ -383,7 +384,8 @@ int txm_rt_copy(txm_rt_memory to, uint64_t to_at, txm_rt_memory from, uint64_t f
                                                 &s->pending[s->count]));
 }
 
-/* Pieces of memory that a launch does not have are NULL. Lock held: a kernel object holds its arguments. */
+/* Sets NULL for memories that a launch does not have. The lock must be held, because arguments are part of the kernel
+ * object. */
 static cl_int set_arguments(cl_kernel kernel, const txm_rt_memory *memories, uint32_t count, const void *args,
                             size_t args_bytes)
 {

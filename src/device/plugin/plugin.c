@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The table that the plug-in exports: what devices the runtime finds, and what they compute. */
+ *
+ * The table that the plug-in exports: the runtime's devices, and the functions for conversion and lookups.
+ */
 #include "device/convert/jobs.h"
 #include "device/lookup/lookups.h"
 #include "device/runtime/runtime.h"
 #include "tile/base/fail.h"
 
-/* No driver and no device are one answer here; doctor and `txmill devices` pass the text on. */
+/* Returns the same status for no driver and no device; doctor and `txmill devices` show the message. */
 static txm_status count(uint32_t *devices, txm_error *err)
 {
     uint32_t n = 0;

@@ -7,8 +7,8 @@
  *         body(TXM_ARGS, m0, m1, TXM_ID(0), TXM_ID(1));
  *     }
  *
- * m0 to m5 are the pieces of device memory of a launch, NULL beyond those that it has; TXM_ARGS points to its
- * arguments, TXM_ID is the thread's place in the grid, which is rounded up to whole blocks in its first dimension.
+ * m0 to m5 are the device memories of a launch, NULL for those that it does not use. TXM_ARGS points to its arguments,
+ * and TXM_ID is the thread's position in the grid, whose first dimension is rounded up to whole blocks.
  */
 #ifndef TXM_RUNTIME_ENTRY_H
 #define TXM_RUNTIME_ENTRY_H
@@ -42,7 +42,7 @@ static __device__ __forceinline__ uint32_t TXM_CUDA_ID2()
 }
 
 #else
-/* `name` calls the thread's function, which is what is written after the macro. */
+/* `name` unpacks the memories of a launch and calls the thread's function, whose body follows the macro. */
 #define TXM_ENTRY_MEMORY(n) uint8_t *m##n __attribute__((unused))
 #define TXM_ENTRY(name, args_type, block)                                                                              \
     static inline void name##_thread(TXM_ENTRY_MEMORY(0), TXM_ENTRY_MEMORY(1), TXM_ENTRY_MEMORY(2),                    \

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Meshes of Ptex files: opened by the format that their extension names, and judged against the Ptex file.
+ * Meshes of Ptex files: they are opened with the format that their extension names, and checked against the Ptex file.
  *
- * A mesh whose polygons were sorted, merged or cut after it was painted has lost the order that Ptex relies on. Where
- * that changes the number of faces it is an error. Where it does not, faces that are neighbours in the Ptex file do not
- * touch in the mesh; these are counted.
+ * Ptex relies on the order of polygons. A mesh whose polygons were sorted, merged or cut after it was painted no longer
+ * has that order. If the number of faces has changed, this is an error. If it has not, some faces that are neighbours
+ * in the Ptex file do not touch in the mesh, and these are counted.
  */
 #include "mill/unwrap/mesh.h"
 
@@ -101,8 +101,8 @@ txm_status txm_mesh_file_parse(const char *path, const uint8_t *data, size_t byt
     return status == TXM_OK ? check_corners(mesh, err) : status;
 }
 
-/* Non-blocking, so that a FIFO of that name does not hang the program; and a regular file only, since its size must be
- * the number of its bytes. */
+/* Opens without blocking, because a FIFO of that name would otherwise hang the program, and accepts regular files only,
+ * because the number of bytes to map must be known. */
 txm_status txm_mesh_file_open(const char *path, bool quads, mesh_file *mesh, txm_error *err)
 {
     struct stat s;
@@ -142,8 +142,8 @@ void txm_mesh_file_close(mesh_file *mesh)
 
 /* ---- judging ----------------------------------------------------------------------------------------------------- */
 
-/* Subfaces are parts of polygons, and whole faces are quads. A mesh all of whose polygons are quads may have been cut
- * into subfaces before. */
+/* Checks that subfaces are parts of polygons and whole faces are quads. A mesh with one polygon for each face passes,
+ * since it may already have been cut into subfaces. */
 static txm_status compare_kinds(const mesh_file *mesh, const txm_ptex *ptex, const char *ptex_path, txm_error *err)
 {
     uint32_t face = 0;
@@ -164,7 +164,7 @@ static txm_status compare_kinds(const mesh_file *mesh, const txm_ptex *ptex, con
     return TXM_OK;
 }
 
-/* The two vertices of an edge of each face, edge 0 between corners 0 and 1. */
+/* The two vertices of an edge of a face; edge 0 lies between corners 0 and 1. */
 static void edge_of(const mesh_file *mesh, uint32_t face, unsigned edge, uint32_t out[2])
 {
     const uint32_t n = mesh->quads ? 4 : 3;
@@ -173,7 +173,7 @@ static void edge_of(const mesh_file *mesh, uint32_t face, unsigned edge, uint32_
     out[1] = corners[(edge + 1) % n];
 }
 
-/* Of meshes whose polygons are the faces one by one. */
+/* Counts neighbours that do not touch, in meshes that have one polygon for each face. */
 static void count_edges(const mesh_file *mesh, const txm_ptex *ptex, uint32_t *edges, uint32_t *apart)
 {
     const txm_ptex_info *info = txm_ptex_info_of(ptex);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The room src/mill/unwrap gives the mesh of a Ptex file texture coordinates: in, a Ptex file and a mesh; out, the
- * pages that its faces are packed into, as pictures, and the mesh with a UV layer. unwrap.c is the whole of it; mesh.c
- * reads and judges meshes, by mesh_obj.c and mesh_ply.c, which also write them; page_png.c and page_exr.c write pages
- * row by row.
+ * The room src/mill/unwrap gives the mesh of a Ptex file texture coordinates. It reads a Ptex file and a mesh, and
+ * writes the pages that the faces are packed into, as pictures, and the mesh with a UV layer. unwrap.c runs the whole
+ * conversion; mesh.c reads and checks meshes with mesh_obj.c and mesh_ply.c, which also write them; page_png.c and
+ * page_exr.c write pages row by row.
  *
- * A mesh here is the corners of its polygons, in the order of the file. Nothing is allocated that the file's bytes do
- * not account for, and all that is in the arrays has been checked when the mesh is open.
+ * A mesh is held as the corners of its polygons, in the order of the file. Allocations are bounded by the size of the
+ * file, and everything in the arrays has been checked once the mesh is open.
  */
 #ifndef TXM_UNWRAP_MESH_H
 #define TXM_UNWRAP_MESH_H
@@ -16,25 +16,25 @@
 #include "txtile/ptex_pages.h"
 
 enum {
-    MESH_MOST_ITEMS = 1 << 30, /* polygons, corners, vertices */
+    MESH_MOST_ITEMS = 1 << 30, /* most polygons, corners or vertices */
     MESH_MARK_BYTES = 40       /* hex digits in a mark */
 };
 
-/* What the file of a mesh that txmill wrote says in its first lines, before the key. */
+/* The text before the key in the first lines of a mesh that txmill wrote. */
 #define MESH_MARK "txmill mesh "
 
-/* Vertices or normals of an OBJ file, which new ones are put between. */
+/* Vertices or normals of an OBJ file, and how many new ones are inserted between them. */
 typedef struct mesh_points {
     uint32_t count, added;
     size_t capacity, before_capacity;
     double (*at)[3];
-    uint32_t *before; /* how many were added before each */
+    uint32_t *before; /* for each point: how many were added before it */
 } mesh_points;
 
 typedef struct ply_property {
     char name[64];
-    uint8_t type, list; /* list: type of the count, 0: no list */
-    bool dropped;       /* not written: texture coordinates */
+    uint8_t type, list; /* list: type of the count; 0: not a list */
+    bool dropped;       /* not written, because it holds texture coordinates */
 } ply_property;
 
 typedef struct mesh_file mesh_file;
@@ -42,7 +42,7 @@ typedef struct mesh_file mesh_file;
 typedef struct mesh_format {
     const char *extension;
     txm_status (*read)(mesh_file *mesh, txm_error *err);
-    /* Writes the mesh with the texture coordinates of the pages. Failures to write are the stream's. */
+    /* Writes the mesh with the texture coordinates of the pages. The caller checks `out` for failed writes. */
     txm_status (*write)(const mesh_file *mesh, const txm_ptex_pages *pages, const char *mark, FILE *out,
                         txm_error *err);
 } mesh_format;
@@ -55,12 +55,12 @@ struct mesh_file {
     txm_map map;
     const uint8_t *data;
     size_t bytes;
-    bool quads; /* of the Ptex file: polygons that are not are cut */
+    bool quads; /* the Ptex file has quads: other polygons are cut */
     uint32_t polygons, corner_count, vertices;
     size_t first_capacity, corner_capacity;
-    uint32_t *first; /* a polygon's first corner; one more than there are polygons */
+    uint32_t *first; /* index of each polygon's first corner, and the end of the last polygon */
     uint32_t *corners;
-    mesh_points points, normals; /* of OBJ */
+    mesh_points points, normals; /* OBJ only */
     ply_property *properties;    /* of a PLY's vertices */
     uint32_t property_count;
     double *values; /* of a PLY's vertices, property by property */
@@ -68,16 +68,16 @@ struct mesh_file {
 
 /* Opens the mesh of a Ptex file of quads or triangles. NOT_FOUND, NOT_A_FILE, UNSUPPORTED, CORRUPT, NO_MEMORY ... */
 txm_status txm_mesh_file_open(const char *path, bool quads, mesh_file *mesh, txm_error *err);
-/* The same of bytes, which stay the caller's; the path's extension says the format. */
+/* Opens a mesh in memory, which still belongs to the caller; the extension of `path` selects the format. */
 txm_status txm_mesh_file_parse(const char *path, const uint8_t *data, size_t bytes, bool quads, mesh_file *mesh,
                                txm_error *err);
 void txm_mesh_file_close(mesh_file *mesh);
 
-/* CORRUPT where its polygons are not the faces of the Ptex file. *edges and *apart: see txm_unwrapped. */
+/* Checks the mesh: CORRUPT if its polygons are not the faces of the Ptex file. *edges and *apart: see txm_unwrapped. */
 txm_status txm_mesh_file_judge(const mesh_file *mesh, const txm_ptex *ptex, const char *ptex_path, uint32_t *edges,
                                uint32_t *apart, txm_error *err);
 
-/* Adds a polygon's first corner, then its corners. */
+/* Begins a polygon; txm_mesh_add_corner then adds its corners. */
 txm_status txm_mesh_begin_polygon(mesh_file *mesh, txm_error *err);
 txm_status txm_mesh_add_corner(mesh_file *mesh, uint32_t vertex, txm_error *err);
 
@@ -86,13 +86,13 @@ static inline uint32_t txm_mesh_corners_of(const mesh_file *mesh, uint32_t polyg
     return mesh->first[polygon + 1] - mesh->first[polygon];
 }
 
-/* Whether a polygon is written as quads round its middle. */
+/* Whether a polygon is cut into quads around its centre when it is written. */
 static inline bool txm_mesh_is_cut(const mesh_file *mesh, uint32_t corners)
 {
     return mesh->quads && corners != 4;
 }
 
-/* The texture coordinates of a face's corners, three or four. */
+/* The texture coordinates of a face's three or four corners. */
 txm_status txm_mesh_uvs(const mesh_file *mesh, const txm_ptex_pages *pages, uint32_t face, double out[4][2],
                         txm_error *err);
 #endif

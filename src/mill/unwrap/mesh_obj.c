@@ -2,10 +2,10 @@
  *
  * OBJ meshes.
  *
- * The file is copied line by line: materials, groups, normals and comments are kept. Only the texture coordinates are
+ * The file is copied line by line, with its materials, groups, normals and comments; only the texture coordinates are
  * replaced. A polygon that is cut needs new vertices, and new normals if it has normals. They are written just before
- * the line that uses them, because readers refuse indices of vertices that come later, so the indices of all vertices
- * after them are raised.
+ * the line that uses them, because readers refuse indices of vertices that come later. The indices of all later
+ * vertices are therefore raised.
  *
  * A line ends at a newline that has no backslash before it.
  */
@@ -19,11 +19,11 @@
 
 enum { NUMBER_BYTES = 64, MOST_LINE = 1 << 30 };
 
-/* What is left of a line. */
+/* The rest of a line. */
 typedef struct obj_line {
-    const uint8_t *at, *end; /* without the newline */
+    const uint8_t *at, *end; /* excluding the newline */
     const uint8_t *begin;
-    uint32_t number; /* of the file's line that it begins at */
+    uint32_t number; /* number of its first line in the file */
 } obj_line;
 
 typedef struct obj_reader {
@@ -56,7 +56,7 @@ static bool is_blank(uint8_t c)
     return c == ' ' || c == '\t' || c == '\r' || c == '\n' || c == '\\' || c == '\v' || c == '\f';
 }
 
-/* The next word; none at the end and from a comment on. */
+/* Returns the next word, or false at the end of the line or at a comment. */
 static bool next_word(obj_line *l, const uint8_t **word, size_t *bytes)
 {
     while (l->at < l->end && is_blank(*l->at))
@@ -114,8 +114,8 @@ static txm_status add_point(const mesh_file *mesh, mesh_points *points, obj_line
     return TXM_OK;
 }
 
-/* A corner, "7", "7/1", "7//3" or "7/1/3": vertex and normal from 0 on; the normal is UINT32_MAX where there is none. A
- * negative number counts back from what came last. */
+/* Reads a corner: "7", "7/1", "7//3" or "7/1/3". Vertex and normal are counted from 0; the normal is UINT32_MAX if
+ * there is none. A negative number counts back from the most recent one. */
 static bool read_index(const uint8_t **at, const uint8_t *end, uint32_t count, uint32_t *out)
 {
     const bool back = *at < end && **at == '-';
@@ -140,7 +140,7 @@ static bool read_corner(const uint8_t *word, size_t bytes, uint32_t points, uint
         return true;
     if (*at++ != '/')
         return false;
-    while (at < end && *at != '/') /* the old texture coordinate */
+    while (at < end && *at != '/') /* skips the old texture coordinate */
         at++;
     if (at == end)
         return true;
@@ -203,15 +203,15 @@ typedef struct obj_writer {
     const mesh_file *mesh;
     const txm_ptex_pages *pages;
     FILE *out;
-    uint32_t points, normals, new_points, new_normals; /* that were written so far */
+    uint32_t points, normals, new_points, new_normals; /* numbers written so far */
     uint32_t polygon, face;
     uint64_t coordinates;
-    uint32_t *corner_normals; /* of the polygon at hand */
+    uint32_t *corner_normals; /* of the current polygon */
     size_t capacity;
     txm_error *err;
 } obj_writer;
 
-/* Indices count from 1, and new points came before some. */
+/* The new index of a point, counted from 1 as in the file and raised by the points inserted before it. */
 static unsigned long long moved(const mesh_points *points, uint32_t index)
 {
     return 1ull + index + points->before[index];
@@ -236,7 +236,7 @@ static void write_corner(obj_writer *w, unsigned long long vertex, unsigned long
         fprintf(w->out, " %llu/%llu", vertex, coordinate);
 }
 
-/* The polygon as it is. */
+/* Writes the polygon uncut. */
 static txm_status write_whole(obj_writer *w, uint32_t count)
 {
     const uint32_t *corners = w->mesh->corners + w->mesh->first[w->polygon];
@@ -256,7 +256,7 @@ static txm_status write_whole(obj_writer *w, uint32_t count)
     return TXM_OK;
 }
 
-/* Middles of the edges, then that of the polygon. */
+/* Writes the centres of the edges, then that of the polygon. */
 static void write_new_points(obj_writer *w, const char *keyword, const mesh_points *points, const uint32_t *indices,
                              uint32_t count)
 {
@@ -274,7 +274,8 @@ static void write_new_points(obj_writer *w, const char *keyword, const mesh_poin
     fputs(line, w->out);
 }
 
-/* A quad for each corner: the corner, the middle of the edge after it, of the polygon, of the edge before it. */
+/* Writes a quad for each corner: the corner, the centre of the next edge, that of the polygon and that of the previous
+ * edge. */
 static txm_status write_cut(obj_writer *w, uint32_t count)
 {
     const mesh_file *mesh = w->mesh;
@@ -325,7 +326,7 @@ static txm_status write_polygon(obj_writer *w, obj_line *l)
     return status;
 }
 
-/* Points and lines: their vertices have moved, and their texture coordinates are gone. */
+/* Writes points and lines with the new indices of their vertices and without texture coordinates. */
 static txm_status write_elements(obj_writer *w, obj_line *l, const char *keyword)
 {
     const uint8_t *word;
@@ -374,7 +375,7 @@ static txm_status write_obj(const mesh_file *mesh, const txm_ptex_pages *pages, 
     obj_line l;
     txm_status status = TXM_OK;
     fprintf(out, "# " MESH_MARK "%s\n", mark);
-    /* Where a file was cut short after it had been read, the map holds zeros: fewer polygons are found. */
+    /* If the file was truncated after it was read, the map holds zeros there, and fewer polygons are found. */
     while (status == TXM_OK && !ferror(out) && next_line(&r, &l) &&
            (w.polygon < mesh->polygons || l.end - l.begin < MOST_LINE))
         status = w.polygon == mesh->polygons && l.begin[0] == 'f' ? TXM_OK : write_line(&w, &l);

@@ -2,9 +2,10 @@
  *
  * PLY meshes, as text and as binary of either byte order.
  *
- * PLY stores texture coordinates at vertices, not at corners. Each corner of a face is therefore written as a vertex,
- * with all properties of the original one; other properties of faces, and other elements, are left out. The file is
- * binary little-endian, with the coordinates twice: Blender reads s and t, `txmill stream` reads u and v.
+ * PLY stores texture coordinates per vertex, not per corner. Each corner of a face is therefore written as a vertex of
+ * its own, with all properties of the original one; other properties of faces, and other elements, are left out. The
+ * file is binary little-endian, and has the coordinates under two names: Blender reads s and t, `txmill stream` reads u
+ * and v.
  */
 #include <math.h>
 #include <stdarg.h>
@@ -125,7 +126,7 @@ static txm_status read_header_line(ply_reader *r, const char *line)
     return strncmp(line, "property ", 9) == 0 ? read_property(r, line) : TXM_OK;
 }
 
-/* Lines up to end_header, of either kind. */
+/* Reads the lines up to end_header, which are text in all formats. */
 static txm_status read_header(ply_reader *r)
 {
     if (r->mesh->bytes < 4 || memcmp(r->at, "ply", 3) != 0 || (r->at[3] != '\n' && r->at[3] != '\r'))
@@ -202,7 +203,7 @@ static bool read_value(ply_reader *r, ply_type type, double *out)
     return true;
 }
 
-/* A count or index: whole, and as many at most as a mesh may have. */
+/* Reads a count or an index, which must be an integer of at most MESH_MOST_ITEMS. */
 static bool read_count(ply_reader *r, ply_type type, uint32_t *out)
 {
     double value;
@@ -291,7 +292,7 @@ static txm_status read_faces(ply_reader *r, const ply_element *e)
     return status;
 }
 
-/* Elements of no properties have no bytes: any number of them is nothing. */
+/* Elements without properties have no bytes, whatever their number, and are not counted off. */
 static txm_status skip_element(ply_reader *r, const ply_element *e)
 {
     for (uint64_t i = 0; e->property_count && i < e->count; i++)
@@ -322,7 +323,7 @@ typedef struct ply_writer {
     const mesh_file *mesh;
     const txm_ptex_pages *pages;
     FILE *out;
-    double *middles; /* vertices of a polygon that is cut: its edges' middles, then its own */
+    double *middles; /* vertices of a polygon that is cut: the centres of its edges, then its own */
     size_t middle_room;
     uint32_t face;
     txm_error *err;

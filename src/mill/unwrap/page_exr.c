@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Pages as OpenEXR: scanlines, zipped by OpenEXRCore in chunks of sixteen rows.
+ * Pages as OpenEXR files of scanlines, which OpenEXRCore compresses with zip in chunks of sixteen rows.
  */
 #include <errno.h>
 #include <openexr.h>
@@ -105,7 +105,7 @@ static txm_status begin_exr(const page_shape *shape, void **writer, txm_error *e
     return rc == EXR_ERR_SUCCESS ? TXM_OK : refused(w, "the header", rc, err);
 }
 
-/* Channels are in the order of their names in the file. */
+/* The position of a channel in the rows; OpenEXR sorts channels by name. */
 static uint32_t channel_place(const page_shape *s, const char *name)
 {
     uint32_t c = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Pages as PNG. Rows are stored as differences from the row above and compressed by ISA-L, which keeps up with most
- * disks.
+ * Pages as PNG. Rows are stored as differences from the row above and compressed with ISA-L, which is about as fast as
+ * most disks.
  */
 #include <errno.h>
 #include <isa-l/igzip_lib.h>
@@ -33,7 +33,7 @@ txm_status txm_page_write(const page_shape *shape, const void *data, size_t byte
         const ssize_t n = write(shape->fd, at, bytes);
         if (n < 0 && errno == EINTR)
             continue;
-        if (n <= 0) /* a write of nothing never ends */
+        if (n <= 0) /* write() returning 0 would loop forever */
             return txm_fail_errno(err, n < 0 ? errno : ENOSPC, "%s: cannot write", shape->name);
         at += n;
         bytes -= (size_t)n;
@@ -47,7 +47,7 @@ static void store_be32(uint8_t *at, uint32_t value)
     memcpy(at, &value, sizeof value);
 }
 
-/* `chunk` has its data behind eight bytes of room, and four after them. */
+/* Writes a chunk whose data follow eight bytes of room in `chunk`, and have four more bytes of room after them. */
 static txm_status write_chunk(const page_shape *shape, uint8_t *chunk, const char type[4], size_t bytes, txm_error *err)
 {
     store_be32(chunk, (uint32_t)bytes);
@@ -138,7 +138,7 @@ static txm_status write_png_rows(void *writer, const void *rows, size_t row_byte
     txm_status status = TXM_OK;
     for (uint32_t y = 0; y < count && status == TXM_OK; y++) {
         const uint8_t *row = (const uint8_t *)rows + y * row_bytes;
-        if (w->shape.type == TXM_TYPE_U16) /* big-endian in PNG */
+        if (w->shape.type == TXM_TYPE_U16) /* PNG is big-endian */
             for (size_t i = 0; i < w->row_bytes; i += 2) {
                 w->row[i] = row[i + 1];
                 w->row[i + 1] = row[i];

@@ -2,13 +2,12 @@
  *
  * Unwrapping the mesh of a Ptex file.
  *
- * In: both files. Out: pages as pictures, and the mesh with texture coordinates. Pages are read in bands by several
- * threads, each of which writes a page of its own, into temporaries beside the targets. When all are complete they get
- * their names, the mesh last.
+ * It reads both files, and writes pages as pictures and the mesh with texture coordinates. Several threads write a page
+ * each, in bands, to temporary files beside the targets. Once all files are complete they are renamed, the mesh last.
  *
- * Every file contains a key, a digest of both inputs' sizes and times and of the options. If all files have the key of
+ * Every file contains a key: a digest of the options and of both inputs' sizes and times. If all files have the key of
  * this run, nothing needs to be done; after a run that was killed between two renames, some keys differ. Files without
- * such a mark were not written by txmill and are not replaced.
+ * the mark were not written by txmill and are not replaced.
  */
 #include "txmill/unwrap.h"
 
@@ -33,9 +32,9 @@
 #include "txmill/picture.h"
 
 enum {
-    LAYOUT_VERSION = 1, /* of pages and meshes: part of the key */
+    LAYOUT_VERSION = 1, /* part of the key: raised when pages or meshes are written differently */
     BAND_BYTES = 8 << 20,
-    HEAD_BYTES = 4 << 10, /* of a file, in which its mark is */
+    HEAD_BYTES = 4 << 10, /* bytes at the start of a file in which its mark lies */
     FIRST_PAGE = 1001,
     LAST_PAGE = 9999
 };
@@ -52,13 +51,13 @@ typedef struct unwrap_job {
     char key[TXM_SHA1_HEX];
     char mark[sizeof TXM_PICTURE_MARK + TXM_SHA1_HEX];
     txm_unwrapped *made;
-    txm_publish **pending; /* one a page */
+    txm_publish **pending; /* one for each page */
     txm_out_file *mesh_out;
     atomic_bool stop;
     atomic_ullong rows_done;
     uint64_t rows;
     atomic_uint next_page;
-    atomic_int failed; /* set by the first that fails, whose error counts */
+    atomic_int failed; /* set by the first thread that fails, whose error is returned */
     txm_error error;
 } unwrap_job;
 
@@ -91,7 +90,7 @@ static txm_status make_key(unwrap_job *job, txm_error *err)
     return TXM_OK;
 }
 
-/* Name without its extension. */
+/* A file's name without its extension. */
 static char *stem_of(const char *path)
 {
     const char *base = txm_path_base(path), *ext = txm_path_ext(base);
@@ -119,14 +118,14 @@ static txm_status name_outputs(unwrap_job *job, txm_error *err)
 char *txm_unwrapped_page_path(const txm_unwrapped *result, uint32_t page)
 {
     const char *tag = NULL, *next = result->pattern;
-    while (next && (next = strstr(next, "<UDIM>"))) /* the last: folders may be called anything */
+    while (next && (next = strstr(next, "<UDIM>"))) /* takes the last one, since folders may be called anything */
         tag = next++;
     return tag ? txm_asprintf("%.*s%u%s", (int)(tag - result->pattern), result->pattern, FIRST_PAGE + page,
                               tag + strlen("<UDIM>"))
                : NULL;
 }
 
-/* What is there under a name. */
+/* The kind of file that a name has. */
 typedef enum found { NOTHING, OURS, OURS_OF_THIS_KEY, ANOTHERS } found;
 
 static txm_status look_at(const unwrap_job *job, const char *path, const char *mark, found *what, txm_error *err)
@@ -147,7 +146,7 @@ static txm_status look_at(const unwrap_job *job, const char *path, const char *m
     const char *at = memmem(head, bytes, mark, strlen(mark));
     const bool has_key = at && (size_t)(head + bytes - at) >= strlen(mark) + MESH_MARK_BYTES &&
                          memcmp(at + strlen(mark), job->key, MESH_MARK_BYTES) == 0;
-    /* An empty file holds no work. */
+    /* An empty file may be replaced, since nothing is lost. */
     *what = has_key ? OURS_OF_THIS_KEY : at || (is_file && s.st_size == 0) ? OURS : ANOTHERS;
     return TXM_OK;
 }
@@ -165,7 +164,7 @@ static txm_status check_target(const unwrap_job *job, const char *path, const ch
                           path);
 }
 
-/* *fresh: all files are there with this key. Files that txmill did not write are refused. */
+/* *fresh: all files exist and have this key. Files that txmill did not write are refused. */
 static txm_status check_targets(const unwrap_job *job, bool *fresh, txm_error *err)
 {
     *fresh = true;
@@ -180,7 +179,8 @@ static txm_status check_targets(const unwrap_job *job, bool *fresh, txm_error *e
 
 /* ---- pixels ------------------------------------------------------------------------------------------------------ */
 
-/* The colour from which the conversion, which multiplies by alpha and truncates, computes the same value again. */
+/* Divides by alpha, choosing the colour from which the conversion, which multiplies by alpha and truncates, computes
+ * the original value again. */
 static uint32_t unassociate(uint32_t colour, uint32_t alpha, uint32_t one)
 {
     if (!alpha)
@@ -189,7 +189,7 @@ static uint32_t unassociate(uint32_t colour, uint32_t alpha, uint32_t one)
     return straight < one ? (uint32_t)straight : one;
 }
 
-/* A page's four channels become the picture's, in place. */
+/* Converts a row in place from the page's four channels to the picture's. */
 static void shape_row(const unwrap_job *job, uint8_t *row, uint32_t width)
 {
     const size_t bytes = txm_type_bytes(job->packed->type);
@@ -241,8 +241,8 @@ static txm_status write_bands(unwrap_job *job, uint32_t page, void *writer, uint
 
 /* ---- files ------------------------------------------------------------------------------------------------------- */
 
-/* At least a second later than that of the page that it replaces: otherwise the tx file of the old page would be taken
- * for one of the new page. */
+/* The time to set on a page: in a later second than that of the page that it replaces. Otherwise the old page's tx file
+ * could be mistaken for one of the new page. */
 static struct timespec page_time(const char *path)
 {
     struct timespec now;
@@ -302,7 +302,7 @@ static void run_pages(void *arg)
     for (uint32_t page;
          !atomic_load(&job->stop) && (page = atomic_fetch_add(&job->next_page, 1)) <= job->packed->pages;) {
         txm_error own = {0};
-        /* The mesh comes after the pages. */
+        /* The number after the last page is that of the mesh. */
         const txm_status status = page < job->packed->pages ? write_page(job, page, &own) : write_mesh(job, &own);
         int none = 0;
         if (status != TXM_OK && atomic_compare_exchange_strong(&job->failed, &none, 1)) {
@@ -322,14 +322,14 @@ static txm_status write_all(unwrap_job *job, txm_error *err)
     txm_pool *pool = threads > 1 ? txm_pool_new(threads) : NULL;
     txm_group *group = pool ? txm_group_new(pool) : NULL;
     for (unsigned i = 1; group && i < threads; i++)
-        txm_group_submit(group, false, run_pages, job); /* what is not queued is done below */
+        txm_group_submit(group, false, run_pages, job); /* jobs that could not be queued run below */
     run_pages(job);
     txm_group_free(group);
     txm_pool_free(pool);
     return atomic_load(&job->failed) ? txm_fail_as(err, &job->error) : TXM_OK;
 }
 
-/* Further pages of an earlier run that needed more of them. */
+/* Deletes further pages that an earlier, larger run left behind. */
 static void remove_rest(const unwrap_job *job)
 {
     for (uint32_t i = job->packed->pages;; i++) {

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Devices for lookups: opening one through its plug-in, what it holds, and the end of it. */
+ *
+ * Devices for lookups: opening a device through its plug-in, its properties, and closing it.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -28,8 +30,8 @@ static txm_status take_options(const txm_device_options *given, txm_device_optio
     return TXM_OK;
 }
 
-/* Memory for tiles: what was asked for, or as much as the cache may have, as far as the device gives it. Where it gives
- * less, half as much, and so on: the rest is far. */
+/* Allocates memory for tiles: as much as was requested, or as the cache's budget, up to the device's limits. If the
+ * device refuses, half as much is tried, and so on; the rest of the tiles go to far memory. */
 static txm_status near_memory(txm_device *d, const txm_device_found *found, txm_error *err)
 {
     enum { LEAST = 64 << 10 };
@@ -38,7 +40,8 @@ static txm_status near_memory(txm_device *d, const txm_device_found *found, txm_
     if (!bytes)
         bytes = budget && budget < usual ? budget : usual;
     bytes = bytes < most ? bytes : most;
-    const uint64_t words = (uint64_t)TXM_SLOT_STATES / 2 * TXM_DEVICE_UNIT_BYTES; /* the other half is for far places */
+    const uint64_t words =
+        (uint64_t)TXM_SLOT_STATES / 2 * TXM_DEVICE_UNIT_BYTES; /* the other half of the numbers is for far places */
     bytes = (bytes < words ? bytes : words) & ~(uint64_t)(TXM_DEVICE_UNIT_BYTES - 1);
     bytes = bytes > LEAST ? bytes : LEAST;
     void *memory = NULL;
@@ -121,7 +124,7 @@ static void free_launch(txm_device_launch *l)
             d->call->event_free(l->events[k]);
 }
 
-/* The stream first: it waits for what is under way, which uses all the rest. */
+/* The stream is freed first: this waits for work that is under way and still uses everything else. */
 void txm_device_close(txm_device **device)
 {
     txm_device *d = device ? *device : NULL;

@@ -2,8 +2,8 @@
  *
  * Finding and loading device plug-ins.
  *
- * In: the name of a back-end. Out: its table, if the plug-in is there and was built from the same header. It is loaded
- * once per process and stays; failures say where it was looked for.
+ * The name of a back-end gives the table of its plug-in, if the plug-in exists and was built from the same header. It
+ * is loaded once per process and never unloaded. Errors name the places that were searched.
  */
 #include "tile/device/device_plugin.h"
 
@@ -24,7 +24,7 @@ static const txm_device_backend_row backends[] = {{"cuda", "CUDA"}, {"opencl", "
 
 enum { BACKENDS = sizeof backends / sizeof *backends };
 
-static const txm_device_plugin *plugins[BACKENDS]; /* stay loaded: a driver's threads cannot be unloaded */
+static const txm_device_plugin *plugins[BACKENDS]; /* never unloaded, because a driver's threads cannot be */
 
 const txm_device_backend_row *txm_device_backend_at(size_t index)
 {
@@ -38,14 +38,14 @@ static char *find_file(const txm_device_backend_row *b, char **looked_in)
     return txm_plugin_path(file, looked_in);
 }
 
-/* Versions and sizes: a plug-in of another build would read structs wrongly. */
+/* Compares versions and sizes, because structs of a plug-in from another build would be misread. */
 static bool plugin_fits(const txm_device_plugin *p, const char *backend)
 {
     return p->abi == TXM_DEVICE_ABI && p->facts_bytes == sizeof(txm_device_facts) &&
            p->error_bytes == sizeof(txm_error) && !strcmp(p->name, backend);
 }
 
-/* Never unloaded: drivers do not like it. */
+/* Loads a plug-in for good: drivers do not survive being unloaded. */
 static const txm_device_plugin *load_device_plugin(const txm_device_backend_row *b, txm_error *err)
 {
     char *looked_in = NULL, *path = find_file(b, &looked_in);

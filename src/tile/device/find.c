@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
- * From the name of a device to what its plug-in offers for lookups. */
+ *
+ * Finds a device by its name, and the functions for lookups in its plug-in.
+ */
 #include <stdio.h>
 
 #include "tile/base/fail.h"
 #include "tile/device/device_impl.h"
 #include "tile/device/device_plugin.h"
 
-/* A plug-in of another build would misread its arguments. */
+/* Compares sizes, because a plug-in of another build would misread its arguments. */
 static bool lookups_fit(const txm_device_lookups *l)
 {
     return l && l->abi == TXM_DEVICE_LOOKUPS_ABI && l->look_bytes == sizeof(txm_device_look) &&

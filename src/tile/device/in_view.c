@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Lookups in a view that the caller holds open, as frames do that wait for nothing.
+ * Lookups in a view that the caller holds open, for frames that must not wait for tiles.
  *
- * The page table of the view decides what is missed; a device only needs copies of the tiles that it shows. A launch
- * either found all of them on the device, and is what the sampler would have done, marks included, or it says which it
- * lacked, and is launched again. So each device works on one range of the batch at a time, a shorter one where its
- * memory is too small for what the range touches, and leaves to the processor what is too large for it alone. */
+ * The view's page table decides which lookups are missed, so a device needs only copies of the tiles that the view
+ * shows. A launch that finds all of them on the device gives exactly the sampler's results, marks included. Otherwise
+ * it reports the tiles that are missing, and is launched again. Each device therefore works on one range of the batch
+ * at a time. The range is shortened if the device's memory is too small for the tiles it touches, and a lookup that
+ * does not fit by itself is left to the processor.
+ */
 #include <stdlib.h>
 
 #include "tile/base/fail.h"
 #include "tile/base/mem.h"
 #include "tile/device/device_impl.h"
 
-enum { PATIENCE = 2 }; /* launches until what was missing is there: it is copied with the second one */
+enum { PATIENCE = 2 }; /* launches until the missing tiles are there: the second one copies them */
 
-/* What a device is at: lookups first to first + width - 1 are under way, those up to `end` are its own. */
+/* A device's progress: lookups first to first + width - 1 are under way, and those up to `end` belong to it. */
 typedef struct range {
     txm_device *device;
     txm_device_launch *launch;
@@ -26,10 +28,10 @@ typedef struct viewing {
     const txm_view *view;
     const txm_cache_extent *extent;
     const txm_device_batch *batch;
-    size_t next; /* the first lookup that no device has taken */
+    size_t next; /* the first lookup that has not been assigned to a device */
 } viewing;
 
-/* The sampler itself. */
+/* Looks up with the sampler itself. */
 static void look_by_processor(const viewing *v, txm_device *of, size_t first, size_t end)
 {
     const txm_device_batch *b = v->batch;
@@ -78,7 +80,7 @@ static void leave_to_processor(const viewing *v, range *r, size_t end)
     finish_range(r, end);
 }
 
-/* Memory is too short for what a launch needs: a shorter one, or none. */
+/* Halves a range that needs too much memory; the processor takes over if it cannot be halved. */
 static void shorten(const viewing *v, range *r)
 {
     if (r->width <= 1) {
@@ -89,7 +91,7 @@ static void shorten(const viewing *v, range *r)
     r->launches = 0;
 }
 
-/* False: there is nothing left for the device to do. */
+/* Returns false if there is nothing left for the device to do. */
 static bool submit_range(viewing *v, range *r, size_t share, txm_status *status, txm_error *err)
 {
     while (*status == TXM_OK && !r->device->lost) {
@@ -151,7 +153,7 @@ txm_status txm_device_sample_view(txm_device *const *devices, size_t count, cons
             if (ranges[i].launch)
                 collect_range(&v, &ranges[i]);
     }
-    /* Of devices that were all lost. */
+    /* Some lookups are left only if all devices were lost. */
     if (status == TXM_OK)
         look_by_processor(&v, count ? devices[0] : NULL, v.next, batch->count);
     free(ranges);

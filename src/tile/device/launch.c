@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A launch: what has changed, lookups and their kernel are put in line; then results and requests are fetched.
+ * A launch: changes, lookups and their kernel are queued, and then results and requests are fetched.
  *
- * In line of the one stream of a device: the table's piece and its kernel, which also zeroes the notes; the tiles'
- * piece and its kernel; lookups; their kernel; results and notes back. Nothing in it waits for the processor, and the
- * processor waits once, in txm_device_collect. */
+ * A device has one stream, in which a launch queues, in this order: the table's piece and its kernel, which also zeroes
+ * the notes; the tiles' piece and its kernel; the lookups; their kernel; and the copies of results and notes back. No
+ * step of the queue waits for the processor, and the processor waits once, in txm_device_collect.
+ */
 #include "tile/base/clock.h"
 #include "tile/base/fail.h"
 #include "tile/base/mem.h"
@@ -35,7 +36,7 @@ void txm_passage_free(txm_device *d, txm_passage *p)
     *p = (txm_passage){0};
 }
 
-/* What it held is gone. A quarter more than is needed, so that it grows seldom. */
+/* The old contents are lost. Takes a quarter more than is needed, so that it seldom grows again. */
 txm_status txm_passage_room(txm_device *d, txm_passage *p, size_t bytes, bool memory, txm_error *err)
 {
     const size_t wanted = (bytes + bytes / 4 + 4095) & ~(size_t)4095;
@@ -61,7 +62,7 @@ txm_status txm_passage_room(txm_device *d, txm_passage *p, size_t bytes, bool me
 
 /* ---- what goes in ---- */
 
-/* The lookups of the batch that take part. */
+/* Selects the lookups of the batch that take part. */
 static bool pick(txm_device_launch *l)
 {
     const txm_device_batch *b = &l->batch;
@@ -74,8 +75,8 @@ static bool pick(txm_device_launch *l)
     return true;
 }
 
-/* A set that its base texture may serve is looked up there, as txm_cache_resolve says: levels decide, which the device
- * need not know of. */
+/* If a set may be served by its base texture, looks it up there as txm_cache_resolve does. This depends on levels, so
+ * it is decided here rather than on the device. */
 static void resolve(txm_device_launch *l, const txm_sampler *how, txm_device_in *in)
 {
     if (in->texture < l->view.texture_count && l->view.textures[in->texture].udim_rows &&
@@ -83,7 +84,7 @@ static void resolve(txm_device_launch *l, const txm_sampler *how, txm_device_in 
         in->texture = txm_cache_resolve(l->device->cache, in->texture, how, &in->at);
 }
 
-/* Samplers without chance follow those of the batch where it brings no random numbers. */
+/* Packs the samplers, then the lookups. If the batch has no random numbers, chance is switched off in the samplers. */
 static txm_status pack_lookups(txm_device_launch *l, txm_device_look *look, txm_error *err)
 {
     const txm_device_batch *b = &l->batch;
@@ -123,7 +124,8 @@ static size_t note_words(const txm_device_launch *l)
     return (size_t)TXM_NOTES + l->capacity + l->touched_words;
 }
 
-/* Rows of threads are run so many at once. */
+/* Queues the copies of the table's and the tiles' pieces, each followed by the kernel that distributes it. The table's
+ * kernel always runs, because it also zeroes the notes. */
 static int place(txm_device_launch *l, const txm_update *u)
 {
     txm_device *d = l->device;
@@ -174,8 +176,8 @@ static int put_in_line(txm_device_launch *l, const txm_update *u, const txm_devi
     return code ? code : call->record(l->events[FETCHED], d->stream);
 }
 
-/* Where a launch could not be put in line as a whole, its first commands still read what the next one is about to
- * write. */
+/* Waits for a launch that was queued only in part: its first commands still read memory that the next launch is about
+ * to write. */
 static void finish_line(txm_device_launch *l)
 {
     txm_device *d = l->device;
@@ -184,11 +186,11 @@ static void finish_line(txm_device_launch *l)
         (void)d->call->reach(l->events[FETCHED], true, &reached);
 }
 
-/* Room for all that the launch needs beside its table. */
+/* Makes room for everything that the launch needs besides its table. */
 static txm_status make_ready(txm_device_launch *l, txm_device_look *look, txm_error *err)
 {
     txm_device *d = l->device;
-    /* The list comes back with every launch: few lookups ask for few tiles. */
+    /* The list is copied back with every launch, so a launch of few lookups has a short list. */
     enum { LEAST = 256, EACH = 4 };
     const uint64_t some = LEAST + EACH * (uint64_t)l->picked.count;
     l->capacity = some < d->options.max_requests ? (uint32_t)some : d->options.max_requests;
@@ -222,7 +224,8 @@ static txm_device_launch *idle_launch(txm_device *d)
     return NULL;
 }
 
-/* What a launch of that number has prepared is sent anew by the next one: nobody knows how much of it arrived. */
+/* Discards a launch that could not be queued. Its updates are sent again by the next one, since an unknown part of them
+ * arrived. */
 static txm_status not_begun(txm_device_launch *l, uint32_t number, txm_status status)
 {
     txm_copies_forget(l->device, number);
@@ -230,7 +233,7 @@ static txm_status not_begun(txm_device_launch *l, uint32_t number, txm_status st
     return status;
 }
 
-/* An idle launch that takes the batch; NULL with the reason. */
+/* Takes an idle launch for the batch; NULL, with the reason, if there is none. */
 static txm_device_launch *take_launch(txm_device *d, const txm_device_batch *batch, txm_error *err)
 {
     txm_device_launch *l = idle_launch(d);
@@ -316,8 +319,9 @@ txm_status txm_launch_in_view(txm_device *d, const txm_view *view, const txm_cac
 
 /* ---- what comes out ---- */
 
-/* Colours of this launch; *missed counts those that it lacks. Random states of lookups that missed stay, so that they
- * begin again with the same, unless they are final as those in a caller's view. */
+/* Copies the colours of this launch; *missed counts the lookups without one. Random states of missed lookups are not
+ * advanced, so their next attempt uses the same numbers. In a caller's view results are final, and states are always
+ * advanced. */
 static void take_results(txm_device_launch *l, size_t *missed)
 {
     const txm_device_batch *b = &l->batch;
@@ -339,7 +343,8 @@ static void take_results(txm_device_launch *l, size_t *missed)
     }
 }
 
-/* Tells the device's own order which tiles were touched, and the cache's view, in which 0 is no epoch. */
+/* Records which tiles were touched, for the device's own eviction order and in the cache's view, in which 0 is not an
+ * epoch. */
 static void take_marks(txm_device_launch *l, uint32_t epoch)
 {
     txm_device *d = l->device;
@@ -357,7 +362,7 @@ static void take_marks(txm_device_launch *l, uint32_t epoch)
         }
 }
 
-/* Entries that the launch asked for are copied with the next one that finds them in the cache. */
+/* Notes the requested entries, which are copied with the next launch that finds them in the cache. */
 static bool want_requests(txm_device_launch *l, uint32_t *listed)
 {
     txm_device *d = l->device;
@@ -372,7 +377,7 @@ static bool want_requests(txm_device_launch *l, uint32_t *listed)
     return true;
 }
 
-/* The requests of the whole launch are one lane's. */
+/* Passes the requests of the whole launch to the cache in one lane. */
 static txm_status hand_over(txm_device_launch *l, txm_ticket **ticket, txm_error *err)
 {
     uint32_t *notes = l->notes.pinned, count;
@@ -400,7 +405,7 @@ static void note_times(txm_device_launch *l)
     d->stats.kernel_seconds += kernel;
 }
 
-/* Of a lost device nothing is known: its lookups are missed. */
+/* All lookups of a lost device count as missed. */
 static txm_status give_up(txm_device_launch *l, txm_status status, size_t *missed)
 {
     for (size_t k = 0; k < l->picked.count; k++)
@@ -409,7 +414,7 @@ static txm_status give_up(txm_device_launch *l, txm_status status, size_t *misse
     return not_begun(l, l->number, status);
 }
 
-/* Waits until results and requests are there. */
+/* Waits until results and requests have arrived. */
 static txm_status wait_for_launch(txm_device_launch *l, txm_error *err)
 {
     txm_device *d = l->device;
@@ -445,8 +450,8 @@ txm_status txm_device_collect(txm_device_launch **launch, txm_ticket **ticket, s
     return TXM_OK;
 }
 
-/* Lookups of which some asked for a tile have found coarser ones, and marked them: only a launch that asks for nothing
- * is what the sampler would have done. */
+/* Lookups of a launch that requested tiles may have found coarser ones and marked those instead, so only a launch
+ * without requests has the sampler's results. */
 txm_status txm_launch_end_in_view(txm_device_launch **launch, bool *complete, txm_error *err)
 {
     txm_device_launch *l = *launch;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What a plug-in gives to lookups on its devices: memory, copies and two kernels. All of it is put in line in a
- * stream, and done in that order; nothing waits but `reach`.
+ * The functions that a plug-in provides for lookups on its devices: memory, copies and two kernels. Work is queued in a
+ * stream and done in that order; only `reach` waits.
  *
  * Functions return 0, or a code that `text` turns into a message. The calling thread works on the device that it used
  * last.
@@ -16,19 +16,19 @@
 enum { TXM_DEVICE_LOOKUPS_ABI = 2, TXM_DEVICE_LOOK_MEMORIES = 6, TXM_DEVICE_PLACE_MEMORIES = 3 };
 
 typedef struct txm_device_lookups {
-    uint32_t abi, look_bytes, place_bytes, texture_bytes; /* sizes of structs: a plug-in of another build is refused */
+    uint32_t abi, look_bytes, place_bytes, texture_bytes; /* version, sizes of structs: other builds are refused */
     const char *(*text)(int code);
     bool (*out_of_memory)(int code);
     int (*use)(uint32_t device);
-    /* Memory of the device; memory of the machine that kernels read and write where it is. */
+    /* Allocate memory of the device, and memory of the machine that kernels read and write directly. */
     int (*alloc)(void **memory, size_t bytes);
     int (*alloc_host)(void **memory, size_t bytes);
-    void (*free)(void *memory); /* both; NULL-safe */
-    /* Memory of the machine that copies come from and go to. */
+    void (*free)(void *memory); /* frees both kinds; NULL-safe */
+    /* Allocates pinned memory of the machine, for copies to and from the device. */
     int (*alloc_pinned)(void **memory, size_t bytes);
     void (*free_pinned)(void *memory);
     int (*stream_new)(void **stream);
-    void (*stream_free)(void *stream); /* waits; NULL-safe */
+    void (*stream_free)(void *stream); /* waits for queued work; NULL-safe */
     int (*event_new)(void **event);
     void (*event_free)(void *event);
     int (*record)(void *event, void *stream);

@@ -2,9 +2,10 @@
  *
  * Places for tiles in a device's memory.
  *
- * Memory is cut into chunks, each for tiles of one size while it holds any: so nothing is fragmented, and a chunk whose
- * tiles have gone serves another size. What goes is what lookups have not touched for longest. Only numbers are kept
- * here: no pixel is looked at or moved. */
+ * Memory is divided into chunks. While a chunk holds any tiles, they are all of one size, so memory is not fragmented,
+ * and once its tiles have been evicted it can hold another size. The least recently used tiles are evicted. This file
+ * only does the accounting: it neither reads nor moves pixels.
+ */
 #include <stdlib.h>
 
 #include "tile/base/mem.h"
@@ -12,7 +13,7 @@
 
 enum { CHUNK_BYTES = 256 << 10 };
 
-/* Less memory than a chunk is one. */
+/* Memory smaller than a chunk counts as one chunk. */
 bool txm_places_new(txm_places *p, void *memory, uint32_t first_unit, uint64_t bytes)
 {
     const uint32_t units = (uint32_t)(bytes / TXM_DEVICE_UNIT_BYTES), usual = CHUNK_BYTES / TXM_DEVICE_UNIT_BYTES;
@@ -32,7 +33,7 @@ void txm_places_free(txm_places *p)
     *p = (txm_places){0};
 }
 
-/* How many chunks in a row a tile takes that is larger than one. */
+/* How many consecutive chunks a tile takes that is larger than one. */
 static uint32_t chunks_of(const txm_places *p, uint32_t tile_units)
 {
     return (tile_units + p->chunk_units - 1) / p->chunk_units;
@@ -57,8 +58,8 @@ void txm_places_give(txm_places *p, uint32_t unit)
         clear_chunk(p, chunk);
 }
 
-/* A row of free chunks becomes places for tiles of this size; p->chunk_count: there is none. Chunks that a larger tile
- * has with the one before are marked by a size and no places. */
+/* Turns consecutive free chunks into places for tiles of this size; returns p->chunk_count if there are none. Of the
+ * chunks of a larger tile, all but the first have a size but no places. */
 static uint32_t cut_chunk(txm_places *p, uint32_t tile_units)
 {
     const uint32_t row = chunks_of(p, tile_units), count = row > 1 ? 1 : p->chunk_units / tile_units;
@@ -81,7 +82,7 @@ static uint32_t cut_chunk(txm_places *p, uint32_t tile_units)
     return p->chunk_count;
 }
 
-/* A place of a chunk that has one free. */
+/* Takes a free place of a chunk that has one. */
 static uint32_t place_in(txm_places *p, uint32_t chunk, uint32_t slot)
 {
     txm_chunk *c = &p->chunks[chunk];
@@ -109,8 +110,8 @@ static void drop_place(txm_device *d, txm_places *p, uint32_t slot)
     d->stats.tiles_dropped++;
 }
 
-/* Lets the eighth go that was touched longest ago of those that may, so that looking for them costs little a tile.
- * `tile_units` 0: of all sizes, whole chunks. False: there was none. */
+/* Evicts the tiles whose last launch is in the oldest eighth of the range before `horizon`; evicting many at once keeps
+ * the search cheap per tile. `tile_units` 0: tiles of all sizes. Returns false if none were evicted. */
 static bool evict_places(txm_device *d, txm_places *p, uint32_t tile_units, uint32_t horizon)
 {
     uint32_t oldest = UINT32_MAX, gone = 0;
@@ -132,7 +133,7 @@ static bool evict_places(txm_device *d, txm_places *p, uint32_t tile_units, uint
                 continue;
             drop_place(d, p, slot);
             gone++;
-            if (!p->chunks[i].slot) /* the last of its chunk */
+            if (!p->chunks[i].slot) /* that was the last tile of its chunk */
                 break;
         }
     return gone != 0;

@@ -1,39 +1,42 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Whole batches on several devices: parts are handed out as devices get done with theirs, and each part is launched
- * until no lookup of it misses.
+ * Whole batches on several devices: each device takes another part when it has finished one, and each part is launched
+ * until none of its lookups misses.
  *
- * While the tiles of one part load, a device runs another. Colours that were found are kept, so a launch holds fewer
- * lookups each time. Where memory is too short for what a part needs at once, fewer are launched together, down to
- * one; and what does not come to an end that way, or has no device left, is looked up by the processor, which waits for
- * tiles one by one. */
+ * While the tiles of one part load, the device runs another. Colours that were found are kept, so each launch of a part
+ * holds fewer lookups. If memory is too small for everything that a part needs at once, fewer lookups are launched
+ * together, down to one. Lookups that still miss, or have no device left, are done by the processor, which waits for
+ * tiles one by one.
+ */
 #include <stdlib.h>
 
 #include "tile/base/fail.h"
 #include "tile/base/mem.h"
 #include "tile/device/device_impl.h"
 
-enum { PATIENCE = 4 }; /* launches that find nothing: to open files, register levels and load tiles takes three */
+enum {
+    PATIENCE = 4
+}; /* launches in a row that may find nothing: opening files, registering levels and loading tiles takes three */
 
 /* A part of the batch that a device has taken. */
 typedef struct part {
     size_t first, count, done; /* lookups before `done` have their colours */
-    size_t width;              /* that are launched at once, from the first that has none */
-    uint32_t launches, idle;   /* of it; in a row that found nothing */
+    size_t width;              /* most lookups launched at once, counted from the first without a colour */
+    uint32_t launches, idle;   /* launches in all, and those in a row that found nothing */
     bool active;
-    size_t begun, under_way, missed_before; /* of the launch that is under way */
+    size_t begun, under_way, missed_before; /* for the launch that is under way */
     txm_device_launch *launch;
     txm_ticket *loading;
 } part;
 
-/* Of one device: as many parts as launches may be under way. */
+/* A device and its parts, one for each launch that may be under way. */
 typedef struct worker {
     txm_device *device;
     part parts[TXM_DEVICE_LAUNCHES];
-    int next; /* the part to be collected next */
+    int next; /* index of the part to collect next */
 } worker;
 
-/* What a lost device had, to be done again. */
+/* Part of the batch that a lost device had, which must be done again. */
 typedef struct left_over {
     size_t first, count;
 } left_over;
@@ -43,12 +46,12 @@ typedef struct many {
     txm_cache *cache;
     worker *workers;
     size_t worker_count;
-    size_t next, part_size; /* the first lookup that nobody has taken */
+    size_t next, part_size; /* next: the first lookup that is in no part yet */
     left_over *left;
     size_t left_count, left_capacity;
 } many;
 
-/* Elements first to first + count - 1, as a batch of their own; those that have a colour are left out. */
+/* A batch of elements first to first + count - 1, without those that have a colour. */
 static txm_device_batch slice(const txm_device_batch *b, size_t first, size_t count)
 {
     txm_device_batch s = *b;
@@ -81,7 +84,7 @@ txm_status txm_device_by_processor(txm_cache *cache, const txm_device_batch *b, 
         txm_sampler how = b->samplers[b->how ? b->how[i] : 0];
         const uint32_t texture = b->texture ? b->texture[i] : b->one_texture;
         uint32_t *random = b->random ? &b->random[i] : NULL;
-        how.mip_bias -= bias; /* which the cache adds */
+        how.mip_bias -= bias; /* txm_cache_sample adds the bias again */
         b->look[i] = (uint8_t)(b->du ? txm_cache_sample_d(thread, texture, &how, &b->at[i], random, b->out[i], b->du[i],
                                                           b->dv[i])
                                      : txm_cache_sample(thread, texture, &how, &b->at[i], random, b->out[i]));
@@ -109,7 +112,7 @@ static bool take_part(many *m, part *p)
     return true;
 }
 
-/* The range of a part that is launched now begins with the first lookup that has no colour. */
+/* The number of lookups to launch now, from the first one of the part that has no colour. */
 static size_t range_of(const many *m, part *p)
 {
     while (p->done < p->count && m->batch->look[p->first + p->done] != TXM_LOOK_MISSED)
@@ -128,7 +131,7 @@ static txm_status hand_back(many *m, part *p, txm_error *err)
     return TXM_OK;
 }
 
-/* Memory too short for a launch is a reason for a smaller one. */
+/* If memory is too small for a launch, tries smaller ones. */
 static txm_status launch_part(many *m, worker *w, part *p, txm_error *err)
 {
     txm_ticket_wait(&p->loading);
@@ -158,7 +161,7 @@ static txm_status launch_part(many *m, worker *w, part *p, txm_error *err)
     }
 }
 
-/* Fewer lookups at once where none got on; more again where some did. */
+/* Launches fewer lookups at once after launches that found nothing, and more again after progress. */
 static txm_status note_progress(many *m, worker *w, part *p, size_t missed, txm_error *err)
 {
     if (missed < p->missed_before) {
@@ -185,12 +188,12 @@ static txm_status collect_part(many *m, worker *w, part *p, txm_error *err)
     p->launches++;
     txm_device_stats *s = &w->device->stats;
     s->longest = p->launches > s->longest ? p->launches : s->longest;
-    if (status == TXM_STATUS_NO_MEMORY) /* the requests are lost, not the colours */
+    if (status == TXM_STATUS_NO_MEMORY) /* the requests are lost, but the colours are not */
         status = TXM_OK;
     return status ? status : note_progress(m, w, p, missed, err);
 }
 
-/* One turn of a device: what is idle is launched, then the oldest launch is collected. */
+/* One turn of a device: launches its idle parts, then collects the oldest launch. */
 static txm_status turn(many *m, worker *w, bool *busy, txm_error *err)
 {
     txm_status status = TXM_OK;
@@ -214,7 +217,7 @@ static txm_status turn(many *m, worker *w, bool *busy, txm_error *err)
     return status;
 }
 
-/* Parts are small enough that every device gets some, and no larger than its launches may be. */
+/* Parts are small enough for every device to get some, and fit into a launch of any device. */
 static size_t part_size(const many *m)
 {
     size_t most = SIZE_MAX, share = m->batch->count;
@@ -228,7 +231,7 @@ static size_t part_size(const many *m)
     return share < most ? share : most;
 }
 
-/* Nothing may be under way when the caller gets its arrays back. */
+/* Ends all launches, because none may be under way when the caller gets its arrays back. */
 static void end_all(many *m)
 {
     for (size_t i = 0; i < m->worker_count; i++)

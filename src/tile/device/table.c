@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Bringing a device's view up to date: what has changed since the same table was sent last, and the tiles that lookups
- * of the device wait for.
+ * Updates a device's view: the changes since the same table was last sent, and the tiles that the device's lookups wait
+ * for.
  *
- * In: a view that the cache has prepared, for this launch or for its caller. Out: two pieces of pinned memory, one for
- * the table, one for tiles, each of which begins with a list of runs that says where its parts go. Tiles that the cache
- * has and the device has not are NONE in the device's table, so that lookups there ask for them; only those are copied.
- * The table is compared word by word with what was sent: that is less to go wrong than a list of changes, and takes a
- * millisecond a million tiles. */
+ * The view was prepared by the cache, for this launch or for its caller. The update consists of two pieces of pinned
+ * memory, one for the table and one for tiles. Each begins with a list of runs that says where its parts are to be
+ * copied. Tiles that are in the cache but not on the device are NONE in the device's table, so its lookups request
+ * them, and only those are copied. The table is compared word by word with what was sent. This is less error-prone than
+ * a list of changes, and takes a millisecond per million tiles.
+ */
 #include <stdlib.h>
 
 #include "tile/base/fail.h"
@@ -16,7 +17,7 @@
 
 enum { RUN_WORDS = sizeof(txm_device_run) / 4, TEXTURE_WORDS = sizeof(txm_view_texture) / 4, WORD = 4 };
 
-/* A tile that is to be copied. */
+/* A tile to be copied. */
 typedef struct tile_copy {
     txm_mirrored from;
     uint32_t unit;
@@ -56,8 +57,8 @@ static void give_place(txm_device *d, txm_copy *copy)
     copy->unit = TXM_NO_PLACE;
 }
 
-/* Copies of slots that hold something else by now are of no use, to any view from now on. A view that the caller holds
- * open may show tiles that the cache has let go since: within a session they stay in their slots. */
+/* Drops copies of slots whose contents have changed, since no view will use them from now on. A view that the caller
+ * holds open may show tiles that the cache has since evicted, so their copies are kept within a session. */
 static void forget_stale(txm_device *d, txm_cache *c, bool in_view)
 {
     const uint32_t spurious = (uint32_t)(txm_mirror_spurious(c) * 16777216.0f);
@@ -87,14 +88,15 @@ static bool room_for_copies(txm_device *d, uint32_t slots)
     return true;
 }
 
-/* Far memory is taken when the first tile has no room near. Without any, tiles are missed. */
+/* Allocates far memory when the first tile does not fit in near memory. Without far memory, tiles that do not fit are
+ * missed. */
 static void far_memory(txm_device *d)
 {
     void *memory = NULL;
     if (d->far_places.memory || !d->host_most)
         return;
     uint64_t bytes = d->host_most;
-    d->host_most = 0; /* tried once */
+    d->host_most = 0; /* do not try again */
     while (bytes >= 1 << 20 && d->call->alloc_host(&memory, (size_t)bytes)) {
         memory = NULL;
         bytes /= 2;
@@ -110,7 +112,7 @@ static void far_memory(txm_device *d)
     d->far_places = (txm_places){0};
 }
 
-/* Finds a place for a tile, unless it has one. False: not now. */
+/* Finds a place for a tile, unless it has one. Returns false if there is none at present. */
 static bool want_tile(updating *u, txm_mirrored tile)
 {
     txm_device_launch *l = u->l;
@@ -144,8 +146,9 @@ static void want_kept(void *user, txm_mirrored tile)
     want_tile(user, tile);
 }
 
-/* With the cache's lock held: what the view shows cannot change meanwhile. Entries that are being read are waited for;
- * what is neither there nor on its way is asked for again by whoever needs it. */
+/* Runs under the cache's lock, so the tiles that the view shows cannot change meanwhile. Requested entries stay on the
+ * list while they are being read or have no place. Entries that are neither present nor being read are dropped; lookups
+ * that need them request them again. */
 static void choose_tiles(void *user, txm_cache *c)
 {
     updating *u = user;
@@ -171,7 +174,8 @@ static void choose_tiles(void *user, txm_cache *c)
     d->wanted.count = kept;
 }
 
-/* Runs of one tile each, in units; pixels begin on the first unit after the runs. The view is open, so pixels stay. */
+/* Each run is one tile, counted in units; pixels begin at the first unit after the runs. The view is open, so the
+ * pixels cannot change. */
 static txm_status pack_tiles(updating *u, txm_update *out, txm_error *err)
 {
     txm_device_launch *l = u->l;
@@ -205,7 +209,7 @@ static txm_status pack_tiles(updating *u, txm_update *out, txm_error *err)
 
 /* ---- the table ---- */
 
-/* Appends words to the piece; they join the run before where they follow it. */
+/* Appends words to the piece, and extends the previous run if they continue it. */
 static bool add_words(txm_device_launch *l, uint32_t to, const void *words, uint32_t count)
 {
     if (!count)
@@ -230,7 +234,7 @@ static uint32_t with_room(uint32_t count)
     return count + count / 2 + 64;
 }
 
-/* A larger table where something has outgrown its part of it: all of it is sent anew. */
+/* Enlarges the table if something has outgrown its part; all of it is then sent again. */
 static txm_status room_for_table(txm_device_launch *l, txm_error *err)
 {
     txm_device *d = l->device;
@@ -277,7 +281,7 @@ static bool add_textures(txm_device_launch *l)
     return true;
 }
 
-/* Not in memory, and a lookup might ask for it. */
+/* Whether the slot's tile is not in memory and a lookup may request it. */
 static bool may_be_asked_for(const txm_view *view, uint32_t slot)
 {
     const bool unreadable = slot - TXM_SLOT_UNREADABLE <= UINT16_MAX;
@@ -285,8 +289,8 @@ static bool may_be_asked_for(const txm_view *view, uint32_t slot)
            (unreadable && slot != TXM_SLOT_UNREADABLE + view->round);
 }
 
-/* Where a tile is, in words of the device. What a caller's view lacks is LOADING, so that it is missed without being
- * asked for. */
+/* The table's word for a slot: the tile's place on the device. A tile that is missing in a caller's view is LOADING, so
+ * it is missed without being requested. */
 static uint32_t word_of(const txm_device_launch *l, uint32_t slot)
 {
     const txm_device *d = l->device;
@@ -313,7 +317,7 @@ static bool add_slots(txm_device_launch *l)
     return true;
 }
 
-/* Runs, then their words; places are counted in words. */
+/* Packs the runs, followed by their words; destinations are counted in words. */
 static txm_status pack_table(txm_device_launch *l, txm_update *out, txm_error *err)
 {
     const size_t bytes = (l->runs.count + l->values.count) * WORD;
@@ -349,7 +353,8 @@ void txm_table_forget(txm_device_launch *l)
         txm_cache_viewer_close(l->viewer);
 }
 
-/* What fails here has changed nothing on the device; but `sent` may say more than was sent, so all is sent anew. */
+/* An error here has changed nothing on the device, but `sent` may already contain words that were not sent, so the
+ * whole table is sent again. */
 static txm_status give_up(updating *u, txm_status status)
 {
     txm_device_launch *l = u->l;
@@ -359,7 +364,7 @@ static txm_status give_up(updating *u, txm_status status)
     return status;
 }
 
-/* Adds the UDIM entries that came since the last launch. */
+/* Adds the UDIM entries that are new since the last launch. */
 static bool add_udims(txm_device_launch *l, uint32_t udims)
 {
     return udims == l->udims_sent || add_words(l, l->texture_room * TEXTURE_WORDS + l->udims_sent,

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Blocks of Ptex files: the texels of a face or of a tile, from zipped planes to interleaved texels.
+ * Blocks of Ptex files: decodes the texels of a face or a tile from zipped planes to interleaved texels.
  *
- * A block is one zlib stream of planes, a channel each; integers may be differences, which run on over rows and planes.
- * A tiled block is a small header and a block for each tile, none of which is tiled itself.
+ * A block is one zlib stream of planes, one for each channel. Integers may be stored as differences, which continue
+ * across rows and planes. A tiled block is a small header and a block for each tile; tiles are not tiled themselves.
  */
 #include <stdlib.h>
 
@@ -12,10 +12,10 @@
 #include "tile/ptex/ptex_impl.h"
 
 enum {
-    TILED_HEAD_BYTES = 6, /* log2 of a tile's size, size of the zipped list */
+    TILED_HEAD_BYTES = 6, /* log2 of a tile's size, and the size of the zipped list */
     WORD_BYTES = 4,
-    /* Writers cut faces into tiles of up to 128 KiB, of which a constant one takes a texel: no face is larger than its
-     * bytes in the file times this. */
+    /* Writers use tiles of up to 128 KiB, of which a constant one takes one texel in the file. A face can therefore be
+     * at most this many times larger than its bytes in the file. */
     TILED_RATIO = 131072,
     SMALL_BYTES = 1 << 24
 };
@@ -76,10 +76,10 @@ static txm_status read_zipped(const txm_ptex *p, const ptex_block *b, uint8_t *p
 
 /* ---- tiles ------------------------------------------------------------------------------------------------------- */
 
-/* The list of a tiled block: words as in a level. */
+/* The list of a tiled block's tiles, with the same words as a level's. */
 typedef struct tile_list {
     uint32_t u_log2, v_log2; /* of a tile */
-    uint32_t *words;         /* unaligned in files, aligned here */
+    uint32_t *words;         /* aligned, unlike in files */
     uint32_t count;
     uint64_t offset; /* of the first tile */
 } tile_list;
@@ -95,7 +95,7 @@ static txm_status read_tile_sizes(const txm_ptex *p, const ptex_block *b, tile_l
     return TXM_OK;
 }
 
-/* All tiles must lie in the block. */
+/* Reads the list, and checks that all tiles lie in the block. */
 static txm_status open_tile_list(const txm_ptex *p, const ptex_block *b, tile_list *out, txm_error *err)
 {
     txm_status status = read_tile_sizes(p, b, out, err);
@@ -121,7 +121,7 @@ static txm_status open_tile_list(const txm_ptex *p, const ptex_block *b, tile_li
     return status;
 }
 
-/* A constant tile is one raw texel. */
+/* Reads a tile; a constant one is stored as one raw texel. */
 static txm_status read_listed_tile(const txm_ptex *p, const tile_list *list, uint32_t tile, uint64_t offset,
                                    uint8_t *pixels, txm_error *err)
 {

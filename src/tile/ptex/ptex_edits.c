@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Edits of Ptex files: records behind everything else that replace faces and meta data; later ones win.
+ * Edits of Ptex files: records at the end of the file that replace faces and meta data; later records override earlier
+ * ones.
  *
- * A face's edit brings its size, neighbours, constant colour and texels at full size. The stored reductions of the face
- * are those of what it was, and are not used again; its rank among the reductions stays, as it is the file's. The place
- * of the records is what the header says: Disney's library adds 8 bytes in files without meta data, and misses the
- * edits of such files.
+ * The edit of a face contains its size, neighbours, constant colour and texels at full size. The face's stored
+ * reductions belong to its old texels and are no longer used; its rank among the reductions stays as it is in the file.
+ * The header gives the offset of the records. In files without meta data, Disney's library adds 8 bytes to it and does
+ * not find the edits.
  */
 #include "tile/ptex/ptex_impl.h"
 
 enum {
-    EDIT_HEAD_BYTES = 5, /* type and size of the record */
+    EDIT_HEAD_BYTES = 5, /* type and size of a record */
     EDIT_FACE = 0,
     EDIT_META = 1,
     FACE_ID_BYTES = 4,
     WORD_BYTES = 4,
-    META_EDIT_BYTES = 8 /* both sizes of the zlib stream */
+    META_EDIT_BYTES = 8 /* packed and unpacked size of the zlib stream */
 };
 
 static txm_status edit_face(txm_ptex *p, uint64_t offset, uint32_t bytes, txm_error *err)
@@ -49,7 +50,7 @@ static txm_status edit_meta(txm_ptex *p, uint64_t offset, uint32_t bytes, txm_er
     return txm_ptex_add_metas(p, offset + META_EDIT_BYTES, zip_bytes, unpacked, err);
 }
 
-/* A record of size 0 ends the list; kinds that nobody knows are skipped. */
+/* A record of size 0 ends the list; records of unknown type are skipped. */
 txm_status txm_ptex_read_edits(txm_ptex *p, const ptex_places *at, txm_error *err)
 {
     txm_status status = TXM_OK;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A face at a size: the constant colour, a stored level, or halved from a larger size.
+ * Reads a face at any size: the constant colour, a stored level, or texels halved from a larger size.
  *
- * What is halved from what is Disney's rule: the axis that is reduced more goes first, and of equal ones u where its
- * wanted log2 is odd. Each step's input is found in the same way, so that the way back leads to a stored level, at the
- * latest to the full size, in 32 steps at most.
+ * The order of halving is that of Disney's library. The axis that is reduced more is halved first; if both are reduced
+ * equally, u is halved first if its requested log2 is odd. The input of each step is found by the same rule, until a
+ * stored level is reached, or the full size, after 32 steps at most.
  */
 #include <stdlib.h>
 
@@ -12,7 +12,7 @@
 #include "tile/base/mem.h"
 #include "tile/ptex/ptex_impl.h"
 
-/* A size on the way from what is stored to what is wanted. */
+/* One of the sizes between the stored one and the requested one. */
 typedef struct face_size {
     uint32_t u_log2, v_log2;
 } face_size;
@@ -24,7 +24,7 @@ static const uint8_t *face_constant(const txm_ptex *p, uint32_t face)
     return p->constants + (size_t)face * p->info.pixel_bytes;
 }
 
-/* The stored block of that size; false where there is none. */
+/* Finds the stored block of a size; false if there is none. */
 static bool find_block(const txm_ptex *p, uint32_t face, face_size size, ptex_block *out)
 {
     const txm_ptex_face *f = &p->faces[face];
@@ -50,13 +50,13 @@ static txm_status read_stored(const txm_ptex *p, uint32_t face, const ptex_block
                  cause.message + strlen(p->path) + strlen(": "));
     else if (status != TXM_OK)
         txm_fail_as(err, &cause);
-    /* The texel of a constant block is multiplied already. */
+    /* The texel of a constant block has already been multiplied. */
     else if (full && p->flags & TXM_PTEX_PREMULTIPLY && txm_ptex_block_encoding(b->word) != PTEX_ENCODING_CONSTANT)
         txm_ptex_multiply_alpha(p, pixels, (size_t)1 << (b->u_log2 + b->v_log2));
     return status;
 }
 
-/* The size that `size` is halved from. */
+/* The size from which `size` is halved. */
 static face_size larger_size(const txm_ptex *p, uint32_t face, face_size size)
 {
     const txm_ptex_face *f = &p->faces[face];
@@ -76,7 +76,7 @@ static void halve_face(const txm_ptex *p, const uint8_t *in, face_size from, fac
         txm_ptex_halve(p, in, 1u << from.u_log2, 1u << from.v_log2, from.u_log2 != to.u_log2, out);
 }
 
-/* Two buffers in turn: the stored size, and room for its half. */
+/* Halves the stored size step by step, alternating between two buffers. */
 static txm_status make_size(const txm_ptex *p, uint32_t face, face_size want, uint8_t *pixels, txm_error *err)
 {
     face_size way[MAX_STEPS + 1] = {want};
@@ -160,7 +160,7 @@ txm_status txm_ptex_read(const txm_ptex *ptex, uint32_t face, uint32_t u_log2, u
     return txm_ptex_settle(ptex, status, err);
 }
 
-/* The block of a face at full size; a constant face has one that is constant. */
+/* The block of a face at full size, which is a constant block if the face is constant. */
 static ptex_block full_block(const txm_ptex *p, uint32_t face)
 {
     const txm_ptex_face *f = &p->faces[face];
@@ -196,7 +196,7 @@ txm_status txm_ptex_read_tile(const txm_ptex *ptex, uint32_t face, uint32_t tile
     return txm_ptex_settle(ptex, status, err);
 }
 
-/* Reads the one tile that the texel lies in. */
+/* Reads only the tile that contains the texel. */
 txm_status txm_ptex_pixel(const txm_ptex *ptex, uint32_t face, uint32_t x, uint32_t y, uint32_t first,
                           uint32_t channels, float *out, txm_error *err)
 {

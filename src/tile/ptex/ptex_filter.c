@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Lookups in Ptex files: the faces that a thread's lookups read last, and point lookups. ptex_kernel.c and
- * ptex_triangle.c have the others.
+ * Lookups in Ptex files: a cache of the faces that a thread's lookups read last, and point lookups. ptex_kernel.c and
+ * ptex_triangle.c implement the other lookups.
  *
- * Neighbouring lookups read the same few faces at the same few sizes: an array that is searched from its start is
- * faster than anything clever. What was used longest ago makes room.
+ * Neighbouring lookups read the same few faces at the same few sizes, so a linear search of an array is the fastest way
+ * to find them. The least recently used faces are evicted.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -17,8 +17,8 @@ enum { KEPT_FACES = 64 };
 
 typedef struct kept_face {
     uint32_t face, u_log2, v_log2;
-    uint32_t tile; /* of the face at full size, from 1 on; 0: all of it */
-    uint64_t used; /* 0: empty */
+    uint32_t tile; /* number of the tile of the face at full size, counted from 1; 0: the whole face */
+    uint64_t used; /* when it was last used; 0: the place is empty */
     size_t bytes;
     uint8_t *pixels;
 } kept_face;
@@ -70,7 +70,7 @@ static void drop_face(txm_ptex_filter *f, kept_face *k)
     *k = (kept_face){0};
 }
 
-/* The face, or the place to keep it: an empty one, else that of the one that was used longest ago. */
+/* Finds the face, or the place to keep it in: an empty one, or that of the least recently used face. */
 static kept_face *find_kept(txm_ptex_filter *f, uint32_t face, uint32_t u_log2, uint32_t v_log2, uint32_t tile)
 {
     kept_face *oldest = f->kept;
@@ -96,7 +96,7 @@ static void make_face_room(txm_ptex_filter *f, size_t bytes)
     }
 }
 
-/* Reads the face, or one of its tiles, unless it is kept. */
+/* Reads the face, or one of its tiles, unless it is already kept. */
 static txm_status keep_texels(txm_ptex_filter *f, uint32_t face, uint32_t u_log2, uint32_t v_log2, uint32_t tile,
                               const uint8_t **out, txm_error *err)
 {
@@ -141,7 +141,7 @@ txm_status txm_ptex_tile_texels(txm_ptex_filter *filter, uint32_t face, uint32_t
 
 /* ---- point lookups ---------------------------------------------------------------------------------------------- */
 
-/* NaN is at the start. */
+/* NaN counts as 0. */
 static uint32_t texel_at(float place, uint32_t size)
 {
     if (!(place > 0))
@@ -149,7 +149,7 @@ static uint32_t texel_at(float place, uint32_t size)
     return place >= (float)size ? size - 1 : (uint32_t)place;
 }
 
-/* A triangle's texels are triangles: those that point the other way lie in the other half of the square. */
+/* A triangle's texels are triangles; those that point the other way are stored in the other half of the square. */
 static size_t point_texel(const txm_ptex *p, const txm_ptex_request *r)
 {
     const txm_ptex_face *f = &p->faces[r->face];
@@ -205,6 +205,6 @@ txm_status txm_ptex_look_up(txm_ptex_filter *filter, const txm_ptex_request *req
         return txm_ptex_bilinear(filter, request, err);
     bool empty;
     txm_status status = txm_ptex_gaussian(filter, request, &empty, err);
-    /* Beside the triangle, where u + v > 1, there may be nothing. */
+    /* Where u + v > 1, outside the triangle, the kernel may contain no texels. */
     return status == TXM_OK && empty ? look_up_point(filter, request, err) : status;
 }

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A face of a Ptex file with a frame of texels round it.
+ * Reads a face of a Ptex file with a frame of texels around it.
  *
- * Inside are the face's texels, at one of its sizes. Beyond an edge are those of the neighbour at the same size, moved
- * and turned into the face's frame; beyond a corner those of the face opposite, where four faces meet. Where three
- * meet, there is none, and the corner has the mean of the three texels at the vertex, so that a bilinear lookup just
- * there gives that mean; of more faces it has their mean. Where there is no neighbour the texels at the edge go on, or
- * black does. Subfaces, which are half as large as the faces beside them, are left to ptex_kernel.c, texel by texel.
+ * The inside holds the face's texels, at one of its sizes. Beyond an edge are the texels of the neighbour at the same
+ * size, moved and rotated into the face's frame. A corner depends on the number of faces that meet at the vertex. If
+ * there are four, it holds the texels of the face opposite. If there are three, no face is opposite, and it holds the
+ * mean of the three texels at the vertex, so a bilinear lookup at the vertex gives that mean. If there are more, it
+ * holds the mean of the faces opposite. If there is no neighbour, the face is mirrored, or the frame is black. Subfaces
+ * are half as large as the whole faces beside them; between the two kinds, ptex_kernel.c finds each texel.
  *
- * The frame of a triangle is found by barycentric coordinates: over an edge, the neighbour continues the plane.
+ * The frame of a triangle is found by barycentric coordinates: beyond an edge, the neighbour continues in the same
+ * plane.
  */
 #include <stdlib.h>
 
@@ -20,7 +22,7 @@ enum { LARGE_BYTES = 1 << 18, MAX_AROUND = 10, MAX_CROSSINGS = 16, RIGHT = 1, TO
 
 /* ---- texels of one face ------------------------------------------------------------------------------------------ */
 
-/* Faces that are large and stored in tiles are read tile by tile. */
+/* Large faces that are stored in tiles are read tile by tile. */
 static txm_status open_window(txm_ptex_filter *filter, uint32_t face, uint32_t u_log2, uint32_t v_log2, ptex_window *w,
                               txm_error *err)
 {
@@ -47,7 +49,7 @@ static txm_status open_window(txm_ptex_filter *filter, uint32_t face, uint32_t u
     return status;
 }
 
-/* The texel at (x, y), and how many follow it to the right in memory, itself included. */
+/* Returns the texel at (x, y) and the number of texels that are contiguous to its right in memory, including itself. */
 static txm_status window_texel(ptex_window *w, uint32_t x, uint32_t y, const uint8_t **out, uint32_t *run,
                                txm_error *err)
 {
@@ -87,7 +89,7 @@ typedef struct framing {
     const ptex_part *part;
     uint8_t *out;
     size_t row_bytes;
-    float *floats; /* room for a texel */
+    float *floats; /* room for the channels of one texel */
     txm_error *err;
 } framing;
 
@@ -116,7 +118,7 @@ static txm_status copy_inside(const framing *f, const ptex_part *r)
     return status;
 }
 
-/* Turns a place of a frame of 2^u_log2 x 2^v_log2 by quarters. */
+/* Rotates a position in a frame of 2^u_log2 x 2^v_log2 by quarter turns. */
 static void turn_place(const framing *f, unsigned turns, int *x, int *y)
 {
     const int u = *x, v = *y, w = 1 << f->u_log2, h = 1 << f->v_log2;
@@ -138,8 +140,8 @@ static void turn_place(const framing *f, unsigned turns, int *x, int *y)
     }
 }
 
-/* Copies from a face whose frame is the face's own, moved by (dx, dy) and turned. Where it lies beyond that face, which
- * only neighbours that contradict each other bring about, its nearest texel is taken. */
+/* Copies texels from a face whose frame is that of the framed face, moved by (dx, dy) and rotated. A position outside
+ * the source, which occurs only if neighbours contradict each other, takes the nearest texel. */
 static txm_status copy_turned(const framing *f, const ptex_part *r, uint32_t from, int dx, int dy, unsigned turns)
 {
     ptex_window w;
@@ -172,7 +174,7 @@ static void store_floats(const framing *f, uint8_t *out)
     txm_samples_from_float(f->ptex->info.type, f->floats, out, f->ptex->info.channels);
 }
 
-/* As lookups find them. */
+/* Finds each texel as a bilinear lookup does. */
 static txm_status read_one_by_one(const framing *f, const ptex_part *r, bool *none)
 {
     txm_status status = TXM_OK;
@@ -193,22 +195,22 @@ static bool is_sub(const framing *f, uint32_t face)
     return f->ptex->faces[face].flags & TXM_PTEX_SUBFACE;
 }
 
-/* How a frame moves when it is taken over an edge. */
+/* Changes the offset of a frame when it crosses an edge. */
 static void move_over(const framing *f, unsigned edge, int *dx, int *dy)
 {
     *dx += edge == RIGHT ? -(1 << f->u_log2) : edge == LEFT ? 1 << f->u_log2 : 0;
     *dy += edge == TOP ? -(1 << f->v_log2) : edge == BOTTOM ? 1 << f->v_log2 : 0;
 }
 
-/* Where a place lies that goes on beyond a border: mirrored, so that the texel at the border goes on at every size,
- * also in levels that are made of the frame. */
+/* Mirrors a position beyond a border back into the face. Mirroring continues the texel at the border at every size,
+ * also in levels that are made from the frame. */
 static int mirror_place(int at, int size)
 {
     const int back = at < 0 ? -1 - at : at < size ? at : 2 * size - 1 - at;
     return back < 0 ? 0 : back < size ? back : size - 1;
 }
 
-/* The texels at the edge once more, or black. */
+/* Fills a part beyond a border with mirrored texels, or with black. */
 static txm_status fold_edge(const framing *f, const ptex_part *r, unsigned edge)
 {
     const txm_ptex_info *info = &f->ptex->info;
@@ -248,9 +250,10 @@ static txm_status read_beyond_edge(const framing *f, const ptex_part *r, unsigne
 
 /* ---- round a corner ---------------------------------------------------------------------------------------------- */
 
-/* The faces at the vertex after those over the two edges of the corner, counter-clockwise. */
+/* The faces around a vertex, counter-clockwise from the neighbour over `edge`. */
 typedef struct vertex_walk {
-    int count; /* -1: the walk met a border, or subfaces beside whole faces */
+    int count; /* faces that are neither this one nor its two neighbours; -1: the walk met a border, or too many faces
+                */
     bool mixed;
     uint32_t faces[MAX_AROUND];
     unsigned edges[MAX_AROUND];
@@ -285,7 +288,7 @@ static void add_texel(const framing *f, const uint8_t *texel, float *sum)
         sum[c] += txm_ptex_sample(info->type, texel + c * txm_type_bytes(info->type));
 }
 
-/* Adds the texel of a face that touches the vertex. */
+/* Adds the texel of a face that touches the vertex to a sum. */
 static txm_status add_corner(const framing *f, uint32_t from, int dx, int dy, unsigned turns, int x, int y, float *sum)
 {
     uint8_t *texel = malloc(f->ptex->info.pixel_bytes);
@@ -302,8 +305,8 @@ static txm_status add_corner(const framing *f, uint32_t from, int dx, int dy, un
     return status;
 }
 
-/* The mean of the texels at the vertex: of the faces opposite, or where there are none of the face and those over its
- * two edges. */
+/* Fills a corner with the mean of the texels at the vertex: those of the faces opposite, or, if there are none, those
+ * of the face and its two neighbours. */
 static txm_status mean_at_vertex(const framing *f, const ptex_part *r, unsigned across, unsigned up,
                                  const vertex_walk *walk, unsigned edge)
 {
@@ -348,7 +351,7 @@ static txm_status mean_at_vertex(const framing *f, const ptex_part *r, unsigned 
     return TXM_OK;
 }
 
-/* A corner that has a neighbour on one side only is what lies beyond that edge, with its end going on. */
+/* If a corner has a neighbour on one side only, it continues the texels beyond that edge. */
 static txm_status read_past_end(const framing *f, const ptex_part *r, unsigned edge)
 {
     const bool along_u = edge == BOTTOM || edge == TOP;
@@ -376,7 +379,7 @@ static txm_status read_past_end(const framing *f, const ptex_part *r, unsigned e
 static txm_status read_beyond_corner(const framing *f, const ptex_part *r, unsigned across, unsigned up)
 {
     const txm_ptex_face *face = &f->ptex->faces[f->face];
-    /* The corner is named after the edge from which the walk round it begins. */
+    /* A corner is identified by the edge from which the walk around it begins. */
     const unsigned edge = across == RIGHT ? (up == TOP ? TOP : RIGHT) : up == TOP ? LEFT : BOTTOM;
     vertex_walk walk;
     bool none = false;
@@ -400,8 +403,8 @@ static txm_status read_beyond_corner(const framing *f, const ptex_part *r, unsig
 
 /* ---- triangles --------------------------------------------------------------------------------------------------- */
 
-/* Which face a place lies in, by twice its barycentric coordinates in units of a texel; they become that face's. Beyond
- * a border it is moved back onto the edge. */
+/* Finds the face that contains a position, which is given by twice its barycentric coordinates in units of a texel;
+ * they are converted to that face's. Beyond a border, the position is moved back onto the edge. */
 static uint32_t face_of_place(const txm_ptex *p, uint32_t face, int a[3])
 {
     for (int i = 0; i < MAX_CROSSINGS; i++) {
@@ -428,7 +431,7 @@ static uint32_t face_of_place(const txm_ptex *p, uint32_t face, int a[3])
     return face;
 }
 
-/* The square of two triangular texels, or at the diagonal the one that belongs to the face. */
+/* Averages the two triangular texels of a square; at the diagonal, reads the one that belongs to the face. */
 static txm_status read_square(const framing *f, ptex_window *w, int u, int v, uint8_t *out)
 {
     const uint32_t n = 1u << w->u_log2, all = 2u << f->u_log2;
@@ -475,7 +478,7 @@ static txm_status read_triangle(const framing *f)
 
 /* ---- all of it --------------------------------------------------------------------------------------------------- */
 
-/* From `low` to `high`, cut off at the part. */
+/* Limits the range from `low` to `high` to the part. */
 static bool cut_range(int *start, int *length, int low, int high)
 {
     const int end = *start + *length < high ? *start + *length : high;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the parts of the Ptex reader share.
+ * Declarations shared by the parts of the Ptex reader.
  *
- * The room src/tile/ptex reads Ptex files: in, a path or bytes; out, faces at any size, meta data, and lookups over
- * the borders of faces. ptex_open.c checks everything that says where things are, so that the others may rely on it:
- * faces' sizes and neighbours, and blocks that lie in the file. ptex_edits.c and ptex_meta.c read the two lists of
- * records, ptex_block.c undoes one block, ptex_face.c finds or makes a size, ptex_reduce.c halves, ptex_filter.c looks
- * up; ptex_kernel.c and ptex_triangle.c spread a lookup over the faces around it. ptex_pack.c, ptex_frame.c and
- * ptex_pages.c lay faces out in pages, with what lies beyond their edges round them.
+ * The room src/tile/ptex reads Ptex files, from a path or from memory, and provides faces at any size, meta data, and
+ * lookups across the borders of faces. ptex_open.c checks all data that locate other data (faces' sizes and neighbours,
+ * and that blocks lie in the file), so the other files can rely on them. ptex_edits.c and ptex_meta.c read the two
+ * lists of records, ptex_block.c decodes one block, ptex_face.c finds or makes a size, ptex_reduce.c halves, and
+ * ptex_filter.c looks up; ptex_kernel.c and ptex_triangle.c extend a lookup to the faces around it. ptex_pack.c,
+ * ptex_frame.c and ptex_pages.c arrange faces in pages, with frames of the texels beyond their edges.
  */
 #ifndef TXM_PTEX_IMPL_H
 #define TXM_PTEX_IMPL_H
@@ -17,7 +17,7 @@
 
 enum {
     PTEX_HEADER_BYTES = 64,
-    PTEX_EXT_BYTES = 40, /* of the extended header, as far as anybody knows it */
+    PTEX_EXT_BYTES = 40, /* known part of the extended header */
     PTEX_FACE_BYTES = 20,
     PTEX_LEVEL_BYTES = 16,
     PTEX_BARRIER_BYTES = 8,
@@ -27,7 +27,7 @@ enum {
 /* How the texels of a block are stored. */
 enum { PTEX_ENCODING_CONSTANT = 0, PTEX_ENCODING_ZIP, PTEX_ENCODING_DIFF_ZIP, PTEX_ENCODING_TILED };
 
-/* Size and encoding share 32 bits, in files and here. */
+/* Size and encoding share 32 bits, both in files and here. */
 static inline uint32_t txm_ptex_block_bytes(uint32_t word)
 {
     return word & 0x3FFFFFFF;
@@ -38,31 +38,31 @@ static inline uint32_t txm_ptex_block_encoding(uint32_t word)
     return word >> 30;
 }
 
-/* The blocks of a level: by face id in level 0, by rank in the others. */
+/* The blocks of a level, indexed by face in level 0 and by rank in the others. */
 typedef struct ptex_level {
     uint32_t faces;
     uint32_t *words;
     uint64_t *offsets; /* in the file */
 } ptex_level;
 
-/* An entry of the meta data, and where its data are: unpacked, or as a zlib stream in the file. */
+/* An entry of the meta data, and the location of its data: unpacked, or as a zlib stream in the file. */
 typedef struct ptex_meta {
     txm_ptex_meta meta;
-    const uint8_t *data; /* NULL: zipped */
+    const uint8_t *data; /* NULL: still zipped */
     uint64_t offset;
     uint32_t zip_bytes;
 } ptex_meta;
 
 struct txm_ptex {
     char *path;
-    txm_map map; /* of a file; data and bytes are what is read */
+    txm_map map; /* map of an open file; data and bytes are those to read */
     const uint8_t *data;
     uint64_t bytes;
     unsigned flags;
     txm_ptex_info info;
     txm_ptex_face *faces;
     uint8_t *constants;
-    uint32_t *rank; /* of a face in the levels after the first */
+    uint32_t *rank; /* index of each face in the levels after the first */
     ptex_level levels[TXM_PTEX_MAX_LEVELS];
     ptex_meta *metas;
     size_t metas_capacity;
@@ -70,40 +70,40 @@ struct txm_ptex {
     size_t unpacked_count, unpacked_capacity;
 };
 
-/* Where the meta data and the edits lie. */
+/* Offsets and sizes of the meta data and the edits. */
 typedef struct ptex_places {
     uint64_t meta, large_header, large_data, edits;
     uint32_t meta_zip_bytes, meta_bytes, large_zip_bytes, large_bytes;
     uint64_t large_data_bytes, edit_bytes;
 } ptex_places;
 
-/* CORRUPT: "PATH: damaged Ptex file: WHAT (byte WHERE)". */
+/* Returns CORRUPT with the message "PATH: damaged Ptex file: WHAT (byte WHERE)". */
 txm_status txm_ptex_corrupt(const txm_ptex *p, const char *what, uint64_t where, txm_error *err);
 bool txm_ptex_holds(const txm_ptex *p, uint64_t offset, uint64_t bytes);
-/* Whether a zlib stream of that size can hold that many bytes: asked before memory is. */
+/* Whether a zlib stream of that size can hold that many bytes; checked before memory is allocated. */
 bool txm_ptex_may_hold(uint64_t zip_bytes, uint64_t bytes);
-/* Inflates a stream that lies in the file into exactly `bytes` bytes. */
+/* Inflates a stream in the file to exactly `bytes` bytes. */
 txm_status txm_ptex_inflate(const txm_ptex *p, uint64_t offset, uint64_t zip_bytes, void *out, size_t bytes,
                             const char *what, txm_error *err);
-/* The same into new memory. */
+/* Does the same into new memory. */
 txm_status txm_ptex_unpack(const txm_ptex *p, uint64_t offset, uint64_t zip_bytes, uint64_t bytes, uint8_t **out,
                            const char *what, txm_error *err);
-/* Whether a face's numbers can be used: size and neighbours. */
+/* Checks the size and the neighbours of a face. */
 txm_status txm_ptex_check_face(const txm_ptex *p, uint32_t face, uint64_t where, txm_error *err);
-/* CHANGED or IO where pages of the file were lost while it was read, else `status`. */
+/* Returns CHANGED or IO if pages of the file were lost while it was read, and `status` otherwise. */
 txm_status txm_ptex_settle(const txm_ptex *p, txm_status status, txm_error *err);
-/* The same before anything is read: whether the file is as long as it was. */
+/* Checks, before reading, that the file is still as long as it was. */
 txm_status txm_ptex_check_map(const txm_ptex *p, txm_error *err);
 
-/* Reads the records of edits: faces are replaced, meta data added to the list. */
+/* Reads the records of edits, which replace faces or add meta data to the list. */
 txm_status txm_ptex_read_edits(txm_ptex *p, const ptex_places *at, txm_error *err);
 
-/* Reads the two blocks of meta data; adds the entries of one more; keeps the last entry of each key. */
+/* Read the two blocks of meta data; add the entries of another block; keep only the last entry of each key. */
 txm_status txm_ptex_read_metas(txm_ptex *p, const ptex_places *at, txm_error *err);
 txm_status txm_ptex_add_metas(txm_ptex *p, uint64_t offset, uint32_t zip_bytes, uint32_t bytes, txm_error *err);
 txm_status txm_ptex_settle_metas(txm_ptex *p, txm_error *err);
 
-/* Undoes a block of 2^u_log2 x 2^v_log2 texels; `constant` is the texel where nothing is stored. */
+/* A block of 2^u_log2 x 2^v_log2 texels to decode; `constant` is the texel if nothing is stored. */
 typedef struct ptex_block {
     uint64_t offset;
     uint32_t word;
@@ -111,7 +111,7 @@ typedef struct ptex_block {
     const uint8_t *constant;
 } ptex_block;
 txm_status txm_ptex_read_block(const txm_ptex *p, const ptex_block *block, uint8_t *pixels, txm_error *err);
-/* The tiles of a block: how large, and one of them as a block. */
+/* The size of a block's tiles, and one of them as a block. */
 txm_status txm_ptex_block_tiling(const txm_ptex *p, const ptex_block *block, uint32_t *u_log2, uint32_t *v_log2,
                                  txm_error *err);
 txm_status txm_ptex_read_block_tile(const txm_ptex *p, const ptex_block *block, uint32_t tile, uint8_t *pixels,
@@ -125,26 +125,25 @@ void txm_ptex_halve(const txm_ptex *p, const uint8_t *in, uint32_t w, uint32_t h
 void txm_ptex_halve_triangle(const txm_ptex *p, const uint8_t *in, uint32_t n, uint8_t *out);
 /* Multiplies colours by alpha, in place. */
 void txm_ptex_multiply_alpha(const txm_ptex *p, uint8_t *pixels, size_t count);
-/* One sample as the filters see it. */
+/* One sample as a float, as the filters use it. */
 float txm_ptex_sample(txm_type type, const uint8_t *sample);
 
-/* A face at a size, from those that the filter keeps: valid until the next call. One texel where it is constant or 1
- * x 1.
- */
+/* A face at some size, from those that the filter keeps; valid until the next call. A constant face and 1 x 1 have one
+ * texel. */
 typedef struct ptex_texels {
     const uint8_t *data;
     bool constant;
 } ptex_texels;
 txm_status txm_ptex_texels(txm_ptex_filter *filter, uint32_t face, uint32_t u_log2, uint32_t v_log2, ptex_texels *out,
                            txm_error *err);
-/* The same of one tile of a face at full size, which is 2^u_log2 x 2^v_log2 large. */
+/* Gets one tile, of 2^u_log2 x 2^v_log2 texels, of a face at full size. */
 txm_status txm_ptex_tile_texels(txm_ptex_filter *filter, uint32_t face, uint32_t u_log2, uint32_t v_log2, uint32_t tile,
                                 const uint8_t **out, txm_error *err);
 const txm_ptex *txm_ptex_filter_file(const txm_ptex_filter *filter);
-/* The lookups that cross borders, on quads and on triangles. *empty: no texel lay in the kernel. */
+/* Lookups across borders, on quads and on triangles. *empty: no texel was inside the kernel. */
 txm_status txm_ptex_bilinear(txm_ptex_filter *filter, const txm_ptex_request *request, txm_error *err);
-/* One texel of a quad at 2^u_log2 x 2^v_log2 that lies beyond its borders, as a bilinear lookup finds it: all channels
- * as floats. *none: no face is there, as round a vertex of three. */
+/* Gets one texel beyond the borders of a quad at 2^u_log2 x 2^v_log2, as a bilinear lookup finds it, with all channels
+ * as floats. *none: there is no face, as around a vertex of three. */
 txm_status txm_ptex_texel_beyond(txm_ptex_filter *filter, uint32_t face, uint32_t u_log2, uint32_t v_log2, int x, int y,
                                  float *result, bool *none, txm_error *err);
 txm_status txm_ptex_gaussian(txm_ptex_filter *filter, const txm_ptex_request *request, bool *empty, txm_error *err);

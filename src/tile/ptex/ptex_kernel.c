@@ -1,23 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Bilinear lookups of Ptex quads over the borders of faces.
+ * Bilinear lookups in Ptex quads across the borders of faces.
  *
  * A kernel is a small rectangle of texels with a weight for each column and each row, in the frame of one face at one
- * size. What reaches beyond the face is cut off and taken to the neighbour there: moved and turned into its frame,
- * where it may be cut again if the neighbour is a subface, a part of a polygon, which is half as large as a whole face.
- * A corner is reached by walking round the vertex: of four faces the one opposite takes the piece; of five or more all
- * but the three takes a share; of three there is none, and the piece's weight is missing in the sum. All of it is the
- * rule of Disney's library, whose results these are but for the order of sums.
+ * size. The piece that reaches beyond the face is cut off, and moved and rotated into the frame of the neighbour. If
+ * the neighbour is a subface, which is part of a polygon and half as large as a whole face, it may be cut there again.
+ * A piece at a corner is passed on by walking around the vertex. If four faces meet, the one opposite takes the piece;
+ * if five or more do, each of the faces opposite takes a share; if three do, no face takes it, and its weight is
+ * missing from the sum. All of this follows Disney's library, and the results are the same except for the order of
+ * sums.
  *
- * A file may say anything about its neighbours. No walk takes more than 10 steps, and no piece is cut in more than
- * MAX_CUTS faces one after the other.
+ * A file may contain any neighbours. No walk takes more than 10 steps, and no piece is cut in more than MAX_CUTS faces
+ * in a row.
  */
 #include <math.h>
 
 #include "tile/ptex/ptex_impl.h"
 
 enum {
-    MAX_TAPS = 8, /* 2 of a lookup; a subface may double them twice */
+    MAX_TAPS = 8, /* 2 for a lookup, and subfaces may double this twice */
     MAX_VALENCE = 10,
     MAX_CUTS = 4,
     BOTTOM = 0,
@@ -26,7 +27,7 @@ enum {
     LEFT = 3
 };
 
-/* One axis: texels from `start` on of 2^log2. */
+/* One axis of a kernel: texels from `start` on, out of 2^log2. */
 typedef struct kernel_axis {
     int log2, start, count;
     float weights[MAX_TAPS];
@@ -34,20 +35,20 @@ typedef struct kernel_axis {
 
 typedef struct kernel {
     kernel_axis u, v;
-    /* Quarter turns at the last edge, for tangent vectors. Those at an edge before it are not counted, as in Disney's
-     * library, though they should be where a piece goes on from one subface to the next. */
+    /* Quarter turns at the last edge, for tangent vectors. As in Disney's library, those at earlier edges are not
+     * added, although they should be if a piece continues from one subface to the next. */
     unsigned turns;
 } kernel;
 
-/* A lookup on its way. */
+/* The state of a lookup. */
 typedef struct spread {
     txm_ptex_filter *filter;
     const txm_ptex *ptex;
     const txm_ptex_request *request;
     txm_error *err;
     txm_status status;
-    uint32_t channels; /* of the request, that the file has */
-    float weight;      /* of all pieces together */
+    uint32_t channels; /* requested channels that the file has */
+    float weight;      /* total weight of all pieces */
 } spread;
 
 static void cut_and_apply(spread *s, kernel *k, uint32_t face, int cuts);
@@ -67,7 +68,8 @@ static float kernel_weight(const kernel *k)
     return axis_weight(&k->u) * axis_weight(&k->v);
 }
 
-/* Twice as many texels, of half the weight each. False where there is no room, which no real file asks for. */
+/* Doubles the number of texels, each with half the weight. Returns false if there is no room, which does not occur with
+ * valid files. */
 static bool refine_axis(kernel_axis *a)
 {
     if (a->count * 2 > MAX_TAPS)
@@ -80,7 +82,7 @@ static bool refine_axis(kernel_axis *a)
     return true;
 }
 
-/* Half as many texels. */
+/* Halves the number of texels. */
 static void coarsen_axis(kernel_axis *a)
 {
     int first = a->start >> 1, count = 0;
@@ -106,7 +108,7 @@ static void flip_axis(kernel_axis *a)
     }
 }
 
-/* Splits the texels from `first` on (counted in the axis) off into `end`. */
+/* Moves the texels from index `first` on to `end`. */
 static void split_axis(kernel_axis *a, int first, kernel_axis *end)
 {
     *end = (kernel_axis){.log2 = a->log2, .start = a->start + first, .count = a->count - first};
@@ -119,7 +121,7 @@ static int clamp_int(int value, int low, int high)
     return value < low ? low : value > high ? high : value;
 }
 
-/* Splits what lies beyond the upper edge off, in the frame of what follows there. False where there is nothing. */
+/* Moves the texels beyond the upper edge to `piece`, in the frame of the next face. Returns false if there are none. */
 static bool split_above(kernel_axis *a, kernel_axis *piece)
 {
     int size = 1 << a->log2;
@@ -130,7 +132,7 @@ static bool split_above(kernel_axis *a, kernel_axis *piece)
     return true;
 }
 
-/* The same below 0. */
+/* Does the same below 0. */
 static bool split_below(kernel_axis *a, kernel_axis *piece)
 {
     if (a->start >= 0)
@@ -143,7 +145,7 @@ static bool split_below(kernel_axis *a, kernel_axis *piece)
     return true;
 }
 
-/* Puts the weight of a piece that has no face to go to on the texel at the edge; drops it at a black border. */
+/* Adds the weight of a piece that has no face to the texel at the edge, or drops it at a black border. */
 static void fold_piece(kernel_axis *a, const kernel_axis *piece, bool above, bool black)
 {
     float weight = axis_weight(piece);
@@ -180,7 +182,7 @@ static float raw_sample(txm_type type, const uint8_t *sample)
                                   : txm_ptex_sample(type, sample);
 }
 
-/* Channels 0 and 1 of a piece that came over an edge turn with it. */
+/* Channels 0 and 1 of a piece that crossed an edge are rotated with it. */
 static void add_turned(spread *s, float *sum, const float *part, unsigned turns)
 {
     const txm_ptex_request *r = s->request;
@@ -194,7 +196,7 @@ static void add_turned(spread *s, float *sum, const float *part, unsigned turns)
     sum[1] += turns == 1 ? x : turns == 2 ? -y : -x;
 }
 
-enum { CHUNK = 64 /* channels that are added at a time */ };
+enum { CHUNK = 64 /* channels added at a time */ };
 
 static void apply_texels(spread *s, const kernel *k, const uint8_t *texels)
 {
@@ -229,8 +231,8 @@ static void apply_constant(spread *s, const kernel *k, const uint8_t *texel)
         s->request->result[c] += weight * raw_sample(info->type, texel + (s->request->first_channel + c) * bytes);
 }
 
-/* A face that is smaller than the kernel's size is read at its own. What lies outside of it, which only neighbours that
- * contradict each other can bring about, counts for nothing. */
+/* If a face is smaller than the kernel's size, it is read at its own size. A piece outside the face, which occurs only
+ * if neighbours contradict each other, is ignored. */
 static void apply_kernel(spread *s, kernel *k, uint32_t face)
 {
     const txm_ptex_face *f = &s->ptex->faces[face];
@@ -253,7 +255,8 @@ static void apply_kernel(spread *s, kernel *k, uint32_t face)
 
 /* ---- between faces and subfaces ---------------------------------------------------------------------------------- */
 
-/* From a face over its edge into subfaces: two lie there, each half as large. Whether it is the first that is hit. */
+/* Moves a kernel across the edge of a whole face to two subfaces, each half as large. Returns whether it lies in the
+ * first one. */
 static bool enter_subface(kernel *k, unsigned edge)
 {
     bool first = true;
@@ -284,7 +287,7 @@ static bool enter_subface(kernel *k, unsigned edge)
     return first;
 }
 
-/* From a subface into a whole face: which quarter of it the piece lies in. */
+/* Moves a kernel from a subface to the quarter of a whole face that it lies in. */
 static void leave_subface(kernel *k, unsigned edge)
 {
     edge &= 3;
@@ -301,7 +304,7 @@ static bool is_subface(const spread *s, uint32_t face)
     return s->ptex->faces[face].flags & TXM_PTEX_SUBFACE;
 }
 
-/* A piece in a subface's frame may reach beyond it. */
+/* In a subface's frame, a piece may reach beyond the subface, so it is cut again. */
 static void arrive(spread *s, kernel *k, uint32_t face, int cuts)
 {
     if (is_subface(s, face))
@@ -336,11 +339,11 @@ static void cross_edge(spread *s, kernel *k, uint32_t face, unsigned edge, int c
 
 /* ---- round a corner ---------------------------------------------------------------------------------------------- */
 
-/* The faces at a vertex, counter-clockwise from the neighbour over `edge` on. */
+/* The faces around a vertex, counter-clockwise from the neighbour over `edge`. */
 typedef struct corner {
     uint32_t faces[MAX_VALENCE];
     unsigned edges[MAX_VALENCE];
-    int count; /* faces that are neither the first one nor one of its two neighbours; less than 1: none */
+    int count; /* faces that are neither the first one nor its two neighbours; below 1: none */
 } corner;
 
 static void arrive_at_corner(spread *s, kernel *k, uint32_t from, unsigned edge, uint32_t face, unsigned at, int cuts)
@@ -354,7 +357,7 @@ static void arrive_at_corner(spread *s, kernel *k, uint32_t from, unsigned edge,
     arrive(s, k, face, cuts);
 }
 
-/* The same weights along both axes, so that it does not matter how a face lies. */
+/* Makes the weights of both axes equal, so the orientation of a face does not matter. */
 static float make_symmetric(kernel *k, float old)
 {
     while (k->u.log2 > k->v.log2)
@@ -389,7 +392,8 @@ static void share_corner(spread *s, kernel *k, uint32_t face, unsigned edge, con
     s->weight += weight * (float)c->count - old;
 }
 
-/* A vertex in the middle of a whole face's edge, where two subfaces meet: the whole face takes the piece. */
+/* Whether the vertex is in the middle of a whole face's edge, where two subfaces meet. The whole face then takes the
+ * piece. */
 static bool is_tee(const spread *s, uint32_t previous, uint32_t face, unsigned edge)
 {
     return is_subface(s, previous) && !is_subface(s, face) &&
@@ -431,14 +435,14 @@ static void cross_corner(spread *s, kernel *k, uint32_t face, unsigned edge, int
 
 /* ---- one face ---------------------------------------------------------------------------------------------------- */
 
-/* Whether an edge has a neighbour that its pieces go to. */
+/* Whether an edge has a neighbour that takes its pieces. */
 static bool goes_on(const spread *s, uint32_t face, unsigned edge)
 {
     return !s->request->no_edge_blend && s->ptex->faces[face].neighbours[edge] >= 0;
 }
 
-/* What lies beyond one side in v: over the edge, or folded. In a piece that went over `side` already it is a corner's.
- */
+/* Cuts off the piece beyond one side in v, and passes it across the edge or folds it back. If the kernel has already
+ * crossed `side`, the piece belongs to a corner. */
 static void cut_v(spread *s, kernel *k, uint32_t face, bool above, int side, int cuts)
 {
     kernel piece = {.u = k->u};
@@ -450,7 +454,7 @@ static void cut_v(spread *s, kernel *k, uint32_t face, bool above, int side, int
         fold_piece(&k->v, &piece.v, above, black);
     else if (side < 0)
         cross_edge(s, &piece, face, edge, cuts);
-    else /* the corner is named after the edge from which the walk round it begins */
+    else /* a corner is identified by the edge from which the walk around it begins */
         cross_corner(s, &piece, face, side == RIGHT ? (above ? TOP : RIGHT) : (above ? LEFT : BOTTOM), cuts);
 }
 
@@ -483,7 +487,7 @@ static void cut_and_apply(spread *s, kernel *k, uint32_t face, int cuts)
 
 /* ---- a lookup --------------------------------------------------------------------------------------------------- */
 
-/* Where the lookup is after the border's rule; false where all is black. NaN is 0. */
+/* Applies the border's mode to a coordinate; returns false if everything is black. NaN and infinity count as 0. */
 static bool place_at_border(txm_ptex_border border, float *at)
 {
     if (!isfinite(*at))
@@ -497,7 +501,7 @@ static bool place_at_border(txm_ptex_border border, float *at)
     return true;
 }
 
-/* The size whose texels are as wide as the footprint: never finer than the face, at the coarsest one texel. */
+/* Chooses the size whose texels are as wide as the footprint, from the face's own down to one texel. */
 static kernel_axis make_axis(float at, float width, int log2)
 {
     kernel_axis a = {.count = 2};
@@ -518,7 +522,7 @@ static kernel_axis make_axis(float at, float width, int log2)
     return a;
 }
 
-/* A subface's kernel is that of a whole face of which it is a quarter. */
+/* The kernel of a subface is that of a whole face of which it is a quarter. */
 static void make_kernel(const txm_ptex_face *f, float u, float v, float u_width, float v_width, kernel *out)
 {
     bool sub = f->flags & TXM_PTEX_SUBFACE;

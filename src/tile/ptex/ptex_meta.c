@@ -2,8 +2,8 @@
  *
  * Meta data of Ptex files: records of a key, a type and data.
  *
- * Small records are unpacked as one block when the file is opened. Of large ones only the list is: their data stay
- * zipped in the file until they are asked for. Edits add records in the first form.
+ * Small records are unpacked as one block when the file is opened. For large ones only the list is unpacked; their data
+ * stay zipped in the file until they are read. Edits add records in the format of small ones.
  */
 #include <stdlib.h>
 
@@ -19,14 +19,14 @@ const char *txm_ptex_meta_type_name(txm_ptex_meta_type type)
     return TXM_WORD_OF(words, type);
 }
 
-/* The part of the block that is still to be read. `offset` is where its zlib stream lies, for messages. */
+/* The rest of a block that is being read. `offset` is the position of its zlib stream, for messages. */
 typedef struct meta_cursor {
     const uint8_t *at;
     size_t bytes;
     uint64_t offset;
 } meta_cursor;
 
-/* Key, type and size. The last byte of a key is its NUL, whatever is stored there. */
+/* Reads key, type and size. A key's last byte is its NUL, whatever the file contains there. */
 static txm_status take_meta_head(const txm_ptex *p, meta_cursor *c, size_t tail, ptex_meta *out, txm_error *err)
 {
     size_t key = c->bytes ? c->at[0] : 0;
@@ -55,7 +55,7 @@ static txm_status add_ptex_meta(txm_ptex *p, const ptex_meta *meta, txm_error *e
     return TXM_OK;
 }
 
-/* Keys are used where they lie: each is ended by a NUL in the place of its last byte. */
+/* Terminates a key in place, by writing a NUL over its last byte. */
 static void end_meta_key(uint8_t *record)
 {
     record[record[0]] = 0;
@@ -96,7 +96,7 @@ txm_status txm_ptex_add_metas(txm_ptex *p, uint64_t offset, uint32_t zip_bytes, 
     return status;
 }
 
-/* The zlib streams follow each other behind the list. */
+/* The zlib streams of the data follow one another after the list. */
 static txm_status add_large_metas(txm_ptex *p, const ptex_places *at, txm_error *err)
 {
     meta_cursor c;
@@ -136,7 +136,7 @@ txm_status txm_ptex_read_metas(txm_ptex *p, const ptex_places *at, txm_error *er
 
 /* ---- keys that come again ---------------------------------------------------------------------------------------- */
 
-/* By key, then by place: records lie in one array. */
+/* Compares by key, then by address, which is the order in the file since records are in one array. */
 static int compare_metas(const void *a, const void *b)
 {
     const ptex_meta *x = *(const ptex_meta *const *)a, *y = *(const ptex_meta *const *)b;
@@ -144,7 +144,7 @@ static int compare_metas(const void *a, const void *b)
     return order ? order : (x > y) - (x < y);
 }
 
-/* Of records with one key the last counts, at the place of the first. */
+/* If several records have the same key, the last one is kept, at the position of the first. */
 txm_status txm_ptex_settle_metas(txm_ptex *p, txm_error *err)
 {
     uint32_t count = p->info.metas, kept = 0;

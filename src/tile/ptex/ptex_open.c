@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Opening Ptex files: the headers, the faces, and where each block of each level lies.
+ * Opens Ptex files: reads the headers and the faces, and locates each block of each level.
  *
- * All sections follow each other, so that a place is a sum of sizes. Each sum is held against the file's size before
- * anything is read there, and no memory is asked for that the packed bytes could not fill. What later code indexes with
- * (neighbours, ranks, blocks) is checked here once.
+ * The sections of a file are contiguous, so an offset is a sum of sizes. Each sum is compared with the file's size
+ * before anything is read there, and no more memory is allocated than the packed bytes can fill. Values that later code
+ * uses as indices (neighbours, ranks, blocks) are checked here once.
  */
 #include "tile/ptex/ptex_impl.h"
 
@@ -23,9 +23,9 @@
 #include "tile/base/mem.h"
 #include "tile/base/words.h"
 
-enum { NEIGHBOUR_NONE = -1, DEFLATE_RATIO = 1032 /* the most that deflate makes of a byte */ };
+enum { NEIGHBOUR_NONE = -1, DEFLATE_RATIO = 1032 /* most bytes that deflate can produce from one */ };
 
-/* The numbers of both headers, as they lie in the file. */
+/* The fields of both headers, in the file's layout. */
 typedef struct ptex_header {
     uint32_t ext_bytes, face_zip, constant_zip, level_info_bytes;
     uint64_t level_bytes;
@@ -120,7 +120,8 @@ txm_status txm_ptex_check_map(const txm_ptex *p, txm_error *err)
 
 /* ---- the headers ------------------------------------------------------------------------------------------------- */
 
-/* What Disney's library would misread is refused: unknown meshes and types, an alpha channel that is not there. */
+/* Refuses files that Disney's library would misread: unknown meshes and types, or an alpha channel that does not
+ * exist. */
 static txm_status check_ptex_header(const txm_ptex *p, txm_error *err)
 {
     const uint8_t *h = p->data;
@@ -150,8 +151,8 @@ static txm_status check_ptex_header(const txm_ptex *p, txm_error *err)
     return TXM_OK;
 }
 
-/* Files of before 2010 lack fields of the extended header: they are 0. Later versions may have more, which is skipped.
- */
+/* Files from before 2010 lack fields of the extended header, which are set to 0. Later versions may have more, which
+ * are skipped. */
 static txm_status read_ptex_header(txm_ptex *p, ptex_header *out, txm_error *err)
 {
     txm_status status = check_ptex_header(p, err);
@@ -192,7 +193,7 @@ static txm_status read_ptex_header(txm_ptex *p, ptex_header *out, txm_error *err
 
 /* ---- the faces --------------------------------------------------------------------------------------------------- */
 
-/* A triangle's fourth neighbour means nothing. */
+/* A triangle's fourth neighbour is ignored. */
 txm_status txm_ptex_check_face(const txm_ptex *p, uint32_t face, uint64_t where, txm_error *err)
 {
     const txm_ptex_face *f = &p->faces[face];
@@ -218,8 +219,8 @@ txm_status txm_ptex_check_face(const txm_ptex *p, uint32_t face, uint64_t where,
     return TXM_OK;
 }
 
-/* The rank of each face in the levels after the first: larger ones come first, equal ones by number. Sorted by
- * counting, as there are few sizes. */
+/* Ranks faces in the levels after the first: larger ones come first, and equal ones in order of their numbers. There
+ * are few sizes, so this is a counting sort. */
 static txm_status rank_ptex_faces(txm_ptex *p, txm_error *err)
 {
     uint32_t first[TXM_PTEX_MAX_LOG2 + 2] = {0};
@@ -242,7 +243,7 @@ static txm_status rank_ptex_faces(txm_ptex *p, txm_error *err)
     return TXM_OK;
 }
 
-/* The flag of an edited face is the reader's: in a file it means nothing. */
+/* The flag for edited faces is set by the reader, so the file's bit is cleared. */
 static txm_status read_ptex_faces(txm_ptex *p, uint64_t offset, uint32_t zip_bytes, txm_error *err)
 {
     static_assert(sizeof(txm_ptex_face) == PTEX_FACE_BYTES, "faces are used as they lie in the file");
@@ -259,7 +260,7 @@ static txm_status read_ptex_faces(txm_ptex *p, uint64_t offset, uint32_t zip_byt
 
 /* ---- the levels -------------------------------------------------------------------------------------------------- */
 
-/* Blocks follow the level's header in the order of the list; all must lie in the level. */
+/* Blocks follow the level's header in the order of the list, and all must lie in the level. */
 static txm_status place_ptex_blocks(txm_ptex *p, ptex_level *level, uint64_t offset, uint64_t end, txm_error *err)
 {
     level->offsets = txm_calloc(level->faces, sizeof *level->offsets);
@@ -315,8 +316,8 @@ static void multiply_ptex_constants(txm_ptex *p)
         txm_ptex_multiply_alpha(p, p->constants, p->info.faces);
 }
 
-/* Sections without a zip behind the meta data are there only where there is meta data, so the large ones are found
- * behind a barrier that is not always written; nothing is read there unless they have a size. */
+/* The sections after the meta data are present only if there is meta data. The large meta data come after a separator
+ * that is not always written, and nothing is read there unless the sections have a size. */
 static txm_status read_ptex_sections(txm_ptex *p, txm_error *err)
 {
     ptex_header h = {0};
@@ -347,7 +348,7 @@ static txm_status read_ptex_sections(txm_ptex *p, txm_error *err)
     return status;
 }
 
-/* Takes over `p`. */
+/* Takes ownership of `p`. */
 static txm_status open_ptex(txm_ptex *p, txm_ptex **out, txm_error *err)
 {
     txm_status status = txm_ptex_settle(p, read_ptex_sections(p, err), err);
@@ -397,7 +398,7 @@ txm_status txm_ptex_open(const char *path, unsigned flags, txm_ptex **out, txm_e
     txm_ptex *p = new_ptex(path, flags);
     if (!p)
         return txm_no_memory(err, path);
-    /* O_NONBLOCK: opening a pipe must not wait for its writer; it means nothing for files. */
+    /* O_NONBLOCK prevents open() from waiting for the writer of a pipe; it does not affect regular files. */
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     txm_status status = fd < 0 ? txm_fail_errno(err, errno, "%s: cannot open", path) : map_ptex(p, fd, err);
     if (fd >= 0)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Places for the faces of a Ptex file in pages.
+ * Assigns the faces of a Ptex file to places in pages.
  *
- * Faces with their frames are blocks of few different sizes, since all sizes are powers of two, and there may be
- * millions of each. So blocks are not placed one by one: the largest size comes first, and whole rectangles are filled
- * with a grid of it. What is left of a rectangle beside and above a grid is kept for smaller sizes. That takes as many
- * steps as there are sizes and pages, so that it can be done for several widths of a page, of which the one that leaves
- * the least free is taken.
+ * Faces with their frames are blocks of few different sizes, since all sizes are powers of two, but there may be
+ * millions of each size. Blocks are therefore not placed one by one: starting with the largest size, whole rectangles
+ * are filled with a grid of blocks. The remains of a rectangle beside and above a grid are kept for smaller sizes. The
+ * number of steps depends only on the number of sizes and pages, so several page widths can be tried, and the one that
+ * leaves the least free is used.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -19,8 +19,8 @@ enum {
     SIZES = TXM_PTEX_MAX_LOG2 + 1,
     LARGEST_LOG2 = 15,
     MAX_PAGES = 8999,
-    NEAR_PX = 128, /* a strip of a grid is about as high */
-    WIDTHS = 24    /* that are tried */
+    NEAR_PX = 128, /* approximate height of a strip of a grid */
+    WIDTHS = 24    /* page widths that are tried */
 };
 
 ptex_packed txm_ptex_packed_size(const txm_ptex *p, uint32_t face, uint32_t padding_log2)
@@ -36,13 +36,13 @@ typedef struct free_rect {
     uint32_t page, x, y, width, height;
 } free_rect;
 
-/* Blocks of one size, and how many there are. */
+/* A size of blocks, and the number of blocks of that size. */
 typedef struct block_size {
     uint32_t width, height, count, first;
     uint8_t u_log2, v_log2;
 } block_size;
 
-/* An attempt with pages of one width. */
+/* An attempt with one page width. */
 typedef struct packing {
     uint32_t width, height;
     free_rect *rects;
@@ -73,7 +73,7 @@ static bool keep_rect(packing *p, uint32_t page, uint32_t x, uint32_t y, uint32_
     return true;
 }
 
-/* The smallest rectangle that the block fits in, so that large ones stay for more of them. It is taken off the list. */
+/* Takes the smallest rectangle that the block fits in off the list, which leaves large ones for more blocks. */
 static bool take_rect(packing *p, const block_size *b, free_rect *out)
 {
     size_t best = SIZE_MAX;
@@ -101,8 +101,8 @@ static bool add_page(packing *p)
     return keep_rect(p, (uint32_t)p->page_count - 1, 0, 0, p->width, p->height);
 }
 
-/* What is left of a rectangle round its corner of width x height: cut so that the larger piece is as large as possible.
- */
+/* Keeps the remains of a rectangle around its used corner of width x height, cut to make the larger piece as large as
+ * possible. */
 static bool keep_rest(packing *p, const free_rect *r, uint32_t width, uint32_t height)
 {
     const uint32_t right = r->width - width, above = r->height - height;
@@ -111,7 +111,7 @@ static bool keep_rest(packing *p, const free_rect *r, uint32_t width, uint32_t h
            keep_rect(p, r->page, r->x, r->y + height, wide ? r->width : width, above);
 }
 
-/* Fills a rectangle with as many blocks as fit, or with whole rows or a part of one row of the last. */
+/* Fills a rectangle with as many blocks as fit. For the last blocks, only whole rows or part of one row are used. */
 static bool fill_rect(packing *p, const free_rect *r, block_size *b)
 {
     uint32_t columns = r->width / b->width, rows = r->height / b->height, strip = NEAR_PX / b->height;
@@ -140,7 +140,7 @@ static bool fill_rect(packing *p, const free_rect *r, block_size *b)
     return keep_rest(p, r, columns * b->width, rows * b->height);
 }
 
-/* Pages end above their highest block. False: no memory. */
+/* Cuts pages off above their highest block. Returns false if there is no memory. */
 static bool pack_blocks(packing *p, const block_size *sizes, size_t count)
 {
     for (size_t i = 0; i < count; i++)
@@ -164,7 +164,8 @@ static uint64_t packed_pixels(const packing *p)
 
 /* ---- the best attempt -------------------------------------------------------------------------------------------- */
 
-/* Widths that may leave little free: about square where one page holds all, and as wide as whole columns of a size. */
+/* A candidate width that may leave little free: near the square root of the area, or near a page's width if more than
+ * one page is needed. Every other attempt takes whole columns of one size. */
 static uint32_t width_to_try(const block_size *sizes, size_t count, uint64_t area, uint32_t most, uint32_t least,
                              unsigned attempt)
 {
@@ -198,7 +199,8 @@ static txm_status pack_best(const txm_ptex_pages *pages, const block_size *sizes
     }
     const uint32_t most = page_px > least ? page_px : least, height = page_px > tallest ? page_px : tallest;
     for (unsigned attempt = 0; attempt < WIDTHS; attempt++) {
-        /* All of a page's sizes are multiples of the padding, so that its levels go as far as the faces' do. */
+        /* All sizes in a page are multiples of the padding, so the page has as many levels made from faces as the faces
+         * allow. */
         const uint32_t width = round_up(width_to_try(sizes, count, area, most, least, attempt), pages->info.padding_px);
         packing p = {.width = width, .height = height};
         if (!pack_blocks(&p, sizes, count)) {
@@ -233,7 +235,7 @@ static int larger_first(const void *a, const void *b)
     return x->width < y->width ? 1 : x->width > y->width ? -1 : 0;
 }
 
-/* Counts each size, and lists faces by it; equal ones by number. */
+/* Counts each size, and lists faces by size, and by number within a size. */
 static size_t sort_faces(txm_ptex_pages *pages, block_size *sizes)
 {
     const txm_ptex *p = pages->ptex;
@@ -266,7 +268,7 @@ static size_t sort_faces(txm_ptex_pages *pages, block_size *sizes)
     return count;
 }
 
-/* The grids of each page, for whoever reads a page. */
+/* Lists the grids of each page, for reading pages. */
 static txm_status list_by_page(txm_ptex_pages *pages, txm_error *err)
 {
     uint32_t first = 0;

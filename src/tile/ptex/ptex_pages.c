@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Rectangles of the pages that a Ptex file's faces are packed into.
+ * Reads rectangles of the pages that a Ptex file's faces are packed into.
  *
- * Where faces lie is known from the start; what a rectangle shows is read when it is asked for, from the faces that
- * reach into it. Down to the level on which the frames are one texel wide, blocks are read at the faces' own smaller
- * sizes; below, pixels of that level are averaged.
+ * The places of faces are known from the start; the pixels of a rectangle are read on demand from the faces that
+ * overlap it. On levels down to the one whose frames are one texel wide, blocks are read at the faces' own smaller
+ * sizes; on smaller levels, pixels of that level are averaged.
  *
- * Threads that read at the same time each take a reader, which keeps the faces that it read last, and leave it for the
- * next one that comes.
+ * Each thread that reads takes a reader, which keeps the faces that it read last, and puts it back on a list for the
+ * next thread.
  */
 #include <stdlib.h>
 
@@ -21,15 +21,15 @@ enum {
     MAX_PAGE_PX = 65536,
     PADDING_LOG2 = 2,
     MAX_PADDING_LOG2 = 4,
-    KEPT_BYTES = 16 << 20, /* of faces, in a reader */
-    MEAN_ROWS = 32,        /* that are averaged at a time */
-    MOST_FRAMES = 4        /* times as many pixels as faces have: smaller frames are chosen then */
+    KEPT_BYTES = 16 << 20, /* of faces that a reader keeps */
+    MEAN_ROWS = 32,        /* input rows that are read and averaged at a time */
+    MOST_FRAMES = 4        /* limit for the ratio of pixels to face pixels, above which smaller frames are chosen */
 };
 
 typedef struct ptex_reader {
     struct ptex_reader *next;
     txm_ptex_filter *filter;
-    uint8_t *scratch; /* texels as the file has them */
+    uint8_t *scratch; /* texels in the file's type and channels */
     size_t scratch_bytes;
 } ptex_reader;
 
@@ -79,7 +79,7 @@ static void store_one(txm_type type, uint8_t *out)
     txm_samples_from_float(type, &one, out, 1);
 }
 
-/* Which of the file's channels is one of the page's; -1: none, for 0 or, as alpha, 1. */
+/* The file's channel for a channel of the page; -1: none, so the page has 0, or 1 for alpha. */
 static int source_channel(const txm_ptex_info *info, int channel)
 {
     const int alpha = info->alpha_channel, count = (int)info->channels - (alpha >= 0);
@@ -91,7 +91,7 @@ static int source_channel(const txm_ptex_info *info, int channel)
     return channel + (alpha >= 0 && channel >= alpha);
 }
 
-/* From texels of the file to pixels of a page. */
+/* Converts texels of the file to pixels of a page. */
 static void widen_texels(const txm_ptex_pages *pages, const uint8_t *in, size_t count, uint8_t *out)
 {
     const txm_ptex_info *info = &pages->ptex->info;
@@ -120,7 +120,7 @@ static size_t page_pixel_bytes(const txm_ptex_pages *pages)
     return pages->info.channels * txm_type_bytes(pages->info.type);
 }
 
-/* The colour of what no face covers: each face's constant, by its size. */
+/* Computes the colour of pixels outside all faces: the average of the faces' constants, weighted by size. */
 static txm_status find_mean(txm_ptex_pages *pages, txm_error *err)
 {
     const txm_ptex *p = pages->ptex;
@@ -152,18 +152,18 @@ static txm_status find_mean(txm_ptex_pages *pages, txm_error *err)
 
 /* ---- blocks ------------------------------------------------------------------------------------------------------ */
 
-/* A rectangle of a level of a page; rows from the bottom here, from the top in `pixels`. */
+/* A rectangle of a level of a page; rows are counted from the bottom here, and from the top in `pixels`. */
 typedef struct page_part {
     const txm_ptex_pages *pages;
     ptex_reader *reader;
     uint32_t level, x, y, width, height;
     uint8_t *pixels;
     size_t row_bytes;
-    uint32_t shown; /* the level that it is read for: `level`, or one that is made of it */
+    uint32_t shown; /* the level that was requested: `level`, or a smaller one that is averaged from it */
     txm_error *err;
 } page_part;
 
-/* The face of a cell. */
+/* The face in a cell of a grid. */
 static uint32_t face_of_cell(const txm_ptex_pages *pages, const ptex_grid *g, uint32_t column, uint32_t row)
 {
     const uint32_t begin = row / g->strip * g->strip, left = g->rows - begin;
@@ -171,7 +171,7 @@ static uint32_t face_of_cell(const txm_ptex_pages *pages, const ptex_grid *g, ui
     return pages->order[g->first + begin * g->columns + column * high + (row - begin)];
 }
 
-/* Its inverse: which cell the index-th face of a grid lies in. */
+/* The inverse: the cell that contains the index-th face of a grid. */
 static void cell_of_index(const ptex_grid *g, uint32_t index, uint32_t *column, uint32_t *row)
 {
     const uint32_t begin = index / (g->columns * g->strip) * g->strip, left = g->rows - begin;
@@ -185,8 +185,8 @@ static uint32_t block_size(const txm_ptex_pages *pages, uint32_t log2)
     return (1u << log2) + 2 * pages->info.padding_px;
 }
 
-/* The colour that the file has for the whole face: for levels on which it is no more than a pixel, which would
- * otherwise take as long to make as the first ones. */
+/* Fills a cell with the file's colour for the whole face. This is used on levels on which the face is at most one
+ * pixel, which would otherwise take as long to make as the first levels. */
 static void fill_cell(page_part *r, uint32_t face, uint32_t x0, uint32_t y0, uint32_t x1, uint32_t y1)
 {
     const size_t bytes = page_pixel_bytes(r->pages);
@@ -197,7 +197,7 @@ static void fill_cell(page_part *r, uint32_t face, uint32_t x0, uint32_t y0, uin
                       x1 - x0);
 }
 
-/* The part of a block that lies in the rectangle. */
+/* Reads the part of a block that is inside the rectangle. */
 static txm_status read_cell(page_part *r, const ptex_grid *g, uint32_t column, uint32_t row)
 {
     const txm_ptex_pages *pages = r->pages;
@@ -229,7 +229,7 @@ static txm_status read_cell(page_part *r, const ptex_grid *g, uint32_t column, u
     return status;
 }
 
-/* The first and last cell that a range of pixels meets; false: none. */
+/* The first and last cell that overlap a range of pixels; false if there are none. */
 static bool cells_in_range(uint32_t start, uint32_t size, uint32_t count, uint32_t from, uint32_t length,
                            uint32_t *first, uint32_t *last)
 {
@@ -256,7 +256,7 @@ static txm_status read_grid(page_part *r, const ptex_grid *g)
     return status;
 }
 
-/* A level that is made of the faces' own sizes. */
+/* Reads a level that is made from the faces' own sizes. */
 static txm_status read_of_faces(page_part *r, const ptex_page *page)
 {
     txm_status status = TXM_OK;
@@ -269,7 +269,7 @@ static txm_status read_of_faces(page_part *r, const ptex_page *page)
 
 /* ---- levels below ------------------------------------------------------------------------------------------------ */
 
-/* Adds rows to the sums of an output row; each of its pixels is as many columns wide as `scale` says. */
+/* Adds rows to the sums of an output row, each of whose pixels is `scale` columns wide. */
 static void add_rows(const page_part *above, const page_part *r, float *row, double *sums, uint32_t scale)
 {
     const uint32_t channels = r->pages->info.channels;
@@ -284,8 +284,8 @@ static void add_rows(const page_part *above, const page_part *r, float *row, dou
     }
 }
 
-/* Means of squares of pixels of the smallest level that faces make, of which some rows are read at a time: what they
- * cost is mostly the faces that they reach into. */
+/* Averages squares of pixels of the smallest level that is made from faces. Several rows of that level are read at a
+ * time, because most of the cost is reading the faces that they overlap. */
 static txm_status read_means(page_part *r, const ptex_page *page)
 {
     const uint32_t base = r->pages->padding_log2, scale = 1u << (r->level - base), channels = r->pages->info.channels;
@@ -300,7 +300,7 @@ static txm_status read_means(page_part *r, const ptex_page *page)
     float *row = txm_alloc_pixels((size_t)width * channels, sizeof *row);
     double *sums = txm_alloc_pixels((size_t)r->width * channels, sizeof *sums);
     txm_status status = pixels && row && sums ? TXM_OK : txm_no_memory(r->err, r->pages->ptex->path);
-    uint32_t from = 0, to = 0; /* the rows in `pixels` */
+    uint32_t from = 0, to = 0; /* range of rows in `pixels` */
     for (uint32_t i = 0; i < r->height && status == TXM_OK; i++) {
         uint32_t y = (top + i) * scale, end = y + scale < all_height ? y + scale : all_height;
         const uint32_t high = end - y;
@@ -344,7 +344,7 @@ txm_status txm_ptex_page_read(const txm_ptex_pages *pages, uint32_t page, uint32
         width > all_width - x || y >= all_height || height > all_height - y)
         return txm_fail(err, TXM_STATUS_USAGE, "%s: page %u, level %u has no such rectangle", pages->ptex->path, page,
                         level);
-    /* Only the list of idle readers changes, under its lock. */
+    /* Casts const away, because only the list of idle readers changes, under its lock. */
     txm_ptex_pages *own = (txm_ptex_pages *)(uintptr_t)pages;
     ptex_reader *reader;
     txm_status status = take_reader(own, &reader, err);
@@ -403,7 +403,8 @@ txm_status txm_ptex_place_uv(const txm_ptex_pages *pages, uint32_t face, double 
 
 /* ---- from the file to its pages ---------------------------------------------------------------------------------- */
 
-/* The widest frame of 1, 2 or 4 texels with which blocks have not too many times the pixels of the faces. */
+/* Chooses the widest frame of 1, 2 or 4 texels with which the blocks do not have too many times the pixels of the
+ * faces. */
 static uint32_t choose_padding(const txm_ptex *p)
 {
     for (uint32_t log2 = PADDING_LOG2; log2; log2--) {

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Arithmetic on texels of Ptex files: halving, multiplying by alpha, samples as floats.
+ * Arithmetic on texels of Ptex files: halving, multiplication by alpha, and conversion of samples to floats.
  *
- * All of it is Disney's, to the bit: a size that a file does not hold is the same whoever makes it. Means of integers
- * are cut, not rounded; means of halves are rounded with ties away from zero, which is not what src/tile/ops does.
+ * All results are bit-identical to those of Disney's library, so a computed size does not depend on which program
+ * computed it. Averages of integers are truncated, not rounded. Averages of halves are rounded with ties away from
+ * zero, unlike those of src/tile/ops.
  */
 #include "tile/ops/arith.h"
 #include "tile/ptex/ptex_impl.h"
 
 enum { HALF_INFINITY = 0x7C00 };
 
-/* Ties away from zero; either zero is +0. */
+/* Rounds ties away from zero; both zeros become +0. */
 static uint16_t ptex_half(float f)
 {
     uint32_t bits = txm_float_bits(f), sign = bits >> 16 & 0x8000u, mantissa = bits & 0x7FFFFF;
@@ -114,8 +115,8 @@ void txm_ptex_halve(const txm_ptex *p, const uint8_t *in, uint32_t w, uint32_t h
         }
 }
 
-/* A texel of the smaller triangle covers three texels that point the same way and the one between them, which is stored
- * in the other half of the square. */
+/* A texel of the smaller triangle covers three texels with the same orientation, and the one between them, which is
+ * stored in the other half of the square. */
 void txm_ptex_halve_triangle(const txm_ptex *p, const uint8_t *in, uint32_t n, uint8_t *out)
 {
     size_t px = p->info.pixel_bytes, bytes = txm_type_bytes(p->info.type), row = n * px;
@@ -148,7 +149,7 @@ static void multiply_sample(txm_type type, uint8_t *at, const uint8_t *alpha)
     }
 }
 
-/* The channels before alpha are colours; where alpha is the first, those after it. */
+/* The channels before alpha are colours; if alpha is the first, the channels after it are. */
 void txm_ptex_multiply_alpha(const txm_ptex *p, uint8_t *pixels, size_t count)
 {
     if (p->info.alpha_channel < 0)

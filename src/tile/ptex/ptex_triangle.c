@@ -1,36 +1,37 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Lookups of Ptex triangles over the borders of faces: an elliptic Gaussian of the footprint.
+ * Lookups in Ptex triangles across the borders of faces, with an elliptic Gaussian over the footprint.
  *
- * A place in a triangle has three coordinates u, v and w = 1 - u - v, each 0 on one edge. The footprint's ellipse is
- * Q = s[0] du^2 + s[1] dv^2 + s[2] dw^2 < 1: written so, the neighbour over an edge sees the same ellipse with the
- * three numbers in another order, and the place with its coordinates turned round. What lies beyond an edge is cut off
- * and taken there. The size is chosen by the ellipse's short half-axis, which is never less than half a texel nor a
- * fifteenth of the long one. The kernel's numbers are those of Disney's library, which uses it for every filter on
- * triangles.
+ * A position in a triangle has three coordinates u, v and w = 1 - u - v, each of which is 0 on one edge. The ellipse of
+ * the footprint is Q = s[0] du^2 + s[1] dv^2 + s[2] dw^2 < 1. In this form, the neighbour across an edge has the same
+ * ellipse with its three factors in another order, and the position with its coordinates reversed. The part of the
+ * ellipse beyond an edge is cut off and passed to the neighbour. The size of the texels depends on the ellipse's short
+ * half-axis, which is at least half a texel and a fifteenth of the long one. The kernel's constants are those of
+ * Disney's library, which uses it for every filter on triangles.
  *
- * A size is a square of texels: those that stand upright lie below its diagonal; those that stand on their tip lie
- * above it, each mirrored, so that for them the kernel is mirrored.
+ * A size is a square of texels: those that point up lie below its diagonal, and those that point down lie above it. The
+ * latter are stored mirrored, so the kernel is mirrored for them.
  */
 #include <math.h>
 
 #include "tile/ptex/ptex_impl.h"
 
 enum {
-    MAX_CROSSINGS = 8, /* one after the other, whatever a file says of its neighbours */
-    MAX_WIDTH = 1000   /* of a footprint; a face is 1 */
+    MAX_CROSSINGS = 8, /* limit for edges crossed in a row, whatever neighbours the file contains */
+    MAX_WIDTH = 1000   /* limit of a footprint, where a face is 1 */
 };
-static const float kernel_radius = 3.5f; /* standard deviations */
+static const float kernel_radius = 3.5f; /* in standard deviations */
 static const float most_eccentric = 15;
 
-/* An ellipse in the frame of one face: its centre, the part of each axis that is still to be gathered, its form. */
+/* An ellipse in the frame of one face: its centre, the range of each coordinate that is still to be gathered, and its
+ * factors. */
 typedef struct ellipse {
     int log2;
     float at[3], low[3], high[3];
     float form[3];
 } ellipse;
 
-/* A lookup on its way. */
+/* The state of a lookup. */
 typedef struct gathering {
     txm_ptex_filter *filter;
     const txm_ptex *ptex;
@@ -43,14 +44,14 @@ typedef struct gathering {
 
 /* ---- one face ---------------------------------------------------------------------------------------------------- */
 
-/* The ellipse in texels of one kind, upright or not. */
+/* The ellipse in texels of one orientation. */
 typedef struct texel_ellipse {
     float u, v, a, b, c; /* Q = a du^2 + b du dv + c dv^2 */
     int low[3], high[3];
-    float texel; /* weight of a texel: its area */
+    float texel; /* weight of a texel, which is its area */
 } texel_ellipse;
 
-/* The first texel whose centre is not below the place. */
+/* The first texel whose centre is not below the position. */
 static int texel_from(float place, float size)
 {
     return (int)ceilf(place * size - (float)(1 / 3.0));
@@ -91,8 +92,8 @@ static void add_texel(const gathering *g, const uint8_t *texel, float weight)
         g->request->result[c] += weight * raw_texel(info->type, texel + (g->request->first_channel + c) * bytes);
 }
 
-/* Q is stepped along a row by differences (Heckbert 1989), which is also what decides at its edge, as in Disney's
- * library. */
+/* Q is computed incrementally along a row (Heckbert 1989). As in Disney's library, the rounding of this method decides
+ * which texels at the ellipse's edge are included. */
 static void gather_texels(gathering *g, const texel_ellipse *e, int size, const ptex_texels *texels)
 {
     const float exponent = -0.5f * (kernel_radius * kernel_radius);
@@ -141,13 +142,14 @@ static void gather_face(gathering *g, ellipse *e, uint32_t face)
 
 /* ---- over an edge ------------------------------------------------------------------------------------------------ */
 
-/* The coordinate that is 0 on the edge. */
+/* Which of the coordinates u, v and w is 0 on the edge. */
 static unsigned zero_on(unsigned edge)
 {
     return (edge + 1) % 3;
 }
 
-/* Seen from the neighbour, what grew towards the edge shrinks, and the two others are counted from the other end. */
+/* In the neighbour's frame, the coordinate that is 0 on the edge has the opposite sign, and the other two are counted
+ * from the other end. */
 static void enter_neighbour(ellipse *e, unsigned edge, unsigned at)
 {
     const ellipse old = *e;
@@ -163,7 +165,7 @@ static void enter_neighbour(ellipse *e, unsigned edge, unsigned at)
 
 static void cut_and_gather(gathering *g, ellipse *e, uint32_t face, int crossings)
 {
-    static const unsigned edges[3] = {2, 0, 1}; /* those on which u, v and w are 0 */
+    static const unsigned edges[3] = {2, 0, 1}; /* the edges on which u, v and w are 0 */
     const txm_ptex_face *f = &g->ptex->faces[face];
     for (int i = 0; i < 3 && g->status == TXM_OK; i++) {
         unsigned at = txm_ptex_edge(f, edges[i]);
@@ -183,7 +185,7 @@ static void cut_and_gather(gathering *g, ellipse *e, uint32_t face, int crossing
 
 static float between(float value, float low, float high)
 {
-    return !(value > low) ? low : value > high ? high : value; /* NaN: low */
+    return !(value > low) ? low : value > high ? high : value; /* NaN becomes `low` */
 }
 
 static float squared(float x)
@@ -191,8 +193,8 @@ static float squared(float x)
     return x * x;
 }
 
-/* The ellipse of the footprint, made rounder and larger where it must be. That is done in a plane where the triangle
- * has equal sides, as only there lengths are what they are. */
+/* Computes the ellipse of the footprint, and makes it rounder and larger if necessary. This is done in a plane in which
+ * the triangle is equilateral, because lengths are distorted in all others. */
 static void make_ellipse(const txm_ptex_request *r, int log2, ellipse *out)
 {
     const float sqrt3 = 1.7320508075688772f, excess = (squared(most_eccentric) + 1) / (squared(most_eccentric) - 1);
