@@ -265,7 +265,7 @@ static txm_status take_result(view_loop *v, const txm_view_result *r, txm_error 
 static txm_status show(view_loop *v, txm_error *err)
 {
     txm_view_lines lines;
-    if (v->overlay.message_until && v->now > v->overlay.message_until) {
+    if (v->overlay.message_until > 0.0 && v->now > v->overlay.message_until) {
         v->overlay.message_until = 0.0;
         v->is_dirty = true;
     }

@@ -105,7 +105,7 @@ txm_status txm_view_describe(const txm_tx *tx, txm_extension extension, uint32_t
     if (edge < TXM_VIEW_TILE_PX)
         edge = TXM_VIEW_TILE_PX;
     const bool named = read_average(tx, average);
-    opaque = opaque && !txm_extension_rejects(extension) &&
+    opaque = opaque && !txm_extension_rejects((int)extension) &&
              (info->channels == 3 || (info->channels == 4 && named && average[3] == 1.0f));
     shape_view(top->width, top->height, edge, info->type, info->channels == 1 ? 1 : opaque ? 3 : 4, extension, v);
     v->encoding = info->encoding;
