@@ -7,7 +7,7 @@
 
 #include "txtile/status.h"
 
-/* Of a result for which ZSTD_isError is true: TXM_STATUS_NO_MEMORY, or `otherwise`. */
+/* The status for a result for which ZSTD_isError is true: TXM_STATUS_NO_MEMORY, or `otherwise`. */
 static inline txm_status txm_zstd_status(size_t result, txm_status otherwise)
 {
     return ZSTD_getErrorCode(result) == ZSTD_error_memory_allocation ? TXM_STATUS_NO_MEMORY : otherwise;
