@@ -387,7 +387,7 @@ static bool is_at_its_end(const txm_frames *f)
     return (uint64_t)(f->film.accumulated + 1) * f->options.render.samples > 1u << 24;
 }
 
-/* Where devices look up: an empty list of answers, with the samplers and the view of now. */
+/* With devices: an empty list of results, with the current samplers and view. */
 static txm_status prepare_asks(txm_frames *f, txm_error *err)
 {
     const size_t images = f->scene->image_count;

@@ -170,7 +170,7 @@ const txm_render_scene *txm_frames_scene(const txm_frames *frames);
 /* ---- while frames run ---------------------------------------------------------------------------------------------
  */
 
-/* The following take effect with the next frame. */
+/* Changes that take effect with the next frame. */
 txm_status txm_frames_set_budget(txm_frames *frames, uint64_t bytes, txm_error *err);
 /* Fraction of the texture resolution, above 0 and up to 1. USAGE. */
 txm_status txm_frames_set_resolution(txm_frames *frames, float share, txm_error *err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * `txmill stream view`: a window in which one flies through a scene. */
+ * `txmill stream view`: a window for flying through a scene. */
 #ifndef TXM_TOOLS_STREAM_VIEW_H
 #define TXM_TOOLS_STREAM_VIEW_H
 #include "tools/stream/play.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What zstd's errors mean: lack of memory is no damage and no bug. */
+ * Interprets zstd's errors: a lack of memory must not be reported as damage or as a bug. */
 #ifndef TXM_DECODE_ZSTD_STATUS_H
 #define TXM_DECODE_ZSTD_STATUS_H
 #include <zstd.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What libtiff's messages mean: it has no codes. */
+ * Interprets libtiff's messages, because it has no error codes. */
 #ifndef TXM_READER_LIBTIFF_H
 #define TXM_READER_LIBTIFF_H
 #include <stdbool.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What an open file keeps so that the next tile needs no allocation: for caches, which account for it. */
+ * The memory that an open file keeps so that the next tile needs no allocation. Caches count it in their budget. */
 #ifndef TXM_READER_READER_MEMORY_H
 #define TXM_READER_READER_MEMORY_H
 #include "txtile/reader.h"
