@@ -622,7 +622,7 @@ txm_scene_camera txm_frames_camera(const txm_render_scene *scene)
     return scene->camera;
 }
 
-/* The distance to what the middle of the picture shows, and to what is behind the camera. */
+/* The distance to the surface in the middle of the picture, or behind the camera. */
 float txm_frames_distance(const txm_frames *f, bool backwards)
 {
     const txm_scene_camera *c = &f->scene->camera;

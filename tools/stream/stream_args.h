@@ -55,7 +55,7 @@ void txm_stream_print_budget(const char *scene, const txm_render_budget *budget)
 void txm_stream_json_picture(const char *scene, const txm_render_options *options, const txm_render_picture *picture);
 void txm_stream_json_budget(const char *scene, const txm_render_budget *budget);
 
-/* Prints the transfers to devices and how often lookups waited; labels are padded to the given number of columns. */
+/* Prints the lookups, launches and copies of devices; labels are padded to the given number of columns. */
 void txm_stream_print_devices(const txm_render_device *devices, size_t count, int column);
 void txm_stream_json_devices(cJSON *object, const txm_render_device *devices, size_t count);
 
