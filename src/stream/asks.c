@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Lookups on devices: collecting them, running them, and finding their results. */
+ * Lookups on devices: collects them, runs them, and finds their results. */
 #include "stream/asks.h"
 
 #include <stdlib.h>

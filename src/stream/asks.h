@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Lookups on devices, while rays are traced on the CPU. A step of a path is shaded as if its lookups could miss: those
- * without a result are collected, and the step is taken again when the devices have run all lookups that the wave has
+ * Lookups on devices while rays are traced on the CPU. A step of a path is shaded as if its lookups could miss: those
+ * without a result are collected, and the step is repeated when the devices have run all lookups that the wave has
  * collected. A result is found by its place, footprint and random state, so lookups that depend on it are collected
- * next, and a wrong guess only costs a lookup. Colours have the sampler's bits, and so has the picture.
+ * next, and a wrong guess only costs a lookup. Colours are the same to the bit as the sampler's, and so is the picture.
  *
  * Frames do the same with all of their paths, in the view of the frame (frame_look.c).
  */

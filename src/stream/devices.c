@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Opening the devices that look up for a picture, and what they did. */
+ * Opens the devices that run the lookups of a picture, and collects their statistics. */
 #include "stream/devices.h"
 
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Where the camera flies. Turns are about the world's z axis and about the camera's own x axis, kept as two angles from
- * the start, and applied to its axes anew each time: nothing adds up.
+ * The flying camera. It turns about the world's z axis and its own x axis. Both angles are kept since the start and
+ * applied to its original axes each time, so errors do not accumulate.
  */
 #include "stream/flight.h"
 
@@ -56,7 +56,7 @@ static uint32_t direction_of(const txm_window_event *event)
     return 0;
 }
 
-/* The whole width of the window is half a turn. */
+/* Dragging across the whole width of the window turns by half a turn. */
 static void turn(txm_flight *f, float x, float y, uint32_t width)
 {
     const float angle = pi / (float)(width ? width : 1);
@@ -105,7 +105,7 @@ bool txm_flight_take(txm_flight *f, const txm_window_event *event, uint32_t widt
     }
 }
 
-/* About the world's z axis by yaw, after the camera's own x axis by pitch. */
+/* Turns by pitch about the camera's own x axis, then by yaw about the world's z axis. */
 static txm_vec3 turn_axis(const txm_flight *f, txm_vec3 v)
 {
     const txm_vec3 k = unit(axis_of(&f->start.to_world, 0), txm_vec_make(1.0f, 0.0f, 0.0f));
@@ -115,7 +115,7 @@ static txm_vec3 turn_axis(const txm_flight *f, txm_vec3 v)
     return txm_vec_make(cy * p.x - sy * p.y, sy * p.x + cy * p.y, p.z);
 }
 
-/* A place that float cannot tell from its neighbours, far beyond any scene, is not left for one that is no number. */
+/* Places are limited to a distance far beyond any scene, so that they never become infinite or NaN. */
 static void move_along(txm_flight *f, txm_vec3 direction, double metres)
 {
     const double farthest = 1e9;
@@ -140,7 +140,8 @@ bool txm_flight_step(txm_flight *f, double seconds)
     return moved;
 }
 
-/* The picture shows all of the scene's, and more where it is wider or higher; the shift counts in halves of it. */
+/* The picture shows everything that the scene's shows, and more if it is wider or higher. The shift is measured in
+ * halves of its size. */
 static void fit_proportions(txm_scene_camera *c, uint32_t width, uint32_t height)
 {
     const float wanted = (float)width / (float)height, given = c->half[0] / c->half[1];
@@ -168,11 +169,11 @@ txm_scene_camera txm_flight_camera(const txm_flight *f, uint32_t width, uint32_t
 
 /* ---- the size of pictures ---- */
 
-/* What the window's width and height are divided by. */
+/* Divisors of the window's width and height. */
 static const float divisors[] = {1.0f, 1.2f, 1.5f, 1.8f, 2.2f, 2.7f, 3.3f, 4.0f, 5.0f, 6.0f, 8.0f};
 enum { DIVISORS = sizeof divisors / sizeof *divisors };
 
-/* A slower frame counts at once, a faster one bit by bit: single frames are fast where little is in view. */
+/* A slower frame counts immediately, a faster one gradually, because single frames are fast if little is in view. */
 void txm_pace_note(txm_pace *p, uint64_t pixels, double ms)
 {
     const double share = 0.2, now = ms / (double)(pixels ? pixels : 1);

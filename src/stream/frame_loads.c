@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Batches of tiles beside frames. See frame_loads.h.
+ * Loads batches of tiles while frames are rendered. See frame_loads.h.
  */
 #include "stream/frame_loads.h"
 
@@ -37,8 +37,8 @@ void txm_frame_loads_free(txm_frame_loads *l)
 
 /* ---- entries ---- */
 
-/* The entry that a key means in the view; `whole`: it stands for its level, which has no entries yet. TXM_NO_TEXTURE:
- * none any more. */
+/* The entry of a key in the view; `whole`: the entry of its level, whose tiles have no entries yet. TXM_NO_TEXTURE: the
+ * texture is gone. */
 static uint32_t entry_of(const txm_frame_loads *l, txm_tile_key key, bool *whole)
 {
     const txm_tile_name n = txm_tile_key_unpack(key);
@@ -51,7 +51,7 @@ static uint32_t entry_of(const txm_frame_loads *l, txm_tile_key key, bool *whole
     return *whole ? t->first + n.level : entry;
 }
 
-/* Of the batch's tiles those that the view shows become LOADING in it. */
+/* Makes those tiles of the batch that are in the view LOADING. */
 static void hide(txm_frame_loads *l)
 {
     l->hidden_count = 0;
@@ -65,7 +65,7 @@ static void hide(txm_frame_loads *l)
     }
 }
 
-/* Before the next view is prepared, which copies what has changed in the cache since. */
+/* Called before the next view is prepared, which copies entries that changed in the cache since. */
 static void unhide(txm_frame_loads *l)
 {
     for (uint32_t i = 0; i < l->hidden_count; i++)
@@ -74,8 +74,8 @@ static void unhide(txm_frame_loads *l)
     l->hidden_count = 0;
 }
 
-/* That a tile has come counts as a use of it by this frame: in whichever order threads loaded a batch, all of it is
- * equally recent. */
+/* The arrival of a tile counts as a use of it by this frame, so that all tiles of a batch are equally recent, in
+ * whichever order threads loaded them. */
 static uint32_t mark_shown(txm_frame_loads *l)
 {
     uint32_t shown = 0;
@@ -100,7 +100,7 @@ static txm_status prepare(txm_frame_loads *l, txm_error *err)
 
 /* ---- frames ---- */
 
-/* A file that could not be read for now is asked for again in the next round, which a view begins. */
+/* A file that temporarily could not be read is requested again in the next round, which begins with a view. */
 txm_status txm_frame_loads_begin(txm_frame_loads *l, double now_ms, uint64_t max_bytes, float mark_share,
                                  uint32_t *shown, txm_error *err)
 {
@@ -126,8 +126,8 @@ txm_status txm_frame_loads_begin(txm_frame_loads *l, double now_ms, uint64_t max
     return TXM_OK;
 }
 
-/* The entries of the batch's keys. First those of levels alone, if there are any: they cost no tile, and once they are
- * there tiles can be asked for. */
+/* Lists the entries of the batch's keys. Entries of levels come first and alone, if there are any: they cost no tile,
+ * and afterwards tiles can be requested. */
 static uint32_t list_entries(txm_frame_loads *l, bool *levels)
 {
     uint32_t count = 0, last = TXM_NO_TEXTURE;
@@ -144,8 +144,8 @@ static uint32_t list_entries(txm_frame_loads *l, bool *levels)
     return count;
 }
 
-/* Hands the keys to the cache. A texture may have to be opened, and a level to be entered, before tiles can be asked
- * for. */
+/* Passes the keys to the cache. Before tiles can be requested, a texture may have to be opened and a level
+ * registered. */
 static txm_status hand_over(txm_frame_loads *l, uint32_t *asked, txm_error *err)
 {
     enum { STEPS = 3 };
@@ -164,7 +164,7 @@ static txm_status hand_over(txm_frame_loads *l, uint32_t *asked, txm_error *err)
     return status;
 }
 
-/* In virtual time, until the batch is there. */
+/* In virtual time, waits until the batch is loaded. */
 static void wait_for_batch(txm_frame_loads *l, const volatile int *cancel)
 {
     const struct timespec moment = {0, 100000};
@@ -192,7 +192,7 @@ txm_status txm_frame_loads_end(txm_frame_loads *l, const txm_request_list *list,
     l->batch = txm_ticket_total(l->ticket);
     *cut = status ? 0 : asked - l->batch;
     if (status || !l->batch) {
-        /* Nothing has room, or all that was missing are files that cannot be opened. */
+        /* There is no room for any tile, or all that was missing is in files that cannot be opened. */
         txm_ticket_wait(&l->ticket);
         l->key_count = 0;
         return status;

@@ -2,11 +2,10 @@
  *
  * A lookup of a frame, texel by texel.
  *
- * The footprint gives two levels and a blend. Of each one texel is drawn about the place, with the probabilities of the
- * linear filter, so that a mean over samples is what filtering would give, and no texel has a second one beside it that
- * could lie in another tile. A texel that is not there is taken from the next coarser level that is, at the same place,
- * else it is the texture's 1x1 colour. Colours are blended as they are decoded, as a mean over samples would blend
- * them.
+ * The footprint gives two levels and a blend. In each level one texel is drawn around the place, with the probabilities
+ * of the linear filter, so the mean over samples equals filtering, and no second texel, which might be in another tile,
+ * is needed. A missing texel is replaced by the same place in the next coarser level that is available, or else by the
+ * texture's 1x1 colour. Colours are blended after decoding, as a mean over samples would blend them.
  */
 #include "stream/frame_look.h"
 
@@ -16,19 +15,19 @@
 #include "stream/use.h"
 #include "tile/base/extension.h"
 
-/* A texture as a lookup goes to it: of a UDIM set, a tile of it. */
+/* The texture of a lookup; for a UDIM set, one of its tiles. */
 typedef struct place {
     const txm_view *view;
     const txm_view_texture *t;
     const txm_bound_image *image;
     uint32_t texture, low; /* low: the finer of the two levels */
     float blend;           /* weight of the coarser one */
-    float u, v;            /* in the texture, 0 to 1: the extension is done with */
+    float u, v;            /* in the texture, 0 to 1: the extension has been applied */
 } place;
 
 /* ---- where ---- */
 
-/* -1: CLIP shows nothing there. */
+/* -1: CLIP rejects the coordinate. */
 static float wrap_or_reject(float x, uint8_t extension)
 {
     if (!isfinite(x))
@@ -36,7 +35,8 @@ static float wrap_or_reject(float x, uint8_t extension)
     return txm_wrap(&x, extension) ? x : -1.0f;
 }
 
-/* The tile of a UDIM set; without a lock, since sets of scenes have no base texture. NULL: there is none. */
+/* The tile of a UDIM set, found without a lock because UDIM sets of scenes have no base texture. NULL: the set has no
+ * tile there. */
 static const txm_view_texture *part_of(const txm_view *view, uint32_t *texture, txm_lookup *at)
 {
     if (*texture >= view->texture_count)
@@ -51,7 +51,7 @@ static const txm_view_texture *part_of(const txm_view *view, uint32_t *texture, 
     return *texture < view->texture_count ? &view->textures[*texture] : NULL;
 }
 
-/* Levels beyond the first that fits a tile count only where the rule is not Cycles', as in lookups that wait. */
+/* Levels beyond the first that fits in a tile are used only if the rule is not Cycles', as in lookups that wait. */
 static void choose_levels(place *p, const txm_sampler *how, const txm_lookup *at, uint32_t *random)
 {
     const uint32_t count = how->rule == TXM_LEVEL_RULE_CYCLES ? p->t->tiled_levels : p->t->levels;
@@ -69,7 +69,7 @@ typedef struct texel {
     uint32_t tile, entry;
 } texel;
 
-/* The texel of a level at a place that is moved by so many of its pixels; false where CLIP shows none. */
+/* The texel of a level at a place that is offset by `move` of its pixels; false if CLIP shows none. */
 static bool texel_at(const place *p, uint32_t level, const float move[2], texel *out)
 {
     const int32_t w = (int32_t)txm_level_size(p->t->width, level), h = (int32_t)txm_level_size(p->t->height, level);
@@ -121,7 +121,7 @@ void txm_frame_samplers(const txm_bound_image *images, size_t count, txm_sampler
     }
 }
 
-/* The middle of the texel, so that rounding cannot lead to another one. */
+/* The centre of the texel, so that rounding cannot lead to another one. */
 static txm_lookup middle_of(const place *p, const texel *at)
 {
     const float w = (float)txm_level_size(p->t->width, at->level), h = (float)txm_level_size(p->t->height, at->level);
@@ -129,7 +129,7 @@ static txm_lookup middle_of(const place *p, const texel *at)
         .u = ((float)at->x + 0.5f) / w, .v = 1.0f - ((float)at->y + 0.5f) / h, .dudx = (float)at->level};
 }
 
-/* A device's answer; NULL: there is none yet. */
+/* A device's result; NULL if there is none yet. */
 static const txm_ask *find_or_note(txm_frame_looker *f, const txm_ask *what)
 {
     const txm_ask *ask = txm_asks_find(f->looker.asks, what);
@@ -158,7 +158,7 @@ static void fetch(txm_frame_looker *f, const place *p, const texel *at, float rg
     txm_sample(p->view, p->texture, &closest, &middle, &nobody, rgba);
 }
 
-/* The 1x1 colour, by a page table in which nothing is. */
+/* The 1x1 colour, from a lookup with an empty page table. */
 static void fetch_average(const place *p, float rgba[4])
 {
     txm_tile_entry none = {.slot = TXM_SLOT_NONE};
@@ -180,8 +180,8 @@ static void ask_for(txm_frame_looker *f, const place *p, const texel *at)
     txm_request_note(f->step, f->requests, f->lane, txm_tile_key_pack(name));
 }
 
-/* Of a texel that is missing: the best that there is in its place. Which level that was; that of the 1x1 colour is one
- * past the last. */
+/* The best available replacement for a missing texel. Returns its level; the 1x1 colour counts as one past the last
+ * level. */
 static uint32_t fetch_coarser(txm_frame_looker *f, const place *p, uint32_t level, const float move[2], float rgba[4])
 {
     texel at;
@@ -201,7 +201,7 @@ static void set_color(float rgba[4], float r, float g, float b)
     rgba[0] = r, rgba[1] = g, rgba[2] = b, rgba[3] = 1.0f;
 }
 
-/* From fine to coarse, white for a level of the image's own pixels. */
+/* From fine to coarse; white for a level of the image's own pixels. */
 static void color_of_level(uint32_t level, float rgba[4])
 {
     static const float colors[][3] = {{1.0f, 1.0f, 1.0f},  {0.9f, 0.2f, 0.2f}, {0.9f, 0.55f, 0.1f}, {0.8f, 0.8f, 0.1f},
@@ -211,7 +211,7 @@ static void color_of_level(uint32_t level, float rgba[4])
     set_color(rgba, c[0], c[1], c[2]);
 }
 
-/* Asks for a texel that is missing, whatever is shown in its place. True if it is there. */
+/* Requests a texel if it is missing, whatever is shown in its place. Returns true if it is available. */
 static bool want(txm_frame_looker *f, const place *p, const texel *at, bool *failed)
 {
     const uint32_t slot = slot_of(p, at);
@@ -251,14 +251,14 @@ static txm_look look_at_level(txm_frame_looker *f, const place *p, uint32_t leve
 
 /* ---- kinds ---- */
 
-/* One step of Cycles' generator: 0 to 1, which is possible. */
+/* One step of Cycles' generator: 0 to 1, both included. */
 static float draw(uint32_t *random)
 {
     *random = 1103515245u * *random + 12345u;
     return (float)(*random >> 8) * 0x1p-24f;
 }
 
-/* False: the place shows the texture's absence, which is in rgba. */
+/* False: nothing can be looked up at the place, and rgba has the colour for that. */
 static bool place_of_look(txm_frame_looker *f, const txm_bound_image *image, txm_lookup *at, place *p, float rgba[4])
 {
     *p = (place){.view = f->looker.view, .image = image, .texture = image->texture};
@@ -276,7 +276,7 @@ static bool place_of_look(txm_frame_looker *f, const txm_bound_image *image, txm
     return true;
 }
 
-/* Of what paths wait for, nothing is ever missing but answers. */
+/* For paths, lookups of frames never miss a tile; only a device's result can be missing. */
 static txm_look found(const txm_frame_looker *f)
 {
     return f->lacks_answer ? TXM_LOOK_MISSED : TXM_LOOK_RESIDENT;
@@ -303,8 +303,8 @@ static txm_look look_for_points(txm_looker *looker, const txm_bound_image *image
     return found(f);
 }
 
-/* The scene's own lookup in the view, by the processor or as a device answers. The random state of a lookup without an
- * answer is a guess. */
+/* The scene's own lookup in the view, on the processor or with a device's result. Without a result the random state is
+ * a guess. */
 static void look_in_scene(txm_frame_looker *f, const txm_bound_image *image, const txm_sampler *how, txm_lookup at,
                           txm_found_color *out)
 {
@@ -333,8 +333,8 @@ static void look_in_scene(txm_frame_looker *f, const txm_bound_image *image, con
     looker->lane.random = nobody.random;
 }
 
-/* As render does, but for what is missing: every filter of a scene reads one tile of a level, whose texel at the place
- * itself is asked for. */
+/* Looks up like a render, except for missing tiles: every filter of a scene reads one tile of a level, and the texel at
+ * the place itself is requested. */
 static txm_look look_with_filter(txm_looker *looker, const txm_bound_image *image, txm_lookup at, txm_found_color *out)
 {
     txm_frame_looker *f = (txm_frame_looker *)looker;
@@ -363,7 +363,7 @@ static txm_look look_with_filter(txm_looker *looker, const txm_bound_image *imag
     return found(f);
 }
 
-/* Points have no derivatives, and what depends on a lookup needs them. */
+/* Single texels have no derivatives, so lookups whose derivatives are needed use the scene's filter. */
 static txm_look look_in_frame(txm_looker *looker, const txm_bound_image *image, txm_lookup at, txm_found_color *out)
 {
     const txm_frame_looker *f = (const txm_frame_looker *)looker;

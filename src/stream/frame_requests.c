@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Requests of a frame: waves, rejection, the list. See frame_requests.h.
+ * The requests of a frame: waves, rejection, the list. See frame_requests.h.
  */
 #include "stream/frame_requests.h"
 
@@ -11,7 +11,7 @@
 
 /* ---- of a part ---- */
 
-/* A hash that differs from request to request and frame to frame, so that no tile is always unlucky (the finalizer of
+/* A hash that differs between requests and between frames, so that no tile is rejected every time (the finalizer of
  * MurmurHash3). */
 static uint32_t draw_of(const txm_part_requests *p, txm_tile_key key)
 {
@@ -21,7 +21,7 @@ static uint32_t draw_of(const txm_part_requests *p, txm_tile_key key)
     return (uint32_t)(h >> 32);
 }
 
-/* Without memory for a longer list of the part it counts as full: what is missing is asked for by the next frame. */
+/* If there is no memory to lengthen the part's list, it counts as full; the next frame requests the tile again. */
 static void write_request(txm_part_requests *p, txm_tile_key key)
 {
     p->requested++;
@@ -36,7 +36,7 @@ static void write_request(txm_part_requests *p, txm_tile_key key)
     p->keys[p->count++] = key;
 }
 
-/* What a lane asks for beyond the step's room is written at once, by itself. */
+/* Requests of a lane beyond the room of the step are written immediately, without comparing lanes. */
 void txm_request_note(txm_step_misses *step, txm_part_requests *part, uint32_t lane, txm_tile_key key)
 {
     part->missed++;
@@ -46,7 +46,7 @@ void txm_request_note(txm_step_misses *step, txm_part_requests *part, uint32_t l
         step->keys[step->count[lane]++][lane] = key;
 }
 
-/* Whether a lane above `lane` of the wave that ends before `end` makes the same request; the whole key counts. */
+/* Whether a lane above `lane` in the wave that ends before `end` makes the same request; whole keys are compared. */
 static bool is_written_above(const txm_step_misses *step, uint32_t nth, uint32_t lane, uint32_t end)
 {
     for (uint32_t above = lane + 1; above < end; above++)
@@ -55,8 +55,8 @@ static bool is_written_above(const txm_step_misses *step, uint32_t nth, uint32_t
     return false;
 }
 
-/* The highest lane writes. Requests of a wave meet where their lanes have made as many before: those are the ones of
- * one instruction. */
+/* The highest lane writes. Two requests of a wave are compared if both lanes have made the same number before, because
+ * those belong to the same instruction. */
 void txm_request_write(txm_step_misses *step, txm_part_requests *part, uint32_t wave)
 {
     uint32_t most = 0;
@@ -93,7 +93,7 @@ void txm_request_list_free(txm_request_list *list)
     *list = (txm_request_list){0};
 }
 
-/* The table is twice as large as the list, so it has an empty place. A key is never 0. */
+/* The table is twice as large as the list, so it always has an empty place. A key is never 0. */
 static bool is_new(txm_request_list *list, txm_tile_key key)
 {
     uint32_t at = (uint32_t)((key * 0x9E3779B97F4A7C15u) >> 32) & (list->table_size - 1);

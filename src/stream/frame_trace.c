@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The rays of a frame. Paths of a block of 8 x 4 pixels take their steps together, as lanes of a device do, so that
- * their requests can be compared; blocks run from the top left of the picture on. A pixel's samples are added in their
- * order by the thread that traces it, so pictures do not depend on how many there are.
+ * Traces the rays of a frame. The paths of a block of 8 x 4 pixels take their steps together, like the lanes of a GPU,
+ * so that their requests can be compared; blocks start at the top left of the picture. The samples of a pixel are added
+ * in order by the thread that traces it, so pictures do not depend on the number of threads.
  *
- * Where devices look up, parts that lack answers are traced again when there are some, until none is lacking. A path
- * ends where it lacks one, so each time leads all paths at least one lookup further.
+ * With devices, parts that lack results are traced again when there are some, until none is missing. A path stops at a
+ * missing result, so each pass takes every path at least one lookup further.
  */
 #include "stream/frame_trace.h"
 
@@ -81,7 +81,7 @@ void txm_frame_trace_free(txm_frame_trace *trace)
 
 /* ---- tracing ---- */
 
-/* Lanes beyond the picture's edge have nothing to do. Returns how many lanes there are; `lanes` names them. */
+/* Lanes beyond the picture's edge are idle. Returns the number of lanes; `lanes` lists them. */
 static uint32_t lanes_of(const txm_frame_film *film, uint32_t block, uint8_t lanes[TXM_BLOCK_LANES],
                          uint32_t pixels[TXM_BLOCK_LANES])
 {
@@ -97,7 +97,7 @@ static uint32_t lanes_of(const txm_frame_film *film, uint32_t block, uint8_t lan
     return count;
 }
 
-/* One step of every path that is under way; those that have ended leave the list. */
+/* Takes one step of every active path; paths that have ended are removed from the list. */
 static uint32_t step_paths(txm_frame_part *part, uint32_t block, txm_path *paths, const uint8_t *lanes, uint8_t *active,
                            uint32_t count)
 {
@@ -163,7 +163,7 @@ static void begin_part(txm_frame_trace *trace, txm_frame_part *p, uint32_t frame
     p->look = txm_frame_looker_of(trace->options, trace->view, &p->step, &p->requests, trace->asks, &p->noted);
 }
 
-/* Traces those parts that are not complete. */
+/* Traces the parts that are not complete. */
 static txm_status trace_parts(txm_frame_part *const *parts, uint32_t count, const txm_frame_trace *trace,
                               txm_pool *pool, txm_error *err)
 {

@@ -387,7 +387,7 @@ static bool is_at_its_end(const txm_frames *f)
     return (uint64_t)(f->film.accumulated + 1) * f->options.render.samples > 1u << 24;
 }
 
-/* Where devices look up: an empty list of answers, with the samplers and the view of now. */
+/* With devices: an empty list of results, with the current samplers and view. */
 static txm_status prepare_asks(txm_frames *f, txm_error *err)
 {
     const size_t images = f->scene->image_count;
@@ -622,7 +622,7 @@ txm_scene_camera txm_frames_camera(const txm_render_scene *scene)
     return scene->camera;
 }
 
-/* The distance to what the middle of the picture shows, and to what is behind the camera. */
+/* The distance to the surface in the middle of the picture, or behind the camera. */
 float txm_frames_distance(const txm_frames *f, bool backwards)
 {
     const txm_scene_camera *c = &f->scene->camera;

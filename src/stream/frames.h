@@ -30,7 +30,7 @@ typedef enum txm_frames_textures {
     TXM_FRAMES_UNTEXTURED /* grey: the cost of rays without textures */
 } txm_frames_textures;
 
-/* What the picture shows. */
+/* The colours of the picture: the textures', or a display for debugging. */
 typedef enum txm_frames_show {
     TXM_FRAMES_SHOW_PICTURE = 0,
     TXM_FRAMES_SHOW_MISSING, /* lookups that miss a texel are magenta */
@@ -78,7 +78,7 @@ typedef struct txm_frames_options {
     uint32_t loaders;  /* number of threads that load, 1 or more */
     uint32_t requests; /* length of the list, 1 to TXM_FRAMES_MAX_REQUESTS */
     uint32_t batch;    /* most tiles in a batch; 0: as many as fit into half of the budget */
-    uint32_t wave;     /* lanes of which one writes a request that several make: 1 to 32; 0: each lane writes its own */
+    uint32_t wave;     /* lanes in a wave, which writes each request only once: 1 to 32; 0: each lane writes its own */
     uint32_t textures; /* txm_frames_textures */
     uint32_t show;     /* txm_frames_show */
     uint32_t filter;   /* txm_frames_filter */
@@ -161,16 +161,16 @@ void txm_frames_cache_stats(const txm_frames *frames, txm_cache_stats *stats);
 /* Copies the distinct tiles that the last frame requested, in the order of the list, at most `room` of them. Returns
  * their total number. */
 size_t txm_frames_wanted(const txm_frames *frames, txm_tile_key *keys, size_t room);
-/* What loading each image of the scene cost, and what went wrong with it; one element per image: free() it. */
+/* The cost of loading each image of the scene, and any errors; one element per image: free() it. */
 txm_status txm_frames_costs(const txm_frames *frames, txm_render_image_cost **out, txm_error *err);
-/* What the devices that look up did: *out has *count of them, NULL where there is none; free() it. */
+/* Statistics of the devices that run lookups: *out has *count elements, NULL if there are none; free() it. */
 txm_status txm_frames_devices(const txm_frames *frames, txm_render_device **out, size_t *count, txm_error *err);
 const txm_render_scene *txm_frames_scene(const txm_frames *frames);
 
 /* ---- while frames run ---------------------------------------------------------------------------------------------
  */
 
-/* The following take effect with the next frame. */
+/* Changes that take effect with the next frame. */
 txm_status txm_frames_set_budget(txm_frames *frames, uint64_t bytes, txm_error *err);
 /* Fraction of the texture resolution, above 0 and up to 1. USAGE. */
 txm_status txm_frames_set_resolution(txm_frames *frames, float share, txm_error *err);
@@ -183,7 +183,7 @@ void txm_frames_set_textures(txm_frames *frames, txm_frames_textures textures);
 
 /* The camera of the scene. */
 txm_scene_camera txm_frames_camera(const txm_render_scene *scene);
-/* The distance from the scene's camera to what the middle of its picture shows, or to what is behind it; INFINITY if
- * nothing is there. */
+/* The distance from the scene's camera to the surface in the middle of its picture, or to the one behind the camera;
+ * INFINITY if nothing is there. */
 float txm_frames_distance(const txm_frames *frames, bool backwards);
 #endif

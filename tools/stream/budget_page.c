@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The page of a budget: a verdict, the textures by what they take, and what each would save at half its size.
  *
- * It is for deciding which textures to make smaller, so they are sorted by memory, and bars make the few that matter
- * stand out. All of them are listed, as a page can be searched. Bars are SVG: the security policy allows no style of
- * an element's own. */
+ * The page of a budget, which helps to decide which textures to make smaller. Textures are sorted by memory, and bars
+ * make the few that matter stand out; all of them are listed, because a page can be searched. Bars are SVG, since the
+ * security policy allows no inline styles.
+ */
 #include <stdlib.h>
 
 #include "tile/base/fail.h"
@@ -17,10 +17,10 @@ typedef struct budget_page {
     const txm_render_budget *budget;
 } budget_page;
 
-/* What one image takes, and at half its size. */
+/* The memory of one image, and the memory at half its size. */
 typedef struct texture {
     const txm_render_image_use *use;
-    uint64_t saved; /* bytes, by half the size */
+    uint64_t saved; /* bytes saved at half the size */
 } texture;
 
 static double percent(uint64_t part, uint64_t of)
@@ -28,7 +28,7 @@ static double percent(uint64_t part, uint64_t of)
     return of ? 100.0 * (double)part / (double)of : 0.0;
 }
 
-/* The largest first; the scene's order between equal ones, which qsort would not keep. */
+/* Sorts the largest first, and equal ones in the scene's order, which qsort alone would not keep. */
 static int by_use(const void *a, const void *b)
 {
     const texture *x = a, *y = b;
@@ -60,8 +60,8 @@ static const texture *best_saving(const texture *textures, size_t count)
 
 /* ---- the verdict ---- */
 
-/* Peaks of resolutions are those with the render tile that was asked for, which is the second of the list: the first is
- * the whole picture. */
+/* The peaks of resolutions are for the requested render tile, which is the second in the list; the first is the whole
+ * picture. */
 static void write_verdict(FILE *out, const budget_page *page, const texture *textures)
 {
     const txm_render_budget *b = page->budget;
@@ -85,7 +85,7 @@ static void write_verdict(FILE *out, const budget_page *page, const texture *tex
     fputs("</p>\n", out);
 }
 
-/* What the figures do not include. */
+/* Lists what the figures do not include. */
 static void write_sureness(FILE *out, const txm_render_budget *b)
 {
     char bytes[TXM_FORMAT_BYTES], tiles[TXM_FORMAT_COUNT], samples[TXM_FORMAT_COUNT];
@@ -131,7 +131,7 @@ static void write_resolutions(FILE *out, const txm_render_budget *b)
     fputs("</table>\n", out);
 }
 
-/* Bars are relative to the largest texture; the bright end of each is what half the size would save. */
+/* Bars are relative to the largest texture; the bright end of each is the saving at half the size. */
 static void write_bar(FILE *out, const texture *t, uint64_t most)
 {
     const double width = percent(t->use->used_bytes, most), kept = percent(t->use->used_bytes - t->saved, most);

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Plays a scene: frames along a camera path, and what each of them cost.
+ * Plays a scene: renders frames along a camera path and records the cost of each.
  *
- * A path is an orbit, the keyframes of the scene, or a camera that rests; at its end the camera may rest some frames
- * more. Frames that warm up come before the first one and are counted nowhere. Where it is stopped, all that was
- * complete is kept.
+ * A path is an orbit, the keyframes of the scene, or a resting camera; at its end the camera may rest for more frames.
+ * Warm-up frames precede the first one and are not counted. If the run is stopped, all complete frames are kept.
  */
 #include "tools/stream/play.h"
 
@@ -150,7 +149,7 @@ enum { PATH_AUTO, PATH_ORBIT, PATH_KEYFRAMES, PATH_REST, USUAL_FRAMES = 120 };
 
 typedef struct camera_path {
     int kind;
-    uint32_t frames; /* that it moves */
+    uint32_t frames; /* frames in which the camera moves */
 } camera_path;
 
 static txm_status choose_path(const txm_render_scene *scene, const txm_play_args *a, camera_path *out, txm_error *err)
@@ -167,7 +166,7 @@ static txm_status choose_path(const txm_render_scene *scene, const txm_play_args
     return TXM_OK;
 }
 
-/* At a frame of the path; beyond its end that of the last one. */
+/* The camera at a frame of the path; beyond the end, that of the last frame. */
 static txm_scene_camera camera_at(const txm_frames *frames, const txm_render_scene *scene, camera_path path,
                                   uint32_t frame, bool *is_cut)
 {
@@ -243,7 +242,7 @@ txm_status txm_play_collect(const txm_frames *frames, txm_play_run *run, txm_err
 
 enum { PANELS = 5, GAP_PX = 4 };
 
-/* One panel: the scene's camera rests for some frames. */
+/* Draws one panel, for which the scene's camera rests for some frames. */
 static txm_status draw_panel(const txm_render_scene *scene, const txm_frames_options *options, uint32_t frames,
                              float *rgb, txm_error *err)
 {
@@ -257,7 +256,7 @@ static txm_status draw_panel(const txm_render_scene *scene, const txm_frames_opt
     return status;
 }
 
-/* Each panel is played from the beginning, with an empty cache; those without textures as long as the longest, so that
+/* Each panel starts with an empty cache. The panels without textures have as many frames as the longest one, so that
  * they have as little noise. */
 static txm_status draw_strip(const txm_render_scene *scene, const txm_frames_options *options, txm_play_run *run,
                              txm_error *err)

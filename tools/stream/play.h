@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * `txmill stream play`: its options, its run, and what it prints. cmd_stream.c opens the scene; frames come from
- * stream/frames.h. */
+ * `txmill stream play`: its options, its run, and its output. cmd_stream.c opens the scene; stream/frames.h renders the
+ * frames.
+ */
 #ifndef TXM_TOOLS_STREAM_PLAY_H
 #define TXM_TOOLS_STREAM_PLAY_H
 #include "stream/frames.h"
 #include "tools/options/opt.h"
 
-/* What only frames have. */
+/* Options that only frames have. */
 typedef struct txm_play_args {
     uint32_t frames, warm_up, rest, requests, batch, wave, loaders, keys;
     float marks;
@@ -18,40 +19,40 @@ typedef struct txm_play_args {
 } txm_play_args;
 
 extern const txm_option txm_play_options[];
-/* Where nothing is said. */
+/* The defaults. */
 txm_play_args txm_play_defaults(void);
 
-/* The frames that were played, with what each asked for. */
+/* The frames that were played, with the requests of each. */
 typedef struct txm_play_run {
     const char *action, *scene;
     const txm_frames_options *options;
     const txm_play_args *args;
-    const char *path; /* of the camera: a word */
+    const char *path; /* the name of the camera path */
     uint32_t width, height;
     float *rgb; /* the last picture */
     float *strip;
     uint32_t strip_width, strip_height; /* 0: none */
     txm_frame_stats *frames;
     size_t frame_count;
-    txm_tile_key *keys; /* args->keys a frame; 0: no more */
+    txm_tile_key *keys; /* args->keys per frame; 0: no more */
     txm_frames_totals totals;
     txm_cache_stats cache;
     txm_render_image_cost *costs;
     const char **images; /* their paths */
     size_t image_count;
-    txm_render_device *devices; /* that looked up; NULL: none */
+    txm_render_device *devices; /* devices that ran lookups; NULL: none */
     size_t device_count;
     bool stopped; /* before its end */
 } txm_play_run;
 
-/* Plays. What was complete when it was stopped is in *out, which txm_play_clear frees. */
+/* Plays the frames. If the run is stopped, *out has those that were complete; free it with txm_play_clear. */
 txm_status txm_play(const char *name, const txm_render_scene *scene, const txm_play_args *args,
                     const txm_frames_options *options, void (*progress)(size_t done, size_t all), txm_play_run *out,
                     txm_error *err);
-/* What frames that were played come to: picture, totals, cache and images. */
+/* Collects the results of the frames: picture, totals, cache and images. */
 txm_status txm_play_collect(const txm_frames *frames, txm_play_run *run, txm_error *err);
 void txm_play_clear(txm_play_run *run);
-/* The options of the frames as the arguments say; those of the render are the caller's. */
+/* Sets the options of the frames from the arguments; the caller sets those of the render. */
 void txm_play_options_of(const txm_play_args *args, txm_frames_options *options);
 
 void txm_play_print(const txm_play_run *run);

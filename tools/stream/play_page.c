@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The page of frames that were played: the last picture, the five pictures side by side, and over the frames their
- * time, what they asked for, what was loaded and evicted, and how sharp they were. One file, no scripts; each curve
- * says its figures in a title. */
+ * The page of a play: the last picture, the five pictures side by side, and plotted over the frames their time,
+ * requests, tiles loaded and evicted, and sharpness. It is one file without scripts; the values of each curve are in a
+ * title.
+ */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -94,7 +95,7 @@ enum { PLOTS = sizeof plots / sizeof *plots, CURVES = sizeof plots->curves / siz
 
 /* ---- a plot ---- */
 
-/* Of many frames a point shows the largest value of a few, so that no peak is lost. */
+/* With many frames, each point shows the largest value of several, so that no peak is lost. */
 static double point_of(const txm_play_run *run, const curve *c, size_t from, size_t to)
 {
     double most = c->value(&run->frames[from]);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What frames cost: as text and as JSON. Keys of tiles are texts of 16 hexadecimal digits: numbers of 64 bits are not
- * exact in JSON. */
+ * Reports the cost of frames as text and as JSON. Tile keys are strings of 16 hexadecimal digits, because 64-bit
+ * numbers are not exact in JSON.
+ */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -111,7 +112,7 @@ static void json_frame(cJSON *o, const txm_frame_stats *s)
     txm_json_bool(o, "marks", s->marks);
 }
 
-/* null: it did not come to that. */
+/* null: not reached. */
 static void json_until(cJSON *o, const char *name, uint32_t frames)
 {
     if (frames == UINT32_MAX)
@@ -192,7 +193,7 @@ static void json_images(cJSON *object, const txm_play_run *run)
     }
 }
 
-/* In virtual time nothing of it depends on the machine: how long loading really took is left out. */
+/* In virtual time nothing in the report depends on the machine, so the real loading times are left out. */
 void txm_play_json(const txm_play_run *run)
 {
     cJSON *o = txm_json_new("txmill.stream", TXM_STREAM_SCHEMA_VERSION);

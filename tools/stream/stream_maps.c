@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Which tiles of each texture a render used, as pictures, and its memory over time, as a plot.
  *
- * A map shows a texture as its level 0 would lie on a surface, in cells of a tile of that level. The heat of a cell is
- * the finest level that was used there: white is level 0, dark blue level 6 and coarser ones, black nothing. So two
- * maps compare, whatever their textures' sizes are. */
+ * A map shows the use of a texture in cells of one level 0 tile, laid out like level 0. The heat of a cell is the
+ * finest level that was used there: white is level 0, dark blue level 6 and coarser, black none. Maps of textures of
+ * different sizes can therefore be compared.
+ */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,15 +17,16 @@
 
 /* ---- maps of tiles ---- */
 
-enum { COLDEST = 6 }; /* the level from which on all look alike */
+enum { COLDEST = 6 }; /* from this level on all have the same colour */
 
-/* Cells across a length: tiles of level 0. */
+/* The number of cells along a length, which are tiles of level 0. */
 static uint32_t cells_of(uint32_t px, uint32_t tile_px)
 {
     return (px + tile_px - 1) / tile_px;
 }
 
-/* Few cells become squares of several pixels, many share one: the longer side is at most `edge` px. */
+/* The longer side is at most `edge` px: a cell becomes a square of several pixels if there are few, and several cells
+ * share a pixel if there are many. */
 static txm_stream_map shape_of(const txm_render_part *part, uint32_t edge)
 {
     const uint32_t across = cells_of(part->width, part->tile_px), down = cells_of(part->height, part->tile_px);
@@ -36,7 +37,7 @@ static txm_stream_map shape_of(const txm_render_part *part, uint32_t edge)
                             .scale = scale / part->tile_px};
 }
 
-/* A tile of level l covers 2^l tiles of level 0 in each direction, but for what the edge cuts. */
+/* A tile of level l covers 2^l tiles of level 0 in each direction, except for those cut off at the edge. */
 static void paint(txm_stream_map *map, const txm_render_part *part, const txm_render_tile *tile)
 {
     const double px = (double)((uint64_t)part->tile_px << tile->level) * map->scale;
@@ -52,7 +53,7 @@ static void paint(txm_stream_map *map, const txm_render_part *part, const txm_re
         }
 }
 
-/* Tiles lie in the order of the parts: `*first` goes on from one part to the next. */
+/* Tiles are in the order of the parts; `*first` continues from one part to the next. */
 bool txm_stream_map_new(const txm_render_picture *p, size_t part, size_t *first, uint32_t edge, txm_stream_map *map)
 {
     const txm_render_part *of = &p->parts[part];
@@ -73,8 +74,8 @@ bool txm_stream_map_new(const txm_render_picture *p, size_t part, size_t *first,
     return true;
 }
 
-/* All maps side by side in the order of the scene's images, in squares that grow with none of them. Black between
- * them is the same as what was not used; a frame in grey keeps them apart. */
+/* Lays out all maps in the order of the scene's images, in equal squares. Since black also means unused, a grey frame
+ * separates them. */
 txm_status txm_stream_sheet(const txm_render_picture *p, float **rgb, uint32_t *width, uint32_t *height, txm_error *err)
 {
     enum { EDGE = 128, CELL = EDGE + 4 };
@@ -109,7 +110,7 @@ txm_status txm_stream_sheet(const txm_render_picture *p, float **rgb, uint32_t *
 
 /* ---- files ---- */
 
-/* Formats of floats get the values, others sRGB. */
+/* Floating-point formats get the values, others sRGB codes. */
 txm_status txm_stream_write_rgb(const char *path, const float *rgb, uint32_t width, uint32_t height, txm_error *err)
 {
     txm_picture picture = {rgb, (size_t)width * 3 * sizeof *rgb, width, height, 3, TXM_TYPE_FLOAT, "Linear"};
@@ -131,7 +132,7 @@ txm_status txm_stream_write_rgb(const char *path, const float *rgb, uint32_t wid
 
 enum { WIDTH = 760, HEIGHT = 260, LEFT = 86, RIGHT = 740, TOP = 34, BOTTOM = 216 };
 
-/* One curve; its points carry no titles, as there may be hundreds. */
+/* Draws one curve, without titles on its points, of which there may be hundreds. */
 static void draw_curve(FILE *out, const txm_render_picture *p, bool allocated, const char *color, double seconds,
                        double most)
 {
@@ -145,7 +146,7 @@ static void draw_curve(FILE *out, const txm_render_picture *p, bool allocated, c
     fputs("\"/>\n", out);
 }
 
-/* In the style of the plot of `txmill replay`: it suits light and dark pages. Nothing without a cache. */
+/* In the style of the plot of `txmill replay`, which suits light and dark pages. Draws nothing if there is no cache. */
 void txm_stream_plot_memory(FILE *out, const txm_render_picture *p)
 {
     char text[TXM_FORMAT_BYTES];

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The page of a render: its picture, its heat maps, memory over time, and what each texture cost: in
- * tiles, in time, and where. One file, no scripts. Here is also what it shares with the page of a budget.
  *
- * For looking at a render beside its figures, on a machine that may have no network: pictures are inside as
- * PNG, the style is named by its digest in the security policy, and there is no script to allow. Numbers
- * come from the render room as they are; the plot of other caches is that of `txmill replay`. Everything is
- * written to memory first and published whole, so a failing encoder leaves no page. */
+ * The page of a render: a picture next to its figures, for viewing on a machine without network access. Pictures are
+ * embedded as PNG, the style is allowed by its digest in the security policy, and there are no scripts. Figures are
+ * those of the renderer, unchanged; the plot of other caches is that of `txmill replay`. Everything is written to
+ * memory first and then published, so that a failing encoder leaves no page.
+ */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,7 +38,7 @@ static const char style[] =
     "@media(prefers-color-scheme:dark){body{color:#ddd;background:#181818}th,td{border-color:#444}figcaption{color:#"
     "999}}";
 
-/* Linear colours as a picture that a browser shows. The name only chooses the format; no file is written. */
+/* Linear colours as a picture that browsers can show. The name only selects the format; no such file is written. */
 txm_status txm_stream_figure(FILE *out, const float *rgb, uint32_t width, uint32_t height, const char *caption,
                              txm_error *err)
 {
@@ -63,8 +62,7 @@ txm_status txm_stream_figure(FILE *out, const float *rgb, uint32_t width, uint32
     return status;
 }
 
-/* Each map is scaled by itself, to its own largest value, which the caption therefore names: two pages
- * compare by it only. */
+/* Each map is scaled to its own largest value, which the caption gives so that pages can be compared. */
 static txm_status write_map(FILE *out, const float *map, const txm_render_picture *p, const char *what, txm_error *err)
 {
     const size_t count = (size_t)p->width * p->height;
@@ -79,8 +77,7 @@ static txm_status write_map(FILE *out, const float *map, const txm_render_pictur
     return status;
 }
 
-/* Both cells are escaped, though only texts of ours come here: a row must not be the place where that is
- * forgotten. */
+/* Both cells are escaped although only constant or formatted text comes here, so that a new caller cannot forget it. */
 static void write_row(FILE *out, const char *name, const char *value)
 {
     fputs("<tr><td>", out);
@@ -90,8 +87,7 @@ static void write_row(FILE *out, const char *name, const char *value)
     fputs("</td></tr>\n", out);
 }
 
-/* What a person asks first: how large, how long, how much of that was waiting, and whether the cache read
- * tiles twice. */
+/* The most important figures: size, time, the share of it spent waiting, and whether the cache read tiles twice. */
 static void write_summary(FILE *out, const txm_render_options *o, const txm_render_picture *p)
 {
     char text[160], a[TXM_FORMAT_BYTES], samples[TXM_FORMAT_COUNT], bounces[TXM_FORMAT_COUNT];
@@ -111,8 +107,8 @@ static void write_summary(FILE *out, const txm_render_options *o, const txm_rend
     fputs("</table>\n", out);
 }
 
-/* All images, in the scene's order, unlike the text, which shows the largest: a page can be searched. Sizes
- * are those of the tiles used and of the whole texture with all levels. */
+/* Lists all images in the scene's order, because a page can be searched; the text output shows only the largest. Sizes
+ * are those of the used tiles and of the whole texture with all levels. */
 static void write_images(FILE *out, const txm_render_picture *p)
 {
     char used[TXM_FORMAT_BYTES], all[TXM_FORMAT_BYTES], time[TXM_FORMAT_BYTES];
@@ -142,7 +138,7 @@ static void write_images(FILE *out, const txm_render_picture *p)
     fputs("</table>\n", out);
 }
 
-/* Those of which something was used, in the scene's order. */
+/* Lists the images that were used, in the scene's order. */
 static txm_status write_tiles(FILE *out, const txm_render_picture *p, txm_error *err)
 {
     txm_status status = TXM_OK;
@@ -171,7 +167,7 @@ static txm_status write_tiles(FILE *out, const txm_render_picture *p, txm_error 
     return status;
 }
 
-/* Nothing where there was no cache. */
+/* Writes nothing if there was no cache. */
 static void write_memory(FILE *out, const txm_render_picture *p)
 {
     if (!p->moment_count)
@@ -181,8 +177,7 @@ static void write_memory(FILE *out, const txm_render_picture *p)
     fputs("<figcaption>Memory of the texture cache during the render</figcaption></figure>\n", out);
 }
 
-/* What caches of other sizes and policies would have read. The plot takes its colours from the page, as it
- * is no file of its own. */
+/* The reads of caches with other sizes and policies. The plot takes its colours from the page it is embedded in. */
 static void write_replay(FILE *out, const txm_replay_table *replay)
 {
     char verdict[TXM_REPLAY_VERDICT];
@@ -199,8 +194,7 @@ typedef struct render_page {
     const txm_replay_table *replay;
 } render_page;
 
-/* After a failure the rest is written all the same: the caller throws the text away, and the code stays
- * straight. */
+/* After a failure writing continues, because the caller discards the text and the code stays simple. */
 static txm_status write_render(FILE *out, const void *data, txm_error *err)
 {
     const render_page *page = data;

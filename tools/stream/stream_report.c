@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What a render took, or will take: as text and as JSON.
  *
- * Two audiences: a person in a terminal, who gets the totals and the twenty images that take most; and
- * scripts, which get every image and level. Sizes are bytes, times seconds, shares percent; `used` counts
- * each tile once, however often it was read. The colours of heat maps are here as well, since pictures and
- * page share them. */
+ * Reports a render in two forms. The text for terminals has the totals and the twenty images that take the most memory;
+ * the JSON for scripts has every image and level. Sizes are in bytes, times in seconds, shares in percent; `used`
+ * counts each tile once, however often it was read. The colours of heat maps are also here, because pictures and pages
+ * share them.
+ */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,11 +30,11 @@ float txm_heat_most(const float *map, size_t count)
     return most;
 }
 
-/* Linear RGB, between five stops whose brightness rises, so that a print in grey still shows the order.
- * Negative values mean that there is nothing to show and stay black. */
+/* Linear RGB, interpolated between five stops of increasing brightness, so that the order is visible in a greyscale
+ * print. Negative values mark cells without data and stay black. */
 float *txm_heat_colors(const float *map, size_t count, float most)
 {
-    /* From dark blue over red and yellow to white; below 0 is black. */
+    /* From dark blue over red and yellow to white. */
     static const float stops[5][3] = {
         {0.01f, 0.01f, 0.08f}, {0.25f, 0.02f, 0.35f}, {0.85f, 0.1f, 0.1f}, {1.0f, 0.65f, 0.05f}, {1, 1, 1}};
     float *colors = txm_calloc(count, 3 * sizeof *colors);
@@ -47,7 +47,7 @@ float *txm_heat_colors(const float *map, size_t count, float most)
     return colors;
 }
 
-/* The curve of IEC 61966-2-1, rounded to the nearest code. NaN becomes white: fminf prefers a number. */
+/* The curve of IEC 61966-2-1, rounded to the nearest code. NaN becomes white, because fminf returns the number. */
 uint8_t *txm_srgb_codes(const float *linear, size_t count)
 {
     uint8_t *codes = txm_calloc(count, 1);
@@ -61,7 +61,7 @@ uint8_t *txm_srgb_codes(const float *linear, size_t count)
 
 /* ---- text ---- */
 
-/* 0 of 0 is 0 percent: a scene without textures uses none of them. */
+/* 0 of 0 is 0 percent, for a scene without textures. */
 static double percent(uint64_t part, uint64_t of)
 {
     return of ? 100.0 * (double)part / (double)of : 0.0;
@@ -69,8 +69,8 @@ static double percent(uint64_t part, uint64_t of)
 
 enum { SHOWN_IMAGES = 20 };
 
-/* Those images that take most memory, most first. Returns how many. By insertion into a short list, since a
- * scene may have thousands; equal ones keep the scene's order. */
+/* Selects the images that take the most memory, in descending order; returns their number. Uses insertion into a short
+ * list, since a scene may have thousands of images; equal ones keep the scene's order. */
 static size_t largest(const txm_render_image_use *uses, size_t count, const txm_render_image_use *order[SHOWN_IMAGES])
 {
     size_t n = 0;
@@ -85,7 +85,7 @@ static size_t largest(const txm_render_image_use *uses, size_t count, const txm_
     return n;
 }
 
-/* Three levels at most, the finest that are used, fit their column; of a long name the end is shown. */
+/* The column has room for the three finest levels that are used; a long name is cut at its beginning. */
 static void print_images(const txm_render_image_use *uses, size_t count)
 {
     char used[TXM_FORMAT_BYTES], all[TXM_FORMAT_BYTES];
@@ -126,8 +126,8 @@ void txm_stream_print_devices(const txm_render_device *devices, size_t count, in
     }
 }
 
-/* Lines that mean nothing for an engine are left out: only a wave is relaunched, and the reference has no
- * cache to fill. */
+/* Lines that do not apply to an engine are left out: only a wave is relaunched, and the reference has no cache to
+ * fill. */
 void txm_stream_print_picture(const char *scene, const txm_render_options *o, const txm_render_picture *p)
 {
     char a[TXM_FORMAT_BYTES], b[TXM_FORMAT_BYTES], samples[TXM_FORMAT_COUNT], bounces[TXM_FORMAT_COUNT];
@@ -161,7 +161,7 @@ void txm_stream_print_picture(const char *scene, const txm_render_options *o, co
     print_images(p->images, p->image_count);
 }
 
-/* What the figures below lack, before anybody reads them. */
+/* Printed first, so that readers see what the figures below do not include. */
 static void print_sureness(const txm_render_budget *b)
 {
     char bytes[TXM_FORMAT_BYTES], tiles[TXM_FORMAT_COUNT];
@@ -177,9 +177,8 @@ static void print_sureness(const txm_render_budget *b)
                b->scene_samples ? ", with the samples of the scene" : ", with many samples");
 }
 
-/* The answer is in the first two lines; the tables answer what a smaller render tile or a lower resolution
- * would save. "At once" is what must be in memory at the same time, "loaded" what is read in all, with what
- * is read again. */
+/* The first two lines have the result; the tables show the savings of a smaller render tile or a lower resolution. "At
+ * once" is the memory needed at the same time, "loaded" the total that is read, including repeated reads. */
 void txm_stream_print_budget(const char *scene, const txm_render_budget *b)
 {
     char peak[TXM_FORMAT_BYTES], loaded[TXM_FORMAT_BYTES], text[TXM_FORMAT_BYTES], tiles[TXM_FORMAT_COUNT];
@@ -210,8 +209,8 @@ void txm_stream_print_budget(const char *scene, const txm_render_budget *b)
     print_images(b->images, b->image_count);
 }
 
-/* A name on a line of its own must not end the line or a column: what a terminal would not show is escaped, and so is
- * the backslash that begins an escape. */
+/* A name must not break a line or a column, so characters that a terminal does not show are escaped, as is the
+ * backslash that begins an escape. */
 static bool put_name(txm_bytes *text, const char *name)
 {
     char escape[TXM_ESCAPE_BYTES];
@@ -224,8 +223,8 @@ static bool put_name(txm_bytes *text, const char *name)
     return ok;
 }
 
-/* Tabs, and one line that begins with #: what cut and awk take. Images are named without their folders;
- * only UDIM sets have parts other than 0. */
+/* Tab-separated with one line that begins with #, for cut and awk. Images are named without their folders; only UDIM
+ * sets have parts other than 0. */
 txm_status txm_stream_tiles(const char *path, const txm_render_budget *b, txm_error *err)
 {
     txm_bytes text = {0};
@@ -241,7 +240,7 @@ txm_status txm_stream_tiles(const char *path, const txm_render_budget *b, txm_er
 
 /* ---- JSON ---- */
 
-/* Tiles lie in the order of the images; *at goes on from one to the next. */
+/* Tiles are in the order of the images; *at continues from one to the next. */
 static void json_touched(cJSON *image, size_t index, const txm_render_tile *tiles, size_t count, size_t *at)
 {
     cJSON *list = txm_json_array(image, "touched");
@@ -252,7 +251,7 @@ static void json_touched(cJSON *image, size_t index, const txm_render_tile *tile
     }
 }
 
-/* The first failure is null where there was none. */
+/* The first failure is null if there was none. */
 static void json_cost(cJSON *image, const txm_render_image_cost *c)
 {
     txm_json_uint(image, "loads", c->loads);
@@ -304,7 +303,7 @@ static void json_images(cJSON *object, const txm_render_image_use *uses, const t
     }
 }
 
-/* What a render and a budget have in common; `action` tells them apart, as they share a schema. */
+/* Fields common to renders and budgets, which share a schema; `action` distinguishes them. */
 static cJSON *new_object(const char *action, const char *scene, uint32_t width, uint32_t height, uint32_t samples)
 {
     cJSON *o = txm_json_new("txmill.stream", TXM_STREAM_SCHEMA_VERSION);
@@ -356,8 +355,8 @@ void txm_stream_json_devices(cJSON *o, const txm_render_device *devices, size_t 
     }
 }
 
-/* The cache's own report is JSON already and is taken in whole, under "cache"; the three figures before it
- * are for scripts that look no further. */
+/* The cache's own report is JSON already and is included as "cache"; the three figures before it are for scripts that
+ * need no more. */
 void txm_stream_json_picture(const char *scene, const txm_render_options *options, const txm_render_picture *p)
 {
     const struct {
@@ -389,7 +388,7 @@ void txm_stream_json_picture(const char *scene, const txm_render_options *option
     txm_json_emit(o);
 }
 
-/* What is used of each image at the resolutions that the budget names, in their order. */
+/* The use of each image at the resolutions of the budget, in their order. */
 static void json_image_resolutions(cJSON *images, const txm_render_budget *b)
 {
     for (size_t i = 0; i < b->image_count; i++) {
@@ -402,7 +401,7 @@ static void json_image_resolutions(cJSON *images, const txm_render_budget *b)
     }
 }
 
-/* What Cycles loads to look for the light of a world's image; null where it makes no map. */
+/* What Cycles loads to importance-sample the image of a world; null if it makes no map. */
 static void json_map(cJSON *object, const txm_render_budget *b)
 {
     if (!b->map_columns) {
@@ -417,7 +416,7 @@ static void json_map(cJSON *object, const txm_render_budget *b)
     txm_json_uint(map, "extra_bytes", b->map_extra_bytes);
 }
 
-/* A render tile of 0 px is the whole picture without tiles. */
+/* A render tile of 0 px stands for the whole picture without tiles. */
 void txm_stream_json_budget(const char *scene, const txm_render_budget *b)
 {
     cJSON *o = new_object("budget", scene, b->width, b->height, b->samples);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The scene that the command line names: a folder, or a built-in scene with the images that follow.
+ * The scene named on the command line: a folder, or a built-in scene with the images that follow.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 #include "tools/output/guard.h"
 #include "tools/stream/stream_args.h"
 
-/* Through symbolic links: scenes are often linked from elsewhere. */
+/* Follows symbolic links, because scenes are often links. */
 static txm_status examine_scene(const char *path, bool *exists, bool *is_folder, txm_error *err)
 {
     struct stat s;
@@ -24,7 +24,7 @@ static txm_status examine_scene(const char *path, bool *exists, bool *is_folder,
                : txm_fail_errno(err, errno, "%s: cannot examine the scene", path);
 }
 
-/* A folder of that name wins over a built-in scene. */
+/* A folder of that name takes precedence over a built-in scene. */
 static bool is_builtin(const char *name)
 {
     for (size_t i = 0; txm_render_builtin_name(i); i++)
@@ -33,7 +33,7 @@ static bool is_builtin(const char *name)
     return false;
 }
 
-/* A scene with the images that the operands name; a UDIM set counts once, by its pattern. */
+/* A scene with the images of the operands; a UDIM set counts as one image, named by its pattern. */
 static txm_status open_builtin(const txm_stream_args *a, const char *name, const txm_operands *given,
                                txm_render_scene **scene, txm_error *err)
 {
@@ -58,7 +58,7 @@ static txm_status open_builtin(const txm_stream_args *a, const char *name, const
     return status;
 }
 
-/* A name that is neither a folder's nor a built-in scene's. */
+/* The name is neither a folder nor a built-in scene. */
 static txm_status no_scene(const char *name, bool exists, txm_error *err)
 {
     const char *near = NULL, *one;
@@ -79,7 +79,7 @@ static txm_status no_scene(const char *name, bool exists, txm_error *err)
                     name, near ? " (did you mean '" : "", near ? near : "", near ? "'?)" : "");
 }
 
-/* Images on the command line are for built-in scenes; a folder's scene names its own. */
+/* Images on the command line are for built-in scenes; the scene in a folder names its own. */
 txm_status txm_stream_open_scene(const txm_stream_args *a, const txm_operands *operands, txm_render_scene **scene,
                                  txm_error *err)
 {

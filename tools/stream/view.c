@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * `txmill stream view`: a window in which one flies through a scene while its textures stream.
+ * `txmill stream view`: a window for flying through a scene while its textures stream.
  *
- * This thread takes what keys and mouse do, shows pictures and never computes one: frames come from the worker's thread
- * (view_worker.c). While the camera moves pictures are as large as 30 frames a second allow, and the window scales them
- * up; as soon as it rests they have all of the window's pixels, and accumulate. A frame at rest is given up when the
- * camera moves again.
+ * This thread handles keys and mouse and shows pictures, but never computes them; the worker's thread (view_worker.c)
+ * renders the frames. While the camera moves, the size of pictures is limited so that 30 frames per second are
+ * possible, and the window scales them up. When it rests, pictures have all of the window's pixels and accumulate. A
+ * frame at rest is cancelled when the camera moves again.
  */
 #include "tools/stream/view.h"
 
@@ -26,10 +26,11 @@
 #include "tools/stream/view_worker.h"
 
 static const double frame_ms = 1000.0 / 30.0;
-static const double rest_seconds = 0.15;   /* without a motion, until pictures have all pixels: hands stop and go on */
-static const double longest_step = 0.1;    /* seconds: after a hiccup the camera has not flown on */
-static const double message_seconds = 4.0; /* that the overlay shows what happened */
-enum { ENOUGH = 4096 /* frames at rest after which nothing changes any more */, SHOT_NAMES = 10000 };
+static const double rest_seconds =
+    0.15; /* seconds without motion before pictures have all pixels, because a hand on the mouse pauses and continues */
+static const double longest_step = 0.1;    /* seconds; after a long pause the camera has not flown on */
+static const double message_seconds = 4.0; /* seconds for which the overlay shows a message */
+enum { ENOUGH = 4096 /* frames at rest after which the picture no longer changes visibly */, SHOT_NAMES = 10000 };
 
 typedef struct view_loop {
     const txm_frames_options *options;
@@ -42,7 +43,7 @@ typedef struct view_loop {
     txm_view_result last;
     txm_view_overlay overlay;
     bool is_open, is_closed, is_dirty, is_paused, is_hidden, moves;
-    bool full; /* the job that is under way makes all pixels */
+    bool full; /* the job in progress renders all pixels */
     uint32_t width, height;
     double now, stepped, moved, shown; /* seconds: this round, the last step, the last motion, the last picture */
     char shot[32];
@@ -58,7 +59,7 @@ static void say_in_window(view_loop *v, const char *text)
     v->is_dirty = true;
 }
 
-/* Without a bound a half is that of what is held. */
+/* Without a limit, half means half of the memory in use. */
 static void change_budget(view_loop *v, bool more)
 {
     const uint64_t least = 1 << 18, most = (uint64_t)1 << 50;
@@ -74,7 +75,7 @@ static void next_policy(view_loop *v)
         v->wish.policy = 0;
 }
 
-/* The first number that no file has. */
+/* Takes the first number for which there is no file. */
 static void ask_for_shot(view_loop *v)
 {
     if (!v->last.rgba || v->wants_shot)
@@ -164,7 +165,7 @@ static void take_event(view_loop *v, const txm_window_event *event)
 
 /* ---- frames ---- */
 
-/* Where the camera is now, and how large its picture can be. */
+/* Moves the camera to its current place and chooses the size of its picture. */
 static void fly_on(view_loop *v)
 {
     const double seconds = v->now - v->stepped;
@@ -181,7 +182,8 @@ static void fly_on(view_loop *v)
     v->wish.camera = txm_flight_camera(&v->flight, v->width, v->height);
 }
 
-/* Nothing would change: the picture has accumulated long enough, and no texel is missing that could still come. */
+/* Whether no frame has to be rendered: the window is hidden, the view is paused, or nothing was changed and the picture
+ * has accumulated long enough. */
 static bool is_idle(const view_loop *v)
 {
     const txm_view_wish *has = &v->last.wish;
@@ -204,7 +206,7 @@ static void begin_frame(view_loop *v)
     txm_view_worker_start(v->worker, &v->wish);
 }
 
-/* What only a change from one job to the next says. */
+/* Handles results that only matter if they changed since the previous job. */
 static void note_result(view_loop *v, const txm_view_result *r)
 {
     char text[sizeof v->overlay.message];
@@ -225,7 +227,7 @@ static void note_result(view_loop *v, const txm_view_result *r)
     }
 }
 
-/* The scene is open: the camera is the scene's, and the overlay has figures. */
+/* The scene is open: the camera becomes the scene's, and the overlay gets figures. */
 static void begin_flight(view_loop *v, const txm_view_result *r)
 {
     const txm_frames *frames = txm_view_worker_frames(v->worker);
@@ -236,7 +238,7 @@ static void begin_flight(view_loop *v, const txm_view_result *r)
     txm_flight_begin(&v->flight, &r->wish.camera, txm_frames_distance(frames, false));
 }
 
-/* A frame that was given up, since the camera moves, is no failure. */
+/* A frame that was cancelled because the camera moved is not a failure. */
 static txm_status take_result(view_loop *v, const txm_view_result *r, txm_error *err)
 {
     if (!v->is_open) {
@@ -304,7 +306,7 @@ txm_status txm_stream_view_check(const txm_play_args *a, txm_error *err)
     return TXM_OK;
 }
 
-/* What a screen certainly has room for, in the scene's proportions, unless a size was given. */
+/* A size that fits any screen, in the scene's proportions, unless a size was given. */
 static void choose_window_size(view_loop *v, const txm_render_scene *scene)
 {
     const double most_width = 1280.0, most_height = 720.0;
@@ -320,8 +322,8 @@ static void choose_window_size(view_loop *v, const txm_render_scene *scene)
     v->height = (uint32_t)(share * v->height) > 0 ? (uint32_t)(share * v->height) : 1;
 }
 
-/* One round: events, the worker's result, the next job, the picture. It waits for the worker some milliseconds at most,
- * so events wait no longer either. */
+/* One round: events, the worker's result, the next job, the picture. It waits for the worker only a few milliseconds,
+ * and so delays events no longer. */
 static txm_status run_round(view_loop *v, txm_error *err)
 {
     enum { EVENTS_MS = 5, IDLE_MS = 20 };
@@ -347,7 +349,7 @@ static txm_status run_round(view_loop *v, txm_error *err)
     return status;
 }
 
-/* What the frames came to, as of a play. */
+/* The results of the frames, in the form of a play. */
 static txm_status collect_view(view_loop *v, txm_play_run *run, txm_error *err)
 {
     txm_frames *frames = txm_view_worker_frames(v->worker);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What a view says about its frames, line by line; the window draws it.
+ * Writes the text of a view's overlay line by line; the window draws it.
  */
 #include "tools/stream/view_overlay.h"
 
@@ -20,7 +20,7 @@ void txm_view_overlay_note(txm_view_overlay *o, double seconds)
         o->seconds_a_frame += share * (seconds - o->seconds_a_frame);
 }
 
-/* The window's font has ASCII alone. */
+/* The window's font is ASCII only. */
 static void add_line(txm_view_lines *l, const char *format, ...) __attribute__((format(printf, 2, 3)));
 static void add_line(txm_view_lines *l, const char *format, ...)
 {

@@ -12,17 +12,17 @@ typedef struct txm_view_lines {
     size_t count;
 } txm_view_lines;
 
-/* What the overlay shows besides a frame's figures. */
+/* Data that the overlay shows in addition to a frame's figures. */
 typedef struct txm_view_overlay {
-    double seconds_a_frame; /* from picture to picture, on average over about a second; 0: unknown */
+    double seconds_a_frame; /* from picture to picture, averaged over about a second; 0: unknown */
     bool is_hidden, with_keys;
-    char message[TXM_VIEW_LINE]; /* what happened last */
+    char message[TXM_VIEW_LINE]; /* the last event */
     double message_until;        /* 0: none */
 } txm_view_overlay;
 
-/* A picture came so long after the one before. */
+/* Records the time between the last two pictures. */
 void txm_view_overlay_note(txm_view_overlay *overlay, double seconds);
-/* `last` NULL: the scene is being opened. Lines are ASCII, and fit a window of 480 px. */
+/* `last` is NULL while the scene is being opened. Lines are ASCII and fit in a window of 480 px. */
 void txm_view_overlay_write(const txm_view_overlay *overlay, const txm_view_result *last, float speed, bool is_paused,
                             txm_view_lines *lines);
 #endif

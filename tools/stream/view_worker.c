@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * One thread, one job at a time, handed over under a lock. See view_worker.h.
+ * One thread with one job at a time, handed over under a lock. See view_worker.h.
  */
 #include "tools/stream/view_worker.h"
 
@@ -30,24 +30,24 @@ struct txm_view_worker {
     pthread_t thread;
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    /* Under the lock. */
+    /* Protected by the lock. */
     job_state state;
     bool ends;
-    /* Whoever has the job. */
+    /* Owned by the thread that has the job. */
     txm_view_wish wish;
     txm_view_result result;
     txm_frames *frames;
     float *rgb;
     size_t rgb_room;        /* px */
-    picture_codes codes[2]; /* the caller shows one while the next frame goes to the other */
+    picture_codes codes[2]; /* the caller shows one while the next frame is written to the other */
     int back;
-    uint8_t *ramp; /* codes of linear values from 0 to 1, in CODES steps */
+    uint8_t *ramp; /* sRGB codes of linear values from 0 to 1, in CODES steps */
     volatile int cancel;
 };
 
 /* ---- jobs ---- */
 
-/* A step of the table is a fifth of a code at most, where the curve is steepest. */
+/* A step of the table is at most a fifth of a code, at the steepest part of the curve. */
 static bool make_ramp(txm_view_worker *w)
 {
     float *ramp = txm_calloc(CODES, sizeof *ramp);
@@ -63,7 +63,7 @@ static uint8_t code_of(const txm_view_worker *w, float linear)
     return linear > 0.0f ? w->ramp[linear < 1.0f ? (size_t)(linear * (float)(CODES - 1) + 0.5f) : CODES - 1] : 0;
 }
 
-/* Content is not kept. */
+/* Does not keep the content. */
 static bool make_room(void **items, size_t *room, size_t count, size_t bytes)
 {
     if (count <= *room)
@@ -74,7 +74,7 @@ static bool make_room(void **items, size_t *room, size_t count, size_t bytes)
     return *items;
 }
 
-/* The picture as the window shows it, into the buffer that the caller does not show. */
+/* Converts the picture for the window into the buffer that the caller is not showing. */
 static txm_status take_picture(txm_view_worker *w, txm_error *err)
 {
     picture_codes *p = &w->codes[w->back];
@@ -97,7 +97,7 @@ static txm_status take_picture(txm_view_worker *w, txm_error *err)
     return TXM_OK;
 }
 
-/* What differs from the job before is set; a value that is refused goes back to what it was. */
+/* Applies the differences from the previous job; a refused value keeps its old setting. */
 static void change_settings(txm_view_worker *w, txm_view_wish *has, const txm_view_wish *wish)
 {
     txm_view_result *r = &w->result;

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * zlib streams, and the choice of the encoder for each.
+ * Writes zlib streams and chooses the encoder for each.
  *
- * In: the filtered bytes of a tile and a level, or 0 for "adapt". Out: a zlib stream from the sparse encoder or from
- * libdeflate, whichever a survey of the bytes says. It depends on nothing but the bytes, so every machine writes the
- * same file.
+ * A stream comes from the sparse encoder or from libdeflate, at the given level or, at level 0, as a survey of the
+ * filtered bytes suggests. The choice depends on nothing but the bytes, so every machine writes the same file.
  */
 #include "mill/encode/deflate.h"
 
@@ -15,8 +14,8 @@
 #include "tile/base/mem.h"
 #include "tile/decode/inflate_parts.h"
 
-/* The fastest level is the sparse encoder's search for few matches, on whatever it meets; the others are libdeflate's.
- */
+/* The fastest level is the sparse encoder's search for few matches, for any input; the other levels are
+ * libdeflate's. */
 enum {
     HARDLY_ANYTHING = 32,
     SPARSE = 1,
@@ -30,10 +29,10 @@ struct txm_deflate {
     int level;
     txm_deflate_shape shape;
     txm_sparse *sparse;                                       /* level 0 */
-    struct libdeflate_compressor *compressors[MAX_LEVEL + 1]; /* by level, made when first used */
+    struct libdeflate_compressor *compressors[MAX_LEVEL + 1]; /* indexed by level, created on first use */
 };
 
-/* libdeflate's compressors are made when they are first used: a level takes up to a megabyte. */
+/* libdeflate's compressors are created on first use, because a level takes up to a megabyte. */
 txm_status txm_deflate_new(int level, const txm_deflate_shape *shape, txm_deflate **out, txm_error *err)
 {
     if (level < 0 || level > MAX_LEVEL)
@@ -63,7 +62,7 @@ void txm_deflate_free(txm_deflate **deflate)
     *deflate = NULL;
 }
 
-/* Blocks of one part's bytes each, or of an equal share of them where a part is long. */
+/* The size of blocks: one part, or an equal share of a part that is long. */
 static size_t block_bytes(const txm_deflate *d, size_t size_bytes)
 {
     size_t part = (size_bytes + (size_t)d->shape.parts - 1) / (size_t)d->shape.parts;
@@ -71,11 +70,11 @@ static size_t block_bytes(const txm_deflate *d, size_t size_bytes)
     return (part + pieces - 1) / pieces;
 }
 
-/* For whichever encoder is chosen. */
+/* Holds for either encoder. */
 size_t txm_deflate_bound(const txm_deflate *d)
 {
     size_t most = libdeflate_zlib_compress_bound(NULL, d->shape.max_bytes);
-    /* Short inputs have short blocks: their headers count for more. */
+    /* Short inputs have short blocks, in which headers weigh more. */
     size_t block = block_bytes(d, d->shape.max_bytes), sparse = txm_sparse_bound(d->shape.max_bytes, block);
     if (txm_sparse_bound(d->shape.max_bytes, TXM_IN_PARTS) > sparse)
         sparse = txm_sparse_bound(d->shape.max_bytes, TXM_IN_PARTS);
@@ -83,20 +82,19 @@ size_t txm_deflate_bound(const txm_deflate *d)
     return d->sparse && sparse > most ? sparse : most;
 }
 
-/* The level that a stream deserves, SPARSE or one of libdeflate's, and how the former searches.
+/* Chooses the level of a stream, SPARSE or one of libdeflate's, and how the sparse encoder searches.
  *
- * Where matches would save little on the literals' cost, looking for few is both faster and smaller, the more so the
- * less there is to save. Elsewhere several candidates are compared, or, where 8 bits were widened to 16 or half to
- * float and some bytes repeat others or are zero, libdeflate finds the short matches that this makes: level 6 on bytes
- * that are nearly all matches, for which it is fast. Tiles of one colour, of which there may be many, take half of the
- * bytes by that level, too. The limits were fitted on 60,000 tiles of photographs, renderings and maps;
- * bench/bench_codec.c measures what comes of them.
- */
+ * If matches would save little compared with literals, searching for few of them is both faster and gives smaller
+ * streams, the more so the less there is to save. Otherwise several candidates are compared. If 8 bits were widened to
+ * 16, or half to float, and some bytes repeat others or are zero, libdeflate finds the resulting short matches: at
+ * level 6 for bytes that are nearly all matches, for which it is fast. Tiles of one colour, which may be numerous, also
+ * take half the bytes at that level. The thresholds were fitted to 60,000 tiles of photographs, renderings and maps;
+ * bench/bench_codec.c measures the results. */
 static int choose_level(const txm_deflate *d, const uint8_t *src, size_t size_bytes, txm_search *search)
 {
     uint64_t few_bits = size_bytes * 8 / 10;
-    /* A sixteenth of EXR's split bytes tells enough, and an eighth of TIFF's; where low bytes repeat high ones, it
-     * takes a quarter. */
+    /* A sixteenth of EXR's split bytes is a sufficient sample, and an eighth of TIFF's; a quarter is needed if low
+     * bytes repeat high ones. */
     size_t apart = d->shape.parts > 1 ? 16 : d->shape.wide ? 4 : 8, block = block_bytes(d, size_bytes);
     txm_survey s = txm_sparse_survey(d->sparse, src, size_bytes, block, d->shape.step_bytes, apart, few_bits);
     double share = (double)s.literal_bits / (8 * (double)size_bytes);
@@ -110,12 +108,12 @@ static int choose_level(const txm_deflate *d, const uint8_t *src, size_t size_by
     return few || !d->shape.widened ? SPARSE : s.literal_bits < few_bits ? 6 : 4;
 }
 
-/* Streams in parts look like any other zlib stream to readers that do not know about parts. */
+/* Readers that do not support parts see an ordinary zlib stream. */
 static void run_sparse(txm_deflate *d, const uint8_t *src, size_t size_bytes, txm_search search, uint8_t *dst,
                        size_t *encoded_bytes)
 {
     dst[0] = 0x78; /* deflate, window of 32 KiB */
-    dst[1] = 0x5e; /* a fast encoder made it; makes the header a multiple of 31 */
+    dst[1] = 0x5e; /* states a fast encoder, and makes the header a multiple of 31 */
     bool in_parts = d->shape.parts > 1 && size_bytes <= TXM_PARTS_MAX_BYTES;
     size_t block = in_parts ? TXM_IN_PARTS : block_bytes(d, size_bytes);
     size_t step = d->shape.step_bytes, n = ZLIB_HEADER_BYTES;

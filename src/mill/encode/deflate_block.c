@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A deflate block with dynamic codes, and the codes.
+ * Writes a deflate block with dynamic codes, and computes the codes.
  *
- * In: counts of symbols and the sequences to write. Out: one block with its header. Lengths come from a Huffman tree
- * of limited depth; ties are broken by symbol, so that the result is the same everywhere.
+ * From counts of symbols and a list of sequences it writes one block with its header. Code lengths come from a Huffman
+ * tree of limited depth; ties are broken by symbol, so that the result is the same everywhere.
  */
 #include "mill/encode/deflate_block.h"
 
@@ -14,9 +14,10 @@
 enum { DEPTHS = 48 }; /* a tree over a sum below 2^31 has at most 45 levels (Fibonacci numbers), whatever its limit */
 static const uint32_t NONE = UINT32_MAX;
 
-/* Orders all symbols by frequency, rare ones first, equal ones by symbol: one key holds both. Returns how many are
- * used; those come last. One pass of a counting sort puts frequencies below the last bucket's in order, nearly all of a
- * large alphabet's; small ones are quicker sorted by insertion, all in that bucket. */
+/* Orders all symbols by frequency, rare ones first and equal ones by symbol, using keys that hold both. Returns the
+ * number of used symbols, which come last. One pass of a counting sort orders nearly all of a large alphabet: the
+ * frequencies below that of the last bucket. The last bucket is sorted by insertion, and so is a whole small alphabet,
+ * for which that is faster. */
 static size_t sort_symbols(const uint32_t *frequencies, size_t count, uint64_t *sorted)
 {
     enum { MOST_BUCKETS = 256, SMALL = 32 };
@@ -41,13 +42,14 @@ static size_t sort_symbols(const uint32_t *frequencies, size_t count, uint64_t *
     return count - unused;
 }
 
-/* Counts the leaves at each depth of the Huffman tree over ascending weights, at least two, after which two more words
- * can be written. Leaves and inner nodes each come in ascending order, so the two smallest nodes are at the heads of
- * two queues. Which of them these are is as good as random: it is computed, not branched to. */
+/* Counts the leaves at each depth of the Huffman tree over at least two ascending weights; two more words after them
+ * must be writable. Leaves and inner nodes are both produced in ascending order, so the two smallest nodes are at the
+ * heads of two queues. Which queue is next is nearly random, so it is computed without a branch. */
 static void count_depths(uint64_t *sorted, size_t used, uint32_t *depths)
 {
-    uint32_t weight[TXM_HUFFMAN_MAX_SYMBOLS + 2]; /* of inner nodes; NONE, larger than any, of those not made yet */
-    uint16_t parent[TXM_HUFFMAN_MAX_SYMBOLS + 2]; /* of inner nodes; set too early as well, and again in time */
+    uint32_t
+        weight[TXM_HUFFMAN_MAX_SYMBOLS + 2]; /* of inner nodes; NONE, larger than any weight, for those not made yet */
+    uint16_t parent[TXM_HUFFMAN_MAX_SYMBOLS + 2]; /* of inner nodes; also set too early, and set again in time */
     uint8_t depth[TXM_HUFFMAN_MAX_SYMBOLS];
     uint32_t inner_nodes[DEPTHS] = {0}; /* at each depth */
     size_t leaf = 0, inner = 0, made = 0;
@@ -63,7 +65,7 @@ static void count_depths(uint64_t *sorted, size_t used, uint32_t *depths)
         leaf += 1u + two_leaves - two_inner;
         inner += 1u - two_leaves + two_inner;
     }
-    depth[made - 1] = 0; /* the root is made last; every parent comes after its children */
+    depth[made - 1] = 0; /* the root is made last, and every parent comes after its children */
     inner_nodes[0] = 1;
     for (size_t i = made - 1; i-- > 0;) {
         depth[i] = (uint8_t)(depth[parent[i]] + 1);
@@ -73,8 +75,8 @@ static void count_depths(uint64_t *sorted, size_t used, uint32_t *depths)
         depths[d] = 2 * inner_nodes[d - 1] - inner_nodes[d];
 }
 
-/* Makes a code with leaves deeper than max_bits fit: they move up to max_bits, which overfills the code space; each
- * step then takes one unit back by hanging a leaf of max_bits beside a shallower one, which goes one deeper. */
+/* Limits the depths of a code to max_bits. Deeper leaves move up to max_bits, which overfills the code space; each step
+ * then frees one unit by moving a shallower leaf one level down and placing a leaf of max_bits beside it. */
 static void limit_depths(uint32_t *depths, int max_bits)
 {
     uint64_t space = 0;
@@ -94,7 +96,7 @@ static void limit_depths(uint32_t *depths, int max_bits)
     }
 }
 
-/* Lengths beyond the limit are rare: limit_depths pushes them back, at next to no cost. */
+/* Lengths beyond the limit are rare, so limit_depths costs almost no compression. */
 void txm_huffman_lengths(const uint32_t *frequencies, size_t count, int max_bits, uint8_t *lengths)
 {
     uint64_t all[TXM_HUFFMAN_MAX_SYMBOLS + 2];
@@ -111,12 +113,12 @@ void txm_huffman_lengths(const uint32_t *frequencies, size_t count, int max_bits
     count_depths(sorted, used, depths);
     limit_depths(depths, max_bits);
     size_t i = 0;
-    for (int d = max_bits; d > 0; d--) /* rare symbols first: the longest codes */
+    for (int d = max_bits; d > 0; d--) /* rare symbols come first and have the longest codes */
         for (uint32_t k = 0; k < depths[d]; k++)
             lengths[sorted[i++] & 0xffffffff] = (uint8_t)d;
 }
 
-/* Deflate writes codes from their other end: the bits of a byte reversed. */
+/* Deflate writes codes in reverse bit order; this table reverses the bits of a byte. */
 #define TXM_REVERSED_2(n) n, n + 2 * 64, n + 1 * 64, n + 3 * 64
 #define TXM_REVERSED_4(n)                                                                                              \
     TXM_REVERSED_2(n), TXM_REVERSED_2(n + 2 * 16), TXM_REVERSED_2(n + 1 * 16), TXM_REVERSED_2(n + 3 * 16)
@@ -124,7 +126,7 @@ void txm_huffman_lengths(const uint32_t *frequencies, size_t count, int max_bits
     TXM_REVERSED_4(n), TXM_REVERSED_4(n + 2 * 4), TXM_REVERSED_4(n + 1 * 4), TXM_REVERSED_4(n + 3 * 4)
 static const uint8_t REVERSED[256] = {TXM_REVERSED_6(0), TXM_REVERSED_6(2), TXM_REVERSED_6(1), TXM_REVERSED_6(3)};
 
-/* Where a length is used, its codes follow one another, by symbol. */
+/* Codes of the same length are consecutive, in the order of symbols. */
 void txm_huffman_codes(const uint8_t *lengths, size_t count, uint16_t *codes)
 {
     unsigned depths[TXM_HUFFMAN_MAX_BITS + 1] = {0}, next[TXM_HUFFMAN_MAX_BITS + 2] = {0};
@@ -143,7 +145,7 @@ void txm_huffman_codes(const uint8_t *lengths, size_t count, uint16_t *codes)
 
 enum { END_OF_BLOCK = 256, PRECODE_SYMBOLS = 19, PRECODE_BITS = 7 };
 
-/* The code lengths of both codes, run-length coded with symbols 16 to 18. `items`: symbol | extra << 8. */
+/* Run-length codes the lengths of both codes, with symbols 16 to 18. `items`: symbol | extra << 8. */
 static size_t pack_lengths(const uint8_t *lengths, size_t count, uint16_t *items)
 {
     size_t n = 0;
@@ -168,7 +170,7 @@ static size_t pack_lengths(const uint8_t *lengths, size_t count, uint16_t *items
     return n;
 }
 
-/* Lengths are run-length coded, then coded by a code of their own. */
+/* The lengths are run-length coded, and then coded with their own code. */
 static void write_header(txm_bit_writer *w, const uint8_t *litlen, const uint8_t *distance, bool last)
 {
     static const uint8_t order[PRECODE_SYMBOLS] = {16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15};
@@ -207,7 +209,8 @@ static void write_header(txm_bit_writer *w, const uint8_t *litlen, const uint8_t
     }
 }
 
-/* Four codes in a row. They are joined in pairs, so that only one addition and one shift wait for what came before. */
+/* Writes four codes. They are joined in pairs, so that only one addition and one shift depend on the previous
+ * output. */
 static inline void put_literals(txm_bit_writer *w, const uint32_t *entries, const uint8_t *p)
 {
     uint32_t a = entries[p[0]], b = entries[p[1]], c = entries[p[2]], d = entries[p[3]];
@@ -216,12 +219,13 @@ static inline void put_literals(txm_bit_writer *w, const uint32_t *entries, cons
     txm_put_bits(w, ab | cd << two, two + (c & 255) + (d & 255));
 }
 
-/* Code and length of a symbol in one word: one load per literal. Four at a time fit the bit buffer between two
- * flushes. */
+/* The code and length of a symbol share one word, so a literal needs one load. Four literals fit in the bit buffer
+ * between two flushes. */
 static void write_literals(txm_bit_writer *w, const txm_literal_codes *codes, const uint8_t *p, size_t n)
 {
     const uint32_t *entries = codes->entries;
-    txm_bit_writer local = *w; /* what is written may alias the writer, which would go to memory and back each time */
+    txm_bit_writer local =
+        *w; /* the output may alias the writer, which would then be stored and loaded again each time */
     for (; n >= 4; n -= 4, p += 4) {
         put_literals(&local, entries, p);
         txm_flush_bits(&local);
@@ -232,7 +236,8 @@ static void write_literals(txm_bit_writer *w, const txm_literal_codes *codes, co
     *w = local;
 }
 
-/* The same where four more bytes follow: the last, fewer than four, are written without a branch for each number. */
+/* The same if four more bytes follow: the last literals, fewer than four, are written without a branch on their
+ * number. */
 static inline void write_before_match(txm_bit_writer *w, const uint32_t *entries, const uint8_t *p, size_t n)
 {
     for (; n >= 4; n -= 4, p += 4) {
@@ -245,9 +250,9 @@ static inline void write_before_match(txm_bit_writer *w, const uint32_t *entries
     txm_flush_bits(w);
 }
 
-enum { LONG_RUN = 16 }; /* of literals, from which on vector instructions pay */
+enum { LONG_RUN = 16 }; /* literals from which on vector instructions pay */
 
-/* Literals that no match covers, matches, the end of the block. */
+/* Writes the literals and matches in order, and the end of the block. */
 void txm_deflate_block(txm_bit_writer *w, const uint8_t *src, size_t n, const txm_sequence *sequences, size_t matches,
                        uint32_t *litlen, const uint32_t *distance_counts, txm_literal_writer vector, bool last)
 {
@@ -269,7 +274,7 @@ void txm_deflate_block(txm_bit_writer *w, const uint8_t *src, size_t n, const tx
         codes.rest[i] = (uint8_t)(lc[i] >> 8 << 4 | ll[i]);
     }
     write_header(w, ll, dl, last);
-    local = *w; /* what is written may alias the writer, which would go to memory and back each time */
+    local = *w; /* the output may alias the writer, which would then be stored and loaded again each time */
     for (size_t i = 0; i < matches; i++) {
         const txm_sequence *q = &sequences[i];
         if (vector && q->literals >= LONG_RUN)

@@ -2,14 +2,14 @@
  *
  * TIFF's horizontal predictor and EXR's zip filter.
  *
- * Rows come in as pixels and go out as what compresses better: differences to the pixel before (TIFF), or bytes sorted
- * by significance and differenced (EXR). tiff_decode.c and exr_decode.c hold the inverses.
+ * They transform rows of pixels into data that compresses better: differences from the previous pixel (TIFF), or bytes
+ * sorted by significance and differenced (EXR). tiff_decode.c and exr_decode.c have the inverses.
  */
 #include "mill/encode/filter.h"
 
 #include <string.h>
 
-/* Loops that compilers vectorise: no branches inside. */
+/* These loops have no branches inside, so compilers can vectorize them. */
 void txm_predict_row_u8(const uint8_t *restrict src, size_t samples, uint32_t channels, uint8_t *restrict dst)
 {
     size_t first = channels < samples ? channels : samples;
@@ -26,14 +26,14 @@ void txm_predict_row_u16(const uint16_t *restrict src, size_t samples, uint32_t 
         dst[i] = (uint16_t)(src[i] - src[i - channels]);
 }
 
-/* Even bytes to the front half, odd ones to the back, then differences. */
+/* Moves even bytes to the front half and odd ones to the back, then takes differences. */
 void txm_zip_filter(const uint8_t *restrict src, size_t size_bytes, uint8_t *restrict dst)
 {
     if (!size_bytes)
         return;
     size_t even = (size_bytes + 1) / 2, odd = size_bytes / 2;
     uint8_t *high = dst + even;
-    /* The difference of a split byte is to the byte two places before it in src; only the seams differ. */
+    /* The difference of a split byte is taken from the byte two places before it in src; only the seams differ. */
     dst[0] = src[0];
     for (size_t i = 1; i < even; i++)
         dst[i] = (uint8_t)(src[2 * i] - src[2 * i - 2] + 128);
@@ -44,7 +44,7 @@ void txm_zip_filter(const uint8_t *restrict src, size_t size_bytes, uint8_t *res
         high[i] = (uint8_t)(src[2 * i + 1] - src[2 * i - 1] + 128);
 }
 
-/* Four channels are the common case, spelt out so that compilers vectorise it. */
+/* The common case of four channels is written out so that compilers vectorize it. */
 void txm_planes_u16(const uint16_t *restrict src, size_t pixels, uint32_t channels, uint16_t *restrict dst)
 {
     if (channels == 4) {

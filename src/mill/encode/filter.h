@@ -2,13 +2,13 @@
  *
  * The reversible filters in front of deflate. Both turn smooth images into streams of small numbers:
  *
- *   - TIFF's horizontal predictor (tag 317 = 2): each sample becomes its difference to the sample of the same channel
- * one pixel to the left, modulo 2^bits, row by row.
+ *   - TIFF's horizontal predictor (tag 317 = 2): each sample becomes its difference from the sample of the same channel
+ *     one pixel to the left, modulo 2^bits, row by row.
  *   - EXR's zip filter: a tile's bytes are split into those at even and those at odd positions (the low and the high
- *     bytes of half samples), then each byte becomes its difference to the byte before it plus 128.
+ *     bytes of half samples), then each byte becomes its difference from the byte before it plus 128.
  *
- * Plain C that compilers turn into SSE2 or NEON: at 10 GB/s (TIFF) and 4 GB/s (EXR) they are one or two per cent of the
- * encoder's time, so no ISA of its own earns its keep here.
+ * They are plain C, which compilers vectorize with SSE2 or NEON. At 10 GB/s (TIFF) and 4 GB/s (EXR) they take one or
+ * two per cent of the encoder's time, so versions for other ISAs are not worthwhile.
  */
 #ifndef TXM_ENCODE_FILTER_H
 #define TXM_ENCODE_FILTER_H
@@ -19,11 +19,11 @@
 void txm_predict_row_u8(const uint8_t *src, size_t samples, uint32_t channels, uint8_t *dst);
 void txm_predict_row_u16(const uint16_t *src, size_t samples, uint32_t channels, uint16_t *dst);
 
-/* Splits and differences `size_bytes` bytes; dst has as many and does not overlap src. */
+/* Splits `size_bytes` bytes and takes differences; dst has the same size and does not overlap src. */
 void txm_zip_filter(const uint8_t *src, size_t size_bytes, uint8_t *dst);
 
-/* Splits `pixels` interleaved pixels of `channels` samples of 2 or 4 bytes into `channels` planes, in their order. Each
- * plane has pixels samples, one after the other. */
+/* Splits `pixels` interleaved pixels of `channels` samples of 2 or 4 bytes into `channels` planes of `pixels` samples
+ * each, in channel order. */
 void txm_planes_u16(const uint16_t *src, size_t pixels, uint32_t channels, uint16_t *dst);
 void txm_planes_u32(const uint32_t *src, size_t pixels, uint32_t channels, uint32_t *dst);
 #endif

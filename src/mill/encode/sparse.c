@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Deflate for filtered pixels.
+ * A deflate encoder for filtered pixels.
  *
- * Most tiles of a photograph hold few matches, and looking for them costs more than they save. A survey estimates at a
- * few places what matches would save; matches are then taken only where they pay on the estimated cost of their
- * literals. Where they save much, more than one candidate is compared at each place: a hash table holds the last
- * position of each key, and each position links to the one before it that had the same hash.
+ * Most tiles of a photograph have few matches, and searching for them costs more than they save. A survey therefore
+ * estimates at a few places how much matches would save, and matches are used only if they are cheaper than the
+ * estimated cost of their literals. If they save a lot, several candidates are compared at each place: a hash table
+ * holds the last position of each key, and each position links to the previous one with the same hash.
  */
 #include "mill/encode/sparse.h"
 
@@ -18,41 +18,41 @@
 #include "tile/base/mem.h"
 #include "tile/decode/inflate_parts.h"
 
-/* Compiled once for each thoroughness. */
+/* Inlined, so that it is compiled once for each search setting. */
 #define TXM_TEMPLATE static inline __attribute__((always_inline))
 
 enum {
     MIN_MATCH = 8, /* one load */
     HASH_BITS = 12,
     COUNTERS = 8,
-    COST_ONE = 16, /* units of a bit in estimated costs */
+    COST_ONE = 16, /* units per bit in estimated costs */
     LINKS = 32768, /* positions that are remembered: at least as many as a distance can span */
     STRIPE_BYTES = 512,
-    STRIPES_APART = 4, /* without a survey, costs are estimated by one stripe of four */
+    STRIPES_APART = 4, /* without a survey, costs are estimated from one stripe in four */
     MAX_SURVEYED = 8   /* blocks whose costs are kept */
 };
 
 /* Estimated costs of a block. */
 typedef struct block_costs {
-    uint16_t literals[TXM_LITERALS]; /* of each, in COST_ONE-ths of a bit */
-    unsigned key_bits;               /* of eight bytes on average, in bits */
+    uint16_t literals[TXM_LITERALS]; /* of each literal, in COST_ONE-ths of a bit */
+    unsigned key_bits;               /* average cost of eight bytes, in bits */
 } block_costs;
 
 struct txm_sparse {
     txm_literal_writer literal_writer;
     txm_sequence *sequences;
     uint16_t last[1 << HASH_BITS];      /* low half of the number of the last position with this hash */
-    uint16_t links[LINKS];              /* how many positions before each one lies the last with the same hash */
+    uint16_t links[LINKS];              /* distance in positions to the previous one with the same hash */
     uint16_t last_long[1 << HASH_BITS]; /* the same for the survey's longer key */
-    /* Counts of bytes, spread over tables by position: an increment waits for the one before of the same counter, and
-     * alpha is the same number in every fourth byte. */
+    /* Counts of bytes, in several tables by position: increments of the same counter wait for each other, and alpha is
+     * often the same in every fourth byte. */
     uint32_t bytes[COUNTERS][TXM_LITERALS];
     uint32_t litlen[TXM_LITLEN_SYMBOLS], distance[TXM_DISTANCE_SYMBOLS];
-    block_costs costs[MAX_SURVEYED]; /* of each block that was surveyed, or of the one at hand */
-    size_t surveyed_block;           /* its size, 0: none was */
+    block_costs costs[MAX_SURVEYED]; /* of each surveyed block, or of the current one */
+    size_t surveyed_block;           /* its block size; 0: no survey */
 };
 
-/* Room for as many matches as the input could hold. */
+/* Reserves room for as many matches as the input could have. */
 txm_sparse *txm_sparse_new(size_t max_bytes)
 {
     txm_sparse *s = txm_calloc(1, sizeof *s);
@@ -76,7 +76,7 @@ void txm_sparse_free(txm_sparse **sparse)
 
 /* ---- costs ---- */
 
-/* log2 in COST_ONE-ths, from a table of the mantissa: integers, so that every machine decides alike. */
+/* log2 in COST_ONE-ths, from a table of the mantissa. Integers make every machine decide alike. */
 static unsigned log2_scaled(uint32_t v)
 {
     static const uint8_t mantissa[32] = {0, 1,  1,  2,  3,  3,  4,  5,  5,  6,  6,  7,  7,  8,  8,  9,
@@ -86,7 +86,7 @@ static unsigned log2_scaled(uint32_t v)
     return e * COST_ONE + mantissa[m];
 }
 
-/* In several counters: the same byte again and again would wait for itself. */
+/* Uses several counters, since increments for repeated bytes would wait for each other. */
 static inline void count_8(txm_sparse *s, uint64_t v)
 {
     s->bytes[0][v & 255]++;
@@ -108,8 +108,8 @@ static void count_bytes(txm_sparse *s, const uint8_t *src, size_t n)
         s->bytes[i % COUNTERS][src[i]]++;
 }
 
-/* The same where eight more bytes follow: they are counted as zeros and taken back, without a branch for each length.
- */
+/* The same if eight more bytes follow: they are counted as zeros, which are subtracted again, without a branch on the
+ * length. */
 static inline void count_before_match(txm_sparse *s, const uint8_t *src, size_t n)
 {
     size_t i = 0;
@@ -127,7 +127,7 @@ static void add_counters(txm_sparse *s)
             s->litlen[b] += s->bytes[i][b];
 }
 
-/* Counts the bytes of one stripe in each period, and says how many that were. */
+/* Counts the bytes of one stripe in each period; returns how many there were. */
 static size_t sample(txm_sparse *s, const uint8_t *src, size_t n, size_t period)
 {
     size_t seen = 0;
@@ -140,7 +140,7 @@ static size_t sample(txm_sparse *s, const uint8_t *src, size_t n, size_t period)
     return seen;
 }
 
-/* Costs of literals from the counts of n bytes; returns what all of them cost together. */
+/* Computes costs of literals from the counts of n bytes; returns the cost of all of them. */
 static uint64_t set_costs(txm_sparse *s, size_t n, block_costs *cost)
 {
     uint64_t sum = 0;
@@ -148,14 +148,14 @@ static uint64_t set_costs(txm_sparse *s, size_t n, block_costs *cost)
     add_counters(s);
     for (int b = 0; b < TXM_LITERALS; b++) {
         uint32_t v = s->litlen[b];
-        cost->literals[b] = (uint16_t)(all - (v ? log2_scaled(v) : 0) + 1); /* what a sample lacks is rare */
+        cost->literals[b] = (uint16_t)(all - (v ? log2_scaled(v) : 0) + 1); /* bytes missing from the sample are rare */
         sum += (uint64_t)v * cost->literals[b];
     }
     cost->key_bits = (unsigned)(sum * MIN_MATCH / n / COST_ONE);
     return sum;
 }
 
-/* Of the lowest four bytes of `key`, by the estimated code of the block. */
+/* The cost of the lowest four bytes of `key` by the block's estimated code. */
 static inline unsigned cost_of_4(const uint16_t *cost, uint64_t key)
 {
     return (unsigned)cost[key & 255] + cost[key >> 8 & 255] + cost[key >> 16 & 255] + cost[key >> 24 & 255];
@@ -163,15 +163,15 @@ static inline unsigned cost_of_4(const uint16_t *cost, uint64_t key)
 
 /* ---- the survey ---- */
 
-/* Matches of one key size on their way through a stripe. */
+/* The state of a survey of matches with one key size in a stripe. */
 typedef struct match_survey {
-    uint16_t *last;    /* by hash, as txm_sparse.last */
+    uint16_t *last;    /* by hash, like txm_sparse.last */
     unsigned distance; /* of the match that the previous position belongs to; 0: none */
     uint64_t saved;
 } match_survey;
 
-/* Looks at one position. `literals`: cost of the key's bytes; `more`: of those that a match which goes on adds, a match
- * being paid for once. */
+/* Surveys one position. `literals` is the cost of the key's bytes, and `more` the cost of the bytes by which it extends
+ * a match, since a match is paid for only once. */
 static inline void survey_position(match_survey *m, unsigned distance, bool equal, unsigned literals, unsigned more)
 {
     unsigned price = (9 + txm_log2_floor(distance | 1)) * COST_ONE;
@@ -184,7 +184,7 @@ static inline void survey_position(match_survey *m, unsigned distance, bool equa
     m->saved += worth ? literals - price : 0;
 }
 
-/* Matches of four and of eight bytes are looked for at the same time. */
+/* Searches for matches of four and of eight bytes at the same time. */
 static void survey_stripe(const uint16_t *cost, const uint8_t *base, size_t from, size_t to, size_t step,
                           match_survey *by_4, match_survey *by_8)
 {
@@ -197,7 +197,7 @@ static void survey_stripe(const uint16_t *cost, const uint8_t *base, size_t from
         *last_4 = *last_8 = (uint16_t)p;
         bool equal_4 = distance_4 && txm_load_le32(base + p - distance_4) == (uint32_t)key;
         bool equal_8 = distance_8 && txm_load_le64(base + p - distance_8) == key;
-        if (!equal_4) { /* nor, mostly, the other: noise */
+        if (!equal_4) { /* usually the other key does not match either: noise */
             by_4->distance = by_8->distance = 0;
             continue;
         }
@@ -207,7 +207,7 @@ static void survey_stripe(const uint16_t *cost, const uint8_t *base, size_t from
     }
 }
 
-/* Looks at stripes only, which are enough to decide. */
+/* Surveys stripes only, which is enough to decide. */
 txm_survey txm_sparse_survey(txm_sparse *s, const uint8_t *src, size_t size_bytes, size_t block_bytes,
                              size_t step_bytes, size_t stripes_apart, uint64_t few_bits)
 {
@@ -238,7 +238,7 @@ txm_survey txm_sparse_survey(txm_sparse *s, const uint8_t *src, size_t size_byte
 
 /* ---- matches ---- */
 
-/* Number of equal bytes at a and b, at most `limit`. */
+/* The number of equal bytes at a and b, at most `limit`. */
 static inline size_t agree(const uint8_t *a, const uint8_t *b, size_t limit)
 {
     size_t n = 0;
@@ -252,28 +252,31 @@ static inline size_t agree(const uint8_t *a, const uint8_t *b, size_t limit)
     return n;
 }
 
-/* How thoroughly matches are looked for. */
+/* How thoroughly matches are searched for. */
 typedef struct thoroughness {
-    unsigned candidates;  /* at each position, the last ones first */
-    unsigned price_bits;  /* of a match without its extra bits: cheaper where there are many */
-    unsigned agree_bytes; /* 8 to 16: how many the last candidate has in common, for any to be looked at */
-    unsigned stride; /* of the positions, one in so many is looked at: a match may begin before where it is found */
-    bool everywhere; /* also at the positions that a rejected candidate covers: what is cheap there is cheap here */
+    unsigned candidates;  /* per position, the most recent ones first */
+    unsigned price_bits;  /* of a match without its extra bits: lower if there are many */
+    unsigned agree_bytes; /* 8 to 16: bytes that the most recent candidate must have in common for a position to be
+                             examined */
+    unsigned
+        stride; /* one in this many positions is examined; a match may begin before the position where it is found */
+    bool everywhere; /* examines the positions covered by a rejected candidate too; otherwise they are taken to be as
+                        cheap as it was */
 } thoroughness;
 
 static const thoroughness MANY = {8, 5, 8, 1, true};
 
-/* Few matches. Where eight bytes cost less than a match, nearly all of eight bytes would be rejected, and each takes as
- * long as encoding twenty bytes: only longer ones are looked at then. */
+/* Few matches. If eight bytes cost less than a match, nearly all matches of eight bytes would be rejected, and each
+ * takes as long as encoding twenty bytes, so only longer ones are examined. */
 static const thoroughness FEW = {1, 9, 8, 1, false}, FEW_LONGER = {1, 11, 12, 1, false},
                           FEW_LONGEST = {1, 11, 16, 1, false}, FEWEST = {1, 11, 16, 2, false};
-enum { LONGER_KEY_BITS = 20, LONGEST_KEY_BITS = 16 }; /* below so many bits for eight bytes */
+enum { LONGER_KEY_BITS = 20, LONGEST_KEY_BITS = 16 }; /* limits on the bits for eight bytes */
 
-/* Positions are numbered: number i is at byte i * step. Marks those of the next positions, at most 64, whose bytes
- * were seen before, and links each to the last one with the same hash; some links are longer than the format allows.
- * Noise makes these comparisons come out either way, so nothing branches here. Every number below 2^16 is its own low
- * half and above it the link is below the number: what an empty slot (0) says is a position as good as any, and whether
- * bytes agree is looked at in any case. */
+/* Finds candidates at the next positions, at most 64. Position i is at byte i * step. Returns a mask of positions whose
+ * bytes were seen before, and links each position to the last one with the same hash; some links are longer than the
+ * format allows. Noise makes these comparisons unpredictable, so there are no branches here. Below 2^16 a number equals
+ * its low half, and above it the link is less than the number: an empty slot (0) gives a valid position too, and the
+ * bytes are compared anyway. */
 TXM_TEMPLATE uint64_t find_candidates(uint16_t *restrict table, const uint8_t *base, size_t number, size_t step,
                                       unsigned count, thoroughness t, uint16_t *restrict links)
 {
@@ -295,7 +298,7 @@ TXM_TEMPLATE uint64_t find_candidates(uint16_t *restrict table, const uint8_t *b
     return marks >> (64 - count);
 }
 
-/* Its loop unrolled, for the sizes of a step that images have most. */
+/* Unrolls the loop for the steps that are most common in images. */
 TXM_TEMPLATE uint64_t find_64_candidates(uint16_t *restrict table, const uint8_t *base, size_t number, size_t step,
                                          thoroughness t, uint16_t *restrict links)
 {
@@ -308,8 +311,8 @@ typedef struct match {
     size_t length, distance;
 } match;
 
-/* The length of the match at p, at most `most` bytes, or 0 where its bytes are cheaper as literals. Two minimal
- * matches' length always pays, near enough. */
+/* The length of the match at p, at most `most` bytes; 0 if its bytes are cheaper as literals. A match of twice the
+ * minimum length is assumed to pay. */
 static inline size_t match_length(const uint16_t *cost, const uint8_t *p, size_t distance, size_t most,
                                   unsigned price_bits)
 {
@@ -321,7 +324,7 @@ static inline size_t match_length(const uint16_t *cost, const uint8_t *p, size_t
     return MIN_MATCH + agree(p + MIN_MATCH, p + MIN_MATCH - distance, most - MIN_MATCH);
 }
 
-/* Whether the bytes that a longer match adds are worth its greater distance. Of those, eight tell. */
+/* Whether the bytes that a longer match adds are worth its greater distance, judged by eight of them. */
 static inline bool is_worth(const uint16_t *cost, const uint8_t *p, match longer, match shorter)
 {
     unsigned bytes = 0, extra_bits = txm_code_distance((unsigned)longer.distance).extra_bits -
@@ -331,9 +334,9 @@ static inline bool is_worth(const uint16_t *cost, const uint8_t *p, match longer
     return bytes > COST_ONE * extra_bits;
 }
 
-/* The best match at p, whose number is given, no farther back than `limit` bytes; its length is 0 where there is none
- * that pays. Every link that is followed was written for this input: skipped positions are in no table, and a number
- * that is 2^16 too large shares its place with the right one. */
+/* The best match at p, whose number is given, at most `limit` bytes back; its length is 0 if none pays. Every link that
+ * is followed was written for this input, because skipped positions are in no table, and a number that is 2^16 too
+ * large shares its place with the right one. */
 TXM_TEMPLATE match find_match(const txm_sparse *s, const uint16_t *cost, const uint8_t *p, size_t number, size_t step,
                               size_t limit, size_t most, thoroughness t)
 {
@@ -360,8 +363,8 @@ TXM_TEMPLATE match find_match(const txm_sparse *s, const uint16_t *cost, const u
     return best;
 }
 
-/* How far the match at p also holds in front of it, down to `first` and, where it copies from, down to
- * `reach`: matches are looked for at some positions only. */
+/* How far the match at p extends backwards, down to `first` and, at its source, down to `reach`. This is needed because
+ * only some positions are examined. */
 static inline size_t agree_backwards(const uint8_t *base, size_t p, size_t distance, size_t first, size_t reach,
                                      size_t most)
 {
@@ -392,8 +395,8 @@ static inline txm_sequence count_match(txm_sparse *s, const uint8_t *base, size_
     return (txm_sequence){(uint32_t)(at - from), (uint16_t)length, (uint16_t)distance};
 }
 
-/* Finds the matches of the block from .. to, greedily, in what lies from `reach` on; returns their number. Counts the
- * symbols that are left to send. */
+/* Finds the matches of the block from .. to greedily, in the bytes from `reach` on; returns their number. Also counts
+ * the symbols of the block. */
 TXM_TEMPLATE size_t find_matches(txm_sparse *s, const uint16_t *cost, const uint8_t *base, size_t reach, size_t from,
                                  size_t to, size_t step, thoroughness t)
 {
@@ -423,14 +426,14 @@ TXM_TEMPLATE size_t find_matches(txm_sparse *s, const uint16_t *cost, const uint
             marks = passed < 64 ? marks & ~UINT64_C(0) << passed : 0;
         }
         number += count * t.stride;
-        if (number * step < literals) /* the last match goes on */
+        if (number * step < literals) /* inside the last match */
             number = (literals + pace - 1) / pace * t.stride;
     }
     count_bytes(s, base + literals, to - literals);
     return matches;
 }
 
-/* As thoroughly as the block deserves. */
+/* Chooses the search setting from the block's costs. */
 static size_t find_block_matches(txm_sparse *s, const block_costs *cost, const uint8_t *base, size_t reach, size_t from,
                                  size_t to, size_t step, txm_search search)
 {
@@ -448,7 +451,8 @@ static size_t find_block_matches(txm_sparse *s, const block_costs *cost, const u
 
 /* ---- encoding ---- */
 
-/* An empty stored block, by which a reader finds a part before it has read those in front (inflate_parts.h). */
+/* Writes an empty stored block, by which a reader finds a part before it has decoded the previous ones
+ * (inflate_parts.h). */
 static void put_mark(txm_bit_writer *w)
 {
     txm_put_bits(w, 0, 3);
@@ -458,7 +462,7 @@ static void put_mark(txm_bit_writer *w)
     txm_flush_bits(w);
 }
 
-/* Blocks of equal size, or as many parts as a reader inflates at once. */
+/* Either blocks of equal size, or as many parts as a reader inflates at once. */
 static size_t block_end(size_t size_bytes, size_t block_bytes, size_t at)
 {
     size_t ends[TXM_MAX_PARTS], i = 0;
@@ -470,15 +474,15 @@ static size_t block_end(size_t size_bytes, size_t block_bytes, size_t at)
     return ends[i];
 }
 
-/* Also where every literal takes the longest code. */
+/* Holds even if every literal takes the longest code. */
 size_t txm_sparse_bound(size_t size_bytes, size_t block_bytes)
 {
-    /* No literal takes more than TXM_LITLEN_BITS; a flush writes eight bytes, of which some do not count. */
+    /* No literal takes more than TXM_LITLEN_BITS; a flush writes eight bytes, not all of which count. */
     size_t blocks = block_bytes ? size_bytes / block_bytes + 1 : TXM_MAX_PARTS;
     return 2 * size_bytes + blocks * TXM_BLOCK_HEADER_BYTES + sizeof(uint64_t);
 }
 
-/* The survey's, or those of a sample. */
+/* The costs from the survey, or from a sample. */
 static const block_costs *costs_of_block(txm_sparse *s, const uint8_t *src, size_t at, size_t n)
 {
     if (s->surveyed_block)
@@ -487,7 +491,7 @@ static const block_costs *costs_of_block(txm_sparse *s, const uint8_t *src, size
     return &s->costs[0];
 }
 
-/* In parts, matches never reach back over a mark. */
+/* With parts, matches never reach back across a mark. */
 static size_t encode(txm_sparse *s, const uint8_t *src, size_t size_bytes, size_t block_bytes, size_t step_bytes,
                      txm_search search, uint8_t *dst)
 {
@@ -519,7 +523,7 @@ size_t txm_sparse_run(txm_sparse *s, const uint8_t *src, size_t size_bytes, size
     return encode(s, src, size_bytes, block_bytes, step_bytes, search, dst);
 }
 
-/* Blocks differ where the encoder parts them otherwise than the survey did: what counts is where they begin. */
+/* The encoder's blocks may differ from the survey's; the costs are those of the surveyed block in which one begins. */
 size_t txm_sparse_run_surveyed(txm_sparse *s, const uint8_t *src, size_t size_bytes, size_t block_bytes,
                                size_t step_bytes, txm_search search, uint8_t *dst)
 {

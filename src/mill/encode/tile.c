@@ -2,9 +2,9 @@
  *
  * Tile encoders for TIFF and EXR.
  *
- * In: the valid pixels of a tile. Out: the bytes that the container stores: filled up to the full size for TIFF,
- * filtered, compressed, or stored where compression does not pay. One encoder per thread; it owns its buffers and its
- * result until the next call.
+ * The valid pixels of a tile become the bytes that the container stores: padded to the full size for TIFF, filtered,
+ * and compressed unless that does not pay. There is one encoder per thread; it owns its buffers, and its result until
+ * the next call.
  */
 #include "mill/encode/tile.h"
 
@@ -22,15 +22,15 @@ enum { ZSTD_DEFAULT_LEVEL = 3, ZSTD_MAX_LEVEL = 19 };
 struct txm_tile_encoder {
     txm_tile_format format;
     size_t pixel_bytes, raw_bytes; /* of a full tile */
-    txm_deflate *deflate;          /* codec zip */
-    ZSTD_CCtx *zstd;               /* codec zstd */
-    uint8_t *raw;                  /* the tile as the file has it before compression */
+    txm_deflate *deflate;          /* for codec zip */
+    ZSTD_CCtx *zstd;               /* for codec zstd */
+    uint8_t *raw;                  /* the tile in the file's layout, before compression */
     uint8_t *filtered;             /* EXR: after the zip filter */
     uint8_t *packed;
     size_t packed_capacity;
 };
 
-/* What no container can hold is refused when the encoder is made, not per tile. */
+/* Formats that no container supports are refused when the encoder is made, not per tile. */
 static txm_status check_format(const txm_tile_format *f, txm_error *err)
 {
     if (f->channels < 1 || f->channels > TXM_MAX_CHANNELS)
@@ -51,13 +51,13 @@ static txm_status check_format(const txm_tile_format *f, txm_error *err)
     return TXM_OK;
 }
 
-/* The codec's own state. */
+/* Creates the codec's own state. */
 static txm_status open_codec(txm_tile_encoder *e, txm_error *err)
 {
     const txm_compression *c = &e->format.compression;
     if (c->codec == TXM_CODEC_ZIP) {
         bool exr = txm_type_is_float(e->format.type);
-        /* EXR's split bytes have no pixels; what a look at every fourth position misses costs 0.3 %. */
+        /* EXR's split bytes have no pixel structure; searching only every fourth position costs 0.3 %. */
         txm_deflate_shape shape = {e->raw_bytes, exr ? 4 : e->pixel_bytes, exr ? 4 : 1, e->format.type == TXM_TYPE_U16,
                                    e->format.type == TXM_TYPE_U16 || e->format.type == TXM_TYPE_FLOAT};
         txm_status status = txm_deflate_new(c->level, &shape, &e->deflate, err);
@@ -75,7 +75,7 @@ static txm_status open_codec(txm_tile_encoder *e, txm_error *err)
                             : TXM_OK;
 }
 
-/* All buffers for the largest tile: encoding allocates nothing. */
+/* All buffers are allocated for the largest tile, so encoding allocates nothing. */
 txm_status txm_tile_encoder_new(const txm_tile_format *format, txm_tile_encoder **out, txm_error *err)
 {
     txm_status status = check_format(format, err);
@@ -118,7 +118,7 @@ void txm_tile_encoder_free(txm_tile_encoder **encoder)
     *encoder = NULL;
 }
 
-/* One row of a TIFF tile into e->raw, filled up to the tile's width by its last pixel. */
+/* Writes one row of a TIFF tile into e->raw, padded to the tile's width with its last pixel. */
 static void tiff_row(txm_tile_encoder *e, const uint8_t *src, uint32_t valid_w, uint32_t y)
 {
     uint32_t channels = e->format.channels;
@@ -139,7 +139,7 @@ static void tiff_row(txm_tile_encoder *e, const uint8_t *src, uint32_t valid_w, 
         dst[i] = dst[i - e->pixel_bytes];
 }
 
-/* TIFF tiles are full: the last row and column are repeated, which compresses best. */
+/* TIFF tiles have their full size; repeating the last row and column compresses best. */
 static void tiff_raw(txm_tile_encoder *e, const uint8_t *pixels, size_t stride_bytes, uint32_t valid_w,
                      uint32_t valid_h)
 {
@@ -171,7 +171,7 @@ size_t txm_tile_raw_bytes(const txm_tile_encoder *e, uint32_t valid_w, uint32_t 
     return txm_type_is_float(e->format.type) ? (size_t)valid_w * valid_h * e->pixel_bytes : e->raw_bytes;
 }
 
-/* A mistake of the pipeline, not of the user. */
+/* A violation is an error of the pipeline, not of the user. */
 static txm_status check_valid(const txm_tile_encoder *e, uint32_t valid_w, uint32_t valid_h, txm_error *err)
 {
     if (valid_w && valid_h && valid_w <= e->format.tile_px && valid_h <= e->format.tile_px)
@@ -180,7 +180,7 @@ static txm_status check_valid(const txm_tile_encoder *e, uint32_t valid_w, uint3
                     e->format.tile_px);
 }
 
-/* Compresses what went through the filter into e->packed. */
+/* Compresses the filtered data into e->packed. */
 static txm_status compress(txm_tile_encoder *e, const void *filtered, size_t raw_bytes, size_t *n, txm_error *err)
 {
     if (e->format.compression.codec == TXM_CODEC_ZIP)
@@ -192,7 +192,7 @@ static txm_status compress(txm_tile_encoder *e, const void *filtered, size_t raw
                             : TXM_OK;
 }
 
-/* EXR readers take a chunk of the raw size as stored, unfiltered; TIFF has no such escape. */
+/* EXR readers take a chunk of the raw size as stored and unfiltered; TIFF has no equivalent. */
 static bool is_stored(const txm_tile_encoder *e, size_t packed_bytes, size_t raw_bytes)
 {
     return e->format.compression.codec == TXM_CODEC_NONE ||
@@ -222,7 +222,7 @@ txm_status txm_tile_encode(txm_tile_encoder *e, const void *pixels, size_t strid
     return TXM_OK;
 }
 
-/* For devices, which have done the filtering. */
+/* For devices, which have applied the filter already. */
 txm_status txm_tile_encode_filtered(txm_tile_encoder *e, const void *filtered, uint32_t valid_w, uint32_t valid_h,
                                     const void **encoded, size_t *encoded_bytes, txm_error *err)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Coding one border: prediction from the tile, residual planes, one zstd frame. section_format.h defines it.
+ * Encodes one border: prediction from the tile, residual planes, one zstd frame. section_format.h defines the format.
  *
- * In: a border and the tile inside it. Out: its payload, preceded by the checksum of its pixels. Each pixel is
- * predicted from the line next to it that lies nearer to the tile, so what is left is small and zstd has little to do.
+ * A border and the tile inside it become a payload, preceded by the checksum of the border's pixels. Each pixel is
+ * predicted from the adjacent line nearer to the tile, so the residuals are small and leave little work for zstd.
  */
 #include <string.h>
 
@@ -28,8 +28,8 @@ struct txm_border_encoder {
     size_t encoded_capacity;
 };
 
-/* Most borders are noise around their prediction, in which short matches are accidents that cost more than they save: a
- * small table and long matches only are both faster and smaller. */
+/* Most borders are noise around their prediction, in which short matches are accidents that cost more than they save. A
+ * small table with long matches only is therefore faster and gives smaller output. */
 static size_t set_parameters(ZSTD_CCtx *zstd)
 {
     static const struct {
@@ -44,7 +44,7 @@ static size_t set_parameters(ZSTD_CCtx *zstd)
     return rc;
 }
 
-/* One encoder per thread; its buffers fit the largest border of the layout. */
+/* There is one encoder per thread; its buffers fit the largest border of the layout. */
 txm_status txm_border_encoder_new(const txm_tx_layout *layout, txm_border_encoder **out, txm_error *err)
 {
     if (!layout->channels || layout->channels > TXM_MAX_CHANNELS || !layout->tile_px ||
@@ -114,7 +114,7 @@ void txm_border_encoder_free(txm_border_encoder **encoder)
             out[i] = (SAMPLE)(line[i] - p);                                                                            \
         }                                                                                                              \
     }                                                                                                                  \
-    /* Minus green, zigzag, and the bytes of each channel into their planes. */                                        \
+    /* Subtracts green, applies zigzag, and stores the bytes of each channel in their planes. */                       \
     static void split_##NAME(SAMPLE *restrict r, size_t pixels, size_t channels, uint8_t *restrict planes)             \
     {                                                                                                                  \
         const int bits = 8 * (int)sizeof(SAMPLE);                                                                      \
@@ -135,7 +135,7 @@ DEFINE_RESIDUALS(u8, uint8_t)
 DEFINE_RESIDUALS(u16, uint16_t)
 DEFINE_RESIDUALS(u32, uint32_t)
 
-/* Appends the residuals of one line of `pixels` pixels at pixel `*at` of the border. */
+/* Appends the residuals of a line of `pixels` pixels, starting at pixel `*at` of the border. */
 static void add_line(txm_border_encoder *e, const void *line, const void *reference, size_t pixels, size_t *at)
 {
     void *out = e->residuals + *at * e->pixel_bytes;
@@ -149,15 +149,15 @@ static void add_line(txm_border_encoder *e, const void *line, const void *refere
     *at += pixels;
 }
 
-/* A column: `count` pixels that lie step_bytes apart, made tight. */
+/* Copies a column of `count` pixels that are step_bytes apart into contiguous memory. */
 static void gather_border(const uint8_t *src, size_t step_bytes, size_t count, size_t pixel_bytes, uint8_t *dst)
 {
     for (size_t i = 0; i < count; i++, src += step_bytes, dst += pixel_bytes)
         memcpy(dst, src, pixel_bytes);
 }
 
-/* All eight lines. The border holds the rows -2 and -1, then for each tile row the pixels -2, -1, w, w+1, then the rows
- * h and h+1. */
+/* Predicts all eight lines. The border holds the rows -2 and -1, then the pixels -2, -1, w, w+1 of each tile row, then
+ * the rows h and h+1. */
 static void predict(txm_border_encoder *e, const uint8_t *border, const txm_border_edges *tile, uint32_t w, uint32_t h)
 {
     size_t px = e->pixel_bytes, row = (w + 4) * px, at = 0;
@@ -171,7 +171,7 @@ static void predict(txm_border_encoder *e, const uint8_t *border, const txm_bord
         add_line(e, e->reference, e->line, h, &at);
     }
     for (int bottom = 0; bottom < 2; bottom++) {
-        /* The tile's outermost row with the border's pixels on both sides of it. */
+        /* The tile's outermost row, with the border's pixels on both sides. */
         uint32_t y = bottom ? h - 1 : 0;
         memcpy(e->reference, sides + 4 * px * y, 2 * px);
         memcpy(e->reference + 2 * px, bottom ? tile->bottom : tile->top, w * px);
@@ -182,7 +182,7 @@ static void predict(txm_border_encoder *e, const uint8_t *border, const txm_bord
     }
 }
 
-/* Moves the planes that are not all zero together; their mask. */
+/* Moves the planes that are not all zero together, and returns their mask. */
 static uint32_t drop_zero_planes(uint8_t *planes, size_t plane_bytes, size_t count, size_t *kept_bytes)
 {
     uint32_t mask = 0;
@@ -200,7 +200,7 @@ static uint32_t drop_zero_planes(uint8_t *planes, size_t plane_bytes, size_t cou
     return mask;
 }
 
-/* The payload after the check; its size. */
+/* Writes the payload after the checksum; returns its size in *size. */
 static txm_status encode_payload(txm_border_encoder *e, const uint8_t *border, size_t pixels, uint8_t *out,
                                  size_t *size, txm_error *err)
 {
@@ -225,7 +225,7 @@ static txm_status encode_payload(txm_border_encoder *e, const uint8_t *border, s
     return TXM_OK;
 }
 
-/* Only the outermost pixels of the tile take part in the prediction, which is what a decoder has at hand. */
+/* The prediction uses only the outermost pixels of the tile, which a decoder has. */
 txm_status txm_border_encode(txm_border_encoder *e, const void *border, const void *pixels, size_t stride_bytes,
                              uint32_t valid_w, uint32_t valid_h, const void **encoded, size_t *encoded_bytes,
                              txm_error *err)
@@ -236,7 +236,7 @@ txm_status txm_border_encode(txm_border_encoder *e, const void *border, const vo
     return txm_border_encode_edges(e, border, &edges, valid_w, valid_h, encoded, encoded_bytes, err);
 }
 
-/* For devices, which hand over edges instead of tiles. */
+/* For devices, which provide edges instead of tiles. */
 txm_status txm_border_encode_edges(txm_border_encoder *e, const void *border, const txm_border_edges *edges,
                                    uint32_t valid_w, uint32_t valid_h, const void **encoded, size_t *encoded_bytes,
                                    txm_error *err)

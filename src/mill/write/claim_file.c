@@ -2,11 +2,10 @@
  *
  * The file of a claim.
  *
- * In: a path and an owner. Out: a claim file that holds the owner's note, appears whole under its name or not at all,
- * and is removed only by its owner or by somebody who holds the right to break it. Every step may meet another process
- * that does the same; the order of the calls is what keeps two of them from both succeeding. claims.c decides when to
- * do what. The file server's clock is asked here as well, since a claim's age, and a temporary's, means something by
- * that clock alone.
+ * A claim file holds its owner's note. It appears complete under its name or not at all, and is removed only by its
+ * owner or by a process that holds the right to break it. At every step another process may be doing the same; the
+ * order of the calls keeps two of them from both succeeding. claims.c decides when to do what. The file server's clock
+ * is also read here, since the ages of claims and temporaries are only meaningful by that clock.
  */
 #include "mill/write/claim_file.h"
 
@@ -25,7 +24,7 @@
 
 enum { NOTE_BYTES = 512 };
 
-/* In lines, for people who wonder what holds their render up. */
+/* As lines of text, for users who want to find out what a render is waiting for. */
 static int print_note(char out[NOTE_BYTES])
 {
     const txm_owner self = txm_owner_self();
@@ -40,7 +39,7 @@ static int print_note(char out[NOTE_BYTES])
                     self.host, self.machine, self.pid, self.start, txm_random_bits(), when);
 }
 
-/* The first words tell versions of the note apart; a note of an unknown version names no owner. */
+/* The first words identify the version of the note; a note of an unknown version has no owner. */
 static bool parse_note(const char *text, txm_claim_note *out)
 {
     txm_owner *o = &out->owner;
@@ -53,14 +52,14 @@ static int write_claim_bytes(int fd, const char *data, size_t bytes)
     while (bytes) {
         ssize_t n = write(fd, data, bytes);
         if (n == 0 || (n < 0 && errno != EINTR))
-            return n == 0 ? ENOSPC : errno; /* a write of nothing never ends */
+            return n == 0 ? ENOSPC : errno; /* a write of 0 bytes would be repeated forever */
         data += n > 0 ? n : 0;
         bytes -= n > 0 ? (size_t)n : 0;
     }
     return 0;
 }
 
-/* Up to `bytes` bytes from the beginning, as many as there are: *got. 0 or an errno. */
+/* Reads up to `bytes` bytes from the beginning and stores in *got how many there are. Returns 0 or an errno. */
 static int read_claim_bytes(int fd, char *data, size_t bytes, size_t *got)
 {
     *got = 0;
@@ -73,8 +72,8 @@ static int read_claim_bytes(int fd, char *data, size_t bytes, size_t *got)
     return 0;
 }
 
-/* Opens the claim again and makes sure that it is the one that was written: a process that was stopped just before has
- * lost it to one that found an empty claim. What is there then is the other's. */
+/* Opens the claim again and checks that it still holds the note that was written. If this process was stopped before
+ * writing, another may have found the claim empty and replaced it; then the file belongs to the other. */
 static int check_own(const char *path, const char *note, size_t bytes)
 {
     char there[NOTE_BYTES];
@@ -84,13 +83,13 @@ static int check_own(const char *path, const char *note, size_t bytes)
         return errno == ENOENT ? EEXIST : errno;
     int rc = read_claim_bytes(fd, there, bytes, &got);
     close(fd);
-    /* An empty claim has no owner: the bytes that were written are missing. */
+    /* An empty claim has no owner, so the bytes that were written are missing. */
     if (rc == 0 && !got)
         rc = EIO;
     return rc ? rc : got == bytes && memcmp(there, note, bytes) == 0 ? 0 : EEXIST;
 }
 
-/* Network file systems send what was written, and report a full disk, when a descriptor is closed, whichever. */
+/* Network file systems send written data, and report a full disk, when any descriptor of the file is closed. */
 static int flush(int fd)
 {
     int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
@@ -102,15 +101,15 @@ static int flush(int fd)
 bool txm_claim_file_remove(const char *path, int fd)
 {
     struct stat ours, there;
-    /* Should it have been taken over, the file under this name is another's. Where that is unknown, double work is
-     * better than waiting for nobody. */
+    /* If the claim was taken over, the file under this name is another process's. If that cannot be determined, the
+     * name is removed: doing work twice is better than waiting for a process that no longer exists. */
     if (fstat(fd, &ours) == 0 && lstat(path, &there) == 0 &&
         (ours.st_ino != there.st_ino || ours.st_dev != there.st_dev))
         return true;
     return txm_owned_remove(path);
 }
 
-/* Writes a claim under its own name, which is empty for a moment. 0 or an errno. */
+/* Writes a claim under its own name, where it is empty for a moment. Returns 0 or an errno. */
 static int write_claim(const char *path, int *fd)
 {
     char note[NOTE_BYTES];
@@ -133,7 +132,7 @@ static int write_claim(const char *path, int *fd)
     return rc;
 }
 
-/* Never follows links: a claim is a file that we made. */
+/* Never follows links, because a claim is always a regular file. */
 int txm_claim_file_read(const char *path, txm_claim_note *out)
 {
     char text[NOTE_BYTES + 1];
@@ -154,26 +153,26 @@ int txm_claim_file_read(const char *path, txm_claim_note *out)
     return 0;
 }
 
-/* By nonce and inode: a path alone may have changed hands. */
+/* Compares nonce and inode, because the file at a path may have been replaced. */
 static bool same_claim(const txm_claim_note *a, const txm_claim_note *b)
 {
     return a->named == b->named && a->nonce == b->nonce && a->st.st_ino == b->st.st_ino && a->st.st_dev == b->st.st_dev;
 }
 
-/* Gives the file `draft` the name `path` too. 0 or an errno. */
+/* Links the file `draft` to the name `path` as well. Returns 0 or an errno. */
 static int link_draft(const char *draft, const char *path)
 {
     txm_claim_note own, there;
     int rc = link(draft, path) == 0 ? 0 : errno;
-    /* To a network file system that lost the answer and asked again, the name is taken: by this very file. */
+    /* If a network file system lost the reply and repeated the call, the name is taken, but by this very file. */
     bool made = rc == EEXIST && txm_claim_file_read(draft, &own) == 0 && txm_claim_file_read(path, &there) == 0 &&
                 same_claim(&own, &there);
     return made ? 0 : rc;
 }
 
-/* It is written under a name that tells its owner and appears complete: whenever its holder is killed, what is left
- * says whose it was. Where files cannot have two names it is written in its place, and one that names nobody yet may be
- * left; sweepers remove that when it is old. */
+/* The claim is written under a temporary name that contains its owner, and appears complete: if the process is killed,
+ * the file left behind still names its owner. If the file system has no hard links, it is written in place, and an
+ * empty claim may be left behind, which sweepers remove when it is old. */
 int txm_claim_file_make(const char *path, int *fd)
 {
     char *dir = txm_path_dir(path), *draft = dir ? txm_owned_path(dir, "claim", ".txm-tmp") : NULL;
@@ -203,8 +202,8 @@ int txm_claim_file_make(const char *path, int *fd)
  * A right has the form of a claim, and is broken like one when its holder died: `<claim>.<id>.<id>.txm-break` is the
  * right to do so. */
 
-/* The right to break a claim is a file as well, named after that claim: of two who want to break it, one makes
- * the file. */
+/* The right to break a claim is a file too, named after that claim: if two processes want to break it, only one can
+ * create the file. */
 static char *name_of_right(const char *path, const txm_claim_note *note)
 {
     static const char suffix[] = ".txm-break";
@@ -215,7 +214,7 @@ static char *name_of_right(const char *path, const txm_claim_note *note)
     return txm_asprintf("%.*s.%016" PRIx64 "%s", (int)n, path, id, suffix);
 }
 
-/* Takes a right: 0 or an errno, EEXIST when somebody has it. */
+/* Takes a right. Returns 0 or an errno; EEXIST if another process has it. */
 static int take_right(const char *right)
 {
     int fd, rc = txm_claim_file_make(right, &fd);
@@ -224,19 +223,19 @@ static int take_right(const char *right)
     return rc;
 }
 
-/* Read again with the right held, so that no other process can remove it meanwhile. */
+/* Reads the claim again with the right held, so that no other process can remove it in the meantime. */
 static bool remove_same(const char *path, const txm_claim_note *note)
 {
     txm_claim_note now;
     return txm_claim_file_read(path, &now) == 0 && same_claim(&now, note) && unlink(path) == 0;
 }
 
-/* The right is given up in any case. */
+/* The right is released in any case. */
 bool txm_claim_file_break(const char *path, const txm_claim_note *note)
 {
     char *right = name_of_right(path, note);
     int rc = right ? take_right(right) : ENOMEM;
-    /* Its holder may have died in the middle of these few calls. */
+    /* Its holder may have died during these few calls. */
     if (rc == EEXIST && txm_claim_file_sweep(right))
         rc = take_right(right);
     bool broken = rc == 0 && remove_same(path, note);
@@ -246,7 +245,7 @@ bool txm_claim_file_break(const char *path, const txm_claim_note *note)
     return broken;
 }
 
-/* Of hosts whose processes we can see; others are judged by their age, in claims.c. */
+/* Only for hosts whose processes are visible here; claims.c judges others by their age. */
 bool txm_claim_file_sweep(const char *path)
 {
     txm_claim_note note;
@@ -256,7 +255,7 @@ bool txm_claim_file_sweep(const char *path)
 
 /* ---- the server's clock ------------------------------------------------------------------------------------------ */
 
-/* A probe that remains after a kill is swept like any other temporary. */
+/* A probe file left by a killed process is swept like any other temporary. */
 bool txm_server_clock(const char *folder, struct timespec *now)
 {
     char *probe = txm_owned_path(folder, "clock", ".txm-clock");

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The file of a claim: who holds it; and the clock by which its age counts.
+ * The file of a claim, and the clock that its age is measured by.
  *
- * Claims keep two hosts from making the same tx file (claims.h says how they are used). A claim is one small file that
- * names its owner and carries a random number; here it is made, read, removed and broken. It appears by link(), which
- * file servers do atomically, so that of all who try one succeeds and nobody reads half a claim; and before one is
- * removed it is read again, since hosts may race at any point.
+ * Claims keep two hosts from making the same tx file (claims.h describes their use). A claim is a small file with its
+ * owner's name and a random number; these functions create, read, remove and break it. It is created by link(), which
+ * is atomic on file servers, so that exactly one of several attempts succeeds and no process reads half a claim. Before
+ * a claim is removed it is read again, since hosts may race at any point.
  *
- * Ages cannot be told by the host's own clock, since clocks of a farm disagree by minutes. The server stamps
- * every file that it makes, so a file made now tells its time.
+ * The host's clock cannot measure ages, because the clocks of a farm differ by minutes. The server stamps every file
+ * that it creates, so creating a file yields the server's time.
  */
 #ifndef TXM_FARM_CLAIM_FILE_H
 #define TXM_FARM_CLAIM_FILE_H
@@ -20,27 +20,29 @@
 
 /* The content of a claim file. */
 typedef struct txm_claim_note {
-    bool named; /* it names its owner; an empty one is just being written, or was left so */
+    bool named; /* the note has an owner; false for a claim that is just being written, or was left empty */
     txm_owner owner;
-    uint64_t nonce; /* tells this claim from all others */
+    uint64_t nonce; /* distinguishes this claim from all others */
     struct stat st;
 } txm_claim_note;
 
-/* Makes the file, which appears complete. *fd receives the open descriptor. 0 or an errno: EEXIST when it is there
- * already. No file remains after a failure. */
+/* Creates the file, which appears complete. *fd receives the open descriptor. Returns 0 or an errno; EEXIST if the file
+ * exists already. No file is left after a failure. */
 int txm_claim_file_make(const char *path, int *fd);
-/* Removes a claim of this process's, whose descriptor is `fd`, unless another took it over. Whether it is gone. */
+/* Removes a claim of this process, whose descriptor is `fd`, unless another process took it over. Returns whether this
+ * process's claim is gone. */
 bool txm_claim_file_remove(const char *path, int fd);
-/* 0 or an errno. A file with other content counts as a claim without an owner. */
+/* Returns 0 or an errno. A file with other content counts as a claim without an owner. */
 int txm_claim_file_read(const char *path, txm_claim_note *out);
-/* Removes the claim that `note` was read from, and no other that took its place in the meantime: of those who want to,
- * one can. Whether it is gone by this call. */
+/* Removes the claim that `note` was read from, but not one that took its place in the meantime. If several processes
+ * try, only one succeeds. Returns whether this call removed it. */
 bool txm_claim_file_break(const char *path, const txm_claim_note *note);
-/* Breaks what is at `path`, a claim or the right to break one, if its owner is known to be dead. Whether it did. */
+/* Breaks the claim, or the right to break one, at `path` if its owner is known to be dead. Returns whether it did. */
 bool txm_claim_file_sweep(const char *path);
 
-/* The time of the file server of `folder`: that which it gives a file made for the purpose,
- * `.clock.<owner>-<random>.txm-clock` (tile/base/owner.h), which is gone when the call returns. Ages of files go by
- * this clock, never by the host's. False, and *now untouched, where no file can be made there. */
+/* The time of the file server of `folder`, from the timestamp of a file created for the purpose,
+ * `.clock.<owner>-<random>.txm-clock` (tile/base/owner.h), which is removed before the call returns. Ages of files
+ * are measured by this clock and never by the host's. Returns false, with *now unchanged, if no file can be created
+ * there. */
 bool txm_server_clock(const char *folder, struct timespec *now);
 #endif

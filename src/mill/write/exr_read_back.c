@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Whether a finished EXR file holds the attributes that were asked for.
+ * Whether a finished EXR file has the requested attributes.
  */
 #include <ctype.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "mill/write/writer_metadata.h"
 #include "tile/reader/blender_format.h"
 
-/* The reader shows control characters as question marks. */
+/* The reader replaces control characters by question marks. */
 static bool shows(const char *kept, const char *text)
 {
     for (; *kept && *text; kept++, text++)
@@ -18,7 +18,7 @@ static bool shows(const char *kept, const char *text)
     return *kept == *text;
 }
 
-/* Whether the file has the attribute. Attributes beyond the limits of the reader are not checked. */
+/* Whether the file has the attribute. Attributes beyond the reader's limits are not checked. */
 static bool has(const txm_read_back *c, const char *name, const char *text)
 {
     const txm_metadata *m = &c->tx->metadata;
@@ -28,7 +28,7 @@ static bool has(const txm_read_back *c, const char *name, const char *text)
                       m->text.size + strlen(name) + strlen(text) + 2 > TXM_METADATA_MAX_BYTES;
 }
 
-/* Compared as text: that is what was written. */
+/* Compares text, because that is what was written. */
 static bool has_color(const txm_read_back *c, const char *name, const float *color)
 {
     char text[TXM_COLOR_BYTES];
@@ -36,7 +36,7 @@ static bool has_color(const txm_read_back *c, const char *name, const float *col
     return has(c, name, text);
 }
 
-/* Of attributes that share a name, one is kept. */
+/* If attributes share a name, one of them is kept. */
 static bool has_attribute(const txm_read_back *c, const char *name)
 {
     for (size_t i = 0; i < c->metadata->attribute_count; i++) {
@@ -47,7 +47,7 @@ static bool has_attribute(const txm_read_back *c, const char *name)
     return false;
 }
 
-/* All attributes that Cycles or this project looks at. */
+/* Checks all attributes that Cycles or this project uses. */
 txm_status txm_exr_read_back(const txm_read_back *c)
 {
     const txm_tx_metadata *m = c->metadata;

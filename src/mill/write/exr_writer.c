@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Tiled, mip-mapped OpenEXR: OpenEXRCore keeps header and chunk table, chunks go in as they are.
+ * Writes tiled, mip-mapped OpenEXR. OpenEXRCore manages the header and the chunk table; chunks are already encoded.
  *
- * The core freezes attributes with the header, before SHA-1 and averages are known. The header is therefore written
- * twice: at the start with a filler attribute that reserves room, and at the end, to memory, with the real values and
- * the filler shortened by their length; those bytes then replace the first header.
+ * The core fixes the attributes with the header, before SHA-1 and averages are known. The header is therefore written
+ * twice: first with a filler attribute that reserves room, and at the end, to memory, with the real values and the
+ * filler shortened by their length. Those bytes then replace the first header.
  */
 #include <openexr.h>
 #include <string.h>
@@ -28,7 +28,7 @@ typedef struct exr_writer {
 enum { SHORT_NAME_BYTES = 31 };
 static const char filler_name[] = "txmill:reserved";
 
-/* What OpenEXR says is for developers: the message adds the file and what was being written. */
+/* OpenEXR's messages are meant for developers, so the file and what was being written are added. */
 static txm_status exr_refused(const txm_output *out, const char *what, exr_result_t code, txm_error *err)
 {
     txm_status status = code == EXR_ERR_OUT_OF_MEMORY ? TXM_STATUS_NO_MEMORY : TXM_STATUS_INTERNAL;
@@ -36,13 +36,13 @@ static txm_status exr_refused(const txm_output *out, const char *what, exr_resul
                     exr_get_default_error_message(code));
 }
 
-/* Messages come back as codes: nothing is to be printed. */
+/* Errors are returned as codes, so nothing is printed. */
 static void ignore_message(exr_const_context_t exr, exr_result_t code, const char *message)
 {
     (void)exr, (void)code, (void)message;
 }
 
-/* The core's writes go through our buffer, which keeps the first error. */
+/* The core writes through our buffer, which keeps the first error. */
 static int64_t write_to_output(exr_const_context_t exr, void *user, const void *data, uint64_t size, uint64_t offset,
                                exr_stream_error_func_ptr_t fail)
 {
@@ -66,14 +66,14 @@ static size_t attribute_bytes(const char *name, size_t text_bytes)
     return strlen(name) + 1 + sizeof "string" + 4 + text_bytes;
 }
 
-/* Sets a string attribute once nothing has failed before. */
+/* Sets a string attribute unless something has failed before. */
 static void set_exr_text(exr_context_t exr, const char *name, const char *value, exr_result_t *rc)
 {
     if (*rc == EXR_ERR_SUCCESS)
         *rc = exr_attr_set_string(exr, 0, name, value);
 }
 
-/* Names beyond 31 bytes mark the file as one that old readers refuse: only when there is one. */
+/* Names of more than 31 bytes set a flag that makes old readers refuse the file, so it is set only if there is one. */
 static bool needs_long_names(const txm_tx_metadata *m)
 {
     for (size_t i = 0; i < m->attribute_count; i++)
@@ -82,10 +82,10 @@ static bool needs_long_names(const txm_tx_metadata *m)
     return false;
 }
 
-/* Channel names are those of Blender's writer, odd as they are: the golden files have them. */
+/* The channel names are those of Blender's writer, because the golden files have them. */
 static exr_result_t set_structure(exr_context_t exr, const txm_tx_layout *l, const txm_tx_metadata *m)
 {
-    /* As Blender names them. By name they are in the order of the pixel. */
+    /* Blender's names. Sorted by name they are in the order of the pixel's channels. */
     static const char *const names[] = {"R", "channel1", "channel2", "channel3"};
     exr_pixel_type_t type = l->type == TXM_TYPE_HALF ? EXR_PIXEL_HALF : EXR_PIXEL_FLOAT;
     exr_compression_t zip = l->compression.codec == TXM_CODEC_NONE ? EXR_COMPRESSION_NONE : EXR_COMPRESSION_ZIP;
@@ -102,8 +102,8 @@ static exr_result_t set_structure(exr_context_t exr, const txm_tx_layout *l, con
     return rc;
 }
 
-/* As OpenImageIO stores it: pixels an inch whatever the unit, but for those a centimetre, which it converts; the unit's
- * name is the source's nevertheless. OpenEXR takes aspects from 1e-6 to 1e6. */
+/* Stored like OpenImageIO: as pixels per inch whatever the unit, except per centimetre, which it converts; the unit's
+ * name is still the source's. OpenEXR accepts aspects from 1e-6 to 1e6. */
 static void set_density(exr_context_t exr, const txm_density *d, exr_result_t *rc)
 {
     bool both = d->x > 0 && d->y > 0;
@@ -144,7 +144,7 @@ static void set_texts(exr_context_t exr, const txm_tx_metadata *m, exr_result_t 
             set_exr_text(exr, txm_metadata_exr_name(m->attributes[i].name), m->attributes[i].value, rc);
 }
 
-/* SHA-1, colours, and the filler that keeps the header's size. */
+/* SHA-1, colours, and the filler that keeps the size of the header. */
 static void set_late(exr_context_t exr, const txm_tx_summary *s, uint32_t channels, exr_result_t *rc)
 {
     static const char unknown[] = "----------------------------------------";
@@ -167,7 +167,7 @@ static void set_late(exr_context_t exr, const txm_tx_summary *s, uint32_t channe
     set_exr_text(exr, filler_name, filler, rc);
 }
 
-/* A context whose header has been handed to `write`. */
+/* Creates a context and passes its header to `write`. */
 static exr_result_t write_header(const exr_writer *w, const txm_tx_summary *late, exr_write_func_ptr_t write,
                                  void *user, exr_context_t *out)
 {
@@ -185,7 +185,7 @@ static exr_result_t write_header(const exr_writer *w, const txm_tx_summary *late
 
 /* ---- the container ---- */
 
-/* Also after failures: the core frees what it has. */
+/* Also called after failures; the core frees what it has. */
 static void exr_close(void *self)
 {
     exr_writer *w = self;
@@ -216,7 +216,7 @@ static txm_status exr_open(const txm_tx_layout *layout, const txm_tx_metadata *m
     return TXM_OK;
 }
 
-/* Chunks arrive compressed: the core only enters them in its table. */
+/* Chunks are compressed already; the core only enters them in its table. */
 static txm_status exr_add(void *self, const txm_tile_place *place, const void *encoded, size_t size_bytes,
                           txm_error *err)
 {
@@ -232,7 +232,7 @@ static txm_status exr_end_level(void *self, uint32_t level, txm_error *err)
     return TXM_OK;
 }
 
-/* Offsets are final when the core has finished; then the header is made again with the real texts. */
+/* Offsets are final when the core has finished; then the header is written again with the real texts. */
 static txm_status exr_finish_file(void *self, const txm_tx_summary *summary, txm_error *err)
 {
     exr_writer *w = self;
@@ -242,14 +242,14 @@ static txm_status exr_finish_file(void *self, const txm_tx_summary *summary, txm
     if (rc != EXR_ERR_SUCCESS)
         return exr_refused(w->out, "the end", rc, err);
     rc = write_header(w, summary, write_to_memory, &header, &second);
-    if (rc == EXR_ERR_WRITE_IO) /* as OpenEXR calls it */
+    if (rc == EXR_ERR_WRITE_IO) /* OpenEXR's code for a failed write */
         rc = EXR_ERR_OUT_OF_MEMORY;
     txm_status status = TXM_OK;
     if (rc != EXR_ERR_SUCCESS || header.size != w->header_bytes ||
         !txm_output_write(w->out, 0, header.data, header.size))
         status = exr_refused(w->out, "the header", rc, err);
     if (second)
-        exr_finish(&second); /* reports that its image is missing, which is so */
+        exr_finish(&second); /* reports a missing image, which is correct for this context */
     txm_bytes_free(&header);
     return status;
 }

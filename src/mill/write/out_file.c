@@ -2,8 +2,8 @@
  *
  * Output files of commands.
  *
- * In: a path or "-", and bytes as they come. Out: the finished file under its name, or the old one as it was. Errors
- * of any write are kept and come out at the commit, so that callers that print need not check each call.
+ * Data is written to a path or to "-". On commit the file appears complete under its name; otherwise the old one is
+ * unchanged. Errors of any write are kept and reported by the commit, so callers that print need not check each call.
  */
 #include "txmill/out_file.h"
 
@@ -22,13 +22,13 @@
 
 struct txm_out_file {
     char *path;
-    txm_publish *publish; /* NULL: bytes go straight to `fd` */
+    txm_publish *publish; /* NULL: data is written directly to `fd` */
     int fd;               /* the temporary's, owned by `publish`, or a device's; -1: standard output */
     FILE *stream;
     int sys_errno; /* of the first write that failed */
 };
 
-/* stdio does not keep the reason of a failed write, so its writes go through this function, which does. */
+/* stdio does not keep the reason for a failed write; this write function does. */
 static ssize_t write_output_bytes(void *cookie, const char *data, size_t bytes)
 {
     txm_out_file *file = cookie;
@@ -38,14 +38,14 @@ static ssize_t write_output_bytes(void *cookie, const char *data, size_t bytes)
         if (n > 0)
             done += (size_t)n;
         else if (n == 0)
-            file->sys_errno = ENOSPC; /* a write of nothing never ends */
+            file->sys_errno = ENOSPC; /* a write of 0 bytes would be repeated forever */
         else if (errno != EINTR)
             file->sys_errno = errno;
     }
     return file->sys_errno ? 0 : (ssize_t)done;
 }
 
-/* A device or pipe is written to as it is; everything else is replaced. */
+/* Devices and pipes are written to directly; everything else is replaced. */
 static txm_status open_target(txm_out_file *file, bool make_folder, txm_error *err)
 {
     struct stat st;
@@ -61,7 +61,7 @@ static txm_status open_target(txm_out_file *file, bool make_folder, txm_error *e
     return status;
 }
 
-/* Devices and standard output are written to as they are; everything else through a temporary file. */
+/* Devices and standard output are written to directly, everything else through a temporary file. */
 txm_status txm_out_file_begin(const char *path, bool make_folder, txm_out_file **out, txm_error *err)
 {
     txm_error_clear(err);
@@ -96,7 +96,7 @@ txm_status txm_out_file_status(const txm_out_file *file, txm_error *err)
     return file->sys_errno ? txm_fail_errno(err, file->sys_errno, "%s: cannot write", file->path) : TXM_OK;
 }
 
-/* Closes what neither `publish` nor anybody else owns. */
+/* Closes only descriptors that this object owns. */
 static void close_all(txm_out_file *file)
 {
     if (file->stream && file->stream != stdout && fclose(file->stream) != 0 && !file->sys_errno)
@@ -107,17 +107,17 @@ static void close_all(txm_out_file *file)
     file->fd = -1;
 }
 
-/* stdio must be closed, but may write nothing any more. */
+/* stdio has to be closed, but must not write anything more. */
 static void discard(txm_out_file *file)
 {
-    file->sys_errno = ECANCELED; /* what stdio still holds goes nowhere */
+    file->sys_errno = ECANCELED; /* makes stdio drop the data that it still holds */
     close_all(file);
     txm_publish_abort(&file->publish);
     free(file->path);
     free(file);
 }
 
-/* Errors of all writes come out here; *out is consumed in any case. */
+/* Reports the errors of all writes; *out is consumed in any case. */
 txm_status txm_out_file_commit(txm_out_file **out, txm_error *err)
 {
     txm_error_clear(err);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Publishing through a temporary in the target's folder.
+ * Publishes a file through a temporary in the target's folder.
  *
- * Durability: by default nothing is forced to the platter before the rename. A tx file is derived data that the next
- * run makes again, and fsync costs more than the conversion of a small texture. What must not happen is a
- * complete-looking name with missing content: ext4, XFS and Btrfs write a file's blocks out before they let a rename
- * replace an existing file, and where a crash still leaves an empty or short file, Cycles and the up-to-date check
- * refuse it. Network file systems report a full disk or a lost server only on close or sync, so the commit closes the
- * file and checks that before it renames. Where machines lose power often, TXMILL_FSYNC=1 in the environment adds fsync
- * of the file and its folder.
+ * Durability: by default the data is not forced to disk before the rename. A tx file is derived data that the next run
+ * can make again, and fsync costs more than converting a small texture. However, a file must not appear complete while
+ * its content is missing. ext4, XFS and Btrfs write a file's blocks before they let a rename replace an existing file;
+ * if a crash still leaves an empty or short file, Cycles and the up-to-date check refuse it. Network file systems
+ * report a full disk or a lost server only on close or sync, so the commit closes the file and checks the result before
+ * it renames. For machines with frequent power failures, TXMILL_FSYNC=1 in the environment adds fsync of the file and
+ * its folder.
  */
 #include "mill/write/publish.h"
 
@@ -29,9 +29,9 @@
 #include "tile/base/owner.h"
 #include "tile/base/path.h"
 
-/* Temporaries that this process has open, for abort_all: a fixed table of atomic pointers is all that a signal handler
- * may walk. A process that publishes more files at once than there are slots still works; those beyond are left to the
- * sweepers should it be interrupted. */
+/* Open temporaries of this process, for abort_all. A signal handler can only use a fixed table of atomic pointers. If a
+ * process publishes more files at once than there are slots, it still works; after an interruption the others are left
+ * to the sweepers. */
 enum { SLOTS = 1024 };
 static _Atomic(char *) live[SLOTS];
 static atomic_bool aborted;
@@ -39,12 +39,12 @@ static atomic_bool aborted;
 struct txm_publish {
     int fd;
     char *target, *temp;
-    int slot; /* in `live`, -1: none was free */
+    int slot; /* in `live`; -1: none was free */
     txm_publish_place place;
-    bool durable; /* forced to the platter before the rename */
+    bool durable; /* forced to disk before the rename */
 };
 
-/* A fixed table without a lock: a signal handler reads it. */
+/* A fixed table without a lock, because a signal handler reads it. */
 static int take_slot(char *temp)
 {
     for (int i = 0; i < SLOTS; i++) {
@@ -55,7 +55,7 @@ static int take_slot(char *temp)
     return -1;
 }
 
-/* Safe in a handler of signals; the process is about to end. */
+/* Async-signal-safe; the process is about to end. */
 void txm_publish_abort_all(void)
 {
     atomic_store(&aborted, true);
@@ -66,8 +66,9 @@ void txm_publish_abort_all(void)
     }
 }
 
-/* Takes the temporary's name out of the table and frees it. A handler may hold the name that it just loaded from there:
- * once an abort has begun, names stay in the table of the ending process, which is harmless, as none is used twice. */
+/* Removes the temporary's name from the table and frees it. A handler may still hold a name that it just loaded from
+ * the table, so once an abort has begun, names stay in the table until the process ends. This is harmless, since no
+ * name is used twice. */
 static void drop_name(txm_publish *p)
 {
     char *name = p->temp;
@@ -83,7 +84,7 @@ static void drop_name(txm_publish *p)
     p->temp = NULL;
 }
 
-/* The temporary itself is gone, or has its final name. */
+/* The temporary was removed, or has its final name. */
 static void discard(txm_publish *p)
 {
     drop_name(p);
@@ -93,7 +94,7 @@ static void discard(txm_publish *p)
     free(p);
 }
 
-/* In the folder of the target, since rename works within a file system only. The name says whose it is. */
+/* In the target's folder, since rename works within one file system only. The name identifies the owner. */
 static char *temp_name(const char *target)
 {
     char *dir = txm_path_dir(target);
@@ -102,7 +103,7 @@ static char *temp_name(const char *target)
     return path;
 }
 
-/* What to do about a failure. */
+/* Advice on resolving a failure. */
 static const char *advice(int sys_errno, txm_publish_place place)
 {
     bool cache = place == TXM_PUBLISH_IN_CACHE;
@@ -133,7 +134,7 @@ static const char *advice(int sys_errno, txm_publish_place place)
     }
 }
 
-/* The reason, and what to do about it: where to write instead, what to free. */
+/* Reports the reason and the advice: where to write instead, what to free. */
 static txm_status fail_publishing(txm_error *err, int sys_errno, const txm_publish *p, const char *what)
 {
     if (atomic_load(&aborted))
@@ -146,8 +147,8 @@ static txm_status fail_publishing(txm_error *err, int sys_errno, const txm_publi
     return status;
 }
 
-/* Opens the temporary. Its name is in the table before the file exists, and the flag is read after: whichever way a
- * signal falls, the handler or this function removes the file. */
+/* Opens the temporary. Its name is entered in the table before the file exists, and the flag is read afterwards, so
+ * whenever a signal arrives, either the handler or this function removes the file. */
 static int open_temp(txm_publish *p)
 {
     for (int tries = 0; tries < 8; tries++) {
@@ -169,7 +170,7 @@ static int open_temp(txm_publish *p)
     return EEXIST;
 }
 
-/* Makes the folder, in the cache, and refuses what a rename could not replace. */
+/* Makes the folder, unless it has to exist already, and refuses targets that a rename could not replace. */
 static txm_status prepare_target(const txm_publish *p, txm_error *err)
 {
     struct stat st;
@@ -188,7 +189,8 @@ static txm_status prepare_target(const txm_publish *p, txm_error *err)
     if (status != TXM_OK)
         return status;
     bool there = stat(p->target, &st) == 0;
-    /* The name of the temporary was shortened: only the rename would find it out, when all is done. */
+    /* The name of the temporary was shortened, so a target name that is too long would only be noticed by the rename,
+     * at the very end. */
     if (!there && errno == ENAMETOOLONG)
         status = fail_publishing(err, errno, p, "cannot be created");
     if (there && !S_ISREG(st.st_mode))
@@ -197,7 +199,7 @@ static txm_status prepare_target(const txm_publish *p, txm_error *err)
     return status;
 }
 
-/* Nothing is visible under the target's name until it is committed. */
+/* Nothing is visible under the target's name before the commit. */
 txm_status txm_publish_begin(const char *target, txm_publish_place place, txm_publish **out, txm_error *err)
 {
     txm_publish *p = txm_calloc(1, sizeof *p);
@@ -229,20 +231,20 @@ const char *txm_publish_temp_path(const txm_publish *publish)
     return publish->temp;
 }
 
-/* A reflink, where the file system has them. */
+/* A reflink, if the file system supports them. */
 bool txm_publish_share(const txm_publish *publish, int from)
 {
     return ioctl(publish->fd, FICLONE, from) == 0;
 }
 
-/* The kernel cannot do it between these files: we can. */
+/* Whether the kernel cannot copy between these files, so that read and write must be used. */
 static bool copies_elsewhere(int sys_errno)
 {
     return sys_errno == EXDEV || sys_errno == EINVAL || sys_errno == ENOSYS || sys_errno == EOPNOTSUPP;
 }
 
-/* Copies in the kernel where it can. *done: bytes so far; the rest is for read and write, also where the kernel copies
- * nothing without a word, as some file systems make it do. 0 or an errno. */
+/* Copies in the kernel if possible. *done is the number of bytes copied; read and write copy the rest, including on
+ * file systems where the kernel silently copies nothing. Returns 0 or an errno. */
 static int copy_in_kernel(int from, int to, uint64_t size, uint64_t *done)
 {
     while (*done < size) {
@@ -256,7 +258,7 @@ static int copy_in_kernel(int from, int to, uint64_t size, uint64_t *done)
     return 0;
 }
 
-/* From where the kernel stopped. */
+/* Continues where the kernel stopped. */
 static int copy_by_hand(int from, int to, uint64_t *done)
 {
     char piece[64 << 10];
@@ -269,7 +271,7 @@ static int copy_by_hand(int from, int to, uint64_t *done)
         while (at < n) {
             ssize_t w = write(to, piece + at, (size_t)(n - at));
             if (w == 0 || (w < 0 && errno != EINTR))
-                return w == 0 ? ENOSPC : errno; /* a write of nothing never ends */
+                return w == 0 ? ENOSPC : errno; /* a write of 0 bytes would be repeated forever */
             at += w > 0 ? w : 0;
         }
         *done += n > 0 ? (uint64_t)n : 0;
@@ -292,7 +294,7 @@ txm_status txm_publish_copy(const txm_publish *publish, int from, const char *na
                : txm_fail(err, TXM_STATUS_CHANGED, "%s: its size changed while it was copied", name);
 }
 
-/* Makes the new name survive a power cut. Not every file system can sync a folder: that is no failure. */
+/* Makes the new name survive a power failure. Not every file system can sync a folder, so failures are ignored. */
 static void sync_folder(const char *target)
 {
     char *dir = txm_path_dir(target);
@@ -304,7 +306,7 @@ static void sync_folder(const char *target)
     free(dir);
 }
 
-/* Who may read a file stays as it was when the file is replaced. 0 or an errno; a file system may have no modes. */
+/* A replaced file keeps its access permissions. Returns 0 or an errno; a file system may have no modes. */
 static int keep_mode(const txm_publish *p)
 {
     struct stat old, new;
@@ -317,7 +319,7 @@ static int keep_mode(const txm_publish *p)
     return errno == EPERM || errno == EOPNOTSUPP || errno == ENOSYS ? 0 : errno;
 }
 
-/* What commit does before the rename. */
+/* The steps of a commit before the rename. */
 txm_status txm_publish_settle(txm_publish *p, const struct timespec *mtime, txm_error *err)
 {
     const struct timespec times[2] = {*mtime, *mtime};
@@ -339,7 +341,7 @@ txm_status txm_publish_settle(txm_publish *p, const struct timespec *mtime, txm_
     return rc == 0 ? TXM_OK : fail_publishing(err, rc, p, what);
 }
 
-/* *publish is consumed, whatever happens. */
+/* *publish is consumed in any case. */
 txm_status txm_publish_commit(txm_publish **publish, const struct timespec *mtime, txm_error *err)
 {
     txm_publish *p = *publish;

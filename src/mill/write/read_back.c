@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Comparing a finished tx file with what was asked for.
+ * Compares a finished tx file with what should have been written.
  *
- * In: the descriptor of the finished file and what was asked for. The file is opened by our own reader as any other
- * would be; every difference in shape, order, text or tables is a failure that names what differs. Texts and tables are
- * a container's own: tiff_read_back.c, exr_read_back.c.
+ * The file is opened by our own reader like any other, and each difference in shape, order, text or tables is a failure
+ * that names it. Texts and tables depend on the container: tiff_read_back.c, exr_read_back.c.
  *
- * Why at all: a disk or a share may accept writes and store something else, and a bug of ours or of a library
- * would put wrong textures under names that a farm trusts. Reading back costs little, since the file is in the
- * page cache and tiles are not decoded.
+ * This is necessary because a disk or a network share may accept writes and store something else, and a bug in this
+ * program or a library could put wrong textures under names that a farm trusts. Reading back costs little, since the
+ * file is in the page cache and tiles are not decoded.
  */
 #include "mill/write/read_back.h"
 
@@ -25,7 +24,7 @@ txm_status txm_read_back_differs(const txm_read_back *c, const char *what)
                     c->tx->path, what);
 }
 
-/* As our reader reports it: every number has been parsed anew. */
+/* The reader has parsed every number anew. */
 static txm_status check_shape(const txm_read_back *c, uint64_t image_bytes, bool section)
 {
     const txm_tx_info *info = &c->tx->info;
@@ -49,7 +48,7 @@ txm_status txm_tx_read_back(int fd, const char *name, const txm_tx_layout *layou
                             const txm_tx_summary *summary, uint64_t image_bytes, bool section, txm_error *err)
 {
     txm_error why = {0};
-    txm_tx_metadata texts; /* as the writer has them: none is NULL */
+    txm_tx_metadata texts; /* the writer's texts, none of which is NULL */
     txm_status status = txm_metadata_copy(metadata, &texts, err);
     if (status != TXM_OK)
         return status;
@@ -61,7 +60,8 @@ txm_status txm_tx_read_back(int fd, const char *name, const txm_tx_layout *layou
         status = txm_container_writer_of(layout->type)->read_back(&c);
     txm_tx_close(&c.tx);
     txm_metadata_clear(&texts);
-    /* Nothing that anybody has is damaged: this file was not written. */
+    /* The reader's errors for damaged files don't apply: no existing file is damaged, this one was not written
+     * properly. */
     if (status == TXM_STATUS_CORRUPT || status == TXM_STATUS_UNSUPPORTED || status == TXM_STATUS_TOO_LARGE ||
         status == TXM_STATUS_CHANGED)
         return txm_fail(err, TXM_STATUS_IO, "%s (read back after writing; the file was dropped)", why.message);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What comparing a finished file with what was asked for shares: read_back.c, and the parts of containers.
+ * Declarations shared by read_back.c and the containers' parts of the comparison.
  */
 #ifndef TXM_WRITE_READ_BACK_IMPL_H
 #define TXM_WRITE_READ_BACK_IMPL_H
@@ -18,7 +18,7 @@ typedef struct txm_read_back {
 /* IO: that part of the file is not what was written. */
 txm_status txm_read_back_differs(const txm_read_back *c, const char *what);
 
-/* Parts of txm_tx_tiff_writer and txm_tx_exr_writer. */
+/* Functions of txm_tx_tiff_writer and txm_tx_exr_writer. */
 txm_status txm_tiff_read_back(const txm_read_back *c);
 txm_status txm_exr_read_back(const txm_read_back *c);
 #endif

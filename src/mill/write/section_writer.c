@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Appending a border section to a finished image part. section_format.h defines its bytes.
+ * Appends a border section to a finished image part. section_format.h defines its bytes.
  *
- * In: borders, each once, in any order. Out: payloads, index and footer after the image part of the same
- * descriptor. Payloads wait in a spill, because they are known tile by tile while the image part is still being
+ * Borders are added once each, in any order; payloads, index and footer are written after the image part on the same
+ * descriptor. Payloads wait in a spill, because they are produced tile by tile while the image part is still being
  * written.
  */
 #include <errno.h>
@@ -28,7 +28,7 @@ static const char what[] = "border section";
 struct txm_section_writer {
     txm_tx_layout layout;
     uint32_t tiles_x[TXM_MAX_LEVELS], tiles_y[TXM_MAX_LEVELS];
-    uint64_t first[TXM_MAX_LEVELS + 1]; /* number of the first tile of each level; the last: all tiles */
+    uint64_t first[TXM_MAX_LEVELS + 1]; /* number of the first tile of each level; the last element: all tiles */
     uint64_t *offsets;                  /* of each border in `payloads`, in tile order; MISSING until it is added */
     uint64_t *hashes;                   /* of their payloads */
     uint64_t added;
@@ -38,7 +38,7 @@ struct txm_section_writer {
     txm_spill *payloads;
 };
 
-/* The index is filled in place: its layout depends on nothing but the layout of the image. */
+/* The index is filled in place, because its layout depends only on that of the image. */
 static void lay_out_index(txm_section_writer *w)
 {
     uint8_t *p = w->index;
@@ -52,7 +52,7 @@ static void lay_out_index(txm_section_writer *w)
     w->checks = p + 4 * w->first[w->layout.levels];
 }
 
-/* The spill is a file without a name in `spill_dir` once it exceeds its share of memory. */
+/* The spill becomes an unnamed file in `spill_dir` when it exceeds its share of memory. */
 txm_status txm_section_writer_new(const txm_tx_layout *layout, const char *spill_dir, txm_section_writer **out,
                                   txm_error *err)
 {
@@ -97,8 +97,8 @@ void txm_section_writer_free(txm_section_writer **writer)
     *writer = NULL;
 }
 
-/* Keeps a hash of each payload, by which equal ones are found when the section is written: constant tiles have
- * equal borders. */
+/* Keeps a hash of each payload, by which equal ones are found when the section is written; constant tiles have equal
+ * borders. */
 txm_status txm_section_writer_add(txm_section_writer *w, uint32_t level, uint32_t tile, const void *encoded,
                                   size_t size_bytes, txm_error *err)
 {
@@ -122,7 +122,7 @@ txm_status txm_section_writer_add(txm_section_writer *w, uint32_t level, uint32_
     return TXM_OK;
 }
 
-/* The image part is mapped, not read: its identity looks at a few pages. */
+/* The image part is mapped instead of read, because its identity depends on a few pages only. */
 static txm_status identify(int fd, uint64_t image_bytes, uint64_t *identity, txm_error *err)
 {
     txm_map image = {0};
@@ -136,14 +136,14 @@ static txm_status identify(int fd, uint64_t image_bytes, uint64_t *identity, txm
     return ok ? TXM_OK : txm_fail(err, TXM_STATUS_UNSUPPORTED, "%s: the file before it is neither TIFF nor EXR", what);
 }
 
-/* From the index itself, which has it already. */
+/* Reads the size from the index. */
 static uint32_t size_of(const txm_section_writer *w, uint64_t border)
 {
     return txm_load_le32(w->sizes + 4 * border);
 }
 
-/* Finds borders whose payload an earlier one has as well, as patterns make them, among the last few thousand different
- * ones. Equal hashes are taken for equal bytes: were they not, the border's check would tell the reader. */
+/* Finds borders with the same payload as an earlier one, which patterns produce, among the last few thousand different
+ * ones. Equal hashes are taken for equal bytes; if that were wrong, the reader would notice from the border's check. */
 static txm_status find_repeats(txm_section_writer *w, txm_error *err)
 {
     uint64_t *seen = txm_calloc(SEEN, sizeof *seen); /* borders, by hash */
@@ -162,7 +162,7 @@ static txm_status find_repeats(txm_section_writer *w, txm_error *err)
     return TXM_OK;
 }
 
-/* Bytes of all payloads when those longer than `longest` are left out. */
+/* Bytes of all payloads if those longer than `longest` are left out. */
 static uint64_t payload_bytes(const txm_section_writer *w, uint32_t longest)
 {
     uint64_t sum = 0;
@@ -174,7 +174,7 @@ static uint64_t payload_bytes(const txm_section_writer *w, uint32_t longest)
     return sum;
 }
 
-/* The longest payload that is stored, so that the section is at most a fifth of the file. */
+/* The longest payload to store, so that the section is at most a fifth of the file. */
 static uint32_t choose_longest(const txm_section_writer *w, uint64_t image_bytes, uint32_t longest)
 {
     /* An index of checks, which do not compress, and sizes, which do. */
@@ -193,7 +193,7 @@ static uint32_t choose_longest(const txm_section_writer *w, uint64_t image_bytes
     return low;
 }
 
-/* Payloads in tile order; sizes in the index become those that are stored. */
+/* Writes the payloads in tile order; sizes in the index become those that are stored. */
 static txm_status append_payloads(txm_section_writer *w, uint64_t image_bytes, txm_output *out, txm_error *err)
 {
     uint32_t longest = 0;
@@ -220,7 +220,7 @@ static txm_status append_payloads(txm_section_writer *w, uint64_t image_bytes, t
     return status;
 }
 
-/* Index and footer as one piece of memory, since one check covers both. */
+/* Writes index and footer from one buffer, since one check covers both. */
 static txm_status append_tail(txm_section_writer *w, txm_output *out, txm_section_footer *footer, txm_error *err)
 {
     size_t capacity = ZSTD_compressBound(w->index_bytes);
@@ -250,7 +250,7 @@ free_tail:
     return status;
 }
 
-/* Every border must have come. The footer is last, so that a file that was cut off has none. */
+/* Every border must have been added. The footer is last, so that a truncated file has none. */
 txm_status txm_section_writer_finish(txm_section_writer *w, int fd, uint64_t image_bytes, txm_error *err)
 {
     uint64_t tiles = w->first[w->layout.levels];

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Bytes that wait in memory, then in an unlinked file.
+ * Bytes kept in memory, then in an unlinked file.
  *
- * Bytes go to memory until the budget is spent, then to a file that has no name from the start where the file system
- * allows that. Views of what was written are read back in windows, larger ones as reading goes on in order.
- *
- * In: pieces of bytes whose place in the file is not known yet. Out: the same bytes, by offset. The file has no
- * name, so a process that is killed leaves none.
+ * Bytes are kept in memory until the budget is spent, and then written to a file, which has no name from the start if
+ * the file system supports that. They are read back by offset in windows, which become larger when reading is
+ * sequential. Since the file has no name, a killed process leaves nothing behind.
  */
 #include "mill/write/spill.h"
 
@@ -25,19 +23,20 @@
 
 enum { FIRST_BYTES = 1 << 16, WINDOW_BYTES = 1 << 18 };
 
-/* Bytes [0, used) are in memory, [used, used + file end) in the file: once it exists, memory is closed. */
+/* Bytes [0, used) are in memory, [used, used + file end) in the file. Once the file exists, memory does not grow any
+ * more. */
 struct txm_spill {
     char *dir;
     size_t budget, capacity, used;
     uint8_t *memory;
     int fd; /* -1: none yet */
     txm_output file;
-    uint8_t *window; /* what was last read back: tiles are small and asked for nearly in order */
+    uint8_t *window; /* the bytes read back last; tiles are small and requested nearly in order */
     uint64_t window_at;
     size_t window_bytes, window_capacity;
 };
 
-/* Nothing is opened until the budget is exceeded. */
+/* No file is opened until the budget is exceeded. */
 txm_spill *txm_spill_new(const char *dir, size_t budget_bytes)
 {
     txm_spill *s = txm_calloc(1, sizeof *s);
@@ -71,7 +70,7 @@ uint64_t txm_spill_size(const txm_spill *s)
     return s->used + (s->fd >= 0 ? txm_output_end(&s->file) : 0);
 }
 
-/* In the folder of the target: there is room for the file, and often none in /tmp. */
+/* In the target's folder, which has room for the file, whereas /tmp often does not. */
 static txm_status open_spill_file(txm_spill *s, txm_error *err)
 {
     s->fd = txm_nameless_file(s->dir, "spill");
@@ -87,7 +86,7 @@ static txm_status open_spill_file(txm_spill *s, txm_error *err)
     return status;
 }
 
-/* Room for size_bytes more in memory, within the budget. */
+/* Makes room for size_bytes more in memory, within the budget. */
 static bool grow_spill(txm_spill *s, size_t size_bytes)
 {
     if (size_bytes <= s->capacity - s->used)
@@ -103,10 +102,10 @@ static bool grow_spill(txm_spill *s, size_t size_bytes)
     return true;
 }
 
-/* Once there is a file, everything goes there: offsets run through both. */
+/* Once there is a file, all bytes go to it, since offsets continue from memory into the file. */
 txm_status txm_spill_add(txm_spill *s, const void *data, size_t size_bytes, txm_error *err)
 {
-    /* If memory is short, a file takes its place. */
+    /* If memory is short, a file is used instead. */
     if (s->fd < 0 && size_bytes <= s->budget - s->used && grow_spill(s, size_bytes)) {
         if (size_bytes)
             memcpy(s->memory + s->used, data, size_bytes);
@@ -122,8 +121,8 @@ txm_status txm_spill_add(txm_spill *s, const void *data, size_t size_bytes, txm_
     return txm_output_status(&s->file, err);
 }
 
-/* Fills the window from `offset` on with at least size_bytes bytes, which are there. What it holds stays true: the
- * spill only grows. */
+/* Fills the window with at least size_bytes existing bytes from `offset` on. The window never becomes stale, because
+ * the spill only grows. */
 static txm_status fill_window(txm_spill *s, uint64_t offset, size_t size_bytes, txm_error *err)
 {
     uint64_t left = txm_spill_size(s) - offset, from_file = offset > s->used ? offset - s->used : 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A spill: bytes that have to wait for their turn. They stay in memory up to a budget; what comes after goes to a file
- * without a name in a given folder, which vanishes with the process. Append-only; read back at any offset.
+ * A spill keeps bytes until they can be written. They stay in memory up to a budget; later ones go to an unnamed file
+ * in a given folder, which disappears with the process. Append-only; can be read back at any offset.
  *
  * Not thread-safe: one thread at a time.
  */
@@ -14,8 +14,8 @@
 
 typedef struct txm_spill txm_spill;
 
-/* `dir`: where a file would go, on the target's file system by preference; the file is made only when the budget is
- * spent. Memory grows with what is added, in steps, up to budget_bytes. NULL when memory is exhausted. */
+/* `dir` is the folder for the file, preferably on the target's file system; the file is only created when the budget is
+ * spent. Memory grows in steps with the bytes that are added, up to budget_bytes. NULL when memory is exhausted. */
 txm_spill *txm_spill_new(const char *dir, size_t budget_bytes);
 void txm_spill_free(txm_spill **spill); /* NULL-safe */
 
@@ -23,7 +23,7 @@ void txm_spill_free(txm_spill **spill); /* NULL-safe */
 txm_status txm_spill_add(txm_spill *spill, const void *data, size_t size_bytes, txm_error *err);
 uint64_t txm_spill_size(const txm_spill *spill);
 
-/* Points *bytes at the bytes offset .. offset + size_bytes - 1, all of which must have been added. They stay there
+/* Points *bytes at the bytes offset .. offset + size_bytes - 1, all of which must have been added. The pointer is valid
  * until the next call. NO_MEMORY, IO. */
 txm_status txm_spill_view(txm_spill *spill, uint64_t offset, size_t size_bytes, const uint8_t **bytes, txm_error *err);
 #endif

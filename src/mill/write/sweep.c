@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Sweeping up after runs that were killed.
+ * Cleans up after runs that were killed.
  *
- * In: a folder of tx files. What carries the name of a temporary is removed when its owner is known to be dead, or,
- * where that cannot be known, when it is a day old by the file server's clock. Nothing else is touched.
+ * In a folder of tx files, files with the name of a temporary are removed if their owner is known to be dead or, if
+ * that cannot be determined, when they are a day old by the file server's clock. No other file is touched.
  */
 #include "txmill/out_file.h"
 
@@ -19,8 +19,9 @@
 
 enum { ABANDONED_SECONDS = 24 * 60 * 60 };
 
-/* What is swept, by the end of its name. Files of one process tell their owner in their names; those that many want to
- * make under one name tell it inside, and may be taken over this very moment: that is settled where they are broken. */
+/* A kind of file to sweep, by the end of its name. Files of one process have their owner in the name. Files that
+ * several processes try to create under one name have it in their content, and may be taken over at any moment, which
+ * is resolved when they are broken. */
 typedef struct kind {
     const char *suffix;
     bool contended, claim;
@@ -31,13 +32,13 @@ static const kind kinds[] = {
 typedef struct sweep {
     const char *folder;
     bool dry_run;
-    bool asked;          /* the clock was */
+    bool asked;          /* the clock was read */
     struct timespec now; /* of the file server; 0: unknown */
     txm_swept *swept;
-    struct stat place; /* which folder that is */
+    struct stat place; /* identifies the folder */
 } sweep;
 
-/* By suffix; every kind is hidden, so a name without a dot in front is none. */
+/* Looks up the suffix. All these files are hidden, so a name that does not begin with a dot has no kind. */
 static const kind *kind_of(const char *name)
 {
     size_t n = strlen(name);
@@ -49,7 +50,7 @@ static const kind *kind_of(const char *name)
     return NULL;
 }
 
-/* The age by the clock of the file server, which is read once, and only if the owner of a file is unknown. */
+/* The age by the file server's clock, which is read only once, and only if the owner of a file is unknown. */
 static bool is_old(sweep *s, const struct stat *st)
 {
     if (!s->asked)
@@ -58,7 +59,7 @@ static bool is_old(sweep *s, const struct stat *st)
     return s->now.tv_sec - st->st_mtim.tv_sec > ABANDONED_SECONDS;
 }
 
-/* Claims say in their note whose they are. */
+/* The note of a claim names its owner. */
 static txm_owner_state state_by_content(const char *path)
 {
     txm_claim_note note;
@@ -67,7 +68,7 @@ static txm_owner_state state_by_content(const char *path)
     return txm_owner_state_of(&note.owner);
 }
 
-/* Whether the file is gone, or would be. */
+/* Whether the file was removed, or would be in a dry run. */
 static bool sweep_file(sweep *s, const kind *k, const char *path, const char *name, const struct stat *st)
 {
     txm_owner_state state = k->contended ? state_by_content(path) : txm_owned_name_state(name, k->suffix);
@@ -79,7 +80,7 @@ static bool sweep_file(sweep *s, const kind *k, const char *path, const char *na
     return is_old(s, st) && (s->dry_run || txm_file_remove(path, &s->place, st) == 0);
 }
 
-/* One entry; what cannot be examined is left. */
+/* Handles one entry; one that cannot be examined is kept. */
 static void look_at_leftover(sweep *s, const char *name)
 {
     const kind *k = kind_of(name);
@@ -94,7 +95,7 @@ static void look_at_leftover(sweep *s, const char *name)
     free(path);
 }
 
-/* Failures do not matter: what is left today is swept tomorrow. */
+/* Failures are ignored: files that are left now are swept later. */
 void txm_sweep_folder(const char *folder, bool dry_run, txm_swept *swept)
 {
     sweep s = {.folder = folder, .dry_run = dry_run != 0, .swept = swept};

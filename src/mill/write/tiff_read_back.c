@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Whether a finished TIFF holds what was asked for: every directory, its table of tiles and its texts.
+ * Whether a finished TIFF has the requested content: every directory, its table of tiles and its texts.
  */
 #include <stdio.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 
 enum { TAG_DOCUMENT_NAME = 269, TAG_SOFTWARE = 305, TAG_DATE = 306, TAG_EXTRA_SAMPLES = 338, TAG_WRAP_MODES = 33303 };
 
-/* With the terminating zero, which readers rely on. */
+/* Includes the terminating zero, which readers rely on. */
 static txm_status check_text(const txm_read_back *c, const txm_tiff *t, const txm_tiff_directory *dir, uint16_t tag,
                              const char *text)
 {
@@ -29,7 +29,7 @@ static txm_status check_text(const txm_read_back *c, const txm_tiff *t, const tx
     return txm_read_back_differs(c, what);
 }
 
-/* Whether the tiles of a level follow each other, in front of its directory. */
+/* Whether the tiles of a level are consecutive and in front of its directory. */
 static bool in_order(const txm_read_back *c, const txm_reader_level *l, uint64_t directory)
 {
     uint64_t end = 0, tiles = (uint64_t)l->shape.tiles_x * l->shape.tiles_y;
@@ -43,7 +43,7 @@ static bool in_order(const txm_read_back *c, const txm_reader_level *l, uint64_t
     return end <= directory;
 }
 
-/* The directory of one level. That its size and its tiles are right, the reader has found out. */
+/* Checks the directory of one level. The reader has verified its size and its tiles already. */
 static txm_status check_directory(const txm_read_back *c, const txm_tiff *t, const txm_tiff_directory *dir,
                                   uint32_t level)
 {
@@ -69,7 +69,7 @@ static txm_status check_directory(const txm_read_back *c, const txm_tiff *t, con
     return check_text(c, t, dir, TAG_DATE, date);
 }
 
-/* Whether a later attribute takes the same tag: that one is kept. */
+/* Whether a later attribute has the same tag, in which case the later one is kept. */
 static bool is_replaced(const txm_tx_metadata *m, size_t index, uint32_t tag)
 {
     for (size_t i = index + 1; i < m->attribute_count; i++)
@@ -106,7 +106,7 @@ done:
     return status;
 }
 
-/* Each level's directory, and nothing after the last. */
+/* Checks the directory of each level, and that none follows the last. */
 txm_status txm_tiff_read_back(const txm_read_back *c)
 {
     txm_tiff t = {.tx = c->tx, .err = c->err};

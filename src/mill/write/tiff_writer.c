@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Tiled TIFF: libtiff keeps the directories, tiles go in as they are. Level 0 is the first directory, each further
- * level the next one.
+ * Writes tiled TIFF. libtiff manages the directories; tiles are already encoded. Level 0 is the first directory, and
+ * each further level the next one.
  *
  * The first directory is written after the tiles of level 0, before SHA-1 and averages are known. Its ImageDescription
- * therefore reserves the longest text that can come; finish writes the real text over it and shortens the directory
- * entry's count. (libtiff's own way, rewriting the directory, would leave a dead copy with all tile offsets behind.)
+ * therefore reserves room for the longest possible text; finish overwrites it with the real text and shortens the count
+ * in the directory entry. (libtiff's own method, rewriting the directory, would leave a dead copy with all tile offsets
+ * behind.)
  */
 #include <fcntl.h>
 #include <inttypes.h>
@@ -31,15 +32,15 @@ typedef struct tiff_writer {
     TIFF *tiff;
     uint64_t position; /* of libtiff in the file */
     bool big;
-    txm_bytes document_name, description; /* description: room for the final one */
+    txm_bytes document_name, description; /* description: room for the final text */
     char date[TXM_DATE_BYTES];
     char said[256]; /* libtiff's first message */
-    bool broken;    /* an allocation failed inside of it */
+    bool broken;    /* an allocation inside libtiff failed */
 } tiff_writer;
 
 /* ---- the descriptor, as libtiff sees it ---- */
 
-/* The answer to libtiff about a transfer: all of it or nothing. */
+/* The return value for libtiff's I/O functions: all bytes or none. */
 static tmsize_t moved(tiff_writer *w, bool ok, tmsize_t size)
 {
     if (!ok)
@@ -48,7 +49,7 @@ static tmsize_t moved(tiff_writer *w, bool ok, tmsize_t size)
     return size;
 }
 
-/* libtiff reads and writes through our output, at a position that is its own. */
+/* libtiff reads and writes through our output, at its own position. */
 static tmsize_t proc_read(thandle_t handle, void *data, tmsize_t size)
 {
     tiff_writer *w = handle;
@@ -75,25 +76,25 @@ static toff_t proc_size(thandle_t handle)
     return txm_output_end(w->out);
 }
 
-/* The descriptor is not libtiff's to close. */
+/* libtiff must not close the descriptor. */
 static int proc_close(thandle_t handle)
 {
     (void)handle;
     return 0;
 }
 
-/* Per file, so that neither a caller's own use of libtiff nor stderr is disturbed. */
+/* Set per file, so that neither stderr nor a caller's own use of libtiff is affected. */
 static int keep_tiff_error(TIFF *tiff, void *user, const char *module, const char *format, va_list args)
 {
     tiff_writer *w = user;
     (void)tiff;
     (void)module;
-    if (!w->said[0]) /* what follows is its echo */
+    if (!w->said[0]) /* later messages are consequences of the first */
         txm_vformat(w->said, sizeof w->said, format, args);
     return 1;
 }
 
-/* Warnings are about what we do on purpose. */
+/* Warnings concern deviations that are intended. */
 static int on_warning(TIFF *tiff, void *user, const char *module, const char *format, va_list args)
 {
     (void)tiff, (void)user, (void)module, (void)format, (void)args;
@@ -102,7 +103,7 @@ static int on_warning(TIFF *tiff, void *user, const char *module, const char *fo
 
 static txm_status tiff_refused(tiff_writer *w, const char *what, txm_error *err)
 {
-    /* Where it says nothing, there was no memory either. */
+    /* libtiff is also silent when it runs out of memory. */
     if (!w->said[0] || txm_libtiff_lacks_memory(w->said)) {
         w->broken = true;
         return txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: no memory for libtiff to write %s", w->out->name, what);
@@ -112,8 +113,8 @@ static txm_status tiff_refused(tiff_writer *w, const char *what, txm_error *err)
 
 /* ---- directories ---- */
 
-/* Classic TIFF ends at 4 GiB. The encoded size is not known yet, so the worst case decides: every tile stored raw, with
- * the codec's overhead (under 1/256) and 16 bytes for offset and count. */
+/* Classic TIFF is limited to 4 GiB. The encoded size is not known yet, so the worst case decides: every tile stored
+ * uncompressed, with the codec's overhead (under 1/256) and 16 bytes for offset and count. */
 static bool needs_big(const txm_tx_layout *l)
 {
     uint64_t tile_bytes = (uint64_t)l->tile_px * l->tile_px * l->channels * txm_type_bytes(l->type);
@@ -126,7 +127,7 @@ static bool needs_big(const txm_tx_layout *l)
     return total > UINT32_MAX;
 }
 
-/* The predictor belongs to the codec: tiles are filtered when they arrive. */
+/* The predictor depends on the codec. Tiles are filtered before they are added. */
 static int set_compression(TIFF *t, txm_codec codec)
 {
     if (codec == TXM_CODEC_NONE)
@@ -136,15 +137,15 @@ static int set_compression(TIFF *t, txm_codec codec)
            TIFFSetField(t, TIFFTAG_PREDICTOR, PREDICTOR_HORIZONTAL);
 }
 
-/* A text for which there is no memory is taken all the same, and missing, or read through NULL, when it is to be
- * written: what was really kept is looked at. The same goes for ExtraSamples. */
+/* If libtiff has no memory for a text, it reports success, and the text is missing or read through NULL when it is
+ * written. Therefore the stored value is checked. The same applies to ExtraSamples. */
 static int set_tiff_text(TIFF *t, uint32_t tag, const char *text)
 {
     const char *kept = NULL;
     return TIFFSetField(t, tag, text) && TIFFGetField(t, tag, &kept) && kept && !strcmp(kept, text);
 }
 
-/* Unspecified, as Blender has it, though alpha mostly is associated. */
+/* Unspecified, as in Blender's files, although alpha is mostly associated. */
 static int set_extra_sample(TIFF *t)
 {
     const uint16_t extra = EXTRASAMPLE_UNSPECIFIED, *kept = NULL;
@@ -153,7 +154,7 @@ static int set_extra_sample(TIFF *t)
            count == 1 && kept && *kept == extra;
 }
 
-/* The tags that the directory of every level has. */
+/* Sets the tags in the directory of every level. */
 static int set_structure(tiff_writer *w, uint32_t level)
 {
     TIFF *t = w->tiff;
@@ -173,7 +174,7 @@ static int set_structure(tiff_writer *w, uint32_t level)
     return ok && set_tiff_text(t, TIFFTAG_DATETIME, w->date);
 }
 
-/* 0 is not a unit: no resolution is written then. */
+/* 0 is not a unit; no resolution is written then. */
 static uint16_t unit_code(const char *unit)
 {
     if (!strcmp(unit, "none"))
@@ -183,8 +184,8 @@ static uint16_t unit_code(const char *unit)
     return !strcmp(unit, "cm") ? RESUNIT_CENTIMETER : 0;
 }
 
-/* TIFF has no aspect but in its resolutions, which therefore follow it where they contradict it, by the rules of
- * OpenImageIO's writer; resolutions below 1 tell nothing but the aspect there. */
+/* TIFF stores the aspect only in its resolutions. If these contradict the aspect, they are adjusted by the rules of
+ * OpenImageIO's writer, in which resolutions below 1 express only the aspect. */
 static int set_density(TIFF *t, const txm_density *d)
 {
     float aspect = d->aspect > 0 ? d->aspect : 1, x = d->x > 0 ? d->x : 1, y = d->y > 0 ? d->y : 1;
@@ -196,14 +197,14 @@ static int set_density(TIFF *t, const txm_density *d)
             unit = RESUNIT_NONE;
         }
         y = x * aspect;
-        said_x = said_y = y > 0x1p-32f && y < 0x1p32f; /* else it is no ratio of 32-bit numbers */
+        said_x = said_y = y > 0x1p-32f && y < 0x1p32f; /* otherwise it is not a ratio of 32-bit numbers */
     }
     int ok = !said_x || TIFFSetField(t, TIFFTAG_XRESOLUTION, (double)x);
     ok = ok && (!said_y || TIFFSetField(t, TIFFTAG_YRESOLUTION, (double)y));
     return ok && (!unit || TIFFSetField(t, TIFFTAG_RESOLUTIONUNIT, unit));
 }
 
-/* The tags that only the first directory has. */
+/* Sets the tags that only the first directory has. */
 static int set_texts(tiff_writer *w)
 {
     TIFF *t = w->tiff;
@@ -221,7 +222,7 @@ static int set_texts(tiff_writer *w)
     return ok;
 }
 
-/* Texts go into the first directory only, as Blender's do. */
+/* Texts are in the first directory only, as in Blender's files. */
 static txm_status begin_level(tiff_writer *w, uint32_t level, txm_error *err)
 {
     if (set_structure(w, level) && (level || set_texts(w)))
@@ -234,9 +235,9 @@ static void tiff_close(void *self)
     tiff_writer *w = self;
     if (!w)
         return;
-    /* libtiff counts a field before it has memory for it, and would free what never was there: such a handle is left as
-     * it is. Of others nothing is written any more: whatever is still to be written belongs to a directory that failed.
-     */
+    /* libtiff counts a field before it has memory for it, and would free memory that was never allocated, so a broken
+     * handle is abandoned. Other handles are closed without writing more, since pending data belongs to a directory
+     * that failed. */
     if (w->tiff && !w->broken) {
         TIFFSetMode(w->tiff, O_RDONLY);
         TIFFClose(w->tiff);
@@ -246,7 +247,7 @@ static void tiff_close(void *self)
     free(w);
 }
 
-/* The texts, with room in ImageDescription for what comes late. */
+/* Makes the texts, with room in ImageDescription for the values that are known last. */
 static bool make_texts(tiff_writer *w)
 {
     txm_tx_summary none = {.sha1 = "----------------------------------------"};
@@ -291,7 +292,7 @@ close_writer:
     return status;
 }
 
-/* Compressed already: libtiff enters offset and size. */
+/* The tile is compressed already; libtiff only enters offset and size. */
 static txm_status tiff_add(void *self, const txm_tile_place *place, const void *encoded, size_t size_bytes,
                            txm_error *err)
 {
@@ -313,8 +314,8 @@ static txm_status tiff_end_level(void *self, uint32_t level, txm_error *err)
 
 /* ---- the late description ---- */
 
-/* Where the first directory's entry for `tag` is: 0 if it cannot be found. Entries are 12 bytes in classic TIFF
- * (tag, type, count, offset: 2 2 4 4), 20 in BigTIFF (2 2 8 8). */
+/* The offset of the first directory's entry for `tag`; 0 if it cannot be found. Entries have 12 bytes in classic TIFF
+ * (tag, type, count, offset: 2 2 4 4) and 20 in BigTIFF (2 2 8 8). */
 static uint64_t find_entry(tiff_writer *w, unsigned tag)
 {
     uint8_t b[20];
@@ -334,7 +335,7 @@ static uint64_t find_entry(tiff_writer *w, unsigned tag)
     return 0;
 }
 
-/* Writes the real ImageDescription into its reserved room and its length into the directory. */
+/* Writes the real ImageDescription into its reserved room, and its length into the directory. */
 static txm_status tiff_finish(void *self, const txm_tx_summary *summary, txm_error *err)
 {
     tiff_writer *w = self;
@@ -352,10 +353,11 @@ static txm_status tiff_finish(void *self, const txm_tx_summary *summary, txm_err
             txm_fail(err, TXM_STATUS_INTERNAL, "%s: no room for ImageDescription (%zu bytes)", w->out->name, text.size);
         goto done;
     }
-    uint64_t offset = txm_load_uint(entry + 4 + word, (size_t)word, false), length = text.size + 1; /* the NUL counts */
+    uint64_t offset = txm_load_uint(entry + 4 + word, (size_t)word, false),
+             length = text.size + 1; /* includes the NUL */
     for (int i = 0; i < word; i++)
         count[i] = (uint8_t)(length >> (8 * i));
-    /* The rest of the reserved room is zeroed, so that the same input makes the same file. */
+    /* The rest of the reserved room is zeroed, so that the same input gives the same file. */
     size_t left = w->description.size - text.size;
     memset(w->description.data, 0, w->description.size);
     if (!txm_output_write(w->out, at + 4, count, (size_t)word) ||

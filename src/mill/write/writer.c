@@ -2,8 +2,8 @@
  *
  * The order of tiles, and the choice of the container.
  *
- * In: a layout, metadata and tiles in order. The order is checked here, so that a mistake in the pipeline is an
- * INTERNAL failure and never a file with tiles in the wrong place; the containers' own writers can rely on it.
+ * The order is checked here, so that an error in the pipeline is an INTERNAL failure and never a file with misplaced
+ * tiles; the writers of containers can rely on it.
  */
 #include "mill/write/writer.h"
 
@@ -21,7 +21,7 @@ struct txm_tx_writer {
     txm_output out;
     const txm_container_writer *ops;
     void *container;
-    txm_tile_place next; /* the tile that add expects; level == layout.levels: all are there */
+    txm_tile_place next; /* the tile that add expects next; level == layout.levels: all were added */
     uint32_t tiles_y;    /* grid of its level */
     bool finished;
 };
@@ -43,7 +43,7 @@ const txm_container_writer *txm_container_writer_of(txm_type type)
     return writers[txm_container_of(type)];
 }
 
-/* The writer makes native files only; what other files may be is the reader's business. */
+/* The writer makes native files only; the reader accepts more. */
 static txm_status check_layout(const txm_tx_layout *l, const char *name, txm_error *err)
 {
     if (!l->width || !l->height || l->width > TXM_MAX_SIZE_PX || l->height > TXM_MAX_SIZE_PX)
@@ -70,7 +70,7 @@ static void enter_level(txm_tx_writer *w, uint32_t level)
     w->tiles_y = (txm_level_size(w->layout.height, level) + tile - 1) / tile;
 }
 
-/* A failed call's status, with the descriptor's own failure in front of what a library made of it. */
+/* The status of a failed call; the descriptor's own failure takes precedence over a library's report of it. */
 static txm_status settle_writer(const txm_tx_writer *w, txm_status status, const txm_error *said, txm_error *err)
 {
     if (w->out.error.status != TXM_OK)
@@ -78,7 +78,7 @@ static txm_status settle_writer(const txm_tx_writer *w, txm_status status, const
     return status == TXM_OK ? TXM_OK : txm_fail(err, status, "%s", said->message);
 }
 
-/* Float types go to EXR, integers to TIFF, as Blender's cache has it. */
+/* Float types go to EXR and integers to TIFF, as in Blender's cache. */
 txm_status txm_tx_writer_open(int fd, const char *name, const txm_tx_layout *layout, const txm_tx_metadata *metadata,
                               txm_tx_writer **out, txm_error *err)
 {
@@ -108,7 +108,7 @@ close_writer:
     return status;
 }
 
-/* The position is counted here: a caller that forgets a tile cannot shift the others. */
+/* The position is counted here, so a caller that forgets a tile cannot shift the others. */
 txm_status txm_tx_writer_add(txm_tx_writer *w, const void *encoded, size_t size_bytes, txm_error *err)
 {
     txm_error said = {0};
@@ -125,7 +125,7 @@ txm_status txm_tx_writer_add(txm_tx_writer *w, const void *encoded, size_t size_
     return settle_writer(w, status, &said, err);
 }
 
-/* Every tile must have come. Texts that are known only now are filled in. */
+/* Every tile must have been added. Texts that are known only now are filled in. */
 txm_status txm_tx_writer_finish(txm_tx_writer *w, const txm_tx_summary *summary, uint64_t *image_bytes, txm_error *err)
 {
     txm_error said = {0};
@@ -143,7 +143,7 @@ txm_status txm_tx_writer_finish(txm_tx_writer *w, const txm_tx_summary *summary,
     return TXM_OK;
 }
 
-/* Before or after finishing; the file is the caller's to keep or to remove. */
+/* Before or after finishing; the caller decides whether to keep or remove the file. */
 void txm_tx_writer_close(txm_tx_writer **writer)
 {
     if (!writer || !*writer)

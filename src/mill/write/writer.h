@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Writing tx files: integer types become tiled TIFF (libtiff), float types tiled mip-mapped EXR (OpenEXRCore). Tiles
- * come ready-encoded (mill/encode/tile.h), in one strict order: level 0 first, each level's tiles row by row. What is
- * known only at the end (SHA-1, averages) is handed over at the end.
+ * Writes tx files: integer types become tiled TIFF (libtiff), float types tiled mip-mapped EXR (OpenEXRCore). Tiles are
+ * encoded already (mill/encode/tile.h) and come in one strict order: level 0 first, each level's tiles row by row.
+ * Values that are known only at the end (SHA-1, averages) are passed to finish.
  *
- * The room src/mill/write makes tx files. writer.c and its parts put encoded tiles into a TIFF or EXR file;
+ * The directory src/mill/write makes tx files. writer.c and its parts put encoded tiles into a TIFF or EXR file;
  * section_writer.c and border_encode.c write the border section at its end; read_back.c compares a finished file with
- * what was asked for; publish.c gives it its final name, complete or not at all. src/tile/reader reads them.
+ * what was to be written; publish.c gives it its final name, complete or not at all. src/tile/reader reads them.
  */
 #ifndef TXM_WRITE_WRITER_H
 #define TXM_WRITE_WRITER_H
@@ -32,22 +32,22 @@ typedef struct txm_tx_attribute {
     const char *name, *value;
 } txm_tx_attribute;
 
-/* Known before the first tile. Strings are copied. */
+/* Values known before the first tile. Strings are copied. */
 typedef struct txm_tx_metadata {
-    const char *source;                        /* path as it is to be stored */
+    const char *source;                        /* path as it is stored in the file */
     const char *detected_colorspace;           /* "scene_linear_srgb", "data" ... */
-    const char *requested_colorspace, *config; /* txm_color_fingerprint; "" leaves either out */
+    const char *requested_colorspace, *config; /* from txm_color_fingerprint; "": left out */
     const char *xyz_to_scene_linear;           /* the 12 numbers as text */
     txm_alpha alpha;
-    const char *interop_id;             /* EXR colorInteropID: "data" or the working space's; "" to leave out */
-    bool equiangular;                   /* texture format "LatLong Environment" in place of "Plain Texture" */
-    time_t source_mtime;                /* DateTime and capDate, local time */
-    txm_density density;                /* of the source, without nonsense; all 0: it says nothing */
+    const char *interop_id;             /* EXR colorInteropID: "data" or the working space's; "": left out */
+    bool equiangular;                   /* texture format "LatLong Environment" instead of "Plain Texture" */
+    time_t source_mtime;                /* for DateTime and capDate, local time */
+    txm_density density;                /* of the source, validated; all 0: unknown */
     const txm_tx_attribute *attributes; /* kept from the source and given with --attrib */
     size_t attribute_count;
 } txm_tx_metadata;
 
-/* Known after the last row of level 0. */
+/* Values known after the last row of level 0. */
 typedef struct txm_tx_summary {
     char sha1[41];
     float average[4];
@@ -57,17 +57,18 @@ typedef struct txm_tx_summary {
 
 typedef struct txm_tx_writer txm_tx_writer;
 
-/* Starts a file on `fd` (empty, read-write, seekable; not closed by the writer). BigTIFF is chosen when the raw size of
- * all levels could pass 4 GiB, and only then. */
+/* Starts a file on `fd` (empty, read-write, seekable; not closed by the writer). BigTIFF is chosen if the uncompressed
+ * size of all levels could exceed 4 GiB, and only then. */
 txm_status txm_tx_writer_open(int fd, const char *name_for_messages, const txm_tx_layout *layout,
                               const txm_tx_metadata *metadata, txm_tx_writer **out, txm_error *err);
 
 /* Appends the next tile in order. */
 txm_status txm_tx_writer_add(txm_tx_writer *writer, const void *encoded, size_t size_bytes, txm_error *err);
 
-/* Writes directories and late metadata; all tiles must have been added. The file is complete when this returns TXM_OK;
- * *image_bytes (may be NULL) is then its size, where a border section may follow. Consumes nothing: call close. */
+/* Writes directories and late metadata; all tiles must have been added. If this returns TXM_OK, the file is complete;
+ * *image_bytes (may be NULL) is then its size, after which a border section may be appended. Consumes nothing: call
+ * close. */
 txm_status txm_tx_writer_finish(txm_tx_writer *writer, const txm_tx_summary *summary, uint64_t *image_bytes,
                                 txm_error *err);
-void txm_tx_writer_close(txm_tx_writer **writer); /* NULL-safe; accepts half-done writers */
+void txm_tx_writer_close(txm_tx_writer **writer); /* NULL-safe; accepts unfinished writers */
 #endif

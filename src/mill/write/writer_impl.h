@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What writer.c needs of a container. Calls come in order: open, add for every tile of level 0 row by row,
- * end_level, add for level 1 ..., finish, close. Failures of the descriptor are recorded in `out` and looked up by
- * writer.c.
+ * The interface of a container to writer.c. Calls come in order: open, add for every tile of level 0 row by row,
+ * end_level, add for level 1 ..., finish, close. Failures of the descriptor are recorded in `out`, where writer.c looks
+ * for them.
  */
 #ifndef TXM_WRITE_WRITER_IMPL_H
 #define TXM_WRITE_WRITER_IMPL_H
@@ -26,9 +26,9 @@ typedef struct txm_container_writer {
     txm_status (*end_level)(void *self, uint32_t level, txm_error *err);
     txm_status (*finish)(void *self, const txm_tx_summary *summary, txm_error *err);
     void (*close)(void *self); /* NULL-safe */
-    /* Whether a finished file holds the texts and tables that it should; its shape is known to be right. */
+    /* Whether a finished file has the expected texts and tables; its shape has been verified. */
     txm_status (*read_back)(const struct txm_read_back *c);
-    bool has_zstd; /* whether readers know it as a compression of this container */
+    bool has_zstd; /* whether readers accept zstd as a compression of this container */
 } txm_container_writer;
 
 #define TXM_CONTAINER_WRITER(name, prefix, word, title, floats)                                                        \

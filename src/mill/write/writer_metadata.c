@@ -2,8 +2,8 @@
  *
  * The metadata of a tx file as text.
  *
- * In: what is known about the source and the conversion. Out: the strings of both containers. Their wording is that of
- * Blender's own writer, since Cycles and this project's reader take them apart again.
+ * Produces the strings of both containers from properties of the source and the conversion. Their wording is that of
+ * Blender's own writer, since Cycles and this project's reader parse them.
  */
 #include "mill/write/writer_metadata.h"
 
@@ -15,7 +15,7 @@
 #include "tile/base/mem.h"
 #include "tile/base/text.h"
 
-/* Attributes with a place of their own. Names are OpenImageIO's; EXR spells some of them differently. */
+/* Attributes that have a place of their own. Names are OpenImageIO's; EXR spells some of them differently. */
 static const struct {
     const char *name;
     uint32_t tag;
@@ -30,8 +30,8 @@ static const struct {
     {"TargetPrinter", TIFFTAG_TARGETPRINTER, NULL},
 };
 
-/* What the writers store themselves, and OpenEXR's own attributes. Anything below these prefixes is reserved as well.
- */
+/* Attributes that the writers store themselves, and OpenEXR's own. Names that begin with one of the prefixes below are
+ * reserved as well. */
 static const char *const reserved[] = {
     "Software",       "DateTime",
     "DocumentName",   "capDate",
@@ -60,7 +60,7 @@ const char *txm_tx_wrap_modes(const txm_tx_metadata *m)
     return m->equiangular ? "periodic,clamp" : "black,black";
 }
 
-/* Names are OpenImageIO's, which is what --attrib takes. */
+/* Names are OpenImageIO's, which --attrib takes. */
 uint32_t txm_metadata_tiff_tag(const char *name)
 {
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
@@ -77,7 +77,7 @@ const char *txm_metadata_exr_name(const char *name)
     return name;
 }
 
-/* Attributes that the writer computes itself cannot be set from outside, or a file could state a wrong digest. */
+/* Attributes that the writer computes cannot be set from outside, or a file could have a wrong digest. */
 bool txm_metadata_is_reserved(const char *name)
 {
     for (size_t i = 0; i < sizeof reserved / sizeof *reserved; i++)
@@ -144,25 +144,25 @@ void txm_metadata_date(time_t t, char out[TXM_DATE_BYTES])
     struct tm local;
     memset(out, 0, TXM_DATE_BYTES);
     if (!localtime_r(&t, &local) || !strftime(out, TXM_DATE_BYTES, "%Y:%m:%d %H:%M:%S", &local))
-        strcpy(out, "0000:00:00 00:00:00"); /* a time beyond the calendar: a date of the right length all the same */
+        strcpy(out, "0000:00:00 00:00:00"); /* a time beyond the calendar still gives a date of the right length */
 }
 
 /* The number of digits is Blender's. */
 void txm_metadata_color(const float *color, uint32_t channels, char out[TXM_COLOR_BYTES])
 {
     size_t used = 0;
-    for (uint32_t c = 0; c < channels && c < 4; c++) /* at most 13 characters a number */
+    for (uint32_t c = 0; c < channels && c < 4; c++) /* at most 13 characters per number */
         used += (size_t)txm_format(out + used, TXM_COLOR_BYTES - used, "%s%.6g", c ? "," : "", (double)color[c]);
 }
 
-/* The line by which Cycles recognises what a file was made from: character by character Blender's. */
+/* The line by which Cycles recognises the source of a file. It must equal Blender's character by character. */
 bool txm_metadata_document_name(const txm_tx_metadata *m, txm_bytes *out)
 {
     return txm_bytes_printf(out, "%s (colorspace: %s, xyz_to_scene_linear:%s, alpha: %s)", m->source,
                             m->detected_colorspace, m->xyz_to_scene_linear, txm_alpha_stored_name(m->alpha));
 }
 
-/* One word NAME="value" after what is there; control characters would end the text for some readers. */
+/* Appends a word NAME="value"; control characters would end the text for some readers. */
 static bool add_description_word(txm_bytes *out, const char *name, const char *value)
 {
     bool ok = txm_bytes_printf(out, "%s%s=\"", out->size ? " " : "", name);
@@ -174,7 +174,7 @@ static bool add_description_word(txm_bytes *out, const char *name, const char *v
     return ok && txm_bytes_puts(out, "\"");
 }
 
-/* A description of the source comes first; what is ours follows it. */
+/* A description from the source comes first, followed by ours. */
 bool txm_metadata_description(const txm_tx_metadata *m, const txm_tx_summary *s, uint32_t channels, txm_bytes *out)
 {
     char color[TXM_COLOR_BYTES];

@@ -2,7 +2,7 @@
  *
  * The metadata of a tx file as text, shared by the TIFF and the EXR writer.
  *
- * Where things go:
+ * Where each entry is stored:
  *
  *   meaning                  TIFF                                      EXR string attribute
  *   source                   DocumentName, in Blender's wording        blender:SourceFile
@@ -13,9 +13,9 @@
  *   well-known attributes    their tag (Copyright, Artist, Make ...)   their OpenEXR name (owner, comments ...)
  *   all other attributes     words NAME="value" of ImageDescription    their own name
  *
- * Readers look for the words that they know in ImageDescription and ignore the rest, as they ignore unknown EXR
- * attributes. A description that the source brought comes first. Attributes whose name belongs to the container or to
- * the entries above are left out: a copied `compression` or `Software` would tell lies about the new file.
+ * Readers pick the words that they support from ImageDescription and ignore the rest, as they ignore unknown EXR
+ * attributes. A description from the source comes first. Attributes whose name belongs to the container or to the
+ * entries above are left out, because a copied `compression` or `Software` would be wrong for the new file.
  */
 #ifndef TXM_WRITE_WRITER_METADATA_H
 #define TXM_WRITE_WRITER_METADATA_H
@@ -25,7 +25,7 @@
 enum {
     TXM_DATE_BYTES = 20,  /* "2026:11:21 02:04:54" and the NUL */
     TXM_COLOR_BYTES = 64, /* four numbers of "%.6g", commas, NUL */
-    /* Longest sum of average and constant colour as words or attributes; what is not used of it is filled up. */
+    /* The largest total of average and constant colour as words or attributes; unused room is padded. */
     TXM_LATE_BYTES = 2 * TXM_COLOR_BYTES
 };
 
@@ -33,11 +33,11 @@ enum {
 const char *txm_tx_texture_format(const txm_tx_metadata *m);
 const char *txm_tx_wrap_modes(const txm_tx_metadata *m);
 
-/* A deep copy in one allocation-owning struct; free with txm_metadata_clear. */
+/* A deep copy in one struct that owns its memory; free it with txm_metadata_clear. */
 txm_status txm_metadata_copy(const txm_tx_metadata *from, txm_tx_metadata *to, txm_error *err);
 void txm_metadata_clear(txm_tx_metadata *m); /* NULL strings allowed */
 
-/* The source's time in local time, as TIFF and EXR spell dates. */
+/* The source's time in local time, in the date format of TIFF and EXR. */
 void txm_metadata_date(time_t t, char out[TXM_DATE_BYTES]);
 
 /* "0.5,0.25,0.75,1": `channels` numbers as Blender prints them. */
@@ -49,10 +49,10 @@ bool txm_metadata_document_name(const txm_tx_metadata *m, txm_bytes *out);
 /* ImageDescription. */
 bool txm_metadata_description(const txm_tx_metadata *m, const txm_tx_summary *s, uint32_t channels, txm_bytes *out);
 
-/* The TIFF tag in which an attribute goes; 0: none fits (a word of ImageDescription then). */
+/* The TIFF tag for an attribute; 0: none (it becomes a word of ImageDescription). */
 uint32_t txm_metadata_tiff_tag(const char *name);
 /* The name of an attribute in EXR. */
 const char *txm_metadata_exr_name(const char *name);
-/* Whether the attribute is left out, because its name belongs to the container or to txmill. */
+/* Whether the attribute is left out because its name belongs to the container or to txmill. */
 bool txm_metadata_is_reserved(const char *name);
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * SDL 2 behind the table of window_module.h.
+ * SDL 2 behind the function table of window_module.h.
  *
- * A module of its own because SDL brings the libraries of X11, Wayland and sound with it: only `txmill stream view`
- * loads it. Text is drawn with the font of SDL's test library, which is linked in.
+ * It is a separate module because SDL brings in the libraries of X11, Wayland and sound, which only `txmill stream
+ * view` needs. Text is drawn with the font of SDL's test library, which is linked in.
  */
 #include <SDL2/SDL.h>
 #include <SDL2/SDL_test_font.h>
@@ -46,8 +46,9 @@ static void window_close(txm_window *w)
     free(w);
 }
 
-/* Signals stay with the program, and the compositor stays on. Of SDL's drivers only those with a desktop are tried: it
- * would go on to one that takes over a bare console, and to one that shows nothing. $SDL_VIDEODRIVER names another. */
+/* Signal handlers remain the program's, and the compositor stays on. Only the SDL drivers for desktops are tried,
+ * because SDL would otherwise continue with one that takes over a bare console and one that shows nothing.
+ * $SDL_VIDEODRIVER selects another driver. */
 static bool begin_video(void)
 {
     const bool has_display = getenv("DISPLAY") || getenv("WAYLAND_DISPLAY") || getenv("SDL_VIDEODRIVER");
@@ -154,7 +155,7 @@ static bool take_change(txm_window *w, const SDL_WindowEvent *change, txm_window
     }
 }
 
-/* Whether `event` is one that the table has. */
+/* Converts an SDL event; returns false if the table has no such event. */
 static bool take_event(txm_window *w, const SDL_Event *event, txm_window_event *out)
 {
     *out = (txm_window_event){0};
@@ -211,7 +212,7 @@ static bool fill_texture(txm_window *w, const txm_window_image *image)
     return w->texture && SDL_UpdateTexture(w->texture, NULL, image->rgba, 4 * width) == 0;
 }
 
-/* White on a dark ground that lets the picture through; twice as large in large windows. */
+/* White on a dark, translucent background; twice as large in large windows. */
 static void draw_lines(txm_window *w, const char *const *lines, size_t count)
 {
     enum { LINE = FONT_LINE_HEIGHT + 1, MARGIN = 4, LARGE = 720 };

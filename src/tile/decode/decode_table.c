@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Decoding tables of a deflate block.
+ * Builds the decoding tables of a deflate block from the code lengths at the start of a dynamic block.
  *
- * In: the code lengths at the start of a dynamic block. Out: tables indexed by the next bits of the stream that give
- * symbol and length at once; longer codes take a slow way. Sets of lengths that are no code are refused.
+ * The tables are indexed by the next bits of the stream and give symbol and length at once; longer codes take a slow
+ * path. Sets of lengths that do not form a code are refused.
  */
 #include "tile/decode/decode_table.h"
 
@@ -34,8 +34,8 @@ const uint32_t txm_distance_values[TXM_DECODE_DISTANCES] = {
     VALUE(4097, 11), VALUE(6145, 11), VALUE(8193, 12), VALUE(12289, 12), VALUE(16385, 13), VALUE(24577, 13)};
 #undef VALUE
 
-/* Vectors count all symbols for each length faster than a loop counts each symbol for its length: neighbours are alike,
- * and would wait for each other's increment. */
+/* Vectors count all symbols once per length, which is faster than incrementing a counter per symbol: neighbouring
+ * symbols often have the same length, and each increment would wait for the previous one. */
 static uint16_t count_of(const uint8_t *lengths, size_t symbols, uint8_t length)
 {
     uint16_t n = 0;
@@ -44,8 +44,8 @@ static uint16_t count_of(const uint8_t *lengths, size_t symbols, uint8_t length)
     return n;
 }
 
-/* Orders the symbols by code. 0 if every sequence of bits begins with a code, and just one; positive if some begin with
- * none; negative if there are more codes than can be, and the code is of no use. */
+/* Orders the symbols by code. Returns 0 if every sequence of bits begins with exactly one code, a positive number if
+ * some begin with none, and a negative one if the lengths overfill the code space. */
 static int order_symbols(txm_decode_code *c, const uint8_t *lengths, size_t symbols)
 {
     uint16_t first[TXM_DECODE_CODE_BITS + 1] = {0};
@@ -64,13 +64,13 @@ static int order_symbols(txm_decode_code *c, const uint8_t *lengths, size_t symb
     return left;
 }
 
-/* Symbol, length and a mark for all that is not a literal in 16 bits. */
+/* Packs the symbol, the length and a mark for everything but literals into 16 bits. */
 static uint16_t entry_of(unsigned symbol, unsigned length)
 {
     return (uint16_t)(symbol << 8 | (symbol > 255 ? TXM_DECODE_RARE : 0) | length);
 }
 
-/* The code of the same length that follows `code`, both with their bits reversed: adds one at the other end. */
+/* The code of the same length that follows `code`, both bit-reversed: adds one at the upper end. */
 static unsigned next_reversed(unsigned code, unsigned length)
 {
     unsigned bit = 1u << (length - 1);
@@ -81,8 +81,8 @@ static unsigned next_reversed(unsigned code, unsigned length)
     return code | bit;
 }
 
-/* One symbol an index. The table of all codes up to some length repeats itself at twice its size for the next, so that
- * every code is written once and the rest is copying. What no code has reached says LONG to the end. */
+/* Fills one entry per index. The table of all codes up to some length, repeated once, is the table for the next length,
+ * so each code is written once and the rest is copied. Indices that no code reaches are marked LONG. */
 static void fill_decode_table(const txm_decode_code *c, uint16_t *table, unsigned table_bits)
 {
     size_t size = 1;
@@ -98,7 +98,7 @@ static void fill_decode_table(const txm_decode_code *c, uint16_t *table, unsigne
     }
 }
 
-/* Bit by bit, by the canonical order of codes. */
+/* Decodes bit by bit, in the canonical order of codes. */
 unsigned txm_decode_slowly(const txm_decode_code *c, txm_bit_reader *r)
 {
     unsigned code = 0, first = 0, n = 0;
@@ -113,7 +113,7 @@ unsigned txm_decode_slowly(const txm_decode_code *c, txm_bit_reader *r)
     return NO_SYMBOL;
 }
 
-/* The lengths of both codes, themselves coded. */
+/* Reads the lengths of both codes, which are themselves coded. */
 static bool read_lengths(txm_bit_reader *r, const txm_decode_code *precode, uint8_t *lengths, size_t count)
 {
     uint16_t table[1 << PRECODE_BITS];
@@ -138,13 +138,13 @@ static bool read_lengths(txm_bit_reader *r, const txm_decode_code *precode, uint
     return true;
 }
 
-/* The lengths of a dynamic block's codes: those of literals and lengths, then those of distances. */
+/* The code lengths of a dynamic block: those of literals and lengths, followed by those of distances. */
 typedef struct code_lengths {
     size_t litlens, distances;
     uint8_t of[TXM_DECODE_LITLENS + TXM_DECODE_DISTANCES];
 } code_lengths;
 
-/* Code lengths are coded themselves. */
+/* Reads the code of the code lengths. */
 static bool read_code_lengths(code_lengths *l, txm_bit_reader *r)
 {
     static const uint8_t order[PRECODE_SYMBOLS] = {16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15};
@@ -164,7 +164,7 @@ static bool read_code_lengths(code_lengths *l, txm_bit_reader *r)
            read_lengths(r, &precode, l->of, l->litlens + l->distances) && l->of[END_OF_BLOCK];
 }
 
-/* False for what no encoder writes: incomplete or overfull sets. */
+/* False for incomplete or overfull codes, which encoders never write. */
 bool txm_decode_table_read(txm_decode_table *t, txm_bit_reader *r)
 {
     code_lengths l;

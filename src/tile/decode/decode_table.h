@@ -2,9 +2,9 @@
  *
  * Tables that decode one deflate block with dynamic codes (RFC 1951).
  *
- * They serve inflate_parts.h, which decodes the streams of our own encoder (sparse.h). Its codes have at most
- * eleven bits, so one lookup gives symbol and length; longer codes are legal and take the slow way by the
- * canonical code. An entry has 16 bits, so that both tables stay in the first cache.
+ * They serve inflate_parts.h, which decodes the streams of our own encoder (sparse.h). Its codes have at most eleven
+ * bits, so a single lookup gives symbol and length; longer codes are legal, and decoded slowly by the canonical code.
+ * An entry has 16 bits, so that both tables stay in the first-level cache.
  */
 #ifndef TXM_DECODE_DECODE_TABLE_H
 #define TXM_DECODE_DECODE_TABLE_H
@@ -14,25 +14,26 @@
 #include <string.h>
 
 enum {
-    TXM_DECODE_BITS = 11,         /* of a lookup: as long as the codes of our encoder can be */
-    TXM_DECODE_DISTANCE_BITS = 8, /* matches are few */
+    TXM_DECODE_BITS = 11,         /* of a lookup: the longest code that our encoder writes */
+    TXM_DECODE_DISTANCE_BITS = 8, /* small, because matches are few */
     TXM_DECODE_CODE_BITS = 15,    /* of the longest code */
     TXM_DECODE_SYMBOLS = 288,
-    TXM_DECODE_LITLENS = 286, /* at most, of a dynamic block */
+    TXM_DECODE_LITLENS = 286, /* the maximum in a dynamic block */
     TXM_DECODE_LENGTHS = 29,
     TXM_DECODE_DISTANCES = 30,
     TXM_VALUE_SHIFT = 16,
     TXM_DECODE_LONG = 511, /* in place of a symbol: the code is longer than the index */
-    TXM_DECODE_RARE = 0x80 /* in an entry: no literal, 256 is to be added */
+    TXM_DECODE_RARE = 0x80 /* in an entry: not a literal, add 256 to the symbol */
 };
 
-/* A canonical code: what a table is made of, and the way to decode what is too long for it. */
+/* A canonical code, from which a table is filled and longer codes are decoded. */
 typedef struct txm_decode_code {
-    uint16_t count[TXM_DECODE_CODE_BITS + 1]; /* codes of each length */
+    uint16_t count[TXM_DECODE_CODE_BITS + 1]; /* number of codes of each length */
     uint16_t symbols[TXM_DECODE_SYMBOLS];     /* in the order of their codes */
 } txm_decode_code;
 
-/* Entries, by the next bits of the stream: length of a code, TXM_DECODE_RARE, low eight bits of its symbol << 8. */
+/* Entries, indexed by the next bits of the stream: length of the code, TXM_DECODE_RARE, low eight bits of the symbol <<
+ * 8. */
 typedef struct txm_decode_table {
     uint16_t litlens[1 << TXM_DECODE_BITS];
     uint16_t distances[1 << TXM_DECODE_DISTANCE_BITS];
@@ -49,16 +50,15 @@ static inline unsigned txm_entry_symbol(unsigned entry)
     return entry >> 8 | (entry & TXM_DECODE_RARE) << 1;
 }
 
-/* Bits from a stream, lowest first. Beyond its end they are zero, and counted. */
+/* Reads bits from a stream, lowest first. Beyond the end they are zero, and counted in `past`. */
 typedef struct txm_bit_reader {
     uint64_t bits;
-    unsigned count; /* of valid bits */
-    unsigned past;  /* bytes that were read beyond the end */
+    unsigned count; /* number of valid bits */
+    unsigned past;  /* bytes read beyond the end */
     const uint8_t *in, *end;
 } txm_bit_reader;
 
-/* Afterwards there are at least 56 bits. A whole load leaves bits above the count as well: they are those that the next
- * fill adds once more. */
+/* Fills up to at least 56 bits. A whole load also leaves bits above the count, which the next fill loads again. */
 static inline void txm_fill_bits(txm_bit_reader *r)
 {
     if (r->end - r->in >= (ptrdiff_t)sizeof r->bits) {
@@ -89,11 +89,11 @@ static inline unsigned txm_take_bits(txm_bit_reader *r, unsigned count)
 extern const uint32_t txm_length_values[TXM_DECODE_LENGTHS];
 extern const uint32_t txm_distance_values[TXM_DECODE_DISTANCES];
 
-/* Reads the codes that follow a block's first three bits and makes the tables. False if there are none (counts out of
- * range, an incomplete code of the lengths, runs that do not fit, no end of block) or one of the two is incomplete,
- * which encoders never write. */
+/* Reads the codes that follow the first three bits of a block and fills the tables. False if they are malformed (counts
+ * out of range, an incomplete code of lengths, runs that are too long, no end-of-block symbol) or if either code is
+ * incomplete, which encoders never write. */
 bool txm_decode_table_read(txm_decode_table *table, txm_bit_reader *reader);
 
-/* A symbol bit by bit; 0xffff if there is none. Takes up to 15 bits, which the reader must have. */
+/* Decodes a symbol bit by bit; 0xffff if no code matches. Uses up to 15 bits, which the reader must hold. */
 unsigned txm_decode_slowly(const txm_decode_code *code, txm_bit_reader *reader);
 #endif

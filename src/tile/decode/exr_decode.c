@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The byte work around EXR's codecs. Vector code for x86-64 where it pays; the plain loops do the rest and everything
- * elsewhere.
+ * The byte transformations around EXR's codecs, with vector code for x86-64 where it pays; plain loops handle the rest,
+ * and all of it on other processors.
  *
- * In: bytes after RLE or zip. Out: the chunk as it lies in the file's planes: differences summed up, the two halves of
- * bytes woven together.
+ * Bytes after RLE or zip decoding become the chunk as it is in the file's planes: differences are summed, and the two
+ * halves of the bytes are interleaved.
  */
 #include "tile/decode/exr_decode.h"
 
@@ -14,7 +14,7 @@
 #include <immintrin.h>
 #endif
 
-/* False unless it makes exactly what was announced. */
+/* False unless the output has exactly the expected size. */
 bool txm_exr_rle_decode(const uint8_t *src, size_t src_bytes, uint8_t *dst, size_t dst_bytes)
 {
     size_t in = 0, out = 0;
@@ -34,7 +34,7 @@ bool txm_exr_rle_decode(const uint8_t *src, size_t src_bytes, uint8_t *dst, size
 }
 
 #ifdef __SSE2__
-/* sum_differences of whole vectors from the start; returns how many bytes that were. */
+/* Applies sum_differences to whole vectors from the start; returns the number of bytes done. */
 static size_t sum_differences_sse2(uint8_t *p, size_t bytes)
 {
     const __m128i odd = _mm_set1_epi16((short)0x8000);
@@ -47,8 +47,8 @@ static size_t sum_differences_sse2(uint8_t *p, size_t bytes)
         v = _mm_add_epi8(v, _mm_slli_si128(v, 4));
         v = _mm_add_epi8(v, _mm_slli_si128(v, 8));
         _mm_storeu_si128((void *)(p + i), _mm_xor_si128(_mm_add_epi8(v, carry), odd));
-        /* The sum of these sixteen, everywhere: taken before the carry comes in, so that the next vector waits for one
-         * addition only. */
+        /* The sum of these sixteen, in all lanes. It is computed before the carry is added, so that the next vector
+         * waits for one addition only. */
         v = _mm_unpackhi_epi8(v, v);
         v = _mm_shufflehi_epi16(v, 0xff);
         carry = _mm_add_epi8(carry, _mm_unpackhi_epi64(v, v));
@@ -56,7 +56,7 @@ static size_t sum_differences_sse2(uint8_t *p, size_t bytes)
     return i;
 }
 
-/* The same, twice as wide: what the lower lane adds up to comes on top of the upper one. */
+/* The same, twice as wide: the total of the lower lane is added to the upper one. */
 __attribute__((target("avx2"))) static size_t sum_differences_avx2(uint8_t *p, size_t bytes)
 {
     const __m256i odd = _mm256_set1_epi16((short)0x8000), last = _mm256_set1_epi8(15);
@@ -76,8 +76,8 @@ __attribute__((target("avx2"))) static size_t sum_differences_avx2(uint8_t *p, s
 }
 #endif
 
-/* Each byte is the one before plus the stored difference less 128: a running sum modulo 256 whose odd members have
- * their top bit flipped. */
+/* Each byte is the previous one plus the stored difference less 128: a running sum modulo 256 in which the top bit of
+ * every other byte is flipped. */
 static void sum_differences(uint8_t *p, size_t bytes)
 {
     size_t i = 0;
@@ -90,7 +90,7 @@ static void sum_differences(uint8_t *p, size_t bytes)
         p[i] = (uint8_t)(p[i - 1] + p[i] - 128);
 }
 
-/* `src` is overwritten: it is scratch memory of the caller. */
+/* `src` is overwritten; it is the caller's scratch memory. */
 void txm_exr_unsplit(uint8_t *src, uint8_t *dst, size_t bytes)
 {
     sum_differences(src, bytes);

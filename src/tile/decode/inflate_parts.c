@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Two or three deflate blocks at a time.
+ * Inflates two or three deflate blocks at a time.
  *
- * In: a zlib stream that our encoder wrote in parts, each a block that refers to nothing outside of it, with a
- * mark between them. Out: its bytes, all parts inflated in turns by one thread. A symbol depends on the one
- * before it, so a single stream leaves most of a processor idle; two or three at once use it. Any other stream
- * is refused, and goes the usual way.
+ * The input is a zlib stream that our encoder wrote in parts: independent blocks with a mark between them. One thread
+ * inflates all parts in turns. Each symbol depends on the previous one, so a single stream leaves most of a processor
+ * idle; two or three at once keep it busy. Any other stream is refused and inflated in the usual way.
  */
 #include "tile/decode/inflate_parts.h"
 
@@ -23,15 +22,15 @@ enum {
     MARK_BYTES = 4,
     LOOKUPS = 5, /* of TXM_DECODE_BITS bits each, from one fill of at least 56 */
     COPY_STEP = 16,
-    /* Room that the fast steps need: they write, and read, without looking where the end is. */
+    /* Bytes of slack for the fast steps, which read and write without checking for the end. */
     OUT_ROOM = LOOKUPS,
     IN_ROOM = 8
 };
 
-/* A part on its way. */
+/* The state of a part. */
 typedef struct part {
     txm_bit_reader reader;
-    uint8_t *begin, *out, *end; /* what it has to give */
+    uint8_t *begin, *out, *end; /* its output */
     const txm_decode_table *table;
     bool done, bad;
 } part;
@@ -59,14 +58,14 @@ typedef struct match {
     size_t length, distance;
 } match;
 
-/* What a length or distance amounts to, whose code has been taken: its extra bits follow. */
+/* The value of a length or distance whose code was consumed, from the extra bits that follow. */
 static size_t take_value(txm_bit_reader *r, uint32_t value)
 {
     return (value >> TXM_VALUE_SHIFT) + txm_take_bits(r, value & 15);
 }
 
-/* The rest of a match whose first symbol has been taken: up to 33 bits. Length 0 if it is none, or reaches out of
- * its part. */
+/* Decodes the rest of a match whose first symbol was consumed: up to 33 bits. Length 0 if it is invalid or reaches
+ * outside its part. */
 static match take_match(part *p, unsigned symbol)
 {
     match m = {0, 0};
@@ -88,14 +87,14 @@ static match take_match(part *p, unsigned symbol)
     return m;
 }
 
-/* Byte by byte: at the end of the output, or where source and destination overlap closely. */
+/* Byte by byte: at the end of the output, or if source and destination overlap closely. */
 static void copy_carefully(part *p, match m)
 {
     for (; m.length; m.length--, p->out++)
         *p->out = *(p->out - m.distance);
 }
 
-/* In whole steps, where there is room for them. */
+/* In whole steps, if there is room for them. */
 static inline void copy_fast(part *p, match m)
 {
     uint8_t *out = p->out, *end = out + m.length;
@@ -105,7 +104,7 @@ static inline void copy_fast(part *p, match m)
         return;
     }
     p->out = end;
-    if (m.distance <= 2) { /* a run of equal bytes; the encoder finds it at its second pixel, or position */
+    if (m.distance <= 2) { /* a run of equal bytes, which the encoder finds from its second position or pixel on */
         uint64_t eight = ((uint64_t)out[-1] << 8 | from[0]) * 0x0001000100010001u;
         for (; out < end; out += sizeof eight)
             memcpy(out, &eight, sizeof eight);
@@ -117,20 +116,20 @@ static inline void copy_fast(part *p, match m)
 
 /* ---- symbols ---- */
 
-/* The literal or length of an entry, or the end. */
+/* The symbol of an entry: a literal, a length, or the end. */
 static inline unsigned take_symbol(part *p, unsigned entry)
 {
     unsigned symbol = txm_entry_symbol(entry);
     if (symbol == TXM_DECODE_LONG) {
-        txm_fill_bits(&p->reader); /* longer than what a lookup may count on */
+        txm_fill_bits(&p->reader); /* longer than the bits that a lookup leaves */
         return txm_decode_slowly(&p->table->litlen, &p->reader);
     }
     txm_take_bits(&p->reader, txm_entry_bits(entry));
     return symbol;
 }
 
-/* Everything but a literal of the table: a match, the end, or a code too long for it. False where the bits may not
- * suffice for another lookup. */
+/* Handles everything except a literal from the table: a match, the end, or a code too long for the table. False if
+ * there may not be enough bits for another lookup. */
 static bool step_rare(part *p, unsigned entry)
 {
     unsigned symbol = take_symbol(p, entry);
@@ -151,23 +150,23 @@ static bool step_rare(part *p, unsigned entry)
     return false;
 }
 
-/* Far enough from both ends for steps without checks. */
+/* Whether both ends are far enough away for unchecked steps. */
 static inline bool can_run(const part *p)
 {
     return !p->done && !p->bad && p->end - p->out >= OUT_ROOM && p->reader.end - p->reader.in >= IN_ROOM;
 }
 
-/* What a lookup waits for, out of the part and in registers; the rest beside it. */
+/* The values that each lookup depends on, held in registers; the rest stays in the part. */
 typedef struct lane {
     uint64_t bits;
     const uint8_t *in;
     uint8_t *out;
-    unsigned count; /* modulo 64: entries are subtracted whole */
+    unsigned count; /* modulo 64, because whole entries are subtracted from it */
     const uint16_t *table;
-    const uint8_t *last_in, *last_out; /* up to where there is room */
+    const uint8_t *last_in, *last_out; /* the last places with enough room */
 } lane;
 
-/* The reader's state in local variables: registers, if all goes well. */
+/* Copies the reader's state to local variables, which compilers can keep in registers. */
 static inline lane load_lane(const part *p)
 {
     const txm_bit_reader *r = &p->reader;
@@ -182,8 +181,8 @@ static inline void store_lane(part *p, const lane *l)
     p->out = l->out;
 }
 
-/* At least 56 bits, in one load. Bits above `count` are there as well: the next fill, fast or not, loads the same
- * again. */
+/* Fills up to at least 56 bits in one load. Bits above `count` are loaded too; the next fill, fast or not, loads the
+ * same bits again. */
 static inline void fill_fast(lane *l)
 {
     uint64_t more;
@@ -194,7 +193,7 @@ static inline void fill_fast(lane *l)
     l->count |= 56;
 }
 
-/* One lookup; false if there must be a fill before the next. */
+/* One lookup; false if a fill is needed before the next one. */
 static inline bool step_fast(lane *l, part *p)
 {
     unsigned entry = l->table[l->bits & ((1 << TXM_DECODE_BITS) - 1)];
@@ -213,7 +212,8 @@ static inline bool step_fast(lane *l, part *p)
     return true;
 }
 
-/* All n parts as long as all can, which they do at first. To be inlined for each n: the lanes then are registers. */
+/* Runs all n parts for as long as all of them can, which covers most of each. Inlined for each n, so that the lanes are
+ * in registers. */
 static inline __attribute__((always_inline)) void run_lanes(part *const *parts, size_t n)
 {
     lane l[TXM_MAX_PARTS];
@@ -232,7 +232,7 @@ static inline __attribute__((always_inline)) void run_lanes(part *const *parts, 
                     goto next_fill;
                 }
     next_fill:
-        room = 0; /* negative if one has none left */
+        room = 0; /* negative if a part has no room left */
         for (size_t i = 0; i < n; i++)
             room |= (l[i].last_in - l[i].in) | (l[i].last_out - l[i].out);
     } while (room >= 0);
@@ -241,7 +241,7 @@ leave_lanes:
         store_lane(parts[i], &l[i]);
 }
 
-/* All parts, fewer and fewer at a time. */
+/* Runs the parts, fewer at a time as they finish. */
 static void run_fast(part *parts, size_t n)
 {
     part *running[TXM_MAX_PARTS];
@@ -261,7 +261,7 @@ static void run_fast(part *parts, size_t n)
     } while (true);
 }
 
-/* The last bytes, within bounds to the byte. */
+/* Decodes the last bytes with exact bounds checks. */
 static void run_carefully(part *p)
 {
     while (!p->done && !p->bad) {
@@ -283,7 +283,7 @@ static void run_carefully(part *p)
 
 /* ---- blocks ---- */
 
-/* A part between two marks, or a mark and the end. */
+/* Initialises a part between two marks, or between a mark and the end. */
 static bool begin_parts(part *p, txm_decode_table *table, const uint8_t *src, const uint8_t *src_end, bool last)
 {
     txm_bit_reader *r = &p->reader;
@@ -293,21 +293,22 @@ static bool begin_parts(part *p, txm_decode_table *table, const uint8_t *src, co
     return txm_take_bits(r, 3) == (DYNAMIC << 1 | (unsigned)last) && txm_decode_table_read(table, r);
 }
 
-/* Where the reader is, rounded up to a whole byte. */
+/* The reader's position, rounded up to a whole byte. */
 static const uint8_t *position(const txm_bit_reader *r)
 {
     return r->in + r->past - r->count / 8;
 }
 
-/* The two lengths of an empty stored block. */
+/* Whether these are the two lengths of an empty stored block. */
 static bool is_mark(const uint8_t *p)
 {
     static const uint8_t mark[MARK_BYTES] = {0, 0, 0xff, 0xff};
     return !memcmp(p, mark, sizeof mark);
 }
 
-/* What follows the next empty stored block; NULL if there is none. Of the words at even places one is the first half of
- * its mark, 0x0000, or its middle, 0xff00: stretches that have neither, and that is nearly all, are passed over. */
+/* The bytes after the next empty stored block; NULL if there is none. One of the 16-bit words at even offsets is the
+ * first half of its mark, 0x0000, or its middle, 0xff00. Stretches with neither, which is nearly everything, are
+ * skipped. */
 static const uint8_t *find_mark(const uint8_t *src, const uint8_t *end)
 {
     enum { WORDS = 64 };
@@ -330,7 +331,7 @@ static const uint8_t *find_mark(const uint8_t *src, const uint8_t *end)
     return NULL;
 }
 
-/* Whether a part gave what it should and ends where the next begins: three bits of a stored block, then its mark. */
+/* Whether a part produced all its output and ends at the next one: three bits of a stored block, then its mark. */
 static bool ended_at(part *p, const uint8_t *next)
 {
     if (p->bad || p->out != p->end)
@@ -339,7 +340,7 @@ static bool ended_at(part *p, const uint8_t *next)
     return txm_take_bits(&p->reader, 3) == STORED && position(&p->reader) + MARK_BYTES == next;
 }
 
-/* 0: not a stream in parts, or damaged. */
+/* 0: the stream is not in parts, or is damaged. */
 size_t txm_parts_inflate(txm_parts *parts, const uint8_t *src, size_t src_bytes, uint8_t *dst, size_t dst_bytes)
 {
     part p[TXM_MAX_PARTS] = {0};

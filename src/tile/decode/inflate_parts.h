@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Inflating the blocks of one deflate stream (RFC 1951) side by side.
+ * Inflates the blocks of one deflate stream (RFC 1951) side by side.
  *
- * Decoding Huffman codes is a chain: where the next code begins is known when this one has been looked up, and until
- * then a processor that could do five things at a time waits. An EXR tile's stream has two halves, low and high bytes,
- * of which the low ones take most of the bits. Our encoder (mill/encode/sparse.h) writes it as parts of a block each,
- * none looking into another, with an empty stored block between: its bytes 00 00 ff ff tell where the next part begins.
- * All chains then run in the time of the longest. Any inflater reads such a stream; this one reads no other.
+ * Decoding Huffman codes is a serial chain: the position of the next code is known only after the current one was
+ * looked up, and until then most of the processor is idle. The stream of an EXR tile has two halves, high and low
+ * bytes, and the low ones take most of the bits. Our encoder (mill/encode/sparse.h) therefore writes it in parts of one
+ * block each, which do not refer to each other, with an empty stored block between them whose bytes 00 00 ff ff mark
+ * the start of the next part. All chains then run at the same time. Any inflater can read such a stream; this one reads
+ * no other.
  */
 #ifndef TXM_DECODE_INFLATE_PARTS_H
 #define TXM_DECODE_INFLATE_PARTS_H
@@ -16,11 +17,11 @@
 
 enum {
     TXM_MAX_PARTS = 3,
-    TXM_PARTS_BYTES = 16384, /* the low bytes are parted where there are so many bytes in all: codes cost 80 bytes */
+    TXM_PARTS_BYTES = 16384, /* from this size on the low bytes are split, because codes cost 80 bytes */
     TXM_PARTS_MAX_BYTES = 1 << 17
 };
 
-/* Where the parts of n bytes, at most TXM_PARTS_MAX_BYTES, end; returns how many there are, 2 or 3. */
+/* Computes where the parts of n bytes end, at most TXM_PARTS_MAX_BYTES; returns their number, 2 or 3. */
 static inline size_t txm_parts_of(size_t n, size_t ends[TXM_MAX_PARTS])
 {
     size_t low = (n + 1) / 2, parts = 0;
@@ -31,13 +32,13 @@ static inline size_t txm_parts_of(size_t n, size_t ends[TXM_MAX_PARTS])
     return parts;
 }
 
-typedef struct txm_parts txm_parts; /* tables, 60 KiB; one a thread */
+typedef struct txm_parts txm_parts; /* tables, 60 KiB; one object per thread */
 
 txm_parts *txm_parts_new(void); /* NULL when memory is exhausted */
 void txm_parts_free(txm_parts **parts);
 
-/* Decodes a raw deflate stream at src, which gives exactly dst_bytes bytes in the parts of txm_parts_of. Returns how
- * many bytes of src that took; 0 if the stream is not of this kind, or damaged: another inflater will know, and dst
- * holds nothing of use. */
+/* Decodes a raw deflate stream at src to exactly dst_bytes bytes in the parts of txm_parts_of. Returns the number of
+ * bytes of src that were used; 0 if the stream is not in parts or is damaged. The contents of dst are then undefined,
+ * and another inflater has to decide. */
 size_t txm_parts_inflate(txm_parts *parts, const uint8_t *src, size_t src_bytes, uint8_t *dst, size_t dst_bytes);
 #endif

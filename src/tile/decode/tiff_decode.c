@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Undoing TIFF's compression apart from zip and zstd.
+ * Undoes TIFF's compression, except zip and zstd.
  *
- * Predictors: horizontal differencing is a running sum over the pixels of a row; the common layouts add up a whole
- * vector of pixels in two or three steps (each step adds the vector shifted by twice as many pixels), the rest goes
- * sample by sample. Integer sums wrap around, so every order of adding gives the same result.
+ * Horizontal differencing is undone by a running sum over the pixels of a row. For the common layouts it adds up a
+ * whole vector of pixels in two or three steps (each step adds the vector shifted by twice as many pixels); other
+ * layouts go sample by sample. Integer sums wrap around, so the order of additions does not matter.
  *
- * Codecs that no library offers apart from libtiff's own file handling: LZW as TIFF 6.0 defines it (codes from the high
- * bit down, code width growing one code early) and PackBits.
+ * It also has the codecs that exist only inside libtiff's file handling: LZW as in TIFF 6.0 (codes from the high bit
+ * down, code width growing one code early) and PackBits.
  */
 #include "tile/decode/tiff_decode.h"
 
@@ -22,7 +22,7 @@
 /* ---- predictors -------------------------------------------------------------------------------------------------- */
 
 #ifdef __SSE2__
-/* RGBA, 8 bits: four pixels a vector. */
+/* RGBA, 8 bits: four pixels per vector. */
 static size_t sum_row_u8x4(uint8_t *row, size_t bytes)
 {
     __m128i carry = _mm_setzero_si128();
@@ -32,13 +32,14 @@ static size_t sum_row_u8x4(uint8_t *row, size_t bytes)
         v = _mm_add_epi8(v, _mm_slli_si128(v, 4));
         v = _mm_add_epi8(v, _mm_slli_si128(v, 8));
         _mm_storeu_si128((void *)(row + i), _mm_add_epi8(v, carry));
-        /* The sum of these four, taken before the carry comes in: the next vector waits for one addition only. */
+        /* The sum of these four is computed before the carry is added, so that the next vector waits for one addition
+         * only. */
         carry = _mm_add_epi8(carry, _mm_shuffle_epi32(v, 0xff));
     }
     return i;
 }
 
-/* One channel, 8 bits: sixteen pixels a vector. */
+/* One channel, 8 bits: sixteen pixels per vector. */
 static size_t sum_row_u8x1(uint8_t *row, size_t bytes)
 {
     __m128i carry = _mm_setzero_si128();
@@ -50,14 +51,14 @@ static size_t sum_row_u8x1(uint8_t *row, size_t bytes)
         v = _mm_add_epi8(v, _mm_slli_si128(v, 4));
         v = _mm_add_epi8(v, _mm_slli_si128(v, 8));
         _mm_storeu_si128((void *)(row + i), _mm_add_epi8(v, carry));
-        v = _mm_unpackhi_epi8(v, v); /* the sum of these sixteen, everywhere */
+        v = _mm_unpackhi_epi8(v, v); /* the sum of these sixteen, in all lanes */
         v = _mm_shufflehi_epi16(v, 0xff);
         carry = _mm_add_epi8(carry, _mm_unpackhi_epi64(v, v));
     }
     return i;
 }
 
-/* RGBA, 16 bits: two pixels a vector. */
+/* RGBA, 16 bits: two pixels per vector. */
 static size_t sum_row_u16x4(uint8_t *row, size_t bytes)
 {
     __m128i carry = _mm_setzero_si128();
@@ -72,7 +73,7 @@ static size_t sum_row_u16x4(uint8_t *row, size_t bytes)
     return i;
 }
 
-/* The vector part of a row: returns how many bytes it did. */
+/* The vector part of a row; returns the number of bytes done. */
 static size_t sum_row_fast(uint8_t *row, size_t bytes, uint32_t channels, unsigned sample_bytes)
 {
     if (sample_bytes == 1 && channels == 4)
@@ -91,7 +92,7 @@ static size_t sum_row_fast(uint8_t *row, size_t bytes, uint32_t channels, unsign
 }
 #endif
 
-/* Adds to the samples from byte `from` on the sample one pixel to their left. */
+/* Adds to each sample from byte `from` on the sample one pixel to its left. */
 static void sum_row(uint8_t *row, size_t from, size_t bytes, size_t pixel_bytes, unsigned sample_bytes)
 {
     for (size_t i = from < pixel_bytes ? pixel_bytes : from; i < bytes; i += sample_bytes) {
@@ -108,7 +109,6 @@ static void sum_row(uint8_t *row, size_t from, size_t bytes, size_t pixel_bytes,
     }
 }
 
-/* Rows are independent. */
 void txm_unpredict_horizontal(uint8_t *pixels, uint32_t width, uint32_t rows, uint32_t channels, unsigned sample_bytes)
 {
     size_t pixel_bytes = (size_t)channels * sample_bytes, bytes = width * pixel_bytes;
@@ -118,7 +118,7 @@ void txm_unpredict_horizontal(uint8_t *pixels, uint32_t width, uint32_t rows, ui
     }
 }
 
-/* Bytes of one significance lie next to each other in the file; here they find their samples again. */
+/* Bytes of equal significance are stored next to each other in the file; this puts them back into samples. */
 void txm_unpredict_float(uint8_t *pixels, uint32_t width, uint32_t rows, uint32_t channels, unsigned sample_bytes,
                          uint8_t *line)
 {
@@ -127,7 +127,7 @@ void txm_unpredict_float(uint8_t *pixels, uint32_t width, uint32_t rows, uint32_
         memcpy(line, pixels, bytes);
         for (size_t i = channels; i < bytes; i++)
             line[i] = (uint8_t)(line[i] + line[i - channels]);
-        /* The bytes of most weight stand first, in files of either byte order. */
+        /* The most significant bytes are stored first, in either byte order. */
         for (size_t i = 0; i < samples; i++)
             for (unsigned b = 0; b < sample_bytes; b++)
                 pixels[i * sample_bytes + b] = line[(sample_bytes - 1 - b) * samples + i];
@@ -145,20 +145,20 @@ enum {
     LZW_CODES = 1 << LZW_MAX_BITS
 };
 
-/* The string of a code: where it was last written in the output. Its bytes are there already, so that no chain of
- * prefixes has to be walked. */
+/* The string of a code, as the place in the output where it was last written. Since its bytes are there already, no
+ * chain of prefixes has to be followed. */
 typedef struct lzw_string {
     size_t at, length;
 } lzw_string;
 
-/* False unless it makes exactly what was announced. */
+/* False unless the output has exactly the expected size. */
 bool txm_lzw_decode(const uint8_t *src, size_t src_bytes, uint8_t *dst, size_t dst_bytes)
 {
     lzw_string strings[LZW_CODES];
     uint32_t bits = 0, next = LZW_FIRST;
     unsigned held = 0, width = LZW_MIN_BITS;
     size_t in = 0, out = 0;
-    bool fresh = true; /* no string precedes: right after a clear code */
+    bool fresh = true; /* no preceding string: just after a clear code */
     lzw_string last = {0, 0};
     while (out < dst_bytes) {
         while (held < width) {
@@ -181,8 +181,8 @@ bool txm_lzw_decode(const uint8_t *src, size_t src_bytes, uint8_t *dst, size_t d
         if (code < LZW_CLEAR) {
             dst[out++] = (uint8_t)code;
         } else {
-            /* The code that is just being defined stands for the last string and its own first byte: one more byte
-             * of the output from there on, so the copy overlaps itself. */
+            /* The code that is just being defined is the last string followed by its own first byte. It is one byte
+             * longer than the output from there on, so the copy overlaps itself. */
             if (fresh || code > next || (code == next && next == LZW_CODES))
                 return false;
             lzw_string from = code == next ? (lzw_string){last.at, last.length + 1} : strings[code];
@@ -201,7 +201,7 @@ bool txm_lzw_decode(const uint8_t *src, size_t src_bytes, uint8_t *dst, size_t d
     return true;
 }
 
-/* A run that would exceed the output is damage. */
+/* A run that would exceed the output means that the data is damaged. */
 bool txm_packbits_decode(const uint8_t *src, size_t src_bytes, uint8_t *dst, size_t dst_bytes)
 {
     size_t in = 0, out = 0;
@@ -209,7 +209,7 @@ bool txm_packbits_decode(const uint8_t *src, size_t src_bytes, uint8_t *dst, siz
         if (in == src_bytes)
             return false;
         unsigned n = src[in++];
-        if (n == 128) /* does nothing */
+        if (n == 128) /* no operation */
             continue;
         bool run = n > 128;
         size_t count = run ? 257 - n : n + 1;

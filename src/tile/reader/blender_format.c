@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-/* In rising order; the last one is written. */
+/* In ascending order; the last one is written. */
 static const txm_blender_format formats[] = {
     {0, "5.2", TXM_BLENDER_SOFTWARE "0"},
 };

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A padded tile from a tile and its border alone: finding the border's payload, decoding it, putting the window
- * together.
+ * Reads a padded tile from the tile and its border alone: finds the border's payload, decodes it and assembles the
+ * window.
  *
- * Decoding is the inverse of border_encode.c, see section_format.h for the order of lines, the prediction and the
- * planes. Four-channel borders of 8 and 16 bits, which is what tx files hold, go a pixel at a time in vector registers:
- * the prediction needs the pixel before, so that the four channels are all there is to do at once.
+ * Decoding is the inverse of border_encode.c; section_format.h defines the order of lines, the prediction and the
+ * planes. Four-channel borders of 8 and 16 bits, the most common ones in tx files, are decoded in vector registers one
+ * pixel at a time: each prediction depends on the previous pixel, so only the four channels can run in parallel.
  *
- * Everything that is read here is hostile until it is checked: sizes come from the index, which was checked
- * against the file when it was opened; payloads are checksummed before they are decoded, and a border whose
- * pixels do not have the checksum that was stored with them is an error, never wrong pixels.
+ * Nothing in the file is trusted. The index was compared with the file when it was opened, and limits the sizes of
+ * payloads. A decoded border whose pixels do not match the stored checksum is discarded, and the caller gathers the
+ * border from the neighbours, so wrong pixels are never returned.
  */
 #include <zstd.h>
 
@@ -24,9 +24,9 @@
 #include <emmintrin.h>
 #endif
 
-/* What a border is decoded against. */
+/* The tile that a border is decoded against. */
 typedef struct border_tile {
-    const uint8_t *pixels; /* the tile's own */
+    const uint8_t *pixels; /* the pixels of the tile itself */
     size_t stride;
     uint32_t w, h, channels;
     unsigned sample_bytes;
@@ -34,14 +34,14 @@ typedef struct border_tile {
 
 enum { MASK_BYTES = 2, SLACK_BYTES = 64 };
 
-/* Room for loads and stores of whole vectors beyond the end, in lines of the cache. */
+/* Adds room for loads and stores of whole vectors beyond the end, rounded to cache lines. */
 static size_t padded_size(size_t bytes)
 {
     return (bytes + SLACK_BYTES + 63) & ~(size_t)63;
 }
 
-/* Scratch bytes that decoding a border takes, the border itself not included: the planes (with the zero ones filled
- * in), the residuals, the references of two lines. */
+/* Scratch bytes for decoding a border, without the border itself: the planes (including the zero ones), the residuals,
+ * and the references of two lines. */
 static size_t border_scratch_bytes(uint32_t tile_w, uint32_t tile_h, size_t pixel_bytes)
 {
     size_t longest = (tile_w > tile_h ? tile_w : tile_h) + 2 * (size_t)TXM_BORDER_PX;
@@ -51,7 +51,7 @@ static size_t border_scratch_bytes(uint32_t tile_w, uint32_t tile_h, size_t pixe
 /* ---- planes to residuals -------------------------------------------------------------------------------------- */
 
 #ifdef __SSE2__
-/* Residuals are stored with their sign in the lowest bit, so that small ones of either sign are small numbers. */
+/* Residuals are stored with the sign in the lowest bit, so that small ones of either sign are small numbers. */
 static __m128i unzigzag8(__m128i v)
 {
     __m128i half = _mm_and_si128(_mm_srli_epi16(v, 1), _mm_set1_epi8(0x7f));
@@ -68,7 +68,7 @@ static __m128i load_16_bytes(const uint8_t *p)
     return _mm_loadu_si128((const void *)p);
 }
 
-/* Four channels of 8 bits, sixteen pixels a turn; returns how many it did. */
+/* Four channels of 8 bits, sixteen pixels per iteration; returns the number of pixels done. */
 static size_t weave_u8x4(const uint8_t *planes, size_t pixels, uint8_t *out)
 {
     size_t i = 0;
@@ -88,7 +88,7 @@ static size_t weave_u8x4(const uint8_t *planes, size_t pixels, uint8_t *out)
     return i;
 }
 
-/* Eight samples of channel c of 16 bits: two planes, the upper bytes first. */
+/* Eight 16-bit samples of channel c from its two planes, upper bytes first. */
 static __m128i samples16(const uint8_t *planes, size_t pixels, unsigned c, size_t i)
 {
     __m128i high = _mm_loadl_epi64((const void *)(planes + 2 * c * pixels + i));
@@ -96,7 +96,7 @@ static __m128i samples16(const uint8_t *planes, size_t pixels, unsigned c, size_
     return unzigzag16(_mm_unpacklo_epi8(low, high));
 }
 
-/* Green was subtracted from red and blue when the border was encoded: it is added again on the way. */
+/* Adds green back to red and blue, from which the encoder subtracted it. */
 static size_t weave_u16x4(const uint8_t *planes, size_t pixels, uint8_t *out)
 {
     size_t i = 0;
@@ -117,19 +117,19 @@ static size_t weave_u16x4(const uint8_t *planes, size_t pixels, uint8_t *out)
 }
 #endif
 
-/* A sample of sample_bytes bytes in the machine's order. */
+/* A sample of sample_bytes bytes in native byte order. */
 static uint32_t get_sample(const uint8_t *p, unsigned sample_bytes)
 {
     return sample_bytes == 1 ? *p : sample_bytes == 2 ? txm_load_le16(p) : txm_load_le32(p);
 }
 
-/* memcpy, since samples of 16 and 32 bits lie at any address. */
+/* memcpy, because samples of 16 and 32 bits may be unaligned. */
 static void set_sample(uint8_t *p, unsigned sample_bytes, uint32_t v)
 {
-    memcpy(p, &v, sample_bytes); /* little-endian: the low bytes come first */
+    memcpy(p, &v, sample_bytes); /* little-endian, so the low bytes come first */
 }
 
-/* Residuals with channels interleaved from planes. */
+/* Interleaves the planes into residuals. */
 static void weave(const border_tile *tile, const uint8_t *planes, size_t pixels, uint8_t *residuals)
 {
     uint32_t channels = tile->channels;
@@ -160,7 +160,7 @@ static void weave(const border_tile *tile, const uint8_t *planes, size_t pixels,
 
 /* ---- residuals to pixels -------------------------------------------------------------------------------------- */
 
-/* Two lines that do not depend on each other, restored in place: `line` holds residuals, then pixels. */
+/* Two independent lines that are restored in place: `line` holds residuals, then pixels. */
 typedef struct line_pair {
     uint8_t *line[2];
     const uint8_t *reference[2];
@@ -168,8 +168,8 @@ typedef struct line_pair {
 } line_pair;
 
 #ifdef __SSE2__
-/* A pixel of each line in one vector: the prediction waits for the pixel before, so two lines at once take the time of
- * one. The first pixels are there already. */
+/* Loads a pixel of each line into one vector. The prediction waits for the previous pixel, so two lines at once take as
+ * long as one. The first pixels must have been restored. */
 static __m128i load_u8x4(const uint8_t *const *p, size_t i)
 {
     __m128i a = _mm_cvtsi32_si128((int)txm_load_le32(p[0] + 4 * i)),
@@ -177,8 +177,8 @@ static __m128i load_u8x4(const uint8_t *const *p, size_t i)
     return _mm_unpacklo_epi8(_mm_unpacklo_epi32(a, b), _mm_setzero_si128());
 }
 
-/* Two lines at a time, in the halves of one register: each pixel waits for the one before it in its own line
- * only. */
+/* Restores two lines at a time in the halves of one register, because a pixel depends only on the previous one of its
+ * own line. */
 static void restore_u8x4(const line_pair *pair)
 {
     const uint8_t *const line[2] = {pair->line[0], pair->line[1]};
@@ -186,7 +186,7 @@ static void restore_u8x4(const line_pair *pair)
     const __m128i byte = _mm_set1_epi16(255);
     for (size_t i = 1; i < pair->pixels; i++) {
         __m128i u = load_u8x4(pair->reference, i), r = load_u8x4(line, i);
-        /* In 16 bits nothing wraps: the median is l + u - k held between l and u. */
+        /* In 16 bits nothing overflows, so the median is l + u - k clamped between l and u. */
         __m128i p = _mm_add_epi16(l, _mm_sub_epi16(u, k));
         p = _mm_max_epi16(_mm_min_epi16(l, u), _mm_min_epi16(_mm_max_epi16(l, u), p));
         l = _mm_and_si128(_mm_add_epi16(p, r), byte);
@@ -206,7 +206,7 @@ static __m128i load_u16x4(const uint8_t *const *p, size_t i)
 static void restore_u16x4(const line_pair *pair)
 {
     const uint8_t *const line[2] = {pair->line[0], pair->line[1]};
-    /* With the top bit flipped, signed comparison orders unsigned samples; sums are the same but for that bit. */
+    /* With the top bit flipped, a signed comparison orders unsigned samples; sums differ only in that bit. */
     const __m128i flip = _mm_set1_epi16((short)0x8000);
     __m128i l = _mm_xor_si128(load_u16x4(line, 0), flip), k = _mm_xor_si128(load_u16x4(pair->reference, 0), flip);
     for (size_t i = 1; i < pair->pixels; i++) {
@@ -225,7 +225,7 @@ static void restore_u16x4(const line_pair *pair)
 }
 #endif
 
-/* The definition, for all that the vectors above do not do. */
+/* The reference implementation, for all layouts that the vector code above does not handle. */
 static void restore_any(uint8_t *line, const uint8_t *reference, size_t samples, uint32_t channels, unsigned n)
 {
     uint32_t mask = n == 4 ? UINT32_MAX : (1u << 8 * n) - 1;
@@ -239,7 +239,7 @@ static void restore_any(uint8_t *line, const uint8_t *reference, size_t samples,
     }
 }
 
-/* The first pixel of each line has no pixel before it: it is predicted from the reference alone. */
+/* The first pixel of each line has no predecessor, so it is predicted from the reference alone. */
 static void restore(const border_tile *tile, const line_pair *pair)
 {
     unsigned n = tile->sample_bytes;
@@ -257,7 +257,7 @@ static void restore(const border_tile *tile, const line_pair *pair)
         restore_any(pair->line[i], pair->reference[i], pair->pixels * tile->channels, tile->channels, n);
 }
 
-/* The columns beside the tile: lines 0 to 3, of h pixels each, into the border's `sides`. */
+/* Restores the columns beside the tile: lines 0 to 3, of h pixels each, into the border's `sides`. */
 static void restore_columns(const border_tile *t, uint8_t *lines, uint8_t *reference, size_t reference_bytes,
                             uint8_t *sides)
 {
@@ -273,14 +273,14 @@ static void restore_columns(const border_tile *t, uint8_t *lines, uint8_t *refer
         txm_copy_pixels(sides + i * px, side, order[i], px, t->h, px);
 }
 
-/* The rows above and below: lines 4 to 7, of w + 4 pixels each, into their places in the border. */
+/* Restores the rows above and below: lines 4 to 7, of w + 4 pixels each, into their places in the border. */
 static void restore_rows(const border_tile *t, uint8_t *lines, uint8_t *reference, size_t reference_bytes,
                          const uint8_t *sides, uint8_t *above, uint8_t *below)
 {
     size_t px = (size_t)t->channels * t->sample_bytes, pair = TXM_BORDER_PX * px, row = t->w * px + 2 * pair;
     uint8_t *edges[2] = {reference, reference + reference_bytes};
     for (unsigned i = 0; i < 2; i++) {
-        /* The tile's outermost row with the border's pixels on both sides of it. */
+        /* The tile's outermost row, with the border's pixels on both sides. */
         uint32_t y = i ? t->h - 1 : 0;
         memcpy(edges[i], sides + y * 2 * pair, pair);
         memcpy(edges[i] + pair, t->pixels + y * t->stride, t->w * px);
@@ -295,7 +295,7 @@ static void restore_rows(const border_tile *t, uint8_t *lines, uint8_t *referenc
     memcpy(below + row, far[1], row);
 }
 
-/* All eight lines, residuals in visiting order, into the border. */
+/* Restores all eight lines from residuals in visiting order. */
 static void restore_lines(const border_tile *t, uint8_t *residuals, uint8_t *reference, size_t reference_bytes,
                           uint8_t *border)
 {
@@ -307,7 +307,7 @@ static void restore_lines(const border_tile *t, uint8_t *residuals, uint8_t *ref
 
 /* ---- payload -------------------------------------------------------------------------------------------------- */
 
-/* Decompresses the planes of `mask` to the front of `planes`, then moves each to its place, the last first, and clears
+/* Decompresses the planes of `mask` to the front of `planes`, then moves each one to its place, last first, and clears
  * the others. */
 static bool expand_planes(uint32_t mask, unsigned count, size_t plane_bytes, const uint8_t *frame, size_t frame_bytes,
                           ZSTD_DCtx *zstd, uint8_t *planes)
@@ -330,8 +330,8 @@ static bool expand_planes(uint32_t mask, unsigned count, size_t plane_bytes, con
     return true;
 }
 
-/* Decodes a payload into `border` (tile/reader/border_order.h order, repeat extension). False if it is malformed;
- * `border` then holds anything. The caller checks the checksum. */
+/* Decodes a payload into `border` (in the order of tile/reader/border_order.h, repeat extension). Returns false if it
+ * is malformed; the contents of `border` are then undefined. The caller checks the checksum. */
 static bool decode_border(const border_tile *tile, const uint8_t *payload, size_t payload_bytes, ZSTD_DCtx *zstd,
                           uint8_t *scratch, uint8_t *border)
 {
@@ -367,8 +367,7 @@ static uint64_t border_number(const txm_tx *tx, const txm_tile_id *tile)
     return l->first_tile + (uint64_t)tile->y * l->shape.tiles_x + tile->x;
 }
 
-/* A writer that could not encode a border leaves a marker of one byte: the tile is gathered from its neighbours
- * then. */
+/* A payload of one byte marks a border that was not stored; the caller gathers it from the neighbours. */
 bool txm_section_lacks(const txm_tx *tx, const txm_tile_id *tile)
 {
     const txm_border_place place = txm_border_place_of(tx->section, border_number(tx, tile));
@@ -377,8 +376,8 @@ bool txm_section_lacks(const txm_tx *tx, const txm_tile_id *tile)
            txm_map_copy(&tx->map, place.offset, 1, &first) && !first;
 }
 
-/* The payload of border `number`, which is at `place`: its own, or the earlier one that it refers to. NULL if that is
- * damaged. */
+/* The payload of border `number`, whose place is `place`: its own, or that of the earlier border it refers to. NULL if
+ * it is damaged. */
 static const uint8_t *find_payload(const txm_tx *tx, uint64_t number, txm_border_place place, txm_scratch *scratch,
                                    size_t *bytes, bool *no_memory)
 {
@@ -398,8 +397,8 @@ static const uint8_t *find_payload(const txm_tx *tx, uint64_t number, txm_border
                : NULL;
 }
 
-/* The valid border of a tile whose pixels are given, in scratch memory. *border is NULL if it is damaged or left out:
- * gather then. */
+/* Decodes and checks the border of a tile, whose pixels are given, in scratch memory. *border is NULL if the border is
+ * damaged or was left out, and has to be gathered. */
 static txm_status read_border(txm_tx *tx, const txm_tile_id *tile, const txm_pixels *pixels, txm_scratch *scratch,
                               const uint8_t **border, txm_error *err)
 {
@@ -423,7 +422,7 @@ static txm_status read_border(txm_tx *tx, const txm_tile_id *tile, const txm_pix
     const uint8_t *payload = find_payload(tx, number, place, scratch, &bytes, &no_memory);
     if (no_memory)
         return txm_no_memory(err, tx->path);
-    /* A border that was left out does not decode either. */
+    /* A border that was left out fails to decode as well. */
     if (!payload || !decode_border(&around, payload, bytes, scratch->zstd, scratch->border, out))
         return TXM_OK;
     uint32_t check = (uint32_t)txm_xxh64(out, txm_border_pixels(tile->w, tile->h) * tx->pixel_bytes, 0);
@@ -434,13 +433,13 @@ static txm_status read_border(txm_tx *tx, const txm_tile_id *tile, const txm_pix
 
 /* ---- a padded tile from the window of a tile and its border ------------------------------------------------------ */
 
-/* The border holds the repeat extension. Where the window stays inside the level, that is what every extension shows;
- * where it leaves the level, extend and mirror show pixels at most two away from the edge, so pixels of this tile or
- * its border: both axes are looked up separately in the window itself. */
+/* The border holds the repeat extension. If the window stays inside the level, every extension shows the same pixels.
+ * If it leaves the level, extend and mirror show pixels at most two away from the edge, which are in this tile or its
+ * border. So both axes can be looked up separately in the window itself. */
 
 enum { WIDE = 2 * TXM_BORDER_PX };
 
-/* The repeat window of a tile: its pixels and the border around them. */
+/* The window of a tile with the repeat extension: its pixels and the border around them. */
 typedef struct repeat_window {
     const uint8_t *above, *sides, *below; /* parts of the border: two rows, two and two pixels per row, two rows */
     txm_pixels pixels;
@@ -448,7 +447,7 @@ typedef struct repeat_window {
     uint32_t w, h;
 } repeat_window;
 
-/* Its pixel at (x, y), counted from the window's corner, two pixels off the tile. */
+/* The pixel at (x, y), relative to the window's corner, which is two pixels outside the tile. */
 static const uint8_t *pixel_at(const repeat_window *r, uint32_t x, uint32_t y)
 {
     size_t row = r->w + WIDE;
@@ -465,7 +464,7 @@ static const uint8_t *pixel_at(const repeat_window *r, uint32_t x, uint32_t y)
     return r->pixels.data + y * r->pixels.stride + x * r->pixel_bytes;
 }
 
-/* Where in the window the pixel at plane coordinate x comes from; -1: nothing is there. `x0`, `valid`: the tile. */
+/* The position in the window of the pixel at plane coordinate x; -1: clear. `x0` and `valid` describe the tile. */
 static int64_t look_up_pixel(int64_t x, uint32_t x0, uint32_t size, txm_extension extension)
 {
     int64_t origin = (int64_t)x0 - TXM_BORDER_PX;
@@ -475,7 +474,7 @@ static int64_t look_up_pixel(int64_t x, uint32_t x0, uint32_t size, txm_extensio
     return level_x < 0 ? -1 : level_x - origin;
 }
 
-/* A row above or below the tile. `columns`: sources of the padding, left then right; -1: clear. */
+/* Writes a row above or below the tile. `columns` holds the sources of the padding, left then right; -1: clear. */
 static void put_row(const txm_window *window, const repeat_window *r, uint32_t out_y, int64_t src_y, uint32_t padding,
                     const int64_t *columns)
 {
@@ -494,7 +493,7 @@ static void put_row(const txm_window *window, const repeat_window *r, uint32_t o
     }
 }
 
-/* The tile and what is on both sides of it, column by column. */
+/* Writes the tile, and the padding on both sides column by column. */
 static void put_middle(const txm_window *window, const repeat_window *r, uint32_t padding, const int64_t *columns)
 {
     txm_window_put(window, padding, padding, r->pixels.data, r->pixels.stride, r->w, r->h);
@@ -511,8 +510,8 @@ static void put_middle(const txm_window *window, const repeat_window *r, uint32_
     }
 }
 
-/* Borders hold what the repeat extension shows. At the edge of a level, the rows and columns of other
- * extensions are picked from the tile and that border. *done is false where the section has no answer. */
+/* Borders hold the pixels of the repeat extension. At the edge of a level, the rows and columns of other extensions are
+ * picked from the tile and that border. *done is false if the section cannot provide the tile. */
 txm_status txm_section_read_padded(txm_tx *tx, const txm_tile_id *tile, uint32_t padding, txm_extension extension,
                                    const txm_window *window, txm_scratch *scratch, bool *done, txm_error *err)
 {
@@ -543,7 +542,7 @@ txm_status txm_section_read_padded(txm_tx *tx, const txm_tile_id *tile, uint32_t
     return TXM_OK;
 }
 
-/* For verification: whether the stored border is this one. */
+/* Compares the stored border with this one, for verification. */
 bool txm_tx_border_is(txm_tx *tx, uint32_t level, uint32_t tile_x, uint32_t tile_y, const void *pixels,
                       size_t stride_bytes, const void *border)
 {

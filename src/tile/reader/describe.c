@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Parses the metadata of a tx file.
+ * Parses the metadata of an open tx file into a description: source, colour spaces, alpha, digest and averages.
  *
- * In: the metadata of an open tx file. Out: a description with fields for source, colour spaces, alpha, digest and
- * averages. Files of Blender, maketx and this project say them in different places; what a file does not say is empty,
- * and what it says wrongly counts as not said.
+ * Blender, maketx and this project store these in different places. A field that the file lacks, or whose text is
+ * malformed, stays empty.
  */
 #include "txtile/describe.h"
 
@@ -32,7 +31,7 @@ static void set(char *field, size_t field_bytes, const char *text, size_t n)
     field[n] = 0;
 }
 
-/* Missing metadata leave the field empty. */
+/* Leaves the field empty if the metadata is missing. */
 static void set_from(char *field, size_t field_bytes, const txm_tx *tx, const char *name)
 {
     const char *value = txm_tx_metadata_of(tx, name);
@@ -40,7 +39,7 @@ static void set_from(char *field, size_t field_bytes, const txm_tx *tx, const ch
         set(field, field_bytes, value, strlen(value));
 }
 
-/* The last occurrence: a path may hold the same words, but what we look for comes after it. */
+/* Searches for the last occurrence, because a path may contain the same words and comes before the part we look for. */
 static const char *last_of(const char *text, const char *words)
 {
     const char *found = NULL;
@@ -49,7 +48,7 @@ static const char *last_of(const char *text, const char *words)
     return found;
 }
 
-/* 'default' is a word of command lines, never one of files. */
+/* 'default' is valid on command lines only, never in files. */
 static bool set_alpha(txm_tx_description *d, const char *word)
 {
     txm_alpha alpha;
@@ -59,14 +58,14 @@ static bool set_alpha(txm_tx_description *d, const char *word)
     return d->has_alpha_type;
 }
 
-/* The parts of TIFF's "<source> (colorspace: <space>, xyz_to_scene_linear:<numbers>, alpha: <word>)"; each ends where
- * the words before the next one begin. */
+/* The parts of TIFF's "<source> (colorspace: <space>, xyz_to_scene_linear:<numbers>, alpha: <word>)". Each one ends
+ * where the words before the next one begin. */
 typedef struct document_parts {
     size_t source_bytes, space_bytes, numbers_bytes, alpha_bytes;
     const char *space, *numbers, *alpha;
 } document_parts;
 
-/* False for a text of another shape. */
+/* False if the text does not have this form. */
 static bool split_document_name(const char *text, document_parts *out)
 {
     static const char space[] = " (colorspace: ", matrix[] = ", xyz_to_scene_linear:", alpha[] = ", alpha: ";
@@ -84,7 +83,7 @@ static bool split_document_name(const char *text, document_parts *out)
     return true;
 }
 
-/* Any other text is taken for a path. */
+/* A text of any other form is taken as a path. */
 static bool parse_document_name(const char *text, txm_tx_description *d)
 {
     document_parts parts;
@@ -109,7 +108,7 @@ const char *txm_encoding_name(txm_encoding encoding)
     return TXM_WORD_OF(names, encoding);
 }
 
-/* If the pixels were converted to the working space, the text is the name of the original colour space. */
+/* If the pixels were converted to the working space, the text names the original colour space. */
 static txm_encoding encoding_of(const char *space, size_t bytes)
 {
     static const char encoded[] = "scene_linear_srgb", data[] = "data";
@@ -119,8 +118,8 @@ static txm_encoding encoding_of(const char *space, size_t bytes)
                                                                                         : TXM_ENCODING_LINEAR;
 }
 
-/* Finds the space where txm_tx_describe does, but without allocating memory, since it runs for every file that is
- * opened. */
+/* Finds the space in the same places as txm_tx_describe but without allocating memory, since it runs for every file
+ * that is opened. */
 txm_encoding txm_tx_read_encoding(const txm_tx *tx)
 {
     document_parts parts;
@@ -133,7 +132,7 @@ txm_encoding txm_tx_read_encoding(const txm_tx *tx)
     return encoding_of(parts.space, parts.space_bytes);
 }
 
-/* "0.5,0.25,1": how many numbers there are, 0 if it is anything else. */
+/* Parses "0.5,0.25,1" and returns how many numbers there are; 0 if the text has another form. */
 static unsigned parse_color(const char *text, float color[4])
 {
     unsigned count = 0;
@@ -145,7 +144,7 @@ static unsigned parse_color(const char *text, float color[4])
         if (end == text)
             return 0;
         color[count++] = value;
-        /* The EXR writer reserves more room than it needs and fills up with spaces. */
+        /* The EXR writer reserves more room than it needs and pads with spaces. */
         end += strspn(end, " ");
         if (!*end)
             return count;
@@ -156,7 +155,7 @@ static unsigned parse_color(const char *text, float color[4])
     return 0;
 }
 
-/* By the matrix, or by the interop id of OpenEXR files. */
+/* Identifies the space by its matrix, or in OpenEXR files by the interop id. */
 static void name_working_space(txm_tx_description *d, const char *interop_id)
 {
     const txm_blender_space *s;
@@ -165,14 +164,14 @@ static void name_working_space(txm_tx_description *d, const char *interop_id)
             set(d->working_space, sizeof d->working_space, s->name, strlen(s->name));
 }
 
-/* A digest of 40 digits; any other text is ignored. */
+/* Accepts a digest of 40 digits; any other text is ignored. */
 static void set_sha1(txm_tx_description *d, const char *text)
 {
     if (text && strspn(text, "0123456789ABCDEFabcdef") == 40 && (!text[40] || isspace((unsigned char)text[40])))
         set(d->sha1, sizeof d->sha1, text, 40);
 }
 
-/* -1 for files that no Blender wrote. */
+/* -1 for files that Blender did not write. */
 static int parse_format_version(const char *software)
 {
     int version;
@@ -180,8 +179,8 @@ static int parse_format_version(const char *software)
     return sscanf(software, TXM_BLENDER_SOFTWARE "%9d%c", &version, &tail) == 1 && version >= 0 ? version : -1;
 }
 
-/* Blender's EXR attributes come before the TIFF tag, since a file that was converted between the two may carry
- * both. */
+/* Blender's EXR attributes take precedence over the TIFF tag, since a file that was converted between the two formats
+ * may have both. */
 txm_status txm_tx_describe(const txm_tx *tx, txm_tx_description *out, txm_error *err)
 {
     txm_error_clear(err);
@@ -238,15 +237,15 @@ void txm_tx_description_free(txm_tx_description *description)
 
 /* ---- what Cycles loads ------------------------------------------------------------------------------------------- */
 
-/* The rules of its loader for native tx files, applied to what the reader found. */
+/* Cycles' rules for native tx files, applied to the properties that the reader has found. */
 
 enum { USUAL_TILE_PX = 64 };
 
-/* Cycles refuses files that a newer format of its writer made. */
+/* Cycles refuses files that were written by a newer format version. */
 static const char version_prefix[] = TXM_BLENDER_SOFTWARE;
 
 static int refuse_tx(char *reason, size_t reason_bytes, const char *format, ...) __attribute__((format(printf, 3, 4)));
-/* A reason is optional; the answer is not. */
+/* The reason is optional and may have no room. */
 static int refuse_tx(char *reason, size_t reason_bytes, const char *format, ...)
 {
     va_list args;
@@ -257,7 +256,7 @@ static int refuse_tx(char *reason, size_t reason_bytes, const char *format, ...)
     return 0;
 }
 
-/* zstd in TIFF is our own option, for pipelines that never show the file to the official Blender. */
+/* zstd in TIFF is an option of txmill for pipelines in which the official Blender never reads the file. */
 bool txm_tx_codec_is_foreign(const txm_tx *tx)
 {
     return tx->foreign;
@@ -270,7 +269,7 @@ uint32_t txm_tx_odd_level(const txm_tx *tx, uint32_t *width, uint32_t *height)
     return tx->odd_width && !tx->hidden_levels ? tx->info.levels : 0;
 }
 
-/* What Cycles checks, in its order, and what its libraries can decode. */
+/* Makes the checks of Cycles, in its order, and adds whether its libraries can decode the file. */
 bool txm_tx_cycles_accepts(const txm_tx *tx, char *reason, size_t reason_bytes)
 {
     if (!txm_tx_is_pyramid(tx, reason, reason_bytes))
@@ -282,7 +281,7 @@ bool txm_tx_cycles_accepts(const txm_tx *tx, char *reason, size_t reason_bytes)
     return true;
 }
 
-/* Maya's IFF: OpenImageIO takes the first tile for the size of all. */
+/* For Maya's IFF, OpenImageIO takes the size of the first tile as the size of all. */
 static bool iff_serves(const char *path)
 {
     uint8_t h[0x50];
@@ -310,15 +309,15 @@ txm_opening txm_tx_opening(const char *path)
     return how;
 }
 
-/* An image that is a pyramid already is rendered as it is: neither Cycles nor we convert it. One that the official
- * Blender cannot decode is converted: it renders magenta there. */
+/* An image that already is a pyramid is rendered as it is, so neither Cycles nor txmill converts it. One that the
+ * official Blender cannot decode, and would render magenta, is converted. */
 bool txm_tx_serves_itself(const char *path)
 {
     txm_opening how = txm_tx_opening(path);
     return how == TXM_OPENING_WHOLE || how == TXM_OPENING_PARTS;
 }
 
-/* The same test as Blender's, sentence by sentence, with the first that fails as the reason. */
+/* Blender's test, condition by condition; the reason is the first one that fails. */
 bool txm_tx_is_pyramid(const txm_tx *tx, char *reason, size_t reason_bytes)
 {
     const txm_tx_info *info = &tx->info;
@@ -337,7 +336,7 @@ bool txm_tx_is_pyramid(const txm_tx *tx, char *reason, size_t reason_bytes)
     if (info->tile_w < 8 || info->tile_w & (info->tile_w - 1))
         return refuse_tx(reason, reason_bytes, "its tiles are %u pixels wide, not a power of two of at least 8",
                          info->tile_w);
-    /* All levels down to the first that fits into one tile, or into one of the usual size. */
+    /* All levels are needed, down to the first that fits in one tile, or in one of the usual size. */
     uint32_t need = 1, most = info->tile_w > USUAL_TILE_PX ? info->tile_w : USUAL_TILE_PX;
     while (txm_level_size(info->width, need - 1) > most || txm_level_size(info->height, need - 1) > most)
         need++;

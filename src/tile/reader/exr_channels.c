@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The order of EXR channels.
- *
- * In: names of channels in any order. Out: a permutation, by layers first and by channels within a layer second, the
- * same for tx files and for sources.
+ * The order of EXR channels: a permutation of channel names, sorted by layer and then by channel within the layer. It
+ * is the same for tx files and for sources.
  */
 #include "tile/reader/exr_channels.h"
 
@@ -14,16 +12,16 @@
 #include "tile/base/text.h"
 
 typedef struct channel_key {
-    const char *name, *suffix; /* suffix: after the last '.' */
-    size_t layer_bytes;        /* of the name, the '.' included; 0 without a layer */
-    int rank;                  /* of a known suffix; unknown ones come last, by name */
+    const char *name, *suffix; /* suffix: the part after the last '.' */
+    size_t layer_bytes;        /* of the layer name including the '.'; 0: no layer */
+    int rank;                  /* of a known suffix; unknown ones are last, by name */
     uint32_t index;
 } channel_key;
 
-/* Names that are not in the list come last, by name. */
+/* Names that are not in the list are last, by name. */
 static int rank_of(const char *suffix, bool is_vector)
 {
-    /* In colours Y is luminance and Z depth; in vectors they are coordinates. */
+    /* In colours Y is luminance and Z is depth; in vectors they are coordinates. */
     static const char *const colour[] = {"R",  "Red", "G",  "Green", "B",  "Blue", "Y", "real",  "imag",  "A", "Alpha",
                                          "AR", "RA",  "AG", "GA",    "AB", "BA",   "Z", "Depth", "Zback", NULL};
     static const char *const vector[] = {"R",  "Red",  "G",    "Green", "B",     "Blue", "X",  "Y",
@@ -36,7 +34,7 @@ static int rank_of(const char *suffix, bool is_vector)
     return known[rank] ? rank : 1000;
 }
 
-/* By bytes, as OpenEXR sorts; a layer comes before those it is the beginning of. */
+/* Compares bytes, like OpenEXR; a layer comes before the ones whose names it begins. */
 static int compare_layers(const channel_key *a, const channel_key *b)
 {
     size_t common = a->layer_bytes < b->layer_bytes ? a->layer_bytes : b->layer_bytes;
@@ -53,7 +51,7 @@ static int compare_channels(const void *left, const void *right)
     return d ? d : strcmp(a->suffix, b->suffix);
 }
 
-/* Whether X, Y, Z mean coordinates depends on their company. */
+/* Whether X, Y and Z are coordinates depends on the other channels of the layer. */
 static bool layer_has(const channel_key keys[], uint32_t count, const channel_key *of, const char *suffix)
 {
     for (uint32_t i = 0; i < count; i++)
@@ -62,7 +60,7 @@ static bool layer_has(const channel_key keys[], uint32_t count, const channel_ke
     return false;
 }
 
-/* The order that Blender's image reader presents, by which colours come out as RGBA whatever their order in the
+/* The order in which Blender's image reader delivers channels. With it, colours are RGBA whatever their order in the
  * file. */
 void txm_exr_channel_order(const char *const names[], uint32_t count, uint32_t order[])
 {

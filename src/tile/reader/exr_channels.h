@@ -10,9 +10,10 @@
 
 enum { TXM_EXR_MAX_CHANNELS = 64 };
 
-/* order[i]: which of the `count` names (in any order, at most TXM_EXR_MAX_CHANNELS) is delivered as channel i. As
- * OpenImageIO has it: by layer; within a layer R G B Y A Z and their likes, but R G B X Y Z A where it has an X and a Y
- * or Z (positions, normals, vectors); unknown names last, by name. The layer is all up to the last '.'. */
+/* order[i] is the index of the name (of `count` in any order, at most TXM_EXR_MAX_CHANNELS) that becomes channel i. The
+ * order is that of OpenImageIO: by layer; within a layer R G B Y A Z and their synonyms, or R G B X Y Z A if the layer
+ * has an X and a Y or Z (positions, normals, vectors); unknown names last, by name. The layer is everything up to the
+ * last '.'. */
 TXM_SHARED void txm_exr_channel_order(const char *const names[], uint32_t count, uint32_t order[]);
 
 #endif

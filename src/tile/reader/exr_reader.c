@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The structure of EXR tx files: a header of attributes and a table with the place of every tile. Parsed here, in the
- * map: every number is compared with the file's size before it is used, and nothing is copied but the metadata.
- * OpenEXRCore comes in for the rarer codecs only (exr_tile.c).
+ * The structure of EXR tx files: a header of attributes and a table with the offset of every tile. It is parsed in the
+ * map: every number is compared with the file's size before it is used, and only metadata is copied. OpenEXRCore is
+ * needed for the rarer codecs only (exr_tile.c).
  */
 #include "tile/reader/exr_reader.h"
 
@@ -42,18 +42,18 @@ typedef struct parser {
 
 typedef struct attribute {
     const char *name, *type;
-    const uint8_t *data; /* wholly inside the map */
+    const uint8_t *data; /* entirely inside the map */
     uint32_t bytes;
 } attribute;
 
-/* The message names the offset in the file, for use in a hex editor. */
+/* The message names the offset in the file, which helps in a hex editor. */
 static txm_status corrupt(parser *p, const char *what)
 {
     return txm_fail(p->err, TXM_STATUS_CORRUPT, "%s: damaged EXR header: %s (byte %zu); the file may be truncated",
                     p->tx->path, what, p->at);
 }
 
-/* A NUL-terminated name at the current place; NULL if it is too long or cut off. */
+/* Reads a NUL-terminated name at the current place; NULL if it is too long or cut off. */
 static const char *take_name(parser *p)
 {
     const char *s = (const char *)p->tx->map.data + p->at;
@@ -65,7 +65,7 @@ static const char *take_name(parser *p)
     return s;
 }
 
-/* The next attribute; a->name is "" at the end of the header. */
+/* Reads the next attribute; a->name is "" at the end of the header. */
 static txm_status take_attribute(parser *p, attribute *a)
 {
     a->name = take_name(p);
@@ -84,7 +84,8 @@ static txm_status take_attribute(parser *p, attribute *a)
     return TXM_OK;
 }
 
-/* Reads the channel list: all of one type, full resolution. Keeps their names as metadata. */
+/* Reads the channel list, in which all channels must have the same type and full resolution, and keeps their names as
+ * metadata. */
 static txm_status take_channels(parser *p, const attribute *a)
 {
     txm_tx *tx = p->tx;
@@ -127,7 +128,7 @@ static txm_status take_channels(parser *p, const attribute *a)
     return txm_metadata_add(&tx->metadata, "channels", names, sizeof names) ? TXM_OK : txm_no_memory(p->err, tx->path);
 }
 
-/* In 64 bits: the corners of a hostile window span more than 32. */
+/* In 64 bits, because the corners of a hostile window span more than 32. */
 static txm_status take_window(parser *p, const attribute *a)
 {
     if (a->bytes != 16)
@@ -137,13 +138,15 @@ static txm_status take_window(parser *p, const attribute *a)
     int64_t w = (int64_t)box[2] - box[0] + 1, h = (int64_t)box[3] - box[1] + 1;
     if (w < 1 || h < 1)
         return corrupt(p, "the data window is empty");
-    p->width = w > UINT32_MAX ? UINT32_MAX : (uint32_t)w; /* far beyond the limit, which is checked with the level */
+    p->width =
+        w > UINT32_MAX ? UINT32_MAX : (uint32_t)w; /* far beyond the limit, which is checked when the level is added */
     p->height = h > UINT32_MAX ? UINT32_MAX : (uint32_t)h;
     p->have_window = true;
     return TXM_OK;
 }
 
-/* Rip-maps have levels of other shapes, which nothing here can use. */
+/* Tiles are not read from rip-maps, whose levels have other shapes, nor from levels whose sizes are rounded up; for an
+ * outline both are accepted. */
 static txm_status take_tiles(parser *p, const attribute *a)
 {
     if (a->bytes != 9)
@@ -163,7 +166,7 @@ static txm_status take_tiles(parser *p, const attribute *a)
     return TXM_OK;
 }
 
-/* Whether the codec can be decoded is found out when a tile is read. */
+/* Whether the codec can be decoded is only determined when a tile is read. */
 static txm_status take_codec(parser *p, const attribute *a)
 {
     static const char *const names[TXM_EXR_CODECS] = {"none",  "rle", "zips", "zip",  "piz",
@@ -179,7 +182,7 @@ static txm_status take_codec(parser *p, const attribute *a)
     return TXM_OK;
 }
 
-/* Keeps text and numbers as metadata, leaves out everything else (previews, chromaticities of our own making ...). */
+/* Keeps text and numbers as metadata and drops everything else, such as previews and chromaticities. */
 static bool keep_attribute(parser *p, const attribute *a)
 {
     static const struct {
@@ -214,8 +217,7 @@ static bool keep_attribute(parser *p, const attribute *a)
     return true;
 }
 
-/* Up to the empty name that ends the header. Unknown attributes are kept as metadata or skipped by their
- * size. */
+/* Reads up to the empty name that ends the header. Unknown attributes are kept as metadata or skipped by their size. */
 static txm_status take_header(parser *p)
 {
     for (unsigned i = 0; i < MAX_ATTRIBUTES; i++) {
@@ -239,7 +241,7 @@ static txm_status take_header(parser *p)
     return corrupt(p, "more attributes than any file has");
 }
 
-/* Level 0 and how many there are: to OpenImageIO, rip-maps have those along their diagonal. */
+/* Computes the number of levels. For rip-maps OpenImageIO counts those along the diagonal. */
 static txm_status count_levels(parser *p)
 {
     txm_status status = txm_reader_add_level(p->tx, 0, p->width, p->height, p->err);
@@ -247,7 +249,7 @@ static txm_status count_levels(parser *p)
     return status;
 }
 
-/* The table of tile offsets, level by level, right after the header. */
+/* Locates the table of tile offsets, which follows the header level by level. */
 static txm_status take_table(parser *p)
 {
     txm_tx *tx = p->tx;
@@ -277,7 +279,7 @@ static txm_status take_table(parser *p)
     return TXM_OK;
 }
 
-/* *is tells whether it is an EXR file at all; errors are only about those that are. */
+/* *is is set if the file is an EXR file; errors are reported only then. */
 static txm_status exr_open(txm_tx *tx, bool *is, txm_error *err)
 {
     parser p = {.tx = tx, .err = err, .at = 8};
@@ -303,7 +305,8 @@ static txm_status exr_open(txm_tx *tx, bool *is, txm_error *err)
     return status;
 }
 
-/* Sizes of chunks are in the chunks themselves. A file that is damaged or has become shorter leaves zeros. */
+/* The sizes of chunks are stored in the chunks themselves. If the file is damaged or has become shorter, sizes stay
+ * 0. */
 static void exr_measure(txm_tx *tx)
 {
     uint64_t sums[TXM_MAX_LEVELS] = {0};
@@ -329,22 +332,23 @@ static void exr_measure(txm_tx *tx)
 
 /* ---- identity ---- */
 
-/* Skips a zero-terminated string; 0 if it does not end. */
+/* Skips a NUL-terminated string; 0 if it does not end. */
 static uint64_t skip_string(const txm_image_part *i, uint64_t at)
 {
     const uint8_t *end = at < i->bytes ? memchr(i->p + at, 0, i->bytes - at) : NULL;
     return end ? (uint64_t)(end - i->p) + 1 : 0;
 }
 
-/* Attributes and the offset table: what tells a re-written image from the one that the section was made for. */
+/* Hashes the attributes and the offset table, which distinguish a rewritten image from the one that the section was
+ * made for. */
 static bool exr_identify(const txm_image_part *i)
 {
     if (txm_load_le32(i->p) != MAGIC)
         return false;
-    uint64_t at = 8; /* magic, version and flags */
+    uint64_t at = 8; /* after magic, version and flags */
     while (txm_part_has(i, at, 1) && i->p[at]) {
-        at = skip_string(i, at);          /* name */
-        at = at ? skip_string(i, at) : 0; /* type */
+        at = skip_string(i, at);          /* its name */
+        at = at ? skip_string(i, at) : 0; /* its type */
         if (!at || !txm_part_has(i, at, 4))
             return false;
         uint64_t size = txm_load_le32(i->p + at);
@@ -353,7 +357,7 @@ static bool exr_identify(const txm_image_part *i)
             return false;
         at += size;
     }
-    at += 1 + 8; /* the closing zero, the first entry of the chunk table */
+    at += 1 + 8; /* the closing zero, and the first entry of the chunk table */
     if (!txm_part_has(i, 0, at))
         return false;
     uint64_t first_chunk = txm_load_le64(i->p + at - 8);

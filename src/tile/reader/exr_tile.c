@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Decoding one EXR tile: a chunk that names its tile, whose pixels are in rows of planes, in alphabetical order of
- * the channels. What does not shrink is stored as it is. The rarer codecs (PIZ, PXR24, B44; versions from 3.2 on: DWA)
- * go through OpenEXRCore, which reads from our map and hands back a tile's planes as they are in the file; its
- * context is made when the first such tile is read.
+ * Decodes one EXR tile. Its chunk names the tile and holds rows of planes, in alphabetical order of the channels; data
+ * that does not shrink is stored uncompressed. The rarer codecs (PIZ, PXR24, B44; from version 3.2 on also DWA) go
+ * through OpenEXRCore, which reads from our map and returns the planes of a tile as they are in the file. Its context
+ * is created when the first tile with one of these codecs is read.
  */
 #include <inttypes.h>
 #include <malloc.h>
@@ -22,7 +22,7 @@
 /* ---- from planes to pixels --------------------------------------------------------------------------------------- */
 
 #ifdef __SSE2__
-/* Four planes of 16-bit samples, eight pixels at a time; returns how many pixels of the row it did. */
+/* Four planes of 16-bit samples, eight pixels at a time; returns the number of pixels of the row that were done. */
 static uint32_t weave_row_16x4(const uint8_t *const plane[4], uint8_t *dst, uint32_t w)
 {
     uint32_t x = 0;
@@ -65,7 +65,7 @@ static uint32_t weave_row_32x4(const uint8_t *const plane[4], uint8_t *dst, uint
 }
 #endif
 
-/* Turns rows of planes (`planes` planes of w samples per row) into interleaved pixels; the n-th plane becomes channel
+/* Interleaves rows of planes (`planes` planes of w samples per row) into pixels; the n-th plane becomes channel
  * slot[n]. */
 static void interleave(const uint8_t *src, uint8_t *dst, uint32_t w, uint32_t h, uint32_t planes, unsigned sample_bytes,
                        const uint8_t *slot)
@@ -91,11 +91,11 @@ static void interleave(const uint8_t *src, uint8_t *dst, uint32_t w, uint32_t h,
 struct txm_exr_core {
     const txm_openexr_core *exr;
     exr_context_t context;
-    atomic_size_t bytes; /* that the context keeps */
+    atomic_size_t bytes; /* allocated by the context */
 };
 
-/* What OpenEXRCore has taken in this thread, less what it gave back. Its allocator is not told for which file, so
- * calls that may add to a context are measured one by one. */
+/* Bytes that OpenEXRCore has allocated in this thread, less those it has freed. Its allocator does not receive the
+ * file, so calls that may grow a context are measured one by one. */
 static _Thread_local size_t core_taken;
 
 static void *core_allocate(size_t bytes)
@@ -111,13 +111,13 @@ static void core_release(void *memory)
     free(memory);
 }
 
-/* Failures are reported by status: nothing is printed. */
+/* Suppresses messages, because failures are reported by status. */
 static void stay_quiet(exr_const_context_t context, exr_result_t code, const char *message)
 {
     (void)context, (void)code, (void)message;
 }
 
-/* OpenEXRCore reads through this, never through a descriptor of its own. */
+/* OpenEXRCore reads through this function and never opens the file itself. */
 static int64_t read_map(exr_const_context_t context, void *user, void *buffer, uint64_t bytes, uint64_t offset,
                         exr_stream_error_func_ptr_t error)
 {
@@ -136,7 +136,7 @@ static int64_t map_size(exr_const_context_t context, void *user)
     return (int64_t)((const txm_tx *)user)->map.bytes;
 }
 
-/* The limits are ours, so that its header parser refuses what ours would. */
+/* Sets our own limits, so that its header parser refuses the same files as ours. */
 static struct txm_exr_core *core_new(const txm_openexr_core *exr, const txm_tx *tx)
 {
     exr_context_initializer_t init = EXR_DEFAULT_CONTEXT_INITIALIZER;
@@ -161,7 +161,7 @@ static struct txm_exr_core *core_new(const txm_openexr_core *exr, const txm_tx *
     return core;
 }
 
-/* The file's context; the first thread that needs it makes it. NULL if OpenEXRCore refuses the file. */
+/* The file's context, created by the first thread that needs it. NULL if OpenEXRCore refuses the file. */
 static struct txm_exr_core *core_of(const txm_openexr_core *exr, txm_tx *tx)
 {
     struct txm_exr_core *core = atomic_load_explicit(&tx->exr_core, memory_order_acquire);
@@ -175,7 +175,7 @@ static struct txm_exr_core *core_of(const txm_openexr_core *exr, txm_tx *tx)
     return core;
 }
 
-/* Called when the file is closed and no thread reads any more. */
+/* Called when the file is closed and no thread is reading. */
 void txm_exr_core_free(txm_tx *tx)
 {
     struct txm_exr_core *core = atomic_load(&tx->exr_core);
@@ -191,7 +191,7 @@ uint64_t txm_exr_core_bytes(const txm_tx *tx)
     return core ? malloc_usable_size(core) + atomic_load(&core->bytes) : 0;
 }
 
-/* PIZ's are much larger than a tile: its Huffman tables take 900 KB. */
+/* PIZ buffers are much larger than a tile: its Huffman tables take 900 KB. */
 uint64_t txm_exr_chunk_bytes(const txm_scratch *scratch)
 {
     const exr_decode_pipeline_t *chunk = scratch->exr_chunk;
@@ -200,7 +200,7 @@ uint64_t txm_exr_chunk_bytes(const txm_scratch *scratch)
                  : 0;
 }
 
-/* Each scratch has a decoding pipeline of its own, kept from tile to tile. */
+/* Each scratch object has its own decoding pipeline, which is kept from tile to tile. */
 void txm_exr_chunk_free(txm_scratch *scratch)
 {
     exr_decode_pipeline_t *chunk = scratch->exr_chunk;
@@ -210,7 +210,7 @@ void txm_exr_chunk_free(txm_scratch *scratch)
     scratch->exr_chunk = NULL;
 }
 
-/* Decodes a tile with OpenEXRCore into interleaved, tight pixels at `dst`. */
+/* Decodes a tile with OpenEXRCore into interleaved pixels at `dst`, without gaps. */
 static txm_status core_decode(const txm_tx *tx, const txm_tile_id *tile, txm_scratch *scratch, uint8_t *dst,
                               txm_error *err)
 {
@@ -228,10 +228,10 @@ static txm_status core_decode(const txm_tx *tx, const txm_tile_id *tile, txm_scr
     size_t raw_bytes = (size_t)tile->w * tile->h * tx->pixel_bytes;
     int level = (int)tile->level;
     exr_chunk_info_t info;
-    const size_t before = core_taken; /* the first tile reads a table of all, which stays */
+    const size_t before = core_taken; /* the first tile reads the table of all tiles, which stays in memory */
     exr_result_t rv = exr->exr_read_tile_chunk_info(core->context, 0, (int)tile->x, (int)tile->y, level, level, &info);
     atomic_fetch_add(&core->bytes, core_taken - before);
-    /* The two parsers agree on every sound file; where they do not, sizes are not to be trusted. */
+    /* Both parsers agree on every valid file; if they differ, the sizes cannot be trusted. */
     if (rv == EXR_ERR_SUCCESS && (info.unpacked_size != raw_bytes || info.packed_size >= raw_bytes))
         rv = EXR_ERR_CORRUPT_CHUNK;
     if (rv == EXR_ERR_SUCCESS)
@@ -240,13 +240,13 @@ static txm_status core_decode(const txm_tx *tx, const txm_tile_id *tile, txm_scr
     if (rv == EXR_ERR_SUCCESS && !chunk->read_fn)
         rv = exr->exr_decoding_choose_default_routines(core->context, 0, chunk);
     if (rv == EXR_ERR_SUCCESS) {
-        chunk->unpack_and_convert_fn = NULL; /* the pipeline ends with the planes, which we weave ourselves */
+        chunk->unpack_and_convert_fn = NULL; /* the pipeline ends with the planes, which are interleaved below */
         rv = exr->exr_decoding_run(core->context, 0, chunk);
     }
     if (rv == EXR_ERR_SUCCESS && (!chunk->unpacked_buffer || chunk->unpacked_alloc_size < raw_bytes))
         rv = EXR_ERR_CORRUPT_CHUNK;
     if (rv != EXR_ERR_SUCCESS) {
-        txm_exr_chunk_free(scratch); /* whatever state it is in */
+        txm_exr_chunk_free(scratch); /* its state after an error is unknown */
         if (rv == EXR_ERR_FEATURE_NOT_IMPLEMENTED)
             return txm_fail(err, TXM_STATUS_UNSUPPORTED, "OpenEXRCore does not decode %s", tx->info.compression);
         return txm_fail(err, rv == EXR_ERR_OUT_OF_MEMORY ? TXM_STATUS_NO_MEMORY : TXM_STATUS_CORRUPT,
@@ -259,12 +259,13 @@ static txm_status core_decode(const txm_tx *tx, const txm_tile_id *tile, txm_scr
 
 /* ---- tiles ------------------------------------------------------------------------------------------------------- */
 
-/* A tile's offset and the head of its chunk must agree: offset tables of damaged files point to other tiles. */
+/* The offset of a tile and the header of its chunk must agree, because offset tables of damaged files may point to
+ * other tiles. */
 txm_status txm_exr_find_tile(const txm_tx *tx, const txm_tile_id *tile, txm_span *out, txm_error *err)
 {
     const txm_reader_level *l = &tx->levels[tile->level];
     uint64_t offset = txm_load_le64(l->offsets + 8 * ((size_t)tile->y * l->shape.tiles_x + tile->x));
-    /* Checked when the file was opened, but the map shows the file as it is now. */
+    /* This was checked when the file was opened, but the map shows the current state of the file. */
     if (!txm_map_holds(&tx->map, offset, TXM_EXR_CHUNK_HEADER_BYTES))
         return txm_fail(err, TXM_STATUS_CORRUPT, "lies outside of the file");
     uint8_t head[TXM_EXR_CHUNK_HEADER_BYTES];
@@ -281,7 +282,7 @@ txm_status txm_exr_find_tile(const txm_tx *tx, const txm_tile_id *tile, txm_span
     return TXM_OK;
 }
 
-/* Undoes ZIP, ZIPS or RLE into scratch->tile: planes row by row. */
+/* Decodes ZIP, ZIPS or RLE into scratch->tile, as planes row by row. */
 static txm_status expand_exr_tile(const txm_tx *tx, const txm_span *span, txm_scratch *scratch, size_t raw_bytes,
                                   txm_error *err)
 {
@@ -333,7 +334,7 @@ txm_status txm_exr_decode_tile(const txm_tx *tx, const txm_tile_id *tile, const 
     return TXM_OK;
 }
 
-/* Where the last tile in the file ends. */
+/* The end of the last tile in the file. */
 uint64_t txm_exr_image_end(const txm_tx *tx)
 {
     uint64_t last = 0, end = 0;

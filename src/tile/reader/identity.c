@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A checksum of the directories of a TIFF or the header of an EXR, which the readers of these containers add up. The
- * work is bounded by twice the size of the image part.
+ * Computes the identity of an image part: a checksum of the directories of a TIFF or the header of an EXR, which the
+ * readers of these containers add up. At most twice the size of the image part is hashed.
  *
- * In: the bytes of an image part in a map. Out: one number that changes when tiles move, sizes change or texts are
- * edited. Pixels are not in it: a border's own checksum covers those.
+ * The number changes if tiles move, sizes change or texts are edited. It does not include pixels, which are covered by
+ * each border's own checksum.
  */
 #include "tile/reader/identity.h"
 
 #include <string.h>
-#define XXH_STATIC_LINKING_ONLY /* the state's size: it lives on the stack */
+#define XXH_STATIC_LINKING_ONLY /* makes the size of the state known, so that it can be on the stack */
 #include <xxhash.h>
 
 #include "tile/base/endian.h"

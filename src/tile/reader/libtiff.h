@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What libtiff's messages mean: it has no codes. */
+ * Interprets libtiff's messages, because it has no error codes. */
 #ifndef TXM_READER_LIBTIFF_H
 #define TXM_READER_LIBTIFF_H
 #include <stdbool.h>
 #include <string.h>
 
-/* Whether a message is about memory that could not be had: an allocation, or its table of fields. Refusing what is
- * beyond a limit, or what a file is too small for, is another matter, and so is a list without entries, for which
- * libtiff asks for no memory and complains that it got none. */
+/* Whether a message reports a lack of memory: a failed allocation, or no room in the table of fields. Values that are
+ * refused because they exceed a limit, or are too large for the file, do not count. Neither does an empty list, for
+ * which libtiff requests zero bytes and complains that it got none. */
 static inline bool txm_libtiff_lacks_memory(const char *message)
 {
     static const char *const about[] = {"emory", "alloc", "No space", "Merging", "field info failed", "Insertion in"};
@@ -20,9 +20,9 @@ static inline bool txm_libtiff_lacks_memory(const char *message)
     return false;
 }
 
-/* libtiff counts a field of a directory before it has memory for it, and forgets its table of fields, but not their
- * number, where that cannot grow. A handle for which it has said either reads what never was there: it can only be left
- * as it is. */
+/* libtiff counts a field of a directory before it has memory for it. If its table of fields cannot grow, it drops the
+ * table but keeps the count. After either message the handle would read invalid memory, so it must be abandoned without
+ * being closed. */
 static inline bool txm_libtiff_breaks_handle(const char *message)
 {
     return strstr(message, "list of custom values") || strstr(message, "fields array");

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Loading OpenEXRCore.
+ * Loads OpenEXRCore.
  *
- * A tx file that a render reads needs no OpenEXR: its usual codecs are decoded here. The library is loaded by name
- * when the first tile with a rarer codec is met, and stays.
+ * The usual codecs of tx files are decoded in this library, so most renders need no OpenEXR. It is loaded by name at
+ * the first tile with a rarer codec, and stays loaded.
  */
 #include "tile/reader/openexr_core.h"
 
@@ -15,23 +15,24 @@
 static txm_openexr_core functions;
 static bool complete;
 
-/* All functions or none: a library that lacks one is as good as missing. */
+/* All functions must be found: a library that lacks one is treated as missing. */
 static void load_openexr_core(void)
 {
-    /* By the name of the version whose headers were compiled in: structures differ between versions. */
+    /* The name includes the version of the headers that were compiled in, because structures differ between
+     * versions. */
     void *library = dlopen(TXM_OPENEXR_SONAME, RTLD_NOW | RTLD_LOCAL);
     complete = library != NULL;
 #define FIND(name)                                                                                                     \
     if (complete) {                                                                                                    \
         void *found = dlsym(library, #name);                                                                           \
-        memcpy(&functions.name, &found, sizeof found); /* ISO C has no cast from objects to functions */               \
+        memcpy(&functions.name, &found, sizeof found); /* ISO C has no cast from object to function pointers */        \
         complete = found != NULL;                                                                                      \
     }
     TXM_OPENEXR_FUNCTIONS(FIND)
 #undef FIND
 }
 
-/* Never unloaded: contexts of open files point into it. */
+/* Never unloaded, because contexts of open files point into it. */
 const txm_openexr_core *txm_openexr_core_load(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * OpenEXRCore for the readers of tx files: loaded when the first tile needs one of the rarer codecs, so that a program
- * that only reads tiles neither links nor starts it.
+ * OpenEXRCore for the readers of tx files. It is loaded when the first tile needs one of the rarer codecs, so a program
+ * that only reads tiles neither links it nor starts it.
  */
 #ifndef TXM_READER_OPENEXR_CORE_H
 #define TXM_READER_OPENEXR_CORE_H
@@ -18,13 +18,13 @@
     F(exr_decoding_destroy)                                                                                            \
     F(exr_get_default_error_message)
 
-/* The functions by their own names. */
+/* The functions, under their own names. */
 typedef struct txm_openexr_core {
 #define MEMBER(name) __typeof__(name) *name;
     TXM_OPENEXR_FUNCTIONS(MEMBER)
 #undef MEMBER
 } txm_openexr_core;
 
-/* NULL where the library that this build knows (TXM_OPENEXR_SONAME) is not installed. Thread-safe. */
+/* NULL if the library version of this build (TXM_OPENEXR_SONAME) is not installed. Thread-safe. */
 const txm_openexr_core *txm_openexr_core_load(void);
 #endif

@@ -2,8 +2,8 @@
  *
  * Buffered output to a descriptor.
  *
- * One buffer gathers what is appended; a write or read elsewhere flushes it first. Interrupted and partial writes are
- * continued. The first error is kept and makes all later calls fail, so that nothing is written after a gap.
+ * Appended data is collected in one buffer, which is flushed before a write or read elsewhere. Interrupted and partial
+ * writes are continued. The first error is kept and makes all later calls fail, so that nothing is written after a gap.
  */
 #include "tile/reader/output.h"
 
@@ -16,7 +16,7 @@
 
 enum { BUFFER_BYTES = 1 << 18 };
 
-/* 0 or an errno. A write of nothing would be tried forever: it counts as a full disk. */
+/* 0 or an errno. A write that returns 0 would be repeated forever, so it is reported as a full disk. */
 int txm_pwrite_all(int fd, const void *data, size_t size_bytes, uint64_t offset)
 {
     const char *p = data;
@@ -25,7 +25,7 @@ int txm_pwrite_all(int fd, const void *data, size_t size_bytes, uint64_t offset)
         if (n < 0 && errno == EINTR)
             continue;
         if (n <= 0)
-            return n < 0 ? errno : ENOSPC; /* a write of nothing never ends */
+            return n < 0 ? errno : ENOSPC; /* a write of 0 bytes would be repeated forever */
         p += n;
         size_bytes -= (size_t)n;
         offset += (uint64_t)n;
@@ -33,7 +33,7 @@ int txm_pwrite_all(int fd, const void *data, size_t size_bytes, uint64_t offset)
     return 0;
 }
 
-/* A file that ends early is EIO, because callers read only bytes that were written. */
+/* A file that ends early is EIO, because callers only read bytes that were written before. */
 int txm_pread_all(int fd, void *data, size_t size_bytes, uint64_t offset)
 {
     char *p = data;
@@ -50,7 +50,7 @@ int txm_pread_all(int fd, void *data, size_t size_bytes, uint64_t offset)
     return 0;
 }
 
-/* `start` is where appending begins; the descriptor stays the caller's. */
+/* Appending begins at `start`; the descriptor still belongs to the caller. */
 txm_status txm_output_open(txm_output *out, int fd, uint64_t start, const char *name, txm_error *err)
 {
     memset(out, 0, sizeof *out);
@@ -71,13 +71,13 @@ void txm_output_free(txm_output *out)
     memset(out, 0, sizeof *out);
 }
 
-/* Buffered bytes count: they will be there. */
+/* Includes buffered bytes. */
 uint64_t txm_output_end(const txm_output *out)
 {
     return out->written + out->used;
 }
 
-/* Keeps the first failure: what follows it is only its echo. */
+/* Keeps only the first failure, because later ones are its consequences. */
 static bool failed(txm_output *out, int sys_errno, const char *what, uint64_t offset)
 {
     txm_fail_errno(&out->error, sys_errno, "%s: cannot %s at byte %llu", out->name, what, (unsigned long long)offset);
@@ -96,7 +96,7 @@ bool txm_output_flush(txm_output *out)
     return true;
 }
 
-/* Large pieces go past the buffer. */
+/* Large pieces bypass the buffer. */
 bool txm_output_append(txm_output *out, const void *data, size_t size_bytes)
 {
     if (out->error.status != TXM_OK)
@@ -115,7 +115,7 @@ bool txm_output_append(txm_output *out, const void *data, size_t size_bytes)
     return true;
 }
 
-/* Beyond the end the gap is filled with zeros, which libtiff relies on. */
+/* A gap after the end is filled with zeros, which libtiff relies on. */
 bool txm_output_write(txm_output *out, uint64_t offset, const void *data, size_t size_bytes)
 {
     static const uint8_t zeros[64];
@@ -147,7 +147,7 @@ bool txm_output_read(txm_output *out, uint64_t offset, void *data, size_t size_b
     return rc ? failed(out, rc, "read back", offset) : true;
 }
 
-/* The first failure, as the caller's error unless it has one. */
+/* The first failure, unless `err` holds one already. */
 txm_status txm_output_status(const txm_output *out, txm_error *err)
 {
     if (out->error.status != TXM_OK && err && err->status == TXM_OK)

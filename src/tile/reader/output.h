@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Bytes on their way to a file descriptor: mostly appended, now and then patched or read back (libtiff links its
- * directories, headers are completed last). Appends are gathered in one buffer, so that a tile costs no system call.
+ * Output to a file descriptor that is mostly appended and occasionally patched or read back (libtiff links its
+ * directories, and headers are completed last). Appended data is collected in one buffer, so that a tile needs no
+ * system call.
  *
- * Libraries between us and the file report only that something failed. The first real cause (no space, I/O error, file
- * too large) is therefore kept here and given out by txm_output_status.
+ * The libraries that write through this report only that something failed. The first real cause (no space, I/O error,
+ * file too large) is therefore kept here and returned by txm_output_status.
  */
 #ifndef TXM_READER_OUTPUT_H
 #define TXM_READER_OUTPUT_H
@@ -18,30 +19,31 @@
 typedef struct txm_output {
     int fd;
     char *name;      /* for messages */
-    uint8_t *buffer; /* the last `used` bytes of the file, not yet written */
+    uint8_t *buffer; /* the last `used` bytes of the file, which are not yet written */
     size_t used;
-    uint64_t written; /* bytes of the file that are in fd: the buffer's offset */
+    uint64_t written; /* bytes of the file that are in fd, which is also the buffer's offset */
     txm_error error;  /* the first failure */
 } txm_output;
 
-/* Output starts at offset `start` of fd: what is before stays readable and patchable. */
+/* Output starts at offset `start` of fd; earlier bytes can still be read and patched. */
 TXM_SHARED txm_status txm_output_open(txm_output *out, int fd, uint64_t start, const char *name, txm_error *err);
-TXM_SHARED void txm_output_free(txm_output *out); /* drops what was not flushed; accepts a zeroed object */
+TXM_SHARED void txm_output_free(txm_output *out); /* discards buffered bytes; accepts a zeroed object */
 
 /* Size of the file so far. */
 TXM_SHARED uint64_t txm_output_end(const txm_output *out);
 
-/* Writes at any offset; a gap after the end is filled with zeros. False after a failure, now and ever after. */
+/* Writes at any offset; a gap after the end is filled with zeros. Returns false after a failure, as all later calls
+ * do. */
 TXM_SHARED bool txm_output_write(txm_output *out, uint64_t offset, const void *data, size_t size_bytes);
 TXM_SHARED bool txm_output_append(txm_output *out, const void *data, size_t size_bytes);
-/* Reads back what was written; false beyond the end too. */
+/* Reads bytes that were written; false beyond the end too. */
 TXM_SHARED bool txm_output_read(txm_output *out, uint64_t offset, void *data, size_t size_bytes);
 TXM_SHARED bool txm_output_flush(txm_output *out);
 
 /* TXM_OK, or the first failure, recorded in `err`. */
 TXM_SHARED txm_status txm_output_status(const txm_output *out, txm_error *err);
 
-/* Loops over short counts and interruptions. 0, or errno. */
+/* Continue after short counts and interruptions. Return 0 or an errno. */
 int txm_pwrite_all(int fd, const void *data, size_t size_bytes, uint64_t offset);
 int txm_pread_all(int fd, void *data, size_t size_bytes, uint64_t offset); /* EIO at the end of the file */
 #endif

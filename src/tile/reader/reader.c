@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Opening tx files: the map, the shape of levels, the metadata. reader_tile.c reads the pixels.
+ * Opens tx files: the map, the shape of levels, the metadata. reader_tile.c reads the pixels.
  *
- * In: a path or a descriptor. Out: an open file: its bytes mapped, its levels checked, its metadata copied. No
- * pixel is read, and of EXR files not even the sizes of tiles; a renderer opens thousands of files and reads a
- * few tiles of each. tiff_reader.c and exr_reader.c parse the two containers, section_reader.c the borders at
- * the end.
+ * An open file has its bytes mapped, its levels checked and its metadata copied. Opening reads no pixels, and of EXR
+ * files not even the sizes of tiles, because a renderer opens thousands of files and reads a few tiles of each.
+ * tiff_reader.c and exr_reader.c parse the two containers, section_reader.c the borders at the end.
  */
 #include "txtile/reader.h"
 
@@ -30,7 +29,7 @@
 
 typedef enum tx_access { ACCESS_MAP, ACCESS_OUTLINE, ACCESS_READ } tx_access;
 
-/* Maps the whole file, or gets ready to read it. */
+/* Maps the whole file, or prepares to read it. */
 static txm_status map_file(txm_tx *tx, int fd, tx_access how, txm_error *err)
 {
     txm_status status = TXM_OK;
@@ -48,12 +47,12 @@ static txm_status map_file(txm_tx *tx, int fd, tx_access how, txm_error *err)
         if (rc)
             status = txm_fail_errno(err, rc, "%s: cannot map %lld bytes", tx->path, (long long)st.st_size);
     }
-    if (status == TXM_OK) /* a number to recognise it by, and the header of a TIFF */
+    if (status == TXM_OK) /* the magic number, and the header of a TIFF */
         txm_map_needs(&tx->map, 0, tx->map.bytes < 16 ? tx->map.bytes : 16);
     return status;
 }
 
-/* Why pages were lost, as far as the file can still tell. */
+/* Reports why pages were lost, as far as it can still be determined. */
 static txm_status fail_lost(const txm_tx *tx, txm_error *err)
 {
     struct stat st;
@@ -62,8 +61,8 @@ static txm_status fail_lost(const txm_tx *tx, txm_error *err)
     return txm_fail(err, TXM_STATUS_CHANGED, "%s: became shorter while it was open; open it again", tx->path);
 }
 
-/* Files on shares shrink under a map. The last page is probed before tiles are read, which turns most SIGBUS
- * signals into an error. */
+/* Files on network shares may shrink while they are mapped. The last page is probed before tiles are read, which turns
+ * most SIGBUS signals into an error. */
 txm_status txm_tx_check(const txm_tx *tx, txm_error *err)
 {
     txm_error_clear(err);
@@ -82,7 +81,7 @@ bool txm_tx_lost(const txm_tx *tx)
     return txm_map_lost(&tx->map);
 }
 
-/* Reading can only tell afterwards whether a page was lost on the way: then what was read is worth nothing. */
+/* Whether a page was lost can only be determined after reading; the data is invalid in that case. */
 txm_status txm_tx_settle(const txm_tx *tx, txm_status status, txm_error *err)
 {
     if (!txm_map_lost(&tx->map))
@@ -91,7 +90,7 @@ txm_status txm_tx_settle(const txm_tx *tx, txm_status status, txm_error *err)
     return fail_lost(tx, err);
 }
 
-/* As on the command line and in scenes. */
+/* The names used on the command line and in scenes. */
 const char *txm_extension_name(txm_extension extension)
 {
     static const char *const words[] = {TXM_EXTENSION_TABLE(TXM_EXTENSION_WORD)};
@@ -128,13 +127,13 @@ const char *txm_section_state_name(txm_section_state state)
     return TXM_WORD_OF(words, state);
 }
 
-/* For a program's SIGBUS handler. False for addresses that no open file has. */
+/* Called from a program's SIGBUS handler. False if the address is not in any open file. */
 bool txm_tx_catch_fault(void *address)
 {
     return txm_map_catch(address);
 }
 
-/* The descriptor may be closed afterwards: the map stays. */
+/* The descriptor may be closed afterwards, because the map remains valid. */
 static txm_status open_fd(int fd, const char *path, tx_access how, txm_tx **out, txm_error *err)
 {
     *out = NULL;
@@ -162,7 +161,7 @@ static txm_status open_fd(int fd, const char *path, tx_access how, txm_tx **out,
         txm_tx_close(&tx);
         return status;
     }
-    if (how == ACCESS_READ) { /* what it is known by is looked at now, for later */
+    if (how == ACCESS_READ) { /* the identity of the file is recorded now for later comparison */
         uint64_t identity;
         txm_tx_identity(tx, &identity);
         txm_map_seal(&tx->map);
@@ -173,24 +172,24 @@ static txm_status open_fd(int fd, const char *path, tx_access how, txm_tx **out,
     return TXM_OK;
 }
 
-/* Tiles of a file that is opened for its outline are not read, so kinds that cannot be decoded are accepted. */
+/* A file that is opened for its outline has no tiles read, so kinds that cannot be decoded are accepted. */
 static txm_status open_path(const char *path, tx_access how, txm_tx **out, txm_error *err)
 {
     txm_error_clear(err);
     *out = NULL;
     if (!path)
         return txm_fail(err, TXM_STATUS_USAGE, "no tx file given: its path is NULL");
-    /* O_NONBLOCK: opening a pipe must not wait for its writer; it means nothing for files. */
+    /* O_NONBLOCK: opening a pipe must not wait for its writer; it has no effect on files. */
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0)
         return txm_fail_errno(err, errno, "%s: cannot open", path);
     txm_status status = open_fd(fd, path, how, out, err);
-    /* The map stays: renderers keep thousands of textures open. */
+    /* The map remains valid; renderers keep thousands of textures open. */
     close(fd);
     return status;
 }
 
-/* The usual way in: everything that reading tiles relies on has been checked when it returns. */
+/* Everything that reading tiles relies on has been checked when this returns. */
 txm_status txm_tx_open(const char *path, txm_tx **out, txm_error *err)
 {
     txm_error_clear(err);
@@ -207,14 +206,13 @@ txm_status txm_tx_open_read(const char *path, txm_tx **out, txm_error *err)
     return open_path(path, ACCESS_READ, out, err);
 }
 
-/* The descriptor stays the caller's. `path` is for messages, and for looking at the file again when pages
- * are lost. */
+/* The caller keeps the descriptor. `path` is for messages, and for inspecting the file again when pages are lost. */
 txm_status txm_tx_open_fd(int fd, const char *path, txm_tx **out, txm_error *err)
 {
     return open_fd(fd, path, ACCESS_MAP, out, err);
 }
 
-/* No thread may be reading. NULL is fine. */
+/* No thread may be reading. NULL is allowed. */
 void txm_tx_close(txm_tx **tx)
 {
     txm_tx *t = tx ? *tx : NULL;
@@ -232,7 +230,7 @@ void txm_tx_close(txm_tx **tx)
     *tx = NULL;
 }
 
-/* Usable sizes are what the C library took for them. */
+/* Counts the usable sizes that the C library reports for the allocations. */
 uint64_t txm_tx_own_bytes(const txm_tx *tx)
 {
     return malloc_usable_size((void *)tx) + malloc_usable_size(tx->path) + malloc_usable_size(tx->section) +
@@ -241,7 +239,7 @@ uint64_t txm_tx_own_bytes(const txm_tx *tx)
            malloc_usable_size(tx->map.present);
 }
 
-/* Where the image part ends and a section may begin, as the container itself says. */
+/* The end of the image part, where a section may begin, according to the container. */
 uint64_t txm_tx_image_end(const txm_tx *tx)
 {
     return tx->ops->image_end(tx);
@@ -253,25 +251,25 @@ bool txm_tx_identity(const txm_tx *tx, uint64_t *identity)
            txm_tx_settle(tx, TXM_OK, NULL) == TXM_OK;
 }
 
-/* The kernel copies from the map; a page that is gone makes it fail instead of a signal. */
+/* The kernel copies from the map, so a lost page makes the call fail instead of raising a signal. */
 txm_status txm_section_copy_image(const txm_tx *tx, int fd, txm_error *err)
 {
     int rc = txm_pwrite_all(fd, tx->map.data, (size_t)tx->info.image_bytes, 0);
-    if (rc == EFAULT) /* a missing page of the map makes pwrite fail, without a signal */
+    if (rc == EFAULT) /* a lost page of the map makes pwrite fail without a signal */
         return txm_fail(err, TXM_STATUS_CHANGED, "%s: became shorter while it was read", tx->path);
     if (rc)
         return txm_fail_errno(err, rc, "%s: cannot write the new file beside it", tx->path);
     return txm_tx_settle(tx, TXM_OK, err);
 }
 
-/* Whether entries lie beyond the end of the file, as in one that was cut short; the pixels may be whole all
- * the same. */
+/* Whether entries are beyond the end of the file, for example because it was cut short; the pixels may still be
+ * complete. */
 bool txm_tx_lost_metadata(const txm_tx *tx)
 {
     return tx->ops->has_lost_values && tx->ops->has_lost_values(tx);
 }
 
-/* Valid as long as the file is open. */
+/* Valid while the file is open. */
 const txm_tx_info *txm_tx_info_of(const txm_tx *tx)
 {
     return &tx->info;
@@ -286,14 +284,14 @@ const txm_tx_level *txm_tx_shape_of(const txm_tx *tx, uint32_t level)
 const txm_tx_level *txm_tx_level_of(const txm_tx *tx, uint32_t level)
 {
     const txm_tx_level *shape = txm_tx_shape_of(tx, level);
-    /* EXR keeps the sizes of tiles in front of the tiles themselves: looked at on demand only, because that touches
-     * pages all over the file. */
+    /* EXR stores the sizes of tiles in front of the tiles themselves. They are read on demand only, because that
+     * touches pages all over the file. */
     if (shape && !atomic_load_explicit(&tx->sized, memory_order_acquire))
         tx->ops->measure((txm_tx *)tx);
     return shape;
 }
 
-/* All limits in one place, for both containers. */
+/* All limits are checked here for both containers. */
 txm_status txm_reader_add_level(txm_tx *tx, uint32_t level, uint32_t width, uint32_t height, txm_error *err)
 {
     txm_tx_info *info = &tx->info;
@@ -324,7 +322,7 @@ txm_status txm_reader_add_level(txm_tx *tx, uint32_t level, uint32_t width, uint
 
 /* ---- metadata: the file decides how many pairs of strings there are, and how long: both are bounded ------------- */
 
-/* Appends a string without what would disturb a terminal. */
+/* Appends a string and replaces characters that would disturb a terminal. */
 static bool add_clean(txm_bytes *text, const char *s, size_t n)
 {
     size_t start = text->size;
@@ -336,7 +334,7 @@ static bool add_clean(txm_bytes *text, const char *s, size_t n)
     return true;
 }
 
-/* Entries are offsets into one text, so they survive when that moves. */
+/* Entries are offsets into the text, so they remain valid when it is reallocated. */
 static bool grow(txm_metadata *m)
 {
     size_t capacity = m->capacity ? m->capacity * 2 : 32;
@@ -348,7 +346,7 @@ static bool grow(txm_metadata *m)
     return true;
 }
 
-/* Entries beyond the limits are left out silently: the ones that Cycles reads come early. */
+/* Entries beyond the limits are dropped silently; the ones that Cycles reads are among the first. */
 bool txm_metadata_add(txm_metadata *metadata, const char *name, const char *value, size_t value_bytes)
 {
     size_t name_bytes = strlen(name);
@@ -369,13 +367,13 @@ bool txm_metadata_add(txm_metadata *metadata, const char *name, const char *valu
     return true;
 }
 
-/* What OpenImageIO's names consist of. */
+/* The characters in OpenImageIO's names. */
 static bool is_name(char c)
 {
     return isalnum((unsigned char)c) || (c && strchr(":_-.", c));
 }
 
-/* A value in double quotes, whose quotes and backslashes have a backslash in front. Steps over it. */
+/* Parses a value in double quotes, in which quotes and backslashes are escaped by a backslash, and moves past it. */
 static bool add_quoted(txm_metadata *metadata, const char *name, const char **p, const char *end)
 {
     txm_bytes value = {0};
@@ -391,7 +389,7 @@ static bool add_quoted(txm_metadata *metadata, const char *name, const char **p,
     return ok;
 }
 
-/* OpenImageIO puts attributes for which TIFF has no tag into the description, as name=value. */
+/* OpenImageIO stores attributes for which TIFF has no tag in the description, as name=value. */
 bool txm_metadata_add_words(txm_metadata *metadata, const char *text, size_t text_bytes)
 {
     const char *end = text + strnlen(text, text_bytes);
@@ -410,7 +408,7 @@ bool txm_metadata_add_words(txm_metadata *metadata, const char *text, size_t tex
         bool quoted = word && p < end && *p == '"';
         if (quoted)
             ok = add_quoted(metadata, name, &p, end);
-        /* The rest of the word: the value, or text without a name. */
+        /* The rest of the word is the value, or text without a name. */
         const char *value = p;
         while (p < end && !isspace((unsigned char)*p))
             p++;
@@ -424,7 +422,7 @@ bool txm_metadata_add_words(txm_metadata *metadata, const char *text, size_t tex
     return true;
 }
 
-/* Ready to be filled again. */
+/* Leaves the object ready to be filled again. */
 void txm_metadata_free(txm_metadata *metadata)
 {
     txm_bytes_free(&metadata->text);
@@ -432,7 +430,7 @@ void txm_metadata_free(txm_metadata *metadata)
     memset(metadata, 0, sizeof *metadata);
 }
 
-/* In the order of the file. The strings are the file's. */
+/* In file order. The strings belong to the file. */
 bool txm_tx_metadata_at(const txm_tx *tx, size_t index, const char **name, const char **value)
 {
     const txm_metadata *m = &tx->metadata;
@@ -443,7 +441,7 @@ bool txm_tx_metadata_at(const txm_tx *tx, size_t index, const char **name, const
     return true;
 }
 
-/* The first of that name. */
+/* The first entry of that name. */
 const char *txm_tx_metadata_of(const txm_tx *tx, const char *name)
 {
     const char *entry, *value;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Reading tiles: scratch memory, inflating, plain tiles, and padded tiles by the full-image rule. The way of a padded
- * tile ends this file: from the border section (border_decode.c) where there is one, else gathered from the
- * neighbours. Each tile on it is found and decoded by tiff_tile.c or exr_tile.c.
+ * Reads tiles: scratch memory, inflating, plain tiles, and padded tiles by the full-image rule. A padded tile comes
+ * from the border section (border_decode.c) if there is one, and is otherwise gathered from the neighbours, at the end
+ * of this file. tiff_tile.c and exr_tile.c find and decode each tile on the way.
  */
 #include <isa-l/igzip_lib.h>
 #include <libdeflate.h>
@@ -22,10 +22,10 @@
 /* ---- scratch memory: as many objects as threads ever read the file at the same time, so that reading a tile allocates
  * nothing once the pool is warm ----------------------------------------------------------------------------------- */
 
-/* Vector code may store up to this much past the last pixel. */
+/* Vector code may store up to this many bytes past the last pixel. */
 enum { SLACK_BYTES = 64 };
 
-/* Returns NULL without memory. Buffers inside are made when they are first needed (txm_scratch_need). */
+/* Returns NULL without memory. Its buffers are allocated when they are first needed (txm_scratch_need). */
 txm_scratch *txm_scratch_take(txm_tx *tx)
 {
     pthread_mutex_lock(&tx->lock);
@@ -62,7 +62,7 @@ void txm_scratch_free_all(txm_tx *tx)
     }
 }
 
-/* For one tile, plus the slack that vector code reads beyond. */
+/* Each buffer has room for one tile, plus the slack for vector code. */
 uint64_t txm_scratch_idle_bytes(txm_tx *tx)
 {
     uint64_t bytes = 0;
@@ -87,20 +87,20 @@ txm_status txm_scratch_need(const txm_tx *tx, uint8_t **buffer, txm_error *err)
 {
     if (*buffer)
         return TXM_OK;
-    size_t pixels = (size_t)tx->info.tile_w * tx->info.tile_h; /* 1024 x 1024 at most: checked when opening */
+    size_t pixels = (size_t)tx->info.tile_w * tx->info.tile_h; /* at most 1024 x 1024: checked when opening */
     *buffer = txm_alloc_pixels(pixels * tx->pixel_bytes + SLACK_BYTES, 1);
     return *buffer ? TXM_OK : txm_no_memory(err, NULL);
 }
 
 /* ---- zlib streams of known size --------------------------------------------------------------------------------- */
 
-/* EXR tiles that come as two halves are decoded half beside half, in two thirds of the time; for the others ISA-L
- * inflates 16 KiB RGBA8 tiles in 21 us where libdeflate takes 27 (and is on a par with it on half-float tiles); its own
- * Adler-32 is slow, so that is libdeflate's. */
+/* EXR tiles in two halves are decoded side by side, in two thirds of the time. For the others ISA-L inflates 16 KiB
+ * RGBA8 tiles in 21 us, libdeflate in 27 (on half-float tiles they are equally fast). ISA-L's Adler-32 is slow, so
+ * libdeflate's is used. */
 
 enum { HEADER_BYTES = 2, CHECK_BYTES = 4, DEFLATE = 8, MAX_WINDOW_BITS = 15 - 8, PRESET_DICTIONARY = 0x20 };
 
-/* What RFC 1950 demands of the first two bytes. */
+/* Checks the first two bytes as RFC 1950 requires. */
 static bool is_zlib(const txm_span *span)
 {
     const uint8_t *p = span->data;
@@ -108,7 +108,7 @@ static bool is_zlib(const txm_span *span)
            (p[0] << 8 | p[1]) % 31 == 0 && !(p[1] & PRESET_DICTIONARY);
 }
 
-/* The size of the raw stream at src; 0 if it is damaged. */
+/* Returns the size of the raw stream at src; 0 if it is damaged. */
 static size_t inflate_any(struct inflate_state *s, const uint8_t *src, size_t src_bytes, uint8_t *dst, size_t dst_bytes)
 {
     isal_inflate_init(s);
@@ -116,13 +116,13 @@ static size_t inflate_any(struct inflate_state *s, const uint8_t *src, size_t sr
     s->next_in = (uint8_t *)src;
     s->avail_in = (uint32_t)src_bytes;
     s->next_out = dst;
-    s->avail_out = (uint32_t)dst_bytes; /* a tile: 16 MiB at most */
+    s->avail_out = (uint32_t)dst_bytes; /* a tile: at most 16 MiB */
     bool whole = isal_inflate_stateless(s) == ISAL_DECOMP_OK && !s->avail_out;
     return whole ? src_bytes - s->avail_in : 0;
 }
 
-/* Parts are streams that our own encoder made of pieces that can be inflated side by side; a stream that claims
- * to be one and is not goes the usual way. */
+/* TXM_ZLIB_PARTS allows a stream that our own encoder made of pieces, which are inflated side by side; any other stream
+ * is inflated in the usual way. */
 txm_status txm_inflate(const txm_span *span, txm_zlib_kind kind, txm_scratch *scratch, uint8_t *dst, size_t dst_bytes,
                        bool *ok, txm_error *err)
 {
@@ -148,7 +148,7 @@ txm_status txm_inflate(const txm_span *span, txm_zlib_kind kind, txm_scratch *sc
 
 /* ---- plain tiles ------------------------------------------------------------------------------------------------- */
 
-/* Checks numbers that come from callers, with messages that say what the file has. */
+/* Checks numbers from callers; the messages name the valid range. */
 txm_status txm_tile_at(const txm_tx *tx, uint32_t level, uint32_t x, uint32_t y, txm_tile_id *out, txm_error *err)
 {
     if (level >= tx->info.levels)
@@ -166,7 +166,7 @@ txm_status txm_tile_at(const txm_tx *tx, uint32_t level, uint32_t x, uint32_t y,
     return TXM_OK;
 }
 
-/* 0 where it is not known. */
+/* 0 if it is not known. */
 uint64_t txm_tx_tile_bytes(const txm_tx *tx, uint32_t level, uint32_t tile_x, uint32_t tile_y)
 {
     txm_tile_id tile;
@@ -177,7 +177,7 @@ uint64_t txm_tx_tile_bytes(const txm_tx *tx, uint32_t level, uint32_t tile_x, ui
     return span.bytes;
 }
 
-/* No codec makes tiles much larger than their pixels: of what claims to be, only as much is read. */
+/* No codec makes tiles much larger than their pixels, so reading is limited to that size, whatever the file claims. */
 static txm_status bring(const txm_tx *tx, txm_span *span, txm_scratch *scratch, txm_error *err)
 {
     enum { MORE_BYTES = 64 << 10 };
@@ -192,7 +192,7 @@ static txm_status bring(const txm_tx *tx, txm_span *span, txm_scratch *scratch, 
     return TXM_OK;
 }
 
-/* Messages of containers are about a tile; here they get file, level and number in front. */
+/* Errors from containers describe a tile; this adds the file, the level and the tile's number. */
 txm_status txm_tile_decode(const txm_tx *tx, const txm_tile_id *tile, txm_scratch *scratch, txm_pixels *out,
                            txm_error *err)
 {
@@ -210,17 +210,17 @@ txm_status txm_tile_decode(const txm_tx *tx, const txm_tile_id *tile, txm_scratc
 
 /* ---- padded tiles ------------------------------------------------------------------------------------------------ */
 
-/* The level is extended to the whole plane and the window cut out of it. Both axes are independent, so each is first
- * turned into runs of level pixels that stand side by side in one tile; a padded tile is then every pair of a row run
- * and a column run. This holds for every size: partial tiles narrower than the padding, levels of one pixel, corners.
- */
+/* The level is extended to the whole plane, and the window is cut out of it. The axes are independent, so each one is
+ * first split into runs of adjacent level pixels in one tile; a padded tile is then every pair of a row run and a
+ * column run. This works for every size, including partial tiles narrower than the padding, levels of one pixel, and
+ * corners. */
 
-/* Pixels of the window in one direction that come from one tile, side by side. */
+/* Adjacent pixels of the window in one direction that come from the same tile. */
 typedef struct run {
     uint32_t dst;   /* first pixel, in the window */
     uint32_t src;   /* first pixel, in the tile */
     uint32_t count; /* px */
-    uint32_t tile;  /* column or row of the tile; OUTSIDE: nothing is there, the pixels are clear */
+    uint32_t tile;  /* column or row of the tile; OUTSIDE: no tile, the pixels are clear */
 } run;
 
 #define OUTSIDE UINT32_MAX
@@ -235,7 +235,7 @@ int64_t txm_extend(int64_t x, uint32_t size, txm_extension extension)
     return size && txm_extension_exists(extension) ? txm_wrap_pixel_wide(x, size, (int)extension) : -1;
 }
 
-/* Adds `count` pixels of the level from `x` on, all in one tile; x < 0: clear pixels. */
+/* Adds `count` pixels of the level starting at `x`, all in one tile; x < 0: clear pixels. */
 static void add_run(axis *a, uint32_t dst, int64_t x, uint32_t count, uint32_t tile_px)
 {
     uint32_t tile = x < 0 ? OUTSIDE : (uint32_t)x / tile_px, src = x < 0 ? 0 : (uint32_t)x % tile_px;
@@ -246,7 +246,7 @@ static void add_run(axis *a, uint32_t dst, int64_t x, uint32_t count, uint32_t t
         a->runs[a->count++] = (run){dst, src, count, tile};
 }
 
-/* The window [x0 - padding, x0 + valid + padding) of an axis of `size` pixels. */
+/* Splits the window [x0 - padding, x0 + valid + padding) of an axis of `size` pixels into runs. */
 static void make_axis(axis *a, uint32_t x0, uint32_t valid, uint32_t padding, uint32_t size, uint32_t tile_px,
                       txm_extension extension)
 {
@@ -258,7 +258,7 @@ static void make_axis(axis *a, uint32_t x0, uint32_t valid, uint32_t padding, ui
         add_run(a, padding + valid + i, txm_extend((int64_t)x0 + valid + i, size, extension), 1, tile_px);
 }
 
-/* Copies what one tile contributes: every pair of its runs. */
+/* Copies the pixels of one tile: every pair of its runs. */
 static void put_runs(const txm_window *window, const axis *ax, const axis *ay, uint32_t tile_x, uint32_t tile_y,
                      const txm_pixels *pixels)
 {
@@ -273,7 +273,7 @@ static void put_runs(const txm_window *window, const axis *ax, const axis *ay, u
     }
 }
 
-/* The clip extension shows black, and transparent black where there is alpha. */
+/* The clip extension shows black, which is transparent if there is alpha. */
 static void clear_outside(const txm_window *window, const axis *ax, const axis *ay)
 {
     for (const run *y = ay->runs; y < ay->runs + ay->count; y++)
@@ -282,7 +282,7 @@ static void clear_outside(const txm_window *window, const axis *ax, const axis *
                 txm_window_clear(window, x->dst, y->dst, x->count, y->count);
 }
 
-/* Whether an earlier run named this tile already: each tile is decoded once. */
+/* Whether an earlier run has the same tile, because each tile is decoded only once. */
 static bool seen(const axis *a, unsigned index)
 {
     for (unsigned i = 0; i < index; i++)
@@ -291,7 +291,7 @@ static bool seen(const axis *a, unsigned index)
     return a->runs[index].tile == OUTSIDE;
 }
 
-/* Tile by tile, not pixel by pixel: each neighbour is decoded once, whatever it contributes. */
+/* Works tile by tile instead of pixel by pixel, so that each neighbour is decoded only once. */
 static txm_status gather(txm_tx *tx, const txm_tile_id *tile, uint32_t padding, txm_extension extension,
                          const txm_window *window, txm_scratch *scratch, txm_error *err)
 {
@@ -317,7 +317,7 @@ static txm_status gather(txm_tx *tx, const txm_tile_id *tile, uint32_t padding, 
     return TXM_OK;
 }
 
-/* The pixels of a tile alone. */
+/* Reads a tile without padding. */
 static txm_status read_plain(txm_tx *tx, const txm_tile_id *tile, const txm_window *window, txm_scratch *scratch,
                              txm_error *err)
 {
@@ -328,7 +328,7 @@ static txm_status read_plain(txm_tx *tx, const txm_tile_id *tile, const txm_wind
     return status;
 }
 
-/* Borders have two pixels: wider padding is always gathered. */
+/* Borders are two pixels wide, so wider padding is always gathered. */
 static txm_status read_padded(txm_tx *tx, const txm_tile_id *tile, const txm_tx_request *r, const txm_window *window,
                               txm_scratch *scratch, txm_error *err)
 {
@@ -341,7 +341,7 @@ static txm_status read_padded(txm_tx *tx, const txm_tile_id *tile, const txm_tx_
     return status;
 }
 
-/* From any number of threads: scratch memory is taken for the call and given back. */
+/* May be called from any number of threads: each call takes scratch memory from the pool and returns it. */
 txm_status txm_tx_read_tile(txm_tx *tx, const txm_tx_request *r, txm_error *err)
 {
     txm_error_clear(err);
@@ -378,7 +378,7 @@ txm_status txm_tx_read_tile(txm_tx *tx, const txm_tx_request *r, txm_error *err)
     return status;
 }
 
-/* Whether the stored border is intact, without a window to write to. */
+/* Whether the stored border is intact; no window is needed. */
 txm_status txm_tx_check_border(txm_tx *tx, uint32_t level, uint32_t tile_x, uint32_t tile_y, txm_error *err)
 {
     txm_error_clear(err);

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The border section, byte by byte. All numbers are little-endian and unsigned; xxh64 is XXH64 with seed 0.
+ * The layout of the border section. All numbers are little-endian and unsigned; xxh64 is XXH64 with seed 0.
  *
  *     image part | border payloads | index | footer
  *
- * The image part is the finished TIFF or EXR file, untouched. The section follows at once and ends the file.
+ * The image part is the finished TIFF or EXR file, untouched. The section follows immediately and extends to the
+ * end of the file.
  *
- * FOOTER, 64 bytes, the last of the file:
+ * FOOTER, the last 64 bytes of the file:
  *
  *      0  u64  image_bytes    size of the image part; the payloads begin here
  *      8  u64  identity       of the image part, see tile/reader/identity.h
@@ -32,20 +33,20 @@
  *
  * Tile order: level 0 first, each level row by row, top left first. Payloads follow in tile order without gaps: the
  * offset of a border is image_bytes plus the sizes before it. border_check is the low half of the xxh64 of the border's
- * pixels as tile/reader/border_order.h orders them, for the repeat extension. It is taken over pixels, not payload,
- * because a border is coded relative to its tile: a damaged tile shows as well as a damaged payload.
+ * pixels in the order of tile/reader/border_order.h, for the repeat extension. It covers the pixels and not the
+ * payload, because a border is coded relative to its tile, so that this also detects a damaged tile.
  *
  * BORDER PAYLOAD of a tile of w x h valid pixels:
  *
  *     nothing (size 0)                   every residual is zero
  *     u16 planes, zstd frame             bit p of planes: residual plane p is not all zero
- *     u16 0, one pixel                   every pixel of the border is this one
- *     u16 0, u8 0, u32 n (size 7)        the payload of border n serves here too; n is earlier and no such reference
+ *     u16 0, one pixel                   every pixel of the border equals this one
+ *     u16 0, u8 0, u32 n (size 7)        the same payload as border n, an earlier one that is not a reference
  *     u8 0 (size 1)                      not stored: the border has to be gathered from the neighbours
  *
- * Borders are left out, the longest payloads first, where the section of an image of 512 x 512 px or more would
- * otherwise be more than a fifth of the file: drawings of thin lines, whose tiles are short and whose borders are all
- * surprise.
+ * If the section of an image of 512 x 512 px or more would exceed a fifth of the file, borders are left out, the
+ * longest payloads first. This happens with drawings of thin lines, whose tiles are short and whose borders are hard to
+ * predict.
  *
  * The frame decompresses to the planes whose bit is set, one after the other, each of 4 * (w + h + 4) bytes.
  *
@@ -66,13 +67,13 @@
  * With `u` the reference pixel beside this one, `l` the pixel before it in its line and `k` the reference pixel beside
  * `l`, the prediction is min(l, u) if k >= max(l, u), max(l, u) if k <= min(l, u), else l + u - k. The first pixel of a
  * line is predicted by `u`. The residual is sample - prediction. With four channels the residuals of the first and the
- * third then lose the second's (r -= g, b -= g). Last comes zigzag: v * 2 for v below half the range, otherwise
- * (2^bits - v) * 2 - 1, which maps 0, -1, 1, -2 ... to 0, 1, 2, 3 ...
+ * third are then reduced by the second's (r -= g, b -= g). The last step is zigzag: v * 2 for v below half the range,
+ * otherwise (2^bits - v) * 2 - 1, which maps 0, -1, 1, -2 ... to 0, 1, 2, 3 ...
  *
  * Plane c * sample_bytes + i holds byte i, the most significant first, of all residuals of channel c in visiting order.
  *
- * WHY SO. Shares of the whole file on 4096 x 4096 px with all levels, tiles of 64 px and zip, and the time to code one
- * border, one core:
+ * MEASUREMENTS. The section's share of the whole file for 4096 x 4096 px with all levels, tiles of 64 px and zip, and
+ * the time to encode one border on one core:
  *
  *                                       photo RGBA8   RGBA8 with alpha   photo half   photo RGBA16   predict + zstd
  *     left neighbour, zstd 3              12.5 %          18.1 %           13.3 %        14.4 %        3 + 10 us
@@ -83,8 +84,8 @@
  *     the same, a zstd block per plane    12.2            16.7             11.9          14.1          2 + 10
  *     the same, trained dictionary        17.6            14.3             11.2          15.5          2 + 6
  *
- * One frame per border keeps a random read to one small decode. Checksums of frames are off, as border_check covers
- * them.
+ * Each border has its own frame, so that a random read decodes little. The checksums of frames are off because
+ * border_check replaces them.
  */
 #ifndef TXM_READER_SECTION_FORMAT_H
 #define TXM_READER_SECTION_FORMAT_H
@@ -100,7 +101,7 @@ enum {
     TXM_SECTION_FOOTER_BYTES = 64,
     TXM_SECTION_CHECK_AT = 48, /* of the footer */
     TXM_BORDER_LINES = 8,
-    TXM_BORDER_REFERENCE_BYTES = 7, /* payload sizes that say what they are */
+    TXM_BORDER_REFERENCE_BYTES = 7, /* payload sizes that identify special forms */
     TXM_BORDER_MISSING_BYTES = 1
 };
 #define TXM_SECTION_MAGIC "TXMRINGS"
@@ -132,7 +133,7 @@ static inline void txm_section_footer_pack(const txm_section_footer *f, uint8_t 
     memcpy(out + 56, TXM_SECTION_MAGIC, 8);
 }
 
-/* 0 if the magic is not there. Nothing else is judged. */
+/* Returns 0 if the magic is missing. No other field is checked. */
 static inline int txm_section_footer_parse(const uint8_t in[TXM_SECTION_FOOTER_BYTES], txm_section_footer *f)
 {
     if (memcmp(in + 56, TXM_SECTION_MAGIC, 8))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Finding a border section at the end of a file and deciding whether it may be used. Whatever is wrong with it, the
- * file stays readable: padded tiles are gathered then.
+ * Finds a border section at the end of a file and decides whether it may be used. If anything is wrong with it, the
+ * file stays readable and padded tiles are gathered.
  */
 #include "tile/reader/section_reader.h"
 
@@ -19,7 +19,7 @@
 #include "tile/reader/identity.h"
 #include "tile/reader/section_format.h"
 
-/* Writers may pad the end of a file; a section's first bytes are never that few. */
+/* Up to this many bytes after the image are padding by its writer; more are the remains of a section. */
 enum { MAX_FILL_BYTES = 16 };
 
 static void judge(txm_tx *tx, txm_section_state state, uint64_t image_bytes, const char *format, ...)
@@ -42,7 +42,7 @@ static uint64_t count_tiles(const txm_tx *tx)
     return last->first_tile + (uint64_t)last->shape.tiles_x * last->shape.tiles_y;
 }
 
-/* Whether the footer's own numbers fit together and into the file. */
+/* Whether the footer's numbers are consistent with each other and with the file's size. */
 static bool plausible(const txm_tx *tx, const txm_section_footer *f)
 {
     uint64_t footer_at = tx->map.bytes - TXM_SECTION_FOOTER_BYTES;
@@ -67,8 +67,8 @@ txm_border_place txm_border_place_of(const txm_section *s, uint64_t number)
     return (txm_border_place){at, s->border[number].bytes, s->border[number].check};
 }
 
-/* Compares the decompressed index with the levels and turns sizes into places; NULL if they do not fit, or memory is
- * *exhausted. */
+/* Compares the decompressed index with the levels and converts sizes to places. NULL if they do not match, or if memory
+ * is *exhausted. */
 static txm_section *read_index(const txm_tx *tx, const txm_section_footer *f, const uint8_t *index, bool *exhausted)
 {
     if (txm_load_le32(index) != tx->info.levels)
@@ -84,12 +84,12 @@ static txm_section *read_index(const txm_tx *tx, const txm_section_footer *f, co
         return NULL;
     uint64_t at = f->image_bytes;
     s->count = f->tiles;
-    s->group_offset = (uint64_t *)(void *)&s->border[s->count]; /* 8 bytes each, both */
+    s->group_offset = (uint64_t *)(void *)&s->border[s->count]; /* both have elements of 8 bytes */
     for (uint64_t i = 0; i < s->count; i++, p += 4) {
         if (i % TXM_BORDER_GROUP == 0)
             s->group_offset[i / TXM_BORDER_GROUP] = at;
         s->border[i] = (txm_border_size){txm_load_le32(p), txm_load_le32(p + 4 * s->count)};
-        at += s->border[i].bytes; /* cannot overflow: 2^32 borders of less than 2^32 bytes after a real file */
+        at += s->border[i].bytes; /* cannot overflow: at most 2^32 borders of less than 2^32 bytes */
     }
     if (at != f->index_offset) {
         free(s);
@@ -98,7 +98,7 @@ static txm_section *read_index(const txm_tx *tx, const txm_section_footer *f, co
     return s;
 }
 
-/* The index is decompressed into memory of a size that the image itself dictates. */
+/* The size of the decompressed index is determined by the image itself. */
 static txm_status load_section(txm_tx *tx, const txm_section_footer *f, const uint8_t *packed, txm_error *err)
 {
     /* index_raw is 8 bytes per tile that the image part really has. */
@@ -119,7 +119,7 @@ static txm_status load_section(txm_tx *tx, const txm_section_footer *f, const ui
     return TXM_OK;
 }
 
-/* The index as it lies in the file, and its checksum. */
+/* Reads the index from the file and checks its checksum. */
 static txm_status load_checked(txm_tx *tx, const txm_section_footer *f, const uint8_t *index, uint64_t check,
                                uint64_t image_end, txm_error *err)
 {
@@ -137,8 +137,8 @@ static txm_status load_checked(txm_tx *tx, const txm_section_footer *f, const ui
     return load_section(tx, f, index, err);
 }
 
-/* In the order of cost: the footer, what it says about sizes, the identity of the image part, the index. The
- * first check that fails decides the state and its reason. */
+/* Checks the footer, the sizes it states, the identity of the image part and the index, in order of cost. The first
+ * check that fails determines the state and its reason. */
 txm_status txm_section_find(txm_tx *tx, txm_error *err)
 {
     txm_section_footer f;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * TIFF directories in the map (classic or BigTIFF, either byte order): fields and numbers, the fields that are kept as
- * metadata, and where the last thing ends that any directory points to. What follows that is not part of the image; it
- * is a border section, or what is left of one.
+ * TIFF directories in the map (classic or BigTIFF, either byte order): fields and numbers, fields that are kept as
+ * metadata, and the end of the last structure that any directory points to. Data after that end does not belong to the
+ * image; it is a border section, or the remains of one.
  */
 #include "tile/base/fail.h"
 #include "tile/base/text.h"
@@ -11,16 +11,16 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-enum { MAX_FIELDS = 4096 /* of a directory; what exists has some twenty */ };
+enum { MAX_FIELDS = 4096 /* of a directory; real ones have about twenty */ };
 
-/* Bytes of a value by TIFF type number; 0: no such type. */
+/* Bytes per value, by TIFF type number; 0: unknown type. */
 static uint8_t type_width(uint16_t type)
 {
     static const uint8_t width[] = {0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4, 0, 0, 8, 8, 8};
     return type < sizeof width ? width[type] : 0;
 }
 
-/* False if the file is not a TIFF, without a message. */
+/* Returns false, without a message, if the file is not a TIFF. */
 bool txm_tiff_header(txm_tiff *t, uint64_t *first)
 {
     txm_tx *tx = t->tx;
@@ -42,7 +42,7 @@ txm_status txm_tiff_corrupt(const txm_tiff *t, const char *what, uint64_t where)
                     t->tx->path, what, where);
 }
 
-/* Bounded before it is used: no directory has more fields than MAX_FIELDS. */
+/* The number of fields is limited to MAX_FIELDS before it is used. */
 txm_status txm_tiff_open_directory(const txm_tiff *t, uint64_t offset, txm_tiff_directory *out)
 {
     const txm_map *map = &t->tx->map;
@@ -57,12 +57,12 @@ txm_status txm_tiff_open_directory(const txm_tiff *t, uint64_t offset, txm_tiff_
     return TXM_OK;
 }
 
-/* False for unknown types and for values that lie outside of the file. */
+/* False for unknown types and for values outside the file. */
 bool txm_tiff_field_at(const txm_tiff *t, const txm_tiff_directory *dir, uint64_t index, txm_tiff_field *out)
 {
     bool swap = t->tx->swap;
     const uint8_t *e = dir->fields + index * (t->big ? 20 : 12);
-    unsigned word = t->big ? 8 : 4; /* width of count and offset; shorter values take the place of the offset */
+    unsigned word = t->big ? 8 : 4; /* width of count and offset; shorter values are stored in place of the offset */
     out->tag = (uint16_t)txm_load_uint(e, 2, swap);
     out->type = (uint16_t)txm_load_uint(e + 2, 2, swap);
     out->width = type_width(out->type);
@@ -80,7 +80,7 @@ bool txm_tiff_field_at(const txm_tiff *t, const txm_tiff_directory *dir, uint64_
     return true;
 }
 
-/* A tag that is there but unusable is damage, one that is missing is not. */
+/* A missing tag is not an error; one that cannot be used is CORRUPT. */
 txm_status txm_tiff_find(const txm_tiff *t, const txm_tiff_directory *dir, uint16_t tag, txm_tiff_field *out,
                          bool *found)
 {
@@ -109,7 +109,7 @@ uint64_t txm_tiff_value(const txm_tiff *t, const txm_tiff_field *field, uint64_t
     return txm_load_uint(field->data + index * field->width, field->width, t->tx->swap);
 }
 
-/* Fields with a value per channel must have equal ones: other files are none of ours. */
+/* A field with one value per channel must have equal values; other files are not supported. */
 txm_status txm_tiff_number(const txm_tiff *t, const txm_tiff_directory *dir, uint16_t tag, uint32_t fallback,
                            uint32_t *out)
 {
@@ -132,7 +132,7 @@ txm_status txm_tiff_number(const txm_tiff *t, const txm_tiff_directory *dir, uin
 
 /* ---- metadata: the tags of the first directory that mean something to people ------------------------------------- */
 
-/* libtiff's names of the tags that tx files hold. */
+/* libtiff's names of the tags in tx files. */
 static const char *tag_name(uint16_t tag)
 {
     static const struct {
@@ -170,7 +170,7 @@ static const char *tag_name(uint16_t tag)
     return NULL;
 }
 
-/* One value of a field as text; "" for types that mean nothing to people. */
+/* Prints one value of a field; "" for types that are not readable text or numbers. */
 static void print_value(const txm_tiff_field *f, uint64_t index, bool swap, char *out, size_t out_bytes)
 {
     const uint8_t *at = f->data + index * f->width;
@@ -194,7 +194,7 @@ static void print_value(const txm_tiff_field *f, uint64_t index, bool swap, char
     }
 }
 
-/* Numbers become text; arrays longer than a matrix are cut. */
+/* Converts numbers to text; arrays longer than a matrix are cut. */
 bool txm_tiff_keep(const txm_tiff *t, const txm_tiff_field *f)
 {
     txm_metadata *m = &t->tx->metadata;
@@ -216,17 +216,17 @@ bool txm_tiff_keep(const txm_tiff *t, const txm_tiff_field *f)
 
 /* ---- the end of the image ---------------------------------------------------------------------------------------- */
 
-/* No more are followed, in all and of one field: pyramids have 17 at most. */
+/* Limits on directories in total and in one field; pyramids have at most 17. */
 enum { MAX_DIRECTORIES = 64, MAX_SUB_DIRECTORIES = 16 };
 
 typedef struct extent {
     const txm_tiff *t;
     uint64_t end;
-    unsigned directories; /* still allowed */
-    bool lost;            /* a value lies outside of the file */
+    unsigned directories; /* number still allowed */
+    bool lost;            /* a value is outside the file */
 } extent;
 
-/* The end of the image is that of the furthest thing that any directory points to. */
+/* The image ends at the furthest byte that any directory points to. */
 static void reach(extent *e, uint64_t offset, uint64_t bytes)
 {
     if (txm_map_holds(&e->t->tx->map, offset, bytes) && bytes && offset + bytes > e->end)
@@ -249,14 +249,14 @@ static void reach_pieces(extent *e, const txm_tiff_directory *dir, uint16_t offs
 
 static void reach_directory(extent *e, const txm_tiff_directory *dir);
 
-/* Exif and GPS have directories of their own, which point to values as well. */
+/* Exif and GPS have their own directories, which point to values as well. */
 static bool is_sub_directory(const txm_tiff_field *f)
 {
     return (f->tag == TXM_TAG_EXIF || f->tag == TXM_TAG_GPS || f->tag == TXM_TAG_SUB_DIRECTORIES) &&
            txm_tiff_is_integer(f);
 }
 
-/* A chain of directories. The number of directories is bounded over all of them, so borders of them end. */
+/* Follows a chain of directories. Their total number is limited, so cycles end. */
 static void reach_chain(extent *e, uint64_t offset)
 {
     txm_tiff quiet = *e->t;
@@ -269,7 +269,7 @@ static void reach_chain(extent *e, uint64_t offset)
     }
 }
 
-/* Values that lie outside count as lost: copying such a file would drop them. */
+/* Values outside the file count as lost, because copying the file would drop them. */
 static void reach_directory(extent *e, const txm_tiff_directory *dir)
 {
     const uint8_t *data = e->t->tx->map.data;
@@ -278,7 +278,7 @@ static void reach_directory(extent *e, const txm_tiff_directory *dir)
     for (uint64_t i = 0; i < dir->count; i++) {
         txm_tiff_field f;
         if (!txm_tiff_field_at(e->t, dir, i, &f)) {
-            e->lost |= f.width != 0; /* else only of an unknown type */
+            e->lost |= f.width != 0; /* otherwise only the type is unknown */
             continue;
         }
         reach(e, (uint64_t)(f.data - data), f.count * f.width);
@@ -289,7 +289,7 @@ static void reach_directory(extent *e, const txm_tiff_directory *dir)
     reach_pieces(e, dir, TXM_TAG_STRIP_OFFSETS, TXM_TAG_STRIP_COUNTS);
 }
 
-/* With a bound on the number of directories, since chains can lead back. */
+/* The number of directories is limited because chains can be cyclic. */
 static extent measure_directories(const txm_tx *tx)
 {
     txm_tiff t = {.tx = (txm_tx *)tx};

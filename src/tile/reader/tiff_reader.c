@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The structure of TIFF tx files: a chain of directories (classic or BigTIFF, either byte order), each a level of half
- * the size of the one before. Parsed here and not by libtiff because it is little, because every number is compared
- * with the map before it is used, and because tile tables can then stay where they are.
+ * The structure of TIFF tx files: a chain of directories (classic or BigTIFF, either byte order), each one a level of
+ * half the size of the one before. They are parsed here instead of by libtiff because the code is short, every number
+ * can be compared with the map before it is used, and tile tables can stay in the map.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -18,7 +18,7 @@ typedef struct shape {
     uint32_t compression, predictor;
 } shape;
 
-/* All numbers of a directory at once, with TIFF's defaults for those that are missing. */
+/* Reads all numbers of a directory, with TIFF's defaults for missing ones. */
 static txm_status read_shape(const txm_tiff *t, const txm_tiff_directory *dir, shape *s)
 {
     const struct {
@@ -48,7 +48,7 @@ static txm_status read_shape(const txm_tiff *t, const txm_tiff_directory *dir, s
     return TXM_OK;
 }
 
-/* Bits and format as a sample type, -1 for others. */
+/* Converts bits and format to a sample type; -1 for others. */
 static int sample_type(const shape *s)
 {
     if (s->format == 1)
@@ -58,15 +58,15 @@ static int sample_type(const shape *s)
     return -1;
 }
 
-/* The codecs that libtiff has wherever it is: CCITT and JPEG, old and new, besides those that are read here. The
- * official Blender's has no others. */
+/* The codecs that every libtiff has: CCITT and JPEG, old and new, in addition to those that are read here. The official
+ * Blender's libtiff has no others. */
 static bool blender_decodes(uint32_t compression)
 {
     return (compression >= 1 && compression <= 8) || compression == TXM_TIFF_PACKBITS ||
            compression == TXM_TIFF_ZIP_OLD;
 }
 
-/* Whether the reader can make sense of this kind of pixels. */
+/* Whether the reader supports this kind of pixels. */
 static txm_status check_kind(const txm_tiff *t, const shape *s)
 {
     const char *path = t->tx->path;
@@ -94,13 +94,13 @@ static txm_status check_kind(const txm_tiff *t, const shape *s)
     return TXM_OK;
 }
 
-/* Refused here and not when a tile is read: a renderer should know at once. */
+/* Refused on opening and not when a tile is read, so that a renderer finds out at once. */
 static txm_status check_codec(const txm_tiff *t, const shape *s)
 {
     if (!txm_tiff_codec_name(s->compression))
         return txm_fail(t->err, TXM_STATUS_UNSUPPORTED,
                         "%s: compression %u; zip, LZW, PackBits, zstd and none are read", t->tx->path, s->compression);
-    /* Only these codecs know predictors; elsewhere the tag means nothing. */
+    /* Only these codecs have predictors; with others the tag is ignored. */
     bool predicts = s->compression != TXM_TIFF_NONE && s->compression != TXM_TIFF_PACKBITS;
     if (predicts && (!s->predictor || s->predictor > 3 || (s->predictor == 3 && s->format != 3)))
         return txm_fail(t->err, TXM_STATUS_UNSUPPORTED, "%s: predictor %u for %u-bit samples", t->tx->path,
@@ -108,7 +108,7 @@ static txm_status check_codec(const txm_tiff *t, const shape *s)
     return TXM_OK;
 }
 
-/* Finds a level's tile tables and compares every entry with the size of the file. */
+/* Finds a level's tile tables and compares every entry with the file's size. */
 static txm_status read_tables(const txm_tiff *t, const txm_tiff_directory *dir, txm_reader_level *level)
 {
     txm_tiff_field offsets, counts;
@@ -140,7 +140,7 @@ static txm_status read_tables(const txm_tiff *t, const txm_tiff_directory *dir, 
     return TXM_OK;
 }
 
-/* Tables of tiles stay in the map; only their place is noted. */
+/* Tables of tiles stay in the map; only their location is stored. */
 static txm_status add_level(const txm_tiff *t, const txm_tiff_directory *dir, const shape *s)
 {
     txm_tx *tx = t->tx;
@@ -159,7 +159,7 @@ static txm_status add_level(const txm_tiff *t, const txm_tiff_directory *dir, co
     return status;
 }
 
-/* Whether a further directory is the next level: half the size, all else the same. */
+/* Whether a further directory is the next level: half the size and otherwise the same. */
 static bool is_next_level(const txm_tx *tx, const shape *first, const shape *s)
 {
     return s->width == txm_level_size(first->width, tx->info.levels) &&
@@ -169,7 +169,7 @@ static bool is_next_level(const txm_tx *tx, const shape *first, const shape *s)
            s->fill_order == 1;
 }
 
-/* libtiff ends a chain where it comes back to a directory that it had. */
+/* libtiff ends a chain when it returns to an earlier directory. */
 static bool is_among(const uint64_t *offsets, uint32_t count, uint64_t offset)
 {
     for (uint32_t i = 0; i < count; i++)
@@ -178,8 +178,8 @@ static bool is_among(const uint64_t *offsets, uint32_t count, uint64_t offset)
     return false;
 }
 
-/* A chain of directories as long as each is half of the one before it. What follows (thumbnails, other images)
- * is no level. */
+/* Reads a chain of directories as long as each has half the size of the one before. Further directories (thumbnails,
+ * other images) are not levels. */
 static txm_status read_levels(const txm_tiff *t, uint64_t offset, txm_tiff_directory *first_dir)
 {
     txm_tx *tx = t->tx;
@@ -201,7 +201,7 @@ static txm_status read_levels(const txm_tiff *t, uint64_t offset, txm_tiff_direc
     snprintf(tx->info.compression, sizeof tx->info.compression, "%s",
              txm_tiff_codec_name(first.compression) ? txm_tiff_codec_name(first.compression) : "");
     status = add_level(t, first_dir, &first);
-    /* The chain ends after 1x1 at the latest, so a chain that bites its own tail does no harm. */
+    /* The chain ends at 1x1 at the latest, so a cyclic chain does no harm. */
     uint32_t most = status == TXM_OK ? txm_level_count(first.width, first.height) : 0;
     for (offset = first_dir->next; status == TXM_OK && offset && tx->info.levels < most;) {
         txm_tiff_directory dir;
@@ -225,7 +225,7 @@ static txm_status read_levels(const txm_tiff *t, uint64_t offset, txm_tiff_direc
     return status;
 }
 
-/* *is tells whether it is a TIFF file at all. */
+/* *is is set if the file is a TIFF. */
 static txm_status tiff_open(txm_tx *tx, bool *is, txm_error *err)
 {
     txm_tiff t = {.tx = tx, .err = err};
@@ -240,7 +240,7 @@ static txm_status tiff_open(txm_tx *tx, bool *is, txm_error *err)
     for (uint64_t i = 0; status == TXM_OK && i < dir.count; i++) {
         txm_tiff_field f;
         if (!txm_tiff_field_at(&t, &dir, i, &f))
-            continue; /* not a tag that pixels need: those were checked */
+            continue; /* not a tag that pixels depend on: those were checked */
         if (f.tag == TXM_TAG_TEXTURE_FORMAT)
             tx->hidden_levels = NULL;
         if (!txm_tiff_keep(&t, &f))
@@ -253,11 +253,11 @@ static txm_status tiff_open(txm_tx *tx, bool *is, txm_error *err)
 
 typedef struct tiff_shape {
     bool big_endian;
-    int word;                       /* bytes of offsets and counts: 4, BigTIFF 8 */
-    int entries_bytes, entry_bytes; /* of a directory's entry count and of an entry */
+    int word;                       /* bytes of offsets and counts: 4, or 8 in BigTIFF */
+    int entries_bytes, entry_bytes; /* bytes of a directory's entry count, and of an entry */
 } tiff_shape;
 
-/* In the byte order of the file. */
+/* Reads a number in the file's byte order. */
 static uint64_t part_number(const txm_image_part *i, const tiff_shape *t, uint64_t offset, int bytes)
 {
     return txm_load_uint(i->p + offset, (size_t)bytes, t->big_endian);
@@ -265,14 +265,14 @@ static uint64_t part_number(const txm_image_part *i, const tiff_shape *t, uint64
 
 static uint64_t value_bytes(uint64_t tiff_type)
 {
-    /* 0 for types that do not exist. */
+    /* 0 for undefined types. */
     static const uint8_t sizes[] = {0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4, 0, 0, 8, 8, 8};
     return tiff_type < sizeof sizes ? sizes[tiff_type] : 0;
 }
 
 enum { MAX_DIRECTORIES = 64 };
 
-/* The value of the entry at `at`, if it is stored elsewhere. `budget`: bytes still allowed. */
+/* Hashes the value of the entry at `at` if it is stored elsewhere. `budget` is the number of bytes still allowed. */
 static void add_value(const txm_image_part *i, const tiff_shape *t, uint64_t at, uint64_t *budget)
 {
     uint64_t size, count = part_number(i, t, at + 4, t->word),
@@ -285,8 +285,7 @@ static void add_value(const txm_image_part *i, const tiff_shape *t, uint64_t at,
     txm_part_add(i, offset, size);
 }
 
-/* Directories one after the other. A chain that leads back ends when as many bytes have been hashed as the
- * image has. */
+/* Hashes the directories in order. A cyclic chain ends when as many bytes have been hashed as the image has. */
 static bool tiff_identify(const txm_image_part *i)
 {
     if (memcmp(i->p, "II*\0", 4) && memcmp(i->p, "MM\0*", 4) && memcmp(i->p, "II+\0", 4) && memcmp(i->p, "MM\0+", 4))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the TIFF half of the reader shares: directories in the map (tiff_directory.c), levels (tiff_reader.c), tiles
- * (tiff_tile.c). Nothing here trusts the file.
+ * Declarations shared by the TIFF parts of the reader: directories in the map (tiff_directory.c), levels
+ * (tiff_reader.c), tiles (tiff_tile.c). No number from the file is trusted.
  */
 #ifndef TXM_READER_TIFF_READER_H
 #define TXM_READER_TIFF_READER_H
@@ -18,11 +18,11 @@ enum {
     TXM_TIFF_ZSTD = 50000
 };
 
-/* Parts of txm_tx_tiff_reader. */
+/* Functions of txm_tx_tiff_reader. */
 txm_status txm_tiff_find_tile(const txm_tx *tx, const txm_tile_id *tile, txm_span *out, txm_error *err);
 txm_status txm_tiff_decode_tile(const txm_tx *tx, const txm_tile_id *tile, const txm_span *span, txm_scratch *scratch,
                                 txm_pixels *out, txm_error *err);
-/* Whether a value that a directory points to lies outside of the file, even if only texts are missing. */
+/* Whether a directory points to a value outside the file, even if only texts are missing. */
 bool txm_tiff_has_lost_values(const txm_tx *tx);
 
 /* ---- directories ------------------------------------------------------------------------------------------------- */
@@ -51,7 +51,7 @@ enum {
     TXM_TAG_TEXTURE_FORMAT = 33302,
     TXM_TAG_EXIF = 34665,
     TXM_TAG_GPS = 34853,
-    TXM_TIFF_ASCII = 2 /* type of text */
+    TXM_TIFF_ASCII = 2 /* the type of text */
 };
 
 /* A TIFF file; `err` may be NULL. */
@@ -61,49 +61,49 @@ typedef struct txm_tiff {
     txm_error *err;
 } txm_tiff;
 
-/* A directory, wholly inside the map. */
+/* A directory, entirely inside the map. */
 typedef struct txm_tiff_directory {
     const uint8_t *fields;
-    uint64_t count, next; /* fields; offset of the next directory, 0 for none */
+    uint64_t count, next; /* number of fields; offset of the next directory, 0 for none */
 } txm_tiff_directory;
 
 typedef struct txm_tiff_field {
-    const uint8_t *data; /* count values, wholly inside the map */
+    const uint8_t *data; /* count values, entirely inside the map */
     uint64_t count;
     uint16_t tag, type;
-    uint8_t width; /* bytes of a value */
+    uint8_t width; /* bytes of one value */
 } txm_tiff_field;
 
-/* Reads the header; false if it is none. *first is the first directory's offset. */
+/* Reads the header; false if the file is not a TIFF. *first is the first directory's offset. */
 TXM_SHARED bool txm_tiff_header(txm_tiff *t, uint64_t *first);
 
 txm_status txm_tiff_corrupt(const txm_tiff *t, const char *what, uint64_t where);
 
 TXM_SHARED txm_status txm_tiff_open_directory(const txm_tiff *t, uint64_t offset, txm_tiff_directory *out);
 
-/* The field at `index`; false if its type is unknown or its values lie outside of the file. Tag and type are filled in
- * every case. */
+/* The field at `index`; false if its type is unknown or its values are outside the file. Tag and type are filled in
+ * either way. */
 bool txm_tiff_field_at(const txm_tiff *t, const txm_tiff_directory *dir, uint64_t index, txm_tiff_field *out);
 
-/* Finds a tag; *found is false when it is absent. CORRUPT when it is there without values. */
+/* Finds a tag; *found is false if it is absent. CORRUPT if it has no values. */
 TXM_SHARED txm_status txm_tiff_find(const txm_tiff *t, const txm_tiff_directory *dir, uint16_t tag, txm_tiff_field *out,
                                     bool *found);
 
-/* The number in a tag; `fallback` when it is absent. All values of the tag must be the same (BitsPerSample has one a
+/* The number in a tag; `fallback` if it is absent. All values of the tag must be equal (BitsPerSample has one per
  * channel). */
 TXM_SHARED txm_status txm_tiff_number(const txm_tiff *t, const txm_tiff_directory *dir, uint16_t tag, uint32_t fallback,
                                       uint32_t *out);
 
 TXM_SHARED bool txm_tiff_is_integer(const txm_tiff_field *field);
-/* An integer field's value at `index`. */
+/* The value of an integer field at `index`. */
 TXM_SHARED uint64_t txm_tiff_value(const txm_tiff *t, const txm_tiff_field *field, uint64_t index);
 
-/* Keeps a field as metadata if it means something to people. False when memory is exhausted. */
+/* Keeps a field as metadata if it is readable text or numbers. False when memory is exhausted. */
 bool txm_tiff_keep(const txm_tiff *t, const txm_tiff_field *field);
 
-/* Where the last structure that the directories point to ends. */
+/* The end of the last structure that the directories point to. */
 uint64_t txm_tiff_image_end(const txm_tx *tx);
 
-/* Name of a codec that the reader decodes, NULL for others. */
+/* The name of a codec that the reader decodes; NULL for others. */
 const char *txm_tiff_codec_name(uint32_t compression);
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Decoding one TIFF tile: codec, byte order, predictor. TIFF tiles always have their full size in the file.
+ * Decodes one TIFF tile in three steps, each on the whole tile: decompress, swap bytes, undo the predictor. TIFF tiles
+ * always have their full size in the file.
  *
- * In: a tile's number. Out: its pixels in the byte order of this machine, in scratch memory. Three steps, each
- * on the whole tile: inflate or expand, swap bytes, undo the predictor. The codecs and predictors themselves
- * are in codec/; which of them a level needs was decided when the file was opened.
+ * The pixels are returned in native byte order, in scratch memory. The codecs and predictors themselves are in
+ * src/tile/decode; which ones a level needs was determined when the file was opened.
  */
 #include <zstd.h>
 
@@ -32,21 +32,21 @@ const char *txm_tiff_codec_name(uint32_t compression)
     }
 }
 
-/* Offset and count from the tables in the map. */
+/* Takes offset and count from the tables in the map. */
 txm_status txm_tiff_find_tile(const txm_tx *tx, const txm_tile_id *tile, txm_span *out, txm_error *err)
 {
     const txm_reader_level *l = &tx->levels[tile->level];
     size_t i = (size_t)tile->y * l->shape.tiles_x + tile->x;
     uint64_t offset = txm_load_uint(l->offsets + i * l->offset_bytes, l->offset_bytes, tx->swap);
     uint64_t bytes = txm_load_uint(l->counts + i * l->count_bytes, l->count_bytes, tx->swap);
-    /* Checked when the file was opened, but the map shows the file as it is now. */
+    /* This was checked when the file was opened, but the map shows the current state of the file. */
     if (!txm_map_holds(&tx->map, offset, bytes))
         return txm_fail(err, TXM_STATUS_CORRUPT, "lies outside of the file");
     *out = (txm_span){tx->map.data + offset, (size_t)bytes};
     return TXM_OK;
 }
 
-/* Runs the codec: exactly raw_bytes bytes into scratch->raw. */
+/* Decompresses exactly raw_bytes bytes into scratch->raw. */
 static txm_status expand_tiff_tile(uint16_t compression, const txm_span *span, txm_scratch *scratch, size_t raw_bytes,
                                    txm_error *err)
 {
@@ -70,7 +70,7 @@ static txm_status expand_tiff_tile(uint16_t compression, const txm_span *span, t
     case TXM_TIFF_PACKBITS:
         ok = txm_packbits_decode(span->data, span->bytes, scratch->raw, raw_bytes);
         break;
-    default: /* none: may be longer, never shorter */
+    default: /* not compressed: may be longer, never shorter */
         if ((ok = span->bytes >= raw_bytes))
             memcpy(scratch->raw, span->data, raw_bytes);
         break;
@@ -80,7 +80,7 @@ static txm_status expand_tiff_tile(uint16_t compression, const txm_span *span, t
                          txm_tiff_codec_name(compression));
 }
 
-/* For big-endian files, which are rare, but valid. */
+/* For big-endian files, which are rare but valid. */
 static void swap_samples(uint8_t *p, size_t bytes, unsigned sample_bytes)
 {
     for (uint8_t *end = p + bytes; p < end; p += sample_bytes)
@@ -91,8 +91,8 @@ static void swap_samples(uint8_t *p, size_t bytes, unsigned sample_bytes)
         }
 }
 
-/* Bytes are swapped before the horizontal predictor is undone, which adds samples; the floating-point predictor
- * works on bytes of a defined order and swaps on the way. */
+/* Bytes are swapped before the horizontal predictor is undone, because it adds samples. The floating-point predictor
+ * works on bytes of a defined order and swaps along the way. */
 txm_status txm_tiff_decode_tile(const txm_tx *tx, const txm_tile_id *tile, const txm_span *span, txm_scratch *scratch,
                                 txm_pixels *out, txm_error *err)
 {

@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The entries of a table of lookups over lookup.h, for a file that has set up its back-end before.
+ * The entries of a back-end's table of lookups, built on lookup.h.
  *
- * Included last by each back-end of the sampler (scalar, and vectors of four, eight or sixteen), after it has
- * set its macros: the functions here are the same for all, compiled with each one's instructions. Static
- * functions in a header are meant: no back-end may call another's, which would run instructions that the
- * processor lacks.
+ * Each back-end of the sampler (scalar, and vectors of four, eight or sixteen) includes this file last, after it has
+ * defined its macros. The functions are the same for all, but compiled with each back-end's instructions. They are
+ * static on purpose: if two back-ends shared one of them, a processor could run instructions that it lacks.
  */
 #ifndef TXM_SAMPLE_ENTRIES_H
 #define TXM_SAMPLE_ENTRIES_H
 #include "tile/sample/lookup.h"
 #include "tile/sample/sample_ops.h"
 
-/* Apart from the one with derivatives, so that the compiler leaves out all that they need. */
+/* Kept apart from the function with derivatives so that the compiler drops everything that only they need. */
 static txm_look sample_one(const txm_view *view, uint32_t texture, const txm_sampler *how, const txm_lookup *at,
                            txm_lane *lane, float out[4])
 {
@@ -26,13 +25,13 @@ static txm_look sample_with_derivatives(const txm_view *view, uint32_t texture, 
     return txm_lookup_sample(view, texture, how, at, lane, out, du, dv);
 }
 
-/* A back-end that has a faster one for single lookups names it. */
+/* A back-end that has a faster function for single lookups defines this first. */
 #ifndef TXM_SAMPLE_ONE
 #define TXM_SAMPLE_ONE sample_one
 #endif
 
-/* Under a guard, by whichever way serves. The lane has room for no request, so a miss leaves the page table as it is.
- * Not inlined: it needs a stack, for which faster ways would have to make room. */
+/* A lookup under a guard. The lane has no room for requests, so a miss leaves the page table unchanged. It is not
+ * inlined because it needs a stack frame, which would slow down the fast paths. */
 static __attribute__((noinline)) txm_look sample_one_guarded(txm_guard *g, uint32_t texture, const txm_sampler *how,
                                                              const txm_lookup *at, uint32_t *random, float out[4])
 {
@@ -46,7 +45,6 @@ static __attribute__((noinline)) txm_look sample_one_guarded(txm_guard *g, uint3
     return txm_guard_leave(g);
 }
 
-/* Element i of a batch by itself. */
 static inline txm_look sample_element(const txm_view *view, uint32_t texture, const txm_sampler *how,
                                       const txm_lookups *b, size_t i, txm_lane *lane)
 {
@@ -63,7 +61,7 @@ static inline txm_look sample_element(const txm_view *view, uint32_t texture, co
     return look;
 }
 
-/* Elements begin to end - 1 one by one; lane->random is left as it was. */
+/* Looks up elements begin to end - 1 one by one and leaves lane->random unchanged. */
 static txm_look sample_elements(const txm_view *view, uint32_t texture, const txm_sampler *how, const txm_lookups *b,
                                 size_t begin, size_t end, txm_lane *lane)
 {

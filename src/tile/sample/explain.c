@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What a lookup reads: the way of lookup.h again, writing down taps in place of adding them up.
+ * Explains a lookup: follows the same path as lookup.h, but records the taps instead of summing them.
  *
- * It must follow exactly what lookup.h does, or the explanation is a lie: both take the level, the tiles and the
- * weights from the same functions.
+ * The level, the tiles and the weights come from the functions that lookup.h uses, so the explanation matches the
+ * lookup. A change of the path in lookup.h has to be repeated here.
  */
 #include <string.h>
 
@@ -20,8 +20,8 @@ typedef struct walk {
     uint32_t probe;
 } walk;
 
-/* A pixel of the plane, read through the extension from the tile that has it. x and y are kept as they were
- * before the extension; the tile is the one in which the pixel was found. */
+/* Adds a pixel of the plane, which is read through the extension. x and y are recorded as they were before the
+ * extension; the tile is the one that holds the pixel after it. */
 static void add_tap(const walk *s, uint32_t level, int64_t x, int64_t y, float weight)
 {
     const txm_view_texture *t = s->texture;
@@ -31,7 +31,7 @@ static void add_tap(const walk *s, uint32_t level, int64_t x, int64_t y, float w
         return;
     txm_tap *tap = &s->e->taps[s->e->tap_count++];
     *tap = (txm_tap){.probe = s->probe, .level = level, .x = x, .y = y, .weight = weight};
-    if (px < 0 || py < 0) { /* clear, but for the alpha of one channel */
+    if (px < 0 || py < 0) { /* clear, except that one channel has an alpha of 1 */
         tap->value[3] = t->channels == 1 ? 1.0f : 0.0f;
         return;
     }
@@ -50,7 +50,7 @@ static void add_tap(const walk *s, uint32_t level, int64_t x, int64_t y, float w
         tap->value[i] = t->channels > 1 ? c[i] : i < 3 ? c[0] : 1.0f;
 }
 
-/* Rows of taps, as the filter weighs them. */
+/* Adds an n x n square of taps with the filter's weights. */
 static void add_grid(const walk *s, uint32_t level, const txm_place *p, int n, const float *wx, const float *wy,
                      float weight)
 {
@@ -60,7 +60,7 @@ static void add_grid(const walk *s, uint32_t level, const txm_place *p, int n, c
             add_tap(s, level, p->x + first + i, p->y + first + j, weight * (wx[i] * wy[j]));
 }
 
-/* One level: with trilinear lookups there are two. u and v are wrapped already. */
+/* Adds the taps of one level; a trilinear lookup has two. u and v are wrapped already. */
 static void walk_level(const walk *s, uint32_t level, float u, float v, float weight)
 {
     float x = txm_pixel_x(u, txm_level_size(s->texture->width, level));
@@ -83,7 +83,7 @@ static void walk_level(const walk *s, uint32_t level, float u, float v, float we
     }
 }
 
-/* Walks the probes; false where CLIP rejects all of them. */
+/* Returns false if CLIP rejects every probe. */
 static int walk_probes(walk *s, const txm_lookup *at, const txm_footprint *f)
 {
     float total = 0.0f;
@@ -104,7 +104,7 @@ static int walk_probes(walk *s, const txm_lookup *at, const txm_footprint *f)
     return any;
 }
 
-/* The colour is that of the real lookup, the taps are written down beside it. */
+/* The colour comes from a real lookup; the taps are recorded in a second pass. */
 txm_look txm_sample_explain(const txm_view *view, uint32_t texture, const txm_sampler *how, const txm_lookup *given,
                             txm_lane *lane, float out[4], txm_explanation *e)
 {
@@ -124,7 +124,7 @@ txm_look txm_sample_explain(const txm_view *view, uint32_t texture, const txm_sa
     float u = at.u, v = at.v, slope[2];
     int inside = txm_probe_wrap(t, &u, &v, slope);
     txm_footprint f = txm_footprint_of(how, (float)t->width, (float)t->height, at.dudx, at.dvdx, at.dudy, at.dvdy);
-    /* The generator steps only where the lookup is not rejected: see txm_lookup_sample. */
+    /* The generator steps only if the lookup is not rejected, as in txm_lookup_sample. */
     e->rejected = !inside && how->rule != TXM_LEVEL_RULE_PROBES && !txm_filter_draws_in_footprint(how->filter);
     e->level = txm_level_jitter(how, f.level, &random);
     e->level_low = txm_level_clamp(e->level, txm_levels_of(t, how), how->mode == TXM_LEVEL_MODE_TRILINEAR, &e->blend);

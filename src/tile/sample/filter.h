@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Filters: a row of a table for each, from which lookups of every back-end, explanations and options take what they
- * need.
+ * The table of filters: one row for each, used by the lookups of every back-end, by explanations and by options.
  *
- * Most filters weigh a square of pixels round the place, others draw a pixel at random. A new one is a constant in
- * txtile/sampler.h and a row here; what it draws is in stochastic.h, how it weighs pixels in txm_filter_weights below.
+ * Most filters weight a square of pixels around the place; the others pick a pixel at random. A new filter needs a
+ * constant in txtile/sampler.h and a row here; random picks are in stochastic.h, and the weights of pixels in
+ * txm_filter_weights below.
  */
 #ifndef TXM_SAMPLE_FILTER_H
 #define TXM_SAMPLE_FILTER_H
 #include "tile/base/dialect.h"
 #include "txtile/sampler.h"
 
-/* Pixels of a level that are read: the one at the place, or a square of two or four round it. */
+/* The pixels of a level that are read: the one at the place, or a square of two or four around it. */
 enum { TXM_GRID_PIXEL = 0, TXM_GRID_LINEAR = 1, TXM_GRID_CUBIC = 2 };
 
-/* What is drawn at random: nothing, a place in pixels of the level, or one in the footprint. */
+/* The random pick: none, an offset in pixels of the level, or a place in the footprint. */
 enum { TXM_DRAWS_NOTHING = 0, TXM_DRAWS_PIXELS = 1, TXM_DRAWS_FOOTPRINT = 2 };
 
-/* The constant; the word of options and reports; pixels read on level 0, and on the others; what is drawn; what the
- * manual says. */
+/* Columns: the constant; the word in options and reports; the pixels read on level 0, and on the others; the random
+ * pick; the description in the manual. */
 #define TXM_FILTER_TABLE(X)                                                                                            \
     X(CLOSEST, "closest", PIXEL, PIXEL, NOTHING, "the closest pixel")                                                  \
     X(LINEAR, "linear", LINEAR, LINEAR, NOTHING, "the four closest pixels, weighed by distance")                       \
@@ -31,7 +31,7 @@ enum { TXM_DRAWS_NOTHING = 0, TXM_DRAWS_PIXELS = 1, TXM_DRAWS_FOOTPRINT = 2 };
     X(STOCHASTIC_LANCZOS, "lanczos", PIXEL, PIXEL, PIXELS, "two random pixels, on average Lanczos with two lobes")     \
     X(STOCHASTIC_MITCHELL, "mitchell", PIXEL, PIXEL, PIXELS, "two random pixels, on average Mitchell and Netravali's")
 
-/* Columns of the table as sets of filters: one bit each, so that a question is one instruction. */
+/* Columns of the table as bit sets of filters, so that testing a filter takes one instruction. */
 #define TXM_FILTER_SQUARES(name, word, first, others, draws, about)                                                    \
     | (uint32_t)(TXM_GRID_##first != TXM_GRID_PIXEL) << TXM_FILTER_##name
 #define TXM_FILTER_CUBIC_FIRST(name, word, first, others, draws, about)                                                \
@@ -44,13 +44,13 @@ enum { TXM_DRAWS_NOTHING = 0, TXM_DRAWS_PIXELS = 1, TXM_DRAWS_FOOTPRINT = 2 };
     | (uint32_t)(TXM_DRAWS_##draws == TXM_DRAWS_FOOTPRINT) << TXM_FILTER_##name
 #define TXM_FILTER_IS_IN(column, filter) ((0 TXM_FILTER_TABLE(column)) >> (filter)&1)
 
-/* Whether a square of pixels is read, which is so on all levels or on none. */
+/* Whether the filter reads a square of pixels, which holds for all levels or for none. */
 TXM_ARITH int txm_filter_reads_square(int filter)
 {
     return TXM_FILTER_IS_IN(TXM_FILTER_SQUARES, filter);
 }
 
-/* Whether that is a square of four on this level. */
+/* Whether that square is four pixels wide on this level. */
 TXM_ARITH int txm_filter_is_cubic(int filter, uint32_t level)
 {
     return level ? TXM_FILTER_IS_IN(TXM_FILTER_CUBIC_OTHERS, filter) : TXM_FILTER_IS_IN(TXM_FILTER_CUBIC_FIRST, filter);
@@ -66,7 +66,7 @@ TXM_ARITH int txm_filter_draws_in_footprint(int filter)
     return TXM_FILTER_IS_IN(TXM_FILTER_DRAWS_IN_FOOTPRINT, filter);
 }
 
-/* Whether every level is read in one way, and nothing is drawn: what vectors serve. */
+/* Whether all levels are read in the same way and nothing is random. The vector code handles only these filters. */
 TXM_ARITH int txm_filter_is_plain(int filter)
 {
     return !txm_filter_draws(filter) && txm_filter_is_cubic(filter, 0) == txm_filter_is_cubic(filter, 1);
@@ -90,7 +90,7 @@ TXM_ARITH void txm_cubic_weights(float t, float w[4])
     w[3] = t3 * (1.0f / 6.0f);
 }
 
-/* Their derivatives by t. */
+/* The derivatives of these weights by t. */
 TXM_ARITH void txm_cubic_slopes(float t, float w[4])
 {
     float t2 = t * t, s = 1.0f - t;
@@ -100,7 +100,7 @@ TXM_ARITH void txm_cubic_slopes(float t, float w[4])
     w[3] = 0.5f * t2;
 }
 
-/* All filters that read 16 pixels are B-splines so far. */
+/* All filters that read 16 pixels are B-splines so far, so `filter` makes no difference. */
 TXM_ARITH void txm_filter_weights(int filter, float t, float w[4])
 {
     (void)filter;

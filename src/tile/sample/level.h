@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * From derivatives to levels: logarithm, random steps, the rule of Cycles, ellipses and probes. Plain C for every
- * back-end; only + - * / and square roots in float32, in the order written.
+ * From derivatives to levels: the logarithm, random steps, the rule of Cycles, ellipses and probes. This is plain C for
+ * every back-end. It uses only + - * / and square roots in float32, evaluated in the order written.
  */
 #ifndef TXM_SAMPLE_LEVEL_H
 #define TXM_SAMPLE_LEVEL_H
 #include "tile/ops/arith.h"
 #include "txtile/sampler.h"
 
-/* Square root, rounded correctly. GCC and Clang make one instruction of it under -fno-math-errno. */
+/* Square root, correctly rounded. GCC and Clang compile it to one instruction under -fno-math-errno. */
 #ifdef __CUDA_ARCH__
 #define TXM_SQRT(x) __fsqrt_rn(x)
 #elif defined(__OPENCL_VERSION__)
@@ -17,9 +17,9 @@
 #define TXM_SQRT(x) __builtin_sqrtf(x)
 #endif
 
-/* log2, within 1.2e-7 of the exact one for arguments near 1 and half a unit in the last place elsewhere, exact at
- * powers of two. 0, subnormals and NaN give -126, infinity 128. With x = 2^k m, m in
- * [sqrt(1/2), sqrt(2)) and s = (m - 1) / (m + 1), log2(m) = 2 / ln 2 (s + s^3/3 + s^5/5 + s^7/7). */
+/* Base-2 logarithm. The error is at most 1.2e-7 for arguments near 1 and half a unit in the last place elsewhere;
+ * powers of two are exact. 0, subnormals and NaN give -126, infinity gives 128. With x = 2^k m, m in [sqrt(1/2),
+ * sqrt(2)) and s = (m - 1) / (m + 1), log2(m) = 2 / ln 2 (s + s^3/3 + s^5/5 + s^7/7). */
 TXM_ARITH float txm_log2(float x)
 {
     x = txm_max(x, 1.17549435e-38f);
@@ -33,13 +33,13 @@ TXM_ARITH float txm_log2(float x)
 
 /* ---- random numbers ---- */
 
-/* Cycles' own generator, a congruential one of 32 bits: equal states must give equal levels there and here. */
+/* The 32-bit congruential generator of Cycles, because equal states must give equal levels in both programs. */
 TXM_ARITH uint32_t txm_random_step(uint32_t state)
 {
     return 1103515245u * state + 12345u;
 }
 
-/* 0 to 1, both possible. */
+/* From 0 to 1, both included. */
 TXM_ARITH float txm_random_float(uint32_t state)
 {
     return (float)state * 2.3283064365386963e-10f;
@@ -47,16 +47,16 @@ TXM_ARITH float txm_random_float(uint32_t state)
 
 /* ---- rules ---- */
 
-/* What is read of a texture for one lookup. */
+/* The part of a texture that a lookup reads. */
 typedef struct txm_footprint {
     float level;          /* before clamping, without bias */
     uint32_t probes;      /* 1 or more */
     float step_u, step_v; /* from one probe to the next */
-    float spread;         /* half the long axis, in steps: the distance at which a probe's weight would be 0 */
+    float spread;         /* half the long axis, in steps: the distance at which a probe's weight would reach 0 */
 } txm_footprint;
 
-/* Cycles (Blender 5.2): squared extents along u and v in pixels; the shorter one counts, but at least the longer one
- * over the anisotropy. */
+/* The rule of Cycles (Blender 5.2). It compares the squared extents along u and v in pixels and takes the shorter one,
+ * but at least the longer one divided by the anisotropy. */
 TXM_ARITH float txm_level_cycles(float w, float h, float anisotropy, float dudx, float dvdx, float dudy, float dvdy)
 {
     float along_u = (dudx * dudx + dudy * dudy) * (w * w), along_v = (dvdx * dvdx + dvdy * dvdy) * (h * h);
@@ -64,7 +64,8 @@ TXM_ARITH float txm_level_cycles(float w, float h, float anisotropy, float dudx,
     return 0.5f * txm_log2(txm_max(low, high * (1.0f / (anisotropy * anisotropy))));
 }
 
-/* Clamps a derivative in pixels so that no square overflows; a level is never larger than 65536 px. NaN counts as 0. */
+/* Converts a derivative to pixels and clamps it, so that its square cannot overflow; a level is never larger than 65536
+ * px. NaN becomes 0. */
 TXM_ARITH float txm_gradient(float derivative, float size)
 {
     float g = derivative * size;
@@ -72,14 +73,14 @@ TXM_ARITH float txm_gradient(float derivative, float size)
 }
 
 /* The footprint of a pixel is the ellipse J (x, y)^T, x^2 + y^2 <= 1/4, with J the derivatives in pixels of level 0.
- * Its long axis is the larger singular value of J; the short one is |det J| over it, which loses nothing to
+ * Its long axis is the larger singular value of J. The short axis is |det J| divided by the long one, which avoids
  * cancellation. */
 typedef struct txm_ellipse {
-    float long2, short2; /* squared axes, short2 at least (long / anisotropy)^2 */
+    float long2, short2; /* squared axes; short2 is at least (long / anisotropy)^2 */
     float uu, uv, vv;    /* J J^T */
 } txm_ellipse;
 
-/* The larger eigenvalue of J J^T in closed form: half the trace plus a root. */
+/* Computes the larger eigenvalue of J J^T in closed form: half the trace plus a root. */
 TXM_ARITH txm_ellipse txm_ellipse_of(float w, float h, float anisotropy, float dudx, float dvdx, float dudy, float dvdy)
 {
     float ux = txm_gradient(dudx, w), vx = txm_gradient(dvdx, h);
@@ -90,13 +91,13 @@ TXM_ARITH txm_ellipse txm_ellipse_of(float w, float h, float anisotropy, float d
     e.vv = vx * vx + vy * vy;
     float d = e.uu - e.vv, det = ux * vy - uy * vx;
     e.long2 = 0.5f * ((e.uu + e.vv) + TXM_SQRT(d * d + 4.0f * (e.uv * e.uv)));
-    /* A point has no axes: 0/0 is a NaN that the comparison drops. */
+    /* If the footprint is a point, 0/0 gives a NaN, which the comparison drops. */
     e.short2 = txm_max(det * det / e.long2, e.long2 * (1.0f / (anisotropy * anisotropy)));
     return e;
 }
 
-/* Probes along the long axis, a short axis apart. Magnified pixels need none: the short axis counts as one pixel at
- * least. */
+/* Places probes along the long axis, one short axis apart. The short axis counts as at least one pixel, so magnified
+ * pixels get one probe. */
 TXM_ARITH void txm_probes_of(const txm_ellipse *e, float w, float h, txm_footprint *f)
 {
     float length = TXM_SQRT(e->long2), width = TXM_SQRT(txm_max(e->short2, 1.0f));
@@ -106,29 +107,28 @@ TXM_ARITH void txm_probes_of(const txm_ellipse *e, float w, float h, txm_footpri
     f->spread = 1.0f;
     if (f->probes < 2)
         return;
-    /* The direction: of the two rows of J J^T - short2 I the longer one. */
+    /* The direction is the longer of the two rows of J J^T - short2 I. */
     float x = e->uu >= e->vv ? e->long2 - e->vv : e->uv, y = e->uu >= e->vv ? e->uv : e->long2 - e->uu;
     float norm = x * x + y * y;
     if (!(norm > 0.0f)) {
         f->probes = 1;
         return;
     }
-    /* From one end to the other it is 2 (length - width): the filter is twice as long as the footprint, as a tent is.
-     */
+    /* The probes span 2 (length - width), because the filter is twice as long as the footprint, like a tent. */
     float step = 2.0f * (length - width) / (float)(f->probes - 1), inverse = step / TXM_SQRT(norm);
     f->step_u = x * inverse / w;
     f->step_v = y * inverse / h;
     f->spread = length / step;
 }
 
-/* Weight of probe i, not normalised. */
+/* Weight of probe i, not normalized. */
 TXM_ARITH float txm_probe_weight(const txm_footprint *f, uint32_t i)
 {
     float d = ((float)i - 0.5f * (float)(f->probes - 1)) / f->spread, w = 1.0f - d * d;
     return w * w;
 }
 
-/* w and h are those of level 0, as floats because all that is done with them is done in float. */
+/* w and h are those of level 0. They are floats because every use of them is in float. */
 TXM_ARITH txm_footprint txm_footprint_of(const txm_sampler *how, float w, float h, float dudx, float dvdx, float dudy,
                                          float dvdy)
 {
@@ -145,7 +145,7 @@ TXM_ARITH txm_footprint txm_footprint_of(const txm_sampler *how, float w, float 
     return f;
 }
 
-/* The sampler of a lookup that was given no random numbers; `copy` is room for it. */
+/* The sampler for a lookup without random numbers; `copy` is storage for it. */
 TXM_ARITH const txm_sampler *txm_sampler_without_chance(const txm_sampler *how, txm_sampler *copy)
 {
     *copy = *how;
@@ -153,8 +153,9 @@ TXM_ARITH const txm_sampler *txm_sampler_without_chance(const txm_sampler *how, 
     return copy;
 }
 
-/* Bias, and chance where the mode wants it: a half, which rounds to the nearer level, where no number is asked for. A
- * state of 0 adds nothing, as in Cycles, and stays 0. The generator steps only in the two modes that ask for it. */
+/* Adds the bias and, in the two stochastic modes, a random offset. If no number is provided, a half is used, which
+ * rounds to the nearer level. As in Cycles, a state of 0 adds nothing and stays 0. The generator steps only in the two
+ * stochastic modes. */
 TXM_ARITH float txm_level_jitter(const txm_sampler *how, float level, uint32_t *random)
 {
     if (how->mode == TXM_LEVEL_MODE_STOCHASTIC || how->mode == TXM_LEVEL_MODE_STOCHASTIC_FULL) {
@@ -168,7 +169,7 @@ TXM_ARITH float txm_level_jitter(const txm_sampler *how, float level, uint32_t *
     return level + how->mip_bias;
 }
 
-/* The levels that are read, of `levels`: the finer one, and the weight of the next coarser one. */
+/* Returns the finer level that is read, of `levels`, and in *blend the weight of the next coarser one. */
 TXM_ARITH uint32_t txm_level_clamp(float level, uint32_t levels, int blends, float *blend)
 {
     uint32_t last = levels - 1, low = level >= (float)last ? last : level > 0.0f ? (uint32_t)level : 0;
@@ -176,7 +177,7 @@ TXM_ARITH uint32_t txm_level_clamp(float level, uint32_t levels, int blends, flo
     return low;
 }
 
-/* Levels that a lookup may choose from: Cycles never goes beyond the first that fits a tile. */
+/* The number of levels that a lookup may choose from: Cycles stops at the first level that fits in one tile. */
 TXM_ARITH uint32_t txm_levels_of(TXM_GLOBAL const txm_view_texture *t, const txm_sampler *how)
 {
     return how->rule == TXM_LEVEL_RULE_CYCLES ? t->tiled_levels : t->levels;

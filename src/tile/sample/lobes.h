@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Filters with a negative lobe, for random taps: where along one axis the positive and the negative part of a filter
- * lie. Entry i of a table is the distance from the centre within which i/64 of that part's integral lies, one side
- * counted; test_sample computes them again. The integrals are of both sides, over that of the whole filter.
+ * Tables for random taps of filters with a negative lobe: where the positive and the negative part of the filter are
+ * along one axis. Entry i is the distance from the centre that encloses i/64 of the part's integral, on one side;
+ * test_sample recomputes the tables. The integrals cover both sides and are relative to that of the whole filter.
  */
 #ifndef TXM_SAMPLE_LOBES_H
 #define TXM_SAMPLE_LOBES_H
@@ -14,7 +14,7 @@ enum { TXM_LOBE_STEPS = 64 };
 #define TXM_OF_TABLES TXM_ARITH
 #elif defined(__CUDACC__)
 #define TXM_TABLE static __device__ const float
-#define TXM_OF_TABLES static __device__ inline /* the tables are the device's alone */
+#define TXM_OF_TABLES static __device__ inline /* only device code can read the tables */
 #else
 #define TXM_TABLE static const float
 #define TXM_OF_TABLES TXM_ARITH

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * One lookup, from coordinates to a colour. Every back-end compiles this text; those that bring txm_taps_* of their
- * own define TXM_TAPS_FAST first.
+ * One lookup, from coordinates to a colour. Every back-end compiles this text; a back-end with its own txm_taps_*
+ * functions defines TXM_TAPS_FAST first.
  *
- * The room src/tile/sample looks textures up as a renderer does: from coordinates and derivatives to levels (level.h),
- * from levels to tiles and pixels (wrap.h, entries), from pixels to a colour (filter.h, taps.h, lobes.h, rgba.h).
- * scalar.c, x86/ and arm/ compile the same text; texture_set.c keeps tiles in memory; explain.c says how a colour came
- * about. The public headers are txtile/sampler.h and ray.h.
+ * The directory src/tile/sample looks up textures for a renderer: from coordinates and derivatives to levels (level.h),
+ * from levels to tiles and pixels (wrap.h, entries), and from pixels to a colour (filter.h, taps.h, lobes.h, rgba.h).
+ * scalar.c, x86/ and arm/ compile the same text; texture_set.c keeps tiles in memory; explain.c reports how a colour
+ * was computed. The public headers are txtile/sampler.h and ray.h.
  */
 #ifndef TXM_SAMPLE_LOOKUP_H
 #define TXM_SAMPLE_LOOKUP_H
@@ -28,15 +28,15 @@
 
 /* ---- tiles ---- */
 
-/* Whether nobody sees to it: requests of other launches and failures of other rounds are over. */
+/* Whether this launch may request the tile. Requests of other launches and failures of other rounds have expired. */
 TXM_FLOW int txm_slot_may_be_asked_for(const TXM_VIEW *view, uint32_t slot)
 {
     return slot == TXM_SLOT_NONE ||
            (slot - TXM_SLOT_REQUESTED <= 0x1FFFFu && slot != TXM_SLOT_REQUESTED + view->launch);
 }
 
-/* Which requests are rejected: a hash that differs for each request of a lane and each launch, so that no tile is
- * always unlucky (the finalizer of MurmurHash3). */
+/* A hash that decides which requests are rejected (the finalizer of MurmurHash3). It differs for each request of a lane
+ * and for each launch, so that no tile is rejected every time. */
 TXM_ARITH uint32_t txm_request_draw(uint32_t index, uint32_t asked, uint32_t launch)
 {
     uint32_t h = index ^ asked * 0x9E3779B9u ^ launch * 0x7FEB352Du;
@@ -45,14 +45,14 @@ TXM_ARITH uint32_t txm_request_draw(uint32_t index, uint32_t asked, uint32_t lau
     return h ^ h >> 16;
 }
 
-/* What is not there: puts it on the lane's list, unless some lane of this launch has it already or the list is full.
- * The exchange is what makes the tile this lane's to ask for: of many lanes that miss it, precisely one wins. */
+/* Adds a missing tile to the lane's list, unless another lane of this launch has requested it already or the list is
+ * full. If many lanes miss the same tile, the atomic exchange lets exactly one of them request it. */
 TXM_PART txm_look txm_tile_missing(const TXM_VIEW *view, TXM_GLOBAL const txm_view_texture *t, uint32_t level,
                                    uint32_t index, txm_lane *lane)
 {
     TXM_GLOBAL uint32_t *slot = txm_slot_word(view, index);
     uint32_t now = TXM_LOAD_SLOT(slot);
-    if (now == TXM_SLOT_UNREGISTERED) { /* the level as a whole */
+    if (now == TXM_SLOT_UNREGISTERED) { /* request the level as a whole */
         index = t->first + level;
         slot = txm_slot_word(view, index);
         now = TXM_LOAD_SLOT(slot);
@@ -73,8 +73,8 @@ TXM_PART txm_look txm_tile_missing(const TXM_VIEW *view, TXM_GLOBAL const txm_vi
     return TXM_LOOK_MISSED;
 }
 
-/* The pixels of entry `index`, which is one of the level's; NULL if they are not there. A slot that is seen
- * has its pixels: acquire here pairs with release where the tile is published. */
+/* The pixels of entry `index`, which belongs to the level; NULL if the tile is missing. The acquire load pairs with the
+ * release store that publishes a tile, so a visible slot has its pixels. */
 TXM_FLOW TXM_GLOBAL const uint8_t *txm_tile_pixels(const TXM_VIEW *view, TXM_GLOBAL const txm_view_texture *t,
                                                    uint32_t level, uint32_t index, txm_lane *lane, txm_look *look)
 {
@@ -87,7 +87,7 @@ TXM_FLOW TXM_GLOBAL const uint8_t *txm_tile_pixels(const TXM_VIEW *view, TXM_GLO
     return txm_slot_address(view, t, slot);
 }
 
-/* Where pixels and descriptions lie, for languages that want to know. */
+/* The address space of pixels and descriptions, in languages that distinguish them. */
 #ifndef TXM_GLOBAL
 #define TXM_GLOBAL
 #endif
@@ -97,7 +97,7 @@ TXM_ARITH int txm_is_packed(TXM_GLOBAL const txm_view_texture *t)
     return t->tile_shift == TXM_SHIFT_PACKED;
 }
 
-/* Tiles of a level lie row by row. `w` is the level's width, which the caller has already. */
+/* Tiles of a level are numbered row by row. `w` is the level's width, which every caller has at hand. */
 TXM_ARITH uint32_t txm_entry_of(TXM_GLOBAL const txm_view_texture *t, uint32_t level, uint32_t w, uint32_t tile_x,
                                 uint32_t tile_y)
 {
@@ -109,12 +109,12 @@ TXM_ARITH uint32_t txm_entry_of(TXM_GLOBAL const txm_view_texture *t, uint32_t l
 
 /* ---- one level ---- */
 
-/* A colour and its derivatives by u and v, as they are summed up: not scaled. */
+/* A colour and its derivatives by u and v while they are summed, before scaling. */
 typedef struct txm_sum {
     txm_rgba color, du, dv;
 } txm_sum;
 
-/* A pixel of the plane in a level of a packed texture, whose tile is at `p`. */
+/* A pixel of the plane, read from a level of a packed texture, whose tile is at `p`. */
 TXM_ARITH txm_rgba txm_packed_texel(TXM_GLOBAL const txm_view_texture *t, TXM_GLOBAL const uint8_t *p, uint32_t level,
                                     int32_t x, int32_t y)
 {
@@ -125,7 +125,7 @@ TXM_ARITH txm_rgba txm_packed_texel(TXM_GLOBAL const txm_view_texture *t, TXM_GL
     return txm_texel(t->type, t->channels, p + t->level_first[level] + (uint32_t)(py * w + px) * t->pixel_bytes);
 }
 
-/* Linear and cubic, pixel by pixel: a packed level has no border. */
+/* Linear and cubic lookups in a packed level, pixel by pixel because it has no border. */
 TXM_ARITH void txm_packed_interpolate(TXM_GLOBAL const txm_view_texture *t, TXM_GLOBAL const uint8_t *p, uint32_t level,
                                       const txm_place *place, int filter, const float *slope, txm_sum *out)
 {
@@ -160,9 +160,8 @@ TXM_ARITH void txm_packed_interpolate(TXM_GLOBAL const txm_view_texture *t, TXM_
     }
 }
 
-/* Linear and cubic: the taps lie in one padded tile. `slope` is the direction of u and v in the wrapped
- * coordinate. Tiles have borders of two pixels for this: no lookup of these filters ever needs a second
- * tile. */
+/* Linear and cubic lookups, whose taps are all in one padded tile: the border of two pixels means that these filters
+ * never need a second tile. `slope` is the direction of u and v in the wrapped coordinate. */
 TXM_FLOW txm_look txm_level_interpolate(const TXM_VIEW *view, TXM_GLOBAL const txm_view_texture *t, uint32_t level,
                                         float x, float y, int filter, const float *slope, txm_lane *lane, txm_sum *out)
 {
@@ -179,7 +178,7 @@ TXM_FLOW txm_look txm_level_interpolate(const TXM_VIEW *view, TXM_GLOBAL const t
         txm_packed_interpolate(t, p, level, &place, filter, slope, out);
         return TXM_LOOK_RESIDENT;
     }
-    int32_t first = TXM_BORDER_PX - (cubic ? 1 : 0); /* of the taps, from the place on */
+    int32_t first = TXM_BORDER_PX - (cubic ? 1 : 0); /* of the taps, counted from the place */
     p += (uint32_t)(place.y - (int32_t)(tile_y << t->tile_shift) + first) * t->row_bytes +
          (uint32_t)(place.x - (int32_t)(tile_x << t->tile_shift) + first) * t->pixel_bytes;
     if (cubic) {
@@ -205,7 +204,8 @@ TXM_FLOW txm_look txm_level_interpolate(const TXM_VIEW *view, TXM_GLOBAL const t
     return TXM_LOOK_RESIDENT;
 }
 
-/* One pixel: the closest one, or a random tap beyond any padding, which the extension brings back into the level. */
+/* Reads one pixel: the closest one, or a random tap. A random tap can lie beyond the border, so the extension brings it
+ * back into the level. */
 TXM_FLOW txm_look txm_level_pixel(const TXM_VIEW *view, TXM_GLOBAL const txm_view_texture *t, uint32_t level, float x,
                                   float y, txm_lane *lane, txm_rgba *out)
 {
@@ -231,7 +231,7 @@ TXM_FLOW txm_look txm_level_pixel(const TXM_VIEW *view, TXM_GLOBAL const txm_vie
     return TXM_LOOK_RESIDENT;
 }
 
-/* `u` and `v` are wrapped. Where nothing is resident *out is untouched. */
+/* `u` and `v` are wrapped already. If the level is missing, *out is not changed. */
 TXM_FLOW txm_look txm_level_sample(const TXM_VIEW *view, TXM_GLOBAL const txm_view_texture *t, const txm_sampler *how,
                                    uint32_t level, float u, float v, const txm_jitter *jitter, const float *slope,
                                    txm_lane *lane, txm_sum *out)
@@ -261,8 +261,8 @@ TXM_FLOW txm_look txm_level_sample(const TXM_VIEW *view, TXM_GLOBAL const txm_vi
     return look;
 }
 
-/* What stands in for a level that is not there, not scaled. Divided by the scale, since the sum it joins is
- * scaled afterwards. */
+/* The colour that stands in for a missing level. It is divided by the scale because the sum that it is added to is
+ * scaled later. */
 TXM_PART txm_sum txm_stand_in(const TXM_VIEW *view, TXM_GLOBAL const txm_view_texture *t, const txm_sampler *how,
                               uint32_t level, float u, float v, const txm_jitter *jitter)
 {
@@ -287,8 +287,8 @@ typedef struct txm_levels {
     float blend;
 } txm_levels;
 
-/* One level, or two that are blended. A level that is missing is stood in for by itself, so that the other
- * still counts; the worse of the two results is returned. */
+/* Reads one level, or blends two. Each missing level has its own stand-in, so the other one still contributes; the
+ * worse of the two results is returned. */
 TXM_FLOW txm_look txm_probe_sample(const TXM_VIEW *view, TXM_GLOBAL const txm_view_texture *t, const txm_sampler *how,
                                    txm_levels levels, float u, float v, const txm_jitter *jitter, const float *slope,
                                    txm_lane *lane, txm_sum *out)
@@ -312,25 +312,25 @@ TXM_FLOW txm_look txm_probe_sample(const TXM_VIEW *view, TXM_GLOBAL const txm_vi
     return look;
 }
 
-/* Wraps the coordinates of a probe; false where CLIP rejects them. */
+/* Wraps the coordinates of a probe; returns false if CLIP rejects them. */
 TXM_FLOW int txm_probe_wrap(TXM_GLOBAL const txm_view_texture *t, float *u, float *v, float slope[2])
 {
     slope[0] = txm_wrap_slope(*u, t->extension);
     slope[1] = txm_wrap_slope(*v, t->extension);
-    /* Both are wrapped before one can reject. */
+    /* Not &&: both coordinates must be wrapped even if the first is rejected. */
     return txm_wrap(u, t->extension) & txm_wrap(v, t->extension);
 }
 
 /* ---- the whole lookup ---- */
 
-/* Element by element: `out` need not be aligned. */
+/* Stores single elements, because `out` may be unaligned. */
 TXM_ARITH void txm_color_store(txm_rgba c, float out[4])
 {
     for (int i = 0; i < 4; i++)
         out[i] = c[i];
 }
 
-/* Magenta for failures, clear for what CLIP rejects; neither changes with u or v. */
+/* Magenta for failures, clear for lookups that CLIP rejects. Neither changes with u or v, so the derivatives are 0. */
 TXM_ARITH void txm_color_constant(float r, float g, float b, float a, float out[4], float *du, float *dv)
 {
     out[0] = r, out[1] = g, out[2] = b, out[3] = a;
@@ -338,15 +338,15 @@ TXM_ARITH void txm_color_constant(float r, float g, float b, float a, float out[
         du[i] = dv[i] = 0.0f;
 }
 
-/* From sums of codes to the colour that goes out. `covered` is the weight of the probes that CLIP did not reject. */
+/* Converts sums of codes to the final colour. `covered` is the weight of the probes that CLIP did not reject. */
 TXM_FLOW txm_rgba txm_color_scale(TXM_GLOBAL const txm_view_texture *t, txm_rgba sum, float covered)
 {
     txm_rgba c = sum * t->scale;
     return t->channels == 1 ? txm_rgba_make(c[0], c[0], c[0], covered) : c;
 }
 
-/* NaN is made the same everywhere before and after the operations: processors differ in the bits of the
- * ones they produce. */
+/* Replaces every NaN by the same one before and after the operations, because processors produce NaNs with different
+ * bits. */
 TXM_FLOW void txm_color_finish(TXM_GLOBAL const txm_view_texture *t, const txm_sampler *how, const txm_sum *sum,
                                float covered, float out[4], float *du, float *dv)
 {
@@ -365,7 +365,8 @@ TXM_FLOW void txm_color_finish(TXM_GLOBAL const txm_view_texture *t, const txm_s
     }
 }
 
-/* The texture at (u, v): itself, or a tile of a UDIM set, to which *u and *v become relative. NULL: none. */
+/* The texture at (u, v): the texture itself, or a tile of a UDIM set, in which case *u and *v become relative to it.
+ * NULL if the set has no tile there. */
 TXM_FLOW TXM_GLOBAL const txm_view_texture *txm_texture_at(const TXM_VIEW *view, uint32_t texture, float *u, float *v)
 {
     uint32_t index;
@@ -380,8 +381,8 @@ TXM_FLOW TXM_GLOBAL const txm_view_texture *txm_texture_at(const TXM_VIEW *view,
     return id < view->texture_count ? view->textures + id : 0;
 }
 
-/* Several probes along the long axis of the footprint. Every probe has the same jitter and levels. Those
- * that CLIP rejects count as clear, by adding to the total and to nothing else. */
+/* Places several probes along the long axis of the footprint, all with the same jitter and levels. Probes that CLIP
+ * rejects count as clear: they add to the total weight only. */
 TXM_FLOW txm_look txm_probes_sample(const TXM_VIEW *view, TXM_GLOBAL const txm_view_texture *t, const txm_sampler *how,
                                     const txm_lookup *at, const txm_footprint *f, txm_levels levels,
                                     const txm_jitter *jitter, txm_lane *lane, int with_slopes, txm_sum *out,
@@ -416,9 +417,8 @@ TXM_FLOW txm_look txm_probes_sample(const TXM_VIEW *view, TXM_GLOBAL const txm_v
     return look;
 }
 
-/* du and dv are both NULL or both not. No texture of that number, and a UDIM tile that is not there, are
- * magenta. The order in which the random state is used, first the level and then the taps, is part of what
- * callers may rely on. */
+/* du and dv are both NULL or both valid. An unknown texture and a missing UDIM tile give magenta. The random state is
+ * used for the level first and then for the taps; callers may rely on this order. */
 TXM_FLOW txm_look txm_lookup_sample(const TXM_VIEW *view, uint32_t texture, const txm_sampler *how,
                                     const txm_lookup *given, txm_lane *lane, float out[4], float *du, float *dv)
 {
@@ -431,7 +431,7 @@ TXM_FLOW txm_look txm_lookup_sample(const TXM_VIEW *view, uint32_t texture, cons
     const int in_footprint = txm_filter_draws_in_footprint(how->filter);
     float u = at.u, v = at.v, slope[2], covered = 1.0f;
     int inside = txm_probe_wrap(t, &u, &v, slope);
-    /* Footprints that are larger than a point may reach in from outside. */
+    /* A footprint that is larger than a point may overlap the texture even if its centre is outside. */
     if (!inside && how->rule != TXM_LEVEL_RULE_PROBES && !in_footprint) {
         txm_color_constant(0.0f, 0.0f, 0.0f, 0.0f, out, du, dv);
         return TXM_LOOK_RESIDENT;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A colour of four floats with + - * element by element, which every compiler that takes these headers has in its own
- * notation: GCC and Clang as a vector of 16 bytes, OpenCL C as float4, CUDA as a struct with operators.
+ * A colour of four floats with element-wise + - *. Each compiler has its own notation for it: a vector of 16 bytes in
+ * GCC and Clang, float4 in OpenCL C, and a struct with operators in CUDA.
  */
 #ifndef TXM_SAMPLE_RGBA_H
 #define TXM_SAMPLE_RGBA_H
@@ -41,7 +41,7 @@ TXM_ARITH txm_rgba operator*(txm_rgba a, float w)
     return txm_rgba_make(a[0] * w, a[1] * w, a[2] * w, a[3] * w);
 }
 
-/* NaN, whatever its sign and payload, becomes the one NaN that lookups give. */
+/* Replaces every NaN, whatever its sign and payload, by the one NaN that lookups return. */
 TXM_ARITH txm_rgba txm_rgba_quiet(txm_rgba a)
 {
     for (int i = 0; i < 4; i++)
@@ -60,7 +60,7 @@ TXM_ARITH txm_rgba txm_rgba_make(float r, float g, float b, float a)
     return (txm_rgba){r, g, b, a};
 }
 
-/* NaN, whatever its sign and payload, becomes the one NaN that lookups give. */
+/* Replaces every NaN, whatever its sign and payload, by the one NaN that lookups return. */
 TXM_ARITH txm_rgba txm_rgba_quiet(txm_rgba a)
 {
     typedef int32_t bits __attribute__((vector_size(16)));

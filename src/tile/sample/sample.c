@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The public calls of the sampler: options, choice of the back-end for this machine.
+ * The sampler's public functions: options, and the choice of a back-end for this machine.
  *
- * The back-end is chosen once, by the machine and $TXMILL_ISA. Checks of options are here so that the lookups
- * themselves, which run a hundred million times, need none.
+ * The back-end is chosen once, from the processor's features and $TXMILL_ISA. Options are checked here, so that
+ * lookups, which run hundreds of millions of times, need no checks.
  */
 #include <string.h>
 
@@ -13,7 +13,7 @@
 #include "tile/sample/sample_ops.h"
 #include "tile/sample/wrap.h"
 
-/* NULL for one that the build or the machine lacks. */
+/* NULL if the build or the machine lacks it. */
 const txm_sample_ops *txm_sample_ops_isa(const char *isa)
 {
     static const txm_sample_ops *const tables[] = {
@@ -38,18 +38,18 @@ static txm_look choose_sample_d(const txm_view *view, uint32_t texture, const tx
 static txm_look choose_sample_n(const txm_view *view, uint32_t texture, const txm_sampler *how,
                                 const txm_lookups *batch, txm_lane *lane);
 
-/* Until the first lookup a table of functions that choose one for this machine; whoever comes at the same time chooses
- * the same. So a lookup costs only two loads and a jump more. */
+/* The initial table, whose functions choose a back-end on the first lookup; threads that race here choose the same one.
+ * After that a lookup costs only two more loads and a jump. */
 static const txm_sample_ops choosing = {"none", choose_sample, NULL, choose_sample_d, choose_sample_n};
 static const txm_sample_ops *chosen = &choosing;
 
-/* Relaxed is enough: both tables are constant data. */
+/* A relaxed load is enough because both tables are constant. */
 static const txm_sample_ops *ops(void)
 {
     return __atomic_load_n(&chosen, __ATOMIC_RELAXED);
 }
 
-/* May run in several threads at once; each stores the same pointer. */
+/* May run in several threads at once, all of which store the same pointer. */
 static const txm_sample_ops *choose_for_machine(void)
 {
     const txm_sample_ops *best = txm_sample_ops_isa(txm_ops_best()->isa);
@@ -111,7 +111,7 @@ enum {
 };
 _Static_assert(FILTERS <= 32, "filter.h keeps sets of filters in words of 32 bits");
 
-/* NULL beyond the last, here and below: that is how options are checked and listed. */
+/* NULL beyond the last value, here and below; callers use that to check and list options. */
 const char *txm_level_rule_name(txm_level_rule rule)
 {
     return (unsigned)rule < RULES ? rules[rule] : NULL;
@@ -137,13 +137,13 @@ bool txm_filter_is_stochastic(txm_filter filter)
     return (unsigned)filter < FILTERS && txm_filter_draws((int)filter);
 }
 
-/* Rule and mode 0 are Cycles'. */
+/* Rule 0 and mode 0 are those of Cycles. */
 void txm_sampler_init(txm_sampler *how)
 {
     *how = (txm_sampler){.filter = TXM_FILTER_LINEAR, .anisotropy = TXM_MAX_ANISOTROPY};
 }
 
-/* Names the member and its value. */
+/* The error names the member and its value. */
 txm_status txm_sampler_check(const txm_sampler *how, txm_error *err)
 {
     txm_error_clear(err);
@@ -173,7 +173,7 @@ txm_status txm_sampler_check(const txm_sampler *how, txm_error *err)
     return TXM_OK;
 }
 
-/* For callers that want to know without looking anything up. */
+/* The level that a lookup would choose, without looking anything up. */
 float txm_level_of(uint32_t width, uint32_t height, const txm_sampler *how, const txm_lookup *at, uint32_t *random)
 {
     uint32_t none = 0;
@@ -181,7 +181,7 @@ float txm_level_of(uint32_t width, uint32_t height, const txm_sampler *how, cons
     return txm_level_jitter(how, f.level, random ? random : &none);
 }
 
-/* Of the last row one column has no number of four digits. */
+/* The last row lacks one column, whose number would need five digits. */
 uint32_t txm_udim_of(float *u, float *v)
 {
     enum { ROWS = 900, LAST = 9999 - 1001 };

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The table of lookups. Scalar C is the specification; an ISA's entries give the same bits faster.
+ * The table of lookup functions. The scalar C version is the specification; the entries of an ISA give the same bits
+ * faster.
  *
- * Which entry serves is decided once per process, by what the processor has (tile/ops/ops.h); tests and
- * benchmarks may ask for one by name. Equal bits are what makes a picture the same on every machine of a farm.
+ * The entry is chosen once per process, from the processor's features (tile/ops/ops.h); tests and benchmarks may select
+ * one by name. The results have to be equal to the bit, because a picture must be the same on every machine of a farm.
  */
 #ifndef TXM_SAMPLE_SAMPLE_OPS_H
 #define TXM_SAMPLE_SAMPLE_OPS_H
@@ -15,26 +16,27 @@
 typedef txm_look (*txm_sample_function)(const txm_view *view, uint32_t texture, const txm_sampler *how,
                                         const txm_lookup *at, txm_lane *lane, float out[4]);
 
-/* Lookups of a thread that somebody else waits for before taking away what they may see: the texture cache. An entry
- * for them ends the lookup where it ends itself, at the tail of whatever path it has taken; a function around it,
- * which would have to be returned to, costs a twentieth of a lookup. */
+/* Lookups that the texture cache waits for before it takes away anything that they may still read. An entry for guarded
+ * lookups leaves the guard itself, at the end of whichever path it took; a wrapper function, which every path would
+ * have to return to, would cost a twentieth of a lookup. */
 typedef struct txm_guard txm_guard;
 typedef txm_look (*txm_guarded_function)(txm_guard *g, uint32_t texture, const txm_sampler *how, const txm_lookup *at,
                                          uint32_t *random, float out[4]);
 struct txm_guard {
-    txm_view view; /* first: where it is, the guard is */
-    /* What to call when `active` is set: the entry of this machine, or another that sees to it that something has
-     * changed. Exchanged by others at any time. */
+    txm_view view; /* first, so that a pointer to it is a pointer to the guard */
+    /* The function to call when `active` is set: this machine's entry, or one that first handles a change. Other
+     * threads may exchange it at any time. */
     _Atomic(txm_guarded_function) sample;
-    /* What an entry ends with where the lookup did not find all that it needed: called when `active` is 0 again, with
-     * what the entry was given; *random is as it was. */
+    /* Called at the end of a lookup that missed a tile, after `active` is 0 again, with the arguments of the lookup;
+     * *random is unchanged. */
     txm_guarded_function missed;
-    atomic_uint active;            /* in a lookup */
-    atomic_uint_least64_t lookups; /* that found everything; changes between two of them, while active is 0 */
+    atomic_uint active;            /* 1: during a lookup */
+    atomic_uint_least64_t lookups; /* number that found every tile; changes only between lookups, while active is 0 */
 };
 _Static_assert(offsetof(txm_guard, view) == 0, "a guard is found by its view");
 
-/* No atomic addition: each thread has counters of its own. Whoever sees a new count sees what came before it. */
+/* Not an atomic addition, because each thread has its own counters. A thread that sees a new count also sees everything
+ * written before it. */
 static inline void txm_count(atomic_uint_least64_t *counter, uint64_t n)
 {
     atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + n, memory_order_release);

@@ -2,12 +2,11 @@
  *
  * Lookups in plain C: the specification.
  *
- * lookup.h and entries.h compiled as they are: the text of the specification and of every back-end is the same, only
- * taps differ.
+ * Compiles lookup.h and entries.h as they are; the other back-ends compile the same text and replace only the taps.
  */
 #include "tile/sample/entries.h"
 
-/* One element after the other: what a batch is defined by. */
+/* Looks up one element after the other, which defines the result of a batch. */
 static txm_look sample_batch(const txm_view *view, uint32_t texture, const txm_sampler *how, const txm_lookups *batch,
                              txm_lane *lane)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Random taps: instead of weighing many pixels, one is drawn with the filter's weight as its probability. Filters with
- * negative lobes take two, one from each part.
+ * Random taps: instead of weighting many pixels, a lookup picks one with the filter's weight as its probability.
+ * Filters with negative lobes take two taps, one from each part.
  */
 #ifndef TXM_SAMPLE_STOCHASTIC_H
 #define TXM_SAMPLE_STOCHASTIC_H
@@ -11,11 +11,12 @@
 
 typedef struct txm_jitter {
     uint32_t taps;    /* 1 or 2 */
-    float x[2], y[2]; /* in pixels of the level; EWA: in derivatives, x of dudx and dvdx, y of the others */
+    float x[2], y[2]; /* in pixels of the level; EWA: x multiplies dudx and dvdx, y the others */
     float weight[2];
 } txm_jitter;
 
-/* 0 to 1. The generator's low bits are poor, and so is one value beside the next: a hash of the state is used. */
+/* From 0 to 1. The generator's low bits are poor and its successive values are correlated, so a hash of the state is
+ * returned. */
 TXM_ARITH float txm_random_next(uint32_t *state)
 {
     uint32_t n = *state = txm_random_step(*state);
@@ -27,7 +28,7 @@ TXM_ARITH float txm_random_next(uint32_t *state)
     return (float)(n >> 8) * (1.0f / 16777216.0f);
 }
 
-/* Sine and cosine of a full turn times t, 0 <= t <= 1. */
+/* The sine and cosine of a full turn times t, 0 <= t <= 1. */
 TXM_ARITH void txm_turn(float t, float *sine, float *cosine)
 {
     int32_t quarter = (int32_t)(4.0f * t + 0.5f);
@@ -39,7 +40,7 @@ TXM_ARITH void txm_turn(float t, float *sine, float *cosine)
     *cosine = quarter == 0 ? c : quarter == 1 ? -s : quarter == 2 ? -c : s;
 }
 
-/* Two independent values of the normal distribution with this deviation (Box and Muller). */
+/* Two independent normally distributed values with this deviation (Box and Muller). */
 TXM_ARITH void txm_random_normal(uint32_t *state, float deviation, float *x, float *y)
 {
     float a = txm_random_next(state), b = txm_random_next(state), s, c;
@@ -50,14 +51,14 @@ TXM_ARITH void txm_random_normal(uint32_t *state, float deviation, float *x, flo
     *y = radius * s;
 }
 
-/* By the inverse of its integral, one side of the peak at a time. */
+/* Inverts the integral of the tent, one side of the peak at a time. */
 TXM_ARITH float txm_random_tent(uint32_t *state)
 {
     float a = 2.0f * txm_random_next(state);
     return a < 1.0f ? TXM_SQRT(a) - 1.0f : 1.0f - TXM_SQRT(2.0f - a);
 }
 
-/* One side of a filter's part, by its table, on a random side. */
+/* Draws from one part of the filter by its table, on a random side. */
 TXM_OF_TABLES float txm_random_lobe(uint32_t *state, int mitchell, int minus)
 {
     float a = 2.0f * txm_random_next(state), side = 1.0f;
@@ -78,7 +79,7 @@ TXM_OF_TABLES float txm_random_lobe(uint32_t *state, int mitchell, int minus)
     return side * ((1.0f - f) * low + f * high);
 }
 
-/* In two dimensions the filter is positive where both axes have the same sign. */
+/* In two dimensions the filter is positive if it has the same sign along both axes. */
 TXM_OF_TABLES void txm_jitter_lobes(uint32_t *state, int mitchell, txm_jitter *j)
 {
     float p = mitchell ? TXM_MITCHELL_PLUS : TXM_LANCZOS_PLUS, n = mitchell ? TXM_MITCHELL_MINUS : TXM_LANCZOS_MINUS;
@@ -93,8 +94,8 @@ TXM_OF_TABLES void txm_jitter_lobes(uint32_t *state, int mitchell, txm_jitter *j
     j->weight[1] = -(2.0f * p * n);
 }
 
-/* Without a state there is no chance: all of these filters are then the closest pixel. A number of the caller's is a
- * state of which nothing is told. */
+/* Without a state nothing is random: all of these filters then read the closest pixel. A number that the caller
+ * provides is used as a state that is not written back. */
 TXM_OF_TABLES txm_jitter txm_jitter_of(const txm_sampler *how, uint32_t *random)
 {
     const int filter = how->filter, numbered = how->chance == TXM_CHANCE_NUMBER;
@@ -111,7 +112,7 @@ TXM_OF_TABLES txm_jitter txm_jitter_of(const txm_sampler *how, uint32_t *random)
         j.x[0] = txm_random_tent(state);
         j.y[0] = txm_random_tent(state);
         break;
-    case TXM_FILTER_STOCHASTIC_GAUSSIAN: /* the tent's variance: 1/6 */
+    case TXM_FILTER_STOCHASTIC_GAUSSIAN: /* the variance of the tent, 1/6 */
     case TXM_FILTER_STOCHASTIC_EWA:
         txm_random_normal(state, 0.408248290f, &j.x[0], &j.y[0]);
         break;

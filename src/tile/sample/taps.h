@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Texels and their weights. The order of the sums is part of the specification: rows are added up in each column first,
- * then the columns, even ones and odd ones apart, because that is what vectors of two pixels do.
+ * Texels and their weights. The order of the sums is part of the specification: the rows are summed in each column
+ * first, then the columns, even and odd ones separately, because this is how vectors of two pixels compute it.
  */
 #ifndef TXM_SAMPLE_TAPS_H
 #define TXM_SAMPLE_TAPS_H
@@ -9,7 +9,7 @@
 #include "tile/sample/rgba.h"
 #include "tile/sample/wrap.h"
 
-/* A sample as a float, not scaled. */
+/* A sample as a float, before scaling. */
 TXM_ARITH float txm_texel_sample(int type, TXM_GLOBAL const uint8_t *p)
 {
     switch (type) {
@@ -24,13 +24,13 @@ TXM_ARITH float txm_texel_sample(int type, TXM_GLOBAL const uint8_t *p)
     }
 }
 
-/* What an alpha of 1 is stored as. */
+/* The stored value of an alpha of 1. */
 TXM_ARITH float txm_texel_opaque(int type)
 {
     return type == TXM_TYPE_U8 ? 255.0f : type == TXM_TYPE_U16 ? 65535.0f : 1.0f;
 }
 
-/* A pixel, not scaled; of one channel in the first element, the others 0. */
+/* A pixel before scaling. A single channel is in the first element, and the others are 0. */
 TXM_ARITH txm_rgba txm_texel(int type, int channels, TXM_GLOBAL const uint8_t *p)
 {
     uint32_t bytes = type == TXM_TYPE_U8 ? 1 : type == TXM_TYPE_FLOAT ? 4 : 2;
@@ -41,8 +41,8 @@ TXM_ARITH txm_rgba txm_texel(int type, int channels, TXM_GLOBAL const uint8_t *p
                          channels == 3 ? txm_texel_opaque(type) : txm_texel_sample(type, p + 3 * bytes));
 }
 
-/* The products of four weights across and four down, or of two and two, with the pixels that `texel` gives: col(i) is
- * the sum over rows. */
+/* Sums the pixels that `texel` returns with the products of four weights across and four down, or of two and two;
+ * col(i) is the sum over rows. */
 TXM_ARITH txm_rgba txm_sum_linear(const float wx[2], const float wy[2], const txm_rgba t[2][2])
 {
     txm_rgba left = t[0][0] * (wy[0] * wx[0]) + t[1][0] * (wy[1] * wx[0]);
@@ -50,7 +50,7 @@ TXM_ARITH txm_rgba txm_sum_linear(const float wx[2], const float wy[2], const tx
     return left + right;
 }
 
-/* Down first, then across: four multiplications across are then of whole columns. */
+/* Down first, then across, so that the four multiplications across apply to whole columns. */
 TXM_ARITH txm_rgba txm_sum_cubic(const float wx[4], const float wy[4], const txm_rgba t[4][4])
 {
     txm_rgba column[4];
@@ -59,8 +59,9 @@ TXM_ARITH txm_rgba txm_sum_cubic(const float wx[4], const float wy[4], const txm
     return (column[0] * wx[0] + column[2] * wx[2]) + (column[1] * wx[1] + column[3] * wx[3]);
 }
 
-/* The colour at a place and, where dx is not NULL, its derivatives by the level's x and y. `p` is the first of the
- * taps' pixels, rows row_bytes apart. Back-ends replace these two with vector code of the same bits. */
+/* The colour at a place and, if dx is not NULL, its derivatives by the level's x and y. `p` is the first of the taps'
+ * pixels, whose rows are row_bytes apart. Back-ends replace these two functions with vector code that gives the same
+ * bits. */
 #ifndef TXM_TAPS_FAST
 TXM_ARITH txm_rgba txm_taps_linear(TXM_GLOBAL const txm_view_texture *t, TXM_GLOBAL const uint8_t *p, const float wx[2],
                                    const float wy[2])
@@ -84,7 +85,7 @@ TXM_ARITH txm_rgba txm_taps_cubic(TXM_GLOBAL const txm_view_texture *t, TXM_GLOB
     return txm_sum_cubic(wx, wy, texels);
 }
 
-/* Replaced as well, where a back-end has one. */
+/* A back-end may replace this as well. */
 TXM_ARITH txm_rgba txm_taps_closest(TXM_GLOBAL const txm_view_texture *t, TXM_GLOBAL const uint8_t *p)
 {
     return txm_texel(t->type, t->channels, p);
@@ -93,8 +94,8 @@ TXM_ARITH txm_rgba txm_taps_closest(TXM_GLOBAL const txm_view_texture *t, TXM_GL
 
 /* ---- after the lookup ---- */
 
-/* Colour divided by alpha and decoded from sRGB, as Cycles does after its lookup. Derivatives (NULL: none) follow by
- * the chain rule. */
+/* Divides the colour by alpha and decodes sRGB, as Cycles does after its lookup. The derivatives (NULL: none) follow
+ * from the chain rule. */
 TXM_ARITH void txm_after(int after, float c[4], float *du, float *dv)
 {
     float a = c[3];
@@ -110,7 +111,7 @@ TXM_ARITH void txm_after(int after, float c[4], float *du, float *dv)
     if (!(after & TXM_AFTER_SRGB))
         return;
     for (int i = 0; i < 3; i++) {
-        if (du) { /* of 0, x/12.92 and ((x + 0.055)/1.055)^2.4 */
+        if (du) { /* derivatives of 0, x/12.92 and ((x + 0.055)/1.055)^2.4 */
             float x = (c[i] + 0.055f) * (1.0f / 1.055f);
             float slope = c[i] >= 0.04045f ? (2.4f / 1.055f) * txm_pow_positive(x, 1.4)
                           : c[i] > 0.0f    ? 1.0f / 12.92f

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Textures in memory: a page table over tx files whose tiles are read when they are asked for, and stay.
+ * Textures in memory: a page table over tx files whose tiles are read when they are requested and then kept.
  *
- * In: tx files. Out: a view for lookups: per texture its levels, per tile an entry that is empty, pending or a place
- * in a slab. Tiles are read with their borders, so that a lookup never needs two of them.
+ * The view that lookups use has the levels of each texture, and an entry for each tile, which is empty, pending or a
+ * place in a slab. Tiles are read with their borders, so that a lookup never needs two of them.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -17,19 +17,20 @@
 
 enum {
     SLAB_BYTES = 512 << 10,
-    ARENA_BYTES = 2 << 20, /* slabs are cut from pieces that huge pages fit: random lookups miss fewer TLB entries */
+    ARENA_BYTES =
+        2 << 20, /* slabs are cut from arenas of the size of a huge page, which saves TLB misses in random lookups */
     SLOTS_PER_SLAB = 1 << TXM_SLOT_BITS
 };
 
-/* The data of a texture that the view lacks. */
+/* Data of a texture that is not in the view. */
 typedef struct texture {
-    txm_tx *tx;                     /* NULL: a UDIM set, or called */
-    txm_called_texture called;      /* `read` is NULL: none */
+    txm_tx *tx;                     /* NULL: a UDIM set, or a texture read by a callback */
+    txm_called_texture called;      /* `read` is NULL if there is none */
     uint32_t free_slot, slots_left; /* in the slab that is being filled */
-    uint8_t *unwidened;             /* a padded tile of the file's own channels; NULL: they are the view's */
+    uint8_t *unwidened;             /* a padded tile in the channels of the file; NULL: the view has the same */
 } texture;
 
-/* An array that grows; `bytes` of an element. */
+/* A growing array; `bytes` is the size of an element. */
 typedef struct array {
     void *items;
     size_t count, capacity, bytes;
@@ -41,8 +42,8 @@ struct txm_texture_set {
     txm_view view;
 };
 
-/* Room for `more` elements at the end; NULL: no memory. Not counted yet: whoever has filled them in raises
- * `count`. */
+/* Makes room for `more` elements at the end; NULL: out of memory. The caller increases `count` after filling them
+ * in. */
 static void *grow(array *a, size_t more)
 {
     if (more > SIZE_MAX / 2 - a->count)
@@ -60,7 +61,7 @@ static void *grow(array *a, size_t more)
     return (uint8_t *)a->items + a->count * a->bytes;
 }
 
-/* Arrays may have moved: the view points into them. */
+/* The arrays may have moved, so the view's pointers are set again. */
 static void refresh(txm_texture_set *set)
 {
     set->view = (txm_view){.textures = set->views.items,
@@ -70,7 +71,7 @@ static void refresh(txm_texture_set *set)
                            .texture_count = (uint32_t)set->views.count};
 }
 
-/* Its view is empty until the first texture is added. */
+/* The view of a new set is empty until the first texture is added. */
 txm_status txm_texture_set_new(txm_texture_set **out, txm_error *err)
 {
     txm_error_clear(err);
@@ -88,7 +89,7 @@ txm_status txm_texture_set_new(txm_texture_set **out, txm_error *err)
     return TXM_OK;
 }
 
-/* Views that were handed out are gone with it. */
+/* Views of the set become invalid. */
 void txm_texture_set_free(txm_texture_set **set)
 {
     if (!set || !*set)
@@ -108,13 +109,13 @@ void txm_texture_set_free(txm_texture_set **set)
     *set = NULL;
 }
 
-/* The same pointer throughout, but what it points to changes with every texture and slab that is added. */
+/* The pointer never changes, but its contents change with every texture and slab that is added. */
 const txm_view *txm_texture_set_view(const txm_texture_set *set)
 {
     return &set->view;
 }
 
-/* NULL for a UDIM set, and for numbers that there are none of. */
+/* NULL for a UDIM set and for an unknown number. */
 txm_tx *txm_texture_set_tx(const txm_texture_set *set, uint32_t id)
 {
     return id < set->textures.count ? ((texture *)set->textures.items)[id].tx : NULL;
@@ -122,8 +123,8 @@ txm_tx *txm_texture_set_tx(const txm_texture_set *set, uint32_t id)
 
 /* ---- adding ---- */
 
-/* Enters a texture whose view is complete but for its place in the page table. All three arrays have room
- * before the first is written to, so a failure changes nothing that can be seen. */
+/* Adds a texture whose view is complete except for its place in the page table. Room in all three arrays is reserved
+ * before the first one is written, so a failure has no visible effect. */
 static txm_status enter(txm_texture_set *set, texture t, txm_view_texture *v, uint64_t tiles, uint32_t *id,
                         txm_error *err)
 {
@@ -151,7 +152,7 @@ static txm_status enter(txm_texture_set *set, texture t, txm_view_texture *v, ui
     return TXM_OK;
 }
 
-/* Opens the file; its tiles are read on request. */
+/* Opens the file; its tiles are read when they are requested. */
 txm_status txm_texture_set_add(txm_texture_set *set, const char *path, txm_extension extension, uint32_t *id,
                                txm_error *err)
 {
@@ -186,7 +187,7 @@ txm_status txm_texture_set_add(txm_texture_set *set, const char *path, txm_exten
     return status;
 }
 
-/* Whether a number is that of a texture with tiles of its own. */
+/* Whether `id` is a texture with its own tiles. */
 static bool has_tiles(const txm_texture_set *set, uint32_t id)
 {
     return id < set->textures.count &&
@@ -216,7 +217,7 @@ txm_status txm_texture_set_add_called(txm_texture_set *set, const txm_called_tex
     return enter(set, t, &v, tiles, id, err);
 }
 
-/* Its tiles must have been added as textures. */
+/* The tiles must have been added as textures before. */
 txm_status txm_texture_set_add_udim(txm_texture_set *set, const uint32_t *numbers, const uint32_t *textures,
                                     size_t count, uint32_t *id, txm_error *err)
 {
@@ -247,7 +248,7 @@ txm_status txm_texture_set_add_udim(txm_texture_set *set, const uint32_t *number
 
 /* ---- loading ---- */
 
-/* A new slab for tiles of `bytes`; NULL: no memory. Tiles that do not fit a slab get one each. */
+/* Starts a new slab for tiles of `bytes`; NULL: out of memory. A tile that does not fit in a slab gets its own. */
 static uint8_t *new_slab(txm_texture_set *set, uint32_t bytes, uint32_t *slots)
 {
     uint32_t n = SLAB_BYTES / bytes;
@@ -266,7 +267,7 @@ static uint8_t *new_slab(txm_texture_set *set, uint32_t bytes, uint32_t *slots)
         set->arena_left = arena;
     }
     uint8_t *begin = ((uint8_t **)set->arenas.items)[set->arenas.count - 1];
-    /* Larger than usual arenas hold one slab and are never shared. */
+    /* An arena that is larger than usual holds one slab and is never shared. */
     uint8_t *at = arena > ARENA_BYTES ? begin : begin + (ARENA_BYTES - set->arena_left);
     set->arena_left = arena > ARENA_BYTES ? 0 : set->arena_left - size;
     *slab = (uint64_t)(uintptr_t)at;
@@ -276,9 +277,8 @@ static uint8_t *new_slab(txm_texture_set *set, uint32_t bytes, uint32_t *slots)
     return at;
 }
 
-/* Texture, level and tile of an entry of the page table, which is one of the set's. Textures lie in
- * ascending order, so the last that begins at or before the entry has it. Levels are few: both are simple
- * searches. */
+/* Finds the texture, level and tile of an entry, which must be one of the set's. Textures are in ascending order, so
+ * the entry belongs to the last one that begins at or before it. A simple search is enough for the few levels. */
 static uint32_t find_entry(const txm_texture_set *set, uint32_t entry, uint32_t *level, uint32_t *tile)
 {
     const txm_view_texture *v = set->views.items;
@@ -295,8 +295,8 @@ static uint32_t find_entry(const txm_texture_set *set, uint32_t entry, uint32_t 
     return i;
 }
 
-/* A tile with its border, which the extension says: the part of it that lies in the level is one rectangle, pixels
- * beyond are read one by one. */
+/* Reads a tile with its border, which the extension determines. The part of the window inside the level is one
+ * rectangle; pixels outside it are read one by one. */
 static txm_status read_called(const txm_called_texture *called, const txm_view_texture *v, uint32_t level,
                               uint32_t tile, uint8_t *dst, txm_error *err)
 {
@@ -326,8 +326,8 @@ static txm_status read_called(const txm_called_texture *called, const txm_view_t
     return status;
 }
 
-/* A tile that cannot be read is FAILED from then on. Each texture fills slabs of its own, so neighbours in
- * a file are neighbours in memory. Without memory the entry is open to be asked for again. */
+/* A tile that cannot be read becomes FAILED. Each texture fills its own slabs, so that neighbours in a file are
+ * neighbours in memory. If memory runs out, the entry is reset, and can be requested again. */
 static txm_status load_entry(txm_texture_set *set, uint32_t entry, txm_error *err)
 {
     uint32_t level, tile, i = find_entry(set, entry, &level, &tile);
@@ -358,7 +358,7 @@ static txm_status load_entry(txm_texture_set *set, uint32_t entry, txm_error *er
     return TXM_OK;
 }
 
-/* All that can be loaded is; the first failure is reported. */
+/* Loads every tile that can be loaded and reports the first failure. */
 txm_status txm_texture_set_load(txm_texture_set *set, txm_lane *lane, txm_error *err)
 {
     txm_error_clear(err);
@@ -374,7 +374,7 @@ txm_status txm_texture_set_load(txm_texture_set *set, txm_lane *lane, txm_error 
     return first;
 }
 
-/* Entries of a texture lie in one piece, level after level. */
+/* The entries of a texture are contiguous, level after level. */
 txm_status txm_texture_set_load_all(txm_texture_set *set, uint32_t id, txm_error *err)
 {
     txm_error_clear(err);

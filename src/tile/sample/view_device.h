@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Where lookups find tiles on a device: the page table holds places, counted in units of 64 bytes, in memory of the
- * device and, beyond that, in memory of the machine that the device reaches. What is missed goes on one list for the
- * whole launch, and what is touched is a bit for each entry. view_host.h answers the same questions on the processor.
+ * How lookups find tiles on a device. The page table holds places, in units of 64 bytes, first in device memory and
+ * after that in host memory that the device can reach. Misses go to one list for the whole launch, and a bit for each
+ * entry records that it was touched. view_host.h defines the same functions for the processor.
  */
 #ifndef TXM_SAMPLE_VIEW_DEVICE_H
 #define TXM_SAMPLE_VIEW_DEVICE_H
@@ -21,11 +21,11 @@ typedef struct txm_device_view {
     uint32_t rejection, stand_in_capacity;
 } txm_device_view;
 
-/* Coarser tiles that would stand in for one that is missing are asked for where the cache has them, since the sampler
- * would have found them. */
+/* If the cache sets this, coarser tiles that would stand in for a missing one are requested, because the sampler would
+ * have found them. */
 #define TXM_STAND_IN_CAPACITY(view) (view)->stand_in_capacity
 
-/* Words that threads of a launch share. */
+/* Words that the threads of a launch share. */
 #ifdef __OPENCL_VERSION__
 #define TXM_CAS32(p, expected, desired) atomic_cmpxchg((volatile __global uint *)(p), expected, desired)
 #define TXM_ADD32(p, n) atomic_add((volatile __global uint *)(p), n)
@@ -47,7 +47,7 @@ static inline uint32_t txm_cas32(uint32_t *p, uint32_t expected, uint32_t desire
 #define TXM_OR32(p, bits) __atomic_fetch_or(p, bits, __ATOMIC_RELAXED)
 #define TXM_READ32(p) __atomic_load_n(p, __ATOMIC_RELAXED)
 #endif
-/* Kernels are compiled for the device alone. */
+/* Kernels are compiled for the device only. */
 #ifdef __CUDACC__
 #define TXM_KERNEL_PART static __device__ inline
 #else
@@ -62,7 +62,7 @@ TXM_KERNEL_PART TXM_GLOBAL uint32_t *txm_slot_word(const txm_device_view *view, 
     return view->slots + index;
 }
 
-/* Tested before it is set: most lookups find it set. */
+/* Tests the bit before setting it, because most lookups find it set. */
 TXM_KERNEL_PART void txm_touch_tile(const txm_device_view *view, uint32_t index)
 {
     TXM_GLOBAL uint32_t *word = view->touched + (index >> 5);
@@ -79,14 +79,14 @@ TXM_KERNEL_PART TXM_GLOBAL const uint8_t *txm_slot_address(const txm_device_view
                                    : view->far_tiles + (uint64_t)(slot - view->near_units) * TXM_DEVICE_UNIT_BYTES;
 }
 
-/* Others may fill the list meanwhile; txm_list_add looks again. */
+/* Other threads may fill the list in the meantime; txm_list_add checks again. */
 TXM_KERNEL_PART int txm_list_is_full(const txm_device_view *view, const txm_lane *lane)
 {
     (void)lane;
     return TXM_READ32(view->notes + TXM_NOTE_LISTED) >= view->capacity;
 }
 
-/* A request that finds the list full is void with the launch whose number it has. */
+/* A request that does not fit in the list expires with its launch, whose number it carries. */
 TXM_KERNEL_PART void txm_list_add(const txm_device_view *view, txm_lane *lane, uint32_t index)
 {
     const uint32_t at = TXM_ADD32(view->notes + TXM_NOTE_LISTED, 1u);

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A tx file as a view sees it.
- *
- * In: an open tx file. Out: its description for lookups, and its tiles as a slab holds them. Shared by the set
- * that keeps everything and by the cache that does not.
+ * Describes a tx file for lookups and reads its tiles into slabs. Shared by the texture set, which keeps all tiles, and
+ * by the cache, which does not.
  */
 #include "tile/sample/view_file.h"
 
@@ -17,8 +15,8 @@
 
 enum { TXM_VIEW_TILE_PX = 64 };
 
-/* The average that the file names, else mid grey: only stand-ins show it. A constant colour is preferred,
- * since it is exact. Commas separate the numbers, whatever the locale. Whether the file names any. */
+/* The average colour from the file; otherwise mid grey, which only stand-ins show. A constant colour is preferred
+ * because it is exact. Numbers are separated by commas in every locale. Returns whether the file has an average. */
 static bool read_average(const txm_tx *tx, float average[4])
 {
     const char *text = txm_tx_metadata_of(tx, "oiio:ConstantColor");
@@ -33,7 +31,7 @@ static bool read_average(const txm_tx *tx, float average[4])
         c[n] = f;
         text = *end == ',' ? end + 1 : end;
     }
-    if (n && stored < 3) { /* grey, grey and alpha */
+    if (n && stored < 3) { /* grey, or grey and alpha */
         c[3] = stored == 2 && n == 2 ? c[1] : 1.0f;
         c[1] = c[2] = c[0];
     }
@@ -41,7 +39,8 @@ static bool read_average(const txm_tx *tx, float average[4])
     return n;
 }
 
-/* Levels are used as far as they are what lookups take them for: halves, rounded down. */
+/* Counts the levels up to the first whose size is not half of the one before, rounded down, since lookups assume
+ * that. */
 static void count_levels(const txm_tx *tx, uint32_t skip, uint32_t tile_px, txm_view_texture *v)
 {
     uint32_t stored = txm_tx_info_of(tx)->levels;
@@ -56,7 +55,8 @@ static void count_levels(const txm_tx *tx, uint32_t skip, uint32_t tile_px, txm_
         v->tiled_levels = v->levels;
 }
 
-/* All but levels and average. Images smaller than a tile take no more memory than they have pixels. */
+/* Sets everything but the levels and the average. The tiles of a small image are only as large as the image, which
+ * saves memory. */
 static void shape_view(uint32_t width, uint32_t height, uint32_t tile_px, txm_type type, uint32_t channels,
                        txm_extension extension, txm_view_texture *v)
 {
@@ -88,7 +88,7 @@ void txm_view_shape(uint32_t width, uint32_t height, uint32_t levels, uint32_t t
             v->tiled_levels = (uint16_t)(i + 1);
 }
 
-/* `skip` leaves out the finest levels, where a bound on resolution asks for that. */
+/* `skip` drops the finest levels, for a limit on resolution. */
 txm_status txm_view_describe(const txm_tx *tx, txm_extension extension, uint32_t skip, bool opaque, txm_view_texture *v,
                              txm_error *err)
 {
@@ -101,7 +101,7 @@ txm_status txm_view_describe(const txm_tx *tx, txm_extension extension, uint32_t
                         "tiles of %u x %u px cannot be looked up: they must be square and a power of two, as "
                         "'txmill make' and 'maketx --tile 64 64' write them",
                         info->tile_w, info->tile_h);
-    /* As Cycles loads them since Blender 5.2.1: small tiles of other programs' files are joined. */
+    /* Small tiles of other programs' files are joined, as Cycles has done since Blender 5.2.1. */
     if (edge < TXM_VIEW_TILE_PX)
         edge = TXM_VIEW_TILE_PX;
     const bool named = read_average(tx, average);
@@ -114,7 +114,7 @@ txm_status txm_view_describe(const txm_tx *tx, txm_extension extension, uint32_t
     return TXM_OK;
 }
 
-/* Up to the next of eight sizes that lie between two powers of two. */
+/* Rounds up to the next of eight sizes between two powers of two. */
 static uint32_t round_up(uint32_t bytes)
 {
     uint32_t step = 16;
@@ -123,7 +123,7 @@ static uint32_t round_up(uint32_t bytes)
     return (bytes + step - 1) & ~(step - 1);
 }
 
-/* Larger ones gain less, and their levels are rarely all wanted. */
+/* Larger textures gain less, and are rarely needed in all their levels. */
 void txm_view_pack(txm_view_texture *v)
 {
     enum { LARGEST_PX = 32 };
@@ -139,7 +139,7 @@ void txm_view_pack(txm_view_texture *v)
     v->tile_bytes = round_up(bytes);
 }
 
-/* The last may be cut. */
+/* The last tile may be partial. */
 static uint32_t tiles_along(uint32_t size, uint32_t tile_shift)
 {
     return (size + (1u << tile_shift) - 1) >> tile_shift;
@@ -157,11 +157,11 @@ uint32_t txm_view_tiles(const txm_view_texture *v, uint32_t level)
     return txm_view_tiles_across(v, level) * tiles_along(txm_level_size(v->height, level), v->tile_shift);
 }
 
-/* A square of a level, with its border or without: joined of the file's tiles where those are smaller, whose borders
- * overlap with equal pixels. What lies beyond the level is left as it was. */
+/* A square of a level, with or without its border. If the file's tiles are smaller, it is joined from several, whose
+ * borders overlap with equal pixels. Pixels beyond the level are not changed. */
 typedef struct square {
     uint32_t level, left, top, edge, padding;
-    uint32_t width, height; /* that exist, without the border */
+    uint32_t width, height; /* of the pixels that exist, without the border */
     uint8_t *pixels;
     size_t row_bytes;
 } square;
@@ -188,7 +188,7 @@ static txm_status read_square(txm_tx *tx, txm_extension extension, square *s, tx
     return status;
 }
 
-/* Leaves the alpha out; false if it is not 1 everywhere. */
+/* Drops the alpha; returns false if it is not 1 everywhere. */
 static bool drop_alpha(txm_type type, const uint8_t *src, uint8_t *dst, size_t count)
 {
     const uint8_t one[4][4] = {{0xFF}, {0xFF, 0xFF}, {0x00, 0x3C}, {0x00, 0x00, 0x80, 0x3F}};
@@ -212,7 +212,7 @@ static bool drop_alpha(txm_type type, const uint8_t *src, uint8_t *dst, size_t c
     return !differs;
 }
 
-/* From the channels of the file to those of the view. */
+/* Converts from the channels of the file to those of the view. */
 static void convert_rows(const txm_tx_info *info, const txm_view_texture *v, const square *s, uint8_t *dst,
                          size_t dst_row_bytes, bool *opaque)
 {
@@ -231,7 +231,7 @@ static uint32_t least(uint32_t a, uint32_t b)
     return a < b ? a : b;
 }
 
-/* A packed texture's levels lie one after the other, without borders. */
+/* The levels of a packed texture are stored one after the other, without borders. */
 txm_status txm_view_read_tile(txm_tx *tx, const txm_view_texture *v, uint32_t skip, uint32_t level, uint32_t tile,
                               uint8_t *dst, uint8_t *converted, bool *opaque, txm_error *err)
 {

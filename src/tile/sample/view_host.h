@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Where lookups find tiles on the processor: slots are numbers in slabs of the view, and what is missed goes on the
- * list of the lane. view_device.h answers the same questions on devices.
+ * How lookups find tiles on the processor: slots are numbers in the view's slabs, and misses go to the lane's list.
+ * view_device.h defines the same functions for devices.
  */
 #ifndef TXM_SAMPLE_VIEW_HOST_H
 #define TXM_SAMPLE_VIEW_HOST_H
@@ -9,20 +9,20 @@
 
 #define TXM_VIEW txm_view
 
-/* Shared words of the page table. */
+/* Access to shared words of the page table. */
 #define TXM_LOAD_SLOT(p) __atomic_load_n(p, __ATOMIC_ACQUIRE)
 #define TXM_LOAD_MARK(p) __atomic_load_n(p, __ATOMIC_RELAXED)
 #define TXM_STORE_MARK(p, v) __atomic_store_n(p, v, __ATOMIC_RELAXED)
 #define TXM_SWAP_SLOT(p, expected, desired)                                                                            \
     __atomic_compare_exchange_n(p, expected, desired, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED)
 
-/* The word of the page table that says where a tile is. */
+/* The word of the page table that holds a tile's slot. */
 static inline uint32_t *txm_slot_word(const txm_view *view, uint32_t index)
 {
     return &view->tiles[index].slot;
 }
 
-/* Tested before it is set, so that threads that read the same tile don't take its cache line from each other. */
+/* Tests before setting, so that threads that read the same tile don't take its cache line from each other. */
 static inline void txm_touch_tile(const txm_view *view, uint32_t index)
 {
     txm_tile_entry *e = view->tiles + index;
@@ -36,10 +36,10 @@ static inline const uint8_t *txm_slot_address(const txm_view *view, const txm_vi
            (uint64_t)(slot & ((1u << TXM_SLOT_BITS) - 1)) * t->tile_bytes;
 }
 
-/* Coarser tiles that would stand in for one that is missing are not asked for. */
+/* Coarser tiles that would stand in for a missing one are not requested. */
 #define TXM_STAND_IN_CAPACITY(view) 0
 
-/* The list of what a launch has missed: of each lane its own. */
+/* The list of misses, one for each lane. */
 static inline int txm_list_is_full(const txm_view *view, const txm_lane *lane)
 {
     (void)view;

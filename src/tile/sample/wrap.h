@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * From texture coordinates, which the extension (tile/base/extension.h) has brought into 0..1, to pixels of a level.
- * Floor and fraction are taken in the level's own pixels, so that nothing depends on where a tile lies; tiles and slots
- * come in as integers afterwards.
+ * From texture coordinates, already brought into 0..1 by the extension (tile/base/extension.h), to pixels of a level.
+ * Floor and fraction are computed in the level's own pixels, so the result does not depend on tile boundaries; tiles
+ * and slots are integer arithmetic afterwards.
  */
 #ifndef TXM_SAMPLE_WRAP_H
 #define TXM_SAMPLE_WRAP_H
 #include "tile/base/extension.h"
 #include "tile/sample/level.h"
 
-/* A place in a level between the centres of pixels: the one that taps are counted from, and how far beyond its centre
- * the place lies. Of NaN the pixel is 0 and the fraction NaN. */
+/* A place in a level: the pixel that taps are counted from, and the distance of the place beyond that pixel's centre.
+ * For NaN the pixel is 0 and the fraction NaN. */
 typedef struct txm_place {
     int32_t x, y; /* -1 to the level's size */
     float fx, fy;
 } txm_place;
 
-/* A level's pixels of a coordinate in 0..1. Rows are counted from the top. */
+/* Converts a coordinate in 0..1 to pixels of a level. Rows are counted from the top. */
 TXM_ARITH float txm_pixel_x(float u, uint32_t w)
 {
     return u * (float)w;
@@ -27,21 +27,22 @@ TXM_ARITH float txm_pixel_y(float v, uint32_t h)
     return (1.0f - v) * (float)h;
 }
 
-/* Floor of a pixel coordinate in -1 to 65536 or so; NaN: 0. */
+/* The floor of a pixel coordinate between -1 and about 65536; 0 for NaN. */
 TXM_ARITH int32_t txm_pixel_floor(float x)
 {
     int32_t i = (int32_t)(x == x ? x : 0.0f);
     return i - ((float)i > x);
 }
 
-/* The pixel that a coordinate lies in, for closest and random taps. Of NaN it is -2, the first one of a tile's padding:
- * that is what Cycles reads. */
+/* The pixel that contains a coordinate, for closest and random taps. For NaN it is -2, the first pixel of a tile's
+ * border, because Cycles reads that one. */
 TXM_ARITH int32_t txm_pixel_closest(float x)
 {
     return x == x ? txm_pixel_floor(x) : -TXM_BORDER_PX;
 }
 
-/* For linear and cubic: the pixel whose centre is at or before the coordinate, and the fraction to the next one. */
+/* For linear and cubic filters: the pixel whose centre is at or before the coordinate, and the fraction towards the
+ * next one. */
 TXM_ARITH txm_place txm_place_of(float x, float y)
 {
     txm_place p;
@@ -53,7 +54,7 @@ TXM_ARITH txm_place txm_place_of(float x, float y)
     return p;
 }
 
-/* The tile along one axis that has the coordinate x of a level of `size` pixels. */
+/* The tile along one axis that contains coordinate x of a level of `size` pixels. */
 TXM_ARITH uint32_t txm_tile_of(float x, uint32_t size, uint32_t tile_shift)
 {
     int32_t i = (int32_t)(x == x ? x : 0.0f), last = (int32_t)size - 1;
@@ -62,7 +63,7 @@ TXM_ARITH uint32_t txm_tile_of(float x, uint32_t size, uint32_t tile_shift)
 
 /* ---- UDIM ---- */
 
-/* Column and row of the UDIM tile at (u, v); false where there can be none. Truncates as Cycles does. */
+/* The column and row of the UDIM tile at (u, v); false if no tile can be there. Truncates like Cycles. */
 TXM_ARITH int txm_udim_place(float *u, float *v, uint32_t rows, uint32_t *index)
 {
     if (!(*u > -1.0f && *u < 10.0f && *v > -1.0f && *v < (float)rows))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The direct EXR reader: rows from rows of chunks. A row of chunks that is asked for as a whole is decoded straight
- * into the caller's memory; one that is asked for in part is kept until its last row is out.
+ * The direct EXR reader: reads rows from rows of chunks. If all rows of a row of chunks are requested at once, they are
+ * decoded into the caller's memory; otherwise the decoded rows are kept until the last one was read.
  */
 #include "mill/source/exr/exr.h"
 
@@ -13,7 +13,7 @@
 #include "tile/base/fail.h"
 #include "tile/base/mem.h"
 
-/* Safe however far opening came. */
+/* Safe at any stage of opening. */
 static void close_image(void *self)
 {
     txm_exr *x = self;
@@ -33,7 +33,7 @@ static void close_image(void *self)
     free(x);
 }
 
-/* Keeps OpenEXR's message, which it would print. */
+/* Keeps OpenEXR's message instead of printing it. */
 static void remember_message(exr_const_context_t context, exr_result_t code, const char *message)
 {
     void *user = NULL;
@@ -44,7 +44,7 @@ static void remember_message(exr_const_context_t context, exr_result_t code, con
     x->no_memory |= code == EXR_ERR_OUT_OF_MEMORY;
 }
 
-/* OpenEXR reads through this: one descriptor, no position shared. */
+/* OpenEXR reads through this function, from one descriptor without a shared position. */
 static int64_t read_file(exr_const_context_t context, void *user, void *buffer, uint64_t bytes, uint64_t offset,
                          exr_stream_error_func_ptr_t fail)
 {
@@ -58,14 +58,14 @@ static int64_t file_size(exr_const_context_t context, void *user)
     return (int64_t)((txm_exr *)user)->file.bytes;
 }
 
-/* What really went wrong, where OpenEXR's error is only its consequence. */
+/* The actual cause, if OpenEXR's error is only its consequence. */
 txm_status txm_exr_cause(const txm_exr *x, txm_error *err)
 {
     return x->no_memory ? txm_no_memory(err, x->path) : txm_random_file_status(&x->file, x->path, err);
 }
 
-/* Memory for one chunk, within the bound and within what a file of this size can hold: deflate shrinks at most 1032
- * times. */
+/* Allocates memory for one chunk, within the limit and within the maximum that a file of this size can hold: deflate
+ * shrinks data by at most a factor of 1032. */
 static txm_status allocate_chunks(txm_exr *x, const txm_source_options *options, txm_error *err)
 {
     uint32_t w = x->chunk_w < x->width ? x->chunk_w : x->width, h = x->chunk_h < x->height ? x->chunk_h : x->height;
@@ -86,7 +86,7 @@ static txm_status allocate_chunks(txm_exr *x, const txm_source_options *options,
     return x->packed && x->scratch && x->planes && x->inflater ? TXM_OK : txm_no_memory(err, x->path);
 }
 
-/* UNSUPPORTED hands the file on to the next reader. */
+/* UNSUPPORTED passes the file on to the next reader. */
 static txm_status open_exr_image(const char *path, const txm_source_options *options, txm_source_info *info,
                                  void **self, txm_error *err)
 {
@@ -106,9 +106,9 @@ static txm_status open_exr_image(const char *path, const txm_source_options *opt
     init.size_fn = file_size;
     init.user_data = x;
     exr_result_t opened = exr_start_read(&x->context, path, &init);
-    x->no_memory |= opened == EXR_ERR_OUT_OF_MEMORY; /* of which it says nothing while there is no context */
+    x->no_memory |= opened == EXR_ERR_OUT_OF_MEMORY; /* OpenEXR gives no message before there is a context */
     status = txm_exr_cause(x, err);
-    /* A header that OpenEXR's C library refuses may still be one that OpenImageIO reads: its word counts. */
+    /* OpenImageIO may read a header that OpenEXR's C library refuses, so it decides. */
     if (status == TXM_OK && opened != EXR_ERR_SUCCESS)
         status =
             txm_fail(err, TXM_STATUS_UNSUPPORTED, "%s: %s", path, *x->message ? x->message : "the header is damaged");
@@ -123,7 +123,7 @@ static txm_status open_exr_image(const char *path, const txm_source_options *opt
     return status;
 }
 
-/* Makes sure that the band holds image row `y`. */
+/* Makes sure that the band contains image row `y`. */
 static txm_status load_band(txm_exr *x, uint32_t y, txm_error *err)
 {
     size_t row_bytes = (size_t)x->width * x->channels * x->sample_bytes;
@@ -142,7 +142,7 @@ static txm_status load_band(txm_exr *x, uint32_t y, txm_error *err)
     return status;
 }
 
-/* Whole rows of chunks go straight to the caller; a part is copied from the one that is kept. */
+/* Whole rows of chunks are decoded into the caller's memory; a part is copied from the band. */
 static txm_status read_rows(void *self, uint32_t y, uint32_t rows, void *dst, size_t stride_bytes, txm_error *err)
 {
     txm_exr *x = self;
@@ -168,7 +168,7 @@ static txm_status read_rows(void *self, uint32_t y, uint32_t rows, void *dst, si
     return TXM_OK;
 }
 
-/* Chunks are found by their place: there is nothing to wind back. */
+/* Chunks are found by their position, so nothing has to be reset. */
 static txm_status rewind_image(void *self, txm_error *err)
 {
     (void)self, (void)err;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The parts of the direct EXR reader: header (exr_header.c), rows (exr.c), chunks (exr_chunk.c, with
- * tile/decode/exr_decode.c).
+ * Declarations shared by the parts of the direct EXR reader: header (exr_header.c), rows (exr.c), chunks (exr_chunk.c,
+ * with tile/decode/exr_decode.c).
  *
- * OpenImageIO delivers whole images of many EXR files; this reader delivers rows as rows of chunks come, and
- * decodes them straight into the caller's memory where it can. What it does not know (several parts, deep data,
- * lossy compression) it leaves to OpenImageIO, with the same samples.
+ * For many EXR files OpenImageIO delivers whole images only. This reader delivers rows as they are decoded, directly
+ * into the caller's memory if possible. Files that it does not support (several parts, deep data, lossy compression)
+ * are left to OpenImageIO; the samples are the same.
  */
 #ifndef TXM_SOURCE_EXR_H
 #define TXM_SOURCE_EXR_H
@@ -21,8 +21,8 @@ typedef struct txm_exr {
     char *path;
     exr_context_t context;
     txm_random_file file;
-    char message[256]; /* what OpenEXR said last */
-    bool no_memory;    /* it said so once */
+    char message[256]; /* OpenEXR's last message */
+    bool no_memory;    /* OpenEXR has reported this at least once */
 
     /* Layout of the part. Chunks are blocks of whole rows (scanline parts) or tiles. */
     int32_t min_x, min_y;
@@ -31,24 +31,24 @@ typedef struct txm_exr {
     bool tiled;
     exr_compression_t compression;
     uint32_t file_channels, channels, sample_bytes;
-    /* order[i]: which channel of the file (they are stored by name) is delivered as channel i. */
+    /* order[i] is the channel of the file (stored by name) that becomes channel i. */
     uint32_t order[TXM_EXR_MAX_CHANNELS];
 
     /* One chunk: as stored, half decoded, and as rows of channels. */
     uint8_t *packed, *scratch, *planes;
     size_t chunk_bytes; /* of each of the three */
     struct libdeflate_decompressor *inflater;
-    exr_decode_pipeline_t pipeline; /* of OpenEXR, for PIZ alone; without a context until it is first used */
+    exr_decode_pipeline_t pipeline; /* OpenEXR's, for PIZ only; it has no context until it is first used */
 
-    /* A row of chunks that a caller asked for in part: image rows [band_begin, band_end). */
+    /* A row of chunks that a caller requested in part: image rows [band_begin, band_end). */
     uint8_t *band;
     uint32_t band_begin, band_end;
 } txm_exr;
 
-/* OK unless reading failed or memory was exhausted: then that is the failure, whatever OpenEXR makes of it. */
+/* OK unless reading failed or memory was exhausted; then this is the cause, whatever OpenEXR reports. */
 txm_status txm_exr_cause(const txm_exr *x, txm_error *err);
 
-/* Reads the header of the opened context into `x` and `info`. UNSUPPORTED for what OpenImageIO is to serve. */
+/* Reads the header of the opened context into `x` and `info`. UNSUPPORTED for files that are left to OpenImageIO. */
 txm_status txm_exr_describe(txm_exr *x, txm_source_info *info, txm_error *err);
 
 /* Decodes the row of chunks that begins at image row `y`: the first `channels` channels of min(chunk_h, height - y)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Chunks of an EXR source. Uncompressed, RLE, ZIP and ZIPS chunks, which are most of what exists, are decoded here:
- * inflated by libdeflate, summed up and interleaved 16 bytes at a time, and written straight to the caller's rows. PIZ
- * runs through OpenEXR's own pipeline: a decoder of our own was 1.07 times as fast on photographs.
+ * The chunks of an EXR source. Uncompressed, RLE, ZIP and ZIPS chunks, which are the most common, are decoded here:
+ * inflated by libdeflate, summed and interleaved 16 bytes at a time, and written directly to the caller's rows. PIZ
+ * uses OpenEXR's own pipeline, because a decoder written for this reader was only 1.07 times as fast on photographs.
  *
- * A chunk holds its rows one after the other, each row its channels one after the other, in order of their names.
+ * A chunk stores its rows one after the other; each row has its channels one after the other, sorted by name.
  */
 #include <libdeflate.h>
 #include <string.h>
@@ -20,8 +20,9 @@
 /* ---- from planes to pixels ---- */
 
 #ifdef __SSE2__
-/* interleave16 of three or four channels, eight pixels at a time; returns how many that were. A pixel is stored as
- * eight bytes: of three samples, the next pixel's first is overwritten, so a pixel is left over in any case. */
+/* interleave16 for three or four channels, eight pixels at a time; returns the number of pixels done. A pixel is stored
+ * as eight bytes, so with three samples it overwrites the first sample of the next pixel; therefore the last pixel is
+ * never done here. */
 static inline uint32_t interleave16_sse2(uint16_t *dst, const uint16_t *const src[], uint32_t count, uint32_t width)
 {
     uint32_t x = 0;
@@ -46,7 +47,7 @@ static inline uint32_t interleave16_sse2(uint16_t *dst, const uint16_t *const sr
 }
 #endif
 
-/* Pixels of one row: channel i of `count` comes from src[i]. */
+/* Interleaves one row of pixels: channel i of `count` comes from src[i]. */
 static void interleave16(uint16_t *dst, const uint16_t *const src[], uint32_t count, uint32_t width)
 {
     uint32_t x = 0;
@@ -65,12 +66,12 @@ static void interleave32(uint32_t *dst, const uint32_t *const src[], uint32_t co
             dst[x * count + c] = src[c][x];
 }
 
-/* The loops above with a constant number of channels, which the compiler unrolls. */
+/* Calls the loops above with a constant number of channels, which compilers unroll. */
 static void interleave(const txm_exr *e, uint8_t *dst, const void *const src[4], uint32_t width)
 {
     const uint16_t *const h[4] = {src[0], src[1], src[2], src[3]};
     const uint32_t *const f[4] = {src[0], src[1], src[2], src[3]};
-    uint16_t *d16 = (void *)dst; /* rows of samples: aligned */
+    uint16_t *d16 = (void *)dst; /* rows of samples, so it is aligned */
     uint32_t *d32 = (void *)dst;
     if (e->channels == 1)
         memcpy(dst, src[0], (size_t)width * e->sample_bytes);
@@ -103,7 +104,7 @@ static void deliver(const txm_exr *x, const uint8_t *planes, uint32_t width, uin
 
 /* ---- one chunk ---- */
 
-/* The row is what a person can look at; chunks mean nothing to them. */
+/* The message names the row, because users can find it in the picture, unlike a chunk. */
 static txm_status bad_chunk(const txm_exr *x, const exr_chunk_info_t *chunk, txm_error *err, const char *what)
 {
     txm_status status = txm_exr_cause(x, err);
@@ -133,12 +134,12 @@ static bool unpack(txm_exr *x, const exr_chunk_info_t *chunk, size_t size)
         txm_exr_unsplit(x->scratch, x->planes, size);
         return true;
     default:
-        return false; /* uncompressed ones have their full size */
+        return false; /* uncompressed chunks have their full size */
     }
 }
 
-/* The planes of a PIZ chunk, by OpenEXR's own pipeline up to where it would take them apart; NULL if it is damaged, or
- * memory is exhausted. */
+/* The planes of a PIZ chunk, from OpenEXR's own pipeline without its last step; NULL if the chunk is damaged or memory
+ * is exhausted. */
 static const uint8_t *unpack_piz(txm_exr *x, const exr_chunk_info_t *chunk, size_t size)
 {
     exr_decode_pipeline_t *p = &x->pipeline;
@@ -154,19 +155,19 @@ static const uint8_t *unpack_piz(txm_exr *x, const exr_chunk_info_t *chunk, size
     if (r == EXR_ERR_SUCCESS && p->unpacked_buffer && p->unpacked_alloc_size >= size)
         return p->unpacked_buffer;
     if (p->context)
-        exr_decoding_destroy(p->context, p); /* whatever state it is in */
+        exr_decoding_destroy(p->context, p); /* its state after an error is unknown */
     memset(p, 0, sizeof *p);                 /* the initializer of newer versions lacks fields */
     return NULL;
 }
 
-/* Sizes first: everything that follows relies on them. */
+/* Sizes are checked first, because the rest relies on them. */
 static txm_status decode_chunk(txm_exr *x, const exr_chunk_info_t *chunk, uint8_t *dst, size_t stride, txm_error *err)
 {
     uint32_t width = (uint32_t)chunk->width, height = (uint32_t)chunk->height;
     size_t size = (size_t)width * height * x->file_channels * x->sample_bytes;
     if (chunk->unpacked_size != size || chunk->packed_size > size || size > x->chunk_bytes)
         return bad_chunk(x, chunk, err, "the size of a block of pixels is wrong");
-    /* What does not shrink is stored as it is. */
+    /* Data that does not shrink is stored uncompressed. */
     bool packed = chunk->packed_size != size;
     const uint8_t *planes = x->packed;
     if (packed && x->compression == EXR_COMPRESSION_PIZ) {
@@ -183,7 +184,7 @@ static txm_status decode_chunk(txm_exr *x, const exr_chunk_info_t *chunk, uint8_
     return TXM_OK;
 }
 
-/* One row of chunks, over the whole width: tiled files have several. */
+/* Decodes one row of chunks over the whole width; tiled files have several chunks in a row. */
 txm_status txm_exr_decode_rows(txm_exr *x, uint32_t y, uint8_t *dst, size_t stride_bytes, txm_error *err)
 {
     size_t pixel_bytes = (size_t)x->channels * x->sample_bytes;

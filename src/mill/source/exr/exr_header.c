@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The header of an EXR source: layout, the order of channels, and metadata, all as OpenImageIO reports them.
+ * The header of an EXR source: layout, order of channels, and metadata, all as OpenImageIO reports them.
  *
- * Served directly: single-part scanline and tiled images, compressed without loss, whose channels are all half or all
- * float and not subsampled.
+ * This reader handles single-part scanline and tiled images with lossless compression whose channels are all half or
+ * all float and not subsampled.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,8 +16,8 @@
 
 /* ---- layout ---- */
 
-/* OpenEXR 3.1's C library fails on some DWAA and DWAB files and decodes some B44 ones differently from its C++ library.
- */
+/* OpenEXR 3.1's C library fails on some DWAA and DWAB files and decodes some B44 files differently from its C++
+ * library. */
 static bool is_served(exr_compression_t compression)
 {
     return compression == EXR_COMPRESSION_NONE || compression == EXR_COMPRESSION_RLE ||
@@ -25,7 +25,7 @@ static bool is_served(exr_compression_t compression)
            compression == EXR_COMPRESSION_PIZ;
 }
 
-/* Not damage: OpenImageIO reads it. */
+/* Not an error in the file: OpenImageIO reads it. */
 static txm_status refuse(const txm_exr *x, txm_error *err, const char *what)
 {
     txm_status status = txm_exr_cause(x, err);
@@ -34,7 +34,7 @@ static txm_status refuse(const txm_exr *x, txm_error *err, const char *what)
                                        *x->message ? ": " : "", x->message);
 }
 
-/* Differences of red and blue to luminance, in whatever layer. */
+/* The differences of red and blue from luminance, in any layer. */
 static bool is_chroma(const char *name)
 {
     const char *dot = strrchr(name, '.'), *last = dot ? dot + 1 : name;
@@ -69,7 +69,7 @@ static txm_status describe_channels(txm_exr *x, txm_source_info *info, txm_error
     return TXM_OK;
 }
 
-/* The data window is what counts; the display window is ignored, as Blender does. */
+/* Uses the data window and ignores the display window, as Blender does. */
 static txm_status describe_layout(txm_exr *x, txm_source_info *info, txm_error *err)
 {
     exr_attr_box2i_t window;
@@ -124,7 +124,7 @@ static const char *oiio_name(const char *name)
     return name;
 }
 
-/* The value of the string attribute that OpenImageIO reports under `name`: of several, the last by name. */
+/* The value of the string attribute that OpenImageIO reports as `name`; if there are several, the last one by name. */
 static const char *text_of(txm_exr *x, const char *name)
 {
     const char *value = "";
@@ -139,13 +139,13 @@ static const char *text_of(txm_exr *x, const char *name)
     return value;
 }
 
-/* What the header says of colours, to Blender's loader and to `auto`. */
+/* The header's properties of colours, as Blender's loader and `auto` see them. */
 static void describe_colors(txm_exr *x, txm_source_info *info)
 {
     float xy[8];
     bool has_xy = false, flag = false;
     const exr_attribute_t *a = NULL;
-    /* Looked up first: asking for a missing attribute by type makes OpenEXR complain. */
+    /* Looked up by name first, because OpenEXR reports an error if a missing attribute is read by type. */
     if (exr_get_attribute_by_name(x->context, 0, "acesImageContainerFlag", &a) == EXR_ERR_SUCCESS && a)
         flag = a->type == EXR_ATTR_INT && a->i == 1;
     a = NULL;
@@ -157,7 +157,7 @@ static void describe_colors(txm_exr *x, txm_source_info *info)
         memcpy(xy, values, sizeof xy);
         has_xy = true;
     }
-    /* OpenImageIO ignores the case of the attribute's name, Blender's loader does not. */
+    /* OpenImageIO ignores the case of the attribute's name; Blender's loader does not. */
     const char *id = text_of(x, "colorInteropID");
     a = NULL;
     bool exact = exr_get_attribute_by_name(x->context, 0, "colorInteropID", &a) == EXR_ERR_SUCCESS && a &&
@@ -167,7 +167,7 @@ static void describe_colors(txm_exr *x, txm_source_info *info)
     snprintf(info->colorspace_hint, sizeof info->colorspace_hint, "%s", *id ? id : text_of(x, "oiio:ColorSpace"));
 }
 
-/* Aspect and pixels an inch, by the rules of OpenImageIO's reader. */
+/* Aspect and pixels per inch, by the rules of OpenImageIO's reader. */
 static void describe_density(txm_exr *x, txm_density *density)
 {
     const exr_attribute_t *a = NULL;
@@ -180,7 +180,7 @@ static void describe_density(txm_exr *x, txm_density *density)
     strcpy(density->unit, "in");
 }
 
-/* What may enter a tx file, or decide its colour space. */
+/* Metadata that may be stored in a tx file or determine its colour space. */
 static txm_status describe_metadata(txm_exr *x, txm_source_info *info, txm_error *err)
 {
     describe_colors(x, info);
@@ -194,7 +194,7 @@ static txm_status describe_metadata(txm_exr *x, txm_source_info *info, txm_error
     return TXM_OK;
 }
 
-/* A read error that OpenEXR swallowed comes out at the end. */
+/* A read error that OpenEXR did not report is returned at the end. */
 txm_status txm_exr_describe(txm_exr *x, txm_source_info *info, txm_error *err)
 {
     txm_status status = describe_layout(x, info, err);

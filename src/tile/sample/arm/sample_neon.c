@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Lookups with NEON (64-bit Arm): vectors of four.
+ * Lookups with NEON (64-bit Arm), on vectors of four.
  *
- * The operations that the shared text in simd/ asks for, for vectors of four. NEON has no gathers, so loads are
- * put together; results are the same to the bit.
+ * Defines the vector operations that the shared text in simd/ is written with. NEON has no gather instruction, so
+ * gathers are assembled from scalar loads; results are the same to the bit.
  */
 #if defined(__aarch64__)
 #define TXM_LANES 4
@@ -56,7 +56,7 @@ TXM_FAST txm_rgba v4_floor(txm_rgba v)
     return (txm_rgba)vrndmq_f32((float32x4_t)v);
 }
 
-/* vmaxq and vminq would keep a NaN. */
+/* A comparison and a select, because vmaxq and vminq would return a NaN. */
 TXM_FAST txm_rgba v4_max(txm_rgba a, txm_rgba b)
 {
     return v4_select(a > b, a, b);
@@ -74,7 +74,7 @@ TXM_FAST txm_rgba v4_gather(const float *a, const float *b)
 
 TXM_FAST int v4_is_placed(txm_rgba uv, v4i tile)
 {
-    (void)tile; /* of NaN the conversion makes 0 */
+    (void)tile; /* the conversion turns NaN into 0 */
     return vmaxvq_u32((uint32x4_t)(uv != uv)) == 0;
 }
 
@@ -106,6 +106,6 @@ TXM_FAST vf vf_sqrt(vf v)
 const txm_sample_ops txm_sample_neon = {"neon", sample_single, sample_single_guarded, sample_with_derivatives,
                                         sample_batch};
 #else
-/* ISO C wants something in every file. */
+/* ISO C does not allow an empty translation unit. */
 typedef int txm_no_neon_look_ups;
 #endif

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Many lookups at once: levels, coordinates, tiles and fractions of TXM_LANES lookups as vectors, then the taps of
- * one lookup after the other. The arithmetic is that of level.h and wrap.h, operation by operation, and
- * extensions are those of wrap_simd.h.
+ * Batches of lookups: computes levels, coordinates, tiles and fractions of TXM_LANES lookups as vectors, then filters
+ * the taps one lookup at a time. The arithmetic is that of level.h and wrap.h, operation by operation; extensions are
+ * in wrap_simd.h.
  *
- * For filters that are not stochastic, no probes, coordinates that are finite, and of UDIM sets one tile at a time.
- * What is anything else, and lookups that miss, go the general way. A back-end brings vf_floor and vf_sqrt, and its
- * taps.
+ * This path handles filters without random taps, lookups without probes, finite coordinates and, in UDIM sets, groups
+ * within one tile. All other lookups, and those that miss, take the general path. A back-end provides vf_floor, vf_sqrt
+ * and its taps.
  */
 #ifndef TXM_SAMPLE_BATCH_SIMD_H
 #define TXM_SAMPLE_BATCH_SIMD_H
@@ -14,14 +14,14 @@
 #include "tile/sample/sample_ops.h"
 #include "tile/sample/simd/wrap_simd.h"
 
-/* In single_simd.h: what the elements of a batch that are looked up one by one take. */
+/* Defined in single_simd.h: looks up an element of a batch by itself. */
 static txm_look sample_single(const txm_view *view, uint32_t texture, const txm_sampler *how, const txm_lookup *at,
                               txm_lane *lane, float out[4]);
 #define TXM_SAMPLE_ONE sample_single
 #include "tile/sample/entries.h"
 
-/* What is rare stays out of line: a lookup that waits for memory overlaps with the next one only while both fit the
- * processor's window. */
+/* Rare cases are not inlined, because a lookup that waits for memory overlaps with the next one only while both fit in
+ * the processor's window. */
 #define TXM_RARE static __attribute__((noinline))
 #define TXM_UNLIKELY(condition) __builtin_expect(!!(condition), 0)
 
@@ -60,10 +60,10 @@ TXM_FAST vi vi_set(int32_t v)
 
 /* One level of a group of lookups. */
 typedef struct group_level {
-    _Alignas(64) int32_t tile[TXM_LANES];   /* counted from the level's first entry */
-    _Alignas(64) int32_t offset[TXM_LANES]; /* of the first tap from the tile's beginning, bytes */
+    _Alignas(64) int32_t tile[TXM_LANES];   /* relative to the level's first entry */
+    _Alignas(64) int32_t offset[TXM_LANES]; /* of the first tap from the tile's beginning, in bytes */
     _Alignas(64) float fx[TXM_LANES], fy[TXM_LANES];
-    const uint8_t *taps[TXM_LANES]; /* the first one of each lane; NULL: its tile is not there */
+    const uint8_t *taps[TXM_LANES]; /* the first tap of each lane; NULL: its tile is missing */
 } group_level;
 
 typedef struct group {
@@ -73,7 +73,7 @@ typedef struct group {
     _Alignas(64) float blend[TXM_LANES];
     _Alignas(64) uint32_t random[TXM_LANES]; /* after the lookup */
     _Alignas(64) int32_t inside[TXM_LANES];  /* 0: CLIP rejects */
-    uint8_t ready[TXM_LANES];                /* taps are found */
+    uint8_t ready[TXM_LANES];                /* its taps are found */
 } group;
 
 /* ---- levels ---- */
@@ -112,7 +112,7 @@ TXM_FAST vf group_level_of(const txm_sampler *how, float w, float h, vf dudx, vf
     return 0.5f * group_log2(vf_max(det * det / long2, long2 * share));
 }
 
-/* Chance and bias; `random` steps in lanes that have a state and are inside. */
+/* Adds the random offset and the bias; `random` steps in lanes that have a state and are inside. */
 TXM_FAST vf group_jitter(const txm_sampler *how, vf level, vi inside, vu *random)
 {
     if (how->mode == TXM_LEVEL_MODE_STOCHASTIC || how->mode == TXM_LEVEL_MODE_STOCHASTIC_FULL) {
@@ -138,7 +138,7 @@ TXM_FAST vf group_jitter(const txm_sampler *how, vf level, vi inside, vu *random
 
 TXM_WRAP_COORDINATES(vf, vf, vi)
 
-/* Coordinates into 0..1; lanes that CLIP rejects leave `inside`. */
+/* Wraps coordinates into 0..1; lanes that CLIP rejects are removed from `inside`. */
 TXM_FAST vf group_wrap(vf x, int extension, vi *inside)
 {
     if (!vf_wrap(&x, extension))
@@ -146,8 +146,8 @@ TXM_FAST vf group_wrap(vf x, int extension, vi *inside)
     return x;
 }
 
-/* One axis of a level: the first tap's pixel in its tile, the tile, the fraction. Taps begin at `first`. Closest at the
- * far edge is a pixel that the extension takes elsewhere: such lanes are `beyond`. */
+/* One axis of a level: the first tap's pixel in its tile, the tile, and the fraction. The taps begin at offset `first`.
+ * At the far edge the extension takes the closest pixel elsewhere, so those lanes are marked `beyond`. */
 TXM_FAST vi group_axis(vf x, vi size, uint32_t tile_shift, int closest, int first, vi *tile, vf *fraction, vi *beyond)
 {
     vi last = size - 1, trunc = vi_from(x), past = (vi)(trunc > last);
@@ -182,13 +182,13 @@ TXM_FAST void group_place(const txm_view_texture *t, vi level, vf u, vf v, int c
     TXM_STORE(vf, out->fy, fy);
 }
 
-/* Whether the vectors below serve this sampler. */
+/* Whether the vector path below handles this sampler. */
 TXM_FAST int group_serves(const txm_sampler *how)
 {
     return how->rule != TXM_LEVEL_RULE_PROBES && txm_filter_is_plain(how->filter);
 }
 
-/* Fills in a group; 0 if a lane needs the general way. */
+/* Fills in a group; returns 0 if a lane needs the general path. */
 TXM_FAST int group_make(const txm_view_texture *t, const txm_sampler *how, vf u, vf v, vf dudx, vf dvdx, vf dudy,
                         vf dvdy, vu random, group *g)
 {
@@ -206,7 +206,7 @@ TXM_FAST int group_make(const txm_view_texture *t, const txm_sampler *how, vf u,
     TXM_STORE(vi, g->level, low);
     TXM_STORE(vi, g->inside, inside);
     TXM_STORE(vu, g->random, random);
-    /* Lanes outside may hold anything: their places are not used. */
+    /* Lanes outside may hold any value; 0 is safe, and their places are not used. */
     u = vf_select(inside, u, vf_set(0.0f));
     v = vf_select(inside, v, vf_set(0.0f));
     group_place(t, low, u, v, closest, cubic, &g->levels[0], &beyond);
@@ -234,7 +234,7 @@ TXM_FAST const uint8_t *group_pixels(const txm_view *view, const txm_view_textur
            (uint64_t)(slot & ((1u << TXM_SLOT_BITS) - 1)) * t->tile_bytes;
 }
 
-/* Where the taps at `offset` in a tile are; NULL if it is not there. */
+/* Address of the taps at `offset` in a tile; NULL if the tile is missing. */
 TXM_FAST const uint8_t *group_find(const txm_view *view, const txm_view_texture *t, uint32_t index, uint32_t offset)
 {
     txm_tile_entry *e = view->tiles + index;
@@ -245,7 +245,7 @@ TXM_FAST const uint8_t *group_find(const txm_view *view, const txm_view_texture 
     return group_pixels(view, t, slot) + offset;
 }
 
-/* `grid`: TXM_GRID_* of the filter, which callers look up once. */
+/* `grid` is TXM_GRID_* of the filter, which callers look up only once. */
 TXM_FAST txm_rgba group_read(const txm_view_texture *t, const txm_sampler *how, int grid, const uint8_t *p, float fx,
                              float fy)
 {
@@ -262,8 +262,8 @@ TXM_FAST txm_rgba group_read(const txm_view_texture *t, const txm_sampler *how, 
     return txm_taps_closest(t, p);
 }
 
-/* Finds the taps of one lane and sends for them, long before they are read: memory then serves all lanes of several
- * groups at once, not only those that the processor's window holds. */
+/* Finds the taps of one lane and prefetches them long before they are read, so that the loads of all lanes in several
+ * groups overlap, not only those that fit in the processor's window. */
 TXM_FAST void group_send_for(const txm_view *view, const txm_view_texture *t, int grid, group_level *g, uint32_t level,
                              int i)
 {
@@ -289,14 +289,14 @@ TXM_RARE txm_rgba group_after(int after, txm_rgba color)
     return txm_rgba_quiet(txm_rgba_make(c[0], c[1], c[2], c[3]));
 }
 
-/* From codes to the colour that goes out. */
+/* Converts codes to the final colour. */
 TXM_FAST txm_rgba group_color(const txm_view_texture *t, const txm_sampler *how, txm_rgba color)
 {
     color = txm_rgba_quiet(txm_color_scale(t, color, 1.0f));
     return how->after ? group_after(how->after, color) : color;
 }
 
-/* Finds all taps of a lane; 0 if a tile is not there. */
+/* Finds all taps of a lane; returns 0 if a tile is missing. */
 TXM_FAST int group_send_for_lane(const txm_view *view, const txm_view_texture *t, int grid, group *g, int i)
 {
     if (!g->inside[i])
@@ -308,7 +308,7 @@ TXM_FAST int group_send_for_lane(const txm_view *view, const txm_view_texture *t
     return g->levels[1].taps[i] != NULL;
 }
 
-/* The colour of one lane whose taps are found. */
+/* The colour of one lane, whose taps have been found. */
 TXM_FAST txm_rgba group_element(const txm_view_texture *t, const txm_sampler *how, int grid, const group *g, int i)
 {
     if (!g->inside[i])

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The operands that lookups read from memory.
+ * Operands that lookups load from memory.
  *
- * In memory and not as literals, since compilers would load them one by one from places of their own: one
- * address serves them all.
+ * They are in one struct and not written as literals, since compilers would load literals from separate addresses; here
+ * one address serves all.
  */
 #include "tile/sample/simd/constants.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Operands of lookups as vectors. They are defined in a file of their own so that they stay in memory: a compiler that
- * sees their values spreads each over a register first, and registers are what bounds how many lookups overlap.
+ * Vector operands of lookups. They are defined in a separate source file so that they stay in memory: a compiler that
+ * sees their values first spreads each one over a register, and the number of registers limits how many lookups
+ * overlap.
  */
 #ifndef TXM_SAMPLE_CONSTANTS_H
 #define TXM_SAMPLE_CONSTANTS_H

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The entries of a back-end's table over batch_simd.h and single_simd.h.
+ * The entries of a vector back-end's table, built on batch_simd.h and single_simd.h.
  *
- * A batch is done in two passes over a few groups: the first works out which texels are needed and sends for
- * them, the second filters. By the time the second pass reads a texel it has come from memory; done one by one,
- * each element would wait for its own.
+ * A batch is processed in two passes over a few groups: the first determines which texels are needed and prefetches
+ * them, the second filters. When the second pass reads a texel, it has arrived from memory; if elements were processed
+ * one by one, each would wait for its own.
  */
 #ifndef TXM_SAMPLE_ENTRIES_SIMD_H
 #define TXM_SAMPLE_ENTRIES_SIMD_H
 #include "tile/sample/simd/single_simd.h"
 
-/* Groups whose taps are sent for before the first is read. */
+/* The number of groups that are prefetched before the first is read. */
 enum { GROUPS = 32 / TXM_LANES };
 
-/* What a group reads: the texture itself, or the tile of a UDIM set that all its lanes lie in, to which *u and *v
- * become relative. NULL if they lie in several, or in none; packed textures are few pixels, which need not be sent for.
- */
+/* The texture that a group reads: the texture itself, or the tile of a UDIM set that holds all its lanes, in which case
+ * *u and *v become relative to it. NULL if the lanes are in several tiles, or in none, and for packed textures, which
+ * are too small for prefetching to pay. */
 TXM_FAST const txm_view_texture *group_texture(const txm_view *view, const txm_view_texture *t, vf *u, vf *v)
 {
     if (!t->udim_rows)
@@ -34,7 +34,7 @@ TXM_FAST const txm_view_texture *group_texture(const txm_view *view, const txm_v
     return view->textures + tile;
 }
 
-/* Elements begin .. begin + TXM_LANES - 1 of a batch: everything up to the taps. */
+/* The first pass over elements begin to begin + TXM_LANES - 1 of a batch: everything up to the taps. */
 TXM_FAST void group_begin(const txm_view *view, const txm_view_texture *t, const txm_sampler *how, int grid,
                           const txm_lookups *b, size_t begin, group *g)
 {
@@ -47,14 +47,14 @@ TXM_FAST void group_begin(const txm_view *view, const txm_view_texture *t, const
         g->ready[i] = made && (!b->mask || b->mask[begin + (size_t)i]) && group_send_for_lane(view, t, grid, g, i);
 }
 
-/* The taps, and what goes out. */
+/* The second pass: reads the taps and stores the results. */
 TXM_FAST txm_look group_end(const txm_view *view, uint32_t texture, const txm_sampler *how, int grid,
                             const txm_lookups *b, size_t begin, const group *g, txm_lane *lane)
 {
     txm_look worst = TXM_LOOK_RESIDENT;
     for (int i = 0; i < TXM_LANES; i++) {
         size_t k = begin + (size_t)i;
-        if (!g->ready[i]) { /* left out, or to go the general way */
+        if (!g->ready[i]) { /* masked out, or left to the general path */
             txm_look look = sample_elements(view, texture, how, b, k, k + 1, lane);
             worst = look > worst ? look : worst;
             continue;

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The usual lookup, colours and linear, with as few loads as can be. A lookup that waits for memory overlaps
- * with the next one only while both fit the processor's queues. Of these the shortest is that of loads: Zen 3 keeps 44,
- * as soon as one of them waits for the address that another gives, which is what a page table does. (Beyond that it
- * keeps 250 instructions, 138 floating-point results, 64 stores.) So neighbouring members are loaded in one piece, what
- * can be made from a constant is not loaded, each storage type has a copy of its own, u and v are the two halves of a
- * vector, and nothing is called but at the very end. The arithmetic is that of level.h and wrap.h, operation by
- * operation.
+ * The most common lookup, a linear filter on a colour texture, with as few loads as possible. A lookup that waits for
+ * memory overlaps with the next one only while both fit in the processor's queues, and the load queue is the shortest:
+ * Zen 3 holds 44 loads as soon as one of them waits for an address that another one loads, which is always the case
+ * with a page table. (It also holds 250 instructions, 138 floating-point results and 64 stores.) Therefore neighbouring
+ * members are loaded in one piece, values that can be computed from a constant are not loaded, each storage type has
+ * its own copy of the code, u and v are the two halves of a vector, and no function is called except at the very end.
+ * The arithmetic is that of level.h and wrap.h, operation by operation.
  *
- * Serves one texture, rules without probes, coordinates that are finite, tiles that are resident; what is anything else
- * is given up before anything was changed. A back-end brings v4_floor, v4_max, v4_min, v4_gather, v4_is_placed,
- * v4_spread, v4i_max, v4i_min and v4i_halves.
+ * This path handles a single texture, rules without probes, finite coordinates and resident tiles; it gives up on
+ * everything else before it has changed any state. A back-end provides v4_floor, v4_max, v4_min, v4_gather,
+ * v4_is_placed, v4_spread, v4i_max, v4i_min and v4i_halves.
  */
 #ifndef TXM_SAMPLE_LINEAR_SIMD_H
 #define TXM_SAMPLE_LINEAR_SIMD_H
@@ -19,24 +19,24 @@
 #include "tile/sample/simd/batch_simd.h"
 
 TXM_FAST txm_rgba v4_floor(txm_rgba v);
-/* a > b ? a : b and a < b ? a : b, as txm_max and txm_min. */
+/* a > b ? a : b and a < b ? a : b, like txm_max and txm_min. */
 TXM_FAST txm_rgba v4_max(txm_rgba a, txm_rgba b);
 TXM_FAST txm_rgba v4_min(txm_rgba a, txm_rgba b);
-/* (*a, *b, 0, 0), by a load each: what has just been stored by halves is found in halves only. */
+/* (*a, *b, 0, 0) with two loads, because one load could not be forwarded from two recent stores. */
 TXM_FAST txm_rgba v4_gather(const float *a, const float *b);
-/* Whether elements 0 and 1 of uv, whose tiles these are, are numbers. */
+/* Whether elements 0 and 1 of uv are numbers; `tile` holds the tiles computed from them. */
 TXM_FAST int v4_is_placed(txm_rgba uv, v4i tile);
-/* The lower two elements, twice over, and the upper two. */
+/* The lower two elements, repeated, followed by the upper two, repeated. */
 TXM_FAST txm_pair v4_spread(txm_rgba v);
 /* (low half, high half, 0, 0) */
 TXM_FAST v4i v4i_halves(uint64_t both);
 
-/* Neighbours in a struct by one load: eight bytes, the first the lowest. */
+/* Loads neighbouring struct members at once: eight bytes, the first in the lowest bits. */
 TXM_FAST uint64_t linear_members(const void *first)
 {
     uint64_t both;
     memcpy(&both, first, sizeof both);
-    __asm__("" : "+r"(both)); /* or else compilers load each member from memory where it is used */
+    __asm__("" : "+r"(both)); /* stops compilers from loading each member again where it is used */
     return both;
 }
 
@@ -57,7 +57,7 @@ TXM_FAST txm_rgba v4_set(float v)
 
 /* ---- levels ---- */
 
-/* The square of the footprint's extent that chooses the level, in element 0; `size` is that of level 0. */
+/* The square of the footprint's extent that determines the level, in element 0; `size` is that of level 0. */
 TXM_FAST txm_rgba linear_extent_of(txm_level_rule rule, uint32_t anisotropy, const txm_lookup *at, txm_rgba size)
 {
     const txm_sample_constants *k = &txm_sample_k;
@@ -76,14 +76,14 @@ TXM_FAST txm_rgba linear_extent_of(txm_level_rule rule, uint32_t anisotropy, con
 
 TXM_WRAP_COORDINATES(v4, txm_rgba, v4i)
 
-/* Coordinates into 0..1, elements 0 and 1; 0 where CLIP rejects one. */
+/* Wraps the coordinates in elements 0 and 1 into 0..1; returns 0 if CLIP rejects one. */
 TXM_FAST int single_wrap(txm_rgba *uv, int extension)
 {
     const txm_rgba x = *uv;
     return v4_wrap(uv, extension) || (x[0] >= 0.0f && x[0] <= 1.0f && x[1] >= 0.0f && x[1] <= 1.0f);
 }
 
-/* Two rows of two pixels by their weights: g.x and f.x across, g.y and f.y down. */
+/* Blends two rows of two pixels with the weights g.x and f.x across, g.y and f.y down. */
 TXM_FAST txm_rgba linear_blend(txm_pair above, txm_pair below, txm_rgba f, txm_rgba g)
 {
     txm_rgba w = __builtin_shufflevector(g, f, 0, 4, 1, 5);
@@ -92,7 +92,8 @@ TXM_FAST txm_rgba linear_blend(txm_pair above, txm_pair below, txm_rgba f, txm_r
     return txm_pair_sum(above * v4_spread(up) + below * v4_spread(down));
 }
 
-/* Members of a sampler, of a texture from its type on, and from its udim_rows on, as linear_members has them. */
+/* Members of a sampler, of a texture starting at its type, and of a texture starting at its udim_rows, as loaded by
+ * linear_members. */
 typedef struct linear_words {
     uint64_t how, made, entries;
 } linear_words;
@@ -111,7 +112,8 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ && offsetof(txm_sampler
 #define TXM_LINEAR_FILTER(words) ((uint8_t)((words).how >> 16))
 #define TXM_LINEAR_ANISOTROPY(words) ((uint8_t)((words).how >> 32))
 #define TXM_LINEAR_AFTER(words) ((uint8_t)((words).how >> 40))
-/* The kind (taps_simd.h): four channels have the bit set that three lack, and packed textures one in their shift. */
+/* The kind (taps_simd.h). The bit that tells four channels from three comes from the channel count, and a bit in the
+ * tile shift marks packed textures. */
 #define TXM_LINEAR_KIND(words)                                                                                         \
     (((words).made & 3) | (((words).made >> 8 & 4) ^ TXM_KIND_RGB) | ((words).made >> 25 & TXM_KIND_PACKED))
 #define TXM_LINEAR_EXTENSION(words) ((uint8_t)((words).made >> 16))
@@ -119,8 +121,9 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ && offsetof(txm_sampler
 #define TXM_LINEAR_UDIM_ROWS(words) ((uint32_t)(words).entries)
 #define TXM_LINEAR_FIRST(words) ((uint32_t)((words).entries >> 32))
 
-/* linear_find in a packed texture, whose one entry is there. The other pixels lie anywhere: *apart says how far from
- * the first, to the right and below, in bytes; none of these textures has 2^15. NULL where CLIP leaves some out. */
+/* linear_find for a packed texture whose only entry is resident. The other pixels can be anywhere: *apart is their
+ * distance in bytes from the first, to the right and below, which is always less than 2^15 in these textures. NULL if
+ * CLIP leaves some of them out. */
 TXM_FAST const uint8_t *linear_find_packed(int kind, const uint8_t *pixels, linear_words words, txm_rgba low, v4i size,
                                            uint32_t *apart)
 {
@@ -133,8 +136,9 @@ TXM_FAST const uint8_t *linear_find_packed(int kind, const uint8_t *pixels, line
     return pixels + from[1] * row_bytes + from[0] * pixel_bytes;
 }
 
-/* The first of the four pixels at `uv`, which is (u, 1 - v), in a level of `size` pixels; NULL if its tile, *entry, is
- * not there, or uv is not finite: no entry. *f is how far beyond it the place lies. */
+/* The address of the first of the four pixels at `uv`, which is (u, 1 - v), in a level of `size` pixels. NULL if its
+ * tile, *entry, is missing, or if uv is not finite, in which case there is no entry. *f is the distance of the place
+ * from that pixel. */
 #define TXM_LINEAR_NOWHERE 0xFFFFFFFFu
 TXM_FAST const uint8_t *linear_find(int kind, const txm_view *view, const txm_view_texture *t, linear_words words,
                                     uint32_t level, txm_rgba uv, v4i size, uint32_t *entry, uint32_t *row_bytes,
@@ -149,7 +153,7 @@ TXM_FAST const uint8_t *linear_find(int kind, const txm_view *view, const txm_vi
     v4i tap = __builtin_convertvector(low, v4i) - (tile << (int)shift);
     if (TXM_UNLIKELY(!v4_is_placed(uv, tile)))
         return NULL;
-    uint32_t across = (uint32_t)last[0] >> shift, row = (uint32_t)tile[1]; /* across: less one */
+    uint32_t across = (uint32_t)last[0] >> shift, row = (uint32_t)tile[1]; /* number of tiles across, less one */
     const uint32_t begin = t->level_first[level];
     uint32_t index = TXM_LINEAR_FIRST(words) + begin + (uint32_t)tile[0] + row + row * across;
     if (kind & TXM_KIND_PACKED)
@@ -186,13 +190,14 @@ TXM_FAST txm_rgba linear_read(int kind, const uint8_t *p, uint32_t row_bytes, tx
 
 /* ---- the whole lookup ---- */
 
-/* All of it three times: lookups of callers who bring a lane; those under a guard (sample_ops.h), whose view is that
- * of the guard; and the first ones again when something was missing, which they then ask for. Of the lane only the
- * random state is looked at before that, so all pass a pointer to it; of a guarded lookup it may be NULL. */
+/* The functions exist three times: for lookups of callers with their own lane; for lookups under a guard
+ * (sample_ops.h), whose view is that of the guard; and for lookups of the first sort that missed and now request tiles.
+ * Up to that point only the random state of the lane is used, so all of them pass a pointer to it; under a guard it may
+ * be NULL. */
 typedef enum linear_caller { LINEAR_PLAIN, LINEAR_GUARDED, LINEAR_ASKING } linear_caller;
 _Static_assert(offsetof(txm_lane, random) == 0, "a lane is found by its random state");
 
-/* The general way, for what a fast one has given up before anything was changed. */
+/* The general path, for lookups that a fast path has given up on before it changed any state. */
 TXM_RARE txm_look sample_generally(const txm_view *view, uint32_t texture, const txm_sampler *how, const txm_lookup *at,
                                    txm_lane *lane, float out[4])
 {
@@ -201,7 +206,7 @@ TXM_RARE txm_look sample_generally(const txm_view *view, uint32_t texture, const
 
 typedef txm_look (*linear_function)(const txm_view *, const txm_view_texture *, const txm_sampler *, const txm_lookup *,
                                     uint32_t *, float *);
-/* By caller, rule and kind. */
+/* Indexed by caller, rule and kind. */
 static const linear_function linear_functions[3][2][16];
 
 TXM_FAST txm_look linear_give_up(linear_caller caller, int kind, const txm_view *view, const txm_view_texture *t,
@@ -215,8 +220,8 @@ TXM_FAST txm_look linear_give_up(linear_caller caller, int kind, const txm_view 
     return sample_generally(view, texture, how, at, (txm_lane *)(void *)random, out);
 }
 
-/* Asks for the tile of a level, and gives what stands in for it, as txm_stand_in; 0 if it must go the general way,
- * which may ask again. */
+/* Requests the tile of a level and returns its stand-in, like txm_stand_in. Returns 0 if the lookup must take the
+ * general path, which may request the tile again. */
 TXM_FAST int linear_ask(const txm_view *view, const txm_view_texture *t, const txm_sampler *how, uint32_t level,
                         uint32_t entry, uint32_t *random, txm_rgba *color)
 {
@@ -228,7 +233,7 @@ TXM_FAST int linear_ask(const txm_view *view, const txm_view_texture *t, const t
     return 1;
 }
 
-/* As txm_color_finish. */
+/* Like txm_color_finish. */
 TXM_FAST txm_look linear_missed(const txm_view_texture *t, txm_rgba color, float out[4])
 {
     txm_color_store(txm_rgba_quiet(color * t->scale), out);
@@ -252,7 +257,7 @@ TXM_RARE txm_look linear_guarded_after(int after, txm_rgba color, float out[4], 
     return linear_end(LINEAR_GUARDED, view);
 }
 
-/* What is rare is called last, so that it needs no stack here. */
+/* Rare cases are tail calls, so that this function needs no stack frame. */
 TXM_FAST txm_look linear_finish(linear_caller caller, int kind, const txm_view *view, const txm_view_texture *t,
                                 uint32_t after, txm_rgba color, float out[4])
 {
@@ -271,8 +276,8 @@ typedef txm_look (*linear_one_function)(const txm_view_texture *, const uint8_t 
 typedef txm_look (*linear_two_function)(const txm_view *, const txm_view_texture *, const txm_sampler *,
                                         const txm_lookup *, uint32_t *, float *, txm_rgba, float);
 
-/* Two levels and the blend. `level` is neither below 0 nor beyond the last but one. `asking` is where a plain lookup
- * goes on that misses. */
+/* Reads two levels and blends them. `level` is neither below 0 nor beyond the last but one. A plain lookup that misses
+ * continues in `asking`. */
 TXM_FAST txm_look linear_two(linear_caller caller, int kind, linear_two_function asking, const txm_view *view,
                              const txm_view_texture *t, const txm_sampler *how, const txm_lookup *at, uint32_t *random,
                              float out[4], txm_rgba uv, float level)
@@ -304,9 +309,9 @@ TXM_FAST txm_look linear_two(linear_caller caller, int kind, linear_two_function
     return linear_finish(caller, kind, view, t, TXM_LINEAR_AFTER(words), color, out);
 }
 
-/* Up to the address of the first pixel; `one` and `two` do the rest, as functions of their own: where vectors of eight
- * floats are used, compilers align the stack. A footprint of a pixel or less is level 0 without its logarithm, as long
- * as nothing is added to it. */
+/* Computes everything up to the address of the first pixel; `one` and `two` do the rest in separate functions, because
+ * compilers align the stack where vectors of eight floats are used. A footprint of a pixel or less uses level 0 without
+ * computing the logarithm, unless a bias or random offset is added. */
 TXM_FAST txm_look linear_sample(linear_caller caller, int kind, txm_level_rule rule, linear_one_function one,
                                 linear_two_function two, const txm_view *view, const txm_view_texture *t,
                                 const txm_sampler *how, linear_words words, const txm_lookup *at, uint32_t *random,
@@ -334,7 +339,7 @@ TXM_FAST txm_look linear_sample(linear_caller caller, int kind, txm_level_rule r
         state = stateless ? 0 : *random;
         uint32_t last = (rule == TXM_LEVEL_RULE_CYCLES ? t->tiled_levels : t->levels) - 1;
         float level = txm_max(txm_level_jitter(&jitter, 0.5f * txm_log2(extent[0]), &state), 0.0f);
-        low = (uint32_t)(int32_t)level; /* as txm_level_clamp */
+        low = (uint32_t)(int32_t)level; /* like txm_level_clamp */
         if (mode == TXM_LEVEL_MODE_TRILINEAR && low < last && level > (float)(int32_t)low)
             return two(view, t, how, at, random, out, uv, level);
         low = low < last ? low : last;
@@ -400,7 +405,7 @@ TXM_LINEAR_CYCLES(packed_rgb8, TXM_TYPE_U8 + TXM_KIND_PACKED + TXM_KIND_RGB)
 #undef TXM_LINEAR
 #undef TXM_LINEAR_ENDS
 
-/* 8 bits by Cycles' rule are what most textures are: inlined where the words are known already. */
+/* Most textures are 8-bit and use Cycles' rule, so this case is inlined where the words are known already. */
 #define TXM_LINEAR_ROW(first, ends)                                                                                    \
     {                                                                                                                  \
         first, rgba16_##ends, rgba_half_##ends,                                                                        \
@@ -416,12 +421,12 @@ static const linear_function linear_functions[3][2][16] = {
 #undef TXM_LINEAR_ROW
 _Static_assert(TXM_LEVEL_RULE_CYCLES == 0 && TXM_LEVEL_RULE_ELLIPSE == 1, "the table is indexed by rules");
 
-/* Whether the usual way serves a texture and a sampler at all: colours of any type, and those of 8 bits also where they
- * are packed or opaque. The others are as rare as their copies of this code would be large. */
+/* Whether the fast path handles a texture and a sampler: colours of any type, and packed or opaque textures of 8 bits
+ * only, since the other combinations are too rare to justify further copies of this code. */
 _Static_assert(TXM_SHIFT_PACKED == 0x10 && TXM_TYPE_U8 == 0, "no tile is that large");
 TXM_FAST int linear_serves(linear_words words)
 {
-    const uint32_t shape = (uint32_t)words.made & 0x1000FF03u; /* the type, the channels and whether it is packed */
+    const uint32_t shape = (uint32_t)words.made & 0x1000FF03u; /* the type, the channels and the packed bit */
     return TXM_LINEAR_FILTER(words) == TXM_FILTER_LINEAR && TXM_LINEAR_RULE(words) <= TXM_LEVEL_RULE_ELLIPSE &&
            ((shape & ~3u) == 0x400 || (shape & ~0x10000000u) == 0x300 || shape == 0x10000400) &&
            !TXM_LINEAR_UDIM_ROWS(words);

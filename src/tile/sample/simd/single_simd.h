@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * One lookup in few instructions: u and v, width and height, x and y are the two halves of a vector, and what
- * lookup.h decides as it goes is decided at the beginning. The arithmetic is that of level.h and wrap.h.
+ * A single lookup in few instructions: u and v, width and height, x and y are the two halves of a vector, and decisions
+ * that lookup.h makes along the way are made at the beginning. The arithmetic is that of level.h and wrap.h.
  *
- * Serves the same lookups as batch_simd.h, and probes, several of which are placed at once there. A back-end brings
- * v4_floor besides.
+ * It handles the same lookups as batch_simd.h and also probes, several of which are placed at once. A back-end provides
+ * v4_floor in addition.
  */
 #ifndef TXM_SAMPLE_SINGLE_SIMD_H
 #define TXM_SAMPLE_SINGLE_SIMD_H
 #include "tile/sample/simd/linear_simd.h"
 
-/* The colour of one level; 0 if it must go the general way. */
+/* The colour of one level; returns 0 if the lookup must take the general path. */
 TXM_FAST int single_level(const txm_view *view, const txm_view_texture *t, const txm_sampler *how, uint32_t level,
                           txm_rgba uv, txm_rgba *color)
 {
@@ -41,7 +41,7 @@ TXM_FAST int single_level(const txm_view *view, const txm_view_texture *t, const
     return p != NULL;
 }
 
-/* The same of a packed texture, whose levels have no border: four pixels, each through the extension. */
+/* The same for a packed texture, whose levels have no border: each of the four pixels goes through the extension. */
 TXM_FAST int single_packed_level(const txm_view *view, const txm_view_texture *t, const txm_sampler *how,
                                  uint32_t level, txm_rgba uv, txm_rgba *color)
 {
@@ -71,7 +71,7 @@ TXM_FAST int single_packed_level(const txm_view *view, const txm_view_texture *t
     return 1;
 }
 
-/* Probes of one lookup, a vector of them placed at a time. 0 if it must go the general way. */
+/* Places the probes of one lookup a vector at a time. Returns 0 if the lookup must take the general path. */
 TXM_RARE int single_probes(const txm_view *view, const txm_view_texture *t, const txm_sampler *how,
                            const txm_lookup *at, const txm_footprint *f, float level, float out[4])
 {
@@ -123,7 +123,8 @@ TXM_RARE int single_probes(const txm_view *view, const txm_view_texture *t, cons
                 l = &places[1];
                 color = color * (1.0f - blend) + group_read(t, how, grid, l->taps[i], l->fx[i], l->fy[i]) * blend;
             }
-            sum = f->probes > 1 ? sum + color * weights[i] : color; /* alone it keeps the sign of zero */
+            sum = f->probes > 1 ? sum + color * weights[i]
+                                : color; /* the first colour is assigned, which keeps the sign of zero */
             covered += weights[i];
         }
     }
@@ -138,7 +139,7 @@ TXM_RARE float single_ellipse(const txm_view_texture *t, const txm_sampler *how,
     return txm_footprint_of(how, (float)t->width, (float)t->height, at->dudx, at->dvdx, at->dudy, at->dvdy).level;
 }
 
-/* A footprint with probes, or with one; 0 if it must go the general way. */
+/* A footprint with one probe or more; returns 0 if the lookup must take the general path. */
 TXM_RARE int single_elongated(const txm_view *view, const txm_view_texture *t, const txm_sampler *how,
                               const txm_lookup *at, uint32_t *random, float out[4])
 {
@@ -146,7 +147,7 @@ TXM_RARE int single_elongated(const txm_view *view, const txm_view_texture *t, c
     return single_probes(view, t, how, at, &f, txm_level_jitter(how, f.level, random), out);
 }
 
-/* A tile of a UDIM set is a texture of its own, at coordinates of its own. */
+/* Each tile of a UDIM set is a texture with its own coordinates. */
 TXM_RARE txm_look single_udim(const txm_view *view, uint32_t texture, const txm_sampler *how, const txm_lookup *at,
                               txm_lane *lane, float out[4])
 {

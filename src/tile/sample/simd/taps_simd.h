@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Taps as vectors of two RGBA pixels, in the compiler's notation of vectors. A back-end brings txm_load_one and
- * txm_load_two, which make floats of one and of two pixels, and includes this before lookup.h. The sums run in the
+ * Taps as vectors of two RGBA pixels, in the compiler's vector notation. A back-end defines txm_load_one and
+ * txm_load_two, which convert one and two pixels to floats, and includes this before lookup.h. The sums are in the
  * order of taps.h: the lower half of a vector holds the even columns.
  *
- * A kind is a storage type, and whether pixels have four channels or three, whose alpha the loads put in place. So
- * everything after a load is the same for both. Whether the texture is packed belongs to the kind as well.
+ * A kind combines the storage type, whether pixels have four channels or three, and whether the texture is packed. The
+ * loads fill in the alpha of three channels, so everything after them is the same for both.
  */
 #ifndef TXM_SAMPLE_TAPS_SIMD_H
 #define TXM_SAMPLE_TAPS_SIMD_H
@@ -20,7 +20,7 @@ typedef float txm_pair __attribute__((vector_size(32)));
 
 #define TXM_FAST static inline __attribute__((always_inline))
 
-/* Added to the type where there are three channels, and where the texture is packed. */
+/* Added to the type if there are three channels, and if the texture is packed. */
 enum { TXM_KIND_RGB = 4, TXM_KIND_PACKED = 8 };
 
 TXM_FAST uint32_t txm_kind_bytes(int kind)
@@ -29,7 +29,7 @@ TXM_FAST uint32_t txm_kind_bytes(int kind)
     return channels * (type == TXM_TYPE_U8 ? 1 : type == TXM_TYPE_FLOAT ? 4 : 2);
 }
 
-/* With three channels as many bytes may be read as with four. */
+/* With three channels, as many bytes may be read as with four. */
 TXM_FAST txm_rgba txm_load_one(int kind, const uint8_t *p);
 TXM_FAST txm_pair txm_load_two(int kind, const uint8_t *p);
 
@@ -43,7 +43,7 @@ TXM_FAST txm_rgba txm_pair_sum(txm_pair p)
     return __builtin_shufflevector(p, p, 0, 1, 2, 3) + __builtin_shufflevector(p, p, 4, 5, 6, 7);
 }
 
-/* `kind` is a constant in each call, so that the loads are one instruction or two. */
+/* `kind` is a constant in each call, so the loads compile to one or two instructions. */
 TXM_FAST txm_rgba txm_linear_rgba(int kind, const uint8_t *p, uint32_t row_bytes, const float wx[2], const float wy[2])
 {
     txm_pair across = txm_pair_of(wx[0], wx[1]), above = across * wy[0], below = across * wy[1];
@@ -62,7 +62,7 @@ TXM_FAST txm_rgba txm_cubic_rgba(int kind, const uint8_t *p, uint32_t row_bytes,
     return txm_pair_sum(a * txm_pair_of(wx[0], wx[1]) + b * txm_pair_of(wx[2], wx[3]));
 }
 
-/* One channel: the same sums on the first element alone. */
+/* One channel: the same sums, in the first element only. */
 TXM_FAST txm_rgba txm_linear_grey(int type, const uint8_t *p, const txm_view_texture *t, const float wx[2],
                                   const float wy[2])
 {
@@ -87,7 +87,7 @@ TXM_FAST txm_rgba txm_cubic_grey(int type, const uint8_t *p, const txm_view_text
     return txm_rgba_make((c[0] + c[2]) + (c[1] + c[3]), 0.0f, 0.0f, 0.0f);
 }
 
-/* `color` by a kind that is a constant, `grey` by a type that is one. */
+/* Calls `color` with a constant kind, or `grey` with a constant type. */
 #define TXM_EACH_KIND(t, color, grey)                                                                                  \
     switch ((t)->channels == 4 ? (t)->type : (t)->channels == 3 ? (t)->type + TXM_KIND_RGB : (t)->type + 8) {          \
         TXM_EACH_TYPE(0, color)                                                                                        \
@@ -134,7 +134,7 @@ TXM_FAST txm_rgba txm_taps_closest(const txm_view_texture *t, const uint8_t *p){
 #undef TXM_COLOR
 }
 
-/* Two rows of two pixels that lie anywhere. */
+/* The rows are two pixels each, at any two places. */
 TXM_FAST txm_rgba
     txm_taps_apart(const txm_view_texture *t, const uint8_t *const p[2][2], const float wx[2], const float wy[2])
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Extensions for vectors: the functions of tile/base/extension.h, operation by operation, whatever the vector's length.
+ * The extensions for vectors of any length: the functions of tile/base/extension.h, operation by operation.
  */
 #ifndef TXM_SAMPLE_WRAP_SIMD_H
 #define TXM_SAMPLE_WRAP_SIMD_H
@@ -11,9 +11,9 @@
 TXM_FAST v4i v4i_max(v4i a, v4i b);
 TXM_FAST v4i v4i_min(v4i a, v4i b);
 
-/* Coordinates into 0..1 as txm_wrap has them; 0 of a mode that rejects, for which callers look at the coordinates,
- * since one lookup ends there and a lane of several is left out. Defines `of`_wrap over `of`_floor, _min, _max, _set,
- * _select. */
+/* Wraps coordinates into 0..1 like txm_wrap. Returns 0 in a mode that rejects; callers test the coordinates then,
+ * because a single lookup ends there while a group only drops the lane. Defines `of`_wrap from `of`_floor, _min, _max
+ * and _set, _select. */
 #define TXM_WRAP_COORDINATES(of, vector, mask)                                                                         \
     TXM_FAST int of##_wrap(vector *v, int extension)                                                                   \
     {                                                                                                                  \
@@ -32,8 +32,8 @@ TXM_FAST v4i v4i_min(v4i a, v4i b);
         return 1;                                                                                                      \
     }
 
-/* Two neighbouring pixels along each axis, as txm_wrap_pixel has them, where they are at most one beyond the edges: all
- * modes but one show the pixel at the edge there. 0 where some are clear. */
+/* Wraps two neighbouring pixels along each axis like txm_wrap_pixel. They are at most one pixel beyond the edges, so
+ * every mode but one shows the pixel at the edge. Returns 0 if some are clear. */
 TXM_FAST int v4i_wrap_neighbours(v4i *first, v4i *second, v4i size, int extension)
 {
     const v4i last = size - 1;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * One and two pixels as floats, with AVX2 and F16C.
+ * Loads one or two pixels as floats, with AVX2 and F16C.
  *
- * Each stored type has one instruction or two that widen four samples at once. Two neighbours in a row make a
- * vector of eight, which halves the loads of a bilinear lookup. Of three channels a shuffle makes four, and the
- * alpha is put in place before the samples are widened.
+ * Each storage type has one or two instructions that widen four samples at once. Two neighbours in a row form a vector
+ * of eight, which halves the loads of a bilinear lookup. Three channels are shuffled to four, and the alpha is inserted
+ * before the samples are widened.
  */
 #ifndef TXM_SAMPLE_LOAD_AVX2_H
 #define TXM_SAMPLE_LOAD_AVX2_H
@@ -39,7 +39,8 @@ TXM_FAST txm_rgba txm_load_one(int kind, const uint8_t *p)
     }
 }
 
-/* Two pixels of three bytes each, then of three samples of two bytes each, spread to four with this alpha. */
+/* Spreads two pixels of three bytes to four channels with an alpha of 255; the function below does so for samples of
+ * two bytes, with the alpha given. */
 TXM_FAST __m128i txm_spread_bytes(__m128i v)
 {
     const __m128i places = _mm_setr_epi8(0, 1, 2, -1, 3, 4, 5, -1, -1, -1, -1, -1, -1, -1, -1, -1);

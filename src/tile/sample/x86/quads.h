@@ -2,8 +2,8 @@
  *
  * Operations on vectors of four, one pixel each, with SSE4.1.
  *
- * Single lookups work on one pixel at a time whatever the width of the batches, so the back-ends of AVX2 and AVX-512
- * share these. Included after entries_simd.h, which names the types and declares what it needs.
+ * A single lookup handles one pixel at a time whatever the width of the batches, so the AVX2 and AVX-512 back-ends
+ * share these. Included after entries_simd.h, which defines the types and declares the operations.
  */
 #ifndef TXM_SAMPLE_QUADS_H
 #define TXM_SAMPLE_QUADS_H
@@ -32,7 +32,7 @@ TXM_FAST txm_rgba v4_gather(const float *a, const float *b)
 
 TXM_FAST int v4_is_placed(txm_rgba uv, v4i tile)
 {
-    (void)uv; /* of NaN the conversion makes the least integer, and no other place is negative */
+    (void)uv; /* the conversion turns NaN into the least integer, and no other place is negative */
     return (tile[0] | tile[1]) >= 0;
 }
 

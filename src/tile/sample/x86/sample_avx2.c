@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Lookups with AVX2 and F16C: vectors of eight.
+ * Lookups with AVX2 and F16C, on vectors of eight.
  *
- * The operations that the shared text in simd/ asks for, as instructions of AVX2: the algorithm itself is in
- * there, once, for all widths.
+ * Defines the vector operations that the shared text in simd/ is written with; the algorithm itself is there, once for
+ * all widths.
  */
 #define TXM_LANES 8
 #include "tile/sample/x86/load_avx2.h"

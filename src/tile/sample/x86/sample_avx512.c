@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Lookups with AVX-512 (F, BW, DQ, VL): vectors of sixteen.
+ * Lookups with AVX-512 (F, BW, DQ, VL), on vectors of sixteen.
  *
- * As sample_avx2.c, with vectors twice as long and masks in registers of their own. Single lookups stay with
- * vectors of four: a pixel has no more channels.
+ * Like sample_avx2.c, with vectors twice as long and mask registers. Single lookups use vectors of four, because a
+ * pixel has no more channels.
  */
 #define TXM_LANES 16
 #include "tile/sample/x86/load_avx2.h"
