@@ -97,7 +97,7 @@ check name-shown grep -q '^\.\..*_4k_v012\.png\.0-......\.\.\.tx: good' out
 on_terminal --screen 80x24 "$TXMILL" info "$tx"
 check info-leads grep -q '^\.\..*_4k_v012\.png\.0-......\.\.\.tx' out
 on_terminal --screen 80x24 "$TXMILL" check "$folder"
-check reason-below grep -q '^  the image has ' out
+check reason-below grep -q '^  the image is ' out
 txm info "$tx"
 check pipe-whole grep -qxF "$tx" out
 txm verify "$tx"
