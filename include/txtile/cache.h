@@ -127,10 +127,11 @@ typedef struct txm_cache_options {
                               read; 0: no limit */
     uint32_t stand_in;     /* txm_stand_in_kind */
     uint32_t read_files;   /* 0: files are mapped, and their pages are released after every 1024 tiles;
-                              docs/texture-cache.md says what that adds to the process. Not 0: files are read (pread) into
-                              memory that is freed with the tile. Then the process, as farms measure it, is no larger than
-                              the budget allows, and a file that is truncated or on a failing disk raises no SIGBUS; but
-                              each open file keeps a descriptor, and the tables of a file may take at most 64 MiB */
+                              docs/texture-cache.md says what that adds to the process. Not 0: files are read (pread)
+                              into memory that is freed with the tile. Then the process, as farms measure it, is no
+                              larger than the budget allows, and a file that is truncated or on a failing disk raises
+                              no SIGBUS; but each open file keeps a descriptor, and the tables of a file may take at
+                              most 64 MiB */
     uint32_t keep_rgb; /* not 0: opaque textures have three channels in memory, which saves a quarter. A file counts as
                           opaque if it has three channels, or four with an average alpha of 1; if a tile turns out not
                           to be opaque, that is not a failure: the texture is opened again with four channels. Has no
