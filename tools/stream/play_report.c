@@ -211,7 +211,7 @@ void txm_play_json(const txm_play_run *run)
     for (size_t i = 0; i < run->frame_count; i++) {
         cJSON *frame = txm_json_append(frames);
         json_frame(frame, &run->frames[i]);
-        json_keys(frame, run->keys + i * run->args->keys, run->args->keys);
+        json_keys(frame, run->keys ? run->keys + i * run->args->keys : NULL, run->args->keys);
     }
     json_images(o, run);
     txm_stream_json_devices(o, run->devices, run->device_count);
