@@ -6,6 +6,8 @@
 . "$(dirname "$0")/../../lib.sh"
 # shellcheck source=tests/device/opencl.sh
 . "$repo/tests/device/opencl.sh"
+# PoCL and LLVM keep some memory until the process ends.
+export ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0
 lookups() { # NAME ENVIRONMENT...
     run env TXMILL_PLUGINS="$plugins" TXM_DEVICE=opencl "${@:2}" "$build/tests/tile/device/test_device"
     check "$1" eval 'rc_is 0 && prints "100%: Checks: "'
