@@ -352,7 +352,7 @@ START_TEST(stores_give_back_what_they_keep)
     ck_assert(fetched.width == result.width && fetched.levels == result.levels && fetched.tx_bytes == result.tx_bytes);
     ck_assert(*fetched.via);
     free(again);
-    /* An object that is no tx file is warned of, removed, and the image converted. */
+    /* An object that is not a tx file gives a warning, is removed, and the image is converted. */
     batch_file("junk", "no tx file");
     ck_assert_int_eq(rename("junk", object), 0);
     again = NULL;
