@@ -175,7 +175,7 @@ static bool tells_cause(const trial *t)
         return true;
     if (f->error == ENOENT)
         return says(t, "no such file") || says(t, "not found") || says(t, "not exist") || says(t, "disappeared") ||
-               says(t, "there is no ") || says(t, "neither a folder");
+               says(t, "there is no ") || says(t, "neither a folder") || says(t, " is missing");
     return says(t, strerror(f->error));
 }
 
