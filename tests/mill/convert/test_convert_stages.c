@@ -19,8 +19,7 @@
 #include "util_faults.h"
 #include "util_tx.h"
 
-/* ---- a job
- * ------------------------------------------------------------------------------------------------------------ */
+/* ---- a job ------------------------------------------------------------------------------------------------------- */
 
 typedef struct work {
     txm_pool *pool;
@@ -68,8 +67,7 @@ static made_image make(uint32_t width, uint32_t height, uint32_t channels, uint3
     return make_image(width, height, channels, TXM_TYPE_U8, tile, (txm_compression){TXM_CODEC_ZIP, 1}, MADE_NOISE);
 }
 
-/* ---- tiler
- * ------------------------------------------------------------------------------------------------------------ */
+/* ---- tiler ------------------------------------------------------------------------------------------------------- */
 
 enum { MOST_BANDS = 64 };
 
@@ -254,8 +252,7 @@ START_TEST(a_tiler_may_find_no_memory)
 }
 END_TEST
 
-/* ---- hash
- * ------------------------------------------------------------------------------------------------------------- */
+/* ---- hash -------------------------------------------------------------------------------------------------------- */
 
 /* The digest by the definition, row by row. */
 static void digest_of(const made_image *image, char out[TXM_SHA1_HEX])
@@ -396,8 +393,7 @@ START_TEST(a_hash_stage_may_find_no_memory)
 }
 END_TEST
 
-/* ---- encode queue
- * ------------------------------------------------------------------------------------------------------ */
+/* ---- encode queue ------------------------------------------------------------------------------------------------ */
 
 /* Writes all tiles of an image, upper levels first, through a queue to a descriptor; the job's error. */
 static txm_status encode(const made_image *image, unsigned threads, bool borders, int fd, txm_error *err)
@@ -609,8 +605,7 @@ START_TEST(a_queue_may_find_no_memory)
 }
 END_TEST
 
-/* ---- feeder
- * ------------------------------------------------------------------------------------------------------------ */
+/* ---- feeder ------------------------------------------------------------------------------------------------------ */
 
 /* Plays all stages after the feeder. */
 typedef struct eater {

@@ -478,8 +478,7 @@ START_TEST(findings_need_links)
 }
 END_TEST
 
-/* ---- settings
- * -------------------------------------------------------------------------------------------------------- */
+/* ---- settings ---------------------------------------------------------------------------------------------------- */
 
 static const uint32_t three_tiles[] = {1001, 1002, 1011};
 
@@ -587,8 +586,7 @@ START_TEST(colour_spaces_are_the_configs)
 }
 END_TEST
 
-/* ---- files on disk
- * ----------------------------------------------------------------------------------------------------- */
+/* ---- files on disk ----------------------------------------------------------------------------------------------- */
 
 static txm_blend_image expanded(txm_blend *b, txm_blend_source source, const char *path, const txm_image *image)
 {
@@ -686,8 +684,7 @@ START_TEST(paths_are_absolute_and_normal)
 }
 END_TEST
 
-/* ---- zstd
- * ------------------------------------------------------------------------------------------------------------- */
+/* ---- zstd -------------------------------------------------------------------------------------------------------- */
 
 /* The decoder over these bytes; pulls all from a place on and compares. */
 static void pull_from(const uint8_t *packed, size_t packed_bytes, const uint8_t *data, size_t bytes, bool has_table)

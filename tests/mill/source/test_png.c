@@ -477,8 +477,7 @@ START_TEST(files_of_other_programs)
 }
 END_TEST
 
-/* ---- the stream in the IDAT chunks, by itself
- * --------------------------------------------------------------------------- */
+/* ---- the stream in the IDAT chunks, by itself -------------------------------------------------------------------- */
 
 enum { STREAM_BYTES = 70000 };
 

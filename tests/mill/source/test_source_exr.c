@@ -295,8 +295,7 @@ START_TEST(damaged_blocks)
 }
 END_TEST
 
-/* ---- the reader itself, before OpenImageIO is asked
- * -------------------------------------------------------------------- */
+/* ---- the reader itself, before OpenImageIO is asked -------------------------------------------------------------- */
 
 /* One small part, uncompressed or not, whose pixels nobody reads. */
 typedef struct header {

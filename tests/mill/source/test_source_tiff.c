@@ -457,8 +457,7 @@ START_TEST(damaged_bytes)
 }
 END_TEST
 
-/* ---- the reader itself, before OpenImageIO is asked
- * -------------------------------------------------------------------- */
+/* ---- the reader itself, before OpenImageIO is asked -------------------------------------------------------------- */
 
 static txm_source_options no_bound;
 

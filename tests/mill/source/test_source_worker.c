@@ -266,8 +266,7 @@ START_TEST(says_what_is_missing)
 }
 END_TEST
 
-/* ---- the protocol, and the reader over it
- * -------------------------------------------------------------------------------- */
+/* ---- the protocol, and the reader over it ------------------------------------------------------------------------ */
 
 static txm_worker_request request_of(txm_worker_op op)
 {
