@@ -59,7 +59,7 @@ END_TEST
 
 /* ---- JSON -------------------------------------------------------------------------------------------------------- */
 
-/* The object as text, consumed. */
+/* Returns the object as text and frees it. */
 static char *text_of(cJSON *o)
 {
     char *text = cJSON_PrintUnformatted(o);
@@ -227,7 +227,7 @@ START_TEST(test_last_line)
     txm_tally_add(&tally, TXM_STATUS_CORRUPT);
     capture();
     int code = txm_finish(&tally);
-    /* What to do about each kind of failure, then the line for scripts. */
+    /* Each kind of failure comes with advice, followed by the line for scripts. */
     const char *text = released(), *last = strstr(text, "TXMILL-ERROR");
     ck_assert_str_eq(last ? last : text, "TXMILL-ERROR code=3 failed=1 total=2\n");
     ck_assert_ptr_nonnull(strstr(text, "damaged or truncated"));
@@ -257,9 +257,9 @@ START_TEST(test_progress)
     txm_progress_begin(&p, &a);
     txm_progress_begin(&p, &b);
     txm_progress_rows(&p, 0, 50, 100);
-    txm_progress_rows(&p, 0, 50, 100); /* no news: no line */
+    txm_progress_rows(&p, 0, 50, 100); /* nothing new, so no line */
     txm_progress_rows(&p, 2, 100, 100);
-    txm_progress_rows(&p, 0, 10, 100); /* a second attempt begins again: never backwards */
+    txm_progress_rows(&p, 0, 10, 100); /* a second attempt starts again, but the figure never goes back */
     txm_progress_done(&p, &a);
     txm_progress_rows(&p, 2, 0, 0);
     txm_progress_done(&p, &b);
