@@ -94,7 +94,7 @@ START_TEST(test_json_bad_utf8)
     expect_text("caf\xE9.png", "{\"a\":\"caf" FFFD ".png\",\"a_encoded\":\"caf%E9.png\"}");
     expect_text("\xFF /%", "{\"a\":\"" FFFD " /%\",\"a_encoded\":\"%FF%20/%25\"}");
     expect_text("\xC3", "{\"a\":\"" FFFD "\",\"a_encoded\":\"%C3\"}");
-    /* Overlong '/', a surrogate, beyond U+10FFFF, a cut sequence: every byte by itself. */
+    /* Overlong '/', a surrogate, beyond U+10FFFF, a cut sequence: each byte is replaced by itself. */
     expect_text("\xC0\xAF", "{\"a\":\"" FFFD FFFD "\",\"a_encoded\":\"%C0%AF\"}");
     expect_text("\xE0\x80\xAF", "{\"a\":\"" FFFD FFFD FFFD "\",\"a_encoded\":\"%E0%80%AF\"}");
     expect_text("\xED\xA0\x80", "{\"a\":\"" FFFD FFFD FFFD "\",\"a_encoded\":\"%ED%A0%80\"}");
