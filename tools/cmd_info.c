@@ -83,8 +83,8 @@ static txm_status show_ptex(const char *path, const info_args *args, txm_summary
 }
 
 /* There is a blank line between files in the text output. If a file fails, the next ones are still shown. */
-static void show_all(const txm_project_contexts *contexts, const txm_rules *rules, const txm_inputs *inputs,
-                     const info_args *args, txm_tally *tally)
+static void show_infos(const txm_project_contexts *contexts, const txm_rules *rules, const txm_inputs *inputs,
+                       const info_args *args, txm_tally *tally)
 {
     txm_summary summary = {.words = {"used"}};
     for (size_t i = 0; i < txm_inputs_count(inputs) && !txm_signal_caught(); i++) {
@@ -126,7 +126,7 @@ static int run_info(void *p, const txm_operands *operands)
         txm_project_apply(&project, operands, &err) == TXM_OK &&
         txm_rule_args_read(&args->rules, &rules, &err) == TXM_OK &&
         txm_project_look(inputs, &args->config, &args->jobs, &settings, rules, &contexts, &err) == TXM_OK)
-        show_all(&contexts, rules, inputs, args, &tally);
+        show_infos(&contexts, rules, inputs, args, &tally);
     txm_rules_free(&rules);
     txm_project_contexts_free(&contexts);
     return txm_files_finish(&inputs, &tally, &err);

@@ -59,7 +59,7 @@ static const txm_option_group groups[] = {
 };
 
 /* The word under which the summary counts the file: why Cycles does not use it, or else what is wrong with it. */
-static const char *word_of(const txm_findings *findings, const txm_verdict *verdict)
+static const char *word_of_findings(const txm_findings *findings, const txm_verdict *verdict)
 {
     if (!txm_verify_failed(findings))
         return "good";
@@ -81,7 +81,7 @@ static txm_status verify_one(txm_context *context, const txm_rules *rules, const
     if (status == TXM_OK) {
         const txm_verify_report report = {path, args->deep, &findings, &verdict};
         tally->findings |= txm_verify_failed(&findings);
-        txm_summary_add(summary, word_of(&findings, &verdict));
+        txm_summary_add(summary, word_of_findings(&findings, &verdict));
         if (args->report.json)
             txm_verify_print_json(&report);
         else

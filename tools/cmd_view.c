@@ -193,7 +193,7 @@ static txm_status show_ptex(const viewing *v, const char *path, const txm_view_t
 }
 
 /* The size and abilities of the terminal are determined once, not per file. */
-static void show_all(const viewing *v, txm_tally *tally)
+static void show_views(const viewing *v, txm_tally *tally)
 {
     const view_args *args = v->args;
     txm_view_terminal terminal = {
@@ -391,7 +391,7 @@ static txm_status view_all(viewing *v, txm_tally *tally, txm_error *err)
                         "--html: Ptex files and tx files cannot be on the same page; write two pages");
     if (args->html)
         return ptex ? write_ptex_page(v, tally, err) : write_page(v, tally, err);
-    show_all(v, tally);
+    show_views(v, tally);
     return TXM_OK;
 }
 

@@ -86,7 +86,7 @@ static own_project *project_of(char *path, size_t *number)
 }
 
 /* The project of a file's folder; NULL if it is the operands' or there is none, so that the operands' applies. */
-static own_project *find(const char *file, txm_error *err)
+static own_project *find_project(const char *file, txm_error *err)
 {
     const char *common = txm_project_state()->project.path;
     char *folder = txm_path_dir(file);
@@ -265,7 +265,7 @@ static txm_status project_of_input(const txm_input *input, const txm_project_con
     txm_error failure = {0};
     *project = NULL;
     if (!contexts->place || contexts->place(file, &place, &failure) == TXM_OK)
-        *project = find(place ? place : file, &failure);
+        *project = find_project(place ? place : file, &failure);
     free(place);
     return txm_fail_as(err, &failure);
 }
@@ -365,6 +365,6 @@ txm_status txm_project_look(txm_inputs *inputs, const txm_config_args *config, c
 txm_config_args txm_project_config(const char *file, const txm_config_args *otherwise)
 {
     txm_error err = {0};
-    const own_project *o = find(file, &err);
+    const own_project *o = find_project(file, &err);
     return o && o->failure.status == TXM_OK ? config_of(o) : *otherwise;
 }

@@ -243,7 +243,7 @@ static txm_status plan(txm_tiff *t, uint16_t compression, size_t *block, size_t 
 }
 
 /* Chooses between whole blocks and single rows by the available memory. */
-static txm_status allocate(txm_tiff *t, const txm_source_options *options, txm_error *err)
+static txm_status allocate_tiff(txm_tiff *t, const txm_source_options *options, txm_error *err)
 {
     size_t block, band;
     uint16_t compression = COMPRESSION_NONE;
@@ -304,7 +304,7 @@ static txm_status open_image(const char *path, const txm_source_options *options
     if (status == TXM_OK)
         status = txm_tiff_describe(t, info, err);
     if (status == TXM_OK)
-        status = allocate(t, options, err);
+        status = allocate_tiff(t, options, err);
     if (status == TXM_OK)
         *self = t;
     else
