@@ -108,3 +108,10 @@ void txm_file_id(const struct stat *st, char out[TXM_FILE_ID_BYTES])
 {
     snprintf(out, TXM_FILE_ID_BYTES, "%" PRIx64 ":%" PRIx64, (uint64_t)st->st_dev, (uint64_t)st->st_ino);
 }
+
+bool txm_same_file(const char *a, const char *b)
+{
+    struct stat sa, sb;
+    return !strcmp(a, b) ||
+           (stat(a, &sa) == 0 && stat(b, &sb) == 0 && sa.st_dev == sb.st_dev && sa.st_ino == sb.st_ino);
+}
