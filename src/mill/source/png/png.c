@@ -3,6 +3,10 @@
  * The direct reader of PNG reads every PNG file that is not interlaced, row by row. libpng reads the chunks before the
  * pixels; the pixels go through ISA-L's inflate and own filters into the caller's rows. Memory is one read buffer, the
  * inflater's state, and inflated rows of about BATCH_BYTES.
+ *
+ * It exists in addition to OpenImageIO because a conversion takes little more than half of the processor time with it:
+ * 0.65 s instead of 1.19 s for an RGB image of 4096 x 4096 px, 1.9 s instead of 3.3 s for 500 images of 256 x 256 px
+ * (bench/readers.py).
  */
 #include <stdio.h>
 #include <stdlib.h>
