@@ -5,8 +5,8 @@
  * same. This reader is stricter about damage: libjpeg fills missing data with grey and only warns, which must not
  * become a texture. Only the end marker may be missing, because it contains nothing of the image.
  *
- * Apart from that it saves a seventh of a conversion's processor time for large images and a third for small ones: 2.8 s
- * instead of 3.3 s for 8192 x 8192 px, 2.1 s instead of 3.0 s for 500 images of 256 x 256 px (bench/readers.py).
+ * It also saves a seventh of a conversion's processor time for large images and a third for small ones: 2.8 s instead
+ * of 3.3 s for 8192 x 8192 px, 2.1 s instead of 3.0 s for 500 images of 256 x 256 px (bench/readers.py).
  */
 #include <setjmp.h>
 #include <stdio.h>
