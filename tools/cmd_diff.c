@@ -95,7 +95,7 @@ typedef struct diffing {
 } diffing;
 
 /* "the same" if all samples are equal, and the metadata too if it counts. */
-static const char *word_of(const diff_args *args, const txm_diff_report *r)
+static const char *word_of_diff(const diff_args *args, const txm_diff_report *r)
 {
     bool same = !(args->metadata && r->metadata);
     for (uint32_t l = 0; l < r->difference->levels; l++)
@@ -143,7 +143,7 @@ static txm_status compare_files(diffing *x, const char *const paths[2], bool one
         if (r.tx[s] && txm_tx_level_of(r.tx[s], 0))
             status = txm_tx_check(r.tx[s], err);
     r.metadata = txm_diff_each_entry(&r, NULL, NULL) > 0;
-    const char *word = status ? "failed" : word_of(args, &r);
+    const char *word = status ? "failed" : word_of_diff(args, &r);
     x->tally.findings |= !status && !(r.within && !(args->metadata && r.metadata));
     if (!status && args->output)
         status = txm_diff_write_map(&d, args->output, err);

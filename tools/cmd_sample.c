@@ -80,11 +80,11 @@ static txm_status sample_place(const txm_sampled_texture *t, const txm_sample_ar
 
 /* Opens, samples and frees one texture. */
 static txm_status sample(txm_sampled_texture *t, const txm_sample_args *args, const txm_project_contexts *contexts,
-                         const txm_rules *rules, bool named, txm_error *err)
+                         bool named, txm_error *err)
 {
     txm_status status = txm_sampled_open(t, (txm_extension)args->extension, err);
     if (status == TXM_OK)
-        status = txm_sampled_judge(t, contexts, rules, err);
+        status = txm_sampled_judge(t, contexts, err);
     if (status == TXM_OK)
         status = args->grid.w ? txm_patch_render(t, args, err) : sample_place(t, args, named, err);
     free(t->verdicts);
@@ -96,7 +96,7 @@ static txm_status sample(txm_sampled_texture *t, const txm_sample_args *args, co
 
 /* Textures are sampled one after the other; if there are several, the output names each file. */
 static void sample_all(const txm_sample_args *args, const txm_inputs *inputs, const txm_project_contexts *contexts,
-                       const txm_rules *rules, txm_tally *tally)
+                       txm_tally *tally)
 {
     txm_summary summary = {.words = {"sampled"}};
     size_t count = txm_sampled_count(inputs), n;
@@ -106,7 +106,7 @@ static void sample_all(const txm_sample_args *args, const txm_inputs *inputs, co
         txm_sampled_texture t = {
             .name = txm_input_udim(input) ? input->pattern : input->path, .inputs = inputs, .first = i, .count = n};
         txm_error err = {0};
-        txm_status status = sample(&t, args, contexts, rules, count > 1, &err);
+        txm_status status = sample(&t, args, contexts, count > 1, &err);
         txm_tally_add(tally, status);
         txm_summary_add(&summary, status == TXM_OK ? "sampled" : "failed");
         if (status == TXM_OK)
@@ -127,23 +127,19 @@ static int run_sample(void *p, const txm_operands *operands)
     txm_tally tally = {0};
     txm_error err = {0};
     txm_inputs *inputs = NULL;
-    txm_rules *rules = NULL;
     txm_project_contexts contexts = {.place = txm_tx_place};
     const txm_settings settings = {.cache_dir = NULL};
     const txm_project_targets project = {NULL, &args->config, &args->rules, &args->jobs.threads};
     const txm_output output = {"-o", args->output, TXM_OUTPUT_PICTURE, args->overwrite};
     if (txm_sample_check(args, &err) == TXM_OK &&
         txm_tx_files_collect("sample", &args->files, operands, &inputs, &err) == TXM_OK &&
-        txm_project_apply(&project, operands, &err) == TXM_OK &&
-        txm_rule_args_read(&args->rules, &rules, &err) == TXM_OK &&
-        txm_project_look(inputs, &args->config, &args->jobs, &settings, rules, &contexts, &err) == TXM_OK) {
+        txm_project_look(&project, operands, inputs, &settings, &contexts, &err) == TXM_OK) {
         size_t count = txm_sampled_count(inputs);
         if (args->grid.w && count > 1)
             txm_fail(&err, TXM_STATUS_USAGE, "--grid takes a single texture, but %zu are given", count);
         else if (!args->grid.w || txm_guard_output(&output, txm_files_path, inputs, &err) == TXM_OK)
-            sample_all(args, inputs, &contexts, rules, &tally);
+            sample_all(args, inputs, &contexts, &tally);
     }
-    txm_rules_free(&rules);
     txm_project_contexts_free(&contexts);
     return txm_files_finish(&inputs, &tally, &err);
 }

@@ -38,7 +38,7 @@ static const txm_option_group groups[] = {
 
 /* Only on a terminal, where the line can be overwritten. The time left assumes that the rest takes as long as what
  * is done, which is too much after the first tiles with a cold cache. */
-static void show_progress(void *user, uint64_t done, uint64_t all)
+static void show_samples_done(void *user, uint64_t done, uint64_t all)
 {
     const double *begin = user;
     char left[TXM_FORMAT_BYTES];
@@ -323,7 +323,7 @@ static int run_stream(void *p, const txm_operands *operands)
         double begin = txm_clock_seconds();
         o.cancel = txm_signal_flag();
         o.missing = say_missing;
-        o.progress = a->quiet ? NULL : show_progress;
+        o.progress = a->quiet ? NULL : show_samples_done;
         o.progress_user = &begin;
         if (verb == TXM_STREAM_BUDGET)
             status = budget(a, operands->items[1], scene, &o, &err);

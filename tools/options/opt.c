@@ -306,7 +306,7 @@ bool txm_opt_given(const txm_operands *operands, const char *name)
 }
 
 /* Records the option, because a project's settings apply only to options that were not given. */
-static void remember(txm_operands *operands, const txm_option *option)
+static void remember_option(txm_operands *operands, const txm_option *option)
 {
     size_t most = sizeof operands->given / sizeof *operands->given;
     if (operands->given_count < most && !txm_opt_given(operands, option->name))
@@ -349,7 +349,7 @@ static txm_status apply(cursor *c, const search *s, const char *text, txm_error 
     if (status != TXM_OK)
         txm_error_prefix(err, "--%s %s", o->name, text && *text ? text : "''");
     else
-        remember(c->operands, o);
+        remember_option(c->operands, o);
     return status;
 }
 

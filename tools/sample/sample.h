@@ -55,8 +55,7 @@ size_t txm_sampled_inputs(const txm_inputs *inputs, size_t first);
 size_t txm_sampled_count(const txm_inputs *inputs);
 txm_status txm_sampled_open(txm_sampled_texture *texture, txm_extension extension, txm_error *err);
 /* Warns about colours that no render would show, because users look them up to see what Cycles shows. */
-txm_status txm_sampled_judge(txm_sampled_texture *texture, const txm_project_contexts *contexts, const txm_rules *rules,
-                             txm_error *err);
+txm_status txm_sampled_judge(txm_sampled_texture *texture, const txm_project_contexts *contexts, txm_error *err);
 /* The UDIM tile at a place, or 0 if there can be none; the place becomes relative to the tile. */
 uint32_t txm_sampled_udim(const txm_sampled_texture *texture, txm_lookup *at);
 /* The index of the file for a UDIM tile; `count` for a hole. */

@@ -80,8 +80,7 @@ const char *txm_sampled_tile_path(const txm_sampled_texture *t, uint32_t tile)
 
 /* If no verdict is possible, as for an image in a closed folder, the colour is still printed; but not if a retry may
  * give one. */
-txm_status txm_sampled_judge(txm_sampled_texture *t, const txm_project_contexts *contexts, const txm_rules *rules,
-                             txm_error *err)
+txm_status txm_sampled_judge(txm_sampled_texture *t, const txm_project_contexts *contexts, txm_error *err)
 {
     t->verdicts = txm_calloc(t->count, sizeof *t->verdicts);
     if (!t->verdicts)
@@ -89,7 +88,7 @@ txm_status txm_sampled_judge(txm_sampled_texture *t, const txm_project_contexts 
     for (size_t i = 0; i < t->count; i++) {
         const size_t input = t->first + i;
         const txm_verify_options how = {
-            .struct_size = sizeof how, .no_decoding = true, .rules = txm_project_rules(contexts, input, rules)};
+            .struct_size = sizeof how, .no_decoding = true, .rules = txm_project_rules(contexts, input)};
         const char *path = txm_inputs_at(t->inputs, input)->path;
         txm_verdict *v = &t->verdicts[i];
         txm_error own = {0};

@@ -59,8 +59,8 @@ static void note_maximum(txm_level_diff *diff, const uint8_t *row, size_t sample
 }
 
 /* Called only for rows in which memcmp found a difference. */
-static void compare_row(txm_level_diff *diff, txm_type type, const uint8_t *a, const uint8_t *b, size_t samples,
-                        uint32_t tile_x, uint32_t tile_y)
+static void compare_samples(txm_level_diff *diff, txm_type type, const uint8_t *a, const uint8_t *b, size_t samples,
+                            uint32_t tile_x, uint32_t tile_y)
 {
     size_t bytes = txm_type_bytes(type);
     for (size_t i = 0; i < samples; i++, a += bytes, b += bytes) {
@@ -88,7 +88,7 @@ void txm_level_diff_tile(txm_level_diff *diff, txm_type type, uint32_t channels,
         if (type == TXM_TYPE_FLOAT)
             note_maximum(diff, a, samples);
         if (memcmp(a, b, samples * txm_type_bytes(type)) != 0)
-            compare_row(diff, type, a, b, samples, tile_x, tile_y);
+            compare_samples(diff, type, a, b, samples, tile_x, tile_y);
     }
     diff->samples += samples * h;
     diff->tiles += diff->different > before;

@@ -80,7 +80,7 @@ static void wake(txm_pool *pool)
 }
 
 /* Runs a job that was taken off its queue. The lock is held on entry and on return. */
-static void run_job(txm_pool *pool, job *j)
+static void run_pool_job(txm_pool *pool, job *j)
 {
     pthread_mutex_unlock(&pool->lock);
     depth++;
@@ -103,7 +103,7 @@ static bool run_one(txm_pool *pool)
         j = pop(&pool->outer);
     if (!j)
         return false;
-    run_job(pool, j);
+    run_pool_job(pool, j);
     return true;
 }
 
@@ -122,7 +122,7 @@ static void *writer(void *arg)
     while (!pool->closing) {
         job *j = pop(&pool->writes);
         if (j)
-            run_job(pool, j);
+            run_pool_job(pool, j);
         else
             sleep_until_changed(pool);
     }
@@ -359,7 +359,7 @@ static void run_strand(void *arg)
     pthread_mutex_lock(&pool->lock);
     job *j;
     while ((j = pop(&strand->pending)))
-        run_job(pool, j);
+        run_pool_job(pool, j);
     strand->running = false;
     pthread_mutex_unlock(&pool->lock);
 }
