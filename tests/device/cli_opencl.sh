@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# What is OpenCL's own: refused devices, broken drivers, kernels that cannot be compiled or are cached, memory that ends
-# midway, lost devices, several devices, and what `auto` makes of measurements.
+# What only OpenCL has: refused devices, broken drivers, kernels that cannot be compiled or are cached, memory that runs
+# out, lost devices, several devices, and how `auto` uses measurements.
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../lib.sh"
 # PoCL's and LLVM's own leaks do not count, and a driver that crashes ends its process under sanitizers, too.

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# txmill info: figures, both forms, files of other programs, files that are none.
+# txmill info: figures, text and JSON, files of other programs, files that are not images.
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../lib.sh"
 
