@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The extension in a Blender with an interface, on a screen of its own: interface.sh ZIP TXMILL CHROOTS
-# Clicks are simulated events; the interface must stay alive while txmill works.
+# The extension in a Blender with an interface, on a separate screen: interface.sh ZIP TXMILL CHROOTS
+# Clicks are simulated events; the interface must respond while txmill works.
 set -uo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 zip=$(realpath "$1") program=$(realpath "$2") chroots=$(realpath "$3")

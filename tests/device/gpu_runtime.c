@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A GPU's runtime on the CPU: the plug-in's jobs run on it from end to end, kernels as loops over the same bodies.
+ * A GPU's runtime on the CPU: the plug-in's jobs run on it from end to end, with kernels as loops over the same bodies.
  *
  * Nothing runs when it is queued. A stream's work is done when somebody waits for an event after it, and then no
  * further than to that event: what the jobs forget to order happens too late here. Every other time the other streams
