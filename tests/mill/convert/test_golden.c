@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Files equal Blender's: every row of testdata/golden/manifest.tsv, converted with --strict and the golden config, and of
- * testdata/real/manifest.tsv, converted with --strict and the built-in config, must give the file that Blender made:
- * container, type, size, averages, SHA-1, all levels bit for bit (SHA-256), and in the golden set the name as well. Rows
- * that cannot be equal in every bit (testdata/real/README.md says why) are compared sample by sample if Blender's files
- * are available ($TXM_GOLDEN_TX, $TXM_REAL_TX), otherwise by their means.
+ * Files equal Blender's: every row of testdata/golden/manifest.tsv, converted with --strict and the golden config, and
+ * of testdata/real/manifest.tsv, converted with --strict and the built-in config, must give the file that Blender made:
+ * container, type, size, averages, SHA-1, all levels bit for bit (SHA-256), and in the golden set the name as well.
+ * Rows that cannot be equal in every bit (testdata/real/README.md says why) are compared sample by sample if Blender's
+ * files are available ($TXM_GOLDEN_TX, $TXM_REAL_TX), otherwise by their means.
  */
 #include <check.h>
 #include <math.h>

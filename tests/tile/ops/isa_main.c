@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Compares the row operations and lookups of one variant with scalar C, without a test framework: isa_main ISA [ROUNDS
- * [PROVEN]]. cli_neon.sh cross-compiles it for NEON, and it is the only program on the machine that tests/bochs/check.sh
- * emulates for AVX-512, so it prints its results as text. PROVEN is a variant that is correct on real processors, which
- * shows errors of the emulation.
+ * [PROVEN]]. cli_neon.sh cross-compiles it for NEON, and it is the only program on the machine that
+ * tests/bochs/check.sh emulates for AVX-512, so it prints its results as text. PROVEN is a variant that is correct on
+ * real processors, which shows errors of the emulation.
  */
 #include <stdio.h>
 #include <stdlib.h>
