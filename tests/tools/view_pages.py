@@ -339,7 +339,7 @@ def main():
         for part in (all_pixels, controls, left_out, index, damaged, hostile):
             try:
                 part(b)
-            except Exception:  # a check that could not be made failed; the others are still worth knowing
+            except Exception:  # this part failed; the others still run
                 check(part.__name__, False, traceback.format_exc())
         check("no-errors-no-requests", not b.problems, *b.problems)
         check("pages-from-disk", b.requests and all(r.startswith("file:") for r in b.requests), set(b.requests))

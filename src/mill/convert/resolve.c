@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Resolves the requested settings: from the header of the source follow the colour space and alpha type that count,
+ * Resolves the requested settings. The header of the source determines the colour space and alpha type that are used,
  * and the key from which the file's name is made. The order of defaults is Blender's.
  */
 #include "mill/convert/resolve.h"

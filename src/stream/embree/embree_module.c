@@ -217,7 +217,7 @@ static bool hit_sphere(const shape *s, const struct RTCRay *ray, float *t, float
     return true;
 }
 
-/* The one test for nearest hits and for shadows: they cannot disagree. */
+/* Nearest hits and shadows use the same test, so that they cannot disagree. */
 static bool hit_shape(const shape *s, const struct RTCRay *ray, float *t, float *u, float *v)
 {
     return s->kind == QUAD ? hit_quad(s, ray, t, u, v) : hit_sphere(s, ray, t, u, v);
@@ -392,7 +392,7 @@ static void geometry_intersect(const txm_geometry *g, const txm_ray *ray, txm_ra
                          .primitive = r.hit.primID};
 }
 
-/* Any hit between the ends, not the nearest: that is what makes shadow rays cheaper. */
+/* Finds any hit between the ends and not the nearest one, which makes shadow rays cheaper. */
 static bool geometry_occluded(const txm_geometry *g, const txm_ray *ray)
 {
     struct RTCRay r;

@@ -291,7 +291,7 @@ static txm_status read_end(txm_trace *t, const txm_trace_stored *b, const uint8_
 {
     uint64_t n[TXM_TRACE_END_BYTES / 8];
     if (b->raw != TXM_TRACE_END_BYTES)
-        return txm_trace_corrupt(t, err, "its end has another size");
+        return txm_trace_corrupt(t, err, "its end has the wrong size");
     for (size_t i = 0; i < sizeof n / sizeof *n; i++)
         n[i] = txm_load_le64(raw + 8 * i);
     if (n[0] > UINT32_MAX || !txm_cache_policy_words_of((txm_cache_policy)n[0]))
