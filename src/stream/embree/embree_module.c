@@ -24,7 +24,7 @@
 
 typedef enum shape_kind { INSTANCE, QUAD, SPHERE } shape_kind;
 
-/* What an object is, by its number; instances need nothing of it but the number. In world space. */
+/* An object, by its number, in world space. Instances need only the number. */
 typedef struct shape {
     shape_kind kind;
     float corner[3], u[3], v[3], normal[3]; /* of a quad */
@@ -42,8 +42,8 @@ struct txm_geometry {
     char message[256];
 };
 
-/* Embree reports errors to a callback, from any thread. The first one is kept: what follows, as a geometry that is no
- * valid argument since there was no memory for it, comes of it. */
+/* Embree reports errors to a callback, from any thread. The first one is kept, because later ones follow from it: a
+ * geometry for which there was no memory is an invalid argument later. */
 static void remember(void *user, enum RTCError code, const char *text)
 {
     txm_geometry *g = user;
